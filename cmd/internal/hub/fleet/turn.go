@@ -42,6 +42,7 @@ func Turn(ctx context.Context, a Access, in io.Reader, out io.Writer) error {
 	if _, err := js.Publish(ctx, offers, data); err != nil {
 		return fmt.Errorf("offer the turn: %w", err)
 	}
+	t.offer = data
 	go t.pass()
 	defer t.tell(frame{End: true})
 	go t.beats(ctx)
@@ -63,6 +64,8 @@ type client struct {
 	out  io.Writer
 	over context.CancelCauseFunc
 	in   *bufio.Reader
+	// offer is made again when no worker is heard.
+	offer []byte
 
 	mu      sync.Mutex
 	first   []byte // the run's hello, for each worker
@@ -86,6 +89,10 @@ func (t *client) hello(in io.Reader) ([]byte, error) {
 func (t *client) claimed(m *nats.Msg) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.session != "" && time.Since(t.last) < silence {
+		_ = m.Respond([]byte("no")) // one is at it
+		return
+	}
 	if t.sub != nil {
 		_ = t.sub.Unsubscribe()
 	}
@@ -167,6 +174,13 @@ func (t *client) pass() {
 	}
 }
 
+// waits reports whether no worker is at the turn.
+func (t *client) waits(now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.session == "" || now.Sub(t.last) > silence
+}
+
 // silent reports whether a worker began, and neither it nor another one was heard for long.
 func (t *client) silent(now time.Time) bool {
 	t.mu.Lock()
@@ -177,7 +191,7 @@ func (t *client) silent(now time.Time) bool {
 func (t *client) beats(ctx context.Context) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	seen := time.Now()
+	seen, offered := time.Now(), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -190,6 +204,10 @@ func (t *client) beats(ctx context.Context) {
 				t.over(errors.New("the server of the fleet is gone"))
 			} else if t.silent(now) {
 				t.over(errors.New("no worker goes on with the turn"))
+			}
+			if t.waits(now) && now.Sub(offered) > gone { // an offer may be lost with a worker
+				offered = now
+				_ = t.conn.Publish(offers, t.offer)
 			}
 			t.tell(frame{})
 		}

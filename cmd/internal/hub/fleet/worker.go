@@ -89,8 +89,12 @@ func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
 	defer sub.Unsubscribe() //nolint:errcheck // the session is over
 	_ = sub.SetPendingLimits(-1, -1)
 	answer, err := conn.Request(claimOf(s.id), []byte(s.name), claimWait)
-	if err != nil || string(answer.Data) != "yes" {
-		_ = m.Term() // nobody waits for the turn any more
+	switch {
+	case errors.Is(err, nats.ErrNoResponders), err == nil && string(answer.Data) != "yes":
+		_ = m.Term() // nobody waits for the turn any more, or another worker has it
+		return
+	case err != nil:
+		_ = m.NakWithDelay(beat)
 		return
 	}
 	w.Log("turn %s begins", s.id)
