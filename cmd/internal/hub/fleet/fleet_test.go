@@ -44,6 +44,19 @@ func startServer(t *testing.T) Access {
 	return a
 }
 
+// answered is what a run reads.
+type answered struct {
+	strings.Builder
+	first chan bool // closed when something is there
+}
+
+func (w *answered) Write(p []byte) (int, error) {
+	if w.Len() == 0 {
+		close(w.first)
+	}
+	return w.Builder.Write(p)
+}
+
 func TestTurn_linesGoToTheWorkerAndBack(t *testing.T) {
 	a := startServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -55,8 +68,12 @@ func TestTurn_linesGoToTheWorkerAndBack(t *testing.T) {
 	long := strings.Repeat("x", 3*part) // more than a message may have
 	in, feed := io.Pipe()               // stays open until the turn is over
 	defer feed.Close()
-	go func() { _, _ = io.WriteString(feed, "you\n"+long+"\n") }()
-	var out strings.Builder
+	out := answered{first: make(chan bool)}
+	go func() {
+		_, _ = io.WriteString(feed, "you\n")
+		<-out.first // a run sends no more until its worker has said hello
+		_, _ = io.WriteString(feed, long+"\n")
+	}()
 	if err := Turn(t.Context(), a, in, &out); err != nil {
 		t.Fatal(err)
 	}
