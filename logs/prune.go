@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -38,7 +38,7 @@ func Prune(dir string, maxBytes int64) error {
 	if total <= maxBytes {
 		return nil
 	}
-	slices.SortStableFunc(all, func(a, b aged) int { return a.at.Compare(b.at) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
 	for _, f := range all {
 		if total <= maxBytes {
 			break

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -143,7 +144,7 @@ func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
 			continue
 		}
 		own := strings.Fields(p.keys)
-		slices.SortStableFunc(all, func(a, b keys.Hint) int { return rank(own, a) - rank(own, b) })
+		sort.SliceStable(all, func(i, j int) bool { return rank(own, all[i]) < rank(own, all[j]) })
 		name := p.name
 		if u.page != nil {
 			name, p.about = "Review", "What became of an iteration: how it ended, its checks and findings, and what it changed."

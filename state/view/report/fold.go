@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"ralph/state"
 	"ralph/state/view"
@@ -114,8 +115,9 @@ func (f *Fold) cost() Cost {
 		if rest.USD > 0.000_05 || rest.Tokens > 0 {
 			*list = append(*list, rest)
 		}
-		slices.SortStableFunc(*list, func(a, b Share) int {
-			return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
+		sort.SliceStable(*list, func(i, j int) bool {
+			a, b := (*list)[i], (*list)[j]
+			return 0 > cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
 		})
 	}
 	return c

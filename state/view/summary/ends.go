@@ -1,9 +1,9 @@
 package summary
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"ralph/logs/termtext"
@@ -39,7 +39,7 @@ func ends(m *view.Model, now time.Time) (all []End) {
 	bounds = slices.DeleteFunc(bounds, func(b state.Bound) bool {
 		return !(b.Most > 0) || b.Have == 0 && b.Name != state.BoundCost && !m.Active() // nothing counts any more
 	})
-	slices.SortStableFunc(bounds, func(a, b state.Bound) int { return cmp.Compare(b.Have/b.Most, a.Have/a.Most) })
+	sort.SliceStable(bounds, func(i, j int) bool { return bounds[i].Have/bounds[i].Most > bounds[j].Have/bounds[j].Most })
 	for _, b := range bounds {
 		tone := Calm
 		switch {

@@ -1,9 +1,9 @@
 package summary
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"ralph/logs/termtext"
@@ -22,7 +22,7 @@ type CheckLine struct {
 func checkLines(m *view.Model, now time.Time) []CheckLine {
 	all := slices.Clone(m.Checks())
 	rank := map[string]int{"running": -2, "failed": -1}
-	slices.SortStableFunc(all, func(a, b state.CheckStatus) int { return cmp.Compare(rank[a.Result], rank[b.Result]) })
+	sort.SliceStable(all, func(i, j int) bool { return rank[all[i].Result] < rank[all[j].Result] })
 	var lines []CheckLine
 	for _, c := range all {
 		name, red := termtext.Line(c.Name), ""

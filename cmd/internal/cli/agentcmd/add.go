@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -152,7 +152,7 @@ func (o *addOptions) row() ([]config.AgentField, error) {
 			}
 			some = append(some, config.AgentField{Key: group.key + "." + name, Value: value})
 		}
-		slices.SortStableFunc(some, func(x, y config.AgentField) int { return strings.Compare(x.Key, y.Key) })
+		sort.SliceStable(some, func(i, j int) bool { return some[i].Key < some[j].Key })
 		fields = append(fields, some...)
 	}
 	return fields, nil

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -157,7 +158,7 @@ func (p *past) rows() []view.Iteration {
 			row.Findings = []string{}
 		}
 	}
-	slices.SortStableFunc(all, func(x, y view.Iteration) int { return x.Number - y.Number })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Number < all[j].Number })
 	return all
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sort"
 	"text/tabwriter"
 	"time"
 
@@ -118,9 +119,8 @@ func (a *verbs) runs(everywhere bool) ([]runRow, error) {
 			loader.Remember() // an index that was lost grows again
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y runRow) int {
-		return cmp.Or(y.StartedAt.Compare(x.StartedAt),
-			cmp.Compare(y.ID, x.ID))
+	sort.SliceStable(rows, func(i, j int) bool { // not slices: that makes another sort for each type
+		return cmp.Or(rows[j].StartedAt.Compare(rows[i].StartedAt), cmp.Compare(rows[j].ID, rows[i].ID)) < 0
 	})
 	return rows, nil
 }
