@@ -28,7 +28,7 @@ func (p *project) other(o option.Row) string {
 		"PLAN_FILE":       filepath.Join(p.dir, "my plan.md"),
 		"START_AT":        "", // any other waits for it
 		"UNTIL":           time.Now().Add(-time.Hour).Format("15:04"),
-		"ISOLATE":         "none", "PARALLEL": "1", // the project has no repository
+		"ISOLATE":         "none", "PARALLEL": "1", "WORKERS": "", // the project has no repository
 		"MAX_CONTINUATIONS": "7", // the agent's own limit is lower than 17
 		"PACE":              "spread seven_day",
 		"ONLY_CATEGORY":     "", "ONLY_PRIORITY": "", "ONLY_TAG": "", "ONLY_TASK": "", // the plan has none

@@ -180,7 +180,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 		}
 	}
 	for _, s := range agent.Specs() {
-		if played[s.Name] < 10 {
+		if s.Format != agent.FormatACP && played[s.Name] < 10 { // ralph-hub prints for those
 			t.Errorf("%s: %d classes", s.Name, played[s.Name])
 		}
 	}

@@ -14,7 +14,8 @@ const (
 	lostFew  = 3
 )
 
-var texts = sync.OnceValue(func() (p struct{ prose, format *regexp.Regexp }) {
+var texts = sync.OnceValue(func() (p struct{ prose, format, message *regexp.Regexp }) {
+	p.message = regexp.MustCompile(`(?m)^.*\.(?:Error|Fatal|Log)f?\(.*$`)
 	p.prose = regexp.MustCompile(`\pL[.,:]? +\pL`) // a message or a title
 	p.format = regexp.MustCompile(`%[#+ ]?[a-z]|\$\{\w+\}"$|\{\w*\}"$`)
 	return p
@@ -28,7 +29,7 @@ func Lost(before, after string) []string {
 		still[strings.Trim(v, `"'`)] = true
 	}
 	all, gone := map[string]bool{}, []string(nil)
-	for _, v := range Literals(before) {
+	for _, v := range Literals(texts().message.ReplaceAllString(before, "")) {
 		bare := strings.Trim(v, `"'`)
 		if bare == "" || all[bare] || texts().prose.MatchString(v) || texts().format.MatchString(v) {
 			continue
