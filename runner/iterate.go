@@ -306,7 +306,10 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 		r.out.Status(func(s *state.Status) { s.Uncommitted = r.uncommitted })
 		r.out.Event(state.NewEvent(from, time.Now(), turn.Redacted(state.Commit{Why: err.Error()})))
 	case done.OID != "" || len(done.Refused) > 0:
-		r.uncommitted = output.Uncommitted(output.Committed(r.uncommitted), done.Refused)
+		if done.OID != "" {
+			r.uncommitted = output.Committed(r.uncommitted)
+		}
+		r.uncommitted = output.Uncommitted(r.uncommitted, done.Refused)
 		r.out.Status(func(s *state.Status) { s.Uncommitted = r.uncommitted })
 		r.out.Event(state.NewEvent(from, time.Now(), done))
 	}

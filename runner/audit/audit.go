@@ -160,8 +160,8 @@ func GreenByTests(task string, texts []string) []Finding {
 	return each(Finding{Kind: KindGreenByTests, Task: task}, texts)
 }
 
-// Unheeded returns the finding for a check that passes, though its output names failed tests and did not before.
-func Unheeded(t task.Task, check string, tests []string) []Finding {
+// IgnoredFailures returns the finding for a check that passes, though its output names failed tests and did not before.
+func IgnoredFailures(t task.Task, check string, tests []string) []Finding {
 	if len(tests) == 0 || asks.ToLetFail(TextOf(t)) {
 		return nil
 	}
@@ -192,13 +192,14 @@ func (in Input) anyTask(asks func(text string) bool) bool {
 
 // allText is the text of the selected task, or of all tasks of a whole run.
 func (in Input) allText() string {
-	text := in.taskText()
+	var text strings.Builder
+	text.WriteString(in.taskText())
 	if in.Whole {
 		for _, t := range in.PlanBefore {
-			text += TextOf(t)
+			text.WriteString(TextOf(t))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // TextOf is all that a task says.

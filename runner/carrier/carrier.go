@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Carrier is where a slot has its turns carried out. The zero value is this process.
@@ -55,11 +56,15 @@ const Fleet = "fleet"
 
 // Parse reads a list such as "local:2 ssh:build1:4": a carrier for each slot.
 func Parse(text string) (all []Carrier, err error) {
-	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
+	entries := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
+	if len(entries) == 0 && text != "" {
+		return nil, fmt.Errorf("WORKERS: %q names no worker; write local:N, ssh:HOST:N or fleet:N", text)
+	}
+	for _, entry := range entries {
 		name, rest, _ := strings.Cut(entry, ":")
 		i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("WORKERS: %q is no kind of worker; known: local:N, ssh:HOST:N, fleet:N", entry)
+			return nil, fmt.Errorf("WORKERS: unknown kind of worker %q; known: local:N, ssh:HOST:N, fleet:N", entry)
 		}
 		k := kinds()[i]
 		c := Carrier{Kind: name}

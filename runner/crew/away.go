@@ -65,8 +65,8 @@ func (c *Crew) trip(s *slots.Slot, way carrier.Carrier) remote.Trip {
 		Temp: s.Temp(), Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
 
-// away has the turn carried out by the worker of the slot, if it has one. The slot is then as the
-// worker's. done is false when the turn has still to be carried out here: a worker that stays away
+// away has the turn carried out by the worker of the slot, if it has one. The slot then matches the
+// worker's worktree. done is false when the turn has still to be carried out here: a worker that stays away
 // costs no task its attempt.
 func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	way, elsewhere := c.ways[j.Slot.N]

@@ -64,7 +64,7 @@ func (c *Crew) work(j *Job) (d Done) {
 		j.a.Origin.Role = "merger"
 		j.a.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.a.Prompt.Feedback...)
 	}
-	if !c.away(ctx, j, &d) && !c.here(ctx, j, &d) {
+	if !c.baseline(ctx, j, &d) || !c.away(ctx, j, &d) && !c.here(ctx, j, &d) {
 		return d
 	}
 	late, done := stop.Outlast(ctx)
@@ -82,17 +82,27 @@ func (c *Crew) here(ctx context.Context, j *Job, d *Done) (began bool) {
 	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
 		return false
 	}
-	if j.a.Checks.NeedBaseline(j.a.Origin) {
-		first := j.a
-		first.Part = turn.Baseline
-		res, err := j.worker.Run(ctx, first, c.Tell)
-		if err != nil || ctx.Err() != nil {
-			d.Err, d.Result.Cut = err, stop.By(ctx)
-			return false
-		}
-		j.a.Checks = res.Checks
-	}
 	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
+	return true
+}
+
+// baseline takes the baseline of the task if it needs one. It is always taken here: what lands is checked here, too. ok is
+// false if it could not be taken.
+func (c *Crew) baseline(ctx context.Context, j *Job, d *Done) (ok bool) {
+	if !j.a.Checks.NeedBaseline(j.a.Origin) {
+		return true
+	}
+	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
+		return false
+	}
+	first := j.a
+	first.Part = turn.Baseline
+	res, err := j.worker.Run(ctx, first, c.Tell)
+	if err != nil || ctx.Err() != nil {
+		d.Err, d.Result.Cut = err, stop.By(ctx)
+		return false
+	}
+	j.a.Checks = res.Checks
 	return true
 }
 

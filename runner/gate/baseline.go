@@ -204,8 +204,8 @@ func (b *Baseline) Forgive(losses []report.Loss) {
 	}
 }
 
-// Unheeded names the tests that failed though the check passed, and did not at the baseline.
-func (r Result) Unheeded(b *Baseline) []string {
+// IgnoredFailures names the tests that failed though the check passed, and did not at the baseline.
+func (r Result) IgnoredFailures(b *Baseline) []string {
 	e, _ := b.entry(r.Name)
 	return slices.DeleteFunc(r.Tests.StillFailed(), func(name string) bool {
 		return !r.Passed || e.Passed && slices.Contains(e.Failed, name)
@@ -237,7 +237,7 @@ func (b *Baseline) learn(r Result, mode Mode) {
 	case (!ok || e.Empty) && r.Verdict == VerdictNew:
 		b.set(r.Name, Entry{Empty: true, Green: e.Green})
 	case !ok || e.Empty:
-		b.set(r.Name, Entry{Passed: true, Tally: r.Tests.Tally(), Green: e.Green})
+		b.set(r.Name, Entry{Passed: true, Tally: r.Tests.Tally(), Green: e.Green, Failed: r.Tests.StillFailed()})
 	case e.Passed:
 	case r.Passed: // perhaps because the failing test is gone
 		green := e.Green

@@ -118,7 +118,7 @@ func TestFlakes_manyTests_keepTheLatest(t *testing.T) {
 	}
 }
 
-func TestResultUnheeded_onlyFailuresThatCountedBefore(t *testing.T) {
+func TestResultIgnoredFailures_onlyFailuresThatCountedBefore(t *testing.T) {
 	tests := report.Summary{Tests: []report.Test{{Name: "a", Status: report.Failed}, {Name: "b", Status: report.Failed}, {Name: "c", Status: report.Passed}}}
 	for name, c := range map[string]struct {
 		passed bool
@@ -131,7 +131,7 @@ func TestResultUnheeded_onlyFailuresThatCountedBefore(t *testing.T) {
 		"it fails":                          {false, Entry{Passed: true}, ""},
 	} {
 		b := &Baseline{Checks: map[string]Entry{"test": c.entry}}
-		if got := strings.Join((Result{Name: "test", Passed: c.passed, Tests: tests}).Unheeded(b), " "); got != c.want {
+		if got := strings.Join((Result{Name: "test", Passed: c.passed, Tests: tests}).IgnoredFailures(b), " "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -102,7 +102,7 @@ func (t *turn) countTests(f *facts, before gate.Memory) {
 		base.Forgive(losses)
 	}
 	for _, r := range f.report.Results {
-		found = append(found, audit.Unheeded(t.a.Task, r.Name, r.Unheeded(base))...)
+		found = append(found, audit.IgnoredFailures(t.a.Task, r.Name, r.IgnoredFailures(base))...)
 	}
 	t.addFindings(f, found)
 }

@@ -13,11 +13,11 @@ import (
 
 // parallel says how many tasks are worked on at the same time; empty: one, without PARALLEL.
 func parallel(p *preflight.Project) string {
-	switch n := p.Config.Parallel; {
+	switch n := p.Config.Spread().Parallel; {
 	case n <= 1:
 		return ""
 	case !p.Config.ParallelAny && beside.Silent(p.Tasks):
-		return fmt.Sprintf("parallel: one task at a time, although PARALLEL is %d: the plan does not say which tasks may run "+
+		return fmt.Sprintf("parallel: one task at a time, although there is room for %d: the plan does not say which tasks may run "+
 			"side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", n)
 	default:
 		return fmt.Sprintf("parallel: up to %d tasks at the same time", n)

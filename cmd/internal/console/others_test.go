@@ -19,7 +19,7 @@ func TestParallelAndReviewers_theStartSaysWhoWorksAndWhoLooks(t *testing.T) {
 		"the default":              {func(*config.Config) {}, silent, "", ""},
 		"marked tasks":             {func(c *config.Config) { c.Parallel = 4 }, marked, "parallel: up to 4 tasks at the same time", ""},
 		"any tasks":                {func(c *config.Config) { c.Parallel, c.ParallelAny = 2, true }, silent, "parallel: up to 2 tasks at the same time", ""},
-		"a plan that does not say": {func(c *config.Config) { c.Parallel = 2 }, silent, "parallel: one task at a time, although PARALLEL is 2: the plan does not say which tasks may run side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", ""},
+		"a plan that does not say": {func(c *config.Config) { c.Parallel = 2 }, silent, "parallel: one task at a time, although there is room for 2: the plan does not say which tasks may run side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", ""},
 		"QA":                       {func(c *config.Config) { c.QA = true }, silent, "", "review: each task by QA"},
 		"QA and judges":            {func(c *config.Config) { c.QA, c.Judges = true, []string{"security", "ux"} }, silent, "", "review: each task by QA, then Security Auditor, UX Designer"},
 		"judges of a task":         {func(c *config.Config) { c.QA = true }, []task.Task{{ID: "1", Judges: []string{"ux"}}}, "", "review: each task by QA, then the judges that tasks name"},

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,14 +26,20 @@ func newACPCmd() *cobra.Command {
 		DisableFlagParsing: true, // those before -- are the agent's
 		RunE: func(cmd *cobra.Command, args []string) error {
 			split := slices.Index(args, "--")
-			if split < 1 || args[0] == "--help" || args[0] == "-h" {
-				_ = cmd.Help()
-				return usageError{fmt.Errorf("it takes the agent's command line, then -- and flags")}
+			if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
+				return cmd.Help()
+			}
+			if split < 1 {
+				return usageError{errors.New("it takes the agent's command line, then -- and flags")}
 			}
 			c.Args = args[:split]
 			flags := cmd.Flags()
-			if err := flags.Parse(args[split+1:]); err != nil || flags.NArg() > 0 {
-				return usageError{fmt.Errorf("after --, got %q: %v", strings.Join(args[split+1:], " "), err)}
+			if err := flags.Parse(args[split+1:]); err != nil {
+				return usageError{err}
+			}
+			modes := []string{argv.PermitAllowedTools, argv.PermitBypass, argv.PermitReadOnly}
+			if !slices.Contains(modes, c.Policy.Mode) || flags.NArg() > 0 {
+				return usageError{fmt.Errorf("after -- it takes flags only; --permit is one of %s", strings.Join(modes, ", "))}
 			}
 			prompt, err := io.ReadAll(os.Stdin)
 			if err == nil {
@@ -54,6 +61,6 @@ func newACPCmd() *cobra.Command {
 	f.StringVar(&c.Policy.Mode, "permit", argv.PermitAllowedTools, "what it may do that asks first: `MODE`")
 	f.StringArrayVar(&c.Policy.Allowed, "allow", nil, "an `ENTRY` of ALLOWED_TOOLS")
 	f.StringVar(&c.Model, "model", "", "the `NAME` of a model")
-	f.StringVar(&c.Session, "resume", "", "the `ID` of a session to go on with")
+	f.StringVar(&c.Session, "resume", "", "the `ID` of a session to resume")
 	return cmd
 }

@@ -22,6 +22,9 @@ func TestFile(t *testing.T) {
 		{"library patched", "test/setup.js", "", "assert.throws = () => {};\n", false, true},
 		{"library extended by name", "test/setup.js", "", "const throws = assert.throws;\n", false, false},
 		{"tolerance", "geo_test.go", "const eps = 1e-3\n", "const eps = 0.5\n", false, true},
+		{"another test's tolerance", "geo_test.go", "const eps = 1e-9\n", "const eps = 1e-9\n\nconst tol = 0.1\n", false, false},
+		{"tiny tolerance", "geo_test.go", "const eps = 1e-12\n", "const eps = 1e-10\n", false, false},
+		{"exact before", "t.py", "TOLERANCE = 0\n", "TOLERANCE = 0.5\n", false, true},
 		{"stricter tolerance", "geo_test.go", "const eps = 0.5\n", "const eps = 1e-3\n", false, false},
 		{"panics", "lib.rs", division, "#[test]\n#[should_panic]\nfn division() {\n    eval(\"6 0 /\");\n}\n", false, true},
 		{"a new one that panics", "lib.rs", division, division + "#[test]\n#[should_panic(expected = \"zero\")]\nfn by_zero() {\n    div(1, 0);\n}\n", false, false},
@@ -81,6 +84,11 @@ func TestUnlinted(t *testing.T) {
 	for item, want := range map[string]bool{"src/c.js": true, "dist/a.js": false, "src/moved.js": false, "**/*.js": false, "src/gen/a.js": false} {
 		if got := unlinted(".lintrc.json", was, strings.Replace(is, "%s", item, 1)); (got != "") != want {
 			t.Errorf("%s: %q", item, got)
+		}
+	}
+	for _, name := range []string{"src/linter.py", "src/splinter.py", "docs/linting.md", "tests/test_ruffle.py"} {
+		if got := unlinted(name, "EXCLUDE = []\n", "EXCLUDE = [\"setup.py\"]\n"); got != "" {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 	if got := unlinted(".gitignore", "", "src/a.js\n"); got != "" {

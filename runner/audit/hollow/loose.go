@@ -27,9 +27,32 @@ var tolerances = sync.OnceValue(func() []tolerance {
 		{re: re(`\bInEpsilon\((?:t, )?` + number + `?[^,()]*, [^,()]+(?:\([^()]*\))?, ` + number), share: true},
 		{re: re(`\b(?i:abs)\([^()]*- ?` + number + `?[^()]*\) *(?:>=?|<=?) *` + number)},
 		{re: re(`\.abs\(\) *<=? *()` + number)},
-		{re: re(`(?mi)^\s*(?:const |let |var |static )?(?:eps|epsilon|tol|tolerance|max_?error)(?:\s*:\s*\w+)?\s*:?= *()` + number)},
 	}
 })
+
+// constant matches a tolerance with a name of its own: its line up to the number, and the number.
+var constant = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?mi)^(\s*(?:const |let |var |static )?(?:eps|epsilon|tol|tolerance|max_?error)(?:\s*:\s*\w+)?\s*:?= *)` +
+		`(\d[\d_]*(?:\.\d+)?(?:e[-+]?\d+)?)`)
+})
+
+// LoosenedConstant returns the line of a tolerance in a file that is much wider now, or the empty string.
+func LoosenedConstant(before, after string) string {
+	was := map[string]float64{}
+	for _, m := range constant().FindAllStringSubmatch(before, -1) {
+		if n, ok := number(m[2]); ok {
+			was[m[1]] = max(was[m[1]], n)
+		}
+	}
+	for _, m := range constant().FindAllStringSubmatch(after, -1) {
+		if from, had := was[m[1]]; had {
+			if n, ok := number(m[2]); ok && n > from && n >= muchLooser*from && n >= tooLoose {
+				return strings.TrimSpace(m[0])
+			}
+		}
+	}
+	return ""
+}
 
 // tolerance is a row: a form of assertion.
 type tolerance struct {

@@ -1,6 +1,7 @@
 package hollow
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -68,7 +69,7 @@ func Replaced(test Text, all []Text, isCode func(path string) bool) string {
 }
 
 // Outside says how a test file passes without the code: its assertions cannot fail, or it defines itself what the task
-// asks for by name. isCode tells which files are code without tests. It is empty if neither is so.
+// asks for by name. wanted is sorted. isCode tells which files are code without tests. It is empty if neither is so.
 func Outside(test Text, all []Text, isCode func(path string) bool, wanted []string) string {
 	if shim := Shim(test, all); shim != "" {
 		return "its assertions come from " + shim + " now, where nothing can fail"
@@ -76,13 +77,10 @@ func Outside(test Text, all []Text, isCode func(path string) bool, wanted []stri
 	if text := Replaced(test, all, isCode); text != "" {
 		return text
 	}
-	for _, name := range wanted {
-		if strings.HasPrefix(strings.ToLower(name), "test") {
-			continue
-		}
-		defines := regexp.MustCompile(`(?m)^\s*(?:export )?(?:async )?(?:(?:func|def|function|fn)\*? ` + name + `\b|` +
-			`(?:const|let|var) ` + name + ` = (?:async )?(?:\([^()]*\)|\w+) =>|(?:const|let|var) ` + name + ` = (?:async )?function\b)`)
-		if !defines.MatchString(test.After) || defines.MatchString(test.Before) {
+	had := defined(test.Before)
+	for _, name := range slices.Sorted(maps.Keys(defined(test.After))) {
+		_, asked := slices.BinarySearch(wanted, name)
+		if !asked || had[name] || strings.HasPrefix(strings.ToLower(name), "test") {
 			continue
 		}
 		has := func(f Text) bool { return isCode(f.Path) && strings.Contains(f.Before+f.After, name) }
@@ -91,4 +89,18 @@ func Outside(test Text, all []Text, isCode func(path string) bool, wanted []stri
 		}
 	}
 	return ""
+}
+
+var functions = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(?:export )?(?:async )?(?:(?:func|def|function|fn)\*? (\w+)\b|` +
+		`(?:const|let|var) (\w+) = (?:async )?(?:(?:\([^()]*\)|\w+) =>|function\b))`)
+})
+
+// defined are the names of the functions in a file.
+func defined(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range functions().FindAllStringSubmatch(text, -1) {
+		all[m[1]+m[2]] = true
+	}
+	return all
 }

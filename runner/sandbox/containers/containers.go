@@ -51,7 +51,8 @@ func left(name string) bool {
 	if !ours || !ok || !also || err != nil {
 		return false
 	}
-	return syscall.Kill(pid, 0) == syscall.ESRCH || began(pid) != since
+	now := began(pid) // "0" also for a process of somebody else that cannot be looked at
+	return syscall.Kill(pid, 0) == syscall.ESRCH || now != "0" && now != since
 }
 
 // RemoveLeft removes the containers of an engine whose ralph has ended, with its guard: after kill -9

@@ -79,10 +79,13 @@ func (w *Watch) said(line string) {
 	}
 }
 
+// mostAnnounced bounds what a notice can ask for: it may be the model's own words.
+const mostAnnounced = time.Hour
+
 // announced takes a retry notice, which may say when the CLI tries again.
 func (w *Watch) announced(notice string) {
 	if delay := ending.Delay(notice); delay > 0 {
-		w.again = time.Now().Add(delay)
+		w.again = time.Now().Add(min(delay, mostAnnounced))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"ralph/runner/gate"
 	"ralph/runner/slots"
+	"ralph/runner/sandbox"
 	"ralph/runner/turn"
 	"ralph/runner/turn/remote"
 	"ralph/runner/turn/serve"
@@ -109,6 +110,8 @@ func receive(r *remote.Reader) (*remote.Parcel, string, error) {
 			if err := remote.Collect(&pack, l.Pack); err != nil {
 				return nil, "", err
 			}
+		case l.Do != "": // the run wants the turn no more
+			return nil, "", nil
 		case l.Parcel != nil:
 			return l.Parcel, pack.String(), nil
 		}
@@ -193,6 +196,13 @@ func (p *place) settle(parcel remote.Parcel) (turn.Assignment, error) {
 		if a.Protect[i], err = within(path); err != nil {
 			return a, err
 		}
+	}
+	if len(a.Agent.Spec.Through) > 0 { // this machine may have it elsewhere
+		hub, err := sandbox.FindHub()
+		if err != nil {
+			return a, err
+		}
+		a.Agent.Spec.Through = append([]string{hub}, a.Agent.Spec.Through[1:]...)
 	}
 	if a.Sandbox.On() {
 		a.Sandbox, err = a.Sandbox.For(a.Dir)

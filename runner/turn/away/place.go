@@ -64,6 +64,9 @@ func openPlace(ctx context.Context, cache, name string) (*place, error) {
 		if ok, err := p.lock.TryLock(); err != nil {
 			return nil, fmt.Errorf("open slot: %w", err)
 		} else if ok {
+			for _, name := range []string{"index", "index.lock"} { // of a git that was killed; see left
+				_ = os.Remove(filepath.Join(p.dir, name))
+			}
 			return p, nil
 		}
 	}

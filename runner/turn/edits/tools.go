@@ -38,7 +38,11 @@ func (t *Tools) See(p state.Payload) bool {
 			t.open = map[string]work{}
 		}
 		t.mute = t.mute || d.ID == ""
-		t.open[d.ID] = work{from: time.Now().Add(-margin), looks: looksOnly(d.Name)}
+		w := work{from: time.Now().Add(-margin), looks: looksOnly(d.Name)}
+		if was, open := t.open[d.ID]; open { // calls without ids share one
+			w.from, w.looks = was.from, was.looks && w.looks
+		}
+		t.open[d.ID] = w
 	case state.ToolResult:
 		w, reported := t.open[d.Tool.ID]
 		t.mute = t.mute || !reported

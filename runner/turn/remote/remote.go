@@ -163,8 +163,8 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 	c := &call{out: NewWriter(inW)}
 	if asked != nil {
 		defer context.AfterFunc(asked, func() {
+			time.AfterFunc(obeys, cancel) // first: a worker that does not read holds up what follows
 			_ = c.out.Send(Line{Do: string(stop.By(asked))})
-			time.AfterFunc(obeys, cancel) // after the end of ctx it does nothing
 		})()
 	}
 	errs := filepath.Join(t.Temp, "carrier")

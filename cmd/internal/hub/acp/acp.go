@@ -36,8 +36,8 @@ type Call struct {
 	Policy  Policy
 }
 
-// Run makes the call and prints it on out. It returns an error if the agent did not end its turn in good order; out has
-// said so.
+// Run makes the call and prints it on out. It returns an error if the agent did not end its turn, which out has said, too. How a
+// turn ended is in the last record.
 func (c Call) Run(ctx context.Context, out io.Writer) error {
 	p := newPrinter(out)
 	stop, err := c.talk(ctx, p)
@@ -66,7 +66,12 @@ func (c Call) talk(ctx context.Context, p *printer) (sdk.StopReason, error) {
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
-	conn := sdk.NewClientSideConnection(&client{printer: p, policy: c.Policy}, in, answers)
+	updates, done := newBacklog(), make(chan struct{})
+	defer updates.drain(p)
+	defer close(done)
+	go updates.print(p, done)
+	said := newPaced(answers)
+	conn := sdk.NewClientSideConnection(&client{printer: p, policy: c.Policy, updates: updates, said: said}, in, said)
 	conn.SetLogger(slog.New(slog.DiscardHandler))
 	stop, err := c.turn(ctx, conn, p)
 	_ = in.Close()
@@ -116,8 +121,8 @@ type session struct {
 	models []string // that it offers; nil: not said
 }
 
-// open opens a session: a new one, or the one to resume. An agent that wants to be told how to log in is told its first
-// way, which uses what the user has set up.
+// open opens a session: a new one, or the one to resume. An agent that wants to be told how to log in is
+// told to take the key from the environment, if there is one.
 func (c Call) open(ctx context.Context, conn *sdk.ClientSideConnection, hello sdk.InitializeResponse) (session, error) {
 	try := func() (s session, err error) {
 		if c.Session != "" {
@@ -135,7 +140,7 @@ func (c Call) open(ctx context.Context, conn *sdk.ClientSideConnection, hello sd
 		return s, err
 	}
 	s, err := try()
-	for _, id := range c.Policy.logins(hello.AuthMethods) {
+	for _, id := range logins(hello.AuthMethods) {
 		if refused := (*sdk.RequestError)(nil); !errors.As(err, &refused) || refused.Code != authRequired {
 			break
 		}

@@ -60,6 +60,25 @@ func (f *fake) Prompt(ctx context.Context, r sdk.PromptRequest) (sdk.PromptRespo
 		return sdk.PromptResponse{StopReason: sdk.StopReasonMaxTurnRequests}, nil
 	case "dies":
 		os.Exit(3)
+	case "much":
+		for range 6000 {
+			tell(sdk.UpdateAgentMessageText("words "))
+		}
+		return sdk.PromptResponse{StopReason: sdk.StopReasonEndTurn}, nil
+	case "terse":
+		for range 100 {
+			tell(sdk.UpdateAgentMessageText("words "))
+		}
+		tell(sdk.StartToolCall("t1", "ls", sdk.WithStartKind(sdk.ToolKindExecute), sdk.WithStartRawInput(map[string]any{"command": "ls"})))
+		got, err := f.conn.RequestPermission(ctx, sdk.RequestPermissionRequest{SessionId: r.SessionId, ToolCall: sdk.ToolCallUpdate{ToolCallId: "t1"},
+			Options: []sdk.PermissionOption{{Kind: sdk.PermissionOptionKindAllowOnce, Name: "yes", OptionId: "y"}}})
+		text := "refused"
+		if err == nil && got.Outcome.Selected != nil {
+			text = "allowed"
+		}
+		tell(sdk.UpdateToolCall("t1", sdk.WithUpdateStatus(sdk.ToolCallStatusCompleted)))
+		tell(sdk.UpdateAgentMessageText(text))
+		return sdk.PromptResponse{StopReason: sdk.StopReasonEndTurn}, nil
 	}
 	tell(sdk.UpdateAgentMessageText("I look "))
 	tell(sdk.UpdateAgentMessageText("at it.\n\nNow"))
@@ -187,6 +206,13 @@ func TestPolicy_modes(t *testing.T) {
 		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "git status && ls | head", false},
 		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "git status | head", true},
 		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "git log > x", false},
+		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "LD_PRELOAD=./e.so cat a", false},
+		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "export PATH=.:$PATH; cat a", false},
+		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "GIT_SSH_COMMAND='sh -c evil' git fetch", false},
+		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "sort -o .git/hooks/pre-commit x", false},
+		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "f() { rm x; }; f", false},
+		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "git log $(rm x)", false},
+		{Policy{Allowed: []string{"Bash(git:*)", "Write"}}, sdk.ToolKindExecute, "git log > x", false},
 		{Policy{Allowed: []string{"Bash"}}, sdk.ToolKindExecute, "rm -rf /tmp/x", true},
 		{Policy{Mode: argv.PermitBypass}, sdk.ToolKindExecute, "rm x", true},
 		{Policy{Mode: argv.PermitReadOnly, Allowed: []string{"Edit"}}, sdk.ToolKindEdit, "", false},
@@ -195,6 +221,31 @@ func TestPolicy_modes(t *testing.T) {
 	} {
 		if got := c.p.allows(c.kind, c.arg); got != c.want {
 			t.Errorf("%+v %s %q: %v", c.p, c.kind, c.arg, got)
+		}
+	}
+}
+
+func TestRun_burstOfUpdates_allArePrinted(t *testing.T) {
+	err, all := made(t, "much", Call{})
+	ends := of[state.FinalMessage](all)
+	if err != nil || len(ends) != 1 || strings.Count(ends[0].Text, "words") != 6000 {
+		t.Errorf("%v, %d ends", err, len(ends))
+	}
+}
+
+func TestRun_requestThatOnlyNamesItsCall_isJudgedByTheCall(t *testing.T) {
+	err, all := made(t, "terse", Call{Policy: Policy{Allowed: []string{"Bash(ls)"}}})
+	if ends := of[state.FinalMessage](all); err != nil || len(ends) != 1 || ends[0].Text != "allowed" {
+		t.Errorf("%v, %+v", err, ends)
+	}
+}
+
+func TestJoined_onlyAShellGetsItsText(t *testing.T) {
+	for want, list := range map[string][]any{
+		"go test ./...": {"bash", "-lc", "go test ./..."}, "rm -rf ls": {"rm", "-rf", "ls"}, "git push 'a b'": {"git", "push", "a b"}, "": {"rm", 1},
+	} {
+		if got := joined(list); got != want {
+			t.Errorf("%v: %q", list, got)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package acp
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
 )
@@ -10,17 +12,69 @@ import (
 type client struct {
 	printer *printer
 	policy  Policy
+	updates *backlog
+	said    *paced
 }
+
+// backlog are the updates that are not printed yet. The library ends a connection whose updates are not taken fast enough.
+type backlog struct {
+	mu   sync.Mutex
+	all  []sdk.SessionUpdate
+	some chan struct{} // has a value if all may have updates
+}
+
+func newBacklog() *backlog { return &backlog{some: make(chan struct{}, 1)} }
+
+func (b *backlog) add(u sdk.SessionUpdate) {
+	b.mu.Lock()
+	b.all = append(b.all, u)
+	b.mu.Unlock()
+	select {
+	case b.some <- struct{}{}:
+	default:
+	}
+}
+
+// drain prints what there is.
+func (b *backlog) drain(p *printer) {
+	b.mu.Lock()
+	defer b.mu.Unlock() // so that no other call overtakes this one
+	for _, u := range b.all {
+		p.update(u)
+	}
+	b.all = nil
+}
+
+// print prints updates as they come, until done is closed.
+func (b *backlog) print(p *printer, done <-chan struct{}) {
+	for {
+		select {
+		case <-b.some:
+			b.drain(p)
+		case <-done:
+			return
+		}
+	}
+}
+
+// announced bounds how long a request for permission waits for the call that it is about.
+const announced = 2 * time.Second
 
 var _ sdk.Client = (*client)(nil)
 
 func (c *client) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
-	c.printer.update(n.Update)
+	c.updates.add(n.Update)
+	c.said.handed()
 	return nil
 }
 
 func (c *client) RequestPermission(_ context.Context, r sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
 	kind, command := c.printer.asked(r.ToolCall)
+	for end := time.Now().Add(announced); kind == "" && time.Now().Before(end); { // the library hands requests over sooner than updates
+		time.Sleep(20 * time.Millisecond)
+		c.updates.drain(c.printer)
+		kind, command = c.printer.asked(r.ToolCall)
+	}
 	allow := c.policy.allows(kind, command)
 	if !allow {
 		c.printer.refused(r.ToolCall)

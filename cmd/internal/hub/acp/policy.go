@@ -47,7 +47,7 @@ func (p Policy) allows(kind sdk.ToolKind, command string) bool {
 func answer(options []sdk.PermissionOption, allow bool) sdk.RequestPermissionResponse {
 	kinds := []sdk.PermissionOptionKind{sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways}
 	if allow {
-		kinds = []sdk.PermissionOptionKind{sdk.PermissionOptionKindAllowOnce, sdk.PermissionOptionKindAllowAlways}
+		kinds = []sdk.PermissionOptionKind{sdk.PermissionOptionKindAllowOnce} // later calls are asked about, too
 	}
 	for _, kind := range kinds {
 		if i := slices.IndexFunc(options, func(o sdk.PermissionOption) bool { return o.Kind == kind }); i >= 0 {
@@ -57,8 +57,8 @@ func answer(options []sdk.PermissionOption, allow bool) sdk.RequestPermissionRes
 	return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeCancelled()}
 }
 
-// logins are the ways to log in that need no person: with a key from the environment first, then what the user has set up.
-func (p Policy) logins(methods []sdk.AuthMethod) (ids []string) {
+// logins are the ways to log in with a key from the environment.
+func logins(methods []sdk.AuthMethod) (ids []string) {
 	keyed := slices.ContainsFunc(os.Environ(), func(v string) bool {
 		name, value, _ := strings.Cut(v, "=")
 		return strings.HasSuffix(name, "_API_KEY") && value != ""

@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
+	"mvdan.cc/sh/v3/syntax"
 )
 
-const maxResult = 64 << 10 // bytes of a tool's result
+const (
+	maxResult    = 64 << 10 // bytes of a tool's result
+	maxNarration = 4 << 10  // bytes of a paragraph that is not over
+)
 
 // object is a JSON object.
 type object map[string]any
@@ -103,10 +108,14 @@ func (p *printer) update(u sdk.SessionUpdate) {
 func (p *printer) narrate(text string) {
 	p.line.WriteString(text)
 	p.final.WriteString(text)
-	if whole, rest, ok := cutLast(p.line.String(), "\n\n"); ok {
-		p.line.Reset()
-		p.line.WriteString(rest)
-		p.say(whole)
+	if strings.Contains(text, "\n") || p.line.Len() > maxNarration { // else there is no new paragraph
+		if whole, rest, ok := cutLast(p.line.String(), "\n\n"); ok {
+			p.line.Reset()
+			p.line.WriteString(rest)
+			p.say(whole)
+		} else if p.line.Len() > maxNarration {
+			p.flush()
+		}
 	}
 }
 
@@ -148,6 +157,7 @@ func (p *printer) tool(t sdk.ToolCallUpdate) {
 		c.ended = true
 		p.print(object{"type": "user", "message": object{"role": "user", "content": []object{{"type": "tool_result",
 			"tool_use_id": t.ToolCallId, "content": c.text, "is_error": status == sdk.ToolCallStatusFailed}}}})
+		c.text, c.input = "", nil // a turn may have thousands of calls
 	}
 }
 
@@ -170,7 +180,7 @@ func (p *printer) note(t sdk.ToolCallUpdate) *call {
 	if len(t.Locations) > 0 {
 		c.place = t.Locations[0].Path
 	}
-	if text := resultOf(t); text != "" {
+	if text := resultOf(t); text != "" && !c.ended {
 		c.text = text
 	}
 	return c
@@ -219,13 +229,35 @@ func (c *call) command() string {
 		switch v := c.input[key].(type) {
 		case string:
 			return v
-		case []any: // ["bash", "-lc", "go test ./..."]
-			if text, ok := v[max(0, len(v)-1)].(string); ok && len(v) == 3 {
-				return text
-			}
+		case []any:
+			return joined(v)
 		}
 	}
 	return c.title
+}
+
+// joined is the command of a list of words: what a shell is given in ["bash", "-lc", "go test ./..."], else the words, quoted.
+func joined(list []any) string {
+	var words []string
+	for _, v := range list {
+		word, ok := v.(string)
+		if !ok {
+			return ""
+		}
+		words = append(words, word)
+	}
+	shells := []string{"sh", "bash", "zsh", "dash"}
+	if len(words) == 3 && slices.Contains(shells, path.Base(words[0])) && (words[1] == "-c" || words[1] == "-lc") {
+		return words[2]
+	}
+	for i, word := range words {
+		quoted, err := syntax.Quote(word, syntax.LangBash)
+		if err != nil {
+			return ""
+		}
+		words[i] = quoted
+	}
+	return strings.Join(words, " ")
 }
 
 // arguments are those of Claude Code's tool of the same name: the command of a shell, the file of an edit.
@@ -276,7 +308,7 @@ func resultOf(t sdk.ToolCallUpdate) string {
 		}
 	}
 	text := strings.Join(parts, "\n")
-	return text[:min(len(text), maxResult)]
+	return strings.ToValidUTF8(text[:min(len(text), maxResult)], "")
 }
 
 // end prints the final record.

@@ -10,17 +10,20 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 )
 
 const (
@@ -61,6 +64,7 @@ type frame struct {
 	Seq  uint64 `json:"n"`
 	Data []byte `json:"d,omitempty"` // empty: a sign of life
 	End  bool   `json:"e,omitempty"`
+	Why  string `json:"w,omitempty"` // of an End that is no success
 }
 
 func claimOf(id string) string { return "ralph.turn." + id + ".claim" }
@@ -94,14 +98,30 @@ func (a Access) connect(name string) (*nats.Conn, jetstream.JetStream, error) {
 	}
 	conn, err := nats.Connect(a.URL, options...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", a.URL, err)
+		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", shown(a.URL), err)
 	}
 	js, err := jetstream.New(conn)
 	if err != nil {
 		conn.Close()
-		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", a.URL, err)
+		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", shown(a.URL), err)
 	}
 	return conn, js, nil
+}
+
+// shown are addresses without the user, whose name may be the token, and the password.
+func shown(addresses string) string {
+	var all []string
+	for _, address := range strings.Split(addresses, ",") {
+		if u, err := url.Parse(strings.TrimSpace(address)); err == nil {
+			u.User = nil
+			address = u.String()
+		} else {
+			_, after, _ := strings.Cut(address, "@")
+			address = after
+		}
+		all = append(all, address)
+	}
+	return strings.Join(all, ",")
 }
 
 // queue makes or finds the work queue.
@@ -128,7 +148,12 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	token := nuid.Next() + nuid.Next()
+	lock := flock.New(filepath.Join(dir, "lock"))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return errors.New("start the server: one of yours runs already on this machine; ralph and workers find it by themselves")
+	}
+	defer lock.Unlock() //nolint:errcheck // the process ends
+	token := rand.Text()
 	if before, err := Local(stateHome); err == nil && before.Token != "" {
 		token = before.Token // workers elsewhere know it
 	}

@@ -133,6 +133,9 @@ func (t *client) hear(session string, m *nats.Msg) {
 	if f.End {
 		_ = m.Respond(nil)
 		_ = t.conn.FlushTimeout(beat)
+		if f.Why != "" {
+			t.over(errors.New(f.Why))
+		}
 		t.over(errDone)
 	}
 }

@@ -80,8 +80,8 @@ func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	inR, inW := io.Pipe()
-	lines := make(chan []byte, 4096)
-	sub, err := conn.Subscribe(wayOf(s.id, s.name, "in"), func(m *nats.Msg) { s.hear(m, lines, cancel) })
+	lines := make(chan []byte, 64)
+	sub, err := conn.Subscribe(wayOf(s.id, s.name, "in"), func(m *nats.Msg) { s.hear(ctx, m, lines, cancel) })
 	if err != nil {
 		_ = m.Nak()
 		return
@@ -110,10 +110,17 @@ func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
 		}
 	}()
 	go s.alive(ctx, m, cancel)
-	_, err = ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
+	exit, err := ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
 		Env: w.Env, Stdin: inR, Pipe: true, KillGrace: 10 * time.Second}, func(p []byte) bool { s.say(frame{Data: p}); return false })
 	_ = inR.Close()
-	s.end()
+	why := ""
+	switch {
+	case err != nil:
+		why = err.Error()
+	case exit.Code != 0:
+		why = fmt.Sprintf("%s ended with exit code %d on the machine of the worker", w.Args[0], exit.Code)
+	}
+	s.end(why)
 	_ = m.Ack()
 	w.Log("turn %s is over: %v", s.id, errors.Join(err, context.Cause(ctx)))
 }
@@ -131,7 +138,7 @@ type session struct {
 }
 
 // hear takes what the run says.
-func (s *session) hear(m *nats.Msg, lines chan []byte, end context.CancelFunc) {
+func (s *session) hear(ctx context.Context, m *nats.Msg, lines chan []byte, end context.CancelFunc) {
 	var f frame
 	if err := json.Unmarshal(m.Data, &f); err != nil || f.Seq != s.heard+1 || f.End {
 		end()
@@ -140,7 +147,10 @@ func (s *session) hear(m *nats.Msg, lines chan []byte, end context.CancelFunc) {
 	s.heard++
 	s.last.Store(time.Now().UnixNano())
 	if len(f.Data) > 0 {
-		lines <- f.Data
+		select {
+		case lines <- f.Data:
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -160,11 +170,11 @@ func (s *session) say(f frame) {
 }
 
 // end tells the run that nothing follows.
-func (s *session) end() {
+func (s *session) end(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent++
-	data, _ := json.Marshal(frame{Seq: s.sent, End: true}) // plain values: it cannot fail
+	data, _ := json.Marshal(frame{Seq: s.sent, End: true, Why: why}) // plain values: it cannot fail
 	_, _ = s.conn.Request(wayOf(s.id, s.name, "out"), data, claimWait)
 }
 
