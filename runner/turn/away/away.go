@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"ralph/runner/gate"
-	"ralph/runner/slots"
 	"ralph/runner/sandbox"
+	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/remote"
 	"ralph/runner/turn/serve"
