@@ -79,7 +79,7 @@ func (p *place) alone(ctx context.Context, f func() error) error {
 	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
 		return err
 	}
-	defer lock.Unlock() //nolint:errcheck // the end of the process frees it, too
+	defer lock.Unlock()
 	return f()
 }
 

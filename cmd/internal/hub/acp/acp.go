@@ -84,7 +84,7 @@ func (c Call) talk(ctx context.Context, p *printer) (sdk.StopReason, error) {
 		}
 	case <-time.After(parting):
 		cancel()
-		<-gone
+		_ = <-gone // it was told to end
 	}
 	return stop, err
 }

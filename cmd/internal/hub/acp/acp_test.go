@@ -100,7 +100,7 @@ func (f *fake) Prompt(ctx context.Context, r sdk.PromptRequest) (sdk.PromptRespo
 }
 
 // made makes a call, and returns the outcome and the payloads as ralph reads them.
-func made(t *testing.T, what string, c Call) (error, []state.Payload) {
+func made(t *testing.T, what string, c Call) ([]state.Payload, error) {
 	t.Helper()
 	t.Setenv(asAgent, what)
 	var out bytes.Buffer
@@ -116,7 +116,7 @@ func made(t *testing.T, what string, c Call) (error, []state.Payload) {
 	d := spec.NewDecoder(func(p state.Payload) { all = append(all, p) })
 	_, _ = d.Write(out.Bytes())
 	d.Close()
-	return err, all
+	return all, err
 }
 
 func of[T state.Payload](all []state.Payload) (found []T) {
@@ -129,7 +129,7 @@ func of[T state.Payload](all []state.Payload) (found []T) {
 }
 
 func TestRun_commandOfTheList_isAllowedAndEverythingIsRead(t *testing.T) {
-	err, all := made(t, "works", Call{Prompt: "thanks", Policy: Policy{Allowed: []string{"Bash(go test:*)"}}})
+	all, err := made(t, "works", Call{Prompt: "thanks", Policy: Policy{Allowed: []string{"Bash(go test:*)"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestRun_commandOfTheList_isAllowedAndEverythingIsRead(t *testing.T) {
 
 func TestRun_commandThatIsNotInTheList_isRefusedAndReported(t *testing.T) {
 	for _, p := range []Policy{{Allowed: []string{"Bash(go vet:*)"}}, {Mode: argv.PermitReadOnly, Allowed: []string{"Bash"}}} {
-		_, all := made(t, "works", Call{Prompt: "x", Policy: p})
+		all, _ := made(t, "works", Call{Prompt: "x", Policy: p})
 		if denied := of[state.Denied](all); len(denied) != 1 || denied[0].Tool.Name != "Bash" {
 			t.Errorf("%+v: %+v", p, denied)
 		}
@@ -171,13 +171,13 @@ func TestRun_badEnds_areSaidInTheLastRecord(t *testing.T) {
 		"dies":     {Call{}, "exit status 3"},
 		"works":    {Call{Model: "huge"}, `unknown model "huge": the agent offers small, large`},
 	} {
-		err, all := made(t, what, c.call)
+		all, err := made(t, what, c.call)
 		ends := of[state.FinalMessage](all)
 		if err == nil || len(ends) != 1 || !ends[0].Error || !strings.Contains(ends[0].Text, c.want) {
 			t.Errorf("%s: %v, %+v", what, err, ends)
 		}
 	}
-	if _, all := made(t, "too long", Call{}); !slices.Contains(of[state.FinalMessage](all)[0].Codes, "error_max_turns") {
+	if all, _ := made(t, "too long", Call{}); !slices.Contains(of[state.FinalMessage](all)[0].Codes, "error_max_turns") {
 		t.Errorf("%+v", of[state.FinalMessage](all))
 	}
 }
@@ -226,7 +226,7 @@ func TestPolicy_modes(t *testing.T) {
 }
 
 func TestRun_burstOfUpdates_allArePrinted(t *testing.T) {
-	err, all := made(t, "much", Call{})
+	all, err := made(t, "much", Call{})
 	ends := of[state.FinalMessage](all)
 	if err != nil || len(ends) != 1 || strings.Count(ends[0].Text, "words") != 6000 {
 		t.Errorf("%v, %d ends", err, len(ends))
@@ -234,7 +234,7 @@ func TestRun_burstOfUpdates_allArePrinted(t *testing.T) {
 }
 
 func TestRun_requestThatOnlyNamesItsCall_isJudgedByTheCall(t *testing.T) {
-	err, all := made(t, "terse", Call{Policy: Policy{Allowed: []string{"Bash(ls)"}}})
+	all, err := made(t, "terse", Call{Policy: Policy{Allowed: []string{"Bash(ls)"}}})
 	if ends := of[state.FinalMessage](all); err != nil || len(ends) != 1 || ends[0].Text != "allowed" {
 		t.Errorf("%v, %+v", err, ends)
 	}

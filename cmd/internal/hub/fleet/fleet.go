@@ -152,7 +152,7 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		return errors.New("start the server: one of yours runs already on this machine; ralph and workers find it by themselves")
 	}
-	defer lock.Unlock() //nolint:errcheck // the process ends
+	defer lock.Unlock()
 	token := rand.Text()
 	if before, err := Local(stateHome); err == nil && before.Token != "" {
 		token = before.Token // workers elsewhere know it

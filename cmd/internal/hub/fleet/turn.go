@@ -29,7 +29,7 @@ func Turn(ctx context.Context, a Access, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("offer the turn: %w", err)
 	}
-	defer claims.Unsubscribe() //nolint:errcheck // the connection ends
+	defer claims.Unsubscribe()
 	hello, err := t.hello(in)
 	if err != nil {
 		return err

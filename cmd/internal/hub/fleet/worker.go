@@ -86,7 +86,7 @@ func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
 		_ = m.Nak()
 		return
 	}
-	defer sub.Unsubscribe() //nolint:errcheck // the session is over
+	defer sub.Unsubscribe()
 	_ = sub.SetPendingLimits(-1, -1)
 	answer, err := conn.Request(claimOf(s.id), []byte(s.name), claimWait)
 	switch {
