@@ -77,14 +77,15 @@ func (c Call) talk(ctx context.Context, p *printer) (sdk.StopReason, error) {
 	_ = in.Close()
 	gone := make(chan error, 1)
 	go func() { gone <- cmd.Wait() }()
+	var ended error
 	select {
-	case ended := <-gone:
-		if err != nil && ended != nil {
-			err = fmt.Errorf("%w (%s: %w)", err, c.Args[0], ended)
-		}
+	case ended = <-gone:
 	case <-time.After(parting):
 		cancel()
-		_ = <-gone // it was told to end
+		ended = <-gone
+	}
+	if err != nil && ended != nil {
+		err = fmt.Errorf("%w (%s: %w)", err, c.Args[0], ended)
 	}
 	return stop, err
 }
