@@ -122,7 +122,7 @@ func insertRow(text, name string, fields []AgentField) string {
 }
 
 // rowPlace is the number of lines before the new row, and its indent; below
-// zero: there is no block yet.
+// zero if there is no block yet.
 func rowPlace(text string, lines []string) (at int, indent string) {
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil || len(tree.Docs) == 0 {

@@ -65,7 +65,7 @@ func (c *Config) strangers() error {
 	return nil
 }
 
-// noPoint says why HOOK_NAME is no option.
+// noPoint says why HOOK_NAME is not an option.
 func noPoint(key string) error {
 	_, err := hooks.Find(strings.ToLower(strings.TrimPrefix(key, "HOOK_")))
 	return err

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// baselineKey is a key of config.yaml that is no option: it is accepted with the value
+// baselineKey is a key of config.yaml that is not an option: it is accepted with the value
 // that it always has.
 const baselineKey = "test.baseline_file"
 

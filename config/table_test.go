@@ -126,7 +126,7 @@ func TestTable_rowsAreComplete(t *testing.T) {
 	for _, o := range Table() {
 		for _, n := range append([]string{o.Key}, o.Aliases...) {
 			if !name.MatchString(n) {
-				t.Errorf("%q is no name for .ralphrc", n)
+				t.Errorf("%q is not a name for .ralphrc", n)
 			}
 			claim(n, o.Key)
 		}
@@ -361,7 +361,7 @@ func readFlags(t *testing.T, argv []string) map[string]string {
 	for _, arg := range argv {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok || keys[name] == "" {
-			t.Fatalf("argument %q is no flag with a value", arg)
+			t.Fatalf("argument %q is not a flag with a value", arg)
 		}
 		flags[keys[name]] = value
 	}

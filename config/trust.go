@@ -19,7 +19,7 @@ import (
 
 // Untrusted is what a project wants and this user has not yet agreed to.
 type Untrusted struct {
-	File  string   // the project file; two are joined with ", "; empty: it is no setting
+	File  string   // the project file; two are joined with ", "; empty if it is not a setting
 	Lines []string // "file:line: KEY=value", or a sentence; nothing in them is invisible
 	Hash  string   // of the project's path and what is agreed to, hexadecimal
 	// parts are agreed to one by one, so that a setting that is gone costs no new

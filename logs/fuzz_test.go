@@ -36,7 +36,7 @@ func FuzzTail_anyBytesInAnyPieces_givesTheLinesOfTheWhole(f *testing.F) {
 			}
 		}
 		want := bytes.Split(data, []byte("\n"))
-		want = want[:len(want)-1] // what follows the last line end is no line yet
+		want = want[:len(want)-1] // what follows the last line end is not a line yet
 		if len(got) != len(want) {
 			t.Fatalf("%d lines, want %d", len(got), len(want))
 		}

@@ -28,7 +28,7 @@ type Options struct {
 	// Plan reads the plan before the first run: where it is and, in a row each, its
 	// tasks. Nil: nobody can.
 	Plan func() (state.TaskStatus, []string)
-	// Forecast says in a few words when the run may be done; nil: there is no forecast.
+	// Forecast says in a few words when the run may be done; nil if there is no forecast.
 	Forecast func() string
 	// NoControl says why Ralph is empty.
 	NoControl string

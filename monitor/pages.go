@@ -14,7 +14,7 @@ import (
 // scrolling are the keys that move in the help.
 const scrolling = "up k down j pgup b ctrl-u pgdn space ctrl-d g home G end"
 
-// top is the page over all others; nil: there is none.
+// top is the page over all others; nil if there is none.
 func (u *ui) top() page.Page {
 	if len(u.over) == 0 {
 		return nil

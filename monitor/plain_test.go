@@ -95,6 +95,6 @@ func TestPlain_readerGoesAway_isAnError(t *testing.T) {
 	}
 	_ = r.Close()
 	if err := Plain(t.Context(), Options{Dir: t.TempDir(), Out: w}); err == nil {
-		t.Error("writing to nobody is no error")
+		t.Error("writing to nobody is not an error")
 	}
 }

@@ -12,7 +12,7 @@ type clocks struct {
 
 	started time.Time
 	printed atomic.Int64  // when the latest output came
-	excused atomic.Int64  // until when silence is no reason to end the child
+	excused atomic.Int64  // until when silence is not a reason to end the child
 	final   atomic.Int64  // when the final record came; 0: not yet
 	changed chan struct{} // gets a value when final changes
 }

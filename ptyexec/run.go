@@ -121,7 +121,7 @@ const defaultKillGrace = 2 * time.Second
 // record: the first true starts FinalGrace, a false stops it. A slow output slows
 // the child down once 2 MiB are waiting, but never the clocks.
 //
-// It is no error if the child fails, is killed, or runs out of time. An error means
+// It is not an error if the child fails, is killed, or runs out of time. An error means
 // that the command did not start, or that its end is not certain. Init must have
 // been called at the start of main. Run returns even if Stdin.Read blocks; it does
 // not wait for that Read.

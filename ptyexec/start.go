@@ -158,7 +158,7 @@ func resize(master *os.File, size Size) error {
 	return errors.Join(err, failed)
 }
 
-// feed copies the prompt to the child and closes its stdin. It is no error if the
+// feed copies the prompt to the child and closes its stdin. It is not an error if the
 // child has ended or does not read it.
 func (ch *child) feed(prompt io.Reader) {
 	if prompt == nil {

@@ -10,7 +10,7 @@ import (
 	"ralph/state"
 )
 
-// What a person has accepted once is no permission to do it again.
+// What a person has accepted once is not permission to do it again.
 func TestReview_acceptedFinding_isFoundAgainInALaterRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "repairs", "[ ] one")

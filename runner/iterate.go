@@ -64,7 +64,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 // turned is a Result with where it comes from.
 type turned struct {
 	turn.Result
-	worker *turn.Worker // nil: there is no state to keep
+	worker *turn.Worker // nil if there is no state to keep
 	dir    string
 	skip   bool     // a person has put the task off
 	afresh bool     // see git.State

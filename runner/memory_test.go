@@ -110,7 +110,7 @@ func TestRun_tdd_newRedTest_blocksNoTickButTheEnd(t *testing.T) {
 	}
 }
 
-// A build that prints nothing is no reason to end the call.
+// A build that prints nothing is not a reason to end the call.
 func TestRun_silentWhileAToolCallIsOpen_isNotStuck(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "long-tool", "[ ] one")

@@ -16,7 +16,7 @@ const (
 	backlog  = "backlog/tasks/task-1.md"
 )
 
-// planFakes work with plans that are no plain list.
+// planFakes work with plans that are not a plain list.
 var planFakes = map[string]func(*fake) int{
 	"task-claimer": func(f *fake) int { // says which task is done, and leaves the plan alone
 		put("plan-"+f.id(), read1(kiroPlan))

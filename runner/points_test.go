@@ -153,7 +153,7 @@ func TestHooks_answers(t *testing.T) {
 		{"a block after a task reaches the agent", `echo '{"block": true, "reason": "no docs"}'`, hooks.OnStoryComplete, 0, 2, "no docs"},
 		{"a note reaches the agent", `echo working; echo '{"note": "mind the tests"}'`, hooks.PreIteration, 0, 2, "mind the tests"},
 		{"a note after the turn reaches the next", `echo '{"note": "mind the tests"}'`, hooks.PostIteration, 0, 2, "mind the tests"},
-		{"other JSON is no answer", `echo '{"blocked": true}'`, hooks.PreTask, 0, 2, ""},
+		{"other JSON is not an answer", `echo '{"blocked": true}'`, hooks.PreTask, 0, 2, ""},
 		{"an answer in the middle is none", `echo '{"block": true}'; echo done`, hooks.PreTask, 0, 2, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

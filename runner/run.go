@@ -96,7 +96,7 @@ type Project struct {
 	Prompt string // path of the user's prompt
 	Plan   string // path of the plan, empty for none
 	// PlanEdits is the path of the record of what people change in the plan with ralph task,
-	// out of the reach of agents; empty: there is none.
+	// out of the reach of agents; empty if there is none.
 	PlanEdits string
 }
 

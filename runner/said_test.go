@@ -79,7 +79,7 @@ func TestRun_wordsOfTheFinalMessage_areHintsAndDecideNothing(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if log, _ := os.ReadFile(filepath.Join(b.dir, ".ralph/live.log")); strings.Contains(string(log), "its words say") {
+	if log, _ := os.ReadFile(filepath.Join(b.dir, ".ralph/live.log")); strings.Contains(string(log), "it sounds like") {
 		t.Errorf("hints stand below a task that is done:\n%s", log)
 	}
 	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)

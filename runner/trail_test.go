@@ -125,7 +125,7 @@ func TestRun_autoCommit_anotherGitHoldsTheBranch_theEndSaysSo(t *testing.T) {
 	}
 }
 
-// What a person changes while the run is paused is no work of the agent.
+// What a person changes while the run is paused is not work of the agent.
 func TestRun_fileEditedWhilePaused_isNotCommitted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")

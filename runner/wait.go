@@ -86,7 +86,7 @@ func (r *Run) pause(ctx context.Context) error {
 	r.tell(state.Paused{})
 	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused",
 		Reason: r.inbox.Who(state.RequestPause)})
-	if ctx.Err() != nil { // a signal is no answer to the pause
+	if ctx.Err() != nil { // a signal is not an answer to the pause
 		r.inbox.Put(state.RequestPause)
 	}
 	return err

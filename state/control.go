@@ -89,7 +89,7 @@ func Send(dir string, q Request) error {
 }
 
 // TakeRequests removes and returns the waiting requests, oldest first, each with
-// its sender (see Plain). Files that are no request are left alone.
+// its sender (see Plain). Files that are not requests are left alone.
 func (w *Writer) TakeRequests() ([]Request, error) { return w.takeRequests(time.Now().Add(time.Hour)) }
 
 // takeRequests takes those that were sent before a moment.

@@ -161,7 +161,7 @@ func (r *Reader) OwnPath() string { return r.path(fileOwn) }
 // RunDir holds the raw output and the prompts of one run.
 func (r *Reader) RunDir(run string) string { return r.path(dirLogs, runName(run)) }
 
-// runName is the name of a run's folder: for what is no id too, which an agent
+// runName is the name of a run's folder: for what is not an id too, which an agent
 // may have written, one that leads nowhere.
 func runName(run string) string {
 	if run == "" {

@@ -71,7 +71,7 @@ func (w *Writer) removeLinks() (found bool, err error) {
 	return found, nil
 }
 
-// clearForeign removes what is no plain file from the place of one.
+// clearForeign removes what is not a plain file from the place of one.
 func clearForeign(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().IsRegular() {

@@ -104,7 +104,7 @@ type RunStart struct {
 
 // IterationStart opens an iteration.
 type IterationStart struct {
-	Title string `json:"title,omitempty"` // of the task; empty: there is none, see Why
+	Title string `json:"title,omitempty"` // of the task; empty if there is none, see Why
 	Why   string `json:"why,omitempty"`   // the iteration runs without a task
 	Agent string `json:"agent,omitempty"`
 	Model string `json:"model,omitempty"`
@@ -372,7 +372,7 @@ type Decision struct {
 // IterationEnd is how an iteration ended, and what follows.
 type IterationEnd struct {
 	Decision
-	Title   string  `json:"title,omitempty"`  // of the task; empty: there is none
+	Title   string  `json:"title,omitempty"`  // of the task; empty if there is none
 	Outcome string  `json:"outcome"`          // class of the agent call
 	Detail  string  `json:"detail,omitempty"` // the outcome in words
 	Failed  bool    `json:"failed,omitempty"` // the call went wrong

@@ -19,7 +19,7 @@ const (
 // ReportPath is a form of the report of a run, such as ".html".
 func (r *Reader) ReportPath(run, ext string) string { return r.path(dirReports, runName(run)+ext) }
 
-// Record reads the record of a run, as SaveReport wrote it; nil: there is none.
+// Record reads the record of a run, as SaveReport wrote it; nil if there is none.
 func (r *Reader) Record(run string) ([]byte, error) { return readBounded(r.ReportPath(run, recordExt)) }
 
 // Recorded lists the runs that have a record, oldest first.

@@ -345,7 +345,7 @@ func (c *Client) askPane(ctx context.Context, id string) (answer, error) {
 	return answer{}, fmt.Errorf("find pane %q: %w", id, ErrGone)
 }
 
-// Close ends the session. It is no error if the session is gone; another one with
+// Close ends the session. It is not an error if the session is gone; another one with
 // the same id stays.
 func (c *Client) Close(ctx context.Context, s *Session) error {
 	now, err := c.Find(ctx, s.Name)

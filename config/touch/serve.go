@@ -16,7 +16,7 @@ type Serve struct {
 	Listen  string // HOST:PORT
 	Cert    string // file; empty: no TLS
 	Key     string
-	Proxy   string // the address that people use, behind a proxy with TLS; empty: there is none
+	Proxy   string // the address that people use, behind a proxy with TLS; empty if there is none
 	Actions bool   // who is logged in may act
 	Link    bool   // only print a link
 }

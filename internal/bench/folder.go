@@ -9,7 +9,7 @@ import (
 	"ralph/runner/task/store"
 )
 
-// The bounds of a plan with a file for each of 20,000 tasks. To open, read and close so many files takes
+// The bounds of a plan with a file for each of 20,000 tasks. Opening, reading and closing that many files takes
 // the system alone 100 to 200 ms.
 const (
 	folderBound       = 750 * time.Millisecond

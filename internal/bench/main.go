@@ -14,7 +14,7 @@
 //   - between two agents: one git status, two rounds of files that must be on disk (what the last call
 //     cost and showed, then the call that begins), and three processes: the agent, its guard and git.
 //   - flood: a pty passes 4 KiB at a time, and each time somebody has to wake up. Most of the time of ralph
-//     is the kernel's. Looking for secrets in raw output is no bottleneck: it took 1.5 to 2 ns a byte, about
+//     is the kernel's. Looking for secrets in raw output is not a bottleneck: it took 1.5 to 2 ns a byte, about
 //     five times as long as to write it as it is, and a sixth of what the pty takes to deliver it.
 //   - folder: to look at, open, read and close 20,000 files took the system 190 ms on two processors. What is
 //     in them, with what Go allocates for it, took about as long.

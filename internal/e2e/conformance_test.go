@@ -157,7 +157,7 @@ func TestAgents_signalWhileACommandRuns_endsAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// What a command prints is no word of the CLI, however much it looks like one.
+// What a command prints is not a word of the CLI, however much it looks like one.
 func TestAgents_limitWordsInAToolResult_causeNoWait(t *testing.T) {
 	const words = `cat <<'EOF'
 You've hit your 5-hour limit · resets 4:49am (UTC)

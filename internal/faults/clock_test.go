@@ -165,7 +165,7 @@ func TestClock_anyChange_theBudgetOfTheHourHoldsAndWaitsEnd(t *testing.T) {
 			{"in a pause", "worker", (*clocked).pause},
 		} {
 			if c.set == 0 && situation.name == "in a pause" {
-				continue // a clock that is never set is no danger to it
+				continue // a clock that is never set is not a danger to it
 			}
 			t.Run(c.name+" "+situation.name, func(t *testing.T) {
 				t.Parallel()

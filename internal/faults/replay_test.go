@@ -70,7 +70,7 @@ func (d *disk) apply(c call) {
 	}
 }
 
-// legal lists what a power cut now may leave under a name; nil is no file.
+// legal lists what a power cut now may leave under a name; nil is not a file.
 func (d *disk) legal(name string) (all [][]byte) {
 	all = append(all, nil)
 	for _, f := range d.versions[name] {

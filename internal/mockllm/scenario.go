@@ -76,7 +76,7 @@ type Window struct {
 	ResetsAt time.Time
 }
 
-// Cut ends a stream after so many events; zero is before the headers.
+// Cut ends a stream after this number of events; zero ends it before the headers.
 type Cut struct {
 	After int
 	Hang  bool // fall silent instead of resetting the connection

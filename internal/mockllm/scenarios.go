@@ -40,7 +40,7 @@ func Work(number int, last bool) []Step {
 	}
 }
 
-// Plan works off a plan of so many tasks, "- [ ] task 1" and so on.
+// Plan works off a plan with this number of tasks, "- [ ] task 1" and so on.
 func Plan(tasks int) Scenario {
 	var sc Scenario
 	for i := range tasks {

@@ -12,7 +12,7 @@ import (
 )
 
 // What the fake agent does is written in the project's file agentMode, which
-// the test changes while it runs. Files in .ralph are no progress.
+// the test changes while it runs. Files in .ralph are not progress.
 const (
 	agentMode = ".ralph/agent.mode"
 	agentSeen = ".ralph/agent.seen" // what its latest call was given

@@ -160,7 +160,7 @@ type failer interface {
 func checkClean(t failer, s string) {
 	t.Helper()
 	if !utf8.ValidString(s) {
-		t.Fatalf("%q is no UTF-8", s)
+		t.Fatalf("%q is not UTF-8", s)
 	}
 	for _, r := range s {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || bidi(r) || invisible(r) || unicode.Is(unicode.Cf, r)) {

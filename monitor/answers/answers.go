@@ -32,7 +32,7 @@ func Open(r *state.Reader) (*Page, error) {
 	return New(list), err
 }
 
-// New is a page of the open ones among these questions; nil: there is none.
+// New is a page of the open ones among these questions; nil if there is none.
 func New(list []question.Question) *Page {
 	open := slices.DeleteFunc(slices.Clone(list), func(q question.Question) bool { return !q.Open() })
 	if len(open) == 0 {

@@ -30,7 +30,7 @@ type Page struct {
 	folded   map[int]bool
 	selected int // file
 	top      int // first row on the screen
-	left     int // width of the list of files; 0: there is none
+	left     int // width of the list of files; 0 if there is none
 	height   int // rows, at the latest draw
 	ready    bool
 	why      string // there is nothing to show, or not all of it

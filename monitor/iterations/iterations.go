@@ -46,7 +46,7 @@ func at(all []group, i int) int {
 	return max(slices.IndexFunc(all, func(g group) bool { return i <= g.first && i >= g.last }), 0)
 }
 
-// Move is the iteration that is selected after a move by so many rows.
+// Move is the iteration that is selected after a move by a number of rows.
 func Move(r *view.Run, selected, by int) int {
 	all, n := groups(r), len(r.Iterations)
 	if n == 0 {
@@ -84,7 +84,7 @@ func At(r *view.Run, selected, row int) int {
 	return selected
 }
 
-// A row shows at least so many cells of its task's title, if it has so many in all.
+// A row shows at least minTitle cells of its task's title if the title has minTitled cells or more.
 const minTitle, minTitled = 14, 28
 
 func draw(c canvas.Canvas, r summary.IterationRow, selected bool) {

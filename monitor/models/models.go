@@ -130,7 +130,7 @@ func (p *Page) Key(e *tcell.EventKey) (page.Act, bool) {
 	return page.Act{}, true
 }
 
-// choose is the verb for the selected choice; nil: there is none.
+// choose is the verb for the selected choice; nil if there is none.
 func (p *Page) choose() []string {
 	c, ok := p.Row()
 	if !p.ready || !ok || c.agent == "" {

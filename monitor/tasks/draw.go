@@ -82,7 +82,7 @@ func drawText(c canvas.Canvas, all []text, top int) int {
 	return top
 }
 
-// columns are the widths of what stands to the right of a title; 0: there is no room, or nothing to say.
+// columns are the widths of what stands to the right of a title; 0 if there is no room, or nothing to say.
 type columns struct{ tries, span, cost, found, worker int }
 
 func (p *Page) columnsOf(width int) (k columns) {

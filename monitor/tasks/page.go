@@ -84,7 +84,7 @@ func (p *Page) Fail(why string) {
 	}
 }
 
-// chosen is the id of the selected task; empty: there is none.
+// chosen is the id of the selected task; empty if there is none.
 func (p *Page) chosen() string {
 	if t := p.task(); t != nil {
 		return t.ID
@@ -92,7 +92,7 @@ func (p *Page) chosen() string {
 	return ""
 }
 
-// task is the selected one; nil: there is none.
+// task is the selected one; nil if there is none.
 func (p *Page) task() *Task {
 	if p.selected < 0 || p.selected >= len(p.shown) {
 		return nil

@@ -90,7 +90,7 @@ func (s Screen) Run(ctx context.Context) (chosen string, err error) {
 	return v.chosen, nil
 }
 
-// project is that of row y of the table; empty: there is none.
+// project is that of row y of the table; empty if there is none.
 func (v *shown) project(y int) string {
 	if y < 1 || y > len(v.rows) {
 		return ""

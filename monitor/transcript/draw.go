@@ -142,7 +142,7 @@ func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
 	}
 }
 
-// right counts what happened, in at most so many cells.
+// right counts what happened, in at most room cells.
 func (p *Page) right(room int) string {
 	turn := 0
 	for i, at := range p.turns {

@@ -61,7 +61,7 @@ func (p *Page) Click(_, y int) {
 	}
 }
 
-// at is the step at the cursor; nil: there is none.
+// at is the step at the cursor; nil if there is none.
 func (p *Page) at() *step {
 	if p.cursor < 0 || p.cursor >= len(p.rows) {
 		return nil

@@ -199,7 +199,7 @@ func (p *Page) answered(e state.Event, d state.ToolResult) {
 	}
 }
 
-// waiting is the latest call without an id that has no answer yet; nil: there is none.
+// waiting is the latest call without an id that has no answer yet; nil if there is none.
 func (p *Page) waiting(t state.Tool) *step {
 	for _, s := range slices.Backward(p.steps) {
 		if c := s.call; c != nil && c.tool.ID == "" && !c.answered && c.tool.Name == t.Name && c.tool.Arg == t.Arg {
@@ -209,7 +209,7 @@ func (p *Page) waiting(t state.Tool) *step {
 	return nil
 }
 
-// clean splits text into lines that can be printed; at most so many, 0: all.
+// clean splits text into lines that can be printed; at most that many, or all of them if 0.
 func clean(text string, most int) []string {
 	text = strings.Trim(text, "\n")
 	if strings.TrimSpace(text) == "" {

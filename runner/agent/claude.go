@@ -34,7 +34,7 @@ func (d *Decoder) claude(rec gjson.Result) bool {
 		d.fail(wire.FirstText(r.Get("message"), e.Get("message"), r.Get("error")),
 			wire.Codes(r.Get("code"), r.Get("status"), e.Get("type"), e.Get("code")))
 	default:
-		return typ != "" // a newer version has more types; JSON without one is no record
+		return typ != "" // a newer version has more types; JSON without one is not a record
 	}
 	return true
 }

@@ -26,7 +26,7 @@ const (
 	// event, so that a flood is cheap and still visible.
 	floodLines = 5000
 	thinLines  = 1000
-	maxSilent  = 5 // after so many steps without an answer opencode does not stop by itself
+	maxSilent  = 5 // after this many steps without an answer, opencode does not stop by itself
 )
 
 // Codes that a decoder adds to those of the agent.
@@ -42,7 +42,7 @@ const (
 type Decoder struct {
 	spec   Spec
 	emit   func(state.Payload)
-	decode func(*Decoder, gjson.Result) bool // returns false for JSON that is no record; nil: plain text
+	decode func(*Decoder, gjson.Result) bool // returns false for JSON that is not a record; nil for plain text
 
 	lines   wire.Lines
 	records wire.Records

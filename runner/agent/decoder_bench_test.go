@@ -67,7 +67,7 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	})
 	b.Run("noise", func(b *testing.B) {
-		noise := bytes.Repeat([]byte("this is no record at all, only noise of some length\r\n"), 20_000)
+		noise := bytes.Repeat([]byte("this is not a record at all, only noise of some length\r\n"), 20_000)
 		b.SetBytes(int64(len(noise)))
 		b.ReportAllocs()
 		d := s.NewDecoder(func(state.Payload) {})

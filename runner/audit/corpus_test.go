@@ -196,7 +196,7 @@ func TestKinds_findingsOfTheCorpora_areAsTheTableSays(t *testing.T) {
 	}
 }
 
-// The same files before and after are no change, whatever they hold; and nothing
+// The same files before and after are not a change, whatever they hold; and nothing
 // makes Compare panic.
 func FuzzCompare(f *testing.F) {
 	for _, corpus := range corpora {

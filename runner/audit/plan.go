@@ -209,7 +209,7 @@ func textFindings(before, after task.Task) []Finding {
 }
 
 // lostLine is a line of the description that the task does not say any more, however its
-// text is wrapped now; empty: there is none.
+// text is wrapped now; empty if there is none.
 func lostLine(before, after task.Task) string {
 	now := wording.Plain(TextOf(after))
 	for line := range strings.Lines(before.Description) {

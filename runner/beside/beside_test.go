@@ -42,7 +42,7 @@ func TestNext_besideOthers(t *testing.T) {
 		"a marked one beside an unmarked one":      {plan: "a b*", busy: "a"},
 		"an unmarked one beside a marked one":      {plan: "a* b", busy: "a"},
 		"nothing passes an open unmarked one":      {plan: "a* b c*", busy: "a"},
-		"a finished unmarked one is no wall":       {plan: "a* b+ c*", busy: "a", want: "c"},
+		"a finished unmarked one is not a wall":    {plan: "a* b+ c*", busy: "a", want: "c"},
 		"dependencies say what may run":            {plan: "a b<a c", busy: "a", want: "c"},
 		"a busy task is not done":                  {plan: "a* b*<a", busy: "a"},
 		"the next phase waits":                     {plan: "1.a* 1.b* 2.c*", busy: "1.a 1.b"},

@@ -19,7 +19,7 @@ var linters = []struct{ ext, command string }{
 	{".rb", "ruby -c {file}"}, {".php", "php -l {file}"}, {".rs", "rustfmt --check {file}"},
 }
 
-// Linter is the command line for sh that looks at a file; empty: there is none.
+// Linter is the command line for sh that looks at a file; empty if there is none.
 func Linter(lint, file string) string {
 	if lint == AutoLint {
 		lint = ""

@@ -20,7 +20,7 @@ const (
 // Facts are what the commands of one call have to know.
 type Facts struct {
 	Plan   store.File `json:"plan,omitzero"`
-	Task   string     `json:"task,omitempty"`   // its id; empty: there is none
+	Task   string     `json:"task,omitempty"`   // its id; empty if there is none
 	Checks []string   `json:"checks,omitempty"` // command lines of the required checks
 	Most   int        `json:"most,omitempty"`   // continuations of the call
 	Lint   string     `json:"lint,omitempty"`   // see Wanted.HookLint

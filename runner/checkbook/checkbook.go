@@ -41,7 +41,7 @@ func Recount(b *gate.Baseline, checks []gate.Check) {
 	}
 }
 
-// Save writes the baseline and the known flaky tests. A folder that the agent removed is no error: the run
+// Save writes the baseline and the known flaky tests. A folder that the agent removed is not an error: the run
 // makes it again.
 func Save(dir string, c turn.Checks) error {
 	if b := c.Baseline; b != nil && !b.TakenAt.IsZero() {

@@ -99,7 +99,7 @@ type Done struct {
 	Work   slots.Work
 	Landed string   // the commit; empty: nothing has landed
 	Err    error    // ralph's own failure
-	Afresh bool     // what earlier attempts have done is no part of the work
+	Afresh bool     // what earlier attempts have done is not part of the work
 	Lost   string   // why another candidate goes on instead of this one; empty: none does
 	Files  []string // of the commit, if it was reviewed or Merge was asked
 	// Conflict names files in which work that was to be reviewed conflicts with what has landed.

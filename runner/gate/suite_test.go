@@ -252,7 +252,7 @@ func TestSuite_emptyProject_skipsUntilThereAreTests(t *testing.T) {
 			if err := os.Remove(filepath.Join(s.Place.Dir, "tap.txt")); err != nil {
 				t.Fatal(err)
 			}
-			expect(t, s.must(t), "test failed blocks") // deleted tests are no greenfield
+			expect(t, s.must(t), "test failed blocks") // deleted tests are not greenfield
 		})
 	}
 }

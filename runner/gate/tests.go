@@ -45,7 +45,7 @@ func (r Result) Unread() string {
 	return r.Name + ": its output does not say which tests ran, so only its exit code counts"
 }
 
-// PeekBaseline reads the baseline and changes nothing on disk; nil: there is none.
+// PeekBaseline reads the baseline and changes nothing on disk; nil if there is none.
 func PeekBaseline(path string) *Baseline {
 	b, err := store.Peek[Baseline](path)
 	if err != nil || b.TakenAt.IsZero() {

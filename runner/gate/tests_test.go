@@ -101,11 +101,11 @@ func TestBaselineForgive_onlyWhatIsRightlyGone(t *testing.T) {
 		loss report.Loss
 		want int
 	}{
-		"two of them":                {report.Tally{Ran: 3, Names: []string{"a", "b", "c"}}, report.Loss{Before: 3, Now: 1, Gone: []string{"a", "b"}}, 1},
-		"one was younger":            {report.Tally{Ran: 3, Names: []string{"a", "b", "c"}}, report.Loss{Before: 5, Now: 3, Gone: []string{"a", "z"}}, 2},
-		"others were gone before":    {report.Tally{Ran: 12}, report.Loss{Before: 9, Now: 8}, 11},
-		"more than there were":       {report.Tally{Ran: 1}, report.Loss{Before: 9, Now: 2}, 0},
-		"a renamed one is no excuse": {report.Tally{Ran: 3, Names: []string{"a", "b", "c"}}, report.Loss{Before: 4, Now: 3, Gone: []string{"z"}}, 3},
+		"two of them":                    {report.Tally{Ran: 3, Names: []string{"a", "b", "c"}}, report.Loss{Before: 3, Now: 1, Gone: []string{"a", "b"}}, 1},
+		"one was younger":                {report.Tally{Ran: 3, Names: []string{"a", "b", "c"}}, report.Loss{Before: 5, Now: 3, Gone: []string{"a", "z"}}, 2},
+		"others were gone before":        {report.Tally{Ran: 12}, report.Loss{Before: 9, Now: 8}, 11},
+		"more than there were":           {report.Tally{Ran: 1}, report.Loss{Before: 9, Now: 2}, 0},
+		"a renamed one is not an excuse": {report.Tally{Ran: 3, Names: []string{"a", "b", "c"}}, report.Loss{Before: 4, Now: 3, Gone: []string{"z"}}, 3},
 	} {
 		b := &Baseline{Checks: map[string]Entry{"t": {Tally: c.base}}}
 		c.loss.Check = "t"

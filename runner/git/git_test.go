@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { os.Exit(world.GitMain(m)) }
 // which dirty.txt is untracked and b.txt is changed.
 type project struct{ world.Folder }
 
-// newFolder is no repository, and empty.
+// newFolder is not a repository, and empty.
 func newFolder(t testing.TB) project {
 	return project{world.Folder{TB: t, Dir: t.TempDir()}}
 }

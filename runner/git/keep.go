@@ -47,7 +47,7 @@ type State struct {
 	Outcome string `json:"outcome,omitempty"`
 	Rule    string `json:"rule,omitempty"`
 	Task    string `json:"task,omitempty"` // its id
-	// Afresh is true when what earlier iterations did for the task is no part of this one.
+	// Afresh is true when what earlier iterations did for the task is not part of this one.
 	Afresh bool `json:"afresh,omitempty"`
 	// Plan is the slash-separated path of the plan, relative to the project or absolute;
 	// empty: none.

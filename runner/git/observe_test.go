@@ -63,7 +63,7 @@ func TestObserve_withoutARepositoryWalks(t *testing.T) {
 	p.Write(".git/empty", "no repository")
 	before := p.observe()
 	if before.Repo {
-		t.Fatal("is no repository")
+		t.Fatal("is not a repository")
 	}
 	p.Write("node_modules/x", "changed")
 	p.Write(".ralph/status.json", "{}")
@@ -78,7 +78,7 @@ func TestObserve_withoutARepositoryWalks(t *testing.T) {
 	p.Do(os.RemoveAll(p.Path(".git")))
 	p.Git("init", "-q")
 	if c := before.Compare(p.observe()); !c.HeadMoved {
-		t.Error("git init is no change")
+		t.Error("git init is not a change")
 	}
 }
 
@@ -116,7 +116,7 @@ func TestObserve_brokenRepositoryIsAnError(t *testing.T) {
 		t.Errorf("inspect: %+v, %v", c, err)
 	}
 	if _, err := Observe(context.Background(), filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a missing folder is no error")
+		t.Error("a missing folder is not an error")
 	}
 }
 

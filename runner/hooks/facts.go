@@ -114,7 +114,7 @@ type Answer struct {
 // noteMost bounds what a hook can add to the next prompt, in bytes.
 const noteMost = 2 << 10
 
-// answered reads the answer of a hook. Output that ends in no such object is no answer.
+// answered reads the answer of a hook. Output that ends in no such object is not an answer.
 func answered(output string) Answer {
 	output = strings.TrimSpace(output)
 	line := output[strings.LastIndexByte(output, '\n')+1:]

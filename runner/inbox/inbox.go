@@ -19,7 +19,7 @@ type Inbox struct {
 	pending []state.Request
 	about   []state.Request         // those about one task
 	agents  []state.Request         // all that the agent sent
-	told    int                     // so many of them were reported
+	told    int                     // how many of them were reported
 	cancel  context.CancelCauseFunc // of what runs now; nil: nothing
 	ends    []state.Request         // that end it
 	err     error                   // why state cannot be written any more

@@ -112,7 +112,7 @@ func plainly(branch string) string {
 	}, branch)
 }
 
-// latestArchive is the newest folder of a branch; empty: there is none.
+// latestArchive is the newest folder of a branch; empty if there is none.
 func latestArchive(dir, branch string) string {
 	entries, _ := os.ReadDir(filepath.Join(dir, archiveDir))
 	for _, e := range slices.Backward(entries) { // sorted by name, and so by date
@@ -129,7 +129,7 @@ func latestArchive(dir, branch string) string {
 	return ""
 }
 
-// latestReport is the page of the latest run; empty: there is none.
+// latestReport is the page of the latest run; empty if there is none.
 func latestReport(dir string) string {
 	pages, _ := filepath.Glob(filepath.Join(dir, "reports", "*.md"))
 	if len(pages) == 0 {

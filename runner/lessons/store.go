@@ -30,7 +30,7 @@ const pageMark = "<!-- written by ralph; see: ralph learn -->"
 // mostRead bounds the file, in bytes: agents can write to it, too.
 const mostRead = 8 << 20
 
-// Load reads the lessons of a project. What is no lesson is left out: an agent may have
+// Load reads the lessons of a project. What is not a lesson is left out: an agent may have
 // written it.
 func Load(project string) ([]memory.Lesson, error) {
 	return restore(filepath.Join(project, state.DirName, File))

@@ -148,7 +148,7 @@ func (b *Branch) Close(ctx context.Context) {
 	for line := range strings.Lines(out) {
 		oid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if err == nil && (name == b.ref() || ofRun().MatchString(name)) {
-			_, _ = b.run(ctx, b.User, "update-ref", "-d", name, oid) // it is no loss if it stays
+			_, _ = b.run(ctx, b.User, "update-ref", "-d", name, oid) // nothing is lost if it stays
 		}
 	}
 }

@@ -186,7 +186,7 @@ func (r *room) readFolder(dir, folder string, left *int) {
 }
 
 func (r *room) addEvidence(dir, path string, info fs.FileInfo) {
-	text := fmt.Sprintf("[%d bytes that are no text: look at the file]", info.Size())
+	text := fmt.Sprintf("[%d bytes that are not text: look at the file]", info.Size())
 	if data, err := state.ReadFile(filepath.Join(dir, path), maxFile); err == nil && utf8.Valid(data) {
 		text = string(data)
 	}

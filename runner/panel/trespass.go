@@ -84,7 +84,7 @@ func written(path string) (at time.Time, there bool) {
 	return time.Unix(st.Ctim.Unix()), there
 }
 
-// aside keeps the text of a file, and returns where; empty: there is none.
+// aside keeps the text of a file, and returns where; empty if there is none.
 func (p *Panel) aside(r *room, file, path string) (kept string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {

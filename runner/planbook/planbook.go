@@ -31,7 +31,7 @@ type Book struct {
 	finished []string // by this run, and still in the plan
 }
 
-// New is the book of the plan at path; empty: there is none.
+// New is the book of the plan at path; empty if there is none.
 func New(dir, path string, o store.PlanOptions) Book {
 	b := Book{Dir: dir, File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View(), Cache: new(store.Cache)},
 		pops: o.PopTasks}

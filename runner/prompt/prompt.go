@@ -20,7 +20,7 @@ const MaxBlock = 16 << 10
 type Input struct {
 	Template string     `json:"template,omitempty"`  // the user's own prompt
 	Verbatim bool       `json:"verbatim,omitempty"`  // the template is the whole prompt
-	PlanPath string     `json:"plan_path,omitempty"` // as the agent should open it; empty: there is no plan
+	PlanPath string     `json:"plan_path,omitempty"` // as the agent should open it; empty if there is no plan
 	Task     *task.Task `json:"task,omitempty"`      // the selected task; nil: none
 	TaskFile string     `json:"task_file,omitempty"` // that the task stands in; empty: the plan
 	Marking  string     `json:"marking,omitempty"`   // see task.List

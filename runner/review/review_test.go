@@ -28,7 +28,7 @@ func TestBook_findings_stayOpenUnlessTheirTickWasTakenBack(t *testing.T) {
 	} {
 		var b Book
 		b.Add(c.res)
-		b.Add(c.res) // the same once more is no second item
+		b.Add(c.res) // the same once more is not a second item
 		if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != c.open {
 			t.Errorf("%s: %+v", name, items)
 		}

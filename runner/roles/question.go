@@ -99,7 +99,7 @@ Find out whether it is. Go through the acceptance criteria one by one, or throug
 look in the files for what makes each of them true. Then look for what a careful colleague would not let pass: a case
 that fails, an error that is swallowed, a test that was weakened, removed or asserts nothing, code that only pretends
 (stubs, fixed answers, skipped branches), damage to what worked before, work that the task did not ask for.
-Do not ask for more than the task: style, other designs and later tasks are no reasons to refuse.
+Do not ask for more than the task: style, other designs and later tasks are no reason to refuse.
 `
 
 func (c Case) task(b *paper) {

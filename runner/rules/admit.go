@@ -95,7 +95,7 @@ func unanswered(f Admission) (Decision, bool) {
 
 func planUnusable(f Admission) (Decision, bool) {
 	if len(f.Blocked) > 0 {
-		reason := "every open task is blocked, or waits for one that is, that does not exist or that waits for it: " + strings.Join(f.Blocked, ", ")
+		reason := "no open task can start: each one is blocked, or depends on a task that is blocked, missing or waiting for it: " + strings.Join(f.Blocked, ", ")
 		if len(f.PutAside) > 0 {
 			reason += "; put aside: " + strings.Join(f.PutAside, "; ")
 		}

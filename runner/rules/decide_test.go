@@ -116,7 +116,7 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"disabled by admin", func(f *scene) { outcome(f, ending.DisabledByAdmin) }, "agent_unusable", ActionStop, 6},
 		{"unknown model", func(f *scene) { outcome(f, ending.BadModel) }, "agent_unusable", ActionStop, 6},
 		{"not installed", func(f *scene) { f.It = turn.Result{Agent: "codex", Call: turn.Call{NotStarted: "program not found"}} }, "agent_unusable", ActionStop, 6},
-		{"crash is no unusable agent", func(f *scene) { outcome(f, ending.Crash) }, "continue", ActionContinue, 0},
+		{"crash is not an unusable agent", func(f *scene) { outcome(f, ending.Crash) }, "continue", ActionContinue, 0},
 
 		{"usage limit", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", ActionWait, 0},
 		{"usage limit, reset in a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", ActionWait, 0},

@@ -156,7 +156,7 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// linkIn returns the first link on the way from root to path; empty: there is none.
+// linkIn returns the first link on the way from root to path; empty if there is none.
 func linkIn(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {

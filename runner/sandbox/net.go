@@ -13,7 +13,7 @@ import (
 	"ralph/runner/sandbox/allow"
 )
 
-// Values of SANDBOX_NET that are no hosts.
+// Values of SANDBOX_NET that are not hosts.
 const (
 	NetAll  = "all"
 	NetNone = "none"
@@ -55,7 +55,7 @@ func wider(own, value string) bool {
 	return slices.ContainsFunc(theirs.list, func(e allow.Entry) bool { return !mine.list.Permits(e.Host, e.Port) })
 }
 
-// Listed returns the hosts that contained programs may connect to; nil: there is no
+// Listed returns the hosts that contained programs may connect to; nil if there is no
 // such list.
 func (s Settings) Listed() allow.List {
 	n, err := parseNet(s.SandboxNet)

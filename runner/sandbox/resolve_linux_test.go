@@ -15,7 +15,7 @@ func TestResolve_cannotBeDone_isRefused(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // no bwrap, podman or docker
 	for _, test := range []struct {
 		s    Settings
-		want string // of the error; empty: there is none
+		want string // of the error; empty if there is none
 	}{
 		{Settings{Sandbox: Off}, ""},
 		{Settings{Sandbox: Off, SandboxNet: []string{NetNone}}, "SANDBOX_NET=none needs SANDBOX"},

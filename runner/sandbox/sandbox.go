@@ -30,7 +30,7 @@ type Contained struct {
 	Project  Project `json:"project,omitzero"`
 }
 
-// Values of SANDBOX that are no profile.
+// Values of SANDBOX that are not profiles.
 const (
 	Off  = "off"
 	Auto = "auto" // the strongest that works here

@@ -170,7 +170,7 @@ func parents(dir string, paths []string) []string {
 	return all
 }
 
-// inHome resolves names in the home folder; empty: there is none.
+// inHome resolves names in the home folder; empty if there is none.
 func inHome(home string, names []string) []string {
 	if home == "" {
 		return nil

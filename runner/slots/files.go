@@ -113,7 +113,7 @@ func (s *Slot) planFiles() (all []string) {
 	return all
 }
 
-// copyTo copies a file of the user into the tree. One that is gone is no error.
+// copyTo copies a file of the user into the tree. One that is gone is not an error.
 func copyTo(tree *os.Root, from, rel string) error {
 	info, err := os.Stat(from)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {

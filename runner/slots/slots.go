@@ -70,7 +70,7 @@ func At(env []string, project string, plan plans.File) (*Home, error) {
 	return &Home{Dir: filepath.Join(cache, "ralph", "slots", name), Plan: plan, project: project, root: root}, nil
 }
 
-// cacheOf is the user's cache folder; empty: there is none.
+// cacheOf is the user's cache folder; empty if there is none.
 func cacheOf(env []string) string {
 	for _, name := range []string{"XDG_CACHE_HOME=", "HOME="} {
 		for _, e := range slices.Backward(env) {

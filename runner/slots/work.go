@@ -290,7 +290,7 @@ func (h *Home) Unfinished(ctx context.Context, t task.Task) bool {
 	return err == nil
 }
 
-// Kept is the unfinished work on a task: its commit and the commit's message; empty: there is none.
+// Kept is the unfinished work on a task: its commit and the commit's message; empty if there is none.
 func (h *Home) Kept(ctx context.Context, t task.Task) (commit, message string, err error) {
 	if !h.Unfinished(ctx, t) {
 		return "", "", nil

@@ -56,7 +56,7 @@ func sameNumber(name, id string) bool {
 }
 
 // numberIn splits an id such as task-01.2 into its letters and the number behind them, which has
-// nothing but digits and dots; empty: there is none.
+// nothing but digits and dots; empty if there is none.
 func numberIn(id string) (letters, number string) {
 	i := strings.IndexFunc(id, unicode.IsDigit)
 	if i < 0 || strings.Trim(id[i:], "0123456789.") != "" {

@@ -140,11 +140,11 @@ type Place struct {
 type Spot struct {
 	States []Place
 	// Word is where the word for the state stands; its text can be put back as it was.
-	// Empty, with Start 0: there is none.
+	// Empty, with Start 0, if there is none.
 	Word  Range
 	Item  Range // the whole task, with what is below it
 	Title Range // as the file spells it; End 0: it cannot be replaced
-	Order Range // the value that orders the tasks, such as a priority; End 0: there is none
+	Order Range // the value that orders the tasks, such as a priority; End is 0 if there is none
 	// Results is where the verdicts of judges go. Its word for Done stands before them. The zero
 	// value: nowhere.
 	Results Place

@@ -77,7 +77,7 @@ type Session struct {
 	Counted state.Usage `json:"counted,omitzero"`
 }
 
-// Bounds end a call that takes too long. Zero is no bound.
+// Bounds end a call that takes too long. Zero is not a bound.
 type Bounds struct {
 	Timeout     time.Duration `json:"timeout_ns"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns"` // without any output

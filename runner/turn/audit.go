@@ -27,7 +27,7 @@ func audited(a Assignment, f facts) auditResult {
 	r := auditResult{Proof: Proof{Worked: a.Known.Worked}}
 	usable := f.left.Error == "" && f.observed
 	if usable {
-		// A commit of nothing, or of the plan alone, is no work.
+		// A commit of nothing, or of the plan alone, is not work.
 		r.work = f.changed.All || a.Plan.Others(f.left, f.changed.Files)
 		r.Worked = r.work || a.Known.Worked
 	}
@@ -74,7 +74,7 @@ func auditInput(a Assignment, f facts) audit.Input {
 	in := f.around
 	in.PlanBefore, in.PlanAfter, in.Task = f.before.List.Tasks, f.plan.Made(f.left).List.Tasks, a.Task.ID
 	in.Count, in.Listed = f.change.Count, len(f.change.Files)
-	in.Partial = in.Listed > len(f.texts) // what is no text may be what the tests see
+	in.Partial = in.Listed > len(f.texts) // what is not text may be what the tests see
 	inProject := command.Relative(a.Dir)
 	for _, text := range f.texts {
 		if !a.Plan.Has(f.left, inProject(text.Path)) {

@@ -141,7 +141,7 @@ func (r Result) Progress() bool {
 // an error.
 func (r Result) Failed() bool {
 	if r.Call.Outcome.Class == ending.TimeoutWithWork {
-		return !r.Progress() // a productive timeout keeps its work and is no error
+		return !r.Progress() // a productive timeout keeps its work and is not an error
 	}
 	return !r.Call.Outcome.Class.Success()
 }

@@ -99,7 +99,7 @@ func (w *Worker) Close() {
 // Forget makes the next turn look at the workspace again: people may have edited it.
 func (w *Worker) Forget() { w.before = nil }
 
-// Ready keeps the workspace as it is now, if it is not kept yet: what changes from here on is no user's.
+// Ready keeps the workspace as it is now, if it is not kept yet: what changes from here on was not changed by the user.
 func (w *Worker) Ready(ctx context.Context, a Assignment) error {
 	err := w.look(w.git(ctx, a), a.Dir)
 	if err == nil {

@@ -49,7 +49,7 @@ func In(r *state.Reader) Store {
 	return Store{numbered.Folder{Dir: r.NotesDir(), Letter: "n", Kind: "note"}}
 }
 
-// List returns all notes, the oldest first. A file that is no note is skipped.
+// List returns all notes, the oldest first. A file that is not a note is skipped.
 func (s Store) List() ([]Note, error) {
 	ids, err := s.folder.IDs()
 	if err != nil {

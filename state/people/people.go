@@ -33,7 +33,7 @@ type Written struct {
 	Mode uint32    `json:"mode,omitempty"` // its permissions
 }
 
-// Beside is the record next to that of edits of the plan; empty: there is no place for it.
+// Beside is the record next to that of edits of the plan; empty if there is no place for it.
 func Beside(edits string) string {
 	if edits == "" {
 		return ""

@@ -87,7 +87,7 @@ func (s Store) read(id string) (q Question, err error) {
 // Get returns one question. The error is one line for people.
 func (s Store) Get(id string) (Question, error) {
 	if s.folder.Number(id) == 0 {
-		return Question{}, fmt.Errorf("%q is no id of a question; see: ralph questions", id)
+		return Question{}, fmt.Errorf("%q is not an id of a question; see: ralph questions", id)
 	}
 	q, err := s.read(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +122,7 @@ func (s Store) Add(q Question) (Question, error) {
 // Save writes a question.
 func (s Store) Save(q Question) error {
 	if s.folder.Number(q.ID) == 0 {
-		return fmt.Errorf("store question: %q is no id", q.ID)
+		return fmt.Errorf("store question: %q is not an id", q.ID)
 	}
 	return s.folder.Write(q.ID, q)
 }

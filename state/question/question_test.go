@@ -35,7 +35,7 @@ func TestStore_questions_areNumberedAnsweredOnceAndBounded(t *testing.T) {
 	}
 	for _, bad := range []struct{ id, text, want string }{
 		{"q9", "x", "there is no question q9"},
-		{"../q1", "x", `"../q1" is no id`},
+		{"../q1", "x", `"../q1" is not an id`},
 		{"q1", " \n", "is empty"},
 		{"q1", strings.Repeat("x", MaxAnswer+1), "at most 8000"},
 	} {

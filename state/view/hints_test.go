@@ -9,10 +9,10 @@ import (
 
 func TestLines_hints_areShownWhenTheySaySomething(t *testing.T) {
 	for want, h := range map[string]state.Hints{
-		"":                            {Confidence: 25, Completion: []string{"done"}},
-		"its words say: done (100 %)": {Confidence: 100, Completion: []string{"done"}},
-		"its words say: stuck: cannot, unable to":                                                 {Stuck: []string{"cannot", "unable to"}},
-		"its words say: done (50 %) · nothing to do: nothing to do, already done · stuck: failed": {Confidence: 50, NoWork: []string{"nothing to do", "already done"}, Stuck: []string{"failed"}},
+		"":                             {Confidence: 25, Completion: []string{"done"}},
+		"it sounds like: done (100 %)": {Confidence: 100, Completion: []string{"done"}},
+		"it sounds like: stuck: cannot, unable to":                                                 {Stuck: []string{"cannot", "unable to"}},
+		"it sounds like: done (50 %) · nothing to do: nothing to do, already done · stuck: failed": {Confidence: 50, NoWork: []string{"nothing to do", "already done"}, Stuck: []string{"failed"}},
 	} {
 		end := state.IterationEnd{Outcome: CompletedTurn, Hints: h}
 		lines := Lines(state.NewEvent(state.Origin{Run: "r", Iteration: 1}, time.Now(), end), LineOptions{})

@@ -197,7 +197,7 @@ func Crashed(d state.RunStart) string {
 	return Join("; ", text, Prefix("last error: ", d.LastError))
 }
 
-// Unwell says in words that an agent's STATUS is no success, even if its call ended well
+// Unwell says in words that an agent's STATUS is not a success, even if its call ended well
 // and its task is ticked; empty: it is one.
 func Unwell(status string) string {
 	switch status {

@@ -117,12 +117,12 @@ func Parse(final, nonce string) (Answer, error) {
 	return Answer{}, errors.New("the agent's answer has no JSON object of the form that was asked for")
 }
 
-// checked drops what is no command line.
+// checked drops what is not a command line.
 func (a Answer) checked() (Answer, error) {
 	for _, c := range []*Command{&a.Build, &a.Test, &a.Lint} {
 		c.Command, c.Reason = strings.TrimSpace(c.Command), oneLine(c.Reason)
 		if strings.ContainsAny(c.Command, "\n\r\x00") || len(c.Command) > 500 || strings.HasPrefix(c.Command, "-") {
-			return a, fmt.Errorf("the agent proposes %q, which is no command on one line", c.Command)
+			return a, fmt.Errorf("the agent proposes %q, which is not a command on one line", c.Command)
 		}
 		c.Ready = c.Ready && c.Command != ""
 	}

@@ -18,7 +18,7 @@ import (
 	"ralph/state"
 )
 
-// runOptions are the flags of ralph run that are no options of the
+// runOptions are the flags of ralph run that are not options of the
 // configuration: they belong to one call.
 type runOptions struct {
 	*cmdline.Factory

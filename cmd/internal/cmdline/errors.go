@@ -29,7 +29,7 @@ func UsageError(format string, args ...any) error {
 	return &ExitError{rules.ExitUsage, fmt.Sprintf(format, args...)}
 }
 
-// UsageErrors is one error for several mistakes, a sentence each; nil: there is none.
+// UsageErrors is one error for several mistakes, a sentence each; nil if there is none.
 func UsageErrors(all []string) error {
 	if len(all) == 0 {
 		return nil

@@ -31,7 +31,7 @@ func Shorten(s string) string {
 }
 
 // Quote writes an argv so that a POSIX shell reads it back. The name in
-// --flag=value and NAME=value stays bare: quoted, the latter is no assignment.
+// --flag=value and NAME=value stays bare: quoted, the latter is not an assignment.
 func Quote(args ...string) string {
 	quoted := make([]string, len(args))
 	named := regexp.MustCompile(`^(--[a-z][a-z-]*|[A-Za-z_][A-Za-z0-9_]*)=`)

@@ -118,7 +118,7 @@ func checkbox(project string, items []Item) string {
 	return b.String()
 }
 
-// harmless is a text as one line that is no box, comment or fence.
+// harmless is a text as one line that is not a box, comment or fence.
 func harmless(text string) string {
 	text = strings.NewReplacer("<!--", "<!- -", "-->", "- ->", "```", "'''", "~~~", "'''").Replace(oneLine(text))
 	if strings.HasPrefix(text, "[") {

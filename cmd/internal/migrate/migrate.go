@@ -30,7 +30,7 @@ type Left struct{ Name, Why string }
 // Row says what becomes of a setting of another tool.
 type Row struct {
 	Theirs string // its name; a * at the end stands for any rest
-	Ours   string // the option; empty: there is none
+	Ours   string // the option; empty if there is none
 	Note   string // what to know; for what has no counterpart, what to do instead
 	// value converts a value; empty: it says what ralph does anyway. nil: it stays.
 	value func(string) (string, error)

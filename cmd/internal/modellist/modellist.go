@@ -30,7 +30,7 @@ type Kept struct {
 	Names   []string  `json:"names"`
 }
 
-// Read returns the kept names; nil: there are none, they are too old, or the program has changed.
+// Read returns the kept names; nil if there are none, they are too old, or the program has changed.
 func (k Kept) Read() []string {
 	var was Kept
 	data, err := os.ReadFile(k.File)

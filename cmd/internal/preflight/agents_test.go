@@ -13,7 +13,7 @@ import (
 )
 
 // start is what a run does with agents before it takes the lock. Only these
-// agents are installed; typed is the answer on a terminal, "" is no terminal.
+// agents are installed; typed is the answer on a terminal, "" is not a terminal.
 func start(t *testing.T, installed, typed string, files map[string]string) (p *Project, said string, err error) {
 	t.Helper()
 	home, bin := t.TempDir(), t.TempDir()

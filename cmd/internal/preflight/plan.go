@@ -55,7 +55,7 @@ func (p *Project) FindRunPlan() (taken string, err error) {
 	return runplan.Find(p.loader, p.Config, func() (string, error) { err := p.FindPlan(); return p.Plan, err })
 }
 
-// OtherPlans says in one line which plan of several is taken, and why; empty: there is only
+// OtherPlans says in one line which plan of several is taken, and why; empty if there is only
 // one, or the user has named it.
 func (p *Project) OtherPlans() string {
 	all := p.plans()

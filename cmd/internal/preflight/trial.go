@@ -200,7 +200,7 @@ func (p *Project) consult(f *cmdline.Factory, one pool.Agent, q consultation) (t
 	return res, nil
 }
 
-// Code is the exit code of a run that stops here. Waiting for a limit is no answer either.
+// Code is the exit code of a run that stops here. Waiting for a limit is not an answer either.
 func (t Trial) Code() int {
 	d := t.Scene.Decision
 	switch {

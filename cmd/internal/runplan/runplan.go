@@ -48,7 +48,7 @@ func Find(loader config.Loader, cfg *config.Config, find func() (plan string, er
 	return Taken(loader.Dir, plan, run, cfg.OptionalSections), nil
 }
 
-// unfinished is the plan of the run that is alive, or was not finished; empty: there is none.
+// unfinished is the plan of the run that is alive, or was not finished; empty if there is none.
 func unfinished(loader config.Loader) (plan, run string) {
 	r := state.Open(filepath.Join(loader.Dir, state.DirName))
 	s, err := r.Status()

@@ -202,7 +202,7 @@ func TestFiles_plan_hasTheIntendedTasks(t *testing.T) {
 		open  int
 		first string
 	}{
-		{"nothing to work on is no task", nil, 0, ""},
+		{"nothing to work on is not a task", nil, 0, ""},
 		{"a manifest alone is nothing to work on", map[string]string{"go.mod": "", "README.md": "", "LICENSE": ""}, 0, ""},
 		{"tests are known", map[string]string{"go.mod": "", "x.go": ""}, 2, "Run `go test ./...` and make it succeed"},
 		{"tests are not known", map[string]string{"x.c": ""}, 2, "Find out how to test this project, and write the command to `.ralph/AGENT.md`"},

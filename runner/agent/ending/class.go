@@ -36,7 +36,7 @@ const (
 	Crash            Class = "crash"
 	StaleSession     Class = "stale-session"
 
-	// Unknown is no outcome. In a Pattern it marks text to ignore.
+	// Unknown is not an outcome. In a Pattern it marks text to ignore.
 	Unknown Class = ""
 )
 

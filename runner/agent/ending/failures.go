@@ -26,7 +26,7 @@ type Failure struct {
 // value is ready to use.
 type Failures []Failure
 
-// Add takes the result of a tool call. A look that finds nothing is no failure, and
+// Add takes the result of a tool call. A look that finds nothing is not a failure, and
 // neither is a result that does not say what failed.
 func (f *Failures) Add(call Failure, failed bool) {
 	f.Forget(call.Tool, call.Arg)
@@ -42,7 +42,7 @@ func (f *Failures) Add(call Failure, failed bool) {
 	*f = append(*f, call)
 }
 
-// Forget drops a call: it succeeded at last, or it was refused, which is no failure.
+// Forget drops a call: it succeeded at last, or it was refused, which is not a failure.
 func (f *Failures) Forget(tool, arg string) {
 	*f = slices.DeleteFunc(*f, func(o Failure) bool { return o.Tool == tool && o.Arg == arg })
 	if len(*f) == 0 {

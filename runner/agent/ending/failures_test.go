@@ -55,7 +55,7 @@ func TestFailures_whatIsNoFailure(t *testing.T) {
 		}
 	}
 	if got := texts(Failure{"Bash", "git log && go vet", "vet: undefined: x"}); got == "" {
-		t.Error("a command that also looks is no failure")
+		t.Error("a command that also looks is not a failure")
 	}
 }
 

@@ -43,7 +43,7 @@ func ResetTime(text string, now time.Time) (time.Time, bool) {
 }
 
 // UnknownZone returns the name of a time zone in a limit text that nobody knows, so that ResetTime takes
-// the time for a local one; empty: there is none.
+// the time for a local one; empty if there is none.
 func UnknownZone(text string, now time.Time) string {
 	_, unknown, _ := resetTime(text, now)
 	return unknown
@@ -68,7 +68,7 @@ func resetTime(text string, now time.Time) (at time.Time, unknown string, ok boo
 		}
 	}
 	for _, m := range spanRE().FindAllStringSubmatch(text, -1) {
-		if d := span(m[1]); d > 0 && m[2] == "" { // "for 1 day per user" is no time
+		if d := span(m[1]); d > 0 && m[2] == "" { // "for 1 day per user" is not a time
 			return now.Add(d), "", true
 		}
 	}

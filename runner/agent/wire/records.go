@@ -13,7 +13,7 @@ const maxDocument = 1 << 20
 // an array, or one printed indented over many lines. It is not safe for
 // concurrent use.
 type Records struct {
-	Record func(gjson.Result) bool // takes an object; false: it is no record of this format
+	Record func(gjson.Result) bool // takes an object; false: it is not a record of this format
 	Other  func(line string)       // takes any other line, in order
 	Torn   func()                  // called for a part of a record
 

@@ -197,7 +197,7 @@ func Argument(input gjson.Result) string {
 	return OneLine(input.Raw)
 }
 
-// mainArg finds the most telling argument; empty: there is none.
+// mainArg finds the most telling argument; empty if there is none.
 func mainArg(args Object) (name, text string) {
 	for _, name := range mainArgs {
 		if text := args.Text(name); text != "" {

@@ -61,7 +61,7 @@ var untested = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*(?:test|autotests)\s*=\s*false\b.*$`)
 })
 
-// Untested returns the line of a Cargo.toml that now keeps tests from being built; empty: there is no such line.
+// Untested returns the line of a Cargo.toml that now keeps tests from being built; empty if there is no such line.
 func Untested(path, before, after string) string {
 	if !strings.HasSuffix(path, "Cargo.toml") || len(untested().FindAllString(after, -1)) <= len(untested().FindAllString(before, -1)) {
 		return ""

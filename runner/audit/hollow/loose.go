@@ -58,7 +58,7 @@ func LoosenedConstant(before, after string) string {
 type tolerance struct {
 	re    *regexp.Regexp
 	share bool    // the tolerance is a share of the expected value
-	usual float64 // the tolerance of the form without one; 0: there is no such form
+	usual float64 // the tolerance of the form without one; 0 if there is no such form
 }
 
 // Loosened returns an assertion of a test that allows much more than before, or the empty string.

@@ -45,7 +45,7 @@ var replaced = sync.OnceValue(func() (p struct{ from, patched *regexp.Regexp }) 
 	return p
 })
 
-// Replaced returns what a test takes from elsewhere now: from a new file that is no code of the project, or from a fixture that
+// Replaced returns what a test now takes from somewhere else: from a new file outside the project's code, or from a fixture that
 // replaces what the change defines.
 func Replaced(test Text, all []Text, isCode func(path string) bool) string {
 	p, was := replaced(), map[string]string{}

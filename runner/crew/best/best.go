@@ -11,7 +11,7 @@ import (
 type Candidate struct {
 	Green bool // its work is finished, and passes the required checks
 	Whole bool // its agent came to an end by itself, and the checks said something
-	Lines int  // that its work adds and removes; 0: there is no work
+	Lines int  // that its work adds and removes; 0 if there is no work
 	Opinion
 }
 

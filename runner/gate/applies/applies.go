@@ -68,7 +68,7 @@ func (r row) found(dir string) bool {
 		files++
 		switch {
 		case files > mostFiles:
-			found = true // that is no empty project
+			found = true // that is not an empty project
 		case err != nil:
 			return nil
 		case d.IsDir():

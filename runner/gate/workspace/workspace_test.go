@@ -165,7 +165,7 @@ func TestTouched_packagesAndTheirDependents(t *testing.T) {
 		{"go, root file", goSpace, []string{".", "a", "b"}, []string{"go.work"}, ". a b"},
 		{"cargo", cargoSpace, []string{"crates/app", "crates/core", "tool"}, []string{"crates/core/src/lib.rs"}, "crates/app crates/core"},
 		{"uv", uvSpace, []string{"packages/a", "packages/b"}, []string{"packages/a/x.py"}, "packages/a packages/b"},
-		{"uv, requirements are no document", uvSpace, []string{"packages/a", "packages/b"}, []string{"requirements.txt"}, "packages/a packages/b"},
+		{"uv, requirements are not a document", uvSpace, []string{"packages/a", "packages/b"}, []string{"requirements.txt"}, "packages/a packages/b"},
 		{"pnpm", pnpmSpace, []string{"apps/web", "apps/libs/ui"}, []string{"apps/libs/ui/a.ts"}, "apps/web apps/libs/ui"},
 		{"nothing", pnpmSpace, []string{"apps/web", "apps/libs/ui"}, nil, ""},
 		{"document", pnpmSpace, []string{"apps/web", "apps/libs/ui"}, []string{"docs/a.md", ".ralph/status.json"}, ""},

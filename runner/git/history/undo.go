@@ -27,7 +27,7 @@ type Request struct {
 	// repository; empty: not there. Later iterations tick boxes in it too, so an undo
 	// only reopens the box of the iteration's task.
 	Plan string
-	// Reopen opens that box; nil: there is none.
+	// Reopen opens that box; nil if there is none.
 	Reopen func() error
 }
 

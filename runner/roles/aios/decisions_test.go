@@ -22,6 +22,6 @@ func TestDecisions_ofAStory_areItsLines(t *testing.T) {
 		}
 	}
 	if got := p.Decisions(task.Task{ID: "1", File: "plan.md"}, "Decision: x"); got != nil {
-		t.Errorf("of a task that is no story: %q", got)
+		t.Errorf("of a task that is not a story: %q", got)
 	}
 }

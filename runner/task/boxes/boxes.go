@@ -21,7 +21,7 @@ type dialect struct {
 	star  bool                  // "[ ]* title" is optional
 	loose bool                  // a box with any other mark, or none, is open
 	id    func(title string) string
-	phase func(heading string) bool // a heading of level 2 begins a phase; nil: there are none
+	phase func(heading string) bool // a heading of level 2 begins a phase; nil if there are none
 }
 
 func plain() dialect {

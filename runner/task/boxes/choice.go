@@ -52,7 +52,7 @@ func (s *scanner) choose(c task.Choice, line, indent int) {
 const maxFrontMatter = 16 << 10
 
 // frontMatter reads agent, model and provider in the YAML block between two lines
-// --- at the start of a Markdown plan. A block that is no YAML says nothing: it may
+// --- at the start of a Markdown plan. A block that is not YAML says nothing: it may
 // as well be a rule and a paragraph.
 func frontMatter(plan string) task.Choice {
 	plan = strings.ReplaceAll(plan[:min(len(plan), maxFrontMatter)], "\r\n", "\n")

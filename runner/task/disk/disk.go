@@ -41,7 +41,7 @@ const Settled = time.Second
 // Old reports whether the file was left alone so long before a moment that its next change shows in its stamp.
 func (s Stamp) Old(at time.Time) bool { return at.Sub(s.changed) > Settled }
 
-// StampOf is the stamp of a file; zero: there is none.
+// StampOf is the stamp of a file; zero if there is none.
 func StampOf(path string) (s Stamp) {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) == nil {

@@ -39,7 +39,7 @@ func Informed(f task.File, item task.Range, why string) (at task.Range, text str
 	return own, note
 }
 
-// details are those of a task of Taskmaster, without ralph's reason: it is no change of the task.
+// details are those of a task of Taskmaster, without ralph's reason: it is not a change of the task.
 func (r *reader) details(rec record) string {
 	value := rec.all.get("details")
 	own := text(value)

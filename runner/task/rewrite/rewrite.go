@@ -24,7 +24,7 @@ const (
 	lockWait = 10 * time.Second
 )
 
-// Lock keeps other writers of ralph away from the plan at path, which is no symbolic link. Nothing is
+// Lock keeps other writers of ralph away from the plan at path, which is not a symbolic link. Nothing is
 // left of it: the lock is on the folder.
 func Lock(path string) (unlock func(), err error) {
 	dir, err := os.Open(filepath.Dir(path))

@@ -27,7 +27,7 @@ func TestParse_choices_goToTheirTaskOrThePlan(t *testing.T) {
 		{"front matter", "fix_plan.md", "---\ntitle: x\nprovider:\n  name: codex\n  model: gpt-5\n---\n- [ ] a\n", task.Choice{Agent: "codex", Model: "gpt-5"}, []task.Choice{{}}},
 		{"front matter with CRLF", "fix_plan.md", "---\r\nagent: codex\r\nmodel: gpt-5\r\n---\r\n- [ ] a\r\n", task.Choice{Agent: "codex", Model: "gpt-5"}, []task.Choice{{}}},
 		{"a comment beats front matter", "fix_plan.md", "---\nprovider: codex\nmodel: gpt-5\n---\n<!-- ralph: agent=claude -->\n- [ ] a\n", task.Choice{Agent: "claude"}, []task.Choice{{}}},
-		{"a rule is no front matter", "fix_plan.md", "---\n- [ ] a\n---\n- [ ] b\n", task.Choice{}, []task.Choice{{}, {}}},
+		{"a rule is not front matter", "fix_plan.md", "---\n- [ ] a\n---\n- [ ] b\n", task.Choice{}, []task.Choice{{}, {}}},
 		{"front matter without an end", "fix_plan.md", "---\nagent: codex\n- [ ] a\n", task.Choice{}, []task.Choice{{}}},
 		{"front matter with other types", "fix_plan.md", "---\nagent: [1]\n---\n- [ ] a\n", task.Choice{}, []task.Choice{{}}},
 		{"provider as a name", "prd.json", story(`"provider":"codex","model":"gpt-5"`), task.Choice{}, []task.Choice{{Agent: "codex", Model: "gpt-5"}}},

@@ -274,7 +274,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 	if word := list.Words[s]; word != "" && list.Tasks[i].State != s && now.Word(now.Tasks[i]) != word {
 		t.Errorf("%s -> %s: the word is %q, want %q", one.ID, s, now.Word(now.Tasks[i]), word)
 	}
-	for j := range want { // a criterion's box is no part of its text, but its place may be new
+	for j := range want { // a criterion's box is not part of its text, but its place may be new
 		want[j].Line, now.Tasks[j].Line = 0, 0
 	}
 	if d := cmp.Diff(want, now.Tasks); d != "" {

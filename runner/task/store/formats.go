@@ -47,7 +47,7 @@ type format struct {
 	New func(f task.File, p task.Parsed, title string) (task.Range, string)
 	// Because writes the reason for which a task is blocked, where the format's own tool shows it, in
 	// place of ralph's earlier one; an empty reason takes that away. An empty text for an empty range, or
-	// nil: there is no place for it.
+	// nil if there is no place for it.
 	Because func(f task.File, item task.Range, why string) (at task.Range, text string)
 	// Title spells a title.
 	Title func(string) string

@@ -62,13 +62,13 @@ func openFirst(paths, optionalSections []string) []string {
 func (f format) isAt(path string) bool {
 	info, err := os.Stat(path)
 	if link, noFile := os.Readlink(path); err != nil && noFile == nil && link != "" {
-		return f.Files == nil && f.Program == nil // to nothing: that is no reason to work without a plan
+		return f.Files == nil && f.Program == nil // to nothing: that is not a reason to work without a plan
 	}
 	if err == nil && f.Program != nil {
 		return info.IsDir()
 	}
 	if err == nil && info.IsDir() && f.Files == nil && f.Is == nil {
-		return true // a folder in the plan's place is no reason either: reading it says what is wrong
+		return true // a folder in the plan's place is not a reason either: reading it says what is wrong
 	}
 	if err != nil || info.IsDir() != (f.Files != nil) || info.Mode()&fs.ModeSocket != 0 {
 		return false

@@ -11,7 +11,7 @@ import (
 	"ralph/runner/task"
 )
 
-// File says where the plan is. The zero value: there is no plan.
+// File says where the plan is. It is the zero value if there is no plan.
 type File struct {
 	Path             string   `json:"path"` // absolute
 	Name             string   `json:"name"` // relative to the project, with slashes; for people
@@ -26,7 +26,7 @@ type File struct {
 	Cache *Cache `json:"-"`
 }
 
-// Plan is what the plan file said at one moment. The zero value: there is no plan.
+// Plan is what the plan file said at one moment. It is the zero value if there is no plan.
 type Plan struct {
 	Known     bool      `json:"known,omitempty"` // a plan file is in use
 	Error     string    `json:"error,omitempty"` // why it cannot be used; empty: it can

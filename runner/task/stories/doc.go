@@ -19,7 +19,7 @@ type doc struct {
 	index int // of the file
 	task.File
 	text    string
-	front   map[string]any // front matter; nil: there is none
+	front   map[string]any // front matter; nil if there is none
 	begin   int            // where the body begins
 	heading string         // text of the first heading of level 1
 	titleAt task.Range     // of heading, without "Story 1.2:"
@@ -108,7 +108,7 @@ func frontMatter(text string) (length int, ok bool) {
 type found struct {
 	task.Range        // without quotes and comment
 	quote      string // around it; empty: none
-	line       int    // 1-based; 0: there is none
+	line       int    // 1-based; 0 if there is none
 }
 
 // value is the plain value in YAML after "key:" at the start of a line.

@@ -11,7 +11,7 @@ import (
 // reason is how a format says why a task is blocked.
 type reason struct {
 	title      string
-	begin, end string   // the lines around the text below the heading; empty: there are none
+	begin, end string   // the lines around the text below the heading; empty if there are none
 	before     []string // titles of the sections that come later, as the format's own tool writes them
 	says       string   // what stands before the reason, in lines
 }

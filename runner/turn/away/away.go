@@ -79,7 +79,7 @@ func (h Host) greet(ctx context.Context, r *remote.Reader, w *remote.Writer) (*p
 	case err != nil:
 		return nil, fmt.Errorf("read assignment: %w", err)
 	case l.Hello == nil:
-		return nil, errors.New("read assignment: the first line is no hello; only a run of ralph can use --away")
+		return nil, errors.New("read assignment: the first line is not a greeting; only a run of ralph can use --away")
 	}
 	if err := remote.Greet(*l.Hello, h.Ralph); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ type Edit[V any] struct{ Before, After V }
 // Place says where the agent is. The zero value: it is the command itself.
 type Place struct {
 	Below int // how many programs of a sandbox are around the agent, each in the one before
-	// First looks for the first of them in a container; 0: there is none yet. nil: it is the command.
+	// First looks for the first of them in a container; 0 if there is none yet. If nil, it is the command.
 	First func() int
 	// Hidden is true when no process of it can be seen.
 	Hidden bool

@@ -10,7 +10,7 @@ import (
 )
 
 // Watched are the paths that change with the plan: its files, and the folder that they are in. None: there
-// is no plan, or a program keeps it.
+// is not a plan, or a program keeps it.
 func Watched(f store.File, plan store.Plan) []string {
 	info, err := os.Stat(f.Path)
 	switch {

@@ -83,7 +83,7 @@ type Line struct {
 // Reader reads messages.
 type Reader struct {
 	r    *bufio.Reader
-	said []byte // the latest line that is no message
+	said []byte // the latest line that is not a message
 }
 
 // NewReader reads from r.

@@ -37,7 +37,7 @@ func Words(final string) state.Hints {
 	text := prose(final)
 	h := state.Hints{NoWork: found(text, noWork)}
 	for _, phrase := range h.NoWork {
-		text = strings.ReplaceAll(text, phrase, ";") // "already done" is no word of completion
+		text = strings.ReplaceAll(text, phrase, ";") // "already done" is not a word of completion
 	}
 	h.Completion, h.Stuck = found(text, completion), found(text, stuck)
 	h.Confidence = (len(h.Completion)+len(h.NoWork))*perPhrase - len(h.Stuck)*perDoubt

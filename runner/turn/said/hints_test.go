@@ -29,7 +29,7 @@ func TestWords_finalMessages(t *testing.T) {
 		"denied":                            {"The parser is not yet done. Isn't complete.", state.Hints{}},
 		"a part of a word":                  {"The abandoned, incompleted error-handling.", state.Hints{}},
 		"no work":                           {"There is nothing to do: it is already implemented.", state.Hints{Confidence: 50, NoWork: []string{"nothing to do", "already implemented"}}},
-		"already done is no work":           {"It was already done.", state.Hints{Confidence: 25, NoWork: []string{"already done"}}},
+		"already done is not work":          {"It was already done.", state.Hints{Confidence: 25, NoWork: []string{"already done"}}},
 		"stuck":                             {"I was unable to reach the host: it failed.", state.Hints{Stuck: []string{"unable to", "failed"}}},
 		"no errors":                         {"The build has no errors, and 0 tests failed.", state.Hints{}},
 		"code about errors":                 {"I added error handling: it returns an error, throws errors, and prints the error message.", state.Hints{}},

@@ -18,7 +18,7 @@ import (
 type Report struct {
 	statusblock.Signal
 	Task          task.Task   // the one that the turn was for; zero: none
-	Before, After []task.Task // of the plan; empty: there is none, or it cannot be read
+	Before, After []task.Task // of the plan; empty if there is none, or it cannot be read
 	// Unchanged is true when nothing but the plan changed for sure.
 	Unchanged bool
 	// Edited are files that were there before and read differently now, without the plan.
@@ -127,7 +127,7 @@ func more(n int) string {
 }
 
 // otherTask is the sentence about a report that names another task; empty: it names the
-// right one, or what it names is no task at all.
+// right one, or what it names is not a task at all.
 func (r Report) otherTask() string {
 	name := plain(r.StoryID)
 	id, title := plain(r.Task.ID), plain(r.Task.Title)

@@ -74,7 +74,7 @@ type Finding struct {
 	Text      string `json:"text"`
 	Iteration int    `json:"iteration,omitempty"`
 	Show      string `json:"show,omitempty"`
-	Accept    string `json:"accept,omitempty"` // the command; empty: there is nothing to accept
+	Accept    string `json:"accept,omitempty"` // the command; empty if there is nothing to accept
 }
 
 // Change is what git knows of one iteration.

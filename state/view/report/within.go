@@ -14,7 +14,7 @@ const (
 	briefText = 200 // columns of a text there
 )
 
-// Within is the page with at most so many bytes: where it would have more, lists end early, and the page says how many
+// Within is the page in a limited number of bytes: where it would have more, lists end early, and the page says how many
 // rows are missing and what shows all.
 func (r *Report) Within(most int) ([]byte, error) {
 	data, err := r.HTML()

@@ -56,7 +56,7 @@ func runningCheck(st state.Status, now time.Time) string {
 	return ""
 }
 
-// Gauge is one bar of API usage. Part is 0..1; below zero: there is no limit.
+// Gauge is one bar of API usage. Part is 0..1; negative if there is no limit.
 type Gauge struct {
 	Label string
 	Part  float64

@@ -91,7 +91,7 @@ func listRun(ctx context.Context, f *cmdline.Factory, machine bool) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	f.Say("* works when nothing else is named; all models of an agent: ralph agent models NAME")
+	f.Say("* is used unless you name another one; to see all models of an agent: ralph agent models NAME")
 	return nil
 }
 

@@ -21,7 +21,7 @@ type entry struct {
 	Name    string   `json:"agent"`
 	Runs    bool     `json:"runs"`
 	Why     string   `json:"why,omitempty"` // it does not
-	Chosen  bool     `json:"chosen"`        // it works when nothing else is named
+	Chosen  bool     `json:"chosen"`        // it is used unless another one is named
 	Version string   `json:"version"`
 	Login   string   `json:"login"`
 	Models  []string `json:"models"`

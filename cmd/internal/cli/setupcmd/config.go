@@ -81,7 +81,7 @@ func checkAgents(p *preflight.Project) error {
 	if err := p.FindAgents(); err != nil {
 		return err
 	}
-	_ = p.FindPlan() // an unusable plan is no mistake of the configuration
+	_ = p.FindPlan() // an unusable plan is not a mistake of the configuration
 	return cmdline.UsageErrors(p.Misnamed(true))
 }
 

@@ -158,7 +158,7 @@ func (d *diagnosis) plan() {
 		d.warn("plan", "%s; ralph asks before it runs", nothing)
 	case !open && list.Remaining() > 0:
 		d.fail(rules.ExitUsage, "plan",
-			"%s: no open task can start: each is blocked, put aside or a draft, or waits for one that is", d.p.Plan)
+			"%s: no open task can start: each one is blocked, put aside, a draft, or waits for such a task", d.p.Plan)
 	case !open:
 		d.ok("plan", "%s: %d of %d done, nothing left to do", d.p.Plan, list.Done(), list.Total())
 	default:

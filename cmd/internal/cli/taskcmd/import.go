@@ -187,7 +187,7 @@ func writeNew(path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// taken says what to do about a file that stands where the plan would go; nil: there is none.
+// taken says what to do about a file that stands where the plan would go; nil if there is none.
 func (o *importOptions) taken(from, out, shown string) error {
 	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -108,7 +108,7 @@ func (b *Board) project(w http.ResponseWriter, r *http.Request) (p project, ok b
 	return p, false
 }
 
-// plainRun refuses what is no id of a run, and so no part of a path.
+// plainRun refuses anything but the id of a run, which is safe as part of a path.
 func plainRun(run string) bool {
 	return run != "" && len(run) < 100 && !strings.ContainsAny(run, `/\`) && !strings.HasPrefix(run, ".")
 }

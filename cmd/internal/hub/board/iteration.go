@@ -33,7 +33,7 @@ type iterationData struct {
 	Log    []row
 	Patch  []patchLine
 	NoDiff string // why there is none
-	// Addresses of other parts of the transcript and the diff; empty: there are none.
+	// Addresses of other parts of the transcript and the diff; empty if there are none.
 	Before, After, DiffBefore, DiffAfter string
 }
 
@@ -100,7 +100,7 @@ func (d *iterationData) read(r *http.Request) bool {
 	return true
 }
 
-// cutPages splits so many lines into pages of a size.
+// cutPages splits n lines into pages of limited size.
 func cutPages(n, most int, size func(int) int) (pages [][2]int) {
 	from, used := 0, 0
 	for i := range n {
@@ -152,7 +152,7 @@ func (b *Board) diff(ctx context.Context, d *iterationData, at int) {
 	d.DiffBefore, d.DiffAfter = around("diff", at, len(pages))
 }
 
-// limited takes so many bytes and drops the rest.
+// limited takes a number of bytes and drops the rest.
 type limited struct {
 	w    io.Writer
 	left int

@@ -173,7 +173,7 @@ func (b *Board) runEvents(w http.ResponseWriter, r *http.Request) {
 	b.follow(w, r, f.topic, func() {})
 }
 
-// follow sends updates, to so many at a time.
+// follow sends updates, to a limited number of viewers at a time.
 func (b *Board) follow(w http.ResponseWriter, r *http.Request, t *topic, begin func()) {
 	b.mu.Lock()
 	full := b.streams >= maxStreams

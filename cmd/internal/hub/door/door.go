@@ -33,7 +33,7 @@ const cookieName = "ralph"
 // Door has the settings that decide who gets in.
 type Door struct {
 	Token  string   // of the user; it signs, and is a bearer for programs
-	Public *url.URL // behind a proxy: the address that people use; nil: there is none
+	Public *url.URL // behind a proxy: the address that people use; nil if there is none
 	Closed bool     // reading needs a login, too
 	Secure bool     // people use TLS
 

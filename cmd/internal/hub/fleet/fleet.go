@@ -64,7 +64,7 @@ type frame struct {
 	Seq  uint64 `json:"n"`
 	Data []byte `json:"d,omitempty"` // empty: a sign of life
 	End  bool   `json:"e,omitempty"`
-	Why  string `json:"w,omitempty"` // of an End that is no success
+	Why  string `json:"w,omitempty"` // of an End that is not a success
 }
 
 func claimOf(id string) string { return "ralph.turn." + id + ".claim" }

@@ -69,7 +69,7 @@ type client struct {
 
 	mu      sync.Mutex
 	first   []byte // the run's hello, for each worker
-	session string // of the worker; empty: there is none
+	session string // of the worker; empty if there is none
 	sub     *nats.Subscription
 	sent    uint64
 	heard   uint64

@@ -59,7 +59,7 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 	return nil
 }
 
-// cut shortens a text to so many characters. Its last line stays: it says what to type.
+// cut shortens a text to a number of characters. Its last line stays: it says what to type.
 func cut(text string, limit int) string {
 	all := []rune(text)
 	if len(all) <= limit {
@@ -98,7 +98,7 @@ func hidden(err error, to string) error {
 const Bell = "the terminal's bell"
 
 // Desktop tries the programs in the order that users of other ralphs know, then the bell of
-// tty. It returns what it used; empty: there is nothing.
+// tty. It returns what it used; empty if there is nothing.
 func Desktop(ctx context.Context, tty string, m Message) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -68,7 +68,7 @@ func Open(dir string) (Box, error) {
 func (b Box) Put(e Entry) error {
 	path := filepath.Join(b.dir, e.name())
 	if strings.ContainsAny(e.name(), "/\x00") {
-		return fmt.Errorf("keep message: %q is no name", e.name())
+		return fmt.Errorf("keep message: %q is not a name", e.name())
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return nil

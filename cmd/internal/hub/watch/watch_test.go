@@ -279,7 +279,7 @@ func TestWatch_killedWatcher_theNextRunsWatcherReportsTheEnd(t *testing.T) {
 	}
 }
 
-// Quiet hours are no failed tries: their end is not missed for a long wait.
+// Quiet hours are not failed tries: their end is not missed for a long wait.
 func TestWatch_quietHours_keepBackNotificationsWithoutATry(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
 	now := time.Now()
