@@ -55,7 +55,7 @@ func (e *UnfitError) Error() string { return e.Why }
 func At(env []string, project string, plan plans.File) (*Home, error) {
 	root, ok := git.Root(project)
 	if !ok {
-		return nil, &UnfitError{"worktrees need a git repository; make one with: git init && git commit"}
+		return nil, &UnfitError{"worktrees need a git repository; make one with: git init && git add -A && git commit -m start"}
 	}
 	project, err := filepath.EvalSymlinks(project)
 	if err != nil {
@@ -89,7 +89,7 @@ func cacheOf(env []string) string {
 // Check says in one line why this repository cannot have worktrees that work; nil: it can.
 func (h *Home) Check(ctx context.Context, setup string) error {
 	if _, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
-		return &UnfitError{"worktrees need a first commit; make one with: git commit"}
+		return &UnfitError{"worktrees need a first commit; make one with: git add -A && git commit -m start"}
 	}
 	if err := h.missing(ctx); err != nil {
 		return err

@@ -86,7 +86,7 @@ func ralphexRows() []Row {
 		{Theirs: "task_model", Ours: "MODEL", Note: "without the effort", value: model},
 		{Theirs: "plan_model", Note: "`ralph import` makes no call"},
 		{Theirs: "review_model", Note: "a judge may name a model: `JUDGES`"},
-		{Theirs: "codex_enabled", Ours: "QA", Note: "QA reviews each task", value: when("false", "false")},
+		{Theirs: "codex_enabled", Ours: "QA", Note: "QA reviews each task", value: when("true", "true", "false", "false")},
 		{Theirs: "codex_*", Note: "agents keep their own settings; `--agent` names one"},
 		{Theirs: "pass_claude_md", Note: "agents read their own files"},
 		{Theirs: "external_review_tool", Ours: "QA", Note: "QA reviews each task, by another vendor's agent if one is there", value: when("codex", "true", "none", "false")},

@@ -3,6 +3,7 @@ package preflight
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,6 +111,9 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
+	if err := p.Config.Fit(context.Background(), p.Env, p.Dir, p.Plan); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
 	if p.Plan == "" {
 		return nil
 	}
@@ -117,9 +121,6 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	p.Tasks = p.Tasks.Seen()
 	if p.Config.PopTasks && !store.Pops(p.Tasks) {
 		return cmdline.UsageError("in %s, a task is a file of its own, and none can leave the plan; leave out --pop-tasks", p.Tasks.Format)
-	}
-	if err := p.Config.CheckPlan(p.Dir, p.Plan); err != nil {
-		return cmdline.UsageError("%v", err)
 	}
 	if p.Config.PopTasks && p.Config.Worktrees() {
 		return cmdline.UsageError("--pop-tasks works in the checkout only; leave it out, or leave out --parallel and --isolate")

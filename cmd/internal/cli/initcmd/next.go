@@ -17,6 +17,11 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 	if plan.Kept != "" && plan.Kept != plan.Path {
 		name, add = plan.Kept, add+" "+plan.Kept
 	}
+	for _, used := range files { // those of another tool that are used where they are
+		if used.Kept != "" && used.Kept != used.Path && used.Kept != name {
+			add += " " + cmdline.Quote(used.Kept)
+		}
+	}
 	vcs, ralph := "git", "ralph"
 	if o.Dir != "" {
 		vcs, ralph = vcs+" -C "+cmdline.Quote(o.Dir), ralph+" -C "+cmdline.Quote(o.Dir)

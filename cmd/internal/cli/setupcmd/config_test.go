@@ -140,8 +140,8 @@ func TestConfigCheck_worktreesThatCannotBe_refusedAsByARun(t *testing.T) {
 		make          func(dir string)
 	}{
 		"no worktrees":  {"BEST_OF=2\n", "BEST_OF needs worktrees; set PARALLEL to 2 or more, or ISOLATE=worktree", nil},
-		"no repository": {"BEST_OF=2\nISOLATE=worktree\n", "worktrees need a git repository; make one with: git init && git commit", nil},
-		"no commit": {"PARALLEL=2\n", "worktrees need a first commit; make one with: git commit",
+		"no repository": {"BEST_OF=2\nISOLATE=worktree\n", "worktrees need a git repository; make one with: git init && git add -A && git commit -m start", nil},
+		"no commit": {"PARALLEL=2\n", "worktrees need a first commit; make one with: git add -A && git commit -m start",
 			func(dir string) { git(dir, "init", "-q") }},
 		"a program keeps the plan": {"BEST_OF=2\nPARALLEL=2\n", "the tasks that bd knows are in no file, which worktrees need", func(dir string) {
 			git(dir, "init", "-q")

@@ -112,6 +112,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	}
 	d.sandbox()
 	d.git(ctx)
+	d.slots(ctx)
 	d.machine()
 	d.state()
 	return d.end()
@@ -278,6 +279,17 @@ func (d *diagnosis) sandbox() {
 			strings.Join(works, ", "))
 	default:
 		d.warn("sandbox", "off: agents can do what you can, and no sandbox works here")
+	}
+}
+
+// slots says whether turns can work side by side, if the options ask for it.
+func (d *diagnosis) slots(ctx context.Context) {
+	o := d.p.Config.Spread()
+	switch err := o.Fit(ctx, d.p.Env, d.p.Dir, d.p.Plan); {
+	case err != nil:
+		d.fail(rules.ExitUsage, "slots", "%v", err)
+	case o.Worktrees():
+		d.ok("slots", "%s", termtext.Count(max(o.Parallel, 1), "worktree"))
 	}
 }
 

@@ -193,7 +193,7 @@ func (o *importOptions) taken(from, out, shown string) error {
 		return nil
 	}
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && o.template == "" && !strings.HasPrefix(from, "gh:") {
-		return cmdline.UsageError("%v", err)
+		return noFile(from)
 	}
 	return cmdline.UsageError("%s exists, and import never overwrites a file; if it is the sample of ralph init, remove it first; "+
 		"else add to it with ralph task add -, or choose another file with --out", shown)
@@ -227,6 +227,8 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 	}
 	info, err := os.Stat(from)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, noFile(from)
 	case err != nil:
 		return nil, nil, cmdline.UsageError("%v", err)
 	case !info.Mode().IsRegular() || info.Size() > store.MaxSize:
@@ -277,4 +279,8 @@ func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importe
 	}
 	items, err := importer.Issues(data)
 	return items, nil, err
+}
+
+func noFile(from string) error {
+	return cmdline.UsageError("%s: no such file; ralph import takes a file, gh: or gh:owner/repo", from)
 }
