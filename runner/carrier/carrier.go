@@ -1,7 +1,7 @@
-// Package carrier is the table of ways to a turn: what a user writes in, command lines out.
+// Package carrier is the table of ways to reach a worker. It turns what a user writes into command lines.
 //
-// A carrier is a program that speaks the protocol of `ralph turn --away` on its stdin and stdout.
-// The run does not know where the turn is.
+// A carrier is a program that speaks the protocol of `ralph turn --away` on its stdin and stdout, so
+// the run need not know where a turn is carried out.
 package carrier
 
 import (
@@ -31,7 +31,7 @@ type kind struct {
 // Way is what a carrier's command line needs to know of this machine.
 type Way struct {
 	Hub   string // the path of ralph-hub
-	Fleet string // the address of the fleet; empty: the embedded server
+	Fleet string // the address of the fleet; empty: the server that ralph-hub fleet runs on this machine
 }
 
 func kinds() []kind {

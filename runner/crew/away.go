@@ -21,7 +21,7 @@ import (
 // pauses are the waits between tries to reach a worker.
 func pauses() []time.Duration { return []time.Duration{time.Second, 3 * time.Second} }
 
-// reach makes sure that there is a worker at each way that the options name.
+// reach checks that each carrier that the options name leads to a worker.
 func (c *Crew) reach(ctx context.Context) error {
 	all, err := carrier.Parse(c.o.Workers)
 	if err != nil {

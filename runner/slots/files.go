@@ -144,7 +144,7 @@ func (s *Slot) NeedsSetup(ctx context.Context, line string) (needed bool, done f
 	return NeedsSetup(ctx, s.Root, filepath.Join(s.top, "setup"), line)
 }
 
-// NeedsSetup is that for any worktree; file notes what ran.
+// NeedsSetup reports the same for a worktree that is not a slot. file keeps what ran last.
 func NeedsSetup(ctx context.Context, root, file, line string) (needed bool, done func() error, err error) {
 	if line == "" {
 		return false, nil, nil

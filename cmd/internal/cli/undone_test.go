@@ -94,3 +94,10 @@ func TestUndo_severalFilesDoNotFit_isRefusedInOneLine(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+func TestUndo_ofAnotherBranch_namesTheCommit(t *testing.T) {
+	w := newPlanWorld(t, true, true)
+	w.git("checkout", "-q", "-b", "other", "HEAD~4")
+	w.want(2, "iteration 3 worked on a commit that is not part of this branch; check out its branch first: git branch --contains ",
+		"undo", "3", "--yes")
+}

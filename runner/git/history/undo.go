@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -79,10 +80,28 @@ func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 		return nil, err
 	}
 	if err := u.join(ctx); err != nil {
+		if k, ok := u.elsewhere(ctx); ok {
+			return nil, &ConflictError{fmt.Sprintf("iteration %d worked on a commit that is not part of this branch; "+
+				"check out its branch first: git branch --contains %.12s", k.Iteration, k.Head)}
+		}
 		_, why, _ := strings.Cut(err.Error(), "error: ")
 		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s (%s); undo the later iterations first", r.Name(), why)})
 	}
 	return u, nil
+}
+
+// elsewhere finds an iteration whose commit HEAD does not contain.
+func (u *Undo) elsewhere(ctx context.Context) (Kept, bool) {
+	for _, k := range u.r.Iterations {
+		if k.Head == "" {
+			continue
+		}
+		_, err := command.Run(ctx, u.root, "merge-base", "--is-ancestor", k.Head, "HEAD")
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 { // anything else says nothing
+			return k, true
+		}
+	}
+	return Kept{}, false
 }
 
 // Name is "iteration 3" or "iterations 5, 3".

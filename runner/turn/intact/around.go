@@ -13,8 +13,8 @@ import (
 // saw, and what they recorded.
 type Since func(from store.Plan, at time.Time, watched []edits.Edit[store.Plan]) (store.Plan, bool)
 
-// Around does the same while the checks after a call run, which the call may have written. What they
-// can only read is not looked at: whatever changes there is a person's.
+// Around protects the plan, as during a call, while the checks after it run: the call may have written them. It does not
+// look at what they can only read: a change there is a person's.
 func (p *Plan) Around(readOnly bool, since Since, checks func() error) ([]audit.Finding, error) {
 	begun, now := time.Now(), store.Read(p.call.Plan)
 	q := Remember(p.inside && !readOnly, p.call, now)

@@ -21,7 +21,7 @@ import (
 const (
 	// obeys is how long a worker may take to end its agent and to answer.
 	obeys = 30 * time.Second
-	// answers is how long a worker may take to say hello.
+	// answers is how long a worker may take to answer a probe.
 	answers = 30 * time.Second
 )
 

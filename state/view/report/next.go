@@ -43,7 +43,7 @@ func (r *Report) next() []string {
 	return []string{"ralph iterations", look, again}
 }
 
-// counted is how many iterations count: an aborted one does not, as for the run's bounds.
+// counted is the number of iterations without the aborted ones, as the run's bounds count them.
 func counted(all []view.Iteration) (n int) {
 	for i := range all {
 		if all[i].Cut != string(state.RequestAbort) {

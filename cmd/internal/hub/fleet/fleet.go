@@ -108,7 +108,7 @@ func (a Access) connect(name string) (*nats.Conn, jetstream.JetStream, error) {
 	return conn, js, nil
 }
 
-// shown are addresses without the user, whose name may be the token, and the password.
+// shown is a list of addresses without user names and passwords: the name may be the token.
 func shown(addresses string) string {
 	var all []string
 	for _, address := range strings.Split(addresses, ",") {

@@ -279,7 +279,7 @@ func TestWatch_killedWatcher_theNextRunsWatcherReportsTheEnd(t *testing.T) {
 	}
 }
 
-// Quiet hours are not failed tries: their end is not missed for a long wait.
+// Quiet hours do not count as failed tries, so what waits for their end is sent without a long delay.
 func TestWatch_quietHours_keepBackNotificationsWithoutATry(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
 	now := time.Now()
