@@ -119,10 +119,19 @@ func (l Ledger) Wait(ids map[string]bool) {
 // Stuck says why none of the open tasks can be worked on: those that somebody has blocked,
 // and those that were put aside, each with its reason.
 func (l Ledger) Stuck(list task.List) (blocked, aside []string) {
+	dropped := map[string]bool{}
+	for _, t := range list.Tasks {
+		dropped[t.ID] = t.State == task.Dropped
+	}
 	for _, t := range l.Opened(list).Blocked() {
 		name := t.ID
 		if t.State == task.Blocked {
 			name = fmt.Sprintf("%s (marked %q)", t.ID, cmp.Or(t.Word, t.State.String()))
+		}
+		for _, id := range t.DependsOn {
+			if dropped[id] {
+				name = fmt.Sprintf("%s (depends on %s, which was dropped)", t.ID, id)
+			}
 		}
 		blocked = append(blocked, name)
 	}

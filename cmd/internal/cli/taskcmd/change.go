@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
@@ -103,7 +105,23 @@ func (p *plan) set(t task.Task, s task.State, why string) error {
 	now.State, now.Word = s, ""
 	why = cmdline.OneLine(why)
 	p.Say("%s: %s -> %s%s", cmdline.Shorten(t.Title), t.State, s, view.Prefix(": ", cmdline.Shorten(why)))
+	if s == task.Dropped || s == task.Blocked {
+		p.sayWaiting(t)
+	}
 	return p.recordWhy(&t, &now, why)
+}
+
+// sayWaiting names the open tasks that depend on one that nobody will work on.
+func (p *plan) sayWaiting(on task.Task) {
+	var waiting []string
+	for _, t := range p.Tasks {
+		if t.Pending() && slices.Contains(t.DependsOn, on.ID) {
+			waiting = append(waiting, t.ID)
+		}
+	}
+	if len(waiting) > 0 {
+		p.Warn(fmt.Sprintf("tasks that depend on %s cannot start now: %s", on.ID, termtext.Some(waiting, 5)))
+	}
 }
 
 func newAddCmd(f *cmdline.Factory) *cobra.Command {

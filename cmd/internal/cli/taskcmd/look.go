@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 )
@@ -70,12 +71,24 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 				next = ", next: " + cmdline.Shorten(t.Title)
 			}
 			f.Say("%d of %s done%s", p.Done(), termtext.Count(p.Total(), "task"), next)
+			p.warn()
 			return nil
 		},
 	}
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
 	return cmd
+}
+
+// warn says what a run would say about the plan.
+func (p *plan) warn() {
+	lines := append(preflight.OddBoxes(p.List), p.Warnings...)
+	if problem := preflight.Problem(p.project.Dir, p.List); problem != "" {
+		lines = []string{problem}
+	}
+	for _, line := range lines {
+		p.Warn(line)
+	}
 }
 
 func newNextCmd(f *cmdline.Factory) *cobra.Command {

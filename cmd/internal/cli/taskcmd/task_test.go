@@ -117,6 +117,7 @@ func TestTask_verbsChangeThePlanInItsOwnWords(t *testing.T) {
 		{args: "list", says: "✓ 1  Set up\n○ 2  Log in\n○ 3  Log out  (waits for 2)\n1 of 3 tasks done, next: Log in\n"},
 		{args: "next", says: "○ 2  Log in\n"},
 		{args: "show 2", says: "depends on  1\n"},
+		{args: "drop 2", says: "tasks that depend on 2 cannot start now: 3", old: `"Log in", "status": "pending"`, new: `"Log in", "status": "cancelled"`},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			p := newProject(t, map[string]string{file: taskmaster})
@@ -128,6 +129,18 @@ func TestTask_verbsChangeThePlanInItsOwnWords(t *testing.T) {
 				t.Errorf("%s", p.read(file))
 			}
 		})
+	}
+}
+
+func TestTask_list_saysWhatARunWould(t *testing.T) {
+	for text, want := range map[string]string{
+		"- [ ] 1. a\n- [?] 2. b\n":                 `line 2: unknown mark "[?]"`,
+		"- [ ] 1. a\n  - _Depends: 9_\n- [ ] 2. b\n": `depends on "9", which the plan does not have`,
+	} {
+		p := newProject(t, map[string]string{".kiro/specs/x/tasks.md": text})
+		if out, code := p.run("", "list"); code != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit %d: %s, want %s", code, out, want)
+		}
 	}
 }
 
