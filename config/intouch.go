@@ -1,6 +1,9 @@
 package config
 
 import (
+	"fmt"
+	"strings"
+
 	"ralph/config/touch"
 	"ralph/state"
 )
@@ -18,5 +21,12 @@ func (c *Config) InTouch() (touch.Settings, error) {
 	for _, row := range state.Kinds() {
 		kinds = append(kinds, string(row.Kind))
 	}
-	return s, s.Check(kinds)
+	err := s.Check(kinds)
+	if err != nil {
+		key, _, _ := strings.Cut(err.Error(), ":")
+		if where := c.Source(key).Where; where != "" {
+			err = fmt.Errorf("%s: %w", where, err)
+		}
+	}
+	return s, err
 }

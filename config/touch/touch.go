@@ -112,7 +112,7 @@ func (s Settings) Check(kinds []string) error {
 	}{{"NOTIFY_ON", s.NotifyOn, Occasions()}, {"WEBHOOK_EVENTS", s.WebhookEvents, kinds}} {
 		for _, name := range list.have {
 			if !slices.Contains(list.known, name) {
-				return fmt.Errorf("%s: %q is not allowed: some of %s", list.key, name, strings.Join(list.known, ", "))
+				return fmt.Errorf("%s: %q is not one of %s", list.key, name, strings.Join(list.known, ", "))
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func (s Settings) Check(kinds []string) error {
 func (s Settings) checkAddresses() error {
 	for i, to := range s.Notify {
 		if to != Desktop && !serves(to) {
-			return fmt.Errorf("NOTIFY: entry %d is not allowed: %s, or an address that begins with one of %s, and ://",
+			return fmt.Errorf("NOTIFY: entry %d is neither %s nor an address that begins with one of %s, and ://",
 				i+1, Desktop, strings.Join(Services(), ", "))
 		}
 	}
@@ -190,7 +190,7 @@ func (s Settings) quiet() (from, to int, err error) {
 	from, err1 := minutes(begin)
 	to, err2 := minutes(end)
 	if !ok || err1 != nil || err2 != nil || from == to {
-		return 0, 0, fmt.Errorf("NOTIFY_QUIET: %q is not allowed: two times of day such as 22:00-07:00", s.Quiet)
+		return 0, 0, fmt.Errorf("NOTIFY_QUIET: %q is not two times of day, such as 22:00-07:00", s.Quiet)
 	}
 	return from, to, nil
 }

@@ -40,7 +40,7 @@ func TestCheck_addresses(t *testing.T) {
 		want     string // part of the error; empty: none
 	}{
 		"known":            {Settings{Notify: []string{"ntfy://ntfy.sh/t", "desktop", "generic+https://x/y", "smtp://a:b@h:25/?from=a@b&to=c@d"}}, ""},
-		"misspelt":         {Settings{Notify: []string{"desktop", "nfty://ntfy.sh/secret"}}, "NOTIFY: entry 2 is not allowed: desktop, or an address that begins with one of bark, "},
+		"misspelt":         {Settings{Notify: []string{"desktop", "nfty://ntfy.sh/secret"}}, "NOTIFY: entry 2 is neither desktop nor an address that begins with one of bark, "},
 		"no service":       {Settings{Notify: []string{"https://ntfy.sh/t"}}, "NOTIFY: entry 1"},
 		"nothing after it": {Settings{Notify: []string{"ntfy://"}}, "NOTIFY: entry 1"},
 		"hook":             {Settings{Webhooks: []string{"https://"}}, "WEBHOOKS: entry 1"},

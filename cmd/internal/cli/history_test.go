@@ -341,7 +341,7 @@ func TestBisect_nothingToFind_saysWhy(t *testing.T) {
 	w.want(0, "passes in the last kept state", "bisect", "--", "true")
 	w.want(0, "fails in the first kept state", "bisect", "--", "false")
 	w.want(1, "cannot run", "bisect", "--", "no-such-program-anywhere")
-	w.want(rules.ExitUsage, `no check is named "nope"`, "bisect", "nope")
+	w.want(rules.ExitUsage, "the project has no checks", "bisect", "nope")
 	w.want(rules.ExitUsage, "one check", "bisect", "a", "b")
 }
 

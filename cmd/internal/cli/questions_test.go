@@ -74,7 +74,7 @@ func TestQuestions_listShowAnswer(t *testing.T) {
 func TestInTouch_addressThatCannotWork_isRefused(t *testing.T) {
 	otherHome(t)
 	t.Setenv("NOTIFY", "nfty://ntfy.sh/secret")
-	const want = "NOTIFY: entry 1 is not allowed: desktop, or an address that begins with one of bark, "
+	const want = "NOTIFY: entry 1 is neither desktop nor an address that begins with one of bark, "
 	for _, typed := range [][]string{{"config", "--check"}, {"doctor"}, {"notify", "test"}} {
 		out, err := verb(t, t.TempDir(), typed...)
 		if err != nil {

@@ -104,6 +104,9 @@ func runRun(o *runOptions) error {
 	if o.once {
 		p.Config.MaxIterations = 1
 	}
+	if err := touchcmd.Check(o.Factory, p.Config, p.Dir); err != nil {
+		return err
+	}
 	if o.dryRun {
 		return o.preview(p)
 	}
@@ -111,9 +114,6 @@ func runRun(o *runOptions) error {
 		return err
 	}
 	if err := p.Startable(); err != nil {
-		return err
-	}
-	if err := touchcmd.Check(o.Factory, p.Config, p.Dir); err != nil {
 		return err
 	}
 	if err := p.AgreeChecks(o.Factory); err != nil {

@@ -78,6 +78,9 @@ func (a *verbs) checkNamed(project *preflight.Project, args []string, dash int) 
 			names = append(names, c.Name)
 		}
 	}
+	if len(names) == 0 {
+		return gate.Check{}, cmdline.UsageError("the project has no checks; write: ralph bisect -- COMMAND")
+	}
 	return gate.Check{}, cmdline.UsageError("no check is named %q here; known: %s; or write: ralph bisect -- COMMAND",
 		args[0], strings.Join(names, ", "))
 }

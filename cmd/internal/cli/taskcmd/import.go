@@ -18,6 +18,7 @@ import (
 	"ralph/cmd/internal/importer"
 	"ralph/cmd/internal/migrate"
 	"ralph/logs/termtext"
+	"ralph/runner/prompt"
 	"ralph/runner/task/store"
 )
 
@@ -26,6 +27,7 @@ type importOptions struct {
 	*cmdline.Factory
 	to, out, template        string
 	list, ai                 bool
+	begins                   bool // a project, which another verb sets up
 	label, milestone, author string
 }
 
@@ -69,7 +71,7 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 // WithPlan lets a verb that sets a project up begin with a plan: of a template, or imported from
 // the file that its flag --from names.
 func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
-	o := &importOptions{Factory: f, to: "checkbox"}
+	o := &importOptions{Factory: f, to: "checkbox", begins: true}
 	setUp := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		from := cmd.Flags().Lookup("from").Value.String()
@@ -99,9 +101,29 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
+func (o *importOptions) sayNext(dir string) {
+	if o.begins {
+		return // the verb that sets the project up says it
+	}
+	cfg, _, err := o.Loader(dir, nil).Load()
+	if err == nil {
+		_, err = prompt.Find(dir, cfg.PromptFile)
+	}
+	if err != nil {
+		o.Say("next: ralph init, which writes the prompt and the settings")
+		return
+	}
+	o.Say("next: ralph task list, then ralph doctor")
+}
+
 func (o *importOptions) run(ctx context.Context, from string) error {
 	if !slices.Contains(importer.Forms(), o.to) {
 		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(importer.Forms(), ", "))
+	}
+	if o.template != "" {
+		if _, err := importer.ReadTemplate(o.template); err != nil {
+			return cmdline.UsageError("%v", err)
+		}
 	}
 	dir, err := o.Project()
 	if err != nil {
@@ -148,7 +170,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if err := o.specify(dir); err != nil {
 		return err
 	}
-	o.Say("next: ralph task list, then ralph doctor")
+	o.sayNext(dir)
 	return nil
 }
 

@@ -134,7 +134,7 @@ func TestTask_verbsChangeThePlanInItsOwnWords(t *testing.T) {
 
 func TestTask_list_saysWhatARunWould(t *testing.T) {
 	for text, want := range map[string]string{
-		"- [ ] 1. a\n- [?] 2. b\n":                 `line 2: unknown mark "[?]"`,
+		"- [ ] 1. a\n- [?] 2. b\n":                   `line 2: unknown mark "[?]"`,
 		"- [ ] 1. a\n  - _Depends: 9_\n- [ ] 2. b\n": `depends on "9", which the plan does not have`,
 	} {
 		p := newProject(t, map[string]string{".kiro/specs/x/tasks.md": text})
