@@ -214,6 +214,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelChecks:
 		drawChecks(c, v, u.o.Now())
 	case panelLog:
+		u.shown().height = c.H - 1 // for the page keys, whatever is drawn here
 		switch {
 		case u.palette != nil:
 			u.palette.Draw(c)

@@ -209,7 +209,8 @@ func (p *Page) drawList(c canvas.Canvas, now time.Time) {
 
 func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 	t := &p.all[p.shown[row]]
-	mark, tone := summary.TaskMark(t.State)
+	state := p.state(t)
+	mark, tone := summary.TaskMark(state)
 	style, icon, side := plain, c.Tone(tone), c.Dim()
 	switch {
 	case row == p.selected && !p.quiet:
@@ -218,7 +219,7 @@ func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 		c.Text(0, 0, style, strings.Repeat(" ", c.W))
 	case !t.pending() || t.Optional:
 		style = c.Dim()
-	case t.State == "active":
+	case state == "active":
 		style = style.Bold(true)
 	}
 	w := p.work[t.ID]

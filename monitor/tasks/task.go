@@ -124,6 +124,14 @@ func worked(r *view.Run) map[string]work {
 	return all
 }
 
+// state is the state of a task. Where the plan has no word for it, a task is active while a turn works on it.
+func (p *Page) state(t *Task) string {
+	if t.State == "open" && !p.work[t.ID].since.IsZero() {
+		return "active"
+	}
+	return t.State
+}
+
 // text is a line of the details.
 type text struct {
 	text string
@@ -134,9 +142,10 @@ type text struct {
 
 // details says all that is known about a task.
 func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
-	mark, tone := summary.TaskMark(t.State)
+	state := p.state(t)
+	mark, tone := summary.TaskMark(state)
 	all = append(all, text{text: t.name, bold: true},
-		text{text: view.Join(" · ", mark+" "+t.State, t.Why, p.about(t)), tone: tone})
+		text{text: view.Join(" · ", mark+" "+state, t.Why, p.about(t)), tone: tone})
 	place := t.File
 	if t.Line > 0 {
 		place = view.Join(" ", t.File, fmt.Sprintf("line %d", t.Line))
