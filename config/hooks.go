@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,17 @@ func (c *Config) Hooks() []hooks.Hook {
 		all = append(all, c.push())
 	}
 	return all
+}
+
+// keepHook keeps the command that a config.yaml gives for a point when a stronger source gives
+// another one: hooks add up, so nobody's is dropped.
+func (c *Config) keepHook(o option.Row) {
+	i := slices.IndexFunc(c.Commands.Options(), func(row option.Row) bool { return row.Key == o.Key })
+	from := c.sources[o.Key]
+	if i < 0 || c.Commands.Hook[i] == "" || from.Kind != SourceUser && from.Kind != SourceProject {
+		return
+	}
+	c.hooks = append(c.hooks, hookRow{hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}, from})
 }
 
 // pushes says first, in one line, why git refused. Nobody is there to type a password.

@@ -34,6 +34,7 @@ hooks:
 		{Point: hooks.PreTask, Type: hooks.Shell, Command: "make deps", Timeout: 5 * time.Minute, OnFailure: hooks.AbortLoop},
 		{Point: hooks.PostIteration, Command: "gofmt -l .", When: []string{"*.go"}, OnFailure: hooks.AskAgent},
 		{Point: hooks.OnError, Type: hooks.Agent, Prompt: "What went wrong?", Agent: "codex", Model: "m", Timeout: 90 * time.Second},
+		{Point: hooks.OnHalt, Command: "notify-me"},
 		{Point: hooks.PreIteration, Command: `./pre.sh "$X"`},
 		{Point: hooks.OnComplete, Command: "party"},
 		{Point: hooks.OnHalt, Command: "louder"},
@@ -46,7 +47,7 @@ hooks:
 		t.Fatal(u, err)
 	}
 	claims := strings.Join(u.Lines, "\n")
-	for _, line := range []string{".ralphrc:1: HOOK_PRE_ITERATION=./pre.sh \"$X\"", ".ralphrc:2: HOOK_ON_HALT=louder", ".ralph/config.yaml:4: hooks.pre_task=./setup.sh",
+	for _, line := range []string{".ralphrc:1: HOOK_PRE_ITERATION=./pre.sh \"$X\"", ".ralphrc:2: HOOK_ON_HALT=louder", ".ralph/config.yaml:9: hooks.on_halt=notify-me", ".ralph/config.yaml:4: hooks.pre_task=./setup.sh",
 		".ralph/config.yaml:5: hooks.pre_task=make deps; timeout: 5m0s; on_failure: abort_loop", ".ralph/config.yaml:7: hooks.post_iteration=gofmt -l .; when: *.go; on_failure: ask_agent"} {
 		if !strings.Contains(claims, line) {
 			t.Errorf("no consent is asked for %s in\n%s", line, claims)
@@ -54,6 +55,24 @@ hooks:
 	}
 	if strings.Contains(claims, "party") {
 		t.Errorf("consent is asked for the user's own environment:\n%s", claims)
+	}
+}
+
+// A project must not turn off what the user runs before each commit.
+func TestHooks_ofUserProjectAndEnvironment_allRun(t *testing.T) {
+	home, dir := t.TempDir(), t.TempDir()
+	write(t, home, ".config/ralph/config.yaml", "hooks:\n  pre_commit: scan\n")
+	write(t, dir, yamlName, "hooks:\n  pre_commit: lint\n")
+	c, _, err := Loader{Dir: dir, Home: home, Env: []string{"HOOK_PRE_COMMIT=count"}}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, h := range c.Hooks() {
+		got = append(got, string(h.Point)+" "+h.Command)
+	}
+	if diff := cmp.Diff([]string{"pre_commit scan", "pre_commit lint", "pre_commit count"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

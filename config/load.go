@@ -86,6 +86,7 @@ func (l Loader) add(c *Config, s setting) ([]Warning, error) {
 		c.hooks = append(c.hooks, *s.hook)
 		return nil, nil
 	}
+	c.keepHook(s.option)
 	return nil, l.apply(c, s)
 }
 
