@@ -59,7 +59,7 @@ func TestHooks_failureAtEachPoint_costsWhatItsRowSays(t *testing.T) {
 				if told && answer != hooks.AskAgent || !told && answer == hooks.AskAgent && before {
 					t.Errorf("told the agent: %v", told)
 				}
-				if n := len(payloads[state.Commit](b)); (p.Point == hooks.PreCommit || p.Point == hooks.PreMerge) && (n > 0) != (answer == hooks.WarnContinue || answer == hooks.AskAgent) {
+				if n := b.committed(); (p.Point == hooks.PreCommit || p.Point == hooks.PreMerge) && (n > 0) != (answer == hooks.WarnContinue || answer == hooks.AskAgent) {
 					t.Errorf("%d commits", n)
 				}
 			})

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -295,10 +296,13 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 		return
 	}
 	v := r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})
+	var done state.Commit
+	var err error
 	if r.past.commit = v; v.Block || v.Skip || v.Abort {
-		return
+		err = errors.New(v.Why)
+	} else {
+		done, err = r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from))
 	}
-	done, err := r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from))
 	switch {
 	case err != nil: // a commit that cannot be made costs no run
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)

@@ -220,7 +220,7 @@ func (d *Done) take(l landing) {
 	case l.err != nil:
 		p.Unchecked = true
 	case l.held != "":
-		p.Report = refused(gate.Check{Name: "merge", Command: "ralph hooks test pre_merge"}, l.held)
+		p.Report = refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
 		why = "a hook keeps it back"
 	case len(l.Conflict) > 0:
 		p.Report = conflictReport(l.Conflict, d.Work.Key)

@@ -164,8 +164,12 @@ func (b *Book) Forget(run string, iteration int) (wrote bool, err error) {
 	return save(b.project, was, b.all, b.sync)
 }
 
-// Undo forgets what only this turn taught. It returns how many lessons went.
+// Undo forgets what only this turn taught, also in the archives of branches. It returns how many
+// lessons of the present memory went.
 func Undo(project string, t memory.Turn) (int, error) {
+	if err := undoArchived(project, t); err != nil {
+		return 0, err
+	}
 	all, err := Load(project)
 	if err != nil || len(all) == 0 {
 		return 0, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
+	"ralph/runner/memory"
 	"ralph/state"
 )
 
@@ -127,6 +128,24 @@ func latestArchive(dir, branch string) string {
 		}
 	}
 	return ""
+}
+
+// undoArchived forgets what only this turn taught in the archives: a branch that comes back brings its lessons along.
+func undoArchived(project string, t memory.Turn) error {
+	files, _ := filepath.Glob(filepath.Join(project, state.DirName, archiveDir, "*", File))
+	for _, file := range files {
+		all, err := restore(file)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(all, func(l memory.Lesson) bool { return slices.Contains(l.Turns, t) }) {
+			continue
+		}
+		if err := writePages(filepath.Dir(file), memory.Without(all, t)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // latestReport is the page of the latest run; empty if there is none.

@@ -360,3 +360,33 @@ func TestOnBranch_planIsCommitted_keepsThatOfTheOldBranch(t *testing.T) {
 		t.Errorf("the plan of main: %q", got)
 	}
 }
+
+// A branch that comes back must not bring back what an undo took away meanwhile.
+func TestUndo_alsoForgetsInArchives(t *testing.T) {
+	dir := t.TempDir()
+	at := memory.Turn{Run: "r1", Iteration: 2}
+	lesson, _ := memory.New("The cache is per user", memory.Pattern, time.Now())
+	lesson.Turns = []memory.Turn{at}
+	plan := filepath.Join(dir, "fix_plan.md")
+	branch := func(name string) {
+		t.Helper()
+		if _, err := OnBranch(dir, name, plan, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".ralph"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	branch("main")
+	if _, err := Save(dir, nil, []memory.Lesson{lesson}); err != nil {
+		t.Fatal(err)
+	}
+	branch("other")
+	if _, err := Undo(dir, at); err != nil {
+		t.Fatal(err)
+	}
+	branch("main")
+	if all, err := Load(dir); err != nil || len(all) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}

@@ -2,6 +2,7 @@
 package learncmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
+	"ralph/runner/git"
 	"ralph/runner/lessons"
 	"ralph/runner/memory"
 	"ralph/runner/rules"
@@ -113,6 +116,9 @@ func (o *learnOptions) change(do func(dir string, all []memory.Lesson) ([]memory
 	if err == nil {
 		defer w.Release()
 	}
+	if err == nil { // else a run is alive, which has done it
+		o.followBranch(dir)
+	}
 	all, err := lessons.Load(dir)
 	if err != nil {
 		return err
@@ -124,6 +130,26 @@ func (o *learnOptions) change(do func(dir string, all []memory.Lesson) ([]memory
 	_, err = lessons.Save(dir, all, left)
 	o.Wrote(dir, state.LessonsFile)
 	return err
+}
+
+// followBranch begins with the memory of the branch that is checked out, as a run does.
+func (o *learnOptions) followBranch(dir string) {
+	p, _, err := preflight.Open(o.Factory, nil)
+	if err != nil || !p.Config.ArchiveBranch {
+		return
+	}
+	_ = p.FindPlan() // without one, the archive gets none
+	c, err := git.Inspect(context.Background(), dir)
+	if err != nil {
+		return
+	}
+	said, err := lessons.OnBranch(dir, c.Branch, p.Plan, time.Now())
+	if err != nil {
+		o.Warn(err)
+	}
+	if said != "" {
+		o.Note("%s", cmdline.Inert(said))
+	}
 }
 
 func (o *learnOptions) add(text string) error {
@@ -141,7 +167,11 @@ func (o *learnOptions) add(text string) error {
 		n := len(all)
 		all, l = memory.Add(all, l)
 		if len(all) == n {
-			o.Say("%s says so already: %s", l.ID, cmdline.Inert(l.Text))
+			more := ""
+			if len(o.paths) > 0 {
+				more = "; it is about " + strings.Join(l.Paths, ", ")
+			}
+			o.Say("%s says so already: %s%s", l.ID, cmdline.Inert(l.Text), cmdline.Inert(more))
 			return all, nil
 		}
 		o.Say("added %s", l.ID)

@@ -3,6 +3,7 @@ package learncmd
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -70,5 +71,30 @@ func TestLearn(t *testing.T) {
 	says("forgot "+id, 0, "forget", id)
 	if all, err := lessons.Load(dir); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestLearn_onAnotherBranch_beginsWithItsMemory(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", t.TempDir())
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@t"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v %s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "first")
+	learn(t, dir, nil, "add", "Of the main branch")
+	git("checkout", "-q", "-b", "other")
+	out, code := learn(t, dir, nil, "add", "Of the other branch")
+	if list, _ := learn(t, dir, nil, "list"); code != 0 || strings.Contains(list, "main") || !strings.Contains(out, "the branch is other, no longer main") {
+		t.Errorf("exit code %d: %s\n%s", code, out, list)
+	}
+	git("checkout", "-q", "main")
+	if out, code := learn(t, dir, nil, "add", "More"); code != 0 || !strings.Contains(out, "took 1 lesson of this branch back") {
+		t.Errorf("exit code %d: %s", code, out)
 	}
 }
