@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -58,6 +59,7 @@ func TestKill_turnsSideBySide_nothingLeftNothingLostNothingTwice(t *testing.T) {
 	}
 	w.refill(3) // what was done before is in git
 	w.ralph().Ends(0)
+	wantNumbersOnce(t, w)
 	landed := map[string]int{}
 	for id := range strings.FieldsSeq(w.Git("log", "--format=%(trailers:key=Ralph-Task,valueonly)")) {
 		landed[id]++
@@ -84,6 +86,35 @@ func TestKill_turnsSideBySide_nothingLeftNothingLostNothingTwice(t *testing.T) {
 		t.Errorf("locks are left: %v", all)
 	}
 	t.Logf("%d kills, %d tasks landed, %d calls", kills, len(landed), len(w.entries("call")))
+}
+
+// wantNumbersOnce checks that no two iterations of a run ended under one number: diff and undo go by it.
+func wantNumbersOnce(t *testing.T, w *project) {
+	t.Helper()
+	files, _ := filepath.Glob(w.Path(".ralph/events*.jsonl*"))
+	ended := map[string]int{}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			var e struct {
+				Kind, Run string
+				Iteration int
+			}
+			if json.Unmarshal([]byte(line), &e) != nil || e.Kind != "iteration_end" {
+				continue
+			}
+			key := fmt.Sprintf("%s/%d", e.Run, e.Iteration)
+			if ended[key]++; ended[key] == 2 {
+				t.Errorf("two iterations ended as %s", key)
+			}
+		}
+	}
+	if len(ended) == 0 {
+		t.Errorf("no iteration ended in %v", files)
+	}
 }
 
 // candidate fails at first; after that, it does its task after a while.

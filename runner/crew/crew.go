@@ -22,6 +22,7 @@ import (
 	"ralph/runner/carrier"
 	"ralph/runner/crew/best"
 	"ralph/runner/git/command"
+	"ralph/runner/git/history"
 	"ralph/runner/merge"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
@@ -125,6 +126,9 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	c.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch,
 		Note: filepath.Join(home.Dir, "following")}
 	if err := c.branch.Recover(ctx); err != nil {
+		return nil, err
+	}
+	if c.last, err = latest(ctx, o.Dir, o.Run); err != nil {
 		return nil, err
 	}
 	for n := range max(o.Parallel, o.BestOf) + 1 {
@@ -325,4 +329,16 @@ func (c *Crew) Close(ctx context.Context) {
 		c.checker.Close()
 	}
 	c.branch.Close(command.With(ctx, c.trust))
+}
+
+// latest is the highest number that an iteration of the run has: after a kill, more may have ended than the run had
+// counted in a row.
+func latest(ctx context.Context, dir, run string) (n int, err error) {
+	kept, err := history.List(ctx, dir, run)
+	for _, k := range kept {
+		if !k.Start { // a start has the number of the next iteration
+			n = max(n, k.Iteration)
+		}
+	}
+	return n, err
 }
