@@ -79,12 +79,15 @@ func TestRun_gate_redFromTheStart_taskIsOpenedAgainAndTheCheckIsNamed(t *testing
 	}
 }
 
-func TestRun_report_neverBlocks(t *testing.T) {
+func TestRun_report_neverBlocksATask_butIsReviewed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt")
 	b.d.Mode = gate.ModeReport
-	wantEnd(t, b.run(t.Context()), "complete", 0)
+	wantEnd(t, b.run(t.Context()), "review", 9)
+	if b.calls() != 1 {
+		t.Errorf("%d calls", b.calls())
+	}
 	var shown bool
 	for _, c := range payloads[state.Check](b) {
 		shown = shown || !c.Passed
