@@ -57,6 +57,7 @@ var floors = map[string]int{
 	"runner/sandbox":            1, // contained commands: a command in, a command out
 	"runner/sandbox/allow":      0, // which hosts a sandbox may connect to: names in, yes or no out
 	"runner/sandbox/containers": 0, // the names of ralph's containers, and the removal of those that are left
+	"runner/sandbox/remedy":     0, // what helps when a program that contains others cannot work
 	"runner/sandbox/inside":     3, // where a contained program is among the processes of this machine
 	"runner/sandbox/proxy":      2, // the process that lets a sandbox connect to them
 	"runner/agent/stuck":        1, // whether an agent goes in circles: what it reported in, a reason out

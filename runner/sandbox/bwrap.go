@@ -14,6 +14,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
+	"ralph/runner/sandbox/remedy"
 )
 
 const bwrapProgram = "bwrap"
@@ -114,7 +115,7 @@ func bwrapWorks(Settings) error {
 	out, err := exec.CommandContext(ctx, path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 		"--unshare-pid", "--unshare-net", "--", "/bin/sh", "-c", ":").CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", firstLine(string(out), err))
+		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", remedy.After(firstLine(string(out), err)))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/sandbox/containers"
+	"ralph/runner/sandbox/remedy"
 )
 
 // containerHub is where ralph-hub is inside.
@@ -140,7 +141,7 @@ func (e engine) works(s Settings) error {
 		s.image()).CombinedOutput(); err != nil {
 		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
 			!strings.Contains(line, "not known") {
-			return errors.New(line)
+			return errors.New(remedy.After(line))
 		}
 		if s.image() != DefaultImage {
 			return fmt.Errorf("there is no image %s; build it with %s, or pull it", s.image(), e)
@@ -149,7 +150,7 @@ func (e engine) works(s Settings) error {
 	}
 	args := append(e.base(containers.Name()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), firstLine(string(out), err))
+		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), remedy.After(firstLine(string(out), err)))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func Of(b sandbox.Box, c ptyexec.Command) (p edits.Place) {
 		p.Below += 2 // bwrap itself, and the first process of its own
 	case b.InContainer():
 		p.Below++ // what --init starts
-		p.First = func() int { return first(c) }
+		p.First = func(ctx context.Context) int { return first(ctx, c) }
 	}
 	return p
 }
@@ -37,15 +37,15 @@ const bound = 2 * time.Second
 
 // first asks the engine for the first process of its container. It may be one of another machine,
 // or a virtual one, so it counts only if it is here, and runs the command.
-func first(c ptyexec.Command) int {
+func first(ctx context.Context, c ptyexec.Command) int {
 	i := slices.Index(c.Args, "--name")
 	if i < 0 || i+1 >= len(c.Args) {
 		return 0
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	ask := exec.CommandContext(ctx, c.Args[0], "inspect", "--format", "{{.State.Pid}}", c.Args[i+1])
-	ask.Env = c.Env
+	ask.Env, ask.WaitDelay = c.Env, bound/10 // what the engine has started may hold its output
 	out, err := ask.Output()
 	pid, broken := strconv.Atoi(strings.TrimSpace(string(out)))
 	if err != nil || broken != nil || pid == 0 || !runs(pid, c.Args[i+2:]) {

@@ -16,6 +16,7 @@
 package edits
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"sync"
@@ -30,6 +31,8 @@ const (
 	beat = 200 * time.Millisecond
 	// settle is the time from a tool's answer to the first look at the processes.
 	settle = 300 * time.Millisecond
+	// Between two questions to an engine, the first time and at most.
+	seekFirst, seekMost = 500 * time.Millisecond, 30 * time.Second
 )
 
 // Edit is one change by a person.
@@ -38,8 +41,9 @@ type Edit[V any] struct{ Before, After V }
 // Place says where the agent is. The zero value: it is the command itself.
 type Place struct {
 	Below int // how many programs of a sandbox are around the agent, each in the one before
-	// First looks for the first of them in a container; 0 if there is none yet. If nil, it is the command.
-	First func() int
+	// First looks for the first of them in a container, which may take seconds; 0 if there is none yet. If nil,
+	// it is the command.
+	First func(context.Context) int
 	// Hidden is true when no process of it can be seen.
 	Hidden bool
 }
@@ -65,6 +69,7 @@ type Watch[V any] struct {
 	edits []Edit[V]
 
 	stop, stopped chan struct{}
+	seeking       sync.WaitGroup
 }
 
 type change[V any] struct {
@@ -116,6 +121,9 @@ func (w *Watch[V]) begin() *Watch[V] {
 		return w
 	}
 	w.look()
+	if w.place.First != nil {
+		w.seeking.Go(w.seek)
+	}
 	go func() {
 		defer close(w.stopped)
 		ticker := time.NewTicker(beat)
@@ -130,6 +138,26 @@ func (w *Watch[V]) begin() *Watch[V] {
 		}
 	}()
 	return w
+}
+
+// seek finds the first program in a container. An engine may answer late, or never know it: nothing waits for that.
+func (w *Watch[V]) seek() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { defer cancel(); <-w.stop }()
+	for pause := seekFirst; ; pause = min(2*pause, seekMost) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		if pid := w.place.First(ctx); pid != 0 {
+			w.mu.Lock()
+			w.pid = pid
+			w.mu.Unlock()
+			return
+		}
+	}
 }
 
 // Started takes the pid of the command.
@@ -159,6 +187,7 @@ func (w *Watch[V]) Listen(next func(state.Payload)) func(state.Payload) {
 func (w *Watch[V]) Stop() []Edit[V] {
 	close(w.stop)
 	<-w.stopped
+	w.seeking.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.edits
@@ -194,9 +223,6 @@ func (w *Watch[V]) check() {
 func (w *Watch[V]) alone() (kin, bool) {
 	if w.checks {
 		return idle(os.Getpid())
-	}
-	if w.pid == 0 && w.place.First != nil {
-		w.pid = w.place.First()
 	}
 	if w.pid == 0 {
 		return "", false

@@ -4,6 +4,7 @@ package edits
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -186,5 +187,26 @@ func TestBeside_whoChangedTheFile(t *testing.T) {
 				t.Errorf("a person made %q, %v", got, err)
 			}
 		})
+	}
+}
+
+// An engine that takes long to answer holds up nobody who reports, and not the end.
+func TestFollow_engineAnswersLate_nobodyWaitsForIt(t *testing.T) {
+	asked := make(chan struct{})
+	place := Place{Below: 1, First: func(ctx context.Context) int {
+		close(asked)
+		<-ctx.Done()
+		return 0
+	}}
+	w := Follow([]string{t.TempDir()}, place, func() string { return "" })
+	w.See(state.Tool{ID: "1"})
+	w.See(state.ToolResult{Tool: state.Tool{ID: "1"}})
+	<-asked
+	done := make(chan struct{})
+	go func() { w.See(state.Tool{ID: "2"}); w.Stop(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("a report, or the end, waits for the engine")
 	}
 }
