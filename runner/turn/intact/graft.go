@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/runner/task"
 	"ralph/runner/task/store"
 )
 
@@ -83,4 +84,23 @@ func (p *Plan) sameBelow(made []byte) bool {
 		}
 	}
 	return true
+}
+
+// added are the titles of the tasks that only the second plan has.
+func added(before, after []task.Task) (titles []string) {
+	at := task.Index(before)
+	for _, t := range after {
+		if _, was := at[t.ID]; !was {
+			titles = append(titles, t.Title)
+		}
+	}
+	return titles
+}
+
+// lost names the new tasks that went with the rest of what the call made; empty: there are none.
+func (o Outcome) lost() string {
+	if len(o.added) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; new tasks went with it, add them if you want them: %q", o.added)
 }

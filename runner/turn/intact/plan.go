@@ -64,6 +64,7 @@ type Outcome struct {
 	Left    string      // what did not get into the plan because a person has changed it; empty: nothing
 	made    store.Plan  // of the call, where that does not count; zero: it does
 	back    string      // what ralph did about it
+	added   []string    // titles of new tasks in what the call made
 	aside   string      // where the texts of Forged are
 }
 
@@ -249,7 +250,7 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 // judge finds what a plan says differently about other tasks.
 func (p *Plan) judge(before, made store.Plan) Outcome {
 	own := p.call.Task
-	o := Outcome{Says: made.IsDone(own.ID), made: made}
+	o := Outcome{Says: made.IsDone(own.ID), made: made, added: added(before.List.Tasks, made.List.Tasks)}
 	if !asks.ForPlan(audit.TextOf(own)) {
 		o.Touched = others(before.List.Tasks, made.List.Tasks, own.ID)
 	}
@@ -378,7 +379,7 @@ func (o Outcome) Answer(f audit.Finding) string {
 		return "it is as before again" + o.aside
 	}
 	if f.Task != "" && len(o.Touched) > 0 {
-		return o.back
+		return o.back + o.lost()
 	}
 	return ""
 }

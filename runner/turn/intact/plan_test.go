@@ -3,6 +3,7 @@ package intact
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ralph/ptyexec/cover"
@@ -145,5 +146,32 @@ func TestSettle_aPersonChangesThePlanAtTheEnd_thatStays(t *testing.T) {
 				t.Errorf("after %d questions: %q, %v", asked, text, err)
 			}
 		})
+	}
+}
+
+// What goes with a change of other tasks is named, whether the call worked on a copy or on the plan.
+func TestSettle_newTaskBesideAChangeOfAnother_isNamed(t *testing.T) {
+	for _, copied := range []bool{false, true} {
+		dir := t.TempDir()
+		f := store.File{Path: filepath.Join(dir, "plan.md"), Name: "plan.md"}
+		if err := os.WriteFile(f.Path, []byte("- [ ] one\n- [ ] two\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := store.Read(f)
+		p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0]}, before)
+		made := f.Path
+		if copied {
+			places := cover.Places{Stages: []cover.Stage{{Dir: filepath.Join(dir, "copy"), File: f.Path}}}
+			p.Starts(&places)
+			made = places.Stages[0].To
+		}
+		if err := os.WriteFile(made, []byte("- [x] one\n- [x] two\n- [ ] three\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o, err := p.Settle(by(before))
+		all := o.Findings(nil)
+		if err != nil || len(all) != 1 || !strings.HasSuffix(o.Answer(all[0]), `add them if you want them: ["three"]`) {
+			t.Errorf("copied %t: %v %+v", copied, err, o)
+		}
 	}
 }
