@@ -166,9 +166,12 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	if err := cmdline.UsageErrors(p.Misnamed(false)); err != nil {
 		return err
 	}
+	if err := p.CallHooks(); err != nil {
+		return err
+	}
 	rows, detected := p.Checks()
 	deps := runner.Deps{Project: runner.Project{Dir: p.Dir, Prompt: p.Prompt, Plan: p.Plan},
-		Proof: runner.Proof{Checks: rows, Mode: p.Mode(detected)}, Agents: p.Find, Env: p.Env}
+		Proof: runner.Proof{Checks: rows, Mode: p.Mode(detected)}, Agents: p.Find, Env: p.Env, Self: p.Self}
 	dry, err := runner.Preview(runOptionsOf(p), deps, ledger.Read(cmdline.OpenState(p.Dir)))
 	if err != nil {
 		return err

@@ -294,8 +294,8 @@ func (p *Project) absolute(name string) string {
 	return name
 }
 
-// callHooks finds ralph for the agent that runs its hooks, and checks that one does.
-func (p *Project) callHooks() error {
+// CallHooks finds ralph for the agent that runs its hooks, and checks that one does.
+func (p *Project) CallHooks() error {
 	if !p.Config.CallHooks() {
 		return nil
 	}

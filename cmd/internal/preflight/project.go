@@ -120,7 +120,7 @@ func (p *Project) Startable() error {
 	if err := p.Usable(); err != nil {
 		return err
 	}
-	if err := p.callHooks(); err != nil {
+	if err := p.CallHooks(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
