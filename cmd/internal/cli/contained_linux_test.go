@@ -90,3 +90,25 @@ func TestRun_sandboxThatDoesNotWork_exitsWith2AndSaysHow(t *testing.T) {
 		})
 	}
 }
+
+// A program that works outside may need a file that the sandbox hides.
+func TestDoctor_sandboxHidesWhatTheAgentNeeds_isSaid(t *testing.T) {
+	if _, err := (sandbox.Settings{Sandbox: "bwrap"}).Resolve(); err != nil {
+		t.Skip(err)
+	}
+	bin, hidden := t.TempDir(), filepath.Join(t.TempDir(), "real")
+	t.Setenv("TMPDIR", t.TempDir())
+	for path, text := range map[string]string{hidden: "echo 2.1.0", filepath.Join(bin, "claude"): "exec " + hidden} {
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for mode, want := range map[string]string{"off": "ok    agent     claude: 2.1.0", "bwrap": "FAIL  sandbox   claude cannot run there: claude --version ended with exit code 127"} {
+		t.Setenv("SANDBOX", mode)
+		if _, out := newPastWorld(t).do("doctor", "--agent", "claude"); !strings.Contains(out, want) {
+			t.Errorf("SANDBOX=%s:\n%s", mode, out)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	if works && o.live && !d.untrusted {
 		d.live() //nolint:contextcheck // it has a context of its own, which the first signal cancels
 	}
-	d.sandbox()
+	d.sandbox(ctx)
 	d.git(ctx)
 	d.slots(ctx)
 	d.machine()
@@ -221,6 +221,11 @@ func (d *diagnosis) agent(ctx context.Context) (works bool) {
 	}
 	for _, one := range d.p.Workers() {
 		name := one.Spec.Name
+		if d.p.Config.Settings.InContainer() {
+			d.ok("agent", "%s, of the image", name) // the sandbox is tried below
+			works = works || name == d.p.Agent.Spec.Name
+			continue
+		}
 		switch h := d.p.Probe(ctx, one, d.untrusted); {
 		case h.Why != "":
 			d.fail(rules.ExitAgent, "agent", "%s cannot run: %s", name, h.Why)
@@ -257,7 +262,7 @@ func (d *diagnosis) live() {
 }
 
 // sandbox tries every sandbox; only the one that was asked for has to work.
-func (d *diagnosis) sandbox() {
+func (d *diagnosis) sandbox(ctx context.Context) {
 	var works []string
 	for _, trial := range d.p.Config.Settings.Try() {
 		if trial.Err != nil {
@@ -267,6 +272,13 @@ func (d *diagnosis) sandbox() {
 		works = append(works, trial.Name)
 	}
 	asked, err := d.p.Config.Settings.Resolve()
+	if err == nil && asked.On() && !d.untrusted {
+		for _, one := range d.p.Workers() {
+			if err := inside(ctx, d.p, asked, one); err != nil {
+				d.fail(rules.ExitAgent, "sandbox", "%s cannot run there: %v", one.Spec.Name, err)
+			}
+		}
+	}
 	switch {
 	case err != nil:
 		d.fail(rules.ExitUsage, "sandbox", "%v", err)
