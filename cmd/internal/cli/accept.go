@@ -56,6 +56,9 @@ func acceptRun(o *acceptOptions) error {
 	if err != nil {
 		return err
 	}
+	if s.ExitReason == "questions" {
+		return cmdline.UsageError("nothing to accept: the last run waits for answers; see: ralph questions")
+	}
 	if s.Status != state.StatusReview {
 		return cmdline.UsageError("nothing to accept: the last run did not end with review; see: ralph status")
 	}

@@ -165,11 +165,16 @@ func (p *Project) Workers() (all []pool.Agent) {
 	return all
 }
 
-// named is wanted with the fallback agents.
+// named is wanted with the fallback agents and those that hooks ask.
 func (p *Project) named() []wants {
 	all := p.wanted()
 	for _, name := range p.Config.FallbackAgents {
 		all = append(all, wants{who: task.Choice{Agent: name}})
+	}
+	for _, h := range p.Config.Hooks() {
+		if h.Agent != "" {
+			all = append(all, wants{from: fmt.Sprintf("hooks.%s: ", h.Point), who: task.Choice{Agent: h.Agent, Model: h.Model}})
+		}
 	}
 	return all
 }
@@ -277,6 +282,9 @@ func program(one pool.Agent) string {
 func missing(one pool.Agent) string {
 	if program(one) == "" {
 		return "it needs AGENT_CMD, the command line of your agent"
+	}
+	if len(one.Program) > 0 {
+		return fmt.Sprintf("%q is not an executable on PATH; AGENT_CMD names it", one.Program[0])
 	}
 	return fmt.Sprintf("%q is not an executable on PATH; install it: %s", program(one), one.Spec.Install)
 }

@@ -112,7 +112,8 @@ func NewNotifyCmd(f *cmdline.Factory) *cobra.Command {
 	}, &cobra.Command{
 		Use: "watch", Short: "Start ralph-hub for the run of this project, as the run itself did", Args: cmdline.NoArgs,
 		Long: "Start ralph-hub for the living or latest run of this project. Each run does so itself; do it if ralph-hub\n" +
-			"was ended, or if you have set NOTIFY, WEBHOOKS or REPLIES since. What was sent is not sent again.",
+			"was ended, or if you have set NOTIFY, WEBHOOKS or REPLIES since.\n" +
+			"One that is alive goes on beside it, with its own settings. What was sent is not sent again.",
 		Example: "  ralph notify watch",
 		RunE:    func(*cobra.Command, []string) error { return watchRun(f) },
 	})
