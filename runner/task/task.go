@@ -250,6 +250,14 @@ func (l List) Problems() []string {
 	return problems
 }
 
+// OddBoxes describes the lines that a person may take for tasks.
+func (l List) OddBoxes() (lines []string) {
+	for _, n := range l.Odd {
+		lines = append(lines, fmt.Sprintf("%s:%d looks like a box but is not one; write: - [ ] what to do", l.Path, n))
+	}
+	return lines
+}
+
 // circle returns open tasks that depend on each other in a circle, or nil if there are none.
 func (l List) circle(at map[string]int) []string {
 	const onPath, left = 1, 2

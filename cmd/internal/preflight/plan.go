@@ -128,7 +128,7 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	if problem := Problem(p.Dir, p.Tasks); problem != "" {
 		return cmdline.UsageError("%s", problem)
 	}
-	for _, line := range append(OddBoxes(p.Tasks), p.Tasks.Warnings...) {
+	for _, line := range append(p.Tasks.OddBoxes(), p.Tasks.Warnings...) {
 		f.Warn(line)
 	}
 	return nil
@@ -141,13 +141,4 @@ func Problem(dir string, list task.List) string {
 		return ""
 	}
 	return fmt.Sprintf("the plan %s cannot be worked through: %s", view.Within(dir, list.Path), strings.Join(all[:min(len(all), 5)], "; "))
-}
-
-// OddBoxes describes the lines that a person may take for tasks.
-func OddBoxes(list task.List) []string {
-	var lines []string
-	for _, n := range list.Odd {
-		lines = append(lines, fmt.Sprintf("%s:%d looks like a box but is not one; write: - [ ] what to do", list.Path, n))
-	}
-	return lines
 }

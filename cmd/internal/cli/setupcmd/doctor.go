@@ -138,7 +138,7 @@ func (d *diagnosis) plan() {
 		return
 	}
 	list := d.p.Tasks
-	for _, line := range append(preflight.OddBoxes(list), list.Warnings...) {
+	for _, line := range append(list.OddBoxes(), list.Warnings...) {
 		d.warn("plan", "%s", line)
 	}
 	if others := d.p.OtherPlans(); others != "" {

@@ -82,7 +82,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 
 // warn says what a run would say about the plan.
 func (p *plan) warn() {
-	lines := append(preflight.OddBoxes(p.List), p.Warnings...)
+	lines := append(p.List.OddBoxes(), p.Warnings...)
 	if problem := preflight.Problem(p.project.Dir, p.List); problem != "" {
 		lines = []string{problem}
 	}
