@@ -72,7 +72,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	t.tell(state.Phase{Name: state.PhaseAgent})
 	t.plan.Starts(cmd.Cover)
 	c := call{transcript: &agent.Transcript{Resumed: request.Session != ""}}
-	watch := edits.Follow(intact.Watched(t.a.Plan, before), inside.Of(box, cmd), func() Plan { return store.Read(t.a.Plan) }) //nolint:contextcheck // a short look of its own, with a bound
+	watch := edits.Follow(intact.Watched(t.a.Plan, before), inside.Of(box, cmd), func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started
 	silence := activity.Watch{Dir: t.a.Dir, Plain: spec.Format == agent.FormatText}
 	decoder := spec.NewDecoder(watch.Listen(activity.Follow(&cmd, &silence, t.listen(c.transcript))))
