@@ -102,14 +102,14 @@ func hollowTests(in Input, asked string) (found []Finding) {
 		return slices.ContainsFunc(in.Files, func(f File) bool { return hollow.Fails(f.Path, f.After) > hollow.Fails(f.Path, f.Before) })
 	})
 	all := texts(in.Files)
-	wantedNames := names.Of(in.allText())
+	wantedNames := sync.OnceValue(func() []string { return names.Of(in.allText()) }) // of a long plan, it takes a while
 	for i, f := range in.Files {
 		if f.Before == f.After {
 			continue
 		}
 		text := hollowIn(f, wanted, gained)
 		if text == "" && IsTestFile(f.Path) {
-			text = hollow.Outside(all[i], all, isProduct, wantedNames)
+			text = hollow.Outside(all[i], all, isProduct, wantedNames())
 		}
 		if text != "" {
 			found = append(found, Finding{Kind: KindHollowTests, File: f.Path, Text: text})

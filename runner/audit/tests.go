@@ -30,8 +30,10 @@ func compareTests(in Input, asked string) []Finding {
 	if !in.Partial && !asks.ForRemoval(asked) && !asks.ForFewerTests(asked) {
 		found = removedFiles(files)
 	}
-	if !in.Partial && in.anyTask(asks.ForMerging) {
-		found = append(found, mergedAway(files)...)
+	if !in.Partial {
+		if merged := mergedAway(files); len(merged) > 0 && in.anyTask(asks.ForMerging) {
+			found = append(found, merged...)
+		}
 	}
 	if !asks.ForSkips(asked) {
 		found = append(found, addedSkips(files)...)

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -13,13 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/fleet"
+	"ralph/config/projects"
 )
 
 // stateHome is the user's folder for state.
-func stateHome() string {
-	home, _ := os.UserHomeDir() // empty: a path that does not exist
-	return cmp.Or(os.Getenv("XDG_STATE_HOME"), filepath.Join(home, ".local", "state"))
-}
+func stateHome() string { return projects.StateHome(os.Getenv) }
 
 // access is the fleet of a URL; without one it is the server on this machine.
 func access(url, creds string) (fleet.Access, error) {
@@ -93,7 +90,8 @@ func newWorkerCmd() *cobra.Command {
 				return err
 			}
 			if self, err := os.Executable(); err == nil {
-				if beside := filepath.Join(filepath.Dir(self), "ralph"); fileExists(beside) {
+				beside := filepath.Join(filepath.Dir(self), "ralph")
+				if _, err := os.Stat(beside); err == nil {
 					program = beside
 				}
 			}
@@ -108,5 +106,3 @@ func newWorkerCmd() *cobra.Command {
 	cmd.Flags().IntVar(&slots, "slots", slots, "turns at the same time")
 	return cmd
 }
-
-func fileExists(path string) bool { _, err := os.Stat(path); return err == nil }

@@ -82,8 +82,7 @@ type Line struct {
 
 // Reader reads messages.
 type Reader struct {
-	r    *bufio.Reader
-	said []byte // the latest line that is not a message
+	r *bufio.Reader
 }
 
 // NewReader reads from r.
@@ -96,14 +95,10 @@ func (r *Reader) Next() (Line, error) {
 		if err != nil {
 			return Line{}, err
 		}
-		if text = bytes.TrimSpace(text); len(text) == 0 {
+		if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' { // such as what a shell says at its start
 			continue
 		}
 		var l Line
-		if text[0] != '{' {
-			r.said = text
-			continue
-		}
 		if err := json.Unmarshal(text, &l); err != nil {
 			return l, fmt.Errorf("read message: %w", err)
 		}

@@ -18,6 +18,7 @@ type undo struct {
 	tests, added []string   // changed tests; new files
 	overtaken    []string   // tests that cannot pass as they were
 	helpers      bool       // files are only helpers that assert; the tests are those of now
+	keeps        bool       // what passed before must pass again
 }
 
 // plan takes back changes of tests, and new files that replace what runs them.

@@ -23,7 +23,7 @@ type suspect struct {
 
 // suspects are the tests that failed in both runs with the tests of then. red are those that
 // failed before the task, by check. The others count only if the task is to keep the behavior.
-func (u undo) suspects(then, again gate.Report, red map[string][]string, keeps bool) []suspect {
+func (u undo) suspects(then, again gate.Report, red map[string][]string) []suspect {
 	var all []suspect
 	for i, r := range then.Results {
 		s := suspect{check: r.Name}
@@ -34,7 +34,7 @@ func (u undo) suspects(then, again gate.Report, red map[string][]string, keeps b
 			case u.excuses(t):
 			case slices.Contains(red[r.Name], t.Name):
 				s.red = append(s.red, t.Name)
-			case keeps && !otherNames(t.Message):
+			case u.keeps && !otherNames(t.Message):
 				s.bent = append(s.bent, t.Name)
 			}
 		}

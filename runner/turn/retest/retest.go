@@ -98,12 +98,12 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	if len(u.files) == 0 {
 		return nil, nil
 	}
+	u.keeps = keeps || u.helpers
 	return m.compare(ctx, p, u, rows)
 }
 
 // compare runs the checks with the files of u as they were, and tells what only passes as they are now.
 func (m *memory) compare(ctx context.Context, p turn.Proven, u undo, rows []gate.Check) ([]string, error) {
-	keeps := u.helpers || asks.ToKeepBehavior(audit.TextOf(p.Task))
 	tree, err := m.last.Tree(ctx)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (m *memory) compare(ctx context.Context, p turn.Proven, u undo, rows []gate
 	p.Suite.Place.Dir, p.Suite.Place.Box.Dir, p.Suite.Place.Box.Write = copied.Dir, copied.Dir, copied.Borrowed
 	p.Suite.Progress = progress(p.Tell)
 	then, err := u.rerun(ctx, copied, p.Suite)
-	if err != nil || len(u.suspects(then, then, m.red, keeps)) == 0 {
+	if err != nil || len(u.suspects(then, then, m.red)) == 0 {
 		return nil, err
 	}
 	p.Suite.Progress = nil // one line is enough
@@ -126,7 +126,7 @@ func (m *memory) compare(ctx context.Context, p turn.Proven, u undo, rows []gate
 		return nil, err
 	}
 	now, err := u.redo().rerun(ctx, copied, p.Suite)
-	return u.confirmed(u.suspects(then, again, m.red, keeps), now), err
+	return u.confirmed(u.suspects(then, again, m.red), now), err
 }
 
 // rerun runs the checks in the copy, with the files as they were before.

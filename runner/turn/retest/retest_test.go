@@ -79,11 +79,11 @@ func TestConfirmed_failedTests(t *testing.T) {
 		"it does not build, so nothing is run": {rep(false, tests{"package": f}, ""), rep(true, tests{"red": p}, ""), false, "", false},
 		"it fails in one of two runs":          {rep(false, tests{"red": f}, ""), rep(true, tests{"red": p}, ""), false, "", true},
 	} {
-		u, again := undo{tests: []string{"a_test.go"}}, c.then
+		u, again := undo{tests: []string{"a_test.go"}, keeps: c.keeps}, c.then
 		if c.flaky {
 			again = c.now
 		}
-		got := strings.Join(u.confirmed(u.suspects(c.then, again, map[string][]string{"test": {"red"}}, c.keeps), c.now), "\n")
+		got := strings.Join(u.confirmed(u.suspects(c.then, again, map[string][]string{"test": {"red"}}), c.now), "\n")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -111,7 +111,7 @@ func TestSuspects_testThatCannotPassAsItWas_isNone(t *testing.T) {
 	} {
 		r := gate.Report{Results: []gate.Result{{Name: "test", Tests: report.Summary{Tests: []report.Test{{Name: c.test, Status: report.Failed, Message: c.message}}}}}}
 		u := plan(c.files, nil, "")
-		if got := u.suspects(r, r, map[string][]string{"test": {c.test}}, false); len(got) != c.want {
+		if got := u.suspects(r, r, map[string][]string{"test": {c.test}}); len(got) != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
