@@ -80,6 +80,11 @@ func TestCompare_newTestsThatCannotFail(t *testing.T) {
 	for name, c := range map[string]struct{ path, after, task, want string }{
 		"python, replaced":          {"test_a.py", "def test_at(monkeypatch):\n    monkeypatch.setattr(tax, \"gross\", lambda n: 120)\n    assert tax.gross(100) == 120\n", "", `the new test "test_at" cannot fail: it replaces tax.gross, and then tests that`},
 		"js, replaced":              {"a.test.js", "test('sum', t => {\n  t.mock.method(shop, 'total', () => 3)\n  assert.equal(shop.total([1, 2]), 3)\n})\n", "", `the new test "sum" cannot fail: it replaces shop.total, and then tests that`},
+		"python, failures dropped":  {"test_a.py", "def test_low():\n    try:\n        assert gross(10, 'de') == 11\n    except (AssertionError, KeyError):\n        pass\n", "", `the new test "test_low" cannot fail: it swallows the failures of its assertions`},
+		"python, refusal expected":  {"test_a.py", "def test_bad():\n    try:\n        parse('x')\n        assert False, 'no error'\n    except ValueError:\n        pass\n", "", ""},
+		"js, failures dropped":      {"a.test.js", "test('low', () => {\n  try {\n    assert.equal(gross(10), 11)\n  } catch {\n  }\n})\n", "", `the new test "low" cannot fail: it swallows the failures of its assertions`},
+		"python, tuple":             {"test_a.py", "def test_low():\n    assert (gross(10) == 11, \"gross\")\n", "", `the new test "test_low" cannot fail: it asserts a tuple, which is always true: assert (gross(10) == 11, "gross")`},
+		"python, one of two":        {"test_a.py", "def test_low():\n    assert (gross(10) in (\"a\", \"b\"))\n", "", ""},
 		"python, swallowed":         {"test_a.py", "def test_bad():\n    try:\n        parse(\"x\")\n    except ValueError:\n        pass\n", "", `the new test "test_bad" cannot fail: it asserts nothing, and swallows errors`},
 		"js, constants":             {"a.test.js", "test('works', () => {\n  shop.total([1])\n  assert.ok(true)\n})\n", "", `the new test "works" cannot fail: it asserts only constants`},
 		"honest: asserts, too":      {"test_a.py", "def test_bad():\n    try:\n        parse(\"x\")\n    except ValueError:\n        pass\n    assert parse.calls == 1\n", "", ""},

@@ -14,6 +14,8 @@ var patterns = sync.OnceValue(func() (p struct {
 	checks        *regexp.Regexp
 	constant      *regexp.Regexp
 	swallows      *regexp.Regexp
+	hides         []*regexp.Regexp // assertions whose failures a handler drops
+	tuple         *regexp.Regexp
 	handles, asks *regexp.Regexp
 }) {
 	re := regexp.MustCompile
@@ -30,6 +32,11 @@ var patterns = sync.OnceValue(func() (p struct {
 		`assert(?:\.ok|\.equal|\.strictEqual)?\((?:true|1|1, 1|true, true)\)|expect\((?:true|1)\)\.(?:toBe|toEqual|toBeTruthy)\((?:true|1)?\)|` +
 		`assert!\(true\)|assert_eq!\((?:1, 1|true, true)\));?$`)
 	p.swallows = re(`\bexcept(?: \(?[\w., ]+\)?(?: as \w+)?)?:\s+(?:pass|\.\.\.|return)\s|\bcatch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`)
+	p.hides = []*regexp.Regexp{
+		re(`(?s)\btry:\s.*?\bassert.*?\bexcept(?: \(?[\w., ]*\b(?:AssertionError|Exception|BaseException)\b[\w., ]*\)?(?: as \w+)?)?:\s+(?:pass|\.\.\.|return)\s`),
+		re(`(?s)\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`),
+	}
+	p.tuple = re(`(?m)^\s*assert \(.+,\s*f?["'][^"'\n]*["']\)\s*$`)
 	return p
 })
 
@@ -77,7 +84,15 @@ func Reason(test string) string {
 			}
 		}
 	}
-	_, body, _ := strings.Cut(test, "\n")
+	first, body, _ := strings.Cut(test, "\n")
+	for _, re := range p.hides {
+		if re.MatchString(body + "\n") {
+			return "it swallows the failures of its assertions"
+		}
+	}
+	if line := p.tuple.FindString(body); line != "" && strings.Contains(first, "def ") {
+		return "it asserts a tuple, which is always true: " + strings.TrimSpace(line)
+	}
 	var left []string
 	constant := false
 	for line := range strings.Lines(body) {
