@@ -52,6 +52,9 @@ func (s Status) Ending() Ending {
 // RuleQuestion is the rule by which a run, or a task, waits for answers of a person.
 const RuleQuestion = "question"
 
+// RuleHourly is the rule by which a run waits for the next hour of its own bounds. ralph resume does not end that wait.
+const RuleHourly = "hourly"
+
 // Ended says in the same words everywhere which rule ended a run, and with which exit code.
 // The exit_reason of status.json is for programs.
 func Ended(rule string, exit int) string { return fmt.Sprintf("rule %s, exit code %d", rule, exit) }

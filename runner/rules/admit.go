@@ -39,7 +39,7 @@ func AdmitRules() []Rule[Admission] {
 			"wait for the reset, or stop 7", stillLimited},
 		{RulePace, "a call might use more of a usage window than `PACE` allows by now, and neither another model nor another agent is free",
 			"wait; stop 7 as for a usage limit; `ralph resume` works now", paced},
-		{"hourly", "the calls or tokens of this clock hour are used up",
+		{state.RuleHourly, "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
 		{"verify", "the plan has nothing left, but the agent's last word contradicts it",
 			"one verifying turn", func(f Admission) (Decision, bool) {

@@ -301,7 +301,7 @@ func (c *Console) Tick(left time.Duration, d rules.Decision) {
 	if !d.Until.IsZero() {
 		text = fmt.Sprintf("waiting %s, until %s (%s)", left.Round(time.Second),
 			d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
-		if d.Rule != "hourly" { // the budget would only wait again
+		if d.Rule != state.RuleHourly { // the budget would only wait again
 			hint = "continue now with: ralph resume"
 			if d.Rule == rules.RuleQuestion {
 				hint = "see what is asked, and answer: ralph questions"

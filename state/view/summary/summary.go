@@ -44,7 +44,7 @@ type Summary struct {
 	Notes    []view.Note // newest last
 	Problems []string
 	Alive    bool
-	// Resumable is true if the run is paused, waits or is about to pause.
+	// Resumable is true if the run is paused, waits for more than its own bounds of an hour, or is about to pause.
 	Resumable bool
 }
 
@@ -92,7 +92,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	v.Breaker = newBreaker(m.Breaker, now)
 	v.What, v.Advice = news(m, now)
 	v.Gauges = gauges(m, now)
-	v.Resumable = m.State == state.StatusPaused || m.State == state.StatusWaiting
+	v.Resumable = m.State == state.StatusPaused || m.State == state.StatusWaiting && m.Status.Rule != state.RuleHourly
 	if m.State == view.StateNone || m.State == view.StateStarting {
 		if st.Task.Total > 0 {
 			v.Plan = newPlan(st)
@@ -209,6 +209,9 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	case state.StatusWaiting:
 		if st.Rule == state.RuleQuestion {
 			return waiting(m.Wait, now), "see what is asked, and answer: ralph questions"
+		}
+		if st.Rule == state.RuleHourly { // the budget would only wait again
+			return waiting(m.Wait, now), ""
 		}
 		return waiting(m.Wait, now), "continue now with: ralph resume"
 	case state.StatusPaused:
