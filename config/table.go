@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"sync"
 
 	"ralph/config/option"
@@ -69,7 +70,7 @@ func (o *Options) rows() []option.Row {
 		o.CheckOptions.Options(), o.Review.Options(), (*aios.Options)(&o.AIOSOptions).Options(),
 		o.Commands.Options(), o.Wanted.Options(), o.Choice.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
-	slices.SortStableFunc(table, func(a, b option.Row) int { return rank(a) - rank(b) })
+	sort.SliceStable(table, func(i, j int) bool { return rank(table[i]) < rank(table[j]) })
 	return table
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -78,7 +79,7 @@ func (p *Page) find(typed string) (shown []Entry) {
 		}
 		return 1
 	}
-	slices.SortStableFunc(found, func(a, b Entry) int { return apart(a) - apart(b) })
+	sort.SliceStable(found, func(i, j int) bool { return apart(found[i]) < apart(found[j]) })
 	return append(shown, found...)
 }
 

@@ -17,9 +17,9 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"ralph/logs/termtext"
@@ -137,14 +137,15 @@ type Hidden struct {
 // Compare returns the findings: those in files, sorted by file, then those in the plan, then
 // those about what git shows.
 func Compare(in Input) []Finding {
-	in.Files = slices.SortedStableFunc(slices.Values(in.Files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	in.Files = slices.Clone(in.Files)
+	sort.SliceStable(in.Files, func(i, j int) bool { return in.Files[i].Path < in.Files[j].Path })
 	asked := in.taskText()
 	found := compareTests(in, asked)
 	found = append(found, compareSettings(in.Files, asked)...)
 	found = append(found, addedStubs(in, asked)...)
 	found = append(found, knowsTests(in, asked)...)
 	found = append(found, hollowTests(in, asked)...)
-	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.File, b.File) })
+	sort.SliceStable(found, func(i, j int) bool { return found[i].File < found[j].File })
 	found = append(found, comparePlans(in)...)
 	return append(found, in.sight()...)
 }

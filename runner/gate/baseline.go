@@ -86,8 +86,7 @@ func (b *Baseline) Current(m Moment) bool {
 	return b.Scope == ScopeGlobal || b.Run == m.Run && (b.Scope != ScopeTask || b.Task == m.Task)
 }
 
-// Begin sets the baseline of a project that has nothing to check yet: every
-// failure from now on is new.
+// Begin sets the baseline of a project that has nothing to check yet: every failure from now on is new.
 func (b *Baseline) Begin(checks []Check, m Moment) {
 	if b == nil {
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -120,7 +121,9 @@ func (c Check) Reproduce() string {
 // ordered sorts the checks by kind and keeps their order within a kind.
 func ordered(checks []Check) []Check {
 	rank := func(c Check) int { return slices.Index(kinds(), cmp.Or(c.Kind, KindTest)) }
-	return slices.SortedStableFunc(slices.Values(checks), func(a, b Check) int { return rank(a) - rank(b) })
+	checks = slices.Clone(checks)
+	sort.SliceStable(checks, func(i, j int) bool { return rank(checks[i]) < rank(checks[j]) })
+	return checks
 }
 
 // touchedBy reports whether a changed file matches When.

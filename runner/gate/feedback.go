@@ -85,8 +85,7 @@ func (r Report) Answer() OnFailure {
 	return answer
 }
 
-// Findings is one line for people for each check that did more than simply pass
-// or fail.
+// Findings is one line for people for each check that did more than simply pass or fail.
 func (r Report) Findings() []string {
 	var lines []string
 	for _, x := range r.Results {

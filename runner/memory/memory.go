@@ -15,6 +15,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -224,14 +225,9 @@ func Rank(all []Lesson, q Query) []Lesson {
 		}
 		out = append(out, ranked{l, l.weight(q.Now) * (1 + 3*min(near, 1))})
 	}
-	slices.SortStableFunc(out, func(a, b ranked) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return a.score > b.score || a.score == b.score && a.ID < b.ID
 	})
 	list := make([]Lesson, len(out))
 	for i, r := range out {
@@ -305,14 +301,9 @@ func (l Lesson) Why() string {
 // Ordered are the lessons in the order of their weight, those of more weight first.
 func Ordered(all []Lesson, now time.Time) []Lesson {
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b Lesson) int {
-		switch x, y := a.weight(now), b.weight(now); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
+	sort.SliceStable(all, func(i, j int) bool {
+		x, y := all[i].weight(now), all[j].weight(now)
+		return x > y || x == y && all[i].ID < all[j].ID
 	})
 	return all
 }

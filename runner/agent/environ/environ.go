@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -308,7 +309,9 @@ func (f Filter) List(a Agent, c Call) []Row {
 		name, _, _ := strings.Cut(kv, "=")
 		rows[name] = Row{Name: name, Agent: Set, Checks: cmp.Or(rows[name].Checks, Unset), Why: "set by ralph"}
 	}
-	return slices.SortedStableFunc(maps.Values(rows), func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+	all := slices.Collect(maps.Values(rows))
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all
 }
 
 // Held returns the names of c.Env that the agent does not get, sorted.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -202,6 +203,6 @@ func (all Files) Changed(now Files) []File {
 			add(path)
 		}
 	}
-	slices.SortStableFunc(changed, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	sort.SliceStable(changed, func(i, j int) bool { return changed[i].Path < changed[j].Path })
 	return changed
 }
