@@ -14,7 +14,8 @@ var patterns = sync.OnceValue(func() (p struct {
 	checks        *regexp.Regexp
 	constant      *regexp.Regexp
 	swallows      *regexp.Regexp
-	hides         []*regexp.Regexp // assertions whose failures a handler drops
+	hides         *regexp.Regexp // assertions whose failures a handler drops
+	catches       *regexp.Regexp // the same of Python
 	tuple         *regexp.Regexp
 	handles, asks *regexp.Regexp
 }) {
@@ -32,11 +33,9 @@ var patterns = sync.OnceValue(func() (p struct {
 		`assert(?:\.ok|\.equal|\.strictEqual)?\((?:true|1|1, 1|true, true)\)|expect\((?:true|1)\)\.(?:toBe|toEqual|toBeTruthy)\((?:true|1)?\)|` +
 		`assert!\(true\)|assert_eq!\((?:1, 1|true, true)\));?$`)
 	p.swallows = re(`\bexcept(?: \(?[\w., ]+\)?(?: as \w+)?)?:\s+(?:pass|\.\.\.|return)\s|\bcatch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`)
-	p.hides = []*regexp.Regexp{
-		re(`(?s)\btry:\s.*?\bassert.*?\bexcept(?: \(?[\w., ]*\b(?:AssertionError|Exception|BaseException)\b[\w., ]*\)?(?: as \w+)?)?:\s+(?:pass|\.\.\.|return)\s`),
-		re(`(?s)\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`),
-	}
-	p.tuple = re(`(?m)^\s*assert \(.+,\s*f?["'][^"'\n]*["']\)\s*$`)
+	p.hides = re(`(?s)\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`)
+	p.catches = re(`^except(?: \(?[\w., ]*\b(?:AssertionError|Exception|BaseException)\b[\w., ]*\)?(?: as \w+)?)?:\s*(?:#.*)?$`)
+	p.tuple = re(`(?m)^\s*assert \((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))+,\s*f?["'][^"'\n]*["']\)\s*$`)
 	return p
 })
 
@@ -85,10 +84,8 @@ func Reason(test string) string {
 		}
 	}
 	first, body, _ := strings.Cut(test, "\n")
-	for _, re := range p.hides {
-		if re.MatchString(body + "\n") {
-			return "it swallows the failures of its assertions"
-		}
+	if p.hides.MatchString(body) || dropsFailures(body) {
+		return "it swallows the failures of its assertions"
 	}
 	if line := p.tuple.FindString(body); line != "" && strings.Contains(first, "def ") {
 		return "it asserts a tuple, which is always true: " + strings.TrimSpace(line)
