@@ -39,7 +39,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 		mayMerge = r.mayMerge
 	}
 	if err == nil {
-		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File,
+		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Numbered: r.past.numbered,
 			Run: r.d.RunID, Ralph: r.d.Start.Version,
 			Prefix: func(t task.Task) string {
 				return r.panel.Prefix(r.o.CommitPrefix,

@@ -62,8 +62,9 @@ func (r *Run) field(ctx context.Context, next task.Task) (rules.Decision, error)
 		}
 		as = append(as, a)
 	}
-	r.crew.Start(ctx, jobs, as)
 	r.showSlots()
+	r.lost(r.out.Save()) // resume after a kill goes by the numbers in it
+	r.crew.Start(ctx, jobs, as)
 	return rules.Decision{}, nil
 }
 

@@ -37,6 +37,9 @@ func (r *Run) open() error {
 	}
 	if r.d.Resumed {
 		r.mem.Usage, r.mem.Iterations = old.Usage, old.LoopCount
+		for _, s := range old.Slots { // a kill may have come after the end of one, and before it was counted
+			r.past.numbered = max(r.past.numbered, s.Iteration)
+		}
 		if ran := old.Timestamp.Sub(old.StartedAt); ran > 0 && !old.StartedAt.IsZero() {
 			r.past.started = r.past.started.Add(-ran) // the time between the runs does not count
 		}

@@ -207,6 +207,7 @@ type past struct {
 	findings   int                      // of the audit
 	printed    int64                    // raw output since the last pruning, in bytes
 	lostState  bool                     // the state directory was damaged during the latest call
+	numbered   int                      // the highest number of an iteration that was under way when the run before was killed
 	commit     hooks.Verdict            // of the hooks before the latest commit
 	held       map[string]hooks.Verdict // by task: of the hooks before a merge that they keep back
 }

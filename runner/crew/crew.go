@@ -46,8 +46,9 @@ type Options struct {
 	Worker func(env []string) *turn.Worker
 	// Merge is asked, on the goroutine of the run, before finished work goes into the merge queue.
 	// It says why it may not; empty: it may. nil: nobody is asked.
-	Merge func(j *Job, commit string, files []string) (why string)
-	Ralph string // this version, which workers elsewhere have to fit
+	Merge    func(j *Job, commit string, files []string) (why string)
+	Ralph    string // this version, which workers elsewhere have to fit
+	Numbered int    // no iteration gets this number or a lower one
 	// Judge is asked about candidates that differ, pass, and have as few lines as each other. It returns an
 	// opinion on each; nil: they are equals. It is called beside the run. nil: nobody is asked.
 	Judge func(ctx context.Context, tied []Tied) []best.Opinion
@@ -131,6 +132,7 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	if c.last, err = latest(ctx, o.Dir, o.Run); err != nil {
 		return nil, err
 	}
+	c.last = max(c.last, o.Numbered)
 	for n := range max(o.Parallel, o.BestOf) + 1 {
 		s, err := home.Open(ctx, n, "HEAD")
 		if err != nil {
