@@ -3,8 +3,10 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -57,7 +59,11 @@ func (b *Book) Add(res turn.Result) {
 		if f.Doubt || f.Kind == audit.KindFewerTests || f.Revert && slices.ContainsFunc(res.Proof.Reopen, back) {
 			continue
 		}
-		b.keep(f, fmt.Sprintf("ralph diff %d --run %s", res.Origin.Iteration, res.Origin.Run))
+		which := strconv.Itoa(res.Origin.Iteration)
+		if f.Kind == audit.KindGreenByTests { // an earlier attempt at the task may have changed the test
+			which = cmp.Or(f.Task, which)
+		}
+		b.keep(f, fmt.Sprintf("ralph diff %s --run %s", which, res.Origin.Run))
 	}
 }
 

@@ -56,6 +56,9 @@ func TestBook_testsTriedAnew_closeWhatTheyShowed(t *testing.T) {
 	if len(b.Items) != 1 {
 		t.Fatalf("no later turn finished the task, but %+v", b.Items)
 	}
+	if want := "ralph diff T1 --run r"; b.Items[0].Show != want { // an attempt before may have changed the test
+		t.Errorf("show: %s, want %s", b.Items[0].Show, want)
+	}
 	later := turn.Result{Task: task.Task{ID: "T1"}}
 	later.Proof.After.List.Tasks = []task.Task{{ID: "T1", State: task.Done}}
 	b.Add(later)
