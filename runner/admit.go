@@ -7,6 +7,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/checkbook"
 	"ralph/runner/gate"
+	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
@@ -48,7 +49,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Report.Blocked() {
 		f.Review = r.toReview(ctx, f.Report)
 	}
-	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
+	f.LimitedUntil = r.freeAt(next, plan.List, now)
 	f.Paced = r.pool.Paced(r.wanted(next, plan.List), now)
 	d := rules.Admit(f)
 	r.notes.Add(d)
@@ -152,7 +153,20 @@ func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 	}
 }
 
-// candidates are the agents that may work on a task, the wanted one first.
-func (r *Run) candidates(t task.Task, list task.List) []string {
-	return r.pool.Candidates(r.wanted(t, list).Agent)
+// freeAt is when an agent may work on a task, or review it; zero: now.
+func (r *Run) freeAt(t task.Task, list task.List, now time.Time) time.Time {
+	author := r.wanted(t, list).Agent
+	if n := r.tasks.Of(t.ID).Review; n.Phase != "" && (r.crew != nil || !n.Kept) {
+		return r.panel.FreeAt(t, n, author, now)
+	}
+	return r.pool.FreeAt(r.pool.Candidates(author), now)
+}
+
+// instead are the agents that may take over after a turn that met a usage limit. Those of the
+// developer do not review: the panel has asked everybody else already.
+func (r *Run) instead(res turn.Result) []string {
+	if res.Origin.Role != roles.Developer {
+		return nil
+	}
+	return r.pool.Candidates(r.wanted(res.Task, res.Work.Before.List).Agent)
 }

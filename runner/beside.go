@@ -200,7 +200,7 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 		return next, false
 	}
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
-	f.LimitedUntil = r.pool.FreeAt(r.candidates(next, plan.List), now)
+	f.LimitedUntil = r.freeAt(next, plan.List, now)
 	f.Paced = r.pool.Paced(r.wanted(next, plan.List), now)
 	f.Memory.Iterations += len(r.crew.Jobs())
 	return next, rules.Admit(f).Action == rules.ActionContinue

@@ -164,7 +164,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	if counted {
 		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
-	ends.MeetLimit(&f, &r.pool, r.candidates(res.Task, res.Work.Before.List), now)
+	ends.MeetLimit(&f, &r.pool, r.instead(res), now)
 	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && !f.Interrupt.Now() {
 		f.Review = r.toReview(keep, res.Proof.Report)
 	}

@@ -10,7 +10,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -312,57 +311,6 @@ func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Ev
 				Text: fmt.Sprintf("%s cannot review now (%s%s); another agent is asked", who.Agent.Spec.Name, o.Reason,
 					res.Call.NotStarted)})))
 	}
-}
-
-func (p *Panel) exclude(name string, o agent.Outcome, unusable bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.dead == nil {
-		p.dead = map[string]bool{}
-	}
-	if p.dead[name] = unusable; !unusable {
-		p.Pool.Limits[name] = rules.LimitEnd(o, 1, time.Now())
-	}
-}
-
-// who is asked: the reviewer's own agent, else one of another vendor than the author's that is
-// installed and free, else the author's. chosen is true when another may take its place.
-func (p *Panel) who(r roles.Reviewer, author string) (who pool.Choice, chosen bool, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r.Agent != "" {
-		who.Model = r.Model
-		who.Agent, err = p.Pool.Find(r.Agent)
-		return who, false, err
-	}
-	now := time.Now()
-	for _, spec := range agent.Specs() {
-		if spec.Name == author || spec.Bin == "" || p.dead[spec.Name] || now.Before(p.Pool.Limits[spec.Name]) ||
-			!p.installed(spec.Bin) {
-			continue
-		}
-		who.Agent, err = p.Pool.Find(spec.Name)
-		return who, true, err
-	}
-	who.Agent, err = p.Pool.Find(author)
-	who.Model = p.Model
-	if r.Model != "" {
-		who.Model = r.Model
-	}
-	return who, false, err
-}
-
-// installed reports whether a program is on the PATH that agents get.
-func (p *Panel) installed(program string) bool {
-	for _, e := range slices.Backward(p.Env) {
-		if dirs, ok := strings.CutPrefix(e, "PATH="); ok {
-			return slices.ContainsFunc(filepath.SplitList(dirs), func(dir string) bool {
-				_, err := exec.LookPath(filepath.Join(dir, program))
-				return dir != "" && err == nil
-			})
-		}
-	}
-	return false
 }
 
 func (p *Panel) assignment(room *room, c call, who pool.Choice) turn.Assignment {

@@ -80,7 +80,7 @@ func (o *Policy) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "MAX_ITERATIONS_PER_TASK", YAML: "limits.iterations_per_task",
 		Kind: option.Int, Default: "10", Min: "0", Max: "100000", Field: &o.MaxPerTask,
-		Help: "Iterations that one task may take before ralph puts it aside; 0 means no limit.",
+		Help: "Iterations of its developer that one task may take before ralph puts it aside; 0 means no limit. Reviews do not count.",
 	}, {
 		Group: "Checks", Key: "MAX_RETRIES", YAML: "test.max_retries",
 		Kind: option.Int, Default: "3", Min: "0", Max: "100", Field: &o.MaxRetries,

@@ -1,0 +1,78 @@
+package panel
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/runner/agent"
+	"ralph/runner/pool"
+	"ralph/runner/roles"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// FreeAt is when none of those who look at a task next is under a usage limit; zero: now.
+func (p *Panel) FreeAt(t task.Task, r state.Reviewing, author string, now time.Time) (until time.Time) {
+	for _, reviewer := range p.Plan(t, r).Of(r.Phase) {
+		who, _, err := p.who(reviewer, author)
+		if at := p.Pool.Limits[who.Agent.Spec.Name]; err == nil && at.After(now) && at.After(until) {
+			until = at
+		}
+	}
+	return until
+}
+
+// who is asked: the reviewer's own agent, else one of another vendor than the author's that is
+// installed and free, else the author's. chosen is true when another may take its place.
+func (p *Panel) who(r roles.Reviewer, author string) (who pool.Choice, chosen bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.Agent != "" {
+		who.Model = r.Model
+		who.Agent, err = p.Pool.Find(r.Agent)
+		return who, false, err
+	}
+	now := time.Now()
+	for _, spec := range agent.Specs() {
+		if spec.Name == author || spec.Bin == "" || p.dead[spec.Name] || now.Before(p.Pool.Limits[spec.Name]) ||
+			!p.installed(spec.Bin) {
+			continue
+		}
+		who.Agent, err = p.Pool.Find(spec.Name)
+		return who, true, err
+	}
+	who.Agent, err = p.Pool.Find(author)
+	who.Model = p.Model
+	if r.Model != "" {
+		who.Model = r.Model
+	}
+	return who, false, err
+}
+
+func (p *Panel) exclude(name string, o agent.Outcome, unusable bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead == nil {
+		p.dead = map[string]bool{}
+	}
+	if p.dead[name] = unusable; !unusable {
+		p.Pool.Limits[name] = rules.LimitEnd(o, 1, time.Now())
+	}
+}
+
+// installed reports whether a program is on the PATH that agents get.
+func (p *Panel) installed(program string) bool {
+	for _, e := range slices.Backward(p.Env) {
+		if dirs, ok := strings.CutPrefix(e, "PATH="); ok {
+			return slices.ContainsFunc(filepath.SplitList(dirs), func(dir string) bool {
+				_, err := exec.LookPath(filepath.Join(dir, program))
+				return dir != "" && err == nil
+			})
+		}
+	}
+	return false
+}
