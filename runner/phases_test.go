@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
@@ -90,12 +89,6 @@ var reviewFakes = map[string]func(*fake) int{
 		}
 		put("prd/auth.json", strings.NewReplacer(`"pending"`, `"completed"`, `"in_progress"`, `"completed"`).Replace(read1("prd/auth.json")))
 		return f.result("Did it."+block(false, ""), nil)
-	},
-	"limited-reviewer": func(f *fake) int {
-		if nonceIn.MatchString(f.prompt) {
-			return limit(f, time.Now().Add(5*time.Hour))
-		}
-		return f.developed()
 	},
 	"lenient": lenient,
 	"strict": func(f *fake) int {

@@ -8,6 +8,15 @@ import (
 	"ralph/runner/rules"
 )
 
+var limitedFakes = map[string]func(*fake) int{
+	"limited-reviewer": func(f *fake) int {
+		if nonceIn.MatchString(f.prompt) {
+			return limit(f, time.Now().Add(5*time.Hour))
+		}
+		return f.developed()
+	},
+}
+
 // The developer's agent is free, but it is not the one that is asked.
 func TestReview_reviewersAgentIsLimited_waitsForIt(t *testing.T) {
 	b := newBench(t, "limited-reviewer", "[ ] one")
