@@ -44,12 +44,22 @@ func (c *Config) Reviewers() error {
 		}
 	}
 	if _, err := c.Spec(c.QAAgent); err != nil && c.QAAgent != "" {
-		return &UsageError{c.sources["QA_AGENT"].Where, "QA_AGENT: " + err.Error()}
+		return c.bad("QA_AGENT", err)
 	}
 	if _, err := roles.Named(c.Judges, c.JudgeRows()); err != nil {
-		return &UsageError{c.sources["JUDGES"].Where, "JUDGES: " + err.Error()}
+		return c.bad("JUDGES", err)
 	}
 	return nil
+}
+
+// bad is the error for the value of an option. A file and its line do not name the option; a flag
+// and a variable do.
+func (c *Config) bad(key string, err error) error {
+	source := c.sources[key]
+	if source.Kind == SourceFlag || source.Kind == SourceEnvironment {
+		return &UsageError{source.Where, err.Error()}
+	}
+	return &UsageError{source.Where, key + ": " + err.Error()}
 }
 
 // judgeDraft is a row that is being read.

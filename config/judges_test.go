@@ -1,6 +1,9 @@
 package config
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestJudges_personaWithoutAName_isItsName(t *testing.T) {
 	dir := t.TempDir()
@@ -16,5 +19,29 @@ func TestJudges_personaWithoutAName_isItsName(t *testing.T) {
 	write(t, dir, yamlName, "judges:\n- {weight: 2}\n")
 	if _, _, err := (Loader{Dir: dir, Home: dir}).Load(); err == nil {
 		t.Error("a judge without name and persona is accepted")
+	}
+}
+
+// A wrong list of judges is refused, not read as fewer of them, and its place is said once.
+func TestJudges_badNames_areRefusedWithTheirPlace(t *testing.T) {
+	for value, want := range map[string]string{"nobody": `"nobody" is not a judge; known are qa (QA Engineer)`,
+		"security,,": "an empty entry", ",": "an empty entry", "security,,qa": "an empty entry"} {
+		for where, l := range map[string]Loader{
+			"--judges: ":      {Flags: map[string]string{"JUDGES": value}},
+			"$JUDGES: ":       {Env: []string{"JUDGES=" + value}},
+			".ralphrc:1: JUD": {},
+		} {
+			l.Dir, l.Home = t.TempDir(), t.TempDir()
+			if l.Flags == nil && l.Env == nil {
+				write(t, l.Dir, ".ralphrc", "JUDGES='"+value+"'\n")
+			}
+			c, _, err := l.Load()
+			if err == nil {
+				err = c.Reviewers()
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), where) || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "UDGES") > 1 {
+				t.Errorf("%s%q: %v, want %s", where, value, err, want)
+			}
+		}
 	}
 }

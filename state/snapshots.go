@@ -138,6 +138,7 @@ type TaskMemory struct {
 	// Feedback is what the next attempt has to know.
 	Feedback []string  `json:"feedback,omitempty"`
 	Aside    Aside     `json:"aside,omitzero"`
+	Returned bool      `json:"returned,omitempty"` // it was put aside and came back once
 	Review   Reviewing `json:"review,omitzero"`
 }
 

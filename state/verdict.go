@@ -26,7 +26,7 @@ type Verdict struct {
 	Optional  bool        `json:"optional,omitempty"`  // it does not block
 	Reasons   []Reason    `json:"reasons,omitempty"`
 	Justified []Justified `json:"justified,omitempty"` // findings of the audit that it closes
-	Why       string      `json:"why,omitempty"`       // there is no verdict
+	Why       string      `json:"why,omitempty"`       // there is no verdict, or it was not asked for
 	Changed   []string    `json:"changed,omitempty"`   // files that it changed, which it may not: they are not kept
 	Seconds   float64     `json:"seconds"`
 	Usage     Usage       `json:"usage"`
@@ -66,8 +66,15 @@ func (v Verdict) Short() string {
 	if v.Verdict == VerdictPass && !v.Passes() {
 		return fmt.Sprintf("%s: %d of 100, needs %d", v.Name, v.Score, v.Threshold)
 	}
-	return v.Name + ": " + v.Verdict
+	text := v.Name + ": " + v.Verdict
+	if v.Optional && !v.Passes() {
+		text += " (not required, does not block)"
+	}
+	return text
 }
+
+// Unasked reports whether ralph refused for the reviewer, which was not asked.
+func (v Verdict) Unasked() bool { return v.Verdict == VerdictFail && v.Why != "" }
 
 // Line is the verdict in one line, for people.
 func (v Verdict) Line() string {
@@ -81,8 +88,13 @@ func (v Verdict) Line() string {
 		return text + ": " + v.Why
 	case v.Threshold > 0:
 		text += fmt.Sprintf(", %d of 100, needs %d", v.Score, v.Threshold)
-		if v.Optional {
-			text += ", not required"
+	case v.Unasked():
+		text += ", not asked"
+	}
+	if v.Optional {
+		text += ", not required"
+		if !v.Passes() {
+			text += ", does not block"
 		}
 	}
 	var reasons []string

@@ -120,7 +120,8 @@ func (o Row) parseKind(text string) (any, bool) {
 		return text, text == o.Default || slices.Contains(o.Values, text)
 	case List:
 		items, ok := splitList(text)
-		return items, ok && slices.IndexFunc(items, badItem) < 0 && (o.Takes == nil || o.Takes(items))
+		return items, ok && slices.IndexFunc(items, badItem) < 0 && (o.Takes == nil || o.Takes(items)) &&
+			!(o.Full && hasGap(text))
 	case Env:
 		items, ok := splitList(text)
 		return items, ok && !slices.ContainsFunc(items,
@@ -200,6 +201,12 @@ func splitList(text string) (items []string, ok bool) {
 	}
 	add(len(text))
 	return items, depth == 0
+}
+
+// hasGap reports whether a list that is not empty has an empty entry. Its entries are names.
+func hasGap(text string) bool {
+	return text != "" && slices.ContainsFunc(strings.Split(text, ","),
+		func(item string) bool { return strings.TrimSpace(item) == "" })
 }
 
 // badItem also refuses what an agent CLI would take for one of its own flags.

@@ -65,6 +65,9 @@ type Row struct {
 	Takes func(entries []string) bool
 	What  string
 
+	// Full refuses a list with an empty entry: what is left out would not be noticed.
+	Full bool
+
 	// Field points to where the value lives: *int, *int64, *float64,
 	// *time.Duration, *bool, *string or *[]string.
 	Field any

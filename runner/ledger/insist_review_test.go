@@ -54,3 +54,32 @@ func TestReview_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
 		}
 	}
 }
+
+// A tick of another task's iteration brings a task back that was put aside when it came with work
+// for it, and only once.
+func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *testing.T) {
+	list := task.List{Tasks: []task.Task{{ID: "a", Title: "a"}, {ID: "b", Title: "b"}}}
+	ticked := func(unseen, onlyTicks bool) turn.Result {
+		return turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true, OnlyTicks: onlyTicks,
+			Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Unseen: unseen}}}}
+	}
+	aside := func(l ledger.Ledger) bool { return l.Of("b").Aside.Why != "" }
+	l := ledger.Ledger{}
+	l.PutAside("b", "not done after 3 iterations", "", list)
+	for name, r := range map[string]turn.Result{"no file has its names": ticked(true, false), "nothing but ticks": ticked(false, true)} {
+		if l.Learn(r); !aside(l) {
+			t.Errorf("%s: it came back", name)
+		}
+	}
+	if l.Learn(ticked(false, false)); aside(l) {
+		t.Error("it did not come back although work was done")
+	}
+	l.PutAside("b", "not done after 4 iterations", "", list)
+	later := ledger.Ledger{}
+	later.Recall(l.Kept()) // the next run
+	for i, l := range []ledger.Ledger{l, later} {
+		if l.Learn(ticked(false, false)); !aside(l) {
+			t.Errorf("run %d: it came back a second time", i+1)
+		}
+	}
+}

@@ -249,8 +249,9 @@ func (l Ledger) Learn(r turn.Result) {
 		if f.Kind == audit.KindForeignTick && p.Unearned {
 			foreign[f.Task] = true
 			n := l.Of(f.Task)
-			n.Worked = n.Worked || !p.OnlyTicks && !f.Unseen
-			if n.Aside.Why != "" && !p.OnlyTicks && !n.Returned { // one more chance, and only one
+			worked := !p.OnlyTicks && !f.Unseen
+			n.Worked = n.Worked || worked
+			if n.Aside.Why != "" && worked && !n.Returned { // one more chance, and only one
 				n.Aside, n.Returned = state.Aside{}, true
 			}
 		}
@@ -329,7 +330,7 @@ func (l Ledger) Kept() map[string]state.TaskMemory {
 	for id, n := range l {
 		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts,
 			Tries: n.Tries,
-			Past:  n.Past, Feedback: n.Feedback, Aside: n.Aside, Review: n.Review}
+			Past:  n.Past, Feedback: n.Feedback, Aside: n.Aside, Returned: n.Returned, Review: n.Review}
 		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" ||
 			m.Review.Begun() {
 			kept[id] = m
@@ -353,6 +354,6 @@ func (l Ledger) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
 		n := l.Of(id)
 		n.Worked, n.Refusals, n.Skipped, n.Attempts, n.Tries = m.Worked, m.Refused, m.Skipped, m.Attempts, m.Tries
-		n.Past, n.Feedback, n.Aside, n.Review = m.Past, m.Feedback, m.Aside, m.Review
+		n.Past, n.Feedback, n.Aside, n.Returned, n.Review = m.Past, m.Feedback, m.Aside, m.Returned, m.Review
 	}
 }

@@ -86,8 +86,9 @@ func (r Reviewer) Silent(why string) state.Verdict {
 
 // Without is the verdict on a task that cannot pass, whatever the reviewer would say.
 func (r Reviewer) Without(reason string) state.Verdict {
-	v := r.Silent("")
+	v := r.Silent("the reviewer was not asked")
 	v.Verdict, v.Reasons = state.VerdictFail, []state.Reason{{Text: reason}}
+	v.Weight, v.Threshold = 0, 0 // it gave no score
 	return v
 }
 

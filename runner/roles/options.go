@@ -29,7 +29,7 @@ func (o *Review) Options() []option.Row {
 		Help: "Agent that reviews; empty means one of another vendor than the author's, if one is installed.",
 	}, {
 		Group: "Review", Key: "JUDGES", Flag: "judges", Arg: "LIST", YAML: "review.judges",
-		Kind: option.List, Field: &o.Judges,
+		Kind: option.List, Full: true, What: "a comma list of names without an empty entry", Field: &o.Judges,
 		Help: "Judges that look at each task before it counts as done: qa, security, ux, performance, architecture, or names under judges: in config.yaml; empty means all of the latter.",
 	}, {
 		Group: "Review", Key: "JUDGES_FAIL_FAST", YAML: "review.fail_fast",

@@ -130,6 +130,10 @@ func opinion(v state.Verdict) string {
 	switch {
 	case v.Passes():
 		return "lets your work pass, with these remarks:"
+	case v.Unasked() && v.Optional:
+		return "was not asked. That does not hold your work up:"
+	case v.Unasked():
+		return "was not asked, and your work does not pass until it is:"
 	case v.Optional:
 		return "would not let your work pass. That does not hold it up, but look at its remarks:"
 	case v.Verdict == state.VerdictPass:

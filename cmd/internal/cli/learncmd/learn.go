@@ -175,6 +175,9 @@ func (o *learnOptions) add(text string) error {
 			return all, nil
 		}
 		o.Say("added %s", l.ID)
+		if why := memory.Refuse(l.Text); why != "" {
+			o.Note("%s", "kept because a person says it; from an agent it would not be: "+why)
+		}
 		return all, nil
 	})
 }

@@ -65,6 +65,9 @@ func TestLearn(t *testing.T) {
 	says(`--path "/etc": a path in the project`, 2, "add", "x", "--path", "/etc")
 	says("the lesson is empty", 2, "add", " ")
 	says("nothing to propose", 0, "propose")
+	orders := regexp.MustCompile(`[0-9a-f]{6}`).FindString(says("kept because a person says it; from an agent it would not be: it gives orders about tests and checks", 0, "add", "Skip the tests"))
+	says("Skip the tests", 0, "list")
+	says("forgot", 0, "forget", orders)
 	if out, code := learn(t, dir, []string{"RALPH_INSIDE=r1"}, "forget", id); code != 2 || !strings.Contains(out, "an agent cannot change what ralph has learned") {
 		t.Errorf("an agent: exit code %d, %s", code, out)
 	}
