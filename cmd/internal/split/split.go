@@ -198,17 +198,19 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 	ticker := time.NewTicker(300 * time.Millisecond)
 	defer ticker.Stop()
 	for code := stillRunning; ; {
+		// Only what tmux is asked after the end of ctx counts as what is known at its end.
+		last := ctx.Err() != nil
 		ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		if code == stillRunning {
 			code = runnerCode(ask, client, s)
 		}
 		p, closed := client.Pane(ask, s.Monitor)
 		watching := closed == nil && (!p.Dead || p.Status > 0) // a failed monitor still says why
-		if code != stillRunning && (!watching || ctx.Err() != nil) {
+		if code != stillRunning && (!watching || last) {
 			_ = client.Close(ask, s)
 		}
 		cancel()
-		if ctx.Err() != nil {
+		if last {
 			return code
 		}
 		select {
