@@ -19,6 +19,7 @@ import (
 func (a *actor) beside() int {
 	a.listen()
 	id, _, _ := strings.Cut(a.task, " ")
+	note("try", id+" "+os.Getenv(machineVar))
 	time.Sleep(time.Duration(20+len(id)*10) * time.Millisecond) // sleep: the agent thinks
 	_ = os.WriteFile("work-"+id, []byte(a.task+"\n"), 0o644)
 	if a.call%2 == 0 {
