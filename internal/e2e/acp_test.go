@@ -22,7 +22,7 @@ func TestACP_planOfTwo_isWorkedOff(t *testing.T) {
 	each(t, all, func(t *testing.T, a agentCLI) {
 		w := newProject(t, a, 2, mockllm.Plan(2))
 		w.Set("AGENT_CMD", a.name+" "+speakers()[a.name])
-		w.finished(w.ralph("run", "--agent", "acp").Wait(2*time.Minute), 2)
+		w.finished(w.ralph("run", "--agent", "acp").Wait(5*time.Minute), 2)
 		if got := w.outcomes(); !slices.Equal(got, []string{"completed-turn", "completed-turn"}) {
 			t.Errorf("outcomes %q", got)
 		}

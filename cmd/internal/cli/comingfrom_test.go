@@ -123,6 +123,9 @@ func existing(t *testing.T, root string) func(name string) bool {
 		case strings.HasPrefix(name, "ralph-"):
 			_, err := os.Stat(filepath.Join(root, "cmd", name))
 			return err == nil || slices.Contains(cmdline.Links(), name)
+		case name == "install.sh":
+			_, err := os.Stat(filepath.Join(root, name))
+			return err == nil
 		case strings.HasPrefix(name, "-"):
 			return isCommand([]string{"run", name})
 		case strings.Contains(name, ": "):

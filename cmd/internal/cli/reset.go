@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -92,7 +93,7 @@ func circuitStatusRun(f *cmdline.Factory) error {
 	}
 	f.Say("consecutive iterations without progress: %d, with the same error: %d, with permission denials: %d",
 		b.NoProgress, b.SameError, b.PermissionDenials)
-	f.Say("opened %d times in all", b.TotalOpens)
+	f.Say("opened so far: %s", termtext.Count(b.TotalOpens, "time"))
 	history, err := r.History()
 	for _, c := range history[max(0, len(history)-10):] {
 		at := c.Timestamp.Local().Format("2006-01-02 15:04:05")

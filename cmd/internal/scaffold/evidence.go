@@ -170,6 +170,8 @@ func target(name string) evidence {
 
 func both(a, b evidence) evidence { return func(f *folder) bool { return a(f) && b(f) } }
 
+func no(e evidence) evidence { return func(f *folder) bool { return !e(f) } }
+
 func either(all ...evidence) evidence {
 	return func(f *folder) bool {
 		return slices.ContainsFunc(all, func(e evidence) bool { return e(f) })

@@ -108,6 +108,7 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 	named := either(file("pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"),
 		text("pyproject.toml", "pytest"), text("setup.cfg", "pytest"), text("tox.ini", "pytest"),
 		text("requirements*.txt", "pytest"), text("Pipfile", "pytest"))
+	mypy := either(file("mypy.ini", ".mypy.ini"), text("pyproject.toml", "[tool.mypy"), text("setup.cfg", "[mypy"))
 	ruff := either(file("ruff.toml", ".ruff.toml"), text("pyproject.toml", "ruff"), text("requirements*.txt", "ruff"))
 	return row{
 		Language: "Python", When: when, Manifests: []string{"pyproject.toml", "setup.py"},
@@ -120,6 +121,10 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 			{python + " -m unittest discover -s tests", both(unit, file("tests/test*.py"))},
 			{prefix + "pytest", tests},
 			{Line: prefix + "pytest"},
+		},
+		Types: []candidate{
+			{prefix + "mypy .", mypy},
+			{prefix + "pyright", either(file("pyrightconfig.json"), text("pyproject.toml", "[tool.pyright"))},
 		},
 		Fast: []candidate{{prefix + "ruff check .", ruff}},
 		Lint: []candidate{
@@ -190,6 +195,8 @@ func nodeRow(manager, test, exec string, when evidence) row {
 		Types: []candidate{
 			{manager + " run typecheck", script(manifest, "typecheck")},
 			{manager + " run type-check", script(manifest, "type-check")},
+			// A script that runs tsc checks the types in its own way.
+			{exec + "tsc --noEmit", both(both(file("tsconfig.json"), text(manifest, `"typescript"`)), no(text(manifest, "tsc")))},
 		},
 		Fast: []candidate{
 			{exec + "oxlint", either(file(".oxlintrc.json"), text(manifest, `"oxlint"`))},

@@ -78,7 +78,7 @@ func initRun(o *initOptions) error {
 		return err
 	}
 	o.Say("project: %s", dir)
-	o.sayMoved()
+	o.sayMoved(dir)
 	if len(o.choose(files)) == 0 {
 		o.sayKept(files)
 		o.Say("everything exists already, nothing was written; overwrite it with: ralph init --force")
