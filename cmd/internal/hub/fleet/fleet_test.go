@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -12,6 +13,13 @@ import (
 
 func TestMain(m *testing.M) {
 	ptyexec.Init()
+	if part := os.Getenv(partVar); part != "" {
+		if err := play(part); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 

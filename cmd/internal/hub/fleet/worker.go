@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,9 @@ type Work struct {
 	Args  []string // carries a turn out: ralph turn --away
 	Env   []string
 	Log   func(format string, args ...any)
+	// Carry carries a turn out instead of Args: it reads what the run says, and says what the run hears. why is empty
+	// after a success. nil: Args do.
+	Carry func(ctx context.Context, in io.Reader, say func([]byte)) (why string)
 }
 
 // Worker takes turns from the fleet until ctx ends.
@@ -110,19 +114,31 @@ func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
 		}
 	}()
 	go s.alive(ctx, m, cancel)
-	exit, err := ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
-		Env: w.Env, Stdin: inR, Pipe: true, KillGrace: 10 * time.Second}, func(p []byte) bool { s.say(frame{Data: p}); return false })
-	_ = inR.Close()
-	why := ""
-	switch {
-	case err != nil:
-		why = err.Error()
-	case exit.Code != 0:
-		why = fmt.Sprintf("%s ended with exit code %d on the machine of the worker", w.Args[0], exit.Code)
+	carry := w.Carry
+	if carry == nil {
+		carry = w.program
 	}
+	why := carry(ctx, inR, func(p []byte) { s.say(frame{Data: p}) })
+	_ = inR.Close()
 	s.end(why)
 	_ = m.Ack()
-	w.Log("turn %s is over: %v", s.id, errors.Join(err, context.Cause(ctx)))
+	if err := context.Cause(ctx); err != nil && why == "" {
+		why = err.Error()
+	}
+	w.Log("turn %s is over: %s", s.id, cmp.Or(why, "done"))
+}
+
+// program carries a turn out with Args.
+func (w Work) program(ctx context.Context, in io.Reader, say func([]byte)) (why string) {
+	exit, err := ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
+		Env: w.Env, Stdin: in, Pipe: true, KillGrace: 10 * time.Second}, func(p []byte) bool { say(p); return false })
+	switch {
+	case err != nil:
+		return err.Error()
+	case exit.Code != 0:
+		return fmt.Sprintf("%s ended with exit code %d on the machine of the worker", w.Args[0], exit.Code)
+	}
+	return ""
 }
 
 // session is a turn that this worker carries out.
