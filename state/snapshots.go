@@ -127,6 +127,7 @@ const (
 // TaskMemory is what one run leaves the next one about an open task.
 type TaskMemory struct {
 	Worked  bool `json:"worked,omitempty"`  // something was done for it
+	Early   bool `json:"early,omitempty"`   // it was ticked in the turn of another task, which may have done it
 	Refused int  `json:"refused,omitempty"` // ticks without work
 	Skipped bool `json:"skipped,omitempty"` // a person put it off
 	// Attempts counts the turns that were made for it.

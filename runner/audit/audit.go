@@ -65,7 +65,7 @@ func Kinds() []KindRow {
 		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
 		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, prompt or specs changed"},
 		{Kind: KindFewerTests, Found: "a check runs fewer tests than at the baseline"},
-		{Kind: KindGreenByTests, Found: "a test that failed before the task still fails as it was, or without a new file that replaces the test runner"},
+		{Kind: KindGreenByTests, Found: "a check is green for another reason than the work: a test fails as it was, or without a new file that replaces the test runner; new tests pass with the code as it was; or the code lists inputs and results of its tests"},
 		{Kind: KindStubAdded, Found: "a task was ticked, and the change adds functions that are not written yet"},
 		{Kind: KindKnowsTests, Found: "the change adds code that asks whether a test runs"},
 		{Kind: KindHollowTests, Found: "a task was ticked, and the change has tests or assertions that cannot fail: they assert only constants, swallow errors, replace what they test, compare something with itself, or only log"},
@@ -112,6 +112,8 @@ type Input struct {
 	Task                  string // id of the selected task; empty: none
 	// Unchanged is true if nothing but the plan changed: no commit, no file.
 	Unchanged bool
+	// Early is true if the selected task was ticked in the turn of another one, which may have done its work.
+	Early bool
 	// Partial is true if Files is incomplete. Then a deleted test may have moved to a file
 	// that is not in it.
 	Partial bool

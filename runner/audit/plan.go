@@ -43,7 +43,7 @@ func comparePlans(in Input) []Finding {
 			}
 			found = append(found, early)
 		case in.Unchanged:
-			found = append(found, tick(KindTickWithoutWork, after, in.untouched()))
+			found = append(found, in.unworked(after))
 		}
 	}
 	return found
@@ -53,6 +53,16 @@ func comparePlans(in Input) []Finding {
 func (in Input) OnlyComments() bool {
 	return len(in.Files) > 0 && !in.Partial && !prose.Asked(in.taskText()) &&
 		!slices.ContainsFunc(in.Files, func(f File) bool { return !prose.Only(f.Path, f.Before, f.After) })
+}
+
+// unworked is the finding for a tick without work. Where the turn of another task may have done the work, the tick stands,
+// and a person has to look.
+func (in Input) unworked(t task.Task) Finding {
+	f := tick(KindTickWithoutWork, t, in.untouched())
+	if in.Early {
+		f.Text, f.Revert = fmt.Sprintf("the task %q was ticked in the iteration of another one, and in its own %s", t.Title, in.untouched()), false
+	}
+	return f
 }
 
 func (in Input) untouched() string {

@@ -29,8 +29,8 @@ func TestLearn_earlyTick_isWorkUnlessNothingNamesItsCode(t *testing.T) {
 		l := ledger.Ledger{}
 		l.Learn(turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true,
 			Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Unseen: unseen}}}})
-		if l.Of("b").Worked == unseen {
-			t.Errorf("unseen %t: worked %t", unseen, l.Of("b").Worked)
+		if l.Of("b").Early == unseen {
+			t.Errorf("unseen %t: worked %t", unseen, l.Of("b").Early)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type Notes struct {
 	Returned bool     // it was put aside and came back, because its work was done elsewhere
 	Foreign  int      // turns in a row that ticked it while they worked on another task
 	Worked   bool     // something was done for it, so its tick needs no more
+	Early    bool     // it was ticked in the turn of another task, which may have done it
 	Refusals int      // ticks without work
 	Review   state.Reviewing
 	Report   gate.Report // of the checks after the latest turn; it is not kept
@@ -223,7 +224,7 @@ const namesKept = 20
 func (l Ledger) NotBegun(list task.List) *state.NotBegun {
 	left := &state.NotBegun{}
 	for _, t := range list.Tasks {
-		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked || n.Aside.Why != "" {
+		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked || n.Early || n.Aside.Why != "" {
 			continue
 		}
 		if left.Count++; left.Count <= namesKept {
@@ -250,7 +251,7 @@ func (l Ledger) Learn(r turn.Result) {
 			foreign[f.Task] = true
 			n := l.Of(f.Task)
 			worked := !p.OnlyTicks && !f.Unseen
-			n.Worked = n.Worked || worked
+			n.Early = n.Early || worked
 			if n.Aside.Why != "" && worked && !n.Returned { // one more chance, and only one
 				n.Aside, n.Returned = state.Aside{}, true
 			}
@@ -328,10 +329,10 @@ func (l Ledger) Settled(id string) {
 func (l Ledger) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
-		m := state.TaskMemory{Worked: n.Worked, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts,
+		m := state.TaskMemory{Worked: n.Worked, Early: n.Early, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts,
 			Tries: n.Tries,
 			Past:  n.Past, Feedback: n.Feedback, Aside: n.Aside, Returned: n.Returned, Review: n.Review}
-		if m.Worked || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" ||
+		if m.Worked || m.Early || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" ||
 			m.Review.Begun() {
 			kept[id] = m
 		}
@@ -354,6 +355,6 @@ func (l Ledger) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
 		n := l.Of(id)
 		n.Worked, n.Refusals, n.Skipped, n.Attempts, n.Tries = m.Worked, m.Refused, m.Skipped, m.Attempts, m.Tries
-		n.Past, n.Feedback, n.Aside, n.Returned, n.Review = m.Past, m.Feedback, m.Aside, m.Returned, m.Review
+		n.Early, n.Past, n.Feedback, n.Aside, n.Returned, n.Review = m.Early, m.Past, m.Feedback, m.Aside, m.Returned, m.Review
 	}
 }

@@ -145,6 +145,7 @@ func (a Audit) takesBack() bool { return a.Answer == AnswerRevert || a.Answer ==
 // History is what the run remembers about the task.
 type History struct {
 	Worked   bool `json:"worked,omitempty"`   // an earlier attempt did something for it
+	Early    bool `json:"early,omitempty"`    // it was ticked in the turn of another task, which may have done it
 	Refusals int  `json:"refusals,omitempty"` // ticks without any work
 	Tries    int  `json:"tries,omitempty"`    // failed checks in a row
 }

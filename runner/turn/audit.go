@@ -24,8 +24,7 @@ type auditResult struct {
 // audited compares the plan and the files before and after. Only git says for
 // sure what was done, so there is no audit without it. Pure.
 func audited(a Assignment, f facts) auditResult {
-	r := auditResult{Proof: Proof{Worked: a.Known.Worked}}
-	usable := f.left.Error == "" && f.observed
+	r, usable := auditResult{Proof: Proof{Worked: a.Known.Worked}}, f.left.Error == "" && f.observed
 	if usable {
 		// A commit of nothing, or of the plan alone, is not work.
 		r.work = f.changed.All || a.Plan.Others(f.left, f.changed.Files)
@@ -36,7 +35,7 @@ func audited(a Assignment, f facts) auditResult {
 		in = auditInput(a, f)
 		r.work = r.work && !in.OnlyComments()
 		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
-		in.Unchanged = !r.Worked
+		in.Unchanged, in.Early = !r.Worked, a.Known.Early
 	} else { // what steers the run is compared even so
 		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
 	}

@@ -28,7 +28,7 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 		all = append(all, audit.File(f))
 		switch {
 		case isTest(f.Path) && f.Existed && asks.ForValues(f.Before, f.After, task):
-		case strings.HasPrefix(f.Path, ".ralph/") || strings.Contains(f.Path, "/.ralph/"):
+		case ours(f.Path):
 		case isTest(f.Path) && f.Existed:
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
 		case isTest(f.Path) && !isData(f.Path), !f.Existed && replaces(f.Path, checks):
@@ -45,13 +45,9 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 	return u
 }
 
-// redo returns the edits that restore what u takes back.
-func (u undo) redo() (r undo) {
-	for _, f := range u.files {
-		f.Before, f.Existed = f.After, f.Exists
-		r.files = append(r.files, f)
-	}
-	return r
+// ours reports whether a file belongs to ralph.
+func ours(name string) bool {
+	return strings.HasPrefix(name, ".ralph/") || strings.Contains(name, "/.ralph/")
 }
 
 // isTest reports whether a file is part of the tests: code, helpers or data.
@@ -70,15 +66,17 @@ func isData(name string) bool {
 	return p.data.MatchString(name) && !p.settings.MatchString(name)
 }
 
+// inlineMark is what tests in the code of Rust begin with.
+const inlineMark = "#[cfg(test)]"
+
 // inlineTests is a file of Rust with the tests that it had before; any other file as it is.
 func inlineTests(f git.Text) string {
-	const mark = "#[cfg(test)]"
-	_, was, had := strings.Cut(f.Before, mark)
-	code, is, has := strings.Cut(f.After, mark)
+	_, was, had := strings.Cut(f.Before, inlineMark)
+	code, is, has := strings.Cut(f.After, inlineMark)
 	if path.Ext(f.Path) != ".rs" || !f.Exists || !had || has && was == is {
 		return f.After
 	}
-	return code + mark + was
+	return code + inlineMark + was
 }
 
 // replaces reports whether a new file stands in for a test runner, or is loaded before it.

@@ -23,7 +23,7 @@ type suspect struct {
 
 // suspects are the tests that failed in both runs with the tests of then. red are those that
 // failed before the task, by check. The others count only if the task is to keep the behavior.
-func (u undo) suspects(then, again gate.Report, red map[string][]string) []suspect {
+func (u undo) suspects(then, again gate.Report, red map[string]gate.Entry) []suspect {
 	var all []suspect
 	for i, r := range then.Results {
 		s := suspect{check: r.Name}
@@ -32,7 +32,7 @@ func (u undo) suspects(then, again gate.Report, red map[string][]string) []suspe
 			switch {
 			case !slices.Contains(twice, t.Name): // flaky
 			case u.excuses(t):
-			case slices.Contains(red[r.Name], t.Name):
+			case slices.Contains(red[r.Name].Failed, t.Name):
 				s.red = append(s.red, t.Name)
 			case u.keeps && !otherNames(t.Message):
 				s.bent = append(s.bent, t.Name)

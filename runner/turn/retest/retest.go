@@ -27,9 +27,9 @@ type memory struct {
 	known bool
 	task  string // id
 	start git.Snapshot
-	red   map[string][]string // failed tests, by check
-	last  git.Snapshot        // as the latest turn left it
-	mine  []string            // files that people edited between turns
+	red   map[string]gate.Entry // what failed, by check
+	last  git.Snapshot          // as the latest turn left it
+	mine  []string              // files that people edited between turns
 }
 
 // New is a turn.Worker's Retest. It removes the copies that a killed program with this
@@ -43,11 +43,11 @@ func New(env []string) func(context.Context, turn.Proven) ([]audit.Finding, erro
 func (m *memory) look(ctx context.Context, p turn.Proven) ([]audit.Finding, error) {
 	m.mine = append(m.mine, m.last.Compare(p.Before).Files...)
 	if !m.known || m.task != p.Task.ID {
-		m.known, m.task, m.start, m.mine, m.red = true, p.Task.ID, p.Before, nil, map[string][]string{}
+		m.known, m.task, m.start, m.mine, m.red = true, p.Task.ID, p.Before, nil, map[string]gate.Entry{}
 		if p.Checks.Baseline != nil {
 			for name, e := range p.Checks.Baseline.Checks {
-				if !e.Passed {
-					m.red[name] = e.Failed
+				if !e.Passed && !e.Empty {
+					m.red[name] = e
 				}
 			}
 		}
@@ -64,79 +64,63 @@ func (m *memory) look(ctx context.Context, p turn.Proven) ([]audit.Finding, erro
 	return audit.GreenByTests(p.Task.ID, lines), err
 }
 
-// run returns a sentence for each check that is green because of its tests. It runs nothing
-// where no test failed before, unless the task promises to change no behavior: then no test
-// that passed before may fail. Where neither is so, what asserts in the helpers of tests may not accept more.
+// run returns a sentence for each check that is green for another reason than the work. It runs nothing where the
+// change has no tests.
 func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
-	text := audit.TextOf(p.Task)
-	keeps := asks.ToKeepBehavior(text)
-	var rows, green []gate.Check
+	x := probe{m: m, p: p, text: audit.TextOf(p.Task)}
 	for _, r := range p.Report.Results {
 		if r.Passed && cmp.Or(r.Check.Kind, gate.KindTest) == gate.KindTest {
-			green = append(green, r.Check)
-			if keeps || len(m.red[r.Name]) > 0 {
-				rows = append(rows, r.Check)
-			}
+			x.green = append(x.green, r.Check)
 		}
 	}
-	if len(green) == 0 || asks.ForOtherTests(text) {
+	if len(x.green) == 0 {
 		return nil, nil
 	}
 	change, err := m.start.Compare(m.last).Committed(ctx, p.Dir, m.start, m.last)
-	if err != nil || len(rows) == 0 && !slices.ContainsFunc(change.Files, isTest) {
-		return nil, err
-	}
-	files, err := change.Texts(ctx, p.Dir, m.start, m.last)
 	if err != nil {
 		return nil, err
 	}
-	files = slices.DeleteFunc(files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) })
-	u := plan(files, rows, text)
+	x.files, err = change.Texts(ctx, p.Dir, m.start, m.last)
+	if err != nil {
+		return nil, err
+	}
+	x.files = slices.DeleteFunc(x.files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) || ours(f.Path) })
+	defer x.close()
+	for _, look := range x.looks() {
+		if lines, err := look(ctx); err != nil || len(lines) > 0 {
+			return lines, err
+		}
+	}
+	return nil, nil
+}
+
+// oldTests runs the tests as they were where some failed before, or where the task promises to change no behavior: then
+// no test that passed before may fail. Where neither is so, what asserts in the helpers of tests may not accept more.
+func (x *probe) oldTests(ctx context.Context) ([]string, error) {
+	keeps, rows := asks.ToKeepBehavior(x.text), []gate.Check(nil)
+	for _, c := range x.green {
+		if keeps || len(x.m.red[c.Name].Failed) > 0 {
+			rows = append(rows, c)
+		}
+	}
+	u := plan(x.files, rows, x.text)
 	if len(rows) == 0 {
-		u, rows = loosened(files), green
+		u, rows = loosened(x.files), x.green
 	}
 	if len(u.files) == 0 {
 		return nil, nil
 	}
 	u.keeps = keeps || u.helpers
-	return m.compare(ctx, p, u, rows)
-}
-
-// compare runs the checks with the files of u as they were, and tells what only passes as they are now.
-func (m *memory) compare(ctx context.Context, p turn.Proven, u undo, rows []gate.Check) ([]string, error) {
-	tree, err := m.last.Tree(ctx)
+	then, err := x.with(ctx, rows, u.files)
+	if err != nil || len(u.suspects(then, then, x.m.red)) == 0 {
+		return nil, err
+	}
+	again, err := x.with(ctx, rows, u.files)
 	if err != nil {
 		return nil, err
 	}
-	copied, err := replica.Make(ctx, m.home, p.Dir, tree)
-	if err != nil {
-		return nil, err
-	}
-	defer copied.Close()
-	p.Suite.Checks, p.Suite.Baseline, p.Suite.Flakes = rows, nil, nil
-	p.Suite.Place.Dir, p.Suite.Place.Box.Dir, p.Suite.Place.Box.Write = copied.Dir, copied.Dir, copied.Borrowed
-	p.Suite.Progress = progress(p.Tell)
-	then, err := u.rerun(ctx, copied, p.Suite)
-	if err != nil || len(u.suspects(then, then, m.red)) == 0 {
-		return nil, err
-	}
-	p.Suite.Progress = nil // one line is enough
-	again, err := u.rerun(ctx, copied, p.Suite)
-	if err != nil {
-		return nil, err
-	}
-	now, err := u.redo().rerun(ctx, copied, p.Suite)
-	return u.confirmed(u.suspects(then, again, m.red), now), err
-}
-
-// rerun runs the checks in the copy, with the files as they were before.
-func (u undo) rerun(ctx context.Context, copied *replica.Replica, s *gate.Suite) (gate.Report, error) {
-	for _, f := range u.files {
-		if err := copied.Put(f.Path, f.Before, f.Existed); err != nil {
-			return gate.Report{}, err
-		}
-	}
-	return s.TakeBaseline(ctx, gate.Moment{})
+	now, err := x.with(ctx, rows, nil)
+	return u.confirmed(u.suspects(then, again, x.m.red), now), err
 }
 
 func progress(tell func(state.Payload)) func(gate.Step) {

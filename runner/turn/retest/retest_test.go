@@ -83,7 +83,7 @@ func TestConfirmed_failedTests(t *testing.T) {
 		if c.flaky {
 			again = c.now
 		}
-		got := strings.Join(u.confirmed(u.suspects(c.then, again, map[string][]string{"test": {"red"}}), c.now), "\n")
+		got := strings.Join(u.confirmed(u.suspects(c.then, again, map[string]gate.Entry{"test": {Failed: []string{"red"}}}), c.now), "\n")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -111,7 +111,7 @@ func TestSuspects_testThatCannotPassAsItWas_isNone(t *testing.T) {
 	} {
 		r := gate.Report{Results: []gate.Result{{Name: "test", Tests: report.Summary{Tests: []report.Test{{Name: c.test, Status: report.Failed, Message: c.message}}}}}}
 		u := plan(c.files, nil, "")
-		if got := u.suspects(r, r, map[string][]string{"test": {c.test}}); len(got) != c.want {
+		if got := u.suspects(r, r, map[string]gate.Entry{"test": {Failed: []string{c.test}}}); len(got) != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

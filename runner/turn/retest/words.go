@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// patterns match paths and lines of settings.
+// patterns match paths, lines of settings and words of tasks.
 var patterns = sync.OnceValue(func() (p struct {
 	folder, goData, data, program, module, settings,
-	loads, lacks, rigs *regexp.Regexp
+	loads, lacks, rigs, mends, unseen, code *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|goldens?|e2e)/|\.(?:snap|golden)$`)
@@ -21,5 +21,8 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.loads = re(`(?i)test|spec|jest|mocha|addopts|setup|reporter|runner|plugin|hook|loader|--import|--require| -r `)
 	p.lacks = re(`fixture '(\w+)' not found|No module named '([\w.]+)'|Cannot find module '([^']+)'`)
 	p.rigs = re(`\bpytest_\w+\(|\bautouse\b|\bcollect_ignore|\bsys\.|\bsetattr\(|\bmock\b`)
+	p.code = re(`\.(?:go|[cm]?[jt]sx?|py|rs|java|kt|rb|php|cs|sh|bash)$|(?:^|/)[^./]+$`)
+	p.mends = re(`(?i)\bfix|\bbugs?\b|\bcorrect|\bmend|\brepair|\bwrong`)
+	p.unseen = re(`(?i)\brac(?:e|y)|concurren|parallel|thread|deadlock|leak|perf|fast|slow|speed|memory|\blog|flak|secur|timing|windows|macos|typo|comment|doc`)
 	return p
 })

@@ -1,0 +1,105 @@
+// Package hunks finds the parts of a test file that ask for less than before: text in, text out. Whether that hides a
+// failure, only a run of the tests as they were can tell.
+package hunks
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	maxLines = 4000 // of a file; longer ones are data
+	nearby   = 1    // lines between two hunks that belong together
+)
+
+// Hunk is a part of a file that changed.
+type Hunk struct {
+	Lost, Added []string
+	from, to    int // of Added, in the lines of now
+}
+
+// Of returns the hunks of a change, in order; nil if the file is too long.
+func Of(before, after string) []Hunk {
+	was, is := strings.Split(before, "\n"), strings.Split(after, "\n")
+	head := 0
+	for head < min(len(was), len(is)) && was[head] == is[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(was), len(is))-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
+		tail++
+	}
+	x, y := was[head:len(was)-tail], is[head:len(is)-tail]
+	if len(x) > maxLines || len(y) > maxLines || len(x)*len(y) > maxLines*maxLines/4 {
+		return nil
+	}
+	return joined(compare(x, y, head), is)
+}
+
+// compare returns the hunks between two texts; the second begins at line at of its file.
+func compare(x, y []string, at int) (all []Hunk) {
+	same := common(x, y)
+	i, j := 0, 0
+	for i < len(x) || j < len(y) {
+		if i < len(x) && j < len(y) && x[i] == y[j] {
+			i, j = i+1, j+1
+			continue
+		}
+		h := Hunk{from: at + j}
+		for (i < len(x) || j < len(y)) && !(i < len(x) && j < len(y) && x[i] == y[j]) {
+			if j == len(y) || i < len(x) && same[i+1][j] >= same[i][j+1] {
+				h.Lost = append(h.Lost, x[i])
+				i++
+			} else {
+				h.Added = append(h.Added, y[j])
+				j++
+			}
+		}
+		h.to = at + j
+		all = append(all, h)
+	}
+	return all
+}
+
+// common has the number of lines that the rests of two texts have in common, from each pair of lines on.
+func common(x, y []string) [][]int32 {
+	same := make([][]int32, len(x)+1)
+	for i := range same {
+		same[i] = make([]int32, len(y)+1)
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		for j := len(y) - 1; j >= 0; j-- {
+			if x[i] == y[j] {
+				same[i][j] = same[i+1][j+1] + 1
+			} else {
+				same[i][j] = max(same[i+1][j], same[i][j+1])
+			}
+		}
+	}
+	return same
+}
+
+// joined merges hunks with hardly a line between them.
+func joined(all []Hunk, is []string) (merged []Hunk) {
+	for _, h := range all {
+		if n := len(merged); n > 0 && h.from-merged[n-1].to <= nearby {
+			last := &merged[n-1]
+			gap := is[last.to:h.from]
+			last.Lost = slices.Concat(last.Lost, gap, h.Lost)
+			last.Added = slices.Concat(last.Added, gap, h.Added)
+			last.to = h.to
+			continue
+		}
+		merged = append(merged, h)
+	}
+	return merged
+}
+
+// undone is the text of now with the lines of these hunks as they were.
+func undone(after string, all []Hunk) string {
+	is := strings.Split(after, "\n")
+	for _, h := range slices.Backward(all) {
+		is = slices.Concat(is[:h.from], h.Lost, is[h.to:])
+	}
+	return strings.Join(is, "\n")
+}

@@ -1,0 +1,42 @@
+package hunks
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFind_onlyWhatAsksForLess(t *testing.T) {
+	const py = "def test_total():\n    assert total([100]) == 100\n    assert total([]) == 0\n"
+	const goTest = "func TestA(t *testing.T) {\n\tif got := A(1); got != 2 {\n\t\tt.Fatal(got)\n\t}\n}\n"
+	for name, c := range map[string]struct{ before, after, task, want string }{
+		"a vague assertion":         {py, strings.Replace(py, "[100]) == 100", "[100]) is not None", 1), "", "assert total([100]) == 100"},
+		"an assertion that is gone": {py, strings.Replace(py, "    assert total([]) == 0\n", "", 1), "", "assert total([]) == 0"},
+		"one behind a comment":      {py, strings.Replace(py, "    assert total([]) == 0", "    # assert total([]) == 0", 1), "", "assert total([]) == 0"},
+		"beside a new test":         {py, strings.Replace(py, "[]) == 0\n", "[]) >= 0\n\n\ndef test_mean():\n    assert mean([1]) == 1\n", 1), "", "assert total([]) == 0"},
+		"an early end":              {py, strings.Replace(py, "    assert total([]) == 0", "    return\n    assert total([]) == 0", 1), "", "return"},
+		"a shell that ends":         {"x=1\n[ $x = 2 ] || exit 1\n", "x=1\nexit 0\n[ $x = 2 ] || exit 1\n", "", "exit 0"},
+		"a failure dropped":         {"check milk MILK\n", "check milk MILK || true\n", "", "check milk MILK || true"},
+		"Go, a vague one":           {goTest, strings.Replace(goTest, "got != 2", "got == 0", 1), "", "if got := A(1); got != 2 {"},
+		"a row":                     {"rows := []row{\n\t{\"a\", 1},\n\t{\"b\", 2},\n}\n", "rows := []row{\n\t{\"a\", 1},\n}\n", "", `{"b", 2},`},
+		"another value":             {py, strings.Replace(py, "== 100", "== 99", 1), "", ""},
+		"an error instead":          {py, strings.Replace(py, "    assert total([]) == 0", "    with pytest.raises(ValueError):\n        total([])", 1), "total raises ValueError for an empty list", ""},
+		"nothing instead":           {py, strings.Replace(py, "total([]) == 0", "total([]) is None", 1), "", ""},
+		"another order":             {"R = [\n    (\"a\", 1),\n    (\"b\", 2),\n]\n", "R = [\n    (\"b\", 2),\n    (\"a\", 1),\n]\n", "", ""},
+		"a new test":                {py, py + "\n\ndef test_b():\n    if b():\n        return\n    assert b() == 2\n", "", ""},
+		"a parametrized one":        {py, "@pytest.mark.parametrize(\"prices, want\", [([100], 100), ([], 0)])\ndef test_total(prices, want):\n    assert total(prices) == want\n", "", ""},
+		"another helper":            {"import a\n" + py, "import b\n" + py, "", ""},
+	} {
+		got := strings.Join(Find(c.before, c.after, c.task).Lines, "; ")
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestFind_textHasOnlyTheWeakPartsAsTheyWere(t *testing.T) {
+	before := "def test_a():\n    assert a() == 1\n\n\ndef test_b():\n    assert b() == 2\n"
+	after := "def test_a():\n    assert a()\n\n\ndef test_b():\n    assert b() == 3\n\n\ndef test_c():\n    assert c() == 4\n"
+	if got, want := Find(before, after, "").Text, strings.Replace(after, "assert a()\n", "assert a() == 1\n", 1); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,129 @@
+package retest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph/logs/termtext"
+	"ralph/runner/audit/asks"
+	"ralph/runner/audit/recite"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/git/command"
+	"ralph/runner/git/replica"
+	"ralph/runner/turn"
+)
+
+const maxTests = 1 << 20 // bytes of tests that are read
+
+// probe tries the checks of a task that is done, in a copy of the project.
+type probe struct {
+	m      *memory
+	p      turn.Proven
+	text   string       // of the task
+	green  []gate.Check // tests that pass now
+	files  []git.Text   // that changed since the task began
+	copied *replica.Replica
+}
+
+// looks are what is tried, in order. What finds something is the last.
+func (x *probe) looks() []func(context.Context) ([]string, error) {
+	all := []func(context.Context) ([]string, error){x.recited}
+	tests := func(f git.Text) bool { return isTest(f.Path) || inlineTests(f) != f.After }
+	if asks.ForOtherTests(x.text) || !slices.ContainsFunc(x.files, tests) && len(x.m.red) == 0 && !asks.ToKeepBehavior(x.text) {
+		return all
+	}
+	return append(all, x.oldTests, x.weakened, x.oldCode)
+}
+
+// recited finds code that lists the inputs and results of tests. It runs nothing.
+func (x *probe) recited(ctx context.Context) (found []string, err error) {
+	var known strings.Builder
+	known.WriteString(x.text)
+	for _, f := range x.files {
+		known.WriteString(f.Before)
+	}
+	var tests []string
+	for _, f := range x.files {
+		if !isProduct(f) {
+			continue
+		}
+		if tests == nil {
+			if tests, err = x.tests(ctx); err != nil {
+				return nil, err
+			}
+		}
+		after, inline, _ := strings.Cut(f.After, inlineMark) // tests in Rust
+		if lines := recite.Find(f.Before, after, append(slices.Clip(tests), inline), known.String()); len(lines) > 0 {
+			found = append(found, fmt.Sprintf("%s lists inputs and results of the tests instead of computing them: %s", f.Path, termtext.Some(lines, 3)))
+		}
+	}
+	return found, nil
+}
+
+// isProduct reports whether a file is code that is not part of the tests, and has more lines than before.
+func isProduct(f git.Text) bool {
+	return f.Exists && f.Before != f.After && !isTest(f.Path) && patterns().code.MatchString(f.Path)
+}
+
+// tests are the texts of all tests in the project.
+func (x *probe) tests(ctx context.Context) (all []string, err error) {
+	out, err := command.Run(ctx, x.p.Dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	size := 0
+	for name := range strings.SplitSeq(out, "\x00") {
+		if !isTest(name) || size > maxTests {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(x.p.Dir, filepath.FromSlash(name)))
+		if err == nil && len(text) < maxTests { // one that cannot be read says nothing
+			size += len(text)
+			all = append(all, string(text))
+		}
+	}
+	return all, nil
+}
+
+// with runs checks in the copy with these files as they were, and puts them back.
+func (x *probe) with(ctx context.Context, rows []gate.Check, files []git.Text) (gate.Report, error) {
+	s := x.p.Suite
+	if x.copied == nil {
+		tree, err := x.m.last.Tree(ctx)
+		if err != nil {
+			return gate.Report{}, err
+		}
+		if x.copied, err = replica.Make(ctx, x.m.home, x.p.Dir, tree); err != nil {
+			return gate.Report{}, err
+		}
+		s.Baseline, s.Flakes, s.Progress = nil, nil, progress(x.p.Tell)
+		s.Place.Dir, s.Place.Box.Dir, s.Place.Box.Write = x.copied.Dir, x.copied.Dir, x.copied.Borrowed
+		// a file may change twice within the second that Python compares
+		s.Place.Env = append(slices.Clip(s.Place.Env), "PYTHONDONTWRITEBYTECODE=1")
+	}
+	s.Checks = rows
+	for _, f := range files {
+		if err := x.copied.Put(f.Path, f.Before, f.Existed); err != nil {
+			return gate.Report{}, err
+		}
+	}
+	rep, err := s.TakeBaseline(ctx, gate.Moment{})
+	s.Progress = nil // one line is enough
+	for _, f := range files {
+		if err == nil {
+			err = x.copied.Put(f.Path, f.After, f.Exists)
+		}
+	}
+	return rep, err
+}
+
+func (x *probe) close() {
+	if x.copied != nil {
+		x.copied.Close()
+	}
+}

@@ -1,0 +1,98 @@
+package retest
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph/logs/termtext"
+	"ralph/runner/audit"
+	"ralph/runner/audit/asks"
+	"ralph/runner/audit/hunks"
+	"ralph/runner/gate"
+	"ralph/runner/gate/report"
+	"ralph/runner/git"
+)
+
+// weakened tries the parts of tests that ask for less than before: with them as they were, the checks must still pass,
+// unless the task wants something to go.
+func (x *probe) weakened(ctx context.Context) ([]string, error) {
+	if asks.ForRemoval(x.text) || asks.ForFewerTests(x.text) || asks.ForSkips(x.text) {
+		return nil, nil
+	}
+	var all []audit.File
+	var files []git.Text
+	var lines []string
+	for _, f := range x.files {
+		all = append(all, audit.File(f))
+		before, tests := f.Before, f.Existed && f.Exists && isTest(f.Path) && !isData(f.Path)
+		if inline := inlineTests(f); inline != f.After {
+			before, tests = inline, true
+		}
+		if !tests || asks.ForValues(before, f.After, x.text) {
+			continue
+		}
+		if w := hunks.Find(before, f.After, x.text); len(w.Lines) > 0 {
+			f.Before = w.Text
+			files = append(files, f)
+			for _, line := range w.Lines {
+				lines = append(lines, path.Base(f.Path)+": "+line)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	u := undo{files: files, overtaken: audit.Overtaken(all)}
+	then, err := x.with(ctx, x.green, files)
+	if err != nil || !slices.ContainsFunc(then.Results, func(r gate.Result) bool { return len(u.fails(r)) > 0 }) {
+		return nil, err
+	}
+	again, err := x.with(ctx, x.green, files)
+	if err != nil {
+		return nil, err
+	}
+	now, err := x.with(ctx, x.green, nil)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for i, r := range then.Results {
+		twice := u.fails(again.Results[i])
+		left := slices.DeleteFunc(u.fails(r), func(name string) bool { return !slices.Contains(twice, name) })
+		if len(left) > 0 && now.Results[i].Passed {
+			found = append(found, fmt.Sprintf("check %s: %s; as it was, this fails: %s", r.Name,
+				"it passes only since the tests ask for less ("+termtext.Some(lines, 2)+")", termtext.Some(left, named)))
+		}
+	}
+	return found, nil
+}
+
+// fails are the failed tests of a check, or its name if it names none, unless what failed is the build or a name.
+func (u undo) fails(r gate.Result) (all []string) {
+	if r.Passed || r.TimedOut || r.Verdict == gate.VerdictSkipped {
+		return nil
+	}
+	for _, t := range r.Tests.FailedTests() {
+		if !u.excuses(t) && !otherNames(t.Message) && !broken().MatchString(t.Message) {
+			all = append(all, t.Name)
+		}
+	}
+	if !slices.ContainsFunc(r.Tests.Tests, func(t report.Test) bool { return t.Status == report.Failed }) &&
+		!otherNames(r.Output) && !broken().MatchString(r.Output) {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
+// broken matches what says that something does not build or is not there.
+var broken = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(strings.Join([]string{`\[(?:build|setup) failed\]`, `\bundefined: `, `declared and not used`, `imported and not used`,
+		`(?m)^error\[E\d+\]`, `could not compile`, `too many arguments`, `not enough arguments`, `cannot use `, `missing return`,
+		`(?i)syntax error`, `unexpected end of file`, `unexpected EOF`, `(?i)command not found`, `: not found`, `No such file`, `unbound variable`,
+		`ENOENT`, `(?i)unknown (?:option|command|flag)`, `(?i)invalid option`}, "|"))
+})
