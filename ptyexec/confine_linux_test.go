@@ -55,6 +55,9 @@ func TestRun_confined_touchesOnlyWhatItMay(t *testing.T) {
 		{"print on the terminal", "test -t 1 && echo x > /dev/null && echo x > /dev/tty", true},
 		{"a grandchild is confined, too", "setsid sh -c 'cat secrets/file'", false},
 		{"signal a process outside", fmt.Sprintf("kill -0 %d", os.Getpid()), confine.Version() < 6},
+		{"signal the guard", "kill -0 $PPID", confine.Version() < 6},
+		{"look into the guard", "cat /proc/$PPID/environ", false},
+		{"speak for the guard", "test -e /proc/$PPID/fd/4", false},
 		{"signal a child", "sleep 60 & kill $!", true},
 	}
 	for _, spare := range []*Spare{nil, {}} {

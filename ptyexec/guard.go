@@ -65,9 +65,7 @@ type guard struct {
 }
 
 func runGuard() {
-	// The kernel sends the death signal when the thread ends that started the child,
-	// not the process.
-	runtime.LockOSThread()
+	runtime.LockOSThread() // start needs another one
 	becomeReaper()
 	// Caught, not ignored, since the child would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
@@ -88,13 +86,9 @@ func runGuard() {
 		report(record{recordUnconfined, int32(errnoOf(err)), 0})
 		return
 	}
-	if err := confine.Apply(s.confine); err != nil {
-		report(record{recordUnconfined, int32(errnoOf(err)), 0})
-		return
-	}
-	pid, err := s.exec()
+	pid, failed, err := s.start()
 	if err != nil {
-		report(record{recordFailed, int32(errnoOf(err)), 0})
+		report(record{failed, int32(errnoOf(err)), 0})
 		return
 	}
 	// From here on only the child and its descendants hold the pty and the pipes.
@@ -107,6 +101,27 @@ func runGuard() {
 		g.after = s.cleanUp
 	}
 	g.loop(ended, commands(control))
+}
+
+// start confines a thread of its own, and starts the child from there: the thread that stands
+// for the process stays outside, so the child can neither signal the guard nor look into it.
+// failed is the kind of record for an error.
+func (s spec) start() (pid int, failed int32, err error) {
+	done := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		failed = recordUnconfined
+		if err = confine.Apply(s.confine); err == nil {
+			failed = recordFailed
+			pid, err = s.exec()
+		}
+		close(done)
+		// The kernel sends the death signal when the thread ends that started the child, not
+		// the process.
+		select {}
+	}()
+	<-done
+	return pid, failed, err
 }
 
 func (s spec) exec() (pid int, err error) {

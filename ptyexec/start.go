@@ -199,11 +199,8 @@ func newSpec(c Command) (spec, error) {
 	if len(c.Args) == 0 {
 		return spec{}, errors.New("start child: no arguments")
 	}
-	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace}
+	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace, confine: c.Confine.Encode()}
 	var err error
-	if s.confine, err = c.Confine.Encode(); err != nil {
-		return spec{}, err
-	}
 	if s.cover, err = c.Cover.Encode(); err != nil {
 		return spec{}, err
 	}

@@ -1,11 +1,11 @@
 package confine
 
 import (
+	"cmp"
 	"errors"
-	"os"
+	"path/filepath"
 	"syscall"
 
-	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 )
@@ -19,25 +19,40 @@ func Version() int {
 	return v
 }
 
+// apply uses the calls of go-landlock, not its Config: that restricts every thread of the process, and
+// each of them gets a copy of all rules.
 func (l *Limits) apply() error {
-	config, err := l.config(Version())
+	handled, err := l.handled(Version())
 	if err != nil {
 		return err
 	}
-	var rules []landlock.Rule
+	set, err := ll.LandlockCreateRuleset(&handled, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(set)
+	files, net := handled.HandledAccessFS, handled.HandledAccessNet
+	r := rules{set: set, folder: unix.AT_FDCWD}
+	defer r.leave()
 	for _, path := range l.Read {
-		rules = append(rules, fileRule(path, readFile&config.HandledAccessFS, readDir&config.HandledAccessFS)...)
+		err = errors.Join(err, r.allow(path, readDir&files, readFile&files))
 	}
 	for _, path := range l.Write {
-		rules = append(rules, fileRule(path, writeFile&config.HandledAccessFS, writeDir&config.HandledAccessFS)...)
+		err = errors.Join(err, r.allow(path, writeDir&files, writeFile&files))
 	}
 	for _, port := range l.Ports {
-		rules = append(rules, landlock.ConnectTCP(port))
+		err = errors.Join(err, ll.LandlockAddNetPortRule(set, &ll.NetPortAttr{AllowedAccess: net, Port: uint64(port)}, 0))
+	}
+	if err != nil {
+		return err
 	}
 	if err := dropPowers(); err != nil {
 		return err
 	}
-	return config.Restrict(rules...)
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	return ll.LandlockRestrictSelf(set, 0)
 }
 
 // dropPowers takes from root what Landlock does not: looking into other processes
@@ -65,38 +80,61 @@ const (
 		ll.AccessFSMakeReg | ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeBlock | ll.AccessFSMakeSym | ll.AccessFSRefer
 )
 
-// config handles everything that the kernel knows.
-func (l *Limits) config(version int) (landlock.Config, error) {
-	var files landlock.AccessFSSet = writeDir
+// handled is everything that the kernel knows: what no rule allows is refused.
+func (l *Limits) handled(version int) (all ll.RulesetAttr, err error) {
 	if version < Min || l.Ports != nil && version < TCP {
-		return landlock.Config{}, syscall.ENOSYS
+		return all, syscall.ENOSYS
 	}
+	all.HandledAccessFS = writeDir
 	if version < 5 {
-		files &^= ll.AccessFSIoctlDev
+		all.HandledAccessFS &^= ll.AccessFSIoctlDev
 	}
-	args := []any{files}
 	if l.Ports != nil {
-		args = append(args, landlock.AccessNetSet(ll.AccessNetConnectTCP))
+		all.HandledAccessNet = ll.AccessNetConnectTCP
 	}
 	if version >= Scoped {
-		args = append(args, landlock.ScopedSet(ll.ScopeAbstractUnixSocket|ll.ScopeSignal))
+		all.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
 	}
-	config, err := landlock.NewConfig(args...)
-	if err != nil {
-		return landlock.Config{}, err
-	}
-	return *config, nil
+	return all, nil
 }
 
-// fileRule is a rule for a path, or none if there is no such path.
-func fileRule(path string, file, dir landlock.AccessFSSet) []landlock.Rule {
-	info, err := os.Stat(path)
+// rules adds rules to a set. Hundreds of them are usual, and each call of the kernel counts.
+type rules struct {
+	set    int
+	folder int    // open, so that its entries need no way of their own; AT_FDCWD: none
+	name   string // of folder
+}
+
+// allow adds a rule for a path, or none if there is no such path. A file cannot have the
+// rights of a folder.
+func (r *rules) allow(path string, dir, file uint64) error {
+	folder, name := filepath.Split(path)
+	if folder != r.name {
+		r.leave()
+		fd, err := unix.Open(folder, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be reached stays refused
+		}
+		r.folder, r.name = fd, folder
+	}
+	fd, err := unix.Openat(r.folder, cmp.Or(name, "."), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // as above
 	}
-	access := file
-	if info.IsDir() {
-		access = dir
+	defer unix.Close(fd)
+	beneath := ll.PathBeneathAttr{ParentFd: fd, AllowedAccess: dir}
+	err = ll.LandlockAddPathBeneathRule(r.set, &beneath, 0)
+	if errors.Is(err, unix.EINVAL) {
+		beneath.AllowedAccess = file
+		err = ll.LandlockAddPathBeneathRule(r.set, &beneath, 0)
 	}
-	return []landlock.Rule{landlock.PathAccess(access, path).IgnoreIfMissing()}
+	return err
+}
+
+// leave closes the folder.
+func (r *rules) leave() {
+	if r.folder >= 0 {
+		_ = unix.Close(r.folder)
+	}
+	r.folder, r.name = unix.AT_FDCWD, ""
 }

@@ -1,8 +1,10 @@
 package confine
 
 import (
+	"errors"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -10,7 +12,8 @@ import (
 // The test's program is its own child, which puts limits on itself and becomes a shell.
 func TestMain(m *testing.M) {
 	if text := os.Getenv("CONFINE_TEST"); text != "" {
-		if err := Apply(text); err != nil {
+		most, err := strconv.ParseUint(text, 10, 64)
+		if err = errors.Join(err, Apply((&Limits{Processes: most}).Encode())); err != nil {
 			panic(err)
 		}
 		cmd := exec.Command("setpriv", "--reuid", "54321", "--clear-groups", "sh", "-c", os.Getenv("CONFINE_SCRIPT"))
@@ -28,12 +31,8 @@ func TestApply_processes_stopAForkBomb(t *testing.T) {
 		t.Skip("root and setpriv are needed: the limit does not hold for root")
 	}
 	for most, want := range map[uint64]bool{20: false, 0: true} {
-		text, err := (&Limits{Processes: most}).Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "CONFINE_TEST="+text, "CONFINE_SCRIPT=for i in $(seq 40); do sleep 1 & done; echo all")
+		cmd.Env = append(os.Environ(), "CONFINE_TEST="+strconv.FormatUint(most, 10), "CONFINE_SCRIPT=for i in $(seq 40); do sleep 1 & done; echo all")
 		out, err := cmd.CombinedOutput()
 		if got := strings.Contains(string(out), "all"); got != want {
 			t.Errorf("at most %d: all started: %v, %v\n%s", most, got, err, out)

@@ -80,9 +80,10 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 // binds are what may be written, and what of it may not.
 func (v *view) binds() (args []string) {
 	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
-		if path != "/tmp" && path != "/var/tmp" { // it has its own
-			args = append(args, "--bind", path, path)
+		if path == "/tmp" || path == "/var/tmp" || path != v.Dir && within(path, v.Dir) { // it has its own; it is there
+			continue
 		}
+		args = append(args, "--bind", path, path)
 	}
 	v.mounts(func(from, to string, readOnly bool) {
 		if readOnly {

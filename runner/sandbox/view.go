@@ -194,11 +194,25 @@ func lookup(env []string, name string) (value string) {
 // existing resolves the paths, and leaves out those that are not there.
 func existing(paths []string) []string {
 	var out []string
+	folders := map[string]string{} // without links: most paths share theirs
 	for _, path := range paths {
-		if _, err := os.Lstat(path); err != nil {
+		info, err := os.Lstat(path)
+		if err != nil {
 			continue // as most are: one question in place of one for each folder on the way
 		}
-		if real, err := filepath.EvalSymlinks(path); err == nil && path != "" && !slices.Contains(out, real) {
+		folder, name := filepath.Split(path)
+		real, ok := folders[folder]
+		if info.Mode()&fs.ModeSymlink != 0 || folder == "" {
+			real, err = filepath.EvalSymlinks(path)
+		} else {
+			if !ok {
+				if real, err = filepath.EvalSymlinks(folder); err == nil {
+					folders[folder] = real
+				}
+			}
+			real = filepath.Join(real, name)
+		}
+		if err == nil && !slices.Contains(out, real) {
 			out = append(out, real)
 		}
 	}
@@ -207,7 +221,8 @@ func existing(paths []string) []string {
 
 // within is true for dir itself and everything below it.
 func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, "/"))
+	return path == dir || ok && strings.HasPrefix(rest, "/")
 }
 
 // without lists path, or, where one of the holes lies below it, everything in it
