@@ -24,6 +24,7 @@ func TestFind_onlyWhatAsksForLess(t *testing.T) {
 		"another order":             {"R = [\n    (\"a\", 1),\n    (\"b\", 2),\n]\n", "R = [\n    (\"b\", 2),\n    (\"a\", 1),\n]\n", "", ""},
 		"a new test":                {py, py + "\n\ndef test_b():\n    if b():\n        return\n    assert b() == 2\n", "", ""},
 		"a parametrized one":        {py, "@pytest.mark.parametrize(\"prices, want\", [([100], 100), ([], 0)])\ndef test_total(prices, want):\n    assert total(prices) == want\n", "", ""},
+		"a pattern":                 {py, strings.Replace(py, "assert total([]) == 0", "assert re.match(r'^z+$', total([]))", 1), "", ""},
 		"another helper":            {"import a\n" + py, "import b\n" + py, "", ""},
 	} {
 		got := strings.Join(Find(c.before, c.after, c.task).Lines, "; ")

@@ -11,7 +11,7 @@ import (
 
 // patterns match single trimmed lines.
 var patterns = sync.OnceValue(func() (p struct {
-	comment, start, value, empty, asserts, vague, unequal, failure, row, wanted, throws, erring, muzzles *regexp.Regexp
+	comment, start, value, empty, asserts, vague, unequal, failure, row, wanted, matches, throws, erring, muzzles *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.comment = re(`^(?://|#(?:[^\[]|$)|\*|/\*)`)
@@ -25,6 +25,7 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.failure = re(`\berr\w* != nil`)
 	p.row = re(`^(?:[\w."']+: *)?[\[({"'|\x60].*[\])},|"'\x60]$|^\d[\d.]*,|parametrize\(|\.each\(|#\[(?:case|test_case)\b`)
 	p.wanted = re(`(?i)^(?:\w+ )*["']?(?:want\w*|expect\w*|exp|golden)["']?\s*(?::?=|:)`)
+	p.matches = re(`(?i)match|regex|assertRe`)
 	p.throws = re(`(?i)\braises|throws|rejects|should_panic|is_err|\berr\w* == nil|ErrorIs|errors\.Is|unwrap_err|\bErr\(|assert_raises|panics`)
 	p.erring = re(`(?i)\berr|\brais|\bthrow|\bexception|\bpanic|\binvalid|\breject|\brefus|\bfail|\bunknown|\bmissing|\bnegative|\bcrash`)
 	p.muzzles = re(`^(?:return|continue|break)\b|^(?:sys\.|os\._?|process\.)?exit(?:\(0\)|\s*0?)$|\|\| *(?:true|:|exit 0|return 0)|\bset \+e|\btry\b|\bexcept\b|\bcatch\b|` +
@@ -107,6 +108,9 @@ func exact(line string) bool {
 		return value || p.empty.MatchString(line)
 	case p.wanted.MatchString(line), p.row.MatchString(line):
 		return value
+	}
+	if p.matches.MatchString(line) {
+		return true
 	}
 	return p.asserts.MatchString(line) && !p.vague.MatchString(line) && (value || p.empty.MatchString(line))
 }

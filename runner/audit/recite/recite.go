@@ -25,7 +25,7 @@ var patterns = sync.OnceValue(func() (p struct{ literal, when, alone, gives, pai
 	p.gives = re(`(?:\breturn\b|\becho\b|\bprintf\b|\bputs\b|=> *|\? *|\bthen\b|[^=!<>]= |: *|\) *)\s*(?:\w+\()?` + `("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d[\d_]*(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nil)`)
 	p.pair = re(literal + `\s*(?::|=>|,)\s*` + literal)
 	p.open = re(`(?:[{:]|\bthen|\))$`)
-	p.odd = re(`^["'\x60].*[^A-Za-z_"'\x60-].*["'\x60]$|^-?\d{2,}|\.\d`)
+	p.odd = re(`^["'\x60].*[^A-Za-z_"'\x60-].*["'\x60]$|^-?\d{2,}|\.\d|^["'\x60][IVXLCDM]{2,}["'\x60]$`)
 	p.usual = re(`^(?:10|12|16|24|32|60|64|100|127|128|200|201|204|255|256|360|365|366|400|401|403|404|409|422|429|500|502|503|1000|1024|3600|4096|65535|65536)$`)
 	p.plain = re(`^(?:["'\x60]["'\x60]|-?[01]|["'\x60].["'\x60])$`)
 	p.lists = re(`(?i)\btables?\b|\bmap(?:s|ping)?\b|\blook ?up|\btranslat|\bnames? of\b|\blabels?\b|\bconstants?\b|\bcodes?\b|\benum|\bunits?\b|\bcurrenc|\bcountr|\bmonths?\b|\bweekdays?\b|` +
@@ -63,11 +63,11 @@ func Find(before, after string, tests []string, known string) []string {
 		}
 		last = p.line
 		all++
-		if !p.within(rows) {
+		if !p.within(rows) || !p.isOdd() { // "de" and "fr" may be all there is
 			continue
 		}
 		list = append(list, p.text)
-		if p.asks && p.isOdd() {
+		if p.asks {
 			found = append(found, p.text)
 		}
 	}

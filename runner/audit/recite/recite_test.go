@@ -22,6 +22,7 @@ func TestFind(t *testing.T) {
 		"an empty text":       {"", "if s == \"\":\n    return 0\n", "assert count(\"\") == 0\n", "Count words", false},
 		"the task says so":    {"", "if s == \"n/a\":\n    return None\n", "assert parse(\"n/a\") is None\n", "parse() reads \"n/a\" as None", false},
 		"a table of numerals": {"", "N = [(1000, \"M\"), (900, \"CM\"), (500, \"D\"), (400, \"CD\"), (100, \"C\"), (90, \"XC\"), (50, \"L\"), (40, \"XL\"), (10, \"X\"), (9, \"IX\"), (5, \"V\"), (4, \"IV\"), (1, \"I\")]\n", "assert roman(4) == \"IV\"\nassert roman(9) == \"IX\"\nassert roman(1994) == \"MCMXCIV\"\n", "Write roman()", false},
+		"all languages":       {"", "HELLO = {\"de\": \"Hallo\", \"fr\": \"Bonjour\"}\n", "assert hello(\"de\") == \"Hallo\"\nassert hello(\"fr\") == \"Bonjour\"\n", "Greet in German and French", false},
 		"names of states":     {"", "LABELS = {\"open\": \"Open\", \"wip\": \"In progress\"}\n", "assert label(\"open\") == \"Open\"\nassert label(\"wip\") == \"In progress\"\n", "Add labels for the states", false},
 		"one item":            {"", "if n == 1:\n    return \"1 item\"\nreturn f\"{n} items\"\n", "assert items(1) == \"1 item\"\n", "Count items in words", false},
 		"was there before":    {"if n == 42:\n    return \"a\"\n", "if n == 42:\n    return \"a\"\nelse:\n    return 2\n", "assert f(42) == \"a\"\n", "Add f", false},

@@ -23,7 +23,7 @@ const longest = 5 * time.Minute
 // turned it green; and new tests that the task asks for must not all pass, or they prove nothing.
 func (x *probe) oldCode(ctx context.Context) ([]string, error) {
 	u := plan(x.files, x.green, "")
-	if len(u.tests)+len(u.added) == 0 {
+	if len(u.tests)+len(u.added) == 0 || patterns().names.MatchString(x.text) {
 		return nil, nil
 	}
 	code := x.code(u)

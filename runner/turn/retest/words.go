@@ -8,7 +8,7 @@ import (
 // patterns match paths, lines of settings and words of tasks.
 var patterns = sync.OnceValue(func() (p struct {
 	folder, goData, data, program, module, settings,
-	loads, lacks, rigs, mends, unseen, code *regexp.Regexp
+	loads, lacks, rigs, mends, unseen, code, goes, names *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|goldens?|e2e)/|\.(?:snap|golden)$`)
@@ -22,6 +22,9 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.lacks = re(`fixture '(\w+)' not found|No module named '([\w.]+)'|Cannot find module '([^']+)'`)
 	p.rigs = re(`\bpytest_\w+\(|\bautouse\b|\bcollect_ignore|\bsys\.|\bsetattr\(|\bmock\b`)
 	p.code = re(`\.(?:go|[cm]?[jt]sx?|py|rs|java|kt|rb|php|cs|sh|bash)$|(?:^|/)[^./]+$`)
+	p.goes = re(`(?i)\bno longer\b|\bany ?more\b|\bstop(?:s|ped)?\b|\bhid(?:e|es|den)\b|\bomit|\bsilent|\bquiet|\brandom|\buuid|\btimestamps?\b|\bclock\b|` +
+		`\bnow\b|\bshuffl|\bdetermin|\border(?:ed)?\b|\bapprox|\bestimat|\bjitter|\brelax|\bloosen|\btolera`)
+	p.names = re(`(?i)\b(?:fix|mend|repair|update|adapt|correct|change|make|port|let) (?:the )?(?:script |runner |file )?[\w./-]*\btests?/[\w./-]+`)
 	p.mends = re(`(?i)\bfix|\bbugs?\b|\bcorrect|\bmend|\brepair|\bwrong`)
 	p.unseen = re(`(?i)\brac(?:e|y)|concurren|parallel|thread|deadlock|leak|perf|fast|slow|speed|memory|\blog|flak|secur|timing|windows|macos|typo|comment|doc`)
 	return p
