@@ -84,7 +84,7 @@ func Taken(dir, plan, run string, optionalSections []string) string {
 		if name, _ := store.ProgramOf(dir, found.Path); found.Path == plan || name != "" {
 			continue // what only a program reads may need consent
 		}
-		if list, err := store.Load(found.Path, optionalSections); err == nil && list.Remaining() > 0 {
+		if found.Left(optionalSections) > 0 {
 			open = append(open, view.Within(dir, found.Path))
 		}
 	}

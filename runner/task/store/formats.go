@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tidwall/gjson"
@@ -55,7 +56,7 @@ type format struct {
 
 // formats is the table, in the order in which Find takes the first plan. The row of a more
 // special name comes before a more general one.
-func formats() []format {
+var formats = sync.OnceValue(func() []format {
 	return []format{{
 		Name: "checkbox", Where: []string{".ralph/fix_plan.md", "fix_plan.md", "@fix_plan.md"},
 		Sniff: boxes.HasBox, Parse: boxes.Checkbox, New: boxes.New(boxes.NoNumber), Title: boxes.Title,
@@ -111,7 +112,7 @@ func formats() []format {
 	}, {
 		Name: "checkbox", Globs: []string{"*.md", "*.markdown", "*.mdown"}, Parse: boxes.Checkbox, New: boxes.New(boxes.NoNumber), Title: boxes.Title,
 	}}
-}
+})
 
 // fits reports whether the row's name fits the path.
 func (f format) fits(name string) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,23 +20,44 @@ import (
 type Found struct {
 	Path   string // below the project's folder, as it was given
 	Format string
+	counts *counts // nil: it was not read
+}
+
+// counts says how many tasks of a plan there are, and are left.
+type counts struct{ total, left int }
+
+// Left is the number of tasks that are left in the plan; 0 if it cannot be read.
+func (f Found) Left(optionalSections []string) int {
+	if f.counts != nil {
+		return f.counts.left
+	}
+	return count(f.Path, optionalSections).left
+}
+
+func count(path string, optionalSections []string) counts {
+	list, err := Load(path, optionalSections)
+	if err != nil {
+		return counts{}
+	}
+	return counts{list.Total(), list.Remaining()}
 }
 
 // All lists the plans in dir, in the order of the table: the first is the one that a run
 // takes when nobody names another.
 func All(dir string, optionalSections []string) []Found {
 	var all []Found
+	known := map[string]bool{}
 	for _, f := range formats() {
-		paths := []string{}
+		found := []Found{}
 		for _, pattern := range f.Where {
-			paths = append(paths, openFirst(existing(dir, pattern), optionalSections)...)
+			found = append(found, openFirst(existing(dir, pattern), optionalSections)...)
 		}
 		if f.Find != nil {
-			paths = append(paths, openFirst(f.Find(dir), optionalSections)...)
+			found = append(found, openFirst(f.Find(dir), optionalSections)...)
 		}
-		for _, path := range paths {
-			if f.isAt(path) && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
-				all = append(all, Found{path, f.Name})
+		for _, one := range found {
+			if one.Format = f.Name; f.isAt(one.Path) && !known[one.Path] {
+				all, known[one.Path] = append(all, one), true
 			}
 		}
 	}
@@ -43,34 +65,39 @@ func All(dir string, optionalSections []string) []Found {
 }
 
 // openFirst puts the plans of features that are finished, and were left where they are, behind the others.
-func openFirst(paths, optionalSections []string) []string {
-	if len(paths) < 2 {
-		return paths
-	}
-	var left, finished []string
-	for _, path := range paths {
-		if list, err := Load(path, optionalSections); err == nil && list.Total() > 0 && list.Remaining() == 0 {
-			finished = append(finished, path)
-		} else {
-			left = append(left, path)
+func openFirst(paths, optionalSections []string) []Found {
+	all := make([]Found, len(paths))
+	task.Each(len(paths), func(i int) {
+		all[i].Path = paths[i]
+		if len(paths) > 1 {
+			c := count(paths[i], optionalSections)
+			all[i].counts = &c
 		}
+	})
+	finished := func(f Found) int {
+		if f.counts != nil && f.counts.total > 0 && f.counts.left == 0 {
+			return 1
+		}
+		return 0
 	}
-	return append(left, finished...)
+	slices.SortStableFunc(all, func(a, b Found) int { return finished(a) - finished(b) })
+	return all
 }
 
 // isAt reports whether a path holds what the row looks for: a file, or a folder with files.
 func (f format) isAt(path string) bool {
 	info, err := os.Stat(path)
-	if link, noFile := os.Readlink(path); err != nil && noFile == nil && link != "" {
-		return f.Files == nil && f.Program == nil // to nothing: that is not a reason to work without a plan
+	if err != nil {
+		link, noLink := os.Readlink(path) // to nothing: that is not a reason to work without a plan
+		return noLink == nil && link != "" && f.Files == nil && f.Program == nil
 	}
-	if err == nil && f.Program != nil {
+	if f.Program != nil {
 		return info.IsDir()
 	}
-	if err == nil && info.IsDir() && f.Files == nil && f.Is == nil {
+	if info.IsDir() && f.Files == nil && f.Is == nil {
 		return true // a folder in the plan's place is not a reason either: reading it says what is wrong
 	}
-	if err != nil || info.IsDir() != (f.Files != nil) || info.Mode()&fs.ModeSocket != 0 {
+	if info.IsDir() != (f.Files != nil) || info.Mode()&fs.ModeSocket != 0 {
 		return false
 	}
 	if f.Files == nil && f.Is == nil {
@@ -134,7 +161,7 @@ func within(folder string) []Found {
 		for _, path := range existing(folder, pattern) {
 			data, _, err := disk.Read(path)
 			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
-				all = append(all, Found{path, f.Name})
+				all = append(all, Found{Path: path, Format: f.Name})
 			}
 		}
 		if len(all) > 0 {
@@ -157,12 +184,22 @@ func names(dir string, all []Found) string {
 
 // existing lists what a pattern of slash paths below dir names, sorted.
 func existing(dir, pattern string) []string {
-	if !strings.ContainsAny(pattern, `*?[{\`) { // also a link to nothing
-		path := filepath.Join(dir, filepath.FromSlash(pattern))
-		if _, err := os.Lstat(path); err != nil {
+	const meta = `*?[{\`
+	if !strings.ContainsAny(pattern, meta) { // also a link to nothing
+		at := filepath.Join(dir, filepath.FromSlash(pattern))
+		if _, err := os.Lstat(at); err != nil {
 			return nil
 		}
-		return []string{path}
+		return []string{at}
+	}
+	if parent, name := path.Split(pattern); !strings.ContainsAny(name, meta+"}") {
+		paths := existing(dir, path.Clean(parent)) // there may be thousands, and none of them needs to be listed
+		for i := range paths {
+			paths[i] = filepath.Join(paths[i], name)
+		}
+		paths = slices.DeleteFunc(paths, func(at string) bool { _, err := os.Stat(at); return err != nil })
+		slices.Sort(paths)
+		return paths
 	}
 	paths, err := doublestar.FilepathGlob(filepath.Join(escaped(dir), filepath.FromSlash(pattern)))
 	if err != nil {

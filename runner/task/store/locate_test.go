@@ -1,8 +1,10 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,6 +101,63 @@ func TestFind_featuresThatAreFinished_comeLast(t *testing.T) {
 		}
 		if got, ok := Find(dir, []string{"Later"}); !ok || got != filepath.Join(dir, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAll_manyFeatures_areListedOnceInOrder(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 300 {
+		mark := "x"
+		if i%3 == 0 {
+			mark = " "
+		}
+		write(t, filepath.Join(dir, fmt.Sprintf("openspec/changes/c%03d/tasks.md", i)), "- ["+mark+"] 1.1 x\n")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "openspec/changes/linked"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("gone.md", filepath.Join(dir, "openspec/changes/linked/tasks.md")); err != nil {
+		t.Fatal(err)
+	}
+	var open, finished []string
+	for _, found := range All(dir, nil) {
+		if found.Left(nil) > 0 {
+			open = append(open, found.Path)
+		} else {
+			finished = append(finished, found.Path)
+		}
+		if list, err := Load(found.Path, nil); err != nil || list.Remaining() != found.Left(nil) {
+			t.Errorf("%s: %d left, not %d, %v", found.Path, found.Left(nil), list.Remaining(), err)
+		}
+	}
+	if len(open) != 100 || len(finished) != 200 || !slices.IsSorted(open) || !slices.IsSorted(finished) {
+		t.Errorf("%d open, %d finished", len(open), len(finished))
+	}
+	if name, _ := ProgramOf(dir, ""); name != "" {
+		t.Errorf("kept by %s", name)
+	}
+}
+
+func TestExisting_patterns_nameWhatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	for _, file := range []string{"a/x/tasks.md", "a-b/x/tasks.md", "x.md", "tasks/tasks.json", "c}/tasks.md"} {
+		write(t, filepath.Join(dir, file), "")
+	}
+	for pattern, want := range map[string][]string{
+		"*/x/tasks.md": {"a-b/x/tasks.md", "a/x/tasks.md"}, "*.md": {"x.md"}, "x.md": {"x.md"}, "c}/tasks.md": {"c}/tasks.md"},
+		"{tasks.md,tasks/tasks.json,x.md}": {"tasks/tasks.json", "x.md"}, "{*,a/*}/tasks.md": {"a/x/tasks.md", "c}/tasks.md"},
+		"*/tasks.json": {"tasks/tasks.json"}, "*/x": {"a/x", "a-b/x"}, "no/*/tasks.md": nil, "*/none.md": nil,
+	} {
+		var got []string
+		for _, at := range existing(dir, pattern) {
+			rel, _ := filepath.Rel(dir, at)
+			got = append(got, filepath.ToSlash(rel))
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
 		}
 	}
 }

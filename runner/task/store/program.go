@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"ralph/runner/task"
 	"ralph/runner/task/beads"
@@ -20,7 +21,7 @@ type program struct {
 // programAt is the row of a folder whose tasks are kept by a program.
 func programAt(folder string) (format, bool) {
 	for _, f := range formats() {
-		if f.Program != nil && f.isAt(folder) && filepath.Base(folder) == filepath.Base(f.Where[0]) {
+		if f.Program != nil && filepath.Base(folder) == filepath.Base(f.Where[0]) && f.isAt(folder) {
 			return f, true
 		}
 	}
@@ -31,20 +32,32 @@ func programAt(folder string) (format, bool) {
 // plan; empty: none. It runs nothing.
 func ProgramOf(dir, given string) (name, path string) {
 	path = given
-	if path == "" {
+	switch {
+	case given == "" && !hasProgram(dir):
+		return "", ""
+	case given == "":
 		path, _ = Find(dir, nil) // a program is in one folder only
-	} else if !filepath.IsAbs(path) {
+	case !filepath.IsAbs(path):
 		path = filepath.Join(dir, path)
 	}
 	f, ok := programAt(path)
-	if inside := All(path, nil); !ok && given != "" && len(inside) == 1 {
-		path = inside[0].Path
-		f, ok = programAt(path)
+	if !ok && given != "" && hasProgram(path) {
+		if inside := All(path, nil); len(inside) == 1 {
+			path = inside[0].Path
+			f, ok = programAt(path)
+		}
 	}
 	if !ok {
 		return "", ""
 	}
 	return f.Program.Name, path
+}
+
+// hasProgram reports whether a program keeps one of the plans in a folder.
+func hasProgram(dir string) bool {
+	return slices.ContainsFunc(formats(), func(f format) bool {
+		return f.Program != nil && len(existing(dir, f.Where[0])) > 0
+	})
 }
 
 func openProgram(folder string, f format, optionalSections []string) (plan, error) {

@@ -37,7 +37,8 @@ func BMAD4(in task.Input) (task.Parsed, error) {
 func folder(in task.Input, words task.Words) (task.Parsed, error) {
 	p := task.Parsed{List: task.List{Marking: "Set the story's status to `Done` in `%s`",
 		Words: words.Write}}
-	seen := map[string]string{}
+	seen := make(map[string]string, len(in.Files))
+	p.Tasks, p.Spots = make([]task.Task, 0, len(in.Files)), make([]task.Spot, 0, len(in.Files))
 	for i, s := range readAll(in.Files, 0, words, func(d *doc) (task.Task, task.Spot) { return d.story(storyID(d.Name)) }) {
 		name := in.Files[i].Name
 		if s.err != nil {

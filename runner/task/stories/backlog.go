@@ -25,7 +25,8 @@ func Backlog(in task.Input) (task.Parsed, error) {
 	p.Words = words.Write
 	p.Marking = "Set `status: " + words.Write[task.Done] + "` in `%s`"
 	files := slices.DeleteFunc(slices.Clone(in.Files), func(f task.File) bool { return path.Ext(f.Name) != ".md" }) // the others are the last
-	seen := map[string]string{}
+	seen := make(map[string]string, len(files))
+	p.Tasks, p.Spots = make([]task.Task, 0, len(files)), make([]task.Spot, 0, len(files))
 	for i, s := range readAll(files, 0, words, (*doc).backlogTask) {
 		name, id := files[i].Name, strings.ToLower(s.ID)
 		switch {
