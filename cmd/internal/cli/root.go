@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,31 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root.PersistentPreRun = func(*cobra.Command, []string) { *started = true }
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	hideRunFlags(root, addVerbs(root, f))
+	if slices.Contains(f.Words, "help") {
+		refuseUnknownTopics(root, f)
+	}
 	return root, started
+}
+
+// refuseUnknownTopics makes ralph help NAME fail for what is not a verb. Cobra shows the help of ralph instead.
+func refuseUnknownTopics(root *cobra.Command, f *cmdline.Factory) {
+	root.InitDefaultHelpCmd()
+	for _, help := range root.Commands() {
+		if help.Name() != "help" {
+			continue
+		}
+		help.Args = func(_ *cobra.Command, args []string) error {
+			switch cmd, rest, err := root.Find(args); {
+			case err != nil || len(rest) == 0:
+				return err
+			case cmd == root:
+				return unknownVerb(f, root, rest)
+			case cmd.HasSubCommands():
+				return cmdline.Parent(cmd, rest)
+			}
+			return nil
+		}
+	}
 }
 
 // hideRunFlags keeps flags out of a verb's help that it accepts but that belong
