@@ -1,7 +1,6 @@
 package boxes
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -49,7 +48,7 @@ func Kiro(in task.Input) (task.Parsed, error) {
 		}
 	}
 	p.unique()
-	p.unknownMarks(in.Files[0].Data)
+	p.unknownMarks(in.Files[0].Data, "[ ], [x], [-], [~], [ ]*")
 	p.Marking = "Tick the box of the task in `%s` (the mark in it becomes `x`)"
 	for _, f := range in.Files[1:] {
 		if tasks := gjson.GetBytes(f.Data, "approvals.tasks"); tasks.Get("approved").Type == gjson.False {
@@ -58,20 +57,6 @@ func Kiro(in task.Input) (task.Parsed, error) {
 	}
 	return p.Parsed, nil
 }
-
-// unknownMarks reports boxes with a mark that Kiro does not have: such a task is neither open nor done.
-func (p *list) unknownMarks(data []byte) {
-	lines := bytes.Split(data, []byte("\n"))
-	for _, n := range p.Odd {
-		if mark := unknownMark().FindSubmatch(lines[n-1]); mark != nil {
-			p.Faults = append(p.Faults, fmt.Sprintf("line %d: unknown mark %q; known: [ ], [x], [-], [~], [ ]*", n, mark[1]))
-		}
-	}
-}
-
-var unknownMark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(\[[!?>/*+]\])`)
-})
 
 // reference reads "_Requirements: 1.1, 1.2_".
 func reference(line string) (name, value string, ok bool) {
@@ -103,6 +88,7 @@ func SpecKit(in task.Input) (task.Parsed, error) {
 		}
 	}
 	p.unique()
+	p.unknownMarks(in.Files[0].Data, plainMarks)
 	return p.Parsed, nil
 }
 
