@@ -133,20 +133,20 @@ func (f format) fits(name string) bool {
 func findSpecKit(project string) []string {
 	config, _, _ := disk.Read(filepath.Join(project, ".specify", "feature.json")) // without it, the environment may name one
 	if feature := boxes.Feature(project, config); feature != "" {
-		return existing(project, path.Join(filepath.ToSlash(feature), "tasks.md"))
+		return disk.Matches(project, path.Join(filepath.ToSlash(feature), "tasks.md"))
 	}
-	if len(existing(project, ".specify")) == 0 {
+	if len(disk.Matches(project, ".specify")) == 0 {
 		return nil
 	}
-	return existing(project, "specs/*/tasks.md")
+	return disk.Matches(project, "specs/*/tasks.md")
 }
 
 // below looks for a folder in projects that have one of the others.
 func below(folder string, others ...string) func(string) []string {
 	return func(project string) []string {
 		for _, other := range others {
-			if len(existing(project, other)) > 0 {
-				return existing(project, folder)
+			if len(disk.Matches(project, other)) > 0 {
+				return disk.Matches(project, folder)
 			}
 		}
 		return nil

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"ralph/runner/task"
 	"ralph/runner/task/disk"
@@ -50,7 +47,7 @@ func All(dir string, optionalSections []string) []Found {
 	for _, f := range formats() {
 		found := []Found{}
 		for _, pattern := range f.Where {
-			found = append(found, openFirst(existing(dir, pattern), optionalSections)...)
+			found = append(found, openFirst(disk.Matches(dir, pattern), optionalSections)...)
 		}
 		if f.Find != nil {
 			found = append(found, openFirst(f.Find(dir), optionalSections)...)
@@ -158,7 +155,7 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 func within(folder string) []Found {
 	all := All(folder, nil) // in any order
 	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}", "{*,specs/*}/tasks.md"} {
-		for _, path := range existing(folder, pattern) {
+		for _, path := range disk.Matches(folder, pattern) {
 			data, _, err := disk.Read(path)
 			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
 				all = append(all, Found{Path: path, Format: f.Name})
@@ -180,43 +177,4 @@ func names(dir string, all []Found) string {
 		}
 	}
 	return strings.Join(texts, ", ")
-}
-
-// existing lists what a pattern of slash paths below dir names, sorted.
-func existing(dir, pattern string) []string {
-	const meta = `*?[{\`
-	if !strings.ContainsAny(pattern, meta) { // also a link to nothing
-		at := filepath.Join(dir, filepath.FromSlash(pattern))
-		if _, err := os.Lstat(at); err != nil {
-			return nil
-		}
-		return []string{at}
-	}
-	if parent, name := path.Split(pattern); !strings.ContainsAny(name, meta+"}") {
-		paths := existing(dir, path.Clean(parent)) // there may be thousands, and none of them needs to be listed
-		for i := range paths {
-			paths[i] = filepath.Join(paths[i], name)
-		}
-		paths = slices.DeleteFunc(paths, func(at string) bool { _, err := os.Stat(at); return err != nil })
-		slices.Sort(paths)
-		return paths
-	}
-	paths, err := doublestar.FilepathGlob(filepath.Join(escaped(dir), filepath.FromSlash(pattern)))
-	if err != nil {
-		return nil // a name that no pattern can hold
-	}
-	slices.Sort(paths)
-	return paths
-}
-
-// escaped is a folder's name as a pattern that only it matches.
-func escaped(dir string) string {
-	var out []byte
-	for _, c := range []byte(dir) {
-		if c == '*' || c == '?' || c == '[' || c == '{' || c == '\\' {
-			out = append(out, '\\')
-		}
-		out = append(out, c)
-	}
-	return string(out)
 }

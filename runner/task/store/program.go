@@ -8,6 +8,7 @@ import (
 
 	"ralph/runner/task"
 	"ralph/runner/task/beads"
+	"ralph/runner/task/disk"
 )
 
 // program lists and changes the tasks of a format that ralph cannot read from files.
@@ -56,7 +57,7 @@ func ProgramOf(dir, given string) (name, path string) {
 // hasProgram reports whether a program keeps one of the plans in a folder.
 func hasProgram(dir string) bool {
 	return slices.ContainsFunc(formats(), func(f format) bool {
-		return f.Program != nil && len(existing(dir, f.Where[0])) > 0
+		return f.Program != nil && len(disk.Matches(dir, f.Where[0])) > 0
 	})
 }
 

@@ -101,7 +101,7 @@ func (p *plan) parse(name string, optionalSections []string) (err error) {
 		patterns = slices.Concat(patterns, p.More(body(p.files[0].data)))
 	}
 	for _, pattern := range patterns {
-		for _, path := range existing(filepath.Dir(name), pattern) {
+		for _, path := range disk.Matches(filepath.Dir(name), pattern) {
 			if !known[path] {
 				p.files, known[path] = append(p.files, planFile{path: path, seen: new(any)}), true
 			}

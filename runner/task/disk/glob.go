@@ -1,0 +1,50 @@
+package disk
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Matches lists what a pattern of slash paths below dir names, sorted.
+func Matches(dir, pattern string) []string {
+	const meta = `*?[{\`
+	if !strings.ContainsAny(pattern, meta) { // also a link to nothing
+		at := filepath.Join(dir, filepath.FromSlash(pattern))
+		if _, err := os.Lstat(at); err != nil {
+			return nil
+		}
+		return []string{at}
+	}
+	if parent, name := path.Split(pattern); !strings.ContainsAny(name, meta+"}") {
+		paths := Matches(dir, path.Clean(parent)) // there may be thousands, and none of them needs to be listed
+		for i := range paths {
+			paths[i] = filepath.Join(paths[i], name)
+		}
+		paths = slices.DeleteFunc(paths, func(at string) bool { _, err := os.Stat(at); return err != nil })
+		slices.Sort(paths)
+		return paths
+	}
+	paths, err := doublestar.FilepathGlob(filepath.Join(escaped(dir), filepath.FromSlash(pattern)))
+	if err != nil {
+		return nil // a name that no pattern can hold
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// escaped is a folder's name as a pattern that only it matches.
+func escaped(dir string) string {
+	var out []byte
+	for _, c := range []byte(dir) {
+		if c == '*' || c == '?' || c == '[' || c == '{' || c == '\\' {
+			out = append(out, '\\')
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
