@@ -27,8 +27,8 @@ type engine string
 // wrap runs the command in a container of its own. It sees the image, the project and
 // the agent's own files, all at the paths that they have outside.
 func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
-	name := containers.Name()
-	args := e.base(name)
+	name, file := containers.Name(), passing()
+	args := append(e.base(name), "--cidfile", file)
 	switch {
 	case c.Stdin != nil: // a prompt; with a terminal, the engine would refuse a pipe
 		args = append(args, "--interactive")
@@ -65,10 +65,7 @@ func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, er
 	c.Dir = os.TempDir() // the engine's own: its monitor may leave a file there when memory runs out
 	// The engine itself has what it needs to find its service.
 	c.Env = slices.Concat(containers.Env(), env)
-	c.After = []string{string(e), "rm", "--force", name}
-	if e == "podman" { // it would ask politely first; older ones cannot do without
-		c.After = []string{"sh", "-c", `podman rm --force --time 0 "$0" || podman rm --force "$0"`, name}
-	}
+	c.After = containers.Remove(string(e), name, file)
 	return c, nil
 }
 

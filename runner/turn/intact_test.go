@@ -161,6 +161,45 @@ func TestRun_aPersonChangesThePlanWhileACheckWaits_thatStays(t *testing.T) {
 	}
 }
 
+// What a person changes with an editor while a check works cannot be told from what the check does: it is put back. It
+// is kept, and the report says where, also if the call has changed other tasks before.
+func TestRun_aPersonChangesThePlanWhileACheckWorks_thatIsKept(t *testing.T) {
+	const person = "- [x] one\n- [ ] two, quickly\n"
+	for call, kept := range map[string]string{"": "1.plan.md", "; sed -i 's/two/less/' plan.md": "1.plan.md.2"} {
+		a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "sed -i 's/. . one/[x] one/' plan.md; echo x > work.txt" + call}})
+		contained(t, &a, "landlock")
+		a.Checks.Rows[0].Command = "! test -f work.txt || { touch works; while ! grep -q quickly plan.md; do :; done; }"
+		w := &turn.Worker{}
+		defer w.Close()
+		ended := make(chan struct{})
+		go func() {
+			for {
+				select {
+				case <-ended:
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
+				if _, err := os.Stat(filepath.Join(a.Dir, "works")); err == nil {
+					put(t, a.Dir, "plan.md", person)
+					return
+				}
+			}
+		}()
+		res, err := w.Run(t.Context(), a, func(state.Event) {})
+		close(ended)
+		if tasks := store.Read(a.Plan).List.Tasks; err != nil || len(tasks) != 2 || tasks[1].Title != "two" || call == "" && !tasks[0].Done() {
+			t.Errorf("%q: %+v, %v", call, tasks, err)
+		}
+		text, err := os.ReadFile(filepath.Join(a.LogDir, kept))
+		named := slices.ContainsFunc(res.Proof.Findings, func(f audit.Finding) bool {
+			return f.Kind == audit.KindTaskChanged && strings.Contains(f.Text, "logs/"+kept)
+		})
+		if string(text) != person || err != nil || !named {
+			t.Errorf("%q: kept %q, %v; %+v", call, text, err, res.Proof.Findings)
+		}
+	}
+}
+
 // A call whose output cannot be kept ends in an error. What it has changed of other tasks is put back all the same.
 func TestRun_callCannotBeRecorded_theOtherTasksAreAsBefore(t *testing.T) {
 	const large = 1 << 30 // of a file without content

@@ -55,6 +55,17 @@ func left(name string) bool {
 	return syscall.Kill(pid, 0) == syscall.ESRCH || now != "0" && now != since
 }
 
+// Remove is the command that removes a container by the id that the engine wrote into a file. An
+// engine that was ended earlier has written none, and may have made the container all the same:
+// then its name says which.
+func Remove(engine, name, file string) []string {
+	script := `id=$(cat "$2"); rm -f "$2"; test ${#id} -eq 64 || id=$1; ` + engine + ` rm --force "$id"`
+	if engine == "podman" { // it would ask politely first; older ones cannot do without
+		script = strings.Replace(script, "podman rm", `podman rm --force --time 0 "$id" || podman rm`, 1)
+	}
+	return []string{"sh", "-c", script, "sh", name, file}
+}
+
 // RemoveLeft removes the containers of an engine whose ralph has ended, with its guard: after kill -9
 // of both.
 func RemoveLeft(ctx context.Context, engine string) {

@@ -300,12 +300,23 @@ func madeOfIt(kept string) string {
 	return "; what the call made of it is in " + kept
 }
 
+// mostAside is how many texts of one file an iteration keeps.
+const mostAside = 20
+
 // keepAside keeps a text that does not count, and returns where; empty: nowhere.
 func (c Call) keepAside(path string, text []byte) string {
 	if c.Logs == "" || len(text) == 0 {
 		return ""
 	}
-	to, err := state.RunLogs{Dir: c.Logs}.Keep(fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path)), string(text))
+	name := fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path))
+	free := name
+	for n := 2; n <= mostAside; n++ {
+		if info, err := os.Lstat(filepath.Join(c.Logs, free)); err != nil || !info.Mode().IsRegular() {
+			break
+		}
+		free = fmt.Sprintf("%s.%d", name, n) // a call and its checks may both have changed the file
+	}
+	to, err := state.RunLogs{Dir: c.Logs}.Keep(free, string(text))
 	if err != nil {
 		return ""
 	}
