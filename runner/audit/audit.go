@@ -94,6 +94,8 @@ type Finding struct {
 	// Unseen is true for a box that was ticked early when no changed file has a name that its
 	// task has.
 	Unseen bool `json:"unseen,omitempty"`
+	// Seen is true for one when the change adds code with all names that its task has and the code did not.
+	Seen bool `json:"seen,omitempty"`
 }
 
 // File is a changed file. A renamed file is two: one that no longer exists and one that

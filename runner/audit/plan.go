@@ -41,6 +41,7 @@ func comparePlans(in Input) []Finding {
 			if code := names.Of(TextOf(after)); in.hasNone(code) {
 				early.Unseen, early.Text = true, early.Text+"; no changed file has "+termtext.Some(code, 3)
 			}
+			early.Seen = in.hasAll(names.Of(TextOf(after)))
 			found = append(found, early)
 		case in.Unchanged:
 			found = append(found, in.unworked(after))
@@ -75,16 +76,28 @@ func (in Input) untouched() string {
 // hasNone reports whether all changed files are known and none has one of these names. If some of them are new to these
 // files, only those count: a task that adds Write may also name Parse, which was there before.
 func (in Input) hasNone(known []string) bool {
-	fresh := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
-		return slices.ContainsFunc(in.Files, func(f File) bool { return names.In(f.Before, name) })
-	})
-	if len(fresh) > 0 {
+	if fresh := in.fresh(known); len(fresh) > 0 {
 		known = fresh
 	}
 	has := func(f File) bool {
 		return slices.ContainsFunc(known, func(name string) bool { return names.In(f.Path+"\n"+f.After, name) })
 	}
 	return len(known) > 0 && !in.Partial && !slices.ContainsFunc(in.Files, has)
+}
+
+// fresh are the names that no changed file had before.
+func (in Input) fresh(known []string) []string {
+	return slices.DeleteFunc(slices.Clone(known), func(name string) bool {
+		return slices.ContainsFunc(in.Files, func(f File) bool { return names.In(f.Before, name) })
+	})
+}
+
+// hasAll reports whether some of these names are new, and new code has each of those, not only a comment.
+func (in Input) hasAll(known []string) bool {
+	fresh := in.fresh(known)
+	return len(fresh) > 0 && !slices.ContainsFunc(fresh, func(name string) bool {
+		return !slices.ContainsFunc(in.Files, func(f File) bool { return isProduct(f.Path) && names.In(prose.Code(f.Path, f.After), name) })
+	})
 }
 
 func taskChanged(t task.Task, format string, args ...any) Finding {

@@ -79,6 +79,27 @@ func TestComparePlans_earlyTick_tellsWhenNothingNamesItsCode(t *testing.T) {
 	}
 }
 
+func TestComparePlans_earlyTick_isSeenOnlyInNewCode(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after string
+		want          bool
+	}{
+		"code":         {"", "def discount(percent):\n    return 1\n", true},
+		"a comment":    {"", "# TODO: discount(percent)\n", false},
+		"nothing":      {"", "def total():\n    return 1\n", false},
+		"it was there": {"def discount(percent):\n    return 1\n", "def discount(percent):\n    return 2\n", false},
+	} {
+		list := func(state task.State) []task.Task {
+			return []task.Task{{ID: "1", Title: "one", State: state}, {ID: "2", Title: "Add Cart.discount(percent)", State: state}}
+		}
+		found := comparePlans(Input{PlanBefore: list(task.Open), PlanAfter: list(task.Done), Task: "1",
+			Files: []File{{Path: "cart.py", Before: c.before, After: c.after, Existed: true, Exists: true}}})
+		if len(found) != 1 || found[0].Seen != c.want {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
 func TestComparePlans_easierTasks(t *testing.T) {
 	one := task.Task{ID: "1", Title: "Import customers", Description: "It handles files of 2 GB\nand reports each bad line.\nStatus: open"}
 	with := func(change func(*task.Task)) task.Task {

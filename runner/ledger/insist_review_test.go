@@ -32,6 +32,18 @@ func TestLearn_earlyTick_isWorkUnlessNothingNamesItsCode(t *testing.T) {
 		if l.Of("b").Early == unseen {
 			t.Errorf("unseen %t: worked %t", unseen, l.Of("b").Early)
 		}
+		if l.Of("b").Worked {
+			t.Error("nothing shows its code")
+		}
+	}
+}
+
+func TestLearn_earlyTickWithItsCode_isWork(t *testing.T) {
+	l := ledger.Ledger{}
+	l.Learn(turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true,
+		Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Seen: true}}}})
+	if !l.Of("b").Worked {
+		t.Error("its code is there")
 	}
 }
 

@@ -251,6 +251,7 @@ func (l Ledger) Learn(r turn.Result) {
 			foreign[f.Task] = true
 			n := l.Of(f.Task)
 			worked := !p.OnlyTicks && !f.Unseen
+			n.Worked = n.Worked || worked && f.Seen
 			n.Early = n.Early || worked
 			if n.Aside.Why != "" && worked && !n.Returned { // one more chance, and only one
 				n.Aside, n.Returned = state.Aside{}, true

@@ -24,7 +24,8 @@ type Book struct {
 	accepted []string // texts that a person has accepted
 	closed   []string // texts that reviewers have called justified
 	goals    goals
-	latest   string // command that shows all changes of this process
+	latest   string          // command that shows all changes of this process
+	standing map[string]bool // files as the turn left them that a finding is about: nobody can have repaired them
 }
 
 // Recall takes over what an earlier run left open. What is not about a file or a
@@ -48,7 +49,10 @@ func (b *Book) Accepted() []string { return b.accepted }
 // accepted was said of the work before this turn. Tests are counted again at the end.
 func (b *Book) Add(res turn.Result) {
 	b.accepted = nil
-	if b.goals.follow(res); res.Proof.After.IsDone(res.Task.ID) { // its tests were tried anew
+	for _, file := range res.Work.Change.Files {
+		delete(b.standing, file)
+	}
+	if b.goals.follow(res); res.Proof.After.IsDone(res.Task.ID) && !res.Work.Before.IsDone(res.Task.ID) { // its tests were tried anew
 		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
 			return i.Name == string(audit.KindGreenByTests) && i.Task == res.Task.ID
 		})
@@ -64,6 +68,12 @@ func (b *Book) Add(res turn.Result) {
 			which = cmp.Or(f.Task, which)
 		}
 		b.keep(f, fmt.Sprintf("ralph diff %s --run %s", which, res.Origin.Run))
+		if slices.Contains(res.Work.Change.Files, f.File) {
+			if b.standing == nil {
+				b.standing = map[string]bool{}
+			}
+			b.standing[f.File] = true
+		}
 	}
 }
 
@@ -113,13 +123,16 @@ func (b *Book) Look(in audit.Input, plan turn.Plan) {
 	if plan.Usable() && b.goals.known {
 		in.PlanBefore, in.PlanAfter = b.goals.tasks, plan.List.Tasks
 	}
+	for _, file := range in.Edited {
+		delete(b.standing, file)
+	}
 	still := audit.Compare(in)
 	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
 		shows := func(f audit.Finding) bool { return string(f.Kind) == i.Name && f.File == i.File && f.Task == i.Task }
 		touched := func(f audit.File) bool { return f.Path == i.File }
 		known := !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(in.Files, touched)
 		ofPlan := i.Name == string(audit.KindTaskChanged) && in.PlanBefore != nil
-		return (i.File != "" || ofPlan || aboutGit(i.Name)) && known && !slices.ContainsFunc(still, shows)
+		return !b.standing[i.File] && (i.File != "" || ofPlan || aboutGit(i.Name)) && known && !slices.ContainsFunc(still, shows)
 	})
 	for _, f := range still {
 		mine := f.File != "" && slices.Contains(in.Edited, f.File) // then a person may have written it

@@ -5,6 +5,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/git"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -31,6 +32,48 @@ func TestBook_findings_stayOpenUnlessTheirTickWasTakenBack(t *testing.T) {
 		b.Add(c.res) // the same once more is not a second item
 		if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != c.open {
 			t.Errorf("%s: %+v", name, items)
+		}
+	}
+}
+
+// What was found stays open until a person accepts it, or its file changes again: another task may excuse the like.
+func TestBook_anyKindOfFinding_staysOpenWhileItsFileIsAsItWas(t *testing.T) {
+	for _, row := range audit.Kinds() {
+		if row.Doubt {
+			continue
+		}
+		for _, f := range []audit.Finding{{Kind: row.Kind, File: "a_test.go", Text: "x"}, {Kind: row.Kind, Task: "T1", Text: "x"}} {
+			if row.Kind == audit.KindFewerTests || f.File == "" && (row.Kind == audit.KindTaskChanged || aboutGit(string(row.Kind))) {
+				continue // the report of the checks shows it, the plan, or git
+			}
+			var b Book
+			res := found(f)
+			res.Work.Change.Files = []string{"a_test.go"}
+			b.Add(res)
+			b.Add(turn.Result{Task: task.Task{ID: "T2"}, Origin: state.Origin{Run: "r", Iteration: 4}})
+			b.Look(audit.Input{Files: []audit.File{{Path: "a_test.go", After: "1", Exists: true}}}, turn.Plan{})
+			if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != 1 {
+				t.Errorf("%+v: nobody repaired it, but %+v", f, items)
+			}
+		}
+	}
+}
+
+func TestBook_fileChangedAgain_mayCloseItsFinding(t *testing.T) {
+	for name, change := range map[string]func(*Book, *audit.Input){
+		"by a turn": func(b *Book, _ *audit.Input) {
+			b.Add(turn.Result{Work: turn.Work{Change: git.Change{Files: []string{"a_test.go"}}}})
+		},
+		"by a person": func(_ *Book, in *audit.Input) { in.Edited = []string{"a_test.go"} },
+	} {
+		var b Book
+		res := found(audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"})
+		res.Work.Change.Files = []string{"a_test.go"}
+		b.Add(res)
+		in := audit.Input{Files: []audit.File{}}
+		change(&b, &in)
+		if b.Look(in, turn.Plan{}); len(b.Items) != 0 {
+			t.Errorf("%s: %+v", name, b.Items)
 		}
 	}
 }

@@ -47,6 +47,14 @@ func Only(name, before, after string) bool {
 	return re != nil && before != after && code(re, before) == code(re, after)
 }
 
+// Code is a file of code without its lines of comments.
+func Code(name, text string) string {
+	if re := patterns().comment[path.Ext(name)]; re != nil {
+		return code(re, text)
+	}
+	return text
+}
+
 // code is a text without its lines of comments.
 func code(comment *regexp.Regexp, text string) string {
 	var b strings.Builder
