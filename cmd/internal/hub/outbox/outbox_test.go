@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -83,5 +85,76 @@ func TestDeliver_failure_holdsTheRunBackAndIsTriedAgainForADay(t *testing.T) {
 	}
 	if err := box.Put(Entry{To: "a", Run: "../x", Kind: "y"}); err == nil {
 		t.Error(fmt.Errorf("a name that leads out is taken"))
+	}
+}
+
+// day is what became of a message to a service that answers again after a while.
+type day struct {
+	tries []time.Duration // since the message was put in
+	sent  int
+	lost  error
+}
+
+func dayOf(t *testing.T, down time.Duration) (d day) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		box, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := box.Put(Entry{To: "a", Run: "r", Seq: 1, Kind: "ended"}); err != nil {
+			t.Fatal(err)
+		}
+		deliver := func() (left int) {
+			left, err := box.Deliver(t.Context(), "a", func(context.Context, Entry) error {
+				at := time.Since(began)
+				if d.tries = append(d.tries, at); at < down {
+					return errors.New("down")
+				}
+				d.sent++
+				return nil
+			})
+			d.lost = errors.Join(d.lost, err)
+			return left
+		}
+		for deliver() > 0 && time.Since(began) < 30*time.Hour {
+			names, _ := box.waiting("a")
+			e, err := read(filepath.Join(dir, names[0]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried := len(d.tries)
+			time.Sleep(time.Until(e.Next) - time.Second) // sleep: the clock is a fake
+			if deliver(); len(d.tries) > tried {
+				t.Fatal("tried before its time")
+			}
+			time.Sleep(time.Second) // sleep: the clock is a fake
+		}
+	})
+	return d
+}
+
+func TestDeliver_serviceThatIsDown_isTriedWithLongerWaitsForADay(t *testing.T) {
+	d := dayOf(t, 48*time.Hour)
+	last := d.tries[len(d.tries)-1]
+	if d.sent > 0 || d.lost == nil || last < 24*time.Hour || last > 24*time.Hour+maxWait {
+		t.Errorf("sent %d, given up after %s: %v", d.sent, last, d.lost)
+	}
+	for i := 2; i < len(d.tries); i++ {
+		wait, before := d.tries[i]-d.tries[i-1], d.tries[i-1]-d.tries[i-2]
+		if wait < before || wait > maxWait {
+			t.Fatalf("try %d after %s, the one before after %s", i+1, wait, before)
+		}
+	}
+	if n := len(d.tries); n < 90 || n > 120 {
+		t.Errorf("%d tries in a day", n)
+	}
+}
+
+func TestDeliver_serviceThatComesBackAtTheEndOfTheDay_getsTheMessageOnce(t *testing.T) {
+	const down = 23 * time.Hour
+	if d := dayOf(t, down); d.sent != 1 || d.lost != nil || d.tries[len(d.tries)-1] > down+maxWait {
+		t.Errorf("sent %d, %v, last tried after %s", d.sent, d.lost, d.tries[len(d.tries)-1])
 	}
 }
