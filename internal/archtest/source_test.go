@@ -68,6 +68,37 @@ func checkSleep(t *tree) (found []violation) {
 	return found
 }
 
+// checkGlob allows filepath.Glob only for patterns that begin with a folder of the system.
+func checkGlob(t *tree) (found []violation) {
+	for _, p := range t.packages {
+		for _, f := range p.files {
+			if f.test {
+				continue
+			}
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				if calls(n, "filepath", "Glob") && !beginsWith(n.(*ast.CallExpr).Args[0], `"/proc/`) {
+					found = append(found, t.at(f, n.Pos(), "filepath.Glob below a folder of the user"))
+				}
+				return true
+			})
+		}
+	}
+	return found
+}
+
+// beginsWith reports whether the first text of a concatenation is such a literal.
+func beginsWith(e ast.Expr, text string) bool {
+	for {
+		sum, ok := e.(*ast.BinaryExpr)
+		if !ok {
+			break
+		}
+		e = sum.X
+	}
+	literal, ok := e.(*ast.BasicLit)
+	return ok && strings.HasPrefix(literal.Value, text)
+}
+
 // withAncestors calls fn for each node under root with the nodes around it,
 // the outermost first.
 func withAncestors(root ast.Node, fn func(n ast.Node, ancestors []ast.Node)) {

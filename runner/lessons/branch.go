@@ -132,8 +132,10 @@ func latestArchive(dir, branch string) string {
 
 // undoArchived forgets what only this turn taught in the archives: a branch that comes back brings its lessons along.
 func undoArchived(project string, t memory.Turn) error {
-	files, _ := filepath.Glob(filepath.Join(project, state.DirName, archiveDir, "*", File))
+	dir := filepath.Join(project, state.DirName, archiveDir)
+	files, _ := fs.Glob(os.DirFS(dir), "*/"+File)
 	for _, file := range files {
+		file = filepath.Join(dir, file)
 		all, err := restore(file)
 		if err != nil {
 			return err
@@ -150,12 +152,12 @@ func undoArchived(project string, t memory.Turn) error {
 
 // latestReport is the page of the latest run; empty if there is none.
 func latestReport(dir string) string {
-	pages, _ := filepath.Glob(filepath.Join(dir, "reports", "*.md"))
+	pages, _ := fs.Glob(os.DirFS(dir), "reports/*.md")
 	if len(pages) == 0 {
 		return ""
 	}
 	slices.Sort(pages)
-	return pages[len(pages)-1]
+	return filepath.Join(dir, pages[len(pages)-1])
 }
 
 // copyTo copies a file into a folder, over an older copy. One that is not there is left out.

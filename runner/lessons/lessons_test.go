@@ -363,7 +363,7 @@ func TestOnBranch_planIsCommitted_keepsThatOfTheOldBranch(t *testing.T) {
 
 // A branch that comes back must not bring back what an undo took away meanwhile.
 func TestUndo_alsoForgetsInArchives(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "app[1]")
 	at := memory.Turn{Run: "r1", Iteration: 2}
 	lesson, _ := memory.New("The cache is per user", memory.Pattern, time.Now())
 	lesson.Turns = []memory.Turn{at}

@@ -95,9 +95,9 @@ func (b *Branch) unlock() {
 		common = filepath.Dir(folder)
 	}
 	for _, pattern := range []string{"refs/ralph-work/*.lock", "refs/heads/ralph/*.lock"} {
-		all, _ := filepath.Glob(filepath.Join(common, pattern))
+		all, _ := fs.Glob(os.DirFS(common), pattern)
 		for _, lock := range all {
-			_ = os.Remove(lock)
+			_ = os.Remove(filepath.Join(common, lock))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,10 +156,10 @@ func Key(dir string) string {
 	sum := sha256.New()
 	for _, pattern := range []string{"", "*", "*/*"} {
 		for _, name := range manifests {
-			paths, _ := filepath.Glob(filepath.Join(dir, pattern, name))
-			for _, path := range paths {
-				if data, err := state.ReadFile(path, 1<<20); err == nil && !strings.Contains(path, "node_modules") {
-					fmt.Fprintf(sum, "%s %d\n", strings.TrimPrefix(path, dir), len(data))
+			files, _ := fs.Glob(os.DirFS(dir), path.Join(pattern, name))
+			for _, file := range files {
+				if data, err := state.ReadFile(filepath.Join(dir, file), 1<<20); err == nil && !strings.Contains(file, "node_modules") {
+					fmt.Fprintf(sum, "/%s %d\n", file, len(data))
 					sum.Write(data)
 				}
 			}

@@ -121,3 +121,13 @@ func TestDue_codeWithoutAManifest_isSomethingToFindOut(t *testing.T) {
 		}
 	}
 }
+
+func TestKey_folderWithABracketInItsName_changesWithTheManifests(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "app[1]")
+	write(t, dir, "go.mod", "module a\n")
+	before := Key(dir)
+	write(t, dir, "sub/go.mod", "module b\n")
+	if Key(dir) == before {
+		t.Error("a new manifest was not seen")
+	}
+}

@@ -3,6 +3,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -36,16 +37,17 @@ func ralphex(dir string) (p Project, pairs []pair, err error) {
 	if filepath.IsAbs(plans) || strings.HasPrefix(plans, "..") {
 		return p, nil, fmt.Errorf("plans_dir %q is outside of the project", plans)
 	}
-	found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(plans), "*.md"))
+	folder := filepath.Join(dir, filepath.FromSlash(plans))
+	found, err := fs.Glob(os.DirFS(folder), "*.md")
 	if err != nil {
 		return p, nil, err
 	}
 	for _, file := range found { // sorted
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(filepath.Join(folder, file))
 		if err != nil {
 			return p, nil, err
 		}
-		name := plans + "/" + filepath.Base(file)
+		name := plans + "/" + file
 		switch {
 		case !openBox().Match(text):
 		case p.Plan == "":
@@ -60,7 +62,8 @@ func ralphex(dir string) (p Project, pairs []pair, err error) {
 	if says(filepath.Join(dir, ".ralphex/prompts/task.txt")) {
 		p.Left = append(p.Left, Left{".ralphex/prompts/task.txt", "it speaks of ralphex's signals; put your own rules into .ralph/PROMPT.md"})
 	}
-	if agents, _ := filepath.Glob(filepath.Join(dir, ".ralphex/agents/*.txt")); slices.ContainsFunc(agents, says) {
+	agents, _ := fs.Glob(os.DirFS(dir), ".ralphex/agents/*.txt")
+	if slices.ContainsFunc(agents, func(file string) bool { return says(filepath.Join(dir, file)) }) {
 		p.Left = append(p.Left, Left{".ralphex/agents", "reviewers are judges here: JUDGES, docs/review.md"})
 	}
 	return p, append(pairs, pair{"executor", "claude"}), nil // if no line says otherwise

@@ -10,6 +10,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,8 +85,9 @@ func prepare(cmd *cobra.Command) {
 // the value of a flag that is its own. A value that has no default is shown as VALUE.
 func tidied(dir string) error {
 	words := strings.NewReplacer(`"Jan 0001"`, `""`, "[=false]", "", `\fP=""`, `\fP=VALUE`, "\\fP=\n", "\\fP=VALUE\n")
-	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	pages, err := fs.Glob(os.DirFS(dir), "*.1")
 	for _, page := range pages {
+		page = filepath.Join(dir, page)
 		text, readErr := os.ReadFile(page)
 		if readErr != nil {
 			return readErr

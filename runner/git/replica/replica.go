@@ -174,8 +174,9 @@ func (r *Replica) Close() {
 
 // Sweep removes the copies in home whose program is gone.
 func Sweep(home string) {
-	all, _ := filepath.Glob(filepath.Join(home, prefix+"*"))
+	all, _ := fs.Glob(os.DirFS(home), prefix+"*")
 	for _, top := range all {
+		top = filepath.Join(home, top)
 		lock := flock.New(filepath.Join(top, locked))
 		if mine, err := lock.TryLock(); err != nil || !mine {
 			continue

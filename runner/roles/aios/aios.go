@@ -6,6 +6,7 @@ package aios
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -203,8 +204,9 @@ func (h Handoff) Write(dir string, now time.Time) error {
 
 // Consume marks what the story's earlier calls left for a role as read, now that this role has answered.
 func Consume(dir, to, story string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "handoff-*-to-"+to+"-*.yaml"))
+	files, err := fs.Glob(os.DirFS(dir), "handoff-*-to-"+to+"-*.yaml")
 	for _, file := range files {
+		file = filepath.Join(dir, file)
 		var h Handoff
 		data, readErr := os.ReadFile(file)
 		if readErr != nil || yaml.Unmarshal(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,9 +75,10 @@ func Remember(contained bool, c Call, before store.Plan) *Plan {
 	if !contained || c.Task.ID == "" || !before.Usable() {
 		return p
 	}
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(c.Plan.Path), returned+"*")) // ralph was killed
-	for _, path := range left {
-		_ = os.Remove(path)
+	dir := filepath.Dir(c.Plan.Path)
+	left, _ := fs.Glob(os.DirFS(dir), returned+"*") // ralph was killed
+	for _, name := range left {
+		_ = os.Remove(filepath.Join(dir, name))
 	}
 	for _, path := range Paths(c.Plan, before) {
 		info, err := os.Stat(path)
