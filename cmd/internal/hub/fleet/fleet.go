@@ -31,10 +31,11 @@ const (
 	offers    = "ralph.work.offer"
 	ackWait   = 60 * time.Second
 	progress  = 20 * time.Second
-	beat      = 5 * time.Second  // between signs of life
+	beat      = 3 * time.Second  // between signs of life
 	gone      = 30 * time.Second // without the server
 	answers   = 3 * ackWait      // without a worker that began
 	silence   = 20 * time.Second // without one the other side is gone
+	misses    = 3                // signs of life that nobody listens to: the worker is gone
 	claimWait = 5 * time.Second
 	deliver   = 5         // how often an offer is handed out
 	part      = 512 << 10 // of a line; the default server takes 1 MiB
@@ -57,15 +58,7 @@ type offer struct {
 }
 
 // version is that of offers and sessions. A worker refuses any other.
-const version = 1
-
-// frame is a message of a session.
-type frame struct {
-	Seq  uint64 `json:"n"`
-	Data []byte `json:"d,omitempty"` // empty: a sign of life
-	End  bool   `json:"e,omitempty"`
-	Why  string `json:"w,omitempty"` // of an End that is not a success
-}
+const version = 2
 
 func claimOf(id string) string { return "ralph.turn." + id + ".claim" }
 func wayOf(id, session, direction string) string {

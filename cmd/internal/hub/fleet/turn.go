@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,10 +71,9 @@ type client struct {
 	mu      sync.Mutex
 	first   []byte // the run's hello, for each worker
 	session string // of the worker; empty if there is none
-	sub     *nats.Subscription
-	sent    uint64
-	heard   uint64
-	last    time.Time // when the worker was heard
+	link    *link
+	subs    []*nats.Subscription // of the session
+	missed  int                  // signs of life in a row that nobody listened to
 }
 
 func (t *client) hello(in io.Reader) ([]byte, error) {
@@ -89,19 +89,21 @@ func (t *client) hello(in io.Reader) ([]byte, error) {
 func (t *client) claimed(m *nats.Msg) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.session != "" && time.Since(t.last) < silence {
+	if t.session != "" && !t.alone(time.Now()) {
 		_ = m.Respond([]byte("no")) // one is at it
 		return
 	}
-	if t.sub != nil {
-		_ = t.sub.Unsubscribe()
+	for _, s := range t.subs {
+		_ = s.Unsubscribe()
 	}
 	session := string(m.Data)
-	sub, err := t.conn.Subscribe(wayOf(t.id, session, "out"), func(m *nats.Msg) { t.hear(session, m) })
+	missing := wayOf(t.id, session, "missing")
+	out, err := t.conn.Subscribe(wayOf(t.id, session, "out"), func(m *nats.Msg) { t.hear(session, m) })
 	if err == nil {
-		err = sub.SetPendingLimits(-1, -1)
+		err = out.SetPendingLimits(-1, -1)
 	}
-	if err == nil {
+	lost, err2 := t.conn.Subscribe(missing, func(*nats.Msg) { t.miss(session) })
+	if err = errors.Join(err, err2); err == nil {
 		err = t.conn.FlushTimeout(beat)
 	}
 	if err != nil {
@@ -109,7 +111,8 @@ func (t *client) claimed(m *nats.Msg) {
 		return
 	}
 	t.send(frame{End: true}) // to the one before
-	t.sub, t.session, t.sent, t.heard, t.last = sub, session, 0, 0, time.Now()
+	t.subs, t.session, t.missed = []*nats.Subscription{out, lost}, session, 0
+	t.link = &link{conn: t.conn, to: wayOf(t.id, session, "in"), missing: missing, last: time.Now()}
 	_ = m.Respond([]byte("yes"))
 	t.send(frame{Data: t.first})
 }
@@ -118,20 +121,20 @@ func (t *client) claimed(m *nats.Msg) {
 func (t *client) hear(session string, m *nats.Msg) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var f frame
-	switch err := json.Unmarshal(m.Data, &f); {
-	case session != t.session:
-		return
-	case err != nil || f.Seq != t.heard+1:
-		t.over(errors.New("a message of the worker is lost"))
+	if session != t.session {
 		return
 	}
-	t.heard, t.last = t.heard+1, time.Now()
+	f, fresh, err := t.link.take(m.Data)
+	if err != nil {
+		t.over(errors.New("a message of the worker cannot be read"))
+	}
+	if t.missed = 0; !fresh {
+		return
+	}
 	if _, err := t.out.Write(f.Data); err != nil {
 		t.over(fmt.Errorf("write to the run: %w", err))
 	}
 	if f.End {
-		_ = m.Respond(nil)
 		_ = t.conn.FlushTimeout(beat)
 		if f.Why != "" {
 			t.over(errors.New(f.Why))
@@ -140,15 +143,25 @@ func (t *client) hear(session string, m *nats.Msg) {
 	}
 }
 
+// miss counts signs of life that nobody listened to. A worker that is killed is known to be gone after a few,
+// and one that lost its connection has time to come back.
+func (t *client) miss(session string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if session == t.session {
+		t.missed++
+	}
+}
+
+// alone reports whether the worker of the session is gone. The lock is held.
+func (t *client) alone(now time.Time) bool { return t.missed >= misses || t.link.silent(now) > silence }
+
 // send is for the worker there is. The lock is held.
 func (t *client) send(f frame) {
 	if t.session == "" {
 		return
 	}
-	t.sent++
-	f.Seq = t.sent
-	data, _ := json.Marshal(f) // plain values: it cannot fail
-	if err := t.conn.Publish(wayOf(t.id, t.session, "in"), data); err != nil {
+	if err := t.link.send(f); err != nil {
 		t.over(fmt.Errorf("write to the worker: %w", err))
 	}
 }
@@ -168,7 +181,7 @@ func (t *client) pass() {
 	for {
 		n, err := t.in.Read(buffer)
 		if n > 0 {
-			t.tell(frame{Data: buffer[:n]})
+			t.tell(frame{Data: bytes.Clone(buffer[:n])})
 		}
 		if err != nil {
 			t.over(errDone)
@@ -177,18 +190,21 @@ func (t *client) pass() {
 	}
 }
 
-// waits reports whether no worker is at the turn.
-func (t *client) waits(now time.Time) bool {
+// waits reports whether no worker is at the turn. gone is true when one was.
+func (t *client) waits(now time.Time) (waits, gone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.session == "" || now.Sub(t.last) > silence
+	if t.session == "" {
+		return true, false
+	}
+	return t.alone(now), t.alone(now)
 }
 
 // silent reports whether a worker began, and neither it nor another one was heard for long.
 func (t *client) silent(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.session != "" && now.Sub(t.last) > answers
+	return t.session != "" && t.link.silent(now) > answers
 }
 
 func (t *client) beats(ctx context.Context) {
@@ -208,11 +224,16 @@ func (t *client) beats(ctx context.Context) {
 			} else if t.silent(now) {
 				t.over(errors.New("no worker goes on with the turn"))
 			}
-			if t.waits(now) && now.Sub(offered) > gone { // an offer may be lost with a worker
+			waits, lost := t.waits(now)
+			if waits && (now.Sub(offered) > gone || lost && now.Sub(offered) > silence/2) { // an offer may be lost with a worker
 				offered = now
 				_ = t.conn.Publish(offers, t.offer)
 			}
-			t.tell(frame{})
+			t.mu.Lock()
+			if t.session != "" {
+				t.link.beat()
+			}
+			t.mu.Unlock()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -80,7 +80,7 @@ func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
 		return
 	}
 	s := &session{w: w, conn: conn, id: o.ID, name: nuid.Next()}
-	s.last.Store(time.Now().UnixNano())
+	s.link = &link{conn: conn, to: wayOf(s.id, s.name, "out"), last: time.Now()}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	inR, inW := io.Pipe()
@@ -120,9 +120,9 @@ func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
 	}
 	why := carry(ctx, inR, func(p []byte) { s.say(frame{Data: p}) })
 	_ = inR.Close()
-	s.end(why)
+	s.end(ctx, why)
 	_ = m.Ack()
-	if err := context.Cause(ctx); err != nil && why == "" {
+	if err := context.Cause(ctx); err != nil && why == "" && !s.link.settled() {
 		why = err.Error()
 	}
 	w.Log("turn %s is over: %s", s.id, cmp.Or(why, "done"))
@@ -143,26 +143,21 @@ func (w Work) program(ctx context.Context, in io.Reader, say func([]byte)) (why 
 
 // session is a turn that this worker carries out.
 type session struct {
-	w        Work
-	conn     *nats.Conn
-	id, name string
-	heard    uint64
-	last     atomic.Int64 // when the run was heard last
-
-	mu   sync.Mutex
-	sent uint64
+	w    Work
+	conn *nats.Conn
+	id   string
+	name string
+	link *link
 }
 
 // hear takes what the run says.
 func (s *session) hear(ctx context.Context, m *nats.Msg, lines chan []byte, end context.CancelFunc) {
-	var f frame
-	if err := json.Unmarshal(m.Data, &f); err != nil || f.Seq != s.heard+1 || f.End {
+	f, fresh, err := s.link.take(m.Data)
+	if err != nil || fresh && f.End {
 		end()
 		return
 	}
-	s.heard++
-	s.last.Store(time.Now().UnixNano())
-	if len(f.Data) > 0 {
+	if fresh && len(f.Data) > 0 {
 		select {
 		case lines <- f.Data:
 		case <-ctx.Done():
@@ -172,26 +167,24 @@ func (s *session) hear(ctx context.Context, m *nats.Msg, lines chan []byte, end 
 
 // say sends a frame to the run.
 func (s *session) say(f frame) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for first := true; first || len(f.Data) > 0; first = false {
 		piece := f
-		piece.Data = f.Data[:min(part, len(f.Data))]
+		piece.Data = bytes.Clone(f.Data[:min(part, len(f.Data))])
 		f.Data = f.Data[len(piece.Data):]
-		s.sent++
-		piece.Seq = s.sent
-		data, _ := json.Marshal(piece) // plain values: it cannot fail
-		_ = s.conn.Publish(wayOf(s.id, s.name, "out"), data)
+		_ = s.link.send(piece)
 	}
 }
 
-// end tells the run that nothing follows.
-func (s *session) end(why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent++
-	data, _ := json.Marshal(frame{Seq: s.sent, End: true, Why: why}) // plain values: it cannot fail
-	_, _ = s.conn.Request(wayOf(s.id, s.name, "out"), data, claimWait)
+// end tells the run that nothing follows, and waits until it has heard everything, or is gone.
+func (s *session) end(ctx context.Context, why string) {
+	s.say(frame{End: true, Why: why})
+	for ctx.Err() == nil && !s.link.settled() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	_ = s.conn.FlushTimeout(beat)
 }
 
 // alive says that the turn goes on, and ends it when the run is gone.
@@ -204,7 +197,7 @@ func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.Cancel
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if now.UnixNano()-s.last.Load() > int64(silence) {
+			if s.link.silent(now) > silence {
 				end()
 				return
 			}
@@ -212,7 +205,7 @@ func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.Cancel
 				told = now
 				_ = m.InProgress()
 			}
-			s.say(frame{})
+			s.link.beat()
 		}
 	}
 }
