@@ -102,7 +102,7 @@ e2e: testgate tools-for-tests ## ralph with real agent CLIs against a mock API (
 	$(GATE) -tags e2e -count=1 -v -timeout 20m ./internal/e2e/...
 
 faults: ## the long form of the fault suite: hours; RALPH_FAULTS_PERCENT=10 makes it shorter
-	go test -tags faults -count=1 -v -timeout 4h ./internal/faults
+	go test -tags faults -count=1 -v -timeout 4h ./internal/faults ./cmd/internal/hub/fleet
 
 bench: ## figures of speed and size beside their bounds; a missed one is named, and no failure
 	go run ./internal/bench

@@ -37,6 +37,9 @@ const (
 	silence   = 20 * time.Second // without one the other side is gone
 	misses    = 3                // signs of life that nobody listens to: the worker is gone
 	claimWait = 5 * time.Second
+	copies    = 3 // of the queue, in a cluster
+	try       = 5 * time.Second
+	http503   = 503       // of a cluster without a leader, for now
 	deliver   = 5         // how often an offer is handed out
 	part      = 512 << 10 // of a line; the default server takes 1 MiB
 )
@@ -117,14 +120,44 @@ func shown(addresses string) string {
 	return strings.Join(all, ",")
 }
 
-// queue makes or finds the work queue.
-func queue(ctx context.Context, js jetstream.JetStream) (jetstream.Stream, error) {
-	s, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: stream, Subjects: []string{"ralph.work.>"},
-		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, MaxAge: 24 * time.Hour, MaxMsgSize: 4096})
+// queue finds the work queue, or makes it: with copies where the server is a cluster.
+func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream) (s jetstream.Stream, err error) {
+	err = persist(ctx, func(ctx context.Context) error {
+		if s, err = js.Stream(ctx, stream); !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return err
+		}
+		c := jetstream.StreamConfig{Name: stream, Subjects: []string{"ralph.work.>"}, Retention: jetstream.WorkQueuePolicy,
+			Storage: jetstream.FileStorage, MaxAge: 24 * time.Hour, MaxMsgSize: 4096, Replicas: 1}
+		if conn.ConnectedClusterName() != "" {
+			c.Replicas = copies
+		}
+		s, err = js.CreateStream(ctx, c)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open the queue of the fleet: %w", err)
 	}
 	return s, nil
+}
+
+// persist tries again while a node of a cluster, or the server, is gone.
+func persist(ctx context.Context, f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, gone)
+	defer cancel()
+	for {
+		try, done := context.WithTimeout(ctx, try)
+		err := f(try)
+		done()
+		refused := (*jetstream.APIError)(nil)
+		if err == nil || errors.As(err, &refused) && refused.Code != http503 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(again):
+		}
+	}
 }
 
 // Server is the embedded one of a user.

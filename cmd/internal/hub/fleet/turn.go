@@ -36,11 +36,15 @@ func Turn(ctx context.Context, a Access, in io.Reader, out io.Writer) error {
 		return err
 	}
 	t.first = hello
-	if _, err := queue(ctx, js); err != nil {
+	if _, err := queue(ctx, conn, js); err != nil {
 		return err
 	}
 	data, _ := json.Marshal(offer{V: version, ID: t.id}) // plain values: it cannot fail
-	if _, err := js.Publish(ctx, offers, data); err != nil {
+	err = persist(ctx, func(ctx context.Context) error { // offered twice, it is carried out once
+		_, err := js.Publish(ctx, offers, data)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("offer the turn: %w", err)
 	}
 	t.offer = data

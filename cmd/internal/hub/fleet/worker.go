@@ -39,12 +39,16 @@ func Worker(ctx context.Context, w Work) error {
 		return err
 	}
 	defer conn.Close()
-	q, err := queue(ctx, js)
+	q, err := queue(ctx, conn, js)
 	if err != nil {
 		return err
 	}
-	c, err := q.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: ackWait, MaxDeliver: deliver, MaxAckPending: 10000})
+	var c jetstream.Consumer
+	err = persist(ctx, func(ctx context.Context) error {
+		c, err = q.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait: ackWait, MaxDeliver: deliver, MaxAckPending: 10000})
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("join the fleet: %w", err)
 	}
