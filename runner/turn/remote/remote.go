@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,19 +63,25 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 	p.Assignment = t.pathless(a)
 	var end End
 	var pack strings.Builder
+	var began time.Time
+	refused := 0
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	err = t.talk(work, ctx, func(l Line, c *call) (bool, error) {
 		switch {
 		case l.Hello != nil:
 			pack.Reset()
+			a.Origin.Host = cmp.Or(machine(l.Hello.Host), a.Origin.Host)
+			began = time.Now()
 			return false, c.send(work, t.Root, p, l.Hello.Has)
 		case l.Pack != nil:
 			return false, Collect(&pack, l.Pack)
 		case l.Event != nil:
-			l.Event.Origin = a.Origin
-			l.Event.Data = turn.Redacted(l.Event.Data)
-			emit(*l.Event)
+			if e, ok := heard(*l.Event, a.Origin); ok {
+				emit(e)
+			} else {
+				refused++
+			}
 		case l.End != nil:
 			end = *l.End
 			return true, nil
@@ -87,6 +94,10 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 	case end.Error != "" || end.Result == nil || end.Result.V != turn.Version:
 		return turn.Result{}, &FailedError{"the worker failed: " + termtext.Line(end.Error)}
 	}
+	if refused > 0 {
+		emit(state.NewEvent(a.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
+			Text: fmt.Sprintf("the worker sent %d events that are not for it to send; they do not count", refused)}))
+	}
 	if end.Head != "" {
 		late, done := stop.Outlast(ctx)
 		defer done()
@@ -94,15 +105,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 			return turn.Result{}, &FailedError{err.Error()}
 		}
 	}
-	return believed(*end.Result, a), nil
-}
-
-// believed is what a worker may say about its turn. Who worked on what, and the checks of the run,
-// are what the run knows, not what it is told.
-func believed(res turn.Result, a turn.Assignment) turn.Result {
-	res.Origin, res.Task, res.Agent, res.Checks = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks
-	res.PlanName = a.Plan.Name
-	return res
+	return believed(*end.Result, a, began), nil
 }
 
 // take brings the worktree to what the worker left: its HEAD, and the rest as uncommitted changes.

@@ -1,0 +1,53 @@
+package remote
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/logs/termtext"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// mayTell reports whether a turn tells of such a thing. The rest is for the run alone to say: its decisions, the
+// states of tasks, questions and answers, verdicts, its start and its end.
+func mayTell(p state.Payload) bool {
+	switch d := p.(type) {
+	case state.Baseline, state.SessionStart, state.Text, state.Tool, state.ToolResult, state.Usage, state.Denied,
+		state.Blocked, state.Limit, state.Retry, state.AgentError, state.FinalMessage, state.Check:
+		return true
+	case state.Phase:
+		return slices.Contains([]string{state.PhaseAgent, state.PhaseObserving, state.PhaseChecking}, d.Name)
+	case state.Finding:
+		return d.Source == state.FoundByAudit || d.Source == state.FoundByChecks
+	}
+	return false
+}
+
+// heard makes an event of the run of what a worker says; false: a worker may not say it. Number, time and origin are the
+// run's own, since the clock of another machine may be wrong.
+func heard(e state.Event, from state.Origin) (state.Event, bool) {
+	if e.Data == nil || !mayTell(e.Data) {
+		return e, false
+	}
+	return state.NewEvent(from, time.Now(), turn.Redacted(e.Data)), true
+}
+
+// believed is what a worker may say about its turn. Who worked on what, when, and the checks of the run, are what the
+// run knows, not what it is told.
+func believed(res turn.Result, a turn.Assignment, began time.Time) turn.Result {
+	res.Origin, res.Task, res.Agent, res.Checks = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks
+	res.PlanName = a.Plan.Name
+	res.Started, res.Duration = began, min(max(res.Duration, 0), time.Since(began))
+	return res
+}
+
+// machine is the name of a worker's machine as it may be shown; empty: nobody knows it.
+func machine(host string) string {
+	const longest = 64
+	if host = strings.TrimSpace(termtext.Line(host)); len(host) > longest {
+		return ""
+	}
+	return host
+}
