@@ -137,7 +137,7 @@ func serve(ctx context.Context, s touch.Serve, ralph string, out io.Writer) erro
 		var sent sync.WaitGroup
 		ctx, stop := context.WithCancel(ctx)
 		defer func() { stop(); sent.Wait() }()
-		sent.Go(func() { _ = traces.Send(ctx, known) }) // the dashboard goes on without them
+		sent.Go(func() { _ = traces.Send(ctx, known, filepath.Join(stateHome, "ralph", "hub", "traces")) }) // the dashboard goes on without them
 	}
 	if _, port, _ := net.SplitHostPort(s.Listen); port == "0" { // the system has chosen one
 		s.Listen = listener.Addr().String()

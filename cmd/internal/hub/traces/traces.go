@@ -41,11 +41,13 @@ func CheckProtocol(getenv func(string) string) error {
 	return nil
 }
 
-// Send follows the living runs of these projects until ctx ends. Where to send is said by the variables of
-// OpenTelemetry.
-func Send(ctx context.Context, projects func() []string) error { return send(ctx, projects, lookEvery) }
+// Send follows the living runs of these projects until ctx ends, and sends those that ended in the
+// last day. The file record keeps what was sent. The variables of OpenTelemetry say where to send.
+func Send(ctx context.Context, projects func() []string, record string) error {
+	return send(ctx, projects, record, lookEvery)
+}
 
-func send(ctx context.Context, projects func() []string, every time.Duration) error {
+func send(ctx context.Context, projects func() []string, record string, every time.Duration) error {
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return fmt.Errorf("send traces: %w", err)
@@ -56,11 +58,17 @@ func send(ctx context.Context, projects func() []string, every time.Duration) er
 		defer cancel()
 		_ = provider.Shutdown(ctx) // what a collector does not take is lost
 	}()
-	f := follower{tracer: provider.Tracer("ralph"), runs: map[string]*followed{}}
+	f := follower{tracer: provider.Tracer("ralph"), runs: map[string]*followed{}, looked: map[string]string{}, sent: readSent(record)}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		f.look(projects())
+		if len(f.over) > 0 {
+			if provider.ForceFlush(ctx) == nil {
+				f.sent.keep(f.over)
+			}
+			f.over = nil
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -107,6 +115,9 @@ func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) (id trace.SpanID) {
 type follower struct {
 	tracer trace.Tracer
 	runs   map[string]*followed // by folder
+	looked map[string]string    // by folder: the size and time of the events that were searched for ended runs
+	sent   *sent
+	over   []string // runs whose last span was made since the latest flush
 }
 
 // followed is a run that is alive, or was at the last look.
@@ -126,6 +137,7 @@ func (f *follower) look(projects []string) {
 			run.read()
 			if !alive || owner.RunID != run.id {
 				run.close("the runner died")
+				f.ended(run.id, run.last)
 				_ = run.tail.Close()
 				delete(f.runs, dir)
 				run = nil
@@ -133,9 +145,13 @@ func (f *follower) look(projects []string) {
 		}
 		if run == nil && alive && owner.RunID != "" {
 			run = &followed{spans: newSpans(f.tracer, owner.RunID), reader: r, tail: logs.NewTail(r.EventsPath(), -1)}
+			run.last = f.sent.until[run.id]
 			f.runs[dir] = run
 			_ = view.EachEvent(r, run.id, wanted, run.add) // what is unreadable is missing in the trace
 			run.read()
+		}
+		if run == nil {
+			f.past(dir, r)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -44,6 +45,12 @@ func (c *collected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // follow follows a run to its end, and returns what the collector got.
 func follow(t *testing.T, p *sample.Project, while func()) map[string][]*wire.Span {
 	t.Helper()
+	return followAgain(t, p, filepath.Join(t.TempDir(), "sent"), while)
+}
+
+// followAgain is follow for a hub that may find in the record what others sent.
+func followAgain(t *testing.T, p *sample.Project, record string, while func()) map[string][]*wire.Span {
+	t.Helper()
 	c := &collected{spans: map[string][]*wire.Span{}}
 	server := httptest.NewServer(c)
 	defer server.Close()
@@ -57,7 +64,7 @@ func follow(t *testing.T, p *sample.Project, while func()) map[string][]*wire.Sp
 			default:
 			}
 			return []string{p.Dir}
-		}, 50*time.Millisecond)
+		}, record, 50*time.Millisecond)
 	}()
 	<-looks
 	<-looks // the first one is over
@@ -124,6 +131,45 @@ func TestSend_runnerDies_runEndsWithAnErrorAndTheSameIds(t *testing.T) {
 			t.Error("another id")
 		}
 		id = got["turn"][0].SpanId
+	}
+}
+
+func TestSend_runsThatEndedBefore_areSentOnce(t *testing.T) {
+	s, _ := sample.Run(time.Now())
+	at := time.Now().Add(-8 * time.Hour)
+	ended := func(seq int64, run string, at time.Time) (all []state.Event) {
+		for i, d := range []state.Payload{state.RunStart{Resumed: seq > 1}, state.IterationStart{Title: run}, state.IterationEnd{}, state.RunEnd{Exit: 4}} {
+			e := event(seq+int64(i), i%3, at, d)
+			e.Run = run
+			all = append(all, e)
+		}
+		return all
+	}
+	p := sample.New(t, s, append(append(ended(1, "old", at.Add(-48*time.Hour)), ended(1, "evening", at)...), ended(1, "night", at)...))
+	p.Release()
+	record := filepath.Join(t.TempDir(), "hub", "sent")
+	got := followAgain(t, p, record, func() {})
+	if len(got["run"]) != 2 || len(got["turn"]) != 2 || got["run"][0].Status.GetCode() == wire.Status_STATUS_CODE_ERROR {
+		t.Fatalf("sent %d runs and %d turns, want those of the last day: %v", len(got["run"]), len(got["turn"]), got)
+	}
+	if got := followAgain(t, p, record, func() {}); len(got) != 0 {
+		t.Errorf("a second hub sends %v", got)
+	}
+	p.Add(ended(5, "night", at.Add(time.Hour))...)
+	if got := followAgain(t, p, record, func() {}); len(got["run"]) != 1 || len(got["turn"]) != 1 {
+		t.Errorf("of a resumed run a hub sends %v", got)
+	}
+}
+
+func TestSend_runThatWasFollowed_isNotSentAgain(t *testing.T) {
+	s, _ := sample.Run(time.Now())
+	p := sample.New(t, s, []state.Event{event(1, 0, time.Now(), state.RunStart{}), event(2, 1, time.Now(), state.IterationStart{})})
+	record := filepath.Join(t.TempDir(), "sent")
+	if got := followAgain(t, p, record, p.Release); len(got["run"]) != 1 {
+		t.Fatalf("%v", got)
+	}
+	if got := followAgain(t, p, record, func() {}); len(got) != 0 {
+		t.Errorf("a second hub sends %v", got)
 	}
 }
 
