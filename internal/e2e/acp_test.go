@@ -11,10 +11,9 @@ import (
 	"ralph/internal/mockllm"
 )
 
-// speakers are CLIs that speak the Agent Client Protocol, with the argument for that. qwen speaks it, too, but then
-// sends conversations that the mock takes for new ones.
+// speakers are CLIs that speak the Agent Client Protocol, with the argument for that.
 func speakers() map[string]string {
-	return map[string]string{"gemini": "--acp", "opencode": "acp"}
+	return map[string]string{"gemini": "--acp", "opencode": "acp", "qwen": "--acp"}
 }
 
 func TestACP_planOfTwo_isWorkedOff(t *testing.T) {

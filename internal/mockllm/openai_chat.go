@@ -33,8 +33,10 @@ func (r *chatRequest) query() query {
 	if _, qwen := q.find("read_file"); qwen {
 		q.shell = "run_shell_command"
 	}
-	// After its answer Qwen Code lets a sub-agent with tools tidy up its memory.
-	if text, fresh := q.prompt(); fresh && strings.Contains(text, "Managed memory has") {
+	// After its answer Qwen Code lets a sub-agent with tools tidy up its memory. Behind ACP it asks the model
+	// whether a command is safe; the answer here is not a verdict, so that it asks its client.
+	if text, fresh := q.prompt(); fresh && (strings.Contains(text, "Managed memory has") ||
+		strings.Contains(text, "## Pending tool call to classify")) {
 		q.side = true
 	}
 	return q
