@@ -222,6 +222,7 @@ var acts = map[string]func(*actor) int{
 	"beside":     (*actor).beside,
 	"candidate":  (*actor).candidate,
 	"fills-slot": (*actor).fillsSlot,
+	"odd":        (*actor).odd,
 }
 
 // honest is the agent as it should be, but for what it leaves running now and then.
