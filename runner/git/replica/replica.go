@@ -112,8 +112,8 @@ func build(ctx context.Context, home, dir, oid string) (*Replica, error) {
 	return r, r.borrow(ctx, root)
 }
 
-// borrow links the installed folders. cargo writes its target folder, but under names that
-// depend on the place of the project.
+// borrow links the installed folders. cargo writes into its target folder, so the copy gets
+// one of its own.
 func (r *Replica) borrow(ctx context.Context, root string) error {
 	out, err := command.Run(ctx, root, "ls-files", "--others", "--directory", "-z")
 	if err != nil {
@@ -121,11 +121,16 @@ func (r *Replica) borrow(ctx context.Context, root string) error {
 	}
 	for name := range strings.SplitSeq(out, "\x00") {
 		name = strings.TrimSuffix(name, "/")
-		_, err := r.files.Stat(path.Join(path.Dir(name), "Cargo.toml"))
-		if !slices.Contains(installed, path.Base(name)) && (path.Base(name) != "target" || err != nil) {
+		from := filepath.Join(root, filepath.FromSlash(name))
+		if _, err := r.files.Stat(path.Join(path.Dir(name), "Cargo.toml")); err == nil && path.Base(name) == "target" {
+			if err := r.warm(ctx, from, name); err != nil {
+				return err
+			}
 			continue
 		}
-		from := filepath.Join(root, filepath.FromSlash(name))
+		if !slices.Contains(installed, path.Base(name)) {
+			continue
+		}
 		switch err := r.files.Symlink(from, name); {
 		case err == nil:
 			r.Borrowed = append(r.Borrowed, from)
