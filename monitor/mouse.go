@@ -69,6 +69,10 @@ func (u *ui) click(x, y int) (key string) {
 	case u.help || y == p.y: // a title
 	case clicks:
 		over.Click(x-p.x, y-p.y-1)
+	case u.onTimeline():
+		if i := u.indexOf(u.timeline.Click(x-p.x, y-p.y-1)); i >= 0 {
+			u.selected = len(u.model.Run.Iterations) - 1 - i
+		}
 	case u.covered():
 	case p.panel == panelIterations:
 		u.focus = p.panel
@@ -92,11 +96,16 @@ func (u *ui) covers() any {
 	switch {
 	case u.palette != nil:
 		return u.palette
+	case u.answers != nil:
+		return u.answers
 	case u.top() != nil:
 		return u.top()
 	}
 	return nil
 }
+
+// onTimeline reports whether the mouse reaches the timeline.
+func (u *ui) onTimeline() bool { return u.timeline != nil && u.page == nil && u.covers() == nil }
 
 // covered reports whether a page lies over the panels.
 func (u *ui) covered() bool {
@@ -111,6 +120,10 @@ func (u *ui) opens(x, y int) string {
 	switch {
 	case !ok || u.help || p.panel == panelKeys || p.panel == panelHeader:
 		return ""
+	case u.palette == nil && u.answers != nil && !u.answers.Option(y-p.y-1):
+		return "" // it would send what was typed so far
+	case u.onTimeline() && u.timeline.Click(x-p.x, y-p.y-1) > 0:
+		return "enter"
 	case clicks && y > p.y:
 		return "enter"
 	case u.covered():

@@ -24,6 +24,7 @@ type Page struct {
 	all      []question.Question // that are open
 	selected int
 	line     keys.Line
+	rows     []target // what the latest draw put on each row
 }
 
 // Open is a page of what waits in a project; nil: nothing does.
@@ -40,6 +41,26 @@ func New(list []question.Question) *Page {
 	}
 	return &Page{all: open}
 }
+
+// target is what a row on the screen belongs to.
+type target struct {
+	question int // its index
+	option   int // its number; 0: the row is none
+}
+
+// Click selects the question at a row below the title. On an option it types its number.
+func (p *Page) Click(_, y int) {
+	if y < 0 || y >= len(p.rows) {
+		return
+	}
+	at := p.rows[y]
+	if p.move(at.question - p.selected); at.option > 0 {
+		p.line = keys.Line{Text: strconv.Itoa(at.option)}
+	}
+}
+
+// Option reports whether a row below the title is an option.
+func (p *Page) Option(y int) bool { return y >= 0 && y < len(p.rows) && p.rows[y].option > 0 }
 
 // Act is what a key leads to; zero: nothing.
 type Act struct {
@@ -99,26 +120,31 @@ func (p *Page) Draw(c canvas.Canvas) {
 		x     int
 		text  string
 		style tcell.Style
+		of    target
 	}
 	var rows []row
+	var of target
 	add := func(x int, style tcell.Style, text string) {
 		for line := range strings.Lines(text) {
 			for _, part := range termtext.Wrap(termtext.Line(line), max(c.W-x-1, 1)) {
-				rows = append(rows, row{x, part, style})
+				rows = append(rows, row{x, part, style, of})
 			}
 		}
 	}
 	plain, at, end := tcell.StyleDefault, 0, 0
 	for i, q := range p.all {
+		of = target{question: i}
 		if i != p.selected {
-			rows = append(rows, row{1, termtext.Fit("  "+q.ID+" "+termtext.Line(q.Text), c.W-2), c.Dim()})
+			rows = append(rows, row{1, termtext.Fit("  "+q.ID+" "+termtext.Line(q.Text), c.W-2), c.Dim(), of})
 			continue
 		}
 		at = len(rows)
 		add(1, c.Tone(summary.Warn).Bold(true), "▸ "+q.ID+" "+q.Text)
 		for n, option := range q.Options {
+			of.option = n + 1
 			add(5, plain, fmt.Sprintf("%d %s", n+1, option))
 		}
+		of.option = 0
 		add(5, c.Dim(), view.Prefix("task: ", q.Title))
 		if q.Context != "" && q.Context != q.Text {
 			add(5, c.Dim(), q.Context)
@@ -132,8 +158,10 @@ func (p *Page) Draw(c canvas.Canvas) {
 	if end-at > c.H {
 		top = at
 	}
+	p.rows = nil
 	for y, r := range rows[top:min(top+c.H, len(rows))] {
 		c.Text(r.x, y, r.style, r.text)
+		p.rows = append(p.rows, r.of)
 	}
 }
 

@@ -103,3 +103,30 @@ func TestDraw_anySize_showsTheSelectedQuestion(t *testing.T) {
 		}
 	}
 }
+
+func TestClick_rowSelectsAndOptionIsTyped(t *testing.T) {
+	screen := tcell.NewSimulationScreen("UTF-8")
+	if err := screen.Init(); err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Fini()
+	screen.SetSize(80, 12)
+	p := answers.New(questions())
+	click := func(y int) {
+		p.Draw(canvas.Canvas{Screen: screen, W: 80, H: 12})
+		p.Click(0, y)
+	}
+	click(6) // the other question, below text, options, task and context
+	if act := press(p, "x\n"); strings.Join(act.Verb, " ") != "answer q3 -- x" {
+		t.Errorf("a click selects: %v", act)
+	}
+	press(p, "<") // the long text of the other question fills the page
+	click(2)
+	if !p.Option(2) || p.Option(0) || p.Option(99) {
+		t.Error("only row 2 of these is an option")
+	}
+	if act := press(p, "\n"); strings.Join(act.Verb, " ") != "answer q2 --option 2" {
+		t.Errorf("a click chooses an option: %v", act)
+	}
+	click(99)
+}

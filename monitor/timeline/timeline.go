@@ -19,7 +19,25 @@ const (
 )
 
 // Page is the page of the timeline. It is not safe for concurrent use.
-type Page struct{ back int } // bands from the latest one to the last one on the screen
+type Page struct {
+	back   int // bands from the latest one to the last one on the screen
+	chosen int // number of the iteration that was clicked; 0: none
+	spots  []spot
+}
+
+// spot is where the latest draw put an iteration: a column, and the first row of its band.
+type spot struct{ x, y, number int }
+
+// Click chooses the iteration at a column and a row below the title, and returns its number; 0: there is none.
+func (p *Page) Click(x, y int) int {
+	for _, s := range p.spots {
+		if x == s.x && y >= s.y && y < s.y+bandH-1 {
+			p.chosen = s.number
+			return s.number
+		}
+	}
+	return 0
+}
 
 // Scroll moves by bands.
 func (p *Page) Scroll(by int) { p.back = max(p.back-by, 0) }
@@ -62,7 +80,7 @@ func bands(r *view.Run, width int) [][]cell {
 func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast string) {
 	c.Title(canvas.Title{Name: "Timeline", Key: "T", Focused: true,
 		Right: termtext.Count(len(m.Run.Iterations), "iteration")})
-	c = c.Rows(1, c.H-1)
+	c, p.spots = c.Rows(1, c.H-1), nil
 	under := summary.Burn(m, now)
 	if forecast != "" {
 		under = append(under, "forecast: "+forecast)
@@ -78,9 +96,11 @@ func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast stri
 	p.back = min(p.back, max(len(all)-fit, 0))
 	last := len(all) - p.back
 	first := max(last-fit, 0)
-	by := scale{highest(&m.Run), now}
+	by := scale{highest(&m.Run), now, p.chosen}
 	for y, band := range all[first:last] {
-		drawBand(c.Rows(y*bandH, bandH-1), m, band, by)
+		for _, s := range drawBand(c.Rows(y*bandH, bandH-1), m, band, by) {
+			p.spots = append(p.spots, spot{s.x, y * bandH, s.number})
+		}
 	}
 	foot := min((last-first)*bandH, rows)
 	for i, text := range under {
@@ -95,7 +115,8 @@ type peak struct{ cost, tokens float64 }
 // scale is what a band is drawn by.
 type scale struct {
 	peak
-	now time.Time
+	now    time.Time
+	chosen int // number of the iteration that stands out
 }
 
 func highest(r *view.Run) (most peak) {
@@ -106,8 +127,8 @@ func highest(r *view.Run) (most peak) {
 	return most
 }
 
-// drawBand draws a row of cells, with cost and tokens below.
-func drawBand(c canvas.Canvas, m *view.Model, band []cell, by scale) {
+// drawBand draws a row of cells, with cost and tokens below. It returns where the iterations are.
+func drawBand(c canvas.Canvas, m *view.Model, band []cell, by scale) (spots []spot) {
 	it := &m.Run.Iterations[band[0].index]
 	c.Text(1, 0, c.Dim(), termtext.Fit(fmt.Sprintf("%4d  %s", it.Number, it.StartedAt.In(by.now.Location()).Format("15:04")), margin-2))
 	c.Text(1, 1, c.Dim(), "cost")
@@ -122,8 +143,10 @@ func drawBand(c canvas.Canvas, m *view.Model, band []cell, by scale) {
 		it := &m.Run.Iterations[one.index]
 		c.Text(x, 1, c.Tone(summary.Busy), bar(it.CostUSD, by.cost))
 		c.Text(x, 2, c.Tone(summary.Busy), bar(float64(it.Usage.Total()), by.tokens))
-		x = c.Text(x, 0, c.Tone(row.Tone), row.Mark)
+		spots = append(spots, spot{x: x, number: it.Number})
+		x = c.Text(x, 0, c.Tone(row.Tone).Reverse(it.Number == by.chosen), row.Mark)
 	}
+	return spots
 }
 
 // bar is a part of the highest, as an eighth to eight eighths of a cell.

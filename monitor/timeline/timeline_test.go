@@ -76,3 +76,17 @@ func TestDraw_longRun_fillsBandsAndScrollsBack(t *testing.T) {
 		t.Error("it does not come back")
 	}
 }
+
+func TestClick_cell_choosesItsIteration(t *testing.T) {
+	s, events := sample.Run(sample.Noon)
+	m := &view.Model{}
+	m.Apply(view.Update{Snapshot: s, Events: events})
+	p := &Page{}
+	drawn(t, p, m, [2]int{60, 12})
+	for _, c := range []struct{ x, y, want int }{{margin, 0, 1}, {margin + 2, 2, 3}, {margin, 3, 0}, {0, 0, 0}, {margin + 7, 0, 0},
+		{margin + 14, 0, 7}} {
+		if got := p.Click(c.x, c.y); got != c.want {
+			t.Errorf("at %d, %d: %d, want %d", c.x, c.y, got, c.want)
+		}
+	}
+}
