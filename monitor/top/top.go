@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -56,9 +57,10 @@ func Living(projects []string, now time.Time) []Row {
 		return 1 + slices.Index([]string{state.StatusPaused, state.StatusWaiting, state.StatusRunning,
 			view.StateStarting}, r.Status)
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int {
+	sort.SliceStable(rows, func(i, j int) bool {
+		a, b := rows[i], rows[j]
 		return cmp.Or(cmp.Compare(urgent(a), urgent(b)), a.StartedAt.Compare(b.StartedAt),
-			cmp.Compare(a.Project, b.Project))
+			cmp.Compare(a.Project, b.Project)) < 0
 	})
 	return rows
 }

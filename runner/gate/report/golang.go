@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -141,8 +142,9 @@ func (g *goEvents) endRunning(pkg string) {
 			open = append(open, key)
 		}
 	}
-	slices.SortStableFunc(open, func(a, b goKey) int {
-		return cmp.Or(strings.Compare(a.pkg, b.pkg), strings.Compare(b.test, a.test))
+	sort.SliceStable(open, func(i, j int) bool {
+		a, b := open[i], open[j]
+		return cmp.Or(strings.Compare(a.pkg, b.pkg), strings.Compare(b.test, a.test)) < 0
 	})
 	for _, key := range open {
 		g.endTest(goEvent{Action: "fail", Package: key.pkg, Test: key.test})

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -56,7 +56,8 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 		}
 		all = append(all, k)
 	}
-	slices.SortStableFunc(all, func(a, b Kept) int {
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := all[i], all[j]
 		start := func(k Kept) int {
 			if k.Start {
 				return 0
@@ -64,7 +65,7 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 			return 1
 		}
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Iteration, b.Iteration),
-			cmp.Compare(start(a), start(b)))
+			cmp.Compare(start(a), start(b))) < 0
 	})
 	return all, nil
 }

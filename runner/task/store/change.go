@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"ralph/runner/task"
@@ -212,7 +213,7 @@ func (p *plan) siblings(i int) []int {
 			all = append(all, j)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b int) int { return p.Tasks[a].Priority - p.Tasks[b].Priority })
+	sort.SliceStable(all, func(i, j int) bool { return p.Tasks[all[i]].Priority < p.Tasks[all[j]].Priority })
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"ralph/runner/task"
@@ -77,7 +78,7 @@ func openFirst(paths, optionalSections []string) []Found {
 		}
 		return 0
 	}
-	slices.SortStableFunc(all, func(a, b Found) int { return finished(a) - finished(b) })
+	sort.SliceStable(all, func(i, j int) bool { return finished(all[i]) < finished(all[j]) })
 	return all
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"time"
 
 	"ralph/runner/task"
@@ -200,7 +201,9 @@ func update(path string, optionalSections []string, change func(*plan) ([]edit, 
 
 // edited are the files with the edits, by index.
 func (p *plan) edited(edits []edit) map[int][]byte {
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(b.Start, a.Start)) })
+	sort.SliceStable(edits, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(edits[i].File, edits[j].File), cmp.Compare(edits[j].Start, edits[i].Start)) < 0
+	})
 	texts := map[int][]byte{}
 	for _, e := range edits {
 		f := p.files[e.File]

@@ -3,7 +3,7 @@ package stories
 import (
 	"path"
 	"regexp"
-	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -92,7 +92,7 @@ func byNumber(p *task.Parsed) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return natural(p.Tasks[a].File, p.Tasks[b].File) })
+	sort.SliceStable(order, func(i, j int) bool { return natural(p.Tasks[order[i]].File, p.Tasks[order[j]].File) < 0 })
 	tasks, spots := p.Tasks, p.Spots
 	p.Tasks, p.Spots = make([]task.Task, 0, len(order)), make([]task.Spot, 0, len(order))
 	for _, i := range order {
