@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -78,7 +79,7 @@ func (w *wire) pass(from, to net.Conn) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(w.pause) // sleep: a slow network
-		if _, failed := to.Write(buffer[:n]); err != nil && err != io.EOF || failed != nil || n == 0 {
+		if _, failed := to.Write(buffer[:n]); err != nil && !errors.Is(err, io.EOF) || failed != nil || n == 0 {
 			return
 		}
 	}

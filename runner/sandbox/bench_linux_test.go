@@ -110,7 +110,7 @@ func desktop(b *testing.B) (home, project string) {
 			b.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("git", "init", "-q", project).CombinedOutput(); err != nil { //nolint:noctx // it is short
+	if out, err := exec.Command("git", "init", "-q", project).CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
 	return home, project

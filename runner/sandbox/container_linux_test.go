@@ -78,7 +78,7 @@ func TestContainer_thatWasRenamed_isRemoved(t *testing.T) {
 	_, err = ptyexec.Run(t.Context(), cmd, func(p []byte) bool {
 		if strings.Contains(string(p), "begun") {
 			name := cmd.Args[slices.Index(cmd.Args, "--name")+1]
-			if out, err := exec.Command("podman", "rename", name, renamed).CombinedOutput(); err != nil { //nolint:noctx // it is short
+			if out, err := exec.Command("podman", "rename", name, renamed).CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
 			close(kill)
@@ -88,7 +88,7 @@ func TestContainer_thatWasRenamed_isRemoved(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if out, err := exec.Command("podman", "ps", "--all", "--quiet", "--filter", "name="+renamed).CombinedOutput(); err != nil || len(out) > 0 { //nolint:noctx // it is short
+	if out, err := exec.Command("podman", "ps", "--all", "--quiet", "--filter", "name="+renamed).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("left: %s, %v", out, err)
 	}
 }

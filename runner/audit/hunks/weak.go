@@ -16,7 +16,7 @@ var patterns = sync.OnceValue(func() (p struct {
 	re := regexp.MustCompile
 	p.comment = re(`^(?://|#(?:[^\[]|$)|\*|/\*)`)
 	p.start = re(`^(?:async )?def test|^func (?:Test|Fuzz|Example)|^#\[(?:\w+::)*test\b|^(?:it|test|describe)(?:\.\w+)*\(|^class \w*Test|^@test |^test_?\w*\s*\(\)|^@Test`)
-	p.value = re(`"[^"]*"|'[^']*'|\x60[^\x60]*\x60|\b\d|\b(?:[Tt]rue|[Ff]alse)\b`)
+	p.value = re(`"[^"]*"|'[^']*'|\x60[^\x60]*\x60|\b\d|\b(?:true|false|True|False)\b`)
 	p.empty = re(`\b(?:None|null|nil|undefined|is_none|toBeNull|IsNil|Nil|isNull|assertIsNone|assertNull)\b`)
 	p.asserts = re(`(?i)assert|expect|should|require\.|verify|\bt\.(?:is|equal|deepequal|same|ok)\b|\bequals?\b|\beq\b|\bdiff\b|\bcmp\b|\bgrep\b|^(?:if )?\[\[? |^(?:if )?test |` +
 		`\bt\.(?:Error|Fatal|Fail)|panic!|\braise\b|\bthrow\b|exit 1|return 1`)

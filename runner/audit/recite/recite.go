@@ -22,7 +22,7 @@ var patterns = sync.OnceValue(func() (p struct{ literal, when, alone, gives, pai
 	p.literal = re(literal)
 	p.when = re(`^(?:\}? ?else )?(?:el)?(?:if|case|when)\b(.*(?:==|===|\bin\b|-eq| = |^.*case\b|\.equals\(|\.includes\().*)$|^(?:return )?(.*(?:==|===) *.*)\?.*$`)
 	p.alone = re(`^case\b(.*?):|^` + literal + `\)`)
-	p.gives = re(`(?:\breturn\b|\becho\b|\bprintf\b|\bputs\b|=> *|\? *|\bthen\b|[^=!<>]= |: *|\) *)\s*(?:\w+\()?` + `("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d[\d_]*(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nil)`)
+	p.gives = re(`(?:\breturn\b|\becho\b|\bprintf\b|\bputs\b|=> *|\? *|\bthen\b|[^=!<>]= |: *|\) *)\s*(?:\w+\()?` + `("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d[\d_]*(?:\.\d+)?|true|false|True|False|None|null|nil)`)
 	p.pair = re(literal + `\s*(?::|=>|,)\s*` + literal)
 	p.open = re(`(?:[{:]|\bthen|\))$`)
 	p.odd = re(`^["'\x60].*[^A-Za-z_"'\x60-].*["'\x60]$|^-?\d{2,}|\.\d|^["'\x60][IVXLCDM]{2,}["'\x60]$`)
