@@ -20,7 +20,7 @@ var words = sync.OnceValue(func() (p struct {
 	p.them = re(`(?i)\b(?:them|these|those|both)\b`)
 	p.fewer = re(`(?i)\b(?:remov|delet|drop|merg|mov(?:e|ing)\b|consolidat|dedup|combin|collaps|turn\b|turning|convert|` +
 		`rewrit|replac|fold|join|unif|prun|trim|reduc|clean|retir|skip|disabl|quarantin|simplif|restructur|reorgani[sz]|parametri[sz]|` +
-		`get rid|table-driven|exclud|deselect|opt[ -]?in\b|(?:mark|tag|annotat)\w* .*\bignor|leav\w* .{1,40}\bout\b|` +
+		`get rid|table-driven|exclud|deselect|xfail|opt[ -]?in\b|(?:mark|tag|annotat)\w* .*\b(?:ignor|flaky|expected failure)|leav\w* .{1,40}\bout\b|` +
 		`(?:put|hid|gat|guard|mov)\w* .*\bbehind\b)`)
 	p.apart = re(`(?i)\b(?:(?:py|unit)?test|jest|vitest|mocha|go test|cargo|runner)\b.{0,20}\b(?:collect|discover|pick)(?:s|ed|ion)?\b|` +
 		`\b(?:mark|tag)\w* (?:the |all |our )?(?:\w+ ){0,2}tests?\b|\bslow tests?\b|\bbuild tags?\b`)

@@ -118,13 +118,15 @@ func TestForOtherTests_onlyTasksAboutWhatTestsSay(t *testing.T) {
 
 func TestUnwanted_onlyTestsThatTheTaskNames(t *testing.T) {
 	for text, want := range map[string]string{
-		"'writes rows' is flaky on CI; skip it with a link to #214":  "writes rows",
-		"Skip TestUpload until the server is back":                   "TestUpload",
-		"Merge `small_sizes` and `large_sizes` into one":             "small_sizes|large_sizes",
-		"TestSum shows the bug; remove it":                           "",
-		"`keeps commas` fails; remove the workaround that breaks it": "",
-		"Fix TestParse, and remove the debug output":                 "",
-		"Add Cart.remove(name) with a test":                          "",
+		"'writes rows' is flaky on CI; skip it with a link to #214":    "writes rows",
+		"Skip TestUpload until the server is back":                     "TestUpload",
+		"Merge `small_sizes` and `large_sizes` into one":               "small_sizes|large_sizes",
+		"TestSum shows the bug; remove it":                             "",
+		"Skip `TestPing` unless ADDR is set":                           "TestPing",
+		"Until BUG-12 is fixed, mark `test_windows` as a strict xfail": "test_windows",
+		"`keeps commas` fails; remove the workaround that breaks it":   "",
+		"Fix TestParse, and remove the debug output":                   "",
+		"Add Cart.remove(name) with a test":                            "",
 	} {
 		if got := strings.Join(asks.Unwanted(text), "|"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
