@@ -24,7 +24,8 @@ func (c casualties) most(slots int) int { return c.workers + c.carriers + slots*
 // A fleet loses its workers, its server, its runs and what carries turns to it, one after the other.
 func TestFleet_killed_nothingLostNothingTwiceNothingLeft(t *testing.T) {
 	world.Long(t, "a fleet")
-	size, kills := 3, amount(4, 300)
+	t.Parallel()
+	size, kills := 2, amount(3, 300)
 	if longForm {
 		size = 8
 	}
@@ -117,7 +118,8 @@ func (f *fleet) finish(run *world.Process, slots int) {
 
 func TestFleet_noKill_worksOffThePlan(t *testing.T) {
 	world.Long(t, "a fleet")
-	f := newFleet(t, "beside", 6, 2)
+	t.Parallel()
+	f := newFleet(t, "beside", 4, 2)
 	f.run(2).Ends(0)
 	f.wantAllOnce()
 	for id, n := range f.tries() {
