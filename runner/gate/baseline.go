@@ -241,7 +241,7 @@ func (b *Baseline) learn(r Result, mode Mode) {
 	case r.Passed: // perhaps because the failing test is gone
 		green := e.Green
 		e = entryOf(r).atLeast(e)
-		e.Green = green
+		e.Green, e.Failed = green, nil // what it still names as failed, its exit code hides since this run
 		b.set(r.Name, e)
 	default:
 		green := r.Tests.PassedTests()
