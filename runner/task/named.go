@@ -20,6 +20,10 @@ func (l List) One(name string) (Task, error) {
 	}
 }
 
+// hashBegins is how many characters of a hash mean its task. Nobody counts on the first one: a person
+// who types 6 means the sixth task.
+const hashBegins = 4
+
 // Named are the tasks that a person may mean: the one with this id or title, else those with this
 // number, such as 1 for TASK-1 or T001, else those whose id or title begins with the name.
 func (l List) Named(name string) []Task {
@@ -36,7 +40,7 @@ func (l List) Named(name string) []Task {
 			titled = append(titled, t)
 		case !Hashed(t.ID) && sameNumber(name, id):
 			numbered = append(numbered, t)
-		case strings.HasPrefix(id, name), strings.HasPrefix(title, name):
+		case strings.HasPrefix(id, name) && (len(name) >= hashBegins || !Hashed(t.ID)), strings.HasPrefix(title, name):
 			begun = append(begun, t)
 		}
 	}

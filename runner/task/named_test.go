@@ -38,6 +38,9 @@ func TestOne_findsWhatAPersonMeans(t *testing.T) {
 		{of("1.1", "x", "1.2", "y"), "1", `may be 1.1, 1.2`},
 		{of("1", "x", "1.1", "y"), "1", "1"},
 		{of("00000012", "hashed", "7", "x"), "12", "no task"},
+		{of("65ad755d", "x", "e2c0b9cb", "y"), "6", `no task "6"`},
+		{of("65ad755d", "x", "e2c0b9cb", "y"), "e", `no task "e"`},
+		{of("65ad755d", "x", "e2c0b9cb", "y"), "65ad", "65ad755d"},
 		{of("a1b2c3d4", "Same", "b1b2c3d4", "Same"), "same", "may be a1b2c3d4, b1b2c3d4"},
 		{of("1-2-login", "x", "2", "y"), "2", "2"},
 	} {

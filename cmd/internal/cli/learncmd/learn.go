@@ -15,6 +15,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/lessons"
@@ -153,7 +154,7 @@ func (o *learnOptions) followBranch(dir string) {
 }
 
 func (o *learnOptions) add(text string) error {
-	l, ok := memory.New(text, memory.Pattern, time.Now())
+	l, ok := memory.New(logs.Redact(text), memory.Pattern, time.Now())
 	if !ok {
 		return cmdline.UsageError("the lesson is empty")
 	}

@@ -77,6 +77,17 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+func TestLearn_keyOfAVendor_isNotKept(t *testing.T) {
+	dir := t.TempDir()
+	if out, code := learn(t, dir, nil, "add", "The key is ghp_abcdefghijklmnopqrstuvwxyz0123456789 here."); code != 0 {
+		t.Fatal(out)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, ".ralph", "LEARNINGS.md"))
+	if err != nil || !strings.Contains(string(b), "The key is") || strings.Contains(string(b), "uvwxyz0123456789") {
+		t.Errorf("%v, %s", err, b)
+	}
+}
+
 func TestLearn_onAnotherBranch_beginsWithItsMemory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", t.TempDir())
