@@ -65,7 +65,7 @@ func TestContained_agentsChecksAndHooks(t *testing.T) {
 	}
 }
 
-// escaped lists what a command did that a sandbox refuses.
+// escaped lists what a command could do although a sandbox must refuse it.
 func escaped(w *world.World, kind string) (did []string) {
 	text, err := os.ReadFile(w.Path("tried." + kind))
 	if err != nil || !strings.HasSuffix(string(text), "ended\n") {

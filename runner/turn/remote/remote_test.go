@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 const version = "1.4.0"
 
-// repository is one with a commit.
+// repository makes a git repository with one commit.
 func repository(t *testing.T) world.Folder {
 	t.Helper()
 	f := world.Folder{TB: t, Dir: t.TempDir()}

@@ -43,7 +43,7 @@ func believed(res turn.Result, a turn.Assignment, began time.Time) turn.Result {
 	return res
 }
 
-// machine is the name of a worker's machine as it may be shown; empty: nobody knows it.
+// machine is the cleaned host name of a worker; empty: unknown.
 func machine(host string) string {
 	const longest = 64
 	if host = strings.TrimSpace(termtext.Line(host)); len(host) > longest {
