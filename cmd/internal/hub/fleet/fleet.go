@@ -14,9 +14,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,8 +41,7 @@ const (
 	misses    = 3                // signs of life that nobody listens to: the worker is gone
 	claimWait = 5 * time.Second
 	copies    = 3 // of the queue, in a cluster
-	try       = 5 * time.Second
-	http503   = 503       // of a cluster without a leader, for now
+	oneTry    = 5 * time.Second
 	deliver   = 5         // how often an offer is handed out
 	part      = 512 << 10 // of a line; the default server takes 1 MiB
 )
@@ -145,11 +147,11 @@ func persist(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, gone)
 	defer cancel()
 	for {
-		try, done := context.WithTimeout(ctx, try)
+		try, done := context.WithTimeout(ctx, oneTry)
 		err := f(try)
 		done()
-		refused := (*jetstream.APIError)(nil)
-		if err == nil || errors.As(err, &refused) && refused.Code != http503 {
+		refused := (*jetstream.APIError)(nil) // 503: of a cluster without a leader, for now
+		if err == nil || errors.As(err, &refused) && refused.Code != http.StatusServiceUnavailable {
 			return err
 		}
 		select {
@@ -167,6 +169,25 @@ type Server struct {
 	Port      int // -1: any
 }
 
+// keep is the port to listen on: with any, the one of the server before, so that its workers find this one. Another
+// program may have taken it.
+func (o Server) keep(before string) int {
+	u, err := url.Parse(before)
+	if o.Port >= 0 || err != nil {
+		return o.Port
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		return o.Port
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(o.Host, u.Port()))
+	if err != nil {
+		return o.Port
+	}
+	_ = l.Close()
+	return port
+}
+
 // Serve runs the server until ctx ends. ready gets its address.
 func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 	stateHome, host, port := o.StateHome, o.Host, o.Port
@@ -182,6 +203,7 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 	token := rand.Text()
 	if before, err := Local(stateHome); err == nil && before.Token != "" {
 		token = before.Token // workers elsewhere know it
+		port = o.keep(before.URL)
 	}
 	s, err := server.NewServer(&server.Options{ServerName: "ralph", Host: host, Port: port, NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: filepath.Join(dir, "store"), Authorization: token})

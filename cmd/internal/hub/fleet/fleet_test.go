@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -50,6 +51,50 @@ func startServer(t *testing.T) Access {
 		t.Errorf("others can read the token: %v %v", info, err)
 	}
 	return a
+}
+
+// serve runs a server with this state until the function that it returns is called.
+func serve(t *testing.T, home string) (Access, func()) {
+	t.Helper()
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { ended <- Server{home, "127.0.0.1", -1}.Serve(ctx, func(url string) { ready <- url }) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	a, err := Local(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestServer_startedAgain_hasTheSameAddressUnlessItIsTaken(t *testing.T) {
+	home := t.TempDir()
+	first, end := serve(t, home)
+	end()
+	second, end := serve(t, home)
+	end()
+	if second != first {
+		t.Errorf("the address was %s, and is %s", first.URL, second.URL)
+	}
+	l, err := net.Listen("tcp", strings.TrimPrefix(first.URL, "nats://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	third, end := serve(t, home)
+	end()
+	if third.URL == first.URL || third.Token != first.Token {
+		t.Errorf("beside a program that has taken %s, the server is at %s", first.URL, third.URL)
+	}
 }
 
 // answered is what a run reads.
