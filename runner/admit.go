@@ -12,6 +12,7 @@ import (
 	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
 	"ralph/runner/task"
+	"ralph/runner/task/journal"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -43,7 +44,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	}
 	next, open := r.tasks.Choose(plan.List)
 	if plan.Remaining > 0 && !open {
-		f.Blocked, f.PutAside = r.tasks.Stuck(plan.List)
+		f.Held, f.Never, f.PutAside = r.tasks.Stuck(plan.List, journal.Reasons(r.plan.File.Edits))
 	}
 	f.Waiting, f.WaitingSince = r.asked.Idle(waiting, open || plan.Total > 0 && plan.Remaining == 0, now)
 	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Report.Blocked() {

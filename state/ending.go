@@ -52,6 +52,9 @@ func (s Status) Ending() Ending {
 // RuleQuestion is the rule by which a run, or a task, waits for answers of a person.
 const RuleQuestion = "question"
 
+// RuleBlocked is the rule by which a run ends when every open task is blocked until a person opens it.
+const RuleBlocked = "blocked"
+
 // RuleHourly is the rule by which a run waits for the next hour of its own bounds. ralph resume does not end that wait.
 const RuleHourly = "hourly"
 

@@ -117,31 +117,34 @@ func (l Ledger) Wait(ids map[string]bool) {
 	}
 }
 
-// Stuck says why none of the open tasks can be worked on: those that somebody has blocked,
-// and those that were put aside, each with its reason.
-func (l Ledger) Stuck(list task.List) (blocked, aside []string) {
+// Stuck says why none of the open tasks can be worked on: held are those that somebody has blocked,
+// each with its title and the reason in reasons, which is by id; never names those that wait for
+// something else than these; aside says what was put aside, and why.
+func (l Ledger) Stuck(list task.List, reasons map[string]string) (held []state.TaskName, never, aside []string) {
 	dropped := map[string]bool{}
-	for _, t := range list.Tasks {
+	list = l.Opened(list)
+	free := list
+	free.Tasks = slices.Clone(list.Tasks)
+	for i, t := range list.Tasks {
 		dropped[t.ID] = t.State == task.Dropped
-	}
-	for _, t := range l.Opened(list).Blocked() {
-		name := t.ID
-		if t.State == task.Blocked {
-			name = fmt.Sprintf("%s (marked %q)", t.ID, cmp.Or(t.Word, t.State.String()))
+		if why := l.look(t.ID).Aside.Why; why != "" && t.Pending() {
+			aside = append(aside, fmt.Sprintf("%q: %s", t.Title, why))
+		} else if t.State == task.Blocked && t.Required() {
+			why := cmp.Or(reasons[t.ID], fmt.Sprintf("marked %q", list.Word(t)))
+			held = append(held, state.TaskName{ID: t.ID, Title: fmt.Sprintf("%q: %s", t.Title, why)})
+			free.Tasks[i].State = task.Open
 		}
+	}
+	for _, t := range free.Blocked() {
+		name := t.ID
 		for _, id := range t.DependsOn {
 			if dropped[id] {
 				name = fmt.Sprintf("%s (depends on %s, which was dropped)", t.ID, id)
 			}
 		}
-		blocked = append(blocked, name)
+		never = append(never, name)
 	}
-	for _, t := range list.Tasks {
-		if why := l.look(t.ID).Aside.Why; why != "" && t.Pending() {
-			aside = append(aside, fmt.Sprintf("%q: %s", t.Title, why))
-		}
-	}
-	return blocked, aside
+	return held, never, aside
 }
 
 // workable reports whether a task may be worked on now, if it were the first of its list.

@@ -2,8 +2,10 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -19,8 +21,10 @@ func AdmitRules() []Rule[Admission] {
 			"wait `QUESTION_WAIT`, unless a bound of `ceilings` is reached; then stop 9 and name them", unanswered},
 		{"plan_unusable", "the plan vanished, broke or was emptied, or every open task waits for one that cannot be done",
 			"stop 2", planUnusable},
-		{"tasks_put_aside", "every open task was put aside",
+		{"tasks_put_aside", "every open task was put aside, or waits for a person",
 			"stop 8 and name them", tasksPutAside},
+		{state.RuleBlocked, "every open task is blocked, or waits for a task that is: a person has to do something first",
+			"stop 9 and name them", blocked},
 		{"review", "as `plan_complete`, but something needs a person",
 			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
 				d, ok := planComplete(f)
@@ -94,14 +98,40 @@ func unanswered(f Admission) (Decision, bool) {
 }
 
 func planUnusable(f Admission) (Decision, bool) {
-	if len(f.Blocked) > 0 {
-		reason := "no open task can start: each one is blocked, or depends on a task that is blocked, missing or waiting for it: " + strings.Join(f.Blocked, ", ")
-		if len(f.PutAside) > 0 {
-			reason += "; put aside: " + strings.Join(f.PutAside, "; ")
-		}
-		return unusablePlan(reason), true
+	wrong := slices.Concat(f.Plan.List.Faults, f.Never)
+	if len(f.Never) > 0 || len(f.Held) > 0 && len(wrong) > 0 {
+		reason := "no open task can start: each one depends on a task that is blocked, missing or waiting for it: " + strings.Join(wrong, ", ")
+		return unusablePlan(reason + f.others()), true
 	}
 	return planBroken(f.Facts)
+}
+
+// others is the end of a reason: what else keeps open tasks from starting.
+func (f Admission) others() (text string) {
+	if held, _ := f.held(); held != "" {
+		text = "; blocked: " + held
+	}
+	if len(f.PutAside) > 0 {
+		text += "; put aside: " + strings.Join(f.PutAside, "; ")
+	}
+	return text
+}
+
+// held describes the tasks that somebody has blocked, and lists their ids.
+func (f Admission) held() (texts, ids string) {
+	var all, each []string
+	for _, t := range f.Held {
+		all, each = append(all, t.ID+" "+t.Title), append(each, t.ID)
+	}
+	const most = 5
+	return termtext.Some(all, most), strings.Join(each[:min(most, len(each))], " ")
+}
+
+func blocked(f Admission) (Decision, bool) {
+	texts, ids := f.held()
+	return Decision{Action: ActionStop, Reason: "every open task waits for a person: " + texts, Exit: ExitReview,
+		ExitReason: state.RuleBlocked, Status: state.StatusStopped,
+		Next: "when it may begin: ralph task reopen " + ids + "; then: ralph resume"}, len(f.Held) > 0
 }
 
 // planBroken is the part of plan_unusable that both tables have.
@@ -124,8 +154,12 @@ func tasksPutAside(f Admission) (Decision, bool) {
 	if len(f.PutAside) == 0 {
 		return Decision{}, false
 	}
+	or, held := "", ""
+	if texts, _ := f.held(); texts != "" {
+		or, held = " or is blocked", "; blocked: "+texts
+	}
 	// Nobody claims anything: the open tasks are stuck, each for its reason.
-	return Decision{Action: ActionStop, Reason: "every open task was put aside: " + strings.Join(f.PutAside, "; "), Exit: ExitClaimed,
+	return Decision{Action: ActionStop, Reason: "every open task was put aside" + or + ": " + strings.Join(f.PutAside, "; ") + held, Exit: ExitClaimed,
 		ExitReason: "stagnation_detected", Status: state.StatusStopped, Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; then: ralph resume"}, true
 }
 

@@ -29,20 +29,19 @@ func defaults() Policy {
 // scene is a moment of a run; Starting says which table is asked.
 type scene struct {
 	Facts
-	Starting          bool
-	It                turn.Result
-	Damaged           []string
-	Attempts          int
-	Causes            []string
-	Fallback          string
-	Report            gate.Report
-	Blocked, PutAside []string
-	Waiting           []string
+	Starting                          bool
+	It                                turn.Result
+	Damaged, Never, PutAside, Waiting []string
+	Attempts                          int
+	Causes                            []string
+	Fallback                          string
+	Report                            gate.Report
+	Held                              []state.TaskName
 }
 
 func (s scene) decide() Decision {
 	if s.Starting {
-		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon})
+		return Admit(Admission{Facts: s.Facts, Report: s.Report, Held: s.Held, Never: s.Never, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon})
 	}
 	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Causes: s.Causes, Fallback: s.Fallback})
 }
@@ -148,7 +147,8 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"plan gone", func(f *scene) { f.Plan = turn.Plan{Known: true, Error: "gone"}; f.It.Proof.After = f.Plan }, "plan_unusable", ActionStop, 2},
 		{"plan emptied", func(f *scene) { f.Plan = turn.Plan{Known: true} }, "plan_unusable", ActionStop, 2},
 		{"plan that never had tasks", func(f *scene) { f.Plan = turn.Plan{Known: true}; f.HadPlan = false }, "continue", ActionContinue, 0},
-		{"only impossible tasks", func(f *scene) { starting(f); f.Blocked = []string{"US-2"} }, "plan_unusable", ActionStop, 2},
+		{"only impossible tasks", func(f *scene) { starting(f); f.Never = []string{"US-2"} }, "plan_unusable", ActionStop, 2},
+		{"only blocked tasks", func(f *scene) { starting(f); f.Held = []state.TaskName{{ID: "a"}} }, "blocked", ActionStop, 9},
 
 		{"denied twice", func(f *scene) {
 			f.It.Call.Denied, f.It.Call.Advice = []state.Tool{{Name: "Bash", Arg: "rm x"}}, []string{"add it"}

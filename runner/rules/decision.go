@@ -76,10 +76,11 @@ type Admission struct {
 	Facts
 	// Report is of the checks that ran because the plan has nothing left.
 	Report gate.Report
-	// Blocked names open tasks whose dependencies cannot be met, PutAside open
-	// tasks that were given up, each with its reason. Both are set only when no
-	// other task is open.
-	Blocked, PutAside []string
+	// Held are open tasks that somebody has blocked, Never names those that wait for
+	// something else and never get it, PutAside those that were given up, each with
+	// its reason. They are set only when no other task is open.
+	Held            []state.TaskName
+	Never, PutAside []string
 	// Waiting are the questions of agents, set only when nothing else can be done, and
 	// WaitingSince is when that began.
 	Waiting      []string

@@ -34,7 +34,7 @@ func ExitCodes() []ExitCode {
 		{ExitAgent, "agent unusable", "not installed, not logged in, no credit, disabled by admin"},
 		{ExitLimited, "limited", "usage limit and `--on-limit stop`"},
 		{ExitClaimed, "claimed", "the agent says that it is done, but plan or checks say no; or every open task was put aside"},
-		{ExitReview, "review", "everything is done as far as ralph can tell, but it needs your review: open findings, fewer tests than before, a check that still fails as before the run, an agent that contradicts the plan; accept with `ralph accept`; or nothing can be done before a person answers (`ralph questions`)"},
+		{ExitReview, "review", "everything is done as far as ralph can tell, but it needs your review: open findings, fewer tests than before, a check that still fails as before the run, an agent that contradicts the plan; accept with `ralph accept`; or nothing can be done before a person answers (`ralph questions`), or reopens what is blocked (`ralph task reopen`)"},
 		{ExitInterrupted, "interrupted", "SIGINT, `ralph stop`, `ralph abort`"},
 		{ExitTerminated, "terminated", "SIGTERM, SIGHUP"},
 	}

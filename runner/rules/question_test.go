@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
 )
 
 func TestAdmit_questionWithoutAnIterationLeft_isNotWaitedFor(t *testing.T) {
@@ -18,8 +22,31 @@ func TestAdmit_questionWithoutAnIterationLeft_isNotWaitedFor(t *testing.T) {
 }
 
 func TestAdmit_someBlockedAndSomePutAside_bothAreNamed(t *testing.T) {
-	d := Admit(Admission{Blocked: []string{`1.3 (marked "Draft")`}, PutAside: []string{`"login": refused 3 times`}})
-	if d.Rule != "plan_unusable" || !strings.Contains(d.Reason, "1.3") || !strings.Contains(d.Reason, "refused 3 times") {
-		t.Errorf("%+v", d)
+	held := []state.TaskName{{ID: "1.3", Title: `"pay": marked "Draft"`}}
+	aside, never, fault := []string{`"login": refused 3 times`}, []string{"1.5"}, task.List{Faults: []string{`unknown word "maybe"`}}
+	for _, c := range []struct {
+		f    Admission
+		rule string
+		exit int
+		says []string
+	}{
+		{Admission{Held: held}, "blocked", ExitReview, []string{`1.3 "pay": marked "Draft"`}},
+		{Admission{Held: held, PutAside: aside}, "tasks_put_aside", ExitClaimed, []string{"1.3", "refused 3 times"}},
+		{Admission{Held: held, Never: never}, "plan_unusable", ExitUsage, []string{"1.3", "1.5"}},
+		{Admission{Held: held, Facts: Facts{Plan: turn.Plan{List: fault}}}, "plan_unusable", ExitUsage, []string{"1.3", "maybe"}},
+		{Admission{Never: never, PutAside: aside}, "plan_unusable", ExitUsage, []string{"1.5", "refused 3 times"}},
+	} {
+		d := Admit(c.f)
+		if d.Rule != c.rule || d.Exit != c.exit {
+			t.Errorf("%s: rule %s, exit %d", c.rule, d.Rule, d.Exit)
+		}
+		for _, text := range c.says {
+			if !strings.Contains(d.Reason, text) {
+				t.Errorf("%s: %q does not say %q", c.rule, d.Reason, text)
+			}
+		}
+	}
+	if d := Admit(Admission{Held: held}); !strings.Contains(d.Next, "ralph task reopen 1.3;") {
+		t.Error(d.Next)
 	}
 }

@@ -59,6 +59,9 @@ func acceptRun(o *acceptOptions) error {
 	if s.ExitReason == "questions" {
 		return cmdline.UsageError("nothing to accept: the last run waits for answers; see: ralph questions")
 	}
+	if s.ExitReason == state.RuleBlocked {
+		return cmdline.UsageError("nothing to accept: in the last run, %s; %s", s.Reason, s.Next)
+	}
 	if s.Status != state.StatusReview {
 		return cmdline.UsageError("nothing to accept: the last run did not end with review; see: ralph status")
 	}

@@ -25,8 +25,11 @@ func (r *Report) next() []string {
 	case state.StatusCompleted:
 		return []string{look, "ralph iterations", "git log --oneline"}
 	case state.StatusReview:
-		if r.Rule == state.RuleQuestion {
+		switch r.Rule {
+		case state.RuleQuestion:
 			return []string{"ralph questions", "ralph answer ID TEXT", "ralph resume"}
+		case state.RuleBlocked:
+			return []string{"ralph task list", "ralph task reopen ID", "ralph resume"}
 		}
 		show := look
 		if len(r.Findings) > 0 && r.Findings[0].Show != "" {

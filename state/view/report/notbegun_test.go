@@ -72,3 +72,10 @@ func TestBuild_tickOfATaskThatWasPutAsideIsTakenBack_itStaysAside(t *testing.T) 
 		t.Errorf("worked on again, it is %q", got)
 	}
 }
+
+func TestBuild_endByBlockedTasks_offersNothingToAccept(t *testing.T) {
+	r := &Report{Status: state.StatusReview, Rule: state.RuleBlocked}
+	if r.review([]state.ReviewItem{{N: 1, Text: "x"}}); r.Findings[0].Accept != "" || r.next()[1] != "ralph task reopen ID" {
+		t.Errorf("%+v, %q", r.Findings, r.next())
+	}
+}

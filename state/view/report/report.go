@@ -265,7 +265,7 @@ func proof(checks map[string]bool) string {
 func (r *Report) review(items []state.ReviewItem) {
 	for _, item := range items {
 		f := Finding{Text: line(item.Text), Show: line(item.Show)}
-		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion { // else nothing is left to accept
+		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion && r.Rule != state.RuleBlocked { // else nothing is left to accept
 			f.Accept = fmt.Sprintf("ralph accept %d", item.N)
 		}
 		r.Findings = append(r.Findings, f)

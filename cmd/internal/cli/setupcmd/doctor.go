@@ -21,6 +21,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/ledger"
 	"ralph/runner/rules"
+	"ralph/runner/task/journal"
 	"ralph/state"
 )
 
@@ -150,13 +151,15 @@ func (d *diagnosis) plan() {
 	}
 	known := ledger.Read(cmdline.OpenState(d.p.Dir))
 	next, open := known.Choose(list)
-	_, aside := known.Stuck(list)
+	held, never, aside := known.Stuck(list, journal.Reasons(d.f.Loader(d.p.Dir, nil).PlanEditsPath()))
 	if len(aside) > 0 {
 		d.warn("plan", "put aside until the plan or the task changes, or ralph reset --tasks: %s", termtext.Some(aside, 5))
 	}
 	switch {
 	case nothing != "":
 		d.warn("plan", "%s; ralph asks before it runs", nothing)
+	case !open && len(held) > 0 && len(never)+len(aside) == 0:
+		d.fail(rules.ExitReview, "plan", "%s: every open task waits for a person: %s %s; when it may begin: ralph task reopen %[2]s", d.p.Plan, held[0].ID, held[0].Title)
 	case !open && list.Remaining() > 0:
 		d.fail(rules.ExitUsage, "plan",
 			"%s: no open task can start: each one is blocked, put aside, a draft, or waits for such a task", d.p.Plan)

@@ -1,0 +1,31 @@
+package runner
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/runner/task/journal"
+)
+
+// What a person has blocked waits for that person: nothing is wrong with the plan.
+func TestRun_onlyBlockedTasksAreLeft_needsAPerson(t *testing.T) {
+	b := newBench(t, "task-claimer")
+	b.planOf(".taskmaster/tasks/tasks.json", `{"tasks": [
+  {"id": "a", "title": "Log answers", "description": "x", "status": "blocked"},
+  {"id": "b", "title": "Rotate", "description": "x", "status": "pending", "dependencies": ["a"]}]}`)
+	b.d.PlanEdits = filepath.Join(t.TempDir(), "p.edits.jsonl")
+	b.inGit()
+	blocked := task.Task{ID: "a", Title: "Log answers", State: task.Blocked}
+	if err := journal.Record(b.d.PlanEdits, journal.Edit{After: &blocked, Why: "waits for the design"}); err != nil {
+		t.Fatal(err)
+	}
+	r := b.run(t.Context())
+	wantEnd(t, r, "blocked", rules.ExitReview)
+	if d := r.Decision; !strings.Contains(d.Reason, `a "Log answers": waits for the design`) || strings.Contains(d.Reason, "Rotate") ||
+		!strings.Contains(d.Next, "ralph task reopen a;") || b.calls() != 0 {
+		t.Errorf("%q, %q, %d calls", d.Reason, d.Next, b.calls())
+	}
+}
