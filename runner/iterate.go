@@ -8,6 +8,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/hooks"
+	"ralph/runner/notes"
 	"ralph/runner/output"
 	"ralph/runner/points"
 	"ralph/runner/roles"
@@ -214,7 +215,7 @@ func (r *Run) leaveBehind(d rules.Decision) {
 
 // hints are what the next prompt says about a turn, beside what the decision has to say.
 func (r *Run) hints(from turned, damaged []string) []string {
-	hints := append(rules.Hints(from.Result, damaged), r.tellRepeats(from.Result)...)
+	hints := append(notes.Hints(from.Result, damaged), r.tellRepeats(from.Result)...)
 	if r.tasks.Of(from.Task.ID).Aside.Why != "" {
 		return hints // the next turn has another task
 	}

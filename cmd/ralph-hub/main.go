@@ -5,6 +5,7 @@ package main
 
 import (
 	"os"
+	_ "time/tzdata" // a small container has none
 
 	"ralph/cmd/internal/hub"
 	"ralph/ptyexec"

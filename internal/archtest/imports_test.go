@@ -40,6 +40,8 @@ var floors = map[string]int{
 	"ptyexec/confine":          -1, // what a process may touch: limits in, put on this process
 	"ptyexec/cover":            -1, // what must not come into being while a process runs: paths in, made until it ends
 
+	"runner/agent/ending/zoneinfo": -1, // the time zones of the world: names in, zones out
+
 	"state":                     0, // the files in .ralph/: what the two processes share
 	"logs":                      1, // log files, and the table of secrets
 	"runner/task":               0, // the model of a plan
@@ -117,6 +119,7 @@ var floors = map[string]int{
 	"monitor/palette":      7, // the command palette: names and keys in, cells and a choice out
 	"monitor/timeline":     5, // the page of a run over time: the model of a run in, cells out
 	"monitor/tasks":        7, // the page of tasks: tasks and keys in, cells and verbs out
+	"state/view/forecast":  0, // what open tasks may still take: figures of earlier tasks in, figures out
 	"state/view/patchline": 2, // lines of a patch for a page: text in, inert text out
 	"state/view/report":    3, // what a run came to, on one page: events and patches in, text and HTML out
 	"runner/turn/redact":   2, // events without keys and tokens

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // for the zones of the tests
 
 	"ralph/internal/world"
 	"ralph/state"

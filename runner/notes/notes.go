@@ -52,7 +52,7 @@ func (n *Notes) Delivered(res turn.Result, counts bool) (err error) {
 
 // Begin forgets what was for the turn before, but not what hooks have said since.
 func (n *Notes) Begin(res turn.Result) {
-	n.NextPrompt = state.NextPrompt{Task: res.Task.ID, Last: rules.Summary(res)}
+	n.NextPrompt = state.NextPrompt{Task: res.Task.ID, Last: Summary(res)}
 }
 
 // Add keeps what a decision has to say to the agent. A check before an iteration

@@ -143,7 +143,7 @@ func Answer(c ending.Class) string {
 		return "continue and tell the agent; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
 	case c == ending.TimeoutWithWork:
 		return "continue, the work counts; without any change it is an error"
-	case outcomeHint(agent.Outcome{Class: c}) != "":
+	case Hint(agent.Outcome{Class: c}) != "":
 		return "continue and tell the agent; the circuit breaker counts it if nothing changed"
 	case c.Success():
 		return "continue, or end by the rules of completion"

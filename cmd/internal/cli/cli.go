@@ -12,6 +12,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/demo"
 	"ralph/cmd/internal/split"
+	"ralph/runner/agent/ending/zoneinfo"
 	"ralph/runner/rules"
 )
 
@@ -33,6 +34,7 @@ func calledAs(argv []string) (program string, args []string) {
 
 // Main runs one command line, with the program's name before it, and returns the exit code.
 func Main(argv []string) int {
+	zoneinfo.SetLocal(os.Getenv("TZ"))
 	program, args := calledAs(argv)
 	tellOuter, watched := split.Reporter()
 	f := cmdline.New()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ralph/runner/agent/ending/zoneinfo"
 )
 
 // Parts of the expressions for dates and clock times.
@@ -120,7 +122,7 @@ func location(part map[string]string, local *time.Location) (zone *time.Location
 	if hours, known := offsets[strings.ToUpper(name)]; known {
 		return time.FixedZone(name, hours*3600), ""
 	}
-	if loc, err := time.LoadLocation(name); err == nil && name != "" {
+	if loc, err := zoneinfo.Load(name); err == nil && name != "" {
 		return loc, ""
 	}
 	return local, name

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // the account's zone may be missing on this machine
 )
 
 var (

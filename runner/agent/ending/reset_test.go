@@ -3,11 +3,13 @@ package ending
 import (
 	"testing"
 	"time"
+
+	"ralph/runner/agent/ending/zoneinfo"
 )
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
-	loc, err := time.LoadLocation(name)
+	loc, err := zoneinfo.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 	"time"
+	_ "time/tzdata" // for the zones of the tests
 )
 
 func TestAfter_timesOfDay_areTheNextOnes(t *testing.T) {

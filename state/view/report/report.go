@@ -14,6 +14,7 @@ import (
 	"ralph/state"
 	"ralph/state/question"
 	"ralph/state/view"
+	"ralph/state/view/forecast"
 )
 
 // Report is what a run came to. Its texts are clean lines. As JSON it is
@@ -140,8 +141,7 @@ func (f *Fold) Build(s Source) *Report {
 	}
 	r.audited(run.Iterations)
 	if open := r.Total - r.Done; open > 0 {
-		f := Predict(append(r.Samples(), s.Earlier...), open)
-		r.Forecast = &f
+		r.Forecast = &Forecast{forecast.Predict(append(r.Samples(), s.Earlier...), open)}
 	}
 	r.Result = r.result(f)
 	r.Next = r.next()

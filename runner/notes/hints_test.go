@@ -1,9 +1,10 @@
-package rules
+package notes
 
 import (
 	"strings"
 	"testing"
 
+	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/turn"
 )
@@ -15,6 +16,20 @@ func TestHints_timeout_onlyAnAgentThatWorkedIsToldToWorkInSmallerSteps(t *testin
 		r.Call.Outcome.Class = class
 		if got := strings.Contains(strings.Join(Hints(r, nil), "\n"), "smaller steps"); got != want {
 			t.Errorf("%s: %v", class, got)
+		}
+	}
+}
+
+func TestHints_whatTheNextTurnCanDoBetter_isSaid(t *testing.T) {
+	var limited, circles turn.Result
+	limited.Call.Outcome.Class = ending.UsageLimit
+	circles.Call.Outcome = agent.Outcome{Class: ending.Repeating, Reason: "the agent made the same calls: Bash(ls)", Evidence: "Bash(ls)"}
+	for want, hints := range map[string][]string{
+		"PROMPT.md": Hints(limited, []string{"PROMPT.md"}),
+		"in circles: Bash(ls). Do not do that again": Hints(circles, nil),
+	} {
+		if len(hints) != 1 || !strings.Contains(hints[0], want) {
+			t.Errorf("%s: %q", want, hints)
 		}
 	}
 }

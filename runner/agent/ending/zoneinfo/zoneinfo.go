@@ -1,0 +1,67 @@
+// Package zoneinfo knows the time zones of the world on a machine that does not. time/tzdata does
+// the same with five times the bytes.
+package zoneinfo
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// packed is a gzip of all zones: for each a line with its name and size, and its data.
+//
+//go:embed zones.gz
+var packed []byte
+
+// Load is time.LoadLocation, which also knows the zones that this machine does not have.
+func Load(name string) (*time.Location, error) {
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		if data := find(name); data != nil {
+			return time.LoadLocationFromTZData(name, data)
+		}
+	}
+	return loc, err
+}
+
+// SetLocal makes the zone in the variable TZ the local one where Go could not, as it is unknown on this
+// machine: in a small container.
+func SetLocal(tz string) { local(tz, time.LoadLocation) }
+
+func local(tz string, load func(string) (*time.Location, error)) {
+	name := strings.TrimPrefix(tz, ":")
+	if _, err := load(name); err == nil {
+		return
+	}
+	if loc, err := Load(name); err == nil {
+		time.Local = loc
+	}
+}
+
+// find returns the data of a zone, or nil.
+func find(name string) []byte {
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil
+	}
+	for r := bufio.NewReader(unpacked); ; {
+		line, err := r.ReadString('\n')
+		zone, size, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		n, bad := strconv.Atoi(size)
+		if err != nil || bad != nil {
+			return nil
+		}
+		data := make([]byte, n)
+		if _, err := io.ReadFull(r, data); err != nil {
+			return nil
+		}
+		if zone == name {
+			return data
+		}
+	}
+}

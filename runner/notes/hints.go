@@ -1,0 +1,62 @@
+package notes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/runner/audit"
+	"ralph/runner/rules"
+	"ralph/runner/turn"
+)
+
+// Hints tell the agent what it can do better by itself in the next turn.
+func Hints(r turn.Result, damaged []string) []string {
+	var hints []string
+	if hint := rules.Hint(r.Call.Outcome); hint != "" && len(r.Call.Asks) == 0 {
+		hints = append(hints, hint)
+	}
+	if len(damaged) > 0 {
+		hints = append(hints, "You deleted or emptied these files, which ralph needs: "+strings.Join(damaged, ", ")+
+			". ralph restored them. Never remove or empty anything in .ralph/.")
+	}
+	for _, f := range r.Proof.Findings {
+		if f.Kind == audit.KindNotAudited {
+			continue // nothing that the agent could do better
+		}
+		hints = append(hints, "ralph found this in your work and shows it to the user: "+rules.FindingText(f))
+	}
+	foreign := slices.ContainsFunc(r.Proof.Findings, func(f audit.Finding) bool { return f.Kind == audit.KindForeignTick })
+	switch {
+	case foreign && r.Proof.Unearned:
+		hints = append(hints, "ralph reopened the other tasks that you ticked: each gets an iteration of its own. "+
+			"If the work is there already, check it then, and tick the task.")
+	case r.Proof.Unearned || r.Proof.Warned:
+		hints = append(hints, "ralph reopened your task so that you see this. Fix what is wrong. If the task asks for it, "+
+			"leave it and say why in your final message. Then tick the task.")
+	}
+	for _, t := range r.Call.Denied {
+		hints = append(hints, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
+	}
+	for _, t := range r.Call.Advised {
+		hints = append(hints, fmt.Sprintf("The compound command %q was refused although its parts are permitted: run them one by one.", t.Arg))
+	}
+	return hints
+}
+
+// Summary tells the next iteration what this one did.
+func Summary(res turn.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Iteration %d", res.Origin.Iteration)
+	if res.Task.Title != "" {
+		fmt.Fprintf(&b, " worked on %q", res.Task.Title)
+	}
+	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d, then %d.", res.Call.Outcome.Class, res.Work.Change.Count,
+		res.Work.Before.Remaining, res.Proof.After.Remaining)
+	if res.Call.Signal.Recommendation != "" {
+		fmt.Fprintf(&b, " It recommended: %s", res.Call.Signal.Recommendation)
+	} else if line, _, _ := strings.Cut(strings.TrimSpace(res.Call.Final), "\n"); line != "" {
+		fmt.Fprintf(&b, " It said: %.300s", line)
+	}
+	return b.String()
+}
