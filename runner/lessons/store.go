@@ -184,30 +184,20 @@ func show(path string, was, all []memory.Lesson) (wrote bool, err error) {
 			changed = changed || len(lines) < n
 		}
 	}
-	at := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) == patterns })
 	var fresh []string
 	for _, l := range all {
 		if l.Kind == memory.Pattern && !has(was, l.ID) && !strings.Contains(string(data), l.Text) {
 			fresh = append(fresh, "- "+l.Text+"\n")
 		}
 	}
-	switch {
-	case len(fresh) == 0 && !changed:
+	if len(fresh) == 0 && !changed {
 		return false, nil
-	case len(fresh) == 0:
-	case at < 0:
-		lines = slices.Concat([]string{patterns + "\n"}, fresh, []string{"\n"}, lines)
-	default:
-		if !strings.HasSuffix(lines[at], "\n") {
-			lines[at] += "\n"
-		}
-		lines = slices.Insert(lines, at+1, fresh...)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return false, err
 	}
-	if err := renameio.WriteFile(path, []byte(strings.Join(lines, "")), info.Mode().Perm()); err != nil {
+	if err := renameio.WriteFile(path, []byte(insert(lines, fresh)), info.Mode().Perm()); err != nil {
 		return false, fmt.Errorf("write the shared lessons: %w", err)
 	}
 	return true, nil

@@ -30,6 +30,11 @@ type Request struct {
 	Plan string
 	// Reopen opens that box; nil if there is none.
 	Reopen func() error
+	// Notes are files, named like Plan, in which ralph lists lessons after each iteration. Where
+	// others have come since, a patch does not fit any more: TakeBack then takes the change between before
+	// and after back from now. It returns false if it cannot.
+	Notes    []string
+	TakeBack func(now, after, before string) (string, bool)
 }
 
 // Undo is a prepared undo that has been checked to apply.
@@ -41,7 +46,10 @@ type Undo struct {
 	root, patch string
 	ways        []string // back from each iteration
 	r           Request
-	planClean   bool // the plan is as in HEAD
+	planClean   bool              // the plan is as in HEAD
+	merged      map[string]string // what Notes become that TakeBack took back; without them it is all in patch
+	// Left are those of Files that differ from HEAD and are changed, but left out of the commit.
+	Left []string
 }
 
 // ConflictError says why an iteration cannot be undone.
@@ -52,6 +60,17 @@ func (e *ConflictError) Error() string { return "cannot undo: " + e.Why }
 // PlanUndo prepares the undo and changes nothing. A *ConflictError says why the iterations
 // cannot be undone, for example because the files have changed since.
 func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
+	u, err := planUndo(ctx, dir, r, nil)
+	if conflict := (*ConflictError)(nil); len(r.Notes) == 0 || !errors.As(err, &conflict) {
+		return u, err
+	}
+	if u, again := planUndo(ctx, dir, r, map[string]string{}); again == nil {
+		return u, nil
+	}
+	return nil, err
+}
+
+func planUndo(ctx context.Context, dir string, r Request, merged map[string]string) (*Undo, error) {
 	c, err := git.Inspect(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -62,7 +81,7 @@ func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 	if err := git.Fit(c); err != nil {
 		return nil, &ConflictError{err.Error()}
 	}
-	u := &Undo{root: c.Root, r: r}
+	u := &Undo{root: c.Root, r: r, merged: merged}
 	changed := 0
 	for _, k := range r.Iterations {
 		n, err := u.add(ctx, k)
@@ -133,8 +152,17 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 	u.Files = append(u.Files, slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return f == u.r.Plan })...)
 	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base,
 		"--"}
+	args = append(args, ".")
 	if u.r.Plan != "" {
-		args = append(args, ".", ":(exclude,literal)"+u.r.Plan)
+		args = append(args, ":(exclude,literal)"+u.r.Plan)
+	}
+	for _, f := range u.r.Notes {
+		if u.merged != nil && slices.Contains(changed, f) {
+			args = append(args, ":(exclude,literal)"+f)
+			if err := u.takeBack(ctx, f, k); err != nil {
+				return 0, err
+			}
+		}
 	}
 	way, err := u.compare(ctx, args...)
 	u.ways = append(u.ways, way)
@@ -201,7 +229,9 @@ func (u *Undo) check(ctx context.Context) error {
 		return err
 	}
 	for _, f := range u.Files {
-		if snap.Dirty(f) {
+		if _, merged := u.merged[f]; merged && snap.Dirty(f) {
+			u.Left = append(u.Left, f)
+		} else if snap.Dirty(f) {
 			u.Uncommitted = append(u.Uncommitted, f)
 		}
 	}
@@ -213,6 +243,9 @@ func (u *Undo) check(ctx context.Context) error {
 		u.planClean = len(changed) == 0
 	}
 	if len(u.Uncommitted) == 0 {
+		if len(u.Left) == len(u.Files) && (u.r.Reopen == nil || !u.planClean) { // nothing to commit
+			u.Uncommitted, u.Left = u.Left, nil
+		}
 		return nil
 	}
 	changed, err := u.differing(ctx, u.r.Last.OID, u.Uncommitted)
@@ -258,8 +291,11 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	if err := u.apply(ctx); err != nil {
 		return git.Committed{}, fmt.Errorf("undo: %w", err)
 	}
+	if err := u.writeMerged(); err != nil {
+		return git.Committed{}, err
+	}
 	var boxErr error
-	files := slices.Clone(u.Files)
+	files := slices.DeleteFunc(slices.Clone(u.Files), func(f string) bool { return slices.Contains(u.Left, f) })
 	if u.r.Reopen != nil {
 		if boxErr = u.r.Reopen(); boxErr == nil && u.planClean {
 			files = append(files, u.r.Plan)

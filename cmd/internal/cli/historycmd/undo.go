@@ -35,6 +35,9 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	}
 	r := history.Request{Iterations: all, Last: p.last}
 	box := p.box(all[0], &r)
+	if !p.undone[all[0].Iteration] {
+		r.Notes, r.TakeBack = p.notes(), lessons.TakeBack
+	}
 	u, err := history.PlanUndo(ctx, p.dir, r)
 	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[all[0].Iteration] {
 		return cmdline.UsageError("%s of run %s is undone already; nothing was changed", r.Name(), p.run)
@@ -50,7 +53,11 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	}
 	a.Say("undo of %s of run %s changes %s, %s:", r.Name(), p.run, termtext.Count(len(u.Files), "file"), how)
 	for _, f := range u.Files {
-		a.Say("  %s", cmdline.Inert(f))
+		more := ""
+		if slices.Contains(u.Left, f) {
+			more = " (left out of the commit: it has other changes that are not committed)"
+		}
+		a.Say("  %s%s", cmdline.Inert(f), more)
 	}
 	if box != "" {
 		a.Say("%s", box)
@@ -123,14 +130,7 @@ func (p *past) box(k history.Kept, r *history.Request) string {
 	if path == "" {
 		return ""
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		real = path // it is gone
-	}
-	root, _ := git.Root(p.dir)
-	if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
-		r.Plan = filepath.ToSlash(rel)
-	}
+	r.Plan, _ = p.inRepository(path)
 	if k.Task == "" {
 		return ""
 	}
@@ -150,6 +150,30 @@ func (p *past) box(k history.Kept, r *history.Request) string {
 	}
 	r.Reopen = func() error { return store.Untick(path, t) }
 	return fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title))
+}
+
+// notes are the files of the repository in which ralph lists lessons.
+func (p *past) notes() (all []string) {
+	for _, path := range lessons.Notes(p.dir) {
+		if rel, ok := p.inRepository(path); ok {
+			all = append(all, rel)
+		}
+	}
+	return all
+}
+
+// inRepository is the slash-separated path below the root of the repository. ok is false outside of it.
+func (p *past) inRepository(path string) (rel string, ok bool) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path // it is gone
+	}
+	root, _ := git.Root(p.dir)
+	rel, err = filepath.Rel(root, real)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
 }
 
 // plan is the path of the plan that iteration k worked on; empty: none.
