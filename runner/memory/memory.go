@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -130,7 +131,14 @@ func near(a, b string) bool {
 		}
 	}
 	all := len(x) + len(y) - common
-	return all > 0 && float64(common)/float64(all) >= alike && negations(x) == negations(y)
+	return all > 0 && float64(common)/float64(all) >= alike && negations(x) == negations(y) && maps.Equal(names(x), names(y))
+}
+
+// names are the words that stand for one thing, such as a file or a version: another name makes another lesson.
+func names(words map[string]bool) map[string]bool {
+	names := maps.Clone(words)
+	maps.DeleteFunc(names, func(w string, _ bool) bool { return !strings.ContainsAny(w, "./_0123456789") })
+	return names
 }
 
 // negations counts words that turn the sense around: "never use x" is not "use x".

@@ -90,6 +90,23 @@ func TestAdd_nearDuplicates_areMerged(t *testing.T) {
 	}
 }
 
+func TestAdd_sameWordsAboutAnotherFile_isALessonOfItsOwn(t *testing.T) {
+	for _, other := range []string{
+		"src/cache.go opens the pool once and never closes it",
+		"src/db.go and src/cache.go open the pool once and never close it",
+		"The pool is opened once and never closed",
+	} {
+		all, _ := Add(nil, lesson(t, "src/db.go opens the pool once and never closes it", 0))
+		if all, _ = Add(all, lesson(t, other, 0)); len(all) != 2 {
+			t.Errorf("%q was merged", other)
+		}
+	}
+	all, _ := Add(nil, lesson(t, "The service listens on port 8080", 0))
+	if all, _ = Add(all, lesson(t, "The service listens on port 9090", 0)); len(all) != 2 {
+		t.Error("another number was merged")
+	}
+}
+
 func TestAdd_tooMany_theLeastUsefulGoes(t *testing.T) {
 	var all []Lesson
 	old := lesson(t, "an old fact that nobody ever used", 100*24*time.Hour)
