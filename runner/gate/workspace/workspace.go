@@ -59,15 +59,31 @@ func (w *Workspaces) add(tool string, dirs []string, manifest string, name func(
 }
 
 func (w *Workspaces) openGo() {
-	work, err := modfile.ParseWork("go.work", []byte(w.text("go.work")), nil)
-	if err != nil {
-		return
+	w.add("go", usedDirs(w.text("go.work")), "go.mod", func(text string) string { return modfile.ModulePath([]byte(text)) })
+}
+
+// usedDirs are the folders of the use directives of a go.work. modfile.ParseWork would do, but it costs the
+// program 80 KB.
+func usedDirs(text string) (dirs []string) {
+	block := false
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "//")
+		line = strings.TrimSpace(line)
+		dir, isUse := strings.CutPrefix(line, "use")
+		isUse = isUse && strings.TrimLeft(dir, " \t(\"`") != dir
+		if isUse {
+			line = strings.TrimSpace(dir)
+		}
+		switch {
+		case isUse && strings.HasPrefix(line, "("):
+			block = true
+		case line == ")":
+			block = false
+		case line != "" && (isUse || block):
+			dirs = append(dirs, path.Clean(strings.Trim(line, "\"`")))
+		}
 	}
-	var dirs []string
-	for _, use := range work.Use {
-		dirs = append(dirs, path.Clean(use.Path))
-	}
-	w.add("go", dirs, "go.mod", func(text string) string { return modfile.ModulePath([]byte(text)) })
+	return dirs
 }
 
 // openNode reads the workspaces of npm and yarn (package.json) and of pnpm.

@@ -3,6 +3,7 @@ package workspace
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,5 +221,12 @@ func TestMatch_globsOfUsers(t *testing.T) {
 		if bad := c.glob == "[" || c.glob == "a/{b"; BadGlob(c.glob) != bad {
 			t.Errorf("BadGlob(%q) = %t, want %t", c.glob, !bad, bad)
 		}
+	}
+}
+
+func TestUsedDirs(t *testing.T) {
+	text := "go 1.26 // use nothing\n\nuse ./one\nuse \"./two words\"\n\nuse (\n\t./three // the third\n\t`four`\n\n)\nreplace x => ./user\nreplace (\n\ty => ./z\n)\n"
+	if got, want := usedDirs(text), []string{"one", "two words", "three", "four"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
