@@ -99,8 +99,11 @@ func (m Memory) Repeats(r turn.Result) []string {
 	var repeats []string
 	if b := m.Breaker; len(b.Changes) > 0 && r.Work.Delta == b.Changes[len(b.Changes)-1] {
 		if b.Changes = b.Changes[:len(b.Changes)-1]; goneBack(b, r) {
-			repeats = append(repeats, "the files go back and forth: this iteration made exactly the change that an earlier one had made: "+
-				termtext.Some(r.Work.Change.Files, 5))
+			text := "the files go back and forth: this iteration made exactly the change that an earlier one had made"
+			if files := r.Work.Change.Files; len(files) > 0 { // else none is left of it
+				text += ": " + termtext.Some(files, 5)
+			}
+			repeats = append(repeats, text)
 		}
 	}
 	for _, text := range r.Call.Failing {

@@ -18,10 +18,16 @@ func TestBreaker_filesGoBackAndForth_isNoProgress(t *testing.T) {
 	}{{0, false}, {0, false}, {1, true}, {2, true}, {3, true}} {
 		it := busy(n + 1)
 		it.Work.Delta, it.Work.Change.Files = []string{"there", "back"}[n%2], []string{"a.go"}
+		if n == 4 { // ralph has taken it back
+			it.Work.Change.Files = nil
+		}
 		m = fold(m, o, it)
 		told := strings.Join(m.Repeats(it), "; ")
 		if m.Breaker.NoProgress != want.idle || strings.Contains(told, "back and forth") != want.told {
 			t.Errorf("iteration %d: %d without progress, told %q", n+1, m.Breaker.NoProgress, told)
+		}
+		if strings.HasSuffix(strings.TrimSpace(told), ":") {
+			t.Errorf("iteration %d: no file follows in %q", n+1, told)
 		}
 	}
 	wantBreaker(t, m, state.BreakerOpen)
