@@ -77,10 +77,16 @@ func (c *Config) strangers() error {
 	return nil
 }
 
-// noPoint says why HOOK_NAME is not an option.
-func noPoint(key string) error {
-	_, err := hooks.Find(strings.ToLower(strings.TrimPrefix(key, "HOOK_")))
-	return err
+// noPoint says why HOOK_NAME is not an option. nil: it is one, or has another name.
+func noPoint(where, key string) error {
+	name, isHook := strings.CutPrefix(key, "HOOK_")
+	if !isHook {
+		return nil
+	}
+	if _, err := hooks.Find(strings.ToLower(name)); err != nil {
+		return &UsageError{where, key + ": " + err.Error()}
+	}
+	return nil
 }
 
 // hookClaim shows what a row decides about programs.

@@ -58,6 +58,21 @@ hooks:
 	}
 }
 
+func TestHooks_unknownPoint_isRefusedInFileAndEnvironment(t *testing.T) {
+	for name, l := range map[string]Loader{
+		".ralphrc:1":  {Dir: t.TempDir()},
+		"environment": {Dir: t.TempDir(), Env: []string{"HOOK_PRE_COMMITS=lint", "HOOK_NONE=", "HOOK_STOP=true"}},
+	} {
+		if l.Env == nil {
+			write(t, l.Dir, rcName, "HOOK_PRE_COMMITS=lint\n")
+		}
+		_, _, err := l.Load()
+		if err == nil || !strings.HasPrefix(err.Error(), name+": HOOK_PRE_COMMITS: ") || !strings.Contains(err.Error(), "pre_commit") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A project must not turn off what the user runs before each commit.
 func TestHooks_ofUserProjectAndEnvironment_allRun(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()

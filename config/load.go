@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"ralph/config/option"
 	"slices"
@@ -163,8 +164,8 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 		case known:
 			settings = append(settings, setting{option: o, name: a.name, text: a.value,
 				source: Source{SourceRC, where}})
-		case strings.HasPrefix(a.name, "HOOK_") && a.value != "" && noPoint(a.name) != nil:
-			return nil, nil, &UsageError{where, a.name + ": " + noPoint(a.name).Error()}
+		case a.value != "" && noPoint(where, a.name) != nil:
+			return nil, nil, noPoint(where, a.name)
 		case isForeign && advice != "":
 			if a.value != "" {
 				warnings = append(warnings, warn(where, "%s is not used by ralph; %s", a.name, advice))
@@ -225,6 +226,15 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 				settings = append(settings, setting{option: o, name: name, text: value,
 					source: Source{SourceEnvironment, "$" + name}})
 			}
+		}
+	}
+	rows := index(Table())
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if _, known := rows[name]; known || env[name] == "" {
+			continue
+		}
+		if err := noPoint(SourceEnvironment, name); err != nil {
+			return nil, nil, err
 		}
 	}
 	settings, warnings := preferKeys(settings)
