@@ -26,15 +26,7 @@ func Of(e state.Event, s view.Snapshot, every int) (Message, bool) {
 	case state.RunEnd:
 		return ended(d, s), true
 	case state.Question:
-		m := about(s, "question", "an agent asks you", d.Text)
-		for i, option := range d.Options {
-			m.Text += fmt.Sprintf("\n%d: %s", i+1, option)
-		}
-		m.Text += "\nAnswer: ralph answer " + d.ID + " TEXT"
-		if len(d.Options) > 0 {
-			m.Text += ", or --option N"
-		}
-		return m, true
+		return asks(d, s), true
 	case state.Paused:
 		return about(s, "waiting", "paused", far(s)+"\nNext: ralph resume"), true
 	case state.Decision:
@@ -47,6 +39,22 @@ func Of(e state.Event, s view.Snapshot, every int) (Message, bool) {
 		return waits(d.Decision, s)
 	}
 	return Message{}, false
+}
+
+func asks(d state.Question, s view.Snapshot) Message {
+	task := ""
+	if d.Title != "" {
+		task = "Task: " + termtext.Line(d.Title)
+	}
+	answer := "Answer: ralph answer " + d.ID + " TEXT"
+	if len(d.Options) > 0 {
+		answer += ", or --option N"
+	}
+	lines := []string{task, far(s), d.Text}
+	for i, option := range d.Options {
+		lines = append(lines, fmt.Sprintf("%d: %s", i+1, option))
+	}
+	return about(s, "question", "an agent asks you", view.Join("\n", append(lines, answer)...))
 }
 
 func waits(d state.Decision, s view.Snapshot) (Message, bool) {

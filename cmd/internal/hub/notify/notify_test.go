@@ -56,8 +56,31 @@ func TestSend_longText_isCut(t *testing.T) {
 	}
 }
 
+// What a service does not show as a title stands in the text.
+func TestSend_serviceWithoutTitle_textNamesProjectAndResult(t *testing.T) {
+	body := make(chan string, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		_, _ = w.Write([]byte("{}")) // ntfy's answer is JSON
+		body <- r.Header.Get("Title") + "|" + string(data)
+	}))
+	defer s.Close()
+	host := strings.TrimPrefix(s.URL, "http://")
+	for to, want := range map[string]string{
+		"generic://" + host + "/?disabletls=yes": "|ralph: shop: completed\n9 of 9 tasks done",
+		"ntfy://" + host + "/topic?scheme=http":  "ralph: shop: completed|9 of 9 tasks done",
+	} {
+		if err := Send(t.Context(), to, "", Message{Title: "ralph: shop: completed", Text: "9 of 9 tasks done"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-body; got != want {
+			t.Errorf("%s: %q, want %q", to, got, want)
+		}
+	}
+}
+
 func TestOf_events(t *testing.T) {
-	s := view.Snapshot{Dir: "/x/shop", Status: state.Status{Task: state.TaskStatus{Done: 5, Total: 9}}}
+	s := view.Snapshot{Dir: "/x/shop", Status: state.Status{Task: state.TaskStatus{Done: 5, Total: 9}, Usage: state.Usage{CostUSD: 1.5}}}
 	for name, c := range map[string]struct {
 		event state.Payload
 		on    string
@@ -68,7 +91,7 @@ func TestOf_events(t *testing.T) {
 		"halted":        {state.RunEnd{Exit: 3}, "halted", "5 of 9 tasks done"},
 		"ceiling":       {state.RunEnd{Exit: 4, Next: "to continue: ralph resume"}, "ended", "Next: to continue: ralph resume"},
 		"its own":       {state.RunEnd{Exit: 4, Status: "stopped", Done: 1, Total: 6, Iterations: 2}, "ended", "1 of 6 tasks done, 2 iterations"},
-		"options":       {state.Question{ID: "q1", Ask: state.Ask{Options: []string{"a"}}}, "question", "1: a\nAnswer: ralph answer q1 TEXT, or --option N"},
+		"question":      {state.Question{ID: "q1", Title: "Choose a store", Ask: state.Ask{Text: "Which?", Options: []string{"a"}}}, "question", "Task: Choose a store\n5 of 9 tasks done, $1.50\nWhich?\n1: a\nAnswer: ralph answer q1 TEXT, or --option N"},
 		"limit":         {state.Decision{Action: "wait", Rule: "usage_limit", Reason: "5-hour"}, "limited", "5-hour"},
 		"hour":          {state.Decision{Action: "wait", Rule: "hourly"}, "waiting", "Next"},
 		"for answers":   {state.Decision{Action: "wait", Rule: "question"}, "", ""},

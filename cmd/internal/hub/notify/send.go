@@ -36,7 +36,11 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 	if scheme == discordURL {
 		limit = ofDiscord - len([]rune(m.Title))
 	}
-	text := cut(m.Text, limit)
+	text := m.Text
+	if !showsTitle(scheme, to) {
+		text = m.Title + "\n" + text
+	}
+	text = cut(text, limit)
 	sender, err := shoutrrr.CreateSender(to)
 	if err != nil {
 		return fmt.Errorf("the %s address is unusable: %w", scheme, hidden(err, to))
@@ -57,6 +61,18 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 		return fmt.Errorf("%s: %w", scheme, hidden(err, to))
 	}
 	return nil
+}
+
+// showsTitle is false for services that show nothing but the text.
+func showsTitle(scheme, to string) bool {
+	to = strings.ToLower(to)
+	switch scheme {
+	case "bark", discordURL, "gotify", "join", "lark", "notifiarr", "ntfy", "opsgenie", "pushbullet", "pushover", "slack", "smtp", "teams":
+		return true
+	case "telegram":
+		return !strings.Contains(to, "parsemode=")
+	}
+	return strings.HasPrefix(scheme, "generic") && strings.Contains(to, "template=json")
 }
 
 // cut shortens a text to a number of characters. Its last line stays: it says what to type.
