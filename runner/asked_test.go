@@ -129,6 +129,9 @@ func TestRun_questionOfATask_parksItAndTheAnswerComesOnce(t *testing.T) {
 	if answers := payloads[state.Answer](b); len(answers) != 1 || answers[0].Text != "SQLite is enough" {
 		t.Errorf("events %+v", answers)
 	}
+	if want := `A person's answer to "Which database?": SQLite is enough`; b.told() != want {
+		t.Errorf("told %q, want %q", b.told(), want)
+	}
 }
 
 func TestRun_unansweredQuestion_endsWithReviewAndGoesOnAfterTheAnswer(t *testing.T) {

@@ -134,7 +134,7 @@ func (r *Run) begin(a turn.Assignment) {
 	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done, Total: p.Total}
 	start.Why = output.WithoutTask(start, r.mem.Contradiction != "")
 	r.tellOf(a.Task, start)
-	if feedback := r.notes.Payload(a.Origin.Iteration); feedback != nil && a.Origin.Role == roles.Developer {
+	if feedback := r.notes.Payload(a.Origin.Iteration, p); feedback != nil && a.Origin.Role == roles.Developer {
 		r.tellOf(a.Task, feedback)
 	}
 	calls := r.calls

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -88,11 +89,14 @@ func (n *Notes) Settle(hints ...string) {
 	n.told = nil
 }
 
-// Payload is what the event at the start of an iteration says; nil: nothing.
-func (n *Notes) Payload(iteration int) state.Payload {
-	items := slices.Clone(n.Feedback)
-	if n.Refused != "" {
-		items = slices.Insert(items, 0, "Your claim of completion was refused: "+n.Refused)
+// Payload is what the event at the start of an iteration says of its prompt; nil: nothing.
+func (n *Notes) Payload(iteration int, in prompt.Input) state.Payload {
+	items := slices.Clone(in.Feedback)
+	if in.Refused != "" {
+		items = slices.Insert(items, 0, "Your claim of completion was refused: "+in.Refused)
+	}
+	for _, a := range in.Answers {
+		items = append(items, "A person's answer to \""+a.Question+"\": "+a.Answer)
 	}
 	for _, g := range n.given {
 		if g.Iteration == iteration {
