@@ -56,7 +56,12 @@ func proofCases(t *testing.T) map[string]proofCase {
 		files = append(files, archive.Files...)
 	}
 	all := map[string]proofCase{}
+	seen := map[string]bool{}
 	for _, f := range files {
+		if seen[f.Name] {
+			t.Fatalf("%s is given twice", f.Name)
+		}
+		seen[f.Name] = true
 		part := strings.SplitN(f.Name, "/", 3)
 		name, text := part[0]+"/"+part[1], string(f.Data)
 		c, known := all[name]

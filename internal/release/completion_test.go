@@ -42,6 +42,8 @@ func TestCompletion_eachShell_completesVerbsAndValues(t *testing.T) {
 			w.Do(err)
 			w.Write("../"+shell.place, string(script))
 			w.Write("../"+shell.rc, shell.settings)
+			// Without this folder the first fish of a user reads all man pages, and goes on after its end.
+			w.Write("../.local/share/fish/generated_completions/none", "")
 			// What the shell starts is written down; what a completion asks goes to ralph itself.
 			w.Write("../bin/ralph", "#!/bin/sh\ncase $1 in __complete*) exec "+world.Programs(t)+"/ralph \"$@\";; esac\necho \"$*\" >>"+w.Home+"/started\n")
 			w.Do(os.Chmod(filepath.Join(w.Home, "bin/ralph"), 0o755))
