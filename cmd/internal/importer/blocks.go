@@ -10,20 +10,33 @@ import (
 type kind int
 
 const (
-	heading   kind = iota
-	paragraph      // also a table
+	heading kind = iota
+	paragraph
 	listItem
-	other // code, a quotation, HTML
+	almost // a box
+	table
+	quotation // or indented code, HTML
+	hidden    // code or a comment
+	front     // matter
 )
 
 // block is a part of a text at its top level.
 type block struct {
 	kind  kind
 	level int // of a heading
-	line  int // 1-based
-	text  string
+	line  int // 1-based; last too
+	last  int
+	text  string // a table has its lines
 	// more are the paragraphs below a list item, and items the list items.
-	more, items []string
+	more  []string
+	items []item
+}
+
+// item is a list item below another one.
+type item struct {
+	text   string
+	line   int
+	almost bool // it only looks like a box
 }
 
 // splitter splits Markdown into blocks.
@@ -41,7 +54,15 @@ type splitter struct {
 func split(text string) []block {
 	var s splitter
 	end, number := 0, 0 // of the line before
+	first := frontMatter(text)
+	if first > 0 {
+		s.add(block{kind: front, line: 1, last: first, text: text[:strings.IndexByte(text, '\n')]})
+	}
 	for _, l := range markdown.Lines(text) {
+		if l.Number <= first {
+			end, number = l.End, l.Number
+			continue
+		}
 		if hidden := text[end:l.Start]; strings.TrimSpace(hidden) != "" {
 			s.hidden(number+1, hidden)
 		}
@@ -62,8 +83,26 @@ func split(text string) []block {
 	return s.blocks
 }
 
+// frontMatter is the number of the lines of YAML on top of a text.
+func frontMatter(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		switch n++; {
+		case n == 1 && line != "---", n == 2 && !strings.Contains(line, ":"):
+			return 0
+		case n > 1 && (line == "---" || line == "..."):
+			return n
+		}
+	}
+	return 0
+}
+
 func (s *splitter) add(b block) *block {
-	b.text = oneLine(b.text)
+	b.last = max(b.last, b.line)
+	if b.text = strings.TrimSpace(b.text); b.kind != table {
+		b.text = oneLine(b.text)
+	}
 	s.blocks = append(s.blocks, b)
 	s.open, s.isText, s.inItem = nil, false, false
 	return &s.blocks[len(s.blocks)-1]
@@ -71,13 +110,24 @@ func (s *splitter) add(b block) *block {
 
 // hidden takes fenced code and comments.
 func (s *splitter) hidden(line int, text string) {
-	if first := strings.TrimLeft(text, "\r\n"); s.inItem && markdown.Indent(first) > s.indent {
-		s.below(oneLine(text))
+	first := strings.TrimLeft(text, "\r\n")
+	if s.inItem && markdown.Indent(first) > s.indent {
+		s.below(dedent(first))
 		s.open = nil
 		return
 	}
 	line += strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t\r\n"))], "\n")
-	s.add(block{kind: other, line: line, text: text})
+	s.add(block{kind: hidden, line: line, last: line + strings.Count(strings.TrimSpace(text), "\n"), text: text})
+}
+
+// dedent is a text without the indent of its first line.
+func dedent(text string) string {
+	indent := text[:markdown.Blank(text)]
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimRight(strings.TrimPrefix(line, indent), " \t\r\n"))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
 func (s *splitter) line(number int, text string) {
@@ -87,7 +137,7 @@ func (s *splitter) line(number int, text string) {
 	underline := markdown.SetextLevel(text)
 	switch {
 	case s.inItem && indent > s.indent:
-		s.inside(trimmed, marker)
+		s.inside(number, trimmed, marker)
 	case isHeading:
 		s.add(block{kind: heading, level: level, line: number, text: markdown.CleanHeading(title)})
 	case s.isText && s.open != nil && underline > 0:
@@ -95,27 +145,47 @@ func (s *splitter) line(number int, text string) {
 		last.kind, last.level, s.open = heading, underline, nil
 	case isRule(trimmed):
 		s.open, s.inItem = nil, false
+		return
+	case isAlmostBox(trimmed) && indent < 4:
+		s.add(block{kind: almost, line: number, text: trimmed})
 	case marker > 0 && indent < 4:
 		b := s.add(block{kind: listItem, line: number, text: trimmed[marker:]})
 		s.open, s.inItem, s.indent = &b.text, true, indent
+	case trimmed[0] == '|' && indent < 4:
+		s.row(number, trimmed)
 	case s.open != nil:
 		*s.open = oneLine(*s.open + " " + trimmed)
 	case trimmed[0] == '>', trimmed[0] == '<', indent >= 4:
-		b := s.add(block{kind: other, line: number, text: trimmed})
+		b := s.add(block{kind: quotation, line: number, text: trimmed})
 		s.open = &b.text
 	default:
 		b := s.add(block{kind: paragraph, line: number, text: trimmed})
 		s.open, s.isText = &b.text, true
 	}
+	s.blocks[len(s.blocks)-1].last = number
+}
+
+// row takes a line of a table.
+func (s *splitter) row(number int, text string) {
+	if n := len(s.blocks) - 1; n >= 0 && s.blocks[n].kind == table && s.blocks[n].last == number-1 {
+		s.blocks[n].text += "\n" + text
+		return
+	}
+	s.add(block{kind: table, line: number, text: text})
 }
 
 // inside takes a line that belongs to the last list item.
-func (s *splitter) inside(text string, marker int) {
-	item := &s.blocks[len(s.blocks)-1]
+func (s *splitter) inside(number int, text string, marker int) {
+	in := &s.blocks[len(s.blocks)-1]
 	switch {
+	case isAlmostBox(text):
+		in.items, s.open = append(in.items, item{text, number, true}), nil
 	case marker > 0:
-		item.items = append(item.items, oneLine(text[marker:]))
-		s.open = &item.items[len(item.items)-1]
+		in.items = append(in.items, item{text: oneLine(text[marker:]), line: number})
+		s.open = &in.items[len(in.items)-1].text
+	case text[0] == '|':
+		s.below(text)
+		s.open = nil
 	case s.open != nil:
 		*s.open = oneLine(*s.open + " " + text)
 	default:

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ Some words.
 `
 
 func TestMarkdown_prd_everyLineIsTakenOrNamed(t *testing.T) {
-	items, skipped := Markdown([]byte(prd))
+	items, skipped, err := Markdown([]byte(prd))
 	want := []Item{
 		{Title: "US-1: Log in", Description: "As a reader, I want to log in.", Criteria: []string{"a wrong password is refused", "the session ends after a day"}, Line: 7},
 		{Title: "Story 2 - Pay", Criteria: []string{"a card is charged once"}, Line: 16},
@@ -62,27 +63,98 @@ func TestMarkdown_prd_everyLineIsTakenOrNamed(t *testing.T) {
 		{Title: "write <!-- not --> docs with a picture", Criteria: []string{"for people"}, Line: 25},
 		{Title: "plain item", Line: 28},
 	}
-	if d := cmp.Diff(want, items); d != "" {
+	if d := cmp.Diff(want, items); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	told := []string{
+		"line 1: " + aHeading, "line 3: " + outside, "line 5: " + aHeading, "line 22: " + aHeading, "line 30: " + aHeading, "line 32: " + outside,
+		"line 34: it is a list item outside of a section with tasks", "lines 36 to 37: " + aTable, "line 39: " + notToDo, "line 41: " + notToDo,
+	}
+	if d := cmp.Diff(told, whys(skipped)); d != "" {
 		t.Error(d)
 	}
-	var whys []string
+}
+
+// whys says of each line why it was not taken.
+func whys(skipped []Skipped) (all []string) {
 	for _, s := range skipped {
-		whys = append(whys, s.Why)
-		if s.Line == 0 {
-			t.Errorf("no line: %+v", s)
+		all = append(all, s.Where+": "+s.Why)
+	}
+	return all
+}
+
+func TestMarkdown_linesThatCannotBeTasks_areNamed(t *testing.T) {
+	text := `---
+title: Shop
+---
+
+## Tasks
+
+- [ ] one
+-[ ] two
+- [] three
+- [ ]four
+- [ ] five
+  - [x] six
+  -[ ] seven
+[ ] eight
+
+| a | b |
+|---|---|
+| c | d |
+
+> - [ ] nine
+`
+	items, skipped, err := Markdown([]byte("\ufeff" + text))
+	want := []Item{{Title: "one", Line: 7}, {Title: "five", Criteria: []string{"six"}, Line: 11}}
+	if d := cmp.Diff(want, items); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	told := []string{
+		"lines 1 to 3: it is front matter", "line 5: " + aHeading, "line 8: " + almostBox, "line 9: " + almostBox, "line 10: " + almostBox,
+		"line 12: " + markLost, "line 13: " + almostBox, "line 14: " + almostBox, "lines 16 to 18: " + aTable, "line 20: " + aQuotation,
+	}
+	if d := cmp.Diff(told, whys(skipped)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMarkdown_markThatNobodyKnows_isRefused(t *testing.T) {
+	for _, text := range []string{"- [?] a\n", "x\n\n1. [~] a\n", "- [ ] a\n  - [-] b\n", "- [✓] a\n"} {
+		line := 1 + strings.Count(text[:strings.LastIndexAny(text[:len(text)-1], "\n")+1], "\n")
+		if _, _, err := Markdown([]byte(text)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d: unknown mark", line)) ||
+			!strings.Contains(err.Error(), "known: [ ], [x]") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if got := strings.Join(whys, "; "); got != "it is text outside of a task; it is text outside of a task; it is a list item outside of a section with tasks; it is text outside of a task; "+
-		"it is below a heading that says what is not to be done" {
-		t.Error(got, skipped)
+	for _, text := range []string{"- [#12] a\n", "- [1] a\n", "- [a](b)\n", "- [2026-01-29] a\n", "- [x](y) a\n"} {
+		if items, skipped, err := Markdown([]byte(text)); len(items) != 1 || len(skipped) > 0 || err != nil {
+			t.Errorf("%q: %v %v %v", text, items, skipped, err)
+		}
+	}
+}
+
+func TestMarkdown_linesOfCodeAndTablesBelowATask_stayLines(t *testing.T) {
+	items, skipped, _ := Markdown([]byte("## Tasks\n\n- [ ] one\n\n  ```go\n  if a {\n      b()\n  }\n  ```\n\n  | a | b |\n  |---|---|\n\n## Story 2: two\n\n| c |\n|---|\n| d |\n"))
+	want := []Item{{Title: "one", Description: "```go\nif a {\n    b()\n}\n```\n| a | b |\n|---|---|", Line: 3},
+		{Title: "Story 2: two", Description: "| c |\n|---|\n| d |", Line: 14}}
+	if d := cmp.Diff(want, items); d != "" || len(skipped) != 1 {
+		t.Error(d, skipped)
+	}
+}
+
+func TestMarkdown_markOfACriterion_isNamed(t *testing.T) {
+	_, skipped, _ := Markdown([]byte("- [ ] one\n  - [x] a\n  - [ ] b\n\n## Story 2: two\n\n- [X] c\n"))
+	if d := cmp.Diff([]string{"line 2: " + markLost, "line 7: " + markLost}, whys(skipped)); d != "" {
+		t.Error(d)
 	}
 }
 
 func TestMarkdown_plainList_eachItemIsATask(t *testing.T) {
-	items, skipped := Markdown([]byte("- one\n- two\n  - detail\n1. three\n"))
+	items, skipped, err := Markdown([]byte("- one\n- two\n  - detail\n1. three\n"))
 	want := []Item{{Title: "one", Line: 1}, {Title: "two", Criteria: []string{"detail"}, Line: 2}, {Title: "three", Line: 4}}
-	if d := cmp.Diff(want, items); d != "" || len(skipped) > 0 {
-		t.Error(d, skipped)
+	if d := cmp.Diff(want, items); d != "" || len(skipped) > 0 || err != nil {
+		t.Error(d, skipped, err)
 	}
 }
 
@@ -92,7 +164,7 @@ func TestTemplates_giveOrderedStoriesWithCriteria(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		items, _ := Markdown(data)
+		items, _, _ := Markdown(data)
 		if len(items) < 5 || !strings.Contains(string(data), "## Goals") || !strings.Contains(string(data), "## Non-goals") {
 			t.Errorf("%s: %d stories", tt.Name, len(items))
 		}
@@ -129,20 +201,47 @@ func TestWrite_hostileTexts_stayWithinTheirTask(t *testing.T) {
 func TestJSON_manyShapes(t *testing.T) {
 	for in, want := range map[string][]Item{
 		`["a", "b c"]`: {{Title: "a"}, {Title: "b c"}},
-		`{"userStories": [{"title": "x", "acceptanceCriteria": ["c"], "passes": true}]}`: {{Title: "x", Criteria: []string{"c"}, Done: true}},
-		`{"items": [{"description": "d", "status": "completed"}, {}]}`:                   {{Title: "d", Done: true}},
+		`{"userStories": [{"title": "x", "acceptanceCriteria": ["c"], "passes": true}]}`:      {{Title: "x", Criteria: []string{"c"}, Done: true}},
+		`{"items": [{"description": "d", "status": "completed"}, {}]}`:                        {{Title: "d", Done: true}},
+		`{"tasks": [{"title": "x", "criteria": "c", "passes": null, "status": "To Do"}, ""]}`: {{Title: "x", Criteria: []string{"c"}}},
 	} {
 		got, _, err := JSON([]byte(in))
 		if d := cmp.Diff(want, got); d != "" || err != nil {
 			t.Errorf("%s: %v %s", in, err, d)
 		}
 	}
-	if _, skipped, _ := JSON([]byte(`[{}]`)); len(skipped) != 1 {
-		t.Error(skipped)
+}
+
+func TestJSON_whatIsNotTaken_isNamed(t *testing.T) {
+	_, skipped, err := JSON([]byte(`{"project": "x",
+ "userStories": [
+  {"id": "1", "title": "a", "priority": 1, "notes": ""},
+  {"id": "2", "title": "b", "name": "c"},
+  {"status": "open"},
+  {"title": "d", "status": "blocked"},
+  {"title": "e", "status": "cancelled"}],
+ "tasks": ["f"]}`))
+	told := []string{
+		"line 5: it has no title, name or description", "line 6: " + `the plan has no word for the state "blocked": the task is open`, "line 7: it is dropped",
+		"line 1: " + noPlace, "line 8: " + noPlace, "lines 3, 4: " + noPlace, "line 3: " + noPlace, "line 4: " + noPlace,
 	}
-	for _, in := range []string{"{", `{"a": 1}`} {
-		if _, _, err := JSON([]byte(in)); err == nil {
-			t.Errorf("%s: no error", in)
+	if d := cmp.Diff(told, whys(skipped)); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}
+
+func TestJSON_badValues_areRefusedWithLineAndWhatIsAllowed(t *testing.T) {
+	for in, want := range map[string]string{
+		"{":        "line 1",
+		`{"a": 1}`: "found no array of tasks",
+		"[\n{\"title\": \"a\", \"passes\": \"yes\"}]": `line 2: "passes" must be true or false, not "yes"`,
+		"[\n\n{\"title\": 7}]":                        `line 3: "title" must be a text, not 7`,
+		`[{"title": "a", "status": "maybe"}]`:         `line 1: unknown status "maybe"; known: approved, `,
+		`[{"title": "a", "steps": [1]}]`:              `line 1: "steps" must be a list of texts`,
+		"[\"a\",\nnull]":                              `line 2: a task must be a text or an object, not null`,
+	} {
+		if _, _, err := JSON([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", in, err, want)
 		}
 	}
 }
@@ -155,7 +254,7 @@ func TestIssues_bodiesAreMarkedAsData(t *testing.T) {
 }
 
 func TestMarkdown_labelBelowAStory_isNoneOfItsText(t *testing.T) {
-	items, _ := Markdown([]byte("# Shop\n\n## US-1: Pay\n\nAs a reader I want to pay.\nAcceptance criteria:\n\n- a card is charged once\n"))
+	items, _, _ := Markdown([]byte("# Shop\n\n## US-1: Pay\n\nAs a reader I want to pay.\nAcceptance criteria:\n\n- a card is charged once\n"))
 	want := []Item{{Title: "US-1: Pay", Description: "As a reader I want to pay.", Criteria: []string{"a card is charged once"}, Line: 3}}
 	if diff := cmp.Diff(want, items); diff != "" {
 		t.Error(diff)

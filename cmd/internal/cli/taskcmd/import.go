@@ -1,6 +1,7 @@
 package taskcmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -135,7 +137,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 			out = filepath.Join(dir, out)
 		}
 	}
-	if err := o.taken(from, out, o.shown(dir, out)); err != nil {
+	if err := o.taken(from, dir, out); err != nil {
 		return err
 	}
 	items, skipped, err := o.read(ctx, dir, from)
@@ -143,11 +145,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 		return err
 	}
 	for _, s := range skipped {
-		place := ""
-		if s.Line > 0 {
-			place = fmt.Sprintf("line %d: ", s.Line)
-		}
-		o.Note("not taken: %s%s: %s", place, s.Why, termtext.Fit(termtext.Line(s.Text), 80))
+		o.Note("not taken: %s: %s: %s", s.Where, s.Why, termtext.Fit(termtext.Line(s.Text), 80))
 	}
 	if len(items) == 0 {
 		return cmdline.UsageError("%s has no task that could be imported; a task is a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
@@ -210,15 +208,37 @@ func writeNew(path, text string) error {
 }
 
 // taken says what to do about a file that stands where the plan would go; nil if there is none.
-func (o *importOptions) taken(from, out, shown string) error {
+func (o *importOptions) taken(from, dir, out string) error {
 	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return ownFolder(dir, out)
 	}
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && o.template == "" && !strings.HasPrefix(from, "gh:") {
 		return noFile(from)
 	}
 	return cmdline.UsageError("%s exists, and import never overwrites a file; if it is the sample of ralph init, remove it first; "+
-		"else add to it with ralph task add -, or choose another file with --out", shown)
+		"else add to it with ralph task add -, or choose another file with --out", o.shown(dir, out))
+}
+
+// ownFolder refuses a file whose folder does not exist and would not be in the project.
+func ownFolder(dir, out string) error {
+	folder, missing := filepath.Dir(out), false
+	for {
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		folder, missing = filepath.Dir(folder), true
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil || !missing {
+		return err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(dir, real); err != nil || !filepath.IsLocal(rel) {
+		return cmdline.UsageError("the folder %q does not exist, and import makes folders in the project only", filepath.Dir(out))
+	}
+	return nil
 }
 
 func (o *importOptions) shown(dir, path string) string {
@@ -238,8 +258,8 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 		if err != nil {
 			return nil, nil, cmdline.UsageError("%v", err)
 		}
-		items, _ := importer.Markdown(data) // specify keeps the goals and non-goals
-		return items, nil, nil
+		items, _, err := importer.Markdown(data) // specify keeps the goals and non-goals
+		return items, nil, err
 	}
 	if repo, ok := strings.CutPrefix(from, "gh:"); ok {
 		return o.issues(ctx, dir, repo)
@@ -263,14 +283,17 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 	if o.ai {
 		return o.askAgent(string(data)) //nolint:contextcheck // consent asks for parents of this process, in milliseconds
 	}
-	if strings.EqualFold(filepath.Ext(from), ".json") {
-		items, skipped, err := importer.JSON(data)
-		if err != nil {
-			return nil, nil, cmdline.UsageError("%s: %v", from, err)
-		}
-		return items, skipped, nil
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return nil, nil, cmdline.UsageError("%s is not a text in UTF-8", from)
 	}
-	items, skipped := importer.Markdown(data)
+	read := importer.Markdown
+	if strings.EqualFold(filepath.Ext(from), ".json") {
+		read = importer.JSON
+	}
+	items, skipped, err := read(data)
+	if err != nil {
+		return nil, nil, cmdline.UsageError("%s: %v; nothing was written", from, err)
+	}
 	return items, skipped, nil
 }
 

@@ -252,6 +252,9 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		return both.String(), 0
 	}
 	file := filepath.Join(p.dir, "docs/prd.md")
+	if err := os.Symlink(t.TempDir(), filepath.Join(p.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		code int
@@ -264,10 +267,14 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		{[]string{filepath.Join(p.dir, "none.md")}, rules.ExitUsage, "no such file"},
 		{[]string{file, "--label", "x"}, rules.ExitUsage, "are for gh:"},
 		{[]string{"gh:"}, rules.ExitUsage, "gh CLI, which is not installed"},
-		{[]string{file}, 0, "not taken: line 3: it is text outside of a task: Words.\nwrote .ralph/fix_plan.md: 2 tasks\n"},
+		{[]string{file}, 0, "not taken: line 3: it is text outside of a task: Words.\n"},
 		{[]string{file}, rules.ExitUsage, ".ralph/fix_plan.md exists, and import never overwrites a file"},
 		{[]string{"nosuch.md"}, rules.ExitUsage, "nosuch.md: no such file"},
 		{[]string{"--template", "saas", "--to", "prd.json"}, 0, "wrote prd.json: 7 tasks"},
+		{[]string{file, "--out", "plans/new/a.md"}, 0, "wrote plans/new/a.md: 2 tasks"},
+		{[]string{file, "--out", filepath.Join(t.TempDir(), "new/a.md")}, rules.ExitUsage, "makes folders in the project only"},
+		{[]string{file, "--out", "../../new/a.md"}, rules.ExitUsage, "makes folders in the project only"},
+		{[]string{file, "--out", "link/new/a.md"}, rules.ExitUsage, "makes folders in the project only"},
 		{[]string{"--template", "nope", "--out", "x.md"}, rules.ExitUsage, `unknown template "nope"`},
 	} {
 		if strings.HasPrefix(strings.Join(c.args, ""), "gh:") {
