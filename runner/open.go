@@ -171,7 +171,7 @@ func (r *Run) close(d rules.Decision) error {
 	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(),
 		Usage: r.mem.Usage, Next: d.Next,
 		Status: d.Status, Done: r.plan.Counts.Done, Total: r.plan.Counts.Total, Iterations: r.mem.Iterations,
-		NotBegun: r.tasks.NotBegun(plan.List)}
+		NotBegun: r.tasks.NotBegun(plan.List), Ticked: r.tasks.Ticked(plan.List)}
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))
 	r.d.Log.Info("run ended", logs.KeyRun, r.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
 	r.out.Lost(logs.Prune(r.d.State.LogsDir(), logsKept))

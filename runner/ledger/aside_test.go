@@ -97,3 +97,16 @@ func TestRemember_longFeedback_isCut(t *testing.T) {
 		t.Errorf("%d texts", len(n.Feedback))
 	}
 }
+
+func TestTicked_doneTaskThatWasTriedAndNotSettled_isSomebodyElses(t *testing.T) {
+	list := plan("a one", "b two", "c three")
+	list.Tasks[0].State, list.Tasks[1].State = task.Done, task.Done
+	l := ledger.Ledger{}
+	for _, id := range []string{"a", "b", "c"} {
+		l.Attempted(id, "changed nothing")
+	}
+	l.Settled("b")
+	if got := l.Ticked(list); len(got) != 1 || got[0] != "a" {
+		t.Errorf("%q", got)
+	}
+}

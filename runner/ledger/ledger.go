@@ -237,6 +237,16 @@ func (l Ledger) NotBegun(list task.List) *state.NotBegun {
 	return left
 }
 
+// Ticked are the ids of the tasks that are done, although no turn for them has ended so.
+func (l Ledger) Ticked(list task.List) (ids []string) {
+	for _, t := range list.Tasks {
+		if n := l[t.ID]; t.Done() && n != nil && n.Attempts > 0 && len(ids) < namesKept {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
 // Learn takes over what a turn says about the tasks.
 func (l Ledger) Learn(r turn.Result) {
 	own, p := l.Of(r.Task.ID), r.Proof

@@ -16,6 +16,7 @@ type Fold struct {
 	before int               // tasks that were done when the run began
 	tasks  int               // that the plan had at its largest
 	aside  map[string]string // why, by task
+	ticked map[string]string // who else has marked it as done, by task
 	spent  map[payer]state.Usage
 	model  map[int]string // of each iteration
 	payer  payer          // of the current call
@@ -47,6 +48,7 @@ func (f *Fold) Add(e state.Event) {
 		f.payer = payer{model: view.Join(" ", d.Agent, d.Model)}
 	case state.IterationStart:
 		delete(f.aside, e.Task) // it has another chance
+		delete(f.ticked, e.Task)
 		f.payer = payer{e.Role, view.Join(" ", cmp.Or(d.Agent, f.Run.Agent), cmp.Or(d.Model, f.Run.Model))}
 	case state.SessionStart:
 		if f.Run.Model == d.Model {
@@ -56,12 +58,22 @@ func (f *Fold) Add(e state.Event) {
 		if f.aside == nil {
 			f.aside = map[string]string{}
 		}
+		delete(f.ticked, d.ID)
 		switch d.State {
+		case TaskDone:
+			if d.Person {
+				f.tick(d.ID, "a person marked it as done")
+			}
+			delete(f.aside, d.ID)
 		case "put aside":
 			f.aside[d.ID] = d.Why
 		case "open": // perhaps only a tick that was taken back
 		default:
 			delete(f.aside, d.ID)
+		}
+	case state.RunEnd:
+		for _, id := range d.Ticked {
+			f.tick(id, "marked as done outside of its iterations")
 		}
 	case state.IterationEnd:
 		if d.TaskDone {
@@ -73,6 +85,14 @@ func (f *Fold) Add(e state.Event) {
 		f.spent[f.payer] = f.spent[f.payer].Add(d.Usage)
 		f.model[e.Iteration] = f.payer.model
 	}
+}
+
+// tick notes that the work of an agent is not why a task is done.
+func (f *Fold) tick(id, why string) {
+	if f.ticked == nil {
+		f.ticked = map[string]string{}
+	}
+	f.ticked[id] = why
 }
 
 // Known reports whether there was any event.

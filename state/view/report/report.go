@@ -61,6 +61,8 @@ type Task struct {
 	Reviews    []string        `json:"reviews"` // of the latest work: who looked, and the verdict
 	Seconds    float64         `json:"seconds"`
 	USD        float64         `json:"usd"`
+
+	undone bool // its latest work
 }
 
 // The states of tasks.
@@ -228,8 +230,10 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 			t.Commits = append(t.Commits, change.Commit)
 		}
 		switch why, aside := f.aside[it.TaskID]; {
+		case f.ticked[it.TaskID] != "":
+			t.State, t.Verdict = TaskDone, f.ticked[it.TaskID]
 		case it.TaskDone:
-			t.State, t.Verdict = TaskDone, view.Join(" · ", append([]string{proof(t.Checks)}, t.Reviews...)...)
+			t.State, t.Verdict = TaskDone, t.proof()
 		case aside:
 			t.State, t.Verdict = TaskAside, line(why)
 		case it.CutOff:
@@ -237,7 +241,7 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		default:
 			t.Verdict = line(cmp.Or(it.Failed, it.Reason, it.Outcome))
 		}
-		if change.Undone {
+		if t.undone = change.Undone || t.undone && reviews(it.Role); t.undone {
 			t.State, t.Verdict = TaskOpen, "taken back by ralph undo"
 		}
 	}
@@ -245,21 +249,27 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 }
 
 // proof says what stands behind a tick.
-func proof(checks map[string]bool) string {
+func (t *Task) proof() string {
+	return view.Join(" · ", append([]string{t.checked()}, t.Reviews...)...)
+}
+
+func (t *Task) checked() string {
 	var red []string
-	for name, passed := range checks {
+	for name, passed := range t.Checks {
 		if !passed {
 			red = append(red, name)
 		}
 	}
 	slices.Sort(red)
 	switch {
-	case len(checks) == 0:
+	case len(t.Checks) == 0 && len(t.Reviews) > 0:
+		return "no check ran"
+	case len(t.Checks) == 0:
 		return "no check ran: only the agent says so"
 	case len(red) > 0:
 		return "failed: " + strings.Join(red, ", ")
 	}
-	return termtext.Count(len(checks), "check") + " passed"
+	return termtext.Count(len(t.Checks), "check") + " passed"
 }
 
 func (r *Report) review(items []state.ReviewItem) {

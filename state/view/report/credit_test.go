@@ -1,0 +1,83 @@
+package report
+
+import (
+	"testing"
+
+	"ralph/state"
+	"ralph/state/view"
+)
+
+// shown builds the report, and returns state and verdict of its first task.
+func (n *night) shown(undone ...int) string {
+	changes := map[int]Change{}
+	for _, number := range undone {
+		changes[number] = Change{Undone: true}
+	}
+	t := n.f.Build(Source{Project: "/p", Now: n.at, Changes: changes}).Tasks[0]
+	return view.Join(": ", t.State, t.Verdict)
+}
+
+// begun is a run at the task "one".
+func begun() *night {
+	n := newNight()
+	n.after(0, state.RunStart{Total: 3})
+	n.iteration, n.task = 1, "one"
+	return n
+}
+
+// The review said yes to work that is gone.
+func TestBuild_undoneWorkThatPassedAReview_isNotDone(t *testing.T) {
+	n := begun()
+	n.call(state.IterationEnd{})
+	n.iteration, n.role = 2, "qa"
+	n.after(1, state.IterationStart{Title: "one"})
+	n.after(1, state.IterationEnd{TaskDone: true})
+	if got := n.shown(); got != "done: 1 check passed" {
+		t.Error(got)
+	}
+	if got := n.shown(1); got != "open: taken back by ralph undo" {
+		t.Error(got)
+	}
+	n.iteration, n.role = 3, "developer"
+	n.call(state.IterationEnd{TaskDone: true})
+	if got := n.shown(1); got != "done: 1 check passed" {
+		t.Errorf("done again: %s", got)
+	}
+}
+
+func TestBuild_taskThatAPersonTicks_isNotTheAgents(t *testing.T) {
+	during := func(n *night) {
+		n.after(1, state.IterationStart{Title: "one"})
+		n.after(1, state.TaskChange{ID: "one", State: "done", Person: true})
+		n.after(1, state.IterationEnd{TaskDone: true})
+	}
+	for name, c := range map[string]struct {
+		does func(*night)
+		want string
+	}{
+		"during its iteration": {during, "done: a person marked it as done"},
+		"between iterations": {func(n *night) {
+			n.call(state.IterationEnd{})
+			n.after(1, state.RunEnd{Ticked: []string{"one"}})
+		}, "done: marked as done outside of its iterations"},
+		"then opened, and done by the agent": {func(n *night) {
+			during(n)
+			n.iteration = 2
+			n.call(state.IterationEnd{TaskDone: true})
+		}, "done: 1 check passed"},
+	} {
+		n := begun()
+		if c.does(n); n.shown() != c.want {
+			t.Errorf("%s: %s, want %s", name, n.shown(), c.want)
+		}
+	}
+}
+
+func TestProof_reviewWithoutAnyCheck_isMoreThanTheAgentsWord(t *testing.T) {
+	if got := (&Task{Reviews: []string{"qa: pass"}}).proof(); got != "no check ran · qa: pass" {
+		t.Error(got)
+	}
+	if got := (&Task{}).proof(); got != "no check ran: only the agent says so" {
+		t.Error(got)
+	}
+}
