@@ -13,6 +13,7 @@ const (
 	EndingInterrupted Ending = "interrupted" // by a person: Ctrl-C, ralph stop, ralph abort
 	EndingByRule      Ending = "stopped"     // a rule stopped it before it was complete
 	EndingComplete    Ending = "completed"
+	EndingUndone      Ending = "undone" // it was completed, and a person has taken a part of it back
 )
 
 // Exit codes that say more than the status; see the table of exit codes.
@@ -39,6 +40,8 @@ func (s Status) Ending() Ending {
 		return EndingNone
 	case s.Active():
 		return EndingKilled
+	case (s.Status == StatusCompleted || s.Status == StatusReview) && s.Undone > 0:
+		return EndingUndone
 	case s.Status == StatusCompleted || s.Status == StatusReview:
 		return EndingComplete
 	case s.Status == StatusStopped && s.ExitCode == exitTerminated:

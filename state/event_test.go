@@ -278,6 +278,8 @@ func TestEnding_everyStatus_isOne(t *testing.T) {
 		{"error", Status{RunID: "r", Status: StatusFailed, ExitReason: "error", ExitCode: 1}, EndingByRule, true},
 		{"questions", Status{RunID: "r", Status: StatusStopped, ExitReason: "questions", ExitCode: 9}, EndingByRule, true},
 		{"complete", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete"}, EndingComplete, false},
+		{"complete, then undone", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete", Undone: 1}, EndingUndone, true},
+		{"halted, then undone", Status{RunID: "r", Status: StatusHalted, ExitReason: "same_error", ExitCode: 3, Undone: 1}, EndingByRule, true},
 	} {
 		got := c.s.Ending()
 		if got != c.want || got.Unfinished() != c.unfinished {

@@ -67,6 +67,8 @@ type Status struct {
 	// LastError is the latest error of the agent or of a check; empty: there was
 	// none since the latest iteration that went well.
 	LastError string `json:"last_error,omitempty"`
+	// Undone counts the iterations that ralph undo has taken back since the run ended.
+	Undone int `json:"undone,omitempty"`
 	// Uncommitted are files that this run changed and did not commit, and why.
 	Uncommitted []Refusal `json:"uncommitted,omitempty"`
 	// Verdicts are those of the latest review in this run.

@@ -56,14 +56,14 @@ func acceptRun(o *acceptOptions) error {
 	if err != nil {
 		return err
 	}
-	if s.ExitReason == "questions" {
-		return cmdline.UsageError("nothing to accept: the last run waits for answers; see: ralph questions")
-	}
-	if s.ExitReason == state.RuleBlocked {
-		return cmdline.UsageError("nothing to accept: in the last run, %s; %s", s.Reason, s.Next)
+	if s.ExitReason == "questions" || s.ExitReason == state.RuleBlocked {
+		return cmdline.UsageError("nothing to accept in the last run: %s; %s", s.Reason, s.Next)
 	}
 	if s.Status != state.StatusReview {
 		return cmdline.UsageError("nothing to accept: the last run did not end with review; see: ralph status")
+	}
+	if s.Undone > 0 {
+		return cmdline.UsageError("nothing to accept yet: iterations were undone since; continue first: %s", s.Next)
 	}
 	left, err := o.accept(&s)
 	if err != nil {

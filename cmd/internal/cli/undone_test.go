@@ -37,15 +37,15 @@ func (w *pastWorld) status() (s state.Status) {
 	return s
 }
 
-// What was completed is not, once a part of it is taken back.
+// The run ended as it did; what was taken back since is said beside it.
 func TestUndo_ofACompletedRun_statusAndResumeKnow(t *testing.T) {
-	for _, status := range []string{state.StatusCompleted, state.StatusReview} {
+	for status, exit := range map[string]int{state.StatusCompleted: 0, state.StatusReview: 1} {
 		w := newPlanWorld(t, true, true)
 		w.ended(state.Status{Status: status, ExitReason: "plan_complete", Rule: "complete", Reason: "4 of 4 tasks are done", Task: state.TaskStatus{Done: 4, Total: 4},
 			Review: []state.ReviewItem{{N: 1, Text: "fewer tests", Show: "ralph diff 1"}}})
 		w.want(0, "undone in commit", "undo", "2", "--yes")
-		out := w.want(1, "stopped", "status")
-		for _, want := range []string{"iteration 2 was undone", "3/4 done", "ralph resume"} {
+		out := w.want(exit, status, "status")
+		for _, want := range []string{"4 of 4 tasks are done; iteration 2 was undone (rule complete, exit code 0)", "3/4 done · two", "ralph resume"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: status lacks %q:\n%s", status, want, out)
 			}
@@ -54,10 +54,13 @@ func TestUndo_ofACompletedRun_statusAndResumeKnow(t *testing.T) {
 			t.Errorf("%s: an open run asks for acceptance:\n%s", status, out)
 		}
 		s := w.status()
-		if s.Status != state.StatusStopped || s.ExitReason != "undone" || s.ExitCode != rules.ExitInterrupted || !s.Ending().Unfinished() || s.Task.Title != "two" {
+		if s.Status != status || s.ExitReason != "plan_complete" || s.ExitCode != rules.ExitComplete || s.Undone != 1 || !s.Ending().Unfinished() || s.Task.Title != "two" {
 			t.Errorf("%s: %+v", status, s)
 		}
-		w.want(0, "nothing to resume: run "+pastRun+" is stopped: iteration 2 was undone (exit code 130); continue it with: ralph resume", "resume", "--unfinished")
+		w.want(0, "nothing to resume: run "+pastRun+" is "+status+": 4 of 4 tasks are done; iteration 2 was undone (exit code 0); continue it with: ralph resume", "resume", "--unfinished")
+		if status == state.StatusReview {
+			w.want(rules.ExitUsage, "iterations were undone since; continue first: ralph resume", "accept")
+		}
 		w.want(0, "", "undo", "4", "--yes")
 		if s := w.status(); s.Task.Done != 2 || strings.Count(s.Reason, "was undone") != 2 {
 			t.Errorf("%s: after another one %+v", status, s)

@@ -21,10 +21,11 @@ func (r *Report) next() []string {
 	if r.last() == 0 {
 		look = "ralph status"
 	}
-	switch r.Status {
-	case state.StatusCompleted:
+	switch {
+	case r.undone:
+	case r.Status == state.StatusCompleted:
 		return []string{look, "ralph iterations", "git log --oneline"}
-	case state.StatusReview:
+	case r.Status == state.StatusReview:
 		switch r.Rule {
 		case state.RuleQuestion:
 			return []string{"ralph questions", "ralph answer ID TEXT", "ralph resume"}
@@ -38,6 +39,9 @@ func (r *Report) next() []string {
 		return []string{show, "ralph accept", "ralph iterations"}
 	}
 	again := "ralph resume"
+	if i := strings.LastIndex(r.Advice, again); i >= 0 { // perhaps with another bound
+		again, _, _ = strings.Cut(r.Advice[i:], ";")
+	}
 	if reopen := "ralph reset --circuit && " + again; strings.Contains(r.Advice, reopen) {
 		again = reopen // without it, the run halts at once
 	} else if r.Exit == exitClaimed && slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.State == TaskAside }) {

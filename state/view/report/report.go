@@ -47,6 +47,7 @@ type Report struct {
 	Forecast   *Forecast        `json:"forecast,omitempty"` // nil: no task is open
 
 	changes map[int]Change
+	undone  bool // in part, since it ended
 }
 
 // Task is a task that the run worked on, and its proof.
@@ -108,7 +109,7 @@ func (f *Fold) Build(s Source) *Report {
 		Agent:     line(view.Join(" ", run.Agent, run.Model)),
 		StartedAt: f.clock.first, Iterations: counted(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: asked(s.Questions)}
 	if current {
-		r.Status = s.Snapshot.State
+		r.Status, r.undone = s.Snapshot.State, st.Undone > 0
 		switch {
 		case run.End != nil:
 			r.Done, r.Total = st.Task.Done, st.Task.Total
@@ -123,7 +124,7 @@ func (f *Fold) Build(s Source) *Report {
 		if r.EndedAt = f.clock.now; !current {
 			r.Status = statusOf(end.Exit)
 		}
-		if current && !st.Active() && st.Rule != "" && st.ExitCode != end.Exit { // ralph undo or accept since then
+		if current && !st.Active() && st.Rule != "" && (st.ExitCode != end.Exit || st.Undone > 0) { // ralph undo or accept since then
 			r.Rule, r.Why, r.Exit, r.Advice = line(st.Rule), line(st.Reason), st.ExitCode, line(st.Next)
 		}
 	} else if r.Status == view.StateCrashed {
@@ -275,7 +276,7 @@ func (t *Task) checked() string {
 func (r *Report) review(items []state.ReviewItem) {
 	for _, item := range items {
 		f := Finding{Text: line(item.Text), Show: line(item.Show)}
-		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion && r.Rule != state.RuleBlocked { // else nothing is left to accept
+		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion && r.Rule != state.RuleBlocked && !r.undone { // else nothing is left to accept
 			f.Accept = fmt.Sprintf("ralph accept %d", item.N)
 		}
 		r.Findings = append(r.Findings, f)
@@ -305,6 +306,9 @@ func (r *Report) result(f *Fold) string {
 		view.StateCrashed:  "Crashed, the runner died"}[r.Status]
 	if r.Running() {
 		word = "Still " + r.Status
+	}
+	if r.undone {
+		word += ", and undone in part since"
 	}
 	tasks := "there was no plan"
 	switch {

@@ -378,10 +378,11 @@ func TestBuild_endChangedSince_saysTheSameAsTheStatus(t *testing.T) {
 	n := newNight()
 	n.after(0, state.RunStart{Total: 4})
 	n.after(1, state.RunEnd{Decision: state.Decision{Rule: "complete", Reason: "4 of 4 tasks are done"}})
-	st := state.Status{RunID: ranOn, Status: state.StatusStopped, ExitReason: "undone", Rule: "undone", ExitCode: 130,
-		Reason: "iteration 2 was undone", Next: "ralph resume 3", Task: state.TaskStatus{Done: 3, Total: 4}}
+	st := state.Status{RunID: ranOn, Status: state.StatusCompleted, ExitReason: "plan_complete", Rule: "complete", Undone: 1,
+		Reason: "4 of 4 tasks are done; iteration 2 was undone", Next: "ralph resume 3", Task: state.TaskStatus{Done: 3, Total: 4}}
 	r := n.f.Build(Source{Project: "/p", Now: n.at, Snapshot: view.Snapshot{Status: st}.Settled()})
-	if r.Exit != 130 || r.Why != st.Reason || r.Advice != st.Next || r.Rule != "undone" || r.Done != 3 {
+	if r.Exit != 0 || r.Why != st.Reason || r.Advice != st.Next || r.Rule != "complete" || r.Done != 3 || r.Next[len(r.Next)-1] != st.Next ||
+		!strings.HasPrefix(r.Result, "Completed, and undone in part since: 3 of 4 tasks done") {
 		t.Errorf("%d %q %q %q %d", r.Exit, r.Why, r.Advice, r.Rule, r.Done)
 	}
 }

@@ -183,9 +183,9 @@ func (s Share) Spent() string {
 // good tells which color the result has.
 func (r *Report) good() string {
 	switch {
-	case r.Completed():
+	case r.Completed() && !r.undone:
 		return "good"
-	case r.Running(), r.Status == state.StatusReview:
+	case r.Running(), r.Completed(), r.Status == state.StatusReview:
 		return "look"
 	}
 	return "bad"

@@ -225,10 +225,10 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	if st.Rule != "" {
 		what = view.Join(" ", what, "("+termtext.Line(state.Ended(st.Rule, st.ExitCode))+")")
 	}
-	if m.State == state.StatusCompleted {
-		return what, "see what was done: ralph report"
-	}
 	advice = termtext.Line(st.Next)
+	if advice == "" && m.State == state.StatusCompleted {
+		advice = "see what was done: ralph report"
+	}
 	if advice == "" && m.Breaker.State == state.BreakerOpen {
 		advice = "close the breaker with: ralph reset --circuit"
 	}
@@ -315,7 +315,7 @@ func taskName(id, title string) string {
 
 func newPlan(st state.Status) Plan {
 	p := Plan{Done: max(st.Task.Done, 0), Total: max(st.Task.Total, 0)}
-	if st.Status != state.StatusCompleted {
+	if st.Status != state.StatusCompleted || st.Undone > 0 {
 		p.Task = taskName(st.Task.ID, st.Task.Title)
 	}
 	if p.Total == 0 {

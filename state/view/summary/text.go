@@ -37,7 +37,7 @@ func Text(m *view.Model, now time.Time, width int) string {
 	row("state", view.Join(" · ", v.Mark+" "+strings.ToLower(v.Word), v.Asked))
 	wrapped("", v.What)
 	for _, item := range m.Status.Review {
-		if m.Status.Status != state.StatusReview {
+		if m.Status.Status != state.StatusReview || m.Status.Undone > 0 {
 			break // there is nothing to accept yet
 		}
 		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d",

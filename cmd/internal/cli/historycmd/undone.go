@@ -7,14 +7,9 @@ import (
 
 	"ralph/runner/git/history"
 	"ralph/runner/ledger"
-	"ralph/runner/rules"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
-
-// undoneReason is the exit reason of a run that was completed until a person took a part
-// of it back.
-const undoneReason = "undone"
 
 // lock keeps runs from starting while files change.
 func (a *verbs) lock(dir string) (*state.Writer, error) {
@@ -25,8 +20,7 @@ func (a *verbs) lock(dir string) (*state.Writer, error) {
 	return w, err
 }
 
-// tell notes in status.json that iterations were undone. A completed run is complete no
-// longer; every other end stays.
+// tell notes in status.json that iterations were undone. The end of the run stays what it was.
 func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	s, err := w.Status()
 	if err != nil || s.RunID == "" {
@@ -41,13 +35,11 @@ func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	} else {
 		what += " were undone"
 	}
-	complete := s.Ending() == state.EndingComplete // what was said of it is not so any more
-	if s.Reason != "" && !complete {
+	if s.Reason != "" {
 		what = s.Reason + "; " + what
 	}
-	s.Reason = what
-	if complete {
-		s.Status, s.ExitReason, s.Rule, s.ExitCode = state.StatusStopped, undoneReason, undoneReason, rules.ExitInterrupted
+	s.Reason, s.Undone = what, s.Undone+len(all)
+	if s.Ending() == state.EndingUndone {
 		s.Next = "ralph resume"
 		if s.MaxIterations > 0 && s.LoopCount >= s.MaxIterations { // it would end at once
 			s.Next = fmt.Sprintf("ralph resume %d", s.LoopCount+len(all))
