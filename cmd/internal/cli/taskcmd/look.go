@@ -157,7 +157,7 @@ func (p *plan) show(t task.Task, r row) {
 		}
 	}
 	if r.Why != "" {
-		p.Say("%-11s %s", "waits", r.Why)
+		p.Say("%-11s %s", "why", r.Why)
 	}
 	if r.Attempts > 0 {
 		p.Say("%-11s %d", "attempts", r.Attempts)

@@ -13,6 +13,7 @@ import (
 	"ralph/runner/ledger"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
+	"ralph/state/question"
 	"ralph/state/view/summary"
 )
 
@@ -141,7 +142,7 @@ type row struct {
 	Line      int      `json:"line,omitempty"`
 	AgentFrom string   `json:"agent_from,omitempty"` // task or plan: what names agent and model
 	Word      string   `json:"word,omitempty"`       // the file's own for the state, if it is an unusual one
-	Why       string   `json:"why,omitempty"`        // it is blocked
+	Why       string   `json:"why,omitempty"`        // it is blocked, put aside or waits for an answer
 	Depth     int      `json:"depth,omitempty"`
 	Section   string   `json:"section,omitempty"`
 	details
@@ -157,7 +158,7 @@ type details struct {
 // rows describes tasks.
 func (p *plan) rows(tasks []task.Task) []row {
 	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing was attempted
-	reasons := journal.Reasons(p.edits())
+	reasons, asked := journal.Reasons(p.edits()), p.asked()
 	rows := []row{}
 	for _, t := range tasks {
 		who := t.Choice.Or(p.Choice)
@@ -175,7 +176,7 @@ func (p *plan) rows(tasks []task.Task) []row {
 			r.AgentFrom = "plan"
 		}
 		if t.Pending() {
-			r.Why = s.Tasks[t.ID].Aside.Why
+			r.Why = cmp.Or(s.Tasks[t.ID].Aside.Why, asked[t.ID])
 		}
 		if t.State == task.Blocked {
 			r.Why = cmp.Or(reasons[t.ID], r.Why)
@@ -186,6 +187,18 @@ func (p *plan) rows(tasks []task.Task) []row {
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// asked says of each task which question of its agent it waits for.
+func (p *plan) asked() map[string]string {
+	waits := map[string]string{}
+	all, _ := question.In(cmdline.OpenState(p.project.Dir)).List() // without them, nothing waits
+	for _, q := range all {
+		if q.Open() && waits[q.Task] == "" {
+			waits[q.Task] = fmt.Sprintf("waits for your answer to %s: %s", q.ID, cmdline.Shorten(cmdline.OneLine(q.Text)))
+		}
+	}
+	return waits
 }
 
 // line is a task in a list.

@@ -289,6 +289,24 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 	}
 }
 
+func TestList_taskWhoseAgentHasAsked_waitsForTheAnswer(t *testing.T) {
+	p := newProject(t, map[string]string{".taskmaster/tasks/tasks.json": taskmaster,
+		".ralph/questions/q1.json": `{"v": 1, "id": "q1", "task": "2", "text": "Which\ndatabase?", "answered_at": "2026-11-20T12:00:00Z", "answer": "x"}`,
+		".ralph/questions/q2.json": `{"v": 1, "id": "q2", "task": "2", "text": "Which\nport?"}`,
+		".ralph/questions/q3.json": `{"v": 1, "id": "q3", "task": "1", "text": "done meanwhile"}`})
+	const why = "waits for your answer to q2: Which port?"
+	if out, _ := p.run("", "list"); !strings.Contains(out, "○ 2  Log in  ("+why+")\n") || strings.Contains(out, "q3") {
+		t.Error(out)
+	}
+	if out, _ := p.run("", "show", "2"); !strings.Contains(out, "why         waits for your answer to q2: Which port?") {
+		t.Error(out)
+	}
+	var rows []row
+	if out, _ := p.run("", "list", "--json"); json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 3 || rows[1].Why != why {
+		t.Error(out)
+	}
+}
+
 func TestImport_goalsOfATemplate_areLeftForTheAgent(t *testing.T) {
 	dir := t.TempDir()
 	f := cmdline.Factory{Dir: dir, Out: io.Discard, Err: io.Discard}
