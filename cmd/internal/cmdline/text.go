@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -21,6 +22,17 @@ func Dash(s string) string {
 
 // OneLine joins the words of a text with single blanks.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Texts are the arguments with those that are a list item, such as "- [ ] Log in", kept from passing for flags.
+func Texts(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if strings.HasPrefix(arg, "- ") || strings.HasPrefix(arg, "-[") {
+			args[i] = " " + arg
+		}
+	}
+	return args
+}
 
 // Shorten cuts a text after 60 characters.
 func Shorten(s string) string {

@@ -28,3 +28,11 @@ func TestQuote_anyArgv_isReadBackByAShell(t *testing.T) {
 		}
 	}
 }
+
+func TestTexts_listItem_isNoFlag(t *testing.T) {
+	in := []string{"add", "- [ ] one", "-[ ] two", "-", "-C", "--json", "-v"}
+	want := []string{"add", " - [ ] one", " -[ ] two", "-", "-C", "--json", "-v"}
+	if got := Texts(in); !slices.Equal(got, want) || in[1] != "- [ ] one" {
+		t.Errorf("%q", got)
+	}
+}

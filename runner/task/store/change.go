@@ -49,12 +49,13 @@ func Add(path, title string, optionalSections []string) (task.Task, error) {
 		if len(after.Tasks) != len(p.Tasks)+1 {
 			return nil, fmt.Errorf("%q would not be read as one task", title)
 		}
+		known := task.Index(p.Tasks)
 		for _, t := range after.Tasks {
-			if _, known := p.List.Find(t.ID); !known {
+			if _, is := known[t.ID]; !is {
 				added = t
 			}
 		}
-		return edits, nil
+		return edits, p.keepsIDs(after.Tasks, -1)
 	})
 	if err != nil {
 		return added, fmt.Errorf("add task: %w", err)
@@ -74,9 +75,11 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 		}
 		edits := []edit{{at, p.Title(title)}}
 		if number := p.Tasks[i].Number(); number != "" { // others may depend on it
-			if after, err := p.parsed(edits); err == nil && i < len(after.Tasks) && task.Hashed(after.Tasks[i].ID) {
+			after, err := p.parsed(edits)
+			if err = cmp.Or(err, p.keepsIDs(after.Tasks, i)); err == nil && i < len(after.Tasks) && task.Hashed(after.Tasks[i].ID) {
 				edits[0].Text = number + edits[0].Text
 			}
+			return edits, err
 		}
 		return edits, nil
 	})
@@ -147,12 +150,23 @@ func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) 
 			return nil, fmt.Errorf("the plan would have %d tasks instead of %d", len(after.Tasks), len(p.Tasks))
 		}
 		now = after.Tasks[i]
-		return edits, nil
+		return edits, p.keepsIDs(after.Tasks, i)
 	})
 	if err != nil {
 		return now, fmt.Errorf("edit task %q: %w", t.Title, err)
 	}
 	return now, nil
+}
+
+// keepsIDs is an error if another task than the one at an index loses its id, as two would have it: others depend on it.
+func (p *plan) keepsIDs(after []task.Task, but int) error {
+	stays := task.Index(after)
+	for i, t := range p.Tasks {
+		if _, is := stays[t.ID]; !is && i != but && !task.Hashed(t.ID) {
+			return unsupported("another task has the id %q, with which this title begins", t.ID)
+		}
+	}
+	return nil
 }
 
 // Move moves a task before or after another one, or to an end. Where a value orders the tasks,

@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -125,10 +127,12 @@ func (p *plan) sayWaiting(on task.Task) {
 }
 
 func newAddCmd(f *cmdline.Factory) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	cmd := &cobra.Command{
 		Use: "add [TEXT | -]", Short: "Add a task at the end of the plan",
-		Args:    cmdline.Takes("one text at most", cobra.MaximumNArgs(1)),
-		Long:    "Add a task at the end of the plan. - reads a task from each line of standard input. Without a text, $EDITOR opens.",
+		Args: cmdline.Takes("one text at most", cobra.MaximumNArgs(1)),
+		Long: "Add a task at the end of the plan. - reads a task from each line of standard input. Without a text, $EDITOR opens. --json\n" +
+			"prints the new task with its id: a list of them for -.",
 		Example: "  ralph task add 'Log every request'\n  ralph task add - < ideas.txt",
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := open(f)
@@ -149,32 +153,72 @@ func newAddCmd(f *cmdline.Factory) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			return p.add(strings.Split(text, "\n"))
+			added, err := p.add(strings.Split(text, "\n"), asJSON)
+			switch {
+			case !asJSON:
+				return err
+			case err == nil && len(added) == 1 && (len(args) == 0 || args[0] != "-"):
+				return cmdline.NewEncoder(f.Out).Encode(p.rows(added)[0])
+			}
+			return errors.Join(cmdline.NewEncoder(f.Out).Encode(p.rows(added)), err)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	return cmd
 }
 
-// add adds a task for each title.
-func (p *plan) add(titles []string) error {
-	added := 0
-	for _, title := range titles {
-		if title = cmdline.OneLine(title); title == "" {
-			continue
+// add adds a task for each text, or none if one of them is no title.
+func (p *plan) add(texts []string, quietly bool) (added []task.Task, err error) {
+	var titles []string
+	for _, text := range texts {
+		title, err := titleOf(text)
+		if err != nil {
+			return nil, err
 		}
+		if title != "" {
+			titles = append(titles, title)
+		}
+	}
+	if len(titles) == 0 {
+		return nil, cmdline.UsageError("the new task needs a text: ralph task add TEXT")
+	}
+	for _, title := range titles {
 		t, err := store.Add(p.project.Plan, title, p.project.Config.OptionalSections)
 		if err != nil {
-			return failed(err)
+			return added, failed(err)
 		}
-		p.Say("added %s: %s", t.ID, t.Title)
+		if added = append(added, t); !quietly {
+			p.Say("added %s: %s", t.ID, t.Title)
+		}
 		if err := p.record(nil, &t); err != nil {
-			return err
+			return added, err
 		}
-		added++
 	}
-	if added == 0 {
-		return cmdline.UsageError("the new task needs a text: ralph task add TEXT")
+	return added, nil
+}
+
+// patterns match what a person may write around a title: a list marker and a box, and a comment.
+var patterns = sync.OnceValue(func() (p struct{ marker, box, comment *regexp.Regexp }) {
+	p.marker = regexp.MustCompile(`^[-*+]\s+`)
+	p.box = regexp.MustCompile(`^(?:[-*+]|\d+[.)])?\s*\[([^\pL\pN]?|[xX])\](?:\s+|$)`)
+	p.comment = regexp.MustCompile(`<!--.*?-->`)
+	return p
+})
+
+// titleOf is the title in a text; empty if it has none. A box says that the task is open, and is no part of it.
+func titleOf(text string) (string, error) {
+	text = cmdline.OneLine(text)
+	title := patterns().marker.ReplaceAllString(text, "")
+	if box := patterns().box.FindStringSubmatch(text); box != nil {
+		if strings.TrimSpace(box[1]) != "" {
+			return "", cmdline.UsageError("%q has the box of another task state; a title may begin with [ ] at most, and ralph task done marks a task as done; the plan was not changed", text)
+		}
+		title = text[len(box[0]):]
 	}
-	return nil
+	if strings.TrimSpace(patterns().comment.ReplaceAllString(title, "")) == "" {
+		return "", nil
+	}
+	return title, nil
 }
 
 func newEditCmd(f *cmdline.Factory) *cobra.Command {
@@ -190,7 +234,11 @@ func newEditCmd(f *cmdline.Factory) *cobra.Command {
 			}
 			now := t
 			if len(args) == 2 {
-				now, err = store.Rename(p.project.Plan, t, args[1])
+				title, bad := titleOf(args[1])
+				if bad != nil {
+					return bad
+				}
+				now, err = store.Rename(p.project.Plan, t, title)
 			} else if now, err = p.edit(t); err == nil && now.ID == "" {
 				f.Say("nothing was changed")
 				return nil

@@ -108,6 +108,7 @@ func TestTask_verbsChangeThePlanInItsOwnWords(t *testing.T) {
 		{args: "done", says: "done takes the ids of tasks", code: rules.ExitUsage},
 		{args: "move 3", says: "move needs one of --before ID, --after ID, --first, --last", code: rules.ExitUsage},
 		{args: "move 3 --first --last", says: "move needs one of", code: rules.ExitUsage},
+		{args: "edit 3 <!---->", says: "a title is needed", code: rules.ExitError},
 		{args: "edit 3", says: "there is no terminal for an editor; give the text as an argument; the plan was not changed", code: rules.ExitError},
 		{args: "add", says: "no terminal for an editor", code: rules.ExitError},
 		{args: "list --priority x", says: `--priority "x" is neither a number nor high, medium or low`, code: rules.ExitUsage},
@@ -304,6 +305,62 @@ func TestList_taskWhoseAgentHasAsked_waitsForTheAnswer(t *testing.T) {
 	var rows []row
 	if out, _ := p.run("", "list", "--json"); json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 3 || rows[1].Why != why {
 		t.Error(out)
+	}
+}
+
+func TestAdd_boxesAndMarkers_areNoPartOfTheTitle(t *testing.T) {
+	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] one\n"})
+	for in, want := range map[string]string{
+		"- [ ] two": "two", "[ ] three": "three", "2. [ ] four": "four", "* five": "five", "[#6] six": "[#6] six", "seven": "seven",
+		"[a](b) eight": "[a](b) eight", "nine <!-- ralph: agent=codex -->": "nine",
+	} {
+		if out, code := p.run("", "add", "--", in); code != 0 || !strings.HasSuffix(out, ": "+want+"\n") {
+			t.Errorf("%q: exit %d: %s", in, code, out)
+		}
+	}
+	if out, code := p.run("", "edit", "seven", "--", "- [ ] 7"); code != 0 || out != "now: 7\n" {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	before := p.read("fix_plan.md")
+	for in, want := range map[string]string{
+		"new\n- [x] done": "has the box of another task state", "[?] what": "has the box", "<!-- x -->": "needs a text", "- [ ] ": "needs a text",
+	} {
+		if out, code := p.run(in, "add", "-"); code != rules.ExitUsage || !strings.Contains(out, want) || p.read("fix_plan.md") != before {
+			t.Errorf("%q: exit %d: %s", in, code, out)
+		}
+	}
+}
+
+func TestAdd_json_hasTheNewID(t *testing.T) {
+	p := newProject(t, map[string]string{".taskmaster/tasks/tasks.json": taskmaster})
+	var one row
+	if out, _ := p.run("", "add", "New", "--json"); json.Unmarshal([]byte(out), &one) != nil || one.ID != "4" || one.Title != "New" {
+		t.Error(out)
+	}
+	var all []row
+	if out, _ := p.run("a\n\nb\n", "add", "-", "--json"); json.Unmarshal([]byte(out), &all) != nil || len(all) != 2 || all[1].ID != "6" {
+		t.Error(out)
+	}
+}
+
+func TestEdit_titleWithTheIDOfAnother_isRefused(t *testing.T) {
+	const speckit = "- [ ] T001 one\n- [ ] T009 nine\n"
+	for text, edits := range map[string][][]string{
+		speckit:                          {{"edit", "T009", "T001 dup"}},
+		"- [ ] T1: one\n- [ ] two\n":     {{"edit", "two", "T1: dup"}, {"add", "T1: again"}},
+		"- [ ] T1: one\n- [ ] T2: two\n": {{"edit", "T2", "T1: dup"}},
+	} {
+		name := "fix_plan.md"
+		if text == speckit {
+			name = ".specify/specs/001-x/tasks.md"
+		}
+		p := newProject(t, map[string]string{name: text, ".specify/feature.json": `{"feature_directory": ".specify/specs/001-x"}`})
+		for _, args := range edits {
+			out, code := p.run("", args...)
+			if code != rules.ExitUsage || !strings.Contains(out, "another task has the id \"T") || p.read(name) != text {
+				t.Errorf("%q: exit %d: %s\n%s", args, code, out, p.read(name))
+			}
+		}
 	}
 }
 
