@@ -3,6 +3,7 @@ package monitor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -78,6 +79,9 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas
 	under := p.Slots
 	if len(under) == 0 && p.Task != "" {
 		under = []string{p.Task}
+	}
+	if p.Fleet != "" {
+		under = append(slices.Clone(under), "fleet: "+p.Fleet)
 	}
 	for y, text := range under[:min(len(under), max(c.H-1, 0))] {
 		c.Text(c.Text(1, y+1, c.Tone(summary.Busy), "▸ "), y+1, plain, termtext.Fit(text, c.W-4))

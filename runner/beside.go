@@ -49,7 +49,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)
-		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, ISOLATE and BEST_OF"
+		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET, ISOLATE and BEST_OF"
 		return d, nil
 	}
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 		return task.Task{}, false // admit meets it when no turn is under way
 	}
 	next, ok := r.rule(now).Next(plan.List)
-	if !ok || r.abreast(next) > r.crew.Room() {
+	if !ok || r.abreast(next) > r.crew.Room(ctx) {
 		return next, false
 	}
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
@@ -226,8 +226,8 @@ func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error)
 }
 
 func (r *Run) showSlots() {
-	slots := r.crew.Slots()
-	r.out.Status(func(s *state.Status) { s.Slots = slots })
+	slots, fleet := r.crew.Slots(), r.crew.Fleet()
+	r.out.Status(func(s *state.Status) { s.Slots, s.Fleet = slots, fleet })
 }
 
 // paused is as long as a task waits that a person has paused: until ralph resume.
@@ -275,9 +275,15 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 			return rules.Decision{}, nil
 		case n.Event != nil:
 			r.heard(*n.Event)
-			if tool, ok := n.Event.Data.(state.Tool); ok && r.crew.At(n.Event.Origin) != nil {
-				r.crew.At(n.Event.Origin).Tool = termtext.Line(tool.Name + " " + tool.Arg)
-				r.showSlots()
+			if j := r.crew.At(n.Event.Origin); j != nil {
+				tool, ok := n.Event.Data.(state.Tool)
+				if ok {
+					j.Tool = termtext.Line(tool.Name + " " + tool.Arg)
+				}
+				if ok || j.Host != n.Event.Host {
+					j.Host = n.Event.Host
+					r.showSlots()
+				}
 			}
 			return rules.Decision{}, nil
 		}

@@ -75,6 +75,8 @@ type Status struct {
 	Verdicts []Verdict `json:"verdicts,omitempty"`
 	// Slots are the turns that run side by side; empty: one turn at a time.
 	Slots []SlotStatus `json:"slots,omitempty"`
+	// Fleet is the fleet that turns are sent to; nil: none.
+	Fleet *FleetStatus `json:"fleet,omitempty"`
 	// EndsWhen are the bounds that end the run, and how far each is used.
 	EndsWhen []Bound `json:"ends_when,omitempty"`
 	// Accepted holds the texts of items that a person has accepted.
@@ -87,13 +89,20 @@ type Status struct {
 // SlotStatus is one of the turns that run side by side.
 type SlotStatus struct {
 	Slot      int       `json:"slot"`
-	Worker    string    `json:"worker,omitempty"` // the host that works, or fleet; empty: this machine
+	Worker    string    `json:"worker,omitempty"` // the machine, or fleet until one is known; empty: this one
 	Iteration int       `json:"iteration"`
 	TaskID    string    `json:"task"`
 	Title     string    `json:"title"`
 	Since     time.Time `json:"since"`
 	Phase     string    `json:"phase,omitempty"` // landing: it waits for the merge queue
 	LastTool  string    `json:"last_tool,omitempty"`
+}
+
+// FleetStatus is who works for the fleet, for this run or others.
+type FleetStatus struct {
+	Workers int `json:"workers"`
+	Slots   int `json:"slots"`
+	Busy    int `json:"busy"`
 }
 
 // WindowUse is what is known about one usage window of an agent.

@@ -34,6 +34,7 @@ type Row struct {
 	Short   string // one letter; empty: none
 	NoFlag  string // long flag that means false; empty: none
 	Arg     string // name of the flag's value in help; empty for a bool
+	Alone   string // what the flag means without a value; empty: it needs one
 	YAML    string // path in config.yaml, joined with dots
 	// YAMLAliases are other paths. An empty value there means that the option is not set.
 	YAMLAliases []string

@@ -220,6 +220,7 @@ var acts = map[string]func(*actor) int{
 	"worker":     (*actor).honest,
 	"stubborn":   (*actor).stubborn,
 	"beside":     (*actor).beside,
+	"together":   (*actor).together,
 	"candidate":  (*actor).candidate,
 	"fills-slot": (*actor).fillsSlot,
 	"odd":        (*actor).odd,

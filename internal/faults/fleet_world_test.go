@@ -20,7 +20,7 @@ import (
 type fleet struct {
 	*project
 	address string // of the server
-	token   string
+	token   string // of workers
 	server  *world.Process
 	workers []*world.Process
 	// through is the address that a worker uses instead; empty: that of the server.
@@ -63,7 +63,7 @@ func freeAddress(t testing.TB) string {
 func (f *fleet) startServer() {
 	f.Helper()
 	f.server = f.Start("ralph-hub", "fleet", "--listen", f.address)
-	var note struct{ Token string }
+	var note struct{ WorkerToken string }
 	f.Until("the server listens", func() bool {
 		conn, err := net.Dial("tcp", f.address)
 		if err != nil {
@@ -73,7 +73,7 @@ func (f *fleet) startServer() {
 		data, _ := os.ReadFile(filepath.Join(f.Home, ".local/state/ralph/fleet/server.json"))
 		return json.Unmarshal(data, &note) == nil
 	}, f.server.Said)
-	f.token = note.Token
+	f.token = note.WorkerToken
 }
 
 func (f *fleet) startWorker(i int) {

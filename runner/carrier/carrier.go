@@ -31,7 +31,22 @@ type kind struct {
 // Way is what a carrier's command line needs to know of this machine.
 type Way struct {
 	Hub   string // the path of ralph-hub
-	Fleet string // the address of the fleet; empty: the server that ralph-hub fleet runs on this machine
+	Fleet string // the address of the fleet; empty or LocalFleet: the server on this machine
+	Creds string // a file with NATS credentials; empty: a token
+	Label string // what a worker must have, with commas between; empty: nothing
+}
+
+// LocalFleet is the address of the server on this machine, which the run starts if there is none.
+const LocalFleet = "local"
+
+// Reach are the arguments of ralph-hub that lead to the fleet.
+func (w Way) Reach() (args []string) {
+	for _, f := range [][2]string{{"--fleet", w.Fleet}, {"--creds", w.Creds}, {"--label", w.Label}} {
+		if f[1] != "" && f[1] != LocalFleet {
+			args = append(args, f[0], f[1])
+		}
+	}
+	return args
 }
 
 func kinds() []kind {
@@ -42,11 +57,7 @@ func kinds() []kind {
 				"-o", "ServerAliveCountMax=3", "--", c.Host, "ralph", "turn", "--away"}
 		}},
 		{name: Fleet, args: func(_ Carrier, w Way) []string {
-			args := []string{w.Hub, "turn"}
-			if w.Fleet != "" {
-				args = append(args, "--fleet", w.Fleet)
-			}
-			return args
+			return append([]string{w.Hub, "turn"}, w.Reach()...)
 		}},
 	}
 }
@@ -85,6 +96,14 @@ func Parse(text string) (all []Carrier, err error) {
 		}
 	}
 	return all, nil
+}
+
+// Has reports whether a list of labels has all of those in another one.
+func Has(labels, need string) bool {
+	have := strings.Split(labels, ",")
+	return need == "" || !slices.ContainsFunc(strings.Split(need, ","), func(l string) bool {
+		return !slices.Contains(have, strings.TrimSpace(l))
+	})
 }
 
 // Args is the command line of the carrier; nil: the turn is carried out in this process.

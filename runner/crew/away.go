@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"ralph/runner/carrier"
-	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/remote"
@@ -27,14 +25,6 @@ func (c *Crew) reach(ctx context.Context) error {
 	if err != nil {
 		return &slots.UnfitError{Why: err.Error()}
 	}
-	if slices.ContainsFunc(all, func(w carrier.Carrier) bool { return w.Kind == carrier.Fleet }) {
-		hub, err := sandbox.FindHub()
-		if err != nil {
-			return &slots.UnfitError{Why: err.Error()}
-		}
-		c.way = carrier.Way{Hub: hub, Fleet: c.o.Fleet}
-	}
-	c.ways = map[int]carrier.Carrier{}
 	tried := map[carrier.Carrier]bool{}
 	for i, way := range all {
 		if way.Args(c.way) == nil {

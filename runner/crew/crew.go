@@ -78,6 +78,12 @@ type Crew struct {
 	way    carrier.Way
 	ways   map[int]carrier.Carrier // by slot; not of those in this process
 	why    string                  // the user's checkout does not follow; as reported last
+
+	fleet  report
+	fixed  bool // the options say how many slots the fleet has
+	static int  // the slots above this number come and go with the workers of the fleet
+	part   context.CancelFunc
+	parted chan struct{} // closed when nobody follows the fleet any more
 }
 
 // landing is the merge queue's answer.
@@ -118,7 +124,9 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 		return nil, err
 	}
 	c := &Crew{o: o, home: home, later: map[string]time.Time{}, files: map[string][]string{},
-		news: make(chan News), queue: make(chan *Job), ended: make(chan struct{})}
+		news: make(chan News), queue: make(chan *Job), ended: make(chan struct{}), ways: map[int]carrier.Carrier{},
+		static: max(o.Parallel, o.BestOf)}
+	c.fixed = c.o.Fixed()
 	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
 		return nil, err
 	}
@@ -133,7 +141,7 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 		return nil, err
 	}
 	c.last = max(c.last, o.Numbered)
-	for n := range max(o.Parallel, o.BestOf) + 1 {
+	for n := range c.static + 1 {
 		s, err := home.Open(ctx, n, "HEAD")
 		if err != nil {
 			return nil, err
@@ -147,7 +155,11 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 		}
 		c.free = append(c.free, s)
 	}
+	if err := c.joinFleet(ctx); err != nil {
+		return nil, err
+	}
 	if err := c.reach(ctx); err != nil {
+		c.leaveFleet()
 		return nil, err
 	}
 	if err := c.branch.Open(ctx); err != nil {
@@ -207,10 +219,21 @@ func (c *Crew) Busy() map[string]bool {
 }
 
 // Room is the number of turns that can start.
-func (c *Crew) Room() int { return len(c.free) }
+func (c *Crew) Room(ctx context.Context) (n int) {
+	c.grow(ctx)
+	left := c.spare()
+	for _, s := range c.free {
+		if s.N <= c.static {
+			n++
+		} else if left > 0 {
+			n, left = n+1, left-1
+		}
+	}
+	return n
+}
 
 // Open reports whether another task can be worked on.
-func (c *Crew) Open() bool { return len(c.jobs) < c.o.Parallel }
+func (c *Crew) Open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare() > 0 }
 
 // Files holds, by task, the files that its turns have changed.
 func (c *Crew) Files() map[string][]string { return c.files }
@@ -245,9 +268,17 @@ func (c *Crew) Slots() (all []state.SlotStatus) {
 			phase = "landing"
 		}
 		all = append(all, state.SlotStatus{Phase: phase, Slot: j.Slot.N, Iteration: j.Origin.Iteration,
-			Worker: c.ways[j.Slot.N].Name(), TaskID: j.Task.ID, Title: j.Task.Title, Since: j.Since, LastTool: j.Tool})
+			Worker: c.where(j), TaskID: j.Task.ID, Title: j.Task.Title, Since: j.Since, LastTool: j.Tool})
 	}
 	return all
+}
+
+// where is the machine that a job is on; empty: this one.
+func (c *Crew) where(j *Job) string {
+	if way := c.ways[j.Slot.N]; way.Kind != carrier.Fleet || j.Host == "" {
+		return way.Name()
+	}
+	return j.Host
 }
 
 // Waits reports whether the task has to wait.
@@ -325,6 +356,7 @@ func (c *Crew) Recall(ctx context.Context) (ids []string) {
 
 // Close ends the merge queue. No turn is under way any more.
 func (c *Crew) Close(ctx context.Context) {
+	c.leaveFleet()
 	c.end()
 	<-c.ended
 	if c.checker != nil {

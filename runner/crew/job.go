@@ -24,6 +24,7 @@ type Job struct {
 	Candidate int // 0 is the first, or the only one, at the task
 
 	Tool string // that the agent called last
+	Host string // the machine that the turn is on, as its events say
 	Skip bool   // a person has put the task off
 
 	queued  bool // its work waits for the merge queue

@@ -3,6 +3,7 @@ package slots
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"ralph/config/option"
 	"ralph/runner/carrier"
@@ -26,7 +27,18 @@ type SlotOptions struct {
 	BestOf      int    // turns side by side at a task that failed; at most 1: one
 	Land        string // LandCheckout or LandBranch
 	Workers     string // where the slots are, as carrier.Parse reads it; empty: all on this machine
-	Fleet       string // its address; empty: the server on this machine
+	Fleet       string // its address, or carrier.LocalFleet; empty: the server on this machine if Workers names a fleet
+	FleetCreds  string // a file with NATS credentials; empty: a token
+	FleetLabel  string // what its workers must have; empty: nothing
+}
+
+// OnFleet is true when turns go to a fleet.
+func (o *SlotOptions) OnFleet() bool { return o.Fleet != "" || o.Fixed() }
+
+// Fixed is true when Workers says how many.
+func (o *SlotOptions) Fixed() bool {
+	all, _ := carrier.Parse(o.Workers) // Check has refused what it cannot read
+	return slices.Contains(all, carrier.Carrier{Kind: carrier.Fleet})
 }
 
 // Spread is the same with as many slots as Workers has.
@@ -39,7 +51,7 @@ func (o SlotOptions) Spread() SlotOptions {
 
 // Worktrees is true when turns work in worktrees.
 func (o *SlotOptions) Worktrees() bool {
-	return o.Parallel > 1 || o.Workers != "" || o.Isolate == IsolateWorktree
+	return o.Parallel > 1 || o.Workers != "" || o.Fleet != "" || o.Isolate == IsolateWorktree
 }
 
 // Check says which options do not fit together; nil: all do.
@@ -98,9 +110,17 @@ func (o *SlotOptions) Options() []option.Row {
 		Kind: option.String, Trust: true, Field: &o.Workers,
 		Help: "Where the slots are, such as \"local:2 ssh:build1:4\", instead of PARALLEL; a host needs ralph, git and the agent.",
 	}, {
-		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", YAML: "parallel.fleet",
+		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", Alone: carrier.LocalFleet, YAML: "parallel.fleet",
 		Kind: option.String, Trust: true, Field: &o.Fleet,
-		Help: "The NATS server of WORKERS=fleet:N; empty means the one that ralph-hub fleet runs on this machine.",
+		Help: "Also send turns to the workers of the fleet at this NATS address; local means the server on this machine, which is started if need be.",
+	}, {
+		Group: group, Key: "FLEET_CREDS", Flag: "creds", Arg: "FILE", YAML: "parallel.fleet_creds",
+		Kind: option.Path, Trust: true, Field: &o.FleetCreds,
+		Help: "A file with NATS credentials for the fleet; empty means the token in RALPH_FLEET_TOKEN.",
+	}, {
+		Group: group, Key: "FLEET_LABEL", Flag: "label", Arg: "LIST", YAML: "parallel.fleet_label",
+		Kind: option.String, Field: &o.FleetLabel,
+		Help: "Labels that a worker of the fleet must have to get turns of this run, such as gpu,linux; empty means any.",
 	}, {
 		Group: group, Key: "BEST_OF", YAML: "parallel.best_of",
 		Kind: option.Int, Default: "1", Min: "1", Max: "16", Field: &o.BestOf,

@@ -58,6 +58,7 @@ func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 	fs.SortFlags = false
 	add := func(name, short, help string, value *optionFlag) {
 		flag := fs.VarPF(value, name, short, help)
+		flag.NoOptDefVal = value.row.Alone
 		if value.IsBoolFlag() {
 			flag.NoOptDefVal = "true"
 		}
@@ -78,6 +79,16 @@ func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 		}
 		completeOption(cmd, f, o)
 	}
+}
+
+// Join writes a flag that may stand alone and the address behind it as one argument: pflag takes none from the next one.
+func Join(args []string) []string {
+	for i, arg := range args[:max(len(args)-1, 0)] {
+		if next := args[i+1]; arg == "--fleet" && strings.Contains(next, ":") {
+			return slices.Concat(args[:i], []string{arg + "=" + next}, args[i+2:])
+		}
+	}
+	return args
 }
 
 // AddHiddenOptions adds the option flags to a verb that only reads the

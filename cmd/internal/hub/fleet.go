@@ -1,108 +1,183 @@
 package hub
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/fleet"
 	"ralph/config/projects"
+	"ralph/runner/carrier"
 )
+
+// credsVar is the variable with the path of a file with NATS credentials.
+const credsVar = "RALPH_FLEET_CREDS"
 
 // stateHome is the user's folder for state.
 func stateHome() string { return projects.StateHome(os.Getenv) }
 
-// access is the fleet of a URL; without one it is the server on this machine.
-func access(url, creds string) (fleet.Access, error) {
-	if url == "" {
-		a, err := fleet.Local(stateHome())
+// way is how a verb reaches a fleet.
+type way struct{ url, creds, labels string }
+
+func (w *way) flags(cmd *cobra.Command, url, labels string) {
+	cmd.Flags().StringVar(&w.url, url, "", "the `URL` of the fleet; without it, the server on this machine")
+	cmd.Flags().StringVar(&w.creds, "creds", os.Getenv(credsVar), "a `FILE` with NATS credentials, instead of "+fleet.TokenVar)
+	cmd.Flags().StringVar(&w.labels, "label", "", labels)
+}
+
+// access is the fleet; without a URL it is what the server on this machine says.
+func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.Access, error) {
+	if w.url == "" {
+		a, err := local(stateHome())
 		if err != nil {
 			return a, usageError{err}
 		}
 		return a, nil
 	}
-	return fleet.Access{URL: url, Creds: creds, Token: os.Getenv(fleet.TokenVar)}, nil
+	return fleet.Access{URL: w.url, Creds: w.creds, Token: os.Getenv(fleet.TokenVar)}, nil
+}
+
+func (w *way) needs() (fleet.Labels, error) {
+	all, err := fleet.ParseLabels(w.labels)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--label: %w", err)}
+	}
+	return all, nil
 }
 
 func newFleetCmd() *cobra.Command {
 	listen := "127.0.0.1:0"
+	s := fleet.Server{StateHome: stateHome()}
 	cmd := &cobra.Command{
 		Use: "fleet", Short: "Run the server of a fleet", Args: cobra.NoArgs,
-		Long:    "Run the server of a fleet. Runs and workers of this user find it by themselves; others need its address and its token.",
-		Example: "  ralph-hub fleet\n  ralph-hub fleet --listen 0.0.0.0:4222",
+		Long: "Run the server of a fleet. Runs and workers of this user find it by themselves; others need its address and a token.",
+		Example: "  ralph-hub fleet\n  ralph-hub fleet --listen 0.0.0.0:4222\n" +
+			"  ralph-hub fleet --listen 0.0.0.0:4222 --cert fleet.pem --key fleet.key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			host, port, err := net.SplitHostPort(listen)
 			n, bad := strconv.Atoi(port)
 			if err != nil || bad != nil || n < 0 || n > 65535 {
 				return usageError{fmt.Errorf("--listen %q: write HOST:PORT", listen)}
 			}
+			if (s.Cert == "") != (s.Key == "") {
+				return usageError{errors.New("--cert and --key: give both, or none")}
+			}
 			if n == 0 {
 				n = -1 // any
 			}
+			s.Host, s.Port = host, n
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return fleet.Server{StateHome: stateHome(), Host: host, Port: n}.Serve(ctx, func(url string) {
-				fmt.Printf("%s\nits token is in %s\n", url, fleet.Note(stateHome()))
+			return s.Serve(ctx, func(url string) {
+				fmt.Printf("%s\nits tokens, for runs and for workers, are in %s\n", url, fleet.Note(stateHome()))
 			})
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", listen, "listen on `HOST:PORT`; port 0 takes any")
+	cmd.Flags().StringVar(&listen, "listen", listen, "listen on `HOST:PORT`; with port 0 on the one of last time, or any")
+	cmd.Flags().StringVar(&s.Cert, "cert", "", "a `FILE` with the certificate for TLS")
+	cmd.Flags().StringVar(&s.Key, "key", "", "the `FILE` with its key")
 	return cmd
 }
 
 func newTurnCmd() *cobra.Command {
-	var url, creds string
+	var w way
 	cmd := &cobra.Command{
 		Use: "turn", Short: "Send one turn to a worker of the fleet", Args: cobra.NoArgs, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := access(url, creds)
+			need, err := w.needs()
+			if err != nil {
+				return err
+			}
+			a, err := w.access(fleet.Local)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintln(os.Stderr, "no worker of the fleet has answered yet")
-			return fleet.Turn(cmd.Context(), a, os.Stdin, os.Stdout)
+			return fleet.Turn(cmd.Context(), fleet.Offer{Access: a, Need: need, Fits: fits, Refused: func(n int, why string) {
+				fmt.Fprintf(os.Stderr, "refused so far: %d; the last one: %s\n", n, why)
+			}}, os.Stdin, os.Stdout)
 		},
 	}
-	cmd.Flags().StringVar(&url, "fleet", "", "the `URL` of the fleet")
-	cmd.Flags().StringVar(&creds, "creds", os.Getenv("RALPH_FLEET_CREDS"), "a `FILE` with NATS credentials")
+	w.flags(cmd, "fleet", "the `LABELS` that the worker must have")
 	return cmd
 }
 
+// fits says why a worker cannot work for the run that began with this line; nil: it can, or nobody knows.
+func fits(hello []byte, theirs string) error {
+	var line struct {
+		Hello struct {
+			Ralph string `json:"ralph"`
+		} `json:"hello"`
+	}
+	if err := json.Unmarshal(hello, &line); err != nil || theirs == "" || line.Hello.Ralph == "" {
+		return nil //nolint:nilerr // the worker reads the line, and says what is wrong with it
+	}
+	return carrier.Fits(line.Hello.Ralph, theirs)
+}
+
 func newWorkerCmd() *cobra.Command {
-	var url, creds string
-	slots, program := 1, "ralph"
+	var w way
+	slots, program := 1, beside()
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Take turns from a fleet", Args: cobra.NoArgs,
-		Long:    "Take turns from a fleet and carry them out on this machine. It needs ralph, git and the agents, logged in.",
-		Example: "  RALPH_FLEET_TOKEN=... ralph-hub worker --join nats://build1:4222 --slots 4",
+		Long: "Take turns from a fleet and carry them out on this machine. It needs ralph, git and the agents, logged in.",
+		Example: "  RALPH_FLEET_TOKEN=... ralph-hub worker --join nats://build1:4222 --slots 4\n" +
+			"  ralph-hub worker --join tls://a:4222,tls://b:4222 --creds worker.creds --label gpu,linux",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if slots < 1 || slots > 64 {
 				return usageError{fmt.Errorf("--slots %d: from 1 to 64", slots)}
 			}
-			a, err := access(url, creds)
+			labels, err := w.needs()
 			if err != nil {
 				return err
 			}
-			if self, err := os.Executable(); err == nil {
-				beside := filepath.Join(filepath.Dir(self), "ralph")
-				if _, err := os.Stat(beside); err == nil {
-					program = beside
-				}
+			a, err := w.access(fleet.LocalWorker)
+			if err != nil {
+				return err
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return fleet.Worker(ctx, fleet.Work{Access: a, Slots: slots, Args: []string{program, "turn", "--away"}, Env: os.Environ(),
+			host, _ := os.Hostname() // empty: nobody knows
+			return fleet.Worker(ctx, fleet.Work{Access: a, Slots: slots, Labels: labels, Host: host, Ralph: versionOf(ctx, program),
+				Args: []string{program, "turn", "--away"}, Env: os.Environ(),
 				Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ralph-hub: "+format+"\n", args...) }})
 		},
 	}
-	cmd.Flags().StringVar(&url, "join", "", "the `URL` of the fleet; without it, the server on this machine")
-	cmd.Flags().StringVar(&creds, "creds", "", "a `FILE` with NATS credentials, instead of "+fleet.TokenVar)
+	w.flags(cmd, "join", "`LABELS` of this machine, such as gpu,linux")
 	cmd.Flags().IntVar(&slots, "slots", slots, "turns at the same time")
+	cmd.Flags().StringVar(&program, "ralph", program, "the program `FILE`")
+	_ = cmd.Flags().MarkHidden("ralph") // ralph worker sets it; fails only for an unknown flag
 	return cmd
+}
+
+// beside is the ralph that stands beside this program, else the one in PATH.
+func beside() string {
+	if self, err := os.Executable(); err == nil {
+		path := filepath.Join(filepath.Dir(self), "ralph")
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return "ralph"
+}
+
+// versionOf is that of a ralph; empty: unknown.
+func versionOf(ctx context.Context, program string) string {
+	out, err := exec.CommandContext(ctx, program, "--version").Output()
+	_, version, ok := strings.Cut(strings.TrimSpace(string(out)), "ralph ")
+	if err != nil || !ok {
+		return ""
+	}
+	return version
 }

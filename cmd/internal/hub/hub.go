@@ -67,7 +67,7 @@ func Root() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newProxyCmd(), newBridgeCmd(), newWatchCmd(), newTestCmd(), newServeCmd(), newMCPCmd(), newACPCmd(),
-		newFleetCmd(), newWorkerCmd(), newTurnCmd())
+		newFleetCmd(), newWorkerCmd(), newWorkersCmd(), newTurnCmd())
 	return root
 }
 

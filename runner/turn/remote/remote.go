@@ -13,6 +13,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
+	"ralph/runner/carrier"
 	"ralph/runner/git/command"
 	"ralph/runner/turn"
 	"ralph/runner/turn/stop"
@@ -224,7 +225,7 @@ func Greet(h Hello, mine string) error {
 	if h.Protocol != Protocol {
 		return &FailedError{fmt.Sprintf("it speaks protocol %d and this ralph protocol %d", h.Protocol, Protocol)}
 	}
-	if err := Fits(mine, h.Ralph); err != nil {
+	if err := carrier.Fits(mine, h.Ralph); err != nil {
 		return &FailedError{err.Error()}
 	}
 	return nil

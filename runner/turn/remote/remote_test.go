@@ -14,6 +14,7 @@ import (
 	"ralph/internal/world"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/carrier"
 	"ralph/runner/gate"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -247,7 +248,7 @@ func TestFit_repositoriesThatCannotBeSent_areNamed(t *testing.T) {
 func TestFits_oneMinorVersionApart(t *testing.T) {
 	for theirs, fit := range map[string]bool{"1.4.0": true, "v1.5.9": true, "1.3.0": true, "1.6.0": false, "2.4.0": false,
 		"dev": false, "": false, "1.4": false} {
-		if err := Fits(version, theirs); (err == nil) != fit {
+		if err := carrier.Fits(version, theirs); (err == nil) != fit {
 			t.Errorf("%q: %v", theirs, err)
 		}
 	}

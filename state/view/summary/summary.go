@@ -73,6 +73,7 @@ type Plan struct {
 	Counts      string // "6/10 done"
 	Task        string
 	Slots       []string // the turns side by side, a line each; empty: one turn at a time
+	Fleet       string   // who works for the fleet; empty: the run has none
 }
 
 // Breaker is the circuit breaker.
@@ -123,6 +124,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	v.Plan = newPlan(st)
 	if active {
 		v.Plan.Slots = slots(st.Slots, now)
+		v.Plan.Fleet = fleet(st.Fleet)
 	}
 	v.Ends = ends(m, now)
 	if u := st.Usage; u != (state.Usage{}) {
@@ -301,6 +303,13 @@ func slots(all []state.SlotStatus, now time.Time) (lines []string) {
 			taskName(s.TaskID, s.Title), "iteration "+strconv.Itoa(s.Iteration), termtext.Line(s.LastTool)))
 	}
 	return lines
+}
+
+func fleet(f *state.FleetStatus) string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, %d of %s busy", termtext.Count(f.Workers, "worker"), f.Busy, termtext.Count(f.Slots, "slot"))
 }
 
 // taskName is what a person calls a task: its title, with the id that the plan gave it.

@@ -96,6 +96,7 @@ func (p Plan) rows(row func(label, text string)) {
 	for _, slot := range p.Slots {
 		row("slot", slot)
 	}
+	row("fleet", p.Fleet)
 }
 
 // ending says how the breaker stands and, in lines of at most width cells, what ends

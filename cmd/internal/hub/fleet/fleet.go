@@ -1,37 +1,33 @@
 // Package fleet carries turns to workers over NATS: an offer in a work queue of JetStream, and then the
 // lines of `ralph turn --away` in both directions.
 //
-//	run -- stdin --> Turn -- in.SESSION ---> Worker -- stdin --> ralph turn --away
-//	run <- stdout -- Turn <-- out.SESSION -- Worker <- stdout -- ralph turn --away
+//	run -- stdin --> Turn -- in.WORKER.TURN.SESSION ----> Worker -- stdin --> ralph turn --away
+//	run <- stdout -- Turn <-- out.TURN.WORKER.SESSION --- Worker <- stdout -- ralph turn --away
 //
 // A worker claims an offer from the Turn that made it. Redelivery does not mean exclusivity: only the
-// session that claimed last is listened to, so that one turn has one result.
+// session that claimed last is listened to, so that one turn has one result. Each subject of a worker has
+// its name, so that a server can keep it from what is another one's.
 package fleet
 
 import (
-	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 const (
-	stream    = "RALPH_WORK"
-	offers    = "ralph.work.offer"
 	ackWait   = 60 * time.Second
 	progress  = 20 * time.Second
 	beat      = 3 * time.Second  // between signs of life
@@ -40,10 +36,8 @@ const (
 	silence   = 20 * time.Second // without one the other side is gone
 	misses    = 3                // signs of life that nobody listens to: the worker is gone
 	claimWait = 5 * time.Second
-	copies    = 3 // of the queue, in a cluster
-	oneTry    = 5 * time.Second
-	deliver   = 5         // how often an offer is handed out
 	part      = 512 << 10 // of a line; the default server takes 1 MiB
+	maxFrame  = 1 << 20   // of a message; a larger one is refused
 )
 
 // TokenVar is the variable with the token of a fleet. No agent gets it.
@@ -54,45 +48,74 @@ type Access struct {
 	URL   string // addresses with commas between; empty: the embedded server of this machine
 	Creds string // a file with NATS credentials; empty: the token
 	Token string
+	// Cert is what the server's certificate has to be, and Name the host in it; empty: the system knows.
+	Cert, Name string
+	// waits is true for a server that comes and goes with runs.
+	waits bool
 }
 
-// offer is a turn that wants a worker.
-type offer struct {
-	V  int    `json:"v"`
-	ID string `json:"id"`
-}
+// version is that of offers and sessions. Nobody takes part with another one.
+const version = 3
 
-// version is that of offers and sessions. A worker refuses any other.
-const version = 2
-
-func claimOf(id string) string { return "ralph.turn." + id + ".claim" }
-func wayOf(id, session, direction string) string {
-	return "ralph.turn." + id + "." + direction + "." + session
-}
+// The subjects. who is the name of a worker, id that of a turn.
+func claimOf(id, who string) string        { return "ralph.claim." + id + "." + who }
+func inOf(who, id, session string) string  { return inboxOf(who) + "." + id + "." + session }
+func outOf(id, who, session string) string { return "ralph.out." + id + "." + who + "." + session }
+func inboxOf(who string) string            { return "ralph.in." + who }
 
 // Note is where the embedded server says how it is reached: a file below the state home of the user.
 func Note(stateHome string) string { return filepath.Join(stateHome, "ralph", "fleet", "server.json") }
 
-// Local is the embedded server of this machine.
-func Local(stateHome string) (Access, error) {
-	var a Access
-	data, err := os.ReadFile(Note(stateHome))
-	if err == nil {
-		err = json.Unmarshal(data, &a)
-	}
-	if err != nil {
-		return a, errors.New("no fleet is named, and no server was started here; start one with: ralph-hub fleet")
-	}
-	return a, nil
+// note is what the file says.
+type note struct {
+	Access
+	WorkerToken string // may carry turns out, and nothing else
 }
 
-// connect reaches the fleet. The error is one line for people.
-func (a Access) connect(name string) (*nats.Conn, jetstream.JetStream, error) {
-	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(5 * time.Second)}
-	if a.Creds != "" {
+func readNote(stateHome string) (n note, err error) {
+	data, err := os.ReadFile(Note(stateHome))
+	if err == nil {
+		err = json.Unmarshal(data, &n)
+	}
+	if err != nil {
+		return n, errors.New("no fleet is named, and no server was started here; start one with: ralph-hub fleet, or ralph --fleet")
+	}
+	return n, nil
+}
+
+// Local is the embedded server of this machine, for a run.
+func Local(stateHome string) (Access, error) {
+	n, err := readNote(stateHome)
+	return n.Access, err
+}
+
+// LocalWorker is the embedded server of this machine, for a worker.
+func LocalWorker(stateHome string) (Access, error) {
+	n, err := readNote(stateHome)
+	n.Token, n.waits = n.WorkerToken, true
+	return n.Access, err
+}
+
+// connect reaches the fleet. who is the name of a worker; empty: a run. The error is one line for people.
+func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, error) {
+	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(5 * time.Second), nats.RetryOnFailedConnect(a.waits),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})} // else it prints them
+	switch {
+	case a.Creds != "":
 		options = append(options, nats.UserCredentials(a.Creds))
-	} else if a.Token != "" {
+	case a.Token != "":
 		options = append(options, nats.Token(a.Token))
+	}
+	if who != "" {
+		options = append(options, nats.CustomInboxPrefix(inboxOf(who)))
+		if a.Creds == "" {
+			options = append(options, nats.UserInfo(who, "")) // a server of ralph gives it the rights of this worker
+		}
+	}
+	if a.Cert != "" {
+		pool := x509.NewCertPool()
+		pool.AppendCertsFromPEM([]byte(a.Cert))
+		options = append(options, nats.Secure(&tls.Config{RootCAs: pool, ServerName: a.Name, MinVersion: tls.VersionTLS12}))
 	}
 	conn, err := nats.Connect(a.URL, options...)
 	if err != nil {
@@ -104,6 +127,38 @@ func (a Access) connect(name string) (*nats.Conn, jetstream.JetStream, error) {
 		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", shown(a.URL), err)
 	}
 	return conn, js, nil
+}
+
+// who is the name of a worker in its subjects: that of its user, to whom a NATS server gives rights. Without one it is a
+// name that nobody can guess.
+func (a Access) who() (string, error) {
+	name := rand.Text()
+	if u, err := url.Parse(strings.TrimSpace(strings.Split(a.URL, ",")[0])); err == nil && a.Creds == "" {
+		if _, whole := u.User.Password(); whole {
+			name = u.User.Username()
+		}
+	}
+	if a.Creds != "" {
+		text, err := os.ReadFile(a.Creds)
+		if err != nil {
+			return "", fmt.Errorf("read credentials: %w", err)
+		}
+		token, err := jwt.ParseDecoratedJWT(text)
+		if err != nil {
+			return "", fmt.Errorf("read credentials %s: %w", a.Creds, err)
+		}
+		claims, err := jwt.DecodeUserClaims(token)
+		if err != nil {
+			return "", fmt.Errorf("read credentials %s: %w", a.Creds, err)
+		}
+		if name = claims.Name; name == "" {
+			name = claims.Subject
+		}
+	}
+	if name == "" || strings.ContainsAny(name, " .*>\t\r\n") {
+		return "", fmt.Errorf("the user %q of the fleet has a name that no subject can have: use letters, digits and dashes", name)
+	}
+	return name, nil
 }
 
 // shown is a list of addresses without user names and passwords: the name may be the token.
@@ -120,114 +175,4 @@ func shown(addresses string) string {
 		all = append(all, address)
 	}
 	return strings.Join(all, ",")
-}
-
-// queue finds the work queue, or makes it: with copies where the server is a cluster.
-func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream) (s jetstream.Stream, err error) {
-	err = persist(ctx, func(ctx context.Context) error {
-		if s, err = js.Stream(ctx, stream); !errors.Is(err, jetstream.ErrStreamNotFound) {
-			return err
-		}
-		c := jetstream.StreamConfig{Name: stream, Subjects: []string{"ralph.work.>"}, Retention: jetstream.WorkQueuePolicy,
-			Storage: jetstream.FileStorage, MaxAge: 24 * time.Hour, MaxMsgSize: 4096, Replicas: 1}
-		if conn.ConnectedClusterName() != "" {
-			c.Replicas = copies
-		}
-		s, err = js.CreateStream(ctx, c)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("open the queue of the fleet: %w", err)
-	}
-	return s, nil
-}
-
-// persist tries again while a node of a cluster, or the server, is gone.
-func persist(ctx context.Context, f func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, gone)
-	defer cancel()
-	for {
-		try, done := context.WithTimeout(ctx, oneTry)
-		err := f(try)
-		done()
-		refused := (*jetstream.APIError)(nil) // 503: of a cluster without a leader, for now
-		if err == nil || errors.As(err, &refused) && refused.Code != http.StatusServiceUnavailable {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(again):
-		}
-	}
-}
-
-// Server is the embedded one of a user.
-type Server struct {
-	StateHome string // of the user
-	Host      string
-	Port      int // -1: any
-}
-
-// keep is the port to listen on: with any, the one of the server before, so that its workers find this one. Another
-// program may have taken it.
-func (o Server) keep(before string) int {
-	u, err := url.Parse(before)
-	if o.Port >= 0 || err != nil {
-		return o.Port
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		return o.Port
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(o.Host, u.Port()))
-	if err != nil {
-		return o.Port
-	}
-	_ = l.Close()
-	return port
-}
-
-// Serve runs the server until ctx ends. ready gets its address.
-func (o Server) Serve(ctx context.Context, ready func(url string)) error {
-	stateHome, host, port := o.StateHome, o.Host, o.Port
-	dir := filepath.Dir(Note(stateHome))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("start the server: %w", err)
-	}
-	lock := flock.New(filepath.Join(dir, "lock"))
-	if ok, err := lock.TryLock(); err != nil || !ok {
-		return errors.New("start the server: one of yours runs already on this machine; ralph and workers find it by themselves")
-	}
-	defer lock.Unlock()
-	token := rand.Text()
-	if before, err := Local(stateHome); err == nil && before.Token != "" {
-		token = before.Token // workers elsewhere know it
-		port = o.keep(before.URL)
-	}
-	s, err := server.NewServer(&server.Options{ServerName: "ralph", Host: host, Port: port, NoSigs: true, NoLog: true,
-		JetStream: true, StoreDir: filepath.Join(dir, "store"), Authorization: token})
-	if err != nil {
-		return fmt.Errorf("start the server: %w", err)
-	}
-	s.Start()
-	defer s.WaitForShutdown()
-	defer s.Shutdown()
-	if !s.ReadyForConnections(10 * time.Second) {
-		return fmt.Errorf("start the server: %s:%d cannot be listened on", host, port)
-	}
-	a := Access{URL: s.ClientURL(), Token: token}
-	data, err := json.Marshal(a)
-	if err == nil {
-		err = os.WriteFile(Note(stateHome)+".new", data, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(Note(stateHome)+".new", Note(stateHome))
-	}
-	if err != nil {
-		return fmt.Errorf("start the server: %w", err)
-	}
-	ready(a.URL)
-	<-ctx.Done()
-	return nil
 }

@@ -30,7 +30,9 @@ func startServer(t *testing.T) Access {
 	home := t.TempDir()
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	go func() { ended <- Server{home, "127.0.0.1", -1}.Serve(ctx, func(url string) { ready <- url }) }()
+	go func() {
+		ended <- Server{StateHome: home, Host: "127.0.0.1", Port: -1}.Serve(ctx, func(url string) { ready <- url })
+	}()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -58,7 +60,9 @@ func serve(t *testing.T, home string) (Access, func()) {
 	t.Helper()
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { ended <- Server{home, "127.0.0.1", -1}.Serve(ctx, func(url string) { ready <- url }) }()
+	go func() {
+		ended <- Server{StateHome: home, Host: "127.0.0.1", Port: -1}.Serve(ctx, func(url string) { ready <- url })
+	}()
 	select {
 	case <-ready:
 	case err := <-ended:
@@ -127,7 +131,7 @@ func TestTurn_linesGoToTheWorkerAndBack(t *testing.T) {
 		<-out.first // a run sends no more until its worker has said hello
 		_, _ = io.WriteString(feed, long+"\n")
 	}()
-	if err := Turn(t.Context(), a, in, &out); err != nil {
+	if err := Turn(t.Context(), Offer{Access: a}, in, &out); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String(); got != "hello you\ngot 1572864, token \n" {
@@ -146,7 +150,7 @@ func TestTurn_wrongTokenOrNoServer_isOneLine(t *testing.T) {
 		a    Access
 		want string
 	}{{a, "Authorization Violation"}, {Access{URL: "nats://127.0.0.1:1"}, "no servers available"}} {
-		err := Turn(t.Context(), c.a, strings.NewReader("x\n"), io.Discard)
+		err := Turn(t.Context(), Offer{Access: c.a}, strings.NewReader("x\n"), io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, c.want)
 		}

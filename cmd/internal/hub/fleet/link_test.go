@@ -117,7 +117,7 @@ func TestTurn_connectionsCut_nothingIsLostAndTheTurnGoesOn(t *testing.T) {
 	for n := range lines {
 		fmt.Fprintf(&want, "line %d back\n", n)
 	}
-	if err := Turn(t.Context(), ofRun, in, &out); err != nil {
+	if err := Turn(t.Context(), Offer{Access: ofRun}, in, &out); err != nil {
 		t.Error(err)
 	}
 	if got := out.String(); got != want.String() {

@@ -33,7 +33,7 @@ func play(part string) error {
 		return node(ctx)
 	}
 	if part == "server" {
-		return Server{os.Getenv(homeVar), "127.0.0.1", -1}.Serve(ctx, func(string) { fmt.Println("ready") })
+		return Server{StateHome: os.Getenv(homeVar), Host: "127.0.0.1", Port: -1}.Serve(ctx, func(string) { fmt.Println("ready") })
 	}
 	a, err := Local(os.Getenv(homeVar))
 	if err != nil {
@@ -140,7 +140,7 @@ func (t *tally) one(ctx context.Context, a Access, work time.Duration) error {
 		rest, _ := io.ReadAll(lines)
 		said <- string(rest)
 	}()
-	err := Turn(ctx, a, in, out)
+	err := Turn(ctx, Offer{Access: a}, in, out)
 	_ = out.Close()
 	defer feed.Close()
 	if rest := <-said; err == nil && !strings.HasSuffix(rest, "end\n") {

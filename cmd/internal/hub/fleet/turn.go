@@ -15,42 +15,51 @@ import (
 	"github.com/nats-io/nuid"
 )
 
+// Offer is a turn that wants a worker.
+type Offer struct {
+	Access
+	Need Labels // of the worker
+	// Fits says why a worker with this version of ralph cannot work for the run, whose first line is given; nil: all can.
+	Fits func(hello []byte, theirs string) error
+	// Refused is told about each claim and message that is refused, with their number so far; nil: nobody is.
+	Refused func(n int, why string)
+}
+
 // Turn is the side of the run: it offers one turn, and passes lines on between the run and the worker
 // that claims it. It ends with the result, or when in ends.
-func Turn(ctx context.Context, a Access, in io.Reader, out io.Writer) error {
+func Turn(ctx context.Context, o Offer, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	conn, js, err := a.connect("ralph turn")
+	conn, js, err := o.connect("ralph turn", "")
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	t := &client{conn: conn, id: nuid.Next(), out: out, over: cancel}
-	claims, err := conn.Subscribe(claimOf(t.id), t.claimed)
+	t := &client{conn: conn, id: nuid.Next(), out: out, over: cancel, o: o}
+	defer t.leave()
+	t.in = bufio.NewReaderSize(in, part)
+	if t.first, err = t.in.ReadBytes('\n'); err != nil {
+		return fmt.Errorf("read from the run: %w", err)
+	}
+	claims, err := conn.Subscribe(claimOf(t.id, "*"), t.claimed)
 	if err != nil {
 		return fmt.Errorf("offer the turn: %w", err)
 	}
 	defer claims.Unsubscribe()
-	hello, err := t.hello(in)
-	if err != nil {
-		return err
-	}
-	t.first = hello
-	if _, err := queue(ctx, conn, js); err != nil {
+	if err := queue(ctx, conn, js, o.Need); err != nil {
 		return err
 	}
 	data, _ := json.Marshal(offer{V: version, ID: t.id}) // plain values: it cannot fail
+	subject := offersOf(o.Need.line()) + "." + t.id
 	err = persist(ctx, func(ctx context.Context) error { // offered twice, it is carried out once
-		_, err := js.Publish(ctx, offers, data)
+		_, err := js.Publish(ctx, subject, data)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("offer the turn: %w", err)
 	}
-	t.offer = data
 	go t.pass()
-	defer t.tell(frame{End: true})
-	go t.beats(ctx)
+	go t.beats(ctx, func() { _ = conn.Publish(subject, data) })
 	<-ctx.Done()
 	if err := context.Cause(ctx); !errors.Is(err, errDone) && !errors.Is(err, context.Canceled) {
 		return err
@@ -60,53 +69,81 @@ func Turn(ctx context.Context, a Access, in io.Reader, out io.Writer) error {
 
 var errDone = errors.New("the turn is over")
 
+// claim is what a worker says to get a turn. The run answers yes, no, or no with a reason.
+type claim struct {
+	V       int    `json:"v"`
+	Session string `json:"session"`
+	Ralph   string `json:"ralph,omitempty"` // version; empty: unknown
+}
+
+const yes, no = "yes", "no"
+
 // client is a turn that wants or has a worker.
 //
 // size: the run on one side, and the session of a worker on the other.
 type client struct {
-	conn *nats.Conn
-	id   string
-	out  io.Writer
-	over context.CancelCauseFunc
-	in   *bufio.Reader
-	// offer is made again when no worker is heard.
-	offer []byte
+	conn  *nats.Conn
+	id    string
+	over  context.CancelCauseFunc
+	in    *bufio.Reader
+	first []byte // the run's hello, for each worker
+	o     Offer
+
+	writing sync.Mutex // of out
+	out     io.Writer
 
 	mu      sync.Mutex
-	first   []byte // the run's hello, for each worker
 	session string // of the worker; empty if there is none
 	link    *link
 	subs    []*nats.Subscription // of the session
 	missed  int                  // signs of life in a row that nobody listened to
+	refused int
 }
 
-func (t *client) hello(in io.Reader) ([]byte, error) {
-	t.in = bufio.NewReaderSize(in, part)
-	line, err := t.in.ReadBytes('\n')
-	if err != nil {
-		return nil, fmt.Errorf("read from the run: %w", err)
+// refuse counts. The lock is held.
+func (t *client) refuse(why string) {
+	t.refused++
+	if t.o.Refused != nil {
+		t.o.Refused(t.refused, why)
 	}
-	return line, nil
+}
+
+// asks reads a claim. why says that it cannot be served.
+func (t *client) asks(m *nats.Msg) (c claim, why string) {
+	switch err := json.Unmarshal(m.Data, &c); {
+	case len(m.Data) > 4096, err != nil, c.Session == "":
+		return c, "a claim that cannot be read"
+	case c.V != version:
+		return c, fmt.Sprintf("a claim of version %d; this is version %d", c.V, version)
+	case t.o.Fits != nil:
+		if err := t.o.Fits(t.first, c.Ralph); err != nil {
+			return c, err.Error()
+		}
+	}
+	return c, ""
 }
 
 // claimed begins the session of a worker. The one before is not listened to any more.
 func (t *client) claimed(m *nats.Msg) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.session != "" && !t.alone(time.Now()) {
-		_ = m.Respond([]byte("no")) // one is at it
+	c, why := t.asks(m)
+	if why != "" {
+		t.refuse(why)
+		_ = m.Respond([]byte(no + ": " + why))
 		return
 	}
-	for _, s := range t.subs {
-		_ = s.Unsubscribe()
+	if t.session != "" && !t.alone(time.Now()) {
+		_ = m.Respond([]byte(no)) // one is at it
+		return
 	}
-	session := string(m.Data)
-	missing := wayOf(t.id, session, "missing")
-	out, err := t.conn.Subscribe(wayOf(t.id, session, "out"), func(m *nats.Msg) { t.hear(session, m) })
+	who := m.Subject[len(claimOf(t.id, "")):]
+	l := newLink(t.conn, inOf(who, t.id, c.Session), t.conn.NewInbox())
+	out, err := t.conn.Subscribe(outOf(t.id, who, c.Session), func(m *nats.Msg) { t.hear(c.Session, l, m) })
 	if err == nil {
-		err = out.SetPendingLimits(-1, -1)
+		err = out.SetPendingLimits(-1, -1) // the link bounds what is on the way
 	}
-	lost, err2 := t.conn.Subscribe(missing, func(*nats.Msg) { t.miss(session) })
+	lost, err2 := t.conn.Subscribe(l.missing, func(*nats.Msg) { t.miss(c.Session) })
 	if err = errors.Join(err, err2); err == nil {
 		err = t.conn.FlushTimeout(beat)
 	}
@@ -114,37 +151,96 @@ func (t *client) claimed(m *nats.Msg) {
 		t.over(fmt.Errorf("listen to the worker: %w", err))
 		return
 	}
-	t.send(frame{End: true}) // to the one before
-	t.subs, t.session, t.missed = []*nats.Subscription{out, lost}, session, 0
-	t.link = &link{conn: t.conn, to: wayOf(t.id, session, "in"), missing: missing, last: time.Now()}
-	_ = m.Respond([]byte("yes"))
-	t.send(frame{Data: t.first})
+	t.dismiss()
+	t.subs, t.session, t.link, t.missed = []*nats.Subscription{out, lost}, c.Session, l, 0
+	_ = m.Respond([]byte(yes))
+	_ = l.send(frame{Data: t.first}) // there is room
+	go t.write(c.Session, l)
+}
+
+// dismiss ends the session of the worker, if there is one. The lock is held.
+func (t *client) dismiss() {
+	if t.link == nil {
+		return
+	}
+	for _, s := range t.subs {
+		_ = s.Unsubscribe()
+	}
+	_ = t.link.send(frame{End: true})
+	t.link.close()
+}
+
+// leave tells the worker that nobody listens any more.
+func (t *client) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dismiss()
+	_ = t.conn.FlushTimeout(beat)
 }
 
 // hear takes what the worker says.
-func (t *client) hear(session string, m *nats.Msg) {
+func (t *client) hear(session string, l *link, m *nats.Msg) {
+	err := l.take(m.Data)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if session != t.session {
 		return
 	}
-	f, fresh, err := t.link.take(m.Data)
+	t.missed = 0
 	if err != nil {
-		t.over(errors.New("a message of the worker cannot be read"))
+		t.refuse(err.Error())
+		t.over(fmt.Errorf("from the worker: %w", err))
 	}
-	if t.missed = 0; !fresh {
-		return
-	}
-	if _, err := t.out.Write(f.Data); err != nil {
-		t.over(fmt.Errorf("write to the run: %w", err))
-	}
-	if f.End {
-		_ = t.conn.FlushTimeout(beat)
-		if f.Why != "" {
-			t.over(errors.New(f.Why))
+}
+
+func (t *client) current(session string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return session == t.session
+}
+
+// write hands on what the worker says until its session is over: whole lines only, since another worker may go on after
+// any of them.
+func (t *client) write(session string, l *link) {
+	var line []byte
+	for {
+		var f frame
+		select {
+		case f = <-l.queue:
+		case <-l.ended:
+			return
 		}
-		t.over(errDone)
+		line = append(line, f.Data...)
+		whole := bytes.LastIndexByte(line, '\n') + 1
+		if f.End {
+			whole = len(line)
+		}
+		if err := t.print(session, line[:whole]); err != nil {
+			t.over(fmt.Errorf("write to the run: %w", err))
+			return
+		}
+		line = bytes.Clone(line[whole:])
+		l.finish(f)
+		if f.End {
+			_ = t.conn.FlushTimeout(beat)
+			if f.Why != "" {
+				t.over(errors.New(f.Why))
+			}
+			t.over(errDone)
+			return
+		}
 	}
+}
+
+// print writes what a session says, unless another one has begun.
+func (t *client) print(session string, text []byte) error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	if len(text) == 0 || !t.current(session) {
+		return nil
+	}
+	_, err := t.out.Write(text)
+	return err
 }
 
 // miss counts signs of life that nobody listened to. A worker that is killed is known to be gone after a few,
@@ -160,22 +256,16 @@ func (t *client) miss(session string) {
 // alone reports whether the worker of the session is gone. The lock is held.
 func (t *client) alone(now time.Time) bool { return t.missed >= misses || t.link.silent(now) > silence }
 
-// send is for the worker there is. The lock is held.
-func (t *client) send(f frame) {
-	if t.session == "" {
-		return
-	}
-	if err := t.link.send(f); err != nil {
-		t.over(fmt.Errorf("write to the worker: %w", err))
-	}
-}
-
+// tell is for the worker there is. It waits while that one is behind.
 func (t *client) tell(f frame) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.send(f)
-	if f.End {
-		_ = t.conn.FlushTimeout(beat)
+	l := t.link
+	t.mu.Unlock()
+	if l == nil {
+		return
+	}
+	if err := l.send(f); err != nil && !errors.Is(err, errOver) {
+		t.over(fmt.Errorf("write to the worker: %w", err))
 	}
 }
 
@@ -211,7 +301,8 @@ func (t *client) silent(now time.Time) bool {
 	return t.session != "" && t.link.silent(now) > answers
 }
 
-func (t *client) beats(ctx context.Context) {
+// beats gives signs of life, and makes the offer again when no worker is heard: it may be lost with one.
+func (t *client) beats(ctx context.Context, offer func()) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	seen, offered := time.Now(), time.Now()
@@ -229,13 +320,13 @@ func (t *client) beats(ctx context.Context) {
 				t.over(errors.New("no worker goes on with the turn"))
 			}
 			waits, lost := t.waits(now)
-			if waits && (now.Sub(offered) > gone || lost && now.Sub(offered) > silence/2) { // an offer may be lost with a worker
+			if waits && (now.Sub(offered) > gone || lost && now.Sub(offered) > silence/2) {
 				offered = now
-				_ = t.conn.Publish(offers, t.offer)
+				offer()
 			}
 			t.mu.Lock()
-			if t.session != "" {
-				t.link.beat()
+			if l := t.link; l != nil {
+				l.beat()
 			}
 			t.mu.Unlock()
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,46 +24,59 @@ import (
 // Work is what a worker needs.
 type Work struct {
 	Access
-	Slots int
-	Args  []string // carries a turn out: ralph turn --away
-	Env   []string
-	Log   func(format string, args ...any)
-	// Carry carries a turn out instead of Args: it reads what the run says, and says what the run hears. why is empty
-	// after a success. nil: Args do.
+	Slots  int
+	Labels Labels
+	Host   string // for people
+	Ralph  string // the version of the ralph of Args; empty: unknown
+	Args   []string
+	Env    []string
+	Log    func(format string, args ...any)
+	// Carry carries a turn out instead of Args, which is ralph turn --away: it reads what the run says, and says what the
+	// run hears. why is empty after a success. nil: Args do.
 	Carry func(ctx context.Context, in io.Reader, say func([]byte)) (why string)
 }
 
+// worker is Work under way.
+type worker struct {
+	Work
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	who     string
+	busy    atomic.Int64
+	refused atomic.Int64 // offers and messages
+	told    atomic.Int64 // when the fleet did not answer last, in seconds
+}
+
 // Worker takes turns from the fleet until ctx ends.
-func Worker(ctx context.Context, w Work) error {
-	conn, js, err := w.connect("ralph worker")
-	if err != nil {
+func Worker(ctx context.Context, o Work) error {
+	w := &worker{Work: o}
+	var err error
+	if w.who, err = w.Access.who(); err != nil {
 		return err
 	}
-	defer conn.Close()
-	q, err := queue(ctx, conn, js)
-	if err != nil {
+	if w.conn, w.js, err = w.connect("ralph worker", w.who); err != nil {
 		return err
 	}
-	var c jetstream.Consumer
-	err = persist(ctx, func(ctx context.Context) error {
-		c, err = q.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: ackWait, MaxDeliver: deliver, MaxAckPending: 10000})
-		return err
-	})
-	if err != nil {
+	defer w.conn.Close()
+	if err := w.answerRolls(); err != nil {
 		return fmt.Errorf("join the fleet: %w", err)
 	}
 	w.Env = slices.DeleteFunc(slices.Clone(w.Env), func(e string) bool { return strings.HasPrefix(e, TokenVar+"=") })
+	l := &lines{w: w}
 	var all sync.WaitGroup
 	for range w.Slots {
 		all.Go(func() {
-			for ctx.Err() == nil {
-				m, err := c.Next(jetstream.FetchMaxWait(2 * time.Second))
+			for n := 0; ctx.Err() == nil; n++ {
+				m, err := l.next(ctx, n)
 				switch {
-				case err == nil:
-					w.take(ctx, conn, m)
-				case !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, jetstream.ErrNoMessages):
-					w.Log("the fleet does not answer: %v", err)
+				case m != nil:
+					w.busy.Add(1)
+					w.take(ctx, m)
+					w.busy.Add(-1)
+				case err != nil && ctx.Err() == nil:
+					if now := time.Now().Unix(); now-w.told.Swap(now) > 60 {
+						w.Log("the fleet does not answer: %v", err)
+					}
 					select { // it may come back
 					case <-ctx.Done():
 					case <-time.After(time.Second):
@@ -75,54 +89,138 @@ func Worker(ctx context.Context, w Work) error {
 	return nil
 }
 
-// take carries out the turn of an offer, if its run still wants it.
-func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
-	var o offer
-	if err := json.Unmarshal(m.Data(), &o); err != nil || o.V != version {
-		w.Log("an offer has version %d; this ralph speaks version %d", o.V, version)
-		_ = m.Nak() // another worker may understand it
-		return
+// refuse counts what is not taken part in.
+func (w *worker) refuse(format string, args ...any) {
+	w.Log("%s; refused so far: %d", fmt.Sprintf(format, args...), w.refused.Add(1))
+}
+
+const (
+	lookEvery = 5 * time.Second // for new lines of offers
+	waitFor   = 2 * time.Second // an offer
+)
+
+// lines are those of the offers that a worker may take.
+type lines struct {
+	w      *worker
+	mu     sync.Mutex
+	all    []jetstream.Consumer
+	looked time.Time
+	told   bool // that there are none
+}
+
+// find looks for the lines now and then. Only runs make new ones.
+func (l *lines) find(ctx context.Context) ([]jetstream.Consumer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.all) > 0 && (len(l.w.Labels) == 0 || time.Since(l.looked) < lookEvery) {
+		return l.all, nil
 	}
-	s := &session{w: w, conn: conn, id: o.ID, name: nuid.Next()}
-	s.link = &link{conn: conn, to: wayOf(s.id, s.name, "out"), last: time.Now()}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, oneTry)
 	defer cancel()
-	inR, inW := io.Pipe()
-	lines := make(chan []byte, 64)
-	sub, err := conn.Subscribe(wayOf(s.id, s.name, "in"), func(m *nats.Msg) { s.hear(ctx, m, lines, cancel) })
+	names := []string{Labels{}.line()}
+	if len(l.w.Labels) > 0 {
+		all, err := l.w.lineNames(ctx)
+		if err != nil {
+			return nil, err
+		}
+		names = slices.DeleteFunc(all, func(name string) bool { return !l.w.Labels.serves(name) })
+	}
+	var found []jetstream.Consumer
+	for _, name := range names {
+		c, err := l.w.js.Consumer(ctx, stream, name)
+		if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, c)
+	}
+	if len(found) == 0 && !l.told {
+		l.told = true
+		l.w.Log("no run has used this fleet yet")
+	}
+	l.all, l.looked = found, time.Now()
+	return found, nil
+}
+
+// lineNames are all lines of the queue. The client of NATS would ask for rights on the stream.
+func (w *worker) lineNames(ctx context.Context) ([]string, error) {
+	m, err := w.conn.RequestWithContext(ctx, "$JS.API.CONSUMER.NAMES."+stream, nil)
 	if err != nil {
-		_ = m.Nak()
+		return nil, fmt.Errorf("look for offers: %w", err)
+	}
+	var answer struct {
+		Consumers []string `json:"consumers"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		return nil, fmt.Errorf("look for offers: %w", err)
+	}
+	return answer.Consumers, nil
+}
+
+// next waits a while for an offer; nil: there was none.
+func (l *lines) next(ctx context.Context, n int) (jetstream.Msg, error) {
+	all, err := l.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(waitFor / 4):
+		}
+		return nil, nil
+	}
+	m, err := all[n%len(all)].Next(jetstream.FetchMaxWait(waitFor / time.Duration(len(all))))
+	if errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) {
+		return nil, nil
+	}
+	if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, nats.ErrNoResponders) {
+		l.mu.Lock()
+		l.all = nil
+		l.mu.Unlock()
+	}
+	return m, err
+}
+
+// take carries out the turn of an offer, if its run still wants it.
+func (w *worker) take(ctx context.Context, m jetstream.Msg) {
+	var o offer
+	if err := json.Unmarshal(m.Data(), &o); err != nil || o.V != version || strings.ContainsAny(o.ID, " .*>") {
+		w.refuse("an offer has version %d; this is version %d", o.V, version)
+		_ = m.Term()
 		return
 	}
-	defer sub.Unsubscribe()
-	_ = sub.SetPendingLimits(-1, -1)
-	answer, err := conn.Request(claimOf(s.id), []byte(s.name), claimWait)
-	switch {
-	case errors.Is(err, nats.ErrNoResponders), err == nil && string(answer.Data) != "yes":
-		_ = m.Term() // nobody waits for the turn any more, or another worker has it
-		return
-	case err != nil:
+	s := &session{w: w, id: o.ID, name: nuid.Next()}
+	s.link = newLink(w.conn, outOf(s.id, w.who, s.name), "")
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, s.link.close)()
+	sub, err := w.conn.Subscribe(inOf(w.who, s.id, s.name), func(m *nats.Msg) {
+		if err := s.link.take(m.Data); err != nil {
+			w.refuse("from the run: %v", err)
+			cancel(err)
+		}
+	})
+	if err != nil {
 		_ = m.NakWithDelay(beat)
 		return
 	}
+	defer sub.Unsubscribe()
+	_ = sub.SetPendingLimits(-1, -1) // the link bounds what is on the way
+	if !s.claim(m) {
+		return
+	}
 	w.Log("turn %s begins", s.id)
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				_ = inW.Close()
-				return
-			case p := <-lines:
-				_, _ = inW.Write(p)
-			}
-		}
-	}()
+	inR, inW := io.Pipe()
+	go s.hear(ctx, inW, cancel)
 	go s.alive(ctx, m, cancel)
 	carry := w.Carry
 	if carry == nil {
 		carry = w.program
 	}
-	why := carry(ctx, inR, func(p []byte) { s.say(frame{Data: p}) })
+	why := carry(ctx, inR, s.say)
 	_ = inR.Close()
 	s.end(ctx, why)
 	_ = m.Ack()
@@ -133,7 +231,7 @@ func (w Work) take(ctx context.Context, conn *nats.Conn, m jetstream.Msg) {
 }
 
 // program carries a turn out with Args.
-func (w Work) program(ctx context.Context, in io.Reader, say func([]byte)) (why string) {
+func (w *worker) program(ctx context.Context, in io.Reader, say func([]byte)) (why string) {
 	exit, err := ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
 		Env: w.Env, Stdin: in, Pipe: true, KillGrace: 10 * time.Second}, func(p []byte) bool { say(p); return false })
 	switch {
@@ -147,52 +245,71 @@ func (w Work) program(ctx context.Context, in io.Reader, say func([]byte)) (why 
 
 // session is a turn that this worker carries out.
 type session struct {
-	w    Work
-	conn *nats.Conn
+	w    *worker
 	id   string
 	name string
 	link *link
 }
 
-// hear takes what the run says.
-func (s *session) hear(ctx context.Context, m *nats.Msg, lines chan []byte, end context.CancelFunc) {
-	f, fresh, err := s.link.take(m.Data)
-	if err != nil || fresh && f.End {
-		end()
-		return
+// claim asks the run for the turn.
+func (s *session) claim(m jetstream.Msg) bool {
+	data, _ := json.Marshal(claim{V: version, Session: s.name, Ralph: s.w.Ralph}) // plain values: it cannot fail
+	answer, err := s.w.conn.Request(claimOf(s.id, s.w.who), data, claimWait)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders), err == nil && string(answer.Data) == no:
+		_ = m.Term() // nobody waits for the turn any more, or another worker has it
+	case err != nil:
+		_ = m.NakWithDelay(beat)
+	case string(answer.Data) == yes:
+		return true
+	default:
+		s.w.refuse("the run does not want this worker: %.200s", answer.Data)
+		_ = m.NakWithDelay(beat) // it may want another one
 	}
-	if fresh && len(f.Data) > 0 {
+	return false
+}
+
+// hear hands on what the run says, until it ends the session.
+func (s *session) hear(ctx context.Context, to *io.PipeWriter, end context.CancelCauseFunc) {
+	defer to.Close()
+	for {
 		select {
-		case lines <- f.Data:
 		case <-ctx.Done():
+			return
+		case f := <-s.link.queue:
+			if f.End {
+				end(errors.New("the run has ended the turn"))
+				return
+			}
+			_, _ = to.Write(f.Data)
+			s.link.finish(f)
 		}
 	}
 }
 
-// say sends a frame to the run.
-func (s *session) say(f frame) {
-	for first := true; first || len(f.Data) > 0; first = false {
-		piece := f
-		piece.Data = bytes.Clone(f.Data[:min(part, len(f.Data))])
-		f.Data = f.Data[len(piece.Data):]
-		_ = s.link.send(piece)
+// say sends on what the turn says. It waits while the run is behind.
+func (s *session) say(p []byte) {
+	for len(p) > 0 {
+		n := min(part, len(p))
+		_ = s.link.send(frame{Data: bytes.Clone(p[:n])})
+		p = p[n:]
 	}
 }
 
 // end tells the run that nothing follows, and waits until it has heard everything, or is gone.
 func (s *session) end(ctx context.Context, why string) {
-	s.say(frame{End: true, Why: why})
+	_ = s.link.send(frame{End: true, Why: why})
 	for ctx.Err() == nil && !s.link.settled() {
 		select {
 		case <-ctx.Done():
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	_ = s.conn.FlushTimeout(beat)
+	_ = s.w.conn.FlushTimeout(beat)
 }
 
 // alive says that the turn goes on, and ends it when the run is gone.
-func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.CancelFunc) {
+func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.CancelCauseFunc) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	told := time.Now()
@@ -202,7 +319,7 @@ func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.Cancel
 			return
 		case now := <-tick.C:
 			if s.link.silent(now) > silence {
-				end()
+				end(errors.New("the run is gone"))
 				return
 			}
 			if now.Sub(told) >= progress {

@@ -1,0 +1,125 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	stream  = "RALPH_OFFERS"
+	copies  = 3 // of the queue, in a cluster
+	oneTry  = 5 * time.Second
+	deliver = 6 // how often an offer is handed out; the run makes it again
+	kept    = 24 * time.Hour
+)
+
+// backoff is how long an offer stays with a worker that says nothing, by how often it was handed out.
+func backoff() []time.Duration {
+	return []time.Duration{ackWait, ackWait, 2 * ackWait, 4 * ackWait, 8 * ackWait}
+}
+
+// offer is a turn that wants a worker.
+type offer struct {
+	V  int    `json:"v"`
+	ID string `json:"id"`
+}
+
+// Labels are what a worker has, or what a turn needs, each once and in order.
+type Labels []string
+
+// maxLabels is how many labels there may be.
+const maxLabels = 16
+
+// ParseLabels reads a list such as gpu,linux.
+func ParseLabels(text string) (Labels, error) {
+	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '+' || r == ' ' })
+	for _, label := range all {
+		if len(label) > 32 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+			return nil, fmt.Errorf("the label %q: a label has up to 32 lower-case letters, digits and underscores", label)
+		}
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) > maxLabels {
+		return nil, fmt.Errorf("%d labels: there may be %d", len(all), maxLabels)
+	}
+	return all, nil
+}
+
+// line is the line of offers that need these labels: the name of its consumer, and a part of its subject.
+func (l Labels) line() string {
+	if len(l) == 0 {
+		return "any"
+	}
+	return "with-" + strings.Join(l, "-")
+}
+
+// serves reports whether a worker with these labels may take offers from a line.
+func (l Labels) serves(line string) bool {
+	if line == "any" {
+		return true
+	}
+	need, ok := strings.CutPrefix(line, "with-")
+	return ok && !slices.ContainsFunc(strings.Split(need, "-"), func(label string) bool { return !slices.Contains(l, label) })
+}
+
+func offersOf(line string) string { return fmt.Sprintf("ralph.offer.%d.%s", version, line) }
+
+// queue finds the queue of offers, and the line of it, or makes them: with copies where the server is a cluster.
+func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need Labels) error {
+	err := persist(ctx, func(ctx context.Context) error {
+		_, err := js.Stream(ctx, stream)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			c := jetstream.StreamConfig{Name: stream, Subjects: []string{"ralph.offer.>"}, Retention: jetstream.WorkQueuePolicy,
+				Storage: jetstream.FileStorage, MaxAge: kept, MaxMsgSize: 4096, MaxMsgsPerSubject: 1, Replicas: 1}
+			if conn.ConnectedClusterName() != "" {
+				c.Replicas = copies
+			}
+			_, err = js.CreateStream(ctx, c)
+		}
+		if err != nil {
+			return err
+		}
+		if _, err = js.Consumer(ctx, stream, need.line()); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			return err
+		}
+		c := jetstream.ConsumerConfig{Durable: need.line(), AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: deliver,
+			BackOff: backoff(), MaxAckPending: 10000, FilterSubject: offersOf(need.line()) + ".>"}
+		if len(need) > 0 {
+			c.InactiveThreshold = kept
+		}
+		_, err = js.CreateOrUpdateConsumer(ctx, stream, c)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("open the queue of the fleet: %w", err)
+	}
+	return nil
+}
+
+// persist tries again while a node of a cluster, or the server, is gone.
+func persist(ctx context.Context, f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, gone)
+	defer cancel()
+	for {
+		try, done := context.WithTimeout(ctx, oneTry)
+		err := f(try)
+		done()
+		refused := (*jetstream.APIError)(nil) // 503: of a cluster without a leader, for now
+		if err == nil || errors.As(err, &refused) && refused.Code != http.StatusServiceUnavailable {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(again):
+		}
+	}
+}

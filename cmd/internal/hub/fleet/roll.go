@@ -1,0 +1,149 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+)
+
+// Here is what a worker says about itself when the roll is called.
+type Here struct {
+	V       int      `json:"v"`
+	ID      string   `json:"id"` // of the process
+	Host    string   `json:"host"`
+	Ralph   string   `json:"ralph,omitempty"`
+	Labels  []string `json:"labels,omitempty"`
+	Slots   int      `json:"slots"`
+	Busy    int      `json:"busy"`
+	Refused int      `json:"refused,omitempty"` // offers and messages
+}
+
+const (
+	rollSubject = "ralph.roll"
+	rollEvery   = 3 * time.Second
+	rollLost    = 3 // rolls without an answer: the worker is gone
+	maxHere     = 4096
+)
+
+// answerRolls lets runs know that this worker is here.
+func (w *worker) answerRolls() error {
+	id := nuid.Next()
+	_, err := w.conn.Subscribe(rollSubject, func(m *nats.Msg) {
+		if len(m.Data) > 64 || strings.ContainsAny(string(m.Data), " .*>") {
+			w.refuse("a roll that cannot be read")
+			return
+		}
+		data, _ := json.Marshal(Here{V: version, ID: id, Host: w.Host, Ralph: w.Ralph, Labels: w.Labels, Slots: w.Slots,
+			Busy: int(w.busy.Load()), Refused: int(w.refused.Load())}) // plain values: it cannot fail
+		_ = w.conn.Publish("ralph.here."+string(m.Data), data)
+	})
+	return err
+}
+
+// Muster calls the roll again and again until ctx ends, and hands on who is here each time that it has changed, and the
+// first time. The slice is in the order of hosts.
+func Muster(ctx context.Context, a Access, each func([]Here)) error {
+	conn, _, err := a.connect("ralph workers", "")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	r := &roll{here: map[string]*present{}}
+	id := nuid.Next()
+	sub, err := conn.Subscribe("ralph.here."+id, r.answer)
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("call the roll: %w", err)
+	}
+	defer sub.Unsubscribe()
+	pause := rollEvery / 6 // first: all answer at once
+	for first := true; ; first = false {
+		_ = conn.Publish(rollSubject, []byte(id)) // while there is no server, nobody answers
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+		if all, changed := r.call(); changed || first {
+			each(all)
+		}
+		pause = rollEvery + time.Duration(r.size())*10*time.Millisecond
+	}
+}
+
+// roll is who has answered.
+type roll struct {
+	mu   sync.Mutex
+	here map[string]*present
+	last []Here // as it was handed on
+}
+
+type present struct {
+	Here
+	missed int // rolls
+}
+
+func (r *roll) answer(m *nats.Msg) {
+	var h Here
+	if len(m.Data) > maxHere || json.Unmarshal(m.Data, &h) != nil || h.ID == "" || h.V != version || h.Slots < 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.here[h.ID] = &present{Here: h}
+}
+
+func (r *roll) size() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.here)
+}
+
+// call is who is here after a roll.
+func (r *roll) call() (all []Here, changed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.here, func(_ string, p *present) bool { p.missed++; return p.missed > rollLost })
+	for _, p := range r.here {
+		all = append(all, p.Here)
+	}
+	slices.SortFunc(all, func(a, b Here) int { return strings.Compare(a.Host+" "+a.ID, b.Host+" "+b.ID) })
+	changed = !slices.EqualFunc(all, r.last, func(a, b Here) bool {
+		return a.ID == b.ID && a.Busy == b.Busy && a.Refused == b.Refused
+	})
+	r.last = all
+	return all, changed
+}
+
+// Of are those who have the labels.
+func (l Labels) Of(all []Here) []Here {
+	return slices.DeleteFunc(slices.Clone(all), func(h Here) bool { return !Labels(h.Labels).serves(l.line()) })
+}
+
+// Report is the fleet in a few numbers, as ralph reads it.
+type Report struct {
+	Workers int `json:"workers"`
+	Busy    int `json:"busy"`
+	// Slots are those of all workers, by their labels with commas between.
+	Slots map[string]int `json:"slots"`
+}
+
+// Sum makes a report of who is here.
+func Sum(all []Here) Report {
+	r := Report{Workers: len(all), Slots: map[string]int{}}
+	for _, h := range all {
+		r.Busy += h.Busy
+		r.Slots[strings.Join(h.Labels, ",")] += h.Slots
+	}
+	return r
+}

@@ -1,0 +1,179 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Server is the embedded one of a user.
+type Server struct {
+	StateHome string // of the user
+	Host      string
+	Port      int // -1: any
+	// Cert and Key are files for TLS; empty: without it.
+	Cert, Key string
+	// Most is how many bytes the queue may take on disk; 0: what the disk has.
+	Most int64
+}
+
+// ErrRuns means that the user has a server already.
+var ErrRuns = errors.New("start the server: one of yours runs already on this machine; ralph and workers find it by themselves")
+
+// keep is the port to listen on: with any, the one of the server before, so that its workers find this one. Another
+// program may have taken it.
+func (o Server) keep(before string) int {
+	u, err := url.Parse(before)
+	if o.Port >= 0 || err != nil {
+		return o.Port
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		return o.Port
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(o.Host, u.Port()))
+	if err != nil {
+		return o.Port
+	}
+	_ = l.Close()
+	return port
+}
+
+// door decides who may do what: a run everything, and a worker what its turns need.
+type door struct{ run, worker string }
+
+// Check is asked by the server.
+func (d door) Check(c server.ClientAuthentication) bool {
+	o := c.GetOpts()
+	is := func(token string) bool { return subtle.ConstantTimeCompare([]byte(o.Token), []byte(token)) == 1 }
+	switch {
+	case is(d.run):
+		return true
+	case is(d.worker) && o.Username != "" && !strings.ContainsAny(o.Username, " .*>\t\r\n"):
+		c.RegisterUser(&server.User{Username: o.Username, Permissions: mayDo(o.Username)})
+		return true
+	}
+	return false
+}
+
+// mayDo is all that a worker may do: take offers, claim turns, and talk to the run of each. docs/fleet.md has the same list
+// for servers of others.
+func mayDo(who string) *server.Permissions {
+	return &server.Permissions{
+		Publish: &server.SubjectPermission{Allow: []string{"ralph.claim.*." + who, "ralph.out.*." + who + ".>", "ralph.here.*",
+			"$JS.API.CONSUMER.NAMES." + stream, "$JS.API.CONSUMER.INFO." + stream + ".*",
+			"$JS.API.CONSUMER.MSG.NEXT." + stream + ".*", "$JS.ACK." + stream + ".>"}},
+		Subscribe: &server.SubjectPermission{Allow: []string{inboxOf(who) + ".>", "ralph.roll"}},
+	}
+}
+
+// options are those of the server, and how it is reached.
+func (o Server) options(dir string, d door) (*server.Options, Access, error) {
+	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true, MaxPayload: maxFrame,
+		JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most, CustomClientAuthentication: d}
+	a := Access{Token: d.run}
+	if o.Cert == "" {
+		return all, a, nil
+	}
+	pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+	if err != nil {
+		return nil, a, fmt.Errorf("start the server: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return nil, a, fmt.Errorf("start the server: %w", err)
+	}
+	text, err := os.ReadFile(o.Cert)
+	if err != nil {
+		return nil, a, fmt.Errorf("start the server: %w", err)
+	}
+	switch a.Cert = string(text); {
+	case len(leaf.DNSNames) > 0:
+		a.Name = leaf.DNSNames[0]
+	case len(leaf.IPAddresses) > 0:
+		a.Name = leaf.IPAddresses[0].String()
+	}
+	all.TLSConfig, all.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, true
+	return all, a, nil
+}
+
+// Serve runs the server until ctx ends. ready gets its address.
+func (o Server) Serve(ctx context.Context, ready func(url string)) error {
+	dir := filepath.Dir(Note(o.StateHome))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	lock := flock.New(filepath.Join(dir, "lock"))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return ErrRuns
+	}
+	defer lock.Unlock()
+	d := door{run: rand.Text(), worker: rand.Text()}
+	if before, err := readNote(o.StateHome); err == nil && before.Token != "" {
+		d.run = before.Token
+		if before.WorkerToken != "" {
+			d.worker = before.WorkerToken // workers elsewhere know it
+		}
+		o.Port = o.keep(before.URL)
+	}
+	options, a, err := o.options(dir, d)
+	if err != nil {
+		return err
+	}
+	s, err := server.NewServer(options)
+	if err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	s.Start()
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(10 * time.Second) {
+		return fmt.Errorf("start the server: %s:%d cannot be listened on", o.Host, o.Port)
+	}
+	a.URL = s.ClientURL()
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	if err := write(Note(o.StateHome), note{a, d.worker}); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	ready(a.URL)
+	<-ctx.Done()
+	return nil
+}
+
+// open makes the queue, so that workers find it before the first run.
+func (a Access) open(ctx context.Context) error {
+	conn, js, err := a.connect("ralph fleet", "")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return queue(ctx, conn, js, nil)
+}
+
+func write(path string, n note) error {
+	data, err := json.Marshal(n)
+	if err == nil {
+		err = os.WriteFile(path+".new", data, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	return err
+}

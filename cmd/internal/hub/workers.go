@@ -1,0 +1,108 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/hub/fleet"
+)
+
+func newWorkersCmd() *cobra.Command {
+	var w way
+	var watch, serve bool
+	cmd := &cobra.Command{
+		Use: "workers", Short: "List the workers of a fleet", Args: cobra.NoArgs,
+		Long:    "List the workers of a fleet: their machines, labels and slots, and how many offers and messages each has refused.",
+		Example: "  ralph-hub workers\n  RALPH_FLEET_TOKEN=... ralph-hub workers --fleet nats://build1:4222",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			need, err := w.needs()
+			if err != nil {
+				return err
+			}
+			ctx, stop := context.WithCancel(cmd.Context())
+			if watch || serve {
+				ctx, stop = untilEOF(cmd.Context())
+			}
+			defer stop()
+			failed := make(chan error, 1)
+			if serve && w.url == "" {
+				go func() { failed <- serveForRuns(ctx, stop) }()
+			} else {
+				failed <- nil
+			}
+			each := func(all []fleet.Here) { show(os.Stdout, need.Of(all)); stop() }
+			if watch {
+				each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(fleet.Sum(need.Of(all))) }
+			}
+			err = muster(ctx, &w, serve, each)
+			stop()
+			return errors.Join(<-failed, err)
+		},
+	}
+	w.flags(cmd, "fleet", "only workers with these `LABELS`, such as gpu,linux")
+	cmd.Flags().BoolVar(&watch, "watch", false, "write a line of JSON whenever something changes, until stdin ends")
+	cmd.Flags().BoolVar(&serve, "serve", false, "also run the server on this machine, if there is none, until stdin ends")
+	return cmd
+}
+
+const (
+	nextTry = 200 * time.Millisecond
+	tries   = 50
+)
+
+// muster calls the roll. A server that is about to start is waited for.
+func muster(ctx context.Context, w *way, wait bool, each func([]fleet.Here)) error {
+	for n := 1; ; n++ {
+		a, err := w.access(fleet.Local)
+		if err == nil {
+			err = fleet.Muster(ctx, a, each)
+		}
+		if err == nil || !wait || w.url != "" || n >= tries || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(nextTry):
+		}
+	}
+}
+
+// serveForRuns runs the server of this machine until ctx ends. While another process runs one, it waits: that one may
+// end with a run of its own.
+func serveForRuns(ctx context.Context, failed func()) error {
+	for ctx.Err() == nil {
+		err := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1}.Serve(ctx, func(string) {})
+		if err != nil && !errors.Is(err, fleet.ErrRuns) {
+			failed()
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(nextTry):
+		}
+	}
+	return nil
+}
+
+// show is a table for people.
+func show(to io.Writer, all []fleet.Here) {
+	if len(all) == 0 {
+		fmt.Fprintln(to, "no worker has answered")
+		return
+	}
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "MACHINE\tRALPH\tBUSY\tREFUSED\tLABELS")
+	for _, h := range all {
+		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%s\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, strings.Join(h.Labels, ","))
+	}
+	_ = t.Flush()
+}

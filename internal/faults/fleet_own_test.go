@@ -1,0 +1,121 @@
+//go:build linux
+
+package faults
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph/internal/world"
+	"ralph/state"
+)
+
+// together does its task as beside does, once two agents are at work.
+func (a *actor) together() int {
+	end := time.Now().Add(world.Patience)
+	for note("here", os.Getenv(machineVar)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		n := 0
+		for _, e := range readBooks(os.Getenv(ledgerVar)) {
+			if e.kind == "here" {
+				n++
+			}
+		}
+		if n > 1 {
+			break
+		}
+	}
+	for _, entry := range os.Environ() {
+		if strings.Contains(entry, "FLEET") {
+			note("wrong", "the agent sees "+entry)
+		}
+	}
+	return a.beside()
+}
+
+// startWorkerHere starts one of the user of the run, which finds the server by itself.
+func (f *fleet) startWorkerHere() {
+	f.Helper()
+	p := f.Prepare("ralph-hub", "worker")
+	p.Env = append(slices.Clone(f.Env), "RALPH_FLEET_TOKEN=not used", machineVar+"=worker")
+	p.Launch()
+	f.workers = append(f.workers, p)
+}
+
+// The run starts the server and ends it. The next run has the same one again, and its worker finds it.
+func TestFleet_withoutAddress_theRunHasTheServer(t *testing.T) {
+	world.Long(t, "a fleet")
+	t.Parallel()
+	f := &fleet{project: newProject(t, "beside", 1)}
+	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"=run")
+	f.ralph("--fleet").Ends(0) // nobody joins: it works here
+	f.NoneLeft(leftBound)
+	f.Env = append(f.Env, actVar+"=together")
+	f.startWorkerHere() // it waits for the server
+	f.refill(2)
+	run := f.ralph("--fleet")
+	seen := false
+	f.Until("the run ends", func() bool {
+		if data, err := os.ReadFile(filepath.Join(f.Dir, ".ralph", "status.json")); err == nil {
+			var s state.Status
+			if json.Unmarshal(data, &s) == nil && s.Fleet != nil && s.Fleet.Workers == 1 && s.Fleet.Slots == 1 {
+				host, _ := os.Hostname()
+				seen = seen || slices.ContainsFunc(s.Slots, func(s state.SlotStatus) bool { return s.Worker == host })
+			}
+		}
+		return !run.Alive()
+	}, run.Said)
+	run.Ends(0)
+	if !seen {
+		t.Error("status.json has not shown the worker and its machine")
+	}
+	f.wantAllOnce()
+	where := map[string]int{}
+	for _, e := range f.entries("here") {
+		where[e.text]++
+	}
+	if where["run"] != 1 || where["worker"] != 1 {
+		t.Errorf("the agents worked at %v", where)
+	}
+	for _, e := range f.entries("wrong") {
+		t.Error(e.text)
+	}
+	_ = f.workers[0].Process.Signal(syscall.SIGTERM)
+	f.workers[0].Ends(0)
+	f.NoneLeft(leftBound)
+}
+
+// What cannot be joined ends the run with exit code 2 and one line, before anything starts.
+func TestFleet_thatCannotBeJoined_isOneLine(t *testing.T) {
+	world.Long(t, "a fleet")
+	t.Parallel()
+	f := newServer(t, "beside", 1)
+	address := "nats://" + f.address
+	for _, c := range []struct {
+		args []string
+		env  string
+		want string
+	}{
+		{[]string{"--fleet", "nats://127.0.0.1:1"}, "A=b", "the fleet cannot be used: reach the fleet at nats://127.0.0.1:1: nats: no servers available"},
+		{[]string{"--fleet", address}, "RALPH_FLEET_TOKEN=wrong", "the fleet cannot be used: reach the fleet at " + address + ": nats: Authorization Violation"},
+		{[]string{"--fleet", address, "--creds", "none"}, "A=b", "no such file or directory"},
+		{[]string{"--fleet", "--label", "GPU!"}, "A=b", `the label "GPU!"`},
+	} {
+		p := f.Prepare("ralph", c.args...)
+		p.Env = append(slices.Clone(f.Env), c.env)
+		p.Launch()
+		p.Ends(2)
+		if said := p.Said(); !strings.Contains(said, c.want) {
+			t.Errorf("%q does not say %q:\n%s", c.args, c.want, said)
+		}
+	}
+	if calls := f.entries("call"); len(calls) > 0 {
+		t.Errorf("the agent was called: %v", calls)
+	}
+	f.close()
+}
