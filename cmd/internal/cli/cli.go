@@ -56,7 +56,6 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	if slices.Equal(args, []string{"--version"}) { // without the flags of a run
 		args = []string{"version"}
 	}
-	args = cmdline.Join(args)
 	own := *f
 	if own.Words = args; len(args) == 0 || !isVerb(args[0]) {
 		own.Words = append([]string{rootName}, args...) // options may come before the verb

@@ -61,8 +61,7 @@ func table() []verbs {
 		one(cmdline.GroupSetUp, "notify", touchcmd.NewNotifyCmd), one(cmdline.GroupSetUp, "drill", setupcmd.NewDrillCmd),
 		one(cmdline.GroupSetUp, "hooks", hookcmd.NewHooksCmd), one(cmdline.GroupSetUp, "sandbox", setupcmd.NewSandboxCmd),
 		one(cmdline.GroupSetUp, "agent", agentcmd.NewAgentCmd), one(cmdline.GroupSetUp, "service", servicecmd.NewServiceCmd),
-		one(cmdline.GroupSetUp, "worker", touchcmd.NewWorkerCmd),
-		one(cmdline.GroupSetUp, "version", versioncmd.NewVersionCmd),
+		one(cmdline.GroupSetUp, "version", versioncmd.NewVersionCmd), one(cmdline.GroupSetUp, "worker", touchcmd.NewWorkerCmd),
 
 		one("", "turn", turncmd.NewTurnCmd), one("", "hook", hookcmd.NewHookCmd),
 	}
