@@ -15,6 +15,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/agent/ending"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/hooks"
 	"ralph/runner/rules"
@@ -78,6 +79,23 @@ func hookTables() (points, environment string) {
 	return p.String(), e.String()
 }
 
+// statusKeys are the lines of a status block.
+func statusKeys() string {
+	var out strings.Builder
+	out.WriteString("| line | values | what it means |\n|---|---|---|\n")
+	for _, k := range statusblock.Keys() {
+		names, values := append([]string{k.Name}, k.Also...), strings.Join(k.Values, "` `")
+		switch {
+		case len(k.Values) > 1:
+			values = "`" + values + "`"
+		case values == "":
+			values = "text"
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", strings.Join(names, "`, `"), values, strings.ReplaceAll(k.Means, "|", "\\|"))
+	}
+	return out.String()
+}
+
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
@@ -127,7 +145,8 @@ func generated() map[string]string {
 	}
 	points, environment := hookTables()
 	return map[string]string{
-		"points": points, "hook environment": environment,
+		"status block": statusKeys(),
+		"points":       points, "hook environment": environment,
 		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(),
 		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "task verbs": taskVerbs.String(), "event kinds": eventKinds(),
 	}

@@ -228,44 +228,19 @@ func parseBlock(lines []string, i int) (s Signal, next int, ok bool) {
 
 // set stores one key. It reports whether the key is EXIT_SIGNAL, even with an
 // invalid value.
-func (s *Signal) set(key, value string) bool {
-	switch key {
-	case "STATUS":
-		s.Status = choice(value, Complete, InProgress, Blocked, Error)
-	case "EXIT_SIGNAL":
-		v := choice(value, "TRUE", "FALSE")
-		s.HasExit, s.Exit = v != "", v == "TRUE"
-		return true
-	case "TASKS_COMPLETED_THIS_LOOP", "TASKS_COMPLETED":
-		s.TasksCompleted = number(value)
-	case "FILES_MODIFIED":
-		s.FilesModified, s.NoFiles = number(value), value == "0"
-	case "TESTS_STATUS":
-		s.Tests = choice(value, "PASSING", "FAILING", "NOT_RUN")
-	case "WORK_TYPE":
-		if w, rest, _ := strings.Cut(value, " "); !alternatives(rest) {
-			s.WorkType = strings.ToUpper(w)
-			if s.WorkType == "TEST" || s.WorkType == "TESTS" {
-				s.WorkType = Testing
-			}
+func (s *Signal) set(name, value string) bool {
+	for _, k := range Keys() {
+		if name == k.Name || slices.Contains(k.Also, name) {
+			k.set(s, value)
+			return k.Name == exitSignal
 		}
-	case "RECOMMENDATION":
-		s.Recommendation = value
-	case "LEARNINGS", "LEARNING", "LEARNED":
-		s.learn(value)
-	case "TASK":
-		s.Task = value
-	case "STORY_ID":
-		s.StoryID = value
-	case "QUESTION":
-		s.Question = value
-	case "OPTIONS":
-		s.Options = value
 	}
 	return false
 }
 
-func isLearnings(key string) bool { return key == "LEARNINGS" || key == "LEARNING" || key == "LEARNED" }
+func isLearnings(name string) bool {
+	return name == learnings || slices.Contains(alsoLearnings(), name)
+}
 
 // known reports whether an item of a list is a key of the block.
 func known(item string) bool {
