@@ -78,9 +78,10 @@ func initRun(o *initOptions) error {
 		return err
 	}
 	o.Say("project: %s", dir)
-	o.sayMoved(dir)
+	o.sayMoved()
 	if len(o.choose(files)) == 0 {
 		o.sayKept(files)
+		o.sayAsks(dir)
 		o.Say("everything exists already, nothing was written; overwrite it with: ralph init --force")
 		return nil
 	}

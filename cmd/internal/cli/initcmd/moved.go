@@ -103,7 +103,7 @@ func (o *initOptions) apply(dir string, a *answers) {
 	}
 }
 
-func (o *initOptions) sayMoved(dir string) {
+func (o *initOptions) sayMoved() {
 	if o.moved == nil {
 		return
 	}
@@ -125,18 +125,19 @@ func (o *initOptions) sayMoved(dir string) {
 		o.Say("left  %s: %s", l.Name, l.Why)
 		o.result.Left = append(o.result.Left, l.Name+": "+l.Why)
 	}
-	if o.moved.Own {
-		for _, line := range o.asks(dir) {
+}
+
+// sayAsks shows what a taken-over .ralphrc asks for. It returns true if settings need the user's
+// consent before a run.
+func (o *initOptions) sayAsks(dir string) bool {
+	u, err := o.Loader(dir, nil).Untrusted()
+	if err != nil || u == nil { // broken settings are the business of those who read them
+		return false
+	}
+	if o.moved != nil && o.moved.Own {
+		for _, line := range u.Lines {
 			o.Say("asks  %s", line)
 		}
 	}
-}
-
-// asks are the settings that are in place and need the user's consent before a run.
-func (o *initOptions) asks(dir string) []string {
-	u, err := o.Loader(dir, nil).Untrusted()
-	if err != nil || u == nil { // broken settings are the business of those who read them
-		return nil
-	}
-	return u.Lines
+	return len(u.Lines) > 0
 }
