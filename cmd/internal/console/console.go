@@ -331,16 +331,18 @@ func (c *Console) End(r runner.Ending) {
 	if r.Total > 0 {
 		plan = fmt.Sprintf(", %d of %s done", r.Done, termtext.Count(r.Total, "task"))
 	}
-	cost := ""
+	used := ""
+	if n := r.Usage.Total(); n > 0 {
+		used = termtext.Thousands(n) + " tokens"
+	}
 	if r.Usage.CostUSD > 0 {
-		cost = fmt.Sprintf(", about %.2f USD by the agent's estimate", r.Usage.CostUSD)
+		used = view.Join(", ", used, fmt.Sprintf("about %.2f USD by the agent's estimate", r.Usage.CostUSD))
 	}
 	word := state.Status{Status: d.Status, ExitCode: d.Exit}.Word()
 	if word == state.StatusReview {
 		word = "needs your review"
 	}
-	c.Print("ralph: %s after %s%s: %s tokens%s", word, termtext.Count(r.Iterations, "iteration"), plan,
-		termtext.Thousands(r.Usage.Total()), cost)
+	c.Print("ralph: %s after %s%s%s", word, termtext.Count(r.Iterations, "iteration"), plan, view.Prefix(": ", used))
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but it needs your review" // at the items below

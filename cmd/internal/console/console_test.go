@@ -137,7 +137,7 @@ func TestConsole_review_namesEachItemOnce(t *testing.T) {
 	(&Console{out: out}).End(runner.Ending{Findings: 1, Decision: rules.Decision{
 		Rule: "review", Reason: "1 of 1 tasks are done, but it needs your review: " + item.Text, Exit: rules.ExitReview,
 		ExitReason: "review", Status: state.StatusReview, Review: []state.ReviewItem{item}, Next: "look at each item, then: ralph accept"}})
-	want := `ralph: needs your review after 0 iterations: 0 tokens
+	want := `ralph: needs your review after 0 iterations
 ralph: why: everything is done, but it needs your review (rule review, exit code 9)
 ralph: look 1: a_test.go: the test file was deleted; show: ralph diff 1; accept: ralph accept 1
 ralph: next: look at each item, then: ralph accept

@@ -137,7 +137,7 @@ func (d pageData) time(p *page) {
 }
 
 func (d pageData) money(p *page) {
-	if d.Cost.Tokens == 0 {
+	if d.Cost.Tokens == 0 && d.Cost.USD == 0 {
 		return
 	}
 	p.put("<h2>Where the money went</h2>\n")

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (r *Report) page(esc func(string) string) string {
 		say("- %s: %s (%.0f %%): %s", u.Part, view.Took(u.Seconds), u.Percent, u.Meaning)
 	}
 	say("- together: %s", view.Took(r.Time[total]))
-	if r.Cost.Tokens > 0 {
+	if r.Cost.Tokens > 0 || r.Cost.USD > 0 {
 		section("Where the money went")
 		for _, by := range r.Shares() {
 			say("- by %s:", by.By)
@@ -175,9 +176,13 @@ func (r *Report) Shares() []By {
 	return []By{{"task", r.Cost.Task}, {"role", r.Cost.Role}, {"model", r.Cost.Model}}
 }
 
-// Spent is the share in words: an agent may report no cost.
+// Spent is the share in words: an agent may report no cost, or not even tokens.
 func (s Share) Spent() string {
-	return view.Join(" · ", view.Dollars(s.USD), termtext.Count(int(s.Tokens), "token"))
+	tokens := ""
+	if s.Tokens > 0 {
+		tokens = termtext.Count(int(s.Tokens), "token")
+	}
+	return cmp.Or(view.Join(" · ", view.Dollars(s.USD), tokens), "-")
 }
 
 // good tells which color the result has.

@@ -80,6 +80,9 @@ func gauges(m *view.Model, now time.Time) []Gauge {
 		bounded("calls", int64(calls), int64(st.MaxCallsPerHour), note),
 		bounded("tokens", tokens, st.MaxTokensPerHour, ""),
 	}
+	if after := st.LoopCount > 1 || st.LoopCount > 0 && !m.Active(); after && st.Usage.Total() == 0 && st.MaxTokensPerHour == 0 {
+		all[1].Value = "-" // the agent reports none
+	}
 	for _, l := range m.Limits() {
 		if !l.ResetsAt.IsZero() && l.ResetsAt.Before(now) {
 			continue // the window has reset

@@ -317,3 +317,12 @@ func TestRow_reviewers_sayWhatTheyThink(t *testing.T) {
 		}
 	}
 }
+
+func TestOf_agentReportsNoTokens_noneAreShown(t *testing.T) {
+	for want, loops := range map[string]int{"0 this hour": 0, "-": 2} {
+		m := &view.Model{Snapshot: view.Snapshot{At: noon, Alive: true, Status: state.Status{Status: state.StatusRunning, Timestamp: noon, LoopCount: loops}}}
+		if got := Of(m, noon).Gauges[1].Value; got != want {
+			t.Errorf("iteration %d: %q, want %q", loops, got, want)
+		}
+	}
+}

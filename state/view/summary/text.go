@@ -64,7 +64,7 @@ func Text(m *view.Model, now time.Time, width int) string {
 	for i, said := range m.Status.Verdicts { // of the latest phase
 		wrapped([]string{"review", ""}[min(i, 1)], termtext.Line(said.Line()))
 	}
-	for i, line := range ending(v, m.State == view.StateNone, min(width, 80)-10) {
+	for i, line := range ending(v, !m.Active(), min(width, 80)-10) {
 		row([]string{"breaker", "ends when", ""}[min(i, 2)], line)
 	}
 	for _, p := range v.Problems {
@@ -100,14 +100,14 @@ func (p Plan) rows(row func(label, text string)) {
 }
 
 // ending says how the breaker stands and, in lines of at most width cells, what ends
-// the run: the bounds that it has come nearer to. With none, there is no run.
-func ending(v Summary, none bool, width int) []string {
+// the run: the bounds that it has come nearer to. over: no run is alive.
+func ending(v Summary, over bool, width int) []string {
 	if len(v.Ends) == 0 { // no run yet, or one of an older ralph
 		v.Ends = []End{{Text: v.Breaker.Counters}}
 	}
 	lines := []string{view.Join(" · ", v.Breaker.State, v.Breaker.Reason), ""}
-	if none {
-		return lines[:1] // nothing counts towards them
+	if over {
+		return lines[:1] // nothing counts towards them, or nothing does any more
 	}
 	for _, e := range v.Ends {
 		last := &lines[len(lines)-1]

@@ -117,6 +117,7 @@ func printChecks(f *cmdline.Factory, rep gate.Report) error {
 // testsOf is how many tests a check ran; empty: it runs none.
 func testsOf(r gate.Result) string {
 	switch {
+	case r.Verdict == gate.VerdictSkipped: // what its output looks like is no test
 	case r.Tests.Skipped > 0:
 		return fmt.Sprintf("%d, %d skipped", r.Tests.Passed+r.Tests.Failed, r.Tests.Skipped)
 	case r.Tests.Known:

@@ -113,3 +113,9 @@ func TestPrintFlakes_history_isNamedTheLatestFirst(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 }
+
+func TestTestsOf_skippedCheck_hasNone(t *testing.T) {
+	if got := testsOf(gate.Result{Verdict: gate.VerdictSkipped, Tests: report.Summary{Known: true, Passed: 1}}); got != "" {
+		t.Errorf("%q", got)
+	}
+}
