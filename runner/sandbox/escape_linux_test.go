@@ -28,7 +28,7 @@ func home(t *testing.T) (home, project string) {
 	home = t.TempDir()
 	project = filepath.Join(home, "src", "project")
 	files := map[string]string{
-		".ssh/id_ed25519": "secret", ".aws/credentials": "secret", ".netrc": "secret", ".local/state/ralph/hub/token": "secret", ".bash_history": "secret", ".bashrc": "text",
+		".ssh/id_ed25519": "secret", ".aws/credentials": "secret", ".netrc": "secret", ".local/state/ralph/hub/token": "secret", ".local/state/ralph/fleet/server.json": "secret", ".bash_history": "secret", ".bashrc": "text",
 		".config/gh/hosts.yml": "secret", ".config/other/settings": "text", ".ours/login": "login", ".theirs/login": "secret",
 		"src/other/main.go": "text", "src/project/main.go": "text", "src/project/.ralph/status.json": "{}",
 		"src/project/.ralph/plan.md": "- [ ] one\n", "src/project/.git/hooks/pre-commit": "#!/bin/sh\n", "src/project/.git/HEAD": "ref: refs/heads/main\n",
@@ -159,6 +159,7 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 			{"cat ~/.aws/credentials", false},
 			{"cat ~/.netrc", false},
 			{"cat ~/.local/state/ralph/hub/token", false},
+			{"cat ~/.local/state/ralph/fleet/server.json", false},
 			{"cat ~/.bash_history", false},
 			{"cat ~/.config/gh/hosts.yml", false},
 			{"cat ~/.theirs/login", false},

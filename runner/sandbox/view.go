@@ -48,7 +48,9 @@ func secrets() []string {
 		".var/app/com.microsoft.Edge",
 		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".local/share/fish/fish_history", ".python_history",
 		".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
-		".local/state/ralph/hub", // the key to act as a person in the dashboard
+		".local/state/ralph/hub",   // the key to act as a person in the dashboard
+		".local/state/ralph/fleet", // the tokens of a fleet
+		".config/nats", ".local/share/nats",
 		// What listens here obeys whoever can connect.
 		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack",
 		".local/share/containers/podman/machine", ".1password",
@@ -106,7 +108,7 @@ func look(p Place, env []string, lock bool) (view, error) {
 	v.hidden = append(inHome(v.home, slices.Concat(secrets(), p.HomeHidden)),
 		withLogin(inHome(v.home, []string{".npmrc"}))...)
 	if home := lookup(env, "XDG_STATE_HOME"); home != "" {
-		v.hidden = append(v.hidden, existing([]string{filepath.Join(home, "ralph", "hub")})...)
+		v.hidden = append(v.hidden, existing([]string{filepath.Join(home, "ralph", "hub"), filepath.Join(home, "ralph", "fleet")})...)
 	}
 	v.temp = existing([]string{lookup(env, "TMPDIR")})
 	if len(v.temp) == 0 {

@@ -21,9 +21,6 @@ import (
 	"ralph/runner/carrier"
 )
 
-// credsVar is the variable with the path of a file with NATS credentials.
-const credsVar = "RALPH_FLEET_CREDS"
-
 // stateHome is the user's folder for state.
 func stateHome() string { return projects.StateHome(os.Getenv) }
 
@@ -32,7 +29,7 @@ type way struct{ url, creds, labels string }
 
 func (w *way) flags(cmd *cobra.Command, url, labels string) {
 	cmd.Flags().StringVar(&w.url, url, "", "the `URL` of the fleet; without it, the server on this machine")
-	cmd.Flags().StringVar(&w.creds, "creds", os.Getenv(credsVar), "a `FILE` with NATS credentials, instead of "+fleet.TokenVar)
+	cmd.Flags().StringVar(&w.creds, "creds", os.Getenv(fleet.CredsVar), "a `FILE` with NATS credentials, instead of "+fleet.TokenVar)
 	cmd.Flags().StringVar(&w.labels, "label", "", labels)
 }
 

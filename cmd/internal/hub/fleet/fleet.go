@@ -43,6 +43,9 @@ const (
 // TokenVar is the variable with the token of a fleet. No agent gets it.
 const TokenVar = "RALPH_FLEET_TOKEN"
 
+// CredsVar is the variable with the path of a file with NATS credentials. No agent gets it either.
+const CredsVar = "RALPH_FLEET_CREDS"
+
 // Access is how to reach a fleet.
 type Access struct {
 	URL   string // addresses with commas between; empty: the embedded server of this machine

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"ralph/ptyexec"
@@ -49,6 +50,9 @@ func startServer(t *testing.T) Access {
 	if err != nil {
 		t.Fatal(err)
 	}
+	homes.Lock()
+	homes.of[a.URL] = home
+	homes.Unlock()
 	if info, err := os.Stat(Note(home)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others can read the token: %v %v", info, err)
 	}
@@ -100,6 +104,19 @@ func TestServer_startedAgain_hasTheSameAddressUnlessItIsTaken(t *testing.T) {
 		t.Errorf("beside a program that has taken %s, the server is at %s", first.URL, third.URL)
 	}
 }
+
+// home is the state home of the server that startServer started.
+func (a Access) home(t *testing.T) string {
+	t.Helper()
+	homes.Lock()
+	defer homes.Unlock()
+	return homes.of[a.URL]
+}
+
+var homes = struct {
+	sync.Mutex
+	of map[string]string
+}{of: map[string]string{}}
 
 // answered is what a run reads.
 type answered struct {

@@ -61,7 +61,7 @@ func Worker(ctx context.Context, o Work) error {
 	if err := w.answerRolls(); err != nil {
 		return fmt.Errorf("join the fleet: %w", err)
 	}
-	w.Env = slices.DeleteFunc(slices.Clone(w.Env), func(e string) bool { return strings.HasPrefix(e, TokenVar+"=") })
+	w.Env = slices.DeleteFunc(slices.Clone(w.Env), func(e string) bool { return strings.HasPrefix(e, TokenVar+"=") || strings.HasPrefix(e, CredsVar+"=") })
 	l := &lines{w: w}
 	var all sync.WaitGroup
 	for range w.Slots {

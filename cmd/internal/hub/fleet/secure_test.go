@@ -1,0 +1,440 @@
+package fleet
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// authority signs certificates.
+type authority struct {
+	*testing.T
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+	path string // of its certificate
+}
+
+func newAuthority(t *testing.T) authority {
+	t.Helper()
+	a := authority{T: t, path: filepath.Join(t.TempDir(), "ca.pem")}
+	self := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the test"}, IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	var der []byte
+	a.key, der = a.sign(self, self, nil)
+	var err error
+	if a.cert, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	a.write(a.path, "CERTIFICATE", der)
+	return a
+}
+
+func (a authority) sign(c, by *x509.Certificate, key *ecdsa.PrivateKey) (*ecdsa.PrivateKey, []byte) {
+	a.Helper()
+	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.Fatal(err)
+	}
+	if key == nil {
+		key = own
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, by, &own.PublicKey, key)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return own, der
+}
+
+func (a authority) write(path, kind string, der []byte) {
+	a.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		a.Fatal(err)
+	}
+}
+
+// server writes the certificate and the key of a server on this machine into a folder.
+func (a authority) server(dir string) (cert, key string) {
+	a.Helper()
+	cert, key = filepath.Join(dir, "fleet.pem"), filepath.Join(dir, "fleet.key")
+	own, der := a.sign(&x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "fleet"},
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, a.cert, a.key)
+	a.write(cert, "CERTIFICATE", der)
+	secret, err := x509.MarshalECPrivateKey(own)
+	if err != nil {
+		a.Fatal(err)
+	}
+	a.write(key, "EC PRIVATE KEY", secret)
+	return cert, key
+}
+
+// greet has one turn carried out: what comes back is what went there, with a greeting.
+func greet(t *testing.T, run, worker Access) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Worker(ctx, Work{Access: worker, Slots: 1, Log: t.Logf, Args: []string{"/bin/sh", "-c", "read a; echo hello $a"}, Env: os.Environ()})
+	}()
+	turned := make(chan error, 1)
+	var out strings.Builder
+	in, feed := net.Pipe()
+	defer feed.Close()
+	go func() { _, _ = fmt.Fprintln(feed, "secret of this turn") }()
+	go func() { turned <- Turn(ctx, Offer{Access: run}, in, &out) }()
+	var err error
+	select {
+	case err = <-turned:
+	case err = <-ended: // it could not join
+		cancel()
+		<-turned
+		return err
+	}
+	cancel()
+	if joined := <-ended; joined != nil {
+		return joined
+	}
+	if err == nil && out.String() != "hello secret of this turn\n" {
+		err = fmt.Errorf("the run reads %q", out.String())
+	}
+	return err
+}
+
+func TestServer_withCertificate_isReachedByTLSOnly(t *testing.T) {
+	ca, home := newAuthority(t), t.TempDir()
+	s := Server{StateHome: home, Host: "127.0.0.1", Port: -1}
+	s.Cert, s.Key = ca.server(home)
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, func(url string) { ready <- url }) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	run, err := Local(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, _ := LocalWorker(home)
+	if err := greet(t, run, worker); err != nil {
+		t.Error(err)
+	}
+	strange := Access{URL: strings.Replace(run.URL, "nats://", "tls://", 1), Token: run.Token}
+	if err := greet(t, strange, worker); err == nil || !strings.Contains(err.Error(), "certificate signed by unknown authority") ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("a server that nobody vouches for: %v", err)
+	}
+	// Another process knows the authority, as the system's would be known.
+	t.Setenv("SSL_CERT_FILE", ca.path)
+	other := t.TempDir()
+	if err := os.MkdirAll(filepath.Dir(Note(other)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	strange.URL = strings.Replace(strange.URL, "127.0.0.1", "localhost", 1)
+	if err := write(Note(other), note{strange, worker.Token}); err != nil {
+		t.Fatal(err)
+	}
+	startPart(t, "workers", other, 1)
+	var one tally
+	if err := one.one(t.Context(), run, 100*time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// documented is the configuration in docs/fleet.md, as a server.
+func documented(t *testing.T, ca authority) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../../docs/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, conf, _ := strings.Cut(string(text), "```conf\n")
+	conf, _, whole := strings.Cut(conf, "```")
+	if !whole {
+		t.Fatal("docs/fleet.md has no configuration")
+	}
+	dir := t.TempDir()
+	ca.server(dir)
+	t.Chdir(dir)
+	if err := os.WriteFile("nats.conf", []byte(conf+"listen: \"127.0.0.1:-1\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := server.ProcessConfigFile("nats.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.NoLog, o.NoSigs = true, true
+	return launch(t, o)
+}
+
+func launch(t *testing.T, o *server.Options) string {
+	t.Helper()
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	return s.Addr().String()
+}
+
+// spy listens with the rights of a worker, and tries all that it has no right to.
+type spy struct {
+	conn    *nats.Conn
+	mu      sync.Mutex
+	heard   []string
+	refused []string
+}
+
+func newSpy(t *testing.T, a Access, who string) *spy {
+	t.Helper()
+	s := &spy{}
+	conn, _, err := a.connect("spy", who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.conn = conn
+	conn.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.refused = append(s.refused, err.Error())
+	})
+	t.Cleanup(conn.Close)
+	for _, subject := range []string{">", "ralph.>", "ralph.in.>", "ralph.in.other.>", "ralph.out.>", "ralph.claim.>", "ralph.here.>", "ralph.offer.>",
+		"_INBOX.>", "$JS.ACK.>", "$JS.API.>"} {
+		if _, err := conn.Subscribe(subject, func(m *nats.Msg) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.heard = append(s.heard, m.Subject+" "+string(m.Data))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// ask is a request that has to be refused.
+func (s *spy) ask(t *testing.T, subject, data string) {
+	t.Helper()
+	if m, err := s.conn.Request(subject, []byte(data), 300*time.Millisecond); err == nil {
+		t.Errorf("%s is answered: %.200s", subject, m.Data)
+	}
+}
+
+// wantKeptOut checks that a worker learns nothing of a turn that is another one's.
+func wantKeptOut(t *testing.T, run, worker, spying Access, who string) {
+	t.Helper()
+	s := newSpy(t, spying, who)
+	if err := greet(t, run, worker); err != nil {
+		t.Error(err)
+	}
+	s.ask(t, "$JS.API.STREAM.MSG.GET."+stream, `{"seq":1}`)
+	s.ask(t, "$JS.API.DIRECT.GET."+stream, `{"seq":1}`)
+	s.ask(t, "$JS.API.STREAM.INFO."+stream, "")
+	s.ask(t, "$JS.API.STREAM.DELETE."+stream, "")
+	s.ask(t, "$JS.API.CONSUMER.DURABLE.CREATE."+stream+".spy", `{"stream_name":"`+stream+`","config":{"durable_name":"spy"}}`)
+	for _, subject := range []string{"ralph.offer.3.any.x", "ralph.roll", "ralph.in.other.x.y", "ralph.out.x.other.y", "ralph.claim.x.other"} {
+		if err := s.conn.Publish(subject, []byte("x")); err != nil {
+			t.Error(err)
+		}
+	}
+	const tries = 11 + 5 + 5
+	count := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.refused)
+	}
+	for end := time.Now().Add(10 * time.Second); count() < tries && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		_ = s.conn.Flush()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, text := range s.heard {
+		t.Errorf("the spy hears %.200s", text)
+	}
+	if len(s.refused) < tries {
+		t.Errorf("only so many things were refused: %q", s.refused)
+	}
+	if err := greet(t, run, worker); err != nil {
+		t.Errorf("after the spy: %v", err)
+	}
+}
+
+func TestServer_workersToken_seesItsOwnTurnsOnly(t *testing.T) {
+	run := startServer(t)
+	worker := run
+	n, err := readNote(run.home(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worker.Token = n.WorkerToken; worker.Token == "" || worker.Token == run.Token {
+		t.Fatal("workers have no token of their own")
+	}
+	wantKeptOut(t, run, worker, worker, "spy")
+	if err := greet(t, worker, worker); err == nil {
+		t.Error("a run may use the token of workers")
+	}
+}
+
+func TestDocumentedConfiguration_workerSeesItsOwnTurnsOnly(t *testing.T) {
+	ca := newAuthority(t)
+	address := documented(t, ca)
+	as := func(user, password string) Access {
+		u := url.URL{Scheme: "tls", User: url.UserPassword(user, password), Host: address}
+		return Access{URL: u.String(), Cert: read(t, ca.path), Name: "localhost"}
+	}
+	run, worker := as("run", "secret of runs"), as("build1", "secret of build1")
+	if who, err := worker.who(); err != nil || who != "build1" {
+		t.Fatal(who, err)
+	}
+	if err := greet(t, run, worker); err != nil {
+		t.Error(err)
+	}
+	// The rights are those of the embedded server.
+	may, text := mayDo("build1"), read(t, "nats.conf")
+	for _, subject := range append(may.Publish.Allow, may.Subscribe.Allow...) {
+		if !strings.Contains(text, `"`+subject+`"`) {
+			t.Errorf("docs/fleet.md does not allow %s", subject)
+		}
+	}
+	if got := strings.Count(text, `"ralph.`) + strings.Count(text, `"$JS.`); got != len(may.Publish.Allow)+len(may.Subscribe.Allow) {
+		t.Errorf("docs/fleet.md allows %d subjects", got)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// realm is an operator with one account, as nsc makes it.
+type realm struct {
+	*testing.T
+	account nkeys.KeyPair
+	dir     string
+}
+
+func (r realm) creds(name string, may *server.Permissions) string {
+	r.Helper()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		r.Fatal(err)
+	}
+	public, _ := key.PublicKey()
+	claims := jwt.NewUserClaims(public)
+	claims.Name = name
+	if may != nil {
+		claims.Pub.Allow, claims.Sub.Allow = may.Publish.Allow, may.Subscribe.Allow
+	}
+	token, err := claims.Encode(r.account)
+	if err != nil {
+		r.Fatal(err)
+	}
+	seed, _ := key.Seed()
+	text, err := jwt.FormatUserConfig(token, seed)
+	path := filepath.Join(r.dir, name+".creds")
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	return path
+}
+
+// newRealm starts a server that knows users by their credentials only.
+func newRealm(t *testing.T) (realm, string) {
+	t.Helper()
+	operator, err := nkeys.CreateOperator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()}
+	resolver := &server.MemAccResolver{}
+	account := func(name string, storage int64) nkeys.KeyPair {
+		key, err := nkeys.CreateAccount()
+		if err != nil {
+			t.Fatal(err)
+		}
+		public, _ := key.PublicKey()
+		claims := jwt.NewAccountClaims(public)
+		claims.Name = name
+		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: storage, MemoryStorage: storage}
+		token, err := claims.Encode(operator)
+		if err == nil {
+			err = resolver.Store(public, token)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if storage == 0 {
+			o.SystemAccount = public
+		}
+		return key
+	}
+	account("system", 0)
+	r := realm{t, account("ralph", -1), t.TempDir()}
+	public, _ := operator.PublicKey()
+	claims := jwt.NewOperatorClaims(public)
+	claims.SystemAccount = o.SystemAccount
+	token, err := claims.Encode(operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if claims, err = jwt.DecodeOperatorClaims(token); err != nil {
+		t.Fatal(err)
+	}
+	o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{claims}, resolver
+	return r, "nats://" + launch(t, o)
+}
+
+func TestCredentials_workerSeesItsOwnTurnsOnly(t *testing.T) {
+	r, url := newRealm(t)
+	run := Access{URL: url, Creds: r.creds("run", nil)}
+	worker := Access{URL: url, Creds: r.creds("build1", mayDo("build1"))}
+	spying := Access{URL: url, Creds: r.creds("build2", mayDo("build2"))}
+	wantKeptOut(t, run, worker, spying, "build2")
+	for name, a := range map[string]Access{"none": {URL: url}, "a wrong token": {URL: url, Token: "x"}} {
+		if err := greet(t, a, worker); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("with %s: %v", name, err)
+		}
+	}
+	for file, want := range map[string]string{"no such file": "/none", "read credentials": os.Args[0]} {
+		if _, err := (Access{URL: url, Creds: want}).who(); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
