@@ -238,11 +238,8 @@ func TestTurn_strangeClaimsAndMessages_areRefusedAndCounted(t *testing.T) {
 			t.Errorf("%.40q is answered %q", data, got)
 		}
 	}
-	if got := ask(`{"v":3,"session":"s"}`); got != yes {
-		t.Fatal(got)
-	}
-	if got := ask(`{"v":3,"session":"t"}`); got != no {
-		t.Errorf("a second worker gets the turn: %q", got)
+	if first, second := ask(`{"v":3,"session":"s"}`), ask(`{"v":3,"session":"t"}`); first != yes || second != no {
+		t.Fatalf("two workers are answered %q and %q", first, second)
 	}
 	if err := conn.Publish(outOf(o.ID, "stranger", "s"), []byte("nonsense")); err != nil {
 		t.Fatal(err)

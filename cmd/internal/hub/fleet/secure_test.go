@@ -2,14 +2,7 @@ package fleet
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/url"
 	"os"
@@ -19,74 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 )
-
-// authority signs certificates.
-type authority struct {
-	*testing.T
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-	path string // of its certificate
-}
-
-func newAuthority(t *testing.T) authority {
-	t.Helper()
-	a := authority{T: t, path: filepath.Join(t.TempDir(), "ca.pem")}
-	self := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the test"}, IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	var der []byte
-	a.key, der = a.sign(self, self, nil)
-	var err error
-	if a.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	a.write(a.path, "CERTIFICATE", der)
-	return a
-}
-
-func (a authority) sign(c, by *x509.Certificate, key *ecdsa.PrivateKey) (*ecdsa.PrivateKey, []byte) {
-	a.Helper()
-	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.Fatal(err)
-	}
-	if key == nil {
-		key = own
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, by, &own.PublicKey, key)
-	if err != nil {
-		a.Fatal(err)
-	}
-	return own, der
-}
-
-func (a authority) write(path, kind string, der []byte) {
-	a.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		a.Fatal(err)
-	}
-}
-
-// server writes the certificate and the key of a server on this machine into a folder.
-func (a authority) server(dir string) (cert, key string) {
-	a.Helper()
-	cert, key = filepath.Join(dir, "fleet.pem"), filepath.Join(dir, "fleet.key")
-	own, der := a.sign(&x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "fleet"},
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, a.cert, a.key)
-	a.write(cert, "CERTIFICATE", der)
-	secret, err := x509.MarshalECPrivateKey(own)
-	if err != nil {
-		a.Fatal(err)
-	}
-	a.write(key, "EC PRIVATE KEY", secret)
-	return cert, key
-}
 
 // greet has one turn carried out: what comes back is what went there, with a greeting.
 func greet(t *testing.T, run, worker Access) error {
@@ -250,11 +178,17 @@ func (s *spy) ask(t *testing.T, subject, data string) {
 	}
 }
 
+// parties are those who know a fleet.
+type parties struct {
+	run, worker, spy Access
+	who              string // the spy's name
+}
+
 // wantKeptOut checks that a worker learns nothing of a turn that is another one's.
-func wantKeptOut(t *testing.T, run, worker, spying Access, who string) {
+func wantKeptOut(t *testing.T, p parties) {
 	t.Helper()
-	s := newSpy(t, spying, who)
-	if err := greet(t, run, worker); err != nil {
+	s := newSpy(t, p.spy, p.who)
+	if err := greet(t, p.run, p.worker); err != nil {
 		t.Error(err)
 	}
 	s.ask(t, "$JS.API.STREAM.MSG.GET."+stream, `{"seq":1}`)
@@ -284,7 +218,7 @@ func wantKeptOut(t *testing.T, run, worker, spying Access, who string) {
 	if len(s.refused) < tries {
 		t.Errorf("only so many things were refused: %q", s.refused)
 	}
-	if err := greet(t, run, worker); err != nil {
+	if err := greet(t, p.run, p.worker); err != nil {
 		t.Errorf("after the spy: %v", err)
 	}
 }
@@ -299,7 +233,7 @@ func TestServer_workersToken_seesItsOwnTurnsOnly(t *testing.T) {
 	if worker.Token = n.WorkerToken; worker.Token == "" || worker.Token == run.Token {
 		t.Fatal("workers have no token of their own")
 	}
-	wantKeptOut(t, run, worker, worker, "spy")
+	wantKeptOut(t, parties{run, worker, worker, "spy"})
 	if err := greet(t, worker, worker); err == nil {
 		t.Error("a run may use the token of workers")
 	}
@@ -340,93 +274,12 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// realm is an operator with one account, as nsc makes it.
-type realm struct {
-	*testing.T
-	account nkeys.KeyPair
-	dir     string
-}
-
-func (r realm) creds(name string, may *server.Permissions) string {
-	r.Helper()
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		r.Fatal(err)
-	}
-	public, _ := key.PublicKey()
-	claims := jwt.NewUserClaims(public)
-	claims.Name = name
-	if may != nil {
-		claims.Pub.Allow, claims.Sub.Allow = may.Publish.Allow, may.Subscribe.Allow
-	}
-	token, err := claims.Encode(r.account)
-	if err != nil {
-		r.Fatal(err)
-	}
-	seed, _ := key.Seed()
-	text, err := jwt.FormatUserConfig(token, seed)
-	path := filepath.Join(r.dir, name+".creds")
-	if err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
-		r.Fatal(err)
-	}
-	return path
-}
-
-// newRealm starts a server that knows users by their credentials only.
-func newRealm(t *testing.T) (realm, string) {
-	t.Helper()
-	operator, err := nkeys.CreateOperator()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()}
-	resolver := &server.MemAccResolver{}
-	account := func(name string, storage int64) nkeys.KeyPair {
-		key, err := nkeys.CreateAccount()
-		if err != nil {
-			t.Fatal(err)
-		}
-		public, _ := key.PublicKey()
-		claims := jwt.NewAccountClaims(public)
-		claims.Name = name
-		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: storage, MemoryStorage: storage}
-		token, err := claims.Encode(operator)
-		if err == nil {
-			err = resolver.Store(public, token)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if storage == 0 {
-			o.SystemAccount = public
-		}
-		return key
-	}
-	account("system", 0)
-	r := realm{t, account("ralph", -1), t.TempDir()}
-	public, _ := operator.PublicKey()
-	claims := jwt.NewOperatorClaims(public)
-	claims.SystemAccount = o.SystemAccount
-	token, err := claims.Encode(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if claims, err = jwt.DecodeOperatorClaims(token); err != nil {
-		t.Fatal(err)
-	}
-	o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{claims}, resolver
-	return r, "nats://" + launch(t, o)
-}
-
 func TestCredentials_workerSeesItsOwnTurnsOnly(t *testing.T) {
 	r, url := newRealm(t)
 	run := Access{URL: url, Creds: r.creds("run", nil)}
 	worker := Access{URL: url, Creds: r.creds("build1", mayDo("build1"))}
 	spying := Access{URL: url, Creds: r.creds("build2", mayDo("build2"))}
-	wantKeptOut(t, run, worker, spying, "build2")
+	wantKeptOut(t, parties{run, worker, spying, "build2"})
 	for name, a := range map[string]Access{"none": {URL: url}, "a wrong token": {URL: url, Token: "x"}} {
 		if err := greet(t, a, worker); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("with %s: %v", name, err)
