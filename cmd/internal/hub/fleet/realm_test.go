@@ -162,4 +162,3 @@ func newRealm(t *testing.T) (realm, string) {
 	o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{claims}, resolver
 	return r, "nats://" + launch(t, o)
 }
-
