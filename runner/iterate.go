@@ -238,6 +238,9 @@ func (r *Run) settleTasks(res turn.Result) {
 	for _, o := range res.Proof.Reopen {
 		r.reopen(o, res.Work.Before)
 	}
+	if res.Proof.Blocked {
+		r.tellOf(res.Task, state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "blocked", Why: "its agent has marked it so"})
+	}
 	if res.Proof.After.IsDone(res.Task.ID) { // also what was only claimed
 		r.mark(res.Task.ID, task.Done, "")
 	}

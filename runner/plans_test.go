@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,15 @@ var planFakes = map[string]func(*fake) int{
 	},
 	"lazy-claimer": func(f *fake) int { // says so without any work
 		return f.result("ok"+block(false, "TASK: "+f.id()+"\n"), nil)
+	},
+	"begins": func(f *fake) int { // marks its task in its own way, and does it the next time
+		mark := "~"
+		if f.call > 1 {
+			mark = "x"
+		}
+		put(fmt.Sprintf("work-%d", f.call), "x")
+		put(planName, strings.Replace(read1(planName), "- [ ] ", "- ["+mark+"] ", 1))
+		return f.result("ok"+block(false, ""), nil)
 	},
 	"reviewer": func(f *fake) int { // ends its work with the word for a review
 		put("work-"+f.id(), "x")
@@ -111,5 +121,14 @@ func TestRun_taskPutAside_isMarkedBlocked_untilAPersonOpensIt(t *testing.T) {
 	b.run(t.Context())
 	if starts := payloads[state.IterationStart](b); len(starts) < 2 {
 		t.Errorf("%d iterations: %s", len(starts), b.said())
+	}
+}
+
+func TestRun_agentWritesAMarkThatNobodyKnows_getsTheTaskAgain(t *testing.T) {
+	b := newBench(t, "begins", "[ ] one", "[ ] two")
+	b.inGit()
+	wantEnd(t, b.run(t.Context()), "plan_complete", rules.ExitComplete)
+	if got := b.read(planName); strings.Contains(got, "~") || strings.Count(got, "[x]") != 2 || b.calls() != 3 {
+		t.Errorf("%d calls, %q", b.calls(), got)
 	}
 }

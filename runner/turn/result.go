@@ -95,6 +95,8 @@ type Proof struct {
 	// that changed.
 	Unearned  bool `json:"unearned,omitempty"`
 	OnlyTicks bool `json:"only_ticks,omitempty"`
+	// Blocked is true when the agent has marked its task as blocked.
+	Blocked bool `json:"blocked,omitempty"`
 	// Warned is true when the end was put off because its proof became weaker.
 	Warned bool `json:"warned,omitempty"`
 	// Handed is true when the task is done as far as its developer is concerned; see

@@ -68,6 +68,11 @@ func settle(a Assignment, f facts) Result {
 	if weakened(a, f, p) && p.reopen(a, f, Reopen{By: ReopenWeakened, Why: "the agent sees first what the audit found"}) {
 		p.Warned = true
 	}
+	marks, own := f.plan.Held(f.before, f.left, a.Task.ID)
+	p.Blocked = own
+	for _, m := range marks {
+		p.Reopen = append(p.Reopen, Reopen{Task: m.Task, By: ReopenAudit, Why: m.Why})
+	}
 	p.handOver(a, f)
 	return r
 }

@@ -168,18 +168,8 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 		in.Files = append(in.Files, audit.File(text))
 	}
 	in.Files = intact.Steered(dir, in.Files, w.steer.Changed(dir), w.by)
-	_, in.Hidden, err = since(ctx, t.view, t.start.Head, true)
+	_, in.Hidden, err = intact.Hidden(ctx, t.view, t.start.Head, true)
 	return in, err
-}
-
-// since is what git hides now and did not when the view was taken.
-func since(ctx context.Context, v hidden.View, head string, rules bool) (hidden.View, []audit.Hidden, error) {
-	now, entries, err := v.Since(ctx, head, rules)
-	var all []audit.Hidden
-	for _, e := range entries {
-		all = append(all, audit.Hidden(e))
-	}
-	return now, all, err
 }
 
 // lookAround finds what the turn hid from git, and what it threw away.
@@ -188,7 +178,7 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 	in := audit.Input{Large: c.Large(t.a.Dir), Discarded: c.Discarded(before, after, w.trail.mine)}
 	rules := slices.ContainsFunc(c.Files, func(file string) bool { return path.Base(file) == ".gitignore" })
 	var err error
-	w.view, in.Hidden, err = since(ctx, w.view, before.Head, rules)
+	w.view, in.Hidden, err = intact.Hidden(ctx, w.view, before.Head, rules)
 	if err == nil && len(in.Discarded) > 0 {
 		w.finishKeeping()
 		root, _ := git.Root(t.a.Dir)

@@ -12,7 +12,7 @@ import (
 type oneBox struct {
 	state    task.State
 	mark     int    // bytes between the brackets
-	word     string // the whole box, if it has no mark that ralph knows
+	word     string // what has no meaning for ralph: the mark, or the whole box in a loose list
 	title    string
 	title0   int // where the title begins
 	optional bool
@@ -45,6 +45,10 @@ func (s *scanner) marked(text string, b *oneBox) bool {
 		}
 	}
 	end := strings.IndexByte(text, ']')
+	if !s.loose && end > 1 && end+1 < len(text) && text[end+1] == ' ' && strings.Contains(oddMarks, text[1:end]) {
+		b.mark, b.word, b.state = end-1, text[1:end], task.Blocked
+		return true
+	}
 	if !s.loose || end < 0 {
 		return false
 	}

@@ -35,8 +35,8 @@ func plain() dialect {
 // Checkbox reads a Markdown list of boxes.
 //
 // A box is a list item (-, *, +, 1. or 1)) at any indent whose text starts with [ ] (open,
-// exactly one space), [x] or [X] (done), followed by a title. [] is no box, and a box with another
-// mark is a fault. Boxes in fenced code and in HTML comments do not count. A fence or comment
+// exactly one space), [x] or [X] (done), followed by a title. [] is no box. A task with another mark
+// is blocked, and a fault. Boxes in fenced code and in HTML comments do not count. A fence or comment
 // without an end hides nothing: a typo must not make open tasks disappear.
 func Checkbox(in task.Input) (task.Parsed, error) {
 	p := parse(in, plain())
@@ -44,7 +44,7 @@ func Checkbox(in task.Input) (task.Parsed, error) {
 		words := strings.Fields(t.Title)
 		p.Tasks[i].Parallel = slices.Contains(words[:min(2, len(words))], "[P]") // at the beginning, or behind a number
 	}
-	p.unknownMarks(in.Files[0].Data, plainMarks)
+	p.unknownMarks(plainMarks)
 	return p.Parsed, nil
 }
 

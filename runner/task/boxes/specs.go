@@ -48,7 +48,7 @@ func Kiro(in task.Input) (task.Parsed, error) {
 		}
 	}
 	p.unique()
-	p.unknownMarks(in.Files[0].Data, "[ ], [x], [-], [~], [ ]*")
+	p.unknownMarks("[ ], [x], [-], [~], [ ]*")
 	p.Marking = "Tick the box of the task in `%s` (the mark in it becomes `x`)"
 	for _, f := range in.Files[1:] {
 		if tasks := gjson.GetBytes(f.Data, "approvals.tasks"); tasks.Get("approved").Type == gjson.False {
@@ -88,7 +88,7 @@ func SpecKit(in task.Input) (task.Parsed, error) {
 		}
 	}
 	p.unique()
-	p.unknownMarks(in.Files[0].Data, plainMarks)
+	p.unknownMarks(plainMarks)
 	return p.Parsed, nil
 }
 

@@ -291,7 +291,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 }
 
 // state is what a change of a state may write.
-var states = regexp.MustCompile(`^(?:|[ xX~-]|"?[A-Za-zÀ-ɏ _-]+"?|"?\d{4}-\d\d-\d\d(?:T[\d:]+Z)?"?|,\s*"(?:passes|status)"\s*:\s*(?:true|"\w+"))$`)
+var states = regexp.MustCompile(`^(?:|[ xX~?-]|"?[A-Za-zÀ-ɏ _-]+"?|"?\d{4}-\d\d-\d\d(?:T[\d:]+Z)?"?|,\s*"(?:passes|status)"\s*:\s*(?:true|"\w+"))$`)
 
 var dates = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:T[\d:]+Z)?`)
 

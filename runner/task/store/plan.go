@@ -97,7 +97,7 @@ func (p Plan) Without(ticks []string) Plan {
 	list.Tasks = slices.Clone(list.Tasks)
 	for i, t := range list.Tasks {
 		if slices.Contains(ticks, t.ID) {
-			list.Tasks[i].State = task.Open
+			list.Tasks[i].State, list.Tasks[i].Word = task.Open, ""
 		}
 	}
 	return Of(list)

@@ -191,7 +191,7 @@ func checkEdits(t interface{ Fatalf(string, ...any) }, name string, data []byte)
 			t.Fatalf("%q: %v", edited, err)
 		}
 		want := append([]task.Task(nil), p.Tasks...)
-		want[i].State = to
+		want[i].State, want[i].Word = to, ""
 		if d := cmp.Diff(want, after.Tasks); d != "" {
 			t.Fatalf("%q became %q: %s", data, edited, d)
 		}
