@@ -209,7 +209,7 @@ func TestQA_refusal_goesBackToTheDeveloperWithItsReasons(t *testing.T) {
 func TestQA_refusals_putTheTaskAside_andTheRunMovesOn(t *testing.T) {
 	b := newBench(t, "strict", "[ ] one", "[ ] two")
 	b.repository()
-	b.o.QA, b.o.MaxRetries, b.o.MaxIterations = true, 2, 12
+	b.o.QA, b.o.MaxRetries, b.o.MaxIterations = true, 1, 12 // one retry, so two refusals
 	r := b.run(t.Context())
 	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
 	want := strings.Repeat("developer continue, qa review_refused, developer continue, qa review_blocked, ", 2)
