@@ -143,6 +143,7 @@ func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err 
 		d, err = r.start(ctx, next)
 		return d, true, err
 	}
+	r.crew.CatchUp()
 	if err := r.crew.Sync(ctx, r.assignment(task.Task{}), r.worker, r.heard); err != nil && ctx.Err() == nil {
 		return d, false, err
 	}
@@ -152,6 +153,10 @@ func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err 
 	d, next, err := r.admit(ctx)
 	if err != nil || d.Action == rules.ActionStop {
 		return d, false, err
+	}
+	if d.Action != rules.ActionWait && !r.crew.Suits(next) {
+		r.crew.Later(next.ID, time.Now().Add(noWorker))
+		r.d.Log.Warn("no worker of the fleet can take a task; it waits", logs.KeyTask, next.ID, "worker", next.Worker)
 	}
 	if now := time.Now(); d.Action != rules.ActionWait && r.crew.Waits(next.ID, now) {
 		other, ok := r.rule(now).Next(r.plan.Read().List)
@@ -182,7 +187,7 @@ func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err 
 func (r *Run) rule(now time.Time) beside.Rule {
 	return beside.Rule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
 		n := r.tasks.Of(t.ID)
-		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Waits(t.ID, now)
+		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Waits(t.ID, now) || !r.crew.Suits(t)
 	}}
 }
 
@@ -196,7 +201,7 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 		return task.Task{}, false // admit meets it when no turn is under way
 	}
 	next, ok := r.rule(now).Next(plan.List)
-	if !ok || r.abreast(next) > r.crew.Room(ctx) {
+	if !ok || r.abreast(next) > r.crew.Room(ctx, next) {
 		return next, false
 	}
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
@@ -229,6 +234,9 @@ func (r *Run) showSlots() {
 	slots, fleet := r.crew.Slots(), r.crew.Fleet()
 	r.out.Status(func(s *state.Status) { s.Slots, s.Fleet = slots, fleet })
 }
+
+// noWorker is how long a task waits for a worker of the fleet before it is looked for again.
+const noWorker = 5 * time.Second
 
 // paused is as long as a task waits that a person has paused: until ralph resume.
 const paused = 365 * 24 * time.Hour

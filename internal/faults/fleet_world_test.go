@@ -27,6 +27,7 @@ type fleet struct {
 	through map[int]string
 	// program is a worker's ralph-hub; empty: the one of all.
 	program map[int]string
+	labels  string // of the next worker; empty: none
 }
 
 // newFleet starts a server and so many workers.
@@ -85,7 +86,7 @@ func (f *fleet) startWorker(i int) {
 	if f.through[i] != "" {
 		address = f.through[i]
 	}
-	p := f.Prepare(hub, "worker", "--join", "nats://"+address)
+	p := f.Prepare(hub, "worker", "--join", "nats://"+address, "--label", f.labels)
 	home := filepath.Join(f.Home, fmt.Sprint("machine", i))
 	f.Do(os.MkdirAll(home, 0o700))
 	p.Env = append(slices.Clone(f.Env), "HOME="+home, "RALPH_FLEET_TOKEN="+f.token, machineVar+"="+fmt.Sprint(i))

@@ -98,12 +98,15 @@ func Parse(text string) (all []Carrier, err error) {
 	return all, nil
 }
 
-// Has reports whether a list of labels has all of those in another one.
-func Has(labels, need string) bool {
-	have := strings.Split(labels, ",")
-	return need == "" || !slices.ContainsFunc(strings.Split(need, ","), func(l string) bool {
-		return !slices.Contains(have, strings.TrimSpace(l))
-	})
+// Labels splits lists such as gpu,linux.
+func Labels(lists ...string) []string {
+	return strings.FieldsFunc(strings.Join(lists, ","), func(r rune) bool { return r == ',' || r == '+' || unicode.IsSpace(r) })
+}
+
+// Has reports whether a list of labels has all of the others.
+func Has(labels string, need []string) bool {
+	have := Labels(labels)
+	return !slices.ContainsFunc(need, func(l string) bool { return !slices.Contains(have, l) })
 }
 
 // Args is the command line of the carrier; nil: the turn is carried out in this process.

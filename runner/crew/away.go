@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"ralph/runner/carrier"
@@ -38,20 +39,22 @@ func (c *Crew) reach(ctx context.Context) error {
 		if err := remote.Fit(ctx, c.base.Root); err != nil {
 			return &slots.UnfitError{Why: err.Error()}
 		}
-		if err := c.trip(c.base, way).Probe(ctx); err != nil {
+		if err := c.trip(c.base, way, "").Probe(ctx); err != nil {
 			return &slots.UnfitError{Why: fmt.Sprintf("the worker %s cannot be used: %v", way.Name(), err)}
 		}
 	}
 	return nil
 }
 
-// trip is the way from a slot to its worker.
-func (c *Crew) trip(s *slots.Slot, way carrier.Carrier) remote.Trip {
+// trip is the way from a slot to its worker, which must have these labels.
+func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Trip {
+	lead := c.way
+	lead.Label = strings.Join(carrier.Labels(lead.Label, labels), ",")
 	inside, err := filepath.Rel(s.Root, s.Dir)
 	if err != nil || inside == "." {
 		inside = ""
 	}
-	return remote.Trip{Args: way.Args(c.way), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
+	return remote.Trip{Args: way.Args(lead), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
 		Temp: s.Temp(), Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
 
@@ -66,7 +69,7 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	if d.Err = j.worker.Ready(ctx, j.a); d.Err != nil {
 		return true
 	}
-	trip := c.trip(j.Slot, way)
+	trip := c.trip(j.Slot, way, j.Task.Worker)
 	trip.Parcel.Files, d.Err = filesOf(j.Slot)
 	waits := pauses()
 	for d.Err == nil {
@@ -82,6 +85,9 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 			break
 		}
 		c.o.Log.Warn("a turn did not come back", "worker", way.Name(), "error", d.Err)
+		if len(waits) == 0 && j.Task.Worker != "" { // nothing here will do
+			waits = pauses()
+		}
 		if len(waits) == 0 {
 			c.Tell(state.NewEvent(j.a.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
 				Text: fmt.Sprintf("the worker %s fails (%s); the task is worked on here", way.Name(), failed.Why)}))

@@ -218,22 +218,46 @@ func (c *Crew) Busy() map[string]bool {
 	return busy
 }
 
-// Room is the number of turns that can start.
-func (c *Crew) Room(ctx context.Context) (n int) {
+// Room is the number of turns for the task that can start.
+func (c *Crew) Room(ctx context.Context, t task.Task) int {
 	c.grow(ctx)
-	left := c.spare()
+	return len(c.fit(t))
+}
+
+// Suits reports whether there is, or can be, a free slot on a worker that the task needs.
+func (c *Crew) Suits(t task.Task) bool {
+	return t.Worker == "" || !c.o.OnFleet() || c.spare(t.Worker) > 0 || len(c.fit(t)) > 0
+}
+
+// fit are the free slots that the task may have, those here first. What needs a certain worker gets no other one.
+func (c *Crew) fit(t task.Task) (all []*slots.Slot) {
+	left := c.spare(t.Worker)
 	for _, s := range c.free {
-		if s.N <= c.static {
-			n++
-		} else if left > 0 {
-			n, left = n+1, left-1
+		switch {
+		case s.N > c.static && left > 0:
+			left--
+		case s.N > c.static, t.Worker != "" && c.o.OnFleet() && c.ways[s.N].Kind != carrier.Fleet:
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// CatchUp takes the news of the fleet. Nothing is worked on.
+func (c *Crew) CatchUp() {
+	for {
+		select {
+		case n := <-c.news:
+			n.Do()
+		default:
+			return
 		}
 	}
-	return n
 }
 
 // Open reports whether another task can be worked on.
-func (c *Crew) Open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare() > 0 }
+func (c *Crew) Open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare("") > 0 }
 
 // Files holds, by task, the files that its turns have changed.
 func (c *Crew) Files() map[string][]string { return c.files }

@@ -32,10 +32,11 @@ type report struct {
 	Slots   map[string]int `json:"slots"` // of workers, by their labels with commas between
 }
 
-// with counts the slots of workers that have all of the labels.
-func (r report) with(labels string) (n int) {
+// with counts the slots of workers that have all labels of the lists.
+func (r report) with(labels ...string) (n int) {
+	need := carrier.Labels(labels...)
 	for has, count := range r.Slots {
-		if carrier.Has(has, labels) {
+		if carrier.Has(has, need) {
 			n += count
 		}
 	}
@@ -141,12 +142,13 @@ func (c *Crew) leaveFleet() {
 	}
 }
 
-// spare is how many more turns of the run the workers of the fleet can have.
-func (c *Crew) spare() int {
+// spare is how many more turns that need these labels the workers of the fleet can have.
+func (c *Crew) spare(labels string) int {
 	if c.o.Fleet == "" || c.fixed {
 		return 0
 	}
-	return max(min(c.fleet.with(c.o.FleetLabel), carrier.Most-c.o.Parallel)-c.fleetJobs(), 0)
+	all := min(c.fleet.with(c.o.FleetLabel), carrier.Most-c.o.Parallel) - c.fleetJobs()
+	return max(min(all, c.fleet.with(c.o.FleetLabel, labels)), 0)
 }
 
 // fleetJobs are the turns in slots that come and go.
@@ -161,7 +163,7 @@ func (c *Crew) fleetJobs() (n int) {
 
 // grow opens a slot for the workers of the fleet, if they have room and there is none.
 func (c *Crew) grow(ctx context.Context) {
-	if len(c.free) > 0 && c.free[len(c.free)-1].N > c.static || c.spare() == 0 {
+	if len(c.free) > 0 && c.free[len(c.free)-1].N > c.static || c.spare("") == 0 {
 		return
 	}
 	n := c.static + 1
@@ -182,5 +184,5 @@ func (c *Crew) Fleet() *state.FleetStatus {
 	if c.part == nil {
 		return nil
 	}
-	return &state.FleetStatus{Workers: c.fleet.Workers, Slots: c.fleet.with(""), Busy: c.fleet.Busy}
+	return &state.FleetStatus{Workers: c.fleet.Workers, Slots: c.fleet.with(), Busy: c.fleet.Busy}
 }

@@ -51,8 +51,12 @@ func (c *Crew) Next(number int) int {
 // Take reserves a slot for a task. number is the lowest that its iteration may have.
 // candidate is 0 for the first, or the only one, at the task.
 func (c *Crew) Take(t task.Task, number, candidate int) *Job {
-	j := &Job{Task: t, Candidate: candidate, Slot: c.free[0], Since: time.Now(), landing: make(chan landing, 1)}
-	c.free = c.free[1:]
+	slot := c.free[0] // for a review, which is asked for here
+	if fit := c.fit(t); len(fit) > 0 {
+		slot = fit[0]
+	}
+	j := &Job{Task: t, Candidate: candidate, Slot: slot, Since: time.Now(), landing: make(chan landing, 1)}
+	c.free = slices.DeleteFunc(c.free, func(s *slots.Slot) bool { return s == slot })
 	c.last = c.Next(number)
 	j.Origin.Iteration = c.last
 	c.jobs = append(c.jobs, j)

@@ -159,8 +159,8 @@ func (s *scanner) line(number, start, end int) {
 	if s.openFence(text, start) {
 		return
 	}
-	if c, ok := choiceIn(text); ok {
-		defer s.choose(c, number, markdown.Indent(text))
+	if c, worker, ok := choiceIn(text); ok {
+		defer s.choose(c, worker, number, markdown.Indent(text))
 	}
 	text = s.hideComments(text, start)
 	if strings.TrimSpace(text) == "" {

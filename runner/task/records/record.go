@@ -175,6 +175,7 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		Judges:      texts(all.get("judges")),
 		Evidence:    text(all.get("evidence_path")),
 		Choice:      all.choice(),
+		Worker:      text(all.get("worker")),
 		Line:        r.line(rec.value.Index), // first: offsets must not decrease
 	}
 	spot := task.Spot{Item: r.span(rec.value)}
