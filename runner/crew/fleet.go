@@ -17,6 +17,7 @@ import (
 	"ralph/runner/carrier"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
+	"ralph/runner/task"
 	"ralph/state"
 )
 
@@ -185,4 +186,36 @@ func (c *Crew) Fleet() *state.FleetStatus {
 		return nil
 	}
 	return &state.FleetStatus{Workers: c.fleet.Workers, Slots: c.fleet.with(), Busy: c.fleet.Busy}
+}
+
+// Suits reports whether there is, or can be, a free slot on a worker that the task needs.
+func (c *Crew) Suits(t task.Task) bool {
+	return t.Worker == "" || !c.o.OnFleet() || c.spare(t.Worker) > 0 || len(c.fit(t)) > 0
+}
+
+// fit are the free slots that the task may have, those here first. What needs a certain worker gets no other one.
+func (c *Crew) fit(t task.Task) (all []*slots.Slot) {
+	left := c.spare(t.Worker)
+	for _, s := range c.free {
+		switch {
+		case s.N > c.static && left > 0:
+			left--
+		case s.N > c.static, t.Worker != "" && c.o.OnFleet() && c.ways[s.N].Kind != carrier.Fleet:
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// CatchUp takes the news of the fleet. Nothing is worked on.
+func (c *Crew) CatchUp() {
+	for {
+		select {
+		case n := <-c.news:
+			n.Do()
+		default:
+			return
+		}
+	}
 }
