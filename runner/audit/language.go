@@ -120,6 +120,6 @@ func languageOf(path string) *language {
 var paths = sync.OnceValue(func() (p struct{ data, code *regexp.Regexp }) {
 	p.data = regexp.MustCompile(`(?:^|/)(?:testdata|test[-_]data|(?:__)?fixtures?(?:__)?|node_modules|vendor)/`)
 	p.code = regexp.MustCompile(`\.(?:go|[cm]?[jt]sx?|vue|svelte|py|pyx|rs|java|kt|scala|rb|php|cs|fs|c|cc|cpp|h|hpp|` +
-		`swift|ex|exs|clj|sh|bash|bats|zsh|lua|pl|sql|proto|graphql)$`)
+		`swift|ex|exs|clj|sh|bash|bats|zsh|lua|pl|sql|proto|graphql)$|(?:^|/)bin/[^/.]+$`)
 	return p
 })

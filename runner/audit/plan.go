@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func comparePlans(in Input) []Finding {
 			if code := names.Of(TextOf(after)); in.hasNone(code) {
 				early.Unseen, early.Text = true, early.Text+"; no changed file has "+termtext.Some(code, 3)
 			}
-			early.Seen = in.hasAll(names.Of(TextOf(after)))
+			early.Seen = in.hasAll(names.Of(TextOf(after))) || in.hasAll(names.Quoted(TextOf(after)))
 			found = append(found, early)
 		case in.Unchanged:
 			found = append(found, in.unworked(after))
@@ -96,8 +97,17 @@ func (in Input) fresh(known []string) []string {
 func (in Input) hasAll(known []string) bool {
 	fresh := in.fresh(known)
 	return len(fresh) > 0 && !slices.ContainsFunc(fresh, func(name string) bool {
-		return !slices.ContainsFunc(in.Files, func(f File) bool { return isProduct(f.Path) && names.In(prose.Code(f.Path, f.After), name) })
+		return !slices.ContainsFunc(in.Files, func(f File) bool { return isProduct(f.Path) && names.In(productCode(f), name) })
 	})
+}
+
+// productCode is a file without its lines of comments. In bin/, what has no ending is a script.
+func productCode(f File) string {
+	name := f.Path
+	if path.Ext(name) == "" {
+		name += ".sh"
+	}
+	return prose.Code(name, f.After)
 }
 
 func taskChanged(t task.Task, format string, args ...any) Finding {

@@ -100,6 +100,19 @@ func TestComparePlans_earlyTick_isSeenOnlyInNewCode(t *testing.T) {
 	}
 }
 
+func TestComparePlans_earlyTickOfACommand_isSeenInAScript(t *testing.T) {
+	list := func(state task.State) []task.Task {
+		return []task.Task{{ID: "1", Title: "one", State: state}, {ID: "2", Title: "`todo count` prints how many there are", State: state}}
+	}
+	for after, want := range map[string]bool{"# todo\ncount) wc -l ;;\n": true, "# todo\n# count\n": false} {
+		found := comparePlans(Input{PlanBefore: list(task.Open), PlanAfter: list(task.Done), Task: "1",
+			Files: []File{{Path: "bin/todo", Before: "# todo\n", After: after, Existed: true, Exists: true}}})
+		if len(found) != 1 || found[0].Seen != want {
+			t.Errorf("%q: %+v", after, found)
+		}
+	}
+}
+
 func TestComparePlans_easierTasks(t *testing.T) {
 	one := task.Task{ID: "1", Title: "Import customers", Description: "It handles files of 2 GB\nand reports each bad line.\nStatus: open"}
 	with := func(change func(*task.Task)) task.Task {

@@ -41,3 +41,18 @@ func In(text, name string) bool {
 	}
 	return false
 }
+
+var (
+	span = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]+)`") })
+	word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
+)
+
+// Quoted returns the words that stand between backticks in a text, sorted: commands, options, functions.
+func Quoted(text string) []string {
+	var all []string
+	for _, m := range span().FindAllStringSubmatch(text, -1) {
+		all = append(all, word().FindAllString(m[1], -1)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
