@@ -299,7 +299,10 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	if !r.o.AutoCommit || r.crew != nil {
 		return
 	}
-	v := r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})
+	var v hooks.Verdict
+	if r.hooks.Has(hooks.PreCommit) && r.worker.Leaves(ctx, r.assignment(t)) {
+		v = r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})
+	}
 	var done state.Commit
 	var err error
 	if r.past.commit = v; v.Block || v.Skip || v.Abort {

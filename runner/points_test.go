@@ -201,6 +201,18 @@ func TestHooks_preCommit_canRefuseTheCommit(t *testing.T) {
 	}
 }
 
+// What blocks a commit that nobody makes keeps nothing back.
+func TestHooks_preCommit_nothingToCommit_doesNotRun(t *testing.T) {
+	b := newBench(t, "idler", "[ ] one")
+	b.repository()
+	b.o.CommitOptions = git.CommitOptions{AutoCommit: true, CommitPrefix: "[ralph]"}
+	b.d.Hooks = []hooks.Hook{{Point: hooks.PreCommit, Command: `echo '{"block": true, "reason": "no"}'`}}
+	end := b.run(t.Context())
+	if ran := payloads[state.Hook](b); len(ran) > 0 || len(end.Uncommitted) > 0 {
+		t.Errorf("ran %+v; uncommitted: %v", ran, end.Uncommitted)
+	}
+}
+
 // committed counts the commits that were made.
 func (b *bench) committed() (n int) {
 	for _, c := range payloads[state.Commit](b) {

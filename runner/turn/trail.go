@@ -190,34 +190,46 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 	return in
 }
 
-// Commit commits what the agent left over since the run began. Files that were dirty before, and what the user staged,
-// are not touched. The zero Commit says that there was nothing to do, or nothing new to report.
-func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest) (state.Commit, error) {
+// Leaves reports whether Commit has something to commit.
+func (w *Worker) Leaves(ctx context.Context, a Assignment) bool {
+	files, _, err := w.leftOver(ctx, a)
+	return err != nil || len(files) > 0 // Commit reports the error
+}
+
+// leftOver are the files that the agent left over, and those that the user has changed, too.
+func (w *Worker) leftOver(ctx context.Context, a Assignment) (files []string, mixed []git.Refusal, err error) {
 	t := &w.trail
 	if t.start == nil && !w.Own.Continues || ctx.Err() != nil {
-		return state.Commit{}, nil
+		return nil, nil, nil
 	}
 	ctx = w.git(ctx, a)
 	if err := w.look(ctx, a.Dir); err != nil {
-		return state.Commit{}, err
+		return nil, nil, err
 	}
 	if t.start == nil { // a run without a turn: the one before has done all
 		if w.openTrail(ctx, a); t.start == nil {
-			return state.Commit{}, nil
+			return nil, nil, nil
 		}
 	}
 	now := w.before.Changes()
-	r.Files = t.users.LeftOver(now)
-	var mixed []git.Refusal
 	for _, file := range now.Names() {
 		if why := t.users.Mixed(file, now); why != "" {
 			mixed = append(mixed, git.Refusal{File: file, Why: why})
 		}
 	}
-	if len(r.Files)+len(mixed) == 0 {
-		return state.Commit{}, nil
+	return t.users.LeftOver(now), mixed, nil
+}
+
+// Commit commits what the agent left over since the run began. Files that were dirty before, and what the user staged,
+// are not touched. The zero Commit says that there was nothing to do, or nothing new to report.
+func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest) (state.Commit, error) {
+	var mixed []git.Refusal
+	var err error
+	if r.Files, mixed, err = w.leftOver(ctx, a); err != nil || len(r.Files)+len(mixed) == 0 {
+		return state.Commit{}, err
 	}
-	done, err := git.Commit(ctx, a.Dir, r)
+	t := &w.trail
+	done, err := git.Commit(w.git(ctx, a), a.Dir, r)
 	if err != nil {
 		return state.Commit{}, err
 	}
