@@ -92,3 +92,17 @@ func (w *pastWorld) wantDirty(names ...string) {
 		}
 	}
 }
+
+func TestReport_namesWhatTheRunTaught(t *testing.T) {
+	w := newTaughtWorld(t, true)
+	w.told(pastRun)
+	w.want(0, "added", "learn", "add", "Keys are hidden")
+	out := w.want(0, "- Dates are stored in UTC (ralph learn why ", "report", pastRun)
+	if strings.Contains(out, "Keys") {
+		t.Errorf("a person's lesson is not of the run:\n%s", out)
+	}
+	w.want(0, "forgot 1 lesson", "undo", "1", "--yes", "--run", pastRun)
+	if out := w.want(0, "The cache is per user", "report", pastRun); strings.Contains(out, "Dates") {
+		t.Errorf("it is undone:\n%s", out)
+	}
+}

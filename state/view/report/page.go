@@ -64,6 +64,7 @@ func (d pageData) page() []byte {
 	d.open(p)
 	d.time(p)
 	d.money(p)
+	d.list(p, "What was learned", d.Learned)
 	d.changes(p)
 	p.put("</body>\n</html>\n")
 	return p.Bytes()
@@ -107,13 +108,19 @@ func (d pageData) open(p *page) {
 		}
 		p.put("</ul>\n")
 	}
-	if len(d.Questions) > 0 {
-		p.put("<h2>Questions</h2>\n<ul>")
-		for _, q := range d.Questions {
-			p.put("<li>%s</li>\n", q)
-		}
-		p.put("</ul>\n")
+	d.list(p, "Questions", d.Questions)
+}
+
+// list is a part of the page that is a list of texts; without any, it is left out.
+func (d pageData) list(p *page, title string, texts []string) {
+	if len(texts) == 0 {
+		return
 	}
+	p.put("<h2>%s</h2>\n<ul>", title)
+	for _, text := range texts {
+		p.put("<li>%s</li>\n", text)
+	}
+	p.put("</ul>\n")
 }
 
 func (d pageData) time(p *page) {

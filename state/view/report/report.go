@@ -41,6 +41,7 @@ type Report struct {
 	NotBegun   NotBegun         `json:"not_begun"`
 	Findings   []Finding        `json:"findings"`
 	Questions  []string         `json:"questions"`
+	Learned    []string         `json:"learned"`
 	Advice     string           `json:"advice,omitempty"`
 	Next       []string         `json:"next"` // commands to type
 	Timeline   []Span           `json:"timeline"`
@@ -97,6 +98,7 @@ type Source struct {
 	Earlier  []Sample       // tasks of earlier runs
 	// Questions are those that the run asked, or that were answered while it lived.
 	Questions []question.Question
+	Learned   []string // what its turns taught, and is still known
 	LastError string // of a run that crashed, as the next one found it
 	Now       time.Time
 }
@@ -107,7 +109,10 @@ func (f *Fold) Build(s Source) *Report {
 	current := st.RunID == run.ID && run.ID != ""
 	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1,
 		Agent:     line(view.Join(" ", run.Agent, run.Model)),
-		StartedAt: f.clock.first, Iterations: counted(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: asked(s.Questions)}
+		StartedAt: f.clock.first, Iterations: counted(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: asked(s.Questions), Learned: []string{}}
+	for _, text := range s.Learned {
+		r.Learned = append(r.Learned, line(text))
+	}
 	if current {
 		r.Status, r.undone = s.Snapshot.State, st.Undone > 0
 		switch {
@@ -354,7 +359,7 @@ func Decode(data []byte) (*Report, error) {
 			list[i].Name = line(list[i].Name)
 		}
 	}
-	for _, texts := range [][]string{r.Next, r.Questions, r.NotBegun.First} {
+	for _, texts := range [][]string{r.Next, r.Questions, r.Learned, r.NotBegun.First} {
 		for i := range texts {
 			texts[i] = line(texts[i])
 		}

@@ -80,6 +80,12 @@ func (r *Report) page(esc func(string) string) string {
 			}
 		}
 	}
+	if len(r.Learned) > 0 {
+		section("What was learned")
+		for _, text := range r.Learned {
+			say("- %s", esc(text))
+		}
+	}
 	section("What to type")
 	if r.Advice != "" {
 		say("%s\n", esc(r.Advice))

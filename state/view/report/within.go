@@ -34,6 +34,7 @@ func (r *Report) brief(n int) *Report {
 	b.Tasks, left = firstOf(b.Tasks, n, "tasks", left)
 	b.Findings, left = firstOf(b.Findings, n, "findings", left)
 	b.Questions, left = firstOf(b.Questions, n, "questions", left)
+	b.Learned, left = firstOf(b.Learned, n, "lessons", left)
 	b.Cost.Task, left = firstOf(b.Cost.Task, n, "tasks with a cost", left)
 	short := func(texts ...*string) {
 		for _, text := range texts {
@@ -51,6 +52,9 @@ func (r *Report) brief(n int) *Report {
 	}
 	for i := range b.Questions {
 		short(&b.Questions[i])
+	}
+	for i := range b.Learned {
+		short(&b.Learned[i])
 	}
 	for i := range b.Cost.Task {
 		short(&b.Cost.Task[i].Name)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	"ralph/logs"
 	"ralph/runner/agent"
 	"ralph/runner/git/history"
+	"ralph/runner/lessons"
+	"ralph/runner/memory"
 	"ralph/state"
 	"ralph/state/question"
 	"ralph/state/view"
@@ -133,7 +136,7 @@ func build(ctx context.Context, r *state.Reader, run string, env []string) (*rep
 			lastError = lastErrors(r)[run]
 		}
 		return f.Build(report.Source{LastError: lastError, Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now,
-			Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run)}), nil
+			Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run), Learned: learned(r, run)}), nil
 	}
 	if rep, err := recorded(r, run); err == nil {
 		rep.Attach(changes)
@@ -154,6 +157,17 @@ func asked(r *state.Reader, since time.Time, run string) (all []question.Questio
 		}
 	}
 	return all
+}
+
+// learned are the lessons that a run taught.
+func learned(r *state.Reader, run string) (texts []string) {
+	all, _ := lessons.Load(filepath.Dir(r.Dir())) // a report without them is better than none
+	for _, l := range all {
+		if slices.ContainsFunc(l.Turns, func(t memory.Turn) bool { return t.Run == run }) {
+			texts = append(texts, fmt.Sprintf("%s (ralph learn why %s)", l.Text, l.ID))
+		}
+	}
+	return texts
 }
 
 func foldRun(r *state.Reader, run string) (*report.Fold, error) {
