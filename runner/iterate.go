@@ -300,16 +300,14 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 		return
 	}
 	var v hooks.Verdict
-	if r.hooks.Has(hooks.PreCommit) && r.worker.Leaves(ctx, r.assignment(t)) {
+	done, err := r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from), func(commit func() (state.Commit, error)) (state.Commit, error) {
 		v = r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})
-	}
-	var done state.Commit
-	var err error
-	if r.past.commit = v; v.Block || v.Skip || v.Abort {
-		err = errors.New(v.Why)
-	} else {
-		done, err = r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from))
-	}
+		if v.Block || v.Skip || v.Abort {
+			return state.Commit{}, errors.New(v.Why)
+		}
+		return commit()
+	})
+	r.past.commit = v
 	switch {
 	case err != nil: // a commit that cannot be made costs no run
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)

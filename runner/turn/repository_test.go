@@ -45,7 +45,7 @@ func TestTurn_agentChangesTheSettingsOfGit_ralphDoesNotFollow(t *testing.T) {
 	if want := []string{".gitattributes", "code.go"}; !slices.Equal(res.Work.Change.Files, want) {
 		t.Errorf("changed: %v, want %v", res.Work.Change.Files, want)
 	}
-	done, err := w.Commit(t.Context(), a, git.CommitRequest{Message: "x"})
+	done, err := w.Commit(t.Context(), a, git.CommitRequest{Message: "x"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestTurn_repositoryLost_nothingCounts(t *testing.T) {
 			if len(res.Proof.Reopen) != 2 || res.Proof.After.Remaining != 2 {
 				t.Errorf("the ticks count: %+v", res.Proof.Reopen)
 			}
-			done, err := w.Commit(t.Context(), a, git.CommitRequest{Message: "x"})
+			done, err := w.Commit(t.Context(), a, git.CommitRequest{Message: "x"}, nil)
 			if err != nil || done.OID != "" {
 				t.Errorf("committed %q, %v", done.OID, err)
 			}

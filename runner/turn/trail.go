@@ -190,46 +190,34 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 	return in
 }
 
-// Leaves reports whether Commit has something to commit.
-func (w *Worker) Leaves(ctx context.Context, a Assignment) bool {
-	files, _, err := w.leftOver(ctx, a)
-	return err != nil || len(files) > 0 // Commit reports the error
-}
+// Around decides whether a commit is made.
+type Around func(commit func() (state.Commit, error)) (state.Commit, error)
 
-// leftOver are the files that the agent left over, and those that the user has changed, too.
-func (w *Worker) leftOver(ctx context.Context, a Assignment) (files []string, mixed []git.Refusal, err error) {
+// Commit commits what the agent left over since the run began. Files that were dirty before, and what the user staged,
+// are not touched. Where there is something to do, it is up to around, if it is not nil.
+func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest, around Around) (state.Commit, error) {
 	t := &w.trail
 	if t.start == nil && !w.Own.Continues || ctx.Err() != nil {
-		return nil, nil, nil
+		return state.Commit{}, nil
 	}
 	ctx = w.git(ctx, a)
 	if err := w.look(ctx, a.Dir); err != nil {
-		return nil, nil, err
+		return state.Commit{}, err
 	}
 	if t.start == nil { // a run without a turn: the one before has done all
 		if w.openTrail(ctx, a); t.start == nil {
-			return nil, nil, nil
+			return state.Commit{}, nil
 		}
 	}
 	now := w.before.Changes()
-	for _, file := range now.Names() {
-		if why := t.users.Mixed(file, now); why != "" {
-			mixed = append(mixed, git.Refusal{File: file, Why: why})
-		}
+	if r.Files = t.users.LeftOver(now); len(r.Files) > 0 && around != nil {
+		return around(func() (state.Commit, error) { return w.Commit(ctx, a, r, nil) })
 	}
-	return t.users.LeftOver(now), mixed, nil
-}
-
-// Commit commits what the agent left over since the run began. Files that were dirty before, and what the user staged,
-// are not touched. The zero Commit says that there was nothing to do, or nothing new to report.
-func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest) (state.Commit, error) {
-	var mixed []git.Refusal
-	var err error
-	if r.Files, mixed, err = w.leftOver(ctx, a); err != nil || len(r.Files)+len(mixed) == 0 {
-		return state.Commit{}, err
+	mixed := t.users.AllMixed(now)
+	if len(r.Files)+len(mixed) == 0 {
+		return state.Commit{}, nil
 	}
-	t := &w.trail
-	done, err := git.Commit(w.git(ctx, a), a.Dir, r)
+	done, err := git.Commit(ctx, a.Dir, r)
 	if err != nil {
 		return state.Commit{}, err
 	}
@@ -237,7 +225,10 @@ func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest) 
 	if c.OID != "" {
 		w.before = nil
 	}
-	for _, refusal := range append(done.Refused, mixed...) {
+	for _, m := range mixed {
+		done.Refused = append(done.Refused, git.Refusal(m))
+	}
+	for _, refusal := range done.Refused {
 		if t.refused[refusal.File] != refusal.Why {
 			t.refused[refusal.File] = refusal.Why
 			c.Refused = append(c.Refused, state.Refusal(refusal))

@@ -50,6 +50,19 @@ func (u Users) Mixed(path string, now Files) string {
 	return ""
 }
 
+// Mix is a file that is not the run's alone.
+type Mix struct{ File, Why string }
+
+// AllMixed are those of now, in their order.
+func (u Users) AllMixed(now Files) (all []Mix) {
+	for _, path := range now.Names() {
+		if why := u.Mixed(path, now); why != "" {
+			all = append(all, Mix{path, why})
+		}
+	}
+	return all
+}
+
 func (u Users) paused(path string) bool { _, is := u.Paused[path]; return is }
 
 // edited takes over what a person changed while the run did nothing, given all that had

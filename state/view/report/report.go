@@ -99,7 +99,7 @@ type Source struct {
 	// Questions are those that the run asked, or that were answered while it lived.
 	Questions []question.Question
 	Learned   []string // what its turns taught, and is still known
-	LastError string // of a run that crashed, as the next one found it
+	LastError string   // of a run that crashed, as the next one found it
 	Now       time.Time
 }
 

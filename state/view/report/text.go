@@ -33,7 +33,14 @@ func escape(s string) string {
 func (r *Report) page(esc func(string) string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	section := func(title string) { say("\n## %s\n", title) }
+	list := func(title string, texts []string) {
+		if len(texts) > 0 {
+			say("\n## %s\n", title)
+		}
+		for _, text := range texts {
+			say("- %s", esc(text))
+		}
+	}
 	say("# %s", esc(r.Result))
 	say("\n%s", esc(view.Join(" · ", r.Project, "run "+r.Run, r.Agent, r.when())))
 	if r.Why != "" {
@@ -43,50 +50,35 @@ func (r *Report) page(esc func(string) string) string {
 		say("\nForecast: %s", esc(text))
 	}
 	for _, kind := range kinds() {
-		tasks := r.In(kind.State)
-		if len(tasks) == 0 {
-			continue
+		var texts []string
+		for _, t := range r.In(kind.State) {
+			texts = append(texts, view.Join(": ", t.Title, t.Verdict)+"\n  "+t.Proof())
 		}
-		section(kind.Title)
-		for _, t := range tasks {
-			say("- %s", esc(view.Join(": ", t.Title, t.Verdict)))
-			say("  %s", esc(t.Proof()))
-		}
+		list(kind.Title, texts)
 	}
 	b.WriteString(esc(view.Prefix("\nNot begun: ", r.NotBegun.Line())))
-	if len(r.Findings) > 0 {
-		section("Findings")
-		for _, f := range r.Findings {
-			say("- %s", esc(view.Join("; ", f.Text, view.Prefix("show: ", f.Show), view.Prefix("accept: ", f.Accept))))
-		}
+	var findings, used, money []string
+	for _, f := range r.Findings {
+		findings = append(findings, view.Join("; ", f.Text, view.Prefix("show: ", f.Show), view.Prefix("accept: ", f.Accept)))
 	}
-	if len(r.Questions) > 0 {
-		section("Questions")
-		for _, q := range r.Questions {
-			say("- %s", esc(q))
-		}
-	}
-	section("Where the time went")
+	list("Findings", findings)
+	list("Questions", r.Questions)
 	for _, u := range r.Uses() {
-		say("- %s: %s (%.0f %%): %s", u.Part, view.Took(u.Seconds), u.Percent, u.Meaning)
+		used = append(used, fmt.Sprintf("%s: %s (%.0f %%): %s", u.Part, view.Took(u.Seconds), u.Percent, u.Meaning))
 	}
-	say("- together: %s", view.Took(r.Time[total]))
+	list("Where the time went", append(used, "together: "+view.Took(r.Time[total])))
+	for _, by := range r.Shares() {
+		text := "by " + by.By + ":"
+		for _, s := range by.Shares {
+			text += "\n  - " + s.Name + ": " + s.Spent()
+		}
+		money = append(money, text)
+	}
 	if r.Cost.Tokens > 0 || r.Cost.USD > 0 {
-		section("Where the money went")
-		for _, by := range r.Shares() {
-			say("- by %s:", by.By)
-			for _, s := range by.Shares {
-				say("  - %s: %s", esc(s.Name), s.Spent())
-			}
-		}
+		list("Where the money went", money)
 	}
-	if len(r.Learned) > 0 {
-		section("What was learned")
-		for _, text := range r.Learned {
-			say("- %s", esc(text))
-		}
-	}
-	section("What to type")
+	list("What was learned", r.Learned)
+	say("\n## What to type\n")
 	if r.Advice != "" {
 		say("%s\n", esc(r.Advice))
 	}

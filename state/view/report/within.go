@@ -50,11 +50,10 @@ func (r *Report) brief(n int) *Report {
 	for i := range b.Findings {
 		short(&b.Findings[i].Text, &b.Findings[i].Show, &b.Findings[i].Accept)
 	}
-	for i := range b.Questions {
-		short(&b.Questions[i])
-	}
-	for i := range b.Learned {
-		short(&b.Learned[i])
+	for _, texts := range [][]string{b.Questions, b.Learned} {
+		for i := range texts {
+			short(&texts[i])
+		}
 	}
 	for i := range b.Cost.Task {
 		short(&b.Cost.Task[i].Name)
