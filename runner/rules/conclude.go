@@ -350,7 +350,11 @@ func nothingLeft(f Conclusion) (Decision, bool) {
 	if f.Plan.Total == 0 || f.Plan.Remaining > 0 {
 		return Decision{}, false
 	}
-	return Decision{Action: ActionContinue, Reason: remark(f)}, true
+	why := remark(f)
+	if why != "" {
+		why += "; "
+	}
+	return Decision{Action: ActionContinue, Reason: why + "the plan has nothing left: ralph looks at everything once more"}, true
 }
 
 // ceilingAfter is ceilings. Of a run of one iteration, people want to know how it went.

@@ -279,7 +279,7 @@ func Unless(normal, text string) string {
 // decided says what follows. The normal case, the next iteration, gets a line only if
 // it has a reason, such as an agent that reports being blocked.
 func decided(e state.Event, d state.Decision) []entry {
-	if d.Rule == "" || d.Rule == "continue" {
+	if d.Rule == "" || d.Rule == "continue" || d.Action == "continue" && d.Rule == "plan_complete" {
 		return one(RoleNote, d.Reason)
 	}
 	what, role := d.Action, RoleNote

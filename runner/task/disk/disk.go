@@ -15,7 +15,7 @@ import (
 )
 
 // ErrUnusable is the error of a file that cannot be a plan.
-var ErrUnusable = errors.New("unusable plan")
+var ErrUnusable = errors.New("the plan cannot be used")
 
 const (
 	// MaxSize is the size in bytes above which a file is refused.

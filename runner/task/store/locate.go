@@ -147,7 +147,7 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return task.List{}, fmt.Errorf("the plan %q does not exist", given)
 	case err != nil:
-		return task.List{}, fmt.Errorf("the plan cannot be used: %w", err)
+		return task.List{}, err
 	}
 	return list, nil
 }

@@ -131,7 +131,7 @@ func (p *plan) finish(name string, in task.Input) error {
 	}
 	var err error
 	if p.Parsed, err = p.format.Parse(in); err != nil {
-		return fmt.Errorf("%w: parse %q: %w", ErrUnusable, name, err)
+		return fmt.Errorf("%w: %q: %w", ErrUnusable, name, err)
 	}
 	p.Path, p.Format = name, p.format.Name
 	if len(p.files) > 1 {

@@ -50,6 +50,14 @@ func (r *Report) next() []string {
 	return []string{"ralph iterations", look, again}
 }
 
+// toType is the advice, and the commands that it does not say. An advice that is one of them stands with them.
+func (r *Report) toType() (advice string, commands []string) {
+	if slices.Contains(r.Next, r.Advice) {
+		return "", r.Next
+	}
+	return r.Advice, slices.DeleteFunc(slices.Clone(r.Next), func(c string) bool { return strings.Contains(r.Advice, c) })
+}
+
 // counted is the number of iterations without the aborted ones, as the run's bounds count them.
 func counted(all []view.Iteration) (n int) {
 	for i := range all {

@@ -79,3 +79,17 @@ func TestBuild_endByBlockedTasks_offersNothingToAccept(t *testing.T) {
 		t.Errorf("%+v, %q", r.Findings, r.next())
 	}
 }
+
+func TestToType_noCommandStandsTwice(t *testing.T) {
+	for advice, want := range map[string]string{
+		"":                               "|ralph iterations,ralph resume",
+		"ralph resume":                   "|ralph iterations,ralph resume",
+		"fix it, then: ralph resume":     "fix it, then: ralph resume|ralph iterations",
+		"wait for the next hour of work": "wait for the next hour of work|ralph iterations,ralph resume",
+	} {
+		got, commands := (&Report{Advice: advice, Next: []string{"ralph iterations", "ralph resume"}}).toType()
+		if got += "|" + strings.Join(commands, ","); got != want {
+			t.Errorf("%q: %s, want %s", advice, got, want)
+		}
+	}
+}

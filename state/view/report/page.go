@@ -54,9 +54,10 @@ func (d pageData) page() []byte {
 	p.put("\n")
 	p.some("<p>Forecast: %s</p>", d.Ahead)
 	p.put("\n<h2>What to type</h2>\n")
-	p.some("<p>%s</p>", d.Advice)
+	advice, commands := d.toType()
+	p.some("<p>%s</p>", advice)
 	p.put("\n<pre>")
-	for _, line := range d.Next {
+	for _, line := range commands {
 		p.put("%s\n", line)
 	}
 	p.put("</pre>\n")

@@ -79,10 +79,11 @@ func (r *Report) page(esc func(string) string) string {
 	}
 	list("What was learned", r.Learned)
 	say("\n## What to type\n")
-	if r.Advice != "" {
-		say("%s\n", esc(r.Advice))
+	advice, commands := r.toType()
+	if advice != "" {
+		say("%s\n", esc(advice))
 	}
-	for _, c := range r.Next {
+	for _, c := range commands {
 		say("    %s", c)
 	}
 	return b.String()

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,8 +135,18 @@ func Of(m *view.Model, now time.Time) Summary {
 		v.Tokens = tokens(u)
 	}
 	v.Checks = checkLines(m, now)
-	v.Notes = m.Run.Notes
+	v.Notes = distinct(m.Run.Notes)
 	return v
+}
+
+// distinct are the notes without those that a later one repeats.
+func distinct(all []view.Note) (notes []view.Note) {
+	for i, n := range all {
+		if !slices.ContainsFunc(all[i+1:], func(o view.Note) bool { return o.Text == n.Text }) {
+			notes = append(notes, n)
+		}
+	}
+	return notes
 }
 
 // tokens adds up to what counts against the hourly budget.

@@ -3,6 +3,7 @@ package summary
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,10 +37,11 @@ func Text(m *view.Model, now time.Time, width int) string {
 	row("project", v.Project)
 	row("state", view.Join(" · ", v.Mark+" "+strings.ToLower(v.Word), v.Asked))
 	wrapped("", v.What)
-	for _, item := range m.Status.Review {
-		if m.Status.Status != state.StatusReview || m.Status.Undone > 0 {
-			break // there is nothing to accept yet
-		}
+	looks := m.Status.Review
+	if m.Status.Status != state.StatusReview || m.Status.Undone > 0 {
+		looks = nil // there is nothing to accept yet
+	}
+	for _, item := range looks {
 		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d",
 			item.Text, item.Show, item.N)))
 	}
@@ -59,6 +61,9 @@ func Text(m *view.Model, now time.Time, width int) string {
 	}
 	checkRows(v.Checks, row)
 	for _, n := range v.Notes {
+		if slices.ContainsFunc(looks, func(item state.ReviewItem) bool { return strings.Contains(n.Text, termtext.Line(item.Text)) }) {
+			continue // it stands above
+		}
 		row(label(n), view.Join(" ", view.Clock(n.At, now), n.Text))
 	}
 	for i, said := range m.Status.Verdicts { // of the latest phase
