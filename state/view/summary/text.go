@@ -37,10 +37,7 @@ func Text(m *view.Model, now time.Time, width int) string {
 	row("project", v.Project)
 	row("state", view.Join(" · ", v.Mark+" "+strings.ToLower(v.Word), v.Asked))
 	wrapped("", v.What)
-	looks := m.Status.Review
-	if m.Status.Status != state.StatusReview || m.Status.Undone > 0 {
-		looks = nil // there is nothing to accept yet
-	}
+	looks := toAccept(m.Status)
 	for _, item := range looks {
 		wrapped(fmt.Sprintf("look %d", item.N), termtext.Line(fmt.Sprintf("%s; show: %s; accept: ralph accept %d",
 			item.Text, item.Show, item.N)))
@@ -61,7 +58,7 @@ func Text(m *view.Model, now time.Time, width int) string {
 	}
 	checkRows(v.Checks, row)
 	for _, n := range v.Notes {
-		if slices.ContainsFunc(looks, func(item state.ReviewItem) bool { return strings.Contains(n.Text, termtext.Line(item.Text)) }) {
+		if among(looks, n) {
 			continue // it stands above
 		}
 		row(label(n), view.Join(" ", view.Clock(n.At, now), n.Text))
@@ -76,6 +73,19 @@ func Text(m *view.Model, now time.Time, width int) string {
 		row("problem", p)
 	}
 	return b.String()
+}
+
+// toAccept are the items that a person has to look at now.
+func toAccept(s state.Status) []state.ReviewItem {
+	if s.Status != state.StatusReview || s.Undone > 0 {
+		return nil
+	}
+	return s.Review
+}
+
+// among reports whether a note says what one of the items says.
+func among(items []state.ReviewItem, n view.Note) bool {
+	return slices.ContainsFunc(items, func(item state.ReviewItem) bool { return strings.Contains(n.Text, termtext.Line(item.Text)) })
 }
 
 // checkRows are those that have not passed, a line each, and then the others.
