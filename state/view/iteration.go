@@ -220,3 +220,13 @@ func (r *Run) Spent(n int) (values []float64, of string) {
 	}
 	return values, of
 }
+
+// Counted is the number of iterations without the aborted ones, as the run's bounds count them.
+func Counted(all []Iteration) (n int) {
+	for i := range all {
+		if all[i].Cut != string(state.RequestAbort) {
+			n++
+		}
+	}
+	return n
+}

@@ -58,16 +58,6 @@ func (r *Report) toType() (advice string, commands []string) {
 	return r.Advice, slices.DeleteFunc(slices.Clone(r.Next), func(c string) bool { return strings.Contains(r.Advice, c) })
 }
 
-// counted is the number of iterations without the aborted ones, as the run's bounds count them.
-func counted(all []view.Iteration) (n int) {
-	for i := range all {
-		if all[i].Cut != string(state.RequestAbort) {
-			n++
-		}
-	}
-	return n
-}
-
 // last is the number of the last iteration.
 func (r *Report) last() (n int) {
 	for _, t := range r.Tasks {

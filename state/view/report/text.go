@@ -89,11 +89,9 @@ func (r *Report) page(esc func(string) string) string {
 	return b.String()
 }
 
-// kindRow is a section of tasks.
-type kindRow struct{ State, Title string }
-
-func kinds() []kindRow {
-	return []kindRow{{TaskDone, "Done"}, {TaskAside, "Put aside"}, {TaskOpen, "Not done"}}
+// kinds are the sections of tasks.
+func kinds() []struct{ State, Title string } {
+	return []struct{ State, Title string }{{TaskDone, "Done"}, {TaskAside, "Put aside"}, {TaskOpen, "Not done"}}
 }
 
 // In are the tasks in a state.
@@ -103,19 +101,15 @@ func (r *Report) In(kind string) []Task {
 
 // Proof is where to look at the work.
 func (t Task) Proof() string {
-	its := make([]string, len(t.Iterations))
-	for i, n := range t.Iterations {
-		its[i] = fmt.Sprint(n)
-	}
-	word := "iteration "
-	if len(its) > 1 {
+	its, word := strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Iterations), " ", ", "), "[]"), "iteration "
+	if len(t.Iterations) > 1 {
 		word = "iterations "
 	}
 	commits := make([]string, len(t.Commits))
 	for i, c := range t.Commits {
 		commits[i] = short(c)
 	}
-	return view.Join(" · ", word+strings.Join(its, ", "), view.Prefix("commit ", strings.Join(commits, ", ")),
+	return view.Join(" · ", word+its, view.Prefix("commit ", strings.Join(commits, ", ")),
 		view.Took(t.Seconds), view.Dollars(t.USD))
 }
 
