@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ralph/state"
-	"ralph/state/view"
 )
 
 // exitClaimed is the exit code of a run that ends while tasks are open and none can be worked on.
