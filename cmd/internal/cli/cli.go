@@ -61,7 +61,7 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 		own.Words = append([]string{rootName}, args...) // options may come before the verb
 	}
 	root, started := newRootCmd(&own)
-	root.SetArgs(cmdline.Texts(args))
+	root.SetArgs(cmdline.Texts(cmdline.Join(args)))
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
 	err := root.Execute()
