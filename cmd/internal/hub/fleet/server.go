@@ -19,7 +19,11 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
 )
+
+// restart is how often the server looks whether its queue is kept, and how long it waits to begin anew.
+const restart = 5 * time.Second
 
 // Server is the embedded one of a user.
 type Server struct {
@@ -131,6 +135,35 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 		}
 		o.Port = o.keep(before.URL)
 	}
+	for begun := false; ; {
+		err := o.live(ctx, dir, d, func(a Access) error {
+			if begun {
+				return nil // as it was
+			}
+			if err := write(Note(o.StateHome), note{a, d.worker}); err != nil {
+				return fmt.Errorf("start the server: %w", err)
+			}
+			u, err := url.Parse(a.URL)
+			if err == nil {
+				o.Port, err = strconv.Atoi(u.Port())
+			}
+			begun = err == nil
+			ready(a.URL)
+			return err
+		})
+		if ctx.Err() != nil || !begun {
+			return err
+		}
+		select { // its disk is full, or was when it started again
+		case <-ctx.Done():
+			return nil
+		case <-time.After(restart):
+		}
+	}
+}
+
+// live is one life of the server: until ctx ends, or nothing can be kept. ready is told how it is reached.
+func (o Server) live(ctx context.Context, dir string, d door, ready func(Access) error) error {
 	options, a, err := o.options(dir, d)
 	if err != nil {
 		return err
@@ -146,25 +179,38 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 		return fmt.Errorf("start the server: %s:%d cannot be listened on", o.Host, o.Port)
 	}
 	a.URL = s.ClientURL()
-	if err := a.open(ctx); err != nil {
-		return err
-	}
-	if err := write(Note(o.StateHome), note{a, d.worker}); err != nil {
-		return fmt.Errorf("start the server: %w", err)
-	}
-	ready(a.URL)
-	<-ctx.Done()
-	return nil
-}
-
-// open makes the queue, so that workers find it before the first run.
-func (a Access) open(ctx context.Context) error {
 	conn, js, err := a.connect("ralph fleet", "")
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	return queue(ctx, conn, js, nil)
+	if err := queue(ctx, conn, js, nil); err != nil { // so that workers find it before the first run
+		return err
+	}
+	if err := ready(a); err != nil {
+		return err
+	}
+	tick := time.NewTicker(restart)
+	defer tick.Stop()
+	for failed := 0; failed < 2; { // with a full disk the queue fails, also when there is room again
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if failed++; keeps(ctx, js) {
+			failed = 0
+		}
+	}
+	return errors.New("the queue of the fleet cannot be kept")
+}
+
+// keeps reports whether the queue still takes offers. The one that it makes is for nobody, and replaces the one before.
+func keeps(ctx context.Context, js jetstream.JetStream) bool {
+	ctx, cancel := context.WithTimeout(ctx, oneTry)
+	defer cancel()
+	_, err := js.Publish(ctx, "ralph.offer.try", nil)
+	return err == nil
 }
 
 func write(path string, n note) error {

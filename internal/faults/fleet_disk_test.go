@@ -1,0 +1,70 @@
+//go:build linux
+
+package faults
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ralph/internal/world"
+)
+
+// The disk of the server is full: what was to be done elsewhere is done here, and nothing is lost. With room again, the
+// workers get turns, from the same server.
+func TestFleet_serversDiskIsFull_nothingIsLost(t *testing.T) {
+	world.Long(t, "a fleet on a disk that fills")
+	if !inNamespace(t) {
+		return
+	}
+	f := &fleet{project: newProject(t, "beside", 2), address: freeAddress(t)}
+	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"=run")
+	store := filepath.Join(f.Home, ".local/state/ralph/fleet/store")
+	f.Do(os.MkdirAll(store, 0o700))
+	f.Do(unix.Mount("none", store, "tmpfs", 0, "size=1m"))
+	t.Cleanup(func() { _ = unix.Unmount(store, unix.MNT_DETACH) })
+	f.startServer()
+	f.workers = append(f.workers, nil)
+	f.startWorker(0)
+	f.ralph("--workers", "fleet:2").Ends(0)
+	f.wantAllOnce()
+	elsewhere := func() (n int) {
+		for _, e := range f.entries("try") {
+			if strings.HasSuffix(e.text, " 0") {
+				n++
+			}
+		}
+		return n
+	}
+	before := elsewhere()
+	if before == 0 {
+		t.Fatal("the worker has had no turn")
+	}
+	fill(store)
+	f.refill(2)
+	p := f.ralph("--workers", "fleet:2")
+	if code := p.Wait(4 * time.Minute); code != 0 {
+		t.Errorf("ended with %d:\n%s", code, p.Said())
+	}
+	f.wantAllOnce()
+	t.Logf("with a full disk, %d turns elsewhere", elsewhere()-before)
+	before = elsewhere()
+	f.Do(os.Remove(filepath.Join(store, "filler")))
+	host, _ := os.Hostname()
+	f.Until("the server lists its worker again", func() bool {
+		p := f.Start("ralph-hub", "workers")
+		p.Wait(world.Patience)
+		return strings.Contains(p.Said(), host)
+	}, f.server.Said)
+	f.refill(4)
+	f.ralph("--workers", "fleet:2").Ends(0)
+	f.wantAllOnce()
+	if elsewhere() == before {
+		t.Error("with room again, the worker gets no turn")
+	}
+	f.close()
+}
