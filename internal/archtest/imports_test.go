@@ -196,24 +196,25 @@ var floors = map[string]int{
 	"cmd/internal/cli/turncmd":    10, // turn: for runs, not for people
 	"cmd/internal/cli/versioncmd": 9,  // version
 
-	"cmd/internal/hub/proxy":   2, // an HTTP proxy that connects to allowed hosts only
-	"cmd/internal/hub/bridge":  0, // a program in a sandbox, and its way to the proxy
-	"config/touch":             1, // what a user can say about being in touch: options
-	"config/projects":          0, // the projects in which a user has started runs: files in, folders out
-	"cmd/internal/hub/door":    0, // who may see the dashboard, and who may act: requests in, yes or no out
-	"cmd/internal/hub/mcp":     2, // the run of a project for another agent: calls of tools in, verbs of ralph out
-	"cmd/internal/hub/acp":     3, // one call of an agent that speaks ACP: a prompt in, lines of JSON out
-	"cmd/internal/hub/records": 4, // the reports of runs that have ended, each read once
-	"cmd/internal/hub/traces":  3, // runs as OpenTelemetry sees them: state files and events in, spans out
-	"cmd/internal/hub/metrics": 3, // what Prometheus reads: state files in, text out
-	"cmd/internal/hub/board":   5, // the dashboard: state files and events in, pages out
-	"cmd/internal/hub/outbox":  0, // what has to be sent, on disk
-	"cmd/internal/hub/webhook": 0, // a signed POST
-	"cmd/internal/hub/replies": 2, // what people send back
-	"cmd/internal/hub/notify":  3, // what is worth a message, its words, and the ways to send it
-	"cmd/internal/hub/watch":   4, // follows one run, and sends what its user wants to hear of
-	"cmd/internal/hub/fleet":   2, // turns over NATS: lines of a run in, lines of a worker out
-	"cmd/internal/hub":         6, // the verbs of ralph-hub: all that uses a network
+	"cmd/internal/hub/proxy":       2, // an HTTP proxy that connects to allowed hosts only
+	"cmd/internal/hub/bridge":      0, // a program in a sandbox, and its way to the proxy
+	"config/touch":                 1, // what a user can say about being in touch: options
+	"config/projects":              0, // the projects in which a user has started runs: files in, folders out
+	"cmd/internal/hub/door":        0, // who may see the dashboard, and who may act: requests in, yes or no out
+	"cmd/internal/hub/mcp":         2, // the run of a project for another agent: calls of tools in, verbs of ralph out
+	"cmd/internal/hub/acp":         3, // one call of an agent that speaks ACP: a prompt in, lines of JSON out
+	"cmd/internal/hub/records":     4, // the reports of runs that have ended, each read once
+	"cmd/internal/hub/traces":      3, // runs as OpenTelemetry sees them: state files and events in, spans out
+	"cmd/internal/hub/metrics":     3, // what Prometheus reads: state files in, text out
+	"cmd/internal/hub/board":       5, // the dashboard: state files and events in, pages out
+	"cmd/internal/hub/outbox":      0, // what has to be sent, on disk
+	"cmd/internal/hub/webhook":     0, // a signed POST
+	"cmd/internal/hub/replies":     2, // what people send back
+	"cmd/internal/hub/notify":      3, // what is worth a message, its words, and the ways to send it
+	"cmd/internal/hub/watch":       4, // follows one run, and sends what its user wants to hear of
+	"cmd/internal/hub/fleet/label": 1, // what a worker has and a task needs
+	"cmd/internal/hub/fleet":       2, // turns over NATS: lines of a run in, lines of a worker out
+	"cmd/internal/hub":             6, // the verbs of ralph-hub: all that uses a network
 
 	"cmd/internal/cli": 11, // the other verbs: joins them all
 

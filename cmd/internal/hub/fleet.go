@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/fleet"
+	"ralph/cmd/internal/hub/fleet/label"
 	"ralph/config/projects"
 	"ralph/runner/carrier"
 )
@@ -45,8 +46,8 @@ func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.
 	return fleet.Access{URL: w.url, Creds: w.creds, Token: os.Getenv(fleet.TokenVar)}, nil
 }
 
-func (w *way) needs() (fleet.Labels, error) {
-	all, err := fleet.ParseLabels(w.labels)
+func (w *way) needs() (label.Set, error) {
+	all, err := label.Parse(w.labels)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--label: %w", err)}
 	}

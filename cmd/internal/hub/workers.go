@@ -39,9 +39,9 @@ func newWorkersCmd() *cobra.Command {
 			} else {
 				failed <- nil
 			}
-			each := func(all []fleet.Here) { show(os.Stdout, need.Of(all)); stop() }
+			each := func(all []fleet.Here) { show(os.Stdout, fleet.Having(need, all)); stop() }
 			if watch {
-				each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(fleet.Sum(need.Of(all))) }
+				each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(sum(fleet.Having(need, all))) }
 			}
 			err = muster(ctx, &w, serve, each)
 			stop()
@@ -105,4 +105,22 @@ func show(to io.Writer, all []fleet.Here) {
 		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%s\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, strings.Join(h.Labels, ","))
 	}
 	_ = t.Flush()
+}
+
+// report is the fleet in a few numbers, as ralph reads it.
+type report struct {
+	Workers int `json:"workers"`
+	Busy    int `json:"busy"`
+	// Slots are those of all workers, by their labels with commas between.
+	Slots map[string]int `json:"slots"`
+}
+
+// sum makes a report of who is here.
+func sum(all []fleet.Here) report {
+	r := report{Workers: len(all), Slots: map[string]int{}}
+	for _, h := range all {
+		r.Busy += h.Busy
+		r.Slots[strings.Join(h.Labels, ",")] += h.Slots
+	}
+	return r
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph/cmd/internal/hub/fleet/label"
 )
 
 const (
@@ -32,48 +32,10 @@ type offer struct {
 	ID string `json:"id"`
 }
 
-// Labels are what a worker has, or what a turn needs, each once and in order.
-type Labels []string
-
-// maxLabels is how many labels there may be.
-const maxLabels = 16
-
-// ParseLabels reads a list such as gpu,linux.
-func ParseLabels(text string) (Labels, error) {
-	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '+' || r == ' ' })
-	for _, label := range all {
-		if len(label) > 32 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-			return nil, fmt.Errorf("the label %q: a label has up to 32 lower-case letters, digits and underscores", label)
-		}
-	}
-	slices.Sort(all)
-	if all = slices.Compact(all); len(all) > maxLabels {
-		return nil, fmt.Errorf("%d labels: there may be %d", len(all), maxLabels)
-	}
-	return all, nil
-}
-
-// line is the line of offers that need these labels: the name of its consumer, and a part of its subject.
-func (l Labels) line() string {
-	if len(l) == 0 {
-		return "any"
-	}
-	return "with-" + strings.Join(l, "-")
-}
-
-// serves reports whether a worker with these labels may take offers from a line.
-func (l Labels) serves(line string) bool {
-	if line == "any" {
-		return true
-	}
-	need, ok := strings.CutPrefix(line, "with-")
-	return ok && !slices.ContainsFunc(strings.Split(need, "-"), func(label string) bool { return !slices.Contains(l, label) })
-}
-
 func offersOf(line string) string { return fmt.Sprintf("ralph.offer.%d.%s", version, line) }
 
 // queue finds the queue of offers, and the line of it, or makes them: with copies where the server is a cluster.
-func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need Labels) error {
+func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need label.Set) error {
 	err := persist(ctx, func(ctx context.Context) error {
 		_, err := js.Stream(ctx, stream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -87,11 +49,11 @@ func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need La
 		if err != nil {
 			return err
 		}
-		if _, err = js.Consumer(ctx, stream, need.line()); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		if _, err = js.Consumer(ctx, stream, need.Line()); !errors.Is(err, jetstream.ErrConsumerNotFound) {
 			return err
 		}
-		c := jetstream.ConsumerConfig{Durable: need.line(), AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: deliver,
-			BackOff: backoff(), MaxAckPending: 10000, FilterSubject: offersOf(need.line()) + ".>"}
+		c := jetstream.ConsumerConfig{Durable: need.Line(), AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: deliver,
+			BackOff: backoff(), MaxAckPending: 10000, FilterSubject: offersOf(need.Line()) + ".>"}
 		if len(need) > 0 {
 			c.InactiveThreshold = kept
 		}

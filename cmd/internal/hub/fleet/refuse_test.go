@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"ralph/cmd/internal/hub/fleet/label"
 )
 
 // crew is workers that carry simulated turns out, until the test ends.
@@ -96,13 +98,14 @@ func TestLabels_aTurnGoesToAWorkerThatHasThem(t *testing.T) {
 	a := startServer(t)
 	var done sync.Map
 	crew(t, Work{Access: a, Carry: named("plain", &done)},
-		Work{Access: a, Carry: named("gpu", &done), Labels: Labels{"gpu"}},
-		Work{Access: a, Carry: named("both", &done), Labels: Labels{"gpu", "linux"}, Slots: 3})
+		Work{Access: a, Carry: named("gpu", &done), Labels: label.Set{"gpu"}},
+		Work{Access: a, Carry: named("both", &done), Labels: label.Set{"gpu", "linux"}, Slots: 3})
 	all := here(t, a, func(all []Here) bool { return len(all) == 3 })
-	if got := Sum(Labels{"gpu"}.Of(all)); got.Workers != 2 || got.Slots["gpu"] != 1 || got.Slots["gpu,linux"] != 3 {
+	got := Having(label.Set{"gpu"}, all)
+	if len(got) != 2 || got[0].Slots+got[1].Slots != 4 {
 		t.Errorf("%+v", got)
 	}
-	for _, need := range []Labels{{"gpu", "linux"}, {"linux"}, {"gpu"}, {"gpu", "linux"}} {
+	for _, need := range []label.Set{{"gpu", "linux"}, {"linux"}, {"gpu"}, {"gpu", "linux"}} {
 		if err := offered(t.Context(), Offer{Access: a, Need: need}); err != nil {
 			t.Fatal(need, err)
 		}
@@ -115,15 +118,15 @@ func TestLabels_aTurnGoesToAWorkerThatHasThem(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	if err := offered(ctx, Offer{Access: a, Need: Labels{"windows"}}); !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if err := offered(ctx, Offer{Access: a, Need: label.Set{"windows"}}); !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		t.Errorf("nobody has the label, and the turn ends: %v", err)
 	}
 	for _, text := range []string{"GPU", "a.b", "a>b", strings.Repeat("x", 33)} {
-		if _, err := ParseLabels(text); err == nil {
+		if _, err := label.Parse(text); err == nil {
 			t.Errorf("%q is a label", text)
 		}
 	}
-	if l, err := ParseLabels("linux, gpu,gpu"); err != nil || l.line() != "with-gpu-linux" {
+	if l, err := label.Parse("linux, gpu,gpu"); err != nil || l.Line() != "with-gpu-linux" {
 		t.Error(l, err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
+
+	"ralph/cmd/internal/hub/fleet/label"
 )
 
 // Here is what a worker says about itself when the roll is called.
@@ -125,25 +127,7 @@ func (r *roll) call() (all []Here, changed bool) {
 	return all, changed
 }
 
-// Of are those who have the labels.
-func (l Labels) Of(all []Here) []Here {
-	return slices.DeleteFunc(slices.Clone(all), func(h Here) bool { return !Labels(h.Labels).serves(l.line()) })
-}
-
-// Report is the fleet in a few numbers, as ralph reads it.
-type Report struct {
-	Workers int `json:"workers"`
-	Busy    int `json:"busy"`
-	// Slots are those of all workers, by their labels with commas between.
-	Slots map[string]int `json:"slots"`
-}
-
-// Sum makes a report of who is here.
-func Sum(all []Here) Report {
-	r := Report{Workers: len(all), Slots: map[string]int{}}
-	for _, h := range all {
-		r.Busy += h.Busy
-		r.Slots[strings.Join(h.Labels, ",")] += h.Slots
-	}
-	return r
+// Having are those who have the labels.
+func Having(need label.Set, all []Here) []Here {
+	return slices.DeleteFunc(slices.Clone(all), func(h Here) bool { return !label.Set(h.Labels).Serves(need.Line()) })
 }

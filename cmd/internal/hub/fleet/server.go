@@ -41,7 +41,7 @@ var ErrRuns = errors.New("start the server: one of yours runs already on this ma
 
 // keep is the port to listen on: with any, the one of the server before, so that its workers find this one. Another
 // program may have taken it.
-func (o Server) keep(before string) int {
+func (o Server) keep(ctx context.Context, before string) int {
 	u, err := url.Parse(before)
 	if o.Port >= 0 || err != nil {
 		return o.Port
@@ -50,7 +50,7 @@ func (o Server) keep(before string) int {
 	if err != nil {
 		return o.Port
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(o.Host, u.Port()))
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(o.Host, u.Port()))
 	if err != nil {
 		return o.Port
 	}
@@ -133,7 +133,7 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 		if before.WorkerToken != "" {
 			d.worker = before.WorkerToken // workers elsewhere know it
 		}
-		o.Port = o.keep(before.URL)
+		o.Port = o.keep(ctx, before.URL)
 	}
 	for begun := false; ; {
 		err := o.live(ctx, dir, d, func(a Access) error {

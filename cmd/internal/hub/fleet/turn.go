@@ -13,12 +13,14 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
+
+	"ralph/cmd/internal/hub/fleet/label"
 )
 
 // Offer is a turn that wants a worker.
 type Offer struct {
 	Access
-	Need Labels // of the worker
+	Need label.Set // of the worker
 	// Fits says why a worker with this version of ralph cannot work for the run, whose first line is given; nil: all can.
 	Fits func(hello []byte, theirs string) error
 	// Refused is told about each claim and message that is refused, with their number so far; nil: nobody is.
@@ -50,7 +52,7 @@ func Turn(ctx context.Context, o Offer, in io.Reader, out io.Writer) error {
 		return err
 	}
 	data, _ := json.Marshal(offer{V: version, ID: t.id}) // plain values: it cannot fail
-	subject := offersOf(o.Need.line()) + "." + t.id
+	subject := offersOf(o.Need.Line()) + "." + t.id
 	err = persist(ctx, func(ctx context.Context) error { // offered twice, it is carried out once
 		_, err := js.Publish(ctx, subject, data)
 		return err

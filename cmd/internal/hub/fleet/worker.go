@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
+	"ralph/cmd/internal/hub/fleet/label"
 	"ralph/ptyexec"
 )
 
@@ -25,7 +26,7 @@ import (
 type Work struct {
 	Access
 	Slots  int
-	Labels Labels
+	Labels label.Set
 	Host   string // for people
 	Ralph  string // the version of the ralph of Args; empty: unknown
 	Args   []string
@@ -117,13 +118,13 @@ func (l *lines) find(ctx context.Context) ([]jetstream.Consumer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, oneTry)
 	defer cancel()
-	names := []string{Labels{}.line()}
+	names := []string{label.Set{}.Line()}
 	if len(l.w.Labels) > 0 {
 		all, err := l.w.lineNames(ctx)
 		if err != nil {
 			return nil, err
 		}
-		names = slices.DeleteFunc(all, func(name string) bool { return !l.w.Labels.serves(name) })
+		names = slices.DeleteFunc(all, func(name string) bool { return !l.w.Labels.Serves(name) })
 	}
 	var found []jetstream.Consumer
 	for _, name := range names {
