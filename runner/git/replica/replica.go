@@ -164,6 +164,12 @@ func (r *Replica) Put(name, text string, exists bool) error {
 	return nil
 }
 
+// Env is what commands in the copy need besides their own environment. Python takes the bytecode beside a file for that
+// of the file if it has the same size and changed in the same second, so in a copy it neither reads nor writes any.
+func (r *Replica) Env() []string {
+	return []string{"PYTHONDONTWRITEBYTECODE=1", "PYTHONPYCACHEPREFIX=" + filepath.Join(r.top, "bytecode")}
+}
+
 // Close removes the copy.
 func (r *Replica) Close() {
 	if r.files != nil {

@@ -3,6 +3,7 @@ package replica_test
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -96,6 +97,40 @@ func TestMake_targetOfCargo_isCopiedWithItsTimes(t *testing.T) {
 	in.Write("target/debug/deps/shop-1", "of other code")
 	if got := p.Read("target/debug/deps/shop-1"); got != "built" {
 		t.Errorf("the project has %q", got)
+	}
+}
+
+// Bytecode that is in the state may be that of another text of its file.
+func TestEnv_bytecodeInTheState_isNotRun(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 here")
+	}
+	p, home := project(t)
+	run := func(dir string, env []string, args ...string) string {
+		c := exec.Command(python, args...)
+		c.Dir, c.Env = dir, append(os.Environ(), env...)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	p.Write("shop.py", "print(1)\n")
+	run(p.Dir, nil, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "shop.py")
+	p.Write("shop.py", "print(2)\n")
+	p.Commit("bytecode of another text")
+	r, in := made(t, home, p.Dir, p.Git("rev-parse", "HEAD"))
+	if got := run(r.Dir, nil, "-c", "import shop"); got != "1\n" {
+		t.Fatalf("the bytecode is not run at all: %q", got)
+	}
+	if got := run(r.Dir, r.Env(), "-c", "import shop"); got != "2\n" {
+		t.Errorf("ran %q, want what shop.py says: 2", got)
+	}
+	in.Write("new.py", "print(3)\n")
+	run(r.Dir, r.Env(), "-c", "import new")
+	if left, _ := filepath.Glob(in.Path("__pycache__/new*")); len(left) > 0 {
+		t.Errorf("written: %v", left)
 	}
 }
 

@@ -103,8 +103,7 @@ func (x *probe) with(ctx context.Context, rows []gate.Check, files []git.Text) (
 		}
 		s.Baseline, s.Flakes, s.Progress = nil, nil, progress(x.p.Tell)
 		s.Place.Dir, s.Place.Box.Dir, s.Place.Box.Write = x.copied.Dir, x.copied.Dir, x.copied.Borrowed
-		// a file may change twice within the second that Python compares
-		s.Place.Env = append(slices.Clip(s.Place.Env), "PYTHONDONTWRITEBYTECODE=1")
+		s.Place.Env = slices.Concat(s.Place.Env, x.copied.Env())
 	}
 	s.Checks = rows
 	for _, f := range files {

@@ -158,7 +158,7 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 		return false, err
 	}
 	cmd, err := box.Wrap(ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(copied.Dir, b.check.Dir), Env: b.vars,
+		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(copied.Dir, b.check.Dir), Env: slices.Concat(b.vars, copied.Env()),
 		Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.Kill,
 	}, copied.Borrowed...)
 	if err != nil {
