@@ -5,19 +5,18 @@ import (
 	"sync"
 )
 
-// language is a row: which files contain tests, and what a skipped test looks like. The
-// patterns match single trimmed lines unless stated otherwise, from their start, so that
-// words in comments and strings do not match.
+// language is a row: which files contain tests, and what a skipped test looks like. The patterns match single trimmed
+// lines unless stated otherwise, from their start, so that words in comments and strings do not match.
 type language struct {
-	tests *regexp.Regexp // path of a file that the test runner loads
-	code  *regexp.Regexp // path of any file of the language
-	test  *regexp.Regexp // start of a test
-	name  *regexp.Regexp // a test or group of tests; group 1 is its name
-	mark  *regexp.Regexp // skips the test named on the same line or below: a decorator, xit()
-	call  *regexp.Regexp // skips the test named above: t.Skip()
-	whole *regexp.Regexp // skips the whole file
-	// mute matches in the whole text. Each match keeps other tests from running, also in a
-	// new file; nil: none.
+	tests  *regexp.Regexp // path of a file that the test runner loads
+	code   *regexp.Regexp // path of any file of the language
+	test   *regexp.Regexp // start of a test
+	name   *regexp.Regexp // a test or group of tests; group 1 is its name
+	mark   *regexp.Regexp // skips the test named on the same line or below: a decorator, xit()
+	call   *regexp.Regexp // skips the test named above: t.Skip()
+	whole  *regexp.Regexp // skips the whole file
+	script bool           // a file in which no test starts is a test by itself
+	// mute matches in the whole text. Each match keeps other tests from running, also in a new file; nil: none.
 	mute *regexp.Regexp
 }
 
@@ -69,6 +68,10 @@ var languages = sync.OnceValue(func() []language {
 			test: re(`^@test `), name: re(`^@test ["'](.*?)["']`),
 			mark: re(never), call: re(`^skip(?:$| ["'])`), whole: re(never),
 			mute: re(`(?m)^# bats test_tags=bats:focus`),
+		},
+		{ // shell; a script without functions for its tests is one test
+			code: re(`\.sh$`), tests: re(`(?:^|/)(?:test[-_][^/]*|[^/]*[-_]test)\.sh$|(?:^|/)tests?/[^/]*\.sh$`), script: true,
+			test: re(`^(?:function )?test\w*\s*\(\)`), name: re(`^(?:function )?(test\w*)`), mark: re(never), call: re(never), whole: re(never),
 		},
 	}
 })

@@ -101,6 +101,9 @@ func (l *language) count(text string) int {
 			n++
 		}
 	}
+	if n == 0 && l.script && strings.TrimSpace(text) != "" {
+		return 1
+	}
 	return n
 }
 
