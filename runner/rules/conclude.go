@@ -62,7 +62,7 @@ func ConcludeRules() []Rule[Conclusion] {
 		{"complete", "the plan has nothing left, no required check fails, and the final message signals or there are checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
 			"stop 0", complete},
 		{"claimed_incomplete", "the final message signals completion, but tasks are open, or a check fails and nothing changed",
-			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row: stop 8", claimedIncomplete},
+			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row that close no task: stop 8", claimedIncomplete},
 		{ruleStagnation, "no progress, or only a change that was made and taken back before, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
 		{ruleSameError, "the same error, or the same failure of a tool while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
 		{ruleDecline, "no progress in 2 iterations and 3 ever shorter answers, together by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},

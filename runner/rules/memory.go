@@ -16,7 +16,7 @@ import (
 // breaker inside outlives the run.
 type Memory struct {
 	Breaker    state.Breaker
-	Claims     int  // consecutive claims of completion
+	Claims     int  // consecutive claims of completion; those of turns that close one task of several do not count
 	TestOnly   int  // consecutive test-only iterations
 	Damages    int  // iterations in which state files were damaged
 	Retries    int  // transient failures since the last answer
@@ -65,12 +65,23 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	m.Retries, m.Limits, m.Stale = 0, 0, false
 	m.Iterations++
 	m.Failures = m.failures(r)
-	m.Claims = streak(m.Claims, r.Claims() && !r.Proof.Handed && !((r.Proof.Unearned || r.Proof.Warned) && r.Progress()))
+	m.Claims = streak(m.Claims, insists(r))
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())
 	if r.Cut == "" && len(r.Call.Asks) == 0 { // who asks is not stuck
 		m.Breaker = breakerAfter(m.Breaker, r, p, now)
 	}
 	return m
+}
+
+// insists reports whether the agent claims completion and has no excuse. An agent that closes its task and takes it for
+// everything has one: the next prompt has the next task.
+func insists(r turn.Result) bool {
+	left := r.Proof.After.Remaining
+	switch {
+	case !r.Claims(), r.Proof.Handed, left > 0 && left < r.Work.Before.Remaining:
+		return false
+	}
+	return !r.Proof.Unearned && !r.Proof.Warned || !r.Progress()
 }
 
 // failures counts failed calls whatever they changed. An agent that stops at its own

@@ -221,22 +221,6 @@ func TestMemory_transientForEver_isBounded(t *testing.T) {
 	}
 }
 
-func TestMemory_claims_areConsecutive(t *testing.T) {
-	claiming := busy(1)
-	claiming.Call.Signalled, claiming.Call.Signal = true, statusblock.Signal{Exit: true, HasExit: true}
-	if m := fold(fresh(), defaults(), claiming, claiming); m.Claims != 2 {
-		t.Errorf("claims = %d, want 2", m.Claims)
-	}
-	if m := fold(fresh(), defaults(), claiming, busy(2), claiming); m.Claims != 1 {
-		t.Errorf("claims = %d after a break, want 1", m.Claims)
-	}
-	limited := idle(2)
-	limited.Call.Outcome.Class = ending.UsageLimit
-	if m := fold(fresh(), defaults(), claiming, limited, claiming); m.Claims != 2 {
-		t.Errorf("claims = %d with a limit in between, want 2", m.Claims)
-	}
-}
-
 func TestTestOnly_needsTheBlockAndNoFinishedTask(t *testing.T) {
 	it := busy(1)
 	it.Call.Signalled, it.Call.Signal = true, statusblock.Signal{WorkType: "TESTING"}

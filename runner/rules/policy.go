@@ -76,7 +76,7 @@ func (o *Policy) Options() []option.Row {
 	}, {
 		Group: "Prompt and plan", Key: "COMPLETION_CLAIMS", YAML: "plan.completion_claims",
 		Kind: option.Int, Default: "2", Min: "1", Max: "100", Field: &o.CompletionClaims,
-		Help: "Consecutive signals of completion after which a run without a plan completes, and a run with open tasks stops.",
+		Help: "Consecutive signals of completion that complete a run without a plan, and stop a run that has open tasks and closes none.",
 	}, {
 		Group: "Limits", Key: "MAX_ITERATIONS_PER_TASK", YAML: "limits.iterations_per_task",
 		Kind: option.Int, Default: "10", Min: "0", Max: "100000", Field: &o.MaxPerTask,
