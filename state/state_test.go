@@ -347,7 +347,7 @@ func TestGitignore_hidesStateAndShowsTheUsersFiles(t *testing.T) {
 	if err := w.SaveStatus(Status{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"PROMPT.md", "fix_plan.md", "config.yaml", "specs/a.md"} {
+	for _, name := range []string{"PROMPT.md", "fix_plan.md", "tasks.json", "config.yaml", "specs/a.md"} {
 		path := w.path(name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
 			t.Fatal(err)
@@ -365,7 +365,7 @@ func TestGitignore_hidesStateAndShowsTheUsersFiles(t *testing.T) {
 	}
 	run("init", "-q")
 	got := strings.Fields(run("ls-files", "--others", "--exclude-standard"))
-	want := []string{".ralph/.gitignore", ".ralph/PROMPT.md", ".ralph/config.yaml", ".ralph/fix_plan.md", ".ralph/specs/a.md"}
+	want := []string{".ralph/.gitignore", ".ralph/PROMPT.md", ".ralph/config.yaml", ".ralph/fix_plan.md", ".ralph/specs/a.md", ".ralph/tasks.json"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("git sees (-want +got):\n%s", diff)
 	}

@@ -27,6 +27,7 @@ const Gitignore = `# ralph's state; the files below are yours
 !PROMPT.md
 !fix_plan.md
 !prd.json
+!tasks.json
 !AGENT.md
 !config.yaml
 !progress.txt

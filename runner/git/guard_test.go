@@ -94,14 +94,15 @@ func TestChanges_fileThatChangedAgain_hasAnotherDigest(t *testing.T) {
 	p.Write("staged.txt", "staged\n")
 	p.Write("same.txt", "same\n")
 	p.Write(".ralph/fix_plan.md", "- [ ] one\n")
+	p.Write(".ralph/tasks.json", "{}\n")
 	p.Git("add", "staged.txt")
 	start := p.observe()
 	p.Write("a.txt", "the agent's\n")
-	for _, name := range []string{"b.txt", "dirty.txt", "staged.txt", ".ralph/fix_plan.md"} {
+	for _, name := range []string{"b.txt", "dirty.txt", "staged.txt", ".ralph/fix_plan.md", ".ralph/tasks.json"} {
 		p.Write(name, "changed further\n")
 	}
 	was, now := start.Changes(), p.observe().Changes()
-	for _, name := range []string{".ralph/fix_plan.md", "b.txt", "dirty.txt", "staged.txt", "same.txt"} {
+	for _, name := range []string{".ralph/fix_plan.md", ".ralph/tasks.json", "b.txt", "dirty.txt", "staged.txt", "same.txt"} {
 		if same := was[name] == now[name]; same != (name == "same.txt") || was[name] == "" || now[name] == "" {
 			t.Errorf("%s: %q, then %q", name, was[name], now[name])
 		}

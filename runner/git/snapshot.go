@@ -156,7 +156,7 @@ func ownState(path string) bool {
 func userFile(path string) bool {
 	_, name, _ := strings.Cut("/"+path, "/.ralph/")
 	switch name {
-	case "prd.json", "config.yaml", ".gitignore":
+	case "prd.json", "tasks.json", "config.yaml", ".gitignore":
 		return true
 	}
 	return strings.HasSuffix(name, ".md") && (strings.HasPrefix(name, "specs/") || !strings.Contains(name, "/"))

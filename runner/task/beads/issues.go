@@ -87,7 +87,7 @@ func read(row gjson.Result, list *task.List) (issue, error) {
 	state, known := words().Of(text("status"))
 	if !known {
 		state = task.Blocked
-		list.Faults = append(list.Faults, fmt.Sprintf("issue %q: unknown status %q; known: %s", one.ID, text("status"),
+		list.Faults = append(list.Faults, fmt.Sprintf("issue %q: unknown status %.40q; known: %s", one.ID, text("status"),
 			words().Known()))
 	}
 	if one.State = state; words().Write[state] != text("status") {

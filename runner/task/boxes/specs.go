@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tidwall/gjson"
-
 	"ralph/runner/task"
 )
 
@@ -51,8 +49,12 @@ func Kiro(in task.Input) (task.Parsed, error) {
 	p.unknownMarks("[ ], [x], [-], [~], [ ]*")
 	p.Marking = "Tick the box of the task in `%s` (the mark in it becomes `x`)"
 	for _, f := range in.Files[1:] {
-		if tasks := gjson.GetBytes(f.Data, "approvals.tasks"); tasks.Get("approved").Type == gjson.False {
-			p.Faults = append(p.Faults, fmt.Sprintf("the tasks of this spec are not approved: approvals.tasks.approved in %s is false", f.Name))
+		fault, err := approval(f)
+		if err != nil {
+			return p.Parsed, err
+		}
+		if fault != "" {
+			p.Faults = append(p.Faults, fault)
 		}
 	}
 	return p.Parsed, nil

@@ -33,8 +33,24 @@ func PRD(in task.Input) (task.Parsed, error) {
 	if !stories.IsArray() {
 		return r.Parsed, r.wrong("userStories", stories, "an array of stories")
 	}
+	if err := r.alone(top, "userStories", "tasks", "items"); err != nil {
+		return r.Parsed, err
+	}
 	err = r.records("userStories", stories, r.simple)
 	return r.Parsed, err
+}
+
+// alone returns an error if other lists beside that of the plan have tasks, too.
+func (r *reader) alone(top object, own string, others ...string) error {
+	for _, name := range others {
+		list := top.get(name)
+		first := list.Get("0")
+		if first.Get("id").Exists() && (first.Get("status").Exists() || first.Get("passes").Exists()) {
+			line, _ := position(r.data, list.Index)
+			return fmt.Errorf("line %d: %q is another plan beside %q: one file has one plan", line, name, own)
+		}
+	}
+	return nil
 }
 
 // simple adds a record that is one task.
@@ -115,6 +131,9 @@ func Tasks(in task.Input) (task.Parsed, error) {
 	tasks := root.Get("tasks")
 	if !tasks.IsArray() {
 		return r.Parsed, fmt.Errorf("line 1: must be an object with an array %q", "tasks")
+	}
+	if err := r.alone(members(root), "tasks", "userStories", "items"); err != nil {
+		return r.Parsed, err
 	}
 	err = r.records("tasks", tasks, func(rec record) error {
 		t, spot, err := r.one(rec)

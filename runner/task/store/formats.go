@@ -70,7 +70,7 @@ var formats = sync.OnceValue(func() []format {
 		Name: "PRD folder", Where: []string{"docs/prd"}, Files: []string{"*.json"},
 		Parse: records.Folder, New: records.NewItem(), Title: records.Title,
 	}, {
-		Name: "Spec Kit", Find: findSpecKit,
+		Name: "Spec Kit", Find: findSpecKit, Globs: []string{".specify/feature.json"}, Parse: boxes.NoFeature,
 	}, {
 		Name: "BMAD sprint", Where: []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "docs/sprint-artifacts/sprint-status.yaml",
 			"docs/sprint-status.yaml", "docs/stories/sprint-status.yaml", "sprint-status.yaml"},
@@ -89,8 +89,7 @@ var formats = sync.OnceValue(func() []format {
 		Name: "Kiro", Where: []string{".kiro/specs/*/tasks.md"}, Globs: []string{".kiro/specs/*/tasks.md"},
 		Beside: []string{"spec.json"}, Parse: boxes.Kiro, New: boxes.New(boxes.NextTop), Title: boxes.Title,
 	}, {
-		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"},
-		Globs:  []string{".taskmaster/tasks/tasks.json"},
+		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"}, Globs: []string{".taskmaster/tasks/tasks.json"},
 		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Because: records.Informed,
 	}, {
 		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"}, Beside: []string{"config.yml"},
@@ -131,14 +130,15 @@ func (f format) fits(name string) bool {
 
 // findSpecKit is the tasks.md of the current feature, else those of all features.
 func findSpecKit(project string) []string {
-	config, _, _ := disk.Read(filepath.Join(project, ".specify", "feature.json")) // without it, the environment may name one
-	if feature := boxes.Feature(project, config); feature != "" {
+	named := filepath.Join(project, ".specify", "feature.json")
+	config, _, _ := disk.Read(named) // without it, the environment may name one
+	switch feature, ok := boxes.Feature(project, body(config)); {
+	case !ok:
+		return []string{named} // reading it says what is wrong
+	case feature != "":
 		return disk.Matches(project, path.Join(filepath.ToSlash(feature), "tasks.md"))
 	}
-	if len(disk.Matches(project, ".specify")) == 0 {
-		return nil
-	}
-	return disk.Matches(project, "specs/*/tasks.md")
+	return below("specs/*/tasks.md", ".specify")(project)
 }
 
 // below looks for a folder in projects that have one of the others.

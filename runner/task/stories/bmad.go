@@ -55,6 +55,7 @@ func Sprint(in task.Input) (task.Parsed, error) {
 // places in the file allow a change of nothing else.
 func (s *sprint) stories(docs map[string]*story) error {
 	start, number, inside, found := 0, 0, false, false
+	var first struct{ line, indent int }
 	for raw := range strings.Lines(s.text) {
 		number++
 		line := strings.TrimRight(raw, "\r\n")
@@ -71,6 +72,16 @@ func (s *sprint) stories(docs map[string]*story) error {
 				}
 			}
 		case inside:
+			indent := len(line) - len(strings.TrimLeft(line, " "))
+			if line[indent] == '\t' {
+				return fmt.Errorf("line %d: must be indented with blanks, found %.40q", number, content)
+			}
+			if first.line == 0 {
+				first.line, first.indent = number, indent
+			}
+			if indent < first.indent {
+				return fmt.Errorf("line %d: must be indented like line %d, found %.40q", number, first.line, content)
+			}
 			m := sprintKey().FindStringSubmatchIndex(line)
 			if m == nil {
 				return fmt.Errorf("line %d: must be \"KEY: status\", found %.40q", number, content)
@@ -124,7 +135,7 @@ func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 	word := s.text[at.Start:at.End]
 	state, known := s.words.Of(word)
 	if !known {
-		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %q of %q; known: %s", line,
+		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %.40q of %q; known: %s", line,
 			word, key, s.words.Known()))
 		state = task.Blocked
 	}

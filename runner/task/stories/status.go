@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -114,7 +115,7 @@ func (s *status) says(d *doc, at found, words task.Words) {
 		word := d.text[at.Start:at.End]
 		if s.state = state; !known {
 			s.state = task.Blocked
-			s.fault = fmt.Sprintf("%s line %d: unknown status %q; known: %s", d.Name, at.line, text, words.Known())
+			s.fault = fmt.Sprintf("%s line %d: unknown status %.40q; known: %s", d.Name, at.line, text, words.Known())
 		}
 		if words.Write[state] != word || !known {
 			s.word = word
@@ -159,38 +160,56 @@ func Title(title string) string {
 	return title
 }
 
-// choices reads boxes that are states, as Portuguese templates have them.
-func (d *doc) choices(lines []markdown.Line) (s status) {
-	labels := map[string]task.State{
+// boxLabels are the names of boxes that are states.
+func boxLabels() map[string]task.State {
+	return map[string]task.State{
 		"rascunho": task.Blocked, "pronta": task.Open, "pronto": task.Open, "pendente": task.Open, "a fazer": task.Open,
 		"aprovada": task.Open, "em andamento": task.Active, "em desenvolvimento": task.Active,
-		"em revisão": task.Review, "pronta para revisão": task.Review, "bloqueada": task.Blocked,
+		"em progresso": task.Active, "em revisão": task.Review, "revisão": task.Review, "pronta para revisão": task.Review, "bloqueada": task.Blocked,
 		"bloqueado": task.Blocked, "concluída": task.Done, "concluído": task.Done, "concluida": task.Done,
 	}
+}
+
+// choices reads boxes that are states, as Portuguese templates have them. A ticked one that is no state is
+// opened again when a state is written.
+func (d *doc) choices(lines []markdown.Line) (s status) {
+	labels := boxLabels()
 	writable := map[task.State]bool{}
+	var odd status
 	for _, l := range lines {
 		texts, boxes := d.items([]markdown.Line{l})
 		if len(boxes) != 1 || len(texts) != 1 {
 			continue
 		}
+		marked := d.text[boxes[0].Range.Start] != ' '
 		state, known := labels[strings.ToLower(strings.Trim(texts[0], " *_."))]
-		if !known {
+		if !known && !marked {
 			continue
 		}
 		words := map[task.State]string{}
 		for any := task.Open; any <= task.Dropped; any++ {
 			words[any] = " "
 		}
+		at := boxes[0].Range
+		s.places = append(s.places, task.Place{Range: at, Words: words})
+		if !known {
+			odd.line, odd.word = l.Number, texts[0]
+			continue
+		}
 		if !writable[state] {
 			words[state], writable[state] = "x", true
 		}
-		at := boxes[0].Range
-		s.places = append(s.places, task.Place{Range: at, Words: words})
-		if s.line == 0 || d.text[at.Start] != ' ' {
-			if s.line = l.Number; d.text[at.Start] != ' ' {
-				s.state = state
-			}
+		if s.line == 0 || marked {
+			s.line = l.Number
 		}
+		if marked {
+			s.state = state
+		}
+	}
+	if s.line > 0 && odd.line > 0 {
+		s.state, s.word, s.line = task.Blocked, odd.word, odd.line
+		s.fault = fmt.Sprintf("%s line %d: unknown status %.40q; known: %s", d.Name, odd.line, odd.word,
+			strings.Join(slices.Sorted(maps.Keys(labels)), ", "))
 	}
 	for _, p := range s.places {
 		for state := range p.Words {
