@@ -125,7 +125,7 @@ type Title struct {
 	File             string // that the panel shows; relative to the project if there is room
 }
 
-// Title draws the rule above a panel, in the first row.
+// Title draws the rule above a panel, in the first row. Of what stands at the right, the last parts go if there is no room.
 func (c Canvas) Title(t Title) {
 	style := c.Dim()
 	c.Text(0, 0, style, strings.Repeat("─", c.W))
@@ -136,9 +136,18 @@ func (c Canvas) Title(t Title) {
 	x := c.Text(1, 0, style, " "+t.Key+" ")
 	x = c.Text(x, 0, mark, t.Name)
 	x = c.Text(x, 0, style, " ")
-	if w := termtext.Width(t.Right); w > 0 && x+w+4 <= c.W {
-		c.Text(c.W-w-3, 0, style, " "+t.Right+" ")
+	for right, more := t.Right, true; right != "" && more; right, more = cutLast(right) {
+		if w := termtext.Width(right); x+w+4 <= c.W {
+			c.Text(c.W-w-3, 0, style, " "+right+" ")
+			return
+		}
 	}
+}
+
+// cutLast returns a text without the last of its parts; more: it has had one.
+func cutLast(text string) (rest string, more bool) {
+	at := strings.LastIndex(text, " · ")
+	return text[:max(at, 0)], at > 0
 }
 
 // First is the row of a list of n rows at which the screen begins, so that the selected one is on
