@@ -19,7 +19,9 @@ func (c *Config) InTouch() (touch.Settings, error) {
 	}
 	var kinds []string
 	for _, row := range state.Kinds() {
-		kinds = append(kinds, string(row.Kind))
+		if !row.Kind.Streams() {
+			kinds = append(kinds, string(row.Kind))
+		}
 	}
 	err := s.Check(kinds)
 	if err != nil {

@@ -42,6 +42,16 @@ func Kinds() []KindRow {
 	}
 }
 
+// Streams reports whether events of the kind come with each line or call of an agent. They
+// stay on this machine: sent one by one, they would be too many.
+func (k Kind) Streams() bool {
+	switch k {
+	case KindText, KindToolResult, KindTool, KindUsage:
+		return true
+	}
+	return false
+}
+
 // Kind implements Payload.
 func (RunStart) Kind() Kind { return KindRunStart }
 

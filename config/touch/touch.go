@@ -88,7 +88,7 @@ func (s *Settings) Options() []option.Row {
 		Group: group, Key: "WEBHOOK_EVENTS", YAML: "webhooks.events", Kind: option.List,
 		Default: "run_start,iteration_start,iteration_end,question,answer,task,decision,paused,run_end",
 		Field:   &s.WebhookEvents,
-		Help:    "Kinds of events that webhooks get; docs/state.md lists them.",
+		Help:    "Kinds of events that webhooks get: those of docs/state.md but text, tool, tool_result and usage.",
 	}, {
 		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true,
 		Field: &s.Replies,
@@ -100,7 +100,7 @@ func (s *Settings) Options() []option.Row {
 	}}
 }
 
-// Check returns what is wrong with the values; nil: nothing. kinds are those of events.
+// Check returns what is wrong with the values; nil: nothing. kinds are those of events that are sent.
 // The error names no address: it may hold a key.
 func (s Settings) Check(kinds []string) error {
 	if err := s.checkAddresses(); err != nil {

@@ -124,3 +124,46 @@ func TestNotifyWatch_startsRalphHubForTheLatestRun(t *testing.T) {
 		t.Errorf("ralph-hub got %q and %s", args, job)
 	}
 }
+
+// Without ralph-hub nothing can be sent: what says that a message was not sent must say why.
+func TestInTouch_withoutRalphHub_isNamedByDoctorAndTest(t *testing.T) {
+	otherHome(t)
+	t.Setenv("PATH", t.TempDir())
+	dir := t.TempDir()
+	if out, _ := verb(t, dir, "doctor"); strings.Contains(out, "ralph-hub") {
+		t.Errorf("doctor misses a program that nothing asks for: %s", out)
+	}
+	t.Setenv("NOTIFY", "ntfy://ntfy.sh/secret")
+	for _, c := range []struct {
+		typed []string
+		want  string
+	}{
+		{[]string{"doctor"}, "warn  hub       no notifications, webhooks or replies: ralph-hub is neither beside ralph nor in PATH"},
+		{[]string{"notify", "test"}, "nothing was sent: ralph-hub is neither beside ralph nor in PATH"},
+	} {
+		out, err := verb(t, dir, c.typed...)
+		if err != nil {
+			out += err.Error()
+		}
+		if !strings.Contains(out, c.want) || strings.Contains(out, "secret") {
+			t.Errorf("ralph %q says %q, want %q", c.typed, out, c.want)
+		}
+	}
+}
+
+// Events that come with each line of an agent never leave this machine, so nobody may wait for them.
+func TestWebhookEvents_kindsThatAreNotSent_areRefused(t *testing.T) {
+	otherHome(t)
+	t.Setenv("WEBHOOKS", "http://127.0.0.1:1/")
+	for kind, code := range map[string]int{"text": rules.ExitUsage, "tool": rules.ExitUsage, "tool_result": rules.ExitUsage,
+		"usage": rules.ExitUsage, "finding": 0, "phase": 0} {
+		t.Setenv("WEBHOOK_EVENTS", "run_end,"+kind)
+		out, err := verb(t, t.TempDir(), "config", "--check")
+		if err != nil {
+			out += err.Error()
+		}
+		if cmdline.ExitCode(err) != code || code != 0 && !strings.Contains(out, `WEBHOOK_EVENTS: "`+kind+`" is not one of run_start, `) {
+			t.Errorf("%s: exit code %d, says %q; want %d", kind, cmdline.ExitCode(err), out, code)
+		}
+	}
+}

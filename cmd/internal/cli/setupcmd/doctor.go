@@ -21,6 +21,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/ledger"
 	"ralph/runner/rules"
+	"ralph/runner/sandbox"
 	"ralph/runner/task/journal"
 	"ralph/state"
 )
@@ -94,11 +95,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	for _, w := range warnings {
 		d.warn("config", "%v", w)
 	}
-	if _, err := cfg.InTouch(); err != nil {
-		d.fail(rules.ExitUsage, "config", "%v", err)
-	} else {
-		d.ok("config", "valid")
-	}
+	d.touch()
 	d.prompt()
 	d.plan()
 	d.trust()
@@ -117,6 +114,19 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	d.machine()
 	d.state()
 	return d.end()
+}
+
+// touch says whether the options of being in touch can be kept.
+func (d *diagnosis) touch() {
+	settings, err := d.p.Config.InTouch()
+	if err != nil {
+		d.fail(rules.ExitUsage, "config", "%v", err)
+		return
+	}
+	d.ok("config", "valid")
+	if _, err := sandbox.FindHub(); err != nil && settings.Wanted() {
+		d.warn("hub", "no notifications, webhooks or replies: %v", err)
+	}
 }
 
 func (d *diagnosis) prompt() {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -84,7 +83,7 @@ func prefixed(out []byte) string {
 func runHub(f *cmdline.Factory, job touch.Job, args ...string) ([]byte, error) {
 	hub, err := sandbox.FindHub()
 	if err != nil {
-		return nil, errors.New("ralph-hub is neither beside ralph nor in PATH")
+		return nil, err
 	}
 	data, err := json.Marshal(job)
 	if err != nil {
@@ -160,6 +159,9 @@ func testRun(f *cmdline.Factory) error {
 	}
 	if len(job.Notify) == 0 {
 		return cmdline.UsageError("NOTIFY is not set; set it in your own configuration or environment, such as NOTIFY=ntfy://ntfy.sh/my-topic")
+	}
+	if _, err := sandbox.FindHub(); err != nil {
+		return fmt.Errorf("nothing was sent: %w", err)
 	}
 	out, err := runHub(f, job, "notify-test")
 	for line := range strings.Lines(string(out)) {

@@ -99,14 +99,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// wanted are the events that are sent at most: none that fills a file.
-func wanted(k state.Kind) bool {
-	switch k {
-	case state.KindText, state.KindToolResult, state.KindTool, state.KindUsage:
-		return false
-	}
-	return true
-}
+// wanted are the events that are sent at most.
+func wanted(k state.Kind) bool { return !k.Streams() }
 
 // take puts what an event asks for into the outbox. Doing it twice adds nothing.
 func (w *Watch) take(e state.Event) {
