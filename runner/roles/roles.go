@@ -56,7 +56,7 @@ func Table() []Role {
 		{Name: QA, Phase: PhaseQA, Asked: "`QA=true`, or a project of AIOS or BMAD that asks for it",
 			Agent:  "another vendor's",
 			Answer: "verdict, score and reasons", Writes: "in AIOS and BMAD: its report and its section of the story",
-			Fails: "the developer gets the reasons; after `MAX_RETRIES` retries the task is put aside"},
+			Fails: "the developer gets the reasons; after `MAX_RETRIES` refusals the task is put aside"},
 		{Name: Judge, Phase: PhaseJudges, Asked: "`JUDGES`, `judges:` in YAML, or the task names it",
 			Agent:  "another vendor's",
 			Answer: "verdict, score, reasons, and which findings are justified",
