@@ -136,6 +136,8 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 	}
 	if r.notes.Task != t.ID { // another task came between
 		in.Feedback = slices.Concat(in.Feedback, past.Feedback)
+	} else {
+		in.Feedback = slices.Concat(r.notes.Review, in.Feedback)
 	}
 	if now, ok := plan.List.Find(t.ID); ok {
 		in.State = plan.List.Word(now)

@@ -128,7 +128,7 @@ func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	f := reviews.Facts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts,
 		Next: r.panel.Plan(t, n.Review).Next(n.Review.Phase)}
 	d := reviews.Conclude(f, r.o.Policy)
-	r.notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Feedback: d.Feedback}
+	r.notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Review: d.Feedback}
 	r.out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
 	r.review.Judged(t, o)
 	if wrote, err := r.plan.Judged(t, o.Results(logs.Redact)); err != nil {

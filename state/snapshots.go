@@ -169,10 +169,11 @@ type Aside struct {
 // NextPrompt is what the next prompt says about the past. It survives the end of
 // a run that did not complete.
 type NextPrompt struct {
-	Task     string   `json:"task,omitempty"` // that Feedback is about
+	Task     string   `json:"task,omitempty"` // that Feedback and Review are about
 	Last     string   `json:"last,omitempty"` // what the iteration before did
 	Refused  string   `json:"refused,omitempty"`
 	Feedback []string `json:"feedback,omitempty"`
+	Review   []string `json:"review,omitempty"` // what reviewers have to say to the developer of Task, and to no other
 }
 
 // ReviewItem is something that a person has to look at and may accept.
