@@ -49,7 +49,7 @@ func letWrite(a *turn.Assignment) {
 }
 
 // take takes over what such a reviewer wrote: its report, and its section of the story. The
-// gate file counts if it is worse than the answer, or if there is no answer. It returns the
+// gate file counts unless the answer is worse. It returns the
 // files that are not kept.
 func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []string) {
 	of := room.sitting
@@ -111,17 +111,22 @@ func inside(dir, path string) bool {
 	}
 }
 
-// merge takes the verdict of a gate file, if it is worse or the only one.
+// merge takes the verdict of a gate file and its reasons, unless the answer is worse.
 func merge(v *state.Verdict, gate []byte) {
 	verdict, reasons, ok := aios.Verdict(gate)
 	order := []string{state.VerdictNone, state.VerdictPass, state.VerdictConcerns, state.VerdictFail}
-	if !ok || slices.Index(order, verdict) <= slices.Index(order, v.Verdict) {
+	if !ok || slices.Index(order, verdict) < slices.Index(order, v.Verdict) {
 		return
 	}
 	if v.Verdict == state.VerdictNone {
 		v.Score, v.Why = map[string]int{state.VerdictPass: 100}[verdict], ""
 	}
-	v.Verdict, v.Reasons = verdict, append(v.Reasons, reasons...)
+	for _, r := range v.Reasons {
+		if !slices.ContainsFunc(reasons, func(o state.Reason) bool { return o.Text == r.Text }) {
+			reasons = append(reasons, r)
+		}
+	}
+	v.Verdict, v.Reasons = verdict, reasons
 }
 
 // handOff leaves word for the next call; what the role itself was left is read now. Without h.To, that is all.

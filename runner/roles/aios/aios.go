@@ -96,19 +96,15 @@ func (o Options) Develop(t task.Task) string {
 // Review is the head of the reviewer's prompt.
 func Review(t task.Task) string { return fmt.Sprintf("@qa\n*review %s\n\n", t.ID) }
 
-// Gate is a gate file.
-type Gate struct {
-	Gate   string `yaml:"gate"`
-	Reason string `yaml:"status_reason"`
-	Issues []struct {
-		Finding string `yaml:"finding"`
-		Action  string `yaml:"suggested_action"`
-	} `yaml:"top_issues"`
-}
-
-// Verdict is what a gate file says; false: it says nothing.
+// Verdict is what a gate file says, with its reasons, which people and agents write in several forms; false:
+// it says nothing.
 func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
-	var g Gate
+	var g struct {
+		Gate    string `yaml:"gate"`
+		Reason  any    `yaml:"status_reason"`
+		Reasons any    `yaml:"reasons"`
+		Issues  any    `yaml:"top_issues"`
+	}
 	if yaml.Unmarshal(data, &g) != nil {
 		return "", nil, false
 	}
@@ -117,17 +113,32 @@ func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
 	if verdict, ok = words[strings.ToUpper(strings.TrimSpace(g.Gate))]; !ok {
 		return "", nil, false
 	}
-	if g.Reason != "" {
-		reasons = append(reasons, state.Reason{Text: g.Reason})
-	}
-	for _, i := range g.Issues {
-		text := strings.TrimSpace(i.Finding)
-		if i.Action != "" {
-			text += ": " + i.Action
+	for _, said := range []any{g.Reason, g.Reasons, g.Issues} {
+		for _, text := range texts(said) {
+			reasons = append(reasons, state.Reason{Text: text})
 		}
-		reasons = append(reasons, state.Reason{Text: text})
 	}
 	return verdict, reasons, true
+}
+
+// texts are what a value of a gate file says: a text, an issue, or a list of them.
+func texts(value any) (all []string) {
+	switch v := value.(type) {
+	case string:
+		if v = strings.TrimSpace(v); v != "" && !strings.EqualFold(v, "none") {
+			all = append(all, v)
+		}
+	case []any:
+		for _, one := range v {
+			all = append(all, texts(one)...)
+		}
+	case map[string]any:
+		said := slices.Concat(texts(v["finding"]), texts(v["description"]), texts(v["suggested_action"]))
+		if len(said) > 0 {
+			all = append(all, strings.Join(said, ": "))
+		}
+	}
+	return all
 }
 
 // Section is the story with the part that belongs to the review, "## QA Results", taken from

@@ -20,6 +20,24 @@ func TestVerdict_gateFiles(t *testing.T) {
 	}
 }
 
+func TestVerdict_reasons_inWhateverForm(t *testing.T) {
+	for text, want := range map[string]string{
+		"gate: FAIL\nstatus_reason: too slow\ntop_issues:\n- finding: no test\n  suggested_action: add one\n": "too slow|no test: add one",
+		"gate: FAIL\nreasons:\n  - no salt\n  - no limit\n":                                                   "no salt|no limit",
+		"gate: FAIL\nreasons: no salt\ntop_issues: none\n":                                                    "no salt",
+		"gate: FAIL\ntop_issues: [a, {severity: high}, {description: b}]\n":                                   "a|b",
+	} {
+		verdict, reasons, ok := Verdict([]byte(text))
+		var got []string
+		for _, r := range reasons {
+			got = append(got, r.Text)
+		}
+		if verdict != "fail" || !ok || strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, %q, want %q", text, verdict, got, want)
+		}
+	}
+}
+
 func TestSection_onlyThePartOfTheReviewIsTaken(t *testing.T) {
 	story := "# S\n\n## Status\n\nReady\n\n## QA Results\n\nold\n\n## Notes\n\nn\n"
 	got := Section(story, "# Changed\n\n## Status\n\nDone\n\n## QA Results\n\nnew\n")
