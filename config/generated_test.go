@@ -104,7 +104,8 @@ Options marked **trust** decide which programs run, what the agent may do, which
 of the project sets one, ralph needs your consent. ` + "`ralph trust`" + ` shows these settings and records your consent to exactly them in this
 project; what ` + "`ralph init`" + ` wrote needs none. Without consent, a run on a terminal asks, and any other run refuses to start. Harmless values
 need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, ` + "`ANTI_CHEAT`" + ` other than warn, ` + "`TEST_MODE`" + ` other than report.
-` + "`SANDBOX`" + ` and ` + "`SANDBOX_NET`" + ` need it only if they contain less than your own configuration does.
+` + "`SANDBOX`" + ` and ` + "`SANDBOX_NET`" + ` need it only if they contain less than your own configuration does, ` + "`QA`" + ` and ` + "`JUDGES`" + ` only if fewer look
+than you ask for, and a judge only if it takes the place of yours or makes a built-in one milder.
 `)
 	group := ""
 	for _, o := range Table() {

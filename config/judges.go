@@ -16,8 +16,9 @@ const judgesKey = "judges"
 
 // judgeRow is one judge of a config.yaml.
 type judgeRow struct {
-	judge  roles.Reviewer
-	source Source
+	judge    roles.Reviewer
+	source   Source
+	replaces bool // one of the user's own
 }
 
 // JudgeRows returns the judges of the config.yaml files, in their order. Each is valid, and no
@@ -32,8 +33,49 @@ func (c *Config) JudgeRows() []roles.Reviewer {
 
 // addJudge overlays a row: the project's replaces the user's of the same name.
 func (c *Config) addJudge(row judgeRow) {
-	c.judges = slices.DeleteFunc(c.judges, func(o judgeRow) bool { return o.judge.Name == row.judge.Name })
+	c.judges = slices.DeleteFunc(c.judges, func(o judgeRow) bool {
+		same := o.judge.Name == row.judge.Name
+		row.replaces = row.replaces || same
+		return same
+	})
 	c.judges = append(c.judges, row)
+}
+
+// ownJudges names the judges of the user's own file, joined by commas; nil: there are none.
+func (c *Config) ownJudges() *string {
+	var names []string
+	for _, row := range c.judges {
+		if row.source.Kind == SourceUser || row.replaces {
+			names = append(names, row.judge.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	own := strings.Join(names, ",")
+	return &own
+}
+
+// judgeClaim shows what a row of the project makes of a judge that the user may rely on; empty: it adds one, or
+// asks more of a built-in one.
+func judgeClaim(row judgeRow) string {
+	j := row.judge
+	text := judgesKey + "." + j.Describe()
+	if j.Optional {
+		text += "; required: false"
+	}
+	low := j.Threshold > 0 && j.Threshold < roles.DefaultThreshold
+	if low {
+		text += fmt.Sprintf("; threshold: %d", j.Threshold)
+	}
+	_, builtIn := roles.FindPersona(j.Name)
+	switch milder := j.Optional || low || j.Persona != "" && j.Persona != j.Name || len(j.Criteria) > 0; {
+	case row.replaces:
+		return text + "; in place of your own"
+	case builtIn && milder:
+		return text
+	}
+	return ""
 }
 
 // Reviewers finds reviewers and agents of theirs that do not exist.
@@ -125,6 +167,6 @@ func (r *yamlReader) judge(node ast.Node) error {
 				s.judge.source.Where))
 		}
 	}
-	r.settings = append(r.settings, setting{judge: &judgeRow{d.Reviewer, Source{r.kind, r.where(first)}}})
+	r.settings = append(r.settings, setting{judge: &judgeRow{judge: d.Reviewer, source: Source{r.kind, r.where(first)}}})
 	return nil
 }

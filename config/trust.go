@@ -112,7 +112,11 @@ func (l Loader) claims(c *Config) Untrusted {
 	}
 	for _, o := range c.table {
 		source, value := c.sources[o.Key], c.text(o)
-		claim := o.Claim(value, c.own[o.Key])
+		own := c.own[o.Key]
+		if own == nil && o.Key == "JUDGES" {
+			own = c.ownJudges() // all of them look, unless JUDGES names some
+		}
+		claim := o.Claim(value, own)
 		if name := c.spelled[o.Key]; name != "" {
 			claim = strings.Replace(claim, o.Key+"=", name+"=", 1)
 		}
@@ -141,6 +145,11 @@ func (l Loader) claims(c *Config) Untrusted {
 			hashed += fmt.Sprintf("\n%q", easy)
 		}
 		fromYAML(row.source, termtext.Visible(checkClaim(row.check)), hashed)
+	}
+	for _, row := range c.judges {
+		if claim := judgeClaim(row); claim != "" {
+			fromYAML(row.source, termtext.Visible(claim), strconv.Quote(claim))
+		}
 	}
 	for _, row := range c.hooks {
 		claim := hookClaim(row.hook)

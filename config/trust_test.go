@@ -108,6 +108,10 @@ func TestUntrusted_sandboxWeakerThanTheUsersOwn_needsConsent(t *testing.T) {
 		{name: "a host of the user's own", user: "sandbox: {net: '*.example.com'}", rc: "SANDBOX_NET=api.example.com:443"},
 		{name: "another host", user: "sandbox: {net: api.example.com}", rc: "SANDBOX_NET='*.example.com'", want: []string{"SANDBOX_NET=*.example.com is weaker than your own api.example.com"}},
 		{name: "replaced by the environment", user: "sandbox: {mode: bwrap}", rc: "SANDBOX=off", env: []string{"SANDBOX=bwrap"}},
+		{name: "no QA", user: "review: {qa: true}", rc: "QA=false", want: []string{"QA=false is weaker than your own true"}},
+		{name: "more review", user: "review: {judges: [ux]}", rc: "QA=true\nJUDGES=security,ux"},
+		{name: "fewer judges", user: "review: {judges: [ux, qa]}", rc: "JUDGES=ux", want: []string{"JUDGES=ux is weaker than your own ux,qa"}},
+		{name: "a judge of the user's own is not named", user: "judges: [{name: Guard}]", rc: "JUDGES=ux", want: []string{"JUDGES=ux is weaker than your own Guard"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := Loader{Dir: t.TempDir(), Home: t.TempDir(), Env: test.env}

@@ -21,7 +21,7 @@ type Review struct {
 func (o *Review) Options() []option.Row {
 	return []option.Row{{
 		Group: "Review", Key: "QA", Flag: "qa", YAML: "review.qa",
-		Kind: option.Bool, Default: "false", Field: &o.QA,
+		Kind: option.Bool, Default: "false", Field: &o.QA, Weakens: func(own, value string) bool { return own == "true" && value != own },
 		Help: "Let another agent review each task before it counts as done.",
 	}, {
 		Group: "Review", Key: "QA_AGENT", YAML: "review.qa_agent",
@@ -29,13 +29,21 @@ func (o *Review) Options() []option.Row {
 		Help: "Agent that reviews; empty means one of another vendor than the author's, if one is installed.",
 	}, {
 		Group: "Review", Key: "JUDGES", Flag: "judges", Arg: "LIST", YAML: "review.judges",
-		Kind: option.List, Full: true, What: "a comma list of names without an empty entry", Field: &o.Judges,
+		Kind: option.List, Full: true, What: "a comma list of names without an empty entry", Field: &o.Judges, Weakens: fewer,
 		Help: "Judges that look at each task before it counts as done: qa, security, ux, performance, architecture, or names under judges: in config.yaml; empty means all of the latter.",
 	}, {
 		Group: "Review", Key: "JUDGES_FAIL_FAST", YAML: "review.fail_fast",
 		Kind: option.Bool, Default: "false", Field: &o.JudgesFailFast,
 		Help: "Ask the judges one after the other, up to the first refusal; otherwise all at once.",
 	}}
+}
+
+// fewer reports whether a list of judges leaves out one of the user's own.
+func fewer(own, value string) bool {
+	names := strings.Split(value, ",")
+	return slices.ContainsFunc(strings.Split(own, ","), func(judge string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return same(name, judge) })
+	})
 }
 
 // qa is the reviewer of the QA phase.
