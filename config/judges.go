@@ -9,6 +9,8 @@ import (
 
 	"ralph/config/option"
 	"ralph/runner/roles"
+	"ralph/runner/roles/aios"
+	"ralph/runner/task"
 )
 
 // judgesKey is the key of config.yaml under which judges stand.
@@ -92,6 +94,32 @@ func (c *Config) Reviewers() error {
 		return c.bad("JUDGES", err)
 	}
 	return nil
+}
+
+// NamedReviewer is a reviewer whose agent somebody names; From says who.
+type NamedReviewer struct{ From, Agent, Model string }
+
+// NamedReviewers are those of the open tasks, once each.
+func (c *Config) NamedReviewers(dir string, tasks []task.Task) (all []NamedReviewer) {
+	stories, rows := aios.Options(c.AIOSOptions).At(dir), c.JudgeRows()
+	for _, t := range tasks {
+		if !t.Pending() || !t.Required() {
+			continue
+		}
+		review := c.Review
+		review.QA = review.QA || stories.Asks(t)
+		plan := review.For(t, nil, rows)
+		for _, r := range slices.Concat(plan.QA, plan.Judges) {
+			named := NamedReviewer{"the judge " + r.Name, r.Agent, r.Model}
+			if r.Name == roles.QA {
+				named.From = "QA_AGENT"
+			}
+			if r.Agent != "" && !slices.Contains(all, named) {
+				all = append(all, named)
+			}
+		}
+	}
+	return all
 }
 
 // bad is the error for the value of an option. A file and its line do not name the option; a flag

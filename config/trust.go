@@ -127,8 +127,15 @@ func (l Loader) claims(c *Config) Untrusted {
 		add(file, []string{source.Where + ": " + termtext.Visible(claim)},
 			fmt.Sprintf("%q %q %q\n", file, o.Key, value))
 	}
-	list := ""
-	var lines []string
+	lines, list := c.rowClaims()
+	add(yamlName, lines, list)
+	u.File = strings.Join(files, ", ")
+	u.Hash = hex.EncodeToString(hash.Sum(nil))
+	return u
+}
+
+// rowClaims are the rows of the project's config.yaml that need consent, and what is agreed to.
+func (c *Config) rowClaims() (lines []string, list string) {
 	fromYAML := func(source Source, claim, hashed string) {
 		if source.Kind == SourceProject {
 			lines = append(lines, source.Where+": "+claim)
@@ -155,10 +162,7 @@ func (l Loader) claims(c *Config) Untrusted {
 		claim := hookClaim(row.hook)
 		fromYAML(row.source, termtext.Visible(claim), strconv.Quote(claim))
 	}
-	add(yamlName, lines, list)
-	u.File = strings.Join(files, ", ")
-	u.Hash = hex.EncodeToString(hash.Sum(nil))
-	return u
+	return lines, list
 }
 
 // project is the folder by its one name, whatever link it was reached by.

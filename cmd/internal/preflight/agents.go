@@ -16,8 +16,6 @@ import (
 	"ralph/config"
 	"ralph/runner/agent"
 	"ralph/runner/pool"
-	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 )
@@ -178,28 +176,8 @@ func (p *Project) named() []wants {
 			all = append(all, wants{from: fmt.Sprintf("hooks.%s: ", h.Point), who: task.Choice{Agent: h.Agent, Model: h.Model}})
 		}
 	}
-	return append(all, p.reviewers()...)
-}
-
-// reviewers are those whose agent somebody names, once each. A project without open tasks has none.
-func (p *Project) reviewers() (all []wants) {
-	stories, rows := aios.Options(p.Config.AIOSOptions).At(p.Dir), p.Config.JudgeRows()
-	for _, t := range p.Tasks.Tasks {
-		if !t.Pending() || !t.Required() {
-			continue
-		}
-		review := p.Config.Review
-		review.QA = review.QA || stories.Asks(t)
-		plan := review.For(t, nil, rows)
-		for _, r := range slices.Concat(plan.QA, plan.Judges) {
-			w := wants{from: "the judge " + r.Name + ": ", who: task.Choice{Agent: r.Agent, Model: r.Model}}
-			if r.Name == roles.QA {
-				w.from = "QA_AGENT: "
-			}
-			if r.Agent != "" && !slices.Contains(all, w) {
-				all = append(all, w)
-			}
-		}
+	for _, r := range p.Config.NamedReviewers(p.Dir, p.Tasks.Tasks) {
+		all = append(all, wants{from: r.From + ": ", who: task.Choice{Agent: r.Agent, Model: r.Model}})
 	}
 	return all
 }
