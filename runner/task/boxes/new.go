@@ -3,6 +3,7 @@ package boxes
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,7 @@ func NextT(p task.Parsed) string {
 }
 
 // NextTop is the number after that of the last task that is in no other: "4. " after "3", and
-// "2.3 " after "2.2".
+// "2.3 " after "2.2", or the next one that no task has.
 func NextTop(p task.Parsed) string {
 	last := "0"
 	for _, t := range p.Tasks {
@@ -61,10 +62,15 @@ func NextTop(p task.Parsed) string {
 		return ""
 	}
 	n, _ := strconv.Atoi(m[2]) // digits
-	if m[1] == "" {
-		return fmt.Sprintf("%d. ", n+1)
+	taken := func(id string) bool {
+		return slices.ContainsFunc(p.Tasks, func(t task.Task) bool { return t.ID == id })
 	}
-	return fmt.Sprintf("%s%d ", m[1], n+1)
+	for n++; taken(m[1] + strconv.Itoa(n)); n++ { // by an optional task
+	}
+	if m[1] == "" {
+		return fmt.Sprintf("%d. ", n)
+	}
+	return fmt.Sprintf("%s%d ", m[1], n)
 }
 
 // Title spells a title for a box: one line.
