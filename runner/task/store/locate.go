@@ -155,7 +155,7 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 // within lists the plans in a folder that somebody has named: a feature's, a project's, or that of features.
 func within(folder string) []Found {
 	all := All(folder, nil) // in any order
-	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}", "{*,specs/*}/tasks.md"} {
+	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}", "{*,specs/*,changes/*}/tasks.md"} {
 		for _, path := range disk.Matches(folder, pattern) {
 			data, _, err := disk.Read(path)
 			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {

@@ -41,11 +41,13 @@ func TestLocate_folders_giveTheirOnePlan(t *testing.T) {
 	for name, text := range map[string]string{
 		".kiro/specs/a/tasks.md": "- [ ] 1. x\n", ".kiro/specs/a/design.md": "- [ ] no\n", "backlog/tasks/t.md": "---\nid: a\nstatus: Done\n---\n",
 		"both/tasks.md": "- [ ] T001 x\n", "both/prd.json": `{"userStories": []}`, "empty/readme.txt": "x", "tm/tasks/tasks.json": `{"tasks": []}`,
+		"openspec/changes/x/tasks.md": "- [ ] 1.1 x\n", "openspec/changes/archive/y/tasks.md": "- [x] 1.1 y\n",
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
 	for given, want := range map[string]string{
 		".kiro/specs/a": ".kiro/specs/a/tasks.md", ".kiro/specs/a/": ".kiro/specs/a/tasks.md", "backlog": "backlog", "tm": "tm/tasks/tasks.json",
+		"openspec": "openspec/changes/x/tasks.md", "openspec/changes": "openspec/changes/x/tasks.md",
 		".kiro": ".kiro/specs/a/tasks.md", ".kiro/specs": ".kiro/specs/a/tasks.md",
 		"both":  "!the folder \"both\" holds several plans: both/prd.json (prd.json), both/tasks.md (Spec Kit); name one of them",
 		"empty": "!holds no plan that ralph knows",
