@@ -155,7 +155,7 @@ func TestKill_candidates_nothingLeftNothingLandsTwice(t *testing.T) {
 			return
 		}
 	}
-	w.refill(2)
+	w.refill(5) // one of them fails at first
 	w.ralph().Ends(0)
 	landed := map[string]int{}
 	for id := range strings.FieldsSeq(w.Git("log", "--format=%(trailers:key=Ralph-Task,valueonly)")) {
