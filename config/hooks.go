@@ -18,6 +18,7 @@ const hooksKey = "hooks"
 type hookRow struct {
 	hook   hooks.Hook
 	source Source
+	key    string // of the option that it was written as; empty: it is a row of a list
 }
 
 // Hooks returns the hooks of the config.yaml files in their order, then those of
@@ -42,7 +43,7 @@ func (c *Config) keepHook(o option.Row) {
 	if i < 0 || c.Commands.Hook[i] == "" || from.Kind != SourceUser && from.Kind != SourceProject {
 		return
 	}
-	c.hooks = append(c.hooks, hookRow{hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}, from})
+	c.hooks = append(c.hooks, hookRow{hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}, from, o.Key})
 }
 
 // pushes says first, in one line, why git refused. Nobody is there to type a password.
@@ -177,6 +178,6 @@ func (r *yamlReader) hook(p hooks.Point, node ast.Node) error {
 	case err != nil:
 		return r.refuse(first, hooksKey+"."+string(h.Point)+": "+err.Error())
 	}
-	r.settings = append(r.settings, setting{hook: &hookRow{h, Source{r.kind, r.where(first)}}})
+	r.settings = append(r.settings, setting{hook: &hookRow{hook: h, source: Source{r.kind, r.where(first)}}})
 	return nil
 }

@@ -130,3 +130,24 @@ func TestHooks_pushOfStories_onlyIfAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// Consent is to the command, whether or not another source has a hook for the same point.
+func TestHooks_consentHolds_whenTheEnvironmentAddsOne(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+	write(t, l.Dir, yamlName, "hooks: {post_task: ./done.sh}\n")
+	u, err := l.Untrusted()
+	if err != nil || u == nil {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	if err := Trust(l.StateHome(), *u); err != nil {
+		t.Fatal(err)
+	}
+	l.Env = []string{"HOOK_POST_TASK=./mine.sh"}
+	if u, err := l.Untrusted(); err != nil || u != nil {
+		t.Errorf("asked again: %+v, %v", u, err)
+	}
+	write(t, l.Dir, yamlName, "hooks: {post_task: ./other.sh}\n")
+	if u, err := l.Untrusted(); err != nil || u == nil {
+		t.Errorf("another command needs none: %+v, %v", u, err)
+	}
+}

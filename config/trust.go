@@ -127,6 +127,12 @@ func (l Loader) claims(c *Config) Untrusted {
 		add(file, []string{source.Where + ": " + termtext.Visible(claim)},
 			fmt.Sprintf("%q %q %q\n", file, o.Key, value))
 	}
+	for _, row := range c.hooks {
+		if row.key != "" && row.source.Kind == SourceProject { // a hook beside it must not cost a new consent
+			add(yamlName, []string{row.source.Where + ": " + termtext.Visible(hookClaim(row.hook))},
+				fmt.Sprintf("%q %q %q\n", yamlName, row.key, row.hook.Command))
+		}
+	}
 	lines, list := c.rowClaims()
 	add(yamlName, lines, list)
 	u.File = strings.Join(files, ", ")
@@ -159,6 +165,9 @@ func (c *Config) rowClaims() (lines []string, list string) {
 		}
 	}
 	for _, row := range c.hooks {
+		if row.key != "" {
+			continue
+		}
 		claim := hookClaim(row.hook)
 		fromYAML(row.source, termtext.Visible(claim), strconv.Quote(claim))
 	}
