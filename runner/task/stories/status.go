@@ -160,12 +160,13 @@ func Title(title string) string {
 	return title
 }
 
-// boxLabels are the names of boxes that are states.
+// boxLabels are the names of boxes that are states, in Portuguese.
 func boxLabels() map[string]task.State {
 	return map[string]task.State{
 		"rascunho": task.Blocked, "pronta": task.Open, "pronto": task.Open, "pendente": task.Open, "a fazer": task.Open,
 		"aprovada": task.Open, "em andamento": task.Active, "em desenvolvimento": task.Active,
-		"em progresso": task.Active, "em revisão": task.Review, "revisão": task.Review, "pronta para revisão": task.Review, "bloqueada": task.Blocked,
+		"em progresso": task.Active, //nolint:misspell // Portuguese
+		"em revisão":   task.Review, "revisão": task.Review, "pronta para revisão": task.Review, "bloqueada": task.Blocked,
 		"bloqueado": task.Blocked, "concluída": task.Done, "concluído": task.Done, "concluida": task.Done,
 	}
 }
