@@ -109,9 +109,9 @@ func (c *Config) NamedReviewers(dir string, tasks []task.Task) (all []NamedRevie
 		review := c.Review
 		review.QA = review.QA || stories.Asks(t)
 		plan := review.For(t, nil, rows)
-		for _, r := range slices.Concat(plan.QA, plan.Judges) {
+		for i, r := range slices.Concat(plan.QA, plan.Judges) {
 			named := NamedReviewer{"the judge " + r.Name, r.Agent, r.Model}
-			if r.Name == roles.QA {
+			if i < len(plan.QA) {
 				named.From = "QA_AGENT"
 			}
 			if r.Agent != "" && !slices.Contains(all, named) {

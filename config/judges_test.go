@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"ralph/runner/task"
 )
 
 func TestJudges_personaWithoutAName_isItsName(t *testing.T) {
@@ -71,5 +73,60 @@ func TestJudges_projectReplacesOne_needsConsent(t *testing.T) {
 		if got := strings.Join(u.Lines, "|"); test.want == "" && got != "" || !strings.HasSuffix(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
+	}
+}
+
+// An empty list in the user's file means all of the user's judges, as no list does.
+func TestJudges_emptyListOfTheUsersOwn_isNoList(t *testing.T) {
+	for own, want := range map[string]string{"": "", "judges: [{name: Guard}]\n": "JUDGES=ux is weaker than your own Guard"} {
+		l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+		write(t, l.Home, ".config/ralph/config.yaml", own+"review: {judges: []}\n")
+		write(t, l.Dir, rcName, "JUDGES=ux\n")
+		u, err := l.Untrusted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u == nil {
+			u = &Untrusted{}
+		}
+		if got := strings.Join(u.Lines, "|"); want == "" && got != "" || !strings.HasSuffix(got, want) {
+			t.Errorf("%q: %q, want %q", own, got, want)
+		}
+	}
+}
+
+// What a judge asks for is part of the consent to it, shown or not.
+func TestJudges_rowThatAsksForLess_needsNewConsent(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+	write(t, l.Home, ".config/ralph/config.yaml", "judges: [{name: Guard}]\n")
+	write(t, l.Dir, yamlName, "judges: [{name: Guard, threshold: 95, require_evidence: true}]\n")
+	u, err := l.Untrusted()
+	if err != nil || u == nil {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	if err := Trust(l.StateHome(), *u); err != nil {
+		t.Fatal(err)
+	}
+	if u, err := l.Untrusted(); err != nil || u != nil {
+		t.Fatalf("asked again: %+v, %v", u, err)
+	}
+	for _, less := range []string{"threshold: 70, require_evidence: true", "threshold: 95"} {
+		write(t, l.Dir, yamlName, "judges: [{name: Guard, "+less+"}]\n")
+		if u, err := l.Untrusted(); err != nil || u == nil {
+			t.Errorf("%s needs none: %+v, %v", less, u, err)
+		}
+	}
+}
+
+func TestNamedReviewers_judgeCalledQA_isNoQAAgent(t *testing.T) {
+	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+	write(t, l.Dir, yamlName, "judges: [{name: qa, agent: codex}]\n")
+	c, _, err := l.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.NamedReviewers(l.Dir, []task.Task{{ID: "1"}})
+	if len(got) != 1 || got[0] != (NamedReviewer{From: "the judge qa", Agent: "codex"}) {
+		t.Errorf("%+v", got)
 	}
 }

@@ -113,7 +113,7 @@ func (l Loader) claims(c *Config) Untrusted {
 	for _, o := range c.table {
 		source, value := c.sources[o.Key], c.text(o)
 		own := c.own[o.Key]
-		if own == nil && o.Key == "JUDGES" {
+		if o.Key == "JUDGES" && (own == nil || *own == "") {
 			own = c.ownJudges() // all of them look, unless JUDGES names some
 		}
 		claim := o.Claim(value, own)
@@ -161,7 +161,9 @@ func (c *Config) rowClaims() (lines []string, list string) {
 	}
 	for _, row := range c.judges {
 		if claim := judgeClaim(row); claim != "" {
-			fromYAML(row.source, termtext.Visible(claim), strconv.Quote(claim))
+			j := row.judge
+			hashed := fmt.Sprintf("%q %d %t %g", claim, j.Threshold, j.RequireEvidence, j.Weight)
+			fromYAML(row.source, termtext.Visible(claim), hashed)
 		}
 	}
 	for _, row := range c.hooks {
