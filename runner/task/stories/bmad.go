@@ -55,7 +55,7 @@ func Sprint(in task.Input) (task.Parsed, error) {
 // places in the file allow a change of nothing else.
 func (s *sprint) stories(docs map[string]*story) error {
 	start, number, inside, found := 0, 0, false, false
-	var first struct{ line, indent int }
+	var first, value struct{ line, indent int } // value: the line before, if it has one
 	for raw := range strings.Lines(s.text) {
 		number++
 		line := strings.TrimRight(raw, "\r\n")
@@ -74,17 +74,27 @@ func (s *sprint) stories(docs map[string]*story) error {
 		case inside:
 			indent := len(line) - len(strings.TrimLeft(line, " "))
 			if line[indent] == '\t' {
-				return fmt.Errorf("line %d: must be indented with blanks, found %.40q", number, content)
+				return fmt.Errorf("line %d: must be indented with spaces, found %.40q", number, content)
 			}
 			if first.line == 0 {
 				first.line, first.indent = number, indent
 			}
+			like := 0
 			if indent < first.indent {
-				return fmt.Errorf("line %d: must be indented like line %d, found %.40q", number, first.line, content)
+				like = first.line
+			} else if value.line > 0 && indent > value.indent {
+				like = value.line
+			}
+			if like > 0 {
+				return fmt.Errorf("line %d: must be indented like line %d, found %.40q", number, like, content)
 			}
 			m := sprintKey().FindStringSubmatchIndex(line)
 			if m == nil {
 				return fmt.Errorf("line %d: must be \"KEY: status\", found %.40q", number, content)
+			}
+			value.line, value.indent = number, indent
+			if rest := strings.TrimSpace(line[m[1]:]); rest == "" || rest[0] == '#' {
+				value.line = 0 // more may be below it
 			}
 			if key := line[m[2]:m[3]]; storyKey().MatchString(key) {
 				at := scalar(s.text, task.Range{Start: start + m[1], End: start + len(line)})
