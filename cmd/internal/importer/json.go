@@ -19,13 +19,8 @@ const noPlace = "the plan has no place for it"
 // such an array as userStories, stories, tasks, items, issues or features.
 func JSON(data []byte) ([]Item, []Skipped, error) {
 	text := string(data)
-	var raw json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
-		at := len(text)
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			at = int(syntax.Offset)
-		}
-		return nil, nil, fmt.Errorf("%s: invalid JSON: %w", lineAt(text, max(at-1, 0)), err)
+	if line, _, err := task.InvalidJSON(data); err != nil {
+		return nil, nil, fmt.Errorf("line %d: invalid JSON: %w", line, err)
 	}
 	r := jsonReader{text: text}
 	list := gjson.Parse(text)

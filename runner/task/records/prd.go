@@ -46,7 +46,7 @@ func (r *reader) alone(top object, own string, others ...string) error {
 		list := top.get(name)
 		first := list.Get("0")
 		if first.Get("id").Exists() && (first.Get("status").Exists() || first.Get("passes").Exists()) {
-			line, _ := position(r.data, list.Index)
+			line, _ := task.Position(r.data, list.Index)
 			return fmt.Errorf("line %d: %q is another plan beside %q: one file has one plan", line, name, own)
 		}
 	}

@@ -5,7 +5,6 @@ package records
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -44,14 +43,8 @@ func (r *reader) begin(i int, f task.File) (gjson.Result, error) {
 		}
 		return gjson.ParseBytes(f.Data), nil
 	}
-	var raw json.RawMessage
-	if err := json.Unmarshal(f.Data, &raw); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			line, col := position(f.Data, max(int(syntax.Offset)-1, 0))
-			return gjson.Result{}, fmt.Errorf("%sline %d, column %d: invalid JSON: %w", r.prefix(), line, col, err)
-		}
-		return gjson.Result{}, fmt.Errorf("%sinvalid JSON: %w", r.prefix(), err)
+	if line, col, err := task.InvalidJSON(f.Data); err != nil {
+		return gjson.Result{}, fmt.Errorf("%sline %d, column %d: invalid JSON: %w", r.prefix(), line, col, err)
 	}
 	return gjson.ParseBytes(f.Data), nil
 }
@@ -271,7 +264,7 @@ var plainTruths = sync.OnceValue(func() map[task.State]string {
 func (r *reader) where(i int) string {
 	at := r.Spots[i].Item
 	f := r.files[at.File]
-	line, _ := position(f.Data, at.Start)
+	line, _ := task.Position(f.Data, at.Start)
 	if r.name == "" { // the plan is one file
 		return fmt.Sprintf("line %d", line)
 	}
@@ -333,7 +326,7 @@ func (r *reader) insertion(object gjson.Result, values map[task.State]string, na
 }
 
 func (r *reader) wrong(place string, found gjson.Result, allowed string) error {
-	line, _ := position(r.data, found.Index)
+	line, _ := task.Position(r.data, found.Index)
 	shown := []rune(found.Raw)
 	if len(shown) > 40 {
 		shown = append(shown[:40], '…')
@@ -373,10 +366,4 @@ func quoted(s string) string {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a text can always be written
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// position is the 1-based line and column (in bytes) of offset in data.
-func position(data []byte, offset int) (line, col int) {
-	before := data[:min(offset, len(data))]
-	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
 }
