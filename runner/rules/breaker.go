@@ -55,8 +55,7 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 // goneBack is true for a change that an earlier iteration made already, so it was taken back in
 // between. An iteration that closes a task makes progress all the same.
 func goneBack(b state.Breaker, r turn.Result) bool {
-	closed := r.Proof.Handed || r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
-	return !closed && r.Work.Delta != "" && slices.Contains(b.Changes, r.Work.Delta)
+	return !r.Proof.Handed && !r.Closed() && r.Work.Delta != "" && slices.Contains(b.Changes, r.Work.Delta)
 }
 
 // errorsOf are the errors of a turn. A tool that fails is one only while no task is

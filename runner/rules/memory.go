@@ -76,12 +76,9 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 // insists reports whether the agent claims completion and has no excuse. An agent that closes its task and takes it for
 // everything has one: the next prompt has the next task.
 func insists(r turn.Result) bool {
-	left := r.Proof.After.Remaining
-	switch {
-	case !r.Claims(), r.Proof.Handed, left > 0 && left < r.Work.Before.Remaining:
-		return false
-	}
-	return !r.Proof.Unearned && !r.Proof.Warned || !r.Progress()
+	oneOfSeveral := r.Closed() && r.Proof.After.Remaining > 0
+	warned := (r.Proof.Unearned || r.Proof.Warned) && r.Progress()
+	return r.Claims() && !r.Proof.Handed && !oneOfSeveral && !warned
 }
 
 // failures counts failed calls whatever they changed. An agent that stops at its own

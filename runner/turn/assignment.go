@@ -83,8 +83,7 @@ type Bounds struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns"` // without any output
 }
 
-// Checks are the project's own checks with all that is known about them. The
-// zero value: there are none.
+// Checks are the project's own checks with all that is known about them. The zero value: there are none.
 type Checks struct {
 	Rows     []gate.Check `json:"rows,omitempty"`
 	Mode     gate.Mode    `json:"mode,omitempty"` // also of checks that are still to be found

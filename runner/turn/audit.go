@@ -112,9 +112,8 @@ func (t *turn) addFindings(f *facts, found []audit.Finding) {
 	t.tellFindings(found, make([]string, len(found)))
 }
 
-// refuse answers a tick that was not earned. A tick of another task waits for
-// that task's own turn. The second tick of a task that nothing was done for may
-// stand, for the work may have been there before: green checks let it, and
+// refuse answers a tick that was not earned. A tick of another task waits for that task's own turn. The second tick
+// of a task that nothing was done for may stand, for the work may have been there before: green checks let it, and
 // without checks a person has to look.
 func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
 	r.Unearned = true

@@ -153,8 +153,7 @@ func (t *turn) part(ctx context.Context) (f facts, err error) {
 	return f, err
 }
 
-// tellCheckFindings reports what the checks found besides passed and failed,
-// once while it stays the same.
+// tellCheckFindings reports what the checks found besides passed and failed, once while it stays the same.
 func (t *turn) tellCheckFindings(lines []string) {
 	for _, line := range lines {
 		if !slices.Contains(t.checks.Findings, line) {

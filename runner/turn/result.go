@@ -132,15 +132,17 @@ func reopened(p Plan, reopen []Reopen) Plan {
 	return p.Without(ticks)
 }
 
-// Progress is what the breaker asks: HEAD moved, the tree changed, or fewer
-// tasks are open.
+// Progress is what the breaker asks: HEAD moved, the tree changed, or fewer tasks are open.
 func (r Result) Progress() bool {
-	return r.Proof.Handed || r.Work.Change.Progress() && !r.Proof.OnlyTicks ||
-		r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
+	return r.Proof.Handed || r.Work.Change.Progress() && !r.Proof.OnlyTicks || r.Closed()
 }
 
-// Failed is true when the agent call itself went wrong in a way that counts as
-// an error.
+// Closed is true when fewer tasks are open than before the turn.
+func (r Result) Closed() bool {
+	return r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
+}
+
+// Failed is true when the agent call itself went wrong in a way that counts as an error.
 func (r Result) Failed() bool {
 	if r.Call.Outcome.Class == ending.TimeoutWithWork {
 		return !r.Progress() // a productive timeout keeps its work and is not an error

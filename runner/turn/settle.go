@@ -88,8 +88,7 @@ func (p *Proof) handOver(a Assignment, f facts) {
 	p.After = reopened(f.left, p.Reopen)
 }
 
-// checkVerdict counts failed checks and says why the task's tick cannot stand;
-// empty: it can.
+// checkVerdict counts failed checks and says why the task's tick cannot stand; empty: it can.
 func checkVerdict(f facts, p *Proof) (by, why string) {
 	switch {
 	case f.unchecked && f.checks.Gated():

@@ -34,8 +34,7 @@ type trail struct {
 	refused map[string]string // why files were not committed, as reported last
 }
 
-// openTrail keeps the state before the worker's first turn, and again when people have
-// edited since the last one.
+// openTrail keeps the state before the worker's first turn, and again when people have edited since the last one.
 func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	t := &w.trail
 	if !w.before.Repo {
