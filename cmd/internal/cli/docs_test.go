@@ -67,9 +67,6 @@ func hookTables() (points, environment string) {
 	for _, r := range hooks.Points() {
 		if r.Veto == "" {
 			r.Veto = "nothing: the next prompt gets the reason"
-			if r.Point == hooks.OnComplete || r.Point == hooks.OnHalt {
-				r.Veto = "nothing: the run has ended"
-			}
 		}
 		fmt.Fprintf(&p, "| `%s` | %s | %s |\n", r.Point, r.When, r.Veto)
 	}
