@@ -96,10 +96,10 @@ func (c *Config) Reviewers() error {
 	return nil
 }
 
-// NamedReviewer is a reviewer whose agent somebody names; From says who.
+// NamedReviewer is a reviewer with an agent of its own. From names the setting, for people.
 type NamedReviewer struct{ From, Agent, Model string }
 
-// NamedReviewers are those of the open tasks, once each.
+// NamedReviewers lists those of the open tasks, each once.
 func (c *Config) NamedReviewers(dir string, tasks []task.Task) (all []NamedReviewer) {
 	stories, rows := aios.Options(c.AIOSOptions).At(dir), c.JudgeRows()
 	for _, t := range tasks {

@@ -100,7 +100,7 @@ func (s *Settings) Options() []option.Row {
 	}}
 }
 
-// Check returns what is wrong with the values; nil: nothing. kinds are those of events that are sent.
+// Check returns what is wrong with the values. kinds are the events that can be sent.
 // The error names no address: it may hold a key.
 func (s Settings) Check(kinds []string) error {
 	if err := s.checkAddresses(); err != nil {

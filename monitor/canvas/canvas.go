@@ -125,7 +125,7 @@ type Title struct {
 	File             string // that the panel shows; relative to the project if there is room
 }
 
-// Title draws the rule above a panel, in the first row. Of what stands at the right, the last parts go if there is no room.
+// Title draws the rule above a panel, in the first row. Where there is no room, the last parts of Right are left out.
 func (c Canvas) Title(t Title) {
 	style := c.Dim()
 	c.Text(0, 0, style, strings.Repeat("─", c.W))
@@ -144,7 +144,7 @@ func (c Canvas) Title(t Title) {
 	}
 }
 
-// cutLast returns a text without the last of its parts; more: it has had one.
+// cutLast returns a text without its last part; more is true if something is left.
 func cutLast(text string) (rest string, more bool) {
 	at := strings.LastIndex(text, " · ")
 	return text[:max(at, 0)], at > 0

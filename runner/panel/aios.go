@@ -49,8 +49,7 @@ func letWrite(a *turn.Assignment) {
 }
 
 // take takes over what such a reviewer wrote: its report, and its section of the story. The
-// gate file counts unless the answer is worse. It returns the
-// files that are not kept.
+// gate file counts unless the answer is worse. It returns the files that are not kept.
 func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []string) {
 	of := room.sitting
 	for _, file := range changed {

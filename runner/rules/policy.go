@@ -84,7 +84,7 @@ func (o *Policy) Options() []option.Row {
 	}, {
 		Group: "Checks", Key: "MAX_RETRIES", YAML: "test.max_retries",
 		Kind: option.Int, Default: "3", Min: "0", Max: "100", Field: &o.MaxRetries,
-		Help: "Retries of a task after a required check failed, before ralph puts the task aside, and refusals by reviewers after which it does; 0 means no limit.",
+		Help: "How often a task is retried after a failed check, or refused by reviewers, before ralph puts it aside; 0 means no limit.",
 	}, {
 		Group: "Checks", Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
 		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"},

@@ -111,7 +111,7 @@ func show(to io.Writer, all []fleet.Here) {
 type report struct {
 	Workers int `json:"workers"`
 	Busy    int `json:"busy"`
-	// Slots are those of all workers, by their labels with commas between.
+	// Slots counts the slots of all workers by their labels, joined by commas.
 	Slots map[string]int `json:"slots"`
 }
 

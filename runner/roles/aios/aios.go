@@ -96,8 +96,8 @@ func (o Options) Develop(t task.Task) string {
 // Review is the head of the reviewer's prompt.
 func Review(t task.Task) string { return fmt.Sprintf("@qa\n*review %s\n\n", t.ID) }
 
-// Verdict is what a gate file says, with its reasons, which people and agents write in several forms; false:
-// it says nothing.
+// Verdict reads a gate file: its verdict and its reasons, which people and agents write in several forms. ok is
+// false if there is no verdict.
 func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
 	var g struct {
 		Gate    string `yaml:"gate"`

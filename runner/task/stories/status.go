@@ -171,8 +171,8 @@ func boxLabels() map[string]task.State {
 	}
 }
 
-// choices reads boxes that are states, as Portuguese templates have them. A ticked one that is no state is
-// opened again when a state is written.
+// choices reads the status boxes of Portuguese templates. A ticked box with an unknown name is unticked when a
+// state is written.
 func (d *doc) choices(lines []markdown.Line) (s status) {
 	labels := boxLabels()
 	writable := map[task.State]bool{}

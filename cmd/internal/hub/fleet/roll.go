@@ -127,7 +127,7 @@ func (r *roll) call() (all []Here, changed bool) {
 	return all, changed
 }
 
-// Having are those who have the labels.
+// Having returns the workers that have the labels.
 func Having(need label.Set, all []Here) []Here {
 	return slices.DeleteFunc(slices.Clone(all), func(h Here) bool { return !label.Set(h.Labels).Serves(need.Line()) })
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// restart is how often the server looks whether its queue is kept, and how long it waits to begin anew.
+// restart is how often the server checks that its queue still works, and how long it waits before it starts again.
 const restart = 5 * time.Second
 
 // Server is the embedded one of a user.
@@ -162,7 +162,7 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 	}
 }
 
-// live is one life of the server: until ctx ends, or nothing can be kept. ready is told how it is reached.
+// live runs the server until ctx ends or the queue no longer works. ready gets the way to reach it.
 func (o Server) live(ctx context.Context, dir string, d door, ready func(Access) error) error {
 	options, a, err := o.options(dir, d)
 	if err != nil {
@@ -198,15 +198,15 @@ func (o Server) live(ctx context.Context, dir string, d door, ready func(Access)
 			return nil
 		case <-tick.C:
 		}
-		if failed++; keeps(ctx, js) {
+		if failed++; accepts(ctx, js) {
 			failed = 0
 		}
 	}
 	return errors.New("the queue of the fleet cannot be kept")
 }
 
-// keeps reports whether the queue still takes offers. The one that it makes is for nobody, and replaces the one before.
-func keeps(ctx context.Context, js jetstream.JetStream) bool {
+// accepts reports whether the queue still takes offers. Its own offer is for nobody, and replaces the one before.
+func accepts(ctx context.Context, js jetstream.JetStream) bool {
 	ctx, cancel := context.WithTimeout(ctx, oneTry)
 	defer cancel()
 	_, err := js.Publish(ctx, "ralph.offer.try", nil)

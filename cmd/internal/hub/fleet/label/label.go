@@ -1,4 +1,4 @@
-// Package label has the labels of workers: what they have, what turns need, and which lines of offers that makes.
+// Package label says what a worker has and what a turn needs, and matches the two.
 package label
 
 import (
@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Set is what a worker has, or what a turn needs, each once and in order.
+// Set is what a worker has or a turn needs: sorted, each label once.
 type Set []string
 
-// most is how many labels there may be.
+// most is the largest number of labels in a set.
 const most = 16
 
-// Parse reads a list such as gpu,linux.
+// Parse reads a list such as "gpu,linux".
 func Parse(text string) (Set, error) {
 	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '+' || r == ' ' })
 	for _, label := range all {
