@@ -35,7 +35,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 		}
 		f.Report = res.Proof.Report
 		if f.Interrupt = ends.Wish(ctx, r.inbox); !f.Interrupt.Now() && res.Proof.Unchecked {
-			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // skipped: what was not checked is not complete
+			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // the checks were skipped: nothing is complete yet
 		}
 	}
 	waiting, err := r.asked.Waiting(plan.List)
@@ -48,7 +48,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	}
 	f.Waiting, f.WaitingSince = r.asked.Idle(waiting, open || plan.Total > 0 && plan.Remaining == 0, now)
 	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Report.Blocked() {
-		f.Review = r.toReview(ctx, f.Report)
+		f.Review = r.reviewItems(ctx, f.Report)
 	}
 	f.LimitedUntil = r.freeAt(next, plan.List, now)
 	f.Paced = r.pool.Paced(r.wanted(next, plan.List), now)
@@ -56,7 +56,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	r.notes.Add(d)
 	if d.Action == rules.ActionStop {
 		r.plan.Counts = plan
-		if d.Exit == rules.ExitComplete || d.Exit == rules.ExitReview { // a call that failed, or was cut off, may have done the rest
+		if d.Exit == rules.ExitComplete || d.Exit == rules.ExitReview { // a failed or cut-off call may have left the rest uncommitted
 			r.commit(ctx, task.Task{}, r.origin(task.Task{}))
 		}
 		r.announce(d)
@@ -74,16 +74,16 @@ func (r *Run) lastChecks(ctx context.Context) (turn.Result, error) {
 	return r.check(work, task.Task{}, r.past.unfinished || r.mem.Iterations == 0)
 }
 
-// check runs the checks without a call. everything asks for all of them, because
-// it is not known what has changed.
+// check runs the checks without a call. everything asks for all of them, for use when it
+// is not known what has changed.
 func (r *Run) check(ctx context.Context, t task.Task, everything bool) (turn.Result, error) {
 	a := r.assignment(t)
 	a.Part, a.Checks.Everything = turn.Check, everything
 	return r.carryOut(ctx, a)
 }
 
-// takeBaseline notes what fails before the agent works on the task. There is no
-// error when a person ends it.
+// takeBaseline records which checks fail before the agent works on the task. It returns no
+// error when a person cuts it off.
 func (r *Run) takeBaseline(ctx context.Context, t task.Task) error {
 	a := r.assignment(t)
 	if !r.checks.NeedBaseline(a.Origin) {
@@ -94,10 +94,10 @@ func (r *Run) takeBaseline(ctx context.Context, t task.Task) error {
 	return err
 }
 
-// carryOut hands an assignment to the worker and takes over what is known about
-// the checks afterwards.
+// carryOut hands an assignment to the worker, and keeps what the result says about the
+// checks.
 func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, error) {
-	res, err := r.worker.Run(ctx, a, r.heard)
+	res, err := r.worker.Run(ctx, a, r.handleEvent)
 	if err != nil {
 		return res, err
 	}
@@ -105,9 +105,8 @@ func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, err
 	return res, checkbook.Save(r.d.State.Dir(), r.checks)
 }
 
-// proveLeft runs the checks for a tick that a killed call left, before anything
-// is built on it.
-func (r *Run) proveLeft(ctx context.Context) error {
+// checkKilledTick runs the checks for a task that a killed call ticked, before other work builds on it.
+func (r *Run) checkKilledTick(ctx context.Context) error {
 	id, plan := r.past.unproved, r.plan.Read()
 	if t, _ := plan.List.Find(id); id != "" && t.Done() && r.panel.Plan(t, r.tasks.Of(id).Review).Next("") != "" {
 		r.reopen(turn.Reopen{Task: id, By: turn.ReopenUnchecked, Why: "nobody has reviewed what the killed call did"},
@@ -135,8 +134,8 @@ func (r *Run) proveLeft(ctx context.Context) error {
 	return nil
 }
 
-// toReview is what a person has to look at before the run is complete, by the latest report.
-func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewItem {
+// reviewItems lists what a person has to look at before the run is complete. report is of the latest checks.
+func (r *Run) reviewItems(ctx context.Context, report gate.Report) []state.ReviewItem {
 	in, err := r.worker.Changed(ctx, r.dir())
 	if err != nil {
 		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
@@ -146,7 +145,7 @@ func (r *Run) toReview(ctx context.Context, report gate.Report) []state.ReviewIt
 	return r.review.Open(r.mem.Contradiction, r.checks, report)
 }
 
-// facts gathers what both kinds of decisions look at.
+// facts gathers what both tables of rules look at.
 func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 	return rules.Facts{
 		Policy: r.o.Policy, Memory: r.mem, Plan: plan, HadPlan: r.plan.Had, Calls: r.calls,
@@ -154,7 +153,7 @@ func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 	}
 }
 
-// freeAt is when an agent may work on a task, or review it; zero: now.
+// freeAt is when the first agent may work on a task, or review it; zero: now.
 func (r *Run) freeAt(t task.Task, list task.List, now time.Time) time.Time {
 	author := r.wanted(t, list).Agent
 	if n := r.tasks.Of(t.ID).Review; n.Phase != "" && (r.crew != nil || !n.Kept) {
@@ -163,9 +162,9 @@ func (r *Run) freeAt(t task.Task, list task.List, now time.Time) time.Time {
 	return r.pool.FreeAt(r.pool.Candidates(author), now)
 }
 
-// instead are the agents that may take over after a turn that met a usage limit. Those of the
-// developer do not review: the panel has asked everybody else already.
-func (r *Run) instead(res turn.Result) []string {
+// fallbacks names the agents that may take over after a turn that met a usage limit. There are
+// none for a review: the panel has already tried all agents that may review.
+func (r *Run) fallbacks(res turn.Result) []string {
 	if res.Origin.Role != roles.Developer {
 		return nil
 	}

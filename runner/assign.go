@@ -20,7 +20,7 @@ import (
 // maxInput bounds the user's prompt.
 const maxInput = 16 << 20
 
-// assignment is what every turn of this run has in common.
+// assignment returns the parts that every assignment of this run has in common.
 func (r *Run) assignment(t task.Task) turn.Assignment {
 	notes := r.tasks.Of(t.ID)
 	a := turn.Assignment{
@@ -31,7 +31,7 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 		Known: turn.History{Worked: notes.Worked, Early: notes.Early, Refusals: notes.Refusals, Tries: notes.Tries},
 	}
 	if r.d.State != nil { // a preview writes nothing
-		// The files are the user's, and the run needs them.
+		// These files are the user's. The run cannot continue without them.
 		a.LogDir, a.Protect = r.d.State.RunDir(r.d.RunID), planbook.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
 		if r.o.On() && !r.o.Locks() && r.crew == nil {
 			a.State = r.d.State.Dir()
@@ -49,7 +49,7 @@ func (r *Run) origin(t task.Task) state.Origin {
 		Role: roles.ByPhase(r.tasks.Of(t.ID).Review.Phase)}
 	if t.ID != "" {
 		o.Attempt = r.tasks.Of(t.ID).Attempts + 1
-		if o.Role != roles.Developer { // it looks at the latest one
+		if o.Role != roles.Developer { // a review is of the latest attempt
 			o.Attempt = max(o.Attempt-1, 1)
 		}
 	}
@@ -59,8 +59,8 @@ func (r *Run) origin(t task.Task) state.Origin {
 	return o
 }
 
-// assign makes the assignment for the developer of a task. The error is one for
-// people: the prompt is gone, or the plan names an agent that does not exist.
+// assign makes the assignment for the developer of a task. It fails when a person has to
+// fix something: the prompt is gone, or the plan names an agent that does not exist.
 func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	plan := r.plan.Read()
 	template, err := state.ReadFile(r.d.Prompt, maxInput)
@@ -85,18 +85,19 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 		a.Agent.Session = session.Resumable(r.session, who.Agent.Spec.Name, r.o.SessionExpiry)
 	}
 	a.Bounds = turn.Bounds{Timeout: r.timeout(), IdleTimeout: r.o.IdleTimeout}
-	a.Checks.Everything = r.past.unfinished // what the run before changed is not known
+	a.Checks.Everything = r.past.unfinished // nobody knows what the run before changed
 	return a, who, nil
 }
 
-// wanted is who shall work on a task: the task decides, then the plan, then what a
-// person chose during this run, then the options.
+// wanted is the agent and model that should work on a task. The task decides first, then
+// the plan, then what a person chose during this run, then the options.
 func (r *Run) wanted(t task.Task, list task.List) task.Choice {
 	option, _ := r.option()
 	return pool.Wanted(t.Choice, list.Choice, option)
 }
 
-// option is the agent for a plan that names none; used: a person chose it during this run.
+// option is the agent for a plan that names none. used is true when a person chose it during
+// this run, with ralph agent use.
 func (r *Run) option() (c task.Choice, used bool) {
 	if r.d.State != nil {
 		if use, ok := r.d.State.AgentUse(r.d.RunID); ok {
@@ -157,17 +158,17 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 	return in
 }
 
-// takesOver says it whenever another agent than before works.
-func (r *Run) takesOver(t task.Task, who pool.Choice) {
+// announceAgent shows which agent works, and reports it when the agent or the reason changes.
+func (r *Run) announceAgent(t task.Task, who pool.Choice) {
 	name, was := who.Agent.Spec.Name, r.past.agent
-	held := who.Why != ""
-	changed := held != r.past.paced
-	r.past.agent, r.past.paced = name, held
+	paced := who.Why != ""
+	changed := paced != r.past.paced
+	r.past.agent, r.past.paced = name, paced
 	r.out.Status(func(s *state.Status) { s.Agent, s.Model, s.AgentFrom = name, who.Model, r.past.namedBy })
 	if !changed && (was == name || was == "" && who.Instead == "") {
 		return
 	}
-	if changed && !held {
+	if changed && !paced {
 		who.Why = "PACE allows it again"
 	}
 	until := r.pool.Limits[who.Instead]
@@ -177,36 +178,36 @@ func (r *Run) takesOver(t task.Task, who pool.Choice) {
 	r.tellOf(t, state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: until, Why: who.Why})
 }
 
-// timeout is the bound of one call; the run's own end is never passed.
+// timeout is the longest that one call may take. It does not go beyond the end of the run.
 func (r *Run) timeout() time.Duration {
 	return min(r.o.Wall(), max(r.d.Window.Left(r.o.MaxDuration, r.past.started, time.Now()), time.Second))
 }
 
-// Dry is a run that is not made: what `--dry-run` shows.
-type Dry struct {
+// DryRun is what `--dry-run` shows of the first iteration.
+type DryRun struct {
 	Args        []string // the agent's argv
-	Prompt      string   // of the first iteration
-	Done, Total int
-	Next        string // title of the first task
+	Prompt      string
+	Done, Total int    // tasks of the plan; 0: there is no plan
+	Next        string // title of the task; empty: none
 }
 
 // Preview says what the first iteration would do. It reads the project and
-// writes nothing. known are the notes on its tasks.
-func Preview(o Options, d Deps, known ledger.Ledger) (Dry, error) {
+// writes nothing. known is what earlier runs remember of its tasks.
+func Preview(o Options, d Deps, known ledger.Ledger) (DryRun, error) {
 	r := New(o, d)
 	r.tasks = known
 	r.past.started = time.Now()
 	r.checks = turn.Checks{Rows: d.Checks, Mode: d.Mode}
 	plan := r.plan.Read()
 	if plan.Error != "" {
-		return Dry{}, fmt.Errorf("%s", plan.Error)
+		return DryRun{}, fmt.Errorf("%s", plan.Error)
 	}
 	next, _ := r.tasks.Choose(plan.List)
 	a, _, err := r.assign(next)
 	if err != nil {
-		return Dry{}, err
+		return DryRun{}, err
 	}
 	request := a.Request(d.Env)
-	return Dry{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Done: plan.Done, Total: plan.Total,
+	return DryRun{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Done: plan.Done, Total: plan.Total,
 		Next: next.Title}, nil
 }

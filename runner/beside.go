@@ -19,7 +19,7 @@ import (
 	"ralph/state"
 )
 
-// dir is where the run itself looks and checks: the project, or the worktree in which results are joined.
+// dir is where the run itself runs checks: the project, or the worktree that results are merged into.
 func (r *Run) dir() string {
 	if r.crew != nil {
 		return r.crew.Base()
@@ -27,7 +27,7 @@ func (r *Run) dir() string {
 	return r.d.Dir
 }
 
-// inWorktrees is the loop, with worktrees if the options ask for them.
+// inWorktrees opens worktrees if the options ask for them, and runs the loop.
 func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	err := r.o.SlotOptions.Check()
 	if err == nil && !r.o.Worktrees() {
@@ -41,11 +41,8 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	if err == nil {
 		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Numbered: r.past.numbered,
 			Run: r.d.RunID, Ralph: r.d.Start.Version,
-			Prefix: func(t task.Task) string {
-				return r.panel.Prefix(r.o.CommitPrefix,
-					t)
-			}, Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge,
-			Judge: r.prefer})
+			Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) },
+			Env:    r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge, Judge: r.breakTie})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := ends.Failed(unfit)
@@ -62,8 +59,9 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 	return r.loop(ctx)
 }
 
-// leave ends work in worktrees, and says where the user finds what they do not have.
-func (r *Run) leave(d rules.Decision) rules.Decision {
+// closeWorktrees ends work in worktrees. If there are commits that the checkout does not have, it
+// adds to d how to get them.
+func (r *Run) closeWorktrees(d rules.Decision) rules.Decision {
 	if r.crew == nil {
 		return d
 	}
@@ -72,7 +70,7 @@ func (r *Run) leave(d rules.Decision) rules.Decision {
 	r.crew.Follow(ctx)
 	if n := r.crew.Left(ctx); n > 0 {
 		where := "to get what is finished: git merge " + r.crew.Branch()
-		r.d.Log.Warn("not in the checkout", "branch", r.crew.Branch(), "commits", n)
+		r.d.Log.Warn("some commits are not in the checkout", "branch", r.crew.Branch(), "commits", n)
 		if d.Next != "" {
 			where += "; " + d.Next
 		}
@@ -85,7 +83,7 @@ func (r *Run) leave(d rules.Decision) rules.Decision {
 // beside is the loop for turns side by side:
 //
 //	room and a task that may start? --> start
-//	else --> wait for news of those under way --> heard, or landed --> conclude
+//	else --> wait for news of those under way --> an event, or a turn that is done --> conclude
 func (r *Run) beside(ctx context.Context) (rules.Decision, error) {
 	var over rules.Decision // the run stops when those under way are done
 	for {
@@ -93,7 +91,7 @@ func (r *Run) beside(ctx context.Context) (rules.Decision, error) {
 			return over, r.drain(err)
 		}
 		if over.Action != rules.ActionStop && r.crew.Open() {
-			d, started, err := r.another(ctx)
+			d, started, err := r.startNext(ctx)
 			switch {
 			case err != nil:
 				return over, r.drain(err)
@@ -119,7 +117,7 @@ func (r *Run) beside(ctx context.Context) (rules.Decision, error) {
 	}
 }
 
-// drain ends all turns after a failure of ralph itself.
+// drain ends all turns after a failure of ralph itself, waits for them, and returns err.
 func (r *Run) drain(err error) error {
 	r.crew.End("", state.RequestAbort)
 	for len(r.crew.Busy()) > 0 {
@@ -133,10 +131,11 @@ func (r *Run) drain(err error) error {
 	return err
 }
 
-// another starts a turn if one may start. started is also true when it waited for that.
-func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err error) {
+// startNext starts a turn if one may start. started is also true when it waited, paused or
+// skipped a task: the loop then asks again.
+func (r *Run) startNext(ctx context.Context) (d rules.Decision, started bool, err error) {
 	if len(r.crew.Busy()) > 0 {
-		next, ok := r.oneMore(ctx)
+		next, ok := r.nextBeside(ctx)
 		if !ok {
 			return d, false, nil
 		}
@@ -144,7 +143,7 @@ func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err 
 		return d, true, err
 	}
 	r.crew.CatchUp()
-	if err := r.crew.Sync(ctx, r.assignment(task.Task{}), r.worker, r.heard); err != nil && ctx.Err() == nil {
+	if err := r.crew.Sync(ctx, r.assignment(task.Task{}), r.worker, r.handleEvent); err != nil && ctx.Err() == nil {
 		return d, false, err
 	}
 	if err := r.worker.Ready(ctx, r.assignment(task.Task{})); err != nil && ctx.Err() == nil {
@@ -170,7 +169,7 @@ func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err 
 		r.announce(d)
 		err := r.wait(ctx, d)
 		if time.Now().Before(d.Until) {
-			r.crew.Go() // a person wants it to go on
+			r.crew.Go() // ralph resume ended the wait
 		}
 		return rules.Decision{}, true, err
 	case r.inbox.TakePause():
@@ -183,7 +182,7 @@ func (r *Run) another(ctx context.Context) (d rules.Decision, started bool, err 
 	return d, true, err
 }
 
-// rule is what may run beside those under way.
+// rule says which tasks may run beside those under way.
 func (r *Run) rule(now time.Time) beside.Rule {
 	return beside.Rule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
 		n := r.tasks.Of(t.ID)
@@ -191,17 +190,17 @@ func (r *Run) rule(now time.Time) beside.Rule {
 	}}
 }
 
-// oneMore is a task that may start beside those under way, if the limits of the run allow one.
-func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
+// nextBeside is a task that may start beside those under way, if the limits of the run allow one.
+func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
 	if ends.Wish(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) {
 		return task.Task{}, false
 	}
 	now, plan := time.Now(), r.plan.Read()
 	if _, err := r.asked.Waiting(plan.List); err != nil {
-		return task.Task{}, false // admit meets it when no turn is under way
+		return task.Task{}, false // admit returns this error once no turn is under way
 	}
 	next, ok := r.rule(now).Next(plan.List)
-	if !ok || r.abreast(next) > r.crew.Room(ctx, next) {
+	if !ok || r.candidateCount(next) > r.crew.Room(ctx, next) {
 		return next, false
 	}
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
@@ -213,13 +212,13 @@ func (r *Run) oneMore(ctx context.Context) (task.Task, bool) {
 
 // start begins a turn in a slot. The decision says why it could not.
 func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error) {
-	if d, ok := r.before(ctx, next); !ok {
+	if d, ok := r.beforeTurn(ctx, next); !ok {
 		return d, nil
 	}
 	if r.tasks.Of(next.ID).Review.Phase != "" {
 		return r.startReview(ctx, next)
 	}
-	if r.checks.Scope != gate.ScopeTask { // else the turn takes it in its slot
+	if r.checks.Scope != gate.ScopeTask { // else the turn takes its baseline in its slot
 		if err := r.takeBaseline(ctx, next); err != nil || ctx.Err() != nil {
 			return rules.Decision{}, err
 		}
@@ -227,7 +226,7 @@ func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error)
 	if next.State == task.Open && next.ID != "" {
 		r.mark(next.ID, task.Active, "")
 	}
-	return r.field(ctx, next)
+	return r.startCandidates(ctx, next)
 }
 
 func (r *Run) showSlots() {
@@ -235,14 +234,14 @@ func (r *Run) showSlots() {
 	r.out.Status(func(s *state.Status) { s.Slots, s.Fleet = slots, fleet })
 }
 
-// noWorker is how long a task waits for a worker of the fleet before it is looked for again.
+// noWorker is how long a task waits before the run looks again for a worker of the fleet.
 const noWorker = 5 * time.Second
 
-// paused is as long as a task waits that a person has paused: until ralph resume.
+// paused is how long a paused task waits. In effect, it waits until ralph resume.
 const paused = 365 * 24 * time.Hour
 
-// heed answers what people ask about single tasks.
-func (r *Run) heed() {
+// taskRequests carries out what people ask for single tasks: skip, abort, pause and resume.
+func (r *Run) taskRequests() {
 	for _, q := range r.inbox.About() {
 		kind, id := q.Split()
 		kind, _ = kind.Plain()
@@ -282,7 +281,7 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 			r.showSlots()
 			return rules.Decision{}, nil
 		case n.Event != nil:
-			r.heard(*n.Event)
+			r.handleEvent(*n.Event)
 			if j := r.crew.At(n.Event.Origin); j != nil {
 				tool, ok := n.Event.Data.(state.Tool)
 				if ok {
@@ -297,10 +296,10 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 		}
 		return r.done(ctx, *n.Done)
 	case <-r.inbox.Wake:
-		switch r.heed(); {
+		switch r.taskRequests(); {
 		case r.inbox.Has(state.RequestAbort):
 			r.crew.End("", state.RequestAbort)
-		case r.inbox.Take(state.RequestSkip) != "": // all that is worked on
+		case r.inbox.Take(state.RequestSkip) != "": // skips all tasks under way
 			for id := range r.crew.Busy() {
 				r.putOff(id, state.RequestSkip)
 			}
@@ -316,7 +315,7 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	defer r.crew.Release(d.Job)
 	r.crew.Name(d.Job)
 	r.worker.Forget()
-	res := turned{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip,
+	res := finished{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip,
 		afresh: d.Afresh}
 	if d.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(),
@@ -332,7 +331,7 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 		delete(r.sittings, res.Task.ID)
 		decision, err = r.reviewedBeside(ctx, res, d, s)
 	} else if d.Lost != "" {
-		return r.beaten(ctx, res, d)
+		return r.candidateLost(ctx, res, d)
 	} else {
 		r.panel.Collect(d.Job.Slot.Dir, res.Task)
 		decision, err = r.finish(ctx, d.Job.Context(), res, d.Err)
@@ -350,12 +349,12 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 			r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks,
 				Text: "your files stay as they are: " + why + "; what is finished is on " + r.crew.Branch()})
 		}
-		decision = r.merged(ctx, d, decision)
+		decision = r.afterMerge(ctx, d, decision)
 	}
 	return decision, nil
 }
 
-// joined is a result with the plan as it is now: others may have finished tasks meanwhile.
+// joined is a result with the plan as it is now: other turns may have finished tasks in the meantime.
 func (r *Run) joined(res turn.Result) turn.Result {
 	now, id := r.plan.Read(), res.Task.ID
 	done := res.Proof.After.IsDone(id)

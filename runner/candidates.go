@@ -18,8 +18,8 @@ import (
 	"ralph/runner/writes"
 )
 
-// abreast is the number of candidates for the next attempt at a task: one until it has failed.
-func (r *Run) abreast(t task.Task) int {
+// candidateCount is the number of candidates for the next attempt at a task: one until an attempt has failed.
+func (r *Run) candidateCount(t task.Task) int {
 	n, left := r.tasks.Of(t.ID), -1
 	if t.ID == "" || n.Review.Phase != "" || n.Tries == 0 && n.Review.Refused == 0 {
 		return 1
@@ -30,8 +30,8 @@ func (r *Run) abreast(t task.Task) int {
 	return best.Most(r.o.BestOf, left, max(r.o.CallsPerHour-r.calls.Calls, 0))
 }
 
-// field starts the next attempt at a task, with all of its candidates.
-func (r *Run) field(ctx context.Context, next task.Task) (rules.Decision, error) {
+// startCandidates starts the next attempt at a task, with all of its candidates.
+func (r *Run) startCandidates(ctx context.Context, next task.Task) (rules.Decision, error) {
 	var jobs []*crew.Job
 	var as []turn.Assignment
 	release := func() {
@@ -39,7 +39,7 @@ func (r *Run) field(ctx context.Context, next task.Task) (rules.Decision, error)
 			r.crew.Release(j)
 		}
 	}
-	for k := range r.abreast(next) {
+	for k := range r.candidateCount(next) {
 		j := r.crew.Take(next, r.mem.Iterations+1, k)
 		a, who, err := r.assign(next)
 		if err != nil && k > 0 {
@@ -54,7 +54,7 @@ func (r *Run) field(ctx context.Context, next task.Task) (rules.Decision, error)
 		}
 		n := r.tasks.Of(next.ID)
 		n.Review, a.Then = r.panel.Begin(ctx, next, n.Review)
-		r.takesOver(next, who)
+		r.announceAgent(next, who)
 		r.begin(a)
 		if err := r.counted.Wait(); err != nil {
 			release()
@@ -63,21 +63,21 @@ func (r *Run) field(ctx context.Context, next task.Task) (rules.Decision, error)
 		as = append(as, a)
 	}
 	r.showSlots()
-	r.lost(r.out.Save()) // resume after a kill goes by the numbers in it
+	r.lost(r.out.Save()) // after a kill, resume needs the numbers of these iterations
 	r.crew.Start(ctx, jobs, as)
 	return rules.Decision{}, nil
 }
 
-// kept is the state at the end of an iteration that was decided by this rule.
-func (t turned) kept(res turn.Result, rule string) git.State {
+// kept is the git state to keep at the end of an iteration that this rule decided.
+func (t finished) kept(res turn.Result, rule string) git.State {
 	k := output.KeptOf(res, rule)
 	k.Afresh = t.afresh
 	return k
 }
 
-// beaten records a candidate that another one has beaten. It counts in the budgets. The attempt, and
-// what follows from it, is that of the other one.
-func (r *Run) beaten(ctx context.Context, res turned, d crew.Done) (rules.Decision, error) {
+// candidateLost records a candidate that lost to another one. Its cost counts against the budgets.
+// Everything else about the attempt follows from the winner.
+func (r *Run) candidateLost(ctx context.Context, res finished, d crew.Done) (rules.Decision, error) {
 	r.pool.Pace.End(callKey(res.Origin))
 	if d.Err != nil && d.Job.Context().Err() == nil {
 		return rules.Decision{}, d.Err
@@ -105,13 +105,14 @@ func (r *Run) beaten(ctx context.Context, res turned, d crew.Done) (rules.Decisi
 	return goOn, nil
 }
 
-// prefer lets the judges of a task decide between candidates that are equals. It is called beside the run.
-// If one of the calls comes to nothing, the candidates stay equals.
-func (r *Run) prefer(ctx context.Context, tied []crew.Tied) []best.Opinion {
+// breakTie lets the judges of a task decide between candidates that are otherwise equal. It runs on a
+// goroutine of its own. It returns nil, and the tie stands, if the task has no judges or one of their
+// calls fails.
+func (r *Run) breakTie(ctx context.Context, tied []crew.Tied) []best.Opinion {
 	var all []best.Opinion
 	for _, c := range tied {
 		var s *sitting
-		r.crew.Alone(func() { s = r.compared(c) })
+		r.crew.Alone(func() { s = r.tieReview(c) })
 		if s == nil {
 			return nil
 		}
@@ -129,9 +130,9 @@ func (r *Run) prefer(ctx context.Context, tied []crew.Tied) []best.Opinion {
 	return all
 }
 
-// compared prepares the look of the judges at a candidate, and counts their first call; nil: the task has
-// no judges.
-func (r *Run) compared(c crew.Tied) *sitting {
+// tieReview prepares the judges' review of a candidate, and counts their first call; nil: the task has no
+// judges.
+func (r *Run) tieReview(c crew.Tied) *sitting {
 	t := c.Job.Task
 	a := r.assignment(t)
 	a.Origin = c.Job.Origin

@@ -9,18 +9,18 @@ import (
 	"ralph/state"
 )
 
-// tell reports something of the run itself.
+// tell reports an event of the run itself.
 func (r *Run) tell(p state.Payload) { r.tellOf(r.last.Task, p) }
 
 func (r *Run) tellOf(t task.Task, p state.Payload) {
 	r.out.Event(state.NewEvent(r.origin(t), time.Now(), turn.Redacted(p)))
 }
 
-// heard follows a turn: its events go into status.json, and on.
-func (r *Run) heard(e state.Event) {
+// handleEvent takes an event of a turn. It updates status.json and passes the event on.
+func (r *Run) handleEvent(e state.Event) {
 	if d, ok := e.Data.(state.Phase); ok && d.Name == state.PhaseAgent {
 		if err := r.counted.Wait(); err != nil {
-			r.inbox.Fail(err) // a call that is not counted is not made
+			r.inbox.Fail(err) // a call that cannot be counted must not be made
 		}
 	} else if ok && d.Name == state.PhaseObserving {
 		r.repairState()

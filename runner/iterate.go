@@ -22,18 +22,18 @@ import (
 )
 
 const (
-	// logsKept bounds the raw output and prompts on disk, in bytes.
+	// logsKept is the most that raw output and prompts may take on disk, in bytes.
 	logsKept = 1 << 30
-	// pruneEvery is the raw output after which the bound is enforced again.
+	// pruneEvery is how much new raw output there must be before logs are pruned again, in bytes.
 	pruneEvery = 128 << 20
 )
 
-// iterate hands one assignment to a turn and concludes from its result.
+// iterate carries out one turn on a task, and decides what follows from its result.
 func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, error) {
 	goOn := rules.Decision{Action: rules.ActionContinue}
 	work, done := r.inbox.CallContext(ctx)
 	defer done()
-	if d, start := r.before(work, next); !start {
+	if d, start := r.beforeTurn(work, next); !start {
 		return d, nil
 	}
 	if review := r.tasks.Of(next.ID).Review; review.Phase != "" && !review.Kept {
@@ -42,7 +42,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		r.fetchBack(next)
 	}
 	if err := r.takeBaseline(work, next); err != nil || work.Err() != nil {
-		return goOn, err // admit says who asked for what
+		return goOn, err // admit sees who ended it, and why
 	}
 	a, who, err := r.assign(next)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	}
 	n := r.tasks.Of(next.ID)
 	n.Review, a.Then = r.panel.Begin(work, next, n.Review)
-	r.takesOver(next, who)
+	r.announceAgent(next, who)
 	if err := r.worker.Ready(work, a); err == nil && work.Err() == nil && next.State == task.Open && next.ID != "" {
 		a.Prompt.State = r.started(next, a.Prompt.State)
 	}
@@ -60,21 +60,22 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 		return rules.Decision{}, err
 	}
 	res.Task = next // also after a failure
-	return r.finish(ctx, work, turned{Result: res, worker: r.worker, dir: r.d.Dir, skip: r.inbox.Take(state.RequestSkip) != ""}, err)
+	return r.finish(ctx, work, finished{Result: res, worker: r.worker, dir: r.d.Dir, skip: r.inbox.Take(state.RequestSkip) != ""}, err)
 }
 
-// turned is a Result with where it comes from.
-type turned struct {
+// finished is a Result, and the worker and folder that it comes from.
+type finished struct {
 	turn.Result
-	worker *turn.Worker // nil if there is no state to keep
+	worker *turn.Worker // nil: there is no state to keep
 	dir    string
-	skip   bool     // a person has put the task off
+	skip   bool     // a person has skipped the task
 	afresh bool     // see git.State
-	told   []string // what its agent has to hear about its questions
+	told   []string // what the next prompt says about its agent's questions
 }
 
-// finish concludes from a turn. The error is ralph's own, unless work has ended.
-func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.Decision, error) {
+// finish decides what follows from a turn. err is the error of the turn. It is ralph's own, and
+// ends the run, unless work was cancelled.
+func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.Decision, error) {
 	goOn, next := rules.Decision{Action: rules.ActionContinue}, res.Task
 	r.pool.Pace.End(callKey(res.Origin))
 	if broken := r.inbox.Broken(); broken != nil {
@@ -89,7 +90,7 @@ func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.De
 	for _, q := range r.inbox.OfAgent() {
 		r.tell(state.Finding{Source: state.FoundByAudit, Name: "request", Text: r.inbox.Who(q)})
 	}
-	if res.skip { // a turn that it has cut off says so itself
+	if res.skip { // a turn that the skip has cut off reports that itself
 		r.skip(next, res.Cut == "" && !res.Proof.After.IsDone(next.ID))
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
@@ -105,7 +106,7 @@ func (r *Run) finish(ctx, work context.Context, res turned, err error) (rules.De
 	if err != nil {
 		return d, err
 	}
-	return r.after(keep, res.Result, d), nil
+	return r.afterTurn(keep, res.Result, d), nil
 }
 
 // spend counts what calls have used against the budgets of the run and of the hour.
@@ -114,10 +115,10 @@ func (r *Run) spend(u state.Usage) {
 	r.calls.Tokens += u.Total()
 }
 
-// callKey tells a call from the others under way: candidates work on the same task.
+// callKey identifies a call among those under way: candidates work on the same task.
 func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
 
-// begin puts the call on disk before it is made: heard waits for it.
+// begin counts the call on disk before it is made. handleEvent waits for the write.
 func (r *Run) begin(a turn.Assignment) {
 	r.calls = hours.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
@@ -145,8 +146,9 @@ func (r *Run) showCalls(s *state.Status) {
 	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens, hours.NextHour(hours.HourOf(time.Now()))
 }
 
-// conclude decides and records. The work is committed and kept while keep lasts.
-func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, error) {
+// conclude decides what follows from a turn, and records it. It commits and keeps the work unless keep is
+// cancelled.
+func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision, error) {
 	res := from.Result
 	r.last, r.plan.Counts = res, res.Proof.After
 	damaged := res.Work.Damaged
@@ -165,13 +167,13 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	if counted {
 		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
-	ends.MeetLimit(&f, &r.pool, r.instead(res), now)
+	ends.MeetLimit(&f, &r.pool, r.fallbacks(res), now)
 	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && !f.Interrupt.Now() {
-		f.Review = r.toReview(keep, res.Proof.Report)
+		f.Review = r.reviewItems(keep, res.Proof.Report)
 	}
 	d := rules.Conclude(f)
 	r.out.Lost(r.notes.Delivered(res, counted))
-	if counted { // a call that did nothing keeps what the next one has to know
+	if counted { // else the next prompt still needs the notes of this one
 		r.notes.Begin(res)
 		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
 		r.out.Lost(r.asked.Settle(res, d.Rule == rules.RuleQuestion))
@@ -180,13 +182,13 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	if d.PutAside {
 		r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
 		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason})))
-		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task begins afresh
-		r.leaveBehind(d)
+		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task starts a new count
+		r.dropNotes(d)
 	}
 	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
 		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked, n.Aside.Why)
 	}
-	r.notes.Settle(r.hints(from, damaged)...) // after a failure of the service the notes stay
+	r.notes.Settle(r.hints(from, damaged)...)
 	if counted && res.Cut == "" && !d.PutAside {
 		r.tasks.Remember(res.Task.ID, r.notes.Feedback)
 	}
@@ -198,7 +200,7 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	}
 	r.announceEnd(res, d)
 	if !res.Call.Made || from.worker == nil {
-		return d, nil // there is no end of an iteration to go back to
+		return d, nil // there is no state to keep
 	}
 	if err := from.worker.Keep(keep, from.dir, from.kept(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
@@ -206,15 +208,16 @@ func (r *Run) conclude(ctx, keep context.Context, from turned) (rules.Decision, 
 	return d, nil
 }
 
-// leaveBehind keeps the failures of a task that was put aside from the next one, if its files are without them.
-func (r *Run) leaveBehind(d rules.Decision) {
+// dropNotes drops what the next prompt would say about a task that was put aside. Only with worktrees does
+// the next task not see the files of that task.
+func (r *Run) dropNotes(d rules.Decision) {
 	if r.crew != nil {
 		r.notes.Drop(d)
 	}
 }
 
-// hints are what the next prompt says about a turn, beside what the decision has to say.
-func (r *Run) hints(from turned, damaged []string) []string {
+// hints are what the next prompt says about a turn, in addition to what the decision says.
+func (r *Run) hints(from finished, damaged []string) []string {
 	hints := append(notes.Hints(from.Result, damaged), r.tellRepeats(from.Result)...)
 	if r.tasks.Of(from.Task.ID).Aside.Why != "" {
 		return hints // the next turn has another task
@@ -222,14 +225,14 @@ func (r *Run) hints(from turned, damaged []string) []string {
 	return append(hints, from.told...)
 }
 
-// settleTasks takes over what the turn says about the plan, and takes back the
-// ticks that do not count.
+// settleTasks updates the tasks with what the turn says about them, and takes back the ticks that do not
+// count.
 func (r *Run) settleTasks(res turn.Result) {
 	if res.Proof.GiveUp != "" && r.tasks.Of(res.Task.ID).Aside.Why == "" {
-		r.mem.Breaker.NoProgress = 0 // the next task begins afresh
+		r.mem.Breaker.NoProgress = 0 // the next task starts a new count
 	}
 	r.tasks.Learn(res)
-	if res.Cut == state.RequestAbort { // the next run may only tick what this call did
+	if res.Cut == state.RequestAbort { // this call may have done the work that the next run only ticks
 		r.tasks.Of(res.Task.ID).Worked = true
 	}
 	r.past.warned = r.past.warned || res.Proof.Warned
@@ -241,12 +244,12 @@ func (r *Run) settleTasks(res turn.Result) {
 	if res.Proof.Blocked {
 		r.tellOf(res.Task, state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "blocked", Why: "its agent has marked it so"})
 	}
-	if res.Proof.After.IsDone(res.Task.ID) { // also what was only claimed
+	if res.Proof.After.IsDone(res.Task.ID) { // also when the agent only claimed it, and set no tick
 		r.mark(res.Task.ID, task.Done, "")
 	}
 }
 
-// reopen takes one tick back, and changes nothing else in the plan.
+// reopen takes one tick back. It changes nothing else in the plan.
 func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 	t, changed, err := r.plan.Reopen(o.Task, before, o.By == turn.ReopenReview)
 	if err != nil {
@@ -265,7 +268,7 @@ func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 	}
 }
 
-// mark says in the plan what became of a task, where its format has a word for it.
+// mark writes the state of a task into the plan, if the format has a word for it.
 func (r *Run) mark(id string, s task.State, why string) (changed bool) {
 	changed, err := r.plan.Mark(id, s, logs.Redact(why))
 	if err != nil {
@@ -277,7 +280,7 @@ func (r *Run) mark(id string, s task.State, why string) (changed bool) {
 	return changed
 }
 
-// started marks a task as begun, and returns the word of the plan that it has now.
+// started marks a task as begun, and returns the plan's word for its new state.
 func (r *Run) started(t task.Task, word string) string {
 	if r.mark(t.ID, task.Active, "") {
 		t.State, t.Word = task.Active, ""
@@ -294,14 +297,14 @@ func (r *Run) keepWork(ctx context.Context, res turn.Result) {
 	}
 }
 
-// commit commits what the agent left over.
+// commit commits what the agent left uncommitted.
 func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	if !r.o.AutoCommit || r.crew != nil {
 		return
 	}
 	var v hooks.Verdict
 	done, err := r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from), func(commit func() (state.Commit, error)) (state.Commit, error) {
-		v = r.at(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})
+		v = r.runHooks(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})
 		if v.Block || v.Skip || v.Abort {
 			return state.Commit{}, errors.New(v.Why)
 		}
@@ -309,7 +312,7 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	})
 	r.past.commit = v
 	switch {
-	case err != nil: // a commit that cannot be made costs no run
+	case err != nil: // a failed commit does not end the run
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
 		r.uncommitted = output.Uncommitted(r.uncommitted, []state.Refusal{{File: output.AllWork, Why: err.Error()}})
 		r.out.Status(func(s *state.Status) { s.Uncommitted = r.uncommitted })
@@ -327,7 +330,7 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 func (r *Run) keepSession(res turn.Result) {
 	var changed bool
 	if r.session, changed = session.After(r.session, res); !changed || !r.o.Continue {
-		return // nobody resumes it before the end of the run: close saves it
+		return // close saves it: nobody resumes it before the end of the run
 	}
 	if err := r.d.State.SaveSession(r.session); err != nil {
 		r.inbox.Fail(err)

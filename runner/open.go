@@ -37,21 +37,21 @@ func (r *Run) open() error {
 	}
 	if r.d.Resumed {
 		r.mem.Usage, r.mem.Iterations = old.Usage, old.LoopCount
-		for _, s := range old.Slots { // a kill may have come after the end of one, and before it was counted
+		for _, s := range old.Slots { // a kill may come after an iteration ended and before it was counted
 			r.past.numbered = max(r.past.numbered, s.Iteration)
 		}
 		if ran := old.Timestamp.Sub(old.StartedAt); ran > 0 && !old.StartedAt.IsZero() {
 			r.past.started = r.past.started.Add(-ran) // the time between the runs does not count
 		}
 	}
-	r.past.unfinished = old.Ending().Unfinished() || old.Status == state.StatusReview // nobody has accepted it
+	r.past.unfinished = old.Ending().Unfinished() || old.Status == state.StatusReview // not accepted yet
 	r.tasks.Recall(old.Tasks)
 	if r.past.unfinished {
 		r.notes.NextPrompt = old.NextPrompt
 	}
 	r.review.Recall(old)
 	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
-		r.tasks.Of(old.Task.ID).Worked = true // a killed call may have done the work that the next one only ticks
+		r.tasks.Of(old.Task.ID).Worked = true // the killed call may have done the work, and the next one only ticks it
 		r.past.unproved = old.Task.ID
 	}
 	r.pool.Recall(old.LimitedUntil, r.o.Agent, r.d.Resumed && !r.d.Unattended)
@@ -93,7 +93,7 @@ func (r *Run) renewBreaker() error {
 	return r.moveBreaker(closed)
 }
 
-// recallChecks reads what is known about the checks of this project.
+// recallChecks reads what earlier runs know about the checks of this project.
 func (r *Run) recallChecks() {
 	baseline, flakes := checkbook.Read(r.d.State.Dir(), r.d.Log)
 	if r.past.unfinished {
@@ -122,7 +122,7 @@ func (r *Run) announceStart(old state.Status) error {
 			Task:       state.TaskStatus{ID: old.Task.ID, Title: old.Task.Title, Done: plan.Done, Total: plan.Total},
 		}
 	})
-	if r.past.unfinished { // until this run meets another one
+	if r.past.unfinished { // shown until this run meets another error
 		r.out.Status(func(s *state.Status) { s.LastError = old.LastError })
 	}
 	r.out.Status(r.showCalls)
@@ -143,7 +143,7 @@ func (r *Run) announceStart(old state.Status) error {
 	return r.out.Save()
 }
 
-// close writes the last word of the run.
+// close writes how the run ended, and closes its files.
 func (r *Run) close(d rules.Decision) error {
 	if r.out == nil {
 		return nil
@@ -153,7 +153,7 @@ func (r *Run) close(d rules.Decision) error {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
 		s.Phase, s.WakeAt, s.Pending = "ended", d.Until, ""
 		if d.Exit == rules.ExitTerminated {
-			s.Pending = r.inbox.Asked() // it was not answered: who goes on by itself after a reboot must know
+			s.Pending = r.inbox.Asked() // a run that resumes by itself after a reboot must still answer it
 		}
 		s.Task.Done, s.Task.Total = r.plan.Counts.Done, r.plan.Counts.Total
 		s.LimitedUntil = maps.Clone(r.pool.Limits)
@@ -165,7 +165,7 @@ func (r *Run) close(d rules.Decision) error {
 			s.Task.ID, s.Task.Title = next.ID, next.Title // an interrupted run continues with the same task
 		}
 	})
-	if d.Exit == rules.ExitComplete { // idle iterations on the way say nothing about the next plan
+	if d.Exit == rules.ExitComplete { // idle iterations of this plan say nothing about the next one
 		r.out.Lost(r.d.State.SaveBreaker(r.mem.Breaker.Closed()))
 	}
 	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(),

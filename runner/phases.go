@@ -20,21 +20,21 @@ import (
 	"ralph/state"
 )
 
-// sitting is a phase in which reviewers look at a task: what they are asked and what they said.
+// sitting is a review phase of a task: what the reviewers are asked, and what they said.
 type sitting struct {
 	asks  panel.Sitting
 	says  panel.Result
-	known turn.Result // of the run, when it began
+	known turn.Result // what the run knew when the phase began
 }
 
-// sit prepares the review that a task waits for.
+// sit prepares the review phase that a task waits for.
 func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 	n, list := r.tasks.Of(t.ID), r.plan.Read().List
 	now, _ := list.Find(t.ID)
 	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
 		Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now), Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
-		Findings: r.review.Texts(r.checks, n.Report), Emit: r.heard,
+		Findings: r.review.Texts(r.checks, n.Report), Emit: r.handleEvent,
 		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}}
 	if n.Review.Phase == roles.PhaseAnalyst {
 		s.asks.Findings, s.asks.Said = r.asked.Asked(t.ID)
@@ -45,13 +45,13 @@ func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 	return s
 }
 
-// seat adds to an assignment what observers of the phase see.
+// seat puts what observers see of the phase into its assignment.
 func (s *sitting) seat(a *turn.Assignment) {
 	a.Agent.Spec.Name = s.known.Agent
 	a.Prompt.Done, a.Prompt.Total = s.known.Work.Before.Done, s.known.Work.Before.Total
 }
 
-// examine carries out the phase that a task waits for.
+// examine carries out the review phase that a task waits for.
 func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) {
 	a := r.assignment(t)
 	s := r.sit(t, a)
@@ -64,7 +64,7 @@ func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) 
 	s.says, err = r.panel.Hold(ctx, s.asks)
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
-	res := turned{Result: s.asks.Result(s.says, s.known), worker: r.worker, dir: r.d.Dir}
+	res := finished{Result: s.asks.Result(s.says, s.known), worker: r.worker, dir: r.d.Dir}
 	if err != nil || res.Cut != "" || ctx.Err() != nil {
 		res.skip = r.inbox.Take(state.RequestSkip) != ""
 		d, saved := r.unheard(res)
@@ -73,8 +73,8 @@ func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) 
 	return r.reviewed(ctx, keep, res, s.says)
 }
 
-// unheard ends a phase that was cut off. What its calls have cost counts.
-func (r *Run) unheard(res turned) (rules.Decision, error) {
+// unheard ends a phase that was cut off. Its calls still count against the budgets.
+func (r *Run) unheard(res finished) (rules.Decision, error) {
 	goOn := rules.Decision{Action: rules.ActionContinue}
 	if res.skip {
 		r.skip(res.Task, true)
@@ -85,19 +85,19 @@ func (r *Run) unheard(res turned) (rules.Decision, error) {
 }
 
 // reviewed concludes from a phase.
-func (r *Run) reviewed(ctx, keep context.Context, from turned, sat panel.Result) (rules.Decision, error) {
+func (r *Run) reviewed(ctx, keep context.Context, from finished, sat panel.Result) (rules.Decision, error) {
 	res, t := from.Result, from.Task
 	if sat.Stuck != nil {
 		return r.conclude(ctx, keep, from)
 	}
-	if from.Reopened() { // it passed, but it does not land
+	if from.Reopened() { // the reviewers passed it, but it could not be merged
 		r.sendBack(t, sat.Verdicts)
 		from.Work.Before, from.Proof.Handed = r.plan.Read(), true // its developer got somewhere
 		d, err := r.conclude(ctx, keep, from)
 		if err != nil {
 			return d, err
 		}
-		return r.after(keep, res, d), nil
+		return r.afterTurn(keep, res, d), nil
 	}
 	r.spend(sat.Usage)
 	r.mem.Iterations++
@@ -116,7 +116,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from turned, sat panel.Result)
 	if err := from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return d, err
 	}
-	return r.after(keep, res, d), nil
+	return r.afterTurn(keep, res, d), nil
 }
 
 // concludeReview does what follows from the verdicts of a phase.
@@ -153,14 +153,15 @@ func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	return d
 }
 
-// advised gives a task back that had asked something: to its developer with the answer, or to a person.
+// advised hands on what the analyst said: the task goes back to its developer with an answer, or
+// its question goes to a person.
 func (r *Run) advised(t task.Task, o roles.Outcome) rules.Decision {
 	left, err := r.asked.Advise(t, o)
 	r.out.Lost(err)
 	return reviews.Conclude(reviews.Facts{Outcome: o, Analyst: true, Left: left}, r.o.Policy)
 }
 
-// sendBack gives a task back to its developer. What the turn taught that was refused is forgotten.
+// sendBack gives a task back to its developer, and forgets the lessons of the turn that was refused.
 func (r *Run) sendBack(t task.Task, said []state.Verdict) {
 	n := r.tasks.Of(t.ID)
 	r.unlearn(n.Review.Run, n.Review.Iteration)
@@ -169,8 +170,8 @@ func (r *Run) sendBack(t task.Task, said []state.Verdict) {
 	r.mark(t.ID, task.Active, "")
 }
 
-// fetchBack gives a task to its developer, because an earlier run has kept the work that waits for review
-// for a worktree, and this run has none.
+// fetchBack gives a task back to its developer: an earlier run did its work in a worktree, it still waits
+// for review, and this run has no worktrees.
 func (r *Run) fetchBack(t task.Task) {
 	ref := slots.Ref((&slots.Home{Plan: r.plan.File}).Key(t))
 	r.sendBack(t, r.tasks.Of(t.ID).Review.Verdicts)
@@ -181,14 +182,14 @@ func (r *Run) fetchBack(t task.Task) {
 		Why: "its work was done in a worktree, and this run has none: its developer takes it over from " + ref})
 }
 
-// putAside gives a task up, and says so in the plan.
+// putAside gives a task up and marks it as blocked in the plan.
 func (r *Run) putAside(t task.Task, why string) {
 	r.tasks.PutAside(t.ID, why, "", r.plan.Read().List)
 	r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked, why)
 	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "put aside", Why: why})
 }
 
-// startReview begins the phase that a task waits for, in a slot.
+// startReview begins the review phase that a task waits for, in a slot.
 func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, error) {
 	j := r.crew.Take(t, r.mem.Iterations+1, 0)
 	a := r.assignment(t)
@@ -216,7 +217,7 @@ func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, err
 }
 
 // reviewedBeside concludes from a phase in a slot.
-func (r *Run) reviewedBeside(ctx context.Context, from turned, d crew.Done, s *sitting) (rules.Decision, error) {
+func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s *sitting) (rules.Decision, error) {
 	work := d.Job.Context()
 	switch {
 	case len(d.Conflict) > 0:
@@ -229,7 +230,7 @@ func (r *Run) reviewedBeside(ctx context.Context, from turned, d crew.Done, s *s
 		return goOn, r.d.State.SaveCalls(r.calls)
 	case d.Err != nil && work.Err() == nil:
 		return rules.Decision{}, d.Err
-	case d.Landed != "": // it counts, whatever was asked for meanwhile
+	case d.Landed != "": // it counts, even if a skip or abort came in the meantime
 		from.Cut, from.skip = "", false
 	case from.Cut != "" || work.Err() != nil:
 		return r.unheard(from)
@@ -239,7 +240,7 @@ func (r *Run) reviewedBeside(ctx context.Context, from turned, d crew.Done, s *s
 	return r.reviewed(ctx, keep, from, s.says)
 }
 
-// unlearn forgets what a turn taught.
+// unlearn forgets the lessons of a turn.
 func (r *Run) unlearn(run string, iteration int) {
 	if iteration == 0 {
 		return

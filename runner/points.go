@@ -14,11 +14,11 @@ import (
 	"ralph/state"
 )
 
-// at runs the hooks of a point. Without hooks it costs nothing.
-func (r *Run) at(ctx context.Context, m points.Moment) hooks.Verdict {
-	r.hooks.Emit = func(said state.Payload) { r.heard(state.NewEvent(m.From, time.Now(), turn.Redacted(said))) }
+// runHooks runs the hooks of a point. Without hooks it costs nothing.
+func (r *Run) runHooks(ctx context.Context, m points.Moment) hooks.Verdict {
+	r.hooks.Emit = func(said state.Payload) { r.handleEvent(state.NewEvent(m.From, time.Now(), turn.Redacted(said))) }
 	v := r.hooks.At(ctx, m.Point, func() hooks.Facts { return m.Facts(r.plan.Read()) })
-	if v.Ran { // what it changed is its own work, not that of the agent
+	if v.Ran { // what a hook changed is not the agent's work
 		r.worker.Forget()
 		r.repairState()
 	}
@@ -30,8 +30,8 @@ func (r *Run) at(ctx context.Context, m points.Moment) hooks.Verdict {
 	return v
 }
 
-// before runs the hooks of the points before a turn. start is false when it must not begin.
-func (r *Run) before(ctx context.Context, t task.Task) (d rules.Decision, start bool) {
+// beforeTurn runs the pre_task and pre_iteration hooks. start is false when the turn must not begin.
+func (r *Run) beforeTurn(ctx context.Context, t task.Task) (d rules.Decision, start bool) {
 	if err := r.panel.Check(t, r.tasks.Of(t.ID).Review); err != nil {
 		return ends.Unusable(err), false
 	}
@@ -39,17 +39,17 @@ func (r *Run) before(ctx context.Context, t task.Task) (d rules.Decision, start 
 	from := r.origin(t)
 	from.Iteration = r.crew.Next(from.Iteration)
 	if t.ID != "" && t.ID != r.hooked && r.tasks.Of(t.ID).Attempts == 0 {
-		v = r.at(ctx, points.Moment{Point: hooks.PreTask, From: from, Task: t})
+		v = r.runHooks(ctx, points.Moment{Point: hooks.PreTask, From: from, Task: t})
 	}
 	if v.Why == "" {
-		v = r.at(ctx, points.Moment{Point: hooks.PreIteration, From: from, Task: t})
+		v = r.runHooks(ctx, points.Moment{Point: hooks.PreIteration, From: from, Task: t})
 	}
 	r.hooked = t.ID
 	r.notes.Settle()
 	return r.obey(v, t)
 }
 
-// obey does what the hooks want of a task, or of the run.
+// obey does what the hooks want: it puts the task aside, or stops the run.
 func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
 	switch {
 	case v.Why == "":
@@ -64,25 +64,25 @@ func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
 	return rules.Decision{Action: rules.ActionContinue}, false
 }
 
-// after runs the hooks of the points that a turn brought.
-func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rules.Decision {
-	heed := func(v hooks.Verdict) {
+// afterTurn runs the hooks of the points that a turn reached. It returns d, or the stop that a hook asked for.
+func (r *Run) afterTurn(ctx context.Context, res turn.Result, d rules.Decision) rules.Decision {
+	apply := func(v hooks.Verdict) {
 		good := d.Action == rules.ActionStop && d.Exit == rules.ExitComplete // a run that a hook aborts is not complete
 		if d.Action != rules.ActionStop && v.Skip && !res.Proof.After.IsDone(res.Task.ID) || v.Abort &&
 			(d.Action != rules.ActionStop || good) {
 			if stop, _ := r.obey(v, res.Task); stop.Action == rules.ActionStop {
 				d = stop
 			} else {
-				r.leaveBehind(d)
+				r.dropNotes(d)
 			}
 		}
 	}
-	heed(r.past.commit)
-	heed(r.past.held[res.Task.ID])
+	apply(r.past.commit)
+	apply(r.past.mergeVetoes[res.Task.ID])
 	r.past.commit = hooks.Verdict{}
-	delete(r.past.held, res.Task.ID)
+	delete(r.past.mergeVetoes, res.Task.ID)
 	for _, p := range points.Of(res, r.tasks.Of(res.Task.ID).Aside.Why != "") {
-		heed(r.at(ctx, points.Moment{Point: p, From: res.Origin, Task: res.Task,
+		apply(r.runHooks(ctx, points.Moment{Point: p, From: res.Origin, Task: res.Task,
 			More: func(f *hooks.Facts) { points.After(f, res, d) }}))
 	}
 	if len(r.hooks.Hooks) > 0 {
@@ -92,22 +92,21 @@ func (r *Run) after(ctx context.Context, res turn.Result, d rules.Decision) rule
 	return d
 }
 
-// mayMerge runs the hooks before a commit goes into the merge queue. It says why it may not;
-// empty: it may.
+// mayMerge runs the hooks before a commit goes into the merge queue. why says why it must not; empty: it may.
 func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) {
-	ctx, done := r.inbox.AfterContext(j.Context()) // nobody else hears an abort meanwhile
+	ctx, done := r.inbox.AfterContext(j.Context()) // an abort must end the hooks, too
 	defer done()
-	v := r.at(ctx, points.Moment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task,
+	v := r.runHooks(ctx, points.Moment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task,
 		More: points.Merge(commit, files)})
 	if v.Why != "" {
-		r.past.held[j.Task.ID] = v
+		r.past.mergeVetoes[j.Task.ID] = v
 	}
 	return v.Why
 }
 
-// merged runs the hooks after a commit has landed.
-func (r *Run) merged(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
-	v := r.at(ctx, points.Moment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
+// afterMerge runs the hooks after a commit has landed. It returns then, or the stop that a hook asked for.
+func (r *Run) afterMerge(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
+	v := r.runHooks(ctx, points.Moment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
 		More: points.Merge(d.Landed, d.Files)})
 	if v.Abort && (then.Action != rules.ActionStop || then.Exit == rules.ExitComplete) {
 		then, _ = r.obey(v, d.Job.Task)
@@ -116,19 +115,19 @@ func (r *Run) merged(ctx context.Context, d crew.Done, then rules.Decision) rule
 	return then
 }
 
-// begun runs the hooks of the start of the run.
-func (r *Run) begun(ctx context.Context) (d rules.Decision, goOn bool) {
+// atStart runs the hooks of the start of the run. goOn is false when one of them stops it.
+func (r *Run) atStart(ctx context.Context) (d rules.Decision, goOn bool) {
 	ctx, done := r.inbox.AfterContext(ctx)
 	defer done()
-	return r.obey(r.at(ctx, points.Moment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}),
+	return r.obey(r.runHooks(ctx, points.Moment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}),
 		task.Task{})
 }
 
-// over runs the hooks of the end. They change nothing about it.
-func (r *Run) over(ctx context.Context, d rules.Decision) {
+// atEnd runs the hooks of the end of the run. They cannot change how it ends.
+func (r *Run) atEnd(ctx context.Context, d rules.Decision) {
 	ctx, done := points.Late(ctx)
 	defer done()
-	r.at(ctx, points.Moment{Point: points.End(d), From: state.Origin{Run: r.d.RunID, Host: r.host}, Task: r.last.Task,
+	r.runHooks(ctx, points.Moment{Point: points.End(d), From: state.Origin{Run: r.d.RunID, Host: r.host}, Task: r.last.Task,
 		More: func(f *hooks.Facts) { points.Over(f, r.mem.Iterations, d) }})
 	r.notes.Settle() // for the first prompt after ralph resume
 	r.out.Status(func(s *state.Status) { s.NextPrompt = r.notes.NextPrompt })

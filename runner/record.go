@@ -16,7 +16,7 @@ import (
 	"ralph/state"
 )
 
-// announce reports a decision that no turn led to.
+// announce reports a decision that was made without a turn.
 func (r *Run) announce(d rules.Decision) {
 	r.showDecision(d)
 	r.tell(decisionOf(d))
@@ -34,7 +34,7 @@ func (r *Run) showDecision(d rules.Decision) {
 		s.EndsWhen = r.endsWhen(s.Task.ID)
 		s.LimitedUntil, s.Tasks, s.NextPrompt = maps.Clone(r.pool.Limits), r.tasks.Kept(), r.notes.NextPrompt
 		s.WindowUse = r.pool.Pace.Kept()
-		s.Review = slices.Clone(r.review.Items) // a run that is killed must not take them with it
+		s.Review = slices.Clone(r.review.Items) // they must survive a kill
 	})
 }
 
@@ -68,10 +68,10 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	}
 }
 
-// learn keeps what the turn reports as learned, and reports what it does not keep.
+// learn stores the lessons that the turn reports, and reports those that it refuses.
 func (r *Run) learn(res turn.Result) {
 	refused, err := r.learned.Learn(res, time.Now())
-	if err != nil { // a run works without
+	if err != nil { // a run can do without them
 		r.d.Log.Warn("no lessons", logs.KeyError, err)
 	}
 	for _, f := range refused {
@@ -91,8 +91,8 @@ func (r *Run) tellRepeats(res turn.Result) []string {
 	return hints
 }
 
-// save puts what the next run, or the next iteration after a crash, needs on
-// disk. The files are written side by side: each waits for the disk.
+// save writes what the next run, or the next iteration after a crash, needs.
+// It writes the files at the same time, because each waits for the disk.
 func (r *Run) save(res turn.Result, was rules.Memory) error {
 	r.learn(res)
 	w, b := r.d.State, r.mem.Breaker
@@ -108,14 +108,14 @@ func (r *Run) save(res turn.Result, was rules.Memory) error {
 		breaker,
 		func() error { return w.SaveCalls(r.calls) },
 		func() error { return w.SaveSignals(r.signals) },
-		r.analysis.Make, // of the turn before, if that was a short one
+		r.analysis.Make, // of the turn before, if watch has not written it yet
 	)
 	analysis := output.AnalysisOf(res)
-	r.analysis.Put(func() error { return w.SaveAnalysis(analysis) }) // nothing depends on it: the next beat writes it
+	r.analysis.Put(func() error { return w.SaveAnalysis(analysis) }) // nothing depends on it: watch writes it soon
 	return err
 }
 
-// moveBreaker saves a breaker in a new state and its history.
+// moveBreaker saves a breaker that is in a new state, and adds the change to its history.
 func (r *Run) moveBreaker(b state.Breaker) error {
 	from := r.mem.Breaker.State
 	r.mem.Breaker = b

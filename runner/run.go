@@ -10,8 +10,8 @@
 //	  |  +- wait -+-----------|------------+
 //	  +--> stop   Assignment  Result       plan, counters, events
 //
-// The two decisions are pure (package rules). The name of the rule that matched
-// is shown everywhere.
+// The two decisions are pure (package rules). Each carries the name of the rule that
+// matched, so that users always see why a run went on, waited or stopped.
 package runner
 
 import (
@@ -72,17 +72,17 @@ type Options struct {
 	JudgeRows []roles.Reviewer
 }
 
-// Deps is what a run works with.
+// Deps is what a run needs from its caller.
 type Deps struct {
 	Project
 	Start
 	Proof
 	Terminal
-	// Agents finds an agent by its name: the option's, a plan's, a task's or a
-	// fallback. The error names those that exist.
+	// Agents finds an agent by the name that an option, a plan or a task gives. The error
+	// names those that exist.
 	Agents func(name string) (pool.Agent, error)
-	Self   string // path of ralph, for hooks of agents; empty: they have none
-	Env    []string
+	Self   string          // path of ralph, for the hooks of agents; empty: no hooks
+	Env    []string        // of this process
 	Filter agent.EnvFilter // which of Env agents and checks get
 	Hooks  []hooks.Hook
 	State  *state.Writer
@@ -95,8 +95,8 @@ type Project struct {
 	Dir    string
 	Prompt string // path of the user's prompt
 	Plan   string // path of the plan, empty for none
-	// PlanEdits is the path of the record of what people change in the plan with ralph task,
-	// out of the reach of agents; empty if there is none.
+	// PlanEdits is the path of the record of changes that people made to the plan with ralph
+	// task, out of reach of agents; empty: there is none.
 	PlanEdits string
 }
 
@@ -105,8 +105,9 @@ type Start struct {
 	RunID   string
 	Version string    // of ralph
 	Resumed bool      // continue the counters of the last run
-	Begun   git.State // where the iteration began that was cut off; zero: none was
-	// Unattended is true when no person resumed the run. Then a usage limit is waited out first.
+	Begun   git.State // the start of the iteration that was cut off; zero: none was
+	// Unattended is true when no person resumed the run. It then waits for the end of a known
+	// usage limit first.
 	Unattended bool
 }
 
@@ -114,15 +115,14 @@ type Start struct {
 type Proof struct {
 	Checks []gate.Check
 	Mode   gate.Mode
-	// Detect asks for checks to be found in a project that has none yet. Find does
-	// it, after these files have changed.
-	Detect bool
-	Find   func(dir string, changed []string) []gate.Check
+	Detect bool // look for checks while the project has none
+	// Find returns the checks of dir, after these files have changed; nil: nobody looks.
+	Find func(dir string, changed []string) []gate.Check
 }
 
 // Terminal is where a person sees the run and ends it.
 type Terminal struct {
-	// Show gets every event, from one goroutine at a time; nil: nobody does.
+	// Show gets every event, from one goroutine at a time; nil: nothing is shown.
 	Show func(state.Event)
 	// Tick is called about once a second while the run waits; nil: never.
 	Tick   func(left time.Duration, d rules.Decision)
@@ -158,15 +158,15 @@ type Run struct {
 	counters
 	books
 	team
-	last turn.Result // the latest
+	last turn.Result // of the latest turn
 	// uncommitted are files that no commit of this run took.
 	uncommitted []state.Refusal
 	past        past
-	counted     writes.Begun // the call that begins
-	analysis    writes.Later // of the latest turn
+	counted     writes.Begun // writes that count a call, before it is made
+	analysis    writes.Later // analysis.json of the latest turn
 }
 
-// counters are what the rules and limits count. A run that is resumed goes on with them.
+// counters are what the rules and limits count. A resumed run continues them.
 type counters struct {
 	mem     rules.Memory
 	calls   state.Calls
@@ -186,30 +186,30 @@ type books struct {
 	asked   questions.Book
 }
 
-// team is who works beside the agent of a turn.
+// team holds the reviewers, the hooks and the turns under way.
 type team struct {
 	panel    *panel.Panel
 	hooks    hooks.Set
-	hooked   string              // the task whose hooks ran last before a turn
+	hooked   string              // the task that beforeTurn ran hooks for last
 	crew     *crew.Crew          // nil: turns work in the project itself, one at a time
 	sittings map[string]*sitting // the reviews in slots, by task
 }
 
-// past is what a run knows about what lies behind it, this run and the one before.
+// past is what a run remembers of itself and of the run before.
 type past struct {
-	started    time.Time
-	unfinished bool                     // the run before did not complete
-	agent      string                   // who works, or worked last
-	namedBy    string                   // what decided that, as in Status.AgentFrom
-	paced      bool                     // it is not the wanted one, or has another model, for the sake of PACE
-	unproved   string                   // task of a call that was killed: no check saw its tick; empty: none
-	warned     bool                     // the end was put off once, because its proof became weaker
-	findings   int                      // of the audit
-	printed    int64                    // raw output since the last pruning, in bytes
-	lostState  bool                     // the state directory was damaged during the latest call
-	numbered   int                      // the highest number of an iteration that was under way when the run before was killed
-	commit     hooks.Verdict            // of the hooks before the latest commit
-	held       map[string]hooks.Verdict // by task: of the hooks before a merge that they keep back
+	started     time.Time
+	unfinished  bool                     // the run before did not complete
+	agent       string                   // who works, or worked last
+	namedBy     string                   // what decided that, as in Status.AgentFrom
+	paced       bool                     // because of PACE, it is not the wanted agent or model
+	unproved    string                   // task of a killed call whose tick no check saw; empty: none
+	warned      bool                     // the end was put off once, because its proof became weaker
+	findings    int                      // number of findings of the audit
+	printed     int64                    // raw output since the last pruning, in bytes
+	lostState   bool                     // the state directory was damaged during the latest call
+	numbered    int                      // the highest iteration that was under way when the run before was killed
+	commit      hooks.Verdict            // of the hooks before the latest commit
+	mergeVetoes map[string]hooks.Verdict // by task: verdicts of pre_merge hooks that refused its merge
 }
 
 // New prepares a run; nothing is written yet.
@@ -217,10 +217,10 @@ func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
 	r.tasks, r.sittings, r.plan = ledger.Ledger{}, map[string]*sitting{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
-	r.past.held = map[string]hooks.Verdict{}
+	r.past.mergeVetoes = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
-	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config took nothing else
+	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config has checked it
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained,
 		Kill: d.Kill, Asked: o.Asked(d.Agents)}
 	r.worker = r.newWorker(d.Env)
@@ -254,9 +254,9 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	if err != nil {
 		d = ends.Failed(err)
 	}
-	r.over(ctx, d)
+	r.atEnd(ctx, d)
 	stop()
-	d = r.leave(d) //nolint:contextcheck // the context of the run has often ended by now
+	d = r.closeWorktrees(d) //nolint:contextcheck // the context of the run has often ended by now
 	r.worker.Close()
 	return r.ending(d), errors.Join(err, r.close(d))
 }
@@ -270,20 +270,20 @@ func (r *Run) ending(d rules.Decision) Ending {
 }
 
 func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
-	if d, goOn := r.begun(ctx); !goOn {
+	if d, goOn := r.atStart(ctx); !goOn {
 		return d, nil
 	}
 	if r.crew != nil {
 		return r.beside(ctx)
 	}
-	if err := r.proveLeft(ctx); err != nil {
+	if err := r.checkKilledTick(ctx); err != nil {
 		return rules.Decision{}, err
 	}
 	for {
 		if err := r.inbox.Broken(); err != nil { // it also ended what ran
 			return rules.Decision{}, err
 		}
-		r.heed()
+		r.taskRequests()
 		d, next, err := r.admit(ctx)
 		if err != nil || d.Action == rules.ActionStop {
 			return d, err
@@ -316,7 +316,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 	}
 }
 
-// skip puts a task off.
+// skip puts a task off; say reports it.
 func (r *Run) skip(t task.Task, say bool) {
 	if r.tasks.Skip(t.ID); say && t.ID != "" {
 		r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "skipped", Why: r.inbox.Who(state.RequestSkip)})

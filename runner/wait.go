@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	beat       = 250 * time.Millisecond // how soon a request is seen
-	statusBeat = time.Second            // how often status.json is refreshed
+	pollInterval   = 250 * time.Millisecond // how often requests are read
+	statusInterval = time.Second            // how often status.json is refreshed
 )
 
-// watch reads requests and refreshes status.json until the returned func is
-// called, which waits for it to end.
+// watch starts a goroutine that reads requests and refreshes status.json. stop ends it
+// and waits for it.
 func (r *Run) watch() (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		ticker := time.NewTicker(beat)
+		ticker := time.NewTicker(pollInterval)
 		defer ticker.Stop()
 		last := time.Now()
 		for {
@@ -32,7 +32,7 @@ func (r *Run) watch() (stop func()) {
 				return
 			case now := <-ticker.C:
 				r.lost(r.analysis.Make())
-				if r.readRequests() || now.Sub(last) >= statusBeat {
+				if r.readRequests() || now.Sub(last) >= statusInterval {
 					r.refresh()
 					last = now
 				}
@@ -42,7 +42,7 @@ func (r *Run) watch() (stop func()) {
 	return func() { close(quit); <-done }
 }
 
-// readRequests holds on to the lock and is true when there were requests.
+// readRequests renews the lock and queues new requests. It reports whether there were any.
 func (r *Run) readRequests() bool {
 	if err := r.d.State.HoldLock(); err != nil && !checkbook.Gone(err) {
 		r.inbox.Fail(err)
@@ -61,8 +61,8 @@ func (r *Run) readRequests() bool {
 }
 
 // refresh writes status.json. An agent may have deleted the state directory, or
-// put a file in its place: that is repaired after the call. Anything else that
-// keeps state from disk ends the run.
+// put a file in its place: that is repaired after the call. Any other write error
+// ends the run.
 func (r *Run) refresh() {
 	asked := r.inbox.Asked()
 	r.out.Status(func(s *state.Status) { s.Pending = asked })
@@ -70,14 +70,14 @@ func (r *Run) refresh() {
 	r.out.Flush()
 }
 
-// lost ends the run if state could not be written, unless its directory is not there.
+// lost ends the run if state could not be written. A missing directory is repaired later.
 func (r *Run) lost(err error) {
 	if err != nil && !checkbook.Gone(err) {
 		r.inbox.Fail(err)
 	}
 }
 
-// pause waits for ralph resume, or for a wish to end.
+// pause waits for ralph resume, or for a signal or request that ends the run.
 func (r *Run) pause(ctx context.Context) error {
 	r.out.Status(func(s *state.Status) {
 		s.Status, s.Phase, s.Reason, s.Pending = state.StatusPaused, "paused", "paused by "+
@@ -97,7 +97,7 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 	if time.Until(d.Until) <= 0 {
 		return nil
 	}
-	if r.inbox.TakePause() { // a resume from before this wait is not for it
+	if r.inbox.TakePause() { // drops a resume that was asked for before this wait
 		r.inbox.Put(state.RequestPause)
 	}
 	r.out.Status(func(s *state.Status) {
@@ -106,12 +106,11 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 	return r.sleep(ctx, d.Until, d)
 }
 
-// sleep waits for the wall clock: a machine that was suspended wakes up late,
-// and a timer of the process would then still wait for the rest. A pause, which
-// is reckoned from its beginning, also ends when its time has passed: the clock
-// may have been set back.
+// sleep waits until the wall clock or the monotonic clock reaches until; zero: until a
+// request. A timer alone would not count the time in which the machine was suspended,
+// and the wall clock alone would wait too long after it was set back.
 func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) error {
-	if next, open := r.tasks.Choose(r.plan.Read().List); open { // what ralph skip is about now
+	if next, open := r.tasks.Choose(r.plan.Read().List); open { // the task that ralph skip would skip now
 		r.out.Status(func(s *state.Status) { s.Task.ID, s.Task.Title = next.ID, next.Title })
 	}
 	if err := r.out.Save(); err != nil {
@@ -125,7 +124,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		}
 		if r.inbox.Take(state.RequestResume) != "" {
 			r.inbox.Take(state.RequestPause)
-			r.d.Window.Begin = time.Time{} // the person wants it to work now
+			r.d.Window.Begin = time.Time{} // the person wants the run to work now
 			r.pool.WorkNow(d.Rule == "usage_limit", d.Rule == rules.RulePace, d.Until)
 			break
 		}
@@ -146,11 +145,11 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 	return nil
 }
 
-// nap sleeps for a beat, or until something arrives.
+// nap sleeps for pollInterval, but not beyond until. A request or a cancelled context ends it.
 func (r *Run) nap(ctx context.Context, until time.Time) {
-	short := beat
+	short := pollInterval
 	if !until.IsZero() {
-		short = min(beat, max(time.Until(until), time.Millisecond))
+		short = min(pollInterval, max(time.Until(until), time.Millisecond))
 	}
 	timer := time.NewTimer(short)
 	defer timer.Stop()
