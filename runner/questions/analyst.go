@@ -53,14 +53,16 @@ func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
 		return 1, err
 	}
 	for _, q := range b.open(t.ID) {
-		for _, v := range o.Verdicts {
-			answer, advice := found(v, ask(q))
-			q.Advice = logs.Redact(advice)
-			if answer != "" {
-				q.Answer, q.AnsweredBy, q.AnsweredAt = logs.Redact(answer), roles.Analyst, time.Now()
+		err := b.change(q, func(q *question.Question) {
+			for _, v := range o.Verdicts {
+				answer, advice := found(v, ask(q))
+				q.Advice = logs.Redact(advice)
+				if answer != "" && q.Open() { // a person may have been faster
+					q.Answer, q.AnsweredBy, q.AnsweredAt = logs.Redact(answer), roles.Analyst, time.Now()
+				}
 			}
-		}
-		if err := b.store.Save(*q); err != nil {
+		})
+		if err != nil {
 			return left + 1, err
 		}
 		if q.Open() {

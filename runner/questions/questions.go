@@ -211,14 +211,27 @@ func (b *Book) Give(taskID string) (answers []prompt.Answer) {
 // told notes that a turn had the answers that Give returned.
 func (b *Book) told(res turn.Result) error {
 	for i, q := range b.all {
-		if slices.Contains(b.given, q.ID) {
-			b.all[i].Told = max(res.Origin.Iteration, 1)
-			if err := b.store.Save(b.all[i]); err != nil {
-				return err
-			}
+		if !slices.Contains(b.given, q.ID) {
+			continue
+		}
+		err := b.change(&b.all[i], func(q *question.Question) { q.Told = max(res.Origin.Iteration, 1) })
+		if err != nil {
+			return err
 		}
 	}
 	b.given = nil
+	return nil
+}
+
+// change changes a question as it is stored now, and the book's copy. One whose file an agent
+// removed or broke is stored again.
+func (b *Book) change(q *question.Question, f func(*question.Question)) error {
+	now, err := b.store.Change(q.ID, func(now *question.Question) error { f(now); return nil })
+	if err != nil {
+		f(q)
+		return b.store.Save(*q)
+	}
+	*q = now
 	return nil
 }
 

@@ -3,6 +3,7 @@
 package numbered
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
 	"ralph/state"
@@ -21,6 +24,9 @@ import (
 const (
 	ext     = ".json"
 	maxFile = 1 << 16 // bytes
+
+	patience = 5 * time.Second
+	lockPoll = 2 * time.Millisecond
 )
 
 // Folder has the records of one kind.
@@ -69,6 +75,17 @@ func (f Folder) Read(id string, record any) error {
 		return fmt.Errorf("read %s: %w", f.Kind, err)
 	}
 	return nil
+}
+
+// Lock keeps other programs from changing a record between its reader's look and its write,
+// until the returned function is called. A lock that stays is a program that hangs: after
+// patience, the change is made all the same.
+func (f Folder) Lock() (unlock func()) {
+	l := flock.New(f.Dir, flock.SetFlag(os.O_RDONLY)) // of the folder: it leaves no file
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, _ = l.TryLockContext(ctx, lockPoll) // without a folder there is nothing to change
+	return func() { _ = l.Close() }        // nothing was written to it
 }
 
 // Remove removes a record.

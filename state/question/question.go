@@ -127,24 +127,36 @@ func (s Store) Save(q Question) error {
 	return s.folder.Write(q.ID, q)
 }
 
+// Change lets f change a question as it is now, and stores it if f returns no error. No other
+// Change comes between.
+func (s Store) Change(id string, f func(*Question) error) (Question, error) {
+	defer s.folder.Lock()()
+	q, err := s.Get(id)
+	if err == nil {
+		err = f(&q)
+	}
+	if err == nil {
+		err = s.Save(q)
+	}
+	return q, err
+}
+
 // Answered stores an answer. The error is one line for people: there is no such question,
 // it is answered already, or the answer is empty or too long.
 func (s Store) Answered(id, text, by string) (Question, error) {
-	q, err := s.Get(id)
-	if err != nil {
-		return q, err
-	}
-	switch text = strings.TrimSpace(termtext.Clean(text)); {
-	case !q.Open():
-		return q, fmt.Errorf("question %s was answered at %s: %.80s", id, q.AnsweredAt.Local().Format("15:04"),
-			termtext.Line(q.Answer))
-	case text == "":
-		return q, fmt.Errorf("the answer to %s is empty", id)
-	case len(text) > MaxAnswer:
-		return q, fmt.Errorf("the answer to %s has %d bytes; at most %d are allowed", id, len(text), MaxAnswer)
-	}
-	q.Answer, q.AnsweredBy, q.AnsweredAt = text, by, time.Now()
-	return q, s.Save(q)
+	text = strings.TrimSpace(termtext.Clean(text))
+	return s.Change(id, func(q *Question) error {
+		switch {
+		case !q.Open():
+			return fmt.Errorf("question %s was answered at %s: %.80s", id, q.AnsweredAt.Local().Format("15:04"), termtext.Line(q.Answer))
+		case text == "":
+			return fmt.Errorf("the answer to %s is empty", id)
+		case len(text) > MaxAnswer:
+			return fmt.Errorf("the answer to %s has %d bytes; at most %d are allowed", id, len(text), MaxAnswer)
+		}
+		q.Answer, q.AnsweredBy, q.AnsweredAt = text, by, time.Now()
+		return nil
+	})
 }
 
 // Option is the n-th thing to choose, from 1.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,5 +52,32 @@ func TestStore_questions_areNumberedAnsweredOnceAndBounded(t *testing.T) {
 	}
 	if _, err := all[1].Option(3); err == nil || !strings.Contains(err.Error(), "options 1 to 2") {
 		t.Error(err)
+	}
+}
+
+func TestAnswered_severalPeopleAtOnce_oneIsTaken(t *testing.T) {
+	s := In(state.Open(filepath.Join(t.TempDir(), ".ralph")))
+	for range 20 {
+		q, err := s.Add(Question{Text: "Which?"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var taken []string
+		var mu sync.Mutex
+		var people sync.WaitGroup
+		for _, text := range []string{"a", "b", "c", "d"} {
+			people.Go(func() {
+				if _, err := s.Answered(q.ID, text, text); err == nil {
+					mu.Lock()
+					defer mu.Unlock()
+					taken = append(taken, text)
+				}
+			})
+		}
+		people.Wait()
+		kept, err := s.Get(q.ID)
+		if err != nil || len(taken) != 1 || kept.Answer != taken[0] {
+			t.Fatalf("%s: %q were taken, %q is kept, %v", q.ID, taken, kept.Answer, err)
+		}
 	}
 }

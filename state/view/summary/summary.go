@@ -335,7 +335,7 @@ func taskName(id, title string) string {
 
 func newPlan(st state.Status) Plan {
 	p := Plan{Done: max(st.Task.Done, 0), Total: max(st.Task.Total, 0)}
-	if st.Status != state.StatusCompleted || st.Undone > 0 {
+	if over := !st.Active() && p.Done == p.Total && p.Total > 0; st.Undone > 0 || st.Status != state.StatusCompleted && !over {
 		p.Task = taskName(st.Task.ID, st.Task.Title)
 	}
 	if p.Total == 0 {
