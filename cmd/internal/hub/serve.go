@@ -67,7 +67,7 @@ func newMCPCmd() *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return s.Run(ctx)
+			return s.Run(ctx, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&s.Dir, "project", ".", "the `DIR` of the project")
@@ -118,6 +118,10 @@ func serve(ctx context.Context, s touch.Serve, ralph string, out io.Writer) erro
 	}
 	if s.Link {
 		fmt.Fprintln(out, d.Link(s.URL()))
+		if conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", s.Listen); err == nil {
+			return conn.Close()
+		}
+		fmt.Fprintf(os.Stderr, "nothing listens on %s yet; start the dashboard with: ralph serve --actions\n", s.Listen)
 		return nil
 	}
 	if ralph == "" {
