@@ -124,9 +124,8 @@ func (s Settings) Check(kinds []string) error {
 
 func (s Settings) checkAddresses() error {
 	for i, to := range s.Notify {
-		if to != Desktop && !serves(to) {
-			return fmt.Errorf("NOTIFY: entry %d is neither %s nor an address that begins with one of %s, and ://",
-				i+1, Desktop, strings.Join(Services(), ", "))
+		if why := unserved(to); why != "" {
+			return fmt.Errorf("NOTIFY: entry %d %s", i+1, why)
 		}
 	}
 	for i, to := range s.Webhooks {
@@ -149,11 +148,24 @@ func (s Settings) checkAddresses() error {
 // generic+https://HOST/PATH.
 func customs() []string { return []string{"generic", "notifiarr", "teams"} }
 
-// serves reports whether a service that is known may get messages at an address.
-func serves(to string) bool {
+// unserved says why no message can go to an entry of NOTIFY; empty: one can.
+func unserved(to string) string {
 	scheme, rest, ok := strings.Cut(to, "://")
-	service, _, custom := strings.Cut(strings.ToLower(scheme), "+")
-	return ok && rest != "" && slices.Contains(Services(), service) && (!custom || slices.Contains(customs(), service))
+	scheme = strings.ToLower(scheme)
+	service, _, custom := strings.Cut(scheme, "+")
+	known := ok && slices.Contains(Services(), service)
+	switch {
+	case to == Desktop || known && rest != "" && (!custom || slices.Contains(customs(), service)):
+		return ""
+	case known && rest == "":
+		return "has nothing after " + service + "://; docs/in-touch.md has examples"
+	case known:
+		return fmt.Sprintf("has a + in %s; only %s take one", scheme, strings.Join(customs(), ", "))
+	case scheme == "http" || scheme == "https":
+		return fmt.Sprintf("begins with %s://, which names no service; to POST to it: generic+%[1]s://...", scheme)
+	}
+	return fmt.Sprintf("names no service; allowed are %s, and addresses such as ntfy://ntfy.sh/my-topic of %s",
+		Desktop, strings.Join(Services(), ", "))
 }
 
 // CheckReplies returns why replies cannot come from an address; nil: they can. Without TLS a
@@ -189,7 +201,10 @@ func (s Settings) quiet() (from, to int, err error) {
 	begin, end, ok := strings.Cut(s.Quiet, "-")
 	from, err1 := minutes(begin)
 	to, err2 := minutes(end)
-	if !ok || err1 != nil || err2 != nil || from == to {
+	if ok && err1 == nil && err2 == nil && from == to {
+		return 0, 0, fmt.Errorf("NOTIFY_QUIET: %q ends when it begins; leave it empty for no quiet hours", s.Quiet)
+	}
+	if !ok || err1 != nil || err2 != nil {
 		return 0, 0, fmt.Errorf("NOTIFY_QUIET: %q is not two times of day, such as 22:00-07:00", s.Quiet)
 	}
 	return from, to, nil

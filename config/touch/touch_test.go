@@ -40,9 +40,11 @@ func TestCheck_addresses(t *testing.T) {
 		want     string // part of the error; empty: none
 	}{
 		"known":            {Settings{Notify: []string{"ntfy://ntfy.sh/t", "desktop", "generic+https://x/y", "smtp://a:b@h:25/?from=a@b&to=c@d"}}, ""},
-		"misspelt":         {Settings{Notify: []string{"desktop", "nfty://ntfy.sh/secret"}}, "NOTIFY: entry 2 is neither desktop nor an address that begins with one of bark, "},
-		"no service":       {Settings{Notify: []string{"https://ntfy.sh/t"}}, "NOTIFY: entry 1"},
-		"nothing after it": {Settings{Notify: []string{"ntfy://"}}, "NOTIFY: entry 1"},
+		"misspelt":         {Settings{Notify: []string{"desktop", "nfty://ntfy.sh/secret"}}, "NOTIFY: entry 2 names no service; allowed are desktop, and addresses such as"},
+		"no service":       {Settings{Notify: []string{"https://ntfy.sh/t"}}, "to POST to it: generic+https://"},
+		"nothing after it": {Settings{Notify: []string{"ntfy://"}}, "NOTIFY: entry 1 has nothing after ntfy://"},
+		"custom address":   {Settings{Notify: []string{"ntfy+https://x/y"}}, "has a + in ntfy+https; only generic, notifiarr, teams take one"},
+		"quiet all day":    {Settings{Quiet: "22:00-22:00"}, "ends when it begins"},
 		"hook":             {Settings{Webhooks: []string{"https://"}}, "WEBHOOKS: entry 1"},
 		"every interface":  {Settings{Replies: []string{"webhook://0.0.0.0:80/x"}, ReplyToken: "12345678"}, "REPLIES: entry 1 is not allowed: a webhook listens on this machine"},
 		"no port":          {Settings{Replies: []string{"webhook://127.0.0.1/x"}, ReplyToken: "12345678"}, "REPLIES: entry 1"},

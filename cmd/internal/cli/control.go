@@ -98,6 +98,9 @@ func about(q state.Request, r *state.Reader) string {
 	if err == nil && s.Status == state.StatusRunning && (q == state.RequestPause || q == state.RequestStop) {
 		return " after this iteration"
 	}
+	if err == nil && s.Status == state.StatusWaiting && q == state.RequestPause {
+		return " after this wait"
+	}
 	if err != nil || q != state.RequestSkip || s.Task.Title == "" {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/rules"
+	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/question"
 )
@@ -70,11 +71,30 @@ func TestQuestions_listShowAnswer(t *testing.T) {
 	}
 }
 
+// A run starts with such a plan and waits, so the plan is not at fault.
+func TestDoctor_planThatWaitsForAnAnswer_namesTheQuestion(t *testing.T) {
+	otherHome(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "fix_plan.md"), []byte("- [x] one\n- [ ] two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := store.Load(filepath.Join(dir, "fix_plan.md"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := question.In(cmdline.OpenState(dir)).Add(question.Question{Text: "Which region?", Task: list.Tasks[1].ID}); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := verb(t, dir, "doctor"); !strings.Contains(out, "waits for an answer to q1: Which region?") || strings.Contains(out, "FAIL  plan") {
+		t.Errorf("%s", out)
+	}
+}
+
 // What ralph-hub could never send is refused where a person still reads it.
 func TestInTouch_addressThatCannotWork_isRefused(t *testing.T) {
 	otherHome(t)
 	t.Setenv("NOTIFY", "nfty://ntfy.sh/secret")
-	const want = "NOTIFY: entry 1 is neither desktop nor an address that begins with one of bark, "
+	const want = "NOTIFY: entry 1 names no service; allowed are desktop, and addresses such as ntfy://"
 	for _, typed := range [][]string{{"config", "--check"}, {"doctor"}, {"notify", "test"}} {
 		out, err := verb(t, t.TempDir(), typed...)
 		if err != nil {

@@ -76,7 +76,7 @@ func TestReport_nothingHasRun_saysSo(t *testing.T) {
 	w := newEmptyWorld(t)
 	w.want(4, "nothing has run here yet", "report")
 	w.want(4, "no runs are known", "runs")
-	if _, out := w.do("runs", "--json"); strings.TrimSpace(out) != "[]" {
+	if code, out := w.do("runs", "--json"); code != 4 || !strings.HasPrefix(out, "[]") {
 		t.Error(out)
 	}
 }
@@ -112,7 +112,7 @@ func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	w.want(0, "30m 00s", "runs")
-	w.want(0, "forgot 1 report", "runs", "prune", "--keep", "0")
+	w.want(0, "forgot 1 run", "runs", "prune", "--keep", "0")
 	w.want(rules.ExitUsage, "at least 0", "runs", "prune", "--keep", "-1")
 	w.want(rules.ExitUsage, `--keep: "x" is not allowed: a whole number`, "runs", "prune", "--keep", "x")
 	if left, _ := filepath.Glob(filepath.Join(strings.ReplaceAll(w.Dir, "[", `\[`), ".ralph/reports/a1*")); len(left) > 0 {

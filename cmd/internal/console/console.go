@@ -199,7 +199,7 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	case state.Check:
 		return e, d.Run == state.CheckAgain, true
 	case state.Paused:
-		c.waited = time.Now()
+		c.waited, c.until = time.Now(), time.Time{} // a wait that goes on says its hint again
 	case state.Decision:
 		return e, false, d.Action != string(rules.ActionStop) // end says why
 	case state.IterationEnd:

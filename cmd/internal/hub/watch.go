@@ -109,7 +109,7 @@ func newTestCmd() *cobra.Command {
 				fmt.Fprintf(cmd.OutOrStdout(), "%d %s: %s\n", i+1, scheme(to), what)
 			}
 			if failed > 0 {
-				return fmt.Errorf("%d of %d messages failed", failed, len(job.Notify))
+				return exited(exitFailed) // each line says why
 			}
 			return nil
 		},

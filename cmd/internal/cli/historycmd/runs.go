@@ -70,7 +70,8 @@ func (a *verbs) runsCommand() *cobra.Command {
 func (a *verbs) pruneCommand() *cobra.Command {
 	var keep int
 	cmd := &cobra.Command{
-		Use: "prune", Short: "Forget the reports of all but the latest runs", Args: cmdline.NoArgs,
+		Use: "prune", Short: "Forget all but the latest runs", Args: cmdline.NoArgs,
+		Long:    "Forget all but the latest runs of this project: their reports are removed, and ralph runs leaves them out.",
 		Example: "  ralph runs prune --keep 10",
 		RunE: func(*cobra.Command, []string) error {
 			r, dir, err := a.Reader()
@@ -89,7 +90,7 @@ func (a *verbs) pruneCommand() *cobra.Command {
 			}
 			defer w.Release()
 			n, err := w.PruneReports(keep)
-			a.Say("forgot %s", termtext.Count(n, "report"))
+			a.Say("forgot %s", termtext.Count(n, "run"))
 			return err
 		},
 	}
@@ -198,10 +199,15 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 	if asJSON {
 		enc := cmdline.NewEncoder(a.Out)
 		enc.SetIndent("", "  ")
-		return enc.Encode(rows)
+		if err := enc.Encode(rows); err != nil {
+			return err
+		}
 	}
 	if len(rows) == 0 {
 		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
+	}
+	if asJSON {
+		return nil
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	head := "RUN\tSTARTED\tTOOK\tRESULT\tTASKS\tITERATIONS\tCOST\tEXIT"

@@ -20,10 +20,13 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/ledger"
+	"ralph/runner/questions"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
+	"ralph/runner/task"
 	"ralph/runner/task/journal"
 	"ralph/state"
+	"ralph/state/question"
 )
 
 // leastDisk is the free space, in bytes, below which doctor warns.
@@ -165,7 +168,10 @@ func (d *diagnosis) plan() {
 	if len(aside) > 0 {
 		d.warn("plan", "put aside until the plan or the task changes, or ralph reset --tasks: %s", termtext.Some(aside, 5))
 	}
+	asked := d.asked(list)
 	switch {
+	case !open && len(asked) > 0:
+		d.warn("plan", "%s: what is left waits for an answer to %s; a run waits for it, too: ralph questions", d.p.Plan, termtext.Some(asked, 3))
 	case nothing != "":
 		d.warn("plan", "%s; ralph asks before it runs", nothing)
 	case !open && len(held) > 0 && len(never)+len(aside) == 0:
@@ -178,6 +184,17 @@ func (d *diagnosis) plan() {
 	default:
 		d.ok("plan", "%s (%s): %d of %d done, next: %s", d.p.Plan, list.Format, list.Done(), list.Total(), next.Title)
 	}
+}
+
+// asked are the questions that hold up open tasks.
+func (d *diagnosis) asked(list task.List) (texts []string) {
+	all, _ := question.In(cmdline.OpenState(d.p.Dir)).List() // without a list, none is known
+	for _, q := range all {
+		if t, ok := list.Find(q.Task); ok && q.Open() && t.Pending() {
+			texts = append(texts, questions.Text(q))
+		}
+	}
+	return texts
 }
 
 func (d *diagnosis) trust() {

@@ -227,6 +227,12 @@ func TestLogin_wrongOrExpiredCode_saysWhich(t *testing.T) {
 			t.Errorf("%s: %d, want %d\n%s", path, status, want, body)
 		}
 	}
+	s.client = &http.Client{} // a viewer without a login
+	for path, want := range map[string]bool{"/": true, "/login?code=" + token: false} {
+		if _, body := s.get(path); strings.Contains(body, "log in to act") != want {
+			t.Errorf("%s: it offers a login: %t\n%s", path, !want, body)
+		}
+	}
 }
 
 func TestPages_vanishedRunOrProject_are404(t *testing.T) {
@@ -278,6 +284,9 @@ func TestMetrics_hostileNames_areOneLineEach(t *testing.T) {
 		if !line.MatchString(strings.TrimSuffix(text, "\n")) {
 			t.Errorf("%q", text)
 		}
+	}
+	if n := strings.Count(body, "\nralph_run_exit_code{"); n != 1 {
+		t.Errorf("%d runs have an exit code; one has ended", n)
 	}
 	for _, want := range []string{`ralph_run_alive{`, `state="halted"`, `check="a \"b\\\nralph_run_alive{} 9"} 1`, `kind="output"} 84300`} {
 		if !strings.Contains(body, want) {

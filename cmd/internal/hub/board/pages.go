@@ -202,7 +202,7 @@ func (b *Board) login(w http.ResponseWriter, r *http.Request) {
 	}
 	switch status := b.Door.Login(w, strings.TrimSpace(code)); status {
 	case http.StatusOK: // a page, not a redirect: after a click elsewhere, only a page of our own sends the cookie
-		b.show(w, r, page{Title: "Logged in", Body: "said", Data: said{Text: "You are logged in.", To: "/", Soon: true}})
+		b.show(w, r, page{Title: "Logged in", LogsIn: true, Body: "said", Data: said{Text: "You are logged in.", To: "/", Soon: true}})
 	case http.StatusGone:
 		b.fail(w, r, status, "this link has expired; get another with: ralph serve --link")
 	default:

@@ -58,6 +58,7 @@ type page struct {
 	Parts  map[string]string
 	Log    []row
 	Acting bool // this viewer may act
+	LogsIn bool // it brings the cookie
 	CanLog bool // actions are on, and this viewer is not logged in
 }
 
@@ -67,7 +68,7 @@ func (b *Board) show(w http.ResponseWriter, r *http.Request, p page) {
 
 func (b *Board) showAs(w http.ResponseWriter, r *http.Request, status int, p page) {
 	session := b.Door.Session(r)
-	p.Acting, p.CanLog = b.Actions && session != "", b.Actions && session == ""
+	p.Acting, p.CanLog = b.Actions && session != "", b.Actions && session == "" && !p.LogsIn
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {

@@ -43,8 +43,18 @@ func metrics() []metric {
 		{"ralph_run_start_time_seconds", "When the run began.", one(func(s view.Snapshot) float64 { return float64(s.Status.StartedAt.Unix()) })},
 		{"ralph_run_status_age_seconds", "Time since the runner wrote its status.", one(func(s view.Snapshot) float64 { return s.Age.Seconds() })},
 		{"ralph_run_iterations", "Iterations that have ended.", one(func(s view.Snapshot) float64 { return float64(s.Status.LoopCount) })},
-		{"ralph_run_exit_code", "Exit code; meaningful once the run has ended.", one(func(s view.Snapshot) float64 { return float64(s.Status.ExitCode) })},
-		{"ralph_run_cost_usd", "Cost as the agent estimates it.", one(func(s view.Snapshot) float64 { return s.Status.Usage.CostUSD })},
+		{"ralph_run_exit_code", "Exit code of a run that has ended.", func(_ Project, s view.Snapshot) []point {
+			if s.Status.Active() || s.State == view.StateStarting { // a crash leaves none, either
+				return nil
+			}
+			return []point{{nil, float64(s.Status.ExitCode)}}
+		}},
+		{"ralph_run_cost_usd", "Cost as the agent estimates it; none while no agent has named one.", func(_ Project, s view.Snapshot) []point {
+			if s.Status.Usage.CostUSD == 0 {
+				return nil
+			}
+			return []point{{nil, s.Status.Usage.CostUSD}}
+		}},
 		{"ralph_run_tokens", "Tokens by kind.", func(_ Project, s view.Snapshot) []point {
 			u := s.Status.Usage
 			return []point{{[]string{"kind", "input"}, float64(u.InputTokens)}, {[]string{"kind", "output"}, float64(u.OutputTokens)},
