@@ -23,7 +23,7 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 		{"status --foo", "unknown flag: --foo; ralph status accepts --dir, --json, --watch"},
 		{"config --foo", "unknown flag: --foo; ralph config accepts --check, --dir, --env"},
 		{"--max-cost-usd 3", "unknown flag: --max-cost-usd; did you mean --max-cost?"},
-		{"--once", "unknown flag: --once; did you mean ralph once?"},
+		{"--once", "--once is a flag of another ralph; make one iteration with: ralph once"},
 		{"once --max-cost-usd 3", "unknown flag: --max-cost-usd; did you mean --max-cost?"},
 		{"--maximal-price 3", "unknown flag: --maximal-price; see: ralph run --help"},
 		{"check --agnt x", "unknown flag: --agnt; did you mean --agent?"},

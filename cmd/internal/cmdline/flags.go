@@ -229,11 +229,6 @@ func flagHint(cmd *cobra.Command, name string) string {
 	if meant != "" { // --max-cost-usd, as the option is called in files
 		return "did you mean --" + meant + "?"
 	}
-	for _, verb := range cmd.Root().Commands() { // a flag of other ralphs
-		if verb.Name() == strings.TrimLeft(name, "-") && !verb.Hidden {
-			return "did you mean " + verb.CommandPath() + "?"
-		}
-	}
 	if near := similar(strings.TrimLeft(name, "-"), names); len(near) > 0 {
 		return "did you mean --" + strings.Join(near, " or --") + "?"
 	}

@@ -25,6 +25,7 @@ func ForeignFlags() map[string]string {
 		"--prd": plan, "--yaml": plan, "--tasks": plan,
 		"--prompt-file":        "name the prompt with --prompt FILE",
 		"--prompt-text":        "write the prompt to a file and name it with --prompt FILE",
+		"--once":               "make one iteration with: ralph once",
 		"--iterations":         "limit the run with --max-iterations N",
 		"--max-runtime":        "limit the run with --max-duration D",
 		"--max-calls":          "limit the calls of an hour with --calls N",
