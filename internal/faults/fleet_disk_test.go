@@ -63,6 +63,9 @@ func TestFleet_serversDiskIsFull_nothingIsLost(t *testing.T) {
 	f.refill(4)
 	f.ralph("--workers", "fleet:2").Ends(0)
 	f.wantAllOnce()
+	if said := f.server.Said(); !strings.Contains(said, "the queue of the fleet cannot be kept; trying again") {
+		t.Errorf("the server does not say why it starts again: %s", said)
+	}
 	if elsewhere() == before {
 		t.Error("with room again, the worker gets no turn")
 	}

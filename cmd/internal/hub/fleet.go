@@ -75,6 +75,7 @@ func newFleetCmd() *cobra.Command {
 				n = -1 // any
 			}
 			s.Host, s.Port = host, n
+			s.Trouble = func(err error) { fmt.Fprintf(os.Stderr, "ralph-hub: %v; trying again\n", err) }
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			return s.Serve(ctx, func(url string) {

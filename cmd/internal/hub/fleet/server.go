@@ -34,6 +34,8 @@ type Server struct {
 	Cert, Key string
 	// Most is how many bytes the queue may take on disk; 0: what the disk has.
 	Most int64
+	// Trouble hears why the server has to start again, once for each reason; nil: nobody does.
+	Trouble func(error)
 }
 
 // ErrRuns means that the user has a server already.
@@ -135,7 +137,7 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 		}
 		o.Port = o.keep(ctx, before.URL)
 	}
-	for begun := false; ; {
+	for begun, told := false, ""; ; {
 		err := o.live(ctx, dir, d, func(a Access) error {
 			if begun {
 				return nil // as it was
@@ -154,7 +156,11 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 		if ctx.Err() != nil || !begun {
 			return err
 		}
-		select { // its disk is full, or was when it started again
+		if o.Trouble != nil && err.Error() != told { // its disk is full, or was when it started again
+			told = err.Error()
+			o.Trouble(err)
+		}
+		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(restart):
