@@ -94,7 +94,7 @@ autoCommit = true
 fallbackAgents = ["codex", "gemini"]
 prompt_template = "x.hbs"
 [trackerOptions]
-path = "./work/prd.json"
+path = "./plan/prd.json"
 [agentOptions]
 model = "opus"
 [parallel]
@@ -103,9 +103,9 @@ maxWorkers = 3
 [sandbox]
 enabled = true
 network = false
--- work/prd.json --
+-- plan/prd.json --
 {}
-`, Project{Plan: "work/prd.json",
+`, Project{Plan: "plan/prd.json",
 			Settings: []Setting{{"AGENT", "claude", "agent"}, {"MAX_ITERATIONS", "12", "maxIterations"}, {"AUTO_COMMIT", "true", "autoCommit"},
 				{"FALLBACK_AGENTS", "codex,gemini", "fallbackAgents"}, {"MODEL", "opus", "agentOptions.model"},
 				{"SANDBOX", "auto", "sandbox.enabled"}, {"SANDBOX_NET", "none", "sandbox.network"}},
