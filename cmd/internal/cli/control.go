@@ -69,23 +69,23 @@ func sendAbout(f *cmdline.Factory, r *state.Reader, q state.Request, task string
 	if !slices.Contains(running, task) {
 		return cmdline.UsageError("task %q is not worked on; these are: %s", task, termtext.Some(running, 10))
 	}
-	sent := q
-	if f.Inside(filepath.Dir(r.Dir())) != "" {
-		sent = q.OfAgent()
-	}
-	if err := state.Send(r.Dir(), sent.About(task)); err != nil {
+	if err := state.Send(r.Dir(), whose(f, r, q).About(task)); err != nil {
 		return err
 	}
 	f.Say("asked run %s to %s task %s", s.RunID, q, task)
 	return nil
 }
 
-func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Request) error {
-	sent := q
+// whose is the request with a mark if an agent makes it.
+func whose(f *cmdline.Factory, r *state.Reader, q state.Request) state.Request {
 	if f.Inside(filepath.Dir(r.Dir())) != "" {
-		sent = q.OfAgent()
+		return q.OfAgent()
 	}
-	if err := state.Send(r.Dir(), sent); err != nil {
+	return q
+}
+
+func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Request) error {
+	if err := state.Send(r.Dir(), whose(f, r, q)); err != nil {
 		return err
 	}
 	f.Say("asked run %s (pid %d) to %s%s", owner.RunID, owner.PID, q, about(q, r))
@@ -95,18 +95,16 @@ func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Reques
 // about says when a request is obeyed that waits, and names the task that a skip is about.
 func about(q state.Request, r *state.Reader) string {
 	s, err := r.Status()
-	if err == nil && s.Status == state.StatusRunning && (q == state.RequestPause || q == state.RequestStop) {
+	switch {
+	case err == nil && s.Status == state.StatusRunning && (q == state.RequestPause || q == state.RequestStop):
 		return " after this iteration"
-	}
-	if err == nil && s.Status == state.StatusWaiting && q == state.RequestPause {
+	case err == nil && s.Status == state.StatusWaiting && q == state.RequestPause:
 		return " after this wait"
-	}
-	if err != nil || q != state.RequestSkip || s.Task.Title == "" {
+	case err != nil || q != state.RequestSkip || s.Task.Title == "":
 		return ""
 	}
-	next := ""
-	if s.Status != state.StatusRunning {
-		next = ", which comes next"
+	if s.Status == state.StatusRunning {
+		return fmt.Sprintf(" %.80q", s.Task.Title)
 	}
-	return fmt.Sprintf(" %.80q%s", s.Task.Title, next)
+	return fmt.Sprintf(" %.80q, which comes next", s.Task.Title)
 }

@@ -20,9 +20,8 @@ func ForeignFlags() map[string]string {
 		remote   = "work on a run elsewhere over ssh: ralph -C DIR monitor"
 	)
 	return map[string]string{
-		"-b": states, "--backup": states, "--rollback": states,
+		"-b": states, "--backup": states, "--rollback": states, "--prd": plan, "--yaml": plan, "--tasks": plan,
 		"--tool": agent, "--backend": agent, "--claude": agent, "--codex": agent, "--opencode": agent, "--amp": agent,
-		"--prd": plan, "--yaml": plan, "--tasks": plan,
 		"--prompt-file":        "name the prompt with --prompt FILE",
 		"--prompt-text":        "write the prompt to a file and name it with --prompt FILE",
 		"--once":               "make one iteration with: ralph once",

@@ -18,8 +18,7 @@ import (
 	"ralph/state/view/report"
 )
 
-// errorWidth is how much of an error stands in the list.
-const errorWidth = 120
+const errorWidth = 120 // columns of an error in the list
 
 // runRow is a run in the list.
 type runRow struct {
@@ -199,15 +198,12 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 	if asJSON {
 		enc := cmdline.NewEncoder(a.Out)
 		enc.SetIndent("", "  ")
-		if err := enc.Encode(rows); err != nil {
+		if err := enc.Encode(rows); err != nil || len(rows) > 0 {
 			return err
 		}
 	}
 	if len(rows) == 0 {
 		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
-	}
-	if asJSON {
-		return nil
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	head := "RUN\tSTARTED\tTOOK\tRESULT\tTASKS\tITERATIONS\tCOST\tEXIT"
@@ -228,8 +224,7 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 			tasks = fmt.Sprintf("%d/%d", row.Done, row.Total)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s", oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"),
-			view.Span(view.Seconds(row.Seconds)),
-			oneLine(row.Status), tasks, row.Iterations, cost(row.USD), exit)
+			view.Span(view.Seconds(row.Seconds)), oneLine(row.Status), tasks, row.Iterations, cost(row.USD), exit)
 		if everywhere {
 			fmt.Fprint(w, "\t", cmdline.Inert(row.Project))
 		}
