@@ -33,6 +33,10 @@ type Row struct {
 	Reason    string    `json:"reason,omitempty"` // why it waits
 	StartedAt time.Time `json:"started_at,omitzero"`
 	WakeAt    time.Time `json:"wake_at,omitzero"`
+
+	// Turns are those side by side; nil: the run has one at a time. Fleet is nil without one.
+	Turns []state.SlotStatus `json:"turns,omitempty"`
+	Fleet *state.FleetStatus `json:"fleet,omitempty"`
 }
 
 // Living looks at each project and returns the runs that are alive, those that need a
@@ -50,7 +54,7 @@ func Living(projects []string, now time.Time) []Row {
 			Run: cmp.Or(s.Owner.RunID, st.RunID), Project: dir, Status: s.State, PID: s.Owner.PID, Task: st.Task.Title,
 			Done: st.Task.Done, Total: st.Task.Total,
 			Iteration: m.Iteration(), Agent: st.Agent, Model: st.Model, USD: st.Usage.CostUSD, Reason: s.Wait.Reason,
-			StartedAt: st.StartedAt, WakeAt: s.Wait.Until,
+			StartedAt: st.StartedAt, WakeAt: s.Wait.Until, Turns: st.Slots, Fleet: st.Fleet,
 		})
 	}
 	urgent := func(r Row) int {
@@ -94,13 +98,35 @@ func columns() []column {
 		}},
 		{"COST", 70, 9, func(r Row, _ time.Time) string { return cmp.Or(view.Dollars(r.USD), "-") }},
 		{"ITERATION", 90, 9, func(r Row, _ time.Time) string { return fmt.Sprint(r.Iteration) }},
-		{"AGENT", 110, 24, func(r Row, _ time.Time) string { return strings.TrimSpace(r.Agent + " " + r.Model) }},
+		{"SIDE BY SIDE", 100, 34, func(r Row, _ time.Time) string { return cmp.Or(beside(r), "-") }},
+		{"AGENT", 130, 24, func(r Row, _ time.Time) string { return strings.TrimSpace(r.Agent + " " + r.Model) }},
 		{"RUN", 150, 24, func(r Row, _ time.Time) string { return r.Run }},
 		{"WHAT", 0, 0, what},
 	}
 }
 
-// what names the task, or says why the run waits.
+// beside counts the turns side by side, those that wait for the merge queue, and the workers of the fleet.
+func beside(r Row) string {
+	turns, landing, workers := "", 0, ""
+	for _, s := range r.Turns {
+		if s.Phase == "landing" {
+			landing++
+		}
+	}
+	if n := len(r.Turns); n > 0 {
+		turns = termtext.Count(n, "turn")
+	}
+	queue := ""
+	if landing > 0 {
+		queue = fmt.Sprintf("%d landing", landing)
+	}
+	if r.Fleet != nil {
+		workers = termtext.Count(r.Fleet.Workers, "worker")
+	}
+	return view.Join(" · ", turns, queue, workers)
+}
+
+// what names the tasks, or says why the run waits.
 func what(r Row, now time.Time) string {
 	until := ""
 	if !r.WakeAt.IsZero() {
@@ -109,7 +135,14 @@ func what(r Row, now time.Time) string {
 	if waits := view.Join(": ", until, r.Reason); waits != "" {
 		return waits
 	}
-	return r.Task
+	if len(r.Turns) == 0 {
+		return r.Task
+	}
+	var titles []string
+	for _, s := range r.Turns {
+		titles = append(titles, s.Title)
+	}
+	return strings.Join(titles, " | ")
 }
 
 // cells are the heads and the texts of the rows for a screen of this width; 0: all of it.

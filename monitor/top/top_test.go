@@ -45,6 +45,9 @@ func projects(t *testing.T) []string {
 			LoopCount: 4, Task: state.TaskStatus{Title: "Add a basket [red]that[-] keeps its items\x1b[31m", Done: 3, Total: 12}, Usage: state.Usage{CostUSD: 1.25}}),
 		living(t, "a-project-with-a-very-long-name", state.Status{Status: state.StatusWaiting, Timestamp: noon, StartedAt: noon.Add(-10 * time.Minute), Agent: "codex",
 			Rule: "usage_limit", Reason: "the limit five_hour rejected the work", WakeAt: noon.Add(2 * time.Hour), Task: state.TaskStatus{Title: "x", Total: 2}}),
+		living(t, "beside", state.Status{Status: state.StatusRunning, Timestamp: noon, StartedAt: noon.Add(-time.Minute), Task: state.TaskStatus{Title: "last", Total: 9},
+			Slots: []state.SlotStatus{{Slot: 1, Title: "one", Worker: "build1"}, {Slot: 2, Title: "two", Phase: "landing"}},
+			Fleet: &state.FleetStatus{Workers: 4, Slots: 8, Busy: 3}}),
 		living(t, "日本語", state.Status{Status: state.StatusPaused, Timestamp: noon, StartedAt: noon.Add(-time.Minute)}),
 	}
 }
@@ -55,7 +58,7 @@ func TestLiving_deadAndMissingProjects_areLeftOut(t *testing.T) {
 	for _, r := range rows {
 		got = append(got, fmt.Sprintf("%s %s %d/%d %s", r.Run, r.Status, r.Done, r.Total, r.Agent))
 	}
-	want := "[run-0 paused 0/0  run-2 waiting 0/2 codex run-12 running 3/12 claude]"
+	want := "[run-0 paused 0/0  run-2 waiting 0/2 codex run-12 running 3/12 claude run-9 running 0/9 ]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("got  %v\nwant %s", got, want)
 	}
@@ -68,7 +71,10 @@ func TestLines_anyWidth_fitAndAreInert(t *testing.T) {
 	rows := top.Living(projects(t), noon)
 	for _, width := range []int{0, 20, 60, 80, 200} {
 		lines := top.Lines(rows, width, noon)
-		if len(lines) != 4 {
+		if text := strings.Join(lines, "\n"); width == 200 && !strings.Contains(text, "2 turns · 1 landing · 4 workers") || !strings.Contains(text, "one") && width != 20 {
+			t.Errorf("%d: turns side by side are not told:\n%s", width, text)
+		}
+		if len(lines) != 5 {
 			t.Fatalf("%d lines", len(lines))
 		}
 		for _, line := range lines {
@@ -166,7 +172,7 @@ func TestScreen_enter_opensTheChosenRun(t *testing.T) {
 		if filepath.Base(chosen) != "shop" {
 			t.Errorf("%v: opened %q", size, chosen)
 		}
-		for _, want := range []string{"3 living runs", "shop", "WAITING", "q quit", "until 14:00", "3/12", "日"} {
+		for _, want := range []string{"4 living runs", "shop", "WAITING", "q quit", "until 14:00", "3/12", "日"} {
 			if !strings.Contains(seen[0], want) {
 				t.Errorf("%v: no %q in\n%s", size, want, seen[0])
 			}
