@@ -16,7 +16,10 @@ import (
 	"ralph/state"
 )
 
-// together does its task as beside does, once two agents are at work.
+// seenVar names a file that the test writes when it has seen two agents at work.
+const seenVar = "RALPH_FAULTS_SEEN"
+
+// together does its task as beside does, once two agents are at work and the test has seen them.
 func (a *actor) together() int {
 	end := time.Now().Add(world.Patience)
 	for note("here", os.Getenv(machineVar)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -26,7 +29,7 @@ func (a *actor) together() int {
 				n++
 			}
 		}
-		if n > 1 {
+		if _, err := os.Stat(os.Getenv(seenVar)); n > 1 && err == nil {
 			break
 		}
 	}
@@ -55,7 +58,8 @@ func TestFleet_withoutAddress_theRunHasTheServer(t *testing.T) {
 	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"=run")
 	f.ralph("--fleet").Ends(0) // nobody joins: it works here
 	f.NoneLeft(leftBound)
-	f.Env = append(f.Env, actVar+"=together")
+	file := filepath.Join(t.TempDir(), "seen")
+	f.Env = append(f.Env, actVar+"=together", seenVar+"="+file)
 	f.startWorkerHere() // it waits for the server
 	f.refill(2)
 	run := f.ralph("--fleet")
@@ -65,7 +69,10 @@ func TestFleet_withoutAddress_theRunHasTheServer(t *testing.T) {
 			var s state.Status
 			if json.Unmarshal(data, &s) == nil && s.Fleet != nil && s.Fleet.Workers == 1 && s.Fleet.Slots == 1 {
 				host, _ := os.Hostname()
-				seen = seen || slices.ContainsFunc(s.Slots, func(s state.SlotStatus) bool { return s.Worker == host })
+				if !seen && slices.ContainsFunc(s.Slots, func(s state.SlotStatus) bool { return s.Worker == host }) {
+					seen = true
+					f.Do(os.WriteFile(file, nil, 0o600))
+				}
 			}
 		}
 		return !run.Alive()
