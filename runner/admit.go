@@ -44,7 +44,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	}
 	next, open := r.tasks.Choose(plan.List)
 	if plan.Remaining > 0 && !open {
-		f.Held, f.Never, f.PutAside = r.tasks.Stuck(plan.List, journal.Reasons(r.plan.File.Edits))
+		f.Blocked, f.Never, f.PutAside = r.tasks.Stuck(plan.List, journal.Reasons(r.plan.File.Edits))
 	}
 	f.Waiting, f.WaitingSince = r.asked.Idle(waiting, open || plan.Total > 0 && plan.Remaining == 0, now)
 	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Report.Blocked() {

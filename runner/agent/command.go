@@ -29,8 +29,7 @@ type Request struct {
 	Contained      bool // it runs in a sandbox of ralph
 }
 
-// Command builds the command of a call. The caller sets time limits and the size
-// of the terminal.
+// Command builds the command of a call. The caller sets time limits and the size of the terminal.
 func (s Spec) Command(r Request) ptyexec.Command {
 	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session, Settings: r.Settings,
 		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools, Contained: r.Contained})
@@ -104,8 +103,10 @@ func (f EnvFilter) List(s Spec, r Request) []environ.Row {
 	return f.filter().List(s.environ(), s.call(r))
 }
 
-// Held returns the names of r.Env that the agent does not get, sorted.
-func (f EnvFilter) Held(s Spec, r Request) []string { return f.filter().Held(s.environ(), s.call(r)) }
+// Withheld returns the names of r.Env that the agent does not get, sorted.
+func (f EnvFilter) Withheld(s Spec, r Request) []string {
+	return f.filter().Withheld(s.environ(), s.call(r))
+}
 
 // Secrets returns the values of r.Env that must not be shown.
 func (f EnvFilter) Secrets(s Spec, r Request) []string {

@@ -69,10 +69,10 @@ func TestEnvFilter_secrets_areTheValuesNobodyMaySee(t *testing.T) {
 
 func TestEnvFilter_held_listsWhatTheAgentDoesNotGet(t *testing.T) {
 	r := Request{Env: []string{"PATH=/bin", "NPM_TOKEN=secret", "ANTHROPIC_API_KEY=secret", "CLAUDECODE=1", "CORP_API_KEY=secret"}}
-	if got := (EnvFilter{}).Held(row(t, "codex"), r); !slices.Equal(got, []string{"ANTHROPIC_API_KEY", "CORP_API_KEY", "NPM_TOKEN"}) {
+	if got := (EnvFilter{}).Withheld(row(t, "codex"), r); !slices.Equal(got, []string{"ANTHROPIC_API_KEY", "CORP_API_KEY", "NPM_TOKEN"}) {
 		t.Errorf("%q", got)
 	}
-	if got := (EnvFilter{Exclude: []string{"!*"}}).Held(row(t, "codex"), r); len(got) > 0 {
+	if got := (EnvFilter{Exclude: []string{"!*"}}).Withheld(row(t, "codex"), r); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 }

@@ -116,8 +116,7 @@ func (t *Transcript) addError(e state.AgentError) {
 	}
 }
 
-// addCLI keeps the first lines, too: a CLI names the bad flag before it prints
-// pages of help.
+// addCLI keeps the first lines, too: a CLI names the bad flag before it prints pages of help.
 func (t *Transcript) addCLI(line string) {
 	if ending.AnnouncesRetry(line) {
 		t.Retries = keep(t.Retries, state.Retry{Text: line}, maxRetries)

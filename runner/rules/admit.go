@@ -59,7 +59,7 @@ func AdmitRules() []Rule[Admission] {
 	}
 }
 
-// interrupted ends the run. A stop takes nothing from one that is done.
+// interrupted ends the run. ralph stop does not change the end of a run that is done.
 func interrupted(f Facts, done bool) (Decision, bool) {
 	if f.Interrupt == nil || done && f.Interrupt.Lenient {
 		return Decision{}, false
@@ -99,7 +99,7 @@ func unanswered(f Admission) (Decision, bool) {
 
 func planUnusable(f Admission) (Decision, bool) {
 	wrong := slices.Concat(f.Plan.List.Faults, f.Never)
-	if len(f.Never) > 0 || len(f.Held) > 0 && len(wrong) > 0 {
+	if len(f.Never) > 0 || len(f.Blocked) > 0 && len(wrong) > 0 {
 		reason := "no open task can start: each one depends on a task that is blocked, missing or waiting for it: " + strings.Join(wrong, ", ")
 		return unusablePlan(reason + f.others()), true
 	}
@@ -108,7 +108,7 @@ func planUnusable(f Admission) (Decision, bool) {
 
 // others is the end of a reason: what else keeps open tasks from starting.
 func (f Admission) others() (text string) {
-	if held, _ := f.held(); held != "" {
+	if held, _ := f.blocked(); held != "" {
 		text = "; blocked: " + held
 	}
 	if len(f.PutAside) > 0 {
@@ -117,10 +117,10 @@ func (f Admission) others() (text string) {
 	return text
 }
 
-// held describes the tasks that somebody has blocked, and lists their ids.
-func (f Admission) held() (texts, ids string) {
+// blocked describes the tasks that somebody has blocked, and lists their ids.
+func (f Admission) blocked() (texts, ids string) {
 	var all, each []string
-	for _, t := range f.Held {
+	for _, t := range f.Blocked {
 		all, each = append(all, t.ID+" "+t.Title), append(each, t.ID)
 	}
 	const most = 5
@@ -128,13 +128,13 @@ func (f Admission) held() (texts, ids string) {
 }
 
 func blocked(f Admission) (Decision, bool) {
-	texts, ids := f.held()
+	texts, ids := f.blocked()
 	return Decision{Action: ActionStop, Reason: "every open task waits for a person: " + texts, Exit: ExitReview,
 		ExitReason: state.RuleBlocked, Status: state.StatusStopped,
-		Next: "when it may begin: ralph task reopen " + ids + "; then: ralph resume"}, len(f.Held) > 0
+		Next: "when it may begin: ralph task reopen " + ids + "; then: ralph resume"}, len(f.Blocked) > 0
 }
 
-// planBroken is the part of plan_unusable that both tables have.
+// planBroken is the part of plan_unusable that both tables use.
 func planBroken(f Facts) (Decision, bool) {
 	switch {
 	case f.Plan.Error != "":
@@ -155,10 +155,10 @@ func tasksPutAside(f Admission) (Decision, bool) {
 		return Decision{}, false
 	}
 	or, held := "", ""
-	if texts, _ := f.held(); texts != "" {
+	if texts, _ := f.blocked(); texts != "" {
 		or, held = " or is blocked", "; blocked: "+texts
 	}
-	// Nobody claims anything: the open tasks are stuck, each for its reason.
+	// No claim of completion here, in spite of the exit code: each open task is stuck for its own reason.
 	return Decision{Action: ActionStop, Reason: "every open task was put aside" + or + ": " + strings.Join(f.PutAside, "; ") + held, Exit: ExitClaimed,
 		ExitReason: "stagnation_detected", Status: state.StatusStopped, Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; then: ralph resume"}, true
 }

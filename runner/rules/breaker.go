@@ -14,7 +14,7 @@ import (
 const outputsKept, changesKept = 5, 8
 
 // halfOpenAfter is the number of idle iterations after which a closed breaker
-// becomes watchful.
+// becomes half open.
 const halfOpenAfter = 2
 
 // breakerAfter is the breaker after an iteration. Pure.
@@ -52,15 +52,15 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 	return b
 }
 
-// goneBack is true for a change that an earlier iteration made already, so it was taken back in
-// between. An iteration that closes a task makes progress all the same.
+// goneBack is true for a change that an earlier iteration made already: it was taken back in
+// between. An iteration that closes a task makes progress even so.
 func goneBack(b state.Breaker, r turn.Result) bool {
 	return !r.Proof.Handed && !r.Closed() && r.Work.Delta != "" && slices.Contains(b.Changes, r.Work.Delta)
 }
 
-// errorsOf are the errors of a turn. A tool that fails is one only while no task is
-// closed: who gets ahead has found another way. When the call did not end by itself,
-// its end may be why the tool failed.
+// errorsOf are the errors of a turn. A failing tool is an error only in a turn that closes
+// no task: otherwise the agent has found another way. It does not count when the call was
+// cut off, because that may be why the tool failed.
 func errorsOf(r turn.Result) []string {
 	var texts []string
 	if text := r.ErrorText(); text != "" {
@@ -72,12 +72,12 @@ func errorsOf(r turn.Result) []string {
 	return append(texts, r.Call.Failing...)
 }
 
-// sameErrors counts, for each error, the consecutive iterations that it was met in.
-// SameError and LastError are those of the most frequent one.
+// sameErrors counts, for each error, the consecutive iterations in which it occurred.
+// SameError and LastError are those of the error with the highest count.
 func sameErrors(b state.Breaker, texts []string) state.Breaker {
 	before := b.Errors
 	if b.LastError == "" {
-		before = nil // the count begins afresh
+		before = nil // the count was reset
 	}
 	b.SameError, b.LastError, b.Errors = 0, "", nil
 	for _, text := range texts {
@@ -99,7 +99,7 @@ func (m Memory) Repeats(r turn.Result) []string {
 	if b := m.Breaker; len(b.Changes) > 0 && r.Work.Delta == b.Changes[len(b.Changes)-1] {
 		if b.Changes = b.Changes[:len(b.Changes)-1]; goneBack(b, r) {
 			text := "the files go back and forth: this iteration made exactly the change that an earlier one had made"
-			if files := r.Work.Change.Files; len(files) > 0 { // else none is left of it
+			if files := r.Work.Change.Files; len(files) > 0 { // else the change was taken back meanwhile
 				text += ": " + termtext.Some(files, 5)
 			}
 			repeats = append(repeats, text)
@@ -130,7 +130,7 @@ func openReason(b state.Breaker, p Policy) string {
 	}[openRule(b, p)]
 }
 
-// openRule names the threshold that an iteration crossed, empty for none.
+// openRule names the rule whose threshold is reached; empty: none.
 func openRule(b state.Breaker, p Policy) string {
 	switch {
 	case b.PermissionDenials >= p.DenialThreshold:
@@ -145,8 +145,8 @@ func openRule(b state.Breaker, p Policy) string {
 	return ""
 }
 
-// openedBy is openRule for a breaker that is open: stagnation also stands for
-// denials that are over, and for thresholds that were changed since.
+// openedBy is openRule for a breaker that is open. It returns stagnation for
+// denials, and when no threshold is reached any more, because options changed.
 func openedBy(b state.Breaker, p Policy) string {
 	rule := openRule(b, p)
 	if rule == "" || rule == ruleDenied {
@@ -155,8 +155,8 @@ func openedBy(b state.Breaker, p Policy) string {
 	return rule
 }
 
-// declining: two idle iterations, three ever shorter answers, and the last one
-// shorter than the first by at least the threshold in percent.
+// declining is true after two idle iterations and three answers, each shorter than
+// the one before, if the third is shorter than the first by at least percent.
 func declining(b state.Breaker, percent int) bool {
 	n := len(b.OutputSizes)
 	if b.NoProgress < 2 || n < 3 {

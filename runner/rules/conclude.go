@@ -27,7 +27,7 @@ func ConcludeRules() []Rule[Conclusion] {
 		{"interrupted", "signal, `ralph abort`; `ralph stop`, unless the plan has nothing left",
 			"stop 130, or 143 after SIGTERM and SIGHUP", func(f Conclusion) (Decision, bool) {
 				_, done := complete(f)
-				_, left := nothingLeft(f) // the next look tells whether it is complete
+				_, left := nothingLeft(f) // Admit then says whether it is complete
 				return interrupted(f.Facts, (done || left) && !contradicted(f.Facts) && !f.Result.Proof.Report.Blocked())
 			}},
 		{ruleIntegrity, "git cannot read the repository any more, or it is another one than before the turn",
@@ -89,7 +89,7 @@ func repeating(f Conclusion) (Decision, bool) {
 	return Decision{Action: ActionContinue, Reason: o.Reason}, o.Class == ending.Repeating
 }
 
-// LostRepository ends a run whose repository is gone: nothing it did can be proved.
+// LostRepository ends a run whose repository is gone: its work can no longer be proved.
 func LostRepository(why string) Decision {
 	d := halt(why, "integrity_failure")
 	d.Rule, d.Next = ruleIntegrity, "bring the repository back (a copy of .git, or a fresh clone beside it), then: ralph resume"
@@ -103,16 +103,16 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 	case call.NotStarted != "":
 		d.Reason, d.Next = call.NotStarted, "install "+name+" (ralph doctor says how), then: ralph resume"
 	case call.Made && kindOf(call.Outcome.Class) == kindUnusable:
-		d.Reason, d.Next = withEvidence(call.Outcome), remedy(call.Outcome, name, call.Held)
+		d.Reason, d.Next = withEvidence(call.Outcome), remedy(call.Outcome, name, call.Withheld)
 	default:
 		return Decision{}, false
 	}
 	return d, true
 }
 
-// remedy is what a person does about an agent that cannot be used. held names
-// the variables that ralph withheld from it.
-func remedy(o agent.Outcome, name string, held []string) string {
+// remedy is what a person can do about an agent that cannot be used. withheld names
+// the variables that ralph did not pass on to it.
+func remedy(o agent.Outcome, name string, withheld []string) string {
 	do := map[ending.Class]string{
 		ending.Auth:            "log in with " + name + " itself, or set its key",
 		ending.NoCredit:        "look at the account of " + name,
@@ -120,13 +120,13 @@ func remedy(o agent.Outcome, name string, held []string) string {
 		ending.BadModel:        "choose another model with --model",
 		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[o.Class]
-	if o.Class == ending.Auth && len(held) > 0 {
-		do += "; " + environ.Release(held, o.Reason+" "+ending.Shown(o.Evidence))
+	if o.Class == ending.Auth && len(withheld) > 0 {
+		do += "; " + environ.Release(withheld, o.Reason+" "+ending.Shown(o.Evidence))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
 }
 
-// withEvidence adds the record that was seen to the reason.
+// withEvidence is the reason with the agent's own words, shortened, if it does not quote them yet.
 func withEvidence(o agent.Outcome) string {
 	seen := strings.Join(strings.Fields(ending.Shown(o.Evidence)), " ")
 	if seen == "" || strings.Contains(o.Reason, seen) {
@@ -156,7 +156,7 @@ func transient(f Conclusion) (Decision, bool) {
 	o := f.Result.Call.Outcome
 	switch kindOf(o.Class) {
 	case kindStale:
-		if f.Memory.Stale { // folded in: this is the first refusal
+		if f.Memory.Stale { // this is the first refusal: a second one resets Stale
 			return Decision{Action: ActionRetry, Reason: o.Reason + "; trying once more without the session", Until: f.Now}, true
 		}
 	case kindTransient:
@@ -231,7 +231,7 @@ func claimedIncomplete(f Conclusion) (Decision, bool) {
 		return Decision{}, false
 	case report.Blocked():
 		if !insists || f.Result.Progress() {
-			return Decision{}, false // gate_failed answers the claim, too
+			return Decision{}, false // gate_failed also answers the claim
 		}
 		why, next = "a required check fails: "+blockingNames(report), nextCheck
 	case f.Plan.Remaining > 0:
@@ -247,8 +247,7 @@ func claimedIncomplete(f Conclusion) (Decision, bool) {
 		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: next}, true
 }
 
-// breakerOpened matches a breaker that is open when a turn is over, and names
-// the threshold that opened it.
+// breakerOpened matches a breaker that is open after a turn, if this rule opened it.
 func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 	return func(f Conclusion) (Decision, bool) {
 		b := f.Memory.Breaker
@@ -292,7 +291,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 	return d, true
 }
 
-// taskAttempts gives a task up that many turns have not finished.
+// taskAttempts gives up a task after MAX_ITERATIONS_PER_TASK turns.
 func taskAttempts(f Conclusion) (Decision, bool) {
 	r, most := f.Result, f.Policy.MaxPerTask
 	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) || r.Proof.Handed {
@@ -305,7 +304,7 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 		Reason: "not done after " + termtext.Counted(f.Attempts, "iteration", "iterations")}, true
 }
 
-// leftBehind tells the next task's agent what the last one left; nil: nothing.
+// leftBehind tells the agent of the next task which failures the last one left; nil: none.
 func leftBehind(report gate.Report) []string {
 	if !report.Blocked() {
 		return nil
@@ -345,7 +344,7 @@ func testSaturation(f Conclusion) (Decision, bool) {
 	return halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly), "test_saturation"), true
 }
 
-// nothingLeft goes on without a call: Admit sees whether the run is complete.
+// nothingLeft continues without a call: Admit then says whether the run is complete.
 func nothingLeft(f Conclusion) (Decision, bool) {
 	if f.Plan.Total == 0 || f.Plan.Remaining > 0 {
 		return Decision{}, false
@@ -357,7 +356,7 @@ func nothingLeft(f Conclusion) (Decision, bool) {
 	return Decision{Action: ActionContinue, Reason: why + "the plan has nothing left: ralph looks at everything once more"}, true
 }
 
-// ceilingAfter is ceilings. Of a run of one iteration, people want to know how it went.
+// ceilingAfter is ceilings for Conclude. After a run of one iteration, the reason also says how it went.
 func ceilingAfter(f Conclusion) (Decision, bool) {
 	d, ok := ceilings(f.Facts)
 	if o := f.Result.Call.Outcome; ok && f.Policy.MaxIterations == 1 && o.Class != "" {
@@ -374,8 +373,8 @@ func ceilingAfter(f Conclusion) (Decision, bool) {
 	return d, ok
 }
 
-// remark is what a user should know about an iteration that simply goes on. A missing
-// status block matters only when no task is open.
+// remark is what a user should know about an iteration that led to no other decision; empty:
+// nothing. A missing status block matters only when no task is open.
 func remark(f Conclusion) string {
 	c := f.Result.Call
 	switch {

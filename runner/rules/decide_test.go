@@ -36,12 +36,12 @@ type scene struct {
 	Causes                            []string
 	Fallback                          string
 	Report                            gate.Report
-	Held                              []state.TaskName
+	Blocked                           []state.TaskName
 }
 
 func (s scene) decide() Decision {
 	if s.Starting {
-		return Admit(Admission{Facts: s.Facts, Report: s.Report, Held: s.Held, Never: s.Never, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon})
+		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, Never: s.Never, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon})
 	}
 	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Causes: s.Causes, Fallback: s.Fallback})
 }
@@ -148,7 +148,7 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"plan emptied", func(f *scene) { f.Plan = turn.Plan{Known: true} }, "plan_unusable", ActionStop, 2},
 		{"plan that never had tasks", func(f *scene) { f.Plan = turn.Plan{Known: true}; f.HadPlan = false }, "continue", ActionContinue, 0},
 		{"only impossible tasks", func(f *scene) { starting(f); f.Never = []string{"US-2"} }, "plan_unusable", ActionStop, 2},
-		{"only blocked tasks", func(f *scene) { starting(f); f.Held = []state.TaskName{{ID: "a"}} }, "blocked", ActionStop, 9},
+		{"only blocked tasks", func(f *scene) { starting(f); f.Blocked = []state.TaskName{{ID: "a"}} }, "blocked", ActionStop, 9},
 
 		{"denied twice", func(f *scene) {
 			f.It.Call.Denied, f.It.Call.Advice = []state.Tool{{Name: "Bash", Arg: "rm x"}}, []string{"add it"}
@@ -316,7 +316,7 @@ func TestRules_auth_namesWhatWasHeldBack(t *testing.T) {
 	} {
 		f := usual()
 		outcome(&f, test.class)
-		f.It.Call.Held, f.It.Call.Outcome.Evidence = test.held, test.said
+		f.It.Call.Withheld, f.It.Call.Outcome.Evidence = test.held, test.said
 		if d := f.decide(); !strings.Contains(d.Next, test.want) || strings.Contains(d.Next, "withheld") != (test.want != "") {
 			t.Errorf("%s, %q: next is %q", test.class, test.held, d.Next)
 		}

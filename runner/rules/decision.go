@@ -35,7 +35,7 @@ type Decision struct {
 	Rule   string    // name of the row that matched
 	Reason string    // one sentence for people: what was seen
 	Until  time.Time // end of a wait
-	// Feedback goes into the next prompt, word for word.
+	// Feedback goes into the next prompt, verbatim.
 	Feedback []string
 	// Refused says why a claim of completion was not accepted.
 	Refused string
@@ -64,8 +64,8 @@ type Facts struct {
 	// Review is what a person has to look at before the run counts as complete;
 	// set only when the plan has nothing left, or there is none.
 	Review []state.ReviewItem
-	// LimitedUntil is when the first of the agents that may work leaves its usage
-	// limit; zero: one is free now.
+	// LimitedUntil is when the first usage limit of the agents that may work ends;
+	// zero: one is free now.
 	LimitedUntil time.Time
 	// Paced is set when PACE holds back every agent that is under no usage limit.
 	Paced pace.Hold
@@ -74,12 +74,12 @@ type Facts struct {
 // Admission is what Admit looks at.
 type Admission struct {
 	Facts
-	// Report is of the checks that ran because the plan has nothing left.
+	// Report is of the checks that ran because the plan has nothing left; zero: none ran.
 	Report gate.Report
-	// Held are open tasks that somebody has blocked, Never names those that wait for
-	// something else and never get it, PutAside those that were given up, each with
-	// its reason. They are set only when no other task is open.
-	Held            []state.TaskName
+	// Blocked are open tasks that somebody has blocked, Never names those that depend on
+	// a task that cannot be done, PutAside those that were given up, each with its
+	// reason. They are set only when no other task is open.
+	Blocked         []state.TaskName
 	Never, PutAside []string
 	// Waiting are the questions of agents, set only when nothing else can be done, and
 	// WaitingSince is when that began.
@@ -96,9 +96,9 @@ type Conclusion struct {
 	Damaged []string
 	// Attempts counts the turns that worked on the task, this one included.
 	Attempts int
-	// Causes are the errors that other tasks were put aside for.
+	// Causes are the errors for which other tasks were put aside.
 	Causes []string
-	// Fallback is an agent that is free, after a call that met a limit; empty: none.
+	// Fallback is an agent that can take over after a usage limit; empty: none.
 	Fallback string
 }
 
@@ -107,11 +107,11 @@ type Interrupt struct {
 	Exit       int
 	ExitReason string // "interrupted" or "aborted"
 	Why        string // "SIGINT", "ralph stop", ...
-	// Lenient is true of ralph stop: a run that is complete ends as such.
+	// Lenient is true for ralph stop: a run that is complete still ends as complete.
 	Lenient bool
 }
 
-// Now reports whether the run ends at once, whatever it has reached.
+// Now reports whether the run ends immediately, even if it is complete. It is false for nil.
 func (i *Interrupt) Now() bool { return i != nil && !i.Lenient }
 
 // Error makes an Interrupt the cause of a cancelled context.
@@ -139,7 +139,7 @@ func first[F any](table []Rule[F], f F) Decision {
 	panic("the last rule always matches")
 }
 
-// admits adapts a rule that needs nothing but Facts.
+// admits turns a rule on Facts into one on Admission.
 func admits(rule func(Facts) (Decision, bool)) func(Admission) (Decision, bool) {
 	return func(f Admission) (Decision, bool) { return rule(f.Facts) }
 }
@@ -175,7 +175,7 @@ func contradicted(f Facts) bool {
 	return f.Plan.Total > 0 && f.Plan.Remaining == 0 && f.Memory.Contradiction != "" && !f.Memory.Verified
 }
 
-// verifying asks for one more turn.
+// verifying asks for one more turn, to clear up the contradiction.
 func verifying(f Facts) Decision {
 	return Decision{Action: ActionRetry, Reason: "the plan is done, but " + f.Memory.Contradiction, Feedback: []string{
 		"Every task of the plan is ticked, but " + f.Memory.Contradiction + ". Check the work against the plan. Fix what is missing, " +

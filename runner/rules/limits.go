@@ -17,9 +17,9 @@ const (
 	maxRetries = 10
 	// LimitMargin is added to a reset time: vendors' clocks are not ours.
 	LimitMargin = 5 * time.Second
-	// limitPause is the least time between two calls that meet a limit.
+	// limitPause is the shortest time between two calls that meet a limit.
 	limitPause = time.Minute
-	// limitPatience is the longest wait that is worth a living process.
+	// limitPatience is the longest that a run waits for a reset. If it is further away, the run stops.
 	limitPatience = 24 * time.Hour
 	// limitUnknown is the first wait when no reset time was given.
 	limitUnknown = 15 * time.Minute
@@ -111,7 +111,7 @@ func ceilings(f Facts) (Decision, bool) {
 		Next: next}, true
 }
 
-// hourly matches only before a call: nothing else needs the hour's budget.
+// hourly is only a rule of Admit: only a call needs the budget of the hour.
 func hourly(f Facts) (Decision, bool) {
 	p := f.Policy
 	var reason string

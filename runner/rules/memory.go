@@ -21,7 +21,7 @@ type Memory struct {
 	Damages    int  // iterations in which state files were damaged
 	Retries    int  // transient failures since the last answer
 	Limits     int  // usage limits since the last answer
-	Failures   int  // failed calls in a row, those that are retried for nothing aside
+	Failures   int  // failed calls in a row, without retries that cost nothing
 	Stale      bool // the session was refused and a fresh start was tried
 	Usage      state.Usage
 	Iterations int // iterations that count
@@ -67,22 +67,22 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	m.Failures = m.failures(r)
 	m.Claims = streak(m.Claims, insists(r))
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())
-	if r.Cut == "" && len(r.Call.Asks) == 0 { // who asks is not stuck
+	if r.Cut == "" && len(r.Call.Asks) == 0 { // an agent that asks a question is not stuck
 		m.Breaker = breakerAfter(m.Breaker, r, p, now)
 	}
 	return m
 }
 
-// insists reports whether the agent claims completion and has no excuse. An agent that closes its task and takes it for
-// everything has one: the next prompt has the next task.
+// insists reports whether the agent claims completion without an excuse. An agent that closes its task and thinks that
+// it was the last one is excused: the next prompt gives it the next task.
 func insists(r turn.Result) bool {
 	oneOfSeveral := r.Closed() && r.Proof.After.Remaining > 0
 	warned := (r.Proof.Unearned || r.Proof.Warned) && r.Progress()
 	return r.Claims() && !r.Proof.Handed && !oneOfSeveral && !warned
 }
 
-// failures counts failed calls whatever they changed. An agent that stops at its own
-// bound in each call, and changes something, works all the same.
+// failures counts failed calls in a row, even if they changed something. The count stays at 1
+// for an agent that stops at its own bound and makes progress.
 func (m Memory) failures(r turn.Result) int {
 	class := r.Call.Outcome.Class
 	switch {
@@ -110,7 +110,7 @@ func (m Memory) contradiction(r turn.Result) Memory {
 	switch s := r.Call.Signal; {
 	case kind == kindLimit, retried && was.Contradiction != "":
 		return was
-	case r.Cut != "": // a person wants no more of it
+	case r.Cut != "": // the turn could not clear it up
 		m.Contradiction = was.Contradiction
 	case r.Failed():
 		m.Contradiction = fmt.Sprintf("the agent's last call failed (%s)", r.Call.Outcome.Class)

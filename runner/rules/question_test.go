@@ -30,10 +30,10 @@ func TestAdmit_someBlockedAndSomePutAside_bothAreNamed(t *testing.T) {
 		exit int
 		says []string
 	}{
-		{Admission{Held: held}, "blocked", ExitReview, []string{`1.3 "pay": marked "Draft"`}},
-		{Admission{Held: held, PutAside: aside}, "tasks_put_aside", ExitClaimed, []string{"1.3", "refused 3 times"}},
-		{Admission{Held: held, Never: never}, "plan_unusable", ExitUsage, []string{"1.3", "1.5"}},
-		{Admission{Held: held, Facts: Facts{Plan: turn.Plan{List: fault}}}, "plan_unusable", ExitUsage, []string{"1.3", "maybe"}},
+		{Admission{Blocked: held}, "blocked", ExitReview, []string{`1.3 "pay": marked "Draft"`}},
+		{Admission{Blocked: held, PutAside: aside}, "tasks_put_aside", ExitClaimed, []string{"1.3", "refused 3 times"}},
+		{Admission{Blocked: held, Never: never}, "plan_unusable", ExitUsage, []string{"1.3", "1.5"}},
+		{Admission{Blocked: held, Facts: Facts{Plan: turn.Plan{List: fault}}}, "plan_unusable", ExitUsage, []string{"1.3", "maybe"}},
 		{Admission{Never: never, PutAside: aside}, "plan_unusable", ExitUsage, []string{"1.5", "refused 3 times"}},
 	} {
 		d := Admit(c.f)
@@ -46,7 +46,7 @@ func TestAdmit_someBlockedAndSomePutAside_bothAreNamed(t *testing.T) {
 			}
 		}
 	}
-	if d := Admit(Admission{Held: held}); !strings.Contains(d.Next, "ralph task reopen 1.3;") {
+	if d := Admit(Admission{Blocked: held}); !strings.Contains(d.Next, "ralph task reopen 1.3;") {
 		t.Error(d.Next)
 	}
 }

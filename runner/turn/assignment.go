@@ -37,8 +37,8 @@ type Assignment struct {
 	Dir    string       `json:"dir"`               // the project's folder in the workspace
 	LogDir string       `json:"log_dir,omitempty"` // for the prompt and the raw output; empty: not kept
 
-	// Then is the phase that a task goes to when its work is done: who looks at it next. Its
-	// tick is taken back until then. Empty: it is done.
+	// Then is the review phase that a task enters when its work is done. Its tick is taken back
+	// until the review has passed. Empty: the task is done without one.
 	Then string `json:"then,omitempty"`
 
 	Task   task.Task    `json:"task,omitzero"` // zero: the plan has none, or there is no plan
@@ -54,10 +54,10 @@ type Assignment struct {
 
 	// Protect names files that the agent must not remove or empty. A turn restores them and reports it.
 	Protect []string `json:"protect,omitempty"`
-	State   string   `json:"state,omitempty"` // the state directory, where the agent's sandbox cannot lock it; empty: it can
+	State   string   `json:"state,omitempty"` // the state directory, if the agent's sandbox cannot lock it; empty: it can
 }
 
-// Agent is who makes the call, and with which rights.
+// Agent is the agent CLI to call, and what it may do.
 type Agent struct {
 	Spec           agent.Spec      `json:"spec"`
 	Program        []string        `json:"program,omitempty"` // replaces the spec's program; nil: the spec's
@@ -77,13 +77,13 @@ type Session struct {
 	Counted state.Usage `json:"counted,omitzero"`
 }
 
-// Bounds end a call that takes too long. Zero is not a bound.
+// Bounds end a call that takes too long. Zero: no bound.
 type Bounds struct {
 	Timeout     time.Duration `json:"timeout_ns"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns"` // without any output
 }
 
-// Checks are the project's own checks with all that is known about them. The zero value: there are none.
+// Checks are the project's own checks and all that is known about them. The zero value: there are none.
 type Checks struct {
 	Rows     []gate.Check `json:"rows,omitempty"`
 	Mode     gate.Mode    `json:"mode,omitempty"` // also of checks that are still to be found
@@ -91,15 +91,15 @@ type Checks struct {
 	Scope    gate.Scope   `json:"scope,omitempty"`
 	// Detect asks the turn to look for checks when there are none yet.
 	Detect bool `json:"detect,omitempty"`
-	// Everything asks for every check, because it is not known what has changed.
-	// A turn that calls the agent heeds it only when the plan has nothing left.
+	// Everything asks for every check, because it is not known what has changed. A
+	// turn that calls the agent follows it only when the plan has nothing left.
 	Everything bool `json:"everything,omitempty"`
 
 	Baseline *gate.Baseline `json:"baseline,omitempty"`
 	Flakes   *gate.Flakes   `json:"flakes,omitempty"`
 	Memory   gate.Memory    `json:"memory,omitzero"`
-	// Findings are those that were reported last: each is reported once, for as
-	// long as it stays.
+	// Findings are those that were reported last. A finding is not reported again
+	// while it stays the same.
 	Findings []string `json:"findings,omitempty"`
 }
 
@@ -108,17 +108,17 @@ func (c Checks) Gated() bool {
 	return c.Mode != gate.ModeReport && slices.ContainsFunc(c.Rows, gate.Check.Required)
 }
 
-// Moment is what a baseline taken now belongs to.
+// Moment is the run and task that a baseline taken now is for.
 func (c Checks) Moment(from state.Origin) gate.Moment {
 	return gate.Moment{Scope: c.Scope, Run: from.Run, Task: from.Task}
 }
 
-// NeedBaseline is true when the baseline does not fit the task.
+// NeedBaseline is true when there are checks and no baseline for this run or task.
 func (c Checks) NeedBaseline(from state.Origin) bool {
 	return len(c.Rows) > 0 && !c.Baseline.Current(c.Moment(from))
 }
 
-// clone shares nothing that a turn changes.
+// clone copies everything that a turn changes.
 func (c Checks) clone() Checks {
 	c.Baseline, c.Flakes, c.Memory = c.Baseline.Clone(), c.Flakes.Clone(), c.Memory.Clone()
 	return c
@@ -127,8 +127,8 @@ func (c Checks) clone() Checks {
 // The values of Audit.Answer.
 const (
 	AnswerWarn   = "warn"   // report
-	AnswerRevert = "revert" // and take back ticks that were not earned
-	AnswerHalt   = "halt"   // and end the run
+	AnswerRevert = "revert" // report, and take back ticks that were not earned
+	AnswerHalt   = "halt"   // revert, and end the run
 )
 
 // Audit says what follows from a finding.
@@ -144,12 +144,12 @@ func (a Audit) takesBack() bool { return a.Answer == AnswerRevert || a.Answer ==
 // History is what the run remembers about the task.
 type History struct {
 	Worked   bool `json:"worked,omitempty"`   // an earlier attempt did something for it
-	Early    bool `json:"early,omitempty"`    // it was ticked in the turn of another task, which may have done it
+	Early    bool `json:"early,omitempty"`    // it was ticked in the turn of another task, which may have done its work
 	Refusals int  `json:"refusals,omitempty"` // ticks without any work
 	Tries    int  `json:"tries,omitempty"`    // failed checks in a row
 }
 
-// Validate says in one line why a worker cannot carry the Assignment out.
+// Validate says in one line why a worker cannot carry out the Assignment; nil: it can.
 func (a Assignment) Validate() error {
 	switch {
 	case a.V != Version:

@@ -17,16 +17,16 @@ import (
 // auditResult is what the audit makes of a turn.
 type auditResult struct {
 	Proof            // as far as the audit knows
-	answers []string // what ralph does about each finding; empty: nothing
+	answers []string // what ralph does about each of Findings; an empty string: nothing
 	work    bool     // this turn changed more than the plan, and more than comments that nobody asked for
 }
 
-// audited compares the plan and the files before and after. Only git says for
-// sure what was done, so there is no audit without it. Pure.
+// audited compares the plan and the files before and after the call. Without git,
+// only the files that steer the run are compared. Pure.
 func audited(a Assignment, f facts) auditResult {
 	r, usable := auditResult{Proof: Proof{Worked: a.Known.Worked}}, f.left.Error == "" && f.observed
 	if usable {
-		// A commit of nothing, or of the plan alone, is not work.
+		// An empty commit, or one of the plan alone, is not work.
 		r.work = f.changed.All || a.Plan.Others(f.left, f.changed.Files)
 		r.Worked = r.work || a.Known.Worked
 	}
@@ -36,7 +36,7 @@ func audited(a Assignment, f facts) auditResult {
 		r.work = r.work && !in.OnlyComments()
 		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
 		in.Unchanged, in.Early = !r.Worked, a.Known.Early
-	} else { // what steers the run is compared even so
+	} else { // the files that steer the run are always compared
 		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
 	}
 	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
@@ -50,7 +50,7 @@ func audited(a Assignment, f facts) auditResult {
 	return r
 }
 
-// reported is where the agent's own report is wrong. Words prove nothing: no run ends differently for them.
+// reported finds claims in the agent's own report that are wrong. They change nothing about how a run ends.
 func reported(a Assignment, f facts) []audit.Finding {
 	if f.cut != "" {
 		return nil // the agent could not finish
@@ -61,9 +61,9 @@ func reported(a Assignment, f facts) []audit.Finding {
 	return audit.Contradicted(a.Task.ID, report.In(f.call.transcript.Final))
 }
 
-// steering is what steers the run, as it is before the call.
+// steering reads the files that steer the run, before the call.
 func (t *turn) steering() steer.Files {
-	if t.a.Sandbox.On() && !t.a.Sandbox.Locks() { // then an agent can change settings of its own
+	if t.a.Sandbox.On() && !t.a.Sandbox.Locks() { // then an agent can change its own settings at home
 		t.w.steer.AtHome(t.w.env(), t.a.Agent.Spec.Env.State, t.a.Agent.Spec.Env.Fixed, t.a.Agent.Spec.Env.Copied)
 	}
 	return t.w.steer.Read(t.a.Dir)
@@ -73,7 +73,7 @@ func auditInput(a Assignment, f facts) audit.Input {
 	in := f.around
 	in.PlanBefore, in.PlanAfter, in.Task = f.before.List.Tasks, f.plan.Made(f.left).List.Tasks, a.Task.ID
 	in.Count, in.Listed = f.change.Count, len(f.change.Files)
-	in.Partial = in.Listed > len(f.texts) // what is not text may be what the tests see
+	in.Partial = in.Listed > len(f.texts) // files that are not text may be what the tests see
 	inProject := command.Relative(a.Dir)
 	for _, text := range f.texts {
 		if !a.Plan.Has(f.left, inProject(text.Path)) {
@@ -85,7 +85,7 @@ func auditInput(a Assignment, f facts) audit.Input {
 }
 
 // countTests finds tests that ran before this turn and do not run now. If the
-// task or the change explains it, from now on fewer are as they should be.
+// task or the change explains it, the baseline accepts the lower number.
 func (t *turn) countTests(f *facts, before gate.Memory) {
 	if !f.observed || f.unchecked {
 		return
@@ -112,9 +112,9 @@ func (t *turn) addFindings(f *facts, found []audit.Finding) {
 	t.tellFindings(found, make([]string, len(found)))
 }
 
-// refuse answers a tick that was not earned. A tick of another task waits for that task's own turn. The second tick
-// of a task that nothing was done for may stand, for the work may have been there before: green checks let it, and
-// without checks a person has to look.
+// refuse takes back a tick that was not earned, and says so. A tick of another task waits for that task's own turn.
+// The work of a task may have been there before. So a second tick without work stands if there are required checks
+// and they pass. Without such checks, a person has to look.
 func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
 	r.Unearned = true
 	back := "the tick was taken back"

@@ -30,13 +30,13 @@ type call struct {
 	outcome    agent.Outcome
 	transcript *agent.Transcript
 	counted    state.Usage
-	held       []string
+	withheld   []string
 	exit       ptyexec.Exit
 	printed    int64
 	edits      []edits.Edit[Plan] // of the plan, by people
 }
 
-// Request is the assignment's call as the agent's row needs it.
+// Request is what the agent's row needs to build the command of the call.
 func (a Assignment) Request(env []string) agent.Request {
 	a.Prompt.Locked = a.Sandbox.Locks()
 	return agent.Request{
@@ -81,7 +81,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	}
 	c.exit, err = ptyexec.Run(ctx, cmd, func(p []byte) bool {
 		if err := out.Write(p); err != nil {
-			cancel(err) // without its record ralph must not spend money
+			cancel(err) // ralph must not spend money on a call that it cannot record
 		}
 		_, _ = decoder.Write(p) // never fails
 		if decoder.Stuck() || c.transcript.Repeats != "" {
@@ -89,7 +89,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 		}
 		return decoder.Final()
 	})
-	c.edits, t.w.Size = watch.Stop(), c.exit.Size // a terminal resized meanwhile
+	c.edits, t.w.Size = watch.Stop(), c.exit.Size // the terminal may have been resized
 	decoder.Close()
 	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) || errors.Is(err, ptyexec.ErrNotConfined) {
 		return call{notStarted: err.Error()}, nil
@@ -100,7 +100,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck() && c.transcript.Repeats == "", decoder.Counted(), out.Printed
 	c.outcome = spec.Classify(c.transcript, c.exit, time.Now())
 	if c.outcome.Class == ending.Auth {
-		c.held = request.Filter.Held(spec, request)
+		c.withheld = request.Filter.Withheld(spec, request)
 	}
 	return c, err
 }
@@ -112,8 +112,8 @@ func (w *Worker) env() []string {
 	return w.Env
 }
 
-// listen folds what the decoder reports and hands it on. A flood of text goes
-// only into the transcript and the raw output.
+// listen returns a function that adds events of the decoder to the transcript and hands them
+// on. A flood of text goes only into the transcript and the raw output.
 func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
 	var circles stuck.Watch
 	return activity.Flood(t.redacted, t.send, func(p state.Payload) {

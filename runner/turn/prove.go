@@ -42,8 +42,8 @@ func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 	return err
 }
 
-// findChecks looks for checks that the turn brought into a project without any.
-// What they find is the agent's own: there was nothing before.
+// findChecks looks for checks that the turn added to a project without any. All
+// failures that they show are the agent's own: no check failed before.
 func (t *turn) findChecks(changed gate.Changed) {
 	if len(t.checks.Rows) > 0 || !t.checks.Detect || t.w.Find == nil {
 		return
@@ -75,12 +75,12 @@ func (t *turn) suite() *gate.Suite {
 	}
 }
 
-// readOnly is the plan, where checks can be kept from writing it.
+// readOnly lists the files of the plan, if the sandbox can keep checks from writing them.
 func (t *turn) readOnly() []string {
 	return t.a.Sandbox.Lockable(intact.Roots(t.a.Plan, store.Read(t.a.Plan)))
 }
 
-// box contains the checks. What the agent needs besides is in its row.
+// box is the sandbox of the checks. call adds what the agent's row asks for.
 func (t *turn) box() sandbox.Box {
 	box := t.a.Sandbox.Box(t.a.Dir, "", t.a.Agent.Filter.State())
 	box.Route = t.route
@@ -94,16 +94,16 @@ func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report
 	for i := range rep.Results {
 		rep.Results[i].Output = t.secrets.Redact(rep.Results[i].Output)
 	}
-	t.w.report, t.w.before = rep, nil // checks may leave files of their own
+	t.w.report, t.w.before = rep, nil // checks may leave files behind
 	if err != nil {
-		t.w.report = gate.Report{} // it lacks checks
+		t.w.report = gate.Report{} // the report is not complete
 	}
 	t.tellCheckFindings(rep.Findings())
 	return rep, err
 }
 
-// takeBaseline notes what fails before the agent works on the task. A report of
-// the workspace as it is now serves as well as a new one.
+// takeBaseline records which checks fail before the agent works on the task. If the
+// latest report still describes the workspace, it uses that.
 func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	if t.checks.Baseline == nil {
 		t.checks.Baseline = &gate.Baseline{}
@@ -132,7 +132,7 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	return rep, nil
 }
 
-// part is a turn that only runs the checks, or only asks the agent.
+// part carries out a turn that only runs the checks, or only asks the agent.
 func (t *turn) part(ctx context.Context) (f facts, err error) {
 	f.started, f.before, f.checks = time.Now(), store.Read(t.a.Plan), t.checks
 	f.left = f.before
@@ -153,7 +153,7 @@ func (t *turn) part(ctx context.Context) (f facts, err error) {
 	return f, err
 }
 
-// tellCheckFindings reports what the checks found besides passed and failed, once while it stays the same.
+// tellCheckFindings reports what the checks found, apart from their results. It does not repeat the last report.
 func (t *turn) tellCheckFindings(lines []string) {
 	for _, line := range lines {
 		if !slices.Contains(t.checks.Findings, line) {

@@ -15,8 +15,8 @@ import (
 	"ralph/state"
 )
 
-// Result is all that is known about one turn once it is over. It is built once, by settle, and never changed
-// afterwards: events, state files, kept git states and rows on a screen are made from it. It survives JSON.
+// Result is all that is known about one turn once it is over. settle builds it. Events, state files, kept git
+// states and rows on a screen are made from it. It survives JSON.
 type Result struct {
 	V        int           `json:"v"`
 	Origin   state.Origin  `json:"origin"`
@@ -28,7 +28,7 @@ type Result struct {
 
 	Call   Call   `json:"call"`   // what the agent did and said
 	Work   Work   `json:"work"`   // what it left in the workspace
-	Proof  Proof  `json:"proof"`  // what audit and checks make of it
+	Proof  Proof  `json:"proof"`  // what audit and checks say about it
 	Checks Checks `json:"checks"` // as they stand now
 	// Cut is set when a person ended the turn: skip, or abort, which also stands
 	// for a signal. Such a turn says nothing about the agent.
@@ -49,16 +49,16 @@ type Call struct {
 	Denied    []state.Tool `json:"denied,omitempty"`
 	Advice    []string     `json:"advice,omitempty"`
 	Advised   []state.Tool `json:"advised,omitempty"`
-	Held      []string     `json:"held,omitempty"` // variables that ralph withheld; only after a failed login
+	Withheld  []string     `json:"held,omitempty"` // variables that ralph withheld; only after a failed login
 	ToolCalls int          `json:"tool_calls"`
 	Failing   []string     `json:"failing,omitempty"` // what tools failed with to the end, normalized
 	Hints     state.Hints  `json:"hints,omitzero"`
-	Final     string       `json:"final,omitempty"` // message
-	Asks      []state.Ask  `json:"asks,omitempty"`  // of a person
+	Final     string       `json:"final,omitempty"` // the agent's final message
+	Asks      []state.Ask  `json:"asks,omitempty"`  // questions to a person
 	Usage     state.Usage  `json:"usage"`
 	Session   Session      `json:"session,omitzero"`
-	Printed   int64        `json:"printed"` // bytes of output
-	Leftover  int          `json:"leftover,omitempty"`
+	Printed   int64        `json:"printed"`            // bytes of output
+	Leftover  int          `json:"leftover,omitempty"` // processes that the agent left behind and ralph ended
 }
 
 // Work is what a turn left in its workspace.
@@ -69,12 +69,12 @@ type Work struct {
 	Delta  string     `json:"delta,omitempty"` // see delta.Of
 	// Damaged names protected files that were removed or emptied. They have been restored.
 	Damaged []string `json:"damaged,omitempty"`
-	// Lost says why the repository is not the one any more that the turn began in;
-	// empty: it is. The ticks of such a turn do not count.
+	// Lost says why the repository is no longer the one in which the turn began;
+	// empty: it still is. If it is lost, the ticks of the turn do not count.
 	Lost string `json:"lost,omitempty"`
 }
 
-// Proof is what audit and checks make of the work.
+// Proof is what audit and checks say about the work.
 type Proof struct {
 	Findings []audit.Finding `json:"findings,omitempty"`
 	Report   gate.Report     `json:"report,omitzero"`
@@ -97,7 +97,7 @@ type Proof struct {
 	OnlyTicks bool `json:"only_ticks,omitempty"`
 	// Blocked is true when the agent has marked its task as blocked.
 	Blocked bool `json:"blocked,omitempty"`
-	// Warned is true when the end was put off because its proof became weaker.
+	// Warned is true when the end of the run was put off because its proof became weaker.
 	Warned bool `json:"warned,omitempty"`
 	// Handed is true when the task is done as far as its developer is concerned; see
 	// Assignment.Then.
@@ -106,11 +106,11 @@ type Proof struct {
 
 // Why a tick is taken back.
 const (
-	ReopenAudit     = "audit"     // nothing was done for it, or another turn did not ask for it
+	ReopenAudit     = "audit"     // nothing was done for it, or it was ticked in the turn of another task
 	ReopenChecks    = "checks"    // a required check fails
 	ReopenUnchecked = "unchecked" // its checks could not say anything
 	ReopenWeakened  = "weakened"  // the proof became weaker in the last turn
-	ReopenReview    = "review"    // a reviewer looks at it first
+	ReopenReview    = "review"    // a reviewer has to look at it first
 )
 
 // Reopen is a tick that does not count.
@@ -132,7 +132,7 @@ func reopened(p Plan, reopen []Reopen) Plan {
 	return p.Without(ticks)
 }
 
-// Progress is what the breaker asks: HEAD moved, the tree changed, or fewer tasks are open.
+// Progress is true when HEAD moved, the tree changed, or fewer tasks are open. Ticks without work are no change.
 func (r Result) Progress() bool {
 	return r.Proof.Handed || r.Work.Change.Progress() && !r.Proof.OnlyTicks || r.Closed()
 }

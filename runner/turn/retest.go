@@ -8,18 +8,18 @@ import (
 	"ralph/state"
 )
 
-// Proven is a turn whose checks have run, for Worker.Retest.
+// Proven is what Worker.Retest gets: a turn whose checks have run.
 type Proven struct {
 	Assignment
-	Before git.Snapshot // as the turn found the workspace
-	Done   bool         // the task got its tick, and its checks let it
-	Report gate.Report
-	Suite  *gate.Suite // to run checks
-	Now    func() (*git.Snapshot, error)
-	Tell   func(state.Payload)
+	Before git.Snapshot                  // the workspace before the agent call
+	Done   bool                          // the task got its tick, and no check takes it back
+	Report gate.Report                   // of the checks after the call
+	Suite  *gate.Suite                   // to run checks
+	Now    func() (*git.Snapshot, error) // looks at the workspace as it is now
+	Tell   func(state.Payload)           // reports an event of the turn
 }
 
-// retest asks whether the checks are green because of their tests, as far as it can be tried.
+// retest asks Worker.Retest whether the checks pass only because the tests changed.
 func (t *turn) retest(ctx context.Context, f *facts) {
 	if t.w.Retest == nil || !f.observed {
 		return

@@ -17,7 +17,7 @@ import (
 	"ralph/state"
 )
 
-// facts are what the steps of a turn found, in the order in which they do.
+// facts are what the steps of a turn found, in the order of the steps.
 //
 // size: a field for each step of a turn.
 type facts struct {
@@ -30,14 +30,14 @@ type facts struct {
 	left     Plan
 	found    git.Snapshot // the workspace before the call
 	change   git.Change
-	changed  gate.Changed // the change as the checks know it
+	changed  gate.Changed // change, in the form that the checks take
 	observed bool         // git was there to say what changed
 	lost     string       // see Work.Lost
 	blind    bool         // git failed: nobody knows what changed
 	texts    []git.Text   // of the changed files
-	steered  []steer.File // those that steer the run and have changed
+	steered  []steer.File // files that steer the run and have changed
 	by       intact.Written
-	around   audit.Input // what git does not show, and what is gone
+	around   audit.Input // what the turn hid from git, and what it threw away
 	audit    auditResult
 	checks   Checks
 	report   gate.Report
@@ -77,7 +77,7 @@ func settle(a Assignment, f facts) Result {
 	return r
 }
 
-// handOver takes back what the turn did until somebody else has looked at it.
+// handOver takes back the ticks of the turn if a reviewer has to look at its work first.
 func (p *Proof) handOver(a Assignment, f facts) {
 	for _, t := range p.After.List.Tasks {
 		if a.Then != "" && t.Done() && !f.before.IsDone(t.ID) {
@@ -104,7 +104,7 @@ func checkVerdict(f facts, p *Proof) (by, why string) {
 }
 
 // weakened is true when the turn that would end the run also made its own proof
-// weaker: the run would be over, and the agent would never be asked.
+// weaker. The run then goes on, so that the agent sees the findings first.
 func weakened(a Assignment, f facts, p *Proof) bool {
 	weaker := func(found audit.Finding) bool { return !found.Revert && !found.Doubt }
 	return !a.Audit.Warned && a.Audit.Answer == AnswerRevert && p.After.Remaining == 0 && f.left.Error == "" &&
@@ -123,14 +123,14 @@ func (p *Proof) reopen(a Assignment, f facts, r Reopen) bool {
 	return true
 }
 
-// Replay makes the Result of a call that was made elsewhere, such as a recorded one.
+// Replay makes the Result of a call that this process did not make, such as a recorded one.
 func Replay(a Assignment, t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit) Result {
 	return settle(a, facts{call: call{made: true, outcome: o, transcript: t, exit: exit}})
 }
 
 // settleCall makes the part of the Result about the agent call.
 func settleCall(a Assignment, c call) Call {
-	r := Call{Made: c.made, NotStarted: c.notStarted, Outcome: c.outcome, Held: c.held, Printed: c.printed, Leftover: c.exit.Leftover}
+	r := Call{Made: c.made, NotStarted: c.notStarted, Outcome: c.outcome, Withheld: c.withheld, Printed: c.printed, Leftover: c.exit.Leftover}
 	if c.transcript == nil {
 		return r
 	}

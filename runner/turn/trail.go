@@ -17,21 +17,21 @@ import (
 	"ralph/state"
 )
 
-// trail are the states of a workspace that can be gone back to. Git keeps them.
+// trail has the states of a workspace that ralph undo can restore. Git keeps them.
 type trail struct {
 	dir     string
 	start   *git.Snapshot     // the workspace when the worker began; nil: outside git
-	users   own.Users         // what no commit takes
+	users   own.Users         // changes of the user, which ralph never commits
 	keeper  *git.Keeper       // nil: outside git
 	keeping *git.Keeping      // the state that is being written; nil: none
 	base    string            // the state that the next turn begins with
 	kept    git.Snapshot      // of that state
-	mine    []string          // files with changes of a person: of the start, and between turns
-	between []string          // those of mine that were edited between turns
+	mine    []string          // files that a person changed: before the start, or between turns
+	between []string          // those of mine that a person changed between turns
 	view    hidden.View       // what git did not show at the start
 	begun   int               // the iteration that was kept last
 	from    string            // the state that it began with
-	refused map[string]string // why files were not committed, as reported last
+	refused map[string]string // by file: the latest reported reason why it was not committed
 }
 
 // openTrail keeps the state before the worker's first turn, and again when people have edited since the last one.
@@ -60,7 +60,7 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	}
 	t.mine = slices.DeleteFunc(t.users.Files.Names(), ofPlan(a))
 	if t.view, err = hidden.Look(ctx, a.Dir); err != nil {
-		w.Log.Warn("it is not known what git hides", "error", err)
+		w.Log.Warn("cannot list the files that git ignores or hides", "error", err)
 	}
 	w.view = t.view
 	if keeper, ok := git.NewKeeper(a.Dir); ok {
@@ -69,13 +69,13 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	}
 }
 
-// ofPlan tells files of the plan, which has an audit of its own.
+// ofPlan reports whether a file belongs to the plan, which has an audit of its own.
 func ofPlan(a Assignment) func(file string) bool {
 	inProject := command.Relative(a.Dir)
 	return func(file string) bool { return a.Plan.Has(store.Plan{}, inProject(file)) }
 }
 
-// Away begins a time in which ralph starts nothing. What has changed when back is called, people did.
+// Away begins a time in which ralph starts nothing. All changes until back is called count as those of people.
 func (w *Worker) Away(ctx context.Context, a Assignment) (back func()) {
 	if ctx = w.git(ctx, a); w.trail.start == nil || w.look(ctx, a.Dir) != nil {
 		return w.Forget
@@ -105,7 +105,7 @@ func (w *Worker) notKept(err error) {
 }
 
 // Keep keeps the workspace as it is now, as the end of an iteration. Git writes it while the next agent call runs.
-// When a person has ended the run there is none, and stop.Outlast leaves must do.
+// When a person has ended the run, there is no next call: git then has only the time that stop.Outlast grants.
 func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 	t := &w.trail
 	if t.keeper == nil {
@@ -117,7 +117,7 @@ func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 		return err
 	}
 	w.finishKeeping()
-	if s.Iteration != t.begun { // else it is tried again, and began before its first try
+	if s.Iteration != t.begun { // else this is a retry: the iteration began before its first try
 		t.begun, t.from = s.Iteration, t.base
 	}
 	s.Base = t.from
@@ -144,7 +144,7 @@ func (w *Worker) finishKeeping() {
 	t.keeping = nil
 }
 
-// Changed is what the audit compares of all turns of the worker; nil outside git.
+// Changed is the audit's input for all turns of the worker together; nil outside git.
 func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) {
 	t := &w.trail
 	if t.start == nil {
@@ -184,16 +184,16 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 		in.Restore, err = restore.Command(ctx, root, w.trail.base, in.Discarded)
 	}
 	if err != nil {
-		w.Log.Warn("not all that the turn hid or threw away is known", "error", err)
+		w.Log.Warn("cannot find everything that the turn hid or threw away", "error", err)
 	}
 	return in
 }
 
-// Around decides whether a commit is made.
+// Around wraps a commit. It calls commit, or returns an error that says why not.
 type Around func(commit func() (state.Commit, error)) (state.Commit, error)
 
-// Commit commits what the agent left over since the run began. Files that were dirty before, and what the user staged,
-// are not touched. Where there is something to do, it is up to around, if it is not nil.
+// Commit commits what the agent has left uncommitted since the run began. It does not touch files that were dirty
+// before, nor what the user staged. If there is something to commit, around decides about it; nil: it is committed.
 func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest, around Around) (state.Commit, error) {
 	t := &w.trail
 	if t.start == nil && !w.Own.Continues || ctx.Err() != nil {
@@ -203,7 +203,7 @@ func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest, 
 	if err := w.look(ctx, a.Dir); err != nil {
 		return state.Commit{}, err
 	}
-	if t.start == nil { // a run without a turn: the one before has done all
+	if t.start == nil { // a run without a turn: the run before has done everything
 		if w.openTrail(ctx, a); t.start == nil {
 			return state.Commit{}, nil
 		}

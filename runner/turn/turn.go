@@ -44,14 +44,14 @@ import (
 )
 
 const (
-	// finalGrace is how long an agent may live on after its final record.
+	// finalGrace is how long an agent may keep running after its final record.
 	finalGrace = 30 * time.Second
 	killGrace  = 2 * time.Second
 )
 
-// Worker carries out the turns of one workspace, one at a time. What it
-// remembers of the workspace only saves time: a fresh Worker comes to the same
-// results. The zero value works, with this process's environment.
+// Worker carries out the turns of one workspace, one at a time. The zero value
+// works, with this process's environment. A new Worker takes the workspace as it
+// then is for the user's: changes of earlier turns included.
 //
 // size: what a caller sets, and what one turn leaves for the next.
 type Worker struct {
@@ -63,14 +63,14 @@ type Worker struct {
 	// Find looks for checks in a project that had none, after these files have
 	// changed; nil: nobody looks.
 	Find func(dir string, changed []string) []gate.Check
-	// Retest looks whether checks are green because of their tests; nil: nobody looks.
+	// Retest finds checks that pass only because their tests changed; nil: nobody looks.
 	Retest func(context.Context, Proven) ([]audit.Finding, error)
-	// Own keeps which uncommitted changes are the user's, for a run that continues this one; zero: nobody does.
+	// Own stores which uncommitted changes are the user's, for a run that continues this one; zero: not stored.
 	Own own.Store
-	// Begun is where the iteration began that was cut off and is made again; zero: none.
+	// Begun is the start of an iteration that was cut off and now runs again; zero: none.
 	Begun git.State
 
-	// Trust is what git may start; nil: what is set when the worker begins.
+	// Trust names the programs that git may start; nil: those that are configured before the first turn.
 	Trust *command.Trust
 
 	spare  ptyexec.Spare // the next call's guard, started while this call runs
@@ -91,7 +91,7 @@ func (w *Worker) Close() {
 	ctx, cancel := context.WithTimeout(command.With(context.Background(), w.Trust), finalGrace)
 	defer cancel()
 	if w.trail.start != nil && w.Own.Path != "" && !w.blind && w.look(ctx, w.trail.dir) == nil {
-		_ = w.Own.End(w.before.Changes()) // after a failure, the next run takes what is left for the user's
+		_ = w.Own.End(w.before.Changes()) // if it fails, the next run takes what is left for the user's changes
 	}
 	w.spare.Close()
 }
@@ -99,7 +99,7 @@ func (w *Worker) Close() {
 // Forget makes the next turn look at the workspace again: people may have edited it.
 func (w *Worker) Forget() { w.before = nil }
 
-// Ready keeps the workspace as it is now, if it is not kept yet: what changes from here on was not changed by the user.
+// Ready keeps the workspace as it is now, if it is not kept yet. Later changes do not count as the user's.
 func (w *Worker) Ready(ctx context.Context, a Assignment) error {
 	err := w.look(w.git(ctx, a), a.Dir)
 	if err == nil {
@@ -143,16 +143,16 @@ type turn struct {
 	a       Assignment
 	emit    func(state.Event)
 	checks  Checks        // changes as checks run
-	secrets logs.Values   // of variables that nothing may show
+	secrets logs.Values   // values of variables that must not be shown
 	route   sandbox.Route // to the hosts of SANDBOX_NET
 	plan    *intact.Plan  // as it was before the call
-	sending sync.Mutex    // the agent and the proxy of the sandbox report side by side
+	sending sync.Mutex    // the agent and the proxy of the sandbox report at the same time
 }
 
 // Redacted hides keys and tokens in the words of an event.
 func Redacted(p state.Payload) state.Payload { return redact.Payload(p, logs.Redact) }
 
-// redacted is Redacted with the values that this turn must not show.
+// redacted is like Redacted, and also hides the secrets of this turn.
 func (t *turn) redacted(p state.Payload) state.Payload { return redact.Payload(p, t.secrets.Redact) }
 
 // tell hands a payload on. Keys and tokens are hidden before anything looks at
@@ -180,7 +180,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	t.plan = intact.Remember(t.a.Sandbox.On(), intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration, State: t.a.State, Hidden: t.a.Sandbox.InContainer()}, f.before)
 	f.call, err = t.call(ctx, f.before)
 	by := &journal.People{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Apart: t.plan.Apart()}
-	if err != nil || !f.call.made { // also a call that ralph could not record may have written
+	if err != nil || !f.call.made { // a call that ralph could not record may still have changed the plan
 		_, broken := t.plan.Settle(by.Now)
 		return settle(t.a, f), errors.Join(err, broken)
 	}
@@ -218,13 +218,13 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	return settle(t.a, f), err
 }
 
-// git is a context in which git may start the programs that were set before the worker's
-// first turn, with an environment for checks.
+// git is a context in which git may start the programs that were configured before the worker's
+// first turn, with the environment of checks.
 func (w *Worker) git(ctx context.Context, a Assignment) context.Context {
 	if w.Trust == nil {
 		trust, err := command.NewTrust(ctx, a.Dir, a.Agent.Filter.Checks(w.env()))
 		if err != nil && ctx.Err() != nil {
-			return ctx // the turn ends before it began
+			return ctx // the turn ends before it begins
 		}
 		w.Trust = trust // after a failure of git: nothing is trusted
 	}
@@ -240,7 +240,7 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if start := w.trail.start; start != nil { // what a check or a person did must not pass for work either
+	if start := w.trail.start; start != nil { // a check or a person may have replaced the repository
 		if why := start.Lost(ctx, s); why != "" {
 			return fmt.Errorf("%s: %w", why, ErrLost)
 		}
@@ -249,7 +249,7 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 	return nil
 }
 
-// ErrLost says that the repository of the worker's first turn is gone.
+// ErrLost is returned when the repository of the worker's first turn is gone or replaced.
 var ErrLost = errors.New("nothing can be proved any more")
 
 // observe looks at what the call left: the workspace and the plan.
@@ -257,7 +257,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	asked := ctx
 	ctx, cancel := stop.Outlast(ctx)
 	defer cancel()
-	f.found, t.w.report = *t.w.before, gate.Report{} // the report is from before the call
+	f.found, t.w.report = *t.w.before, gate.Report{} // drop the report: it is from before the call
 	var after git.Snapshot
 	var err error
 	if f.lost == "" {

@@ -200,7 +200,7 @@ func (p *Project) EnvRequest() agent.Request {
 
 // HeldBack names what the agent does not get, in one line; empty for nothing.
 func (p *Project) HeldBack() string {
-	names := p.Config.EnvFilter().Held(p.Agent.Spec, p.EnvRequest())
+	names := p.Config.EnvFilter().Withheld(p.Agent.Spec, p.EnvRequest())
 	if len(names) == 0 {
 		return ""
 	}

@@ -314,8 +314,8 @@ func (f Filter) List(a Agent, c Call) []Row {
 	return all
 }
 
-// Held returns the names of c.Env that the agent does not get, sorted.
-func (f Filter) Held(a Agent, c Call) []string {
+// Withheld returns the names of c.Env that the agent does not get, sorted.
+func (f Filter) Withheld(a Agent, c Call) []string {
 	var names []string
 	for _, row := range f.List(a, c) {
 		if row.Agent == Held {

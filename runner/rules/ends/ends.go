@@ -1,5 +1,5 @@
-// Package ends lists what ends a run: the bounds of its rules, and how far each is
-// used.
+// Package ends knows what can end a run besides a turn: its bounds and how far each is
+// used, usage limits, requests of people, and errors.
 package ends
 
 import (

@@ -7,15 +7,15 @@ import (
 	"ralph/runner/rules"
 )
 
-// MeetLimit remembers a usage limit that the latest call met, and finds out who of these
-// agents can take over, and when somebody can.
+// MeetLimit records a usage limit that the latest call met. It sets f.Fallback to the first of
+// these agents that can take over now, and f.LimitedUntil to when one of them can.
 func MeetLimit(f *rules.Conclusion, p *pool.Pool, names []string, now time.Time) {
 	o, name := f.Result.Call.Outcome, f.Result.Agent
 	if !rules.IsLimit(o.Class) {
 		return
 	}
 	again := f.Memory.Limits
-	if _, met := p.Limits[name]; !met { // another agent's refusals say nothing about this one
+	if _, met := p.Limits[name]; !met { // the refusals so far were those of another agent
 		again = 1
 	}
 	p.Limits[name] = rules.LimitEnd(o, again, now)

@@ -9,7 +9,7 @@ import (
 	"ralph/state"
 )
 
-// Wish is a person's wish to end the run: a signal, abort or stop; nil: none.
+// Wish is the signal or request by which a person wants to end the run; nil: none.
 func Wish(ctx context.Context, in *inbox.Inbox) *rules.Interrupt {
 	switch {
 	case in.Has(state.RequestAbort): // before signals: a service manager resumes a run that SIGTERM ended

@@ -6,10 +6,10 @@ import (
 	"ralph/state"
 )
 
-// HourOf is the start of the local clock hour of t, or a change of the clocks
-// that came in the midst of it.
+// HourOf is the start of the local clock hour of t, or the last change of the clocks
+// if that came later.
 func HourOf(t time.Time) time.Time {
-	t = t.Local().Round(0) // by the clock on the wall alone
+	t = t.Local().Round(0) // wall clock only
 	hour := t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
 	if change, _ := t.ZoneBounds(); hour.Before(change) {
 		return change
@@ -17,7 +17,7 @@ func HourOf(t time.Time) time.Time {
 	return hour
 }
 
-// label is what the clock shows of an hour; later hours have greater ones.
+// label is the date and hour that the clock shows. Labels sort by time.
 func label(hour time.Time) string { return hour.Format("2006010215") }
 
 // NextHour is the first instant at which the clock shows another hour than the
@@ -26,7 +26,7 @@ func label(hour time.Time) string { return hour.Format("2006010215") }
 func NextHour(hour time.Time) time.Time {
 	next := hour
 	for label(next) == label(hour) {
-		_, change := next.ZoneBounds() // not every one comes at a full hour, or is of a whole one
+		_, change := next.ZoneBounds() // a change need not be at a full hour, nor by a whole hour
 		next = next.Add(time.Hour - time.Duration(next.Minute())*time.Minute - time.Duration(next.Second())*time.Second)
 		if !change.IsZero() && change.Before(next) {
 			next = change
@@ -35,9 +35,9 @@ func NextHour(hour time.Time) time.Time {
 	return next
 }
 
-// ThisHour returns the counters as they are valid at now: those of an hour
-// that is over count nothing. Counters of a later hour (the clock was set
-// back) are kept, so that a jump of the clock never gives calls away.
+// ThisHour returns the counters for the hour of now: zero if c is of an earlier
+// hour. Counters of a later hour (the clock was set back) are kept, so that a
+// change of the clock never allows extra calls.
 func ThisHour(c state.Calls, now time.Time) state.Calls {
 	hour := HourOf(now)
 	if c.Hour.IsZero() || label(c.Hour) < label(hour) {

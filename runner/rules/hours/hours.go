@@ -42,12 +42,12 @@ func (h Hours) After(now time.Time) (w Window) {
 	return w
 }
 
-// next is the first instant after t at which the clocks show this time of day. Where a
-// change of the clocks leaves it out, it is the one that time.Date takes instead.
+// next is the first instant after t at which the clock shows this time of day. On a day
+// on which a change of the clocks skips it, time.Date decides.
 func next(clock string, t time.Time) time.Time {
 	of, err := time.Parse("15:04", clock)
 	if err != nil {
-		return t // the option's kind admits nothing else
+		return t // cannot happen: the kind of the option has checked it
 	}
 	y, m, d := t.Date()
 	at := time.Date(y, m, d, of.Hour(), of.Minute(), 0, 0, t.Location())
@@ -57,7 +57,7 @@ func next(clock string, t time.Time) time.Time {
 	return at
 }
 
-// Ran is how long a run works. What it waits for its beginning does not count.
+// Ran is how long a run has worked. The wait for the beginning of the window does not count.
 func (w Window) Ran(started, now time.Time) time.Duration {
 	if started.Before(w.Begin) {
 		started = w.Begin
@@ -65,7 +65,7 @@ func (w Window) Ran(started, now time.Time) time.Duration {
 	return max(now.Sub(started), 0)
 }
 
-// Left is how long a run may still work that may work for most in all; 0: no bound.
+// Left is how long a run may still work. most is the time that it may work in all; 0: no bound.
 func (w Window) Left(most time.Duration, started, now time.Time) time.Duration {
 	left := time.Duration(math.MaxInt64)
 	if most > 0 {
