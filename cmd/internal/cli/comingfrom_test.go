@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/shell"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
@@ -189,14 +190,70 @@ func isRead(t *testing.T, name string) bool {
 	return plan || err == nil
 }
 
+// documents are all pages that people read.
+func documents(t *testing.T) (pages []string) {
+	root := filepath.Join("..", "..", "..")
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatal(pattern, err)
+		}
+		pages = append(pages, found...)
+	}
+	return pages
+}
+
+// A line of commands stands below the one before, and is a command that ralph takes.
+func TestDocs_commands_existAndAreAligned(t *testing.T) {
+	line := regexp.MustCompile(`^( {4,})(\w+)( .*)?$`)
+	commands := 0
+	for _, page := range documents(t) {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, fenced := "", false
+		for text := range strings.Lines(string(data)) {
+			text = strings.TrimRight(text, "\n")
+			fenced = fenced != strings.HasPrefix(strings.TrimSpace(text), "```")
+			if m := line.FindStringSubmatch(text); m != nil && !fenced {
+				if len(m[1]) > 4 && (before == "" || slices.Contains([]string{"ralph", "make", "sh"}, m[2])) {
+					t.Errorf("%s: more than four spaces: %q", page, text)
+				}
+				if commands++; m[2] == "ralph" {
+					if err := understood(m[3]); err != nil {
+						t.Errorf("%s: %q: %v", page, text, err)
+					}
+				}
+			}
+			before = strings.TrimSpace(text)
+		}
+	}
+	if commands < 100 {
+		t.Errorf("only %d lines of commands", commands)
+	}
+}
+
+// understood is the error that ralph has with the arguments of a command in a document.
+func understood(line string) error {
+	args, err := shell.Fields(line, nil) // without the comment
+	if err != nil {
+		return err
+	}
+	root, _ := newRootCmd(cmdline.New())
+	c, rest, err := root.Find(cmdline.Join(args))
+	if err != nil {
+		return err
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		return err
+	}
+	return c.ValidateArgs(c.Flags().Args())
+}
+
 // A link of a document leads to a file, and to a heading in it.
 func TestDocs_links_leadToHeadings(t *testing.T) {
-	root := filepath.Join("..", "..", "..")
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "AGENTS.md"), filepath.Join(root, "CONTRIBUTING.md")) {
+	for _, page := range documents(t) {
 		data, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
