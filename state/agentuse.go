@@ -9,8 +9,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// AgentUse is the agent that a person chose for the next turns of a run. Plans
-// that name one outrank it.
+// AgentUse is the agent that a person chose for the next turns of a run. A task or
+// plan that names an agent outranks it.
 type AgentUse struct {
 	Run   string `json:"run"` // the choice is for this one
 	Agent string `json:"agent"`
@@ -19,7 +19,7 @@ type AgentUse struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// Use leaves the choice for the runner of the project, which looks before each turn.
+// Use writes the choice for the runner of the project, which reads it before each turn.
 func Use(dir string, u AgentUse) error {
 	folder := filepath.Join(dir, dirControl)
 	if err := realDir(folder, 0o755); err != nil {
@@ -36,7 +36,7 @@ func Use(dir string, u AgentUse) error {
 	return nil
 }
 
-// AgentUse reads what was chosen for a run; false: nothing, or nothing usable.
+// AgentUse reads the choice for a run. ok is false if there is none, or none that can be used.
 func (r *Reader) AgentUse(run string) (AgentUse, bool) {
 	u, err := readJSON(r.path(fileUse), func(u AgentUse) string {
 		if u.Run != "" && !isRunID(u.Run) || u.Run != "" && u.Agent == "" {

@@ -25,8 +25,8 @@ const (
 	RequestAbort  Request = "abort"  // end the run now
 )
 
-// InsideVar names the run whose agent started a process. It tells an agent's own
-// `ralph stop` from a person's.
+// InsideVar is the variable with the id of the run whose agent started a process. By
+// it, ralph tells an agent's own `ralph stop` from a person's.
 const InsideVar = "RALPH_INSIDE"
 
 // Requests lists what a runner understands.
@@ -37,14 +37,14 @@ func Requests() []Request {
 // maxTaskID bounds the name of a task in a request, in bytes.
 const maxTaskID = 1 << 10
 
-// agentMark stands before a request in the name of its file.
+// agentMark is the prefix of an agent's request in the name of its file.
 const agentMark = "agent+"
 
-// OfAgent is the same request, sent from inside of the run that it is for.
+// OfAgent is the same request, marked as sent by an agent of the run itself.
 func (q Request) OfAgent() Request { return agentMark + q }
 
-// Plain is the request without its sender; ofAgent is true when that was the
-// run's own agent, as far as it can be told.
+// Plain is the request without its mark. ofAgent is true if it has the mark of the
+// run's own agent.
 func (q Request) Plain() (plain Request, ofAgent bool) {
 	text, ofAgent := strings.CutPrefix(string(q), agentMark)
 	return Request(text), ofAgent
@@ -58,7 +58,7 @@ func (q Request) About(task string) Request {
 	return q + Request(" "+task)
 }
 
-// Split is the request without its task; the task is empty when it is about all.
+// Split is the request without its task, and the task; empty: it is about all tasks.
 func (q Request) Split() (kind Request, task string) {
 	text, task, _ := strings.Cut(string(q), " ")
 	return Request(text), task
@@ -70,7 +70,7 @@ func (q Request) known() bool {
 	return slices.Contains(Requests(), plain)
 }
 
-// Send leaves a request for the runner of the project: one file, renamed in.
+// Send leaves a request for the runner of the project: one file, renamed into place.
 func Send(dir string, q Request) error {
 	if !q.known() {
 		return fmt.Errorf("send request: %q is not one of %v", q, Requests())
@@ -92,7 +92,7 @@ func Send(dir string, q Request) error {
 // its sender (see Plain). Files that are not requests are left alone.
 func (w *Writer) TakeRequests() ([]Request, error) { return w.takeRequests(time.Now().Add(time.Hour)) }
 
-// takeRequests takes those that were sent before a moment.
+// takeRequests takes the requests that were sent before a moment.
 func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 	entries, err := os.ReadDir(w.path(dirControl))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,9 +130,9 @@ func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 func (r *Reader) Asked() (asked Request) {
 	entries, err := os.ReadDir(r.path(dirControl))
 	if err != nil {
-		return "" // none was ever sent
+		return "" // nobody has sent a request yet
 	}
-	for _, e := range entries { // by the time that they were sent
+	for _, e := range entries { // in the order in which they were sent
 		q, _ := Request(e.Name()[strings.LastIndexByte(e.Name(), '-')+1:]).Plain()
 		info, err := e.Info()
 		switch {

@@ -1,10 +1,10 @@
 // size of package: the format on disk: a struct for each state file and each kind
-// of event. All who read or write it need all of it.
+// of event. Every reader and writer needs all of it.
 
-// Package state is the on-disk contract between the runner and everybody who
-// looks at it: the types, the table of files, atomic writes, the lock and the
-// control requests. A Reader has only reads; a Writer comes only from Acquire,
-// which holds the lock, so a monitor cannot write by type.
+// Package state is the on-disk contract between the runner and its observers:
+// the types, the table of files, atomic writes, the lock and the control
+// requests. A Reader can only read. A Writer comes only from Acquire, which takes
+// the lock, so the types keep a monitor from writing.
 package state
 
 import (
@@ -92,16 +92,16 @@ func Files() []File {
 	}
 }
 
-// Deciding are patterns of the files in the state directory that decide what a run, or the one
-// that continues it, does, and that nobody writes during a call but people with ralph's commands.
-// Of the logs, that is what resumes the run with this folder of logs.
+// Deciding returns patterns of the files in the state directory that decide what a run does, or
+// the run that resumes it. During a call, only people write them, with ralph's commands. logs is the
+// run's folder of logs, in which the file with the run's flags is such a file.
 func Deciding(logs string) []string {
 	return []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileSession, fileBaseline,
 		fileFlakes, fileOwn, fileUse, fileLessons, fileBranch, fileProject, fileGitignore, ConfigFile,
 		dirLogs + "/" + filepath.Base(logs) + "/" + fileFlags, dirQuestions + "/*.json", dirNotes + "/*.json"}
 }
 
-// OfPeople reports whether people write such a file with ralph's commands while a run is alive.
+// OfPeople reports whether ralph's commands let people write such a file while a run is alive.
 func OfPeople(name string) bool {
 	dir, _, nested := strings.Cut(name, "/")
 	return nested && (dir == dirQuestions || dir == dirNotes) || name == fileUse || name == fileLessons
@@ -161,8 +161,8 @@ func (r *Reader) OwnPath() string { return r.path(fileOwn) }
 // RunDir holds the raw output and the prompts of one run.
 func (r *Reader) RunDir(run string) string { return r.path(dirLogs, runName(run)) }
 
-// runName is the name of a run's folder: for what is not an id too, which an agent
-// may have written, one that leads nowhere.
+// runName is the name of a run's folder. An agent may have written anything in place of
+// an id, so the name never leads out of the folder of logs.
 func runName(run string) string {
 	if run == "" {
 		return "_"

@@ -99,8 +99,8 @@ func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
 }
 
 // EventFilter reads only the events of some kinds and skips the payloads of all
-// others, which are most of a file. Nil reads every kind. It sees the kind as it
-// is written: in version 1, much was a "decision" that has its own kind now.
+// others, which are most of a file. Nil reads every kind. It gets the kind as
+// written: version 1 wrote many things as "decision" that now have their own kind.
 type EventFilter func(Kind) bool
 
 // Decode reads one line. It returns false for a line that is not an event, or

@@ -23,7 +23,7 @@ const (
 func (r *Reader) EventFiles() ([]string, error) {
 	path := r.EventsPath()
 	name, ext, _ := strings.Cut(filepath.Base(path), ".")
-	entries, err := os.ReadDir(r.dir) // sorted; no glob, as the path may hold its signs
+	entries, err := os.ReadDir(r.dir) // sorted; not a glob, because the path may contain its special characters
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("find events: %w", err)
 	}

@@ -72,7 +72,7 @@ func (e eventV1) payload(kind Kind) Payload {
 	case KindIterationEnd:
 		detail := e.Text
 		if detail == end.Reason {
-			detail = "" // the text was either of the two
+			detail = "" // version 1 had one text for both
 		}
 		return IterationEnd{Decision: decision, Outcome: end.Outcome, Detail: detail, Failed: e.Error,
 			Files: end.Files, Seconds: end.Duration.Seconds(), Usage: usage}

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// What an agent may write to it can also replace: by a link that leads out of
-// the project, by a pipe that nobody writes to, by a device that never ends.
+// An agent can replace any file that it may write: by a link that leads out of
+// the project, a pipe that nobody writes to, or a device that never ends.
 
 // ReadFile reads a file that the user or the agent keeps. Links are followed,
 // but what they lead to must be a regular file of at most limit bytes.
@@ -61,7 +61,7 @@ func (w *Writer) removeLinks() (found bool, err error) {
 	for _, path := range []string{w.dir, w.path(dirLogs), w.path(dirControl)} {
 		info, err := os.Lstat(path)
 		if err != nil || info.IsDir() || path == w.dir && w.linked {
-			continue // what is missing is made again
+			continue // Ensure makes it again
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return true, fmt.Errorf("repair state directory: %w", err)

@@ -42,8 +42,8 @@ func Kinds() []KindRow {
 	}
 }
 
-// Streams reports whether events of the kind come with each line or call of an agent. They
-// stay on this machine: sent one by one, they would be too many.
+// Streams reports whether an agent causes such events with each line or tool call. They stay
+// on this machine, because they are too many to send one by one.
 func (k Kind) Streams() bool {
 	switch k {
 	case KindText, KindToolResult, KindTool, KindUsage:

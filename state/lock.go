@@ -29,13 +29,13 @@ func (e *LockedError) Error() string {
 		e.Owner.PID, e.Owner.RunID, e.Owner.StartedAt.Local().Format("2006-01-02 15:04:05"))
 }
 
-// Owner tells who wrote the lock last and whether that runner is alive. Only
-// the lock itself decides: a pid may have been given to another process, and
-// status.json of a killed runner says "running" for ever.
+// Owner returns who wrote the lock last, and whether that runner is alive. Only
+// the lock itself decides: another process may have the pid by now, and
+// status.json of a killed runner keeps saying "running".
 func (r *Reader) Owner() (Owner, bool) {
 	owner, err := readOwner(r.path(fileLock))
-	// A released lock is empty; not touching it then keeps a reader from being
-	// in the way of a starting runner.
+	// A released lock is empty. A reader then does not test it, so that it does
+	// not get in the way of a starting runner.
 	if err != nil || owner.PID <= 0 {
 		return owner, false
 	}
@@ -51,7 +51,7 @@ func (r *Reader) Owner() (Owner, bool) {
 	return owner, true
 }
 
-// readOwner drops an id that ralph did not make: it says nothing about the lock.
+// readOwner reads the lock file. It drops a run id that ralph did not make.
 func readOwner(path string) (Owner, error) {
 	owner, err := readJSON(path, func(Owner) string { return "" })
 	if !isRunID(owner.RunID) {

@@ -35,7 +35,7 @@ const (
 	KindTask           Kind = "task"        // ralph changed the state of a task in the plan
 	KindQuestion       Kind = "question"    // a task waits for an answer
 	KindAnswer         Kind = "answer"      // a person has answered
-	KindCommit         Kind = "commit"      // ralph committed what the agent left over
+	KindCommit         Kind = "commit"      // ralph committed what the agent had left uncommitted
 	KindPaused         Kind = "paused"      // the run waits for `ralph resume`
 	KindDecision       Kind = "decision"    // a rule matched
 	KindIterationEnd   Kind = "iteration_end"
@@ -131,9 +131,9 @@ type Phase struct {
 type AgentChange struct {
 	Name    string    `json:"name"`
 	Model   string    `json:"model,omitempty"`
-	Instead string    `json:"instead,omitempty"` // the preferred agent, which is limited; empty: none
-	Until   time.Time `json:"until,omitzero"`    // end of that limit
-	Why     string    `json:"why,omitempty"`     // when no limit is the reason; empty: one is, or a person or the plan
+	Instead string    `json:"instead,omitempty"` // the preferred agent, which cannot work now; empty: none
+	Until   time.Time `json:"until,omitzero"`    // end of its usage limit; zero: unknown, or there is none
+	Why     string    `json:"why,omitempty"`     // what PACE says; empty: a limit, a person or the plan is the reason
 }
 
 // Baseline lists the checks that failed before the agent did anything, one
@@ -329,7 +329,7 @@ type TaskChange struct {
 	Person bool `json:"person,omitempty"`
 }
 
-// Question says that a task waits for a person's answer. `ralph questions` has it whole.
+// Question says that a task waits for a person's answer. `ralph questions` shows the whole question.
 type Question struct {
 	ID    string `json:"id"`
 	Title string `json:"title,omitempty"` // of the task; empty: the whole run waits
@@ -346,10 +346,10 @@ type Answer struct {
 // Commit says what ralph committed of the changes that the agent left uncommitted.
 type Commit struct {
 	OID     string    `json:"oid,omitempty"`    // empty: nothing was committed
-	Landed  string    `json:"landed,omitempty"` // the branch to which finished work was added; empty: it is not about that
+	Landed  string    `json:"landed,omitempty"` // the branch that finished work was merged into; empty: not a merge
 	Files   int       `json:"files"`
 	Refused []Refusal `json:"refused,omitempty"` // each reported once
-	Why     string    `json:"why,omitempty"`     // it could not be made; empty: nothing kept it away
+	Why     string    `json:"why,omitempty"`     // why the commit failed; empty: it did not fail
 }
 
 // Refusal is a file that ralph did not commit.

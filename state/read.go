@@ -160,8 +160,8 @@ func readHour(path string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, &CorruptError{path, fmt.Sprintf("%.40q is not an hour like 2026112004", text)}
 	}
-	// Where the clocks are set forward in the midst of an hour, its beginning is
-	// none of its instants.
+	// Where the clocks are set forward within an hour, the beginning of that hour does
+	// not exist.
 	before, after := t.ZoneBounds()
 	switch shown := t.Format(hourLayout); {
 	case shown < text:

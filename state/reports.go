@@ -44,8 +44,8 @@ func (r *Reader) Pruned() string {
 	return strings.TrimSpace(string(data))
 }
 
-// SaveReport keeps the report of a run, by the ends of the names of its files, and forgets
-// those of the oldest runs.
+// SaveReport keeps the report of a run and removes those of the oldest runs. forms has the
+// contents of its files by file extension.
 func (w *Writer) SaveReport(run string, forms map[string][]byte) error {
 	var errs []error
 	for ext, data := range forms {
@@ -65,7 +65,7 @@ func (w *Writer) SaveReport(run string, forms map[string][]byte) error {
 	return err
 }
 
-// PruneReports removes the reports of all but the latest runs. It returns of how many.
+// PruneReports removes the reports of all but the latest keep runs. It returns how many it removed.
 func (w *Writer) PruneReports(keep int) (int, error) {
 	runs, err := w.Recorded()
 	if err != nil || len(runs) <= keep || isLink(w.path(dirReports)) {

@@ -14,7 +14,7 @@ type RunEnd struct {
 	Iterations int    `json:"iterations"` // that count
 	// NotBegun are the open tasks that nobody has worked on; nil: that is not known.
 	NotBegun *NotBegun `json:"not_begun,omitempty"`
-	// Ticked are the ids of the tasks that agents tried, and that are done by no turn of theirs.
+	// Ticked are the ids of tasks that agents tried and that are done, but not by the work of their own turns.
 	Ticked []string `json:"ticked,omitempty"`
 }
 

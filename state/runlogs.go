@@ -18,7 +18,7 @@ type RunLogs struct{ Dir string }
 // SavePrompt keeps the exact prompt of an iteration beside its raw output.
 func (l RunLogs) SavePrompt(iteration int, text string) error {
 	_, err := l.Keep(strconv.Itoa(iteration)+".prompt.md", text)
-	return err // written once and read by people only: not worth a sync
+	return err // no sync: only people read it
 }
 
 // OpenRaw opens the file that takes what the agent prints in one iteration. A retry of the iteration appends.

@@ -30,7 +30,7 @@ type Note struct {
 	Task      string `json:"task,omitempty"` // title; empty: none
 }
 
-// Waits reports whether no prompt had the note yet.
+// Waits reports whether no prompt has had the note yet.
 func (n Note) Waits() bool { return n.Iteration == 0 }
 
 // Where says what became of the note.
@@ -82,7 +82,7 @@ func (s Store) Add(text string) (Note, error) {
 	}
 	for i := 0; i < len(all)-kept; i++ {
 		if !all[i].Waits() {
-			_ = s.folder.Remove(all[i].ID) // the next one tries again
+			_ = s.folder.Remove(all[i].ID) // if it fails, the next Add tries again
 		}
 	}
 	latest := ""

@@ -1,5 +1,5 @@
 // Package numbered keeps records in a folder: one JSON file each, named by a letter and a
-// number. So several programs can each change theirs.
+// number, so that several programs can change different records at the same time.
 package numbered
 
 import (
@@ -29,7 +29,7 @@ const (
 	lockPoll = 2 * time.Millisecond
 )
 
-// Folder has the records of one kind.
+// Folder holds the records of one kind.
 type Folder struct {
 	Dir    string
 	Letter string // begins each id: "q" for q1, q2, ...
@@ -52,7 +52,7 @@ func (f Folder) IDs() ([]string, error) {
 	return ids, nil
 }
 
-// Number is the number in an id; 0: it is none.
+// Number is the number in an id; 0: it is not an id of this folder.
 func (f Folder) Number(id string) int {
 	digits, ok := strings.CutPrefix(id, f.Letter)
 	n, err := strconv.Atoi(digits)
@@ -62,7 +62,7 @@ func (f Folder) Number(id string) int {
 	return n
 }
 
-// After is the id that follows; empty: the first one.
+// After is the id that follows an id. After an empty one, it is the first.
 func (f Folder) After(id string) string { return f.Letter + strconv.Itoa(f.Number(id)+1) }
 
 // Read decodes a record. Without such a file, the error is fs.ErrNotExist.

@@ -1,6 +1,6 @@
 // Package people records what people write into the state and the settings of a project with ralph's
-// commands, where no agent can write: a sandbox that cannot lock them tells their files from an agent's
-// by that.
+// commands. The record is where no agent can write. If a sandbox cannot lock these files, ralph tells by
+// the record whether a person or an agent has changed them.
 package people
 
 import (
@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	kept    = 1 << 20        // bytes of the record; beyond that, what no call can need any more goes
-	counts  = 25 * time.Hour // longer than a call may take
+	kept    = 1 << 20        // bytes of the record; beyond that, old lines are dropped
+	counts  = 25 * time.Hour // age at which a line is old: longer than a call may take
 	maxFile = 16 << 20       // bytes of a file that is recorded
 )
 
@@ -33,7 +33,7 @@ type Written struct {
 	Mode uint32    `json:"mode,omitempty"` // its permissions
 }
 
-// Beside is the record next to that of edits of the plan; empty if there is no place for it.
+// Beside is the path of the record, next to the record of edits of the plan; empty: there is none.
 func Beside(edits string) string {
 	if edits == "" {
 		return ""
@@ -41,7 +41,8 @@ func Beside(edits string) string {
 	return strings.TrimSuffix(edits, ".edits.jsonl") + ".people.jsonl"
 }
 
-// Record notes that a person wrote these files in the project, as they are now.
+// Record adds these files of the project in dir, as they are now, to the record at path. An empty path
+// does nothing.
 func Record(path, dir string, names ...string) error {
 	if path == "" {
 		return nil
@@ -74,10 +75,10 @@ func add(path string, lines []byte) error {
 	if err := lock.Lock(); err != nil {
 		return fmt.Errorf("record what was written: %w", err)
 	}
-	defer func() { _ = lock.Close() }() // nothing was written to it
+	defer func() { _ = lock.Close() }() // only reading was needed
 	data, err := os.ReadFile(path)
 	if len(data) > kept {
-		data = young(data)
+		data = recent(data)
 	}
 	if err == nil {
 		err = os.WriteFile(path, append(data, lines...), 0o600)
@@ -88,8 +89,8 @@ func add(path string, lines []byte) error {
 	return nil
 }
 
-// young are the lines of a record that may still count.
-func young(data []byte) (left []byte) {
+// recent returns the lines of a record that may still count.
+func recent(data []byte) (left []byte) {
 	for line := range bytes.Lines(data) {
 		var w struct{ At time.Time }
 		if json.Unmarshal(line, &w) == nil && time.Since(w.At) < counts {

@@ -55,7 +55,7 @@ func In(r *state.Reader) Store {
 	return Store{numbered.Folder{Dir: r.QuestionsDir(), Letter: "q", Kind: "question"}}
 }
 
-// List returns all questions, the oldest first. A file that is no question is skipped: an
+// List returns all questions, the oldest first. It skips files that are not questions: an
 // agent can write here.
 func (s Store) List() ([]Question, error) {
 	ids, err := s.folder.IDs()
@@ -113,7 +113,7 @@ func (s Store) Add(q Question) (Question, error) {
 	q.ID = s.folder.After(latest)
 	for i := 0; i < len(all)-kept; i++ {
 		if !all[i].Open() {
-			_ = s.folder.Remove(all[i].ID) // the next one tries again
+			_ = s.folder.Remove(all[i].ID) // if it fails, the next Add tries again
 		}
 	}
 	return q, s.Save(q)
@@ -159,7 +159,7 @@ func (s Store) Answered(id, text, by string) (Question, error) {
 	})
 }
 
-// Option is the n-th thing to choose, from 1.
+// Option is the n-th option, from 1. The error is one line for people.
 func (q Question) Option(n int) (string, error) {
 	switch {
 	case len(q.Options) == 0:

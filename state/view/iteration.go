@@ -13,7 +13,8 @@ import (
 // Developer is the role of the agent that works on a task.
 const Developer = "developer"
 
-// Iteration is one of a run with all its tries: calls that failed for other reasons than the task.
+// Iteration is one iteration of a run, with all its tries. A try is repeated when its call failed for a reason
+// that has nothing to do with the task.
 type Iteration struct {
 	Run       string    `json:"run"`
 	Number    int       `json:"iteration"`
@@ -75,7 +76,7 @@ func (it *Iteration) found(d state.Finding) {
 	}
 }
 
-// Repeats reports whether the iteration went as the one before it: the same task, outcome
+// Repeats reports whether the iteration went like the one before it: the same task, outcome
 // and decision, and nothing that a person has to look at. Numbers in a reason may differ.
 func (it *Iteration) Repeats(before *Iteration) bool {
 	same := func(a, b string) bool { return a == b || strings.Map(noDigit, a) == strings.Map(noDigit, b) }
@@ -145,10 +146,10 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	r.drop()
 }
 
-// maxOutput is how much is kept of what a failed check printed, in bytes.
+// maxOutput is how much of a failed check's output is kept, in bytes.
 const maxOutput = 1500
 
-// maxOutputs is of how many iterations that is kept.
+// maxOutputs is for how many iterations output is kept.
 const maxOutputs = 50
 
 // keepOutput keeps the end of what a failed check printed, where its summary stands.

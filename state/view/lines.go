@@ -158,7 +158,7 @@ func RawLines(text string) []Line {
 type Log struct {
 	LineOptions
 	said      string // the latest text
-	spoken    []byte // all texts of the call, as long as they are short enough to be its final message
+	spoken    []byte // all texts of the call, while they are short enough to be its final message
 	called    string // id of the tool call that was shown last
 	iteration int
 	title     string
@@ -169,7 +169,7 @@ type Log struct {
 // Lines formats the next event.
 func (l *Log) Lines(e state.Event) []Line { return l.below(e, l.lines(e)) }
 
-// below puts an answer that does not follow its call below a line that names it: tools
+// below puts a line that names the call above an answer that does not follow its call: tools
 // that run side by side answer in any order.
 func (l *Log) below(e state.Event, lines []Line) []Line {
 	if len(lines) == 0 {
@@ -241,11 +241,11 @@ func (l *Log) Marked(e state.Event) []Line {
 		return nil
 	case state.FinalMessage:
 		if !d.Error {
-			return nil // it repeats the last text
+			return nil // the final message repeats the last text
 		}
 	}
 	all := l.below(e, Lines(e, l.LineOptions))
-	of := l.whose(e)
+	of := l.iterationPrefix(e)
 	for i := range all {
 		all[i].Text = strings.TrimRight(mark(e.Kind, all[i], i)+of+all[i].Text, " ")
 	}
@@ -255,8 +255,8 @@ func (l *Log) Marked(e state.Event) []Line {
 	return all
 }
 
-// whose says which iteration a line is about; empty: only one is at work, or the line names it.
-func (l *Log) whose(e state.Event) string {
+// iterationPrefix says which iteration a line is about; empty: only one is under way, or the line names it.
+func (l *Log) iterationPrefix(e state.Event) string {
 	switch e.Data.(type) {
 	case state.RunStart:
 		l.open = nil

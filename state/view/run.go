@@ -75,7 +75,7 @@ func (r *Run) Add(e state.Event) {
 	}
 	switch d := e.Data.(type) {
 	case state.RunStart:
-		r.Settle(false) // it may have been killed
+		r.Settle(false) // the run before may have been killed
 		r.drop()
 		r.beside = d.Parallel > 1
 		r.Agent, r.Model, r.Done, r.Total, r.End = d.Agent, d.Model, d.Done, d.Total, nil

@@ -185,7 +185,7 @@ func started(e state.Event, d state.RunStart) []entry {
 	return all
 }
 
-// Crashed says how the run before this one crashed; empty: it did not.
+// Crashed says how the run before this one crashed; empty: it did not crash.
 func Crashed(d state.RunStart) string {
 	if d.Killed == "" {
 		return ""

@@ -78,7 +78,7 @@ func Gather(r *state.Reader, now time.Time) Snapshot {
 	return s.Settled()
 }
 
-// Keep takes what could not be read from an earlier snapshot.
+// Keep fills in what could not be read from an earlier snapshot.
 func (s Snapshot) Keep(before Snapshot) Snapshot {
 	if s.badStatus {
 		s.Status = before.Status

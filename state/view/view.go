@@ -1,5 +1,5 @@
-// size of package: one sentence a kind of event, and new kinds keep coming; apart, a
-// reader of sentences.go would look for the words of an event in two places.
+// size of package: one sentence for each kind of event, and kinds are added often. Split
+// up, the words for an event would be in two places.
 
 // Package view folds the state files and the events of a run into one model, and
 // formats events as text. The monitor, ralph status and ralph iterations show it. It
@@ -28,12 +28,12 @@ type Update struct {
 	Past   *Run
 	Events []state.Event // since the last update
 	Gap    bool          // events that only fill the log were skipped
-	// Early is the end of a long log, ahead of the events before it; only the log wants it.
+	// Early is the end of a long log, before the events that precede it; only for the log.
 	Early []state.Event
-	Thin  bool // Events are what a Run needs of a long log: the log has its end
+	Thin  bool // Events are only those that a Run needs; the log has Early instead
 }
 
-// Told are the events for a log.
+// Told are the events of the update for a log.
 func (u Update) Told() []state.Event {
 	if u.Thin {
 		return u.Early

@@ -37,26 +37,26 @@ type Follower struct {
 	due     atomic.Bool // a snapshot may have changed
 	tail    *logs.Tail
 	read    int64 // bytes of the events file
-	more    bool  // the last Poll did not reach the end
-	begun   bool  // Poll was called
+	more    bool  // the last Poll did not reach the end of the events
+	begun   bool  // Poll has been called
 	polled  time.Time
 	snap    view.Snapshot
 	taken   time.Time // when snap was
-	past    *past     // of a long log that is still to be read; nil: none
+	past    *past     // what is still to be read of a long log; nil: nothing
 }
 
-// past is what was there before the first look.
+// past is the part of a long log that was there before the first Poll.
 type past struct {
-	files []string
-	at    int64 // in the first one
-	end   int64 // of the last one
+	files []string // still to be read
+	at    int64    // offset in the first file
+	end   int64    // offset of the end in the last file
 	thin  scan.Thinner
 }
 
-// pastStep is how much of it one Poll reads, in bytes.
+// pastStep is how much of the past one Poll reads, in bytes.
 const pastStep = 32 << 20
 
-// earlyLog is how much of its end is shown at once.
+// earlyLog is how much of the end of a long log the first Poll shows, in bytes.
 const earlyLog = 1 << 20
 
 // New follows the project in dir, which may have no run yet. Close it after use.
@@ -172,7 +172,7 @@ func (f *Follower) Poll() view.Update {
 		return u
 	}
 	if f.past != nil {
-		return u // the first look is to be fast
+		return u // keeps the first Poll fast
 	}
 	lines, err := f.tail.Poll()
 	problem(err)
@@ -197,7 +197,8 @@ func (f *Follower) Poll() view.Update {
 	return u
 }
 
-// begin looks at what is there already. Of much, it takes the end for the log first.
+// begin reads the events that are already there. Of a long log, it reads only the end; readPast
+// reads the rest.
 func (f *Follower) begin(u *view.Update) error {
 	files, err := view.RunFiles(f.reader)
 	if err != nil {
@@ -227,7 +228,8 @@ func (f *Follower) begin(u *view.Update) error {
 	return err
 }
 
-// readPast reads the next part of what is there already; its end whole, as it says what is going on.
+// readPast reads the next part of the past: of the last megabyte all events, of the rest only those
+// that a Run needs.
 func (f *Follower) readPast(u *view.Update) error {
 	p := f.past
 	read, to, last := p.thin.Events, p.at+pastStep, len(p.files) == 1

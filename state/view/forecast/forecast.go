@@ -1,4 +1,4 @@
-// Package forecast says what open tasks may still take, by what earlier ones took.
+// Package forecast predicts what the open tasks will take, from what earlier tasks took.
 package forecast
 
 import (
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Sample is what one task that is done took, in this run or an earlier one.
+// Sample is what one finished task took, in this run or an earlier one.
 type Sample struct {
 	Seconds float64 `json:"seconds"` // above 0
 	USD     float64 `json:"usd"`
@@ -15,7 +15,7 @@ type Sample struct {
 }
 
 const (
-	// Enough is how many tasks tell something.
+	// Enough is how many samples a forecast needs.
 	Enough = 5
 	trials = 1000 // simulated ends of a run
 )

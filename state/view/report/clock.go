@@ -32,7 +32,7 @@ type partRow struct {
 	Meaning string
 }
 
-// parts are in the order of the page.
+// parts is the table of uses, in the order of the page.
 func parts() []partRow {
 	return []partRow{
 		{Agent, "the agent worked"},
@@ -71,10 +71,10 @@ type clock struct {
 	call      int // the first span of the current call
 }
 
-// add lets the time pass up to the event, then asks what comes after it.
+// add counts the time up to the event, then sets the use of the time after it.
 func (c *clock) add(e state.Event) {
 	if _, starts := e.Data.(state.RunStart); starts && !c.now.IsZero() {
-		c.part = Idle // since the last that is known of the runner before
+		c.part = Idle // since the last event of the runner before
 	}
 	c.until(e.Time)
 	switch d := e.Data.(type) {
@@ -127,7 +127,7 @@ func waitsFor(d state.Decision) Part {
 	return Retries
 }
 
-// until lets the time pass.
+// until counts the time up to t.
 func (c *clock) until(t time.Time) {
 	from := c.now
 	if !t.After(from) {
@@ -161,7 +161,7 @@ func (c *clock) sums() map[Part]float64 {
 // maxSpans bounds the picture.
 const maxSpans = 400
 
-// picture leaves out spans that nobody could see, and joins what then touches.
+// picture leaves out spans that are too short to see, and joins their neighbours.
 func (c *clock) picture() []Span {
 	all := slices.Clone(c.spans)
 	if len(all) == 0 {

@@ -87,7 +87,7 @@ func (f *Fold) Add(e state.Event) {
 	}
 }
 
-// tick notes that the work of an agent is not why a task is done.
+// tick records that a task is done, but not by the work of its agent.
 func (f *Fold) tick(id, why string) {
 	if f.ticked == nil {
 		f.ticked = map[string]string{}

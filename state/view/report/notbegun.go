@@ -18,8 +18,8 @@ type NotBegun struct {
 // titlesShown bounds the titles on a page.
 const titlesShown = 5
 
-// notBegun takes what the end of the run says. Without it, all open tasks count that have no
-// iteration.
+// notBegun uses what the end of the run says. If it says nothing, all open tasks without an
+// iteration count.
 func notBegun(end *state.RunEnd, r *Report) NotBegun {
 	left := NotBegun{First: []string{}}
 	if end == nil || end.NotBegun == nil {
@@ -51,7 +51,7 @@ func (n NotBegun) Brief() string {
 	return strings.Join(parts, " · ")
 }
 
-// Line is Brief and the end of the line.
+// Line is Brief with a newline; empty: every task was begun.
 func (n NotBegun) Line() string {
 	if text := n.Brief(); text != "" {
 		return text + "\n"

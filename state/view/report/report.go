@@ -1,5 +1,5 @@
-// Package report says on one page what a run came to: the result, the proof of each
-// task, where time and money went, and what to type next.
+// Package report sums up a run on one page: the result, the proof of each task, where
+// time and money went, and what to type next.
 package report
 
 import (
@@ -17,7 +17,7 @@ import (
 	"ralph/state/view/forecast"
 )
 
-// Report is what a run came to. Its texts are clean lines. As JSON it is
+// Report is the summary of a run. Its texts are clean lines. As JSON it is
 // .ralph/reports/RUN.json and `ralph report --json`.
 type Report struct {
 	Run        string           `json:"id"`
@@ -183,10 +183,10 @@ func asked(all []question.Question) []string {
 // Attach adds what git knows now.
 func (r *Report) Attach(changes map[int]Change) { r.changes = changes }
 
-// Completed reports whether the run did all that was asked.
+// Completed reports whether the run did everything that it was asked for.
 func (r *Report) Completed() bool { return r.Status == state.StatusCompleted }
 
-// Running reports whether the run goes on.
+// Running reports whether the run has not ended.
 func (r *Report) Running() bool {
 	return slices.Contains([]string{state.StatusRunning, state.StatusWaiting, state.StatusPaused, view.StateStarting},
 		r.Status)
@@ -302,7 +302,7 @@ func (r *Report) audited(all []view.Iteration) {
 	}
 }
 
-// result says in one sentence how it went. Only a completed run sounds like one.
+// result says in one sentence how the run went. Only a completed run is called complete.
 func (r *Report) result(f *Fold) string {
 	word := map[string]string{state.StatusCompleted: "Completed",
 		state.StatusReview:  "Not finished, it needs your review",

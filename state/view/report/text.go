@@ -115,7 +115,7 @@ func (t Task) Proof() string {
 
 func short(oid string) string { return oid[:min(10, len(oid))] }
 
-// when says from when to when.
+// when says when the run began and ended.
 func (r *Report) when() string {
 	if r.StartedAt.IsZero() {
 		return ""
@@ -155,7 +155,7 @@ func (r *Report) Uses() []Use {
 	return all
 }
 
-// Took says how long it was.
+// Took says how long the use took.
 func (u Use) Took() string { return view.Took(u.Seconds) }
 
 // By is one way to split the cost.

@@ -9,7 +9,7 @@ import (
 	"ralph/state/view"
 )
 
-// Burn says how fast a run spends, and when it comes to the ceiling of its cost at that rate.
+// Burn says how fast a run spends money or tokens, and when it reaches its cost limit at that rate.
 func Burn(m *view.Model, now time.Time) []string {
 	st := m.Status
 	if !m.Active() {
@@ -23,7 +23,7 @@ func Burn(m *view.Model, now time.Time) []string {
 	if m.Run.StartedAt.IsZero() || hours <= 0 {
 		return nil
 	}
-	const least = 1.0 / 60 // of an hour: less says nothing about a rate
+	const least = 1.0 / 60 // hours; less time is not enough to compute a rate
 	rate := func(text string) string {
 		if hours < least {
 			return ""

@@ -18,7 +18,7 @@ type End struct {
 	far  bool // nothing counts towards it yet
 }
 
-// ends formats the bounds of a run, those that are nearest first.
+// ends formats the bounds of a run, the nearest first.
 func ends(m *view.Model, now time.Time) (all []End) {
 	st := m.Status
 	if !m.Active() {

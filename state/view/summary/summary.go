@@ -149,7 +149,7 @@ func distinct(all []view.Note) (notes []view.Note) {
 	return notes
 }
 
-// tokens adds up to what counts against the hourly budget.
+// tokens formats the tokens used: those that count against the hourly budget, their sum, and cache reads.
 func tokens(u state.Usage) string {
 	parts := Count(u.InputTokens) + " in + " + Count(u.OutputTokens) + " out"
 	if u.CacheWriteTokens > 0 {
@@ -199,7 +199,7 @@ func Word(name string) (text, mark string, t Tone) {
 	return strings.ToUpper(termtext.Line(name)), "?", Warn
 }
 
-// silent is the age of the status at which a living runner looks stuck: it refreshes
+// silent is the age of the status from which a living runner looks stuck. It refreshes
 // the status at least every two seconds.
 const silent = 10 * time.Second
 
@@ -298,7 +298,7 @@ func waiting(w view.Wait, now time.Time) string {
 	return view.Join(": ", left, why, termtext.Line(w.Reason))
 }
 
-// slots says what each turn side by side is at.
+// slots says what each of the turns side by side is doing.
 func slots(all []state.SlotStatus, now time.Time) (lines []string) {
 	for _, s := range all {
 		took := ""

@@ -59,7 +59,7 @@ func Text(m *view.Model, now time.Time, width int) string {
 	checkRows(v.Checks, row)
 	for _, n := range v.Notes {
 		if among(looks, n) {
-			continue // it stands above
+			continue // it is shown above
 		}
 		row(label(n), view.Join(" ", view.Clock(n.At, now), n.Text))
 	}
