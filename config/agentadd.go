@@ -19,13 +19,13 @@ import (
 	"ralph/runner/agent"
 )
 
-// AgentField is one line of an agent's row: a key, or env.NAME, or
-// patterns.CLASS, and its value as text. Of the same key the values are a list.
+// AgentField is one line of an agent's row: a key, env.NAME or patterns.CLASS,
+// and its value as text. Several fields with the same key make a list.
 type AgentField struct{ Key, Value string }
 
-// AddAgent writes a row into the project's config.yaml, which keeps everything
-// that it holds, and returns it as the next Load will. The file is created where
-// there is none. Errors that the user can mend are *UsageError.
+// AddAgent adds a row to the project's config.yaml and returns the agent as the
+// next Load will. It changes nothing else in the file, and creates it if it is
+// missing. Errors that the user can fix are *UsageError.
 func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 	row, err := l.rowOf(name, fields)
 	if err != nil {
@@ -54,13 +54,13 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 	return row.spec, replaceText(path, next)
 }
 
-// CheckAgent is AddAgent without the file.
+// CheckAgent is AddAgent without writing the file.
 func (l Loader) CheckAgent(name string, fields []AgentField) (agent.Spec, error) {
 	row, err := l.rowOf(name, fields)
 	return row.spec, err
 }
 
-// rowOf reads the fields as they will be read from the file.
+// rowOf reads the fields in the way that Load reads them from the file.
 func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 	for _, f := range fields {
 		if !option.Printable(f.Value) {
@@ -81,7 +81,7 @@ func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 	return *rows[0].agent, nil
 }
 
-// sameBut reports whether now holds what old does, and the row.
+// sameBut reports whether now has the settings of old, and the row, and nothing else.
 func sameBut(old, now []setting, row agentRow) bool {
 	values := func(all []setting) (list []any) {
 		for _, s := range all {
@@ -103,8 +103,8 @@ func sameBut(old, now []setting, row agentRow) bool {
 	return len(now) == len(old)+1 && len(rest) == len(old) && reflect.DeepEqual(values(rest), values(old))
 }
 
-// insertRow adds a row at the end of the block agents:, or such a block at the
-// end of the text.
+// insertRow adds a row at the end of the block agents:. Without such a block, it
+// adds one at the end of the text.
 func insertRow(text, name string, fields []AgentField) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
@@ -140,7 +140,7 @@ func rowPlace(text string, lines []string) (at int, indent string) {
 	if i+1 < len(top.Values) {
 		end = top.Values[i+1].Key.GetToken().Position.Line - 1
 	}
-	// Blank lines and comments before the next key are about that key.
+	// Blank lines and comments before the next key belong to that key.
 	for end > start {
 		if l := strings.TrimSpace(lines[end-1]); l != "" && !strings.HasPrefix(l, "#") {
 			break
@@ -182,7 +182,7 @@ func rowText(name string, fields []AgentField, indent string) string {
 	return b.String()
 }
 
-// yamlScalar quotes what a reader of YAML could take for something else than text.
+// yamlScalar quotes text that YAML could read as something other than text.
 func yamlScalar(text string) string {
 	plain := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`).MatchString(text)
 	if plain && !slices.Contains([]string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"},

@@ -18,7 +18,7 @@ import (
 	"ralph/runner/agent/ending"
 )
 
-// agentsKey is the key of config.yaml under which the user's own agents stand.
+// agentsKey is the key of config.yaml for the user's own agents.
 const agentsKey = "agents"
 
 // Keys of an agent's row besides those that package agent names.
@@ -53,13 +53,13 @@ func (c *Config) Agents() []agent.Spec {
 // names all of them.
 func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()...) }
 
-// EnvFilter is what agents and checks get of the environment.
+// EnvFilter decides which environment variables agents and checks get.
 func (c *Config) EnvFilter() agent.EnvFilter {
 	return agent.EnvFilter{Custom: c.Agents(), Exclude: c.EnvExclude}
 }
 
-// AgentSource returns where the row of an agent stands; the zero Source, whose
-// Kind is empty, for one that is built in.
+// AgentSource returns where an agent is defined; for a built-in one, the zero
+// Source, whose Kind is empty.
 func (c *Config) AgentSource(name string) Source {
 	for _, row := range c.agents {
 		if row.spec.Name == name {
@@ -102,8 +102,8 @@ func agentClaim(c custom.Row) string {
 	return text
 }
 
-// showWords joins words so that no other words look the same: control and bidi
-// characters are shown as escapes. Braces of placeholders need no quotes.
+// showWords joins words so that two different lists never look the same: control
+// and bidi characters become escapes. Braces of placeholders need no quotes.
 func showWords(words []string) string {
 	shown := make([]string, len(words))
 	for i, w := range words {
@@ -265,8 +265,8 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 	return words, nil
 }
 
-// Words cuts a command line into words by the shell's quoting, and expands ${NAME} from env, which is as of
-// os.Environ. The error says what else there is.
+// Words splits a command line into words by the shell's quoting, and expands ${NAME} from env, which has the form of
+// os.Environ. The error names any other shell syntax in it.
 func Words(text string, env []string) ([]string, error) {
 	words, problem := splitWords(text, Loader{Env: env}.envMap())
 	if problem != "" {
@@ -275,14 +275,14 @@ func Words(text string, env []string) ([]string, error) {
 	return words, nil
 }
 
-// splitWords cuts a command line into words by the shell's quoting, and expands
-// ${NAME}. Everything else that a shell could do is a problem.
+// splitWords splits a command line into words by the shell's quoting, and expands
+// ${NAME}. Any other shell syntax is a problem.
 func splitWords(text string, env map[string]string) (words []string, problem string) {
 	plain := quote(text) + " is not a plain command line: a program and its arguments, quoted where they hold spaces or signs"
 	if !option.Printable(text) {
 		return nil, plain
 	}
-	// The first word keeps a reserved one, such as "time", from being read as such.
+	// With x in front, the shell's parser does not take "time" for a reserved word.
 	tree, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader("x "+text), "")
 	if err != nil || len(tree.Stmts) != 1 {
 		return nil, plain

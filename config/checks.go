@@ -12,7 +12,7 @@ import (
 	"ralph/runner/gate/report"
 )
 
-// checksKey is the key of config.yaml under which the project's checks stand.
+// checksKey is the key of config.yaml for the project's checks.
 const checksKey = "checks"
 
 // checkRow is one check of a config.yaml.
@@ -22,7 +22,7 @@ type checkRow struct {
 }
 
 // Checks returns the checks of the config.yaml files, in their order; nil when
-// they list none. Each is valid, and no two have one name.
+// they list none. All are valid, and their names differ.
 func (c *Config) Checks() []gate.Check {
 	var checks []gate.Check
 	for _, row := range c.checks {
@@ -43,7 +43,7 @@ func (c *Config) addCheck(row checkRow) []Warning {
 	return []Warning{warn(row.source.Where, "the check %s replaces the one in %s", quote(row.check.Name), old.Where)}
 }
 
-// unusedCommands warns of commands that a list of checks takes the place of.
+// unusedCommands warns of command options that a list of checks replaces.
 func (c *Config) unusedCommands() []Warning {
 	var warnings []Warning
 	for _, o := range c.table {
@@ -57,7 +57,7 @@ func (c *Config) unusedCommands() []Warning {
 	return warnings
 }
 
-// weaker shows what keeps a check from blocking; empty: nothing does.
+// weaker says why a check does not block; empty: it blocks.
 func weaker(c gate.Check) string {
 	text := ""
 	if c.Optional {

@@ -70,13 +70,13 @@ type Row struct {
 func (c *Config) Rows() []Row {
 	rows := make([]Row, 0, len(c.table))
 	for _, o := range c.table {
-		rows = append(rows, Row{Key: o.Key, Value: c.shown(o), Source: c.sources[o.Key], Help: o.Help})
+		rows = append(rows, Row{Key: o.Key, Value: c.display(o), Source: c.sources[o.Key], Help: o.Help})
 	}
 	return rows
 }
 
-// shown is the value for people: of a secret only that there is one.
-func (c *Config) shown(o option.Row) string {
+// display is the value for people. It hides the value of a secret, and shows only that it is set.
+func (c *Config) display(o option.Row) string {
 	text := c.text(o)
 	if o.Secret && text != "" && !slices.Contains(o.Safe, text) {
 		return "(set, not shown)"
@@ -84,9 +84,9 @@ func (c *Config) shown(o option.Row) string {
 	return text
 }
 
-// Flags returns the argv that gives another ralph in the same project the
+// Flags returns the arguments that give another ralph in the same project the
 // values that came from flags here. Each is one argument, --flag=value, so that
-// no value is taken for a flag; relative paths have become absolute.
+// no value can be taken for a flag. Relative paths are now absolute.
 func (c *Config) Flags() []string {
 	var argv []string
 	for _, o := range c.table {
@@ -105,7 +105,7 @@ func (c *Config) field(key string) any {
 func (c *Config) text(o option.Row) string { return o.Format(c.field(o.Key)) }
 
 // Choose sets the value of an option that no source sets. It counts as a flag,
-// so that an inner or a resumed run gets the same. where says who chose.
+// so that an inner or a resumed run gets it, too. where says where it came from.
 func (c *Config) Choose(key, value, where string) {
 	option.Store(c.field(key), value)
 	c.sources[key] = Source{SourceFlag, where}

@@ -13,11 +13,11 @@ import (
 	"ralph/logs/termtext"
 )
 
-// maxFileSize is far above any real file, and keeps a hostile one cheap.
+// maxFileSize is far above any real file, and limits what a hostile one can cost.
 const maxFileSize = 64 << 10
 
-// maxNesting bounds the brackets open at once and the columns of list markers:
-// both parsers recurse, without a bound of their own, into what a file nests.
+// maxNesting bounds the depth of open brackets and the columns of list markers:
+// both parsers recurse into nested values without a bound of their own.
 const maxNesting = 100
 
 // UsageError is a value or a file that ralph refuses to start with.
@@ -29,15 +29,15 @@ type UsageError struct {
 // Error returns one line.
 func (e *UsageError) Error() string { return oneLine(e.Where + ": " + e.Problem) }
 
-// Warning is one line for the user about something that was not used.
+// Warning is one line for the user about a setting that ralph does not use.
 type Warning string
 
 func warn(where, format string, args ...any) Warning {
 	return Warning(oneLine(where + ": " + fmt.Sprintf(format, args...)))
 }
 
-// oneLine makes what a file holds safe to print. Unlike termtext.Line it keeps
-// runs of blanks: what the user agrees to must be what runs.
+// oneLine makes text from a file safe to print. Unlike termtext.Line, it keeps
+// repeated spaces: the user must see exactly what will run.
 func oneLine(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(termtext.Clean(text))
 }
@@ -45,8 +45,8 @@ func oneLine(text string) string {
 func lineOf(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
 
 // readFile returns the text of a settings file with \n line ends and without a
-// byte order mark. A missing file is ok and false. Errors are *UsageError under
-// the name that the user knows the file by.
+// byte order mark. For a missing file, found is false. Errors are *UsageError with
+// name, by which the user knows the file.
 func readFile(path, name string) (text string, found bool, err error) {
 	// Without O_NONBLOCK, opening a named pipe would hang.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -83,7 +83,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// unreadable names what in the text no parser should be given, and its line.
+// unreadable finds text that must not reach a parser, and its line. An empty problem: there is none.
 func unreadable(text string) (problem string, line int) {
 	depth := 0
 	for i, row := range strings.Split(text, "\n") {

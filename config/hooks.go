@@ -11,7 +11,7 @@ import (
 	"ralph/runner/hooks"
 )
 
-// hooksKey is the key of config.yaml under which the user's hooks stand.
+// hooksKey is the key of config.yaml for the user's hooks.
 const hooksKey = "hooks"
 
 // hookRow is one hook of a config.yaml.
@@ -35,8 +35,8 @@ func (c *Config) Hooks() []hooks.Hook {
 	return all
 }
 
-// keepHook keeps the command that a config.yaml gives for a point when a stronger source gives
-// another one: hooks add up, so nobody's is dropped.
+// keepHook keeps the command of a config.yaml for a point when a stronger source gives another
+// one. Hooks of all sources run, so none replaces another.
 func (c *Config) keepHook(o option.Row) {
 	i := slices.IndexFunc(c.Commands.Options(), func(row option.Row) bool { return row.Key == o.Key })
 	from := c.sources[o.Key]
@@ -46,7 +46,7 @@ func (c *Config) keepHook(o option.Row) {
 	c.hooks = append(c.hooks, hookRow{hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}, from, o.Key})
 }
 
-// pushes says first, in one line, why git refused. Nobody is there to type a password.
+// pushes pushes the branch of the user. If git refuses, its first line says why. It never asks for a password.
 const pushes = `test "$RALPH_MODE" = aios || exit 0
 out=$(GIT_TERMINAL_PROMPT=0 git push 2>&1) && { echo "$out"; exit; }
 why=$(echo "$out" | grep -m1 -E '^ *! \[|^fatal:|^error:')
@@ -65,8 +65,8 @@ func (c *Config) push() hooks.Hook {
 
 const pushBound = 5 * time.Minute
 
-// strangers finds a hook that asks an agent which does not exist.
-func (c *Config) strangers() error {
+// checkHookAgents returns an error for a hook that asks an agent which does not exist.
+func (c *Config) checkHookAgents() error {
 	for _, row := range c.hooks {
 		if row.hook.Agent == "" {
 			continue

@@ -13,7 +13,7 @@ import (
 	"ralph/runner/task"
 )
 
-// judgesKey is the key of config.yaml under which judges stand.
+// judgesKey is the key of config.yaml for judges.
 const judgesKey = "judges"
 
 // judgeRow is one judge of a config.yaml.
@@ -23,8 +23,8 @@ type judgeRow struct {
 	replaces bool // one of the user's own
 }
 
-// JudgeRows returns the judges of the config.yaml files, in their order. Each is valid, and no
-// two have one name.
+// JudgeRows returns the judges of the config.yaml files, in their order. All are valid, and their
+// names differ.
 func (c *Config) JudgeRows() []roles.Reviewer {
 	var all []roles.Reviewer
 	for _, row := range c.judges {
@@ -80,7 +80,7 @@ func judgeClaim(row judgeRow) string {
 	return ""
 }
 
-// Reviewers finds reviewers and agents of theirs that do not exist.
+// Reviewers returns an error for a reviewer that does not exist, or whose agent does not exist.
 func (c *Config) Reviewers() error {
 	for _, row := range c.judges {
 		if _, err := c.Spec(row.judge.Agent); err != nil && row.judge.Agent != "" {
@@ -99,7 +99,7 @@ func (c *Config) Reviewers() error {
 // NamedReviewer is a reviewer with an agent of its own. From names the setting, for people.
 type NamedReviewer struct{ From, Agent, Model string }
 
-// NamedReviewers lists those of the open tasks, each once.
+// NamedReviewers lists the reviewers with an agent of their own that open tasks will need, each once.
 func (c *Config) NamedReviewers(dir string, tasks []task.Task) (all []NamedReviewer) {
 	stories, rows := aios.Options(c.AIOSOptions).At(dir), c.JudgeRows()
 	for _, t := range tasks {

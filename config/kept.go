@@ -16,7 +16,7 @@ import (
 	"ralph/config/projects"
 )
 
-// keptRuns is how long what a run was started with is remembered.
+// keptRuns is how long ralph remembers the flags with which a run was started.
 const keptRuns = 90 * 24 * time.Hour
 
 // KeptRun is a run of the project and the flags that resume it.
@@ -25,7 +25,7 @@ type KeptRun struct {
 	Flags []string `json:"flags"`
 }
 
-// keptFile is the record of a project, where its agent has no business.
+// keptFile is the record of a project, in a place that its agents do not use.
 type keptFile struct {
 	Project string    `json:"project"`
 	Runs    []KeptRun `json:"runs"` // the latest first
@@ -48,7 +48,7 @@ func (l Loader) KeepRuns(runs ...KeptRun) error {
 			renameio.WithStaticPermissions(0o600))
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path)) // or a power cut leaves a run that cannot be resumed
+		err = syncDir(filepath.Dir(path)) // else a power failure could leave a run that cannot be resumed
 	}
 	if err != nil {
 		return fmt.Errorf("record run: %w", err)
@@ -85,9 +85,9 @@ func (l Loader) keptPath() (string, error) {
 		fmt.Sprintf("%x.json", sha256.Sum256([]byte(l.project())))), nil
 }
 
-// PlanEditsPath is the file of what people changed with ralph task in the project. It is next
-// to the record of its runs, and is forgotten with it: agents can write what is in the
-// project. Empty: no folder is known for it.
+// PlanEditsPath is the record of changes that people made to the plan with ralph task. It is
+// next to the record of the project's runs and is removed with it, because agents can write
+// inside the project. Empty: no folder is known for it.
 func (l Loader) PlanEditsPath() string {
 	path, err := l.keptPath()
 	if err != nil {
@@ -104,8 +104,8 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// forgetKept removes the files of a folder that are older. What cannot be
-// removed is in the way of nothing.
+// forgetKept removes the files of a folder that are older than a time. A file
+// that cannot be removed does no harm.
 func forgetKept(dir string, than time.Time) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -131,6 +131,6 @@ func (l Loader) Remember() {
 		return
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		_ = l.KeepRuns() // without it, other projects do not list this one: no harm
+		_ = l.KeepRuns() // if it fails, lists of all projects lack this one
 	}
 }

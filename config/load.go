@@ -20,7 +20,7 @@ type Loader struct {
 	Dir  string   // the project, absolute
 	Cwd  string   // base of relative paths in Flags; empty: Dir
 	Env  []string // NAME=value, as of os.Environ; an empty value counts as not set
-	Home string   // stands in for XDG_CONFIG_HOME and XDG_STATE_HOME; empty: none
+	Home string   // home folder, if XDG_CONFIG_HOME or XDG_STATE_HOME is not set; empty: unknown
 	// Flags maps an option's Key to the value given on the command line.
 	Flags map[string]string
 	// FlagNames maps a Key to the flag as typed ("-c"), for messages; optional.
@@ -41,8 +41,8 @@ type setting struct {
 
 // Load reads all sources and overlays them: flag > environment > .ralphrc >
 // .ralph/config.yaml > the user's config.yaml > default. Every value is checked,
-// also one that a stronger source replaces. It writes nothing. An error that
-// the user can mend is a *UsageError; Config is nil then.
+// even if a stronger source replaces it. It writes nothing. An error that the
+// user can fix is a *UsageError; Config is nil then.
 func (l Loader) Load() (*Config, []Warning, error) {
 	c := &Config{sources: map[string]Source{}, own: map[string]*string{}, spelled: map[string]string{}}
 	c.table = c.Options.rows()
@@ -68,7 +68,7 @@ func (l Loader) Load() (*Config, []Warning, error) {
 			warnings = append(warnings, more...)
 		}
 	}
-	if err := c.strangers(); err != nil {
+	if err := c.checkHookAgents(); err != nil {
 		return nil, warnings, err
 	}
 	return c, append(warnings, c.unusedCommands()...), nil
@@ -172,7 +172,7 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 			}
 		case isForeign:
 			unused = append(unused, a.name)
-		case a.used || a.value == "": // by another key, or it asks for nothing
+		case a.used || a.value == "": // another key uses it, or it is empty
 			warnings = append(warnings, warn(where, "unknown key %s%s", quote(a.name), suggestKey(a.name)))
 		default:
 			warning, err := unknown(where, a.name, suggestKey(a.name))

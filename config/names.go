@@ -9,9 +9,9 @@ import (
 // that it always has.
 const baselineKey = "test.baseline_file"
 
-// foreignKeys are keys that a .ralphrc written for frankbria/ralph-claude-code
-// may hold and that ralph does not use. A text says what its user must know;
-// without one, being listed together is enough.
+// foreignKeys are keys that a .ralphrc for frankbria/ralph-claude-code may have
+// and that ralph does not use. The text says what the user must know; keys
+// without a text are only listed together.
 func foreignKeys() map[string]string {
 	keys := map[string]string{
 		"CLAUDE_SESSION_EXPIRY_HOURS": "write SESSION_EXPIRY_HOURS",
@@ -72,7 +72,7 @@ func didYouMean(name string) string {
 }
 
 // nearest returns the name that takes the fewest edits, if they are few enough
-// to be a slip of the hand; else "".
+// to be a typing mistake; else "".
 func nearest(name string, names []string) string {
 	best, fewest := "", min(3, len(name)/3)+1
 	for _, candidate := range names {

@@ -3,8 +3,8 @@
 // environment, .ralphrc, config.yaml, the output of `ralph config`, the
 // generated documents, and the argv of an inner process.
 //
-// size of package: one reader for each kind of source around one table; apart
-// they would have to export how a value travels.
+// size of package: one reader for each kind of source around one table. In
+// packages of their own they would have to export how they hand on a value.
 package config
 
 import "ralph/config/option"

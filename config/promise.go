@@ -10,12 +10,12 @@ import (
 	"ralph/config/option"
 )
 
-// Whoever sets a key that stands for a check or a protection relies on it: a
-// warning is read too late. So ralph refuses to start with one that it does not
-// have.
+// A user who sets a key for a check or a protection relies on it, and may read a
+// warning too late. So ralph refuses to start with such a key if it does not know
+// it.
 
 // promises reports whether an unknown key reads like a check or a protection,
-// or like a slip in the name of one that ralph has.
+// or like a misspelled name of one that ralph has.
 func promises(key string) bool {
 	words := wordsOf(key)
 	last := wordsOf(key[strings.LastIndexByte(key, '.')+1:])
@@ -177,19 +177,19 @@ func unknown(where, key, suggestion string) (Warning, error) {
 	if !promises(key) {
 		return warn(where, "unknown key %s%s", quote(key), suggestion), nil
 	}
-	if suggestion == "" && !slices.Contains([]string{checksKey, hooksKey, judgesKey}, before(key)) {
-		suggestion = instead(key)
+	if suggestion == "" && !slices.Contains([]string{checksKey, hooksKey, judgesKey}, parentPath(key)) {
+		suggestion = alternative(key)
 	}
 	return "", &UsageError{where, "unknown key " + quote(key) +
 		" reads like a check or a protection, which ralph does not have" +
 		suggestion + "; correct or remove it to start"}
 }
 
-// before is the path above a key.
-func before(key string) string { return key[:max(0, strings.LastIndexByte(key, '.'))] }
+// parentPath is the path above a key.
+func parentPath(key string) string { return key[:max(0, strings.LastIndexByte(key, '.'))] }
 
-// instead names what ralph has for the same purpose; empty: nothing is near.
-func instead(key string) string {
+// alternative names what ralph has for the same purpose; empty: nothing similar.
+func alternative(key string) string {
 	for _, row := range []struct{ have, beginnings string }{
 		{"SANDBOX_NET", "egress firewall internet net network offline nointernet"},
 		{"SANDBOX", "confin contain docker isolat jail landlock podman sandbox seccomp"},

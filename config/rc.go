@@ -16,18 +16,18 @@ const maxExpanded = maxFileSize
 type assignment struct {
 	name, value string
 	line        int
-	used        bool // another key holds its value
-	tilde       bool // it holds a ~ that a shell would expand
+	used        bool // another key uses its value
+	tilde       bool // it has a ~ that a shell would expand
 }
 
-// rcReader reads .ralphrc as data. The shell's own grammar finds the words, so
-// that quotes mean what they mean to a shell, but nothing is ever run: what is
-// not a plain assignment is an error.
+// rcReader reads .ralphrc as data. It uses the shell's grammar, so that quotes mean
+// the same as in a shell, but never runs anything: all but plain assignments are
+// errors.
 type rcReader struct {
 	file     string // name in messages
 	env      map[string]string
 	vars     map[string]string // earlier keys of this file
-	used     map[string]bool   // keys that others hold
+	used     map[string]bool   // keys whose values other keys use
 	tilde    map[string]bool   // keys with a ~ that a shell would expand
 	newlines []int             // offsets
 	warnings []Warning
@@ -152,7 +152,7 @@ func (r *rcReader) assign(a *syntax.Assign) (assignment, error) {
 		for i, part := range a.Value.Parts {
 			lit, ok := part.(*syntax.Lit)
 			if ok && (i == 0 && strings.HasPrefix(lit.Value, "~") || strings.Contains(lit.Value, ":~")) {
-				tilde = true // only a key that ralph uses is refused for it
+				tilde = true // an error only if ralph uses the key
 			}
 		}
 		if err := r.expand(&value, a.Value.Parts, false); err != nil {
@@ -219,7 +219,7 @@ func (r *rcReader) parameter(out *strings.Builder, p *syntax.ParamExp, quoted bo
 		value, set = r.env[name]
 	}
 	if fallback != nil && fallback.Word != nil {
-		// Read also where it is not used: what it holds may not depend on the environment.
+		// Read even if it is not used: whether it is valid must not depend on the environment.
 		var text strings.Builder
 		warnings := r.warnings
 		if err := r.expand(&text, fallback.Word.Parts, quoted); err != nil {

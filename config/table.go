@@ -74,8 +74,8 @@ func (o *Options) rows() []option.Row {
 	return table
 }
 
-// Table returns every option, grouped, in the order of the documents. It is
-// made once, because every verb adds its flags at the start: do not change it.
+// Table returns every option, grouped, in the order of the documents. It is made
+// once, because every verb needs it at its start. Callers must not change it.
 var Table = sync.OnceValue(func() []option.Row { return new(Options).rows() })
 
 // Options are the rows of the option table that fill o.

@@ -22,8 +22,8 @@ type Untrusted struct {
 	File  string   // the project file; two are joined with ", "; empty if it is not a setting
 	Lines []string // "file:line: KEY=value", or a sentence; nothing in them is invisible
 	Hash  string   // of the project's path and what is agreed to, hexadecimal
-	// parts are agreed to one by one, so that a setting that is gone costs no new
-	// consent; nil: only the whole is.
+	// parts are agreed to one by one, so that removing a setting needs no new consent;
+	// nil: the user agrees to the whole.
 	parts []part
 }
 
@@ -80,8 +80,8 @@ func (u Untrusted) without(stateHome string) (Untrusted, error) {
 	return left, nil
 }
 
-// Claim is something else about the project that needs consent. The id is what
-// the user agrees to: with another one, they are asked again.
+// Claim is something else about the project that needs consent. The user agrees to
+// the id: if it changes, they are asked again.
 func (l Loader) Claim(id string, lines ...string) Untrusted {
 	hash := sha256.Sum256(fmt.Appendf(nil, "%q\n%q\n", l.project(), id))
 	u := Untrusted{Hash: hex.EncodeToString(hash[:])}
@@ -91,9 +91,9 @@ func (l Loader) Claim(id string, lines ...string) Untrusted {
 	return u
 }
 
-// claims collects the settings of the project's files that need consent. The
-// line numbers stay out of the hashes: a comment must not cost a new consent. A list
-// is one part: without one of its checks, less is proved.
+// claims collects the settings of the project's files that need consent. Hashes do
+// not include line numbers: a new comment must not need new consent. A list is one
+// part: without one of its checks, less is proved.
 func (l Loader) claims(c *Config) Untrusted {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n", l.project())
@@ -176,7 +176,7 @@ func (c *Config) rowClaims() (lines []string, list string) {
 	return lines, list
 }
 
-// project is the folder by its one name, whatever link it was reached by.
+// project is the path of the project's folder with all links resolved.
 func (l Loader) project() string {
 	if real, err := filepath.EvalSymlinks(l.Dir); err == nil {
 		return real
@@ -184,7 +184,7 @@ func (l Loader) project() string {
 	return l.Dir
 }
 
-// Trusted tells whether Trust recorded these settings before; never without a stateHome.
+// Trusted reports whether Trust has recorded these settings; never without a stateHome.
 func Trusted(stateHome string, u Untrusted) (bool, error) {
 	if stateHome == "" {
 		return false, nil

@@ -125,7 +125,7 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 		}
 		return r.mapping(path, pair.Value)
 	}
-	if pair.Value.Type() == ast.NullType { // it asks for nothing
+	if pair.Value.Type() == ast.NullType { // the key is not set
 		r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), suggestYAML(path)))
 		return nil
 	}
@@ -163,7 +163,7 @@ func (r *yamlReader) baseline(node ast.Node) error {
 
 func (r *yamlReader) value(o option.Row, path string, node ast.Node) error {
 	alias := path != o.YAML
-	o.YAML = path // messages name what was written
+	o.YAML = path // messages name the key as written
 	text, set, err := r.text(o, node)
 	if alias && text == "" {
 		return err

@@ -12,7 +12,7 @@ type clocks struct {
 
 	started time.Time
 	printed atomic.Int64  // when the latest output came
-	excused atomic.Int64  // until when silence is not a reason to end the child
+	excused atomic.Int64  // until when the child may be silent
 	final   atomic.Int64  // when the final record came; 0: not yet
 	changed chan struct{} // gets a value when final changes
 }
@@ -28,7 +28,7 @@ func newClocks(c Command) *clocks {
 // touch records that the child has printed something.
 func (c *clocks) touch() { c.printed.Store(int64(time.Since(c.started))) }
 
-// excuse tells whether more lets the child be silent, and for how long.
+// excuse asks more whether the child may stay silent. If so, it extends the idle clock and returns true.
 func (c *clocks) excuse(more func(silent time.Duration) time.Duration) bool {
 	now := time.Since(c.started)
 	left := more(now - time.Duration(c.printed.Load()))

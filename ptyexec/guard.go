@@ -35,7 +35,8 @@ const (
 	// they hang in the kernel or belong to another user.
 	giveUpAfter = 3 * time.Second
 	afterBound  = 10 * time.Second // for Command.After
-	// settleBound is for processes that end because of it. They are not left behind.
+	// settleBound is the time for processes to end because the child has ended. Those that do are not
+	// counted as left behind.
 	settleBound = time.Second
 )
 
@@ -58,14 +59,14 @@ type guard struct {
 	leader   int  // the child's pid, and its group
 	gone     bool // the child has ended
 	grace    time.Duration
-	deadline time.Time    // from here on KILL; zero: nobody has to end yet
+	deadline time.Time    // when KILL follows; zero: nothing has to end yet
 	told     map[int]bool // processes that outlived the child
 	after    func()       // once the child is gone; nil: nothing
 	uncover  func()       // once nothing is left
 }
 
 func runGuard() {
-	runtime.LockOSThread() // start needs another one
+	runtime.LockOSThread() // start must run on another thread
 	becomeReaper()
 	// Caught, not ignored, since the child would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
@@ -103,9 +104,9 @@ func runGuard() {
 	g.loop(ended, commands(control))
 }
 
-// start confines a thread of its own, and starts the child from there: the thread that stands
-// for the process stays outside, so the child can neither signal the guard nor look into it.
-// failed is the kind of record for an error.
+// start confines a thread of its own, and starts the child from there. The main thread stays
+// outside of the limits, so the child can neither signal the guard nor inspect it. failed is the
+// kind of record to report an error with.
 func (s spec) start() (pid int, failed int32, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -182,7 +183,7 @@ func commands(control *os.File) <-chan byte {
 	return c
 }
 
-// report tells the runner. That it is dead shows at the end of control.
+// report sends a record to the runner. An error does not matter: when the runner is dead, control ends.
 func report(r record) { _, _ = unix.Write(fdReport, r.encode()) }
 
 func (g *guard) loop(ended <-chan os.Signal, commands <-chan byte) {
@@ -224,7 +225,7 @@ func (g *guard) loop(ended <-chan os.Signal, commands <-chan byte) {
 	}
 }
 
-// end asks the child once to end, and bounds how long that may take.
+// end asks the child to end, once, and sets the deadline.
 func (g *guard) end(grace time.Duration) {
 	deadline := time.Now().Add(grace)
 	if !g.deadline.IsZero() && g.deadline.Before(deadline) {
@@ -253,7 +254,7 @@ func (g *guard) reap() (done bool) {
 			if g.after != nil {
 				g.after()
 				if !g.deadline.IsZero() {
-					g.deadline = time.Now() // its time is not that of what is left
+					g.deadline = time.Now() // what is left does not get the child's time
 				}
 			}
 			g.end(g.grace)
@@ -273,7 +274,7 @@ func (g *guard) sweep() int {
 		}
 		_ = syscall.Kill(-g.leader, syscall.SIGKILL)
 		if g.after != nil {
-			return 1 // it still needs what the child started: a container has a monitor
+			return 1 // it still needs processes of the child, such as the monitor of a container
 		}
 	}
 	pids, err := children()

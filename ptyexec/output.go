@@ -21,7 +21,7 @@ const (
 // goroutine adds, one drains.
 type backlog struct {
 	mu      sync.Mutex
-	turn    sync.Cond // one of the two waits, or none
+	turn    sync.Cond // at most one of the two goroutines waits
 	waiting []byte
 	closed  bool
 }
@@ -104,7 +104,7 @@ func readAll(f *os.File, sink func(p []byte)) {
 }
 
 // readReady fills buf with what can be read from fd without blocking. A pty returns
-// 4 KiB a call; to pass on each of those would cost more than to read it. If ended
+// 4 KiB a call; passing on each of them alone would cost more than reading it. If ended
 // is true, nothing comes after these n bytes.
 func readReady(fd int, buf []byte) (n int, ended bool) {
 	for n < len(buf) {

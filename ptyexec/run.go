@@ -18,9 +18,9 @@
 // means "nothing left". Only Linux has sub-reapers and death signals; elsewhere the
 // guard ends the child's group.
 //
-// Whoever asks for it, the end is always the same: TERM to the child's group and to
-// every process that the child leaves behind; at most Command.KillGrace later KILL
-// to all of them, until none is left.
+// Every end is the same, whatever its cause: TERM to the child's group and to every
+// process that the child leaves behind; at most Command.KillGrace later KILL to all
+// of them, until none is left.
 package ptyexec
 
 import (
@@ -65,7 +65,7 @@ type Command struct {
 	IdleTimeout time.Duration // without a byte of output; 0: none
 	// More says, after IdleTimeout, how much longer the child may be silent; 0 or less: it is stuck. nil: it always is.
 	More       func(silent time.Duration) time.Duration
-	FinalGrace time.Duration // how long the child may live on after its final record; 0: for ever
+	FinalGrace time.Duration // how long the child may keep running after its final record; 0: no bound
 
 	KillGrace time.Duration   // from TERM to KILL; 0: 2s
 	Kill      <-chan struct{} // closed: KILL now, no grace any more; nil: never
@@ -77,7 +77,7 @@ type Command struct {
 	// Cover is what the guard makes before the child starts, and removes once nothing is
 	// left of it: the places that a sandbox mounts something on. nil: nothing.
 	Cover   *cover.Places
-	Started func(pid int) // gets the child's pid once it runs; nil: nobody asks
+	Started func(pid int) // called with the child's pid once it runs; nil: not called
 
 	Spare   *Spare          // makes starts in a pty faster; nil: none
 	Confine *confine.Limits // what the child may touch; nil: what this process may

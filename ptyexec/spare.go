@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Spare keeps a guard with its pty ready. Its start takes some milliseconds, like
-// that of this program; with a Spare that time passes while the command before is
-// running. Share one among Commands that run one after another. The zero value is
-// ready; a nil one does nothing. It is safe for concurrent use.
+// Spare keeps a guard with its pty ready. A guard takes some milliseconds to start, like
+// this program; with a Spare, that happens while the previous command runs. Share one
+// among Commands that run one after another. The zero value is ready to use; a nil Spare
+// does nothing. It is safe for concurrent use.
 type Spare struct {
 	mu    sync.Mutex
 	ready *child
 	done  bool
-	going sync.WaitGroup // guards of commands that are over
+	going sync.WaitGroup // guards that are about to end
 }
 
 // take returns the spare, or nil.
@@ -28,7 +28,7 @@ func (s *Spare) take() *child {
 	return ch
 }
 
-// spareDelay keeps the start of a spare away from that of the child before it: both need a processor.
+// spareDelay delays the start of a spare, so that it does not compete with the start of the child.
 const spareDelay = 100 * time.Millisecond
 
 // refill starts the next spare in the background, a little later. If that fails, the next command

@@ -46,7 +46,7 @@ func start(c Command) (*child, error) {
 			if err := ch.tell(c, s); err == nil {
 				return ch, nil
 			}
-			ch.close() // somebody has ended the spare guard
+			ch.close() // the spare guard was killed
 		}
 	}
 	ch, err := newChild(s.tty)
@@ -177,7 +177,7 @@ func (ch *child) close() {
 // free ends a guard that still runs and frees what start opened. reap must follow.
 func (ch *child) free() {
 	if ch.guard != nil {
-		_ = ch.guard.Kill() // it is about to end; a stopped one would not
+		_ = ch.guard.Kill() // it should end by itself, but a stopped one would not
 	}
 	closeAll([]*os.File{ch.control, ch.report, ch.stdin, ch.out})
 }
@@ -191,7 +191,7 @@ func (ch *child) reap() {
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		_ = f.Close() // of nil: an error; twice: an error
+		_ = f.Close() // a nil or closed file only gives an error
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // verifyBound is how long a broken guard's processes may take to disappear.
 const verifyBound = 2 * time.Second
 
-// supervisor follows one child from its start to the guard's last word.
+// supervisor follows one child from its start to the guard's last record.
 type supervisor struct {
 	Command
 	child  *child
@@ -21,10 +21,10 @@ type supervisor struct {
 	err      error
 	pid      int       // of the child; 0: not started yet
 	ended    bool      // the child has ended
-	patience time.Time // when the guard must have said its last word; zero: no hurry
+	patience time.Time // when the guard's last record must have come; zero: no deadline
 }
 
-// watch returns when the guard has said that it ended everything, or has itself ended.
+// watch returns when the guard has reported that nothing is left, or has itself ended.
 func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 	s.exit = Exit{Code: -1, Cause: CauseExited, Size: s.Size}
 	records := make(chan record)
@@ -115,7 +115,7 @@ func (s *supervisor) stop(cause Cause, command byte) {
 	_, _ = s.child.control.Write([]byte{command}) // a dead guard shows as the end of its reports
 }
 
-// hurry bounds the guard's work, so that a hanging guard does not block Run.
+// hurry sets a deadline for the guard, so that a hanging guard does not block Run.
 func (s *supervisor) hurry(grace time.Duration) {
 	if len(s.After) > 0 {
 		grace += afterBound + settleBound

@@ -39,7 +39,7 @@ const (
 	recordUnconfined                  // errno
 )
 
-// last reports whether the guard says nothing after it.
+// last reports whether this is the guard's last record.
 func (r record) last() bool { return r.kind != recordStarted && r.kind != recordExited }
 
 const recordSize = 12

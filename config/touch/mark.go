@@ -10,11 +10,11 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// markEnd follows the name of a run that is watched. A mark is a file that a watcher keeps
-// locked until it has seen the end of the run, and removes then.
+// markEnd is the end of the name of a mark. A mark is a file that a watcher keeps locked until
+// it has seen the end of the run, and then removes.
 const markEnd = ".watched"
 
-// Mark begins to watch a run. It returns the runs that others have left without an end.
+// Mark marks a run as watched. It also returns the runs whose watchers died before they saw the end.
 func Mark(hubDir, run string) (mark *flock.Flock, missed []string, err error) {
 	entries, err := os.ReadDir(hubDir)
 	if err != nil {
@@ -26,7 +26,7 @@ func Mark(hubDir, run string) (mark *flock.Flock, missed []string, err error) {
 		}
 	}
 	mark = flock.New(filepath.Join(hubDir, run+markEnd))
-	if _, err := mark.TryRLock(); err != nil { // of many watchers, each has it
+	if _, err := mark.TryRLock(); err != nil { // several watchers can share it
 		return nil, nil, fmt.Errorf("mark the run as watched: %w", err)
 	}
 	return mark, missed, nil

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Serve is how the dashboard is started. ralph serve hands it to ralph-hub serve.
+// Serve has the settings of the dashboard. ralph serve passes them to ralph-hub serve.
 type Serve struct {
 	Listen  string // HOST:PORT
 	Cert    string // file; empty: no TLS
 	Key     string
 	Proxy   string // the address that people use, behind a proxy with TLS; empty if there is none
-	Actions bool   // who is logged in may act
+	Actions bool   // users who are logged in may act
 	Link    bool   // only print a link
 }
 

@@ -20,13 +20,13 @@ import (
 // Desktop stands in NOTIFY for a notification on this machine.
 const Desktop = "desktop"
 
-// Occasions are what a person can be told of.
+// Occasions are the events of which a person can be notified.
 func Occasions() []string {
 	return []string{"ended", "halted", "limited", "waiting", "question", "review", "milestone"}
 }
 
 // Services are the schemes that NOTIFY takes: those of ralph-hub's library whose messages
-// leave this machine. A test holds them against it.
+// leave this machine. A test compares them with the library.
 func Services() []string {
 	return []string{"bark", "discord", "generic", "googlechat", "gotify", "hangouts", "ifttt", "join", "lark",
 		"matrix", "mattermost", "notifiarr", "ntfy", "opsgenie", "pagerduty", "pushbullet", "pushover", "rocketchat",
@@ -46,7 +46,7 @@ type Settings struct {
 	ReplyToken    string   `json:"reply_token"` // the first word of each reply
 }
 
-// Job is what ralph-hub gets to do.
+// Job is what ralph tells ralph-hub to do.
 type Job struct {
 	Settings
 	Dir   string   `json:"dir"` // the project
@@ -100,8 +100,8 @@ func (s *Settings) Options() []option.Row {
 	}}
 }
 
-// Check returns what is wrong with the values. kinds are the events that can be sent.
-// The error names no address: it may hold a key.
+// Check returns what is wrong with the values; nil: nothing. kinds are the events that can be
+// sent. The error names no address, because an address may contain a key.
 func (s Settings) Check(kinds []string) error {
 	if err := s.checkAddresses(); err != nil {
 		return err
@@ -168,8 +168,9 @@ func unserved(to string) string {
 		Desktop, strings.Join(Services(), ", "))
 }
 
-// CheckReplies returns why replies cannot come from an address; nil: they can. Without TLS a
-// token must not travel: only this machine may reach a webhook. The error does not name it.
+// CheckReplies returns why replies cannot come from an address; nil: they can. The token must
+// not travel without TLS, so only this machine may reach such a webhook. The error does not
+// name the address.
 func CheckReplies(from string) error {
 	u, err := url.Parse(from)
 	if err != nil || !slices.Contains([]string{"ntfy", "telegram", "webhook"}, u.Scheme) || u.Host == "" {
@@ -185,7 +186,7 @@ func CheckReplies(from string) error {
 	return nil
 }
 
-// CheckToken returns why a token is none for replies; nil: it is one.
+// CheckToken returns why a token cannot be used for replies; nil: it can.
 func CheckToken(token string) error {
 	if n := utf8.RuneCountInString(token); n < 8 || strings.ContainsFunc(token, unicode.IsSpace) {
 		return fmt.Errorf("REPLY_TOKEN has %d characters: REPLIES needs at least 8, without spaces", n)

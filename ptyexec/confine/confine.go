@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Limits are put on by a thread on itself, so nothing that it starts can leave. Files and
-// ports need Linux with Landlock; without any of them, Landlock is not used.
+// Limits are limits that a thread puts on itself. They hold for everything that it starts. Limits of
+// files and ports need Linux with Landlock; if there are none, Landlock is not used.
 type Limits struct {
 	// Processes is how many processes and threads the user may have for this one to
 	// start another. The kernel exempts root. 0: no limit.
@@ -31,8 +31,8 @@ const (
 	Scoped = 6
 )
 
-// What the fields of the encoding begin with. JSON would take the guard longer to read than it
-// takes the kernel to apply.
+// The first byte of each field of the encoding. The encoding is not JSON, because the guard would
+// need more time to decode that than the kernel needs to apply the limits.
 const (
 	fieldProcesses = 'n'
 	fieldRead      = 'r'
@@ -42,7 +42,7 @@ const (
 	fieldEnd       = "\x00" // no path has it
 )
 
-// Encode returns the limits for Apply; those of nil are none.
+// Encode returns the limits for Apply. Nil means no limits.
 func (l *Limits) Encode() string {
 	if l == nil {
 		return ""
@@ -94,9 +94,9 @@ func decode(text string) (l Limits, err error) {
 	return l, err
 }
 
-// Apply puts what Encode returned on this thread, which must be locked, and on all that it
-// starts; the number of processes on the whole process. It never does less than it was
-// asked for.
+// Apply applies what Encode returned to this thread, which must be locked to its goroutine, and to
+// all that it starts. The number of processes applies to the whole process. If it cannot apply
+// everything, it returns an error.
 func Apply(text string) error {
 	l, err := decode(text)
 	if err != nil {

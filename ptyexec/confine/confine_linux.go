@@ -19,8 +19,8 @@ func Version() int {
 	return v
 }
 
-// apply uses the calls of go-landlock, not its Config: that restricts every thread of the process, and
-// each of them gets a copy of all rules.
+// apply uses the system calls of go-landlock, not its Config: that restricts every thread of the process,
+// and copies all rules for each.
 func (l *Limits) apply() error {
 	handled, err := l.handled(Version())
 	if err != nil {
@@ -80,7 +80,7 @@ const (
 		ll.AccessFSMakeReg | ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeBlock | ll.AccessFSMakeSym | ll.AccessFSRefer
 )
 
-// handled is everything that the kernel knows: what no rule allows is refused.
+// handled has every right that the kernel knows, so that whatever no rule allows is refused.
 func (l *Limits) handled(version int) (all ll.RulesetAttr, err error) {
 	if version < Min || l.Ports != nil && version < TCP {
 		return all, syscall.ENOSYS
@@ -98,7 +98,7 @@ func (l *Limits) handled(version int) (all ll.RulesetAttr, err error) {
 	return all, nil
 }
 
-// rules adds rules to a set. Hundreds of them are usual, and each call of the kernel counts.
+// rules adds rules to a set. There are often hundreds, so it saves system calls.
 type rules struct {
 	set    int
 	folder int    // open, so that its entries need no way of their own; AT_FDCWD: none
@@ -113,7 +113,7 @@ func (r *rules) allow(path string, dir, file uint64) error {
 		r.leave()
 		fd, err := unix.Open(folder, unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return nil //nolint:nilerr // what cannot be reached stays refused
+			return nil //nolint:nilerr // without a rule, the path is refused anyway
 		}
 		r.folder, r.name = fd, folder
 	}
@@ -131,7 +131,7 @@ func (r *rules) allow(path string, dir, file uint64) error {
 	return err
 }
 
-// leave closes the folder.
+// leave closes the open folder.
 func (r *rules) leave() {
 	if r.folder >= 0 {
 		_ = unix.Close(r.folder)

@@ -4,7 +4,7 @@ package confine
 
 import "golang.org/x/sys/unix"
 
-// limitProcesses never raises a limit.
+// limitProcesses lowers the limit of processes to most. It never raises a limit.
 func limitProcesses(most uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &now); err != nil {

@@ -1,5 +1,5 @@
-// Package cover makes what must not come into being exist as something harmless for as
-// long as a program runs, so that a sandbox can mount something on it.
+// Package cover creates harmless placeholders where a program must not create files. They
+// exist as long as the program runs, so that a sandbox can mount something on them.
 package cover
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Places are what to make, each where nothing is. All paths are absolute.
+// Places are what to create. Each path is absolute, and nothing exists there yet.
 type Places struct {
 	Dirs    []string `json:"dirs,omitempty"`    // with the sticky bit, which marks them as ours
 	Sockets []string `json:"sockets,omitempty"` // git does not see them
@@ -25,21 +25,21 @@ type Places struct {
 	Stages []Stage `json:"stages,omitempty"` // for one program only, too
 }
 
-// File is a file that can only be read, or the copy of another one, which its owner can write.
+// File is a read-only file, or a copy of another file that its owner can write.
 type File struct {
 	Path string `json:"path"`
 	Text string `json:"text,omitempty"`
-	From string `json:"from,omitempty"` // what it is a copy of; empty: of nothing
+	From string `json:"from,omitempty"` // the file to copy; empty: it is not a copy
 }
 
-// Encode returns the places for Make; those of nil are none.
+// Encode returns the places for Make. Nil means no places.
 func (p *Places) Encode() (string, error) {
 	text, err := json.Marshal(p)
 	return string(text), err
 }
 
-// Held are places while a program runs.
-type Held struct {
+// Lease keeps places in existence while a program runs. Release ends it.
+type Lease struct {
 	places Places
 	stages []*staged
 	locks  map[string]*os.File // the folders that places are in
@@ -50,10 +50,11 @@ const (
 	pause    = 2 * time.Millisecond // between two attempts
 )
 
-// Make makes what Encode returned. Several processes may hold the same places: the last
-// one that releases them removes them. So each holds a shared lock on their folders.
-func Make(text string) (*Held, error) {
-	h := &Held{locks: map[string]*os.File{}}
+// Make creates the places that Encode returned. Several processes may hold the same places, and
+// the last one to release them removes them. So each holds a shared lock on their folders. The
+// Lease is not nil, and must be released, also after an error.
+func Make(text string) (*Lease, error) {
+	h := &Lease{locks: map[string]*os.File{}}
 	if err := json.Unmarshal([]byte(text), &h.places); err != nil {
 		return h, err
 	}
@@ -122,7 +123,7 @@ func (f File) make() error {
 }
 
 // lock locks the folder that a path is in.
-func (h *Held) lock(path string, how int, bound time.Duration) error {
+func (h *Lease) lock(path string, how int, bound time.Duration) error {
 	dir := filepath.Dir(path)
 	if h.locks[dir] != nil {
 		return nil
@@ -143,8 +144,8 @@ func (h *Held) lock(path string, how int, bound time.Duration) error {
 	}
 }
 
-// Release removes what Make made, where no other process holds it. It may be called again.
-func (h *Held) Release() {
+// Release removes what Make created, unless another process holds it. It may be called more than once.
+func (h *Lease) Release() {
 	for _, s := range h.stages {
 		_ = s.release() // then the file is as it was
 	}
@@ -166,9 +167,9 @@ func (h *Held) Release() {
 	h.locks = nil
 }
 
-// Tidy removes places that nobody holds any more: the machine went down meanwhile.
+// Tidy removes places that were left behind, such as after a power failure, and that nobody holds.
 func (p Places) Tidy() {
-	h := &Held{places: p, locks: map[string]*os.File{}}
+	h := &Lease{places: p, locks: map[string]*os.File{}}
 	all := slices.Concat(p.Dirs, p.Sockets)
 	for _, f := range p.Files {
 		all = append(all, f.Path)
@@ -185,7 +186,7 @@ func (p Places) isFile(path string) bool {
 	return slices.ContainsFunc(p.Files, func(f File) bool { return f.Path == path && f.Unchanged() })
 }
 
-// remove removes the places that are as they were made.
+// remove removes the places that are unchanged since they were made.
 func (p Places) remove(mine func(path string) bool) {
 	for _, f := range p.Files {
 		if mine(f.Path) && f.Unchanged() {
@@ -200,7 +201,7 @@ func (p Places) remove(mine func(path string) bool) {
 	dirs := slices.SortedStableFunc(slices.Values(p.Dirs), func(a, b string) int { return strings.Compare(b, a) })
 	for _, dir := range dirs {
 		if mine(dir) && Is(dir) {
-			_ = os.Remove(dir) // one that is not empty stays
+			_ = os.Remove(dir) // fails for a folder that is not empty
 		}
 	}
 }
@@ -232,8 +233,8 @@ func Is(path string) bool {
 		Ignore(filepath.Join(path, entries[0].Name())).Unchanged())
 }
 
-// IgnoreName is the name of the file that lists what git leaves out.
+// IgnoreName is the name of git's file of ignored paths.
 const IgnoreName = ".gitignore"
 
-// Ignore is such a file at path. It hides everything in its folder from git, itself included.
+// Ignore is such a file at path. It makes git ignore everything in its folder, itself included.
 func Ignore(path string) File { return File{Path: path, Text: "*\n"} }

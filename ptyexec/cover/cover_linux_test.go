@@ -11,7 +11,7 @@ func places(dir string) Places {
 	return Places{Dirs: []string{at("folder")}, Sockets: []string{at("socket"), at("folder/in")}, Files: []File{{Path: at("file"), Text: "x"}}}
 }
 
-func hold(t *testing.T, p Places) *Held {
+func hold(t *testing.T, p Places) *Lease {
 	t.Helper()
 	text, err := p.Encode()
 	if err != nil {

@@ -21,7 +21,7 @@ type Stage struct {
 	Dir  string `json:"dir"` // must not exist; removed whatever is in it
 	File string `json:"file"`
 	To   string `json:"to,omitempty"` // where it goes instead, if it is another text; empty: into File
-	// Notes are more files in the folder of File; they may be missing, and come into being.
+	// Notes are more files in the folder of File. They may be missing, and the program may create them.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -40,7 +40,7 @@ func Notes(folder string, names []string) (all []string) {
 	return all
 }
 
-// mostStaged is how many bytes of a file come back.
+// mostStaged is how many bytes of a staged file are copied back at most.
 const mostStaged = 16 << 20
 
 // staged is a Stage while the program runs.
@@ -50,7 +50,7 @@ type staged struct {
 	was  []original
 }
 
-// original is a file before the program starts.
+// original is a staged file as it was before the program started.
 type original struct {
 	path, to string
 	text     []byte // nil: the file is missing
