@@ -18,16 +18,29 @@ fail() {
 	echo "install.sh: $*" >&2
 	exit 1
 }
+# clean takes away what was begun: copies, and the folders that were made for them.
 # shellcheck disable=SC2317 # called by trap
-clean() { [ -z "$work" ] || rm -rf "$work"; }
+clean() {
+	[ -n "$work" ] || return 0
+	while IFS='|' read -r _ target _; do rm -f "$target.new"; done <"$work/list"
+	while read -r dir; do rmdir "$dir" 2>/dev/null || true; done <"$work/missing"
+	rm -rf "$work"
+}
+# shellcheck disable=SC2317 # called by trap
+interrupted() {
+	echo "install.sh: interrupted; nothing was changed" >&3
+	exit "$1"
+}
+exec 3>&2 # where the errors of a command are hidden, too
 trap clean EXIT
-trap 'exit 130' INT TERM
+trap 'interrupted 130' INT
+trap 'interrupted 143' TERM HUP
 
 fetch() { # URL FILE
 	if command -v curl >/dev/null; then
-		curl -fsSL --connect-timeout 20 -o "$2" "$1" 2>/dev/null
+		curl -fsSL --connect-timeout 20 --speed-limit 1 --speed-time 30 -o "$2" "$1" 2>/dev/null
 	elif command -v wget >/dev/null; then
-		wget -q -T 20 -O "$2" "$1" 2>/dev/null
+		wget -q -T 20 -t 2 -O "$2" "$1" 2>/dev/null
 	else
 		fail "needs curl or wget"
 	fi
@@ -40,6 +53,8 @@ sha256() {
 		shasum -a 256 "$1"
 	fi | cut -d ' ' -f 1
 }
+
+folders="bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d"
 
 # files lists what belongs to ralph, below the prefix.
 files() {
@@ -59,6 +74,7 @@ case ${1:-} in
 --uninstall)
 	! foreign || fail "$prefix/bin/ralph is another program, and was left alone"
 	files | while read -r file; do rm -f "$prefix/$file"; done
+	for folder in $folders; do (cd "$prefix" && rmdir -p "$folder") 2>/dev/null || true; done # those that are empty
 	echo "removed ralph from $prefix"
 	exit 0
 	;;
@@ -77,17 +93,22 @@ aarch64 | arm64) arch=arm64 ;;
 *) fail "no release for the processor $(uname -m); build ralph with: make install" ;;
 esac
 
+work=$(mktemp -d 2>/dev/null) || fail "cannot make a temporary folder in ${TMPDIR:-/tmp}; nothing was changed"
+list=$work/list
+touch "$list" "$work/missing"
 # Of each folder, what exists of its path must be a folder that this user may write to.
-for folder in bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d; do
+for folder in $folders; do
 	dir=$prefix/$folder
-	while [ ! -e "$dir" ]; do dir=$(dirname "$dir"); done
+	while [ ! -e "$dir" ]; do
+		echo "$dir" >>"$work/missing"
+		dir=$(dirname "$dir")
+	done
 	if [ ! -d "$dir" ] || [ ! -w "$dir" ]; then
 		fail "cannot write to $dir; choose another folder, as in: PREFIX=~/ralph sh install.sh"
 	fi
 done
 ! foreign || fail "$prefix/bin/ralph is another program, and was left alone; move it, or choose another folder: PREFIX=~/ralph sh install.sh"
 
-work=$(mktemp -d)
 if [ -z "$version" ]; then
 	fetch "$url/latest/download/checksums.txt" "$work/checksums.txt" || fail "cannot reach $url; nothing was changed"
 	version=$(sed -n "s/.* ralph_\(.*\)_${os}_$arch\.tar\.gz\$/\1/p" "$work/checksums.txt" | head -n 1)
@@ -105,7 +126,7 @@ want=$(sed -n "s/^\([0-9a-f]\{64\}\)  $archive\$/\1/p" "$work/checksums.txt")
 [ "$(sha256 "$work/$archive")" = "$want" ] ||
 	fail "$archive does not have the checksum of the release; it was not installed"
 
-tar -C "$work" -xzf "$work/$archive" || fail "$archive cannot be unpacked; nothing was changed"
+tar -C "$work" -xzf "$work/$archive" 2>/dev/null || fail "$archive cannot be unpacked; nothing was changed"
 from=$work/ralph_${version}_${os}_$arch
 said=$("$from/ralph" --version 2>&1) || fail "the downloaded program does not run here: $said"
 
@@ -113,7 +134,6 @@ before=
 if [ -x "$prefix/bin/ralph" ]; then before=$("$prefix/bin/ralph" --version 2>/dev/null || echo "ralph of an unknown version"); fi
 
 # Everything is copied before the first file is replaced, so that a full disk changes nothing.
-list=$work/list
 add() { echo "$from/$1|$prefix/$2|$3" >>"$list"; } # SOURCE TARGET MODE
 add ralph bin/ralph 755
 add ralph-hub bin/ralph-hub 755
@@ -122,11 +142,10 @@ add completions/ralph.bash share/bash-completion/completions/ralph 644
 add completions/_ralph share/zsh/site-functions/_ralph 644
 add completions/ralph.fish share/fish/vendor_completions.d/ralph.fish 644
 while IFS='|' read -r source target mode; do
-	if ! { mkdir -p "$(dirname "$target")" && cp "$source" "$target.new" && chmod "$mode" "$target.new"; } 2>/dev/null; then
-		while IFS='|' read -r _ target _; do rm -f "$target.new"; done <"$list"
+	{ mkdir -p "$(dirname "$target")" && cp "$source" "$target.new" && chmod "$mode" "$target.new"; } 2>/dev/null ||
 		fail "cannot write $target; nothing was changed"
-	fi
 done <"$list"
+trap '' INT TERM HUP # all of it, or nothing
 while IFS='|' read -r _ target _; do mv -f "$target.new" "$target"; done <"$list"
 ln -sf ralph "$prefix/bin/ralph-status"
 ln -sf ralph "$prefix/bin/ralph-monitor"

@@ -111,10 +111,10 @@ func (s *site) install(uid uint32, env ...string) (out string, ok bool) {
 	return string(text), err == nil
 }
 
-// tree lists what is in the home, with sizes.
+// tree lists what is in the home, files with size and time.
 func (s *site) tree() string {
 	s.Helper()
-	out, err := exec.Command("find", s.home, "-printf", "%p %s %T@\n").Output()
+	out, err := exec.Command("find", s.home, "-type", "d", "-printf", "%p\n", "-o", "-printf", "%p %s %T@\n").Output()
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -156,7 +156,20 @@ func TestInstall_intoTheHome_andAway(t *testing.T) {
 			t.Error(out)
 		}
 	}
-	if left, err := exec.Command("find", s.home, "!", "-type", "d").Output(); err != nil || len(left) > 0 {
+	if left, err := exec.Command("find", s.home, "-mindepth", "2").Output(); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %s", err, left)
+	}
+}
+
+// Once the first file is replaced, the rest follows.
+func TestInstall_interruptedAtTheEnd_isComplete(t *testing.T) {
+	s := newSite(t)
+	s.write("fake/mv", "#!/bin/sh\nkill -INT $PPID\nexec /bin/mv \"$@\"\n", 0o755)
+	out, ok := s.install(0, "PATH="+s.home+"/fake:"+os.Getenv("PATH"))
+	if !ok || !strings.HasPrefix(out, "installed ralph ") {
+		t.Error(ok, out)
+	}
+	if left, err := exec.Command("find", s.home, "-name", "*.new").Output(); err != nil || len(left) > 0 {
 		t.Errorf("left: %v %s", err, left)
 	}
 }
@@ -181,6 +194,20 @@ func TestInstall_whatFails_isOneLineAndChangesNothing(t *testing.T) {
 			s.write("fake/uname", "#!/bin/sh\ncase $1 in -s) echo Linux;; *) echo pdp11;; esac\n", 0o755)
 		}, 0, nil},
 		{"another ralph", ".local/bin/ralph is another program", func(s *site) { s.write(".local/bin/ralph", "#!/bin/sh\ntouch started\n", 0o755) }, 0, nil},
+		{"an archive that is none", "cannot be unpacked", func(s *site) {
+			s.files["/download/v1.2.3/"+archive] = []byte("x")
+			s.files["/latest/download/checksums.txt"] = fmt.Appendf(nil, "%x  %s\n", sha256.Sum256([]byte("x")), archive)
+		}, 0, nil},
+		{"no temporary folder", "cannot make a temporary folder in /nowhere", func(*site) {}, 0, []string{"TMPDIR=/nowhere"}},
+		{"interrupted download", "interrupted; nothing was changed", func(s *site) {
+			s.write("fake/sed", "#!/bin/sh\nkill -TERM $(ps -o ppid= $PPID)\nexec /bin/sed \"$@\"\n", 0o755)
+		}, 0, nil},
+		{"interrupted copy", "interrupted; nothing was changed", func(s *site) {
+			s.write("fake/cp", "#!/bin/sh\n/bin/cp \"$@\"\nkill -INT $PPID\n", 0o755)
+		}, 0, nil},
+		{"full disk", "cannot write ", func(s *site) {
+			s.write("fake/cp", "#!/bin/sh\ncase $1 in *.fish) exit 1;; esac\nexec /bin/cp \"$@\"\n", 0o755)
+		}, 0, nil},
 		{"no address", "set RALPH_URL", func(s *site) { s.url = "" }, 0, nil},
 		{"unknown argument", "unknown argument --force", func(s *site) { s.env = []string{"--force"} }, 0, nil},
 	} {
