@@ -69,15 +69,15 @@ func sendAbout(f *cmdline.Factory, r *state.Reader, q state.Request, task string
 	if !slices.Contains(running, task) {
 		return cmdline.UsageError("task %q is not worked on; these are: %s", task, termtext.Some(running, 10))
 	}
-	if err := state.Send(r.Dir(), whose(f, r, q).About(task)); err != nil {
+	if err := state.Send(r.Dir(), markAgent(f, r, q).About(task)); err != nil {
 		return err
 	}
 	f.Say("asked run %s to %s task %s", s.RunID, q, task)
 	return nil
 }
 
-// whose is the request with a mark if an agent makes it.
-func whose(f *cmdline.Factory, r *state.Reader, q state.Request) state.Request {
+// markAgent marks a request that an agent makes.
+func markAgent(f *cmdline.Factory, r *state.Reader, q state.Request) state.Request {
 	if f.Inside(filepath.Dir(r.Dir())) != "" {
 		return q.OfAgent()
 	}
@@ -85,7 +85,7 @@ func whose(f *cmdline.Factory, r *state.Reader, q state.Request) state.Request {
 }
 
 func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Request) error {
-	if err := state.Send(r.Dir(), whose(f, r, q)); err != nil {
+	if err := state.Send(r.Dir(), markAgent(f, r, q)); err != nil {
 		return err
 	}
 	f.Say("asked run %s (pid %d) to %s%s", owner.RunID, owner.PID, q, about(q, r))

@@ -25,7 +25,7 @@ import (
 // stateHome is the user's folder for state.
 func stateHome() string { return projects.StateHome(os.Getenv) }
 
-// way is how a verb reaches a fleet.
+// way has the flags that say how a verb reaches a fleet.
 type way struct{ url, creds, labels string }
 
 func (w *way) flags(cmd *cobra.Command, url, labels string) {
@@ -34,7 +34,7 @@ func (w *way) flags(cmd *cobra.Command, url, labels string) {
 	cmd.Flags().StringVar(&w.labels, "label", "", labels)
 }
 
-// access is the fleet; without a URL it is what the server on this machine says.
+// access says how to reach the fleet. Without a URL, it is the server on this machine.
 func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.Access, error) {
 	if w.url == "" {
 		a, err := local(stateHome())
@@ -160,7 +160,7 @@ func newWorkerCmd() *cobra.Command {
 	return cmd
 }
 
-// beside is the ralph that stands beside this program, else the one in PATH.
+// beside is the ralph in the folder of this program, else the one in PATH.
 func beside() string {
 	if self, err := os.Executable(); err == nil {
 		path := filepath.Join(filepath.Dir(self), "ralph")
@@ -171,7 +171,7 @@ func beside() string {
 	return "ralph"
 }
 
-// versionOf is that of a ralph; empty: unknown.
+// versionOf is the version of a ralph; empty: unknown.
 func versionOf(ctx context.Context, program string) string {
 	out, err := exec.CommandContext(ctx, program, "--version").Output()
 	_, version, ok := strings.Cut(strings.TrimSpace(string(out)), "ralph ")

@@ -26,7 +26,7 @@ const (
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 
-// exited is how the program ended that a verb ran.
+// exited is the exit code of the program that a verb ran.
 type exited int
 
 func (e exited) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -96,7 +96,7 @@ func newProxyCmd() *cobra.Command {
 	return cmd
 }
 
-// untilEOF ends with stdin: with the death of the process that holds its other end.
+// untilEOF returns a context that ends with stdin, and so with the process that holds the other end.
 func untilEOF(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	go func() {

@@ -76,7 +76,7 @@ func newMCPCmd() *cobra.Command {
 	return cmd
 }
 
-// findRalph returns the program that stands beside this one, else the one in PATH.
+// findRalph returns the ralph in the folder of this program, else the one in PATH.
 func findRalph() (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "ralph")); err == nil {
@@ -90,7 +90,7 @@ func findRalph() (string, error) {
 	return path, nil
 }
 
-// doorOf is the way in.
+// doorOf makes the access control of the dashboard.
 func doorOf(s touch.Serve, stateHome string) (*door.Door, error) {
 	if stateHome == "" {
 		return nil, errors.New("neither XDG_STATE_HOME nor HOME is set")
@@ -106,7 +106,7 @@ func doorOf(s touch.Serve, stateHome string) (*door.Door, error) {
 	return d, err
 }
 
-// serve shows the dashboard until ctx ends. A run does not know of it.
+// serve serves the dashboard until ctx ends. Runs do not depend on it.
 func serve(ctx context.Context, s touch.Serve, ralph string, out io.Writer) error {
 	stateHome := projects.StateHome(os.Getenv)
 	if run := os.Getenv(state.InsideVar); run != "" && (s.Actions || s.Link) {

@@ -21,7 +21,7 @@ import (
 
 const (
 	greeting = time.Minute     // for an agent to answer the first message
-	parting  = 2 * time.Second // for it to stop by itself
+	parting  = 2 * time.Second // for an agent to stop by itself
 	// authRequired is the protocol's code of an agent without a login.
 	authRequired = -32000
 )
@@ -36,8 +36,8 @@ type Call struct {
 	Policy  Policy
 }
 
-// Run makes the call and prints it on out. It returns an error if the agent did not end its turn, which out has said, too. How a
-// turn ended is in the last record.
+// Run makes the call and prints it on out. The last record says how the turn ended. It returns an error if the agent did not end
+// its turn; out says that, too.
 func (c Call) Run(ctx context.Context, out io.Writer) error {
 	p := newPrinter(out)
 	stop, err := c.talk(ctx, p)
@@ -109,7 +109,7 @@ func (c Call) turn(ctx context.Context, conn *sdk.ClientSideConnection, p *print
 			return "", err
 		}
 	}
-	p.listen() // what a resumed session repeats has passed
+	p.listen() // before this, a resumed session repeats old updates
 	answer, err := conn.Prompt(ctx, sdk.PromptRequest{SessionId: session.id, Prompt: []sdk.ContentBlock{sdk.TextBlock(c.Prompt)}})
 	p.used(answer.Usage)
 	return answer.StopReason, err
@@ -119,11 +119,11 @@ func (c Call) turn(ctx context.Context, conn *sdk.ClientSideConnection, p *print
 type session struct {
 	id     sdk.SessionId
 	model  string   // empty: not said
-	models []string // that it offers; nil: not said
+	models []string // those that the agent offers; nil: not said
 }
 
-// open opens a session: a new one, or the one to resume. An agent that wants to be told how to log in is
-// told to take the key from the environment, if there is one.
+// open opens a session: a new one, or the one to resume. If the agent asks how to log in, it is told to use
+// the key in the environment, if there is one.
 func (c Call) open(ctx context.Context, conn *sdk.ClientSideConnection, hello sdk.InitializeResponse) (session, error) {
 	try := func() (s session, err error) {
 		if c.Session != "" {
@@ -176,7 +176,7 @@ func setModel(ctx context.Context, conn *sdk.ClientSideConnection, s session, mo
 	return nil
 }
 
-// plain is an error in words: that of the agent, with its details, instead of the protocol's record.
+// plain is an error in words: the agent's message with its details, not the protocol's record.
 func plain(err error) string {
 	var refused *sdk.RequestError
 	if !errors.As(err, &refused) {

@@ -8,7 +8,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// client is ralph's end of the conversation. It offers neither files nor terminals: the agent has its own.
+// client is ralph's end of the connection. It offers neither files nor terminals: the agent has its own.
 type client struct {
 	printer *printer
 	policy  Policy
@@ -16,7 +16,7 @@ type client struct {
 	said    *paced
 }
 
-// backlog are the updates that are not printed yet. The library ends a connection whose updates are not taken fast enough.
+// backlog has the updates that are not printed yet. The library ends a connection whose updates are not read fast enough.
 type backlog struct {
 	mu   sync.Mutex
 	all  []sdk.SessionUpdate
@@ -35,7 +35,7 @@ func (b *backlog) add(u sdk.SessionUpdate) {
 	}
 }
 
-// drain prints what there is.
+// drain prints the backlog.
 func (b *backlog) drain(p *printer) {
 	b.mu.Lock()
 	defer b.mu.Unlock() // so that no other call overtakes this one
@@ -57,7 +57,7 @@ func (b *backlog) print(p *printer, done <-chan struct{}) {
 	}
 }
 
-// announced bounds how long a request for permission waits for the call that it is about.
+// announced is how long a request for permission waits until an update has announced its tool call.
 const announced = 2 * time.Second
 
 var _ sdk.Client = (*client)(nil)

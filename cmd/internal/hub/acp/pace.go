@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	ahead   = 512         // updates that the library may have taken and not handed over; it ends a connection at 1,024
-	patient = time.Second // for it to hand one over; it may have found one invalid
+	ahead   = 512         // updates that the library may hold at a time; it ends a connection at 1,024
+	patient = time.Second // for the library to hand over an update; it may have dropped an invalid one
 )
 
 // paced passes on what an agent says, a line at a time, no faster than its updates are handed over.
@@ -27,7 +27,7 @@ func newPaced(r io.Reader) *paced {
 	return &paced{from: bufio.NewReaderSize(r, 64<<10), less: make(chan struct{}, 1)}
 }
 
-// handed says that an update was handed over.
+// handed counts an update that the library has handed over.
 func (p *paced) handed() {
 	p.mu.Lock()
 	p.open = max(0, p.open-1)

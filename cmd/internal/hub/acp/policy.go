@@ -10,7 +10,7 @@ import (
 	"ralph/runner/agent/argv"
 )
 
-// Policy says what an agent may do that asks first. Reading and searching it always may.
+// Policy decides what an agent may do when it asks for permission. It may always read and search.
 type Policy struct {
 	Mode    string   // one of argv's permission modes; empty: as PermitAllowedTools
 	Allowed []string // entries in Claude Code's syntax

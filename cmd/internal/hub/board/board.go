@@ -1,6 +1,6 @@
-// Package board shows runs in a browser: the model that status, the monitor and the report draw
-// from, as pages that need no script, load nothing from elsewhere and stay up to date with one.
-// It reads what ralph writes, and acts by running ralph's verbs.
+// Package board shows runs in a browser, from the same model as status, the monitor and the
+// report. The pages load nothing from elsewhere and work without scripts; with scripts, they
+// update themselves. It reads what ralph writes, and acts by running ralph's verbs.
 package board
 
 import (
@@ -22,13 +22,13 @@ import (
 // Board is the dashboard of one user.
 type Board struct {
 	Door     *door.Door
-	Actions  bool            // whoever is logged in may act
+	Actions  bool            // users who are logged in may act
 	Ralph    string          // the program
 	Projects func() []string // folders
 
 	once    sync.Once
 	ctx     context.Context
-	mark    string // stands in pages where the token of a form belongs
+	mark    string // placeholder in pages for the token of a form
 	mu      sync.Mutex
 	feeds   map[string]*feed // by folder
 	runs    *list
@@ -64,7 +64,7 @@ func (b *Board) Handler(ctx context.Context) http.Handler {
 	return b.Door.Guard(bounded(mux))
 }
 
-// bounded keeps a client that does not read from holding a page for ever. Streams set a bound of their own.
+// bounded sets a write deadline, against clients that do not read. Streams set one of their own.
 func bounded(next http.Handler) http.Handler {
 	const page = 30 * time.Second
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,7 @@ func (p project) reader() *state.Reader { return state.Open(filepath.Join(p.Dir,
 // Path is the address of a run.
 func (p project) Path(run string) string { return "/p/" + p.Key + "/r/" + run }
 
-// all are the projects in which something has run.
+// all lists the projects in which something has run.
 func (b *Board) all() (all []project) {
 	for _, dir := range b.Projects() {
 		if p := (project{keyOf(dir), dir}); p.reader().Exists() {
@@ -108,7 +108,7 @@ func (b *Board) project(w http.ResponseWriter, r *http.Request) (p project, ok b
 	return p, false
 }
 
-// plainRun refuses anything but the id of a run, which is safe as part of a path.
+// plainRun accepts only an id of a run that is safe as part of a path.
 func plainRun(run string) bool {
 	return run != "" && len(run) < 100 && !strings.ContainsAny(run, `/\`) && !strings.HasPrefix(run, ".")
 }

@@ -13,8 +13,8 @@ import (
 // maxPage is what a page may take, in bytes.
 const maxPage = 100 << 10
 
-// What the lists of a page may take together, in bytes: so that the page stays below 100 KiB,
-// however much there is.
+// What the lists of a page may take together, in bytes, so that the page always stays below
+// 100 KiB.
 const (
 	roomAsked  = 18 << 10
 	roomFound  = 10 << 10
@@ -25,7 +25,7 @@ const (
 	roomLog    = 18 << 10
 )
 
-// within keeps as many of the first as have room. text is what is shown of one; frame is what stands around it.
+// within keeps the first elements that fit into room bytes. text returns what is shown of one; frame is the HTML around it.
 func within[T any](all []T, room, frame int, text func(T) string) []T {
 	for i, v := range all {
 		if room -= frame + len(html.EscapeString(text(v))); room < 0 {
@@ -58,14 +58,14 @@ func (d *runData) trim() {
 }
 
 func mapped[T any](all []T, f func(T) T) []T {
-	all = slices.Clone(all) // they are the model's
+	all = slices.Clone(all) // the originals belong to the model
 	for i := range all {
 		all[i] = f(all[i])
 	}
 	return all
 }
 
-// questions are the open ones, as far as there is room for them.
+// questions are the open questions, as many as there is room for.
 func questions(open []question.Question) []question.Question {
 	return within(mapped(open, bound), roomAsked, 1200, func(q question.Question) string {
 		text := q.Title + q.Text + q.Advice
@@ -76,7 +76,7 @@ func questions(open []question.Question) []question.Question {
 	})
 }
 
-// findings are what a person has to look at, as far as there is room for it.
+// findings are the items that a person has to look at, as many as there is room for.
 func findings(all []state.ReviewItem) []state.ReviewItem {
 	return within(mapped(all, func(i state.ReviewItem) state.ReviewItem {
 		i.Text, i.Show = termtext.Fit(termtext.Line(i.Text), 400), fit(i.Show)

@@ -46,7 +46,7 @@ type runData struct {
 	Verdicts  []string
 }
 
-// LatestNotes are few, as the others are in the log.
+// LatestNotes are the latest few notes. The log has the others.
 func (d runData) LatestNotes() []view.Note {
 	return mapped(d.Notes[max(0, len(d.Notes)-8):], func(n view.Note) view.Note { n.Text = fit(n.Text); return n })
 }
@@ -96,7 +96,7 @@ func rowsOf(m *view.Model, now time.Time) (rows []summary.IterationRow) {
 	return within(rows, roomRows, 200, func(r summary.IterationRow) string { return r.Title + r.Text })
 }
 
-// window is a part of the tasks that begins with the last ones that are done.
+// window is a part of the tasks. It begins with the last few that are done.
 func window(all []taskRow) []taskRow {
 	first := slices.IndexFunc(all, func(t taskRow) bool { return t.State != "done" && t.State != "dropped" })
 	if len(all) <= maxTasks {

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	redraw = 150 * time.Millisecond // between two of a busy run
+	redraw = 150 * time.Millisecond // between two updates of a busy run
 	linger = 30 * time.Second       // how long a feed waits for another viewer
 )
 
-// feed follows the run of one project, once for all who look at it.
+// feed follows the run of one project. All of its viewers share it.
 type feed struct {
 	*topic
 	project
@@ -28,7 +28,7 @@ type feed struct {
 	slow  slow
 }
 
-// feed returns the feed of a project, after its first look; nil: the request was given up.
+// feed returns the feed of a project, once it has read the run; nil: the client has gone.
 func (b *Board) feed(r *http.Request, p project) *feed {
 	b.mu.Lock()
 	f := b.feeds[p.Dir]

@@ -93,7 +93,7 @@ func (d *iterationData) read(r *http.Request) bool {
 	pages := cutPages(len(lines), maxLog1, func(i int) int { return len(lines[i].Text) + 60 })
 	at := number(r, "log")
 	if at < 0 || at >= len(pages) {
-		at = len(pages) - 1 // the end, which says what came of it
+		at = len(pages) - 1 // the last page, which has the outcome
 	}
 	d.Log = lines[pages[at][0]:pages[at][1]]
 	d.Before, d.After = around("log", at, len(pages))
@@ -122,7 +122,7 @@ func around(name string, at, of int) (before, after string) {
 	return before, after
 }
 
-// diff asks ralph what the iteration changed.
+// diff asks ralph for the changes of the iteration.
 func (b *Board) diff(ctx context.Context, d *iterationData, at int) {
 	ctx, cancel := context.WithTimeout(ctx, verbTime)
 	defer cancel()

@@ -20,7 +20,7 @@ const (
 	maxPast   = 40
 )
 
-// list is the page of all runs. It is looked at once a second while somebody does.
+// list is the page of all runs. It is updated once a second while somebody views it.
 type list struct {
 	*topic
 	board   *Board
@@ -48,7 +48,7 @@ type pastRow struct {
 	When string
 }
 
-// look draws the list anew.
+// look updates the list.
 func (l *list) look(now time.Time) {
 	var d struct {
 		Cards []card
@@ -105,7 +105,7 @@ func openQuestions(p project) (open []question.Question) {
 	return open
 }
 
-// start looks once a second until nobody follows.
+// start updates the list once a second until it has no viewer.
 func (l *list) start() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

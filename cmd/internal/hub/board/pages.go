@@ -15,14 +15,14 @@ import (
 	"ralph/state/view/summary"
 )
 
-// projectPage leads to the current run.
+// projectPage redirects to the current run.
 func (b *Board) projectPage(w http.ResponseWriter, r *http.Request) {
 	if p, ok := b.project(w, r); ok {
 		http.Redirect(w, r, p.Path(view.Gather(p.reader(), time.Now()).Status.RunID), http.StatusSeeOther)
 	}
 }
 
-// current returns the feed of a run that is its project's latest; nil: it is not.
+// current returns the feed of a run; nil: it is not its project's latest run.
 func (b *Board) current(r *http.Request, p project, run string) *feed {
 	s := view.Gather(p.reader(), time.Now())
 	if run != s.Status.RunID && (!s.Alive || run != s.Owner.RunID) {
@@ -57,7 +57,7 @@ func (b *Board) runPage(w http.ResponseWriter, r *http.Request) {
 	b.show(w, r, shown)
 }
 
-// runLinks are what a page of a run leads to.
+// runLinks are the links on the page of a run.
 type runLinks struct {
 	project
 	Run string
@@ -88,7 +88,7 @@ func (b *Board) pastPage(w http.ResponseWriter, r *http.Request, p project) {
 	b.show(w, r, page{Title: p.Name(), Back: "/", Body: "past", Data: d})
 }
 
-// past is what is known of an earlier run, from its record or its events.
+// past returns what is known of an earlier run, from its record or its events; ok is false if nothing is.
 func (b *Board) past(p project, run string) (d pastData, ok bool) {
 	if !plainRun(run) {
 		return d, false
@@ -113,7 +113,7 @@ func (b *Board) past(p project, run string) (d pastData, ok bool) {
 	return d, true
 }
 
-// reportPage is the report without its diffs, which the pages of the iterations have.
+// reportPage shows the report without its diffs: the pages of the iterations have them.
 func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 	p, ok := b.project(w, r)
 	if !ok {

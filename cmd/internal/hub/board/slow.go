@@ -10,10 +10,10 @@ import (
 	"ralph/state/view/report"
 )
 
-// slowEvery is how old may be what takes long to find out.
+// slowEvery is how old the slow parts of a page may get.
 const slowEvery = 15 * time.Second
 
-// slow is what of a page takes long: the plan, as ralph reads it, and a fold of all events.
+// slow has the parts of a page that take long: the plan, as ralph reads it, and a fold of all events.
 type slow struct {
 	tasks  []taskRow
 	report *report.Report // nil: nothing is known
@@ -31,14 +31,14 @@ type taskRow struct {
 	Depth int    `json:"depth"`
 }
 
-// outdated asks for a new look, such as after an iteration.
+// outdated makes the next call of fresh read the slow parts again, such as after an iteration.
 func (f *feed) outdated() {
 	f.mu.Lock()
 	f.slow.due = true
 	f.mu.Unlock()
 }
 
-// fresh returns what is known, and looks again beside the caller if that is old.
+// fresh returns the slow parts as last read. If they are old, it starts to read them again in the background.
 func (f *feed) fresh(ctx context.Context, now time.Time) slow {
 	s := &f.slow
 	if !s.busy && (s.due || now.Sub(s.found) > slowEvery) {

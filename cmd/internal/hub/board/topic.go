@@ -16,7 +16,7 @@ const (
 	maxLog     = 200 // lines of the live log that a page keeps
 	maxStreams = 300
 	patience   = 10 * time.Second // for a client that does not read
-	beatEvery  = 15 * time.Second // so that a client notices a dead connection
+	keepAlive  = 15 * time.Second // so that a client notices a dead connection
 )
 
 // part is a piece of a page that changes.
@@ -28,7 +28,7 @@ type part struct {
 }
 
 // topic is what the viewers of one page follow. A viewer asks for what is newer than what it
-// has: so one who is slow gets less, and holds up nobody.
+// has, so a slow viewer gets fewer updates and does not delay the others.
 type topic struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed with the next change
@@ -48,7 +48,7 @@ type logLine struct {
 
 func newTopic() *topic { return &topic{changed: make(chan struct{}), used: time.Now()} }
 
-// put replaces parts and adds lines. What is as before is not sent again.
+// put replaces parts and adds lines. Unchanged parts are not sent again.
 func (t *topic) put(parts []part, lines []view.Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,7 +95,7 @@ func event(name string, v any) []byte {
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
 }
 
-// since returns the events after a version, that version, and what tells of the next change.
+// since returns the events after a version, the current version, and a channel that the next change closes.
 func (t *topic) since(version uint64) (events []byte, now uint64, changed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,7 +116,7 @@ func (t *topic) since(version uint64) (events []byte, now uint64, changed <-chan
 	return b.Bytes(), t.version, t.changed
 }
 
-// enter counts a viewer; the result counts it out.
+// enter counts a viewer until leave is called.
 func (t *topic) enter() (leave func()) {
 	t.mu.Lock()
 	t.viewers++
@@ -129,7 +129,7 @@ func (t *topic) enter() (leave func()) {
 	}
 }
 
-// idle is how long nobody has looked.
+// idle is how long there has been no viewer; 0: there is one.
 func (t *topic) idle() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,7 +172,7 @@ func (t *topic) latest() (all []view.Line) {
 func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) []byte) {
 	defer t.enter()()
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy that keeps events back shows none
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not buffer events
 	out := http.NewResponseController(w)
 	send := func(data []byte) bool {
 		_ = out.SetWriteDeadline(time.Now().Add(patience)) // without it, the next write shows a dead client
@@ -181,8 +181,8 @@ func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) 
 		}
 		return out.Flush() == nil
 	}
-	beat := time.NewTicker(beatEvery)
-	defer beat.Stop()
+	ticker := time.NewTicker(keepAlive)
+	defer ticker.Stop()
 	if !send([]byte("retry: 2000\n\n")) {
 		return
 	}
@@ -195,7 +195,7 @@ func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) 
 		case <-r.Context().Done():
 			return
 		case <-changed:
-		case <-beat.C:
+		case <-ticker.C:
 			if !send([]byte("event: beat\ndata: 1\n\n")) {
 				return
 			}

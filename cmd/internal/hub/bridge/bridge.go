@@ -1,5 +1,5 @@
-// Package bridge gives a program in a sandbox without a network the way to a proxy
-// outside, through a unix socket.
+// Package bridge connects a program in a sandbox without a network to a proxy outside,
+// through a unix socket.
 package bridge
 
 import (

@@ -1,5 +1,6 @@
 // Package door decides who may see the dashboard and who may act on it. Reading may need a login,
-// acting always does. Nothing is kept: a login is a signed cookie, and a new key ends them all.
+// acting always does. There are no stored sessions: a login is a signed cookie, and a new token ends
+// all of them.
 package door
 
 import (
@@ -32,7 +33,7 @@ const cookieName = "ralph"
 
 // Door has the settings that decide who gets in.
 type Door struct {
-	Token  string   // of the user; it signs, and is a bearer for programs
+	Token  string   // of the user; it signs cookies, and is a bearer token for programs
 	Public *url.URL // behind a proxy: the address that people use; nil if there is none
 	Closed bool     // reading needs a login, too
 	Secure bool     // people use TLS
@@ -40,7 +41,7 @@ type Door struct {
 	Now func() time.Time
 }
 
-// ReadToken reads the user's token. The first call makes it.
+// ReadToken reads the user's token. If the file does not exist, it creates one.
 func ReadToken(file string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return "", fmt.Errorf("make token: %w", err)
@@ -80,13 +81,13 @@ func (d *Door) sign(parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:20])
 }
 
-// seal is a value that is good until a time: "TIME.ID.SIGNATURE".
+// seal makes a signed value that is valid until a time: "TIME.ID.SIGNATURE".
 func (d *Door) seal(kind string, lasts time.Duration) string {
 	until, id := strconv.FormatInt(d.Now().Add(lasts).Unix(), 10), rand.Text()[:16]
 	return until + "." + id + "." + d.sign(kind, until, id)
 }
 
-// errExpired says that a value was good once.
+// errExpired says that a value is ours, but no longer valid.
 var errExpired = errors.New("expired")
 
 func (d *Door) check(kind, value string) error {
@@ -103,7 +104,7 @@ func (d *Door) check(kind, value string) error {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// Link is the address of a login that is good for LinkTime.
+// Link is the address of a login. It is valid for LinkTime.
 func (d *Door) Link(base string) string {
 	return strings.TrimSuffix(base, "/") + "/login?code=" + d.seal("link", LinkTime)
 }
@@ -112,7 +113,7 @@ func (d *Door) Link(base string) string {
 func (d *Door) Login(w http.ResponseWriter, code string) (status int) {
 	err := d.check("link", code)
 	if same(code, d.Token) {
-		err = nil // a person has typed it
+		err = nil // a person has typed the token itself
 	}
 	switch {
 	case errors.Is(err, errExpired):
@@ -150,7 +151,7 @@ func (d *Door) MayAct(r *http.Request) (status int, why string) {
 	return http.StatusOK, ""
 }
 
-// Guard stands before all pages.
+// Guard wraps the handler of all pages.
 func (d *Door) Guard(next http.Handler) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	if d.Public != nil {
@@ -181,7 +182,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// mayRead lets everybody see the way in, and how it looks.
+// mayRead reports whether a request may read. Everybody may read the login page and its style.
 func (d *Door) mayRead(r *http.Request) bool {
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return d.Session(r) != "" || bearer && same(token, d.Token) || slices.Contains([]string{"/login", "/board.css"}, r.URL.Path)

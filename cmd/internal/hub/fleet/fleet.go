@@ -4,9 +4,9 @@
 //	run -- stdin --> Turn -- in.WORKER.TURN.SESSION ----> Worker -- stdin --> ralph turn --away
 //	run <- stdout -- Turn <-- out.TURN.WORKER.SESSION --- Worker <- stdout -- ralph turn --away
 //
-// A worker claims an offer from the Turn that made it. Redelivery does not mean exclusivity: only the
-// session that claimed last is listened to, so that one turn has one result. Each subject of a worker has
-// its name, so that a server can keep it from what is another one's.
+// A worker claims an offer from the Turn that made it. A queue may deliver an offer twice: so Turn listens
+// only to the session that claimed last, and one turn has one result. The subjects of a worker contain its
+// name, so that a server can keep it from the subjects of others.
 package fleet
 
 import (
@@ -30,11 +30,11 @@ import (
 const (
 	ackWait   = 60 * time.Second
 	progress  = 20 * time.Second
-	beat      = 3 * time.Second  // between signs of life
+	beatEvery = 3 * time.Second  // between signs of life
 	gone      = 30 * time.Second // without the server
 	answers   = 3 * ackWait      // without a worker that began
 	silence   = 20 * time.Second // without one the other side is gone
-	misses    = 3                // signs of life that nobody listens to: the worker is gone
+	misses    = 3                // heartbeats in a row that nobody receives: the worker is gone
 	claimWait = 5 * time.Second
 	part      = 512 << 10 // of a line; the default server takes 1 MiB
 	maxFrame  = 1 << 20   // of a message; a larger one is refused
@@ -49,15 +49,15 @@ const CredsVar = "RALPH_FLEET_CREDS"
 // Access is how to reach a fleet.
 type Access struct {
 	URL   string // addresses with commas between; empty: the embedded server of this machine
-	Creds string // a file with NATS credentials; empty: the token
+	Creds string // a file with NATS credentials; empty: Token is used
 	Token string
-	// Cert is what the server's certificate has to be, and Name the host in it; empty: the system knows.
+	// Cert is the server's certificate, and Name the host in it; empty: the system's roots decide.
 	Cert, Name string
 	// waits is true for a server that comes and goes with runs.
 	waits bool
 }
 
-// version is that of offers and sessions. Nobody takes part with another one.
+// version is the version of offers and sessions. Both sides refuse any other.
 const version = 3
 
 // The subjects. who is the name of a worker, id that of a turn.
@@ -66,7 +66,7 @@ func inOf(who, id, session string) string  { return inboxOf(who) + "." + id + ".
 func outOf(id, who, session string) string { return "ralph.out." + id + "." + who + "." + session }
 func inboxOf(who string) string            { return "ralph.in." + who }
 
-// Note is where the embedded server says how it is reached: a file below the state home of the user.
+// Note is the file in which the embedded server says how to reach it, below the user's state home.
 func Note(stateHome string) string { return filepath.Join(stateHome, "ralph", "fleet", "server.json") }
 
 // note is what the file says.
@@ -122,12 +122,12 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 	}
 	conn, err := nats.Connect(a.URL, options...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", shown(a.URL), err)
+		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", redactURLs(a.URL), err)
 	}
 	js, err := jetstream.New(conn)
 	if err != nil {
 		conn.Close()
-		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", shown(a.URL), err)
+		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", redactURLs(a.URL), err)
 	}
 	return conn, js, nil
 }
@@ -164,8 +164,8 @@ func (a Access) who() (string, error) {
 	return name, nil
 }
 
-// shown is a list of addresses without user names and passwords: the name may be the token.
-func shown(addresses string) string {
+// redactURLs removes user names and passwords from a list of addresses: the name may be the token.
+func redactURLs(addresses string) string {
 	var all []string
 	for _, address := range strings.Split(addresses, ",") {
 		if u, err := url.Parse(strings.TrimSpace(address)); err == nil {

@@ -16,18 +16,18 @@ type frame struct {
 	Data []byte `json:"d,omitempty"`
 	End  bool   `json:"e,omitempty"`
 	Why  string `json:"w,omitempty"` // of an End that is not a success
-	// Got is the number up to which the sender of this frame has heard the other side, and Ack up to which it needs
-	// no more room for what it has heard.
+	// Got is the number of the last frame that the sender has received from the other side, and Ack of the last one
+	// that it has processed.
 	Got uint64 `json:"o,omitempty"`
 	Ack uint64 `json:"a,omitempty"`
-	// Again asks for all frames behind Got: one was lost.
+	// Again asks for all frames after Got: one was lost.
 	Again bool `json:"g,omitempty"`
 }
 
 const (
 	ackEvery = 16 // frames
 	again    = time.Second
-	// window is how much may be on the way: a side that is slow holds the other one up, and nothing piles up.
+	// window is how many bytes may be on the way: a slow side makes the other one wait, so nothing piles up.
 	window       = 4 << 20
 	windowFrames = 1024
 )
@@ -41,7 +41,7 @@ var errOver = errors.New("the session is over")
 type link struct {
 	conn *nats.Conn
 	to   string // the subject of the other end
-	// missing gets a message when nobody listens to the other end; empty: nobody wants to know.
+	// missing is the subject for notices that nobody listens to the other end; empty: no notices.
 	missing string
 	queue   chan frame    // heard, and not done
 	ended   chan struct{} // closed by close
@@ -67,7 +67,7 @@ func newLink(conn *nats.Conn, to, missing string) *link {
 	return l
 }
 
-// send sends a frame. It comes to the other end once, and in order. It waits while the other end is behind.
+// send sends a frame. The other end gets frames once, and in order. It waits while the other end is behind.
 func (l *link) send(f frame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *link) send(f frame) error {
 	return l.publish(f)
 }
 
-// close ends all that wait for room or for a frame.
+// close wakes everybody who waits for room or for a frame.
 func (l *link) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,11 +95,11 @@ func (l *link) close() {
 	}
 }
 
-// beat tells the other end that this one lives, and sends again what it has not heard for long.
-func (l *link) beat() {
+// heartbeat tells the other end that this one lives, and sends again what it has not heard for long.
+func (l *link) heartbeat() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.kept) > 0 && time.Since(l.resent) > 2*beat {
+	if len(l.kept) > 0 && time.Since(l.resent) > 2*beatEvery {
 		l.resend()
 	}
 	_ = l.publish(frame{})
@@ -171,7 +171,7 @@ func (l *link) take(data []byte) error {
 	return nil
 }
 
-// finish says that a frame of the queue needs no more room.
+// finish records that a frame of the queue was processed.
 func (l *link) finish(f frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,7 +181,7 @@ func (l *link) finish(f frame) {
 	}
 }
 
-// silent is how long the other end has not been heard.
+// silent is the time since the last message of the other end.
 func (l *link) silent(now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

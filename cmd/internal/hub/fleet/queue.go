@@ -17,11 +17,11 @@ const (
 	stream  = "RALPH_OFFERS"
 	copies  = 3 // of the queue, in a cluster
 	oneTry  = 5 * time.Second
-	deliver = 6 // how often an offer is handed out; the run makes it again
+	deliver = 6 // how often an offer is delivered; then the run makes it again
 	kept    = 24 * time.Hour
 )
 
-// backoff is how long an offer stays with a worker that says nothing, by how often it was handed out.
+// backoff is how long an offer stays with a silent worker, by how often it was delivered.
 func backoff() []time.Duration {
 	return []time.Duration{ackWait, ackWait, 2 * ackWait, 4 * ackWait, 8 * ackWait}
 }
@@ -34,7 +34,7 @@ type offer struct {
 
 func offersOf(line string) string { return fmt.Sprintf("ralph.offer.%d.%s", version, line) }
 
-// queue finds the queue of offers, and the line of it, or makes them: with copies where the server is a cluster.
+// queue finds or makes the queue of offers and its line for these labels. In a cluster, the queue has copies.
 func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need label.Set) error {
 	err := persist(ctx, func(ctx context.Context) error {
 		_, err := js.Stream(ctx, stream)
@@ -66,7 +66,7 @@ func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need la
 	return nil
 }
 
-// persist tries again while a node of a cluster, or the server, is gone.
+// persist retries f while the server, or a node of a cluster, is gone.
 func persist(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, gone)
 	defer cancel()

@@ -312,7 +312,7 @@ func TestTurn_runThatReadsSlowly_holdsItsWorkerUp(t *testing.T) {
 		t.Errorf("%d bytes are on the way, and nobody reads", before)
 	}
 	select {
-	case <-time.After(silence/2 + beat): // the run is at something else: its signs of life go on
+	case <-time.After(silence/2 + beatEvery): // the run is at something else: its signs of life go on
 	case err := <-ended:
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"ralph/cmd/internal/hub/fleet/label"
 )
 
-// Here is what a worker says about itself when the roll is called.
+// Here is a worker's answer to a roll call.
 type Here struct {
 	V       int      `json:"v"`
 	ID      string   `json:"id"` // of the process
@@ -50,8 +50,8 @@ func (w *worker) answerRolls() error {
 	return err
 }
 
-// Muster calls the roll again and again until ctx ends, and hands on who is here each time that it has changed, and the
-// first time. The slice is in the order of hosts.
+// Muster calls the roll at intervals until ctx ends. It calls each with the workers that are here, the first time and
+// after each change. The slice is in the order of hosts.
 func Muster(ctx context.Context, a Access, each func([]Here)) error {
 	conn, _, err := a.connect("ralph workers", "")
 	if err != nil {
@@ -87,7 +87,7 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 type roll struct {
 	mu   sync.Mutex
 	here map[string]*present
-	last []Here // as it was handed on
+	last []Here // what each got last
 }
 
 type present struct {

@@ -25,7 +25,7 @@ import (
 // restart is how often the server checks that its queue still works, and how long it waits before it starts again.
 const restart = 5 * time.Second
 
-// Server is the embedded one of a user.
+// Server is the embedded NATS server of a user.
 type Server struct {
 	StateHome string // of the user
 	Host      string
@@ -34,15 +34,15 @@ type Server struct {
 	Cert, Key string
 	// Most is how many bytes the queue may take on disk; 0: what the disk has.
 	Most int64
-	// Trouble hears why the server has to start again, once for each reason; nil: nobody does.
+	// Trouble is called with the reason why the server has to restart, once for each reason; nil: not called.
 	Trouble func(error)
 }
 
 // ErrRuns means that the user has a server already.
 var ErrRuns = errors.New("start the server: one of yours runs already on this machine; ralph and workers find it by themselves")
 
-// keep is the port to listen on: with any, the one of the server before, so that its workers find this one. Another
-// program may have taken it.
+// keep is the port to listen on. If any will do, it is that of the server before, so that its workers find this one,
+// unless another program has taken it.
 func (o Server) keep(ctx context.Context, before string) int {
 	u, err := url.Parse(before)
 	if o.Port >= 0 || err != nil {
@@ -63,7 +63,7 @@ func (o Server) keep(ctx context.Context, before string) int {
 // door decides who may do what: a run everything, and a worker what its turns need.
 type door struct{ run, worker string }
 
-// Check is asked by the server.
+// Check is called by the server for each client that connects.
 func (d door) Check(c server.ClientAuthentication) bool {
 	o := c.GetOpts()
 	is := func(token string) bool { return subtle.ConstantTimeCompare([]byte(o.Token), []byte(token)) == 1 }
@@ -78,7 +78,7 @@ func (d door) Check(c server.ClientAuthentication) bool {
 }
 
 // mayDo is all that a worker may do: take offers, claim turns, and talk to the run of each. docs/fleet.md has the same list
-// for servers of others.
+// for other NATS servers.
 func mayDo(who string) *server.Permissions {
 	return &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{"ralph.claim.*." + who, "ralph.out.*." + who + ".>", "ralph.here.*",
@@ -190,7 +190,7 @@ func (o Server) live(ctx context.Context, dir string, d door, ready func(Access)
 		return err
 	}
 	defer conn.Close()
-	if err := queue(ctx, conn, js, nil); err != nil { // so that workers find it before the first run
+	if err := queue(ctx, conn, js, nil); err != nil { // workers must find it before the first run
 		return err
 	}
 	if err := ready(a); err != nil {
@@ -198,7 +198,7 @@ func (o Server) live(ctx context.Context, dir string, d door, ready func(Access)
 	}
 	tick := time.NewTicker(restart)
 	defer tick.Stop()
-	for failed := 0; failed < 2; { // with a full disk the queue fails, also when there is room again
+	for failed := 0; failed < 2; { // after a full disk, the queue keeps failing even when there is room again
 		select {
 		case <-ctx.Done():
 			return nil

@@ -23,7 +23,7 @@ type Offer struct {
 	Need label.Set // of the worker
 	// Fits says why a worker with this version of ralph cannot work for the run, whose first line is given; nil: all can.
 	Fits func(hello []byte, theirs string) error
-	// Refused is told about each claim and message that is refused, with their number so far; nil: nobody is.
+	// Refused is called for each claim and message that is refused, with the number so far; nil: not called.
 	Refused func(n int, why string)
 }
 
@@ -61,7 +61,7 @@ func Turn(ctx context.Context, o Offer, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("offer the turn: %w", err)
 	}
 	go t.pass()
-	go t.beats(ctx, func() { _ = conn.Publish(subject, data) })
+	go t.heartbeats(ctx, func() { _ = conn.Publish(subject, data) })
 	<-ctx.Done()
 	if err := context.Cause(ctx); !errors.Is(err, errDone) && !errors.Is(err, context.Canceled) {
 		return err
@@ -98,7 +98,7 @@ type client struct {
 	session string // of the worker; empty if there is none
 	link    *link
 	subs    []*nats.Subscription // of the session
-	missed  int                  // signs of life in a row that nobody listened to
+	missed  int                  // heartbeats in a row that nobody received
 	refused int
 }
 
@@ -136,7 +136,7 @@ func (t *client) claimed(m *nats.Msg) {
 		return
 	}
 	if t.session != "" && !t.alone(time.Now()) {
-		_ = m.Respond([]byte(no)) // one is at it
+		_ = m.Respond([]byte(no)) // another worker has the turn
 		return
 	}
 	who := m.Subject[len(claimOf(t.id, "")):]
@@ -147,7 +147,7 @@ func (t *client) claimed(m *nats.Msg) {
 	}
 	lost, err2 := t.conn.Subscribe(l.missing, func(*nats.Msg) { t.miss(c.Session) })
 	if err = errors.Join(err, err2); err == nil {
-		err = t.conn.FlushTimeout(beat)
+		err = t.conn.FlushTimeout(beatEvery)
 	}
 	if err != nil {
 		t.over(fmt.Errorf("listen to the worker: %w", err))
@@ -156,7 +156,7 @@ func (t *client) claimed(m *nats.Msg) {
 	t.dismiss()
 	t.subs, t.session, t.link, t.missed = []*nats.Subscription{out, lost}, c.Session, l, 0
 	_ = m.Respond([]byte(yes))
-	_ = l.send(frame{Data: t.first}) // there is room
+	_ = l.send(frame{Data: t.first}) // never waits: the link is new
 	go t.write(c.Session, l)
 }
 
@@ -172,15 +172,15 @@ func (t *client) dismiss() {
 	t.link.close()
 }
 
-// leave tells the worker that nobody listens any more.
+// leave tells the worker that the run no longer listens.
 func (t *client) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.dismiss()
-	_ = t.conn.FlushTimeout(beat)
+	_ = t.conn.FlushTimeout(beatEvery)
 }
 
-// hear takes what the worker says.
+// hear handles a message of the worker.
 func (t *client) hear(session string, l *link, m *nats.Msg) {
 	err := l.take(m.Data)
 	t.mu.Lock()
@@ -201,8 +201,8 @@ func (t *client) current(session string) bool {
 	return session == t.session
 }
 
-// write hands on what the worker says until its session is over: whole lines only, since another worker may go on after
-// any of them.
+// write passes on what the worker says until its session is over: whole lines only, since another worker may take over
+// after any of them.
 func (t *client) write(session string, l *link) {
 	var line []byte
 	for {
@@ -224,7 +224,7 @@ func (t *client) write(session string, l *link) {
 		line = bytes.Clone(line[whole:])
 		l.finish(f)
 		if f.End {
-			_ = t.conn.FlushTimeout(beat)
+			_ = t.conn.FlushTimeout(beatEvery)
 			if f.Why != "" {
 				t.over(errors.New(f.Why))
 			}
@@ -245,8 +245,8 @@ func (t *client) print(session string, text []byte) error {
 	return err
 }
 
-// miss counts signs of life that nobody listened to. A worker that is killed is known to be gone after a few,
-// and one that lost its connection has time to come back.
+// miss counts heartbeats that nobody received. After a few in a row the worker is gone; until then, one that lost
+// its connection can come back.
 func (t *client) miss(session string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -258,7 +258,7 @@ func (t *client) miss(session string) {
 // alone reports whether the worker of the session is gone. The lock is held.
 func (t *client) alone(now time.Time) bool { return t.missed >= misses || t.link.silent(now) > silence }
 
-// tell is for the worker there is. It waits while that one is behind.
+// tell sends a frame to the current worker, if there is one. It waits while that worker is behind.
 func (t *client) tell(f frame) {
 	t.mu.Lock()
 	l := t.link
@@ -286,7 +286,7 @@ func (t *client) pass() {
 	}
 }
 
-// waits reports whether no worker is at the turn. gone is true when one was.
+// waits reports whether no worker has the turn. gone is true if one had it and is gone.
 func (t *client) waits(now time.Time) (waits, gone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -296,16 +296,16 @@ func (t *client) waits(now time.Time) (waits, gone bool) {
 	return t.alone(now), t.alone(now)
 }
 
-// silent reports whether a worker began, and neither it nor another one was heard for long.
+// silent reports whether a worker has begun, and no worker has been heard for too long.
 func (t *client) silent(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.session != "" && t.link.silent(now) > answers
 }
 
-// beats gives signs of life, and makes the offer again when no worker is heard: it may be lost with one.
-func (t *client) beats(ctx context.Context, offer func()) {
-	tick := time.NewTicker(beat)
+// heartbeats sends heartbeats, and repeats the offer when no worker is heard: it may be lost with a worker.
+func (t *client) heartbeats(ctx context.Context, offer func()) {
+	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
 	seen, offered := time.Now(), time.Now()
 	for {
@@ -328,7 +328,7 @@ func (t *client) beats(ctx context.Context, offer func()) {
 			}
 			t.mu.Lock()
 			if l := t.link; l != nil {
-				l.beat()
+				l.heartbeat()
 			}
 			t.mu.Unlock()
 		}

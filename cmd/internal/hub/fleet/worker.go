@@ -32,8 +32,8 @@ type Work struct {
 	Args   []string
 	Env    []string
 	Log    func(format string, args ...any)
-	// Carry carries a turn out instead of Args, which is ralph turn --away: it reads what the run says, and says what the
-	// run hears. why is empty after a success. nil: Args do.
+	// Carry carries out a turn in place of Args, which is ralph turn --away: it reads what the run says from in, and calls
+	// say with its output for the run. why is empty after a success. nil: Args are run.
 	Carry func(ctx context.Context, in io.Reader, say func([]byte)) (why string)
 }
 
@@ -45,7 +45,7 @@ type worker struct {
 	who     string
 	busy    atomic.Int64
 	refused atomic.Int64 // offers and messages
-	told    atomic.Int64 // when the fleet did not answer last, in seconds
+	told    atomic.Int64 // Unix time at which the fleet last failed to answer
 }
 
 // Worker takes turns from the fleet until ctx ends.
@@ -90,7 +90,7 @@ func Worker(ctx context.Context, o Work) error {
 	return nil
 }
 
-// refuse counts what is not taken part in.
+// refuse counts and reports an offer or message that is refused.
 func (w *worker) refuse(format string, args ...any) {
 	w.Log("%s; refused so far: %d", fmt.Sprintf(format, args...), w.refused.Add(1))
 }
@@ -100,7 +100,7 @@ const (
 	waitFor   = 2 * time.Second // an offer
 )
 
-// lines are those of the offers that a worker may take.
+// lines are the lines of offers that a worker may take.
 type lines struct {
 	w      *worker
 	mu     sync.Mutex
@@ -109,7 +109,7 @@ type lines struct {
 	told   bool // that there are none
 }
 
-// find looks for the lines now and then. Only runs make new ones.
+// find looks for the lines at intervals. Only runs make new ones.
 func (l *lines) find(ctx context.Context) ([]jetstream.Consumer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,7 +205,7 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 		}
 	})
 	if err != nil {
-		_ = m.NakWithDelay(beat)
+		_ = m.NakWithDelay(beatEvery)
 		return
 	}
 	defer sub.Unsubscribe()
@@ -231,7 +231,7 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 	w.Log("turn %s is over: %s", s.id, cmp.Or(why, "done"))
 }
 
-// program carries a turn out with Args.
+// program carries out a turn with Args.
 func (w *worker) program(ctx context.Context, in io.Reader, say func([]byte)) (why string) {
 	exit, err := ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
 		Env: w.Env, Stdin: in, Pipe: true, KillGrace: 10 * time.Second}, func(p []byte) bool { say(p); return false })
@@ -260,17 +260,17 @@ func (s *session) claim(m jetstream.Msg) bool {
 	case errors.Is(err, nats.ErrNoResponders), err == nil && string(answer.Data) == no:
 		_ = m.Term() // nobody waits for the turn any more, or another worker has it
 	case err != nil:
-		_ = m.NakWithDelay(beat)
+		_ = m.NakWithDelay(beatEvery)
 	case string(answer.Data) == yes:
 		return true
 	default:
 		s.w.refuse("the run does not want this worker: %.200s", answer.Data)
-		_ = m.NakWithDelay(beat) // it may want another one
+		_ = m.NakWithDelay(beatEvery) // it may want another one
 	}
 	return false
 }
 
-// hear hands on what the run says, until it ends the session.
+// hear passes on what the run says, until the run ends the session.
 func (s *session) hear(ctx context.Context, to *io.PipeWriter, end context.CancelCauseFunc) {
 	defer to.Close()
 	for {
@@ -288,7 +288,7 @@ func (s *session) hear(ctx context.Context, to *io.PipeWriter, end context.Cance
 	}
 }
 
-// say sends on what the turn says. It waits while the run is behind.
+// say sends output of the turn to the run. It waits while the run is behind.
 func (s *session) say(p []byte) {
 	for len(p) > 0 {
 		n := min(part, len(p))
@@ -306,12 +306,12 @@ func (s *session) end(ctx context.Context, why string) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	_ = s.w.conn.FlushTimeout(beat)
+	_ = s.w.conn.FlushTimeout(beatEvery)
 }
 
-// alive says that the turn goes on, and ends it when the run is gone.
+// alive sends heartbeats while the turn runs, and ends it when the run is gone.
 func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.CancelCauseFunc) {
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
 	told := time.Now()
 	for {
@@ -327,7 +327,7 @@ func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.Cancel
 				told = now
 				_ = m.InProgress()
 			}
-			s.link.beat()
+			s.link.heartbeat()
 		}
 	}
 }

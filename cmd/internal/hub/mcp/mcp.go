@@ -24,13 +24,13 @@ const (
 	maxText  = 100 << 10 // bytes of one answer
 )
 
-// Server is the way to the run of one project.
+// Server gives access to the run of one project.
 type Server struct {
 	Ralph string // the program
 	Dir   string // the project
 }
 
-// Run serves one client until in is at its end and all is answered, or ctx ends.
+// Run serves one client until in ends and all requests are answered, or ctx ends.
 func (s Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	version, err := s.verb(ctx, "version")
 	if err != nil {
@@ -115,7 +115,7 @@ func add[In any](server *sdk.Server, t tool, do func(context.Context, In) (strin
 	})
 }
 
-// verb runs a verb of ralph. What it prints is the answer also if its exit code describes the run.
+// verb runs a verb of ralph. Its output is the answer even if its exit code, which may describe the run, is not 0.
 func (s Server) verb(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, verbTime)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 // maxLine bounds a message, in bytes.
 const maxLine = 4 << 20
 
-// lines stands between a client's streams and the SDK, whose own transport ends at the first line
-// that is no message, and drops what is not answered yet when the input ends.
+// lines sits between a client's streams and the SDK. The SDK's own transport ends at the first line
+// that is not a message, and drops unanswered requests when the input ends.
 type lines struct {
 	in   io.Reader
 	pipe *io.PipeWriter // to the SDK

@@ -91,7 +91,7 @@ func openQuestions(p Project) (n int) {
 	return n
 }
 
-// Project is a folder with runs. The key tells folders of one name apart.
+// Project is a folder with runs. The key distinguishes folders with the same name.
 type Project struct{ Key, Dir string }
 
 func (p Project) reader() *state.Reader { return state.Open(filepath.Join(p.Dir, state.DirName)) }

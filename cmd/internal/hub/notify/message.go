@@ -1,5 +1,5 @@
-// Package notify tells people what became of a run: what is worth a message, its words, and
-// the ways to send it.
+// Package notify notifies people about a run: it decides what is worth a message, words it,
+// and sends it.
 package notify
 
 import (
@@ -58,7 +58,7 @@ func asks(d state.Question, s view.Snapshot) Message {
 }
 
 func waits(d state.Decision, s view.Snapshot) (Message, bool) {
-	if d.Action != "wait" || d.Rule == "question" { // whoever asks has said so
+	if d.Action != "wait" || d.Rule == "question" { // the question had a message of its own
 		return Message{}, false
 	}
 	on, title := "waiting", "waiting"
@@ -98,13 +98,13 @@ func ended(d state.RunEnd, s view.Snapshot) Message {
 	return about(s, on, word, view.Join("\n", far(s), termtext.Line(d.Reason), "Next: "+next))
 }
 
-// Died is the message about a run whose runner is gone.
+// Died is the message about a run whose runner was killed.
 func Died(s view.Snapshot) Message {
 	return about(s, "halted", "the runner died", view.Join("\n", far(s), termtext.Line(s.Status.LastError),
 		"Next: ralph resume"))
 }
 
-// Test is a message that says nothing.
+// Test is a message for trying out the settings.
 func Test(dir string) Message {
 	return Message{On: "test", Title: "ralph: " + termtext.Line(filepath.Base(dir)) + ": test",
 		Text: "This is a test.\nNext: ralph"}
@@ -123,13 +123,13 @@ func far(s view.Snapshot) string {
 		tasks = fmt.Sprintf("%d of %s done", t.Done, termtext.Count(t.Total, "task"))
 	}
 	iterations := ""
-	if s.Status.Status != "" { // else nothing is known of that run any more
+	if s.Status.Status != "" { // else nothing is known of that run
 		iterations = termtext.Count(s.Status.LoopCount, "iteration")
 	}
 	return view.Join(", ", tasks, iterations, view.Dollars(s.Status.Usage.CostUSD))
 }
 
-// Wanted reports whether the user wants to hear of it. A test always is.
+// Wanted reports whether the user wants this message. A test message is always wanted.
 func (m Message) Wanted(s touch.Settings) bool {
 	for _, on := range s.NotifyOn {
 		if on == m.On {

@@ -29,7 +29,7 @@ const (
 func Send(ctx context.Context, to, tty string, m Message) error {
 	if to == touch.Desktop {
 		Desktop(ctx, tty, m)
-		return nil // where nothing can show it, nothing ever will
+		return nil // trying again would not help: nothing here can show it
 	}
 	scheme, _, _ := strings.Cut(to, "://")
 	limit := most
@@ -47,7 +47,7 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 	}
 	sender.Timeout = bound
 	failed := make(chan error, 1)
-	go func() { // some services know no bound
+	go func() { // some services have no timeout
 		failed <- errors.Join(sender.Send(text, &types.Params{"title": m.Title})...)
 	}()
 	select {
@@ -75,7 +75,7 @@ func showsTitle(scheme, to string) bool {
 	return strings.HasPrefix(scheme, "generic") && strings.Contains(to, "template=json")
 }
 
-// cut shortens a text to a number of characters. Its last line stays: it says what to type.
+// cut shortens a text to a number of characters. It keeps the last line, which says what to type.
 func cut(text string, limit int) string {
 	all := []rune(text)
 	if len(all) <= limit {
@@ -88,7 +88,7 @@ func cut(text string, limit int) string {
 	return string(all[:limit-1]) + "…"
 }
 
-// hidden is the error without what the address holds: its user, host, path and parameters.
+// hidden is the error without any part of the address: user, host, path and parameters.
 func hidden(err error, to string) error {
 	text := strings.ReplaceAll(err.Error(), to, "[address]")
 	parts := []string{}
@@ -110,11 +110,11 @@ func hidden(err error, to string) error {
 	return errors.New(text)
 }
 
-// Bell is what Desktop returns when it could only ring.
+// Bell is what Desktop returns when it could only ring the bell.
 const Bell = "the terminal's bell"
 
-// Desktop tries the programs in the order that users of other ralphs know, then the bell of
-// tty. It returns what it used; empty if there is nothing.
+// Desktop tries the notification programs in the same order as other ralphs, then the bell of
+// tty. It returns what it used; empty: nothing worked.
 func Desktop(ctx context.Context, tty string, m Message) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package outbox keeps on disk what has to be sent, until it is sent. More than one process
-// may work with the same folder: each entry is added once, and sent by one at a time.
+// Package outbox keeps entries on disk until they are sent. Several processes may use the same
+// folder: an entry is added only once, and only one process sends at a time.
 package outbox
 
 import (
@@ -21,7 +21,7 @@ import (
 const (
 	tries   = 24 * time.Hour      // then an entry is given up
 	kept    = 30 * 24 * time.Hour // names of what was sent
-	pending = 1000                // entries for one address; of more, the oldest are given up
+	pending = 1000                // entries for one address; beyond that, the oldest are given up
 	maxWait = 15 * time.Minute    // between two tries
 )
 
@@ -58,13 +58,13 @@ func Open(dir string) (Box, error) {
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 &&
 			time.Since(info.ModTime()) > kept {
-			_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
+			_ = os.Remove(filepath.Join(dir, e.Name())) // if it fails, the next Open tries again
 		}
 	}
 	return Box{dir}, nil
 }
 
-// Put adds an entry. One of the same name, sent or not, stays as it is.
+// Put adds an entry. If there is one with the same name, sent or not, it does nothing.
 func (b Box) Put(e Entry) error {
 	path := filepath.Join(b.dir, e.name())
 	if strings.ContainsAny(e.name(), "/\x00") {
@@ -96,9 +96,9 @@ func (b Box) Put(e Entry) error {
 	return nil
 }
 
-// Deliver sends what is due for one address, the oldest first; of a run nothing goes before
-// what is older. While another process does it, it does nothing. It returns how many entries
-// are left, and the errors of those that were given up.
+// Deliver sends the entries that are due for one address, the oldest first. Entries of a run are
+// never sent out of order. While another process delivers, it does nothing. It returns how many
+// entries are left, and the errors of those that were given up.
 func (b Box) Deliver(ctx context.Context, to string, send func(context.Context, Entry) error) (left int, lost error) {
 	waiting, err := b.waiting(to)
 	if err != nil || len(waiting) == 0 {

@@ -28,7 +28,7 @@ type Line struct {
 }
 
 const (
-	headerBound = 10 * time.Second // for a client to say what it wants
+	headerBound = 10 * time.Second // for a client to send its headers
 	idleBound   = 2 * time.Minute
 )
 
@@ -88,7 +88,7 @@ func handler(list allow.List, out io.Writer) http.Handler {
 	return p
 }
 
-// split takes HOST:PORT apart. Without a port it is that of HTTP.
+// split splits HOST:PORT. Without a port, it returns that of HTTP.
 func split(hostport string) (host string, port uint16) {
 	host, text, err := net.SplitHostPort(hostport)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"ralph/state/view/report"
 )
 
-// Records are the reports that were read. The zero value is ready for use, also by many at a time.
+// Records caches the reports that were read. The zero value is ready for use. It is safe for concurrent use.
 type Records struct {
 	mu  sync.Mutex
 	all map[string]*report.Report // by project, run and time: a run that goes on gets another one
@@ -49,7 +49,7 @@ func (c *Records) Of(r *state.Reader) (all []*report.Report) {
 	return all
 }
 
-// Samples are the tasks that other runs did.
+// Samples are the tasks that the other runs finished: all but the run but.
 func (c *Records) Samples(r *state.Reader, but string) (all []report.Sample) {
 	for _, rep := range c.Of(r) {
 		if rep.Run != but {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// recordFile records what people have sent, and what became of it.
+// recordFile records what people have sent, and the result.
 const recordFile = "replies.jsonl"
 
-// Entry is something that a person asked for from afar.
+// Entry is something that a person asked for remotely.
 type Entry struct {
 	Time   time.Time `json:"time"` // set by Record
 	Source string    `json:"source"`
@@ -19,7 +19,7 @@ type Entry struct {
 	Said   string    `json:"said"`         // by ralph
 }
 
-// Record adds an entry. What it says has happened, so that an error changes nothing.
+// Record adds an entry. It ignores errors: what the entry says has already happened.
 func Record(hubDir string, e Entry) {
 	e.Time = time.Now()
 	line, err := json.Marshal(e)

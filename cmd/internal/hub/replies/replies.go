@@ -1,5 +1,5 @@
-// Package replies reads what people send back: from a topic of ntfy, from the chats of a
-// Telegram bot, or by a webhook of its own. What does not begin with the user's token is nothing.
+// Package replies reads what people send back: from a topic of ntfy, from the chats of a Telegram
+// bot, or by a webhook of its own. It ignores messages that do not begin with the user's token.
 package replies
 
 import (
@@ -32,16 +32,16 @@ type Reply struct {
 	ID     string // of the message there
 	Text   string
 
-	result chan<- result // whoever sent it waits here; nil: nobody does
+	result chan<- result // where the sender waits; nil: nobody waits
 }
 
-// result is what a reply came to.
+// result is the outcome of a reply.
 type result struct {
 	said string // a line
 	ok   bool
 }
 
-// Tell lets whoever sent the reply know what it came to, where they wait. Call it once.
+// Tell sends the outcome to the sender of the reply, if they wait for it. Call it once.
 func (r Reply) Tell(said string, ok bool) {
 	if r.result != nil {
 		r.result <- result{said, ok}
@@ -59,7 +59,7 @@ type Inbox struct {
 	tried time.Time // when it was to begin
 }
 
-// Open takes an address as shoutrrr writes it. The error does not name it.
+// Open opens an address in the form of shoutrrr. The error does not name it.
 func Open(to, token string) (*Inbox, error) {
 	u, err := url.Parse(to)
 	if err = cmp.Or(touch.CheckReplies(to), touch.CheckToken(token), err); err != nil {
@@ -179,8 +179,8 @@ func (b *Inbox) add(all []Reply, r Reply) []Reply {
 	return append(all, r)
 }
 
-// Verb returns the verb of ralph that a reply asks for, with its arguments; false: it asks
-// for none. living: it needs a run that is alive.
+// Verb returns the verb of ralph that a reply asks for, with its arguments; ok is false if it
+// asks for none. living is true if the verb needs a run that is alive.
 func (r Reply) Verb() (args []string, living, ok bool) {
 	words := strings.Fields(r.Text)
 	switch {

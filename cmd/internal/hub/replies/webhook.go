@@ -23,7 +23,7 @@ const (
 // webhook takes replies by POST, with the token as bearer.
 type webhook struct {
 	token, path string
-	patience    time.Duration // how long a sender waits for what became of a reply
+	patience    time.Duration // how long a sender waits for the outcome of a reply
 
 	mu      sync.Mutex
 	waiting []Reply
@@ -61,7 +61,7 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, "a reply has at most 16 KiB", http.StatusRequestEntityTooLarge)
 		return
 	}
-	came := make(chan result, 1) // who gave up waiting holds up nobody
+	came := make(chan result, 1) // buffered: the sender may have stopped waiting
 	reply := Reply{Source: "webhook", ID: rand.Text(), Text: strings.TrimSpace(string(body)), result: came}
 	if _, _, ok := reply.Verb(); !ok {
 		http.Error(out, "a reply is pause, resume, stop, or answer ID TEXT", http.StatusBadRequest)
@@ -79,7 +79,7 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintln(out, c.said)
 	case <-time.After(w.patience):
-		out.WriteHeader(http.StatusAccepted) // replies.jsonl will say what came of it
+		out.WriteHeader(http.StatusAccepted) // the outcome will be in replies.jsonl
 	case <-r.Context().Done():
 	}
 }

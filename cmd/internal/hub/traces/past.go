@@ -14,7 +14,7 @@ import (
 // recent is how long ago a run may have ended to be sent.
 const recent = 24 * time.Hour
 
-// past sends the recent runs of a project in which none is alive, as far as they were not sent yet.
+// past sends the recent runs of a project that were not sent yet, if no run is alive in it.
 func (f *follower) past(dir string, r *state.Reader) {
 	info, err := os.Stat(r.EventsPath())
 	if err != nil || time.Since(info.ModTime()) > recent {
@@ -49,7 +49,7 @@ func (f *follower) past(dir string, r *state.Reader) {
 	}
 }
 
-// ended notes that the spans of a run are made, up to this event.
+// ended records that the spans of a run are complete, up to this event.
 func (f *follower) ended(run string, last int64) {
 	f.sent.until[run] = last
 	f.over = append(f.over, run)

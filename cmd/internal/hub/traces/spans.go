@@ -37,7 +37,7 @@ func newSpans(tracer trace.Tracer, run string) spans {
 	return spans{tracer: tracer, id: run, turns: map[int]*turn{}}
 }
 
-// add folds one event. One that was added before adds nothing.
+// add folds one event. It ignores an event that it has seen.
 func (s *spans) add(e state.Event) {
 	if e.Seq <= s.last {
 		return
@@ -173,7 +173,7 @@ func (s *spans) check(e state.Event, t *turn, d state.Check) {
 	span.End(trace.WithTimestamp(e.Time))
 }
 
-// close ends what is open, at the time of the latest event. why is set if the run failed to end by itself.
+// close ends all open spans at the time of the latest event. why is set if the run did not end by itself.
 func (s *spans) close(why string) {
 	if s.ctx == nil {
 		return

@@ -1,6 +1,6 @@
 // Package traces sends runs as OpenTelemetry traces: a span for the run, below it one for each turn,
-// below that the calls of the agent and the checks. It follows the files of events, of which neither
-// what the agent says nor what it is told is sent.
+// and below that the calls of the agent and the checks. It follows the files of events. It sends
+// neither prompts nor the agent's words.
 package traces
 
 import (
@@ -85,7 +85,7 @@ func newProvider(to sdk.TracerProviderOption) *sdk.TracerProvider {
 	return sdk.NewTracerProvider(to, sdk.WithResource(about), sdk.WithIDGenerator(ids{}))
 }
 
-// ids makes the same ids for the same run, so that a hub that starts again sends no second trace.
+// ids makes the same ids for the same run, so that a hub that restarts does not send a second trace.
 type ids struct{}
 
 type keyOfID struct{}

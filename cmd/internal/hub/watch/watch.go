@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	beat  = 500 * time.Millisecond
-	grace = 3 * time.Second // for a runner that starts, or writes its last event
-	stale = 15 * time.Minute
+	pollInterval = 500 * time.Millisecond
+	grace        = 3 * time.Second // for a runner that starts, or writes its last event
+	stale        = 15 * time.Minute
 	// tail is how far back the events are followed. All of them are read once before.
 	tail = 1 << 20
 )
@@ -73,7 +73,7 @@ func (w *Watch) Run(ctx context.Context) error {
 	defer func() { stop(); delivered.Wait() }()
 	follow := logs.NewTail(w.r.EventsPath(), tail)
 	defer follow.Close()
-	ticker := time.NewTicker(beat)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
 		lines, err := follow.Poll()
@@ -223,7 +223,7 @@ func (w *Watch) quiet() bool {
 func never() bool { return false }
 
 func (w *Watch) keepSending(ctx context.Context, to string, held func() bool, do func(context.Context, outbox.Entry) error) {
-	ticker := time.NewTicker(beat)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if !held() {
