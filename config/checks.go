@@ -116,7 +116,7 @@ func checkTable() rowTable[checkDraft] {
 			Help: "Time that one run of the check may take."},
 			func(d *checkDraft) any { return &d.Timeout }},
 		{option.Row{YAML: "checks.format", Kind: option.Enum, Values: texts(report.Formats()...),
-			Help: "Format of its output; empty means that ralph recognises the output of tests, and goes by the exit code for other kinds."},
+			Help: "Format of its output; empty means that ralph detects the format of test output, and uses the exit code for other kinds."},
 			func(d *checkDraft) any { return (*string)(&d.Format) }},
 		{option.Row{YAML: "checks.junit", Kind: option.Path,
 			Help: "Glob, relative to `dir`, of the JUnit XML files it writes; empty means none."},

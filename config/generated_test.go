@@ -89,23 +89,27 @@ ralph takes each value from the first source that sets it. ` + "`ralph config`" 
 5. ` + "`$XDG_CONFIG_HOME/ralph/config.yaml`" + ` (` + "`~/.config/ralph/config.yaml`" + `)
 6. the default
 
-ralph refuses to start (exit code 2) when any source has an invalid value, even if another source overrides it. An unknown key in a file
-is a warning, unless it reads like a check or a protection, such as ` + "`PROTECTED_PATHS`" + ` or ` + "`SANDBOX_PROVIDER`" + `: ralph refuses to start
-with a promise that it does not keep.
+ralph refuses to start (exit code 2) when any source has an invalid value, even if another source overrides it. ralph
+warns about an unknown key in a file. But if the key sounds like a check or a protection, such as ` + "`PROTECTED_PATHS`" + ` or
+` + "`READ_ONLY`" + `, ralph refuses to start, because it cannot keep that promise.
 
-` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, one or more per line, quotes, comments,
-and ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). ralph refuses everything else and names
-the line. It also refuses a file larger than 64 KiB.
+` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, one or more per line,
+quotes, comments, and ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). ralph
+refuses everything else and names the line. It also refuses a file larger than 64 KiB.
 
-In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The end of this page
-describes ` + "`checks`, `judges`, `hooks`" + ` and ` + "`agents`" + `. ` + "`test.baseline_file`" + ` may only be ` + "`.ralph/test_baseline.json`" + `.
+In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The
+end of this page describes ` + "`checks`, `judges`, `hooks`" + ` and ` + "`agents`" + `. ` + "`test.baseline_file`" + ` may only be
+` + "`.ralph/test_baseline.json`" + `.
 
-Options marked **trust** decide which programs run, what the agent may do, which secrets it gets, or how its work is judged. When a file
-of the project sets one, ralph needs your consent. ` + "`ralph trust`" + ` shows these settings and records your consent to exactly them in this
-project; what ` + "`ralph init`" + ` wrote needs none. Without consent, a run on a terminal asks, and any other run refuses to start. Harmless values
-need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, ` + "`ANTI_CHEAT`" + ` other than warn, ` + "`TEST_MODE`" + ` other than report.
-` + "`SANDBOX`" + ` and ` + "`SANDBOX_NET`" + ` need it only if they contain less than your own configuration does, ` + "`QA`" + ` and ` + "`JUDGES`" + ` only if fewer look
-than you ask for, and a judge only if it takes the place of yours or makes a built-in one milder.
+Options marked **trust** decide which programs run, what the agent may do, which secrets it gets, or how its work is
+judged. When a project file sets one, ralph needs your consent. ` + "`ralph trust`" + ` shows these settings, and records your
+consent to exactly these values in this project. What ` + "`ralph init`" + ` wrote needs no consent. Without consent, a run on a
+terminal asks, and any other run refuses to start.
+
+Harmless values need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, ` + "`ANTI_CHEAT`" + ` other than warn,
+` + "`TEST_MODE`" + ` other than report. ` + "`SANDBOX`" + ` and ` + "`SANDBOX_NET`" + ` need consent only if they contain less than your own
+configuration does, ` + "`QA`" + ` and ` + "`JUDGES`" + ` only if fewer reviewers look than you ask for, and a judge only if it replaces
+one of yours or makes a built-in one milder.
 `)
 	group := ""
 	for _, o := range Table() {
@@ -163,14 +167,15 @@ func environmentPage() string {
 	fmt.Fprintf(&b, `
 ## What agents and checks get from the environment
 
-Agents and checks get ralph's own environment without the variables that look like secrets. ralph's own git calls keep all of it.
-ralph applies these rules in order. The last one that matches decides, and a variable that no rule matches passes.
+Agents and checks get ralph's own environment without the variables that look like secrets. ralph's own git calls keep
+all of it. ralph applies these rules in order. The last one that matches decides, and a variable that no rule matches
+passes.
 
 1. Withhold the keys of all agents.
 2. Withhold what looks like a secret, and pass names with `+"`!`"+`: %s
-3. Withhold a variable whose value is an address with a password, such as `+"`redis://:password@host`"+`. The names `+"`*_PROXY`"+` pass,
-   and `+"`*_BASE_URL`"+` pass to agents.
-4. Pass the keys of the agent that works to this agent, but not to checks.
+3. Withhold a variable whose value is an address with a password, such as `+"`redis://:password@host`"+`. Still pass
+   `+"`*_PROXY`"+`, and to agents also `+"`*_BASE_URL`"+`.
+4. Pass the keys of the current agent to this agent, but not to checks.
 5. Withhold each entry of `+"`ENV_EXCLUDE`"+` from agents and checks; pass it if it starts with `+"`!`"+`.
 
 `+"`PATH` and `HOME`"+` always pass, and an agent always gets the variables that its own entry sets in `+"`env`"+`.
@@ -196,8 +201,9 @@ ralph applies these rules in order. The last one that matches decides, and a var
 		fmt.Fprintf(&b, "| %s | %s |\n", s.Name, cell)
 	}
 	b.WriteString(`
-` + "`ENV_EXCLUDE=\"KUBECONFIG,!GITHUB_TOKEN,!NPM_*\"`" + ` withholds one more and passes the others; ` + "`!*`" + ` passes everything. Names are not case-sensitive.
-In YAML, quote an entry that starts with ` + "`!`" + `. ` + "`ralph config --env`" + ` shows what happens to each variable, and never a value.
+` + "`ENV_EXCLUDE=\"KUBECONFIG,!GITHUB_TOKEN,!NPM_*\"`" + ` withholds one more variable and passes the others; ` + "`!*`" + ` passes
+everything. Names are not case-sensitive. In YAML, quote an entry that starts with ` + "`!`" + `. ` + "`ralph config --env`" + ` shows
+what happens to each variable, and never shows a value.
 
 This is not a sandbox: agents and checks run as you, and can read your files and the environment of the ralph process.
 `)
@@ -210,8 +216,8 @@ func checksPage() string {
 	b.WriteString(`
 ## A list of checks
 
-List in ` + "`config.yaml`" + ` what has to succeed after the agent's turn. Only ` + "`name` and `command`" + ` are required. ` + "`ralph check`" + ` runs all checks
-without an agent, and ` + "`ralph doctor`" + ` names them.
+List the commands that have to succeed after the agent's turn in ` + "`config.yaml`" + `. Only ` + "`name` and `command`" + ` are required.
+` + "`ralph check`" + ` runs all checks without an agent, and ` + "`ralph doctor`" + ` names them.
 
 ` + "```yaml" + `
 checks:
@@ -239,9 +245,9 @@ checks:
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), f.Allowed(), f.Help)
 	}
 	b.WriteString(`
-A list replaces ` + "`TEST_COMMAND`" + ` and its siblings, and any of them replaces detected checks. ralph joins the lists
-of the project's and the user's ` + "`config.yaml`" + `; if both have a check of the same name, the project's wins. A check in a file of the project
-needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when a check is invalid.
+A list replaces ` + "`TEST_COMMAND`" + ` and its siblings, and any of these replaces detected checks. ralph joins the lists of the
+project's and the user's ` + "`config.yaml`" + `; if both have a check of the same name, the project's wins. A check in a project
+file needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when a check is invalid.
 `)
 	return b.String()
 }
@@ -252,7 +258,8 @@ func judgesPage() string {
 	b.WriteString(`
 ## A list of judges
 
-A judge looks at a task before it counts as done; [review.md](review.md) says how. The project's judge replaces the user's of the same name.
+A judge looks at a task before it counts as done; [review.md](review.md) says how. A project's judge replaces the user's
+judge of the same name.
 
 | key | default | allowed | meaning |
 |---|---|---|---|
@@ -269,8 +276,8 @@ func hooksPage() string {
 	b.WriteString(`
 ## A list of hooks
 
-A hook is a command that ralph runs at a point of a run; [hooks.md](hooks.md) lists the points and says what a hook gets. A text is its
-command; a row says more:
+A hook is a command that ralph runs at a point of a run; [hooks.md](hooks.md) lists the points and says what a hook
+gets. Write just the command, or a row with more settings:
 
 ` + "```yaml" + `
 hooks:
@@ -289,8 +296,8 @@ hooks:
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, hooksKey+"."), code(f.Default), f.Allowed(), f.Help)
 	}
 	b.WriteString(`
-` + "`hooks`" + ` may also be one list, in which each row names its ` + "`point`" + `. The hooks of the user's and the project's ` + "`config.yaml`" + ` all
-run, then the one of ` + "`HOOK_PRE_TASK`" + ` or its sibling. A hook in a file of the project needs your consent.
+` + "`hooks`" + ` may also be one list, in which each row names its ` + "`point`" + `. ralph runs all hooks of the user's and the project's
+` + "`config.yaml`" + `, and then the one in ` + "`HOOK_PRE_TASK`" + ` or its sibling. A hook in a project file needs your consent.
 `)
 	return b.String()
 }
@@ -304,8 +311,8 @@ The agent ` + "`text`" + ` is any program that reads the prompt from standard in
 
     AGENT=text AGENT_CMD='my-agent --yes' ralph
 
-Describe a CLI that ralph does not know in ` + "`config.yaml`" + `, under a name of your choice. ` + "`ralph agent add`" + ` asks and writes the entry,
-` + "`ralph agent list`" + ` shows all agents, and ` + "`AGENT`" + ` selects one. Only ` + "`command`" + ` is required:
+Describe a CLI that ralph does not know in ` + "`config.yaml`" + `, under a name of your choice. ` + "`ralph agent add`" + ` asks questions
+and writes the entry, ` + "`ralph agent list`" + ` shows all agents, and ` + "`AGENT`" + ` selects one. Only ` + "`command`" + ` is required:
 
 ` + "```yaml" + `
 agents:
@@ -340,16 +347,17 @@ agents:
 | ` + "`allowed_tools`" + ` | | Arguments for the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + `, repeated for each entry of ` + "`ALLOWED_TOOLS`" + `. |
 | ` + "`bypass`" + ` | | Arguments for the permission mode ` + "`bypass`" + `. |
 | ` + "`version`" + ` | | Arguments that make it print its version and exit. They show that it is installed. |
-| ` + "`models`" + ` | | Arguments that make it print the names of its models, one a line, and exit. |
+| ` + "`models`" + ` | | Arguments that make it print the names of its models, one per line, and exit. |
 | ` + "`login`" + ` | | Arguments that make it end with exit code 0 if it is logged in. |
 | ` + "`description`" + ` | | One line about it, for ` + "`ralph agent list`" + `. |
 | ` + "`env`" + ` | | Variables for every call. |
 | ` + "`env_keys`" + ` | | Names or globs of the variables that hold its keys. Only this agent gets them. |
 | ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive) for its own error texts, by outcome class. ralph tries them before the built-in ones. ` + "`none`" + ` is for texts to ignore. |
 
-` + "`{permissions}`, `{model}` and `{resume}`" + ` mark in ` + "`command`" + ` where those arguments go; arguments without a mark come last. Without the key
-` + "`model`" + `, ` + "`{model}`" + ` is the name itself, as in ` + "`-m {model}`" + ` or ` + "`--model={model}`" + `. It is left out, with the option before it, when no
-model is named. An agent in a file of the project needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when an entry is invalid.
+` + "`{permissions}`, `{model}` and `{resume}`" + ` mark where those arguments go in ` + "`command`" + `; arguments without a mark come last.
+Without the key ` + "`model`" + `, ` + "`{model}`" + ` is the name itself, as in ` + "`-m {model}`" + ` or ` + "`--model={model}`" + `. If no model is
+named, ralph leaves it out, together with the option before it. An agent in a project file needs your consent, like
+options marked **trust**. ralph refuses to start (exit code 2) when an entry is invalid.
 `
 }
 

@@ -101,7 +101,7 @@ func hookTable() rowTable[hooks.Hook] {
 	}
 	return rowTable[hooks.Hook]{hooksKey, []rowField[hooks.Hook]{
 		{option.Row{YAML: "hooks.point", Kind: option.Enum, Values: points,
-			Help: "When it runs; the key of the list says it too."},
+			Help: "When it runs; the key above the list says this, too."},
 			func(h *hooks.Hook) any { return (*string)(&h.Point) }},
 		{option.Row{YAML: "hooks.type", Kind: option.Enum, Default: string(hooks.Shell),
 			Values: texts(hooks.Types()...), Help: "`shell` runs a command, `agent` asks an agent."},
@@ -116,14 +116,14 @@ func hookTable() rowTable[hooks.Hook] {
 			Help: "Model of the agent; empty means its own default, or the run's."},
 			func(h *hooks.Hook) any { return &h.Model }},
 		{option.Row{YAML: "hooks.timeout", Kind: option.Duration, Min: "1s", Max: "24h",
-			Help: "Time that it may take; empty means a minute for a command, ten for an agent."},
+			Help: "Time that it may take; empty means one minute for a command, ten for an agent."},
 			func(h *hooks.Hook) any { return &h.Timeout }},
 		{option.Row{YAML: "hooks.on_failure", Kind: option.Enum, Default: string(hooks.WarnContinue),
 			Values: texts(hooks.Answers()...),
 			Help:   "What ralph does when it fails: `warn_continue` shows it, `skip_task` puts the task aside, `abort_loop` ends the run, `ask_agent` tells the agent in the next prompt."},
 			func(h *hooks.Hook) any { return (*string)(&h.OnFailure) }},
 		{option.Row{YAML: "hooks.when", Kind: option.List,
-			Help: "Globs, as for checks: it runs only if the turn changed a file that matches one. Only at points after a turn."},
+			Help: "Globs, as for checks: the hook runs only if the turn changed a file that matches one. Works only at points after a turn."},
 			func(h *hooks.Hook) any { return &h.When }},
 	}}
 }

@@ -144,7 +144,7 @@ type judgeDraft struct {
 func judgeTable() rowTable[judgeDraft] {
 	return rowTable[judgeDraft]{judgesKey, []rowField[judgeDraft]{
 		{option.Row{YAML: "judges.name", Kind: option.String,
-			Help: "Name in messages and for `JUDGES`, unique; a persona of one short line stands for it. That of a built-in judge brings its persona."},
+			Help: "Unique name, for messages and `JUDGES`. If it is missing, a short persona of one line is the name. The name of a built-in judge brings its persona."},
 			func(d *judgeDraft) any { return &d.Name }},
 		{option.Row{YAML: "judges.persona", Kind: option.String,
 			Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words."},
@@ -155,7 +155,7 @@ func judgeTable() rowTable[judgeDraft] {
 			Help: "Who is asked; empty means another vendor's agent than the author's, if one is installed."},
 			func(d *judgeDraft) any { return &d.Agent }},
 		{option.Row{YAML: "judges.model", Kind: option.String,
-			Help: "Model of the agent, which has to be named then; empty means its own default."},
+			Help: "Model of the agent; only together with `agent`; empty means the agent's own default."},
 			func(d *judgeDraft) any { return &d.Model }},
 		{option.Row{YAML: "judges.require_evidence", Kind: option.Bool, Default: "false",
 			Help: "Whether a task without files in `.ralph/evidence/TASK/` fails."},
@@ -164,7 +164,7 @@ func judgeTable() rowTable[judgeDraft] {
 			Help: "Whether its refusal blocks; otherwise ralph only shows it."},
 			func(d *judgeDraft) any { return &d.required }},
 		{option.Row{YAML: "judges.weight", Kind: option.Int, Default: "1", Min: "1", Max: "1000",
-			Help: "Its share in the score of all judges."}, func(d *judgeDraft) any { return &d.weight }},
+			Help: "Its weight in the score of all judges."}, func(d *judgeDraft) any { return &d.weight }},
 		{option.Row{YAML: "judges.threshold", Kind: option.Int, Default: "70", Min: "1", Max: "100",
 			Help: "Score that a task needs to pass."}, func(d *judgeDraft) any { return &d.Threshold }},
 		{option.Row{YAML: "judges.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",

@@ -69,13 +69,13 @@ func (s *Settings) Options() []option.Row {
 	}, {
 		Group: group, Key: "NOTIFY_ON", YAML: "notify.on", Kind: option.List,
 		Default: "ended,halted,limited,question,review", Field: &s.NotifyOn,
-		Help: "What you are told of: a comma list of " + strings.Join(Occasions(), ", ") + ".",
+		Help: "What you are notified about: a comma list of " + strings.Join(Occasions(), ", ") + ".",
 	}, {
 		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1",
-		Max: "10000", Field: &s.Milestone, Help: "Tasks done between two milestones.",
+		Max: "10000", Field: &s.Milestone, Help: "Finished tasks between two milestones.",
 	}, {
 		Group: group, Key: "NOTIFY_QUIET", YAML: "notify.quiet", Kind: option.String, Field: &s.Quiet,
-		Help: "Hours in which nothing is sent, such as 22:00-07:00: it is sent afterwards; empty means none.",
+		Help: "Quiet hours, such as 22:00-07:00; messages are sent when they are over; empty means none.",
 	}, {
 		Group: group, Key: "WEBHOOKS", YAML: "webhooks.to", Kind: option.List, Trust: true, Secret: true,
 		Field: &s.Webhooks,
@@ -88,15 +88,15 @@ func (s *Settings) Options() []option.Row {
 		Group: group, Key: "WEBHOOK_EVENTS", YAML: "webhooks.events", Kind: option.List,
 		Default: "run_start,iteration_start,iteration_end,question,answer,task,decision,paused,run_end",
 		Field:   &s.WebhookEvents,
-		Help:    "Kinds of events that webhooks get: those of docs/state.md but text, tool, tool_result and usage.",
+		Help:    "Kinds of events that webhooks get: any of those in docs/state.md except text, tool, tool_result and usage.",
 	}, {
 		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true,
 		Field: &s.Replies,
-		Help:  "Where you answer and control a run from: a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them, and webhook://127.0.0.1:PORT/PATH.",
+		Help:  "Where your answers and commands to a run come from: a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them, and webhook://127.0.0.1:PORT/PATH.",
 	}, {
 		Group: group, Key: "REPLY_TOKEN", YAML: "replies.token", Kind: option.String, Trust: true, Secret: true,
 		Field: &s.ReplyToken,
-		Help:  "First word of each reply, or the bearer token of a webhook, at least 8 characters; without it nothing is obeyed.",
+		Help:  "First word of each reply, or the bearer token of a webhook, at least 8 characters; ralph ignores replies without it.",
 	}}
 }
 

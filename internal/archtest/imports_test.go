@@ -166,7 +166,7 @@ var floors = map[string]int{
 	"runner":                 7, // the run
 	"config":                 7, // finds, reads and overlays options
 	"monitor":                8, // the screen
-	"monitor/top":            4, // the living runs of all projects: state files in, rows, a table and a screen out
+	"monitor/top":            4, // the active runs of all projects: state files in, rows, a table and a screen out
 	"cmd/internal/demo":      6, // the demo's project and its scripted agent
 	"cmd/internal/modellist": 6, // models that a program lists: text in, names out, and where they are kept
 	"cmd/internal/migrate":   6, // projects of other tools: files in, settings out

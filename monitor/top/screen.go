@@ -102,7 +102,7 @@ func (v *shown) project(y int) string {
 func (v *shown) fill() {
 	on := v.On
 	v.table.Clear()
-	v.head.SetText(" " + termtext.Count(len(v.rows), "living run"))
+	v.head.SetText(" " + termtext.Count(len(v.rows), "active run"))
 	if len(v.rows) == 0 {
 		v.head.SetText(" No run is alive. Start one with: ralph")
 	}

@@ -172,7 +172,7 @@ func TestScreen_enter_opensTheChosenRun(t *testing.T) {
 		if filepath.Base(chosen) != "shop" {
 			t.Errorf("%v: opened %q", size, chosen)
 		}
-		for _, want := range []string{"4 living runs", "shop", "WAITING", "q quit", "until 14:00", "3/12", "日"} {
+		for _, want := range []string{"4 active runs", "shop", "WAITING", "q quit", "until 14:00", "3/12", "日"} {
 			if !strings.Contains(seen[0], want) {
 				t.Errorf("%v: no %q in\n%s", size, want, seen[0])
 			}

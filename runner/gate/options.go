@@ -27,18 +27,18 @@ func (o *CheckOptions) Options() []option.Row {
 	}
 	return []option.Row{
 		command("test", "tests the project", &o.TestCommand), command("build", "builds the project", &o.BuildCommand), command("lint", "lints the project", &o.LintCommand),
-		command("typecheck", "checks types, after the build,", &o.TypesCommand), command("lint_fast", "lints in seconds, before the other checks,", &o.FastCommand), {
+		command("typecheck", "checks types after the build and", &o.TypesCommand), command("lint_fast", "lints in seconds, before the other checks and", &o.FastCommand), {
 			Group: "Checks", Key: "DETECT_CHECKS", YAML: "test.detect",
 			Kind: option.Bool, Default: "true", Field: &o.DetectChecks,
 			Help: "Detect checks from the project's files when none are configured.",
 		}, {
 			Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
 			Kind: option.Enum, Values: []string{"gate", "baseline", "tdd", "report"}, Trust: true, Safe: []string{"gate", "baseline", "tdd"}, Field: &o.TestMode,
-			Help: "Which failures of required checks block: gate all, baseline those that are not from before the run, tdd those of what passed before, report none; empty means gate, or baseline for detected checks.",
+			Help: "Which failures of required checks block: gate means all, baseline only those that are new since the run began, tdd only those of tests that passed before, report none; empty means gate, or baseline for detected checks.",
 		}, {
 			Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
 			Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,
-			Help: "When ralph records which checks fail already: once per project (global), per run (session) or per task.",
+			Help: "When ralph records which checks already fail: once per project (global), per run (session) or per task.",
 		}, {
 			Group: "Checks", Key: "FAIL_FAST", YAML: "test.fail_fast",
 			Kind: option.Bool, Default: "true", Field: &o.FailFast,

@@ -134,7 +134,7 @@ func (c *Commands) Options() []option.Row {
 		rows = append(rows, option.Row{
 			Group: "Hooks", Key: "HOOK_" + strings.ToUpper(string(p.Point)), YAML: "hooks." + string(p.Point),
 			Kind: option.String, Trust: true, Field: &c.Hook[i],
-			Help: "Shell command for this moment: " + p.When + ".",
+			Help: "Shell command for this point: " + p.When + ".",
 		})
 	}
 	return rows

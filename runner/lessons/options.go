@@ -16,14 +16,14 @@ func (c *Choice) Options() []option.Row {
 	return []option.Row{{
 		Group: "Memory", Key: "LEARN", YAML: "memory.learn",
 		Kind: option.Bool, Default: "true", Field: &c.Learn,
-		Help: "Keep what agents report as learned, and put what fits a task into its prompt.",
+		Help: "Keep what agents learn about the project, and put lessons that fit a task into its prompt.",
 	}, {
 		Group: "Memory", Key: "ARCHIVE_ON_BRANCH_CHANGE", YAML: "memory.archive_on_branch_change",
 		Kind: option.Bool, Default: "true", Field: &c.ArchiveBranch,
-		Help: "When a run starts on another git branch than the one before, copy the plan, progress.txt, the memory and the report to .ralph/archive and begin with the memory of that branch.",
+		Help: "When a run starts on another git branch than the run before, copy the plan, progress.txt, the memory and the report to .ralph/archive, and start with the memory of the new branch.",
 	}, {
 		Group: "Memory", Key: "AIOS_MEMORY_SYNC", YAML: "aios.memory_sync",
 		Kind: option.Bool, Default: "true", Field: &c.MemoryFile,
-		Help: "In projects of AIOS, write what was learned into their MEMORY.md, too, if there is one.",
+		Help: "In AIOS projects that have a MEMORY.md, also write what was learned there.",
 	}}
 }

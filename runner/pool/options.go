@@ -35,7 +35,7 @@ func (o *CallOptions) Options() []option.Row {
 		Group: "Limits", Key: "CLAUDE_TIMEOUT_MINUTES", Aliases: []string{"AGENT_TIMEOUT_MINUTES"},
 		Flag: "timeout", Short: "t", Arg: "MIN", YAML: "timeout.total",
 		Kind: option.Minutes, Default: "0", Min: "0", Max: "1440", Field: &o.Timeout,
-		Help: "Minutes that one agent call may take; 0 means those of ACTIVE_TIMEOUT_MINUTES.",
+		Help: "Minutes that one agent call may take; 0 means that ACTIVE_TIMEOUT_MINUTES applies.",
 	}, {
 		Group: "Limits", Key: "ACTIVE_TIMEOUT_MINUTES", YAML: "timeout.active",
 		Kind: option.Minutes, Default: "120", Min: "1", Max: "1440", Field: &o.ActiveTimeout,
@@ -43,15 +43,15 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.stuck",
 		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
-		Help: "Minutes without output or changed files after which a call is stuck, and three times as long while a tool call is open; 0 means no limit.",
+		Help: "Minutes without output or changed files after which a call is stuck (three times as long while a tool call is open); 0 means no limit.",
 	}, {
 		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name", YAMLAliases: []string{"agent.default"},
 		Kind: option.String, Default: "claude", Field: &o.Agent,
-		Help: "Coding agent to run; text is any other program, which AGENT_CMD names. When nothing names one, ralph asks on a terminal, else takes the first that is installed.",
+		Help: "Coding agent to run; text means any other program, which AGENT_CMD names. If no agent is named, ralph asks on a terminal, and otherwise takes the first one that is installed.",
 	}, {
 		Group: "Agent", Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
 		Kind: option.List, Field: &o.FallbackAgents,
-		Help: "Agents that take over, in this order, while the ones before are under a usage limit; empty means none.",
+		Help: "Agents that take over, in this order, while those before them are under a usage limit; empty means none.",
 	}, {
 		Group: "Agent", Key: "CLAUDE_CODE_CMD", Aliases: []string{"AGENT_CMD"}, YAML: "agent.command",
 		Kind: option.String, Trust: true, Safe: []string{"claude"}, Field: &o.AgentCmd,
@@ -85,7 +85,7 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
 		Kind: option.Env, Valid: environ.ValidEntry, Trust: true, Field: &o.EnvExclude,
-		Help: "Environment variables to withhold from agents and checks, or with ! to pass on; comes after the built-in rules, and the last match decides.",
+		Help: "Environment variables to withhold from agents and checks, or to pass on if they start with !; applies after the built-in rules, and the last match decides.",
 	}}
 }
 

@@ -17,15 +17,15 @@ func AdmitRules() []Rule[Admission] {
 				_, done := planComplete(f)
 				return interrupted(f.Facts, done)
 			}},
-		{RuleQuestion, "nothing can be done before a person answers the questions of agents",
-			"wait `QUESTION_WAIT`, unless a bound of `ceilings` is reached; then stop 9 and name them", unanswered},
-		{"plan_unusable", "the plan vanished, broke or was emptied, or every open task waits for one that cannot be done",
+		{RuleQuestion, "nothing can be done until a person answers the agents' questions",
+			"wait `QUESTION_WAIT`, unless a limit of `ceilings` is reached; then stop 9 and name them", unanswered},
+		{"plan_unusable", "the plan is gone, broken or empty, or every open task waits for one that cannot be done",
 			"stop 2", planUnusable},
 		{"tasks_put_aside", "every open task was put aside, or waits for a person",
 			"stop 8 and name them", tasksPutAside},
-		{state.RuleBlocked, "every open task is blocked, or waits for a task that is: a person has to do something first",
+		{state.RuleBlocked, "every open task is blocked, or waits for a blocked task: a person has to do something first",
 			"stop 9 and name them", blocked},
-		{"review", "as `plan_complete`, but something needs a person",
+		{"review", "as `plan_complete`, but a person has to look at something",
 			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
 				d, ok := planComplete(f)
 				return reviewed(d, f.Review), ok && len(f.Review) > 0
@@ -34,18 +34,18 @@ func AdmitRules() []Rule[Admission] {
 			"stop 0 without a call", planComplete},
 		{ruleStagnation, "the circuit breaker is open because nothing changed", "stop 3", breakerStillOpen(ruleStagnation, "stagnation_detected")},
 		{ruleSameError, "the circuit breaker is open because of the same error", "stop 3", breakerStillOpen(ruleSameError, "same_error")},
-		{ruleDecline, "the circuit breaker is open because of ever shorter answers", "stop 3", breakerStillOpen(ruleDecline, "output_decline")},
-		{"start_at", "`START_AT` has not come yet", "wait for it; `ralph resume` begins now", func(f Admission) (Decision, bool) {
+		{ruleDecline, "the circuit breaker is open because answers kept getting shorter", "stop 3", breakerStillOpen(ruleDecline, "output_decline")},
+		{"start_at", "it is not `START_AT` yet", "wait for it; `ralph resume` starts now", func(f Admission) (Decision, bool) {
 			return Decision{Action: ActionWait, Reason: "the run begins at " + f.Policy.StartAt, Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
 		}},
 		{"ceilings", whenCeilings, "stop 4", admits(ceilings)},
-		{"usage_limit", "every agent that may work is under a usage limit that an earlier call met",
+		{"usage_limit", "every agent that may work is under a usage limit, as earlier calls have shown",
 			"wait for the reset, or stop 7", stillLimited},
-		{RulePace, "a call might use more of a usage window than `PACE` allows by now, and neither another model nor another agent is free",
-			"wait; stop 7 as for a usage limit; `ralph resume` works now", paced},
+		{RulePace, "a call might use more of a usage window than `PACE` allows at this time, and no other model or agent may work",
+			"wait; stop 7 as for a usage limit; `ralph resume` continues now", paced},
 		{state.RuleHourly, "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
-		{"verify", "the plan has nothing left, but the agent's last word contradicts it",
+		{"verify", "the plan has nothing left, but the agent's last message contradicts it",
 			"one verifying turn", func(f Admission) (Decision, bool) {
 				d := verifying(f.Facts)
 				d.Action = ActionContinue

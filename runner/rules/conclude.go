@@ -30,19 +30,19 @@ func ConcludeRules() []Rule[Conclusion] {
 				_, left := nothingLeft(f) // Admit then says whether it is complete
 				return interrupted(f.Facts, (done || left) && !contradicted(f.Facts) && !f.Result.Proof.Report.Blocked())
 			}},
-		{ruleIntegrity, "git cannot read the repository any more, or it is another one than before the turn",
+		{ruleIntegrity, "git can no longer read the repository, or it is not the same one as before the turn",
 			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
 				return LostRepository(f.Result.Work.Lost), f.Result.Work.Lost != ""
 			}},
 		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag",
 			"stop 6", agentUnusable},
-		{"usage_limit", "structured rejection, or the agent CLI's own error text",
-			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (+ margin), or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION` or `UNTIL`; costs no iteration and no breaker count", usageLimit},
+		{"usage_limit", "a structured record or the agent CLI's own error text says so",
+			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (plus a margin); or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION` or `UNTIL`; costs no iteration and no breaker count", usageLimit},
 		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone",
-			"retry with growing delay, bounded; costs no iteration", transient},
+			"retry with a growing delay, a limited number of times; costs no iteration", transient},
 		{ruleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
 			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity},
-		{"plan_unusable", "the plan vanished, broke or was emptied", "stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
+		{"plan_unusable", "the plan is gone, broken or empty", "stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
 		{RuleQuestion, "the agent asks a person something, and its task is not done; at most three turns of a task",
@@ -54,18 +54,18 @@ func ConcludeRules() []Rule[Conclusion] {
 				}
 				return verifying(f.Facts), true
 			}},
-		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as before the run, or the agent contradicts the plan",
+		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as it did before the run, or the agent contradicts the plan",
 			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
 				d, ok := complete(f)
 				return reviewed(d, f.Review), ok && len(f.Review) > 0
 			}},
-		{"complete", "the plan has nothing left, no required check fails, and the final message signals or there are checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
+		{"complete", "the plan has nothing left, no required check fails, and the final message signals completion or there are required checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
 			"stop 0", complete},
 		{"claimed_incomplete", "the final message signals completion, but tasks are open, or a check fails and nothing changed",
 			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row that close no task: stop 8", claimedIncomplete},
-		{ruleStagnation, "no progress, or only a change that was made and taken back before, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
-		{ruleSameError, "the same error, or the same failure of a tool while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
-		{ruleDecline, "no progress in 2 iterations and 3 ever shorter answers, together by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
+		{ruleStagnation, "no progress, or only a change that was made and undone before, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
+		{ruleSameError, "the same error, or the same failed tool call while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
+		{ruleDecline, "no progress in 2 iterations, and 3 answers in a row that got shorter, in total by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
 		{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
 			"put the task aside and continue", taskAttempts},
 		{"gate_failed", "a required check fails",

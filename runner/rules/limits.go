@@ -83,7 +83,7 @@ func afterError(f Conclusion, d Decision) Decision {
 	return d
 }
 
-const whenCeilings = "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached, or `UNTIL` has come"
+const whenCeilings = "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached, or `UNTIL` has passed"
 
 // timeLeft is how long the run may still work.
 func (f Facts) timeLeft() time.Duration { return f.Window.Left(f.Policy.MaxDuration, f.Started, f.Now) }

@@ -138,7 +138,7 @@ func Answer(c ending.Class) string {
 	case kindLimit:
 		return "wait until the reset, or stop with exit code 7; costs nothing"
 	case kindTransient:
-		return fmt.Sprintf("retry after 5 s, doubled up to 10 min, %d times; costs nothing until then", maxRetries)
+		return fmt.Sprintf("retry after 5 s, doubling up to 10 min, up to %d times; these retries cost nothing", maxRetries)
 	case kindUnusable:
 		return "stop with exit code 6"
 	case kindStale:
@@ -146,11 +146,11 @@ func Answer(c ending.Class) string {
 	}
 	switch {
 	case c == ending.QuestionAsked:
-		return "the task waits for an answer, the next one runs"
+		return "the task waits for an answer; the run takes the next one"
 	case c == ending.PermissionDenied:
 		return "continue and tell the agent; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
 	case c == ending.TimeoutWithWork:
-		return "continue, the work counts; without any change it is an error"
+		return "continue, and the work counts; without any change it is an error"
 	case Hint(agent.Outcome{Class: c}) != "":
 		return "continue and tell the agent; the circuit breaker counts it if nothing changed"
 	case c.Success():

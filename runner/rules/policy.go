@@ -72,7 +72,7 @@ func (o *Policy) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "COOLDOWN_ON_ERROR", YAML: "limits.cooldown_on_error",
 		Kind: option.Duration, Default: "5s", Min: "0s", Max: "24h", Field: &o.ErrorPause,
-		Help: "Wait after a failed call, doubled after each further one up to 10 minutes; 0s means none.",
+		Help: "Wait after a failed call; doubles with each further failure, up to 10 minutes; 0s means no wait.",
 	}, {
 		Group: "Prompt and plan", Key: "COMPLETION_CLAIMS", YAML: "plan.completion_claims",
 		Kind: option.Int, Default: "2", Min: "1", Max: "100", Field: &o.CompletionClaims,
@@ -80,15 +80,15 @@ func (o *Policy) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "MAX_ITERATIONS_PER_TASK", YAML: "limits.iterations_per_task",
 		Kind: option.Int, Default: "10", Min: "0", Max: "100000", Field: &o.MaxPerTask,
-		Help: "Iterations of its developer that one task may take before ralph puts it aside; 0 means no limit. Reviews do not count.",
+		Help: "Developer iterations that one task may take before ralph puts it aside; 0 means no limit. Reviews do not count.",
 	}, {
 		Group: "Checks", Key: "MAX_RETRIES", YAML: "test.max_retries",
 		Kind: option.Int, Default: "3", Min: "0", Max: "100", Field: &o.MaxRetries,
-		Help: "How often a task is retried after a failed check, or refused by reviewers, before ralph puts it aside; 0 means no limit.",
+		Help: "How often ralph retries a task after a failed check, or reviewers may refuse it, before ralph puts it aside; 0 means no limit.",
 	}, {
 		Group: "Checks", Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
 		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"},
 		Trust: true, Safe: []string{"revert", "halt"}, Field: &o.AntiCheat,
-		Help: "What ralph does about findings of the audit: warn tells the agent and you, revert also takes back ticks that were not earned, halt ends the run.",
+		Help: "What ralph does about findings of the audit: warn tells you and the agent, revert also takes back ticks that were not earned, halt also ends the run.",
 	}}, o.Hours.Options(), o.Pacing.Options(), o.BreakerPolicy.Options(), o.Questions.Options())
 }

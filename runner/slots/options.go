@@ -92,15 +92,15 @@ func (o *SlotOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: group, Key: "PARALLEL", Flag: "parallel", Arg: "N", YAML: "parallel.slots",
 		Kind: option.Int, Default: "1", Min: "1", Max: "64", Field: &o.Parallel,
-		Help: "Tasks to work on at the same time, each in a git worktree of its own.",
+		Help: "Tasks to work on at the same time, each in its own git worktree.",
 	}, {
 		Group: group, Key: "PARALLEL_ANY", YAML: "parallel.any",
 		Kind: option.Bool, Default: "false", Field: &o.ParallelAny,
-		Help: "Work side by side also on tasks that have neither a [P] mark nor dependencies.",
+		Help: "Also work side by side on tasks that have neither a [P] mark nor dependencies.",
 	}, {
 		Group: group, Key: "ISOLATE", Flag: "isolate", Arg: "none|worktree", YAML: "parallel.isolate",
 		Kind: option.Enum, Default: IsolateNone, Values: []string{IsolateNone, IsolateWorktree}, Field: &o.Isolate,
-		Help: "worktree lets agents work in a git worktree also when PARALLEL is 1, so that only finished tasks reach your files.",
+		Help: "worktree lets agents work in a git worktree even if PARALLEL is 1, so that only finished tasks reach your files.",
 	}, {
 		Group: group, Key: "WORKTREE_SETUP", YAML: "parallel.setup",
 		Kind: option.String, Trust: true, Field: &o.Setup,
@@ -112,7 +112,7 @@ func (o *SlotOptions) Options() []option.Row {
 	}, {
 		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", Alone: carrier.LocalFleet, YAML: "parallel.fleet",
 		Kind: option.String, Trust: true, Field: &o.Fleet,
-		Help: "Also send turns to the workers of the fleet at this NATS address; local means the server on this machine, which is started if need be.",
+		Help: "Also send turns to the workers of the fleet at this NATS address; local means the server on this machine, which ralph starts if there is none.",
 	}, {
 		Group: group, Key: "FLEET_CREDS", Flag: "creds", Arg: "FILE", YAML: "parallel.fleet_creds",
 		Kind: option.Path, Trust: true, Field: &o.FleetCreds,

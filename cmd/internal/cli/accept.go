@@ -23,9 +23,9 @@ type acceptOptions struct {
 func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
 	o := &acceptOptions{Factory: f}
 	return &cobra.Command{
-		Use: "accept [N]", Short: "Accept what a run that ended with review left to look at", Args: cmdline.Takes("one item at most", cobra.MaximumNArgs(1)),
-		Long: "Accept item N of a run that ended with review, or all of them. ralph status lists the items with the command that\n" +
-			"shows each. When none is left, the run counts as completed.",
+		Use: "accept [N]", Short: "Accept what a run left for your review", Args: cmdline.Takes("one item at most", cobra.MaximumNArgs(1)),
+		Long: "Accept item N of a run that ended with review, or all items. ralph status lists each item with the command that\n" +
+			"shows it. When no item is left, the run counts as completed.",
 		Example: "  ralph status\n  ralph accept 1\n  ralph accept",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -22,7 +22,7 @@ func newControlCmds(f *cmdline.Factory) []*cobra.Command {
 	}{
 		{state.RequestPause, "Pause the run after its current iteration"},
 		{state.RequestSkip, "End the current iteration and take the next task; the skipped one comes last"},
-		{state.RequestStop, "End the run after its current iteration (exit code 130, or 0 and 9 if that completes it)"},
+		{state.RequestStop, "End the run after its current iteration (exit code 130; 0 or 9 if that completes the run)"},
 		{state.RequestAbort, "End the run and its agent now (exit code 130)"},
 	} {
 		c := &cobra.Command{

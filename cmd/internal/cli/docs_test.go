@@ -63,7 +63,7 @@ func eventKinds() string {
 // hookTables are the points of a run, and what a hook gets in its environment.
 func hookTables() (points, environment string) {
 	var p, e strings.Builder
-	p.WriteString("| point | moment | a hook that blocks keeps back |\n|---|---|---|\n")
+	p.WriteString("| point | when | a hook that blocks prevents |\n|---|---|---|\n")
 	for _, r := range hooks.Points() {
 		if r.Veto == "" {
 			r.Veto = "nothing: the next prompt gets the reason"

@@ -31,8 +31,8 @@ func newResetCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "close the circuit breaker and forget its history")
 	cmd.Flags().BoolVar(&o.session, "session", false, "forget the agent session that --continue would resume")
-	cmd.Flags().BoolVar(&o.tasks, "tasks", false, "forget the attempts at open tasks: those that were put aside or skipped come back")
-	cmd.Flags().BoolVar(&o.all, "all", false, "all of it, and the counters, questions, notes and the last status; logs and your files stay")
+	cmd.Flags().BoolVar(&o.tasks, "tasks", false, "forget the attempts at open tasks, so that tasks that were put aside or skipped come back")
+	cmd.Flags().BoolVar(&o.all, "all", false, "all of this, plus the counters, questions, notes and the last status; logs and your files stay")
 	return cmd
 }
 

@@ -22,15 +22,15 @@ type resumeOptions struct {
 func newResumeCmd(f *cmdline.Factory) *cobra.Command {
 	o := &resumeOptions{runOptions: runOptions{Factory: f, options: map[string]string{}}}
 	cmd := &cobra.Command{
-		Use: "resume [N]", Short: "End a pause or a wait, or take back a stop; if nothing runs, continue the last run", Args: atMostIterations(&o.runOptions),
-		Long: "End a pause or a wait, or take back `ralph stop`. If nothing runs, continue the last run with the flags that it was started with. N raises\n" +
-			"the bound on its iterations, those that it has made included; other flags change what they say.",
+		Use: "resume [N]", Short: "End a pause or a wait, or cancel a stop; if nothing is running, continue the last run", Args: atMostIterations(&o.runOptions),
+		Long: "End a pause or a wait, or cancel `ralph stop`. If nothing is running, continue the last run with its own flags. N is the\n" +
+			"new limit on its iterations, including those that it has already made. Other flags override those of the run.",
 		Example: "  ralph resume\n  ralph resume 20\n  ralph resume --max-cost 15",
 		RunE:    func(*cobra.Command, []string) error { return resumeRun(o) },
 	}
 	cmdline.AddHiddenOptions(cmd, f, o.options)
 	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false,
-		"only continue an interrupted run: one that was killed, or ended by SIGTERM or SIGHUP as in a reboot")
+		"only continue an interrupted run: one that was killed, or that SIGTERM or SIGHUP ended, as in a reboot")
 	return cmd
 }
 

@@ -21,13 +21,13 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	addCompatFlags(root, f)
 	root.Short = "Run an AI coding agent again and again, with fresh context, until the plan is done"
 	root.Long = root.Short + ".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at most 50 iterations.\n\n" + ownAgent
-	root.Example = "  ralph init                      # set a project up\n" +
+	root.Example = "  ralph init                      # set up a project\n" +
 		"  ralph --monitor                 # run, and watch it in tmux\n" +
 		"  ralph --max-iterations 5\n" +
 		"  ralph status"
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().StringVarP(&f.Dir, "dir", "C", f.Dir,
-		"work in `DIR` (default: the nearest folder upwards with .ralph/ or .ralphrc, else the git root, else here)")
+		"work in `DIR` (default: the nearest folder with .ralph/ or .ralphrc, from here upwards, else the git root, else here)")
 	_ = root.MarkPersistentFlagDirname("dir") // fails only for an unknown flag
 	root.PersistentPreRun = func(*cobra.Command, []string) { *started = true }
 	root.SetFlagErrorFunc(cmdline.FlagError)

@@ -47,12 +47,12 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	}
 	cmdline.AddOptions(cmd, f, o.options)
 	fs := cmd.Flags()
-	fs.BoolVarP(&o.monitor, "monitor", "m", false, "Show the monitor in tmux: beside the runner, or below it in less than 100 columns.")
+	fs.BoolVarP(&o.monitor, "monitor", "m", false, "Show the monitor in tmux: next to the runner, or below it if there are fewer than 100 columns.")
 	fs.BoolVarP(&o.live, "live", "l", false, "Print everything that the agent says and its tools answer.")
 	fs.BoolVar(&o.headless, "headless", false, "Print plain lines only, as without a terminal.")
 	fs.StringVar(&o.output, "output", "text", "Print `text|json`: lines for people, or one event a line.")
-	fs.BoolVar(&o.dryRun, "dry-run", false, "Show prompt, command line and plan; call nothing, write nothing.")
-	fs.BoolVar(&o.withoutTasks, "without-tasks", false, "Run although the plan has no tasks or is gone; do not ask.")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "Show the prompt, the command line and the plan; call nothing and write nothing.")
+	fs.BoolVar(&o.withoutTasks, "without-tasks", false, "Run without asking even if the plan has no tasks or is gone.")
 	fs.StringVar(&o.agentOutput, "output-format", "json", "Accepted for existing scripts; only `json`.")
 	fs.Lookup("output-format").Hidden = true
 	for flag, values := range map[string][]string{"output": {"text", "json"}, "output-format": {"json"}} {

@@ -15,8 +15,8 @@ func newTopCmd(f *cmdline.Factory) *cobra.Command {
 	a := &app{f}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "top", Short: "Show all of your living runs; Enter opens one", Args: cmdline.NoArgs,
-		Long: "Show all of your living runs, of all projects, on one screen. Enter opens the monitor of the chosen one, and q goes back.\n" +
+		Use: "top", Short: "Show all of your active runs; Enter opens one", Args: cmdline.NoArgs,
+		Long: "Show the active runs of all your projects on one screen. Enter opens the monitor of the selected run, and q goes back.\n" +
 			"Without a terminal, it prints the list once.",
 		Example: "  ralph top\n  ralph top --json | jq -r '.[].project'",
 		RunE: func(*cobra.Command, []string) error {

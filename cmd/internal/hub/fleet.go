@@ -59,7 +59,7 @@ func newFleetCmd() *cobra.Command {
 	s := fleet.Server{StateHome: stateHome()}
 	cmd := &cobra.Command{
 		Use: "fleet", Short: "Run the server of a fleet", Args: cobra.NoArgs,
-		Long: "Run the server of a fleet. Runs and workers of this user find it by themselves; others need its address and a token.",
+		Long: "Run the server of a fleet. Your own runs and workers on this machine find it; all others need its address and a token.",
 		Example: "  ralph-hub fleet\n  ralph-hub fleet --listen 0.0.0.0:4222\n" +
 			"  ralph-hub fleet --listen 0.0.0.0:4222 --cert fleet.pem --key fleet.key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -83,7 +83,7 @@ func newFleetCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", listen, "listen on `HOST:PORT`; with port 0 on the one of last time, or any")
+	cmd.Flags().StringVar(&listen, "listen", listen, "listen on `HOST:PORT`; port 0 means the same port as last time, or any free one")
 	cmd.Flags().StringVar(&s.Cert, "cert", "", "a `FILE` with the certificate for TLS")
 	cmd.Flags().StringVar(&s.Key, "key", "", "the `FILE` with its key")
 	return cmd
@@ -130,7 +130,7 @@ func newWorkerCmd() *cobra.Command {
 	slots, program := 1, beside()
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Take turns from a fleet", Args: cobra.NoArgs,
-		Long: "Take turns from a fleet and carry them out on this machine. It needs ralph, git and the agents, logged in.",
+		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, logged in.",
 		Example: "  RALPH_FLEET_TOKEN=... ralph-hub worker --join nats://build1:4222 --slots 4\n" +
 			"  ralph-hub worker --join tls://a:4222,tls://b:4222 --creds worker.creds --label gpu,linux",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -154,7 +154,7 @@ func newWorkerCmd() *cobra.Command {
 		},
 	}
 	w.flags(cmd, "join", "`LABELS` of this machine, such as gpu,linux")
-	cmd.Flags().IntVar(&slots, "slots", slots, "turns at the same time")
+	cmd.Flags().IntVar(&slots, "slots", slots, "how many turns to carry out at the same time")
 	cmd.Flags().StringVar(&program, "ralph", program, "the program `FILE`")
 	_ = cmd.Flags().MarkHidden("ralph") // ralph worker sets it; fails only for an unknown flag
 	return cmd

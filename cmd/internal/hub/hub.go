@@ -76,8 +76,8 @@ func newProxyCmd() *cobra.Command {
 	var hosts []string
 	cmd := &cobra.Command{
 		Use: "proxy", Short: "Pass connections on to allowed hosts only",
-		Long: "Listen on a unix socket as an HTTP proxy, and pass connections on to allowed hosts only. Each refusal is one\n" +
-			"line of JSON on stdout. It ends when stdin does.",
+		Long: "Listen on a unix socket as an HTTP proxy, and pass connections on to allowed hosts only. Print each refusal as one\n" +
+			"line of JSON on stdout. Exit when stdin ends.",
 		Example: "  ralph-hub proxy --socket /run/user/1000/proxy --allow api.anthropic.com,*.github.com",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -116,8 +116,8 @@ func newBridgeCmd() *cobra.Command {
 	var ports []uint
 	cmd := &cobra.Command{
 		Use: "bridge --socket PATH -- PROGRAM [ARG...]", Short: "Run a program whose only network is a proxy's socket",
-		Long: "Run a program in a place without a network: its loopback has the proxy on one port, and on others what listens\n" +
-			"there outside.",
+		Long: "Run a program that has no network. On its loopback, one port leads to the proxy, and others lead to the same ports\n" +
+			"outside.",
 		Args: cobra.MinimumNArgs(1), Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, p := range ports {

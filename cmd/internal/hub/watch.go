@@ -35,8 +35,8 @@ func newWatchCmd() *cobra.Command {
 	var detach bool
 	cmd := &cobra.Command{
 		Use: "watch", Short: "Follow a run; send notifications and webhooks", Args: cobra.NoArgs,
-		Long: "Follow a run of ralph, and send notifications and webhooks. It outlives the runner and ends by itself when\n" +
-			"everything is sent. ralph starts it and writes what to do on its standard input, as JSON.",
+		Long: "Follow a run of ralph, and send notifications and webhooks. It outlives the runner, and exits when everything is\n" +
+			"sent. ralph starts it and tells it what to do, as JSON on standard input.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			job, data, err := readJob()
 			if err != nil {

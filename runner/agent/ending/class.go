@@ -50,9 +50,9 @@ type Info struct {
 func Classes() []Info {
 	return []Info{
 		{CompletedTurn, "the agent ended its turn with a final record and no error"},
-		{UsageLimit, "a usage window of the plan is used up; it opens again by itself"},
+		{UsageLimit, "a usage window of the subscription is used up; it resets after a while"},
 		{SpendLimit, "a spending limit or cap is reached"},
-		{RateLimited, "too many requests or tokens a minute (HTTP 429)"},
+		{RateLimited, "too many requests or tokens per minute (HTTP 429)"},
 		{Overloaded, "the provider is overloaded"},
 		{ServerError, "the provider failed (HTTP 5xx) or answered with something unreadable"},
 		{Network, "no connection, or it was dropped in the middle"},
@@ -60,10 +60,10 @@ func Classes() []Info {
 		{NoCredit, "the account has no credit or quota left"},
 		{DisabledByAdmin, "an administrator switched the account or its usage off"},
 		{BadModel, "the model does not exist or is not available to this account"},
-		{BadFlag, "the CLI refused its command line or its set-up"},
+		{BadFlag, "the CLI refused its command line or its configuration"},
 		{ContextTooLong, "the context does not fit into the model's window"},
-		{MaxTurns, "the agent stopped at its own bound on turns, calls, repetitions or output"},
-		{MaxBudget, "the agent stopped at its own bound on cost"},
+		{MaxTurns, "the agent stopped at its own limit on turns, calls, repetitions or output"},
+		{MaxBudget, "the agent stopped at its own limit on cost"},
 		{Refusal, "the model refused to answer"},
 		{PermissionDenied, "the turn ended, but the permission rules refused tool calls"},
 		{QuestionAsked, "the turn ended with a question to the user"},
@@ -76,7 +76,7 @@ func Classes() []Info {
 		{Repeating, "the agent made the same calls again and again, with the same answers, until ralph ended it"},
 		{KilledBySignal, "the agent was interrupted or killed"},
 		{Crash, "the agent's program ended with an error"},
-		{StaleSession, "the session to resume does not exist any more"},
+		{StaleSession, "the session to resume no longer exists"},
 	}
 }
 

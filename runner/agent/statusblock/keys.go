@@ -24,10 +24,10 @@ func alsoLearnings() []string { return []string{"LEARNING", "LEARNED"} }
 func Keys() []Key {
 	states, tests := []string{InProgress, Complete, Blocked, Error}, []string{"PASSING", "FAILING", "NOT_RUN"}
 	return []Key{
-		{"STATUS", nil, states, "`COMPLETE`: the whole project is done. `BLOCKED` and `ERROR`: it cannot go on; where the plan has nothing left, " +
-			"that contradicts the plan",
+		{"STATUS", nil, states, "`COMPLETE`: the whole project is done. `BLOCKED` and `ERROR`: the agent cannot continue; if the plan has nothing " +
+			"left, that contradicts the plan",
 			func(s *Signal, v string) { s.Status = choice(v, states...) }},
-		{exitSignal, nil, []string{"true", "false"}, "whether anything is left to do. Without this line, `STATUS: COMPLETE` means `true`",
+		{exitSignal, nil, []string{"true", "false"}, "`true`: nothing is left to do. Without this line, `STATUS: COMPLETE` means `true`",
 			func(s *Signal, v string) {
 				v = choice(v, "TRUE", "FALSE")
 				s.HasExit, s.Exit = v != "", v == "TRUE"
@@ -41,17 +41,17 @@ func Keys() []Key {
 			func(s *Signal, v string) { s.TasksCompleted = number(v) }},
 		{"FILES_MODIFIED", nil, []string{"a number"}, "is compared with the files (finding `report`)",
 			func(s *Signal, v string) { s.FilesModified, s.NoFiles = number(v), v == "0" }},
-		{"RECOMMENDATION", nil, nil, "one line on what comes next, for the next prompt. With `STATUS: BLOCKED` it says what is missing, or asks",
+		{"RECOMMENDATION", nil, nil, "one line on what comes next, for the next prompt. With `STATUS: BLOCKED`, what is missing, or a question",
 			func(s *Signal, v string) { s.Recommendation = v }},
 		{"QUESTION", nil, nil, "with `STATUS: BLOCKED`: what a person has to decide. The task waits for the answer",
 			func(s *Signal, v string) { s.Question = v }},
-		{"OPTIONS", nil, nil, "what there is to choose from: `one | another`",
+		{"OPTIONS", nil, nil, "the choices: `one | another`",
 			func(s *Signal, v string) { s.Options = v }},
-		{"TASK", nil, nil, "the id of the task, if it is done. It counts like a mark in the plan",
+		{"TASK", nil, nil, "the id of the task, if it is done. This counts like a mark in the plan",
 			func(s *Signal, v string) { s.Task = v }},
 		{"STORY_ID", nil, nil, "the same, with `STATUS: COMPLETE`",
 			func(s *Signal, v string) { s.StoryID = v }},
-		{learnings, alsoLearnings(), nil, "what it learned about the project: a sentence, or a list below, a line each",
+		{learnings, alsoLearnings(), nil, "what the agent learned about the project: a sentence, or a list below, one line each",
 			func(s *Signal, v string) { s.learn(v) }},
 	}
 }

@@ -36,11 +36,11 @@ func (o *Options) Options() []option.Row {
 	return []option.Row{{
 		Group: "Review", Key: "AIOS_ENABLED", YAML: "aios.enabled",
 		Kind: option.Enum, Default: "auto", Values: []string{"auto", "true", "false"}, Field: &o.Enabled,
-		Help: "Follow the conventions of AIOS; auto means if the project has .aios-core/ or .aiox-core/.",
+		Help: "Follow the conventions of AIOS; auto means only if the project has .aios-core/ or .aiox-core/.",
 	}, {
 		Group: "Review", Key: "AIOS_QA_ENABLED", YAML: "aios.qa",
 		Kind: option.Bool, Default: "true", Field: &o.QAEnabled,
-		Help: "In projects of AIOS, let @qa review each story.",
+		Help: "In AIOS projects, let @qa review each story.",
 	}, {
 		Group: "Review", Key: "AIOS_DEV_MODE", YAML: "aios.dev_mode",
 		Kind: option.String, Default: "yolo", Field: &o.DevMode,
@@ -52,15 +52,15 @@ func (o *Options) Options() []option.Row {
 	}, {
 		Group: "Review", Key: "AIOS_STORY_DIR", YAML: "aios.story_dir",
 		Kind: option.String, Field: &o.StoryDir,
-		Help: "In projects of AIOS, the folder of the stories, unless PLAN_FILE names a plan; empty means docs/stories.",
+		Help: "Folder of the stories in AIOS projects, unless PLAN_FILE names a plan; empty means docs/stories.",
 	}, {
 		Group: "Review", Key: "AIOS_PUSH_ENABLED", YAML: "aios.push",
 		Kind: option.Bool, Default: "false", Trust: true, Safe: []string{"false"}, Field: &o.Push,
-		Help: "In projects of AIOS, run git push when a story is done; without it, ralph never pushes.",
+		Help: "In AIOS projects, run git push when a story is done; without this, ralph never pushes.",
 	}, {
 		Group: "Review", Key: "BMAD_QA_ENABLED", YAML: "bmad.qa",
 		Kind: option.Bool, Default: "true", Field: &o.BMAD,
-		Help: "In projects of BMAD 4 whose .bmad-core/core-config.yaml has qa.qaLocation, let @qa review each story.",
+		Help: "In BMAD 4 projects whose .bmad-core/core-config.yaml has qa.qaLocation, let @qa review each story.",
 	}}
 }
 

@@ -22,7 +22,7 @@ func (p *Pacing) Options() []option.Row {
 	return []option.Row{{
 		Group: "Limits", Key: "PACE", Flag: "pace", Arg: "LIST", YAML: "limits.pace", Kind: option.List, Field: &p.Pace,
 		Takes: func(entries []string) bool { _, err := Parse(entries); return err == nil }, What: allowed,
-		Help: "How much of a usage window a run leaves: keep 30% of five_hour at 08:00, spread seven_day; else MODEL names the model that works meanwhile; empty means no pacing.",
+		Help: "How much of a usage window a run leaves to you: keep 30% of five_hour at 08:00, spread seven_day; else MODEL names the model that works in the meantime; empty means no pacing.",
 	}}
 }
 

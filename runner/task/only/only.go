@@ -37,7 +37,7 @@ func (o *Selection) Options() []option.Row {
 		{
 			Group: "Prompt and plan", Key: "POP_TASKS", Flag: "pop-tasks", YAML: "plan.pop_tasks", Kind: option.Bool,
 			Default: "false", Field: &o.PopTasks,
-			Help: "Take a finished task out of the plan after its commit; .ralph/archive/ keeps it.",
+			Help: "Remove a finished task from the plan after its commit; .ralph/archive/ keeps it.",
 		},
 	}
 }

@@ -42,7 +42,7 @@ func textFields() []struct{ key, help string } {
 		{custom.FieldAllowed, "`arguments` of the permission mode allowed-tools; {} is an entry"},
 		{custom.FieldBypass, "`arguments` of the permission mode bypass"},
 		{custom.FieldVersion, "`arguments` that print its version, which show that it is installed"},
-		{custom.FieldModels, "`arguments` that print the names of its models, one a line"},
+		{custom.FieldModels, "`arguments` that print the names of its models, one per line"},
 		{custom.FieldLogin, "`arguments` that end with exit code 0 if it is logged in"},
 		{custom.FieldAbout, "`line` about it, for ralph agent list"},
 		{custom.FieldKeys, "`names` of the variables that hold its keys; * matches any text"},

@@ -34,8 +34,8 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "Show every agent: whether it is installed and logged in, its version, its models",
 		Args: cmdline.NoArgs,
-		Long: "Show every agent: whether it is installed and logged in, its version, its models. No call is made.\n\n" +
-			"LOGIN: yes; key: a variable holds one, which nobody has tried; no; ?: it cannot be known without a call.",
+		Long: "Show every agent: whether it is installed and logged in, its version, its models. This makes no call.\n\n" +
+			"LOGIN is yes; no; key: a variable holds a key, but ralph has not tried it; ?: ralph cannot tell without a call.",
 		Example: "  ralph agent list",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listRun(cmd.Context(), f, machine) },
 	}
@@ -97,10 +97,10 @@ func listRun(ctx context.Context, f *cmdline.Factory, machine bool) error {
 
 func newModelsCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "models [NAME]", Short: "Print the models of an agent, one a line",
+		Use: "models [NAME]", Short: "Print the models of an agent, one per line",
 		Args: cmdline.Takes("at most one name", cobra.MaximumNArgs(1)),
-		Long: "Print the models of an agent, one a line: those that its program lists, at most a day old, or else\n" +
-			"those that its documentation names. An agent may take others, too.",
+		Long: "Print the models of an agent, one per line: those that its program lists (at most a day old), or else\n" +
+			"those that its documentation names. An agent may accept others, too.",
 		Example:           "  ralph agent models opencode",
 		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
 		RunE: func(cmd *cobra.Command, args []string) error {

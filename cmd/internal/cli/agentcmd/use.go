@@ -12,8 +12,8 @@ func newUseCmd(f *cmdline.Factory) *cobra.Command {
 	var model string
 	cmd := &cobra.Command{
 		Use: "use NAME", Short: "Choose the agent or model for the rest of the run",
-		Long: "Choose the agent or model for the rest of the run, from the next turn on. Without --model the agent works with\n" +
-			"its own default. An agent or model that the plan names still counts.",
+		Long: "Choose the agent or model for the rest of the run, from the next turn on. Without --model the agent uses its own\n" +
+			"default. An agent or model that the plan names still wins.",
 		Args:              cmdline.Takes("one name", cobra.ExactArgs(1)),
 		Example:           "  ralph agent use codex\n  ralph agent use claude --model opus",
 		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),

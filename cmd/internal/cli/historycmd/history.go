@@ -38,20 +38,20 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	diff := &cobra.Command{
 		Use: "diff [N|A..B|TASK]", Short: "Show what an iteration, a range of them or a task changed",
 		Args: cmdline.Takes("at most one iteration, range or task", cobra.MaximumNArgs(1)),
-		Long: "Show what iteration N changed, what changed from the end of iteration A to the end of B, or what each\n" +
-			"iteration of a task changed, as a patch. Without an argument: the last iteration. A of 0 is the start of the run.",
+		Long: "Show as a patch what iteration N changed, what changed between the end of iteration A and the end of B, or what each\n" +
+			"iteration of a task changed. Without an argument, show the last iteration. If A is 0, it means the start of the run.",
 		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat\n  ralph diff T4      # of all iterations of task T4",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.diff(cmd.Context(), run, strings.Join(args, ""), stat)
 		},
 	}
-	diff.Flags().BoolVar(&stat, "stat", false, "only the names of the files and how many lines")
+	diff.Flags().BoolVar(&stat, "stat", false, "show only the names of the files, and how many lines changed")
 	undo := &cobra.Command{
-		Use: "undo N|TASK", Short: "Take back what an iteration or a task changed, as a new commit, after asking",
+		Use: "undo N|TASK", Short: "Undo what an iteration or a task changed, with a new commit; asks first",
 		Args: cmdline.Takes("one iteration or task", cobra.ExactArgs(1)),
-		Long: "Take back what iteration N changed, or all iterations of a task: as a new commit if its files are as in HEAD, else in your work tree. In the\n" +
-			"plan, the box of its task is opened again. Nothing else changes. If the change cannot be taken back cleanly,\n" +
-			"ralph refuses and changes nothing.",
+		Long: "Undo what iteration N changed, or what all iterations of a task changed: with a new commit if the files are as in HEAD,\n" +
+			"otherwise in your work tree. In the plan, this opens the box of the task again, and changes nothing else. If ralph\n" +
+			"cannot undo the change cleanly, it refuses and changes nothing.",
 		Example: "  ralph undo 3\n  ralph undo T4",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
 	}
@@ -60,8 +60,8 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check",
 		Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
 		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
-			"It runs in copies of the kept states below your cache folder, in the sandbox if SANDBOX names one; your files stay as\n" +
-			"they are.",
+			"The command runs in copies of the kept states below your cache folder, in the sandbox if SANDBOX names one. Your files\n" +
+			"stay as they are.",
 		Example: "  ralph bisect test\n  ralph bisect -- go test ./pkg/...",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.bisect(run, args, cmd.ArgsLenAtDash()) },
 	}

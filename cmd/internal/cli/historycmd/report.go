@@ -34,10 +34,10 @@ func (a *verbs) reportCommand() *cobra.Command {
 	var markdown, asJSON bool
 	var page string
 	cmd := &cobra.Command{
-		Use: "report [RUN]", Short: "Show on one page what a run came to: proof, findings, time, money, next steps",
+		Use: "report [RUN]", Short: "Show the results of a run on one page: proof, findings, time, money, next steps",
 		Args: cmdline.Takes("one run at most", cobra.MaximumNArgs(1)),
-		Long: "Show on one page what a run came to: the result, what is done with its proof, what was put aside, findings, where\n" +
-			"time and money went, and what to type next. At the end of each run, ralph writes it to .ralph/reports/, too.",
+		Long: "Show the results of a run on one page: what is done and its proof, what was put aside, findings, where time and money\n" +
+			"went, and what to type next. At the end of each run, ralph also writes this page to .ralph/reports/.",
 		Example: "  ralph report\n  ralph report --html night.html\n  ralph report 20261120-131810-abcd --md",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if page != "" && (markdown || asJSON) || markdown && asJSON {
@@ -54,7 +54,7 @@ func (a *verbs) reportCommand() *cobra.Command {
 			return a.printReport(rep, page, [2]bool{markdown, asJSON})
 		},
 	}
-	cmd.Flags().StringVar(&page, "html", "", "write the page to this `FILE`, with the diffs; - means standard output")
+	cmd.Flags().StringVar(&page, "html", "", "write the page with the diffs to this `FILE`; - means standard output")
 	cmd.Flags().BoolVar(&markdown, "md", false, "print Markdown")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")
 	cmd.ValidArgsFunction = cmdline.FirstArg(completeRuns(a.Factory))

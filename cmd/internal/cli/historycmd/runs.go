@@ -42,7 +42,7 @@ func (a *verbs) runsCommand() *cobra.Command {
 		Use: "runs", Aliases: []string{"sessions"}, Short: "List the runs of this project, or of all of your projects",
 		Args: cmdline.NoArgs,
 		Long: "List the runs of this project, or of all of your projects: start, length, result, tasks, cost, exit code.\n" +
-			"ralph sessions is the same list, in the words running, completed, crashed and aborted.",
+			"ralph sessions prints the same list, with the words running, completed, crashed and aborted.",
 		Example: "  ralph runs\n  ralph runs --all --json\n  ralph runs show 20261120-131810-abcd",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			rows, err := a.runs(everywhere)
@@ -57,7 +57,7 @@ func (a *verbs) runsCommand() *cobra.Command {
 			return a.printRuns(rows, everywhere, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&everywhere, "all", false, "the runs of all of your projects")
+	cmd.Flags().BoolVar(&everywhere, "all", false, "list the runs of all of your projects")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
 	show := a.reportCommand()
 	show.Use, show.Short, show.Long, show.Args = "show RUN", "Show what a run came to, as ralph report does", "", cmdline.Takes("one run", cobra.ExactArgs(1))

@@ -39,16 +39,16 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 	o := &initOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write the prompt, plan and settings of this project", Args: cmdline.NoArgs,
-		Long: "Inspect the project, ask what it cannot detect, and write .ralph/PROMPT.md, .ralph/fix_plan.md,\n" +
+		Long: "Inspect the project, ask about what it cannot detect, and write .ralph/PROMPT.md, .ralph/fix_plan.md,\n" +
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
 		Example: "  ralph init\n  ralph init --yes    # ask nothing\n  ralph init --from ralphex",
 		RunE:    func(*cobra.Command, []string) error { return o.reported(initRun) },
 	}
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "ask nothing and use what was detected, as without a terminal")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask; use what was detected, as without a terminal")
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite existing files")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print what was written as JSON for programs, and ask nothing")
-	cmd.Flags().StringVar(&o.from, "from", "", "take over a project of another `tool` ("+strings.Join(migrate.Tools(), ", ")+"), or make the plan\nof a file, gh: or gh:owner/repo, as ralph import does")
+	cmd.Flags().BoolVar(&o.json, "json", false, "do not ask; print what was written, as JSON for programs")
+	cmd.Flags().StringVar(&o.from, "from", "", "take over a project of another `tool` ("+strings.Join(migrate.Tools(), ", ")+"), or make the plan\nfrom a file, gh: or gh:owner/repo, as ralph import does")
 	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(migrate.Tools(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&o.ai, "ai", false, "let the agent look at a copy of the project and propose checks; one call")
 	return cmd

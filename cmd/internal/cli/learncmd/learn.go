@@ -42,9 +42,9 @@ func NewLearnCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph learn add 'Run npm run gen after changing the schema'",
 		RunE:    func(_ *cobra.Command, args []string) error { return o.add(strings.Join(args, " ")) }}
 	add.Flags().StringArrayVar(&o.paths, "path", nil, "File that the lesson is about; may be given more than once.")
-	propose := &cobra.Command{Use: "propose", Short: "Propose what many tasks used for AGENTS.md or CLAUDE.md",
+	propose := &cobra.Command{Use: "propose", Short: "Propose lessons that many tasks used for AGENTS.md or CLAUDE.md",
 		Args: cmdline.NoArgs, Example: "  ralph learn propose",
-		Long: "Show what at least three tasks used as a change of the AGENTS.md or CLAUDE.md of the folder that it concerns, and ask.\nAfterwards prompts do not repeat it.",
+		Long: "Show the lessons that at least three tasks used, as a change of AGENTS.md or CLAUDE.md in the folder they concern, and ask.\nPrompts no longer repeat what you accept.",
 		RunE: func(*cobra.Command, []string) error { return o.propose() }}
 	propose.Flags().BoolVar(&o.yes, "yes", false, "Do not ask.")
 	cmd.AddCommand(add, propose,

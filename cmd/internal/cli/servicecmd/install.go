@@ -22,12 +22,12 @@ type installOptions struct {
 func newInstallCmd(f *cmdline.Factory) *cobra.Command {
 	o := &installOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "install", Short: "Write and enable the service file of this project; starts nothing",
+		Use: "install", Short: "Write and enable the service file of this project; does not start a run",
 		Args:    cmdline.NoArgs,
 		Example: "  ralph service install --print    # look at the file first\n  ralph service install",
 		RunE:    func(*cobra.Command, []string) error { return installRun(o) },
 	}
-	cmd.Flags().BoolVar(&o.print, "print", false, "show the file, write nothing")
+	cmd.Flags().BoolVar(&o.print, "print", false, "show the file, but write nothing")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that ralph did not write")
 	return cmd
 }

@@ -19,8 +19,8 @@ func NewServiceCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "service", Short: "Resume an interrupted run after a reboot",
 		Long: "Resume an interrupted run of this project after a reboot, without asking.\n\n" +
-			"A run is interrupted if it was killed, or ended by SIGTERM or SIGHUP. The service leaves alone a run that\n" +
-			"ended by itself, by Ctrl-C, ralph stop or ralph abort, that is paused, or that ralph reset --all forgot.",
+			"A run was interrupted if it was killed, or if SIGTERM or SIGHUP ended it. The service does not resume a run that\n" +
+			"ended by its own rules, by Ctrl-C, ralph stop or ralph abort, that is paused, or that ralph reset --all forgot.",
 		Example: "  ralph service install\n  ralph service status",
 		RunE:    cmdline.Parent,
 	}
@@ -59,7 +59,7 @@ func installed(e service.Entry) (bool, error) {
 
 func newUninstallCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "uninstall", Short: "Disable the service and remove its file; ends no run", Args: cmdline.NoArgs,
+		Use: "uninstall", Short: "Disable the service and remove its file; does not end a run", Args: cmdline.NoArgs,
 		Example: "  ralph service uninstall",
 		RunE:    func(*cobra.Command, []string) error { return uninstallRun(f) },
 	}

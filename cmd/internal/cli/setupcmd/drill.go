@@ -32,7 +32,7 @@ func NewDrillCmd(f *cmdline.Factory) *cobra.Command {
 	o := &drillOptions{Factory: f, flags: map[string]string{}}
 	cmd := &cobra.Command{
 		Use: "drill [CLASS]", Short: "Replay a recorded agent failure and show what ralph would do",
-		Long: "Replay a recorded end of an agent call and show what ralph would do. It calls no agent.\n\n" +
+		Long: "Replay the recorded end of an agent call and show what ralph would do. This calls no agent.\n\n" +
 			strings.Join(termtext.Wrap("Classes: "+strings.Join(classNames(), ", ")+".", 110), "\n"),
 		Args:              cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
 		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex\n  ralph drill --all",
@@ -42,7 +42,7 @@ func NewDrillCmd(f *cmdline.Factory) *cobra.Command {
 			return drillRun(o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "show a table of all classes and agents, or of one with --agent")
+	cmd.Flags().BoolVar(&o.all, "all", false, "show a table of all classes and agents, or of the agent in --agent")
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	return cmd
 }

@@ -45,7 +45,7 @@ func newSandboxBuildCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "build", Args: cmdline.NoArgs, Short: "Build the image that SANDBOX=podman and SANDBOX=docker run",
 		Long: "Build the image that SANDBOX=podman and SANDBOX=docker run: a small Linux with git, Node.js and agents from npm.\n" +
-			"Add your project's tools in a Dockerfile of your own, and name your image in SANDBOX_IMAGE.",
+			"To add your project's tools, write your own Dockerfile, and name your image in SANDBOX_IMAGE.",
 		Example: "  ralph sandbox build\n" +
 			"  ralph sandbox build --agent claude,codex\n" +
 			"  ralph sandbox build --print > Dockerfile",
@@ -53,7 +53,7 @@ func newSandboxBuildCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.with, "with", "", "build with `PROGRAM`: "+strings.Join(sandbox.Engines(),
 		" or ")+" (default: the first that is installed)")
-	cmd.Flags().StringVar(&o.base, "base", "", "start from `IMAGE`, which has npm")
+	cmd.Flags().StringVar(&o.base, "base", "", "start from `IMAGE`, which must have npm")
 	cmd.Flags().StringSliceVar(&o.agents, "agent", nil,
 		"install the agents `NAMES`, also as NAME@VERSION (default: the project's)")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print the Dockerfile, and build nothing")

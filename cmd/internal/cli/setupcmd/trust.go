@@ -16,10 +16,10 @@ func NewTrustCmd(f *cmdline.Factory) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "trust", Args: cmdline.NoArgs, Example: "  ralph trust\n  ralph trust --yes    # ask nothing",
-		Short: "Allow what this project says about programs, rights, secrets and proof",
+		Short: "Allow this project's settings for programs, rights, secrets and proof",
 		Long: "Show what needs your consent in this project, then ask: settings in its files that decide which programs run,\n" +
 			"what the agent may do, which secrets it gets or how its work is judged; checks that were detected; a prompt or a\n" +
-			"plan outside the project. Blanks and invisible characters are made visible. A setting that changes needs it again.",
+			"plan outside the project. It makes blanks and invisible characters visible. A setting that changes needs consent again.",
 		RunE: func(*cobra.Command, []string) error { return trustRun(f, yes) },
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "agree without being asked")

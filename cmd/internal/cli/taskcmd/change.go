@@ -44,7 +44,7 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 		{"done", "Mark tasks as done", "done", task.Done, task.Task.Pending},
 		{"reopen", "Open tasks again", "open", task.Open, func(t task.Task) bool { return t.State != task.Open }},
 		{"block", "Keep a run from working on tasks", "blocked", task.Blocked, task.Task.Pending},
-		{"drop", "Take tasks out of what is left to do", "dropped", task.Dropped, task.Task.Pending},
+		{"drop", "Drop tasks, so that they no longer have to be done", "dropped", task.Dropped, task.Task.Pending},
 	} {
 		why := ""
 		cmd := &cobra.Command{
@@ -55,7 +55,7 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 			},
 		}
 		if v.state == task.Blocked {
-			cmd.Flags().StringVar(&why, "reason", "", "`why`, for people: ralph task show has it")
+			cmd.Flags().StringVar(&why, "reason", "", "`why`, for people; ralph task show prints it")
 			cmd.Example += " --reason 'waits for the design'"
 		}
 		all = append(all, cmd)
@@ -63,7 +63,7 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 	return append(all, &cobra.Command{
 		Use: "skip ID...", Short: "Move tasks to the end of the plan",
 		Args:              cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
-		Long:              "Move tasks to the end of the plan. To end what an agent does right now, see: ralph skip.",
+		Long:              "Move tasks to the end of the plan. To end what an agent is doing right now, use ralph skip.",
 		Example:           "  ralph task skip T7",
 		ValidArgsFunction: complete(f, task.Task.Pending),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -131,8 +131,8 @@ func newAddCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add [TEXT | -]", Short: "Add a task at the end of the plan",
 		Args: cmdline.Takes("one text at most", cobra.MaximumNArgs(1)),
-		Long: "Add a task at the end of the plan. - reads a task from each line of standard input. Without a text, $EDITOR opens. --json\n" +
-			"prints the new task with its id: a list of them for -.",
+		Long: "Add a task at the end of the plan. - reads a task from each line of standard input. Without a text, $EDITOR opens.\n" +
+			"--json prints the new task with its id (with -, a list of tasks).",
 		Example: "  ralph task add 'Log every request'\n  ralph task add - < ideas.txt",
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := open(f)
@@ -223,7 +223,7 @@ func titleOf(text string) (string, error) {
 
 func newEditCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
-		Use: "edit ID [TITLE]", Short: "Give a task another title, or edit all of it in $EDITOR",
+		Use: "edit ID [TITLE]", Short: "Change the title of a task, or edit all of it in $EDITOR",
 		Args:              cmdline.Takes("the id of a task, and perhaps a title", cobra.RangeArgs(1, 2)),
 		Example:           "  ralph task edit T7\n  ralph task edit T7 'Log every request and its answer'",
 		ValidArgsFunction: cmdline.FirstArg(complete(f, all)),
@@ -306,7 +306,7 @@ func newMoveCmd(f *cmdline.Factory) *cobra.Command {
 	var before, after string
 	var first, last bool
 	cmd := &cobra.Command{
-		Use: "move ID", Short: "Move a task in the order of the plan",
+		Use: "move ID", Short: "Move a task to another place in the plan",
 		Args:              cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
 		Example:           "  ralph task move T7 --first\n  ralph task move T7 --after T2",
 		ValidArgsFunction: cmdline.FirstArg(complete(f, all)),

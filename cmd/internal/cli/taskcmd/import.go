@@ -37,10 +37,10 @@ type importOptions struct {
 func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 	o := &importOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "import [FILE | gh: | gh:OWNER/REPO]", Short: "Make a plan of a PRD, a list, issues or a template",
+		Use: "import [FILE | gh: | gh:OWNER/REPO]", Short: "Make a plan from a PRD, a list, issues or a template",
 		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
-		Long: "Make a plan of a PRD in Markdown, a plain list, JSON, the open issues of a repository (through the gh CLI), or a template.\n" +
-			"It names every line that it does not take, and never writes over an existing file.",
+		Long: "Make a plan from a PRD in Markdown, a plain list, JSON, the open issues of a repository (through the gh CLI), or a\n" +
+			"template. It lists every line that it leaves out, and never overwrites a file.",
 		Example: "  ralph import docs/prd.md\n  ralph import notes.txt --ai    # the agent makes stories of prose\n  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
@@ -93,7 +93,7 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 		return setUp(cmd, args)
 	}
 	cmd.Flags().StringVar(&o.template, "template", "",
-		"begin with the plan of the template `name`; see: ralph import --list-templates")
+		"start with the plan of the template `name`; see: ralph import --list-templates")
 	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
 	var names []string
 	for _, t := range importer.Templates() {

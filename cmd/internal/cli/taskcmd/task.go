@@ -21,9 +21,9 @@ import (
 func NewTaskCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "task", Short: "Show and change the tasks of the plan",
-		Long: "Show and change the tasks of the plan in its own format, also while a run is alive. A task is named by its id, by its\n" +
-			"number (1 for TASK-1 or T001), or by the beginning of its id or title. What you change counts as yours: no run\n" +
-			"takes it back.",
+		Long: "Show and change the tasks of the plan in its own format, even during a run. Name a task by its id, by its number\n" +
+			"(1 for TASK-1 or T001), or by the beginning of its id or title. Your changes count as yours: no run takes them\n" +
+			"back.",
 		Example: "  ralph task list\n  ralph task add 'Log every request'\n  ralph task move T7 --first",
 		RunE:    cmdline.Parent,
 	}

@@ -99,8 +99,8 @@ func runHub(f *cmdline.Factory, job touch.Job, args ...string) ([]byte, error) {
 // NewNotifyCmd returns ralph notify.
 func NewNotifyCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "notify", Short: "Try the notifications of this project",
-		Long:    "Try the notifications that NOTIFY asks for. docs/in-touch.md says how to set them up.",
+		Use: "notify", Short: "Test the notifications of this project",
+		Long:    "Test the notifications that NOTIFY sets up. docs/in-touch.md describes them.",
 		Example: "  NOTIFY=ntfy://ntfy.sh/my-topic ralph notify test",
 		RunE:    cmdline.Parent,
 	}
@@ -110,9 +110,9 @@ func NewNotifyCmd(f *cmdline.Factory) *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return testRun(f) },
 	}, &cobra.Command{
 		Use: "watch", Short: "Start ralph-hub for the run of this project, as the run itself did", Args: cmdline.NoArgs,
-		Long: "Start ralph-hub for the living or latest run of this project. Each run does so itself; do it if ralph-hub\n" +
-			"was ended, or if you have set NOTIFY, WEBHOOKS or REPLIES since.\n" +
-			"One that is alive goes on beside it, with its own settings. What was sent is not sent again.",
+		Long: "Start ralph-hub for the active or latest run of this project. Each run does this itself. You need it only if\n" +
+			"ralph-hub was ended, or if you have set NOTIFY, WEBHOOKS or REPLIES since the run started. A ralph-hub that is\n" +
+			"already running continues with its own settings. Nothing is sent twice.",
 		Example: "  ralph notify watch",
 		RunE:    func(*cobra.Command, []string) error { return watchRun(f) },
 	})

@@ -18,8 +18,8 @@ import (
 func NewNoteCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: "note [TEXT...]", Short: "Tell the agent something in the next prompt", Args: cobra.ArbitraryArgs,
-		Long: "Put a note into the next prompt, once. Without a living run, the next one takes it. Without TEXT, list the notes, and\n" +
-			"which iteration each went into.",
+		Long: "Put a note into the next prompt, once. If no run is active, the next run takes it. Without TEXT, list the notes, and\n" +
+			"which iteration got each.",
 		Example: "  ralph note The staging database is read-only today\n  ralph note",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -20,8 +20,8 @@ func NewQuestionsCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "questions [ID]", Short: "List what agents ask you, or show one question with its context",
 		Args: cmdline.Takes("one question at most", cobra.MaximumNArgs(1)),
-		Long: "List the questions of agents that wait for an answer. The task of a question waits, the others go on. With ID, show\n" +
-			"one question with its options and what the agent said around it.",
+		Long: "List the questions of agents that wait for an answer. The task of a question waits; other tasks continue. With ID,\n" +
+			"show one question with its options and what the agent said around it.",
 		Example: "  ralph questions\n  ralph questions q1\n  ralph questions --all --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, _, err := f.Reader()
@@ -39,7 +39,7 @@ func NewQuestionsCmd(f *cmdline.Factory) *cobra.Command {
 			return listQuestions(f, wanted(list, all), asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "list the answered ones, too")
+	cmd.Flags().BoolVar(&all, "all", false, "also list questions that have an answer")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
 	cmd.ValidArgsFunction = cmdline.FirstArg(completeQuestions(f, true))
 	return cmd
@@ -133,10 +133,10 @@ type answerOptions struct {
 func NewAnswerCmd(f *cmdline.Factory) *cobra.Command {
 	o := &answerOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "answer ID [TEXT...]", Short: "Answer the question of an agent; its task goes on",
+		Use: "answer ID [TEXT...]", Short: "Answer an agent's question; its task continues",
 		Args: cmdline.Takes("the id of a question", cobra.MinimumNArgs(1)),
-		Long: "Answer a question that ralph questions lists. The answer goes into the next prompt of that task, once, and its task\n" +
-			"goes on when all its questions are answered. Without a living run, the next one takes it.",
+		Long: "Answer a question that ralph questions lists. The answer goes into the next prompt of its task, once. The task\n" +
+			"continues when all its questions are answered. If no run is active, the next run takes the answer.",
 		Example: "  ralph answer q1 Use PostgreSQL 16\n  ralph answer q2 --option 1",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return answerRun(o, args[0],

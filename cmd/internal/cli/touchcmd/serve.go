@@ -17,8 +17,9 @@ func NewServeCmd(f *cmdline.Factory) *cobra.Command {
 	var s touch.Serve
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Show all of your runs in a browser, until Ctrl-C", Args: cmdline.NoArgs,
-		Long: "Show all of your runs in a browser: tasks, live log, cost, checks, findings, questions, transcripts, diffs. It starts\n" +
-			"ralph-hub and shows only; with --actions, who is logged in may act. docs/dashboard.md says how to reach it from a phone.",
+		Long: "Show all of your runs in a browser: tasks, live log, cost, checks, findings, questions, transcripts, diffs. This starts\n" +
+			"ralph-hub. It is read-only unless you give --actions: then anyone who is logged in can act. docs/dashboard.md says\n" +
+			"how to reach it from a phone.",
 		Example: "  ralph serve\n  ralph serve --actions\n  ralph serve --link      # another link that logs you in",
 		RunE: func(*cobra.Command, []string) error {
 			if err := s.Check(); err != nil {
@@ -41,7 +42,7 @@ func NewMCPCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: "mcp", Short: "Let another agent watch and steer the run of this project (MCP)", Args: cmdline.NoArgs,
 		Long: "Serve the Model Context Protocol on standard input and output, for the agent that starts it: status, tasks, iterations,\n" +
-			"diff, questions, add_task, answer. It starts ralph-hub. An agent of a run cannot answer its own questions here either.",
+			"diff, questions, add_task, answer. This starts ralph-hub. An agent inside a run cannot answer its own questions this way.",
 		Example: "  claude mcp add ralph -- ralph -C ~/shop-api mcp",
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := f.Project()

@@ -23,8 +23,8 @@ func NewTurnCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "turn", Short: "Carry out one assignment for another ralph", Args: cmdline.NoArgs, Hidden: true,
 		Example: "  cat assignment.json - | ralph turn    # Ctrl-D ends the agent",
-		Long: "Carry out one assignment for another ralph. It is read from stdin as JSON. Events are written to stdout as lines\n" +
-			"of JSON, the result last. Lines that follow on stdin steer the turn: {\"do\":\"skip\"}, {\"do\":\"abort\"},\n" +
+		Long: "Carry out one assignment for another ralph. It comes as JSON on stdin. Events go to stdout as lines of JSON, and the\n" +
+			"result comes last. Lines that follow on stdin steer the turn: {\"do\":\"skip\"}, {\"do\":\"abort\"},\n" +
 			"{\"do\":\"resize\",\"rows\":24,\"cols\":80}. When stdin ends, the turn ends its agent.",
 		RunE: func(*cobra.Command, []string) error {
 			if elsewhere {
