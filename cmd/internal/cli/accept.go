@@ -87,8 +87,8 @@ func acceptRun(o *acceptOptions) error {
 	return nil
 }
 
-// closeBreaker does what the end of a completed run does: idle iterations on the way say
-// nothing about the next plan.
+// closeBreaker closes the breaker, as the end of a completed run does: idle iterations of this
+// plan say nothing about the next one.
 func closeBreaker(w *state.Writer, s *state.Status) error {
 	b, err := w.Breaker()
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package cli is ralph's command line: it joins the verbs, in groups, and turns
-// errors into exit codes. One file has one verb; larger verbs have a package.
+// errors into exit codes. Small verbs are files here; larger ones have a package.
 package cli
 
 import (
@@ -19,8 +19,8 @@ import (
 // rootName is the name of the command that has the verbs.
 const rootName = "ralph"
 
-// calledAs returns the name under which ralph was called, and its command line: as ralph-status
-// and ralph-monitor it begins with that verb. Any other name of the program is ralph.
+// calledAs returns the name by which ralph was called, and its command line. For ralph-status
+// and ralph-monitor, that begins with the verb. Any other name counts as ralph.
 func calledAs(argv []string) (program string, args []string) {
 	if len(argv) == 0 {
 		return rootName, nil

@@ -53,7 +53,7 @@ func controlRun(f *cmdline.Factory, q state.Request, task ...string) error {
 	return send(f, r, owner, q)
 }
 
-// sendAbout asks for something that is about one of the tasks that are worked on.
+// sendAbout sends a request about one of the tasks under way.
 func sendAbout(f *cmdline.Factory, r *state.Reader, q state.Request, task string) error {
 	s, err := r.Status()
 	if err != nil {
@@ -92,7 +92,7 @@ func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Reques
 	return nil
 }
 
-// about says when a request is obeyed that waits, and names the task that a skip is about.
+// about says when a request takes effect, if not at once, and names the task that a skip is about.
 func about(q state.Request, r *state.Reader) string {
 	s, err := r.Status()
 	switch {

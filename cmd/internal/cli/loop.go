@@ -39,11 +39,11 @@ const (
 	keptCount = 500
 )
 
-// Reading what an agent prints makes much garbage and keeps little of it: with Go's default
-// of 100 percent, nearly half of the work in a flood is to collect it.
+// Reading an agent's output allocates much memory and keeps little of it: with Go's default of
+// 100 percent, nearly half of the work in a flood of output would be garbage collection.
 const (
 	garbagePercent = 300
-	memoryLimit    = 20 << 20 // bytes; above, it is collected more often
+	memoryLimit    = 20 << 20 // bytes; above that, garbage is collected more often
 )
 
 // loop takes the lock and runs.
@@ -107,8 +107,8 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	return &cmdline.ExitError{Code: result.Decision.Exit}
 }
 
-// window finds the times of this run. A person who resumes it does not wait for its
-// beginning; a service manager keeps to the night in which it began.
+// window finds the window in which this run works. If a person resumes it, it does not wait
+// for START_AT; if a service manager does, it keeps the window in which it began.
 func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours.Window {
 	switch before, err := r.Status(); {
 	case o.resumed != "" && !o.unattended:
@@ -127,8 +127,8 @@ func runOptionsOf(p *preflight.Project) runner.Options {
 		Review: c.Review, JudgeRows: c.JudgeRows(), AIOS: aios.Options(c.AIOSOptions)}
 }
 
-// flushing writes each line of ralph's own log immediately: lines are rare, and
-// they are what remains after a crash.
+// flushing writes each line of ralph's own log immediately: there are few lines, and
+// after a crash they are all that is left.
 type flushing struct{ *logs.File }
 
 func (f flushing) Write(p []byte) (int, error) {
@@ -136,7 +136,7 @@ func (f flushing) Write(p []byte) (int, error) {
 	return n, errors.Join(err, f.Flush())
 }
 
-// report keeps the page of the run. Without it, the run is still what it was.
+// report saves the report of the run. A failure does not change how the run ended.
 func (a *app) report(con *console.Console, log hclog.Logger, w *state.Writer, run string) {
 	if err := historycmd.SaveReport(context.Background(), w, run, a.Env); err != nil {
 		log.Warn("no report", logs.KeyRun, run, logs.KeyError, err)
@@ -145,8 +145,8 @@ func (a *app) report(con *console.Console, log hclog.Logger, w *state.Writer, ru
 	con.Print("ralph: report: ralph report, or %s", w.ReportPath(run, ".html"))
 }
 
-// tidy begins with the memory of the branch, if it is another one than before, and removes
-// the oldest kept iterations. Failing to is harmless.
+// tidy switches to the memory of the branch, if another one was checked out before, and removes
+// the oldest kept iterations. Errors are only warnings.
 func (a *app) tidy(s *preflight.Project) {
 	if s.Config.ArchiveBranch {
 		said, err := lessons.OnBranch(s.Dir, s.Branch, s.Plan, time.Now())

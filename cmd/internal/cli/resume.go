@@ -40,7 +40,7 @@ func resumeRun(o *resumeOptions) error {
 		return err
 	}
 	if owner, alive := r.Owner(); alive {
-		if o.unfinished { // whoever paused it did not ask to end the pause
+		if o.unfinished { // nobody has asked to end the pause
 			return &state.LockedError{Owner: owner}
 		}
 		if len(o.options) > 0 {

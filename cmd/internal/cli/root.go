@@ -14,7 +14,7 @@ import (
 type app struct{ *cmdline.Factory }
 
 // newRootCmd returns ralph with the verbs that the words of f may mean. started becomes true
-// when a verb runs: what fails before is the command line.
+// when a verb runs: an error before that is a mistake in the command line.
 func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	started = new(bool)
 	root = newRunCmd(f, rootName)
@@ -67,7 +67,7 @@ func hideRunFlags(root *cobra.Command, rest func()) {
 		cmdline.HideOptions(cmd)
 		if cmd == root {
 			rest()
-			root.InitDefaultHelpCmd() // cobra adds them only to a root with verbs
+			root.InitDefaultHelpCmd() // cobra does this only for a root with verbs
 			root.InitDefaultCompletionCmd()
 			cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
 				flag.Hidden = flag.Name != "help" && flag.Name != "version"
@@ -77,7 +77,7 @@ func hideRunFlags(root *cobra.Command, rest func()) {
 	})
 }
 
-// unknownVerb names the verbs that a mistyped one may mean. ralph run has none.
+// unknownVerb names the verbs that a mistyped one may mean. Arguments of ralph run are not verbs.
 func unknownVerb(f *cmdline.Factory, cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		return cmdline.UsageError("%s takes only a number of iterations, but got %q; see: %[1]s --help", cmd.CommandPath(), args[0])

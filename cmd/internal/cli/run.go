@@ -139,8 +139,8 @@ func runRun(o *runOptions) error {
 	return (&app{o.Factory}).loop(p, o)
 }
 
-// agreeNoTasks asks before money is spent: somebody who writes a plan expects it to be
-// worked off.
+// agreeNoTasks asks before money is spent: a user with a plan expects ralph to work through
+// it.
 func (o *runOptions) agreeNoTasks(p *preflight.Project) error {
 	why := p.NoTasks()
 	if why == "" || o.withoutTasks || o.resumed != "" {
@@ -184,7 +184,7 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	return nil
 }
 
-// argv is the command line of the inner runner: every flag that was given here.
+// argv is the command line of the inner runner. It has every flag that was given here.
 func (o *runOptions) argv(p *preflight.Project) []string {
 	verb := "run"
 	if o.once {

@@ -11,8 +11,8 @@ import (
 	"ralph/state"
 )
 
-// wantsJSON reports whether a command line asks for events. It may be one that cannot be
-// parsed.
+// wantsJSON reports whether a command line asks for JSON events. It also works for one that
+// cannot be parsed.
 func wantsJSON(args []string) bool {
 	for i, arg := range args {
 		if arg == "--output=json" || arg == "json" && i > 0 && args[i-1] == "--output" {
@@ -22,8 +22,8 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
-// writeStartError prints the end of a run that never began, as the event that ends every
-// other run.
+// writeStartError prints why a run could not start, as the same event that ends every other
+// run.
 func writeStartError(out io.Writer, text string, code int) {
 	codes := rules.ExitCodes()
 	i := slices.IndexFunc(codes, func(c rules.ExitCode) bool { return c.Code == code })

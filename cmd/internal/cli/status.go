@@ -157,8 +157,8 @@ func (a *app) monitor(ctx context.Context, o monitor.Options) error {
 	return monitor.Run(ctx, o)
 }
 
-// planReader reads the plan for a screen that has no run to show. Configuration that
-// cannot be used is a matter for the run.
+// planReader reads the plan for a screen that has no run to show. It ignores a broken
+// configuration: the run will report that.
 func (a *app) planReader() func() (state.TaskStatus, []string) {
 	quiet := *a.Factory
 	quiet.Err = io.Discard

@@ -31,8 +31,8 @@ func one(group, name string, make func(*cmdline.Factory) *cobra.Command) verbs {
 	return verbs{group, []string{name}, func(f *cmdline.Factory) []*cobra.Command { return []*cobra.Command{make(f)} }}
 }
 
-// table has all verbs. The names are there to make only the verb that is called: all of them
-// take longer than many a verb does.
+// table has all verbs. By their names, ralph makes only the verb that is called: to make all of
+// them takes longer than many verbs run.
 func table() []verbs {
 	run := func(name string) func(*cmdline.Factory) *cobra.Command {
 		return func(f *cmdline.Factory) *cobra.Command { return newRunCmd(f, name) }
@@ -67,8 +67,8 @@ func table() []verbs {
 	}
 }
 
-// called reports whether a verb of the row may be meant by the words of the command line. Some
-// verbs need all the others.
+// called reports whether the words of the command line may mean a verb of the row. Some words
+// need all verbs.
 func (v verbs) called(words []string) bool {
 	return words == nil || slices.ContainsFunc(words, func(word string) bool {
 		return slices.Contains(v.names, word) ||

@@ -9,8 +9,8 @@ import (
 	"ralph/state"
 )
 
-// withoutLink refuses a link in place of a project's .ralph: in a clone, a
-// stranger chose where it leads.
+// withoutLink refuses a link in place of a project's .ralph: in a cloned
+// repository, somebody else chose where it leads.
 func withoutLink(dir string) (string, error) {
 	path := filepath.Join(dir, state.DirName)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {

@@ -21,7 +21,7 @@ type ExitError struct {
 
 func (e *ExitError) Error() string { return e.Text }
 
-// NothingHasRun is the exit code of verbs about runs where no run is known.
+// NothingHasRun is the exit code of verbs about runs if there has been no run.
 const NothingHasRun = 4
 
 // UsageError is a mistake that the user can correct: exit code 2.

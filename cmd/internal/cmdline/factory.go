@@ -28,7 +28,7 @@ type Factory struct {
 	Out, Err io.Writer
 	Env      []string // NAME=value, as os.Environ returns it
 	Dir      string   // value of --dir; empty: look for the project
-	Watched  bool     // the monitor stands beside this program
+	Watched  bool     // the monitor is shown beside this program
 	// Words are the command line, with the program's name if it does not begin with a verb. Verbs that are not
 	// among them are not made, or get no option flags, because that takes time at every start; nil: all are made.
 	Words []string
@@ -39,7 +39,7 @@ func New() *Factory {
 	return &Factory{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}
 }
 
-// Links are the names, beside ralph, of links to it that are a verb each.
+// Links are the names of links to ralph that stand for a verb.
 func Links() []string { return []string{"ralph-monitor", "ralph-status"} }
 
 // Ralph returns the path of ralph, for programs that run its verbs: this program, behind all
@@ -111,12 +111,12 @@ func (f *Factory) Say(format string, args ...any) {
 	fmt.Fprintln(f.Out, Inert(fmt.Sprintf(format, args...)))
 }
 
-// Note prints to standard error what belongs to a question.
+// Note prints a line about a question to standard error.
 func (f *Factory) Note(format string, args ...any) {
 	fmt.Fprintln(f.Err, Inert(fmt.Sprintf(format, args...)))
 }
 
-// Warn prints a problem that stops nothing.
+// Warn prints a warning.
 func (f *Factory) Warn(what any) {
 	fmt.Fprintln(f.Err, "ralph: warning:", Inert(fmt.Sprint(what)))
 }
@@ -135,7 +135,7 @@ func (f *Factory) Agree(question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// Confirm asks a question whose answer by Enter is preset.
+// Confirm asks a yes-or-no question. Enter means preset.
 func (f *Factory) Confirm(in *bufio.Reader, question, preset string) (yes bool, err error) {
 	err = f.Ask(in, question, preset, func(answer string) error {
 		switch strings.ToLower(answer) {

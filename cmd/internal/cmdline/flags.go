@@ -81,7 +81,8 @@ func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 	}
 }
 
-// Join writes a flag that may stand alone and the address behind it as one argument: pflag takes none from the next one.
+// Join joins a flag whose value is optional and the address after it into one argument: pflag does not take the value of
+// such a flag from the next argument.
 func Join(args []string) []string {
 	for i, arg := range args[:max(len(args)-1, 0)] {
 		if next := args[i+1]; arg == "--fleet" && strings.Contains(next, ":") {
@@ -189,7 +190,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return UsageError("unknown flag: %s; %s", name, flagHint(cmd, name))
 }
 
-// kind says what a flag takes that is none of an option.
+// kind says what a flag takes that does not belong to an option.
 func kind(flag *pflag.Flag) string {
 	switch flag.Value.Type() {
 	case "int", "int64", "uint":
@@ -211,7 +212,7 @@ func allowed(flag *pflag.Flag) string {
 	return ""
 }
 
-// flagHint says which flag may be meant, or which ones there are.
+// flagHint says which flag the user may mean, or lists all flags.
 func flagHint(cmd *cobra.Command, name string) string {
 	var names, own []string
 	key := strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_"))

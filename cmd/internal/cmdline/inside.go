@@ -13,9 +13,9 @@ import (
 	"ralph/state"
 )
 
-// Inside returns the run whose agent, or check, started this process; empty: a
-// person did, as far as can be told. An agent can drop the variable, but not its
-// ancestors as long as they live.
+// Inside returns the run whose agent, or check, started this process; empty: as far
+// as ralph can tell, a person did. An agent can remove the variable, but cannot hide
+// its ancestors while they live.
 func (f *Factory) Inside(dir string) (run string) {
 	for _, pair := range f.Env {
 		if value, ok := strings.CutPrefix(pair, state.InsideVar+"="); ok {
@@ -42,8 +42,8 @@ func descends(ancestor int) bool {
 // parent is the parent of a process; 0: unknown.
 func parent(pid int, all map[int]int) (ppid int) {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
-		// The name of the program may hold anything, also parentheses. After it
-		// stand the state and the parent.
+		// The name of the program may contain anything, even parentheses. The state
+		// and the parent follow it.
 		if rest := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(rest) > 1 {
 			ppid, _ = strconv.Atoi(rest[1])
 		}
@@ -64,7 +64,7 @@ func parent(pid int, all map[int]int) (ppid int) {
 	return all[pid]
 }
 
-// RefuseAgent is the answer to an agent that wants to decide what only a person may.
+// RefuseAgent returns an error if an agent calls. what completes "an agent cannot ...".
 func (f *Factory) RefuseAgent(dir, what string) error {
 	if run := f.Inside(dir); run != "" {
 		return UsageError("this is inside of run %s, and an agent cannot %s; do it in a terminal of your own", run,

@@ -23,7 +23,7 @@ func Dash(s string) string {
 // OneLine joins the words of a text with single blanks.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Texts are the arguments with those that are a list item, such as "- [ ] Log in", kept from passing for flags.
+// Texts changes arguments that are list items, such as "- [ ] Log in", so that they are not taken for flags.
 func Texts(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
@@ -34,7 +34,7 @@ func Texts(args []string) []string {
 	return args
 }
 
-// Shorten cuts a text after 60 characters.
+// Shorten cuts a longer text to at most 60 characters, with "..." at its end.
 func Shorten(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return strings.TrimSpace(string(r[:57])) + "..."

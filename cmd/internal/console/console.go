@@ -21,8 +21,8 @@ import (
 	"ralph/state/view"
 )
 
-// Console prints a run. What cannot be printed is lost here and kept in the logs:
-// a terminal that went away must not end a run.
+// Console prints a run. It ignores write errors, because a closed terminal must not
+// end a run; the logs have everything.
 //
 // size: what it is told at its start, and what it remembers between two lines.
 type Console struct {
@@ -36,7 +36,7 @@ type Console struct {
 	live    bool
 	plain   func(agent string) bool // it reports no tools, only text
 	speaks  bool                    // so does the agent at work: its text shows what it does
-	counted bool                    // a countdown stands on the current line
+	counted bool                    // the current line is a countdown
 	dir     string
 	log     view.Log  // of what is printed
 	title   string    // of the task in the latest heading
@@ -115,7 +115,7 @@ func colorOf(role view.Role) string {
 	return ""
 }
 
-// Start says what begins.
+// Start prints what kind of run begins.
 func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 	c.dir = s.Dir
 	c.plain = func(name string) bool {
@@ -176,8 +176,9 @@ func (c *Console) Show(e state.Event) {
 	}
 }
 
-// shorten leaves out of an event what the console prints in another place. Lines
-// whose beginning is enough fit into the terminal; the others may wrap.
+// shorten removes from an event what the console prints elsewhere. fits is true if
+// its lines may be cut to the width of the terminal; else they wrap. ok is false if
+// nothing is left to print.
 func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	switch d := e.Data.(type) {
 	case state.RunStart:
@@ -199,7 +200,7 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	case state.Check:
 		return e, d.Run == state.CheckAgain, true
 	case state.Paused:
-		c.waited, c.until = time.Now(), time.Time{} // a wait that goes on says its hint again
+		c.waited, c.until = time.Now(), time.Time{} // if the run waits on, the hint is printed again
 	case state.Decision:
 		return e, false, d.Action != string(rules.ActionStop) // end says why
 	case state.IterationEnd:
@@ -324,7 +325,7 @@ func (c *Console) Tick(left time.Duration, d rules.Decision) {
 	}
 }
 
-// End says in one place what happened, why, and what to type next.
+// End prints what happened, why, and what to type next.
 func (c *Console) End(r runner.Ending) {
 	d := r.Decision
 	plan := ""

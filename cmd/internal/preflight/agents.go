@@ -20,8 +20,8 @@ import (
 	"ralph/runner/task"
 )
 
-// Find looks an agent up by its name. The user's own command line belongs to
-// the agent that the options name.
+// Find finds an agent by its name. AGENT_CMD replaces the program of the agent that
+// the options name.
 func (p *Project) Find(name string) (pool.Agent, error) {
 	spec, err := p.Config.Spec(name)
 	if err == nil && spec.Name == p.Agent.Spec.Name {
@@ -30,8 +30,8 @@ func (p *Project) Find(name string) (pool.Agent, error) {
 	return pool.Agent{Spec: spec}.Through(), err
 }
 
-// FindAgents sets Agent and looks the fallback agents up. If no option names an
-// agent, it takes the first that is installed, and Taken says so.
+// FindAgents sets Agent and checks that the fallback agents exist. If no option
+// names an agent, it takes the first installed one, and Taken says so.
 func (p *Project) FindAgents() error {
 	if found := p.candidates(); len(found) > 0 && p.unnamed() {
 		p.unusual = found[0] != p.Config.Agent
@@ -86,7 +86,7 @@ func (p *Project) candidates() (names []string) {
 	return names
 }
 
-// askAgent asks on a terminal which agent works, if no option names one and
+// askAgent asks on a terminal which agent to use, if no option names one and
 // several are installed.
 func (p *Project) askAgent(f *cmdline.Factory) error {
 	found := p.candidates()
@@ -103,7 +103,7 @@ func (p *Project) askAgent(f *cmdline.Factory) error {
 	})
 }
 
-// strayModel is a model that is named without an agent; empty: none.
+// strayModel is a model that an option names without an agent; empty: none.
 func (p *Project) strayModel() string {
 	models := []string{p.Config.Model}
 	for _, w := range p.wanted() {
@@ -112,7 +112,7 @@ func (p *Project) strayModel() string {
 	return cmp.Or(models...)
 }
 
-// wants is who shall work on a task of the plan.
+// wants is the agent and model that a task of the plan asks for.
 type wants struct {
 	who   task.Choice
 	from  string // the task, for people, before what is wrong; empty: the options
@@ -206,8 +206,8 @@ func (p *Project) Usable() error {
 	return &cmdline.ExitError{Code: code, Text: strings.Join(wrong, "; ")}
 }
 
-// Misnamed lists, a sentence each, the agents that do not exist and the models that their
-// agent cannot take: those of the options and the open tasks, or only the former.
+// Misnamed lists agents that do not exist and models that their agent cannot use, a sentence
+// each: those of the options and, unless optionsOnly is true, of the open tasks.
 func (p *Project) Misnamed(optionsOnly bool) (all []string) {
 	if model := p.strayModel(); model != "" && p.unusual && p.needsOption() {
 		all = append(all, fmt.Sprintf("the model %q is named without its agent, which may not be %s; name it with --agent or AGENT in .ralphrc",
@@ -228,7 +228,7 @@ func (p *Project) Misnamed(optionsOnly bool) (all []string) {
 	return all
 }
 
-// NoModel says why the agent cannot be given the model.
+// NoModel says why the agent cannot use the model; nil: it can.
 func NoModel(s agent.Spec, model string) error {
 	why := "a model's name does not begin with a dash"
 	if len(s.ModelArgs) == 0 {
@@ -297,7 +297,7 @@ func (p *Project) lookPath(one pool.Agent) (string, error) {
 	return exec.LookPath(p.absolute(program(one)))
 }
 
-// absolute lets a program that is named relative to the project work anywhere.
+// absolute makes the name of a program absolute if it is relative to the project.
 func (p *Project) absolute(name string) string {
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
 		return filepath.Join(p.Dir, name)

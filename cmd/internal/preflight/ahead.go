@@ -11,8 +11,8 @@ import (
 	"ralph/config"
 )
 
-// whenReady is the consent to a check that begins when there is something to check. Another command needs
-// another one.
+// whenReady is the consent to a check that begins when there is something to check. If its command changes,
+// the user has to agree again.
 func (p *Project) whenReady(c analysis.Named) config.Untrusted {
 	return p.loader.Claim("when ready "+c.Name+" "+c.Command.Command,
 		fmt.Sprintf("the %s check %q, as soon as there is code or a test", c.Name, c.Command.Command))
@@ -30,8 +30,8 @@ func (p *Project) askAhead(f *cmdline.Factory, in *bufio.Reader, c analysis.Name
 	return f.Record(p.loader, []config.Untrusted{p.whenReady(c)})
 }
 
-// BeginAgreed begins the checks that had to wait, as far as the user has agreed to that, and says which stay out
-// when nobody can be asked. has are the checks that there are then.
+// BeginAgreed begins the waiting checks that the user has agreed to, and says which are left out because nobody can
+// be asked. has are the checks of the project after that.
 func (p *Project) BeginAgreed(f *cmdline.Factory) (has []string, begun bool, err error) {
 	rows, _ := p.Checks()
 	for _, row := range rows {

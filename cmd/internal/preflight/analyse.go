@@ -70,8 +70,8 @@ func (p *Project) askIn(f *cmdline.Factory, dir, text string) (string, error) {
 	return res.Call.Final, err
 }
 
-// Propose shows an answer, tries its commands once, and asks which become checks. Without
-// a terminal none does.
+// Propose shows an answer, tries its commands once, and asks which of them become checks.
+// Without a terminal, none does.
 func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answer) (accepted []analysis.Named, err error) {
 	f.Note("it is: %s (%s)", a.Type, strings.Join(a.Languages, ", "))
 	for _, line := range a.More() {
@@ -141,8 +141,8 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 	return false
 }
 
-// OfferAnalysis asks once whether an agent shall look at a project in which ralph finds no
-// checks. What the user accepts becomes checks of this run, and of later ones by .ralphrc.
+// OfferAnalysis asks once whether an agent should look at a project in which ralph finds no checks.
+// Proposals that the user accepts become checks of this run and, in .ralphrc, of later runs.
 func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 	has, begun, err := p.BeginAgreed(f)
 	if err != nil || begun || !p.Config.DetectChecks || !f.CanAsk() {

@@ -21,8 +21,8 @@ func (p *Project) Unagreed() ([]config.Untrusted, error) {
 }
 
 // UnagreedChecks are the detected checks, if this user has not agreed to run
-// what ralph detects here. That is one consent for the project, whatever is
-// detected later: from then on its code is the loop's own.
+// what ralph detects here. One consent covers the project, also for what is
+// detected later: by then, ralph's own runs have written the code.
 func (p *Project) UnagreedChecks() ([]config.Untrusted, error) {
 	rows, detected := p.Checks()
 	if !detected {
@@ -50,7 +50,7 @@ func DetectedChecks(loader config.Loader, lines ...string) config.Untrusted {
 	return loader.Claim("detected checks", lines...)
 }
 
-// commands shows what checks run.
+// commands lists the commands of checks.
 func commands(rows []gate.Check) (lines []string) {
 	for _, c := range rows {
 		lines = append(lines, fmt.Sprintf("detected check %s: %s", c.Name, c.Reproduce()))
@@ -58,8 +58,8 @@ func commands(rows []gate.Check) (lines []string) {
 	return lines
 }
 
-// claims are what a run needs consent to, apart from settings and checks: where
-// the project lies, and where its prompt and plan do.
+// claims are what a run needs consent to, apart from settings and checks: the
+// locations of the project, its prompt and its plan.
 func (p *Project) claims() (claims []config.Untrusted) {
 	for _, name := range []string{state.DirName, ".ralphrc"} {
 		if uid, ok := owner(filepath.Join(p.Dir, name)); ok && uid != p.uid {
@@ -82,8 +82,8 @@ func (p *Project) claims() (claims []config.Untrusted) {
 	return claims
 }
 
-// outside is where a file really lies that is not in the project; empty: it is,
-// or the user named it themselves.
+// outside is the real path of a file that is outside of the project; empty: it is
+// inside, or the user has named it themselves.
 func (p *Project) outside(key, path string) string {
 	source := p.Config.Source(key)
 	if path == "" || source.Kind != config.SourceDefault && !ofProject(source) {

@@ -9,8 +9,8 @@ import (
 	"ralph/runner/sandbox/proxy"
 )
 
-// Sandbox returns the sandbox for a folder. The error, about how ralph was called, says
-// what is missing.
+// Sandbox returns the sandbox for a folder. The error is a usage error, and says what is
+// missing.
 func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
 		c, err = c.At(dir, p.Config.EnvFilter().Steers())
@@ -21,8 +21,8 @@ func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 	return c, nil
 }
 
-// Contain returns what puts checks of a folder into the sandbox of a run, and a
-// function that ends its proxy. Without a sandbox, the box contains nothing.
+// Contain returns a function that makes the box for the checks of a folder, as a run
+// does, and a function that ends its proxy. Without a sandbox, the box confines nothing.
 func (p *Project) Contain(ctx context.Context, f *cmdline.Factory) (box func(dir string) (sandbox.Box, error), stop func(), err error) {
 	here, err := p.Sandbox(p.Dir)
 	if err != nil {

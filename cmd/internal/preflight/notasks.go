@@ -13,8 +13,8 @@ import (
 	"ralph/state/view"
 )
 
-// NoTasks says in one line why there is nothing to work off: the plan has no task that
-// keeps a run going, or it is gone; empty: it has one, or the project never had a plan.
+// NoTasks says in one line why there is no work to do: the plan has no task that keeps a run
+// going, or it is gone; empty: it has one, or the project never had a plan.
 func (p *Project) NoTasks() string {
 	if p.Plan == "" {
 		return p.planGone()
@@ -36,7 +36,7 @@ func (p *Project) NoTasks() string {
 	return view.Within(p.Dir, p.Plan) + " has " + what + example
 }
 
-// planGone says what shows that a project without a plan had one.
+// planGone says how ralph knows that a project without a plan had one; empty: it had none.
 func (p *Project) planGone() string {
 	if text, err := os.ReadFile(p.Prompt); err == nil {
 		for _, name := range scaffold.PlanNames() {

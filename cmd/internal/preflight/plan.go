@@ -51,7 +51,7 @@ func (p *Project) choosePlan(f *cmdline.Factory) error {
 	return p.FindPlan()
 }
 
-// FindRunPlan is FindPlan for what is about a run; see runplan.Find.
+// FindRunPlan is FindPlan for verbs that are about a run; see runplan.Find.
 func (p *Project) FindRunPlan() (taken string, err error) {
 	return runplan.Find(p.loader, p.Config, func() (string, error) { err := p.FindPlan(); return p.Plan, err })
 }

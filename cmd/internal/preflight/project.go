@@ -34,7 +34,7 @@ type Project struct {
 	Agent        pool.Agent        // the one that the options name
 	Branch       string            // of git; empty: none is checked out
 	Self         string            // path of ralph, for hooks of agents; empty: they have none
-	Taken        string            // how Agent was chosen where none is named; empty: it is named, or the usual one
+	Taken        string            // how Agent was chosen if no option names one; empty: one does, or it is the default
 	unusual      bool              // Agent was taken, and the default is another
 	Prompt, Plan string            // absolute; Plan is empty when there is none
 	Tasks        task.List         // of the plan, when FindPlan read it
@@ -179,8 +179,8 @@ func FindChecks(dir string, changed []string) []gate.Check {
 	return scaffold.Checks(dir, OnPath)
 }
 
-// Mode is which failures block. Detected checks may have failed for long, and
-// nobody asked for them: they must only not get worse.
+// Mode says which failures block. Detected checks may have failed for a long time,
+// and nobody asked for them, so only new failures block.
 func (p *Project) Mode(detected bool) gate.Mode {
 	switch {
 	case p.Config.TestMode != "":
@@ -191,7 +191,7 @@ func (p *Project) Mode(detected bool) gate.Mode {
 	return gate.ModeGate
 }
 
-// EnvRequest is a call, as far as its environment depends on it.
+// EnvRequest is a request with only the fields on which its environment depends.
 func (p *Project) EnvRequest() agent.Request {
 	return agent.Request{
 		Env: p.Env, Model: p.Config.Model, PermissionMode: p.Config.PermissionMode, Root: os.Geteuid() == 0,

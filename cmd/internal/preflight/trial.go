@@ -84,7 +84,7 @@ type inquiry struct {
 	untrusted bool // the project's entries for the environment do not count
 }
 
-// inquire asks the program; out is the beginning of what it prints.
+// inquire asks the program. out is the beginning of its output.
 func (p *Project) inquire(ctx context.Context, one pool.Agent, q inquiry) (out string, exit ptyexec.Exit, err error) {
 	filter := p.Config.EnvFilter()
 	if q.untrusted && ofProject(p.Config.Source("ENV_EXCLUDE")) {

@@ -58,7 +58,7 @@ func (a *verbs) bisect(run string, args []string, dash int) error {
 func (a *verbs) checkNamed(project *preflight.Project, args []string, dash int) (gate.Check, error) {
 	if dash == 0 {
 		if len(args) == 1 {
-			return gate.Check{Command: args[0]}, nil // a whole command line in one word
+			return gate.Check{Command: args[0]}, nil // one argument is a whole command line
 		}
 		return gate.Check{Command: cmdline.Quote(args...)}, nil
 	}

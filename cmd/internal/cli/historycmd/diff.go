@@ -59,14 +59,14 @@ func (a *verbs) patch(ctx context.Context, p *past, states [2]string, stat bool)
 		return err
 	}
 	if a.IsTerminal() {
-		patch = cmdline.Inert(patch) // elsewhere a program reads it
+		patch = cmdline.Inert(patch) // not in a pipe: a program needs the exact patch
 	}
 	_, err = io.WriteString(a.Out, patch)
 	return err
 }
 
-// diffTask shows the patches of a task's iterations, in their order. What stands between
-// them is skipped by git apply.
+// diffTask shows the patches of a task's iterations, in order. git apply skips the headings
+// between them.
 func (a *verbs) diffTask(ctx context.Context, p *past, id string, stat bool) error {
 	all, err := p.named(id)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package historycmd has the verbs that look at what the iterations of a run left,
-// and go back: iterations, diff, undo, bisect, report, runs.
+// Package historycmd has the verbs that show past iterations and undo them:
+// iterations, diff, undo, bisect, report, runs.
 package historycmd
 
 import (
@@ -74,7 +74,7 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	return append(all, a.reportCommand(), a.runsCommand())
 }
 
-// past is one run as it is remembered.
+// past is what is known of one run.
 type past struct {
 	run, dir string
 	kept     []history.Kept // of the run, oldest first
@@ -125,10 +125,10 @@ func (a *verbs) past(ctx context.Context, run string) (*past, error) {
 	return p, nil
 }
 
-// rows joins events and kept states. Where both know a fact, the event counts: a
-// kept state also knows iterations whose events are gone, or have no end.
+// rows joins events and kept states. If both know a fact, the event counts. Only
+// kept states know iterations whose events are gone or have no end.
 func (p *past) rows() []view.Iteration {
-	all, index := append([]view.Iteration{}, p.events...), map[int]int{} // in JSON never null
+	all, index := append([]view.Iteration{}, p.events...), map[int]int{} // never null in JSON
 	for i := range all {
 		index[all[i].Number] = i
 	}
@@ -215,7 +215,7 @@ func cost(usd float64) string {
 	return fmt.Sprintf("%.2f", usd)
 }
 
-// outcome says what became of the task; of a call that did not end well, its class, too.
+// outcome says what became of the task. For a call that did not end well, it adds the class.
 func outcome(row view.Iteration) string {
 	class := row.Outcome
 	if class == view.CompletedTurn {
@@ -266,7 +266,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// end is the kept state at the end of an iteration; of 0 the start of the run.
+// end is the kept state at the end of iteration n; for 0, that at the start of the run.
 func (p *past) end(n int) (history.Kept, error) {
 	for _, k := range p.kept {
 		switch {
@@ -351,7 +351,7 @@ func (p *past) taskID(arg string) string {
 	return id
 }
 
-// unkeptOf says, for each iteration of a task of which nothing is kept, why.
+// unkeptOf says why nothing is kept of iterations of a task, a line for each of them.
 func (p *past) unkeptOf(arg string) (why []string) {
 	id := p.taskID(arg)
 	for _, row := range p.events {

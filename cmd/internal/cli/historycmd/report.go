@@ -105,8 +105,8 @@ func SaveReport(ctx context.Context, w *state.Writer, run string, env []string) 
 	return w.SaveReport(run, map[string][]byte{".html": page, ".md": []byte(rep.Markdown()), ".json": record})
 }
 
-// build makes the report of a run; of the last one if it is empty. Events that are gone
-// leave the record of the run.
+// build makes the report of a run; empty: of the last one. If its events are gone, it reads
+// the record of the run.
 func build(ctx context.Context, r *state.Reader, run string, env []string) (*report.Report, error) {
 	now := time.Now()
 	snapshot := view.Gather(r, now)
@@ -178,7 +178,7 @@ func foldRun(r *state.Reader, run string) (*report.Fold, error) {
 	return f, view.EachEvent(r, run, report.Wanted, f.Add)
 }
 
-// lastErrors are those of runs that crashed, by run, as the runs after them found them.
+// lastErrors returns the last errors of runs that crashed, by run, as found by the runs after them.
 func lastErrors(r *state.Reader) map[string]string {
 	all := map[string]string{}
 	starts := func(k state.Kind) bool { return k == state.KindRunStart }
@@ -190,8 +190,8 @@ func lastErrors(r *state.Reader) map[string]string {
 	return all
 }
 
-// Forecast says when the open tasks of a living run may be done; nil: nobody works, or
-// nothing is known of it.
+// Forecast says when the open tasks of a living run may be done; nil: no run is alive, or too
+// little is known.
 func Forecast(r *state.Reader, s view.Snapshot) *report.Forecast {
 	if !s.Alive {
 		return nil
@@ -203,7 +203,7 @@ func Forecast(r *state.Reader, s view.Snapshot) *report.Forecast {
 	return f.Build(report.Source{Snapshot: s, Now: s.At, Earlier: earlier(r, s.Status.RunID)}).Forecast
 }
 
-// earlier are the tasks that the recorded runs of the project did, but for one run.
+// earlier are the tasks that the recorded runs of the project did, without the run but.
 func earlier(r *state.Reader, but string) (all []report.Sample) {
 	runs, _ := r.Recorded() // without them, only this run predicts
 	for _, run := range runs {

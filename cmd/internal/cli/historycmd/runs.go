@@ -116,7 +116,7 @@ func (a *verbs) runs(everywhere bool) ([]runRow, error) {
 			return nil, err
 		}
 		if rows = append(rows, all...); project == dir && len(all) > 0 {
-			loader.Remember() // an index that was lost grows again
+			loader.Remember() // restores the list of projects if it was lost
 		}
 	}
 	sort.SliceStable(rows, func(i, j int) bool { // not slices: that makes another sort for each type
@@ -134,7 +134,7 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 	}
 	snapshot := view.Gather(r, time.Now())
 	last := snapshot.Status.RunID
-	known = slices.DeleteFunc(known, func(run string) bool { return run == last }) // its record may be of an earlier end
+	known = slices.DeleteFunc(known, func(run string) bool { return run == last }) // its record may be outdated: the run was resumed
 	folds, err := foldRuns(r, known)
 	if err != nil {
 		return nil, err

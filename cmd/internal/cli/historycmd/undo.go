@@ -71,8 +71,8 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	return a.carryOut(ctx, u, p, all)
 }
 
-// standing are the iterations of a task that are not undone yet. An iteration that was named by its
-// number stays, so that PlanUndo can say that it is undone already.
+// standing are the iterations of a task that are not undone yet. It keeps an iteration that was named by
+// its number, so that PlanUndo can say that it is already undone.
 func (a *verbs) standing(p *past, arg string, all []history.Kept) ([]history.Kept, error) {
 	if _, err := strconv.Atoi(arg); err == nil {
 		return all, nil
@@ -87,7 +87,7 @@ func (a *verbs) standing(p *past, arg string, all []history.Kept) ([]history.Kep
 	return left, nil
 }
 
-// carryOut undoes what was agreed to, and lets status and resume know.
+// carryOut undoes what the user has agreed to, and records it for status and resume.
 func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, all []history.Kept) error {
 	w, err := a.lock(filepath.Join(p.dir, state.DirName))
 	if err != nil {

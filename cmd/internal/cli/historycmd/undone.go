@@ -20,7 +20,7 @@ func (a *verbs) lock(dir string) (*state.Writer, error) {
 	return w, err
 }
 
-// tell notes in status.json that iterations were undone. The end of the run stays what it was.
+// tell records in status.json that iterations were undone. How the run ended does not change.
 func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	s, err := w.Status()
 	if err != nil || s.RunID == "" {
@@ -57,7 +57,7 @@ func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 func (a *verbs) optionalSections(dir string) []string {
 	cfg, _, err := a.Loader(dir, nil).Load()
 	if err != nil {
-		return nil // the sections that are optional anyway
+		return nil // the built-in list of optional sections
 	}
 	return cfg.OptionalSections
 }

@@ -25,7 +25,7 @@ const (
 	roomLog    = 18 << 10
 )
 
-// within keeps the first elements that fit into room bytes. text returns what is shown of one; frame is the HTML around it.
+// within keeps the first elements that fit into room bytes. text is what is shown of one; frame is the HTML around it.
 func within[T any](all []T, room, frame int, text func(T) string) []T {
 	for i, v := range all {
 		if room -= frame + len(html.EscapeString(text(v))); room < 0 {
