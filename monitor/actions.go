@@ -142,7 +142,7 @@ func (u *ui) back() {
 
 func (u *ui) quit() { u.app.Stop() }
 
-// toShell suspends this process if a shell can resume it.
+// toShell suspends this process, as Ctrl-Z does, if a shell can resume it.
 func (u *ui) toShell() {
 	if underShell() {
 		u.app.Suspend(stopSelf)
@@ -152,7 +152,7 @@ func (u *ui) toShell() {
 	u.say("there is no shell to return to")
 }
 
-// listed reports whether keys move the selection in the list of iterations.
+// listed reports whether keys now move the selection in the list of iterations.
 func (u *ui) listed() bool { return u.focus == panelIterations && u.page == nil && u.alone != panelLog }
 
 func (u *ui) screenful() int {
@@ -245,8 +245,8 @@ func (u *ui) selectedNumber() int {
 	return 0
 }
 
-// rowOf is the row of an iteration in the list, counted from the newest. Of another run
-// the newest is selected.
+// rowOf is the row of an iteration in the list, counted from the newest. For one of another
+// run, it is the newest.
 func (u *ui) rowOf(number int, run string) int {
 	if i := u.indexOf(number); u.model.Run.ID == run && i >= 0 {
 		return len(u.model.Run.Iterations) - 1 - i
@@ -257,7 +257,7 @@ func (u *ui) rowOf(number int, run string) int {
 // run is the id of the run on the screen.
 func (u *ui) run() string { return cmp.Or(u.model.Run.ID, u.model.Status.RunID) }
 
-// openReview shows what became of the chosen iteration, or goes back.
+// openReview shows the result of the chosen iteration, or goes back.
 func (u *ui) openReview() { u.toggleOf(u.openReviewOf) }
 
 // openRaw shows the raw output of the chosen iteration, or goes back.
@@ -337,7 +337,7 @@ func (u *ui) readMore() {
 	log := view.Log{LineOptions: u.lines.LineOptions}
 	events, err := scan.Before(u.feed.Reader(), before, olderBytes)
 	for _, e := range events {
-		if !held[e.Time.UnixNano()] { // events are found by their times, which a clock that is set back puts out of order
+		if !held[e.Time.UnixNano()] { // events are found by time; after the clock was set back, some may be here already
 			lines = append(lines, log.Lines(e)...)
 		}
 	}

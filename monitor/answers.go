@@ -24,7 +24,7 @@ func (u *ui) openAnswers() {
 // awaited reports whether the run can do nothing before a person answers. The lock is held.
 func (u *ui) awaited() bool { return u.model.Wait.Rule == state.RuleQuestion }
 
-// answerOrAbort does what the last row says of its key.
+// answerOrAbort does what the last row says about the key: it opens the questions, or asks to abort.
 func (u *ui) answerOrAbort() {
 	free := u.lock()
 	asked := u.awaited()

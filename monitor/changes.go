@@ -44,7 +44,7 @@ func (u *ui) openChangesOf(n int) {
 	u.showChanges(changes.Subject{Arg: strconv.Itoa(n), Name: fmt.Sprintf("iteration %d", n), Check: failedCheck(it)})
 }
 
-// failedCheck is the name of a check that failed, else of any check.
+// failedCheck is the name of a check that failed, else of any check; empty: there is none.
 func failedCheck(it *view.Iteration) (name string) {
 	for n, passed := range it.Checks {
 		if name == "" || !passed && it.Checks[name] || passed == it.Checks[name] && n < name {
@@ -78,8 +78,7 @@ func (u *ui) showChanges(s changes.Subject) {
 	}()
 }
 
-// watched runs a verb that takes long in the terminal, and waits until a person has read
-// what it printed.
+// watched runs a slow verb in the terminal, and waits until a person has read its output.
 func (u *ui) watched(verb []string) {
 	const wait = `"$@"; code=$?; printf '\nback to the monitor with Enter '; read -r _; exit $code`
 	args := slices.Concat([]string{"-c", wait, "sh"}, u.o.Ralph, verb)

@@ -110,8 +110,8 @@ func (u *ui) path() string {
 // file is path relative to the project.
 func (u *ui) file() string { return view.Within(filepath.Dir(u.feed.Reader().Dir()), u.path()) }
 
-// unfiled is what is on the screen and in no file: a review, or the tasks before the
-// first run. Without a name it is in path.
+// unfiled is what is on the screen but not in a file: a review, a filtered log, or the
+// tasks before the first run. An empty name: it is in the file path.
 func (u *ui) unfiled() (name string, lines []string) {
 	switch {
 	case u.page != nil && u.page.tail == nil:
@@ -241,8 +241,8 @@ func foreground(cmd *exec.Cmd) error {
 	return nil
 }
 
-// stay waits for the end of a program. One that stops itself, as less does for Ctrl-Z,
-// has no shell that could resume it and would block the screen for ever.
+// stay waits for the end of a program. It resumes one that stops itself, as less does for
+// Ctrl-Z: there is no shell to resume it, and the screen would stay blocked.
 func stay(p *os.Process) error {
 	for {
 		var status syscall.WaitStatus

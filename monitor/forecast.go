@@ -31,7 +31,7 @@ func (u *ui) foresee(ctx context.Context) {
 	}
 }
 
-// foreseen is the forecast while there is something to foresee: it is older than the rest of the screen.
+// foreseen is the forecast; empty if no run is alive or no task is open: it is older than the rest of the screen.
 func (u *ui) foreseen(v summary.Summary) string {
 	if !v.Alive || v.Plan.Done >= v.Plan.Total {
 		return ""

@@ -246,7 +246,7 @@ func (v *logView) oldest() (t time.Time) {
 	return t
 }
 
-// times are those of the lines that are held.
+// times are the times of the lines in memory.
 func (v *logView) times() map[int64]bool {
 	all := map[int64]bool{}
 	for i := range v.lines {

@@ -25,8 +25,8 @@ import (
 type Options struct {
 	Dir   string   // the project: the folder that holds .ralph
 	Ralph []string // argv of ralph for this project, without a verb; empty: no control
-	// Plan reads the plan before the first run: where it is and, in a row each, its
-	// tasks. Nil: nobody can.
+	// Plan reads the plan before the first run: where it is, and its tasks, a row each.
+	// Nil: nothing is shown.
 	Plan func() (state.TaskStatus, []string)
 	// Forecast says in a few words when the run may be done; nil if there is no forecast.
 	Forecast func() string
@@ -51,8 +51,8 @@ func (o Options) filled() Options {
 }
 
 // Run shows the screen until the user quits or ctx ends, and then returns nil. If the
-// terminal cannot show a screen, Run prints why and continues like Plain. Into a file or a
-// pipe it prints how the run stands, once: only Plain says that somebody wants to follow.
+// terminal cannot show a screen, Run prints why and continues like Plain. If the output is a
+// file or a pipe, it prints the state of the run once, unless o.Plain asks to follow it.
 func Run(ctx context.Context, o Options) error {
 	o = o.filled()
 	if o.Plain {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) error {
 	return runScreen(ctx, o)
 }
 
-// once prints how the run stands.
+// once prints the state of the run.
 func once(o Options) error {
 	f := follow.New(o.Dir, o.Now)
 	defer f.Close()

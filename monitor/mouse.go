@@ -33,7 +33,7 @@ func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 	}
 }
 
-// press acts as if a key was pressed; empty: none.
+// press acts as if the key of that name was pressed; empty: none.
 func (u *ui) press(name string) {
 	if e := keys.Event(name); e != nil {
 		u.key(e)
@@ -91,7 +91,7 @@ func (u *ui) point(x, y int) {
 	}
 }
 
-// covers is the page that the mouse reaches; nil: it is none of them.
+// covers is the page that gets the mouse; nil: no page.
 func (u *ui) covers() any {
 	switch {
 	case u.palette != nil:

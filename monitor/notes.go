@@ -25,7 +25,7 @@ func (n noteSign) read(r *state.Reader) noteSign {
 		return n
 	}
 	n = noteSign{changed: info.ModTime()}
-	all, _ := kept.In(r).List() // what cannot be read does not wait
+	all, _ := kept.In(r).List() // if notes cannot be read, none is counted
 	for _, one := range all {
 		if one.Waits() {
 			n.waiting++

@@ -14,7 +14,7 @@ import (
 // scrolling are the keys that move in the help.
 const scrolling = "up k down j pgup b ctrl-u pgdn space ctrl-d g home G end"
 
-// top is the page over all others; nil if there is none.
+// top is the topmost page; nil if there is none.
 func (u *ui) top() page.Page {
 	if len(u.over) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (u *ui) keyOfPage(e *tcell.EventKey) bool {
 	return known || !u.everywhere(name)
 }
 
-// follow does what a page asks for, as far as the screen stays. u is locked.
+// follow does what a page asks for, unless that needs the terminal: see onTerminal. u is locked.
 func (u *ui) follow(p page.Page, act page.Act) {
 	if act.Close {
 		u.over = slices.DeleteFunc(u.over, func(o page.Page) bool { return o == p })

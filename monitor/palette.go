@@ -71,7 +71,7 @@ func (u *ui) openPalette() {
 		defer u.caught()
 		found, err := list(u.o.Ralph)
 		if err != nil {
-			return // commands and panels are there
+			return // the palette works without tasks
 		}
 		var all []palette.Entry
 		for _, t := range found {

@@ -88,7 +88,7 @@ func (p *plainer) write(up view.Update) error {
 
 func stamp(t time.Time) string { return t.Local().Format(time.TimeOnly) + " " }
 
-// lines formats an event. Each line is complete in itself.
+// lines formats an event. Each line can be understood alone.
 func (p *plainer) lines(e state.Event) []string {
 	var all []string
 	for _, l := range p.log.Lines(e) {

@@ -21,7 +21,7 @@ import (
 const (
 	maxDiff = 2 << 20 // of the diff in a review, in bytes
 	// keepTime is how long ralph may take to keep the state of an iteration that has
-	// just ended. Until then its diff is asked for again.
+	// just ended. Within this time, the monitor asks for its diff again.
 	keepTime = 15 * time.Second
 )
 
@@ -70,7 +70,7 @@ func (u *ui) renew() {
 	}
 	i := u.indexOf(p.of)
 	if i < 0 {
-		return // of another run, or older than what is remembered
+		return // the iteration is of another run, or too old for the model
 	}
 	it := &u.model.Run.Iterations[i]
 	ended := it.Ended
@@ -111,7 +111,7 @@ func (u *ui) askDiff(p *reading, ended time.Time) {
 	p.show(p.head, lines)
 }
 
-// exitless is an error that is more than a verb's exit code; the verb says the rest.
+// exitless is the text of an error; empty for an exit code, which the verb itself has explained.
 func exitless(err error) string {
 	if _, said := errors.AsType[*exec.ExitError](err); said {
 		return ""
@@ -145,7 +145,7 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 		}
 	}
 	add(view.RoleHeading, view.Join(" · ", fmt.Sprintf("iteration %d", it.Number), it.Task))
-	if it.Running() { // a text that changes all the time cannot be read
+	if it.Running() { // no figures: a text that keeps changing cannot be read
 		row = summary.IterationRow{Mark: row.Mark, Text: "still running",
 			Duration: "since " + it.StartedAt.Local().Format("15:04")}
 	}

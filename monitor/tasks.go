@@ -124,7 +124,7 @@ func listTasks(ralph []string) ([]tasks.Task, error) {
 	return tasks.Read(out)
 }
 
-// printed is what a verb prints; if it fails, the error is the last line that it wrote.
+// printed is the output of a verb. If the verb fails, the error is the last line that it wrote.
 func printed(ctx context.Context, ralph []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], args...)...)
 	cmd.WaitDelay = time.Second
@@ -135,8 +135,8 @@ func printed(ctx context.Context, ralph []string, args ...string) ([]byte, error
 	return out, err
 }
 
-// change runs a verb that changes the plan, after those that were asked for before. If one
-// fails, those that wait are dropped: they build on it. u is locked.
+// change runs a verb that changes the plan, after those in the queue. If one fails, the rest of
+// the queue is dropped, because it depends on it. u is locked.
 func (u *ui) change(p *taskPage, verb []string) {
 	p.verbs = append(p.verbs, verb)
 	if p.working {

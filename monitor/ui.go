@@ -62,7 +62,7 @@ type lastRow struct {
 	failure string    // stays until the user has read it
 }
 
-// sight is what a person looks at.
+// sight is what the screen shows.
 type sight struct {
 	page     *reading       // over the panels; nil: none
 	over     []page.Page    // over it, each over the one before
@@ -79,7 +79,7 @@ type sight struct {
 	spread
 }
 
-// spread is where things are since the latest draw, for the mouse.
+// spread is where the latest draw put things, for the mouse.
 type spread struct {
 	places  []rect
 	spots   []keys.Spot // of the keys in the last row
@@ -141,7 +141,7 @@ func (u *ui) apply(up view.Update) {
 	if up.State == view.StateNone && u.o.Plan != nil {
 		up.Status.Task, plan = u.o.Plan()
 	}
-	notes := u.notes.read(u.feed.Reader()) // written here only, by one goroutine
+	notes := u.notes.read(u.feed.Reader()) // without the lock: only this goroutine writes u.notes
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.plan, u.notes = plan, notes

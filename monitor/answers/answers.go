@@ -27,7 +27,7 @@ type Page struct {
 	rows     []target // what the latest draw put on each row
 }
 
-// Open is a page of what waits in a project; nil: nothing does.
+// Open is a page of the open questions of a project; nil: there are none.
 func Open(r *state.Reader) (*Page, error) {
 	list, err := question.In(r).List()
 	return New(list), err
@@ -42,7 +42,7 @@ func New(list []question.Question) *Page {
 	return &Page{all: open}
 }
 
-// target is what a row on the screen belongs to.
+// target is what a row on the screen shows.
 type target struct {
 	question int // its index
 	option   int // its number; 0: the row is none

@@ -156,7 +156,7 @@ func (c Canvas) First(was, selected, n int) int {
 	return max(min(was, selected, n-c.H), selected-c.H+1, 0)
 }
 
-// FitEnd keeps the last w cells of s: advice ends with the command to type.
+// FitEnd cuts s to its last w cells: advice ends with the command to type.
 func FitEnd(s string, w int) string {
 	over := termtext.Width(s) - w
 	if over <= 0 {

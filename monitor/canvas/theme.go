@@ -12,11 +12,11 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Theme is how tones look on a terminal. The zero value has no colors: words, marks and weight say the
-// same.
+// Theme is how tones look on a terminal. The zero value has no colors: words, marks and bold text carry the
+// same information.
 type Theme struct {
 	colors   map[summary.Tone]tcell.Color
-	contrast bool // nothing is faint, and what is bad stands out by more than a color
+	contrast bool // nothing is dim, and bad news stands out by more than its color
 }
 
 // Themes are the names that ThemeOf knows.
@@ -100,7 +100,7 @@ func background(value string) string {
 	return "dark"
 }
 
-// Dim is the style of what matters less.
+// Dim is the style of less important text.
 func (c Canvas) Dim() tcell.Style { return tcell.StyleDefault.Dim(!c.Theme.contrast) }
 
 // Tone returns the style of a tone.

@@ -18,7 +18,7 @@ type Subject struct {
 	Arg    string // of the verbs: the number of an iteration, or the id of a task
 	Name   string // "iteration 6", "task T4"
 	Run    string // its id; empty: the latest
-	Check  string // the one to bisect, if nobody names another; empty: none is known
+	Check  string // the check to bisect with, unless the user names another; empty: none is known
 	Living bool   // a runner works here, so nothing can be undone
 }
 
@@ -83,7 +83,7 @@ func (p *Page) Fail(why string) { p.why, p.ready = termtext.Line(why), true }
 // heading is what ralph prints above the patch of each iteration of a task.
 var heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^iteration \d+: .*$`) })
 
-// Load reads a patch, or several with headings. What can be read of a broken one is shown.
+// Load reads a patch, or several with headings. Of a broken patch, it shows what it can read.
 func (p *Page) Load(text string) {
 	p.ready, p.files, p.why = true, nil, ""
 	at := heading().FindAllStringIndex(text, -1)

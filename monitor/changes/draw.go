@@ -61,7 +61,7 @@ func (p *Page) totals() (added, deleted int64) {
 	return added, deleted
 }
 
-// firstFile is the first one of the list, if it has h rows.
+// firstFile is the index of the first file to draw in a list of h rows.
 func (p *Page) firstFile(h int) int { return max(0, min(p.selected-h/2, len(p.files)-h)) }
 
 // drawFiles lists the files around the selected one.

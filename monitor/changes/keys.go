@@ -111,7 +111,7 @@ func (p *Page) bisect() page.Act {
 	return page.Act{}
 }
 
-// chosen asks before it bisects with a check, or with a command after --.
+// chosen asks for confirmation, and then bisects with a check or a command after --.
 func (p *Page) chosen(check string) {
 	if check == "" {
 		return

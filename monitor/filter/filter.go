@@ -1,5 +1,5 @@
-// Package filter says which events of a log a person wants to see: errors, tools, findings, those of one
-// task, those with a text, or those at a time. What is typed goes in, a filter comes out.
+// Package filter parses which events of a log a person wants to see: errors, tools, findings, those of one
+// task, those with a text, or those at a time.
 package filter
 
 import (
@@ -30,7 +30,7 @@ type Filter struct {
 // Ask is what the last row says.
 const Ask = "show: errors, tools, findings, task ID, at 3:12, or a text: "
 
-// Parse reads what was typed. now is for times of day: the latest one before it is meant.
+// Parse reads what was typed. A time of day means the latest one before now.
 func Parse(typed string, now time.Time) (Filter, error) {
 	typed = strings.TrimSpace(typed)
 	word, rest, _ := strings.Cut(typed, " ")
@@ -107,7 +107,7 @@ func (f *Filter) Line(line []byte) bool {
 	return len(f.kinds) == 0
 }
 
-// signs stand in the lines of things that went wrong, of kinds that mostly go well.
+// signs are parts of lines about failures, for kinds of events that rarely report one.
 var signs = sync.OnceValue(func() map[state.Kind][]byte {
 	return map[state.Kind][]byte{state.KindToolResult: []byte(`"error":true`), state.KindResult: []byte(`"error":true`),
 		state.KindCheck: []byte(`"passed":false`), state.KindIterationEnd: []byte(`"failed":true`)}

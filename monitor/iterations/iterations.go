@@ -1,5 +1,5 @@
-// Package iterations draws the list of a run's iterations, newest first: what each came to,
-// its checks, and how much there is to look at. Those that went alike share a row.
+// Package iterations draws the list of a run's iterations, newest first: how each ended, its
+// checks, and how many findings it has. Successive iterations that went alike share a row.
 package iterations
 
 import (
@@ -16,7 +16,7 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Look is how a person looks at the list.
+// Look is the position in the list.
 type Look struct {
 	Selected int // iteration, 0 is the newest
 	Top      int // the row at which the list began before
@@ -124,7 +124,7 @@ func draw(c canvas.Canvas, r summary.IterationRow, selected bool) {
 	c.Text(x, 0, style, termtext.Fit(text, room))
 }
 
-// badgeOf says how many findings there are, in words if there is room.
+// badgeOf is the number of findings, with a word if there is room.
 func badgeOf(found, width int) string {
 	switch {
 	case found == 0:

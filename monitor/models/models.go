@@ -69,7 +69,7 @@ func (p *Page) Load(data []byte) error {
 			p.all = append(p.all, choice{a.Name, m})
 		}
 	}
-	if p.current != "" && !p.agents[p.current] { // it works, even if it cannot be found from here
+	if p.current != "" && !p.agents[p.current] { // it works, even if this process cannot find it
 		p.agents[p.current] = true
 		p.all = append([]choice{{agent: p.current}}, p.all...)
 	}
@@ -85,7 +85,7 @@ type source []choice
 func (s source) String(i int) string { return s[i].text() }
 func (s source) Len() int            { return len(s) }
 
-// find narrows the list; what is typed can always be chosen as it is, at the end.
+// find narrows the list. The typed text itself is always the last choice.
 func (p *Page) find(typed string) (shown []choice) {
 	if typed == "" {
 		return p.all

@@ -71,7 +71,7 @@ const (
 	Changes
 )
 
-// File is one of the project or, with a text, one that is made for the occasion.
+// File is a file of the project or, if it has a text, a temporary file with that text.
 type File struct{ Name, Text string }
 
 // Terminal is how a verb uses the terminal.
@@ -81,7 +81,7 @@ type Terminal int
 const (
 	Unused Terminal = iota
 	Edits           // it opens an editor
-	Prints          // it takes long and prints: a person reads it before the screen comes back
+	Prints          // it takes long and prints: the screen comes back when the user has read the output
 )
 
 // Binding is one row of the table of keys of a page of type P.
@@ -95,7 +95,7 @@ func Row[P any](names, short, help string, do func(P) Act) Binding[P] {
 	return Binding[P]{keys.Hint{Keys: names, Short: short, Help: help}, do}
 }
 
-// End is farther than any page reaches.
+// End is more rows than any page has.
 const End = 1 << 30
 
 // Moves are the rows that scroll; screenful is how far a page key moves. Up is the keys for
@@ -138,7 +138,7 @@ func Do[P any](table []Binding[P], p P, e *tcell.EventKey) (Act, bool) {
 	return Act{}, false
 }
 
-// Sure is a question about something to be done, which only y confirms.
+// Sure asks for confirmation: only y confirms.
 type Sure struct {
 	Question string // without "(y/n)"
 	After    Act    // what follows a yes

@@ -131,7 +131,7 @@ func (k columns) draw(c canvas.Canvas, cells []canvas.Piece) {
 		}
 		text := termtext.Fit(cells[i].Text, w)
 		at := x
-		if i < 4 { // numbers stand to the right
+		if i < 4 { // numbers are right-aligned
 			at += w - termtext.Width(text)
 		}
 		c.Text(at, 0, cells[i].Style, text)
@@ -139,7 +139,7 @@ func (k columns) draw(c canvas.Canvas, cells []canvas.Piece) {
 	}
 }
 
-// heads names the columns.
+// heads draws the names of the columns.
 func (k columns) heads(c canvas.Canvas) {
 	names := []string{"tries", "time", "cost", "found", "agent"}
 	if k.tries < len(names[0]) {

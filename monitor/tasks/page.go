@@ -182,8 +182,8 @@ func (p *Page) block(i int) int {
 	return end
 }
 
-// neighbour is the task before or after one, on the same level and below the same task; -1:
-// there is none.
+// neighbour is the index of the task before or after one, on the same level and below the same
+// task; -1: there is none.
 func (p *Page) neighbour(i, by int) int {
 	if by > 0 {
 		if end := p.block(i); end < len(p.all) && p.all[end].Depth == p.all[i].Depth {
@@ -211,7 +211,7 @@ func (p *Page) swap(first, second int) {
 	p.selected = p.at[id]
 }
 
-// see takes over what the run has done.
+// see updates the page with what the run has done.
 func (p *Page) see(m *view.Model) {
 	now := latest{run: m.Run.ID, turns: len(m.Run.Iterations), cost: m.Run.Usage.CostUSD}
 	if now.turns > 0 {

@@ -51,7 +51,7 @@ func Read(data []byte) ([]Task, error) {
 			&t.Section} {
 			*s = termtext.Line(*s)
 		}
-		t.named() // here, not in Load: 20,000 names take as long as four frames
+		t.named() // here, not in Load: 20,000 names take as long to make as four frames to draw
 	}
 	return all, nil
 }
@@ -184,7 +184,7 @@ func bullets(items []string) string {
 	return b.String()
 }
 
-// about says what keeps a task from being worked on, and gives the file's own word for its state.
+// about says why a task cannot be worked on, and gives the file's own word for its state.
 func (p *Page) about(t *Task) string {
 	var all []string
 	if t.Optional {

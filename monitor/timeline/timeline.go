@@ -1,5 +1,5 @@
-// Package timeline is the monitor's page of a run over time: one cell an iteration, waits as
-// gaps, cost and tokens below, and how fast the run spends.
+// Package timeline is the monitor's page of a run over time: one cell for each iteration, gaps
+// for waits, cost and tokens below, and how fast the run spends.
 package timeline
 
 import (
@@ -112,7 +112,7 @@ func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast stri
 // peak is the most that an iteration spent.
 type peak struct{ cost, tokens float64 }
 
-// scale is what a band is drawn by.
+// scale is what all bands are drawn with.
 type scale struct {
 	peak
 	now    time.Time

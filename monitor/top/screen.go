@@ -21,8 +21,8 @@ type Screen struct {
 }
 
 const (
-	beat = time.Second
-	keys = " enter open   up down choose   q quit"
+	refreshEvery = time.Second
+	keys         = " enter open   up down choose   q quit"
 )
 
 // shown is what the screen shows. Only the event loop uses it.
@@ -75,10 +75,10 @@ func (s Screen) Run(ctx context.Context) (chosen string, err error) {
 	var looking atomic.Bool
 	go every(ctx, func() {
 		if looking.Swap(true) {
-			return // the screen still has to show the last look
+			return // the screen has not yet drawn the previous update
 		}
 		fresh := s.Rows()
-		go app.QueueUpdateDraw(func() { // it blocks for ever once the screen has ended
+		go app.QueueUpdateDraw(func() { // it would block forever after the screen has ended
 			v.rows = fresh
 			v.fill()
 			looking.Store(false)
@@ -90,7 +90,7 @@ func (s Screen) Run(ctx context.Context) (chosen string, err error) {
 	return v.chosen, nil
 }
 
-// project is that of row y of the table; empty if there is none.
+// project is the project in row y of the table; empty if there is none.
 func (v *shown) project(y int) string {
 	if y < 1 || y > len(v.rows) {
 		return ""
@@ -123,9 +123,9 @@ func (v *shown) fill() {
 	}
 }
 
-// every calls look once per beat until the context ends, and then end.
+// every calls look once a second until the context ends, and then end.
 func every(ctx context.Context, look, end func()) {
-	ticker := time.NewTicker(beat)
+	ticker := time.NewTicker(refreshEvery)
 	defer ticker.Stop()
 	for {
 		select {

@@ -1,5 +1,5 @@
-// Package top shows the living runs of all of a user's projects: state files in, rows,
-// a table and a screen out.
+// Package top shows the living runs of all projects of a user: state files in; rows, a
+// table and a screen out.
 package top
 
 import (
@@ -145,7 +145,7 @@ func what(r Row, now time.Time) string {
 	return strings.Join(titles, " | ")
 }
 
-// cells are the heads and the texts of the rows for a screen of this width; 0: all of it.
+// cells are the headings and the rows for a screen of this width; 0: all columns.
 func cells(rows []Row, width int, now time.Time) (table [][]string) {
 	shown := slices.DeleteFunc(columns(), func(c column) bool { return width > 0 && width < c.from })
 	table = make([][]string, 1+len(rows))

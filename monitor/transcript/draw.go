@@ -142,7 +142,7 @@ func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
 	}
 }
 
-// right counts what happened, in at most room cells.
+// right is the counts at the right of the title, in at most room cells.
 func (p *Page) right(room int) string {
 	turn := 0
 	for i, at := range p.turns {
@@ -210,7 +210,7 @@ func (r *row) draw(c canvas.Canvas, selected bool) {
 	}
 }
 
-// how says how a call went, and how much there is to unfold.
+// how says how a call went, and how many calls and folded lines are below it.
 func (c *call) how(s *step) (text string, tone summary.Tone) {
 	var size []string
 	if n := len(s.sub); n > 0 {

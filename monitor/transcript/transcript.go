@@ -35,7 +35,7 @@ type Page struct {
 	sight
 }
 
-// sight is what a person sees of it.
+// sight is the visible part of the page.
 type sight struct {
 	rows   []row
 	turns  []int // the rows at which turns begin
@@ -121,7 +121,7 @@ func (p *Page) add(e state.Event) {
 		if text := strings.TrimSpace(d.Text); d.Error || text != "" && !p.said(text) {
 			p.told(e)
 		}
-	case state.Usage, state.Phase, state.Decision: // the end of the iteration says it
+	case state.Usage, state.Phase, state.Decision: // the end of the iteration has these
 	default:
 		p.told(e)
 	}
@@ -137,7 +137,7 @@ func (p *Page) said(text string) bool {
 	return false
 }
 
-// told adds an event that needs no more than its lines.
+// told adds an event that is only lines.
 func (p *Page) told(e state.Event) {
 	s := &step{at: e.Time}
 	for i, l := range view.Lines(e, view.LineOptions{Dir: p.Dir}) {
@@ -182,7 +182,7 @@ func (p *Page) called(e state.Event, d state.Tool) *step {
 // open shows what is below a call, unless a person has folded it.
 func (s *step) open() { s.folded = s.folded && s.chosen }
 
-// answered puts an answer below its call, whatever came between.
+// answered puts an answer below its call, even if other events came in between.
 func (p *Page) answered(e state.Event, d state.ToolResult) {
 	s := p.calls[d.Tool.ID]
 	if d.Tool.ID == "" || s == nil {
