@@ -91,10 +91,10 @@ type Finding struct {
 	// Doubt is true if honest work often looks the same: worth reporting, but no reason
 	// to end a run: a test that is younger than the run is gone again.
 	Doubt bool `json:"doubt,omitempty"`
-	// Unseen is true for a box that was ticked early when no changed file has a name that its
-	// task has.
+	// Unseen is true for a box that was ticked early if no changed file contains a name from
+	// its task.
 	Unseen bool `json:"unseen,omitempty"`
-	// Seen is true for one when the change adds code with all names that its task has and the code did not.
+	// Seen is true for such a box if the change adds all names from its task that the code did not have.
 	Seen bool `json:"seen,omitempty"`
 }
 
@@ -154,18 +154,18 @@ func Compare(in Input) []Finding {
 	return append(found, in.sight()...)
 }
 
-// Contradicted returns the findings for what an agent's report says about a task and what
-// is not so.
+// Contradicted returns the findings for claims about a task, in an agent's report, that are
+// wrong.
 func Contradicted(task string, texts []string) []Finding {
 	return each(Finding{Kind: KindReport, Task: task, Doubt: true}, texts)
 }
 
-// GreenByTests returns the findings for a task whose checks are green because of their tests.
+// GreenByTests returns the findings for a task whose checks pass for another reason than its work.
 func GreenByTests(task string, texts []string) []Finding {
 	return each(Finding{Kind: KindGreenByTests, Task: task}, texts)
 }
 
-// IgnoredFailures returns the finding for a check that passes, though its output names failed tests and did not before.
+// IgnoredFailures returns the findings for a check that passes although its output names failed tests for the first time.
 func IgnoredFailures(t task.Task, check string, tests []string) []Finding {
 	if len(tests) == 0 || asks.ToLetFail(TextOf(t)) {
 		return nil

@@ -20,7 +20,7 @@ import (
 // pauses are the waits between tries to reach a worker.
 func pauses() []time.Duration { return []time.Duration{time.Second, 3 * time.Second} }
 
-// reach checks that each carrier that the options name leads to a worker.
+// reach checks that a worker answers on each carrier that the options name.
 func (c *Crew) reach(ctx context.Context) error {
 	all, err := carrier.Parse(c.o.Workers)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Crew) reach(ctx context.Context) error {
 	return nil
 }
 
-// trip is the way from a slot to its worker, which must have these labels.
+// trip is the connection from a slot to its worker, which must have these labels.
 func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Trip {
 	lead := c.way
 	lead.Label = strings.Join(carrier.Labels(lead.Label, labels), ",")
@@ -59,8 +59,8 @@ func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Tr
 }
 
 // away has the turn carried out by the worker of the slot, if it has one. The slot then matches the
-// worker's worktree. done is false when the turn has still to be carried out here: a worker that stays away
-// costs no task its attempt.
+// worker's worktree. done is false if the turn must be carried out here instead: a worker that cannot be
+// reached does not cost the task an attempt.
 func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	way, elsewhere := c.ways[j.Slot.N]
 	if !elsewhere {
@@ -77,7 +77,7 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		res, d.Err = trip.Send(ctx, j.a, c.Tell)
 		failed := (*remote.FailedError)(nil)
 		if d.Err == nil {
-			d.Result, j.unchecked = res, true // what lands is checked here
+			d.Result, j.unchecked = res, true // checked here before it lands
 			j.worker.Forget()
 			return true
 		}
@@ -85,7 +85,7 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 			break
 		}
 		c.o.Log.Warn("a turn did not come back", "worker", way.Name(), "error", d.Err)
-		if len(waits) == 0 && j.Task.Worker != "" { // nothing here will do
+		if len(waits) == 0 && j.Task.Worker != "" { // the task cannot be carried out here
 			waits = pauses()
 		}
 		if len(waits) == 0 {

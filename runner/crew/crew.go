@@ -1,12 +1,12 @@
-// Package crew carries out the turns of a run side by side: each in a slot of its own, and what
-// they finish lands through the merge queue.
+// Package crew carries out the turns of a run side by side, each in a slot of its own. Finished work
+// goes through the merge queue.
 //
 //	Start --> slot --> turn --> work kept --> done? --> merge queue --> landed, or back with the reason
 //	                    |                                                   |
 //	                    +---------------- News (events, then Done) <--------+
 //
-// The run decides which turn starts, and what follows from its Result. All methods but those of
-// the context are for the run's own goroutine.
+// The run decides which turn starts, and what follows from its Result. Only the run's own goroutine may
+// call the methods, except Alone and Tell, which are for the goroutines of turns.
 package crew
 
 import (
@@ -42,25 +42,25 @@ type Options struct {
 	Env    []string               // of the run
 	Secure []string               // the variables that filters of git get
 	Log    hclog.Logger
-	// Worker makes a worker with this environment.
+	// Worker makes a worker for turns with this environment.
 	Worker func(env []string) *turn.Worker
-	// Merge is asked, on the goroutine of the run, before finished work goes into the merge queue.
-	// It says why it may not; empty: it may. nil: nobody is asked.
+	// Merge is called, on the goroutine of the run, before finished work goes into the merge queue.
+	// It says why the work must not; empty: it may. nil: all work may.
 	Merge    func(j *Job, commit string, files []string) (why string)
-	Ralph    string // this version, which workers elsewhere have to fit
-	Numbered int    // no iteration gets this number or a lower one
-	// Judge is asked about candidates that differ, pass, and have as few lines as each other. It returns an
-	// opinion on each; nil: they are equals. It is called beside the run. nil: nobody is asked.
+	Ralph    string // version of this ralph, which workers elsewhere have to fit
+	Numbered int    // the last number that an iteration has had; new ones get higher numbers
+	// Judge is asked about candidates that differ, pass, and are equally short. It returns an opinion on
+	// each; nil: they are equal. It runs on a goroutine of its own. nil: nobody is asked.
 	Judge func(ctx context.Context, tied []Tied) []best.Opinion
 }
 
-// Crew is the slots of one run, and what they are at.
+// Crew is the slots of one run, and the turns in them.
 //
 // size: slots, jobs and the merge queue are one state, under one goroutine.
 type Crew struct {
 	o       Options
 	home    *slots.Home
-	base    *slots.Slot // where results are joined
+	base    *slots.Slot // the worktree into which results are merged
 	branch  *merge.Branch
 	trust   *command.Trust
 	checker *turn.Worker // of the merge queue
@@ -77,19 +77,19 @@ type Crew struct {
 	synced string        // the commit that Sync has prepared
 	way    carrier.Way
 	ways   map[int]carrier.Carrier // by slot; not of those in this process
-	why    string                  // the user's checkout does not follow; as reported last
+	why    string                  // why the user's checkout does not follow, as reported last
 
 	fleet  report
 	fixed  bool // the options say how many slots the fleet has
 	static int  // the slots above this number come and go with the workers of the fleet
 	part   context.CancelFunc
-	parted chan struct{} // closed when nobody follows the fleet any more
+	parted chan struct{} // closed when followFleet has ended
 }
 
 // landing is the merge queue's answer.
 type landing struct {
 	merge.Outcome
-	held string // why it may not land; empty: it may
+	held string // why it must not land; empty: it may
 	err  error
 }
 
@@ -107,8 +107,8 @@ type Done struct {
 	Work   slots.Work
 	Landed string   // the commit; empty: nothing has landed
 	Err    error    // ralph's own failure
-	Afresh bool     // what earlier attempts have done is not part of the work
-	Lost   string   // why another candidate goes on instead of this one; empty: none does
+	Afresh bool     // the work does not include that of earlier attempts
+	Lost   string   // why this candidate lost to another one; empty: it did not
 	Files  []string // of the commit, if it was reviewed or Merge was asked
 	// Conflict names files in which work that was to be reviewed conflicts with what has landed.
 	Conflict []string
@@ -171,14 +171,14 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	return c, nil
 }
 
-// Env is the environment of the worktree in which results are joined.
+// Env is the environment of the worktree into which results are merged.
 func (c *Crew) Env() []string { return c.base.Env(c.o.Env) }
 
-// contained is the sandbox for the folder of an assignment. After a failure it stays that
-// of the project, and refuses to contain anything here.
+// contained is the sandbox for the folder of an assignment. After a failure it is still that
+// of the project, which refuses to run anything in this folder.
 func contained(a turn.Assignment) sandbox.Contained {
 	if !a.Sandbox.On() {
-		return a.Sandbox // nothing to look up in git
+		return a.Sandbox // no sandbox: nothing to adapt
 	}
 	if s, err := a.Sandbox.For(a.Dir); err == nil {
 		return s
@@ -197,16 +197,16 @@ func (j *Job) Place(a *turn.Assignment) {
 	}
 }
 
-// Worker is the one that carries the job out; nil: it did not come to that.
+// Worker is the worker that carries out the job; nil: the job ended before it got one.
 func (j *Job) Worker() *turn.Worker { return j.worker }
 
 // Context ends with the job.
 func (j *Job) Context() context.Context { return j.ctx }
 
-// Base is the project in the worktree in which results are joined.
+// Base is the project's folder in the worktree into which results are merged.
 func (c *Crew) Base() string { return c.base.Dir }
 
-// Trust is what git may start.
+// Trust names the programs that git may start.
 func (c *Crew) Trust() *command.Trust { return c.trust }
 
 // Busy are the ids of the tasks that are worked on.
@@ -249,7 +249,7 @@ func (c *Crew) Wait(now time.Time) (first time.Time) {
 	return first
 }
 
-// Go lets all tasks start that wait.
+// Go lets all waiting tasks start.
 func (c *Crew) Go() { clear(c.later) }
 
 // Slots are the turns under way, for people.
@@ -279,7 +279,7 @@ func (c *Crew) Waits(id string, now time.Time) bool { return c.later[id].After(n
 // Later keeps a task from starting until then.
 func (c *Crew) Later(id string, until time.Time) { c.later[id] = until }
 
-// Alone runs a function on the goroutine of the run, and waits for it.
+// Alone runs a function on the goroutine of the run, and waits for it. Call it from another goroutine.
 func (c *Crew) Alone(f func()) {
 	done := make(chan struct{})
 	c.news <- News{Do: func() { f(); close(done) }}
@@ -289,7 +289,7 @@ func (c *Crew) Alone(f func()) {
 // Tell hands an event on. The run takes it as soon as it can.
 func (c *Crew) Tell(e state.Event) { c.news <- News{Event: &e} }
 
-// message is that of a commit without its own.
+// message is the message for the commit of a turn that made none.
 func (c *Crew) message(a turn.Assignment) string {
 	title := strings.TrimPrefix(a.Task.Title, "[P] ")
 	if title == "" {
@@ -305,7 +305,7 @@ func (c *Crew) message(a turn.Assignment) string {
 // News are the events and ends of all turns.
 func (c *Crew) News() <-chan News { return c.news }
 
-// Follow moves the user's checkout on. why says, once, what keeps it back.
+// Follow moves the user's checkout to the end of the branch. why says what prevents that, once for each reason.
 func (c *Crew) Follow(ctx context.Context) (why string) {
 	why = c.branch.Follow(command.With(ctx, c.trust))
 	if why == c.why {
@@ -346,7 +346,7 @@ func (c *Crew) Recall(ctx context.Context) (ids []string) {
 	return ids
 }
 
-// Close ends the merge queue. No turn is under way any more.
+// Close ends the merge queue. No turn may be under way.
 func (c *Crew) Close(ctx context.Context) {
 	c.leaveFleet()
 	c.end()
@@ -357,8 +357,8 @@ func (c *Crew) Close(ctx context.Context) {
 	c.branch.Close(command.With(ctx, c.trust))
 }
 
-// latest is the highest number that an iteration of the run has: after a kill, more may have ended than the run had
-// counted in a row.
+// latest is the highest number of an iteration of the run. After a kill, it may be higher than the run's count: of
+// turns side by side, a later one may have ended first.
 func latest(ctx context.Context, dir, run string) (n int, err error) {
 	kept, err := history.List(ctx, dir, run)
 	for _, k := range kept {

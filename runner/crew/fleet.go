@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	fleetAnswers = 30 * time.Second // the fleet, when the run starts
-	fleetPause   = time.Second      // until it is asked again
+	fleetAnswers = 30 * time.Second // how long the run waits for the fleet when it starts
+	fleetPause   = time.Second      // between two tries to follow the fleet
 )
 
 // report is what ralph-hub workers says about the fleet.
@@ -44,7 +44,7 @@ func (r report) with(labels ...string) (n int) {
 	return n
 }
 
-// joinFleet keeps ralph-hub at the run's side: it says who works for the fleet, and is the server where there is no other.
+// joinFleet starts ralph-hub, which reports the workers of the fleet, and is the server if there is no other.
 func (c *Crew) joinFleet(ctx context.Context) error {
 	if !c.o.OnFleet() {
 		return nil
@@ -110,7 +110,7 @@ func (c *Crew) inLoop(ctx context.Context, r report, err error) {
 	}
 }
 
-// followFleet hands on what ralph-hub says until it ends, and returns why it did.
+// followFleet passes on the reports of ralph-hub until it ends, and returns why it ended.
 func (c *Crew) followFleet(ctx context.Context, tell teller) error {
 	in, held := io.Pipe() // ralph-hub ends with it
 	defer held.Close()
@@ -193,7 +193,7 @@ func (c *Crew) Suits(t task.Task) bool {
 	return t.Worker == "" || !c.o.OnFleet() || c.spare(t.Worker) > 0 || len(c.fit(t)) > 0
 }
 
-// fit are the free slots that the task may have, those here first. What needs a certain worker gets no other one.
+// fit are the free slots that the task may have, those here first. A task that names its worker gets no other one.
 func (c *Crew) fit(t task.Task) (all []*slots.Slot) {
 	left := c.spare(t.Worker)
 	for _, s := range c.free {
@@ -208,7 +208,7 @@ func (c *Crew) fit(t task.Task) (all []*slots.Slot) {
 	return all
 }
 
-// CatchUp takes the news of the fleet. Nothing is worked on.
+// CatchUp handles waiting reports of the fleet. No turn may be under way.
 func (c *Crew) CatchUp() {
 	for {
 		select {

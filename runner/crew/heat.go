@@ -12,7 +12,7 @@ import (
 	"ralph/runner/turn/stop"
 )
 
-// heat is one attempt at a task by several candidates, of which one goes on.
+// heat is one attempt at a task by several candidates, of which one wins.
 type heat struct {
 	size    int
 	mu      sync.Mutex
@@ -80,7 +80,7 @@ func (c *Crew) decide(h *heat) {
 	}
 	all := c.measure(byNumber)
 	c.judge(byNumber, all)
-	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust)) // not before: judges take their time
+	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust)) // only now: its time must not run while judges work
 	defer done()
 	lead := best.Pick(all)
 	for i, d := range byNumber {
@@ -102,7 +102,7 @@ func (c *Crew) decide(h *heat) {
 	won.Job.work = won.Work
 }
 
-// measure says what each candidate has come to.
+// measure returns the facts by which candidates are compared.
 func (c *Crew) measure(byNumber []*Done) []best.Candidate {
 	all := make([]best.Candidate, len(byNumber))
 	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust))

@@ -25,7 +25,7 @@ type Job struct {
 
 	Tool string // that the agent called last
 	Host string // the machine that the turn is on, as its events say
-	Skip bool   // a person has put the task off
+	Skip bool   // a person has skipped the task
 
 	queued  bool // its work waits for the merge queue
 	a       turn.Assignment
@@ -64,7 +64,7 @@ func (c *Crew) Take(t task.Task, number, candidate int) *Job {
 	return j
 }
 
-// Of is the job of a task, of several the latest that was taken; nil: it is not worked on.
+// Of is the job of a task; if it has several, the latest one. nil: nobody works on the task.
 func (c *Crew) Of(id string) *Job {
 	if c == nil {
 		return nil
@@ -117,8 +117,8 @@ func (c *Crew) Release(j *Job) {
 	c.drop(j)
 }
 
-// Start begins the turns of jobs that were taken for one task, with an assignment each. Of several,
-// the one goes on that turns out best. Their News follow until their Done.
+// Start begins the turns of jobs that were taken for one task, with an assignment each. If there are
+// several, the best one wins. Their News follow until their Done.
 func (c *Crew) Start(ctx context.Context, all []*Job, as []turn.Assignment) {
 	var h *heat
 	if len(all) > 1 {

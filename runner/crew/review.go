@@ -42,7 +42,7 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 	if d.Conflict = begun.Conflict; len(d.Conflict) > 0 {
 		return d
 	}
-	if strings.Contains(message, "\nRalph-Iteration: ") { // else it is not of a turn
+	if strings.Contains(message, "\nRalph-Iteration: ") { // else no turn made the commit
 		j.message = message
 	}
 	j.worker = c.workerIn(j.Slot)

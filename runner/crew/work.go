@@ -17,7 +17,7 @@ import (
 	"ralph/state"
 )
 
-// carryOut is one turn in its slot, from the clean worktree to the answer of the merge queue.
+// carryOut carries out one turn in its slot, from the clean worktree to the answer of the merge queue.
 func (c *Crew) carryOut(j *Job) Done {
 	d := c.work(j)
 	c.compare(j, &d)
@@ -27,8 +27,8 @@ func (c *Crew) carryOut(j *Job) Done {
 	return d
 }
 
-// enter brings the slot of a job to the end of the branch, with the work on its task that is
-// kept. If that fails, d says why.
+// enter brings the slot of a job to the end of the branch, and adds the kept work on its task. If ok
+// is false, d says why.
 func (c *Crew) enter(ctx context.Context, j *Job, d *Done) (begun slots.Begun, ok bool) {
 	tip, err := c.branch.Tip(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Crew) work(j *Job) (d Done) {
 	return d
 }
 
-// here carries the turn out in this process. began is false if it did not come to the call.
+// here carries out the turn in this process. began is false if it ended before the call.
 func (c *Crew) here(ctx context.Context, j *Job, d *Done) (began bool) {
 	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
 		return false
@@ -126,14 +126,14 @@ func finished(r turn.Result) bool { return !r.Proof.Handed && passes(r) }
 // passes is true for a result that its developer and the checks call done.
 func passes(r turn.Result) bool {
 	done := r.Proof.After.IsDone(r.Task.ID) || r.Proof.Handed
-	if r.Task.ID == "" { // no plan says what is finished
+	if r.Task.ID == "" { // no plan says whether it is finished
 		done = r.Call.Outcome.Class.Success() && r.Progress()
 	}
 	return done && r.Cut == "" && !r.Proof.Report.Blocked() && !r.Proof.Unchecked && r.Work.Lost == ""
 }
 
-// Sync brings the worktree in which results are joined to the end of the branch, ready for checks of
-// the run itself. Nothing else may be under way.
+// Sync brings the worktree into which results are merged to the end of the branch, ready for checks of
+// the run itself. No turn may be under way.
 func (c *Crew) Sync(ctx context.Context, a turn.Assignment, w *turn.Worker, emit func(state.Event)) error {
 	ctx = command.With(ctx, c.trust)
 	tip, err := c.branch.Refresh(ctx)
@@ -150,7 +150,7 @@ func (c *Crew) Sync(ctx context.Context, a turn.Assignment, w *turn.Worker, emit
 	return err
 }
 
-// helper is who runs the user's command for a slot.
+// helper is what runs the user's command for a slot.
 type helper struct {
 	*turn.Worker
 	emit func(state.Event)
@@ -180,7 +180,7 @@ func conflictText(files []string) string {
 		"and then mark the task as done.", termtext.Some(files, 20))
 }
 
-// land sends the work through the merge queue and takes its answer over into the result.
+// land sends the work through the merge queue, and changes the result by its answer.
 func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 	if c.o.Merge != nil {
 		var why string
@@ -228,7 +228,7 @@ func (d *Done) take(l landing) {
 		p.Report = l.Failed
 	}
 	p.Tries = d.Job.a.Known.Tries + 1
-	d.Result.Call.Signalled = false // the agent could not know
+	d.Result.Call.Signalled = false // the agent could not know this when it signalled completion
 	p.Reopen = append(p.Reopen, turn.Reopen{Task: d.Result.Task.ID, By: turn.ReopenChecks, Why: why})
 	p.After = p.After.Without([]string{d.Result.Task.ID})
 }
@@ -247,7 +247,7 @@ func refused(check gate.Check, text string) gate.Report {
 		Verdict:  gate.VerdictFailed, Blocks: true, Reason: text}}}
 }
 
-// merges is the goroutine of the merge queue.
+// merges runs on the goroutine of the merge queue.
 func (c *Crew) merges(ctx context.Context) {
 	defer close(c.ended)
 	var waiting []*Job
@@ -309,7 +309,7 @@ func (c *Crew) round(ctx context.Context, q *merge.Queue, waiting []*Job) (next 
 		case err != nil && j.ctx.Err() != nil:
 			j.landing <- landing{err: j.ctx.Err()}
 		case err != nil && work.Err() != nil:
-			next = append(next, j) // another one was ended
+			next = append(next, j) // the round was cut off because another job was ended
 		case err != nil:
 			j.landing <- landing{err: err}
 		case out[i].Again:

@@ -1,4 +1,4 @@
-// Package ledger is what a run knows about tasks besides what the plan says.
+// Package ledger is what a run knows about tasks in addition to the plan.
 package ledger
 
 import (
@@ -18,9 +18,9 @@ import (
 // Ledger holds the notes of each task, by id.
 type Ledger map[string]*Notes
 
-// Notes are those of one task.
+// Notes is what a run knows about one task.
 type Notes struct {
-	Skipped  bool // a person put it off
+	Skipped  bool // a person skipped it
 	Waits    bool // for a person's answer
 	Aside    state.Aside
 	Tries    int      // failed checks in a row
@@ -29,14 +29,14 @@ type Notes struct {
 	Feedback []string // what the next attempt has to know
 	Returned bool     // it was put aside and came back, because its work was done elsewhere
 	Foreign  int      // turns in a row that ticked it while they worked on another task
-	Worked   bool     // something was done for it, so its tick needs no more
-	Early    bool     // it was ticked in the turn of another task, which may have done it
+	Worked   bool     // something was done for it, so a tick without new work counts
+	Early    bool     // it was ticked in the turn of another task, which may have done its work
 	Refusals int      // ticks without work
 	Review   state.Reviewing
 	Report   gate.Report // of the checks after the latest turn; it is not kept
 }
 
-// Of are the notes on a task. A task that nothing is known about gets empty ones.
+// Of returns the notes on a task. If there are none yet, it adds empty ones.
 func (l Ledger) Of(id string) *Notes {
 	n := l[id]
 	if n == nil {
@@ -73,14 +73,14 @@ const (
 	feedbackKept = 2 << 10
 )
 
-// Skip puts a task off, because a person asked for it.
+// Skip puts off a task that a person has skipped.
 func (l Ledger) Skip(id string) {
 	n := l.Of(id)
 	n.Skipped, n.Foreign = true, 0
 }
 
-// Choose takes the next task that was not put aside and that no person has put
-// off. When only those that were put off are left, they come back.
+// Choose returns the next task that was neither put aside nor skipped. When only
+// skipped tasks are left, they come back.
 func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	l.takeBack(list)
 	list = without(list, func(t task.Task) bool {
@@ -94,7 +94,7 @@ func (l Ledger) Choose(list task.List) (task.Task, bool) {
 	}
 	for i, t := range list.Tasks {
 		if n := l.look(t.ID); n.Foreign >= insists && workable(list, i) {
-			n.Skipped = false // the agent works on it whatever it is told
+			n.Skipped = false // the agent works on it anyway
 			return t, true
 		}
 	}
@@ -173,8 +173,8 @@ func (l Ledger) PutAside(id, why, cause string, list task.List) {
 	}
 }
 
-// takeBack lets tasks begin afresh that were put aside in another plan, or in
-// other words: a person has looked at them.
+// takeBack gives tasks that were put aside a new start if the plan or their text has
+// changed since: a person has looked at them.
 func (l Ledger) takeBack(list task.List) {
 	wording := ""
 	for _, t := range list.Tasks {
@@ -247,7 +247,7 @@ func (l Ledger) Ticked(list task.List) (ids []string) {
 	return ids
 }
 
-// Learn takes over what a turn says about the tasks.
+// Learn updates the notes with what a turn says about the tasks.
 func (l Ledger) Learn(r turn.Result) {
 	own, p := l.Of(r.Task.ID), r.Proof
 	own.Worked, own.Tries, own.Report = p.Worked, p.Tries, p.Report
@@ -278,8 +278,8 @@ func (l Ledger) Learn(r turn.Result) {
 	}
 }
 
-// follow takes over what the agent changed in the plan while it worked: only a
-// person's changes bring tasks back that were put aside.
+// follow records what the agent changed in the plan while it worked, because only
+// a person's changes bring back tasks that were put aside.
 func (l Ledger) follow(r turn.Result) {
 	if !r.Work.Before.Usable() || !r.Proof.After.Usable() {
 		return
@@ -292,8 +292,8 @@ func (l Ledger) follow(r turn.Result) {
 	}
 }
 
-// Bound is the attempt after which the task is put aside: perTask, or earlier
-// when only failed checks follow. 0: no bound. retries 0: as many as there are.
+// Bound is the attempt after which the task is put aside: perTask, or an earlier
+// one if all further checks fail; 0: no bound. retries 0: no bound of retries.
 func (n *Notes) Bound(perTask, retries int) int {
 	byChecks := n.Attempts - n.Tries + retries + 1
 	if n.Tries == 0 || retries == 0 || perTask > 0 && perTask < byChecks {
@@ -333,7 +333,7 @@ func (l Ledger) Causes(id string) []string {
 	return causes
 }
 
-// Settled forgets what the tick of a task that is done was worth.
+// Settled forgets the notes on a task that is done.
 func (l Ledger) Settled(id string) {
 	n := l.Of(id)
 	*n = Notes{}
@@ -364,7 +364,7 @@ func (l Ledger) Peek(list task.List) (task.Task, bool) {
 	return copied.Choose(list)
 }
 
-// Recall takes over what an earlier run has kept.
+// Recall restores what an earlier run has kept.
 func (l Ledger) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
 		n := l.Of(id)

@@ -9,7 +9,7 @@ import (
 // Read is what a run that begins now would know about the tasks.
 func Read(r *state.Reader) Ledger {
 	l := Ledger{}
-	if s, err := r.Status(); err == nil { // without it, nothing is known
+	if s, err := r.Status(); err == nil { // else nothing is known
 		l.Recall(s.Tasks)
 	}
 	waits := map[string]bool{}

@@ -19,7 +19,7 @@ type Proven struct {
 	Tell   func(state.Payload)           // reports an event of the turn
 }
 
-// retest asks Worker.Retest whether the checks pass only because the tests changed.
+// retest asks Worker.Retest whether the checks pass for another reason than the work.
 func (t *turn) retest(ctx context.Context, f *facts) {
 	if t.w.Retest == nil || !f.observed {
 		return

@@ -63,7 +63,7 @@ type Worker struct {
 	// Find looks for checks in a project that had none, after these files have
 	// changed; nil: nobody looks.
 	Find func(dir string, changed []string) []gate.Check
-	// Retest finds checks that pass only because their tests changed; nil: nobody looks.
+	// Retest finds checks that pass for another reason than the work; nil: nobody looks.
 	Retest func(context.Context, Proven) ([]audit.Finding, error)
 	// Own stores which uncommitted changes are the user's, for a run that continues this one; zero: not stored.
 	Own own.Store

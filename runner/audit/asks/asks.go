@@ -1,6 +1,5 @@
 // Package asks reads what a task asks for: text in, yes or no out. It decides what excuses a change that
-// looks like less
-// proof.
+// looks like less proof.
 package asks
 
 import (
@@ -82,13 +81,13 @@ func ForMerging(task string) bool {
 	return ForFewerTests(task) && words().merge.MatchString(task) && !words().twice.MatchString(task)
 }
 
-// ForRemoval reports whether a task wants something to go, or to be elsewhere.
+// ForRemoval reports whether a task wants something removed or moved.
 func ForRemoval(task string) bool { return words().remove.MatchString(task) }
 
 // ForSkips reports whether a task may want tests to be skipped.
 func ForSkips(task string) bool { return words().skip.MatchString(task) || ForTestsApart(task) }
 
-// ForTestsApart reports whether a task wants some tests to run only at times: "put the slow tests behind a
+// ForTestsApart reports whether a task wants some tests to run only sometimes: "put the slow tests behind a
 // build tag", "pytest collects tools/test_data.py; leave it out".
 func ForTestsApart(task string) bool { return words().apart.MatchString(task) }
 
@@ -113,7 +112,7 @@ func ForOtherTests(task string) bool {
 	})
 }
 
-// ForTests reports whether a task is to write tests.
+// ForTests reports whether a task asks for new tests.
 func ForTests(task string) bool {
 	p := words()
 	return slices.ContainsFunc(clauses(task), func(clause string) bool { return p.add.MatchString(clause) && p.tests.MatchString(clause) })
@@ -125,7 +124,7 @@ func ToLeaveOut(task string) bool { return words().out.MatchString(task) }
 // ToLetFail reports whether a task wants a check whose failure does not count.
 func ToLetFail(task string) bool { return words().advises.MatchString(task) }
 
-// ToKeepBehavior reports whether a task promises that nothing behaves differently after it.
+// ToKeepBehavior reports whether a task says that behavior must not change.
 func ToKeepBehavior(task string) bool { return words().keeps.MatchString(task) }
 
 // ForPlan reports whether a task asks for changes of the plan.

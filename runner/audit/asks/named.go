@@ -41,8 +41,8 @@ func parts(task string) []string {
 	return clauses(phrases().along.ReplaceAllString(task, "+ $1"))
 }
 
-// Unwanted returns the names of tests that a task asks to take away: "'writes rows' is flaky; skip it". A test that
-// fails, or that shows what is wrong, is not meant: "TestSum shows the bug; remove it".
+// Unwanted returns the names of tests that a task asks to remove or skip: "'writes rows' is flaky; skip it". It leaves
+// out a test that fails or shows what is wrong: in "TestSum shows the bug; remove it", "it" is the bug.
 func Unwanted(task string) (names []string) {
 	p, before := words(), ""
 	for _, clause := range parts(task) {

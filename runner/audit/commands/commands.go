@@ -69,7 +69,7 @@ func Untested(path, before, after string) string {
 	return strings.TrimSpace(untested().FindString(after))
 }
 
-// Checks returns the checks that a line runs.
+// Checks returns the names of the checks that a line runs.
 func Checks(line string) []string { return patterns().check.FindAllString(line, -1) }
 
 // exits match a script's lines that end it with a failure: with the state of a variable, or with a number.

@@ -14,7 +14,7 @@ var bare = sync.OnceValue(func() (p struct {
 	equal   *regexp.Regexp // of two values, in JavaScript
 	equals  *regexp.Regexp // of two values, in Rust
 	pair    *regexp.Regexp // of two values
-	steady  *regexp.Regexp // tests that rightly call twice
+	steady  *regexp.Regexp // tests that have a reason to call twice
 	machine *regexp.Regexp // conditions about the machine, not the environment
 }) {
 	re := regexp.MustCompile
@@ -52,7 +52,7 @@ func unchecked(assertion string, lines []string) string {
 		return ""
 	}
 	value := m[1] + m[2] + m[3]
-	if !strings.Contains(value, "(") { // it does nothing, so nobody needs it
+	if !strings.Contains(value, "(") { // not a call: a line with only the value has no effect
 		return ""
 	}
 	for _, form := range []string{"let _ = " + value + ";", "_ = " + value, "void " + value + ";", value + ";"} {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// muffles match what keeps a failed assertion from failing its test.
+// muffles are patterns of code that keeps a failed assertion from failing its test.
 var muffles = sync.OnceValue(func() (p struct {
 	text  *regexp.Regexp // in the text of a test
 	tuple *regexp.Regexp // a trimmed line

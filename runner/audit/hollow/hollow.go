@@ -42,7 +42,7 @@ var patterns = sync.OnceValue(func() (p struct {
 // Sort is what is known about a test.
 type Sort struct {
 	Fresh  bool // it was not there before
-	Wanted bool // the task is to write tests
+	Wanted bool // the task asks for new tests
 }
 
 // Judge says what is wrong with a test of this name, given what it was before; empty: nothing.

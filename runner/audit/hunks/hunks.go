@@ -61,7 +61,7 @@ func compare(x, y []string, at int) (all []Hunk) {
 	return all
 }
 
-// common has the number of lines that the rests of two texts have in common, from each pair of lines on.
+// common is the table of the longest common subsequences: for each pair of lines, that of the texts from there on.
 func common(x, y []string) [][]int32 {
 	same := make([][]int32, len(x)+1)
 	for i := range same {
@@ -79,7 +79,7 @@ func common(x, y []string) [][]int32 {
 	return same
 }
 
-// joined merges hunks with hardly a line between them.
+// joined merges hunks that are at most nearby lines apart.
 func joined(all []Hunk, is []string) (merged []Hunk) {
 	for _, h := range all {
 		if n := len(merged); n > 0 && h.from-merged[n-1].to <= nearby {

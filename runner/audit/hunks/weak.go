@@ -96,7 +96,7 @@ func (h Hunk) weakness(task string, moved map[string]bool) string {
 	return ""
 }
 
-// exact reports whether a line asks for a certain value.
+// exact reports whether a line expects an exact value.
 func exact(line string) bool {
 	p := patterns()
 	if p.failure.MatchString(line) {

@@ -10,14 +10,14 @@ import (
 // Candidate is one of several turns on the same task.
 type Candidate struct {
 	Green bool // its work is finished, and passes the required checks
-	Whole bool // its agent came to an end by itself, and the checks said something
+	Whole bool // its agent ended by itself, and the checks have a result
 	Lines int  // that its work adds and removes; 0 if there is no work
 	Opinion
 }
 
 // Opinion is what judges say of a candidate; zero: nobody was asked.
 type Opinion struct {
-	Refused bool // a required one lets it not pass, or says nothing
+	Refused bool // a required judge refuses it, or gives no verdict
 	Score   int
 }
 
@@ -36,9 +36,9 @@ func Tied(all []Candidate) (tied []int) {
 	return tied
 }
 
-// Pick is the index of the candidate that goes on: of the green ones the one with the fewest
-// lines, of those the one of which judges think best. If none is green, it is one that the next
-// attempt can go on with.
+// Pick is the index of the winner: of the green candidates the one with the fewest lines, and of
+// those the one that judges prefer. If none is green, it is one from which the next attempt can
+// continue.
 func Pick(all []Candidate) int {
 	order := make([]int, len(all))
 	for i := range order {
