@@ -213,6 +213,7 @@ var floors = map[string]int{
 	"cmd/internal/hub/notify":      3, // what is worth a message, its words, and the ways to send it
 	"cmd/internal/hub/watch":       4, // follows one run, and sends what its user wants to hear of
 	"cmd/internal/hub/fleet/label": 1, // what a worker has and a task needs
+	"cmd/internal/hub/fleet/link":  1, // one end of a session over a way that may lose messages
 	"cmd/internal/hub/fleet":       2, // turns over NATS: lines of a run in, lines of a worker out
 	"cmd/internal/hub":             6, // the verbs of ralph-hub: all that uses a network
 

@@ -224,6 +224,10 @@ var acts = map[string]func(*actor) int{
 	"candidate":  (*actor).candidate,
 	"fills-slot": (*actor).fillsSlot,
 	"odd":        (*actor).odd,
+	"off-clock":  (*actor).offClock,
+	"goes-on":    (*actor).goesOn,
+	"floods":     (*actor).floods,
+	"finds-file": (*actor).findsFile,
 }
 
 // honest is the agent as it should be, but for what it leaves running now and then.

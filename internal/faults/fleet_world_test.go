@@ -27,7 +27,8 @@ type fleet struct {
 	through map[int]string
 	// program is a worker's ralph-hub; empty: the one of all.
 	program map[int]string
-	labels  string // of the next worker; empty: none
+	env     map[int][]string // more of it, by worker
+	labels  string           // of the next worker; empty: none
 }
 
 // newFleet starts a server and so many workers.
@@ -44,7 +45,7 @@ func newFleet(t *testing.T, act string, boxes, workers int) *fleet {
 // newServer starts one that has no worker yet.
 func newServer(t *testing.T, act string, boxes int) *fleet {
 	t.Helper()
-	f := &fleet{project: newProject(t, act, boxes), address: freeAddress(t), through: map[int]string{}, program: map[int]string{}}
+	f := &fleet{project: newProject(t, act, boxes), address: freeAddress(t), through: map[int]string{}, program: map[int]string{}, env: map[int][]string{}}
 	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true")
 	f.startServer()
 	return f
@@ -90,6 +91,7 @@ func (f *fleet) startWorker(i int) {
 	home := filepath.Join(f.Home, fmt.Sprint("machine", i))
 	f.Do(os.MkdirAll(home, 0o700))
 	p.Env = append(slices.Clone(f.Env), "HOME="+home, "RALPH_FLEET_TOKEN="+f.token, machineVar+"="+fmt.Sprint(i))
+	p.Env = append(p.Env, f.env[i]...)
 	p.Dir = home
 	p.Launch()
 	f.workers[i] = p

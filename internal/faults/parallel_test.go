@@ -18,6 +18,11 @@ import (
 // beside does its task in a worktree, where others work on theirs at the same time.
 func (a *actor) beside() int {
 	a.listen()
+	return a.doneBeside()
+}
+
+// doneBeside is beside without the prompt.
+func (a *actor) doneBeside() int {
 	id, _, _ := strings.Cut(a.task, " ")
 	note("try", id+" "+os.Getenv(machineVar))
 	time.Sleep(time.Duration(20+len(id)*10) * time.Millisecond) // sleep: the agent thinks

@@ -98,7 +98,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 		err = out.Close()
 	}
 	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck() && c.transcript.Repeats == "", decoder.Counted(), out.Printed
-	c.outcome = spec.Classify(c.transcript, c.exit, time.Now())
+	c.outcome = spec.Classify(c.transcript, c.exit, time.Now().Add(-t.w.Ahead))
 	if c.outcome.Class == ending.Auth {
 		c.withheld = request.Filter.Withheld(spec, request)
 	}

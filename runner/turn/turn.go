@@ -57,6 +57,7 @@ const (
 type Worker struct {
 	Env    []string // that agents and checks start from; nil: this process's
 	Size   ptyexec.Size
+	Ahead  time.Duration       // of the run's clock: that of this machine; a limit ends by the run's
 	Resize <-chan ptyexec.Size // nil: never
 	Kill   <-chan struct{}     // closed: end the child without any grace; nil: never
 	Log    hclog.Logger        // nil: nothing is logged

@@ -21,7 +21,8 @@ func newWorkersCmd() *cobra.Command {
 	var watch, serve bool
 	cmd := &cobra.Command{
 		Use: "workers", Short: "List the workers of a fleet", Args: cobra.NoArgs,
-		Long:    "List the workers of a fleet: their machines, labels and slots, and how many offers and messages each has refused.",
+		Long: "List the workers of a fleet: their machines, labels and slots, and for each how many offers and messages\n" +
+			"it has refused, and how many of its results were discarded, for their run had given it up.",
 		Example: "  ralph-hub workers\n  RALPH_FLEET_TOKEN=... ralph-hub workers --fleet nats://build1:4222",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			need, err := w.needs()
@@ -100,9 +101,9 @@ func show(to io.Writer, all []fleet.Here) {
 		return
 	}
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "MACHINE\tRALPH\tBUSY\tREFUSED\tLABELS")
+	fmt.Fprintln(t, "MACHINE\tRALPH\tBUSY\tREFUSED\tDISCARDED\tLABELS")
 	for _, h := range all {
-		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%s\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, strings.Join(h.Labels, ","))
+		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%d\t%s\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, h.Discarded, strings.Join(h.Labels, ","))
 	}
 	_ = t.Flush()
 }

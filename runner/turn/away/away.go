@@ -49,6 +49,7 @@ func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil || parcel == nil { // it only wanted to know whether there is a worker
 		return err
 	}
+	p.ahead = ahead(parcel.Now)
 	go control(r, cancel)
 	end := remote.End{}
 	err = p.prepare(ctx, *parcel, pack)
@@ -118,6 +119,14 @@ func receive(r *remote.Reader) (*remote.Parcel, string, error) {
 	}
 }
 
+// ahead is by how much the clock here is ahead of the run's. The way takes time, too: less than a minute is none.
+func ahead(now time.Time) time.Duration {
+	if by := time.Since(now); !now.IsZero() && by.Abs() > time.Minute {
+		return by
+	}
+	return 0
+}
+
 // control follows the lines behind the parcel until they end.
 func control(r *remote.Reader, cancel context.CancelCauseFunc) {
 	for {
@@ -146,6 +155,7 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel, w *r
 		return end, fmt.Errorf("prepare slot: %w", err)
 	}
 	worker := h.Worker(append(h.Env, "RALPH_SLOT="+strconv.Itoa(p.n), "TMPDIR="+tmp))
+	worker.Ahead = p.ahead
 	defer worker.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -33,6 +34,8 @@ type place struct {
 	dir  string // of the turn
 	root string // of the worktree
 	lock *flock.Flock
+
+	ahead time.Duration // of the run's clock: that of this machine
 }
 
 // openPlace finds a slot that no other turn uses. It is free again when this process ends.

@@ -35,7 +35,7 @@ type Trip struct {
 	Repo  string   // see Hello
 	Root  string   // the worktree that stands for the worker's
 	Temp  string   // a folder for what the carrier says
-	// Parcel has what each turn needs; Send fills in Head and Assignment.
+	// Parcel has what each turn needs; Send fills in Head, Now and Assignment.
 	Parcel Parcel
 }
 
@@ -154,6 +154,7 @@ func (c *call) send(ctx context.Context, root string, p Parcel, has []string) er
 	if err := c.out.SendPack(pack); err != nil {
 		return err
 	}
+	p.Now = time.Now()
 	return c.out.Send(Line{Parcel: &p})
 }
 

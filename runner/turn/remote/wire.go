@@ -19,6 +19,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"ralph/runner/turn"
 	"ralph/state"
@@ -58,7 +59,8 @@ type Parcel struct {
 	Inside     string          `json:"inside,omitempty"` // the project in it
 	Setup      string          `json:"setup,omitempty"`  // see WORKTREE_SETUP
 	Files      []File          `json:"files,omitempty"`
-	Assignment turn.Assignment `json:"assignment"` // its paths are relative to the worktree
+	Now        time.Time       `json:"now,omitzero"` // by the clock of the run; zero: an older ralph
+	Assignment turn.Assignment `json:"assignment"`   // its paths are relative to the worktree
 }
 
 // End is the last message of a worker.

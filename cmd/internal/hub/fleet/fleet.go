@@ -25,19 +25,20 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph/cmd/internal/hub/fleet/link"
 )
 
 const (
 	ackWait   = 60 * time.Second
 	progress  = 20 * time.Second
-	beatEvery = 3 * time.Second  // between signs of life
+	beatEvery = link.BeatEvery   // between signs of life
 	gone      = 30 * time.Second // without the server
 	answers   = 3 * ackWait      // without a worker that began
 	silence   = 20 * time.Second // without one the other side is gone
 	misses    = 3                // heartbeats in a row that nobody receives: the worker is gone
 	claimWait = 5 * time.Second
 	part      = 512 << 10 // of a line; the default server takes 1 MiB
-	maxFrame  = 1 << 20   // of a message; a larger one is refused
 )
 
 // TokenVar is the variable with the token of a fleet. No agent gets it.
@@ -130,6 +131,22 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", redactURLs(a.URL), err)
 	}
 	return conn, js, nil
+}
+
+// linked begins a session with the other end, which listens to this subject. missing gets a message when nobody does;
+// empty: nobody wants to know.
+func linked(conn *nats.Conn, to, missing string) *link.Link {
+	return link.New(func(data []byte, alive bool) (err error) {
+		if alive && missing != "" {
+			err = conn.PublishRequest(to, missing, data)
+		} else {
+			err = conn.Publish(to, data)
+		}
+		if err == nats.ErrReconnectBufExceeded { //nolint:errorlint // it is never wrapped
+			return nil // without a server, the client keeps some messages; the rest is sent again later
+		}
+		return err
+	})
 }
 
 // who is the name of a worker in its subjects: that of its user, to whom a NATS server gives rights. Without one it is a

@@ -17,7 +17,8 @@ const (
 	stream  = "RALPH_OFFERS"
 	copies  = 3 // of the queue, in a cluster
 	oneTry  = 5 * time.Second
-	deliver = 6 // how often an offer is delivered; then the run makes it again
+	again   = time.Second // between tries
+	deliver = 6           // how often an offer is delivered; then the run makes it again
 	kept    = 24 * time.Hour
 )
 

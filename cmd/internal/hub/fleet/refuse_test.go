@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"ralph/cmd/internal/hub/fleet/label"
+	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // crew is workers that carry simulated turns out, until the test ends.
@@ -185,7 +186,7 @@ func TestWorker_strangeOffersAndRolls_areRefusedAndCounted(t *testing.T) {
 	if _, err := js.Publish(t.Context(), offersOf("any")+".big", make([]byte, 5000)); err == nil {
 		t.Error("an offer of 5,000 bytes is taken")
 	}
-	if err := conn.Publish(offersOf("any")+".huge", make([]byte, maxFrame+1)); !errors.Is(err, nats.ErrMaxPayload) {
+	if err := conn.Publish(offersOf("any")+".huge", make([]byte, link.MaxFrame+1)); !errors.Is(err, nats.ErrMaxPayload) {
 		t.Errorf("a message of more than 1 MiB: %v", err)
 	}
 	if err := conn.Publish(rollSubject, []byte("a b")); err != nil {
@@ -257,28 +258,6 @@ func TestTurn_strangeClaimsAndMessages_areRefusedAndCounted(t *testing.T) {
 	}
 }
 
-func TestLink_moreThanAllowed_isRefused(t *testing.T) {
-	a := startServer(t)
-	conn, _, err := a.connect("test", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	l := newLink(conn, "ralph.in.x.y.z", "")
-	if err := l.take(make([]byte, maxFrame+1)); err == nil || !strings.Contains(err.Error(), "1048577 bytes") {
-		t.Error(err)
-	}
-	var failed error
-	n := 0
-	for ; failed == nil && n < 2*windowFrames; n++ {
-		data, _ := json.Marshal(frame{Seq: uint64(n + 1)})
-		failed = l.take(data)
-	}
-	if failed == nil || n != windowFrames+2 {
-		t.Errorf("%d frames that nobody waits for: %v", n, failed)
-	}
-}
-
 // A run that reads slowly holds its worker up. Nothing piles up, and nothing is lost.
 func TestTurn_runThatReadsSlowly_holdsItsWorkerUp(t *testing.T) {
 	if testing.Short() {
@@ -308,7 +287,7 @@ func TestTurn_runThatReadsSlowly_holdsItsWorkerUp(t *testing.T) {
 			still, before = 0, now
 		}
 	}
-	if before == 0 || before > window+2<<20 {
+	if before == 0 || before > link.Window+2<<20 {
 		t.Errorf("%d bytes are on the way, and nobody reads", before)
 	}
 	select {

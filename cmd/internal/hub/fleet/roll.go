@@ -26,6 +26,8 @@ type Here struct {
 	Slots   int      `json:"slots"`
 	Busy    int      `json:"busy"`
 	Refused int      `json:"refused,omitempty"` // offers and messages
+	// Discarded are the results that no run has taken, for it had given the worker up, or ended.
+	Discarded int `json:"discarded,omitempty"`
 }
 
 const (
@@ -44,7 +46,7 @@ func (w *worker) answerRolls() error {
 			return
 		}
 		data, _ := json.Marshal(Here{V: version, ID: id, Host: w.Host, Ralph: w.Ralph, Labels: w.Labels, Slots: w.Slots,
-			Busy: int(w.busy.Load()), Refused: int(w.refused.Load())}) // plain values: it cannot fail
+			Busy: int(w.busy.Load()), Refused: int(w.refused.Load()), Discarded: int(w.discarded.Load())}) // plain values: it cannot fail
 		_ = w.conn.Publish("ralph.here."+string(m.Data), data)
 	})
 	return err
@@ -121,7 +123,7 @@ func (r *roll) call() (all []Here, changed bool) {
 	}
 	slices.SortFunc(all, func(a, b Here) int { return strings.Compare(a.Host+" "+a.ID, b.Host+" "+b.ID) })
 	changed = !slices.EqualFunc(all, r.last, func(a, b Here) bool {
-		return a.ID == b.ID && a.Busy == b.Busy && a.Refused == b.Refused
+		return a.ID == b.ID && a.Busy == b.Busy && a.Refused == b.Refused && a.Discarded == b.Discarded
 	})
 	r.last = all
 	return all, changed

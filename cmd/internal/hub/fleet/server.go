@@ -20,6 +20,8 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // restart is how often the server checks that its queue still works, and how long it waits before it starts again.
@@ -90,7 +92,7 @@ func mayDo(who string) *server.Permissions {
 
 // options are those of the server, and how it is reached.
 func (o Server) options(dir string, d door) (*server.Options, Access, error) {
-	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true, MaxPayload: maxFrame,
+	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true, MaxPayload: link.MaxFrame,
 		JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most, CustomClientAuthentication: d}
 	a := Access{Token: d.run}
 	if o.Cert == "" {

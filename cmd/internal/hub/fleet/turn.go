@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"ralph/cmd/internal/hub/fleet/label"
+	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // Offer is a turn that wants a worker.
@@ -96,7 +97,7 @@ type client struct {
 
 	mu      sync.Mutex
 	session string // of the worker; empty if there is none
-	link    *link
+	link    *link.Link
 	subs    []*nats.Subscription // of the session
 	missed  int                  // heartbeats in a row that nobody received
 	refused int
@@ -140,12 +141,13 @@ func (t *client) claimed(m *nats.Msg) {
 		return
 	}
 	who := m.Subject[len(claimOf(t.id, "")):]
-	l := newLink(t.conn, inOf(who, t.id, c.Session), t.conn.NewInbox())
+	missing := t.conn.NewInbox()
+	l := linked(t.conn, inOf(who, t.id, c.Session), missing)
 	out, err := t.conn.Subscribe(outOf(t.id, who, c.Session), func(m *nats.Msg) { t.hear(c.Session, l, m) })
 	if err == nil {
 		err = out.SetPendingLimits(-1, -1) // the link bounds what is on the way
 	}
-	lost, err2 := t.conn.Subscribe(l.missing, func(*nats.Msg) { t.miss(c.Session) })
+	lost, err2 := t.conn.Subscribe(missing, func(*nats.Msg) { t.miss(c.Session) })
 	if err = errors.Join(err, err2); err == nil {
 		err = t.conn.FlushTimeout(beatEvery)
 	}
@@ -156,7 +158,7 @@ func (t *client) claimed(m *nats.Msg) {
 	t.dismiss()
 	t.subs, t.session, t.link, t.missed = []*nats.Subscription{out, lost}, c.Session, l, 0
 	_ = m.Respond([]byte(yes))
-	_ = l.send(frame{Data: t.first}) // never waits: the link is new
+	_ = l.Send(link.Frame{Data: t.first}) // never waits: the link is new
 	go t.write(c.Session, l)
 }
 
@@ -168,8 +170,8 @@ func (t *client) dismiss() {
 	for _, s := range t.subs {
 		_ = s.Unsubscribe()
 	}
-	_ = t.link.send(frame{End: true})
-	t.link.close()
+	_ = t.link.Send(link.Frame{End: true})
+	t.link.Close()
 }
 
 // leave tells the worker that the run no longer listens.
@@ -181,8 +183,8 @@ func (t *client) leave() {
 }
 
 // hear handles a message of the worker.
-func (t *client) hear(session string, l *link, m *nats.Msg) {
-	err := l.take(m.Data)
+func (t *client) hear(session string, l *link.Link, m *nats.Msg) {
+	err := l.Take(m.Data)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if session != t.session {
@@ -203,13 +205,13 @@ func (t *client) current(session string) bool {
 
 // write passes on what the worker says until its session is over: whole lines only, since another worker may take over
 // after any of them.
-func (t *client) write(session string, l *link) {
+func (t *client) write(session string, l *link.Link) {
 	var line []byte
 	for {
-		var f frame
+		var f link.Frame
 		select {
-		case f = <-l.queue:
-		case <-l.ended:
+		case f = <-l.Queue:
+		case <-l.Ended:
 			return
 		}
 		line = append(line, f.Data...)
@@ -222,7 +224,7 @@ func (t *client) write(session string, l *link) {
 			return
 		}
 		line = bytes.Clone(line[whole:])
-		l.finish(f)
+		l.Finish(f)
 		if f.End {
 			_ = t.conn.FlushTimeout(beatEvery)
 			if f.Why != "" {
@@ -256,17 +258,17 @@ func (t *client) miss(session string) {
 }
 
 // alone reports whether the worker of the session is gone. The lock is held.
-func (t *client) alone(now time.Time) bool { return t.missed >= misses || t.link.silent(now) > silence }
+func (t *client) alone(now time.Time) bool { return t.missed >= misses || t.link.Silent(now) > silence }
 
 // tell sends a frame to the current worker, if there is one. It waits while that worker is behind.
-func (t *client) tell(f frame) {
+func (t *client) tell(f link.Frame) {
 	t.mu.Lock()
 	l := t.link
 	t.mu.Unlock()
 	if l == nil {
 		return
 	}
-	if err := l.send(f); err != nil && !errors.Is(err, errOver) {
+	if err := l.Send(f); err != nil && !errors.Is(err, link.ErrOver) {
 		t.over(fmt.Errorf("write to the worker: %w", err))
 	}
 }
@@ -277,7 +279,7 @@ func (t *client) pass() {
 	for {
 		n, err := t.in.Read(buffer)
 		if n > 0 {
-			t.tell(frame{Data: bytes.Clone(buffer[:n])})
+			t.tell(link.Frame{Data: bytes.Clone(buffer[:n])})
 		}
 		if err != nil {
 			t.over(errDone)
@@ -300,7 +302,7 @@ func (t *client) waits(now time.Time) (waits, gone bool) {
 func (t *client) silent(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.session != "" && t.link.silent(now) > answers
+	return t.session != "" && t.link.Silent(now) > answers
 }
 
 // heartbeats sends heartbeats, and repeats the offer when no worker is heard: it may be lost with a worker.
@@ -328,7 +330,7 @@ func (t *client) heartbeats(ctx context.Context, offer func()) {
 			}
 			t.mu.Lock()
 			if l := t.link; l != nil {
-				l.heartbeat()
+				l.Heartbeat()
 			}
 			t.mu.Unlock()
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"ralph/cmd/internal/hub/fleet/label"
+	"ralph/cmd/internal/hub/fleet/link"
 	"ralph/ptyexec"
 )
 
@@ -40,12 +41,14 @@ type Work struct {
 // worker is Work under way.
 type worker struct {
 	Work
-	conn    *nats.Conn
-	js      jetstream.JetStream
-	who     string
-	busy    atomic.Int64
-	refused atomic.Int64 // offers and messages
-	told    atomic.Int64 // Unix time at which the fleet last failed to answer
+	conn *nats.Conn
+	js   jetstream.JetStream
+	who  string
+	busy atomic.Int64
+	told atomic.Int64 // Unix time at which the fleet last failed to answer
+
+	refused   atomic.Int64 // offers and messages
+	discarded atomic.Int64 // results that no run has taken
 }
 
 // Worker takes turns from the fleet until ctx ends.
@@ -194,12 +197,12 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 		return
 	}
 	s := &session{w: w, id: o.ID, name: nuid.Next()}
-	s.link = newLink(w.conn, outOf(s.id, w.who, s.name), "")
+	s.link = linked(w.conn, outOf(s.id, w.who, s.name), "")
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(ctx, s.link.close)()
+	defer context.AfterFunc(ctx, s.link.Close)()
 	sub, err := w.conn.Subscribe(inOf(w.who, s.id, s.name), func(m *nats.Msg) {
-		if err := s.link.take(m.Data); err != nil {
+		if err := s.link.Take(m.Data); err != nil {
 			w.refuse("from the run: %v", err)
 			cancel(err)
 		}
@@ -225,8 +228,8 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 	_ = inR.Close()
 	s.end(ctx, why)
 	_ = m.Ack()
-	if err := context.Cause(ctx); err != nil && why == "" && !s.link.settled() {
-		why = err.Error()
+	if err := context.Cause(ctx); err != nil && !s.link.Settled() {
+		why = fmt.Sprintf("%s; results discarded so far: %d", cmp.Or(why, err.Error()), w.discarded.Add(1))
 	}
 	w.Log("turn %s is over: %s", s.id, cmp.Or(why, "done"))
 }
@@ -249,7 +252,7 @@ type session struct {
 	w    *worker
 	id   string
 	name string
-	link *link
+	link *link.Link
 }
 
 // claim asks the run for the turn.
@@ -277,13 +280,13 @@ func (s *session) hear(ctx context.Context, to *io.PipeWriter, end context.Cance
 		select {
 		case <-ctx.Done():
 			return
-		case f := <-s.link.queue:
+		case f := <-s.link.Queue:
 			if f.End {
 				end(errors.New("the run has ended the turn"))
 				return
 			}
 			_, _ = to.Write(f.Data)
-			s.link.finish(f)
+			s.link.Finish(f)
 		}
 	}
 }
@@ -292,15 +295,15 @@ func (s *session) hear(ctx context.Context, to *io.PipeWriter, end context.Cance
 func (s *session) say(p []byte) {
 	for len(p) > 0 {
 		n := min(part, len(p))
-		_ = s.link.send(frame{Data: bytes.Clone(p[:n])})
+		_ = s.link.Send(link.Frame{Data: bytes.Clone(p[:n])})
 		p = p[n:]
 	}
 }
 
 // end tells the run that nothing follows, and waits until it has heard everything, or is gone.
 func (s *session) end(ctx context.Context, why string) {
-	_ = s.link.send(frame{End: true, Why: why})
-	for ctx.Err() == nil && !s.link.settled() {
+	_ = s.link.Send(link.Frame{End: true, Why: why})
+	for ctx.Err() == nil && !s.link.Settled() {
 		select {
 		case <-ctx.Done():
 		case <-time.After(10 * time.Millisecond):
@@ -319,7 +322,7 @@ func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.Cancel
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if s.link.silent(now) > silence {
+			if s.link.Silent(now) > silence {
 				end(errors.New("the run is gone"))
 				return
 			}
@@ -327,7 +330,7 @@ func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.Cancel
 				told = now
 				_ = m.InProgress()
 			}
-			s.link.heartbeat()
+			s.link.Heartbeat()
 		}
 	}
 }

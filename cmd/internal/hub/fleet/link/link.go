@@ -1,0 +1,189 @@
+// Package link has one end of a session over a way that may lose messages: each arrives once, and in order.
+package link
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Frame is a message of a session.
+type Frame struct {
+	Seq  uint64 `json:"n,omitempty"` // from 1 on; 0: a sign of life
+	Data []byte `json:"d,omitempty"`
+	End  bool   `json:"e,omitempty"`
+	Why  string `json:"w,omitempty"` // of an End that is not a success
+	// Got is the number of the last frame that the sender has received from the other side, and Ack of the last one
+	// that it has processed.
+	Got uint64 `json:"o,omitempty"`
+	Ack uint64 `json:"a,omitempty"`
+	// Again asks for all frames after Got: one was lost.
+	Again bool `json:"g,omitempty"`
+}
+
+const (
+	// BeatEvery is the time between heartbeats.
+	BeatEvery = 3 * time.Second
+	// MaxFrame is the size of a message. A larger one is refused.
+	MaxFrame = 1 << 20
+	// Window is how many bytes may be on the way: a slow side makes the other one wait, so nothing piles up.
+	Window = 4 << 20
+
+	windowFrames = 1024
+	ackEvery     = 16 // frames
+	again        = time.Second
+)
+
+// ErrOver is the error of Send when the session is over.
+var ErrOver = errors.New("the session is over")
+
+// Link is one end of a session. Each end keeps what the other one has not acknowledged, and sends it again.
+//
+// size: what both ends have sent, heard and done is one state, under one lock.
+type Link struct {
+	Queue chan Frame    // heard, and not finished
+	Ended chan struct{} // closed by Close
+
+	publish func(data []byte, alive bool) error
+
+	mu     sync.Mutex
+	room   *sync.Cond // signalled when there is more of it
+	kept   []Frame    // sent, and not acknowledged
+	size   int        // of kept, in bytes
+	over   bool
+	sent   uint64
+	theirs uint64 // the number that the other end has heard last
+	heard  uint64
+	done   uint64 // of heard
+	acked  uint64 // of done
+	last   time.Time
+	resent time.Time
+}
+
+// New begins a session. publish sends a message to the other end, and may lose it; alive is true for a heartbeat.
+func New(publish func(data []byte, alive bool) error) *Link {
+	l := &Link{publish: publish, last: time.Now(), Queue: make(chan Frame, windowFrames+1), Ended: make(chan struct{})}
+	l.room = sync.NewCond(&l.mu)
+	return l
+}
+
+// Send sends a frame. The other end gets frames once, and in order. It waits while the other end is behind.
+func (l *Link) Send(f Frame) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.over && !f.End && len(l.kept) > 0 && (l.size+len(f.Data) > Window || len(l.kept) >= windowFrames) {
+		l.room.Wait()
+	}
+	if l.over {
+		return ErrOver
+	}
+	l.sent++
+	f.Seq = l.sent
+	l.kept = append(l.kept, f)
+	l.size += len(f.Data)
+	return l.put(f)
+}
+
+// Close wakes everybody who waits for room or for a frame.
+func (l *Link) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.over {
+		l.over = true
+		close(l.Ended)
+		l.room.Broadcast()
+	}
+}
+
+// Heartbeat tells the other end that this one lives, and sends again what it has not heard for long.
+func (l *Link) Heartbeat() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) > 0 && time.Since(l.resent) > 2*BeatEvery {
+		l.resend()
+	}
+	_ = l.put(Frame{})
+}
+
+// put sends a frame as it is. The lock is held.
+func (l *Link) put(f Frame) error {
+	f.Got, f.Ack, l.acked = l.heard, l.done, l.done
+	data, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return l.publish(data, f.Seq == 0)
+}
+
+func (l *Link) resend() {
+	l.resent = time.Now()
+	for _, f := range l.kept {
+		if f.Seq > l.theirs {
+			_ = l.put(f)
+		}
+	}
+}
+
+// Take puts a message of the other end into the queue, unless it is a sign of life, or has been heard before, or
+// comes too early. The error says why the message is refused.
+func (l *Link) Take(data []byte) error {
+	if len(data) > MaxFrame {
+		return fmt.Errorf("a message of %d bytes is refused: at most %d are allowed", len(data), MaxFrame)
+	}
+	var f Frame
+	if err := json.Unmarshal(data, &f); err != nil {
+		return errors.New("a message is refused: it cannot be read")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = time.Now()
+	if f.Got > l.theirs && f.Got <= l.sent {
+		l.theirs, l.resent = f.Got, l.last
+	}
+	for len(l.kept) > 0 && l.kept[0].Seq <= f.Ack {
+		l.size -= len(l.kept[0].Data)
+		l.kept = l.kept[1:]
+		l.room.Broadcast()
+	}
+	if f.Again && l.last.Sub(l.resent) > again/2 {
+		l.resend()
+	}
+	switch {
+	case f.Seq == l.heard+1:
+		select {
+		case l.Queue <- f:
+			l.heard++
+		default:
+			return errors.New("a message is refused: more than allowed are on the way")
+		}
+	case f.Seq > l.heard:
+		_ = l.put(Frame{Again: true})
+	}
+	return nil
+}
+
+// Finish records that a frame of the queue was processed.
+func (l *Link) Finish(f Frame) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done = f.Seq
+	if l.done-l.acked >= ackEvery || f.End || len(l.Queue) == 0 && len(f.Data) > Window/8 {
+		_ = l.put(Frame{})
+	}
+}
+
+// Silent is the time since the last message of the other end.
+func (l *Link) Silent(now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Sub(l.last)
+}
+
+// Settled reports whether the other end has done everything.
+func (l *Link) Settled() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.kept) == 0
+}
