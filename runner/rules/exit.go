@@ -5,7 +5,7 @@ const (
 	ExitComplete    = 0   // everything is done, and proven
 	ExitError       = 1   // ralph itself failed: disk, bug, lost state
 	ExitUsage       = 2   // bad flag, bad config, unusable plan
-	ExitHalted      = 3   // circuit breaker, permission denials, integrity
+	ExitHalted      = 3   // circuit breaker, permission denials, integrity, a check that two tasks fail, a hook
 	ExitCeiling     = 4   // iterations, duration or cost reached before completion
 	ExitLocked      = 5   // another runner is alive in this project
 	ExitAgent       = 6   // agent not installed, not logged in, no credit, disabled
@@ -28,7 +28,7 @@ func ExitCodes() []ExitCode {
 		{ExitComplete, "complete", "everything is done, and proven"},
 		{ExitError, "error", "ralph itself failed (disk, bug, lost state)"},
 		{ExitUsage, "usage", "bad flag, bad config, unusable plan"},
-		{ExitHalted, "halted", "circuit breaker open, permission denials, integrity"},
+		{ExitHalted, "halted", "circuit breaker open, permission denials, integrity, the same failed check for two tasks, a hook"},
 		{ExitCeiling, "ceiling", "iterations, duration, cost reached before completion"},
 		{ExitLocked, "locked", "another run is active in this project (the message has its pid)"},
 		{ExitAgent, "agent unusable", "not installed, not logged in, no credit, disabled by admin"},

@@ -234,6 +234,26 @@ func TestDocs_commands_existAndAreAligned(t *testing.T) {
 	}
 }
 
+// Whoever finds exit code 3 finds the rule that ended the run on its page.
+func TestDocs_stoppedWith3_namesEachRuleThatHalts(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "problems", "stopped-with-3.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{"hook": true} // of package points
+	for _, r := range rules.AdmitRules() {
+		rows[r.Name] = rows[r.Name] || strings.Contains(r.Then, "stop 3")
+	}
+	for _, r := range rules.ConcludeRules() {
+		rows[r.Name] = rows[r.Name] || strings.Contains(r.Then, "stop 3")
+	}
+	for name, halts := range rows {
+		if has := strings.Contains(string(page), "| `"+name+"` |"); has != halts {
+			t.Errorf("%s: halts %v, on the page %v", name, halts, has)
+		}
+	}
+}
+
 // understood is the error that ralph has with the arguments of a command in a document.
 func understood(line string) error {
 	args, err := shell.Fields(line, nil) // without the comment

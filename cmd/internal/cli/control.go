@@ -10,6 +10,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/view/summary"
 )
 
 // newControlCmds returns the verbs that ask a running ralph for something,
@@ -88,23 +89,10 @@ func send(f *cmdline.Factory, r *state.Reader, owner state.Owner, q state.Reques
 	if err := state.Send(r.Dir(), markAgent(f, r, q)); err != nil {
 		return err
 	}
-	f.Say("asked run %s (pid %d) to %s%s", owner.RunID, owner.PID, q, about(q, r))
+	effect := ""
+	if s, err := r.Status(); err == nil {
+		effect = summary.Effect(q, s)
+	}
+	f.Say("asked run %s (pid %d) to %s%s", owner.RunID, owner.PID, q, effect)
 	return nil
-}
-
-// about says when a request takes effect, if not at once, and names the task that a skip is about.
-func about(q state.Request, r *state.Reader) string {
-	s, err := r.Status()
-	switch {
-	case err == nil && s.Status == state.StatusRunning && (q == state.RequestPause || q == state.RequestStop):
-		return " after this iteration"
-	case err == nil && s.Status == state.StatusWaiting && q == state.RequestPause:
-		return " after this wait"
-	case err != nil || q != state.RequestSkip || s.Task.Title == "":
-		return ""
-	}
-	if s.Status == state.StatusRunning {
-		return fmt.Sprintf(" %.80q", s.Task.Title)
-	}
-	return fmt.Sprintf(" %.80q, which comes next", s.Task.Title)
 }

@@ -102,3 +102,26 @@ func TestSkip_namesTheTask(t *testing.T) {
 		}
 	}
 }
+
+// Who wants a run to go on is told if it waits on all the same.
+func TestResume_waitThatItDoesNotEnd_saysSo(t *testing.T) {
+	otherHome(t)
+	dir := t.TempDir()
+	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Release()
+	for rule, want := range map[string]string{
+		"usage_limit":      "to resume\n",
+		state.RuleHourly:   "to resume, but it waits until its calls or tokens are counted anew\n",
+		state.RuleQuestion: "to resume, but it waits until you answer: ralph questions\n",
+	} {
+		if err := w.SaveStatus(state.Status{RunID: "a", Status: state.StatusWaiting, Rule: rule}); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := verb(t, dir, "resume"); err != nil || !strings.HasSuffix(out, want) {
+			t.Errorf("%s: %q, %v", rule, out, err)
+		}
+	}
+}
