@@ -66,9 +66,9 @@ func Tools() []string {
 	return names
 }
 
-// Read reads the project of a tool in dir. An error is one line: the project is not
-// configured, or not completely.
-func Read(name, dir string) (Project, error) {
+// Read reads the project of a tool in dir. option names the option that ralph sets by a name in
+// .ralphrc; empty: none. An error is one line: the project is not configured, or not completely.
+func Read(name, dir string, option func(string) string) (Project, error) {
 	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == name })
 	if i < 0 {
 		return Project{}, fmt.Errorf("ralph cannot read projects of %q; it knows %s", name, strings.Join(Tools(), ", "))
@@ -82,6 +82,10 @@ func Read(name, dir string) (Project, error) {
 		if pair.value == "" { // the default
 			continue
 		}
+		if key := option(pair.name); p.Own && key != "" && find(t.rows(), pair.name) < 0 {
+			p.Settings = append(p.Settings, Setting{key, pair.value, pair.name})
+			continue
+		}
 		if err := p.take(t.rows(), pair); err != nil {
 			return Project{}, err
 		}
@@ -89,12 +93,17 @@ func Read(name, dir string) (Project, error) {
 	return p, nil
 }
 
+// find is the index of the row of a setting; less than 0: it has none.
+func find(rows []Row, name string) int {
+	return slices.IndexFunc(rows, func(r Row) bool {
+		start, rest := strings.CutSuffix(r.Theirs, "*")
+		return r.Theirs == name || rest && strings.HasPrefix(name, start)
+	})
+}
+
 // take adds one setting to what is taken or left.
 func (p *Project) take(rows []Row, s pair) error {
-	i := slices.IndexFunc(rows, func(r Row) bool {
-		start, rest := strings.CutSuffix(r.Theirs, "*")
-		return r.Theirs == s.name || rest && strings.HasPrefix(s.name, start)
-	})
+	i := find(rows, s.name)
 	if i < 0 {
 		p.Left = append(p.Left, Left{s.name, "ralph does not know it"})
 		return nil

@@ -48,11 +48,17 @@ MAX_CALLS_PER_HOUR=50
 CB_AUTO_RESET=false # careful
 # PROMPT_FILE="PROMPT.md"
 SANDBOX_E2B_TEMPLATE="base"
+CLAUDE_MODEL=opus
+TEST_COMMAND="make test"
+RALPH_SHELL_INIT_FILE="~/.zshrc"
+GITHUB_ISSUE=12
 WHAT=1
 `, Project{Prompt: ".ralph/PROMPT.md", Plan: ".ralph/fix_plan.md", Own: true,
-			Settings: []Setting{{"MAX_CALLS_PER_HOUR", "50", "MAX_CALLS_PER_HOUR"}, {"CB_AUTO_RESET", "false", "CB_AUTO_RESET"}},
+			Settings: []Setting{{"MAX_CALLS_PER_HOUR", "50", "MAX_CALLS_PER_HOUR"}, {"CB_AUTO_RESET", "false", "CB_AUTO_RESET"},
+				{"MODEL", "opus", "CLAUDE_MODEL"}, {"TEST_COMMAND", "make test", "TEST_COMMAND"}},
 			Left: []Left{{"PROJECT_NAME", "the name of the folder"}, {"SANDBOX_E2B_TEMPLATE", "there is no sandbox in a cloud"},
-				{"WHAT", "ralph does not know it"}}}},
+				{"RALPH_SHELL_INIT_FILE", "start ralph in a shell that has read it"},
+				{"GITHUB_ISSUE", "`ralph import` reads issues; ralph writes none"}, {"WHAT", "ralph does not know it"}}}},
 		{"ralph-claude-code", "-- PROMPT.md --\nx\n-- @fix_plan.md --\n- [ ] x\n", Project{Prompt: "PROMPT.md", Plan: "@fix_plan.md"}},
 		{"ralphex", `
 -- .ralphex/config --
@@ -129,8 +135,13 @@ x
 			Left: []Left{{"--dangerously-skip-permissions, --dangerously-allow-all",
 				"here ALLOWED_TOOLS says what the agent may do; all of it with PERMISSION_MODE=bypass"},
 				{"scripts/ralph/prompt.md", "the prompt of the other agent: --prompt scripts/ralph/prompt.md"}}}},
+		// Its README copies the prompt of one agent; ralph.sh names the other one.
+		{"snarktank", "-- ralph.sh --\nTOOL=\"amp\"\n-- CLAUDE.md --\nx\n-- prd.json --\n{}\n",
+			Project{Prompt: "CLAUDE.md", Plan: "prd.json", Settings: []Setting{{"AGENT", "claude", "TOOL"}},
+				Left: []Left{{"--dangerously-skip-permissions, --dangerously-allow-all",
+					"here ALLOWED_TOOLS says what the agent may do; all of it with PERMISSION_MODE=bypass"}}}},
 	} {
-		got, err := Read(c.tool, project(t, c.files))
+		got, err := Read(c.tool, project(t, c.files), func(name string) string { return map[string]string{"TEST_COMMAND": name}[name] })
 		if err != nil {
 			t.Errorf("%s: %v", c.tool, err)
 		}
@@ -161,7 +172,7 @@ func TestRead_halfConfigured_isOneLineThatSaysWhatIsMissing(t *testing.T) {
 		{"snarktank", "-- ralph.sh --\n-- prompt.md --\n", "prd.json is missing"},
 		{"snarktank", "-- ralph.sh --\nMAX_ITERATIONS=ten\n-- prompt.md --\n-- prd.json --\n", `"ten": not a whole number`},
 	} {
-		_, err := Read(c.tool, project(t, c.files))
+		_, err := Read(c.tool, project(t, c.files), func(string) string { return "" })
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s %q: got %v, want %q", c.tool, c.files, err, c.want)
 		}

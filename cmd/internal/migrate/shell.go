@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -74,8 +75,15 @@ func claudeCodeRows() []Row {
 		{Theirs: "SANDBOX_DOCKER_*", Note: "`SANDBOX` and `SANDBOX_NET` are all that there is"},
 		{Theirs: "SANDBOX_E2B_*", Note: "there is no sandbox in a cloud"},
 		{Theirs: "SYNC_*", Note: "a sandbox works on the project itself"},
+		{Theirs: "RALPH_SHELL_INIT_FILE", Note: "start ralph in a shell that has read it"},
+		{Theirs: "CLAUDE_MODEL", Ours: "MODEL"},
+		{Theirs: "CLAUDE_EFFORT", Note: "Claude Code reads CLAUDE_CODE_EFFORT_LEVEL from the environment"},
+		{Theirs: "CLAUDE_USE_CONTINUE", Ours: "SESSION_CONTINUITY"},
+		{Theirs: "ENABLE_BACKUP", Note: "every iteration is kept: `ralph undo`"},
+		{Theirs: "GITHUB_ISSUE", Note: "`ralph import` reads issues; ralph writes none"},
+		{Theirs: "CREATE_PR", Note: "ralph opens no pull requests"},
 	}
-	for _, same := range []string{"MAX_CALLS_PER_HOUR", "CLAUDE_TIMEOUT_MINUTES", "ALLOWED_TOOLS", "SESSION_CONTINUITY",
+	for _, same := range []string{"MAX_CALLS_PER_HOUR", "MAX_TOKENS_PER_HOUR", "CLAUDE_TIMEOUT_MINUTES", "ALLOWED_TOOLS", "SESSION_CONTINUITY",
 		"SESSION_EXPIRY_HOURS", "CB_NO_PROGRESS_THRESHOLD", "CB_SAME_ERROR_THRESHOLD", "CB_OUTPUT_DECLINE_THRESHOLD",
 		"CB_PERMISSION_DENIAL_THRESHOLD", "CB_COOLDOWN_MINUTES", "CB_AUTO_RESET", "RALPH_VERBOSE", "OPTIONAL_SECTIONS",
 		"CLAUDE_CODE_CMD", "SANDBOX_PROVIDER", "ENABLE_NOTIFICATIONS"} {
@@ -110,6 +118,11 @@ func snarktank(dir string) (p Project, pairs []pair, err error) {
 			}
 			pairs = append(pairs, s)
 		}
+		// Its own default is amp. Who copied only the prompt of Claude Code calls it with --tool claude.
+		if first(dir, in+"prompt.md") == "" && first(dir, in+"CLAUDE.md") != "" {
+			pairs = slices.DeleteFunc(pairs, func(s pair) bool { return s.name == "TOOL" })
+			pairs = append(pairs, pair{"TOOL", "claude"})
+		}
 		if p.Prompt, err = need(dir, "the project's README says how to copy it", prompts...); err != nil {
 			return p, nil, fmt.Errorf("%s is missing", prompts[0])
 		}
@@ -131,7 +144,7 @@ func snarktank(dir string) (p Project, pairs []pair, err error) {
 
 func snarktankRows() []Row {
 	return []Row{
-		{Theirs: "TOOL", Ours: "AGENT"},
+		{Theirs: "TOOL", Ours: "AGENT", Note: "claude, if CLAUDE.md is the only prompt"},
 		{Theirs: "MAX_ITERATIONS", Ours: "MAX_ITERATIONS", value: number},
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/migrate"
+	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner/task/store"
 )
@@ -32,7 +33,7 @@ func (o *initOptions) move(dir string) error {
 	if !slices.Contains(migrate.Tools(), o.from) { // a plan, which was imported
 		return nil
 	}
-	p, err := migrate.Read(o.from, dir)
+	p, err := migrate.Read(o.from, dir, optionOf)
 	if err != nil {
 		return cmdline.UsageError("%v; nothing was changed", err)
 	}
@@ -58,6 +59,16 @@ func (o *initOptions) move(dir string) error {
 	}
 	o.moved = &p
 	return nil
+}
+
+// optionOf is the key of the option that a name in .ralphrc sets; empty: none.
+func optionOf(name string) string {
+	for _, row := range config.Table() {
+		if row.Key == name || slices.Contains(row.Aliases, name) {
+			return row.Key
+		}
+	}
+	return ""
 }
 
 // optionsOf are the settings of a project by the key of the option.
