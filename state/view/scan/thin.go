@@ -16,13 +16,15 @@ type Thinner struct {
 
 // Events returns the events that matter now that this line was read. Those of tools have no content.
 func (t *Thinner) Events(line []byte) []state.Event {
+	switch state.Kind(kindOf(line)) { // nearly all lines of a long file
+	case state.KindText, state.KindToolResult, state.KindPhase, state.KindHook:
+		return nil
+	}
 	h := HeadOf(line)
 	if t.usage == nil {
 		t.usage, t.begun = map[int][]byte{}, map[int]bool{}
 	}
 	switch state.Kind(h.Kind) {
-	case state.KindText, state.KindToolResult, state.KindPhase, state.KindHook:
-		return nil
 	case state.KindUsage:
 		t.usage[h.Iteration] = append(t.usage[h.Iteration][:0], line...)
 		return nil
