@@ -39,8 +39,9 @@ func (u *ui) redraw() {
 	}
 }
 
-// memoryLimit in bytes makes the garbage collector run often enough in a flood of events.
-const memoryLimit = 40 << 20
+// memoryLimit in bytes makes the garbage collector run often enough in a flood of events, and
+// beside a plan of 20,000 tasks. The pages of the program itself come on top.
+const memoryLimit = 26 << 20
 
 func runScreen(ctx context.Context, o Options) (err error) {
 	if os.Getenv("RUNEWIDTH_EASTASIAN") == "" {
