@@ -161,9 +161,20 @@ func TestRun_conflict_goesToTheMergerWithBothSides(t *testing.T) {
 			roles[e.Role]++
 		}
 	}
-	if roles["merger"] == 0 {
-		t.Errorf("roles: %v", roles)
+	if got := b.sentBack(); roles["merger"] == 0 || got != state.MergeConflict {
+		t.Errorf("roles: %v; sent back: %q", roles, got)
 	}
+}
+
+// sentBack is why work was sent back, in words with spaces between.
+func (b *bench) sentBack() string {
+	var all []string
+	for _, e := range b.seen {
+		if d, ok := e.Data.(state.IterationEnd); ok && d.Merge != "" {
+			all = append(all, d.Merge)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 func TestRun_redOnlyTogether_theCulpritGetsTheFailure(t *testing.T) {
@@ -177,8 +188,8 @@ func TestRun_redOnlyTogether_theCulpritGetsTheFailure(t *testing.T) {
 	if b.read("a") == "" || b.read("b") == "" {
 		t.Error("not all has landed")
 	}
-	if got := b.order(); strings.Count(got, "+") != 3 || strings.Count(got, "landed") != 2 {
-		t.Error(got)
+	if got := b.order(); strings.Count(got, "+") != 3 || strings.Count(got, "landed") != 2 || b.sentBack() != state.MergeChecks {
+		t.Errorf("%s; sent back: %q", got, b.sentBack())
 	}
 }
 

@@ -369,6 +369,13 @@ type Decision struct {
 	WakeAt time.Time `json:"wake_at,omitzero"`
 }
 
+// Why the merge queue sends work back.
+const (
+	MergeConflict = "conflict" // with what has landed
+	MergeChecks   = "checks"   // they fail together with what has landed
+	MergeHook     = "hook"     // it keeps the work back
+)
+
 // IterationEnd is how an iteration ended, and what follows.
 type IterationEnd struct {
 	Decision
@@ -386,4 +393,6 @@ type IterationEnd struct {
 	TaskDone bool  `json:"task_done,omitempty"`
 	Usage    Usage `json:"usage"`
 	Hints    Hints `json:"hints,omitzero"`
+	// Merge says why finished work did not land: one of the values above; empty: it landed, or was not to.
+	Merge string `json:"merge,omitempty"`
 }

@@ -121,6 +121,7 @@ var floors = map[string]int{
 	"monitor/tasks":        7, // the page of tasks: tasks and keys in, cells and verbs out
 	"state/view/forecast":  0, // what open tasks may still take: figures of earlier tasks in, figures out
 	"state/view/patchline": 2, // lines of a patch for a page: text in, inert text out
+	"state/view/machines":  2, // where turns side by side were carried out, and what the merge queue did: events in, rows out
 	"state/view/report":    3, // what a run came to, on one page: events and patches in, text and HTML out
 	"runner/turn/redact":   2, // events without keys and tokens
 	"runner/turn/steps":    3, // what a check does, as events: values in, values out

@@ -220,12 +220,12 @@ func (d *Done) take(l landing) {
 	case l.err != nil:
 		p.Unchecked = true
 	case l.held != "":
-		p.Report = refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
+		p.Merge, p.Report = state.MergeHook, refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
 		why = "a hook keeps it back"
 	case len(l.Conflict) > 0:
-		p.Report = conflictReport(l.Conflict, d.Work.Key)
+		p.Merge, p.Report = state.MergeConflict, conflictReport(l.Conflict, d.Work.Key)
 	default:
-		p.Report = l.Failed
+		p.Merge, p.Report = state.MergeChecks, l.Failed
 	}
 	p.Tries = d.Job.a.Known.Tries + 1
 	d.Result.Call.Signalled = false // the agent could not know this when it signalled completion

@@ -78,6 +78,7 @@ type Work struct {
 type Proof struct {
 	Findings []audit.Finding `json:"findings,omitempty"`
 	Report   gate.Report     `json:"report,omitzero"`
+	Merge    string          `json:"merge,omitempty"` // see state.IterationEnd
 	// Unchecked is true when a person ended the checks before they could say anything.
 	Unchecked bool `json:"unchecked,omitempty"`
 	// Reopen are the ticks that do not count. The run takes them back.

@@ -80,7 +80,7 @@ func TestSend_aWorkerThatLies_cannotSpeakForTheRun(t *testing.T) {
 		lines = append(lines, told(p))
 	}
 	res := turn.Result{V: turn.Version, Origin: state.Origin{Task: "t9"}, Task: task.Task{ID: "t9"}, Agent: "another",
-		Started: time.Now().Add(time.Hour), Duration: time.Hour, Checks: turn.Checks{Rows: []gate.Check{{Name: "test", Command: "true"}}}}
+		Proof: turn.Proof{Merge: state.MergeHook}, Started: time.Now().Add(time.Hour), Duration: time.Hour, Checks: turn.Checks{Rows: []gate.Check{{Name: "test", Command: "true"}}}}
 	a, before := assignment(), time.Now()
 	var got []state.Event
 	res, err := saying(t, f, append(lines, Line{End: &End{Result: &res}})...).Send(t.Context(), a, func(e state.Event) { got = append(got, e) })
@@ -100,7 +100,7 @@ func TestSend_aWorkerThatLies_cannotSpeakForTheRun(t *testing.T) {
 			t.Errorf("%+v, want the origin %+v and a time of this machine", e, from)
 		}
 	}
-	if res.Origin != from || res.Task.ID != "t1" || res.Agent != "claude" || res.Checks.Rows[0].Command != "make test" ||
+	if res.Origin != from || res.Task.ID != "t1" || res.Agent != "claude" || res.Checks.Rows[0].Command != "make test" || res.Proof.Merge != "" ||
 		res.Started.After(time.Now()) || res.Duration > time.Minute {
 		t.Errorf("%+v", res)
 	}

@@ -38,7 +38,7 @@ func heard(e state.Event, from state.Origin) (state.Event, bool) {
 // run knows, not what it is told.
 func believed(res turn.Result, a turn.Assignment, began time.Time) turn.Result {
 	res.Origin, res.Task, res.Agent, res.Checks = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks
-	res.PlanName = a.Plan.Name
+	res.PlanName, res.Proof.Merge = a.Plan.Name, ""
 	res.Started, res.Duration = began, min(max(res.Duration, 0), time.Since(began))
 	return res
 }

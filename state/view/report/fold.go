@@ -7,19 +7,21 @@ import (
 
 	"ralph/state"
 	"ralph/state/view"
+	"ralph/state/view/machines"
 )
 
 // Fold takes the events of one run, oldest first.
 type Fold struct {
-	Run    view.Run
-	clock  clock
-	before int               // tasks that were done when the run began
-	tasks  int               // that the plan had at its largest
-	aside  map[string]string // why, by task
-	ticked map[string]string // who else has marked it as done, by task
-	spent  map[payer]state.Usage
-	model  map[int]string // of each iteration
-	payer  payer          // of the current call
+	Run      view.Run
+	clock    clock
+	machines machines.Fold
+	before   int               // tasks that were done when the run began
+	tasks    int               // that the plan had at its largest
+	aside    map[string]string // why, by task
+	ticked   map[string]string // who else has marked it as done, by task
+	spent    map[payer]state.Usage
+	model    map[int]string // of each iteration
+	payer    payer          // of the current call
 }
 
 // Wanted reports whether a Fold uses events of this kind. The others are most of a file.
@@ -39,6 +41,7 @@ type payer struct{ role, model string }
 func (f *Fold) Add(e state.Event) {
 	f.Run.Add(e)
 	f.clock.add(e)
+	f.machines.Add(e)
 	switch d := e.Data.(type) {
 	case state.RunStart:
 		if !d.Resumed {

@@ -30,6 +30,7 @@ type pageData struct {
 	Ahead                     string // the forecast
 	Kinds                     []tasksOf
 	Bars                      []Bar
+	Beside                    []string // machines, and the merge queue
 	Total                     string
 	Diffs                     []diff
 	has                       map[int]bool
@@ -69,7 +70,7 @@ func (r *Report) HTML() ([]byte, error) {
 		Total: view.Took(r.Time[total]),
 		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(sum[:]) + "'",
-		Bars: r.Bars(), Ahead: r.Forecast.Text(time.Now())}
+		Bars: r.Bars(), Ahead: r.Forecast.Text(time.Now()), Beside: r.Lines(view.Took)}
 	for _, kind := range kinds() {
 		if tasks := r.In(kind.State); len(tasks) > 0 {
 			d.Kinds = append(d.Kinds, tasksOf{kind.Title, tasks})

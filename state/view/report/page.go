@@ -64,6 +64,7 @@ func (d pageData) page() []byte {
 	d.tasks(p)
 	d.open(p)
 	d.time(p)
+	d.list(p, "Side by side", d.Beside)
 	d.money(p)
 	d.list(p, "What was learned", d.Learned)
 	d.changes(p)

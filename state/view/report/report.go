@@ -15,6 +15,7 @@ import (
 	"ralph/state/question"
 	"ralph/state/view"
 	"ralph/state/view/forecast"
+	"ralph/state/view/machines"
 )
 
 // Report is the summary of a run. Its texts are clean lines. As JSON it is
@@ -46,6 +47,7 @@ type Report struct {
 	Next       []string         `json:"next"` // commands to type
 	Timeline   []Span           `json:"timeline"`
 	Forecast   *Forecast        `json:"forecast,omitempty"` // nil: no task is open
+	machines.Work
 
 	changes map[int]Change
 	undone  bool // in part, since it ended
@@ -141,7 +143,7 @@ func (f *Fold) Build(s Source) *Report {
 	}
 	r.Attach(s.Changes)
 	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()
-	r.USD = r.Cost.USD
+	r.USD, r.Work = r.Cost.USD, f.machines.Work()
 	r.Tasks = f.worked(s.Changes)
 	r.NotBegun = notBegun(run.End, r)
 	if current {

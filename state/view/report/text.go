@@ -67,6 +67,7 @@ func (r *Report) page(esc func(string) string) string {
 		used = append(used, fmt.Sprintf("%s: %s (%.0f %%): %s", u.Part, view.Took(u.Seconds), u.Percent, u.Meaning))
 	}
 	list("Where the time went", append(used, "together: "+view.Took(r.Time[total])))
+	list("Side by side", r.Lines(view.Took))
 	for _, by := range r.Shares() {
 		text := "by " + by.By + ":"
 		for _, s := range by.Shares {
