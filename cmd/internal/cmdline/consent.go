@@ -9,14 +9,18 @@ import (
 	"ralph/state"
 )
 
-// withoutLink refuses a link in place of a project's .ralph: in a cloned
-// repository, somebody else chose where it leads.
+// withoutLink refuses a link or a file in place of a project's .ralph: in a cloned
+// repository, somebody else chose where a link leads.
 func withoutLink(dir string) (string, error) {
 	path := filepath.Join(dir, state.DirName)
-	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil || info.IsDir():
+		return dir, nil
+	case info.Mode()&os.ModeSymlink != 0:
 		return "", UsageError("%q is a symbolic link, and ralph does not follow it; replace it with a folder", path)
 	}
-	return dir, nil
+	return "", UsageError("%q is not a folder; ralph keeps its state there: move it away", path)
 }
 
 // Unagreed lists what this user has not agreed to: the project's settings, and

@@ -161,6 +161,7 @@ func TestRead_halfConfigured_isOneLineThatSaysWhatIsMissing(t *testing.T) {
 		{"ralphex", "-- .ralphex/config --\nplans_dir = ../elsewhere\n", "outside of the project"},
 		{"ralphex", "-- .ralphex/config --\nmax_iterations = many\n-- docs/plans/a.md --\n- [ ] x\n", `max_iterations "many": not a whole number`},
 		{"ralphex", "-- .ralphex/config --\nidle_timeout = soon\n-- docs/plans/a.md --\n- [ ] x\n", `idle_timeout "soon": not a duration`},
+		{"ralphex", "-- .ralphex/config --\nexecutor = foo\n-- docs/plans/a.md --\n- [ ] x\n", `executor "foo": not one of claude, codex`},
 		{"ralph-tui", "", ".ralph-tui/config.toml is missing"},
 		{"ralph-tui", "-- .ralph-tui/config.toml --\nagent = \n", "read .ralph-tui/config.toml: "},
 		{"ralph-tui", "-- .ralph-tui/config.toml --\nagent = \"claude\"\n", "prd.json is missing"},

@@ -85,7 +85,7 @@ func ralphexRows() []Row {
 	return []Row{
 		{Theirs: "claude_command", Ours: "AGENT_CMD", value: unless("claude")},
 		{Theirs: "claude_args", Note: "`ALLOWED_TOOLS` says what the agent may do; all of it with `PERMISSION_MODE`"},
-		{Theirs: "executor", Ours: "AGENT", value: when("codex", "codex", "claude", "claude")},
+		{Theirs: "executor", Ours: "AGENT", value: oneOf("claude", "codex")},
 		{Theirs: "task_model", Ours: "MODEL", Note: "without the effort", value: model},
 		{Theirs: "plan_model", Note: "`ralph import` makes no call"},
 		{Theirs: "review_model", Note: "a judge may name a model: `JUDGES`"},

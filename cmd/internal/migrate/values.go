@@ -56,6 +56,16 @@ func truth(v string) (string, error) {
 	return v, nil
 }
 
+// oneOf is a value that stays, if it is in the list.
+func oneOf(known ...string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		if !slices.Contains(known, v) {
+			return "", fmt.Errorf("not one of %s", strings.Join(known, ", "))
+		}
+		return v, nil
+	}
+}
+
 // when gives a value for another; what is not in the list is dropped.
 func when(pairs ...string) func(string) (string, error) {
 	return func(v string) (string, error) {

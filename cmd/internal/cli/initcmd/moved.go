@@ -57,6 +57,11 @@ func (o *initOptions) move(dir string) error {
 	if name := options["AGENT"]; name != "" && !slices.Contains(known(cfg), name) {
 		return cmdline.UsageError("ralph has no agent %q, which the settings of %s name; describe it first: ralph agent add; nothing was changed", name, o.from)
 	}
+	if p.Plan != "" {
+		if _, err := store.Locate(dir, p.Plan, nil); err != nil {
+			return cmdline.UsageError("%v; nothing was changed", err)
+		}
+	}
 	o.moved = &p
 	return nil
 }

@@ -213,7 +213,7 @@ func (o *importOptions) taken(from, dir, out string) error {
 		return ownFolder(dir, out)
 	}
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && o.template == "" && !strings.HasPrefix(from, "gh:") {
-		return noFile(from)
+		return o.noFile(from)
 	}
 	return cmdline.UsageError("%s exists, and import never overwrites a file; if it is the sample of ralph init, remove it first; "+
 		"else add to it with ralph task add -, or choose another file with --out", o.shown(dir, out))
@@ -270,7 +270,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 	info, err := os.Stat(from)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, noFile(from)
+		return nil, nil, o.noFile(from)
 	case err != nil:
 		return nil, nil, cmdline.UsageError("%v", err)
 	case !info.Mode().IsRegular() || info.Size() > store.MaxSize:
@@ -326,6 +326,9 @@ func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importe
 	return items, nil, err
 }
 
-func noFile(from string) error {
+func (o *importOptions) noFile(from string) error {
+	if o.begins {
+		return cmdline.UsageError("%s: no such file; --from takes a file, gh:, gh:owner/repo, or a tool: %s", from, strings.Join(migrate.Tools(), ", "))
+	}
 	return cmdline.UsageError("%s: no such file; ralph import takes a file, gh: or gh:owner/repo", from)
 }
