@@ -81,6 +81,26 @@ func TestForeign_hints_nameWhatExists(t *testing.T) {
 	}
 }
 
+// The flags of the tools that init --from reads, from their own help; without those that ralph has.
+func TestForeign_flagsOfToolsThatAreRead_haveAHint(t *testing.T) {
+	for tool, flags := range map[string]string{
+		"ralphex": "--config-dir --debug --dump-defaults --host --no-color --pass-claude-md --reset --watch --base-ref " +
+			"--branch --claude-args --codex-only --external-only --init --plan-model --port --review --serve --session-timeout " +
+			"--skip-finalize --task-model --tasks-only --wait --worktree",
+		"ralph-tui": "--cwd --listen-port --output-dir --progress-file --rotate-token --variant --verify --epic --listen " +
+			"--no-network --no-sandbox --no-setup --no-tui --prd --serial --theme --tracker",
+		"ralph-claude-code": "--comment-interval --followup-label --halt-on-failure --queue-remove --sandbox-cost-alert " +
+			"--sandbox-id --sandbox-keep-alive --backup --create-pr --github-issue --process-queue --sandbox-image --sync-include",
+		"snarktank": "--tool",
+	} {
+		for _, flag := range strings.Fields(flags) {
+			if cmdline.ForeignFlags()[flag] == "" {
+				t.Errorf("%s: no hint for %s", tool, flag)
+			}
+		}
+	}
+}
+
 func TestCompat_flagForms_areTheVerbs(t *testing.T) {
 	otherHome(t)
 	dir := t.TempDir()
