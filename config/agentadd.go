@@ -90,6 +90,10 @@ func sameBut(old, now []setting, row agentRow) bool {
 				list = append(list, s.agent.custom)
 			case s.check != nil:
 				list = append(list, s.check.check)
+			case s.hook != nil:
+				list = append(list, s.hook.hook)
+			case s.judge != nil:
+				list = append(list, s.judge.judge)
 			default:
 				list = append(list, s.name+"="+s.text)
 			}
