@@ -326,8 +326,14 @@ func TestHooks_merge_seeTheCommitAndCanKeepItBack(t *testing.T) {
 	if got := b.order(); strings.Count(got, "+") != 3 || strings.Count(got, "landed") != 2 {
 		t.Error(got)
 	}
-	if !strings.Contains(b.told(), "no changelog") || !strings.Contains(b.told(), "ralph hooks test pre_merge") {
-		t.Errorf("told %q", b.told())
+	if told := b.told(); !strings.Contains(told, "Your work was not merged: the pre_merge hook \"test -e") || !strings.Contains(told, "blocks: no changelog") ||
+		!strings.Contains(told, "done when its work is merged") || strings.Contains(told, "check") {
+		t.Errorf("told %q", told)
+	}
+	if d := payloads[state.IterationEnd](b); !slices.ContainsFunc(d, func(e state.IterationEnd) bool {
+		return strings.HasPrefix(e.Decision.Reason, "not merged: the pre_merge hook")
+	}) {
+		t.Errorf("decisions: %+v", d)
 	}
 	if got := b.read(".ralph/before"); strings.Count(got, "1 file changed") != 2 {
 		t.Errorf("the commits before the merge: %s", got)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
+	"ralph/runner/rules/proof"
 	"ralph/state"
 )
 
@@ -195,5 +196,5 @@ func lastCheckFailed(f Admission) (Decision, bool) {
 	if !f.Report.Blocked() {
 		return Decision{}, false
 	}
-	return failedCheck(f.Report), true
+	return failedCheck(proof.Failure{Report: f.Report}), true
 }

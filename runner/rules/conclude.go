@@ -68,7 +68,7 @@ func ConcludeRules() []Rule[Conclusion] {
 		{ruleDecline, "no progress in 2 iterations, and 3 answers in a row that got shorter, in total by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
 		{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
 			"put the task aside and continue", taskAttempts},
-		{"gate_failed", "a required check fails",
+		{"gate_failed", "a required check fails, or the merge is refused",
 			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside; stop 3 when another task was put aside for the same failure", gateFailed},
 		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", TestOnlyBound), "stop 3", testSaturation},
 		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
@@ -233,7 +233,7 @@ func claimedIncomplete(f Conclusion) (Decision, bool) {
 		if !insists || f.Result.Progress() {
 			return Decision{}, false // gate_failed also answers the claim
 		}
-		why, next = "a required check fails: "+blockingNames(report), nextCheck
+		why, next = "a required check fails: "+failureOf(f.Result).Names(), nextCheck
 	case f.Plan.Remaining > 0:
 		why = tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
 		next = "look at the open tasks: do they need a decision of yours? then: ralph resume"
@@ -266,21 +266,21 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 
 func gateFailed(f Conclusion) (Decision, bool) {
 	r := f.Result
-	report := r.Proof.Report
+	report, failure := r.Proof.Report, failureOf(r)
 	if !report.Blocked() {
 		return Decision{}, false
 	}
 	if slices.Contains(f.Causes, r.ErrorText()) {
-		d := halt(fmt.Sprintf("the required check %s fails for a second task in the same way: %s", blockingNames(report), report.Blocking()[0].FirstLine()), "same_error")
-		d.Next = nextCheck
+		d := halt(failure.Again(), "same_error")
+		if !failure.Refused() {
+			d.Next = nextCheck
+		}
 		return d, true
 	}
-	d := failedCheck(report)
-	if r.Reopened() {
-		d.Feedback = append(d.Feedback, "ralph reopened your task: a task is done when the required checks pass.")
-	}
+	d := failedCheck(failure)
+	d.Feedback = failure.Feedback(r.Reopened())
 	if r.Claims() {
-		d.Refused = "a required check fails: " + blockingNames(report)
+		d.Refused = "a required check fails: " + failure.Names()
 	}
 	tries := r.Proof.Tries
 	if d.Action == ActionRetry && r.Task.ID != "" && (report.Answer() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
@@ -314,9 +314,9 @@ func leftBehind(report gate.Report) []string {
 
 // failedCheck retries with the failure in the next prompt, or stops where a
 // check asks for it.
-func failedCheck(report gate.Report) Decision {
-	d := Decision{Action: ActionRetry, Reason: "required check failed: " + blockingNames(report), Feedback: []string{report.Feedback()}}
-	if report.Answer() == gate.Stop {
+func failedCheck(f proof.Failure) Decision {
+	d := Decision{Action: ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
+	if f.Report.Answer() == gate.Stop {
 		return Decision{Action: ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
 			Next: nextCheck}
 	}
@@ -327,14 +327,6 @@ func failedCheck(report gate.Report) Decision {
 func tasksAre(n, total int, what string) string {
 	are := map[bool]string{true: "is", false: "are"}[n == 1]
 	return fmt.Sprintf("%d of %s %s %s", n, termtext.Counted(total, "task", "tasks"), are, what)
-}
-
-func blockingNames(r gate.Report) string {
-	var names []string
-	for _, x := range r.Blocking() {
-		names = append(names, x.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 func testSaturation(f Conclusion) (Decision, bool) {

@@ -8,6 +8,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
+	"ralph/runner/rules/proof"
 	"ralph/runner/turn"
 )
 
@@ -46,8 +47,11 @@ func LastError(r turn.Result) string {
 		return withEvidence(r.Call.Outcome)
 	}
 	blocking := r.Proof.Report.Blocking()
-	if len(blocking) == 0 {
+	switch {
+	case len(blocking) == 0:
 		return ""
+	case failureOf(r).Refused():
+		return failureOf(r).What()
 	}
 	return fmt.Sprintf("the check %s failed: %s", blocking[0].Name, blocking[0].FirstLine())
 }
@@ -64,11 +68,17 @@ func Attempt(r turn.Result) string {
 	} else {
 		parts = append(parts, "changed nothing")
 	}
-	if names := blockingNames(r.Proof.Report); names != "" {
-		parts = append(parts, "then these checks failed: "+names)
+	if f := failureOf(r); f.Refused() {
+		parts = append(parts, "then its work was "+f.What())
+	} else if f.Report.Blocked() {
+		parts = append(parts, "then these checks failed: "+f.Names())
 	}
 	if said := r.Call.Signal.Recommendation; said != "" {
 		parts = append(parts, fmt.Sprintf("recommended: %.200s", said))
 	}
 	return strings.Join(parts, ", ")
+}
+
+func failureOf(r turn.Result) proof.Failure {
+	return proof.Failure{Report: r.Proof.Report, Merge: r.Proof.Merge}
 }

@@ -1,0 +1,59 @@
+package proof
+
+import (
+	"fmt"
+	"strings"
+
+	"ralph/runner/gate"
+	"ralph/state"
+)
+
+// Failure is what keeps the work of a turn from counting.
+type Failure struct {
+	Report gate.Report
+	Merge  string // how the merge ended, in the words of state; empty: there was none
+}
+
+// Refused is true when no check failed: a hook refuses the merge, or what has landed meanwhile conflicts with it.
+func (f Failure) Refused() bool {
+	return f.Report.Blocked() && (f.Merge == state.MergeHook || f.Merge == state.MergeConflict)
+}
+
+// What is the failure in one clause.
+func (f Failure) What() string {
+	if f.Refused() {
+		return "not merged: " + f.why()
+	}
+	return "required check failed: " + f.Names()
+}
+
+// Again is What, when the work of a second task fails in the same way.
+func (f Failure) Again() string {
+	if f.Refused() {
+		return "the work of a second task is not merged for the same reason: " + f.why()
+	}
+	return fmt.Sprintf("the required check %s fails for a second task in the same way: %s", f.Names(), f.Report.Blocking()[0].FirstLine())
+}
+
+// Feedback is the failure for the next prompt. reopened is true if the task was ticked.
+func (f Failure) Feedback(reopened bool) []string {
+	told, rule := f.Report.Feedback(), "the required checks pass"
+	if f.Refused() {
+		told, rule = "Your work was not merged: "+f.why(), "its work is merged"
+	}
+	if !reopened {
+		return []string{told}
+	}
+	return []string{told, "ralph reopened your task: a task is done when " + rule + "."}
+}
+
+func (f Failure) why() string { return f.Report.Blocking()[0].Reason }
+
+// Names are those of the checks.
+func (f Failure) Names() string {
+	var names []string
+	for _, x := range f.Report.Blocking() {
+		names = append(names, x.Name)
+	}
+	return strings.Join(names, ", ")
+}
