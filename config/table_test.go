@@ -210,7 +210,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:      callhooks.Wanted{MaxContinuations: 5},
 		Choice:      lessons.Choice{Learn: true, ArchiveBranch: true, MemoryFile: true},
-		SlotOptions: slots.SlotOptions{Parallel: 1, Isolate: "none", BestOf: 1, Land: "checkout"},
+		SlotOptions: slots.SlotOptions{Parallel: 1, Isolate: "none", BestOf: 1, Land: "checkout", FleetGit: "send"},
 		Settings:    sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {

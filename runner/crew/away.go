@@ -20,6 +20,17 @@ import (
 // pauses are the waits between tries to reach a worker.
 func pauses() []time.Duration { return []time.Duration{time.Second, 3 * time.Second} }
 
+// findUpstream finds where workers get commits by themselves, if they are to.
+func (c *Crew) findUpstream(ctx context.Context) {
+	if c.o.FleetGit != slots.FleetRemote {
+		return
+	}
+	var err error
+	if c.upstream, err = remote.FindUpstream(ctx, c.o.Dir); err != nil {
+		c.upstream, c.noUpstream = nil, err.Error()
+	}
+}
+
 // reach checks that a worker answers on each carrier that the options name.
 func (c *Crew) reach(ctx context.Context) error {
 	all, err := carrier.Parse(c.o.Workers)
@@ -55,7 +66,7 @@ func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Tr
 		inside = ""
 	}
 	return remote.Trip{Args: way.Args(lead), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
-		Temp: s.Temp(), Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
+		Temp: s.Temp(), Upstream: c.upstream, Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
 
 // away has the turn carried out by the worker of the slot, if it has one. The slot then matches the
@@ -70,6 +81,10 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		return true
 	}
 	trip := c.trip(j.Slot, way, j.Task.Worker)
+	trip.Note = func(why string) { c.noteOnce(j.a.Origin, "FLEET_GIT=remote: this machine sends all commits: "+why) }
+	if c.noUpstream != "" {
+		trip.Note(c.noUpstream)
+	}
 	trip.Parcel.Files, d.Err = filesOf(j.Slot)
 	waits := pauses()
 	for d.Err == nil {
@@ -104,6 +119,13 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		d.Err, d.Result.Cut = nil, stop.By(ctx)
 	}
 	return true
+}
+
+// noteOnce says something that is the same for all turns.
+func (c *Crew) noteOnce(from state.Origin, text string) {
+	if _, known := c.noted.LoadOrStore(text, true); !known {
+		c.Tell(state.NewEvent(from, time.Now(), state.Finding{Source: state.FoundByChecks, Text: text}))
+	}
 }
 
 // filesOf are the user's files in a slot that git does not have.

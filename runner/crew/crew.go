@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -29,6 +30,7 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
+	"ralph/runner/turn/remote"
 	"ralph/state"
 )
 
@@ -78,6 +80,10 @@ type Crew struct {
 	way    carrier.Way
 	ways   map[int]carrier.Carrier // by slot; not of those in this process
 	why    string                  // why the user's checkout does not follow, as reported last
+
+	upstream   *remote.Upstream // where workers get commits by themselves; nil: nowhere
+	noUpstream string           // why
+	noted      sync.Map         // what was said about that
 
 	fleet  report
 	fixed  bool // the options say how many slots the fleet has
@@ -155,6 +161,7 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 		}
 		c.free = append(c.free, s)
 	}
+	c.findUpstream(ctx)
 	if err := c.joinFleet(ctx); err != nil {
 		return nil, err
 	}

@@ -10,12 +10,14 @@ import (
 	"ralph/runner/task/store"
 )
 
-// The values of SlotOptions.Isolate and Options.Land.
+// The values of SlotOptions.Isolate, Land and FleetGit.
 const (
 	IsolateNone     = "none"
 	IsolateWorktree = "worktree"
 	LandCheckout    = "checkout"
 	LandBranch      = "branch"
+	FleetSend       = "send"
+	FleetRemote     = "remote"
 )
 
 // SlotOptions are what a user can say about work side by side.
@@ -30,6 +32,7 @@ type SlotOptions struct {
 	Fleet       string // its address, or carrier.LocalFleet; empty: the server on this machine if Workers names a fleet
 	FleetCreds  string // a file with NATS credentials; empty: a token
 	FleetLabel  string // what its workers must have; empty: nothing
+	FleetGit    string // how commits get to other machines: FleetSend or FleetRemote
 }
 
 // OnFleet is true when turns go to a fleet.
@@ -121,6 +124,10 @@ func (o *SlotOptions) Options() []option.Row {
 		Group: group, Key: "FLEET_LABEL", Flag: "label", Arg: "LIST", YAML: "parallel.fleet_label",
 		Kind: option.String, Field: &o.FleetLabel,
 		Help: "Labels that a worker of the fleet must have to get turns of this run, such as gpu,linux; empty means any.",
+	}, {
+		Group: group, Key: "FLEET_GIT", YAML: "parallel.fleet_git",
+		Kind: option.Enum, Default: FleetSend, Values: []string{FleetSend, FleetRemote}, Field: &o.FleetGit,
+		Help: "How commits get to other machines: send sends them; with remote, each fetches what the project's git remote has.",
 	}, {
 		Group: group, Key: "BEST_OF", YAML: "parallel.best_of",
 		Kind: option.Int, Default: "1", Min: "1", Max: "16", Field: &o.BestOf,

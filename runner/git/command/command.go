@@ -39,7 +39,7 @@ func Run(ctx context.Context, dir string, args ...string) (string, error) {
 
 // Run returns git's output. The error is exec.ErrNotFound if git is not installed. Git
 // works in the repository of Dir, whatever core.worktree says. It starts no daemon, talks
-// to no server, takes no optional locks, and runs no hooks and no filter drivers but those
+// to no server unless Env lets it, takes no optional locks, and runs no hooks and no filter drivers but those
 // that the context trusts. It gets no secrets, and has its own process group, so that
 // Ctrl+C in the terminal does not end it.
 func (c Call) Run(ctx context.Context, args ...string) (string, error) {

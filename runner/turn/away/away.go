@@ -89,12 +89,25 @@ func (h Host) greet(ctx context.Context, r *remote.Reader, w *remote.Writer) (*p
 	if err != nil {
 		return nil, err
 	}
-	has, err := p.has(ctx)
-	if err != nil {
+	mine, wait := remote.Hello{Protocol: remote.Protocol, Ralph: h.Ralph}, func() {}
+	if u := l.Hello.Upstream; u != nil {
+		ctx, cancel := context.WithCancel(ctx)
+		heard := make(chan bool)
+		go func() { // before it is greeted, a run says only that it wants the turn no more
+			r.Wait()
+			cancel()
+			close(heard)
+		}()
+		wait = func() { <-heard }
+		mine.Note = p.fetch(ctx, u)
+	}
+	if mine.Has, err = p.has(ctx, l.Hello.Upstream); err != nil {
 		return nil, err
 	}
-	host, _ := os.Hostname() // empty: nobody knows
-	return p, w.Send(remote.Line{Hello: &remote.Hello{Protocol: remote.Protocol, Ralph: h.Ralph, Has: has, Host: host}})
+	mine.Host, _ = os.Hostname() // empty: nobody knows
+	err = w.Send(remote.Line{Hello: &mine})
+	wait()
+	return p, err
 }
 
 // receive reads what the turn needs; nil: the run needs no turn.

@@ -52,7 +52,7 @@ func openPlace(ctx context.Context, cache, name string) (*place, error) {
 		if _, err := os.Stat(filepath.Join(p.repo, ".git", "HEAD")); err == nil {
 			return nil
 		}
-		_, err := command.Run(ctx, p.repo, "init", "--quiet")
+		_, err := command.Run(ctx, outside, "init", "--quiet", p.repo)
 		return err
 	})
 	if err != nil {
@@ -86,11 +86,15 @@ func (p *place) alone(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// has are commits that the repository has.
-func (p *place) has(ctx context.Context) ([]string, error) {
+// has are commits that the repository has, and the one that the run asks for, if it is there.
+func (p *place) has(ctx context.Context, u *remote.Upstream) ([]string, error) {
 	out, err := command.Run(ctx, p.repo, "for-each-ref", "--sort=-committerdate", "--count="+strconv.Itoa(maxHas),
 		"--format=%(objectname)", refs)
-	return strings.Fields(out), err
+	all := strings.Fields(out)
+	if u != nil && u.Check() == nil && p.contains(ctx, u.Base) {
+		all = append(all, u.Base)
+	}
+	return all, err
 }
 
 // prepare brings the worktree to the commit of the parcel, with the user's files.

@@ -35,6 +35,9 @@ type Trip struct {
 	Repo  string   // see Hello
 	Root  string   // the worktree that stands for the worker's
 	Temp  string   // a folder for what the carrier says
+	// Upstream is where workers get commits by themselves; nil: the run sends all of them. Note hears why one cannot.
+	Upstream *Upstream
+	Note     func(why string)
 	// Parcel has what each turn needs; Send fills in Head, Now and Assignment.
 	Parcel Parcel
 }
@@ -49,6 +52,7 @@ func (e *FailedError) Error() string { return e.Why }
 func (t Trip) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answers)
 	defer cancel()
+	t.Upstream = nil
 	return t.talk(ctx, nil, func(l Line, c *call) (bool, error) { return l.Hello != nil, nil })
 }
 
@@ -59,6 +63,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 	if err != nil {
 		return turn.Result{}, err
 	}
+	t.Upstream = t.base(ctx)
 	p := t.Parcel
 	p.Head = strings.TrimSpace(head)
 	p.Assignment = t.pathless(a)
@@ -74,6 +79,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 			pack.Reset()
 			a.Origin.Host = cmp.Or(machine(l.Hello.Host), a.Origin.Host)
 			began = time.Now()
+			t.note(*l.Hello, a.Origin.Host)
 			return false, c.send(work, t.Root, p, l.Hello.Has)
 		case l.Pack != nil:
 			return false, Collect(&pack, l.Pack)
@@ -107,6 +113,25 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 		}
 	}
 	return believed(*end.Result, a, began), nil
+}
+
+// base is Upstream with the latest commit of the worktree that the remote has; nil: there is none.
+func (t Trip) base(ctx context.Context) *Upstream {
+	if t.Upstream == nil {
+		return nil
+	}
+	u := t.Upstream.at(ctx, t.Root)
+	if u == nil && t.Note != nil {
+		t.Note("the git remote has nothing of this branch")
+	}
+	return u
+}
+
+// note hands on what a worker says about the remote.
+func (t Trip) note(h Hello, host string) {
+	if t.Note != nil && h.Note != "" {
+		t.Note(host + ": " + termtext.Line(h.Note))
+	}
 }
 
 // take brings the worktree to what the worker left: its HEAD, and the rest as uncommitted changes.
@@ -183,7 +208,7 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 		ended <- err
 	}()
 	go func() {
-		_ = c.out.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: t.Ralph, Repo: t.Repo}})
+		_ = c.out.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: t.Ralph, Repo: t.Repo, Upstream: t.Upstream}})
 	}()
 	err := t.listen(NewReader(outR), c, heard)
 	_ = inW.Close() // the worker ends, and so does the carrier

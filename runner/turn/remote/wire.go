@@ -43,6 +43,10 @@ type Hello struct {
 	Repo string   `json:"repo,omitempty"`
 	Has  []string `json:"has,omitempty"` // commits that the worker has
 	Host string   `json:"host,omitempty"`
+	// Upstream, of the run, asks the worker to get commits there; nil: it does not. Note, of the worker, says why it has
+	// not; empty: it has.
+	Upstream *Upstream `json:"upstream,omitempty"`
+	Note     string    `json:"note,omitempty"`
 }
 
 // File is one of the user's files that git does not have, relative to the worktree.
@@ -88,6 +92,9 @@ type Reader struct {
 
 // NewReader reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// Wait waits for a next message, or for the end, and takes nothing.
+func (r *Reader) Wait() { _, _ = r.r.Peek(1) }
 
 // Next is the next message. The error is io.EOF at the end.
 func (r *Reader) Next() (Line, error) {
