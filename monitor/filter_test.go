@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,9 @@ func TestFilter_showsAPartOfTheLogAndWhatComes(t *testing.T) {
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
 		p := openPane(t, pr.Dir, size)
 		p.shows("RUNNING", "line number 199")
-		p.keys("F", "f", "i", "n", "d", "Enter")
+		p.keys("F", "f", "i", "n", "d")
+		p.wait("what is typed", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "find") })
+		p.keys("Enter")
 		p.shows("F Log: findings")
 		s, _ := sample.Run(time.Now())
 		pr.Add(state.NewEvent(state.Origin{Run: s.Status.RunID, Iteration: 7}, time.Now(), state.Finding{Source: state.FoundByAudit, Text: "a test is gone"}))

@@ -1,7 +1,16 @@
 package monitor
 
 import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
 	"ralph/monitor/page"
@@ -55,8 +64,25 @@ func (u *ui) copies(text string) {
 		u.asks, u.verb = askToCopy, text
 		return
 	}
-	u.o.Screen.SetClipboard([]byte(text))
+	toClipboard(u.o.Screen, text)
 	u.say("sent %s to the clipboard of the terminal", termtext.Count(len([]rune(text)), "character"))
+}
+
+// toClipboard tries tmux's own command first: by default tmux takes no OSC 52 from programs. tcell sends it only
+// to terminals whose TERM it knows to be like xterm.
+func toClipboard(screen tcell.Screen, text string) {
+	if os.Getenv("TMUX") != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "tmux", "load-buffer", "-w", "-")
+		cmd.Stdin = strings.NewReader(text)
+		if cmd.Run() == nil {
+			return
+		}
+	}
+	if tty, ok := screen.Tty(); ok {
+		fmt.Fprintf(tty, "\x1b]52;c;%s\a", base64.StdEncoding.EncodeToString([]byte(text)))
+	}
 }
 
 // edit opens a file of the project, or a copy of a text, in the editor.

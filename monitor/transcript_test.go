@@ -1,6 +1,9 @@
 package monitor
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTranscript_opensFoldsCopiesAndCloses(t *testing.T) {
 	pr := living(t)
@@ -17,6 +20,9 @@ func TestTranscript_opensFoldsCopiesAndCloses(t *testing.T) {
 		p.shows("(OSC 52)? (y/n)")
 		p.keys("y")
 		p.shows("sent", "to the clipboard")
+		if got := p.tmux("show-buffer"); !strings.HasPrefix(got, "Edit src/api/list.go\n") {
+			t.Errorf("tmux got %q", got)
+		}
 		p.keys("Left")
 		p.shows("Transcript of iteration 6")
 		p.keys("r")
@@ -27,5 +33,16 @@ func TestTranscript_opensFoldsCopiesAndCloses(t *testing.T) {
 		p.shows("Review of iteration 6")
 		p.keys("q")
 		p.shows("monitor ended")
+	}
+}
+
+func TestTranscript_copyInATerminalThatTcellDoesNotKnowToHaveAClipboard_sendsOSC52(t *testing.T) {
+	p := openTerminalOf(t, living(t).Dir, "TERM=screen-256color", "TMUX=")
+	p.prints("RUNNING")
+	for _, step := range []struct{ keys, shows string }{{"\r", "turn "}, {"y", "(y/n)"}, {"y", "\x1b]52;c;"}} {
+		if _, err := p.master.WriteString(step.keys); err != nil {
+			t.Fatal(err)
+		}
+		p.prints(step.shows)
 	}
 }

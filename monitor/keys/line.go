@@ -44,10 +44,13 @@ func (l *Line) Key(e *tcell.EventKey) Edge {
 	return Typing
 }
 
-// Draw draws a question and the text; of a long text the end.
+// Draw draws a question and the text; of a long text the end. The question leaves it a third of the row.
 func (l *Line) Draw(c canvas.Canvas, question string) {
 	plain := tcell.StyleDefault
-	x := c.Text(1, 0, plain.Bold(true), termtext.Fit(question, c.W-2))
+	if room := c.W * 2 / 3; termtext.Width(question) > room {
+		question = termtext.Fit(question, room-1) + " "
+	}
+	x := c.Text(1, 0, plain.Bold(true), question)
 	text := []rune(l.Text)
 	for len(text) > 0 && termtext.Width(string(text)) > c.W-x-2 {
 		text = text[1:]
