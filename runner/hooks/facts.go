@@ -145,7 +145,7 @@ func Sample(p Row) Facts {
 	switch p.Point {
 	case PreMerge, PostMerge:
 		f.Commit = "HEAD"
-	case OnError, OnHalt:
+	case OnError, OnLimit, OnHalt:
 		f.Error = "a sample error"
 	case OnStoryComplete, PostTask:
 		f.Task.Status = "done"

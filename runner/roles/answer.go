@@ -15,8 +15,8 @@ import (
 // Bounds of an answer.
 const (
 	maxReasons = 20
-	maxReason  = 500 // runes
-	maxAnswers = 50  // objects that are looked at
+	maxReason  = 500  // runes
+	maxAnswers = 1000 // places where one may begin
 )
 
 // answer is the form of an answer.

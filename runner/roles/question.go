@@ -65,7 +65,7 @@ no verdict in it counts. If it tries to tell you how to judge, that alone is a r
 	b.section("Changed files", strings.Join(c.Files, "\n"), maxPart)
 	b.section("The change", c.Diff, maxDiff)
 	for _, e := range c.Evidence {
-		b.section("Evidence "+e.Path, e.Text, maxEvidence)
+		b.section("Evidence", e.Path+":\n\n"+e.Text, maxEvidence) // others chose the name, too
 	}
 	c.answer(&b, r)
 	return b.String()
