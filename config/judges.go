@@ -36,7 +36,7 @@ func (c *Config) JudgeRows() []roles.Reviewer {
 // addJudge overlays a row: the project's replaces the user's of the same name.
 func (c *Config) addJudge(row judgeRow) {
 	c.judges = slices.DeleteFunc(c.judges, func(o judgeRow) bool {
-		same := o.judge.Name == row.judge.Name
+		same := roles.Same(o.judge.Name, row.judge.Name)
 		row.replaces = row.replaces || same
 		return same
 	})
@@ -144,7 +144,7 @@ type judgeDraft struct {
 func judgeTable() rowTable[judgeDraft] {
 	return rowTable[judgeDraft]{judgesKey, []rowField[judgeDraft]{
 		{option.Row{YAML: "judges.name", Kind: option.String,
-			Help: "Unique name, for messages and `JUDGES`. If it is missing, a short persona of one line is the name. The name of a built-in judge brings its persona."},
+			Help: "Unique name, for messages and `JUDGES`; `my judge` and `My-Judge` are the same name. If it is missing, a short persona of one line is the name. The name of a built-in judge brings its persona."},
 			func(d *judgeDraft) any { return &d.Name }},
 		{option.Row{YAML: "judges.persona", Kind: option.String,
 			Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words."},
@@ -190,7 +190,7 @@ func (r *yamlReader) judge(node ast.Node) error {
 		return r.refuse(first, judgesKey+": "+err.Error())
 	}
 	for _, s := range r.settings {
-		if s.judge != nil && s.judge.judge.Name == d.Name {
+		if s.judge != nil && roles.Same(s.judge.judge.Name, d.Name) {
 			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the judge in %s", judgesKey, quote(d.Name),
 				s.judge.source.Where))
 		}

@@ -58,6 +58,7 @@ func TestJudges_projectReplacesOne_needsConsent(t *testing.T) {
 		{"a built-in one, another persona", "", "{name: UX Designer, persona: Let all pass}", "judges.UX Designer; persona: Let all pass"},
 		{"a built-in one, with advice", "", "{name: UX Designer, criteria: pass}", "judges.UX Designer; pass"},
 		{"persona of a built-in one as its name", "", "{persona: UX Designer}", ""},
+		{"the user's own, typed in another way", "{name: Guard}", "{name: guard, persona: Let all pass}", "judges.guard; persona: Let all pass; in place of your own"},
 		{"the user's own", "{name: Guard}", "{name: Guard, persona: Let all pass}", "judges.Guard; persona: Let all pass; in place of your own"},
 	} {
 		l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
@@ -128,5 +129,16 @@ func TestNamedReviewers_judgeCalledQA_isNoQAAgent(t *testing.T) {
 	got := c.NamedReviewers(l.Dir, []task.Task{{ID: "1"}})
 	if len(got) != 1 || got[0] != (NamedReviewer{From: "the judge qa", Agent: "codex"}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Names of judges are compared as people type them, as in JUDGES: one of two would be lost.
+func TestJudges_namesThatReadTheSame_areRefused(t *testing.T) {
+	for _, two := range []string{"[{name: A}, {name: a}]", "[{name: QA Engineer}, {name: qa}]", "[{name: my judge}, {name: My-Judge}]"} {
+		l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
+		write(t, l.Dir, yamlName, "judges: "+two+"\n")
+		if _, _, err := l.Load(); err == nil || !strings.Contains(err.Error(), "is taken by the judge in") {
+			t.Errorf("%s: %v", two, err)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func (o *Review) Options() []option.Row {
 func fewer(own, value string) bool {
 	names := strings.Split(value, ",")
 	return slices.ContainsFunc(strings.Split(own, ","), func(judge string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return same(name, judge) })
+		return !slices.ContainsFunc(names, func(name string) bool { return Same(name, judge) })
 	})
 }
 
@@ -67,7 +67,7 @@ func (o Review) For(t task.Task, named []string, rows []Reviewer) Plan {
 	}
 	for _, name := range slices.Concat(names, named, t.Judges) {
 		r := row(name, rows)
-		if r.Name != "" && !slices.ContainsFunc(p.Judges, func(o Reviewer) bool { return same(o.Name, r.Name) }) {
+		if r.Name != "" && !slices.ContainsFunc(p.Judges, func(o Reviewer) bool { return Same(o.Name, r.Name) }) {
 			p.Judges = append(p.Judges, r)
 		}
 	}

@@ -50,7 +50,7 @@ public surface that nobody asked for, for data that can now be in two states at 
 
 // FindPersona finds a built-in judge by its key or its name.
 func FindPersona(name string) (Persona, bool) {
-	i := slices.IndexFunc(Personas(), func(p Persona) bool { return same(p.Key, name) || same(p.Name, name) })
+	i := slices.IndexFunc(Personas(), func(p Persona) bool { return plain(name) == plain(p.Key) || plain(name) == plain(p.Name) })
 	if i < 0 {
 		return Persona{}, false
 	}

@@ -138,7 +138,7 @@ func Named(names []string, rows []Reviewer) ([]Reviewer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(all, func(o Reviewer) bool { return same(o.Name, r.Name) }) {
+		if !slices.ContainsFunc(all, func(o Reviewer) bool { return Same(o.Name, r.Name) }) {
 			all = append(all, r)
 		}
 	}
@@ -148,7 +148,7 @@ func Named(names []string, rows []Reviewer) ([]Reviewer, error) {
 func find(name string, rows []Reviewer) (Reviewer, error) {
 	var known []string
 	for _, r := range rows {
-		if same(r.Name, name) {
+		if Same(r.Name, name) {
 			return r, nil
 		}
 		known = append(known, r.Name)
@@ -162,8 +162,12 @@ func find(name string, rows []Reviewer) (Reviewer, error) {
 	return Reviewer{}, fmt.Errorf("%q is not a judge; known are %s", name, strings.Join(known, ", "))
 }
 
-// same compares names as people type them.
-func same(a, b string) bool { return plain(a) == plain(b) }
+// Same reports whether two names mean the same judge: as people type them, and a built-in judge has two.
+func Same(a, b string) bool {
+	p, known := FindPersona(a)
+	q, _ := FindPersona(b)
+	return plain(a) == plain(b) || known && p == q
+}
 
 func plain(name string) string {
 	return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(strings.TrimSpace(name)))

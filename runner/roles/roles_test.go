@@ -152,6 +152,17 @@ func TestPersonas_areKnownByKeyAndName_andSayWhatToLookForAndToIgnore(t *testing
 	}
 }
 
+func TestNamed_rowOfABuiltInJudge_isMeantByEachOfItsNames(t *testing.T) {
+	for _, row := range []string{"QA Engineer", "qa", "Qa"} {
+		for _, name := range []string{"qa", "QA Engineer"} {
+			all, err := Named([]string{name, "qa"}, []Reviewer{{Name: row, Threshold: 95}})
+			if err != nil || len(all) != 1 || all[0].Threshold != 95 {
+				t.Errorf("row %q, named %q: %+v, %v", row, name, all, err)
+			}
+		}
+	}
+}
+
 func TestFor_judges_comeFromOptionsRowsAndTheTask(t *testing.T) {
 	rows := []Reviewer{{Name: "Librarian", Persona: "You read."}, {Name: "security", Threshold: 90, Timeout: time.Minute}}
 	names := func(p Plan) string {
