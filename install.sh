@@ -22,8 +22,10 @@ fail() {
 # shellcheck disable=SC2317 # called by trap
 clean() {
 	[ -n "$work" ] || return 0
-	while IFS='|' read -r _ target _; do rm -f "$target.new"; done <"$work/list"
-	while read -r dir; do rmdir "$dir" 2>/dev/null || true; done <"$work/missing"
+	if [ -e "$work/missing" ]; then
+		while IFS='|' read -r _ target _; do rm -f "$target.new"; done <"$work/list"
+		while read -r dir; do rmdir "$dir" 2>/dev/null || true; done <"$work/missing"
+	fi
 	rm -rf "$work"
 }
 # shellcheck disable=SC2317 # called by trap
@@ -95,7 +97,7 @@ esac
 
 work=$(mktemp -d 2>/dev/null) || fail "cannot make a temporary folder in ${TMPDIR:-/tmp}; nothing was changed"
 list=$work/list
-touch "$list" "$work/missing"
+: >"$list" >"$work/missing"
 # Of each folder, what exists of its path must be a folder that this user may write to.
 for folder in $folders; do
 	dir=$prefix/$folder
