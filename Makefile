@@ -77,7 +77,7 @@ man: ## man pages and completions into .cache/shipped, as packages install them
 demo: build ## a whole run in a fresh temporary project, with a scripted agent
 	bin/ralph demo
 
-demo-parallel: build ## four scripted agents side by side: a conflict, a bad merge, an agent that is killed
+demo-parallel: build ## four scripted agents side by side: a conflict, a bad merge, a worker that is killed
 	scripts/demo-parallel bin/ralph $(if $(shell command -v tmux),--monitor)
 
 # Without vet and debug symbols, which make check has, a cold start takes a good part less. Built as

@@ -77,7 +77,11 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 		switch {
 		case l.Hello != nil:
 			pack.Reset()
+			before := a.Origin.Host
 			a.Origin.Host = cmp.Or(machine(l.Hello.Host), a.Origin.Host)
+			if !began.IsZero() {
+				emit(note(a.Origin, "the worker on %s no longer answers; the turn begins again on %s", before, a.Origin.Host))
+			}
 			began = time.Now()
 			t.note(*l.Hello, a.Origin.Host)
 			return false, c.send(work, t.Root, p, l.Hello.Has)
@@ -102,8 +106,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 		return turn.Result{}, &FailedError{"the worker failed: " + termtext.Line(end.Error)}
 	}
 	if refused > 0 {
-		emit(state.NewEvent(a.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
-			Text: fmt.Sprintf("the worker sent %d events that are not for it to send; they do not count", refused)}))
+		emit(note(a.Origin, "the worker sent %d events that are not for it to send; they do not count", refused))
 	}
 	if end.Head != "" {
 		late, done := stop.Outlast(ctx)
@@ -132,6 +135,11 @@ func (t Trip) note(h Hello, host string) {
 	if t.Note != nil && h.Note != "" {
 		t.Note(host + ": " + termtext.Line(h.Note))
 	}
+}
+
+// note is an event for people.
+func note(from state.Origin, format string, args ...any) state.Event {
+	return state.NewEvent(from, time.Now(), state.Finding{Source: state.FoundByChecks, Text: fmt.Sprintf(format, args...)})
 }
 
 // take brings the worktree to what the worker left: its HEAD, and the rest as uncommitted changes.

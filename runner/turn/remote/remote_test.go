@@ -185,10 +185,18 @@ func TestSend_anotherWorkerSaysHello_theFirstIsForgotten(t *testing.T) {
 	tip := strings.TrimSpace(f.Git("rev-parse", "HEAD"))
 	again := hello()
 	again.Hello.Host = "build2"
+	var told []string
 	res, err := saying(t, f, hello(), Line{Pack: []byte("half a pa")}, again,
-		Line{End: &End{Result: &turn.Result{V: turn.Version}, Head: tip, Left: tip}}).Send(t.Context(), assignment(), func(state.Event) {})
+		Line{End: &End{Result: &turn.Result{V: turn.Version}, Head: tip, Left: tip}}).Send(t.Context(), assignment(), func(e state.Event) {
+		if found, ok := e.Data.(state.Finding); ok {
+			told = append(told, found.Text)
+		}
+	})
 	if err != nil || res.Origin.Host != "build2" {
 		t.Errorf("%+v: %v", res.Origin, err)
+	}
+	if len(told) != 1 || told[0] != "the worker on build1 no longer answers; the turn begins again on build2" {
+		t.Errorf("told: %q", told)
 	}
 }
 
