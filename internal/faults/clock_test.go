@@ -62,8 +62,8 @@ var shift = func() *int64 {
 }()
 `
 
-// withClock builds ralph, and the programs beside it, as they are, but with a clock that can be set.
-func withClock(t *testing.T, beside ...string) (ralph string) {
+// withClock builds ralph as it is, but with a clock that can be set.
+func withClock(t *testing.T) (ralph string) {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -81,11 +81,7 @@ func withClock(t *testing.T, beside ...string) (ralph string) {
 	overlay, _ := json.Marshal(map[string]any{"Replace": map[string]string{ // strings
 		filepath.Join(lib, "time.go"): f.Path("time.go"), filepath.Join(lib, "shift.go"): f.Path("shift.go")}})
 	f.Write("overlay.json", string(overlay))
-	args := []string{"build", "-overlay", f.Path("overlay.json"), "-o", f.Dir + "/", "ralph/cmd/ralph"}
-	for _, name := range beside {
-		args = append(args, "ralph/cmd/"+name)
-	}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-overlay", f.Path("overlay.json"), "-o", f.Path("ralph"), "ralph/cmd/ralph").CombinedOutput(); err != nil {
 		t.Fatalf("build ralph with a clock: %v\n%s", err, out)
 	}
 	return f.Path("ralph")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,9 +41,10 @@ func (a *actor) offClock() int {
 // The clock of one worker is ten minutes ahead, that of the other one ten minutes behind. Each task lands once, the run
 // waits for a limit by its own clock, and so do its events, its commits and its report.
 func TestFleet_clocksTenMinutesOff_timesAreTheRuns(t *testing.T) {
-	world.Long(t, "programs with a Go library of their own, and a fleet")
-	hub := filepath.Join(filepath.Dir(withClock(t, "ralph-hub")), "ralph-hub")
+	world.Long(t, "a program with a Go library of its own, and a fleet")
+	hub := filepath.Join(filepath.Dir(withClock(t)), "ralph-hub") // it starts the ralph beside it
 	f := newServer(t, "off-clock", 6)
+	f.Do(exec.Command("cp", filepath.Join(world.Programs(t), "ralph-hub"), hub).Run())
 	for i, off := range []time.Duration{10 * time.Minute, -10 * time.Minute} {
 		file := filepath.Join(f.Home, fmt.Sprint("shift", i))
 		f.Do(os.WriteFile(file, binary.NativeEndian.AppendUint64(nil, uint64(int64(off.Seconds()))), 0o600))
