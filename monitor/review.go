@@ -14,6 +14,7 @@ import (
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/monitor/filter"
+	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -165,12 +166,15 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 			all = append(all, outputLines(it.Output[name])...)
 		}
 	}
-	for _, v := range it.Verdicts {
+	for i, said := range state.VerdictLines(it.Verdicts) {
 		role := view.RoleWarning
-		if v.Passes() {
+		switch {
+		case i == len(it.Verdicts): // the score of all, which decides nothing
+			role = view.RoleNote
+		case it.Verdicts[i].Passes():
 			role = view.RoleGood
 		}
-		add(role, "verdict of "+v.Line())
+		add(role, "verdict of "+said)
 	}
 	switch {
 	case len(it.Checks)+len(it.Verdicts) > 0:

@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -108,6 +109,32 @@ func (v Verdict) Line() string {
 		text += ": " + strings.Join(reasons, "; ")
 	}
 	return text
+}
+
+// PanelScore is the score of all reviewers who gave one, by weight, and how many they are. It decides nothing.
+func PanelScore(all []Verdict) (score, of int) {
+	var sum, weight float64
+	for _, v := range all {
+		if v.Verdict != VerdictNone && v.Weight > 0 {
+			sum, weight, of = sum+float64(v.Score)*v.Weight, weight+v.Weight, of+1
+		}
+	}
+	if of == 0 {
+		return 0, 0
+	}
+	return int(math.Round(sum / weight)), of
+}
+
+// VerdictLines are the verdicts of a phase for people, and the score of all if there are several.
+func VerdictLines(all []Verdict) []string {
+	var lines []string
+	for _, v := range all {
+		lines = append(lines, v.Line())
+	}
+	if score, of := PanelScore(all); of > 1 {
+		lines = append(lines, fmt.Sprintf("the panel, by weight: %d of 100", score))
+	}
+	return lines
 }
 
 // Redacted hides what hide finds in the words of the verdict.

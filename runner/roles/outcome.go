@@ -2,7 +2,6 @@ package roles
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -46,12 +45,13 @@ type Outcome struct {
 	Passed  bool
 	Missing []string
 	Score   int // of the panel, by weight
+	Scored  int // of the reviewers gave one
 }
 
 // Settle makes the outcome of the verdicts.
 func Settle(all []state.Verdict) Outcome {
 	o := Outcome{Verdicts: all, Passed: true}
-	var sum, weight float64
+	o.Score, o.Scored = state.PanelScore(all)
 	for _, v := range all {
 		none := v.Verdict == state.VerdictNone
 		if none && !v.Optional {
@@ -60,12 +60,6 @@ func Settle(all []state.Verdict) Outcome {
 		if !none && !v.Optional && !v.Passes() {
 			o.Passed = false
 		}
-		if !none {
-			sum, weight = sum+float64(v.Score)*v.Weight, weight+v.Weight
-		}
-	}
-	if weight > 0 {
-		o.Score = int(math.Round(sum / weight))
 	}
 	return o
 }
@@ -77,7 +71,7 @@ func (o Outcome) Summary() string {
 		names = append(names, v.Short())
 	}
 	text := strings.Join(names, ", ")
-	if len(o.Verdicts) > 1 {
+	if o.Scored > 1 {
 		text += fmt.Sprintf(" (score %d)", o.Score)
 	}
 	return text

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -298,7 +299,7 @@ func TestRow_reviewers_sayWhatTheyThink(t *testing.T) {
 	}{
 		{"review_passed", "✓", "review: qa: pass", []state.Verdict{{Name: "qa", Verdict: state.VerdictPass}}},
 		{"review_refused", "!", "review: Security Auditor: fail, UX Designer: 60 of 100, needs 70",
-			[]state.Verdict{{Name: "Security Auditor", Verdict: state.VerdictFail}, {Name: "UX Designer", Verdict: state.VerdictPass, Score: 60, Threshold: 70}}},
+			[]state.Verdict{{Name: "Security Auditor", Verdict: state.VerdictFail, Weight: 1}, {Name: "UX Designer", Verdict: state.VerdictPass, Score: 60, Threshold: 70, Weight: 3}}},
 	} {
 		m := &view.Model{}
 		all := []state.Payload{state.IterationStart{}}
@@ -314,6 +315,11 @@ func TestRow_reviewers_sayWhatTheyThink(t *testing.T) {
 		m.Status.Verdicts = c.verdicts
 		if text := Text(m, noon, 0); !strings.Contains(text, "\nreview    "+c.verdicts[0].Line()) {
 			t.Errorf("ralph status does not say it:\n%s", text)
+		}
+		score, of := state.PanelScore(c.verdicts)
+		panel := fmt.Sprintf("\n          the panel, by weight: %d of 100", score)
+		if text := Text(m, noon, 0); strings.Contains(text, panel) != (of > 1) {
+			t.Errorf("the score of all in ralph status:\n%s", text)
 		}
 	}
 }

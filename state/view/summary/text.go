@@ -63,8 +63,8 @@ func Text(m *view.Model, now time.Time, width int) string {
 		}
 		row(label(n), view.Join(" ", view.Clock(n.At, now), n.Text))
 	}
-	for i, said := range m.Status.Verdicts { // of the latest phase
-		wrapped([]string{"review", ""}[min(i, 1)], termtext.Line(said.Line()))
+	for i, said := range state.VerdictLines(m.Status.Verdicts) { // of the latest phase
+		wrapped([]string{"review", ""}[min(i, 1)], termtext.Line(said))
 	}
 	for i, line := range ending(v, !m.Active(), min(width, 80)-10) {
 		row([]string{"breaker", "ends when", ""}[min(i, 2)], line)

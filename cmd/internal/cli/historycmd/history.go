@@ -194,8 +194,8 @@ func (a *verbs) iterations(ctx context.Context, run string, asJSON bool) error {
 		if row.Failed != "" {
 			more = append(more, row.Failed)
 		}
-		for _, v := range row.Verdicts {
-			more = append(more, "verdict of "+v.Line())
+		for _, said := range state.VerdictLines(row.Verdicts) {
+			more = append(more, "verdict of "+said)
 		}
 		for _, edit := range row.Edits {
 			more = append(more, "a person edited the plan: "+edit)

@@ -69,8 +69,8 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	d := runData{Summary: summary.Of(m, now), project: f.project, Run: m.Status.RunID, Burn: summary.Burn(m, now),
 		Review: findings(m.Status.Review), Questions: questions(asked), shell: shell{f.board.Actions, f.board.mark}}
 	d.Rows = rowsOf(m, now)
-	for _, said := range m.Status.Verdicts {
-		d.Verdicts = append(d.Verdicts, termtext.Line(said.Line()))
+	for _, said := range state.VerdictLines(m.Status.Verdicts) {
+		d.Verdicts = append(d.Verdicts, termtext.Line(said))
 	}
 	d.MoreAsked = len(asked) - len(d.Questions) + len(m.Status.Review) - len(d.Review)
 	d.trim()
