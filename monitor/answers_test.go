@@ -61,3 +61,10 @@ func TestAnswers_keysRunRalphAnswer(t *testing.T) {
 		t.Errorf("the verbs were %q, want %q", got, want)
 	}
 }
+
+func TestHints_runEndedWithAQuestion_nameTheKeyThatAnswersFirst(t *testing.T) {
+	s, events := sample.States(time.Now())["halted"]()
+	s.Status.Rule = state.RuleQuestion
+	p := openPane(t, sample.New(t, s, events).Dir, [2]int{60, 15})
+	p.shows("\n u answer  l log")
+}

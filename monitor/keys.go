@@ -1,9 +1,11 @@
 package monitor
 
 import (
+	"slices"
 	"strings"
 
 	"ralph/monitor/keys"
+	"ralph/state"
 	"ralph/state/view/summary"
 )
 
@@ -97,7 +99,13 @@ func (u *ui) hints(v summary.Summary) []keys.Hint {
 		if b.short == "abort" && u.awaited() {
 			b.short = "answer"
 		}
-		all = append(all, keys.Hint{Keys: b.keys, Short: b.short, Help: b.help})
+		hint := keys.Hint{Keys: b.keys, Short: b.short, Help: b.help}
+		if b.short == "questions" && len(u.over) == 0 && !v.Alive && u.model.Status.Rule == state.RuleQuestion {
+			hint.Short = "answer" // it is what a person has to do now
+			all = slices.Insert(all, 0, hint)
+			continue
+		}
+		all = append(all, hint)
 	}
 	return all
 }

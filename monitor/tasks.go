@@ -40,7 +40,7 @@ func (u *ui) openTasks() {
 	}
 	u.help = false
 	u.closePage()
-	p := &taskPage{Page: tasks.At(u.model.Status.Task.ID)}
+	p := &taskPage{Page: tasks.Left(u.model.Status.Task.ID)}
 	u.over = []page.Page{p}
 	u.readTasks(p)
 }

@@ -36,7 +36,7 @@ func TestTasks_keysRunVerbsAndActOnlyThere(t *testing.T) {
 	p.shows("t Tasks", "1/3 done", "✓ T1  Set up", "▸ T2  Log in", "enter details", "t back")
 	p.keys("a", "s", "a", "p", "Enter") // abort, skip and pause outside
 	p.shows("task will act soon")
-	p.keys("j", "b", "w", "h", "y", "Enter")
+	p.keys("b", "w", "h", "y", "Enter")
 	p.shows("task will act soon")
 	p.keys("s", "p", "l", "y") // they mean nothing here
 	p.keys("?")
@@ -65,7 +65,7 @@ func TestTasks_movedFast_areMovedInThatOrder(t *testing.T) {
 	p.shows("RUNNING")
 	p.keys("t")
 	p.shows("Log out")
-	p.keys("J", "J", "K")
+	p.keys("g", "J", "J", "K")
 	p.wait("all moves", func(string) bool { return strings.Count(p.called(), "move") == 3 })
 	if got, want := p.called(), "task move --after=T2 -- T1 task move --after=T3 -- T1 task move --before=T3 -- T1"; got != want {
 		t.Errorf("the verbs were %q, want %q", got, want)
@@ -79,11 +79,11 @@ func TestTasks_verbThatFails_isShownInRedUntilItIsRead(t *testing.T) {
 	p.keys("t")
 	p.shows("Log out")
 	p.keys("x", "y")
-	p.shows("task reopen failed: no disk space")
+	p.shows("task done failed: no disk space")
 	p.keys("j", "k")
-	p.shows("task reopen failed")
+	p.shows("task done failed")
 	p.keys("Escape")
-	p.hides("task reopen failed")
+	p.hides("task done failed")
 	p.shows("t Tasks")
 }
 

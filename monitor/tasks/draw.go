@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,7 +107,7 @@ func (p *Page) columnsOf(width int) (k columns) {
 		k.found = 0
 	}
 	if p.quiet && !slices.ContainsFunc(p.all, func(t Task) bool { return t.worker() != "" }) {
-		k.worker = 0
+		k.worker = 0 // they are all of the same agent
 	}
 	return k
 }
@@ -160,6 +161,7 @@ func (p *Page) DrawPanel(c canvas.Canvas, s page.Scene) {
 	if p.choose(s.Model.Status.Task.ID); len(p.shown) == 0 || c.H < 2 {
 		return
 	}
+	p.chooseLeft()
 	k := p.columnsOf(c.W)
 	k.heads(c)
 	c = c.Rows(1, c.H-1)
@@ -210,7 +212,7 @@ func (p *Page) drawList(c canvas.Canvas, now time.Time) {
 func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 	t := &p.all[p.shown[row]]
 	state := p.state(t)
-	mark, tone := summary.TaskMark(state)
+	mark, tone := p.mark(t)
 	style, icon, side := plain, c.Tone(tone), c.Dim()
 	switch {
 	case row == p.selected && !p.quiet:
@@ -228,8 +230,11 @@ func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 		x += min(2*t.Depth, 12)
 	}
 	room := c.W - k.width() - 1
-	x = p.drawName(c.Columns(0, room), x, row, style)
-	more := view.Join(" · ", t.Why, p.about(t))
+	more, named := view.Join(" · ", t.Why, p.about(t)), room
+	if t.Why != "" && !p.quiet {
+		named = max(room*3/5, room-2-termtext.Width(more)) // why it is not done is worth a part of its title
+	}
+	x = p.drawName(c.Columns(0, named), x, row, style)
 	if room-x > 12 && more != "" {
 		c.Text(x+2, 0, side, termtext.Fit(more, room-x-2))
 	}
@@ -245,7 +250,7 @@ func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 		}
 	}
 	k.draw(c, []canvas.Piece{canvas.In(side, tries), canvas.In(side, w.span(now)), canvas.In(side, view.Dollars(w.cost)),
-		canvas.In(alarm, found), canvas.In(side, t.worker())})
+		canvas.In(alarm, found), canvas.In(side, cmp.Or(t.worker(), w.agent))})
 }
 
 // drawName draws id and title from column x; what a search matched is underlined.

@@ -21,6 +21,7 @@ type Page struct {
 	list                 // what is on the screen of them
 	input                // what a person is asked
 	first string         // id of the task to be selected at first; empty: the first one
+	left  bool           // if that one is done, select the first one that is left
 	open  bool           // the selected task is shown alone
 	row   int            // first one of the details
 	quiet bool           // it is a panel: nothing is selected
@@ -57,6 +58,9 @@ func New() *Page { return &Page{} }
 // At returns a page that selects this task first.
 func At(id string) *Page { return &Page{first: id} }
 
+// Left returns a page that selects this task first if it is left to do, else the first one that is.
+func Left(id string) *Page { return &Page{first: id, left: true} }
+
 // Len is how many tasks there are.
 func (p *Page) Len() int { return len(p.all) }
 
@@ -72,6 +76,10 @@ func (p *Page) Load(all []Task) {
 	p.find()
 	p.selected = min(at, max(len(p.shown)-1, 0))
 	p.choose(id)
+	if p.left {
+		p.left = false
+		p.chooseLeft()
+	}
 	if len(all) == 0 {
 		p.open = false
 	}
@@ -106,6 +114,14 @@ func (p *Page) choose(id string) {
 		if row := slices.Index(p.shown, i); row >= 0 {
 			p.selected = row
 		}
+	}
+}
+
+// chooseLeft selects the first task that is left to do, unless the selected one is.
+func (p *Page) chooseLeft() {
+	left := func(i int) bool { return p.all[i].pending() && !p.all[i].Optional }
+	if t := p.task(); t != nil && !t.pending() {
+		p.selected = max(slices.IndexFunc(p.shown, left), 0)
 	}
 }
 

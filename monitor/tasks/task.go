@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -88,6 +89,7 @@ type work struct {
 	turns   []int // indexes of its iterations
 	seconds float64
 	cost    float64
+	agent   string    // of the latest turn
 	found   int       // findings
 	since   time.Time // of the turn that runs; zero: none
 }
@@ -116,6 +118,7 @@ func worked(r *view.Run) map[string]work {
 		w.seconds += it.Seconds
 		w.cost += it.CostUSD
 		w.found += it.Found
+		w.agent = cmp.Or(it.Agent, w.agent)
 		if it.Running() {
 			w.since = it.StartedAt
 		}
@@ -132,6 +135,15 @@ func (p *Page) state(t *Task) string {
 	return t.State
 }
 
+// mark is the mark of a task; one that is open and cannot be worked on looks blocked.
+func (p *Page) mark(t *Task) (mark string, tone summary.Tone) {
+	state := p.state(t)
+	if state == "open" && t.Why != "" {
+		state = "blocked"
+	}
+	return summary.TaskMark(state)
+}
+
 // text is a line of the details.
 type text struct {
 	text string
@@ -143,7 +155,7 @@ type text struct {
 // details says all that is known about a task.
 func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
 	state := p.state(t)
-	mark, tone := summary.TaskMark(state)
+	mark, tone := p.mark(t)
 	all = append(all, text{text: t.name, bold: true},
 		text{text: view.Join(" · ", mark+" "+state, t.Why, p.about(t)), tone: tone})
 	place := t.File
@@ -152,7 +164,7 @@ func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
 	}
 	for _, field := range []struct{ name, value string }{
 		{"category", t.Category}, {"section", t.Section}, {"tags", strings.Join(t.Tags, ", ")},
-		{"needs", strings.Join(t.DependsOn, ", ")}, {"agent", t.workerFrom()}, {"place", place},
+		{"needs", strings.Join(t.DependsOn, ", ")}, {"agent", cmp.Or(t.workerFrom(), p.work[t.ID].agent)}, {"place", place},
 	} {
 		if field.value != "" {
 			all = append(all, text{text: fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)), dim: true})

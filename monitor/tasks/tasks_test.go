@@ -182,6 +182,44 @@ func TestAt_selectsThatTaskFirst(t *testing.T) {
 	}
 }
 
+func TestLeft_selectsWhatIsLeftToDo(t *testing.T) {
+	for id, want := range map[string]string{"T3": "T3", "T1": "T2", "gone": "T2", "": "T2", "0a1b2c3d": "T2"} {
+		p := Left(id)
+		p.Load(plan())
+		if got := p.chosen(); got != want {
+			t.Errorf("%q: %q is selected, want %q", id, got, want)
+		}
+	}
+	p := Left("T1")
+	p.Load(plan()[:1])
+	if got := p.chosen(); got != "T1" {
+		t.Errorf("nothing is left: %q is selected", got)
+	}
+}
+
+func TestDraw_taskThatCannotBeDone_saysWhyInAnyWidth(t *testing.T) {
+	p := New()
+	p.Load([]Task{{ID: "T1", Title: "Round as the accountants do, half to even, on each page of the report", State: "open",
+		Why: "required check failed: test, after 4 tries"}, {ID: "T2", Title: "Print", State: "open"}})
+	for _, size := range [][2]int{{60, 12}, {80, 21}, {120, 37}, {200, 47}} {
+		if screen := drawn(t, p, &view.Model{}, size); !strings.Contains(screen, "⊘ T1  Round as the") || !strings.Contains(screen, "required check") ||
+			!strings.Contains(screen, "○ T2  Print") {
+			t.Errorf("%v:\n%s", size, screen)
+		}
+	}
+}
+
+func TestDraw_agentThatWorked_isNamed(t *testing.T) {
+	m := &view.Model{Run: view.Run{Iterations: []view.Iteration{{Number: 1, TaskID: "T1", Call: view.Call{Agent: "claude"}},
+		{Number: 2, TaskID: "T1", Call: view.Call{Agent: "codex gpt-5"}}}}}
+	p := New()
+	p.Load([]Task{{ID: "T1", Title: "Set up", State: "done"}, {ID: "T2", Title: "Log in", State: "open", Agent: "amp"}})
+	screen := drawn(t, p, m, [2]int{200, 47})
+	if !strings.Contains(screen, "2×                   codex gpt-5") || !strings.Contains(screen, " amp ") {
+		t.Error(screen)
+	}
+}
+
 func TestDraw_showsStateWorkAndWhy(t *testing.T) {
 	p := New()
 	p.Load(plan())

@@ -40,6 +40,7 @@ type Iteration struct {
 // Call is what the calls of the agent in an iteration came to.
 type Call struct {
 	Outcome string      `json:"outcome"`          // class of the latest one
+	Agent   string      `json:"agent,omitempty"`  // with its model; empty: not known
 	Failed  string      `json:"failed,omitempty"` // why that one went wrong, in words; empty: it did not
 	Cut     string      `json:"cut,omitempty"`    // skip or abort: a person ended it
 	Says    string      `json:"says,omitempty"`   // STATUS of the agent's status block
@@ -135,6 +136,7 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless(Developer,
 		e.Role), nil
 	it.Tries++
+	it.Agent = Join(" ", d.Agent, d.Model)
 	it.Ended, it.CutOff, it.Checks, it.Output = time.Time{}, false, nil, nil // findings stay, as do the changes that caused them
 	r.called(e, it)
 	if d.Agent != "" {
