@@ -75,6 +75,7 @@ case ${1:-} in
 "") ;;
 --uninstall)
 	! foreign || fail "$prefix/bin/ralph is another program, and was left alone"
+	trap '' INT TERM HUP # all of it, or nothing
 	files | while read -r file; do rm -f "$prefix/$file"; done
 	for folder in $folders; do (cd "$prefix" && rmdir -p "$folder") 2>/dev/null || true; done # those that are empty
 	echo "removed ralph from $prefix"

@@ -174,6 +174,21 @@ func TestInstall_interruptedAtTheEnd_isComplete(t *testing.T) {
 	}
 }
 
+func TestInstall_uninstallInterrupted_isComplete(t *testing.T) {
+	s := newSite(t)
+	if out, ok := s.install(0); !ok {
+		t.Fatal(out)
+	}
+	s.write("fake/rm", "#!/bin/sh\nkill -INT $PPID $(ps -o ppid= $PPID)\nexec /bin/rm \"$@\"\n", 0o755)
+	s.env = []string{"--uninstall"}
+	if out, ok := s.install(0, "PATH="+s.home+"/fake:"+os.Getenv("PATH")); !ok || out != "removed ralph from "+s.home+"/.local\n" {
+		t.Error(ok, out)
+	}
+	if left, err := exec.Command("find", s.home+"/.local", "-type", "f").Output(); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %s", err, left)
+	}
+}
+
 func TestInstall_whatFails_isOneLineAndChangesNothing(t *testing.T) {
 	archive := fmt.Sprintf("ralph_1.2.3_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
 	for _, c := range []struct {

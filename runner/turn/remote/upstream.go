@@ -105,16 +105,16 @@ func (u *Upstream) checkAddress() error {
 // control is true for what no address has: control characters and spaces.
 func control(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// withoutCredentials is an address without a password. In one of the web, the name may be a token.
+// withoutCredentials is an address without a password. In one of the web, the name may be a token. A password that is
+// not escaped as it should be works for git, so that the address is not parsed.
 func withoutCredentials(address string) string {
-	a, err := url.Parse(address)
-	if err != nil || a.User == nil {
+	scheme, rest, _ := strings.Cut(address, "://")
+	at := strings.LastIndexByte(rest[:strings.IndexByte(rest+"/", '/')], '@')
+	if at < 0 {
 		return address
 	}
-	if name := a.User.Username(); a.Scheme == "ssh" && name != "" {
-		a.User = url.User(name)
-	} else {
-		a.User = nil
+	if name, _, _ := strings.Cut(rest[:at], ":"); scheme == "ssh" && name != "" {
+		return scheme + "://" + name + rest[at:]
 	}
-	return a.String()
+	return scheme + "://" + rest[at+1:]
 }

@@ -62,7 +62,7 @@ func TestFindUpstream_ofABranch(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for address, want := range map[string]string{"https://token@h/p": "https://h/p", "ssh://git:x@h/p": "ssh://git@h/p", "git@h:p": "git@h:p",
-		"https://h/p": "https://h/p"} {
+		"https://h/p": "https://h/p", "https://me:100%@h/p": "https://h/p", "https://me:a#b@h/p@1": "https://h/p@1"} {
 		if got := withoutCredentials(address); got != want {
 			t.Errorf("%q: %q", address, got)
 		}
