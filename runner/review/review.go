@@ -108,9 +108,14 @@ func (b *Book) Judged(t task.Task, o roles.Outcome) {
 		b.closed = append(b.closed, j.Finding)
 		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool { return i.Text == j.Finding })
 	}
+	of := func(name string) string { return fmt.Sprintf("the reviewer %s gave no verdict on %q", name, t.Title) }
+	for _, v := range o.Verdicts { // of now, not of an earlier review
+		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
+			return i.Name == NoVerdict && i.Task == t.ID && i.Text == of(v.Name)
+		})
+	}
 	for _, name := range o.Missing {
-		b.Items = append(b.Items, state.ReviewItem{Name: NoVerdict, Task: t.ID, Show: "ralph iterations",
-			Text: fmt.Sprintf("the reviewer %s gave no verdict on %q", name, t.Title)})
+		b.Items = append(b.Items, state.ReviewItem{Name: NoVerdict, Task: t.ID, Show: "ralph iterations", Text: of(name)})
 	}
 }
 
