@@ -155,22 +155,23 @@ func (t *client) claimed(m *nats.Msg) {
 		t.over(fmt.Errorf("listen to the worker: %w", err))
 		return
 	}
-	t.dismiss()
+	t.dismiss("the run has given this worker up")
 	t.subs, t.session, t.link, t.missed = []*nats.Subscription{out, lost}, c.Session, l, 0
 	_ = m.Respond([]byte(yes))
 	_ = l.Send(link.Frame{Data: t.first}) // never waits: the link is new
 	go t.write(c.Session, l)
 }
 
-// dismiss ends the session of the worker, if there is one. The lock is held.
-func (t *client) dismiss() {
+// dismiss ends the session of the worker, if there is one. why says that its result is discarded; empty: the run has
+// heard enough. The lock is held.
+func (t *client) dismiss(why string) {
 	if t.link == nil {
 		return
 	}
 	for _, s := range t.subs {
 		_ = s.Unsubscribe()
 	}
-	_ = t.link.Send(link.Frame{End: true})
+	_ = t.link.Send(link.Frame{End: true, Why: why})
 	t.link.Close()
 }
 
@@ -178,7 +179,7 @@ func (t *client) dismiss() {
 func (t *client) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.dismiss()
+	t.dismiss("")
 	_ = t.conn.FlushTimeout(beatEvery)
 }
 

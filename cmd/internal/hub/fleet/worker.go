@@ -228,7 +228,7 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 	_ = inR.Close()
 	s.end(ctx, why)
 	_ = m.Ack()
-	if err := context.Cause(ctx); err != nil && !s.link.Settled() {
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, errEnded) {
 		why = fmt.Sprintf("%s; results discarded so far: %d", cmp.Or(why, err.Error()), w.discarded.Add(1))
 	}
 	w.Log("turn %s is over: %s", s.id, cmp.Or(why, "done"))
@@ -246,6 +246,9 @@ func (w *worker) program(ctx context.Context, in io.Reader, say func([]byte)) (w
 	}
 	return ""
 }
+
+// errEnded is why a session ends whose run has heard enough.
+var errEnded = errors.New("the run has ended the turn")
 
 // session is a turn that this worker carries out.
 type session struct {
@@ -282,7 +285,10 @@ func (s *session) hear(ctx context.Context, to *io.PipeWriter, end context.Cance
 			return
 		case f := <-s.link.Queue:
 			if f.End {
-				end(errors.New("the run has ended the turn"))
+				if f.Why != "" {
+					end(errors.New(f.Why))
+				}
+				end(errEnded)
 				return
 			}
 			_, _ = to.Write(f.Data)
