@@ -3,6 +3,7 @@ package lessons
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -86,7 +87,7 @@ func (b *Book) Learn(res turn.Result, now time.Time) ([]state.Finding, error) {
 	if b.project == "" || !res.Call.Made {
 		return nil, nil
 	}
-	id, files := res.Task.ID, res.Work.Change.Files
+	id, files := res.Task.ID, b.worth(res)
 	b.touched[id] = append(b.touched[id], files...)
 	if blocking := res.Proof.Report.Blocking(); len(blocking) > 0 {
 		b.failed[id] = fmt.Sprintf("%s failed with: %s", blocking[0].Name, blocking[0].FirstLine())
@@ -118,9 +119,7 @@ func (b *Book) Learn(res turn.Result, now time.Time) ([]state.Finding, error) {
 		add(text, memory.Pattern)
 	}
 	if failure := b.failed[id]; failure != "" && res.Proof.Report.Results != nil && len(files) > 0 {
-		if named := worth(files); len(named) > 0 {
-			add(failure+"; it passed after a change of "+strings.Join(named[:min(len(named), 3)], ", "), memory.Failure)
-		}
+		add(failure+"; it passed after a change of "+strings.Join(files[:min(len(files), 3)], ", "), memory.Failure)
 	}
 	delete(b.failed, id)
 	if len(b.all) == 0 && len(was) == 0 {
@@ -131,10 +130,17 @@ func (b *Book) Learn(res turn.Result, now time.Time) ([]state.Finding, error) {
 	return refused, err
 }
 
-// worth leaves out the files that no lesson may name, such as the plan: a task that is
-// done is ticked there, and that is not why its check passes.
-func worth(files []string) []string {
-	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return memory.Refuse(f) != "" })
+// worth are the changed files that a lesson can be about: not the plan, where each task that is done is ticked,
+// nor the files where progress and lessons are noted, nor a name that no lesson may have.
+func (b *Book) worth(res turn.Result) []string {
+	plan := res.Proof.After.List.Path
+	if rel, err := filepath.Rel(b.project, plan); err == nil && filepath.IsAbs(plan) {
+		plan = rel
+	}
+	plan = filepath.ToSlash(plan)
+	return slices.DeleteFunc(slices.Clone(res.Work.Change.Files), func(f string) bool {
+		return f == plan || strings.HasPrefix(f, plan+"/") || f == memoryFile || slices.Contains(progressFiles(), f) || memory.Refuse(f) != ""
+	})
 }
 
 // evidence says why a turn was believed.
