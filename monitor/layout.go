@@ -1,5 +1,7 @@
 package monitor
 
+import "ralph/state/view/summary"
+
 // panel is a part of the screen. Its number is the key that shows it alone.
 type panel int
 
@@ -67,7 +69,10 @@ const (
 )
 
 // contents is what the sizes of the panels depend on.
-type contents struct{ gauges, iterations, checks, notes, slots, tasks int }
+type contents struct {
+	gauges, iterations, checks, notes, slots, tasks int
+	ends                                            []summary.End
+}
 
 // more is how many rows the plan needs for turns side by side, besides the first.
 func (in contents) more(most int) int { return max(min(in.slots-1, most), 0) }
@@ -145,6 +150,7 @@ func beside(w, h int, in contents) []rect {
 	if h >= 32 {
 		usage, proof, ends = usage+4, 8, 5
 	}
+	ends = min(ends, 2+flowRows(in.ends, left-2)) // the breaker's reason has a row
 	for _, p := range []rect{{panelPlan, 0, 0, left, 3 + in.more(h/6) + in.listed(h)}, {panelUsage, 0, 0, left, usage},
 		{panelEnds, 0, 0, left, ends}} {
 		p.y = y

@@ -216,10 +216,7 @@ func drawPlot(c canvas.Canvas, r *view.Run) {
 // breaker's reason has a row of its own if there is room.
 func drawEnds(c canvas.Canvas, v summary.Summary) {
 	b := v.Breaker
-	all := v.Ends
-	if len(all) == 0 { // no run yet, or one of an older ralph
-		all = []summary.End{{Text: b.Counters}}
-	}
+	all := boundsOf(v)
 	state := "breaker " + b.State
 	if c.H == 1 {
 		x := 1
@@ -237,6 +234,27 @@ func drawEnds(c canvas.Canvas, v summary.Summary) {
 		c = c.Rows(1, c.H-1)
 	}
 	drawFlow(c.Columns(1, c.W-1), all)
+}
+
+// boundsOf are the bounds that end the run.
+func boundsOf(v summary.Summary) []summary.End {
+	if len(v.Ends) == 0 { // no run yet, or one of an older ralph
+		return []summary.End{{Text: v.Breaker.Counters}}
+	}
+	return v.Ends
+}
+
+// flowRows is how many rows drawFlow fills.
+func flowRows(all []summary.End, width int) int {
+	x, rows := 0, min(len(all), 1)
+	for _, e := range all {
+		w := termtext.Width(e.Text)
+		if x > 0 && x+3+w > width-1 {
+			x, rows = 0, rows+1
+		}
+		x += w + 3*min(x, 1)
+	}
+	return rows
 }
 
 // drawFlow draws bounds one after the other, and leaves out what does not fit.

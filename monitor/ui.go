@@ -172,7 +172,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 		alone = panelLog
 	}
 	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes),
-		len(v.Plan.Slots), u.panelTasks(w, h)})
+		len(v.Plan.Slots), u.panelTasks(w, h), boundsOf(v)})
 	for _, p := range u.places {
 		u.drawPanel(c.Rows(p.y, p.h).Columns(p.x, p.w), p.panel, v)
 		if p.panel == panelLog && p.x > 0 {

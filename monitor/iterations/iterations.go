@@ -87,6 +87,9 @@ func At(r *view.Run, selected, row int) int {
 // A row shows at least minTitle cells of its task's title if the title has minTitled cells or more.
 const minTitle, minTitled = 14, 28
 
+// In less room a short outcome, such as "done", leaves its details to a title of at least minShort cells.
+const minShort = 8
+
 func draw(c canvas.Canvas, r summary.IterationRow, selected bool) {
 	style, mark := tcell.StyleDefault, c.Tone(r.Tone)
 	if selected {
@@ -120,6 +123,9 @@ func draw(c canvas.Canvas, r summary.IterationRow, selected bool) {
 	if r.Title != "" && room >= minTitled {
 		title := termtext.Fit(r.Title, max(room-termtext.Width(text)-3, minTitle))
 		text = title + " · " + text
+	}
+	if word, _, cut := strings.Cut(r.Text, ", "); r.Title != "" && room < minTitled && cut && room-termtext.Width(word)-3 >= minShort {
+		text = termtext.Fit(r.Title, room-termtext.Width(word)-3) + " · " + word
 	}
 	c.Text(x, 0, style, termtext.Fit(text, room))
 }

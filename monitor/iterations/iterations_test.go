@@ -84,6 +84,15 @@ func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
 	}
 }
 
+func TestDraw_narrowRows_haveTheTitleBesideAShortOutcome(t *testing.T) {
+	rows := drawn(t, model(), Look{}, [2]int{42, 8})
+	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  required check", 5: "1 ✓       5s  Add cursors · done"} {
+		if !strings.Contains(rows[y], want) {
+			t.Errorf("row %d is %q, want %q", y, rows[y], want)
+		}
+	}
+}
+
 func TestMove_goesByRows(t *testing.T) {
 	m := model()
 	for _, c := range []struct{ from, by, want int }{{0, 1, 1}, {2, 1, 3}, {3, 1, 11}, {11, -1, 3}, {7, 1, 11}, {0, -1, 0}, {0, 99, 11}} {

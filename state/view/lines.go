@@ -2,7 +2,10 @@ package view
 
 import (
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"ralph/logs/termtext"
@@ -163,11 +166,19 @@ type Log struct {
 	iteration int
 	title     string
 	decision  state.Decision // the latest
-	open      map[int]bool   // iterations that have begun and not ended; Marked only
+	open      map[int]bool   // iterations that have begun and not ended
 }
 
 // Lines formats the next event.
-func (l *Log) Lines(e state.Event) []Line { return l.below(e, l.lines(e)) }
+func (l *Log) Lines(e state.Event) []Line {
+	all := l.below(e, l.lines(e))
+	if of := l.iterationPrefix(e); of != "" {
+		for i := range all {
+			all[i].Text = of + all[i].Text
+		}
+	}
+	return all
+}
 
 // below puts a line that names the call above an answer that does not follow its call: tools
 // that run side by side answer in any order.
@@ -261,11 +272,10 @@ func (l *Log) iterationPrefix(e state.Event) string {
 	case state.RunStart:
 		l.open = nil
 	case state.IterationStart:
-		if l.open == nil {
-			l.open = map[int]bool{}
-		}
-		l.open[e.Iteration] = true
+		l.opens(e.Iteration)
 		return ""
+	case state.Text, state.Tool: // it may have begun before the log that is shown
+		l.opens(e.Iteration)
 	case state.IterationEnd:
 		delete(l.open, e.Iteration)
 		return ""
@@ -274,6 +284,13 @@ func (l *Log) iterationPrefix(e state.Event) string {
 		return ""
 	}
 	return fmt.Sprintf("[%d] ", e.Iteration)
+}
+
+func (l *Log) opens(n int) {
+	if l.open == nil {
+		l.open = map[int]bool{}
+	}
+	l.open[n] = true
 }
 
 // mark returns the prefix of a line. number is its index in the event.
@@ -295,4 +312,21 @@ func mark(k state.Kind, l Line, number int) string {
 		return "  "
 	}
 	return "= "
+}
+
+// slotPath begins a path in a worktree of a run's turns (runner/slots).
+var slotPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/[^\s"'` + "`" + `]*?/slots/[^/\s]+-[0-9a-f]{8}/\d+/[^/\n]+/`)
+})
+
+// Within makes the paths in text relative to dir, the project; also those in worktrees of turns side by side.
+func Within(dir, text string) string {
+	if dir == "" || dir == string(filepath.Separator) {
+		return text
+	}
+	text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+	if strings.Contains(text, "/slots/") {
+		text = slotPath().ReplaceAllString(text, "")
+	}
+	return text
 }

@@ -305,6 +305,39 @@ func TestLines_textWithTabs_isWhole(t *testing.T) {
 	}
 }
 
+func TestLines_turnsSideBySide_eachLineNamesItsIteration(t *testing.T) {
+	var l view.Log
+	var got []string
+	event := func(n int, d state.Payload) {
+		for _, line := range l.Lines(state.Event{Kind: d.Kind(), Origin: state.Origin{Iteration: n, Role: view.Developer}, Data: d}) {
+			got = append(got, line.Text)
+		}
+	}
+	event(1, state.Text{Text: "began before the log"})
+	event(2, state.IterationStart{Title: "b"})
+	event(1, state.Text{Text: "one\ntwo"})
+	event(2, state.Tool{Name: "Read", Arg: "a"})
+	event(1, state.IterationEnd{})
+	event(2, state.Text{Text: "alone again"})
+	want := "began before the log|iteration 2 · b|[1] one|[1] two|[2] Read a|iteration 1 ended · no files changed|alone again"
+	if text := strings.Join(got, "|"); text != want {
+		t.Errorf("%q\nwant %q", text, want)
+	}
+}
+
+func TestWithin_worktreeOfASlot_isThePlaceInTheProject(t *testing.T) {
+	for text, want := range map[string]string{
+		"Write /home/me/.cache/ralph/slots/shop-a6cf299d/1/shop/src/a.go": "Write src/a.go",
+		"The file /c/ralph/slots/shop-a6cf299d/12/shop/a.go has been":     "The file a.go has been",
+		"cd /p && cat /p/x":        "cd /p && cat x",
+		"/ralph/slots/ is no path": "/ralph/slots/ is no path",
+	} {
+		if got := view.Within("/p", text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestMarked_turnsSideBySide_eachLineNamesItsIteration(t *testing.T) {
 	var l view.Log
 	var got []string

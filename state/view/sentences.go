@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -147,14 +146,6 @@ func one(r Role, text string) []entry { return []entry{{r, text, 1}} }
 
 func toolText(t state.Tool, dir string) string {
 	return Join(" ", t.Name, Within(dir, t.Arg))
-}
-
-// Within makes the paths in text relative to dir, the project.
-func Within(dir, text string) string {
-	if dir == "" || dir == string(filepath.Separator) {
-		return text
-	}
-	return strings.ReplaceAll(text, dir+string(filepath.Separator), "")
 }
 
 func orElse(text, other string) string { return cmp.Or(strings.TrimSpace(text), other) }

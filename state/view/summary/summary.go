@@ -124,7 +124,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
 	if active {
-		v.Plan.Slots = slots(st.Slots, now)
+		v.Plan.Slots = slots(m.Dir, st.Slots, now)
 		v.Plan.Fleet = fleet(st.Fleet)
 	}
 	v.Ends = ends(m, now)
@@ -264,14 +264,14 @@ func doing(m *view.Model, now time.Time) string {
 		what = "looking at the changes"
 	case what != phaseAgent:
 	case tool != nil && tool.Busy:
-		what = lineOf(" ", tool.Name, tool.Arg)
+		what = view.Within(m.Dir, lineOf(" ", tool.Name, tool.Arg))
 	case st.LastTool != "":
-		what = "after " + termtext.Line(st.LastTool)
+		what = "after " + view.Within(m.Dir, termtext.Line(st.LastTool))
 	default:
 		what = "the agent is working"
 	}
 	agents, since, file := "", "", ""
-	if st.Phase == phaseAgent && m.Run.File != "" && !strings.Contains(what, m.Run.File) {
+	if st.Phase == phaseAgent && m.Run.File != "" && !strings.Contains(what, view.Within(m.Dir, m.Run.File)) {
 		file = "file " + termtext.Line(m.Run.File)
 	}
 	if n := len(m.Run.SubAgents); n > 0 && st.Phase == phaseAgent {
@@ -299,7 +299,7 @@ func waiting(w view.Wait, now time.Time) string {
 }
 
 // slots says what each of the turns side by side is doing.
-func slots(all []state.SlotStatus, now time.Time) (lines []string) {
+func slots(dir string, all []state.SlotStatus, now time.Time) (lines []string) {
 	for _, s := range all {
 		took := ""
 		if !s.Since.IsZero() {
@@ -311,7 +311,7 @@ func slots(all []state.SlotStatus, now time.Time) (lines []string) {
 		}
 		// The title is the longest part, so what a narrow screen must show comes before it.
 		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase), on),
-			taskName(s.TaskID, s.Title), "iteration "+strconv.Itoa(s.Iteration), termtext.Line(s.LastTool)))
+			taskName(s.TaskID, s.Title), "iteration "+strconv.Itoa(s.Iteration), view.Within(dir, termtext.Line(s.LastTool))))
 	}
 	return lines
 }
