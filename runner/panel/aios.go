@@ -121,6 +121,9 @@ func merge(v *state.Verdict, gate []byte) {
 		v.Score, v.Why = map[string]int{state.VerdictPass: 100}[verdict], ""
 	}
 	for _, r := range v.Reasons {
+		if r.Text == roles.NoReason && len(reasons) > 0 {
+			continue
+		}
 		if !slices.ContainsFunc(reasons, func(o state.Reason) bool { return o.Text == r.Text }) {
 			reasons = append(reasons, r)
 		}

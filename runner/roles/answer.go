@@ -19,6 +19,9 @@ const (
 	maxAnswers = 1000 // places where one may begin
 )
 
+// NoReason stands for the reasons of a reviewer that gave none.
+const NoReason = "the reviewer gave no reason"
+
 // answer is the form of an answer.
 type answer struct {
 	Nonce    string   `json:"nonce"`
@@ -70,7 +73,7 @@ func (r Reviewer) Read(final, nonce string, findings []string) (state.Verdict, e
 		}
 	}
 	if v.Verdict != state.VerdictPass && len(v.Reasons) == 0 {
-		v.Reasons = []state.Reason{{Text: "the reviewer gave no reason"}}
+		v.Reasons = []state.Reason{{Text: NoReason}}
 	}
 	if v.Verdict == state.VerdictPass && v.Score < v.Threshold && len(v.Reasons) == 0 {
 		v.Reasons = []state.Reason{{Text: fmt.Sprintf("the score %d is below %d", v.Score, v.Threshold)}}
