@@ -51,7 +51,7 @@ func Points() []Row {
 		{Point: PreTask, When: "before the first attempt at a task", Veto: vetoTask},
 		{Point: PreIteration, When: "before each iteration", Veto: vetoTask},
 		{Point: PreCommit, When: "before ralph commits what the agent left uncommitted", Veto: vetoCommit, Turn: true},
-		{Point: PreMerge, When: "before the commit of a task goes into the merge queue (only with PARALLEL or ISOLATE)",
+		{Point: PreMerge, When: "before the commit of a task goes into the merge queue (only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)",
 			Veto: vetoMerge, Turn: true},
 		{Point: OnError, When: "an agent call failed (a failed check does not count)", Turn: true},
 		{Point: OnLimit, When: "an agent hit its usage limit", Turn: true},
@@ -59,7 +59,7 @@ func Points() []Row {
 		{Point: OnStoryComplete, When: "a task is done, and no check has reopened it", Turn: true},
 		{Point: PostTask, When: "a task is done or was put aside", Turn: true},
 		{Point: PostIteration, When: "after each iteration", Turn: true},
-		{Point: PostMerge, When: "the commit of a task has landed (only with PARALLEL or ISOLATE)", Turn: true},
+		{Point: PostMerge, When: "the commit of a task has landed (only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)", Turn: true},
 		{Point: OnComplete, When: "the run ends with exit code 0"},
 		{Point: OnHalt, When: "the run ends with any other exit code"},
 	}

@@ -83,7 +83,7 @@ func Read(name, dir string, option func(string) string) (Project, error) {
 			continue
 		}
 		if key := option(pair.name); p.Own && key != "" && find(t.rows(), pair.name) < 0 {
-			p.Settings = append(p.Settings, Setting{key, pair.value, pair.name})
+			p.add(Setting{key, pair.value, pair.name})
 			continue
 		}
 		if err := p.take(t.rows(), pair); err != nil {
@@ -119,15 +119,21 @@ func (p *Project) take(rows []Row, s pair) error {
 			return fmt.Errorf("%s %q: %w", s.name, s.value, err)
 		}
 	}
-	if value != "" && !p.has(row.Ours) {
-		p.Settings = append(p.Settings, Setting{row.Ours, value, s.name})
+	if value != "" {
+		p.add(Setting{row.Ours, value, s.name})
 	}
 	return nil
 }
 
-// has reports whether an option has a value: of several names for one thing the first counts.
-func (p *Project) has(key string) bool {
-	return slices.ContainsFunc(p.Settings, func(s Setting) bool { return s.Key == key })
+// add adds a setting. Of several names for one thing the first counts; in .ralphrc, the name of the option does.
+func (p *Project) add(s Setting) {
+	same := func(o Setting) bool { return o.Key == s.Key }
+	if p.Own && s.From == s.Key {
+		p.Settings = slices.DeleteFunc(p.Settings, same)
+	}
+	if !slices.ContainsFunc(p.Settings, same) {
+		p.Settings = append(p.Settings, s)
+	}
 }
 
 // first returns the first of the names that is a file below dir; empty: none is.

@@ -59,6 +59,10 @@ WHAT=1
 			Left: []Left{{"PROJECT_NAME", "the name of the folder"}, {"SANDBOX_E2B_TEMPLATE", "there is no sandbox in a cloud"},
 				{"RALPH_SHELL_INIT_FILE", "start ralph in a shell that has read it"},
 				{"GITHUB_ISSUE", "`ralph import` reads issues; ralph writes none"}, {"WHAT", "ralph does not know it"}}}},
+		{"ralph-claude-code", "-- .ralph/PROMPT.md --\nx\n-- .ralph/fix_plan.md --\n- [ ] x\n-- .ralphrc --\nCLAUDE_MODEL=opus\nMODEL=sonnet\n" +
+			"CLAUDE_TIMEOUT_MINUTES=20\nAGENT_TIMEOUT_MINUTES=30\nCLAUDE_USE_CONTINUE=true\nSESSION_CONTINUITY=false\n", Project{Prompt: ".ralph/PROMPT.md", Plan: ".ralph/fix_plan.md", Own: true,
+			Settings: []Setting{{"MODEL", "sonnet", "MODEL"}, {"CLAUDE_TIMEOUT_MINUTES", "20", "CLAUDE_TIMEOUT_MINUTES"},
+				{"SESSION_CONTINUITY", "false", "SESSION_CONTINUITY"}}}},
 		{"ralph-claude-code", "-- PROMPT.md --\nx\n-- @fix_plan.md --\n- [ ] x\n", Project{Prompt: "PROMPT.md", Plan: "@fix_plan.md"}},
 		{"ralphex", `
 -- .ralphex/config --
@@ -141,7 +145,8 @@ x
 				Left: []Left{{"--dangerously-skip-permissions, --dangerously-allow-all",
 					"here ALLOWED_TOOLS says what the agent may do; all of it with PERMISSION_MODE=bypass"}}}},
 	} {
-		got, err := Read(c.tool, project(t, c.files), func(name string) string { return map[string]string{"TEST_COMMAND": name}[name] })
+		options := map[string]string{"TEST_COMMAND": "TEST_COMMAND", "MODEL": "MODEL", "AGENT_TIMEOUT_MINUTES": "CLAUDE_TIMEOUT_MINUTES"}
+		got, err := Read(c.tool, project(t, c.files), func(name string) string { return options[name] })
 		if err != nil {
 			t.Errorf("%s: %v", c.tool, err)
 		}
