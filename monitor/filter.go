@@ -1,6 +1,8 @@
 package monitor
 
 import (
+	"strings"
+
 	"ralph/logs/termtext"
 	"ralph/monitor/filter"
 	"ralph/monitor/keys"
@@ -20,6 +22,9 @@ func (u *ui) openFiltered(typed string) {
 	if err != nil {
 		u.say("%s", err.Error())
 		return
+	}
+	if name, ok := strings.CutPrefix(f.Name, "task "); ok {
+		f = filter.OfTask(name, u.taskNamed(name))
 	}
 	u.closePage()
 	p := &reading{logView: newLogView(), filter: &f, told: view.Log{LineOptions: u.lines.LineOptions}, busy: true}
@@ -43,6 +48,21 @@ func (u *ui) openFiltered(typed string) {
 			p.search(-1)
 		}
 	}()
+}
+
+// taskNamed is the id of the task that has it, else of the latest one with this text in its title: most plans
+// show no ids. u is locked.
+func (u *ui) taskNamed(text string) string {
+	id, all := text, u.model.Run.Iterations
+	for i := range all {
+		switch it := &all[i]; {
+		case it.TaskID == text:
+			return text
+		case strings.Contains(strings.ToLower(it.Task), strings.ToLower(text)):
+			id = it.TaskID
+		}
+	}
+	return id
 }
 
 // renewFiltered adds what has happened to a filtered log. u is locked.

@@ -34,6 +34,38 @@ func named() []struct {
 	}
 }
 
+// verb is a verb of ralph that the palette runs. Those that need a living run act on it; the others print.
+type verb struct {
+	name, help string
+	alive      bool
+}
+
+// verbs are those without a key.
+func verbs() []verb {
+	return []verb{
+		{"stop", "end the run after this iteration", true},
+		{"report", "the results of the run on one page", false},
+		{"accept", "accept what the run left for your review; asks first", false},
+		{"check", "run the project's checks once", false},
+		{"learn", "what earlier iterations learned", false},
+		{"runs", "the runs of this project", false},
+		{"doctor", "check that ralph can run here", false},
+		{"config", "every option with its value and source", false},
+	}
+}
+
+// runChosen runs a verb that was chosen in the palette.
+func (u *ui) runChosen(name string) {
+	for _, v := range verbs() {
+		if v.name == name && v.alive {
+			defer u.lock()()
+			u.act(name)
+			return
+		}
+	}
+	u.watched([]string{name})
+}
+
 // openTimeline shows the run over time, or the panels again.
 func (u *ui) openTimeline() {
 	defer u.lock()()
@@ -55,7 +87,16 @@ func (u *ui) openPalette() {
 		key, _, _ := strings.Cut(b.keys, " ")
 		moves := strings.Contains(" : esc tab up down pgup pgdn g G left right n N 1 ", " "+key+" ")
 		if !moves && (!b.alive || v.Alive) {
-			all = append(all, palette.Entry{Kind: "key", Name: b.help, Key: key})
+			name := b.help
+			if !strings.HasPrefix(name, b.short) { // people type what the last row says
+				name = b.short + ": " + name
+			}
+			all = append(all, palette.Entry{Kind: "key", Name: name, Key: key})
+		}
+	}
+	for _, verb := range verbs() {
+		if len(u.o.Ralph) > 0 && (!verb.alive || v.Alive) {
+			all = append(all, palette.Entry{Kind: "verb", Name: verb.name + ": " + verb.help, Verb: verb.name})
 		}
 	}
 	for i, p := range named() {
@@ -75,7 +116,7 @@ func (u *ui) openPalette() {
 		}
 		var all []palette.Entry
 		for _, t := range found {
-			all = append(all, palette.Entry{Kind: "task", Name: strings.TrimSpace(t.ID + " " + t.Title), Task: t.ID})
+			all = append(all, palette.Entry{Kind: "task", Name: t.Name(), Task: t.ID})
 		}
 		defer u.redraw()
 		defer u.lock()()
@@ -100,6 +141,8 @@ func (u *ui) keyOfPalette(e *tcell.EventKey) bool {
 	}
 	u.mu.Unlock()
 	switch {
+	case chosen.Verb != "":
+		u.runChosen(chosen.Verb)
 	case chosen.Turn > 0:
 		u.openReviewOf(chosen.Turn)
 	case chosen.Task != "":

@@ -25,6 +25,16 @@ func TestPalette_findsCommandsPanelsIterationsAndTasks(t *testing.T) {
 		p.hides(": Commands")
 		p.keys("1")
 		p.shows("6 Live log")
+		p.keys(":", "d", "i", "f", "f")
+		p.shows("key       d       diff: what the iteration changed")
+		p.keys("Escape")
+		p.hides(": Commands")
+		p.keys(":", "s", "t", "o", "p", "Enter")
+		p.shows("stop will act soon")
+		p.keys(":", "r", "e", "p", "o", "r", "t", "Enter")
+		p.shows("report will act soon", "back to the monitor with Enter")
+		p.keys("Enter")
+		p.shows("6 Live log")
 		p.keys("?")
 		p.shows("? Keys", "Live log", "What the agent says", "search backwards")
 		p.keys("?")
@@ -33,7 +43,7 @@ func TestPalette_findsCommandsPanelsIterationsAndTasks(t *testing.T) {
 		p.shows("? Keys", "pause after this iteration")
 		p.keys("q")
 		p.shows("monitor ended")
-		if got := p.called(); got != "pause" {
+		if got := p.called(); got != "pause stop report" {
 			t.Errorf("the verbs were %q", got)
 		}
 	}

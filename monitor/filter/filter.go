@@ -28,7 +28,7 @@ type Filter struct {
 }
 
 // Ask is what the last row says.
-const Ask = "show: errors, tools, findings, task ID, at 3:12, or a text: "
+const Ask = "show: errors, tools, findings, task NAME, at 3:12, or a text: "
 
 // Parse reads what was typed. A time of day means the latest one before now.
 func Parse(typed string, now time.Time) (Filter, error) {
@@ -37,9 +37,9 @@ func Parse(typed string, now time.Time) (Filter, error) {
 	rest = strings.TrimSpace(rest)
 	switch {
 	case typed == "":
-		return Filter{}, errors.New("nothing to show: type errors, tools, findings, task ID, at 3:12, or a text")
+		return Filter{}, errors.New("nothing to show: type errors, tools, findings, task NAME, at 3:12, or a text")
 	case word == "task" && rest != "":
-		return Filter{Name: "task " + rest, task: rest}, nil
+		return OfTask(rest, rest), nil
 	case word == "at" && rest != "":
 		at, err := timeOf(rest, now)
 		return Filter{Name: "at " + at.Format(time.TimeOnly), At: at}, err
@@ -52,6 +52,9 @@ func Parse(typed string, now time.Time) (Filter, error) {
 	}
 	return Filter{Name: `"` + typed + `"`, Text: typed, needle: scan.NeedleOf(typed, typed == strings.ToLower(typed))}, nil
 }
+
+// OfTask shows what is about the task with an id; the title says the name.
+func OfTask(name, id string) Filter { return Filter{Name: "task " + name, task: id} }
 
 func named() []Filter {
 	return []Filter{
@@ -68,7 +71,7 @@ func failed(e state.Event) bool {
 	case state.ToolResult:
 		return d.Error
 	case state.Check:
-		return !d.Passed && d.Skipped == ""
+		return !d.Passed && d.Skipped == "" && d.Run != state.CheckOldTests // which says nothing about the work by itself
 	case state.FinalMessage:
 		return d.Error
 	case state.IterationEnd:

@@ -45,6 +45,18 @@ func TestRead_findsWhatWasTyped(t *testing.T) {
 	}
 }
 
+func TestEvent_checkWithTheTestsAsTheyWere_isNoError(t *testing.T) {
+	f, err := filter.Parse("errors", sample.Noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run, want := range map[string]bool{"": true, state.CheckAgain: true, state.CheckOldTests: false} {
+		if got := f.Event(state.NewEvent(state.Origin{}, sample.Noon, state.Check{Name: "test", Run: run})); got != want {
+			t.Errorf("%q: %v", run, got)
+		}
+	}
+}
+
 func TestParse_times_areTheLatestBeforeNow(t *testing.T) {
 	now := time.Date(2026, 11, 20, 7, 0, 0, 0, time.UTC)
 	for typed, want := range map[string]string{"at 3:12": "2026-11-20 03:12", "at 23:30": "2026-11-19 23:30",

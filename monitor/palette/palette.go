@@ -19,11 +19,12 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Entry is something to choose: one of the last three says what.
+// Entry is something to choose: one of the last four says what.
 type Entry struct {
-	Kind string // "key", "panel", "iteration", "task"
+	Kind string // "key", "verb", "panel", "iteration", "task"
 	Name string
 	Key  string // to press
+	Verb string // of ralph
 	Task string // id
 	Turn int    // iteration to review
 }
@@ -73,11 +74,15 @@ func (p *Page) find(typed string) (shown []Entry) {
 	for _, m := range fuzzy.FindFrom(typed, source(p.all)) {
 		found = append(found, p.all[m.Index])
 	}
-	apart := func(e Entry) int { // what contains the text as it is comes first
-		if strings.Contains(strings.ToLower(e.text()), strings.ToLower(typed)) {
+	text := strings.ToLower(typed)
+	apart := func(e Entry) int { // what begins with the text comes first, then what contains it as it is
+		switch name := strings.ToLower(e.text()); {
+		case strings.HasPrefix(strings.ToLower(e.Name), text):
 			return 0
+		case strings.Contains(name, text):
+			return 1
 		}
-		return 1
+		return 2
 	}
 	sort.SliceStable(found, func(i, j int) bool { return apart(found[i]) < apart(found[j]) })
 	return append(shown, found...)

@@ -73,6 +73,12 @@ func (t *Task) named() {
 	}
 }
 
+// Name is the title, after the id where that tells more.
+func (t *Task) Name() string {
+	t.named()
+	return t.name
+}
+
 // worker is the agent of the task; empty: the agent of the run.
 func (t *Task) worker() string { return strings.TrimSpace(t.Agent + " " + t.Model) }
 
