@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
@@ -235,8 +234,8 @@ func (d *Done) take(l landing) {
 
 // conflictReport is a check that fails: the run answers a conflict as it answers a failure.
 func conflictReport(files []string, key string) gate.Report {
-	text := fmt.Sprintf("conflicts with what has landed in the meantime: %s (both sides are kept: %s, %s)",
-		strings.Join(files, ", "), slots.Ref(key), slots.Other(key))
+	text := fmt.Sprintf("conflicts with what has landed in the meantime (both sides are kept: %s, %s): %s",
+		slots.Ref(key), slots.Other(key), termtext.Some(files, 20))
 	return refused(gate.Check{Name: "merge", Command: "git merge"}, text)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/gate"
 	"ralph/state"
 )
@@ -22,7 +23,7 @@ func (f Failure) Refused() bool {
 // What is the failure in one clause.
 func (f Failure) What() string {
 	if f.Refused() {
-		return "not merged: " + f.why()
+		return "not merged: " + f.clause()
 	}
 	return "required check failed: " + f.Names()
 }
@@ -30,7 +31,7 @@ func (f Failure) What() string {
 // Again is What, when the work of a second task fails in the same way.
 func (f Failure) Again() string {
 	if f.Refused() {
-		return "the work of a second task is not merged for the same reason: " + f.why()
+		return "the work of a second task is not merged for the same reason: " + f.clause()
 	}
 	return fmt.Sprintf("the required check %s fails for a second task in the same way: %s", f.Names(), f.Report.Blocking()[0].FirstLine())
 }
@@ -48,6 +49,8 @@ func (f Failure) Feedback(reopened bool) []string {
 }
 
 func (f Failure) why() string { return f.Report.Blocking()[0].Reason }
+
+func (f Failure) clause() string { return termtext.Fit(termtext.Line(f.why()), 400) }
 
 // Names are those of the checks.
 func (f Failure) Names() string {
