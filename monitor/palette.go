@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"context"
 	"slices"
 	"sort"
 	"strings"
@@ -34,36 +35,57 @@ func named() []struct {
 	}
 }
 
-// verb is a verb of ralph that the palette runs. Those that need a living run act on it; the others print.
+// verb is a verb of ralph that the palette runs. Those that need a living run act on it. The others print: a
+// page for the pager, or what a person watches.
 type verb struct {
 	name, help string
 	alive      bool
+	page       bool
 }
 
 // verbs are those without a key.
 func verbs() []verb {
 	return []verb{
-		{"stop", "end the run after this iteration", true},
-		{"report", "the results of the run on one page", false},
-		{"accept", "accept what the run left for your review; asks first", false},
-		{"check", "run the project's checks once", false},
-		{"learn", "what earlier iterations learned", false},
-		{"runs", "the runs of this project", false},
-		{"doctor", "check that ralph can run here", false},
-		{"config", "every option with its value and source", false},
+		{"stop", "end the run after this iteration", true, false},
+		{"report", "the results of the run on one page", false, true},
+		{"accept", "accept what the run left for your review; asks first", false, false},
+		{"check", "run the project's checks once", false, false},
+		{"learn", "what earlier iterations learned", false, true},
+		{"runs", "the runs of this project", false, true},
+		{"doctor", "check that ralph can run here", false, false},
+		{"config", "every option with its value and source", false, true},
 	}
 }
 
 // runChosen runs a verb that was chosen in the palette.
 func (u *ui) runChosen(name string) {
-	for _, v := range verbs() {
-		if v.name == name && v.alive {
-			defer u.lock()()
-			u.act(name)
-			return
-		}
+	i := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == name })
+	switch v := verbs()[i]; {
+	case v.alive:
+		defer u.lock()()
+		u.act(name)
+	case v.page:
+		u.paged(name)
+	default:
+		u.watched([]string{name})
 	}
-	u.watched([]string{name})
+}
+
+// paged shows what a verb prints in the pager.
+func (u *ui) paged(verb string) {
+	var err error
+	u.app.Suspend(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
+		defer cancel()
+		var out []byte
+		if out, err = printed(ctx, u.o.Ralph, verb); err == nil {
+			err = withCopy(verb, string(out), inPager)
+		}
+	})
+	if err != nil {
+		defer u.lock()()
+		u.fail(verb + ": " + err.Error())
+	}
 }
 
 // openTimeline shows the run over time, or the panels again.

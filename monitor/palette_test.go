@@ -1,12 +1,20 @@
 package monitor
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 func TestPalette_findsCommandsPanelsIterationsAndTasks(t *testing.T) {
 	_, tasks := withTasks(t)
 	pr := living(t)
+	pager := filepath.Join(t.TempDir(), "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\ncat \"$1\"; echo 'end of the pager'; read x\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
-		p := openPane(t, pr.Dir, size, tasks)
+		p := openPane(t, pr.Dir, size, tasks, "PAGER="+pager)
 		p.shows("RUNNING", "line number 199")
 		p.keys(":")
 		p.shows(": Commands, panels and tasks", "pause after this iteration")
@@ -32,7 +40,11 @@ func TestPalette_findsCommandsPanelsIterationsAndTasks(t *testing.T) {
 		p.keys(":", "s", "t", "o", "p", "Enter")
 		p.shows("stop will act soon")
 		p.keys(":", "r", "e", "p", "o", "r", "t", "Enter")
-		p.shows("report will act soon", "back to the monitor with Enter")
+		p.shows("report will act soon", "end of the pager")
+		p.keys("Enter")
+		p.shows("6 Live log")
+		p.keys(":", "c", "h", "e", "c", "k", " ", "t", "h", "a", "t", "Enter")
+		p.shows("doctor will act soon", "back to the monitor with Enter")
 		p.keys("Enter")
 		p.shows("6 Live log")
 		p.keys("?")
@@ -43,7 +55,7 @@ func TestPalette_findsCommandsPanelsIterationsAndTasks(t *testing.T) {
 		p.shows("? Keys", "pause after this iteration")
 		p.keys("q")
 		p.shows("monitor ended")
-		if got := p.called(); got != "pause stop report" {
+		if got := p.called(); got != "pause stop report doctor" {
 			t.Errorf("the verbs were %q", got)
 		}
 	}
