@@ -75,9 +75,11 @@ func (c *Config) Rows() []Row {
 	return rows
 }
 
-// display is the value for people. It hides the value of a secret, and shows only that it is set.
-func (c *Config) display(o option.Row) string {
-	text := c.text(o)
+// display is the value for people.
+func (c *Config) display(o option.Row) string { return Display(o, c.text(o)) }
+
+// Display is a value of an option for people. Of a secret, it says only that it is set.
+func Display(o option.Row, text string) string {
 	if o.Secret && text != "" && !slices.Contains(o.Safe, text) {
 		return "(set, not shown)"
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"ralph/monitor"
 	"ralph/monitor/canvas"
 	"ralph/runner/ledger"
+	"ralph/runner/task"
 	"ralph/state"
 	"ralph/state/note"
 	"ralph/state/view"
@@ -163,14 +165,23 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 	quiet := *a.Factory
 	quiet.Err = io.Discard
 	p, _, err := preflight.Open(&quiet, nil)
-	return func() (s state.TaskStatus, tasks []string) {
+	var s state.TaskStatus
+	var tasks []string
+	var seen string // the plan's file when it was read last; a folder is read each time
+	return func() (state.TaskStatus, []string) {
 		if err != nil {
 			return s, nil
 		}
+		info, _ := os.Stat(p.Plan) // without it, the plan is looked for
+		if info != nil && !info.IsDir() && fmt.Sprint(info) == seen {
+			return s, tasks
+		}
+		s, tasks, seen = state.TaskStatus{}, nil, fmt.Sprint(info)
 		if _, err := p.FindRunPlan(); err != nil || p.Plan == "" {
 			return s, nil
 		}
 		list := p.Tasks
+		p.Tasks = task.List{} // it is large
 		for _, t := range list.Tasks {
 			box := "[ ] "
 			if t.Done() {
@@ -179,6 +190,7 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 			tasks = append(tasks, box+t.Title)
 		}
 		next, _ := ledger.Next(cmdline.OpenState(p.Dir), list)
-		return state.TaskStatus{ID: next.ID, Title: next.Title, Done: list.Done(), Total: list.Total()}, tasks
+		s = state.TaskStatus{ID: next.ID, Title: next.Title, Done: list.Done(), Total: list.Total()}
+		return s, tasks
 	}
 }

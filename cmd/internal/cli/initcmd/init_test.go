@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/migrate"
 	"ralph/cmd/internal/preflight"
 	"ralph/config"
 	"ralph/internal/world"
@@ -348,5 +349,14 @@ func TestInit_fastLinterAndTypes_areChecksInTheirOrder(t *testing.T) {
 	}
 	if u, err := w.Loader(w.Dir, nil).Untrusted(); u != nil || err != nil {
 		t.Errorf("untrusted: %v, %v", u, err)
+	}
+}
+
+func TestSayMoved_secret_isNotShown(t *testing.T) {
+	w := newInitWorld(t, nil)
+	o := initOptions{Factory: w.Factory, moved: &migrate.Project{Settings: []migrate.Setting{{From: "NOTIFY", Key: "NOTIFY", Value: "telegram://1:topsecret@telegram"}}}}
+	o.sayMoved()
+	if out := w.out.String() + strings.Join(o.result.Took, ""); strings.Contains(out, "topsecret") || !strings.Contains(out, "NOTIFY=(set, not shown)") {
+		t.Errorf("%s", out)
 	}
 }

@@ -129,6 +129,11 @@ func (o *initOptions) sayMoved() {
 		}
 	}
 	for _, s := range o.moved.Settings {
+		for _, row := range config.Table() {
+			if row.Key == s.Key {
+				s.Value = config.Display(row, s.Value)
+			}
+		}
 		if s.From == s.Key {
 			o.Say("took  %s=%s", s.Key, termtext.Fit(s.Value, 60))
 		} else {
