@@ -208,6 +208,11 @@ func (u *ui) toEnd() {
 // or after.
 func (u *ui) sideways(by int) {
 	u.mu.Lock()
+	if u.timeline != nil && u.page == nil {
+		defer u.mu.Unlock()
+		u.selects(u.timeline.Step(&u.model.Run, by))
+		return
+	}
 	v, p := u.shown(), u.page
 	if !v.wrap {
 		v.shift = min(max(v.shift+by*v.width/2, 0), view.MaxLine)
@@ -234,6 +239,13 @@ func (u *ui) chosen() int {
 		return u.model.Run.Iterations[i].Number
 	}
 	return u.model.Iteration()
+}
+
+// selects makes an iteration of the timeline the chosen one. u is locked.
+func (u *ui) selects(number int) {
+	if i := u.indexOf(number); i >= 0 {
+		u.focus, u.selected = panelIterations, len(u.model.Run.Iterations)-1-i
+	}
 }
 
 // selectedNumber is the number of the selected iteration; 0: the newest is selected,

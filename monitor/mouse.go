@@ -70,9 +70,7 @@ func (u *ui) click(x, y int) (key string) {
 	case clicks:
 		over.Click(x-p.x, y-p.y-1)
 	case u.onTimeline():
-		if i := u.indexOf(u.timeline.Click(x-p.x, y-p.y-1)); i >= 0 {
-			u.selected = len(u.model.Run.Iterations) - 1 - i
-		}
+		u.selects(u.timeline.Click(x-p.x, y-p.y-1))
 	case u.covered():
 	case p.panel == panelIterations:
 		u.focus = p.panel

@@ -4,6 +4,7 @@ package timeline
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ralph/logs/termtext"
@@ -20,8 +21,9 @@ const (
 
 // Page is the page of the timeline. It is not safe for concurrent use.
 type Page struct {
-	back   int // bands from the latest one to the last one on the screen
-	chosen int // number of the iteration that was clicked; 0: none
+	back   int  // bands from the latest one to the last one on the screen
+	chosen int  // number of the iteration that a person looks at; 0: none
+	moved  bool // to it, since the latest draw
 	spots  []spot
 }
 
@@ -37,6 +39,33 @@ func (p *Page) Click(x, y int) int {
 		}
 	}
 	return 0
+}
+
+// Step chooses the iteration that many after the chosen one, and returns its number; 0: there is none.
+func (p *Page) Step(r *view.Run, by int) int {
+	n := len(r.Iterations)
+	if n == 0 {
+		return 0
+	}
+	at := slices.IndexFunc(r.Iterations, func(it view.Iteration) bool { return it.Number == p.chosen })
+	if at < 0 {
+		at, by = n-1, min(by+1, 0) // the first key chooses the latest one
+	}
+	p.chosen, p.moved = r.Iterations[min(max(at+by, 0), n-1)].Number, true
+	return p.chosen
+}
+
+// about says what the chosen iteration came to.
+func (p *Page) about(m *view.Model, now time.Time) []string {
+	at := slices.IndexFunc(m.Run.Iterations, func(it view.Iteration) bool { return it.Number == p.chosen })
+	if at < 0 {
+		return nil
+	}
+	row, found := summary.Row(m, at, now), ""
+	if row.Found > 0 {
+		found = termtext.Count(row.Found, "finding")
+	}
+	return []string{view.Join(" · ", fmt.Sprintf("%d %s", row.Number, row.Mark), row.Title, row.Text, found, row.Cost)}
 }
 
 // Scroll moves by bands.
@@ -81,7 +110,7 @@ func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast stri
 	c.Title(canvas.Title{Name: "Timeline", Key: "T", Focused: true,
 		Right: termtext.Count(len(m.Run.Iterations), "iteration")})
 	c, p.spots = c.Rows(1, c.H-1), nil
-	under := summary.Burn(m, now)
+	under := append(p.about(m, now), summary.Burn(m, now)...)
 	if forecast != "" {
 		under = append(under, "forecast: "+forecast)
 	}
@@ -93,6 +122,11 @@ func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast stri
 	rows := max(c.H-len(under)-1, bandH-1)
 	all := bands(&m.Run, max(c.W-margin-1, 1))
 	fit := max((rows+1)/bandH, 1)
+	if p.moved {
+		p.moved = false
+		at := slices.IndexFunc(all, func(band []cell) bool { return m.Run.Iterations[band[len(band)-1].index].Number >= p.chosen })
+		p.back = min(max(p.back, len(all)-fit-at), len(all)-1-at)
+	}
 	p.back = min(p.back, max(len(all)-fit, 0))
 	last := len(all) - p.back
 	first := max(last-fit, 0)

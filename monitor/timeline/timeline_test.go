@@ -90,3 +90,34 @@ func TestClick_cell_choosesItsIteration(t *testing.T) {
 		}
 	}
 }
+
+func TestStep_choosesFromTheLatestOn_andSaysWhatItCameTo(t *testing.T) {
+	s, events := sample.Run(sample.Noon)
+	m := &view.Model{}
+	m.Apply(view.Update{Snapshot: s, Events: events})
+	p := &Page{}
+	for _, step := range []struct {
+		by, want int
+		says     string
+	}{{-1, 7, "7 ● · #7 Add cursor"}, {-1, 6, "6 ! · task 6 of the plan · done"}, {-9, 1, "1 ✓ · task 1 of the plan"}, {1, 2, "2 ! · task 2"}} {
+		if got := p.Step(&m.Run, step.by); got != step.want {
+			t.Errorf("by %d: %d, want %d", step.by, got, step.want)
+		}
+		if got := drawn(t, p, m, [2]int{80, 21}); !strings.Contains(got, step.says) {
+			t.Errorf("no %q in\n%s", step.says, got)
+		}
+	}
+	if got := (&Page{}).Step(&view.Run{}, 1); got != 0 {
+		t.Error(got)
+	}
+	for p.Step(&m.Run, -9); p.chosen < 7; p.Step(&m.Run, 1) { // every one is on the screen
+		shown := false
+		drawn(t, p, m, [2]int{20, 8})
+		for _, s := range p.spots {
+			shown = shown || s.number == p.chosen
+		}
+		if !shown {
+			t.Errorf("%d is out of sight: %v", p.chosen, p.spots)
+		}
+	}
+}
