@@ -62,7 +62,7 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas
 			x += w + 1
 		}
 		x = c.Text(x, 0, plain.Bold(true), cmp.Or(p.Counts, "none yet"))
-		c.Text(x, 0, plain, termtext.Fit("  "+view.Prefix(lastly(v), p.Task), c.W-x-1))
+		c.Text(x, 0, plain, termtext.Fit("  "+view.Prefix(lastly(p), p.Task), c.W-x-1))
 		return c.Rows(1, 0)
 	}
 	c.Title(canvas.Title{Name: "Plan", Key: "1", Right: forecast})
@@ -84,18 +84,18 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas
 		under = append(slices.Clone(under), "fleet: "+p.Fleet)
 	}
 	for y, text := range under[:min(len(under), max(c.H-1, 0))] {
-		x := c.Text(1, y+1, c.Tone(summary.Busy), cmp.Or(lastly(v), "▸ "))
+		x := c.Text(1, y+1, c.Tone(summary.Busy), cmp.Or(lastly(p), "▸ "))
 		c.Text(x, y+1, plain, termtext.Fit(text, c.W-x-1))
 	}
 	return c.Rows(1+len(under), c.H)
 }
 
 // lastly stands before the task of a run that has ended: nobody works on it any more.
-func lastly(v summary.Summary) string {
-	if v.Alive {
-		return ""
+func lastly(p summary.Plan) string {
+	if p.Last {
+		return "last: "
 	}
-	return "last: "
+	return ""
 }
 
 // drawUsage draws one row, or a title, the gauges, the cost and the plot.

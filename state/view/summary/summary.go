@@ -73,6 +73,7 @@ type Plan struct {
 	Done, Total int
 	Counts      string // "6/10 done"
 	Task        string
+	Last        bool     // the run has ended, and that is what it worked on; false: it is at work on Task, or Task is next
 	Slots       []string // the turns side by side, a line each; empty: one turn at a time
 	Fleet       string   // who works for the fleet; empty: the run has none
 }
@@ -123,6 +124,9 @@ func Of(m *view.Model, now time.Time) Summary {
 		view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
+	if n := len(m.Run.Iterations); !m.Alive && n > 0 {
+		v.Plan.Last = m.Run.Iterations[n-1].TaskID == st.Task.ID
+	}
 	if active {
 		v.Plan.Slots = slots(m.Dir, st.Slots, now)
 		v.Plan.Fleet = fleet(st.Fleet)

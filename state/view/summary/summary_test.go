@@ -76,6 +76,21 @@ func TestOf_countersOfAnHourThatIsOver_areZero(t *testing.T) {
 	}
 }
 
+func TestOf_taskOfARunThatHasEnded_isTheLastOneOrTheNextOne(t *testing.T) {
+	s, events := sample.States(noon)["halted"]()
+	if v := Of(folded(s, events), noon); !v.Plan.Last {
+		t.Errorf("the run worked on %q, but it is not the last task", v.Plan.Task)
+	}
+	s.Status.Task.ID = "#8" // what an undo leaves
+	if v := Of(folded(s, events), noon); v.Plan.Last {
+		t.Errorf("the run did not work on %q, but it is the last task", v.Plan.Task)
+	}
+	s, events = sample.Run(noon)
+	if v := Of(folded(s, events), noon); v.Plan.Last {
+		t.Error("the run works on it")
+	}
+}
+
 func TestOf_everyPhase_saysWhoIsAtWork(t *testing.T) {
 	s, events := sample.Run(noon) // the latest tool has no answer yet
 	for phase, want := range map[string]string{
