@@ -107,23 +107,23 @@ func columns() []column {
 
 // beside counts the turns side by side, those that wait for the merge queue, and the workers of the fleet.
 func beside(r Row) string {
-	turns, landing, workers := "", 0, ""
+	landing := 0
 	for _, s := range r.Turns {
 		if s.Phase == "landing" {
 			landing++
 		}
 	}
+	var parts []string
 	if n := len(r.Turns); n > 0 {
-		turns = termtext.Count(n, "turn")
+		parts = append(parts, termtext.Count(n, "turn"))
 	}
-	queue := ""
 	if landing > 0 {
-		queue = fmt.Sprintf("%d landing", landing)
+		parts = append(parts, fmt.Sprintf("%d landing", landing))
 	}
 	if r.Fleet != nil {
-		workers = termtext.Count(r.Fleet.Workers, "worker")
+		parts = append(parts, termtext.Count(r.Fleet.Workers, "worker"))
 	}
-	return view.Join(" · ", turns, queue, workers)
+	return strings.Join(parts, " · ")
 }
 
 // what names the tasks, or says why the run waits.

@@ -12,6 +12,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/migrate"
 	"ralph/config"
+	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/runner/task/store"
 )
@@ -67,13 +68,16 @@ func (o *initOptions) move(dir string) error {
 }
 
 // optionOf is the key of the option that a name in .ralphrc sets; empty: none.
-func optionOf(name string) string {
+func optionOf(name string) string { return rowOf(name).Key }
+
+// rowOf is the row of that option; the zero value: none.
+func rowOf(name string) (found option.Row) {
 	for _, row := range config.Table() {
 		if row.Key == name || slices.Contains(row.Aliases, name) {
-			return row.Key
+			return row
 		}
 	}
-	return ""
+	return found
 }
 
 // optionsOf are the settings of a project by the key of the option.
@@ -129,11 +133,7 @@ func (o *initOptions) sayMoved() {
 		}
 	}
 	for _, s := range o.moved.Settings {
-		for _, row := range config.Table() {
-			if row.Key == s.Key {
-				s.Value = config.Display(row, s.Value)
-			}
-		}
+		s.Value = config.Display(rowOf(s.Key), s.Value)
 		if s.From == s.Key {
 			o.Say("took  %s=%s", s.Key, termtext.Fit(s.Value, 60))
 		} else {
