@@ -305,14 +305,19 @@ func TestLines_textWithTabs_isWhole(t *testing.T) {
 	}
 }
 
+// collect returns a function that makes lines of a developer's event, and adds their texts to got.
+func collect(lines func(state.Event) []view.Line, got *[]string) func(n int, d state.Payload) {
+	return func(n int, d state.Payload) {
+		for _, line := range lines(state.Event{Kind: d.Kind(), Origin: state.Origin{Iteration: n, Role: view.Developer}, Data: d}) {
+			*got = append(*got, line.Text)
+		}
+	}
+}
+
 func TestLines_turnsSideBySide_eachLineNamesItsIteration(t *testing.T) {
 	var l view.Log
 	var got []string
-	event := func(n int, d state.Payload) {
-		for _, line := range l.Lines(state.Event{Kind: d.Kind(), Origin: state.Origin{Iteration: n, Role: view.Developer}, Data: d}) {
-			got = append(got, line.Text)
-		}
-	}
+	event := collect(l.Lines, &got)
 	event(1, state.Text{Text: "began before the log"})
 	event(2, state.IterationStart{Title: "b"})
 	event(1, state.Text{Text: "one\ntwo"})
@@ -341,11 +346,7 @@ func TestWithin_worktreeOfASlot_isThePlaceInTheProject(t *testing.T) {
 func TestMarked_turnsSideBySide_eachLineNamesItsIteration(t *testing.T) {
 	var l view.Log
 	var got []string
-	event := func(n int, d state.Payload) {
-		for _, line := range l.Marked(state.Event{Kind: d.Kind(), Origin: state.Origin{Iteration: n, Role: view.Developer}, Data: d}) {
-			got = append(got, line.Text)
-		}
-	}
+	event := collect(l.Marked, &got)
 	event(1, state.IterationStart{Title: "a"})
 	event(1, state.Text{Text: "alone"})
 	event(2, state.IterationStart{Title: "b"})

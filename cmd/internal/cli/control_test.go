@@ -80,15 +80,22 @@ func TestAccept_lastItem_completesTheRunAndClosesTheBreaker(t *testing.T) {
 	}
 }
 
-// Who asks for a skip is told which task it is about.
-func TestSkip_namesTheTask(t *testing.T) {
-	otherHome(t)
-	dir := t.TempDir()
+// living is a run that this process holds the lock of.
+func living(t *testing.T, dir string) *state.Writer {
+	t.Helper()
 	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Release()
+	t.Cleanup(func() { _ = w.Release() })
+	return w
+}
+
+// Who asks for a skip is told which task it is about.
+func TestSkip_namesTheTask(t *testing.T) {
+	otherHome(t)
+	dir := t.TempDir()
+	w := living(t, dir)
 	for status, want := range map[string]string{
 		state.StatusRunning: `to skip "one\u202e"` + "\n",
 		state.StatusPaused:  `to skip "one\u202e", which comes next` + "\n",
@@ -107,11 +114,7 @@ func TestSkip_namesTheTask(t *testing.T) {
 func TestResume_waitThatItDoesNotEnd_saysSo(t *testing.T) {
 	otherHome(t)
 	dir := t.TempDir()
-	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Release()
+	w := living(t, dir)
 	for rule, want := range map[string]string{
 		"usage_limit":      "to resume\n",
 		state.RuleHourly:   "to resume, but it waits until its calls or tokens are counted anew\n",
