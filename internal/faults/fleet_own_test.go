@@ -4,6 +4,7 @@ package faults
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,6 +145,37 @@ func TestFleet_taskThatNeedsAWorker_waitsForIt(t *testing.T) {
 	for _, e := range f.entries("try") {
 		if id, machine, _ := strings.Cut(e.text, " "); (id == "T2") != (machine == "1") {
 			t.Errorf("%s was tried on machine %s", id, machine)
+		}
+	}
+	f.close()
+}
+
+// When the server that a person has started dies, the run has one of its own, and gives its place back.
+func TestFleet_serverOfAPersonDies_itGetsItsPlaceBackDuringTheRun(t *testing.T) {
+	world.Long(t, "a fleet")
+	t.Parallel()
+	f := &fleet{project: newProject(t, "together", 2), address: freeAddress(t)}
+	file := filepath.Join(t.TempDir(), "seen")
+	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"=run", seenVar+"="+file)
+	f.startServer()
+	f.startWorkerHere()
+	run := f.ralph("--fleet")
+	f.Until("both agents work", func() bool { return len(f.entries("here")) == 2 }, run.Said)
+	f.kill(f.server)
+	f.Until("the run has a server", func() bool {
+		conn, err := net.Dial("tcp", f.address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	}, run.Said)
+	f.startServer()
+	f.Do(os.WriteFile(file, nil, 0o600))
+	run.Ends(0)
+	f.wantAllOnce()
+	for id, n := range f.tries() {
+		if n != 1 {
+			t.Errorf("%s was tried %d times", id, n)
 		}
 	}
 	f.close()

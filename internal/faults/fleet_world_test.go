@@ -67,13 +67,8 @@ func (f *fleet) startServer() {
 	f.server = f.Start("ralph-hub", "fleet", "--listen", f.address)
 	var note struct{ WorkerToken string }
 	f.Until("the server listens", func() bool {
-		conn, err := net.Dial("tcp", f.address)
-		if err != nil {
-			return false
-		}
-		_ = conn.Close()
 		data, _ := os.ReadFile(filepath.Join(f.Home, ".local/state/ralph/fleet/server.json"))
-		return json.Unmarshal(data, &note) == nil
+		return strings.Contains(f.server.Said(), "nats://"+f.address) && json.Unmarshal(data, &note) == nil
 	}, f.server.Said)
 	f.token = note.WorkerToken
 }

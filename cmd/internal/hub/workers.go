@@ -78,10 +78,10 @@ func muster(ctx context.Context, w *way, wait bool, each func([]fleet.Here)) err
 }
 
 // serveForRuns runs the server of this machine until ctx ends. While another process runs one, it waits: that one may
-// end with a run of its own.
+// end with a run of its own. A server that a person starts has precedence.
 func serveForRuns(ctx context.Context, failed func()) error {
 	for ctx.Err() == nil {
-		err := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1}.Serve(ctx, func(string) {})
+		err := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1, Yields: true}.Serve(ctx, func(string) {})
 		if err != nil && !errors.Is(err, fleet.ErrRuns) {
 			failed()
 			return err

@@ -45,7 +45,7 @@ func through(t *testing.T, a Access) (Access, *cutter) {
 		_ = l.Close()
 		c.cut()
 	})
-	a.URL = "nats://" + l.Addr().String()
+	a.URL, a.home = "nats://"+l.Addr().String(), "" // not where the server is
 	return a, c
 }
 

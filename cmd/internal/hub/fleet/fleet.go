@@ -10,12 +10,14 @@
 package fleet
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -38,6 +40,7 @@ const (
 	silence   = 20 * time.Second // without one the other side is gone
 	misses    = 3                // heartbeats in a row that nobody receives: the worker is gone
 	claimWait = 5 * time.Second
+	dialWait  = 5 * time.Second
 	part      = 512 << 10 // of a line; the default server takes 1 MiB
 )
 
@@ -54,7 +57,9 @@ type Access struct {
 	Token string
 	// Cert is the server's certificate, and Name the host in it; empty: the system's roots decide.
 	Cert, Name string
-	// waits is true for a server that comes and goes with runs.
+	// home is the state home of the embedded server, which may come back at another address; empty: it is none.
+	home string
+	// waits is true for a worker of the embedded server, which comes and goes with runs.
 	waits bool
 }
 
@@ -90,19 +95,30 @@ func readNote(stateHome string) (n note, err error) {
 // Local is the embedded server of this machine, for a run.
 func Local(stateHome string) (Access, error) {
 	n, err := readNote(stateHome)
+	n.home = stateHome
 	return n.Access, err
 }
 
 // LocalWorker is the embedded server of this machine, for a worker.
 func LocalWorker(stateHome string) (Access, error) {
 	n, err := readNote(stateHome)
-	n.Token, n.waits = n.WorkerToken, true
+	n.Token, n.home, n.waits = n.WorkerToken, stateHome, true
 	return n.Access, err
+}
+
+// Dial connects to where the embedded server is now.
+func (a Access) Dial(network, address string) (net.Conn, error) {
+	if n, err := readNote(a.home); err == nil {
+		if u, err := url.Parse(n.URL); err == nil {
+			address = u.Host
+		}
+	}
+	return (&net.Dialer{Timeout: dialWait}).DialContext(context.Background(), network, address)
 }
 
 // connect reaches the fleet. who is the name of a worker; empty: a run. The error is one line for people.
 func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, error) {
-	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(5 * time.Second), nats.RetryOnFailedConnect(a.waits),
+	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(dialWait), nats.RetryOnFailedConnect(a.waits),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})} // else it prints them
 	switch {
 	case a.Creds != "":
@@ -120,6 +136,9 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 		pool := x509.NewCertPool()
 		pool.AppendCertsFromPEM([]byte(a.Cert))
 		options = append(options, nats.Secure(&tls.Config{RootCAs: pool, ServerName: a.Name, MinVersion: tls.VersionTLS12}))
+	}
+	if a.home != "" {
+		options = append(options, nats.SetCustomDialer(a))
 	}
 	conn, err := nats.Connect(a.URL, options...)
 	if err != nil {

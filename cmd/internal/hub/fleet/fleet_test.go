@@ -2,13 +2,14 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 
 	"ralph/ptyexec"
 )
@@ -50,9 +51,6 @@ func startServer(t *testing.T) Access {
 	if err != nil {
 		t.Fatal(err)
 	}
-	homes.Lock()
-	homes.of[a.URL] = home
-	homes.Unlock()
 	if info, err := os.Stat(Note(home)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others can read the token: %v %v", info, err)
 	}
@@ -62,17 +60,21 @@ func startServer(t *testing.T) Access {
 // serve runs a server with this state until the function that it returns is called.
 func serve(t *testing.T, home string) (Access, func()) {
 	t.Helper()
+	return start(t, Server{StateHome: home, Host: "127.0.0.1", Port: -1})
+}
+
+// start runs a server until the function that it returns is called.
+func start(t *testing.T, s Server) (Access, func()) {
+	t.Helper()
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		ended <- Server{StateHome: home, Host: "127.0.0.1", Port: -1}.Serve(ctx, func(url string) { ready <- url })
-	}()
+	go func() { ended <- s.Serve(ctx, func(url string) { ready <- url }) }()
 	select {
 	case <-ready:
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	a, err := Local(home)
+	a, err := Local(s.StateHome)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,18 +107,64 @@ func TestServer_startedAgain_hasTheSameAddressUnlessItIsTaken(t *testing.T) {
 	}
 }
 
-// home is the state home of the server that startServer started.
-func (a Access) home(t *testing.T) string {
-	t.Helper()
-	homes.Lock()
-	defer homes.Unlock()
-	return homes.of[a.URL]
+// A server that a person starts takes the place of one of a run, whose workers and turns follow it.
+func TestServer_ofAPerson_takesThePlaceOfOneOfARun(t *testing.T) {
+	home := t.TempDir()
+	ofRun, ofPerson := Server{StateHome: home, Host: "127.0.0.1", Port: -1, Yields: true}, Server{StateHome: home, Host: "127.0.0.1", Port: freePort(t)}
+	before, end := start(t, ofRun)
+	a, err := LocalWorker(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Worker(ctx, Work{Access: a, Slots: 1, Carry: simulated, Log: t.Logf})
+	}()
+	var all tally
+	if err := all.one(ctx, before, 0); err != nil {
+		t.Fatal(err)
+	}
+	turn := make(chan error, 1)
+	go func() { turn <- all.one(ctx, before, 3*time.Second) }()
+	for deadline := time.Now().Add(time.Minute); all.begun() < 2 && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	after, endPerson := start(t, ofPerson)
+	end() // it has ended by itself
+	if want := fmt.Sprintf("nats://127.0.0.1:%d", ofPerson.Port); after.URL != want || after.Token != before.Token {
+		t.Errorf("the server is at %s, want %s with the same token", after.URL, want)
+	}
+	for _, s := range []Server{ofRun, ofPerson} {
+		if err := s.Serve(ctx, func(string) {}); !errors.Is(err, ErrRuns) {
+			t.Errorf("beside it, one that yields: %t says %v", s.Yields, err)
+		}
+	}
+	if err := <-turn; err != nil {
+		t.Errorf("the turn under way: %v", err)
+	}
+	if err := all.one(ctx, after, 0); err != nil {
+		t.Errorf("the next turn: %v", err)
+	}
+	endPerson()
+	_, end = start(t, ofRun)
+	end()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
-var homes = struct {
-	sync.Mutex
-	of map[string]string
-}{of: map[string]string{}}
+// freePort is one that nobody listened on a moment ago.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
 
 // answered is what a run reads.
 type answered struct {

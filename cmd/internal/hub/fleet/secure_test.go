@@ -226,7 +226,7 @@ func wantKeptOut(t *testing.T, p parties) {
 func TestServer_workersToken_seesItsOwnTurnsOnly(t *testing.T) {
 	run := startServer(t)
 	worker := run
-	n, err := readNote(run.home(t))
+	n, err := readNote(run.home)
 	if err != nil {
 		t.Fatal(err)
 	}

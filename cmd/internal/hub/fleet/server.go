@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -34,14 +33,13 @@ type Server struct {
 	Port      int // -1: any
 	// Cert and Key are files for TLS; empty: without it.
 	Cert, Key string
+	// Yields is true for the server of a run: it ends when a server that does not yield wants its place.
+	Yields bool
 	// Most is how many bytes the queue may take on disk; 0: what the disk has.
 	Most int64
 	// Trouble is called with the reason why the server has to restart, once for each reason; nil: not called.
 	Trouble func(error)
 }
-
-// ErrRuns means that the user has a server already.
-var ErrRuns = errors.New("start the server: one of yours runs already on this machine; ralph and workers find it by themselves")
 
 // keep is the port to listen on. If any will do, it is that of the server before, so that its workers find this one,
 // unless another program has taken it.
@@ -126,11 +124,11 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	lock := flock.New(filepath.Join(dir, "lock"))
-	if ok, err := lock.TryLock(); err != nil || !ok {
-		return ErrRuns
+	ctx, leave, err := enter(ctx, dir, o.Yields)
+	if err != nil {
+		return err
 	}
-	defer lock.Unlock()
+	defer leave()
 	d := door{run: rand.Text(), worker: rand.Text()}
 	if before, err := readNote(o.StateHome); err == nil && before.Token != "" {
 		d.run = before.Token
