@@ -1,11 +1,14 @@
 package runner
 
 import (
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
@@ -50,6 +53,21 @@ var besideReviewFakes = map[string]func(*fake) int{
 			return code
 		}
 		return f.beside(0)
+	},
+	"beside-after-a": func(f *fake) int { // b begins before a has landed, and ends after it
+		if code, asked := f.verdict(func(_, nonce string) string { return says(nonce, "pass", 90, "") }); asked {
+			return code
+		}
+		if code := f.beside(0); strings.HasSuffix(f.ownTask(), " a") {
+			return code
+		}
+		for range 600 {
+			if exec.Command("git", "grep", "-q", "shared a", "ralph/run-1", "--", "shared").Run() == nil {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		return 0
 	},
 }
 
@@ -107,6 +125,20 @@ func TestReview_inSlots_passedButDoesNotFit_goesBackToItsDeveloper(t *testing.T)
 	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 	if got := b.read("shared"); !strings.Contains(got, "shared a") || !strings.Contains(got, "shared b") || strings.Contains(got, "<<<") {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestReview_inSlots_conflictsBeforeItsReview_isSentBackForAConflict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
+	t.Parallel()
+	b := newBeside(t, "beside-after-a", "shared a", "shared b")
+	b.o.QA = true
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	course := "developer continue, qa continue, merger continue, qa review_passed, "
+	if got, all := b.sentBack(), slices.Collect(maps.Values(b.courses())); got != state.MergeConflict || !slices.Contains(all, course) {
+		t.Errorf("sent back: %q; courses %q", got, all)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/stop"
+	"ralph/state"
 )
 
 // Place is a slot with the work on a task in it.
@@ -40,6 +41,7 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 		return d
 	}
 	if d.Conflict = begun.Conflict; len(d.Conflict) > 0 {
+		d.Result.Proof.Merge = state.MergeConflict
 		return d
 	}
 	if strings.Contains(message, "\nRalph-Iteration: ") { // else no turn made the commit
