@@ -36,8 +36,8 @@ type Queue struct {
 
 // Fold takes the events of one run, oldest first.
 type Fold struct {
-	host   string // of the run
-	beside bool
+	host   string // of the run, whose machine may get another name before it is resumed
+	beside bool   // several turns at the same time, or one on another machine
 	all    []Machine
 	queue  Queue
 }
@@ -58,6 +58,7 @@ func (f *Fold) Add(e state.Event) {
 
 func (f *Fold) ended(host string, d state.IterationEnd) {
 	host = cmp.Or(termtext.Line(host), f.host) // an older ralph does not say
+	f.beside = f.beside || host != f.host
 	n := slices.IndexFunc(f.all, func(m Machine) bool { return m.Name == host })
 	if n < 0 {
 		n = len(f.all)
@@ -77,8 +78,7 @@ func (f *Fold) ended(host string, d state.IterationEnd) {
 
 // Work is what the events add up to.
 func (f *Fold) Work() (w Work) {
-	elsewhere := slices.ContainsFunc(f.all, func(m Machine) bool { return m.Name != f.host })
-	if !f.beside && !elsewhere && f.queue == (Queue{}) {
+	if !f.beside && f.queue == (Queue{}) {
 		return w
 	}
 	w.Machines = slices.SortedStableFunc(slices.Values(f.all), func(a, b Machine) int { return cmp.Compare(b.Turns, a.Turns) })

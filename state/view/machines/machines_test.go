@@ -32,3 +32,26 @@ func TestWork_worktreeForOne_hasOnlyTheQueue(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+func TestWork_oneAfterTheOther_resumedUnderAnotherHostName_isEmpty(t *testing.T) {
+	var f Fold
+	for _, host := range []string{"old", "new"} {
+		for _, p := range []state.Payload{state.RunStart{Parallel: 1}, state.IterationEnd{}} {
+			f.Add(state.NewEvent(state.Origin{Host: host}, state.Event{}.Time, p))
+		}
+	}
+	if w := f.Work(); w.Machines != nil || w.Queue != nil {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestWork_turnOnAnotherMachine_showsBoth(t *testing.T) {
+	var f Fold
+	f.Add(state.NewEvent(state.Origin{Host: "run"}, state.Event{}.Time, state.RunStart{Parallel: 1}))
+	for _, host := range []string{"build1", "run"} {
+		f.Add(state.NewEvent(state.Origin{Host: host}, state.Event{}.Time, state.IterationEnd{}))
+	}
+	if w := f.Work(); len(w.Machines) != 2 {
+		t.Errorf("%+v", w)
+	}
+}
