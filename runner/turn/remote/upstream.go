@@ -28,11 +28,11 @@ func FindUpstream(ctx context.Context, root string) (*Upstream, error) {
 	if err != nil {
 		return nil, err
 	}
-	configured, err := command.Run(ctx, root, "config", "--get", "remote."+name+".url")
+	address, err := command.Run(ctx, root, "remote", "get-url", name) // as git rewrites it
 	if err != nil {
 		return nil, fmt.Errorf("the git remote %q has no address", name)
 	}
-	u.URL = withoutCredentials(strings.TrimSpace(configured))
+	u.URL = withoutCredentials(strings.TrimSpace(address))
 	return u, u.checkAddress()
 }
 

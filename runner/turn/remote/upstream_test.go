@@ -67,6 +67,11 @@ func TestFindUpstream_ofABranch(t *testing.T) {
 			t.Errorf("%q: %q", address, got)
 		}
 	}
+	f.Git("config", "remote.origin.url", "work:p.git")
+	f.Git("config", "url.https://me:secret@example.org/.insteadOf", "work:")
+	if got, want := find(), "https://example.org/p.git refs/heads/other refs/remotes/origin/other"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	f.Git("config", "remote.origin.url", "../p")
 	if got := find(); !strings.Contains(got, `"../p" is no address that a worker can use`) {
 		t.Error(got)
