@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/gate"
 	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
@@ -355,5 +357,33 @@ func TestRun_containedCallForgesState_hasNoEffect(t *testing.T) {
 	}
 	if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); strings.Contains(prompt, "FORGED") || !strings.Contains(prompt, ".ralph/notes/n9.json") {
 		t.Errorf("second prompt:\n%s", prompt)
+	}
+}
+
+// A copy of a contained project is contained, too.
+func TestRun_containedProject_testsRunAsTheyWere(t *testing.T) {
+	t.Parallel()
+	b, patches := newBench(t, "patches", "[ ] The value is two"), t.TempDir()
+	const script = "echo 1..1\nif [ \"$(cat value)\" = %s ]; then echo ok 1 - two; else echo not ok 1 - two; exit 1; fi\n"
+	b.write("value", "1\n")
+	b.write("tests/run.sh", fmt.Sprintf(script, "2"))
+	if err := os.MkdirAll(filepath.Join(patches, "1", "tests"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(filepath.Join(patches, "1", "tests", "run.sh"), fmt.Sprintf(script, "1"))
+	s, err := sandbox.Settings{Sandbox: "landlock"}.Resolve()
+	if err != nil {
+		t.Skip(err)
+	}
+	b.d.Env = append(b.d.Env, "HOME="+t.TempDir(), patchVar+"="+patches)
+	if b.o.Contained, err = s.At(b.dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.d.Checks, b.d.Mode = []gate.Check{{Name: "test", Command: "sh tests/run.sh"}}, gate.ModeTDD
+	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 3
+	b.inGit()
+	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	if got := strings.Join(b.found("audit"), "\n"); !strings.Contains(got, "still fails with tests/run.sh as before") {
+		t.Errorf("findings: %s\n%s", got, b.said())
 	}
 }

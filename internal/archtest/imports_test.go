@@ -26,6 +26,7 @@ var floors = map[string]int{
 	"runner/audit/prose":       0,  // comments told from code: text in, yes or no out
 	"runner/audit/parts":       0,  // the part of settings that judges work: text in, text out
 	"runner/audit/hunks":       1,  // parts of tests that ask for less: text in, text out
+	"runner/audit/mutate":      0,  // small changes to code: text in, text out
 	"runner/audit/recite":      1,  // code that lists the inputs of its tests: text in, lines out
 	"runner/audit/settings":    1,  // the files that decide how work is judged: path in, row out
 	"runner/audit/names":       0,  // the names of code in prose: text in, names out

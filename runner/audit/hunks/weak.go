@@ -47,6 +47,9 @@ func Find(before, after, task string) (w Weak) {
 	for _, h := range all {
 		for _, line := range values.Without(trimmed(h.Added), trimmed(h.Lost)) {
 			moved[line] = true
+			if exact(line) {
+				moved[shape(line)] = true
+			}
 		}
 	}
 	var weak []Hunk
@@ -80,7 +83,7 @@ func (h Hunk) ofOldTest() Hunk {
 func (h Hunk) weakness(task string, moved map[string]bool) string {
 	p := patterns()
 	lost, added := values.Without(trimmed(h.Lost), trimmed(h.Added)), values.Without(trimmed(h.Added), trimmed(h.Lost))
-	lost = slices.DeleteFunc(lost, func(line string) bool { return moved[line] })
+	lost = slices.DeleteFunc(lost, func(line string) bool { return moved[line] || moved[shape(line)] })
 	erring := p.erring.MatchString(task)
 	strong := func(line string) bool { return exact(line) || erring && p.throws.MatchString(line) }
 	asserting := func(line string) bool { return p.asserts.MatchString(line) || erring && p.throws.MatchString(line) }
@@ -113,6 +116,16 @@ func exact(line string) bool {
 		return true
 	}
 	return p.asserts.MatchString(line) && !p.vague.MatchString(line) && (value || p.empty.MatchString(line))
+}
+
+// shape is a line without the last value in it, which is what it expects: with another one it still asks for a value.
+func shape(line string) string {
+	all := patterns().value.FindAllStringIndex(line, -1)
+	if len(all) < 2 {
+		return line
+	}
+	last := all[len(all)-1]
+	return line[:last[0]] + "\x00" + line[last[1]:]
 }
 
 // trimmed are the lines without comments and blank ones.

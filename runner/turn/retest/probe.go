@@ -15,6 +15,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/git/replica"
+	"ralph/runner/sandbox"
 	"ralph/runner/turn"
 )
 
@@ -34,10 +35,13 @@ type probe struct {
 func (x *probe) looks() []func(context.Context) ([]string, error) {
 	all := []func(context.Context) ([]string, error){x.recited}
 	tests := func(f git.Text) bool { return isTest(f.Path) || inlineTests(f) != f.After }
-	if asks.ForOtherTests(x.text) || !slices.ContainsFunc(x.files, tests) && len(x.m.red) == 0 && !asks.ToKeepBehavior(x.text) {
+	if asks.ForOtherTests(x.text) {
 		return all
 	}
-	return append(all, x.oldTests, x.weakened, x.oldCode)
+	if slices.ContainsFunc(x.files, tests) || len(x.m.red) > 0 || asks.ToKeepBehavior(x.text) {
+		all = append(all, x.oldTests, x.weakened, x.oldCode)
+	}
+	return append(all, x.mutants)
 }
 
 // recited finds code that lists the inputs and results of tests. It runs nothing.
@@ -90,20 +94,38 @@ func (x *probe) tests(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
+// copy makes the copy of the project in which checks run from now on.
+func (x *probe) copy(ctx context.Context) error {
+	if x.copied != nil {
+		return nil
+	}
+	tree, err := x.m.last.Tree(ctx)
+	if err != nil {
+		return err
+	}
+	if x.copied, err = replica.Make(ctx, x.m.home, x.p.Dir, tree); err != nil {
+		return err
+	}
+	s := x.p.Suite
+	s.Baseline, s.Flakes, s.Progress = nil, nil, progress(x.p.Tell)
+	s.Place.Dir, s.Place.Env = x.copied.Dir, slices.Concat(s.Place.Env, x.copied.Env())
+	return x.contain(s.Place.Box.Settings)
+}
+
+// contain lets checks in the copy run in this sandbox.
+func (x *probe) contain(settings sandbox.Settings) error {
+	box := &x.p.Suite.Place.Box
+	contained, err := sandbox.Contained{Settings: settings, Project: box.Project}.For(x.copied.Dir)
+	*box = contained.Box(x.copied.Dir, "", box.HomeHidden)
+	box.Write = x.copied.Borrowed
+	return err
+}
+
 // with runs checks in the copy with these files as they were, and puts them back.
 func (x *probe) with(ctx context.Context, rows []gate.Check, files []git.Text) (gate.Report, error) {
 	s := x.p.Suite
-	if x.copied == nil {
-		tree, err := x.m.last.Tree(ctx)
-		if err != nil {
-			return gate.Report{}, err
-		}
-		if x.copied, err = replica.Make(ctx, x.m.home, x.p.Dir, tree); err != nil {
-			return gate.Report{}, err
-		}
-		s.Baseline, s.Flakes, s.Progress = nil, nil, progress(x.p.Tell)
-		s.Place.Dir, s.Place.Box.Dir, s.Place.Box.Write = x.copied.Dir, x.copied.Dir, x.copied.Borrowed
-		s.Place.Env = slices.Concat(s.Place.Env, x.copied.Env())
+	if err := x.copy(ctx); err != nil {
+		return gate.Report{}, err
 	}
 	s.Checks = rows
 	for _, f := range files {

@@ -1,0 +1,42 @@
+package mutate
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOf_changesOneLineOfAWantedFunction(t *testing.T) {
+	for name, c := range map[string]struct{ path, text, want string }{
+		"Go":                     {"a.go", "func Add(a, b int) int {\n\treturn a + b\n}\n", "return a - b"},
+		"a method":               {"a.go", "func (c *Cart) Add(n int) bool {\n\tc.n *= 2\n\treturn n > 5\n}\n", "return n <= 5|c.n += 2|return n > 15"},
+		"Python":                 {"a.py", "def Add(a, b):\n    return a + b\n\n\ndef other():\n    return 1\n", "return None|return a - b"},
+		"an arrow":               {"a.js", "const Add = (a, b) => {\n  return a * b;\n}\n", "return undefined|return a + b;"},
+		"Rust, not its tests":    {"a.rs", "pub fn Add(a: u8, b: u8) -> u8 {\n    a + b\n}\n#[cfg(test)]\nmod tests {\n    fn Add() {\n        a + b\n    }\n}\n", "a - b"},
+		"shell":                  {"a.sh", "Add() {\n  echo $(($1 * 2))\n}\n", "echo $(($1 + 2))|echo $(($1 * 12))"},
+		"what may never end":     {"a.go", "func Add(a int) int {\n\tfor a < 9 {\n\t\ta++\n\t}\n\treturn a\n}\n", ""},
+		"what does something":    {"a.py", "def Add(a):\n    os.remove(a)\n    return a + 1\n", ""},
+		"a function like others": {"a.py", "def Sub(a):\n    return a + 1\n", ""},
+		"no code":                {"a.md", "def Add(a):\n    return a + 1\n", ""},
+	} {
+		var got []string
+		for _, m := range Of(c.path, c.text, func(name string) bool { return name == "Add" }) {
+			got = append(got, m.Now)
+			text, ok := m.In(c.text)
+			if want := strings.Replace(c.text, m.Was, m.Now, 1); !ok || text != want {
+				t.Errorf("%s: %v, %q, want %q", name, ok, text, want)
+			}
+		}
+		if got := strings.Join(got, "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestIn_lineThatStandsTwiceOrIsGone_isLeftAlone(t *testing.T) {
+	m := Of("a.py", "def a(x):\n    return x + 1\n", func(string) bool { return true })[0]
+	for _, text := range []string{"", "def a(x):\n    return x\n", "def a(x):\n    return x + 1\n\n\ndef b(x):\n    return x + 1\n"} {
+		if got, ok := m.In(text); ok || got != text {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
