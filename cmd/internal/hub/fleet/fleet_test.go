@@ -166,6 +166,14 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
+// Of a thousand clients that connect at once, the last is served as long as it waits.
+func TestServer_clientsThatWait_areNotRefused(t *testing.T) {
+	o, _, err := Server{}.options(t.TempDir(), door{})
+	if err != nil || o.AuthTimeout < dialWait.Seconds() || o.TLSTimeout < dialWait.Seconds() {
+		t.Errorf("%v: clients may take %g s to log in, and %g s for TLS; they wait %s", err, o.AuthTimeout, o.TLSTimeout, dialWait)
+	}
+}
+
 // answered is what a run reads.
 type answered struct {
 	strings.Builder

@@ -91,7 +91,8 @@ func mayDo(who string) *server.Permissions {
 // options are those of the server, and how it is reached.
 func (o Server) options(dir string, d door) (*server.Options, Access, error) {
 	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true, MaxPayload: link.MaxFrame,
-		JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most, CustomClientAuthentication: d}
+		JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most, CustomClientAuthentication: d,
+		AuthTimeout: dialWait.Seconds(), TLSTimeout: dialWait.Seconds()} // many may connect at once
 	a := Access{Token: d.run}
 	if o.Cert == "" {
 		return all, a, nil
