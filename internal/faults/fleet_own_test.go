@@ -103,7 +103,8 @@ func TestFleet_thatCannotBeJoined_isOneLine(t *testing.T) {
 	world.Long(t, "a fleet")
 	t.Parallel()
 	f := newServer(t, "beside", 1)
-	address := "nats://" + f.address
+	address, partial := "nats://"+f.address, filepath.Join(f.Home, "partial")
+	f.Do(os.WriteFile(partial, []byte("[remote \"origin\"]\n\tpromisor = true\n"), 0o600))
 	for _, c := range []struct {
 		args []string
 		env  string
@@ -113,6 +114,7 @@ func TestFleet_thatCannotBeJoined_isOneLine(t *testing.T) {
 		{[]string{"--fleet", address}, "RALPH_FLEET_TOKEN=wrong", "the fleet cannot be used: reach the fleet at " + address + ": nats: Authorization Violation"},
 		{[]string{"--fleet", address, "--creds", "none"}, "A=b", "no such file or directory"},
 		{[]string{"--fleet", "--label", "GPU!"}, "A=b", `the label "GPU!"`},
+		{[]string{"--fleet", address}, "GIT_CONFIG_GLOBAL=" + partial, "a partial clone cannot be sent to other machines"},
 	} {
 		p := f.Prepare("ralph", c.args...)
 		p.Env = append(slices.Clone(f.Env), c.env)

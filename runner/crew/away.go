@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,18 @@ func (c *Crew) findUpstream(ctx context.Context) {
 	}
 }
 
+// sendable checks that the commits can be sent to other machines, if they are to.
+func (c *Crew) sendable(ctx context.Context) error {
+	all, _ := carrier.Parse(c.o.Workers) // reach returns its error
+	if !c.o.OnFleet() && !slices.ContainsFunc(all, func(way carrier.Carrier) bool { return way.Args(c.way) != nil }) {
+		return nil
+	}
+	if err := remote.Fit(ctx, c.base.Root); err != nil {
+		return &slots.UnfitError{Why: err.Error()}
+	}
+	return nil
+}
+
 // reach checks that a worker answers on each carrier that the options name.
 func (c *Crew) reach(ctx context.Context) error {
 	all, err := carrier.Parse(c.o.Workers)
@@ -47,9 +60,6 @@ func (c *Crew) reach(ctx context.Context) error {
 			continue
 		}
 		tried[way] = true
-		if err := remote.Fit(ctx, c.base.Root); err != nil {
-			return &slots.UnfitError{Why: err.Error()}
-		}
 		if err := c.trip(c.base, way, "").Probe(ctx); err != nil {
 			return &slots.UnfitError{Why: fmt.Sprintf("the worker %s cannot be used: %v", way.Name(), err)}
 		}

@@ -161,6 +161,9 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 		}
 		c.free = append(c.free, s)
 	}
+	if err := c.sendable(ctx); err != nil {
+		return nil, err
+	}
 	c.findUpstream(ctx)
 	if err := c.joinFleet(ctx); err != nil {
 		return nil, err
