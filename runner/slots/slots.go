@@ -6,12 +6,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"ralph/runner/git"
 	"ralph/runner/git/command"
@@ -140,11 +142,11 @@ func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 		err = os.MkdirAll(s.Temp(), 0o700)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open slot %d: %w", n, err)
+		return nil, &UnfitError{fmt.Sprintf("slot %d cannot be made: %v", n, err)}
 	}
 	left, err := os.ReadDir(s.Root)
 	switch {
-	case err == nil && len(left) > 0 && !s.ours(ctx):
+	case errors.Is(err, syscall.ENOTDIR), err == nil && len(left) > 0 && !s.ours(ctx):
 		return nil, &UnfitError{fmt.Sprintf("%q is in the way of slot %d, and no worktree of this repository; remove it", s.Root, n)}
 	case err == nil && len(left) > 0:
 		s.unlock()

@@ -2,6 +2,7 @@ package slots
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -196,6 +197,13 @@ func TestCheckAndOpen_badRepositories_areRefusedInOneLine(t *testing.T) {
 	p.Do(os.MkdirAll(filepath.Join(h.Dir, "1", "shop", "x"), 0o700))
 	if _, err := h.Open(context.Background(), 1, "HEAD"); err == nil || !strings.Contains(err.Error(), "in the way") {
 		t.Errorf("a folder in the way: %v", err)
+	}
+	for n, path := range map[int]string{2: h.Dir + "/2", 3: h.Dir + "/3/" + filepath.Base(p.Dir)} {
+		p.Do(os.MkdirAll(filepath.Dir(path), 0o700))
+		p.Do(os.WriteFile(path, []byte("mine"), 0o600))
+		if _, err := h.Open(context.Background(), n, "HEAD"); !errors.As(err, new(*UnfitError)) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("a file in the way: %v", err)
+		}
 	}
 	p.Git("update-index", "--add", "--cacheinfo", "160000,"+p.Git("rev-parse", "HEAD")+",lib")
 	if err := h.Check(context.Background(), ""); err == nil || !strings.Contains(err.Error(), `submodule "lib"`) {
