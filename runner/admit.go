@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ralph/logs"
@@ -22,7 +23,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	now := time.Now()
 	r.calls = hours.ThisHour(r.calls, now)
 	if b := rules.CoolDown(r.mem.Breaker, r.o.Policy, now); b.State != r.mem.Breaker.State {
-		if err := r.moveBreaker(b); err != nil {
+		if err := errors.Join(r.saved.Wait(), r.moveBreaker(b)()); err != nil {
 			return rules.Decision{}, task.Task{}, err
 		}
 	}

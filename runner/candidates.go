@@ -87,7 +87,7 @@ func (r *Run) candidateLost(ctx context.Context, res finished, d crew.Done) (rul
 	if !res.Call.Made && res.Call.NotStarted == "" {
 		r.announceEnd(res.Result, goOn)
 		r.calls.Calls--
-		return goOn, r.d.State.SaveCalls(r.calls)
+		return goOn, r.saveCalls()
 	}
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
@@ -96,7 +96,7 @@ func (r *Run) candidateLost(ctx context.Context, res finished, d crew.Done) (rul
 	f := rules.Conclusion{Facts: rules.Facts{Memory: r.mem}, Result: res.Result}
 	ends.MeetLimit(&f, &r.pool, nil, time.Now())
 	r.announceEnd(res.Result, goOn)
-	if err := writes.SideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.Save); err != nil {
+	if err := writes.SideBySide(r.saveCalls, r.out.Save); err != nil {
 		return goOn, err
 	}
 	if err := res.worker.Keep(keep, res.dir, output.KeptOf(res.Result, goOn.Rule)); err != nil && keep.Err() == nil {
@@ -120,7 +120,7 @@ func (r *Run) breakTie(ctx context.Context, tied []crew.Tied) []best.Opinion {
 		s.says, err = r.panel.Hold(ctx, s.asks)
 		r.crew.Alone(func() {
 			r.spend(s.says.Usage)
-			r.out.Lost(r.d.State.SaveCalls(r.calls))
+			r.out.Lost(r.saveCalls())
 		})
 		if err != nil || s.says.Cut != "" || s.says.Stuck != nil || ctx.Err() != nil {
 			return nil

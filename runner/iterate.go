@@ -18,6 +18,7 @@ import (
 	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
+	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -97,7 +98,7 @@ func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.
 		goOn.Rule, goOn.Reason = "continue", "a person ended it before the agent was called"
 		r.announceEnd(res.Result, goOn)
 		r.calls.Calls--
-		return goOn, r.d.State.SaveCalls(r.calls)
+		return goOn, r.saveCalls()
 	}
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
@@ -138,8 +139,9 @@ func (r *Run) begin(a turn.Assignment) {
 	if feedback := r.notes.Payload(a.Origin.Iteration, p); feedback != nil && a.Origin.Role == roles.Developer {
 		r.tellOf(a.Task, feedback)
 	}
-	calls := r.calls
-	r.counted.Begin(func() error { return r.d.State.SaveCalls(calls) }, r.out.Save)
+	calls, saved := r.calls, r.saved
+	r.saved = writes.Begun{}
+	r.counted.Begin(func() error { return errors.Join(saved.Wait(), r.d.State.SaveCalls(calls)) }, r.out.Save)
 }
 
 func (r *Run) showCalls(s *state.Status) {

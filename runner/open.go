@@ -90,7 +90,7 @@ func (r *Run) renewBreaker() error {
 		return nil
 	}
 	closed.Reason, closed.LastChange = "reset at the start of a run", r.past.started
-	return r.moveBreaker(closed)
+	return r.moveBreaker(closed)()
 }
 
 // recallChecks reads what earlier runs know about the checks of this project.
@@ -148,7 +148,7 @@ func (r *Run) close(d rules.Decision) error {
 	if r.out == nil {
 		return nil
 	}
-	plan := r.plan.Read()
+	plan, saved := r.plan.Read(), r.saved.Wait()
 	r.out.Status(func(s *state.Status) {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
 		s.Phase, s.WakeAt, s.Pending = "ended", d.Until, ""
@@ -175,5 +175,5 @@ func (r *Run) close(d rules.Decision) error {
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))
 	r.d.Log.Info("run ended", logs.KeyRun, r.d.RunID, logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "exit", d.Exit)
 	r.out.Lost(logs.Prune(r.d.State.LogsDir(), logsKept))
-	return errors.Join(r.d.State.SaveSession(r.session), r.analysis.Make(), r.out.Save(), r.out.Close())
+	return errors.Join(saved, r.d.State.SaveSession(r.session), r.analysis.Make(), r.out.Save(), r.out.Close())
 }

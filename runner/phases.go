@@ -35,7 +35,7 @@ func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
 		Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now), Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.review.Texts(r.checks, n.Report), Emit: r.handleEvent,
-		Called: func() error { r.calls.Calls++; return r.d.State.SaveCalls(r.calls) }}}
+		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}
 	if n.Review.Phase == roles.PhaseAnalyst {
 		s.asks.Findings, s.asks.Said = r.asked.Asked(t.ID)
 	}
@@ -81,7 +81,7 @@ func (r *Run) unheard(res finished) (rules.Decision, error) {
 	}
 	r.spend(res.Call.Usage)
 	r.announceEnd(res.Result, goOn)
-	return goOn, r.d.State.SaveCalls(r.calls)
+	return goOn, r.saveCalls()
 }
 
 // reviewed concludes from a phase.
@@ -110,7 +110,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished, sat panel.Resul
 		r.tasks.Settled(t.ID)
 	}
 	r.announceEnd(res, d)
-	if err := writes.SideBySide(func() error { return r.d.State.SaveCalls(r.calls) }, r.out.Save); err != nil {
+	if err := writes.SideBySide(r.saveCalls, r.out.Save); err != nil {
 		return d, err
 	}
 	if err := from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
@@ -227,7 +227,7 @@ func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s 
 			Reason: "its work conflicts with what has landed in the meantime: its developer joins both sides"}
 		r.announceEnd(from.Result, goOn)
 		r.calls.Calls--
-		return goOn, r.d.State.SaveCalls(r.calls)
+		return goOn, r.saveCalls()
 	case d.Err != nil && work.Err() == nil:
 		return rules.Decision{}, d.Err
 	case d.Landed != "": // it counts, even if a skip or abort came in the meantime

@@ -24,7 +24,7 @@ func (r *Run) runHooks(ctx context.Context, m points.Moment) hooks.Verdict {
 	}
 	if r.mem.Usage = r.mem.Usage.Add(v.Usage); v.Calls > 0 { // they count against the hour, too
 		r.calls.Calls, r.calls.Tokens = r.calls.Calls+v.Calls, r.calls.Tokens+v.Usage.Total()
-		r.out.Lost(r.d.State.SaveCalls(r.calls))
+		r.out.Lost(r.saveCalls())
 	}
 	r.notes.Tell(v.Notes)
 	return v

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -92,40 +93,45 @@ func (r *Run) tellRepeats(res turn.Result) []string {
 }
 
 // save writes what the next run, or the next iteration after a crash, needs.
-// It writes the files at the same time, because each waits for the disk.
+// It writes the files at the same time, because each waits for the disk, and does not wait for them:
+// the next call does.
 func (r *Run) save(res turn.Result, was rules.Memory) error {
 	r.learn(res)
-	w, b := r.d.State, r.mem.Breaker
+	if err := r.saved.Wait(); err != nil { // of another turn: no call has begun since
+		return err
+	}
+	w, b, calls := r.d.State, r.mem.Breaker, r.calls
 	breaker := func() error { return w.SaveBreaker(b) }
 	if b.State != was.Breaker.State {
 		r.mem.Breaker = was.Breaker
-		breaker = func() error { return r.moveBreaker(b) }
+		breaker = r.moveBreaker(b)
 	}
 	if r.mem.Iterations > was.Iterations {
 		output.Signal(&r.signals, res)
 	}
-	err := writes.SideBySide(
-		breaker,
-		func() error { return w.SaveCalls(r.calls) },
-		func() error { return w.SaveSignals(r.signals) },
-		r.analysis.Make, // of the turn before, if watch has not written it yet
-	)
+	signals := r.signals
+	r.saved.Begin(breaker, func() error { return w.SaveCalls(calls) }, func() error { return w.SaveSignals(signals) })
 	analysis := output.AnalysisOf(res)
 	r.analysis.Put(func() error { return w.SaveAnalysis(analysis) }) // nothing depends on it: watch writes it soon
-	return err
+	return nil
 }
 
-// moveBreaker saves a breaker that is in a new state, and adds the change to its history.
-func (r *Run) moveBreaker(b state.Breaker) error {
+// saveCalls counts on disk what is no turn of its own.
+func (r *Run) saveCalls() error {
+	return errors.Join(r.saved.Wait(), r.d.State.SaveCalls(r.calls))
+}
+
+// moveBreaker puts the breaker into a new state. write saves it, and adds the change to its history.
+func (r *Run) moveBreaker(b state.Breaker) (write func() error) {
 	from := r.mem.Breaker.State
 	r.mem.Breaker = b
 	r.d.Log.Info("circuit breaker", "from", from, "to", b.State, logs.KeyReason, b.Reason)
 	if r.out != nil {
 		r.out.Status(func(s *state.Status) { s.Breaker = state.BreakerStatus{State: b.State, Reason: b.Reason} })
 	}
-	if err := r.d.State.SaveBreaker(b); err != nil {
-		return err
+	change := state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from, ToState: b.State, Reason: b.Reason}
+	return func() error {
+		return writes.SideBySide(func() error { return r.d.State.SaveBreaker(b) },
+			func() error { return r.d.State.AddBreakerChange(change) })
 	}
-	return r.d.State.AddBreakerChange(state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from,
-		ToState: b.State, Reason: b.Reason})
 }

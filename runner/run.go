@@ -162,7 +162,8 @@ type Run struct {
 	// uncommitted are files that no commit of this run took.
 	uncommitted []state.Refusal
 	past        past
-	counted     writes.Begun // writes that count a call, before it is made
+	saved       writes.Begun // writes of what the latest turn has changed
+	counted     writes.Begun // writes that count a call, before it is made; after those of saved
 	analysis    writes.Later // analysis.json of the latest turn
 }
 

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ralph/logs"
@@ -113,7 +114,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 	if next, open := r.tasks.Choose(r.plan.Read().List); open { // the task that ralph skip would skip now
 		r.out.Status(func(s *state.Status) { s.Task.ID, s.Task.Title = next.ID, next.Title })
 	}
-	if err := r.out.Save(); err != nil {
+	if err := errors.Join(r.saved.Wait(), r.out.Save()); err != nil {
 		return err
 	}
 	defer r.worker.Away(ctx, r.assignment(task.Task{}))() // people edit while ralph waits
