@@ -6,11 +6,16 @@ import (
 	"ralph/state"
 )
 
-// Effect says when a request takes effect, if not at once or not at all, and names the task
-// that a skip is about. It continues a sentence.
+// Effect says when a request takes effect, if not at once or not at all, and names what
+// a skip is about. It continues a sentence.
 func Effect(q state.Request, s state.Status) string {
 	running, waiting := s.Status == state.StatusRunning, s.Status == state.StatusWaiting
+	beside := running && len(s.Slots) > 1
 	switch {
+	case beside && q == state.RequestSkip:
+		return fmt.Sprintf(" all %d current turns", len(s.Slots))
+	case beside && (q == state.RequestPause || q == state.RequestStop):
+		return " after the current turns"
 	case running && (q == state.RequestPause || q == state.RequestStop):
 		return " after this iteration"
 	case waiting && q == state.RequestPause:
