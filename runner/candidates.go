@@ -111,39 +111,39 @@ func (r *Run) candidateLost(ctx context.Context, res finished, d crew.Done) (rul
 func (r *Run) breakTie(ctx context.Context, tied []crew.Tied) []best.Opinion {
 	var all []best.Opinion
 	for _, c := range tied {
-		var s *sitting
+		var s *reviewPhase
 		r.crew.Alone(func() { s = r.tieReview(c) })
 		if s == nil {
 			return nil
 		}
 		var err error
-		s.says, err = r.panel.Hold(ctx, s.asks)
+		s.result, err = r.panel.Run(ctx, s.request)
 		r.crew.Alone(func() {
-			r.spend(s.says.Usage)
+			r.spend(s.result.Usage)
 			r.out.Lost(r.saveCalls())
 		})
-		if err != nil || s.says.Cut != "" || s.says.Stuck != nil || ctx.Err() != nil {
+		if err != nil || s.result.Cut != "" || s.result.Stuck != nil || ctx.Err() != nil {
 			return nil
 		}
-		all = append(all, best.Opinion{Refused: !s.says.Passed || len(s.says.Missing) > 0, Score: s.says.Score})
+		all = append(all, best.Opinion{Refused: !s.result.Passed || len(s.result.Missing) > 0, Score: s.result.Score})
 	}
 	return all
 }
 
 // tieReview prepares the judges' review of a candidate, and counts their first call; nil: the task has no
 // judges.
-func (r *Run) tieReview(c crew.Tied) *sitting {
+func (r *Run) tieReview(c crew.Tied) *reviewPhase {
 	t := c.Job.Task
 	a := r.assignment(t)
 	a.Origin = c.Job.Origin
 	a.Origin.Role = roles.Judge
-	s := r.sit(t, a)
-	s.asks.Review.Phase, s.asks.Checks = roles.PhaseJudges, reviews.Checks(c.Result.Proof.Report)
-	s.asks.Dir, s.asks.Env, s.asks.Review.Base = c.Dir, c.Env, c.Base
-	s.asks.Emit, s.asks.Alone = r.crew.Tell, r.crew.Alone
-	if len(r.panel.Plan(t, s.asks.Review).Judges) == 0 {
+	s := r.newReviewPhase(t, a)
+	s.request.Review.Phase, s.request.Checks = roles.PhaseJudges, reviews.Checks(c.Result.Proof.Report)
+	s.request.Dir, s.request.Env, s.request.Review.Base = c.Dir, c.Env, c.Base
+	s.request.Emit, s.request.Exclusive = r.crew.Tell, r.crew.Alone
+	if len(r.panel.Plan(t, s.request.Review).Judges) == 0 {
 		return nil
 	}
-	r.out.Lost(s.asks.Called())
+	r.out.Lost(s.request.Called())
 	return s
 }

@@ -74,7 +74,7 @@ func TestReviewer_changesFilesOutsideOfGit_isReportedAsWhatItIs(t *testing.T) {
 	}
 	var files []string
 	for _, f := range payloads[state.Finding](b) {
-		if strings.Contains(f.Text, "no reviewer may write it") {
+		if strings.Contains(f.Text, "no reviewer may change it") {
 			files = append(files, f.File)
 		}
 	}

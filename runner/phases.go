@@ -20,33 +20,33 @@ import (
 	"ralph/state"
 )
 
-// sitting is a review phase of a task: what the reviewers are asked, and what they said.
-type sitting struct {
-	asks  panel.Sitting
-	says  panel.Result
-	known turn.Result // what the run knew when the phase began
+// reviewPhase is a review phase of a task: what the reviewers are asked, and what they said.
+type reviewPhase struct {
+	request panel.Request
+	result  panel.Result
+	known   turn.Result // what the run knew when the phase began
 }
 
-// sit prepares the review phase that a task waits for.
-func (r *Run) sit(t task.Task, a turn.Assignment) *sitting {
+// newReviewPhase prepares the review phase that a task waits for.
+func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewPhase {
 	n, list := r.tasks.Of(t.ID), r.plan.Read().List
 	now, _ := list.Find(t.ID)
-	s := &sitting{asks: panel.Sitting{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
+	s := &reviewPhase{request: panel.Request{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
 		Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now), Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.review.Texts(r.checks, n.Report), Emit: r.handleEvent,
 		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}
 	if n.Review.Phase == roles.PhaseAnalyst {
-		s.asks.Findings, s.asks.Said = r.asked.Asked(t.ID)
+		s.request.Findings, s.request.Context = r.asked.Asked(t.ID)
 	}
-	s.known = turn.Result{Agent: r.panel.First(s.asks), PlanName: r.plan.File.Name, Started: time.Now(),
+	s.known = turn.Result{Agent: r.panel.First(s.request), PlanName: r.plan.File.Name, Started: time.Now(),
 		Checks: r.checks,
 		Work:   turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Worked: n.Worked, Tries: n.Tries, Report: n.Report}}
 	return s
 }
 
-// seat puts what observers see of the phase into its assignment.
-func (s *sitting) seat(a *turn.Assignment) {
+// fill puts what observers see of the phase into its assignment.
+func (s *reviewPhase) fill(a *turn.Assignment) {
 	a.Agent.Spec.Name = s.known.Agent
 	a.Prompt.Done, a.Prompt.Total = s.known.Work.Before.Done, s.known.Work.Before.Total
 }
@@ -54,23 +54,23 @@ func (s *sitting) seat(a *turn.Assignment) {
 // examine carries out the review phase that a task waits for.
 func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) {
 	a := r.assignment(t)
-	s := r.sit(t, a)
-	s.seat(&a)
+	s := r.newReviewPhase(t, a)
+	s.fill(&a)
 	r.begin(a)
 	if err := r.counted.Wait(); err != nil {
 		return rules.Decision{}, err
 	}
 	var err error
-	s.says, err = r.panel.Hold(ctx, s.asks)
+	s.result, err = r.panel.Run(ctx, s.request)
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
-	res := finished{Result: s.asks.Result(s.says, s.known), worker: r.worker, dir: r.d.Dir}
+	res := finished{Result: s.request.Result(s.result, s.known), worker: r.worker, dir: r.d.Dir}
 	if err != nil || res.Cut != "" || ctx.Err() != nil {
 		res.skip = r.inbox.Take(state.RequestSkip) != ""
 		d, saved := r.unheard(res)
 		return d, errors.Join(err, saved)
 	}
-	return r.reviewed(ctx, keep, res, s.says)
+	return r.reviewed(ctx, keep, res, s.result)
 }
 
 // unheard ends a phase that was cut off. Its calls still count against the budgets.
@@ -85,13 +85,13 @@ func (r *Run) unheard(res finished) (rules.Decision, error) {
 }
 
 // reviewed concludes from a phase.
-func (r *Run) reviewed(ctx, keep context.Context, from finished, sat panel.Result) (rules.Decision, error) {
+func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed panel.Result) (rules.Decision, error) {
 	res, t := from.Result, from.Task
-	if sat.Stuck != nil {
+	if reviewed.Stuck != nil {
 		return r.conclude(ctx, keep, from)
 	}
 	if from.Reopened() { // the reviewers passed it, but it could not be merged
-		r.sendBack(t, sat.Verdicts)
+		r.sendBack(t, reviewed.Verdicts)
 		from.Work.Before, from.Proof.Handed = r.plan.Read(), true // its developer got somewhere
 		d, err := r.conclude(ctx, keep, from)
 		if err != nil {
@@ -99,9 +99,9 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished, sat panel.Resul
 		}
 		return r.afterTurn(keep, res, d), nil
 	}
-	r.spend(sat.Usage)
+	r.spend(reviewed.Usage)
 	r.mem.Iterations++
-	d := r.concludeReview(t, sat.Outcome)
+	d := r.concludeReview(t, reviewed.Outcome)
 	res.Proof.After = r.plan.Read()
 	r.plan.Counts, r.last = res.Proof.After, res
 	if res.Proof.After.IsDone(t.ID) {
@@ -193,31 +193,31 @@ func (r *Run) putAside(t task.Task, why string) {
 func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, error) {
 	j := r.crew.Take(t, r.mem.Iterations+1, 0)
 	a := r.assignment(t)
-	s := r.sit(t, a)
-	s.asks.Emit, s.asks.Alone = r.crew.Tell, r.crew.Alone
-	s.seat(&a)
+	s := r.newReviewPhase(t, a)
+	s.request.Emit, s.request.Exclusive = r.crew.Tell, r.crew.Alone
+	s.fill(&a)
 	r.begin(a)
 	if err := r.counted.Wait(); err != nil {
 		r.crew.Release(j)
 		return rules.Decision{}, err
 	}
 	r.sittings[t.ID] = s
-	kept := s.asks.Review.Kept
+	kept := s.request.Review.Kept
 	r.crew.Review(ctx, j, a, func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
 		if kept { // else it is in the user's files, from a run without worktrees
-			s.asks.Dir, s.asks.Env, s.asks.Review.Base = at.Dir, at.Env, at.Base
+			s.request.Dir, s.request.Env, s.request.Review.Base = at.Dir, at.Env, at.Base
 		}
-		s.says, err = r.panel.Hold(ctx, s.asks)
-		land = s.asks.Review.Phase != roles.PhaseAnalyst && s.says.Passed && s.says.Stuck == nil && s.says.Cut == "" &&
-			r.panel.Plan(t, s.asks.Review).Next(s.asks.Review.Phase) == ""
-		return s.asks.Result(s.says, s.known), land, err
+		s.result, err = r.panel.Run(ctx, s.request)
+		land = s.request.Review.Phase != roles.PhaseAnalyst && s.result.Passed && s.result.Stuck == nil && s.result.Cut == "" &&
+			r.panel.Plan(t, s.request.Review).Next(s.request.Review.Phase) == ""
+		return s.request.Result(s.result, s.known), land, err
 	})
 	r.showSlots()
 	return rules.Decision{}, nil
 }
 
 // reviewedBeside concludes from a phase in a slot.
-func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s *sitting) (rules.Decision, error) {
+func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s *reviewPhase) (rules.Decision, error) {
 	work := d.Job.Context()
 	switch {
 	case len(d.Conflict) > 0:
@@ -237,7 +237,7 @@ func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s 
 	}
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
-	return r.reviewed(ctx, keep, from, s.says)
+	return r.reviewed(ctx, keep, from, s.result)
 }
 
 // unlearn forgets the lessons of a turn.

@@ -249,6 +249,9 @@ func TestJudges_oneRefuses_allLookAgain(t *testing.T) {
 		if s := b.status(); s.CallsThisHour != calls {
 			t.Errorf("fail fast %t: %d calls, want %d", failFast, s.CallsThisHour, calls)
 		}
+		if said := len(payloads[state.FinalMessage](b)); said != calls {
+			t.Errorf("fail fast %t: %d final messages, want one for each of %d calls", failFast, said, calls)
+		}
 	}
 }
 
@@ -282,7 +285,7 @@ func TestReviewer_changesFiles_whichAreNotKept(t *testing.T) {
 func TestReview_refusal_takesWhatTheTurnTaughtWithIt(t *testing.T) {
 	b := newBench(t, "strict-teacher", "[ ] one")
 	b.repository()
-	b.o.QA, b.o.Choice.Learn = true, true
+	b.o.QA, b.o.LessonOptions.Learn = true, true
 	learned := map[int]string{}
 	show := b.d.Show
 	b.d.Show = func(e state.Event) {

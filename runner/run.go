@@ -65,7 +65,7 @@ type Options struct {
 	git.CommitOptions
 	sandbox.Contained
 	callhooks.Wanted
-	lessons.Choice
+	lessons.LessonOptions
 	slots.SlotOptions
 	roles.Review
 	AIOS      aios.Options
@@ -191,9 +191,9 @@ type books struct {
 type team struct {
 	panel    *panel.Panel
 	hooks    hooks.Set
-	hooked   string              // the task that beforeTurn ran hooks for last
-	crew     *crew.Crew          // nil: turns work in the project itself, one at a time
-	sittings map[string]*sitting // the reviews in slots, by task
+	hooked   string                  // the task that beforeTurn ran hooks for last
+	crew     *crew.Crew              // nil: turns work in the project itself, one at a time
+	sittings map[string]*reviewPhase // the reviews in slots, by task
 }
 
 // past is what a run remembers of itself and of the run before.
@@ -217,13 +217,13 @@ type past struct {
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
-	r.tasks, r.sittings, r.plan = ledger.Ledger{}, map[string]*sitting{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
+	r.tasks, r.sittings, r.plan = ledger.Ledger{}, map[string]*reviewPhase{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
 	r.past.mergeVetoes = map[string]hooks.Verdict{}
-	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.Choice)
+	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.LessonOptions)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config has checked it
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained,
-		Kill: d.Kill, Asked: o.Asked(d.Agents)}
+		Kill: d.Kill, Responder: o.Responder(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
 	r.panel = &panel.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS.At(d.Dir), Dir: d.Dir, Env: d.Env,

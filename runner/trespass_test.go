@@ -51,9 +51,9 @@ func TestReview_writesPastItsCopy_isPutBackButNotWhatAPersonWrote(t *testing.T) 
 	for _, f := range payloads[state.Finding](b) {
 		said[f.File] = f.Text
 	}
-	_, kept, _ := strings.Cut(said["work.txt"], "the other text is in ")
-	if read1(kept) != "spoilt" || !strings.Contains(said["left.txt"], "as before again") || !strings.Contains(said["mine.txt"], "changed while") ||
-		strings.Contains(said["mine.txt"], "again") {
+	_, kept, _ := strings.Cut(said["work.txt"], "kept the other version in ")
+	if read1(kept) != "spoilt" || !strings.Contains(said["left.txt"], "ralph restored it") || !strings.Contains(said["mine.txt"], "changed during") ||
+		strings.Contains(said["mine.txt"], "restored") {
 		t.Errorf("findings %v", said)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"ralph/state"
 )
 
-// Template is the user's prompt for a task, as its project wants it begun.
+// Template returns the user's prompt for a task. For a story of AIOS it starts with the command of the developer role.
 func (p *Panel) Template(user string, t task.Task) string {
 	if !p.AIOS.Story(t) {
 		return user
@@ -28,7 +28,7 @@ func (p *Panel) Template(user string, t task.Task) string {
 	return p.AIOS.Develop(t) + user
 }
 
-// Prefix stands before the title in the message of a commit.
+// Prefix returns the text before the title in a commit message.
 func (p *Panel) Prefix(prefix string, t task.Task) string {
 	if !p.AIOS.Story(t) {
 		return prefix
@@ -37,41 +37,40 @@ func (p *Panel) Prefix(prefix string, t task.Task) string {
 }
 
 // reports is true when the reviewer writes a report and a gate file, as in projects of AIOS and BMAD.
-func (p *Panel) reports(s Sitting) bool {
+func (p *Panel) reports(s Request) bool {
 	return s.Review.Phase == roles.PhaseQA && p.AIOS.Reports(s.Task)
 }
 
-// letWrite gives a reviewer what it needs for its report. It works in a copy; take
-// keeps what it may write.
+// letWrite allows a reviewer to write its report. It works in a copy; keepReport copies only what it may write.
 func letWrite(a *turn.Assignment) {
 	a.Agent.PermissionMode = argv.PermitAllowedTools
 	a.Agent.AllowedTools = []string{"Read", "Glob", "Grep", "Write", "Edit"}
 }
 
-// take takes over what such a reviewer wrote: its report, and its section of the story. The
-// gate file counts unless the answer is worse. It returns the files that are not kept.
-func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []string) {
-	of := room.sitting
+// keepReport copies what such a reviewer wrote into the project: its report, and its section of the story. Its gate
+// file sets the verdict unless its answer is worse. It returns the files that it does not copy.
+func (p *Panel) keepReport(room *workspace, changed []string, v *state.Verdict) (undone []string) {
+	req := room.request
 	for _, file := range changed {
 		data, err := readPlain(filepath.Join(room.dir, filepath.FromSlash(file)))
 		to := filepath.Join(room.project, filepath.FromSlash(file))
 		switch {
 		case err == nil && p.AIOS.MayWrite(file) && inside(room.project, to) && replaceable(to):
 			if os.MkdirAll(filepath.Dir(to), 0o755) != nil || os.WriteFile(to, data, 0o644) != nil {
-				p.Log.Warn("a report is not kept", "file", file)
+				p.Log.Warn("cannot copy a review report", "file", file)
 			}
-			if p.AIOS.IsGate(of.Task, file) {
-				merge(v, data)
+			if p.AIOS.IsGate(req.Task, file) {
+				mergeGate(v, data)
 			}
-		case err == nil && file == of.Story.Path: // the plan is never part of the work
+		case err == nil && file == req.Story.Path: // the plan is never part of the work
 			theirs, whole := string(data), false
-			err := rewrite.File(of.Plan, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
+			err := rewrite.File(req.Plan, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
 				with := aios.Section(story, theirs)
 				whole = with == theirs
 				return with
 			})
 			if err != nil {
-				p.Log.Warn("a report is not in its story", "file", file, "error", err)
+				p.Log.Warn("cannot write a review report into its story", "file", file, "error", err)
 			}
 			if err != nil || !whole {
 				undone = append(undone, file)
@@ -83,7 +82,7 @@ func (p *Panel) take(room *room, changed []string, v *state.Verdict) (undone []s
 	return undone
 }
 
-// readPlain reads a file that a reviewer wrote. It follows no link.
+// readPlain reads a regular file that a reviewer wrote. It follows no link.
 func readPlain(path string) ([]byte, error) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fs.ErrInvalid)
@@ -91,13 +90,13 @@ func readPlain(path string) ([]byte, error) {
 	return state.ReadFile(path, maxCopied)
 }
 
-// replaceable is true for a plain file, and where there is none yet.
+// replaceable is true for a regular file, and if there is none yet.
 func replaceable(path string) bool {
 	info, err := os.Lstat(path)
 	return err != nil || info.Mode().IsRegular()
 }
 
-// inside reports whether a path stays in a folder, whatever links there are.
+// inside reports whether a path is in a folder after all links are followed.
 func inside(dir, path string) bool {
 	for parent := filepath.Dir(path); ; parent = filepath.Dir(parent) {
 		real, err := filepath.EvalSymlinks(parent)
@@ -110,8 +109,8 @@ func inside(dir, path string) bool {
 	}
 }
 
-// merge takes the verdict of a gate file and its reasons, unless the answer is worse.
-func merge(v *state.Verdict, gate []byte) {
+// mergeGate takes over the verdict of a gate file and its reasons, unless the verdict of the answer is worse.
+func mergeGate(v *state.Verdict, gate []byte) {
 	verdict, reasons, ok := aios.Verdict(gate)
 	order := []string{state.VerdictNone, state.VerdictPass, state.VerdictConcerns, state.VerdictFail}
 	if !ok || slices.Index(order, verdict) < slices.Index(order, v.Verdict) {
@@ -131,24 +130,24 @@ func merge(v *state.Verdict, gate []byte) {
 	v.Verdict, v.Reasons = verdict, reasons
 }
 
-// handOff leaves word for the next call; what the role itself was left is read now. Without h.To, that is all.
-func (p *Panel) handOff(ctx context.Context, s Sitting, h aios.Handoff) {
+// handOff marks the handoffs to h.From as read and writes h for the next role. If h.To is empty, it writes nothing.
+func (p *Panel) handOff(ctx context.Context, s Request, h aios.Handoff) {
 	dir := filepath.Join(s.Dir, p.AIOS.HandoffDir)
 	if !p.AIOS.Story(s.Task) || p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) ||
 		!inside(s.Dir, filepath.Join(dir, "handoff")) {
 		return
 	}
 	if err := aios.Consume(dir, h.From, s.Story.ID); err != nil {
-		p.Log.Warn("handoff", "error", err)
+		p.Log.Warn("cannot mark a handoff as read", "error", err)
 	}
 	if h.To == "" {
 		return
 	}
 	h.Story = s.Story
-	if branch, err := command.Run(ctx, p.Dir, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil { // else none is checked out
+	if branch, err := command.Run(ctx, p.Dir, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil { // it fails on a detached HEAD
 		h.Story.Branch = strings.TrimSpace(branch)
 	}
 	if err := h.Write(dir, time.Now()); err != nil {
-		p.Log.Warn("no handoff", "error", err)
+		p.Log.Warn("cannot write a handoff", "error", err)
 	}
 }

@@ -33,7 +33,7 @@ func TestTake_planIsLocked_theReportWaitsAndKeepsWhatOthersWrote(t *testing.T) {
 	put(copied, "# S\n\n## Status\n\nReady for Review\n\n## QA Results\n\nfine\n")
 	plan := filepath.Join(project, "docs/stories")
 	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
-	r := &room{dir: copied, project: project, sitting: Sitting{Plan: plan, Story: aios.Context{Path: story},
+	r := &workspace{dir: copied, project: project, request: Request{Plan: plan, Story: aios.Context{Path: story},
 		Task: task.Task{ID: "1.2", File: "1.2.login.story.md"}}}
 
 	unlock, err := rewrite.Lock(plan)
@@ -41,7 +41,7 @@ func TestTake_planIsLocked_theReportWaitsAndKeepsWhatOthersWrote(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := make(chan []string, 1)
-	go func() { taken <- p.take(r, []string{story}, &state.Verdict{}) }()
+	go func() { taken <- p.keepReport(r, []string{story}, &state.Verdict{}) }()
 	select {
 	case <-taken:
 		t.Error("it wrote the plan while somebody else had its lock")
@@ -79,10 +79,10 @@ func TestTake_linksAndPipes_areNotFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
-	r := &room{dir: copied, project: project}
+	r := &workspace{dir: copied, project: project}
 	taken := make(chan []string, 1)
 	go func() {
-		taken <- p.take(r, []string{"docs/qa/good.md", "docs/qa/leak.md", "docs/qa/out.md", "docs/qa/pipe.md"}, &state.Verdict{})
+		taken <- p.keepReport(r, []string{"docs/qa/good.md", "docs/qa/leak.md", "docs/qa/out.md", "docs/qa/pipe.md"}, &state.Verdict{})
 	}()
 	select {
 	case undone := <-taken:

@@ -11,7 +11,7 @@ import (
 func TestMerge_reasonsOfTheGateFile_areReasons(t *testing.T) {
 	for gate, want := range map[string]string{"gate: FAIL\nstatus_reason: no test\n": "[no test]", "gate: FAIL\n": "[" + roles.NoReason + "]"} {
 		v := state.Verdict{Verdict: state.VerdictFail, Reasons: []state.Reason{{Text: roles.NoReason}}}
-		if merge(&v, []byte(gate)); fmt.Sprint(v.Reasons) != want {
+		if mergeGate(&v, []byte(gate)); fmt.Sprint(v.Reasons) != want {
 			t.Errorf("%q: %v", gate, v.Reasons)
 		}
 	}

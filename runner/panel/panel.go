@@ -33,7 +33,7 @@ import (
 	"ralph/state"
 )
 
-// Panel asks reviewers. Its exported fields do not change during a run, but what they point to may: see Sitting.Alone.
+// Panel asks reviewers. Its exported fields do not change during a run, but what they point to may: see Request.Exclusive.
 type Panel struct {
 	roles.Review
 	Rows    []roles.Reviewer // of config.yaml
@@ -42,9 +42,9 @@ type Panel struct {
 	Env     []string
 	Filter  agent.EnvFilter
 	Sandbox sandbox.Contained // of Dir
-	Idle    time.Duration     // silence of a reviewer; 0: no bound
+	Idle    time.Duration     // how long a reviewer may print nothing; 0: no limit
 	Pool    *pool.Pool
-	Model   string // of the author's agent, by the options
+	Model   string // of the author's agent, from the options
 	Log     hclog.Logger
 	Size    ptyexec.Size
 	Kill    <-chan struct{}
@@ -53,60 +53,60 @@ type Panel struct {
 	dead map[string]bool // agents that were chosen by default and cannot be used
 }
 
-// Sitting is one phase of one task.
-type Sitting struct {
+// Request asks for one phase of review of one task.
+type Request struct {
 	From     state.Origin
 	Task     task.Task
 	Review   state.Reviewing
 	Story    aios.Context // for handoffs; Path is also the file of the task, relative to the project
 	Plan     string       // path of the plan
 	Dir      string       // where the work is: the project, or its worktree in a slot
-	Env      []string     // of programs there
+	Env      []string     // of programs in Dir
 	Author   string       // its agent
-	LogDir   string       // for prompts and raw output
-	Checks   []string     // what the latest checks said, a line each
-	Findings []string     // of the audit, that are open; of an analyst: what was asked
-	Said     []string     // around what was asked
-	// Called is told before each call but the first.
+	LogDir   string       // for prompts and raw output; empty: they are not kept
+	Checks   []string     // results of the latest checks, a line each
+	Findings []string     // open findings of the audit; for an analyst: the agent's questions
+	Context  []string     // what the agent said around its questions
+	// Called is called before each call of an agent except the first.
 	Called func() error
 	Emit   func(state.Event)
-	// Alone runs a function while nothing else of the run does; nil: nothing else does anyway.
-	Alone func(func())
+	// Exclusive calls a function while nothing else of the run executes; nil: nothing else does anyway.
+	Exclusive func(func())
 }
 
-// Result is what came of it.
+// Result is the result of a phase.
 type Result struct {
 	roles.Outcome
 	Usage state.Usage
-	// Stuck is the turn of a reviewer whose call met a limit, or failed for a reason that is
-	// not its answer; nil: none did. Then there is no outcome.
+	// Stuck is the turn of a reviewer whose call hit a limit or failed for another reason than its answer. Outcome is
+	// then empty. nil: none did.
 	Stuck *turn.Result
-	Cut   state.Request // a person ended it
+	Cut   state.Request // the request with which a person ended it
 }
 
-// Result makes the Result of a turn from what is known of the run, so that it can be recorded
-// like any other.
-func (s Sitting) Result(sat Result, known turn.Result) turn.Result {
-	known.V, known.Origin, known.Task, known.Cut, known.Duration = turn.Version, s.From, s.Task, sat.Cut, time.Since(known.Started)
+// Result turns the result of a phase into the Result of a turn, so that it can be recorded like any other. known has
+// what the run knew when the phase began.
+func (s Request) Result(res Result, known turn.Result) turn.Result {
+	known.V, known.Origin, known.Task, known.Cut, known.Duration = turn.Version, s.From, s.Task, res.Cut, time.Since(known.Started)
 	known.Work.Left, known.Proof.After = known.Work.Before, known.Work.Before
-	if sat.Stuck != nil {
-		known.Agent, known.Call = sat.Stuck.Agent, sat.Stuck.Call
+	if res.Stuck != nil {
+		known.Agent, known.Call = res.Stuck.Agent, res.Stuck.Call
 		known.Call.Session = turn.Session{} // nobody resumes it
 		return known
 	}
-	known.Call = turn.Call{Made: true, Usage: sat.Usage}
+	known.Call = turn.Call{Made: true, Usage: res.Usage}
 	known.Call.Outcome.Class = ending.CompletedTurn
 	return known
 }
 
-// Plan says which phases a task goes through.
+// Plan returns the phases that a task goes through.
 func (p *Panel) Plan(t task.Task, r state.Reviewing) roles.Plan {
 	who := p.Review
 	who.QA = who.QA || p.AIOS.Asks(t)
 	return who.For(t, r.Judges, p.Rows)
 }
 
-// Check finds a reviewer of a task who is an agent that does not exist. The error is one for people.
+// Check returns an error for the user if a reviewer of the task names an agent that does not exist.
 func (p *Panel) Check(t task.Task, r state.Reviewing) error {
 	who := p.Plan(t, r)
 	for _, r := range slices.Concat(who.QA, who.Judges) {
@@ -120,8 +120,8 @@ func (p *Panel) Check(t task.Task, r state.Reviewing) error {
 	return nil
 }
 
-// First is the agent that is asked first, for people.
-func (p *Panel) First(s Sitting) string {
+// First returns the name of the agent that is asked first; empty: none can be asked.
+func (p *Panel) First(s Request) string {
 	for _, r := range p.Plan(s.Task, s.Review).Of(s.Review.Phase) {
 		if who, _, err := p.who(r, s.Author); err == nil {
 			return who.Agent.Spec.Name
@@ -130,8 +130,8 @@ func (p *Panel) First(s Sitting) string {
 	return ""
 }
 
-// Hold asks those who look at the task in its phase. The error is ralph's own.
-func (p *Panel) Hold(ctx context.Context, s Sitting) (Result, error) {
+// Run asks the reviewers of the task's phase. An error is a failure of ralph itself.
+func (p *Panel) Run(ctx context.Context, s Request) (Result, error) {
 	room, err := p.open(ctx, s)
 	if err != nil {
 		return Result{}, err
@@ -150,11 +150,10 @@ func (p *Panel) Hold(ctx context.Context, s Sitting) (Result, error) {
 	} else {
 		var wait sync.WaitGroup
 		for i, r := range reviewers {
-			wait.Go(func() { // their words would mix
-				answers[i] = p.ask(ctx, room, r, func(e state.Event) {
-					answers[i].events = append(answers[i].events,
-						e)
-				})
+			wait.Go(func() {
+				var events []state.Event // held back, so that those of several reviewers do not mix
+				answers[i] = p.ask(ctx, room, r, func(e state.Event) { events = append(events, e) })
+				answers[i].events = events
 			})
 		}
 		wait.Wait()
@@ -168,14 +167,14 @@ type answer struct {
 	usage   state.Usage
 	stuck   *turn.Result
 	cut     state.Request
-	events  []state.Event // that were held back
+	events  []state.Event // not emitted yet
 	err     error
 }
 
-func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []answer) (Result, error) {
+func (p *Panel) settle(ctx context.Context, s Request, room *workspace, answers []answer) (Result, error) {
 	var res Result
 	var all []state.Verdict
-	changed, disturbed := room.changed(ctx) // before anything is taken over
+	changed, disturbed := room.changed(ctx) // before anything is copied back
 	back := p.putBack(context.WithoutCancel(ctx), room, disturbed)
 	for _, a := range answers {
 		for _, e := range a.events {
@@ -192,7 +191,7 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 			res.Stuck = a.stuck
 		}
 		if a.verdict.Changed = changed; p.reports(s) && room.Copied && a.stuck == nil && a.cut == "" {
-			a.verdict.Changed = p.take(room, changed, &a.verdict)
+			a.verdict.Changed = p.keepReport(room, changed, &a.verdict)
 		}
 		all = append(all, a.verdict)
 	}
@@ -200,11 +199,11 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 		return res, nil
 	}
 	for _, v := range all {
-		p.tell(s, v)
+		p.emit(s, v)
 	}
 	for _, file := range disturbed {
-		p.tell(s, state.Finding{Source: state.FoundByReview, Task: s.Task.ID, File: file, Doubt: true,
-			Text: "it changed while the task was reviewed, and no reviewer may write it" + back[file]})
+		p.emit(s, state.Finding{Source: state.FoundByReview, Task: s.Task.ID, File: file, Doubt: true,
+			Text: "it changed during the review, and no reviewer may change it" + back[file]})
 	}
 	if res.Outcome = roles.Settle(all); p.reports(s) {
 		answer := aios.Handoff{From: "qa"}
@@ -216,12 +215,12 @@ func (p *Panel) settle(ctx context.Context, s Sitting, room *room, answers []ans
 	return res, nil
 }
 
-func (p *Panel) tell(s Sitting, payload state.Payload) {
+func (p *Panel) emit(s Request, payload state.Payload) {
 	s.Emit(state.NewEvent(s.From, time.Now(), turn.Redacted(payload)))
 }
 
-// ask asks one reviewer, a second time if its answer cannot be read.
-func (p *Panel) ask(ctx context.Context, room *room, r roles.Reviewer, emit func(state.Event)) (a answer) {
+// ask asks one reviewer, and asks again if its answer cannot be read.
+func (p *Panel) ask(ctx context.Context, room *workspace, r roles.Reviewer, emit func(state.Event)) (a answer) {
 	started := time.Now()
 	if r.RequireEvidence && len(room.Evidence) == 0 {
 		a.verdict = r.Without("there is no evidence; leave files that show the result in " + room.evidence)
@@ -230,7 +229,7 @@ func (p *Panel) ask(ctx context.Context, room *room, r roles.Reviewer, emit func
 	why := ""
 	for try := range 2 {
 		nonce := rand.Text()
-		question := room.Question(room.sitting.Review.Phase, r, nonce)
+		question := room.Question(room.request.Review.Phase, r, nonce)
 		if try > 0 {
 			question = roles.AskAgain(question, why)
 		}
@@ -261,7 +260,7 @@ func (p *Panel) ask(ctx context.Context, room *room, r roles.Reviewer, emit func
 	return a
 }
 
-// stuck is true for a call that says nothing about the reviewer's mind.
+// stuck is true for a call that failed without an answer of the reviewer.
 func stuck(res turn.Result) bool {
 	c := res.Call.Outcome.Class
 	return res.Call.NotStarted != "" || rules.IsLimit(c) || c.Transient() || c.Fatal()
@@ -275,22 +274,22 @@ type call struct {
 }
 
 // call makes a call. An agent that was chosen by default and cannot be used is replaced.
-func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Event)) (turn.Result, pool.Choice,
+func (p *Panel) call(ctx context.Context, room *workspace, c call, emit func(state.Event)) (turn.Result, pool.Choice,
 	error) {
 	for {
 		var who pool.Choice
 		var chosen bool
 		var err error
-		room.alone(func() { who, chosen, err = p.who(c.Reviewer, room.sitting.Author) })
+		room.alone(func() { who, chosen, err = p.who(c.Reviewer, room.request.Author) })
 		if err != nil {
 			return turn.Result{}, who, fmt.Errorf("review by %s: %w", c.Name, err)
 		}
 		if err := room.called(); err != nil {
 			return turn.Result{}, who, err
 		}
-		w := &turn.Worker{Env: slices.Concat(room.sitting.Env,
+		w := &turn.Worker{Env: slices.Concat(room.request.Env,
 			[]string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
-		tools := room.hands.of()
+		tools := room.tools.begin()
 		res, err := w.Run(ctx, p.assignment(room, c, who), func(e state.Event) {
 			tools.See(e.Data)
 			emit(e)
@@ -306,15 +305,15 @@ func (p *Panel) call(ctx context.Context, room *room, c call, emit func(state.Ev
 			return res, who, nil
 		}
 		room.alone(func() { p.exclude(who.Agent.Spec.Name, o, unusable) })
-		emit(state.NewEvent(room.sitting.From, time.Now(),
+		emit(state.NewEvent(room.request.From, time.Now(),
 			turn.Redacted(state.Finding{Source: state.FoundByReview, Doubt: true,
-				Text: fmt.Sprintf("%s cannot review now (%s%s); another agent is asked", who.Agent.Spec.Name, o.Reason,
+				Text: fmt.Sprintf("%s cannot review now (%s%s); asking another agent", who.Agent.Spec.Name, o.Reason,
 					res.Call.NotStarted)})))
 	}
 }
 
-func (p *Panel) assignment(room *room, c call, who pool.Choice) turn.Assignment {
-	s := room.sitting
+func (p *Panel) assignment(room *workspace, c call, who pool.Choice) turn.Assignment {
+	s := room.request
 	logs := s.LogDir
 	if logs != "" && (s.Review.Phase != roles.PhaseQA || c.try > 0) {
 		logs = filepath.Join(logs, fmt.Sprintf("%d-%s-%d", s.From.Iteration, slug(c.Name), c.try+1))
@@ -334,7 +333,7 @@ func (p *Panel) assignment(room *room, c call, who pool.Choice) turn.Assignment 
 	return a
 }
 
-// slug is a name as part of a file name.
+// slug turns a name into a part of a file name.
 func slug(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {

@@ -26,39 +26,39 @@ import (
 )
 
 const (
-	maxWatched  = 200_000  // files of the copy that are compared
-	maxEvidence = 20       // files
-	maxFile     = 64 << 10 // bytes of one of them that are shown
-	maxCopied   = 16 << 20 // bytes of one of them
+	maxWatched  = 200_000  // files of the copy to compare
+	maxEvidence = 20       // files of evidence
+	maxFile     = 64 << 10 // bytes of a file of evidence to show
+	maxCopied   = 16 << 20 // bytes of a file to copy
 )
 
-// room is where reviewers work: a copy of the project, and what they are shown.
-type room struct {
+// workspace is where reviewers work (a copy of the project) and what ralph shows them.
+type workspace struct {
 	box sandbox.Contained // of dir
 	roles.Case
-	sitting  Sitting
+	request  Request
 	project  string // with the work: Sitting.Dir
 	dir      string // a copy of it, or itself
 	evidence string // the folder of evidence files, relative to the project
 	copied   *replica.Replica
 	before   git.Snapshot // of project
-	tree     string       // its files before the review; empty: git has none
-	hands    hands
+	tree     string       // git's tree of its files before the review; empty: git has none
+	tools    toolLog
 	files    map[string]stamp
 
 	mu    sync.Mutex
 	calls int
 }
 
-// stamp tells whether a file was changed.
+// stamp shows whether a file has changed.
 type stamp struct {
 	size int64
 	mode fs.FileMode
 	at   time.Time
 }
 
-// Begin is called before a developer's turn. then is the phase that the task goes to when its
-// work is done; empty: it is done. Before the first attempt, the files are kept for reviewers.
+// Begin is called before a developer's turn. then is the phase that follows when the work is done; empty: the task is
+// then done. Before the first attempt, it keeps the files as they are, for the diff that reviewers see.
 func (p *Panel) Begin(ctx context.Context, t task.Task, r state.Reviewing) (now state.Reviewing, then string) {
 	if len(t.Judges) > 0 && r.Judges == nil {
 		r.Judges = t.Judges
@@ -69,7 +69,7 @@ func (p *Panel) Begin(ctx context.Context, t task.Task, r state.Reviewing) (now 
 	return r, then
 }
 
-// base keeps the files as they are now and returns the id of their tree; empty: git cannot.
+// base keeps the files as they are now and returns the id of their tree; empty: outside git, or git failed.
 func (p *Panel) base(ctx context.Context) string {
 	snap, err := git.Observe(ctx, p.Dir)
 	if err != nil || !snap.Repo {
@@ -77,14 +77,14 @@ func (p *Panel) base(ctx context.Context) string {
 	}
 	tree, err := snap.Tree(ctx)
 	if err != nil {
-		p.Log.Warn("reviewers will not see the change as a diff", "error", err)
+		p.Log.Warn("reviewers will not see a diff of the change", "error", err)
 	}
 	return tree
 }
 
 // open copies the project as it is now. Outside git, reviewers work in the project itself.
-func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
-	r := &room{sitting: s, project: s.Dir, dir: s.Dir, box: p.Sandbox,
+func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
+	r := &workspace{request: s, project: s.Dir, dir: s.Dir, box: p.Sandbox,
 		evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
 	r.Case = roles.Case{Task: s.Task, Checks: s.Checks, Findings: s.Findings}
 	for _, v := range s.Review.Verdicts {
@@ -92,11 +92,11 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 			r.Before = append(r.Before, v.Name+": "+reason.String())
 		}
 	}
-	r.Before = append(r.Before, s.Said...)
+	r.Before = append(r.Before, s.Context...)
 	r.readEvidence(p.Dir)
 	var err error
 	if r.before, err = git.Observe(ctx, s.Dir); err != nil && ctx.Err() == nil {
-		return r, fmt.Errorf("look at the project: %w", err)
+		return r, fmt.Errorf("read the state of the project: %w", err)
 	}
 	if r.before.Repo {
 		tree, err := r.before.Tree(ctx)
@@ -111,27 +111,28 @@ func (p *Panel) open(ctx context.Context, s Sitting) (*room, error) {
 				return r, err
 			}
 		case ctx.Err() == nil:
-			p.Log.Warn("reviewers work in the project itself", "error", err)
+			p.Log.Warn("cannot copy the project: reviewers work in the project itself", "error", err)
 		}
 	}
 	if p.reports(s) && r.Copied {
 		r.Head, r.Reports = aios.Review(s.Task), p.AIOS.Folder()
-		p.handOff(ctx, s, aios.Handoff{From: "dev", To: "qa", Next: "review the story", Decisions: s.Review.Decisions, Files: r.names(p.AIOS.HandoffDir)})
+		p.handOff(ctx, s, aios.Handoff{From: "dev", To: "qa", Next: "review the story",
+			Decisions: s.Review.Decisions, Files: r.names(p.AIOS.HandoffDir)})
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()
 	return r, err
 }
 
-func (r *room) close() {
+func (r *workspace) close() {
 	if r.copied != nil {
 		r.copied.Close()
 	}
 }
 
-// compare is what was done for the task, without ralph's own files.
-func (r *room) compare(ctx context.Context, dir, tree string) {
-	base := r.sitting.Review.Base
+// compare sets Diff and Files to the changes for the task, without ralph's own files.
+func (r *workspace) compare(ctx context.Context, dir, tree string) {
+	base := r.request.Review.Base
 	if base == "" {
 		return
 	}
@@ -149,22 +150,22 @@ func (r *room) compare(ctx context.Context, dir, tree string) {
 	r.Files = strings.Split(strings.TrimSpace(diff("--name-status")), "\n")
 }
 
-// names are the changed files, without what happened to them, and without those below a folder.
-func (r *room) names(but string) []string {
+// names returns the changed files, except those in a folder.
+func (r *workspace) names(except string) []string {
 	var all []string
 	for _, line := range r.Files {
-		if _, name, _ := strings.Cut(line, "\t"); !strings.HasPrefix(name, path.Clean(but)+"/") {
+		if _, name, _ := strings.Cut(line, "\t"); !strings.HasPrefix(name, path.Clean(except)+"/") {
 			all = append(all, name)
 		}
 	}
 	return all
 }
 
-// readEvidence reads the files that show the result: those in the task's folder of evidence.
-func (r *room) readEvidence(dir string) {
+// readEvidence reads the files that show the result: those in the task's evidence folder, and those that the task names.
+func (r *workspace) readEvidence(dir string) {
 	left := maxEvidence
 	r.readFolder(dir, r.evidence, &left)
-	named := filepath.FromSlash(r.sitting.Task.Evidence)
+	named := filepath.FromSlash(r.request.Task.Evidence)
 	if named == "" || !filepath.IsLocal(named) || !inside(r.project, filepath.Join(r.project, named)) {
 		return
 	}
@@ -178,29 +179,29 @@ func (r *room) readEvidence(dir string) {
 	}
 }
 
-func (r *room) readFolder(dir, folder string, left *int) {
+func (r *workspace) readFolder(dir, folder string, left *int) {
 	_ = walk.Files(filepath.Join(dir, folder), left, func(name string, info fs.FileInfo) error {
 		r.addEvidence(dir, filepath.Join(folder, name), info)
 		return nil
 	})
 }
 
-func (r *room) addEvidence(dir, path string, info fs.FileInfo) {
-	text := fmt.Sprintf("[%d bytes that are not text: look at the file]", info.Size())
+func (r *workspace) addEvidence(dir, path string, info fs.FileInfo) {
+	text := fmt.Sprintf("[%d bytes that are not text or too long: look at the file]", info.Size())
 	if data, err := state.ReadFile(filepath.Join(dir, path), maxFile); err == nil && utf8.Valid(data) {
 		text = string(data)
 	}
 	r.Evidence = append(r.Evidence, roles.Evidence{Path: filepath.ToSlash(path), Text: text})
 }
 
-// Collect takes over the evidence for a task from the place where its developer worked.
+// Collect copies the evidence for a task from the worktree in which its developer worked.
 func (p *Panel) Collect(from string, t task.Task) {
 	folder := filepath.Join(state.DirName, "evidence", slug(t.ID))
 	if t.ID == "" || from == p.Dir {
 		return
 	}
 	if err := copyFiles(filepath.Join(from, folder), p.Dir, folder); err != nil {
-		p.Log.Warn("evidence is not kept", "error", err)
+		p.Log.Warn("cannot copy evidence", "error", err)
 	}
 }
 
@@ -235,8 +236,8 @@ func copyFiles(from, project, folder string) error {
 	})
 }
 
-// look stamps the files of the folder that reviewers work in.
-func (r *room) look() map[string]stamp {
+// look stamps the files of the folder in which reviewers work.
+func (r *workspace) look() map[string]stamp {
 	files := map[string]stamp{}
 	left := maxWatched
 	err := walk.Files(r.dir, &left, func(name string, info fs.FileInfo) error {
@@ -249,10 +250,9 @@ func (r *room) look() map[string]stamp {
 	return files
 }
 
-// changed are the files that reviewers changed in their copy, and those of the project that changed
-// meanwhile.
-func (r *room) changed(ctx context.Context) (own, disturbed []string) {
-	if !r.Copied { // they had no copy, so nothing is thrown away
+// changed returns the files that reviewers changed in their copy, and those of the project that changed meanwhile.
+func (r *workspace) changed(ctx context.Context) (own, disturbed []string) {
+	if !r.Copied { // they worked in the project, so every change stays
 		return nil, r.touched()
 	}
 	if now, err := git.Observe(ctx, r.project); err == nil {
@@ -261,8 +261,8 @@ func (r *room) changed(ctx context.Context) (own, disturbed []string) {
 	return r.touched(), disturbed
 }
 
-// touched are the files that changed in the folder that reviewers work in.
-func (r *room) touched() []string {
+// touched returns the files that changed in the folder in which reviewers work.
+func (r *workspace) touched() []string {
 	var changed []string
 	now := r.look()
 	for name, s := range now {
@@ -279,23 +279,23 @@ func (r *room) touched() []string {
 	return changed
 }
 
-// alone runs a function while nothing else of the run does.
-func (r *room) alone(f func()) {
-	if r.sitting.Alone == nil {
+// alone calls a function while nothing else of the run executes.
+func (r *workspace) alone(f func()) {
+	if r.request.Exclusive == nil {
 		f()
 		return
 	}
-	r.sitting.Alone(f)
+	r.request.Exclusive(f)
 }
 
-// called counts a call.
-func (r *room) called() error {
+// called counts a call of an agent.
+func (r *workspace) called() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.calls++; r.calls == 1 || r.sitting.Called == nil {
+	if r.calls++; r.calls == 1 || r.request.Called == nil {
 		return nil
 	}
 	var err error
-	r.alone(func() { err = r.sitting.Called() })
+	r.alone(func() { err = r.request.Called() })
 	return err
 }

@@ -17,15 +17,15 @@ import (
 	"ralph/state"
 )
 
-// hands are the tools of reviewers, of each call. A reviewer can write only while one of them runs; whatever
-// changes at another time is a person's. The zero value has none. It is safe for concurrent use.
-type hands struct {
+// toolLog records when the tools of reviewers ran, for each call. A reviewer can write only while one of them runs; a
+// person made every other change. The zero value is empty. It is safe for concurrent use.
+type toolLog struct {
 	mu  sync.Mutex
 	all []*edits.Tools
 }
 
-// of begins a call.
-func (h *hands) of() *edits.Tools {
+// begin starts the record of a call.
+func (h *toolLog) begin() *edits.Tools {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := &edits.Tools{}
@@ -33,17 +33,16 @@ func (h *hands) of() *edits.Tools {
 	return t
 }
 
-// could reports whether a tool could write at a time.
-func (h *hands) could(at time.Time) bool {
+// couldWrite reports whether a tool was running at a time.
+func (h *toolLog) couldWrite(at time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.all, func(t *edits.Tools) bool { return t.Could(at) })
 }
 
-// putBack makes files of the project what they were before the review, if a reviewer's tool could have
-// written them, and keeps the other text. It says what it did about each; a file that is not in the answer
-// is as it is.
-func (p *Panel) putBack(ctx context.Context, r *room, files []string) map[string]string {
+// putBack restores the files of the project that a reviewer's tool could have written, and keeps what was written in
+// the log folder. It returns what it did with each; it did nothing with a file that is not in the map.
+func (p *Panel) putBack(ctx context.Context, r *workspace, files []string) map[string]string {
 	did := map[string]string{}
 	root, _ := command.Root(r.project)
 	if r.tree == "" || root == "" {
@@ -51,11 +50,11 @@ func (p *Panel) putBack(ctx context.Context, r *room, files []string) map[string
 	}
 	for _, file := range files {
 		path := filepath.Join(root, filepath.FromSlash(file))
-		if path == r.sitting.Plan || strings.HasPrefix(path, r.sitting.Plan+string(filepath.Separator)) {
-			continue // changed by people and by `ralph task`, and kept by other means
+		if path == r.request.Plan || strings.HasPrefix(path, r.request.Plan+string(filepath.Separator)) {
+			continue // people and `ralph task` change the plan too, and ralph guards it by other means
 		}
 		at, there := written(path)
-		if !r.hands.could(at) || !inside(root, path) {
+		if !r.tools.couldWrite(at) || !inside(root, path) {
 			continue
 		}
 		kept, err := p.aside(r, file, path)
@@ -64,17 +63,17 @@ func (p *Panel) putBack(ctx context.Context, r *room, files []string) map[string
 		}
 		switch {
 		case err != nil:
-			p.Log.Warn("what a reviewer wrote is still there", "file", file, "error", err)
+			p.Log.Warn("cannot undo what a reviewer wrote", "file", file, "error", err)
 		case there && kept != "":
-			did[file] = "; it is as before again, and the other text is in " + kept
+			did[file] = "; ralph restored it and kept the other version in " + kept
 		default:
-			did[file] = "; it is as before again"
+			did[file] = "; ralph restored it"
 		}
 	}
 	return did
 }
 
-// written is when a path changed last: no program can set that time. If it is gone, the time of its folder.
+// written returns when a path last changed: its ctime, which no program can set. If it is gone, the ctime of its folder.
 func written(path string) (at time.Time, there bool) {
 	var st unix.Stat_t
 	there = unix.Lstat(path, &st) == nil
@@ -84,31 +83,31 @@ func written(path string) (at time.Time, there bool) {
 	return time.Unix(st.Ctim.Unix()), there
 }
 
-// aside keeps the text of a file, and returns where; empty if there is none.
-func (p *Panel) aside(r *room, file, path string) (kept string, err error) {
+// aside copies the text of a file into the log folder and returns the path of the copy; empty if there is no text.
+func (p *Panel) aside(r *workspace, file, path string) (kept string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return "", nil //nolint:nilerr // a link, or nothing: there is no text
 	}
-	if info.Size() > maxCopied || r.sitting.LogDir == "" {
-		return "", fmt.Errorf("there is no place to keep its %d bytes", info.Size())
+	if info.Size() > maxCopied || r.request.LogDir == "" {
+		return "", fmt.Errorf("cannot keep a copy of its %d bytes", info.Size())
 	}
 	data, err := readPlain(path)
 	if err != nil {
 		return "", err
 	}
-	logs := state.RunLogs{Dir: r.sitting.LogDir}
-	return logs.Keep(fmt.Sprintf("%d.%s-%s", r.sitting.From.Iteration, "review", slug(file)), string(data))
+	logs := state.RunLogs{Dir: r.request.LogDir}
+	return logs.Keep(fmt.Sprintf("%d.%s-%s", r.request.From.Iteration, "review", slug(file)), string(data))
 }
 
-// restore makes a file what it is in a tree.
+// restore gives a file the content that it has in a tree.
 func restore(ctx context.Context, root, tree, file string) error {
 	call := command.Call{Dir: root}
 	if out, err := call.Run(ctx, "ls-tree", "-z", "--name-only", tree, "--", ":(literal)"+file); err != nil || out == "" {
 		if err != nil {
 			return err
 		}
-		return os.Remove(filepath.Join(root, filepath.FromSlash(file))) // there was none
+		return os.Remove(filepath.Join(root, filepath.FromSlash(file))) // the file is new
 	}
 	_, err := call.Run(ctx, "restore", "--quiet", "--source="+tree, "--worktree", "--", ":(literal)"+file)
 	return err

@@ -15,7 +15,7 @@ import (
 	"ralph/state"
 )
 
-// FreeAt is when none of those who look at a task next is under a usage limit; zero: now.
+// FreeAt returns when no reviewer of the task's phase is under a usage limit any more; zero: now.
 func (p *Panel) FreeAt(t task.Task, r state.Reviewing, author string, now time.Time) (until time.Time) {
 	for _, reviewer := range p.Plan(t, r).Of(r.Phase) {
 		who, _, err := p.who(reviewer, author)
@@ -26,8 +26,8 @@ func (p *Panel) FreeAt(t task.Task, r state.Reviewing, author string, now time.T
 	return until
 }
 
-// who is asked: the reviewer's own agent, else one of another vendor than the author's that is
-// installed and free, else the author's. chosen is true when another may take its place.
+// who returns the agent to ask: the reviewer's own, else an installed and free one that is not the author's, else the
+// author's. chosen is true if another one may replace it.
 func (p *Panel) who(r roles.Reviewer, author string) (who pool.Choice, chosen bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,7 @@ func (p *Panel) exclude(name string, o agent.Outcome, unusable bool) {
 	}
 }
 
-// installed reports whether a program is on the PATH that agents get.
+// installed reports whether a program is on the agents' PATH.
 func (p *Panel) installed(program string) bool {
 	for _, e := range slices.Backward(p.Env) {
 		if dirs, ok := strings.CutPrefix(e, "PATH="); ok {
