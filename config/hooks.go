@@ -119,7 +119,7 @@ func hookTable() rowTable[hooks.Hook] {
 			Help: "Time that it may take; empty means one minute for a command, ten for an agent."},
 			func(h *hooks.Hook) any { return &h.Timeout }},
 		{option.Row{YAML: "hooks.on_failure", Kind: option.Enum, Default: string(hooks.WarnContinue),
-			Values: texts(hooks.Answers()...),
+			Values: texts(hooks.OnFailures()...),
 			Help:   "What ralph does when it fails: `warn_continue` shows it, `skip_task` puts the task aside, `abort_loop` ends the run, `ask_agent` tells the agent in the next prompt."},
 			func(h *hooks.Hook) any { return (*string)(&h.OnFailure) }},
 		{option.Row{YAML: "hooks.when", Kind: option.List,

@@ -35,7 +35,7 @@ type Options struct {
 	sandbox.Settings
 	hooks.Commands
 	callhooks.Wanted
-	lessons.Choice
+	lessons.LessonOptions
 	slots.SlotOptions
 	Touch touch.Settings
 	roles.Review
@@ -68,7 +68,7 @@ func (o *Options) rows() []option.Row {
 	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(),
 		o.PlanOptions.Options(),
 		o.CheckOptions.Options(), o.Review.Options(), (*aios.Options)(&o.AIOSOptions).Options(),
-		o.Commands.Options(), o.Wanted.Options(), o.Choice.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(), o.OutputOptions.Options())
+		o.Commands.Options(), o.Wanted.Options(), o.LessonOptions.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(), o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
 	sort.SliceStable(table, func(i, j int) bool { return rank(table[i]) < rank(table[j]) })
 	return table

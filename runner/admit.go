@@ -52,7 +52,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 		f.Review = r.reviewItems(ctx, f.Report)
 	}
 	f.LimitedUntil = r.freeAt(next, plan.List, now)
-	f.Paced = r.pool.Paced(r.wanted(next, plan.List), now)
+	f.Paced = r.pool.PaceHold(r.wanted(next, plan.List), now)
 	d := rules.Admit(f)
 	r.notes.Add(d)
 	if d.Action == rules.ActionStop {

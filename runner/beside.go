@@ -205,7 +205,7 @@ func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
 	}
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
 	f.LimitedUntil = r.freeAt(next, plan.List, now)
-	f.Paced = r.pool.Paced(r.wanted(next, plan.List), now)
+	f.Paced = r.pool.PaceHold(r.wanted(next, plan.List), now)
 	f.Memory.Iterations += len(r.crew.Jobs())
 	return next, rules.Admit(f).Action == rules.ActionContinue
 }

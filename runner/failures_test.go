@@ -22,7 +22,7 @@ func TestHooks_failureAtEachPoint_costsWhatItsRowSays(t *testing.T) {
 		answer hooks.OnFailure
 	}
 	ways := []way{{"hangs", hooks.WarnContinue}, {"forks", hooks.WarnContinue}, {"floods", hooks.WarnContinue}}
-	for _, answer := range hooks.Answers() {
+	for _, answer := range hooks.OnFailures() {
 		ways = append(ways, way{"fails", answer})
 	}
 	for n, p := range hooks.Points() {

@@ -102,7 +102,7 @@ func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.
 	}
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
-	res.Result, res.told = r.asked.Bounded(res.Result)
+	res.Result, res.told = r.asked.Limit(res.Result)
 	d, err := r.conclude(ctx, keep, res)
 	if err != nil {
 		return d, err

@@ -102,7 +102,7 @@ func TestRun_tdd_newRedTest_blocksNoTickButTheEnd(t *testing.T) {
 	b.d.Mode = gate.ModeTDD
 	r := b.run(t.Context())
 	wantEnd(t, r, "review", rules.ExitReview)
-	if b.calls() != 1 || !strings.Contains(r.Decision.Reason, "check test is red in what is new: new") {
+	if b.calls() != 1 || !strings.Contains(r.Decision.Reason, "check test: never passed yet: new") {
 		t.Errorf("%d calls, %q", b.calls(), r.Decision.Reason)
 	}
 	if plan := b.read(planName); !strings.Contains(plan, "[x] write the test") {

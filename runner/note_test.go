@@ -18,7 +18,7 @@ func TestRun_noteOfAPerson_goesIntoOnePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEnd(t, b.run(t.Context()), "plan_complete", rules.ExitComplete)
-	if got := b.read("prompt-1"); !strings.Contains(got, "## A person says") || !strings.Contains(got, "\nuse UTC everywhere\n") {
+	if got := b.read("prompt-1"); !strings.Contains(got, "## Notes from a person") || !strings.Contains(got, "\nuse UTC everywhere\n") {
 		t.Errorf("%q", got)
 	}
 	if got := b.read("prompt-2"); strings.Contains(got, "UTC") {

@@ -72,7 +72,7 @@ func (r *Run) open() error {
 		return err
 	}
 	r.notes.Open(w.Reader)
-	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Tell: r.out.Event,
+	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Emit: r.out.Event,
 		Analyst: r.o.QuestionFirst == thresholds.AskAnalyst})
 	r.recallChecks()
 	return r.announceStart(old)

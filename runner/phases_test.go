@@ -246,11 +246,8 @@ func TestJudges_oneRefuses_allLookAgain(t *testing.T) {
 			t.Errorf("course %s\nwant   %s", got, want)
 		}
 		calls := map[bool]int{false: 3 + 3 + 6, true: 3 + 3 + 6 - 1}[failFast]
-		if s := b.status(); s.CallsThisHour != calls {
-			t.Errorf("fail fast %t: %d calls, want %d", failFast, s.CallsThisHour, calls)
-		}
-		if said := len(payloads[state.FinalMessage](b)); said != calls {
-			t.Errorf("fail fast %t: %d final messages, want one for each of %d calls", failFast, said, calls)
+		if made, said := b.status().CallsThisHour, len(payloads[state.FinalMessage](b)); made != calls || said != calls {
+			t.Errorf("fail fast %t: %d calls with %d final messages, want %d of each", failFast, made, said, calls)
 		}
 	}
 }

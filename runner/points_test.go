@@ -113,7 +113,7 @@ func TestHooks_badHook_costsWhatItsRowSays(t *testing.T) {
 		t.Skip("long: every point with hooks that hang, fork and flood")
 	}
 	for how, command := range bad {
-		for _, answer := range hooks.Answers() {
+		for _, answer := range hooks.OnFailures() {
 			t.Run(how+"/"+string(answer), func(t *testing.T) {
 				t.Parallel()
 				b := newBench(t, "worker", "[ ] one")

@@ -122,7 +122,7 @@ type Done struct {
 
 // Open makes or finds the worktrees.
 func Open(ctx context.Context, o Options) (*Crew, error) {
-	home, err := slots.At(o.Env, o.Dir, o.Plan)
+	home, err := slots.HomeOf(o.Env, o.Dir, o.Plan)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (c *Crew) decide(h *heat) {
 	}
 	won := byNumber[lead]
 	var err error
-	if won.Work, err = c.home.Settle(ctx, won.Job.Task, won.Work, refs); err != nil {
+	if won.Work, err = c.home.Choose(ctx, won.Job.Task, won.Work, refs); err != nil {
 		won.Err = errors.Join(won.Err, err)
 	}
 	won.Job.work = won.Work

@@ -35,18 +35,17 @@ type Moment struct {
 	Task  string // id of the task; empty without a plan
 }
 
-// Entry is the result of a check in the baseline. A failure that was fixed is removed, so that it counts when it comes back.
+// Entry is the result of a check in the baseline. A failure that was fixed is removed, so that it counts if it comes back.
 type Entry struct {
-	Command string `json:"command,omitempty"` // of the check; empty: not known
+	Command string `json:"command,omitempty"` // empty: not known
 	Passed  bool   `json:"passed"`
 	Code    int    `json:"code"` // exit code; -1: ended by a signal
 	Timeout bool   `json:"timeout,omitempty"`
-	Empty   bool   `json:"empty,omitempty"` // there was no code or no test yet
+	Empty   bool   `json:"empty,omitempty"` // nothing to check yet: no code or no test
 	report.Tally
 	// Failed are the failed tests; empty if single tests are not known.
 	Failed []string `json:"failed,omitempty"`
-	// Green are the tests that have passed so far, as package fresh names them;
-	// kept in ModeTDD.
+	// Green are the tests that have passed so far, as package fresh names them; only in ModeTDD.
 	Green []string `json:"green,omitempty"`
 }
 
@@ -86,7 +85,7 @@ func (b *Baseline) Current(m Moment) bool {
 	return b.Scope == ScopeGlobal || b.Run == m.Run && (b.Scope != ScopeTask || b.Task == m.Task)
 }
 
-// Begin sets the baseline of a project that has nothing to check yet: every failure from now on is new.
+// Begin sets the baseline of a project that has nothing to check yet: every later failure is new.
 func (b *Baseline) Begin(checks []Check, m Moment) {
 	if b == nil {
 		return
@@ -102,7 +101,7 @@ func (b *Baseline) stamp(m Moment) {
 	b.TakenAt = time.Now().Truncate(time.Second)
 }
 
-// Adopt keeps the baseline of an unfinished run for the run that resumes it, so
+// Adopt makes the baseline of an unfinished run that of the run that resumes it, so
 // that what the first one broke still counts as broken by ralph.
 func (b *Baseline) Adopt(run string) {
 	if b != nil && !b.TakenAt.IsZero() {
@@ -122,7 +121,7 @@ func (b *Baseline) Red() []string {
 		}
 		line := name
 		if len(e.Failed) > 0 {
-			line += ": " + termtext.Some(e.Failed, namedMost)
+			line += ": " + termtext.Some(e.Failed, maxNamed)
 		}
 		lines = append(lines, line)
 	}
@@ -145,8 +144,8 @@ func (b *Baseline) set(check string, e Entry) {
 	b.Checks[check] = e
 }
 
-// take sets the baseline from a report. Checks that did not run keep their entries.
-// Within a run, what another task did to the number of tests is not forgotten.
+// take sets the baseline from a report. Checks that did not run keep their entries. Within a run, a check keeps its
+// largest number of tests, so that tests that an earlier task removed are still missed.
 func (b *Baseline) take(rep Report, m Moment) {
 	if b == nil {
 		return
@@ -192,8 +191,7 @@ func (e Entry) atLeast(old Entry) Entry {
 	return e
 }
 
-// Forgive takes tests that are rightly gone out of the baseline. Those that were
-// younger than it are not in it.
+// Forgive takes tests whose removal was justified out of the baseline. Tests that are newer than it were never in it.
 func (b *Baseline) Forgive(losses []report.Loss) {
 	for _, l := range losses {
 		if e, known := b.entry(l.Check); known {
@@ -203,7 +201,7 @@ func (b *Baseline) Forgive(losses []report.Loss) {
 	}
 }
 
-// IgnoredFailures names the tests that failed though the check passed, and did not at the baseline.
+// IgnoredFailures names the tests that failed although the check passed, except those that also did so at the baseline.
 func (r Result) IgnoredFailures(b *Baseline) []string {
 	e, _ := b.entry(r.Name)
 	return slices.DeleteFunc(r.Tests.StillFailed(), func(name string) bool {
@@ -219,8 +217,8 @@ func (r Result) empty() bool {
 	return r.Tests.Nothing != "" || r.Tests.Known
 }
 
-// learn updates the baseline after a run. A check that had no entry gets one: its
-// failures are from now on. A failure that now passes is removed.
+// learn updates the baseline after a run. A check without an entry gets one, and its later failures are new. A failure
+// that now passes is removed.
 func (b *Baseline) learn(r Result, mode Mode) {
 	if b == nil || r.empty() {
 		return
@@ -241,7 +239,7 @@ func (b *Baseline) learn(r Result, mode Mode) {
 	case r.Passed: // perhaps because the failing test is gone
 		green := e.Green
 		e = entryOf(r).atLeast(e)
-		e.Green, e.Failed = green, nil // what it still names as failed, its exit code hides since this run
+		e.Green, e.Failed = green, nil // only since this run does its exit code hide tests that still fail
 		b.set(r.Name, e)
 	default:
 		green := r.Tests.PassedTests()
@@ -254,7 +252,7 @@ func (b *Baseline) learn(r Result, mode Mode) {
 	}
 }
 
-// green are the tests of a check that have passed so far.
+// green returns the tests of a check that have passed so far.
 func (b *Baseline) green(r Result, mode Mode) []string {
 	if mode != ModeTDD {
 		return nil

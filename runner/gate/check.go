@@ -76,8 +76,8 @@ func (c Check) Validate() error {
 		return fail("the command has a zero byte")
 	case c.Kind != "" && !slices.Contains(kinds(), c.Kind):
 		return fail("unknown kind %q; known: %s", c.Kind, list(kinds()))
-	case c.OnFailure != "" && !slices.Contains(answers(), c.OnFailure):
-		return fail("unknown on_failure %q; known: %s", c.OnFailure, list(answers()))
+	case c.OnFailure != "" && !slices.Contains(onFailures(), c.OnFailure):
+		return fail("unknown on_failure %q; known: %s", c.OnFailure, list(onFailures()))
 	case c.Format != "" && !slices.Contains(report.Formats(), c.Format):
 		return fail("unknown format %q; known: %s", c.Format, list(report.Formats()))
 	case c.Timeout < 0 || c.Timeout > maxTimeout:
@@ -95,8 +95,8 @@ func (c Check) Validate() error {
 	return nil
 }
 
-func kinds() []Kind        { return []Kind{KindLintFast, KindBuild, KindTest, KindLint} }
-func answers() []OnFailure { return []OnFailure{Retry, Warn, BlockTask, Stop} }
+func kinds() []Kind           { return []Kind{KindLintFast, KindBuild, KindTest, KindLint} }
+func onFailures() []OnFailure { return []OnFailure{Retry, Warn, BlockTask, Stop} }
 
 func list[T ~string](values []T) string {
 	texts := make([]string, len(values))

@@ -12,10 +12,10 @@ import (
 
 const (
 	feedbackBudget = 16 << 10 // bytes of Report.Feedback
-	namesBudget    = 1 << 10  // of names without messages
-	namedMost      = 5        // names in one line
-	leastMessage   = 300      // a shorter excerpt of a message is useless
-	checksTold     = 6        // in full; the others only by name
+	namesBudget    = 1 << 10  // bytes of names without messages
+	maxNamed       = 5        // names in one line
+	minMessage     = 300      // a shorter excerpt of a message is useless
+	maxDetailed    = 6        // in full; the others only by name
 )
 
 // Report has the results of one run of a Suite.
@@ -36,7 +36,7 @@ func (r Report) Blocked() bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks })
 }
 
-// Cause is the normalized text by which failures are compared; empty: none blocks.
+// Cause returns a normalized text to compare failures by; empty: none blocks.
 func (r Report) Cause() string {
 	blocking := r.Blocking()
 	if len(blocking) == 0 {
@@ -49,7 +49,7 @@ func (r Report) Cause() string {
 	return ending.Normalize(x.Name + ": " + x.FirstLine())
 }
 
-// KnownRed returns the names of required checks that fail only as in the baseline.
+// KnownRed returns the names of required checks whose failures are all in the baseline.
 func (r Report) KnownRed() []string {
 	var names []string
 	for _, x := range r.Results {
@@ -60,19 +60,19 @@ func (r Report) KnownRed() []string {
 	return names
 }
 
-// NewRed returns the required checks with failed tests that never passed, a line each.
+// NewRed returns a line for each required check with failed tests that have never passed.
 func (r Report) NewRed() []string {
 	var lines []string
 	for _, x := range r.Results {
 		if len(x.New) > 0 && x.Check.Required() && r.Mode != ModeReport {
-			lines = append(lines, fmt.Sprintf("check %s is red in what is new: %s", x.Name, termtext.Some(x.New, namedMost)))
+			lines = append(lines, fmt.Sprintf("check %s: never passed yet: %s", x.Name, termtext.Some(x.New, maxNamed)))
 		}
 	}
 	return lines
 }
 
-// Answer returns the strongest on_failure of the blocking results; empty if none blocks.
-func (r Report) Answer() OnFailure {
+// OnFailure returns the strongest on_failure of the blocking results; empty if none blocks.
+func (r Report) OnFailure() OnFailure {
 	answer := OnFailure("")
 	for _, x := range r.Blocking() {
 		switch on := x.Check.OnFailure; {
@@ -85,7 +85,7 @@ func (r Report) Answer() OnFailure {
 	return answer
 }
 
-// Findings is one line for people for each check that did more than simply pass or fail.
+// Findings returns a line for the user for each check that did more than simply pass or fail.
 func (r Report) Findings() []string {
 	var lines []string
 	for _, x := range r.Results {
@@ -95,13 +95,12 @@ func (r Report) Findings() []string {
 	}
 	if r.Untouched > 0 {
 		left := termtext.Counted(r.Untouched, "check", "checks")
-		lines = append(lines, left+" left out: nothing changed in the packages")
+		lines = append(lines, left+" left out: nothing changed in their packages")
 	}
 	return lines
 }
 
-// justFailed is true for a required check about whose failure nothing is known but
-// its output.
+// justFailed is true for a required check that failed, and only its output says why.
 func (r Result) justFailed() bool {
 	return r.Verdict == VerdictFailed && r.Check.Required() && !r.TimedOut && len(r.Blamed)+len(r.Known)+len(r.Flaky) == 0
 }
@@ -111,7 +110,8 @@ func reason(r Result, f *Flakes) string {
 	var parts []string
 	switch {
 	case len(r.Blamed) > 0:
-		parts = append(parts, fmt.Sprintf("%s: %s", termtext.Counted(len(r.Blamed), "test fails", "tests fail"), termtext.Some(names(r.Blamed), namedMost)))
+		parts = append(parts, fmt.Sprintf("%s: %s", termtext.Counted(len(r.Blamed), "test fails", "tests fail"),
+			termtext.Some(names(r.Blamed), maxNamed)))
 	case r.Verdict == VerdictFailed && r.TimedOut:
 		parts = append(parts, "ended because it took too long")
 	case r.Verdict == VerdictFailed:
@@ -119,12 +119,12 @@ func reason(r Result, f *Flakes) string {
 	}
 	switch {
 	case len(r.Known) > 0:
-		parts = append(parts, "red before the run: "+termtext.Some(r.Known, namedMost))
+		parts = append(parts, "red before the run: "+termtext.Some(r.Known, maxNamed))
 	case r.Verdict == VerdictKnown:
 		parts = append(parts, "red before the run")
 	}
 	if len(r.New) > 0 {
-		parts = append(parts, "new and red: "+termtext.Some(r.New, namedMost))
+		parts = append(parts, "new and red: "+termtext.Some(r.New, maxNamed))
 	}
 	if len(r.Flaky) > 0 {
 		flaky := slices.Clone(r.Flaky)
@@ -133,7 +133,7 @@ func reason(r Result, f *Flakes) string {
 				flaky[i] = fmt.Sprintf("%s (%d times so far)", name, n)
 			}
 		}
-		parts = append(parts, "flaky, failed in one of two runs: "+termtext.Some(flaky, namedMost))
+		parts = append(parts, "flaky, failed in one of two runs: "+termtext.Some(flaky, maxNamed))
 	}
 	if len(parts) > 0 && !r.Check.Required() && r.Verdict == VerdictFailed {
 		parts = append(parts, "not required")
@@ -146,7 +146,7 @@ func reason(r Result, f *Flakes) string {
 // empty if nothing blocks.
 func (r Report) Feedback() string {
 	blocking := r.Blocking()
-	told := blocking[:min(len(blocking), checksTold)]
+	told := blocking[:min(len(blocking), maxDetailed)]
 	var texts []string
 	left := feedbackBudget
 	if more := blocking[len(told):]; len(more) > 0 {
@@ -183,7 +183,7 @@ func (r Result) feedback(budget int) string {
 	}
 	fmt.Fprintf(&b, ". Reproduce it with:\n\n    %s\n", short(r.Command, budget/3))
 	if len(r.Known) > 0 && len(r.Blamed) > 0 {
-		fmt.Fprintf(&b, "\nRed before your work, not caused by it: %s\n", short(termtext.Some(r.Known, namedMost), namesBudget))
+		fmt.Fprintf(&b, "\nRed before your work, not caused by it: %s\n", short(termtext.Some(r.Known, maxNamed), namesBudget))
 	}
 	tests := r.Blamed
 	if r.Verdict == VerdictKnown {
@@ -198,16 +198,15 @@ func (r Result) feedback(budget int) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// writeTests divides the rest of the budget among the messages. What a short one
-// does not need goes to the others.
+// writeTests divides the rest of the budget among the messages. What a short message leaves goes to the others.
 func writeTests(b *strings.Builder, tests []report.Test, budget int) {
 	for i, t := range tests {
 		room := budget - b.Len() - namesBudget/2
 		share := room/(len(tests)-i) - len(t.Name) - 20
-		if share < leastMessage {
-			share = min(leastMessage, room-len(t.Name)-20)
+		if share < minMessage {
+			share = min(minMessage, room-len(t.Name)-20)
 		}
-		if share < leastMessage && len(t.Message) > share {
+		if share < minMessage && len(t.Message) > share {
 			fmt.Fprintf(b, "\nAnd %d more: %s\n", len(tests)-i, short(strings.Join(names(tests[i:]), ", "), namesBudget/2-60))
 			return
 		}

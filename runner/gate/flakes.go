@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	flakesKept    = 500 // the latest tests
-	flakeRunsKept = 10  // the latest pairs of runs of each test
+	flakesKept    = 500 // flaky tests, the latest ones
+	flakeRunsKept = 10  // pairs of runs of each test, the latest ones
 )
 
 // Flake is the history of a test that failed in one of two runs on the same tree.
@@ -79,8 +79,8 @@ func (f *Flakes) times(check, test string) int {
 	return 0
 }
 
-// knows reports whether all these tests were flaky before; without tests,
-// whether the check itself was.
+// knows reports whether all these tests have been flaky before; without tests,
+// whether the check itself has.
 func (f *Flakes) knows(check string, tests []report.Test) bool {
 	if len(tests) == 0 {
 		return f.index(check, check) >= 0

@@ -27,7 +27,7 @@ import (
 // Result is the result of one check.
 type Result struct {
 	Name     string        `json:"name"`
-	Command  string        `json:"command"`          // for the user to type in the project's folder
+	Command  string        `json:"command"`          // that the user can type in the project's folder
 	Passed   bool          `json:"passed"`           // the command succeeded; if it ran twice, the second time
 	Output   string        `json:"output,omitempty"` // stdout and stderr; of long output the beginning and the end
 	Duration time.Duration `json:"duration_ns"`
@@ -65,11 +65,11 @@ const (
 // run runs a check once. The caller sets Verdict and everything that depends on it.
 func run(ctx context.Context, c Check, p Place) (Result, error) {
 	timeout := cmp.Or(c.Timeout, defaultTimeout)
-	ask, err := prepare(c, p)
+	req, err := prepare(c, p)
 	if err != nil {
 		return Result{}, fmt.Errorf("run check %q: %w", c.Name, err)
 	}
-	defer os.RemoveAll(ask.dir)
+	defer os.RemoveAll(req.dir)
 	dir := filepath.Join(p.Dir, filepath.FromSlash(c.Dir))
 	if _, err := os.Stat(dir); err != nil {
 		r := result(c)
@@ -81,9 +81,9 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	stream := report.NewStream(formatOf(c), out)
 	began := time.Now()
 	cmd, err := p.Box.Wrap(ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", ask.command}, Dir: dir, Env: ask.env,
+		Args: []string{"/bin/sh", "-c", req.command}, Dir: dir, Env: req.env,
 		Pipe: true, Timeout: timeout, Kill: p.Kill,
-	}, ask.dir)
+	}, req.dir)
 	var exit ptyexec.Exit
 	if err == nil {
 		exit, err = ptyexec.Run(ctx, cmd, func(b []byte) bool { _, _ = stream.Write(b); return false })
@@ -97,8 +97,8 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	r := result(c)
 	r.Passed = exit.Code == 0 && exit.Cause == ptyexec.CauseExited
 	r.Duration, r.ExitCode, r.TimedOut = exit.Duration, exit.Code, exit.Cause == ptyexec.CauseTimeout
-	r.Tests = ask.read(stream.Close(), dir, began)
-	r.Output = ask.hide(out.String())
+	r.Tests = req.read(stream.Close(), dir, began)
+	r.Output = req.hide(out.String())
 	if r.Tests.Nothing == "" && !r.Passed {
 		r.Tests.Nothing = applies.Why(p.Dir, dir, c.Command, r.Output)
 	}
@@ -110,14 +110,13 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 
 func result(c Check) Result { return Result{Name: c.Name, Command: c.Reproduce(), Check: c} }
 
-// glob returns the files in dir that match a slash pattern. Nothing matches a
-// malformed one.
+// glob returns the files in dir that match a slash pattern. A malformed one matches nothing.
 func glob(dir, pattern string) []string {
 	files, _ := doublestar.Glob(os.DirFS(dir), path.Clean(pattern))
 	return files
 }
 
-// formatOf returns the format of the output. Only the output of tests is detected.
+// formatOf returns the format of the output. ralph detects it only for tests.
 func formatOf(c Check) report.Format {
 	if c.Format == report.Auto && cmp.Or(c.Kind, KindTest) != KindTest {
 		return report.ExitCode

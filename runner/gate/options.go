@@ -22,19 +22,25 @@ type CheckOptions struct {
 func (o *CheckOptions) Options() []option.Row {
 	command := func(name, does string, field *string) option.Row {
 		return option.Row{Group: "Checks", Key: strings.ToUpper(name) + "_COMMAND", YAML: "commands." + name, Kind: option.String,
-			YAMLAliases: []string{name + ".command"}, Trust: true, Field: field, Help: "Shell command that " + does + " after the agent's turn; empty means none.",
+			YAMLAliases: []string{name + ".command"}, Trust: true, Field: field,
+			Help: "Shell command that " + does + " after the agent's turn; empty means none.",
 		}
 	}
 	return []option.Row{
-		command("test", "tests the project", &o.TestCommand), command("build", "builds the project", &o.BuildCommand), command("lint", "lints the project", &o.LintCommand),
-		command("typecheck", "checks types after the build and", &o.TypesCommand), command("lint_fast", "lints in seconds, before the other checks and", &o.FastCommand), {
+		command("test", "tests the project", &o.TestCommand), command("build", "builds the project", &o.BuildCommand),
+		command("lint", "lints the project", &o.LintCommand),
+		command("typecheck", "checks types after the build and", &o.TypesCommand),
+		command("lint_fast", "lints in seconds, before the other checks and", &o.FastCommand), {
 			Group: "Checks", Key: "DETECT_CHECKS", YAML: "test.detect",
 			Kind: option.Bool, Default: "true", Field: &o.DetectChecks,
 			Help: "Detect checks from the project's files when none are configured.",
 		}, {
 			Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
-			Kind: option.Enum, Values: []string{"gate", "baseline", "tdd", "report"}, Trust: true, Safe: []string{"gate", "baseline", "tdd"}, Field: &o.TestMode,
-			Help: "Which failures of required checks block: gate means all, baseline only those that are new since the run began, tdd only those of tests that passed before, report none; empty means gate, or baseline for detected checks.",
+			Kind: option.Enum, Values: []string{"gate", "baseline", "tdd", "report"}, Trust: true,
+			Safe: []string{"gate", "baseline", "tdd"}, Field: &o.TestMode,
+			Help: "Which failures of required checks block: gate means all, baseline only those that are new since the " +
+				"run began, tdd only those of tests that passed before, report none; empty means gate, or baseline for " +
+				"detected checks.",
 		}, {
 			Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
 			Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,

@@ -28,9 +28,8 @@ const (
 	jestFile  = "jest.json"
 )
 
-// prepare asks for structured results where that cannot change anything else:
-// the command is one plain call of a known test runner, or the runner takes
-// options from its environment.
+// prepare makes the test runner report structured results if that changes nothing else: the command must be one plain
+// call of a known test runner, or the runner must take options from its environment.
 func prepare(c Check, p Place) (request, error) {
 	r := request{command: c.Command, env: p.Env, check: c}
 	if formatOf(c) == report.ExitCode {
@@ -68,7 +67,7 @@ func (r request) read(s report.Summary, dir string, began time.Time) report.Summ
 		jest := func(file io.Reader) (report.Summary, error) { return report.ReadJest(file, dir) }
 		if all, ok := readFile(filepath.Join(r.dir, jestFile), jest); ok {
 			all.Nothing = s.Nothing
-			s = all // the output shows some of the same tests, under other names where a root is set
+			s = all // the output has some of the same tests, under other names if jest has a root
 		}
 		files = append(files, filepath.Join(r.dir, junitFile))
 	}
@@ -89,8 +88,7 @@ func (r request) read(s report.Summary, dir string, began time.Time) report.Summ
 	return s
 }
 
-// readFile reads a report file. It returns false for one that is missing, or
-// broken before its first test.
+// readFile reads a report file. It returns false if the file is missing, or broken before its first test.
 func readFile(path string, read func(io.Reader) (report.Summary, error)) (s report.Summary, ok bool) {
 	f, err := os.Open(path)
 	if err != nil {

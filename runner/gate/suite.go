@@ -11,7 +11,7 @@ import (
 	"ralph/runner/gate/report"
 )
 
-// Mode is which failures block.
+// Mode says which failures block.
 type Mode string
 
 // The modes.
@@ -63,7 +63,7 @@ type Memory struct {
 type LastRun struct {
 	Passed bool            `json:"passed,omitempty"` // or flaky
 	Failed map[string]bool `json:"failed,omitempty"` // single tests
-	Blamed bool            `json:"blamed,omitempty"` // it failed, and it blocks or not only as in the baseline
+	Blamed bool            `json:"blamed,omitempty"` // it blocks, or has failures that are not in the baseline
 	report.Tally
 }
 
@@ -118,7 +118,7 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	return rep, nil
 }
 
-// selected returns the checks of this run, and how many it leaves out.
+// selected returns the checks of this run, and how many others there are.
 func (s *Suite) selected(ch Changed) ([]Check, int) {
 	all, touched := split(s.Place.Dir, s.Checks)
 	if ch.All || ch.Final {
@@ -132,7 +132,7 @@ func (s *Suite) selected(ch Changed) ([]Check, int) {
 // redBefore reports whether the last run of a check failed and was blamed.
 func (s *Suite) redBefore(c Check) bool { return s.Memory.Last[c.Name].Blamed }
 
-// notRun starts the reason of a check that did not run because another one failed.
+// notRun starts the reason for a check that did not run because another one failed.
 const notRun = "not run: "
 
 func (s *Suite) skip(c Check, ch Changed, stopped string) string {
@@ -151,7 +151,7 @@ func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 	return ""
 }
 
-// judge runs a check, a second time if it turned red, and sets the verdict.
+// judge runs a check, runs it again if it turned red, and sets the verdict.
 func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 	entry, known := s.Baseline.entry(c.Name)
 	_, ran := s.Memory.Last[c.Name]
@@ -167,7 +167,7 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 		}
 		blame(&r, entry, known)
 		r.First = &first
-		bothRed(&r)
+		compareRuns(&r)
 		s.Flakes.record(r)
 	}
 	if s.Mode == ModeTDD {
@@ -179,8 +179,8 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 	return r, nil
 }
 
-// exec runs a check once. If it has nothing to check yet, its verdict is that it was
-// skipped; before is true if there was something before.
+// exec runs a check once. If it has nothing to check yet, its verdict is VerdictSkipped. before is true if there was
+// something to check in an earlier run.
 func (s *Suite) exec(ctx context.Context, step Step, before bool) (Result, error) {
 	if s.Progress == nil {
 		s.Progress = func(Step) {}
@@ -198,7 +198,7 @@ func (s *Suite) exec(ctx context.Context, step Step, before bool) (Result, error
 }
 
 // nothing returns a sentence if a check failed because there is no code or no
-// test yet. If there was some before, the failure is real and it returns "".
+// test yet. If there was some earlier, the failure is real and it returns "".
 func nothing(r Result, before bool) string {
 	if r.Passed || before || r.TimedOut || r.Tests.Ran() > 0 || r.Tests.Nothing == "" {
 		return ""
@@ -206,7 +206,7 @@ func nothing(r Result, before bool) string {
 	return "nothing to check yet: " + r.Tests.Nothing
 }
 
-// blame sets the verdict of a run by the baseline entry e.
+// blame sets the verdict of a run by comparing it with the baseline entry e.
 func blame(r *Result, e Entry, known bool) {
 	r.Verdict = VerdictPassed
 	if r.Passed {
@@ -233,8 +233,8 @@ func blame(r *Result, e Entry, known bool) {
 	}
 }
 
-// splitNew does not blame the agent for tests that never passed: they were written
-// first, to be made green. began is true when there were tests before.
+// splitNew moves tests that have never passed from Blamed to New: in TDD they are written first and fail at first.
+// began is true if there were tests before.
 func (r *Result) splitNew(e Entry, began bool) {
 	if r.Verdict != VerdictFailed || r.TimedOut || began && (len(r.Blamed) == 0 || len(e.Green) == 0 && e.Ran > 0) {
 		return
@@ -250,8 +250,7 @@ func (r *Result) splitNew(e Entry, began bool) {
 	}
 }
 
-// turnedRed reports whether something failed that had passed. Only that is worth
-// a second run.
+// turnedRed reports whether something failed that had passed. Only then is a second run worthwhile.
 func (s *Suite) turnedRed(r Result, known bool) bool {
 	last, ran := s.Memory.Last[r.Name]
 	if !ran {
@@ -263,8 +262,8 @@ func (s *Suite) turnedRed(r Result, known bool) bool {
 	return slices.ContainsFunc(r.Blamed, func(t report.Test) bool { return !last.Failed[t.Name] })
 }
 
-// bothRed blames what failed in both runs; what failed in one is flaky.
-func bothRed(r *Result) {
+// compareRuns blames what failed in both runs; what failed in one is flaky.
+func compareRuns(r *Result) {
 	first := r.First
 	if len(first.Blamed) == 0 || r.Verdict == VerdictFailed && len(r.Blamed) == 0 {
 		if r.Verdict == VerdictFailed {

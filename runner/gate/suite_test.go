@@ -130,8 +130,8 @@ func TestSuite_exitCodeOnly_comparesTheCheckItself(t *testing.T) {
 	write(t, s.Place.Dir, map[string]string{"dirty": ""})
 	rep := s.must(t)
 	expect(t, rep, "lint known-red", "vet failed blocks")
-	if !rep.Blocked() || rep.Answer() != Retry {
-		t.Errorf("blocked %v, answer %q", rep.Blocked(), rep.Answer())
+	if !rep.Blocked() || rep.OnFailure() != Retry {
+		t.Errorf("blocked %v, answer %q", rep.Blocked(), rep.OnFailure())
 	}
 }
 
@@ -283,7 +283,7 @@ func TestSuite_severalOnFailure_theStrongestWins(t *testing.T) {
 		{[]Check{row("a", Retry), row("b", BlockTask), row("c", Warn)}, BlockTask},
 		{[]Check{row("a", Stop), row("b", BlockTask)}, Stop},
 	} {
-		if got := suiteIn(t, ModeGate, c.rows...).must(t).Answer(); got != c.want {
+		if got := suiteIn(t, ModeGate, c.rows...).must(t).OnFailure(); got != c.want {
 			t.Errorf("answer %q, want %q", got, c.want)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"ralph/runner/gate/store"
 )
 
-// Losses are the checks that ran fewer tests than before. A check that failed
-// anew is left out: it may have stopped early, and it is told as a failure.
+// Losses returns the checks that ran fewer tests than before. It leaves out checks with new failures: they may have
+// stopped early, and they are reported as failures.
 func (r Report) Losses(before func(check string) report.Tally) []report.Loss {
 	var losses []report.Loss
 	for _, x := range r.Results {
@@ -20,14 +20,14 @@ func (r Report) Losses(before func(check string) report.Tally) []report.Loss {
 	return losses
 }
 
-// Tests is how many tests each check had when the baseline was taken.
+// Tests returns how many tests a check had when the baseline was taken.
 func (b *Baseline) Tests(check string) report.Tally {
 	e, _ := b.entry(check)
 	return e.Tally
 }
 
-// Before is how many tests each check ran the last time, and at the baseline if it
-// has not run since.
+// Before returns a function that says how many tests a check ran the last time, or at the baseline if it has not run
+// since.
 func (m Memory) Before(b *Baseline) func(check string) report.Tally {
 	return func(check string) report.Tally {
 		if last, ran := m.Last[check]; ran {
@@ -37,8 +37,8 @@ func (m Memory) Before(b *Baseline) func(check string) report.Tally {
 	}
 }
 
-// Unread says that tests ran and only the exit code says how; empty: it is known.
-func (r Result) Unread() string {
+// UnreadOutput returns a sentence if ralph cannot read from the output which tests ran; empty: it can.
+func (r Result) UnreadOutput() string {
 	if r.Check.Format == report.ExitCode || formatOf(r.Check) == report.ExitCode || r.Tests.Known || r.Tests.Nothing != "" || r.Verdict == VerdictSkipped {
 		return ""
 	}

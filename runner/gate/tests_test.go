@@ -89,7 +89,7 @@ func TestUnread_saysWhereOnlyTheExitCodeCounts(t *testing.T) {
 		"a folder not there": {Check{Name: "test", Command: "true", Dir: "no"}, false},
 	} {
 		s := suiteIn(t, ModeGate, c.check)
-		if got := s.must(t).Results[0].Unread(); (got != "") != c.said {
+		if got := s.must(t).Results[0].UnreadOutput(); (got != "") != c.said {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

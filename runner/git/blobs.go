@@ -45,8 +45,7 @@ func fileMode(info fs.FileInfo) string {
 	return "100644"
 }
 
-// filtered reports whether git may store other bytes than those on disk, because of line
-// ends or clean filters.
+// filtered reports whether git may store other bytes than those on disk: it may convert line ends or run clean filters.
 func (k *Keeper) filtered(ctx context.Context, files map[string]signature) (bool, error) {
 	if k.filters == nil {
 		config, err := command.Run(ctx, k.root, "config", "--get-regexp", `^core\.(autocrlf|attributesfile)$`)

@@ -15,14 +15,14 @@ import (
 	"ralph/runner/git/own"
 )
 
-// Fit returns nil if a run may start in this condition, also without a repository. The
-// error is one line with advice.
-func Fit(c Condition) error {
+// Ready returns nil if a run may start in this condition; no repository is fine, too. The error is one line with advice.
+func Ready(c Condition) error {
 	switch {
 	case c.Operation == "bisect":
 		return fmt.Errorf("a bisect is in progress in %q: end it with git bisect reset, then start again", c.Root)
 	case c.Operation != "":
-		return fmt.Errorf("a %s is in progress in %q: finish it, or abort it with git %[1]s --abort, then start again", c.Operation, c.Root)
+		return fmt.Errorf("a %s is in progress in %q: finish it, or abort it with git %[1]s --abort, then start again",
+			c.Operation, c.Root)
 	case c.Repo && c.Branch == "":
 		return fmt.Errorf("HEAD is detached in %q, so commits would be on no branch: "+
 			"create one with git switch -c NAME, or switch to one with git switch NAME", c.Root)
@@ -30,7 +30,7 @@ func Fit(c Condition) error {
 	return nil
 }
 
-// Changes are all files that differ from HEAD or are untracked, with a digest of each.
+// Changes returns all files that differ from HEAD or are untracked, with a digest of each.
 func (s Snapshot) Changes() own.Files {
 	all := own.Files{}
 	for _, files := range []map[string]signature{s.files, s.own} {
@@ -56,7 +56,7 @@ type Trailer struct{ Key, Value string }
 type Committed struct {
 	OID     string // empty: nothing to commit
 	Files   []string
-	Refused []Refusal // not committed and not changed
+	Refused []Refusal // not committed
 }
 
 // Commit commits exactly the named files as they are on disk, on top of HEAD. Other
@@ -119,8 +119,8 @@ func newBuilder(root string, files []string) builder {
 	return b
 }
 
-// commit returns the new commit, empty if nothing would change. It holds the lock of the
-// user's index until both the index and HEAD have changed.
+// commit returns the id of the new commit; empty if nothing would change. It holds the lock of the user's index until
+// both the index and HEAD have changed.
 func (b builder) commit(ctx context.Context, message string) (oid string, err error) {
 	lock := filepath.Join(b.meta, "index.lock")
 	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -163,7 +163,8 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 	if head == "" {
 		head = strings.Repeat("0", len(oid))
 	}
-	if _, err := (command.Call{Dir: b.root, Env: command.Identity(ctx, b.root)}).Run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
+	move := command.Call{Dir: b.root, Env: command.Identity(ctx, b.root)}
+	if _, err := move.Run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
 		return "", err
 	}
 	if err := os.Rename(lock, filepath.Join(b.meta, "index")); err != nil {
@@ -204,9 +205,8 @@ func (b builder) write(ctx context.Context, tree, parent, message string) (strin
 	return strings.TrimSpace(oid), err
 }
 
-// userIndex returns the user's index, updated for the paths, and when git wrote it. A
-// copy needs that time: git compares a file by content only if the file is not older
-// than the index.
+// userIndex returns the user's index, updated for the paths, and when git wrote it. A copy of the index needs that
+// time: git compares a file by content only if the file is not older than the index.
 func (b builder) userIndex(ctx context.Context) (data []byte, written time.Time, err error) {
 	env, done, err := b.index(ctx, filepath.Join(b.meta, "index"), "")
 	if err != nil {
@@ -249,7 +249,8 @@ func (b builder) index(ctx context.Context, from, commit string) (env []string, 
 		_, err = command.Call{Dir: b.root, Env: env}.Run(ctx, "read-tree", commit)
 	}
 	if err == nil {
-		_, err = command.Call{Dir: b.root, Env: env, Stdin: b.paths}.Run(ctx, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+		_, err = command.Call{Dir: b.root, Env: env, Stdin: b.paths}.Run(ctx, "update-index", "--add", "--remove",
+			"--replace", "-z", "--stdin")
 	}
 	if err != nil {
 		done()

@@ -198,7 +198,7 @@ func TestFit_condition(t *testing.T) {
 		"detached":      {Condition{Repo: true, Root: "/p"}, `git switch`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Fit(tc.c)
+			err := Ready(tc.c)
 			if (err != nil) != (tc.want != "") || err != nil && (!strings.Contains(err.Error(), tc.want) || strings.ContainsAny(err.Error(), "\n!")) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}

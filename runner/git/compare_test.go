@@ -185,7 +185,7 @@ func TestCompare_ofTooMany_oldFilesAndTheirNewPlacesStay(t *testing.T) {
 	before, after := newSnapshot(true), newSnapshot(true)
 	add := func(path string, isNew bool) {
 		after.files[path] = signature{mode: 1}
-		after.made[path] = isNew
+		after.untracked[path] = isNew
 	}
 	for i := range maxFiles + 5 {
 		add(fmt.Sprintf("a/%05d", i), true)

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Discarded returns those of the files that were dirty before and whose content is gone: it
-// was neither committed nor moved. c is the change from before to after, which must be
-// current.
+// Discarded returns the files among files that were dirty before and whose content is gone: it was neither committed
+// nor moved. c is the change from before to after; after must be current.
 func (c Change) Discarded(before, after Snapshot, files []string) []string {
 	if !before.Repo || !after.Repo {
 		return nil
@@ -24,7 +23,7 @@ func (c Change) Discarded(before, after Snapshot, files []string) []string {
 			is = s.sign(entry{path: path}, true).signature
 		}
 		switch {
-		case is == was, dirty && is != signature{}: // as it was, or edited
+		case is == was, dirty && is != signature{}: // unchanged, or edited
 		case is != signature{} && c.HeadMoved && (c.Count > len(c.Files) || slices.Contains(c.Files, path)): // edited and committed
 		case after.has(was): // moved
 		default:

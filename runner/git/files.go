@@ -23,8 +23,8 @@ const (
 	maxTexts  = 16 << 20 // bytes of text that one snapshot holds
 )
 
-// signature is equal for two states of a path if it did not change in between. The zero
-// value means that the path does not exist.
+// signature identifies the content of a path: two are equal if nothing changed in between. The zero value means that
+// the path does not exist.
 type signature struct {
 	mode fs.FileMode // type and the owner's execute bit
 	sum  [sha256.Size]byte
@@ -91,7 +91,7 @@ func (s *signer) sign(e entry, open bool) signed {
 	return signed{signature: stat(info)}
 }
 
-// isText reports whether data is a text of moderate size.
+// isText reports whether data is text of at most maxText bytes.
 func isText(data []byte) bool {
 	return len(data) <= maxText && bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0
 }

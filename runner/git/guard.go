@@ -25,10 +25,9 @@ func (r Refusal) covers(file string) bool {
 	return r.File == file || strings.HasSuffix(r.File, "/") && strings.HasPrefix(file, r.File)
 }
 
-// guard returns the files that ralph must not commit: those that steer ralph, add a secret, are larger
-// than 1 MiB, link out of the repository, or are nested repositories; and, as one
-// Refusal each, folders that are not in HEAD and that the project did not write. It runs
-// at most two git processes.
+// guard returns the files that ralph must not commit: those that configure ralph, add a secret, are larger than 1 MiB,
+// link out of the repository, or are nested repositories; and, as one Refusal each, foreign folders that are not in
+// HEAD. It runs at most two git processes.
 func guard(ctx context.Context, root string, files []string) ([]Refusal, error) {
 	refused, err := refusedTrees(ctx, root, files)
 	if err != nil {
@@ -74,16 +73,16 @@ func refusedTrees(ctx context.Context, root string, files []string) ([]Refusal, 
 	return slices.DeleteFunc(refused, func(r Refusal) bool { _, is := known[r.File]; return is }), err
 }
 
-// suspect returns the secrets in a file, or why to refuse it whatever is in HEAD.
+// suspect returns the secrets in a file, or why ralph never commits it, whatever is in HEAD.
 func suspect(root, file string) (secrets []logs.Secret, why string) {
 	name := filepath.Join(root, filepath.FromSlash(file))
 	info, err := os.Lstat(name)
 	target, out := leadsOut(root, name)
 	switch {
 	case strings.HasSuffix(file, "/"):
-		return nil, "is a repository of its own"
+		return nil, "is a nested repository"
 	case strings.HasSuffix("/"+file, "/.ralphrc"), strings.HasSuffix("/"+file, "/.ralph/config.yaml"):
-		return nil, "decides how ralph runs; look at it and commit it yourself"
+		return nil, "decides how ralph runs; review it and commit it yourself"
 	case out:
 		return nil, fmt.Sprintf("leads out of the repository, to %q", target)
 	case err != nil || !info.Mode().IsRegular():

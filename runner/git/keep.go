@@ -26,10 +26,9 @@ const (
 	maxKeptFile  = 8 << 20  // bytes
 	maxKeptFiles = 5000     // written for one state
 	maxKeptBytes = 64 << 20 // written for one state
-	// keepPatience delays git after Start, so that it does not slow down the start of the
-	// next agent.
-	keepPatience = 200 * time.Millisecond
-	runLetters   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+	// keepDelay is how long git waits after Start, so that it does not slow down the next agent's start.
+	keepDelay  = 200 * time.Millisecond
+	runLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 )
 
 // State describes a kept state.
@@ -47,7 +46,7 @@ type State struct {
 	Outcome string `json:"outcome,omitempty"`
 	Rule    string `json:"rule,omitempty"`
 	Task    string `json:"task,omitempty"` // its id
-	// Afresh is true when what earlier iterations did for the task is not part of this one.
+	// Afresh is true if the iteration started without the work of earlier iterations for its task.
 	Afresh bool `json:"afresh,omitempty"`
 	// Plan is the slash-separated path of the plan, relative to the project or absolute;
 	// empty: none.
@@ -83,7 +82,7 @@ func (s State) message() (string, error) {
 type Keeper struct {
 	root    string
 	have    map[string]blob // by path
-	filters *bool           // whether git converts contents; nil: unknown
+	filters *bool           // whether git converts content; nil: unknown
 }
 
 // blob is the object of a file, or its content until git has it.
@@ -103,7 +102,7 @@ func NewKeeper(dir string) (*Keeper, bool) {
 // Keep writes the state of a current snapshot as a commit below refs/ralph/ on top of
 // HEAD, and returns its object id. The tree is HEAD's with the changed, removed and
 // untracked files, without ignored ones. It replaces the state of the same run and
-// iteration. It runs one git process, or two if git converts contents (line ends,
+// iteration. It runs one git process, or two if git converts content (line ends,
 // filters), and touches neither the index nor the work tree.
 func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, error) {
 	first := len(k.have) == 0
@@ -114,8 +113,8 @@ func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, erro
 	return oid, err
 }
 
-// Tree writes the files of a current snapshot as a tree, and returns its object id. No ref
-// leads to it. What is too large to keep is as in HEAD.
+// Tree writes the files of a current snapshot as a tree and returns its object id. No ref points to it. A file that is
+// too large to keep has its content from HEAD.
 func (s Snapshot) Tree(ctx context.Context) (string, error) {
 	var files []string
 	for path := range s.files {
@@ -186,7 +185,7 @@ func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
 	}
 	go func() {
 		defer close(p.done)
-		patience := time.NewTimer(keepPatience)
+		patience := time.NewTimer(keepDelay)
 		defer patience.Stop()
 		select {
 		case <-p.now:
@@ -221,7 +220,7 @@ func (p *Keeping) Wait() (string, error) {
 // prepare reads new files and returns the input of git fast-import.
 func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, error) {
 	if s.Run == "" || strings.Trim(s.Run, runLetters) != "" || strings.Contains(s.Run, "..") {
-		return "", fmt.Errorf("run %q is not a name", s.Run)
+		return "", fmt.Errorf("run %q is not a valid name: only letters, digits, dots and dashes", s.Run)
 	}
 	if !snap.Repo {
 		return "", errors.New("no git repository")
@@ -239,7 +238,8 @@ func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, e
 		return "", err
 	}
 	var in strings.Builder
-	fmt.Fprintf(&in, "commit %s\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\ndata %d\n%s\n", s.ref(), now.Unix(), len(message), message)
+	fmt.Fprintf(&in, "commit %s\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\ndata %d\n%s\n",
+		s.ref(), now.Unix(), len(message), message)
 	if snap.Head != "" {
 		fmt.Fprintf(&in, "from %s\n", snap.Head)
 	}

@@ -2,7 +2,7 @@ package git
 
 import "ralph/config/option"
 
-// CommitOptions are the options about ralph's own commits.
+// CommitOptions are the options for ralph's own commits.
 type CommitOptions struct {
 	AutoCommit   bool   // commit what the agent left uncommitted if the checks pass
 	CommitPrefix string // of the messages of these commits

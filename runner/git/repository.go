@@ -23,8 +23,8 @@ type Condition struct {
 	GitVersion string // "2.39.5"; empty: git is not installed
 }
 
-// Inspect returns the condition of the repository of dir. It fails if git does, because
-// the repository is damaged or belongs to another user; the Condition is incomplete then.
+// Inspect returns the condition of the repository of dir. If git fails, because the repository is damaged or belongs to
+// another user, it returns an error and an incomplete Condition.
 func Inspect(ctx context.Context, dir string) (Condition, error) {
 	var c Condition
 	c.Root, _ = Root(dir)
@@ -42,7 +42,8 @@ func Inspect(ctx context.Context, dir string) (Condition, error) {
 		return c, nil
 	}
 	c.Operation = operation(c.Root)
-	out, err := command.Call{Dir: dir, Discover: true}.Run(ctx, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-ahead-behind")
+	out, err := command.Call{Dir: dir, Discover: true}.Run(ctx, "status", "--porcelain=v2", "--branch", "-z",
+		"--untracked-files=no", "--ignore-submodules=all", "--no-ahead-behind")
 	if errors.Is(err, command.ErrNoRepository) {
 		return c, nil
 	}
@@ -61,7 +62,7 @@ func Inspect(ctx context.Context, dir string) (Condition, error) {
 // links resolved. Like git, it ignores a .git folder without HEAD.
 func Root(dir string) (string, bool) { return command.Root(dir) }
 
-// operation returns the operation in progress in the work tree at root, by git's files.
+// operation returns the operation in progress in the work tree at root, according to git's files.
 func operation(root string) string {
 	dir := command.MetaDir(root)
 	for _, o := range []struct{ file, name string }{

@@ -17,13 +17,13 @@ import (
 	"ralph/runner/git/foreign"
 )
 
-// maxFiles bounds Change.Files.
+// maxFiles limits Change.Files.
 const maxFiles = 1000
 
 // Snapshot is the state of a project at one moment.
 type Snapshot struct {
-	// Repo is false if the folder is not in a work tree of git, or git is not installed.
-	// The Snapshot is of all files below the folder then, up to a limit.
+	// Repo is false if the folder is not in a work tree of git, or git is not installed. The Snapshot then has all
+	// files below the folder, up to a limit.
 	Repo   bool
 	Head   string // object id; empty before the first commit
 	Branch string // empty if HEAD is detached
@@ -32,20 +32,20 @@ type Snapshot struct {
 	// repository or to the folder.
 	files map[string]signature
 	texts map[string]string // of files and own, without binary ones, up to a limit
-	// own is the same for the user's files in .ralph. They are kept and committed, but
-	// are not progress.
-	own  map[string]signature
-	made map[string]bool // the untracked ones among files
-	root string          // of the repository; empty: none
-	meta string          // git's own folder, without links
+	// own is the same for the user's files in .ralph. ralph keeps and commits them, but a change of them is not progress.
+	own       map[string]signature
+	untracked map[string]bool // the untracked ones among files
+	root      string          // of the repository; empty: none
+	meta      string          // git's own folder, with links resolved
 }
 
 func newSnapshot(repo bool) Snapshot {
-	return Snapshot{Repo: repo, files: map[string]signature{}, texts: map[string]string{}, own: map[string]signature{}, made: map[string]bool{}}
+	return Snapshot{Repo: repo, files: map[string]signature{}, texts: map[string]string{},
+		own: map[string]signature{}, untracked: map[string]bool{}}
 }
 
 // Observe takes a Snapshot of the repository of dir with one git process, or of the files
-// below dir if there is no repository. It fails if git does.
+// below dir if there is no repository. It fails if git fails.
 func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	root, ok := Root(dir)
 	if !ok {
@@ -76,7 +76,7 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 		}
 		files[e.path] = all[i].signature
 		if e.untracked {
-			snap.made[e.path] = true
+			snap.untracked[e.path] = true
 		}
 		if all[i].known {
 			snap.texts[e.path] = all[i].text
@@ -87,8 +87,8 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 
 // Dirty reports whether the file differs from HEAD or is untracked.
 func (s Snapshot) Dirty(path string) bool {
-	_, is := s.signature(path)
-	return is
+	_, dirty := s.signature(path)
+	return dirty
 }
 
 // signature returns the signature of a dirty file, false for any other.
@@ -167,10 +167,9 @@ type Change struct {
 	// HeadMoved is true if another commit is checked out, or if the repository appeared
 	// or disappeared.
 	HeadMoved bool `json:"head_moved,omitempty"`
-	// Files are at most 1,000 of the changed files, sorted: slash-separated paths relative
-	// to the root of the repository, or to the project. Of more, new files in foreign
-	// trees are left out, then other new files; those with the name of an old one stay
-	// next to it. Committed adds those in new commits.
+	// Files are at most 1,000 of the changed files, sorted: slash-separated paths relative to the root of the
+	// repository, or to the project. If there are more, it leaves out new files in foreign trees first, then other new
+	// files, except those with the name of an old one. Committed adds the files of new commits.
 	Files []string `json:"files,omitempty"`
 	Count int      `json:"count,omitempty"` // of all changed files
 }
@@ -187,16 +186,16 @@ func (before Snapshot) Compare(after Snapshot) Change {
 	return settle(before.Head != after.Head, after.root, before.changed(after))
 }
 
-// changed are the changed files, and whether each is new.
+// changed returns the changed files, and whether each is new.
 func (before Snapshot) changed(after Snapshot) map[string]bool {
 	all := map[string]bool{}
 	for path, sig := range after.files {
 		if was, ok := before.files[path]; !ok || was != sig {
-			all[path] = !ok && after.made[path]
+			all[path] = !ok && after.untracked[path]
 		}
 	}
 	for path := range before.files {
-		// After a new commit, a clean file has been committed.
+		// If HEAD moved, a file that is clean now was committed.
 		if _, ok := after.files[path]; !ok && before.Head == after.Head {
 			all[path] = false
 		}
@@ -214,18 +213,18 @@ func settle(headMoved bool, root string, all map[string]bool) Change {
 		return all[f] && slices.ContainsFunc(trees, func(t foreign.Tree) bool { return strings.HasPrefix(f, t.Dir) })
 	}
 	c.Files = slices.DeleteFunc(c.Files, installed)
-	was := map[string]bool{} // names of files that were there
+	old := map[string]bool{} // names of files that are not new
 	for _, f := range c.Files {
-		was[path.Base(f)] = was[path.Base(f)] || !all[f]
+		old[path.Base(f)] = old[path.Base(f)] || !all[f]
 	}
-	other := func(f string) int { // 1 for new files; one with an old name may be a moved one
-		if was[path.Base(f)] {
+	rank := func(f string) int { // new files last, but a new file with an old name may have been moved
+		if old[path.Base(f)] {
 			return 0
 		}
 		return 1
 	}
 	slices.SortStableFunc(c.Files, func(a, b string) int {
-		return cmp.Or(other(a)-other(b), cmp.Compare(path.Base(a), path.Base(b)))
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(path.Base(a), path.Base(b)))
 	})
 	c.Files = c.Files[:min(len(c.Files), maxFiles)]
 	slices.Sort(c.Files)

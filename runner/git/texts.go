@@ -17,10 +17,9 @@ type Text struct {
 	Existed, Exists bool
 }
 
-// Texts returns the changed files, including the user's files in .ralph, as they were
-// before and are now; after must be current. It leaves out files that are binary or above
-// 1 MiB on one side. Without a repository there are none. It runs at most one git
-// process.
+// Texts returns the changed files, including the user's files in .ralph, as they were before and are now; after must be
+// current. It leaves out files that are binary or larger than 1 MiB on one side. Without a repository there are none.
+// It runs at most one git process.
 func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) ([]Text, error) {
 	root, ok := Root(dir)
 	if !ok || !before.Repo || !after.Repo {
@@ -77,7 +76,7 @@ func (t *Text) readAfter(root string) bool {
 	return isText(data)
 }
 
-// Large returns the changed files that are above 1 MiB now.
+// Large returns the changed files that are now larger than 1 MiB.
 func (c Change) Large(dir string) []string {
 	root, ok := Root(dir)
 	if !ok {

@@ -13,48 +13,48 @@ import (
 	"ralph/state"
 )
 
-// finalGrace is how long an agent may live on after its final record.
+// finalGrace is how long an agent may keep running after its final record.
 const finalGrace = 10 * time.Second
 
-// Asked is who answers the prompts of hooks, and with which rights.
-type Asked struct {
-	// Find finds an agent by its name, and the program that replaces its own; nil: its own.
+// Responder says which agent answers the prompts of hooks, and with which rights.
+type Responder struct {
+	// Find finds an agent by name, and the program to run instead of its own; nil: its own.
 	Find           func(name string) (agent.Spec, []string, error)
 	Agent, Model   string // for a hook that names no agent
 	AllowedTools   []string
 	PermissionMode string
 }
 
-// answerForm tells an agent how to answer. Other text is only shown.
+// answerForm tells an agent how to answer. ralph only shows any other text.
 const answerForm = `
 
-The facts of this moment of the run are:
+These are the facts at this point of the run:
 
 %s
 End your final message with one line of JSON, and nothing after it:
 {"block": false, "reason": "", "note": ""}
-Set block to true, with a reason, only if the above asks you to judge and the answer is no. A note is given to
-the developer in the next prompt; leave it empty if there is nothing to say.
+Set block to true, with a reason, only if the text above asks you to judge and the answer is no. The developer gets
+the note in the next prompt; leave it empty if there is nothing to say.
 `
 
 // ask asks an agent.
-func (s *Set) ask(ctx context.Context, h Hook, f Facts) ran {
+func (s *Set) ask(ctx context.Context, h Hook, f Facts) result {
 	name, model := h.Agent, h.Model
 	if name == "" {
-		name, model = s.Asked.Agent, cmp.Or(model, s.Asked.Model)
+		name, model = s.Responder.Agent, cmp.Or(model, s.Responder.Model)
 	}
-	spec, program, err := s.Asked.Find(name)
+	spec, program, err := s.Responder.Find(name)
 	if err != nil {
-		return ran{err: err}
+		return result{err: err}
 	}
-	request := agent.Request{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Asked.AllowedTools,
-		PermissionMode: s.Asked.PermissionMode,
+	request := agent.Request{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Responder.AllowedTools,
+		PermissionMode: s.Responder.PermissionMode,
 		Program:        program, Dir: s.Dir, Env: slices.Concat(s.Env, []string{state.InsideVar + "=" + f.Run}),
 		Filter: s.Filter,
 		Root:   os.Geteuid() == 0, Contained: s.Sandbox.On()}
 	cmd, clean, err := spec.Prepare(request)
 	if err != nil {
-		return ran{err: err}
+		return result{err: err}
 	}
 	defer clean()
 	cmd.FinalGrace = finalGrace

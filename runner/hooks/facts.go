@@ -9,10 +9,10 @@ import (
 // Version of Facts. It changes when a field is renamed or removed.
 const Version = 1
 
-// longest bounds a text of Facts, in bytes: an environment has its limits.
-const longest = 4 << 10
+// maxText limits a text of Facts, in bytes: an environment is limited, too.
+const maxText = 4 << 10
 
-// Facts describe the run to a hook: as JSON on stdin, and mostly also in its
+// Facts describe the run to a hook: as JSON on stdin, and most of them also in its
 // environment. Fields that do not apply at a point are left out.
 type Facts struct {
 	V         int    `json:"v"`
@@ -33,12 +33,12 @@ type Facts struct {
 	Files   []string `json:"files,omitempty"`  // that the turn changed
 	Commit  string   `json:"commit,omitempty"` // that is merged
 	CostUSD float64  `json:"cost_usd,omitempty"`
-	Rule    string   `json:"rule,omitempty"` // that decided what follows
+	Rule    string   `json:"rule,omitempty"` // that decided what happens next
 	Reason  string   `json:"reason,omitempty"`
 	Exit    *int     `json:"exit,omitempty"` // at the end of a run
 }
 
-// Task is the task at hand.
+// Task is the current task.
 type Task struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
@@ -46,10 +46,10 @@ type Task struct {
 	Attempt int    `json:"attempt"`
 }
 
-// Variable is one that a hook gets in its environment.
+// Variable is an environment variable of a hook.
 type Variable struct{ Name, Value, Meaning string }
 
-// Variables lists what a hook gets in its environment, besides what a check gets.
+// Variables lists the variables that a hook gets in addition to those of a check.
 func (f Facts) Variables() []Variable {
 	task := Task{}
 	if f.Task != nil {
@@ -75,7 +75,7 @@ func (f Facts) Variables() []Variable {
 		{"RALPH_AGENT", f.Agent, "the agent"},
 		{"RALPH_COMMIT", f.Commit, "the commit, at a merge"},
 		{"RALPH_ERROR", f.Error, "what failed"},
-		{"RALPH_RULE", f.Rule, "the rule that decided what follows, see [decisions](decisions.md)"},
+		{"RALPH_RULE", f.Rule, "the rule that decided what happens next, see [decisions](decisions.md)"},
 		{"RALPH_REASON", f.Reason, "its reason"},
 		{"RALPH_EXIT_CODE", exit, "ralph's exit code, at the end of a run"},
 		{"TASK_ID", task.ID, ""},
@@ -98,10 +98,10 @@ func (f Facts) stdin() []byte {
 	return append(data, '\n')
 }
 
-// short is a text that fits into an environment.
+// short cuts a text to what fits into an environment.
 func short(text string) string {
 	text = strings.ReplaceAll(text, "\x00", "")
-	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
+	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
 // Answer is what a hook may print as one JSON object, on its last line.
@@ -111,11 +111,11 @@ type Answer struct {
 	Note   string `json:"note"`   // for the next prompt
 }
 
-// noteMost bounds what a hook can add to the next prompt, in bytes.
-const noteMost = 2 << 10
+// maxNote limits what a hook can add to the next prompt, in bytes.
+const maxNote = 2 << 10
 
-// answered reads the answer of a hook. Output that ends in no such object is not an answer.
-func answered(output string) Answer {
+// parseAnswer reads the answer of a hook. Output that does not end with such an object has no answer.
+func parseAnswer(output string) Answer {
 	output = strings.TrimSpace(output)
 	line := output[strings.LastIndexByte(output, '\n')+1:]
 	for _, text := range []string{output, line} {
@@ -129,13 +129,13 @@ func answered(output string) Answer {
 }
 
 func cut(text string) string {
-	if len(text) > noteMost {
-		text = strings.ToValidUTF8(text[:noteMost], "") + " ..."
+	if len(text) > maxNote {
+		text = strings.ToValidUTF8(text[:maxNote], "") + " ..."
 	}
 	return strings.TrimSpace(text)
 }
 
-// Sample are made-up facts of a point, to try hooks with.
+// Sample returns made-up facts of a point, to try hooks with.
 func Sample(p Row) Facts {
 	f := Facts{Run: "20260102-030405-abcd", Mode: "standalone", Plan: "fix_plan.md", Done: 1, Total: 3, Iteration: 2,
 		Task: &Task{ID: "2", Title: "A sample task", Status: "open", Attempt: 1}}

@@ -2,11 +2,11 @@
 //
 //	point + facts --> hooks of the point, one after the other --> events
 //	                    |                                          |
-//	                    environment, JSON on stdin                 Verdict: go on, put the task aside, stop
+//	                    environment, JSON on stdin                 Verdict: continue, put the task aside, stop
 //	                                                               and notes for the next prompt
 //
-// A hook is contained and bounded like a check, and nothing of it is left when it
-// has ended. What it costs when it fails is what its row says, and no more.
+// A hook runs in the same sandbox as a check, with a timeout, and nothing of it is left when it has ended. Its row says
+// what happens if it fails.
 package hooks
 
 import (
@@ -31,9 +31,9 @@ const (
 // OnFailure says what ralph does when a hook fails.
 type OnFailure string
 
-// The answers to a failure.
+// The values of OnFailure.
 const (
-	WarnContinue OnFailure = "warn_continue" // show it and go on
+	WarnContinue OnFailure = "warn_continue" // show it and continue
 	SkipTask     OnFailure = "skip_task"     // put the task aside
 	AbortLoop    OnFailure = "abort_loop"    // end the run
 	AskAgent     OnFailure = "ask_agent"     // tell the agent in the next prompt
@@ -58,11 +58,11 @@ const (
 	agentTimeout = 10 * time.Minute
 )
 
-// Types and Answers list the values that a row may have.
+// Types lists the types.
 func Types() []Type { return []Type{Shell, Agent} }
 
-// Answers are the answers to a failure.
-func Answers() []OnFailure { return []OnFailure{WarnContinue, SkipTask, AbortLoop, AskAgent} }
+// OnFailures lists the values of OnFailure.
+func OnFailures() []OnFailure { return []OnFailure{WarnContinue, SkipTask, AbortLoop, AskAgent} }
 
 // Validate says in one line what is wrong with a row.
 func (h Hook) Validate() error {
@@ -78,17 +78,17 @@ func (h Hook) Validate() error {
 	case isAgent && h.Command != "", !isAgent && (h.Prompt != "" || h.Agent != "" || h.Model != ""):
 		return fmt.Errorf("command belongs to a hook of type shell; prompt, agent and model to one of type agent")
 	case len(h.When) > 0 && !row.Turn:
-		return fmt.Errorf("when: no turn lies behind %s, so no files are known there", h.Point)
+		return fmt.Errorf("when: %s does not follow a turn, so there are no changed files", h.Point)
 	case h.OnFailure == SkipTask && (h.Point == RunStart || h.Point == OnComplete || h.Point == OnHalt):
 		return fmt.Errorf("on_failure: there is no task to skip at %s", h.Point)
 	}
 	return nil
 }
 
-// promptFor is what an agent is asked.
+// promptFor returns the prompt for the agent.
 func (h Hook) promptFor(f Facts) string { return h.Prompt + fmt.Sprintf(answerForm, f.stdin()) }
 
-// Line is what runs, in the words of the row.
+// Line returns what runs, in the words of the row.
 func (h Hook) Line() string {
 	if h.Type != Agent {
 		return cmp.Or(h.Title, h.Command)
@@ -97,7 +97,7 @@ func (h Hook) Line() string {
 	return who + ": " + h.Prompt
 }
 
-// Describe adds what the row says about a failure, for lists and for consent.
+// Describe returns Line and the other settings of the row, for lists and for consent.
 func (h Hook) Describe() string {
 	text := h.Line()
 	if h.Model != "" {
@@ -151,7 +151,7 @@ func (c *Commands) Hooks() []Hook {
 	return all
 }
 
-// at are the hooks of a point, in their order.
+// at returns the hooks of a point, in their order.
 func at(all []Hook, p Point) []Hook {
 	return slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return h.Point != p })
 }

@@ -36,11 +36,11 @@ func TestAnswered_onlyOneObjectAtTheEnd(t *testing.T) {
 		"building\n{\"note\": \"n\"}\n\n":               {Note: "n"},
 		"{\"note\": \"n\"}\nlast":                       {},
 	} {
-		if got := answered(output); got != want {
+		if got := parseAnswer(output); got != want {
 			t.Errorf("%q: %+v, want %+v", output, got, want)
 		}
 	}
-	if got := answered(`{"note": "` + strings.Repeat("x", 1<<20) + `"}`); len(got.Note) > noteMost+10 {
+	if got := parseAnswer(`{"note": "` + strings.Repeat("x", 1<<20) + `"}`); len(got.Note) > maxNote+10 {
 		t.Errorf("a note of %d bytes", len(got.Note))
 	}
 }

@@ -26,7 +26,7 @@ const (
 	PostMerge       Point = "post_merge"
 )
 
-// What a hook can keep from happening.
+// What a hook can prevent.
 const (
 	vetoRun    = "the run"
 	vetoTask   = "the iteration: the task is put aside"
@@ -38,9 +38,9 @@ const (
 type Row struct {
 	Point Point
 	When  string // the moment, in words
-	Veto  string // what a hook that blocks keeps from happening; empty: nothing, the next prompt gets the reason
-	// Turn is true when a turn lies behind the moment: its files are known, and
-	// what failed can be told to the agent.
+	Veto  string // what a hook that blocks prevents; empty: nothing, and the next prompt gets the reason
+	// Turn is true if the point follows a turn: the changed files are known, and ralph
+	// can tell the agent what failed.
 	Turn bool
 }
 
@@ -51,15 +51,16 @@ func Points() []Row {
 		{Point: PreTask, When: "before the first attempt at a task", Veto: vetoTask},
 		{Point: PreIteration, When: "before each iteration", Veto: vetoTask},
 		{Point: PreCommit, When: "before ralph commits what the agent left uncommitted", Veto: vetoCommit, Turn: true},
-		{Point: PreMerge, When: "before the commit of a task goes into the merge queue (only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)",
-			Veto: vetoMerge, Turn: true},
+		{Point: PreMerge, Veto: vetoMerge, Turn: true, When: "before the commit of a task goes into the merge queue " +
+			"(only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)"},
 		{Point: OnError, When: "an agent call failed (a failed check does not count)", Turn: true},
 		{Point: OnLimit, When: "an agent hit its usage limit", Turn: true},
 		{Point: OnQuestion, When: "an agent asked you something, and its task waits", Turn: true},
 		{Point: OnStoryComplete, When: "a task is done, and no check has reopened it", Turn: true},
 		{Point: PostTask, When: "a task is done or was put aside", Turn: true},
 		{Point: PostIteration, When: "after each iteration", Turn: true},
-		{Point: PostMerge, When: "the commit of a task has landed (only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)", Turn: true},
+		{Point: PostMerge, Turn: true, When: "the commit of a task has landed " +
+			"(only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)"},
 		{Point: OnComplete, When: "the run ends with exit code 0"},
 		{Point: OnHalt, When: "the run ends with any other exit code"},
 	}
@@ -74,10 +75,10 @@ func Find(name string) (Row, error) {
 		}
 		names = append(names, string(r.Point))
 	}
-	return Row{}, fmt.Errorf("%q is not a hook point; points are %s", name, strings.Join(names, ", "))
+	return Row{}, fmt.Errorf("%q is not a hook point; known: %s", name, strings.Join(names, ", "))
 }
 
-// row is the row of a point that is known to exist.
+// row returns the row of a point that exists.
 func (p Point) row() Row {
 	r, _ := Find(string(p))
 	return r

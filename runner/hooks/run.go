@@ -21,30 +21,30 @@ import (
 	"ralph/state"
 )
 
-// What is kept of an output, in bytes.
+// How much of an output is kept, in bytes.
 const (
 	headKept, tailKept = 2 << 10, 6 << 10
 )
 
 // Set is the hooks of a run, and where they run. The zero value has none.
 type Set struct {
-	Hooks   []Hook
-	Dir     string // the project
-	Plan    string // its file; a sandbox leaves it writable
-	Env     []string
-	Filter  agent.EnvFilter
-	Sandbox sandbox.Contained
-	Kill    <-chan struct{} // closed: kill the hook
-	Asked   Asked
+	Hooks     []Hook
+	Dir       string // the project
+	Plan      string // its file; a sandbox leaves it writable
+	Env       []string
+	Filter    agent.EnvFilter
+	Sandbox   sandbox.Contained
+	Kill      <-chan struct{} // closed: kill the hook
+	Responder Responder
 	// Emit gets an event for each hook.
 	Emit    func(state.Payload)
 	sending sync.Mutex
 }
 
-// Verdict is what the hooks of a point say about what follows. The zero value: go on.
+// Verdict is what the hooks of a point say about what happens next. The zero value: continue.
 type Verdict struct {
 	Ran   bool     // at least one hook ran: files may have changed
-	Block bool     // what the point's row names does not happen
+	Block bool     // what Row.Veto names does not happen
 	Skip  bool     // the task is put aside
 	Abort bool     // the run ends
 	Why   string   // of Block, Skip or Abort; empty: none of them
@@ -59,8 +59,7 @@ func (s *Set) Has(points ...Point) bool {
 }
 
 // At runs the hooks of a point, one after the other, until one blocks, puts the task
-// aside or ends the run. When the context is cancelled, the rest do not run. Without
-// hooks it does nothing.
+// aside or ends the run, or the context is cancelled. Without hooks it does nothing.
 func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {
 	var v Verdict
 	hooks := at(s.Hooks, p)
@@ -74,7 +73,7 @@ func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {
 			break
 		}
 		if len(h.When) == 0 || slices.ContainsFunc(f.Files, h.touches) {
-			v.take(h, s.one(ctx, h, f))
+			v.add(h, s.runOne(ctx, h, f))
 			v.Ran = true
 		}
 	}
@@ -89,18 +88,18 @@ func (h Hook) touches(file string) bool {
 type outcome struct {
 	failed string // why; empty: it did not fail
 	answer Answer
-	over   bool // the run, or a person, ended it
+	ended  bool // the run, or a person, ended it
 	calls  int
 	usage  state.Usage
 }
 
-// take adds what one hook says.
-func (v *Verdict) take(h Hook, o outcome) {
+// add adds the outcome of one hook.
+func (v *Verdict) add(h Hook, o outcome) {
 	v.Calls, v.Usage = v.Calls+o.calls, v.Usage.Add(o.usage)
 	if o.answer.Note != "" {
 		v.Notes = append(v.Notes, fmt.Sprintf("A hook of the user (%s) says: %s", h.Point, o.answer.Note))
 	}
-	if o.over {
+	if o.ended {
 		return
 	}
 	name := fmt.Sprintf("the %s hook %q", h.Point, logs.Redact(head(h.Line(), 80)))
@@ -125,15 +124,15 @@ func (v *Verdict) take(h Hook, o outcome) {
 	case AbortLoop:
 		v.Abort, v.Why = true, why
 	case AskAgent:
-		v.Notes = append(v.Notes, "A hook of the user failed, and you are to deal with it: "+why)
+		v.Notes = append(v.Notes, "A hook of the user failed, and you must deal with it: "+why)
 	}
 }
 
-// one runs one hook and reports it.
-func (s *Set) one(ctx context.Context, h Hook, f Facts) outcome {
+// runOne runs runOne hook and reports it.
+func (s *Set) runOne(ctx context.Context, h Hook, f Facts) outcome {
 	hide := logs.NewValues(s.Filter.Secrets(agent.Spec{}, agent.Request{Env: s.Env})).Redact
 	event := state.Hook{Point: string(h.Point), Command: hide(h.Line())}
-	s.tell(state.Phase{Name: state.PhaseHook, Check: string(h.Point)})
+	s.emit(state.Phase{Name: state.PhaseHook, Check: string(h.Point)})
 	before, errBefore := git.Observe(ctx, s.Dir)
 	run := s.shell
 	if h.Type == Agent {
@@ -141,10 +140,10 @@ func (s *Set) one(ctx context.Context, h Hook, f Facts) outcome {
 	}
 	r := run(ctx, h, f)
 	event.Output, event.Seconds = hide(r.text), r.exit.Duration.Seconds()
-	o := outcome{answer: answered(event.Output), calls: r.calls, usage: r.usage,
-		over: r.err == nil && r.exit.Cause == ptyexec.CauseCancelled || ctx.Err() != nil}
+	o := outcome{answer: parseAnswer(event.Output), calls: r.calls, usage: r.usage,
+		ended: r.err == nil && r.exit.Cause == ptyexec.CauseCancelled || ctx.Err() != nil}
 	switch {
-	case o.over:
+	case o.ended:
 		event.Says = "ended with the run"
 	case r.err != nil:
 		o.failed = "cannot run: " + r.err.Error()
@@ -163,12 +162,12 @@ func (s *Set) one(ctx context.Context, h Hook, f Facts) outcome {
 	if after, err := git.Observe(ctx, s.Dir); err == nil && errBefore == nil {
 		event.Files = before.Compare(after).Files
 	}
-	s.tell(event)
+	s.emit(event)
 	return o
 }
 
 // shell runs a command.
-func (s *Set) shell(ctx context.Context, h Hook, f Facts) ran {
+func (s *Set) shell(ctx context.Context, h Hook, f Facts) result {
 	out := &report.Excerpt{Head: headKept, Tail: tailKept}
 	r := s.run(ctx, h, child{ptyexec.Command{
 		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir,
@@ -189,45 +188,45 @@ type child struct {
 	output func([]byte) bool
 }
 
-// ran is how it ended.
-type ran struct {
+// result is how a program ended.
+type result struct {
 	text   string // the beginning and the end of its output, or an agent's final message
 	exit   ptyexec.Exit
-	err    error  // it could not be started
-	failed string // empty: it did not
+	err    error  // the program did not start
+	failed string // why it failed; empty: it did not
 	calls  int
 	usage  state.Usage
 }
 
 // run runs a program in the sandbox of the run.
-func (s *Set) run(ctx context.Context, h Hook, c child) ran {
-	via, err := proxy.Start(ctx, s.Sandbox.Settings, func(host string) { s.tell(state.Blocked{Host: host}) })
+func (s *Set) run(ctx context.Context, h Hook, c child) result {
+	via, err := proxy.Start(ctx, s.Sandbox.Settings, func(host string) { s.emit(state.Blocked{Host: host}) })
 	if err != nil {
-		return ran{err: err}
+		return result{err: err}
 	}
 	defer via.Stop()
 	box := s.Sandbox.Box(s.Dir, s.Plan, s.Filter.State())
 	box.Route, box.Kept = via.Route, c.kept
 	cmd, err := box.Wrap(c.cmd)
 	if err != nil {
-		return ran{err: err}
+		return result{err: err}
 	}
 	cmd.Timeout, cmd.Kill = h.timeout(), s.Kill
 	exit, err := ptyexec.Run(ctx, cmd, c.output)
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return ran{exit: exit, err: err}
+	return result{exit: exit, err: err}
 }
 
-// tell hands an event on: a proxy reports beside the hook.
-func (s *Set) tell(p state.Payload) {
+// emit passes an event on. A proxy emits from another goroutine than the hook.
+func (s *Set) emit(p state.Payload) {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	s.Emit(p)
 }
 
-// head is the beginning of a text, on one line.
+// head returns the beginning of a text, on one line.
 func head(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > most {

@@ -11,7 +11,7 @@ import (
 func TestLearn_filesOfEachTurn_saySoLittle_thatNoLessonIsAboutThem(t *testing.T) {
 	for _, absolute := range []bool{false, true} {
 		p := newProject(t, nil)
-		b := Open(p.dir, Choice{Learn: true})
+		b := Open(p.dir, LessonOptions{Learn: true})
 		for i, file := range []string{"src/a.go", "web/b.ts", "src/c.go"} {
 			said := ""
 			if i == 0 {

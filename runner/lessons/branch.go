@@ -24,17 +24,17 @@ const (
 	digestLength = len("-") + 6
 )
 
-// OnBranch notes on which branch a run starts. If the one before was on another branch, it
-// copies plan, notes, memory and report of that one into an archive, and begins with what the
-// archive has of the new branch. It moves no file of the user. said is one line for
-// people; empty: nothing has changed.
+// OnBranch records on which branch a run starts. If the last run was on another branch, OnBranch
+// copies that branch's plan, notes, memory and report into an archive, and restores the memory
+// that the archive has for the new branch. It moves no file of the user. said is one line for
+// the user; empty: the branch is the same.
 func OnBranch(project, branch, plan string, now time.Time) (said string, err error) {
 	dir := filepath.Join(project, state.DirName)
 	note := filepath.Join(dir, branchFile)
-	was, _ := state.ReadFile(note, 4<<10) // a missing one is normal
+	was, _ := state.ReadFile(note, 4<<10) // the first run has none
 	before := strings.TrimSpace(string(was))
 	if branch == "" || branch == before {
-		return "", nil // none is checked out: a rebase, perhaps
+		return "", nil // without a branch, HEAD is detached, perhaps by a rebase
 	}
 	if before != "" {
 		if said, err = swap(project, [2]string{before, branch}, plan, now); err != nil {
@@ -85,7 +85,7 @@ func swap(project string, branches [2]string, plan string, now time.Time) (said 
 	return said, writePages(dir, restored)
 }
 
-// notes are the places of the project's own notes. The last one wins in an archive.
+// notes returns the paths of the project's own notes. They share a name, so the last one wins in an archive.
 func notes(project string) (paths []string) {
 	for _, name := range slices.Backward(progressFiles()) {
 		paths = append(paths, filepath.Join(project, filepath.FromSlash(name)))
@@ -93,18 +93,18 @@ func notes(project string) (paths []string) {
 	return paths
 }
 
-// nameOf makes a branch the name of a folder. A name that cannot stay as it is ends with a digest, since
-// another branch may be called what is left of it.
+// nameOf turns the name of a branch into that of a folder. If it has to replace characters, it appends a digest, because
+// another branch may have the resulting name.
 func nameOf(branch string) string {
-	name := plainly(branch)
+	name := plainName(branch)
 	if name != branch {
 		name += fmt.Sprintf("-%x", sha256.Sum256([]byte(branch)))[:digestLength]
 	}
 	return name
 }
 
-// plainly is a branch without the characters that a folder cannot have everywhere. It was its folder once.
-func plainly(branch string) string {
+// plainName replaces the characters that some file systems do not allow. Older versions named the folder so.
+func plainName(branch string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
@@ -113,7 +113,7 @@ func plainly(branch string) string {
 	}, branch)
 }
 
-// latestArchive is the newest folder of a branch; empty if there is none.
+// latestArchive returns the newest archive of a branch; empty if there is none.
 func latestArchive(dir, branch string) string {
 	entries, _ := os.ReadDir(filepath.Join(dir, archiveDir))
 	for _, e := range slices.Backward(entries) { // sorted by name, and so by date
@@ -122,15 +122,15 @@ func latestArchive(dir, branch string) string {
 		}
 		folder, name := filepath.Join(dir, archiveDir, e.Name()), e.Name()[len(time.DateOnly)+1:]
 		of, err := state.ReadFile(filepath.Join(folder, branchFile), 4<<10)
-		unsaid := err != nil && name == plainly(branch) // from before archives said it
-		if strings.TrimSpace(string(of)) == branch || unsaid {
+		old := err != nil && name == plainName(branch) // of a version that did not store the branch
+		if strings.TrimSpace(string(of)) == branch || old {
 			return folder
 		}
 	}
 	return ""
 }
 
-// undoArchived forgets what only this turn taught in the archives: a branch that comes back brings its lessons along.
+// undoArchived removes from the archives the lessons that only this turn taught: a later switch would restore them.
 func undoArchived(project string, t memory.Turn) error {
 	dir := filepath.Join(project, state.DirName, archiveDir)
 	files, _ := fs.Glob(os.DirFS(dir), "*/"+File)
@@ -150,7 +150,7 @@ func undoArchived(project string, t memory.Turn) error {
 	return nil
 }
 
-// latestReport is the page of the latest run; empty if there is none.
+// latestReport returns the report of the latest run; empty if there is none.
 func latestReport(dir string) string {
 	pages, _ := fs.Glob(os.DirFS(dir), "reports/*.md")
 	if len(pages) == 0 {
@@ -160,7 +160,7 @@ func latestReport(dir string) string {
 	return filepath.Join(dir, pages[len(pages)-1])
 }
 
-// copyTo copies a file into a folder, over an older copy. One that is not there is left out.
+// copyTo copies a file into a folder, over an older copy. It ignores a missing file.
 func copyTo(dir, file string) error {
 	if file == "" {
 		return nil

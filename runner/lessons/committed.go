@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	gitBound  = 20 * time.Second
-	filesMost = 200 // of a plan that is a folder
+	gitTimeout = 20 * time.Second
+	maxFiles   = 200 // of a plan that is a folder
 )
 
-// committed are files of a plan, by their paths below the folder that the plan is in.
+// committed are files of a plan, by their paths below the folder of the plan.
 type committed map[string]string
 
-// planOn is the plan as it was committed on a branch: the files have been those of another branch since
-// the checkout. nil: git does not have it, or it was changed since and so came along.
+// planOn returns the plan as it is committed on a branch, because the user has already checked out another one. nil: git
+// does not have it, or it has uncommitted changes, which the checkout kept.
 func planOn(project, branch, plan string) committed {
-	ctx, done := context.WithTimeout(context.Background(), gitBound)
+	ctx, done := context.WithTimeout(context.Background(), gitTimeout)
 	defer done()
 	rel, err := filepath.Rel(project, plan)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -42,7 +42,7 @@ func planOn(project, branch, plan string) committed {
 		return nil
 	}
 	files := committed{}
-	for _, name := range names[:min(len(names), filesMost)] {
+	for _, name := range names[:min(len(names), maxFiles)] {
 		below, outside := filepath.Rel(filepath.Dir(rel), filepath.FromSlash(name))
 		if outside == nil && filepath.IsLocal(below) {
 			files[below] = git("show", ref+":./"+name)

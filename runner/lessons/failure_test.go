@@ -13,11 +13,11 @@ func TestLearn_checkThatPassesAgain_namesWhatChangedBesidesThePlan(t *testing.T)
 		files []string
 		want  string
 	}{
-		"a file and the plan": {[]string{"fix_plan.md", "src/a.go"}, "test failed with: no port; it passed after a change of src/a.go"},
+		"a file and the plan": {[]string{"fix_plan.md", "src/a.go"}, "test failed with: no port; it passed after a change to src/a.go"},
 		"only the plan":       {[]string{"fix_plan.md"}, ""},
 	} {
 		p := newProject(t, nil)
-		b := Open(p.dir, Choice{Learn: true})
+		b := Open(p.dir, LessonOptions{Learn: true})
 		red := result(1, "", "src/a.go")
 		red.Proof.Report.Results = []gate.Result{{Name: "test", Verdict: gate.VerdictFailed, Blocks: true, Output: "no port\n"}}
 		green := result(2, "", c.files...)

@@ -57,7 +57,7 @@ func result(iteration int, said string, files ...string) turn.Result {
 
 func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 	p := newProject(t, map[string]string{"progress.txt": "# Progress\n\nmine\n"})
-	b := Open(p.dir, Choice{Learn: true})
+	b := Open(p.dir, LessonOptions{Learn: true})
 	if got := b.For(task.Task{ID: "T1"}, now); got != nil {
 		t.Errorf("lessons of an empty project: %v", got)
 	}
@@ -88,7 +88,7 @@ func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 func TestLearn_projectOfAIOS_memoryFileIsKept(t *testing.T) {
 	for _, sync := range []bool{true, false} {
 		p := newProject(t, map[string]string{"MEMORY.md": "# Memory\n", ".aios-core/core.yaml": "x: 1\n"})
-		b := Open(p.dir, Choice{Learn: true, MemoryFile: sync})
+		b := Open(p.dir, LessonOptions{Learn: true, MemoryFile: sync})
 		if _, err := b.Learn(result(1, "<learning>Dates are in UTC.</learning>", "src/a.go"), now); err != nil || b.Wrote != sync {
 			t.Errorf("wrote %t, %v", b.Wrote, err)
 		}
@@ -120,13 +120,13 @@ func TestLearn_turnThatDidNotStand_teachesNothing(t *testing.T) {
 		p := newProject(t, nil)
 		r := result(1, said)
 		spoil(&r)
-		b := Open(p.dir, Choice{Learn: true})
+		b := Open(p.dir, LessonOptions{Learn: true})
 		if _, err := b.Learn(r, now); err != nil || p.read(".ralph/"+File) != "" {
 			t.Errorf("%s: %v, kept %s", name, err, p.read(".ralph/"+File))
 		}
 	}
 	p := newProject(t, nil)
-	b := Open(p.dir, Choice{})
+	b := Open(p.dir, LessonOptions{})
 	if _, err := b.Learn(result(1, said), now); err != nil || p.read(".ralph/"+File) != "" {
 		t.Errorf("LEARN=false: %v, kept %s", err, p.read(".ralph/"+File))
 	}
@@ -134,7 +134,7 @@ func TestLearn_turnThatDidNotStand_teachesNothing(t *testing.T) {
 
 func TestLearn_lessonThatWasOfUse_isCounted(t *testing.T) {
 	p := newProject(t, nil)
-	b := Open(p.dir, Choice{Learn: true})
+	b := Open(p.dir, LessonOptions{Learn: true})
 	for i := range 3 {
 		said := ""
 		if i == 0 {
@@ -185,7 +185,7 @@ func (p project) branches(t *testing.T) (on func(branch string) (said string), l
 	}
 	learn = func(text string) {
 		t.Helper()
-		if _, err := Open(p.dir, Choice{Learn: true}).Learn(result(1, "<learning>"+text+"</learning>"), now); err != nil {
+		if _, err := Open(p.dir, LessonOptions{Learn: true}).Learn(result(1, "<learning>"+text+"</learning>"), now); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,18 +1,18 @@
-// Package lessons keeps what a project's turns learned in .ralph, shows it to people, and
-// gives a run what its prompts need. Package memory decides; this one has the files.
+// Package lessons stores in .ralph what a project's turns learned, shows it to people, and
+// provides the lessons for prompts. Package memory decides; this one has the files.
 package lessons
 
 import "ralph/config/option"
 
-// Choice is what a user can say about lessons.
-type Choice struct {
+// LessonOptions are the user's options for lessons.
+type LessonOptions struct {
 	Learn         bool
 	ArchiveBranch bool
 	MemoryFile    bool // in projects of AIOS
 }
 
-// Options are the rows of the option table that fill c.
-func (c *Choice) Options() []option.Row {
+// Options returns the rows of the option table that fill c.
+func (c *LessonOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Memory", Key: "LEARN", YAML: "memory.learn",
 		Kind: option.Bool, Default: "true", Field: &c.Learn,
@@ -20,7 +20,8 @@ func (c *Choice) Options() []option.Row {
 	}, {
 		Group: "Memory", Key: "ARCHIVE_ON_BRANCH_CHANGE", YAML: "memory.archive_on_branch_change",
 		Kind: option.Bool, Default: "true", Field: &c.ArchiveBranch,
-		Help: "When a run starts on another git branch than the run before, copy the plan, progress.txt, the memory and the report to .ralph/archive, and start with the memory of the new branch.",
+		Help: "When a run starts on another git branch than the run before, copy the plan, progress.txt, the memory and " +
+			"the report to .ralph/archive, and start with the memory of the new branch.",
 	}, {
 		Group: "Memory", Key: "AIOS_MEMORY_SYNC", YAML: "aios.memory_sync",
 		Kind: option.Bool, Default: "true", Field: &c.MemoryFile,

@@ -16,9 +16,9 @@ import (
 	"ralph/state"
 )
 
-// many is the number of tasks that must have used a lesson before it is proposed for a
+// minUsers is the number of tasks that must have used a lesson before ralph proposes it for a
 // document.
-const many = 3
+const minUsers = 3
 
 // Proposal is a change of a document of the project that a person may accept.
 type Proposal struct {
@@ -30,17 +30,17 @@ type Proposal struct {
 
 const section = "## Learned"
 
-// Proposals are what many tasks have used, by the document of the folder it concerns.
+// Proposals returns the lessons that at least minUsers tasks have used, grouped by the document that should have them.
 func Proposals(project string, all []memory.Lesson) ([]Proposal, error) {
 	var list []Proposal
 	for _, l := range all {
-		if l.In != "" || l.Kind != memory.Pattern || len(l.UsedBy) < many {
+		if l.In != "" || l.Kind != memory.Pattern || len(l.UsedBy) < minUsers {
 			continue
 		}
 		name := document(project, l.Paths)
 		i := slices.IndexFunc(list, func(p Proposal) bool { return p.Name == name })
 		if i < 0 {
-			data, err := state.ReadFile(filepath.Join(project, name), mostRead)
+			data, err := state.ReadFile(filepath.Join(project, name), maxRead)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("read %q: %w", name, err)
 			}
@@ -51,8 +51,8 @@ func Proposals(project string, all []memory.Lesson) ([]Proposal, error) {
 	return list, nil
 }
 
-// document is the AGENTS.md or CLAUDE.md of the innermost folder that all paths share and
-// that has one; else that of the project, which may have to be made.
+// document returns the AGENTS.md or CLAUDE.md of the innermost folder that contains all paths and
+// has one; else the project's AGENTS.md, which may not exist yet.
 func document(project string, paths []string) string {
 	folder := "."
 	for i, p := range paths {
@@ -76,7 +76,7 @@ func document(project string, paths []string) string {
 	return "AGENTS.md"
 }
 
-// lines are those that are added, and the number of lines before them.
+// lines returns the added lines, and the number of lines before them.
 func (p Proposal) lines() (added []string, at int) {
 	old := strings.Split(strings.TrimRight(p.before, "\n"), "\n")
 	if p.before == "" {
@@ -104,7 +104,7 @@ func (p Proposal) lines() (added []string, at int) {
 	return added, at
 }
 
-// Diff shows the change.
+// Diff returns the change as a patch.
 func (p Proposal) Diff() string {
 	added, at := p.lines()
 	from := "a/" + p.Name
@@ -132,15 +132,15 @@ func (p Proposal) Diff() string {
 	return b.String()
 }
 
-// Accept writes the document, and notes in the lessons where they are now. all is what they are by
-// now: a person may have taken time to decide.
+// Accept writes the document and records in the lessons where they are now. all are the current lessons:
+// the person may have taken time to decide.
 func (p Proposal) Accept(project string, all []memory.Lesson) error {
-	data, err := state.ReadFile(filepath.Join(project, p.Name), mostRead)
+	data, err := state.ReadFile(filepath.Join(project, p.Name), maxRead)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read %q: %w", p.Name, err)
 	}
 	if string(data) != p.before {
-		return fmt.Errorf("%s has changed meanwhile; look again with: ralph learn propose", p.Name)
+		return fmt.Errorf("%s has changed meanwhile; run ralph learn propose again", p.Name)
 	}
 	added, at := p.lines()
 	var old []string

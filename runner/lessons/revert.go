@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Notes are the files of the project that show the patterns.
+// Notes returns the files of the project that list the patterns.
 func Notes(project string) []string { return shared(project, false) }
 
-// TakeBack takes the change of such a file between two states back from what it is now. The list of patterns has
-// grown since, by other iterations and people: their lines stay. ok is false if the rest has changed, too.
-func TakeBack(now, after, before string) (text string, ok bool) {
-	rest, list := apart(now)
-	restAfter, added := apart(after)
-	restBefore, had := apart(before)
+// Revert removes the change from before to after from the current text of such a file. Other iterations and people may
+// have added to the list of patterns since: their lines stay. ok is false if the rest of the file has changed since.
+func Revert(now, after, before string) (text string, ok bool) {
+	rest, list := split(now)
+	restAfter, added := split(after)
+	restBefore, had := split(before)
 	switch restAfter {
 	case restBefore:
 	case rest:
@@ -32,8 +32,8 @@ func TakeBack(now, after, before string) (text string, ok bool) {
 	return insert(strings.SplitAfter(rest, "\n"), list), true
 }
 
-// apart separates the list of patterns from the rest of a file.
-func apart(text string) (rest string, list []string) {
+// split separates the list of patterns from the rest of a file.
+func split(text string) (rest string, list []string) {
 	lines := strings.SplitAfter(text, "\n")
 	at := heading(lines)
 	if at < 0 {
@@ -50,7 +50,7 @@ func heading(lines []string) int {
 	return slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) == patterns })
 }
 
-// insert puts patterns below their heading, which it adds if need be.
+// insert adds patterns below their heading, and the heading if it is missing.
 func insert(lines, fresh []string) string {
 	at := heading(lines)
 	switch {

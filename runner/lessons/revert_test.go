@@ -17,7 +17,7 @@ func TestTakeBack(t *testing.T) {
 		"a lesson comes back":              {h + "- p\n\nlog\n", h + "\nlog\n", h + "- a\n\nlog\n", h + "- p\n- a\n\nlog\n"},
 		"both wrote":                       {h + "- a\n\nlog\none\ntwo\n", h + "- a\n\nlog\none\n", h + "\nlog\n", ""},
 	} {
-		got, ok := TakeBack(c.now, c.after, c.before)
+		got, ok := Revert(c.now, c.after, c.before)
 		if ok != (c.want != "") || got != c.want {
 			t.Errorf("%s: %t\n%s", name, ok, got)
 		}

@@ -24,21 +24,21 @@ const (
 	Page = "LEARNINGS.md"
 )
 
-// pageMark begins a page that ralph has written. A file without it is the user's.
+// pageMark is the first line of a page that ralph has written. A file without it is the user's.
 const pageMark = "<!-- written by ralph; see: ralph learn -->"
 
-// mostRead bounds the file, in bytes: agents can write to it, too.
-const mostRead = 8 << 20
+// maxRead limits the size of a file, in bytes: agents can write to it, too.
+const maxRead = 8 << 20
 
-// Load reads the lessons of a project. What is not a lesson is left out: an agent may have
-// written it.
+// Load reads the lessons of a project. It skips lines that are no valid lessons: an agent may have
+// written them.
 func Load(project string) ([]memory.Lesson, error) {
 	return restore(filepath.Join(project, state.DirName, File))
 }
 
 // restore reads one file of lessons.
 func restore(path string) ([]memory.Lesson, error) {
-	data, err := state.ReadFile(path, mostRead)
+	data, err := state.ReadFile(path, maxRead)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -47,7 +47,7 @@ func restore(path string) ([]memory.Lesson, error) {
 	}
 	var all []memory.Lesson
 	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, mostRead)
+	lines.Buffer(nil, maxRead)
 	for lines.Scan() {
 		var l memory.Lesson
 		if json.Unmarshal(lines.Bytes(), &l) != nil || memory.Refuse(l.Text) != "" && !l.Person() {
@@ -62,14 +62,14 @@ func restore(path string) ([]memory.Lesson, error) {
 	return all, nil
 }
 
-// Save writes the lessons, and shows them: on a page of their own, and in the progress
-// file of a project that has one; then wrote is true. was is what was there before.
+// Save writes the lessons, their page, and the progress file of a project that has one; wrote is true if that file
+// changed. was are the earlier lessons.
 func Save(project string, was, all []memory.Lesson) (wrote bool, err error) {
 	return save(project, was, all, false)
 }
 
-// save is Save. With sync, the lessons also begin to be in the MEMORY.md of a project of AIOS;
-// where they are already, they are kept as they are here.
+// save is Save. In a project of AIOS it also updates a MEMORY.md that has lessons; with sync, it adds them to one that
+// has none.
 func save(project string, was, all []memory.Lesson, sync bool) (wrote bool, err error) {
 	if err := writePages(filepath.Join(project, state.DirName), all); err != nil {
 		return false, err
@@ -95,7 +95,7 @@ func writePages(dir string, all []memory.Lesson) error {
 	}
 	page := filepath.Join(dir, Page)
 	if old, err := os.ReadFile(page); err == nil && !bytes.HasPrefix(old, []byte(pageMark)) {
-		return nil // the user's own
+		return nil // the user wrote it
 	}
 	return write(page, []byte(render(all)))
 }
@@ -110,7 +110,7 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// render is the page for people.
+// render returns the page for people.
 func render(all []memory.Lesson) string {
 	var b strings.Builder
 	b.WriteString(pageMark + "\n\n# Learnings\n")
@@ -133,14 +133,14 @@ func render(all []memory.Lesson) string {
 	return b.String()
 }
 
-// progressFiles are where projects of other tools note what they learned.
+// progressFiles are the files in which projects of other tools collect what they learned.
 func progressFiles() []string {
 	return []string{"progress.txt", ".ralph/progress.txt", "scripts/ralph/progress.txt"}
 }
 
 const patterns = "## Codebase Patterns"
 
-// shared are the files of the project that show the patterns.
+// shared returns the files of the project that list the patterns.
 func shared(project string, sync bool) (all []string) {
 	regular := func(name string) bool {
 		info, err := os.Lstat(filepath.Join(project, name))
@@ -154,7 +154,7 @@ func shared(project string, sync bool) (all []string) {
 		return err == nil && info.IsDir()
 	})
 	if path := filepath.Join(project, memoryFile); ofAIOS && regular(memoryFile) {
-		data, err := state.ReadFile(path, mostRead)
+		data, err := state.ReadFile(path, maxRead)
 		if sync || err == nil && strings.Contains(string(data), patterns) {
 			all = append(all, path)
 		}
@@ -162,13 +162,13 @@ func shared(project string, sync bool) (all []string) {
 	return all
 }
 
-// memoryFile is where projects of AIOS note what they learned.
+// memoryFile is the file in which projects of AIOS collect what they learned.
 const memoryFile = "MEMORY.md"
 
-// show adds the patterns to a file, under their heading, and takes out the lines of those that
+// show adds the new patterns to a file, under their heading, and removes the lines of those that
 // are gone. It changes nothing else there.
 func show(path string, was, all []memory.Lesson) (wrote bool, err error) {
-	data, err := state.ReadFile(path, mostRead)
+	data, err := state.ReadFile(path, maxRead)
 	if err != nil {
 		return false, fmt.Errorf("read the shared lessons: %w", err)
 	}

@@ -14,8 +14,8 @@ const (
 	end   = "</learning>"
 )
 
-// Extract returns the lessons of a final message: its <learning> blocks, and what its
-// status block says was learned. Code and quotations are not the agent's own words.
+// Extract returns the lessons of a final message: its <learning> blocks, and the lessons in its
+// status block. It skips code and quotations: they are not the agent's own words.
 func Extract(final string) []string {
 	var lines []string
 	fenced := false
@@ -31,7 +31,7 @@ func Extract(final string) []string {
 	}
 	var found []string
 	text := strings.Join(lines, "\n")
-	for len(found) < turnMost {
+	for len(found) < maxPerTurn {
 		_, rest, ok := strings.Cut(text, Begin)
 		inner, after, closed := strings.Cut(rest, end)
 		if !ok || !closed {
@@ -45,10 +45,10 @@ func Extract(final string) []string {
 			found = append(found, l)
 		}
 	}
-	return found[:min(len(found), turnMost)]
+	return found[:min(len(found), maxPerTurn)]
 }
 
-// items are the entries of a block: of a list each, else the whole text.
+// items returns the entries of a block: each item of a list, else the whole text.
 func items(block string) []string {
 	var list, all []string
 	for line := range strings.Lines(block) {
@@ -77,7 +77,7 @@ func cutMark(line string) (string, bool) {
 	return line, false
 }
 
-// orders are words that a lesson about code has no need of, by what is wrong with them.
+// orders are words that a lesson about code does not need, by what is wrong with them.
 var orders = []struct {
 	why   string
 	words []string
@@ -96,17 +96,18 @@ var orders = []struct {
 			"instructions", "the judge", "the reviewer", "approve this", "act as"}},
 }
 
-// weakening are verbs that, beside a word for proof, weaken it.
+// weakening are words that weaken proof if the text also has a word for it.
 var (
 	weakening = []string{"skip", "skipp", "disabl", "delet", "remov", "ignor", "comment out", "commented out", "weaken",
 		"mark as", "mark all", "always pass", "not run", "never run",
-		"don't run", "no need to run", "without running", "need not", "bypass", "xfail", "silence", "suppress", "lower", "exclud", "turn off", "fake", "hardcod", "hard-cod", "no longer check", "stub"}
+		"don't run", "no need to run", "without running", "need not", "bypass", "xfail", "silence", "suppress", "lower",
+		"exclud", "turn off", "fake", "hardcod", "hard-cod", "no longer check", "stub"}
 	proof = []string{"test", "check", "lint", "assert", "coverage", "pipeline", "spec", "verif", "audit", "box", "hook",
 		"criteria", "review"}
 )
 
-// Refuse says why a text is not kept as a lesson; empty: it may be. It errs on the side of
-// refusing: a lesson lost costs less than one that steers an agent.
+// Refuse returns why ralph does not keep a text as a lesson; empty: it does. It refuses too much rather than too
+// little: a lost lesson costs less than one that manipulates an agent.
 func Refuse(text string) string {
 	lower := " " + strings.ToLower(strings.Join(strings.Fields(text), " ")) + " "
 	for _, o := range orders {

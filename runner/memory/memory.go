@@ -1,11 +1,11 @@
-// Package memory is what earlier turns learned: which of it is kept, merged, ranked and
+// Package memory decides which lessons of earlier turns are kept, merged, ranked and
 // dropped. It is pure; package lessons has the files.
 //
 //	final message -> Extract -> Refuse -> Add    near duplicates are merged
 //	Query -> Rank -> Fit                         what a prompt gets
 //
-// A lesson is data. It is quoted in prompts, and one that gives orders about tests,
-// permissions or ralph's own files is not kept.
+// A lesson is data. Prompts quote it, and ralph keeps none that gives orders about tests,
+// permissions or ralph's own files.
 package memory
 
 import (
@@ -32,25 +32,25 @@ const (
 )
 
 const (
-	// PromptMost bounds the lessons of a prompt, in bytes.
-	PromptMost = 2 << 10
-	textMost   = 500 // of one lesson, in bytes
-	keptMost   = 300 // lessons of a project
-	turnMost   = 10  // lessons of one turn
-	pathsMost  = 20  // paths of a lesson
-	usersMost  = 50  // tasks that are remembered as users
+	// MaxPrompt limits the lessons of a prompt, in bytes.
+	MaxPrompt  = 2 << 10
+	maxText    = 500 // of one lesson, in bytes
+	maxKept    = 300 // lessons of a project
+	maxPerTurn = 10  // lessons of one turn
+	maxPaths   = 20  // paths of a lesson
+	maxUsers   = 50  // tasks in UsedBy
 	halfLife   = 14 * 24 * time.Hour
-	// alike is the share of common words from which two lessons are one.
+	// alike is the share of common words from which two lessons count as one.
 	alike = 0.6
 )
 
-// Turn is where a lesson comes from.
+// Turn names the turn that taught a lesson.
 type Turn struct {
 	Run       string `json:"run"`
 	Iteration int    `json:"iteration"`
 }
 
-// Lesson is one.
+// Lesson is one lesson.
 type Lesson struct {
 	ID       string    `json:"id"`
 	Text     string    `json:"text"` // one line
@@ -62,15 +62,15 @@ type Lesson struct {
 	Uses     int       `json:"uses,omitempty"`
 	LastUsed time.Time `json:"last_used,omitzero"`
 	UsedBy   []string  `json:"used_by,omitempty"`  // ids of tasks, each once
-	Evidence string    `json:"evidence,omitempty"` // why it was believed
-	In       string    `json:"in,omitempty"`       // document that has it now; empty: none
+	Evidence string    `json:"evidence,omitempty"` // why ralph believed it
+	In       string    `json:"in,omitempty"`       // document that contains it now; empty: none
 }
 
 // New makes a lesson; its text becomes one line. ok is false if nothing is left.
 func New(text string, kind Kind, at time.Time) (l Lesson, ok bool) {
 	text = strings.TrimSpace(strings.TrimLeft(strings.Join(strings.Fields(text), " "), "-* "))
-	if len(text) > textMost {
-		text = text[:textMost]
+	if len(text) > maxText {
+		text = text[:maxText]
 		for !utf8.ValidString(text) {
 			text = text[:len(text)-1]
 		}
@@ -89,9 +89,9 @@ func Add(all []Lesson, l Lesson) ([]Lesson, Lesson) {
 	i := slices.IndexFunc(all, func(o Lesson) bool { return o.Kind == l.Kind && near(o.Text, l.Text) })
 	if i < 0 {
 		all = append(all, l)
-		if len(all) > keptMost { // the one that matters least goes
+		if len(all) > maxKept { // remove the one that matters least
 			least := 0
-			for i, o := range all[:keptMost] {
+			for i, o := range all[:maxKept] {
 				if o.weight(l.At) < all[least].weight(l.At) {
 					least = i
 				}
@@ -101,12 +101,12 @@ func Add(all []Lesson, l Lesson) ([]Lesson, Lesson) {
 		return all, l
 	}
 	o := all[i]
-	if !l.Person() && !o.Person() { // what a person said stays even if the turns are undone
-		o.Turns = union(o.Turns, l.Turns, usersMost)
+	if !l.Person() && !o.Person() { // what a person added stays even if the turns are undone
+		o.Turns = union(o.Turns, l.Turns, maxUsers)
 	} else {
 		o.Turns = nil
 	}
-	o.Paths, o.At = union(o.Paths, l.Paths, pathsMost), l.At
+	o.Paths, o.At = union(o.Paths, l.Paths, maxPaths), l.At
 	all[i] = o
 	return all, o
 }
@@ -134,14 +134,14 @@ func near(a, b string) bool {
 	return all > 0 && float64(common)/float64(all) >= alike && negations(x) == negations(y) && maps.Equal(names(x), names(y))
 }
 
-// names are the words that stand for one thing, such as a file or a version: another name makes another lesson.
+// names returns the words that name one thing, such as a file or a version: another name makes another lesson.
 func names(words map[string]bool) map[string]bool {
 	names := maps.Clone(words)
 	maps.DeleteFunc(names, func(w string, _ bool) bool { return !strings.ContainsAny(w, "./_0123456789") })
 	return names
 }
 
-// negations counts words that turn the sense around: "never use x" is not "use x".
+// negations counts words that reverse the meaning: "never use x" is not "use x".
 func negations(words map[string]bool) (n int) {
 	for _, w := range []string{"not", "never", "no", "without", "don't", "avoid", "instead"} {
 		if words[w] {
@@ -151,7 +151,7 @@ func negations(words map[string]bool) (n int) {
 	return n
 }
 
-// words are those of a text that mean something.
+// words returns the words of a text, without those that say little.
 func words(text string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
@@ -169,12 +169,12 @@ func words(text string) map[string]bool {
 
 // Query is what a prompt is about.
 type Query struct {
-	Text    string   // of the task: paths that it names count
+	Text    string   // of the task; paths in it count
 	Touched []string // files that earlier attempts at the task changed
 	Now     time.Time
 }
 
-// weight is what use and age make of a lesson.
+// weight rates a lesson by its use and its age.
 func (l Lesson) weight(now time.Time) float64 {
 	age := now.Sub(latest(l.At, l.LastUsed))
 	w := 1 + math.Log2(float64(1+l.Uses))
@@ -191,8 +191,8 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// nearness is how close the paths of a lesson are to those of the query: 1 for a file
-// that is named, less for one in a folder that is named or touched.
+// nearness returns how close the paths of a lesson are to those of the query: 1 for a file that the task names or
+// touched, less for a file in a folder that it names or touched.
 func (l Lesson) nearness(q Query, text string) (best float64) {
 	for _, p := range l.Paths {
 		switch {
@@ -201,8 +201,7 @@ func (l Lesson) nearness(q Query, text string) (best float64) {
 		case path.Base(p) != p && strings.Contains(text, strings.ToLower(path.Base(p))):
 			best = max(best, 0.8)
 		case slices.ContainsFunc(q.Touched, func(t string) bool {
-			return path.Dir(t) == path.Dir(p) &&
-				path.Dir(p) != "."
+			return path.Dir(t) == path.Dir(p) && path.Dir(p) != "."
 		}),
 			path.Dir(p) != "." && strings.Contains(text, strings.ToLower(path.Dir(p))+"/"):
 			best = max(best, 0.5)
@@ -211,8 +210,8 @@ func (l Lesson) nearness(q Query, text string) (best float64) {
 	return best
 }
 
-// Rank orders lessons for a prompt, the best first. A failure of a check counts only
-// where the task is about its files.
+// Rank orders lessons for a prompt, the best first. A Failure counts only
+// if the task is about its files.
 func Rank(all []Lesson, q Query) []Lesson {
 	type ranked struct {
 		Lesson
@@ -244,11 +243,11 @@ func Rank(all []Lesson, q Query) []Lesson {
 	return list
 }
 
-// Fit are the first lessons that fit into a prompt.
+// Fit returns the first lessons that fit into a prompt.
 func Fit(ranked []Lesson) (fit []Lesson) {
 	size := 0
 	for _, l := range ranked {
-		if size += len(l.Text) + len("> - \n"); size > PromptMost {
+		if size += len(l.Text) + len("> - \n"); size > MaxPrompt {
 			break
 		}
 		fit = append(fit, l)
@@ -256,9 +255,9 @@ func Fit(ranked []Lesson) (fit []Lesson) {
 	return fit
 }
 
-// Used notes that a task that stood, and touched the files of q, had these lessons in its prompt. One with paths was of
-// use only if the task changed such a file, or one beside it.
-func Used(all []Lesson, ids []string, task string, q Query) {
+// MarkUsed records that an accepted task, which touched the files of q, had these lessons in its prompt. A lesson with
+// paths counts as used only if the task changed one of these files, or one in the same folder.
+func MarkUsed(all []Lesson, ids []string, task string, q Query) {
 	near := func(p string) bool {
 		return slices.ContainsFunc(q.Touched, func(t string) bool { return path.Dir(t) == path.Dir(p) })
 	}
@@ -267,12 +266,12 @@ func Used(all []Lesson, ids []string, task string, q Query) {
 			continue
 		}
 		l.Uses, l.LastUsed = l.Uses+1, q.Now
-		l.UsedBy = union(l.UsedBy, []string{task}, usersMost)
+		l.UsedBy = union(l.UsedBy, []string{task}, maxUsers)
 		all[i] = l
 	}
 }
 
-// Without are the lessons that are left when a turn is undone.
+// Without returns the lessons that are left when a turn is undone.
 func Without(all []Lesson, t Turn) []Lesson {
 	var left []Lesson
 	for _, l := range all {
@@ -287,8 +286,8 @@ func Without(all []Lesson, t Turn) []Lesson {
 	return left
 }
 
-// Why says in a few lines where a lesson comes from.
-func (l Lesson) Why() string {
+// Describe returns a few lines about a lesson and where it comes from.
+func (l Lesson) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", l.ID, l.Text)
 	if l.Person() {
@@ -306,8 +305,8 @@ func (l Lesson) Why() string {
 	return b.String()
 }
 
-// Ordered are the lessons in the order of their weight, those of more weight first.
-func Ordered(all []Lesson, now time.Time) []Lesson {
+// ByWeight returns the lessons by weight, the heaviest first.
+func ByWeight(all []Lesson, now time.Time) []Lesson {
 	all = slices.Clone(all)
 	sort.SliceStable(all, func(i, j int) bool {
 		x, y := all[i].weight(now), all[j].weight(now)

@@ -111,10 +111,10 @@ func TestAdd_tooMany_theLeastUsefulGoes(t *testing.T) {
 	var all []Lesson
 	old := lesson(t, "an old fact that nobody ever used", 100*24*time.Hour)
 	all, _ = Add(all, old)
-	for i := range keptMost {
+	for i := range maxKept {
 		all, _ = Add(all, lesson(t, fmt.Sprintf("fact%d about thing%d in part%d", i, i, i), 0))
 	}
-	if len(all) != keptMost || all[0].ID == old.ID {
+	if len(all) != maxKept || all[0].ID == old.ID {
 		t.Errorf("%d lessons, first %+v", len(all), all[0])
 	}
 }
@@ -155,8 +155,8 @@ func TestFit_atMost2KiB(t *testing.T) {
 func TestUsed_onlyWhatTheTurnTouched(t *testing.T) {
 	all := []Lesson{lesson(t, "a", 0, "src/a.go"), lesson(t, "b", 0, "lib/b.go"), lesson(t, "everywhere", 0), lesson(t, "not given", 0)}
 	ids := []string{all[0].ID, all[1].ID, all[2].ID}
-	Used(all, ids, "T1", Query{Touched: []string{"src/a.go"}, Now: now})
-	Used(all, ids, "T1", Query{Touched: []string{"src/a.go"}, Now: now})
+	MarkUsed(all, ids, "T1", Query{Touched: []string{"src/a.go"}, Now: now})
+	MarkUsed(all, ids, "T1", Query{Touched: []string{"src/a.go"}, Now: now})
 	for i, want := range []int{2, 0, 2, 0} {
 		if all[i].Uses != want || want > 0 && len(all[i].UsedBy) != 1 {
 			t.Errorf("%+v, want %d uses", all[i], want)
@@ -177,7 +177,7 @@ func FuzzExtract(f *testing.F) {
 	f.Add("<learning>a</learning>")
 	f.Fuzz(func(t *testing.T, final string) {
 		for _, text := range Extract(final) {
-			if l, ok := New(text, Pattern, now); ok && (strings.ContainsAny(l.Text, "\n\r") || len(l.Text) > textMost+3) {
+			if l, ok := New(text, Pattern, now); ok && (strings.ContainsAny(l.Text, "\n\r") || len(l.Text) > maxText+3) {
 				t.Errorf("%q", l.Text)
 			}
 		}

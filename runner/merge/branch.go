@@ -14,19 +14,19 @@ import (
 
 // Branch is the run's own branch, ralph/RUN, and the user's checkout that follows it.
 type Branch struct {
-	Root  string // of the worktree in which results are joined
+	Root  string // of the worktree in which results are merged
 	User  string // root of the user's checkout
 	Name  string // ralph/RUN
 	Leave bool   // the user's checkout does not follow
-	Note  string // path of a file that is there while the checkout is moved on; empty: it is not noted
+	Note  string // path of a file that exists while ralph moves the checkout; empty: none
 
 	users string // the user's branch when the run began, "HEAD" if there was none
 }
 
-// ref is the branch's full name.
+// ref returns the branch's full name.
 func (b *Branch) ref() string { return "refs/heads/" + b.Name }
 
-// Open makes the branch where the user is, or finds it again.
+// Open creates the branch at the user's commit, or finds it again.
 func (b *Branch) Open(ctx context.Context) error {
 	var err error
 	if b.users, err = b.onBranch(ctx); err != nil {
@@ -35,7 +35,7 @@ func (b *Branch) Open(ctx context.Context) error {
 	if tip, _ := b.Tip(ctx); tip != "" {
 		return nil
 	}
-	from, err := b.left(ctx)
+	from, err := b.start(ctx)
 	if err == nil {
 		_, err = b.run(ctx, b.User, "update-ref", b.ref(), from, "")
 	}
@@ -45,9 +45,9 @@ func (b *Branch) Open(ctx context.Context) error {
 	return nil
 }
 
-// left is where the run begins: the commit of the user, or what an earlier run has landed on top of it
+// start is where the run begins: the commit of the user, or what an earlier run has landed on top of it
 // on a branch of its own.
-func (b *Branch) left(ctx context.Context) (string, error) {
+func (b *Branch) start(ctx context.Context) (string, error) {
 	head, err := b.run(ctx, b.User, "rev-parse", "HEAD")
 	if err != nil {
 		return "", err
@@ -69,7 +69,7 @@ func (b *Branch) run(ctx context.Context, dir string, args ...string) (string, e
 	return strings.TrimSpace(out), err
 }
 
-// Tip is the commit of the branch.
+// Tip returns the commit of the branch.
 func (b *Branch) Tip(ctx context.Context) (string, error) {
 	return b.run(ctx, b.User, "rev-parse", "--verify", "--quiet", b.ref()+"^{commit}")
 }
@@ -79,7 +79,8 @@ func (b *Branch) contains(ctx context.Context, commit, in string) bool {
 	return err == nil
 }
 
-// Refresh takes over what the user has committed meanwhile, if nothing of the run stands beside it.
+// Refresh moves the branch forward to what the user has committed meanwhile, unless the run has commits that the user
+// does not have.
 func (b *Branch) Refresh(ctx context.Context) (tip string, err error) {
 	tip, err = b.Tip(ctx)
 	if err != nil {
@@ -88,15 +89,15 @@ func (b *Branch) Refresh(ctx context.Context) (tip string, err error) {
 	head, err := b.run(ctx, b.User, "rev-parse", "HEAD")
 	on, _ := b.onBranch(ctx)
 	if err != nil || b.Leave || on != b.users || head == tip || !b.contains(ctx, tip, head) {
-		return tip, nil //nolint:nilerr // a checkout that cannot be read is not followed
+		return tip, nil //nolint:nilerr // the branch does not follow a checkout that git cannot read
 	}
 	return head, b.Land(ctx, tip, head)
 }
 
-// ErrMoved says that somebody else has moved the branch.
+// ErrMoved is the error if somebody else has moved the branch.
 var ErrMoved = errors.New("somebody else has moved the run's branch")
 
-// Land moves the branch from one commit to another, if it is still there.
+// Land moves the branch from one commit to another, if it still points to the first.
 func (b *Branch) Land(ctx context.Context, from, to string) error {
 	if _, err := b.run(ctx, b.User, "update-ref", "-m", "ralph: land", b.ref(), to, from); err != nil {
 		if now, _ := b.Tip(ctx); now != from {
@@ -107,8 +108,7 @@ func (b *Branch) Land(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// Follow moves the user's branch and files forward to the tip. why says what keeps them from it,
-// for the user; empty: nothing.
+// Follow moves the user's branch and files forward to the tip. why tells the user what prevents that; empty: nothing.
 func (b *Branch) Follow(ctx context.Context) (why string) {
 	tip, err := b.Tip(ctx)
 	on, err2 := b.onBranch(ctx)
@@ -121,12 +121,12 @@ func (b *Branch) Follow(ctx context.Context) (why string) {
 	case !b.contains(ctx, head, tip):
 		return "your branch has commits that the run does not have"
 	}
-	if err := b.begin(tip); err != nil {
+	if err := b.markMove(tip); err != nil {
 		return err.Error()
 	}
-	defer b.end()
+	defer b.unmarkMove()
 	if _, err := b.run(ctx, b.User, "merge", "--quiet", "--ff-only", "--no-autostash", tip); err != nil {
-		return "your uncommitted changes are in the way"
+		return "your uncommitted changes conflict with it"
 	}
 	return ""
 }
@@ -141,7 +141,7 @@ func (b *Branch) Behind(ctx context.Context) int {
 	return n
 }
 
-// Close deletes the branches of runs of which the user has all.
+// Close deletes the branches of runs whose commits the user has.
 func (b *Branch) Close(ctx context.Context) {
 	out, err := b.run(ctx, b.User, "for-each-ref", "--merged", "HEAD", "--format=%(objectname) %(refname)",
 		"refs/heads/ralph/")
@@ -153,10 +153,12 @@ func (b *Branch) Close(ctx context.Context) {
 	}
 }
 
-// ofRun tells the branches of runs from those that people have made.
-var ofRun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^refs/heads/ralph/\d{8}-\d{6}-[0-9a-f]{4}$`) })
+// ofRun matches the branches of runs, but not those that people made.
+var ofRun = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^refs/heads/ralph/\d{8}-\d{6}-[0-9a-f]{4}$`)
+})
 
-// pick puts a commit on top of another one. conflict names the files that do not fit.
+// pick applies a commit on top of another one. conflict names the files with conflicts.
 func (b *Branch) pick(ctx context.Context, onto, commit string) (picked string, conflict []string, err error) {
 	if err := b.checkout(ctx, onto); err != nil {
 		return "", nil, err

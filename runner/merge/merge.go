@@ -1,5 +1,5 @@
-// Package merge is the queue of finished work: it joins results, checks them together, and lands
-// what passes.
+// Package merge is the queue of finished work: it combines results, checks them together, and lands
+// those that pass.
 //
 //	results --> pick, one on top of the other --> checks --> green: land all
 //	                |                               |
@@ -16,42 +16,42 @@ import (
 	"ralph/runner/turn"
 )
 
-// BatchMost is the number of results that are checked together.
-const BatchMost = 8
+// MaxBatch is how many results are checked together at most.
+const MaxBatch = 8
 
-// Item is a result that wants to land.
+// Item is a result in the queue.
 type Item struct {
 	Task string // id
 	Work slots.Work
-	// Unchecked is true when no turn has checked the work as it is.
+	// Unchecked is true if no turn has checked the work in its present state.
 	Unchecked bool
 }
 
-// Outcome is what became of an Item. Exactly one of its fields is set.
+// Outcome says what happened to an Item. Exactly one of its fields is set.
 type Outcome struct {
 	Landed   string      // the commit on the branch
 	Conflict []string    // files that conflict with what has landed
-	Failed   gate.Report // checks that fail together with what has landed, and not without it
+	Failed   gate.Report // checks that fail with this item, and pass without it
 	Again    bool        // it waits for the next round
 }
 
 // Queue lands results. It is for one goroutine.
 type Queue struct {
 	Branch *Branch
-	// Check runs the required checks in the worktree of the branch, as it is now, for these items.
+	// Check runs the required checks for these items in the worktree of the branch, as it is now.
 	Check func(ctx context.Context, items []Item) (turn.Result, error)
-	Runs  int // of Check so far
+	Runs  int // how often Check has run
 }
 
-// picked is an item on top of those before it.
+// picked is an item applied on top of those before it.
 type picked struct {
 	item   int
 	commit string
 	proved bool // its own turn has checked this very tree
 }
 
-// Round takes up to BatchMost items, in order, and says what became of each. After an error
-// nothing of this round has landed, unless the branch says so.
+// Round tries to land up to MaxBatch items, in order, and returns the outcome of each. If it returns an error, no item
+// of this round has landed, unless the branch has moved.
 func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
 	out := make([]Outcome, len(items))
 	tip, err := q.Branch.Refresh(ctx)
@@ -61,13 +61,13 @@ func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
 	var row []picked
 	at := tip
 	for i, it := range items {
-		if len(row) == BatchMost {
+		if len(row) == MaxBatch {
 			out[i].Again = true
 			continue
 		}
 		commit, conflict, err := q.Branch.pick(ctx, at, it.Work.Commit)
 		if err != nil {
-			return nil, fmt.Errorf("join the work on %q: %w", it.Task, err)
+			return nil, fmt.Errorf("merge the work on %q: %w", it.Task, err)
 		}
 		if out[i].Conflict = conflict; len(conflict) == 0 {
 			row = append(row, picked{item: i, commit: commit, proved: len(row) == 0 && !it.Unchecked &&
@@ -97,8 +97,8 @@ func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
 	return out, nil
 }
 
-// passing is the number of picked items that pass together, from the first one on. The one behind
-// them, if any, makes the checks fail as the report says.
+// passing returns how many of the first picked items pass together. The next one, if any, makes the checks fail as bad
+// says.
 func (q *Queue) passing(ctx context.Context, items []Item, row []picked) (n int, bad gate.Report, err error) {
 	if len(row) == 0 || len(row) == 1 && row[0].proved {
 		return len(row), bad, nil
@@ -131,8 +131,8 @@ func (q *Queue) passing(ctx context.Context, items []Item, row []picked) (n int,
 	return n, reports[n+1], err
 }
 
-// culprit finds the item with which the checks begin to fail: green(k) tries the first k of n, none
-// are known to pass, and all n to fail. It returns its index after at most log2(n) tries, rounded up.
+// culprit returns the index of the item with which the checks begin to fail. green(k) tries the first k of n items; no
+// items pass, and all n fail. It takes at most log2(n) tries, rounded up.
 func culprit(n int, green func(k int) (bool, error)) (int, error) {
 	good, bad := 0, n
 	for bad-good > 1 {

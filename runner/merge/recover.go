@@ -12,22 +12,22 @@ import (
 	"ralph/runner/git/command"
 )
 
-// begin notes that the user's checkout is being moved to a commit.
-func (b *Branch) begin(tip string) error {
+// markMove records that ralph is moving the user's checkout to a commit.
+func (b *Branch) markMove(tip string) error {
 	if b.Note == "" {
 		return nil
 	}
 	return os.WriteFile(b.Note, []byte(tip), 0o600)
 }
 
-func (b *Branch) end() {
+func (b *Branch) unmarkMove() {
 	if b.Note != "" {
-		_ = os.Remove(b.Note) // it may be there twice
+		_ = os.Remove(b.Note) // on an error, Recover finds nothing to do
 	}
 }
 
-// Recover brings the user's checkout back to what it was, if a kill came while git moved it on.
-// Files that are as the run had them become what they were; all others stay.
+// Recover restores the user's checkout if ralph was killed while git moved it. It restores the files that git had
+// already changed, and leaves all others as they are.
 func (b *Branch) Recover(ctx context.Context) error {
 	b.unlock()
 	tip, err := os.ReadFile(b.Note)
@@ -45,13 +45,13 @@ func (b *Branch) Recover(ctx context.Context) error {
 		err = b.restore(ctx, string(tip))
 	}
 	if err != nil {
-		return fmt.Errorf("bring the checkout back to where it was before a kill: %w", err)
+		return fmt.Errorf("restore the checkout after a kill: %w", err)
 	}
-	b.end()
+	b.unmarkMove()
 	return nil
 }
 
-// restore gives back the files that are already as in the tip.
+// restore restores the files that are already as in the tip.
 func (b *Branch) restore(ctx context.Context, tip string) error {
 	out, err := command.Run(ctx, b.User, "diff-tree", "-r", "-z", "--no-renames", "HEAD", tip)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"ralph/runner/turn"
 )
 
-// Hints tell the agent what it can do better by itself in the next turn.
+// Hints returns what the agent should do better in the next turn.
 func Hints(r turn.Result, damaged []string) []string {
 	var hints []string
 	if hint := rules.Hint(r.Call.Outcome); hint != "" && len(r.Call.Asks) == 0 {
@@ -22,7 +22,7 @@ func Hints(r turn.Result, damaged []string) []string {
 	}
 	for _, f := range r.Proof.Findings {
 		if f.Kind == audit.KindNotAudited {
-			continue // nothing that the agent could do better
+			continue // the agent cannot change that
 		}
 		hints = append(hints, "ralph found this in your work and shows it to the user: "+rules.FindingText(f))
 	}
@@ -36,22 +36,24 @@ func Hints(r turn.Result, damaged []string) []string {
 			"leave it and say why in your final message. Then tick the task.")
 	}
 	for _, t := range r.Call.Denied {
-		hints = append(hints, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.", t.Name, t.Arg))
+		hints = append(hints, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.",
+			t.Name, t.Arg))
 	}
 	for _, t := range r.Call.Advised {
-		hints = append(hints, fmt.Sprintf("The compound command %q was refused although its parts are permitted: run them one by one.", t.Arg))
+		hints = append(hints, fmt.Sprintf("The compound command %q was refused although its parts are permitted: "+
+			"run them one by one.", t.Arg))
 	}
 	return hints
 }
 
-// Summary tells the next iteration what this one did.
+// Summary returns what an iteration did, for the prompt of the next one.
 func Summary(res turn.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Iteration %d", res.Origin.Iteration)
 	if res.Task.Title != "" {
 		fmt.Fprintf(&b, " worked on %q", res.Task.Title)
 	}
-	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d, then %d.", res.Call.Outcome.Class, res.Work.Change.Count,
+	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d before, %d after.", res.Call.Outcome.Class, res.Work.Change.Count,
 		res.Work.Before.Remaining, res.Proof.After.Remaining)
 	if res.Call.Signal.Recommendation != "" {
 		fmt.Fprintf(&b, " It recommended: %s", res.Call.Signal.Recommendation)

@@ -1,4 +1,4 @@
-// Package notes is what the next prompt says about the past.
+// Package notes collects what the next prompt says about earlier turns.
 package notes
 
 import (
@@ -13,36 +13,36 @@ import (
 	"ralph/state/note"
 )
 
-// Notes are those of a run.
+// Notes are the notes of a run.
 type Notes struct {
 	state.NextPrompt
 	told []string // by hooks, since the last Settle
 
-	people note.Store
-	given  []note.Note // that the prompts of turns which are not over have
+	people   note.Store
+	inPrompt []note.Note // in the prompts of turns that are still running
 }
 
-// Open lets the notes of people in.
+// Open gives access to the notes of people.
 func (n *Notes) Open(r *state.Reader) { n.people = note.In(r) }
 
-// Give returns the notes of people that no prompt had yet. They go into that of an iteration.
+// Give returns the notes of people that no prompt has had yet, for the prompt of an iteration.
 func (n *Notes) Give(from state.Origin, t task.Task) (texts []string) {
 	all, err := n.people.List()
-	n.given = slices.DeleteFunc(n.given, func(g note.Note) bool { return g.Iteration == from.Iteration })
+	n.inPrompt = slices.DeleteFunc(n.inPrompt, func(g note.Note) bool { return g.Iteration == from.Iteration })
 	for _, one := range all {
-		taken := slices.ContainsFunc(n.given, func(g note.Note) bool { return g.ID == one.ID })
+		taken := slices.ContainsFunc(n.inPrompt, func(g note.Note) bool { return g.ID == one.ID })
 		if err == nil && one.Waits() && !taken {
 			texts = append(texts, one.Text)
 			one.Run, one.Iteration, one.Task = from.Run, from.Iteration, t.Title
-			n.given = append(n.given, one)
+			n.inPrompt = append(n.inPrompt, one)
 		}
 	}
 	return texts
 }
 
-// Delivered notes that a turn had its notes. One that did nothing leaves them to the next.
+// Delivered records that a turn is over and had its notes. If it does not count, the next turn gets them.
 func (n *Notes) Delivered(res turn.Result, counts bool) (err error) {
-	n.given = slices.DeleteFunc(n.given, func(g note.Note) bool {
+	n.inPrompt = slices.DeleteFunc(n.inPrompt, func(g note.Note) bool {
 		if g.Iteration == res.Origin.Iteration && counts {
 			err = errors.Join(err, n.people.Save(g))
 		}
@@ -51,13 +51,13 @@ func (n *Notes) Delivered(res turn.Result, counts bool) (err error) {
 	return err
 }
 
-// Begin forgets what was for the turn before, but not what hooks have said since.
+// Begin forgets the notes for the last turn, but not what hooks have said since.
 func (n *Notes) Begin(res turn.Result) {
 	n.NextPrompt = state.NextPrompt{Task: res.Task.ID, Last: Summary(res)}
 }
 
-// Add keeps what a decision has to say to the agent. A check before an iteration
-// may only repeat the one after the last.
+// Add adds what a decision tells the agent, without repetitions: a check before an iteration
+// often says the same as the one after the last iteration.
 func (n *Notes) Add(d rules.Decision) {
 	if d.Refused != "" {
 		n.Refused = d.Refused
@@ -65,7 +65,7 @@ func (n *Notes) Add(d rules.Decision) {
 	n.hint(d.Feedback...)
 }
 
-// hint adds texts that are not there yet.
+// hint adds texts that are new.
 func (n *Notes) hint(texts ...string) {
 	for _, text := range texts {
 		if !slices.Contains(n.Feedback, text) {
@@ -74,7 +74,7 @@ func (n *Notes) hint(texts ...string) {
 	}
 }
 
-// Drop takes back what a decision had to say: the next turn has another task, in files without this work.
+// Drop removes what a decision tells the agent: the next turn has another task, in files without this work.
 func (n *Notes) Drop(d rules.Decision) {
 	n.Refused = ""
 	n.Feedback = slices.DeleteFunc(n.Feedback, func(text string) bool { return slices.Contains(d.Feedback, text) })
@@ -89,7 +89,7 @@ func (n *Notes) Settle(hints ...string) {
 	n.told = nil
 }
 
-// Payload is what the event at the start of an iteration says of its prompt; nil: nothing.
+// Payload returns the event about the prompt of an iteration; nil: there is nothing to say.
 func (n *Notes) Payload(iteration int, in prompt.Input) state.Payload {
 	items := slices.Clone(in.Feedback)
 	if in.Refused != "" {
@@ -98,7 +98,7 @@ func (n *Notes) Payload(iteration int, in prompt.Input) state.Payload {
 	for _, a := range in.Answers {
 		items = append(items, "A person's answer to \""+a.Question+"\": "+a.Answer)
 	}
-	for _, g := range n.given {
+	for _, g := range n.inPrompt {
 		if g.Iteration == iteration {
 			items = append(items, "A person's note "+g.ID+": "+g.Text)
 		}
@@ -109,13 +109,13 @@ func (n *Notes) Payload(iteration int, in prompt.Input) state.Payload {
 	return state.Feedback{Items: items}
 }
 
-// Repeated are the findings about tools that fail again and again, and what the agent is told.
+// Repeated returns findings about tools that keep failing, and hints for the agent.
 func Repeated(texts []string, task string) (found []state.Finding, hints []string) {
 	for _, text := range texts {
 		found = append(found, state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: task,
 			Text: text, Doubt: true})
 		hints = append(hints, "ralph sees that "+text+
-			". Do not just repeat the call: find the cause, or take another way.")
+			". Do not just repeat the call: find the cause, or try another way.")
 	}
 	return found, hints
 }

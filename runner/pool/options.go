@@ -2,13 +2,14 @@ package pool
 
 import (
 	"cmp"
-	"ralph/config/option"
-	"ralph/runner/agent/environ"
 	"strings"
 	"time"
+
+	"ralph/config/option"
+	"ralph/runner/agent/environ"
 )
 
-// CallOptions is what a user can say about agent calls.
+// CallOptions are the user's options for agent calls.
 type CallOptions struct {
 	Agent          string   // row of the agent table
 	FallbackAgents []string // who works while Agent is under a usage limit, in this order
@@ -20,16 +21,16 @@ type CallOptions struct {
 
 	Timeout       time.Duration // of one call; 0: ActiveTimeout
 	ActiveTimeout time.Duration
-	IdleTimeout   time.Duration // silence of the agent; 0: off
+	IdleTimeout   time.Duration // how long the agent may show no activity; 0: no limit
 
 	Continue      bool // resume ralph's own agent session
 	SessionExpiry time.Duration
 }
 
-// Wall is how long one call may take.
+// Wall returns how long one call may take.
 func (o *CallOptions) Wall() time.Duration { return cmp.Or(o.Timeout, o.ActiveTimeout) }
 
-// Options are the rows of the option table that fill o.
+// Options returns the rows of the option table that fill o.
 func (o *CallOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Limits", Key: "CLAUDE_TIMEOUT_MINUTES", Aliases: []string{"AGENT_TIMEOUT_MINUTES"},
@@ -43,11 +44,13 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.stuck",
 		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
-		Help: "Minutes without output or changed files after which a call is stuck (three times as long while a tool call is open); 0 means no limit.",
+		Help: "Minutes without output or changed files after which a call is stuck (three times as long while a tool call " +
+			"is open); 0 means no limit.",
 	}, {
 		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name", YAMLAliases: []string{"agent.default"},
 		Kind: option.String, Default: "claude", Field: &o.Agent,
-		Help: "Coding agent to run; text means any other program, which AGENT_CMD names. If no agent is named, ralph asks on a terminal, and otherwise takes the first one that is installed.",
+		Help: "Coding agent to run; text means any other program, which AGENT_CMD names. If no agent is named, ralph asks " +
+			"on a terminal, and otherwise takes the first one that is installed.",
 	}, {
 		Group: "Agent", Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
 		Kind: option.List, Field: &o.FallbackAgents,
@@ -58,8 +61,7 @@ func (o *CallOptions) Options() []option.Row {
 		Help: "Command line to run instead of the agent's own program; empty means the agent's own. AGENT=text needs it.",
 	}, {
 		Group: "Agent", Key: "MODEL", Aliases: []string{"CLAUDE_MODEL"}, Flag: "model", Arg: "M", YAML: "agent.model",
-		Kind: option.String, Field: &o.Model,
-		Help: "Model to ask the agent for; empty means the agent's own default.",
+		Kind: option.String, Field: &o.Model, Help: "Model to ask the agent for; empty means the agent's own default.",
 	}, {
 		Group: "Agent", Key: "ALLOWED_TOOLS", Aliases: []string{"CLAUDE_ALLOWED_TOOLS"},
 		Flag: "allowed-tools", Arg: "LIST", YAML: "agent.allowed_tools",
@@ -80,17 +82,17 @@ func (o *CallOptions) Options() []option.Row {
 		Help: "Resume the agent session of the last iteration instead of starting with fresh context.",
 	}, {
 		Group: "Session", Key: "SESSION_EXPIRY_HOURS", Flag: "session-expiry", Arg: "H", YAML: "session.expiry",
-		Kind: option.Hours, Default: "24", Min: "1", Max: "8760", Field: &o.SessionExpiry,
-		Help: "Hours after which a session is no longer resumed.",
+		Kind: option.Hours, Default: "24", Min: "1", Max: "8760", Field: &o.SessionExpiry, Help: "Hours after which a session is no longer resumed.",
 	}, {
 		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
 		Kind: option.Env, Valid: environ.ValidEntry, Trust: true, Field: &o.EnvExclude,
-		Help: "Environment variables to withhold from agents and checks, or to pass on if they start with !; applies after the built-in rules, and the last match decides.",
+		Help: "Environment variables to withhold from agents and checks, or to pass on if they start with !; applies after " +
+			"the built-in rules, and the last match decides.",
 	}}
 }
 
-// safeTools let the agent edit and commit, but neither push, nor discard work
-// that is not committed (clean, reset, checkout, stash).
+// safeTools returns tools with which the agent can edit and commit, but neither push nor discard
+// uncommitted work (clean, reset, checkout, stash).
 func safeTools() []string {
 	return []string{"Write", "Read", "Edit", "Glob", "Grep", "TodoWrite",
 		"Bash(git add *)", "Bash(git commit *)", "Bash(git diff)", "Bash(git diff *)", "Bash(git log)", "Bash(git log *)",

@@ -22,21 +22,21 @@ type Agent struct {
 type Pool struct {
 	Find      func(name string) (Agent, error) // the error names those that exist
 	Fallbacks []string                         // who works while the wanted agent is limited, in order
-	Limits    map[string]time.Time             // ends of the usage limits that are known, by agent
+	Limits    map[string]time.Time             // ends of known usage limits, by agent
 	Pace      pace.Book
 }
 
-// Choice is who works on a task.
+// Choice says who works on a task.
 type Choice struct {
 	Agent Agent
 	Model string
-	// Instead is the agent that should work and is limited; empty: nobody.
+	// Instead is the wanted agent if another one works because it is limited; empty: the wanted agent works.
 	Instead string
-	Why     string // it works instead, if no usage limit is the reason
+	Why     string // why another agent or model works, if not because of a usage limit
 }
 
-// Wanted is who shall work: the first choice, and for what it leaves open the
-// next. Names become those of the agents' rows.
+// Wanted returns who should work: the first choice, with what it leaves open filled in from the
+// next ones. Names become those of the agents' rows.
 func Wanted(choices ...task.Choice) (c task.Choice) {
 	for _, next := range choices {
 		if spec, err := agent.Find(next.Agent); err == nil {
@@ -47,7 +47,7 @@ func Wanted(choices ...task.Choice) (c task.Choice) {
 	return c
 }
 
-// Candidates are the agents that may work when this one is wanted, in order.
+// Candidates returns the agents that may work if this one is wanted, in order.
 func (p *Pool) Candidates(wanted string) []string {
 	names := []string{wanted}
 	for _, name := range p.Fallbacks {
@@ -58,8 +58,8 @@ func (p *Pool) Candidates(wanted string) []string {
 	return names
 }
 
-// Candidate is the agent for one of several attempts side by side: the wanted agent makes the first,
-// its fallbacks the next ones, and then it begins again.
+// Candidate returns the agent for one of several attempts side by side: the wanted agent for the first, its fallbacks
+// for the next ones, and so on in turn.
 func (p *Pool) Candidate(wanted task.Choice, n int) task.Choice {
 	names := p.Candidates(wanted.Agent)
 	if name := names[n%len(names)]; name != wanted.Agent {
@@ -68,12 +68,12 @@ func (p *Pool) Candidate(wanted task.Choice, n int) task.Choice {
 	return wanted
 }
 
-// Choose takes the wanted agent; a fallback only while those before it are limited or held back.
+// Choose returns the wanted agent, or a fallback while those before it are limited or held back.
 func (p *Pool) Choose(wanted task.Choice, now time.Time) (Choice, error) {
 	c, hold := p.pick(wanted, now)
 	name := wanted.Agent
 	switch {
-	case hold.Held(): // a person wants it to work all the same
+	case hold.Held(): // a person wants it to work anyway
 		c = Choice{Model: wanted.Model}
 	case c.Instead != "":
 		name, c.Instead = c.Instead, name
@@ -83,14 +83,14 @@ func (p *Pool) Choose(wanted task.Choice, now time.Time) (Choice, error) {
 	return c, err
 }
 
-// Paced is what holds back all agents that are under no limit; the zero Hold: one may work, or all are limited.
-func (p *Pool) Paced(wanted task.Choice, now time.Time) pace.Hold {
+// PaceHold returns what holds back all agents that are under no limit; the zero Hold: one may work, or all are limited.
+func (p *Pool) PaceHold(wanted task.Choice, now time.Time) pace.Hold {
 	_, hold := p.pick(wanted, now)
 	return hold
 }
 
-// pick finds who may work: the model, and the agent in Instead if it is not the wanted
-// one. The Hold is the one that ends first when none may for the sake of PACE.
+// pick finds who may work: the model, and in Instead the agent if it is not the wanted
+// one. If PACE holds back all of them, first is the Hold that ends first.
 func (p *Pool) pick(wanted task.Choice, now time.Time) (c Choice, first pace.Hold) {
 	names, why := p.Candidates(wanted.Agent), ""
 	for i, name := range names {
@@ -116,7 +116,7 @@ func (p *Pool) pick(wanted task.Choice, now time.Time) (c Choice, first pace.Hol
 		}
 	}
 	if first.Held() {
-		for _, name := range names { // one that leaves its limit before that may work then
+		for _, name := range names { // an agent may work as soon as its limit ends
 			if until := p.Limits[name]; now.Before(until) && until.Before(first.Until) {
 				first.Until = until
 			}
@@ -125,7 +125,7 @@ func (p *Pool) pick(wanted task.Choice, now time.Time) (c Choice, first pace.Hol
 	return Choice{Model: wanted.Model}, first
 }
 
-// WorkNow ends what a person who resumes the run does not want to wait for.
+// WorkNow ends the waits that a person has ended by resuming the run.
 func (p *Pool) WorkNow(limited, paced bool, until time.Time) {
 	if limited {
 		clear(p.Limits)
@@ -135,7 +135,7 @@ func (p *Pool) WorkNow(limited, paced bool, until time.Time) {
 	}
 }
 
-// Free is the first of the agents that is under no usage limit; false: all are.
+// Free returns the first of the agents that is under no usage limit; false: all are.
 func (p *Pool) Free(names []string, now time.Time) (string, bool) {
 	i := slices.IndexFunc(names, func(name string) bool { return !now.Before(p.Limits[name]) })
 	if i < 0 {
@@ -144,7 +144,7 @@ func (p *Pool) Free(names []string, now time.Time) (string, bool) {
 	return names[i], true
 }
 
-// FreeAt is when the first of the agents is free; zero when one is now.
+// FreeAt returns when the first of the agents is free; zero: one is free now.
 func (p *Pool) FreeAt(names []string, now time.Time) time.Time {
 	if _, free := p.Free(names, now); free || len(names) == 0 {
 		return time.Time{}
@@ -159,8 +159,8 @@ func (p *Pool) FreeAt(names []string, now time.Time) time.Time {
 	return first
 }
 
-// Recall takes over the limits that an earlier run met. try forgets them if nobody may work who
-// is free: a person who resumes a run that waits wants it to try.
+// Recall takes over the limits of an earlier run. With try, it forgets them if no candidate is free: a person who
+// resumes a waiting run wants it to try.
 func (p *Pool) Recall(limits map[string]time.Time, wanted string, try bool) {
 	if p.Limits == nil {
 		p.Limits = map[string]time.Time{}
@@ -171,9 +171,9 @@ func (p *Pool) Recall(limits map[string]time.Time, wanted string, try bool) {
 	}
 }
 
-// Asked is who answers the prompts of hooks.
-func (o CallOptions) Asked(find func(name string) (Agent, error)) hooks.Asked {
-	return hooks.Asked{
+// Responder returns who answers the prompts of hooks.
+func (o CallOptions) Responder(find func(name string) (Agent, error)) hooks.Responder {
+	return hooks.Responder{
 		Find: func(name string) (agent.Spec, []string, error) {
 			a, err := find(name)
 			return a.Spec, a.Program, err

@@ -10,8 +10,8 @@ import (
 	"ralph/runner/sandbox"
 )
 
-// Through completes an agent that another program starts: with that program's place, and with the keys and the state of the
-// CLI that speaks the protocol, if ralph knows it.
+// Through completes an agent that another program starts: with the path of that program, and with the keys and the
+// state of the CLI that speaks the protocol, if ralph knows it.
 func (a Agent) Through() Agent {
 	if len(a.Spec.Through) == 0 {
 		return a
@@ -31,13 +31,13 @@ func (a Agent) Through() Agent {
 	return a
 }
 
-// Reachable says why the program that starts the agent cannot do so; nil: it can, or there is none.
+// Reachable returns an error if another program must start the agent and cannot.
 func (a Agent) Reachable(inContainer bool) error {
 	if len(a.Spec.Through) == 0 {
 		return nil
 	}
 	if inContainer {
-		return errors.New("ralph-hub speaks its protocol, and is not in a container; use SANDBOX=bwrap or landlock")
+		return errors.New("ralph-hub speaks its protocol, but does not run in a container; use SANDBOX=bwrap or landlock")
 	}
 	_, err := sandbox.FindHub()
 	return err

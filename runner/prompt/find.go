@@ -12,8 +12,8 @@ import (
 )
 
 // Find returns the path of the user's prompt: given, which may be
-// relative to dir, or else the first that the project has. The error says what
-// is wrong with it, or which files it looked for.
+// relative to dir, or else the first one in the project. The error says what
+// is wrong with it, or which files Find looked for.
 func Find(dir, given string) (string, error) {
 	names := []string{filepath.Join(state.DirName, "PROMPT.md"), "PROMPT.md", "prompt.md"}
 	if given != "" {
@@ -28,7 +28,7 @@ func Find(dir, given string) (string, error) {
 		switch {
 		case err == nil && info.Mode().IsRegular() && info.Size() > 0:
 			return path, nil
-		case err == nil && info.Mode()&fs.ModeSocket != 0: // a sandbox covers what is missing
+		case err == nil && info.Mode()&fs.ModeSocket != 0: // a sandbox put a socket where the file is missing
 		case err == nil:
 			return "", fmt.Errorf("the prompt %q is empty or not a file", name)
 		case !errors.Is(err, fs.ErrNotExist):

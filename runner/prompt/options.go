@@ -2,12 +2,12 @@ package prompt
 
 import "ralph/config/option"
 
-// FileOptions is what a user can say about the prompt.
+// FileOptions are the user's options for the prompt.
 type FileOptions struct {
-	PromptFile string // empty: found
+	PromptFile string // empty: Find looks for it
 }
 
-// Options are the rows of the option table that fill o.
+// Options returns the rows of the option table that fill o.
 func (o *FileOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Prompt and plan", Key: "PROMPT_FILE", Flag: "prompt", Short: "p", Arg: "FILE", YAML: "prompt.file",

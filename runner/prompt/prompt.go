@@ -1,5 +1,4 @@
-// Package prompt builds the text that the agent gets for one iteration. It is
-// pure.
+// Package prompt builds the prompt of one iteration. It is pure.
 package prompt
 
 import (
@@ -22,7 +21,7 @@ type Input struct {
 	Verbatim bool       `json:"verbatim,omitempty"`  // the template is the whole prompt
 	PlanPath string     `json:"plan_path,omitempty"` // as the agent should open it; empty if there is no plan
 	Task     *task.Task `json:"task,omitempty"`      // the selected task; nil: none
-	TaskFile string     `json:"task_file,omitempty"` // that the task stands in; empty: the plan
+	TaskFile string     `json:"task_file,omitempty"` // that describes the task; empty: the plan
 	Marking  string     `json:"marking,omitempty"`   // see task.List
 	State    string     `json:"state,omitempty"`     // of the task, in the plan's word; empty: open
 	// Done, Total and Remaining count the required tasks of the plan.
@@ -44,27 +43,27 @@ type Input struct {
 	Last string `json:"last,omitempty"`
 	// Refused says why the latest claim of completion was not accepted.
 	Refused string `json:"refused,omitempty"`
-	// Feedback is failed checks, denied tools and the like, shown verbatim.
+	// Feedback has failed checks, denied tools and the like, quoted verbatim.
 	Feedback []string `json:"feedback,omitempty"`
-	// Answers are a person's, to questions that earlier attempts at the task asked.
+	// Answers are a person's answers to questions that earlier attempts at the task asked.
 	Answers []Answer `json:"answers,omitempty"`
 	// Notes are what a person wants this prompt to say.
 	Notes []string `json:"notes,omitempty"`
 	// Lessons are what earlier turns of this project learned, a line each.
 	Lessons []string `json:"lessons,omitempty"`
-	// Locked is true when the sandbox allows no writes in .ralph except to the plan and the notes of agents.
+	// Locked is true if the sandbox allows writes in .ralph only to the plan and the notes of agents.
 	Locked bool `json:"locked,omitempty"`
 	// Aside names open tasks that this run has given up on.
 	Aside []string `json:"aside,omitempty"`
 }
 
-// Check is a check of the project by its name, and the command line that runs it.
+// Check is a check of the project: its name, and the command line that runs it.
 type Check struct {
 	Name    string `json:"name"`
 	Command string `json:"command"`
 }
 
-// Answer is a question and what a person answered.
+// Answer is a question and a person's answer.
 type Answer struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
@@ -82,7 +81,8 @@ func Build(in Input) string {
 		b.WriteString(strings.Repeat("\n", 2-min(2, trailingNewlines(in.Template))))
 	}
 	b.WriteString("---\n\n# This iteration (added by ralph)\n\n")
-	fmt.Fprintf(&b, "You are running in ralph, a loop that starts you again and again, each time with a fresh context. This is iteration %d", in.Iteration)
+	fmt.Fprintf(&b, "You are running in ralph, a loop that starts you again and again, each time with a fresh context. "+
+		"This is iteration %d", in.Iteration)
 	if in.MaxIterations > 0 {
 		fmt.Fprintf(&b, " of at most %d", in.MaxIterations)
 	}
@@ -130,7 +130,7 @@ func (in Input) task(b *strings.Builder) {
 	}
 }
 
-// state says how far the task is.
+// state says in which state the task is.
 func (in Input) state(b *strings.Builder) {
 	state := cmp.Or(in.State, task.Open.String())
 	if in.Task.Done() {
@@ -146,7 +146,7 @@ func (in Input) state(b *strings.Builder) {
 	b.WriteString(".\n")
 }
 
-// checks says what ralph will run itself. The names of the modes are those of TEST_MODE.
+// checks says which checks ralph will run itself. The names of the modes are those of TEST_MODE.
 func (in Input) checks(b *strings.Builder) {
 	if len(in.Checks) == 0 {
 		return
@@ -194,7 +194,8 @@ func (in Input) standing(b *strings.Builder) {
 
 func (in Input) feedback(b *strings.Builder) {
 	if in.Refused != "" {
-		fmt.Fprintf(b, "\n## Your claim of completion was refused\n\n%s\n\nDo what is missing, or correct the plan if it is wrong, before you claim completion again.\n", trim(strings.TrimSpace(in.Refused)))
+		fmt.Fprintf(b, "\n## Your claim of completion was refused\n\n%s\n\nDo what is missing, or correct the plan if it "+
+			"is wrong, before you claim completion again.\n", trim(strings.TrimSpace(in.Refused)))
 	}
 	if len(in.Feedback) == 0 {
 		return
@@ -211,7 +212,8 @@ func (in Input) answers(b *strings.Builder) {
 	if len(in.Answers) == 0 {
 		return
 	}
-	b.WriteString("\n## Answers of a person\n\nYou asked about this task earlier. This is said once: write what follows from it down in the project.\n")
+	b.WriteString("\n## Answers to your questions\n\nYou asked a person about this task earlier. You see the answers only " +
+		"once: write down in the project what follows from them.\n")
 	for _, a := range in.Answers {
 		question, answer := trim(strings.TrimSpace(a.Question)), trim(strings.TrimSpace(a.Answer))
 		fence := fenceFor(question + "\n" + answer)
@@ -223,7 +225,8 @@ func (in Input) notes(b *strings.Builder) {
 	if len(in.Notes) == 0 {
 		return
 	}
-	b.WriteString("\n## A person says\n\nThis is said once: follow it now, and write down in the project what lasts.\n")
+	b.WriteString("\n## Notes from a person\n\nYou see this only once: follow it now, and write down in the project what " +
+		"later iterations must know.\n")
 	for _, text := range in.Notes {
 		text = trim(strings.TrimSpace(text))
 		fence := fenceFor(text)
@@ -242,16 +245,19 @@ func (in Input) rules(b *strings.Builder) {
 	case in.PlanPath == "":
 	case in.Marking != "":
 		fmt.Fprintf(b, "- %s when the task is done and checked, not before. "+
-			"Change no other state in the plan: ralph would change it back. Leave everything else in that file as it is. Or leave the file alone, and write the line `TASK: %s` into the block at the end.\n", strings.ReplaceAll(in.Marking, "%s", cmp.Or(in.TaskFile, in.PlanPath)), in.taskID())
+			"Change no other state in the plan: ralph would change it back. Leave everything else in that file as it is. "+
+			"Or leave the file alone, and write the line `TASK: %s` into the block at the end.\n",
+			strings.ReplaceAll(in.Marking, "%s", cmp.Or(in.TaskFile, in.PlanPath)), in.taskID())
 	case in.stories():
 		fmt.Fprintf(b, "- Set the story's `passes` to `true` in `%s` when the story is done and checked, not before. "+
-			"Change nothing else in that file except `notes`. If you set `passes` of another story, ralph sets it back.\n", in.PlanPath)
+			"Change nothing else in that file except `notes`. If you set `passes` of another story, ralph sets it back.\n",
+			in.PlanPath)
 	default:
-		fmt.Fprintf(b, "- Tick the box of the task in `%s` (`[ ]` becomes `[x]`) when the task is done and checked, not before. "+
-			"Tick no other box: ralph would open it again. Add a box for work that you find missing.\n", in.PlanPath)
+		fmt.Fprintf(b, "- Tick the box of the task in `%s` (`[ ]` becomes `[x]`) when the task is done and checked, "+
+			"not before. Tick no other box: ralph would open it again. Add a box for work that you find missing.\n", in.PlanPath)
 	}
-	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt above asks you to edit: " +
-		"the rest is ralph's own state.\n")
+	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt " +
+		"above asks you to edit: the rest is ralph's own state.\n")
 	if in.Locked {
 		plan := ""
 		if strings.HasPrefix(in.PlanPath, state.DirName+"/") {
@@ -260,9 +266,10 @@ func (in Input) rules(b *strings.Builder) {
 		fmt.Fprintf(b, "- In `.ralph/` you can change only %s`.ralph/AGENT.md` and `.ralph/progress.txt`: "+
 			"any other new file there is gone after your turn.\n", plan)
 	}
-	b.WriteString("- Decide yourself what you can, and write the decision down where the next iteration will find it. Ask only what a person must decide, " +
-		"such as money, secrets or a choice that cannot be taken back: nobody answers at once. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at " +
-		"the end, where there is a choice also `OPTIONS: one | another`. A later iteration gets the answer.\n")
+	b.WriteString("- Decide yourself what you can, and write the decision down where the next iteration will find it. Ask " +
+		"only what a person must decide, such as money, secrets or a choice that cannot be undone: nobody answers " +
+		"immediately. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at the end; if there is a " +
+		"choice, add `OPTIONS: one | another`. A later iteration gets the answer.\n")
 	b.WriteString("- Do not start background processes or servers that outlive a command: ralph kills them when you end.\n")
 	when := ""
 	if len(in.Checks) > 0 {
@@ -273,9 +280,9 @@ func (in Input) rules(b *strings.Builder) {
 }
 
 func (in Input) status(b *strings.Builder) {
-	whole := "everything that the prompt above asks for is done and checked"
+	allDone := "everything that the prompt above asks for is done and checked"
 	if in.PlanPath != "" {
-		whole = fmt.Sprintf("no open task is left in `%s` and everything is checked", in.PlanPath)
+		allDone = fmt.Sprintf("no open task is left in `%s` and everything is checked", in.PlanPath)
 	}
 	fmt.Fprintf(b, `
 ## The last thing you print
@@ -297,10 +304,10 @@ RECOMMENDATION: one line on what comes next
 - TESTS_STATUS is PASSING, FAILING or NOT_RUN.
 - WORK_TYPE is IMPLEMENTATION, TESTING, DOCUMENTATION or REFACTORING.
 - EXIT_SIGNAL stays false while anything is left to do. Change it to the word true, and STATUS to COMPLETE, only when %s. ralph compares this with the plan and with its own checks.
-`, whole)
+`, allDone)
 }
 
-// taskID is the id of the selected task, or what stands for it.
+// taskID returns the id of the selected task; without one, a placeholder.
 func (in Input) taskID() string {
 	if in.Task == nil {
 		return "ID"
@@ -308,12 +315,12 @@ func (in Input) taskID() string {
 	return in.Task.ID
 }
 
-// stories reports whether the tasks of the plan are known by id: its format is not a list of boxes.
+// stories reports whether the plan names its tasks by id: it is not a list of boxes.
 func (in Input) stories() bool {
 	return in.Marking != "" || strings.HasSuffix(strings.ToLower(in.PlanPath), ".json")
 }
 
-// trim cuts out the middle of s so that at most MaxBlock bytes are left. It
+// trim cuts the middle out of s so that at most MaxBlock bytes are left. It
 // keeps whole lines unless they are very long.
 func trim(s string) string {
 	if len(s) <= MaxBlock {
@@ -336,7 +343,7 @@ func trim(s string) string {
 	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", head, len(s)-len(head)-len(tail), tail)
 }
 
-// fenceFor is a code fence that nothing in block can close.
+// fenceFor returns a code fence that nothing in block can close.
 func fenceFor(block string) string {
 	longest, run := 2, 0
 	for _, c := range []byte(block) {

@@ -11,13 +11,13 @@ import (
 	"ralph/state/question"
 )
 
-// analysed is true while an analyst has yet to look at the questions of a task.
-func (b *Book) analysed(taskID string) bool {
+// withAnalyst is true while a task waits for the analyst to look at its questions.
+func (b *Book) withAnalyst(taskID string) bool {
 	n := b.Tasks[taskID]
 	return n != nil && n.Review.Phase == roles.PhaseAnalyst
 }
 
-// Asked are the open questions of a task, and what was said around them.
+// Asked returns the open questions of a task, and what the agent said around them.
 func (b *Book) Asked(taskID string) (texts, context []string) {
 	for _, q := range b.open(taskID) {
 		texts = append(texts, ask(q))
@@ -37,7 +37,7 @@ func (b *Book) open(taskID string) (open []*question.Question) {
 	return open
 }
 
-// ask is a question with what there is to choose from.
+// ask returns a question with its options.
 func ask(q *question.Question) string {
 	if len(q.Options) == 0 {
 		return q.Text
@@ -45,17 +45,17 @@ func ask(q *question.Question) string {
 	return q.Text + " Options: " + strings.Join(q.Options, " | ")
 }
 
-// Advise stores what the analyst found. What the project does not answer waits for a person.
-// It returns how many questions are left.
+// Advise stores the analyst's answers and advice. Questions without an answer wait for a person.
+// It returns how many there are.
 func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
 	b.Tasks.Of(t.ID).Review.Phase = ""
-	if err := b.look(); err != nil {
+	if err := b.refresh(); err != nil {
 		return 1, err
 	}
 	for _, q := range b.open(t.ID) {
 		err := b.change(q, func(q *question.Question) {
 			for _, v := range o.Verdicts {
-				answer, advice := found(v, ask(q))
+				answer, advice := adviceOn(v, ask(q))
 				q.Advice = logs.Redact(advice)
 				if answer != "" && q.Open() { // a person may have been faster
 					q.Answer, q.AnsweredBy, q.AnsweredAt = logs.Redact(answer), roles.Analyst, time.Now()
@@ -69,13 +69,13 @@ func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
 			left++
 			continue
 		}
-		b.tell(b.Origin(t), state.Answer{ID: q.ID, Text: q.Answer, By: q.AnsweredBy})
+		b.emit(b.Origin(t), state.Answer{ID: q.ID, Text: q.Answer, By: q.AnsweredBy})
 	}
 	return left, nil
 }
 
-// found is what a verdict says about a question.
-func found(v state.Verdict, asked string) (answer, advice string) {
+// adviceOn returns what a verdict says about a question.
+func adviceOn(v state.Verdict, asked string) (answer, advice string) {
 	for _, j := range v.Justified {
 		if j.Finding == asked {
 			return j.Why, ""

@@ -1,5 +1,5 @@
-// Package questions is a run's view of what its agents ask: which tasks wait for a person,
-// and which answers the next prompt has to bring.
+// Package questions is a run's view of its agents' questions: which tasks wait for a person,
+// and which answers the next prompt must contain.
 package questions
 
 import (
@@ -20,51 +20,50 @@ import (
 )
 
 const (
-	// rounds bounds the turns for one task that may ask. Later questions are the agent's
-	// own to decide.
-	rounds = 3
-	// atOnce bounds the questions of one turn.
-	atOnce = 4
+	// maxRounds limits how many turns may ask about one task. After that, the agent must decide itself.
+	maxRounds = 3
+	// maxPerTurn limits the questions of one turn.
+	maxPerTurn = 4
 )
 
-// endless is why a task is put aside whose agent asks on after that.
-const endless = "its agent asks on, although it was told to decide"
+// keepsAsking is the reason to put a task aside if its agent asks again after that.
+const keepsAsking = "its agent keeps asking although it was told to decide"
 
-// decide tells an agent that its question goes to nobody.
-const decide = "You have asked often enough about this task. Decide yourself now, and write the decision and its reason down in the project."
+// decide tells an agent that nobody will answer its question.
+const decide = "You have asked often enough about this task. Decide yourself now, and write the decision and its reason " +
+	"down in the project."
 
 // Book holds the questions of a project, as they were when they were read last.
 type Book struct {
 	Host
-	store question.Store
-	all   []question.Question
-	since time.Time       // since when nothing else can be done; zero: something can
-	given []string        // ids of the answers that the current prompt has
-	nags  map[string]bool // tasks whose agents were told to decide
+	store        question.Store
+	all          []question.Question
+	since        time.Time       // since when the run has nothing else to do; zero: it has
+	given        []string        // ids of the answers that the current prompt has
+	toldToDecide map[string]bool // tasks whose agents were told to decide
 }
 
 // Host is the run, as far as the book needs it.
 type Host struct {
-	Tasks  ledger.Ledger                // gets to know which tasks wait
+	Tasks  ledger.Ledger                // is told which tasks wait
 	Origin func(task.Task) state.Origin // of an event about a task
-	Tell   func(state.Event)
-	// Analyst is true when an analyst is asked before a person.
+	Emit   func(state.Event)
+	// Analyst is true if an analyst is asked before a person.
 	Analyst bool
 }
 
 // Open returns the book of the project's state, unread.
 func Open(r *state.Reader, h Host) Book { return Book{Host: h, store: question.In(r)} }
 
-// Waiting reads the questions again, tells which ones a person has answered since the last
-// time, and returns those that hold up tasks that are not done; without a plan, the run. An answer
-// does not bring back a task that was put aside.
+// Waiting reads the questions again, emits an event for each new answer, and returns the questions that hold up
+// unfinished tasks or, without a plan, the run. An answer does not bring back a task that was put aside.
 func (b *Book) Waiting(list task.List) (open []question.Question, err error) {
-	if err := b.look(); err != nil {
+	if err := b.refresh(); err != nil {
 		return nil, err
 	}
 	waits := map[string]bool{}
 	for _, q := range b.all {
-		if q.Open() && concerns(q, list) && !b.analysed(q.Task) && b.Tasks.Of(q.Task).Aside.Why == "" {
+		if q.Open() && concerns(q, list) && !b.withAnalyst(q.Task) && b.Tasks.Of(q.Task).Aside.Why == "" {
 			open = append(open, q)
 			waits[q.Task] = true
 		}
@@ -73,8 +72,8 @@ func (b *Book) Waiting(list task.List) (open []question.Question, err error) {
 	return open, nil
 }
 
-// look reads the files. An open question whose file is gone is written again: agents clean up.
-func (b *Book) look() error {
+// refresh reads the files. It writes an open question again if its file is gone: agents clean up.
+func (b *Book) refresh() error {
 	now, err := b.store.List()
 	if err != nil {
 		return err
@@ -89,15 +88,15 @@ func (b *Book) look() error {
 			now = append(now, was)
 		case i >= 0 && was.Open() && !now[i].Open():
 			about := task.Task{ID: was.Task, Title: was.Title}
-			b.tell(b.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
+			b.emit(b.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
 		}
 	}
 	b.all = now
 	return nil
 }
 
-func (b *Book) tell(from state.Origin, p state.Payload) {
-	b.Tell(state.NewEvent(from, time.Now(), turn.Redacted(p)))
+func (b *Book) emit(from state.Origin, p state.Payload) {
+	b.Emit(state.NewEvent(from, time.Now(), turn.Redacted(p)))
 }
 
 func concerns(q question.Question, list task.List) bool {
@@ -107,15 +106,15 @@ func concerns(q question.Question, list task.List) bool {
 	return slices.ContainsFunc(list.Tasks, func(t task.Task) bool { return t.ID == q.Task && t.Pending() })
 }
 
-// GoesOn reports whether an answer, or a change of the plan, has ended the wait for answers.
-func (b *Book) GoesOn(list task.List) bool {
+// WaitOver reports whether an answer or a change of the plan has ended the wait for answers.
+func (b *Book) WaitOver(list task.List) bool {
 	open, err := b.Waiting(list)
 	_, next := b.Tasks.Choose(list)
-	return err != nil || next || len(open) == 0 // whoever waits reads it again, and meets the error
+	return err != nil || next || len(open) == 0 // the caller then reads the questions again and gets the error
 }
 
-// Idle returns the texts of the open questions, and since when only answers can bring the
-// run on; busy: something else can.
+// Idle returns the texts of the open questions, and since when the run has waited for nothing but answers. busy means
+// that it has something else to do.
 func (b *Book) Idle(open []question.Question, busy bool, now time.Time) (texts []string, since time.Time) {
 	if busy || len(open) == 0 {
 		b.since = time.Time{}
@@ -130,9 +129,9 @@ func (b *Book) Idle(open []question.Question, busy bool, now time.Time) (texts [
 	return texts, b.since
 }
 
-// Bounded returns the result with the questions that go to a person: those of a task that
-// is not done and has not asked too often. What its agent has to hear else is told.
-func (b *Book) Bounded(res turn.Result) (bounded turn.Result, told []string) {
+// Limit returns the result with only those questions that go to a person: those of a task that
+// is not done and has not asked too often. feedback is for the agent's next prompt.
+func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 	asks := res.Call.Asks
 	p := res.Proof.After
 	decided := p.IsDone(res.Task.ID) || p.Total > 0 && p.Remaining == 0 || res.Claims()
@@ -150,28 +149,28 @@ func (b *Book) Bounded(res turn.Result) (bounded turn.Result, told []string) {
 		}
 	}
 	switch {
-	case len(before) >= rounds && b.nags[res.Task.ID] && res.Task.ID != "":
-		res.Proof.GiveUp = endless
+	case len(before) >= maxRounds && b.toldToDecide[res.Task.ID] && res.Task.ID != "":
+		res.Proof.GiveUp = keepsAsking
 		return res, nil
-	case len(before) >= rounds:
-		if b.nags == nil {
-			b.nags = map[string]bool{}
+	case len(before) >= maxRounds:
+		if b.toldToDecide == nil {
+			b.toldToDecide = map[string]bool{}
 		}
-		b.nags[res.Task.ID] = true
+		b.toldToDecide[res.Task.ID] = true
 		return res, []string{decide}
 	}
-	res.Call.Asks = asks[:min(len(asks), atOnce)]
+	res.Call.Asks = asks[:min(len(asks), maxPerTurn)]
 	return res, nil
 }
 
-// Settle notes that the turn had its answers, and stores the questions that it asks.
+// Settle records that the turn had its answers, and stores the questions that it asks.
 func (b *Book) Settle(res turn.Result, asks bool) error {
 	if err := b.told(res); err != nil || !asks {
 		return err
 	}
 	added, err := b.add(res, time.Now())
 	for _, q := range added {
-		b.tell(res.Origin, state.Question{ID: q.ID, Title: q.Title, Ask: state.Ask{Text: q.Text, Options: q.Options}})
+		b.emit(res.Origin, state.Question{ID: q.ID, Title: q.Title, Ask: state.Ask{Text: q.Text, Options: q.Options}})
 	}
 	return err
 }
@@ -180,8 +179,8 @@ func (b *Book) Settle(res turn.Result, asks bool) error {
 func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, err error) {
 	for _, ask := range res.Call.Asks {
 		q := question.Question{Run: res.Origin.Run, Iteration: res.Origin.Iteration, Task: res.Task.ID,
-			Title: logs.Redact(res.Task.Title),
-			Agent: res.Agent, AskedAt: now, Text: logs.Redact(ask.Text), Context: logs.Redact(said.Context(res.Call.Final))}
+			Title: logs.Redact(res.Task.Title), Agent: res.Agent, AskedAt: now,
+			Text: logs.Redact(ask.Text), Context: logs.Redact(said.Context(res.Call.Final))}
 		for _, option := range ask.Options {
 			q.Options = append(q.Options, logs.Redact(option))
 		}
@@ -189,14 +188,14 @@ func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, e
 			return added, err
 		}
 		added, b.all = append(added, q), append(b.all, q)
-		if b.Analyst && q.Task != "" { // without a plan, there is no task that could go to it
+		if b.Analyst && q.Task != "" { // without a plan, there is no task for the analyst
 			b.Tasks.Of(q.Task).Review.Phase = roles.PhaseAnalyst
 		}
 	}
 	return added, nil
 }
 
-// Give returns the answers that the next prompt for a task has to bring.
+// Give returns the answers that the next prompt for a task must contain.
 func (b *Book) Give(taskID string) (answers []prompt.Answer) {
 	b.given = nil
 	for _, q := range b.all {
@@ -208,7 +207,7 @@ func (b *Book) Give(taskID string) (answers []prompt.Answer) {
 	return answers
 }
 
-// told notes that a turn had the answers that Give returned.
+// told records that a turn had the answers that Give returned.
 func (b *Book) told(res turn.Result) error {
 	for i, q := range b.all {
 		if !slices.Contains(b.given, q.ID) {
@@ -223,8 +222,8 @@ func (b *Book) told(res turn.Result) error {
 	return nil
 }
 
-// change changes a question as it is stored now, and the book's copy. One whose file an agent
-// removed or broke is stored again.
+// change changes a stored question and the book's copy. If an agent removed or broke the file, change
+// writes it again.
 func (b *Book) change(q *question.Question, f func(*question.Question)) error {
 	now, err := b.store.Change(q.ID, func(now *question.Question) error { f(now); return nil })
 	if err != nil {
@@ -235,7 +234,7 @@ func (b *Book) change(q *question.Question, f func(*question.Question)) error {
 	return nil
 }
 
-// Text names a question and its task in one line.
+// Text returns a question and its task in one line.
 func Text(q question.Question) string {
 	text := fmt.Sprintf("%s: %s", q.ID, termtext.Line(q.Text))
 	if q.Title != "" {

@@ -283,7 +283,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 		d.Refused = "a required check fails: " + failure.Names()
 	}
 	tries := r.Proof.Tries
-	if d.Action == ActionRetry && r.Task.ID != "" && (report.Answer() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
+	if d.Action == ActionRetry && r.Task.ID != "" && (report.OnFailure() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
 		d.Action, d.PutAside = ActionContinue, true
 		d.Feedback = leftBehind(report)
 		d.Reason += ", after " + termtext.Counted(tries, "try", "tries")
@@ -297,7 +297,7 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) || r.Proof.Handed {
 		return Decision{}, false
 	}
-	if r.Proof.Report.Answer() == gate.Stop {
+	if r.Proof.Report.OnFailure() == gate.Stop {
 		return Decision{}, false // gate_failed ends the run
 	}
 	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
@@ -316,7 +316,7 @@ func leftBehind(report gate.Report) []string {
 // check asks for it.
 func failedCheck(f proof.Failure) Decision {
 	d := Decision{Action: ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
-	if f.Report.Answer() == gate.Stop {
+	if f.Report.OnFailure() == gate.Stop {
 		return Decision{Action: ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
 			Next: nextCheck}
 	}

@@ -19,13 +19,12 @@ import (
 
 const bwrapProgram = "bwrap"
 
-// bwrap runs the command in namespaces of its own: a root that can only be read,
-// its own processes, and its own /tmp, /run and /dev. Without capabilities, it cannot
-// change its mounts, even as root.
+// bwrap runs the command in namespaces of its own: a read-only root, its own processes, and its own /tmp, /run and
+// /dev. Without capabilities, it cannot change its mounts, even as root.
 func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	args := []string{bwrapProgram, "--die-with-parent", "--cap-drop", "ALL", "--unshare-pid", "--unshare-ipc",
 		"--unshare-uts", "--unshare-cgroup-try", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
-	if os.Geteuid() == 0 { // who needs no capability to change, for example, what the kernel starts for a crash
+	if os.Geteuid() == 0 { // root needs no capability to set, for example, the program that the kernel starts after a crash
 		for _, name := range []string{"sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr", "driver"} {
 			args = append(args, "--ro-bind-try", "/proc/"+name, "/proc/"+name)
 		}
@@ -44,11 +43,11 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	}
 	// Name resolution reads files in /run on many systems.
 	args = append(args, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
-	// Sockets outside of /run.
+	// Folders with sockets outside /run.
 	for _, path := range existing([]string{"/var/snap/lxd/common/lxd", "/var/lib/lxd", "/var/lib/incus"}) {
 		args = append(args, "--tmpfs", path)
 	}
-	outer, secret := v.around()
+	outer, secret := v.splitHidden()
 	for _, path := range outer {
 		args = append(args, v.hide(path)...)
 	}
@@ -56,14 +55,14 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	for _, path := range secret {
 		args = append(args, v.hide(path)...)
 	}
-	// Found here, since bwrap would also look in a relative element of PATH.
+	// ralph looks it up, because bwrap would also search relative elements of PATH.
 	program, err := ptyexec.LookUp(c)
 	if err != nil {
 		return c, err
 	}
-	self, _ := os.Executable() // which an agent CLI starts for ralph's hooks; empty: it cannot
+	self, _ := os.Executable() // an agent CLI starts it for ralph's hooks; empty: it cannot
 	for _, path := range []string{program, self, n.route.Hub, filepath.Dir(n.route.Socket)} {
-		if within(path, "/tmp") || within(path, "/var/tmp") || within(path, "/run") { // else it would not be there
+		if within(path, "/tmp") || within(path, "/var/tmp") || within(path, "/run") { // the command has its own
 			args = append(args, "--ro-bind", path, path)
 		}
 	}
@@ -73,15 +72,15 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	}
 	args = append(args, "--chdir", cmp.Or(c.Dir, v.Dir), "--")
 	c.Args, c.Env = slices.Concat(args, inside), env
-	c.Confine = &confine.Limits{Processes: mostProcesses}
+	c.Confine = &confine.Limits{Processes: maxProcesses}
 	return c, nil
 }
 
-// binds are what may be written, and what of it may not.
+// binds mounts the paths that the command may write, and over them those that it may only read.
 func (v *view) binds() (args []string) {
 	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
-		if path == "/tmp" || path == "/var/tmp" || path != v.Dir && within(path, v.Dir) { // it has its own; it is there
-			continue
+		if path == "/tmp" || path == "/var/tmp" || path != v.Dir && within(path, v.Dir) {
+			continue // the command has its own, or the project contains it
 		}
 		args = append(args, "--bind", path, path)
 	}
@@ -95,7 +94,7 @@ func (v *view) binds() (args []string) {
 	return args
 }
 
-// hide covers a secret with something empty.
+// hide covers a secret with an empty file or folder.
 func (v *view) hide(path string) []string {
 	if isDir(path) {
 		return []string{"--tmpfs", path}
@@ -103,20 +102,20 @@ func (v *view) hide(path string) []string {
 	return []string{"--ro-bind", v.blank(""), path}
 }
 
-// tryBound is how long trying a sandbox may take.
-const tryBound = 10 * time.Second
+// tryTimeout limits how long a test of a sandbox may take.
+const tryTimeout = 10 * time.Second
 
 func bwrapWorks(Settings) error {
 	path, err := exec.LookPath(bwrapProgram)
 	if err != nil {
 		return errors.New("bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap)")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), tryBound)
+	ctx, cancel := context.WithTimeout(context.Background(), tryTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 		"--unshare-pid", "--unshare-net", "--", "/bin/sh", "-c", ":").CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", remedy.After(firstLine(string(out), err)))
+		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", remedy.Hint(firstLine(string(out), err)))
 	}
 	return nil
 }

@@ -18,19 +18,19 @@ import (
 	"ralph/runner/sandbox/remedy"
 )
 
-// containerHub is where ralph-hub is inside.
+// containerHub is the path of ralph-hub inside a container.
 const containerHub = "/run/ralph/ralph-hub"
 
 // engine is a program that runs containers: podman or docker.
 type engine string
 
-// wrap runs the command in a container of its own. It sees the image, the project and
-// the agent's own files, all at the paths that they have outside.
+// wrap runs the command in a container of its own. The command sees the image, the project and the agent's own files;
+// the latter two have the same paths as outside.
 func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
-	name, file := containers.Name(), passing()
+	name, file := containers.Name(), tempName()
 	args := append(e.base(name), "--cidfile", file)
 	switch {
-	case c.Stdin != nil: // a prompt; with a terminal, the engine would refuse a pipe
+	case c.Stdin != nil: // a prompt; with a terminal, the engine refuses a pipe
 		args = append(args, "--interactive")
 	case !c.Pipe:
 		args = append(args, "--tty")
@@ -39,7 +39,7 @@ func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, er
 		args = append(args, "--network", "none")
 	}
 	if v.home != "" && !within(v.home, v.Dir) {
-		args = append(args, "--tmpfs", v.home+":mode=1777,exec") // programs write there; it ends with the container
+		args = append(args, "--tmpfs", v.home+":mode=1777,exec") // programs write there; it is gone with the container
 	}
 	args = append(args, v.volumes()...)
 	if n.route != (Route{}) {
@@ -62,17 +62,17 @@ func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, er
 	args = append(args, e.variables(env)...)
 	args = append(args, "--workdir", cmp.Or(c.Dir, v.Dir), v.image)
 	c.Args = slices.Concat(args, command)
-	c.Dir = os.TempDir() // the engine's own: its monitor may leave a file there when memory runs out
-	// The engine itself has what it needs to find its service.
+	c.Dir = os.TempDir() // of the engine: its monitor may leave a file there when memory runs out
+	// The engine itself needs more variables, to find its service.
 	c.Env = slices.Concat(containers.Env(), env)
 	c.After = containers.Remove(string(e), name, file)
 	return c, nil
 }
 
-// volumes are what a container sees of this machine.
+// volumes mounts what a container sees of this machine.
 func (v *view) volumes() (args []string) {
 	shown := slices.DeleteFunc(slices.Concat([]string{v.Dir}, v.Write), func(path string) bool {
-		return v.isCache(path) || slices.Contains(v.locked, path) // which shows it, too
+		return v.isCache(path) || slices.Contains(v.locked, path) // mounts adds locked paths
 	})
 	for _, path := range shown {
 		args = append(args, "--volume", path+":"+path)
@@ -86,10 +86,10 @@ func (v *view) volumes() (args []string) {
 	})
 	for _, path := range v.hidden {
 		switch in := func(dir string) bool { return path != dir && within(path, dir) }; {
-		case !slices.ContainsFunc(shown, in): // not there anyway
+		case !slices.ContainsFunc(shown, in): // the container does not see it anyway
 		case isDir(path):
-			// Not a tmpfs: podman would copy into it what is there.
-			empty := passing()
+			// Not a tmpfs: podman would copy the secret into it.
+			empty := tempName()
 			v.places.Dirs = append(v.places.Dirs, empty)
 			args = append(args, "--volume", empty+":"+path+":ro")
 		default:
@@ -99,10 +99,11 @@ func (v *view) volumes() (args []string) {
 	return args
 }
 
-// base are the arguments for every container.
+// base returns the arguments for every container.
 func (e engine) base(name string) []string {
 	args := []string{string(e), "run", "--rm", "--init", "--pull", "never", "--name", name, "--cap-drop", "ALL",
-		"--security-opt", "no-new-privileges", "--security-opt", "label=disable", "--pids-limit", strconv.Itoa(mostProcesses)}
+		"--security-opt", "no-new-privileges", "--security-opt", "label=disable",
+		"--pids-limit", strconv.Itoa(maxProcesses)}
 	if bytes := containers.Memory(); bytes > 0 {
 		args = append(args, "--memory", strconv.FormatUint(bytes, 10))
 	}
@@ -112,13 +113,13 @@ func (e engine) base(name string) []string {
 	return append(args, "--user", fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid()))
 }
 
-// variables name what passes into the container: names only, since other users can
+// variables returns the options that pass variables into the container. They have only names, because other users can
 // read arguments.
 func (e engine) variables(env []string) (args []string) {
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
 		if name == "" || name == "PATH" || name == "TMPDIR" || slices.Contains(args, name) {
-			continue // those of the image
+			continue // the image has its own
 		}
 		args = append(args, "--env", name)
 	}
@@ -131,23 +132,23 @@ func (e engine) works(s Settings) error {
 	if err != nil {
 		return fmt.Errorf("%s is not installed (%s)", e, e.install())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), firstRun)
+	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
-	containers.RemoveLeft(ctx, path)
+	containers.RemoveOrphans(ctx, path)
 	if out, err := exec.CommandContext(ctx, path, "image", "inspect", "--format", "{{.Id}}",
 		s.image()).CombinedOutput(); err != nil {
 		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
 			!strings.Contains(line, "not known") {
-			return errors.New(remedy.After(line))
+			return errors.New(remedy.Hint(line))
 		}
 		if s.image() != DefaultImage {
-			return fmt.Errorf("there is no image %s; build it with %s, or pull it", s.image(), e)
+			return fmt.Errorf("there is no image %s: build it with %s, or pull it", s.image(), e)
 		}
-		return fmt.Errorf("there is no image %s; make it with: ralph sandbox build --with %s", s.image(), e)
+		return fmt.Errorf("there is no image %s: build it with: ralph sandbox build --with %s", s.image(), e)
 	}
 	args := append(e.base(containers.Name()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), remedy.After(firstLine(string(out), err)))
+		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), remedy.Hint(firstLine(string(out), err)))
 	}
 	return nil
 }
@@ -159,30 +160,30 @@ func (e engine) install() string {
 	return "apt install docker.io, or see docs.docker.com/engine/install"
 }
 
-// firstRun bounds the first start of an image, which an engine may have to prepare.
-const firstRun = time.Minute
+// engineTimeout limits the first start of an image, which an engine may have to prepare.
+const engineTimeout = time.Minute
 
-// DefaultImage is what `ralph sandbox build` makes.
+// DefaultImage is the image that `ralph sandbox build` builds.
 const DefaultImage = "localhost/ralph-sandbox"
 
 func (s Settings) image() string { return cmp.Or(s.SandboxImage, DefaultImage) }
 
-// Engines are the programs that run containers, the stronger one first.
+// Engines returns the programs that run containers, the stronger one first.
 func Engines() []string { return []string{"podman", "docker"} }
 
-// InContainer is true when commands run in a container: with the programs of an image,
+// InContainer is true if commands run in a container: with the programs of an image,
 // not with those of this machine.
 func (s Settings) InContainer() bool { return slices.Contains(Engines(), s.Sandbox) }
 
 // NeedsProgram returns an error if commands run in a container whose image lacks the
-// program. One in the project's folder is there.
+// program. A container always sees programs in the project's folder.
 func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
 	if !s.InContainer() || within(name, dir) {
 		return nil
 	}
-	name = filepath.Base(name) // as it is started
+	name = filepath.Base(name) // as wrap starts it
 	e := engine(s.Sandbox)
-	ctx, cancel := context.WithTimeout(ctx, firstRun)
+	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
 	args := append(e.base(containers.Name()), s.image(), "sh", "-c", `command -v "$0"`, name)
 	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()

@@ -67,7 +67,7 @@ func TestContainer_thatWasRenamed_isRemoved(t *testing.T) {
 		t.Skip(err)
 	}
 	home, project := home(t)
-	renamed := "renamed-" + strings.TrimPrefix(filepath.Base(passing()), "ralph-")
+	renamed := "renamed-" + strings.TrimPrefix(filepath.Base(tempName()), "ralph-")
 	b := box(t, "podman", project)
 	cmd, err := b.Wrap(ptyexec.Command{Args: []string{"sh", "-c", "echo begun; trap '' TERM; sleep 60"}, Dir: project, Env: append(os.Environ(), "HOME="+home)})
 	if err != nil {

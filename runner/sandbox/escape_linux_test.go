@@ -103,7 +103,7 @@ func each(t *testing.T, f func(t *testing.T, p profile)) {
 // through the same rows, and TestEscape_docker has docker's command line.
 func answers(t *testing.T) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), tryBound)
+	ctx, cancel := context.WithTimeout(t.Context(), tryTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").CombinedOutput()
 	if err != nil && os.Getenv("RALPH_REQUIRE") != "all" {
@@ -370,8 +370,8 @@ func TestEscape_processesAndMemoryOfAContainer(t *testing.T) {
 		home, project := home(t)
 		_, out := sh(t, box(t, p.name, project), home, "cd /sys/fs/cgroup; cat pids.max memory.max pids/pids.max memory/memory.limit_in_bytes 2>/dev/null")
 		memory := fmt.Sprint(containers.Memory() / 4096 * 4096)
-		if got := strings.Fields(out); len(got) != 2 || got[0] != fmt.Sprint(mostProcesses) || got[1] != memory {
-			t.Errorf("limits %q, want %d and %s", got, mostProcesses, memory)
+		if got := strings.Fields(out); len(got) != 2 || got[0] != fmt.Sprint(maxProcesses) || got[1] != memory {
+			t.Errorf("limits %q, want %d and %s", got, maxProcesses, memory)
 		}
 	})
 }

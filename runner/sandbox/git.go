@@ -11,13 +11,13 @@ import (
 // Project is what a sandbox knows of a project from before an agent worked in it. What an
 // agent leaves there, such as another .git, does not change it.
 type Project struct {
-	Dir string `json:"dir,omitempty"` // without links; empty: nobody has looked yet
-	// Git has the folders in which git keeps what belongs to the project: that of the work
-	// tree, then the one that all work trees share. They may be the same. nil: none.
+	Dir string `json:"dir,omitempty"` // without links; empty: not known yet
+	// Git has git's folders for the project: that of the work tree, then the one that all work trees share. They may be
+	// the same. nil: none.
 	Git []string `json:"git,omitempty"`
-	// DotGit is the .git that leads there.
+	// DotGit is the .git that leads to them.
 	DotGit string `json:"dot_git,omitempty"`
-	// Locked are names in Dir that may only be read; folders end in a slash.
+	// Locked are names in Dir that commands may only read; folders end with a slash.
 	Locked []string `json:"locked,omitempty"`
 }
 
@@ -27,8 +27,7 @@ func (p *Project) locate() {
 	cmd := exec.Command("git", find...) //nolint:noctx // it reads a few files
 	cmd.Dir = p.Dir
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		return strings.HasPrefix(kv, "GIT_") &&
-			!strings.HasPrefix(kv, "GIT_CEILING_")
+		return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "GIT_CEILING_")
 	})
 	out, err := cmd.Output()
 	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
@@ -39,7 +38,7 @@ func (p *Project) locate() {
 		p.Git, p.DotGit = existing(lines[1:]), filepath.Join(lines[0], ".git")
 		return
 	}
-	// Without git, or in a repository that it refuses, a folder still is what it is.
+	// Git is not installed, or refuses the repository: look for .git.
 	for at := p.Dir; ; at = filepath.Dir(at) {
 		path := filepath.Join(at, ".git")
 		if info, err := os.Lstat(path); err == nil {
@@ -57,17 +56,16 @@ func (p *Project) locate() {
 
 // target is a path to lock.
 type target struct {
-	root string // the folder from which on nothing on the way to it may be a link
-	path string // folders end in a slash
-	// git is true for a file in git's folders. Where it is missing, git is told the same by
-	// a file with this text.
+	root string // nothing between this folder and path may be a link
+	path string // folders end with a slash
+	// git is true for a file in git's folders. A file with this text means the same to git as a missing one.
 	git  bool
 	text string
-	// keep is true for a folder that stays when it has been made, as git makes it, too.
+	// keep is true for a folder that stays once it is made, because git makes it, too.
 	keep bool
 }
 
-// gitTargets are the paths in git's folders that make git start programs, or lead it to
+// gitTargets returns the paths in git's folders that make git start programs, or lead it to
 // another repository.
 func (p Project) gitTargets() (all []target) {
 	if p.DotGit != "" {
@@ -92,7 +90,7 @@ func (p Project) gitTargets() (all []target) {
 	return all
 }
 
-// sameDir in commondir leads git to where it is anyway.
+// sameDir in a file commondir means the folder of that file, as if there were no such file.
 const sameDir = ".\n"
 
 func ofGitDir(root, dir string) []target {
@@ -105,19 +103,19 @@ func ofGitDir(root, dir string) []target {
 	return all
 }
 
-// mostNested is how deep the names and the submodules of submodules are followed.
-const mostNested = 8
+// maxNested limits how deep submodules are nested, and folders of their names.
+const maxNested = 8
 
-// ofSubmodules are the same paths of the submodules below a folder. A submodule's name may
+// ofSubmodules returns the same paths of the submodules below a folder. A submodule's name may
 // have slashes, and it may have submodules of its own.
 func ofSubmodules(root, folder string, depth int) (all []target) {
 	entries, err := os.ReadDir(folder)
-	if err != nil || depth > mostNested {
+	if err != nil || depth > maxNested {
 		return nil
 	}
 	for _, e := range entries {
 		dir := filepath.Join(folder, e.Name())
-		switch _, err := os.Lstat(filepath.Join(dir, "config")); { // locked, so a call cannot hide it
+		switch _, err := os.Lstat(filepath.Join(dir, "config")); { // it is locked, so a command cannot remove it
 		case !e.IsDir():
 		case err != nil: // a part of a name
 			all = append(all, ofSubmodules(root, dir, depth+1)...)

@@ -9,20 +9,20 @@ import (
 	"ralph/ptyexec/confine"
 )
 
-// landlock confines the command in the guard: it needs neither root nor another
+// landlock lets ptyexec's guard confine the command: that needs neither root nor another
 // program.
 func landlock(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
-	limits := &confine.Limits{Processes: mostProcesses}
+	limits := &confine.Limits{Processes: maxProcesses}
 	var err error
 	if limits.Read, err = without("/", v.hidden); err != nil {
-		return c, fmt.Errorf("list what may be read: %w", err)
+		return c, fmt.Errorf("list readable paths: %w", err)
 	}
 	limits.Write = append(limits.Write, devices()...)
-	holes := slices.Concat(v.hidden, wholly(v.fixed, v.Write))
+	holes := slices.Concat(v.hidden, ownFolders(v.fixed, v.Write))
 	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
 		paths, err := without(path, holes)
 		if err != nil {
-			return c, fmt.Errorf("list what may be written: %w", err)
+			return c, fmt.Errorf("list writable paths: %w", err)
 		}
 		limits.Write = append(limits.Write, paths...)
 	}
@@ -34,16 +34,16 @@ func landlock(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	return c, nil
 }
 
-// devices are those that programs need. A CLI opens terminals for its own programs; Landlock
-// knows folders, so with them come those of the user: stated in docs/sandbox.md.
+// devices returns those that programs need. A CLI opens terminals for its own programs. Landlock can allow only the
+// whole folder, which also has the user's terminals: docs/sandbox.md says so.
 func devices() []string {
 	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
 		"/dev/pts", "/dev/shm"}
 }
 
-// wholly are the fixed paths that are folders of the agent themselves. In a folder with
-// something fixed, no new file could be made.
-func wholly(fixed, write []string) []string {
+// ownFolders returns the fixed paths that are themselves folders of the agent. Others cannot be protected: Landlock
+// would then refuse new files in their folder.
+func ownFolders(fixed, write []string) []string {
 	return slices.DeleteFunc(slices.Clone(fixed), func(path string) bool { return !slices.Contains(write, path) })
 }
 
@@ -52,14 +52,14 @@ func landlockWorks(Settings) error { return landlockFits(confine.Version()) }
 func landlockFits(v int) error {
 	switch {
 	case v == 0:
-		return errors.New("the kernel has no Landlock (Linux 5.13 or later, with landlock in the list of CONFIG_LSM or lsm=)")
+		return errors.New("the kernel has no Landlock: it needs Linux 5.13 or later, with landlock in CONFIG_LSM or lsm=")
 	case v < confine.Min:
 		return fmt.Errorf("the kernel has Landlock %d; %d is needed (Linux 6.2 or later)", v, confine.Min)
 	}
 	return nil
 }
 
-// Lacks says what the kernel leaves out of this sandbox; empty: nothing.
+// Lacks says what this sandbox does not do on this kernel; empty: it does everything.
 func (s Settings) Lacks() string {
 	if s.Sandbox != "landlock" {
 		return ""
@@ -69,7 +69,8 @@ func (s Settings) Lacks() string {
 
 func lacks(version int) string {
 	if version < confine.Scoped {
-		return fmt.Sprintf("the kernel has Landlock %d: signals to other processes and abstract sockets are not refused before Linux 6.12", version)
+		return fmt.Sprintf("the kernel has Landlock %d: before Linux 6.12, it does not refuse signals to other processes "+
+			"and abstract sockets", version)
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ import (
 	"ralph/ptyexec/cover"
 )
 
-// lock finds what to lock, and what of it is missing.
+// lock finds the paths to lock, and which of them are missing.
 func (v *view) lock(p Place) error {
 	for _, t := range p.Project.targets() {
 		if err := v.lockOne(t); err != nil {
@@ -40,8 +40,8 @@ func (v *view) lock(p Place) error {
 		if strings.HasSuffix(name, "/") {
 			path += "/"
 		}
-		if err := settle(path); err != nil {
-			return fmt.Errorf("make what the agent may only read: %w", err)
+		if err := create(path); err != nil {
+			return fmt.Errorf("create a file that the agent may only read: %w", err)
 		}
 		if err := v.lockOne(target{root: v.home, path: path}); err != nil {
 			return err
@@ -50,9 +50,9 @@ func (v *view) lock(p Place) error {
 	return nil
 }
 
-// stage opens a file directly in a locked folder: what the command has there is a folder of
-// its own, with a copy of the file, and the other entries as they are now. It could not
-// replace the file otherwise, as editors of agents do, without being able to replace others.
+// stage makes a file in a locked folder writable. Editors of agents replace files, and a command that can replace one
+// file of a folder can replace them all. So it gets a folder of its own there, with a copy of the file and the other
+// entries as they are now.
 func (v *view) stage(path string, notes []string) error {
 	folder := filepath.Dir(path)
 	i := slices.Index(v.locked, folder)
@@ -65,16 +65,17 @@ func (v *view) stage(path string, notes []string) error {
 	}
 	v.locked = slices.Delete(v.locked, i, i+1)
 	for _, e := range entries {
-		own := strings.HasPrefix(e.Name(), ".") && !isIgnore(e.Name()) // ralph's, perhaps only for a moment
-		if name := filepath.Join(folder, e.Name()); name != path && !slices.Contains(notes, name) && !own && e.Type()&fs.ModeSymlink == 0 {
+		own := strings.HasPrefix(e.Name(), ".") && !isIgnore(e.Name()) // a file of ralph, perhaps a temporary one
+		if name := filepath.Join(folder, e.Name()); name != path && !slices.Contains(notes, name) && !own &&
+			e.Type()&fs.ModeSymlink == 0 {
 			v.locked = append(v.locked, name)
 		}
 	}
-	v.places.Stages = append(v.places.Stages, cover.Stage{Dir: passing(), File: path, Notes: notes})
+	v.places.Stages = append(v.places.Stages, cover.Stage{Dir: tempName(), File: path, Notes: notes})
 	return nil
 }
 
-// targets are the paths to lock in the project and in git's folders.
+// targets returns the paths to lock in the project and in git's folders.
 func (p Project) targets() (all []target) {
 	for _, name := range p.Locked {
 		path := filepath.Join(p.Dir, name)
@@ -86,7 +87,7 @@ func (p Project) targets() (all []target) {
 	return append(all, p.gitTargets()...)
 }
 
-// made are all places that a sandbox may have made.
+// made returns all files and folders that a sandbox may have made.
 func (p Project) made() (all cover.Places) {
 	for _, t := range p.targets() {
 		path := strings.TrimSuffix(t.path, "/")
@@ -106,12 +107,12 @@ func (p Project) made() (all cover.Places) {
 	return all
 }
 
-// lockOne locks one path. Of a missing one it notes what to make in its place. What cannot
-// be made here, the command cannot make either.
+// lockOne locks one path. If it is missing, lockOne records what to make in its place. What ralph cannot make there, the
+// command cannot make either.
 func (v *view) lockOne(t target) error {
 	path, isDir := strings.CutSuffix(t.path, "/")
 	if t.keep {
-		_ = os.Mkdir(path, 0o755) // it exists, or the agent cannot make it either
+		_ = os.Mkdir(path, 0o755) // on an error it exists, or the agent cannot make it either
 	}
 	if slices.ContainsFunc(v.locked, func(dir string) bool { return within(path, dir) }) {
 		if file := cover.Ignore(path); isIgnore(path) && (isMissing(path) || file.Unchanged()) {
@@ -120,7 +121,7 @@ func (v *view) lockOne(t target) error {
 		return nil
 	}
 	if link := linkIn(t.root, path); link != "" {
-		return fmt.Errorf("%s is a symbolic link, which a sandbox cannot lock: put there what it leads to", link)
+		return fmt.Errorf("%s is a symbolic link, which a sandbox cannot lock: replace it with its target", link)
 	}
 	_, err := os.Lstat(path)
 	switch {
@@ -131,7 +132,7 @@ func (v *view) lockOne(t target) error {
 		return nil
 	}
 	parent := filepath.Dir(path)
-	if _, err := os.Lstat(parent); parent != t.root && (err != nil || cover.Is(parent)) { // one mount in place of many
+	if _, err := os.Lstat(parent); parent != t.root && (err != nil || cover.Is(parent)) { // one mount instead of many
 		path, parent, isDir = parent, filepath.Dir(parent), true
 	}
 	if unix.Access(parent, unix.W_OK) != nil {
@@ -148,7 +149,7 @@ func (v *view) lockOne(t target) error {
 	return nil
 }
 
-// isIgnore is true for a .gitignore, which a CLI may want to find in a folder that is locked.
+// isIgnore is true for a .gitignore: a CLI may want to read it in a locked folder.
 func isIgnore(path string) bool { return filepath.Base(path) == cover.IgnoreName }
 
 func isMissing(path string) bool {
@@ -156,7 +157,7 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// linkIn returns the first link on the way from root to path; empty if there is none.
+// linkIn returns the first link between root and path; empty if there is none.
 func linkIn(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {
@@ -172,9 +173,9 @@ func linkIn(root, path string) string {
 	return ""
 }
 
-// settle makes a missing path in the home folder, since only what exists can be locked: a
-// folder, or a file with settings that says nothing. It stays.
-func settle(path string) error {
+// create creates a missing path in the home folder, because a sandbox can only lock what exists: a folder, or an empty
+// settings file. It stays.
+func create(path string) error {
 	if dir, isDir := strings.CutSuffix(path, "/"); isDir {
 		return os.MkdirAll(dir, 0o700)
 	}
@@ -192,7 +193,7 @@ func settle(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// blankText is what a file with settings says that says nothing.
+// blankText returns the text of an empty settings file.
 func blankText(path string) string {
 	if ext := filepath.Ext(path); (ext == ".json" || ext == ".jsonc") && filepath.Base(path) != ".mcp.json" {
 		return "{}\n"
@@ -200,21 +201,20 @@ func blankText(path string) string {
 	return ""
 }
 
-// blank returns the file that a missing one looks like.
+// blank returns the path of an empty file to mount in place of path.
 func (v *view) blank(path string) string {
 	text := blankText(path)
 	i := slices.IndexFunc(v.places.Blanks, func(f cover.File) bool { return f.From == "" && f.Text == text })
 	if i < 0 {
 		i = len(v.places.Blanks)
-		v.places.Blanks = append(v.places.Blanks, cover.File{Path: passing(), Text: text})
+		v.places.Blanks = append(v.places.Blanks, cover.File{Path: tempName(), Text: text})
 	}
 	return v.places.Blanks[i].Path
 }
 
-// mounts are what goes over what may be written, from the top down: folders on the way to
-// what is locked, since a mount cannot be renamed, and what is locked. A locked folder is
-// one mount: a mount on one of its files would be gone as soon as somebody outside replaces
-// the file.
+// mounts calls bind for each mount on top of the writable paths, from the top down: locked paths, and the folders above
+// them, because a mount cannot be renamed. A locked folder is one mount: a mount on one of its files would be gone as
+// soon as somebody outside replaces the file.
 func (v *view) mounts(bind func(from, to string, readOnly bool)) {
 	all := slices.Concat(v.locked, v.places.Sockets)
 	var folders []string

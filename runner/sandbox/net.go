@@ -19,7 +19,7 @@ const (
 	NetNone = "none"
 )
 
-// network is what contained programs may connect to. The zero value: nothing.
+// network says what contained programs may connect to. The zero value: nothing.
 type network struct {
 	all   bool
 	list  allow.List
@@ -34,7 +34,7 @@ func parseNet(entries []string) (n network, err error) {
 		return network{}, nil
 	}
 	if slices.Contains(entries, NetAll) || slices.Contains(entries, NetNone) {
-		return n, fmt.Errorf("SANDBOX_NET: %s and %s stand alone", NetAll, NetNone)
+		return n, fmt.Errorf("SANDBOX_NET: %s and %s cannot be combined with other entries", NetAll, NetNone)
 	}
 	if n.list, err = allow.Parse(entries); err != nil {
 		return n, fmt.Errorf("SANDBOX_NET: %w", err)
@@ -42,7 +42,7 @@ func parseNet(entries []string) (n network, err error) {
 	return n, nil
 }
 
-// wider reports whether a value of SANDBOX_NET allows what the user's own does not.
+// wider reports whether a value of SANDBOX_NET allows something that the user's own value does not.
 func wider(own, value string) bool {
 	mine, err1 := parseNet(strings.Split(own, ","))
 	theirs, err2 := parseNet(strings.Split(value, ","))
@@ -55,8 +55,7 @@ func wider(own, value string) bool {
 	return slices.ContainsFunc(theirs.list, func(e allow.Entry) bool { return !mine.list.Permits(e.Host, e.Port) })
 }
 
-// Listed returns the hosts that contained programs may connect to; nil if there is no
-// such list.
+// Listed returns the hosts that contained programs may connect to; nil if SANDBOX_NET lists none.
 func (s Settings) Listed() allow.List {
 	n, err := parseNet(s.SandboxNet)
 	if err != nil {
@@ -65,12 +64,12 @@ func (s Settings) Listed() allow.List {
 	return n.list
 }
 
-// Route is how contained programs reach the hosts that SANDBOX_NET lists: the
-// sandbox has no network, and inside of it ralph-hub passes connections on to the
+// Route says how contained programs reach the hosts that SANDBOX_NET lists. The
+// sandbox has no network; inside it, ralph-hub forwards connections to the
 // proxy's socket. The zero value: no proxy runs.
 type Route struct {
 	Hub    string // the program ralph-hub
-	Socket string // where the proxy listens, alone in its folder
+	Socket string // where the proxy listens; its folder has nothing else
 }
 
 // HubProgram is the only program of ralph that uses a network.
@@ -91,7 +90,7 @@ func FindHub() (string, error) {
 	return path, nil
 }
 
-// noProxy says why a list of hosts cannot be kept to here; empty: it can.
+// noProxy says why the proxy for a list of hosts cannot run here; empty: it can, or there is no list.
 func noProxy(n network) string {
 	if len(n.list) == 0 {
 		return ""
@@ -105,14 +104,14 @@ func noProxy(n network) string {
 // proxyPort is where programs in a sandbox find the proxy, on their own loopback.
 const proxyPort = 3128
 
-// bridge returns the program's arguments behind a bridge to the proxy, and the
+// bridge returns arguments that run the program behind a bridge to the proxy, and the
 // environment in which it finds the proxy.
 func (n network) bridge(args, env []string) ([]string, []string, error) {
 	if len(n.list) == 0 {
 		return args, env, nil
 	}
 	if n.route == (Route{}) {
-		return nil, nil, errors.New("SANDBOX_NET lists hosts, and no proxy runs")
+		return nil, nil, errors.New("SANDBOX_NET lists hosts, but no proxy is running")
 	}
 	ports := n.list.Loopback()
 	port := uint16(proxyPort)
@@ -126,7 +125,7 @@ func (n network) bridge(args, env []string) ([]string, []string, error) {
 	return slices.Concat(out, []string{"--"}, args), slices.Concat(env, proxyVars(port)), nil
 }
 
-// proxyVars send programs to the proxy, except for their own loopback.
+// proxyVars returns variables that send programs to the proxy, except for their own loopback.
 func proxyVars(port uint16) []string {
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
 	vars := []string{"NODE_USE_ENV_PROXY=1"}
@@ -137,7 +136,7 @@ func proxyVars(port uint16) []string {
 	return append(vars, "NO_PROXY="+own, "no_proxy="+own)
 }
 
-// programEnv is the environment that a command has.
+// programEnv returns env, or this process's environment if env is nil.
 func programEnv(env []string) []string {
 	if env == nil {
 		return os.Environ()
@@ -145,6 +144,5 @@ func programEnv(env []string) []string {
 	return env
 }
 
-// NeedsProxy is true when these settings list hosts, and the sandbox cannot keep to
-// them by itself.
+// NeedsProxy is true if these settings list hosts and the sandbox cannot enforce the list itself.
 func (s Settings) NeedsProxy() bool { return s.On() && s.Sandbox != "landlock" && len(s.Listed()) > 0 }

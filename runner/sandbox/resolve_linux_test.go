@@ -44,7 +44,7 @@ func TestWrap_boundsTheProcesses(t *testing.T) {
 		}
 		_, project := home(t)
 		c, err := box(t, p.name, project).Wrap(ptyexec.Command{Args: []string{"/bin/true"}})
-		if err != nil || c.Confine == nil || c.Confine.Processes != mostProcesses {
+		if err != nil || c.Confine == nil || c.Confine.Processes != maxProcesses {
 			t.Errorf("%+v, %v", c.Confine, err)
 		}
 	})

@@ -1,8 +1,7 @@
 // Package sandbox contains commands: a profile turns a command into one that can
 // only touch what a Place allows.
 //
-// Agents, checks and hooks all go through Wrap. What the user asked for holds, or
-// nothing starts: nothing is ever run with less than that.
+// Agents, checks and hooks all go through Wrap. A command runs with what the user asked for, or not at all.
 package sandbox
 
 import (
@@ -16,7 +15,7 @@ import (
 	"ralph/ptyexec"
 )
 
-// Settings is what the user asked for.
+// Settings are what the user asked for.
 type Settings struct {
 	Sandbox    string   `json:"mode,omitempty"` // name of a profile; empty: Off
 	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: NetAll
@@ -24,7 +23,7 @@ type Settings struct {
 	SandboxImage string `json:"image,omitempty"`
 }
 
-// Contained is what contains the commands of one project. It is part of an Assignment.
+// Contained is the sandbox for the commands of one project. It is part of an Assignment.
 type Contained struct {
 	Settings         // as Resolve returned them
 	Project  Project `json:"project,omitzero"`
@@ -59,7 +58,7 @@ func (s *Settings) Options() []option.Row {
 	}}
 }
 
-// weaker reports whether a value of SANDBOX contains less than the user's own may do.
+// weaker reports whether a value of SANDBOX may contain commands less than the user's own value.
 func weaker(own, value string) bool {
 	rank := func(name string, auto int) int {
 		switch i := slices.Index(Names(), name); {
@@ -73,16 +72,16 @@ func weaker(own, value string) bool {
 	return own != value && rank(value, len(Names())-1) > rank(own, 0)
 }
 
-// Place is what a command works on.
+// Place says what a command may read and write.
 type Place struct {
-	Dir   string   // the project: it may be written
-	Write []string // more that may be written: a git dir elsewhere, the agent's own state
-	// Project has what is locked; a missing path stays missing. Open are files in it that may
-	// be written all the same. Landlock cannot do this: see docs/sandbox.md.
+	Dir   string   // the project, which the command may write
+	Write []string // other writable paths: a git dir elsewhere, the agent's own state
+	// Project has the locked paths; a missing one stays missing. Open are files in it that are
+	// writable nevertheless. Landlock cannot do this: see docs/sandbox.md.
 	Project Project
 	Open    []string
-	Notes   []string // names in .ralph that may be written, and made: they prove nothing
-	// ReadOnly are existing paths in the project that may not be written, see Lockable.
+	Notes   []string // names in .ralph that the command may write and create: they prove nothing
+	// ReadOnly are existing paths in the project that the command may not write, see Lockable.
 	ReadOnly []string
 	Kept     Kept
 	// HomeHidden are names in the home folder that other agents keep.
@@ -90,12 +89,12 @@ type Place struct {
 }
 
 // Kept is what an agent keeps between calls, as names in the home folder of the command;
-// folders end in a slash. The zero value is nothing.
+// folders end with a slash. The zero value is nothing.
 type Kept struct {
-	Write  []string // a missing folder is made
-	Locked []string // in Write, but may only be read: programs and settings that it takes outside, too
-	// Copied are files in Write that it writes itself although they have such settings. The
-	// command gets a copy, which ends with it. Landlock cannot do this: see docs/sandbox.md.
+	Write  []string // writable; a missing folder is made
+	Locked []string // read-only parts of Write: programs and settings that also apply outside the sandbox
+	// Copied are files in Write with such settings that the agent must write. The command gets a copy, which is
+	// removed at its end. Landlock cannot do this: see docs/sandbox.md.
 	Copied []string
 }
 
@@ -104,14 +103,14 @@ type profile struct {
 	name string
 	// works tries the profile. The error says what is missing, and how to get it.
 	works func(Settings) error
-	// locks is true when the profile keeps Place.Locked from being written.
+	// locks is true if the profile can make parts of the project read-only.
 	locks bool
 	wrap  func(ptyexec.Command, *view, network) (ptyexec.Command, error)
 	// filters says why the profile cannot do what a network asks for; empty: it can.
 	filters func(network) string
 }
 
-// profiles are the sandboxes, the strongest first.
+// profiles returns the sandboxes, the strongest first.
 func profiles() []profile {
 	podman, docker := engine("podman"), engine("docker")
 	return []profile{
@@ -131,16 +130,16 @@ func Names() []string {
 	return names
 }
 
-// On is true when commands are contained.
+// On is true if commands run in a sandbox.
 func (s Settings) On() bool { return s.Sandbox != "" && s.Sandbox != Off }
 
-// Locks is true when what steers ralph and the user's programs can only be read.
+// Locks is true if commands can only read the files that control ralph and the user's programs.
 func (s Settings) Locks() bool {
 	return slices.ContainsFunc(profiles(), func(p profile) bool { return p.name == s.Sandbox && p.locks })
 }
 
-// Resolve replaces Auto by the strongest sandbox that works on this machine, and
-// tries the one that was asked for. The error says what is missing, and how to get
+// Resolve replaces Auto with the strongest sandbox that works on this machine, and
+// tries a sandbox that the user named. The error says what is missing, and how to get
 // it.
 func (s Settings) Resolve() (Settings, error) {
 	net, err := parseNet(s.SandboxNet)
@@ -172,7 +171,7 @@ func (s Settings) Resolve() (Settings, error) {
 	return s, fmt.Errorf("SANDBOX=%s does not work here: %s", s.Sandbox, strings.Join(missing, "; "))
 }
 
-// Trial is what came of trying one sandbox.
+// Trial is the result of trying one sandbox.
 type Trial struct {
 	Name string
 	Err  error // nil: it works
@@ -187,10 +186,9 @@ func (s Settings) Try() []Trial {
 	return out
 }
 
-// mostProcesses is how many processes and threads of the user there may be for a
-// contained program to start another: more than a desktop and a build have, and few
-// enough to survive a fork bomb.
-const mostProcesses = 8192
+// maxProcesses is how many processes and threads the user may have before a contained program can start no more: more
+// than a desktop and a build have, and few enough to survive a fork bomb.
+const maxProcesses = 8192
 
 // Box is a sandbox for one place. The zero value contains nothing.
 type Box struct {
@@ -199,7 +197,7 @@ type Box struct {
 	Route Route // zero: SANDBOX_NET needs none
 }
 
-// Box contains the checks of a project: they get no agent's login. hidden are
+// Box returns the sandbox for the checks of a project, which get no agent's login. hidden is
 // what agents keep, as in Place.HomeHidden.
 func (c Contained) Box(dir, plan string, hidden []string) Box {
 	b := Box{Settings: c.Settings, Place: Place{Dir: dir, Project: c.Project, HomeHidden: hidden}}
@@ -209,7 +207,7 @@ func (c Contained) Box(dir, plan string, hidden []string) Box {
 	return b
 }
 
-// Lockable are the paths, if all are in the project and can be locked there; else nil.
+// Lockable returns paths if all are in the project and the sandbox can lock them, else nil.
 func (c Contained) Lockable(paths []string) []string {
 	for _, path := range paths {
 		real, err := filepath.EvalSymlinks(filepath.Dir(path))
@@ -221,21 +219,19 @@ func (c Contained) Lockable(paths []string) []string {
 	return paths
 }
 
-// steering are the names that ralph and shells read.
-func steering() []string { return []string{".ralph/", ".ralphrc", ".envrc"} }
+// controlNames are files and folders with settings that ralph and shells read.
+func controlNames() []string { return []string{".ralph/", ".ralphrc", ".envrc"} }
 
-// At looks at a project before an agent works in it: where git keeps its files is taken
-// from now on, not from what the agent leaves. names are files and folders in it that
-// steer ralph or the user's programs; folders end in a slash. It removes what a sandbox
-// left there when the machine went down. The error says why the project cannot be
-// contained.
+// At inspects a project before an agent works in it, so that nothing the agent leaves decides where git keeps its
+// files. names are files and folders in it that control ralph or the user's programs; folders end with a slash. At
+// removes what a sandbox left there when the machine went down. The error says why ralph cannot contain the project.
 func (s Settings) At(dir string, names []string) (Contained, error) {
 	c := Contained{Settings: s}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return c, fmt.Errorf("look at the project: %w", err)
+		return c, fmt.Errorf("find the project: %w", err)
 	}
-	names = append(steering(), names...)
+	names = append(controlNames(), names...)
 	if isDir(filepath.Join(real, ".beads")) { // ralph starts bd, and bd starts these
 		names = append(names, ".beads/hooks/", ".beads/config.yaml", ".beads/redirect")
 	}
@@ -253,14 +249,15 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 	}
 	for _, path := range v.hidden {
 		if within(path, real) && !profiles()[i].locks {
-			return c, fmt.Errorf("SANDBOX=%s: the project %s contains %s, which it cannot hide there; use SANDBOX=bwrap", s.Sandbox, real, path)
+			return c, fmt.Errorf("SANDBOX=%s: the project %s contains %s, which it cannot hide there; use SANDBOX=bwrap",
+				s.Sandbox, real, path)
 		}
 	}
 	return c, nil
 }
 
-// For returns the same for a copy of the project that no agent has worked in. Only a .git
-// in it counts: the folders around it have nothing to do with it.
+// For returns the same for a copy of the project in which no agent has worked. It ignores a .git above the copy: that
+// one belongs to something else.
 func (c Contained) For(dir string) (Contained, error) {
 	copied, err := c.At(dir, c.Project.Locked)
 	if filepath.Dir(copied.Project.DotGit) != copied.Project.Dir {
@@ -269,8 +266,8 @@ func (c Contained) For(dir string) (Contained, error) {
 	return copied, err
 }
 
-// Wrap returns the command, contained; it may also write the paths given here.
-// Without a sandbox it is the command itself.
+// Wrap returns the command in the sandbox; write are more paths that it may write.
+// Without a sandbox, Wrap returns the command unchanged.
 func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
 	if !b.On() {
 		return c, nil

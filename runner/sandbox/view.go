@@ -18,20 +18,20 @@ type view struct {
 	Place
 	home   string
 	temp   []string
-	hidden []string     // may not be read
-	caches []string     // of build tools; in Write, too
+	hidden []string     // not readable
+	caches []string     // of build tools; also in Write
 	image  string       // of a container
-	locked []string     // may only be read
-	copies []cover.File // of what the agent writes in its state
-	fixed  []string     // of the agent's own state; may only be read
-	// places are made for files that are missing and must not come into being.
+	locked []string     // read-only
+	copies []cover.File // of files that the agent writes in its own state
+	fixed  []string     // read-only parts of the agent's own state
+	// places are what ralph makes where a file is missing that the command must not create.
 	places cover.Places
 }
 
-// isCache is true for what build tools outside share with those inside.
+// isCache is true for a folder that build tools inside and outside share.
 func (v view) isCache(path string) bool { return slices.Contains(v.caches, path) }
 
-// secrets are paths in the home folder that no agent needs to read.
+// secrets returns paths in the home folder that no agent needs to read.
 func secrets() []string {
 	return []string{
 		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli",
@@ -51,13 +51,13 @@ func secrets() []string {
 		".local/state/ralph/hub",   // the key to act as a person in the dashboard
 		".local/state/ralph/fleet", // the tokens of a fleet
 		".config/nats", ".local/share/nats",
-		// What listens here obeys whoever can connect.
+		// Sockets of programs that obey everybody who can connect.
 		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack",
 		".local/share/containers/podman/machine", ".1password",
 	}
 }
 
-// caches are paths in the home folder that build tools write. They hold nothing
+// caches returns paths in the home folder that build tools write. They contain nothing
 // that a shell or the user's other programs start by themselves.
 func caches() []string {
 	return []string{
@@ -68,14 +68,14 @@ func caches() []string {
 	}
 }
 
-// look finds out what the place is on this machine, and, for a profile that locks, what
-// to make in place of what is missing. env is that of the command.
+// look resolves a place on this machine, and, for a profile that locks, what to make where a path is missing. env is
+// the environment of the command.
 func look(p Place, env []string, lock bool) (view, error) {
 	env = programEnv(env)
 	v := view{home: lookup(env, "HOME")}
 	var err error
 	if v.Dir, err = filepath.EvalSymlinks(p.Dir); err != nil {
-		return v, fmt.Errorf("look at the project: %w", err)
+		return v, fmt.Errorf("find the project: %w", err)
 	}
 	if p.Project.Dir != v.Dir {
 		return v, fmt.Errorf("the sandbox is for %q, not for %q", p.Project.Dir, v.Dir)
@@ -108,34 +108,34 @@ func look(p Place, env []string, lock bool) (view, error) {
 	v.hidden = append(inHome(v.home, slices.Concat(secrets(), p.HomeHidden)),
 		withLogin(inHome(v.home, []string{".npmrc"}))...)
 	if home := lookup(env, "XDG_STATE_HOME"); home != "" {
-		v.hidden = append(v.hidden, existing([]string{filepath.Join(home, "ralph", "hub"), filepath.Join(home, "ralph", "fleet")})...)
+		ralph := filepath.Join(home, "ralph")
+		v.hidden = append(v.hidden, existing([]string{filepath.Join(ralph, "hub"), filepath.Join(ralph, "fleet")})...)
 	}
 	v.temp = existing([]string{lookup(env, "TMPDIR")})
 	if len(v.temp) == 0 {
 		v.temp = existing([]string{"/tmp", "/var/tmp"})
 	}
-	// What the agent itself keeps is not hidden from it. Nothing else shows a secret: not
-	// the project, and not a folder of git.
+	// An agent may read what it keeps itself. Everything else stays hidden, even in the project or in git's folders.
 	v.hidden = slices.DeleteFunc(v.hidden, func(path string) bool {
 		return slices.ContainsFunc(own, func(w string) bool { return within(path, w) })
 	})
 	return v, nil
 }
 
-// copy gives the command copies of files of its own.
+// copy gives the command its own copies of files.
 func (v *view) copy(files []string) {
 	for _, path := range files {
-		c := cover.File{Path: passing(), From: path}
+		c := cover.File{Path: tempName(), From: path}
 		v.copies, v.places.Blanks = append(v.copies, c), append(v.places.Blanks, c)
 	}
 	v.Write = slices.DeleteFunc(v.Write, func(path string) bool { return slices.Contains(files, path) })
 }
 
-// passing returns a new name for a file that ends with the call.
-func passing() string { return filepath.Join(os.TempDir(), "ralph-"+strings.ToLower(rand.Text())) }
+// tempName returns a new path for a file that is removed after the call.
+func tempName() string { return filepath.Join(os.TempDir(), "ralph-"+strings.ToLower(rand.Text())) }
 
-// withLogin are those of npm's settings that have a login. Others name a registry or a
-// folder, which npm needs.
+// withLogin returns the npm settings files that contain a login. npm needs the others: they name a registry or a
+// folder.
 func withLogin(paths []string) []string {
 	return slices.DeleteFunc(paths, func(path string) bool {
 		text, err := os.ReadFile(path)
@@ -144,9 +144,9 @@ func withLogin(paths []string) []string {
 	})
 }
 
-// around splits what is hidden: what the project or a folder of the agent is in, and the
-// rest. What is mounted later lies on top.
-func (v view) around() (outer, rest []string) {
+// splitHidden splits the hidden paths into those that contain the project or a folder of the agent, and the rest. A
+// later mount covers an earlier one, so the former must come first.
+func (v view) splitHidden() (outer, rest []string) {
 	for _, path := range v.hidden {
 		if slices.ContainsFunc(slices.Concat([]string{v.Dir}, v.Write),
 			func(w string) bool { return within(w, path) }) {
@@ -158,7 +158,7 @@ func (v view) around() (outer, rest []string) {
 	return outer, rest
 }
 
-// parents are the folders between dir and the paths, from the top down.
+// parents returns the folders between dir and the paths, from the top down.
 func parents(dir string, paths []string) []string {
 	var all []string
 	for _, path := range paths {
@@ -172,7 +172,7 @@ func parents(dir string, paths []string) []string {
 	return all
 }
 
-// inHome resolves names in the home folder; empty if there is none.
+// inHome resolves names in the home folder. It leaves out those that do not exist.
 func inHome(home string, names []string) []string {
 	if home == "" {
 		return nil
@@ -193,14 +193,14 @@ func lookup(env []string, name string) (value string) {
 	return value
 }
 
-// existing resolves the paths, and leaves out those that are not there.
+// existing resolves the paths and leaves out those that do not exist.
 func existing(paths []string) []string {
 	var out []string
 	folders := map[string]string{} // without links: most paths share theirs
 	for _, path := range paths {
 		info, err := os.Lstat(path)
 		if err != nil {
-			continue // as most are: one question in place of one for each folder on the way
+			continue // most do not exist, and Lstat is one call where EvalSymlinks makes one for each folder
 		}
 		folder, name := filepath.Split(path)
 		real, ok := folders[folder]
@@ -227,8 +227,8 @@ func within(path, dir string) bool {
 	return path == dir || ok && strings.HasPrefix(rest, "/")
 }
 
-// without lists path, or, where one of the holes lies below it, everything in it
-// but the holes. A link is left out: what counts is where it leads.
+// without returns path, or, if a hole is below it, everything in it except the holes. It leaves out links: only their
+// targets count.
 func without(path string, holes []string) ([]string, error) {
 	if slices.ContainsFunc(holes, func(hole string) bool { return within(path, hole) }) {
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 	"ralph/runner/task"
 )
 
-// candidate names the work of one of several candidates at a task.
+// candidate returns the key of the work of one of several candidates for a task.
 func candidate(key string, n int) string {
 	if n == 0 {
 		return key
@@ -18,7 +18,7 @@ func candidate(key string, n int) string {
 	return key + "-" + strconv.Itoa(n+1)
 }
 
-// LostRef keeps the work of a candidate that did not go on.
+// LostRef returns the ref that keeps the work of a candidate that was not chosen.
 func LostRef(run string, iteration int) string {
 	return fmt.Sprintf("refs/ralph-candidates/%s/%d", run, iteration)
 }
@@ -42,9 +42,9 @@ func (w Work) Lines(ctx context.Context, s *Slot) (n int, err error) {
 	return n, nil
 }
 
-// Settle makes the work of one candidate that of the task. lost are the others, by the refs that
-// keep them from now on. It happens as a whole, or not at all.
-func (h *Home) Settle(ctx context.Context, t task.Task, won Work, lost map[string]Work) (Work, error) {
+// Choose makes the work of one candidate that of the task. lost are the others, by the refs that
+// keep them from now on. It changes all refs or none.
+func (h *Home) Choose(ctx context.Context, t task.Task, won Work, lost map[string]Work) (Work, error) {
 	var lines strings.Builder
 	key, kept := h.Key(t), won.Commit == "" || won.Key == h.Key(t)
 	for ref, w := range lost {
@@ -58,7 +58,7 @@ func (h *Home) Settle(ctx context.Context, t task.Task, won Work, lost map[strin
 		}
 	}
 	if earlier, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", Ref(key)); err == nil && !kept {
-		// The candidate that was to continue the earlier work had not begun.
+		// The candidate that should have continued the earlier work had not begun.
 		fmt.Fprintf(&lines, "update refs/ralph-candidates/earlier/%s %s\n", key, strings.TrimSpace(earlier))
 	}
 	if won.Commit != "" {

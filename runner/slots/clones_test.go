@@ -21,7 +21,7 @@ func clone(t *testing.T, args ...string) (world.Folder, *Home) {
 	p.Git("config", "uploadpack.allowAnySHA1InWant", "true")
 	c := world.Folder{TB: t, Dir: filepath.Join(t.TempDir(), "clone")}
 	p.Git(append(append([]string{"clone", "-q"}, args...), "file://"+p.Dir, c.Dir)...)
-	h, err := At([]string{"XDG_CACHE_HOME=" + t.TempDir()}, c.Dir, store.File{Path: c.Path("plan.md"), Name: "plan.md"})
+	h, err := HomeOf([]string{"XDG_CACHE_HOME=" + t.TempDir()}, c.Dir, store.File{Path: c.Path("plan.md"), Name: "plan.md"})
 	c.Do(err)
 	return c, h
 }

@@ -17,8 +17,8 @@ import (
 // Include names the file that lists, like .gitignore, which untracked files a worktree needs.
 const Include = ".worktreeinclude"
 
-// copyFiles copies what git does not have: the plan and what else the user has in .ralph, and the
-// files that .worktreeinclude names.
+// copyFiles copies files that git does not have: the plan and the user's other files in .ralph, and those that
+// .worktreeinclude names.
 func (s *Slot) copyFiles(ctx context.Context) error {
 	tree, err := os.OpenRoot(s.Root) // it follows no link that leads out
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Slot) copyFiles(ctx context.Context) error {
 		s.copied = append(s.copied, rel)
 		return copyTo(tree, from, rel)
 	}
-	for _, from := range append(s.steering(), s.ofPlan()...) {
+	for _, from := range append(s.userFiles(), s.ofPlan()...) {
 		if err := put(from, s.Path(from)); err != nil {
 			return err
 		}
@@ -58,8 +58,8 @@ func (s *Slot) copyFiles(ctx context.Context) error {
 	return nil
 }
 
-// steering are the user's files in .ralph: prompts, specs, settings.
-func (s *Slot) steering() (all []string) {
+// userFiles returns the user's files in .ralph: prompts, specs, settings.
+func (s *Slot) userFiles() (all []string) {
 	dir := filepath.Join(s.home.project, ".ralph")
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, path)
@@ -81,7 +81,7 @@ func (s *Slot) steering() (all []string) {
 	return all
 }
 
-// ofPlan are the user's files of the plan.
+// ofPlan returns the files of the plan in the user's project.
 func (s *Slot) ofPlan() (all []string) {
 	f := s.home.Plan
 	if f.Path == "" {
@@ -105,7 +105,7 @@ func (s *Slot) ofPlan() (all []string) {
 	return all
 }
 
-// planFiles are those of the plan in the slot.
+// planFiles returns the files of the plan in the slot.
 func (s *Slot) planFiles() (all []string) {
 	for _, path := range s.ofPlan() {
 		all = append(all, s.Path(path))
@@ -113,7 +113,7 @@ func (s *Slot) planFiles() (all []string) {
 	return all
 }
 
-// copyTo copies a file of the user into the tree. One that is gone is not an error.
+// copyTo copies a file of the user into the tree. A file that is gone is not an error.
 func copyTo(tree *os.Root, from, rel string) error {
 	info, err := os.Stat(from)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -129,7 +129,7 @@ func copyTo(tree *os.Root, from, rel string) error {
 	return tree.WriteFile(rel, data, info.Mode().Perm()|0o600)
 }
 
-// manifests are the files that say what a project needs, in any folder.
+// manifests returns the names of files that list what a project needs, in any folder.
 func manifests() []string {
 	return []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",
 		"bun.lock", "go.mod", "go.sum",
@@ -138,13 +138,13 @@ func manifests() []string {
 		"Gemfile", "Gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle*", "mix.lock", ".gitmodules"}
 }
 
-// NeedsSetup reports whether the command has to prepare the slot: it never did, or a manifest has
-// changed since. done notes that it did.
+// NeedsSetup reports whether the command must prepare the slot: it never did, or a manifest has
+// changed since. Call done when it has.
 func (s *Slot) NeedsSetup(ctx context.Context, line string) (needed bool, done func() error, err error) {
 	return NeedsSetup(ctx, s.Root, filepath.Join(s.top, "setup"), line)
 }
 
-// NeedsSetup reports the same for a worktree that is not a slot. file keeps what ran last.
+// NeedsSetup reports the same for a worktree that is not a slot. file stores what ran last.
 func NeedsSetup(ctx context.Context, root, file, line string) (needed bool, done func() error, err error) {
 	if line == "" {
 		return false, nil, nil

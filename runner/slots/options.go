@@ -20,31 +20,31 @@ const (
 	FleetRemote     = "remote"
 )
 
-// SlotOptions are what a user can say about work side by side.
+// SlotOptions are the user's options for work side by side.
 type SlotOptions struct {
 	Parallel    int    // turns at the same time; at least 1
-	ParallelAny bool   // also tasks that the plan says nothing about
+	ParallelAny bool   // also tasks with neither a [P] mark nor dependencies
 	Isolate     string // IsolateNone or IsolateWorktree
 	Setup       string // shell command that prepares a worktree; empty: none
-	BestOf      int    // turns side by side at a task that failed; at most 1: one
+	BestOf      int    // candidates for a task that failed; at most 1: one
 	Land        string // LandCheckout or LandBranch
 	Workers     string // where the slots are, as carrier.Parse reads it; empty: all on this machine
 	Fleet       string // its address, or carrier.LocalFleet; empty: the server on this machine if Workers names a fleet
 	FleetCreds  string // a file with NATS credentials; empty: a token
-	FleetLabel  string // what its workers must have; empty: nothing
+	FleetLabel  string // labels that its workers must have; empty: none
 	FleetGit    string // how commits get to other machines: FleetSend or FleetRemote
 }
 
-// OnFleet is true when turns go to a fleet.
+// OnFleet is true if turns go to a fleet.
 func (o *SlotOptions) OnFleet() bool { return o.Fleet != "" || o.Fixed() }
 
-// Fixed is true when Workers says how many.
+// Fixed is true if Workers says how many of them there are.
 func (o *SlotOptions) Fixed() bool {
-	all, _ := carrier.Parse(o.Workers) // Check has refused what it cannot read
+	all, _ := carrier.Parse(o.Workers) // Check reports an error
 	return slices.Contains(all, carrier.Carrier{Kind: carrier.Fleet})
 }
 
-// Spread is the same with as many slots as Workers has.
+// Spread returns the options with as many slots as Workers names.
 func (o SlotOptions) Spread() SlotOptions {
 	if all, err := carrier.Parse(o.Workers); err == nil && len(all) > 0 {
 		o.Parallel = len(all)
@@ -52,12 +52,12 @@ func (o SlotOptions) Spread() SlotOptions {
 	return o
 }
 
-// Worktrees is true when turns work in worktrees.
+// Worktrees is true if turns work in worktrees.
 func (o *SlotOptions) Worktrees() bool {
 	return o.Parallel > 1 || o.Workers != "" || o.Fleet != "" || o.Isolate == IsolateWorktree
 }
 
-// Check says which options do not fit together; nil: all do.
+// Check returns an error if options contradict each other.
 func (o *SlotOptions) Check() error {
 	if _, err := carrier.Parse(o.Workers); err != nil {
 		return &UnfitError{err.Error()}
@@ -68,28 +68,28 @@ func (o *SlotOptions) Check() error {
 	return nil
 }
 
-// CheckPlan says why the plan that Locate would load cannot be worked on in worktrees; nil: it can, or there are none.
+// CheckPlan returns an error if the options ask for worktrees and the plan that Locate would load does not work there.
 func (o *SlotOptions) CheckPlan(dir, plan string) error {
 	if program, _ := store.ProgramOf(dir, plan); program != "" && o.Worktrees() {
-		return &UnfitError{"the tasks that " + program + " knows are in no file, which worktrees need; " +
+		return &UnfitError{"worktrees need a plan in files, and " + program + " keeps its tasks in a database; " +
 			"leave out PARALLEL, ISOLATE and BEST_OF"}
 	}
 	return nil
 }
 
-// Fit says why a run with these options could not work in the project, before there is one; nil: it could.
+// Fit returns an error if a run with these options cannot work in the project. It needs no run.
 func (o *SlotOptions) Fit(ctx context.Context, env []string, dir, plan string) error {
 	if err := errors.Join(o.Check(), o.CheckPlan(dir, plan)); err != nil || !o.Worktrees() {
 		return err
 	}
-	home, err := At(env, dir, store.File{})
+	home, err := HomeOf(env, dir, store.File{})
 	if err != nil {
 		return err
 	}
 	return home.Check(ctx, o.Setup)
 }
 
-// Options are the rows of the option table that fill o.
+// Options returns the rows of the option table that fill o.
 func (o *SlotOptions) Options() []option.Row {
 	const group = "Side by side"
 	return []option.Row{{
@@ -107,15 +107,18 @@ func (o *SlotOptions) Options() []option.Row {
 	}, {
 		Group: group, Key: "WORKTREE_SETUP", YAML: "parallel.setup",
 		Kind: option.String, Trust: true, Field: &o.Setup,
-		Help: "Shell command that prepares a new worktree, such as npm ci, and runs again when a manifest has changed; empty means none.",
+		Help: "Shell command that prepares a new worktree, such as npm ci, and runs again when a manifest has changed; " +
+			"empty means none.",
 	}, {
 		Group: group, Key: "WORKERS", Flag: "workers", Arg: "LIST", YAML: "parallel.workers",
 		Kind: option.String, Trust: true, Field: &o.Workers,
-		Help: "Where the slots are, such as \"local:2 ssh:build1:4\", instead of PARALLEL; a host needs ralph, git and the agent.",
+		Help: "Where the slots are, such as \"local:2 ssh:build1:4\", instead of PARALLEL; a host needs ralph, git and " +
+			"the agent.",
 	}, {
 		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", Alone: carrier.LocalFleet, YAML: "parallel.fleet",
 		Kind: option.String, Trust: true, Field: &o.Fleet,
-		Help: "Also send turns to the workers of the fleet at this NATS address; local means the server on this machine, which ralph starts if there is none.",
+		Help: "Also send turns to the workers of the fleet at this NATS address; local means the server on this machine, " +
+			"which ralph starts if there is none.",
 	}, {
 		Group: group, Key: "FLEET_CREDS", Flag: "creds", Arg: "FILE", YAML: "parallel.fleet_creds",
 		Kind: option.Path, Trust: true, Field: &o.FleetCreds,
@@ -127,14 +130,17 @@ func (o *SlotOptions) Options() []option.Row {
 	}, {
 		Group: group, Key: "FLEET_GIT", YAML: "parallel.fleet_git",
 		Kind: option.Enum, Default: FleetSend, Values: []string{FleetSend, FleetRemote}, Field: &o.FleetGit,
-		Help: "How commits get to other machines: send sends them; with remote, each fetches what the project's git remote has.",
+		Help: "How commits get to other machines: send sends them; with remote, each fetches what the project's git remote " +
+			"has.",
 	}, {
 		Group: group, Key: "BEST_OF", YAML: "parallel.best_of",
 		Kind: option.Int, Default: "1", Min: "1", Max: "16", Field: &o.BestOf,
-		Help: "Candidates that work side by side on a task after its first failure; the best one lands. Needs PARALLEL or ISOLATE.",
+		Help: "Candidates that work side by side on a task after its first failure; the best one lands. Needs PARALLEL or " +
+			"ISOLATE.",
 	}, {
 		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch", YAML: "parallel.land",
 		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,
-		Help: "Where finished tasks go: checkout moves your branch forward, branch leaves them on ralph/RUN for you to look at.",
+		Help: "Where finished tasks go: checkout moves your branch forward, branch leaves them on ralph/RUN for you to " +
+			"look at.",
 	}}
 }

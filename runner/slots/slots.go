@@ -1,5 +1,5 @@
 // Package slots keeps the git worktrees in which turns work beside the user's checkout: one
-// folder per slot in the user's cache, used again by the next task and by the next run.
+// folder per slot in the user's cache, which the next task and the next run use again.
 package slots
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"ralph/runner/git"
 	"ralph/runner/git/command"
+	"ralph/runner/git/replica"
 	plans "ralph/runner/task/store"
 )
 
@@ -28,12 +29,12 @@ type Home struct {
 	project, root string // of the user, with symbolic links resolved
 }
 
-// Slot is one worktree. Its number is 0 where results are joined.
+// Slot is one worktree. Slot 0 is the one in which results are merged.
 type Slot struct {
 	N    int
 	Dir  string // the project in it
 	Root string // of the worktree
-	// Candidate has work of its own on a task: 0 is the first, or the only one.
+	// Candidate is the number of the candidate that works here: 0 is the first, or the only one.
 	Candidate int
 
 	home   *Home
@@ -41,54 +42,39 @@ type Slot struct {
 	copied []string
 }
 
-// Copied are the user's files that Begin has put into the worktree, relative to Root. Some may be gone.
+// Copied returns the user's files that Begin has put into the worktree, relative to Root. Some may be gone.
 func (s *Slot) Copied() []string { return slices.Compact(slices.Sorted(slices.Values(s.copied))) }
 
-// Name tells projects apart, in letters that every file system takes.
+// Name returns a name that is different for each project and valid in every file system.
 func (h *Home) Name() string { return filepath.Base(h.Dir) }
 
-// UnfitError says in one line why there can be no worktrees.
+// UnfitError says in one line why worktrees cannot work here.
 type UnfitError struct{ Why string }
 
 // Error implements error.
 func (e *UnfitError) Error() string { return e.Why }
 
-// At is the home of a project's worktrees, for a program with this environment.
-func At(env []string, project string, plan plans.File) (*Home, error) {
+// HomeOf returns the home of a project's worktrees, for a program with this environment.
+func HomeOf(env []string, project string, plan plans.File) (*Home, error) {
 	root, ok := git.Root(project)
 	if !ok {
-		return nil, &UnfitError{"worktrees need a git repository; make one with: git init && git add -A && git commit -m start"}
+		return nil, &UnfitError{"worktrees need a git repository; make one with: " +
+			"git init && git add -A && git commit -m start"}
 	}
 	project, err := filepath.EvalSymlinks(project)
 	if err != nil {
 		return nil, err
 	}
-	cache := cacheOf(env)
+	cache := replica.CacheDir(env)
 	if cache == "" {
-		return nil, &UnfitError{"there is no cache folder for worktrees, for HOME is not set"}
+		return nil, &UnfitError{"there is no cache folder for worktrees: HOME is not set"}
 	}
 	sum := sha256.Sum256([]byte(project))
 	name := filepath.Base(project) + "-" + hex.EncodeToString(sum[:4])
 	return &Home{Dir: filepath.Join(cache, "ralph", "slots", name), Plan: plan, project: project, root: root}, nil
 }
 
-// cacheOf is the user's cache folder; empty if there is none.
-func cacheOf(env []string) string {
-	for _, name := range []string{"XDG_CACHE_HOME=", "HOME="} {
-		for _, e := range slices.Backward(env) {
-			dir, ok := strings.CutPrefix(e, name)
-			switch {
-			case ok && filepath.IsAbs(dir) && name == "HOME=":
-				return filepath.Join(dir, ".cache")
-			case ok && filepath.IsAbs(dir):
-				return dir
-			}
-		}
-	}
-	return ""
-}
-
-// Check says in one line why this repository cannot have worktrees that work; nil: it can.
+// Check returns an error if worktrees of this repository cannot work.
 func (h *Home) Check(ctx context.Context, setup string) error {
 	if _, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return &UnfitError{"worktrees need a first commit; make one with: git add -A && git commit -m start"}
@@ -110,7 +96,7 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 	return nil
 }
 
-// missing refuses a partial clone without all files of HEAD: ralph's git fetches nothing.
+// missing returns an error for a partial clone that lacks files of HEAD: ralph's git fetches nothing.
 func (h *Home) missing(ctx context.Context) error {
 	if out, err := command.Run(ctx, h.root, "config", "--get-regexp",
 		`^(extensions\.partialclone|remote\..*\.promisor)$`); err != nil || out == "" {
@@ -120,14 +106,15 @@ func (h *Home) missing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lacks := 0
+	missing := 0
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "?") {
-			lacks++
+			missing++
 		}
 	}
-	if lacks > 0 {
-		return &UnfitError{fmt.Sprintf("this partial clone lacks %d objects of HEAD, which a worktree needs; fetch them with: git archive HEAD > /dev/null", lacks)}
+	if missing > 0 {
+		return &UnfitError{fmt.Sprintf("this partial clone lacks %d objects of HEAD, which a worktree needs; "+
+			"fetch them with: git archive HEAD > /dev/null", missing)}
 	}
 	return nil
 }
@@ -147,7 +134,8 @@ func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 	left, err := os.ReadDir(s.Root)
 	switch {
 	case errors.Is(err, syscall.ENOTDIR), err == nil && len(left) > 0 && !s.ours(ctx):
-		return nil, &UnfitError{fmt.Sprintf("%q is in the way of slot %d, and no worktree of this repository; remove it", s.Root, n)}
+		return nil, &UnfitError{fmt.Sprintf("%q is where slot %d belongs, but it is no worktree of this repository; remove it",
+			s.Root, n)}
 	case err == nil && len(left) > 0:
 		s.unlock()
 		return s, nil
@@ -159,14 +147,14 @@ func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 	return s, nil
 }
 
-// ours is true when the folder is a worktree of the user's repository.
+// ours is true if the folder is a worktree of the user's repository.
 func (s *Slot) ours(ctx context.Context) bool {
 	mine, err1 := command.Run(ctx, s.Root, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	users, err2 := command.Run(ctx, s.home.root, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	return err1 == nil && err2 == nil && mine == users
 }
 
-// unlock removes the locks of git processes that were killed. No others work here: the run
+// unlock removes the locks of killed git processes. No other process uses the slot: the run
 // holds the project's lock.
 func (s *Slot) unlock() {
 	meta := command.MetaDir(s.Root)
@@ -176,16 +164,16 @@ func (s *Slot) unlock() {
 	}
 }
 
-// Temp is the slot's own folder for temporary files.
+// Temp returns the slot's own folder for temporary files.
 func (s *Slot) Temp() string { return filepath.Join(s.top, "tmp") }
 
-// Env is an environment for programs in the slot.
+// Env returns an environment for programs in the slot.
 func (s *Slot) Env(env []string) []string {
 	return append(slices.Clone(env), "RALPH_SLOT="+strconv.Itoa(s.N), "TMPDIR="+s.Temp())
 }
 
-// Path is where a file of the user's project is in the slot. The plan may be outside of the
-// project; then it gets a place in the slot.
+// Path returns the path in the slot of a file of the user's project. A plan outside the project gets a
+// place in the slot, too.
 func (s *Slot) Path(path string) string {
 	if path == "" {
 		return ""
@@ -201,7 +189,7 @@ func (s *Slot) Path(path string) string {
 	return filepath.Join(s.Dir, ".ralph", "outside", filepath.Base(path))
 }
 
-// resolved is the path with the links of its folder resolved.
+// resolved returns the path with the links of its folder resolved.
 func resolved(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -210,7 +198,7 @@ func resolved(path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// Plan is the plan in the slot.
+// Plan returns the plan in the slot.
 func (s *Slot) Plan() plans.File {
 	f := s.home.Plan
 	if f.Path == "" {

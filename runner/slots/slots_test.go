@@ -28,7 +28,7 @@ func project(t *testing.T) (world.Folder, *Home) {
 	p.Write(".gitignore", "node_modules/\n.env\n")
 	p.Git("init", "-q")
 	p.Commit("first")
-	h, err := At([]string{"XDG_CACHE_HOME=" + t.TempDir()}, p.Dir, store.File{Path: p.Path("plan.md"), Name: "plan.md"})
+	h, err := HomeOf([]string{"XDG_CACHE_HOME=" + t.TempDir()}, p.Dir, store.File{Path: p.Path("plan.md"), Name: "plan.md"})
 	p.Do(err)
 	return p, h
 }
@@ -195,7 +195,7 @@ func TestNeedsSetup_onceAndAgainForManifests(t *testing.T) {
 func TestCheckAndOpen_badRepositories_areRefusedInOneLine(t *testing.T) {
 	p, h := project(t)
 	p.Do(os.MkdirAll(filepath.Join(h.Dir, "1", "shop", "x"), 0o700))
-	if _, err := h.Open(context.Background(), 1, "HEAD"); err == nil || !strings.Contains(err.Error(), "in the way") {
+	if _, err := h.Open(context.Background(), 1, "HEAD"); err == nil || !strings.Contains(err.Error(), "where slot 1 belongs") {
 		t.Errorf("a folder in the way: %v", err)
 	}
 	for n, path := range map[int]string{2: h.Dir + "/2", 3: h.Dir + "/3/" + filepath.Base(p.Dir)} {
@@ -212,11 +212,11 @@ func TestCheckAndOpen_badRepositories_areRefusedInOneLine(t *testing.T) {
 	p.Do(h.Check(context.Background(), "git submodule update --init"))
 	empty := world.Folder{TB: t, Dir: t.TempDir()}
 	env := []string{"HOME=" + t.TempDir()}
-	if _, err := At(env, empty.Dir, store.File{}); err == nil || !strings.Contains(err.Error(), "git init") {
+	if _, err := HomeOf(env, empty.Dir, store.File{}); err == nil || !strings.Contains(err.Error(), "git init") {
 		t.Errorf("no repository: %v", err)
 	}
 	empty.Git("init", "-q")
-	h, err := At(env, empty.Dir, store.File{})
+	h, err := HomeOf(env, empty.Dir, store.File{})
 	p.Do(err)
 	if err := h.Check(context.Background(), ""); err == nil || !strings.Contains(err.Error(), "first commit") {
 		t.Errorf("no commit: %v", err)

@@ -20,17 +20,17 @@ import (
 	"ralph/runner/task"
 )
 
-// Work is what was done for a task and has not landed yet: one commit, which a ref keeps.
+// Work is unmerged work on a task: one commit, which a ref keeps.
 type Work struct {
 	Key    string // names the ref
-	Base   string // the parent of Commit: what the work began with
+	Base   string // the parent of Commit, on which the work began
 	Commit string // empty: nothing was done
 	// Refused are files that were left out, because they look like secrets or do not belong
-	// into a commit.
+	// in a commit.
 	Refused []git.Refusal
 }
 
-// Files are those that the work changes, relative to the repository.
+// Files returns the files that the work changes, relative to the repository.
 func (w Work) Files(ctx context.Context, s *Slot) ([]string, error) {
 	out, err := command.Run(ctx, s.Root, "diff", "--name-only", "-z", w.Base, w.Commit)
 	if err != nil || out == "" {
@@ -39,43 +39,43 @@ func (w Work) Files(ctx context.Context, s *Slot) ([]string, error) {
 	return strings.Split(strings.TrimRight(out, "\x00"), "\x00"), nil
 }
 
-// refs are where unfinished work is kept, and what it conflicts with.
+// refs is the prefix of refs that keep unfinished work, and what it conflicts with.
 const refs = "refs/ralph-work/"
 
-// Ref keeps the unfinished work on a task.
+// Ref returns the ref that keeps the unfinished work on a task.
 func Ref(key string) string { return refs + key }
 
-// Other keeps what the work conflicts with.
+// Other returns the ref that keeps what the work conflicts with.
 func Other(key string) string { return refs + key + "-other" }
 
-// Key names a task of a plan in refs.
+// Key returns the name of a task in refs.
 func (h *Home) Key(t task.Task) string {
 	sum := sha256.Sum256([]byte(h.Plan.Name + "\x00" + t.ID + "\x00" + t.Title))
 	return hex.EncodeToString(sum[:8])
 }
 
-// job notes the work in a slot, for the run after one that was killed.
-type job struct {
+// record notes the work in a slot, for the run after one that was killed.
+type record struct {
 	Task  string    `json:"task"`
 	Key   string    `json:"key"`
 	Base  string    `json:"base"`
-	Start own.Files `json:"start"` // what had changes when it began
+	Start own.Files `json:"start"` // uncommitted files when it began
 }
 
-func (s *Slot) note() string { return filepath.Join(s.top, "job.json") }
+func (s *Slot) recordFile() string { return filepath.Join(s.top, "job.json") }
 
-// Begun is how a turn finds its slot.
+// Begun says what a turn finds in its slot.
 type Begun struct {
 	Base string // commit
-	// Resumed is true when earlier work on the task is in the slot.
+	// Resumed is true if earlier work on the task is in the slot.
 	Resumed bool
-	// Conflict names files in which earlier work on the task and what has landed since do not
-	// fit together. They contain both, between conflict markers.
+	// Conflict names files in which earlier work on the task conflicts with what has landed since.
+	// They contain both, between conflict markers.
 	Conflict []string
 }
 
-// Begin brings the slot to a commit, with the unfinished work on the task on top of it, and with
-// the user's own files that git does not have.
+// Begin checks a commit out in the slot, applies the unfinished work on the task, and adds the user's own files that
+// git does not have.
 func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err error) {
 	if err := s.clear(ctx, tip); err != nil {
 		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
@@ -85,7 +85,7 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 	if _, err := command.Run(ctx, s.Root, "rev-parse", "--verify", "--quiet", Ref(key)); err == nil {
 		b.Resumed = true
 		if b.Conflict, err = s.resume(ctx, key, tip); err != nil {
-			return b, fmt.Errorf("prepare slot %d: take the work on %q up again: %w", s.N, t.ID, err)
+			return b, fmt.Errorf("prepare slot %d: resume the work on %q: %w", s.N, t.ID, err)
 		}
 	}
 	err = s.copyFiles(ctx)
@@ -93,10 +93,10 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 	if err := errors.Join(err, seen); err != nil {
 		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
 	}
-	return b, store.Save(s.note(), job{Task: t.ID, Key: key, Base: tip, Start: snap.Changes()})
+	return b, store.Save(s.recordFile(), record{Task: t.ID, Key: key, Base: tip, Start: snap.Changes()})
 }
 
-// Prepare brings the slot to a commit, with the user's own files that git does not have.
+// Prepare checks a commit out in the slot and adds the user's own files that git does not have.
 func (s *Slot) Prepare(ctx context.Context, commit string) error {
 	err := s.clear(ctx, commit)
 	if err == nil {
@@ -108,9 +108,9 @@ func (s *Slot) Prepare(ctx context.Context, commit string) error {
 	return nil
 }
 
-// clear brings the worktree to a commit. Only what git ignores stays: installed packages, caches.
+// clear checks a commit out and removes everything else except what git ignores: installed packages, caches.
 func (s *Slot) clear(ctx context.Context, commit string) error {
-	err := errors.Join(os.RemoveAll(s.note()), os.RemoveAll(s.Temp()), os.MkdirAll(s.Temp(), 0o700),
+	err := errors.Join(os.RemoveAll(s.recordFile()), os.RemoveAll(s.Temp()), os.MkdirAll(s.Temp(), 0o700),
 		os.RemoveAll(filepath.Join(s.Dir, ".ralph")))
 	if err == nil {
 		_, err = command.Run(ctx, s.Root, "checkout", "--quiet", "--force", "--detach", commit)
@@ -121,7 +121,7 @@ func (s *Slot) clear(ctx context.Context, commit string) error {
 	return err
 }
 
-// resume puts the unfinished work on top.
+// resume applies the unfinished work.
 func (s *Slot) resume(ctx context.Context, key, tip string) (conflict []string, err error) {
 	c := command.Call{Dir: s.Root, Env: command.Identity(ctx, s.Root)}
 	conflict, err = Pick(ctx, c, Ref(key))
@@ -141,8 +141,7 @@ func (s *Slot) resume(ctx context.Context, key, tip string) (conflict []string, 
 	return conflict, err
 }
 
-// Pick applies a commit to the worktree and its index. It returns the files that do not fit,
-// with conflict markers in them.
+// Pick applies a commit to the worktree and its index. It returns the files with conflicts, which have conflict markers.
 func Pick(ctx context.Context, c command.Call, commit string) (conflict []string, err error) {
 	_, err = c.Run(ctx, "cherry-pick", "--no-commit", "--no-gpg-sign", commit)
 	if err == nil {
@@ -155,10 +154,10 @@ func Pick(ctx context.Context, c command.Call, commit string) (conflict []string
 	return strings.Split(strings.TrimRight(out, "\x00"), "\x00"), nil
 }
 
-// Save makes one commit of all that was done in the slot since Begin, without the plan, and keeps
-// it in the task's ref. message says what the commit is about, for one without its own.
+// Save makes one commit of everything that was done in the slot since Begin, without the plan, and keeps
+// it in the task's ref. message is for a commit to which the agent gave none.
 func (s *Slot) Save(ctx context.Context, message string) (Work, error) {
-	j, err := store.Peek[job](s.note())
+	j, err := store.Peek[record](s.recordFile())
 	if err != nil || j.Base == "" {
 		return Work{}, err
 	}
@@ -166,10 +165,10 @@ func (s *Slot) Save(ctx context.Context, message string) (Work, error) {
 	if err != nil {
 		return w, fmt.Errorf("keep the work of slot %d: %w", s.N, err)
 	}
-	return w, os.Remove(s.note())
+	return w, os.Remove(s.recordFile())
 }
 
-func (s *Slot) save(ctx context.Context, j job, message string) (Work, error) {
+func (s *Slot) save(ctx context.Context, j record, message string) (Work, error) {
 	w := Work{Key: j.Key, Base: j.Base}
 	snap, err := git.Observe(ctx, s.Dir)
 	if err != nil {
@@ -178,7 +177,7 @@ func (s *Slot) save(ctx context.Context, j job, message string) (Work, error) {
 	left := own.Users{Files: j.Start}.LeftOver(snap.Changes())
 	left = slices.DeleteFunc(left, func(f string) bool { return slices.Contains(s.planPaths(), f) })
 	if len(left) > 0 {
-		for _, what := range []string{"merge", "cherry-pick", "rebase"} { // one that the agent left half done
+		for _, what := range []string{"merge", "cherry-pick", "rebase"} { // the agent may have left one unfinished
 			_, _ = command.Run(ctx, s.Root, what, "--quit")
 		}
 		done, err := git.Commit(ctx, s.Dir, git.CommitRequest{Files: left, Message: leftOver})
@@ -193,7 +192,7 @@ func (s *Slot) save(ctx context.Context, j job, message string) (Work, error) {
 	}
 	if was, err := command.Run(ctx, s.Root, "rev-parse", j.Base+"^{tree}"); err != nil ||
 		strings.TrimSpace(was) == tree {
-		_, _ = command.Run(ctx, s.Root, "update-ref", "-d", Ref(j.Key)) // what there was, was taken back
+		_, _ = command.Run(ctx, s.Root, "update-ref", "-d", Ref(j.Key)) // the agent undid the earlier work
 		return w, err
 	}
 	c := command.Call{Dir: s.Root, Env: command.Identity(ctx, s.Root), Stdin: s.message(ctx, j, message)}
@@ -208,9 +207,9 @@ func (s *Slot) save(ctx context.Context, j job, message string) (Work, error) {
 
 const leftOver = "ralph: what the agent left uncommitted"
 
-// message is that of the agent, if it made one commit; else the given one. Its last paragraph,
-// the trailers, is always the given one's.
-func (s *Slot) message(ctx context.Context, j job, given string) string {
+// message returns the agent's message if it made one commit, else the given one. The last paragraph, the trailers,
+// always comes from the given one.
+func (s *Slot) message(ctx context.Context, j record, given string) string {
 	out, err := command.Run(ctx, s.Root, "log", "--format=%B%x00", "--no-merges", j.Base+"..HEAD")
 	if err != nil {
 		return given
@@ -228,8 +227,8 @@ func (s *Slot) message(ctx context.Context, j job, given string) string {
 	return given
 }
 
-// tree is what the slot has, with the plan and the user's uncommitted files as they are in git.
-func (s *Slot) tree(ctx context.Context, j job) (string, error) {
+// tree writes the tree of the slot, with the plan and the user's uncommitted files as they are in Base.
+func (s *Slot) tree(ctx context.Context, j record) (string, error) {
 	index := s.index()
 	defer os.Remove(index)
 	c := command.Call{Dir: s.Root, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
@@ -257,10 +256,10 @@ func (s *Slot) tree(ctx context.Context, j job) (string, error) {
 	return strings.TrimSpace(out), err
 }
 
-// index is a file for an index of its own.
+// index returns the path of the index that tree uses.
 func (s *Slot) index() string { return filepath.Join(s.top, "index") }
 
-// planPaths are the plan's files in the repository.
+// planPaths returns the plan's files, relative to the repository.
 func (s *Slot) planPaths() []string {
 	f := s.Plan()
 	if f.Path == "" {
@@ -290,7 +289,7 @@ func (h *Home) Unfinished(ctx context.Context, t task.Task) bool {
 	return err == nil
 }
 
-// Kept is the unfinished work on a task: its commit and the commit's message; empty if there is none.
+// Kept returns the commit of the unfinished work on a task, and its message; empty if there is none.
 func (h *Home) Kept(ctx context.Context, t task.Task) (commit, message string, err error) {
 	if !h.Unfinished(ctx, t) {
 		return "", "", nil
@@ -300,10 +299,11 @@ func (h *Home) Kept(ctx context.Context, t task.Task) (commit, message string, e
 	return commit, message, err
 }
 
-// Recall finds work that is kept although it has landed: a kill came between. It returns the ids
+// Recall finds work that is still kept although it has landed, because ralph was killed in between. It returns the ids
 // of its tasks, by their keys.
 func (h *Home) Recall(ctx context.Context, tip string) (map[string]string, error) {
-	const format = "%(trailers:key=Ralph-Run,valueonly)%x00%(trailers:key=Ralph-Iteration,valueonly)%x00%(trailers:key=Ralph-Task,valueonly)"
+	const format = "%(trailers:key=Ralph-Run,valueonly)%x00%(trailers:key=Ralph-Iteration,valueonly)%x00" +
+		"%(trailers:key=Ralph-Task,valueonly)"
 	landed := map[string]string{}
 	out, err := command.Run(ctx, h.root, "for-each-ref", "--format=%(objectname) %(refname)", refs)
 	if err != nil {
@@ -332,13 +332,13 @@ func (h *Home) Recall(ctx context.Context, tip string) (map[string]string, error
 	return landed, nil
 }
 
-// KeepOther keeps what the work conflicts with.
+// KeepOther keeps the commit that the work conflicts with.
 func (h *Home) KeepOther(ctx context.Context, key, commit string) error {
 	_, err := command.Run(ctx, h.root, "update-ref", Other(key), commit)
 	return err
 }
 
-// Landed forgets the work on a task: it is on a branch.
+// Landed removes the refs of the work on a task, which is now on a branch.
 func (h *Home) Landed(ctx context.Context, key string) error {
 	_, err := command.Run(ctx, h.root, "update-ref", "-d", Ref(key))
 	_, _ = command.Run(ctx, h.root, "update-ref", "-d", Other(key))

@@ -125,7 +125,7 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 		t.tell(state.Baseline{Red: red})
 	}
 	for _, r := range rep.Results {
-		if line := r.Unread(); line != "" {
+		if line := r.UnreadOutput(); line != "" {
 			t.tellCheckFindings(append(t.checks.Findings, line))
 		}
 	}

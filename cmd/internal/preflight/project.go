@@ -132,7 +132,7 @@ func (p *Project) Startable() error {
 	if err != nil {
 		return cmdline.UsageError("the repository cannot be used: %v", err)
 	}
-	if err := git.Fit(c); err != nil {
+	if err := git.Ready(c); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
 	p.Branch = c.Branch

@@ -1,5 +1,5 @@
-// Package applies tells why a check that failed cannot apply to a project yet: the
-// files are missing that its program needs. It looks at files and starts nothing.
+// Package applies says why a failed check does not apply to a project yet: the files that its program needs are
+// missing. It looks at files and starts nothing.
 package applies
 
 import (
@@ -13,7 +13,7 @@ import (
 	"ralph/runner/gate/workspace"
 )
 
-// row is one program and what it needs.
+// row says what one program needs.
 type row struct {
 	commands []string // the command starts one of these; none: any command
 	says     string   // its output has this; empty: any output
@@ -37,11 +37,11 @@ func rows() []row {
 	}
 }
 
-// mostFiles bounds the look at a project.
-const mostFiles = 100_000
+// maxFiles limits how many files of a project Why looks at.
+const maxFiles = 100_000
 
-// Why is why the command, which failed in dir with this output, cannot apply yet;
-// empty: it can. top is the project.
+// Why returns why the command, which failed in dir with this output, does not apply yet; empty: it does. top is the
+// project.
 func Why(top, dir, command, output string) string {
 	for _, r := range rows() {
 		if !strings.Contains(output, r.says) || !r.starts(command) {
@@ -67,7 +67,7 @@ func (r row) found(dir string) bool {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		files++
 		switch {
-		case files > mostFiles:
+		case files > maxFiles:
 			found = true // that is not an empty project
 		case err != nil:
 			return nil

@@ -1,4 +1,4 @@
-// Package fresh tells tests that were written just now from tests that passed before.
+// Package fresh distinguishes newly written tests from tests that passed before.
 package fresh
 
 import (
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Marks before a name in the list of what passed.
+// Prefixes of a name in the list of what passed.
 const (
-	itself = "=" // the test or unit passed
-	within = "<" // a test in it did
+	self  = "=" // the test or unit itself passed
+	child = "<" // a test in it passed
 )
 
 // Add returns green with the names of tests and units that passed, in order. Names
@@ -19,43 +19,43 @@ const (
 func Add(green, passed []string) []string {
 	all := slices.Clone(green)
 	for _, name := range passed {
-		all = append(all, hash(itself+name))
+		all = append(all, hash(self+name))
 		for above := range parents(name) {
-			all = append(all, hash(within+above))
+			all = append(all, hash(child+above))
 		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// Known reports whether a failed test or unit passed before: it did itself, a test
-// in it did, or the unit that it is in, whose tests have no names in the output.
+// Known reports whether a failed test or unit passed before. It did if it passed itself, if a test in it passed, or if
+// the unit that contains it passed and the output did not name the tests in it.
 func Known(green []string, name string) bool {
 	has := func(mark, name string) bool {
 		_, found := slices.BinarySearch(green, hash(mark+name))
 		return found
 	}
-	if has(itself, name) || has(within, name) {
+	if has(self, name) || has(child, name) {
 		return true
 	}
 	for above := range parents(name) {
-		if has(itself, above) && !has(within, above) {
+		if has(self, above) && !has(child, above) {
 			return true
 		}
 	}
 	return false
 }
 
-// parents yields the names of what a test is in: suite, file, package.
+// parents yields the names of what contains a test: suite, file, package.
 func parents(name string) func(yield func(string) bool) {
-	const joints = "./: >"
+	const separators = "./: >"
 	return func(yield func(string) bool) {
 		for {
-			i := strings.LastIndexAny(name, joints)
+			i := strings.LastIndexAny(name, separators)
 			if i <= 0 {
 				return
 			}
-			name = strings.TrimRight(name[:i], joints)
+			name = strings.TrimRight(name[:i], separators)
 			if name == "" || !yield(name) {
 				return
 			}

@@ -12,7 +12,7 @@ import (
 	"ralph/runner/gate/workspace"
 )
 
-// WithPytest makes every pytest in the command write a report. Only the xunit1
+// WithPytest returns an environment in which every pytest of the command writes a report. Only the xunit1
 // family names the files of tests.
 func WithPytest(env []string, file string) []string {
 	const name = "PYTEST_ADDOPTS"
@@ -28,10 +28,10 @@ func WithPytest(env []string, file string) []string {
 	return append(slices.Clone(env), name+"="+options)
 }
 
-// JestOptions are the arguments that make jest write a JSON file.
+// JestOptions returns the arguments that make jest write a JSON file.
 func JestOptions(file string) string { return "--json --outputFile=" + file }
 
-// VitestOptions are the arguments that make vitest write a JSON file.
+// VitestOptions returns the arguments that make vitest write a JSON file.
 func VitestOptions(file string) string {
 	return "--reporter=default --reporter=json --outputFile.json=" + file
 }

@@ -46,7 +46,7 @@ func rows() []row {
 }
 
 // saysNothing reports whether a tool says that there is nothing to build or to
-// test yet. A missing make target or script does not count: it may be a typo.
+// test yet. A missing make target does not count: it may be a typo.
 func saysNothing(line string) bool {
 	line = strings.TrimSpace(line)
 	starts := func(prefix string) bool { return strings.HasPrefix(line, prefix) }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// goEvent has the fields of a line of go test -json that are needed.
+// goEvent has the fields of a line of go test -json that ralph needs.
 type goEvent struct {
 	Action, Package, ImportPath, Test, Output, FailedBuild string
 }
@@ -81,7 +81,7 @@ func (g *goEvents) output(e goEvent) {
 	}
 }
 
-// isFrame reports whether the testing package prints the line around a test.
+// isFrame reports whether the testing package prints this line before or after a test.
 func isFrame(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	return slices.ContainsFunc([]string{"=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "--- FAIL: ", "--- PASS: ",

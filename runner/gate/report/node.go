@@ -90,8 +90,7 @@ type nodeSpec struct {
 	block
 }
 
-// pass notes a line of the tree: "▶ suite", "  ✔ test (0.1ms)", "✔ suite (0.2ms)".
-// It reports whether the line is one.
+// pass reads a line of the tree: "▶ suite", "  ✔ test (0.1ms)", "✔ suite (0.2ms)". It returns false for any other line.
 func (n *nodeSpec) pass(line string) bool {
 	rest := strings.TrimLeft(line, " ")
 	depth := (len(line) - len(rest)) / 2

@@ -94,7 +94,7 @@ func (s Summary) FailedTests() []Test {
 	return failed
 }
 
-// Merge adds another report of the same run. Of a test in both it takes the result
+// Merge adds another report of the same run. For a test in both, it takes the result
 // from o and the name from s.
 func (s Summary) Merge(o Summary) Summary {
 	c := newCollector()

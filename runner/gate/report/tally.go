@@ -7,10 +7,10 @@ import (
 	"ralph/logs/termtext"
 )
 
-// maxNames bounds the names in a Tally. With more tests, numbers have to do.
+// maxNames limits the names in a Tally. If there are more tests, it has only their number.
 const maxNames = 5000
 
-// Tally is how many tests ran, and which. Skipped tests did not run. The zero
+// Tally says how many tests ran, and which. Skipped tests did not run. The zero
 // value: none, or not known.
 type Tally struct {
 	Ran int `json:"tests"`
@@ -40,9 +40,9 @@ func (s Summary) Tally() Tally {
 type Loss struct {
 	Check       string
 	Before, Now int
-	Unread      bool     // nothing says which tests run now
+	Unread      bool     // the output does not say which tests run now
 	Gone        []string // tests that ran before; nil if not known
-	Skipped     []string // of as many tests as before, those that ran and are skipped now
+	Skipped     []string // tests that ran before and are skipped now; only if the number of tests is not lower
 }
 
 // Loss compares what ran before with a later report of the check. It returns
@@ -81,13 +81,13 @@ func (t Tally) Without(l Loss) Tally {
 	return t
 }
 
-// String is one sentence.
+// String returns one sentence.
 func (l Loss) String() string {
 	const most = 4
 	now := fmt.Sprintf("%d run now", l.Now)
 	switch {
 	case len(l.Skipped) > 0:
-		return fmt.Sprintf("check %s: skipped now, and ran before: %s", l.Check, termtext.Some(l.Skipped, most))
+		return fmt.Sprintf("check %s: ran before and skipped now: %s", l.Check, termtext.Some(l.Skipped, most))
 	case l.Unread:
 		now = "and its output names none now"
 	case l.Now == 1:

@@ -105,7 +105,7 @@ func TestTAP_withoutNumbersAndYAML_theLinesBelowAFailureAreItsMessage(t *testing
 func TestTallyLoss_asManyTestsButOneIsSkippedNow_isALoss(t *testing.T) {
 	before := Tally{Ran: 2, Names: []string{"a", "b"}}
 	later := Summary{Passed: 2, Skipped: 1, Known: true, Tests: []Test{{Name: "a", Status: Passed}, {Name: "b", Status: Skipped}, {Name: "c", Status: Passed}}}
-	if l, lost := before.Loss("test", later); !lost || l.String() != "check test: skipped now, and ran before: b" {
+	if l, lost := before.Loss("test", later); !lost || l.String() != "check test: ran before and skipped now: b" {
 		t.Errorf("%v %s", lost, l)
 	}
 	later.Tests[1].Name = "d"

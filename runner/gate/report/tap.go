@@ -48,7 +48,7 @@ func (t *tap) enter(depth int, name string) {
 	t.parents = append(t.parents[:depth], name)
 }
 
-// result takes a line with the result of a test; false: it is another one.
+// result reads a line with the result of a test. It returns false for any other line.
 func (t *tap) result(rest string, depth int) bool {
 	status := Passed
 	if after, ok := strings.CutPrefix(rest, "not "); ok {

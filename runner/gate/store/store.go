@@ -1,5 +1,4 @@
-// Package store keeps values in JSON files: it reads what it can use, and sets aside what
-// it cannot.
+// Package store keeps values in JSON files. It renames a file that it cannot use.
 package store
 
 import (
@@ -15,8 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// maxStored is the size of the largest file that is read, in bytes. Those that
-// ralph writes are smaller.
+// maxStored is the size of the largest file that Load reads, in bytes. ralph writes smaller ones.
 const maxStored = 16 << 20
 
 // Load reads a JSON file; a missing one is the zero value. It renames a file

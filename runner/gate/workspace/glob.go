@@ -10,9 +10,9 @@ import (
 // BadGlob reports whether a glob is malformed and so matches nothing.
 func BadGlob(glob string) bool { return !doublestar.ValidatePattern(glob) }
 
-// Match compares a slash path with a glob in which ** stands for any number of
-// folders, none included, and {a,b} for one of several. A glob without a slash
-// is compared with the last name, one that ends with a slash means all below.
+// Match reports whether a slash path matches a glob. ** stands for any number of folders, including none, and {a,b} for
+// one of several words. A glob without a slash matches the last name; one that ends with a slash matches everything in
+// that folder.
 func Match(glob, file string) bool {
 	glob = strings.TrimPrefix(glob, "./")
 	if strings.HasSuffix(glob, "/") {
@@ -27,7 +27,7 @@ func Match(glob, file string) bool {
 func matches(glob, file string) bool {
 	ok, _ := doublestar.Match(glob, file) // a bad glob matches nothing
 	if parent, below := strings.CutSuffix(glob, "/**"); !ok && below {
-		return matches(parent, file) // doublestar does so for a/**, but not for a*/**
+		return matches(parent, file) // doublestar lets a/** match a, but not a*/**
 	}
 	return ok
 }

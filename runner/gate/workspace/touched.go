@@ -123,16 +123,15 @@ func (w *Workspaces) owner(file string) (member, bool) {
 	return best, found
 }
 
-// document reports whether no check of a package reads the file.
+// document reports whether the file is one that no check reads.
 func document(file string) bool {
 	return strings.HasPrefix(file, ".ralph/") ||
 		slices.Contains([]string{".md", ".txt", ".rst", ".adoc"}, strings.ToLower(path.Ext(file))) &&
 			path.Base(file) != "requirements.txt"
 }
 
-// spread adds the packages that depend on a touched one, directly or not. A package
-// depends on all whose names are in its manifest, as whole words: a false alarm
-// costs an extra check, but no check is missed.
+// spread adds the packages that depend on a touched one, directly or not. A package depends on all packages whose names
+// are in its manifest, as whole words: a false alarm costs an extra check, but no check is missed.
 func (w *Workspaces) spread(touched map[string]bool) {
 	queue := slices.DeleteFunc(slices.Clone(w.members), func(m member) bool { return !touched[m.dir] })
 	for ; len(queue) > 0; queue = queue[1:] {

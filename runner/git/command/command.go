@@ -1,5 +1,5 @@
-// Package command runs git for ralph: in the repository that ralph means, and without the
-// programs that an agent can make git start.
+// Package command runs git for ralph: in the intended repository, and without the programs that an agent could make git
+// start.
 package command
 
 import (
@@ -37,11 +37,10 @@ func Run(ctx context.Context, dir string, args ...string) (string, error) {
 	return Call{Dir: dir}.Run(ctx, args...)
 }
 
-// Run returns git's output. The error is exec.ErrNotFound if git is not installed. Git
-// works in the repository of Dir, whatever core.worktree says. It starts no daemon, talks
-// to no server unless Env lets it, takes no optional locks, and runs no hooks and no filter drivers but those
-// that the context trusts. It gets no secrets, and has its own process group, so that
-// Ctrl+C in the terminal does not end it.
+// Run returns git's output. The error is exec.ErrNotFound if git is not installed. Git works in the repository of Dir,
+// whatever core.worktree says. It starts no daemon, talks to no server unless Env allows it, takes no optional locks,
+// and runs no hooks and only those filter drivers that the context trusts. It gets no secrets, and has its own process
+// group, so that Ctrl+C in the terminal does not end it.
 func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	env := c.env(userEnv(ctx))
 	pins, err := pinsOf(ctx, c.Dir, env)
@@ -51,8 +50,8 @@ func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	return c.start(ctx, append(env, pins...), args)
 }
 
-// refsWithin bounds a change of refs. Only a hook that the user set before the run takes long.
-const refsWithin = 10 * time.Second
+// refTimeout limits a change of refs. Only a hook that the user set before the run takes long.
+const refTimeout = 10 * time.Second
 
 // fixed are settings that override those of the repository.
 func fixed() []string {
@@ -61,10 +60,10 @@ func fixed() []string {
 }
 
 func (c Call) start(ctx context.Context, env, args []string) (string, error) {
-	whole := args[0] == "update-ref" && ctx.Err() == nil
-	if whole { // it takes a moment, and a lock that it leaves keeps everybody from changing branches
+	mustFinish := args[0] == "update-ref" && ctx.Err() == nil
+	if mustFinish { // it is short, and if it is killed, its lock keeps everybody from changing branches
 		var end context.CancelFunc
-		ctx, end = context.WithTimeout(context.WithoutCancel(ctx), refsWithin)
+		ctx, end = context.WithTimeout(context.WithoutCancel(ctx), refTimeout)
 		defer end()
 	}
 	cmd := exec.CommandContext(ctx, "git", append(fixed(), args...)...)
@@ -73,7 +72,7 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if !whole {
+	if !mustFinish {
 		ptyexec.EndWithParent(cmd.SysProcAttr, syscall.SIGTERM)
 		runtime.LockOSThread() // git ends with this thread, and removes most of its locks
 		defer runtime.UnlockOSThread()
@@ -89,9 +88,9 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	switch {
 	case err == nil:
 		return string(out), nil
-	case whole && ctx.Err() != nil:
+	case mustFinish && ctx.Err() != nil:
 		return "", fmt.Errorf("git update-ref did not end within %s: a hook of yours or a slow disk may hold it: %w",
-			refsWithin, ctx.Err())
+			refTimeout, ctx.Err())
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("run git: %w", ctx.Err())
 	}
@@ -105,7 +104,7 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	return "", fmt.Errorf("run git: %w: %s", err, said)
 }
 
-// env is the environment of the process: the user's, or that of the Trust.
+// env returns the environment of the process, made from the user's or from that of the Trust.
 func (c Call) env(user []string) []string {
 	env := slices.DeleteFunc(slices.Clone(user), pointsElsewhere)
 	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
@@ -120,7 +119,7 @@ func (c Call) env(user []string) []string {
 }
 
 // pointsElsewhere reports whether a variable points git to another repository than that
-// of its folder, as git sets them for hooks.
+// of its folder. Git sets such variables for hooks.
 func pointsElsewhere(env string) bool {
 	name, _, _ := strings.Cut(env, "=")
 	switch name {
@@ -155,7 +154,7 @@ func Root(dir string) (string, bool) {
 	return "", false
 }
 
-// Relative makes paths of the repository relative to a project in it.
+// Relative returns a function that makes paths of the repository relative to a project in it.
 func Relative(project string) func(path string) string {
 	root, ok := Root(project)
 	return func(path string) string {
@@ -170,7 +169,7 @@ func Relative(project string) func(path string) string {
 	}
 }
 
-// MetaDir is git's folder for the work tree at root: root/.git, or its target in a linked
+// MetaDir returns git's folder for the work tree at root: root/.git, or its target in a linked
 // work tree or a submodule.
 func MetaDir(root string) string {
 	dir := filepath.Join(root, ".git")
@@ -183,7 +182,7 @@ func MetaDir(root string) string {
 	return dir
 }
 
-// commonDir is the folder that the linked work trees of a repository share.
+// commonDir returns the folder that the linked work trees of a repository share.
 func commonDir(meta string) string {
 	link, err := os.ReadFile(filepath.Join(meta, "commondir"))
 	if err != nil {

@@ -20,15 +20,15 @@ type driver map[string]string
 // almost any command.
 type drivers map[string]driver
 
-// Trust are the filter drivers of a repository that git may run: those that were set when
-// the Trust was made. Safe for concurrent use.
+// Trust has the filter drivers that git may run: those that were set when the Trust was made. It is safe for concurrent
+// use.
 type Trust struct {
 	trusted    drivers
-	submodules bool // there were some
+	submodules bool // the repository had some
 	env        []string
 
 	mu   sync.Mutex
-	seen map[string][]string // pins by the settings that they fit
+	seen map[string][]string // pins, by the settings that they are for
 }
 
 // maxSeen is more than the worktrees of a run: each has settings of its own.
@@ -36,14 +36,14 @@ const maxSeen = 100
 
 type trustKey struct{}
 
-// With returns a context in which ralph's own git runs the drivers of t. Without one, git
+// With returns a context in which ralph's own git runs the drivers of t. Without a Trust, git
 // runs only those that are set outside the repository.
 func With(ctx context.Context, t *Trust) context.Context {
 	return context.WithValue(ctx, trustKey{}, t)
 }
 
-// NewTrust trusts the drivers that are set now, for the repository of dir. They get env,
-// and the user's settings for git: git may need them to read the repository at all.
+// NewTrust trusts the drivers that are set now for the repository of dir. Git and they get env and the user's variables
+// GIT_CONFIG_*: git may need those to read the repository at all.
 func NewTrust(ctx context.Context, dir string, env []string) (*Trust, error) {
 	c, env := Call{Dir: dir}, slices.Clone(env)
 	for _, kv := range os.Environ() {
@@ -55,7 +55,7 @@ func NewTrust(ctx context.Context, dir string, env []string) (*Trust, error) {
 	return &Trust{trusted: now, submodules: len(c.submodules()) > 0, env: env}, err
 }
 
-// userEnv is the environment that git starts from.
+// userEnv returns the environment that Call.env starts from.
 func userEnv(ctx context.Context) []string {
 	if t, ok := ctx.Value(trustKey{}).(*Trust); ok && t.env != nil {
 		return t.env
@@ -63,8 +63,8 @@ func userEnv(ctx context.Context) []string {
 	return os.Environ()
 }
 
-// Submodules are the options of git status about submodules. Git runs in each of them with
-// its own settings, so it leaves out those that were not there before the agent.
+// Submodules returns the options of git status for submodules. Git would use the settings of each submodule, so it does
+// not look into submodules if the repository had none before the agent started.
 func Submodules(ctx context.Context, dir string) []string {
 	t, ok := ctx.Value(trustKey{}).(*Trust)
 	if ok && t.submodules || !ok && len(Call{Dir: dir}.submodules()) > 0 {
@@ -73,7 +73,7 @@ func Submodules(ctx context.Context, dir string) []string {
 	return []string{"--ignore-submodules=dirty"}
 }
 
-// pinsOf returns the variables that give each driver the settings that are trusted.
+// pinsOf returns the variables that give each driver its trusted settings.
 func pinsOf(ctx context.Context, dir string, env []string) ([]string, error) {
 	c := Call{Dir: dir}
 	t, ok := ctx.Value(trustKey{}).(*Trust)
@@ -97,7 +97,7 @@ func pinsOf(ctx context.Context, dir string, env []string) ([]string, error) {
 	}
 	fit := pins(t.trusted, now, env)
 	if strings.Contains(strings.ToLower(settings), "include") {
-		return fit, nil // what is in other files may change as well
+		return fit, nil // the included files may change, too
 	}
 	if t.seen == nil || len(t.seen) == maxSeen {
 		t.seen = map[string][]string{}
@@ -106,7 +106,7 @@ func pinsOf(ctx context.Context, dir string, env []string) ([]string, error) {
 	return fit, nil
 }
 
-// configFiles are the files with the settings of the repository itself, whether they exist
+// configFiles returns the files with the settings of the repository itself, whether they exist
 // or not.
 func (c Call) configFiles() []string {
 	root, ok := Root(c.Dir)
@@ -117,7 +117,7 @@ func (c Call) configFiles() []string {
 	return append(c.submodules(), filepath.Join(commonDir(meta), "config"), filepath.Join(meta, "config.worktree"))
 }
 
-// userFiles are the files with the settings of the user and the machine.
+// userFiles returns the files with the settings of the user and the machine.
 func userFiles() []string {
 	home := os.Getenv("HOME")
 	return []string{"/etc/gitconfig", os.Getenv("GIT_CONFIG_SYSTEM"), os.Getenv("GIT_CONFIG_GLOBAL"),
@@ -125,7 +125,7 @@ func userFiles() []string {
 		filepath.Join(home, ".config", "git", "config"), filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "git", "config")}
 }
 
-// read joins what is in the files. Git itself says what is wrong with an unreadable one.
+// read joins the content of the files. It ignores unreadable ones: git itself reports them.
 func read(files []string) string {
 	var b strings.Builder
 	for _, file := range files {
@@ -135,7 +135,7 @@ func read(files []string) string {
 	return b.String()
 }
 
-// submodules are the settings of the submodules.
+// submodules returns the files with the settings of the submodules.
 func (c Call) submodules() []string {
 	root, ok := Root(c.Dir)
 	if !ok {
@@ -183,7 +183,7 @@ func (c Call) drivers(ctx context.Context, env []string) (all, outside drivers, 
 	return all, outside, nil
 }
 
-// set adds a setting, "filter.NAME.clean\nVALUE", and ignores those of other things.
+// set adds a setting, "filter.NAME.clean\nVALUE", and ignores all others.
 func (d drivers) set(record string) {
 	key, value, _ := strings.Cut(record, "\n")
 	rest, ok := strings.CutPrefix(key, "filter.")
@@ -197,8 +197,7 @@ func (d drivers) set(record string) {
 	d[rest[:dot]][rest[dot+1:]] = value
 }
 
-// pins are the variables that replace the settings of now by trusted ones. An empty
-// command is none.
+// pins returns the variables that replace the settings of now with trusted ones. An empty command runs nothing.
 func pins(trusted, now drivers, env []string) []string {
 	var set []string
 	first := countOf(env)
@@ -235,7 +234,7 @@ func pins(trusted, now drivers, env []string) []string {
 	return append(set, fmt.Sprintf("GIT_CONFIG_COUNT=%d", first+len(set)/2))
 }
 
-// countOf is the number of settings in the environment.
+// countOf returns the number of settings in the environment.
 func countOf(env []string) int {
 	n := 0
 	for _, kv := range env {

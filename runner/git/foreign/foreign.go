@@ -18,7 +18,7 @@ type Tree struct {
 	Why string // "60 files, a vendored tree"
 }
 
-// kind is what a folder of some name is. It counts always if beside and many are not set,
+// kind says what a folder with some name is. It always counts if beside and many are not set,
 // else if one of the paths exists or it contains that many files.
 type kind struct {
 	what   string

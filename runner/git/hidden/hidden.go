@@ -1,4 +1,4 @@
-// Package hidden finds tracked files whose changes git does not show any more.
+// Package hidden finds tracked files whose changes git no longer shows.
 package hidden
 
 import (
@@ -13,7 +13,7 @@ import (
 	"ralph/runner/git/command"
 )
 
-// View is what git does not show of the tracked files. The zero value: nothing is hidden.
+// View has the tracked files whose changes git does not show. The zero value: none.
 type View struct {
 	root     string
 	flags    map[string]string // marked files

@@ -11,20 +11,16 @@ import (
 	"ralph/runner/git/own"
 )
 
-// Cut is an iteration that was cut off, and that a resumed run makes again.
+// Cut is an iteration that was cut off and that the resumed run repeats.
 type Cut struct {
 	Run       string
 	Iteration int
-	// Killed is when the runner was seen alive last; zero: it noted its end itself.
+	// Killed is the last sign of life of a killed runner; zero: it recorded its end itself.
 	Killed time.Time
 }
 
-// killGrace is how long after the last sign of a killed run its agent may have written.
-const killGrace = 3 * time.Second
-
-// Begun returns where the iteration began, so that diff and undo cover what the call did
-// that was cut off, too. What people have changed since stays theirs. The zero State: nothing
-// is kept of it.
+// Begun returns the state in which the iteration began, so that diff and undo also cover what the interrupted call did,
+// but not what people have changed since. The zero State: it was not kept.
 func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
 	all, err := List(ctx, dir, c.Run)
 	if err != nil || len(all) == 0 {
@@ -33,10 +29,8 @@ func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
 	root, _ := git.Root(dir)
 	last := all[len(all)-1]
 	base, left := last.OID, last.OID
-	if i := slices.IndexFunc(all, func(k Kept) bool {
-		return k.Iteration == c.Iteration && !k.Start &&
-			!k.Undone
-	}); i >= 0 {
+	ended := func(k Kept) bool { return k.Iteration == c.Iteration && !k.Start && !k.Undone }
+	if i := slices.IndexFunc(all, ended); i >= 0 {
 		base, left = all[i].Base, all[i].OID
 	} else if c.Killed.IsZero() {
 		return git.State{}, nil
@@ -45,11 +39,9 @@ func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
 	if err != nil {
 		return git.State{}, err
 	}
-	if left == base { // what the killed call left is not known: times tell
-		edited = slices.DeleteFunc(edited, func(path string) bool {
-			return !own.ChangedSince(root, path,
-				c.Killed.Add(killGrace))
-		})
+	if left == base { // nothing recorded what the killed call left, so go by the times of files
+		ended := c.Killed.Add(own.KillGrace)
+		edited = slices.DeleteFunc(edited, func(path string) bool { return !own.ChangedSince(root, path, ended) })
 	}
 	s := git.State{Run: c.Run, Iteration: c.Iteration, Start: true, Base: base}
 	if len(edited) > 0 {
@@ -63,13 +55,13 @@ func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
 		}
 		s.Base = out[:len(base)]
 	}
-	// The run keeps its own start under the same name: without another one, git would collect this.
+	// The resumed run keeps its own start under the same name. Without a second ref, git would collect this one.
 	_, err = command.Call{Dir: root}.Run(ctx, "update-ref",
 		fmt.Sprintf("%s%s/%d-begun", git.KeptRefs, c.Run, c.Iteration), s.Base)
 	return s, err
 }
 
-// edited returns the files of the work tree that are not as in a kept state.
+// edited returns the files of the work tree that differ from a kept state.
 func edited(ctx context.Context, root, kept string) ([]string, error) {
 	changed, err := command.Call{Dir: root}.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--no-renames",
 		"--name-only", "-z", kept, "--")

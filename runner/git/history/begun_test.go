@@ -34,7 +34,7 @@ func TestBegun_resumedIteration_undoCoversBothPartsAndNothingOfThePersons(t *tes
 			cut := Cut{Run: "r", Iteration: 1}
 			if killed {
 				p.passed()
-				cut.Killed = time.Now().Add(-killGrace)
+				cut.Killed = time.Now().Add(-own.KillGrace)
 				p.passed()
 			} else {
 				p.keep(git.State{Run: "r", Iteration: 1, Base: p.base})

@@ -21,8 +21,8 @@ func Diff(ctx context.Context, dir string, states [2]string, options ...string) 
 	return out, nil
 }
 
-// Bisect returns the first bad state. states are in order, oldest first; the first is good
-// and the last is bad, and Bisect does not test these two. It stops at an error of bad.
+// Bisect returns the first bad state. states are in order, oldest first. The first must be good and the last bad;
+// Bisect does not test these two. It stops if bad returns an error.
 func Bisect(states []Kept, bad func(Kept) (bool, error)) (Kept, error) {
 	var failed error
 	first := 1 + sort.Search(len(states)-2, func(i int) bool {

@@ -70,7 +70,7 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 	return all, nil
 }
 
-// Prune deletes kept states that are older than age, and the oldest above count. It
+// Prune deletes kept states that are older than age, and all but the newest count. It
 // returns how many. git removes their objects later.
 func Prune(ctx context.Context, dir string, age time.Duration, count int) (int, error) {
 	all, err := List(ctx, dir, "")

@@ -13,8 +13,8 @@ import (
 	"ralph/runner/git/command"
 )
 
-// takeBack takes what iteration k changed in a file of notes back from what the file is by now.
-func (u *Undo) takeBack(ctx context.Context, file string, k Kept) error {
+// revertNotes takes what iteration k changed in a notes file out of its current text.
+func (u *Undo) revertNotes(ctx context.Context, file string, k Kept) error {
 	now, known := u.merged[file]
 	if !known {
 		data, err := os.ReadFile(filepath.Join(u.root, filepath.FromSlash(file)))
@@ -24,10 +24,10 @@ func (u *Undo) takeBack(ctx context.Context, file string, k Kept) error {
 		now = string(data)
 	}
 	at := func(commit string) string {
-		text, _ := command.Run(ctx, u.root, "show", commit+":"+file) // none is as good as an empty one
+		text, _ := command.Run(ctx, u.root, "show", commit+":"+file) // a missing file reads as empty
 		return text
 	}
-	left, ok := u.r.TakeBack(now, at(k.OID), at(k.Base))
+	left, ok := u.r.Revert(now, at(k.OID), at(k.Base))
 	if !ok {
 		return errors.Join(ctx.Err(), &ConflictError{file + " has changed since"})
 	}

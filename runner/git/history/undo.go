@@ -19,36 +19,35 @@ import (
 
 // Request is what to undo.
 type Request struct {
-	// Iterations are taken back together or not at all, the newest first.
+	// Iterations are undone together or not at all; the newest comes first.
 	Iterations []Kept
-	// Last is the newest kept state. A file that differs from HEAD may be changed only if
-	// it is still as in this state.
+	// Last is the newest kept state. An undo changes a file that differs from HEAD only if it is still as in this state.
 	Last Kept
 	// Plan is the slash-separated path of the plan, relative to the root of the
-	// repository; empty: not there. Later iterations tick boxes in it too, so an undo
+	// repository; empty: none is in it. Later iterations tick boxes in it too, so an undo
 	// only reopens the box of the iteration's task.
 	Plan string
 	// Reopen opens that box; nil if there is none.
 	Reopen func() error
-	// Notes are files, named like Plan, in which ralph lists lessons after each iteration. Where
-	// others have come since, a patch does not fit any more: TakeBack then takes the change between before
-	// and after back from now. It returns false if it cannot.
-	Notes    []string
-	TakeBack func(now, after, before string) (string, bool)
+	// Notes are files, named like Plan, in which ralph lists lessons after each iteration. Once later iterations have
+	// added some, a patch no longer applies: Revert then takes the change from before to after out of now. It returns
+	// false if it cannot.
+	Notes  []string
+	Revert func(now, after, before string) (string, bool)
 }
 
 // Undo is a prepared undo that has been checked to apply.
 type Undo struct {
 	Files []string // that it changes, without the plan
-	// Uncommitted are those of Files that differ from HEAD: the loop's work that nobody
+	// Uncommitted are those of Files that differ from HEAD: work of the loop that nobody
 	// has committed. If there are any, the undo makes no commit.
 	Uncommitted []string
 	root, patch string
-	ways        []string // back from each iteration
+	patches     []string // back from each iteration
 	r           Request
 	planClean   bool              // the plan is as in HEAD
-	merged      map[string]string // what Notes become that TakeBack took back; without them it is all in patch
-	// Left are those of Files that differ from HEAD and are changed, but left out of the commit.
+	merged      map[string]string // new text of the Notes that Revert changes; nil: patch covers all files
+	// Left are those of Files that differ from HEAD: the undo changes them, but leaves them out of its commit.
 	Left []string
 }
 
@@ -58,7 +57,7 @@ type ConflictError struct{ Why string }
 func (e *ConflictError) Error() string { return "cannot undo: " + e.Why }
 
 // PlanUndo prepares the undo and changes nothing. A *ConflictError says why the iterations
-// cannot be undone, for example because the files have changed since.
+// cannot be undone, for example because the files have changed since then.
 func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 	u, err := planUndo(ctx, dir, r, nil)
 	if conflict := (*ConflictError)(nil); len(r.Notes) == 0 || !errors.As(err, &conflict) {
@@ -78,7 +77,7 @@ func planUndo(ctx context.Context, dir string, r Request, merged map[string]stri
 	if !c.Repo {
 		return nil, fmt.Errorf("undo: %w", command.ErrNoRepository)
 	}
-	if err := git.Fit(c); err != nil {
+	if err := git.Ready(c); err != nil {
 		return nil, &ConflictError{err.Error()}
 	}
 	u := &Undo{root: c.Root, r: r, merged: merged}
@@ -98,13 +97,14 @@ func planUndo(ctx context.Context, dir string, r Request, merged map[string]stri
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}
-	if err := u.join(ctx); err != nil {
+	if err := u.combine(ctx); err != nil {
 		if k, ok := u.elsewhere(ctx); ok {
 			return nil, &ConflictError{fmt.Sprintf("iteration %d worked on a commit that is not part of this branch; "+
 				"check out its branch first: git branch --contains %.12s", k.Iteration, k.Head)}
 		}
 		_, why, _ := strings.Cut(err.Error(), "error: ")
-		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s (%s); undo the later iterations first", r.Name(), why)})
+		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s (%s); "+
+			"undo the later iterations first", r.Name(), why)})
 	}
 	return u, nil
 }
@@ -123,7 +123,7 @@ func (u *Undo) elsewhere(ctx context.Context) (Kept, bool) {
 	return Kept{}, false
 }
 
-// Name is "iteration 3" or "iterations 5, 3".
+// Name returns "iteration 3" or "iterations 5, 3".
 func (r Request) Name() string {
 	var numbers []string
 	for _, k := range r.Iterations {
@@ -135,7 +135,7 @@ func (r Request) Name() string {
 	return "iterations " + strings.Join(numbers, ", ")
 }
 
-// add adds the way back from iteration k, and returns how many files it had changed.
+// add adds the patch that undoes iteration k, and returns how many files the iteration changed.
 func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 	if k.Base == "" {
 		return 0, &ConflictError{fmt.Sprintf("the state before iteration %d is not known", k.Iteration)}
@@ -151,29 +151,28 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 	changed := splitNul(out)
 	u.Files = append(u.Files, slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return f == u.r.Plan })...)
 	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base,
-		"--"}
-	args = append(args, ".")
+		"--", "."}
 	if u.r.Plan != "" {
 		args = append(args, ":(exclude,literal)"+u.r.Plan)
 	}
 	for _, f := range u.r.Notes {
 		if u.merged != nil && slices.Contains(changed, f) {
 			args = append(args, ":(exclude,literal)"+f)
-			if err := u.takeBack(ctx, f, k); err != nil {
+			if err := u.revertNotes(ctx, f, k); err != nil {
 				return 0, err
 			}
 		}
 	}
-	way, err := u.compare(ctx, args...)
-	u.ways = append(u.ways, way)
+	patch, err := u.compare(ctx, args...)
+	u.patches = append(u.patches, patch)
 	return len(changed), err
 }
 
-// join makes one patch of the ways back, and checks that it applies. Git cannot do that
-// itself: it brings back a file that one patch changes and a later one deletes.
-func (u *Undo) join(ctx context.Context) error {
-	if len(u.ways) == 1 {
-		u.patch = u.ways[0]
+// combine makes one patch of all patches and checks that it applies. git apply cannot take several: it brings back a
+// file that one patch changes and a later one deletes.
+func (u *Undo) combine(ctx context.Context) error {
+	if len(u.patches) == 1 {
+		u.patch = u.patches[0]
 		return u.apply(ctx, "--check")
 	}
 	top, err := os.MkdirTemp("", "ralph-undo-")
@@ -190,7 +189,7 @@ func (u *Undo) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c.Stdin = range u.ways {
+	for _, c.Stdin = range u.patches {
 		if c.Stdin == "" {
 			continue // it changed nothing but the plan
 		}
@@ -222,7 +221,7 @@ func splitNul(out string) []string {
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
 }
 
-// check finds the uncommitted files. It refuses if somebody else has changed them.
+// check finds the uncommitted files. It returns a *ConflictError if somebody else has changed them.
 func (u *Undo) check(ctx context.Context) error {
 	snap, err := git.Observe(ctx, u.root)
 	if err != nil {
@@ -285,8 +284,8 @@ func (u *Undo) apply(ctx context.Context, options ...string) error {
 	return err
 }
 
-// Do changes all files in the work tree or none, and reopens the box. If all files were as
-// in HEAD, it commits exactly this change, but not a plan that was changed or untracked.
+// Do changes all files in the work tree or none, and reopens the box. If none of the files differed from HEAD, it
+// commits exactly this change, but not a plan that was changed or untracked.
 func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	if err := u.apply(ctx); err != nil {
 		return git.Committed{}, fmt.Errorf("undo: %w", err)
@@ -302,7 +301,7 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 		}
 	}
 	if len(u.Uncommitted) > 0 || len(files) == 0 {
-		return git.Committed{}, errors.Join(boxErr, u.note(ctx))
+		return git.Committed{}, errors.Join(boxErr, u.record(ctx))
 	}
 	title := u.r.Name()
 	message := fmt.Sprintf("Undo %s\n\nThis reverts what %[1]s of run %s changed.", title, u.r.Iterations[0].Run)
@@ -314,8 +313,8 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	return done, errors.Join(boxErr, err)
 }
 
-// note keeps what was undone in the work tree only.
-func (u *Undo) note(ctx context.Context) error {
+// record records an undo that changed only the work tree.
+func (u *Undo) record(ctx context.Context) error {
 	var errs []error
 	for _, k := range u.r.Iterations {
 		errs = append(errs, git.KeepFiles(ctx, u.root, u.Files,

@@ -1,5 +1,5 @@
-// Package own tells the user's uncommitted changes from those of a run, also when the
-// run is cut off and another one continues it.
+// Package own distinguishes the user's uncommitted changes from those of a run, even if the run is cut off and another
+// one continues it.
 package own
 
 import (
@@ -16,25 +16,24 @@ import (
 // Files are files with uncommitted changes: by path, a digest of each.
 type Files map[string]string
 
-// Names are the paths, sorted.
+// Names returns the paths, sorted.
 func (f Files) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
 // Users are the files whose changes are the user's, or the user's and the run's.
 type Users struct {
 	Files   Files    `json:"files"`
-	Between []string `json:"between,omitempty"` // those that were changed between two runs only
-	// Paused are those that were changed while the run was paused; true: the run has
+	Between []string `json:"between,omitempty"` // those that changed only between two runs
+	// Paused are those that a person changed while the run was paused; true: the run had
 	// changed them before.
 	Paused map[string]bool `json:"paused,omitempty"`
 }
 
-// LeftOver returns those of now that are the run's alone.
+// LeftOver returns the files in now that only the run changed.
 func (u Users) LeftOver(now Files) []string {
 	return slices.DeleteFunc(now.Names(), func(path string) bool { _, is := u.Files[path]; return is })
 }
 
-// Mixed says why a changed file is not the run's alone, although the run may have
-// changed it; empty: the run has not, or it is.
+// Mixed says why a file that the run may have changed has changes of the user, too; empty: only one of them changed it.
 func (u Users) Mixed(path string, now Files) string {
 	was, is := u.Files[path]
 	switch {
@@ -50,10 +49,10 @@ func (u Users) Mixed(path string, now Files) string {
 	return ""
 }
 
-// Mix is a file that is not the run's alone.
+// Mix is a file that both the user and the run may have changed.
 type Mix struct{ File, Why string }
 
-// AllMixed are those of now, in their order.
+// AllMixed returns the mixed files in now, sorted.
 func (u Users) AllMixed(now Files) (all []Mix) {
 	for _, path := range now.Names() {
 		if why := u.Mixed(path, now); why != "" {
@@ -65,9 +64,9 @@ func (u Users) AllMixed(now Files) (all []Mix) {
 
 func (u Users) paused(path string) bool { _, is := u.Paused[path]; return is }
 
-// edited takes over what a person changed while the run did nothing, given all that had
-// changes at its beginning and has them at its end.
-func (u *Users) edited(was, now Files, leaveOut func(path string) bool) (any bool) {
+// edited adds what a person changed during a pause, from the uncommitted files before and after it. It reports whether
+// there was anything.
+func (u *Users) edited(was, now Files, leaveOut func(path string) bool) (found bool) {
 	for path, digest := range now {
 		before, had := was[path]
 		if had && before == digest || leaveOut(path) {
@@ -83,15 +82,16 @@ func (u *Users) edited(was, now Files, leaveOut func(path string) bool) (any boo
 		if !users {
 			u.Paused[path] = had
 		}
-		if !users || u.Files[path] == before { // else the run has changed it, too
+		if !users || u.Files[path] == before { // else the run had changed it, too
 			u.Files[path] = digest
 		}
-		any = true
+		found = true
 	}
-	return any
+	return found
 }
 
-// Edited is Users.edited, kept for the run that continues this one.
+// Edited adds what a person changed during a pause, from the uncommitted files before and after it, and stores it for
+// the run that continues this one.
 func (s Store) Edited(u *Users, was, now Files, leaveOut func(path string) bool) error {
 	if !u.edited(was, now, leaveOut) || s.Path == "" {
 		return nil
@@ -99,34 +99,31 @@ func (s Store) Edited(u *Users, was, now Files, leaveOut func(path string) bool)
 	return store.Save(s.Path, record{Run: s.Run, Users: *u})
 }
 
-// Store keeps the user's files of a run for the one that continues it. The zero value
-// keeps nothing.
+// Store keeps the user's files for the run that continues this one. The zero value keeps nothing.
 type Store struct {
 	Path string // a JSON file
 	Run  string // its id
-	// Continues is true when this run goes on with the work of an unfinished one.
+	// Continues is true if this run continues an unfinished one.
 	Continues bool
-	// KilledRun is that run if it was killed, and KilledAt is when it was seen alive
-	// last; empty: it noted its end itself.
+	// KilledRun is that run if it was killed, and KilledAt its last sign of life; empty: it recorded its end itself.
 	KilledRun string
 	KilledAt  time.Time
 }
 
-// killGrace is how long after the last sign of a killed run its agent may have written:
-// the sign comes every second.
-const killGrace = 3 * time.Second
+// KillGrace is how long after its last sign of life the agent of a killed run may have written: there is a sign every
+// second.
+const KillGrace = 3 * time.Second
 
 // record is the file of a Store.
 type record struct {
 	Run  string `json:"run"`
-	Left Files  `json:"left"` // all that had changes when it ended; nil: it goes on, or was killed
+	Left Files  `json:"left"` // uncommitted files at its end; nil: it is still running, or was killed
 	Users
 }
 
-// Begin returns the user's files, given all that have changes now. Of a run that this
-// one continues, they are those from its beginning, and those that are not as it left them.
-// The rest is the run's own work. What a killed run left is not known: there, times tell. The
-// error says that nothing is kept for the next run.
+// Begin returns the user's files among the uncommitted files of now. If this run continues another one, they are the
+// user's files of that run, and those that have changed since it ended; the rest is the run's own work. A killed run
+// recorded no end, so Begin goes by the times of files. On an error, nothing is kept for the next run.
 func (s Store) Begin(root string, now Files) (Users, error) {
 	users := Users{Files: now}
 	if s.Path == "" {
@@ -137,20 +134,16 @@ func (s Store) Begin(root string, now Files) (Users, error) {
 		case was.Left != nil:
 			users = was.later(now, func(path string) bool {
 				digest, left := was.Left[path]
-				return left &&
-					digest == now[path]
+				return left && digest == now[path]
 			})
 		case was.Run == s.KilledRun:
-			users = was.later(now, func(path string) bool {
-				return !ChangedSince(root, path,
-					s.KilledAt.Add(killGrace))
-			})
+			users = was.later(now, func(path string) bool { return !ChangedSince(root, path, s.KilledAt.Add(KillGrace)) })
 		}
 	}
 	return users, store.Save(s.Path, record{Run: s.Run, Users: users})
 }
 
-// End notes all that has changes when the run ends: what else there is later is the user's.
+// End records the uncommitted files when the run ends: whatever changes later is the user's.
 func (s Store) End(left Files) error {
 	if s.Path == "" {
 		return nil
@@ -163,7 +156,7 @@ func (s Store) End(left Files) error {
 	return store.Save(s.Path, r)
 }
 
-// later are the user's files of a run that goes on, given which files are as it left them.
+// later returns the user's files for the run that continues. asLeft reports whether a file is as the earlier run left it.
 func (u Users) later(now Files, asLeft func(path string) bool) Users {
 	next := Users{Files: Files{}, Paused: u.Paused}
 	for _, path := range now.Names() {
@@ -175,7 +168,7 @@ func (u Users) later(now Files, asLeft func(path string) bool) Users {
 		case !asLeft(path):
 			next.Files[path], between = now[path], between || !known
 		case known:
-			next.Files[path] = before // the run changed it, too
+			next.Files[path] = before // the run also changed it
 		}
 		if between {
 			next.Between = append(next.Between, path)
@@ -184,10 +177,9 @@ func (u Users) later(now Files, asLeft func(path string) bool) Users {
 	return next
 }
 
-// ChangedSince reports whether a file in root, or a folder that it is in, has changed after
-// then, or may have: a folder that was moved keeps the times of its files, and of a file that
-// is gone, only its folder tells. It goes by the time of the inode, which no program can set,
-// and which a rename changes, too.
+// ChangedSince reports whether a file in root may have changed after then. It goes by the ctime of the
+// file, which no program can set and which a rename changes, too, and by those of its folders: moving a folder does not
+// change the times of its files, and a file that is gone has none.
 func ChangedSince(root, path string, then time.Time) bool {
 	for path = filepath.FromSlash(path); ; path = filepath.Dir(path) {
 		var st unix.Stat_t
@@ -195,7 +187,7 @@ func ChangedSince(root, path string, then time.Time) bool {
 		case !gone && time.Unix(st.Ctim.Unix()).After(then), gone && path == ".":
 			return true
 		case filepath.Dir(path) == "." && !gone, path == ".":
-			return false // what else happened in root says nothing
+			return false // any file may have changed the ctime of root
 		}
 	}
 }

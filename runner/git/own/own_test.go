@@ -93,7 +93,7 @@ func TestBegin_continuedRun_tellsTheUsersFilesFromItsOwn(t *testing.T) {
 			f.passed()
 			next := Store{Path: s.Path, Run: "b", Continues: true}
 			if killed {
-				next.KilledRun, next.KilledAt = "a", time.Now().Add(-killGrace)
+				next.KilledRun, next.KilledAt = "a", time.Now().Add(-KillGrace)
 			} else if err := s.End(f.now("old", "touched", "edited", "work", "mixed", "gone")); err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +196,7 @@ func TestBegin_filesThatAppearWithOldTimes_areTheUsers(t *testing.T) {
 			want := []string{"sub/work", "work"}
 			now := []string{"docs/deep/notes", "sub/work", "work"}
 			if killed {
-				next.KilledRun, next.KilledAt = "a", time.Now().Add(-killGrace)
+				next.KilledRun, next.KilledAt = "a", time.Now().Add(-KillGrace)
 			} else {
 				if err := s.End(f.now("work", "sub/work")); err != nil {
 					t.Fatal(err)

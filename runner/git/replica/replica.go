@@ -21,7 +21,7 @@ import (
 // Replica is such a copy. Close removes it.
 type Replica struct {
 	Dir string // the project in the copy
-	// Borrowed are folders of the user's work tree that the copy has links to.
+	// Borrowed are folders of the user's work tree to which the copy has links.
 	Borrowed []string
 	top      string
 	files    *os.Root // of the repository in the copy; it follows no link that leads out
@@ -33,19 +33,28 @@ const (
 	locked = ".lock"
 )
 
-// installed are untracked folders that checks need and do not write. Built trees
+// installed are untracked folders that checks need and do not write. Build folders
 // are not among them: what a copy builds must not end up in the project.
 var installed = []string{"node_modules", "bower_components", ".venv", "venv", "vendor"}
 
-// Home is where the copies are for a program with this environment; empty: nowhere.
+// Home returns the folder for copies of a program with this environment; empty: there is none.
 func Home(env []string) string {
+	if dir := CacheDir(env); dir != "" {
+		return filepath.Join(dir, "ralph", "copies")
+	}
+	return ""
+}
+
+// CacheDir returns the user's cache folder in this environment; empty: there is none.
+func CacheDir(env []string) string {
 	for _, name := range []string{"XDG_CACHE_HOME=", "HOME="} {
 		for _, e := range slices.Backward(env) {
-			if dir, ok := strings.CutPrefix(e, name); ok && filepath.IsAbs(dir) {
-				if name == "HOME=" {
-					dir = filepath.Join(dir, ".cache")
-				}
-				return filepath.Join(dir, "ralph", "copies")
+			dir, ok := strings.CutPrefix(e, name)
+			switch {
+			case ok && filepath.IsAbs(dir) && name == "HOME=":
+				return filepath.Join(dir, ".cache")
+			case ok && filepath.IsAbs(dir):
+				return dir
 			}
 		}
 	}
@@ -66,7 +75,7 @@ func Make(ctx context.Context, home, dir, oid string) (*Replica, error) {
 func build(ctx context.Context, home, dir, oid string) (*Replica, error) {
 	r := &Replica{}
 	if home == "" {
-		return r, errors.New("there is no cache folder, for HOME is not set")
+		return r, errors.New("there is no cache folder: HOME is not set")
 	}
 	root, ok := command.Root(dir)
 	if !ok {
@@ -81,7 +90,7 @@ func build(ctx context.Context, home, dir, oid string) (*Replica, error) {
 	}
 	r.lock = flock.New(filepath.Join(r.top, locked))
 	if mine, err := r.lock.TryLock(); err != nil || !mine {
-		return r, errors.Join(err, errors.New("its folder was taken away"))
+		return r, errors.Join(err, errors.New("another program has locked its folder"))
 	}
 	copied := filepath.Join(r.top, filepath.Base(root))
 	if err := os.Mkdir(copied, 0o700); err != nil {
@@ -141,8 +150,8 @@ func (r *Replica) borrow(ctx context.Context, root string) error {
 	return nil
 }
 
-// Put gives a file of the repository, a slash-separated path, this text, or removes it. A new
-// file that says what runs it may be run.
+// Put writes text to a file of the repository (name is a slash-separated path), or removes it if exists is false. A new
+// file that starts with #! is executable.
 func (r *Replica) Put(name, text string, exists bool) error {
 	err := r.files.MkdirAll(path.Dir(name), 0o700)
 	switch {
@@ -164,8 +173,9 @@ func (r *Replica) Put(name, text string, exists bool) error {
 	return nil
 }
 
-// Env is what commands in the copy need besides their own environment. Python takes the bytecode beside a file for that
-// of the file if it has the same size and changed in the same second, so in a copy it neither reads nor writes any.
+// Env returns variables that commands in the copy need. Python uses the cached bytecode of a file if the file has the
+// same size and changed in the same second. A copied file could have both, so in a copy Python neither reads nor writes
+// the project's bytecode.
 func (r *Replica) Env() []string {
 	return []string{"PYTHONDONTWRITEBYTECODE=1", "PYTHONPYCACHEPREFIX=" + filepath.Join(r.top, "bytecode")}
 }
@@ -183,7 +193,7 @@ func (r *Replica) Close() {
 	}
 }
 
-// Sweep removes the copies in home whose program is gone.
+// Sweep removes the copies in home whose program has ended.
 func Sweep(home string) {
 	all, _ := fs.Glob(os.DirFS(home), prefix+"*")
 	for _, top := range all {
@@ -197,7 +207,7 @@ func Sweep(home string) {
 	}
 }
 
-// remove removes a copy, also read-only folders in it, such as Go's module cache.
+// remove removes a copy, including read-only folders in it, such as Go's module cache.
 func remove(top string) {
 	if os.RemoveAll(top) == nil {
 		return

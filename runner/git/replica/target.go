@@ -9,15 +9,14 @@ import (
 	"path"
 )
 
-// targetBound is how much of a target folder is copied, in bytes. Beyond it cargo builds what is missing.
-const targetBound = 2 << 30
+// maxTarget is how many bytes of a target folder are copied. Cargo builds what is missing.
+const maxTarget = 2 << 30
 
 // unused are folders of cargo's target that no test needs.
 var unused = map[string]bool{"incremental": true, "doc": true, "package": true, "release": true}
 
-// warm copies what cargo has built. Cargo names what it builds alike in the project and in the copy, and
-// takes a file for current by its time alone. With one folder for both, it would run the old code in the
-// project after a test of the copy.
+// warm copies what cargo has built. The project and the copy cannot share one target folder: Cargo uses the same file
+// names for both and goes by times alone, so after a test of the copy it would run old code in the project.
 func (r *Replica) warm(ctx context.Context, from, name string) error {
 	dir, err := os.OpenRoot(from)
 	if err != nil {
@@ -29,7 +28,7 @@ func (r *Replica) warm(ctx context.Context, from, name string) error {
 	} else if err != nil {
 		return err
 	}
-	var left int64 = targetBound
+	var left int64 = maxTarget
 	return fs.WalkDir(dir.FS(), ".", func(file string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -52,7 +51,7 @@ func (r *Replica) warm(ctx context.Context, from, name string) error {
 	})
 }
 
-// copyFile keeps the time of the file, by which cargo knows that it is current.
+// copyFile also copies the time of the file, by which cargo sees whether it is current.
 func (r *Replica) copyFile(dir *os.Root, file, name string, info fs.FileInfo) error {
 	in, err := dir.Open(file)
 	if err != nil {

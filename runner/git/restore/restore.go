@@ -1,4 +1,4 @@
-// Package restore says how a person brings files back from a kept state.
+// Package restore tells people how to bring files back from a kept state.
 package restore
 
 import (
@@ -12,8 +12,8 @@ import (
 	"ralph/runner/git/command"
 )
 
-// Command is the command that restores files from a kept state. It says so when the state
-// does not have them, because they are too large.
+// Command returns the command that restores files from a kept state. If the state does not have them, because they are
+// too large, the text says so.
 func Command(ctx context.Context, root, oid string, files []string) (string, error) {
 	if oid == "" {
 		return "ralph has kept no copy", nil
@@ -41,7 +41,7 @@ func Command(ctx context.Context, root, oid string, files []string) (string, err
 	text := strings.Join(words, " ")
 	switch {
 	case lost == len(files):
-		text = "ralph has kept no copy, for they are too large"
+		text = "ralph has kept no copy: too large"
 	case lost > 0:
 		text += fmt.Sprintf(" (%d of them were too large to keep)", lost)
 	}

@@ -1,4 +1,4 @@
-// Package walk visits the files of a folder that belong to the project.
+// Package walk visits the project's own files in a folder.
 package walk
 
 import (
@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// Files calls see for the files below dir, in lexical order, with slash-separated
+// Files calls visit for the files below dir, in lexical order, with slash-separated
 // paths relative to dir, and counts left down to zero. It skips unreadable files and
 // folders that do not hold the project's own work.
-func Files(dir string, left *int, see func(path string, info fs.FileInfo) error) error {
+func Files(dir string, left *int, visit func(path string, info fs.FileInfo) error) error {
 	return fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == ".":
@@ -34,6 +34,6 @@ func Files(dir string, left *int, see func(path string, info fs.FileInfo) error)
 			return fs.SkipAll
 		}
 		*left--
-		return see(path, info)
+		return visit(path, info)
 	})
 }

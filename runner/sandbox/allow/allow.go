@@ -1,4 +1,4 @@
-// Package allow reads SANDBOX_NET: which hosts contained programs may connect to.
+// Package allow reads SANDBOX_NET: the hosts that contained programs may connect to.
 package allow
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// List is what a program may connect to. The zero value: nothing.
+// List says what a program may connect to. The zero value: nothing.
 type List []Entry
 
 // Entry allows one host, or one port, or both.
@@ -49,7 +49,7 @@ func parse(text string) (e Entry, ok bool) {
 	return e, net.ParseIP(e.Host) != nil || isName(strings.TrimPrefix(e.Host, "*."))
 }
 
-// isName is true for a name as DNS knows it.
+// isName is true for a valid DNS name.
 func isName(host string) bool {
 	return host != "" && len(host) < 254 && !slices.ContainsFunc(strings.Split(host, "."), func(label string) bool {
 		return label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
@@ -78,7 +78,7 @@ func (e Entry) covers(host string) bool {
 // isLocal is true for the names of this machine's own loopback.
 func isLocal(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// Ports returns the ports, if the list names ports only.
+// Ports returns the ports if the list names only ports.
 func (l List) Ports() (ports []uint16, only bool) {
 	for _, e := range l {
 		if e.Host != "" {

@@ -1,4 +1,4 @@
-// Package containers names the containers of ralph, so that those that nobody ended can be found.
+// Package containers names ralph's containers, so that ralph can find those that outlived their process.
 package containers
 
 import (
@@ -14,14 +14,14 @@ import (
 	"syscall"
 )
 
-// Name returns a new name for a container. It says which process it belongs to.
+// Name returns a new name for a container. The name says which process it belongs to.
 func Name() string {
 	pid := os.Getpid()
-	return fmt.Sprintf("%s%d-%s-%s", prefix(), pid, began(pid), strings.ToLower(rand.Text())[:12])
+	return fmt.Sprintf("%s%d-%s-%s", prefix(), pid, startTime(pid), strings.ToLower(rand.Text())[:12])
 }
 
-// prefix is the same for all processes that see the same process ids: those of one start of one
-// machine, outside of containers or in the same one.
+// prefix is the same for all processes that see the same process ids: on one machine since its boot, outside containers
+// or in the same container.
 func prefix() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -33,8 +33,8 @@ func prefix() string {
 	return "ralph-" + hex.EncodeToString(sum[:4]) + "-"
 }
 
-// began is when a process did; 0: this machine does not say.
-func began(pid int) string {
+// startTime is when a process did; 0: this machine does not say.
+func startTime(pid int) string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])); len(fields) > 19 {
 		return fields[19]
@@ -42,8 +42,8 @@ func began(pid int) string {
 	return "0"
 }
 
-// left reports whether a container belongs to a process of this machine that has ended.
-func left(name string) bool {
+// orphaned reports whether a container belongs to a process of this machine that has ended.
+func orphaned(name string) bool {
 	rest, ours := strings.CutPrefix(name, prefix())
 	id, rest, ok := strings.Cut(rest, "-")
 	since, _, also := strings.Cut(rest, "-")
@@ -51,30 +51,28 @@ func left(name string) bool {
 	if !ours || !ok || !also || err != nil {
 		return false
 	}
-	now := began(pid) // "0" also for a process of somebody else that cannot be looked at
+	now := startTime(pid) // also "0" for another user's process that we may not look at
 	return syscall.Kill(pid, 0) == syscall.ESRCH || now != "0" && now != since
 }
 
-// Remove is the command that removes a container by the id that the engine wrote into a file. An
-// engine that was ended earlier has written none, and may have made the container all the same:
-// then its name says which.
+// Remove returns the command that removes a container by the id that the engine wrote to a file. An engine that was
+// ended too early has written no id but may have made the container: then the command uses the name.
 func Remove(engine, name, file string) []string {
 	script := `id=$(cat "$2"); rm -f "$2"; test ${#id} -eq 64 || id=$1; ` + engine + ` rm --force "$id"`
-	if engine == "podman" { // it would ask politely first; older ones cannot do without
+	if engine == "podman" { // it would send SIGTERM and wait first; older versions do not know --time
 		script = strings.Replace(script, "podman rm", `podman rm --force --time 0 "$id" || podman rm`, 1)
 	}
 	return []string{"sh", "-c", script, "sh", name, file}
 }
 
-// RemoveLeft removes the containers of an engine whose ralph has ended, with its guard: after kill -9
-// of both.
-func RemoveLeft(ctx context.Context, engine string) {
+// RemoveOrphans removes the containers of an engine whose ralph and guard have both ended, for example by kill -9.
+func RemoveOrphans(ctx context.Context, engine string) {
 	out, err := exec.CommandContext(ctx, engine, "ps", "--all", "--filter", "name=ralph-", "--format", "{{.Names}}").Output()
 	if err != nil {
-		return // what is wrong shows when a container starts
+		return // the start of a container will report the error
 	}
 	for _, name := range strings.Fields(string(out)) {
-		if left(name) {
+		if orphaned(name) {
 			_ = exec.CommandContext(ctx, engine, "rm", "--force", name).Run()
 		}
 	}

@@ -22,13 +22,13 @@ func TestLeft_onlyContainersOfEndedProcessesHere(t *testing.T) {
 	for name, want := range map[string]bool{
 		own:   false,
 		ended: true,
-		fmt.Sprintf("%s%d-1-abc", prefix(), os.Getpid()): began(os.Getpid()) != "0", // its number was given again
-		strings.Replace(ended, "-", "-0", 1):             false,                     // of another machine
+		fmt.Sprintf("%s%d-1-abc", prefix(), os.Getpid()): startTime(os.Getpid()) != "0", // its number was given again
+		strings.Replace(ended, "-", "-0", 1):             false,                         // of another machine
 		"ralph-abc":                                      false,
 		"ralph-postgres-1":                               false,
 		"":                                               false,
 	} {
-		if got := left(name); got != want {
+		if got := orphaned(name); got != want {
 			t.Errorf("%q is left: %v", name, got)
 		}
 	}
@@ -46,7 +46,7 @@ func TestRemoveLeft_removesThoseAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "engine"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
-	RemoveLeft(t.Context(), filepath.Join(dir, "engine"))
+	RemoveOrphans(t.Context(), filepath.Join(dir, "engine"))
 	if got, _ := os.ReadFile(filepath.Join(dir, "asked")); string(got) != "rm --force "+ended+"\n" {
 		t.Errorf("asked for %q", got)
 	}

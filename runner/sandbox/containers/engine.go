@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// Memory leaves an eighth of this machine's memory to its other programs; 0: unknown.
+// Memory returns how many bytes a container may use: seven eighths of this machine's memory; 0: unknown.
 func Memory() uint64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -18,7 +18,7 @@ func Memory() uint64 {
 	return kib * 1024 / 8 * 7
 }
 
-// Env is what the engine itself needs and a contained program does not get.
+// Env returns the variables that the engine itself needs and a contained program does not get.
 func Env() (env []string) {
 	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONTEXT",
 		"DOCKER_CONFIG", "DOCKER_CERT_PATH",

@@ -16,13 +16,13 @@ import (
 	"ralph/runner/sandbox"
 )
 
-// Proxy is a running one. The zero value is none.
+// Proxy is a running proxy. The zero value is none.
 type Proxy struct {
 	Route sandbox.Route // for sandbox.Box
 	stop  func()
 }
 
-// Stop ends the proxy. Afterwards refused is not called any more.
+// Stop ends the proxy. It does not call refused after that.
 func (p Proxy) Stop() {
 	if p.stop != nil {
 		p.stop()
@@ -30,17 +30,16 @@ func (p Proxy) Stop() {
 }
 
 const (
-	startBound = 10 * time.Second
-	// starts bounds how often one proxy is started anew after it died.
-	starts = 10
-	// refusals bounds how often one proxy reports a refusal: a program may try for hours.
-	refusals = 1000
+	startTimeout = 10 * time.Second
+	// maxStarts limits how often a proxy that died is started again.
+	maxStarts = 10
+	// maxRefusals limits how many refusals one proxy reports: a program may try for hours.
+	maxRefusals = 1000
 )
 
-// Start starts the proxy if SANDBOX_NET lists hosts for a sandbox that needs one. It
-// ends with Stop, with ctx, and with this process; if it dies, it is started again on the
-// same socket. refused is called from another goroutine for each connection that was
-// refused.
+// Start starts the proxy if SANDBOX_NET lists hosts and the sandbox needs a proxy for that. The proxy ends with Stop,
+// with ctx, and with this process; if it dies, Start starts it again on the same socket. For each connection that the
+// proxy refuses, Start calls refused from another goroutine.
 func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string)) (Proxy, error) {
 	if !s.NeedsProxy() {
 		return Proxy{}, nil
@@ -55,14 +54,14 @@ func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string
 	}
 	p := Proxy{Route: sandbox.Route{Hub: hub, Socket: filepath.Join(dir, "socket")}}
 	ctx, cancel := context.WithCancel(ctx)
-	hold, release := io.Pipe() // its stdin: it ends with it
+	hold, release := io.Pipe() // its stdin: the proxy ends when it is closed
 	lines := reader{ready: make(chan struct{}), refused: refused}
 	var failed error
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for n := 0; n == 0 || n < starts && lines.open && ctx.Err() == nil; n++ {
-			_ = os.Remove(p.Route.Socket) // of the one that died
+		for n := 0; n == 0 || n < maxStarts && lines.open && ctx.Err() == nil; n++ {
+			_ = os.Remove(p.Route.Socket) // left by the proxy that died
 			_, failed = ptyexec.Run(ctx, ptyexec.Command{
 				Args: []string{hub, "proxy", "--socket", p.Route.Socket, "--allow", s.Listed().String()}, Stdin: hold,
 				Pipe: true,
@@ -79,27 +78,27 @@ func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string
 	case <-lines.ready:
 		return p, nil
 	case <-ended:
-		err = errors.Join(failed, errors.New(lines.said()))
-	case <-time.After(startBound):
+		err = errors.Join(failed, errors.New(lines.output()))
+	case <-time.After(startTimeout):
 		err = errors.New("it did not answer")
 	}
 	p.stop()
 	return Proxy{}, fmt.Errorf("start the proxy of the sandbox: %w", err)
 }
 
-// reader takes the lines that the proxy prints.
+// reader reads the lines that the proxy prints.
 type reader struct {
-	ready   chan struct{}
-	refused func(string)
-	rest    []byte
-	other   bytes.Buffer
-	open    bool
-	told    int
+	ready    chan struct{}
+	refused  func(string)
+	rest     []byte
+	other    bytes.Buffer
+	open     bool
+	reported int
 }
 
-func (r *reader) said() string {
+func (r *reader) output() string {
 	if r.other.Len() == 0 {
-		return "it ended at once"
+		return "it ended immediately"
 	}
 	return string(bytes.TrimSpace(r.other.Bytes()))
 }
@@ -127,8 +126,8 @@ func (r *reader) take(line []byte) {
 	case l.Ready && !r.open:
 		r.open = true
 		close(r.ready)
-	case l.Refused != "" && r.told < refusals:
-		r.told++
+	case l.Refused != "" && r.reported < maxRefusals:
+		r.reported++
 		r.refused(l.Refused)
 	}
 }

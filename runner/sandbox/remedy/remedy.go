@@ -1,9 +1,9 @@
-// Package remedy knows what helps when a program that contains others cannot work.
+// Package remedy knows how to fix a sandbox program that does not work.
 package remedy
 
 import "strings"
 
-// known are words of podman, docker and bubblewrap, in lower case, and what helps.
+// known are parts of error messages of podman, docker and bubblewrap, in lower case, each with its fix.
 func known() [][2]string {
 	return [][2]string{
 		{"cannot connect to the docker daemon", "start it with: sudo systemctl start docker (Docker Desktop: start it)"},
@@ -20,8 +20,8 @@ func known() [][2]string {
 	}
 }
 
-// After adds what helps to what a program says, if that is known.
-func After(said string) string {
+// Hint adds the fix to a program's error message, if it is known.
+func Hint(said string) string {
 	for _, r := range known() {
 		if strings.Contains(strings.ToLower(said), r[0]) {
 			return said + "; " + r[1]

@@ -36,7 +36,7 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	r := history.Request{Iterations: all, Last: p.last}
 	box := p.box(all[0], &r)
 	if !p.undone[all[0].Iteration] {
-		r.Notes, r.TakeBack = p.notes(), lessons.TakeBack
+		r.Notes, r.Revert = p.notes(), lessons.Revert
 	}
 	u, err := history.PlanUndo(ctx, p.dir, r)
 	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[all[0].Iteration] {

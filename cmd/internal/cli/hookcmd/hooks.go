@@ -97,7 +97,7 @@ func hooksTest(o *hooksOptions, name string) error {
 	defer sig.Stop()
 	failed := false
 	set := hooks.Set{Hooks: p.Config.Hooks(), Dir: p.Dir, Plan: p.Plan, Env: o.Env, Filter: p.Config.EnvFilter(),
-		Sandbox: settings, Kill: sig.Kill, Asked: p.Config.Asked(p.Find), Emit: func(said state.Payload) {
+		Sandbox: settings, Kill: sig.Kill, Responder: p.Config.Responder(p.Find), Emit: func(said state.Payload) {
 			h, is := said.(state.Hook)
 			failed = failed || h.Failed != ""
 			if !is {

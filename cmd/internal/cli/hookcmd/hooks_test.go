@@ -57,7 +57,7 @@ func TestHooks(t *testing.T) {
 		{"fails when the hook does", []string{"HOOK_ON_HALT=echo $RALPH_EXIT_CODE; exit 4"}, []string{"test", "on_halt"}, 1, []string{"failed with exit code 4: 3"}},
 		{"refuses a point without hooks", nil, []string{"test", "on_error"}, 2, []string{"no hook runs at on_error", "HOOK_ON_ERROR"}},
 		{"knows the commit of a merge", []string{"HOOK_PRE_MERGE=echo commit $RALPH_COMMIT"}, []string{"test", "pre_merge"}, 0, []string{"commit HEAD"}},
-		{"refuses what is no point", nil, []string{"test", "lunch"}, 2, []string{`"lunch" is not a hook point; points are run_start`}},
+		{"refuses what is no point", nil, []string{"test", "lunch"}, 2, []string{`"lunch" is not a hook point; known: run_start`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, code := hooksIn(t, tt.env, tt.args...)

@@ -84,7 +84,7 @@ func (o *learnOptions) list() error {
 	if len(all) == 0 {
 		o.Say("nothing was learned yet")
 	}
-	for _, l := range memory.Ordered(all, time.Now()) {
+	for _, l := range memory.ByWeight(all, time.Now()) {
 		extra := string(l.Kind)
 		if l.Uses > 0 {
 			extra += ", used " + termtext.Count(l.Uses, "time")
@@ -206,7 +206,7 @@ func (o *learnOptions) why(id string) error {
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(all[i].Why()) {
+	for line := range strings.Lines(all[i].Describe()) {
 		o.Say("%s", cmdline.Inert(strings.TrimRight(line, "\n")))
 	}
 	return nil

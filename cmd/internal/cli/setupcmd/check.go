@@ -122,7 +122,7 @@ func testsOf(r gate.Result) string {
 		return fmt.Sprintf("%d, %d skipped", r.Tests.Passed+r.Tests.Failed, r.Tests.Skipped)
 	case r.Tests.Known:
 		return fmt.Sprint(r.Tests.Total())
-	case r.Unread() != "":
+	case r.UnreadOutput() != "":
 		return "not known"
 	}
 	return ""
@@ -132,7 +132,7 @@ func testsOf(r gate.Result) string {
 // than at the baseline of the last run.
 func printTests(f *cmdline.Factory, rep gate.Report, b *gate.Baseline) {
 	for _, r := range rep.Results {
-		if line := r.Unread(); line != "" {
+		if line := r.UnreadOutput(); line != "" {
 			f.Say("%s", line)
 		}
 	}

@@ -143,7 +143,7 @@ func TestConfigCheck_worktreesThatCannotBe_refusedAsByARun(t *testing.T) {
 		"no repository": {"BEST_OF=2\nISOLATE=worktree\n", "worktrees need a git repository; make one with: git init && git add -A && git commit -m start", nil},
 		"no commit": {"PARALLEL=2\n", "worktrees need a first commit; make one with: git add -A && git commit -m start",
 			func(dir string) { git(dir, "init", "-q") }},
-		"a program keeps the plan": {"BEST_OF=2\nPARALLEL=2\n", "the tasks that bd knows are in no file, which worktrees need", func(dir string) {
+		"a program keeps the plan": {"BEST_OF=2\nPARALLEL=2\n", "worktrees need a plan in files, and bd keeps its tasks in a database", func(dir string) {
 			git(dir, "init", "-q")
 			git(dir, "commit", "-q", "--allow-empty", "-m", "start")
 			if err := os.Mkdir(dir+"/.beads", 0o755); err != nil {

@@ -341,8 +341,8 @@ func (d *diagnosis) git(ctx context.Context) {
 	case err != nil:
 		d.fail(rules.ExitUsage, "git",
 			"%v; allow a repository of another owner with: git config --global --add safe.directory %s", err, d.p.Dir)
-	case git.Fit(c) != nil:
-		d.fail(rules.ExitUsage, "git", "%v", git.Fit(c))
+	case git.Ready(c) != nil:
+		d.fail(rules.ExitUsage, "git", "%v", git.Ready(c))
 	case c.GitVersion == "":
 		d.warn("git", "not installed: ralph sees progress by file times only")
 	case !c.Repo:
