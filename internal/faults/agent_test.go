@@ -224,6 +224,7 @@ var acts = map[string]func(*actor) int{
 	"candidate":  (*actor).candidate,
 	"fills-slot": (*actor).fillsSlot,
 	"odd":        (*actor).odd,
+	"logged-out": (*actor).loggedOut,
 	"off-clock":  (*actor).offClock,
 	"goes-on":    (*actor).goesOn,
 	"floods":     (*actor).floods,

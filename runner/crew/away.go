@@ -101,6 +101,9 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		var res turn.Result
 		res, d.Err = trip.Send(ctx, j.a, c.Tell)
 		failed := (*remote.FailedError)(nil)
+		if why := remote.Unusable(res); d.Err == nil && why != "" && j.Task.Worker == "" {
+			d.Err = &remote.FailedError{Why: why} // it may work elsewhere, or here
+		}
 		if d.Err == nil {
 			d.Result, j.unchecked = res, true // checked here before it lands
 			j.worker.Forget()

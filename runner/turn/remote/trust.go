@@ -40,7 +40,20 @@ func believed(res turn.Result, a turn.Assignment, began time.Time) turn.Result {
 	res.Origin, res.Task, res.Agent, res.Checks = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks
 	res.PlanName, res.Proof.Merge = a.Plan.Name, ""
 	res.Started, res.Duration = began, min(max(res.Duration, 0), time.Since(began))
+	if where := "on " + res.Origin.Host + ": "; res.Call.NotStarted != "" {
+		res.Call.NotStarted = where + res.Call.NotStarted
+	} else if res.Call.Outcome.Class.Fatal() {
+		res.Call.Outcome.Reason = where + res.Call.Outcome.Reason
+	}
 	return res
+}
+
+// Unusable says why the agent cannot be used on the machine that the result comes from; empty: it can.
+func Unusable(res turn.Result) string {
+	if o := res.Call.Outcome; res.Call.NotStarted == "" && res.Call.Made && o.Class.Fatal() {
+		return o.Reason
+	}
+	return res.Call.NotStarted
 }
 
 // machine is the cleaned host name of a worker; empty: unknown.

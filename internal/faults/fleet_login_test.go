@@ -1,0 +1,46 @@
+//go:build linux
+
+package faults
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"ralph/internal/world"
+)
+
+// loggedOut does its task as beside does, but on machine 0 nobody has logged in.
+func (a *actor) loggedOut() int {
+	if os.Getenv(machineVar) != "0" {
+		return a.beside()
+	}
+	a.listen()
+	return a.result(false, map[string]any{"is_error": true, "result": "Not logged in · Please run /login"})
+}
+
+// An agent that cannot be used on the machine of a worker does not end the run. A task that only that machine can have does.
+func TestFleet_agentOfAWorkerIsNotLoggedIn_theRunGoesOnWithoutIt(t *testing.T) {
+	world.Long(t, "a fleet")
+	t.Parallel()
+	f := newServer(t, "logged-out", 2)
+	f.Env = append(f.Env, machineVar+"=run")
+	f.labels = "gpu"
+	f.workers = append(f.workers, nil)
+	f.startWorker(0)
+	run := f.run(1)
+	run.Ends(0)
+	f.wantAllOnce()
+	host, _ := os.Hostname()
+	if want := "on " + host + ": not logged in"; !strings.Contains(strings.Join(strings.Fields(run.Said()), " "), want) {
+		t.Errorf("the run does not say %q:\n%s", want, run.Said())
+	}
+	f.refill(1)
+	f.Write(planName, f.Read(planName)+"  <!-- ralph: worker=gpu -->\n")
+	run = f.run(1)
+	run.Ends(6)
+	if want := "on " + host + ": "; !strings.Contains(run.Said(), want) {
+		t.Errorf("the run does not say %q:\n%s", want, run.Said())
+	}
+	f.close()
+}
