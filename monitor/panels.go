@@ -65,7 +65,11 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas
 		c.Text(x, 0, plain, termtext.Fit("  "+view.Prefix(lastly(p), p.Task), c.W-x-1))
 		return c.Rows(1, 0)
 	}
-	c.Title(canvas.Title{Name: "Plan", Key: "1", Right: forecast})
+	right := forecast
+	if p.Fleet != "" {
+		right = view.Join(" · ", "fleet: "+p.Fleet, forecast)
+	}
+	c.Title(canvas.Title{Name: "Plan", Key: "1", Right: right})
 	c = c.Rows(1, c.H-1)
 	text := p.Counts
 	if p.Total > 0 {
@@ -80,14 +84,24 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas
 	if len(under) == 0 && p.Task != "" {
 		under = []string{p.Task}
 	}
-	if p.Fleet != "" {
-		under = append(slices.Clone(under), "fleet: "+p.Fleet)
-	}
-	for y, text := range under[:min(len(under), max(c.H-1, 0))] {
+	under = within(under, max(c.H-1, 0))
+	for y, text := range under {
 		x := c.Text(1, y+1, c.Tone(summary.Busy), cmp.Or(lastly(p), "▸ "))
 		c.Text(x, y+1, plain, termtext.Fit(text, c.W-x-1))
 	}
 	return c.Rows(1+len(under), c.H)
+}
+
+// within are lines about turns side by side in as many rows as there are: the last one counts those that are left out.
+func within(lines []string, rows int) []string {
+	switch more := len(lines) - rows + 1; {
+	case more <= 1:
+		return lines
+	case rows < 2:
+		return []string{fmt.Sprintf("%d turns side by side", len(lines))}[:rows]
+	default:
+		return append(slices.Clone(lines[:rows-1]), fmt.Sprintf("and %d more", more))
+	}
 }
 
 // lastly stands before the task of a run that has ended: nobody works on it any more.
