@@ -14,7 +14,7 @@ type Proven struct {
 	Before git.Snapshot                  // the workspace before the agent call
 	Done   bool                          // the task got its tick, and no check takes it back
 	Report gate.Report                   // of the checks after the call
-	Suite  *gate.Suite                   // to run checks
+	Suite  func() *gate.Suite            // makes what runs checks
 	Now    func() (*git.Snapshot, error) // looks at the workspace as it is now
 	Tell   func(state.Payload)           // reports an event of the turn
 }
@@ -26,7 +26,7 @@ func (t *turn) retest(ctx context.Context, f *facts) {
 	}
 	ticked := t.a.Task.ID == "" || f.left.IsDone(t.a.Task.ID) && !f.before.IsDone(t.a.Task.ID)
 	found, err := t.w.Retest(ctx, Proven{
-		Assignment: t.a, Before: f.found, Report: f.report, Suite: t.suite(), Tell: t.tell,
+		Assignment: t.a, Before: f.found, Report: f.report, Suite: t.suite, Tell: t.tell,
 		Done: ticked && !f.unchecked && !f.report.Blocked(),
 		Now:  func() (*git.Snapshot, error) { err := t.w.look(ctx, t.a.Dir); return t.w.before, err },
 	})

@@ -84,13 +84,13 @@ func (x *probe) quick() (rows []gate.Check) {
 
 // contained puts the copy into a sandbox, unless the user's is on. It returns false if none works here.
 func (x *probe) contained(ctx context.Context) (bool, error) {
-	if err := x.copy(ctx); err != nil || x.p.Suite.Place.Box.On() {
+	if err := x.copy(ctx); err != nil || x.suite.Place.Box.On() {
 		return true, err
 	}
 	for _, settings := range []sandbox.Settings{{Sandbox: "bwrap", SandboxNet: []string{sandbox.NetNone}}, {Sandbox: "landlock"}} {
 		if settings, err := settings.Resolve(); err == nil {
 			err = x.contain(settings)
-			place := &x.p.Suite.Place
+			place := &x.suite.Place
 			for _, entry := range place.Env { // what Go builds is found by its content
 				if dir, ok := strings.CutPrefix(entry, "GOCACHE="); ok {
 					place.Box.Write = append(place.Box.Write, dir)

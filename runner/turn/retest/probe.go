@@ -25,6 +25,7 @@ const maxTests = 1 << 20 // bytes of tests that are read
 type probe struct {
 	m      *memory
 	p      turn.Proven
+	suite  *gate.Suite
 	text   string       // of the task
 	green  []gate.Check // tests that pass now
 	files  []git.Text   // that changed since the task began
@@ -106,7 +107,7 @@ func (x *probe) copy(ctx context.Context) error {
 	if x.copied, err = replica.Make(ctx, x.m.home, x.p.Dir, tree); err != nil {
 		return err
 	}
-	s := x.p.Suite
+	s := x.suite
 	s.Baseline, s.Flakes, s.Progress = nil, nil, progress(x.p.Tell)
 	s.Place.Dir, s.Place.Env = x.copied.Dir, slices.Concat(s.Place.Env, x.copied.Env())
 	return x.contain(s.Place.Box.Settings)
@@ -114,7 +115,7 @@ func (x *probe) copy(ctx context.Context) error {
 
 // contain lets checks in the copy run in this sandbox.
 func (x *probe) contain(settings sandbox.Settings) error {
-	box := &x.p.Suite.Place.Box
+	box := &x.suite.Place.Box
 	contained, err := sandbox.Contained{Settings: settings, Project: box.Project}.For(x.copied.Dir)
 	*box = contained.Box(x.copied.Dir, "", box.HomeHidden)
 	box.Write = x.copied.Borrowed
@@ -123,7 +124,7 @@ func (x *probe) contain(settings sandbox.Settings) error {
 
 // with runs checks in the copy with these files as they were, and puts them back.
 func (x *probe) with(ctx context.Context, rows []gate.Check, files []git.Text) (gate.Report, error) {
-	s := x.p.Suite
+	s := x.suite
 	if err := x.copy(ctx); err != nil {
 		return gate.Report{}, err
 	}

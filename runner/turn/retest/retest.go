@@ -82,6 +82,7 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	if len(x.green) == 0 {
 		return nil, nil
 	}
+	x.suite = p.Suite()
 	change, err := m.start.Compare(m.last).Committed(ctx, p.Dir, m.start, m.last)
 	if err != nil {
 		return nil, err
