@@ -110,9 +110,9 @@ func TestRun_reportThatContradictsThePlan_isShownAndEndsNothing(t *testing.T) {
 	b.o.AntiCheat = turn.AnswerHalt
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
 	want := []string{
-		`the agent reports work on "T2", and the iteration was for "T1"`,
-		"the agent reports 9 completed tasks, and the plan shows 1",
-		"the agent reports 9 completed tasks, and the plan shows 1",
+		`the agent reports work on "T2", but the iteration was for "T1"`,
+		"the agent reports 9 completed tasks, but the plan shows 1",
+		"the agent reports 9 completed tasks, but the plan shows 1",
 	}
 	var got []string
 	for _, f := range payloads[state.Finding](b) {
@@ -135,7 +135,7 @@ func TestRun_reportOfFilesThatDidNotChange_isShown(t *testing.T) {
 	b.o.MaxIterations = 1
 	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
 	found := payloads[state.Finding](b)
-	if len(found) != 1 || found[0].Text != "the agent reports 3 modified files, and nothing was changed" {
+	if len(found) != 1 || found[0].Text != "the agent reports 3 modified files, but nothing was changed" {
 		t.Errorf("findings %+v", found)
 	}
 }

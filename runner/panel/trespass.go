@@ -37,7 +37,7 @@ func (h *toolLog) begin() *edits.Tools {
 func (h *toolLog) couldWrite(at time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.all, func(t *edits.Tools) bool { return t.Could(at) })
+	return slices.ContainsFunc(h.all, func(t *edits.Tools) bool { return t.CouldWrite(at) })
 }
 
 // putBack restores the files of the project that a reviewer's tool could have written, and keeps what was written in

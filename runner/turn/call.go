@@ -70,7 +70,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.tell(state.Phase{Name: state.PhaseAgent})
-	t.plan.Starts(cmd.Cover)
+	t.plan.CallStarts(cmd.Cover)
 	c := call{transcript: &agent.Transcript{Resumed: request.Session != ""}}
 	watch := edits.Follow(intact.Watched(t.a.Plan, before), inside.Of(box, cmd), func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started

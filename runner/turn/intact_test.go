@@ -153,7 +153,7 @@ func TestRun_aPersonChangesThePlanWhileACheckWaits_thatStays(t *testing.T) {
 		})
 		text, _ := os.ReadFile(a.Plan.Path)
 		told := slices.ContainsFunc(res.Proof.Findings, func(f audit.Finding) bool {
-			return f.Kind == audit.KindTaskChanged && strings.Contains(f.Text, "it stays")
+			return f.Kind == audit.KindTaskChanged && strings.Contains(f.Text, "ralph left it")
 		})
 		if string(text) != want || err != nil || told != (want == forged) || len(res.Proof.Findings) > 1 {
 			t.Errorf("%q: %q, %v, %+v", after, text, err, res.Proof.Findings)
@@ -269,7 +269,7 @@ func TestRun_aPersonChangesThePlanDuringTheCall_bothCount(t *testing.T) {
 		if !res.Proof.After.IsDone(a.Task.ID) {
 			t.Errorf("the tick is lost: %+v", res.Proof.After)
 		}
-		dropped := slices.ContainsFunc(told, func(c state.TaskChange) bool { return !c.Person && strings.Contains(c.Why, "did not get into it") })
+		dropped := slices.ContainsFunc(told, func(c state.TaskChange) bool { return !c.Person && strings.Contains(c.Why, "could not merge this") })
 		if dropped != left || !slices.ContainsFunc(told, func(c state.TaskChange) bool { return c.Person }) {
 			t.Errorf("told: %+v", told)
 		}

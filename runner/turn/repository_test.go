@@ -71,13 +71,13 @@ func whole(t *testing.T, w *turn.Worker, a turn.Assignment) turn.Result {
 func TestTurn_repositoryLost_nothingCounts(t *testing.T) {
 	for name, test := range map[string]struct{ command, want string }{
 		"deleted":           {"rm -rf .git", "is gone"},
-		"initialized again": {"rm -rf .git; git init -q; git add .; git -c user.name=t -c user.email=t@e commit -qm x", "has lost the commit"},
-		"empty again":       {"rm -rf .git; git init -q", "has lost the commit"},
+		"initialized again": {"rm -rf .git; git init -q; git add .; git -c user.name=t -c user.email=t@e commit -qm x", "has lost commit"},
+		"empty again":       {"rm -rf .git; git init -q", "has lost commit"},
 		"moved":             {"mv .git ../" + "elsewhere; echo gitdir: $PWD/../elsewhere > .git", "leads git to another repository"},
-		"HEAD is garbage":   {"echo garbage > .git/HEAD", "does not recognize"},
+		"HEAD is garbage":   {"echo garbage > .git/HEAD", "no longer recognizes"},
 		"HEAD is unknown":   {"echo 1111111111111111111111111111111111111111 > .git/HEAD", "run git"},
 		"index is garbage":  {"echo garbage > .git/index", "run git"},
-		"objects are gone":  {"rm -rf .git/objects", "does not recognize"},
+		"objects are gone":  {"rm -rf .git/objects", "no longer recognizes"},
 		"in another one":    {"rm -rf .git; git -C .. init -q", "is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {

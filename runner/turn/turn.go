@@ -209,7 +209,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if f.lost != "" {
 		return settle(t.a, f), nil
 	}
-	found, err := t.plan.Around(t.readOnly() != nil, journal.Since(t.a.Plan), func() error { return t.prove(ctx, &f) })
+	found, err := t.plan.GuardChecks(t.readOnly() != nil, journal.Since(t.a.Plan), func() error { return t.prove(ctx, &f) })
 	t.addFindings(&f, found)
 	t.retest(ctx, &f)
 	if stop.By(ctx) == state.RequestSkip {

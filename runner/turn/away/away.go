@@ -34,8 +34,8 @@ type Host struct {
 	Worker func(env []string) *turn.Worker
 }
 
-// Turn carries out one turn. When in ends, so does its agent. A run that cannot be served is a
-// *serve.BadAssignmentError; it is told why.
+// Turn carries out one turn. When in ends, so does its agent. If this machine cannot serve the run, Turn tells the run
+// why and returns a *serve.BadAssignmentError.
 func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -46,7 +46,7 @@ func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 		return &serve.BadAssignmentError{Why: err.Error()}
 	}
 	parcel, pack, err := receive(r)
-	if err != nil || parcel == nil { // it only wanted to know whether there is a worker
+	if err != nil || parcel == nil { // the run only probed this worker
 		return err
 	}
 	p.ahead = ahead(parcel.Now)
@@ -93,7 +93,7 @@ func (h Host) greet(ctx context.Context, r *remote.Reader, w *remote.Writer) (*p
 	if u := l.Hello.Upstream; u != nil {
 		ctx, cancel := context.WithCancel(ctx)
 		heard := make(chan bool)
-		go func() { // before it is greeted, a run says only that it wants the turn no more
+		go func() { // before it is greeted, a run sends a message only to cancel the turn
 			r.Wait()
 			cancel()
 			close(heard)
@@ -110,7 +110,7 @@ func (h Host) greet(ctx context.Context, r *remote.Reader, w *remote.Writer) (*p
 	return p, err
 }
 
-// receive reads what the turn needs; nil: the run needs no turn.
+// receive reads what the turn needs; nil: the run wants no turn.
 func receive(r *remote.Reader) (*remote.Parcel, string, error) {
 	var pack strings.Builder
 	for {
@@ -124,7 +124,7 @@ func receive(r *remote.Reader) (*remote.Parcel, string, error) {
 			if err := remote.Collect(&pack, l.Pack); err != nil {
 				return nil, "", err
 			}
-		case l.Do != "": // the run wants the turn no more
+		case l.Do != "": // the run cancelled the turn
 			return nil, "", nil
 		case l.Parcel != nil:
 			return l.Parcel, pack.String(), nil
@@ -132,7 +132,8 @@ func receive(r *remote.Reader) (*remote.Parcel, string, error) {
 	}
 }
 
-// ahead is by how much the clock here is ahead of the run's. The way takes time, too: less than a minute is none.
+// ahead returns by how much the clock here is ahead of the run's. It ignores less than a minute, because the message
+// takes time, too.
 func ahead(now time.Time) time.Duration {
 	if by := time.Since(now); !now.IsZero() && by.Abs() > time.Minute {
 		return by
@@ -140,7 +141,7 @@ func ahead(now time.Time) time.Duration {
 	return 0
 }
 
-// control follows the lines behind the parcel until they end.
+// control obeys the lines after the parcel until they end.
 func control(r *remote.Reader, cancel context.CancelCauseFunc) {
 	for {
 		l, err := r.Next()
@@ -157,9 +158,9 @@ func control(r *remote.Reader, cancel context.CancelCauseFunc) {
 	}
 }
 
-// carryOut is the turn itself.
+// carryOut carries out the turn itself.
 func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel, w *remote.Writer) (end remote.End, err error) {
-	a, err := p.settle(parcel)
+	a, err := p.localize(parcel)
 	if err != nil {
 		return end, err
 	}
@@ -174,7 +175,7 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel, w *r
 	defer cancel(nil)
 	tell := func(e state.Event) {
 		if err := w.Send(remote.Line{Event: &e}); err != nil {
-			cancel(err) // nobody listens any more
+			cancel(err) // nobody is listening any more
 		}
 	}
 	if err := setUp(ctx, p, a, helper{worker, parcel.Setup, tell}); err != nil {
@@ -194,18 +195,18 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel, w *r
 	return remote.End{Result: &res}, err
 }
 
-// settle gives the assignment the paths of this machine.
-func (p *place) settle(parcel remote.Parcel) (turn.Assignment, error) {
+// localize returns the assignment with the paths of this machine.
+func (p *place) localize(parcel remote.Parcel) (turn.Assignment, error) {
 	a := parcel.Assignment
 	a.Dir = filepath.Join(p.root, parcel.Inside)
 	a.LogDir = filepath.Join(p.dir, "logs")
-	_ = os.RemoveAll(a.LogDir) // of the turn before
+	_ = os.RemoveAll(a.LogDir) // left by the previous turn
 	if err := os.MkdirAll(a.LogDir, 0o700); err != nil {
 		return a, fmt.Errorf("prepare slot: %w", err)
 	}
 	within := func(path string) (string, error) {
 		if !local(path) {
-			return "", fmt.Errorf("the assignment names %q, which is outside of the worktree", path)
+			return "", fmt.Errorf("the assignment names %q, which is outside the worktree", path)
 		}
 		return filepath.Join(p.root, path), nil
 	}
@@ -233,14 +234,14 @@ func (p *place) settle(parcel remote.Parcel) (turn.Assignment, error) {
 	return a, err
 }
 
-// helper is who runs the user's command for a worktree.
+// helper runs the user's command for a worktree.
 type helper struct {
 	w    *turn.Worker
 	line string
 	tell func(state.Event)
 }
 
-// setUp prepares the worktree with the user's command, if it has to be.
+// setUp prepares the worktree with the user's command, if that is necessary.
 func setUp(ctx context.Context, p *place, a turn.Assignment, by helper) error {
 	line := by.line
 	needed, done, err := slots.NeedsSetup(ctx, p.root, filepath.Join(p.dir, "setup"), line)

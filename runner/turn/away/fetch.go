@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	fetchWithin = 10 * time.Minute
-	mostWhy     = 300 // bytes
-	fetched     = refs + "remote"
+	fetchTimeout = 10 * time.Minute
+	maxReason    = 300 // bytes
+	fetched      = refs + "remote"
 )
 
-// outside is a folder in which git finds no repository: a home may be one.
+// outside is a folder in which git finds no repository. The home folder may be in one.
 const outside = "/"
 
-// fetch gets the commits that the project's own remote has, as the user of this machine. why says in words why it has not;
-// empty: the commit is here.
+// fetch fetches commits from the project's own remote, as the user of this machine. why says why it could not; empty:
+// the commit is here.
 func (p *place) fetch(ctx context.Context, u *remote.Upstream) (why string) {
 	if err := u.Check(); err != nil {
 		return err.Error()
 	}
-	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	one := flock.New(filepath.Join(p.top, "fetch"))
 	if _, err := one.TryLockContext(ctx, lockPoll); err != nil {
@@ -42,7 +42,7 @@ func (p *place) fetch(ctx context.Context, u *remote.Upstream) (why string) {
 		return ""
 	}
 	if err := p.fetchFrom(ctx, u); err != nil {
-		return said(err)
+		return reason(err)
 	}
 	if !p.contains(ctx, u.Base) {
 		return fmt.Sprintf("%s of the git remote does not have %.12s", strings.TrimPrefix(u.Ref, "refs/heads/"), u.Base)
@@ -50,8 +50,8 @@ func (p *place) fetch(ctx context.Context, u *remote.Upstream) (why string) {
 	return ""
 }
 
-// fetchFrom fetches into the objects of the repository, but by way of one that no agent knows: its settings say which
-// programs git runs.
+// fetchFrom fetches into the objects of the repository, but uses a second repository for it that no agent knows: the
+// settings of a repository decide which programs git runs.
 func (p *place) fetchFrom(ctx context.Context, u *remote.Upstream) error {
 	bare := filepath.Join(p.top, "remote.git")
 	if _, err := os.Stat(filepath.Join(bare, "HEAD")); err != nil {
@@ -76,14 +76,14 @@ func (p *place) fetchFrom(ctx context.Context, u *remote.Upstream) error {
 	})
 }
 
-// contains reports whether the repository has a commit and all before it.
+// contains reports whether the repository has a commit and all commits before it.
 func (p *place) contains(ctx context.Context, oid string) bool {
 	out, err := command.Run(ctx, p.repo, "for-each-ref", "--count=1", "--contains", oid, refs)
 	return err == nil && out != ""
 }
 
-// said is an error in one line, without the names and passwords that git may show in an address.
-func said(err error) string {
+// reason returns an error in one line, without the names and passwords that git may show in an address.
+func reason(err error) string {
 	text := regexp.MustCompile(`//[^/\s]*@`).ReplaceAllString(termtext.Line(err.Error()), "//")
-	return text[:min(len(text), mostWhy)]
+	return text[:min(len(text), maxReason)]
 }

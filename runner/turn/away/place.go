@@ -2,7 +2,6 @@ package away
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,10 +17,10 @@ import (
 	"ralph/runner/turn/remote"
 )
 
-// maxSlots is how many turns of one project this machine carries out at the same time.
+// maxSlots limits how many turns of one project this machine carries out at the same time.
 const maxSlots = 64
 
-// maxHas is how many commits a worker names to the run.
+// maxHas limits how many commits a worker names to the run.
 const maxHas = 100
 
 const refs = "refs/ralph-away/"
@@ -35,13 +34,13 @@ type place struct {
 	root string // of the worktree
 	lock *flock.Flock
 
-	ahead time.Duration // of the run's clock: that of this machine
+	ahead time.Duration // how far the clock of this machine is ahead of the run's
 }
 
 // openPlace finds a slot that no other turn uses. It is free again when this process ends.
 func openPlace(ctx context.Context, cache, name string) (*place, error) {
 	if ok, err := regexp.MatchString(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}$`, name); err != nil || !ok {
-		return nil, fmt.Errorf("the run names no project that a folder can have: %q", name)
+		return nil, fmt.Errorf("the project name %q is not valid: use letters, digits, dots, dashes and underscores", name)
 	}
 	p := &place{top: filepath.Join(cache, "ralph", "away", name)}
 	p.repo = filepath.Join(p.top, "repo")
@@ -86,7 +85,7 @@ func (p *place) alone(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// has are commits that the repository has, and the one that the run asks for, if it is there.
+// has returns commits that the repository has, and the one that the run asks for, if it is there.
 func (p *place) has(ctx context.Context, u *remote.Upstream) ([]string, error) {
 	out, err := command.Run(ctx, p.repo, "for-each-ref", "--sort=-committerdate", "--count="+strconv.Itoa(maxHas),
 		"--format=%(objectname)", refs)
@@ -97,10 +96,10 @@ func (p *place) has(ctx context.Context, u *remote.Upstream) ([]string, error) {
 	return all, err
 }
 
-// prepare brings the worktree to the commit of the parcel, with the user's files.
+// prepare checks out the commit of the parcel and adds the user's files.
 func (p *place) prepare(ctx context.Context, parcel remote.Parcel, pack string) error {
 	if filepath.Base(parcel.Name) != parcel.Name || !filepath.IsLocal(parcel.Name) || !local(parcel.Inside) {
-		return errors.New("the run names no folder inside of a worktree")
+		return fmt.Errorf("the run names the folder %q, which is not inside a worktree", filepath.Join(parcel.Name, parcel.Inside))
 	}
 	p.root = filepath.Join(p.dir, parcel.Name)
 	err := p.alone(ctx, func() error {
@@ -126,7 +125,7 @@ func (p *place) prepare(ctx context.Context, parcel remote.Parcel, pack string) 
 func (p *place) checkout(ctx context.Context, head string) error {
 	if _, err := os.Stat(filepath.Join(p.root, ".git")); err != nil {
 		return p.alone(ctx, func() error {
-			_ = os.RemoveAll(p.root) // what a killed turn left
+			_ = os.RemoveAll(p.root) // left by a killed turn
 			_, err := command.Run(ctx, p.repo, "worktree", "add", "--force", "--force", "--detach", "--quiet", p.root, head)
 			return err
 		})
@@ -151,7 +150,7 @@ func (p *place) fill(files []remote.File) error {
 	defer tree.Close()
 	for _, f := range files {
 		if !filepath.IsLocal(f.Path) || f.Path == ".git" || strings.HasPrefix(f.Path, ".git/") {
-			return fmt.Errorf("write files: %q is outside of the worktree", f.Path)
+			return fmt.Errorf("write files: %q is outside the worktree", f.Path)
 		}
 		if err := tree.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 			return fmt.Errorf("write files: %w", err)
@@ -163,7 +162,7 @@ func (p *place) fill(files []remote.File) error {
 	return nil
 }
 
-// left makes a commit of the worktree as it is, beside its HEAD.
+// left makes a commit of the worktree as it is, on top of its HEAD, and moves no branch.
 func (p *place) left(ctx context.Context) (head, commit string, err error) {
 	head, err = command.Run(ctx, p.root, "rev-parse", "HEAD")
 	if err != nil {

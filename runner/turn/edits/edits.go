@@ -1,18 +1,18 @@
-// Package edits tells what a person changes in a file while an agent works from what the
+// Package edits distinguishes what a person changes in a file while an agent works from what the
 // agent changes.
 //
 // An agent writes while one of its tools runs, or while a process that it has started is
-// alive. So a change is taken for a person's only in a quiet time: the agent reports its
+// alive. So a change counts as a person's only in a quiet time: the agent reports its
 // tools and their answers, no tool is open, none begins within the margin, and the agent
-// itself is the only process of its call. Everything else is the agent's, also what nobody
-// can tell. One way stays open: a tool can ask a daemon that was there before, such as a
+// itself is the only process of its call. Every other change counts as the agent's, even in
+// doubt. One gap remains: a tool can ask an existing daemon, such as a
 // tmux server or cron, to write later.
 //
 //	tool ---- answer                             tool ---- answer
 //	            |--settle--|   quiet   |--margin--|
 //
-// Checks report nothing. There it is quiet while all of their processes wait, and none of them
-// has run for a moment in between.
+// Checks report nothing. For them it is quiet while all of their processes wait and none has run
+// in between.
 package edits
 
 import (
@@ -28,11 +28,11 @@ import (
 )
 
 const (
-	beat = 200 * time.Millisecond
+	interval = 200 * time.Millisecond
 	// settle is the time from a tool's answer to the first look at the processes.
 	settle = 300 * time.Millisecond
-	// Between two questions to an engine, the first time and at most.
-	seekFirst, seekMost = 500 * time.Millisecond, 30 * time.Second
+	// How long to wait between two questions to an engine.
+	minSeekPause, maxSeekPause = 500 * time.Millisecond, 30 * time.Second
 )
 
 // Edit is one change by a person.
@@ -40,29 +40,29 @@ type Edit[V any] struct{ Before, After V }
 
 // Place says where the agent is. The zero value: it is the command itself.
 type Place struct {
-	Below int // how many programs of a sandbox are around the agent, each in the one before
-	// First looks for the first of them in a container, which may take seconds; 0 if there is none yet. If nil,
+	Below int // how many programs of a sandbox run above the agent, each the parent of the next
+	// First finds the first of them in a container, which may take seconds; 0 if there is none yet. If nil,
 	// it is the command.
 	First func(context.Context) int
-	// Hidden is true when no process of it can be seen.
+	// Hidden is true if ralph cannot see the processes.
 	Hidden bool
 }
 
 // Watch follows the files of one value during one agent call, or while checks run. It is safe for
 // concurrent use.
 //
-// size: what is seen, and what is known of it.
+// size: the observed facts and the state derived from them.
 type Watch[V any] struct {
 	paths  []string
 	place  Place
 	read   func() V
-	checks bool // not an agent
+	checks bool // it watches checks, not an agent
 	tools  Tools
 
 	mu    sync.Mutex
 	pid   int         // of the agent, or the first program around it; 0: not started yet
-	quiet time.Time   // since when it is quiet; zero: it is not
-	kin   kin         // as it was then
+	quiet time.Time   // since when it has been quiet; zero: it is not
+	kin   activity    // as it was then
 	seen  stamp       // of value
 	value V           // as it was seen last
 	fresh []change[V] // in this quiet time, within the margin
@@ -77,8 +77,7 @@ type change[V any] struct {
 	at time.Time
 }
 
-// stamp changes with files. No program can set the time of an inode, and a rename changes it,
-// too.
+// stamp changes whenever a file does: no program can set a ctime, and a rename changes it, too.
 type stamp struct {
 	inodes string
 	at     time.Time // the latest
@@ -100,23 +99,23 @@ func stampOf(paths []string) (s stamp) {
 	return s
 }
 
-// mostPaths bounds what a look costs.
-const mostPaths = 500
+// maxPaths limits the cost of a look.
+const maxPaths = 500
 
-// Follow watches files, and folders for new ones, until Stop is called; read parses them. Nothing is
-// watched if there are none, or too many, or if the agent is hidden.
+// Follow watches files, and folders for new ones, until Stop is called; read parses them. It watches
+// nothing if there are none, or too many, or if the agent is hidden.
 func Follow[V any](paths []string, place Place, read func() V) *Watch[V] {
 	return (&Watch[V]{paths: paths, place: place, read: read}).begin()
 }
 
-// Beside does the same while this process runs checks.
-func Beside[V any](paths []string, place Place, read func() V) *Watch[V] {
+// FollowChecks is Follow for checks that this process runs.
+func FollowChecks[V any](paths []string, place Place, read func() V) *Watch[V] {
 	return (&Watch[V]{paths: paths, place: place, read: read, checks: true}).begin()
 }
 
 func (w *Watch[V]) begin() *Watch[V] {
 	w.stop, w.stopped = make(chan struct{}), make(chan struct{})
-	if len(w.paths) == 0 || len(w.paths) > mostPaths || w.place.Hidden {
+	if len(w.paths) == 0 || len(w.paths) > maxPaths || w.place.Hidden {
 		close(w.stopped)
 		return w
 	}
@@ -126,7 +125,7 @@ func (w *Watch[V]) begin() *Watch[V] {
 	}
 	go func() {
 		defer close(w.stopped)
-		ticker := time.NewTicker(beat)
+		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for {
 			select {
@@ -140,12 +139,12 @@ func (w *Watch[V]) begin() *Watch[V] {
 	return w
 }
 
-// seek finds the first program in a container. An engine may answer late, or never know it: nothing waits for that.
+// seek finds the first program in a container. Nothing waits for it: an engine may answer late, or never.
 func (w *Watch[V]) seek() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() { defer cancel(); <-w.stop }()
-	for pause := seekFirst; ; pause = min(2*pause, seekMost) {
+	for pause := minSeekPause; ; pause = min(2*pause, maxSeekPause) {
 		select {
 		case <-ctx.Done():
 			return
@@ -160,7 +159,7 @@ func (w *Watch[V]) seek() {
 	}
 }
 
-// Started takes the pid of the command.
+// Started sets the pid of the command.
 func (w *Watch[V]) Started(pid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,16 +168,16 @@ func (w *Watch[V]) Started(pid int) {
 	}
 }
 
-// See takes what the agent reports.
+// See receives what the agent reports.
 func (w *Watch[V]) See(p state.Payload) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tools.See(p) {
-		w.drop()
+		w.reset()
 	}
 }
 
-// Listen returns a function that sees what the agent reports, and hands it on.
+// Listen returns a function that sees what the agent reports and passes it on to next.
 func (w *Watch[V]) Listen(next func(state.Payload)) func(state.Payload) {
 	return func(p state.Payload) { w.See(p); next(p) }
 }
@@ -193,7 +192,7 @@ func (w *Watch[V]) Stop() []Edit[V] {
 	return w.edits
 }
 
-// check begins a quiet time, or takes over the edits of one that goes on.
+// check starts a quiet time, or collects the edits of the current one.
 func (w *Watch[V]) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,9 +206,9 @@ func (w *Watch[V]) check() {
 	w.look()
 	switch kin, alone := w.alone(); {
 	case !alone:
-		w.drop()
+		w.reset()
 	case w.quiet.IsZero() || kin != w.kin: // in between, a process came and went
-		w.drop()
+		w.reset()
 		w.quiet, w.kin = time.Now(), kin
 	default:
 		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > late {
@@ -219,15 +218,15 @@ func (w *Watch[V]) check() {
 	}
 }
 
-// alone reports whether nothing that could write runs beside the agent, or in the checks.
-func (w *Watch[V]) alone() (kin, bool) {
+// alone reports whether no process of the call but the agent itself, or none of the checks, could write now.
+func (w *Watch[V]) alone() (activity, bool) {
 	if w.checks {
 		return idle(os.Getpid())
 	}
 	if w.pid == 0 {
 		return "", false
 	}
-	return kinOf(w.pid, w.place)
+	return activityOf(w.pid, w.place)
 }
 
 // look reads the file if it has changed.
@@ -238,15 +237,15 @@ func (w *Watch[V]) look() {
 	}
 	value := w.read()
 	if stampOf(w.paths) != now {
-		return // it is being written: next time
+		return // somebody is writing it: look again next time
 	}
 	if !w.quiet.IsZero() && now.at.After(w.quiet) {
 		w.fresh = append(w.fresh, change[V]{Edit[V]{w.value, value}, now.at})
 	} else {
-		w.drop() // whoever made this one could have made the next
+		w.reset() // the same process could make the next change
 	}
 	w.seen, w.value = now, value
 }
 
-// drop ends a quiet time, and with it what is not sure yet.
-func (w *Watch[V]) drop() { w.quiet, w.fresh = time.Time{}, nil }
+// reset ends a quiet time and drops the edits that are not certain yet.
+func (w *Watch[V]) reset() { w.quiet, w.fresh = time.Time{}, nil }

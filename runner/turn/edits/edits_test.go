@@ -176,7 +176,7 @@ func TestBeside_whoChangedTheFile(t *testing.T) {
 			if err := os.WriteFile(plan, []byte("start"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			w := Beside([]string{plan}, Place{}, func() string { data, _ := os.ReadFile(plan); return string(data) })
+			w := FollowChecks([]string{plan}, Place{}, func() string { data, _ := os.ReadFile(plan); return string(data) })
 			_, err := ptyexec.Run(t.Context(), ptyexec.Command{Args: []string{"/bin/bash", "-c", c.script}, Dir: dir}, func(p []byte) bool {
 				if bytes.Contains(p, []byte("now")) {
 					time.AfterFunc(time.Second, func() { _ = os.WriteFile(plan, []byte("a person's"), 0o600) })

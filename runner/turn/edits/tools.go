@@ -9,38 +9,38 @@ import (
 	"ralph/state"
 )
 
-// margin is how long before its report a tool may have begun.
+// margin is how long before its report a tool may have started.
 const margin = 2 * time.Second
 
-// Tools are the times in which an agent's tools run, as it reports them. The zero value has none. It is safe
+// Tools records when an agent's tools run, as it reports them. The zero value is empty. It is safe
 // for concurrent use.
 type Tools struct {
 	mu    sync.Mutex
-	open  map[string]work // tools without an answer, by id
-	spans []work          // that have ended, of tools that can write
-	mute  bool            // the agent does not say when its tools end
-	ended time.Time       // when the latest tool did; zero: none has
+	open  map[string]use // tools without an answer, by id
+	spans []use          // that have ended, of tools that can write
+	mute  bool           // the agent does not report when its tools end
+	ended time.Time      // when the latest tool did; zero: none has
 }
 
-// work is one use of a tool. A zero end: it is not over.
-type work struct {
+// use is one use of a tool. A zero end: it is still running.
+type use struct {
 	from, end time.Time
-	looks     bool // it writes nothing, whatever it is asked
+	readOnly  bool // it writes nothing, whatever it is asked
 }
 
-// See takes what the agent reports. It returns true if that is about a tool.
+// See receives what the agent reports. It returns true if that is about a tool.
 func (t *Tools) See(p state.Payload) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch d := p.(type) {
 	case state.Tool:
 		if t.open == nil {
-			t.open = map[string]work{}
+			t.open = map[string]use{}
 		}
 		t.mute = t.mute || d.ID == ""
-		w := work{from: time.Now().Add(-margin), looks: looksOnly(d.Name)}
+		w := use{from: time.Now().Add(-margin), readOnly: isReadOnly(d.Name)}
 		if was, open := t.open[d.ID]; open { // calls without ids share one
-			w.from, w.looks = was.from, was.looks && w.looks
+			w.from, w.readOnly = was.from, was.readOnly && w.readOnly
 		}
 		t.open[d.ID] = w
 	case state.ToolResult:
@@ -56,14 +56,14 @@ func (t *Tools) See(p state.Payload) bool {
 	return true
 }
 
-func (t *Tools) close(id string, w work) {
+func (t *Tools) close(id string, w use) {
 	delete(t.open, id)
-	if w.end = time.Now(); !w.looks {
+	if w.end = time.Now(); !w.readOnly {
 		t.spans = append(t.spans, w)
 	}
 }
 
-// End says that the agent and its processes are gone: what was open is over.
+// End ends all open tools: the agent and its processes are gone.
 func (t *Tools) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,22 +72,22 @@ func (t *Tools) End() {
 	}
 }
 
-// Could reports whether a tool that is over could write at a time.
-func (t *Tools) Could(at time.Time) bool {
+// CouldWrite reports whether a tool that has ended could write at a time.
+func (t *Tools) CouldWrite(at time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.ContainsFunc(t.spans, func(w work) bool { return !at.Before(w.from) && !at.After(w.end) })
+	return slices.ContainsFunc(t.spans, func(w use) bool { return !at.Before(w.from) && !at.After(w.end) })
 }
 
-// idle is since when no tool runs; false: one may be running, or none has yet.
+// idle returns since when no tool has run; false: one may be running, or none has run yet.
 func (t *Tools) idle() (since time.Time, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ended, !t.mute && !t.ended.IsZero() && len(t.open) == 0
 }
 
-// looksOnly is true for tools that write nothing, whatever they are asked.
-func looksOnly(tool string) bool {
+// isReadOnly is true for tools that never write anything.
+func isReadOnly(tool string) bool {
 	return slices.Contains([]string{"read", "glob", "grep", "ls", "read_file", "read_many_files", "list_directory",
 		"search_file_content", "grep_search", "webfetch", "websearch"}, strings.ToLower(tool))
 }

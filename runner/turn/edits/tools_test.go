@@ -25,10 +25,10 @@ func TestTools_couldWrite_onlyWhileOneOfThemRan(t *testing.T) {
 		"it only looks": {"Read", answered, false}, "another one answered": {"Bash", func(tools *Tools) { tools.See(state.ToolResult{}) }, false},
 	} {
 		tools, during := use(c.tool, c.end)
-		if got := tools.Could(during); got != c.want {
+		if got := tools.CouldWrite(during); got != c.want {
 			t.Errorf("%s: could write: %t", name, got)
 		}
-		if tools.Could(during.Add(-time.Minute)) || tools.Could(time.Now().Add(time.Minute)) {
+		if tools.CouldWrite(during.Add(-time.Minute)) || tools.CouldWrite(time.Now().Add(time.Minute)) {
 			t.Errorf("%s: could write long before or after", name)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"ralph/runner/task/store"
 )
 
-// Mark is what an agent made of a task by which nobody would work on it, and why that does not count.
+// Mark is a task that an agent marked so that nobody would work on it, and why the mark does not count.
 type Mark struct{ Task, Why string }
 
-// Held are the tasks that the agent keeps from being worked on. own is true when that is its own task, which it may
-// call blocked.
+// Held returns the tasks that the agent marked so that nobody would work on them. own is true if it marked its own task
+// as blocked, which it may do.
 func (o Outcome) Held(before, left store.Plan, id string) (marks []Mark, own bool) {
 	was := task.Index(before.List.Tasks)
 	for _, t := range o.Made(left).List.Tasks {
@@ -32,7 +32,7 @@ func (o Outcome) Held(before, left store.Plan, id string) (marks []Mark, own boo
 	return marks, own
 }
 
-// misspelt says what the plan has against the word of a task.
+// misspelt returns what is wrong with the state that the agent wrote.
 func misspelt(t task.Task, faults []string) string {
 	for _, fault := range faults {
 		if strings.Contains(fault, fmt.Sprintf("line %d", t.Line)) && strings.Contains(fault, t.Word) {

@@ -7,7 +7,7 @@ import (
 	"ralph/runner/git/hidden"
 )
 
-// Hidden is what git hides now and did not when the view was taken.
+// Hidden returns what git hides now and did not hide when the view was taken.
 func Hidden(ctx context.Context, v hidden.View, head string, rules bool) (hidden.View, []audit.Hidden, error) {
 	now, entries, err := v.Since(ctx, head, rules)
 	var all []audit.Hidden

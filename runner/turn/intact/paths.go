@@ -9,8 +9,8 @@ import (
 	"ralph/runner/task/store"
 )
 
-// Watched are the paths that change with the plan: its files, and the folder that they are in. None: there
-// is not a plan, or a program keeps it.
+// Watched returns the paths that change with the plan: its files, and the folder that has them. None: there
+// is no plan, or a program keeps it.
 func Watched(f store.File, plan store.Plan) []string {
 	info, err := os.Stat(f.Path)
 	switch {
@@ -22,7 +22,7 @@ func Watched(f store.File, plan store.Plan) []string {
 	return Paths(f, plan)
 }
 
-// Paths are the files that hold the plan.
+// Paths returns the files of the plan.
 func Paths(f store.File, plan store.Plan) (all []string) {
 	dir, names := f.Path, plan.List.Files
 	switch {
@@ -44,7 +44,7 @@ func Paths(f store.File, plan store.Plan) (all []string) {
 	return all
 }
 
-// Roots are the paths that hold the plan: a folder, or its files.
+// Roots returns the paths that contain the plan: a folder, or its files.
 func Roots(f store.File, plan store.Plan) []string {
 	if info, err := os.Stat(f.Path); f.Path == "" || err == nil && info.IsDir() {
 		return slices.DeleteFunc([]string{f.Path}, func(path string) bool { return path == "" })

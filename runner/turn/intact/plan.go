@@ -1,6 +1,6 @@
-// Package intact keeps what a contained call may not change: the tasks of the plan that are
-// not its own, and ralph's own files where the sandbox cannot lock them. Files before and after
-// a call go in; those that count stay on disk.
+// Package intact restores what a contained call may not change: the tasks of the plan that are
+// not its own, and ralph's own files where the sandbox cannot lock them. It compares the files before and after
+// a call.
 package intact
 
 import (
@@ -30,46 +30,46 @@ import (
 type Call struct {
 	Plan store.File
 	Task task.Task // zero: none is its own, so all may change
-	// Logs is the folder that keeps what was put back; empty: nothing does.
+	// Logs is the folder that keeps the texts that ralph replaced; empty: it keeps none.
 	Logs      string
 	Iteration int
-	// State is the state directory, where the sandbox cannot lock it; empty: it can.
+	// State is the state directory if the sandbox cannot lock it; empty: it can.
 	State string
-	// Hidden is true when nobody can see the processes of checks: they are in a container.
+	// Hidden is true if ralph cannot see the processes of checks, because they run in a container.
 	Hidden bool
 }
 
-// Plan is the plan before a call. The zero value keeps nothing.
+// Plan is the plan before a call. The zero value protects nothing.
 type Plan struct {
 	call   Call
 	inside bool // the call is contained
 	before store.Plan
 	files  []file // of the plan
-	copied string // where the sandbox leaves what the call made of its copy; empty: it has none
-	own    []own
+	copied string // where the sandbox puts the call's copy of the plan; empty: it has none
+	own    []ownFiles
 }
 
 type file struct {
 	path string
 	real string // where the path led before the call
-	top  string // the same of the plan: whoever writes locks that
+	top  string // where the plan led: writers lock that
 	data []byte
 	mode os.FileMode
 }
 
-// Outcome is what became of the plan. In the zero value, it is as the call left it.
+// Outcome says what happened to the plan. The zero value: it is as the call left it.
 type Outcome struct {
-	Forged  []string    // ralph's own files that the call has changed; they are as before
-	Touched []task.Task // of other tasks, as they are
-	Says    bool        // the call has marked its own task done, in what does not count
-	Left    string      // what did not get into the plan because a person has changed it; empty: nothing
-	made    store.Plan  // of the call, where that does not count; zero: it does
+	Forged  []string    // ralph's own files that the call changed; ralph has restored them
+	Touched []task.Task // other tasks that the call changed, as they were before
+	Says    bool        // the call marked its own task as done in a plan that does not count
+	Left    string      // what did not get into the plan because a person had changed it; empty: nothing
+	made    store.Plan  // the plan of the call, if it does not count; zero: it does
 	back    string      // what ralph did about it
-	added   []string    // titles of new tasks in what the call made
+	added   []string    // titles of new tasks in the plan of the call
 	aside   string      // where the texts of Forged are
 }
 
-// Remember reads the plan before a call that is contained.
+// Remember reads the plan before a contained call.
 func Remember(contained bool, c Call, before store.Plan) *Plan {
 	p := &Plan{call: c, inside: contained, before: before}
 	if !contained || c.Task.ID == "" || !before.Usable() {
@@ -92,13 +92,13 @@ func Remember(contained bool, c Call, before store.Plan) *Plan {
 	return p
 }
 
-// seen is the plan with what was read elsewhere.
+// seen returns the plan with a list that was read elsewhere.
 func seen(f store.File, list task.List) store.Plan {
 	list.View, list.Tasks = f.View, slices.Concat(f.Popped, list.Tasks)
 	return store.Of(list)
 }
 
-// Open are the files that the call may write although they are locked; of nil: none.
+// Open returns the files that the call may write in locked folders; of nil: none.
 func (p *Plan) Open() []string {
 	if p == nil {
 		return nil
@@ -106,9 +106,9 @@ func (p *Plan) Open() []string {
 	return []string{p.call.Plan.Path}
 }
 
-// Starts is called when ralph has written what it writes before a call, with the places of the
-// sandbox: it may give the call a copy of the plan.
-func (p *Plan) Starts(places *cover.Places) {
+// CallStarts is called after ralph's last write before a call, with the places of the
+// sandbox, which may give the call a copy of the plan.
+func (p *Plan) CallStarts(places *cover.Places) {
 	if p == nil {
 		return
 	}
@@ -123,22 +123,22 @@ func (p *Plan) Starts(places *cover.Places) {
 	}
 }
 
-// returned begins the names of files in which a sandbox leaves a copy.
+// returned is the prefix of the files to which a sandbox moves the call's copy.
 const returned = ".returned-"
 
-// People says what the plan was before a call, with all that people have changed since, and whether
-// they have.
+// People returns the plan before a call with everything that people have changed since, and whether there is any such
+// change.
 type People func() (store.Plan, bool)
 
-// Apart is true when the call has a copy of the plan: what changes in the plan itself is a person's.
+// Apart is true if the call has a copy of the plan: then every change of the plan itself is a person's.
 func (p *Plan) Apart() bool { return p.copied != "" }
 
-// Settle puts back what the call must not change. It may ask for people's changes several times: the
+// Settle restores what the call must not change. It may ask for people's changes several times: the
 // latest answer counts.
 func (p *Plan) Settle(now People) (Outcome, error) {
 	var names []string
 	aside := false
-	var broken error // the rest is put back all the same
+	var broken error // an error does not stop it from restoring the rest
 	for _, one := range p.own {
 		forged, kept, err := one.restore(p.call, people.Beside(p.call.Plan.Edits))
 		aside = aside || kept
@@ -147,26 +147,26 @@ func (p *Plan) Settle(now People) (Outcome, error) {
 	p.own = nil
 	o, err := p.settle(now)
 	if o.Forged = names; aside {
-		o.aside = fmt.Sprintf("; what was in it is in %s/%d.*", p.call.Logs, p.call.Iteration)
+		o.aside = fmt.Sprintf(" and kept what the call wrote in %s/%d.*", p.call.Logs, p.call.Iteration)
 	}
 	return o, errors.Join(broken, err)
 }
 
-// settle takes over what the call made of its copy of the plan, or puts back what it changed
+// settle takes over the call's copy of the plan, or restores what the call changed
 // in the plan itself.
 func (p *Plan) settle(now People) (o Outcome, err error) {
 	before, edited := now()
 	switch {
 	case p.copied != "":
 		return p.takeOver(before)
-	case len(p.files) == 0 || edited: // nobody knows the text of a person's edit alone
+	case len(p.files) == 0 || edited: // the edits of the person and the call cannot be separated
 		return o, nil
 	}
 	if o = p.judge(before, store.Read(p.call.Plan)); len(o.Touched) == 0 {
 		return Outcome{}, nil
 	}
 	if p.call.Plan.Edits != "" {
-		time.Sleep(recorded)
+		time.Sleep(recordDelay)
 	}
 	unlock, err := rewrite.Lock(p.files[0].top)
 	if err != nil {
@@ -186,7 +186,7 @@ func (p *Plan) settle(now People) (o Outcome, err error) {
 	return o, err
 }
 
-// texts are the files of the plan as they are now; nil: the path leads elsewhere, or nowhere.
+// texts returns the current text of the plan's files; nil: the path leads elsewhere, or nowhere.
 func (p *Plan) texts() (all [][]byte) {
 	for _, f := range p.files {
 		var data []byte
@@ -198,9 +198,9 @@ func (p *Plan) texts() (all [][]byte) {
 	return all
 }
 
-// putBack writes the files as they were, unless one is no longer the text that was looked at.
+// putBack restores the files, unless one has changed since texts was read.
 func (p *Plan) putBack(texts [][]byte) (back string, err error) {
-	back = "the plan is as it was again"
+	back = "ralph restored the plan"
 	for i, text := range p.texts() {
 		if !bytes.Equal(text, texts[i]) {
 			return back, rewrite.ErrChanged
@@ -211,7 +211,7 @@ func (p *Plan) putBack(texts [][]byte) (back string, err error) {
 			continue
 		}
 		if kept := p.call.keepAside(f.path, texts[i]); kept != "" {
-			back += "; the other text is in " + kept + " (if you wrote it: while a call runs, use ralph task)"
+			back += "; the other version is in " + kept + " (if you wrote it: use ralph task while a call runs)"
 		}
 		if err := f.write(f.data); err != nil {
 			return back, err
@@ -220,8 +220,8 @@ func (p *Plan) putBack(texts [][]byte) (back string, err error) {
 	return back, nil
 }
 
-// takeOver takes the copy over, unless it changes other tasks. now is the plan, in which all that has
-// changed is a person's.
+// takeOver puts the call's copy into the plan, unless it changes other tasks. now is the plan with all changes by
+// people.
 func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 	f := p.files[0]
 	made, err := state.ReadFile(p.copied, store.MaxSize)
@@ -235,21 +235,22 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 	}
 	if o = p.judge(p.before, seen(p.call.Plan, list)); len(o.Touched) > 0 {
 		o.made, _ = o.made.With(p.before, now)
-		o.back = "it did not get into the plan" + madeOfIt(p.call.keepAside(f.path, made))
+		o.back = "ralph did not put it into the plan" + copyNote(p.call.keepAside(f.path, made))
 		return o, nil
 	}
 	o = Outcome{Says: o.Says}
 	if written, err := f.replace(made); written || err != nil {
 		return o, err
 	}
-	kept := p.call.keepAside(f.path, made) // with what stands between tasks
-	if left := p.graft(made); len(left) > 0 {
-		o.Left = "the plan changed while the call worked on a copy, so this did not get into it: " + strings.Join(left, ", ") + madeOfIt(kept)
+	kept := p.call.keepAside(f.path, made) // it may also have text between tasks
+	if left := p.mergeCopy(made); len(left) > 0 {
+		o.Left = "the plan changed while the call worked on a copy, so ralph could not merge this: " +
+			strings.Join(left, ", ") + copyNote(kept)
 	}
 	return o, nil
 }
 
-// judge finds what a plan says differently about other tasks.
+// judge finds the other tasks that a plan changes.
 func (p *Plan) judge(before, made store.Plan) Outcome {
 	own := p.call.Task
 	o := Outcome{Says: made.IsDone(own.ID), made: made, added: added(before.List.Tasks, made.List.Tasks)}
@@ -259,25 +260,25 @@ func (p *Plan) judge(before, made store.Plan) Outcome {
 	return o
 }
 
-// others are the tasks that a plan lacks or says differently, but for the own one, those below
-// it, and the states of those around it.
+// others returns the tasks that a plan lacks or changes, except the call's own, those below
+// it, and the states of its parents.
 func others(before, after []task.Task, own string) (all []task.Task) {
-	around, below := family(before, own)
+	parents, below := family(before, own)
 	at := task.Index(after)
 	for i, was := range before {
 		j, stays := at[was.ID]
 		switch {
 		case slices.Contains(below, i):
 		case !stays, was.Wording() != after[j].Wording(),
-			was.State != after[j].State && !slices.Contains(around, i):
+			was.State != after[j].State && !slices.Contains(parents, i):
 			all = append(all, was)
 		}
 	}
 	return all
 }
 
-// family are the tasks around one, and the task itself with those below it.
-func family(tasks []task.Task, id string) (around, below []int) {
+// family returns the parents of a task, and the task itself with those below it.
+func family(tasks []task.Task, id string) (parents, below []int) {
 	at := slices.IndexFunc(tasks, func(t task.Task) bool { return t.ID == id })
 	if at < 0 {
 		return nil, nil
@@ -288,31 +289,31 @@ func family(tasks []task.Task, id string) (around, below []int) {
 	}
 	for i, depth := at-1, tasks[at].Depth; i >= 0; i-- {
 		if tasks[i].Depth < depth {
-			around, depth = append(around, i), tasks[i].Depth
+			parents, depth = append(parents, i), tasks[i].Depth
 		}
 	}
-	return around, below
+	return parents, below
 }
 
-// madeOfIt says where a copy is kept; empty: nowhere.
-func madeOfIt(kept string) string {
+// copyNote says where the call's copy is kept; empty: nowhere.
+func copyNote(kept string) string {
 	if kept == "" {
 		return ""
 	}
-	return "; what the call made of it is in " + kept
+	return "; the call's version is in " + kept
 }
 
-// mostAside is how many texts of one file an iteration keeps.
-const mostAside = 20
+// maxAside limits how many versions of one file an iteration keeps.
+const maxAside = 20
 
-// keepAside keeps a text that does not count, and returns where; empty: nowhere.
+// keepAside keeps a text that does not count, and returns its path; empty: it is not kept.
 func (c Call) keepAside(path string, text []byte) string {
 	if c.Logs == "" || len(text) == 0 {
 		return ""
 	}
 	name := fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path))
 	free := name
-	for n := 2; n <= mostAside; n++ {
+	for n := 2; n <= maxAside; n++ {
 		if info, err := os.Lstat(filepath.Join(c.Logs, free)); err != nil || !info.Mode().IsRegular() {
 			break
 		}
@@ -325,7 +326,7 @@ func (c Call) keepAside(path string, text []byte) string {
 	return to
 }
 
-// realPath is where a path leads; empty: nowhere.
+// realPath returns the path with all links resolved; empty: it leads nowhere.
 func realPath(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -334,8 +335,8 @@ func realPath(path string) string {
 	return real
 }
 
-// write writes the file to the place that its path led to before the call. A link that the call put in its
-// place is replaced. If the folder now leads elsewhere, nothing is written.
+// write writes the file to where its path led before the call. It replaces a link that the call put
+// there. It fails if the folder now leads elsewhere.
 func (f file) write(data []byte) error {
 	err := os.MkdirAll(filepath.Dir(f.real), 0o755)
 	if dir := filepath.Dir(f.real); err == nil && realPath(dir) != dir {
@@ -345,12 +346,12 @@ func (f file) write(data []byte) error {
 		err = renameio.WriteFile(f.real, data, f.mode, renameio.WithTempDir(filepath.Dir(f.real)))
 	}
 	if err != nil {
-		return fmt.Errorf("put plan back: %w", err)
+		return fmt.Errorf("restore plan: %w", err)
 	}
 	return nil
 }
 
-// replace writes the file if it is still what it was.
+// replace writes the file if it has not changed.
 func (f file) replace(text []byte) (written bool, err error) {
 	unlock, err := rewrite.Lock(f.top)
 	if err != nil {
@@ -358,12 +359,12 @@ func (f file) replace(text []byte) (written bool, err error) {
 	}
 	defer unlock()
 	if now, err := state.ReadFile(f.path, store.MaxSize); err != nil || !bytes.Equal(now, f.data) {
-		return false, nil // what a person makes of it counts
+		return false, nil // a person has changed it, and that counts
 	}
 	return true, f.write(text)
 }
 
-// Made is the plan as the call made it: now, unless that does not count.
+// Made returns the plan as the call made it: now, unless ralph replaced it.
 func (o Outcome) Made(now store.Plan) store.Plan {
 	if o.made.Known {
 		return o.made
@@ -371,7 +372,7 @@ func (o Outcome) Made(now store.Plan) store.Plan {
 	return now
 }
 
-// Findings adds one for each task of others that has none yet, and Answer says what was done.
+// Findings adds a finding for each other task that has none yet. Answer says what ralph did about it.
 func (o Outcome) Findings(all []audit.Finding) []audit.Finding {
 	for _, t := range o.Touched {
 		if !slices.ContainsFunc(all, func(f audit.Finding) bool { return f.Task == t.ID }) {
@@ -386,10 +387,10 @@ func (o Outcome) Findings(all []audit.Finding) []audit.Finding {
 	return all
 }
 
-// Answer is what was done about a finding; empty: nothing.
+// Answer returns what ralph did about a finding; empty: nothing.
 func (o Outcome) Answer(f audit.Finding) string {
 	if f.Kind == audit.KindStateChanged {
-		return "it is as before again" + o.aside
+		return "ralph restored it" + o.aside
 	}
 	if f.Task != "" && len(o.Touched) > 0 {
 		return o.back + o.lost()

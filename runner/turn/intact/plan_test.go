@@ -25,7 +25,7 @@ func TestSettle_aPersonChangesThePlanMeanwhile_thatStays(t *testing.T) {
 	before := store.Read(f)
 	p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0]}, before)
 	places := cover.Places{Stages: []cover.Stage{{Dir: filepath.Join(dir, "copy"), File: f.Path}}}
-	p.Starts(&places)
+	p.CallStarts(&places)
 	put(f.Path, "- [ ] one\n- [ ] two, quickly\n")
 	put(places.Stages[0].To, "- [x] one\n- [ ] two\n")
 	o, err := p.Settle(by(before))
@@ -96,7 +96,7 @@ func TestSettle_linksOfTheCall_leadNowhere(t *testing.T) {
 		}
 		before := store.Read(f)
 		p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0], Logs: logs, Iteration: 3}, before)
-		p.Starts(nil)
+		p.CallStarts(nil)
 		if err := os.WriteFile(f.Path, []byte("- [x] one\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestSettle_aPersonChangesThePlanAtTheEnd_thatStays(t *testing.T) {
 			write(t, f.Path, base)
 			before := store.Read(f)
 			p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0]}, before)
-			p.Starts(nil)
+			p.CallStarts(nil)
 			write(t, f.Path, forged)
 			asked := 0
 			_, err := p.Settle(func() (store.Plan, bool) {
@@ -162,7 +162,7 @@ func TestSettle_newTaskBesideAChangeOfAnother_isNamed(t *testing.T) {
 		made := f.Path
 		if copied {
 			places := cover.Places{Stages: []cover.Stage{{Dir: filepath.Join(dir, "copy"), File: f.Path}}}
-			p.Starts(&places)
+			p.CallStarts(&places)
 			made = places.Stages[0].To
 		}
 		if err := os.WriteFile(made, []byte("- [x] one\n- [x] two\n- [ ] three\n"), 0o600); err != nil {

@@ -17,42 +17,42 @@ import (
 )
 
 const (
-	maxOwn = 16 << 20 // bytes of a file that is compared
-	// recorded is how long a person's command may take between writing a file and its record.
-	recorded = 300 * time.Millisecond
+	maxOwn = 16 << 20 // bytes of a file to compare
+	// recordDelay is how long a person's command may take to record that it wrote a file.
+	recordDelay = 300 * time.Millisecond
 )
 
-// own are ralph's own files in a folder, before a call.
-type own struct {
+// ownFiles are ralph's own files in a folder, as they were before a call.
+type ownFiles struct {
 	root     *os.Root
 	real     string // where it led
-	link     string // what it says, if the user made it a link
+	link     string // its target, if the user made it a link
 	project  string
-	prefix   string   // of names, for people
-	patterns []string // of the names of files
+	prefix   string   // of names in messages
+	patterns []string // globs of the files
 	files    map[string]entry
 	since    time.Time
 }
 
-// entry is what there is under a name.
+// entry is a file or a link.
 type entry struct {
 	file
-	link  string // what it says, if the user made it a link; its file is where that leads
-	other string // what it is, if neither a file nor such a link; empty: it is one
+	link  string // its target, if the user made it a link; file is then what it leads to
+	other string // what it is, if it is neither; empty: it is one of them
 }
 
 func (e entry) same(o entry) bool {
 	return e.link == o.link && e.real == o.real && e.other == o.other && bytes.Equal(e.data, o.data)
 }
 
-// remember reads the files that decide what a run does: in the state directory, and beside it. It
-// starts bd outside of the sandbox, which starts hooks.
-func remember(dir, logs string) (all []own) {
+// remember reads the files that decide what a run does: in the state directory, and beside it. Those of
+// Beads belong to them, because ralph starts bd outside the sandbox, and bd starts hooks.
+func remember(dir, logs string) (all []ownFiles) {
 	if dir == "" {
 		return nil
 	}
 	project := filepath.Dir(dir)
-	for _, o := range []own{
+	for _, o := range []ownFiles{
 		{prefix: state.DirName + "/", patterns: state.Deciding(logs)}, {patterns: []string{".ralphrc"}},
 		{prefix: ".beads/", patterns: []string{"hooks/*", "config.yaml", "redirect"}},
 	} {
@@ -62,7 +62,7 @@ func remember(dir, logs string) (all []own) {
 		}
 		if o.root, err = os.OpenRoot(dir); err == nil {
 			o.real, o.since = realPath(dir), time.Now()
-			o.link, _ = os.Readlink(dir) // fails if it is none
+			o.link, _ = os.Readlink(dir) // it fails unless dir is a link
 			o.files = o.read()
 			all = append(all, o)
 		}
@@ -70,8 +70,8 @@ func remember(dir, logs string) (all []own) {
 	return all
 }
 
-// read reads what is there now.
-func (o own) read() map[string]entry {
+// read reads the current files.
+func (o ownFiles) read() map[string]entry {
 	all := map[string]entry{}
 	for _, pattern := range o.patterns {
 		names, _ := fs.Glob(o.root.FS(), pattern)
@@ -84,9 +84,9 @@ func (o own) read() map[string]entry {
 	return all
 }
 
-// entry reads one. A link is followed before the call, and after it only to the same file: what a
-// call lets a link lead to may be a secret that it cannot read itself.
-func (o own) entry(name string, info fs.FileInfo) (e entry) {
+// entry reads one entry. Before the call it follows a link; after the call, only to the same file: the
+// call may have pointed the link to a secret that it cannot read itself.
+func (o ownFiles) entry(name string, info fs.FileInfo) (e entry) {
 	e.path = filepath.Join(o.root.Name(), filepath.FromSlash(name))
 	err := fs.ErrInvalid
 	switch was := o.files[name]; {
@@ -107,23 +107,24 @@ func (o own) entry(name string, info fs.FileInfo) (e entry) {
 	return e
 }
 
-// restore puts back what neither ralph nor a person has written, and names it; aside says
-// whether a text is kept. record is what people wrote; empty: nobody knows, and what they may write stays.
-func (o own) restore(c Call, record string) (names []string, aside bool, err error) {
-	_ = o.root.Close() // of what the call may have moved away
+// restore restores what neither ralph nor a person has changed, and returns the names; aside says
+// whether it kept a text. record is the file in which people's writes are recorded; if empty, files that people may
+// write stay.
+func (o ownFiles) restore(c Call, record string) (names []string, aside bool, err error) {
+	_ = o.root.Close() // the call may have moved the folder
 	if o.root, err = o.reopen(); err != nil {
 		return nil, false, fmt.Errorf("restore state: %w", err)
 	}
 	defer o.root.Close()
 	all := o.forged(record)
 	if len(all) > 0 && record != "" {
-		time.Sleep(recorded)
+		time.Sleep(recordDelay)
 		all = o.forged(record)
 	}
 	now := o.read()
 	for _, name := range all {
 		is, there := now[name]
-		if there || !strings.Contains(name, "/") { // old notes and questions that are gone were perhaps too many
+		if there || !strings.Contains(name, "/") { // ralph itself removes old notes and questions
 			names = append(names, o.prefix+name)
 		}
 		aside = c.keepAside(name, is.data) != "" || aside
@@ -134,8 +135,8 @@ func (o own) restore(c Call, record string) (names []string, aside bool, err err
 	return names, aside, err
 }
 
-// reopen opens what is in the place of the folder now, if that is a folder of its own.
-func (o own) reopen() (*os.Root, error) {
+// reopen opens the folder again. If the call has replaced it, reopen makes a new one.
+func (o ownFiles) reopen() (*os.Root, error) {
 	dir := o.root.Name()
 	now, _ := os.Readlink(dir)
 	if info, err := os.Stat(dir); err == nil && info.IsDir() && now == o.link && realPath(dir) == o.real {
@@ -157,8 +158,8 @@ func (o own) reopen() (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-// forged are the files that differ from what they should be.
-func (o own) forged(record string) (names []string) {
+// forged returns the files that differ from what they should be.
+func (o ownFiles) forged(record string) (names []string) {
 	now := o.read()
 	for name, w := range people.Since(record, o.since) {
 		if name, ours := strings.CutPrefix(name, o.prefix); ours && o.decides(name) {
@@ -180,40 +181,41 @@ func (o own) forged(record string) (names []string) {
 	return names
 }
 
-func (o own) decides(name string) bool {
+func (o ownFiles) decides(name string) bool {
 	return slices.ContainsFunc(o.patterns, func(pattern string) bool {
 		fits, _ := path.Match(pattern, name)
 		return fits
 	})
 }
 
-// write notes what a person wrote.
-func (o own) write(name string, w people.Written) {
+// write records what a person wrote.
+func (o ownFiles) write(name string, w people.Written) {
 	if w.Data == nil {
 		delete(o.files, name)
 		return
 	}
-	e := o.files[name] // a link stays one
+	e := o.files[name] // a link stays a link
 	e.data, e.mode, e.other = w.Data, fs.FileMode(w.Mode), ""
 	o.files[name] = e
 }
 
-// elsewhere is true when only the target of a link has changed, where no call can write.
-func (o own) elsewhere(was, is entry) bool {
+// elsewhere is true if only the target of a link has changed, and it is where no call can write.
+func (o ownFiles) elsewhere(was, is entry) bool {
 	if was.link == "" || was.link != is.link || was.real != is.real || is.other != "" {
 		return false
 	}
-	return !slices.ContainsFunc([]string{o.project, o.root.Name(), os.TempDir(), "/tmp", "/var/tmp"}, func(dir string) bool {
+	writable := []string{o.project, o.root.Name(), os.TempDir(), "/tmp", "/var/tmp"}
+	return !slices.ContainsFunc(writable, func(dir string) bool {
 		rel, err := filepath.Rel(realPath(dir), was.real)
 		return err == nil && filepath.IsLocal(rel)
 	})
 }
 
-// put writes a file as it was, or removes one that was not there.
-func (o own) put(name string, is entry) error {
+// put restores a file, or removes a new one.
+func (o ownFiles) put(name string, is entry) error {
 	was, known := o.files[name]
 	if known && was.other != "" {
-		return nil // nobody knows what was in it
+		return nil // its content is not known
 	}
 	if dir := path.Dir(name); dir != "." {
 		if info, err := o.root.Lstat(dir); err == nil && !info.IsDir() {

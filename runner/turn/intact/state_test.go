@@ -30,7 +30,7 @@ func kept(t *testing.T, files map[string]string, links map[string]string, call f
 	}
 	edits := filepath.Join(t.TempDir(), "p.edits.jsonl")
 	p := Remember(true, Call{Plan: store.File{Edits: edits}, State: filepath.Join(dir, ".ralph"), Logs: filepath.Join(dir, ".ralph", "logs", "r"), Iteration: 1}, store.Plan{})
-	p.Starts(nil)
+	p.CallStarts(nil)
 	call(dir, people.Beside(edits))
 	o, err := p.Settle(by(store.Plan{}))
 	if err != nil {
@@ -153,7 +153,7 @@ func TestSettle_recordComesLater_isWaitedFor(t *testing.T) {
 	done := make(chan error, 1)
 	dir, o := kept(t, map[string]string{".ralph/config.yaml": "a: 1\n"}, nil, func(dir, record string) {
 		write(t, filepath.Join(dir, ".ralph/config.yaml"), "a person's")
-		time.AfterFunc(recorded/3, func() { done <- people.Record(record, dir, ".ralph/config.yaml") })
+		time.AfterFunc(recordDelay/3, func() { done <- people.Record(record, dir, ".ralph/config.yaml") })
 	})
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -10,13 +10,13 @@ import (
 	"ralph/state/people"
 )
 
-// Written is what people have written with ralph's commands since the first look. The zero value is nothing.
+// Written has what people have written with ralph's commands since the first Look. The zero value: nothing.
 type Written struct {
 	since time.Time
 	files map[string]people.Written
 }
 
-// Look reads the record beside that of edits of the plan. since counts at the first look.
+// Look reads the record of people's writes, which is beside that of plan edits. since counts only in the first call.
 func (w *Written) Look(edits string, since time.Time) Written {
 	if w.since.IsZero() {
 		w.since = since
@@ -25,7 +25,7 @@ func (w *Written) Look(edits string, since time.Time) Written {
 	return *w
 }
 
-// Steered adds to changed files those that steer the run and that git does not see, and leaves out what
+// Steered adds to files the changed ones that control the run and that git does not show, and leaves out what
 // people have written.
 func Steered(dir string, files []audit.File, changed []steer.File, by Written) []audit.File {
 	inProject := command.Relative(dir)

@@ -9,7 +9,8 @@ import (
 	"ralph/runner/git/command"
 )
 
-// Pack has the commits and all that they need, except what the other side has. Empty: it has all.
+// Pack returns a pack with the commits and everything that they need, except what the other side has. Empty: it has
+// everything.
 func Pack(ctx context.Context, root string, commits, has []string) (string, error) {
 	in := strings.Join(commits, "\n") + "\n"
 	for _, oid := range has {
@@ -32,18 +33,19 @@ func Pack(ctx context.Context, root string, commits, has []string) (string, erro
 	return pack, nil
 }
 
-// Unpack takes the objects of a pack over, and makes sure that the commits are complete.
-// One that was complete before is written as ^COMMIT.
+// Unpack adds the objects of a pack and checks that the commits are complete. ^COMMIT stands for
+// a commit that was complete before.
 func Unpack(ctx context.Context, root, pack string, commits ...string) error {
 	if pack != "" {
-		if _, err := (command.Call{Dir: root, Stdin: pack}).Run(ctx, "index-pack", "--stdin", "--fix-thin", "--strict"); err != nil {
+		call := command.Call{Dir: root, Stdin: pack}
+		if _, err := call.Run(ctx, "index-pack", "--stdin", "--fix-thin", "--strict"); err != nil {
 			return fmt.Errorf("unpack commits: %w", err)
 		}
 	}
 	args := []string{"rev-list", "--objects", "--quiet"}
 	for _, oid := range commits {
 		if !isOID(strings.TrimPrefix(oid, "^")) {
-			return errors.New("unpack commits: the other side names none")
+			return fmt.Errorf("unpack commits: the other side sent %.80q, which is no commit", oid)
 		}
 		args = append(args, oid)
 	}
@@ -57,7 +59,7 @@ func isOID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Fit says in one line why the commits of a repository cannot be sent; nil: they can.
+// Fit returns an error if ralph cannot send the commits of a repository.
 func Fit(ctx context.Context, root string) error {
 	if out, err := command.Run(ctx, root, "rev-parse", "--is-shallow-repository"); err != nil ||
 		strings.TrimSpace(out) == "true" {

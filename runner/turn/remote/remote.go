@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	// obeys is how long a worker may take to end its agent and to answer.
-	obeys = 30 * time.Second
-	// answers is how long a worker may take to answer a probe.
-	answers = 30 * time.Second
+	// stopTimeout limits how long a worker may take to end its agent and answer.
+	stopTimeout = 30 * time.Second
+	// probeTimeout limits how long a worker may take to answer a probe.
+	probeTimeout = 30 * time.Second
 )
 
-// Trip is the way of one slot's turns to their worker and back.
+// Trip sends the turns of one slot to their worker and brings the results back.
 type Trip struct {
 	Args  []string // of the carrier
 	Env   []string // of the carrier; nil: that of this process
 	Ralph string   // this version
 	Repo  string   // see Hello
 	Root  string   // the worktree that stands for the worker's
-	Temp  string   // a folder for what the carrier says
+	Temp  string   // a folder for the error output of the carrier
 	// Upstream is where workers get commits by themselves; nil: the run sends all of them. Note hears why one cannot.
 	Upstream *Upstream
 	Note     func(why string)
@@ -42,22 +42,22 @@ type Trip struct {
 	Parcel Parcel
 }
 
-// FailedError says why a turn was not carried out, although it could be elsewhere or later.
+// FailedError says why a turn was not carried out. It may work elsewhere or later.
 type FailedError struct{ Why string }
 
 // Error implements error.
 func (e *FailedError) Error() string { return e.Why }
 
-// Probe asks the worker whether it could carry out a turn; nil: it could.
+// Probe returns an error if the worker cannot carry out a turn.
 func (t Trip) Probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, answers)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	t.Upstream = nil
 	return t.talk(ctx, nil, func(l Line, c *call) (bool, error) { return l.Hello != nil, nil })
 }
 
-// Send has the turn carried out. Afterwards the worktree is as the worker's. emit gets each event.
-// The error is a *FailedError if the worker or the way to it failed.
+// Send lets the worker carry out the turn. The worktree is then like the worker's. emit gets each event.
+// The error is a *FailedError if the worker or the connection to it failed.
 func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event)) (turn.Result, error) {
 	head, err := command.Run(ctx, t.Root, "rev-parse", "HEAD")
 	if err != nil {
@@ -66,7 +66,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 	t.Upstream = t.base(ctx)
 	p := t.Parcel
 	p.Head = strings.TrimSpace(head)
-	p.Assignment = t.pathless(a)
+	p.Assignment = t.relative(a)
 	var end End
 	var pack strings.Builder
 	var began time.Time
@@ -80,7 +80,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 			before := a.Origin.Host
 			a.Origin.Host = cmp.Or(machine(l.Hello.Host), a.Origin.Host)
 			if !began.IsZero() {
-				emit(note(a.Origin, "the worker on %s no longer answers; the turn begins again on %s", before, a.Origin.Host))
+				emit(note(a.Origin, "the worker on %s no longer answers; the turn starts again on %s", before, a.Origin.Host))
 			}
 			began = time.Now()
 			t.note(*l.Hello, a.Origin.Host)
@@ -88,7 +88,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 		case l.Pack != nil:
 			return false, Collect(&pack, l.Pack)
 		case l.Event != nil:
-			if e, ok := heard(*l.Event, a.Origin); ok {
+			if e, ok := eventOf(*l.Event, a.Origin); ok {
 				emit(e)
 			} else {
 				refused++
@@ -106,19 +106,19 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 		return turn.Result{}, &FailedError{"the worker failed: " + termtext.Line(end.Error)}
 	}
 	if refused > 0 {
-		emit(note(a.Origin, "the worker sent %d events that are not for it to send; they do not count", refused))
+		emit(note(a.Origin, "the worker sent %d events that it may not send; ralph ignored them", refused))
 	}
 	if end.Head != "" {
 		late, done := stop.Outlast(ctx)
 		defer done()
-		if err := t.take(late, end, pack.String(), p.Head); err != nil {
+		if err := t.apply(late, end, pack.String(), p.Head); err != nil {
 			return turn.Result{}, &FailedError{err.Error()}
 		}
 	}
-	return believed(*end.Result, a, began), nil
+	return trusted(*end.Result, a, began), nil
 }
 
-// base is Upstream with the latest commit of the worktree that the remote has; nil: there is none.
+// base returns Upstream with the latest commit of the worktree that the remote has; nil: there is none.
 func (t Trip) base(ctx context.Context) *Upstream {
 	if t.Upstream == nil {
 		return nil
@@ -130,20 +130,20 @@ func (t Trip) base(ctx context.Context) *Upstream {
 	return u
 }
 
-// note hands on what a worker says about the remote.
+// note passes on what a worker says about the remote.
 func (t Trip) note(h Hello, host string) {
 	if t.Note != nil && h.Note != "" {
 		t.Note(host + ": " + termtext.Line(h.Note))
 	}
 }
 
-// note is an event for people.
+// note returns an event with a message for people.
 func note(from state.Origin, format string, args ...any) state.Event {
 	return state.NewEvent(from, time.Now(), state.Finding{Source: state.FoundByChecks, Text: fmt.Sprintf(format, args...)})
 }
 
-// take brings the worktree to what the worker left: its HEAD, and the rest as uncommitted changes.
-func (t Trip) take(ctx context.Context, end End, pack, base string) error {
+// apply makes the worktree what the worker left: its HEAD, and the rest as uncommitted changes.
+func (t Trip) apply(ctx context.Context, end End, pack, base string) error {
 	err := Unpack(ctx, t.Root, pack, end.Head, end.Left, "^"+base)
 	if err == nil {
 		_, err = command.Run(ctx, t.Root, "checkout", "--quiet", "--force", "--detach", end.Left)
@@ -154,8 +154,8 @@ func (t Trip) take(ctx context.Context, end End, pack, base string) error {
 	return err
 }
 
-// pathless is the assignment with paths that are relative to the worktree.
-func (t Trip) pathless(a turn.Assignment) turn.Assignment {
+// relative returns the assignment with paths that are relative to the worktree.
+func (t Trip) relative(a turn.Assignment) turn.Assignment {
 	rel := func(path string) string {
 		if out, err := filepath.Rel(t.Root, path); err == nil && filepath.IsLocal(out) {
 			return filepath.ToSlash(out)
@@ -174,7 +174,7 @@ func (t Trip) pathless(a turn.Assignment) turn.Assignment {
 	return a
 }
 
-// call is a carrier at work.
+// call is a running carrier.
 type call struct {
 	out *Writer
 }
@@ -192,7 +192,7 @@ func (c *call) send(ctx context.Context, root string, p Parcel, has []string) er
 }
 
 // talk runs the carrier. heard gets each message until it returns true. asked is the context of the
-// turn, whose end is passed on to the worker; nil: nobody ends it.
+// turn: when it ends, talk tells the worker; nil: nobody ends it.
 func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -201,7 +201,7 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 	c := &call{out: NewWriter(inW)}
 	if asked != nil {
 		defer context.AfterFunc(asked, func() {
-			time.AfterFunc(obeys, cancel) // first: a worker that does not read holds up what follows
+			time.AfterFunc(stopTimeout, cancel) // before Send, which blocks if the worker does not read
 			_ = c.out.Send(Line{Do: string(stop.By(asked))})
 		})()
 	}
@@ -209,7 +209,7 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 	args := append([]string{"/bin/sh", "-c", `exec "$@" 2>"$0"`, errs}, t.Args...)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: t.Env, Stdin: inR, Pipe: true, KillGrace: obeys},
+		_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: t.Env, Stdin: inR, Pipe: true, KillGrace: stopTimeout},
 			func(p []byte) bool { _, err := outW.Write(p); return err != nil })
 		_ = outW.Close()
 		_ = inR.Close()
@@ -221,7 +221,7 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 	err := t.listen(NewReader(outR), c, heard)
 	_ = inW.Close() // the worker ends, and so does the carrier
 	_ = outR.Close()
-	timer := time.AfterFunc(obeys, cancel)
+	timer := time.AfterFunc(stopTimeout, cancel)
 	defer timer.Stop()
 	failed := <-ended
 	if errors.Is(err, io.EOF) {
@@ -251,13 +251,13 @@ func (t Trip) listen(r *Reader, c *call, heard func(Line, *call) (bool, error)) 
 	}
 }
 
-// Greet says why the other side cannot be worked with; nil: it can.
+// Greet returns an error if the other side does not work with this one.
 func Greet(h Hello, mine string) error {
 	if h.Error != "" {
 		return &FailedError{termtext.Line(h.Error)}
 	}
 	if h.Protocol != Protocol {
-		return &FailedError{fmt.Sprintf("it speaks protocol %d and this ralph protocol %d", h.Protocol, Protocol)}
+		return &FailedError{fmt.Sprintf("it speaks protocol %d, but this ralph speaks protocol %d", h.Protocol, Protocol)}
 	}
 	if err := carrier.Fits(mine, h.Ralph); err != nil {
 		return &FailedError{err.Error()}
@@ -265,7 +265,7 @@ func Greet(h Hello, mine string) error {
 	return nil
 }
 
-// said is why the carrier ended before its worker answered.
+// said returns why the carrier ended before its worker answered.
 func (t Trip) said(file string, err error) string {
 	text, _ := os.ReadFile(file)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")

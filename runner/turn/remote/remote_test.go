@@ -148,7 +148,7 @@ func TestSend_aWorkerThatFails_isOneLine(t *testing.T) {
 		"read message":                                   {hello(), `{"end": 5}`},
 		"they are not complete":                          {hello(), Line{End: &lacking}},
 		"unpack commits":                                 {hello(), Line{Pack: []byte("no pack")}, Line{End: &End{Result: lacking.Result, Head: tip, Left: tip}}},
-		"the other side names none":                      {hello(), Line{End: &End{Result: lacking.Result, Head: "--all", Left: tip}}},
+		"which is no commit":                             {hello(), Line{End: &End{Result: lacking.Result, Head: "--all", Left: tip}}},
 	} {
 		trip := saying(t, f, lines...)
 		if want == "ended without an answer" {
@@ -195,7 +195,7 @@ func TestSend_anotherWorkerSaysHello_theFirstIsForgotten(t *testing.T) {
 	if err != nil || res.Origin.Host != "build2" {
 		t.Errorf("%+v: %v", res.Origin, err)
 	}
-	if len(told) != 1 || told[0] != "the worker on build1 no longer answers; the turn begins again on build2" {
+	if len(told) != 1 || told[0] != "the worker on build1 no longer answers; the turn starts again on build2" {
 		t.Errorf("told: %q", told)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"ralph/state"
 )
 
-// mayTell reports whether a turn tells of such a thing. The rest is for the run alone to say: its decisions, the
+// mayTell reports whether a turn may send such an event. Only the run itself may send the others: decisions, the
 // states of tasks, questions and answers, verdicts, its start and its end.
 func mayTell(p state.Payload) bool {
 	switch d := p.(type) {
@@ -25,18 +25,18 @@ func mayTell(p state.Payload) bool {
 	return false
 }
 
-// heard makes an event of the run of what a worker says; false: a worker may not say it. Number, time and origin are the
-// run's own, since the clock of another machine may be wrong.
-func heard(e state.Event, from state.Origin) (state.Event, bool) {
+// eventOf turns an event of a worker into one of the run; false: a worker may not send it. Number, time and origin are
+// the run's own, because the clock of another machine may be wrong.
+func eventOf(e state.Event, from state.Origin) (state.Event, bool) {
 	if e.Data == nil || !mayTell(e.Data) {
 		return e, false
 	}
 	return state.NewEvent(from, time.Now(), turn.Redacted(e.Data)), true
 }
 
-// believed is what a worker may say about its turn. Who worked on what, when, and the checks of the run, are what the
-// run knows, not what it is told.
-func believed(res turn.Result, a turn.Assignment, began time.Time) turn.Result {
+// trusted returns the result with only what a worker may decide. Who worked on what and when, and the checks of the
+// run, are what the run knows.
+func trusted(res turn.Result, a turn.Assignment, began time.Time) turn.Result {
 	res.Origin, res.Task, res.Agent, res.Checks = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks
 	res.PlanName, res.Proof.Merge = a.Plan.Name, ""
 	res.Started, res.Duration = began, min(max(res.Duration, 0), time.Since(began))
@@ -48,7 +48,7 @@ func believed(res turn.Result, a turn.Assignment, began time.Time) turn.Result {
 	return res
 }
 
-// Unusable says why the agent cannot be used on the machine that the result comes from; empty: it can.
+// Unusable returns why the agent cannot work on the machine of the result; empty: it can.
 func Unusable(res turn.Result) string {
 	if o := res.Call.Outcome; res.Call.NotStarted == "" && res.Call.Made && o.Class.Fatal() {
 		return o.Reason
@@ -56,7 +56,7 @@ func Unusable(res turn.Result) string {
 	return res.Call.NotStarted
 }
 
-// machine is the cleaned host name of a worker; empty: unknown.
+// machine returns the cleaned host name of a worker; empty: unknown.
 func machine(host string) string {
 	const longest = 64
 	if host = strings.TrimSpace(termtext.Line(host)); len(host) > longest {

@@ -1,12 +1,12 @@
-// Package remote has a turn carried out by another process, on any machine: the protocol of
-// `ralph turn --away`, and the side of the run.
+// Package remote lets another process, on any machine, carry out a turn: it has the protocol of
+// `ralph turn --away`, and the run's side of it.
 //
-// Each message is a line of JSON. What is not, such as the greeting of a login shell, is skipped.
+// Each message is a line of JSON. Readers skip other lines, such as the greeting of a login shell.
 //
 //	run      hello                     pack... parcel                      control...
 //	worker          hello (what it has)              event... pack... end
 //
-// A worker that says hello again begins anew: whoever carried the turn out is gone. The run then sends
+// If a worker says hello again, another one has taken over and starts the turn again. The run then sends
 // everything again. When the worker's stdin ends, it ends its agent.
 package remote
 
@@ -34,7 +34,7 @@ const (
 	chunk    = 256 << 10
 )
 
-// Hello is how both sides begin.
+// Hello is the first message of both sides.
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Ralph    string `json:"ralph"`           // version
@@ -43,8 +43,8 @@ type Hello struct {
 	Repo string   `json:"repo,omitempty"`
 	Has  []string `json:"has,omitempty"` // commits that the worker has
 	Host string   `json:"host,omitempty"`
-	// Upstream, of the run, asks the worker to get commits there; nil: it does not. Note, of the worker, says why it has
-	// not; empty: it has.
+	// Upstream is sent by the run: the worker should fetch commits there; nil: it should not. Note is sent by the worker:
+	// why it could not; empty: it could.
 	Upstream *Upstream `json:"upstream,omitempty"`
 	Note     string    `json:"note,omitempty"`
 }
@@ -58,7 +58,7 @@ type File struct {
 
 // Parcel is what a turn needs besides its commits.
 type Parcel struct {
-	Head       string          `json:"head"`             // the commit that the turn begins with
+	Head       string          `json:"head"`             // the commit on which the turn starts
 	Name       string          `json:"name"`             // of the folder of the worktree
 	Inside     string          `json:"inside,omitempty"` // the project in it
 	Setup      string          `json:"setup,omitempty"`  // see WORKTREE_SETUP
@@ -78,7 +78,7 @@ type End struct {
 // Line is one message. Exactly one field is set.
 type Line struct {
 	Hello  *Hello       `json:"hello,omitempty"`
-	Pack   []byte       `json:"pack,omitempty"` // a part of a pack of git
+	Pack   []byte       `json:"pack,omitempty"` // a part of a git pack
 	Parcel *Parcel      `json:"parcel,omitempty"`
 	Event  *state.Event `json:"event,omitempty"`
 	End    *End         `json:"end,omitempty"`
@@ -93,17 +93,17 @@ type Reader struct {
 // NewReader reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// Wait waits for a next message, or for the end, and takes nothing.
+// Wait waits for the next message or the end, and reads nothing.
 func (r *Reader) Wait() { _, _ = r.r.Peek(1) }
 
-// Next is the next message. The error is io.EOF at the end.
+// Next returns the next message. The error is io.EOF at the end.
 func (r *Reader) Next() (Line, error) {
 	for {
 		text, err := r.line()
 		if err != nil {
 			return Line{}, err
 		}
-		if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' { // such as what a shell says at its start
+		if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' { // such as what a shell prints when it starts
 			continue
 		}
 		var l Line

@@ -11,16 +11,16 @@ import (
 	"ralph/state"
 )
 
-// Bounds of a question that stands in a final message.
+// Limits of a question in a final message.
 const (
 	maxQuestion = 2000 // bytes
 	maxContext  = 4000
 	maxOptions  = 12
 )
 
-// Asks returns what a turn asks a person: what it called a tool for, else the question of
-// a status block that says BLOCKED, else, of a message that ends with a question, its last
-// paragraph, unless that only asks whether to go on.
+// Asks returns what a turn asks a person: the questions that it asked with a tool, else the question of
+// a status block that says BLOCKED, else the last paragraph of a message that ends with a question,
+// unless that only asks whether to continue.
 func Asks(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 	if len(byTool) > 0 {
 		return byTool
@@ -33,7 +33,7 @@ func Asks(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 		if s.Status != statusblock.Blocked || !worthAsking(text) {
 			return nil
 		}
-		a := state.Ask{Text: bounded(text, maxQuestion)}
+		a := state.Ask{Text: truncate(text, maxQuestion)}
 		for option := range strings.SplitSeq(s.Options, "|") {
 			if option = termtext.Line(option); option != "" && len(a.Options) < maxOptions {
 				a.Options = append(a.Options, option)
@@ -41,13 +41,13 @@ func Asks(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 		}
 		return []state.Ask{a}
 	}
-	if text := lastParagraph(final); class == ending.QuestionAsked && worthAsking(text) && !onlyLeave(text) {
-		return []state.Ask{{Text: bounded(text, maxQuestion)}}
+	if text := lastParagraph(final); class == ending.QuestionAsked && worthAsking(text) && !onlyPermission(text) {
+		return []state.Ask{{Text: truncate(text, maxQuestion)}}
 	}
 	return nil
 }
 
-// worthAsking refuses what is no question but a form left empty, such as "none" or "-".
+// worthAsking is false for an empty field such as "none" or "-".
 func worthAsking(text string) bool {
 	switch strings.ToLower(strings.Trim(text, " .-<>[]\"'`")) {
 	case "", "none", "n/a", "no", "nothing":
@@ -56,17 +56,19 @@ func worthAsking(text string) bool {
 	return true
 }
 
-// leave matches a question whether to go on, and nothing else.
-var leave = sync.OnceValue(func() *regexp.Regexp {
+// permission matches a question that only asks whether to continue.
+var permission = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(shall|should|may|can|could|do you want|would you like|want) (i|we|me)( to)?( now)? ` +
 		`(go on|go ahead|continue|proceed|carry on|keep going|move on|start|begin)\b[^?]{0,80}\?\W*$`)
 })
 
-// onlyLeave is true if an agent only asks whether it may go on. The plan has answered that, and a
+// onlyPermission is true if an agent only asks whether it may continue. The plan has answered that, and a
 // run must not wait for a person who is asleep.
-func onlyLeave(text string) bool { return strings.Count(text, "?") == 1 && leave().MatchString(text) }
+func onlyPermission(text string) bool {
+	return strings.Count(text, "?") == 1 && permission().MatchString(text)
+}
 
-// Context is the end of a final message, without its status block: why the agent asks.
+// Context returns the end of a final message, without its status block: it shows why the agent asks.
 func Context(final string) string {
 	var kept []string
 	for line := range strings.Lines(termtext.Clean(final)) {
@@ -86,7 +88,7 @@ func lastParagraph(final string) string {
 	return strings.TrimSpace(text[strings.LastIndex(text, "\n\n")+1:])
 }
 
-func bounded(text string, most int) string {
+func truncate(text string, most int) string {
 	text = strings.TrimSpace(termtext.Clean(text))
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + " [...]"

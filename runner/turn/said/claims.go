@@ -6,8 +6,8 @@ import (
 )
 
 // Claims reports whether a final message says that this task is done: in its status block, by
-// "TASK: id" or by a story_id with the status COMPLETE. Such a word counts like a mark in the
-// plan, which is to be proved.
+// "TASK: id" or by a story_id with the status COMPLETE. That counts like a mark in the
+// plan, which still has to be proved.
 func Claims(final string, t task.Task) bool {
 	signal, ok := statusblock.Parse(final)
 	if !ok || t.ID == "" || signal.Status == statusblock.Blocked || signal.Status == statusblock.Error {

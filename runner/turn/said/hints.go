@@ -11,7 +11,7 @@ import (
 	"ralph/state"
 )
 
-// The words that Words looks for, the longer ones first: of two that overlap only the
+// The phrases that Words looks for, the longer ones first: if two overlap, only the
 // first counts. All are in lower case.
 var (
 	completion = []string{"all tasks are complete", "all tasks complete", "all tasks are done", "project is complete",
@@ -25,14 +25,13 @@ var (
 
 // Confidence in percent: how sure the final message sounds that everything is done.
 const (
-	sure      = 100 // the status block says so
-	notYet    = 20  // the block says otherwise: no words outweigh it
-	perPhrase = 25  // of each word of completion, and of each that nothing was to do
-	perDoubt  = 25  // less, for each word of being stuck
+	sure      = 100 // if the status block says so
+	notYet    = 20  // at most, if the block says otherwise
+	perPhrase = 25  // for each phrase of completion or of nothing to do
+	perDoubt  = 25  // less, for each phrase of being stuck
 )
 
-// Words returns the hints in a final message. The status block and what the message
-// quotes are not its words.
+// Words returns the hints in a final message. It ignores the status block and quotations.
 func Words(final string) state.Hints {
 	text := prose(final)
 	h := state.Hints{NoWork: found(text, noWork)}
@@ -50,7 +49,7 @@ func Words(final string) state.Hints {
 	return h
 }
 
-// prose is the message in lower case, its words parted by single spaces, without code,
+// prose returns the message in lower case, with single spaces between words, without code,
 // quotations and the lines of a status block.
 func prose(final string) string {
 	var b strings.Builder
@@ -68,8 +67,8 @@ func prose(final string) string {
 	return strings.ReplaceAll(b.String(), "’", "'")
 }
 
-// statusLine reports whether the line belongs to a status block. A message seldom has
-// such a line outside of one.
+// statusLine reports whether the line looks like one of a status block. A message seldom has
+// such a line elsewhere.
 func statusLine(line string) bool {
 	line = strings.TrimLeft(line, "-*+#_` ")
 	for _, key := range [...]string{"ralph_status", "end_ralph_status", "status", "exit_signal", "tasks_completed",
@@ -86,7 +85,7 @@ func statusLine(line string) bool {
 func withoutCode(line string) string {
 	parts := strings.Split(line, "`")
 	if len(parts)%2 == 0 {
-		return line // a mark without its partner
+		return line // an unpaired backquote
 	}
 	var b strings.Builder
 	for i := 0; i < len(parts); i += 2 {
@@ -95,7 +94,7 @@ func withoutCode(line string) string {
 	return b.String()
 }
 
-// found returns the phrases that the text says, in the order of the list.
+// found returns the phrases that the text contains, in the order of the list.
 func found(text string, phrases []string) []string {
 	var hits []string
 	for _, phrase := range phrases {
@@ -107,7 +106,7 @@ func found(text string, phrases []string) []string {
 	return hits
 }
 
-// says reports whether the text says the phrase in whole words and does not deny it.
+// says reports whether the text contains the phrase in whole words and does not negate it.
 func says(text, phrase string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], phrase)
@@ -115,7 +114,7 @@ func says(text, phrase string) bool {
 			return false
 		}
 		start, end := from+i, from+i+len(phrase)
-		if !inWord(text, start-1) && !inWord(text, end) && !denied(text[:start]) && !subject(text[end:]) {
+		if !inWord(text, start-1) && !inWord(text, end) && !negated(text[:start]) && !subject(text[end:]) {
 			return true
 		}
 		from = end
@@ -127,7 +126,7 @@ func inWord(text string, i int) bool {
 		text[i] == '_' || text[i] == '-')
 }
 
-// subject reports whether the phrase is only what the work was about: "error handling".
+// subject reports whether the phrase only names what the work was about: "error handling".
 func subject(after string) bool {
 	word, _, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
 	switch strings.Trim(word, ".,:;!?()") {
@@ -138,10 +137,10 @@ func subject(after string) bool {
 	return false
 }
 
-// denied reports whether one of the last three words before a phrase turns its sense
-// around, or says what the work was about: "no errors", "not yet done", "0 tests failed",
+// negated reports whether one of the last three words before a phrase reverses its meaning,
+// or says what the work was about: "no errors", "not yet done", "0 tests failed",
 // "returns an error".
-func denied(before string) bool {
+func negated(before string) bool {
 	before = before[strings.LastIndexAny(before, ".;:,!?(")+1:]
 	words := strings.Fields(before)
 	return slices.ContainsFunc(words[max(0, len(words)-3):], func(w string) bool {

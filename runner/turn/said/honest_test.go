@@ -88,12 +88,12 @@ func TestContradictions_honestReports_areNoFindings(t *testing.T) {
 
 func TestContradictions_plainlyFalseNumbers_areFindings(t *testing.T) {
 	for name, s := range map[string]stage{
-		"three done, one in the plan":  {says: "TASKS_COMPLETED_THIS_LOOP: 3", ticked: []string{"US-002"}, wantContains: "3 completed tasks, and the plan shows 1"},
-		"three done, none in the plan": {says: "TASKS_COMPLETED_THIS_LOOP: 3", wantContains: "3 completed tasks, and the plan shows none"},
-		"three named by one TASK line": {says: "TASKS_COMPLETED_THIS_LOOP: 3\nTASK: US-002", wantContains: "3 completed tasks, and the plan shows 1"},
-		"no file, five changed":        {says: "FILES_MODIFIED: 0", edited: 5, wantContains: "no modified file, and 5 were: src/file0.go, src/file1.go, src/file2.go and 2 more"},
-		"an empty list, three changed": {says: `{"status":"IN_PROGRESS","exit_signal":false,"files_modified":[]}`, edited: 3, wantContains: "no modified file, and 3 were"},
-		"files, and nothing changed":   {says: "FILES_MODIFIED: 4", unchanged: true, wantContains: "4 modified files, and nothing was changed"},
+		"three done, one in the plan":  {says: "TASKS_COMPLETED_THIS_LOOP: 3", ticked: []string{"US-002"}, wantContains: "3 completed tasks, but the plan shows 1"},
+		"three done, none in the plan": {says: "TASKS_COMPLETED_THIS_LOOP: 3", wantContains: "3 completed tasks, but the plan shows none"},
+		"three named by one TASK line": {says: "TASKS_COMPLETED_THIS_LOOP: 3\nTASK: US-002", wantContains: "3 completed tasks, but the plan shows 1"},
+		"no file, five changed":        {says: "FILES_MODIFIED: 0", edited: 5, wantContains: "no modified file, but 5 were: src/file0.go, src/file1.go, src/file2.go and 2 more"},
+		"an empty list, three changed": {says: `{"status":"IN_PROGRESS","exit_signal":false,"files_modified":[]}`, edited: 3, wantContains: "no modified file, but 3 were"},
+		"files, and nothing changed":   {says: "FILES_MODIFIED: 4", unchanged: true, wantContains: "4 modified files, but nothing was changed"},
 	} {
 		if got := strings.Join(s.contradictions(), "\n"); !strings.Contains(got, s.wantContains) {
 			t.Errorf("%s: %q, want %q", name, got, s.wantContains)

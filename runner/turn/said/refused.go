@@ -5,8 +5,8 @@ import (
 	"ralph/state"
 )
 
-// Refused splits refused tool calls: those that need an answer, and compound commands of
-// which the list allows every part. Questions to the user are neither.
+// Refused splits refused tool calls into those that were denied and compound commands of
+// which the list allows every part. It leaves out questions to the user.
 func Refused(calls []state.Tool, allowed []string) (denied, advised []state.Tool) {
 	for _, c := range calls {
 		switch {

@@ -14,48 +14,46 @@ import (
 	"ralph/runner/task"
 )
 
-// Report is what an agent's status block says, and what the turn shows.
+// Report has what an agent's status block says, and what the turn shows.
 type Report struct {
 	statusblock.Signal
 	Task          task.Task   // the one that the turn was for; zero: none
 	Before, After []task.Task // of the plan; empty if there is none, or it cannot be read
-	// Unchanged is true when nothing but the plan changed for sure.
+	// Unchanged is true if certainly nothing but the plan changed.
 	Unchanged bool
-	// Edited are files that were there before and read differently now, without the plan.
+	// Edited are existing files whose content changed, without the plan.
 	Edited []string
 }
 
-// manyEdited is how many files nobody edits and counts as none: one or two may be what a
-// program wrote, or the file of progress.
-const manyEdited = 3
+// minEdited is how many edited files contradict a report of none. A program may have written
+// one or two, such as a progress file.
+const minEdited = 3
 
-// In is Contradictions of the report in a final message.
+// In returns the Contradictions of the report in a final message.
 func (r Report) In(final string) []string {
 	r.Signal, _ = statusblock.Parse(final)
 	return r.Contradictions()
 }
 
-// Contradictions says, a sentence each, where the report is plainly wrong. Numbers that
-// are merely inexact are not: agents count files and small steps in their own way.
+// Contradictions returns a sentence for each point in which the report is plainly wrong. Inexact
+// numbers are not: agents count files and small steps in their own way.
 func (r Report) Contradictions() []string {
 	var found []string
 	if text := r.otherTask(); text != "" {
 		found = append(found, text)
 	}
 	planFile := 0
-	if !slices.EqualFunc(r.Before, r.After, func(a, b task.Task) bool {
-		return a.ID == b.ID && a.State == b.State &&
-			a.Title == b.Title
-	}) {
+	same := func(a, b task.Task) bool { return a.ID == b.ID && a.State == b.State && a.Title == b.Title }
+	if !slices.EqualFunc(r.Before, r.After, same) {
 		planFile = 1
 	}
 	if r.Unchanged && r.FilesModified > planFile {
-		found = append(found, fmt.Sprintf("the agent reports %s, and nothing was changed",
+		found = append(found, fmt.Sprintf("the agent reports %s, but nothing was changed",
 			termtext.Count(r.FilesModified, "modified file")))
 	}
-	if edited := slices.DeleteFunc(slices.Clone(r.Edited), written); r.NoFiles && len(edited) >= manyEdited {
-		found = append(found, fmt.Sprintf("the agent reports no modified file, and %d were: %s",
-			len(edited), termtext.Line(strings.Join(edited[:manyEdited], ", "))+more(len(edited)-manyEdited)))
+	if edited := slices.DeleteFunc(slices.Clone(r.Edited), generated); r.NoFiles && len(edited) >= minEdited {
+		found = append(found, fmt.Sprintf("the agent reports no modified file, but %d were: %s",
+			len(edited), termtext.Line(strings.Join(edited[:minEdited], ", "))+more(len(edited)-minEdited)))
 	}
 	ticked := r.ticked()
 	if len(r.Before) > 0 && len(r.After) > 0 && r.TasksCompleted > max(ticked+len(r.Task.Criteria), r.done()) {
@@ -63,16 +61,15 @@ func (r Report) Contradictions() []string {
 		if ticked > 0 {
 			shows = strconv.Itoa(ticked)
 		}
-		found = append(found, fmt.Sprintf("the agent reports %s, and the plan shows %s",
+		found = append(found, fmt.Sprintf("the agent reports %s, but the plan shows %s",
 			termtext.Count(r.TasksCompleted, "completed task"), shows))
 	}
 	return found
 }
 
-// ticked counts the tasks that the agent has finished in this turn, as the plan shows them
-// and in favour of the agent: those that are done now, or wait for a review, and were not
-// before, those with new words too; those it took out of the plan; and the one at hand if it
-// was done before, or if the report says TASK: ID instead of a mark.
+// ticked counts the tasks that the agent may have finished in this turn. In doubt it counts one: tasks that are now
+// done or wait for a review and were not before, even reworded ones; tasks that it took out of the plan; and its own
+// task if that was done before, or if the report says TASK: ID instead of a mark.
 func (r Report) ticked() (n int) {
 	finished := func(t task.Task) bool { return t.Done() || t.State == task.Review }
 	before, after := task.Index(r.Before), task.Index(r.After)
@@ -92,8 +89,8 @@ func (r Report) ticked() (n int) {
 	return n
 }
 
-// done is the number of all finished tasks, which some agents report. One alone is
-// what most tasks report, so it says nothing.
+// done returns the number of all finished tasks if the agent reports that number, as some do. It does not accept 1:
+// most agents report 1 for the task of their turn.
 func (r Report) done() (n int) {
 	for _, t := range r.After {
 		if t.Done() {
@@ -106,16 +103,18 @@ func (r Report) done() (n int) {
 	return n
 }
 
-// written reports whether a program writes this file, as a rule, and not the agent.
-func written(name string) bool {
+// generated reports whether a program usually writes this file, and not the agent.
+func generated(name string) bool {
 	base := path.Base(name)
-	for _, pattern := range []string{"*.lock", "*-lock.*", "*.lockb", "go.sum", "*.snap", "*.min.*", "*.map", "*.pb.*", "*.log"} {
+	for _, pattern := range []string{"*.lock", "*-lock.*", "*.lockb", "go.sum", "*.snap", "*.min.*", "*.map", "*.pb.*",
+		"*.log"} {
 		if ok, _ := path.Match(pattern, base); ok {
 			return true
 		}
 	}
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(folder string) bool {
-		return slices.Contains([]string{"dist", "build", "out", "target", "vendor", "node_modules", "coverage", "generated", "__snapshots__"}, folder)
+		return slices.Contains([]string{"dist", "build", "out", "target", "vendor", "node_modules", "coverage", "generated",
+			"__snapshots__"}, folder)
 	})
 }
 
@@ -126,8 +125,8 @@ func more(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// otherTask is the sentence about a report that names another task; empty: it names the
-// right one, or what it names is not a task at all.
+// otherTask returns a sentence if the report names another task; empty: it names the
+// right one, or no task at all.
 func (r Report) otherTask() string {
 	name := plain(r.StoryID)
 	id, title := plain(r.Task.ID), plain(r.Task.Title)
@@ -140,7 +139,7 @@ func (r Report) otherTask() string {
 			if r.nested(t.ID) {
 				return ""
 			}
-			return said + fmt.Sprintf("and the iteration was for %.80q", label(r.Task))
+			return said + fmt.Sprintf("but the iteration was for %.80q", label(r.Task))
 		}
 	}
 	if !task.Hashed(r.Task.ID) && shape(name) == shape(id) {
@@ -193,12 +192,12 @@ var (
 	digitsRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 )
 
-// plain is a name without what people and agents spell in their own way: "US-001" and
-// "[us 1]" are the same.
+// plain removes what people and agents spell differently: "US-001" and
+// "[us 1]" become the same.
 func plain(name string) string {
 	name = strings.TrimSpace(otherRE().ReplaceAllString(strings.ToLower(name), " "))
 	return zerosRE().ReplaceAllString(strings.TrimRight(name, "."), "$1")
 }
 
-// shape is a plain name with all numbers alike.
+// shape replaces each number of a plain name by 0.
 func shape(name string) string { return digitsRE().ReplaceAllString(name, "0") }

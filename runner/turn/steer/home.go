@@ -14,7 +14,7 @@ import (
 	"ralph/state"
 )
 
-// Memory remembers the files as they were at first. The zero value remembers nothing yet.
+// Memory remembers the files as they were when it was first read. The zero value remembers nothing yet.
 type Memory struct {
 	first Files
 	home  home
@@ -33,10 +33,10 @@ func (m *Memory) Read(dir string) Files {
 // Changed compares the files with what they were at first.
 func (m *Memory) Changed(dir string) []File { return m.first.Changed(m.Read(dir)) }
 
-// AtHome adds what an agent keeps in the home folder of env, from now on. Files are compared
-// by digest, since they may hold keys. The starters are JSON that the agent itself rewrites at
-// each call: only what starts programs is compared. What is in state under the same name is
-// left out: Landlock can lock that.
+// AtHome adds what an agent keeps in the home folder of env, from now on. It compares files
+// by digest, because they may contain keys. The starters are JSON files that the agent itself rewrites in
+// each call: of these it compares only what starts programs. It leaves out names that are in state:
+// Landlock can lock those.
 func (m *Memory) AtHome(env, state, files, starters []string) {
 	for _, kv := range env {
 		if dir, ok := strings.CutPrefix(kv, "HOME="); ok {
@@ -54,7 +54,7 @@ func (m *Memory) AtHome(env, state, files, starters []string) {
 	}
 }
 
-// home is what to compare in the home folder. The zero value is nothing.
+// home says what to compare in the home folder. The zero value: nothing.
 type home struct {
 	dir             string
 	files, starters []string
@@ -76,7 +76,7 @@ func (h home) read(all Files) {
 			case own && d.IsDir():
 				return fs.SkipDir
 			case own || err != nil || d.IsDir():
-				return nil // what cannot be read is not there
+				return nil // an unreadable file counts as missing
 			}
 			if rel, err := filepath.Rel(h.dir, path); err == nil {
 				all["~/"+filepath.ToSlash(rel)] = digest(path)
@@ -89,8 +89,8 @@ func (h home) read(all Files) {
 	}
 }
 
-// ownData is what the CLIs write themselves: the data of Claude Code's plugins, the skills that
-// Codex unpacks at its start, and where the extensions of qwen are switched on.
+// ownData names what the CLIs write themselves: the data of Claude Code's plugins, the skills that
+// Codex unpacks when it starts, and the file in which qwen enables extensions.
 func ownData() []string { return []string{"store", ".system", "extension-enablement.json"} }
 
 func digest(path string) string {
@@ -101,13 +101,13 @@ func digest(path string) string {
 	return fmt.Sprintf("%d bytes, SHA-256 %x", len(data), sha256.Sum256(data))
 }
 
-// starters are the keys of a CLI's own state that make it start programs, or ask less.
+// starters returns the keys of a CLI's own state that make it start programs, or ask less.
 func starters() []string {
 	return []string{"mcpServers", "hooks", "env", "apiKeyHelper", "statusLine", "permissions", "allowedTools",
 		"approvalMode", "sandbox"}
 }
 
-// readStarters adds what starts programs, a line for each entry.
+// readStarters adds the entries that start programs, a line for each.
 func (all Files) readStarters(path, name string) {
 	data, err := state.ReadFile(path, maxRead)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,14 +122,14 @@ func (all Files) readStarters(path, name string) {
 		return
 	}
 	var lines []string
-	inside(value, "", func(line string) { lines = append(lines, line) })
-	if len(lines) > 0 { // what says nothing is as good as none
+	findStarters(value, "", func(line string) { lines = append(lines, line) })
+	if len(lines) > 0 { // a file without such entries counts as missing
 		all[name] = strings.Join(lines, "\n")
 	}
 }
 
-// inside finds the starters of a value.
-func inside(value any, at string, found func(line string)) {
+// findStarters calls found for the starters in a value.
+func findStarters(value any, at string, found func(line string)) {
 	entries, ok := value.(map[string]any)
 	if !ok {
 		return
@@ -137,7 +137,7 @@ func inside(value any, at string, found func(line string)) {
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		path, entry := strings.TrimPrefix(at+"."+key, "."), entries[key]
 		if !slices.Contains(starters(), key) {
-			inside(entry, path, found)
+			findStarters(entry, path, found)
 			continue
 		}
 		parts, ok := entry.(map[string]any)

@@ -14,7 +14,7 @@ import (
 	"ralph/state"
 )
 
-// maxProtected bounds a file that is restored.
+// maxProtected limits the size of a file to restore, in bytes.
 const maxProtected = 16 << 20
 
 // Protected are files as they were before the call.
@@ -26,8 +26,8 @@ type protectedFile struct {
 	mode fs.FileMode
 }
 
-// Protect remembers files. Those that are missing or empty now are left out:
-// whoever needs them says so.
+// Protect remembers files. It leaves out those that are missing or empty now: their
+// readers report that.
 func Protect(paths []string) Protected {
 	var all Protected
 	for _, path := range paths {
@@ -42,7 +42,7 @@ func Protect(paths []string) Protected {
 	return all
 }
 
-// Restore puts back what was removed or emptied, and names it.
+// Restore restores the files that were removed or emptied, and returns their names.
 func (all Protected) Restore(dir string) ([]string, error) {
 	var damaged []string
 	for _, f := range all {
@@ -51,7 +51,7 @@ func (all Protected) Restore(dir string) ([]string, error) {
 			continue
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			continue // unreadable is not lost: the plan's own rule names it
+			continue // an unreadable file is not lost; a rule reports an unreadable plan
 		}
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
 			return damaged, fmt.Errorf("restore file: %w", err)
@@ -64,7 +64,7 @@ func (all Protected) Restore(dir string) ([]string, error) {
 	return damaged, nil
 }
 
-// relative is a path as people know it: relative to the project when it is in it.
+// relative returns a path for people: relative to the project if it is inside.
 func relative(dir, path string) string {
 	if r, err := filepath.Rel(dir, path); err == nil && r != ".." && !strings.HasPrefix(r, "../") {
 		return r

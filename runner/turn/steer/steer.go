@@ -1,6 +1,6 @@
-// Package steer knows the user's files that steer a run, as they were before an agent
-// call: it puts back what the call destroyed, and compares the rest by content. Git does
-// not see them all: many projects ignore .ralph/.
+// Package steer knows the user's files that control a run, as they were before an agent
+// call: it restores what the call destroyed, and compares the rest by content. Git does
+// not show them all: many projects ignore .ralph/.
 package steer
 
 import (
@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	maxText  = 256 << 10 // bytes of a file that is compared as text
-	maxRead  = 16 << 20  // bytes of a file that is compared at all
+	maxText  = 256 << 10 // bytes of a file to compare as text
+	maxRead  = 16 << 20  // bytes of a file to compare at all
 	maxSpecs = 1000      // files and folders
 )
 
-// gitData are the folders of a repository that hold many files and no program.
+// gitData are the folders of a repository that contain many files and no program.
 var gitData = []string{"objects", "refs", "logs", "info", "lfs", "rebase-merge"}
 
-// Files maps a path in the project, with slashes, to the content of a file that is there.
+// Files maps slash paths in the project to the content of existing files.
 type Files map[string]string
 
 // Read reads the settings, the prompt and the specs of a project, and the files that
@@ -63,7 +63,7 @@ func (all Files) readGit(dir string) {
 		all.read(filepath.Join(own, name), dotGit+"/"+name)
 	}
 	switch text := all[commonDir]; {
-	case text == ".\n": // a sandbox that runs beside this one: it leads nowhere else
+	case text == ".\n": // made by a sandbox that runs at the same time; it changes nothing
 		delete(all, commonDir)
 	case text != "" && !filepath.IsAbs(text):
 		common = filepath.Join(own, strings.TrimRight(text, "\r\n"))
@@ -99,15 +99,15 @@ func (Files) size(path string) int64 {
 	return info.Size()
 }
 
-// Repair puts back what leads git to another repository: from now on, it would start
-// programs of that one. It says what was changed; empty: nothing. The repository cannot be
-// trusted then, not even to say what else changed.
+// Repair restores files that the call changed to lead git to another repository: git would start
+// programs of that one. It returns what was changed; empty: nothing. If there was a change, do not trust the
+// repository, not even about what else changed.
 func Repair(dir string, changed []File) string {
 	root, ok := command.Root(dir)
 	if !ok {
 		root = dir
 	}
-	meta := command.MetaDir(root) // of a .git that is put back first, since it sorts first
+	meta := command.MetaDir(root) // the loop restores .git before its files: it sorts first
 	for _, f := range changed {
 		path := filepath.Join(root, dotGit)
 		switch f.Path {
@@ -123,17 +123,17 @@ func Repair(dir string, changed []File) string {
 		}
 		why := fmt.Sprintf("%s was changed, which leads git to another repository", f.Path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Sprintf("%s; it could not be put back: %v", why, err)
+			return fmt.Sprintf("%s; ralph could not restore it: %v", why, err)
 		}
-		if _, err := os.Lstat(filepath.Join(root, dotGit)); err != nil { // it stood in the place of the folder
-			return why + "; that file was removed, and no .git is left: if it was moved, move it back"
+		if _, err := os.Lstat(filepath.Join(root, dotGit)); err != nil { // a file had replaced the folder
+			return why + "; ralph removed that file, and now there is no .git: if it was moved, move it back"
 		}
-		return why + "; it is as before again"
+		return why + "; ralph restored it"
 	}
 	return ""
 }
 
-// walk reads the files of a folder that are wanted. Git does not start its samples.
+// walk reads the wanted files of a folder. It skips git's samples, which git does not start.
 func (all Files) walk(dir, folder string, wanted func(path string) bool) {
 	left := maxSpecs
 	_ = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(folder)),
@@ -151,14 +151,14 @@ func (all Files) walk(dir, folder string, wanted func(path string) bool) {
 				filepath.Ext(path) != ".sample" {
 				all.read(path, filepath.ToSlash(rel))
 			}
-			return nil // what cannot be read is not there
+			return nil // an unreadable file counts as missing
 		})
 }
 
-// read adds a file. Of a link it takes where it leads: its target is another file.
+// read adds a file. For a link it adds the target's path, not its content.
 func (all Files) read(path, name string) {
 	info, err := os.Lstat(path)
-	if err != nil || info.Mode()&fs.ModeSocket != 0 { // a sandbox covers what is missing
+	if err != nil || info.Mode()&fs.ModeSocket != 0 { // a sandbox puts a socket where a file is missing
 		return
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {

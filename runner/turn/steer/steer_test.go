@@ -119,7 +119,7 @@ func TestRepair_aFolderThatIsGone_isNotAsBefore(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: moved\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const want = ".git was changed, which leads git to another repository; that file was removed, and no .git is left: if it was moved, move it back"
+	const want = ".git was changed, which leads git to another repository; ralph removed that file, and now there is no .git: if it was moved, move it back"
 	if got := Repair(dir, before.Changed(Read(dir))); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

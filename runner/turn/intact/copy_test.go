@@ -43,7 +43,7 @@ func TestGraft_bothHaveChangedThePlan_neitherIsLost(t *testing.T) {
 			if err := os.WriteFile(f.Path, []byte(c.person), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			left := p.graft([]byte(c.made))
+			left := p.mergeCopy([]byte(c.made))
 			got, _ := os.ReadFile(f.Path)
 			if string(got) != c.want || strings.Join(left, ", ") != c.left {
 				t.Errorf("left %q\ngot  %q\nwant %q", left, got, c.want)

@@ -9,16 +9,16 @@ import (
 	"ralph/runner/task/store"
 )
 
-// graft takes over from a copy of the plan what it says about the call's own task and what it adds, where
-// somebody else has changed the plan meanwhile. It names what it could not take over, a phrase each.
-func (p *Plan) graft(made []byte) (left []string) {
+// mergeCopy merges the call's copy of the plan into the plan, which somebody else has changed meanwhile: the call's own
+// task, and new tasks. It returns a phrase for each thing that it could not merge.
+func (p *Plan) mergeCopy(made []byte) (left []string) {
 	f, own := p.call.Plan, p.call.Task
 	list, err := store.Parse(f.Path, made, f.OptionalSections)
 	if err != nil {
 		return []string{"all of it"}
 	}
 	is, known := list.Find(own.ID)
-	if !known || !p.graftOwn(made, is.State == own.State && is.Wording() == own.Wording()) {
+	if !known || !p.mergeOwnTask(made, is.State == own.State && is.Wording() == own.Wording()) {
 		left = append(left, fmt.Sprintf("what it says about %q", own.Title))
 	}
 	_, below := family(list.Tasks, own.ID)
@@ -31,7 +31,7 @@ func (p *Plan) graft(made []byte) (left []string) {
 			continue
 		}
 		added := t
-		if known { // else it may be the own one, renamed
+		if known { // else it may be the call's own task, renamed
 			added, err = store.Add(f.Path, t.Title, f.OptionalSections)
 		}
 		if !known || err != nil || added.State != t.State || added.Wording() != t.Wording() {
@@ -41,8 +41,8 @@ func (p *Plan) graft(made []byte) (left []string) {
 	return left
 }
 
-// graftOwn takes over the own task, or at least its state, and reports whether nothing of it is left.
-func (p *Plan) graftOwn(made []byte, same bool) bool {
+// mergeOwnTask merges the call's own task, or at least its state. It reports whether it could merge all of it.
+func (p *Plan) mergeOwnTask(made []byte, same bool) bool {
 	path, own := p.call.Plan.Path, p.call.Task
 	trim := func(text string, err error) string { return strings.TrimRight(text, "\r\n") }
 	base, now := trim(store.TextIn(path, p.files[0].data, own)), trim(store.TextIn(path, made, own))
@@ -66,7 +66,7 @@ func (p *Plan) graftOwn(made []byte, same bool) bool {
 	return err == nil && to.Wording() == own.Wording() && p.sameBelow(made)
 }
 
-// sameBelow is true when a copy says the same about the tasks below the own one.
+// sameBelow is true if the copy says the same about the tasks below the call's own one.
 func (p *Plan) sameBelow(made []byte) bool {
 	list, err := store.Parse(p.call.Plan.Path, made, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *Plan) sameBelow(made []byte) bool {
 	return true
 }
 
-// added are the titles of the tasks that only the second plan has.
+// added returns the titles of the tasks that only the second plan has.
 func added(before, after []task.Task) (titles []string) {
 	at := task.Index(before)
 	for _, t := range after {
@@ -97,10 +97,10 @@ func added(before, after []task.Task) (titles []string) {
 	return titles
 }
 
-// lost names the new tasks that went with the rest of what the call made; empty: there are none.
+// lost names the new tasks that were dropped with the call's other changes; empty: none.
 func (o Outcome) lost() string {
 	if len(o.added) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; new tasks went with it, add them if you want them: %q", o.added)
+	return fmt.Sprintf("; that also dropped new tasks, add them if you want them: %q", o.added)
 }

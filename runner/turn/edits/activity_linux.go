@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// kin changes when a process below the ones that are looked at came and went: it has the page
-// faults of children that were waited for. For checks, it changes when one of them has run at all.
-type kin string
+// activity changes when a process below the observed ones came and went: it contains the page
+// faults of their former children. For checks, it changes when one of them has run at all.
+type activity string
 
-// kinOf reports whether the agent is the only process of its call. What it leaves behind
-// becomes a child of its guard, or of the first program in its sandbox, so it is looked at from
-// the agent up.
-func kinOf(leader int, p Place) (kin, bool) {
+// activityOf reports whether the agent is the only process of its call. A process that it leaves behind
+// becomes a child of its guard, or of the first program in its sandbox, so activityOf looks from
+// the agent upwards.
+func activityOf(leader int, p Place) (activity, bool) {
 	chain := []string{strconv.Itoa(leader)}
 	for range p.Below {
 		next, ok := children(chain[len(chain)-1])
@@ -23,14 +23,14 @@ func kinOf(leader int, p Place) (kin, bool) {
 		}
 		chain = append(chain, next[0])
 	}
-	if p.First == nil { // else what else the guard has started is the engine's
+	if p.First == nil { // else the other children of the guard belong to the engine
 		parent, _, ok := stat(chain[0])
 		if !ok {
 			return "", false
 		}
 		chain = append([]string{parent}, chain...)
 	}
-	var k kin
+	var k activity
 	for i := len(chain) - 1; i >= 0; i-- {
 		below, ok1 := children(chain[i])
 		_, faults, ok2 := stat(chain[i])
@@ -38,22 +38,22 @@ func kinOf(leader int, p Place) (kin, bool) {
 		if !ok1 || !ok2 || last && len(below) > 0 || !last && (len(below) != 1 || below[0] != chain[i+1]) {
 			return "", false
 		}
-		k += kin(faults + ",")
+		k += activity(faults + ",")
 	}
 	return k, true
 }
 
-// mostThreads bounds what a look at checks costs.
-const mostThreads = 1000
+// maxThreads limits the cost of a look at checks.
+const maxThreads = 1000
 
-// idle reports whether all that runs below the guards of a process waits. The guards are ralph's own.
-func idle(self int) (kin, bool) {
+// idle reports whether all processes below the guards of a process wait. The guards are ralph's own.
+func idle(self int) (activity, bool) {
 	guards, ok := children(strconv.Itoa(self))
 	_, faults, known := stat(strconv.Itoa(self))
 	if !ok || !known {
 		return "", false
 	}
-	k, threads := kin(faults), 0
+	k, threads := activity(faults), 0
 	var pids []string
 	for _, guard := range guards {
 		below, ok1 := children(guard)
@@ -61,13 +61,13 @@ func idle(self int) (kin, bool) {
 		if !ok1 || !ok2 {
 			return "", false
 		}
-		k, pids = k+kin(" "+guard+":"+faults), append(pids, below...)
+		k, pids = k+activity(" "+guard+":"+faults), append(pids, below...)
 	}
 	for len(pids) > 0 {
 		pid := pids[0]
 		below, ok := children(pid)
 		all, _ := filepath.Glob("/proc/" + pid + "/task/*")
-		if threads += len(all); !ok || threads > mostThreads {
+		if threads += len(all); !ok || threads > maxThreads {
 			return "", false
 		}
 		pids = append(pids[1:], below...)
@@ -76,13 +76,13 @@ func idle(self int) (kin, bool) {
 			if !waits {
 				return "", false
 			}
-			k += kin(" " + filepath.Base(thread) + ":" + ran)
+			k += activity(" " + filepath.Base(thread) + ":" + ran)
 		}
 	}
 	return k, true
 }
 
-// waiting reports whether a thread does not run, and how long it ever has.
+// waiting reports whether a thread waits, and how long it has ever run.
 func waiting(thread string) (ran string, ok bool) {
 	status, err1 := os.ReadFile(thread + "/stat")
 	times, err2 := os.ReadFile(thread + "/schedstat")
@@ -90,7 +90,7 @@ func waiting(thread string) (ran string, ok bool) {
 	return string(times), err1 == nil && err2 == nil && !strings.HasPrefix(rest, "R")
 }
 
-// children lists the children of a process; false: nobody knows.
+// children lists the children of a process; false: not known.
 func children(pid string) (pids []string, ok bool) {
 	threads, _ := filepath.Glob("/proc/" + pid + "/task/*/children")
 	for _, thread := range threads {
