@@ -17,11 +17,11 @@ type assignment struct {
 	quoted   bool
 	colon    bool // else =
 	spaced   bool // there is a blank between the = and the value
-	calls    bool // what looks like the value is called or indexed: it is code
+	calls    bool // the value is called or indexed: it is code
 }
 
-// assigned finds the value of a variable whose name ends before the = or : at
-// text[at]. If exact, it finds only what can hardly be anything but a secret.
+// assigned returns a finder for the value of a variable whose name ends before the = or : at
+// text[at]. If exact, it finds only values that are almost certainly secrets.
 func assigned(exact bool) finder {
 	return func(text string, at int) (from, to int, ok bool) {
 		start, end := nameBefore(text, at)
@@ -36,7 +36,7 @@ func assigned(exact bool) finder {
 			}
 			return from, to, ok
 		}
-		if !ok || a.to-a.from < leastPassword || !secretname.Is(a.name) {
+		if !ok || a.to-a.from < minPassword || !secretname.Is(a.name) {
 			return 0, 0, false
 		}
 		value := text[a.from:a.to]
@@ -59,9 +59,9 @@ func (a assignment) isLogin() bool {
 // scheme finds what follows the scheme in the value of an Authorization header.
 var scheme = key(`[:=]\s*\\?["']?(?i:basic|bearer|token|apikey)\s+([A-Za-z0-9._~+/=-]{6,})`, isWord)
 
-// isSecret reports whether the value is one, and no code, placeholder or reference.
+// isSecret reports whether the value is a secret, and no code, placeholder or reference.
 func (a assignment) isSecret(value string) bool {
-	shouting := a.name == strings.ToUpper(a.name)
+	upper := a.name == strings.ToUpper(a.name)
 	digit, letter := strings.ContainsAny(value, "0123456789"), strings.ContainsFunc(value, isLetter)
 	switch {
 	case a.calls, strings.Contains(value, "://"), // an address has a row of its own
@@ -69,13 +69,13 @@ func (a assignment) isSecret(value string) bool {
 		return false
 	case !digit && reference().MatchString(value), isWord(value):
 		return false
-	case a.quoted && shouting:
+	case a.quoted && upper:
 		return digit || len(value) >= 12
 	case a.quoted:
 		return digit && letter
 	case a.colon, a.spaced:
-		return digit && letter && (len(value) >= 20 || shouting && len(value) >= 12)
-	case shouting:
+		return digit && letter && (len(value) >= 20 || upper && len(value) >= 12)
+	case upper:
 		return true
 	}
 	return digit && letter && len(value) >= 8
@@ -84,7 +84,7 @@ func (a assignment) isSecret(value string) bool {
 // reference matches code that only looks like a value: os.environ, config.token.
 var reference = re(`^[A-Za-z_]+(?:\.[A-Za-z_]+)+$`)
 
-// mayBeNamed is a fast first test of a name: true if it may be one of a secret.
+// mayBeNamed is a fast first test: true if the name may be one of a secret.
 func mayBeNamed(name string) bool {
 	var three uint32
 	for i := range len(name) {
@@ -165,8 +165,8 @@ func isWord(match string) bool {
 	return words().MatchString(value) || example(value)
 }
 
-// notRandom reports whether the last word of a match may be anything but a generated
-// key: those have letters of both cases, digits, and hardly a repetition.
+// notRandom reports whether the last word of a match is probably no generated
+// key: those have letters of both cases, digits, and few repetitions.
 func notRandom(match string) bool {
 	const leastLength, leastBits = 20, 3.7
 	value := match[strings.LastIndexByte(match, ' ')+1:]

@@ -9,8 +9,8 @@ const (
 )
 
 // Redact hides secrets of known shapes in a text for logs and screens. The first
-// characters of a key stay visible, the name of a variable, and all of an address but
-// the password. Text without secrets is returned unchanged, without a copy.
+// characters of a key stay visible, and so do the name of a variable and an address
+// without its password. It returns text without secrets unchanged, without a copy.
 func Redact(text string) string {
 	var b strings.Builder
 	kept := 0 // text[:kept] has been written to b

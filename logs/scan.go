@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// shortestKey is the minimum number of consecutive key bytes in a key of a vendor.
-const shortestKey = 16
+// minKey is the minimum number of consecutive key bytes in a vendor's key.
+const minKey = 16
 
 // signs are texts with which a secret starts that need not be a long word.
 var signs = [...]string{"=", ":", "-----BEGIN "}
 
-// beforeWord is what stands before the long word of a token.
+// beforeWord is the text before the long word of a token.
 const beforeWord = "earer "
 
 // starts are the texts with which shapes start.
@@ -56,7 +56,7 @@ var allStarts = sync.OnceValue(func() *starts {
 func hash(three uint32) uint32 { return three * 0x9e3779b1 >> 16 }
 
 // places finds where a text may have a secret, in order. It jumps from one sign and one
-// long word to the next: redaction must not be slower than what prints the text.
+// long word to the next: redaction must not be slower than the program that prints the text.
 type places struct {
 	text     string
 	starts   *starts
@@ -128,20 +128,20 @@ func indexFrom(text string, at int, part string) int {
 // longWord returns the first shortestKey or more consecutive key bytes that end after
 // at. It tests every shortestKey-th byte first, so that prose passes at memory speed.
 func longWord(text string, at int) (from, to int) {
-	for i := at; i < len(text); i += shortestKey {
+	for i := at; i < len(text); i += minKey {
 		if !isKeyByte(text[i]) {
 			continue
 		}
-		for from = i; from > 0 && i-from < shortestKey && isKeyByte(text[from-1]); {
+		for from = i; from > 0 && i-from < minKey && isKeyByte(text[from-1]); {
 			from--
 		}
 		for to = i + 1; to < len(text) && isKeyByte(text[to]); {
 			to++
 		}
-		if to-from >= shortestKey {
+		if to-from >= minKey {
 			return from, to
 		}
-		i = max(i, to-shortestKey)
+		i = max(i, to-minKey)
 	}
 	return len(text), len(text)
 }

@@ -12,7 +12,7 @@ import (
 // Secret is a secret in a text.
 type Secret struct {
 	Name string // what it is: "a GitHub token"
-	Text string // the secret, and what makes it one
+	Text string // the secret and the text that identifies it
 }
 
 // Secrets returns the secrets that must not be committed: those of a known shape that
@@ -54,8 +54,8 @@ func uselessToken(match string) bool {
 	return claims.Name == "John Doe" || claims.Exp > 0 && claims.Exp < float64(time.Now().Unix())
 }
 
-// leastPassword is the length below which a password counts as an example.
-const leastPassword = 6
+// minPassword is the length below which a password counts as an example.
+const minPassword = 6
 
 // words matches passwords made of defaults and placeholder words.
 var words = re(`^(?i)(?:my|your|the|some|any|super|very|top|db|database|test|dev|local|demo|dummy|fake|sample|example|default|proxy|` +
@@ -76,6 +76,6 @@ func uselessAddress(match string) bool {
 		strings.HasSuffix(host, ".localhost") {
 		return true
 	}
-	return len(password) < leastPassword || strings.HasPrefix(password, "$") || strings.EqualFold(password, user) ||
+	return len(password) < minPassword || strings.HasPrefix(password, "$") || strings.EqualFold(password, user) ||
 		words().MatchString(password) || words().MatchString(strings.Replace(password, user, "", 1))
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// token is a JSON web token, built here so that no file contains one.
+// token returns a JSON web token, built here so that no file contains one.
 func token(header, claims, signature string) string {
 	enc := base64.RawURLEncoding.EncodeToString
 	return enc([]byte(header)) + "." + enc([]byte(claims)) + "." + enc([]byte(signature))

@@ -13,11 +13,11 @@ type shape struct {
 	// starts are the texts with which it starts: one of signs with what follows, or
 	// three bytes or more of a long word.
 	starts []string
-	// hidden finds what Redact hides of a secret that starts at text[at]. It is broad,
+	// hidden finds the part that Redact hides of a secret that starts at text[at]. It is broad,
 	// because a false alarm costs little.
 	hidden finder
 	// refused finds what Secrets returns. It is exact, because a false alarm stops a
-	// commit. Nil: too common for that.
+	// commit. nil: the shape is too common for that.
 	refused finder
 }
 
@@ -33,7 +33,7 @@ const (
 	bearer          = `earer ([A-Za-z0-9._~+/=-]{12,})`
 )
 
-// shapes are the rows.
+// shapes is the table.
 //
 // size: a table, one row a vendor.
 var shapes = sync.OnceValue(func() []shape {
@@ -125,11 +125,11 @@ var shapes = sync.OnceValue(func() []shape {
 	}
 })
 
-// maxSecret is how far a pattern looks, in bytes. What follows of a longer word is hidden, too.
+// maxSecret limits how far a pattern looks, in bytes. The rest of a longer word is hidden, too.
 const maxSecret = 4 << 10
 
-// key finds a pattern, unless the match is harmless: the group of the pattern, or all
-// but its first characters. Inlined, it would be in the program twice a row.
+// key returns a finder for a pattern, unless the match is harmless. It finds the group of the pattern or, without a
+// group, everything except the first characters. Inlined, the program would contain it twice for each row.
 //
 //go:noinline
 func key(pattern string, harmless ...func(match string) bool) finder {
@@ -173,7 +173,7 @@ func inAddress(find finder) finder {
 	}
 }
 
-// whole finds a pattern that may be long.
+// whole returns a finder for a pattern that may be long.
 func whole(pattern string, harmless ...func(match string) bool) finder {
 	compiled := re(`^(?:` + pattern + `)`)
 	return func(text string, at int) (from, to int, ok bool) {
@@ -185,12 +185,12 @@ func whole(pattern string, harmless ...func(match string) bool) finder {
 	}
 }
 
-// vendor is a row for keys that are nothing else: what is hidden is refused, too.
+// vendor returns a row for unmistakable keys: Secrets returns what Redact hides.
 func vendor(name, pattern string, starts ...string) shape {
 	return shape{name, starts, key(pattern), key(pattern, example)}
 }
 
-// re compiles a pattern on first use. Inlined, it would be in the program once a row.
+// re compiles a pattern on first use. Inlined, the program would contain it once for each row.
 //
 //go:noinline
 func re(pattern string) func() *regexp.Regexp {

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// maxTailLine is the length, in bytes, at which a line is cut, because readers hold it in
+// maxTailLine is the length, in bytes, at which Poll cuts a line, because readers keep it in
 // memory.
 const maxTailLine = 1 << 20
 
@@ -23,7 +23,7 @@ const maxTailPoll = 4 << 20
 type Tail struct {
 	path    string
 	back    int64 // bytes before the end at which to start
-	from    int64 // offset at which to start, if the file is so long; it is the beginning of a line
+	from    int64 // offset of the line at which to start, if the file is that long
 	file    *os.File
 	info    fs.FileInfo
 	offset  int64
@@ -39,14 +39,14 @@ func NewTail(path string, backBytes int64) *Tail {
 	return &Tail{path: path, back: backBytes}
 }
 
-// NewTailFrom follows path from an offset, which is the beginning of a line. A file that is shorter
-// by then is another one: it is read from its beginning.
+// NewTailFrom follows path from an offset, which must be the beginning of a line. If the file is shorter, it is a new
+// one, and the Tail starts at its beginning.
 func NewTailFrom(path string, offset int64) *Tail {
 	return &Tail{path: path, back: -1, from: offset}
 }
 
 // Poll returns the complete lines since the last Poll, without line ends. A missing file
-// has none. Lines above 1 MiB are cut. After a rotation, the rest of the old file comes
+// has none. It cuts lines above 1 MiB. After a rotation, the rest of the old file comes
 // first.
 func (t *Tail) Poll() ([][]byte, error) {
 	var lines [][]byte
@@ -76,7 +76,7 @@ func (t *Tail) Poll() ([][]byte, error) {
 func (t *Tail) open() (bool, error) {
 	f, err := os.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.started = true // what appears later is new from its first byte
+		t.started = true // a file that appears later is new from its first byte
 		return false, nil
 	}
 	if err != nil {
@@ -125,7 +125,7 @@ func (t *Tail) read(budget int, lines *[][]byte) (int, error) {
 	return n, nil
 }
 
-// keep adds p to the current line, unless skip is set: then the line was cut, or its
+// keep adds p to the current line, unless skip is set because the line was cut or its
 // beginning is unknown.
 func (t *Tail) keep(p []byte) {
 	if t.skip {
@@ -137,8 +137,7 @@ func (t *Tail) keep(p []byte) {
 	t.partial = append(t.partial, p...)
 }
 
-// replaced reports whether path is another file now, or shorter than what was read, and
-// starts over there.
+// replaced reports whether path is now another file, or shorter than the part that was read. The Tail then starts over.
 func (t *Tail) replaced() (bool, error) {
 	info, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {

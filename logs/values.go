@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Values are secrets that are known by their text, such as the values of variables
+// Values are secrets with a known text, such as the values of variables
 // that ralph withholds.
 type Values struct{ texts []value }
 
@@ -17,8 +17,8 @@ type value struct {
 }
 
 const (
-	leastValue = 8 // a shorter text is found where it means nothing
-	leastLine  = 16
+	minValue = 8 // a shorter text also occurs by chance
+	minLine  = 16
 )
 
 // NewValues returns the values worth hiding: no short ones, paths, or common words. It
@@ -27,10 +27,10 @@ func NewValues(values []string) Values {
 	var v Values
 	for _, value := range values {
 		value = strings.TrimSpace(value)
-		v.add(value, leastValue)
+		v.add(value, minValue)
 		if strings.Contains(value, "\n") {
 			for line := range strings.Lines(value) {
-				v.add(strings.TrimSpace(line), leastLine)
+				v.add(strings.TrimSpace(line), minLine)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (one value) in(text string) bool {
 	return false
 }
 
-// Redact is Redact, and hides the values.
+// Redact is the function Redact, and also hides the values.
 func (v Values) Redact(text string) string {
 	for _, one := range v.texts {
 		if one.in(text) {
@@ -97,7 +97,7 @@ func (v Values) Redact(text string) string {
 	return Redact(text)
 }
 
-// longest is the length of the longest value.
+// longest returns the length of the longest value.
 func (v Values) longest() int {
 	longest := 0
 	for _, one := range v.texts {
@@ -106,21 +106,21 @@ func (v Values) longest() int {
 	return longest
 }
 
-// Redactor writes to a file what is printed to it, without secrets. How the bytes are
-// split into writes does not matter: it holds back what has not ended yet.
+// Redactor passes text on without its secrets. How the bytes are
+// split into writes does not matter: it holds back an unfinished line.
 type Redactor struct {
 	to     io.Writer
 	values Values
 	held   []byte
-	inKey  int // bytes of a private key so far that continues; 0: in none
+	inKey  int // bytes so far of an unfinished private key; 0: none
 }
 
 const (
-	// heldMost is how much of a line without end is held back, in bytes.
-	heldMost = 64 << 10
-	// keyMost is the length of the longest private key, in bytes.
-	keyMost = 16 << 10
-	keyEnd  = "-----END "
+	// maxHeld limits how much of an unfinished line is held back, in bytes.
+	maxHeld = 64 << 10
+	// maxPrivateKey is the length of the longest private key, in bytes.
+	maxPrivateKey = 16 << 10
+	keyEnd        = "-----END "
 )
 
 // NewRedactor returns a Redactor. Close it to write the rest.
@@ -151,10 +151,10 @@ func (r *Redactor) Close() error {
 	return r.pass(text)
 }
 
-// ready returns how much of a line that does not end can be written: all but what may be
+// ready returns how much of an unfinished line can be written: everything except what may be
 // the beginning of a secret.
 func (r *Redactor) ready() int {
-	if len(r.held) < heldMost {
+	if len(r.held) < maxHeld {
 		return 0
 	}
 	// A blank or a quote ends what may be a secret.
@@ -197,7 +197,7 @@ func (r *Redactor) afterKey(text string) string {
 		r.inKey = 0
 		return text[i:]
 	}
-	if r.inKey += len(text); r.inKey < keyMost {
+	if r.inKey += len(text); r.inKey < maxPrivateKey {
 		return ""
 	}
 	r.inKey = 0

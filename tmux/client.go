@@ -64,7 +64,7 @@ func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec
 	return cmd, nil
 }
 
-// call is what a call of tmux needs besides its commands.
+// call has what a call of tmux needs in addition to its commands.
 type call struct {
 	dir   string // working directory of new panes; empty: this process's
 	start bool   // start a server if none runs

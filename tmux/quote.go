@@ -11,9 +11,9 @@ import (
 
 // script writes commands in tmux's configuration language. Every byte with a
 // meaning there is an octal escape, so that quotes, newlines, semicolons and "$"
-// arrive unchanged. Arguments would not do: together they must stay below 16 KiB,
-// and everybody can read them in the list of processes, with the environment of
-// the caller.
+// arrive unchanged. Arguments would not work: together they must stay below 16 KiB,
+// and everybody could read them, and the environment of the caller, in the list of
+// processes.
 func script(commands [][]string) string {
 	var b strings.Builder
 	for _, command := range commands {
@@ -60,9 +60,9 @@ func arguments(commands [][]string) []string {
 	return args
 }
 
-// direct returns argv in a form that tmux runs without a shell: it passes a single
-// argument to one.
-func direct(argv []string) []string {
+// withoutShell returns argv in a form that tmux runs without interpreting it: tmux passes a single
+// argument to a shell.
+func withoutShell(argv []string) []string {
 	if len(argv) == 1 {
 		return []string{"sh", "-c", `exec "$0"`, argv[0]}
 	}
@@ -86,7 +86,7 @@ func own(name string) bool {
 }
 
 // Forward returns the part of an environment for a program in a pane: everything
-// but what tmux sets there. Of repeated names the last one counts.
+// except what tmux sets there. If a name is repeated, the last one counts.
 func Forward(env []string) []string {
 	var out []string
 	seen := map[string]bool{}

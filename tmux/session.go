@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Layout is what Open and Beside show.
+// Layout says what Open and Beside show.
 type Layout struct {
 	Name          string   // of the session; Open only
 	Dir           string   // working directory of the panes
@@ -30,8 +30,8 @@ type Session struct {
 	mark    string
 }
 
-// wide is the least width, in cells, for panes side by side.
-const wide = 100
+// minWide is the minimum width, in cells, for panes side by side.
+const minWide = 100
 
 // Open makes a detached session with the runner on the left and the monitor on
 // the right; in a narrow terminal the runner is above. The runner starts last: if
@@ -55,7 +55,7 @@ func (c *Client) Open(ctx context.Context, l Layout) (*Session, error) {
 	// which may be all that the runner printed. An older tmux has no such option.
 	_, _ = c.ask(ctx, "set-option", "-w", "-t", s.Monitor, "remain-on-exit-format", "")
 	if err = c.addRunner(ctx, l, s, stale); err == nil {
-		err = c.dress(ctx, s)
+		err = c.configure(ctx, s)
 	}
 	if err != nil {
 		_, _ = c.ask(context.WithoutCancel(ctx), "kill-session", "-t", s.ID)
@@ -110,11 +110,11 @@ func (c *Client) addRunner(ctx context.Context, l Layout, s *Session, stale []st
 	}
 	var err error
 	s.Runner, err = c.split(ctx, l, before, splitting{target: s.Monitor, argv: l.Runner, before: true,
-		wide: l.Width >= wide || l.Width <= 0})
+		wide: l.Width >= minWide || l.Width <= 0})
 	return err
 }
 
-// splitting is how split places a pane.
+// splitting says how split places a pane.
 type splitting struct {
 	target string
 	argv   []string
@@ -164,7 +164,7 @@ func pane(words, env, argv []string) []string {
 	for _, pair := range env {
 		words = append(words, "-e", pair)
 	}
-	return append(append(words, "--"), direct(argv)...)
+	return append(append(words, "--"), withoutShell(argv)...)
 }
 
 func oldPane(words, env, argv []string) []string {
@@ -174,25 +174,25 @@ func oldPane(words, env, argv []string) []string {
 // mark is the session option by which Find and Close recognize ralph's sessions.
 const mark = "@ralph-panes"
 
-func (c *Client) dress(ctx context.Context, s *Session) error {
+func (c *Client) configure(ctx context.Context, s *Session) error {
 	s.mark = strings.Join([]string{s.Runner, s.Monitor, strconv.Itoa(os.Getpid())}, " ")
 	if _, err := c.ask(ctx, "set-option", "-t", s.ID, mark, s.mark); err != nil {
 		return err
 	}
 	c.keepOnFailure(ctx, s.Monitor)
 	c.keepShares(ctx, s)
-	_, _ = c.ask(ctx, "select-pane", "-t", s.Monitor) // it takes the keys
+	_, _ = c.ask(ctx, "select-pane", "-t", s.Monitor) // it gets the keys
 	return nil
 }
 
-// keepShares lets the panes have their places and shares in a window of another size: by
+// keepShares keeps the places and shares of the panes when the window is resized: by
 // itself, tmux takes as many cells from the runner as from the monitor. Panes that a person
-// added stay where they are. Nothing depends on it in a server that is too old for it.
+// added stay where they are. A server that is too old ignores it, and nothing depends on it.
 func (c *Client) keepShares(ctx context.Context, s *Session) {
 	hook := fmt.Sprintf("if-shell -F '#{==:#{window_panes},2}' { if-shell -F '#{e|<:#{window_width},%d}' "+
 		"{ select-layout main-horizontal ; resize-pane -t %s -y %s%% } "+
 		"{ select-layout main-vertical ; resize-pane -t %s -x %s%% } }",
-		wide, s.Runner, shareAbove, s.Runner, shareLeft)
+		minWide, s.Runner, shareAbove, s.Runner, shareLeft)
 	_, _ = c.ask(ctx, "set-hook", "-w", "-t", s.Monitor, "window-resized", hook)
 }
 
@@ -202,7 +202,7 @@ func (c *Client) keepOnFailure(ctx context.Context, id string) {
 	_, _ = c.ask(ctx, "set-option", "-p", "-t", id, "remain-on-exit", "failed")
 }
 
-// monitorOf is the pane option by which Beside recognizes its monitors. It holds
+// monitorOf is the pane option by which Beside recognizes its monitors. Its value is
 // the project's folder.
 const monitorOf = "@ralph-monitor"
 
@@ -218,18 +218,18 @@ func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, e
 		return id, nil
 	}
 	l.Env = Forward(l.Env)
-	id, err := c.split(ctx, l, nil, splitting{target: target, argv: l.Monitor, wide: p.Width >= wide})
+	id, err := c.split(ctx, l, nil, splitting{target: target, argv: l.Monitor, wide: p.Width >= minWide})
 	if err != nil {
 		return "", err
 	}
 	c.keepOnFailure(ctx, id)
 	_, _ = c.ask(ctx, "set-option", "-p", "-t", id, monitorOf, l.Dir)
-	_, _ = c.ask(ctx, "select-pane", "-t", id) // it takes the keys
+	_, _ = c.ask(ctx, "select-pane", "-t", id) // it gets the keys
 	return id, nil
 }
 
 // beside returns the pane of a running monitor in the target's window, and closes
-// one that failed. It is empty too with a server without pane options.
+// one that failed. It also returns "" if the server has no pane options.
 func (c *Client) beside(ctx context.Context, target, dir string) string {
 	out, err := c.ask(ctx, "list-panes", "-t", target, "-F", "#{pane_id} #{pane_dead} #{"+monitorOf+"}")
 	if err != nil {
@@ -314,7 +314,7 @@ func (c *Client) Pane(ctx context.Context, id string) (Pane, error) {
 	return a.Pane, nil
 }
 
-// answer is what tmux knows about a pane.
+// answer has what tmux knows about a pane.
 type answer struct {
 	Pane
 	known       bool // tmux knows how the program ended
@@ -322,7 +322,8 @@ type answer struct {
 }
 
 func (c *Client) askPane(ctx context.Context, id string) (answer, error) {
-	const format = "#{pane_id},#{pane_width},#{pane_height},#{pane_dead},#{pane_dead_status},#{pane_dead_signal},#{pane_pid},#{pid}"
+	const format = "#{pane_id},#{pane_width},#{pane_height},#{pane_dead},#{pane_dead_status},#{pane_dead_signal}," +
+		"#{pane_pid},#{pid}"
 	out, err := c.ask(ctx, "list-panes", "-t", id, "-F", format)
 	if err != nil {
 		return answer{}, err

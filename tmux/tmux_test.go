@@ -40,7 +40,7 @@ func TestOpen_anyBaseIndexAndSize_bothProgramsRunInPlace(t *testing.T) {
 						t.Fatalf("the runner %s is not first: %q", s.Runner, lines)
 					}
 					left := strings.Fields(lines[1])[1]
-					if beside := left != "0"; beside != (size[0] >= wide) {
+					if beside := left != "0"; beside != (size[0] >= minWide) {
 						t.Errorf("at width %d the monitor is at %q", size[0], lines[1])
 					}
 				})
@@ -194,7 +194,7 @@ func TestBeside_splitsTheCallersPaneAndFocusesTheMonitor(t *testing.T) {
 				t.Errorf("KEY is %q", v)
 			}
 			want := mine + " 0 0 0\n" + id + " 1 0 "
-			if width >= wide {
+			if width >= minWide {
 				want = mine + " 0 0 0\n" + id + " 1 56 0"
 			}
 			where, err := c.ask(t.Context(), "list-panes", "-t", mine, "-F", "#{pane_id} #{pane_active} #{pane_left} #{pane_top}")

@@ -29,7 +29,7 @@ func checkSizes(t *tree) (found []violation) {
 	return found
 }
 
-// heading is the comments above the package clause.
+// heading returns the comments above the package clause.
 func heading(f *ast.File) (groups []*ast.CommentGroup) {
 	for _, g := range f.Comments {
 		if g.Pos() < f.Package {

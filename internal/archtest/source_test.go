@@ -154,7 +154,7 @@ func endsEarly(body ast.Node) (ends bool) {
 	return ends
 }
 
-// linesWithReason are the lines with a comment `// key: reason`.
+// linesWithReason returns the lines with a comment `// key: reason`.
 func (t *tree) linesWithReason(f *file, key string) map[int]bool {
 	lines := map[int]bool{}
 	for _, g := range f.ast.Comments {

@@ -120,7 +120,7 @@ func inModule(path string) string {
 	return rest
 }
 
-// lines is the length of a file.
+// lines returns the length of a file.
 func (f *file) lines() int { return strings.Count(string(f.src), "\n") }
 
 // calls reports whether n is a call of one of the package's functions, by name.

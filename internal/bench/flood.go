@@ -119,7 +119,7 @@ func watchMemory(pid int) <-chan int {
 	return peak
 }
 
-// resident is VmRSS in KiB; 0 once the process has ended.
+// resident returns VmRSS in KiB; 0 once the process has ended.
 func resident(pid int) int {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

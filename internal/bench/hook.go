@@ -68,7 +68,7 @@ func (b *bencher) hook() error {
 	return nil
 }
 
-// asked is the fastest of several: other work on the machine only adds to them. It is the time of sh with
+// asked returns the fastest of several: other work on the machine only adds to them. It is the time of sh with
 // something on its standard input, and what sh printed last.
 func (b *bencher) asked(dir, input string, args ...string) (time.Duration, string, error) {
 	var all []time.Duration

@@ -130,7 +130,7 @@ func (b *bencher) print(out io.Writer) error {
 
 func (b *bencher) add(f figure) { b.figures = append(b.figures, f) }
 
-// load is the machine's load average of the last minute; "unknown" outside Linux.
+// load returns the machine's load average of the last minute; "unknown" outside Linux.
 func load() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -147,7 +147,7 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// timed is the median of n runs of a command.
+// timed returns the median of n runs of a command.
 func timed(n int, dir, name string, args ...string) (time.Duration, error) {
 	var all []time.Duration
 	for range n {
@@ -232,7 +232,7 @@ func write(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// command is a run of n iterations with the fake agent.
+// command returns a run of n iterations with the fake agent.
 func (b *bencher) command(project string, n int, env ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(b.bin, "ralph"), "--headless", "--calls=1000000",
 		"--max-iterations="+strconv.Itoa(n))

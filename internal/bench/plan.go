@@ -76,7 +76,7 @@ func (b *bencher) onePlan(project, path string) error {
 	return nil
 }
 
-// peak is the peak memory of a command, in MiB. The kernel also counts that of the process
+// peak returns the peak memory of a command, in MiB. The kernel also counts that of the process
 // which starts it, so a small one does: this program again.
 func peak(args ...string) (int, error) {
 	self, err := os.Executable()
@@ -107,7 +107,7 @@ func printPeak(args []string) error {
 	return nil
 }
 
-// fastest is the shortest time of n.
+// fastest returns the shortest time of n.
 func fastest(n int, do func(i int) error) (time.Duration, error) {
 	best := time.Hour
 	for i := range n {

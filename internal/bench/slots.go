@@ -45,7 +45,7 @@ func (b *bencher) slots() error {
 	return nil
 }
 
-// sideBySide is the time of a run whose agents work for so long on each task, and ralph's largest memory.
+// sideBySide returns the time of a run whose agents work for so long on each task, and ralph's largest memory.
 func (b *bencher) sideBySide(name string, work time.Duration, option string) (took time.Duration, kib int, err error) {
 	project, err := b.project("slots-"+name, 200, true)
 	if err != nil {

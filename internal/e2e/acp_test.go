@@ -11,7 +11,7 @@ import (
 	"ralph/internal/mockllm"
 )
 
-// speakers are CLIs that speak the Agent Client Protocol, with the argument for that.
+// speakers returns CLIs that speak the Agent Client Protocol, with the argument for that.
 func speakers() map[string]string {
 	return map[string]string{"gemini": "--acp", "opencode": "acp", "qwen": "--acp"}
 }

@@ -58,7 +58,7 @@ func subscription(env []string) []string {
 	return out
 }
 
-// others are the CLIs beside claude.
+// others returns the CLIs beside claude.
 func others() []agentCLI {
 	return []agentCLI{codex(), gemini(), opencode(), qwen(), amp()}
 }
@@ -150,7 +150,7 @@ func amp() agentCLI {
 	}
 }
 
-// text is a file's content: a string as it is, else JSON.
+// text returns a file's content: a string as it is, else JSON.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s

@@ -13,7 +13,7 @@ import (
 	"ralph/internal/world"
 )
 
-// kinds are the commands that a sandbox contains.
+// kinds returns the commands that a sandbox contains.
 func kinds() []string { return []string{"agent", "check", "hook"} }
 
 // tries is what each of them does: it says what it could read and write of the user's.

@@ -31,7 +31,7 @@ func hooked(t *testing.T, tasks int, sc mockllm.Scenario) *project {
 	return w
 }
 
-// settings are the files that ralph must not touch.
+// settings returns the files that ralph must not touch.
 func (w *project) settings() string {
 	more, _ := filepath.Glob(filepath.Join(w.Dir, ".claude", "*"))
 	return w.Read("../.claude/settings.json") + w.Read(".claude/settings.json") + strings.Join(more, " ")

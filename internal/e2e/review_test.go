@@ -14,7 +14,7 @@ import (
 	"ralph/internal/mockllm"
 )
 
-// judged is a reviewer's run: it tries to write a file, and answers.
+// judged returns a reviewer's run: it tries to write a file, and answers.
 func judged(verdict string, score int, reason string) []mockllm.Step {
 	return []mockllm.Step{
 		{Text: "I look.", Tools: []mockllm.Tool{{Name: "write", Path: "sneaky.txt", Content: "x"}}},
@@ -24,7 +24,7 @@ func judged(verdict string, score int, reason string) []mockllm.Step {
 	}
 }
 
-// verdicts are those of the run, as NAME VERDICT.
+// verdicts returns those of the run, as NAME VERDICT.
 func (w *project) verdicts() (all []string, changed int) {
 	w.Helper()
 	for line := range strings.Lines(w.Read(".ralph/events.jsonl")) {
@@ -46,7 +46,7 @@ func (w *project) verdicts() (all []string, changed int) {
 	return all, changed
 }
 
-// twoVendors are the CLIs that a review is tried with.
+// twoVendors returns the CLIs that a review is tried with.
 func twoVendors() []agentCLI { return []agentCLI{claude(), codex()} }
 
 func TestReview_taskGoesThroughAllPhases(t *testing.T) {

@@ -39,7 +39,7 @@ func (w *project) onlyMock(sandbox string) {
 	w.Set("SANDBOX_NET", server.Host)
 }
 
-// inPodman is a project whose agent works in a container.
+// inPodman returns a project whose agent works in a container.
 func inPodman(t *testing.T, sc mockllm.Scenario) *project {
 	t.Helper()
 	if out, err := exec.Command("podman", "image", "inspect", "localhost/ralph-sandbox").CombinedOutput(); err != nil {

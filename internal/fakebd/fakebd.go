@@ -47,7 +47,7 @@ const (
 	calls    = ".beads/calls"
 )
 
-// Calls are the command lines so far, one a line.
+// Calls returns the command lines so far, one a line.
 func Calls(t *testing.T, project string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(project, calls))

@@ -27,7 +27,7 @@ func ampInternal(x *exchange) error {
 	return nil
 }
 
-// keyScenario is the scenario that a dummy key names by its end,
+// keyScenario returns the scenario that a dummy key names by its end,
 // "scenario-NAME": Amp keeps only the origin of its base URL.
 func keyScenario(h http.Header) string {
 	for _, name := range []string{"Authorization", "X-Api-Key"} {

@@ -124,7 +124,7 @@ func (x *exchange) anthropicStream(st Step, blocks []map[string]any, stop string
 	send("message_stop", map[string]any{})
 }
 
-// anthropicMessage is the envelope of an answer, without its content.
+// anthropicMessage returns the envelope of an answer, without its content.
 func (x *exchange) anthropicMessage(st Step) map[string]any {
 	u := st.usage()
 	return map[string]any{
@@ -166,7 +166,7 @@ func anthropicWindows(h http.Header, windows []Window) {
 	}
 }
 
-// anthropicLimit is the answer to a subscriber whose window is used up. Claude
+// anthropicLimit returns the answer to a subscriber whose window is used up. Claude
 // Code reads its headers when it runs with an OAuth token.
 func anthropicLimit(l *Limit, resetsAt, now time.Time) *APIError {
 	reset := strconv.FormatInt(resetsAt.Unix(), 10)

@@ -111,7 +111,7 @@ func geminiGenerate(x *exchange) error {
 	return nil
 }
 
-// geminiError is the body of an error: Google's own word for the status.
+// geminiError returns the body of an error: Google's own word for the status.
 func geminiError(e *APIError) map[string]any {
 	word := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
 		429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE", 529: "UNAVAILABLE"}[e.Status]
@@ -122,7 +122,7 @@ func geminiError(e *APIError) map[string]any {
 	return map[string]any{"error": err}
 }
 
-// geminiLimit is the answer to a user whose quota of the day is used up. The
+// geminiLimit returns the answer to a user whose quota of the day is used up. The
 // API does not say when the day ends.
 func geminiLimit(*Limit, time.Time, time.Time) *APIError {
 	const metric = "generativelanguage.googleapis.com/generate_content_free_tier_requests"

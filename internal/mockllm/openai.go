@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// openaiError is the body of an error in both of OpenAI's APIs. A scenario
+// openaiError returns the body of an error in both of OpenAI's APIs. A scenario
 // names errors in Anthropic's words; OpenAI has others for some of them.
 func openaiError(e *APIError) map[string]any {
 	code := e.Type
@@ -25,7 +25,7 @@ func openaiError(e *APIError) map[string]any {
 	return map[string]any{"error": err}
 }
 
-// responsesLimit is the answer to a subscriber of ChatGPT, as Codex reads it.
+// responsesLimit returns the answer to a subscriber of ChatGPT, as Codex reads it.
 func responsesLimit(_ *Limit, resetsAt, now time.Time) *APIError {
 	return &APIError{
 		Status: http.StatusTooManyRequests, Type: "usage_limit_reached", Message: "The usage limit has been reached",
@@ -34,7 +34,7 @@ func responsesLimit(_ *Limit, resetsAt, now time.Time) *APIError {
 	}
 }
 
-// chatLimit is the answer of a coding plan behind a Chat Completions API.
+// chatLimit returns the answer of a coding plan behind a Chat Completions API.
 // There is no standard for it: it is a 429 whose message tells the time. It has
 // no retry-after, which opencode and Qwen Code obey in silence for any time.
 func chatLimit(l *Limit, resetsAt, _ time.Time) *APIError {

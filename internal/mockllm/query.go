@@ -186,7 +186,7 @@ func (q *query) shellCall(command string) (name string, input map[string]any) {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// workingDir is the agent's working directory: every CLI that has a tool for
+// workingDir returns the agent's working directory: every CLI that has a tool for
 // writing files wants absolute paths from it and names the place somewhere.
 func (x *exchange) workingDir() string {
 	m := regexp.MustCompile(`(?i)(?:working directory: |working in the directory: |workspace directories:\*\*\\n *- )(/[^"\\]+)`).FindSubmatch(x.body)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// StatusBlock is the end of a final message as ralph's prompt asks for it.
+// StatusBlock returns the end of a final message as ralph's prompt asks for it.
 func StatusBlock(exit bool) string {
 	state := "IN_PROGRESS"
 	if exit {
@@ -25,7 +25,7 @@ RECOMMENDATION: go on
 ---END_RALPH_STATUS---`, state, exit)
 }
 
-// Work is a run that does the task of this number, counted from 1: it writes
+// Work returns a run that does the task of this number, counted from 1: it writes
 // taskN.txt, ticks the first open box of .ralph/fix_plan.md and says whether
 // that was the last.
 func Work(number int, last bool) []Step {

@@ -78,7 +78,7 @@ func Listen(addr string, scenarios map[string]Scenario) (*Server, error) {
 // Close ends the server and every connection to it.
 func (s *Server) Close() error { return s.http.Close() }
 
-// URL is the base URL that makes an agent play a scenario.
+// URL returns the base URL that makes an agent play a scenario.
 func (s *Server) URL(scenario string) string { return s.base + "/s/" + scenario }
 
 // Requests returns the log of a scenario so far, oldest first.

@@ -112,13 +112,13 @@ func (x *exchange) fail(st Step, body map[string]any) {
 	writeJSON(x.w, st.Error.Status, body)
 }
 
-// compact is v as JSON. It cannot fail: v is made of strings, numbers and plain maps.
+// compact returns v as JSON. It cannot fail: v is made of strings, numbers and plain maps.
 func compact(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
 }
 
-// secondsUntil is the value of a retry-after header.
+// secondsUntil returns the value of a retry-after header.
 func secondsUntil(t, now time.Time) string {
 	return strconv.Itoa(int(t.Sub(now).Seconds()) + 1)
 }

@@ -62,7 +62,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// pack is the archive of a release.
+// pack returns the archive of a release.
 func (s *site) pack(name string) []byte {
 	s.Helper()
 	var b bytes.Buffer

@@ -21,7 +21,7 @@ type Project struct {
 	w   *state.Writer
 }
 
-// Empty is a project without a state directory.
+// Empty returns a project without a state directory.
 func Empty(t testing.TB) *Project {
 	t.Helper()
 	return &Project{T: t, Dir: t.TempDir()}
@@ -61,7 +61,7 @@ func (p *Project) Release() {
 	}
 }
 
-// StateDir is the state directory.
+// StateDir returns the state directory.
 func (p *Project) StateDir() string { return filepath.Join(p.Dir, state.DirName) }
 
 // Reader reads the state.
@@ -100,7 +100,7 @@ func (p *Project) Add(events ...state.Event) {
 	}
 }
 
-// Encode is an event as a line.
+// Encode returns an event as a line.
 func Encode(t testing.TB, e state.Event) []byte {
 	t.Helper()
 	data, err := json.Marshal(e)
@@ -110,7 +110,7 @@ func Encode(t testing.TB, e state.Event) []byte {
 	return append(data, '\n')
 }
 
-// Say is text of the agent, now.
+// Say returns text of the agent, now.
 func Say(text string) state.Event {
 	return state.NewEvent(state.Origin{Run: "r", Iteration: 1}, time.Now(), state.Text{Text: text})
 }

@@ -12,7 +12,7 @@ import (
 // Noon is the fixed time of tests.
 var Noon = time.Date(2026, 11, 20, 14, 30, 0, 0, time.UTC)
 
-// Run is a run in the middle of its seventh iteration.
+// Run returns a run in the middle of its seventh iteration.
 func Run(now time.Time) (view.Snapshot, []state.Event) {
 	st := state.Status{
 		Timestamp: now.Add(-time.Second), RunID: "20261120-131810", PID: 4242, StartedAt: now.Add(-72 * time.Minute),
@@ -115,7 +115,7 @@ func seventh(t *teller, now time.Time) {
 	}
 }
 
-// Checking is a run whose checks are running, with findings and a pause request.
+// Checking returns a run whose checks are running, with findings and a pause request.
 func Checking(now time.Time) (view.Snapshot, []state.Event) {
 	s, all := Run(now)
 	s.Status.Phase, s.Status.LastTool, s.Status.Pending = "checking", "check test", state.RequestPause

@@ -105,7 +105,7 @@ func put(path, text string) {
 
 const planText = "# Plan\n\n- [ ] one\n- [ ] two\n"
 
-// Project is a git repository with a plan, and the assignment for its first task.
+// Project returns a git repository with a plan, and the assignment for its first task.
 func Project(t testing.TB, steps []Step) turn.Assignment {
 	dir := t.TempDir()
 	put(filepath.Join(dir, "plan.md"), planText)

@@ -17,7 +17,7 @@ import (
 	"ralph/internal/world"
 )
 
-// other is a value of the option that is not its default, written as ralph
+// other returns a value of the option that is not its default, written as ralph
 // writes it.
 func (p *project) other(o option.Row) string {
 	p.Helper()
@@ -53,7 +53,7 @@ func (p *project) other(o option.Row) string {
 	return ""
 }
 
-// kept are the flags of the latest run, as its state directory keeps them.
+// kept returns the flags of the latest run, as its state directory keeps them.
 func (p *project) kept() (flags []string) {
 	p.Helper()
 	p.Do(json.Unmarshal([]byte(p.In(p.dir).Read(filepath.Join(".ralph", "logs", p.status().RunID, "flags.json"))), &flags))

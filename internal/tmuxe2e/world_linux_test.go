@@ -170,7 +170,7 @@ func (p *project) goesOn() {
 	}
 }
 
-// agents are the processes of all agents' calls that live.
+// agents returns the processes of all agents' calls that live.
 func (p *project) agents() (alive []int) {
 	for word := range strings.FieldsSeq(p.In(p.dir).Read(agentPids)) {
 		if pid, err := strconv.Atoi(word); err == nil && syscall.Kill(pid, 0) == nil {
@@ -185,7 +185,7 @@ func (p *project) ralph(args ...string) (string, int) {
 	return p.In(p.dir).Run(append([]string{"ralph"}, args...)...)
 }
 
-// panes are ids of the runner's and of the monitor's pane in ralph's server.
+// panes returns ids of the runner's and of the monitor's pane in ralph's server.
 func (p *project) panes() (runner, monitor string) {
 	p.Helper()
 	p.Until("two panes", func() bool {
@@ -224,13 +224,13 @@ func (w *home) terminal(dir string, size [2]int, argv ...string) *terminal {
 	return &terminal{w, strings.TrimSpace(out)}
 }
 
-// monitored is `ralph --monitor` with these arguments in a terminal.
+// monitored returns `ralph --monitor` with these arguments in a terminal.
 func (p *project) monitored(size [2]int, args ...string) *terminal {
 	p.Helper()
 	return p.terminal(p.dir, size, append([]string{"ralph", "--monitor"}, args...)...)
 }
 
-// running is a project whose agent works, beside its monitor.
+// running returns a project whose agent works, beside its monitor.
 func running(t *testing.T, name string) (*project, *terminal) {
 	t.Helper()
 	p := newHome(t, "").project(name, modeWork)

@@ -53,7 +53,7 @@ func (w *World) Begin(plan string) {
 	w.Commit("begin")
 }
 
-// Living are the processes of the world: those with its mark, those that work
+// Living returns the processes of the world: those with its mark, those that work
 // below its home, as some clear their environment, and More.
 func (w *World) Living() map[int]string {
 	alive := map[int]string{}
@@ -73,7 +73,7 @@ func (w *World) Living() map[int]string {
 	return alive
 }
 
-// CommandLine is the command line of a process, "" when it has ended.
+// CommandLine returns the command line of a process, "" when it has ended.
 func CommandLine(pid int) string {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))

@@ -1,5 +1,5 @@
-// Package secretname knows the names of variables that hold secrets, and the values
-// that show it whatever the name is.
+// Package secretname recognizes variables that contain secrets, by their name or
+// by their value.
 package secretname
 
 import (
@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Globs returns the names, in upper case, with * for any text. A glob with ! before
-// it takes names out again. The last match decides.
+// Globs returns patterns of the names, in upper case, with * for any text. A glob that starts with !
+// excludes names. The last match decides.
 func Globs() []string { return slices.Clone(globs()) }
 
 var globs = sync.OnceValue(func() []string {
@@ -31,7 +31,7 @@ var globs = sync.OnceValue(func() []string {
 		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
 })
 
-// Is reports whether a name is one of a secret. Case does not matter, and - is
+// Is reports whether a variable with this name contains a secret. Case does not matter, and - is
 // the same as _.
 func Is(name string) bool {
 	name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
@@ -48,7 +48,7 @@ func Is(name string) bool {
 	return found
 }
 
-// Match is path.Match, and ten times as fast for a glob with * only at its ends: each
+// Match is path.Match, but ten times as fast for a glob with * only at its ends: each
 // agent call compares all variables with all globs.
 func Match(glob, name string) bool {
 	end, begins := strings.CutPrefix(glob, "*")

@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// maxString bounds the payload of a terminal string (OSC, DCS, APC, PM, SOS). A longer
-// one is shown as text: a missing end must not hide what follows.
+// maxString limits the payload of a terminal string (OSC, DCS, APC, PM, SOS). Clean shows a longer
+// one as text: a missing end must not hide what follows.
 const maxString = 4096
 
 // maxMarks is how many combining marks a character keeps. More would be drawn over the

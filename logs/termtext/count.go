@@ -2,7 +2,7 @@ package termtext
 
 import "strconv"
 
-// Count is "1 file", "2 files".
+// Count returns "1 file", "2 files".
 func Count(n int, noun string) string { return Counted(n, noun, noun+"s") }
 
 // Counted is Count for words with another plural: "1 test fails", "2 tests fail".
@@ -13,7 +13,7 @@ func Counted(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Thousands is a number with commas: "1,234,567".
+// Thousands returns a number with commas: "1,234,567".
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

@@ -36,7 +36,7 @@ func Width(s string) (cells int) {
 	return cells
 }
 
-// More stands at the end of a text of which only the beginning is kept.
+// More is the end of a text that was cut.
 const More = " …"
 
 // Fit shortens s, a clean line, to at most width cells, including an ellipsis at the cut.

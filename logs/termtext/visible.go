@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns s as one row in which nothing hides, for text that a person has to
-// judge. A blank that is not a single one between two characters becomes ␣, a tab ⇥, a
+// Visible returns s as one row that hides nothing, for text that a person must
+// judge. A blank becomes ␣ unless it is a single one between two characters, a tab becomes ⇥, and a
 // line end ⏎. Every other character that Clean would change, and every combining mark,
-// is named by its number, as in <U+200B>.
+// becomes its number, as in <U+200B>.
 func Visible(s string) string {
 	var b strings.Builder
 	for i, r := range s {

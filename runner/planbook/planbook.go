@@ -148,7 +148,7 @@ func (b *Book) Judged(t task.Task, verdicts any) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("write verdicts: %w", err)
 	}
-	return store.Judged(b.File.Path, t, string(text))
+	return store.SetVerdicts(b.File.Path, t, string(text))
 }
 
 // Reopen takes back the mark of a task that is done, to what it said in an earlier plan, or

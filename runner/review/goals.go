@@ -23,7 +23,7 @@ func (g *goals) follow(res turn.Result) {
 	before, left := res.Work.Before, res.Work.Left
 	if before.Usable() {
 		if g.known && g.last != nil {
-			g.tasks = task.Merged(g.tasks, g.last, before.List.Tasks, same)
+			g.tasks = task.Merge(g.tasks, g.last, before.List.Tasks, same)
 		} else if !g.known {
 			g.tasks = slices.Clone(before.List.Tasks)
 		}
@@ -35,7 +35,7 @@ func (g *goals) follow(res turn.Result) {
 	}
 	g.last = left.List.Tasks
 	if asks.ForPlan(audit.TextOf(res.Task)) && before.Usable() {
-		g.tasks = task.Merged(g.tasks, before.List.Tasks, left.List.Tasks, same)
+		g.tasks = task.Merge(g.tasks, before.List.Tasks, left.List.Tasks, same)
 	}
 	g.tasks = audit.Judged(g.tasks, res.Proof.After.List.Tasks) // what is done may move to an archive
 }

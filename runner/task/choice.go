@@ -8,7 +8,7 @@ type Choice struct {
 }
 
 // Or fills the empty fields of c from d. A model belongs to its agent, so c does not get
-// d's model if it names another agent.
+// d's model if c names another agent.
 func (c Choice) Or(d Choice) Choice {
 	if c.Model == "" && (c.Agent == "" || c.Agent == d.Agent) {
 		c.Model = d.Model

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do for each index below n, for several at once if there are many: reading a folder of files is
-// mostly waiting for the system. It returns when all are done.
+// Each calls do for each index below n and returns when all are done. If there are many, it does several at once:
+// reading a folder of files is mostly waiting for the system.
 func Each(n int, do func(i int)) {
 	const few, chunk, most = 64, 32, 8
 	if n < few {

@@ -2,15 +2,15 @@ package task
 
 import "slices"
 
-// Merged applies to tasks what changed from one version of a plan to another.
-func Merged(tasks, from, to []Task, same func(a, b Task) bool) []Task {
+// Merge applies to tasks what changed from one version of a plan to another.
+func Merge(tasks, from, to []Task, same func(a, b Task) bool) []Task {
 	inTasks, inFrom, inTo := Index(tasks), Index(from), Index(to)
 	var all []Task
 	for _, t := range tasks {
 		was, old := inFrom[t.ID]
 		is, stays := inTo[t.ID]
 		switch {
-		case !old: // it was gone already
+		case !old: // neither version has it
 			all = append(all, t)
 		case stays && !same(from[was], to[is]):
 			all = append(all, to[is])
@@ -27,7 +27,7 @@ func Merged(tasks, from, to []Task, same func(a, b Task) bool) []Task {
 	return all
 }
 
-// Index has the place of each task by its id: the first one, if there are several.
+// Index returns the index of each task by its id: the first one if several share it.
 func Index(tasks []Task) map[string]int {
 	at := make(map[string]int, len(tasks))
 	for i, t := range slices.Backward(tasks) {

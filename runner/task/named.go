@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// One is the task that a person means. The error says that there is none, or which it may be.
-func (l List) One(name string) (Task, error) {
+// Resolve returns the task that a person means by a name. The error says that there is none, or lists the candidates.
+func (l List) Resolve(name string) (Task, error) {
 	switch close := l.Named(name); len(close) {
 	case 0:
 		return Task{}, fmt.Errorf("the plan has no task %q; see: ralph task list", name)
 	case 1:
 		return close[0], nil
 	default:
-		return Task{}, fmt.Errorf("%q may be %s; write the whole id", name,
+		return Task{}, fmt.Errorf("%q can mean %s; write the whole id", name,
 			some(close, func(t Task) []string { return []string{t.ID} }))
 	}
 }
 
-// hashBegins is how many characters of a hash mean its task. Nobody counts on the first one: a person
+// minHashPrefix is how many characters of a hash are enough to name its task. Fewer would mislead: a person
 // who types 6 means the sixth task.
-const hashBegins = 4
+const minHashPrefix = 4
 
-// Named are the tasks that a person may mean: the one with this id or title, else those with this
+// Named returns the tasks that a person may mean: the one with this id or title, else those with this
 // number, such as 1 for TASK-1 or T001, else those whose id or title begins with the name.
 func (l List) Named(name string) []Task {
 	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
@@ -40,7 +40,7 @@ func (l List) Named(name string) []Task {
 			titled = append(titled, t)
 		case !Hashed(t.ID) && sameNumber(name, id):
 			numbered = append(numbered, t)
-		case strings.HasPrefix(id, name) && (len(name) >= hashBegins || !Hashed(t.ID)), strings.HasPrefix(title, name):
+		case strings.HasPrefix(id, name) && (len(name) >= minHashPrefix || !Hashed(t.ID)), strings.HasPrefix(title, name):
 			begun = append(begun, t)
 		}
 	}
@@ -59,8 +59,8 @@ func sameNumber(name, id string) bool {
 	return number != "" && number == own && (word == "" || word == its)
 }
 
-// numberIn splits an id such as task-01.2 into its letters and the number behind them, which has
-// nothing but digits and dots; empty if there is none.
+// numberIn splits an id such as task-01.2 into its letters and the number after them, which has
+// only digits and dots; both are empty if there is no number.
 func numberIn(id string) (letters, number string) {
 	i := strings.IndexFunc(id, unicode.IsDigit)
 	if i < 0 || strings.Trim(id[i:], "0123456789.") != "" {
@@ -73,7 +73,7 @@ func numberIn(id string) (letters, number string) {
 	return strings.Trim(id[:i], "-_ #"), strings.Join(parts, ".")
 }
 
-// Number is the beginning of the title that says the id, such as "T1: " or "2. "; empty: it does not.
+// Number returns the part of the title that contains the id, such as "T1: " or "2. "; empty: the title has none.
 func (t Task) Number() string {
 	if !t.InTitle() {
 		return ""
@@ -82,7 +82,7 @@ func (t Task) Number() string {
 	return t.ID + number + " "
 }
 
-// InTitle reports whether the title begins with the id, so that nobody needs to be told it.
+// InTitle reports whether the title begins with the id, so that a message with the title need not name it.
 func (t Task) InTitle() bool {
 	rest, ok := strings.CutPrefix(t.Title, t.ID)
 	next, _ := utf8.DecodeRuneInString(rest)

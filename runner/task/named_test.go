@@ -26,25 +26,25 @@ func TestOne_findsWhatAPersonMeans(t *testing.T) {
 		{backlog, "1st", "TASK-10"},
 		{backlog, "add login", "TASK-1"},
 		{backlog, "add login ", "TASK-1"},
-		{backlog, "add log", `"add log" may be TASK-1, TASK-2; write the whole id`},
-		{backlog, "task-", `may be TASK-1, TASK-2, TASK-10, TASK-1.2; write`},
+		{backlog, "add log", `"add log" can mean TASK-1, TASK-2; write the whole id`},
+		{backlog, "task-", `can mean TASK-1, TASK-2, TASK-10, TASK-1.2; write`},
 		{backlog, "bug-1", `the plan has no task "bug-1"`},
 		{backlog, "0", `the plan has no task "0"`},
 		{backlog, " ", `the plan has no task`},
 		{of("T001", "x", "T010", "y"), "1", "T001"},
 		{of("T001", "x", "T010", "y"), "t1", "T001"},
-		{of("US-1", "x", "BUG-1", "y"), "1", `"1" may be US-1, BUG-1; write the whole id`},
+		{of("US-1", "x", "BUG-1", "y"), "1", `"1" can mean US-1, BUG-1; write the whole id`},
 		{of("US-1", "x", "BUG-1", "y"), "bug1", "BUG-1"},
-		{of("1.1", "x", "1.2", "y"), "1", `may be 1.1, 1.2`},
+		{of("1.1", "x", "1.2", "y"), "1", `can mean 1.1, 1.2`},
 		{of("1", "x", "1.1", "y"), "1", "1"},
 		{of("00000012", "hashed", "7", "x"), "12", "no task"},
 		{of("65ad755d", "x", "e2c0b9cb", "y"), "6", `no task "6"`},
 		{of("65ad755d", "x", "e2c0b9cb", "y"), "e", `no task "e"`},
 		{of("65ad755d", "x", "e2c0b9cb", "y"), "65ad", "65ad755d"},
-		{of("a1b2c3d4", "Same", "b1b2c3d4", "Same"), "same", "may be a1b2c3d4, b1b2c3d4"},
+		{of("a1b2c3d4", "Same", "b1b2c3d4", "Same"), "same", "can mean a1b2c3d4, b1b2c3d4"},
 		{of("1-2-login", "x", "2", "y"), "2", "2"},
 	} {
-		got, err := c.list.One(c.name)
+		got, err := c.list.Resolve(c.name)
 		if err == nil && got.ID != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %q, %v, want %s", c.name, got.ID, err, c.want)
 		}

@@ -6,13 +6,13 @@ import (
 	"errors"
 )
 
-// Position is the 1-based line and column (in bytes) of offset in data.
+// Position returns the 1-based line and column (in bytes) of offset in data.
 func Position(data []byte, offset int) (line, col int) {
 	before := data[:min(offset, len(data))]
 	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
 }
 
-// InvalidJSON says where data is not JSON, and what is wrong there. The error is nil if it is JSON.
+// InvalidJSON returns where data is not valid JSON, and what is wrong there. The error is nil if it is valid.
 func InvalidJSON(data []byte) (line, col int, err error) {
 	var raw json.RawMessage
 	if err = json.Unmarshal(data, &raw); err == nil {

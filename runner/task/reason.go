@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// maxReason bounds a reason in a plan, in runes.
+// maxReason limits a reason in a plan, in runes.
 const maxReason = 500
 
-// Reason is a reason in one line.
+// Reason returns a reason in one line.
 func Reason(why string) string {
 	why = strings.Join(strings.FieldsFunc(why, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(why); len(runes) > maxReason {
@@ -22,13 +22,13 @@ func Reason(why string) string {
 // signature matches the end of a reason that ralph has written into a plan.
 var signature = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` <!-- ralph ([0-9a-f]{8}) -->`) })
 
-// Signed is a reason as ralph writes it into a plan: with a mark by which it knows the text as its own.
+// Signed returns a reason as ralph writes it into a plan: with a mark by which ralph recognizes its own text.
 func Signed(why string) string { return why + " <!-- ralph " + Hash(why) + " -->" }
 
-// Signatures are the places of such marks in a text, the first first.
+// Signatures returns the places of such marks in a text, in order.
 func Signatures(text string) [][]int { return signature().FindAllStringIndex(text, -1) }
 
-// Unsigned is what ralph wrote in front of the mark. It is false if there is no mark, or if somebody
+// Unsigned returns what ralph wrote before the mark. own is false if there is no mark, or if somebody
 // has changed the text since: then it is theirs.
 func Unsigned(text string) (why string, own bool) {
 	m := signature().FindStringSubmatchIndex(text)

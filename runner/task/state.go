@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// State says how far a task is. The words for it are those of the plan's format.
+// State is the state of a task. Each format has its own words for it.
 type State uint8
 
 // The states.
 const (
 	Open    State = iota // to be worked on
-	Active               // begun
-	Review               // worked on; waits until somebody has looked at it
-	Blocked              // a person has to do something first; ralph does not work on it
+	Active               // started
+	Review               // worked on; waits for a review
+	Blocked              // a person must do something first; ralph does not work on it
 	Done
 	Dropped // nobody will do it; it does not count
 )
@@ -44,7 +44,7 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// rank orders tasks that may be worked on: what is begun comes first.
+// rank orders tasks that may be worked on: started ones come first.
 func (s State) rank() int {
 	switch s {
 	case Active:
@@ -57,7 +57,7 @@ func (s State) rank() int {
 
 // Words are the words of a format for the states.
 type Words struct {
-	// Read has all that a file may say.
+	// Read has all words that a file may have.
 	Read map[string]State
 	// Write has the word that ralph writes. A state that is missing here cannot be written.
 	Write map[State]string
@@ -96,24 +96,24 @@ func (w Words) Known() string {
 	return strings.Join(all, ", ")
 }
 
-// Word is the plan's own word for the state of a task, where it has one.
+// Word returns the plan's own word for the state of a task, where it has one.
 func (l List) Word(t Task) string { return cmp.Or(t.Word, l.Words[t.State], t.State.String()) }
 
 // File is one file of a plan.
 type File struct {
 	Name string // slash path; relative to the plan's folder
 	Data []byte
-	// Seen keeps what a parser made of the file, for when it reads the same bytes again; nil: nothing does.
-	Seen *any
+	// Cached keeps the result of a parser, for when it reads the same bytes again; nil: nothing is kept.
+	Cached *any
 }
 
 // Range is a part of a file.
 type Range struct {
 	File       int // index in the files of the plan
-	Start, End int // bytes; equal: a place to insert at
+	Start, End int // bytes; equal: a place for an insertion
 }
 
-// Cut is the range without which data is still well-formed: with the comma next to a value in JSON.
+// Cut returns the range without which data is still well-formed: with the comma next to a value in JSON.
 func (r Range) Cut(data []byte) Range {
 	const space = " \t\r\n"
 	if r.End > len(data) || r.Start >= r.End || data[r.Start] != '{' {
@@ -127,30 +127,30 @@ func (r Range) Cut(data []byte) Range {
 	return r
 }
 
-// Place is a part of a file that says the state of a task.
+// Place is a part of a file that contains the state of a task.
 type Place struct {
 	Range
-	// Words is the text for each state; nothing is written for a state that is missing.
+	// Words has the text for each state. A change to a state that is missing writes nothing here.
 	Words map[State]string
-	// Final is true if only the step to done, and back, is written here: the box of a criterion.
+	// Final is true if only a change to done, or from done, is written here: the box of a criterion.
 	Final bool
 }
 
-// Spot is where a task stands in the files.
+// Spot is where a task is in the files.
 type Spot struct {
 	States []Place
-	// Word is where the word for the state stands; its text can be put back as it was.
+	// Word is where the word for the state is, so that an earlier word can be restored.
 	// Empty, with Start 0, if there is none.
 	Word  Range
 	Item  Range // the whole task, with what is below it
 	Title Range // as the file spells it; End 0: it cannot be replaced
 	Order Range // the value that orders the tasks, such as a priority; End is 0 if there is none
-	// Results is where the verdicts of judges go. Its word for Done stands before them. The zero
+	// Results is where the verdicts of judges go; its word for Done is written before them. The zero
 	// value: nowhere.
 	Results Place
 }
 
-// Parsed is what a format makes of files: a list, and for each of its tasks a Spot.
+// Parsed is the result of a format's parser: a list, and a Spot for each of its tasks.
 type Parsed struct {
 	List
 	Spots []Spot
@@ -174,7 +174,7 @@ const (
 // Time stands for the time of writing in a layout: in UTC if it names the zone.
 func Time(layout string) string { return "\x00" + layout + "\x00" }
 
-// Stamped is a word of a Place with the time in it.
+// Stamped returns a word of a Place with the time in it.
 func Stamped(word string, now time.Time) string {
 	before, rest, _ := strings.Cut(word, "\x00")
 	layout, after, has := strings.Cut(rest, "\x00")

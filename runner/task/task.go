@@ -1,4 +1,4 @@
-// Package task is the model of a plan: tasks, their states, and which comes next. The
+// Package task is the model of a plan: tasks, their states, and which one comes next. The
 // packages below it read and write the formats; store has a row for each.
 package task
 
@@ -28,27 +28,27 @@ type Task struct {
 	Criteria []string `json:"criteria,omitempty"`
 	Notes    string   `json:"notes,omitempty"`
 	State    State    `json:"state,omitzero"`
-	// Word is the file's own word for the state, if State does not tell it: another one than
-	// ralph writes. An unknown word makes the task Blocked.
+	// Word is the file's own word for the state if it is not the one that ralph writes.
+	// An unknown word makes the task Blocked.
 	Word string `json:"word,omitempty"`
 	// Priority is that of the story, 1 first, or NoPriority. It is 0 for a box.
 	Priority  int      `json:"priority,omitempty"`
 	DependsOn []string `json:"depends_on,omitempty"`
 	Section   string   `json:"section,omitempty"`  // heading above the box; empty: none
-	Phase     int      `json:"phase,omitempty"`    // all of a phase come before the next one; 0: none
+	Phase     int      `json:"phase,omitempty"`    // all tasks of a phase come before the next phase; 0: none
 	Optional  bool     `json:"optional,omitempty"` // a run need not finish it
 	Outside   bool     `json:"outside,omitempty"`  // it is not in the List's View
-	Parallel  bool     `json:"parallel,omitempty"` // may be worked on beside others
+	Parallel  bool     `json:"parallel,omitempty"` // may be worked on at the same time as others
 	Category  string   `json:"category,omitempty"`
 	Tags      []string `json:"tags,omitempty"`
-	Judges    []string `json:"judges,omitempty"`   // who shall judge it
-	Evidence  string   `json:"evidence,omitempty"` // path of what shows that it is done, relative to the project
+	Judges    []string `json:"judges,omitempty"`   // who should judge it
+	Evidence  string   `json:"evidence,omitempty"` // path of files that show that it is done, relative to the project
 	// File is the task's own file, relative to the plan's folder; empty: the plan is one file.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`  // 1-based line of the box or state; 0: not known
 	Depth  int    `json:"depth,omitempty"` // number of tasks around it; 0: top level
 	Choice Choice `json:"choice,omitzero"`
-	// Worker is what a worker of a fleet must have to get the task, such as gpu,linux; empty: nothing.
+	// Worker has the labels that a worker of a fleet needs to get the task, such as gpu,linux; empty: none.
 	Worker string `json:"worker,omitempty"`
 }
 
@@ -97,19 +97,19 @@ type List struct {
 	Tasks       []Task `json:"tasks,omitempty"` // in file order
 	// Odd are the 1-based lines of a checkbox plan that look almost like a box.
 	Odd []int `json:"odd,omitempty"`
-	// Faults are what no run should start with, a sentence each: an unknown word for a state,
+	// Faults are reasons, a sentence each, for which no run should start: an unknown word for a state,
 	// a plan that nobody has approved. See also Problems.
 	Faults []string `json:"faults,omitempty"`
 	// Warnings are what a person should know, a sentence each.
 	Warnings []string `json:"warnings,omitempty"`
-	// Marking says how the format marks a task as done, as an order to an agent that has
+	// Marking tells an agent how to mark a task as done in this format, with
 	// %s for the file; empty: the usual box or story.
 	Marking string `json:"marking,omitempty"`
 	// Words are the format's own words for the states; nil: it has none.
 	Words map[State]string `json:"words,omitempty"`
 }
 
-// Next returns the task to work on: of those that can start, the one that is begun, else
+// Next returns the task to work on: of those that can start, one that is already started, else
 // the one with the lowest priority number, else the first. A task can start when its
 // dependencies are done, no earlier phase is open, nothing open is nested below it and
 // nobody has blocked it. It returns false if there is none.
@@ -159,7 +159,7 @@ func (l List) openBelow() []bool {
 	return below
 }
 
-// phase is the first phase with an open required task.
+// phase returns the first phase with an open required task.
 func (l List) phase() int {
 	first := math.MaxInt
 	for _, t := range l.Tasks {
@@ -192,7 +192,7 @@ func (l List) Blocked() []Task {
 	return blocked
 }
 
-// reachable are the ids of the tasks that are done or can be one day, if no phase after
+// reachable returns the ids of the tasks that are done or can be one day, if no phase after
 // last ever begins.
 func (l List) reachable(last int) map[string]bool {
 	can, waits, waiting := l.doneIDs(), map[string][]int{}, make([]int, len(l.Tasks))
@@ -227,8 +227,8 @@ func (l List) reachable(last int) map[string]bool {
 	return can
 }
 
-// Problems are what a person has to correct before money is spent: the faults of the
-// files, dependencies on missing tasks, and circles of them.
+// Problems returns what a person must correct before a run spends money: the faults of the
+// files, dependencies on missing tasks, and circular dependencies.
 func (l List) Problems() []string {
 	problems := slices.Clone(l.Faults)
 	at := map[string]int{}
@@ -239,7 +239,8 @@ func (l List) Problems() []string {
 		for _, id := range t.DependsOn {
 			i, known := at[id]
 			if known && l.Tasks[i].Outside && l.Tasks[i].Pending() && t.Pending() && t.Required() {
-				problems = append(problems, fmt.Sprintf("%s depends on %q, which is open and was not chosen; choose it too", l.name(t), id))
+				problems = append(problems, fmt.Sprintf("%s depends on %q, which is open and was not chosen; choose it, too",
+					l.name(t), id))
 			}
 			if !known && t.Pending() {
 				problems = append(problems, fmt.Sprintf("%s depends on %q, which the plan does not have", l.name(t), id))
@@ -247,7 +248,8 @@ func (l List) Problems() []string {
 		}
 	}
 	if circle := l.circle(at); len(circle) > 0 {
-		problems = append(problems, fmt.Sprintf("%s depends on itself: %s", l.name(l.Tasks[at[circle[0]]]), strings.Join(circle, " -> ")))
+		problems = append(problems, fmt.Sprintf("%s depends on itself: %s", l.name(l.Tasks[at[circle[0]]]),
+			strings.Join(circle, " -> ")))
 	}
 	return problems
 }
@@ -295,7 +297,7 @@ func (l List) circle(at map[string]int) []string {
 	return nil
 }
 
-// name is a task with its place, for people.
+// name returns a task with its place, for people.
 func (l List) name(t Task) string {
 	if t.Line == 0 && t.File == "" {
 		return fmt.Sprintf("task %q", t.ID)
@@ -339,8 +341,7 @@ func (l List) Find(id string) (Task, bool) {
 	return Task{}, false
 }
 
-// Wording is a digest of the tasks without their state: it stays the same when
-// boxes are ticked.
+// Wording returns a digest of the tasks without their state: ticking boxes does not change it.
 func (l List) Wording() string {
 	texts := make([]string, len(l.Tasks))
 	for i, t := range l.Tasks {
@@ -349,20 +350,20 @@ func (l List) Wording() string {
 	return Hash(strings.Join(texts, " "))
 }
 
-// Wording is a digest of everything that the task says, without its state.
+// Wording returns a digest of the whole task except its state.
 func (t Task) Wording() string {
 	t.State, t.Word, t.Line, t.Outside = Open, "", 0, false
-	data, _ := json.Marshal(t) // it has nothing that JSON cannot hold
+	data, _ := json.Marshal(t) // plain values: it cannot fail
 	return Hash(string(data))
 }
 
-// Hash is the id of a task that has none of its own: a short digest of its text.
+// Hash returns the id of a task that has none of its own: a short digest of its text.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Hashed reports whether an id is such a digest: nobody knows it.
+// Hashed reports whether an id is such a digest, which people do not know.
 func Hashed(id string) bool {
 	digest, number, more := strings.Cut(id, "-")
 	return len(digest) == 8 && strings.Trim(digest, "0123456789abcdef") == "" &&

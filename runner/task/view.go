@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// View says which tasks of a plan a run is about: those that have one of the values of each
+// View selects the tasks of a plan that a run is about: those that match one value of each
 // list that is not empty, and what is nested below them. The zero value: all.
 type View struct {
 	Categories []string `json:"categories,omitempty"` // or headings
@@ -26,16 +26,13 @@ func (v View) has(t Task) bool {
 			func(p string) bool { return numberOf(p) == t.Priority }))
 }
 
-// one reports whether one of the values is wanted. Without wishes, all are.
+// one reports whether one of the values is wanted. An empty list wants all of them.
 func one(wanted []string, values ...string) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(values, func(value string) bool { return named(wanted, value) })
 }
 
 func named(names []string, value string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		return strings.EqualFold(strings.TrimSpace(name),
-			value)
-	})
+	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), value) })
 }
 
 func numberOf(priority string) int {
@@ -45,9 +42,9 @@ func numberOf(priority string) int {
 	return PriorityOf(priority)
 }
 
-// Seen is the list with the tasks marked that its View does not have. Optional tasks that the
-// view names, or that are all it has, are required. Seen does not change a list twice.
-func (l List) Seen() List {
+// ApplyView returns the list with the tasks marked that its View does not have. Optional tasks that the
+// view names, or that are all it has, are required. ApplyView does not change a list twice.
+func (l List) ApplyView() List {
 	if l.View.IsZero() {
 		return l
 	}
@@ -99,7 +96,7 @@ func (l List) OthersOpen() string {
 	}
 }
 
-// In is the view with the ids of the tasks that it names. The error says what the list does
+// In returns the view with the ids of the tasks that it names. The error says what the list does
 // not have.
 func (v View) In(l List) (View, error) {
 	if err := v.fits(l); err != nil {
@@ -107,7 +104,7 @@ func (v View) In(l List) (View, error) {
 	}
 	ids := make([]string, 0, len(v.Tasks))
 	for _, name := range v.Tasks {
-		t, err := l.One(name)
+		t, err := l.Resolve(name)
 		if err != nil {
 			return v, err
 		}
@@ -115,13 +112,13 @@ func (v View) In(l List) (View, error) {
 	}
 	v.Tasks = ids
 	l.View = v
-	if l = l.Seen(); !v.IsZero() && l.Total() == 0 {
-		return v, fmt.Errorf("no task of the plan has all that was asked for: %s", v)
+	if l = l.ApplyView(); !v.IsZero() && l.Total() == 0 {
+		return v, fmt.Errorf("no task of the plan matches all of: %s", v)
 	}
 	return v, nil
 }
 
-// fits is an error if no task has one of the values.
+// fits returns an error if no task has one of the values.
 func (v View) fits(l List) error {
 	for _, part := range []struct {
 		what   string
@@ -142,7 +139,7 @@ func (v View) fits(l List) error {
 			case known == "" || known == "0" && part.what == "priority":
 				return fmt.Errorf("the tasks of the plan have no %s, so none has %q", part.what, value)
 			case !slices.ContainsFunc(l.Tasks, has):
-				return fmt.Errorf("no task of the plan has the %s %q; there are: %s", part.what, value, known)
+				return fmt.Errorf("no task of the plan has the %s %q; known: %s", part.what, value, known)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func TestSeen_views_leaveTheirTasks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := viewList()
 			l.View = c.view
-			l = l.Seen()
+			l = l.ApplyView()
 			var ids []string
 			for _, task := range l.Tasks {
 				if task.Required() {
@@ -44,7 +44,7 @@ func TestSeen_views_leaveTheirTasks(t *testing.T) {
 			if got := strings.Join(ids, " "); got != c.want || l.Others() != c.others || l.Total() != len(ids) {
 				t.Errorf("%s and %d others of %d, want %s and %d", got, l.Others(), l.Total(), c.want, c.others)
 			}
-			if again := l.Seen(); !reflect.DeepEqual(again, l) {
+			if again := l.ApplyView(); !reflect.DeepEqual(again, l) {
 				t.Errorf("another look changes it: %+v", again)
 			}
 		})
@@ -54,8 +54,8 @@ func TestSeen_views_leaveTheirTasks(t *testing.T) {
 func TestSeen_dependencyOutsideOfTheView_isAProblem(t *testing.T) {
 	l := viewList()
 	l.View = View{Tasks: []string{"3"}}
-	l = l.Seen()
-	want := `task "3" depends on "2", which is open and was not chosen; choose it too`
+	l = l.ApplyView()
+	want := `task "3" depends on "2", which is open and was not chosen; choose it, too`
 	if got := l.Problems(); len(got) != 1 || got[0] != want {
 		t.Errorf("%q", got)
 	}
@@ -73,12 +73,12 @@ func TestIn_whatThePlanDoesNotHave_isRefusedWithWhatItHas(t *testing.T) {
 		view View
 		want string
 	}{
-		"category":      {View{Categories: []string{"db"}}, `no task of the plan has the category "db"; there are: Users, out`},
-		"priority":      {View{Priorities: []string{"9"}}, `no task of the plan has the priority "9"; there are: 1, 2, 3, 0`},
-		"tag":           {View{Tags: []string{"db"}}, `no task of the plan has the tag "db"; there are: auth, ui`},
+		"category":      {View{Categories: []string{"db"}}, `no task of the plan has the category "db"; known: Users, out`},
+		"priority":      {View{Priorities: []string{"9"}}, `no task of the plan has the priority "9"; known: 1, 2, 3, 0`},
+		"tag":           {View{Tags: []string{"db"}}, `no task of the plan has the tag "db"; known: auth, ui`},
 		"task":          {View{Tasks: []string{"T9"}}, `the plan has no task "T9"; see: ralph task list`},
-		"several":       {View{Tasks: []string{"log"}}, `"log" may be 1, 2; write the whole id`},
-		"not both":      {View{Tags: []string{"ui"}, Tasks: []string{"1"}}, "no task of the plan has all that was asked for: tag ui, task 1"},
+		"several":       {View{Tasks: []string{"log"}}, `"log" can mean 1, 2; write the whole id`},
+		"not both":      {View{Tags: []string{"ui"}, Tasks: []string{"1"}}, "no task of the plan matches all of: tag ui, task 1"},
 		"known by text": {View{Tasks: []string{"logi"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -180,7 +180,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	kept, steering := steer.Protect(t.a.Protect), t.steering()
 	t.plan = intact.Remember(t.a.Sandbox.On(), intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration, State: t.a.State, Hidden: t.a.Sandbox.InContainer()}, f.before)
 	f.call, err = t.call(ctx, f.before)
-	by := &journal.People{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Apart: t.plan.Apart()}
+	by := &journal.People{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Exclusive: t.plan.Apart()}
 	if err != nil || !f.call.made { // a call that ralph could not record may still have changed the plan
 		_, broken := t.plan.Settle(by.Now)
 		return settle(t.a, f), errors.Join(err, broken)
@@ -194,7 +194,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	f.steered, f.by = steering.Changed(t.w.steer.Read(t.a.Dir)), t.w.by.Look(t.a.Plan.Edits, f.started)
 	f.plan, err = t.plan.Settle(by.Now)
 	f.before = by.Plan // the agent's changes count from here
-	for _, c := range by.Told(t.a.Task, f.plan.Left) {
+	for _, c := range by.Events(t.a.Task, f.plan.Left) {
 		t.tell(c)
 	}
 	if errors.Join(broken, err) != nil {

@@ -41,10 +41,10 @@ type Recording struct {
 	end *stagedEnd // replaces the recorded end; nil: as recorded
 }
 
-// Class is the outcome class of the call.
+// Class returns the outcome class of the call.
 func (r Recording) Class() ending.Class { return ending.Class(r.Recording.Class) }
 
-// Exit is the end of the call.
+// Exit returns the end of the call.
 func (r Recording) Exit() ptyexec.Exit {
 	if r.end != nil {
 		return r.end.exit
@@ -100,7 +100,7 @@ func Find(class ending.Class, s agent.Spec) (Recording, bool) {
 	return r, ok
 }
 
-// standIn is the first agent of the table with recordings in that format.
+// standIn returns the first agent of the table with recordings in that format.
 func standIn(format agent.Format) string {
 	for _, s := range agent.Specs() {
 		if _, ok := pick(ending.CompletedTurn, s.Name); ok && s.Format == format {
@@ -133,7 +133,7 @@ const (
 	keepAll
 )
 
-// endings are the ends that can be staged, by class.
+// endings returns the ends that can be staged, by class.
 func endings(format agent.Format) map[ending.Class]stagedEnd {
 	ends := map[ending.Class]stagedEnd{
 		ending.NoFinalRecord: {keepUnfinished, ptyexec.Exit{Cause: ptyexec.CauseExited},

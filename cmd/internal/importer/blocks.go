@@ -83,7 +83,7 @@ func split(text string) []block {
 	return s.blocks
 }
 
-// frontMatter is the number of the lines of YAML on top of a text.
+// frontMatter returns the number of the lines of YAML on top of a text.
 func frontMatter(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -120,7 +120,7 @@ func (s *splitter) hidden(line int, text string) {
 	s.add(block{kind: hidden, line: line, last: line + strings.Count(strings.TrimSpace(text), "\n"), text: text})
 }
 
-// dedent is a text without the indent of its first line.
+// dedent returns a text without the indent of its first line.
 func dedent(text string) string {
 	indent := text[:markdown.Blank(text)]
 	var lines []string

@@ -24,7 +24,7 @@ type Skipped struct {
 	Why   string
 }
 
-// Forms are the formats that a plan can be written in.
+// Forms returns the formats that a plan can be written in.
 func Forms() []string { return []string{"checkbox", "prd.json", "tasks.json"} }
 
 // Path returns the default file for a plan in this format.
@@ -116,7 +116,7 @@ func checkbox(project string, items []Item) string {
 	return b.String()
 }
 
-// harmless is a text as one line that is not a box, comment or fence.
+// harmless returns a text as one line that is not a box, comment or fence.
 func harmless(text string) string {
 	text = strings.NewReplacer("<!--", "<!- -", "-->", "- ->", "```", "'''", "~~~", "'''").Replace(oneLine(text))
 	if len(text) > 2 && text[0] == '[' && (text[1] == ']' || text[2] == ']') {

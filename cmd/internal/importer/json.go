@@ -48,7 +48,7 @@ func lists() []string {
 	return []string{"userStories", "stories", "tasks", "items", "issues", "features"}
 }
 
-// lineAt is the place of a byte in a text.
+// lineAt returns the place of a byte in a text.
 func lineAt(text string, at int) string {
 	return fmt.Sprintf("line %d", 1+strings.Count(text[:at], "\n"))
 }
@@ -67,7 +67,7 @@ type lost struct {
 	lines []string
 }
 
-// list is the array of tasks in an object.
+// list returns the array of tasks in an object.
 func (r *jsonReader) list(top gjson.Result) (list gjson.Result) {
 	members := top.Map()
 	name := ""
@@ -169,7 +169,7 @@ func (r *jsonReader) element(v gjson.Result) {
 	}
 }
 
-// criteria are those of the first key that has some.
+// criteria returns those of the first key that has some.
 func (r *jsonReader) criteria(fields map[string]gjson.Result, used map[string]bool) (all []string) {
 	for _, key := range []string{"acceptanceCriteria", "acceptance_criteria", "criteria", "steps"} {
 		value := fields[key]
@@ -188,7 +188,7 @@ func (r *jsonReader) criteria(fields map[string]gjson.Result, used map[string]bo
 	return nil
 }
 
-// state is the state of a task by "passes" and its word for it.
+// state returns the state of a task by "passes" and its word for it.
 func (r *jsonReader) state(fields map[string]gjson.Result, word string) (task.State, string) {
 	if passes := fields["passes"]; passes.IsBool() && passes.Bool() {
 		return task.Done, word
@@ -207,7 +207,7 @@ func (r *jsonReader) state(fields map[string]gjson.Result, word string) (task.St
 	return s, word
 }
 
-// words are those of the formats that tasks come from.
+// words returns those of the formats that tasks come from.
 func words() task.Words {
 	read := map[string]task.State{}
 	for s, all := range map[task.State]string{

@@ -146,10 +146,10 @@ func (r *reader) listItem(b block) {
 	}
 }
 
-// unboxed is the text of a list item without its box.
+// unboxed returns the text of a list item without its box.
 func unboxed(text string) string { return patterns().box.ReplaceAllString(text, "") }
 
-// criterion is the text of a criterion, which has no mark of its own.
+// criterion returns the text of a criterion, which has no mark of its own.
 func (r *reader) criterion(text string, line int) string {
 	if box := patterns().box.FindStringSubmatch(text); box != nil && box[1] != " " {
 		r.skip(block{line: line, text: text}, markLost)

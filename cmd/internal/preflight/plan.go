@@ -118,8 +118,8 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 		return nil
 	}
 	p.Tasks.View, p.Config.OnlyTasks = view, view.Tasks
-	p.Tasks = p.Tasks.Seen()
-	if p.Config.PopTasks && !store.Pops(p.Tasks) {
+	p.Tasks = p.Tasks.ApplyView()
+	if p.Config.PopTasks && !store.CanRemove(p.Tasks) {
 		return cmdline.UsageError("in %s, a task is a file of its own, and none can leave the plan; leave out --pop-tasks", p.Tasks.Format)
 	}
 	if p.Config.PopTasks && p.Config.Worktrees() {

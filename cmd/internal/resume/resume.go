@@ -42,7 +42,7 @@ func Words(cfg *config.Config, once bool) []string {
 	return words
 }
 
-// Settings are the KEY=value words.
+// Settings returns the KEY=value words.
 func Settings(words []string) []string {
 	_, settings := split(words)
 	return settings

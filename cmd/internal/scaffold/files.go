@@ -55,7 +55,7 @@ func PlanNames() []string {
 	return []string{".ralph/fix_plan.md", "fix_plan.md", "@fix_plan.md", "prd.json", ".ralph/prd.json"}
 }
 
-// template is the text of a file, with {{name}} where something is filled in.
+// template returns the text of a file, with {{name}} where something is filled in.
 func template(name string) string {
 	data, err := templates.ReadFile("templates/" + name)
 	if err != nil {

@@ -38,7 +38,7 @@ func repo(t *testing.T, files map[string]string) string {
 
 func everything(string) bool { return true }
 
-// show is "test | build | lint", with ? before a suggestion.
+// show returns "test | build | lint", with ? before a suggestion.
 func show(p Project) string {
 	var words []string
 	for _, c := range []Command{p.Test(), p.Build(), p.Lint()} {
@@ -295,7 +295,7 @@ func TestFiles_kept_namesWhatIsThere(t *testing.T) {
 	}
 }
 
-// tree is every file below dir with its text.
+// tree returns every file below dir with its text.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -21,7 +21,7 @@ func fill(text string, values ...string) string {
 	return strings.NewReplacer(values...).Replace(text)
 }
 
-// prompt is .ralph/PROMPT.md.
+// prompt returns .ralph/PROMPT.md.
 func (c content) prompt() string {
 	languages, guides := "", ""
 	if all := c.project.Languages(); len(all) > 0 {
@@ -41,7 +41,7 @@ func (c content) prompt() string {
 	return fill(template("PROMPT.md"), "name", c.Name, "languages", languages, "plan", c.plan, "guides", guides, "tests", tests)
 }
 
-// planText is a first plan.
+// planText returns a first plan.
 func (c content) planText() string {
 	first := "- [ ] Find out how to test this project, and write the command to `.ralph/AGENT.md`\n" +
 		"  - if there are no tests: a first test of the most important behaviour, and a command that runs it\n"
@@ -58,7 +58,7 @@ func (c content) planText() string {
 	return fill(template("fix_plan.md"), "name", c.Name, "tasks", tasks)
 }
 
-// agent is .ralph/AGENT.md.
+// agent returns .ralph/AGENT.md.
 func (c content) agent() string {
 	var b strings.Builder
 	for _, part := range c.project.Parts {
@@ -102,7 +102,7 @@ func commands(p Part) string {
 	return sure("set up", p.Setup) + sure("build", p.Build) + sure("lint", p.Lint) + test + sure("run", p.Run)
 }
 
-// settings is .ralphrc.
+// settings returns .ralphrc.
 func (c content) settings() string {
 	var b strings.Builder
 	for _, s := range c.Settings {

@@ -48,7 +48,7 @@ func text(t *testing.T, goos string, s Service) string {
 	return got
 }
 
-// unitLines are the lines of a unit that start with one of the keys.
+// unitLines returns the lines of a unit that start with one of the keys.
 func unitLines(unit string, keys ...string) []string {
 	var found []string
 	for line := range strings.SplitSeq(unit, "\n") {

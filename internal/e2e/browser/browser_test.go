@@ -142,7 +142,7 @@ func (s *site) add(p *sample.Project) {
 	s.Write(fmt.Sprintf("../.local/state/ralph/runs/%d.json", len(s.projects)), string(record))
 }
 
-// plan is that of the runs.
+// plan returns that of the runs.
 func plan() string {
 	text := "# Plan\n\n"
 	for i, title := range []string{"Read the configuration", "Open the database", "Log every request", "Answer health checks", "List orders",
@@ -181,14 +181,14 @@ func (s *site) login(ctx context.Context) {
 	s.must(ctx, chromedp.Navigate(s.link()), text("Runs"))
 }
 
-// run is the address of a project's run.
+// run returns the address of a project's run.
 func (s *site) run(ctx context.Context, p *sample.Project) (path string) {
 	s.Helper()
 	s.must(ctx, chromedp.Navigate(s.url), text("Runs"))
 	return eval[string](ctx, s, fmt.Sprintf(`[...document.querySelectorAll('h2 a')].find(a => a.href.includes(%q)).getAttribute('href')`, keyOf(p.Dir)))
 }
 
-// keyOf is a project in addresses.
+// keyOf returns a project in addresses.
 func keyOf(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:6])
@@ -229,7 +229,7 @@ func until(condition string) step {
 	})
 }
 
-// pages are the addresses of all kinds of pages, by name.
+// pages returns the addresses of all kinds of pages, by name.
 func (s *site) pages(ctx context.Context) map[string]string {
 	all := map[string]string{"runs": "/", "login": "/login?" + url.Values{"x": {"1"}}.Encode()}
 	for i, p := range s.projects {

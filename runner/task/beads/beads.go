@@ -1,5 +1,5 @@
-// Package beads reads and changes the issues of Beads. They are in a database that only its
-// program bd knows, so each function here runs bd, and each caller needs the user's consent.
+// Package beads reads and changes the issues of Beads. Only the program bd can read its
+// database, so List, Set and Add run bd, and their callers need the user's consent.
 package beads
 
 import (
@@ -22,9 +22,9 @@ import (
 const Program = "bd"
 
 const (
-	// bound is how long bd may take.
-	bound = 30 * time.Second
-	// maxOutput is the size in bytes above which what bd prints is refused.
+	// timeout limits how long bd may take.
+	timeout = 30 * time.Second
+	// maxOutput limits the output of bd, in bytes.
 	maxOutput = 16 << 20
 )
 
@@ -36,7 +36,7 @@ func List(folder string) ([]byte, error) {
 	return run(folder, "list", "--all", "--limit", "0", "--json")
 }
 
-// Set gives an issue another state. The reason is added to the notes of an issue that is blocked.
+// Set gives an issue another state. It adds the reason, if there is one, to the issue's notes.
 func Set(folder string, t task.Task, to task.State, why string) error {
 	if t.State == task.Done {
 		if _, err := run(folder, "reopen", t.ID, "--json"); err != nil || to == task.Open {
@@ -59,61 +59,61 @@ func Set(folder string, t task.Task, to task.State, why string) error {
 	return err
 }
 
-// Add makes an open issue and returns its id.
+// Add creates an open issue and returns its id.
 func Add(folder, title string) (id string, err error) {
 	out, err := run(folder, "create", "--title", title, "--json")
 	if err != nil {
 		return "", err
 	}
 	if id = data(out).Get("id").Str; id == "" {
-		return "", fmt.Errorf("%s create names no id", Program)
+		return "", fmt.Errorf("%s create printed no id", Program)
 	}
 	return id, nil
 }
 
 // run runs bd in the project.
 func run(folder string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Program, args...)
 	cmd.Dir, cmd.WaitDelay = filepath.Dir(folder), time.Second
 	cmd.Env = append(os.Environ(), "BD_JSON_ENVELOPE=1")
-	out, complaint := &bounded{max: maxOutput}, &bounded{max: 4 << 10}
+	out, complaint := &limitedBuffer{max: maxOutput}, &limitedBuffer{max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, complaint
 	err := cmd.Run()
 	what := Program + " " + args[0]
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, fmt.Errorf("the issues of Beads are read with the program %s, which is not installed", Program)
+		return nil, fmt.Errorf("ralph reads Beads with the program %s, which is not installed", Program)
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("%s took longer than %s", what, bound)
+		return nil, fmt.Errorf("%s took longer than %s", what, timeout)
 	case err != nil:
 		said := strings.Join(strings.Fields(string(append(complaint.Bytes(),
 			out.Bytes()[:min(len(out.Bytes()), 1000)]...))), " ")
 		return nil, fmt.Errorf("%s: %w: %s", what, err, said)
 	case out.over:
-		return nil, fmt.Errorf("%s prints more than %d MiB", what, maxOutput>>20)
+		return nil, fmt.Errorf("%s printed more than %d MiB", what, maxOutput>>20)
 	}
 	return out.Bytes(), nil
 }
 
-// bounded keeps the beginning of what is written.
-type bounded struct {
+// limitedBuffer keeps the beginning of what is written.
+type limitedBuffer struct {
 	buf  bytes.Buffer // not embedded: os/exec would read into it past Write
 	max  int
 	over bool
 }
 
-func (b *bounded) Bytes() []byte { return b.buf.Bytes() }
+func (b *limitedBuffer) Bytes() []byte { return b.buf.Bytes() }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	n := min(len(p), b.max-b.buf.Len())
 	b.over = b.over || n < len(p)
 	_, _ = b.buf.Write(p[:n])
 	return len(p), nil
 }
 
-// data is what bd answers, with or without its envelope.
+// data returns the answer of bd without its envelope, if it has one.
 func data(text []byte) gjson.Result {
 	root := gjson.ParseBytes(text)
 	if inner := root.Get("data"); root.IsObject() && inner.Exists() {

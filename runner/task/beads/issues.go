@@ -12,7 +12,7 @@ import (
 	"ralph/runner/task"
 )
 
-// words are those of bd. Projects may have more; they make a task Blocked.
+// words returns those of bd. Projects may have more; they make a task Blocked.
 func words() task.Words {
 	return task.Words{
 		Read: map[string]task.State{"open": task.Open, "in_progress": task.Active, "hooked": task.Active,
@@ -29,11 +29,11 @@ func Parse(in task.Input) (task.Parsed, error) {
 		"`, whose data is in `%s`,", Words: words().Write}}
 	text := in.Files[0].Data
 	if !gjson.ValidBytes(text) {
-		return p, fmt.Errorf("%s list prints no JSON", Program)
+		return p, fmt.Errorf("%s list did not print JSON", Program)
 	}
 	all := data(text)
 	if !all.IsArray() {
-		return p, fmt.Errorf("%s list prints no array of issues", Program)
+		return p, fmt.Errorf("%s list did not print an array of issues", Program)
 	}
 	t := tree{children: map[string][]string{}, issues: map[string]issue{}}
 	for _, row := range all.Array() {
@@ -50,16 +50,13 @@ func Parse(in task.Input) (task.Parsed, error) {
 		t.issues[one.ID] = one
 		t.order = append(t.order, one.ID)
 	}
-	slices.SortStableFunc(t.order, func(a, b string) int {
-		return cmp.Compare(t.issues[a].created,
-			t.issues[b].created)
-	})
+	slices.SortStableFunc(t.order, func(a, b string) int { return cmp.Compare(t.issues[a].created, t.issues[b].created) })
 	p.Tasks = t.nested()
 	p.Spots = make([]task.Spot, len(p.Tasks)) // there is no file
 	return p, nil
 }
 
-// issue is a task, and what its place depends on.
+// issue is a task with its parent and time, which decide its place.
 type issue struct {
 	task.Task
 	parent, created string
@@ -104,7 +101,7 @@ func read(row gjson.Result, list *task.List) (issue, error) {
 	return one, nil
 }
 
-// criteria are the lines of a text, without the marks of a list.
+// criteria returns the lines of a text, without the marks of a list.
 func criteria(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -118,7 +115,7 @@ func criteria(text string) (all []string) {
 	return all
 }
 
-// tree is the issues by id, with those below each.
+// tree has the issues by id, and the children of each.
 type tree struct {
 	issues   map[string]issue
 	order    []string
@@ -156,7 +153,7 @@ func (t tree) nested() []task.Task {
 			add(child, depth+1, one.DependsOn)
 		}
 	}
-	for _, id := range append(roots, t.order...) { // the second time: parents in a circle
+	for _, id := range append(roots, t.order...) { // the second part adds issues whose parents form a circle
 		add(id, 0, nil)
 	}
 	return out

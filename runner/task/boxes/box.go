@@ -12,7 +12,7 @@ import (
 type oneBox struct {
 	state    task.State
 	mark     int    // bytes between the brackets
-	word     string // what has no meaning for ralph: the mark, or the whole box in a loose list
+	word     string // a mark that ralph does not know, or the whole box in a loose list
 	title    string
 	title0   int // where the title begins
 	optional bool
@@ -60,7 +60,7 @@ func (s *scanner) marked(text string, b *oneBox) bool {
 	return utf8.RuneCountInString(mark) <= 1
 }
 
-// oneLine is a text with one space between words. Most have that, and need no copy.
+// oneLine returns a text with one space between words. It makes no copy of a text that already is so.
 func oneLine(text string) string {
 	text = strings.TrimSpace(text)
 	for i := range len(text) {

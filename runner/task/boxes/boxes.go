@@ -13,13 +13,13 @@ import (
 	"ralph/runner/task/markdown"
 )
 
-// dialect is how a format writes its boxes.
+// dialect says how a format writes its boxes.
 type dialect struct {
-	marks string                // what may stand in a box: states has the same order
-	state []task.State          // of each mark
+	marks string                // what may be in a box
+	state []task.State          // of each mark, in the same order
 	write map[task.State]string // the marks that ralph writes
 	star  bool                  // "[ ]* title" is optional
-	loose bool                  // a box with any other mark, or none, is open
+	loose bool                  // a box with any other mark, or without one, is open
 	id    func(title string) string
 	phase func(heading string) bool // a heading of level 2 begins a phase; nil if there are none
 }
@@ -36,13 +36,13 @@ func plain() dialect {
 //
 // A box is a list item (-, *, +, 1. or 1)) at any indent whose text starts with [ ] (open,
 // exactly one space), [x] or [X] (done), followed by a title. [] is no box. A task with another mark
-// is blocked, and a fault. Boxes in fenced code and in HTML comments do not count. A fence or comment
+// is blocked, and the mark is a fault. Boxes in fenced code and in HTML comments do not count. A fence or comment
 // without an end hides nothing: a typo must not make open tasks disappear.
 func Checkbox(in task.Input) (task.Parsed, error) {
 	p := parse(in, plain())
 	for i, t := range p.Tasks {
 		words := strings.Fields(t.Title)
-		p.Tasks[i].Parallel = slices.Contains(words[:min(2, len(words))], "[P]") // at the beginning, or behind a number
+		p.Tasks[i].Parallel = slices.Contains(words[:min(2, len(words))], "[P]") // at the beginning, or after a number
 	}
 	p.unknownMarks(plainMarks)
 	return p.Parsed, nil
@@ -53,7 +53,7 @@ func parse(in task.Input, d dialect) *list {
 	s := scanner{dialect: d, text: text, fenceEnds: markdown.ClosingFences(text), optional: map[string]bool{},
 		details: map[int]*details{},
 		choice:  frontMatter(text)}
-	// A box takes at least eight bytes, so no text makes this large.
+	// A box takes at least eight bytes, so this cannot be too large.
 	likely := min(strings.Count(text, "] "), len(text)/8)
 	s.tasks, s.spots = make([]task.Task, 0, likely), make([]task.Spot, 0, likely)
 	for _, name := range in.OptionalSections {
@@ -89,7 +89,7 @@ func HasBox(data []byte) bool {
 
 // scanner collects the tasks of a Markdown file line by line.
 //
-// size: what one pass over a plan remembers.
+// size: the state of one pass over a plan.
 type scanner struct {
 	dialect
 	text      string
@@ -112,7 +112,7 @@ type scanner struct {
 	optionalLevel int
 }
 
-// details are the lines below a box, but for the first line of each criterion.
+// details are the lines below a box, without the first line of each criterion.
 type details struct {
 	description []string
 	criterion   []string // more of the last one
@@ -194,7 +194,7 @@ func (s *scanner) line(number, start, end int) {
 	}
 }
 
-// almostBox matches what may be meant as a box: -[ ] x, - [] x, - [ x] y, - [~] z, - [?] z.
+// almostBox matches what somebody may mean as a box: -[ ] x, - [] x, - [ x] y, - [~] z, - [?] z.
 var almostBox = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s*\[(?:[ xX~-]{0,3}|[!?>/*+])\](?:[^(:\[]|$)`)
 })
@@ -292,7 +292,7 @@ func (s *scanner) openItems(text string) (body int, ok bool) {
 	return body, ok
 }
 
-// item adds the list item in text, whose own words start at body: a box, or a plain item,
+// item adds the list item in text, which starts at body: a box, or a plain item,
 // which is a criterion of the box above it.
 func (s *scanner) item(number, start int, text string, body int) {
 	b, ok := s.box(text[body:])
@@ -312,7 +312,7 @@ func (s *scanner) item(number, start int, text string, body int) {
 		word.Start, word.End = word.Start-1, word.End+1
 	}
 	spot := task.Spot{States: []task.Place{{Range: mark, Words: s.write}}, Word: word, Item: task.Range{Start: start}}
-	if shown := strings.TrimRight(text, " \t"); strings.HasPrefix(s.text[start:], shown) { // no comment in it
+	if shown := strings.TrimRight(text, " \t"); strings.HasPrefix(s.text[start:], shown) { // it has no comment
 		spot.Title = task.Range{Start: start + body + b.title0, End: start + len(shown)}
 	}
 	s.spots = append(s.spots, spot)

@@ -16,8 +16,8 @@ var choiceComment = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // choiceIn reads `<!-- ralph: agent=codex model=gpt-5 -->` in a line of a checkbox plan;
-// provider means agent. In
-// the line of a box or below it, it applies to that task, elsewhere to the whole plan. worker=gpu,linux is for a task only.
+// provider means agent. In the line of a box or below it, it applies to that task, elsewhere to the whole plan.
+// worker=gpu,linux applies only to a task.
 func choiceIn(text string) (c task.Choice, worker string, ok bool) {
 	if !strings.Contains(text, "<!--") {
 		return c, "", false
@@ -52,12 +52,12 @@ func (s *scanner) choose(c task.Choice, worker string, line, indent int) {
 	s.choice = c.Or(s.choice)
 }
 
-// maxFrontMatter bounds the YAML block at the start of a Markdown plan, in bytes.
+// maxFrontMatter limits the YAML block at the start of a Markdown plan, in bytes.
 const maxFrontMatter = 16 << 10
 
 // frontMatter reads agent, model and provider in the YAML block between two lines
-// --- at the start of a Markdown plan. A block that is not YAML says nothing: it may
-// as well be a rule and a paragraph.
+// --- at the start of a Markdown plan. It ignores a block that is not YAML, which may
+// be a rule and a paragraph.
 func frontMatter(plan string) task.Choice {
 	plan = strings.ReplaceAll(plan[:min(len(plan), maxFrontMatter)], "\r\n", "\n")
 	block, begins := strings.CutPrefix(plan, "---\n")

@@ -12,8 +12,8 @@ import (
 	"ralph/runner/task"
 )
 
-// Feature is the folder of Spec Kit's current feature, relative to the project: that of the environment, or
-// else of .specify/feature.json. Empty: neither names one. It is false if the file cannot be understood.
+// Feature returns the folder of Spec Kit's current feature, relative to the project. The environment names it, or else
+// .specify/feature.json; empty: neither does. ok is false if the file is invalid.
 func Feature(project string, config []byte) (folder string, ok bool) {
 	if env := os.Getenv("SPECIFY_FEATURE_DIRECTORY"); env != "" {
 		folder, _ = within(project, env)
@@ -29,7 +29,7 @@ func Feature(project string, config []byte) (folder string, ok bool) {
 	return within(project, named.Str)
 }
 
-// within makes a folder relative to the project. It is false if the folder lies outside.
+// within makes a folder relative to the project. It returns false if the folder is outside.
 func within(project, folder string) (string, bool) {
 	if filepath.IsAbs(folder) {
 		if rel, err := filepath.Rel(project, folder); err == nil {
@@ -42,7 +42,7 @@ func within(project, folder string) (string, bool) {
 	return folder, true
 }
 
-// NoFeature says why .specify/feature.json, taken for a plan, names no feature.
+// NoFeature reads an invalid .specify/feature.json as a plan: its error says what is wrong with the file.
 func NoFeature(in task.Input) (task.Parsed, error) {
 	data := in.Files[0].Data
 	if line, _, err := task.InvalidJSON(data); err != nil {
@@ -50,10 +50,11 @@ func NoFeature(in task.Input) (task.Parsed, error) {
 	}
 	v := gjson.GetBytes(data, "feature_directory")
 	line, _ := task.Position(data, v.Index)
-	return task.Parsed{}, fmt.Errorf("line %d: %q must be a folder in the project, found %.60s", line, "feature_directory", v.Raw)
+	return task.Parsed{}, fmt.Errorf("line %d: %q must be a folder in the project, found %.60s", line,
+		"feature_directory", v.Raw)
 }
 
-// approval says why nobody should begin with the tasks of a Kiro spec, as its spec.json has it; empty: nothing does.
+// approval returns a fault if the spec.json of a Kiro spec says that its tasks are not approved.
 func approval(spec task.File) (fault string, err error) {
 	name := path.Base(spec.Name)
 	if line, _, err := task.InvalidJSON(spec.Data); err != nil {
@@ -64,5 +65,6 @@ func approval(spec task.File) (fault string, err error) {
 		return "", nil
 	}
 	line, _ := task.Position(spec.Data, approved.Index)
-	return fmt.Sprintf("%s line %d: nobody has approved the tasks: approvals.tasks.approved is false, and must be true", name, line), nil
+	return fmt.Sprintf("%s line %d: nobody has approved the tasks: approvals.tasks.approved is false, and must be true",
+		name, line), nil
 }

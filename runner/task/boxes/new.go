@@ -10,8 +10,8 @@ import (
 	"ralph/runner/task"
 )
 
-// New returns the line of a new box, and where it goes: below the last required box that is
-// in no other, formatted like it. number is what comes before its title.
+// New returns a function that makes the line of a new box, and says where it goes: below the last required box at the
+// top level, formatted like it. number returns what comes before the title.
 func New(number func(task.Parsed) string) func(f task.File, p task.Parsed, title string) (task.Range, string) {
 	return func(f task.File, p task.Parsed, title string) (task.Range, string) {
 		text, end := string(f.Data), "\n"
@@ -34,7 +34,7 @@ func New(number func(task.Parsed) string) func(f task.File, p task.Parsed, title
 	}
 }
 
-// NoNumber is the number of a box in a plain list.
+// NoNumber returns the number of a new box in a plain list: none.
 func NoNumber(task.Parsed) string { return "" }
 
 // NextT returns the prefix of a new Spec Kit task, one above the highest: "T013 ".
@@ -48,7 +48,7 @@ func NextT(p task.Parsed) string {
 	return fmt.Sprintf("T%03d ", most+1)
 }
 
-// NextTop is the number after that of the last task that is in no other: "4. " after "3", and
+// NextTop returns the number after that of the last top-level task: "4. " after "3", and
 // "2.3 " after "2.2", or the next one that no task has.
 func NextTop(p task.Parsed) string {
 	last := "0"
@@ -73,5 +73,5 @@ func NextTop(p task.Parsed) string {
 	return fmt.Sprintf("%s%d ", m[1], n)
 }
 
-// Title spells a title for a box: one line.
+// Title returns a title for a box: one line.
 func Title(title string) string { return strings.Join(strings.Fields(title), " ") }

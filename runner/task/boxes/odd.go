@@ -8,10 +8,10 @@ import (
 
 const plainMarks = "[ ], [x]"
 
-// oddMarks are the marks that people and agents write although the format does not have them.
+// oddMarks are marks that people and agents use although the format does not have them.
 const oddMarks = "!?>/*+~-✓✔✗✘"
 
-// unknownMarks reports boxes with a mark that the format does not have: such a task is neither open nor done.
+// unknownMarks adds a fault for each box with a mark that the format does not have: such a task is neither open nor done.
 func (p *list) unknownMarks(known string) {
 	for _, t := range p.Tasks {
 		if t.State == task.Blocked && t.Word != "" {

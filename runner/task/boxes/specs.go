@@ -10,8 +10,8 @@ import (
 	"ralph/runner/task"
 )
 
-// Kiro reads .kiro/specs/FEATURE/tasks.md, also as cc-sdd writes it: numbered boxes, below
-// each its steps and references such as _Requirements: 1.1_. The state of the spec is in
+// Kiro reads .kiro/specs/FEATURE/tasks.md, also as cc-sdd writes it: numbered boxes, each with
+// its steps and references such as _Requirements: 1.1_ below it. The state of the spec is in
 // spec.json beside it.
 func Kiro(in task.Input) (task.Parsed, error) {
 	d := plain()
@@ -40,7 +40,7 @@ func Kiro(in task.Input) (task.Parsed, error) {
 			return true
 		})
 	}
-	for i := len(p.Tasks) - 1; i >= 0; i-- { // a task ends with what belongs to it
+	for i := len(p.Tasks) - 1; i >= 0; i-- { // a task includes those below it
 		for j := i + 1; j < len(p.Tasks) && p.Tasks[j].Depth > p.Tasks[i].Depth; j++ {
 			p.Spots[i].Item.End = max(p.Spots[i].Item.End, p.Spots[j].Item.End)
 		}
@@ -109,8 +109,8 @@ var specKitBox = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*[-*] \[[ xX]\] T\d{3,}\b`)
 })
 
-// OpenSpec reads openspec/changes/CHANGE/tasks.md: "- [ ] 1.1 text". As for its own tool, a
-// task is open with any mark but an x.
+// OpenSpec reads openspec/changes/CHANGE/tasks.md: "- [ ] 1.1 text". As in its own tool, a
+// task is open with any mark except an x.
 func OpenSpec(in task.Input) (task.Parsed, error) {
 	d := plain()
 	d.id, d.loose = number, true
@@ -124,12 +124,12 @@ func OpenSpec(in task.Input) (task.Parsed, error) {
 	return p.Parsed, nil
 }
 
-// openSpecBox is what openspec 1.13 counts.
+// openSpecBox matches what openspec 1.13 counts.
 var openSpecBox = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[(?:[ \t]*[^\]\s]?[ \t]*\](?:[^(\[]|$)|[ \t]+\])`)
 })
 
-// number is the number before a title: "2.1 text", "2. text".
+// number returns the number before a title: "2.1 text", "2. text".
 func number(title string) string {
 	title = strings.TrimLeft(title, "*_ ")
 	n := span(title, isDigit)
@@ -161,7 +161,8 @@ func (p *list) unique() {
 		t := &p.Tasks[i]
 		id := p.own[i]
 		if first := lines[id]; id != "" && first > 0 {
-			p.Faults = append(p.Faults, fmt.Sprintf("line %d: %q is also the number of the task in line %d: each must be unique", t.Line, id, first))
+			p.Faults = append(p.Faults, fmt.Sprintf("line %d: %q is also the number of the task in line %d: each must be unique",
+				t.Line, id, first))
 		} else {
 			lines[id] = t.Line
 		}

@@ -1,5 +1,5 @@
-// Package disk reads the files of a plan: whole, as they were at one moment, and with what tells whether they have
-// changed since.
+// Package disk reads the files of a plan: whole, as they were at one moment, and with a stamp that shows whether they
+// have changed since.
 package disk
 
 import (
@@ -18,30 +18,30 @@ import (
 var ErrUnusable = errors.New("the plan cannot be used")
 
 const (
-	// MaxSize is the size in bytes above which a file is refused.
+	// MaxSize is the size in bytes of the largest file that Read accepts.
 	MaxSize = 16 << 20
-	// maxFiles and maxDepth bound a plan that is a folder.
+	// maxFiles and maxDepth limit a plan that is a folder.
 	maxFiles = 50_000
 	maxDepth = 6
-	// rereads is how often a file that changes while it is read is read again.
-	rereads = 5
+	// maxReads is how often Read tries a file that changes meanwhile.
+	maxReads = 5
 )
 
-// Stamp changes with a file. No program can set the time of an inode.
+// Stamp changes whenever a file does: no program can set a ctime.
 type Stamp struct {
 	device, inode uint64
 	size          int64
 	changed       time.Time
 }
 
-// Settled is the age of a file whose next change shows in its stamp: the clock of a file
+// Settled is how old a change must be so that the next one shows in the stamp: the clock of a file
 // system moves in steps.
 const Settled = time.Second
 
-// Old reports whether the file was left alone so long before a moment that its next change shows in its stamp.
+// Old reports whether the last change is so long before a moment that the next one will show in the stamp.
 func (s Stamp) Old(at time.Time) bool { return at.Sub(s.changed) > Settled }
 
-// StampOf is the stamp of a file; zero if there is none.
+// StampOf returns the stamp of a file; zero if there is none.
 func StampOf(path string) (s Stamp) {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) == nil {
@@ -56,7 +56,7 @@ func stampIn(st unix.Stat_t) Stamp {
 
 // Read returns the bytes of a plan file, at most MaxSize, as they were at one moment.
 func Read(path string) ([]byte, Stamp, error) {
-	for range rereads {
+	for range maxReads {
 		data, of, err := readOnce(path)
 		if err != nil || of != (Stamp{}) {
 			return data, of, err
@@ -65,14 +65,14 @@ func Read(path string) ([]byte, Stamp, error) {
 	return nil, Stamp{}, fmt.Errorf("%w: %q changes while it is read", ErrUnusable, path)
 }
 
-// readOnce reads a file with as few system calls as that takes: a plan may have thousands of files. The zero
+// readOnce reads a file with few system calls, because a plan may have thousands of files. The zero
 // stamp: it changed meanwhile.
 func readOnce(path string) (data []byte, of Stamp, err error) {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, of, fmt.Errorf("%w: %q is not a regular file", ErrUnusable, path) // nothing opens a pipe or a device
+		return nil, of, fmt.Errorf("%w: %q is not a regular file", ErrUnusable, path) // do not open a pipe or a device
 	}
-	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) })
+	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, of, fmt.Errorf("%w: %w", ErrUnusable, &fs.PathError{Op: "open", Path: path, Err: err})
 	}
@@ -90,13 +90,13 @@ func readOnce(path string) (data []byte, of Stamp, err error) {
 		n := 0
 		for n < len(data) && err == nil {
 			var more int
-			if more, err = again(func() (int, error) { return unix.Read(fd, data[n:]) }); more == 0 && err == nil {
+			if more, err = retry(func() (int, error) { return unix.Read(fd, data[n:]) }); more == 0 && err == nil {
 				err = io.ErrUnexpectedEOF
 			}
 			n += max(more, 0)
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, of, nil // it was cut off meanwhile
+			return nil, of, nil // somebody shortened it meanwhile
 		}
 		if err == nil {
 			err = unix.Fstat(fd, &st)
@@ -111,8 +111,8 @@ func readOnce(path string) (data []byte, of Stamp, err error) {
 	}
 }
 
-// again makes a system call until no signal interrupts it.
-func again(call func() (int, error)) (n int, err error) {
+// retry repeats a system call until no signal interrupts it.
+func retry(call func() (int, error)) (n int, err error) {
 	for {
 		if n, err = call(); !errors.Is(err, unix.EINTR) {
 			return n, err
@@ -128,7 +128,8 @@ func Files(dir string) ([]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (strings.Count(rel, string(filepath.Separator)) >= maxDepth || rel != "." && strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && (strings.Count(rel, string(filepath.Separator)) >= maxDepth ||
+			rel != "." && strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
 		case d.Type().IsRegular():
 			names = append(names, filepath.ToSlash(rel))

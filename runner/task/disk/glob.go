@@ -10,7 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Matches lists what a pattern of slash paths below dir names, sorted.
+// Matches lists the paths below dir that match a slash pattern, sorted.
 func Matches(dir, pattern string) []string {
 	const meta = `*?[{\`
 	if !strings.ContainsAny(pattern, meta) { // also a link to nothing
@@ -21,7 +21,7 @@ func Matches(dir, pattern string) []string {
 		return []string{at}
 	}
 	if parent, name := path.Split(pattern); !strings.ContainsAny(name, meta+"}") {
-		paths := Matches(dir, path.Clean(parent)) // there may be thousands, and none of them needs to be listed
+		paths := Matches(dir, path.Clean(parent)) // do not list these folders: there may be thousands
 		for i := range paths {
 			paths[i] = filepath.Join(paths[i], name)
 		}
@@ -31,13 +31,13 @@ func Matches(dir, pattern string) []string {
 	}
 	paths, err := doublestar.FilepathGlob(filepath.Join(escaped(dir), filepath.FromSlash(pattern)))
 	if err != nil {
-		return nil // a name that no pattern can hold
+		return nil // a bad pattern matches nothing
 	}
 	slices.Sort(paths)
 	return paths
 }
 
-// escaped is a folder's name as a pattern that only it matches.
+// escaped returns a folder's name as a pattern that only it matches.
 func escaped(dir string) string {
 	var out []byte
 	for _, c := range []byte(dir) {

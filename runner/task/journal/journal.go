@@ -19,8 +19,8 @@ import (
 	"ralph/state"
 )
 
-// recordsKept bounds the file of edits, in bytes: what is older than the newest half goes.
-const recordsKept = 1 << 20
+// maxRecords limits the file of edits, in bytes: above it, Record drops the older half.
+const maxRecords = 1 << 20
 
 // Edit is one change by a person. Before is nil for a new task.
 type Edit struct {
@@ -38,7 +38,7 @@ func Record(path string, e Edit) error {
 		return fmt.Errorf("record edit: %w", err)
 	}
 	if path == "" {
-		return nil // no folder is known for it: the change will pass for an agent's
+		return nil // without a file for it, the change will count as an agent's
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("record edit: %w", err)
@@ -47,8 +47,8 @@ func Record(path string, e Edit) error {
 	if err := file.Lock(); err != nil {
 		return fmt.Errorf("record edit: %w", err)
 	}
-	defer func() { _ = file.Close() }() // nothing was written to it
-	if info, err := os.Stat(path); err == nil && info.Size() > recordsKept {
+	defer func() { _ = file.Close() }() // it is only a lock
+	if info, err := os.Stat(path); err == nil && info.Size() > maxRecords {
 		data, _ := os.ReadFile(path)
 		data = data[len(data)/2:]
 		if err := os.WriteFile(path, data[bytes.IndexByte(data, '\n')+1:], 0o600); err != nil {
@@ -66,7 +66,7 @@ func Record(path string, e Edit) error {
 	return fmt.Errorf("record edit: %w", err)
 }
 
-// recorded are all edits; none, if the file cannot be read.
+// recorded returns all edits; none, if the file cannot be read.
 func recorded(path string) (all []Edit) {
 	data, _ := os.ReadFile(path)
 	for line := range bytes.Lines(data) {
@@ -78,7 +78,7 @@ func recorded(path string) (all []Edit) {
 	return all
 }
 
-// Recorded are the edits since a moment, each as the plan before and after it.
+// Recorded returns the edits since a moment, each as the plan before and after it.
 func Recorded(path string, since time.Time) (all []edits.Edit[store.Plan]) {
 	of := func(t *task.Task) store.Plan {
 		if t == nil {
@@ -94,7 +94,7 @@ func Recorded(path string, since time.Time) (all []edits.Edit[store.Plan]) {
 	return all
 }
 
-// Reasons are the latest reasons that people gave for blocking tasks, by id.
+// Reasons returns the latest reasons that people gave for blocking tasks, by id.
 func Reasons(path string) map[string]string {
 	all := map[string]string{}
 	for _, e := range recorded(path) {
@@ -105,23 +105,24 @@ func Reasons(path string) map[string]string {
 	return all
 }
 
-// People is what people have changed in a plan since a moment.
+// People finds what people have changed in a plan since a moment.
 type People struct {
 	File    store.File
 	From    store.Plan // as it was then
 	Since   time.Time
-	Watched []edits.Edit[store.Plan] // by editors, as far as a watch could tell
-	// Apart is true when nobody else can have written the plan.
-	Apart bool
+	Watched []edits.Edit[store.Plan] // edits that a watch saw
+	// Exclusive is true if nobody but people can have written the plan.
+	Exclusive bool
 
-	Plan    store.Plan     // with what they changed; set by Now, as what follows
-	Changes []store.Change // tasks that are new or different
+	// Plan has their changes, and Changes lists the new and changed tasks. Now sets both.
+	Plan    store.Plan
+	Changes []store.Change
 }
 
-// Now looks again, and reports whether there is any change.
+// Now looks for changes, and reports whether there are any.
 func (p *People) Now() (store.Plan, bool) {
 	all := append(slices.Clone(p.Watched), Recorded(p.File.Edits, p.Since)...)
-	if p.Apart {
+	if p.Exclusive {
 		all = []edits.Edit[store.Plan]{{Before: p.From, After: store.Read(p.File)}}
 	}
 	p.Plan, p.Changes = p.From, nil
@@ -132,11 +133,12 @@ func (p *People) Now() (store.Plan, bool) {
 	return p.Plan, len(all) > 0
 }
 
-// Told are the changes as events; left is what an agent did to its own task that is not in the plan for
-// them, empty: nothing.
-func (p *People) Told(own task.Task, left string) (all []state.TaskChange) {
+// Events returns the changes as events. left describes what an agent did to its own task and what did not get into the
+// plan because of them; empty: nothing.
+func (p *People) Events(own task.Task, left string) (all []state.TaskChange) {
 	for _, c := range p.Changes {
-		all = append(all, state.TaskChange{ID: c.ID, Title: c.Title, State: c.Is, Why: "a person edited the plan while the agent worked", Person: true})
+		all = append(all, state.TaskChange{ID: c.ID, Title: c.Title, State: c.Is, Person: true,
+			Why: "a person edited the plan while the agent worked"})
 	}
 	if left != "" {
 		all = append(all, state.TaskChange{ID: own.ID, Title: own.Title, State: "changed", Why: left})
@@ -144,7 +146,7 @@ func (p *People) Told(own task.Task, left string) (all []state.TaskChange) {
 	return all
 }
 
-// Since is what people have changed in a plan since a moment at which it was known, by a watch and the record.
+// Since returns a function that finds what people have changed in a plan since a moment, from a watch and the record.
 func Since(f store.File) func(store.Plan, time.Time, []edits.Edit[store.Plan]) (store.Plan, bool) {
 	return func(from store.Plan, at time.Time, watched []edits.Edit[store.Plan]) (store.Plan, bool) {
 		return (&People{File: f, From: from, Since: at, Watched: watched}).Now()

@@ -120,7 +120,7 @@ func ATXHeading(text string) (level int, title string, ok bool) {
 	return level, text[level:], true
 }
 
-// SetextLevel is 1 for a line of "=", 2 for a line of "-", else 0.
+// SetextLevel returns 1 for a line of "=", 2 for a line of "-", else 0.
 func SetextLevel(text string) int {
 	line := strings.TrimSpace(text)
 	switch {
@@ -144,10 +144,10 @@ func HeadingKey(title string) string {
 	return strings.ToLower(strings.Trim(CleanHeading(title), " *_`:"))
 }
 
-// Indent is the column of the first character that is not blank.
+// Indent returns the column of the first character that is not blank.
 func Indent(text string) int { return Column(text[:Blank(text)]) }
 
-// Column is the column after prefix, which consists of blanks and list markers. Tabs go to
+// Column returns the column after prefix, which consists of blanks and list markers. Tabs go to
 // the next multiple of four.
 func Column(prefix string) int {
 	col := 0
@@ -161,7 +161,7 @@ func Column(prefix string) int {
 	return col
 }
 
-// Blank is the number of leading spaces and tabs.
+// Blank returns the number of leading spaces and tabs.
 func Blank(text string) int {
 	n := 0
 	for n < len(text) && (text[n] == ' ' || text[n] == '\t') {
@@ -187,7 +187,7 @@ func MarkerLen(text string) int {
 	return n + 1
 }
 
-// SkipMarkers is the offset after the list markers in text.
+// SkipMarkers returns the offset after the list markers in text.
 func SkipMarkers(text string) int {
 	at := Blank(text)
 	for range MaxMarkers {

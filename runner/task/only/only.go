@@ -1,5 +1,5 @@
-// Package only has the options that say which tasks of a plan a run is about, and what
-// becomes of them when they are done.
+// Package only has the options that select the tasks of a run, and say what happens to
+// finished ones.
 package only
 
 import (
@@ -7,16 +7,16 @@ import (
 	"ralph/runner/task"
 )
 
-// Selection is what a user can say. The zero value: all tasks, and they stay.
+// Selection has the user's options. The zero value: all tasks, and they stay in the plan.
 type Selection struct {
 	OnlyCategories []string
 	OnlyPriorities []string
 	OnlyTags       []string
 	OnlyTasks      []string
-	PopTasks       bool // a finished task leaves the plan, once it is archived
+	PopTasks       bool // archive finished tasks and remove them from the plan
 }
 
-// View is the view of the plan that the user wants.
+// View returns the view of the plan that the user wants.
 func (o Selection) View() task.View {
 	return task.View{Categories: o.OnlyCategories, Priorities: o.OnlyPriorities, Tags: o.OnlyTags, Tasks: o.OnlyTasks}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // Member is a member of a new record: a key with its value as JSON. In the value, %ID, %TITLE
-// and %ORDER stand for those of the new task. The title is spelled as Title does.
+// and %ORDER stand for those of the new task. The title must be the result of Title.
 type Member struct{ Key, Value string }
 
-// New returns a new record, and where it goes: behind the last one, formatted like it.
+// New returns a function that makes a new record, and says where it goes: after the last one, formatted like it.
 func New(members ...Member) func(f task.File, p task.Parsed, title string) (task.Range, string) {
 	return func(f task.File, p task.Parsed, title string) (task.Range, string) {
 		text := string(f.Data)
@@ -53,13 +53,13 @@ func New(members ...Member) func(f task.File, p task.Parsed, title string) (task
 	}
 }
 
-// firstGap is the white space after the bracket of an object.
+// firstGap returns the white space after the opening brace of an object.
 func firstGap(object string) string {
 	rest := strings.TrimLeft(object[1:], " \t\r\n")
 	return object[1 : len(object)-len(rest)]
 }
 
-// nextID counts the number at the end of the ids on, and keeps its width and what is before it.
+// nextID returns the id after the highest one, with the same prefix and number of digits.
 func nextID(p task.Parsed) string {
 	number := regexp.MustCompile(`^(.*?)(\d+)$`)
 	prefix, width, most := "task-", 1, 0
@@ -81,5 +81,5 @@ func nextID(p task.Parsed) string {
 	return quoted(id)
 }
 
-// Title spells a title as JSON.
+// Title returns a title as JSON.
 func Title(title string) string { return quoted(strings.Join(strings.Fields(title), " ")) }

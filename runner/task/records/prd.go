@@ -40,14 +40,14 @@ func PRD(in task.Input) (task.Parsed, error) {
 	return r.Parsed, err
 }
 
-// alone returns an error if other lists beside that of the plan have tasks, too.
+// alone returns an error if other lists in the file have tasks, too.
 func (r *reader) alone(top object, own string, others ...string) error {
 	for _, name := range others {
 		list := top.get(name)
 		first := list.Get("0")
 		if first.Get("id").Exists() && (first.Get("status").Exists() || first.Get("passes").Exists()) {
 			line, _ := task.Position(r.data, list.Index)
-			return fmt.Errorf("line %d: %q is another plan beside %q: one file has one plan", line, name, own)
+			return fmt.Errorf("line %d: %q is a second plan beside %q: a file may have only one", line, name, own)
 		}
 	}
 	return nil
@@ -177,8 +177,8 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 	if !tasks.IsArray() {
 		tagged := top.get(tag)
 		if tasks = members(tagged).get("tasks"); !tasks.IsArray() {
-			return r.Parsed, fmt.Errorf("the tag %q%s has no array %q here; there are: %s; choose one with: task-master use-tag NAME",
-				tag, from, "tasks", cmp.Or(strings.Join(tagsOf(root), ", "), "none"))
+			return r.Parsed, fmt.Errorf("the tag %q%s has no array %q here; tags with tasks: %s; "+
+				"choose one with: task-master use-tag NAME", tag, from, "tasks", cmp.Or(strings.Join(tagsOf(root), ", "), "none"))
 		}
 		place, r.Project = tag+".tasks", tag
 	}
@@ -187,7 +187,7 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 	return r.Parsed, err
 }
 
-// tagsOf are the tags that have tasks.
+// tagsOf returns the tags that have tasks.
 func tagsOf(root gjson.Result) (tags []string) {
 	root.ForEach(func(name, value gjson.Result) bool {
 		if value.Get("tasks").IsArray() {

@@ -10,10 +10,10 @@ import (
 	"ralph/runner/task"
 )
 
-// Informed gives the details of a record of Taskmaster the reason for which a task is blocked, as that
-// adds information, in place of ralph's earlier one. An empty reason takes that away. Without details
-// there is no place; then the text is empty.
-func Informed(f task.File, item task.Range, why string) (at task.Range, text string) {
+// TaskmasterReason returns the edit that writes the reason for which a task is blocked into its details, in
+// Taskmaster's own form, in place of ralph's earlier reason. An empty reason removes that one. The text is also empty
+// if the record has no details.
+func TaskmasterReason(f task.File, item task.Range, why string) (at task.Range, text string) {
 	v := members(gjson.ParseBytes(f.Data[item.Start:item.End])).get("details")
 	if v.Type != gjson.String {
 		return at, ""
@@ -32,14 +32,15 @@ func Informed(f task.File, item task.Range, why string) (at task.Range, text str
 	case own.End == 0:
 		own = task.Range{Start: end, End: end}
 	}
-	note := "<info added on " + task.Now + `>\nBlocked: ` + inside(quoted(task.Signed(why))) + `\n</info added on ` + task.Now + ">"
+	note := "<info added on " + task.Now + `>\nBlocked: ` + inside(quoted(task.Signed(why))) +
+		`\n</info added on ` + task.Now + ">"
 	if own.Start > start+1 {
 		note = `\n\n` + note
 	}
 	return own, note
 }
 
-// details are those of a task of Taskmaster, without ralph's reason: it is not a change of the task.
+// details returns the details of a Taskmaster task without ralph's reason, which is no change of the task.
 func (r *reader) details(rec record) string {
 	value := rec.all.get("details")
 	own := text(value)
@@ -55,10 +56,10 @@ func (r *reader) details(rec record) string {
 	return strings.TrimSpace(own + "\n" + text(rec.all.get("testStrategy")))
 }
 
-// informed matches a note in a text of JSON.
+// informed matches such a note in a JSON string.
 var informed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:\\n\\n)?<info added on [^>\\]*>\\nBlocked: ((?:[^"\\]|\\[^n])*)\\n</info added on [^>\\]*>`)
 })
 
-// inside is a quoted text without its quotes.
+// inside returns a quoted text without its quotes.
 func inside(quoted string) string { return quoted[1 : len(quoted)-1] }

@@ -1,5 +1,5 @@
-// Package records reads plans that are JSON: prd.json, folders of PRD files, the task list
-// of ralph, and Taskmaster.
+// Package records reads plans that are JSON: prd.json, folders of PRD files, ralph's own task
+// list, and Taskmaster.
 package records
 
 import (
@@ -57,7 +57,7 @@ func (r *reader) prefix() string {
 	return r.name + ": "
 }
 
-// line is the 1-based line of offset, which must not decrease between calls.
+// line returns the 1-based line of offset, which must not decrease between calls.
 func (r *reader) line(offset int) int {
 	if offset > r.at {
 		r.lines += bytes.Count(r.data[r.at:offset], []byte("\n"))
@@ -77,7 +77,7 @@ type member struct {
 
 func members(o gjson.Result) object { return object(nil).of(o) }
 
-// of is the members of another object, in the same memory.
+// of returns the members of another object and reuses the memory of o.
 func (o object) of(another gjson.Result) object {
 	o = o[:0]
 	another.ForEach(func(key, value gjson.Result) bool {
@@ -97,7 +97,7 @@ func (o object) get(key string) (none gjson.Result) {
 	return none
 }
 
-// first is the first of these members that says something.
+// first returns the first of these members that exists and is not null.
 func (o object) first(keys ...string) gjson.Result {
 	for _, key := range keys {
 		if v := o.get(key); v.Exists() && v.Type != gjson.Null {
@@ -134,7 +134,7 @@ type record struct {
 	all   object // valid until the next record is read
 }
 
-// records reads each object of an array, which name names.
+// records reads each object of an array. name is for messages.
 func (r *reader) records(name string, array gjson.Result, add func(record) error) (err error) {
 	at, all := place{r.prefix() + name, -1}, object(nil)
 	if len(r.Tasks) == 0 {
@@ -243,7 +243,7 @@ func (r *reader) state(rec record, t *task.Task, spot *task.Spot) error {
 	return nil
 }
 
-// truths are the words of "passes". Beside a status, it has one for each state.
+// truths returns the words of "passes". If the record also has a status, there is one for each state.
 func (r *reader) truths(status bool) map[task.State]string {
 	if !status || len(r.words.Read) == 0 {
 		return plainTruths()
@@ -256,11 +256,10 @@ func (r *reader) truths(status bool) map[task.State]string {
 }
 
 var plainTruths = sync.OnceValue(func() map[task.State]string {
-	return map[task.State]string{task.Open: "false",
-		task.Done: "true"}
+	return map[task.State]string{task.Open: "false", task.Done: "true"}
 })
 
-// where says where a task is.
+// where returns the place of a task, for messages.
 func (r *reader) where(i int) string {
 	at := r.Spots[i].Item
 	f := r.files[at.File]
@@ -271,7 +270,7 @@ func (r *reader) where(i int) string {
 	return fmt.Sprintf("%s, line %d", f.Name, line)
 }
 
-// add takes a task over.
+// add adds a task. It returns an error if its id is not unique.
 func (r *reader) add(at place, t task.Task, spot task.Spot) error {
 	if other, twice := r.seen[t.ID]; twice {
 		line := r.line(spot.Item.Start)
@@ -303,7 +302,7 @@ func (r *reader) priority(at place, v gjson.Result) (int, error) {
 	return int(v.Num), nil
 }
 
-// insertion is the place of a record without a state: a new last member, formatted like
+// insertion returns the place of a record without a state: a new last member, formatted like
 // the one before it.
 func (r *reader) insertion(object gjson.Result, values map[task.State]string, name string) task.Place {
 	var last struct{ key, value gjson.Result }
@@ -334,7 +333,7 @@ func (r *reader) wrong(place string, found gjson.Result, allowed string) error {
 	return fmt.Errorf("%s (line %d): must be %s, found %s", place, line, allowed, string(shown))
 }
 
-// text is a string, the literal of a number or boolean, or "" for null or no value.
+// text returns a string, the literal of a number or boolean, or "" for null or no value.
 func text(v gjson.Result) string {
 	if v.Type == gjson.Number {
 		return v.Raw
@@ -342,7 +341,7 @@ func text(v gjson.Result) string {
 	return strings.TrimSpace(v.String())
 }
 
-// texts are the elements of an array, or a single value.
+// texts returns the elements of an array, or a single value.
 func texts(v gjson.Result) []string {
 	var all []string
 	add := func(_, e gjson.Result) bool {
@@ -359,11 +358,11 @@ func texts(v gjson.Result) []string {
 	return all
 }
 
-// quoted is a text as JSON.
+// quoted returns a text as JSON.
 func quoted(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a text can always be written
+	_ = e.Encode(s) // a string: it cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
 }

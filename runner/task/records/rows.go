@@ -6,32 +6,32 @@ import (
 	"ralph/runner/task"
 )
 
-// newText makes the text of a new record, and says where it goes.
+// newText returns where a new record goes, and its text.
 type newText = func(task.File, task.Parsed, string) (task.Range, string)
 
-// NewStory is a story of prd.json.
+// NewStory returns a story of prd.json.
 func NewStory() newText {
 	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "title", Value: "%TITLE"},
 		Member{Key: "description", Value: `""`},
-		Member{Key: "acceptanceCriteria", Value: "[]"}, Member{Key: "priority", Value: "%ORDER"}, Member{Key: "passes",
-			Value: "false"})
+		Member{Key: "acceptanceCriteria", Value: "[]"}, Member{Key: "priority", Value: "%ORDER"},
+		Member{Key: "passes", Value: "false"})
 }
 
-// NewItem is an item of a PRD folder.
+// NewItem returns an item of a PRD folder.
 func NewItem() newText {
 	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "name", Value: "%TITLE"},
 		Member{Key: "description", Value: `""`},
 		Member{Key: "priority", Value: `"medium"`}, Member{Key: "status", Value: `"pending"`})
 }
 
-// NewTask is a task of ralph's list.
+// NewTask returns a task of ralph's list.
 func NewTask() newText {
 	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "name", Value: "%TITLE"},
 		Member{Key: "description", Value: `""`},
 		Member{Key: "status", Value: `"pending"`}, Member{Key: "order", Value: "%ORDER"})
 }
 
-// NewNumbered is a task of Taskmaster.
+// NewNumbered returns a task of Taskmaster.
 func NewNumbered() newText {
 	return New(Member{Key: "id", Value: "%ID"}, Member{Key: "title", Value: "%TITLE"},
 		Member{Key: "description", Value: `""`},
@@ -39,7 +39,7 @@ func NewNumbered() newText {
 		Member{Key: "priority", Value: `"medium"`}, Member{Key: "subtasks", Value: "[]"})
 }
 
-// LooksLikeTaskmaster knows Taskmaster's file by its content.
+// LooksLikeTaskmaster recognizes a file of Taskmaster by its content.
 func LooksLikeTaskmaster(data []byte) bool {
 	root := gjson.ParseBytes(data)
 	if root.Get("tasks").IsArray() {

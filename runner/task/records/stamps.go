@@ -8,7 +8,7 @@ import (
 	"ralph/runner/task"
 )
 
-// results is the place of "judge_results", in a record that speaks of judges.
+// results returns the place of "judge_results" in a record that has judges or earlier results.
 func (r *reader) results(rec record) task.Place {
 	switch v := rec.all.get("judge_results"); {
 	case v.Exists():
@@ -19,7 +19,7 @@ func (r *reader) results(rec record) task.Place {
 	return task.Place{}
 }
 
-// stamps are the times that a change of state writes, where the record has them.
+// stamps adds the places of times that a change of state updates, if the record has them.
 func (r *reader) stamps(all object, spot *task.Spot) {
 	if !all.first("updated_at", "updatedAt").Exists() && !all.get("completed_at").Exists() {
 		return

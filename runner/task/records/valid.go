@@ -7,12 +7,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// deepest bounds what gjson looks at: it calls itself for each level.
-const deepest = 1 << 17
+// maxDepth limits how many brackets gjson may see: it recurses for each level.
+const maxDepth = 1 << 17
 
-// valid is json.Valid, in a third of its time.
+// valid is json.Valid in a third of the time.
 func valid(data []byte) bool {
-	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > deepest {
+	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxDepth {
 		return json.Valid(data)
 	}
 	return gjson.ValidBytes(data)

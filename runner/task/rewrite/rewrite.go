@@ -1,5 +1,5 @@
-// Package rewrite changes files of a plan: under the lock that all writers of ralph take, each file at
-// once or not at all, and never over what somebody else has written meanwhile.
+// Package rewrite changes files of a plan: under the lock that all writers in ralph take, each file
+// atomically, and never over what somebody else has written meanwhile.
 package rewrite
 
 import (
@@ -14,24 +14,24 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// ErrChanged says that a file is not any more what it was when it was read.
+// ErrChanged is the error if a file has changed since it was read.
 var ErrChanged = errors.New("the plan keeps changing; try again")
 
 const (
-	// Tries bounds how often a change begins anew because somebody else has written.
-	Tries = 100
-	// lockWait is how long another writer may take.
+	// MaxTries limits how often a change is tried because somebody else keeps writing.
+	MaxTries = 100
+	// lockWait limits how long to wait for another writer.
 	lockWait = 10 * time.Second
 )
 
-// Lock keeps other writers of ralph away from the plan at path, which is not a symbolic link. Nothing is
-// left of it: the lock is on the folder.
+// Lock keeps other writers in ralph away from the plan at path, which must not be a symbolic link. The lock is on the
+// folder, so it leaves no file.
 func Lock(path string) (unlock func(), err error) {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("lock plan: %w", err)
 	}
-	// The kernel queues those that wait. Whoever only tries again and again may never get it.
+	// The kernel queues blocked waiters. A caller that polls may never get the lock.
 	got := make(chan error, 1)
 	go func() {
 		for {
@@ -47,10 +47,10 @@ func Lock(path string) (unlock func(), err error) {
 			_ = dir.Close()
 			return nil, fmt.Errorf("lock plan: %w", err)
 		}
-		return func() { _ = dir.Close() }, nil // nothing was written to it
+		return func() { _ = dir.Close() }, nil // it is only a lock
 	case <-time.After(lockWait):
 		go func() {
-			err := <-got // the lock is not wanted any more
+			err := <-got // give the lock up if it comes later
 			_ = errors.Join(err, dir.Close())
 		}()
 		return nil, fmt.Errorf("lock plan: another ralph has held the lock of %s for %v", filepath.Dir(path), lockWait)
@@ -59,7 +59,8 @@ func Lock(path string) (unlock func(), err error) {
 
 // Replace writes a file that still has its old content; see ErrChanged.
 func Replace(path string, old, text []byte) error {
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithExistingPermissions(), renameio.WithPermissions(0o644))
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
+		renameio.WithExistingPermissions(), renameio.WithPermissions(0o644))
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
@@ -76,7 +77,7 @@ func Replace(path string, old, text []byte) error {
 	return nil
 }
 
-// File changes one file of the plan at path. change may be called several times: whenever somebody
+// File changes one file of the plan at path. It calls change again whenever somebody
 // else has written the file meanwhile.
 func File(path, file string, change func(text string) string) error {
 	real, err := filepath.EvalSymlinks(path)
@@ -91,7 +92,7 @@ func File(path, file string, change func(text string) string) error {
 	if file, err = filepath.EvalSymlinks(file); err != nil {
 		return fmt.Errorf("change plan: %w", err)
 	}
-	for range Tries {
+	for range MaxTries {
 		old, err := os.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("change plan: %w", err)

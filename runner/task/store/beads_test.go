@@ -88,7 +88,7 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 	if changed, err := Mark(File{Path: path}, "bd-a1", task.Active, ""); !changed || err != nil {
 		t.Errorf("mark: %t, %v", changed, err)
 	}
-	if err := SetBecause(path, shop, task.Blocked, "needs a key"); err != nil {
+	if err := SetWithReason(path, shop, task.Blocked, "needs a key"); err != nil {
 		t.Error(err)
 	}
 	if list, _ := Load(path, nil); !strings.Contains(list.Tasks[0].Notes, "needs a key") {
@@ -100,7 +100,7 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 	if _, err := Text(path, shop); err == nil || !strings.Contains(err.Error(), "only the program bd") {
 		t.Errorf("text: %v", err)
 	}
-	if Pops(list) {
+	if CanRemove(list) {
 		t.Error("a task can leave the plan")
 	}
 }

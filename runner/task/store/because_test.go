@@ -58,7 +58,7 @@ func TestSetBecause_reasonStandsWhereTheToolShowsIt(t *testing.T) {
 				write(t, filepath.Join(path, "config.yml"), config)
 			}
 			was := find(t, path, c.id)
-			if err := SetBecause(path, was, task.Blocked, " waits\nfor \"it\"\x00 <!-- x"); err != nil {
+			if err := SetWithReason(path, was, task.Blocked, " waits\nfor \"it\"\x00 <!-- x"); err != nil {
 				t.Fatal(err)
 			}
 			got := regexp.MustCompile(`20\d\d-\d\d-\d\dT[\d:]+Z`).ReplaceAllString(content(t, file), "TIME")
@@ -70,7 +70,7 @@ func TestSetBecause_reasonStandsWhereTheToolShowsIt(t *testing.T) {
 				t.Errorf("%+v", now)
 			}
 			for range 2 { // again, with another reason
-				if err := SetBecause(path, find(t, path, c.id), task.Blocked, "waits longer"); err != nil {
+				if err := SetWithReason(path, find(t, path, c.id), task.Blocked, "waits longer"); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 	"ralph/runner/task/disk"
 )
 
-// Place says where a task is moved to.
+// Place says where to move a task.
 type Place string
 
 // The places.
@@ -23,7 +23,7 @@ const (
 	After  Place = "after"
 )
 
-// Unsupported is a change that the format of the plan cannot hold: trying it again does not help.
+// Unsupported is the error of a change that the format of the plan does not allow: trying again does not help.
 type Unsupported string
 
 func (u Unsupported) Error() string { return string(u) }
@@ -38,11 +38,11 @@ func Add(path, title string, optionalSections []string) (task.Task, error) {
 	}
 	err := update(path, optionalSections, func(p *plan) ([]edit, error) {
 		if p.New == nil {
-			return nil, unsupported("in %s, a task is a file of its own; write it with that tool", p.format.Name)
+			return nil, unsupported("in %s, each task is a file of its own; write it with that tool", p.format.Name)
 		}
 		at, text := p.New(p.file(p.First.File), p.Parsed, p.Title(title))
 		edits := []edit{{at, text}}
-		after, err := p.parsed(edits)
+		after, err := p.parseWith(edits)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func Add(path, title string, optionalSections []string) (task.Task, error) {
 				added = t
 			}
 		}
-		return edits, p.keepsIDs(after.Tasks, -1)
+		return edits, p.checkIDs(after.Tasks, -1)
 	})
 	if err != nil {
 		return added, fmt.Errorf("add task: %w", err)
@@ -68,15 +68,16 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 	return change(path, t, func(p *plan, i int) ([]edit, error) {
 		at := p.Spots[i].Title
 		if at.End == 0 {
-			return nil, cmp.Or(p.keptByProgram(), unsupported("its title cannot be replaced here; edit the file"))
+			return nil, cmp.Or(p.keptByProgram(), unsupported("ralph cannot change its title here; edit the file"))
 		}
 		if strings.TrimSpace(title) == "" {
-			return nil, errors.New("a title is needed")
+			return nil, errors.New("the title is empty")
 		}
 		edits := []edit{{at, p.Title(title)}}
 		if number := p.Tasks[i].Number(); number != "" { // others may depend on it
-			after, err := p.parsed(edits)
-			if err = cmp.Or(err, p.keepsIDs(after.Tasks, i)); err == nil && i < len(after.Tasks) && task.Hashed(after.Tasks[i].ID) {
+			after, err := p.parseWith(edits)
+			err = cmp.Or(err, p.checkIDs(after.Tasks, i))
+			if err == nil && i < len(after.Tasks) && task.Hashed(after.Tasks[i].ID) {
 				edits[0].Text = number + edits[0].Text
 			}
 			return edits, err
@@ -85,14 +86,13 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 	})
 }
 
-// Text is the part of a file that a task consists of.
+// Text returns the text of a task in its file.
 func Text(path string, t task.Task) (text string, err error) {
 	p, err := open(path, nil)
 	return p.text(t, cmp.Or(err, p.keptByProgram()))
 }
 
-// Replace puts another text in the place of the one that Text returned, and returns the task
-// that it says. It is an error if the text is not that any more.
+// Replace replaces the text that Text returned, and returns the resulting task. It fails if the text has changed since.
 func Replace(path string, t task.Task, old, text string) (task.Task, error) {
 	return change(path, t, func(p *plan, i int) ([]edit, error) {
 		item := p.Spots[i].Item
@@ -103,35 +103,36 @@ func Replace(path string, t task.Task, old, text string) (task.Task, error) {
 	})
 }
 
-// Remove takes a task out of the plan, with what is below it. keep gets its text and the tasks
-// that go before anything is written, and again if somebody else writes meanwhile.
+// Remove removes a task from the plan, with those below it. It first calls keep with the text and the removed tasks, and
+// again if somebody else writes meanwhile.
 func Remove(path string, t task.Task, keep func(text string, gone []task.Task) error) error {
 	return update(path, nil, func(p *plan) ([]edit, error) {
 		i, err := task.Locate(p.Tasks, t)
 		if err != nil || p.New == nil {
-			return nil, cmp.Or(err, unsupported("in %s, a task is a file of its own", p.format.Name))
+			return nil, cmp.Or(err, unsupported("in %s, each task is a file of its own", p.format.Name))
 		}
 		item := p.Spots[i].Item
 		data := p.file(item.File).Data
 		edits := []edit{{item.Cut(data), ""}}
-		after, err := p.parsed(edits)
+		after, err := p.parseWith(edits)
 		if err != nil {
 			return nil, err
 		}
-		gone := slices.DeleteFunc(slices.Clone(p.Tasks), func(t task.Task) bool { _, stays := after.List.Find(t.ID); return stays })
+		stays := func(t task.Task) bool { _, is := after.List.Find(t.ID); return is }
+		gone := slices.DeleteFunc(slices.Clone(p.Tasks), stays)
 		if len(after.Tasks)+len(gone) != len(p.Tasks) || slices.ContainsFunc(gone, task.Task.Pending) {
-			return nil, fmt.Errorf("task %q cannot be taken out of the plan without others", t.ID)
+			return nil, fmt.Errorf("ralph cannot remove task %q from the plan without removing others", t.ID)
 		}
 		return edits, keep(string(data[item.Start:item.End]), gone)
 	})
 }
 
-// Pops reports whether Remove can take tasks out of a plan of this format.
-func Pops(list task.List) bool {
+// CanRemove reports whether Remove works in a plan of this format.
+func CanRemove(list task.List) bool {
 	return slices.ContainsFunc(formats(), func(f format) bool { return f.Name == list.Format && f.New != nil })
 }
 
-// change edits one task, and returns it as it is then.
+// change edits one task and returns the result.
 func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) (now task.Task, err error) {
 	err = update(path, nil, func(p *plan) ([]edit, error) {
 		i, err := task.Locate(p.Tasks, t)
@@ -142,7 +143,7 @@ func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) 
 		if err != nil {
 			return nil, err
 		}
-		after, err := p.parsed(edits)
+		after, err := p.parseWith(edits)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +151,7 @@ func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) 
 			return nil, fmt.Errorf("the plan would have %d tasks instead of %d", len(after.Tasks), len(p.Tasks))
 		}
 		now = after.Tasks[i]
-		return edits, p.keepsIDs(after.Tasks, i)
+		return edits, p.checkIDs(after.Tasks, i)
 	})
 	if err != nil {
 		return now, fmt.Errorf("edit task %q: %w", t.Title, err)
@@ -158,19 +159,20 @@ func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) 
 	return now, nil
 }
 
-// keepsIDs is an error if another task than the one at an index loses its id, as two would have it: others depend on it.
-func (p *plan) keepsIDs(after []task.Task, but int) error {
+// checkIDs returns an error if a task loses its id because two would have it; other tasks may depend on it. It ignores
+// the task at index except.
+func (p *plan) checkIDs(after []task.Task, except int) error {
 	stays := task.Index(after)
 	for i, t := range p.Tasks {
-		if _, is := stays[t.ID]; !is && i != but && !task.Hashed(t.ID) {
+		if _, is := stays[t.ID]; !is && i != except && !task.Hashed(t.ID) {
 			return unsupported("another task has the id %q, with which this title begins", t.ID)
 		}
 	}
 	return nil
 }
 
-// Move moves a task before or after another one, or to an end. Where a value orders the tasks,
-// it takes that of its new neighbour.
+// Move moves a task before or after another one, or to an end of the plan. If a value orders the tasks,
+// the task gets that of its new neighbour.
 func Move(path string, t task.Task, where Place, other task.Task) error {
 	err := update(path, nil, func(p *plan) ([]edit, error) {
 		from, err := task.Locate(p.Tasks, t)
@@ -179,7 +181,7 @@ func Move(path string, t task.Task, where Place, other task.Task) error {
 		}
 		order := p.siblings(from)
 		if order == nil {
-			return nil, cmp.Or(p.keptByProgram(), unsupported("in %s, the order is that of the files", p.format.Name))
+			return nil, cmp.Or(p.keptByProgram(), unsupported("in %s, the file names decide the order", p.format.Name))
 		}
 		var to int
 		switch where {
@@ -198,7 +200,7 @@ func Move(path string, t task.Task, where Place, other task.Task) error {
 		if to == from {
 			return nil, nil
 		}
-		return p.moved(order, from, to, where == Last || where == After), nil
+		return p.moveEdits(order, from, to, where == Last || where == After), nil
 	})
 	if err != nil {
 		return fmt.Errorf("move task %q: %w", t.Title, err)
@@ -206,7 +208,7 @@ func Move(path string, t task.Task, where Place, other task.Task) error {
 	return nil
 }
 
-// siblings are the tasks that a task can change places with, in the order in which they come;
+// siblings returns the tasks with which a task can change places, in their order;
 // nil: none, because each is a file.
 func (p *plan) siblings(i int) []int {
 	if p.New == nil {
@@ -231,8 +233,8 @@ func (p *plan) siblings(i int) []int {
 	return all
 }
 
-// moved are the edits that put a task next to another.
-func (p *plan) moved(order []int, from, to int, after bool) []edit {
+// moveEdits returns the edits that put a task next to another.
+func (p *plan) moveEdits(order []int, from, to int, after bool) []edit {
 	text := string(p.file(p.Spots[from].Item.File).Data)
 	item, target := p.Spots[from].Item, p.Spots[to].Item
 	block := text[item.Start:item.End]
@@ -245,7 +247,7 @@ func (p *plan) moved(order []int, from, to int, after bool) []edit {
 		if after {
 			at++
 		}
-		return p.permuted(slices.Insert(now, at, from), from, block)
+		return p.reorder(slices.Insert(now, at, from), from, block)
 	}
 	end := "\n"
 	if strings.Contains(text, "\r\n") {
@@ -259,7 +261,7 @@ func (p *plan) moved(order []int, from, to int, after bool) []edit {
 		at = target.End
 	}
 	if at == item.Start || at == item.End {
-		return nil // it is there already
+		return nil // it is already there
 	}
 	if at > 0 && text[at-1] != '\n' { // the last line has no end
 		block = end + strings.TrimSuffix(block, end)
@@ -267,9 +269,9 @@ func (p *plan) moved(order []int, from, to int, after bool) []edit {
 	return []edit{{task.Range{File: item.File, Start: at, End: at}, block}, {item, ""}}
 }
 
-// permuted gives the records of an array another order, and keeps what is between them. The
-// record of moved gets another text.
-func (p *plan) permuted(order []int, moved int, text string) []edit {
+// reorder returns the edits that give the records of an array another order and keep the text between them. The
+// moved record gets another text.
+func (p *plan) reorder(order []int, moved int, text string) []edit {
 	var edits []edit
 	for n, slot := range slices.Sorted(slices.Values(order)) {
 		item := p.Spots[order[n]].Item
@@ -282,12 +284,12 @@ func (p *plan) permuted(order []int, moved int, text string) []edit {
 	return edits
 }
 
-// file is a file as the format reads it.
+// file returns a file as the format reads it.
 func (p *plan) file(i int) task.File { return task.File{Data: p.files[i].data[p.files[i].bom:]} }
 
-// parsed is the plan with the edits.
-func (p *plan) parsed(edits []edit) (plan, error) {
-	texts := p.edited(slices.Clone(edits))
+// parseWith returns the plan with the edits.
+func (p *plan) parseWith(edits []edit) (plan, error) {
+	texts := p.apply(slices.Clone(edits))
 	after := plan{format: p.format}
 	for i, f := range p.files {
 		if text, changed := texts[i]; changed {
@@ -299,13 +301,13 @@ func (p *plan) parsed(edits []edit) (plan, error) {
 	return after, err
 }
 
-// TextIn is Text for another text of the plan, which is one file.
+// TextIn is Text for other content of the plan, which must be one file.
 func TextIn(path string, data []byte, t task.Task) (text string, err error) {
 	p := plan{files: []planFile{{path: path, data: data}}}
 	return p.text(t, p.parse(path, nil))
 }
 
-// text is the part of a file that a task consists of, unless reading it has failed.
+// text returns the text of a task in its file, unless err is set.
 func (p *plan) text(t task.Task, err error) (string, error) {
 	if err != nil {
 		return "", err

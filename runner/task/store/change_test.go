@@ -13,7 +13,7 @@ import (
 	"ralph/runner/task"
 )
 
-// order is the ids in the order in which the tasks come.
+// order returns the ids in the order in which the tasks come.
 func order(t *testing.T, path string) string {
 	t.Helper()
 	list, err := Load(path, []string{"Optional"})
@@ -86,7 +86,7 @@ func TestMove_tasksComeInTheNewOrder(t *testing.T) {
 		{"story before", "prd.json", prd, "c", Before, "b", "a|c|b"},
 		{"story after", "prd.json", prd, "a", After, "b", "b|a|c"},
 		{"another level", "fix_plan.md", "- [ ] a\n  - [ ] d\n- [ ] b\n", "d", After, "b", "!not on the same level"},
-		{"stories of files", "stories/1.1.story.md", "# A\n## Status\nReady\n", "A", First, "", "!the order is that of the files"},
+		{"stories of files", "stories/1.1.story.md", "# A\n## Status\nReady\n", "A", First, "", "!the file names decide the order"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), c.file)
@@ -221,7 +221,7 @@ func TestUpdate_fileThatChangedMeanwhile_isReadAgain(t *testing.T) {
 		if tries++; tries == 1 {
 			write(t, path, "- [ ] new\n- [ ] a\n- [ ] b\n") // an editor that takes no lock
 		}
-		return p.marks(find(t, path, "b"), task.Done, "")
+		return p.stateEdits(find(t, path, "b"), task.Done, "")
 	})
 	if got := content(t, path); err != nil || tries != 2 || got != "- [ ] new\n- [ ] a\n- [x] b\n" {
 		t.Errorf("%d tries, %v: %q", tries, err, got)

@@ -250,7 +250,7 @@ func TestLoad_unusableFilesSayWhy(t *testing.T) {
 	write(t, filepath.Join(dir, "plan.yaml"), "- [ ] a\n")
 	write(t, filepath.Join(dir, "NOTES"), "words\n")
 	for name, want := range map[string]string{
-		"missing.md": "no such file", "big.md": "larger than 16 MiB", "bin.md": "NUL byte", ".": "holds no plan that ralph knows",
+		"missing.md": "no such file", "big.md": "larger than 16 MiB", "bin.md": "NUL byte", ".": "has no plan in a format that ralph knows",
 		"plan.yaml": "prd.json (*.json), checkbox (*.md", "NOTES": "unknown format",
 	} {
 		if _, err := Load(filepath.Join(dir, name), nil); !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), want) {

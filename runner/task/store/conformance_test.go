@@ -76,7 +76,7 @@ func (f fixture) project(t *testing.T, edit func([]byte) []byte) string {
 	return dir
 }
 
-// plan is the path of the plan: found, or given.
+// plan returns the path of the plan: found, or given.
 func (f fixture) plan(t *testing.T, dir string) string {
 	t.Helper()
 	if given := f.field("given"); given != "" {
@@ -329,7 +329,7 @@ func cutEnds(a, b string) [2]string {
 	return [2]string{a, b}
 }
 
-// files are the contents of all files below dir.
+// files returns the contents of all files below dir.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -15,7 +15,7 @@ func backlogTask(id int, status string) string {
 	return fmt.Sprintf("---\nid: TASK-%d\ntitle: Build part %[1]d\nstatus: %s\ndependencies: []\n---\n\nText.\n", id, status)
 }
 
-// backlog is a folder of Backlog.md with n tasks.
+// backlog returns a folder of Backlog.md with n tasks.
 func backlog(t *testing.T, n int) (File, func(id int) string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "backlog")

@@ -25,37 +25,37 @@ type format struct {
 	Name string
 	// Where are the places in a project, best first: patterns of slash paths.
 	Where []string
-	// Find lists the places that no pattern tells; nil: Where does.
+	// Find lists places that patterns cannot express; nil: Where has all.
 	Find func(project string) []string
-	// Globs of the plan's path: of the base name in lower case, or with a slash of the end of
+	// Globs match the plan's path: the base name in lower case or, with a slash, the end of
 	// the path.
 	Globs []string
-	// Is looks at the content when the name fits; nil: the name is enough.
+	// Is checks the content if the name matches; nil: the name is enough.
 	Is func(data []byte) bool
-	// Sniff knows the format by content alone, for files without an extension; nil: never.
+	// Sniff recognizes the format by its content alone, for files without an extension; nil: never.
 	Sniff func(data []byte) bool
 	// Files make the plan a folder: patterns of the files in it.
 	Files []string
 	Not   []string // of Files
-	// Beside are files that are read with the plan: patterns relative to its folder. More says
-	// by the plan's content which others there are; nil: none.
+	// Beside are files that are read with the plan: patterns relative to its folder. More returns
+	// others, from the plan's content; nil: none.
 	Beside []string
 	More   func(plan []byte) []string
 	Parse  func(task.Input) (task.Parsed, error)
 	// Program keeps the tasks of the folder Where; nil: they are in files.
 	Program *program
-	// New is the text of a new task, and where it goes; nil: a task is a file of its own.
+	// New returns the text of a new task, and where it goes; nil: each task is a file of its own.
 	New func(f task.File, p task.Parsed, title string) (task.Range, string)
-	// Because writes the reason for which a task is blocked, where the format's own tool shows it, in
-	// place of ralph's earlier one; an empty reason takes that away. An empty text for an empty range, or
-	// nil if there is no place for it.
-	Because func(f task.File, item task.Range, why string) (at task.Range, text string)
-	// Title spells a title.
+	// Reason returns the edit that writes the reason for which a task is blocked, where the format's own tool shows it,
+	// in place of ralph's earlier one; an empty reason removes that one. An empty text for an empty range: no edit is
+	// needed. nil: the format has no place for it.
+	Reason func(f task.File, item task.Range, why string) (at task.Range, text string)
+	// Title returns a title as the format writes it.
 	Title func(string) string
 }
 
-// formats is the table, in the order in which Find takes the first plan. The row of a more
-// special name comes before a more general one.
+// formats is the table, in the order in which Find looks for plans. The row of a more
+// specific name comes before that of a more general one.
 var formats = sync.OnceValue(func() []format {
 	return []format{{
 		Name: "checkbox", Where: []string{".ralph/fix_plan.md", "fix_plan.md", "@fix_plan.md"},
@@ -72,15 +72,16 @@ var formats = sync.OnceValue(func() []format {
 	}, {
 		Name: "Spec Kit", Find: findSpecKit, Globs: []string{".specify/feature.json"}, Parse: boxes.NoFeature,
 	}, {
-		Name: "BMAD sprint", Where: []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "docs/sprint-artifacts/sprint-status.yaml",
-			"docs/sprint-status.yaml", "docs/stories/sprint-status.yaml", "sprint-status.yaml"},
+		Name: "BMAD sprint", Where: []string{"_bmad-output/implementation-artifacts/sprint-status.yaml",
+			"docs/sprint-artifacts/sprint-status.yaml", "docs/sprint-status.yaml", "docs/stories/sprint-status.yaml",
+			"sprint-status.yaml"},
 		Globs: []string{"sprint-status.yaml", "sprint-status.yml"}, More: stories.StoryFolders,
 		Parse: stories.Sprint, Title: stories.Heading,
 	}, {
-		Name: "BMAD spec", Where: []string{"_bmad-output/implementation-artifacts/*.md"}, Globs: []string{"*.md"}, Is: stories.IsSpec,
-		Parse: stories.Spec, Title: stories.Title, Because: stories.Halted,
+		Name: "BMAD spec", Where: []string{"_bmad-output/implementation-artifacts/*.md"}, Globs: []string{"*.md"},
+		Is: stories.IsSpec, Parse: stories.Spec, Title: stories.Title, Reason: stories.SpecReason,
 	}, {
-		Name: "BMAD stories", Find: below("docs/stories", ".bmad-core"), Files: []string{"[0-9]*.[0-9]*.*.md"}, Not: []string{"*.story.md"},
+		Name: "BMAD stories", Find: inProjectsWith("docs/stories", ".bmad-core"), Files: []string{"[0-9]*.[0-9]*.*.md"}, Not: []string{"*.story.md"},
 		Parse: stories.BMAD4, Title: stories.Heading,
 	}, {
 		Name: "OpenSpec", Where: []string{"openspec/changes/*/tasks.md"}, Globs: []string{"openspec/changes/*/tasks.md"},
@@ -90,22 +91,22 @@ var formats = sync.OnceValue(func() []format {
 		Beside: []string{"spec.json"}, Parse: boxes.Kiro, New: boxes.New(boxes.NextTop), Title: boxes.Title,
 	}, {
 		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"}, Globs: []string{".taskmaster/tasks/tasks.json"},
-		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Because: records.Informed,
+		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Reason: records.TaskmasterReason,
 	}, {
 		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"}, Beside: []string{"config.yml"},
-		Parse: stories.Backlog, Title: stories.Title, Because: stories.Noted,
+		Parse: stories.Backlog, Title: stories.Title, Reason: stories.BacklogReason,
 	}, {
-		Name: "AIOS", Find: below("docs/stories", ".aios-core", ".aiox-core"), Files: []string{"**/*.story.md", "**/STORY-*.md"},
+		Name: "AIOS", Find: inProjectsWith("docs/stories", ".aios-core", ".aiox-core"), Files: []string{"**/*.story.md", "**/STORY-*.md"},
 		Parse: stories.AIOS, Title: stories.Heading,
 	}, {
 		Name: "Beads", Where: []string{".beads"}, Program: &program{beads.Program, beads.List, beads.Set, beads.Add}, Parse: beads.Parse,
-	}, { // what follows is known by content
+	}, { // the rows below recognize their files by content
 		Name: "Spec Kit", Globs: []string{"tasks.md"}, Is: boxes.IsSpecKit, Parse: boxes.SpecKit, New: boxes.New(boxes.NextT), Title: boxes.Title,
 	}, {
 		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.NewTask(), Title: records.Title,
 		Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
 	}, {
-		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Because: records.Informed,
+		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Reason: records.TaskmasterReason,
 	}, {
 		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
 	}, {
@@ -113,7 +114,7 @@ var formats = sync.OnceValue(func() []format {
 	}}
 })
 
-// fits reports whether the row's name fits the path.
+// fits reports whether a glob of the row matches the path.
 func (f format) fits(name string) bool {
 	name = strings.ToLower(filepath.ToSlash(name))
 	for _, glob := range f.Globs {
@@ -128,21 +129,21 @@ func (f format) fits(name string) bool {
 	return false
 }
 
-// findSpecKit is the tasks.md of the current feature, else those of all features.
+// findSpecKit returns the tasks.md of the current feature, else those of all features.
 func findSpecKit(project string) []string {
 	named := filepath.Join(project, ".specify", "feature.json")
-	config, _, _ := disk.Read(named) // without it, the environment may name one
+	config, _, _ := disk.Read(named) // if it is missing, the environment may name a feature
 	switch feature, ok := boxes.Feature(project, body(config)); {
 	case !ok:
-		return []string{named} // reading it says what is wrong
+		return []string{named} // reading it will report what is wrong
 	case feature != "":
 		return disk.Matches(project, path.Join(filepath.ToSlash(feature), "tasks.md"))
 	}
-	return below("specs/*/tasks.md", ".specify")(project)
+	return inProjectsWith("specs/*/tasks.md", ".specify")(project)
 }
 
-// below looks for a folder in projects that have one of the others.
-func below(folder string, others ...string) func(string) []string {
+// inProjectsWith returns a function that looks for a path in projects that have one of the others.
+func inProjectsWith(folder string, others ...string) func(string) []string {
 	return func(project string) []string {
 		for _, other := range others {
 			if len(disk.Matches(project, other)) > 0 {
@@ -153,5 +154,5 @@ func below(folder string, others ...string) func(string) []string {
 	}
 }
 
-// body is the content without a byte order mark.
+// body returns the content without a byte order mark.
 func body(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }

@@ -16,15 +16,15 @@ import (
 
 // Found is a plan in a project.
 type Found struct {
-	Path   string // below the project's folder, as it was given
+	Path   string // below the folder that All was given
 	Format string
 	counts *counts // nil: it was not read
 }
 
-// counts says how many tasks of a plan there are, and are left.
+// counts says how many tasks a plan has, and how many are left.
 type counts struct{ total, left int }
 
-// Left is the number of tasks that are left in the plan; 0 if it cannot be read.
+// Left returns the number of tasks that are left in the plan; 0 if it cannot be read.
 func (f Found) Left(optionalSections []string) int {
 	if f.counts != nil {
 		return f.counts.left
@@ -40,8 +40,8 @@ func count(path string, optionalSections []string) counts {
 	return counts{list.Total(), list.Remaining()}
 }
 
-// All lists the plans in dir, in the order of the table: the first is the one that a run
-// takes when nobody names another.
+// All lists the plans in dir, in the order of the table. A run takes the first one if
+// nobody names another.
 func All(dir string, optionalSections []string) []Found {
 	var all []Found
 	known := map[string]bool{}
@@ -62,7 +62,7 @@ func All(dir string, optionalSections []string) []Found {
 	return all
 }
 
-// openFirst puts the plans of features that are finished, and were left where they are, behind the others.
+// openFirst sorts plans that are finished after the others.
 func openFirst(paths, optionalSections []string) []Found {
 	all := make([]Found, len(paths))
 	task.Each(len(paths), func(i int) {
@@ -82,18 +82,18 @@ func openFirst(paths, optionalSections []string) []Found {
 	return all
 }
 
-// isAt reports whether a path holds what the row looks for: a file, or a folder with files.
+// isAt reports whether a path has what the row looks for: a file, or a folder with files.
 func (f format) isAt(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
-		link, noLink := os.Readlink(path) // to nothing: that is not a reason to work without a plan
+		link, noLink := os.Readlink(path) // a broken link is no reason to work without a plan
 		return noLink == nil && link != "" && f.Files == nil && f.Program == nil
 	}
 	if f.Program != nil {
 		return info.IsDir()
 	}
 	if info.IsDir() && f.Files == nil && f.Is == nil {
-		return true // a folder in the plan's place is not a reason either: reading it says what is wrong
+		return true // neither is a folder in place of the plan: reading it will report what is wrong
 	}
 	if info.IsDir() != (f.Files != nil) || info.Mode()&fs.ModeSocket != 0 {
 		return false
@@ -111,11 +111,10 @@ func (f format) isAt(path string) bool {
 
 // Find returns the first of All. It is false if there is none.
 func Find(dir string, optionalSections []string) (path string, ok bool) {
-	all := All(dir, optionalSections)
-	if len(all) == 0 {
-		return "", false
+	if all := All(dir, optionalSections); len(all) > 0 {
+		return all[0].Path, true
 	}
-	return all[0].Path, true
+	return "", false
 }
 
 // Locate loads the project's plan: given, which may be relative to dir, or else the result of
@@ -132,18 +131,19 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 		path = filepath.Join(dir, path)
 	}
 	list, err := Load(path, optionalSections)
-	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() && !strings.Contains(err.Error(), "two formats") {
+	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() &&
+		!strings.Contains(err.Error(), "two formats") {
 		switch inside := within(path); len(inside) {
 		case 0:
 		case 1:
 			list, err = Load(inside[0].Path, optionalSections)
 		default:
-			return task.List{}, fmt.Errorf("the folder %q holds several plans: %s; name one of them", given, names(dir, inside))
+			return task.List{}, fmt.Errorf("the folder %q has several plans: %s; name one of them", given, names(dir, inside))
 		}
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && given == "":
-		return task.List{}, fmt.Errorf("the plan %q is a link to nothing", path)
+		return task.List{}, fmt.Errorf("the plan %q is a broken link", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return task.List{}, fmt.Errorf("the plan %q does not exist", given)
 	case err != nil:
@@ -152,13 +152,15 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 	return list, nil
 }
 
-// within lists the plans in a folder that somebody has named: a feature's, a project's, or that of features.
+// within lists the plans in a folder that the user named: that of a feature, of several features, or of a project.
 func within(folder string) []Found {
 	all := All(folder, nil) // in any order
-	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}", "{*,specs/*,changes/*}/tasks.md"} {
+	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}",
+		"{*,specs/*,changes/*}/tasks.md"} {
 		for _, path := range disk.Matches(folder, pattern) {
 			data, _, err := disk.Read(path)
-			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !slices.ContainsFunc(all, func(o Found) bool { return o.Path == path }) {
+			known := slices.ContainsFunc(all, func(o Found) bool { return o.Path == path })
+			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !known {
 				all = append(all, Found{Path: path, Format: f.Name})
 			}
 		}

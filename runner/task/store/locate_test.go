@@ -49,8 +49,8 @@ func TestLocate_folders_giveTheirOnePlan(t *testing.T) {
 		".kiro/specs/a": ".kiro/specs/a/tasks.md", ".kiro/specs/a/": ".kiro/specs/a/tasks.md", "backlog": "backlog", "tm": "tm/tasks/tasks.json",
 		"openspec": "openspec/changes/x/tasks.md", "openspec/changes": "openspec/changes/x/tasks.md",
 		".kiro": ".kiro/specs/a/tasks.md", ".kiro/specs": ".kiro/specs/a/tasks.md",
-		"both":  "!the folder \"both\" holds several plans: both/prd.json (prd.json), both/tasks.md (Spec Kit); name one of them",
-		"empty": "!holds no plan that ralph knows",
+		"both":  "!the folder \"both\" has several plans: both/prd.json (prd.json), both/tasks.md (Spec Kit); name one of them",
+		"empty": "!has no plan in a format that ralph knows",
 	} {
 		list, err := Locate(dir, given, nil)
 		if problem, refused := strings.CutPrefix(want, "!"); refused {
@@ -68,7 +68,7 @@ func TestLocate_aLinkToNothing_isNotPassedOver(t *testing.T) {
 	if err := os.Symlink("gone.md", filepath.Join(dir, "fix_plan.md")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Locate(dir, "", nil); err == nil || !strings.Contains(err.Error(), `fix_plan.md" is a link to nothing`) {
+	if _, err := Locate(dir, "", nil); err == nil || !strings.Contains(err.Error(), `fix_plan.md" is a broken link`) {
 		t.Error(err)
 	}
 }
@@ -78,7 +78,7 @@ func TestLocate_aFolderInPlaceOfThePlan_isNotPassedOver(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, ".ralph", "fix_plan.md"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Locate(dir, "", nil); err == nil || !strings.Contains(err.Error(), `fix_plan.md" holds no plan that ralph knows`) {
+	if _, err := Locate(dir, "", nil); err == nil || !strings.Contains(err.Error(), `fix_plan.md" has no plan in a format that ralph knows`) {
 		t.Error(err)
 	}
 }

@@ -18,22 +18,22 @@ type File struct {
 	OptionalSections []string `json:"optional_sections,omitempty"`
 	// View are the tasks that the run is about; zero: all.
 	View task.View `json:"view,omitzero"`
-	// Popped are the finished tasks that this run has taken out of the file. They still count.
+	// Popped are the finished tasks that this run has removed from the file. They still count.
 	Popped []task.Task `json:"popped,omitempty"`
-	// Edits is the file in which Record notes what people change. No agent may write it.
+	// Edits is the file of package journal with the changes by people. No agent may write it.
 	Edits string `json:"edits,omitempty"`
-	// Cache keeps what was read of the plan; nil: each reading begins anew.
+	// Cache keeps the plan between reads; nil: each one reads everything.
 	Cache *Cache `json:"-"`
 }
 
-// Plan is what the plan file said at one moment. It is the zero value if there is no plan.
+// Plan is the content of the plan file at one moment. It is the zero value if there is no plan.
 type Plan struct {
 	Known     bool      `json:"known,omitempty"` // a plan file is in use
 	Error     string    `json:"error,omitempty"` // why it cannot be used; empty: it can
 	Done      int       `json:"done"`            // required tasks
 	Total     int       `json:"total"`
 	Remaining int       `json:"remaining"`
-	Others    int       `json:"others,omitempty"` // open tasks outside of the list's View
+	Others    int       `json:"others,omitempty"` // open tasks outside the list's View
 	List      task.List `json:"list,omitzero"`
 }
 
@@ -42,44 +42,41 @@ func Read(f File) Plan {
 	if f.Path == "" {
 		return Plan{}
 	}
-	list, err := f.list()
-	return planFrom(f, list, err)
-}
-
-// planFrom is what was read of a plan, or why it was not.
-func planFrom(f File, list task.List, err error) Plan {
+	p, err := f.Cache.open(f)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("the plan %q is gone", f.Name)
 	}
 	if err != nil {
 		return Plan{Known: true, Error: err.Error()}
 	}
+	list := p.List
 	if list.View = f.View; len(f.Popped) > 0 {
 		list.Tasks = slices.Concat(f.Popped, list.Tasks)
 	}
 	return Of(list)
 }
 
-// Of is the plan with these tasks.
+// Of returns the plan with these tasks.
 func Of(list task.List) Plan {
-	list = list.Seen()
+	list = list.ApplyView()
 	return Plan{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(), Others: list.Others(), List: list}
 }
 
-// Usable is true when there is a plan and it can be read.
+// Usable is true if there is a plan that ralph can read.
 func (p Plan) Usable() bool { return p.Known && p.Error == "" }
 
-// IsDone is true when the task is in the plan and marked done.
+// IsDone is true if the task is in the plan and marked done.
 func (p Plan) IsDone(id string) bool {
 	return slices.ContainsFunc(p.List.Tasks, func(t task.Task) bool { return t.ID == id && t.Done() })
 }
 
-// Claimed is the plan with a task done of which the agent says so: in its final message, or by
+// Claimed returns the plan with a task done of which the agent says so: in its final message, or by
 // giving it to review.
 func (p Plan) Claimed(before Plan, id string, says bool) Plan {
 	i := slices.IndexFunc(p.List.Tasks, func(t task.Task) bool { return t.ID == id })
 	was, _ := before.List.Find(id)
-	if i < 0 || !p.Usable() || !says && (p.List.Tasks[i].State != task.Review || was.State == task.Review) || !p.List.Tasks[i].Pending() {
+	if i < 0 || !p.Usable() || !p.List.Tasks[i].Pending() ||
+		!says && (p.List.Tasks[i].State != task.Review || was.State == task.Review) {
 		return p
 	}
 	list := p.List
@@ -88,7 +85,7 @@ func (p Plan) Claimed(before Plan, id string, says bool) Plan {
 	return Of(list)
 }
 
-// Without is the plan with these tasks open.
+// Without returns the plan with these tasks open.
 func (p Plan) Without(ticks []string) Plan {
 	if len(ticks) == 0 || !p.Usable() {
 		return p
@@ -103,12 +100,12 @@ func (p Plan) Without(ticks []string) Plan {
 	return Of(list)
 }
 
-// Others reports whether there is another file among them than those of the plan.
+// Others reports whether files has one that does not belong to the plan.
 func (f File) Others(plan Plan, files []string) bool {
 	return slices.ContainsFunc(files, func(file string) bool { return !f.Has(plan, file) })
 }
 
-// Of is the file that a task of the plan stands in, relative to the project.
+// Of returns the file that a task of the plan stands in, relative to the project.
 func (f File) Of(list task.List, t task.Task) string {
 	switch {
 	case t.File == "":
@@ -127,13 +124,13 @@ func (f File) Has(plan Plan, file string) bool {
 	return slices.ContainsFunc(plan.List.Files, func(own string) bool { return path.Join(path.Dir(f.Name), own) == file })
 }
 
-// Change is a task that somebody changed, and what it is now: its state, new or changed.
+// Change is a task that somebody changed. Is says what it is now: its new state, "new" or "changed".
 type Change struct {
 	task.Task
 	Is string
 }
 
-// With is the plan with what changed from one version of it to another.
+// With returns the plan with what changed from one version of it to another.
 func (p Plan) With(from, to Plan) (Plan, []Change) {
 	if !p.Usable() || !from.Usable() || !to.Usable() {
 		return p, nil
@@ -153,6 +150,6 @@ func (p Plan) With(from, to Plan) (Plan, []Change) {
 		}
 	}
 	list := p.List
-	list.Tasks = task.Merged(list.Tasks, from.List.Tasks, to.List.Tasks, same)
+	list.Tasks = task.Merge(list.Tasks, from.List.Tasks, to.List.Tasks, same)
 	return Of(list), changes
 }

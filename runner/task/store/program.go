@@ -19,7 +19,7 @@ type program struct {
 	Add  func(folder, title string) (id string, err error)
 }
 
-// programAt is the row of a folder whose tasks are kept by a program.
+// programAt returns the row of a folder whose tasks are kept by a program.
 func programAt(folder string) (format, bool) {
 	for _, f := range formats() {
 		if f.Program != nil && filepath.Base(folder) == filepath.Base(f.Where[0]) && f.isAt(folder) {
@@ -29,15 +29,15 @@ func programAt(folder string) (format, bool) {
 	return format{}, false
 }
 
-// ProgramOf names the program that keeps the tasks of the plan that Locate would load, and the
-// plan; empty: none. It runs nothing.
+// ProgramOf returns the name of the program that keeps the tasks of the plan that Locate would load, and the
+// path of the plan; empty: no program does. It runs nothing.
 func ProgramOf(dir, given string) (name, path string) {
 	path = given
 	switch {
 	case given == "" && !hasProgram(dir):
 		return "", ""
 	case given == "":
-		path, _ = Find(dir, nil) // a program is in one folder only
+		path, _ = Find(dir, nil) // a program has only one folder
 	case !filepath.IsAbs(path):
 		path = filepath.Join(dir, path)
 	}
@@ -89,7 +89,7 @@ func (f format) setState(folder string, t task.Task, s task.State, why string) e
 	return err
 }
 
-// keptByProgram refuses what only the program can do; nil: the tasks are in files.
+// keptByProgram returns an error if a program keeps the tasks, for changes that only it can make.
 func (f format) keptByProgram() error {
 	if f.Program == nil {
 		return nil

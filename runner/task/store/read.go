@@ -17,7 +17,7 @@ import (
 	"ralph/runner/task/disk"
 )
 
-// MaxSize is the size in bytes above which a plan, or a file of it, is refused.
+// MaxSize is the size in bytes of the largest plan, and of the largest file of one.
 const MaxSize = disk.MaxSize
 
 // ErrUnusable is the error of a file that cannot be a plan: it is unreadable, binary, too
@@ -29,18 +29,18 @@ type plan struct {
 	task.Parsed
 	format
 	files  []planFile // those of the Input, in its order
-	folder string     // that the names of files are relative to
+	folder string     // names of files are relative to it
 }
 
 type planFile struct {
 	path string // absolute or as given
 	data []byte
-	bom  int        // bytes before what the format read
-	seen *any       // what the format made of it
+	bom  int        // bytes of a byte order mark
+	seen *any       // see task.File.Cached
 	of   disk.Stamp // when it was read
 }
 
-// sameAs reports whether a file is certainly what it was.
+// sameAs reports whether a file has certainly not changed.
 func (f planFile) sameAs(old planFile) bool {
 	return f.path == old.path && f.of == old.of && f.of != (disk.Stamp{})
 }
@@ -53,8 +53,7 @@ func Load(path string, optionalSections []string) (task.List, error) {
 	return p.List, err
 }
 
-// Parse is Load for data, the content of the file name. The name selects the format, or
-// else the content.
+// Parse is Load for data, the content of the file name. The name selects the format or, if it cannot, the content.
 func Parse(name string, data []byte, optionalSections []string) (task.List, error) {
 	p := plan{files: []planFile{{path: name, data: data}}}
 	err := p.parse(name, optionalSections)
@@ -63,12 +62,12 @@ func Parse(name string, data []byte, optionalSections []string) (task.List, erro
 }
 
 func open(path string, optionalSections []string) (plan, error) {
-	return plan{}.again(path, optionalSections)
+	return plan{}.reload(path, optionalSections)
 }
 
-// again reads a plan. p is an earlier reading of it, or the zero value. Files of a folder are only read
+// reload reads a plan. p is the result of an earlier read, or the zero value. It reads files of a folder only
 // if they have changed since.
-func (p plan) again(path string, optionalSections []string) (plan, error) {
+func (p plan) reload(path string, optionalSections []string) (plan, error) {
 	earlier := p
 	p = plan{}
 	info, err := os.Stat(path)
@@ -90,7 +89,7 @@ func (p plan) again(path string, optionalSections []string) (plan, error) {
 	return p, err
 }
 
-// parse parses a plan whose first file is read.
+// parse parses a plan after its first file has been read.
 func (p *plan) parse(name string, optionalSections []string) (err error) {
 	if p.format, err = formatOf(name, p.files[0].data); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (p *plan) finish(name string, in task.Input) error {
 		if err != nil {
 			rel = f.path
 		}
-		in.Files = append(in.Files, task.File{Name: filepath.ToSlash(rel), Data: text, Seen: f.seen})
+		in.Files = append(in.Files, task.File{Name: filepath.ToSlash(rel), Data: text, Cached: f.seen})
 	}
 	var err error
 	if p.Parsed, err = p.format.Parse(in); err != nil {
@@ -155,8 +154,8 @@ func (p plan) openFolder(dir string, optionalSections []string) (plan, error) {
 			continue
 		}
 		if p.format.Name != "" {
-			return plan{}, fmt.Errorf("%w: %q holds plans of two formats: %s (%s) and %s (%s); name one of the files with --plan", ErrUnusable, dir,
-				p.format.Name, filepath.Base(p.files[0].path), f.Name, own[0])
+			return plan{}, fmt.Errorf("%w: %q has plans of two formats: %s (%s) and %s (%s); name one of the files with --plan",
+				ErrUnusable, dir, p.format.Name, filepath.Base(p.files[0].path), f.Name, own[0])
 		}
 		p.format = f
 		for _, name := range own {
@@ -164,7 +163,7 @@ func (p plan) openFolder(dir string, optionalSections []string) (plan, error) {
 		}
 	}
 	if p.format.Name == "" {
-		return plan{}, fmt.Errorf("%w: the folder %q holds no plan that ralph knows", ErrUnusable, dir)
+		return plan{}, fmt.Errorf("%w: the folder %q has no plan in a format that ralph knows", ErrUnusable, dir)
 	}
 	if err := p.readFiles(0, earlier.files); err != nil {
 		return plan{}, err
@@ -226,7 +225,7 @@ func formatOf(name string, data []byte) (format, error) {
 	return format{}, fmt.Errorf("%w: unknown format of %q; known: %s", ErrUnusable, name, strings.Join(known, ", "))
 }
 
-// readFiles reads the files of a plan from an index on, but for those that are as they were earlier.
+// readFiles reads the files of a plan from an index on, except those that have not changed since the earlier read.
 func (p *plan) readFiles(from int, earlier []planFile) error {
 	const most = 4 * MaxSize
 	was := make(map[string]planFile, len(earlier))
@@ -242,13 +241,14 @@ func (p *plan) readFiles(from int, earlier []planFile) error {
 			*f = old
 		} else if now := time.Now(); total.Load() <= most {
 			if f.data, f.of, errs[i] = disk.Read(f.path); !f.of.Old(now) {
-				f.of = disk.Stamp{} // the next change may not show
+				f.of = disk.Stamp{} // its next change may not show in the stamp
 			}
 		}
 		total.Add(int64(len(f.data)))
 	})
 	if total.Load() > most {
-		return fmt.Errorf("%w: the files in %q are larger than %d MiB", ErrUnusable, filepath.Dir(p.files[0].path), most>>20)
+		return fmt.Errorf("%w: the files in %q have more than %d MiB together", ErrUnusable,
+			filepath.Dir(p.files[0].path), most>>20)
 	}
 	return cmp.Or(errs...)
 }

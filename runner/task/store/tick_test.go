@@ -17,6 +17,8 @@ import (
 // tick is what an agent does with its task.
 func tick(path string, t task.Task) error { return Set(path, t, task.Done) }
 
+func untick(path string, t task.Task) error { return Set(path, t, task.Open) }
+
 func TestTick_changesOneByteOfABox(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fix_plan.md")
 	const before = "\xef\xbb\xbf# Plan\r\n\r\n```\r\n- [ ] two\r\n```\r\n- [ ] one\r\n  - [ ]  two <!-- x -->  \r\n* [X] three"
@@ -28,8 +30,8 @@ func TestTick_changesOneByteOfABox(t *testing.T) {
 	}{
 		{"two", tick, strings.Replace(before, "- [ ]  two", "- [x]  two", 1)},
 		{"two", tick, strings.Replace(before, "- [ ]  two", "- [x]  two", 1)}, // already
-		{"two", Untick, before},
-		{"three", Untick, strings.Replace(before, "[X]", "[ ]", 1)},
+		{"two", untick, before},
+		{"three", untick, strings.Replace(before, "[X]", "[ ]", 1)},
 	} {
 		if err := step.mark(path, find(t, path, step.title)); err != nil {
 			t.Fatal(err)
@@ -74,7 +76,7 @@ func TestTick_changesOnlyPassesOfAStory(t *testing.T) {
 func TestUntick_makesAStoryFail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prd.json")
 	write(t, path, shop)
-	if err := Untick(path, find(t, path, "7")); err != nil {
+	if err := Set(path, find(t, path, "7"), task.Open); err != nil {
 		t.Fatal(err)
 	}
 	if want := strings.Replace(shop, `"passes": true`, `"passes": false`, 1); content(t, path) != want {
@@ -177,11 +179,11 @@ func checkEdits(t interface{ Fatalf(string, ...any) }, name string, data []byte)
 		if one.Done() {
 			to = task.Open
 		}
-		edits, err := p.marks(one, to, "")
+		edits, err := p.stateEdits(one, to, "")
 		if err != nil || len(edits) != 1 {
 			t.Fatalf("edit %+v: %v, %v", one, edits, err)
 		}
-		edited := p.edited(edits)[0]
+		edited := p.apply(edits)[0]
 		start, tail := p.files[0].bom+edits[0].Start, len(data)-p.files[0].bom-edits[0].End
 		if string(edited[:start]) != string(data[:start]) || string(edited[len(edited)-tail:]) != string(data[len(data)-tail:]) {
 			t.Fatalf("%q became %q", data, edited)

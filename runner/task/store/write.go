@@ -19,64 +19,61 @@ import (
 // ErrNoWord is the error of a state that the format cannot write.
 var ErrNoWord = errors.New("the format has no word for it")
 
-// edit replaces a range by a text.
+// edit replaces a range with a text.
 type edit struct {
 	task.Range
 	Text string
 }
 
-// Untick marks t as open; see Set.
-func Untick(path string, t task.Task) error { return Set(path, t, task.Open) }
-
 // Set gives t another state in the plan at path and changes nothing else: one byte of a box,
 // or the value of a field. It reads the files again and finds t by its own id, by its title,
 // or by its id if the title has changed, so other lines may have moved. It does nothing if t
 // has that state. The write is atomic, keeps the file's mode, follows symbolic links and
-// never overwrites what somebody else has written meanwhile. It is an error if t is gone or
-// several tasks match, and ErrNoWord if the format cannot say the state.
-func Set(path string, t task.Task, s task.State) error { return SetBecause(path, t, s, "") }
+// never overwrites what somebody else has written meanwhile. It fails if t is gone or
+// several tasks match, and with ErrNoWord if the format has no word for the state.
+func Set(path string, t task.Task, s task.State) error { return SetWithReason(path, t, s, "") }
 
-// SetBecause is Set with the reason for a task that is blocked. It is kept in the plan where the
-// format has a place for it.
-func SetBecause(path string, t task.Task, s task.State, why string) error {
+// SetWithReason is Set with the reason for which a task is blocked. The plan gets the reason if the format has a place
+// for it.
+func SetWithReason(path string, t task.Task, s task.State, why string) error {
 	return set(path, t, task.Task{State: s}, why)
 }
 
-// Restore gives t in the plan the state, and the word for it, that the earlier version has.
+// Restore gives t in the plan the state of the earlier version, and its word for it.
 func Restore(path string, t, earlier task.Task) error {
 	return set(path, t, earlier, "")
 }
 
-// Mark gives the task with an id another state, and reports whether the files have changed: they
-// have not if the plan cannot be read, if the task is gone or has that state, or if the format
-// has no word for it. To see that, it reads the plan once. why is that of SetBecause.
+// Mark gives the task with an id another state, and reports whether the files have changed. It changes nothing if the
+// plan cannot be read, if the task is gone or has that state, or if the format has no word for it. why is the reason
+// for SetWithReason.
 func Mark(f File, id string, s task.State, why string) (changed bool, err error) {
 	p, err := open(f.Path, f.OptionalSections)
 	t, known := p.List.Find(id)
 	if err != nil || !known || t.State == s && !p.outdated(t) {
 		return false, nil
 	}
-	if _, err := p.marks(t, s, ""); p.Program == nil && errors.Is(err, ErrNoWord) {
+	if _, err := p.stateEdits(t, s, ""); p.Program == nil && errors.Is(err, ErrNoWord) {
 		return false, nil
 	}
-	if err = SetBecause(f.Path, t, s, why); errors.Is(err, ErrNoWord) {
+	if err = SetWithReason(f.Path, t, s, why); errors.Is(err, ErrNoWord) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// outdated reports whether the plan has a reason of ralph for which a task would be blocked, and it is not.
+// outdated reports whether the plan has ralph's reason for a block although the task is not blocked.
 func (p *plan) outdated(t task.Task) bool {
-	if p.Because == nil || t.State == task.Blocked {
+	if p.Reason == nil || t.State == task.Blocked {
 		return false
 	}
-	edits, err := p.because(t, nil, "")
+	edits, err := p.reasonEdits(t, nil, "")
 	return err == nil && len(edits) > 0
 }
 
-// Judged writes the verdicts on a task, as JSON, where its record has a place for them. It
+// SetVerdicts writes the verdicts on a task, as JSON, if its record has a place for them. It
 // reports whether the files have changed.
-func Judged(path string, t task.Task, verdicts string) (changed bool, err error) {
+func SetVerdicts(path string, t task.Task, verdicts string) (changed bool, err error) {
 	err = update(path, nil, func(p *plan) ([]edit, error) {
 		i, err := task.Locate(p.Tasks, t)
 		if err != nil || p.Spots[i].Results.Words == nil {
@@ -89,7 +86,7 @@ func Judged(path string, t task.Task, verdicts string) (changed bool, err error)
 	return changed && err == nil, err
 }
 
-// set gives a task the state, and the word for it, of another.
+// set gives a task the state of another one, and its word for it.
 func set(path string, t, to task.Task, why string) error {
 	why = task.Reason(why)
 	err := error(nil)
@@ -97,14 +94,14 @@ func set(path string, t, to task.Task, why string) error {
 		err = f.setState(path, t, to.State, why)
 	} else {
 		err = update(path, nil, func(p *plan) ([]edit, error) {
-			edits, err := p.marks(t, to.State, to.Word)
+			edits, err := p.stateEdits(t, to.State, to.Word)
 			switch {
-			case err != nil || p.Because == nil || to.State == task.Blocked && why == "":
+			case err != nil || p.Reason == nil || to.State == task.Blocked && why == "":
 				return edits, err
 			case to.State != task.Blocked:
-				return p.because(t, edits, "") // what was said is outdated
+				return p.reasonEdits(t, edits, "") // the old reason is outdated
 			}
-			return p.because(t, edits, why)
+			return p.reasonEdits(t, edits, why)
 		})
 	}
 	if err != nil {
@@ -113,28 +110,28 @@ func set(path string, t, to task.Task, why string) error {
 	return nil
 }
 
-// because are the edits, and one that puts the reason in place of ralph's earlier one, if it does not
+// reasonEdits returns the edits, and one that puts the reason in place of ralph's earlier one, if it does not
 // change what the tasks say.
-func (p *plan) because(t task.Task, edits []edit, why string) ([]edit, error) {
+func (p *plan) reasonEdits(t task.Task, edits []edit, why string) ([]edit, error) {
 	i, err := task.Locate(p.Tasks, t)
 	if err != nil {
 		return nil, err
 	}
 	item := p.Spots[i].Item
-	at, text := p.Because(p.file(item.File), item, why)
+	at, text := p.Reason(p.file(item.File), item, why)
 	if text == "" && at.Start == at.End {
 		return edits, nil
 	}
 	at.File = item.File
 	more := append(slices.Clone(edits), edit{at, task.Stamped(text, time.Now())})
-	if after, err := p.parsed(more); err != nil || after.Wording() != p.Wording() {
+	if after, err := p.parseWith(more); err != nil || after.Wording() != p.Wording() {
 		return edits, nil
 	}
 	return more, nil
 }
 
-// marks are the edits that give t a state, in ralph's word for it or the given one.
-func (p *plan) marks(t task.Task, s task.State, word string) ([]edit, error) {
+// stateEdits returns the edits that give t a state, in ralph's word for it or the given one.
+func (p *plan) stateEdits(t task.Task, s task.State, word string) ([]edit, error) {
 	i, err := task.Locate(p.Tasks, t)
 	if err != nil {
 		return nil, err
@@ -155,7 +152,7 @@ func (p *plan) marks(t task.Task, s task.State, word string) ([]edit, error) {
 
 type spot task.Spot
 
-// to are the edits that change a state.
+// to returns the edits that change a state.
 func (s spot) to(from, to task.State) ([]edit, error) {
 	var edits []edit
 	for _, place := range s.States {
@@ -171,7 +168,7 @@ func (s spot) to(from, to task.State) ([]edit, error) {
 	return edits, nil
 }
 
-// update changes files of the plan at path. change may be called several times: whenever
+// update changes files of the plan at path. It calls change again whenever
 // somebody else has written a file meanwhile.
 func update(path string, optionalSections []string, change func(*plan) ([]edit, error)) error {
 	real, err := filepath.EvalSymlinks(path)
@@ -183,7 +180,7 @@ func update(path string, optionalSections []string, change func(*plan) ([]edit, 
 		return err
 	}
 	defer unlock()
-	for range rewrite.Tries {
+	for range rewrite.MaxTries {
 		p, err := open(path, optionalSections)
 		if err != nil {
 			return err
@@ -199,8 +196,8 @@ func update(path string, optionalSections []string, change func(*plan) ([]edit, 
 	return rewrite.ErrChanged
 }
 
-// edited are the files with the edits, by index.
-func (p *plan) edited(edits []edit) map[int][]byte {
+// apply returns the files with the edits, by index.
+func (p *plan) apply(edits []edit) map[int][]byte {
 	sort.SliceStable(edits, func(i, j int) bool {
 		return cmp.Or(cmp.Compare(edits[i].File, edits[j].File), cmp.Compare(edits[j].Start, edits[i].Start)) < 0
 	})
@@ -216,10 +213,10 @@ func (p *plan) edited(edits []edit) map[int][]byte {
 	return texts
 }
 
-// write applies the edits, unless a file has changed since it was read. The plan itself, which
-// says the states, is the first file and written last: until then, another try begins anew.
+// write applies the edits, unless a file has changed since it was read. It writes the first file last. That is the plan
+// itself with the states: until then, another try can start again.
 func (p *plan) write(edits []edit) error {
-	texts := p.edited(edits)
+	texts := p.apply(edits)
 	maps.DeleteFunc(texts, func(i int, text []byte) bool { return bytes.Equal(text, p.files[i].data) })
 	for i := range texts {
 		if now, err := os.ReadFile(p.files[i].path); err != nil || !bytes.Equal(now, p.files[i].data) {

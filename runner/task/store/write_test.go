@@ -13,7 +13,7 @@ import (
 
 const sprintText = "development_status:\n  epic-1: in-progress\n  1-1-log-in: review\n"
 
-// sprint is a plan of two files.
+// sprint returns a plan of two files.
 func sprint(t *testing.T) (plan, story string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,7 +43,7 @@ func TestSet_aFileIsWrittenMeanwhile_allPlacesSayTheState(t *testing.T) {
 					put(t, path, content(t, path)+"# a person's note\n")
 				}
 			}
-			return p.marks(login, task.Done, "")
+			return p.stateEdits(login, task.Done, "")
 		})
 		if err != nil || tries != 2 {
 			t.Fatalf("%s: %v after %d tries", meanwhile, err, tries)
@@ -61,7 +61,7 @@ func TestWrite_oneFileHasChanged_noneIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edits, err := p.marks(find(t, path, "1-1-log-in"), task.Done, "")
+	edits, err := p.stateEdits(find(t, path, "1-1-log-in"), task.Done, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"ralph/runner/task"
 )
 
-// AIOS reads a folder of stories as AIOS writes them: *.story.md and STORY-*.md.
+// AIOS reads a folder of AIOS stories: *.story.md and STORY-*.md.
 func AIOS(in task.Input) (task.Parsed, error) {
 	return folder(in, task.Words{
 		Read: map[string]task.State{"Draft": task.Blocked, "Ready": task.Open, "Approved": task.Open,
@@ -22,7 +22,7 @@ func AIOS(in task.Input) (task.Parsed, error) {
 	})
 }
 
-// BMAD4 reads a folder of stories as version 4 of BMAD writes them: 1.2.title.md.
+// BMAD4 reads a folder of stories of BMAD version 4: 1.2.title.md.
 func BMAD4(in task.Input) (task.Parsed, error) {
 	return folder(in, task.Words{
 		Read: map[string]task.State{"Draft": task.Blocked, "Approved": task.Open, "Ready": task.Open,
@@ -33,7 +33,7 @@ func BMAD4(in task.Input) (task.Parsed, error) {
 	})
 }
 
-// folder reads stories that are a file each.
+// folder reads a folder with one story per file.
 func folder(in task.Input, words task.Words) (task.Parsed, error) {
 	p := task.Parsed{List: task.List{Marking: "Set the story's status to `Done` in `%s`",
 		Words: words.Write}}
@@ -63,7 +63,7 @@ func folder(in task.Input, words task.Words) (task.Parsed, error) {
 	return p, nil
 }
 
-// story is the task of a file, without its state.
+// story returns the task of a file, without its state.
 func (d *doc) story(id string) (task.Task, task.Spot) {
 	t := task.Task{ID: id, Title: d.title(id), File: d.Name,
 		Description: paragraph(d.section("story", "user story", "descrição", "description"))}
@@ -77,7 +77,7 @@ func (d *doc) story(id string) (task.Task, task.Spot) {
 
 var storyNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:story[-_ ]?)?(\d+(?:\.\d+)+)`) })
 
-// storyID is the number of a story by its file, else the name.
+// storyID returns the number of a story from its file name, else the name.
 func storyID(name string) string {
 	base := path.Base(name)
 	if m := storyNumber().FindStringSubmatch(base); m != nil {
@@ -100,7 +100,7 @@ func byNumber(p *task.Parsed) {
 	}
 }
 
-// natural compares texts, with the numbers in them as numbers.
+// natural compares texts; it compares numbers in them by value.
 func natural(a, b string) int {
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)

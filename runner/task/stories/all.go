@@ -7,7 +7,7 @@ import (
 	"ralph/runner/task"
 )
 
-// story is what one file says. Nobody changes it.
+// story is the content of one file. It is never changed.
 type story struct {
 	task.Task
 	spot   task.Spot
@@ -18,20 +18,20 @@ type story struct {
 	words  string
 }
 
-// readAll reads files with one story each, in their order, from an index on. A file that was read before, with
-// the same words, says what it said then.
+// readAll reads files with one story each, in their order, from an index on. It takes a story from the cache if the file
+// was read before with the same words.
 func readAll(files []task.File, from int, words task.Words, one func(*doc) (task.Task, task.Spot)) []story {
 	all, by := make([]story, len(files)), fmt.Sprint(words)
 	task.Each(len(files)-from, func(n int) {
 		i := n + from
-		if f := files[i]; f.Seen == nil {
+		if f := files[i]; f.Cached == nil {
 			all[i] = readOne(i, f, words, one)
-		} else if kept, ok := (*f.Seen).(story); ok && kept.index == i && kept.words == by {
+		} else if kept, ok := (*f.Cached).(story); ok && kept.index == i && kept.words == by {
 			all[i] = kept
 		} else {
 			all[i] = readOne(i, f, words, one)
 			all[i].words = by
-			*f.Seen = all[i]
+			*f.Cached = all[i]
 		}
 	})
 	return all

@@ -24,7 +24,8 @@ func Backlog(in task.Input) (task.Parsed, error) {
 	}
 	p.Words = words.Write
 	p.Marking = "Set `status: " + words.Write[task.Done] + "` in `%s`"
-	files := slices.DeleteFunc(slices.Clone(in.Files), func(f task.File) bool { return path.Ext(f.Name) != ".md" }) // the others are the last
+	isOther := func(f task.File) bool { return path.Ext(f.Name) != ".md" }
+	files := slices.DeleteFunc(slices.Clone(in.Files), isOther) // others come last
 	seen := make(map[string]string, len(files))
 	p.Tasks, p.Spots = make([]task.Task, 0, len(files)), make([]task.Spot, 0, len(files))
 	for i, s := range readAll(files, 0, words, (*doc).backlogTask) {
@@ -37,7 +38,8 @@ func Backlog(in task.Input) (task.Parsed, error) {
 		case id == "":
 			return p, fmt.Errorf("%s line 1: front matter: %q is missing", name, "id")
 		case seen[id] != "":
-			return p, fmt.Errorf("%s line %d: %q is also the id of %s: each must be unique", name, lineOf(files[i].Data, "id"), s.ID, seen[id])
+			return p, fmt.Errorf("%s line %d: %q is also the id of %s: each must be unique", name,
+				lineOf(files[i].Data, "id"), s.ID, seen[id])
 		case s.status.line == 0:
 			return p, fmt.Errorf("%s line 1: front matter: %q is missing: it must be one of %s", name, "status", words.Known())
 		}
@@ -51,7 +53,7 @@ func Backlog(in task.Input) (task.Parsed, error) {
 	for _, t := range p.Tasks {
 		ids[strings.ToLower(t.ID)] = t.ID
 	}
-	for i := range p.Tasks { // dependencies are written in any case
+	for i := range p.Tasks { // the case of a dependency does not matter
 		p.Tasks[i].DependsOn = slices.Clone(p.Tasks[i].DependsOn)
 		for j, id := range p.Tasks[i].DependsOn {
 			if known := ids[strings.ToLower(id)]; known != "" {
@@ -62,12 +64,12 @@ func Backlog(in task.Input) (task.Parsed, error) {
 	return p, nil
 }
 
-// lineOf is the first line that begins with a key.
+// lineOf returns the first line that begins with a key.
 func lineOf(data []byte, key string) int {
 	return 1 + bytes.Count(data[:bytes.Index(data, []byte("\n"+key+":"))+1], []byte("\n"))
 }
 
-// backlogTask is the task of a file, without its state.
+// backlogTask returns the task of a file, without its state.
 func (d *doc) backlogTask() (task.Task, task.Spot) {
 	t := task.Task{
 		ID: d.str("id"), Title: d.str("title"), File: d.Name, DependsOn: d.list("dependencies"), Tags: d.list("labels"),
@@ -87,7 +89,7 @@ func (d *doc) backlogTask() (task.Task, task.Spot) {
 	return t, spot
 }
 
-// between are the items between <!-- NAME:BEGIN --> and <!-- NAME:END -->.
+// between returns the items between <!-- NAME:BEGIN --> and <!-- NAME:END -->.
 func (d *doc) between(name string) ([]string, []task.Place) {
 	from := strings.Index(d.text, "<!-- "+name+":BEGIN -->")
 	to := strings.Index(d.text, "<!-- "+name+":END -->")
@@ -102,8 +104,8 @@ func (d *doc) between(name string) ([]string, []task.Place) {
 	return d.items(lines)
 }
 
-// backlogWords are the words of config.yml: the first is for open tasks and the last for done
-// ones, and those between say what they mean.
+// backlogWords returns the words of config.yml: the first means open and the last means done; meaning guesses the
+// others.
 func backlogWords(in task.Input) (task.Words, error) {
 	names := []string{"To Do", "In Progress", "Done"}
 	for _, f := range in.Files {
@@ -137,7 +139,7 @@ func backlogWords(in task.Input) (task.Words, error) {
 	return w, nil
 }
 
-// meaning is what a status of people stands for; one that says nothing known is open.
+// meaning guesses the state that a person's word for a status means; an unknown one means open.
 func meaning(status string) task.State {
 	words := strings.FieldsFunc(strings.ToLower(status), func(r rune) bool { return !isLetter(r) && r != '\'' })
 	if slices.Contains(words, "not") {

@@ -27,7 +27,7 @@ var sprintKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 var storyKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+-\d+[\w.]*-[\p{L}\p{N}_.-]+$`) })
 
-// Sprint reads the sprint-status.yaml of version 6 of BMAD, with the story files beside it.
+// Sprint reads the sprint-status.yaml of BMAD version 6, with the story files beside it.
 func Sprint(in task.Input) (task.Parsed, error) {
 	p := task.Parsed{List: task.List{Marking: "Set the story's status to `done` in `%s` and in `sprint-status.yaml`"}}
 	words, docs := bmadWords(), map[string]*story{}
@@ -51,11 +51,11 @@ func Sprint(in task.Input) (task.Parsed, error) {
 	return s.Parsed, err
 }
 
-// stories reads the lines of development_status. They are read one by one, because only their
-// places in the file allow a change of nothing else.
+// stories reads the lines of development_status. It reads them one by one, because it needs their
+// places in the file to change one of them and nothing else.
 func (s *sprint) stories(docs map[string]*story) error {
 	start, number, inside, found := 0, 0, false, false
-	var first, value struct{ line, indent int } // value: the line before, if it has one
+	var first, value struct{ line, indent int } // value: the previous line, if it has a value
 	for raw := range strings.Lines(s.text) {
 		number++
 		line := strings.TrimRight(raw, "\r\n")
@@ -94,7 +94,7 @@ func (s *sprint) stories(docs map[string]*story) error {
 			}
 			value.line, value.indent = number, indent
 			if rest := strings.TrimSpace(line[m[1]:]); rest == "" || rest[0] == '#' {
-				value.line = 0 // more may be below it
+				value.line = 0 // its value may be below it
 			}
 			if key := line[m[2]:m[3]]; storyKey().MatchString(key) {
 				at := scalar(s.text, task.Range{Start: start + m[1], End: start + len(line)})
@@ -117,8 +117,8 @@ type sprint struct {
 	text  string
 	words task.Words
 	seen  map[string]int
-	epics map[string]task.Range // that have not begun
-	// changed says when the file was changed; End 0: it does not.
+	epics map[string]task.Range // that have not started
+	// changed is where the file says when it was changed; End 0: nowhere.
 	changed task.Range
 	stamps  map[task.State]string
 }
@@ -159,14 +159,14 @@ func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 			spot.States = append(spot.States, d.status.places...)
 		}
 	}
-	s.around(parts[0], &spot)
+	s.addShared(parts[0], &spot)
 	s.Tasks, s.Spots = append(s.Tasks, t), append(s.Spots, spot)
 	return nil
 }
 
-// around are the places outside of the story that a change of its state writes: its epic
-// begins with its first story, and the file says when it changed.
-func (s *sprint) around(epic string, spot *task.Spot) {
+// addShared adds the places outside the story that a change of its state writes: its epic
+// starts with its first story, and the file says when it changed.
+func (s *sprint) addShared(epic string, spot *task.Spot) {
 	if at, waits := s.epics[epic]; waits {
 		begun := map[task.State]string{task.Active: "in-progress", task.Review: "in-progress", task.Done: "in-progress"}
 		spot.States = append(spot.States, task.Place{Range: at, Words: begun})
@@ -180,11 +180,11 @@ var epicKey = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s+epic-(\d+)\s*:[ \t]*(backlog|contexted)\b`)
 })
 
-// frame finds the places that are not those of one story.
+// frame finds the places that do not belong to a single story.
 func (s *sprint) frame() {
 	start := 0
 	for line := range strings.Lines(s.text) {
-		if strings.Contains(line, "epic-") { // the expression takes long for 20,000 lines
+		if strings.Contains(line, "epic-") { // the expression is slow for 20,000 lines
 			if m := epicKey().FindStringSubmatchIndex(line); m != nil {
 				s.epics[line[m[2]:m[3]]] = task.Range{Start: start + m[4], End: start + m[5]}
 			}
@@ -196,7 +196,7 @@ func (s *sprint) frame() {
 	was := s.text[s.changed.Start:s.changed.End]
 	for _, layout := range []string{time.RFC3339, "01-02-2006 15:04", "2006-01-02 15:04", "2006-01-02 15:04:05"} {
 		if _, err := time.Parse(layout, was); err == nil {
-			now = task.Time(layout) // other tools of BMAD refuse a file with another one
+			now = task.Time(layout) // BMAD's tools refuse a file with a different layout
 		}
 	}
 	for state := range s.words.Write {
@@ -204,7 +204,7 @@ func (s *sprint) frame() {
 	}
 }
 
-// StoryFolders are the patterns of the story files of a sprint-status.yaml, relative to its
+// StoryFolders returns the patterns of the story files of a sprint-status.yaml, relative to its
 // folder.
 func StoryFolders(data []byte) []string {
 	patterns := []string{"[0-9]*-[0-9]*-*.md", "stories/[0-9]*-[0-9]*-*.md"}
@@ -222,7 +222,7 @@ func StoryFolders(data []byte) []string {
 	return patterns
 }
 
-// Spec reads a spec of version 6.11 of BMAD: one file, with its status in front matter.
+// Spec reads a spec of BMAD version 6.11: one file, with its status in front matter.
 func Spec(in task.Input) (task.Parsed, error) {
 	p := task.Parsed{List: task.List{Marking: "Set `status: done` in the front matter of `%s`"}}
 	d, err := read(0, in.Files[0])
@@ -259,7 +259,7 @@ func Spec(in task.Input) (task.Parsed, error) {
 // IsSpec reports whether a file is such a spec.
 func IsSpec(data []byte) bool {
 	if !bytes.Contains(data, []byte("<intent-contract>")) {
-		return false // nearly always, without a copy
+		return false // nearly always; this avoids a copy
 	}
 	text := string(data)
 	block, ok := frontMatter(text)

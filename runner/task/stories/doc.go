@@ -26,7 +26,7 @@ type doc struct {
 	parts   []part
 }
 
-// maxFrontMatter bounds the YAML at the start of a file, in bytes.
+// maxFrontMatter limits the YAML at the start of a file, in bytes.
 const maxFrontMatter = 64 << 10
 
 // part is a heading with the lines below it, up to the next heading of any level.
@@ -37,7 +37,7 @@ type part struct {
 	lines []markdown.Line
 }
 
-// read splits a file. The error is one of the front matter.
+// read splits a file. It fails only if the front matter is invalid.
 func read(index int, f task.File) (*doc, error) {
 	d := &doc{index: index, File: f, text: string(f.Data), parts: []part{{}}}
 	if block, ok := frontMatter(d.text); ok {
@@ -75,7 +75,7 @@ func read(index int, f task.File) (*doc, error) {
 	return d, nil
 }
 
-// yamlError is an error of YAML in one line, which names the line.
+// yamlError returns a YAML error as one line, with its position.
 func yamlError(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	var line, column int
@@ -86,7 +86,7 @@ func yamlError(err error) string {
 	return fmt.Sprintf("line %d, column %d: %s", line, column, text)
 }
 
-// frontMatter is the length of the YAML block at the start of a text.
+// frontMatter returns the length of the YAML block at the start of a text.
 func frontMatter(text string) (length int, ok bool) {
 	first := true
 	at := 0
@@ -111,7 +111,7 @@ type found struct {
 	line       int    // 1-based; 0 if there is none
 }
 
-// value is the plain value in YAML after "key:" at the start of a line.
+// value returns the plain value in YAML after "key:" at the start of a line.
 func value(text, key string, file int) found {
 	start, line := 0, 0
 	for l := range strings.Lines(text) {
@@ -129,7 +129,7 @@ func value(text, key string, file int) found {
 	return found{}
 }
 
-// scalar is the value in a part of a line.
+// scalar returns the value in a part of a line.
 func scalar(text string, in task.Range) found {
 	in.Start += markdown.Blank(text[in.Start:in.End])
 	raw := text[in.Start:in.End]
@@ -161,7 +161,7 @@ func (d *doc) str(key string) string {
 	}
 }
 
-// frontTitle is the place of the title in the front matter; the zero Range: it is not there, or takes several lines.
+// frontTitle returns the place of the title in the front matter; the zero Range: it is not there, or takes several lines.
 func (d *doc) frontTitle() task.Range {
 	at := value(d.text[:d.begin], "title", d.index)
 	if at.line == 0 || at.End == at.Start || strings.ContainsAny(d.text[at.Start:at.Start+1], "|>") {
@@ -170,7 +170,7 @@ func (d *doc) frontTitle() task.Range {
 	return task.Range{File: d.index, Start: at.Start - len(at.quote), End: at.End + len(at.quote)}
 }
 
-// list is a sequence, or one value, of the front matter.
+// list returns a sequence, or one value, of the front matter.
 func (d *doc) list(key string) []string {
 	var all []string
 	switch v := d.front[key].(type) {
@@ -206,7 +206,7 @@ func (d *doc) section(titles ...string) []markdown.Line {
 	return nil
 }
 
-// paragraph is the text of lines, without blank lines around it.
+// paragraph returns the text of lines, without blank lines around it.
 func paragraph(lines []markdown.Line) string {
 	var texts []string
 	for _, l := range lines {
@@ -215,10 +215,12 @@ func paragraph(lines []markdown.Line) string {
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
-// boxWords are those of the box of a criterion. Nobody changes them.
-var boxWords = sync.OnceValue(func() map[task.State]string { return map[task.State]string{task.Open: " ", task.Done: "x"} })
+// boxWords are the words of a criterion's box. The map is never changed.
+var boxWords = sync.OnceValue(func() map[task.State]string {
+	return map[task.State]string{task.Open: " ", task.Done: "x"}
+})
 
-// items are the list items in lines, without their markers and boxes; boxes are the places
+// items returns the list items in lines, without their markers and boxes; boxes are the places
 // of those that have one.
 func (d *doc) items(lines []markdown.Line) (texts []string, boxes []task.Place) {
 	for _, l := range lines {
@@ -248,7 +250,7 @@ var storyTitle = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:user )?story\s+[\w.-]+\s*[:–—-]\s*`)
 })
 
-// title is the heading without "Story 1.2:"; fallback if there is none.
+// title returns the heading without "Story 1.2:"; fallback if there is none.
 func (d *doc) title(fallback string) string {
 	title := strings.TrimSpace(storyTitle().ReplaceAllString(d.heading, ""))
 	if title == "" {

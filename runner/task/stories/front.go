@@ -7,7 +7,7 @@ import (
 )
 
 // plainFront reads the front matter that nearly all files have: a key and a plain or quoted value, or a list
-// of them, in each line. It is false for everything else, which YAML has to read: that takes ten times as
+// of them, in each line. It returns false for everything else. The YAML library reads that, but takes ten times as
 // long, and a folder may have thousands of files.
 func plainFront(block string) (map[string]any, bool) {
 	front, last := map[string]any{}, ""
@@ -64,14 +64,15 @@ func plainList(text string) (any, bool) {
 	return list, true
 }
 
-// plainValue reads a value that means what it looks like.
+// plainValue reads a value without special YAML syntax.
 func plainValue(text string) (any, bool) {
 	if text == "" || text[0] == ' ' || text[len(text)-1] == ' ' {
 		return nil, false
 	}
 	if quote := text[0]; quote == '\'' || quote == '"' {
 		inside := text[1:max(1, len(text)-1)]
-		return inside, len(text) > 2 && text[len(text)-1] == quote && !strings.ContainsFunc(inside, func(r rune) bool { return !inQuotes(r) })
+		return inside, len(text) > 2 && text[len(text)-1] == quote &&
+			!strings.ContainsFunc(inside, func(r rune) bool { return !inQuotes(r) })
 	}
 	if text[0] >= '1' && text[0] <= '9' && len(text) < 16 && strings.Trim(text, "0123456789") == "" {
 		n, err := strconv.ParseUint(text, 10, 64)
@@ -87,7 +88,7 @@ func plainValue(text string) (any, bool) {
 	return text, !special(text)
 }
 
-// special reports whether YAML may read a word as something else than text.
+// special reports whether YAML may read a word as something other than text.
 func special(word string) bool {
 	switch strings.ToLower(word) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf":

@@ -8,23 +8,23 @@ import (
 	"ralph/runner/task/markdown"
 )
 
-// reason is how a format says why a task is blocked.
+// reason says how a format writes why a task is blocked.
 type reason struct {
 	title      string
 	begin, end string   // the lines around the text below the heading; empty if there are none
 	before     []string // titles of the sections that come later, as the format's own tool writes them
-	says       string   // what stands before the reason, in lines
+	says       string   // the text before the reason
 }
 
-// Noted gives the implementation notes of Backlog.md the reason for which a task is blocked, in place of
-// ralph's earlier one. An empty reason takes that away.
-func Noted(f task.File, _ task.Range, why string) (at task.Range, text string) {
+// BacklogReason returns the edit that writes the reason for which a task is blocked into its implementation notes, in
+// place of ralph's earlier one. An empty reason removes that one.
+func BacklogReason(f task.File, _ task.Range, why string) (at task.Range, text string) {
 	return reason{"Implementation Notes", "<!-- SECTION:NOTES:BEGIN -->", "<!-- SECTION:NOTES:END -->",
 		[]string{"comments", "final summary"}, "Blocked: "}.edit(f, why)
 }
 
-// Halted is Noted for a spec of BMAD 6.11: it says it as BMAD's own workflow does.
-func Halted(f task.File, _ task.Range, why string) (at task.Range, text string) {
+// SpecReason does the same for a spec of BMAD 6.11, in the words of BMAD's own workflow.
+func SpecReason(f task.File, _ task.Range, why string) (at task.Range, text string) {
 	return reason{title: "Auto Run Result", says: "Status: blocked\nBlocking condition: "}.edit(f, why)
 }
 
@@ -50,7 +50,7 @@ func (r reason) edit(f task.File, why string) (at task.Range, text string) {
 			own = task.Range{Start: start, End: mark[1]}
 		}
 	}
-	new := says + task.Signed(strings.ReplaceAll(why, "<!--", "<! --")) // no markup of the tool
+	new := says + task.Signed(strings.ReplaceAll(why, "<!--", "<! --")) // it must not look like the tool's markup
 	switch {
 	case own.End > 0 && why != "":
 		return own, new
@@ -66,7 +66,7 @@ func (r reason) edit(f task.File, why string) (at task.Range, text string) {
 	return n.insert(place, new)
 }
 
-// place is where a new reason goes, and whether the section is there.
+// place returns where a new reason goes, and whether its section exists.
 func (r reason) place(f task.File, doc string) (place int, has bool) {
 	if i := strings.Index(doc, r.begin); r.begin != "" && i >= 0 {
 		if j := strings.Index(doc[i:], r.end); j >= 0 {
@@ -94,11 +94,11 @@ func (r reason) place(f task.File, doc string) (place int, has bool) {
 	return place, false
 }
 
-// note puts lines into a text and takes them out again, so that it is then what it was.
+// note inserts lines into a text and removes them again without a trace.
 type note struct {
 	doc, eol string
 	heading  string
-	head     string // what stands before the lines in a section that has nothing else
+	head     string // the text before the lines in a section that has nothing else
 }
 
 func (n note) insert(place int, lines string) (task.Range, string) {
@@ -116,7 +116,8 @@ func (n note) insert(place int, lines string) (task.Range, string) {
 	return task.Range{Start: place, End: place}, lines
 }
 
-// without is what insert has put there, around lines of ralph. tail ends a section that has nothing else.
+// without returns the range of ralph's lines with everything that insert added around them. tail ends a section that has
+// nothing else.
 func (n note) without(own task.Range, tail string) task.Range {
 	if strings.HasSuffix(n.doc[:own.Start], n.head) && strings.HasPrefix(n.doc[own.End:], tail) {
 		own = task.Range{Start: own.Start - len(n.head), End: own.End + len(tail)}

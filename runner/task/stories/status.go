@@ -15,24 +15,24 @@ import (
 	"ralph/runner/task/markdown"
 )
 
-// status is where a file says its state.
+// status is the state of a file's story, and where the file says it.
 type status struct {
 	state  task.State
 	word   string // other than ralph's; see task.Task.Word
-	line   int    // 0: the file does not say it
+	line   int    // 0: the file has no state
 	places []task.Place
 	at     task.Range // of the word; zero for boxes
 	fault  string
 }
 
-// apply makes the status that of a task.
+// apply gives a task the status.
 func (s status) apply(t *task.Task, spot *task.Spot) {
 	t.State, t.Word, t.Line = s.state, s.word, s.line
 	spot.States, spot.Word = append(spot.States, s.places...), s.at
 }
 
 // status finds the state of a story: in front matter, below the heading "Status", or in a
-// line "Status: word". All that are there are written.
+// line "Status: word". A change of the state writes all of these places.
 func (d *doc) status(words task.Words) status {
 	var s status
 	if at := value(d.text[:d.begin], "status", d.index); at.line > 0 {
@@ -69,11 +69,12 @@ var inline = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:[-*]\s+)?(?:\*\*|__)?status(?:\*\*|__)?\s*:(?:\*\*|__)?`)
 })
 
-// labelled is where the value in a line "Status: word" begins; 0: it is no such line.
+// labelled returns where the value in a line "Status: word" begins; 0: it is no such line.
 func labelled(line string) int {
 	const label = "status"
-	if start := strings.TrimLeft(line, " \t\v\f\r\n-*_"); len(start) < len(label) || !strings.EqualFold(start[:len(label)], label) {
-		return 0 // nearly always, without the regexp
+	start := strings.TrimLeft(line, " \t\v\f\r\n-*_")
+	if len(start) < len(label) || !strings.EqualFold(start[:len(label)], label) {
+		return 0 // nearly always; this avoids the regexp
 	}
 	if m := inline().FindStringIndex(line); m != nil {
 		return m[1]
@@ -81,7 +82,7 @@ func labelled(line string) int {
 	return 0
 }
 
-// inner is the word in a line after offset from: without decoration before it.
+// inner returns the word in a line after offset from: without decoration before it.
 func inner(d *doc, l markdown.Line, from int) found {
 	text := l.Text[from:]
 	start := strings.IndexFunc(text, isLetter)
@@ -97,7 +98,7 @@ func isLetter(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0xC0 && r < 0x250
 }
 
-// says takes over one place that says the state. The first one counts.
+// says adds a place that contains the state. The first one counts.
 func (s *status) says(d *doc, at found, words task.Words) {
 	text := d.text[at.Start:at.End]
 	state, known := words.Of(text)
@@ -121,7 +122,7 @@ func (s *status) says(d *doc, at found, words task.Words) {
 			s.word = word
 		}
 	} else if !known {
-		return // other text under such a name
+		return // it is other text
 	}
 	written := words.Write
 	if at.quote == "" && at.Start < d.begin {
@@ -130,7 +131,7 @@ func (s *status) says(d *doc, at found, words task.Words) {
 	s.places = append(s.places, task.Place{Range: at.Range, Words: written})
 }
 
-// quoted are words as YAML needs them: the same map, if they need nothing.
+// quoted returns words as YAML needs them: the same map, if they need nothing.
 func quoted(words map[task.State]string) map[task.State]string {
 	var all map[task.State]string
 	for state, word := range words {
@@ -160,7 +161,7 @@ func Title(title string) string {
 	return title
 }
 
-// boxLabels are the names of boxes that are states, in Portuguese.
+// boxLabels returns the names of boxes that are states, in Portuguese.
 func boxLabels() map[string]task.State {
 	return map[string]task.State{
 		"rascunho": task.Blocked, "pronta": task.Open, "pronto": task.Open, "pendente": task.Open, "a fazer": task.Open,
@@ -171,8 +172,7 @@ func boxLabels() map[string]task.State {
 	}
 }
 
-// choices reads the status boxes of Portuguese templates. A ticked box with an unknown name is unticked when a
-// state is written.
+// choices reads the status boxes of Portuguese templates. Writing a state unticks a box with an unknown name.
 func (d *doc) choices(lines []markdown.Line) (s status) {
 	labels := boxLabels()
 	writable := map[task.State]bool{}
@@ -214,7 +214,7 @@ func (d *doc) choices(lines []markdown.Line) (s status) {
 	}
 	for _, p := range s.places {
 		for state := range p.Words {
-			if !writable[state] && state != task.Open { // no box at all stands for open
+			if !writable[state] && state != task.Open { // open is also written if no box stands for it
 				delete(p.Words, state)
 			}
 		}

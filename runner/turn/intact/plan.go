@@ -173,7 +173,7 @@ func (p *Plan) settle(now People) (o Outcome, err error) {
 		return o, err
 	}
 	defer unlock()
-	for range rewrite.Tries {
+	for range rewrite.MaxTries {
 		texts := p.texts()
 		before, edited = now()
 		if o = p.judge(before, store.Read(p.call.Plan)); edited || len(o.Touched) == 0 {

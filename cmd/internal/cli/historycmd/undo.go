@@ -14,6 +14,7 @@ import (
 	"ralph/runner/git/history"
 	"ralph/runner/lessons"
 	"ralph/runner/memory"
+	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -148,7 +149,7 @@ func (p *past) box(k history.Kept, r *history.Request) string {
 	case !t.Done():
 		return ""
 	}
-	r.Reopen = func() error { return store.Untick(path, t) }
+	r.Reopen = func() error { return store.Set(path, t, task.Open) }
 	return fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title))
 }
 
@@ -169,8 +170,7 @@ func (p *past) inRepository(path string) (rel string, ok bool) {
 		real = path // it is gone
 	}
 	root, _ := git.Root(p.dir)
-	rel, err = filepath.Rel(root, real)
-	if err != nil || !filepath.IsLocal(rel) {
+	if rel, err = filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true

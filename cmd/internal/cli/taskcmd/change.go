@@ -96,7 +96,7 @@ func each(f *cmdline.Factory, names []string, do func(*plan, task.Task) error) e
 
 // set gives a task another state.
 func (p *plan) set(t task.Task, s task.State, why string) error {
-	err := store.SetBecause(p.project.Plan, t, s, cmdline.OneLine(why))
+	err := store.SetWithReason(p.project.Plan, t, s, cmdline.OneLine(why))
 	if errors.Is(err, store.ErrNoWord) {
 		return cmdline.UsageError("%s plans cannot mark a task as %s; the plan was not changed", p.Format, s)
 	}

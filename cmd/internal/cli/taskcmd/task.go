@@ -79,7 +79,7 @@ func (p *plan) next() (task.Task, bool) {
 
 // find returns the task that a person names: by id or title, by its number, or by the beginning of either.
 func (p *plan) find(name string) (task.Task, error) {
-	t, err := p.One(name)
+	t, err := p.Resolve(name)
 	if err != nil {
 		return t, cmdline.UsageError("%v", err)
 	}
