@@ -12,7 +12,9 @@
 //     of the rest. Two thirds of what they allocate are the tables of terminals and character sets of tcell:
 //     without the monitor, ralph version took 0.4 ms less. Only a program of its own would save that.
 //   - between two agents: one git status, two rounds of files that must be on disk (what the last call
-//     cost and showed, then the call that begins), and three processes: the agent, its guard and git.
+//     cost and showed, then the call that begins), and three processes: the agent, its guard and git. The first
+//     round goes on while the next turn is prepared. Six files are made on the way. On an ext4 without a journal a
+//     new file took 0.05 ms, and up to 1.3 ms where many were deleted in the minutes before.
 //   - flood: a pty passes 4 KiB at a time, and each time somebody has to wake up. Most of the time of ralph
 //     is the kernel's. Looking for secrets in raw output is not a bottleneck: it took 1.5 to 2 ns a byte, about
 //     five times as long as to write it as it is, and a sixth of what the pty takes to deliver it.
