@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what must happen. It is far longer than needed.
+// Patience is how long a test waits for something that must happen: far longer than it takes.
 const Patience = time.Minute
 
 // Folder is where a test works. An error in a method fails the test.
@@ -68,8 +68,8 @@ func (f *Folder) Unset(name string) {
 	f.Env = slices.DeleteFunc(slices.Clone(f.Env), func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 }
 
-// Run runs a program to its end. It returns the output and the exit code, -1 after a
-// signal.
+// Run runs a program to its end. It returns the output and the exit code, which is -1 after
+// a signal.
 func (f Folder) Run(argv ...string) (said string, code int) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
@@ -100,7 +100,7 @@ func (f Folder) Commit(message string) {
 	f.Git("commit", "-q", "--allow-empty", "-m", message)
 }
 
-// program returns the path of a program, for ralph's own the one that was built.
+// program returns the path of a program. For ralph's own it is the one that was just built.
 func program(name string) string {
 	own := filepath.Join(os.Getenv(programsVar), name)
 	if _, err := os.Stat(own); err == nil && strings.HasPrefix(name, "ralph") {

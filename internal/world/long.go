@@ -2,8 +2,8 @@ package world
 
 import "testing"
 
-// Long leaves a test out under -short, as make test runs it. what says what takes long; testgate
-// tells these tests from those that lack something.
+// Long skips a test under -short, which make test sets. what names what takes long; by this reason
+// testgate can tell these tests from those that lack a program.
 func Long(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Mail is what a mail server on loopback has got: the messages as they came, and more lines.
+// Mail is what a mail server on loopback prints: the messages it received, and more lines.
 type Mail struct {
 	Address string // HOST:PORT
 
@@ -19,7 +19,7 @@ type Mail struct {
 	b  bytes.Buffer
 }
 
-// Write takes what the server prints.
+// Write appends what the server prints.
 func (m *Mail) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -32,8 +32,8 @@ func (m *Mail) String() string {
 	return m.b.String()
 }
 
-// MailServer starts aiosmtpd, which prints the messages that it gets. A test is skipped where
-// it is not installed.
+// MailServer starts aiosmtpd, which prints the messages it receives. Without it, the test is
+// skipped.
 func MailServer(t *testing.T) *Mail {
 	t.Helper()
 	program, err := exec.LookPath("aiosmtpd")

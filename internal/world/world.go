@@ -101,8 +101,8 @@ func (w *World) NoneLeft(within time.Duration) time.Duration {
 	}
 }
 
-// Until polls for something that must come; said tells in a failure what there
-// was instead.
+// Until polls until ok returns true; after Patience the test fails, with what the funcs
+// in said return.
 func (w *World) Until(what string, ok func() bool, said ...func() string) {
 	w.Helper()
 	for end := time.Now().Add(Patience); !ok(); time.Sleep(10 * time.Millisecond) {

@@ -24,7 +24,7 @@ type Setting struct {
 type Scene struct {
 	Outcome  agent.Outcome // its times are shifted, as if the call ended at Setting.Now
 	Decision rules.Decision
-	// Counted names the counters that the call changes.
+	// Counted lists the counters that the call changes.
 	Counted []string
 	Usage   state.Usage
 	Session string
@@ -62,7 +62,7 @@ func Answer(res turn.Result, s Setting) Scene {
 		Session: res.Call.Session.ID}
 }
 
-// counted names the counters that the call changed.
+// counted lists the counters that the call changed.
 func counted(m rules.Memory, o rules.Policy) []string {
 	var all []string
 	if m.Iterations > 0 {
@@ -70,14 +70,14 @@ func counted(m rules.Memory, o rules.Policy) []string {
 	}
 	for _, c := range []struct {
 		name     string
-		n, bound int
+		n, limit int
 	}{
 		{"no progress", m.Breaker.NoProgress, o.NoProgressThreshold},
 		{"same error", m.Breaker.SameError, o.SameErrorThreshold},
 		{"denied", m.Breaker.PermissionDenials, o.DenialThreshold},
 	} {
 		if c.n > 0 {
-			all = append(all, fmt.Sprintf("breaker: %s %d of %d", c.name, c.n, c.bound))
+			all = append(all, fmt.Sprintf("breaker: %s %d of %d", c.name, c.n, c.limit))
 		}
 	}
 	return all
@@ -117,7 +117,7 @@ func unfinished(s agent.Spec, output string) string {
 	return b.String()
 }
 
-// move shifts the times in the recording.
+// move shifts the times in the outcome.
 func move(o *agent.Outcome, by time.Duration) {
 	if !o.ResetsAt.IsZero() {
 		o.ResetsAt = o.ResetsAt.Add(by)

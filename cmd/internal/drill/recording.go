@@ -1,5 +1,5 @@
-// Package drill plays recordings of real agent CLIs through ralph's own
-// reading and rules, with no call to anyone.
+// Package drill plays recordings of real agent CLIs through the code that reads and
+// judges a turn in a run. It calls no agent and no provider.
 //
 //	Find: class x agent -> Recording      embedded, one each
 //	Play: Recording + Setting -> Scene    decode, classify, decide: as in a run
@@ -20,13 +20,13 @@ import (
 )
 
 // archive holds one recording for each class and agent. `go test
-// ./cmd/internal/drill -update` chooses them from those that the tests of
-// package agent use.
+// ./cmd/internal/drill -update` picks them from the recordings in the tests of package
+// agent.
 //
 //go:embed recordings.txtar.gz
 var archive []byte
 
-// unpack returns the archive as text. Packed it takes a tenth of the room in the program.
+// unpack returns the archive as text. Compressed, it adds a tenth as much to the program.
 func unpack() ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
@@ -56,7 +56,7 @@ func (r Recording) Exit() ptyexec.Exit {
 	return exit
 }
 
-// Staged says in words what was put in place of the recorded end; empty: nothing.
+// Staged describes the end that replaces the recorded one; empty: none does.
 func (r Recording) Staged() string {
 	if r.end == nil {
 		return ""
@@ -80,9 +80,9 @@ var all = sync.OnceValue(func() []Recording {
 	return list
 })
 
-// Find returns a recording of the class for the agent: its own one; else one of
-// its good turns with another end; for an agent of which there are no
-// recordings at all, one of another agent with the same wire format.
+// Find returns a recording of the class for the agent: its own, or else one of its good
+// turns with another end. An agent without any recordings gets those of another agent
+// with the same wire format.
 func Find(class ending.Class, s agent.Spec) (Recording, bool) {
 	name := s.Name
 	if _, own := pick(ending.CompletedTurn, name); !own {
@@ -119,14 +119,14 @@ func pick(class ending.Class, name string) (Recording, bool) {
 	return Recording{}, false
 }
 
-// stagedEnd is an end that no CLI has to be asked for: ralph or the kernel makes it.
+// stagedEnd is an end that needs no recording: ralph or the kernel causes it.
 type stagedEnd struct {
-	keep  int // of the recorded output
+	keep  int // how much of the recorded output
 	exit  ptyexec.Exit
 	words string
 }
 
-// What an ending keeps of the output.
+// How much of the output an end keeps.
 const (
 	keepNothing    = iota
 	keepUnfinished // all before the final record

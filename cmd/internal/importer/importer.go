@@ -1,4 +1,4 @@
-// Package importer makes a plan of other texts: a PRD in Markdown, a plain list, JSON, issues,
+// Package importer turns other texts into a plan: a PRD in Markdown, a plain list, JSON, issues,
 // or one of the templates. It reads and writes no files.
 package importer
 
@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Item is a task that was found.
+// Item is a task found in the text.
 type Item struct {
 	Title       string
 	Description string
 	Criteria    []string
 	Done        bool
-	Line        int // 1-based; 0: not known
+	Line        int // 1-based; 0: unknown
 }
 
-// Skipped is a text that became no part of a task, and why.
+// Skipped is a piece of text that is not part of any task.
 type Skipped struct {
 	Where string // its lines, in words
 	Text  string
@@ -27,13 +27,13 @@ type Skipped struct {
 // Forms returns the formats that a plan can be written in.
 func Forms() []string { return []string{"checkbox", "prd.json", "tasks.json"} }
 
-// Path returns the default file for a plan in this format.
+// Path returns the default path of a plan in this format.
 func Path(form string) string {
 	return map[string]string{"checkbox": ".ralph/fix_plan.md", "prd.json": "prd.json",
 		"tasks.json": ".ralph/tasks.json"}[form]
 }
 
-// Write returns a plan with the tasks. Every text stays within its task: a line of it is never
+// Write returns a plan with the tasks. Every text stays within its task: no line of it can be
 // read as another task.
 func Write(form, project string, items []Item) (string, error) {
 	switch form {
@@ -73,7 +73,7 @@ func Write(form, project string, items []Item) (string, error) {
 		}
 		return encode(map[string]any{"tasks": records})
 	}
-	return "", fmt.Errorf("unknown form %q; known: %s", form, strings.Join(Forms(), ", "))
+	return "", fmt.Errorf("unknown format %q; known: %s", form, strings.Join(Forms(), ", "))
 }
 
 func encode(v any) (string, error) {
@@ -93,8 +93,8 @@ func bullets(lines []string) string {
 	return b.String()
 }
 
-// checkbox writes a list of boxes. What belongs to a task is indented below it, and what would
-// be read as something else is quoted.
+// checkbox writes a list of boxes. It indents what belongs to a task, and quotes what would
+// otherwise be read as something else.
 func checkbox(project string, items []Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Plan of %s\n\n", oneLine(project))

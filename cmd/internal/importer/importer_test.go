@@ -68,7 +68,7 @@ func TestMarkdown_prd_everyLineIsTakenOrNamed(t *testing.T) {
 	}
 	told := []string{
 		"line 1: " + aHeading, "line 3: " + outside, "line 5: " + aHeading, "line 22: " + aHeading, "line 30: " + aHeading, "line 32: " + outside,
-		"line 34: it is a list item outside of a section with tasks", "lines 36 to 37: " + aTable, "line 39: " + notToDo, "line 41: " + notToDo,
+		"line 34: it is a list item outside a section with tasks", "lines 36 to 37: " + aTable, "line 39: " + notToDo, "line 41: " + notToDo,
 	}
 	if d := cmp.Diff(told, whys(skipped)); d != "" {
 		t.Error(d)

@@ -21,16 +21,16 @@ var patterns = sync.OnceValue(func() (p struct{ story, tasks, criteria, label, n
 	return p
 })
 
-// isAlmostBox reports whether a person may take a line for a task that is none.
+// isAlmostBox reports whether a line looks like a task to a person but is not one.
 func isAlmostBox(line string) bool { return patterns().almost.MatchString(line) }
 
-// Why lines are not taken.
+// Reasons to skip a line.
 const (
 	aHeading   = "it is a heading, and not that of a task"
-	outside    = "it is text outside of a task"
+	outside    = "it is text outside a task"
 	aTable     = "it is a table; write its tasks as a list"
 	aQuotation = "it is a quotation, indented code or HTML"
-	notToDo    = "it says what is not to be done"
+	notToDo    = "it says what not to do"
 	almostBox  = "it looks like a box but is not one; write: - [ ] what to do"
 	markLost   = "a criterion has no mark; its text is taken"
 )
@@ -65,7 +65,7 @@ type reader struct {
 	current *int
 	level   int
 	tasks   bool // the section lists tasks
-	out     bool // the section says what is not to be done
+	out     bool // the section says what not to do
 }
 
 func (r *reader) block(b block) {
@@ -142,7 +142,7 @@ func (r *reader) listItem(b block) {
 		r.items = append(r.items, Item{Title: unboxed(b.text), Line: b.line, Done: box != nil && box[1] != " ",
 			Description: strings.Join(b.more, "\n"), Criteria: criteria})
 	default:
-		r.skip(b, "it is a list item outside of a section with tasks")
+		r.skip(b, "it is a list item outside a section with tasks")
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// Template is a PRD to begin with.
+// Template is a PRD to start from.
 type Template struct{ Name, About string }
 
 // Templates lists them.

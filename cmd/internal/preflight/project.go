@@ -173,7 +173,7 @@ func OnPath(program string) bool { _, err := exec.LookPath(program); return err 
 // FindChecks detects checks in a project that had none, when code or a manifest
 // is among the changed files.
 func FindChecks(dir string, changed []string) []gate.Check {
-	if !slices.ContainsFunc(changed, scaffold.Telling) {
+	if !slices.ContainsFunc(changed, scaffold.AffectsDetect) {
 		return nil
 	}
 	return scaffold.Checks(dir, OnPath)

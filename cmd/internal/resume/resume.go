@@ -1,5 +1,5 @@
-// Package resume continues runs: it records what a run was started with, and
-// decides whether and how the last run can be resumed.
+// Package resume records how a run was started, and decides whether and how the last
+// run can be resumed.
 package resume
 
 import (
@@ -26,9 +26,8 @@ type Run struct {
 	Settings []string          // KEY=value: options that came from the environment
 }
 
-// Words are what a run is recorded with: the flags that were given, and as
-// KEY=value the options that came from the environment, which may differ when
-// the run is resumed.
+// Words returns what is recorded about the start of a run: its flags, and as KEY=value
+// the options from the environment, which may differ when the run is resumed.
 func Words(cfg *config.Config, once bool) []string {
 	words := cfg.Flags()
 	if once {
@@ -59,8 +58,8 @@ func split(words []string) (flags, settings []string) {
 	return flags, settings
 }
 
-// SetEnv returns env with those settings whose options it does not set, under whatever
-// name: what a person exports now counts more than what the run was started with.
+// SetEnv adds the settings to env whose options it does not set under any name: what a
+// person exports now takes precedence over what the run was started with.
 func SetEnv(env, settings []string) []string {
 	env = slices.Clone(env)
 	names := map[string][]string{}
@@ -81,8 +80,8 @@ func SetEnv(env, settings []string) []string {
 }
 
 // Finished says in one line why a run whose runner is gone must not resume by
-// itself. It is empty when only the machine ended the run: the runner was
-// killed, or got SIGTERM or SIGHUP, and nobody had asked it to pause or stop.
+// itself. It is empty if only the machine ended the run: the runner was killed, or got
+// SIGTERM or SIGHUP, and nobody had asked it to pause or stop.
 func Finished(s state.Status) string {
 	ending, asked := s.Ending(), s.Pending
 	if s.Status == state.StatusPaused {
@@ -105,8 +104,8 @@ func Finished(s state.Status) string {
 	return cmdline.OneLine(why)
 }
 
-// Find returns how a run was started. The recorded flags lie where an agent
-// can write: they count only if this user started the run with exactly them.
+// Find returns how a run was started. An agent can write to the recorded flags: they
+// count only if this user started the run with exactly these.
 func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 	words, err := r.RunFlags(run)
 	var corrupt *state.CorruptError
@@ -148,7 +147,7 @@ func started(known []config.KeptRun, run string, words []string) *config.KeptRun
 	return nil
 }
 
-// commandLine is what to type to start such a run.
+// commandLine returns the command that starts such a run.
 func commandLine(k config.KeptRun) string {
 	flags, settings := split(k.Flags)
 	return cmdline.Quote(slices.Concat(settings, []string{"ralph"}, flags)...)
@@ -180,7 +179,7 @@ func Record(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.
 	}
 }
 
-// Begun is where the iteration began that a resumed run makes again.
+// Begun returns the state before the iteration that a resumed run repeats.
 func Begun(f *cmdline.Factory, dir string, w *state.Writer, resumed string) git.State {
 	s, err := w.Status()
 	if _, repo := git.Root(dir); !repo || resumed == "" || err != nil || s.RunID != resumed {

@@ -151,7 +151,7 @@ func packageManager(name string) evidence {
 	}
 }
 
-// target: the Makefile has a rule for it.
+// target: the Makefile has a rule for this target.
 func target(name string) evidence {
 	return func(f *folder) bool {
 		for _, makefile := range []string{"GNUmakefile", "makefile", "Makefile"} {
@@ -186,11 +186,11 @@ func (f *folder) glob(glob string) []string {
 func (f *folder) named(globs []string) []string {
 	var names []string
 	for _, name := range f.files {
-		if slices.ContainsFunc(globs, func(glob string) bool {
-			ok,
-				_ := path.Match(glob, path.Base(name))
+		matches := func(glob string) bool {
+			ok, _ := path.Match(glob, path.Base(name))
 			return ok
-		}) {
+		}
+		if slices.ContainsFunc(globs, matches) {
 			names = append(names, name)
 		}
 	}
@@ -218,7 +218,7 @@ func (f *folder) read(name string) []byte {
 	return data
 }
 
-// exists is true also for a broken link.
+// exists is also true for a broken link.
 func exists(name string) bool {
 	_, err := os.Lstat(filepath.FromSlash(name))
 	return !errors.Is(err, fs.ErrNotExist)

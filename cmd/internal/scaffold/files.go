@@ -93,7 +93,8 @@ func Files(dir string, p Project, a Answers) ([]File, error) {
 		}
 		if a.Plan != "" && row.path == planFile {
 			f.Kept, c.plan = a.Plan, a.Plan
-		} else if found, ok := store.Find(dir, nil); ok && row.path == planFile { // in any format: a second plan would come before it
+		} else if found, ok := store.Find(dir, nil); ok && row.path == planFile {
+			// In any format: a second plan would take precedence over it.
 			name, err := filepath.Rel(dir, found)
 			if err != nil {
 				return nil, fmt.Errorf("name plan: %w", err)

@@ -79,8 +79,8 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 	return p, nil
 }
 
-// Telling reports whether a change of the file can change the result of Detect.
-func Telling(file string) bool {
+// AffectsDetect reports whether a change to the file can change the result of Detect.
+func AffectsDetect(file string) bool {
 	manifest := func(r row) bool { return slices.Contains(r.Manifests, path.Base(file)) }
 	return isCode(file) || slices.ContainsFunc(table(), manifest)
 }

@@ -19,8 +19,8 @@ type candidate struct {
 	When evidence
 }
 
-// table is what Detect knows. The first row with a command provides it for the whole
-// project; Make only fills gaps.
+// table lists the kinds of projects that Detect knows. The first row that has a command
+// provides it for the whole project; Make only fills gaps.
 func table() []row {
 	return slices.Concat([]row{goRow(), rustRow()}, javaRows(), pythonRows(),
 		[]row{rubyRow(), phpRow()}, nodeRows(), []row{makeRow(), shellRow()})
@@ -196,7 +196,8 @@ func nodeRow(manager, test, exec string, when evidence) row {
 			{manager + " run typecheck", script(manifest, "typecheck")},
 			{manager + " run type-check", script(manifest, "type-check")},
 			// A script that runs tsc checks the types in its own way.
-			{exec + "tsc --noEmit", both(both(file("tsconfig.json"), text(manifest, `"typescript"`)), no(text(manifest, "tsc")))},
+			{exec + "tsc --noEmit", both(both(file("tsconfig.json"), text(manifest, `"typescript"`)),
+				no(text(manifest, "tsc")))},
 		},
 		Fast: []candidate{
 			{exec + "oxlint", either(file(".oxlintrc.json"), text(manifest, `"oxlint"`))},

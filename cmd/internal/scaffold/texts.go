@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// content is what the files say. Package text/template would fill them in too, but it calls
-// methods by name: then the linker keeps every method of every type, and ralph is 2 MB larger.
+// content holds what the texts of the files depend on. They are not text/templates: that package
+// calls methods by name, so the linker would keep every method, and ralph would be 2 MB larger.
 type content struct {
 	Answers
 	project Project
 	plan    string // slash path
 }
 
-// fill replaces {{name}} by its value, in one pass.
+// fill replaces each {{name}} with its value, in one pass.
 func fill(text string, values ...string) string {
 	for i := 0; i < len(values); i += 2 {
 		values[i] = "{{" + values[i] + "}}"
@@ -38,7 +38,8 @@ func (c content) prompt() string {
 		tests = "Before you finish, all of these must succeed: " + strings.Join(checks, ", ") + ".\n" +
 			"   Fix what fails, even if it failed before; never delete, skip or weaken a test to do so."
 	}
-	return fill(template("PROMPT.md"), "name", c.Name, "languages", languages, "plan", c.plan, "guides", guides, "tests", tests)
+	return fill(template("PROMPT.md"), "name", c.Name, "languages", languages, "plan", c.plan, "guides", guides,
+		"tests", tests)
 }
 
 // planText returns a first plan.

@@ -42,7 +42,7 @@ func agent(s Service) (string, error) {
 	<string>%[7]s</string>
 </dict>
 </plist>
-`, mark, escape(s.Name), args.String(), escape(s.Dir), escape(s.Path), stopBound, escape(s.Log)), nil
+`, mark, escape(s.Name), args.String(), escape(s.Dir), escape(s.Path), stopTimeout, escape(s.Log)), nil
 }
 
 // agentProject is the inverse of agent.

@@ -14,9 +14,9 @@ import (
 // mark is the line that identifies files written by ralph.
 const mark = "Written by: ralph service install"
 
-// stopBound is how many seconds ralph has to end its agent before the manager kills it.
+// stopTimeout is how many seconds ralph has to end its agent before the manager kills it.
 // It usually needs a few.
-const stopBound = 60
+const stopTimeout = 60
 
 // Service is the service of one project.
 type Service struct {
@@ -24,7 +24,7 @@ type Service struct {
 	Program string // ralph, absolute
 	Dir     string // the project, absolute
 	Path    string // PATH of the run; see AbsolutePath
-	Log     string // absolute; where a manager without a journal keeps what ralph prints
+	Log     string // absolute; a manager without a journal writes what ralph prints here
 }
 
 // Argv returns the command line that resumes a run.
@@ -43,8 +43,8 @@ func Name(dir string) string {
 	return fmt.Sprintf("ralph-%.40s-%x", base, sum[:4])
 }
 
-// AbsolutePath removes the relative folders from PATH, where the run would find programs
-// of the project.
+// AbsolutePath removes the relative folders from PATH: the run would find the project's
+// own programs there.
 func AbsolutePath(path string) string {
 	var kept []string
 	for _, dir := range filepath.SplitList(path) {
@@ -86,13 +86,13 @@ func (m Manager) File(home, config, name string) string {
 // Project returns the folder in a file that Text wrote; empty if there is none.
 func (m Manager) Project(text string) string { return m.project(text) }
 
-// Text returns the content of the file. The error names a value that it cannot contain.
+// Text returns the content of the file. The error names a value that the file cannot hold.
 func (m Manager) Text(s Service) (string, error) {
 	for _, part := range []struct{ what, value string }{
 		{"the program", s.Program}, {"the project", s.Dir}, {"PATH", s.Path}, {"the log", s.Log},
 	} {
 		if !utf8.ValidString(part.value) || strings.ContainsFunc(part.value, unicode.IsControl) {
-			return "", fmt.Errorf("%s is %q: a service file takes only UTF-8 and no control characters", part.what,
+			return "", fmt.Errorf("%s is %q: a service file must be UTF-8 without control characters", part.what,
 				part.value)
 		}
 	}

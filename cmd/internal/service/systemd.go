@@ -10,7 +10,7 @@ import (
 // kernel kills a program of the agent for lack of memory.
 func unit(s Service) (string, error) {
 	if strings.ContainsAny(s.Program, `"'\`) {
-		return "", fmt.Errorf("the program is %q: systemd starts none with a quote or a backslash in its path",
+		return "", fmt.Errorf("the program is %q: systemd cannot start one with a quote or a backslash in its path",
 			s.Program)
 	}
 	// systemd expands only % in the program's path and reads no quotes in the folder. The
@@ -37,7 +37,7 @@ OOMPolicy=continue
 [Install]
 WantedBy=default.target
 `, mark, percent(filepath.Base(s.Dir)), strings.Join(words, " "), percent(strings.TrimRight(s.Dir, "/")),
-		quote("PATH="+s.Path), stopBound), nil
+		quote("PATH="+s.Path), stopTimeout), nil
 }
 
 // unitProject is the inverse of unit.

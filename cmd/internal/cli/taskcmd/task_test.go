@@ -268,7 +268,7 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		{[]string{filepath.Join(p.dir, "none.md")}, rules.ExitUsage, "no such file"},
 		{[]string{file, "--label", "x"}, rules.ExitUsage, "are for gh:"},
 		{[]string{"gh:"}, rules.ExitUsage, "gh CLI, which is not installed"},
-		{[]string{file}, 0, "not taken: line 3: it is text outside of a task: Words.\n"},
+		{[]string{file}, 0, "not taken: line 3: it is text outside a task: Words.\n"},
 		{[]string{file}, rules.ExitUsage, ".ralph/fix_plan.md exists, and import never overwrites a file"},
 		{[]string{"nosuch.md"}, rules.ExitUsage, "nosuch.md: no such file"},
 		{[]string{"--template", "saas", "--to", "prd.json"}, 0, "wrote prd.json: 7 tasks"},
