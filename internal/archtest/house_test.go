@@ -59,7 +59,7 @@ func TestHouse_keepsItsRules(t *testing.T) {
 	}
 }
 
-// A rule that cannot fail is none: this tree breaks each of them.
+// A rule that cannot fail is useless: this tree breaks each of them.
 func TestRules_inABadTree_nameEachViolation(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/bad.txtar")
 	if err != nil {

@@ -227,8 +227,8 @@ var floors = map[string]int{
 	"cmd/ralph-hub": 12,
 }
 
-// tools stand beside the house: only tests, and the tools named here, import
-// them. Each with what it may import of the module itself; nil is nothing.
+// tools are not part of the programs: only tests and other tools import them. Each row
+// lists what the tool may import from the module; nil: nothing.
 var tools = map[string][]string{
 	"internal/archtest":      nil,
 	"internal/testgate":      nil,
@@ -248,13 +248,13 @@ var tools = map[string][]string{
 	"internal/bench":         {"*"},                                                                                                              // measures any of them
 }
 
-// ban is an import that is refused, and what goes with it: all below it.
+// ban forbids the import of a package and of all below it.
 type ban struct {
-	in     string   // to whom it is refused: a package, "cmd/..." with all below it, or "..."
+	in     string   // whom it is forbidden: a package, "cmd/..." with all below it, or "..."
 	what   string   // the import path
-	but    []string // what of it is fine
-	by     string   // the one package of in that may; "": none
-	linked bool     // refused as well when another package brings it along; tests do not count
+	but    []string // packages below what that are allowed
+	by     string   // the one package in in that may import it; "": none
+	linked bool     // also forbidden as an indirect import; tests do not count
 	why    string
 }
 
@@ -353,15 +353,15 @@ func (b ban) refuses(pkg, path string) bool {
 	return below(pkg, b.in) && pkg != b.by && below(path, b.what+"/...") && target != pkg && !slices.Contains(b.but, target)
 }
 
-// below reports whether a path is the one of the pattern, or with "/..." at the
-// pattern's end one below it.
+// below reports whether a path matches the pattern: it is equal, or below a pattern that
+// ends with "/...".
 func below(path, pattern string) bool {
 	dir, tree := strings.CutSuffix(pattern, "...")
 	dir = strings.TrimSuffix(dir, "/")
 	return path == dir || tree && (dir == "" || strings.HasPrefix(path, dir+"/"))
 }
 
-// noJob are names of packages that become piles.
+// noJob lists package names that name no job, so that anything ends up there.
 var noJob = map[string]bool{
 	"util": true, "utils": true, "common": true, "types": true, "helper": true, "helpers": true, "misc": true, "shared": true,
 }

@@ -108,7 +108,7 @@ func (t *tree) parse(path string) (*file, error) {
 	return f, err
 }
 
-// inModule cuts the module's name off an import path; "" is not of the module.
+// inModule removes the module's name from an import path; "": it is not in the module.
 func inModule(path string) string {
 	if path == module {
 		return "."

@@ -14,7 +14,7 @@ const (
 	floodVar = "RALPH_BENCH_FLOOD" // print 1 GiB before the result
 	peakVar  = "RALPH_BENCH_PEAK"  // print the peak memory of the arguments, a command
 	tickVar  = "RALPH_BENCH_TICK"  // do the task of the prompt, and tick it
-	workVar  = "RALPH_BENCH_WORK"  // work for so long, as no real agent answers at once
+	workVar  = "RALPH_BENCH_WORK"  // how long to work: no real agent answers at once
 )
 
 // fakeAgent answers immediately and records when it started and ended.

@@ -24,12 +24,16 @@ const (
 func (b *bencher) folders() error {
 	for _, p := range []struct{ name, plan, file, text, beside, has string }{
 		{"Backlog.md", "backlog", "backlog/tasks/task-%d - Build-part-%[1]d.md",
-			"---\nid: TASK-%d\ntitle: Build part %[1]d\nstatus: To Do\nassignee: []\ncreated_date: '2026-11-20 08:00'\nlabels:\n  - backend\ndependencies: []\n---\n\n" +
+			"---\nid: TASK-%d\ntitle: Build part %[1]d\nstatus: To Do\nassignee: []\ncreated_date: '2026-11-20 08:00'\n" +
+				"labels:\n  - backend\ndependencies: []\n---\n\n" +
 				"## Description\n\nBuild part %[1]d of it.\n\n## Acceptance Criteria\n<!-- AC:BEGIN -->\n- [ ] #1 it works\n<!-- AC:END -->\n",
 			"backlog/config.yml", "statuses: [To Do, In Progress, Done]\n"},
 		{"AIOS", "docs/stories", "docs/stories/1.%d.story.md",
-			"# Story 1.%d: Build part %[1]d\n\n## Status\n\nReady\n\n## Story\n\nBuild part %[1]d of it.\n\n## Acceptance Criteria\n\n- [ ] it works\n", ".aios-core/x", ""},
-		{"PRD folder", "docs/prd", "docs/prd/part%d.json", `{"items": [{"id": "P-%d", "description": "Build part %[1]d of it", "status": "pending", "steps": ["it works"]}]}` + "\n", "", ""},
+			"# Story 1.%d: Build part %[1]d\n\n## Status\n\nReady\n\n## Story\n\nBuild part %[1]d of it.\n\n" +
+				"## Acceptance Criteria\n\n- [ ] it works\n", ".aios-core/x", ""},
+		{"PRD folder", "docs/prd", "docs/prd/part%d.json",
+			`{"items": [{"id": "P-%d", "description": "Build part %[1]d of it", "status": "pending", ` +
+				`"steps": ["it works"]}]}` + "\n", "", ""},
 	} {
 		project := filepath.Join(b.dir, "folder-"+p.name)
 		for i := range planTasks {

@@ -19,8 +19,8 @@ const (
 	hookTasks = 2000
 )
 
-// hook answers the hooks of an agent CLI, which waits for each of them: with a plan that is larger than
-// most, and in the form in which the CLI starts them, a line for sh.
+// hook measures ralph's answers to the hooks of an agent CLI, which waits for each of them. It uses a
+// larger plan than most, and starts the hooks as the CLI does, with a line for sh.
 func (b *bencher) hook() error {
 	dir := filepath.Join(b.dir, "hook")
 	plan := filepath.Join(dir, ".ralph/fix_plan.md")
@@ -68,8 +68,8 @@ func (b *bencher) hook() error {
 	return nil
 }
 
-// asked returns the fastest of several: other work on the machine only adds to them. It is the time of sh with
-// something on its standard input, and what sh printed last.
+// asked runs sh several times with this input. It returns the fastest time, since other work on the
+// machine only adds to it, and the last output.
 func (b *bencher) asked(dir, input string, args ...string) (time.Duration, string, error) {
 	var all []time.Duration
 	var out []byte

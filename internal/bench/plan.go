@@ -50,7 +50,7 @@ func (b *bencher) plan() error {
 	return b.turns(".ralph/fix_plan.md", filepath.Join(b.dir, "plan-.ralph_fix_plan.md"), turnBound)
 }
 
-// onePlan takes the fastest of several: other work on the machine only adds to them.
+// onePlan reports the fastest of several tries: other work on the machine only adds to them.
 func (b *bencher) onePlan(project, path string) error {
 	list, err := store.Load(path, nil)
 	if err != nil || len(list.Tasks) != planTasks {
@@ -76,8 +76,8 @@ func (b *bencher) onePlan(project, path string) error {
 	return nil
 }
 
-// peak returns the peak memory of a command, in MiB. The kernel also counts that of the process
-// which starts it, so a small one does: this program again.
+// peak returns the peak memory of a command, in MiB. The kernel also counts the memory of the
+// process that starts it, so a small one does that: this program, started again.
 func peak(args ...string) (int, error) {
 	self, err := os.Executable()
 	if err != nil {

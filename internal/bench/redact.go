@@ -18,7 +18,7 @@ const (
 )
 
 // redact compares how fast raw output is kept with and without looking for secrets, and
-// with the rate at which a pty delivers it. The best of each counts.
+// with the rate at which a pty delivers it. It takes the best time of each.
 func (b *bencher) redact(delivered float64) error {
 	line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
 		strings.Repeat("All work and no play. ", 180) + `"}]},"session_id":"s"}` + "\n"
@@ -52,11 +52,12 @@ func (b *bencher) redact(delivered float64) error {
 	rate := func(d time.Duration) float64 { return keptBytes / d.Seconds() }
 	times := rate(with) / delivered
 	b.add(figure{"  kept without secrets", fmt.Sprintf("%.1f times as fast (%.0f MB/s)", times, rate(with)/1e6),
-		fmt.Sprintf("the same; as it is %.0f MB/s", rate(without)/1e6), fmt.Sprintf("at least %d times", redactBound), times < redactBound})
+		fmt.Sprintf("the same; unchanged %.0f MB/s", rate(without)/1e6), fmt.Sprintf("at least %d times", redactBound),
+		times < redactBound})
 	return nil
 }
 
-// keep writes the text again and again, each time from another place of it.
+// keep writes the text again and again, each time from a different offset.
 func keep(text []byte, write func([]byte) error, end func() error) (time.Duration, error) {
 	start := time.Now()
 	for n := 0; n < keptBytes; n += keptChunk {

@@ -17,7 +17,7 @@ const (
 	slotMemoryBound = 15   // MiB for each slot
 )
 
-// slots works off independent tasks side by side, and one after the other with and without a worktree.
+// slots runs independent tasks side by side, and one after the other with and without a worktree.
 func (b *bencher) slots() error {
 	plain, _, err := b.sideBySide("plain", 0, "PARALLEL=1")
 	if err != nil {

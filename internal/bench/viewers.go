@@ -25,7 +25,7 @@ const (
 	eventsEvery  = 200 * time.Millisecond
 )
 
-// viewers measures the dashboard while 50 pages follow one run that says something five times a second.
+// viewers measures the dashboard while 50 pages follow one run that writes five events a second.
 func (b *bencher) viewers() error {
 	home := filepath.Join(b.dir, "viewers")
 	project := filepath.Join(home, "project")
@@ -66,21 +66,22 @@ func (b *bencher) viewers() error {
 	if err != nil {
 		return err
 	}
-	time.Sleep(2 * time.Second) // sleep: all have got the page, and the first look is over
+	time.Sleep(2 * time.Second) // sleep: until all have the page, and the first look is over
 	before := worked(hub.Process.Pid)
 	sent := got.Load()
 	time.Sleep(watching) // sleep: what is measured
 	part := float64(worked(hub.Process.Pid)-before) / float64(watching)
 	updates := float64(got.Load()-sent) / viewers / watching.Seconds()
 	b.add(figure{fmt.Sprintf("dashboard with %d viewers of a run", viewers), fmt.Sprintf("%.1f %% of a core", 100*part),
-		fmt.Sprintf("%.1f updates a second each", updates), fmt.Sprintf("at most %.0f %%", 100*viewersBound), part > viewersBound})
+		fmt.Sprintf("%.1f updates a second each", updates), fmt.Sprintf("at most %.0f %%", 100*viewersBound),
+		part > viewersBound})
 	return nil
 }
 
 // talk writes what a run writes, until ctx ends.
 func talk(ctx context.Context, w *state.Writer) error {
-	status := state.Status{RunID: "bench", Status: state.StatusRunning, StartedAt: time.Now(), Phase: state.PhaseAgent, IterationStartedAt: time.Now(),
-		Task: state.TaskStatus{ID: "T1", Title: "a task", Total: 10}, PID: os.Getpid()}
+	status := state.Status{RunID: "bench", Status: state.StatusRunning, StartedAt: time.Now(), Phase: state.PhaseAgent,
+		IterationStartedAt: time.Now(), Task: state.TaskStatus{ID: "T1", Title: "a task", Total: 10}, PID: os.Getpid()}
 	if err := w.SaveStatus(status); err != nil {
 		return err
 	}
@@ -93,7 +94,8 @@ func talk(ctx context.Context, w *state.Writer) error {
 		ticker := time.NewTicker(eventsEvery)
 		defer ticker.Stop()
 		for n := int64(1); ctx.Err() == nil; n++ {
-			e := state.NewEvent(state.Origin{Run: "bench", Iteration: 1, Task: "T1"}, time.Now(), state.Text{Text: fmt.Sprintf("line %d of what an agent says", n)})
+			e := state.NewEvent(state.Origin{Run: "bench", Iteration: 1, Task: "T1"}, time.Now(),
+				state.Text{Text: fmt.Sprintf("line %d of what an agent says", n)})
 			e.Seq = n
 			line, _ := json.Marshal(e) // an event always has JSON
 			_, _ = f.Write(append(line, '\n'))

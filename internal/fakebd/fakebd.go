@@ -1,5 +1,5 @@
-// Package fakebd stands in for bd, the program of Beads, in tests. It was made from the
-// documentation of bd: flags, the envelope of its JSON, and the words for states.
+// Package fakebd stands in for bd, the program of Beads, in tests. Its flags, the envelope of
+// its JSON and its words for states follow the documentation of bd.
 package fakebd
 
 import (
@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Init makes a test binary that is called bd the program bd. TestMain calls it first.
+// Init acts as bd if the test binary is called bd. TestMain calls it first.
 func Init() {
 	if filepath.Base(os.Args[0]) != "bd" {
 		return
@@ -26,7 +26,7 @@ func Init() {
 	os.Exit(0)
 }
 
-// Install puts bd on PATH, and a project with these issues, as JSON, into a new folder.
+// Install puts bd on PATH, and creates a project with these issues, given as JSON.
 func Install(t *testing.T, issues string) (project string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -47,7 +47,7 @@ const (
 	calls    = ".beads/calls"
 )
 
-// Calls returns the command lines so far, one a line.
+// Calls returns the command lines so far, one per line.
 func Calls(t *testing.T, project string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(project, calls))
@@ -127,7 +127,7 @@ func note(args []string) error {
 	return errors.Join(err, log.Close())
 }
 
-// say prints an answer, in the envelope if it was asked for.
+// say prints an answer, in the envelope if the caller asked for one.
 func say(answer any) error {
 	if os.Getenv("BD_JSON_ENVELOPE") == "1" {
 		answer = map[string]any{"schema_version": 1, "data": answer}

@@ -54,8 +54,8 @@ func openaiChat(x *exchange) error {
 	}
 	u := st.usage()
 	usage := map[string]any{
-		"prompt_tokens": u.Input + u.CacheRead, "completion_tokens": u.Output, "total_tokens": u.Input + u.CacheRead + u.Output,
-		"prompt_tokens_details": map[string]any{"cached_tokens": u.CacheRead},
+		"prompt_tokens": u.Input + u.CacheRead, "completion_tokens": u.Output,
+		"total_tokens": u.Input + u.CacheRead + u.Output, "prompt_tokens_details": map[string]any{"cached_tokens": u.CacheRead},
 	}
 	var calls []map[string]any
 	stop := "stop"
@@ -66,7 +66,8 @@ func openaiChat(x *exchange) error {
 		stop = "tool_calls"
 	}
 	envelope := func(object string, choices ...any) map[string]any {
-		return map[string]any{"id": x.server.id("chatcmpl"), "object": object, "created": x.entry.Time.Unix(), "model": r.Model, "choices": choices}
+		return map[string]any{"id": x.server.id("chatcmpl"), "object": object, "created": x.entry.Time.Unix(),
+			"model": r.Model, "choices": choices}
 	}
 	if !r.Stream {
 		msg := map[string]any{"role": "assistant", "content": st.Text}

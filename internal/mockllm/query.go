@@ -14,7 +14,7 @@ type query struct {
 	model    string
 	messages []message
 	tools    []declared
-	side     bool   // no part of the agent's loop
+	side     bool   // not part of the agent's loop
 	shell    string // what the model calls where no shell is declared
 }
 

@@ -40,7 +40,7 @@ func Work(number int, last bool) []Step {
 	}
 }
 
-// Plan works off a plan with this number of tasks, "- [ ] task 1" and so on.
+// Plan completes a plan with this number of tasks, "- [ ] task 1" and so on.
 func Plan(tasks int) Scenario {
 	var sc Scenario
 	for i := range tasks {
@@ -55,7 +55,7 @@ func After(sc Scenario, failures ...Step) Scenario {
 	return Scenario{Runs: runs}
 }
 
-// Builtin returns the scenarios that the end-to-end tests are made of, by name.
+// Builtin returns the scenarios of the end-to-end tests, by name.
 func Builtin() map[string]Scenario {
 	bash := func(command string) Scenario {
 		return Scenario{Runs: [][]Step{{

@@ -99,8 +99,8 @@ func (s *Server) Turns(scenario string) []Request {
 	return slices.DeleteFunc(s.Requests(scenario), func(r Request) bool { return r.Kind != Turn })
 }
 
-// Prompts returns the prompts that reached the model, oldest first. A prompt
-// that was repeated after a failure is there as often as it came.
+// Prompts returns the prompts that reached the model, oldest first. A prompt that the
+// agent repeats after a failure appears each time.
 func (s *Server) Prompts(scenario string) []string {
 	var prompts []string
 	for _, r := range s.Turns(scenario) {

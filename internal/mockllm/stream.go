@@ -33,8 +33,8 @@ func (x *exchange) start(st Step) *stream {
 	return s
 }
 
-// send writes one event, its name left out when empty, or nothing once the
-// stream has ended. Data is a string as it stands, or what becomes JSON.
+// send writes one event, without a name if event is empty. It writes nothing once the stream
+// has ended. A string is sent unchanged, other data as JSON.
 func (s *stream) send(event string, data any) {
 	if s.sent > 0 {
 		s.cut()
@@ -123,7 +123,7 @@ func secondsUntil(t, now time.Time) string {
 	return strconv.Itoa(int(t.Sub(now).Seconds()) + 1)
 }
 
-// pieces cuts a text as a model streams it.
+// pieces splits a text into parts as small as those that a model streams.
 func pieces(text string) []string {
 	const size = 24
 	var out []string

@@ -44,7 +44,8 @@ func draw(w io.Writer, rows [][]cell) {
 	width, height := float64(columns)*cellWidth+2*margin, float64(len(rows))*cellHeight+2*margin
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n",
 		width, height, width, height)
-	fmt.Fprintf(w, `<style>text{font:%gpx ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}rect{shape-rendering:crispEdges}</style>`+"\n", fontSize)
+	fmt.Fprintf(w, `<style>text{font:%gpx ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}`+
+		`rect{shape-rendering:crispEdges}</style>`+"\n", fontSize)
 	fmt.Fprintf(w, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", background)
 	for y, row := range rows {
 		for x := 0; x < len(row); {
@@ -91,8 +92,8 @@ func drawRun(w io.Writer, at place, cells []cell) {
 	}
 }
 
-// drawText leaves out the spaces around the text, which viewers treat differently,
-// and writes the inner ones as no-break spaces, which do not collapse.
+// drawText omits the spaces around the text, which viewers treat differently, and writes
+// the inner ones as no-break spaces, which do not collapse.
 func drawText(w io.Writer, at place, cells []cell, opacity string) {
 	first, last := 0, len(cells)
 	for first < last && cells[first].text == " " {

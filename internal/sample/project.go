@@ -115,8 +115,8 @@ func Say(text string) state.Event {
 	return state.NewEvent(state.Origin{Run: "r", Iteration: 1}, time.Now(), state.Text{Text: text})
 }
 
-// Flood writes a file of n text events of up to 4,000 characters, each of which
-// begins with its number.
+// Flood writes a file of n text events of up to 4,000 characters. Each begins with its
+// number.
 func Flood(t testing.TB, path string, n int) {
 	t.Helper()
 	file, err := os.Create(path)

@@ -1,5 +1,5 @@
-// Command sbom writes the list of the modules in a program of Go as CycloneDX JSON, from what
-// the compiler has written into it:
+// Command sbom lists the modules of a Go program as CycloneDX JSON, from the build
+// information in the program:
 //
 //	go run ./internal/sbom PROGRAM FILE
 package main
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// write has neither a time nor a random number: the same program has the same list.
+// write uses no time and no random number: the same program gives the same list.
 func write(program, file string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

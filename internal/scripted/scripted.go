@@ -53,20 +53,20 @@ func playScript(path string) int {
 		}
 		fmt.Printf("%s\n", line)
 	}
-	result := map[string]any{"type": "result", "subtype": "success", "is_error": false, "session_id": "s-1", "total_cost_usd": 0.25,
-		"usage": map[string]any{"input_tokens": 100, "output_tokens": 20}, "result": "ok"}
+	result := map[string]any{"type": "result", "subtype": "success", "is_error": false, "session_id": "s-1",
+		"total_cost_usd": 0.25, "usage": map[string]any{"input_tokens": 100, "output_tokens": 20}, "result": "ok"}
 	show(map[string]any{"type": "system", "subtype": "init", "session_id": "s-1", "model": "scripted"})
 	for n, s := range steps {
-		content := map[string]any{"type": "text", "text": s.Text}
+		content, input := map[string]any{"type": "text", "text": s.Text}, map[string]any{"command": s.Text}
+		bash := map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Bash", "input": input}
 		switch s.Do {
 		case "tool":
-			content = map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Bash", "input": map[string]any{"command": s.Text}}
+			content = bash
 		case "write":
 			put(s.Text, fmt.Sprintf("step %d", n))
 			continue
 		case "run": // a tool that does what it says
-			show(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{
-				map[string]any{"type": "tool_use", "id": fmt.Sprint("t", n), "name": "Bash", "input": map[string]any{"command": s.Text}}}}})
+			show(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{bash}}})
 			out, _ := exec.Command("sh", "-c", s.Text).CombinedOutput()
 			show(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
 				map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n), "content": string(out)}}}})
@@ -76,7 +76,7 @@ func playScript(path string) int {
 			put("plan.md", strings.Replace(string(plan), "- [ ] "+s.Text, "- [x] "+s.Text, 1))
 			continue
 		case "deny":
-			result["permission_denials"] = []any{map[string]any{"tool_name": "Bash", "tool_use_id": "t0", "tool_input": map[string]any{"command": s.Text}}}
+			result["permission_denials"] = []any{map[string]any{"tool_name": "Bash", "tool_use_id": "t0", "tool_input": input}}
 			continue
 		case "final":
 			result["result"] = s.Text
@@ -110,7 +110,8 @@ func Project(t testing.TB, steps []Step) turn.Assignment {
 	dir := t.TempDir()
 	put(filepath.Join(dir, "plan.md"), planText)
 	put(filepath.Join(dir, "code.go"), "package code\n")
-	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "start"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."},
+		{"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "start"}} {
 		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
@@ -136,9 +137,11 @@ func Project(t testing.TB, steps []Step) turn.Assignment {
 		V: turn.Version, Origin: state.Origin{Run: "run-1", Iteration: 1, Task: first.ID, Role: "developer", Attempt: 1},
 		Dir: dir, LogDir: filepath.Join(t.TempDir(), "logs"), Task: first, Plan: plan,
 		Prompt: prompt.Input{Template: "Do it.", Iteration: 1, Total: 2, Remaining: 2, PlanPath: "plan.md"},
-		Agent:  turn.Agent{Spec: spec, Program: []string{self}, AllowedTools: []string{"Read"}, PermissionMode: argv.PermitAllowedTools},
+		Agent: turn.Agent{Spec: spec, Program: []string{self}, AllowedTools: []string{"Read"},
+			PermissionMode: argv.PermitAllowedTools},
 		Bounds: turn.Bounds{Timeout: time.Minute},
-		Checks: turn.Checks{Rows: []gate.Check{{Name: "test", Command: "test ! -f broken"}}, Mode: gate.ModeGate, FailFast: true},
-		Audit:  turn.Audit{Answer: turn.AnswerRevert},
+		Checks: turn.Checks{Rows: []gate.Check{{Name: "test", Command: "test ! -f broken"}}, Mode: gate.ModeGate,
+			FailFast: true},
+		Audit: turn.Audit{Answer: turn.AnswerRevert},
 	}
 }

@@ -17,10 +17,10 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// leftOut is the prefix of the message of a test that -short skips on purpose.
+// leftOut begins the message of a test that -short skips on purpose.
 const leftOut = "long: "
 
-// quiet is how long nothing is printed before a line reports progress.
+// quiet is how long testgate prints nothing before it prints a line about progress.
 const quiet = 10 * time.Second
 
 // gate prints events as lines and counts tests.
@@ -37,9 +37,9 @@ type gate struct {
 	output map[string]map[string][]string
 	// Packages with a failed test.
 	failedIn map[string]bool
-	// Packages under test. Those that still compile are unknown.
+	// Packages whose tests run. go test does not tell which ones still compile.
 	running map[string]bool
-	printed time.Time // when a line was printed last
+	printed time.Time // of the last line
 }
 
 // read handles events until the end of r. It prints lines that are not events.
@@ -81,7 +81,7 @@ func (g *gate) read(r io.Reader) error {
 	}
 }
 
-// doing says what is running.
+// doing names the packages whose tests run.
 func (g *gate) doing() string {
 	if len(g.running) == 0 {
 		return "compiling"
@@ -163,19 +163,19 @@ func (g *gate) endPackage(e event) {
 	if e.Action == "fail" {
 		for _, test := range slices.Sorted(maps.Keys(g.output[e.Package])) {
 			if test != "" {
-				g.print("--- not ended: " + test + "\n")
+				g.print("--- unfinished: " + test + "\n")
 			}
 			g.print(g.output[e.Package][test]...)
 		}
 		if !g.failedIn[e.Package] {
-			g.failed++ // it did not build, or crashed outside of a test
+			g.failed++ // it did not build, or crashed outside a test
 		}
 	}
 	delete(g.output, e.Package)
 	delete(g.running, e.Package)
 }
 
-// why returns the message of a skipped test in one line, after ": ".
+// why returns ": " and the message of a skipped test in one line.
 func why(printed []string) string {
 	var said []string
 	for _, line := range printed {
@@ -187,7 +187,7 @@ func why(printed []string) string {
 		return ""
 	}
 	if strings.Contains(said[0], leftOut) {
-		said = said[:1] // testscript goes on with the environment of the script
+		said = said[:1] // the environment of a testscript follows
 	}
 	return ": " + strings.Join(said, " ")
 }
@@ -199,7 +199,7 @@ func (g *gate) print(lines ...string) {
 	}
 }
 
-// close prints the last line and reports success. err is from go test itself.
+// close prints the last line and reports whether all tests passed. err is from go test itself.
 func (g *gate) close(err error) bool {
 	if err != nil && g.failed == 0 { // no package to blame: a bad flag or pattern
 		g.failed++

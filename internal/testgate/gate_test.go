@@ -101,7 +101,7 @@ func TestRun_eachEnd_isPrintedAndCounted(t *testing.T) {
 			"FAIL\tm/fails\n-test.shuffle 7\n0 passed, 2 failed, 0 skipped\n"},
 		{"no build", false, "./broken", 1, "# m/broken [m/broken.test]\nbroken/broken_test.go:3:9: undefined: undefined\n" +
 			"FAIL\tm/broken [build failed]\n0 passed, 1 failed, 0 skipped\n"},
-		{"an exit in a test", false, "./dies", 1, "FAIL\tm/dies\n--- not ended: TestDie\ndying\n0 passed, 1 failed, 0 skipped\n"},
+		{"an exit in a test", false, "./dies", 1, "FAIL\tm/dies\n--- unfinished: TestDie\ndying\n0 passed, 1 failed, 0 skipped\n"},
 		{"a bad flag", false, "-timeout=x ./good", 1, "go test: exit status 2\n0 passed, 1 failed, 0 skipped\n"},
 	}
 	times := regexp.MustCompile(`( \(|\t)[0-9.]+s\)?|\t?\(cached\)`)

@@ -1,3 +1,3 @@
-// Package browser looks at the dashboard in a real browser, as its users do. Its tests need the
-// build tag e2e: what drives the browser takes long to compile.
+// Package browser tests the dashboard in a real browser. Its tests need the build tag e2e,
+// since the driver of the browser takes long to compile.
 package browser
