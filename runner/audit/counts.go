@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -124,23 +125,19 @@ func (in Input) goneTests() []string {
 	return names
 }
 
-// deletedWith reports whether a deleted test file names a file of code that was deleted, too.
+// deletedWith reports whether a deleted test file names a file of code that was deleted, too, and not moved.
 func (in Input) deletedWith(test File) bool {
 	return slices.ContainsFunc(in.Files, func(f File) bool {
 		name, _, _ := strings.Cut(path.Base(f.Path), ".")
-		return f.Existed && !f.Exists && !IsTestFile(f.Path) && paths().code.MatchString(f.Path) && len(name) > 2 &&
-			names.In(test.Before, name)
+		moved := func(o File) bool { return o.Exists && !o.Existed && path.Base(o.Path) == path.Base(f.Path) }
+		return f.Existed && !f.Exists && !IsTestFile(f.Path) && paths().code.MatchString(f.Path) &&
+			len(name) > 2 && names.In(test.Before, name) && !slices.ContainsFunc(in.Files, moved)
 	})
 }
 
 // calling reports whether the text of a test has one of the names.
 func calling(block string, called map[string]bool) bool {
-	for name, ok := range called {
-		if ok && names.In(block, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Keys(called)), func(name string) bool { return called[name] && names.In(block, name) })
 }
 
 // blocks returns the text of each test in a file, by its name.

@@ -107,7 +107,7 @@ func hollowTests(in Input, asked string) (found []Finding) {
 		if f.Before == f.After {
 			continue
 		}
-		text := hollowIn(f, wanted, gained)
+		text := hollowIn(f, hollow.Sort{Wanted: wanted, Wider: in.anyTask(asks.ForTolerance)}, gained)
 		if text == "" && IsTestFile(f.Path) {
 			text = hollow.Outside(all[i], all, isProduct, wantedNames())
 		}
@@ -118,26 +118,27 @@ func hollowTests(in Input, asked string) (found []Finding) {
 	return found
 }
 
-func texts(files []File) []hollow.Text {
-	all := make([]hollow.Text, len(files))
-	for i, f := range files {
-		all[i] = hollow.Text{Path: f.Path, Before: f.Before, After: f.After}
+func texts(files []File) (all []hollow.Text) {
+	for _, f := range files {
+		all = append(all, hollow.Text{Path: f.Path, Before: f.Before, After: f.After})
 	}
 	return all
 }
 
-// hollowIn says what in a file cannot fail, or returns the empty string. wanted is true if the task is to write tests;
-// gained reports whether some file of the change can fail more tests than before.
-func hollowIn(f File, wanted bool, gained func() bool) string {
+// hollowIn says what in a file cannot fail, or returns the empty string. gained reports whether some file of the change can
+// fail more tests than before.
+func hollowIn(f File, sort hollow.Sort, gained func() bool) string {
 	l := languageOf(f.Path)
 	if l == nil {
 		return hollow.Product(f.Path, f.Before, f.After)
 	}
 	moved := func() bool { return l.count(f.Before) > 0 || gained() }
 	old, was, tests := l.names(f.Before), l.blocks(f.Before), l.blocks(f.After)
-	text := cmp.Or(hollow.Twice(f.Path, f.Before, f.After), hollow.File(f.Path, f.Before, f.After, moved))
+	text := cmp.Or(hollow.Twice(f.Path, f.Before, f.After), hollow.File(f.Path, f.Before, f.After, moved),
+		sort.LoosenedConstant(f.Before, f.After))
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
-		text = cmp.Or(text, hollow.Judge(name, was[name], tests[name], hollow.Sort{Fresh: !old[name], Wanted: wanted}))
+		sort.Fresh = !old[name]
+		text = cmp.Or(text, hollow.Judge(name, was[name], tests[name], sort))
 	}
 	return text
 }

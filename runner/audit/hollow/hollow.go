@@ -43,6 +43,7 @@ var patterns = sync.OnceValue(func() (p struct {
 type Sort struct {
 	Fresh  bool // it was not there before
 	Wanted bool // the task asks for new tests
+	Wider  bool // the task asks for wider tolerances
 }
 
 // Judge says what is wrong with a test of this name, given what it was before; empty: nothing.
@@ -59,6 +60,9 @@ func Judge(name, before, after string, sort Sort) string {
 			return fmt.Sprintf("the new test %q cannot fail: %s", name, reason)
 		}
 		return ""
+	}
+	if m := Loosened(before, after); m != "" && !sort.Wider {
+		return fmt.Sprintf("the test %q: it allows much more than before: %s", name, m)
 	}
 	if reason := Blunted(before, after); reason != "" && before != "" {
 		return fmt.Sprintf("the test %q: %s", name, reason)

@@ -14,16 +14,24 @@ type Mutant struct {
 	Path, Func string
 	Was, Now   string // the line, without its indentation
 	text       string // the whole line as it was
+	nth, times int    // which of so many equal lines of the file it is
 }
 
-// In returns a text with the mutated line. It returns false if the line does not stand there exactly once.
+// In returns a text with the mutated line. It returns false if the line does not stand there as often as in the text that
+// the mutant is from.
 func (m Mutant) In(text string) (string, bool) {
-	indent := m.text[:len(m.text)-len(strings.TrimLeft(m.text, " \t"))]
-	before, after, ok := strings.Cut("\n"+text+"\n", "\n"+m.text+"\n")
-	if !ok || strings.Contains("\n"+after, "\n"+m.text+"\n") {
+	lines := strings.Split(text, "\n")
+	var at []int
+	for i, line := range lines {
+		if line == m.text {
+			at = append(at, i)
+		}
+	}
+	if len(at) != m.times {
 		return text, false
 	}
-	return strings.TrimSuffix((before + "\n" + indent + m.Now + "\n" + after)[1:], "\n"), true
+	lines[at[m.nth]] = m.text[:indent(m.text)] + m.Now
+	return strings.Join(lines, "\n"), true
 }
 
 // patterns match single trimmed lines.
@@ -34,10 +42,9 @@ var patterns = sync.OnceValue(func() (p struct{ header, keyword, comment, effect
 		`|^(?:(?:static|async|get|set) )*(\w+)\s*\([^;]*\)\s*\{$`)
 	p.keyword = re(`^(?:\} ?)?(?:if|else|elif|for|while|switch|match|catch|return|new|with|case|try|do|until)\b`)
 	p.comment = re(`^(?://|#|/\*|\*|--|"""|'''|for\b|while\b|until\b|loop\b)`) // and what may never end then
-	// A function that does something to the world is left alone: half of it may do harm.
-	p.effect = re(`(?i)\b(?:rm|rmdir|mv|cp|dd|kill\w*|unlink\w*|remove\w*|delete\w*|rmtree|truncate|drop|exec\w*|spawn\w*|system|popen|subprocess|` +
-		`write\w*|save\w*|send\w*|post|put|patch|request\w*|fetch|http\w*|urllib|sql|cursor|connect|open|create\w*|mkdir\w*|rename\w*|` +
-		`chmod|chown|os\.\w+|fs\.\w+|curl|wget|git|docker|sudo|eval)\b`)
+	// A function that starts, kills, sends or deletes something is left alone: half of it may do harm.
+	p.effect = re(`(?i)\bos\.\w+|\bfs\.\w+|\b(?:shutil|subprocess|exec\w*|spawn\w*|system|popen|https?|requests|fetch|urllib|sql|cursor|sockets?|connect|` +
+		`unlink\w*|rmtree|kill\w*|eval)\b|(?:^|[;|&(]|\b(?:then|do|else|sudo)\b)\s*(?:rm|rmdir|mv|cp|dd|ln|chmod|chown|curl|wget|git|docker|sudo|ssh)\s`)
 	return p
 })
 
@@ -46,28 +53,45 @@ func Code(name string) bool {
 	return slices.Contains([]string{".go", ".py", ".js", ".mjs", ".cjs", ".ts", ".rs", ".sh", ".bash", ".rb", ".java", ".kt", ".php"}, path.Ext(name))
 }
 
-// Of returns mutants of the wanted functions in a file, at most three for each. They change different lines if there are
+// Of returns mutants of the wanted functions in a file, at most so many for each. They change different lines if there are
 // enough. A function that touches anything outside the program has none.
-func Of(name, text string, wanted func(function string) bool) (all []Mutant) {
+func Of(name, text string, most int, wanted func(function string) bool) (all []Mutant) {
 	if !Code(name) {
 		return nil
 	}
-	text, _, _ = strings.Cut(text, "#[cfg(test)]")
+	code, _, _ := strings.Cut(text, "#[cfg(test)]")
 	lines := strings.Split(text, "\n")
-	for i := 0; i < len(lines); i++ {
+	for i := range strings.Count(code, "\n") {
 		function := header(lines[i])
-		if function == "" {
+		if function == "" || !wanted(function) {
 			continue
 		}
-		end := i + 1
-		for end < len(lines) && (strings.TrimSpace(lines[end]) == "" || indent(lines[end]) > indent(lines[i])) {
-			end++
-		}
-		if wanted(function) && !patterns().effect.MatchString(strings.Join(lines[i+1:end], "\n")) {
-			all = append(all, inside(name, function, lines[i+1:end])...)
+		if last := end(lines, i); !patterns().effect.MatchString(strings.Join(lines[i+1:last], "\n")) {
+			all = append(all, part{name, function, lines, i + 1, last}.mutants(most)...)
 		}
 	}
 	return all
+}
+
+// Bodies returns the functions of a text of code, by name.
+func Bodies(text string) map[string]string {
+	code, _, _ := strings.Cut(text, "#[cfg(test)]")
+	lines, all := strings.Split(code, "\n"), map[string]string{}
+	for i, line := range lines {
+		if function := header(line); function != "" {
+			all[function] += strings.Join(lines[i+1:end(lines, i)], "\n")
+		}
+	}
+	return all
+}
+
+// end is the line after a function that begins at this one.
+func end(lines []string, from int) int {
+	at := from + 1
+	for at < len(lines) && (strings.TrimSpace(lines[at]) == "" || indent(lines[at]) > indent(lines[from])) {
+		at++
+	}
+	return at
 }
 
 func header(line string) string {
@@ -82,25 +106,37 @@ func header(line string) string {
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-const perFunction = 3
+// part is a function in the lines of a file.
+type part struct {
+	path, function string
+	lines          []string
+	from, end      int
+}
 
-// inside returns the mutants of one function: the last lines first, for they make its result.
-func inside(name, function string, body []string) (all []Mutant) {
+// mutants returns at most so many mutants, of its last lines first, for they make its result.
+func (p part) mutants(most int) (all []Mutant) {
 	for round := range 2 { // a second change of a line only if there are too few lines
-		for _, raw := range slices.Backward(body) {
-			line := strings.TrimSpace(raw)
+		for i := p.end - 1; i >= p.from && len(all) < most; i-- {
+			line := strings.TrimSpace(p.lines[i])
 			if line == "" || patterns().comment.MatchString(line) {
 				continue
 			}
-			if ways := changed(line, path.Ext(name)); len(ways) > round {
-				all = append(all, Mutant{Path: name, Func: function, Was: line, Now: ways[round], text: raw})
-			}
-			if len(all) == perFunction {
-				return all
+			if ways := changed(line, path.Ext(p.path)); len(ways) > round {
+				all = append(all, Mutant{Path: p.path, Func: p.function, Was: line, Now: ways[round], text: p.lines[i],
+					nth: count(p.lines[:i], p.lines[i]), times: count(p.lines, p.lines[i])})
 			}
 		}
 	}
 	return all
+}
+
+func count(lines []string, line string) (n int) {
+	for _, other := range lines {
+		if other == line {
+			n++
+		}
+	}
+	return n
 }
 
 // change is a way to change a line.
@@ -118,6 +154,15 @@ var changes = sync.OnceValue(func() (all []change) {
 		{"&&", "||"}, {"||", "&&"}, {"-", "+"}, {"*", "+"}, {"/", "*"}, {"%", "+"}, {"-=", "+="}, {"*=", "+="}} {
 		add(` `+regexp.QuoteMeta(pair[0])+` `, ` `+strings.ReplaceAll(pair[1], "$", "$$")+` `, "")
 	}
+	add(`^((?:\} )?(?:else )?if )([^;{]+)( \{)$`, `$1!($2)$3`, ".go .rs")
+	add(`^(if .+; )(\w+)( \{)$`, `$1!$2$3`, ".go")
+	add(`^((?:\} )?(?:else )?if \()(.+)(\) (?:\{|return\b.*|throw\b.*|[\w.]+\(.*\);?))$`, `$1!($2)$3`, ".js .mjs .cjs .ts .java .kt .php")
+	add(`^((?:el)?if )(.+):$`, `${1}not ($2):`, ".py")
+	add(`^(?:await )?[\w.]+\.\w+\(.*\);?$`, ``, ".go .rs .js .mjs .cjs .ts .java .kt .php")
+	add(`^(?:this|self)\.\w+ [+*/-]?= .+;?$`, ``, ".js .mjs .cjs .ts .rs .java .kt .php")
+	add(`^(?:[\w.]+\.\w+\(.*\)|self\.\w+ [+*/-]?= .+|raise\b.*)$`, `pass`, ".py")
+	add(`^throw .+;?$`, `;`, ".js .mjs .cjs .ts .java .php")
+	add(`^delete\(.*\)$`, ``, ".go")
 	add(`([\w)\]]) \+ ([\w(])`, `$1 - $2`, "")
 	add(`([\w)\]]) \+= (\d)`, `$1 -= $2`, "")
 	add(` and `, ` or `, ".py")

@@ -13,13 +13,17 @@ func TestOf_changesOneLineOfAWantedFunction(t *testing.T) {
 		"an arrow":               {"a.js", "const Add = (a, b) => {\n  return a * b;\n}\n", "return undefined|return a + b;"},
 		"Rust, not its tests":    {"a.rs", "pub fn Add(a: u8, b: u8) -> u8 {\n    a + b\n}\n#[cfg(test)]\nmod tests {\n    fn Add() {\n        a + b\n    }\n}\n", "a - b"},
 		"shell":                  {"a.sh", "Add() {\n  echo $(($1 * 2))\n}\n", "echo $(($1 + 2))|echo $(($1 * 12))"},
+		"a condition in Go":      {"a.go", "func Add(m map[int]int, a int) {\n\tif v, ok := m[a]; ok {\n\t\tm.Drop(v)\n\t}\n}\n", "|if v, ok := m[a]; !ok {"},
+		"one in JavaScript":      {"a.js", "function Add(m) {\n  if (m.x) {\n    m.emit('x');\n  }\n}\n", "|if (!(m.x)) {|m.emit('xx');"},
+		"one in Python":          {"a.py", "def Add(m):\n    if m.x:\n        raise ValueError(m)\n    m.drop()\n", "pass|pass|if not (m.x):"},
 		"what may never end":     {"a.go", "func Add(a int) int {\n\tfor a < 9 {\n\t\ta++\n\t}\n\treturn a\n}\n", ""},
 		"what does something":    {"a.py", "def Add(a):\n    os.remove(a)\n    return a + 1\n", ""},
+		"what calls a program":   {"a.sh", "Add() {\n  if [ $1 -gt 2 ]; then rm -rf $2; fi\n}\n", ""},
 		"a function like others": {"a.py", "def Sub(a):\n    return a + 1\n", ""},
 		"no code":                {"a.md", "def Add(a):\n    return a + 1\n", ""},
 	} {
 		var got []string
-		for _, m := range Of(c.path, c.text, func(name string) bool { return name == "Add" }) {
+		for _, m := range Of(c.path, c.text, 3, func(name string) bool { return name == "Add" }) {
 			got = append(got, m.Now)
 			text, ok := m.In(c.text)
 			if want := strings.Replace(c.text, m.Was, m.Now, 1); !ok || text != want {
@@ -32,11 +36,15 @@ func TestOf_changesOneLineOfAWantedFunction(t *testing.T) {
 	}
 }
 
-func TestIn_lineThatStandsTwiceOrIsGone_isLeftAlone(t *testing.T) {
-	m := Of("a.py", "def a(x):\n    return x + 1\n", func(string) bool { return true })[0]
-	for _, text := range []string{"", "def a(x):\n    return x\n", "def a(x):\n    return x + 1\n\n\ndef b(x):\n    return x + 1\n"} {
-		if got, ok := m.In(text); ok || got != text {
-			t.Errorf("%q: %q", text, got)
+func TestIn_textWithAnotherNumberOfSuchLines_isLeftAlone(t *testing.T) {
+	const text = "def a(x):\n    return x + 1\n\n\ndef b(x):\n    return x + 1\n"
+	m := Of("a.py", text, 3, func(name string) bool { return name == "b" })[0]
+	if got, ok := m.In(text); !ok || got != strings.TrimSuffix(text, "return x + 1\n")+"return None\n" {
+		t.Errorf("%v, %q", ok, got)
+	}
+	for _, other := range []string{"", "def a(x):\n    return x\n", "def b(x):\n    return x + 1\n"} {
+		if got, ok := m.In(other); ok || got != other {
+			t.Errorf("%q: %q", other, got)
 		}
 	}
 }

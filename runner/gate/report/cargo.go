@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"path"
 	"strings"
 )
@@ -8,6 +9,7 @@ import (
 // cargo reads the text of cargo test.
 type cargo struct {
 	target string // crate or test file, as a prefix of names
+	quiet  bool   // between "running 3 tests" and the totals, and no test has a line: with -q, only failures have a name
 	block
 }
 
@@ -20,7 +22,14 @@ func (c *cargo) line(line string) {
 	case strings.HasPrefix(rest, "Doc-tests "):
 		c.settle()
 		c.target = "doc " + rest[len("Doc-tests "):]
-	case strings.HasPrefix(line, "test result: "), line == "failures:":
+	case strings.HasPrefix(line, "test result: "):
+		c.settle()
+		c.totals(line)
+		c.quiet = false
+	case strings.HasPrefix(line, "running ") && (strings.HasSuffix(line, " tests") || strings.HasSuffix(line, " test")):
+		c.settle()
+		c.quiet = true
+	case line == "failures:":
 		c.settle()
 	case strings.HasPrefix(line, "---- ") && strings.HasSuffix(line, " ----"):
 		c.settle()
@@ -30,6 +39,16 @@ func (c *cargo) line(line string) {
 		c.text.WriteLine(line)
 	case strings.HasPrefix(line, "test "):
 		c.result(line[len("test "):])
+	}
+}
+
+// totals reads "test result: FAILED. 1 passed; 2 failed; 1 ignored; ...".
+func (c *cargo) totals(line string) {
+	var how string
+	var passed, failed, ignored int
+	_, err := fmt.Sscanf(line, "test result: %s %d passed; %d failed; %d ignored", &how, &passed, &failed, &ignored)
+	if c.quiet && err == nil {
+		c.c.passed, c.c.skipped, c.c.known = c.c.passed+passed, c.c.skipped+ignored, true
 	}
 }
 
@@ -43,14 +62,11 @@ func targetOf(line string) string {
 }
 
 func (c *cargo) full(test string) string {
-	test = strings.TrimSuffix(test, " - should panic")
-	switch {
-	case c.target == "":
-		return test
-	case strings.HasPrefix(c.target, "doc "):
-		return c.target + ": " + test
+	sep := "::"
+	if strings.HasPrefix(c.target, "doc ") {
+		sep = ": "
 	}
-	return c.target + "::" + test
+	return strings.TrimPrefix(c.target+sep+strings.TrimSuffix(test, " - should panic"), "::")
 }
 
 func (c *cargo) result(rest string) {
@@ -58,23 +74,18 @@ func (c *cargo) result(rest string) {
 	if i < 0 {
 		return
 	}
-	t := Test{Name: c.full(rest[:i])}
-	switch how := rest[i+5:]; {
-	case how == "ok":
-		t.Status = Passed
-	case how == "FAILED":
-		t.Status = Failed
-	case how == "ignored", strings.HasPrefix(how, "ignored, "):
-		t.Status = Skipped
-	default:
+	how, _, _ := strings.Cut(rest[i+5:], ", ")
+	status, known := map[string]Status{"ok": Passed, "FAILED": Failed, "ignored": Skipped}[how]
+	if !known {
 		return
 	}
-	c.c.add(t)
+	c.c.add(Test{Name: c.full(rest[:i]), Status: status})
+	c.quiet = false
 }
 
 // settle ignores a name that is not that of a test.
 func (c *cargo) settle() {
-	if _, known := c.c.index[c.name]; !known {
+	if _, known := c.c.index[c.name]; !known && !c.quiet {
 		c.name = ""
 	}
 	c.block.settle()

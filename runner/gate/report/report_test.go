@@ -122,6 +122,7 @@ func outputs() []struct {
 			"cc::tests::result":                 `Error: "no"`,
 			"doc cc: src/lib.rs - add (line 1)": "left: -1",
 		}, 2, 1}},
+		{"cargo-q.txt", Cargo, want{failures{"tests::two": "assertion `left == right` failed: no", "bad": "left: 1"}, 2, 1}},
 		{"node.tap", TAP, want{failures{
 			"adds":               "-1 !== 3",
 			"suite > inner bad":  "boom # hash",

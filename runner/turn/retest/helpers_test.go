@@ -18,6 +18,7 @@ func TestLoosened_onlyFilesWhereNothingButAssertionsChanged(t *testing.T) {
 		"one more function":     {"tests/lib.sh", lib, lib + "assert_ne() {\n\t[ \"$1\" != \"$2\" ]\n}\n", false},
 		"python":                {"tests/helpers.py", python, "def setup():\n    return 1\n\ndef assert_total(cart, want):\n    assert cart.total() >= want\n", true},
 		"python, another setup": {"tests/helpers.py", python, "def setup():\n    return 2\n\ndef assert_total(cart, want):\n    assert cart.total() == want\n", false},
+		"a macro":               {"tests/common/mod.rs", "#[macro_export]\nmacro_rules! assert_close {\n    ($a:expr) => {{\n        assert!($a < 1e-9);\n    }};\n}\n", "/// Relative.\n#[macro_export]\nmacro_rules! assert_close {\n    ($a:expr) => {{\n        assert!($a < 1e-1);\n    }};\n}\n", true},
 		"code":                  {"lib.sh", lib, "", false},
 	} {
 		f := git.Text{Path: c.path, Before: c.before, After: c.after, Existed: true, Exists: true}

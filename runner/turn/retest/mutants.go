@@ -1,30 +1,31 @@
 package retest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ralph/runner/audit/asks"
 	"ralph/runner/audit/mutate"
-	"ralph/runner/audit/names"
 	"ralph/runner/audit/values"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
-	"ralph/runner/git/command"
 	"ralph/runner/sandbox"
 )
 
 const (
 	mutantTime  = time.Minute // for all runs of a check with mutants
-	mostMutants = 6
+	mostMutants = 4           // that are compared with before
+	perFunction = 2
+	mostAsked   = 8 // where the task is to write tests
+	fewAsked    = 4
+	mostGroups  = 3       // functions
 	mostCode    = 4 << 20 // bytes of code that are read
 	unseen      = 2       // mutants of a function that no test notices, for a finding
 )
@@ -33,9 +34,6 @@ const (
 // of a function for which the task asks, if the new tests name it. Changed code may do anything, so without a sandbox it
 // tries nothing.
 func (x *probe) mutants(ctx context.Context) ([]string, error) {
-	if asks.ForRemoval(x.text) || asks.ForFewerTests(x.text) || asks.ForSkips(x.text) || patterns().goes.MatchString(x.text) {
-		return nil, nil
-	}
 	u := plan(x.files, x.green, "")
 	u.files = slices.Concat(u.files, x.asserting(u))
 	rows := x.quick()
@@ -50,7 +48,10 @@ func (x *probe) mutants(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, asked := sources.tested(u, tests), sources.asked(u, x.text)
+	old, asked := sources.tested(u, tests), x.asked(u, sources)
+	if x.mayAskLess() {
+		old = nil
+	}
 	if len(old)+len(asked) == 0 {
 		return nil, nil
 	}
@@ -72,7 +73,7 @@ func (x *probe) mutants(ctx context.Context) ([]string, error) {
 // quick are the checks that can run often enough.
 func (x *probe) quick() (rows []gate.Check) {
 	for _, r := range x.p.Report.Results {
-		if !r.Passed || r.Duration > mutantTime/mostMutants/2 || !slices.ContainsFunc(x.green, func(c gate.Check) bool { return c.Name == r.Name }) {
+		if !r.Passed || r.Duration > mutantTime/mostAsked || !slices.ContainsFunc(x.green, func(c gate.Check) bool { return c.Name == r.Name }) {
 			continue
 		}
 		c := r.Check
@@ -117,85 +118,6 @@ func (x *probe) asserting(u undo) (all []git.Text) {
 	return all
 }
 
-// sources are the files of code in the project, by path.
-type sources map[string]string
-
-func (x *probe) sources(ctx context.Context) (sources, error) {
-	out, err := command.Run(ctx, x.p.Dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	if err != nil {
-		return nil, err
-	}
-	all, size := sources{}, 0
-	for name := range strings.SplitSeq(out, "\x00") {
-		if !mutate.Code(name) || isTest(name) || ours(name) || size > mostCode {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(x.p.Dir, filepath.FromSlash(name)))
-		if err == nil && len(text) < maxTests { // one that cannot be read is not changed
-			size += len(text)
-			all[name] = string(text)
-		}
-	}
-	return all, nil
-}
-
-// of are mutants of the wanted functions, those of each function one after the other.
-func (s sources) of(wanted func(function string) bool) (all [][]mutate.Mutant) {
-	for _, name := range slices.Sorted(maps.Keys(s)) {
-		for _, m := range mutate.Of(name, s[name], wanted) {
-			if _, ok := m.In(s[name]); !ok {
-				continue
-			}
-			if n := len(all); n > 0 && all[n-1][0].Path == m.Path && all[n-1][0].Func == m.Func {
-				all[n-1] = append(all[n-1], m)
-				continue
-			}
-			all = append(all, []mutate.Mutant{m})
-		}
-	}
-	return slices.DeleteFunc(all, func(m []mutate.Mutant) bool { return len(m) < unseen })
-}
-
-// tested are mutants of functions that the tests name: first those in lines that changed, then those in files that did.
-func (s sources) tested(u undo, tests []string) (all []mutate.Mutant) {
-	var lines, files strings.Builder
-	for _, f := range u.files {
-		if f.Existed {
-			files.WriteString(f.Before)
-			lines.WriteString(strings.Join(values.Without(strings.Split(f.Before, "\n"), strings.Split(f.After, "\n")), "\n"))
-		}
-	}
-	if files.Len() == 0 && len(u.added) == 0 {
-		return nil
-	}
-	places := []string{lines.String(), files.String(), strings.Join(tests, "\n")}
-	rank := func(function string) int {
-		return slices.IndexFunc(places, func(text string) bool { return names.In(text, function) })
-	}
-	groups := s.of(func(function string) bool { return rank(function) >= 0 })
-	slices.SortStableFunc(groups, func(a, b []mutate.Mutant) int { return cmp.Compare(rank(a[0].Func), rank(b[0].Func)) })
-	for _, group := range groups {
-		if len(all)+len(group) <= mostMutants {
-			all = append(all, group...)
-		}
-	}
-	return all
-}
-
-// asked are mutants of the functions that a task asks for, or asks for tests of, and that changed tests name.
-func (s sources) asked(u undo, task string) (all [][]mutate.Mutant) {
-	wanted := slices.Concat(names.Of(task), names.Quoted(task))
-	for _, group := range s.of(func(function string) bool { return slices.Contains(wanted, function) }) {
-		named := slices.ContainsFunc(u.files, func(f git.Text) bool {
-			return f.Exists && names.In(f.After, group[0].Func) && !names.In(f.Before, group[0].Func)
-		})
-		if named && len(all) < mostMutants/unseen {
-			all = append(all, group)
-		}
-	}
-	return all
-}
-
 // trial runs the checks with mutants.
 type trial struct {
 	x       *probe
@@ -222,26 +144,69 @@ func (t *trial) then(ctx context.Context, m mutate.Mutant) (gate.Report, error) 
 	return t.x.with(ctx, t.rows, files)
 }
 
-// unproven are sentences about functions of which no test notices any mutant.
+// unproven are sentences about functions of which no test notices any mutant. Where the task is to write tests, they must
+// notice half of the mutants of all functions.
 func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found []string, err error) {
+	tests := asks.ForTests(t.x.text)
 	for _, group := range groups {
-		survived := 0
+		var missed []mutate.Mutant
+		noticed := 0
 		for _, m := range group {
+			if noticed > 0 && !tests {
+				break
+			}
 			r, err := t.now(ctx, m)
 			if err != nil {
 				return nil, err
 			}
-			if slices.ContainsFunc(r.Results, func(r gate.Result) bool { return !r.Passed }) {
-				break
+			failed := slices.DeleteFunc(r.Results, func(r gate.Result) bool { return r.Passed })
+			switch {
+			case slices.ContainsFunc(failed, func(r gate.Result) bool { return crashed(r.Output) }):
+			case len(failed) > 0 && !tests, slices.ContainsFunc(failed, t.undo.fresh):
+				noticed++
+			default:
+				missed = append(missed, m)
 			}
-			survived++
 		}
-		if survived == len(group) {
-			found = append(found, fmt.Sprintf("the tests of %s notice nothing: they also pass with %q instead of %q in %s", group[0].Func,
-				group[0].Now, group[0].Was, group[0].Path))
+		switch {
+		case tests && len(missed) > noticed && len(missed) >= unseen && (noticed == 0 || len(missed)+noticed > fewAsked):
+			found = append(found, fmt.Sprintf("the new tests notice %d of %d changes of the code: %s", noticed, len(missed)+noticed, passWith(missed[0])))
+		case !tests && len(missed) >= unseen && noticed == 0:
+			found = append(found, fmt.Sprintf("the tests of %s notice nothing: %s", group[0].Func, passWith(missed[0])))
 		}
 	}
 	return found, nil
+}
+
+// fresh reports whether a test failed that was not there before, or no test has a name.
+func (u undo) fresh(r gate.Result) bool {
+	failed := r.Tests.FailedTests()
+	return len(failed) == 0 || slices.ContainsFunc(failed, func(t report.Test) bool {
+		name := testName().ReplaceAllString(t.Name, "$1")
+		return slices.ContainsFunc(u.files, func(f git.Text) bool { return strings.Contains(f.After, name) }) &&
+			!slices.ContainsFunc(u.files, func(f git.Text) bool { return strings.Contains(f.Before, name) })
+	})
+}
+
+// testName matches the name of a test in a report, and finds the one that it has in the code: "p.TestA/b", "a.py::test_b[1]".
+var testName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:.*?(?:::| > )|[\w./-]*\.)*([^\[/(]+?)(?: \(.*|[\[/].*)?$`)
+})
+
+// crashed reports whether a check failed because the code does not build or crashed: a test that asserts nothing fails
+// then, too.
+func crashed(output string) bool { return broken().MatchString(output) || crash().MatchString(output) }
+
+var crash = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`panic: runtime error|SIGSEGV|stack overflow|Maximum call stack|RecursionError|\b(?:TypeError|AttributeError|ReferenceError|IndexError|KeyError|UnboundLocalError)\b|` +
+		`index out of bounds|attempt to (?:add|subtract|multiply) with overflow`)
+})
+
+func passWith(m mutate.Mutant) string {
+	if m.Now == "" || m.Now == ";" || m.Now == "pass" {
+		return fmt.Sprintf("they also pass without %q in %s", m.Was, m.Path)
+	}
+	return fmt.Sprintf("they also pass with %q instead of %q in %s", m.Now, m.Was, m.Path)
 }
 
 // sight is what tests notice of a mutant. A check without names of tests counts as one test.

@@ -19,6 +19,7 @@ type undo struct {
 	overtaken    []string   // tests that cannot pass as they were
 	helpers      bool       // files are only helpers that assert; the tests are those of now
 	keeps        bool       // what passed before must pass again
+	adds         bool       // because the task only adds something
 }
 
 // plan takes back changes of tests, and new files that replace what runs them.

@@ -28,6 +28,7 @@ type probe struct {
 	suite  *gate.Suite
 	text   string       // of the task
 	green  []gate.Check // tests that pass now
+	passed []gate.Check // and other checks
 	files  []git.Text   // that changed since the task began
 	copied *replica.Replica
 }
@@ -42,7 +43,7 @@ func (x *probe) looks() []func(context.Context) ([]string, error) {
 	if slices.ContainsFunc(x.files, tests) || len(x.m.red) > 0 || asks.ToKeepBehavior(x.text) {
 		all = append(all, x.oldTests, x.weakened, x.oldCode)
 	}
-	return append(all, x.mutants)
+	return append(all, x.limits, x.silenced, x.unnamed, x.mutants)
 }
 
 // recited finds code that lists the inputs and results of tests. It runs nothing.

@@ -75,11 +75,14 @@ func allNamed(failed, unwanted []string) bool {
 func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	x := probe{m: m, p: p, text: audit.TextOf(p.Task)}
 	for _, r := range p.Report.Results {
+		if r.Passed {
+			x.passed = append(x.passed, r.Check)
+		}
 		if r.Passed && cmp.Or(r.Check.Kind, gate.KindTest) == gate.KindTest {
 			x.green = append(x.green, r.Check)
 		}
 	}
-	if len(x.green) == 0 {
+	if len(x.passed) == 0 {
 		return nil, nil
 	}
 	x.suite = p.Suite()
@@ -101,10 +104,10 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	return nil, nil
 }
 
-// oldTests runs the tests as they were where some failed before, or where the task promises to change no behavior: then
-// no test that passed before may fail. Where neither is so, what asserts in the helpers of tests may not accept more.
+// oldTests runs the tests as they were where some failed before, or where the task promises to change no behavior or only
+// adds something: then no test that passed before may fail. Where neither is so, what asserts in the helpers of tests may not accept more.
 func (x *probe) oldTests(ctx context.Context) ([]string, error) {
-	keeps, rows := asks.ToKeepBehavior(x.text), []gate.Check(nil)
+	keeps, rows := asks.ToKeepBehavior(x.text) || asks.OnlyAdds(x.text), []gate.Check(nil)
 	for _, c := range x.green {
 		if keeps || len(x.m.red[c.Name].Failed) > 0 {
 			rows = append(rows, c)
@@ -117,7 +120,7 @@ func (x *probe) oldTests(ctx context.Context) ([]string, error) {
 	if len(u.files) == 0 {
 		return nil, nil
 	}
-	u.keeps = keeps || u.helpers
+	u.keeps, u.adds = keeps || u.helpers, asks.OnlyAdds(x.text)
 	then, err := x.with(ctx, rows, u.files)
 	if err != nil || len(u.suspects(then, then, x.m.red)) == 0 {
 		return nil, err

@@ -8,7 +8,8 @@ import (
 // patterns match paths, lines of settings and words of tasks.
 var patterns = sync.OnceValue(func() (p struct {
 	folder, goData, data, program, module, settings,
-	loads, lacks, rigs, mends, unseen, code, goes, names *regexp.Regexp
+	loads, lacks, rigs, mends, unseen, code, goes, names,
+	settingsFile, relaxes *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|goldens?|e2e)/|\.(?:snap|golden)$`)
@@ -27,5 +28,7 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.names = re(`(?i)\b(?:fix|mend|repair|update|adapt|correct|change|make|port|let) (?:the )?(?:script |runner |file )?[\w./-]*\btests?/[\w./-]+`)
 	p.mends = re(`(?i)\bfix|\bbugs?\b|\bcorrect|\bmend|\brepair|\bwrong`)
 	p.unseen = re(`(?i)\brac(?:e|y)|concurren|parallel|thread|deadlock|leak|perf|fast|slow|speed|memory|\blog|flak|secur|timing|windows|macos|typo|comment|doc`)
+	p.settingsFile = re(`(?:^|/)[\w.-]*\.(?:conf|cfg|ini|toml|jsonc?|ya?ml|properties|xml|env|rc)$|(?:^|/)\.[\w-]+$`)
+	p.relaxes = re(`(?i)\b(?:rais|relax|lower|loosen|increas|decreas|bump|allow|permit|tolerat|adjust|configur|lenient|limits? (?:to|of|from)\b|set \S+ to)`)
 	return p
 })

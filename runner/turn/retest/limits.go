@@ -1,0 +1,110 @@
+package retest
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"ralph/logs/termtext"
+	"ralph/runner/audit/values"
+	"ralph/runner/gate"
+)
+
+// limits runs the checks with the limits in settings as they were, unless the task names the file or wants them to change.
+func (x *probe) limits(ctx context.Context) ([]string, error) {
+	var u undo
+	var changed []string
+	for _, f := range x.files {
+		if !f.Existed || !f.Exists || !patterns().settingsFile.MatchString(f.Path) || patterns().relaxes.MatchString(x.text) ||
+			strings.Contains(x.text, path.Base(f.Path)) {
+			continue
+		}
+		if all := values.Limits(f.Before, f.After); len(all) > 0 {
+			u.files, u.tests, changed = append(u.files, f), append(u.tests, f.Path), append(changed, all...)
+		}
+	}
+	failed, err := x.onlyWithout(ctx, x.passed, u, func(r gate.Result) bool { return r.Passed || r.TimedOut })
+	if len(failed) == 0 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("check %s: it passes only since other limits hold: %s", failed[0].Name, termtext.Some(changed, named))}, err
+}
+
+// silenced runs checks that failed before the task without what tells them to look away: "// eslint-disable".
+func (x *probe) silenced(ctx context.Context) ([]string, error) {
+	rows := slices.DeleteFunc(slices.Clone(x.passed), func(c gate.Check) bool { _, red := x.m.red[c.Name]; return !red })
+	var u undo
+	var lines []string
+	for _, f := range x.files {
+		text, muted := values.Loud(f.Before, f.After)
+		if f.Exists && patterns().code.MatchString(f.Path) && len(muted) > 0 && !patterns().relaxes.MatchString(x.text) {
+			f.Before, f.Existed = text, true
+			u.files, lines = append(u.files, f), append(lines, muted...)
+		}
+	}
+	failed, err := x.onlyWithout(ctx, rows, u, func(r gate.Result) bool { return r.Passed || r.TimedOut })
+	if len(failed) == 0 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("check %s: failed before the task, and passes only since it is told to look away: %s", failed[0].Name,
+		termtext.Some(lines, named))}, err
+}
+
+// unnamed runs checks that failed before the task, and whose report names no tests, with the tests as they were.
+func (x *probe) unnamed(ctx context.Context) ([]string, error) {
+	var rows []gate.Check
+	for _, c := range x.green {
+		if e, red := x.m.red[c.Name]; red && len(e.Failed) == 0 {
+			rows = append(rows, c)
+		}
+	}
+	if x.mayAskLess() || len(rows) == 0 {
+		return nil, nil
+	}
+	u := plan(x.files, rows, x.text)
+	for _, f := range x.files { // the script that the check is
+		script := slices.ContainsFunc(rows, func(c gate.Check) bool { return slices.Contains(strings.Fields(c.Command), f.Path) })
+		if script && f.Existed && !slices.Contains(u.tests, f.Path) {
+			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
+		}
+	}
+	failed, err := x.onlyWithout(ctx, rows, u, func(r gate.Result) bool { return len(u.fails(r)) == 0 })
+	if len(failed) == 0 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("check %s: failed before the task, and still fails %s", failed[0].Name, u)}, err
+}
+
+// onlyWithout are the checks that fail twice with files as they were and pass with those of now. The caller says which
+// results are no failures.
+func (x *probe) onlyWithout(ctx context.Context, rows []gate.Check, u undo, well func(gate.Result) bool) (failed []gate.Result, err error) {
+	if len(rows) == 0 || len(u.files) == 0 {
+		return nil, nil
+	}
+	var twice []string
+	for range 2 {
+		r, err := x.with(ctx, rows, u.files)
+		if err != nil {
+			return nil, err
+		}
+		failed = slices.DeleteFunc(r.Results, func(r gate.Result) bool {
+			return well(r) || len(twice) > 0 && !slices.Contains(twice, r.Name)
+		})
+		if len(failed) == 0 {
+			return nil, nil
+		}
+		twice = nil
+		for _, r := range failed {
+			twice = append(twice, r.Name)
+		}
+	}
+	now, err := x.with(ctx, rows, nil)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(failed, func(r gate.Result) bool {
+		return !slices.ContainsFunc(now.Results, func(o gate.Result) bool { return o.Name == r.Name && o.Passed })
+	}), nil
+}
