@@ -92,7 +92,7 @@ var floors = map[string]int{
 
 	"runner/gate/store": 0, // values in JSON files
 
-	"runner/gate/fresh": 0, // which failed tests are new: results in, tests out
+	"runner/gate/fresh": 0, // which tests failed, and are new: results and texts in, tests out
 
 	"runner/turn/edits":    2, // who changed a file during a call: what the agent reported and its processes in, a person's edits out
 	"runner/turn/delta":    3, // whether a change is the same as another: files before and after in, a short text out

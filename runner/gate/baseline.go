@@ -178,7 +178,7 @@ func (b *Baseline) take(rep Report, m Moment) {
 
 func entryOf(r Result) Entry {
 	if r.Passed || r.Verdict == VerdictFlaky {
-		return Entry{Command: r.Command, Passed: true, Tally: r.Tests.Tally(), Failed: r.Tests.StillFailed()}
+		return Entry{Command: r.Command, Passed: true, Tally: r.Tests.Tally(), Failed: r.saysFailed()}
 	}
 	return Entry{Command: r.Command, Code: r.ExitCode, Timeout: r.TimedOut, Tally: r.Tests.Tally(), Failed: names(r.Tests.FailedTests())}
 }
@@ -204,17 +204,22 @@ func (b *Baseline) Forgive(losses []report.Loss) {
 // IgnoredFailures names the tests that failed although the check passed, except those that also did so at the baseline.
 func (r Result) IgnoredFailures(b *Baseline) []string {
 	e, _ := b.entry(r.Name)
-	return slices.DeleteFunc(r.Tests.StillFailed(), func(name string) bool {
+	return slices.DeleteFunc(r.saysFailed(), func(name string) bool {
 		return !r.Passed || e.Passed && slices.Contains(e.Failed, name)
 	})
 }
 
+// saysFailed names the tests that failed by the output. Without a known format, they are the lines that say so.
+func (r Result) saysFailed() []string {
+	if !r.Tests.Known {
+		return fresh.Said(r.Output)
+	}
+	return r.Tests.StillFailed()
+}
+
 // empty reports whether the check ran and found nothing to check.
 func (r Result) empty() bool {
-	if r.Tests.Ran() > 0 || !r.Passed && r.Verdict != VerdictSkipped {
-		return false
-	}
-	return r.Tests.Nothing != "" || r.Tests.Known
+	return r.Tests.Ran() == 0 && (r.Passed || r.Verdict == VerdictSkipped) && (r.Tests.Nothing != "" || r.Tests.Known)
 }
 
 // learn updates the baseline after a run. A check without an entry gets one, and its later failures are new. A failure
@@ -234,7 +239,7 @@ func (b *Baseline) learn(r Result, mode Mode) {
 	case (!ok || e.Empty) && r.Verdict == VerdictNew:
 		b.set(r.Name, Entry{Empty: true, Green: e.Green})
 	case !ok || e.Empty:
-		b.set(r.Name, Entry{Passed: true, Tally: r.Tests.Tally(), Green: e.Green, Failed: r.Tests.StillFailed()})
+		b.set(r.Name, Entry{Passed: true, Tally: r.Tests.Tally(), Green: e.Green, Failed: r.saysFailed()})
 	case e.Passed:
 	case r.Passed: // perhaps because the failing test is gone
 		green := e.Green

@@ -118,8 +118,17 @@ func TestFlakes_manyTests_keepTheLatest(t *testing.T) {
 	}
 }
 
+func TestResultIgnoredFailures_linesOfAScript(t *testing.T) {
+	const before = "ok a\nFAIL 'known' (20): got 1\nFAILED: 0\nFAIL 0 tests\n2 failed\nFAILURE_MODE on\n"
+	r := Result{Name: "test", Passed: true, Output: before + "not ok b\nFAIL 'c d' (20): got 'x', want 'y'\n"}
+	b := &Baseline{Checks: map[string]Entry{"test": {Passed: true, Failed: Result{Output: before}.saysFailed()}}}
+	if got := strings.Join(r.IgnoredFailures(b), "; "); got != "not ok b; FAIL 'c d' (20): got 'x', want 'y'" {
+		t.Error(got)
+	}
+}
+
 func TestResultIgnoredFailures_onlyFailuresThatCountedBefore(t *testing.T) {
-	tests := report.Summary{Tests: []report.Test{{Name: "a", Status: report.Failed}, {Name: "b", Status: report.Failed}, {Name: "c", Status: report.Passed}}}
+	tests := report.Summary{Known: true, Tests: []report.Test{{Name: "a", Status: report.Failed}, {Name: "b", Status: report.Failed}, {Name: "c", Status: report.Passed}}}
 	for name, c := range map[string]struct {
 		passed bool
 		entry  Entry

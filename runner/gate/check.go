@@ -99,11 +99,7 @@ func kinds() []Kind           { return []Kind{KindLintFast, KindBuild, KindTest,
 func onFailures() []OnFailure { return []OnFailure{Retry, Warn, BlockTask, Stop} }
 
 func list[T ~string](values []T) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = string(v)
-	}
-	return strings.Join(texts, ", ")
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")
 }
 
 // Required reports whether a failure can block.

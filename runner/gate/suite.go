@@ -287,12 +287,11 @@ func compareRuns(r *Result) {
 	}
 }
 
-func names(tests []report.Test) []string {
-	var names []string
+func names(tests []report.Test) (all []string) {
 	for _, t := range tests {
-		names = append(names, t.Name)
+		all = append(all, t.Name)
 	}
-	return names
+	return all
 }
 
 // remember stores what the next run needs.

@@ -1,0 +1,18 @@
+package fresh
+
+import (
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// failing matches a line in which a script says that a test failed, and zero one that says that none did: "FAILED: 0".
+var (
+	failing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:FAIL(?:ED)?|not ok)[:\s].*[A-Za-z].*$`) })
+	zero    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z ]+[:\s]*0\b`) })
+)
+
+// Said returns the lines in which a script of an unknown format says that a test failed.
+func Said(output string) []string {
+	return slices.DeleteFunc(failing().FindAllString(output, -1), zero().MatchString)
+}
