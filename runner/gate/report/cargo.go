@@ -10,6 +10,7 @@ import (
 type cargo struct {
 	target string // crate or test file, as a prefix of names
 	quiet  bool   // between "running 3 tests" and the totals, and no test has a line: with -q, only failures have a name
+	well   bool   // between "successes:" and "failures:" or the totals: with --show-output, passed tests have blocks, too
 	block
 }
 
@@ -25,13 +26,14 @@ func (c *cargo) line(line string) {
 	case strings.HasPrefix(line, "test result: "):
 		c.settle()
 		c.totals(line)
-		c.quiet = false
+		c.quiet, c.well = false, false
 	case strings.HasPrefix(line, "running ") && (strings.HasSuffix(line, " tests") || strings.HasSuffix(line, " test")):
 		c.settle()
 		c.quiet = true
-	case line == "failures:":
+	case line == "failures:", line == "successes:":
 		c.settle()
-	case strings.HasPrefix(line, "---- ") && strings.HasSuffix(line, " ----"):
+		c.well = line == "successes:"
+	case !c.well && strings.HasPrefix(line, "---- ") && strings.HasSuffix(line, " ----"):
 		c.settle()
 		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(line[5:], " ----"), " stdout"), " stderr")
 		c.open(c.full(name))

@@ -113,3 +113,25 @@ func TestTallyLoss_asManyTestsButOneIsSkippedNow_isALoss(t *testing.T) {
 		t.Errorf("%s", l)
 	}
 }
+
+// cargo test -- --show-output prints what passed tests have written, too.
+func TestCargo_outputOfPassedTests_isNoFailure(t *testing.T) {
+	const quiet = "\nrunning 2 tests\n..\n"
+	const long = "\nrunning 2 tests\ntest tests::one ... ok\ntest tests::two ... FAILED\n"
+	const passed = "\nsuccesses:\n\n---- tests::one stdout ----\nhello\n\n\nsuccesses:\n    tests::one\n"
+	const failed = "\nfailures:\n\n---- tests::two stdout ----\nno\n\n\nfailures:\n    tests::two\n"
+	for out, want := range map[string]string{
+		quiet + passed + "\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured\n":              "",
+		quiet + passed + failed + "\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured\n": "tests::two",
+		long + passed + failed + "\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured\n":  "tests::two",
+	} {
+		var got []string
+		s := parse(Cargo, out)
+		for _, f := range s.FailedTests() {
+			got = append(got, f.Name)
+		}
+		if strings.Join(got, "|") != want || s.Tally().Ran != 2 {
+			t.Errorf("%q failed of %d, want %q", got, s.Tally().Ran, want)
+		}
+	}
+}
