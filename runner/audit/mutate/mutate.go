@@ -13,6 +13,7 @@ import (
 type Mutant struct {
 	Path, Func string
 	Was, Now   string // the line, without its indentation
+	Weak       bool   // a number or text that says little about what the function does: a default, the size of a buffer
 	text       string // the whole line as it was
 	nth, times int    // which of so many equal lines of the file it is
 }
@@ -35,13 +36,14 @@ func (m Mutant) In(text string) (string, bool) {
 }
 
 // patterns match single trimmed lines.
-var patterns = sync.OnceValue(func() (p struct{ header, keyword, comment, effect *regexp.Regexp }) {
+var patterns = sync.OnceValue(func() (p struct{ header, keyword, comment, effect, opens *regexp.Regexp }) {
 	re := regexp.MustCompile
 	p.header = re(`^(?:(?:pub(?:\([^)]*\))?|export|default|async|static|const|unsafe) )*(?:func (?:\([^)]*\) ?)?|fn |def (?:self\.)?|function\*? ?)(\w+)` +
 		`|^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|\bfunction\b.*) *[{(]?|^(?:module\.)?exports\.(\w+)\s*=.*(?:=>|\bfunction\b)` +
 		`|^(?:(?:static|async|get|set) )*(\w+)\s*\([^;]*\)\s*\{$`)
 	p.keyword = re(`^(?:\} ?)?(?:if|else|elif|for|while|switch|match|catch|return|new|with|case|try|do|until)\b`)
-	p.comment = re(`^(?://|#|/\*|\*|--|"""|'''|for\b|while\b|until\b|loop\b)`) // and what may never end then
+	p.comment = re(`^(?://|#|/\*|\*|--|"""|'''|for\b|while\b|until\b|loop\b|(?:[\w.]+\.)?_?(?i:log|logger|logging|slog)\.)`) // and what may never end then, and logs
+	p.opens = re(`^\).*[{:]$`)                                                                                               // ends parameters on lines of their own
 	// A function that starts, kills, sends or deletes something is left alone: half of it may do harm.
 	p.effect = re(`(?i)\bos\.\w+|\bfs\.\w+|\b(?:shutil|subprocess|exec\w*|spawn\w*|system|popen|https?|requests|fetch|urllib|sql|cursor|sockets?|connect|` +
 		`unlink\w*|rmtree|kill\w*|eval)\b|(?:^|[;|&(]|\b(?:then|do|else|sudo)\b)\s*(?:rm|rmdir|mv|cp|dd|ln|chmod|chown|curl|wget|git|docker|sudo|ssh)\s`)
@@ -66,8 +68,8 @@ func Of(name, text string, most int, wanted func(function string) bool) (all []M
 		if function == "" || !wanted(function) {
 			continue
 		}
-		if last := end(lines, i); !patterns().effect.MatchString(strings.Join(lines[i+1:last], "\n")) {
-			all = append(all, part{name, function, lines, i + 1, last}.mutants(most)...)
+		if from, last := body(lines, i); !patterns().effect.MatchString(strings.Join(lines[from:last], "\n")) {
+			all = append(all, part{name, function, lines, from, last}.mutants(most)...)
 		}
 	}
 	return all
@@ -79,13 +81,22 @@ func Bodies(text string) map[string]string {
 	lines, all := strings.Split(code, "\n"), map[string]string{}
 	for i, line := range lines {
 		if function := header(line); function != "" {
-			all[function] += strings.Join(lines[i+1:end(lines, i)], "\n")
+			from, last := body(lines, i)
+			all[function] += strings.Join(lines[from:last], "\n")
 		}
 	}
 	return all
 }
 
-// end is the line after a function that begins at this one.
+// body returns the first line of the body of a function that begins at this line, and the line after it.
+func body(lines []string, at int) (from, last int) {
+	if last = end(lines, at); last < len(lines) && patterns().opens.MatchString(strings.TrimSpace(lines[last])) {
+		at, last = last, end(lines, last)
+	}
+	return at + 1, last
+}
+
+// end is the line after a block that begins at this one.
 func end(lines []string, from int) int {
 	at := from + 1
 	for at < len(lines) && (strings.TrimSpace(lines[at]) == "" || indent(lines[at]) > indent(lines[from])) {
@@ -113,16 +124,17 @@ type part struct {
 	from, end      int
 }
 
-// mutants returns at most so many mutants, of its last lines first, for they make its result.
+// mutants returns at most so many mutants, of its last lines first, for they make its result. Weak ones, and a second
+// change of a line, are there only if there are too few others.
 func (p part) mutants(most int) (all []Mutant) {
-	for round := range 2 { // a second change of a line only if there are too few lines
+	for round := range 4 {
 		for i := p.end - 1; i >= p.from && len(all) < most; i-- {
 			line := strings.TrimSpace(p.lines[i])
 			if line == "" || patterns().comment.MatchString(line) {
 				continue
 			}
-			if ways := changed(line, path.Ext(p.path)); len(ways) > round {
-				all = append(all, Mutant{Path: p.path, Func: p.function, Was: line, Now: ways[round], text: p.lines[i],
+			if ways := changed(line, path.Ext(p.path), round >= 2); len(ways) > round%2 {
+				all = append(all, Mutant{Path: p.path, Func: p.function, Was: line, Now: ways[round%2], Weak: round >= 2, text: p.lines[i],
 					nth: count(p.lines[:i], p.lines[i]), times: count(p.lines, p.lines[i])})
 			}
 		}
@@ -144,10 +156,16 @@ type change struct {
 	from *regexp.Regexp
 	to   string
 	ext  string // only in files whose names end so; empty: in all
+	weak bool   // outside of a return
 }
 
 var changes = sync.OnceValue(func() (all []change) {
-	add := func(from, to, ext string) { all = append(all, change{regexp.MustCompile(from), to, ext}) }
+	add := func(from, to, ext string) {
+		all = append(all, change{from: regexp.MustCompile(from), to: to, ext: ext})
+	}
+	weak := func(from, to, ext string) {
+		all = append(all, change{from: regexp.MustCompile(from), to: to, ext: ext, weak: true})
+	}
 	add(`^return [^;]+$`, `return None`, ".py")
 	add(`^return [^;]+;?$`, `return undefined`, ".js .mjs .cjs")
 	for _, pair := range [][2]string{{"==", "!="}, {"!=", "=="}, {"===", "!=="}, {"!==", "==="}, {"<=", ">"}, {">=", "<"}, {"<", ">="}, {">", "<="},
@@ -176,18 +194,19 @@ var changes = sync.OnceValue(func() (all []change) {
 	add(`\bfalse\b`, `true`, ".go .js .mjs .cjs .ts .rs .rb .java .kt .php")
 	add(`\bTrue\b`, `False`, ".py")
 	add(`\bFalse\b`, `True`, ".py")
-	add(`([ (,\[=-])([0-9]+)\b`, `${1}1$2`, "") // 5 becomes 15
-	add(`([\w\])])([+*])(["'/])`, `$1$3`, "")   // of a pattern
+	weak(`([ (,\[=-])([0-9]+)\b`, `${1}1$2`, "") // 5 becomes 15
+	add(`([\w\])])([+*])(["'/])`, `$1$3`, "")    // of a pattern
 	add(`\.(?:lower|upper|strip|title|trim|trim\w+|toLowerCase|toUpperCase|sort|reverse|to_lowercase|to_uppercase)\(\)`, ``, "")
-	add(`"([^"\\%{}$]+)"`, `"x$1"`, "")
-	add(`'([^'\\%{}$]+)'`, `'x$1'`, ".py .js .mjs .cjs .ts .rb .php .sh .bash")
+	weak(`"([^"\\%{}$]+)"`, `"x$1"`, "")
+	weak(`'([^'\\%{}$]+)'`, `'x$1'`, ".py .js .mjs .cjs .ts .rb .php .sh .bash")
 	return all
 })
 
-// changed returns the ways to change a line; each changes one place.
-func changed(line, ext string) (all []string) {
+// changed returns the ways to change a line, weak or not; each changes one place. All changes of a row of values are weak.
+func changed(line, ext string, weak bool) (all []string) {
+	row, result := strings.HasSuffix(line, ","), strings.HasPrefix(line, "return")
 	for _, c := range changes() {
-		if c.ext != "" && !slices.Contains(strings.Fields(c.ext), ext) {
+		if weak != (row || c.weak && !result) || c.ext != "" && !slices.Contains(strings.Fields(c.ext), ext) {
 			continue
 		}
 		at := c.from.FindStringSubmatchIndex(line)

@@ -46,8 +46,7 @@ func (c *cargo) line(line string) {
 
 // totals reads "test result: FAILED. 1 passed; 2 failed; 1 ignored; ...".
 func (c *cargo) totals(line string) {
-	var how string
-	var passed, failed, ignored int
+	how, passed, failed, ignored := "", 0, 0, 0
 	_, err := fmt.Sscanf(line, "test result: %s %d passed; %d failed; %d ignored", &how, &passed, &failed, &ignored)
 	if c.quiet && err == nil {
 		c.c.passed, c.c.skipped, c.c.known = c.c.passed+passed, c.c.skipped+ignored, true

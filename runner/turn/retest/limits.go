@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"ralph/logs/termtext"
 	"ralph/runner/audit/values"
 	"ralph/runner/gate"
+	"ralph/runner/gate/report"
+	"ralph/runner/git"
+	"ralph/runner/git/command"
 )
 
 // limits runs the checks with the limits in settings as they were, unless the task names the file or wants them to change.
@@ -25,11 +29,20 @@ func (x *probe) limits(ctx context.Context) ([]string, error) {
 			u.files, u.tests, changed = append(u.files, f), append(u.tests, f.Path), append(changed, all...)
 		}
 	}
-	failed, err := x.onlyWithout(ctx, x.passed, u, func(r gate.Result) bool { return r.Passed || r.TimedOut })
+	failed, err := x.onlyWithout(ctx, x.passed, u, func(r gate.Result) bool { return r.Passed || r.TimedOut || x.follow(r) })
 	if len(failed) == 0 {
 		return nil, err
 	}
 	return []string{fmt.Sprintf("check %s: it passes only since other limits hold: %s", failed[0].Name, termtext.Some(changed, named))}, err
+}
+
+// follow reports whether all tests that fail in a run are in files that changed, too: these settings are what they test.
+func (x *probe) follow(r gate.Result) bool {
+	failed := r.Tests.FailedTests()
+	return len(failed) > 0 && !slices.ContainsFunc(failed, func(t report.Test) bool {
+		name := testName().ReplaceAllString(t.Name, "$1")
+		return !slices.ContainsFunc(x.files, func(f git.Text) bool { return isTest(f.Path) && strings.Contains(f.After, name) })
+	})
 }
 
 // silenced runs checks that failed before the task without what tells them to look away: "// eslint-disable".
@@ -65,7 +78,7 @@ func (x *probe) unnamed(ctx context.Context) ([]string, error) {
 	}
 	u := plan(x.files, rows, x.text)
 	for _, f := range x.files { // the script that the check is
-		script := slices.ContainsFunc(rows, func(c gate.Check) bool { return slices.Contains(strings.Fields(c.Command), f.Path) })
+		script := slices.ContainsFunc(rows, func(c gate.Check) bool { return x.names(c, f.Path) })
 		if script && f.Existed && !slices.Contains(u.tests, f.Path) {
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
 		}
@@ -75,6 +88,19 @@ func (x *probe) unnamed(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return []string{fmt.Sprintf("check %s: failed before the task, and still fails %s", failed[0].Name, u)}, err
+}
+
+// names reports whether the command of a check names a file: "sh check.sh", "./check.sh".
+func (x *probe) names(c gate.Check, file string) bool {
+	inside := ""
+	if root, ok := command.Root(x.p.Dir); ok {
+		if dir, err := filepath.EvalSymlinks(x.p.Dir); err == nil {
+			inside, _ = filepath.Rel(root, dir)
+		}
+	}
+	return slices.ContainsFunc(strings.Fields(c.Command), func(word string) bool {
+		return path.Join(filepath.ToSlash(inside), c.Dir, word) == file
+	})
 }
 
 // onlyWithout are the checks that fail twice with files as they were and pass with those of now. The caller says which

@@ -20,10 +20,11 @@ import (
 )
 
 const (
-	mutantTime  = time.Minute // for all runs of a check with mutants
-	mostMutants = 4           // that are compared with before
+	mutantTime  = 2 * time.Minute // for all runs with mutants
+	quickCheck  = 7 * time.Second // how long a check may take
+	mostMutants = 4               // that are compared with before
 	perFunction = 2
-	mostAsked   = 8 // where the task is to write tests
+	mostAsked   = 8 // of a function, or where the task is to write tests
 	fewAsked    = 4
 	mostGroups  = 3       // functions
 	mostCode    = 4 << 20 // bytes of code that are read
@@ -48,7 +49,7 @@ func (x *probe) mutants(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, asked := sources.tested(u, tests), x.asked(u, sources)
+	old, asked := tested(sources, u, tests), x.asked(u, sources)
 	if x.mayAskLess() {
 		old = nil
 	}
@@ -62,18 +63,23 @@ func (x *probe) mutants(ctx context.Context) ([]string, error) {
 	if err != nil || slices.ContainsFunc(is.Results, func(r gate.Result) bool { return !r.Passed }) {
 		return nil, err
 	}
-	trial := trial{x: x, rows: rows, undo: u, sources: sources, is: is}
-	found, err := trial.unproven(ctx, asked)
-	if err != nil || len(found) > 0 || len(old) == 0 {
-		return found, err
+	trial := trial{x: x, rows: rows, undo: u, sources: sources, tests: tests, is: is}
+	limited, cancel := context.WithTimeout(ctx, mutantTime)
+	defer cancel()
+	found, err := trial.unproven(limited, asked)
+	if err == nil && len(found) == 0 && len(old) > 0 {
+		found, err = trial.lost(limited, old)
 	}
-	return trial.lost(ctx, old)
+	if limited.Err() != nil { // what is not tried in time is not judged
+		return nil, ctx.Err()
+	}
+	return found, err
 }
 
 // quick are the checks that can run often enough.
 func (x *probe) quick() (rows []gate.Check) {
 	for _, r := range x.p.Report.Results {
-		if !r.Passed || r.Duration > mutantTime/mostAsked || !slices.ContainsFunc(x.green, func(c gate.Check) bool { return c.Name == r.Name }) {
+		if !r.Passed || r.Duration > quickCheck || !slices.ContainsFunc(x.green, func(c gate.Check) bool { return c.Name == r.Name }) {
 			continue
 		}
 		c := r.Check
@@ -123,7 +129,8 @@ type trial struct {
 	x       *probe
 	rows    []gate.Check
 	undo    undo
-	sources sources
+	sources mutate.Sources
+	tests   []string    // texts of all tests
 	is, was gate.Report // without a mutant: with the tests of now, and as they were
 }
 
@@ -162,11 +169,15 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 			failed := slices.DeleteFunc(r.Results, func(r gate.Result) bool { return r.Passed })
 			switch {
 			case slices.ContainsFunc(failed, func(r gate.Result) bool { return crashed(r.Output) }):
-			case len(failed) > 0 && !tests, slices.ContainsFunc(failed, t.undo.fresh):
+			case len(failed) > 0 && !tests, slices.ContainsFunc(failed, t.fresh):
 				noticed++
+			case m.Weak && tests:
 			default:
 				missed = append(missed, m)
 			}
+		}
+		if !slices.ContainsFunc(missed, func(m mutate.Mutant) bool { return !m.Weak }) {
+			continue
 		}
 		switch {
 		case tests && len(missed) > noticed && len(missed) >= unseen && (noticed == 0 || len(missed)+noticed > fewAsked):
@@ -178,13 +189,15 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 	return found, nil
 }
 
-// fresh reports whether a test failed that was not there before, or no test has a name.
-func (u undo) fresh(r gate.Result) bool {
+// fresh reports whether a test failed that was not there before, or no test has a name. A name that is in no file is made
+// when the tests run: "adds ${a} and ${b}".
+func (t *trial) fresh(r gate.Result) bool {
 	failed := r.Tests.FailedTests()
-	return len(failed) == 0 || slices.ContainsFunc(failed, func(t report.Test) bool {
-		name := testName().ReplaceAllString(t.Name, "$1")
-		return slices.ContainsFunc(u.files, func(f git.Text) bool { return strings.Contains(f.After, name) }) &&
-			!slices.ContainsFunc(u.files, func(f git.Text) bool { return strings.Contains(f.Before, name) })
+	return len(failed) == 0 || slices.ContainsFunc(failed, func(one report.Test) bool {
+		name := testName().ReplaceAllString(one.Name, "$1")
+		has := func(text string) bool { return strings.Contains(text, name) }
+		return !slices.ContainsFunc(t.undo.files, func(f git.Text) bool { return has(f.Before) }) &&
+			(!slices.ContainsFunc(t.tests, has) || slices.ContainsFunc(t.undo.files, func(f git.Text) bool { return has(f.After) }))
 	})
 }
 

@@ -1,6 +1,12 @@
 package retest
 
-import "testing"
+import (
+	"testing"
+
+	"ralph/runner/gate"
+	"ralph/runner/gate/report"
+	"ralph/runner/git"
+)
 
 func TestTestName_isThatOfTheCode(t *testing.T) {
 	for report, want := range map[string]string{
@@ -16,5 +22,33 @@ func TestTestName_isThatOfTheCode(t *testing.T) {
 		if got := testName().ReplaceAllString(report, "$1"); got != want {
 			t.Errorf("%q: %q, want %q", report, got, want)
 		}
+	}
+}
+
+func TestFresh_testThatWasNotThereBefore(t *testing.T) {
+	changed := git.Text{Path: "a.test.js", Before: "test('adds', f)", After: "test('adds', f)\ntest('drops', f)\ntest(`${a} becomes ${b}`, f)"}
+	trial := trial{undo: undo{files: []git.Text{changed}}, tests: []string{changed.After, "test('other', f)"}}
+	for name, want := range map[string]bool{"drops": true, "1 becomes 2": true, "adds": false, "other": false} {
+		r := gate.Result{Tests: report.Summary{Tests: []report.Test{{Name: name, Status: report.Failed}}}}
+		if got := trial.fresh(r); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if !trial.fresh(gate.Result{}) {
+		t.Error("a check without names")
+	}
+}
+
+// A project may have tests that read its limits: what they say counts, unless they changed as well.
+func TestFollow_testsThatChangedWithTheSettings(t *testing.T) {
+	x := &probe{files: []git.Text{{Path: "ask.test.js", After: "test('asks five times', f)"}, {Path: "settings.json", After: "lengths"}}}
+	for name, want := range map[string]bool{"asks five times": true, "lengths": false} {
+		r := gate.Result{Tests: report.Summary{Tests: []report.Test{{Name: name, Status: report.Failed}}}}
+		if got := x.follow(r); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if x.follow(gate.Result{}) {
+		t.Error("a check without names, such as a linter")
 	}
 }

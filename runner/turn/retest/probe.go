@@ -3,6 +3,7 @@ package retest
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,13 +88,25 @@ func (x *probe) tests(ctx context.Context) (all []string, err error) {
 		if !isTest(name) || size > maxTests {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(x.p.Dir, filepath.FromSlash(name)))
-		if err == nil && len(text) < maxTests { // one that cannot be read says nothing
+		text, err := readFile(filepath.Join(x.p.Dir, filepath.FromSlash(name)))
+		if err == nil { // one that cannot be read says nothing
 			size += len(text)
 			all = append(all, string(text))
 		}
 	}
 	return all, nil
+}
+
+// readFile reads a file that is not large. A link may lead out of the copy, where nothing is changed.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Lstat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxTests) {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
 }
 
 // copy makes the copy of the project in which checks run from now on.
