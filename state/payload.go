@@ -270,7 +270,7 @@ type FinalMessage struct {
 const (
 	CheckBaseline = "baseline"  // before the work
 	CheckAgain    = "again"     // a second time, because it failed
-	CheckOldTests = "old-tests" // in a copy, with the tests as they were before the task
+	CheckOldTests = "old-tests" // in a copy, with the tests as they were before the task, or with other code
 )
 
 // Check is one run of a check.

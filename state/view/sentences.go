@@ -318,7 +318,7 @@ func checkEntry(d state.Check) []entry {
 	case state.CheckBaseline:
 		name += " before the work"
 	case state.CheckOldTests:
-		return one(RoleNote, "ran "+name+" in a copy, with the tests as they were, in "+Took(d.Seconds))
+		return one(RoleNote, "ran "+name+" in a copy with other tests or code, in "+Took(d.Seconds))
 	}
 	if d.Skipped != "" {
 		return one(RoleNote, name+": skipped: "+d.Skipped)
