@@ -46,16 +46,6 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 	return u
 }
 
-// leave does not take back some of the files.
-func (u *undo) leave(some func(git.Text) bool) {
-	for _, f := range u.files {
-		if some(f) {
-			u.tests = slices.DeleteFunc(u.tests, func(name string) bool { return name == f.Path })
-		}
-	}
-	u.files = slices.DeleteFunc(u.files, some)
-}
-
 // ours reports whether a file belongs to ralph.
 func ours(name string) bool {
 	return strings.HasPrefix(name, ".ralph/") || strings.Contains(name, "/.ralph/")
