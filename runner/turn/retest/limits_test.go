@@ -11,6 +11,8 @@ import (
 	"ralph/runner/audit/mutate"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/replica"
+	"ralph/runner/sandbox"
 	"ralph/runner/turn"
 )
 
@@ -63,5 +65,14 @@ func TestTested_firstFunctionsInLinesThatChanged(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"other", "other", "far", "far"}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// Without the route, no check runs in a sandbox that reaches some hosts.
+func TestContain_sandboxWithHosts_keepsItsRoute(t *testing.T) {
+	route := sandbox.Route{Hub: "/bin/ralph-hub", Socket: "/tmp/s"}
+	x := &probe{suite: &gate.Suite{Place: gate.Place{Box: sandbox.Box{Route: route}}}, copied: &replica.Replica{Dir: t.TempDir()}}
+	if err := x.contain(sandbox.Settings{Sandbox: "bwrap", SandboxNet: []string{"example.com"}}); err != nil || x.suite.Place.Box.Route != route {
+		t.Error(err, x.suite.Place.Box.Route)
 	}
 }

@@ -131,8 +131,9 @@ func (x *probe) copy(ctx context.Context) error {
 func (x *probe) contain(settings sandbox.Settings) error {
 	box := &x.suite.Place.Box
 	contained, err := sandbox.Contained{Settings: settings, Project: box.Project}.For(x.copied.Dir)
+	route := box.Route
 	*box = contained.Box(x.copied.Dir, "", box.HomeHidden)
-	box.Write = x.copied.Borrowed
+	box.Write, box.Route = x.copied.Borrowed, route
 	return err
 }
 
