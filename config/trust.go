@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"ralph/config/option"
 	"ralph/logs/termtext"
 )
 
@@ -119,6 +120,9 @@ func (l Loader) claims(c *Config) Untrusted {
 		claim := o.Claim(value, own)
 		if name := c.spelled[o.Key]; name != "" {
 			claim = strings.Replace(claim, o.Key+"=", name+"=", 1)
+		}
+		if o.Kind == option.String { // an address is shown: it says where messages go
+			claim = strings.Replace(claim, "="+value, "="+Display(o, value), 1)
 		}
 		if claim == "" || source.Kind != SourceRC && source.Kind != SourceProject {
 			continue

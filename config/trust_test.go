@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"ralph/config/option"
 )
 
 func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
@@ -42,6 +44,9 @@ func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
 			want := strings.Replace(o.Key+"="+value, "=Read,", " adds ", 1)
 			if o.Kind == "list" && !slices.Contains(o.Safe, "Read") {
 				want = o.Key + " adds Read, Bash(git add *)"
+			}
+			if o.Kind == option.String {
+				want = o.Key + "=" + Display(o, value) // a password is not shown
 			}
 			if u == nil || u.File != file || len(u.Lines) != 1 || !strings.HasPrefix(u.Lines[0], file+":") || !strings.HasSuffix(u.Lines[0], ": "+want) {
 				t.Errorf("%s in %s: %+v", o.Key, file, u)
@@ -306,5 +311,21 @@ func TestUntrusted_settingUnderAnotherName_isShownAsWritten(t *testing.T) {
 	u, err := l.Untrusted()
 	if err != nil || u == nil || len(u.Lines) != 1 || u.Lines[0] != ".ralphrc:1: AGENT_CMD=mine" {
 		t.Errorf("%+v, %v", u, err)
+	}
+}
+
+// Who agrees must see where messages go, but no password.
+func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("REPLY_TOKEN=correct-horse\nWEBHOOKS=https://example.com/hook\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	u, err := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}.Untrusted()
+	if err != nil || u == nil {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	if got := strings.Join(u.Lines, "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "REPLY_TOKEN=(set, not shown)") ||
+		!strings.Contains(got, "https://example.com/hook") {
+		t.Error(got)
 	}
 }
