@@ -13,7 +13,7 @@ const least = 2
 // Sources are files of code, by path.
 type Sources map[string]string
 
-// Of are mutants of so many of the wanted functions, those of each function one after the other. A function with fewer
+// Of returns mutants of so many of the wanted functions, those of each function one after the other. A function with fewer
 // than two has none.
 func (s Sources) Of(most, functions int, wanted func(function string) bool) (all [][]Mutant) {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
@@ -21,9 +21,6 @@ func (s Sources) Of(most, functions int, wanted func(function string) bool) (all
 			break
 		}
 		for _, m := range Of(name, s[name], most, wanted) {
-			if _, ok := m.In(s[name]); !ok {
-				continue
-			}
 			if n := len(all); n > 0 && all[n-1][0].Path == m.Path && all[n-1][0].Func == m.Func {
 				all[n-1] = append(all[n-1], m)
 				continue
@@ -35,7 +32,7 @@ func (s Sources) Of(most, functions int, wanted func(function string) bool) (all
 	return all[:min(len(all), functions)]
 }
 
-// Words are the words of a text that can be names of functions.
+// Words returns the words of a text that can be names of functions.
 func Words(text string) map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -103,7 +103,7 @@ func (x *probe) names(c gate.Check, file string) bool {
 	})
 }
 
-// onlyWithout are the checks that fail twice with files as they were and pass with those of now. The caller says which
+// onlyWithout returns the checks that fail twice with files as they were and pass with those of now. The caller says which
 // results are no failures.
 func (x *probe) onlyWithout(ctx context.Context, rows []gate.Check, u undo, well func(gate.Result) bool) (failed []gate.Result, err error) {
 	if len(rows) == 0 || len(u.files) == 0 {

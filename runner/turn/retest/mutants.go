@@ -76,7 +76,7 @@ func (x *probe) mutants(ctx context.Context) ([]string, error) {
 	return found, err
 }
 
-// quick are the checks that can run often enough.
+// quick returns the checks that are fast enough to run many times.
 func (x *probe) quick() (rows []gate.Check) {
 	for _, r := range x.p.Report.Results {
 		if !r.Passed || r.Duration > quickCheck || !slices.ContainsFunc(x.green, func(c gate.Check) bool { return c.Name == r.Name }) {
@@ -109,7 +109,7 @@ func (x *probe) contained(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// asserting are changed files of code, not of tests, in which a function that asserts lost a line.
+// asserting returns the changed files of code, not of tests, in which a function that asserts lost a line.
 func (x *probe) asserting(u undo) (all []git.Text) {
 	for _, f := range x.files {
 		known := slices.ContainsFunc(u.files, func(o git.Text) bool { return o.Path == f.Path })
@@ -134,24 +134,18 @@ type trial struct {
 	is, was gate.Report // without a mutant: with the tests of now, and as they were
 }
 
-// now runs the checks with a mutant.
-func (t *trial) now(ctx context.Context, m mutate.Mutant) (gate.Report, error) {
-	text, _ := m.In(t.sources[m.Path])
-	return t.x.with(ctx, t.rows, []git.Text{{Path: m.Path, Before: text, After: t.sources[m.Path], Existed: true, Exists: true}})
-}
-
-// then does so with the tests as they were.
-func (t *trial) then(ctx context.Context, m mutate.Mutant) (gate.Report, error) {
-	files := slices.Clone(t.undo.files)
+// run runs the checks with a mutant, and with these files as they were.
+func (t *trial) run(ctx context.Context, m mutate.Mutant, files []git.Text) (gate.Report, error) {
+	files = slices.Clone(files)
 	i := slices.IndexFunc(files, func(f git.Text) bool { return f.Path == m.Path })
 	if i < 0 {
-		files, i = append(files, git.Text{Path: m.Path, Before: t.sources[m.Path], After: t.sources[m.Path], Existed: true, Exists: true}), len(files)
+		i, files = len(files), append(files, git.Text{Path: m.Path, Before: t.sources[m.Path], After: t.sources[m.Path], Existed: true, Exists: true})
 	}
 	files[i].Before, _ = m.In(files[i].Before)
 	return t.x.with(ctx, t.rows, files)
 }
 
-// unproven are sentences about functions of which no test notices any mutant. Where the task is to write tests, they must
+// unproven returns sentences about functions of which no test notices any mutant. Where the task is to write tests, they must
 // notice half of the mutants of all functions.
 func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found []string, err error) {
 	tests := asks.ForTests(t.x.text)
@@ -162,7 +156,7 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 			if noticed > 0 && !tests {
 				break
 			}
-			r, err := t.now(ctx, m)
+			r, err := t.run(ctx, m, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -228,7 +222,7 @@ type sight struct {
 	then, now []string
 }
 
-// lost are sentences about tests that noticed mutants as they were, and now notice none of them.
+// lost returns sentences about tests that noticed mutants as they were, and now notice none of them.
 func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, error) {
 	var err error
 	if t.was, err = t.x.with(ctx, t.rows, t.undo.files); err != nil {
@@ -236,7 +230,7 @@ func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, er
 	}
 	var all []sight
 	for _, m := range mutants {
-		then, err := t.then(ctx, m)
+		then, err := t.run(ctx, m, t.undo.files)
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +238,7 @@ func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, er
 		if len(s.then) == 0 {
 			continue
 		}
-		now, err := t.now(ctx, m)
+		now, err := t.run(ctx, m, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -257,7 +251,7 @@ func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, er
 	if len(found) == 0 {
 		return nil, nil
 	}
-	again, err := t.then(ctx, found[0].mutant)
+	again, err := t.run(ctx, found[0].mutant, t.undo.files)
 	if err != nil || !slices.Contains(t.noticed(again, t.was), found[0].then[0]) {
 		return nil, err
 	}
@@ -269,7 +263,7 @@ func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, er
 	return lines, nil
 }
 
-// blind is, for each test that noticed at least two mutants and now notices none, the first of them. A test that is gone
+// blind returns, for each test that noticed at least two mutants and now notices none, the first of them. A test that is gone
 // counts if no other one notices them.
 func blind(all []sight, is gate.Report) (found []sight) {
 	var left []string
@@ -297,7 +291,7 @@ func blind(all []sight, is gate.Report) (found []sight) {
 	return found
 }
 
-// noticed are the tests that fail in a run and pass without the mutant.
+// noticed returns the tests that fail in a run and pass without the mutant.
 func (t *trial) noticed(with, without gate.Report) (all []string) {
 	for i, r := range with.Results {
 		base := without.Results[i]

@@ -32,6 +32,7 @@ type probe struct {
 	passed []gate.Check // and other checks
 	files  []git.Text   // that changed since the task began
 	copied *replica.Replica
+	texts  []string // of all tests in the project; nil: not read yet
 }
 
 // looks are what is tried, in order. What finds something is the last.
@@ -54,15 +55,13 @@ func (x *probe) recited(ctx context.Context) (found []string, err error) {
 	for _, f := range x.files {
 		known.WriteString(f.Before)
 	}
-	var tests []string
 	for _, f := range x.files {
 		if !isProduct(f) {
 			continue
 		}
-		if tests == nil {
-			if tests, err = x.tests(ctx); err != nil {
-				return nil, err
-			}
+		tests, err := x.tests(ctx)
+		if err != nil {
+			return nil, err
 		}
 		after, inline, _ := strings.Cut(f.After, inlineMark) // tests in Rust
 		if lines := recite.Find(f.Before, after, append(slices.Clip(tests), inline), known.String()); len(lines) > 0 {
@@ -77,13 +76,16 @@ func isProduct(f git.Text) bool {
 	return f.Exists && f.Before != f.After && !isTest(f.Path) && patterns().code.MatchString(f.Path)
 }
 
-// tests are the texts of all tests in the project.
-func (x *probe) tests(ctx context.Context) (all []string, err error) {
+// tests returns the texts of all tests in the project. It reads them once.
+func (x *probe) tests(ctx context.Context) ([]string, error) {
+	if x.texts != nil {
+		return x.texts, nil
+	}
 	out, err := command.Run(ctx, x.p.Dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
-	size := 0
+	all, size := []string{}, 0
 	for name := range strings.SplitSeq(out, "\x00") {
 		if !isTest(name) || size > maxTests {
 			continue
@@ -94,6 +96,7 @@ func (x *probe) tests(ctx context.Context) (all []string, err error) {
 			all = append(all, string(text))
 		}
 	}
+	x.texts = all
 	return all, nil
 }
 

@@ -17,7 +17,7 @@ import (
 	"ralph/runner/git/command"
 )
 
-// sources are the files of code in the project.
+// sources returns the files of code in the project.
 func (x *probe) sources(ctx context.Context) (mutate.Sources, error) {
 	root, ok := command.Root(x.p.Dir)
 	if !ok {
@@ -41,7 +41,7 @@ func (x *probe) sources(ctx context.Context) (mutate.Sources, error) {
 	return all, nil
 }
 
-// tested are mutants of functions that the tests name: first those in lines that changed, then those in files that did.
+// tested returns mutants of functions that the tests name: first those in lines that changed, then those in files that did.
 func tested(s mutate.Sources, u undo, tests []string) (all []mutate.Mutant) {
 	var lines, files strings.Builder
 	for _, f := range u.files {
@@ -65,7 +65,7 @@ func tested(s mutate.Sources, u undo, tests []string) (all []mutate.Mutant) {
 	return all
 }
 
-// asked are mutants of functions that changed tests name now and did not before, if the task names them or wants tests, or
+// asked returns mutants of functions that changed tests name now and did not before, if the task names them or wants tests, or
 // they are new.
 func (x *probe) asked(u undo, s mutate.Sources) [][]mutate.Mutant {
 	known, wanted := map[string]bool{}, map[string]bool{}
@@ -104,7 +104,7 @@ func inTurn(groups [][]mutate.Mutant) (all []mutate.Mutant) {
 	return all
 }
 
-// testsIn is the part of a file that has tests, before and now.
+// testsIn returns the part of a file that has tests, before and now.
 func testsIn(f git.Text) (was, is string) {
 	if path.Ext(f.Path) != ".rs" || isTest(f.Path) {
 		return f.Before, f.After
