@@ -188,7 +188,9 @@ exit 1`
 func TestOpencode_endpointIsUnreadable_isAServerErrorAfterAFewRequests(t *testing.T) {
 	t.Parallel()
 	unreadable := mockllm.Step{Error: &mockllm.APIError{Status: 200, Type: "none", Message: "It works!"}, Times: 5}
-	w := newProject(t, opencode(), 1, mockllm.After(mockllm.Plan(1), unreadable))
+	slow := unreadable // ralph ends the call before this arrives, however busy the machine is
+	slow.Times, slow.Delay = 1, 10*time.Second
+	w := newProject(t, opencode(), 1, mockllm.After(mockllm.Plan(1), unreadable, slow))
 	w.finished(w.run(opencode()).Wait(2*time.Minute), 1)
 	if got := w.outcomes(); !slices.Equal(got, []string{"server-error", "completed-turn"}) || w.status().LoopCount != 1 {
 		t.Errorf("outcomes %q, %d iterations", got, w.status().LoopCount)
