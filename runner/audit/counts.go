@@ -162,7 +162,7 @@ func (l *language) blocks(text string) map[string]string {
 // covers reports whether the tests that were removed, or that the task does not want, account for the
 // whole loss. A name in a report contains that of its test: "example.com/p.TestA/b".
 func covers(removed, unwanted []string, l report.Loss) bool {
-	n := len(removed)
+	n := max(len(removed), asks.Tests(unwanted))
 	if len(l.Gone) > 0 {
 		n = 0
 		for _, name := range l.Gone {

@@ -36,6 +36,8 @@ func TestFewerTests_explainedByTheTaskOrTheChange_noFinding(t *testing.T) {
 			report.Loss{Check: "test", Before: 3, Now: 2, Gone: []string{"adds"}}, "check test: 3 tests ran before, 2 run now; gone: adds"},
 		"the task names it": {Input{Task: "1", PlanBefore: []task.Task{{ID: "1", Title: "'writes rows' is flaky; skip it"}}},
 			report.Loss{Check: "test", Before: 3, Now: 2, Gone: []string{"csv > writes rows"}}, ""},
+		"the task names it, but the report names none": {Input{Task: "1", PlanBefore: []task.Task{{ID: "1", Title: "Skip `SpeedTest.test_many` unless the variable `GEO_SPEED` is set"}}},
+			report.Loss{Check: "test", Before: 3, Now: 2}, ""},
 		"the task names another": {Input{Task: "1", PlanBefore: []task.Task{{ID: "1", Title: "'writes rows' is flaky; skip it"}}},
 			report.Loss{Check: "test", Before: 3, Now: 2, Gone: []string{"writes rows at once"}}, "check test: 3 tests ran before, 2 run now; gone: writes rows at once"},
 	} {

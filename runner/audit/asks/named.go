@@ -1,6 +1,7 @@
 package asks
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,16 +10,17 @@ import (
 
 // phrases are patterns for what a task says about single tests and thresholds.
 var phrases = sync.OnceValue(func() (p struct {
-	along, it, name, proof, end, level, hold, pass,
+	along, it, name, proof, flaky, end, level, hold, pass,
 	outOfDate, value, aside *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
-		`(?:$|[.;,:\n]| (?:for|of|in|from|with)\b)|["'\x60])`)
+		`(?:$|[.;,:\n]| (?:for|of|in|from|with|and)\b)|["'\x60])`)
 	p.aside = re(`\s\([^()\n]*\)`)
 	p.it = re(`(?i)\bit\b`)
 	p.name = re(`"[^"]+"|'[^']+'|\x60[^\x60]+\x60|\b\w*[a-z0-9]_\w+|\b\w+[a-z][A-Z]\w*`)
 	p.proof = re(`(?i)\b(?:show|prov|reproduc|demonstrat|expos|reveal|catch|bugs?(?:[^\w-]|$))`) // not BUG-12
+	p.flaky = re(`(?i)\bflak|\bnow and then\b|\bsometimes\b|\boccasional|\bintermittent|\bfrom time to time\b|\b(?:busy|slow|loaded) (?:machine|runner|host)s?\b`)
 	p.end = re(`[.!?;]\s|\n`)
 	p.level = re(`(?i)\bcoverage\b|\bthresholds?\b|\bfail_under\b`)
 	p.hold = re(`(?i)\b(?:stay|remain|keep|maintain|preserv|hold|at least|no less|above|must not|` +
@@ -42,22 +44,37 @@ func parts(task string) []string {
 }
 
 // Unwanted returns the names of tests that a task asks to remove or skip: "'writes rows' is flaky; skip it". It leaves
-// out a test that fails or shows what is wrong: in "TestSum shows the bug; remove it", "it" is the bug.
+// out a test that always fails or shows what is wrong: in "TestSum shows the bug; remove it", "it" is the bug.
 func Unwanted(task string) (names []string) {
-	p, before := words(), ""
-	for _, clause := range parts(task) {
-		about := clause
-		if p.them.MatchString(clause) || phrases().it.MatchString(clause) {
-			about = before + " " + clause
-		}
-		if p.fewer.MatchString(clause) && !p.red.MatchString(about) && !phrases().proof.MatchString(about) {
-			for _, name := range phrases().name.FindAllString(about, -1) {
-				names = append(names, strings.Trim(name, "\"'`"))
+	p, last := words(), ""
+	for _, sentence := range phrases().end.Split(task, -1) {
+		before := ""
+		for _, clause := range parts(sentence) {
+			about := clause
+			if p.them.MatchString(clause) || phrases().it.MatchString(clause) {
+				about = cmp.Or(before, last) + " " + clause
 			}
+			fails := p.red.MatchString(about) && !phrases().flaky.MatchString(about)
+			if p.fewer.MatchString(clause) && !fails && !phrases().proof.MatchString(about) {
+				for _, name := range phrases().name.FindAllString(about, -1) {
+					names = append(names, strings.Trim(name, "\"'`"))
+				}
+			}
+			before += " " + clause
 		}
-		before = clause
+		last = sentence
 	}
 	return names
+}
+
+// Tests counts the names that are those of tests: "TestA", "test_b".
+func Tests(names []string) (n int) {
+	for _, name := range names {
+		if words().tests.MatchString(name) {
+			n++
+		}
+	}
+	return n
 }
 
 // IsNamed reports whether one of the names is that of a test or of the test that it belongs to:

@@ -188,7 +188,7 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 func (t *trial) fresh(r gate.Result) bool {
 	failed := r.Tests.FailedTests()
 	return len(failed) == 0 || slices.ContainsFunc(failed, func(one report.Test) bool {
-		name := testName().ReplaceAllString(one.Name, "$1")
+		name := bare(one.Name)
 		has := func(text string) bool { return strings.Contains(text, name) }
 		return !slices.ContainsFunc(t.undo.files, func(f git.Text) bool { return has(f.Before) }) &&
 			(!slices.ContainsFunc(t.tests, has) || slices.ContainsFunc(t.undo.files, func(f git.Text) bool { return has(f.After) }))
@@ -199,6 +199,9 @@ func (t *trial) fresh(r gate.Result) bool {
 var testName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:.*?(?:::| > )|[\w./-]*\.)*([^\[/(]+?)(?: \(.*|[\[/].*)?$`)
 })
+
+// bare is the name that a test of a report has in the code.
+func bare(name string) string { return testName().ReplaceAllString(name, "$1") }
 
 // crashed reports whether a check failed because the code does not build or crashed: a test that asserts nothing fails
 // then, too.
@@ -267,10 +270,10 @@ func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, er
 // counts if no other one notices them.
 func blind(all []sight, is gate.Report) (found []sight) {
 	var left []string
-	unnamed := false
+	unnamed := true
 	for _, r := range is.Results {
 		left = append(append(left, r.Name), r.Tests.PassedTests()...)
-		unnamed = unnamed || len(r.Tests.PassedTests()) == 0
+		unnamed = unnamed && len(r.Tests.PassedTests()) == 0
 	}
 	lost, still := map[string][]mutate.Mutant{}, map[string]bool{}
 	for _, s := range all {
@@ -280,11 +283,11 @@ func blind(all []sight, is gate.Report) (found []sight) {
 			}
 		}
 		for _, name := range s.now {
-			still[name] = true
+			still[bare(name)] = true // of a test that moved, too
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		if len(lost[name]) >= unseen && !still[name] {
+		if len(lost[name]) >= unseen && !still[bare(name)] {
 			found = append(found, sight{mutant: lost[name][0], then: []string{name}})
 		}
 	}

@@ -19,7 +19,7 @@ func TestTestName_isThatOfTheCode(t *testing.T) {
 		"tests::two":                            "two",
 		"adds":                                  "adds",
 	} {
-		if got := testName().ReplaceAllString(report, "$1"); got != want {
+		if got := bare(report); got != want {
 			t.Errorf("%q: %q, want %q", report, got, want)
 		}
 	}
@@ -40,6 +40,23 @@ func TestFresh_testThatWasNotThereBefore(t *testing.T) {
 }
 
 // A project may have tests that read its limits: what they say counts, unless they changed as well.
+// A build has no tests, and a test that moved to another module has another name.
+func TestBlind_movedTestThatNoticesAsMuch_isNone(t *testing.T) {
+	is := gate.Report{Results: []gate.Result{{Name: "build"}, {Name: "test",
+		Tests: report.Summary{Tests: []report.Test{{Name: "grid::tests::steps", Status: report.Passed}}}}}}
+	seen := sight{then: []string{"grid::tests::steps", "tests::steps"}, now: []string{"grid::tests::steps"}}
+	if got := blind([]sight{seen, seen}, is); len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+	if got := blind([]sight{seen, seen}, gate.Report{Results: []gate.Result{{Name: "test"}}}); len(got) > 0 {
+		t.Errorf("without the names of tests that pass: %v", got)
+	}
+	seen.now = nil
+	if got := blind([]sight{seen, seen}, is); len(got) == 0 {
+		t.Error("nothing notices it any more")
+	}
+}
+
 func TestFollow_testsThatChangedWithTheSettings(t *testing.T) {
 	x := &probe{files: []git.Text{{Path: "ask.test.js", After: "test('asks five times', f)"}, {Path: "settings.json", After: "lengths"}}}
 	for name, want := range map[string]bool{"asks five times": true, "lengths": false} {
