@@ -3,6 +3,7 @@ package ending
 import (
 	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,13 +16,14 @@ const (
 	monthRE = `(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`
 	dateRE  = `(?:\b(?P<weekday>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?(?:day)?\b,? ?)?` +
 		`(?:\b(?P<month>` + monthRE + `)[a-z]*\.? (?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?:,? (?P<year>20\d\d)\b)?` +
-		`|\b(?P<day2>\d{1,2})(?:st|nd|rd|th)? (?P<month2>` + monthRE + `)[a-z]*\b\.?(?:,? (?P<year2>20\d\d)\b)?` +
+		`|\b(?P<day2>\d{1,2})(?:st|nd|rd|th)?[ -](?:of )?(?P<month2>` + monthRE + `)[a-z]*\b\.?(?:(?:-|,? )(?P<year2>20\d\d)\b)?` +
 		`|\b(?P<relative>today|tomorrow)\b)?`
 	hourRE = `(?P<before>,? ?(?:\bat |\bresets? |\buntil )?)` +
 		`(?:\b(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?::\d\d)? ?(?P<half>[ap])\.?m\b\.?` +
 		`|\b(?P<hour24>\d{1,2}):(?P<minute24>\d\d)(?::\d\d)?\b|\b(?P<word>midnight|noon)\b)`
 	signRE = `[+\-−]`
-	zoneRE = `(?: ?\((?P<region>[a-z_]+/[a-z0-9_+/-]+)\)| ?\(?(?-i:(?P<abbr>UTC|GMT|[PMCE][SD]?T|AK[SD]T|HST|CES?T|WES?T|EES?T|BST|MSK|SGT|HKT|JST|KST|AE[SD]T|NZ[SD]T|` +
+	zoneRE = `(?: ?\((?P<region>[a-z_]+/[a-z0-9_+/-]+)\)| (?-i:(?P<bare>(?:[A-Z][a-z]+|US)/[A-Z][A-Za-z0-9_+/-]+))` +
+		`| ?\(?(?-i:(?P<abbr>UTC|GMT|[PMCE][SD]?T|AK[SD]T|HST|CES?T|WES?T|EES?T|BST|MSK|SGT|HKT|JST|KST|AE[SD]T|NZ[SD]T|` +
 		`Pacific|Mountain|Central|Eastern)(?P<offset> ?` + signRE + `\d{1,2}(?::?\d\d)?)?\b)` +
 		`| ?\(?(?P<numeric>` + signRE + `\d\d:?\d\d)\b| ?\((?P<hours>` + signRE + `\d{1,2})\)` +
 		`| ?\((?P<zone>[a-z][a-z0-9_+/-]*)\)| (?-i:(?P<other>[A-Z]{2,5}))(?:[.,;·]|\s*$))?`
@@ -32,8 +34,17 @@ var (
 	// dayRE matches a date without a clock time. Only the words in front show that a
 	// limit ends on it.
 	dayRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:resets?|until|access|again)(?: on| at)? ` + dateRE + zoneRE)
+		return regexp.MustCompile(`(?i)\b(?:resets?|until|access|again|on)(?: on| at)?(?: the| next)? ` + dateRE + zoneRE)
 	})
+	// lateRE matches a date behind its clock time.
+	lateRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^,?(?: on)?(?: the| next)? ` + dateRE + zoneRE)
+	})
+	// numericRE matches a date in numbers, and the clock time behind it.
+	numericRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(^|[^\w./-])(\d{1,4})([/.-])(\d{1,2})([/.-])(\d{1,4})\b(,? (?:at )?[\d:]+ ?[ap]\.?m\b)?`)
+	})
+	halfRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^ ?[ap]\.?m\b`) })
 	afterRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^` + zoneRE) })
 )
 
@@ -62,9 +73,13 @@ func parts(re *regexp.Regexp, m []string) map[string]string {
 // zone that nobody knows.
 func calendarTime(text string, now time.Time) (at time.Time, unknown string, ok bool) {
 	for _, re := range []*regexp.Regexp{clockRE(), dayRE()} {
-		for _, m := range re.FindAllStringSubmatch(text, -1) {
+		for _, at := range re.FindAllStringSubmatchIndex(text, -1) {
+			m := groups(text, at)
 			part := parts(re, m)
-			dated := part["weekday"]+part["month"]+part["month2"]+part["relative"] != ""
+			if !dated(part) && re == clockRE() {
+				addDate(part, text[at[1]:])
+			}
+			dated := dated(part)
 			if re == dayRE() && !dated || part["hour24"] != "" && !dated && strings.Trim(part["before"], ", ") == "" {
 				continue // only looks like a time
 			}
@@ -77,11 +92,57 @@ func calendarTime(text string, now time.Time) (at time.Time, unknown string, ok 
 				part["numeric"] = "" // 10:00-12:00 is from one time to another
 			}
 			zone, unknown := location(part, now.Location())
-			at, ok = dateAt(part, now.In(zone), time.Duration(hour)*time.Hour+time.Duration(minute)*time.Minute)
-			return at, unknown, ok
+			t, ok := dateAt(part, now.In(zone), time.Duration(hour)*time.Hour+time.Duration(minute)*time.Minute)
+			return t, unknown, ok
 		}
 	}
 	return time.Time{}, "", false
+}
+
+// dated reports whether the parts name a day.
+func dated(part map[string]string) bool {
+	return part["weekday"]+part["month"]+part["month2"]+part["relative"] != ""
+}
+
+// addDate adds the date, and the zone, that follow a clock time: "9 AM on December 1".
+func addDate(part map[string]string, rest string) {
+	re := lateRE()
+	m := re.FindStringSubmatch(rest)
+	if m == nil {
+		return
+	}
+	if late := parts(re, m); dated(late) {
+		for name, text := range late {
+			part[name] = cmp.Or(part[name], text)
+		}
+	}
+}
+
+// namedDates writes the dates in numbers with the names of their months. It returns false if one cannot be
+// read, or may be of two days: where a day stands first, a month does elsewhere.
+func namedDates(text string) (string, bool) {
+	clear := true
+	text = numericRE().ReplaceAllStringFunc(text, func(date string) string {
+		m := numericRE().FindStringSubmatch(date)
+		year, month, day := m[2], atoi(m[4]), atoi(m[6])
+		if len(m[6]) == 4 {
+			year, month, day = m[6], atoi(m[2]), atoi(m[4])
+			if month > 12 || m[3] == "." {
+				month, day = day, month
+			} else if day <= 12 && day != month && m[7] == "" { // only Americans write 9 AM behind it
+				clear = false
+			}
+		}
+		switch {
+		case m[3] != m[5] || len(year) != 4 || year[:2] != "20": // no date
+			return date
+		case month < 1 || month > 12:
+			clear = false
+			return date
+		}
+		return m[1] + time.Month(month).String() + " " + strconv.Itoa(day) + ", " + year + m[7]
+	})
+	return text, clear
 }
 
 // clock reads the hour and minute.
@@ -118,7 +179,7 @@ func location(part map[string]string, local *time.Location) (zone *time.Location
 	if hours, known := offsets[part["abbr"]]; known {
 		return time.FixedZone(part["abbr"], hours*3600), ""
 	}
-	name := cmp.Or(zones[part["abbr"]], part["region"], part["zone"], part["other"])
+	name := cmp.Or(zones[part["abbr"]], part["region"], part["bare"], part["zone"], part["other"])
 	if hours, known := offsets[strings.ToUpper(name)]; known {
 		return time.FixedZone(name, hours*3600), ""
 	}
@@ -142,8 +203,10 @@ func dateAt(part map[string]string, here time.Time, ofDay time.Duration) (time.T
 		day = atoi(part["day"] + part["day2"])
 		t := on(cmp.Or(atoi(part["year"]+part["year2"]), year), month, day)
 		// Without a year, a date more than a month ago means next year.
-		if part["year"]+part["year2"] == "" && t.Before(here.AddDate(0, -1, 0)) {
+		if undated := part["year"]+part["year2"] == ""; undated && t.Before(here.AddDate(0, -1, 0)) {
 			t = on(year+1, month, day)
+		} else if undated && t.After(here.AddDate(0, 11, 0)) { // just past, over the new year
+			t = on(year-1, month, day)
 		}
 		if t.Month() != month || t.Day() != day { // such as February 30
 			return time.Time{}, false

@@ -3,6 +3,7 @@ package ending
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,24 +14,33 @@ var (
 	epochRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:\||\breset\w*"?(?: at)?:? ?|\buntil )(1\d{9}|[23]\d{9}|1\d{12})\b`)
 	})
+	// logRE matches the time at the start of a log line.
+	logRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\W*20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\b`)
+	})
+	// stampRE matches a date with a time of day: the names of models end with a date.
 	stampRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?P<before>\b(?:on|until|access|again|resets?) )?\b(20\d\d-\d\d-\d\d)` +
-			`(?:(?:T| | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(?:(Z|[+-]\d\d:?\d\d)\b)?`)
+		return regexp.MustCompile(`(?i)\b(20\d\d-\d\d-\d\d)(?:T|,? | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z|[+-]\d\d:?\d\d)\b)?`)
 	})
 	spanRE = sync.OnceValue(func() *regexp.Regexp {
-		const part = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s|milliseconds?|ms)`
-		return regexp.MustCompile(`(?i)\b(?:in|after|for|retryDelay)["': ]+(?:about )?(an? (?:day|hour|minute)|` +
-			part + `(?:(?:,| and)?\s*` + part + `)*)\b( per\b)?`)
+		const part = `(?:\d+(?:\.\d+)?\s*|` + wordsRE + ` )(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s|milliseconds?|ms)`
+		return regexp.MustCompile(`(?i)\b(?:in|after|for|wait|(?:quota)?re(?:try|set)delay|reset[\w-]*["']?\s*[:=])["': ]+` +
+			`(?:about |approximately |another |~ ?)?(\d+:\d\d:\d\d|` + part + `(?:,?(?: and)?\s*` + part + `)*)\b( per\b)?`)
 	})
 	partRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?\s*|\ban?\s+)([a-z]+)`)
+		return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?\s*|\b` + wordsRE + `\s+)([a-z]+)`)
 	})
 	// secondsRE matches a header or a member of a JSON body that is a number of seconds.
 	secondsRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:retry[-_]after|resets?_in_seconds|retry_after_seconds)["']?\s*[:=]\s*["']?` +
+		return regexp.MustCompile(`(?i)\b(?:retry[-_]after([-_]ms)?|resets?_in_seconds|retry_after_seconds)["']?\s*[:=]\s*["']?` +
 			`(\d{1,8}(?:\.\d+)?)(?:[^\d.\w]|\.?$)`)
 	})
 )
+
+// wordsRE matches the numbers in words of a span; words has them in order, from one.
+const wordsRE = `(?:half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)`
+
+var words = strings.Split("one two three four five six seven eight nine ten eleven twelve", " ")
 
 // ResetTime returns the time in a limit text: epoch seconds, a timestamp, a span
 // ("in 2h15m"), or a clock time, a date, or both. A clock time alone means its next
@@ -49,7 +59,7 @@ func UnknownZone(text string, now time.Time) string {
 }
 
 func resetTime(text string, now time.Time) (at time.Time, unknown string, ok bool) {
-	text = text[:min(len(text), maxRead)]
+	text = logRE().ReplaceAllString(text[:min(len(text), maxRead)], "")
 	if m := epochRE().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		if n > 1e11 {
@@ -57,14 +67,11 @@ func resetTime(text string, now time.Time) (at time.Time, unknown string, ok boo
 		}
 		return time.Unix(n, 0), "", true
 	}
-	for _, at := range stampRE().FindAllStringSubmatchIndex(text, -1) {
-		// A log line starts with one, and the names of models end with a date.
-		if hasTime, named := at[6] >= 0, at[2] >= 0; hasTime && at[0] > 0 || named {
-			re := afterRE()
-			zone, unknown := location(parts(re, re.FindStringSubmatch(text[at[1]:])), now.Location())
-			t, ok := stamp(groups(text, at), zone)
-			return t, unknown, ok
-		}
+	if at := stampRE().FindStringSubmatchIndex(text); at != nil && !halfRE().MatchString(text[at[1]:]) {
+		re := afterRE()
+		zone, unknown := location(parts(re, re.FindStringSubmatch(text[at[1]:])), now.Location())
+		t, ok := stamp(groups(text, at), zone)
+		return t, unknown, ok
 	}
 	for _, m := range spanRE().FindAllStringSubmatch(text, -1) {
 		if d := span(m[1]); d > 0 && m[2] == "" { // "for 1 day per user" is not a time
@@ -72,9 +79,13 @@ func resetTime(text string, now time.Time) (at time.Time, unknown string, ok boo
 		}
 	}
 	if m := secondsRE().FindStringSubmatch(text); m != nil {
-		if d := span(m[1] + "s"); d > 0 {
+		if d := span(m[2] + cmp.Or(strings.TrimLeft(m[1], "-_"), "s")); d > 0 {
 			return now.Add(d), "", true
 		}
+	}
+	text, ok = namedDates(text)
+	if !ok {
+		return time.Time{}, "", false
 	}
 	return calendarTime(text, now)
 }
@@ -90,10 +101,10 @@ func groups(text string, at []int) []string {
 	return out
 }
 
-// stamp reads the groups of stampRE: words, date, hour and minute, second, offset. Without an
+// stamp reads the groups of stampRE: date, hour and minute, second, offset. Without an
 // offset, the zone counts.
 func stamp(m []string, zone *time.Location) (time.Time, bool) {
-	text := m[2] + "T" + cmp.Or(m[3], "00:00") + cmp.Or(m[4], ":00") + strings.ToUpper(m[5])
+	text := m[1] + "T" + m[2] + cmp.Or(m[3], ":00") + strings.ToUpper(m[4])
 	for _, layout := range [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return t, true
@@ -102,18 +113,26 @@ func stamp(m []string, zone *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// span reads "2h 15m"; 0 for more than a year.
+// span reads "2h 15m" and "2:15:00"; 0 for more than a year.
 func span(text string) time.Duration {
+	if clock := strings.Split(text, ":"); len(clock) == 3 {
+		text = clock[0] + "h" + clock[1] + "m" + clock[2] + "s"
+	}
 	var sum float64
 	for _, p := range partRE().FindAllStringSubmatch(text, -1) {
-		n := 1.0 // an hour
-		if digit := p[1][0]; digit >= '0' && digit <= '9' {
-			n, _ = strconv.ParseFloat(strings.TrimSpace(p[1]), 64)
+		word := strings.ToLower(strings.TrimSpace(p[1]))
+		n, err := strconv.ParseFloat(word, 64)
+		if err != nil && strings.HasPrefix(word, "half") {
+			n = 0.5
+		} else if err != nil {
+			n = float64(max(slices.Index(words, word), 0) + 1) // 1 for "an hour"
 		}
 		unit := strings.ToLower(p[2])
 		switch {
 		case unit == "ms" || strings.HasPrefix(unit, "milli"):
 			n /= 1000
+		case unit[0] == 'w':
+			n *= 7 * 86400
 		case unit[0] == 'd':
 			n *= 86400
 		case unit[0] == 'h':

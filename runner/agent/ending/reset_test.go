@@ -187,6 +187,91 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		"The limit resets at 9 AM (SGT)":                      "2026-11-21T01:00:00Z",
 		"The limit resets at 9 AM XYZ.":                       "2026-11-21T14:00:00Z",
 		"The limit resets at 14:05 -3 requests left":          "2026-11-21T19:05:00Z",
+		// More words for dates, zones and spans
+		"try again tomorrow at 3am (Europe/Berlin)":                                       "2026-11-21T02:00:00Z",
+		"Please wait 2 hours 5 min before trying again.":                                  "2026-11-20T22:05:00Z",
+		"Rate limit resets in 2 hours 5 min.":                                             "2026-11-20T22:05:00Z",
+		"Your quota resets on Monday at 08:00 CET":                                        "2026-11-23T07:00:00Z",
+		"Usage resets Thursday, 26 November at 18:30 (UTC+01:00)":                         "2026-11-26T17:30:00Z",
+		"limit will reset at 2026-11-21T08:15:00+05:30":                                   "2026-11-21T02:45:00Z",
+		"quota reset time: 2026-11-21T08:15:00.000-0800":                                  "2026-11-21T16:15:00Z",
+		"x-ratelimit-reset: 1795240800":                                                   "2026-11-21T06:00:00Z",
+		"x-ratelimit-reset-requests: 6m0s":                                                "2026-11-20T20:06:00Z",
+		"anthropic-ratelimit-unified-reset: 1795240800":                                   "2026-11-21T06:00:00Z",
+		"Retry-After: Sat, 21 Nov 2026 07:28:00 GMT":                                      "2026-11-21T07:28:00Z",
+		"You've exceeded your premium request allowance. Resets on December 1st.":         "2026-12-01T05:00:00Z",
+		"You have been rate limited. Please wait 45 minutes.":                             "2026-11-20T20:45:00Z",
+		"Too many requests. Available again in 1 hr 30 min":                               "2026-11-20T21:30:00Z",
+		"Daily quota used. Resets 0:00 UTC":                                               "2026-11-21T00:00:00Z",
+		"Quota will be refreshed at 00:00 (Asia/Shanghai)":                                "2026-11-21T16:00:00Z",
+		"Try again next Tuesday at 9 AM":                                                  "2026-11-24T14:00:00Z",
+		"You can try again on 11/25/2026 at 9:00 AM":                                      "2026-11-25T14:00:00Z",
+		"You can try again on 12/1/2026, 9:00:00 AM":                                      "2026-12-01T14:00:00Z",
+		"You can try again on 25.11.2026 09:00":                                           "2026-11-25T14:00:00Z",
+		"Please wait until 3 a.m. tomorrow.":                                              "2026-11-21T08:00:00Z",
+		"You will regain access at 9:00 AM on December 1.":                                "2026-12-01T14:00:00Z",
+		"You will regain access at 00:00 UTC on 2026-12-01.":                              "2026-12-01T00:00:00Z",
+		"You will regain access at 00:00 UTC on December 1, 2026.":                        "2026-12-01T00:00:00Z",
+		"Limit resets 9am tomorrow":                                                       "2026-11-21T14:00:00Z",
+		"You can use Opus again at 6:00 PM on Sunday":                                     "2026-11-22T23:00:00Z",
+		"Limit resets Nov 30 15:00 UTC":                                                   "2026-11-30T15:00:00Z",
+		"Limit resets 30 Nov, 15:00 UTC":                                                  "2026-11-30T15:00:00Z",
+		"Limit resets 30-Nov-2026 15:00 UTC":                                              "2026-11-30T15:00:00Z",
+		"Limit resets Mon Nov 23 2026 08:00:00 GMT+0100 (Central European Standard Time)": "2026-11-23T07:00:00Z",
+		"Limit resets Mon Nov 23 08:00:00 2026":                                           "2026-11-23T13:00:00Z",
+		"Limit resets in 04:12:33":                                                        "2026-11-21T00:12:33Z",
+		"Resets in: 3h 20m":                                                               "2026-11-20T23:20:00Z",
+		"Quota resets in ~2h":                                                             "2026-11-20T22:00:00Z",
+		"Resets in 1.5 hours":                                                             "2026-11-20T21:30:00Z",
+		`"quotaResetDelay":"13h19m1.2s"`:                                                  "2026-11-21T09:19:01.2Z",
+		`"quotaResetTimeStamp":"2026-11-22T11:05:00Z"`:                                    "2026-11-22T11:05:00Z",
+		"resets at 5:00:00 PM EST":                                                        "2026-11-20T22:00:00Z",
+		"resetTime: Nov 21, 2026, 3:00:00 AM":                                             "2026-11-21T08:00:00Z",
+		"limit will reset at Fri Nov 27 2026 10:00:00 UTC":                                "2026-11-27T10:00:00Z",
+		"Come back at 17:00.":                                                             "2026-11-20T22:00:00Z",
+		"available again at 5pm today":                                                    "2026-11-20T22:00:00Z",
+		"Your limit resets in 1 week":                                                     "2026-11-27T20:00:00Z",
+		"Try again in 2 weeks 1 day":                                                      "2026-12-05T20:00:00Z",
+		"Usage limit reached for 5 hour. Your limit will reset at 2026-11-21 03:15:27":    "2026-11-21T08:15:27Z",
+		"您已达到 5 小时的使用上限。您的限额将在 2026-11-21 03:15:27 重置。":                                   "2026-11-21T08:15:27Z",
+		"Try again in two hours":                                                          "2026-11-20T22:00:00Z",
+		"Try again in half an hour":                                                       "2026-11-20T20:30:00Z",
+		"Try again in an hour and 15 minutes":                                             "2026-11-20T21:15:00Z",
+		"retry_after_ms: 45000":                                                           "2026-11-20T20:00:45Z",
+		"Retry after 90s":                                                                 "2026-11-20T20:01:30Z",
+		"Retry-After: 90 seconds":                                                         "2026-11-20T20:01:30Z",
+		"resets tonight at 11pm":                                                          "2026-11-21T04:00:00Z",
+		"Limit resets at noon on Saturday (UTC)":                                          "2026-11-21T12:00:00Z",
+		"Limit resets at 9AM (JST)":                                                       "2026-11-21T00:00:00Z",
+		"Limit resets at 9 AM Pacific Time":                                               "2026-11-21T17:00:00Z",
+		"Limit resets at 9 AM America/Los_Angeles":                                        "2026-11-21T17:00:00Z",
+		"Limit resets at 09:00 Europe/Berlin":                                             "2026-11-21T08:00:00Z",
+		"Limit resets in 3 days, 2 hours, and 5 minutes":                                  "2026-11-23T22:05:00Z",
+		"Limit resets Nov. 30th at 9am":                                                   "2026-11-30T14:00:00Z",
+		"Limit resets Sept 3, 2027":                                                       "2027-09-03T04:00:00Z",
+		"Limit resets on the 1st of December":                                             "2026-12-01T05:00:00Z",
+		"Limit resets on the 1st":                                                         "",
+		"2026-11-20 04:00:00 ERROR Rate limit reached. Try again in 2h":                   "2026-11-20T22:00:00Z",
+		"[2026-11-20 04:00:00,123] ERROR Rate limit reached. Resets at 5pm":               "2026-11-20T22:00:00Z",
+		"2026/11/20 04:00:00 rate limit reached":                                          "",
+		"Rate limit for gpt-4o-2024-08-06 resets 5pm":                                     "2026-11-20T22:00:00Z",
+		"You can try again on 12/1/2026, 09:00":                                           "",
+		"You can try again on 01/12/2026":                                                 "",
+		"You can try again on 13/12/2026":                                                 "2026-12-13T05:00:00Z",
+		"server 10.1.2.3: try again at 5pm":                                               "2026-11-20T22:00:00Z",
+		"see https://x.y/2026/12/01 and try again at 5pm":                                 "2026-11-20T22:00:00Z",
+		"Renews on 2026-12-01":                                                            "2026-12-01T05:00:00Z",
+		"Rate limited. Wait 5 seconds":                                                    "2026-11-20T20:00:05Z",
+		"retry-after-ms: 45000":                                                           "2026-11-20T20:00:45Z",
+		"resets 9am PST/PDT":                                                              "2026-11-21T17:00:00Z",
+		"resets 10am Pacific/Auckland":                                                    "2026-11-20T21:00:00Z",
+		"resets 9am (US/Pacific)":                                                         "2026-11-21T17:00:00Z",
+		"resets next Tuesday":                                                             "2026-11-24T05:00:00Z",
+		"resets 2026-12-01T00:00Z":                                                        "2026-12-01T00:00:00Z",
+		"resets 20261201T000000Z":                                                         "",
+		"resets 2026/12/01 00:00 UTC":                                                     "2026-12-01T00:00:00Z",
+		"available again at 2026-11-21 09:00 PM UTC":                                      "2026-11-21T21:00:00Z",
+		"available again at 2026-11-21, 9:00 AM":                                          "2026-11-21T14:00:00Z",
 		// No time, or one that cannot be read: unknown, not a guess
 		"You've hit your org's monthly usage limit":                                                   "",
 		"You've hit your individual spend limit · run /usage-credits to ask for more":                 "",
@@ -211,6 +296,31 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		got, ok := ResetTime(text, now)
 		if expected := at(t, want); ok != (want != "") || !got.Equal(expected) {
 			t.Errorf("%q:\n got %v %v, want %v", text, got.UTC().Format(time.RFC3339Nano), ok, want)
+		}
+	}
+}
+
+func TestResetTime_datesWithoutYear(t *testing.T) {
+	december := time.Date(2026, 12, 29, 22, 0, 0, 0, zone(t, "Europe/Berlin"))
+	january := time.Date(2027, 1, 1, 0, 30, 0, 0, zone(t, "Europe/Berlin"))
+	for _, c := range []struct {
+		text string
+		now  time.Time
+		want string
+	}{
+		{"resets Jan 3 at 9am", december, "2027-01-03T08:00:00Z"},
+		{"Your limit resets on January 1", december, "2026-12-31T23:00:00Z"},
+		{"resets Dec 31, 11pm", december, "2026-12-31T22:00:00Z"},
+		{"try again on 2 January at 07:30 UTC", december, "2027-01-02T07:30:00Z"},
+		{"resets Fri, Jan 1, 12am (UTC)", december, "2027-01-01T00:00:00Z"},
+		{"resets Dec 29, 9pm", december, "2026-12-29T20:00:00Z"},
+		{"resets Thursday 6pm", december, "2026-12-31T17:00:00Z"},
+		{"resets Dec 31, 11:59pm", january, "2026-12-31T22:59:00Z"},
+		{"resets Jan 1, 12:15am", january, "2026-12-31T23:15:00Z"},
+		{"resets Nov 30, 9am", january, "2027-11-30T08:00:00Z"},
+	} {
+		if got, ok := ResetTime(c.text, c.now); !ok || !got.Equal(at(t, c.want)) {
+			t.Errorf("%q at %s:\n got %v %v, want %v", c.text, c.now, got.UTC(), ok, c.want)
 		}
 	}
 }

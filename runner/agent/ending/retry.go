@@ -1,6 +1,7 @@
 package ending
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"sync"
@@ -16,7 +17,8 @@ var (
 	// delayRE matches how long the CLI waits before it tries again.
 	delayRE = sync.OnceValue(func() *regexp.Regexp {
 		const part = `\d[\d.]* ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)`
-		return regexp.MustCompile(`(?i)\bretry(?:ing)?(?: \d+ of \d+)?(?: in| after)? (` + part + `(?: ?` + part + `)*)\b`)
+		return regexp.MustCompile(`(?i)\bretry(?:ing)?(?: \d+ of \d+)?(?: in| after)? (` + part + `(?: ?` + part + `)*)\b` +
+			`|\bwait(?:ing)? (` + part + `(?: ?` + part + `)*),? (?:and |then |before |until )*(?:re-?try|(?:the )?next|attempt)`)
 	})
 )
 
@@ -33,7 +35,7 @@ func WithoutDelay(notice string) string { return delayRE().ReplaceAllString(noti
 // Delay returns how long the CLI says in a retry notice that it waits; 0: it does not say.
 func Delay(notice string) time.Duration {
 	if m := delayRE().FindStringSubmatch(notice[:min(len(notice), maxRead)]); m != nil {
-		return span(m[1])
+		return span(cmp.Or(m[1], m[2]))
 	}
 	return 0
 }
