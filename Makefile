@@ -82,10 +82,9 @@ demo: build ## a whole run in a fresh temporary project, with a scripted agent
 demo-parallel: build ## four scripted agents side by side: a conflict, a bad merge, a worker that is killed
 	scripts/demo-parallel bin/ralph $(if $(shell command -v tmux),--monitor)
 
-# Without vet and debug symbols, which make check has, a cold start takes a good part less. Built as
-# the programs are, so that make demo and make test compile nothing twice.
+# Without vet, debug symbols and inlining, which make check has, a cold start takes half the time.
 test: export CGO_ENABLED = 0
-test: export GOFLAGS += -trimpath
+test: export GOFLAGS += -trimpath '-gcflags=all=-l -dwarf=false'
 test: testgate tools-for-tests ## the tests in under three minutes; what it leaves out is named, and in `make check`
 	$(GATE) -short -shuffle=on -vet=off -ldflags=-w -parallel=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(SLOW) ./...
 

@@ -36,6 +36,9 @@ func TestAnswers_runWaitsForTheAnswer_aAnswers(t *testing.T) {
 }
 
 func TestAnswers_keysRunRalphAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: real processes")
+	}
 	project := living(t)
 	p := openPane(t, project.Dir, [2]int{60, 15})
 	p.shows("RUNNING")

@@ -151,6 +151,9 @@ func TestTimeline_opensScrollsAndCloses(t *testing.T) {
 }
 
 func TestMouse_clicksSelectOpenAndPressKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for double clicks")
+	}
 	_, setting := withTasks(t)
 	p := openPane(t, living(t).Dir, [2]int{120, 40}, setting)
 	click := func(x, y int) { p.keys("-l", fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", x, y, x, y)) }

@@ -120,6 +120,9 @@ func TestRun_independentTasks_workSideBySideAndLand(t *testing.T) {
 }
 
 func TestRun_questionBesideOthers_parksItsTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside-asks", "a", "b", "c")
 	b.o.Parallel, b.o.QuestionWait = 2, 0
@@ -149,6 +152,9 @@ func TestRun_isolatedTurns_oneAtATime_reachTheFilesWhenTheyAreDone(t *testing.T)
 }
 
 func TestRun_conflict_goesToTheMergerWithBothSides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside", "shared a", "shared b")
 	wantEnd(t, b.run(t.Context()), "plan_complete", 0)

@@ -67,6 +67,9 @@ func (b *bench) beaten() (all []string) {
 }
 
 func TestBestOf_afterAFailure_theSmallestGreenCandidateLands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: several candidates")
+	}
 	t.Parallel()
 	b := newCandidates(t, "best")
 	wantEnd(t, b.run(t.Context()), "complete", 0)

@@ -272,6 +272,9 @@ func (b *bench) said() string {
 }
 
 func TestRun_limitedAgent_isReplacedAndComesBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for a limit")
+	}
 	t.Parallel()
 	b := newBench(t, "shared", "[ ] one", "[ ] two")
 	b.o.FallbackAgents, b.o.Model = []string{"codex"}, "opus"

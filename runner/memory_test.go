@@ -112,6 +112,9 @@ func TestRun_tdd_newRedTest_blocksNoTickButTheEnd(t *testing.T) {
 
 // A build that prints nothing is not a reason to end the call.
 func TestRun_silentWhileAToolCallIsOpen_isNotStuck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for a silent tool")
+	}
 	t.Parallel()
 	b := newBench(t, "long-tool", "[ ] one")
 	b.o.IdleTimeout = 1500 * time.Millisecond

@@ -83,6 +83,9 @@ func (b *bench) courses() map[string]string {
 }
 
 func TestReview_inSlots_refusedWorkGoesBack_andOnlyWhatPassesLands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
 	t.Parallel()
 	b := newBeside(t, "beside-strict-once", "a", "b")
 	b.o.QA = true

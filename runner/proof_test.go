@@ -149,6 +149,9 @@ func TestRun_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
 }
 
 func TestRun_failureOfTheService_keepsWhatTheAgentHasToKnow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits after a failure")
+	}
 	t.Parallel()
 	b := newBench(t, "told-late", "[ ] one")
 	b.check("test ! -f work.txt || test -f green || { echo the check is red; exit 1; }")
@@ -221,6 +224,9 @@ func TestRun_agentVanished_endsWith6(t *testing.T) {
 }
 
 func TestRun_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for a check")
+	}
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt || { sleep 1; echo broken; exit 1; }")

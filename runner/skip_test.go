@@ -64,6 +64,9 @@ func TestRun_skipAfterTheTurn_stateIsKept(t *testing.T) {
 
 // The agent that takes over works on the task that begins, not on the one before.
 func TestRun_agentOfTheNextTask_itsEventNamesThatTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for an agent")
+	}
 	t.Parallel()
 	b := newBench(t, "shared", "[ ] T1: one", "[ ] T2: two <!-- ralph: agent=codex -->")
 	wantEnd(t, b.run(t.Context()), "complete", 0)

@@ -177,6 +177,9 @@ func TestRun_stubWrittenByAPersonWhilePaused_isNoFinding(t *testing.T) {
 
 // A call that met a limit may have worked before; undo takes that back too.
 func TestRun_iterationTriedAgain_beginsWhereItsFirstTryBegan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits after a failure")
+	}
 	t.Parallel()
 	b := newBench(t, "limited", "[ ] one")
 	b.inGit()

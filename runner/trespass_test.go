@@ -29,6 +29,9 @@ var trespassFakes = map[string]func(*fake) int{
 }
 
 func TestReview_writesPastItsCopy_isPutBackButNotWhatAPersonWrote(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for an agent")
+	}
 	b := newBench(t, "trespasser", "[ ] one")
 	b.write("mine.txt", "before\n")
 	b.repository()

@@ -17,6 +17,9 @@ var update = flag.Bool("update", false, "write the hash of the modules into flak
 
 // Nix builds only with modules whose hash it knows: that of the folder which go mod vendor makes.
 func TestGenerated_hashOfTheModules_isThatOfTheFlake(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: reads all modules")
+	}
 	flake := filepath.Join(root, "flake.nix")
 	text, err := os.ReadFile(flake)
 	if err != nil {

@@ -163,6 +163,7 @@ func TestInstall_intoTheHome_andAway(t *testing.T) {
 
 // Once the first file is replaced, the rest follows.
 func TestInstall_interruptedAtTheEnd_isComplete(t *testing.T) {
+	world.Long(t, "installations that are interrupted")
 	s := newSite(t)
 	s.write("fake/mv", "#!/bin/sh\nkill -INT $PPID\nexec /bin/mv \"$@\"\n", 0o755)
 	out, ok := s.install(0, "PATH="+s.home+"/fake:"+os.Getenv("PATH"))
@@ -175,6 +176,7 @@ func TestInstall_interruptedAtTheEnd_isComplete(t *testing.T) {
 }
 
 func TestInstall_uninstallInterrupted_isComplete(t *testing.T) {
+	world.Long(t, "installations that are interrupted")
 	s := newSite(t)
 	if out, ok := s.install(0); !ok {
 		t.Fatal(out)
@@ -190,6 +192,7 @@ func TestInstall_uninstallInterrupted_isComplete(t *testing.T) {
 }
 
 func TestInstall_whatFails_isOneLineAndChangesNothing(t *testing.T) {
+	world.Long(t, "an installation for each failure")
 	archive := fmt.Sprintf("ralph_1.2.3_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
 	for _, c := range []struct {
 		name, want string

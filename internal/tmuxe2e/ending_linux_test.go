@@ -72,6 +72,7 @@ func TestMonitor_startUpError_isReadableAndItsCodeReturned(t *testing.T) {
 // What breaks while tmux starts is seen by the inner runner only: here the
 // tmux program does something first.
 func TestMonitor_startUpErrorOfTheInnerRunner_outlivesItsPane(t *testing.T) {
+	world.Long(t, "tmux")
 	for _, c := range []struct {
 		name, first string
 		code        int

@@ -143,6 +143,7 @@ func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {
 }
 
 func TestMonitor_callersEnvironment_reachesTheAgentAndTheServersDoesNot(t *testing.T) {
+	world.Long(t, "tmux")
 	t.Parallel()
 	w := newHome(t, "set-environment -g FROM_CONF conf\n")
 	own := w.Env

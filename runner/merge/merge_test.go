@@ -176,6 +176,7 @@ func TestLand_branchMoved_nothingIsOverwritten(t *testing.T) {
 }
 
 func TestFollow_usersWork_isNeverTouched(t *testing.T) {
+	world.Long(t, "many worktrees")
 	for name, c := range map[string]struct {
 		user func(s *shop)
 		want string

@@ -112,11 +112,11 @@ func answers(t *testing.T) bool {
 	return err == nil
 }
 
-// long leaves a test to make check: each container takes a second.
+// long leaves a test to make check: a container takes a second, and bwrap some hundred milliseconds.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("containers are slow")
+		t.Skip("long: sandboxes")
 	}
 }
 
@@ -148,6 +148,7 @@ func TestEscape_docker(t *testing.T) {
 }
 
 func TestEscape_filesOfTheUser(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		home, project := home(t)
 		inContainer := Settings{Sandbox: p.name}.InContainer()
@@ -156,8 +157,7 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 			want   bool
 		}{
 			{"cat ~/.ssh/id_ed25519", false},
-			{"cat ~/.aws/credentials", false},
-			{"cat ~/.netrc", false},
+			{"cat ~/.aws/credentials", false}, {"cat ~/.netrc", false},
 			{"cat ~/.local/state/ralph/hub/token", false}, {"cat ~/.local/state/ralph/fleet/server.json", false},
 			{"cat ~/.bash_history", false},
 			{"cat ~/.config/gh/hosts.yml", false},
@@ -208,6 +208,7 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 }
 
 func TestEscape_locked(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		if !p.locks {
 			return // stated in docs/sandbox.md

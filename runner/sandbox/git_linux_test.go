@@ -48,6 +48,7 @@ func put(t *testing.T, path, text string) {
 
 // A worktree shares the hooks of its repository, and a repository may have none yet.
 func TestEscape_hooksOfTheRepository(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		if !p.locks {
 			return // stated in docs/sandbox.md
@@ -93,6 +94,7 @@ func TestEscape_hooksOfTheRepository(t *testing.T) {
 
 // What a call leaves as .git or commondir decides nothing about the next one.
 func TestEscape_gitFilesOfTheAgent_openNothing(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		for name, attack := range map[string]string{
 			"a .git file":   "echo gitdir: $HOME > .git",
@@ -142,6 +144,7 @@ func TestEscape_commondir_startsNoProgramOutside(t *testing.T) {
 
 // While a call runs, git works outside of it and inside.
 func TestEscape_gitMeanwhile(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		_, project := home(t)
 		repository(t, project)
@@ -168,6 +171,7 @@ func TestEscape_gitMeanwhile(t *testing.T) {
 // A person's git config during a call works and stays, and the call sees it. From then on the
 // call can write the file, too: stated in docs/sandbox.md.
 func TestEscape_gitConfigMeanwhile(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		home, project := home(t)
 		repository(t, project)

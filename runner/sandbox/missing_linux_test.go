@@ -13,6 +13,7 @@ import (
 // ralph starts bd outside of the sandbox, and bd starts what is in the folder of its issues. The issues
 // themselves are the agent's to write.
 func TestEscape_hooksOfBeads(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		if !p.locks {
 			return // put back after the call: TestSettle_hooksOfBeads_areAsBefore
@@ -43,6 +44,7 @@ func TestEscape_hooksOfBeads(t *testing.T) {
 }
 
 func TestEscape_lockedAndMissing(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		if !p.locks {
 			return // stated in docs/sandbox.md

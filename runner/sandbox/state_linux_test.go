@@ -14,6 +14,7 @@ import (
 
 // What an agent starts outside, too, it cannot change inside. The rest of its state it can.
 func TestEscape_programsOfTheAgent(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		for script, want := range map[string]bool{
 			"echo x > ~/.ours/settings.json": !p.locks, "echo x > ~/.ours/commands/x.md": !p.locks, "rm ~/.ours/settings.json": !p.locks,
@@ -59,6 +60,7 @@ func TestAt_lockedPathIsALink_isRefused(t *testing.T) {
 // Beside a plan in .ralph, no other file of ralph changes or comes into being. The plan may
 // be replaced, as editors do, but not removed, and not by a link to a secret.
 func TestEscape_besideThePlan(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		if !p.locks {
 			return // stated in docs/sandbox.md
@@ -84,6 +86,7 @@ func TestEscape_besideThePlan(t *testing.T) {
 
 // The notes of agents may be written, with and without a plan beside them, and nothing else may.
 func TestEscape_notesOfTheAgent(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		for script, want := range map[string]string{
 			"echo b > .ralph/AGENT.md && echo c > .ralph/progress.txt":    `AGENT.md=b\n progress.txt=c\n`,
@@ -232,6 +235,7 @@ func TestEscape_aCopyOfTheProject(t *testing.T) {
 // Another terminal has what people type into it. Landlock cannot tell it from those that a
 // program opens: stated in docs/sandbox.md. A container has terminals of its own, which may have the same names.
 func TestEscape_terminals(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, p profile) {
 		home, project := home(t)
 		master, slave, err := pty.Open()
@@ -276,6 +280,7 @@ func TestEscape_projectIsTheHomeFolder(t *testing.T) {
 
 // Engines keep sockets in the home folder, too.
 func TestEscape_socketsInTheHomeFolder(t *testing.T) {
+	long(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip(err)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph/internal/scripted"
+	"ralph/internal/world"
 	"ralph/runner/audit"
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
@@ -46,6 +47,7 @@ func contained(t *testing.T, a *turn.Assignment, mode string) {
 // A contained call changes no task but its own, wherever the plan is and however it is
 // written. New tasks stay.
 func TestRun_containedCall_changesItsOwnTaskOnly(t *testing.T) {
+	world.Long(t, "sandboxes")
 	const tick = `sed -i 's/\[ \] one/[x] one/' PLAN; echo x > work.txt; `
 	for _, mode := range []string{"landlock", "bwrap"} {
 		for _, name := range []string{"plan.md", ".ralph/plan.md"} {
@@ -279,6 +281,7 @@ func TestRun_aPersonChangesThePlanDuringTheCall_bothCount(t *testing.T) {
 // Where a sandbox cannot lock ralph's own files, what a call makes of them does not last. What
 // people write meanwhile with ralph's commands does.
 func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {
+	world.Long(t, "sandboxes")
 	const forge = `cd .ralph; for f in .call_count .circuit_breaker_state .exit_signals .ralph_session test_baseline.json config.yaml ../.ralphrc; do
 		echo forged > $f; done; rm learnings.jsonl; echo '{}' > agent.json; echo '{}' > questions/q1.json; mv notes elsewhere; ln -s .. notes
 		echo '{"text": "forged"}' > notes/n2.json; echo '["--sandbox","off"]' > logs/run-1/flags.json`

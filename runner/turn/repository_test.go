@@ -145,6 +145,9 @@ func findingsOf(res turn.Result, kind string) string {
 }
 
 func TestTurn_manyFiles_auditsWhatWasThereFirst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: thousands of files")
+	}
 	a := scripted.Project(t, []scripted.Step{
 		{Do: "run", Text: "mkdir a node_modules; for i in $(seq 1500); do echo $i > a/$i; echo $i > node_modules/$i; done; head -c 1100000 /dev/zero > big.bin; " +
 			"rm zz_test.go; echo 'package code // weaker' > z_test.go"}, {Do: "tick", Text: "one"}})
@@ -176,6 +179,9 @@ func TestTurn_fileAboveTheBound_isNamed(t *testing.T) {
 }
 
 func TestTurn_fileHiddenFromGit_isAFinding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a repository for each way")
+	}
 	for name, test := range map[string]struct{ command, want string }{
 		"assume-unchanged": {"git update-index --assume-unchanged a_test.go; echo > a_test.go", "marked assume-unchanged: a_test.go"},
 		"skip-worktree":    {"git update-index --skip-worktree a_test.go; echo > a_test.go", "marked skip-worktree: a_test.go"},
@@ -232,6 +238,9 @@ func TestTurn_taskThatAPersonReopened_isDoneAgain_nothingIsThrownAway(t *testing
 }
 
 func TestTurn_workOfTheUserThrownAway_saysHowToRestoreIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a repository for each way")
+	}
 	for name, test := range map[string]struct {
 		command string
 		want    []string

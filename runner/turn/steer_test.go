@@ -12,6 +12,9 @@ import (
 
 // What steers the run is compared by content, whether git sees it or not.
 func TestRun_turnChangesWhatSteersTheRun_isAFinding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a turn for each file")
+	}
 	for _, file := range []string{".ralphrc", ".ralph/config.yaml", ".ralph/PROMPT.md", ".ralph/specs/api/users.md"} {
 		for name, prepare := range map[string]func(dir string, a *turn.Assignment){
 			"tracked by git": func(string, *turn.Assignment) {},

@@ -14,6 +14,9 @@ import (
 // Who asks for a sandbox means every program that ralph starts for the project, also
 // outside of a run.
 func TestVerbs_thatRunTheProjectsPrograms_runThemInTheSandbox(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a sandbox for each verb")
+	}
 	var s sandbox.Settings
 	for _, trial := range s.Try() {
 		if (sandbox.Settings{Sandbox: trial.Name}).InContainer() {
@@ -53,6 +56,9 @@ func TestVerbs_thatRunTheProjectsPrograms_runThemInTheSandbox(t *testing.T) {
 
 // What was asked for holds, or nothing starts: one line says what is missing, and how to get it.
 func TestRun_sandboxThatDoesNotWork_exitsWith2AndSaysHow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a sandbox")
+	}
 	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Skip(err)
@@ -93,6 +99,9 @@ func TestRun_sandboxThatDoesNotWork_exitsWith2AndSaysHow(t *testing.T) {
 
 // A program that works outside may need a file that the sandbox hides.
 func TestDoctor_sandboxHidesWhatTheAgentNeeds_isSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a sandbox")
+	}
 	if _, err := (sandbox.Settings{Sandbox: "bwrap"}).Resolve(); err != nil {
 		t.Skip(err)
 	}

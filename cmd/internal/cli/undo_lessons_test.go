@@ -42,6 +42,9 @@ func newTaughtWorld(t *testing.T, committed bool) *pastWorld {
 }
 
 func TestUndo_lessonsHaveComeSince_onlyItsOwnGoes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a run with many commits")
+	}
 	for name, c := range map[string]struct {
 		committed bool
 		undo      []string

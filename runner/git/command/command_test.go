@@ -189,6 +189,7 @@ func TestRun_missingObject_isNotFetched(t *testing.T) {
 
 // A lock that a killed git leaves keeps everybody from deleting branches.
 func TestRun_cut_leavesNoLock(t *testing.T) {
+	world.Long(t, "commands that are cut")
 	p := repository(t)
 	oid := strings.TrimSpace(p.Git("rev-parse", "HEAD"))
 	var refs, deletions strings.Builder

@@ -146,6 +146,7 @@ func TestBridge_passesOnHowTheProgramEnds(t *testing.T) {
 }
 
 func TestProxy_killed_isStartedAgain(t *testing.T) {
+	world.Long(t, "a proxy that is killed")
 	near, far := server(t, "127.0.0.1"), server(t, "127.0.0.2")
 	c := newContained(t, near, far)
 	out, _ := c.sh(through(far))

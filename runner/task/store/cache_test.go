@@ -39,6 +39,9 @@ func TestCache_everyChange_isSeen(t *testing.T) {
 }
 
 func TestCache_fileThatStaysTheSame_isReadOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for the clock of the file system")
+	}
 	f := File{Path: filepath.Join(t.TempDir(), "fix_plan.md")}
 	write(t, f.Path, "- [ ] a\n")
 	c := new(Cache)

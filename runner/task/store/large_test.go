@@ -42,6 +42,9 @@ func large(n int) map[string]string {
 }
 
 func TestLoad_20000Tasks_areReadAndEditedInTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a large plan")
+	}
 	dir := t.TempDir()
 	for name, text := range large(20_000) {
 		path := filepath.Join(dir, name)
@@ -115,6 +118,9 @@ func TestLoad_linksAndPipesInAFolder_areNotFollowed(t *testing.T) {
 }
 
 func TestLoad_cutOffFiles_areReadOrRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: files that end anywhere")
+	}
 	for _, f := range fixtures(t) {
 		dir := f.project(t, same)
 		for _, file := range f.archive.Files {

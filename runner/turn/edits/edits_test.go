@@ -159,6 +159,9 @@ func TestFollow_agentInASandbox_onlyItselfIsQuiet(t *testing.T) {
 
 // While checks run, what changes is a person's only if none of their processes has run.
 func TestBeside_whoChangedTheFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: an edit for each way")
+	}
 	for name, c := range map[string]struct {
 		script string // at "now" a person writes
 		theirs int

@@ -15,6 +15,9 @@ echo "{\"nonce\": \"$nonce\", \"type\": \"shop\", \"test\": {\"ready\": true, \"
 `
 
 func TestInit_ai_whatWasTriedAndAcceptedBecomesAnAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a terminal")
+	}
 	for name, c := range map[string]struct {
 		typed, test, build string
 	}{

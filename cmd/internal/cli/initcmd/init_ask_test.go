@@ -92,6 +92,9 @@ func TestInit_agent_isOneThatIsInstalled(t *testing.T) {
 }
 
 func TestInit_inASubfolder_asksWhichFolderIsMeant(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a terminal")
+	}
 	for _, test := range []struct {
 		typed     string
 		yes, here bool

@@ -281,6 +281,7 @@ func TestInit_yesOnTerminal_asksNothing(t *testing.T) {
 }
 
 func TestInit_endOfFileInTheMiddle_writesNothing(t *testing.T) {
+	world.Long(t, "a terminal")
 	for _, typed := range []string{"\x04", "\n\n\x04", "\n\n\ncodex\x04\x04"} {
 		w := newInitWorld(t, goProject())
 		err := w.typed(typed, initOptions{})

@@ -96,6 +96,9 @@ func here(t *testing.T, a Access, want func([]Here) bool) (last []Here) {
 }
 
 func TestLabels_aTurnGoesToAWorkerThatHasThem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for a worker")
+	}
 	a := startServer(t)
 	var done sync.Map
 	crew(t, Work{Access: a, Carry: named("plain", &done)},
@@ -134,6 +137,9 @@ func TestLabels_aTurnGoesToAWorkerThatHasThem(t *testing.T) {
 
 // A worker whose ralph does not fit is not given the turn; another one is.
 func TestTurn_workerOfAnotherVersion_isRefusedAndCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for a worker")
+	}
 	a := startServer(t)
 	var done sync.Map
 	crew(t, Work{Access: a, Carry: named("old", &done), Ralph: "v0.9.0"})
