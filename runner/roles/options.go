@@ -22,7 +22,7 @@ func (o *Review) Options() []option.Row {
 	return []option.Row{{
 		Group: "Review", Key: "QA", Flag: "qa", YAML: "review.qa",
 		Kind: option.Bool, Default: "false", Field: &o.QA, Weakens: func(own, value string) bool { return own == "true" && value != own },
-		Help: "Let another agent review each task before it counts as done.",
+		Help: "Let another agent review each task before it counts as done: it finds wrong code that no test notices, for about one more call per task.",
 	}, {
 		Group: "Review", Key: "QA_AGENT", YAML: "review.qa_agent",
 		Kind: option.String, Field: &o.QAAgent,

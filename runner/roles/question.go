@@ -166,8 +166,9 @@ End your final message with this JSON object, filled in, and nothing after it:
   how you know it, so that the author can act on it. An empty list is fine for "pass".
 `, b.nonce, findings, r.threshold())
 	if findings != "" {
-		b.WriteString("- findings: each open finding of the audit by its number. justified is true only if the task or the project asks for\n" +
-			"  what was found, and why says where.\n")
+		b.WriteString("- findings: each open finding of the audit by its number. justified is about the change, not about the finding: true\n" +
+			"  closes the finding, because the task or the project asks for what was found, and why says where. false means that\n" +
+			"  the finding stands.\n")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/preflight"
+	"ralph/config"
 	"ralph/runner/beside"
 	"ralph/runner/task"
 	"ralph/state/view"
@@ -24,8 +25,8 @@ func parallel(p *preflight.Project) string {
 	}
 }
 
-// reviewers says who looks at each task before it counts as done; empty: nobody. A task of the plan
-// may name more.
+// reviewers says who looks at each task before it counts as done, or that nobody does; empty: nobody, as QA=false
+// says. A task of the plan may name more.
 func reviewers(p *preflight.Project) string {
 	who := p.Config.Review.For(task.Task{ID: "any"}, nil, p.Config.JudgeRows())
 	var judges []string
@@ -40,5 +41,9 @@ func reviewers(p *preflight.Project) string {
 	if slices.ContainsFunc(p.Tasks.Tasks, func(t task.Task) bool { return len(t.Judges) > 0 }) {
 		named = "the judges that tasks name"
 	}
-	return view.Prefix("review: each task by ", view.Join(", then ", qa, strings.Join(judges, ", "), named))
+	all := view.Join(", then ", qa, strings.Join(judges, ", "), named)
+	if all == "" && p.Config.Source("QA").Kind == config.SourceDefault {
+		return "no reviewer: nobody reads the code, and wrong code that no test notices counts as done (QA=true asks another agent)"
+	}
+	return view.Prefix("review: each task by ", all)
 }

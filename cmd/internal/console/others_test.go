@@ -10,16 +10,17 @@ import (
 
 func TestParallelAndReviewers_theStartSaysWhoWorksAndWhoLooks(t *testing.T) {
 	silent := []task.Task{{ID: "1"}, {ID: "2"}}
+	const nobody = "no reviewer: nobody reads the code, and wrong code that no test notices counts as done (QA=true asks another agent)"
 	marked := []task.Task{{ID: "1", Parallel: true}, {ID: "2", Parallel: true}}
 	for name, test := range map[string]struct {
 		change           func(*config.Config)
 		tasks            []task.Task
 		parallel, review string
 	}{
-		"the default":              {func(*config.Config) {}, silent, "", ""},
-		"marked tasks":             {func(c *config.Config) { c.Parallel = 4 }, marked, "parallel: up to 4 tasks at the same time", ""},
-		"any tasks":                {func(c *config.Config) { c.Parallel, c.ParallelAny = 2, true }, silent, "parallel: up to 2 tasks at the same time", ""},
-		"a plan that does not say": {func(c *config.Config) { c.Parallel = 2 }, silent, "parallel: one task at a time, although there is room for 2: the plan does not say which tasks may run side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", ""},
+		"the default":              {func(*config.Config) {}, silent, "", nobody},
+		"marked tasks":             {func(c *config.Config) { c.Parallel = 4 }, marked, "parallel: up to 4 tasks at the same time", nobody},
+		"any tasks":                {func(c *config.Config) { c.Parallel, c.ParallelAny = 2, true }, silent, "parallel: up to 2 tasks at the same time", nobody},
+		"a plan that does not say": {func(c *config.Config) { c.Parallel = 2 }, silent, "parallel: one task at a time, although there is room for 2: the plan does not say which tasks may run side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", nobody},
 		"QA":                       {func(c *config.Config) { c.QA = true }, silent, "", "review: each task by QA"},
 		"QA and judges":            {func(c *config.Config) { c.QA, c.Judges = true, []string{"security", "ux"} }, silent, "", "review: each task by QA, then Security Auditor, UX Designer"},
 		"judges of a task":         {func(c *config.Config) { c.QA = true }, []task.Task{{ID: "1", Judges: []string{"ux"}}}, "", "review: each task by QA, then the judges that tasks name"},

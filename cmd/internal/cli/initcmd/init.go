@@ -263,7 +263,7 @@ func (a answers) distinct() answers {
 // firstKeys are the options in the new .ralphrc: those that people set first.
 func firstKeys() []string {
 	return []string{
-		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "LINT_FAST_COMMAND", "TEST_COMMAND", "BUILD_COMMAND",
+		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "QA", "LINT_FAST_COMMAND", "TEST_COMMAND", "BUILD_COMMAND",
 		"TYPECHECK_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
 		"AUTO_COMMIT", "MAX_CALLS_PER_HOUR", "MAX_ITERATIONS", "MAX_COST_USD", "CLAUDE_TIMEOUT_MINUTES",
 	}
@@ -277,6 +277,7 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test, a.types, a.fast), ","),
 	}
 	examples := map[string]string{
+		"QA":           "true",
 		"TEST_COMMAND": p.Test().Line, "BUILD_COMMAND": p.Build().Line, "LINT_COMMAND": p.Lint().Line,
 	}
 	for key, value := range a.moved.options {
