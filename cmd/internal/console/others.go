@@ -43,7 +43,7 @@ func reviewers(p *preflight.Project) string {
 	}
 	all := view.Join(", then ", qa, strings.Join(judges, ", "), named)
 	if all == "" && p.Config.Source("QA").Kind == config.SourceDefault {
-		return "no reviewer: nobody reads the code, and wrong code that no test notices counts as done (QA=true asks another agent)"
+		return "no reviewer: wrong code that no test notices counts as done (QA=true asks another agent to read it)"
 	}
 	return view.Prefix("review: each task by ", all)
 }

@@ -10,7 +10,7 @@ import (
 
 func TestParallelAndReviewers_theStartSaysWhoWorksAndWhoLooks(t *testing.T) {
 	silent := []task.Task{{ID: "1"}, {ID: "2"}}
-	const nobody = "no reviewer: nobody reads the code, and wrong code that no test notices counts as done (QA=true asks another agent)"
+	const nobody = "no reviewer: wrong code that no test notices counts as done (QA=true asks another agent to read it)"
 	marked := []task.Task{{ID: "1", Parallel: true}, {ID: "2", Parallel: true}}
 	for name, test := range map[string]struct {
 		change           func(*config.Config)
