@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/slots"
 	"ralph/state"
@@ -21,6 +22,13 @@ var besideFakes = map[string]func(*fake) int{
 			return f.result("Hm."+asks, nil)
 		}
 		return f.beside(500 * time.Millisecond)
+	},
+	"beside-careless": func(f *fake) int { // leaves the markers of a conflict once
+		if title := f.ownTask(); strings.Contains(read1("shared"), "\n>>>>>>> ") && once("markers") {
+			put(planName, strings.Replace(read1(planName), "- [ ] "+title+"\n", "- [x] "+title+"\n", 1))
+			return f.result("Did it."+block(false, ""), nil)
+		}
+		return f.beside(200 * time.Millisecond)
 	},
 	"beside-limited": func(f *fake) int {
 		if strings.HasSuffix(f.ownTask(), " a") && once("limit") {
@@ -169,6 +177,19 @@ func TestRun_conflict_goesToTheMergerWithBothSides(t *testing.T) {
 	}
 	if got := b.sentBack(); roles["merger"] == 0 || got != state.MergeConflict {
 		t.Errorf("roles: %v; sent back: %q", roles, got)
+	}
+}
+
+func TestRun_conflictMarkersAreLeft_nothingWithThemLands(t *testing.T) {
+	world.Long(t, "worktrees")
+	t.Parallel()
+	b := newBeside(t, "beside-careless", "shared a", "shared b")
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got := b.read("shared"); !strings.Contains(got, "shared a") || !strings.Contains(got, "shared b") || strings.Contains(got, "<<<") {
+		t.Errorf("%q", got)
+	}
+	if got := b.sentBack(); got != state.MergeConflict+" "+state.MergeConflict {
+		t.Errorf("sent back: %q", got)
 	}
 }
 

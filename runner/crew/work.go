@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"sync"
 
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
@@ -179,13 +183,36 @@ func conflictText(files []string) string {
 		"and then mark the task as done.", termtext.Some(files, 20))
 }
 
+// marker is the last line of a conflict that ralph, or the agent's own git, has left in a file.
+var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^>>>>>>> [0-9a-f]{7,40} \(.*$`) })
+
+// unjoined returns those of the files in which the work has markers of a conflict, and its base has not.
+func (j *Job) unjoined(ctx context.Context, files []string) (left []string) {
+	for _, name := range files {
+		text, err := os.ReadFile(filepath.Join(j.Slot.Root, name))
+		if err != nil || !marker().Match(text) {
+			continue
+		}
+		if was, err := command.Run(ctx, j.Slot.Root, "show", j.work.Base+":"+name); err != nil || !marker().MatchString(was) {
+			left = append(left, name)
+		}
+	}
+	return left
+}
+
 // land sends the work through the merge queue, and changes the result by its answer.
 func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
+	files, err := j.work.Files(ctx, j.Slot)
+	if d.Err = err; err != nil {
+		return
+	}
+	if left := j.unjoined(ctx, files); len(left) > 0 {
+		d.take(landing{Outcome: merge.Outcome{Conflict: left}})
+		return
+	}
 	if c.o.Merge != nil {
+		d.Files = files
 		var why string
-		if d.Files, d.Err = j.work.Files(ctx, j.Slot); d.Err != nil {
-			return
-		}
 		if c.Alone(func() { why = c.o.Merge(j, j.work.Commit, d.Files) }); why != "" {
 			d.take(landing{held: why})
 			return
