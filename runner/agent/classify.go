@@ -208,7 +208,7 @@ func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
 // time zone of the limit if that is unknown.
 func (o *Outcome) addTimes(t *Transcript, now time.Time) (unknown string) {
 	named, limited := time.Time{}, o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
-	for _, text := range slices.Backward(append(slices.Clone(t.Errors), o.Evidence)) {
+	for _, text := range slices.Backward(slices.Concat(t.ErrorCodes, t.Errors, []string{o.Evidence})) {
 		if limited {
 			text = ending.WithoutDelay(text)
 		}

@@ -73,6 +73,8 @@ var wordings = []struct {
 	{"Spending cap reached resets 4:56am", ending.SpendLimit, true},
 	{"Opus weekly limit reached ∙ resets Oct 9, 5pm", ending.UsageLimit, true},
 	{"You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage or try again at 4:59 AM.", ending.UsageLimit, true},
+	{"Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day", ending.UsageLimit, false},
+	{"API Error: 400 You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.", ending.SpendLimit, true},
 }
 
 func TestClassify_limitWordingInTheCLIsOwnErrorText_isALimit(t *testing.T) {
@@ -369,26 +371,4 @@ func FuzzDecode(f *testing.F) {
 
 func block(lines ...string) string {
 	return "---RALPH_STATUS---\n" + strings.Join(lines, "\n") + "\n---END_RALPH_STATUS---"
-}
-
-func TestClassify_opencodeAtAnUnreadableEndpoint_isAServerErrorAfterAFewSteps(t *testing.T) {
-	step := `{"type":"step_start","part":{}}` + "\n" + `{"type":"step_finish","part":{"reason":"unknown","tokens":{"input":0,"output":0}}}` + "\n"
-	s := row(t, "opencode")
-	feed := func(text string) (*Decoder, *Transcript) {
-		tr := &Transcript{}
-		d := s.NewDecoder(tr.Add)
-		_, _ = d.Write([]byte(text))
-		return d, tr
-	}
-	d, tr := feed(strings.Repeat(step, 300))
-	cancelled := ptyexec.Exit{Cause: ptyexec.CauseCancelled, Signal: syscall.SIGTERM}
-	if o := s.Classify(tr, cancelled, recordedAt); !d.Stuck() || !d.Final() || o.Class != ending.ServerError || len(tr.Errors) != 1 {
-		t.Errorf("stuck %t, final %t: %+v, %q", d.Stuck(), d.Final(), o, tr.Errors)
-	}
-	work := `{"type":"tool_use","part":{"callID":"1","tool":"bash","state":{"status":"completed"}}}` + "\n"
-	for _, between := range []string{work, `{"type":"text","part":{"text":"hello"}}` + "\n", strings.Replace(step, `"input":0`, `"input":7`, 1)} {
-		if d, _ := feed(strings.Repeat(strings.Repeat(step, 4)+between, 20)); d.Stuck() {
-			t.Errorf("stuck although the model answered: %s", between)
-		}
-	}
 }

@@ -34,6 +34,7 @@ func (d *Decoder) opencode(rec gjson.Result) bool {
 		data := e.Members("data")
 		text := wire.FirstText(data.Get("message"), e.Get("message"), r.Get("error"))
 		codes := wire.Codes(data.Get("statusCode"), e.Get("name"))
+		codes = append(codes, wire.Headers(data.Members("responseHeaders"), "retry-after", "x-ratelimit-reset")...)
 		d.fail(text, codes)
 		d.result(text, true, codes)
 	default:

@@ -31,7 +31,7 @@ type Transcript struct {
 	Codes       []string `json:"codes,omitempty"`        // of the latest final record
 	// Errors are the texts of the CLI's error records, without repeats, newest last.
 	Errors     []string `json:"errors,omitempty"`
-	ErrorCodes []string `json:"error_codes,omitempty"` // of the latest error record
+	ErrorCodes []string `json:"error_codes,omitempty"` // of the latest error record, with the headers that name a time
 	// CLI has the lines outside the records, in order: the first and the last ones.
 	CLI       []string        `json:"cli,omitempty"`
 	Usage     state.Usage     `json:"usage"` // of this call

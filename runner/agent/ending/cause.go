@@ -175,7 +175,7 @@ const loginTail = 4
 func LimitName(text string) string {
 	text = strings.ToLower(text)
 	for _, k := range [...][2]string{{"week", "seven_day"}, {"5-hour", "five_hour"}, {"session", "five_hour"},
-		{"month", "month"}, {"daily", "day"}, {"spend", "spend"}} {
+		{"month", "month"}, {"daily", "day"}, {"per-day", "day"}, {"per day", "day"}, {"spend", "spend"}} {
 		if strings.Contains(text, k[0]) {
 			return k[1]
 		}

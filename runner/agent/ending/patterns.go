@@ -77,11 +77,12 @@ func statusClass(code string) Class {
 
 // causePatterns are more exact than an HTTP status. The first match wins.
 var causePatterns = [...]Pattern{
-	{RateLimited, `not your usage limit|throttl`},
+	{RateLimited, `not your usage limit|throttl|\bper[ -](minute|min|second|sec)\b|quota exceeded for metric.{0,120}\blimit: [1-9]`},
 	{StaleSession, `no conversation found|session\b.{0,80}\bnot found|no rollout found|invalid session identifier|no such session|no (saved )?session found|no saved session|thread\b.{0,60}\bnot found|valid (session|thread) id`},
 	{DisabledByAdmin, `disabled by (your |the |an? )?(admin|org)|(admin|organi[sz]ation)\w* has (been )?disabled`},
-	{SpendLimit, `spend(ing)?[ -](limit|cap)|budget limit reached`},
-	{UsageLimit, `\bhit (your|the) .*\blimit|\busage limit|\b(session|hour|hourly|day|daily|week|weekly|month|monthly|opus|sonnet|plan) limit\b.{0,20}(reached|exceeded)|(reached|exceeded) your .{0,30}(usage|plan|hour|session|daily|weekly|monthly) (limit|quota)|out of extra usage|exhausted your .*quota|\bdaily quota`},
+	{SpendLimit, `spend(ing)?[ -](limit|cap)|budget limit reached|\bspecified (workspace )?api usage limit`},
+	{UsageLimit, `\bhit (your|the) .*\blimit|\busage limit|\b(session|hour|hourly|day|daily|week|weekly|month|monthly|opus|sonnet|plan) limit\b.{0,20}(reached|exceeded|exhausted)|(reached|exceeded) your .{0,30}(usage|plan|hour|session|daily|weekly|monthly) (limit|quota)|out of extra usage|exhausted your .*quota|\bdaily (free )?(quota|allocation)|` +
+		`\b(limit|quota|exceeded)\b.{0,140}\bper[ -](day|week|month)\b|\bper[ -](day|week|month)\b.{0,40}\b(limit|quota|exceeded)\b|exceeded for \w+ByDay\b`},
 	{NoCredit, `credit balance|insufficient[ _](credit|fund|balance|quota)|plan and billing|billing details|payment required|out of credits|no credits`},
 	{ContextTooLong, `prompt is too long|input is too long|context[ _](window|length)|ran out of room|maximum context|too many (input )?tokens|request_too_large|exceed.{0,30}context|` +
 		`token count.{0,20}exceeds|maximum prompt length|model token limit|reduce the length of the (messages|prompt)|request more than max tokens`},

@@ -155,8 +155,11 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		"Quota resets at 12:00 AM PST":                                                                                              "2026-11-21T08:00:00Z",
 		"Quota resets at midnight UTC":                                                                                              "2026-11-21T00:00:00Z",
 		// Others
-		"rate limited, retry after 30 seconds":                "2026-11-20T20:00:30Z",
-		"429 Too Many Requests (Retry-After: 120)":            "2026-11-20T20:02:00Z",
+		"rate limited, retry after 30 seconds":                                                                  "2026-11-20T20:00:30Z",
+		"429 Too Many Requests (Retry-After: 120)":                                                              "2026-11-20T20:02:00Z",
+		"x-ratelimit-reset: 1795240800000\nretry-after: 3600":                                                   "2026-11-21T06:00:00Z",
+		"x-ratelimit-reset: 60\nretry-after: 3600":                                                              "2026-11-20T21:00:00Z",
+		"Rate limit of 50 per 86400s exceeded for UserByModelByDay. Please wait 43154 seconds before retrying.": "2026-11-21T07:59:14Z",
 		"retry-after: 3600":                                   "2026-11-20T21:00:00Z",
 		"Retrying in 120s… Rate limit reached":                "2026-11-20T20:02:00Z",
 		"Limit resets in 2h 15m":                              "2026-11-20T22:15:00Z",

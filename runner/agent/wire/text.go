@@ -226,3 +226,14 @@ func Share(r gjson.Result) float64 {
 	}
 	return r.Float()
 }
+
+// Headers returns these headers of an HTTP answer, as "name: value", without empty ones.
+func Headers(all Object, names ...string) []string {
+	var lines []string
+	for _, n := range names {
+		if v := all.Text(n); v != "" {
+			lines = append(lines, Cut(n+": "+v, 80))
+		}
+	}
+	return lines
+}
