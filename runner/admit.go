@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"ralph/logs"
@@ -54,6 +55,9 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	f.LimitedUntil = r.freeAt(next, plan.List, now)
 	f.Paced = r.pool.PaceHold(r.wanted(next, plan.List), now)
 	d := rules.Admit(f)
+	if d.ExitReason == "max_iterations" && r.o.Policy.MaxIterations == 1 { // ralph once: how did it end?
+		d.Reason = strings.TrimSuffix(d.Reason+": "+r.past.decided, ": ")
+	}
 	r.notes.Add(d)
 	if d.Action == rules.ActionStop {
 		r.plan.Counts = plan

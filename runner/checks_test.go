@@ -161,7 +161,11 @@ func TestRun_nextRunAfterARedCheck_stillKnowsTheFailure(t *testing.T) {
 	b := newBench(t, "stubborn", "[ ] one")
 	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	r := b.run(t.Context())
+	wantEnd(t, r, "ceilings", rules.ExitCeiling)
+	if want := "made 1 iteration, as many as are allowed: required check failed: test"; r.Decision.Reason != want {
+		t.Errorf("ended with %q, want %q", r.Decision.Reason, want)
+	}
 	b.d.RunID = "run-2"
 	b.run(t.Context())
 	p := b.read(".ralph/logs/run-2/1.prompt.md")

@@ -58,6 +58,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 		r.d.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration,
 			res.Origin.Iteration)
 	}
+	r.past.decided = d.Reason
 	r.showDecision(d)
 	r.out.Status(func(s *state.Status) { output.ShowEnd(s, res, logs.Redact(rules.LastError(res))) })
 	end := output.EndOf(res)

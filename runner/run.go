@@ -204,6 +204,7 @@ type past struct {
 	namedBy     string                   // what decided that, as in Status.AgentFrom
 	paced       bool                     // because of PACE, it is not the wanted agent or model
 	unproved    string                   // task of a killed call whose tick no check saw; empty: none
+	decided     string                   // why the run continued after the latest turn
 	warned      bool                     // the end was put off once, because its proof became weaker
 	findings    int                      // number of findings of the audit
 	printed     int64                    // raw output since the last pruning, in bytes

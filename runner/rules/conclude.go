@@ -147,7 +147,7 @@ func usageLimit(f Conclusion) (Decision, bool) {
 	}
 	reason := withEvidence(o)
 	if o.ResetsAt.IsZero() {
-		reason += "; it does not say when it resets, so the next try is a guess"
+		reason += "; it names no time of its reset that ralph can read, so the next try is a guess"
 	}
 	return waitForLimit(f.Facts, reason), true
 }
