@@ -56,7 +56,7 @@ func (d *Decoder) claudeSystem(r wire.Object) {
 			most := r.Int("max_retries") + r.Int("maxRetries")
 			text = fmt.Sprintf("retry %d of %d in %v", r.Int("attempt"), most, delay.Round(100*time.Millisecond))
 		}
-		why := wire.Codes(r.Get("error_status"), r.Get("error"), r.Get("reason"))
+		why := wire.Codes(r.Get("error_status"), r.Get("error")) // qwen's "reason" is always "retry"
 		if len(why) > 0 {
 			text += ": " + strings.Join(why, " ")
 		}

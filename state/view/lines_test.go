@@ -47,6 +47,7 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.Denied{Tool: tool, Reason: "no"}, "error: denied: Bash ls: no"},
 		{state.Limit{Name: "five_hour"}, ""},
 		{state.Limit{Name: "seven_day_opus", Rejected: true, ResetsAt: until}, "error: 7-day opus usage limit reached; it resets at 15:30"},
+		{state.Retry{Text: "retry 3 of 10: 529 overloaded", Codes: []string{"529", "overloaded"}}, "note: the agent retries: retry 3 of 10: 529 overloaded"},
 		{state.Retry{Text: "in 2 s", Codes: []string{"529"}}, "note: the agent retries: in 2 s: 529"},
 		{state.AgentError{Codes: []string{"429"}}, "error: 429"},
 		{state.FinalMessage{Text: "done"}, "result: done"},

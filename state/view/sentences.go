@@ -32,7 +32,8 @@ func entries(e state.Event, o LineOptions) []entry {
 	case state.AgentError:
 		return []entry{{RoleError, orElse(d.Text, strings.Join(d.Codes, " ")), maxFailure}}
 	case state.Retry:
-		return one(RoleNote, Join(": ", "the agent retries", d.Text, strings.Join(d.Codes, " ")))
+		codes := strings.Join(d.Codes, " ")
+		return one(RoleNote, Join(": ", "the agent retries", strings.TrimSuffix(d.Text, ": "+codes), codes))
 	case state.Limit:
 		return limitEntry(e, d)
 	case state.FinalMessage:
