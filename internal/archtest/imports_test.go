@@ -25,6 +25,7 @@ var floors = map[string]int{
 	"runner/audit/commands":    0,  // lines that run checks, and how a script fails: text in, yes or no out
 	"runner/audit/prose":       0,  // comments told from code: text in, yes or no out
 	"runner/audit/parts":       0,  // the part of settings that judges work: text in, text out
+	"runner/audit/failure":     0,  // what a failed check says: text in, answers out
 	"runner/audit/hunks":       1,  // parts of tests that ask for less: text in, text out
 	"runner/audit/mutate":      0,  // small changes to code: text in, text out
 	"runner/audit/recite":      1,  // code that lists the inputs of its tests: text in, lines out
@@ -131,17 +132,18 @@ var floors = map[string]int{
 	"runner/git/hidden":    2, // tracked files that git does not show
 	"runner/git/replica":   2, // a kept state in a folder of its own
 
-	"runner/rules":       5, // facts in, decision out: two ordered tables
-	"runner/turn/retest": 5, // whether checks are green because of their tests
-	"runner/turn/serve":  5, // a turn for another process: the protocol
-	"runner/pool":        4, // who may work, and who is limited
-	"runner/writes":      0, // writes to disk beside other work
-	"runner/planbook":    4, // a run's view of the plan: reads it, and marks tasks in it
-	"runner/ledger":      5, // what a run knows about tasks besides what the plan says
-	"runner/session":     5, // the agent's own session, from call to call: values in, values out
-	"runner/memory":      2, // what earlier turns learned: texts in, lessons out
-	"runner/lessons":     5, // the files of what was learned, and what a run does with it
-	"runner/inbox":       4, // what people ask of a run while it works
+	"runner/rules":             5, // facts in, decision out: two ordered tables
+	"runner/turn/retest/paths": 4, // what changed files are to the tests
+	"runner/turn/retest":       5, // whether checks are green because of their tests
+	"runner/turn/serve":        5, // a turn for another process: the protocol
+	"runner/pool":              4, // who may work, and who is limited
+	"runner/writes":            0, // writes to disk beside other work
+	"runner/planbook":          4, // a run's view of the plan: reads it, and marks tasks in it
+	"runner/ledger":            5, // what a run knows about tasks besides what the plan says
+	"runner/session":           5, // the agent's own session, from call to call: values in, values out
+	"runner/memory":            2, // what earlier turns learned: texts in, lessons out
+	"runner/lessons":           5, // the files of what was learned, and what a run does with it
+	"runner/inbox":             4, // what people ask of a run while it works
 
 	"runner/beside":        1, // which task may start beside others: plan and busy tasks in, a task out
 	"runner/slots":         3, // git worktrees for turns: prepared, and their work kept

@@ -68,13 +68,13 @@ func Kinds() []KindRow {
 		{Kind: KindGreenByTests, Found: "a check passes for another reason than the work: a test fails in its old form, or without a new file that replaces the test runner; new tests pass with the old code, or whatever the code does; tests notice less than before; or the code lists inputs and results of its tests"},
 		{Kind: KindStubAdded, Found: "a task was ticked, but the change adds functions that are only stubs"},
 		{Kind: KindKnowsTests, Found: "the change adds code that asks whether it runs in a test"},
-		{Kind: KindHollowTests, Found: "a task was ticked, but the change has tests or assertions that cannot fail: they assert only constants, swallow errors, replace what they test, compare something with itself, or only log"},
+		{Kind: KindHollowTests, Found: "a task was ticked, but the change has tests or assertions that cannot fail: they assert only constants, swallow errors, replace what they test, compare something with itself, count failures where the count is lost, or only log"},
 		{Kind: KindTickWithoutWork, Found: "a box was ticked, but nothing else changed, or only comments that the task does not ask for", Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
 		{Kind: KindStateChanged, Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent; ralph has put it back"},
 		{Kind: KindReport, Found: "the status block names another task, or reports files or completed tasks that are clearly wrong", Doubt: true},
-		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests"},
+		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests or a file that the task names"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
 		{Kind: KindNotAudited, Found: "the audit did not read everything: more than 1,000 files changed, or one above 1 MiB", Doubt: true},
 	}
@@ -146,7 +146,7 @@ func Compare(in Input) []Finding {
 	asked := in.taskText()
 	found := compareTests(in, asked)
 	found = append(found, compareSettings(in.Files, asked)...)
-	found = append(found, addedStubs(in, asked)...)
+	found = append(found, addedStubs(in)...)
 	found = append(found, knowsTests(in, asked)...)
 	found = append(found, hollowTests(in, asked)...)
 	sort.SliceStable(found, func(i, j int) bool { return found[i].File < found[j].File })
@@ -183,29 +183,27 @@ func each(f Finding, texts []string) (found []Finding) {
 
 // taskText is the text of the selected task.
 func (in Input) taskText() string {
-	i := slices.IndexFunc(in.PlanBefore, func(t task.Task) bool { return t.ID == in.Task && in.Task != "" })
-	if i < 0 {
-		return ""
-	}
-	return TextOf(in.PlanBefore[i])
+	in.Whole = false
+	return in.allText()
 }
 
-// anyTask reports whether the selected task asks for something, or one of the tasks of a whole run.
-func (in Input) anyTask(asks func(text string) bool) bool {
-	return asks(in.taskText()) || in.Whole && slices.ContainsFunc(in.PlanBefore, func(t task.Task) bool { return asks(TextOf(t)) })
-}
-
-// allText is the text of the selected task, or of all tasks of a whole run.
-func (in Input) allText() string {
-	var text strings.Builder
-	text.WriteString(in.taskText())
-	if in.Whole {
-		for _, t := range in.PlanBefore {
-			text.WriteString(TextOf(t))
+// tasks are the texts of the selected task, or of all tasks of a whole run.
+func (in Input) tasks() (all []string) {
+	for _, t := range in.PlanBefore {
+		if in.Whole || t.ID == in.Task && in.Task != "" {
+			all = append(all, TextOf(t))
 		}
 	}
-	return text.String()
+	return all
 }
+
+// anyTask reports whether one of these tasks asks for something.
+func (in Input) anyTask(asks func(text string) bool) bool {
+	return slices.ContainsFunc(in.tasks(), asks)
+}
+
+// allText is the text of these tasks.
+func (in Input) allText() string { return strings.Join(in.tasks(), "") }
 
 // TextOf is all that a task says.
 func TextOf(t task.Task) string {

@@ -7,8 +7,7 @@ import (
 )
 
 // lines returns the trimmed lines of a text, without empty ones.
-func lines(text string) []string {
-	var all []string
+func lines(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
 			all = append(all, line)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ralph/logs/termtext"
+	"ralph/runner/audit/asks"
 )
 
 // sight finds what the audit cannot see, or what git does not show any more.
@@ -24,6 +25,14 @@ func (in Input) sight() []Finding {
 			cause = fmt.Sprintf("hidden by the new rule %q in %s", h.Rule, h.Place)
 		}
 		by[cause] = append(by[cause], h.File)
+	}
+	for _, f := range in.Files {
+		for _, text := range in.tasks() {
+			if rule, file := asks.Hidden(f.Path, f.Before, f.After, text); file != "" {
+				cause := fmt.Sprintf("hidden by the new rule %q in %s", rule, f.Path)
+				by[cause] = append(by[cause], file)
+			}
+		}
 	}
 	for _, cause := range slices.Sorted(maps.Keys(by)) {
 		add(KindHidden, "git does not show changes of these files any more, %s: %s", cause, termtext.Some(by[cause], 5))

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner/task"
 )
 
 // unseen is a change of which git and the audit do not see everything.
@@ -26,5 +28,19 @@ func TestCompare_whatCannotBeSeen_isNamed(t *testing.T) {
 	}
 	if d := cmp.Diff(want, Compare(unseen())); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestCompare_ruleThatHidesWhatTheTaskNames(t *testing.T) {
+	for title, want := range map[string]int{
+		"Add `tariffs/legacy.py` that reads the old export":      1,
+		"Add `tariffs/legacy.py` and let git ignore what it has": 0,
+		"Add `tariffs/model.py`":                                 0,
+	} {
+		in := Input{Files: []File{{Path: ".gitignore", Before: "build/\n", After: "build/\nlegacy*\n", Existed: true, Exists: true}},
+			PlanBefore: []task.Task{{ID: "1", Title: title}}, Task: "1"}
+		if got := in.sight(); len(got) != want {
+			t.Errorf("%s: %v", title, got)
+		}
 	}
 }

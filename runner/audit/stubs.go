@@ -26,11 +26,8 @@ var stubWords = sync.OnceValue(func() (p struct{ asked, place *regexp.Regexp }) 
 
 // addedStubs finds functions that are not written yet in a change that ticks the task.
 // A function that was a stub before is not new, wherever it was.
-func addedStubs(in Input, asked string) []Finding {
-	if in.Whole {
-		asked = in.allText()
-	}
-	if !in.ticked() || stubWords().asked.MatchString(asked) {
+func addedStubs(in Input) []Finding {
+	if !in.ticked() || stubWords().asked.MatchString(in.allText()) {
 		return nil
 	}
 	old, bases := map[string]bool{}, map[string]bool{}

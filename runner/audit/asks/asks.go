@@ -3,16 +3,19 @@
 package asks
 
 import (
+	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
 // words are patterns for clauses of a task.
 var words = sync.OnceValue(func() (p struct {
-	code, clause, tests, them, fewer, change, data, add, bad, red, keeps, exact, adds, alters, edit, plan, apart, lets, remove, skip, out, advises, merge, twice *regexp.Regexp
+	path, code, clause, tests, them, fewer, change, data, add, bad, red, off, keeps, exact, adds, alters, edit, plan, apart, lets, remove, skip, out, advises, merge, twice *regexp.Regexp
 }) {
 	re := regexp.MustCompile
+	p.path = re(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
 	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
 	p.clause = re(`[.!?;,:]\s| \(|\n|\b(?i:and|but|then|so that|while|until|if|when|without|keep\w*)\b`)
 	p.tests = re(`(?i:\b(?:sub)?tests?\b|\btest_|_test\b|\.test\b|_spec\b|\.spec\b|\bspecs?\b)|\bTest[A-Z]|[a-z]Tests?\b`)
@@ -39,8 +42,10 @@ var words = sync.OnceValue(func() (p struct {
 	p.red = re(`(?i)\b(?:fail|broken?\b|red\b|green\b|pass(?:es)?\b)`)
 	p.adds = re(`^(?:[\w./() -]{1,40}: )?(?i:add|implement|introduce|provide|create) (?:an? |the )?(?:(?:new|optional|second|small|public) )?` +
 		`(?:(?:[\w-]+ )?(?i:option|flag|switch|parameter|argument|function|method|helper|command|verb|subcommand|endpoint|class)\b|[\w.]*\w\(|\w+_\w+|[\w.]*[a-z][A-Z]\w*|[A-Z]\w*\.\w+|\x60)`)
-	p.alters = re(`(?i)\b(?:chang|instead|default|replac|renam|switch|convert|remov|delet|drop|every|exist|always|also|reject|round|fix|correct|now\b|must|mak(?:e|ing)\b|us(?:e|es|ing)\b|mov(?:e|ing)\b|in(?:to|side)\b|and (?:let|have|call|\w+ (?:it|them|this|that|its|the)\b)|rais(?:e|es)\b|throw)`)
-	p.keeps = re(`(?i)\b(?:as|like|what (?:it|they) \w+) (?:today|they do today|it does today)\b|\b(?:everything|anything|all|the rest|what)(?: else)?(?: stays?| remains?|,? unchanged)?(?: exactly| just)? as (?:it is|they are|is|before)\b|\b(?:stay|remain|keep)\w* (?:\w+ ){0,6}(?:the same|identical|unchanged)\b|\b(?:output|behaviou?r|results?)(?: is| are)? unchanged\b|\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\b(?:results?|output|behaviou?r) (?:(?:stay|remain|is|are)s? )?as before\b|\bspeed(?:s|ing)? ?up\b|\b(?:fast|quick)er\b|\bsimplif|\brewrit\w* .{1,60}\b(?:without|iterative|recursive|in terms of)\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b`)
+	p.off = re(`(?i)\b(?:by )?default(?: is|:)? (?:no(?:ne)?|off|disabled|unlimited|false)\b|\b(?:off|none|disabled) by default\b`)
+	p.alters = re(`(?i)\b(?:chang|instead|default|replac|renam|switch|convert|remov|delet|drop|every|exist|always|also|reject|round|fix|correct|now\b|must|mak(?:e|ing)\b|us(?:e|es|ing) |mov(?:e|ing)\b|in(?:to|side)\b|and (?:let|have|call|\w+ (?:it|them|this|that|its|the)\b)|rais(?:e|es)\b|throw)`)
+	p.keeps = re(`(?i)\b(?:as|like|what (?:it|they) \w+) (?:today|they do today|it does today)\b|\b(?:everything|anything|all|the rest|what)(?: else)?(?: stays?| remains?|,? unchanged)?(?: exactly| just)? as (?:it is|they are|is|before)\b|\b(?:stay|remain|keep)\w* (?:\w+ ){0,6}(?:the same|identical|unchanged)\b|\b(?:output|behaviou?r|results?)(?: is| are)? unchanged\b|\brefactor|\bwithout (?:any )?(?:chang|alter)|\bsame behaviou?r|\b(?:results?|output|behaviou?r) (?:(?:stay|remain|is|are)s? )?as before\b|\bspeed(?:s|ing)? ?up\b|\b(?:fast|quick)er\b|\bsimplif|\brewrit\w* .{1,60}\b(?:without|iterative|recursive|in terms of)\b|\boptimi[sz]|\bclean(?:s|ing)? ?up\b|\btidy\b|` +
+		`\b(?:output|behaviou?r|results?)\b[^.;:]{0,40} (?:stay|remain)s? as (?:it is|they are|before)\b|\b(?:must|should|shall|still) (?:\w+ ){1,3}as before\b|\bmake it O\(`)
 	p.exact = re(`(?i)\b(?:toleran|precision|accura|epsilon|approximat|relative error)`)
 	p.edit = re(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|reprioriti[sz]|prioriti[sz]|` +
 		`clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|delet|defer|postpon|add)\w*`)
@@ -63,6 +68,26 @@ func clauses(task string) []string {
 	}), -1)
 }
 
+// said is a clause without names of files, which may look like verbs: "convert.test.js".
+func said(clause string) string { return words().path.ReplaceAllString(clause, "_") }
+
+// Hidden returns the new rule of git's ignore file that hides a file of code which the task names, and that file.
+func Hidden(name, before, after, task string) (rule, file string) {
+	if path.Base(name) != ".gitignore" || ToLeaveOut(task) {
+		return "", ""
+	}
+	old := strings.Split(before, "\n")
+	for rule := range strings.SplitSeq(after, "\n") {
+		for _, file := range words().path.FindAllString(task, -1) {
+			whole, _ := path.Match(strings.Trim(rule, "/"), file)
+			if base, _ := path.Match(rule, path.Base(file)); (whole || base) && !slices.Contains(old, rule) {
+				return rule, file
+			}
+		}
+	}
+	return "", ""
+}
+
 // ForFewerTests reports whether a task asks for fewer tests: "delete the test of Sub", "merge the
 // duplicates in test_a.py", "turn the tests into a table", "remove a.js and its tests".
 func ForFewerTests(task string) bool {
@@ -72,7 +97,7 @@ func ForFewerTests(task string) bool {
 		if p.them.MatchString(clause) { // "test_a.py has duplicates; merge them"
 			about = before + " " + clause
 		}
-		if p.fewer.MatchString(clause) && p.tests.MatchString(about) {
+		if p.fewer.MatchString(said(clause)) && p.tests.MatchString(about) {
 			return true
 		}
 		before = clause
@@ -86,7 +111,7 @@ func ForMerging(task string) bool {
 }
 
 // ForRemoval reports whether a task wants something removed or moved.
-func ForRemoval(task string) bool { return words().remove.MatchString(task) }
+func ForRemoval(task string) bool { return words().remove.MatchString(said(task)) }
 
 // ForSkips reports whether a task may want tests to be skipped.
 func ForSkips(task string) bool { return words().skip.MatchString(task) || ForTestsApart(task) }
@@ -111,7 +136,7 @@ func ForOtherTests(task string) bool {
 		case p.red.MatchString(clause):
 			return false
 		}
-		return tests && (p.change.MatchString(clause) || p.fewer.MatchString(clause)) || p.add.MatchString(clause) &&
+		return tests && (p.change.MatchString(said(clause)) || p.fewer.MatchString(said(clause))) || p.add.MatchString(clause) &&
 			p.data.MatchString(clause)
 	})
 }
@@ -135,7 +160,7 @@ func ToKeepBehavior(task string) bool { return words().keeps.MatchString(task) }
 // as before: "add an option { desc: true }".
 func OnlyAdds(task string) bool {
 	p := words()
-	return p.adds.MatchString(task) && !p.alters.MatchString(task)
+	return p.adds.MatchString(task) && !p.alters.MatchString(p.off.ReplaceAllString(task, ""))
 }
 
 // ForTolerance reports whether a task is about how exact results must be.

@@ -109,6 +109,7 @@ func TestForOtherTests_onlyTasksAboutWhatTestsSay(t *testing.T) {
 		"Fix Discounted: a discount code must lower the total (TestDiscounted fails)", "Fix refund: it must never be negative (tests/test_refund.py fails)",
 		"Make the test \"islands cost extra\" pass (it will be added to test/shipping.test.js)", "Fix the failing tests", "Fix the broken test_median",
 		"Fix shipping and add a test", "Fix shipping and write a test", "Refactor the export without changing what it writes", "Add Cart.remove(name) with a test", "Write Convert, all tests must be green",
+		"src/convert.js is untested. Add test/convert.test.js: lengths and weights",
 		"Fix the data parser", "Let the cache expire, and make the test pass", "The golden file of the usage fails, so fix it", "The export forgot the header; change it to write one",
 	} {
 		if asks.ForOtherTests(task) {

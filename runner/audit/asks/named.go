@@ -88,6 +88,11 @@ func IsNamed(test string, names []string) bool {
 	})
 }
 
+// AllNamed reports whether there are tests, and each is named.
+func AllNamed(tests, names []string) bool {
+	return len(tests) > 0 && !slices.ContainsFunc(tests, func(test string) bool { return !IsNamed(test, names) })
+}
+
 // ToHold reports whether a task wants a threshold to stay: "coverage must stay at 95%".
 func ToHold(task string) bool {
 	p := phrases()

@@ -60,6 +60,16 @@ func File(name, before, after string, moved func() bool) string {
 	if re := p.fails[kind]; re != nil && after != "" && re.MatchString(before) && !re.MatchString(after) && !moved() {
 		return "nothing in the file can fail a test any more"
 	}
+	if strings.HasSuffix(kind, "s") && imports().library.MatchString(after) {
+		if line := message(after); line != "" && !strings.Contains(before, line) {
+			return "the value that it should have is only a message: " + line
+		}
+	}
+	if kind == ".sh" || kind == ".bash" {
+		if line := subshell(after); line != "" && !strings.Contains(before, line) {
+			return "failures are counted behind a pipe, where the count is lost: " + line
+		}
+	}
 	return ""
 }
 

@@ -3,8 +3,10 @@
 package hunks
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 const (
@@ -18,9 +20,40 @@ type Hunk struct {
 	from, to    int // of Added, in the lines of now
 }
 
-// Of returns the hunks of a change, in order; nil if the file is too long.
-func Of(before, after string) []Hunk {
-	was, is := strings.Split(before, "\n"), strings.Split(after, "\n")
+// Of returns the hunks of a change, in order; none where a function is too long. It compares the functions one by one: a new
+// one may have the lines that another lost.
+func Of(before, after string) (all []Hunk) {
+	is := strings.Split(after, "\n")
+	x, y := split(strings.Split(before, "\n")), split(is)
+	if long(x, y) {
+		return nil
+	}
+	same, at := common(names(x), names(y)), 0
+	for i, j := 0, 0; i < len(x) || j < len(y); {
+		switch {
+		case i < len(x) && j < len(y) && name(x[i]) == name(y[j]):
+			all = append(all, within(x[i], y[j], at)...)
+			at += len(y[j])
+			i, j = i+1, j+1
+		case j == len(y) || i < len(x) && same[i+1][j] >= same[i][j+1]:
+			all = append(all, Hunk{Lost: x[i], from: at, to: at})
+			i++
+		default:
+			all = append(all, Hunk{Added: y[j], from: at, to: at + len(y[j])})
+			at += len(y[j])
+			j++
+		}
+	}
+	return joined(all, is)
+}
+
+// long reports whether it takes too long to compare two lists.
+func long[T any](x, y []T) bool {
+	return len(x) > maxLines || len(y) > maxLines || len(x)*len(y) > maxLines*maxLines/4
+}
+
+// within returns the hunks of a function whose first line of now is this one of its file.
+func within(was, is []string, at int) []Hunk {
 	head := 0
 	for head < min(len(was), len(is)) && was[head] == is[head] {
 		head++
@@ -29,11 +62,39 @@ func Of(before, after string) []Hunk {
 	for tail < min(len(was), len(is))-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
 		tail++
 	}
-	x, y := was[head:len(was)-tail], is[head:len(is)-tail]
-	if len(x) > maxLines || len(y) > maxLines || len(x)*len(y) > maxLines*maxLines/4 {
+	if was, is = was[head:len(was)-tail], is[head:len(is)-tail]; long(was, is) {
 		return nil
 	}
-	return joined(compare(x, y, head), is)
+	return compare(was, is, at+head)
+}
+
+var function = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:(?:pub|async|export) )*(?:(?:func|fn|def|class|function) |(?:it|test|describe)\()`)
+})
+
+// split cuts a text before each function; what stands before the first is a section, too.
+func split(text []string) (all [][]string) {
+	from := 0
+	for i, line := range text {
+		if i > 0 && function().MatchString(line) {
+			all, from = append(all, text[from:i]), i
+		}
+	}
+	return append(all, text[from:])
+}
+
+func name(section []string) string {
+	if len(section) == 0 || !function().MatchString(section[0]) {
+		return ""
+	}
+	return section[0]
+}
+
+func names(sections [][]string) (all []string) {
+	for _, section := range sections {
+		all = append(all, name(section))
+	}
+	return all
 }
 
 // compare returns the hunks between two texts; the second begins at line at of its file.

@@ -11,7 +11,7 @@ import (
 
 // patterns match single trimmed lines.
 var patterns = sync.OnceValue(func() (p struct {
-	comment, start, value, empty, asserts, vague, unequal, failure, row, wanted, matches, throws, erring, muzzles *regexp.Regexp
+	comment, start, value, empty, asserts, vague, unequal, failure, row, wanted, matches, throws, erring, muzzles, long, pattern, message *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.comment = re(`^(?://|#(?:[^\[]|$)|\*|/\*)`)
@@ -26,10 +26,13 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.row = re(`^(?:[\w."']+: *)?[\[({"'|\x60].*[\])},|"'\x60]$|^\d[\d.]*,|parametrize\(|\.each\(|#\[(?:case|test_case)\b`)
 	p.wanted = re(`(?i)^(?:\w+ )*["']?(?:want\w*|expect\w*|exp|golden)["']?\s*(?::?=|:)`)
 	p.matches = re(`(?i)match|regex|assertRe`)
+	p.long = re(`^(?:self\.)?assert[\w.]*!?\((?:matches!\()?$`)
+	p.pattern = re(`\bmatches!\(.*\.\.(?:[ ),]|$)`) // of which some values do not count
+	p.message = re(`^\w+\.(?:Error|Fatal|Log)f?\(`)
 	p.throws = re(`(?i)\braises|throws|rejects|should_panic|is_err|\berr\w* == nil|ErrorIs|errors\.Is|unwrap_err|\bErr\(|assert_raises|panics`)
 	p.erring = re(`(?i)\berr|\brais|\bthrow|\bexception|\bpanic|\binvalid|\breject|\brefus|\bfail|\bunknown|\bmissing|\bnegative|\bcrash`)
 	p.muzzles = re(`^(?:return|continue|break)\b|^(?:sys\.|os\._?|process\.)?exit(?:\(0\)|\s*0?)$|\|\| *(?:true|:|exit 0|return 0)|\bset \+e|\btry\b|\bexcept\b|\bcatch\b|` +
-		`\brecover\(\)|\bsuppress\(|\.[Ss]kip\w*\(|\bif\b.*(?:\breturn|\bexit 0|\bcontinue)\b|\b(?:retr\w+|attempts?)\b`)
+		`\brecover\(\)|\bsuppress\(|\.[Ss]kip\w*\(|\bif\b.*(?:\breturn|\bexit 0|\bcontinue)\b|^if let (?:Ok|Some)\(|\b(?:retr\w+|attempts?)\b`)
 	return p
 })
 
@@ -45,7 +48,8 @@ func Find(before, after, task string) (w Weak) {
 	all := Of(before, after)
 	moved := map[string]bool{}
 	for _, h := range all {
-		for _, line := range values.Without(trimmed(h.Added), trimmed(h.Lost)) {
+		old := h.ofOldTest()
+		for _, line := range slices.Concat(values.Without(trimmed(old.Added), trimmed(h.Lost)), trimmed(h.Added[len(old.Added):])) {
 			moved[line] = true
 			if exact(line) {
 				moved[shape(line)] = true
@@ -99,10 +103,15 @@ func (h Hunk) weakness(task string, moved map[string]bool) string {
 	return ""
 }
 
+// HasTests reports whether a test starts somewhere in a text.
+func HasTests(text string) bool {
+	return slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return patterns().start.MatchString(strings.TrimSpace(line)) })
+}
+
 // exact reports whether a line expects an exact value.
 func exact(line string) bool {
 	p := patterns()
-	if p.failure.MatchString(line) {
+	if p.failure.MatchString(line) || p.message.MatchString(line) {
 		return false
 	}
 	value := p.value.MatchString(line)
@@ -113,7 +122,7 @@ func exact(line string) bool {
 		return value
 	}
 	if p.matches.MatchString(line) {
-		return true
+		return !p.pattern.MatchString(line)
 	}
 	return p.asserts.MatchString(line) && !p.vague.MatchString(line) && (value || p.empty.MatchString(line))
 }
@@ -125,14 +134,24 @@ func shape(line string) string {
 		return line
 	}
 	last := all[len(all)-1]
-	return line[:last[0]] + "\x00" + line[last[1]:]
+	return line[:last[0]] + "\x00" + strings.TrimLeft(line[last[1]:], "0123456789")
 }
 
-// trimmed are the lines without comments and blank ones.
+// trimmed are the lines without comments and blank ones. An assertion over many lines is one.
 func trimmed(lines []string) (all []string) {
+	open := 0
 	for _, line := range lines {
-		if line = strings.TrimSpace(line); line != "" && !patterns().comment.MatchString(line) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || patterns().comment.MatchString(line):
+			continue
+		case open > 0:
+			all[len(all)-1] += line
+		default:
 			all = append(all, line)
+		}
+		if open > 0 || patterns().long.MatchString(line) {
+			open += strings.Count(line, "(") - strings.Count(line, ")")
 		}
 	}
 	return all

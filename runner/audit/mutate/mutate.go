@@ -75,6 +75,28 @@ func Of(name, text string, most int, wanted func(function string) bool) (all []M
 	return all
 }
 
+// Planted is a file of tests that fails as soon as it runs; empty: its language is not known.
+func Planted(name, text string) string {
+	first, rest := "", text
+	if strings.HasPrefix(text, "#!") {
+		first, rest, _ = strings.Cut(text, "\n")
+		first += "\n"
+	}
+	switch path.Ext(name) {
+	case ".sh", ".bash":
+		return first + "exit 1\n" + rest
+	case ".py":
+		return first + "assert False, 'planted'\n" + rest
+	case ".js", ".mjs", ".cjs", ".ts":
+		return first + "throw new Error('planted');\n" + rest
+	case ".go":
+		return text + "\nfunc init() { panic(\"planted\") }\n"
+	case ".rs":
+		return text + "\ncompile_error!(\"planted\");\n"
+	}
+	return ""
+}
+
 // Bodies returns the functions of a text of code, by name.
 func Bodies(text string) map[string]string {
 	code, _, _ := strings.Cut(text, "#[cfg(test)]")

@@ -52,3 +52,14 @@ func TestIn_textWithAnotherNumberOfSuchLines_isLeftAlone(t *testing.T) {
 		}
 	}
 }
+
+func TestPlanted_failsBehindTheFirstLineOfAScript(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.sh": "#!/bin/sh\nexit 1\ntrue\n", "a.py": "#!/bin/sh\nassert False, 'planted'\ntrue\n", "a.txt": "",
+		"a_test.go": "#!/bin/sh\ntrue\n\nfunc init() { panic(\"planted\") }\n",
+	} {
+		if got := Planted(name, "#!/bin/sh\ntrue\n"); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

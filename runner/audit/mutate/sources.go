@@ -66,3 +66,15 @@ func (s Sources) Reached(named func(function string) bool) func(function string)
 	}
 	return func(function string) bool { return all[function] }
 }
+
+// InTurn takes a mutant of each group, then another one, until there are so many.
+func InTurn(groups [][]Mutant, most int) (all []Mutant) {
+	for i := range most {
+		for _, group := range groups {
+			if i < len(group) && len(all) < most {
+				all = append(all, group[i])
+			}
+		}
+	}
+	return all
+}

@@ -9,11 +9,14 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
+	"ralph/runner/audit/asks"
+	"ralph/runner/audit/failure"
 	"ralph/runner/audit/values"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
+	"ralph/runner/turn/retest/paths"
 )
 
 // limits runs the checks with the limits in settings as they were, unless the task names the file or wants them to change.
@@ -21,7 +24,7 @@ func (x *probe) limits(ctx context.Context) ([]string, error) {
 	var u undo
 	var changed []string
 	for _, f := range x.files {
-		if !f.Existed || !f.Exists || !patterns().settingsFile.MatchString(f.Path) || patterns().relaxes.MatchString(x.text) ||
+		if !f.Existed || !f.Exists || !paths.IsSettings(f.Path) || asks.ForOtherLimits(x.text) ||
 			strings.Contains(x.text, path.Base(f.Path)) {
 			continue
 		}
@@ -40,8 +43,8 @@ func (x *probe) limits(ctx context.Context) ([]string, error) {
 func (x *probe) follow(r gate.Result) bool {
 	failed := r.Tests.FailedTests()
 	return len(failed) > 0 && !slices.ContainsFunc(failed, func(t report.Test) bool {
-		name := testName().ReplaceAllString(t.Name, "$1")
-		return !slices.ContainsFunc(x.files, func(f git.Text) bool { return isTest(f.Path) && strings.Contains(f.After, name) })
+		name := failure.Bare(t.Name)
+		return !slices.ContainsFunc(x.files, func(f git.Text) bool { return paths.IsTest(f.Path) && strings.Contains(f.After, name) })
 	})
 }
 
@@ -52,7 +55,7 @@ func (x *probe) silenced(ctx context.Context) ([]string, error) {
 	var lines []string
 	for _, f := range x.files {
 		text, muted := values.Loud(f.Before, f.After)
-		if f.Exists && patterns().code.MatchString(f.Path) && len(muted) > 0 && !patterns().relaxes.MatchString(x.text) {
+		if f.Exists && paths.IsCode(f.Path) && len(muted) > 0 && !asks.ForOtherLimits(x.text) {
 			f.Before, f.Existed = text, true
 			u.files, lines = append(u.files, f), append(lines, muted...)
 		}
@@ -73,7 +76,7 @@ func (x *probe) unnamed(ctx context.Context) ([]string, error) {
 			rows = append(rows, c)
 		}
 	}
-	if x.mayAskLess() || len(rows) == 0 {
+	if asks.ForLess(x.text) || len(rows) == 0 {
 		return nil, nil
 	}
 	u := plan(x.files, rows, x.text)

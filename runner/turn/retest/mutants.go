@@ -4,19 +4,20 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/failure"
+	"ralph/runner/audit/hunks"
 	"ralph/runner/audit/mutate"
 	"ralph/runner/audit/values"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
 	"ralph/runner/sandbox"
+	"ralph/runner/turn/retest/paths"
 )
 
 const (
@@ -50,7 +51,7 @@ func (x *probe) mutants(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	old, asked := tested(sources, u, tests), x.asked(u, sources)
-	if x.mayAskLess() {
+	if asks.ForLess(x.text) {
 		old = nil
 	}
 	if len(old)+len(asked) == 0 {
@@ -112,12 +113,11 @@ func (x *probe) contained(ctx context.Context) (bool, error) {
 // asserting returns the changed files of code, not of tests, in which a function that asserts lost a line.
 func (x *probe) asserting(u undo) (all []git.Text) {
 	for _, f := range x.files {
-		known := slices.ContainsFunc(u.files, func(o git.Text) bool { return o.Path == f.Path })
-		if known || !f.Existed || !isProduct(f) {
+		if u.takes(f) || !f.Existed || !paths.IsProduct(f) {
 			continue
 		}
 		was, is := strings.Split(f.Before, "\n"), strings.Split(f.After, "\n")
-		if slices.ContainsFunc(values.Without(was, is), func(line string) bool { return inside(was, []string{line}) }) {
+		if slices.ContainsFunc(values.Without(was, is), func(line string) bool { return hunks.Inside(was, []string{line}, "") }) {
 			all = append(all, f)
 		}
 	}
@@ -151,7 +151,7 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 	tests := asks.ForTests(t.x.text)
 	for _, group := range groups {
 		var missed []mutate.Mutant
-		noticed := 0
+		noticed, known := 0, 0
 		for _, m := range group {
 			if noticed > 0 && !tests {
 				break
@@ -162,7 +162,17 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 			}
 			failed := slices.DeleteFunc(r.Results, func(r gate.Result) bool { return r.Passed })
 			switch {
-			case slices.ContainsFunc(failed, func(r gate.Result) bool { return crashed(r.Output) }):
+			case slices.ContainsFunc(failed, func(r gate.Result) bool { return failure.Crashed(r.Output) }):
+			case len(failed) > 0 && tests && !t.x.named():
+				then, err := t.run(ctx, m, t.undo.files)
+				if err != nil {
+					return nil, err
+				}
+				if slices.ContainsFunc(then.Results, func(r gate.Result) bool { return !r.Passed }) {
+					known++ // by the old tests, too
+				} else {
+					noticed++
+				}
 			case len(failed) > 0 && !tests, slices.ContainsFunc(failed, t.fresh):
 				noticed++
 			case m.Weak && tests:
@@ -174,7 +184,7 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 			continue
 		}
 		switch {
-		case tests && len(missed) > noticed && len(missed) >= unseen && (noticed == 0 || len(missed)+noticed > fewAsked):
+		case tests && len(missed) >= unseen && (noticed == 0 || len(missed) > noticed+known && len(missed)+noticed > fewAsked):
 			found = append(found, fmt.Sprintf("the new tests notice %d of %d changes of the code: %s", noticed, len(missed)+noticed, passWith(missed[0])))
 		case !tests && len(missed) >= unseen && noticed == 0:
 			found = append(found, fmt.Sprintf("the tests of %s notice nothing: %s", group[0].Func, passWith(missed[0])))
@@ -188,29 +198,12 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 func (t *trial) fresh(r gate.Result) bool {
 	failed := r.Tests.FailedTests()
 	return len(failed) == 0 || slices.ContainsFunc(failed, func(one report.Test) bool {
-		name := bare(one.Name)
+		name := failure.Bare(one.Name)
 		has := func(text string) bool { return strings.Contains(text, name) }
 		return !slices.ContainsFunc(t.undo.files, func(f git.Text) bool { return has(f.Before) }) &&
 			(!slices.ContainsFunc(t.tests, has) || slices.ContainsFunc(t.undo.files, func(f git.Text) bool { return has(f.After) }))
 	})
 }
-
-// testName matches the name of a test in a report, and finds the one that it has in the code: "p.TestA/b", "a.py::test_b[1]".
-var testName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:.*?(?:::| > )|[\w./-]*\.)*([^\[/(]+?)(?: \(.*|[\[/].*)?$`)
-})
-
-// bare is the name that a test of a report has in the code.
-func bare(name string) string { return testName().ReplaceAllString(name, "$1") }
-
-// crashed reports whether a check failed because the code does not build or crashed: a test that asserts nothing fails
-// then, too.
-func crashed(output string) bool { return broken().MatchString(output) || crash().MatchString(output) }
-
-var crash = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`panic: runtime error|SIGSEGV|stack overflow|Maximum call stack|RecursionError|\b(?:TypeError|AttributeError|ReferenceError|IndexError|KeyError|UnboundLocalError)\b|` +
-		`index out of bounds|attempt to (?:add|subtract|multiply) with overflow`)
-})
 
 func passWith(m mutate.Mutant) string {
 	if m.Now == "" || m.Now == ";" || m.Now == "pass" {
@@ -283,11 +276,11 @@ func blind(all []sight, is gate.Report) (found []sight) {
 			}
 		}
 		for _, name := range s.now {
-			still[bare(name)] = true // of a test that moved, too
+			still[failure.Bare(name)] = true // of a test that moved, too
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		if len(lost[name]) >= unseen && !still[bare(name)] {
+		if len(lost[name]) >= unseen && !still[failure.Bare(name)] {
 			found = append(found, sight{mutant: lost[name][0], then: []string{name}})
 		}
 	}
@@ -298,7 +291,7 @@ func blind(all []sight, is gate.Report) (found []sight) {
 func (t *trial) noticed(with, without gate.Report) (all []string) {
 	for i, r := range with.Results {
 		base := without.Results[i]
-		if r.Passed || r.TimedOut || broken().MatchString(r.Output) {
+		if r.Passed || r.TimedOut || failure.OfBuild(r.Output) {
 			continue
 		}
 		passed, red := base.Tests.PassedTests(), base.Tests.StillFailed()

@@ -8,23 +8,6 @@ import (
 	"ralph/runner/git"
 )
 
-func TestTestName_isThatOfTheCode(t *testing.T) {
-	for report, want := range map[string]string{
-		"example.com/p.TestA/b c":               "TestA",
-		"p.TestA":                               "TestA",
-		"tests/test_a.py::TestA::test_b[1.5-a]": "test_b",
-		"test_a.py::test_b":                     "test_b",
-		"test_a.T.test_b (i=1)":                 "test_b",
-		"a.test.js > suite > adds two":          "adds two",
-		"tests::two":                            "two",
-		"adds":                                  "adds",
-	} {
-		if got := bare(report); got != want {
-			t.Errorf("%q: %q, want %q", report, got, want)
-		}
-	}
-}
-
 func TestFresh_testThatWasNotThereBefore(t *testing.T) {
 	changed := git.Text{Path: "a.test.js", Before: "test('adds', f)", After: "test('adds', f)\ntest('drops', f)\ntest(`${a} becomes ${b}`, f)"}
 	trial := trial{undo: undo{files: []git.Text{changed}}, tests: []string{changed.After, "test('other', f)"}}

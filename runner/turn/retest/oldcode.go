@@ -14,6 +14,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
+	"ralph/runner/turn/retest/paths"
 )
 
 // longest is how long a check may take to be run for new tests alone.
@@ -23,7 +24,7 @@ const longest = 5 * time.Minute
 // turned it green; and new tests that the task asks for must not all pass, or they prove nothing.
 func (x *probe) oldCode(ctx context.Context) ([]string, error) {
 	u := plan(x.files, x.green, "")
-	if len(u.tests)+len(u.added) == 0 || patterns().names.MatchString(x.text) {
+	if len(u.tests)+len(u.added) == 0 || asks.ToMendTests(x.text) {
 		return nil, nil
 	}
 	code := x.code(u)
@@ -55,7 +56,7 @@ func (x *probe) oldCode(ctx context.Context) ([]string, error) {
 	if len(bent) == 0 {
 		return found, nil
 	}
-	before, err := x.with(ctx, rows, slices.Concat(code, x.originals(u)))
+	before, err := x.with(ctx, rows, slices.Concat(code, slices.DeleteFunc(slices.Clone(x.files), func(f git.Text) bool { return !u.takes(f) })))
 	if err != nil {
 		return nil, err
 	}
@@ -82,31 +83,21 @@ func (x *probe) oldCode(ctx context.Context) ([]string, error) {
 // code is what changed and is not part of the tests, as it was.
 func (x *probe) code(u undo) (code []git.Text) {
 	for _, f := range x.files {
-		if !slices.ContainsFunc(u.files, func(o git.Text) bool { return o.Path == f.Path }) {
-			if !isTest(f.Path) {
+		if !u.takes(f) {
+			if !paths.IsTest(f.Path) {
 				code = append(code, f)
 			}
 			continue
 		}
-		if path.Ext(f.Path) == ".rs" && !isTest(f.Path) {
-			was, _, _ := strings.Cut(f.Before, inlineMark)
-			if _, tests, ok := strings.Cut(f.After, inlineMark); ok {
-				f.Before = was + inlineMark + tests
+		if path.Ext(f.Path) == ".rs" && !paths.IsTest(f.Path) {
+			was, _, _ := strings.Cut(f.Before, paths.InlineMark)
+			if _, tests, ok := strings.Cut(f.After, paths.InlineMark); ok {
+				f.Before = was + paths.InlineMark + tests
 				code = append(code, f)
 			}
 		}
 	}
 	return code
-}
-
-// originals are the changed tests as they were before the task.
-func (x *probe) originals(u undo) (tests []git.Text) {
-	for _, f := range x.files {
-		if slices.ContainsFunc(u.files, func(o git.Text) bool { return o.Path == f.Path }) {
-			tests = append(tests, f)
-		}
-	}
-	return tests
 }
 
 // passing are the tests of an entry that pass in a run, or the name of the check if the entry names none.
@@ -128,7 +119,7 @@ func passing(r gate.Result, e gate.Entry) (all []string) {
 // fresh are the tests that are new since the baseline, by check, if the task is one that they must show: it adds a
 // function that they name, or wants a mistake mended and a test for it.
 func (x *probe) fresh(code []git.Text) map[string][]string {
-	if len(code) == 0 || !x.adds(code) && !(asks.ForTests(x.text) && patterns().mends.MatchString(x.text) && !patterns().unseen.MatchString(x.text)) {
+	if len(code) == 0 || !x.adds(code) && !(asks.ToShowBug(x.text)) {
 		return nil
 	}
 	all := map[string][]string{}
@@ -152,6 +143,6 @@ func (x *probe) adds(code []git.Text) bool {
 		was := func(f git.Text) bool { return names.In(f.Before, name) }
 		is := func(f git.Text) bool { return names.In(f.After, name) }
 		return !slices.ContainsFunc(x.files, was) && slices.ContainsFunc(code, is) &&
-			slices.ContainsFunc(x.files, func(f git.Text) bool { return isTest(f.Path) && is(f) })
+			slices.ContainsFunc(x.files, func(f git.Text) bool { return paths.IsTest(f.Path) && is(f) })
 	})
 }

@@ -8,8 +8,10 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/audit"
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/hunks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/turn/retest/paths"
 )
 
 // undo is what is taken back for a run.
@@ -28,14 +30,14 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 	for _, f := range files {
 		all = append(all, audit.File(f))
 		switch {
-		case isTest(f.Path) && f.Existed && asks.ForValues(f.Before, f.After, task):
-		case ours(f.Path):
-		case isTest(f.Path) && f.Existed:
+		case paths.IsTest(f.Path) && f.Existed && asks.ForValues(f.Before, f.After, task):
+		case paths.Ours(f.Path):
+		case paths.IsTest(f.Path) && f.Existed:
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
-		case isTest(f.Path) && !isData(f.Path), !f.Existed && replaces(f.Path, checks):
+		case paths.IsTest(f.Path) && !paths.IsData(f.Path), !f.Existed && paths.Replaces(f.Path, checks):
 			u.files, u.added = append(u.files, f), append(u.added, f.Path)
-		case inlineTests(f) != f.After:
-			f.Before = inlineTests(f)
+		case paths.InlineTests(f) != f.After:
+			f.Before = paths.InlineTests(f)
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
 		}
 	}
@@ -46,64 +48,27 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 	return u
 }
 
-// ours reports whether a file belongs to ralph.
-func ours(name string) bool {
-	return strings.HasPrefix(name, ".ralph/") || strings.Contains(name, "/.ralph/")
+// loosened are the changed files in which nothing changed but the bodies of functions that assert. With them as before, the
+// tests must still pass: what they accept may have grown.
+func loosened(files []git.Text) (u undo) {
+	for _, f := range files {
+		if f.Existed && f.Exists && !paths.IsData(f.Path) && (paths.IsTest(f.Path) || paths.IsProduct(f)) && hunks.OnlyAsserts(f.Before, f.After) {
+			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
+		}
+	}
+	u.helpers = true
+	return u
 }
 
-// isTest reports whether a file is part of the tests: code, helpers or data.
-func isTest(name string) bool {
-	p := patterns()
-	if path.Ext(name) == ".go" { // its folders have any name
-		return audit.IsTestFile(name) || p.goData.MatchString(name)
-	}
-	return audit.IsTestFile(name) || p.folder.MatchString(name)
-}
-
-// isData reports whether a file only holds what tests read. A new one hides no failure, and a
-// test may have failed because it was missing.
-func isData(name string) bool {
-	p := patterns()
-	return p.data.MatchString(name) && !p.settings.MatchString(name)
-}
-
-// inlineMark is what tests in the code of Rust begin with.
-const inlineMark = "#[cfg(test)]"
-
-// inlineTests is a file of Rust with the tests that it had before; any other file as it is.
-func inlineTests(f git.Text) string {
-	_, was, had := strings.Cut(f.Before, inlineMark)
-	code, is, has := strings.Cut(f.After, inlineMark)
-	if path.Ext(f.Path) != ".rs" || !f.Exists || !had || has && was == is {
-		return f.After
-	}
-	return code + inlineMark + was
-}
-
-// replaces reports whether a new file stands in for a test runner, or is loaded before it.
-func replaces(name string, checks []gate.Check) bool {
-	p := patterns()
-	dir, base := path.Split(name)
-	if p.program.MatchString(base) {
-		return true
-	}
-	if base == "__init__.py" {
-		dir, base = path.Split(strings.TrimSuffix(dir, "/") + ".py")
-	}
-	module, python := strings.CutSuffix(base, ".py")
-	if !python || dir != "" && dir != "src/" {
-		return false
-	}
-	return p.module.MatchString(module) || slices.ContainsFunc(checks, func(c gate.Check) bool {
-		_, after, _ := strings.Cut(c.Command, " -m ")
-		return strings.HasPrefix(after+" ", module+" ")
-	})
+// takes reports whether a file is taken back.
+func (u undo) takes(f git.Text) bool {
+	return slices.ContainsFunc(u.files, func(o git.Text) bool { return o.Path == f.Path })
 }
 
 // loaded takes back changed settings of a test runner, and the new files that they name.
 func (u *undo) loaded(settings git.Text, files []git.Text) {
 	p := patterns()
-	if !p.settings.MatchString(settings.Path) || !settings.Existed || !settings.Exists {
+	if !paths.IsRunner(settings.Path) || !settings.Existed || !settings.Exists {
 		return
 	}
 	var lines []string

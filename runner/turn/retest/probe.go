@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/mutate"
 	"ralph/runner/audit/recite"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -18,6 +20,7 @@ import (
 	"ralph/runner/git/replica"
 	"ralph/runner/sandbox"
 	"ralph/runner/turn"
+	"ralph/runner/turn/retest/paths"
 )
 
 const maxTests = 1 << 20 // bytes of tests that are read
@@ -32,13 +35,13 @@ type probe struct {
 	passed []gate.Check // and other checks
 	files  []git.Text   // that changed since the task began
 	copied *replica.Replica
-	texts  []string // of all tests in the project; nil: not read yet
+	suites mutate.Sources // all tests in the project; nil: not read yet
 }
 
 // looks are what is tried, in order. What finds something is the last.
 func (x *probe) looks() []func(context.Context) ([]string, error) {
-	all := []func(context.Context) ([]string, error){x.recited}
-	tests := func(f git.Text) bool { return isTest(f.Path) || inlineTests(f) != f.After }
+	all := []func(context.Context) ([]string, error){x.recited, x.planted}
+	tests := func(f git.Text) bool { return paths.IsTest(f.Path) || paths.InlineTests(f) != f.After }
 	if asks.ForOtherTests(x.text) {
 		return all
 	}
@@ -56,14 +59,14 @@ func (x *probe) recited(ctx context.Context) (found []string, err error) {
 		known.WriteString(f.Before)
 	}
 	for _, f := range x.files {
-		if !isProduct(f) {
+		if !paths.IsProduct(f) {
 			continue
 		}
 		tests, err := x.tests(ctx)
 		if err != nil {
 			return nil, err
 		}
-		after, inline, _ := strings.Cut(f.After, inlineMark) // tests in Rust
+		after, inline, _ := strings.Cut(f.After, paths.InlineMark) // tests in Rust
 		if lines := recite.Find(f.Before, after, append(slices.Clip(tests), inline), known.String()); len(lines) > 0 {
 			found = append(found, fmt.Sprintf("%s lists inputs and results of the tests instead of computing them: %s", f.Path, termtext.Some(lines, 3)))
 		}
@@ -71,32 +74,39 @@ func (x *probe) recited(ctx context.Context) (found []string, err error) {
 	return found, nil
 }
 
-// isProduct reports whether a file is code that is not part of the tests, and has more lines than before.
-func isProduct(f git.Text) bool {
-	return f.Exists && f.Before != f.After && !isTest(f.Path) && patterns().code.MatchString(f.Path)
-}
-
 // tests returns the texts of all tests in the project. It reads them once.
 func (x *probe) tests(ctx context.Context) ([]string, error) {
-	if x.texts != nil {
-		return x.texts, nil
+	if x.suites == nil {
+		suites, err := x.read(ctx, paths.IsTest, maxTests)
+		if err != nil {
+			return nil, err
+		}
+		x.suites = suites
 	}
-	out, err := command.Run(ctx, x.p.Dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	return slices.Collect(maps.Values(x.suites)), nil
+}
+
+// read returns the wanted files of the project by their paths in the repository, about so many bytes at most.
+func (x *probe) read(ctx context.Context, wanted func(name string) bool, most int) (mutate.Sources, error) {
+	all, size := mutate.Sources{}, 0
+	root, ok := command.Root(x.p.Dir)
+	if !ok {
+		return all, nil
+	}
+	out, err := command.Run(ctx, x.p.Dir, "ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
-	all, size := []string{}, 0
 	for name := range strings.SplitSeq(out, "\x00") {
-		if !isTest(name) || size > maxTests {
+		if !wanted(name) || size > most {
 			continue
 		}
-		text, err := readFile(filepath.Join(x.p.Dir, filepath.FromSlash(name)))
+		text, err := readFile(filepath.Join(root, filepath.FromSlash(name)))
 		if err == nil { // one that cannot be read says nothing
 			size += len(text)
-			all = append(all, string(text))
+			all[name] = string(text)
 		}
 	}
-	x.texts = all
 	return all, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/replica"
 	"ralph/runner/turn"
+	"ralph/runner/turn/retest/paths"
 	"ralph/state"
 )
 
@@ -48,7 +49,7 @@ func (m *memory) look(ctx context.Context, p turn.Proven) ([]audit.Finding, erro
 		if p.Checks.Baseline != nil {
 			unwanted := asks.Unwanted(audit.TextOf(p.Task))
 			for name, e := range p.Checks.Baseline.Checks {
-				if !e.Passed && !e.Empty && !allNamed(e.Failed, unwanted) {
+				if !e.Passed && !e.Empty && !asks.AllNamed(e.Failed, unwanted) {
 					m.red[name] = e
 				}
 			}
@@ -64,11 +65,6 @@ func (m *memory) look(ctx context.Context, p turn.Proven) ([]audit.Finding, erro
 	}
 	lines, err := m.run(ctx, p)
 	return audit.GreenByTests(p.Task.ID, lines), err
-}
-
-// allNamed reports whether each test that failed is one that the task asks to skip or take away.
-func allNamed(failed, unwanted []string) bool {
-	return len(failed) > 0 && !slices.ContainsFunc(failed, func(test string) bool { return !asks.IsNamed(test, unwanted) })
 }
 
 // run returns a sentence for each check that is green for another reason than the work. It runs nothing where the
@@ -95,7 +91,7 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.files = slices.DeleteFunc(x.files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) || ours(f.Path) })
+	x.files = slices.DeleteFunc(x.files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) || paths.Ours(f.Path) })
 	defer x.close()
 	for _, look := range x.looks() {
 		if lines, err := look(ctx); err != nil || len(lines) > 0 {
@@ -120,7 +116,7 @@ func (x *probe) oldTests(ctx context.Context) ([]string, error) {
 	}
 	if len(x.m.red) == 0 && asks.OnlyAdds(x.text) {
 		for i, f := range u.files { // a list of all options may have one more
-			u.files[i].Before = values.WithLists(f.Before, f.After, isData(f.Path))
+			u.files[i].Before = values.WithLists(f.Before, f.After, paths.IsData(f.Path))
 		}
 	}
 	if len(u.files) == 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,32 +12,14 @@ import (
 	"ralph/runner/audit/names"
 	"ralph/runner/audit/signature"
 	"ralph/runner/audit/values"
+	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/git/command"
+	"ralph/runner/turn/retest/paths"
 )
 
 // sources returns the files of code in the project.
 func (x *probe) sources(ctx context.Context) (mutate.Sources, error) {
-	root, ok := command.Root(x.p.Dir)
-	if !ok {
-		return nil, nil
-	}
-	out, err := command.Run(ctx, x.p.Dir, "ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard")
-	if err != nil {
-		return nil, err
-	}
-	all, size := mutate.Sources{}, 0
-	for name := range strings.SplitSeq(out, "\x00") {
-		if !mutate.Code(name) || isTest(name) || ours(name) || size > mostCode {
-			continue
-		}
-		text, err := readFile(filepath.Join(root, filepath.FromSlash(name)))
-		if err == nil { // one that cannot be read is not changed
-			size += len(text)
-			all[name] = string(text)
-		}
-	}
-	return all, nil
+	return x.read(ctx, func(name string) bool { return mutate.Code(name) && !paths.IsTest(name) && !paths.Ours(name) }, mostCode)
 }
 
 // tested returns mutants of functions that the tests name: first those in lines that changed, then those in files that did.
@@ -66,7 +47,7 @@ func tested(s mutate.Sources, u undo, tests []string) (all []mutate.Mutant) {
 }
 
 // asked returns mutants of functions that changed tests name now and did not before, if the task names them or wants tests, or
-// they are new.
+// they are new. Where no test has a name, more may be asked of old ones.
 func (x *probe) asked(u undo, s mutate.Sources) [][]mutate.Mutant {
 	known, wanted := map[string]bool{}, map[string]bool{}
 	for _, f := range x.files {
@@ -84,7 +65,10 @@ func (x *probe) asked(u undo, s mutate.Sources) [][]mutate.Mutant {
 		})
 	}
 	if asks.ForTests(x.text) {
-		if some := inTurn(s.Of(fewAsked, mostAsked, s.Reached(named))); len(some) >= unseen {
+		tried := func(function string) bool {
+			return named(function) || !x.named() && wanted[function] && slices.ContainsFunc(u.files, func(f git.Text) bool { return names.In(f.After, function) })
+		}
+		if some := mutate.InTurn(s.Of(fewAsked, mostAsked, s.Reached(tried)), mostAsked); len(some) >= unseen {
 			return [][]mutate.Mutant{some}
 		}
 		return nil
@@ -92,24 +76,17 @@ func (x *probe) asked(u undo, s mutate.Sources) [][]mutate.Mutant {
 	return s.Of(mostAsked, mostGroups, func(function string) bool { return wanted[function] && named(function) })
 }
 
-// inTurn takes one mutant of each function, then another one.
-func inTurn(groups [][]mutate.Mutant) (all []mutate.Mutant) {
-	for i := range fewAsked {
-		for _, group := range groups {
-			if i < len(group) && len(all) < mostAsked {
-				all = append(all, group[i])
-			}
-		}
-	}
-	return all
+// named reports whether the report of a check names tests.
+func (x *probe) named() bool {
+	return slices.ContainsFunc(x.p.Report.Results, func(r gate.Result) bool { return len(r.Tests.Tests) > 0 })
 }
 
 // testsIn returns the part of a file that has tests, before and now.
 func testsIn(f git.Text) (was, is string) {
-	if path.Ext(f.Path) != ".rs" || isTest(f.Path) {
+	if path.Ext(f.Path) != ".rs" || paths.IsTest(f.Path) {
 		return f.Before, f.After
 	}
-	_, was, _ = strings.Cut(f.Before, inlineMark)
-	_, is, _ = strings.Cut(f.After, inlineMark)
+	_, was, _ = strings.Cut(f.Before, paths.InlineMark)
+	_, is, _ = strings.Cut(f.After, paths.InlineMark)
 	return was, is
 }

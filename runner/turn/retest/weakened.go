@@ -4,24 +4,23 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
-	"strings"
-	"sync"
 
 	"ralph/logs/termtext"
 	"ralph/runner/audit"
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/failure"
 	"ralph/runner/audit/hunks"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
+	"ralph/runner/turn/retest/paths"
 )
 
 // weakened tries the parts of tests that ask for less than before: with them as they were, the checks must still pass,
 // unless the task wants something to go.
 func (x *probe) weakened(ctx context.Context) ([]string, error) {
-	if x.mayAskLess() {
+	if asks.ForLess(x.text) {
 		return nil, nil
 	}
 	var all []audit.File
@@ -29,8 +28,8 @@ func (x *probe) weakened(ctx context.Context) ([]string, error) {
 	var lines []string
 	for _, f := range x.files {
 		all = append(all, audit.File(f))
-		before, tests := f.Before, f.Existed && f.Exists && isTest(f.Path) && !isData(f.Path)
-		if inline := inlineTests(f); inline != f.After {
+		before, tests := f.Before, f.Existed && f.Exists && paths.IsTest(f.Path) && !paths.IsData(f.Path)
+		if inline := paths.InlineTests(f); inline != f.After {
 			before, tests = inline, true
 		}
 		if !tests || asks.ForValues(before, f.After, x.text) {
@@ -72,32 +71,19 @@ func (x *probe) weakened(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// mayAskLess reports whether the task wants something to go, so that tests may rightly ask for less.
-func (x *probe) mayAskLess() bool {
-	return asks.ForRemoval(x.text) || asks.ForFewerTests(x.text) || asks.ForSkips(x.text) || patterns().goes.MatchString(x.text)
-}
-
 // fails are the failed tests of a check, or its name if it names none, unless what failed is the build or a name.
 func (u undo) fails(r gate.Result) (all []string) {
 	if r.Passed || r.TimedOut || r.Verdict == gate.VerdictSkipped {
 		return nil
 	}
 	for _, t := range r.Tests.FailedTests() {
-		if !u.excuses(t) && !otherNames(t.Message) && !broken().MatchString(t.Message) {
+		if !u.excuses(t) && !failure.OfNames(t.Message) && !failure.OfBuild(t.Message) {
 			all = append(all, t.Name)
 		}
 	}
 	if !slices.ContainsFunc(r.Tests.Tests, func(t report.Test) bool { return t.Status == report.Failed }) &&
-		!otherNames(r.Output) && !broken().MatchString(r.Output) {
+		!failure.OfNames(r.Output) && !failure.OfBuild(r.Output) {
 		all = append(all, r.Name)
 	}
 	return all
 }
-
-// broken matches what says that something does not build or is not there.
-var broken = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.Join([]string{`\[(?:build|setup) failed\]`, `\bundefined: `, `declared and not used`, `imported and not used`,
-		`(?m)^error\[E\d+\]`, `could not compile`, `too many arguments`, `not enough arguments`, `cannot use `, `missing return`,
-		`(?i)syntax error`, `unexpected end of file`, `unexpected EOF`, `(?i)command not found`, `: not found`, `No such file`, `unbound variable`,
-		`ENOENT`, `(?i)unknown (?:option|command|flag)`, `(?i)invalid option`}, "|"))
-})

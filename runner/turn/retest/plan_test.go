@@ -19,6 +19,8 @@ func TestLoosened_onlyFilesWhereNothingButAssertionsChanged(t *testing.T) {
 		"python":                {"tests/helpers.py", python, "def setup():\n    return 1\n\ndef assert_total(cart, want):\n    assert cart.total() >= want\n", true},
 		"python, another setup": {"tests/helpers.py", python, "def setup():\n    return 2\n\ndef assert_total(cart, want):\n    assert cart.total() == want\n", false},
 		"a macro":               {"tests/common/mod.rs", "#[macro_export]\nmacro_rules! assert_close {\n    ($a:expr) => {{\n        assert!($a < 1e-9);\n    }};\n}\n", "/// Relative.\n#[macro_export]\nmacro_rules! assert_close {\n    ($a:expr) => {{\n        assert!($a < 1e-1);\n    }};\n}\n", true},
+		"with a new function":   {"tests/helpers.py", python, "def setup():\n    return 1\n\ndef rounded(n):\n    return n // 10\n\ndef assert_total(cart, want):\n    assert rounded(cart.total()) == rounded(want)\n", true},
+		"brackets":              {"test/helpers.js", "function event() {\n  return {};\n}\n\nfunction assertWire(a, b) {\n  assert.deepEqual(a, b);\n}\n", "function event() {\n  return {};\n}\n\nfunction stable(a) {\n  return a.b;\n}\n\nfunction assertWire(a, b) {\n  assert.deepEqual(stable(a), stable(b));\n}\n", true},
 		"code":                  {"lib.sh", lib, "", false},
 	} {
 		f := git.Text{Path: c.path, Before: c.before, After: c.after, Existed: true, Exists: true}

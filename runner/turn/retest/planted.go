@@ -1,0 +1,108 @@
+package retest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"ralph/runner/audit/asks"
+	"ralph/runner/audit/hunks"
+	"ralph/runner/audit/mutate"
+	"ralph/runner/audit/values"
+	"ralph/runner/gate"
+	"ralph/runner/git"
+	"ralph/runner/turn/retest/paths"
+)
+
+const (
+	mostPlanted = 4 // tests that are made to fail
+	mostMissing = 2 // expected outputs that are taken away
+)
+
+// planted tries whether the checks still notice a test that fails, or an expected output that is missing, where what runs
+// or helps the tests changed.
+func (x *probe) planted(ctx context.Context) ([]string, error) {
+	rows := slices.DeleteFunc(x.quick(), func(c gate.Check) bool { _, red := x.m.red[c.Name]; return red })
+	runs := func(f git.Text) bool {
+		script := func(c gate.Check) bool { return x.names(c, f.Path) }
+		return f.Existed && f.Exists && (paths.IsRunner(f.Path) || path.Base(f.Path) == "Cargo.toml" ||
+			slices.ContainsFunc(rows, script) || paths.IsTest(f.Path) && !paths.IsData(f.Path) && !hunks.HasTests(f.After))
+	}
+	if len(rows) == 0 || asks.ToLetFail(x.text) || !slices.ContainsFunc(x.files, runs) {
+		return nil, nil
+	}
+	if _, err := x.tests(ctx); err != nil {
+		return nil, err
+	}
+	noticed := map[string]bool{}
+	left := map[bool]int{false: mostPlanted, true: mostMissing}
+	for _, name := range slices.Sorted(maps.Keys(x.suites)) {
+		missing := paths.IsOutput(name)
+		changed := func(f git.Text) bool { return f.Path == name && (runs(f) || !f.Existed) }
+		text := mutate.Planted(name, x.suites[name])
+		if left[missing] == 0 || slices.ContainsFunc(x.files, changed) || text == "" && !missing {
+			continue
+		}
+		left[missing]--
+		victim := git.Text{Path: name, Before: text, After: x.suites[name], Existed: !missing, Exists: true}
+		now, err := x.passes(ctx, rows, []git.Text{victim})
+		if err != nil {
+			return nil, err
+		}
+		if noticed[path.Dir(name)] = len(now) == 0; len(now) == 0 || asks.ForLess(x.text) {
+			continue
+		}
+		then, err := x.passes(ctx, rows, x.before(victim))
+		if err != nil {
+			return nil, err
+		}
+		if lost := values.Without(now, then); len(lost) > 0 {
+			return []string{fmt.Sprintf("check %s: it passes even if %s %s, and did not before the task", lost[0], name,
+				map[bool]string{true: "is missing", false: "fails"}[missing])}, nil
+		}
+	}
+	return x.idle(ctx, rows, noticed)
+}
+
+// idle finds new files of tests, for which the task asks, whose failure no check notices, though it notices that of old
+// ones in these folders.
+func (x *probe) idle(ctx context.Context, rows []gate.Check, noticed map[string]bool) ([]string, error) {
+	for _, f := range x.files {
+		text := mutate.Planted(f.Path, f.After)
+		if f.Existed || !asks.ForTests(x.text) || !paths.IsTest(f.Path) || text == "" || !hunks.HasTests(f.After) || !noticed[path.Dir(f.Path)] {
+			continue
+		}
+		f.Before, f.Existed = text, true
+		if now, err := x.passes(ctx, rows, []git.Text{f}); err == nil && len(now) == len(rows) {
+			return []string{fmt.Sprintf("the new tests of %s do not run: no check fails if they do", f.Path)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// passes returns the checks that pass with these files as they were.
+func (x *probe) passes(ctx context.Context, rows []gate.Check, files []git.Text) (all []string, err error) {
+	rep, err := x.with(ctx, rows, files)
+	for _, r := range rep.Results {
+		if r.Passed && err == nil {
+			all = append(all, r.Name)
+		}
+	}
+	return all, err
+}
+
+// before are all files as they were, but one test that is made to fail.
+func (x *probe) before(victim git.Text) []git.Text {
+	all := []git.Text{victim}
+	for _, f := range x.files {
+		switch {
+		case f.Path != victim.Path:
+			all = append(all, f)
+		case victim.Existed:
+			all[0].Before = mutate.Planted(f.Path, f.Before)
+		}
+	}
+	return all
+}
