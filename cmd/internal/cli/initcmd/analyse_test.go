@@ -21,9 +21,9 @@ func TestInit_ai_whatWasTriedAndAcceptedBecomesAnAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		typed, test, build string
 	}{
-		"what passes is taken by Enter": {"y\n\n\n\n\n\n\n\n", "test -f go.mod", ""},
-		"the user refuses":              {"n\n\n\n\n\n\n\n\n", "", ""},
-		"the user insists":              {"y\ny\nn\n\n\n\n\n\n", "", "exit 1"},
+		"what passes is taken by Enter": {"y\n\n\n\n\n\n\n\n\n", "test -f go.mod", ""},
+		"the user refuses":              {"n\n\n\n\n\n\n\n\n\n", "", ""},
+		"the user insists":              {"y\ny\nn\n\n\n\n\n\n\n", "", "exit 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := goProject()

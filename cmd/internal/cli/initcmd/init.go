@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -245,8 +246,8 @@ func installed(cfg *config.Config) (names []string) {
 
 // answers are what init asks or detects.
 type answers struct {
-	name, agent, command, build, test, lint, types, fast, sandbox string
-	moved                                                         moved
+	name, agent, command, build, test, lint, types, fast, sandbox, qa string
+	moved                                                             moved
 }
 
 // distinct leaves out commands that would run twice.
@@ -271,7 +272,7 @@ func firstKeys() []string {
 
 func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answers {
 	values := map[string]string{
-		"AGENT": a.agent, "SANDBOX": a.sandbox, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.test,
+		"AGENT": a.agent, "SANDBOX": a.sandbox, "QA": a.qa, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.test,
 		"BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint, "TYPECHECK_COMMAND": a.types, "LINT_FAST_COMMAND": a.fast,
 		"AUTO_COMMIT":   "true", // nobody else commits what an agent forgets, and ralph undo is easier then
 		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test, a.types, a.fast), ","),
@@ -336,10 +337,14 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg 
 			required: true, allowed: func(line string) bool { return line != "" }},
 		{text: "Sandbox for agents and checks (" + strings.Join(boxes, ", ") + ")", answer: &a.sandbox,
 			allowed: func(name string) bool { return slices.Contains(boxes, name) }},
+		{text: "Let another agent review each task? It finds wrong code that no test notices, for about one more call per task (true, false)",
+			answer: &a.qa, allowed: func(word string) bool { return word == "true" || word == "false" }},
 	} {
-		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") || q.answer == &a.sandbox &&
-			len(boxes) == 1 {
+		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") || q.answer == &a.sandbox && len(boxes) == 1 {
 			continue
+		}
+		if q.answer == &a.qa {
+			a.qa = cmp.Or(a.qa, strconv.FormatBool(cfg.QA || a.agent != "text")) // a program of one's own need not know how to review
 		}
 		if err := o.askOne(in, q); err != nil {
 			return err

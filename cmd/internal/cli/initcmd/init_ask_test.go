@@ -18,10 +18,10 @@ func TestInit_onTerminal_asks(t *testing.T) {
 		project, agent           string
 		testCommand, build, tool string
 	}{
-		{"Enter takes what was found", "\n\n\n\n\n", "shop", "claude", "go test ./...", "go build -o /dev/null ./...", "Bash(go:*)"},
-		{"answers", "Corner Shop\nmake \"a b\" '$x' `y` \\z\nnpm run all\ncodex\noff\n", "Corner Shop", "codex", "make \"a b\" '$x' `y` \\z", "npm run all", "Bash(npm run:*)"},
-		{"none", "\n-\n-\n\n\n", "shop", "claude", "", "", "Bash(go:*)"},
-		{"impossible answers are asked for again", "--x\n\n-x\n\n\nno such agent\ngemini\nno such box\n\n", "shop", "gemini", "go test ./...", "go build -o /dev/null ./...", "Bash(go:*)"},
+		{"Enter takes what was found", "\n\n\n\n\n\n", "shop", "claude", "go test ./...", "go build -o /dev/null ./...", "Bash(go:*)"},
+		{"answers", "Corner Shop\nmake \"a b\" '$x' `y` \\z\nnpm run all\ncodex\noff\nfalse\n", "Corner Shop", "codex", "make \"a b\" '$x' `y` \\z", "npm run all", "Bash(npm run:*)"},
+		{"none", "\n-\n-\n\n\n\n", "shop", "claude", "", "", "Bash(go:*)"},
+		{"impossible answers are asked for again", "--x\n\n-x\n\n\nno such agent\ngemini\nno such box\n\nmaybe\n\n", "shop", "gemini", "go test ./...", "go build -o /dev/null ./...", "Bash(go:*)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newInitWorld(t, goProject())
@@ -41,6 +41,9 @@ func TestInit_onTerminal_asks(t *testing.T) {
 			if cfg.Sandbox != want {
 				t.Errorf("sandbox %q, want %q", cfg.Sandbox, want)
 			}
+			if cfg.QA == (c.name == "answers") {
+				t.Errorf("QA %v", cfg.QA)
+			}
 			if !slices.Contains(cfg.AllowedTools, c.tool) {
 				t.Errorf("the agent may use %q", cfg.AllowedTools)
 			}
@@ -59,10 +62,10 @@ func TestInit_agent_isOneThatIsInstalled(t *testing.T) {
 		installed, typed     string
 		agent, command, says string
 	}{
-		{"", "\n\n\n\n\n", "", "", "Agent (installed: none; known: claude, "},
-		{"codex", "\n\n\n\n\n", "codex", "", "Agent (installed: codex; known: claude, "},
-		{"", "\n\n\ngemini\n\n", "gemini", "", ""},
-		{"", "\n\n\ntext\n\n-x\n./mine --yes\n\n", "text", "./mine --yes", "Command line of your agent"},
+		{"", "\n\n\n\n\n\n", "", "", "Agent (installed: none; known: claude, "},
+		{"codex", "\n\n\n\n\n\n", "codex", "", "Agent (installed: codex; known: claude, "},
+		{"", "\n\n\ngemini\n\n\n", "gemini", "", ""},
+		{"", "\n\n\ntext\n\n-x\n./mine --yes\n\n\n", "text", "./mine --yes", "Command line of your agent"},
 	} {
 		w := newInitWorld(t, goProject())
 		bin := t.TempDir()
@@ -76,7 +79,7 @@ func TestInit_agent_isOneThatIsInstalled(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := w.load()
-		if got := cfg.Source("AGENT").Kind == config.SourceRC; got != (test.agent != "") || got && cfg.Agent != test.agent || cfg.AgentCmd != test.command {
+		if got := cfg.Source("AGENT").Kind == config.SourceRC; got != (test.agent != "") || got && cfg.Agent != test.agent || cfg.AgentCmd != test.command || cfg.QA == (test.agent == "text") {
 			t.Errorf("%+v: agent %q, command %q", test, cfg.Agent, cfg.AgentCmd)
 		}
 		if !strings.Contains(w.err.String(), test.says) {
@@ -99,9 +102,9 @@ func TestInit_inASubfolder_asksWhichFolderIsMeant(t *testing.T) {
 		typed     string
 		yes, here bool
 	}{
-		{"project\n\n\n\n\n\n", false, false},
-		{"\n\n\n\n\n\n", false, false},
-		{"both\nfolder\n\n\n\n\n\n", false, true},
+		{"project\n\n\n\n\n\n\n", false, false},
+		{"\n\n\n\n\n\n\n", false, false},
+		{"both\nfolder\n\n\n\n\n\n\n", false, true},
 		{"", true, false},
 	} {
 		files := goProject()
@@ -132,7 +135,7 @@ func TestInit_inASubfolder_asksWhichFolderIsMeant(t *testing.T) {
 // What init only found is not what it wrote.
 func TestInit_guessNotTaken_isNotRunUnasked(t *testing.T) {
 	w := newInitWorld(t, map[string]string{"test.sh": "#!/bin/sh\n"})
-	if err := w.typed("\n\n\n\n\n\n", initOptions{}); err != nil {
+	if err := w.typed("\n\n\n\n\n\n\n", initOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if said := w.err.String(); !strings.Contains(said, "Test command (a guess: ./test.sh; type it to take it, Enter for none) []:") {
@@ -152,7 +155,7 @@ func TestInit_guessNotTaken_isNotRunUnasked(t *testing.T) {
 
 func TestInit_commandWithoutItsProgram_isTold(t *testing.T) {
 	w := newInitWorld(t, nil)
-	if err := w.typed("\nCI=1 no-such-program --x\ncd . && true\n\n\n\n", initOptions{}); err != nil {
+	if err := w.typed("\nCI=1 no-such-program --x\ncd . && true\n\n\n\n\n", initOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if said := w.err.String(); strings.Count(said, "there is no program") != 1 || !strings.Contains(said, `"no-such-program"`) || w.load().TestCommand == "" {

@@ -116,7 +116,7 @@ func (o *initOptions) apply(dir string, a *answers) {
 		return
 	}
 	a.moved = moved{optionsOf(dir, *o.moved), o.moved.Prompt, o.moved.Plan}
-	for key, place := range map[string]*string{"AGENT": &a.agent, "CLAUDE_CODE_CMD": &a.command, "SANDBOX": &a.sandbox} {
+	for key, place := range map[string]*string{"AGENT": &a.agent, "CLAUDE_CODE_CMD": &a.command, "SANDBOX": &a.sandbox, "QA": &a.qa} {
 		if value := a.moved.options[key]; value != "" {
 			*place = value
 		}
