@@ -3,14 +3,11 @@ package initcmd
 
 import (
 	"bufio"
-	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -23,7 +20,6 @@ import (
 	"ralph/config"
 	"ralph/config/option"
 	"ralph/runner/agent"
-	"ralph/runner/sandbox"
 	"ralph/state"
 )
 
@@ -305,100 +301,4 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 		all.Settings = append(all.Settings, s)
 	}
 	return all
-}
-
-// question is one that init asks.
-type question struct {
-	text    string
-	answer  *string // before and after
-	command bool    // "-" means none
-	example string  // shown if no command is sure
-	allowed func(string) bool
-	// required refuses an empty answer.
-	required bool
-}
-
-// ask asks on the terminal.
-func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg *config.Config) error {
-	known := known(cfg)
-	boxes := append([]string{sandbox.Off}, working(cfg)...)
-	if len(boxes) > 1 {
-		boxes, a.sandbox = append(boxes, sandbox.Auto), sandbox.Auto
-	}
-	here := cmp.Or(strings.Join(installed(cfg), ", "), "none")
-	for _, q := range []question{
-		{text: "Project name", answer: &a.name},
-		{text: "Test command", answer: &a.test, command: true, example: p.Test().Line},
-		{text: "Build command", answer: &a.build, command: true, example: p.Build().Line},
-		{text: fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)", here,
-			strings.Join(known, ", ")), answer: &a.agent,
-			allowed: func(name string) bool { return slices.Contains(known, name) }},
-		{text: "Command line of your agent, which reads the prompt from standard input", answer: &a.command,
-			required: true, allowed: func(line string) bool { return line != "" }},
-		{text: "Sandbox for agents and checks (" + strings.Join(boxes, ", ") + ")", answer: &a.sandbox,
-			allowed: func(name string) bool { return slices.Contains(boxes, name) }},
-		{text: "Let another agent review each task? It finds wrong code that no test notices, for about one more call per task (true, false)",
-			answer: &a.qa, allowed: func(word string) bool { return word == "true" || word == "false" }},
-	} {
-		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") || q.answer == &a.sandbox && len(boxes) == 1 {
-			continue
-		}
-		if q.answer == &a.qa {
-			a.qa = cmp.Or(a.qa, strconv.FormatBool(cfg.QA || a.agent != "text")) // a program of one's own need not know how to review
-		}
-		if err := o.askOne(in, q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// working are the sandboxes that work here.
-func working(cfg *config.Config) (names []string) {
-	for _, trial := range cfg.Settings.Try() {
-		if trial.Err == nil {
-			names = append(names, trial.Name)
-		}
-	}
-	return names
-}
-
-func (o *initOptions) askOne(in *bufio.Reader, q question) error {
-	switch {
-	case *q.answer == "" && q.example != "":
-		q.text += " (a guess: " + q.example + "; type it to take it, Enter for none)"
-	case *q.answer != "" && q.command:
-		q.text += " (- for none)"
-	}
-	preset := *q.answer
-	return o.Ask(in, q.text, preset, func(line string) error {
-		switch {
-		case line == preset && (preset != "" || !q.required):
-		case line == "-" && q.command:
-			line = ""
-		case strings.HasPrefix(line, "-") || cmdline.Inert(line) != line || q.allowed != nil && !q.allowed(line):
-			return fmt.Errorf("%q is not allowed here", line)
-		}
-		if *q.answer = line; q.command && line != preset {
-			o.sayMissing(line)
-		}
-		return nil
-	})
-}
-
-// sayMissing names the program of a command line that is not here.
-func (o *initOptions) sayMissing(line string) {
-	for word := range strings.FieldsSeq(line) {
-		if strings.Contains(word, "=") { // an assignment before the program
-			continue
-		}
-		find := exec.CommandContext(context.Background(), "/bin/sh", "-c", `command -v -- "$1"`, "sh", word)
-		if dir, err := o.Project(); err == nil {
-			find.Dir = dir
-		}
-		if find.Run() != nil {
-			o.Note("there is no program %q here; the check fails until there is", word)
-		}
-		return
-	}
 }
