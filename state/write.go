@@ -133,6 +133,19 @@ func (w *Writer) hold() (held bool, err error) {
 	return false, nil
 }
 
+// Wrote reports whether a file of a project, by its name in it, is the .gitignore that ralph has
+// written, unchanged.
+func Wrote(project, file string) bool {
+	file = filepath.ToSlash(file)
+	path := filepath.Join(project, DirName, fileGitignore)
+	info, err := os.Lstat(path)
+	if file != DirName+"/"+fileGitignore || err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	data, err := os.ReadFile(path)
+	return err == nil && string(data) == Gitignore
+}
+
 func (w *Writer) ensureGitignore() error {
 	path := w.path(fileGitignore)
 	if err := clearForeign(path); err != nil { // git would wait for a pipe for ever

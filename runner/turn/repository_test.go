@@ -250,6 +250,7 @@ func TestTurn_workOfTheUserThrownAway_saysHowToRestoreIt(t *testing.T) {
 		"stash":                {"git stash -q", []string{"code.go"}},
 		"stash with untracked": {"git stash -q -u", []string{"code.go", "my notes.txt"}},
 		"clean":                {"git clean -fdq", []string{"my notes.txt"}},
+		"a file of ralph":      {"rm .ralph/.gitignore", nil},
 		"rm":                   {"rm code.go 'my notes.txt'", []string{"code.go", "my notes.txt"}},
 		"and a commit":         {"git checkout -q code.go; echo x > x; git add x; git -c user.name=t -c user.email=t@e commit -qm x", []string{"code.go"}},
 		"edited":               {"echo more >> code.go; echo more >> 'my notes.txt'", nil},
@@ -261,7 +262,7 @@ func TestTurn_workOfTheUserThrownAway_saysHowToRestoreIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := scripted.Project(t, runs(test.command))
-			mine := map[string]string{"code.go": "package code // mine\n", "my notes.txt": "notes\n"}
+			mine := map[string]string{"code.go": "package code // mine\n", "my notes.txt": "notes\n", ".ralph/.gitignore": state.Gitignore}
 			for file, text := range mine {
 				put(t, a.Dir, file, text)
 			}

@@ -69,10 +69,10 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	}
 }
 
-// ofPlan reports whether a file belongs to the plan, which has an audit of its own.
+// ofPlan reports whether a file belongs to the plan, which has an audit of its own, or is one that ralph wrote.
 func ofPlan(a Assignment) func(file string) bool {
-	inProject := command.Relative(a.Dir)
-	return func(file string) bool { return a.Plan.Has(store.Plan{}, inProject(file)) }
+	in := command.Relative(a.Dir)
+	return func(f string) bool { return a.Plan.Has(store.Plan{}, in(f)) || state.Wrote(a.Dir, in(f)) }
 }
 
 // Away begins a time in which ralph starts nothing. All changes until back is called count as those of people.
