@@ -37,6 +37,8 @@ type gate struct {
 	output map[string]map[string][]string
 	// Packages with a failed test.
 	failedIn map[string]bool
+	// Tests that -short left out, by package and reason.
+	aside map[string]map[string][]string
 	// Packages whose tests run. go test does not tell which ones still compile.
 	running map[string]bool
 	printed time.Time // of the last line
@@ -45,6 +47,7 @@ type gate struct {
 // read handles events until the end of r. It prints lines that are not events.
 func (g *gate) read(r io.Reader) error {
 	g.output, g.failedIn, g.running = map[string]map[string][]string{}, map[string]bool{}, map[string]bool{}
+	g.aside = map[string]map[string][]string{}
 	lines, failed := make(chan string, 100), make(chan error, 1)
 	go func() {
 		defer close(lines)
@@ -117,6 +120,9 @@ func (g *gate) handle(e event) {
 
 // said prints a line of output or keeps it.
 func (g *gate) said(e event) {
+	if e.Test == "" && !g.verbose && (strings.HasPrefix(e.Output, "ok  \t") || strings.HasPrefix(e.Output, "FAIL\t")) {
+		g.sayLeftOut(e.Package)
+	}
 	later := e.Test != "" || strings.HasPrefix(e.Output, "-test.shuffle ")
 	switch {
 	case g.verbose:
@@ -144,16 +150,39 @@ func (g *gate) endTest(e event) {
 		g.failedIn[e.Package] = true
 		g.print(printed...)
 	case "skip":
-		because, word := why(printed), "skip"
+		because := why(printed)
 		if g.short && strings.Contains(because, leftOut) {
-			g.left++
-			word = "left out"
-		} else {
-			g.skipped++
+			g.leaveOut(e, because)
+			return
 		}
+		g.skipped++
 		if !g.verbose {
-			g.print(fmt.Sprintf("%s\t%s\t%s%s\n", word, e.Package, e.Test, because))
+			g.print(fmt.Sprintf("skip\t%s\t%s%s\n", e.Package, e.Test, because))
 		}
+	}
+}
+
+// leaveOut keeps a test that -short left out until its package ends. Subtests count as their test.
+func (g *gate) leaveOut(e event, because string) {
+	g.left++
+	_, reason, _ := strings.Cut(because, leftOut)
+	test, _, _ := strings.Cut(e.Test, "/")
+	if g.aside[e.Package] == nil {
+		g.aside[e.Package] = map[string][]string{}
+	}
+	if all := g.aside[e.Package][reason]; !slices.Contains(all, test) {
+		g.aside[e.Package][reason] = append(all, test)
+	}
+}
+
+// sayLeftOut prints a line with what was left out of a package: at once it would be hundreds.
+func (g *gate) sayLeftOut(pkg string) {
+	var all []string
+	for _, reason := range slices.Sorted(maps.Keys(g.aside[pkg])) {
+		all = append(all, reason+": "+strings.Join(slices.Sorted(slices.Values(g.aside[pkg][reason])), " "))
+	}
+	if len(all) > 0 {
+		g.print(fmt.Sprintf("left out\t%s\t%s\n", pkg, strings.Join(all, "; ")))
 	}
 }
 
@@ -206,7 +235,7 @@ func (g *gate) close(err error) bool {
 		g.print(fmt.Sprintf("go test: %v\n", err))
 	}
 	if g.left > 0 {
-		g.print(fmt.Sprintf("left out by -short, named above: %d\n", g.left))
+		g.print(fmt.Sprintf("left out by -short, named above: %d with their cases\n", g.left))
 	}
 	refused := g.strict && g.skipped > 0
 	if refused {

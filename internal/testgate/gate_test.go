@@ -94,8 +94,7 @@ func TestRun_eachEnd_isPrintedAndCounted(t *testing.T) {
 		{"a skip", false, "./skips", 0, "skip\tm/skips\tTestSkip: skips_test.go:5: no tmux\nok  \tm/skips\t0 passed so far\n0 passed, 0 failed, 1 skipped\n"},
 		{"a skip where nothing may be missing", true, "./skips", 1, "skip\tm/skips\tTestSkip: skips_test.go:5: no tmux\nok  \tm/skips\t0 passed so far\n" +
 			"RALPH_REQUIRE=all: a skipped test is a failure; skipped: 1\n0 passed, 0 failed, 1 skipped\n"},
-		{"a table that is too long for now", true, "-short ./long", 0, "left out\tm/long\tTestTable: long_test.go:7: long: every row\n" +
-			"left out\tm/long\tTestScript: long_test.go:14: long: a script\nok  \tm/long\t0 passed so far\nleft out by -short, named above: 2\n0 passed, 0 failed, 0 skipped\n"},
+		{"a table that is too long for now", true, "-short ./long", 0, "left out\tm/long\ta script: TestScript; every row: TestTable\nok  \tm/long\t0 passed so far\nleft out by -short, named above: 2 with their cases\n0 passed, 0 failed, 0 skipped\n"},
 		{"the same table in full", true, "./long", 0, "ok  \tm/long\t2 passed so far\n2 passed, 0 failed, 0 skipped\n"},
 		{"a failure, with the shuffle seed", false, "-shuffle=7 ./fails", 1, "    fails_test.go:5: bad\n--- FAIL: TestFail/sub\n--- FAIL: TestFail\n" +
 			"FAIL\tm/fails\n-test.shuffle 7\n0 passed, 2 failed, 0 skipped\n"},
