@@ -151,7 +151,7 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 	tests := asks.ForTests(t.x.text)
 	for _, group := range groups {
 		var missed []mutate.Mutant
-		noticed, known := 0, 0
+		noticed := 0
 		for _, m := range group {
 			if noticed > 0 && !tests {
 				break
@@ -163,16 +163,6 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 			failed := slices.DeleteFunc(r.Results, func(r gate.Result) bool { return r.Passed })
 			switch {
 			case slices.ContainsFunc(failed, func(r gate.Result) bool { return failure.Crashed(r.Output) }):
-			case len(failed) > 0 && tests && !t.x.named():
-				then, err := t.run(ctx, m, t.undo.files)
-				if err != nil {
-					return nil, err
-				}
-				if slices.ContainsFunc(then.Results, func(r gate.Result) bool { return !r.Passed }) {
-					known++ // by the old tests, too
-				} else {
-					noticed++
-				}
 			case len(failed) > 0 && !tests, slices.ContainsFunc(failed, t.fresh):
 				noticed++
 			case m.Weak && tests:
@@ -184,7 +174,7 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 			continue
 		}
 		switch {
-		case tests && len(missed) >= unseen && (noticed == 0 || len(missed) > noticed+known && len(missed)+noticed > fewAsked):
+		case tests && len(missed) > noticed && len(missed) >= unseen && (noticed == 0 || len(missed)+noticed > fewAsked):
 			found = append(found, fmt.Sprintf("the new tests notice %d of %d changes of the code: %s", noticed, len(missed)+noticed, passWith(missed[0])))
 		case !tests && len(missed) >= unseen && noticed == 0:
 			found = append(found, fmt.Sprintf("the tests of %s notice nothing: %s", group[0].Func, passWith(missed[0])))

@@ -12,7 +12,6 @@ import (
 	"ralph/runner/audit/names"
 	"ralph/runner/audit/signature"
 	"ralph/runner/audit/values"
-	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/turn/retest/paths"
 )
@@ -47,7 +46,7 @@ func tested(s mutate.Sources, u undo, tests []string) (all []mutate.Mutant) {
 }
 
 // asked returns mutants of functions that changed tests name now and did not before, if the task names them or wants tests, or
-// they are new. Where no test has a name, more may be asked of old ones.
+// they are new.
 func (x *probe) asked(u undo, s mutate.Sources) [][]mutate.Mutant {
 	known, wanted := map[string]bool{}, map[string]bool{}
 	for _, f := range x.files {
@@ -65,20 +64,12 @@ func (x *probe) asked(u undo, s mutate.Sources) [][]mutate.Mutant {
 		})
 	}
 	if asks.ForTests(x.text) {
-		tried := func(function string) bool {
-			return named(function) || !x.named() && wanted[function] && slices.ContainsFunc(u.files, func(f git.Text) bool { return names.In(f.After, function) })
-		}
-		if some := mutate.InTurn(s.Of(fewAsked, mostAsked, s.Reached(tried)), mostAsked); len(some) >= unseen {
+		if some := mutate.InTurn(s.Of(fewAsked, mostAsked, s.Reached(named)), mostAsked); len(some) >= unseen {
 			return [][]mutate.Mutant{some}
 		}
 		return nil
 	}
 	return s.Of(mostAsked, mostGroups, func(function string) bool { return wanted[function] && named(function) })
-}
-
-// named reports whether the report of a check names tests.
-func (x *probe) named() bool {
-	return slices.ContainsFunc(x.p.Report.Results, func(r gate.Result) bool { return len(r.Tests.Tests) > 0 })
 }
 
 // testsIn returns the part of a file that has tests, before and now.
