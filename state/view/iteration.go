@@ -34,7 +34,18 @@ type Iteration struct {
 	Role     string            `json:"role,omitempty"`     // who worked; empty: the developer
 	Verdicts []state.Verdict   `json:"verdicts,omitempty"` // of reviewers
 	Edits    []string          `json:"edits,omitempty"`    // of the plan, by a person during a call
+	Landed   string            `json:"-"`                  // the commit that the work became part of the branch with
+	Beside   bool              `json:"-"`                  // it ran in a worktree, beside others
 	Kept
+}
+
+// Commit is the commit that the iteration added to the user's branch, if head is the one that its folder ended with;
+// empty: none.
+func (it *Iteration) Commit(head string) string {
+	if it.Beside {
+		return it.Landed
+	}
+	return cmp.Or(it.Landed, head)
 }
 
 // Call is what the calls of the agent in an iteration came to.
@@ -123,7 +134,7 @@ func (r *Run) iteration(e state.Event) *Iteration {
 	if len(r.Iterations) >= maxIterations {
 		r.Iterations = slices.Delete(r.Iterations, 0, maxIterations/10)
 	}
-	r.Iterations = append(r.Iterations, Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task})
+	r.Iterations = append(r.Iterations, Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task, Beside: r.beside})
 	n := len(r.Iterations)
 	if n > maxOutputs {
 		r.Iterations[n-1-maxOutputs].Output = nil

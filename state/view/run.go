@@ -124,6 +124,11 @@ func (r *Run) proof(e state.Event) {
 		if it := r.known(e.Iteration); it != nil {
 			it.found(d)
 		}
+	case state.Commit:
+		if it := r.known(e.Iteration); it != nil && d.Landed != "" {
+			it.Landed = d.OID
+		}
+		return
 	case state.Verdict:
 		it := r.iteration(e)
 		it.Verdicts = append(it.Verdicts, d)

@@ -97,7 +97,7 @@ func (w Work) Lines(took func(seconds float64) string) (all []string) {
 		all = append(all, fmt.Sprintf("%s: %s, %s", name, termtext.Count(turns, "turn"), took(seconds)))
 	}
 	for _, m := range w.Machines[:min(len(w.Machines), mostRows)] {
-		row(cmp.Or(termtext.Line(m.Name), "this machine"), m.Turns, m.Seconds)
+		row("machine "+cmp.Or(termtext.Line(m.Name), "without a name"), m.Turns, m.Seconds)
 	}
 	if more := len(w.Machines) - mostRows; more > 0 {
 		turns, seconds := 0, 0.0

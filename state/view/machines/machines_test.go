@@ -15,7 +15,7 @@ func TestLines_manyMachines_theOnesWithFewTurnsAreOneLine(t *testing.T) {
 		}
 	}
 	lines := f.Work().Lines(func(s float64) string { return fmt.Sprintf("%g s", s) })
-	if len(lines) != mostRows+1 || lines[0] != "m0: 50 turns, 100 s" || lines[mostRows] != "30 more machines: 465 turns, 930 s" {
+	if len(lines) != mostRows+1 || lines[0] != "machine m0: 50 turns, 100 s" || lines[mostRows] != "30 more machines: 465 turns, 930 s" {
 		t.Errorf("%q", lines)
 	}
 }

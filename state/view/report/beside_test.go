@@ -42,7 +42,7 @@ func section(page, title, end string) string {
 
 func TestBuild_runSideBySide_saysWhatEachMachineDidAndTheMergeQueue(t *testing.T) {
 	r := besideNight(t)
-	want := "- laptop: 5 turns, 32s\n- build1: 3 turns, 18s\n- build2: 1 turn, 5.2s\n" +
+	want := "- machine laptop: 5 turns, 32s\n- machine build1: 3 turns, 18s\n- machine build2: 1 turn, 5.2s\n" +
 		"- merge queue: 6 landed, 2 sent back: 1 for a conflict, 1 for failed checks"
 	if diff := cmp.Diff(want, section(r.Text(), "## Side by side", "\n\n")); diff != "" {
 		t.Error(diff)
@@ -96,5 +96,46 @@ func TestDecode_namesOfMachinesAreHostile_pageIsInert(t *testing.T) {
 	page, err := r.HTML()
 	if all := string(page) + r.Text(); err != nil || strings.Contains(all, "\x1b") || strings.Contains(string(page), "<script>") || strings.Contains(all, "\n# b") {
 		t.Error(all, err)
+	}
+}
+
+// two is a run of two turns side by side, of which only the first lands.
+func two() *night {
+	n := newNight()
+	n.after(0, state.RunStart{Agent: "claude", Parallel: 2, Total: 2})
+	for number, task := range []string{"one", "two"} {
+		n.iteration, n.task = number+1, task
+		n.after(1, state.IterationStart{Title: task, Agent: "claude"})
+	}
+	for number, task := range []string{"one", "two"} {
+		n.iteration, n.task = number+1, task
+		n.after(1, state.SessionStart{Model: []string{"opus", "haiku"}[number]})
+	}
+	return n
+}
+
+// What a turn left in its worktree is on no branch.
+func TestBuild_turnsSideBySide_nameTheCommitsThatLanded(t *testing.T) {
+	n := two()
+	n.iteration, n.task = 1, "one"
+	n.after(1, state.Commit{Landed: "ralph/r", OID: "19181e30ab8d"})
+	n.after(1, state.IterationEnd{TaskDone: true})
+	n.iteration, n.task = 2, "two"
+	n.after(1, state.IterationEnd{Merge: state.MergeConflict})
+	r := n.f.Build(Source{Project: "/p", Now: n.at, Changes: map[int]Change{1: {Commit: "d29e5f8520"}, 2: {Commit: "fd50a0320a"}}})
+	if got := [][]string{r.Tasks[0].Commits, r.Tasks[1].Commits}; !cmp.Equal(got, [][]string{{"19181e30ab8d"}, {}}) {
+		t.Error(got)
+	}
+}
+
+func TestBuild_turnsSideBySide_costIsThatOfTheirModels(t *testing.T) {
+	n := two()
+	for number, task := range []string{"one", "two"} {
+		n.iteration, n.task = number+1, task
+		n.after(1, state.IterationEnd{Usage: state.Usage{CostUSD: float64(2 - number)}})
+	}
+	want := []Share{{Name: "claude opus", USD: 2}, {Name: "claude haiku", USD: 1}}
+	if got := n.build().Cost.Model; !cmp.Equal(got, want) {
+		t.Error(got)
 	}
 }

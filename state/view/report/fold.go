@@ -20,8 +20,7 @@ type Fold struct {
 	aside    map[string]string // why, by task
 	ticked   map[string]string // who else has marked it as done, by task
 	spent    map[payer]state.Usage
-	model    map[int]string // of each iteration
-	payer    payer          // of the current call
+	payer    map[int]payer // of each iteration; 0: of calls outside of them
 }
 
 // Wanted reports whether a Fold uses events of this kind. The others are most of a file.
@@ -35,11 +34,13 @@ func Wanted(k state.Kind) bool {
 }
 
 // payer is who spent something.
-type payer struct{ role, model string }
+type payer struct{ role, agent, model string }
 
 // Add folds one event.
 func (f *Fold) Add(e state.Event) {
-	f.Run.Add(e)
+	if f.Run.Add(e); f.payer == nil {
+		f.payer, f.spent = map[int]payer{}, map[payer]state.Usage{}
+	}
 	f.clock.add(e)
 	f.machines.Add(e)
 	switch d := e.Data.(type) {
@@ -48,15 +49,15 @@ func (f *Fold) Add(e state.Event) {
 			f.before = d.Done
 		}
 		f.tasks = max(f.tasks, d.Total)
-		f.payer = payer{model: view.Join(" ", d.Agent, d.Model)}
+		f.payer[0] = payer{agent: d.Agent, model: d.Model}
 	case state.IterationStart:
 		delete(f.aside, e.Task) // it has another chance
 		delete(f.ticked, e.Task)
-		f.payer = payer{e.Role, view.Join(" ", cmp.Or(d.Agent, f.Run.Agent), cmp.Or(d.Model, f.Run.Model))}
+		f.payer[e.Iteration] = payer{e.Role, cmp.Or(d.Agent, f.Run.Agent), cmp.Or(d.Model, f.Run.Model)}
 	case state.SessionStart:
-		if f.Run.Model == d.Model {
-			f.payer.model = view.Join(" ", f.Run.Agent, d.Model)
-		}
+		who := cmp.Or(f.payer[e.Iteration], f.payer[0])
+		who.model = cmp.Or(who.model, d.Model)
+		f.payer[e.Iteration] = who
 	case state.TaskChange:
 		if f.aside == nil {
 			f.aside = map[string]string{}
@@ -82,11 +83,8 @@ func (f *Fold) Add(e state.Event) {
 		if d.TaskDone {
 			delete(f.aside, e.Task)
 		}
-		if f.spent == nil {
-			f.spent, f.model = map[payer]state.Usage{}, map[int]string{}
-		}
-		f.spent[f.payer] = f.spent[f.payer].Add(d.Usage)
-		f.model[e.Iteration] = f.payer.model
+		who := cmp.Or(f.payer[e.Iteration], f.payer[0])
+		f.spent[who] = f.spent[who].Add(d.Usage)
 	}
 }
 
@@ -127,7 +125,7 @@ func (f *Fold) cost() Cost {
 	}
 	for who, used := range f.spent {
 		share(&c.Role, cmp.Or(line(who.role), "developer"), used)
-		share(&c.Model, cmp.Or(line(who.model), "unknown"), used)
+		share(&c.Model, cmp.Or(line(view.Join(" ", who.agent, who.model)), "unknown"), used)
 	}
 	for _, list := range []*[]Share{&c.Task, &c.Role, &c.Model} {
 		rest := Share{Name: "calls that were cut off", USD: c.USD, Tokens: c.Tokens}

@@ -234,8 +234,8 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		for _, v := range it.Verdicts {
 			t.Reviews = append(t.Reviews, line(v.Short()))
 		}
-		if change.Commit != "" {
-			t.Commits = append(t.Commits, change.Commit)
+		if commit := it.Commit(change.Commit); commit != "" {
+			t.Commits = append(t.Commits, commit)
 		}
 		switch why, aside := f.aside[it.TaskID]; {
 		case f.ticked[it.TaskID] != "":
