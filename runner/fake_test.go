@@ -221,6 +221,12 @@ var fakes = map[string]func(*fake) int{
 		<-never
 		return 0
 	},
+	"prompted": func(f *fake) int {
+		put(fmt.Sprintf(".ralph/prompt-%d", f.call), f.prompt)
+		f.tool("Bash", "sleep 600")
+		time.Sleep(time.Minute) // sleep: the agent hangs
+		return 0
+	},
 	"memory": func(f *fake) int {
 		put("work.txt", fmt.Sprint(f.call))
 		put(fmt.Sprintf("prompt-%d", f.call), f.prompt)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/agent/ending"
 	"ralph/runner/hooks"
 	"ralph/runner/notes"
 	"ralph/runner/output"
@@ -174,7 +175,7 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 		f.Review = r.reviewItems(keep, res.Proof.Report)
 	}
 	d := rules.Conclude(f)
-	r.out.Lost(r.notes.Delivered(res, counted))
+	r.out.Lost(r.notes.Delivered(res, counted && (res.Progress() || res.Cut == "" && res.Call.Outcome.Class != ending.HangSilent)))
 	if counted { // else the next prompt still needs the notes of this one
 		r.notes.Begin(res)
 		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))

@@ -32,3 +32,24 @@ func TestRun_noteOfAPerson_goesIntoOnePrompt(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 }
+
+func TestRun_noteInATurnThatAPersonEnds_goesIntoTheNextPrompt(t *testing.T) {
+	for _, how := range []state.Request{state.RequestAbort, state.RequestSkip} {
+		t.Run(string(how), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, "prompted", "[ ] one", "[ ] two")
+			b.o.MaxIterations = 1
+			if _, err := note.In(b.d.State.Reader).Add("use UTC everywhere"); err != nil {
+				t.Fatal(err)
+			}
+			b.sendWhen(how, "the call", func() bool { return len(glob(b.dir+"/.ralph/prompt-1")) == 1 })
+			b.run(t.Context())
+			b.o.MaxIterations, b.d.Resumed = 2, true
+			b.sendWhen(state.RequestAbort, "the next call", func() bool { return len(glob(b.dir+"/.ralph/prompt-2")) == 1 })
+			b.run(t.Context())
+			if got := b.read(".ralph/prompt-2"); !strings.Contains(got, "\nuse UTC everywhere\n") {
+				t.Errorf("the note is lost: %q", got)
+			}
+		})
+	}
+}
