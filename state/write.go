@@ -299,14 +299,20 @@ func (w *Writer) ResetSession(reason string, now time.Time) error {
 	return w.SaveSession(Session{Agent: old.Agent, ResetAt: now, ResetReason: reason})
 }
 
-// ResetTasks forgets what is remembered of open tasks, and what the next prompt
-// says about the past.
+// ResetTasks forgets what is remembered of open tasks, the counts of the circuit breaker unless it is open, and
+// what the next prompt says about the past.
 func (w *Writer) ResetTasks() error {
 	s, err := w.Status()
 	if err != nil || s.RunID == "" {
 		return err
 	}
 	s.Tasks, s.NextPrompt = nil, NextPrompt{}
+	if b, err := w.Breaker(); err == nil && b.State != BreakerOpen {
+		s.Breaker = BreakerStatus{State: BreakerClosed}
+		if err := w.SaveBreaker(b.Closed()); err != nil {
+			return err
+		}
+	}
 	return w.SaveStatus(s)
 }
 

@@ -128,3 +128,27 @@ func TestResume_waitThatItDoesNotEnd_saysSo(t *testing.T) {
 		}
 	}
 }
+
+// A person who gives the tasks another chance does not want the tries before it to count.
+func TestReset_tasks_startsTheCountsAfresh(t *testing.T) {
+	otherHome(t)
+	for was, want := range map[string]state.Breaker{
+		state.BreakerHalfOpen: {State: state.BreakerClosed},
+		state.BreakerOpen:     {State: state.BreakerOpen, NoProgress: 2},
+	} {
+		dir := t.TempDir()
+		w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.SaveBreaker(state.Breaker{State: was, NoProgress: 2}), w.SaveStatus(state.Status{RunID: "a"}), w.Release()); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := verb(t, dir, "reset", "--tasks"); err != nil {
+			t.Fatal(out, err)
+		}
+		if b, err := w.Breaker(); err != nil || b.State != want.State || b.NoProgress != want.NoProgress {
+			t.Errorf("%s: %+v %v", was, b, err)
+		}
+	}
+}

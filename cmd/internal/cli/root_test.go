@@ -21,7 +21,8 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 		{"run --max_iterations 3", "unknown flag: --max_iterations; did you mean --max-iterations?"},
 		{"run --frobnicate", "unknown flag: --frobnicate; see: ralph run --help"},
 		{"status --foo", "unknown flag: --foo; ralph status accepts --dir, --json, --watch"},
-		{"config --foo", "unknown flag: --foo; ralph config accepts --check, --dir, --env"},
+		{"config --foo", "unknown flag: --foo; ralph config accepts --check, --dir, --env, and the options of ralph run"},
+		{"resume --dry-run", "ralph resume accepts --dir, --unfinished, and the options of ralph run"},
 		{"--max-cost-usd 3", "unknown flag: --max-cost-usd; did you mean --max-cost?"},
 		{"--once", "--once is a flag of another ralph; make one iteration with: ralph once"},
 		{"once --max-cost-usd 3", "unknown flag: --max-cost-usd; did you mean --max-cost?"},
@@ -172,6 +173,7 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"agent", "add", "--prompt", ""}, "stdin"},
 		{[]string{"drill", ""}, "usage-limit"},
 		{[]string{"bisect", ""}, "unit"},
+		{[]string{"import", "--template", ""}, "api"},
 		{[]string{"undo", ""}, "3"},
 		{[]string{"diff", ""}, "1"},
 		{[]string{"diff", "--run", ""}, pastRun},
@@ -179,6 +181,8 @@ func TestCompletion_values_areOffered(t *testing.T) {
 	} {
 		if got := complete(t, w.Dir, test.typed...); !slices.Contains(got, test.want) {
 			t.Errorf("%q: %q, want %s", test.typed, got, test.want)
+		} else if sorted := slices.Sorted(slices.Values(got)); len(slices.Compact(sorted)) < len(got) {
+			t.Errorf("%q: %q has a word twice", test.typed, got)
 		}
 	}
 	if got := complete(t, w.Dir, "undo", "--run", "nope", ""); len(got) != 1 {

@@ -235,6 +235,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	}
 	if len(own) <= 8 {
 		slices.Sort(own)
+		if cmd.Annotations[hiddenOptions] != "" {
+			own = append(own, "and the options of ralph run")
+		}
 		return fmt.Sprintf("%s accepts %s", cmd.CommandPath(), strings.Join(own, ", "))
 	}
 	path := cmd.CommandPath()

@@ -30,7 +30,7 @@ func (c content) prompt() string {
 	for _, guide := range c.project.Guides {
 		guides += "\n- " + code(guide) + ": read it too."
 	}
-	tests := "ralph found no test command: once there are tests, write it to `.ralph/AGENT.md`."
+	tests := "If no check is listed below, ralph knows no test command: once there are tests, write it to `.ralph/AGENT.md`."
 	if checks := c.Checks(); len(checks) > 0 {
 		for i, line := range checks {
 			checks[i] = code(line)

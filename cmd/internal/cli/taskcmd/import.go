@@ -67,7 +67,17 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.author, "author", "", "only issues by this `author`")
 	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(importer.Forms(),
 		cobra.ShellCompDirectiveNoFileComp))
+	completeTemplate(cmd)
 	return cmd
+}
+
+// completeTemplate completes the names of the templates.
+func completeTemplate(cmd *cobra.Command) {
+	var names []string
+	for _, t := range importer.Templates() {
+		names = append(names, cobra.CompletionWithDesc(t.Name, t.About))
+	}
+	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
 }
 
 // WithPlan lets a verb that sets a project up begin with a plan: of a template, or imported from
@@ -95,11 +105,7 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringVar(&o.template, "template", "",
 		"start with the plan of the template `name`; see: ralph import --list-templates")
 	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
-	var names []string
-	for _, t := range importer.Templates() {
-		names = append(names, cobra.CompletionWithDesc(t.Name, t.About))
-	}
-	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
+	completeTemplate(cmd)
 	return cmd
 }
 
