@@ -338,7 +338,7 @@ func TestBisect_command_findsTheIterationThatBrokeIt(t *testing.T) {
 
 func TestBisect_nothingToFind_saysWhy(t *testing.T) {
 	w := newPastWorld(t)
-	w.want(0, "passes in the last kept state", "bisect", "--", "true")
+	w.want(0, "passes in the last kept state, iteration 3: no iteration broke it; if it fails in your files, they changed after that: ralph check", "bisect", "--", "true")
 	w.want(0, "fails in the first kept state", "bisect", "--", "false")
 	w.want(1, "cannot run", "bisect", "--", "no-such-program-anywhere")
 	w.want(rules.ExitUsage, "the project has no checks", "bisect", "nope")

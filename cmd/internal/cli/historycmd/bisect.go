@@ -68,15 +68,12 @@ func (a *verbs) checkNamed(project *preflight.Project, args []string, dash int) 
 	if err := project.AgreeChecks(a.Factory); err != nil {
 		return gate.Check{}, err
 	}
-	all := allChecks(project)
 	var names []string
-	for _, c := range all {
+	for _, c := range allChecks(project) {
 		if c.Name == args[0] {
 			return c, nil
 		}
-		if !slices.Contains(names, c.Name) {
-			names = append(names, c.Name)
-		}
+		names = append(names, c.Name)
 	}
 	if len(names) == 0 {
 		return gate.Check{}, cmdline.UsageError("the project has no checks; write: ralph bisect -- COMMAND")
@@ -85,10 +82,12 @@ func (a *verbs) checkNamed(project *preflight.Project, args []string, dash int) 
 		args[0], strings.Join(names, ", "))
 }
 
-// allChecks are the checks of the project and of its packages.
+// allChecks are the checks of the project and of its packages, the first of each name.
 func allChecks(p *preflight.Project) []gate.Check {
-	rows, _ := p.Checks()
-	return append(rows, gate.Rows(p.Dir, rows)...)
+	all, _ := p.Checks()
+	all = append(all, gate.Rows(p.Dir, all)...)
+	slices.SortStableFunc(all, func(a, b gate.Check) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(all, func(a, b gate.Check) bool { return a.Name == b.Name })
 }
 
 // chain is the state before the run's first known iteration and those after
@@ -127,7 +126,8 @@ func (b *bisection) find(states []history.Kept) error {
 		return err
 	}
 	if !bad {
-		b.Say("the check passes in the last kept state, iteration %d: there is nothing to find", last.Iteration)
+		b.Say("the check passes in the last kept state, iteration %d: no iteration broke it; if it fails in your files, they changed "+
+			"after that: ralph check runs it there", last.Iteration)
 		return nil
 	}
 	if bad, err = b.fails(first); err != nil {

@@ -3,7 +3,6 @@ package historycmd
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -90,9 +89,6 @@ func completeChecks(f *cmdline.Factory) cobra.CompletionFunc {
 		if dir, err := f.Project(); err == nil {
 			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
 				for _, c := range allChecks(&preflight.Project{Dir: dir, Config: cfg}) {
-					if slices.ContainsFunc(names, func(n string) bool { return n == c.Name || strings.HasPrefix(n, c.Name+"\t") }) {
-						continue // a package has a check of this name, too
-					}
 					names = append(names, cobra.CompletionWithDesc(c.Name, cmdline.OneLine(c.Reproduce())))
 				}
 			}
