@@ -120,3 +120,9 @@ func (s Snapshot) Settled() Snapshot {
 
 // Active reports whether the runner is alive and the run works, waits or is paused.
 func (s Snapshot) Active() bool { return s.Status.Active() && s.State == s.Status.Status }
+
+// Reopened reports whether the run had completed, and a part of it was undone since: its work is not complete now.
+func (s Snapshot) Reopened() bool {
+	done := s.Status.Task.Total > 0 && s.Status.Task.Done >= s.Status.Task.Total
+	return s.State == state.StatusCompleted && s.Ending == state.EndingUndone && !done
+}

@@ -28,7 +28,7 @@ import (
 // The exit codes of ralph status.
 const (
 	statusGood = 0 // running, waiting, paused or completed
-	statusBad  = 1 // review, halted, stopped, failed or crashed
+	statusBad  = 1 // review, halted, stopped, failed, crashed, or completed and then undone in part
 )
 
 func newStatusCmd(f *cmdline.Factory) *cobra.Command {
@@ -36,8 +36,8 @@ func newStatusCmd(f *cmdline.Factory) *cobra.Command {
 	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the state of the run once", Args: cmdline.NoArgs,
-		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: review, halted, stopped, failed or crashed;\n" +
-			"4: nothing has run here.",
+		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: review, halted, stopped, failed or crashed,\n" +
+			"or completed and then undone in part; 4: nothing has run here.",
 		Example: "  ralph status\n  ralph status --json | jq -r .status",
 		RunE: func(*cobra.Command, []string) error {
 			r, _, err := a.Reader()
@@ -89,8 +89,8 @@ func (a *app) printStatus(r *state.Reader, asJSON bool) error {
 			a.Say("forecast  %s", text)
 		}
 	}
-	if code := statusCode(s.State); code != statusGood {
-		return &cmdline.ExitError{Code: code}
+	if code := statusCode(s.State); code != statusGood || s.Reopened() {
+		return &cmdline.ExitError{Code: max(code, statusBad)}
 	}
 	return nil
 }

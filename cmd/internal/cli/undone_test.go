@@ -39,13 +39,16 @@ func (w *pastWorld) status() (s state.Status) {
 
 // The run ended as it did; what was taken back since is said beside it.
 func TestUndo_ofACompletedRun_statusAndResumeKnow(t *testing.T) {
-	for status, exit := range map[string]int{state.StatusCompleted: 0, state.StatusReview: 1} {
+	for status, c := range map[string]struct{ word, why, open string }{
+		state.StatusCompleted: {"state     ○ undone", "all was done, then iteration 2 was undone", ": 1 of 4 tasks open"},
+		state.StatusReview:    {"state     ? review", "4 of 4 tasks are done; iteration 2 was undone", " (rule complete, exit code 0)"},
+	} {
 		w := newPlanWorld(t, true, true)
 		w.ended(state.Status{Status: status, ExitReason: "plan_complete", Rule: "complete", Reason: "4 of 4 tasks are done", Task: state.TaskStatus{Done: 4, Total: 4},
 			Review: []state.ReviewItem{{N: 1, Text: "fewer tests", Show: "ralph diff 1"}}})
 		w.want(0, "undone in commit", "undo", "2", "--yes")
-		out := w.want(exit, status, "status")
-		for _, want := range []string{"4 of 4 tasks are done; iteration 2 was undone (rule complete, exit code 0)", "3/4 done · two", "ralph resume"} {
+		out := w.want(1, c.word, "status")
+		for _, want := range []string{c.why + c.open, "3/4 done · two", "ralph resume"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: status lacks %q:\n%s", status, want, out)
 			}
@@ -57,7 +60,7 @@ func TestUndo_ofACompletedRun_statusAndResumeKnow(t *testing.T) {
 		if s.Status != status || s.ExitReason != "plan_complete" || s.ExitCode != rules.ExitComplete || s.Undone != 1 || !s.Ending().Unfinished() || s.Task.Title != "two" {
 			t.Errorf("%s: %+v", status, s)
 		}
-		w.want(0, "nothing to resume: run "+pastRun+" is "+status+": 4 of 4 tasks are done; iteration 2 was undone (exit code 0); continue it with: ralph resume", "resume", "--unfinished")
+		w.want(0, "nothing to resume: run "+pastRun+" is "+status+": "+c.why+" (exit code 0); continue it with: ralph resume", "resume", "--unfinished")
 		if status == state.StatusReview {
 			w.want(rules.ExitUsage, "iterations were undone since; continue first: ralph resume", "accept")
 		}

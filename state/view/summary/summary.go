@@ -91,7 +91,9 @@ func Of(m *view.Model, now time.Time) Summary {
 	st := m.Status
 	v := Summary{Alive: m.Alive, Problems: m.Problems}
 	v.Project = termtext.Line(filepath.Base(m.Dir))
-	v.Word, v.Mark, v.Tone = Word(m.State)
+	if v.Word, v.Mark, v.Tone = Word(m.State); m.Reopened() {
+		v.Word, v.Mark, v.Tone = "UNDONE", "○", Warn
+	}
 	v.Breaker = newBreaker(m.Breaker, now)
 	v.What, v.Advice = news(m, now)
 	v.Gauges = gauges(m, now)
@@ -239,7 +241,9 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 		return why, "continue with: ralph resume"
 	}
 	what = termtext.Line(cmp.Or(st.Reason, st.ExitReason))
-	if st.Rule != "" {
+	if m.Reopened() && st.Task.Total > 0 {
+		what += fmt.Sprintf(": %d of %s open", st.Task.Total-st.Task.Done, termtext.Count(st.Task.Total, "task"))
+	} else if st.Rule != "" {
 		what = view.Join(" ", what, "("+termtext.Line(state.Ended(st.Rule, st.ExitCode))+")")
 	}
 	advice = termtext.Line(st.Next)

@@ -30,12 +30,11 @@ func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	if all[0].Run != s.RunID {
 		what += " of run " + all[0].Run
 	}
-	if len(all) == 1 {
-		what += " was undone"
-	} else {
-		what += " were undone"
-	}
-	if s.Reason != "" {
+	what += map[bool]string{true: " was undone", false: " were undone"}[len(all) == 1]
+	switch {
+	case s.Status == state.StatusCompleted && s.Undone == 0:
+		what = "all was done, then " + what
+	case s.Reason != "":
 		what = s.Reason + "; " + what
 	}
 	s.Reason, s.Undone = what, s.Undone+len(all)
