@@ -308,10 +308,13 @@ const (
 	FoundByReview = "review"
 )
 
+// FoundUnread is the name of the finding that a check's output does not say which tests ran. It asks for nothing.
+const FoundUnread = "unread_output"
+
 // Finding is something that a person should look at.
 type Finding struct {
 	Source string `json:"source"`           // one of the sources
-	Name   string `json:"name,omitempty"`   // the audit's name for this kind of finding
+	Name   string `json:"name,omitempty"`   // for this kind of finding, by the audit; or FoundUnread
 	Task   string `json:"task,omitempty"`   // id of the task it is about
 	File   string `json:"file,omitempty"`   // relative to the repository
 	Text   string `json:"text"`             // one sentence

@@ -82,6 +82,9 @@ type Kept struct {
 func (it *Iteration) Running() bool { return it.Ended.IsZero() && !it.CutOff }
 
 func (it *Iteration) found(d state.Finding) {
+	if d.Name == state.FoundUnread {
+		return
+	}
 	it.Found++
 	if d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
 		it.Findings = append(it.Findings, clip(findingText(d), maxTold))
@@ -200,6 +203,9 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	r.called(e, it)
 	if d.Total > 0 {
 		r.Done, r.Total = d.Done, d.Total
+	}
+	if d.TaskDone && e.Task != "" {
+		r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool { return n.Open == e.Task })
 	}
 	if it.Seconds += d.Seconds; d.Seconds == 0 {
 		it.Seconds += max(e.Time.Sub(it.StartedAt), 0).Seconds()

@@ -122,9 +122,10 @@ func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)
 func (m *Model) Recall(r *state.Reader) {
 	const most = 3
 	var notes []Note
+	done := map[string]bool{}
 	wanted := state.EventFilter(func(k state.Kind) bool {
 		return k == state.KindFinding || k == state.KindTask || k == state.KindDecision || k == state.KindRunStart ||
-			k == state.KindIterationStart
+			k == state.KindIterationStart || k == state.KindIterationEnd
 	})
 	_ = r.EventsBackwards(func(line []byte) bool {
 		e, ok := wanted.Decode(line)
@@ -136,8 +137,10 @@ func (m *Model) Recall(r *state.Reader) {
 			return d.Resumed
 		case state.IterationStart:
 			m.begun = max(m.begun, e.Iteration)
+		case state.IterationEnd:
+			done[e.Task] = done[e.Task] || d.TaskDone
 		case state.Finding, state.TaskChange:
-			if n, ok := noteOf(e); ok && len(notes) < most {
+			if n, ok := noteOf(e); ok && len(notes) < most && (n.Open == "" || !done[n.Open]) {
 				notes = append(notes, n)
 			}
 		}

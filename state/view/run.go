@@ -63,6 +63,7 @@ type Note struct {
 	Text string    `json:"text"`
 	Role Role      `json:"role"`
 	Task bool      `json:"task,omitempty"` // it says what became of a task; false: it is a finding
+	Open string    `json:"-"`              // the task that it is about, until that is done; empty: it stays
 }
 
 // Add folds one event. An event of another run starts a new model, which keeps only the

@@ -372,8 +372,15 @@ func commitEntries(d state.Commit) []entry {
 	return all
 }
 
-// noteOf returns the first line of an event, false if it has none.
+// noteOf returns the first line of an event, false if it has none, or asks for nothing.
 func noteOf(e state.Event) (Note, bool) {
+	if f, ok := e.Data.(state.Finding); ok && f.Name == state.FoundUnread {
+		return Note{}, false
+	}
+	open := ""
+	if d, ok := e.Data.(state.TaskChange); ok && !d.Person {
+		open = d.ID
+	}
 	lines := Lines(e, LineOptions{})
 	if len(lines) == 0 {
 		return Note{}, false
@@ -382,5 +389,5 @@ func noteOf(e state.Event) (Note, bool) {
 	if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
 		text = text[:i+1] // the rest introduces lines that are only in the log
 	}
-	return Note{e.Time, text, lines[0].Role, e.Kind == state.KindTask}, true
+	return Note{e.Time, text, lines[0].Role, e.Kind == state.KindTask, open}, true
 }
