@@ -306,10 +306,8 @@ const (
 	FoundByAudit  = "audit"
 	FoundByChecks = "checks"
 	FoundByReview = "review"
+	FoundUnread   = "unread_output" // a Name: a check's output does not say which tests ran. It asks for nothing.
 )
-
-// FoundUnread is the name of the finding that a check's output does not say which tests ran. It asks for nothing.
-const FoundUnread = "unread_output"
 
 // Finding is something that a person should look at.
 type Finding struct {

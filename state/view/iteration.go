@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -249,4 +250,9 @@ func Counted(all []Iteration) (n int) {
 		}
 	}
 	return n
+}
+
+// CountIterations says how many there were; cut: others were perhaps aborted, and do not count.
+func CountIterations(n int, cut bool) string {
+	return termtext.Count(n, map[bool]string{true: "finished iteration", false: "iteration"}[cut])
 }

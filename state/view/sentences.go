@@ -201,6 +201,9 @@ func Unwell(status string) string {
 	return ""
 }
 
+// Reviews reports whether a role looks at the work of another.
+func Reviews(role string) bool { return role == "qa" || role == "judge" || role == "analyst" }
+
 // ended says what happened to the task.
 func ended(e state.Event, d state.IterationEnd) []entry {
 	what, role := "ended", RoleNote
@@ -214,7 +217,7 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 		what, role = "done", RoleWarning
 	case d.TaskDone:
 		what, role = "done", RoleGood
-	case Unless(Developer, e.Role) != "":
+	case Reviews(e.Role):
 		what = "reviewed"
 	case d.Total > 0 && (d.Title != "" || e.Task != ""):
 		what = "not done yet"

@@ -343,7 +343,8 @@ func (c *Console) End(r runner.Ending) {
 	if word == state.StatusReview {
 		word = "needs your review"
 	}
-	c.Print("ralph: %s after %s%s%s", word, termtext.Count(r.Iterations, "iteration"), plan, view.Prefix(": ", used))
+	cut := d.ExitReason == "interrupted" || d.ExitReason == "aborted"
+	c.Print("ralph: %s after %s%s%s", word, view.CountIterations(r.Iterations, cut), plan, view.Prefix(": ", used))
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but it needs your review" // at the items below

@@ -190,3 +190,16 @@ func TestConsole_live_showsEverything(t *testing.T) {
 		}
 	}
 }
+
+// Iterations that a person aborted are not among those that are counted.
+func TestConsole_stoppedByAPerson_countsWhatFinished(t *testing.T) {
+	out := &strings.Builder{}
+	c := &Console{out: out}
+	for exitReason, want := range map[string]string{"interrupted": "stopped after 0 finished iterations,", "aborted": "stopped after 0 finished iterations,",
+		"max_cost": "stopped after 0 iterations,"} {
+		out.Reset()
+		if c.End(runner.Ending{Decision: rules.Decision{Status: state.StatusStopped, ExitReason: exitReason}, Total: 2}); !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %s", exitReason, out)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // Part is one use of a run's time.
@@ -80,7 +81,7 @@ func (c *clock) add(e state.Event) {
 	switch d := e.Data.(type) {
 	case state.IterationStart:
 		c.part, c.iteration, c.call = Own, e.Iteration, len(c.spans)
-		c.reviews = reviews(e.Role)
+		c.reviews = view.Reviews(e.Role)
 	case state.Phase:
 		c.before, c.part = c.part, Own
 		if p, ok := phases[d.Name]; ok {
@@ -108,9 +109,6 @@ func (c *clock) add(e state.Event) {
 		c.part = Own
 	}
 }
-
-// reviews reports whether a role looks at the work of another.
-func reviews(role string) bool { return role == "qa" || role == "judge" || role == "analyst" }
 
 // waitsFor is what the time after a decision is spent on.
 func waitsFor(d state.Decision) Part {

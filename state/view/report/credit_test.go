@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"ralph/state"
@@ -78,6 +79,15 @@ func TestProof_reviewWithoutAnyCheck_isMoreThanTheAgentsWord(t *testing.T) {
 		t.Error(got)
 	}
 	if got := (&Task{}).proof(); got != "no check ran: only the agent says so" {
+		t.Error(got)
+	}
+}
+
+func TestBuild_abortedIteration_isNotAmongThoseThatFinished(t *testing.T) {
+	n := begun()
+	n.call(state.IterationEnd{Cut: string(state.RequestAbort)})
+	n.after(1, state.RunEnd{Exit: 130})
+	if got := n.build().Result; !strings.Contains(got, " and 0 finished iterations") {
 		t.Error(got)
 	}
 }

@@ -223,7 +223,7 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		}
 		t, change := &all[n], changes[it.Number]
 		t.Title, t.State = line(cmp.Or(it.Task, it.TaskID)), TaskOpen
-		if !reviews(it.Role) { // else the checks are those of the work that it looks at
+		if !view.Reviews(it.Role) { // else the checks are those of the work that it looks at
 			t.Checks, t.Reviews = map[string]bool{}, []string{}
 		}
 		t.Iterations = append(t.Iterations, it.Number)
@@ -249,7 +249,7 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		default:
 			t.Verdict = line(cmp.Or(it.Failed, it.Reason, it.Outcome))
 		}
-		if t.undone = change.Undone || t.undone && reviews(it.Role); t.undone {
+		if t.undone = change.Undone || t.undone && view.Reviews(it.Role); t.undone {
 			t.State, t.Verdict = TaskOpen, "taken back by ralph undo"
 		}
 	}
@@ -328,7 +328,7 @@ func (r *Report) result(f *Fold) string {
 		}
 	}
 	text := fmt.Sprintf("%s: %s after %s and %s", cmp.Or(word, "Failed"), tasks, view.Span(r.Took()),
-		termtext.Count(r.Iterations, "iteration"))
+		view.CountIterations(r.Iterations, r.Iterations < len(f.Run.Iterations)))
 	return text + view.Prefix(", ", view.Dollars(r.USD)) + "."
 }
 
