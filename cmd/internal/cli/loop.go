@@ -55,7 +55,7 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}
 	w, aside, err := state.Acquire(filepath.Join(s.Dir, state.DirName), owner)
 	if err != nil {
-		return err
+		return cmdline.OrWatch(err)
 	}
 	defer w.Release()
 	for _, e := range aside {

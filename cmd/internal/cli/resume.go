@@ -80,9 +80,7 @@ func resumeRun(o *resumeOptions) error {
 		}
 		o.Say("run %s was complete; the plan has %s again", last.RunID, termtext.Count(open, "open task"))
 	}
-	return runRun(&runOptions{
-		Factory: &f, options: run.Options, output: "text", resumed: run.ID, unattended: o.unfinished,
-	})
+	return runRun(&runOptions{Factory: &f, options: run.Options, output: "text", resumed: run.ID, unattended: o.unfinished})
 }
 
 // openTasks counts the open tasks of the plan as it is now. It may have some

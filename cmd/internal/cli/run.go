@@ -97,6 +97,7 @@ func runRun(o *runOptions) error {
 		return cmdline.UsageError("--output-format %q is not allowed: ralph always reads the agent's records; "+
 			"for ralph's own output see --output", o.agentOutput)
 	}
+	o.Shows = o.dryRun
 	p, err := preflight.Load(o.Factory, o.options)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,6 +100,18 @@ func TestUndo_severalFilesDoNotFit_isRefusedInOneLine(t *testing.T) {
 	if strings.Count(out, "\n") != 1 {
 		t.Errorf("%q", out)
 	}
+}
+
+func TestUndo_laterIterationsDependOnIt_namesThem(t *testing.T) {
+	w := newPastWorld(t)
+	k, _ := git.NewKeeper(w.Dir)
+	for i, file := range []string{"x.txt", "x.txt", "y.txt", "x.txt"} {
+		w.write(file, fmt.Sprint(i, "\n"))
+		w.git("add", "-A")
+		w.git("commit", "-qm", file)
+		w.keep(k, git.State{Run: pastRun, Iteration: 4 + i, Base: w.git("rev-parse", "HEAD~1")})
+	}
+	w.want(2, "; undo iterations 7, 5 first; nothing was changed", "undo", "4", "--yes")
 }
 
 func TestUndo_ofAnotherBranch_namesTheCommit(t *testing.T) {

@@ -68,6 +68,10 @@ func (f *Factory) Trust(loader config.Loader, more ...config.Untrusted) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
+	if f.Shows {
+		f.Warn("a run needs your consent first: " + strings.Join(Lines(all), "; ") + "; agree with: ralph trust")
+		return nil
+	}
 	if !f.CanAsk() {
 		return UsageError("this project needs your consent first: %s; show it and agree with: ralph trust",
 			strings.Join(Lines(all), "; "))
@@ -77,6 +81,13 @@ func (f *Factory) Trust(loader config.Loader, more ...config.Untrusted) error {
 		return UsageError("not trusted; nothing was run")
 	}
 	return f.Record(loader, all)
+}
+
+// Running is for consent to what runs even where nothing else does: the program that reads a plan.
+func (f *Factory) Running() *Factory {
+	own := *f
+	own.Shows = false
+	return &own
 }
 
 // Record remembers the user's consent. An agent cannot give it.

@@ -57,6 +57,14 @@ func ExitCode(err error) int {
 	return rules.ExitError
 }
 
+// OrWatch adds to the error of a second run how to watch the first.
+func OrWatch(err error) error {
+	if locked := (*state.LockedError)(nil); errors.As(err, &locked) {
+		return fmt.Errorf("%w; watch it with: ralph monitor", err)
+	}
+	return err
+}
+
 // NoArgs refuses every argument.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

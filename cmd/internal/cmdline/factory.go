@@ -29,6 +29,7 @@ type Factory struct {
 	Env      []string // NAME=value, as os.Environ returns it
 	Dir      string   // value of --dir; empty: look for the project
 	Watched  bool     // the monitor is shown beside this program
+	Shows    bool     // nothing will run: consent that a run needs is only named
 	// Words are the command line, with the program's name if it does not begin with a verb. Verbs that are not
 	// among them are not made, or get no option flags, because that takes time at every start; nil: all are made.
 	Words []string

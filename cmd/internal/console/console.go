@@ -16,6 +16,7 @@ import (
 	"ralph/runner"
 	"ralph/runner/agent"
 	"ralph/runner/gate"
+	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/state"
 	"ralph/state/view"
@@ -141,6 +142,9 @@ func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 		if text != "" {
 			c.Print("ralph: %s", text)
 		}
+	}
+	if _, ok := git.Root(s.Dir); !ok {
+		c.Print("ralph: no git repository: nothing can be taken back (git init makes one)")
 	}
 	if len(checks) == 0 {
 		c.Print("ralph: %s", unproven(s))

@@ -44,7 +44,7 @@ func (p *Project) planProgram() (config.Untrusted, bool) {
 // choosePlan is FindPlan for a run: it asks for consent first.
 func (p *Project) choosePlan(f *cmdline.Factory) error {
 	if claim, ok := p.planProgram(); ok {
-		if err := f.Trust(p.loader, claim); err != nil {
+		if err := f.Running().Trust(p.loader, claim); err != nil {
 			return err
 		}
 	}

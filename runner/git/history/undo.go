@@ -104,9 +104,27 @@ func planUndo(ctx context.Context, dir string, r Request, merged map[string]stri
 		}
 		_, why, _ := strings.Cut(err.Error(), "error: ")
 		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s (%s); "+
-			"undo the later iterations first", r.Name(), why)})
+			"undo %s first", r.Name(), why, u.later(ctx))})
 	}
 	return u, nil
+}
+
+// later names the later iterations of the run that changed the same files, the newest first.
+func (u *Undo) later(ctx context.Context) string {
+	var r Request
+	all, _ := List(ctx, u.root, u.r.Iterations[0].Run) // only the name of what is in the way depends on it
+	for _, k := range slices.Backward(all) {
+		if k.Start || k.Undone || k.Base == "" || k.Iteration <= u.r.Iterations[0].Iteration {
+			continue
+		}
+		if out, err := u.compare(ctx, append([]string{"--name-only", k.Base, k.OID, "--"}, u.Files...)...); err == nil && out != "" {
+			r.Iterations = append(r.Iterations, k)
+		}
+	}
+	if r.Iterations == nil {
+		return "the later changes"
+	}
+	return r.Name()
 }
 
 // elsewhere finds an iteration whose commit HEAD does not contain.
