@@ -180,5 +180,5 @@ func TestMonitor_callersEnvironment_reachesTheAgentAndTheServersDoesNot(t *testi
 	}
 	p.mode(modeIdle)
 	s.quits("STOPPED", 4)
-	s.said("stopped after 1 finished iteration, 0 of 2 tasks done")
+	s.said("stopped after 1 iteration, 0 of 2 tasks done")
 }
