@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"ralph/logs"
@@ -10,7 +11,9 @@ import (
 	"ralph/runner/beside"
 	"ralph/runner/crew"
 	"ralph/runner/gate"
+	"ralph/runner/git"
 	"ralph/runner/hooks"
+	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/slots"
@@ -77,7 +80,19 @@ func (r *Run) closeWorktrees(d rules.Decision) rules.Decision {
 		d.Next = where
 	}
 	r.crew.Close(ctx)
+	r.leavePlan(ctx)
 	return d
+}
+
+// leavePlan lets the end say that the ticks are not committed: what lands never contains the plan.
+func (r *Run) leavePlan(ctx context.Context) {
+	root, _ := git.Root(r.d.Dir)
+	rel, err := filepath.Rel(root, r.plan.File.Path)
+	now, failed := git.Observe(ctx, r.d.Dir)
+	if err == nil && failed == nil && r.mem.Iterations > 0 && now.Dirty(filepath.ToSlash(rel)) {
+		r.uncommitted = output.Uncommitted(r.uncommitted, []state.Refusal{{File: r.plan.File.Name,
+			Why: "work in worktrees lands without the plan; its ticks are yours to commit"}})
+	}
 }
 
 // beside is the loop for turns side by side:

@@ -112,7 +112,11 @@ func TestRun_independentTasks_workSideBySideAndLand(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b", "c")
 	b.check("true")
-	wantEnd(t, b.run(t.Context()), "complete", 0)
+	r := b.run(t.Context())
+	wantEnd(t, r, "complete", 0)
+	if u := r.Uncommitted; len(u) != 1 || u[0].File != planName {
+		t.Errorf("the ticks are not committed, and the end says %v", u)
+	}
 	if got := b.order(); !strings.HasPrefix(got, "+ + + ") || strings.Count(got, "landed") != 3 {
 		t.Error(got)
 	}
