@@ -27,3 +27,15 @@ func TestResetAll_questionsAndNotes_areForgotten(t *testing.T) {
 		}
 	}
 }
+
+func TestWrite_fails_namesTheFileAndNotTheTemporaryOne(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".ralph")
+	w := acquire(t, dir)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	want := "write state: open " + filepath.Join(dir, "status.json") + ": no such file or directory"
+	if err := w.SaveStatus(Status{RunID: "a"}); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -360,6 +360,9 @@ func (w *Writer) write(name string, data []byte, mode fs.FileMode) error {
 	}
 	err := renameio.WriteFile(w.path(name), data, mode, renameio.WithTempDir(w.dir),
 		renameio.WithStaticPermissions(mode))
+	if temporary := (*fs.PathError)(nil); errors.As(err, &temporary) {
+		temporary.Path = w.path(name)
+	}
 	if err != nil {
 		return fmt.Errorf("write state: %w", err)
 	}

@@ -72,7 +72,7 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 		code = rules.ExitUsage
 	}
 	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }) // of joined errors
-	text = cmdline.Inert(strings.Join(lines, "; "))
+	text = cmdline.Inert(strings.Join(slices.CompactFunc(lines, cmdline.SameTrouble), "; "))
 	if text != "" && wantsJSON(args) {
 		writeStartError(f.Out, text, code)
 	}

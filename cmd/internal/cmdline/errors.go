@@ -57,6 +57,12 @@ func ExitCode(err error) int {
 	return rules.ExitError
 }
 
+// SameTrouble is true for two lines that differ only in their file: "write state: write FILE: no space left on device".
+func SameTrouble(a, b string) bool {
+	verb, _, files := strings.Cut(a, ": ")
+	return files && strings.HasPrefix(b, verb+": ") && strings.HasSuffix(b, a[strings.LastIndex(a, ": "):])
+}
+
 // OrWatch adds to the error of a second run how to watch the first.
 func OrWatch(err error) error {
 	if locked := (*state.LockedError)(nil); errors.As(err, &locked) {

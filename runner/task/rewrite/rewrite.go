@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -61,11 +62,14 @@ func Lock(path string) (unlock func(), err error) {
 func Replace(path string, old, text []byte) error {
 	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
 		renameio.WithExistingPermissions(), renameio.WithPermissions(0o644))
-	if err != nil {
-		return fmt.Errorf("write plan: %w", err)
+	if err == nil {
+		defer func() { _ = file.Cleanup() }() // does nothing after the rename
+		_, err = file.Write(text)
 	}
-	defer func() { _ = file.Cleanup() }() // does nothing after the rename
-	if _, err := file.Write(text); err != nil {
+	if temporary := (*fs.PathError)(nil); errors.As(err, &temporary) {
+		temporary.Path = path
+	}
+	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {

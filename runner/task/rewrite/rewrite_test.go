@@ -55,3 +55,10 @@ func TestFile_somebodyElseWritesMeanwhile_theChangeBeginsAnew(t *testing.T) {
 		t.Errorf("%q after %d calls, %v", got, calls, err)
 	}
 }
+
+func TestReplace_fails_namesThePlanAndNotTheTemporaryFile(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "gone", "plan.md")
+	if err := rewrite.Replace(plan, nil, nil); err == nil || err.Error() != "write plan: open "+plan+": no such file or directory" {
+		t.Error(err)
+	}
+}

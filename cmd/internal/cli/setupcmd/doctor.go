@@ -29,9 +29,6 @@ import (
 	"ralph/state/question"
 )
 
-// leastDisk is the free space, in bytes, below which doctor warns.
-const leastDisk = 1 << 30
-
 type doctorOptions struct {
 	*cmdline.Factory
 	flags map[string]string
@@ -367,10 +364,8 @@ func (d *diagnosis) machine() {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(d.p.Dir, &fs); err != nil {
 		d.warn("disk", "%v", err)
-	} else if free := fs.Bavail * uint64(fs.Bsize); free < leastDisk {
-		d.warn("disk", "only %.1f GiB free", float64(free)/(1<<30))
 	} else {
-		d.ok("disk", "%.1f GiB free", float64(free)/(1<<30))
+		d.disk(fs.Bavail * uint64(fs.Bsize))
 	}
 	if os.Geteuid() == 0 {
 		d.warn("user", "you are root: the agent can change anything on this machine")
