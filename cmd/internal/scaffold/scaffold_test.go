@@ -384,3 +384,11 @@ func TestFiles_planOfAnyFormat_isKept(t *testing.T) {
 		}
 	}
 }
+
+// The user sets TEST_COMMAND later, and this file stays.
+func TestFiles_noTestCommand_promptStaysTrueWithOne(t *testing.T) {
+	prompt := content{}.prompt()
+	if want := "If no check is listed below, ralph knows no test command:"; !strings.Contains(prompt, want) {
+		t.Errorf("%q lacks %q", prompt, want)
+	}
+}
