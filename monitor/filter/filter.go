@@ -28,7 +28,7 @@ type Filter struct {
 }
 
 // Ask is what the last row says.
-const Ask = "show: errors, tools, findings, task NAME, at 3:12, or a text: "
+const Ask = "errors, tools, findings, task X, at 3:12, or text: "
 
 // Parse reads what was typed. A time of day means the latest one before now.
 func Parse(typed string, now time.Time) (Filter, error) {

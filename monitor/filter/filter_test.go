@@ -85,3 +85,9 @@ func TestEvent_onlyWhatTheNameSays(t *testing.T) {
 		}
 	}
 }
+
+func TestAsk_80columns_fitsInTwoThirds(t *testing.T) {
+	if len(filter.Ask) > 80*2/3 {
+		t.Errorf("%d cells are too many: %q", len(filter.Ask), filter.Ask)
+	}
+}

@@ -13,7 +13,8 @@ import (
 	"ralph/state/view"
 )
 
-func drawn(t *testing.T, p *Page, m *view.Model, size [2]int) string {
+// size: the forecast is the usual one unless a test names another
+func drawn(t *testing.T, p *Page, m *view.Model, size [2]int, forecast ...string) string {
 	t.Helper()
 	screen := tcell.NewSimulationScreen("UTF-8")
 	if err := screen.Init(); err != nil {
@@ -21,7 +22,7 @@ func drawn(t *testing.T, p *Page, m *view.Model, size [2]int) string {
 	}
 	defer screen.Fini()
 	screen.SetSize(size[0], size[1])
-	p.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, m, sample.Noon, "done about 16:00")
+	p.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, m, sample.Noon, strings.Join(append(forecast, "done about 16:00")[:1], ""))
 	screen.Show()
 	cells, w, _ := screen.GetContents()
 	var b strings.Builder
@@ -50,6 +51,15 @@ func TestDraw_sample_showsCellsCostBurnAndForecast(t *testing.T) {
 		}
 	}
 	if got := drawn(t, &Page{}, &view.Model{}, [2]int{60, 12}); !strings.Contains(got, "no iteration has begun yet") {
+		t.Error(got)
+	}
+}
+
+func TestDraw_forecastTooEarly_namesItOnce(t *testing.T) {
+	s, events := sample.Run(sample.Noon)
+	m := &view.Model{}
+	m.Apply(view.Update{Snapshot: s, Events: events})
+	if got := drawn(t, &Page{}, m, [2]int{80, 21}, "forecast: too early"); strings.Count(got, "forecast:") != 1 {
 		t.Error(got)
 	}
 }
