@@ -5,8 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"ralph/state"
 	kept "ralph/state/note"
+	"ralph/state/view"
 )
 
 func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
@@ -14,6 +17,10 @@ func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
 	p.shows("RUNNING", "line number 199", "following")
 	p.keys("p")
 	p.shows("pause will act soon")
+	p.keys("?") // a message is gone with the next key
+	p.hides("pause will act soon")
+	p.shows("esc back")
+	p.keys("Escape")
 	p.keys("s")
 	p.shows("end this iteration and take the next task?")
 	p.keys("n")
@@ -35,6 +42,18 @@ func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
 	}
 	p.keys("q")
 	p.shows("monitor ended")
+}
+
+func TestQuestionBefore_skipOfSeveralTurns_saysThatAllEnd(t *testing.T) {
+	m := view.Model{Snapshot: view.Snapshot{State: state.StatusRunning}}
+	m.Run.Iterations = []view.Iteration{{Number: 1, Ended: time.Now()}, {Number: 2}}
+	if got := questionBefore("skip", &m); got != "end this iteration and take the next task? (y/n)" {
+		t.Error(got)
+	}
+	m.Run.Iterations = append(m.Run.Iterations, view.Iteration{Number: 3})
+	if got := questionBefore("skip", &m); !strings.HasPrefix(got, "end all 2 current turns and take the next tasks?") {
+		t.Error(got)
+	}
 }
 
 func TestKeys_note_isTypedAndHandedOver(t *testing.T) {

@@ -100,6 +100,11 @@ func (u *ui) hints(v summary.Summary) []keys.Hint {
 			b.short = "answer"
 		}
 		hint := keys.Hint{Keys: b.keys, Short: b.short, Help: b.help}
+		if b.keys == "esc" && u.escapes() {
+			hint.Short = "back"
+			all = slices.Insert(all, 0, hint)
+			continue
+		}
 		if b.short == "questions" && len(u.over) == 0 && !v.Alive && u.model.Status.Rule == state.RuleQuestion {
 			hint.Short = "answer" // it is what a person has to do now
 			all = slices.Insert(all, 0, hint)
@@ -108,6 +113,11 @@ func (u *ui) hints(v summary.Summary) []keys.Hint {
 		all = append(all, hint)
 	}
 	return all
+}
+
+// escapes reports whether something that esc closes is on the screen.
+func (u *ui) escapes() bool {
+	return len(u.over) == 0 && (u.help || u.page != nil || u.timeline != nil || u.alone != panelHeader)
 }
 
 // Keys are the names of all keys that do something.

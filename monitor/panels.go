@@ -230,18 +230,21 @@ func drawPlot(c canvas.Canvas, r *view.Run) {
 // breaker's reason has a row of its own if there is room.
 func drawEnds(c canvas.Canvas, v summary.Summary) {
 	b := v.Breaker
-	all := boundsOf(v)
+	all, label := boundsOf(v), "Ends when"
+	if v.Plan.Last {
+		label = "Ended with"
+	}
 	state := "breaker " + b.State
 	if c.H == 1 {
 		x := 1
 		if b.Tone != summary.Good {
 			x = c.Text(x, 0, c.Tone(b.Tone).Bold(true), state) + 1
 		}
-		x = c.Text(x, 0, plain, "ends when ")
+		x = c.Text(x, 0, plain, strings.ToLower(label)+" ")
 		drawFlow(c.Columns(x, c.W-x), all)
 		return
 	}
-	c.Title(canvas.Title{Name: "Ends when", Key: "3", Right: state})
+	c.Title(canvas.Title{Name: label, Key: "3", Right: state})
 	c = c.Rows(1, c.H-1)
 	if b.Reason != "" && b.Tone != summary.Good {
 		c.Text(1, 0, c.Tone(b.Tone), termtext.Fit(b.State+": "+b.Reason, c.W-2))

@@ -41,7 +41,15 @@ const (
 // questionBefore is what askToAct asks.
 func questionBefore(verb string, m *view.Model) string {
 	what := "end the run now and stop the agent?"
+	turns := 0
+	for i := range m.Run.Iterations {
+		if m.Run.Iterations[i].Running() {
+			turns++
+		}
+	}
 	switch {
+	case verb == "skip" && turns > 1:
+		what = fmt.Sprintf("end all %d current turns and take the next tasks? (one of them: ralph skip TASK)", turns)
 	case verb == "skip" && m.State == state.StatusRunning:
 		what = "end this iteration and take the next task?"
 	case verb == "skip":
@@ -292,6 +300,7 @@ func (u *ui) drawKeysFrom(c canvas.Canvas, x int, v summary.Summary) {
 func (u *ui) key(e *tcell.EventKey) {
 	u.mu.Lock()
 	asks := u.asks
+	u.message = "" // it was about an earlier key, and may stand where the next one asks
 	u.mu.Unlock()
 	switch asks {
 	case askQuery, askNote, askFilter:
