@@ -96,7 +96,9 @@ type Crew struct {
 type landing struct {
 	merge.Outcome
 	held string // why it must not land; empty: it may
-	err  error
+	// unjoined are files of the work with conflicts that are not resolved.
+	unjoined []string
+	err      error
 }
 
 // News is one event of a turn, or its end, or something that the run has to do for it.

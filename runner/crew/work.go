@@ -183,17 +183,21 @@ func conflictText(files []string) string {
 		"and then mark the task as done.", termtext.Some(files, 20))
 }
 
-// marker is the last line of a conflict that ralph, or the agent's own git, has left in a file.
-var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^>>>>>>> [0-9a-f]{7,40} \(.*$`) })
+// markers are the lines that git leaves where two changes conflict: the first and the last.
+var markers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?ms)^<<<<<<< [^\n]*$.*?^=======$.*?^>>>>>>> [0-9a-f]{7,40} \([^\n]*$`)
+})
 
-// unjoined returns those of the files in which the work has markers of a conflict, and its base has not.
+// unjoined returns those of the files in which the work has a conflict that is not resolved. A file that is new may be
+// about such markers.
 func (j *Job) unjoined(ctx context.Context, files []string) (left []string) {
 	for _, name := range files {
 		text, err := os.ReadFile(filepath.Join(j.Slot.Root, name))
-		if err != nil || !marker().Match(text) {
+		if err != nil || !markers().Match(text) {
 			continue
 		}
-		if was, err := command.Run(ctx, j.Slot.Root, "show", j.work.Base+":"+name); err != nil || !marker().MatchString(was) {
+		was, err := command.Run(ctx, j.Slot.Root, "show", j.work.Base+":"+name)
+		if err == nil && !markers().MatchString(was) {
 			left = append(left, name)
 		}
 	}
@@ -207,7 +211,7 @@ func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 		return
 	}
 	if left := j.unjoined(ctx, files); len(left) > 0 {
-		d.take(landing{Outcome: merge.Outcome{Conflict: left}})
+		d.take(landing{unjoined: left})
 		return
 	}
 	if c.o.Merge != nil {
@@ -248,6 +252,9 @@ func (d *Done) take(l landing) {
 	case l.held != "":
 		p.Merge, p.Report = state.MergeHook, refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
 		why = "a hook keeps it back"
+	case len(l.unjoined) > 0:
+		p.Merge, p.Report = state.MergeConflict, refused(gate.Check{Name: "merge", Command: "git diff --check"},
+			"these files still have the markers of a conflict: "+termtext.Some(l.unjoined, 20))
 	case len(l.Conflict) > 0:
 		p.Merge, p.Report = state.MergeConflict, conflictReport(l.Conflict, d.Work.Key)
 	default:

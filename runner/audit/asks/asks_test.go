@@ -130,8 +130,11 @@ func TestUnwanted_onlyTestsThatTheTaskNames(t *testing.T) {
 		"Fix TestParse, and remove the debug output":                   "",
 		`The test "real timer" depends on the load of the machine and fails now and then in CI (ticket RL-31). Skip it with a reference to the ticket.`: "real timer",
 		"`Speed.test_many` measures time and fails on busy machines (issue 42). Skip it unless the variable `GEO_SPEED` is set.":                        "Speed.test_many|GEO_SPEED",
-		"`test_total` fails since rounding changed. Remove it from the helper":                                                                          "",
-		"Add Cart.remove(name) with a test": "",
+		"Keep TestAdd, but TestSub is slow, so remove it":                      "TestSub",
+		"Make TestParse cover quotes, TestSlow takes a minute, so delete it":   "TestSlow",
+		"TestAdd stays. TestSub is slow; remove it":                            "TestSub",
+		"`test_total` fails since rounding changed. Remove it from the helper": "",
+		"Add Cart.remove(name) with a test":                                    "",
 	} {
 		if got := strings.Join(asks.Unwanted(text), "|"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

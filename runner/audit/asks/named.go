@@ -1,7 +1,6 @@
 package asks
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,20 +46,22 @@ func parts(task string) []string {
 // out a test that always fails or shows what is wrong: in "TestSum shows the bug; remove it", "it" is the bug.
 func Unwanted(task string) (names []string) {
 	p, last := words(), ""
+	var before []string // clauses
 	for _, sentence := range phrases().end.Split(task, -1) {
-		before := ""
 		for _, clause := range parts(sentence) {
 			about := clause
 			if p.them.MatchString(clause) || phrases().it.MatchString(clause) {
-				about = cmp.Or(before, last) + " " + clause
+				for k, named := len(before)-1, false; k >= 0 && !named; k-- {
+					about, named = before[k]+" "+about, phrases().name.MatchString(before[k])
+				}
 			}
-			fails := p.red.MatchString(about) && !phrases().flaky.MatchString(about)
+			fails := p.red.MatchString(about) && !phrases().flaky.MatchString(last+" "+sentence)
 			if p.fewer.MatchString(clause) && !fails && !phrases().proof.MatchString(about) {
 				for _, name := range phrases().name.FindAllString(about, -1) {
 					names = append(names, strings.Trim(name, "\"'`"))
 				}
 			}
-			before += " " + clause
+			before = append(before, clause)
 		}
 		last = sentence
 	}
