@@ -7,40 +7,66 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	kept "ralph/state/note"
+	asked "ralph/state/question"
+	"ralph/state/view"
 )
 
-// noteSign remembers how many notes wait for a prompt.
-type noteSign struct {
-	waiting int
+// noteSign remembers how many questions wait for a person, and how many notes for a prompt.
+type noteSign struct{ questions, notes waiting }
+
+// waiting is how many of a folder's files wait.
+type waiting struct {
+	n       int
 	changed time.Time // the folder, when it was read
 }
 
-// read counts again if the folder has changed.
+// read counts again if the folders have changed.
 func (n noteSign) read(r *state.Reader) noteSign {
-	info, err := os.Stat(r.NotesDir())
-	if err != nil {
-		return noteSign{}
+	return noteSign{
+		n.questions.read(r.QuestionsDir(), func() (count int) {
+			all, _ := asked.In(r).List() // if they cannot be read, none is counted
+			for _, one := range all {
+				if one.Open() {
+					count++
+				}
+			}
+			return count
+		}),
+		n.notes.read(r.NotesDir(), func() (count int) {
+			all, _ := kept.In(r).List() // as above
+			for _, one := range all {
+				if one.Waits() {
+					count++
+				}
+			}
+			return count
+		}),
 	}
-	if info.ModTime().Equal(n.changed) {
-		return n
-	}
-	n = noteSign{changed: info.ModTime()}
-	all, _ := kept.In(r).List() // if notes cannot be read, none is counted
-	for _, one := range all {
-		if one.Waits() {
-			n.waiting++
-		}
-	}
-	return n
 }
 
-// text is what the first row shows; empty: no note waits.
-func (n noteSign) text() string {
-	switch n.waiting {
-	case 0:
-		return ""
-	case 1:
-		return "a note waits"
+func (w waiting) read(dir string, count func() int) waiting {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return waiting{}
+	case info.ModTime().Equal(w.changed):
+		return w
 	}
-	return termtext.Count(n.waiting, "note") + " wait"
+	return waiting{count(), info.ModTime()}
+}
+
+// text is what the first row shows; empty: nothing waits.
+func (n noteSign) text() string {
+	questions, notes := "", ""
+	if n.questions.n > 0 {
+		questions = "u: " + termtext.Count(n.questions.n, "question")
+	}
+	switch n.notes.n {
+	case 0:
+	case 1:
+		notes = "a note waits"
+	default:
+		notes = termtext.Count(n.notes.n, "note") + " wait"
+	}
+	return view.Join(" · ", questions, notes)
 }
