@@ -34,7 +34,7 @@ var (
 	// dayRE matches a date without a clock time. Only the words in front show that a
 	// limit ends on it.
 	dayRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:resets?|until|access|again|on)(?: on| at)?(?: the| next)? ` + dateRE + zoneRE)
+		return regexp.MustCompile(`(?i)\b(?:(?:resets?|until|access|again)(?: on| at)?|(?:renews?|available|back) on)(?: the| next)? ` + dateRE + zoneRE)
 	})
 	// lateRE matches a date behind its clock time.
 	lateRE = sync.OnceValue(func() *regexp.Regexp {

@@ -293,6 +293,9 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		"Limit resets Sun 9am":                                                                        "2026-11-22T14:00:00Z",
 		"Limit resets Sep 9, 2027 at 9am (UTC)":                                                       "2027-09-09T09:00:00Z",
 		"Limit resets Mar 1, 9am (UTC)":                                                               "2027-03-01T09:00:00Z",
+		"You have hit your limit. Your plan was changed on Oct 1.":                                    "",
+		"usage limit reached; billed on March 3, resets in a while":                                   "",
+		"limit reached: on Sat solver plan":                                                           "",
 		"Limit resets on the next working day":                                                        "",
 		"Request took 3 minutes for 5 tokens":                                                         "",
 	} {
