@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-var truths = sync.OnceValue(func() (p struct{ call, value *regexp.Regexp }) {
+var truths = sync.OnceValue(func() (p struct{ call, value, compares *regexp.Regexp }) {
 	p.call = regexp.MustCompile(`^assert(?:\.ok)?\((.+)\);?$`)
 	p.value = regexp.MustCompile(`^(?:-?\d[\d_.]*n?|/.+/\w*|\[.*\]|\{.*\}|true|false|null|undefined)$`)
+	p.compares = regexp.MustCompile(`[=!]==?|&&|\|\||!|(?:^|[^=])[<>]`)
 	return p
 })
 
@@ -21,7 +22,7 @@ func message(text string) string {
 		if m == nil {
 			continue
 		}
-		if all := arguments(m[1]); len(all) == 2 && truths().value.MatchString(all[1]) {
+		if all := arguments(m[1]); len(all) == 2 && truths().value.MatchString(all[1]) && !truths().compares.MatchString(all[0]) {
 			return line
 		}
 	}
