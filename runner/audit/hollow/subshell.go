@@ -40,9 +40,12 @@ func subshell(text string) string {
 		for _, word := range strings.FieldsFunc(text[at[0]:at[1]], func(r rune) bool { return strings.ContainsRune(" \t\n;|&", r) }) {
 			lost = append(lost, by[word]...)
 		}
-		for _, read := range p.reads.FindAllStringSubmatch(text[at[1]:], -1) {
+		after := text[at[1]:]
+		for _, read := range p.reads.FindAllStringSubmatchIndex(after, -1) {
 			for _, name := range lost {
-				if read[1] == name {
+				more := regexp.MustCompile(`\b` + name + `=\$\(\( *\$?` + name + `\b`) // counts on from the lost value
+				again := regexp.MustCompile(`(?m)(?:^|[;&|]|\bdo|\bthen|\blocal|\bread)[ \t]*` + name + `(?:=|$)`)
+				if after[read[2]:read[3]] == name && !again.MatchString(more.ReplaceAllString(after[:read[0]], "")) {
 					line, _, _ := strings.Cut(text[at[0]:at[1]], "\n")
 					return strings.TrimSpace(line)
 				}

@@ -20,6 +20,10 @@ func TestSubshell_onlyACountThatIsLost(t *testing.T) {
 		"a here document":    {strings.Replace(strings.Replace(script, "ls t_*.sh | ", "", 1), "done\n", "done <list\n", 1), false},
 		"the last of a pipe": {strings.Replace(script, "failed=0\n", "shopt -s lastpipe\nfailed=0\n", 1), false},
 		"nothing is counted": {strings.Replace(script, "check \"$t\"\n", "echo \"$t\"\n", 1), false},
+		"set again":          {strings.Replace(script, "done\n", "done\nfailed=$(wc -l <out)\n", 1), false},
+		"set before a loop":  {strings.Replace(script, "done\n", "done\nfailed=0\nfor i in 1; do sh $i || failed=$((failed + 1)); done\n", 1), false},
+		"counted on":         {strings.Replace(script, "done\n", "done\nfor i in 1; do sh $i || failed=$((failed + 1)); done\n", 1), true},
+		"set after the read": {script + "failed=0\n", true},
 		"another count":      {strings.Replace(script, "[ \"$failed\"", "[ \"$total\"", 1), false},
 	} {
 		if got := subshell(c.text); (got != "") != c.want {
