@@ -12,10 +12,11 @@ import (
 
 // words are patterns for clauses of a task.
 var words = sync.OnceValue(func() (p struct {
-	path, code, clause, tests, them, fewer, change, data, add, bad, red, off, keeps, exact, adds, alters, edit, plan, apart, lets, remove, skip, out, advises, merge, twice *regexp.Regexp
+	path, fresh, code, clause, tests, them, fewer, change, data, add, bad, red, off, keeps, exact, adds, alters, edit, plan, apart, lets, remove, skip, out, advises, merge, twice *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.path = re(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
+	p.fresh = re(`(?i)\b(?:add|creat|writ|implement|provid)(?:e|es|s|ed|ing)?(?: (?:an?|the|new|file|module|script|command))* \x60?(` + p.path.String() + `)`)
 	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
 	p.clause = re(`[.!?;,:]\s| \(|\n|\b(?i:and|but|then|so that|while|until|if|when|without|keep\w*)\b`)
 	p.tests = re(`(?i:\b(?:sub)?tests?\b|\btest_|_test\b|\.test\b|_spec\b|\.spec\b|\bspecs?\b)|\bTest[A-Z]|[a-z]Tests?\b`)
@@ -71,18 +72,25 @@ func clauses(task string) []string {
 // said is a clause without names of files, which may look like verbs: "convert.test.js".
 func said(clause string) string { return words().path.ReplaceAllString(clause, "_") }
 
-// Hidden returns the new rule of git's ignore file that hides a file of code which the task names, and that file.
+// Hidden returns the new rule of git's ignore file that hides a file of code which the task wants to be new, and that file.
 func Hidden(name, before, after, task string) (rule, file string) {
 	if path.Base(name) != ".gitignore" || ToLeaveOut(task) {
 		return "", ""
 	}
-	old := strings.Split(before, "\n")
-	for rule := range strings.SplitSeq(after, "\n") {
-		for _, file := range words().path.FindAllString(task, -1) {
-			whole, _ := path.Match(strings.Trim(rule, "/"), file)
-			if base, _ := path.Match(rule, path.Base(file)); (whole || base) && !slices.Contains(old, rule) {
+	old, rules := strings.Split(before, "\n"), strings.Split(after, "\n")
+	for _, m := range words().fresh.FindAllStringSubmatch(task, -1) {
+		file := path.Clean(m[1])
+		local, below := strings.CutPrefix(file, strings.TrimSuffix(name, ".gitignore"))
+		for _, rule := range slices.Backward(rules) { // the last one counts
+			bare := strings.TrimPrefix(rule, "!")
+			whole, _ := path.Match(strings.Trim(bare, "/"), local)
+			if base, _ := path.Match(bare, path.Base(local)); !below || !whole && !base || strings.Trim(bare, "/*") == "" {
+				continue
+			}
+			if bare == rule && !slices.Contains(old, rule) {
 				return rule, file
 			}
+			break
 		}
 	}
 	return "", ""
