@@ -74,7 +74,7 @@ func Kinds() []KindRow {
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
 		{Kind: KindStateChanged, Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent; ralph has put it back"},
 		{Kind: KindReport, Found: "the status block names another task, or reports files or completed tasks that are clearly wrong", Doubt: true},
-		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests or a file that the task names"},
+		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests or a new file that the task asks for"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
 		{Kind: KindNotAudited, Found: "the audit did not read everything: more than 1,000 files changed, or one above 1 MiB", Doubt: true},
 	}
