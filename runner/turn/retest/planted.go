@@ -79,7 +79,7 @@ func (x *probe) planted(ctx context.Context) ([]string, error) {
 // idle tells of new files of tests, for which the task asks, if no check notices that all of them fail, though it notices
 // that of old ones in these folders.
 func (x *probe) idle(ctx context.Context, rows []gate.Check, noticed map[string]bool) ([]string, error) {
-	if !asks.ForTests(x.text) || asks.ForLess(x.text) {
+	if !asks.ForTests(x.text) || asks.ForSkips(x.text) {
 		return nil, nil
 	}
 	var fresh []git.Text

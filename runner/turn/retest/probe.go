@@ -165,8 +165,8 @@ func (x *probe) with(ctx context.Context, rows []gate.Check, files []git.Text) (
 	rep, err := s.TakeBaseline(ctx, gate.Moment{})
 	s.Progress = nil // one line is enough
 	for _, f := range files {
-		if err == nil {
-			err = x.copied.Put(f.Path, f.After, f.Exists)
+		if back := x.copied.Put(f.Path, f.After, f.Exists); err == nil { // after an error, too: more may run there
+			err = back
 		}
 	}
 	return rep, err
