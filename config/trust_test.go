@@ -314,7 +314,7 @@ func TestUntrusted_settingUnderAnotherName_isShownAsWritten(t *testing.T) {
 	}
 }
 
-// Who agrees must see where messages go, but no password.
+// Whoever consents must see where messages go, but never a password.
 func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("REPLY_TOKEN=correct-horse\nWEBHOOKS=https://example.com/hook\n"), 0o644); err != nil {

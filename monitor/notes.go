@@ -23,25 +23,20 @@ type waiting struct {
 // read counts again if the folders have changed.
 func (n noteSign) read(r *state.Reader) noteSign {
 	return noteSign{
-		n.questions.read(r.QuestionsDir(), func() (count int) {
-			all, _ := asked.In(r).List() // if they cannot be read, none is counted
-			for _, one := range all {
-				if one.Open() {
-					count++
-				}
-			}
-			return count
-		}),
-		n.notes.read(r.NotesDir(), func() (count int) {
-			all, _ := kept.In(r).List() // as above
-			for _, one := range all {
-				if one.Waits() {
-					count++
-				}
-			}
-			return count
-		}),
+		n.questions.read(r.QuestionsDir(), func() int { return count(asked.In(r).List, asked.Question.Open) }),
+		n.notes.read(r.NotesDir(), func() int { return count(kept.In(r).List, kept.Note.Waits) }),
 	}
+}
+
+// count returns how many of a list wait. If it cannot be read, none does.
+func count[T any](list func() ([]T, error), waits func(T) bool) (n int) {
+	all, _ := list()
+	for _, one := range all {
+		if waits(one) {
+			n++
+		}
+	}
+	return n
 }
 
 func (w waiting) read(dir string, count func() int) waiting {

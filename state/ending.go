@@ -34,7 +34,6 @@ func (s Status) Word() string {
 // Ending says how the run ended. A running, waiting or paused status means that the
 // runner was killed, unless it is alive: ask Reader.Owner first.
 func (s Status) Ending() Ending {
-	byRequest := s.ExitReason == "interrupted" || s.ExitReason == "aborted"
 	switch {
 	case s.RunID == "":
 		return EndingNone
@@ -46,11 +45,14 @@ func (s Status) Ending() Ending {
 		return EndingComplete
 	case s.Status == StatusStopped && s.ExitCode == exitTerminated:
 		return EndingTerminated
-	case byRequest:
+	case ByRequest(s.ExitReason):
 		return EndingInterrupted
 	}
 	return EndingByRule
 }
+
+// ByRequest reports whether a run with this exit reason was ended by a person.
+func ByRequest(exitReason string) bool { return exitReason == "interrupted" || exitReason == "aborted" }
 
 // RuleQuestion is the rule by which a run, or a task, waits for answers of a person.
 const RuleQuestion = "question"

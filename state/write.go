@@ -133,8 +133,8 @@ func (w *Writer) hold() (held bool, err error) {
 	return false, nil
 }
 
-// Wrote reports whether a file of a project, by its name in it, is the .gitignore that ralph has
-// written, unchanged.
+// Wrote reports whether a file, relative to the project, is the .gitignore that ralph itself wrote and nobody has
+// changed since.
 func Wrote(project, file string) bool {
 	file = filepath.ToSlash(file)
 	path := filepath.Join(project, DirName, fileGitignore)

@@ -183,7 +183,7 @@ func conflictText(files []string) string {
 		"and then mark the task as done.", termtext.Some(files, 20))
 }
 
-// markers are the lines that git leaves where two changes conflict: the first and the last.
+// markers matches a conflict as git leaves it in a file: both sides, between marker lines.
 var markers = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?ms)^<<<<<<< [^\n]*$.*?^=======$.*?^>>>>>>> [0-9a-f]{7,40} \([^\n]*$`)
 })

@@ -347,8 +347,7 @@ func (c *Console) End(r runner.Ending) {
 	if word == state.StatusReview {
 		word = "needs your review"
 	}
-	cut := d.ExitReason == "interrupted" || d.ExitReason == "aborted"
-	c.Print("ralph: %s after %s%s%s", word, view.CountIterations(r.Iterations, cut), plan, view.Prefix(": ", used))
+	c.Print("ralph: %s after %s%s%s", word, view.CountIterations(r.Iterations, state.ByRequest(d.ExitReason)), plan, view.Prefix(": ", used))
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but it needs your review" // at the items below

@@ -118,8 +118,8 @@ func addDate(part map[string]string, rest string) {
 	}
 }
 
-// namedDates writes the dates in numbers with the names of their months. It returns false if one cannot be
-// read, or may be of two days: where a day stands first, a month does elsewhere.
+// namedDates replaces numeric dates with dates that name the month. It returns false if a date cannot be read or
+// is ambiguous: some countries put the day first, others the month.
 func namedDates(text string) (string, bool) {
 	clear := true
 	text = numericRE().ReplaceAllStringFunc(text, func(date string) string {

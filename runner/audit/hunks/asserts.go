@@ -17,7 +17,7 @@ var helper = sync.OnceValue(func() (p struct{ starts, asserts *regexp.Regexp }) 
 	return p
 })
 
-// OnlyAsserts reports whether all lines that changed are inside functions that assert or are new, and at least one line is gone.
+// OnlyAsserts reports whether every changed line is in a function that asserts or is new, and at least one line was removed.
 func OnlyAsserts(before, after string) bool {
 	was, is := strings.Split(before, "\n"), strings.Split(after, "\n")
 	comment := func(line string) bool { return patterns().comment.MatchString(strings.TrimSpace(line)) }

@@ -68,7 +68,7 @@ func TestTested_firstFunctionsInLinesThatChanged(t *testing.T) {
 	}
 }
 
-// Without the route, no check runs in a sandbox that reaches some hosts.
+// A sandbox that may reach some hosts cannot run any check without its route.
 func TestContain_sandboxWithHosts_keepsItsRoute(t *testing.T) {
 	route := sandbox.Route{Hub: "/bin/ralph-hub", Socket: "/tmp/s"}
 	x := &probe{suite: &gate.Suite{Place: gate.Place{Box: sandbox.Box{Route: route}}}, copied: &replica.Replica{Dir: t.TempDir()}}

@@ -76,8 +76,8 @@ func (x *probe) planted(ctx context.Context) ([]string, error) {
 	return x.idle(ctx, rows, noticed)
 }
 
-// idle tells of new files of tests, for which the task asks, if no check notices that all of them fail, though it notices
-// that of old ones in these folders.
+// idle reports new test files that the task asks for but no check runs: every check still passes when all of them fail,
+// although the checks notice failures of old tests in the same folders.
 func (x *probe) idle(ctx context.Context, rows []gate.Check, noticed map[string]bool) ([]string, error) {
 	if !asks.ForTests(x.text) || asks.ForSkips(x.text) {
 		return nil, nil

@@ -1,4 +1,4 @@
-// Package paths tells by its name what a changed file is to the tests: names and texts in, yes or no out.
+// Package paths tells what role a changed file has in the tests, mostly from its name: names and texts in, yes or no out.
 package paths
 
 import (
@@ -45,7 +45,7 @@ func IsTest(name string) bool {
 	return audit.IsTestFile(name) || p.folder.MatchString(name)
 }
 
-// IsData reports whether a file only holds what tests read. A new one hides no failure, and a
+// IsData reports whether a file only holds data that tests read. A new one cannot hide a failure, and a
 // test may have failed because it was missing.
 func IsData(name string) bool {
 	p := patterns()
@@ -96,7 +96,7 @@ func IsCode(name string) bool { return patterns().code.MatchString(name) }
 // IsRunner reports whether a file has settings of what runs tests.
 func IsRunner(name string) bool { return patterns().settings.MatchString(name) }
 
-// IsSettings reports whether a file has settings.
+// IsSettings reports whether a file is a settings file.
 func IsSettings(name string) bool { return patterns().settingsFile.MatchString(name) }
 
 // IsOutput reports whether a file is what a test expects as a whole.
