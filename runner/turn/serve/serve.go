@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,8 @@ import (
 	"ralph/state"
 )
 
-// Control is a line that may follow the Assignment while its turn runs.
+// Control is a line that may follow the Assignment while its turn runs. A line that is not one, or whose Do
+// is unknown, is skipped: a newer run may send more.
 type Control struct {
 	Do   string `json:"do"` // skip, abort or resize
 	Rows uint16 `json:"rows,omitempty"`
@@ -35,28 +37,26 @@ type BadAssignmentError struct{ Why string }
 func (e *BadAssignmentError) Error() string { return e.Why }
 
 // Turn carries out one assignment for another process. It reads the Assignment
-// as JSON, and then a Control a line; it writes each event as a line of JSON,
+// as JSON, and then a Control a line; it writes each event as a line of JSON, numbered from 1,
 // and {"result": ...} last, with "error" if ralph failed. When in ends, so does the agent: whoever asked for
 // the turn is gone. An assignment that cannot be carried out is a
 // *BadAssignmentError, and nothing is written.
 func Turn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) error {
-	lines := json.NewDecoder(in)
-	var a turn.Assignment
-	if err := lines.Decode(&a); err != nil {
-		return &BadAssignmentError{fmt.Sprintf("read assignment: %v", err)}
-	}
-	if err := a.Validate(); err != nil {
+	a, rest, err := read(in)
+	if err != nil {
 		return &BadAssignmentError{err.Error()}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	sizes := make(chan ptyexec.Size, 1)
 	w.Resize = sizes
-	go control(lines, cancel, sizes)
+	go control(rest, cancel, sizes)
 	enc := json.NewEncoder(out)
 	var broken error
+	var seq int64
 	res, err := w.Run(ctx, a, func(e state.Event) {
-		if broken == nil {
+		if seq++; broken == nil {
+			e.Seq = seq
 			if broken = enc.Encode(e); broken != nil {
 				cancel(broken) // nobody listens any more
 			}
@@ -69,21 +69,47 @@ func Turn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) erro
 	return errors.Join(err, broken, enc.Encode(last))
 }
 
+// read reads the Assignment, and returns what follows it. Another version may give its fields other types,
+// so the version comes first.
+func read(in io.Reader) (a turn.Assignment, rest *bufio.Reader, err error) {
+	dec := json.NewDecoder(in)
+	var all json.RawMessage
+	if err := dec.Decode(&all); err != nil {
+		return a, nil, fmt.Errorf("read assignment: %w", err)
+	}
+	var of struct {
+		V *int `json:"v"`
+	}
+	if json.Unmarshal(all, &of) != nil || of.V == nil {
+		return a, nil, errors.New("read assignment: it has no version (v)")
+	}
+	if err := (turn.Assignment{V: *of.V}).Validate(); *of.V != turn.Version {
+		return a, nil, err
+	}
+	if err := json.Unmarshal(all, &a); err != nil {
+		return a, nil, fmt.Errorf("read assignment: %w", err)
+	}
+	return a, bufio.NewReader(io.MultiReader(dec.Buffered(), in)), a.Validate()
+}
+
 // control follows the lines behind the assignment until they end.
-func control(lines *json.Decoder, cancel context.CancelCauseFunc, sizes chan ptyexec.Size) {
+func control(lines *bufio.Reader, cancel context.CancelCauseFunc, sizes chan ptyexec.Size) {
 	for {
+		line, err := lines.ReadBytes('\n')
 		var c Control
-		if lines.Decode(&c) != nil {
+		if json.Unmarshal(line, &c) == nil {
+			switch c.Do {
+			case "skip":
+				cancel(&stop.Stopped{By: state.RequestSkip})
+			case "abort":
+				cancel(&stop.Stopped{By: state.RequestAbort})
+			case "resize":
+				ptyexec.Size{Rows: c.Rows, Cols: c.Cols}.Offer(sizes)
+			}
+		}
+		if err != nil {
 			cancel(&stop.Stopped{By: state.RequestAbort})
 			return
-		}
-		switch c.Do {
-		case "skip":
-			cancel(&stop.Stopped{By: state.RequestSkip})
-		case "abort":
-			cancel(&stop.Stopped{By: state.RequestAbort})
-		case "resize":
-			ptyexec.Size{Rows: c.Rows, Cols: c.Cols}.Offer(sizes)
 		}
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,14 +46,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// seen is what a turn reported and what came of it, without what differs between
-// two runs: times, folders, object ids.
+// seen is what a turn reported and what came of it.
 type seen struct {
-	Events []state.Payload
+	Events []state.Event
 	Result turn.Result
 }
 
-func compare(t *testing.T, a, b seen, dirs [2]string) string {
+// differ has the fields that differ between two runs of the same assignment.
+var differ = []string{"time", "started", "duration_ns", "seconds", "taken_at", "Duration"}
+
+// compare shows how two runs differ, apart from their times and folders.
+func compare(t testing.TB, a, b seen, dirs [2]string) string {
 	t.Helper()
 	normal := func(s seen, dir string) any {
 		data, err := json.Marshal(s)
@@ -65,24 +70,20 @@ func compare(t *testing.T, a, b seen, dirs [2]string) string {
 		}
 		return v
 	}
-	varies := func(key string) bool {
-		switch key {
-		case "started", "duration_ns", "seconds", "taken_at", "Duration", "tests":
-			return true
-		}
-		return false
-	}
-	ignore := cmpopts.IgnoreMapEntries(func(key string, _ any) bool { return varies(key) })
+	ignore := cmpopts.IgnoreMapEntries(func(key string, _ any) bool { return slices.Contains(differ, key) })
 	return cmp.Diff(normal(a, dirs[0]), normal(b, dirs[1]), ignore)
 }
 
-func here(t *testing.T, a turn.Assignment) seen {
+func here(t testing.TB, a turn.Assignment) seen {
 	t.Helper()
 	var s seen
 	var err error
 	w := &turn.Worker{}
 	defer w.Close()
-	s.Result, err = w.Run(t.Context(), a, func(e state.Event) { s.Events = append(s.Events, e.Data) })
+	s.Result, err = w.Run(t.Context(), a, func(e state.Event) {
+		e.Seq = int64(len(s.Events) + 1)
+		s.Events = append(s.Events, e)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ type server struct {
 	cmd *exec.Cmd
 }
 
-func serve(t *testing.T, a turn.Assignment) *server {
+func serve(t testing.TB, a turn.Assignment) *server {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -118,7 +119,7 @@ func serve(t *testing.T, a turn.Assignment) *server {
 }
 
 // read reads to the last line.
-func (s *server) read(t *testing.T) seen {
+func (s *server) read(t testing.TB) seen {
 	t.Helper()
 	var all seen
 	for {
@@ -135,7 +136,7 @@ func (s *server) read(t *testing.T) seen {
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatal(err)
 		}
-		all.Events = append(all.Events, e.Data)
+		all.Events = append(all.Events, e)
 	}
 }
 
@@ -148,24 +149,22 @@ func TestServe_anyScript_equalsARunInThisProcess(t *testing.T) {
 		{Do: "deny", Text: "rm -rf /"}, {Do: "fail", Text: ""}, {Do: "crash", Text: ""},
 		{Do: "final", Text: "done\n---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---\n"},
 	}), 0, 6)
-	runs := 24
-	if testing.Short() {
-		runs = 6
+	checks := flag.Lookup("rapid.checks")
+	if checks.Value.String() == checks.DefValue {
+		_ = checks.Value.Set("30") // each takes two turns; a fifth of it with -short
+		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
 	}
-	for seed := range runs {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			script := steps.Example(seed)
-			first, second := scripted.Project(t, script), scripted.Project(t, script)
-			a, b := here(t, first), serve(t, second).read(t)
-			if len(a.Events) == 0 {
-				t.Error("no events")
-			}
-			if diff := compare(t, a, b, [2]string{first.Dir, second.Dir}); diff != "" {
-				t.Errorf("script %v: in this process (-) and in another one (+):\n%s", script, diff)
-			}
-		})
-	}
+	rapid.Check(t, func(rt *rapid.T) {
+		script := steps.Draw(rt, "script")
+		first, second := scripted.Project(t, script), scripted.Project(t, script)
+		a, b := here(t, first), serve(t, second).read(t)
+		if len(a.Events) == 0 {
+			rt.Error("no events")
+		}
+		if diff := compare(t, a, b, [2]string{first.Dir, second.Dir}); diff != "" {
+			rt.Errorf("in this process (-) and in another one (+):\n%s", diff)
+		}
+	})
 }
 
 // ralph fails after the call: what the agent did and cost is still reported.
@@ -223,11 +222,25 @@ func TestServe_inputEnds_theAgentEnds(t *testing.T) {
 	}
 }
 
+// A newer run may send more, and a mistake in one line does not end the turn.
+func TestServe_lineThatIsNoControl_isSkipped(t *testing.T) {
+	a := scripted.Project(t, []scripted.Step{{Do: "hang", Text: ""}})
+	s := serve(t, a)
+	waitFor(t, filepath.Join(a.Dir, "started"))
+	lines := "\n" + `{"do":"resize","rows":70000}` + "\nhello\n[1]\n" + `{"do":"dance"}` + "\n" + `{"do":"skip"}`
+	if _, err := io.WriteString(s.in, lines+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if res := s.read(t).Result; res.Cut != state.RequestSkip {
+		t.Errorf("cut by %q", res.Cut)
+	}
+}
+
 // The turn is between two children, and the terminal is resized again.
 func TestControl_sizesThatNobodyTakes_theLastOneCounts(t *testing.T) {
-	lines := strings.NewReader(`{"do":"resize","rows":24,"cols":80}` + "\n" + `{"do":"resize","rows":50,"cols":200}` + "\n")
+	lines := strings.NewReader(`{"do":"resize","rows":24,"cols":80}` + "\n" + `{"do":"resize","rows":50,"cols":200}`)
 	sizes := make(chan ptyexec.Size, 1)
-	control(json.NewDecoder(lines), func(error) {}, sizes)
+	control(bufio.NewReader(lines), func(error) {}, sizes)
 	if got := <-sizes; got != (ptyexec.Size{Rows: 50, Cols: 200}) {
 		t.Errorf("%+v", got)
 	}
@@ -249,6 +262,11 @@ func TestServe_badAssignment_isRefusedInOneLine(t *testing.T) {
 		``:                                  "read assignment: EOF",
 		`{"v":`:                             "read assignment: unexpected EOF",
 		`{"v":7,"dir":"/tmp"}`:              "assignment has version 7; this ralph speaks version 1",
+		`{"v":2,"dir":["/a"],"task":3}`:     "assignment has version 2; this ralph speaks version 1",
+		`{"v":1,"dir":["/a"]}`:              "read assignment: json: cannot unmarshal array into Go struct field Assignment.dir of type string",
+		`{"v":"2"}`:                         "read assignment: it has no version (v)",
+		`[]`:                                "read assignment: it has no version (v)",
+		`{}`:                                "read assignment: it has no version (v)",
 		`{"v":1}`:                           "assignment names no folder (dir)",
 		`{"v":1,"dir":"/tmp","part":"all"}`: `assignment asks for the unknown part "all"; known: "", "baseline", "check", "ask"`,
 		`{"v":1,"dir":"/tmp"}`:              "assignment names no agent (agent.spec.name)",
