@@ -19,6 +19,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/hooks"
 	"ralph/runner/rules"
+	"ralph/runner/rules/reviews"
 	"ralph/state"
 )
 
@@ -99,13 +100,17 @@ func statusKeys() string {
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
-	var exits, admit, conclude, files, classes, verbs, taskVerbs, findings strings.Builder
+	var exits, admit, conclude, reviewed, files, classes, verbs, taskVerbs, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
 	for _, e := range rules.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
 	}
 	writeRules(&admit, rules.AdmitRules())
 	writeRules(&conclude, rules.ConcludeRules())
+	reviewed.WriteString("| rule | when | then |\n|---|---|---|\n")
+	for _, r := range reviews.Rules() {
+		fmt.Fprintf(&reviewed, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
+	}
 	files.WriteString("| file | form | lifetime |\n|---|---|---|\n")
 	for _, f := range state.Files() {
 		fmt.Fprintf(&files, "| `%s` | %s | %s |\n", f.Name, f.Form, f.Lifetime)
@@ -147,7 +152,7 @@ func generated() map[string]string {
 	return map[string]string{
 		"status block": statusKeys(),
 		"points":       points, "hook environment": environment,
-		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(),
+		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(), "review rules": reviewed.String(),
 		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "task verbs": taskVerbs.String(), "event kinds": eventKinds(),
 	}
 }

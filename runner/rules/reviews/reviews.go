@@ -27,6 +27,9 @@ type Facts struct {
 type Row struct {
 	Name, When, Then string
 	match            func(Facts, rules.Policy) bool
+	// conclude turns d, which continues with the summary and the feedback of the reviewers, into
+	// what the row decides.
+	conclude func(f Facts, d rules.Decision) rules.Decision
 }
 
 // Rules is the table. Ordered: the first match wins.
@@ -34,24 +37,54 @@ func Rules() []Row {
 	return []Row{
 		{"question_answered", "an analyst found all that the task had asked in the project",
 			"the same task again, with the answers in the next prompt",
-			func(f Facts, _ rules.Policy) bool { return f.Analyst && f.Left == 0 }},
+			func(f Facts, _ rules.Policy) bool { return f.Analyst && f.Left == 0 },
+			because("the analyst found the answer in the project")},
 		{"question_parked", "an analyst did not find all of it",
 			"the task waits for a person, who sees what the analyst said, and the next task begins",
-			func(f Facts, _ rules.Policy) bool { return f.Analyst }},
+			func(f Facts, _ rules.Policy) bool { return f.Analyst },
+			because("the analyst found no answer in the project; a person is asked")},
 		{"review_blocked", "a required reviewer refused for the `MAX_RETRIES`th time, or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
 			"put the task aside with the reasons, and continue", func(f Facts, p rules.Policy) bool {
 				return !f.Passed && (p.MaxRetries > 0 && f.Refused+1 >= p.MaxRetries || p.MaxPerTask > 0 &&
 					f.Attempts >= p.MaxPerTask)
-			}},
+			}, givenUp},
 		{"review_refused", "a required reviewer says fail or concerns, or its score is too low",
 			"the same task again, with the reasons in the next prompt",
-			func(f Facts, _ rules.Policy) bool { return !f.Passed }},
+			func(f Facts, _ rules.Policy) bool { return !f.Passed },
+			func(_ Facts, d rules.Decision) rules.Decision {
+				d.Action = rules.ActionRetry
+				return d
+			}},
 		{"review_missing", "a required reviewer gave no answer that can be read, twice",
 			"continue as if it had passed; the run ends with 9, not with 0",
-			func(f Facts, _ rules.Policy) bool { return len(f.Missing) > 0 }},
+			func(f Facts, _ rules.Policy) bool { return len(f.Missing) > 0 }, passed},
 		{"review_passed", "otherwise", "the next phase; after the last one the task is done",
-			func(Facts, rules.Policy) bool { return true }},
+			func(Facts, rules.Policy) bool { return true }, passed},
 	}
+}
+
+// because continues for this reason, with nothing for the next prompt.
+func because(reason string) func(Facts, rules.Decision) rules.Decision {
+	return func(_ Facts, d rules.Decision) rules.Decision {
+		d.Reason, d.Feedback = reason, nil
+		return d
+	}
+}
+
+func givenUp(f Facts, d rules.Decision) rules.Decision {
+	d.PutAside, d.Feedback = true, nil
+	d.Reason = fmt.Sprintf("refused %d times: %s", f.Refused+1, strings.Join(f.Refusals(), "; "))
+	if f.Refused == 0 {
+		d.Reason = "refused: " + strings.Join(f.Refusals(), "; ")
+	}
+	return d
+}
+
+func passed(f Facts, d rules.Decision) rules.Decision {
+	if f.Next == "" {
+		d.Feedback = nil // the next task is another one
+	}
+	return d
 }
 
 // Conclude says what follows.
@@ -59,29 +92,12 @@ func Conclude(f Facts, p rules.Policy) rules.Decision {
 	d := rules.Decision{Action: rules.ActionContinue, Reason: f.Summary(), Feedback: f.Feedback()}
 	for _, r := range Rules() {
 		if r.match(f, p) {
+			d = r.conclude(f, d)
 			d.Rule = r.Name
-			break
+			return d
 		}
 	}
-	switch d.Rule {
-	case "question_answered":
-		d.Reason, d.Feedback = "the analyst found the answer in the project", nil
-	case "question_parked":
-		d.Reason, d.Feedback = "the analyst found no answer in the project; a person is asked", nil
-	case "review_blocked":
-		d.PutAside, d.Feedback = true, nil
-		d.Reason = fmt.Sprintf("refused %d times: %s", f.Refused+1, strings.Join(f.Refusals(), "; "))
-		if f.Refused == 0 {
-			d.Reason = "refused: " + strings.Join(f.Refusals(), "; ")
-		}
-	case "review_refused":
-		d.Action = rules.ActionRetry
-	case "review_passed", "review_missing":
-		if f.Next == "" {
-			d.Feedback = nil // the next task is another one
-		}
-	}
-	return d
+	panic("the last rule always matches")
 }
 
 // Checks are what the checks said, a line each.

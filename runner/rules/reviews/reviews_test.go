@@ -1,0 +1,45 @@
+package reviews
+
+import (
+	"testing"
+
+	"ralph/runner/roles"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+func TestConclude_eachRow_decidesItsOwn(t *testing.T) {
+	policy := rules.Policy{MaxRetries: 3, MaxPerTask: 10}
+	said := func(verdict string) roles.Outcome {
+		return roles.Settle([]state.Verdict{{Name: "qa", Verdict: verdict, Reasons: []state.Reason{{Text: "why"}}}})
+	}
+	covered := map[string]bool{}
+	for _, test := range []struct {
+		rule     string
+		facts    Facts
+		action   rules.Action
+		aside    bool
+		feedback bool
+		reason   string
+	}{
+		{"question_answered", Facts{Outcome: said(state.VerdictPass), Analyst: true}, rules.ActionContinue, false, false, "the analyst found the answer in the project"},
+		{"question_parked", Facts{Outcome: said(state.VerdictPass), Analyst: true, Left: 1}, rules.ActionContinue, false, false, "the analyst found no answer in the project; a person is asked"},
+		{"review_blocked", Facts{Outcome: said(state.VerdictFail), Refused: 2}, rules.ActionContinue, true, false, "refused 3 times: qa: why"},
+		{"review_blocked", Facts{Outcome: said(state.VerdictFail), Attempts: 10}, rules.ActionContinue, true, false, "refused: qa: why"},
+		{"review_refused", Facts{Outcome: said(state.VerdictFail), Refused: 1, Attempts: 9}, rules.ActionRetry, false, true, said(state.VerdictFail).Summary()},
+		{"review_missing", Facts{Outcome: said(state.VerdictNone)}, rules.ActionContinue, false, false, said(state.VerdictNone).Summary()},
+		{"review_passed", Facts{Outcome: said(state.VerdictPass)}, rules.ActionContinue, false, false, said(state.VerdictPass).Summary()},
+		{"review_passed", Facts{Outcome: said(state.VerdictPass), Next: roles.PhaseJudges}, rules.ActionContinue, false, true, said(state.VerdictPass).Summary()},
+	} {
+		d := Conclude(test.facts, policy)
+		if d.Rule != test.rule || d.Action != test.action || d.PutAside != test.aside || (d.Feedback != nil) != test.feedback || d.Reason != test.reason {
+			t.Errorf("%+v, want %+v", d, test)
+		}
+		covered[d.Rule] = true
+	}
+	for _, r := range Rules() {
+		if !covered[r.Name] {
+			t.Errorf("rule %q has no test", r.Name)
+		}
+	}
+}
