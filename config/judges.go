@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,8 +88,10 @@ func (c *Config) Reviewers() error {
 			return &UsageError{row.source.Where, judgesKey + ": " + err.Error()}
 		}
 	}
-	if _, err := c.Spec(c.QAAgent); err != nil && c.QAAgent != "" {
-		return c.bad("QA_AGENT", err)
+	for _, r := range c.For(roles.Asking{Task: task.Task{ID: "any"}, Project: true}).All() {
+		if _, err := c.Spec(r.Agent); err != nil && r.AgentFrom != "" && r.Agent != "" {
+			return c.bad(r.AgentFrom, err)
+		}
 	}
 	if _, err := roles.Named(c.Judges, c.JudgeRows()); err != nil {
 		return c.bad("JUDGES", err)
@@ -106,14 +109,8 @@ func (c *Config) NamedReviewers(dir string, tasks []task.Task) (all []NamedRevie
 		if !t.Pending() || !t.Required() {
 			continue
 		}
-		review := c.Review
-		review.QA = review.QA || stories.Asks(t)
-		plan := review.For(t, nil, rows)
-		for i, r := range slices.Concat(plan.QA, plan.Judges) {
-			named := NamedReviewer{"the judge " + r.Name, r.Agent, r.Model}
-			if i < len(plan.QA) {
-				named.From = "QA_AGENT"
-			}
+		for _, r := range c.For(roles.Asking{Task: t, Rows: rows, Project: stories.Asks(t)}).All() {
+			named := NamedReviewer{cmp.Or(r.AgentFrom, "the judge "+r.Name), r.Agent, r.Model}
 			if r.Agent != "" && !slices.Contains(all, named) {
 				all = append(all, named)
 			}

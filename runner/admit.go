@@ -9,7 +9,6 @@ import (
 	"ralph/logs"
 	"ralph/runner/checkbook"
 	"ralph/runner/gate"
-	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
@@ -170,7 +169,7 @@ func (r *Run) freeAt(t task.Task, list task.List, now time.Time) time.Time {
 // fallbacks names the agents that may take over after a turn that met a usage limit. There are
 // none for a review: the panel has already tried all agents that may review.
 func (r *Run) fallbacks(res turn.Result) []string {
-	if res.Origin.Role != roles.Developer {
+	if res.Origin.Reviews {
 		return nil
 	}
 	return r.pool.Candidates(r.wanted(res.Task, res.Work.Before.List).Agent)

@@ -45,11 +45,12 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 
 // origin marks the events of the next iteration.
 func (r *Run) origin(t task.Task) state.Origin {
-	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID,
-		Role: roles.ByPhase(r.tasks.Of(t.ID).Review.Phase)}
+	role := roles.ByPhase(r.tasks.Of(t.ID).Review.Phase)
+	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID, Role: role.Name,
+		Reviews: role.Reviews()}
 	if t.ID != "" {
 		o.Attempt = r.tasks.Of(t.ID).Attempts + 1
-		if o.Role != roles.Developer { // a review is of the latest attempt
+		if o.Reviews { // a review is of the latest attempt
 			o.Attempt = max(o.Attempt-1, 1)
 		}
 	}
@@ -132,7 +133,7 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		Aside:   r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused,
 		Feedback: r.notes.Feedback,
 	}
-	if from := r.origin(t); from.Role == roles.Developer && r.d.State != nil {
+	if from := r.origin(t); !from.Reviews && r.d.State != nil {
 		in.Notes = r.notes.Give(from, t)
 	}
 	if r.notes.Task != t.ID { // another task came between

@@ -136,12 +136,12 @@ func (r *Run) tieReview(c crew.Tied) *reviewPhase {
 	t := c.Job.Task
 	a := r.assignment(t)
 	a.Origin = c.Job.Origin
-	a.Origin.Role = roles.Judge
+	a.Origin.Role, a.Origin.Reviews = roles.Judge, true
 	s := r.newReviewPhase(t, a)
 	s.request.Review.Phase, s.request.Checks = roles.PhaseJudges, reviews.Checks(c.Result.Proof.Report)
 	s.request.Dir, s.request.Env, s.request.Review.Base = c.Dir, c.Env, c.Base
 	s.request.Emit, s.request.Exclusive = r.crew.Tell, r.crew.Alone
-	if len(r.panel.Plan(t, s.request.Review).Judges) == 0 {
+	if len(r.panel.Plan(t, s.request.Review).Of(roles.PhaseJudges)) == 0 {
 		return nil
 	}
 	r.out.Lost(s.request.Called())

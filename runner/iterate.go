@@ -12,7 +12,6 @@ import (
 	"ralph/runner/notes"
 	"ralph/runner/output"
 	"ralph/runner/points"
-	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
@@ -137,7 +136,7 @@ func (r *Run) begin(a turn.Assignment) {
 	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done, Total: p.Total}
 	start.Why = output.WithoutTask(start, r.mem.Contradiction != "")
 	r.tellOf(a.Task, start)
-	if feedback := r.notes.Payload(a.Origin.Iteration, p); feedback != nil && a.Origin.Role == roles.Developer {
+	if feedback := r.notes.Payload(a.Origin.Iteration, p); feedback != nil && !a.Origin.Reviews {
 		r.tellOf(a.Task, feedback)
 	}
 	calls, saved := r.calls, r.saved

@@ -36,7 +36,7 @@ func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewPhase {
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.review.Texts(r.checks, n.Report), Emit: r.handleEvent,
 		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}
-	if n.Review.Phase == roles.PhaseAnalyst {
+	if s.request.Role().Answers {
 		s.request.Findings, s.request.Context = r.asked.Asked(t.ID)
 	}
 	s.known = turn.Result{Agent: r.panel.First(s.request), PlanName: r.plan.File.Name, Started: time.Now(),
@@ -122,7 +122,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed panel.
 // concludeReview does what follows from the verdicts of a phase.
 func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	n := r.tasks.Of(t.ID)
-	if n.Review.Phase == roles.PhaseAnalyst {
+	if roles.ByPhase(n.Review.Phase).Answers {
 		return r.advised(t, o)
 	}
 	f := reviews.Facts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts,
@@ -208,7 +208,7 @@ func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, err
 			s.request.Dir, s.request.Env, s.request.Review.Base = at.Dir, at.Env, at.Base
 		}
 		s.result, err = r.panel.Run(ctx, s.request)
-		land = s.request.Review.Phase != roles.PhaseAnalyst && s.result.Passed && s.result.Stuck == nil && s.result.Cut == "" &&
+		land = !s.request.Role().Answers && s.result.Passed && s.result.Stuck == nil && s.result.Cut == "" &&
 			r.panel.Plan(t, s.request.Review).Next(s.request.Review.Phase) == ""
 		return s.request.Result(s.result, s.known), land, err
 	})

@@ -55,7 +55,7 @@ func samples() []Payload {
 func TestEvent_everyKind_survivesJSON(t *testing.T) {
 	seen := map[Kind]bool{}
 	for i, p := range samples() {
-		from := Origin{Run: "r1", Host: "h", Iteration: 3, Task: "T1", Role: "developer", Attempt: 2}
+		from := Origin{Run: "r1", Host: "h", Iteration: 3, Task: "T1", Role: "tester", Reviews: true, Attempt: 2}
 		want := NewEvent(from, eventTime, p)
 		want.Seq = int64(i + 1)
 		data, err := json.Marshal(want)
@@ -88,6 +88,16 @@ func TestEvent_ofVersion2_looksAsDocumented(t *testing.T) {
 	want := `{"v":2,"seq":7,"time":"2026-11-20T04:30:00Z","kind":"tool","run":"r1","iteration":3,"task":"T1","data":{"name":"Bash","arg":"make"}}`
 	if err != nil || string(data) != want {
 		t.Errorf("%s, %v, want\n%s", data, err, want)
+	}
+}
+
+func TestEvent_fromBeforeReviews_isAReviewByItsRole(t *testing.T) {
+	for role, want := range map[string]bool{"developer": false, "merger": false, "analyst": true, "qa": true, "judge": true} {
+		var e Event
+		err := json.Unmarshal([]byte(`{"v":2,"kind":"paused","run":"r","iteration":1,"role":"`+role+`","data":{}}`), &e)
+		if err != nil || e.Reviews != want {
+			t.Errorf("%s: reviews %t, %v", role, e.Reviews, err)
+		}
 	}
 }
 

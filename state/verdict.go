@@ -153,7 +153,7 @@ func (v Verdict) Redacted(hide func(string) string) Verdict {
 // Reviewing is where a task stands between developer and reviewers. The zero value: the
 // developer works on it, and nothing was reviewed yet.
 type Reviewing struct {
-	Phase    string    `json:"phase,omitempty"`    // that comes next: qa or judges; empty: the developer
+	Phase    string    `json:"phase,omitempty"`    // that comes next; empty: the developer
 	Base     string    `json:"base,omitempty"`     // object id of the files before the first attempt; empty: not known
 	Refused  int       `json:"refused,omitempty"`  // refusals in a row
 	Judges   []string  `json:"judges,omitempty"`   // that the plan named when work began

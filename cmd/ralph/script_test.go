@@ -109,7 +109,7 @@ func events(ts *testscript.TestScript, _ bool, args []string) {
 			}
 		}
 		for key := range keys {
-			if !slices.Contains(append(want, "host", "iteration", "task", "role", "attempt"), key) {
+			if !slices.Contains(append(want, "host", "iteration", "task", "role", "reviews", "attempt"), key) {
 				ts.Fatalf("%s is not under data: %s", key, line)
 			}
 		}

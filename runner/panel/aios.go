@@ -38,7 +38,7 @@ func (p *Panel) Prefix(prefix string, t task.Task) string {
 
 // reports is true when the reviewer writes a report and a gate file, as in projects of AIOS and BMAD.
 func (p *Panel) reports(s Request) bool {
-	return s.Review.Phase == roles.PhaseQA && p.AIOS.Reports(s.Task)
+	return s.Role().Writes == roles.TheReport && p.AIOS.Reports(s.Task)
 }
 
 // letWrite allows a reviewer to write its report. It works in a copy; keepReport copies only what it may write.

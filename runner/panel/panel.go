@@ -74,6 +74,9 @@ type Request struct {
 	Exclusive func(func())
 }
 
+// Role is the role that is asked.
+func (s Request) Role() roles.Role { return roles.ByPhase(s.Review.Phase) }
+
 // Result is the result of a phase.
 type Result struct {
 	roles.Outcome
@@ -101,15 +104,12 @@ func (s Request) Result(res Result, known turn.Result) turn.Result {
 
 // Plan returns the phases that a task goes through.
 func (p *Panel) Plan(t task.Task, r state.Reviewing) roles.Plan {
-	who := p.Review
-	who.QA = who.QA || p.AIOS.Asks(t)
-	return who.For(t, r.Judges, p.Rows)
+	return p.For(roles.Asking{Task: t, Named: r.Judges, Rows: p.Rows, Project: p.AIOS.Asks(t)})
 }
 
 // Check returns an error for the user if a reviewer of the task names an agent that does not exist.
 func (p *Panel) Check(t task.Task, r state.Reviewing) error {
-	who := p.Plan(t, r)
-	for _, r := range slices.Concat(who.QA, who.Judges) {
+	for _, r := range p.Plan(t, r).All() {
 		if r.Agent == "" {
 			continue
 		}
@@ -315,7 +315,7 @@ func (p *Panel) call(ctx context.Context, room *workspace, c call, emit func(sta
 func (p *Panel) assignment(room *workspace, c call, who pool.Choice) turn.Assignment {
 	s := room.request
 	logs := s.LogDir
-	if logs != "" && (s.Review.Phase != roles.PhaseQA || c.try > 0) {
+	if logs != "" && (!s.Role().Single() || c.try > 0) {
 		logs = filepath.Join(logs, fmt.Sprintf("%d-%s-%d", s.From.Iteration, slug(c.Name), c.try+1))
 	}
 	a := turn.Assignment{

@@ -14,7 +14,7 @@ import (
 // withAnalyst is true while a task waits for the analyst to look at its questions.
 func (b *Book) withAnalyst(taskID string) bool {
 	n := b.Tasks[taskID]
-	return n != nil && n.Review.Phase == roles.PhaseAnalyst
+	return n != nil && roles.ByPhase(n.Review.Phase).Answers
 }
 
 // Asked returns the open questions of a task, and what the agent said around them.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// questionFor is the prompt for the analyst: what a developer asked, in place of the findings.
-func (c Case) questionFor(nonce string) string {
+// answering is the prompt for the analyst: what a developer asked, in place of the findings.
+func answering(c Case, _ Reviewer, nonce string) string {
 	b := paper{nonce: nonce}
 	b.WriteString(`# You look for an answer in the documents of a project
 

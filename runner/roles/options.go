@@ -6,7 +6,6 @@ import (
 
 	"ralph/config/option"
 	"ralph/logs/termtext"
-	"ralph/runner/task"
 )
 
 // Review is what a user can say about reviewers.
@@ -46,32 +45,29 @@ func fewer(own, value string) bool {
 	})
 }
 
-// qa is the reviewer of the QA phase.
-func (o Review) qa() Reviewer { return Reviewer{Name: QA, Agent: o.QAAgent} }
+// qa is the reviewer of the QA phase; none: the task does not go through it.
+func (o Review) qa(a Asking) []Reviewer {
+	if !o.QA && !a.Project {
+		return nil
+	}
+	return []Reviewer{{Name: QA, Agent: o.QAAgent, AgentFrom: "QA_AGENT"}}
+}
 
-// For says which phases a task goes through. named are the judges that the plan gave it when
-// work on it began, rows those of config.yaml.
-func (o Review) For(t task.Task, named []string, rows []Reviewer) Plan {
-	var p Plan
-	if t.ID == "" {
-		return p
-	}
-	if o.QA {
-		p.QA = []Reviewer{o.qa()}
-	}
+// judges are the reviewers of the judges' phase.
+func (o Review) judges(a Asking) (all []Reviewer) {
 	names := slices.Clone(o.Judges)
 	if len(names) == 0 {
-		for _, r := range rows {
+		for _, r := range a.Rows {
 			names = append(names, r.Name)
 		}
 	}
-	for _, name := range slices.Concat(names, named, t.Judges) {
-		r := row(name, rows)
-		if r.Name != "" && !slices.ContainsFunc(p.Judges, func(o Reviewer) bool { return Same(o.Name, r.Name) }) {
-			p.Judges = append(p.Judges, r)
+	for _, name := range slices.Concat(names, a.Named, a.Task.Judges) {
+		r := row(name, a.Rows)
+		if r.Name != "" && !slices.ContainsFunc(all, func(o Reviewer) bool { return Same(o.Name, r.Name) }) {
+			all = append(all, r)
 		}
 	}
-	return p
+	return all
 }
 
 // row is a judge by its name, or by what a plan says about it.

@@ -8,35 +8,6 @@ import (
 	"ralph/state"
 )
 
-// Plan says which phases a task goes through.
-type Plan struct {
-	QA     []Reviewer // one, or none
-	Judges []Reviewer
-}
-
-// Next is the phase after this one; empty: the task is done. The phase before all others is
-// empty.
-func (p Plan) Next(phase string) string {
-	switch {
-	case phase == "" && len(p.QA) > 0:
-		return PhaseQA
-	case phase != PhaseJudges && len(p.Judges) > 0:
-		return PhaseJudges
-	}
-	return ""
-}
-
-// Of are those who look at a task in a phase.
-func (p Plan) Of(phase string) []Reviewer {
-	switch phase {
-	case PhaseAnalyst:
-		return []Reviewer{{Name: Analyst}}
-	case PhaseQA:
-		return p.QA
-	}
-	return p.Judges
-}
-
 // Outcome is what a phase came to.
 type Outcome struct {
 	Verdicts []state.Verdict

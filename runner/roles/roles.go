@@ -31,43 +31,64 @@ const (
 	PhaseJudges  = "judges"
 )
 
-// Role is a row of the table of roles.
+// Role is a row of the table of roles: all that the program knows about it. Add a row, and a run asks it.
 type Role struct {
 	Name string
-	// Phase is the phase in which it looks at a task; empty: the first, where the work is done.
+	// Phase is the phase in which it looks at a task; empty: it does the work.
 	Phase string
-	Asked string // when a run asks it
-	// Writes says what of the project it may write; empty: nothing.
-	Writes string
-	Agent  string // who it is, unless an option says so
-	Answer string // what it answers
-	Fails  string // what follows when it does not let a task pass
+	// Title is what people call its only reviewer; empty: its reviewers have names of their own.
+	Title  string
+	Writes Writes
+	// Answers is true for a role that answers questions. A task comes to it only when its developer has
+	// asked something, and then goes back.
+	Answers bool
+	// Who are its reviewers for a task; none: the task skips the phase. Nil for a role that does the work.
+	Who func(Review, Asking) []Reviewer
+	// Prompt is what a reviewer of the role is asked. The last parameter is the nonce. Nil: the user's prompt.
+	Prompt func(Case, Reviewer, string) string
+	// Asked, Agent and Fails are its cells in docs/review.md: when a run asks it, which agent it is, and what
+	// follows when it refuses.
+	Asked, Agent, Fails string
 }
+
+// Single reports whether the role has one reviewer at most.
+func (r Role) Single() bool { return r.Title != "" }
+
+// Reviews reports whether the role looks at the work of another.
+func (r Role) Reviews() bool { return r.Phase != "" }
+
+// Writes is what a role may write.
+type Writes string
+
+// What a role may write, as docs/review.md says it.
+const (
+	Nothing    Writes = "nothing"
+	TheReport  Writes = "nothing; in AIOS and BMAD its report"
+	TheProject Writes = "the project"
+)
 
 // Table lists the roles in the order of their phases.
 func Table() []Role {
 	return []Role{
-		{Name: Developer, Asked: "always", Writes: "the project", Agent: "`AGENT`", Answer: "the status block",
-			Fails: "the circuit breaker counts it"},
-		{Name: Analyst, Phase: PhaseAnalyst, Asked: "`QUESTION_FIRST=analyst`, when a task has asked something",
-			Agent:  "another vendor's",
-			Answer: "which of the questions the project's documents answer, how, and where",
-			Fails:  "the question waits for a person, who sees what the analyst said"},
-		{Name: QA, Phase: PhaseQA, Asked: "`QA=true`, or a project of AIOS or BMAD that asks for it",
-			Agent:  "another vendor's",
-			Answer: "verdict, score and reasons", Writes: "in AIOS and BMAD: its report and its section of the story",
-			Fails: "the developer gets the reasons; after `MAX_RETRIES` refusals the task is put aside"},
-		{Name: Judge, Phase: PhaseJudges, Asked: "`JUDGES`, `judges:` in YAML, or the task names it",
-			Agent:  "another vendor's",
-			Answer: "verdict, score, reasons, and which findings are justified",
-			Fails:  "as above, if the judge is required"},
+		{Name: Developer, Writes: TheProject, Asked: "always", Agent: "`AGENT`"},
+		{Name: Analyst, Phase: PhaseAnalyst, Title: "analyst", Writes: Nothing, Answers: true,
+			Who: func(Review, Asking) []Reviewer { return []Reviewer{{Name: Analyst}} }, Prompt: answering,
+			Asked: "`QUESTION_FIRST=analyst`, when a task asks something ([in-touch.md](in-touch.md))",
+			Agent: "another vendor's", Fails: "the question waits for a person"},
+		{Name: QA, Phase: PhaseQA, Title: "QA", Writes: TheReport, Who: Review.qa, Prompt: judging(whole),
+			Asked: "`QA=true` (`--qa`); stories of AIOS, and of BMAD 4 if the project asks for it",
+			Agent: "`QA_AGENT`, else another vendor's agent", Fails: "the developer gets the reasons"},
+		{Name: Judge, Phase: PhaseJudges, Writes: Nothing, Who: Review.judges, Prompt: judging(persona),
+			Asked: "`JUDGES`, `judges:` in `config.yaml`, or the task names it (`judges` of a PRD item)",
+			Agent: "its `agent`, else another vendor's",
+			Fails: "the developer gets the reasons, if the judge is required"},
 	}
 }
 
 // ByPhase is the role that looks at a task in a phase.
-func ByPhase(phase string) string {
+func ByPhase(phase string) Role {
 	i := slices.IndexFunc(Table(), func(r Role) bool { return r.Phase == phase })
-	return Table()[max(i, 0)].Name
+	return Table()[max(i, 0)]
 }
 
 // Reviewer is a row: somebody who looks at the work of another. The zero value of what is
@@ -77,6 +98,7 @@ type Reviewer struct {
 	Persona         string        // of the table of personas, or words of the user's own; empty: Name
 	Criteria        []string      // what it checks besides
 	Agent           string        // empty: another vendor than the author's, if one is installed
+	AgentFrom       string        // the option that names Agent; empty: none does
 	Model           string        // empty: the agent's own default
 	RequireEvidence bool          // without evidence files the task does not pass
 	Optional        bool          // its refusal is only shown

@@ -3,6 +3,7 @@ package roles
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,7 +168,7 @@ func TestFor_judges_comeFromOptionsRowsAndTheTask(t *testing.T) {
 	rows := []Reviewer{{Name: "Librarian", Persona: "You read."}, {Name: "security", Threshold: 90, Timeout: time.Minute}}
 	names := func(p Plan) string {
 		var all []string
-		for _, r := range p.Judges {
+		for _, r := range p.Of(PhaseJudges) {
 			all = append(all, fmt.Sprintf("%s/%d", r.Name, r.threshold()))
 		}
 		return strings.Join(all, " ")
@@ -188,13 +189,13 @@ func TestFor_judges_comeFromOptionsRowsAndTheTask(t *testing.T) {
 		"described, not as JSON":   {Review{}, nil, task.Task{ID: "1", Judges: []string{`{"persona": `}}, `{"persona":/70`},
 		"a threshold out of range": {Review{}, nil, task.Task{ID: "1", Judges: []string{`{"name": "ux", "threshold": 900}`}}, "UX Designer/100"},
 	} {
-		if got := names(c.o.For(c.t, nil, c.rows)); got != c.want {
+		if got := names(c.o.For(Asking{Task: c.t, Rows: c.rows})); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	p := Review{Judges: []string{"ux"}}.For(task.Task{ID: "1"}, []string{"security"}, nil)
-	if len(p.Judges) != 2 {
-		t.Errorf("the judges that the plan named when work began are gone: %+v", p.Judges)
+	p := Review{Judges: []string{"ux"}}.For(Asking{Task: task.Task{ID: "1"}, Named: []string{"security"}}).Of(PhaseJudges)
+	if len(p) != 2 {
+		t.Errorf("the judges that the plan named when work began are gone: %+v", p)
 	}
 }
 
@@ -210,9 +211,9 @@ func TestFor_judgeOfAPlan_isReadHoweverItIsWritten(t *testing.T) {
 		`{"name": "Poet", "timeout": 1e300}`:                            {Name: "Poet", Timeout: 24 * time.Hour},
 		`{"criteria": ["docs say the same"], "require_evidence": true}`: {Name: "docs say the same", Criteria: []string{"docs say the same"}, RequireEvidence: true},
 	} {
-		p := Review{}.For(task.Task{ID: "1", Judges: []string{text}}, nil, nil)
-		if len(p.Judges) != 1 || !reflect.DeepEqual(p.Judges[0], want) {
-			t.Errorf("%s: %+v, want %+v", text, p.Judges, want)
+		p := Review{}.For(Asking{Task: task.Task{ID: "1", Judges: []string{text}}}).Of(PhaseJudges)
+		if len(p) != 1 || !reflect.DeepEqual(p[0], want) {
+			t.Errorf("%s: %+v, want %+v", text, p, want)
 		}
 	}
 }
@@ -268,6 +269,41 @@ func TestValidate_modelWithoutItsAgent_isRefused(t *testing.T) {
 	}{{Reviewer{Name: "ux", Model: "opus"}, false}, {Reviewer{Name: "ux", Agent: "claude", Model: "opus"}, true}, {Reviewer{Name: "ux"}, true}} {
 		if err := c.r.Validate(); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c.r, err)
+		}
+	}
+}
+
+func TestTable_rowOfANewRole_isAStepOfEachTask(t *testing.T) {
+	asked := Asking{Task: task.Task{ID: "1", Title: "T"}}
+	tester := Role{Name: "tester", Phase: "tests", Title: "Tester", Writes: Nothing,
+		Who: func(Review, Asking) []Reviewer { return []Reviewer{{Name: "tester", Agent: "codex"}} }}
+	table := Table()
+	for at := 1; at <= len(table); at++ { // wherever it stands
+		p := Review{QA: true, Judges: []string{"ux"}}.plan(slices.Insert(slices.Clone(table), at, tester), asked)
+		var phases []string
+		for phase := p.Next(""); phase != ""; phase = p.Next(phase) {
+			if phases = append(phases, phase); len(p.Of(phase)) != 1 {
+				t.Errorf("phase %s has %d reviewers", phase, len(p.Of(phase)))
+			}
+		}
+		if i := slices.Index(phases, "tests"); i != max(at-2, 0) || len(phases) != 3 || !tester.Reviews() || !tester.Single() ||
+			!slices.ContainsFunc(p.All(), func(r Reviewer) bool { return r.Name == "tester" }) {
+			t.Errorf("in row %d: phases %q, all %+v", at, phases, p.All())
+		}
+	}
+	if p := (Review{QA: true}).plan(Table(), asked); p.Next("of a newer version") != PhaseQA || p.Of("of a newer version") != nil {
+		t.Errorf("a phase that no row has does not start over: %q", p.Next("of a newer version"))
+	}
+}
+
+func TestTable_everyRow_saysWhatItsReadersNeed(t *testing.T) {
+	for i, r := range Table() {
+		if r.Reviews() != (i > 0) || r.Reviews() != (r.Who != nil) || r.Reviews() != (r.Prompt != nil) || r.Writes == "" || r.Asked == "" || r.Agent == "" ||
+			ByPhase(r.Phase).Name != r.Name || r.Reviews() && r.Fails == "" || r.Reviews() == (r.Writes == TheProject) {
+			t.Errorf("row %d is not complete: %+v", i, r)
+		}
+		if r.Reviews() && !strings.Contains(Case{}.Question(r.Phase, Reviewer{Name: "x"}, nonce), nonce) {
+			t.Errorf("the prompt of %s does not ask for the nonce", r.Name)
 		}
 	}
 }

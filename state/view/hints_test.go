@@ -39,10 +39,11 @@ func TestEntries_hintsBelowATaskThatIsDone_areLeftOut(t *testing.T) {
 
 func TestLines_endOfATurn_onlyAReviewersIsAReview(t *testing.T) {
 	end := state.IterationEnd{Title: "a", Total: 2, Seconds: 2}
-	for role, want := range map[string]string{"merger": "not done yet", "developer": "not done yet", "qa": "reviewed", "judge": "reviewed"} {
-		got := Lines(state.NewEvent(state.Origin{Run: "r", Iteration: 6, Task: "T1", Role: role}, time.Now(), end), LineOptions{})[0].Text
+	for reviews, want := range map[bool]string{false: "not done yet", true: "reviewed"} {
+		from := state.Origin{Run: "r", Iteration: 6, Task: "T1", Role: "tester", Reviews: reviews}
+		got := Lines(state.NewEvent(from, time.Now(), end), LineOptions{})[0].Text
 		if want = `iteration 6 · "a" ` + want + " after 2.0s · no files changed"; got != want {
-			t.Errorf("%s: %q, want %q", role, got, want)
+			t.Errorf("reviews %t: %q, want %q", reviews, got, want)
 		}
 	}
 }

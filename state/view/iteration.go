@@ -33,6 +33,7 @@ type Iteration struct {
 	Findings []string          `json:"findings"`           // of the audit
 	Found    int               `json:"-"`                  // findings of all sources
 	Role     string            `json:"role,omitempty"`     // who worked; empty: the developer
+	Reviews  bool              `json:"-"`                  // that role looks at the work of another
 	Verdicts []state.Verdict   `json:"verdicts,omitempty"` // of reviewers
 	Edits    []string          `json:"edits,omitempty"`    // of the plan, by a person during a call
 	Landed   string            `json:"-"`                  // the commit that the work became part of the branch with
@@ -148,8 +149,8 @@ func (r *Run) iteration(e state.Event) *Iteration {
 
 func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it := r.iteration(e)
-	it.TaskID, it.Task, it.Role, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), Unless(Developer,
-		e.Role), nil
+	it.TaskID, it.Task, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), nil
+	it.Role, it.Reviews = Unless(Developer, e.Role), e.Reviews
 	it.Tries++
 	it.Agent = Join(" ", d.Agent, d.Model)
 	it.Ended, it.CutOff, it.Checks, it.Output = time.Time{}, false, nil, nil // findings stay, as do the changes that caused them

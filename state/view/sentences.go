@@ -201,9 +201,6 @@ func Unwell(status string) string {
 	return ""
 }
 
-// Reviews reports whether a role looks at the work of another.
-func Reviews(role string) bool { return role == "qa" || role == "judge" || role == "analyst" }
-
 // ended says what happened to the task.
 func ended(e state.Event, d state.IterationEnd) []entry {
 	what, role := "ended", RoleNote
@@ -217,7 +214,7 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 		what, role = "done", RoleWarning
 	case d.TaskDone:
 		what, role = "done", RoleGood
-	case Reviews(e.Role):
+	case e.Reviews:
 		what = "reviewed"
 	case d.Total > 0 && (d.Title != "" || e.Task != ""):
 		what = "not done yet"

@@ -18,6 +18,7 @@ import (
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/hooks"
+	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/reviews"
 	"ralph/state"
@@ -78,6 +79,16 @@ func hookTables() (points, environment string) {
 		}
 	}
 	return p.String(), e.String()
+}
+
+// roleTable is who a run asks about a task.
+func roleTable() string {
+	var out strings.Builder
+	out.WriteString("| role | asked when | may write | which agent | when it refuses |\n|---|---|---|---|---|\n")
+	for _, r := range roles.Table() {
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s | %s |\n", r.Name, r.Asked, r.Writes, r.Agent, r.Fails)
+	}
+	return out.String()
 }
 
 // statusKeys are the lines of a status block.
@@ -151,6 +162,7 @@ func generated() map[string]string {
 	points, environment := hookTables()
 	return map[string]string{
 		"status block": statusKeys(),
+		"roles":        roleTable(),
 		"points":       points, "hook environment": environment,
 		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(), "review rules": reviewed.String(),
 		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "task verbs": taskVerbs.String(), "event kinds": eventKinds(),

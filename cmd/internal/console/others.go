@@ -8,6 +8,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/config"
 	"ralph/runner/beside"
+	"ralph/runner/roles"
 	"ralph/runner/task"
 	"ralph/state/view"
 )
@@ -28,20 +29,16 @@ func parallel(p *preflight.Project) string {
 // reviewers says who looks at each task before it counts as done, or that nobody does; empty: nobody, as QA=false
 // says. A task of the plan may name more.
 func reviewers(p *preflight.Project) string {
-	who := p.Config.Review.For(task.Task{ID: "any"}, nil, p.Config.JudgeRows())
-	var judges []string
-	for _, r := range who.Judges {
-		judges = append(judges, r.Name)
+	var steps []string
+	for _, s := range p.Config.For(roles.Asking{Task: task.Task{ID: "any"}, Rows: p.Config.JudgeRows()}) {
+		if !s.Answers {
+			steps = append(steps, strings.Join(s.Names(), ", "))
+		}
 	}
-	qa := ""
-	if len(who.QA) > 0 {
-		qa = "QA"
-	}
-	named := ""
 	if slices.ContainsFunc(p.Tasks.Tasks, func(t task.Task) bool { return len(t.Judges) > 0 }) {
-		named = "the judges that tasks name"
+		steps = append(steps, "the judges that tasks name")
 	}
-	all := view.Join(", then ", qa, strings.Join(judges, ", "), named)
+	all := view.Join(", then ", steps...)
 	if all == "" && p.Config.Source("QA").Kind == config.SourceDefault {
 		return "no reviewer: wrong code that no test notices counts as done (QA=true asks another agent to read it)"
 	}

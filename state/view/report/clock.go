@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ralph/state"
-	"ralph/state/view"
 )
 
 // Part is one use of a run's time.
@@ -81,7 +80,7 @@ func (c *clock) add(e state.Event) {
 	switch d := e.Data.(type) {
 	case state.IterationStart:
 		c.part, c.iteration, c.call = Own, e.Iteration, len(c.spans)
-		c.reviews = view.Reviews(e.Role)
+		c.reviews = e.Reviews
 	case state.Phase:
 		c.before, c.part = c.part, Own
 		if p, ok := phases[d.Name]; ok {

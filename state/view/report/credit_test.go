@@ -30,7 +30,7 @@ func begun() *night {
 func TestBuild_undoneWorkThatPassedAReview_isNotDone(t *testing.T) {
 	n := begun()
 	n.call(state.IterationEnd{})
-	n.iteration, n.role = 2, "qa"
+	n.iteration, n.role = 2, "tester"
 	n.after(1, state.IterationStart{Title: "one"})
 	n.after(1, state.IterationEnd{TaskDone: true})
 	if got := n.shown(); got != "done: 1 check passed" {

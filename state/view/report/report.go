@@ -223,7 +223,7 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		}
 		t, change := &all[n], changes[it.Number]
 		t.Title, t.State = line(cmp.Or(it.Task, it.TaskID)), TaskOpen
-		if !view.Reviews(it.Role) { // else the checks are those of the work that it looks at
+		if !it.Reviews { // else the checks are those of the work that it looks at
 			t.Checks, t.Reviews = map[string]bool{}, []string{}
 		}
 		t.Iterations = append(t.Iterations, it.Number)
@@ -249,7 +249,7 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		default:
 			t.Verdict = line(cmp.Or(it.Failed, it.Reason, it.Outcome))
 		}
-		if t.undone = change.Undone || t.undone && view.Reviews(it.Role); t.undone {
+		if t.undone = change.Undone || t.undone && it.Reviews; t.undone {
 			t.State, t.Verdict = TaskOpen, "taken back by ralph undo"
 		}
 	}

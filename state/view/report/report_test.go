@@ -28,14 +28,15 @@ type night struct {
 	at        time.Time
 	iteration int
 	task      string
-	role      string
+	role      string // all but the developer review
 }
 
 func newNight() *night { return &night{at: sample.Noon, role: "developer"} }
 
 func (n *night) after(seconds float64, p state.Payload) {
 	n.at = n.at.Add(time.Duration(seconds * float64(time.Second)))
-	n.f.Add(state.NewEvent(state.Origin{Run: ranOn, Iteration: n.iteration, Task: n.task, Role: n.role}, n.at, p))
+	n.f.Add(state.NewEvent(state.Origin{Run: ranOn, Iteration: n.iteration, Task: n.task, Role: n.role,
+		Reviews: n.role != "developer"}, n.at, p))
 }
 
 // call is one agent call that took 100 seconds, with a check of 20.
@@ -350,7 +351,7 @@ func TestBuild_reviewedTask_hasTheChecksOfItsDeveloperAndTheVerdicts(t *testing.
 	n.after(0, state.RunStart{Agent: "claude", Total: 1})
 	n.iteration, n.task = 1, "one"
 	n.call(state.IterationEnd{Decision: state.Decision{Action: "continue"}, Outcome: "completed-turn"})
-	n.iteration, n.role = 2, "judge"
+	n.iteration, n.role = 2, "tester"
 	n.after(0, state.IterationStart{Title: "one", Agent: "codex", Total: 1})
 	n.after(0, state.Phase{Name: state.PhaseAgent})
 	n.after(40, state.Verdict{Name: "Security Auditor", Agent: "codex", Verdict: state.VerdictPass, Score: 90, Threshold: 70})
