@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 // EventVersion is the schema version that ralph writes.
@@ -111,8 +109,7 @@ type EventFilter func(Kind) bool
 // Decode reads one line. It returns false for a line that is not an event, or
 // whose kind the filter leaves out.
 func (wanted EventFilter) Decode(line []byte) (Event, bool) {
-	// gjson stops at the kind, which stands before the payload.
-	if wanted != nil && !wanted(Kind(gjson.GetBytes(line, "kind").String())) {
+	if wanted != nil && !wanted(KindOf(line)) {
 		return Event{}, false
 	}
 	var e Event

@@ -3,11 +3,9 @@
 package filter
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ralph/state"
@@ -22,7 +20,7 @@ type Filter struct {
 	Text string
 
 	kinds  []state.Kind
-	wanted func(e state.Event) bool
+	failed bool // only what went wrong
 	task   string
 	needle scan.Needle
 }
@@ -58,26 +56,10 @@ func OfTask(name, id string) Filter { return Filter{Name: "task " + name, task: 
 
 func named() []Filter {
 	return []Filter{
-		{Name: "errors", kinds: []state.Kind{state.KindError, state.KindDenied, state.KindBlocked, state.KindRetry,
-			state.KindToolResult, state.KindCheck, state.KindResult, state.KindIterationEnd}, wanted: failed},
+		{Name: "errors", failed: true},
 		{Name: "tools", kinds: []state.Kind{state.KindTool, state.KindToolResult, state.KindDenied}},
 		{Name: "findings", kinds: []state.Kind{state.KindFinding, state.KindVerdict, state.KindTask, state.KindFeedback}},
 	}
-}
-
-// failed reports whether something went wrong.
-func failed(e state.Event) bool {
-	switch d := e.Data.(type) {
-	case state.ToolResult:
-		return d.Error
-	case state.Check:
-		return !d.Passed && d.Skipped == "" && d.Run != state.CheckOldTests // which says nothing about the work by itself
-	case state.FinalMessage:
-		return d.Error
-	case state.IterationEnd:
-		return d.Failed
-	}
-	return true
 }
 
 func timeOf(text string, now time.Time) (time.Time, error) {
@@ -100,26 +82,17 @@ func timeOf(text string, now time.Time) (time.Time, error) {
 
 // Line reports whether a line of the file may be wanted.
 func (f *Filter) Line(line []byte) bool {
-	h := scan.HeadOf(line)
-	if f.task != "" && string(h.Task) != f.task || !f.needle.In(line) {
+	h := state.HeadOf(line)
+	if f.failed && !state.MayFail(h.Kind, line) || len(f.kinds) > 0 && !slices.Contains(f.kinds, h.Kind) {
 		return false
 	}
-	if kind := state.Kind(h.Kind); slices.Contains(f.kinds, kind) {
-		return f.wanted == nil || bytes.Contains(line, signs()[kind])
-	}
-	return len(f.kinds) == 0
+	return (f.task == "" || h.Task == f.task) && f.needle.In(line)
 }
-
-// signs are parts of lines about failures, for kinds of events that rarely report one.
-var signs = sync.OnceValue(func() map[state.Kind][]byte {
-	return map[state.Kind][]byte{state.KindToolResult: []byte(`"error":true`), state.KindResult: []byte(`"error":true`),
-		state.KindCheck: []byte(`"passed":false`), state.KindIterationEnd: []byte(`"failed":true`)}
-})
 
 // Event reports whether an event matches. The text is not compared: it is matched against what is shown.
 func (f *Filter) Event(e state.Event) bool {
 	known := len(f.kinds) == 0 || slices.Contains(f.kinds, e.Kind)
-	return known && (f.task == "" || e.Task == f.task) && (f.wanted == nil || f.wanted(e))
+	return known && (f.task == "" || e.Task == f.task) && (!f.failed || e.Failed())
 }
 
 const (

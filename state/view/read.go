@@ -9,8 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/tidwall/gjson"
-
 	"ralph/state"
 )
 
@@ -81,11 +79,11 @@ func startsRun(name string) string {
 	}
 	defer file.Close()
 	line, err := bufio.NewReader(file).ReadBytes('\n')
-	if err != nil || state.Kind(gjson.GetBytes(line, "kind").String()) != state.KindRunStart ||
-		gjson.GetBytes(line, "data.resumed").Bool() {
+	e, ok := state.EventFilter(func(k state.Kind) bool { return k == state.KindRunStart }).Decode(line)
+	if start, _ := e.Data.(state.RunStart); err != nil || !ok || start.Resumed {
 		return ""
 	}
-	return gjson.GetBytes(line, "run").String()
+	return e.Run
 }
 
 // Folded reports whether a Run uses events of this kind. The others only fill the

@@ -9,43 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 
 	"ralph/state"
 )
-
-// Head is what stands in a line before the payload.
-type Head struct {
-	Kind      []byte
-	Run       []byte
-	Task      []byte // as it is written in JSON
-	Iteration int    // 0: the event belongs to none
-}
-
-// HeadOf reads the head of a line, which is not checked to be JSON.
-func HeadOf(line []byte) Head {
-	// A quote within a string is written \", so that the key cannot stand in one.
-	head, _, _ := bytes.Cut(line[:min(len(line), 4096)], []byte(`"data":`))
-	h := Head{Kind: textOf(head, `"kind":"`), Run: textOf(head, `"run":"`),
-		Task: textOf(head, `"task":"`)}
-	if _, rest, ok := bytes.Cut(head, []byte(`"iteration":`)); ok {
-		end := 0
-		for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
-			end++
-		}
-		h.Iteration, _ = strconv.Atoi(string(rest[:end]))
-	}
-	return h
-}
-
-// kindOf is the kind of a line that has no quote in what stands before it: it costs less than a Head.
-func kindOf(line []byte) []byte { return textOf(line[:min(len(line), 160)], `"kind":"`) }
-
-func textOf(head []byte, key string) []byte {
-	_, rest, _ := bytes.Cut(head, []byte(key))
-	text, _, _ := bytes.Cut(rest, []byte(`"`))
-	return text
-}
 
 const block = 1 << 20 // bytes that are read at once
 
@@ -94,8 +60,8 @@ func Lines(name string, from, to int64, f func(line []byte) (more bool)) (at int
 // most bytes.
 func Iteration(r *state.Reader, run string, n, most int) ([]state.Event, error) {
 	return Select(r, most, func(line []byte) bool {
-		h := HeadOf(line)
-		return h.Iteration == n && string(h.Run) == run
+		h := state.HeadOf(line)
+		return h.Iteration == n && h.Run == run
 	})
 }
 

@@ -12,18 +12,6 @@ import (
 	"ralph/state/view/scan"
 )
 
-func TestHeadOf_readsWhatStandsBeforeThePayload(t *testing.T) {
-	e := state.NewEvent(state.Origin{Run: "r1", Iteration: 12, Task: `"kind":"x"`}, time.Now(),
-		state.Text{Text: `"data": "kind":"tool","iteration":9`})
-	h := scan.HeadOf(sample.Encode(t, e))
-	if string(h.Kind) != "text" || string(h.Run) != "r1" || h.Iteration != 12 {
-		t.Errorf("%s %s %d", h.Kind, h.Run, h.Iteration)
-	}
-	if h := scan.HeadOf([]byte("not JSON")); len(h.Kind) != 0 || h.Iteration != 0 {
-		t.Errorf("%+v", h)
-	}
-}
-
 func TestLines_longOnesAndHalfOnes_areWholeOrLeftOut(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "events")
 	long := strings.Repeat("x", 3<<20)

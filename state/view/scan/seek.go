@@ -7,8 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"ralph/state"
 )
 
@@ -82,7 +80,7 @@ func Find(name string, t time.Time) (int64, error) {
 		}
 		var at time.Time
 		next, err := Lines(name, middle, -1, func(line []byte) bool {
-			at = gjson.GetBytes(line, "time").Time()
+			at = state.HeadOf(line).At()
 			return at.IsZero()
 		})
 		switch {

@@ -16,27 +16,27 @@ type Thinner struct {
 
 // Events returns the events that matter now that this line was read. Those of tools have no content.
 func (t *Thinner) Events(line []byte) []state.Event {
-	switch state.Kind(kindOf(line)) { // nearly all lines of a long file
+	switch state.KindOf(line) { // nearly all lines of a long file
 	case state.KindText, state.KindToolResult, state.KindPhase, state.KindHook:
 		return nil
 	}
-	h := HeadOf(line)
+	h := state.HeadOf(line)
 	if t.usage == nil {
 		t.usage, t.begun = map[int][]byte{}, map[int]bool{}
 	}
-	switch state.Kind(h.Kind) {
+	switch h.Kind {
 	case state.KindUsage:
 		t.usage[h.Iteration] = append(t.usage[h.Iteration][:0], line...)
 		return nil
 	case state.KindTool:
 		if t.begun[h.Iteration] {
-			from := state.Origin{Run: string(h.Run), Iteration: h.Iteration}
+			from := state.Origin{Run: h.Run, Iteration: h.Iteration}
 			return []state.Event{{V: state.EventVersion, Kind: state.KindTool, Origin: from, Data: state.Tool{}}}
 		}
 	case state.KindIterationStart, state.KindIterationEnd:
 		all := append(Decode(t.usage[h.Iteration]), Decode(line)...)
 		delete(t.usage, h.Iteration)
-		if t.begun[h.Iteration] = true; state.Kind(h.Kind) == state.KindIterationEnd {
+		if t.begun[h.Iteration] = true; h.Kind == state.KindIterationEnd {
 			delete(t.begun, h.Iteration)
 		}
 		return all

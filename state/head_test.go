@@ -1,0 +1,87 @@
+package state
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func encoded(t interface{ Fatal(...any) }, e Event) []byte {
+	line, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+// HeadOf reads what a decoder reads.
+func TestHeadOf_anyEvent_isTheDecodedHead(t *testing.T) {
+	all := samples()
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", `"`, `\`, `\"`, `","kind":"x`, `"data":{`, "<&>", "\u2028"}))
+		want := NewEvent(Origin{Run: text.Draw(rt, "run"), Host: text.Draw(rt, "host"), Iteration: rapid.IntRange(0, 1e6).Draw(rt, "iteration"),
+			Task: text.Draw(rt, "task"), Role: text.Draw(rt, "role"), Attempt: 2},
+			eventTime.Add(time.Duration(rapid.Int64Range(0, 1e18).Draw(rt, "time"))), rapid.SampledFrom(all).Draw(rt, "payload"))
+		want.Seq = rapid.Int64().Draw(rt, "seq")
+		line := encoded(rt, want)
+		var read Event
+		if err := json.Unmarshal(line, &read); err != nil {
+			rt.Fatal(err)
+		}
+		h := HeadOf(line)
+		if h.Kind != read.Kind || h.Run != read.Run || h.Task != read.Task || h.Iteration != read.Iteration || !h.At().Equal(read.Time) {
+			rt.Errorf("%+v of %s", h, line)
+		}
+		if KindOf(line) != read.Kind {
+			rt.Errorf("kind %q of %s", KindOf(line), line)
+		}
+	})
+}
+
+func TestHeadOf_oddLines_areReadAsFarAsTheyGo(t *testing.T) {
+	for line, want := range map[string]Head{
+		`{ "v": 2, "kind" : "text", "iteration": 3 , "data":{"task":"x"}}`: {Kind: "text", Iteration: 3},
+		`{"v":2,"new":true,"none":null,"kind":"tool","data":{}}`:           {Kind: "tool"},
+		`{"v":2,"new":{},"kind":"tool"}`:                                   {},
+		`{"time":"x","kind":"gate","text":"\"run\":\"r\"","run":"r1"}`:     {Kind: "gate", Run: "r1", time: "x"},
+		`{"kind":"text","run":"half`:                                       {Kind: "text"},
+		`{"kind":"te\`:                                                     {},
+		`{"kind":`:                                                         {},
+		`{"kind"`:                                                          {},
+		"not JSON":                                                         {},
+		"":                                                                 {},
+	} {
+		if got := HeadOf([]byte(line)); got != want {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+}
+
+// Who looks for failures in lines finds those that a decoder finds.
+func TestMayFail_failedEvent_isNeverMissed(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", `"error":true`, `"passed":false`, `"failed":true`})).Draw(rt, "text")
+		yes := rapid.Bool().Draw(rt, "yes")
+		e := NewEvent(Origin{Task: text}, eventTime, rapid.SampledFrom(append(samples(), ToolResult{Text: text, Error: yes}, FinalMessage{Text: text, Error: yes},
+			Check{Name: text, Passed: yes}, Check{Run: CheckOldTests, Passed: yes}, Check{Skipped: text, Passed: yes}, IterationEnd{Title: text, Failed: yes},
+			Text{Text: text})).Draw(rt, "payload"))
+		line := encoded(rt, e)
+		may, failed := MayFail(e.Kind, line), e.Failed()
+		c, check := e.Data.(Check)
+		if check && (c.Skipped != "" || c.Run == CheckOldTests) { // such a line is decoded in vain
+			failed = !c.Passed
+		}
+		if may != failed {
+			rt.Errorf("%v, but may fail: %v: %s", failed, may, line)
+		}
+	})
+	for _, line := range []string{`{"kind":"gate","text":"x","error":true,"tool":{"name":"test"}}`,
+		`{"kind":"iteration_end","error":true,"end":{"outcome":"timeout"}}`, `{"kind":"tool_result","error":true}`, `{"kind":"error","text":"x"}`} {
+		var e Event
+		if err := json.Unmarshal([]byte(line), &e); err != nil || !e.Failed() || !MayFail(KindOf([]byte(line)), []byte(line)) {
+			t.Errorf("version 1: %v, failed %v: %s", err, e.Failed(), line)
+		}
+	}
+}
