@@ -22,7 +22,7 @@ func harmless(t interface{ Fatalf(string, ...any) }, s string) {
 // hostile are events of every kind with evil text in every field.
 func hostile(evil string) []state.Event {
 	tool, codes := state.Tool{ID: evil, Name: evil, Arg: evil, Parent: "x"}, []string{evil}
-	d := state.Decision{Action: evil, Rule: evil, Reason: evil}
+	d := state.Decision{Action: state.Action(evil), Rule: evil, Reason: evil}
 	var all []state.Event
 	for _, p := range []state.Payload{
 		state.RunStart{Agent: evil, Model: evil, Plan: evil, Killed: evil, Resumed: true, Total: 1},

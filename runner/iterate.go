@@ -183,7 +183,7 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 	r.notes.Add(d)
 	if d.PutAside {
 		r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
-		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "put aside", Why: d.Reason})))
+		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: state.TaskPutAside, Why: d.Reason})))
 		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task starts a new count
 		r.dropNotes(d)
 	}
@@ -244,7 +244,7 @@ func (r *Run) settleTasks(res turn.Result) {
 		r.reopen(o, res.Work.Before)
 	}
 	if res.Proof.Blocked {
-		r.tellOf(res.Task, state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: "blocked", Why: "its agent has marked it so"})
+		r.tellOf(res.Task, state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: state.TaskBlocked, Why: "its agent has marked it so"})
 	}
 	if res.Proof.After.IsDone(res.Task.ID) { // also when the agent only claimed it, and set no tick
 		r.mark(res.Task.ID, task.Done, "")
@@ -257,9 +257,9 @@ func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 	if err != nil {
 		r.d.Log.Warn("a tick cannot be taken back", logs.KeyTask, o.Task, logs.KeyError, err)
 	}
-	is := "open"
+	is := state.TaskOpen
 	if n := r.tasks.Of(o.Task); o.By == turn.ReopenReview {
-		n.Review.Phase, is = r.panel.Plan(t, n.Review).Next(""), "in review"
+		n.Review.Phase, is = r.panel.Plan(t, n.Review).Next(""), state.TaskInReview
 		n.Review.Kept = r.crew != nil
 		n.Review.Run, n.Review.Iteration = r.last.Origin.Run, r.last.Origin.Iteration
 		n.Review.Decisions = r.panel.AIOS.Decisions(t, logs.Redact(r.last.Call.Final))

@@ -178,7 +178,7 @@ func (r *Run) fetchBack(t task.Task) {
 	r.notes.Tell([]string{"Your earlier work on this task is not in these files. It is the commit " + ref +
 		": look at it with git show " + ref + ", and take over what is good."})
 	r.notes.Settle()
-	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "active",
+	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskActive,
 		Why: "its work was done in a worktree, and this run has none: its developer takes it over from " + ref})
 }
 
@@ -186,7 +186,7 @@ func (r *Run) fetchBack(t task.Task) {
 func (r *Run) putAside(t task.Task, why string) {
 	r.tasks.PutAside(t.ID, why, "", r.plan.Read().List)
 	r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked, why)
-	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "put aside", Why: why})
+	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskPutAside, Why: why})
 }
 
 // startReview begins the review phase that a task waits for, in a slot.

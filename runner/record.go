@@ -24,7 +24,7 @@ func (r *Run) announce(d rules.Decision) {
 }
 
 func decisionOf(d rules.Decision) state.Decision {
-	return state.Decision{Action: string(d.Action), Rule: d.Rule, Reason: d.Reason, WakeAt: d.Until}
+	return state.Decision{Action: d.Action, Rule: d.Rule, Reason: d.Reason, WakeAt: d.Until}
 }
 
 func (r *Run) showDecision(d rules.Decision) {

@@ -321,7 +321,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 // skip puts a task off; say reports it.
 func (r *Run) skip(t task.Task, say bool) {
 	if r.tasks.Skip(t.ID); say && t.ID != "" {
-		r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: "skipped", Why: r.inbox.Who(state.RequestSkip)})
+		r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskSkipped, Why: r.inbox.Who(state.RequestSkip)})
 	}
 }
 

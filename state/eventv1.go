@@ -23,7 +23,7 @@ type eventV1 struct {
 
 type endV1 struct {
 	Outcome  string        `json:"outcome"`
-	Action   string        `json:"action"`
+	Action   Action        `json:"action"`
 	Rule     string        `json:"rule"`
 	Reason   string        `json:"reason"`
 	Exit     int           `json:"exit"`
@@ -117,7 +117,7 @@ func (e eventV1) decision(d Decision) Payload {
 		return Finding{Source: FoundByAudit, Text: text}
 	case "checks":
 		if why, ok := strings.CutPrefix(e.Text, "the box of the task was opened again: "); ok {
-			return TaskChange{State: "open", Why: why}
+			return TaskChange{State: TaskOpen, Why: why}
 		}
 		return Finding{Source: FoundByChecks, Text: e.Text}
 	case "feedback":

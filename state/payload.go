@@ -324,7 +324,7 @@ type Finding struct {
 type TaskChange struct {
 	ID    string `json:"id"`
 	Title string `json:"title,omitempty"`
-	State string `json:"state"` // the new one: "open", "done", ...; else "new", "changed", "skipped", "put aside"
+	State string `json:"state"` // TaskOpen, ...
 	Why   string `json:"why"`
 	// Person is true for an edit of the plan that a person made during a call.
 	Person bool `json:"person,omitempty"`
@@ -364,7 +364,7 @@ type Paused struct{}
 
 // Decision is a rule that matched.
 type Decision struct {
-	Action string    `json:"action"` // continue, retry, wait, stop
+	Action Action    `json:"action"`
 	Rule   string    `json:"rule"`
 	Reason string    `json:"reason,omitempty"`
 	WakeAt time.Time `json:"wake_at,omitzero"`

@@ -60,13 +60,13 @@ func (t *teller) add(p state.Payload) {
 func events(st state.Status, now time.Time) []state.Event {
 	t := &teller{at: st.StartedAt, run: st.RunID}
 	t.add(state.RunStart{Agent: "claude", Model: "claude-opus-4-5", Plan: "fix_plan.md", Done: 2, Total: 10})
-	turned, on := "completed-turn", state.Decision{Action: "continue", Rule: "continue"}
+	turned, on := "completed-turn", state.Decision{Action: state.ActionContinue, Rule: "continue"}
 	for i, end := range []state.IterationEnd{
 		{Decision: on, Outcome: turned, Files: 5, Seconds: 510, TaskDone: true, Done: 3},
-		{Decision: state.Decision{Action: "retry", Rule: "gate_failed", Reason: "required check failed: test"},
+		{Decision: state.Decision{Action: state.ActionRetry, Rule: "gate_failed", Reason: "required check failed: test"},
 			Outcome: turned, Files: 2, Seconds: 204, Done: 3},
 		{Decision: on, Outcome: turned, Files: 1, Seconds: 131, TaskDone: true, Done: 4},
-		{Decision: state.Decision{Action: "retry", Rule: "transient"},
+		{Decision: state.Decision{Action: state.ActionRetry, Rule: "transient"},
 			Outcome: "overloaded", Detail: "the API is overloaded (529)", Failed: true, Seconds: 12, Done: 4},
 		{Decision: on, Outcome: turned, Seconds: 95, Done: 4},
 		{Decision: on, Outcome: "timeout-with-work", Files: 12, Seconds: 900, Done: 6, TaskDone: true},

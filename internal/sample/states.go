@@ -67,7 +67,7 @@ type ending struct {
 func endings(now time.Time) map[string]ending {
 	const same = "the same error in 5 iterations: undefined: cursorFrom"
 	stop := func(rule, why string) state.Decision {
-		return state.Decision{Action: "stop", Rule: rule, Reason: why}
+		return state.Decision{Action: state.ActionStop, Rule: rule, Reason: why}
 	}
 	return map[string]ending{
 		"completed": {status: state.StatusCompleted, reason: "plan_complete",

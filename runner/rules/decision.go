@@ -19,14 +19,14 @@ import (
 )
 
 // Action is what the run does next.
-type Action string
+type Action = state.Action
 
 // The actions.
 const (
-	ActionContinue Action = "continue" // next iteration
-	ActionRetry    Action = "retry"    // the same task again, with feedback
-	ActionWait     Action = "wait"     // until Decision.Until, then continue
-	ActionStop     Action = "stop"     // end the run
+	ActionContinue = state.ActionContinue
+	ActionRetry    = state.ActionRetry
+	ActionWait     = state.ActionWait // until Decision.Until
+	ActionStop     = state.ActionStop
 )
 
 // Decision is the answer of a table.

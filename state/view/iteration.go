@@ -68,9 +68,9 @@ type Call struct {
 
 // Verdict is what the run decided after an iteration.
 type Verdict struct {
-	Action string `json:"action,omitempty"`
-	Rule   string `json:"rule"`
-	Reason string `json:"reason"`
+	Action state.Action `json:"action,omitempty"`
+	Rule   string       `json:"rule"`
+	Reason string       `json:"reason"`
 }
 
 // Kept is what git keeps of an iteration. Callers set it.

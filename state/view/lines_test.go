@@ -289,7 +289,7 @@ func TestLines_anyText_isCleanAndOnOneLineEach(t *testing.T) {
 		s := strings.Join(parts, "")
 		p := rapid.SampledFrom([]state.Payload{
 			state.Text{Text: s}, state.Tool{Name: s, Arg: s}, state.ToolResult{Text: s}, state.Check{Name: s, Output: s}, state.IterationStart{Title: s},
-			state.IterationEnd{Title: s, Detail: s, Failed: true, Decision: state.Decision{Action: s, Rule: s, Reason: s}}, state.Limit{Name: s, Rejected: true},
+			state.IterationEnd{Title: s, Detail: s, Failed: true, Decision: state.Decision{Action: state.Action(s), Rule: s, Reason: s}}, state.Limit{Name: s, Rejected: true},
 		}).Draw(t, "payload")
 		for _, l := range view.Lines(state.NewEvent(state.Origin{Run: s}, noon, p), view.LineOptions{}) {
 			if strings.ContainsAny(l.Text, "\n\t") || termtext.Clean(l.Text) != l.Text {

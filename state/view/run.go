@@ -161,7 +161,7 @@ func (r *Run) reopened(e state.Event, d state.TaskChange) {
 	}
 	if it != nil && d.Person && len(it.Edits) < maxFindings {
 		it.Edits = append(it.Edits, clip(taskIs(d), maxTold))
-	} else if it != nil && d.State != "done" {
+	} else if it != nil && d.State != state.TaskDone {
 		it.TaskDone = false
 	}
 }

@@ -129,7 +129,7 @@ func taskIs(d state.TaskChange) string {
 	case d.ID != "" && !Computed(d.ID):
 		name = "task " + d.ID
 	}
-	if d.State == "open" {
+	if d.State == state.TaskOpen {
 		return name + " is open again"
 	}
 	return name + " is now " + d.State
@@ -271,23 +271,23 @@ func Unless(normal, text string) string {
 // decided says what follows. The normal case, the next iteration, gets a line only if
 // it has a reason, such as an agent that reports being blocked.
 func decided(e state.Event, d state.Decision) []entry {
-	if d.Rule == "" || d.Rule == "continue" || d.Action == "continue" && d.Rule == "plan_complete" {
+	if d.Rule == "" || d.Rule == "continue" || d.Action == state.ActionContinue && d.Rule == "plan_complete" {
 		return one(RoleNote, d.Reason)
 	}
-	what, role := d.Action, RoleNote
+	what, role := string(d.Action), RoleNote
 	switch d.Action {
-	case "stop":
+	case state.ActionStop:
 		if what, role = "stopped", RoleWarning; Succeeds(d.Rule) {
 			role = RoleGood
 		}
-	case "wait":
+	case state.ActionWait:
 		what = "waiting"
 		if !d.WakeAt.IsZero() {
 			what += " until " + Clock(d.WakeAt, e.Time.Local())
 		}
-	case "retry":
+	case state.ActionRetry:
 		what = "retrying"
-	case "continue":
+	case state.ActionContinue:
 		what = "continuing"
 	}
 	return one(role, Join(": ", what, d.Reason)+" (rule "+d.Rule+")")

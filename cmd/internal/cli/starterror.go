@@ -31,7 +31,7 @@ func writeStartError(out io.Writer, text string, code int) {
 	if i >= 0 {
 		name = strings.ReplaceAll(codes[i].Name, " ", "_")
 	}
-	end := state.RunEnd{Decision: state.Decision{Action: string(rules.ActionStop), Rule: name, Reason: text}, Exit: code}
+	end := state.RunEnd{Decision: state.Decision{Action: state.ActionStop, Rule: name, Reason: text}, Exit: code}
 	e := state.NewEvent(state.Origin{}, time.Now(), end)
 	e.Seq = 1
 	_ = json.NewEncoder(out).Encode(e) // stderr has it, too

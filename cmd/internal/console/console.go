@@ -206,12 +206,12 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	case state.Paused:
 		c.waited, c.until = time.Now(), time.Time{} // if the run waits on, the hint is printed again
 	case state.Decision:
-		return e, false, d.Action != string(rules.ActionStop) // end says why
+		return e, false, d.Action != state.ActionStop // end says why
 	case state.IterationEnd:
 		if strings.Contains(d.Reason, d.Detail) {
 			d.Detail = ""
 		}
-		if d.Action == string(rules.ActionStop) {
+		if d.Action == state.ActionStop {
 			d.Decision = state.Decision{}
 		}
 		if d.Title == c.title && !c.live {

@@ -137,11 +137,18 @@ func (p *People) Now() (store.Plan, bool) {
 // plan because of them; empty: nothing.
 func (p *People) Events(own task.Task, left string) (all []state.TaskChange) {
 	for _, c := range p.Changes {
-		all = append(all, state.TaskChange{ID: c.ID, Title: c.Title, State: c.Is, Person: true,
+		is := state.TaskChanged
+		switch {
+		case c.New:
+			is = state.TaskNew
+		case c.Moved:
+			is = c.State.String()
+		}
+		all = append(all, state.TaskChange{ID: c.ID, Title: c.Title, State: is, Person: true,
 			Why: "a person edited the plan while the agent worked"})
 	}
 	if left != "" {
-		all = append(all, state.TaskChange{ID: own.ID, Title: own.Title, State: "changed", Why: left})
+		all = append(all, state.TaskChange{ID: own.ID, Title: own.Title, State: state.TaskChanged, Why: left})
 	}
 	return all
 }

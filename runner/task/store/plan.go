@@ -124,10 +124,10 @@ func (f File) Has(plan Plan, file string) bool {
 	return slices.ContainsFunc(plan.List.Files, func(own string) bool { return path.Join(path.Dir(f.Name), own) == file })
 }
 
-// Change is a task that somebody changed. Is says what it is now: its new state, "new" or "changed".
+// Change is a task that somebody changed: it is new, its state is another one, or something else is.
 type Change struct {
 	task.Task
-	Is string
+	New, Moved bool
 }
 
 // With returns the plan with what changed from one version of it to another.
@@ -142,11 +142,11 @@ func (p Plan) With(from, to Plan) (Plan, []Change) {
 		i, known := at[t.ID]
 		switch {
 		case !known:
-			changes = append(changes, Change{t, "new"})
+			changes = append(changes, Change{Task: t, New: true})
 		case t.State != from.List.Tasks[i].State:
-			changes = append(changes, Change{t, t.State.String()})
+			changes = append(changes, Change{Task: t, Moved: true})
 		case !same(from.List.Tasks[i], t):
-			changes = append(changes, Change{t, "changed"})
+			changes = append(changes, Change{Task: t})
 		}
 	}
 	list := p.List

@@ -96,7 +96,7 @@ func (c *clock) add(e state.Event) {
 	case state.Decision:
 		c.part = waitsFor(d)
 	case state.IterationEnd:
-		if d.Failed && d.Action == "retry" {
+		if d.Failed && d.Action == state.ActionRetry {
 			for i := range c.spans[min(c.call, len(c.spans)):] {
 				c.spans[c.call+i].Part = Retries
 			}
@@ -112,13 +112,13 @@ func (c *clock) add(e state.Event) {
 // waitsFor is what the time after a decision is spent on.
 func waitsFor(d state.Decision) Part {
 	switch {
-	case d.WakeAt.IsZero() || d.Action == "stop":
+	case d.WakeAt.IsZero() || d.Action == state.ActionStop:
 		return Own
 	case d.Rule == "start_at":
 		return Idle
 	case d.Rule == state.RuleQuestion:
 		return Paused
-	case d.Action == "wait":
+	case d.Action == state.ActionWait:
 		return Limits
 	}
 	return Retries

@@ -64,14 +64,14 @@ func (f *Fold) Add(e state.Event) {
 		}
 		delete(f.ticked, d.ID)
 		switch d.State {
-		case TaskDone:
+		case state.TaskDone:
 			if d.Person {
 				f.tick(d.ID, "a person marked it as done")
 			}
 			delete(f.aside, d.ID)
-		case "put aside":
+		case state.TaskPutAside:
 			f.aside[d.ID] = d.Why
-		case "open": // perhaps only a tick that was taken back
+		case state.TaskOpen: // perhaps only a tick that was taken back
 		default:
 			delete(f.aside, d.ID)
 		}

@@ -53,7 +53,7 @@ func (n *night) call(end state.IterationEnd) {
 // long is a night in which everything happened that takes time.
 func long() *night {
 	n := newNight()
-	waits := func(action, rule string, d time.Duration) state.Decision {
+	waits := func(action state.Action, rule string, d time.Duration) state.Decision {
 		return state.Decision{Action: action, Rule: rule, Reason: "because", WakeAt: n.at.Add(d)}
 	}
 	n.after(0, state.RunStart{Agent: "claude", Model: "opus", Total: 3})

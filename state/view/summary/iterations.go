@@ -79,11 +79,11 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "!", Warn
 	case view.Succeeds(it.Rule):
 		return "✓", Good
-	case it.Action == "stop":
+	case it.Action == state.ActionStop:
 		return "■", Bad
 	case it.Cut != "", it.Rule == "candidate_lost":
 		return "»", Calm
-	case it.Action == "wait":
+	case it.Action == state.ActionWait:
 		return "○", Warn
 	case it.Rule == "review_passed" && found(it) == 0 && !unwell:
 		return "✓", Good

@@ -59,7 +59,7 @@ func TestPages_hostileTextEverywhere_addsNoElement(t *testing.T) {
 			state.Finding{Source: state.FoundByAudit, Name: text, File: text, Text: text}, state.Commit{OID: text, Landed: text},
 			state.Check{Name: text, Command: text, Says: text, Output: text}, state.Verdict{}, state.Feedback{Items: []string{text}},
 			state.Decision{Action: "retry", Rule: text, Reason: text}, state.TaskChange{ID: text, Title: text, State: text, Why: text},
-			state.IterationEnd{Decision: state.Decision{Action: text, Rule: text, Reason: text}, Title: text, Outcome: text, Detail: text, Failed: true, Says: text},
+			state.IterationEnd{Decision: state.Decision{Action: state.Action(text), Rule: text, Reason: text}, Title: text, Outcome: text, Detail: text, Failed: true, Says: text},
 		} {
 			e := state.NewEvent(at, time.Now(), p)
 			e.Seq = int64(1000 + i)

@@ -58,7 +58,7 @@ func asks(d state.Question, s view.Snapshot) Message {
 }
 
 func waits(d state.Decision, s view.Snapshot) (Message, bool) {
-	if d.Action != "wait" || d.Rule == "question" { // the question had a message of its own
+	if d.Action != state.ActionWait || d.Rule == state.RuleQuestion { // the question had a message of its own
 		return Message{}, false
 	}
 	on, title := "waiting", "waiting"
@@ -88,7 +88,7 @@ func ended(d state.RunEnd, s view.Snapshot) Message {
 	next := termtext.Line(d.Next)
 	switch {
 	case next != "":
-	case d.Rule == "question":
+	case d.Rule == state.RuleQuestion:
 		next = "ralph questions"
 	case d.Exit != 0:
 		next = "ralph status"
