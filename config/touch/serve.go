@@ -24,12 +24,12 @@ type Serve struct {
 // Flags declares the flags.
 func (s *Serve) Flags(fs *pflag.FlagSet) {
 	fs.SortFlags = false
-	fs.StringVar(&s.Listen, "listen", "127.0.0.1:8477", "listen on `ADDRESS:PORT`; other than loopback needs TLS or a proxy")
-	fs.BoolVar(&s.Actions, "actions", false, "let who is logged in pause, stop, answer, accept and change the plan")
-	fs.BoolVar(&s.Link, "link", false, "print a link that logs you in, good for 15 minutes, and end")
-	fs.StringVar(&s.Cert, "cert", "", "TLS certificate `FILE`, with --key")
-	fs.StringVar(&s.Key, "key", "", "TLS key `FILE`")
-	fs.StringVar(&s.Proxy, "behind-proxy", "", "a proxy with TLS passes requests on; people use its `URL`")
+	fs.StringVar(&s.Listen, "listen", "127.0.0.1:8477", "Listen on `ADDRESS:PORT`; other than loopback needs TLS or a proxy.")
+	fs.BoolVar(&s.Actions, "actions", false, "Let who is logged in pause, stop, answer, accept and change the plan.")
+	fs.BoolVar(&s.Link, "link", false, "Print a link that logs you in, good for 15 minutes, and end.")
+	fs.StringVar(&s.Cert, "cert", "", "TLS certificate `FILE`, with --key.")
+	fs.StringVar(&s.Key, "key", "", "TLS key `FILE`.")
+	fs.StringVar(&s.Proxy, "behind-proxy", "", "A proxy with TLS passes requests on; people use its `URL`.")
 }
 
 // Args are the flags again.

@@ -42,7 +42,7 @@ func (n *ThemeName) Type() string { return "name" }
 
 // Help describes the flag.
 func (n *ThemeName) Help() string {
-	return "the colors: " + strings.Join(Themes(), ", ") + "; for all screens: " + ThemeVariable + " in the environment"
+	return "The colors, as a `NAME`: " + strings.Join(Themes(), ", ") + "; for all screens: " + ThemeVariable + " in the environment."
 }
 
 // CheckTheme returns an error for an unknown name. The empty name is allowed.

@@ -12,11 +12,11 @@ import (
 func addCompatFlags(root *cobra.Command, f *cmdline.Factory) {
 	var status, circuitStatus, showVersion bool
 	reset := &resetOptions{Factory: f}
-	root.Flags().BoolVarP(&status, "status", "s", false, "same as: ralph status")
-	root.Flags().BoolVar(&reset.circuit, "reset-circuit", false, "same as: ralph reset --circuit")
-	root.Flags().BoolVar(&reset.session, "reset-session", false, "same as: ralph reset --session")
-	root.Flags().BoolVar(&circuitStatus, "circuit-status", false, "show the circuit breaker")
-	root.Flags().BoolVar(&showVersion, "version", false, "version for ralph")
+	root.Flags().BoolVarP(&status, "status", "s", false, "Same as: ralph status.")
+	root.Flags().BoolVar(&reset.circuit, "reset-circuit", false, "Same as: ralph reset --circuit.")
+	root.Flags().BoolVar(&reset.session, "reset-session", false, "Same as: ralph reset --session.")
+	root.Flags().BoolVar(&circuitStatus, "circuit-status", false, "Show the circuit breaker.")
+	root.Flags().BoolVar(&showVersion, "version", false, "Print the version.")
 	run := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -31,7 +31,7 @@ func newControlCmds(f *cmdline.Factory) []*cobra.Command {
 			RunE: func(_ *cobra.Command, task []string) error { return controlRun(f, row.request, task...) },
 		}
 		if row.request != state.RequestStop {
-			c.Use, c.Args = c.Use+" [TASK]", cobra.MaximumNArgs(1)
+			c.Use, c.Args = c.Use+" [TASK]", cmdline.Takes("one task at most", cobra.MaximumNArgs(1))
 			c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side", row.request)
 		}
 		verbs = append(verbs, c)

@@ -29,10 +29,10 @@ func newResetCmd(f *cmdline.Factory) *cobra.Command {
 			return resetRun(o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "close the circuit breaker and forget its history")
-	cmd.Flags().BoolVar(&o.session, "session", false, "forget the agent session that --continue would resume")
-	cmd.Flags().BoolVar(&o.tasks, "tasks", false, "forget the attempts at open tasks, so that tasks that were put aside or skipped come back")
-	cmd.Flags().BoolVar(&o.all, "all", false, "all of this, plus the counters, questions, notes and the last status; logs and your files stay")
+	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "Close the circuit breaker and forget its history.")
+	cmd.Flags().BoolVar(&o.session, "session", false, "Forget the agent session that --continue would resume.")
+	cmd.Flags().BoolVar(&o.tasks, "tasks", false, "Forget the attempts at open tasks, so that tasks that were put aside or skipped come back.")
+	cmd.Flags().BoolVar(&o.all, "all", false, "All of this, plus the counters, questions, notes and the last status; logs and your files stay.")
 	return cmd
 }
 

@@ -30,7 +30,7 @@ func newResumeCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmdline.AddHiddenOptions(cmd, f, o.options)
 	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false,
-		"only continue an interrupted run: one that was killed, or that SIGTERM or SIGHUP ended, as in a reboot")
+		"Only continue an interrupted run: one that was killed, or that SIGTERM or SIGHUP ended, as in a reboot.")
 	return cmd
 }
 

@@ -26,12 +26,13 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 		"  ralph --max-iterations 5\n" +
 		"  ralph status"
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.PersistentFlags().BoolP("help", "h", false, "Show the help of a verb.")
 	root.PersistentFlags().StringVarP(&f.Dir, "dir", "C", f.Dir,
-		"work in `DIR` (default: the nearest folder with .ralph/ or .ralphrc, from here upwards, else the git root, else here)")
-	_ = root.MarkPersistentFlagDirname("dir") // fails only for an unknown flag
+		"Work in `DIR` (default: the nearest folder with .ralph/ or .ralphrc, from here upwards, else the git root, else here).")
 	root.PersistentPreRun = func(*cobra.Command, []string) { *started = true }
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	hideRunFlags(root, addVerbs(root, f))
+	cmdline.CompleteFiles(root, f)
 	if slices.Contains(f.Words, "help") {
 		refuseUnknownTopics(root, f)
 	}

@@ -42,6 +42,7 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 		{"help frobnicate", `unknown command "frobnicate" for "ralph"; see: ralph --help`},
 		{"help agent remove", `unknown command "remove" for "ralph agent"; needs one of: add, list, models, test, use`},
 		{"help rollback", `"rollback" is a command of another ralph; use: ralph undo N`},
+		{"pause T1 T2", "pause takes one task at most: ralph pause [TASK]"},
 		{"status now", `status takes no arguments, but got "now"; see: ralph status --help`},
 		{"--output-format text", "ralph always reads the agent's records"},
 		{"config --check --env", "config takes one of --check and --env"},
@@ -178,6 +179,11 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"diff", ""}, "1"},
 		{[]string{"diff", "--run", ""}, pastRun},
 		{[]string{"service", ""}, "install"},
+		{[]string{"sandbox", "build", "--with", ""}, "podman"},
+		{[]string{"sandbox", "build", "--agent", ""}, "mine"},
+		{[]string{"monitor", "--theme", ""}, "dark"},
+		{[]string{"task", "list", "--state", ""}, "blocked"},
+		{[]string{"init", "--from", ""}, "ralphex"},
 	} {
 		if got := complete(t, w.Dir, test.typed...); !slices.Contains(got, test.want) {
 			t.Errorf("%q: %q, want %s", test.typed, got, test.want)

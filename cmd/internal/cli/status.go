@@ -50,8 +50,8 @@ func newStatusCmd(f *cmdline.Factory) *cobra.Command {
 			return a.printStatus(r, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print status.json with alive, age_seconds and next_agent added")
-	cmd.Flags().BoolVar(&watch, "watch", false, "show it again every second until Ctrl-C")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print status.json with alive, age_seconds and next_agent added.")
+	cmd.Flags().BoolVar(&watch, "watch", false, "Show it again every second until Ctrl-C.")
 	return cmd
 }
 
@@ -140,8 +140,9 @@ func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 			return a.monitor(sig.Ctx, monitor.Options{Dir: dir, Plain: plain, Out: a.Out, Theme: string(theme)})
 		},
 	}
-	cmd.Flags().BoolVar(&plain, "plain", false, "print a stream of lines instead of the screen")
+	cmd.Flags().BoolVar(&plain, "plain", false, "Print a stream of lines instead of the screen.")
 	cmd.Flags().Var(&theme, "theme", theme.Help())
+	_ = cmd.RegisterFlagCompletionFunc("theme", cobra.FixedCompletions(canvas.Themes(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

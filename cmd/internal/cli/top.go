@@ -32,7 +32,7 @@ func newTopCmd(f *cmdline.Factory) *cobra.Command {
 			return a.showTop(rows)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
 	return cmd
 }
 

@@ -70,9 +70,8 @@ func table() []verbs {
 // called reports whether the words of the command line may mean a verb of the row. Some words
 // need all verbs.
 func (v verbs) called(words []string) bool {
-	return words == nil || slices.ContainsFunc(words, func(word string) bool {
-		return slices.Contains(v.names, word) ||
-			slices.Contains([]string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, word)
+	return cmdline.Completes(words) || slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains(v.names, word) || word == "help" || word == "completion"
 	})
 }
 

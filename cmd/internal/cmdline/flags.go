@@ -164,6 +164,36 @@ func CompleteAgents(f *Factory) cobra.CompletionFunc {
 	}
 }
 
+// Completes reports whether the shell may ask for completions.
+func Completes(words []string) bool {
+	return words == nil || slices.Contains(words, cobra.ShellCompRequestCmd) || slices.Contains(words, cobra.ShellCompNoDescRequestCmd)
+}
+
+// CompleteFiles lets the shell complete names of files only for the flags that take one: their help calls the value
+// FILE, PATH or DIR. A verb that takes a file sets its own ValidArgsFunction.
+func CompleteFiles(root *cobra.Command, f *Factory) {
+	if !Completes(f.Words) {
+		return // it takes time
+	}
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	for _, cmd := range append(root.Commands(), root) {
+		if cmd != root {
+			CompleteFiles(cmd, f)
+		}
+		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			directive := cobra.ShellCompDirectiveDefault
+			switch name, _ := pflag.UnquoteUsage(flag); name {
+			case "DIR":
+				directive = cobra.ShellCompDirectiveFilterDirs
+			case "FILE", "PATH":
+			default:
+				return
+			}
+			_ = cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(nil, directive)) // fails if the verb did it
+		})
+	}
+}
+
 // FlagError names the flag and what is allowed, in one line.
 func FlagError(cmd *cobra.Command, err error) error {
 	var own *ExitError
@@ -266,6 +296,11 @@ func subcommands(cmd *cobra.Command) string {
 		names = append(names, sub.Name())
 	}
 	return "needs one of: " + strings.Join(names, ", ")
+}
+
+// FileArg completes a file as the first argument only.
+func FileArg() cobra.CompletionFunc {
+	return FirstArg(cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
 }
 
 // FirstArg completes the first argument only.

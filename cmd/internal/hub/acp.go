@@ -58,9 +58,9 @@ func newACPCmd() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.Policy.Mode, "permit", argv.PermitAllowedTools, "what it may do that asks first: `MODE`")
-	f.StringArrayVar(&c.Policy.Allowed, "allow", nil, "an `ENTRY` of ALLOWED_TOOLS")
-	f.StringVar(&c.Model, "model", "", "the `NAME` of a model")
-	f.StringVar(&c.Session, "resume", "", "the `ID` of a session to resume")
+	f.StringVar(&c.Policy.Mode, "permit", argv.PermitAllowedTools, "What it may do that asks first: `MODE`.")
+	f.StringArrayVar(&c.Policy.Allowed, "allow", nil, "An `ENTRY` of ALLOWED_TOOLS.")
+	f.StringVar(&c.Model, "model", "", "The `NAME` of a model.")
+	f.StringVar(&c.Session, "resume", "", "The `ID` of a session to resume.")
 	return cmd
 }

@@ -29,8 +29,8 @@ func stateHome() string { return projects.StateHome(os.Getenv) }
 type way struct{ url, creds, labels string }
 
 func (w *way) flags(cmd *cobra.Command, url, labels string) {
-	cmd.Flags().StringVar(&w.url, url, "", "the `URL` of the fleet; without it, the server on this machine")
-	cmd.Flags().StringVar(&w.creds, "creds", os.Getenv(fleet.CredsVar), "a `FILE` with NATS credentials, instead of "+fleet.TokenVar)
+	cmd.Flags().StringVar(&w.url, url, "", "The `URL` of the fleet; without it, the server on this machine.")
+	cmd.Flags().StringVar(&w.creds, "creds", os.Getenv(fleet.CredsVar), "A `FILE` with NATS credentials, instead of "+fleet.TokenVar+".")
 	cmd.Flags().StringVar(&w.labels, "label", "", labels)
 }
 
@@ -83,9 +83,9 @@ func newFleetCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", listen, "listen on `HOST:PORT`; port 0 means the same port as last time, or any free one")
-	cmd.Flags().StringVar(&s.Cert, "cert", "", "a `FILE` with the certificate for TLS")
-	cmd.Flags().StringVar(&s.Key, "key", "", "the `FILE` with its key")
+	cmd.Flags().StringVar(&listen, "listen", listen, "Listen on `HOST:PORT`; port 0 means the same port as last time, or any free one.")
+	cmd.Flags().StringVar(&s.Cert, "cert", "", "A `FILE` with the certificate for TLS.")
+	cmd.Flags().StringVar(&s.Key, "key", "", "The `FILE` with its key.")
 	return cmd
 }
 
@@ -108,7 +108,7 @@ func newTurnCmd() *cobra.Command {
 			}}, os.Stdin, os.Stdout)
 		},
 	}
-	w.flags(cmd, "fleet", "the `LABELS` that the worker must have")
+	w.flags(cmd, "fleet", "The `LABELS` that the worker must have.")
 	return cmd
 }
 
@@ -153,9 +153,9 @@ func newWorkerCmd() *cobra.Command {
 				Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ralph-hub: "+format+"\n", args...) }})
 		},
 	}
-	w.flags(cmd, "join", "`LABELS` of this machine, such as gpu,linux")
-	cmd.Flags().IntVar(&slots, "slots", slots, "how many turns to carry out at the same time")
-	cmd.Flags().StringVar(&program, "ralph", program, "the program `FILE`")
+	w.flags(cmd, "join", "`LABELS` of this machine, such as gpu,linux.")
+	cmd.Flags().IntVar(&slots, "slots", slots, "How many turns to carry out at the same time: `N`.")
+	cmd.Flags().StringVar(&program, "ralph", program, "The program `FILE`.")
 	_ = cmd.Flags().MarkHidden("ralph") // ralph worker sets it; fails only for an unknown flag
 	return cmd
 }

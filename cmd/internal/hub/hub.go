@@ -65,6 +65,7 @@ func Root() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.PersistentFlags().BoolP("help", "h", false, "Show the help of a verb.")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newProxyCmd(), newBridgeCmd(), newWatchCmd(), newTestCmd(), newServeCmd(), newMCPCmd(), newACPCmd(),
 		newFleetCmd(), newWorkerCmd(), newWorkersCmd(), newTurnCmd())
@@ -90,8 +91,8 @@ func newProxyCmd() *cobra.Command {
 			return proxy.Serve(ctx, socket, list, os.Stdout)
 		},
 	}
-	cmd.Flags().StringVar(&socket, "socket", "", "listen on the unix socket `PATH`")
-	cmd.Flags().StringSliceVar(&hosts, "allow", nil, "a comma `LIST` of HOST, *.HOST, HOST:PORT and :PORT")
+	cmd.Flags().StringVar(&socket, "socket", "", "Listen on the unix socket `PATH`.")
+	cmd.Flags().StringSliceVar(&hosts, "allow", nil, "A comma `LIST` of HOST, *.HOST, HOST:PORT and :PORT.")
 	_ = cmd.MarkFlagRequired("socket") // fails only for an unknown flag
 	return cmd
 }
@@ -133,9 +134,9 @@ func newBridgeCmd() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&b.Socket, "socket", "", "the proxy's unix socket `PATH`")
-	cmd.Flags().Uint16Var(&b.ProxyPort, "proxy-port", 0, "the proxy's `PORT` on the program's loopback")
-	cmd.Flags().UintSliceVar(&ports, "port", nil, "a `PORT` on the loopback outside that the program may connect to")
+	cmd.Flags().StringVar(&b.Socket, "socket", "", "The proxy's unix socket `PATH`.")
+	cmd.Flags().Uint16Var(&b.ProxyPort, "proxy-port", 0, "The proxy's `PORT` on the program's loopback.")
+	cmd.Flags().UintSliceVar(&ports, "port", nil, "A `PORT` on the loopback outside that the program may connect to.")
 	for _, name := range []string{"socket", "proxy-port"} {
 		_ = cmd.MarkFlagRequired(name)
 	}

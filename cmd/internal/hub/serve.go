@@ -46,7 +46,7 @@ func newServeCmd() *cobra.Command {
 		},
 	}
 	s.Flags(cmd.Flags())
-	cmd.Flags().StringVar(&ralph, "ralph", "", "the program `FILE`")
+	cmd.Flags().StringVar(&ralph, "ralph", "", "The program `FILE`.")
 	_ = cmd.Flags().MarkHidden("ralph") // ralph serve sets it; fails only for an unknown flag
 	return cmd
 }
@@ -70,8 +70,8 @@ func newMCPCmd() *cobra.Command {
 			return s.Run(ctx, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&s.Dir, "project", ".", "the `DIR` of the project")
-	cmd.Flags().StringVar(&s.Ralph, "ralph", "", "the program `FILE`")
+	cmd.Flags().StringVar(&s.Dir, "project", ".", "The `DIR` of the project.")
+	cmd.Flags().StringVar(&s.Ralph, "ralph", "", "The program `FILE`.")
 	_ = cmd.Flags().MarkHidden("ralph") // ralph mcp sets it; fails only for an unknown flag
 	return cmd
 }

@@ -55,7 +55,7 @@ func newWatchCmd() *cobra.Command {
 			return (&watch.Watch{Job: job, Logger: logs.NewLogger(flushed{file}, false)}).Run(ctx)
 		},
 	}
-	cmd.Flags().BoolVar(&detach, "detach", false, "start it in a session of its own, and return")
+	cmd.Flags().BoolVar(&detach, "detach", false, "Start it in a session of its own, and return.")
 	return cmd
 }
 

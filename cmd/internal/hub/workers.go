@@ -49,9 +49,9 @@ func newWorkersCmd() *cobra.Command {
 			return errors.Join(<-failed, err)
 		},
 	}
-	w.flags(cmd, "fleet", "only workers with these `LABELS`, such as gpu,linux")
-	cmd.Flags().BoolVar(&watch, "watch", false, "write a line of JSON whenever something changes, until stdin ends")
-	cmd.Flags().BoolVar(&serve, "serve", false, "also run the server on this machine, if there is none, until stdin ends")
+	w.flags(cmd, "fleet", "Only workers with these `LABELS`, such as gpu,linux.")
+	cmd.Flags().BoolVar(&watch, "watch", false, "Write a line of JSON whenever something changes, until stdin ends.")
+	cmd.Flags().BoolVar(&serve, "serve", false, "Also run the server on this machine, if there is none, until stdin ends.")
 	return cmd
 }
 

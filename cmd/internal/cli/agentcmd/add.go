@@ -33,19 +33,19 @@ const placeholders = "{prompt}, {prompt_file}, {model}, {permissions}, {resume}"
 // textFields are the fields with one value, in the order of the file.
 func textFields() []struct{ key, help string } {
 	return []struct{ key, help string }{
-		{custom.FieldCommand, "`line`: program and arguments; may contain " + placeholders},
-		{custom.FieldPrompt, "`how` it takes the prompt: " + strings.Join(custom.Prompts(), ", ") + " (default stdin)"},
-		{custom.FieldFormat, "`format` that it prints: " + strings.Join(custom.Formats(), ", ") + " (default text)"},
-		{custom.FieldOutput, "`where` it prints to: pty, pipe (default pty)"},
-		{custom.FieldResume, "`arguments` that resume a session; {} is its id"},
-		{custom.FieldModel, "`arguments` that choose a model; {} is its name"},
-		{custom.FieldAllowed, "`arguments` of the permission mode allowed-tools; {} is an entry"},
-		{custom.FieldBypass, "`arguments` of the permission mode bypass"},
-		{custom.FieldVersion, "`arguments` that print its version, which show that it is installed"},
-		{custom.FieldModels, "`arguments` that print the names of its models, one per line"},
-		{custom.FieldLogin, "`arguments` that end with exit code 0 if it is logged in"},
-		{custom.FieldAbout, "`line` about it, for ralph agent list"},
-		{custom.FieldKeys, "`names` of the variables that hold its keys; * matches any text"},
+		{custom.FieldCommand, "`LINE`: program and arguments; may contain " + placeholders + "."},
+		{custom.FieldPrompt, "`HOW` it takes the prompt: " + strings.Join(custom.Prompts(), ", ") + " (default stdin)."},
+		{custom.FieldFormat, "`FORMAT` that it prints: " + strings.Join(custom.Formats(), ", ") + " (default text)."},
+		{custom.FieldOutput, "`WHERE` it prints to: pty, pipe (default pty)."},
+		{custom.FieldResume, "`ARGUMENTS` that resume a session; {} is its id."},
+		{custom.FieldModel, "`ARGUMENTS` that choose a model; {} is its name."},
+		{custom.FieldAllowed, "`ARGUMENTS` of the permission mode allowed-tools; {} is an entry."},
+		{custom.FieldBypass, "`ARGUMENTS` of the permission mode bypass."},
+		{custom.FieldVersion, "`ARGUMENTS` that print its version, which show that it is installed."},
+		{custom.FieldModels, "`ARGUMENTS` that print the names of its models, one per line."},
+		{custom.FieldLogin, "`ARGUMENTS` that end with exit code 0 if it is logged in."},
+		{custom.FieldAbout, "`LINE` about it, for ralph agent list."},
+		{custom.FieldKeys, "`NAMES` of the variables that hold its keys; * matches any text."},
 	}
 }
 
@@ -59,13 +59,13 @@ func newAddCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.name, "name", "", "`name` of the agent, as AGENT takes it")
+	fs.StringVar(&o.name, "name", "", "`NAME` of the agent, as AGENT takes it.")
 	for _, field := range textFields() {
 		o.fields[field.key] = new(string)
 		fs.StringVar(o.fields[field.key], strings.ReplaceAll(field.key, "_", "-"), "", field.help)
 	}
-	fs.StringArrayVar(&o.env, "env", nil, "`NAME=value` for every call; may be repeated")
-	fs.StringArrayVar(&o.patterns, "pattern", nil, "`CLASS=regexp` for its error texts; may be repeated")
+	fs.StringArrayVar(&o.env, "env", nil, "`NAME=VALUE` for every call; may be repeated.")
+	fs.StringArrayVar(&o.patterns, "pattern", nil, "`CLASS=REGEXP` for its error texts; may be repeated.")
 	for flag, values := range map[string][]string{
 		custom.FieldPrompt: custom.Prompts(), custom.FieldFormat: custom.Formats(), custom.FieldOutput: {"pty", "pipe"},
 	} {

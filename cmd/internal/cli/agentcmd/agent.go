@@ -39,7 +39,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph agent list",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listRun(cmd.Context(), f, machine) },
 	}
-	cmd.Flags().BoolVar(&machine, "json", false, "print JSON for programs")
+	cmd.Flags().BoolVar(&machine, "json", false, "Print JSON for programs.")
 	return cmd
 }
 

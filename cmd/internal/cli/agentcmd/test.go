@@ -32,8 +32,8 @@ func newTestCmd(f *cmdline.Factory) *cobra.Command {
 			return testRun(o)
 		},
 	}
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before the call")
-	cmd.Flags().StringVar(&o.model, "model", "", "`model` to ask for (default: as in a run)")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask before the call.")
+	cmd.Flags().StringVar(&o.model, "model", "", "`MODEL` to ask for (default: as in a run).")
 	return cmd
 }
 

@@ -19,7 +19,7 @@ func newUseCmd(f *cmdline.Factory) *cobra.Command {
 		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
 		RunE:              func(_ *cobra.Command, args []string) error { return useRun(f, args[0], model) },
 	}
-	cmd.Flags().StringVar(&model, "model", "", "`model` to ask for (default: the agent's own)")
+	cmd.Flags().StringVar(&model, "model", "", "`MODEL` to ask for (default: the agent's own).")
 	return cmd
 }
 

@@ -34,7 +34,7 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 		Example: "  ralph iterations\n  ralph iterations --json",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.iterations(cmd.Context(), run, asJSON) },
 	}
-	iterations.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
+	iterations.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
 	diff := &cobra.Command{
 		Use: "diff [N|A..B|TASK]", Short: "Show what an iteration, a range of them or a task changed",
 		Args: cmdline.Takes("at most one iteration, range or task", cobra.MaximumNArgs(1)),
@@ -45,7 +45,7 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 			return a.diff(cmd.Context(), run, strings.Join(args, ""), stat)
 		},
 	}
-	diff.Flags().BoolVar(&stat, "stat", false, "show only the names of the files, and how many lines changed")
+	diff.Flags().BoolVar(&stat, "stat", false, "Show only the names of the files, and how many lines changed.")
 	undo := &cobra.Command{
 		Use: "undo N|TASK", Short: "Undo what an iteration or a task changed, with a new commit; asks first",
 		Args: cmdline.Takes("one iteration or task", cobra.ExactArgs(1)),
@@ -55,7 +55,7 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 		Example: "  ralph undo 3\n  ralph undo T4",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.undo(cmd.Context(), run, args[0], yes) },
 	}
-	undo.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	undo.Flags().BoolVarP(&yes, "yes", "y", false, "Do not ask.")
 	bisect := &cobra.Command{
 		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check",
 		Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
@@ -68,7 +68,7 @@ func NewCmds(f *cmdline.Factory) []*cobra.Command {
 	undo.GroupID, bisect.GroupID = cmdline.GroupGoBack, cmdline.GroupGoBack
 	all := []*cobra.Command{iterations, diff, undo, bisect}
 	for _, c := range all {
-		c.Flags().StringVar(&run, "run", "", "the `ID` of the run (default: the last one)")
+		c.Flags().StringVar(&run, "run", "", "The `ID` of the run (default: the last one).")
 	}
 	addCompletions(f, all)
 	return append(all, a.reportCommand(), a.runsCommand())

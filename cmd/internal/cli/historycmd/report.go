@@ -54,9 +54,9 @@ func (a *verbs) reportCommand() *cobra.Command {
 			return a.printReport(rep, page, [2]bool{markdown, asJSON})
 		},
 	}
-	cmd.Flags().StringVar(&page, "html", "", "write the page with the diffs to this `FILE`; - means standard output")
-	cmd.Flags().BoolVar(&markdown, "md", false, "print Markdown")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")
+	cmd.Flags().StringVar(&page, "html", "", "Write the page with the diffs to this `FILE`; - means standard output.")
+	cmd.Flags().BoolVar(&markdown, "md", false, "Print Markdown.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an object.")
 	cmd.ValidArgsFunction = cmdline.FirstArg(completeRuns(a.Factory))
 	return cmd
 }

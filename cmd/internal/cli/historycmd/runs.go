@@ -57,8 +57,8 @@ func (a *verbs) runsCommand() *cobra.Command {
 			return a.printRuns(rows, everywhere, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&everywhere, "all", false, "list the runs of all of your projects")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
+	cmd.Flags().BoolVar(&everywhere, "all", false, "List the runs of all of your projects.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
 	show := a.reportCommand()
 	show.Use, show.Short, show.Long, show.Args = "show RUN", "Show what a run came to, as ralph report does", "", cmdline.Takes("one run", cobra.ExactArgs(1))
 	show.Example = "  ralph runs show 20261120-131810-abcd"
@@ -93,7 +93,7 @@ func (a *verbs) pruneCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&keep, "keep", 100, "how many of the latest runs to keep; `N`")
+	cmd.Flags().IntVar(&keep, "keep", 100, "How many of the latest runs to keep: `N`.")
 	return cmd
 }
 

@@ -42,12 +42,12 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph init\n  ralph init --yes    # ask nothing\n  ralph init --from ralphex",
 		RunE:    func(*cobra.Command, []string) error { return o.reported(initRun) },
 	}
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask; use what was detected, as without a terminal")
-	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite existing files")
-	cmd.Flags().BoolVar(&o.json, "json", false, "do not ask; print what was written, as JSON for programs")
-	cmd.Flags().StringVar(&o.from, "from", "", "take over a project of another `tool` ("+strings.Join(migrate.Tools(), ", ")+"), or make the plan\nfrom a file, gh: or gh:owner/repo, as ralph import does")
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(migrate.Tools(), cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().BoolVar(&o.ai, "ai", false, "let the agent look at a copy of the project and propose checks; one call")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask; use what was detected, as without a terminal.")
+	cmd.Flags().BoolVar(&o.force, "force", false, "Overwrite existing files.")
+	cmd.Flags().BoolVar(&o.json, "json", false, "Do not ask; print what was written, as JSON for programs.")
+	cmd.Flags().StringVar(&o.from, "from", "", "Take over a project of another `TOOL` ("+strings.Join(migrate.Tools(), ", ")+"), or make the plan\nfrom a file, gh: or gh:owner/repo, as ralph import does.")
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(migrate.Tools(), cobra.ShellCompDirectiveDefault))
+	cmd.Flags().BoolVar(&o.ai, "ai", false, "Let the agent look at a copy of the project and propose checks; one call.")
 	return cmd
 }
 

@@ -41,7 +41,7 @@ func NewLearnCmd(f *cmdline.Factory) *cobra.Command {
 	add := &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cmdline.Takes("a text", cobra.MinimumNArgs(1)),
 		Example: "  ralph learn add 'Run npm run gen after changing the schema'",
 		RunE:    func(_ *cobra.Command, args []string) error { return o.add(strings.Join(args, " ")) }}
-	add.Flags().StringArrayVar(&o.paths, "path", nil, "File that the lesson is about; may be given more than once.")
+	add.Flags().StringArrayVar(&o.paths, "path", nil, "`FILE` that the lesson is about; may be given more than once.")
 	propose := &cobra.Command{Use: "propose", Short: "Propose lessons that many tasks used for AGENTS.md or CLAUDE.md",
 		Args: cmdline.NoArgs, Example: "  ralph learn propose",
 		Long: "Show the lessons that at least three tasks used, as a change of AGENTS.md or CLAUDE.md in the folder they concern, and ask.\nPrompts no longer repeat what you accept.",

@@ -27,8 +27,8 @@ func newInstallCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph service install --print    # look at the file first\n  ralph service install",
 		RunE:    func(*cobra.Command, []string) error { return installRun(o) },
 	}
-	cmd.Flags().BoolVar(&o.print, "print", false, "show the file, but write nothing")
-	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that ralph did not write")
+	cmd.Flags().BoolVar(&o.print, "print", false, "Show the file, but write nothing.")
+	cmd.Flags().BoolVar(&o.force, "force", false, "Replace a file that ralph did not write.")
 	return cmd
 }
 

@@ -44,7 +44,7 @@ func NewDoctorCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph doctor\n  ralph doctor --agent codex --live",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), o) },
 	}
-	cmd.Flags().BoolVar(&o.live, "live", false, "ask the agent one harmless question; costs one call")
+	cmd.Flags().BoolVar(&o.live, "live", false, "Ask the agent one harmless question; costs one call.")
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	return cmd
 }

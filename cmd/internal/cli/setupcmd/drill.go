@@ -42,7 +42,7 @@ func NewDrillCmd(f *cmdline.Factory) *cobra.Command {
 			return drillRun(o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "show a table of all classes and agents, or of the agent in --agent")
+	cmd.Flags().BoolVar(&o.all, "all", false, "Show a table of all classes and agents, or of the agent in --agent.")
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	return cmd
 }

@@ -51,12 +51,14 @@ func newSandboxBuildCmd(f *cmdline.Factory) *cobra.Command {
 			"  ralph sandbox build --print > Dockerfile",
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&o.with, "with", "", "build with `PROGRAM`: "+strings.Join(sandbox.Engines(),
-		" or ")+" (default: the first that is installed)")
-	cmd.Flags().StringVar(&o.base, "base", "", "start from `IMAGE`, which must have npm")
+	cmd.Flags().StringVar(&o.with, "with", "", "Build with `PROGRAM`: "+strings.Join(sandbox.Engines(),
+		" or ")+" (default: the first that is installed).")
+	_ = cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(sandbox.Engines(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&o.base, "base", "", "Start from `IMAGE`, which must have npm.")
 	cmd.Flags().StringSliceVar(&o.agents, "agent", nil,
-		"install the agents `NAMES`, also as NAME@VERSION (default: the project's)")
-	cmd.Flags().BoolVar(&o.print, "print", false, "print the Dockerfile, and build nothing")
+		"Install the agents `NAMES`, also as NAME@VERSION (default: the project's).")
+	_ = cmd.RegisterFlagCompletionFunc("agent", cmdline.CompleteAgents(f))
+	cmd.Flags().BoolVar(&o.print, "print", false, "Print the Dockerfile, and build nothing.")
 	return cmd
 }
 

@@ -22,7 +22,7 @@ func NewTrustCmd(f *cmdline.Factory) *cobra.Command {
 			"plan outside the project. It makes blanks and invisible characters visible. A setting that changes needs consent again.",
 		RunE: func(*cobra.Command, []string) error { return trustRun(f, yes) },
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "agree without being asked")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "Agree without being asked.")
 	return cmd
 }
 

@@ -55,7 +55,7 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 			},
 		}
 		if v.state == task.Blocked {
-			cmd.Flags().StringVar(&why, "reason", "", "`why`, for people; ralph task show prints it")
+			cmd.Flags().StringVar(&why, "reason", "", "`WHY`, for people; ralph task show prints it.")
 			cmd.Example += " --reason 'waits for the design'"
 		}
 		all = append(all, cmd)
@@ -163,7 +163,7 @@ func newAddCmd(f *cmdline.Factory) *cobra.Command {
 			return errors.Join(cmdline.NewEncoder(f.Out).Encode(p.rows(added)), err)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON for programs.")
 	return cmd
 }
 
@@ -344,10 +344,10 @@ func newMoveCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&before, "before", "", "before the task `ID`")
-	fs.StringVar(&after, "after", "", "after the task `ID`")
-	fs.BoolVar(&first, "first", false, "before all others")
-	fs.BoolVar(&last, "last", false, "after all others")
+	fs.StringVar(&before, "before", "", "Before the task `ID`.")
+	fs.StringVar(&after, "after", "", "After the task `ID`.")
+	fs.BoolVar(&first, "first", false, "Before all others.")
+	fs.BoolVar(&last, "last", false, "After all others.")
 	for _, name := range []string{"before", "after"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, complete(f, all)) // fails only for an unknown flag
 	}

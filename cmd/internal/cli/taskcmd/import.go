@@ -55,16 +55,17 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 			return o.run(cmd.Context(), strings.Join(args, ""))
 		},
 	}
+	cmd.ValidArgsFunction = cmdline.FileArg()
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.to, "to", "checkbox", "`form` of the plan: "+strings.Join(importer.Forms(), ", "))
-	fs.StringVar(&o.out, "out", "", "`file` to write (default: where a plan of this form belongs)")
-	fs.StringVar(&o.template, "template", "", "begin with the template `name`")
-	fs.BoolVar(&o.list, "list-templates", false, "list the templates")
-	fs.BoolVar(&o.ai, "ai", false, "let the agent turn prose into stories, and show them before anything is written; one call")
-	fs.StringVar(&o.label, "label", "", "only issues with this `label`")
-	fs.StringVar(&o.milestone, "milestone", "", "only issues of this `milestone`")
-	fs.StringVar(&o.author, "author", "", "only issues by this `author`")
+	fs.StringVar(&o.to, "to", "checkbox", "`FORM` of the plan: "+strings.Join(importer.Forms(), ", ")+".")
+	fs.StringVar(&o.out, "out", "", "`FILE` to write (default: where a plan of this form belongs).")
+	fs.StringVar(&o.template, "template", "", "Begin with the template `NAME`.")
+	fs.BoolVar(&o.list, "list-templates", false, "List the templates.")
+	fs.BoolVar(&o.ai, "ai", false, "Let the agent turn prose into stories, and show them before anything is written; one call.")
+	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
+	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
+	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
 	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(importer.Forms(),
 		cobra.ShellCompDirectiveNoFileComp))
 	completeTemplate(cmd)
@@ -103,7 +104,7 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 		return setUp(cmd, args)
 	}
 	cmd.Flags().StringVar(&o.template, "template", "",
-		"start with the plan of the template `name`; see: ralph import --list-templates")
+		"Start with the plan of the template `NAME`; see: ralph import --list-templates.")
 	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
 	completeTemplate(cmd)
 	return cmd

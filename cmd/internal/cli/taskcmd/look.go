@@ -19,10 +19,15 @@ type filter struct{ category, priority, tag, state string }
 func (o *filter) flags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.category, "category", "", "only tasks of this `category`")
-	fs.StringVar(&o.priority, "priority", "", "only tasks of this `priority`: a number, or high, medium, low")
-	fs.StringVar(&o.tag, "tag", "", "only tasks with this `tag`")
-	fs.StringVar(&o.state, "state", "", "only tasks in this `state`: open, active, review, blocked, done or dropped")
+	fs.StringVar(&o.category, "category", "", "Only tasks of this `CATEGORY`.")
+	fs.StringVar(&o.priority, "priority", "", "Only tasks of this `PRIORITY`: a number, or high, medium, low.")
+	fs.StringVar(&o.tag, "tag", "", "Only tasks with this `TAG`.")
+	fs.StringVar(&o.state, "state", "", "Only tasks in this `STATE`: open, active, review, blocked, done or dropped.")
+	for flag, values := range map[string][]string{"priority": {"high", "medium", "low"},
+		"state": {"open", "active", "review", "blocked", "done", "dropped"}} {
+		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
+	}
 }
 
 func (o *filter) of(tasks []task.Task) ([]task.Task, error) {
@@ -76,7 +81,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON for programs.")
 	return cmd
 }
 
@@ -116,7 +121,7 @@ func newNextCmd(f *cmdline.Factory) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON for programs.")
 	return cmd
 }
 
@@ -139,7 +144,7 @@ func newShowCmd(f *cmdline.Factory) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON for programs.")
 	return cmd
 }
 

@@ -39,8 +39,8 @@ func NewQuestionsCmd(f *cmdline.Factory) *cobra.Command {
 			return listQuestions(f, wanted(list, all), asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also list questions that have an answer")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of objects")
+	cmd.Flags().BoolVar(&all, "all", false, "Also list questions that have an answer.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
 	cmd.ValidArgsFunction = cmdline.FirstArg(completeQuestions(f, true))
 	return cmd
 }
@@ -143,8 +143,8 @@ func NewAnswerCmd(f *cmdline.Factory) *cobra.Command {
 				strings.Join(args[1:], " "))
 		},
 	}
-	cmd.Flags().StringVar(&o.option, "option", "", "choose option `N` of the question")
-	cmd.Flags().StringVar(&o.by, "by", "ralph answer", "where the answer comes from")
+	cmd.Flags().StringVar(&o.option, "option", "", "Choose option `N` of the question.")
+	cmd.Flags().StringVar(&o.by, "by", "ralph answer", "Where the answer comes from.")
 	_ = cmd.Flags().MarkHidden("by") // for ralph-hub; fails only for an unknown flag
 	cmd.ValidArgsFunction = cmdline.FirstArg(completeQuestions(f, false))
 	_ = cmd.RegisterFlagCompletionFunc("option", completeOptions(f)) // fails only for an unknown flag

@@ -48,7 +48,7 @@ func NewVersionCmd(f *cmdline.Factory) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print version, commit, date of the commit, Go, system and processor as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print version, commit, date of the commit, Go, system and processor as JSON.")
 	return cmd
 }
 
