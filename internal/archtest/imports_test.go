@@ -96,6 +96,7 @@ var floors = map[string]int{
 	"runner/gate/fresh": 0, // which tests failed, and are new: results and texts in, tests out
 
 	"runner/turn/edits":    2, // who changed a file during a call: what the agent reported and its processes in, a person's edits out
+	"runner/checkbook":     3, // the checks of a project, and what is known about them, from run to run
 	"runner/turn/delta":    3, // whether a change is the same as another: files before and after in, a short text out
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
 	"runner/git/command":   1, // one git process, in one repository, without foreign programs
@@ -158,7 +159,6 @@ var floors = map[string]int{
 	"runner/rules/pace":    2, // whether a call fits under the line of a usage window: reports in, times out
 	"runner/rules/ends":    6, // the bounds that end a run, and how far each is used
 	"runner/review":        6, // what a person has to look at
-	"runner/checkbook":     6, // what is known about the checks, from run to run
 	"runner/roles":         2, // who a run asks besides the developer, what, and how the answer is read: values in, values out
 	"runner/roles/aios":    2, // the conventions of AIOS between developer and reviewer: values and texts in, texts out
 	"runner/panel":         6, // a phase of review: asks the reviewers, in a copy of the project

@@ -1,10 +1,11 @@
-// Package checkbook keeps what the checks have to know in the next run.
+// Package checkbook has the checks of a project, and all that is known about them. It keeps what the next run has to know.
 package checkbook
 
 import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -12,8 +13,49 @@ import (
 	"ralph/logs"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
-	"ralph/runner/turn"
+	"ralph/state"
 )
+
+// Checks are the project's own checks and all that is known about them. The zero value: there are none.
+type Checks struct {
+	Rows     []gate.Check `json:"rows,omitempty"`
+	Mode     gate.Mode    `json:"mode,omitempty"` // also of checks that are still to be found
+	FailFast bool         `json:"fail_fast,omitempty"`
+	Scope    gate.Scope   `json:"scope,omitempty"`
+	// Detect asks the turn to look for checks when there are none yet.
+	Detect bool `json:"detect,omitempty"`
+	// Everything asks for every check, because it is not known what has changed. A
+	// turn that calls the agent follows it only when the plan has nothing left.
+	Everything bool `json:"everything,omitempty"`
+
+	Baseline *gate.Baseline `json:"baseline,omitempty"`
+	Flakes   *gate.Flakes   `json:"flakes,omitempty"`
+	Memory   gate.Memory    `json:"memory,omitzero"`
+	// Findings are those that were reported last. A finding is not reported again
+	// while it stays the same.
+	Findings []string `json:"findings,omitempty"`
+}
+
+// Gated is true when a check can keep a task from counting as done.
+func (c Checks) Gated() bool {
+	return c.Mode != gate.ModeReport && slices.ContainsFunc(c.Rows, gate.Check.Required)
+}
+
+// Moment is the run and task that a baseline taken now is for.
+func (c Checks) Moment(from state.Origin) gate.Moment {
+	return gate.Moment{Scope: c.Scope, Run: from.Run, Task: from.Task}
+}
+
+// NeedBaseline is true when there are checks and no baseline for this run or task.
+func (c Checks) NeedBaseline(from state.Origin) bool {
+	return len(c.Rows) > 0 && !c.Baseline.Current(c.Moment(from))
+}
+
+// Clone copies everything that a turn changes.
+func (c Checks) Clone() Checks {
+	c.Baseline, c.Flakes, c.Memory = c.Baseline.Clone(), c.Flakes.Clone(), c.Memory.Clone()
+	return c
+}
 
 // Read reads what is known about the checks of a project. A file that cannot be used is set
 // aside.
@@ -43,7 +85,7 @@ func Recount(b *gate.Baseline, checks []gate.Check) {
 
 // Save writes the baseline and the known flaky tests. A folder that the agent removed is not an error: the run
 // makes it again.
-func Save(dir string, c turn.Checks) error {
+func Save(dir string, c Checks) error {
 	if b := c.Baseline; b != nil && !b.TakenAt.IsZero() {
 		if err := b.Write(filepath.Join(dir, gate.BaselineFile)); err != nil && !Gone(err) {
 			return err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
-	"ralph/runner/gate"
+	"ralph/runner/checkbook"
 	"ralph/runner/prompt"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
@@ -83,46 +83,8 @@ type Bounds struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns"` // without any output
 }
 
-// Checks are the project's own checks and all that is known about them. The zero value: there are none.
-type Checks struct {
-	Rows     []gate.Check `json:"rows,omitempty"`
-	Mode     gate.Mode    `json:"mode,omitempty"` // also of checks that are still to be found
-	FailFast bool         `json:"fail_fast,omitempty"`
-	Scope    gate.Scope   `json:"scope,omitempty"`
-	// Detect asks the turn to look for checks when there are none yet.
-	Detect bool `json:"detect,omitempty"`
-	// Everything asks for every check, because it is not known what has changed. A
-	// turn that calls the agent follows it only when the plan has nothing left.
-	Everything bool `json:"everything,omitempty"`
-
-	Baseline *gate.Baseline `json:"baseline,omitempty"`
-	Flakes   *gate.Flakes   `json:"flakes,omitempty"`
-	Memory   gate.Memory    `json:"memory,omitzero"`
-	// Findings are those that were reported last. A finding is not reported again
-	// while it stays the same.
-	Findings []string `json:"findings,omitempty"`
-}
-
-// Gated is true when a check can keep a task from counting as done.
-func (c Checks) Gated() bool {
-	return c.Mode != gate.ModeReport && slices.ContainsFunc(c.Rows, gate.Check.Required)
-}
-
-// Moment is the run and task that a baseline taken now is for.
-func (c Checks) Moment(from state.Origin) gate.Moment {
-	return gate.Moment{Scope: c.Scope, Run: from.Run, Task: from.Task}
-}
-
-// NeedBaseline is true when there are checks and no baseline for this run or task.
-func (c Checks) NeedBaseline(from state.Origin) bool {
-	return len(c.Rows) > 0 && !c.Baseline.Current(c.Moment(from))
-}
-
-// clone copies everything that a turn changes.
-func (c Checks) clone() Checks {
-	c.Baseline, c.Flakes, c.Memory = c.Baseline.Clone(), c.Flakes.Clone(), c.Memory.Clone()
-	return c
-}
+// Checks are the project's own checks and all that is known about them.
+type Checks = checkbook.Checks
 
 // The values of Audit.Answer.
 const (

@@ -123,7 +123,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 		w.Log = hclog.NewNullLogger()
 	}
 	ctx = w.git(ctx, a)
-	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.clone()}
+	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.Clone()}
 	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Env: w.env(), Model: a.Agent.Model}))
 	p, err := proxy.Start(ctx, a.Sandbox.Settings, func(host string) { t.tell(state.Blocked{Host: host}) })
 	if err != nil {
