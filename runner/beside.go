@@ -18,7 +18,7 @@ import (
 	"ralph/runner/rules/ends"
 	"ralph/runner/slots"
 	"ralph/runner/task"
-	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
 	"ralph/state"
 )
 
@@ -330,7 +330,7 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	defer r.crew.Release(d.Job)
 	r.crew.Name(d.Job)
 	r.worker.Forget()
-	res := finished{Result: r.joined(d.Result), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip,
+	res := finished{Result: amend.Amid(d.Result, r.plan.Read()), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip,
 		afresh: d.Afresh}
 	if d.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(),
@@ -367,22 +367,4 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 		decision = r.afterMerge(ctx, d, decision)
 	}
 	return decision, nil
-}
-
-// joined is a result with the plan as it is now: other turns may have finished tasks in the meantime.
-func (r *Run) joined(res turn.Result) turn.Result {
-	now, id := r.plan.Read(), res.Task.ID
-	done := res.Proof.After.IsDone(id)
-	var own []turn.Reopen
-	for _, o := range res.Proof.Reopen {
-		if o.Task == id {
-			own = append(own, o)
-		}
-	}
-	res.Work.Before, res.Work.Left, res.Proof.After, res.Proof.Reopen = now, now, now, own
-	if done {
-		res.Proof.After = now.Claimed(now, id, true)
-		res.Work.Left = res.Proof.After
-	}
-	return res
 }

@@ -15,6 +15,7 @@ import (
 	"ralph/runner/rules/reviews"
 	"ralph/runner/task"
 	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
 	"ralph/runner/writes"
 )
 
@@ -82,7 +83,7 @@ func (r *Run) candidateLost(ctx context.Context, res finished, d crew.Done) (rul
 	if d.Err != nil && d.Job.Context().Err() == nil {
 		return rules.Decision{}, d.Err
 	}
-	res.Proof.After = res.Proof.After.Without([]string{res.Task.ID})
+	res.Result = amend.Leaving(res.Result, res.Proof.After.Without([]string{res.Task.ID}))
 	goOn := rules.Decision{Action: rules.ActionContinue, Rule: "candidate_lost", Reason: d.Lost}
 	if !res.Call.Made && res.Call.NotStarted == "" {
 		r.announceEnd(res.Result, goOn)

@@ -60,7 +60,6 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	if err := r.counted.Wait(); err != nil {
 		return rules.Decision{}, err
 	}
-	res.Task = next // also after a failure
 	return r.finish(ctx, work, finished{Result: res, worker: r.worker, dir: r.d.Dir, skip: r.inbox.Take(state.RequestSkip) != ""}, err)
 }
 

@@ -16,6 +16,7 @@ import (
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
 	"ralph/runner/writes"
 	"ralph/state"
 )
@@ -92,7 +93,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed panel.
 	}
 	if from.Reopened() { // the reviewers passed it, but it could not be merged
 		r.sendBack(t, reviewed.Verdicts)
-		from.Work.Before, from.Proof.Handed = r.plan.Read(), true // its developer got somewhere
+		from.Result = amend.Returned(res, r.plan.Read())
 		d, err := r.conclude(ctx, keep, from)
 		if err != nil {
 			return d, err
@@ -102,7 +103,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed panel.
 	r.spend(reviewed.Usage)
 	r.mem.Iterations++
 	d := r.concludeReview(t, reviewed.Outcome)
-	res.Proof.After = r.plan.Read()
+	res = amend.Leaving(res, r.plan.Read())
 	r.plan.Counts, r.last = res.Proof.After, res
 	if res.Proof.After.IsDone(t.ID) {
 		r.commit(keep, t, res.Origin)
@@ -231,7 +232,7 @@ func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s 
 	case d.Err != nil && work.Err() == nil:
 		return rules.Decision{}, d.Err
 	case d.Landed != "": // it counts, even if a skip or abort came in the meantime
-		from.Cut, from.skip = "", false
+		from.skip = false
 	case from.Cut != "" || work.Err() != nil:
 		return r.unheard(from)
 	}

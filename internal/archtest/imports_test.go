@@ -151,6 +151,7 @@ var floors = map[string]int{
 	"runner/merge":         5, // the merge queue: finished work in, landed or sent back
 	"runner/crew":          6, // the turns under way side by side
 	"runner/carrier":       0, // the table of ways to a turn: what a user writes in, command lines out
+	"runner/turn/amend":    5, // what comes of a turn after it: a result and an answer in, another result out
 	"runner/turn/remote":   5, // a turn in another process, on any machine: the protocol, and the side of the run
 	"runner/turn/away":     6, // the worker's side of it: a project and its worktrees for runs elsewhere
 	"runner/crew/best":     0, // which candidate at a task goes on: facts in, an index out

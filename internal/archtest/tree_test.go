@@ -36,10 +36,11 @@ type pkg struct {
 }
 
 type file struct {
-	path string // in the module: "runner/agent/specs.go"
-	test bool
-	src  []byte
-	ast  *ast.File
+	path  string // in the module: "runner/agent/specs.go"
+	test  bool
+	built bool // into the package, by this run's tags and system, without its tests
+	src   []byte
+	ast   *ast.File
 }
 
 // violation is one line for the reader; line 0 means the whole file or package.
@@ -88,6 +89,7 @@ func load(root string, l limits) (*tree, error) {
 			if err != nil {
 				return nil, err
 			}
+			f.built = slices.Contains(listed.GoFiles, name)
 			p.files = append(p.files, f)
 		}
 		t.packages = append(t.packages, p)

@@ -14,7 +14,6 @@ import (
 	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/remote"
-	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
@@ -129,7 +128,7 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		waits, d.Err = waits[1:], nil
 	}
 	if ctx.Err() != nil {
-		d.Err, d.Result.Cut = nil, stop.By(ctx)
+		d.Err, d.Result = nil, c.notBegun(ctx, j)
 	}
 	return true
 }

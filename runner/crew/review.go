@@ -7,8 +7,8 @@ import (
 	"ralph/runner/git/command"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
 	"ralph/runner/turn/stop"
-	"ralph/state"
 )
 
 // Place is a slot with the work on a task in it.
@@ -33,7 +33,7 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 	d.Result = c.notBegun(ctx, j)
 	kept, message, err := c.home.Kept(ctx, j.a.Task)
 	if err != nil {
-		d.Err, d.Result.Cut = err, stop.By(ctx)
+		d.Err, d.Result = err, c.notBegun(ctx, j)
 		return d
 	}
 	begun, ok := c.enter(ctx, j, &d)
@@ -41,7 +41,7 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 		return d
 	}
 	if d.Conflict = begun.Conflict; len(d.Conflict) > 0 {
-		d.Result.Proof.Merge = state.MergeConflict
+		d.Result = amend.Conflicting(d.Result)
 		return d
 	}
 	if strings.Contains(message, "\nRalph-Iteration: ") { // else no turn made the commit

@@ -16,6 +16,7 @@ import (
 	"ralph/runner/merge"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -39,7 +40,7 @@ func (c *Crew) enter(ctx context.Context, j *Job, d *Done) (begun slots.Begun, o
 		return begun, false
 	}
 	if begun, err = j.Slot.Begin(ctx, j.a.Task, tip); err != nil {
-		d.Err, d.Result.Cut = err, stop.By(ctx)
+		d.Err, d.Result = err, c.notBegun(ctx, j)
 	}
 	return begun, err == nil
 }
@@ -102,7 +103,7 @@ func (c *Crew) baseline(ctx context.Context, j *Job, d *Done) (ok bool) {
 	first.Part = turn.Baseline
 	res, err := j.worker.Run(ctx, first, c.Tell)
 	if err != nil || ctx.Err() != nil {
-		d.Err, d.Result.Cut = err, stop.By(ctx)
+		d.Err, d.Result = err, c.notBegun(ctx, j)
 		return false
 	}
 	j.a.Checks = res.Checks
@@ -111,7 +112,7 @@ func (c *Crew) baseline(ctx context.Context, j *Job, d *Done) (ok bool) {
 
 // notBegun is the result of a turn that ended before its call.
 func (c *Crew) notBegun(ctx context.Context, j *Job) turn.Result {
-	return turn.Result{V: turn.Version, Origin: j.a.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name,
+	return turn.Result{V: turn.Version, Origin: j.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name,
 		Checks: j.a.Checks, Cut: stop.By(ctx)}
 }
 
@@ -204,7 +205,7 @@ func (j *Job) unjoined(ctx context.Context, files []string) (left []string) {
 	return left
 }
 
-// land sends the work through the merge queue, and changes the result by its answer.
+// land sends the work through the merge queue, and adds its answer to the result.
 func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 	files, err := j.work.Files(ctx, j.Slot)
 	if d.Err = err; err != nil {
@@ -238,9 +239,9 @@ func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 	d.take(l)
 }
 
-// take changes the result by what the merge queue found.
+// take adds to the result what the merge queue found.
 func (d *Done) take(l landing) {
-	p, why := &d.Result.Proof, "it does not pass together with what has landed meanwhile"
+	by := amend.Refusal{Tries: d.Job.a.Known.Tries + 1, Why: "it does not pass together with what has landed meanwhile"}
 	switch {
 	case l.Landed != "":
 		d.Landed = l.Landed
@@ -248,22 +249,19 @@ func (d *Done) take(l landing) {
 	case l.err != nil && !errors.Is(l.err, context.Canceled):
 		d.Err = l.err
 	case l.err != nil:
-		p.Unchecked = true
+		by.Stopped = true
 	case l.held != "":
-		p.Merge, p.Report = state.MergeHook, refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
-		why = "a hook keeps it back"
+		by.Merge, by.Report = state.MergeHook, refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
+		by.Why = "a hook keeps it back"
 	case len(l.unjoined) > 0:
-		p.Merge, p.Report = state.MergeConflict, refused(gate.Check{Name: "merge", Command: "git diff --check"},
+		by.Merge, by.Report = state.MergeConflict, refused(gate.Check{Name: "merge", Command: "git diff --check"},
 			"these files still have the markers of a conflict: "+termtext.Some(l.unjoined, 20))
 	case len(l.Conflict) > 0:
-		p.Merge, p.Report = state.MergeConflict, conflictReport(l.Conflict, d.Work.Key)
+		by.Merge, by.Report = state.MergeConflict, conflictReport(l.Conflict, d.Work.Key)
 	default:
-		p.Merge, p.Report = state.MergeChecks, l.Failed
+		by.Merge, by.Report = state.MergeChecks, l.Failed
 	}
-	p.Tries = d.Job.a.Known.Tries + 1
-	d.Result.Call.Signalled = false // the agent could not know this when it signalled completion
-	p.Reopen = append(p.Reopen, turn.Reopen{Task: d.Result.Task.ID, By: turn.ReopenChecks, Why: why})
-	p.After = p.After.Without([]string{d.Result.Task.ID})
+	d.Result = amend.Refused(d.Result, by)
 }
 
 // conflictReport is a check that fails: the run answers a conflict as it answers a failure.

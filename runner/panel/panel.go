@@ -30,6 +30,7 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
 	"ralph/state"
 )
 
@@ -90,16 +91,17 @@ type Result struct {
 // Result turns the result of a phase into the Result of a turn, so that it can be recorded like any other. known has
 // what the run knew when the phase began.
 func (s Request) Result(res Result, known turn.Result) turn.Result {
-	known.V, known.Origin, known.Task, known.Cut, known.Duration = turn.Version, s.From, s.Task, res.Cut, time.Since(known.Started)
-	known.Work.Left, known.Proof.After = known.Work.Before, known.Work.Before
+	plan, by := known.Work.Before, known.Agent
+	call := turn.Call{Made: true, Usage: res.Usage, Outcome: agent.Outcome{Class: ending.CompletedTurn}}
 	if res.Stuck != nil {
-		known.Agent, known.Call = res.Stuck.Agent, res.Stuck.Call
-		known.Call.Session = turn.Session{} // nobody resumes it
-		return known
+		by, call = res.Stuck.Agent, amend.Closed(res.Stuck.Call)
 	}
-	known.Call = turn.Call{Made: true, Usage: res.Usage}
-	known.Call.Outcome.Class = ending.CompletedTurn
-	return known
+	return turn.Result{
+		V: turn.Version, Origin: s.From, Task: s.Task, PlanName: known.PlanName, Agent: by, Cut: res.Cut, Call: call,
+		Started: known.Started, Duration: time.Since(known.Started), Checks: known.Checks,
+		Work:  turn.Work{Before: plan, Left: plan},
+		Proof: turn.Proof{Worked: known.Proof.Worked, Tries: known.Proof.Tries, Report: known.Proof.Report, After: plan},
+	}
 }
 
 // Plan returns the phases that a task goes through.

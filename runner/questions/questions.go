@@ -14,6 +14,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/task"
 	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
 	"ralph/runner/turn/said"
 	"ralph/state"
 	"ralph/state/question"
@@ -135,8 +136,8 @@ func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 	asks := res.Call.Asks
 	p := res.Proof.After
 	decided := p.IsDone(res.Task.ID) || p.Total > 0 && p.Remaining == 0 || res.Claims()
-	if res.Call.Asks = nil; len(asks) == 0 || decided || res.Cut != "" || !res.Call.Outcome.Class.Success() {
-		return res, nil
+	if len(asks) == 0 || decided || res.Cut != "" || !res.Call.Outcome.Class.Success() {
+		return amend.Asking(res, nil, ""), nil
 	}
 	type turnOf struct {
 		run       string
@@ -150,17 +151,15 @@ func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 	}
 	switch {
 	case len(before) >= maxRounds && b.toldToDecide[res.Task.ID] && res.Task.ID != "":
-		res.Proof.GiveUp = keepsAsking
-		return res, nil
+		return amend.Asking(res, nil, keepsAsking), nil
 	case len(before) >= maxRounds:
 		if b.toldToDecide == nil {
 			b.toldToDecide = map[string]bool{}
 		}
 		b.toldToDecide[res.Task.ID] = true
-		return res, []string{decide}
+		return amend.Asking(res, nil, ""), []string{decide}
 	}
-	res.Call.Asks = asks[:min(len(asks), maxPerTurn)]
-	return res, nil
+	return amend.Asking(res, asks[:min(len(asks), maxPerTurn)], ""), nil
 }
 
 // Settle records that the turn had its answers, and stores the questions that it asks.

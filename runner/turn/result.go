@@ -15,8 +15,10 @@ import (
 	"ralph/state"
 )
 
-// Result is all that is known about one turn once it is over. settle builds it. Events, state files, kept git
-// states and rows on a screen are made from it. It survives JSON.
+// Result is all that is known about one turn once it is over. settle builds it, and nobody changes it. Events, state
+// files, kept git states and rows on a screen are made from it. It survives JSON. What comes of the turn later, such as
+// the answer of the merge queue, makes another Result: see package amend. That of a turn that could not begin comes from
+// runner/crew, that of a phase of review from runner/panel.
 type Result struct {
 	V        int           `json:"v"`
 	Origin   state.Origin  `json:"origin"`
@@ -123,6 +125,19 @@ type Reopen struct {
 
 // Plan is what the plan file said at one moment.
 type Plan = store.Plan
+
+// Trusted is the Result of a worker with only what a worker may decide. Who worked on what and when, and the checks of
+// the run, are what the run knows.
+func (r Result) Trusted(a Assignment, began time.Time) Result {
+	r.Origin, r.Task, r.Agent, r.Checks, r.PlanName = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks, a.Plan.Name
+	r.Started, r.Duration, r.Proof.Merge = began, min(max(r.Duration, 0), time.Since(began)), ""
+	if where := "on " + r.Origin.Host + ": "; r.Call.NotStarted != "" {
+		r.Call.NotStarted = where + r.Call.NotStarted
+	} else if r.Call.Outcome.Class.Fatal() {
+		r.Call.Outcome.Reason = where + r.Call.Outcome.Reason
+	}
+	return r
+}
 
 // reopened is the plan after these ticks are taken back.
 func reopened(p Plan, reopen []Reopen) Plan {

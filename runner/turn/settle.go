@@ -123,9 +123,14 @@ func (p *Proof) reopen(a Assignment, f facts, r Reopen) bool {
 	return true
 }
 
-// Replay makes the Result of a call that this process did not make, such as a recorded one.
+// Replay makes the Result of a call that this process did not make, such as a recorded one. Nobody knows what it
+// changed: one file, if a tool ran.
 func Replay(a Assignment, t *agent.Transcript, o agent.Outcome, exit ptyexec.Exit) Result {
-	return settle(a, facts{call: call{made: true, outcome: o, transcript: t, exit: exit}})
+	f := facts{call: call{made: true, outcome: o, transcript: t, exit: exit}}
+	if t.ToolCalls > len(t.Denials) {
+		f.change.Count = 1
+	}
+	return settle(a, f)
 }
 
 // settleCall makes the part of the Result about the agent call.

@@ -116,8 +116,9 @@ func (w *Worker) Ready(ctx context.Context, a Assignment) error {
 // Whatever the agent does is part of the Result. The error is ralph's own: an assignment that cannot
 // be carried out, a full disk, a git that fails.
 func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) (Result, error) {
+	none := Result{Task: a.Task}
 	if err := a.Validate(); err != nil {
-		return Result{}, err
+		return none, err
 	}
 	if w.Log == nil {
 		w.Log = hclog.NewNullLogger()
@@ -127,7 +128,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Env: w.env(), Model: a.Agent.Model}))
 	p, err := proxy.Start(ctx, a.Sandbox.Settings, func(host string) { t.tell(state.Blocked{Host: host}) })
 	if err != nil {
-		return Result{}, err
+		return none, err
 	}
 	defer p.Stop()
 	t.route = p.Route

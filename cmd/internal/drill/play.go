@@ -9,6 +9,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
 	"ralph/state"
 )
 
@@ -38,17 +39,13 @@ func Play(r Recording, s Setting) Scene {
 	move(&o, s.Now.Sub(r.Recorded))
 	a := turn.Assignment{Origin: state.Origin{Iteration: 1, Task: "1"}, Task: task.Task{ID: "1", Title: "a task"},
 		Agent: turn.Agent{Spec: s.Spec}}
-	res := turn.Replay(a, t, o, r.Exit())
-	if t.ToolCalls > len(t.Denials) {
-		res.Work.Change.Count = 1
-	}
-	return Answer(res, s)
+	return Answer(turn.Replay(a, t, o, r.Exit()), s)
 }
 
 // Answer decides on a turn that ended just now, as a run with two open tasks would.
 func Answer(res turn.Result, s Setting) Scene {
 	plan := turn.Plan{Known: true, Total: 2, Remaining: 2}
-	res.Work.Before, res.Proof.After = plan, plan
+	res = amend.Amid(res, plan)
 	after := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}.After(res, false, s.Policy, s.Now)
 	f := rules.Conclusion{
 		Facts:  rules.Facts{Memory: after, Policy: s.Policy, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now},

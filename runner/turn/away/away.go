@@ -185,8 +185,7 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel, w *r
 		first := a
 		first.Part = turn.Baseline
 		res, err := worker.Run(ctx, first, tell)
-		if err != nil || ctx.Err() != nil {
-			res.Cut = stop.By(ctx)
+		if err != nil || res.Cut != "" {
 			return remote.End{Result: &res}, err
 		}
 		a.Checks = res.Checks

@@ -115,7 +115,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 			return turn.Result{}, &FailedError{err.Error()}
 		}
 	}
-	return trusted(*end.Result, a, began), nil
+	return end.Result.Trusted(a, began), nil
 }
 
 // base returns Upstream with the latest commit of the worktree that the remote has; nil: there is none.

@@ -34,20 +34,6 @@ func eventOf(e state.Event, from state.Origin) (state.Event, bool) {
 	return state.NewEvent(from, time.Now(), turn.Redacted(e.Data)), true
 }
 
-// trusted returns the result with only what a worker may decide. Who worked on what and when, and the checks of the
-// run, are what the run knows.
-func trusted(res turn.Result, a turn.Assignment, began time.Time) turn.Result {
-	res.Origin, res.Task, res.Agent, res.Checks = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks
-	res.PlanName, res.Proof.Merge = a.Plan.Name, ""
-	res.Started, res.Duration = began, min(max(res.Duration, 0), time.Since(began))
-	if where := "on " + res.Origin.Host + ": "; res.Call.NotStarted != "" {
-		res.Call.NotStarted = where + res.Call.NotStarted
-	} else if res.Call.Outcome.Class.Fatal() {
-		res.Call.Outcome.Reason = where + res.Call.Outcome.Reason
-	}
-	return res
-}
-
 // Unusable returns why the agent cannot work on the machine of the result; empty: it can.
 func Unusable(res turn.Result) string {
 	if o := res.Call.Outcome; res.Call.NotStarted == "" && res.Call.Made && o.Class.Fatal() {

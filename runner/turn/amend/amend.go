@@ -1,0 +1,86 @@
+// Package amend makes another Result of one, with what came of the turn after it was over. The Result that it gets
+// stays as it is.
+package amend
+
+import (
+	"slices"
+
+	"ralph/runner/gate"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Refusal says why finished work does not land.
+type Refusal struct {
+	Merge   string      // see state.IterationEnd; empty: Report stays that of the turn
+	Report  gate.Report // of the checks that refuse it
+	Stopped bool        // a person ended it before the checks could say anything
+	Tries   int         // failed checks of the task in a row, with this one
+	Why     string      // its tick is taken back
+}
+
+// Refused is the Result of a turn whose work does not land.
+func Refused(r turn.Result, by Refusal) turn.Result {
+	p := r.Proof
+	if by.Merge != "" {
+		p.Merge, p.Report = by.Merge, by.Report
+	}
+	p.Unchecked, p.Tries = p.Unchecked || by.Stopped, by.Tries
+	p.Reopen = append(slices.Clip(p.Reopen), turn.Reopen{Task: r.Task.ID, By: turn.ReopenChecks, Why: by.Why})
+	p.After = p.After.Without([]string{r.Task.ID})
+	r.Proof = p
+	r.Call.Signalled = false // the agent could not know this when it signalled completion
+	return r
+}
+
+// Conflicting is the Result of a turn that could not begin: its work conflicts with what has landed.
+func Conflicting(r turn.Result) turn.Result {
+	r.Proof.Merge = state.MergeConflict
+	return r
+}
+
+// Amid is the Result with the plan as it is now: other turns may have finished tasks in the meantime.
+func Amid(r turn.Result, now turn.Plan) turn.Result {
+	id := r.Task.ID
+	done := r.Proof.After.IsDone(id)
+	var own []turn.Reopen
+	for _, o := range r.Proof.Reopen {
+		if o.Task == id {
+			own = append(own, o)
+		}
+	}
+	r.Work.Before, r.Work.Left, r.Proof.After, r.Proof.Reopen = now, now, now, own
+	if done {
+		r.Proof.After = now.Claimed(now, id, true)
+		r.Work.Left = r.Proof.After
+	}
+	return r
+}
+
+// Leaving is the Result of a turn after which the plan is like this.
+func Leaving(r turn.Result, after turn.Plan) turn.Result {
+	r.Proof.After = after
+	return r
+}
+
+// Returned is the Result of a review after which the task is with its developer again, who got somewhere.
+func Returned(r turn.Result, now turn.Plan) turn.Result {
+	r.Work.Before, r.Proof.Handed = now, true
+	return r
+}
+
+// Asking is the Result with only those questions that go to a person. giveUp says why the task is put aside
+// instead; empty: as the turn has it.
+func Asking(r turn.Result, asks []state.Ask, giveUp string) turn.Result {
+	r.Call.Asks = asks
+	if giveUp != "" {
+		r.Proof.GiveUp = giveUp
+	}
+	return r
+}
+
+// Closed is the call with a session that nobody resumes.
+func Closed(c turn.Call) turn.Call {
+	c.Session = turn.Session{}
+	return c
+}

@@ -1,0 +1,104 @@
+package amend
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph/runner/gate"
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// plan is a plan of two tasks.
+func plan(a, b task.State) turn.Plan {
+	return store.Of(task.List{Tasks: []task.Task{{ID: "a", State: a}, {ID: "b", State: b}}})
+}
+
+// worked is a turn that has ticked a, and b beside it.
+func worked() turn.Result {
+	reopen := make([]turn.Reopen, 1, 4) // room for another one, which belongs to whoever appends
+	reopen[0] = turn.Reopen{Task: "b", By: turn.ReopenAudit}
+	return turn.Result{Task: task.Task{ID: "a"},
+		Call: turn.Call{Signalled: true, Asks: []state.Ask{{Text: "1"}, {Text: "2"}}, Session: turn.Session{ID: "s"}},
+		Work: turn.Work{Before: plan(task.Open, task.Open), Left: plan(task.Done, task.Done)},
+		Proof: turn.Proof{Reopen: reopen, Tries: 1, GiveUp: "it says so", After: plan(task.Done, task.Open),
+			Report: gate.Report{Results: []gate.Result{{Name: "mine"}}}}}
+}
+
+func TestAll_leaveTheResultAsItIs(t *testing.T) {
+	now := plan(task.Active, task.Done)
+	for name, f := range map[string]func(turn.Result) turn.Result{
+		"refused": func(r turn.Result) turn.Result {
+			return Refused(r, Refusal{Merge: state.MergeHook, Tries: 2, Stopped: true})
+		},
+		"conflicting": Conflicting,
+		"amid":        func(r turn.Result) turn.Result { return Amid(r, now) },
+		"leaving":     func(r turn.Result) turn.Result { return Leaving(r, now) },
+		"returned":    func(r turn.Result) turn.Result { return Returned(r, now) },
+		"asking":      func(r turn.Result) turn.Result { return Asking(r, nil, "why") },
+		"closed":      func(r turn.Result) turn.Result { return turn.Result{Call: Closed(r.Call)} },
+	} {
+		r := worked()
+		was := text(t, r)
+		got := f(r)
+		if diff := cmp.Diff(was, text(t, r)); diff != "" || r.Proof.Reopen[:2][1].Task != "" {
+			t.Errorf("%s changes the result that it gets: %s %v", name, diff, r.Proof.Reopen[:2])
+		}
+		if text(t, got) == was {
+			t.Errorf("%s returns the same result", name)
+		}
+	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestRefused_takesTheTickBack(t *testing.T) {
+	failed := gate.Report{Results: []gate.Result{{Name: "joined"}}}
+	got := Refused(worked(), Refusal{Merge: state.MergeChecks, Report: failed, Tries: 4, Why: "w"})
+	want := worked().Proof
+	want.Merge, want.Report, want.Tries, want.After = state.MergeChecks, failed, 4, plan(task.Open, task.Open)
+	want.Reopen = append(want.Reopen, turn.Reopen{Task: "a", By: turn.ReopenChecks, Why: "w"})
+	if diff := cmp.Diff(text(t, want), text(t, got.Proof)); diff != "" || got.Call.Signalled {
+		t.Errorf("signalled %t %s", got.Call.Signalled, diff)
+	}
+	stopped := Refused(worked(), Refusal{Stopped: true, Tries: 2}).Proof
+	if !stopped.Unchecked || stopped.Merge != "" || stopped.Report.Results[0].Name != "mine" {
+		t.Errorf("stopped: %+v", stopped)
+	}
+}
+
+// Others have begun a and finished b in the meantime. Only the turn's own tick, and what was said about it, count.
+func TestAmid_hasThePlanAsItIsNow(t *testing.T) {
+	now := plan(task.Active, task.Done)
+	got := Amid(worked(), now)
+	want := worked()
+	want.Work.Before, want.Work.Left = now, plan(task.Done, task.Done)
+	want.Proof.After, want.Proof.Reopen = want.Work.Left, nil
+	if diff := cmp.Diff(text(t, want), text(t, got)); diff != "" {
+		t.Error(diff)
+	}
+	undone := Leaving(worked(), plan(task.Open, task.Open))
+	if got := Amid(undone, now); got.Proof.After.IsDone("a") || got.Work.Left.IsDone("a") {
+		t.Errorf("not done: %+v", got.Proof.After)
+	}
+}
+
+func TestAsking_withoutAReason_keepsThatOfTheTurn(t *testing.T) {
+	if got := Asking(worked(), nil, ""); got.Proof.GiveUp != "it says so" || got.Call.Asks != nil {
+		t.Errorf("%+v %+v", got.Proof.GiveUp, got.Call.Asks)
+	}
+	if got := Asking(worked(), nil, "it asks again"); got.Proof.GiveUp != "it asks again" {
+		t.Error(got.Proof.GiveUp)
+	}
+}
