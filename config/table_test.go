@@ -17,6 +17,7 @@ import (
 	"ralph/runner/callhooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/hooks"
 	"ralph/runner/lessons"
 	"ralph/runner/pool"
 	"ralph/runner/roles"
@@ -173,7 +174,7 @@ func eachField(v reflect.Value, visit func(name string, field any)) {
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.Anonymous || f.Type.Kind() == reflect.Struct {
 			eachField(v.Field(i), visit)
-		} else if f.Type.Kind() == reflect.Array { // one for each row of a table
+		} else if v.Type() == reflect.TypeFor[hooks.Commands]() { // one for each row of a table
 			for k := range v.Field(i).Len() {
 				visit(f.Name, v.Field(i).Index(k).Addr().Interface())
 			}
@@ -204,6 +205,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 			Selection: only.Selection{OnlyCategories: []string{}, OnlyPriorities: []string{}, OnlyTags: []string{}, OnlyTasks: []string{}}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
+		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},
 		Review:        roles.Review{Judges: []string{}},
 		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true, BMAD: true, DevMode: "yolo", HandoffDir: ".aios/handoffs"},
 		Touch: touch.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},

@@ -79,7 +79,7 @@ func (h Hook) Validate() error {
 		return fmt.Errorf("command belongs to a hook of type shell; prompt, agent and model to one of type agent")
 	case len(h.When) > 0 && !row.Turn:
 		return fmt.Errorf("when: %s does not follow a turn, so there are no changed files", h.Point)
-	case h.OnFailure == SkipTask && (h.Point == RunStart || h.Point == OnComplete || h.Point == OnHalt):
+	case h.OnFailure == SkipTask && row.Run:
 		return fmt.Errorf("on_failure: there is no task to skip at %s", h.Point)
 	}
 	return nil
@@ -124,13 +124,18 @@ func (h Hook) timeout() time.Duration {
 
 // Commands are the user's options: one command for each point.
 type Commands struct {
-	Hook [14]string // by the order of Points; empty: none
+	Hook []string // by the order of Points, once Options was called; empty: none
 }
 
 // Options returns the rows of the option table that fill c.
-func (c *Commands) Options() []option.Row {
+func (c *Commands) Options() []option.Row { return c.options(Points()) }
+
+func (c *Commands) options(points []Row) []option.Row {
 	var rows []option.Row
-	for i, p := range Points() {
+	if c.Hook == nil {
+		c.Hook = make([]string, len(points))
+	}
+	for i, p := range points {
 		rows = append(rows, option.Row{
 			Group: "Hooks", Key: "HOOK_" + strings.ToUpper(string(p.Point)), YAML: "hooks." + string(p.Point),
 			Kind: option.String, Trust: true, Field: &c.Hook[i],
@@ -143,9 +148,9 @@ func (c *Commands) Options() []option.Row {
 // Hooks returns the commands as rows.
 func (c *Commands) Hooks() []Hook {
 	var all []Hook
-	for i, p := range Points() {
-		if c.Hook[i] != "" {
-			all = append(all, Hook{Point: p.Point, Command: c.Hook[i]})
+	for i, command := range c.Hook {
+		if command != "" {
+			all = append(all, Hook{Point: Points()[i].Point, Command: command})
 		}
 	}
 	return all

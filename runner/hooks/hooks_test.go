@@ -97,3 +97,34 @@ func TestAt_sandbox_containsTheHook(t *testing.T) {
 		t.Errorf("%v: %+v", err, event)
 	}
 }
+
+func TestOptions_newRow_hasAnOption(t *testing.T) {
+	var c Commands
+	rows := c.options(append(Points(), Row{Point: "pre_lunch", When: "before lunch"}))
+	if last := rows[len(rows)-1]; len(rows) != len(Points())+1 || last.Key != "HOOK_PRE_LUNCH" || last.Field != &c.Hook[len(rows)-1] {
+		t.Errorf("%d rows, the last is %+v", len(rows), last)
+	}
+}
+
+func TestAfter_reachesThePointsWhoseRowsSaySo(t *testing.T) {
+	for want, turn := range map[string]Turn{
+		"post_iteration":                             {},
+		"on_error post_iteration":                    {Failed: true},
+		"on_limit post_iteration":                    {Limited: true},
+		"on_question post_task post_iteration":       {Asked: true, Aside: true},
+		"on_story_complete post_task post_iteration": {Done: true},
+	} {
+		var got []string
+		for _, p := range After(turn) {
+			got = append(got, string(p))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%+v: %q, want %q", turn, got, want)
+		}
+	}
+	for _, r := range Points() {
+		if r.After != nil && !r.Turn {
+			t.Errorf("%s follows a turn, and its row does not say so", r.Point)
+		}
+	}
+}

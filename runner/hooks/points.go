@@ -42,27 +42,56 @@ type Row struct {
 	// Turn is true if the point follows a turn: the changed files are known, and ralph
 	// can tell the agent what failed.
 	Turn bool
+	// After reports whether a turn that has ended reaches the point. Nil: the run calls the point where its
+	// moment is.
+	After func(Turn) bool
+	Run   bool // it is about the run as a whole: there is no task to skip
+}
+
+// Turn is what the points after a turn depend on.
+type Turn struct {
+	Failed  bool // the call of the agent; not because of a limit, and not by a person
+	Limited bool // the agent hit its usage limit
+	Asked   bool // the agent asked a question
+	Done    bool // the task was done by this turn
+	Aside   bool // the task was put aside
+}
+
+// After lists the points that a turn reached, in their order.
+func After(t Turn) (all []Point) {
+	for _, r := range Points() {
+		if r.After != nil && r.After(t) {
+			all = append(all, r.Point)
+		}
+	}
+	return all
 }
 
 // Points lists all points, in the order of a run.
 func Points() []Row {
 	return []Row{
-		{Point: RunStart, When: "a run starts or is resumed", Veto: vetoRun},
+		{Point: RunStart, When: "a run starts or is resumed", Veto: vetoRun, Run: true},
 		{Point: PreTask, When: "before the first attempt at a task", Veto: vetoTask},
 		{Point: PreIteration, When: "before each iteration", Veto: vetoTask},
 		{Point: PreCommit, When: "before ralph commits what the agent left uncommitted", Veto: vetoCommit, Turn: true},
 		{Point: PreMerge, Veto: vetoMerge, Turn: true, When: "before the commit of a task goes into the merge queue " +
 			"(only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)"},
-		{Point: OnError, When: "an agent call failed (a failed check does not count)", Turn: true},
-		{Point: OnLimit, When: "an agent hit its usage limit", Turn: true},
-		{Point: OnQuestion, When: "an agent asked you something, and its task waits", Turn: true},
-		{Point: OnStoryComplete, When: "a task is done, and no check has reopened it", Turn: true},
-		{Point: PostTask, When: "a task is done or was put aside", Turn: true},
-		{Point: PostIteration, When: "after each iteration", Turn: true},
+		{Point: OnError, When: "an agent call failed (a failed check does not count)", Turn: true,
+			After: func(t Turn) bool { return t.Failed }},
+		{Point: OnLimit, When: "an agent hit its usage limit", Turn: true,
+			After: func(t Turn) bool { return t.Limited }},
+		{Point: OnQuestion, When: "an agent asked you something, and its task waits", Turn: true,
+			After: func(t Turn) bool { return t.Asked }},
+		{Point: OnStoryComplete, When: "a task is done, and no check has reopened it", Turn: true,
+			After: func(t Turn) bool { return t.Done }},
+		{Point: PostTask, When: "a task is done or was put aside", Turn: true,
+			After: func(t Turn) bool { return t.Done || t.Aside }},
+		{Point: PostIteration, When: "after each iteration", Turn: true,
+			After: func(Turn) bool { return true }},
 		{Point: PostMerge, Turn: true, When: "the commit of a task has landed " +
 			"(only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)"},
-		{Point: OnComplete, When: "the run ends with exit code 0"},
-		{Point: OnHalt, When: "the run ends with any other exit code"},
+		{Point: OnComplete, When: "the run ends with exit code 0", Run: true},
+		{Point: OnHalt, When: "the run ends with any other exit code", Run: true},
 	}
 }
 

@@ -99,25 +99,12 @@ func Late(ctx context.Context) (context.Context, context.CancelFunc) {
 // Of are the points that a turn brought, in their order. aside is true when its task was
 // put aside.
 func Of(res turn.Result, aside bool) []hooks.Point {
-	id := res.Task.ID
-	done := id != "" && res.Proof.After.IsDone(id) && !res.Work.Before.IsDone(id)
-	var all []hooks.Point
-	for _, p := range []struct {
-		point hooks.Point
-		is    bool
-	}{
-		{hooks.OnError, res.Failed() && res.Cut == "" && !rules.IsLimit(res.Call.Outcome.Class)},
-		{hooks.OnLimit, rules.IsLimit(res.Call.Outcome.Class)},
-		{hooks.OnQuestion, len(res.Call.Asks) > 0},
-		{hooks.OnStoryComplete, done},
-		{hooks.PostTask, done || id != "" && aside},
-		{hooks.PostIteration, true},
-	} {
-		if p.is {
-			all = append(all, p.point)
-		}
-	}
-	return all
+	id, limited := res.Task.ID, rules.IsLimit(res.Call.Outcome.Class)
+	return hooks.After(hooks.Turn{
+		Failed: res.Failed() && res.Cut == "" && !limited, Limited: limited, Asked: len(res.Call.Asks) > 0,
+		Done:  id != "" && res.Proof.After.IsDone(id) && !res.Work.Before.IsDone(id),
+		Aside: id != "" && aside,
+	})
 }
 
 // Stop ends a run because of a hook.
