@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
-	"ralph/runner/points"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -46,7 +46,7 @@ func TestPoints_withoutHooksAndReviewers_costNothingNextToAnIteration(t *testing
 	began = time.Now()
 	for range rounds {
 		for _, p := range hooks.Points() {
-			if v := r.runHooks(t.Context(), points.Moment{Point: p.Point, Task: one}); v.Ran {
+			if v := r.runHooks(t.Context(), hookfacts.Moment{Point: p.Point, Task: one}); v.Ran {
 				t.Fatal(p.Point)
 			}
 		}

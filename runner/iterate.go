@@ -8,10 +8,10 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent/ending"
+	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
 	"ralph/runner/notes"
 	"ralph/runner/output"
-	"ralph/runner/points"
 	"ralph/runner/rules"
 	"ralph/runner/rules/ends"
 	"ralph/runner/rules/hours"
@@ -305,7 +305,7 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	}
 	var v hooks.Verdict
 	done, err := r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from), func(commit func() (state.Commit, error)) (state.Commit, error) {
-		v = r.runHooks(ctx, points.Moment{Point: hooks.PreCommit, From: from, Task: t, More: points.Commits(r.last)})
+		v = r.runHooks(ctx, hookfacts.Moment{Point: hooks.PreCommit, From: from, Task: t, More: hookfacts.Commits(r.last)})
 		if v.Block || v.Skip || v.Abort {
 			return state.Commit{}, errors.New(v.Why)
 		}

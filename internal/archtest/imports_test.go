@@ -166,7 +166,7 @@ var floors = map[string]int{
 	"runner/rules/proof":   3, // what the checks of a finished plan have shown: a report in, words out
 	"runner/rules/reviews": 6, // what follows from verdicts: facts in, a decision out
 	"runner/notes":         6, // what the next prompt says about the past
-	"runner/points":        6, // what the points of a run are to hooks, and hooks to the run: values in, values out
+	"runner/hookfacts":     6, // what the points of a run are to hooks, and hooks to the run: values in, values out
 
 	"runner":                 7, // the run
 	"config":                 7, // finds, reads and overlays options

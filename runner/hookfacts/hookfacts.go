@@ -1,6 +1,6 @@
-// Package points joins hooks and run: which points a turn brought, what a hook gets to
+// Package hookfacts joins hooks and run: which points a turn brought, what a hook gets to
 // know there, and what its word means for the run. Values in, values out.
-package points
+package hookfacts
 
 import (
 	"context"
