@@ -10,7 +10,7 @@ import (
 	"ralph/runner/checkbook"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
-	"ralph/runner/rules/ends"
+	"ralph/runner/rules/bounds"
 	"ralph/runner/rules/hours"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
@@ -35,7 +35,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			return rules.Decision{}, task.Task{}, err
 		}
 		f.Report = res.Proof.Report
-		if f.Interrupt = ends.Wish(ctx, r.inbox); !f.Interrupt.Now() && res.Proof.Unchecked {
+		if f.Interrupt = bounds.Wish(ctx, r.inbox); !f.Interrupt.Now() && res.Proof.Unchecked {
 			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // the checks were skipped: nothing is complete yet
 		}
 	}
@@ -153,7 +153,7 @@ func (r *Run) reviewItems(ctx context.Context, report gate.Report) []state.Revie
 func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 	return rules.Facts{
 		Policy: r.o.Policy, Memory: r.mem, Plan: plan, HadPlan: r.plan.Had, Calls: r.calls,
-		Started: r.past.started, Now: time.Now(), Window: r.d.Window, Interrupt: ends.Wish(ctx, r.inbox),
+		Started: r.past.started, Now: time.Now(), Window: r.d.Window, Interrupt: bounds.Wish(ctx, r.inbox),
 	}
 }
 

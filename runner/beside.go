@@ -15,7 +15,7 @@ import (
 	"ralph/runner/hooks"
 	"ralph/runner/output"
 	"ralph/runner/rules"
-	"ralph/runner/rules/ends"
+	"ralph/runner/rules/bounds"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn/amend"
@@ -48,7 +48,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 			Env:    r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge, Judge: r.breakTie})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
-		d := ends.Failed(unfit)
+		d := bounds.Failed(unfit)
 		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET, ISOLATE and BEST_OF"
 		return d, nil
 	}
@@ -207,7 +207,7 @@ func (r *Run) rule(now time.Time) beside.Rule {
 
 // nextBeside is a task that may start beside those under way, if the limits of the run allow one.
 func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
-	if ends.Wish(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) {
+	if bounds.Wish(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) {
 		return task.Task{}, false
 	}
 	now, plan := time.Now(), r.plan.Read()

@@ -11,7 +11,7 @@ import (
 	"ralph/runner/output"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
-	"ralph/runner/rules/ends"
+	"ralph/runner/rules/bounds"
 	"ralph/runner/rules/reviews"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -51,7 +51,7 @@ func (r *Run) startCandidates(ctx context.Context, next task.Task) (rules.Decisi
 		jobs = append(jobs, j)
 		if err != nil {
 			release()
-			return ends.Unusable(err), nil
+			return bounds.Unusable(err), nil
 		}
 		n := r.tasks.Of(next.ID)
 		n.Review, a.Then = r.panel.Begin(ctx, next, n.Review)
@@ -95,7 +95,7 @@ func (r *Run) candidateLost(ctx context.Context, res finished, d crew.Done) (rul
 	r.spend(res.Call.Usage)
 	r.mem.Iterations++
 	f := rules.Conclusion{Facts: rules.Facts{Memory: r.mem}, Result: res.Result}
-	ends.MeetLimit(&f, &r.pool, nil, time.Now())
+	bounds.MeetLimit(&f, &r.pool, nil, time.Now())
 	r.announceEnd(res.Result, goOn)
 	if err := writes.SideBySide(r.saveCalls, r.out.Save); err != nil {
 		return goOn, err

@@ -13,7 +13,7 @@ import (
 	"ralph/runner/notes"
 	"ralph/runner/output"
 	"ralph/runner/rules"
-	"ralph/runner/rules/ends"
+	"ralph/runner/rules/bounds"
 	"ralph/runner/rules/hours"
 	"ralph/runner/session"
 	"ralph/runner/task"
@@ -47,7 +47,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	}
 	a, who, err := r.assign(next)
 	if err != nil {
-		return ends.Unusable(err), nil
+		return bounds.Unusable(err), nil
 	}
 	n := r.tasks.Of(next.ID)
 	n.Review, a.Then = r.panel.Begin(work, next, n.Review)
@@ -168,7 +168,7 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 	if counted {
 		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
-	ends.MeetLimit(&f, &r.pool, r.fallbacks(res), now)
+	bounds.MeetLimit(&f, &r.pool, r.fallbacks(res), now)
 	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && !f.Interrupt.Now() {
 		f.Review = r.reviewItems(keep, res.Proof.Report)
 	}

@@ -42,7 +42,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
-	"ralph/runner/rules/ends"
+	"ralph/runner/rules/bounds"
 	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
@@ -243,7 +243,7 @@ func (r *Run) newWorker(env []string) *turn.Worker {
 // decision is a stop with ExitError.
 func (r *Run) Run(ctx context.Context) (Ending, error) {
 	if err := r.open(); err != nil {
-		return r.ending(ends.Failed(err)), err
+		return r.ending(bounds.Failed(err)), err
 	}
 	stop := r.watch()
 	d, err := r.inWorktrees(ctx)
@@ -254,7 +254,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 		err = r.inbox.Broken()
 	}
 	if err != nil {
-		d = ends.Failed(err)
+		d = bounds.Failed(err)
 	}
 	r.atEnd(ctx, d)
 	stop()

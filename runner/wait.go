@@ -8,7 +8,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/checkbook"
 	"ralph/runner/rules"
-	"ralph/runner/rules/ends"
+	"ralph/runner/rules/bounds"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -118,7 +118,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		return err
 	}
 	defer r.worker.Away(ctx, r.assignment(task.Task{}))() // people edit while ralph waits
-	for n := 0; ends.Wish(ctx, r.inbox) == nil; n++ {
+	for n := 0; bounds.Wish(ctx, r.inbox) == nil; n++ {
 		left := time.Until(until.Round(0)).Round(time.Second)
 		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {
 			break

@@ -1,15 +1,15 @@
-// Package ends knows what can end a run besides a turn: its bounds and how far each is
-// used, usage limits, requests of people, and errors.
-package ends
+// Package bounds says how far each bound of a run is used, and words the ends that no rule
+// decides: requests of people, and errors.
+package bounds
 
 import (
 	"ralph/runner/rules"
 	"ralph/state"
 )
 
-// When lists the bounds that end a run, or put its task aside, and how far each is
+// Used lists the bounds that end a run, or put its task aside, and how far each is
 // used. attempts and tries are those of the current task. Pure.
-func When(f rules.Facts, attempts, tries int) []state.Bound {
+func Used(f rules.Facts, attempts, tries int) []state.Bound {
 	p, m := f.Policy, f.Memory
 	from := f.Started
 	if from.Before(f.Window.Begin) {

@@ -1,4 +1,4 @@
-package ends
+package bounds
 
 import (
 	"errors"
