@@ -8,7 +8,7 @@ import (
 
 	"ralph/config/option"
 	"ralph/config/touch"
-	"ralph/runner/callhooks"
+	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
@@ -34,7 +34,7 @@ type Options struct {
 	git.CommitOptions
 	sandbox.Settings
 	hooks.Commands
-	callhooks.Wanted
+	agenthooks.Wanted
 	lessons.LessonOptions
 	slots.SlotOptions
 	Touch touch.Settings

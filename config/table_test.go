@@ -14,7 +14,7 @@ import (
 
 	"ralph/config/option"
 	"ralph/config/touch"
-	"ralph/runner/callhooks"
+	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
@@ -210,7 +210,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true, BMAD: true, DevMode: "yolo", HandoffDir: ".aios/handoffs"},
 		Touch: touch.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
-		Wanted:        callhooks.Wanted{MaxContinuations: 5},
+		Wanted:        agenthooks.Wanted{MaxContinuations: 5},
 		LessonOptions: lessons.LessonOptions{Learn: true, ArchiveBranch: true, MemoryFile: true},
 		SlotOptions:   slots.SlotOptions{Parallel: 1, Isolate: "none", BestOf: 1, Land: "checkout", FleetGit: "send"},
 		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},

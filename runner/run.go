@@ -24,7 +24,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/callhooks"
+	"ralph/runner/agenthooks"
 	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -64,7 +64,7 @@ type Options struct {
 	store.PlanOptions
 	git.CommitOptions
 	sandbox.Contained
-	callhooks.Wanted
+	agenthooks.Wanted
 	lessons.LessonOptions
 	slots.SlotOptions
 	roles.Review

@@ -103,7 +103,7 @@ var floors = map[string]int{
 
 	"runner/turn":          4, // one assignment, start to end
 	"runner/hooks":         3, // the user's programs at points of a run: facts in, a verdict out
-	"runner/callhooks":     3, // ralph's part in the hooks of an agent CLI: what it says in, an answer out
+	"runner/agenthooks":    3, // ralph's part in the hooks of an agent CLI: what it says in, an answer out
 	"runner/agent/custom":  3, // agents of the user: rows of the settings file, checked and completed
 	"runner/git/history":   3, // ways back through the states that git keeps
 	"state/view/follow":    3, // the model of a run as it changes

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/callhooks"
+	"ralph/runner/agenthooks"
 	"ralph/runner/task/store"
 )
 
@@ -39,15 +39,15 @@ func (b *bencher) hook() error {
 	if err != nil {
 		return err
 	}
-	facts, err := json.Marshal(callhooks.Facts{Plan: store.File{Path: plan, Name: ".ralph/fix_plan.md"},
-		Task: list.Tasks[0].ID, Checks: []string{"go test ./..."}, Most: 5, Lint: callhooks.AutoLint})
+	facts, err := json.Marshal(agenthooks.Facts{Plan: store.File{Path: plan, Name: ".ralph/fix_plan.md"},
+		Task: list.Tasks[0].ID, Checks: []string{"go test ./..."}, Most: 5, Lint: agenthooks.AutoLint})
 	if err != nil {
 		return err
 	}
 	for _, h := range []struct{ verb, input, want string }{
-		{callhooks.Stop, `{"session_id": "bench", "stop_hook_active": false, "last_assistant_message": "Done."}`, "is still open"},
-		{callhooks.PreToolUse, `{"tool_name": "Bash", "tool_input": {"command": "git push --force"}}`, "deny"},
-		{callhooks.PostToolUse, `{"tool_name": "Write", "tool_input": {"file_path": "` + broken + `"}}`, "ralph looked at"},
+		{agenthooks.Stop, `{"session_id": "bench", "stop_hook_active": false, "last_assistant_message": "Done."}`, "is still open"},
+		{agenthooks.PreToolUse, `{"tool_name": "Bash", "tool_input": {"command": "git push --force"}}`, "deny"},
+		{agenthooks.PostToolUse, `{"tool_name": "Write", "tool_input": {"file_path": "` + broken + `"}}`, "ralph looked at"},
 	} {
 		line := `"$0" hook ` + h.verb + ` --facts "$1"`
 		args := []string{"-c", line, filepath.Join(b.bin, "ralph"), string(facts)}

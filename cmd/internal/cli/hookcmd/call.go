@@ -11,7 +11,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
-	"ralph/runner/callhooks"
+	"ralph/runner/agenthooks"
 	"ralph/runner/gate/report"
 )
 
@@ -34,12 +34,12 @@ func NewHookCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	for _, one := range []struct {
 		name, short string
-		answer      func(callhooks.Input, callhooks.Facts) any
+		answer      func(agenthooks.Input, agenthooks.Facts) any
 	}{
-		{callhooks.Stop, "Say whether the agent may stop", callhooks.AtStop},
-		{callhooks.PostToolUse, "Look at an edited file",
-			func(in callhooks.Input, facts callhooks.Facts) any { return lint(f, in, facts) }},
-		{callhooks.PreToolUse, "Allow or refuse a tool call", callhooks.BeforeTool},
+		{agenthooks.Stop, "Say whether the agent may stop", agenthooks.AtStop},
+		{agenthooks.PostToolUse, "Look at an edited file",
+			func(in agenthooks.Input, facts agenthooks.Facts) any { return lint(f, in, facts) }},
+		{agenthooks.PreToolUse, "Allow or refuse a tool call", agenthooks.BeforeTool},
 	} {
 		var facts string
 		verb := &cobra.Command{Use: one.name, Short: one.short, Args: cmdline.NoArgs,
@@ -51,8 +51,8 @@ func NewHookCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-func hookRun(f *cmdline.Factory, text string, answer func(callhooks.Input, callhooks.Facts) any) error {
-	facts, err := callhooks.ReadFacts(text)
+func hookRun(f *cmdline.Factory, text string, answer func(agenthooks.Input, agenthooks.Facts) any) error {
+	facts, err := agenthooks.ReadFacts(text)
 	if err != nil {
 		return cmdline.UsageError("--facts: %v", err)
 	}
@@ -60,7 +60,7 @@ func hookRun(f *cmdline.Factory, text string, answer func(callhooks.Input, callh
 	if err != nil {
 		return fmt.Errorf("read stdin: %w", err)
 	}
-	in, err := callhooks.ReadInput(data)
+	in, err := agenthooks.ReadInput(data)
 	if err != nil {
 		return err
 	}
@@ -72,14 +72,14 @@ func hookRun(f *cmdline.Factory, text string, answer func(callhooks.Input, callh
 }
 
 // lint runs the linter of a file. What cannot run finds nothing.
-func lint(f *cmdline.Factory, in callhooks.Input, facts callhooks.Facts) any {
+func lint(f *cmdline.Factory, in agenthooks.Input, facts agenthooks.Facts) any {
 	file := in.Path()
 	if file == "" || facts.Lint == "" {
 		return nil
 	}
-	line := callhooks.Linter(facts.Lint, file)
-	if line == "" && facts.Lint == callhooks.AutoLint {
-		return callhooks.AfterTool(file, callhooks.BadJSON(file))
+	line := agenthooks.Linter(facts.Lint, file)
+	if line == "" && facts.Lint == agenthooks.AutoLint {
+		return agenthooks.AfterTool(file, agenthooks.BadJSON(file))
 	}
 	if line == "" {
 		return nil
@@ -91,5 +91,5 @@ func lint(f *cmdline.Factory, in callhooks.Input, facts callhooks.Facts) any {
 	if err != nil || exit.Cause != ptyexec.CauseExited || exit.Code == 0 {
 		return nil
 	}
-	return callhooks.AfterTool(file, out.String())
+	return agenthooks.AfterTool(file, out.String())
 }

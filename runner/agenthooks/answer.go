@@ -1,4 +1,4 @@
-package callhooks
+package agenthooks
 
 import (
 	"encoding/json"

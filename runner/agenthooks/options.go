@@ -1,4 +1,4 @@
-// Package callhooks is ralph's part in the hooks of an agent CLI: programs that the CLI
+// Package agenthooks is ralph's part in the hooks of an agent CLI: programs that the CLI
 // runs within a call, before and after a tool and when the agent wants to stop. They are
 // handed over with the call, and nothing is written into the user's settings.
 //
@@ -6,7 +6,7 @@
 //	JSON on stdin + Facts -> Answer    what such a command says
 //
 // A command that cannot tell says nothing: then the CLI goes on as without it.
-package callhooks
+package agenthooks
 
 import "ralph/config/option"
 
