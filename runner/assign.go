@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/ledger"
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
 	"ralph/runner/session"
 	"ralph/runner/task"
+	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -194,7 +194,7 @@ type DryRun struct {
 
 // Preview says what the first iteration would do. It reads the project and
 // writes nothing. known is what earlier runs remember of its tasks.
-func Preview(o Options, d Deps, known ledger.Ledger) (DryRun, error) {
+func Preview(o Options, d Deps, known taskrecords.Records) (DryRun, error) {
 	r := New(o, d)
 	r.tasks = known
 	r.past.started = time.Now()

@@ -30,7 +30,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/hooks"
 	"ralph/runner/inbox"
-	"ralph/runner/ledger"
 	"ralph/runner/lessons"
 	"ralph/runner/notes"
 	"ralph/runner/output"
@@ -49,6 +48,7 @@ import (
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
+	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 	"ralph/runner/turn/retest"
 	"ralph/runner/writes"
@@ -179,7 +179,7 @@ type counters struct {
 // books are what the run knows of its plan and its tasks.
 type books struct {
 	plan    planbook.Book
-	tasks   ledger.Ledger
+	tasks   taskrecords.Records
 	checks  turn.Checks
 	notes   notes.Notes
 	learned *lessons.Book
@@ -218,7 +218,7 @@ type past struct {
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
-	r.tasks, r.sittings, r.plan = ledger.Ledger{}, map[string]*reviewPhase{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
+	r.tasks, r.sittings, r.plan = taskrecords.Records{}, map[string]*reviewPhase{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
 	r.past.mergeVetoes = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.LessonOptions)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}

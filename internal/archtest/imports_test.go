@@ -140,7 +140,7 @@ var floors = map[string]int{
 	"runner/pool":              4, // who may work, and who is limited
 	"runner/writes":            0, // writes to disk beside other work
 	"runner/planbook":          4, // a run's view of the plan: reads it, and marks tasks in it
-	"runner/ledger":            5, // what a run knows about tasks besides what the plan says
+	"runner/taskrecords":       5, // what a run knows about tasks besides what the plan says
 	"runner/session":           5, // the agent's own session, from call to call: values in, values out
 	"runner/memory":            2, // what earlier turns learned: texts in, lessons out
 	"runner/lessons":           5, // the files of what was learned, and what a run does with it

@@ -13,8 +13,8 @@ import (
 	"ralph/cmd/internal/runplan"
 	"ralph/cmd/internal/split"
 	"ralph/runner"
-	"ralph/runner/ledger"
 	"ralph/runner/rules"
+	"ralph/runner/taskrecords"
 	"ralph/state"
 )
 
@@ -173,7 +173,7 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	rows, detected := p.Checks()
 	deps := runner.Deps{Project: runner.Project{Dir: p.Dir, Prompt: p.Prompt, Plan: p.Plan},
 		Proof: runner.Proof{Checks: rows, Mode: p.Mode(detected)}, Agents: p.Find, Env: p.Env, Self: p.Self}
-	dry, err := runner.Preview(runOptionsOf(p), deps, ledger.Read(cmdline.OpenState(p.Dir)))
+	dry, err := runner.Preview(runOptionsOf(p), deps, taskrecords.Read(cmdline.OpenState(p.Dir)))
 	if err != nil {
 		return err
 	}

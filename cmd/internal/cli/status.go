@@ -17,8 +17,8 @@ import (
 	"ralph/logs/termtext"
 	"ralph/monitor"
 	"ralph/monitor/canvas"
-	"ralph/runner/ledger"
 	"ralph/runner/task"
+	"ralph/runner/taskrecords"
 	"ralph/state"
 	"ralph/state/note"
 	"ralph/state/view"
@@ -190,7 +190,7 @@ func (a *app) planReader() func() (state.TaskStatus, []string) {
 			}
 			tasks = append(tasks, box+t.Title)
 		}
-		next, _ := ledger.Next(cmdline.OpenState(p.Dir), list)
+		next, _ := taskrecords.Next(cmdline.OpenState(p.Dir), list)
 		s = state.TaskStatus{ID: next.ID, Title: next.Title, Done: list.Done(), Total: list.Total()}
 		return s, tasks
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ralph/runner/git/history"
-	"ralph/runner/ledger"
 	"ralph/runner/task/store"
+	"ralph/runner/taskrecords"
 	"ralph/state"
 )
 
@@ -46,7 +46,7 @@ func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	}
 	if list, err := store.Load(p.plan(all[0]), a.optionalSections(p.dir)); err == nil {
 		s.Task.Done, s.Task.Total = list.Done(), list.Total()
-		if next, open := ledger.Next(w.Reader, list); open {
+		if next, open := taskrecords.Next(w.Reader, list); open {
 			s.Task.ID, s.Task.Title = next.ID, next.Title
 		}
 	}

@@ -19,12 +19,12 @@ import (
 	"ralph/cmd/internal/wsl"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
-	"ralph/runner/ledger"
 	"ralph/runner/questions"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
+	"ralph/runner/taskrecords"
 	"ralph/state"
 	"ralph/state/question"
 )
@@ -159,7 +159,7 @@ func (d *diagnosis) plan() {
 		d.fail(rules.ExitUsage, "plan", "%s", problem)
 		return
 	}
-	known := ledger.Read(cmdline.OpenState(d.p.Dir))
+	known := taskrecords.Read(cmdline.OpenState(d.p.Dir))
 	next, open := known.Choose(list)
 	held, never, aside := known.Stuck(list, journal.Reasons(d.f.Loader(d.p.Dir, nil).PlanEditsPath()))
 	if len(aside) > 0 {

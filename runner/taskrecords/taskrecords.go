@@ -1,5 +1,5 @@
-// Package ledger is what a run knows about tasks in addition to the plan.
-package ledger
+// Package taskrecords is what a run knows about tasks in addition to the plan.
+package taskrecords
 
 import (
 	"cmp"
@@ -15,11 +15,11 @@ import (
 	"ralph/state"
 )
 
-// Ledger holds the notes of each task, by id.
-type Ledger map[string]*Notes
+// Records holds the record of each task, by id.
+type Records map[string]*Record
 
-// Notes is what a run knows about one task.
-type Notes struct {
+// Record is what a run knows about one task.
+type Record struct {
 	Skipped  bool // a person skipped it
 	Waits    bool // for a person's answer
 	Aside    state.Aside
@@ -36,26 +36,26 @@ type Notes struct {
 	Report   gate.Report // of the checks after the latest turn; it is not kept
 }
 
-// Of returns the notes on a task. If there are none yet, it adds empty ones.
-func (l Ledger) Of(id string) *Notes {
+// Of returns the record of a task. If there is none yet, it adds an empty one.
+func (l Records) Of(id string) *Record {
 	n := l[id]
 	if n == nil {
-		n = &Notes{}
+		n = &Record{}
 		l[id] = n
 	}
 	return n
 }
 
-// look returns the notes on a task for reading only. A large plan has many tasks without any.
-func (l Ledger) look(id string) *Notes {
+// look returns the record of a task for reading only. A large plan has many tasks without one.
+func (l Records) look(id string) *Record {
 	if n := l[id]; n != nil {
 		return n
 	}
-	return &Notes{}
+	return &Record{}
 }
 
 // Used is how often a task was attempted, and how often in a row its checks failed.
-func (l Ledger) Used(id string) (attempts, tries int) {
+func (l Records) Used(id string) (attempts, tries int) {
 	if n := l[id]; n != nil {
 		return n.Attempts, n.Tries
 	}
@@ -66,22 +66,22 @@ const (
 	// insists is the number of turns in a row that may tick another task before
 	// that task is the next assignment.
 	insists = 2
-	// pastKept bounds Notes.Past.
+	// pastKept bounds Record.Past.
 	pastKept = 3
-	// feedbackKept bounds a text of Notes.Feedback, in bytes: status.json holds
+	// feedbackKept bounds a text of Record.Feedback, in bytes: status.json holds
 	// those of all open tasks.
 	feedbackKept = 2 << 10
 )
 
 // Skip puts off a task that a person has skipped.
-func (l Ledger) Skip(id string) {
+func (l Records) Skip(id string) {
 	n := l.Of(id)
 	n.Skipped, n.Foreign = true, 0
 }
 
 // Choose returns the next task that was neither put aside nor skipped. When only
 // skipped tasks are left, they come back.
-func (l Ledger) Choose(list task.List) (task.Task, bool) {
+func (l Records) Choose(list task.List) (task.Task, bool) {
 	l.takeBack(list)
 	list = without(list, func(t task.Task) bool {
 		return (l.look(t.ID).Aside.Why != "" || l.look(t.ID).Waits) &&
@@ -108,7 +108,7 @@ func (l Ledger) Choose(list task.List) (task.Task, bool) {
 }
 
 // Wait lets these tasks wait for answers, and no others.
-func (l Ledger) Wait(ids map[string]bool) {
+func (l Records) Wait(ids map[string]bool) {
 	for id := range ids {
 		l.Of(id)
 	}
@@ -120,7 +120,7 @@ func (l Ledger) Wait(ids map[string]bool) {
 // Stuck says why none of the open tasks can be worked on: held are those that somebody has blocked,
 // each with its title and the reason in reasons, which is by id; never names those that wait for
 // something else than these; aside says what was put aside, and why.
-func (l Ledger) Stuck(list task.List, reasons map[string]string) (held []state.TaskName, never, aside []string) {
+func (l Records) Stuck(list task.List, reasons map[string]string) (held []state.TaskName, never, aside []string) {
 	dropped := map[string]bool{}
 	list = l.Opened(list)
 	free := list
@@ -162,7 +162,7 @@ func workable(list task.List, i int) bool {
 
 // PutAside gives a task up until it, or the plan, changes. cause is the error
 // that it is given up for; empty: none.
-func (l Ledger) PutAside(id, why, cause string, list task.List) {
+func (l Records) PutAside(id, why, cause string, list task.List) {
 	n := l.Of(id)
 	n.Feedback = nil
 	n.Aside = state.Aside{Why: why, Cause: cause, Plan: list.Wording()}
@@ -175,7 +175,7 @@ func (l Ledger) PutAside(id, why, cause string, list task.List) {
 
 // takeBack gives tasks that were put aside a new start if the plan or their text has
 // changed since: a person has looked at them.
-func (l Ledger) takeBack(list task.List) {
+func (l Records) takeBack(list task.List) {
 	wording := ""
 	for _, t := range list.Tasks {
 		n := l.look(t.ID)
@@ -199,7 +199,7 @@ func without(list task.List, out func(task.Task) bool) task.List {
 }
 
 // Opened is the list with the tasks open that are only blocked because they were put aside.
-func (l Ledger) Opened(list task.List) task.List {
+func (l Records) Opened(list task.List) task.List {
 	list.Tasks = slices.Clone(list.Tasks)
 	for i, t := range list.Tasks {
 		if t.State == task.Blocked && l.look(t.ID).Aside.Marked {
@@ -210,7 +210,7 @@ func (l Ledger) Opened(list task.List) task.List {
 }
 
 // AsideTitles names the open tasks that were put aside.
-func (l Ledger) AsideTitles(list task.List) []string {
+func (l Records) AsideTitles(list task.List) []string {
 	var titles []string
 	for _, t := range list.Tasks {
 		if l.Of(t.ID).Aside.Why != "" && t.Pending() {
@@ -224,7 +224,7 @@ func (l Ledger) AsideTitles(list task.List) []string {
 const namesKept = 20
 
 // NotBegun are the tasks that are left and that nobody has worked on.
-func (l Ledger) NotBegun(list task.List) *state.NotBegun {
+func (l Records) NotBegun(list task.List) *state.NotBegun {
 	left := &state.NotBegun{}
 	for _, t := range list.Tasks {
 		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked || n.Early || n.Aside.Why != "" {
@@ -238,7 +238,7 @@ func (l Ledger) NotBegun(list task.List) *state.NotBegun {
 }
 
 // Ticked are the ids of the tasks that are done, although no turn for them has ended so.
-func (l Ledger) Ticked(list task.List) (ids []string) {
+func (l Records) Ticked(list task.List) (ids []string) {
 	for _, t := range list.Tasks {
 		if n := l[t.ID]; t.Done() && n != nil && n.Attempts > 0 && len(ids) < namesKept {
 			ids = append(ids, t.ID)
@@ -247,8 +247,8 @@ func (l Ledger) Ticked(list task.List) (ids []string) {
 	return ids
 }
 
-// Learn updates the notes with what a turn says about the tasks.
-func (l Ledger) Learn(r turn.Result) {
+// Learn updates the records with what a turn says about the tasks.
+func (l Records) Learn(r turn.Result) {
 	own, p := l.Of(r.Task.ID), r.Proof
 	own.Worked, own.Tries, own.Report = p.Worked, p.Tries, p.Report
 	if p.Refused {
@@ -280,7 +280,7 @@ func (l Ledger) Learn(r turn.Result) {
 
 // follow records what the agent changed in the plan while it worked, because only
 // a person's changes bring back tasks that were put aside.
-func (l Ledger) follow(r turn.Result) {
+func (l Records) follow(r turn.Result) {
 	if !r.Work.Before.Usable() || !r.Proof.After.Usable() {
 		return
 	}
@@ -294,7 +294,7 @@ func (l Ledger) follow(r turn.Result) {
 
 // Bound is the attempt after which the task is put aside: perTask, or an earlier
 // one if all further checks fail; 0: no bound. retries 0: no bound of retries.
-func (n *Notes) Bound(perTask, retries int) int {
+func (n *Record) Bound(perTask, retries int) int {
 	byChecks := n.Attempts - n.Tries + retries + 1
 	if n.Tries == 0 || retries == 0 || perTask > 0 && perTask < byChecks {
 		return perTask
@@ -303,7 +303,7 @@ func (n *Notes) Bound(perTask, retries int) int {
 }
 
 // Remember keeps, for its next attempt, what the task's agent has to know.
-func (l Ledger) Remember(id string, feedback []string) {
+func (l Records) Remember(id string, feedback []string) {
 	n := l.Of(id)
 	n.Feedback = nil
 	for _, text := range feedback {
@@ -315,7 +315,7 @@ func (l Ledger) Remember(id string, feedback []string) {
 }
 
 // Attempted counts a turn and remembers what it did, in one line.
-func (l Ledger) Attempted(id, line string) {
+func (l Records) Attempted(id, line string) {
 	n := l.Of(id)
 	n.Attempts++
 	n.Past = append(n.Past, line)
@@ -323,7 +323,7 @@ func (l Ledger) Attempted(id, line string) {
 }
 
 // Causes are the errors that other tasks were put aside for.
-func (l Ledger) Causes(id string) []string {
+func (l Records) Causes(id string) []string {
 	var causes []string
 	for other, n := range l {
 		if other != id && n.Aside.Cause != "" {
@@ -333,14 +333,14 @@ func (l Ledger) Causes(id string) []string {
 	return causes
 }
 
-// Settled forgets the notes on a task that is done.
-func (l Ledger) Settled(id string) {
+// Settled forgets the record of a task that is done.
+func (l Records) Settled(id string) {
 	n := l.Of(id)
-	*n = Notes{}
+	*n = Record{}
 }
 
 // Kept is what the next run has to know.
-func (l Ledger) Kept() map[string]state.TaskMemory {
+func (l Records) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
 		m := state.TaskMemory{Worked: n.Worked, Early: n.Early, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts,
@@ -355,17 +355,17 @@ func (l Ledger) Kept() map[string]state.TaskMemory {
 }
 
 // Peek is the task that Choose would take. It changes nothing.
-func (l Ledger) Peek(list task.List) (task.Task, bool) {
-	copied := Ledger{}
+func (l Records) Peek(list task.List) (task.Task, bool) {
+	copied := Records{}
 	for id, n := range l {
-		notes := *n
-		copied[id] = &notes
+		record := *n
+		copied[id] = &record
 	}
 	return copied.Choose(list)
 }
 
 // Recall restores what an earlier run has kept.
-func (l Ledger) Recall(kept map[string]state.TaskMemory) {
+func (l Records) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
 		n := l.Of(id)
 		n.Worked, n.Refusals, n.Skipped, n.Attempts, n.Tries = m.Worked, m.Refused, m.Skipped, m.Attempts, m.Tries

@@ -1,4 +1,4 @@
-package ledger
+package taskrecords
 
 import (
 	"ralph/runner/task"
@@ -7,8 +7,8 @@ import (
 )
 
 // Read is what a run that begins now would know about the tasks.
-func Read(r *state.Reader) Ledger {
-	l := Ledger{}
+func Read(r *state.Reader) Records {
+	l := Records{}
 	if s, err := r.Status(); err == nil { // else nothing is known
 		l.Recall(s.Tasks)
 	}

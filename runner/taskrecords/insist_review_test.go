@@ -1,17 +1,17 @@
-package ledger_test
+package taskrecords_test
 
 import (
 	"testing"
 
 	"ralph/runner/audit"
-	"ralph/runner/ledger"
 	"ralph/runner/task"
+	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 )
 
 func TestReview_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
 	list := task.List{Tasks: []task.Task{{ID: "a", Title: "a"}, {ID: "b", Title: "b"}}}
-	l := ledger.Ledger{}
+	l := taskrecords.Records{}
 	l.Of("b").Foreign = 2
 	for i := range 2 { // the run asks once more after a wait or a pause
 		if got, _ := l.Choose(list); got.ID != "b" {
@@ -26,7 +26,7 @@ func TestReview_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
 
 func TestLearn_earlyTick_isWorkUnlessNothingNamesItsCode(t *testing.T) {
 	for _, unseen := range []bool{true, false} {
-		l := ledger.Ledger{}
+		l := taskrecords.Records{}
 		l.Learn(turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true,
 			Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Unseen: unseen}}}})
 		if l.Of("b").Early == unseen {
@@ -39,7 +39,7 @@ func TestLearn_earlyTick_isWorkUnlessNothingNamesItsCode(t *testing.T) {
 }
 
 func TestLearn_earlyTickWithItsCode_isWork(t *testing.T) {
-	l := ledger.Ledger{}
+	l := taskrecords.Records{}
 	l.Learn(turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true,
 		Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Seen: true}}}})
 	if !l.Of("b").Worked {
@@ -55,7 +55,7 @@ func TestReview_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
 		"it is optional":            {ID: "b", Optional: true},
 	} {
 		list := task.List{Tasks: []task.Task{{ID: "a"}, other, {ID: "c"}}}
-		l := ledger.Ledger{}
+		l := taskrecords.Records{}
 		l.Of("b").Foreign = 2
 		if got, _ := l.Choose(list); got.ID != "a" {
 			t.Errorf("%s: chose %q", name, got.ID)
@@ -75,8 +75,8 @@ func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *te
 		return turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true, OnlyTicks: onlyTicks,
 			Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Unseen: unseen}}}}
 	}
-	aside := func(l ledger.Ledger) bool { return l.Of("b").Aside.Why != "" }
-	l := ledger.Ledger{}
+	aside := func(l taskrecords.Records) bool { return l.Of("b").Aside.Why != "" }
+	l := taskrecords.Records{}
 	l.PutAside("b", "not done after 3 iterations", "", list)
 	for name, r := range map[string]turn.Result{"no file has its names": ticked(true, false), "nothing but ticks": ticked(false, true)} {
 		if l.Learn(r); !aside(l) {
@@ -87,9 +87,9 @@ func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *te
 		t.Error("it did not come back although work was done")
 	}
 	l.PutAside("b", "not done after 4 iterations", "", list)
-	later := ledger.Ledger{}
+	later := taskrecords.Records{}
 	later.Recall(l.Kept()) // the next run
-	for i, l := range []ledger.Ledger{l, later} {
+	for i, l := range []taskrecords.Records{l, later} {
 		if l.Learn(ticked(false, false)); !aside(l) {
 			t.Errorf("run %d: it came back a second time", i+1)
 		}
