@@ -342,8 +342,8 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	r.crew.Touched(res.Task.ID, res.Work.Change.Files)
 	var decision rules.Decision
 	var err error
-	if s := r.sittings[res.Task.ID]; s != nil {
-		delete(r.sittings, res.Task.ID)
+	if s := r.reviews[res.Task.ID]; s != nil {
+		delete(r.reviews, res.Task.ID)
 		decision, err = r.reviewedBeside(ctx, res, d, s)
 	} else if d.Lost != "" {
 		return r.candidateLost(ctx, res, d)

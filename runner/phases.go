@@ -8,7 +8,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/crew"
 	"ralph/runner/output"
-	"ralph/runner/panel"
+	"ralph/runner/reviewers"
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
@@ -23,8 +23,8 @@ import (
 
 // reviewPhase is a review phase of a task: what the reviewers are asked, and what they said.
 type reviewPhase struct {
-	request panel.Request
-	result  panel.Result
+	request reviewers.Request
+	result  reviewers.Result
 	known   turn.Result // what the run knew when the phase began
 }
 
@@ -32,7 +32,7 @@ type reviewPhase struct {
 func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewPhase {
 	n, list := r.tasks.Of(t.ID), r.plan.Read().List
 	now, _ := list.Find(t.ID)
-	s := &reviewPhase{request: panel.Request{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
+	s := &reviewPhase{request: reviewers.Request{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
 		Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now), Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.review.Texts(r.checks, n.Report), Emit: r.handleEvent,
@@ -86,7 +86,7 @@ func (r *Run) unheard(res finished) (rules.Decision, error) {
 }
 
 // reviewed concludes from a phase.
-func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed panel.Result) (rules.Decision, error) {
+func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed reviewers.Result) (rules.Decision, error) {
 	res, t := from.Result, from.Task
 	if reviewed.Stuck != nil {
 		return r.conclude(ctx, keep, from)
@@ -202,7 +202,7 @@ func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, err
 		r.crew.Release(j)
 		return rules.Decision{}, err
 	}
-	r.sittings[t.ID] = s
+	r.reviews[t.ID] = s
 	kept := s.request.Review.Kept
 	r.crew.Review(ctx, j, a, func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
 		if kept { // else it is in the user's files, from a run without worktrees

@@ -33,11 +33,11 @@ import (
 	"ralph/runner/lessons"
 	"ralph/runner/notes"
 	"ralph/runner/output"
-	"ralph/runner/panel"
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/questions"
 	"ralph/runner/review"
+	"ralph/runner/reviewers"
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
@@ -189,11 +189,11 @@ type books struct {
 
 // team holds the reviewers, the hooks and the turns under way.
 type team struct {
-	panel    *panel.Panel
-	hooks    hooks.Set
-	hooked   string                  // the task that beforeTurn ran hooks for last
-	crew     *crew.Crew              // nil: turns work in the project itself, one at a time
-	sittings map[string]*reviewPhase // the reviews in slots, by task
+	panel   *reviewers.Panel
+	hooks   hooks.Set
+	hooked  string                  // the task that beforeTurn ran hooks for last
+	crew    *crew.Crew              // nil: turns work in the project itself, one at a time
+	reviews map[string]*reviewPhase // the reviews in slots, by task
 }
 
 // past is what a run remembers of itself and of the run before.
@@ -218,7 +218,7 @@ type past struct {
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
-	r.tasks, r.sittings, r.plan = taskrecords.Records{}, map[string]*reviewPhase{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
+	r.tasks, r.reviews, r.plan = taskrecords.Records{}, map[string]*reviewPhase{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
 	r.past.mergeVetoes = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.LessonOptions)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
@@ -227,7 +227,7 @@ func New(o Options, d Deps) *Run {
 		Kill: d.Kill, Responder: o.Responder(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
-	r.panel = &panel.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS.At(d.Dir), Dir: d.Dir, Env: d.Env,
+	r.panel = &reviewers.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS.At(d.Dir), Dir: d.Dir, Env: d.Env,
 		Filter: d.Filter, Sandbox: o.Contained, Idle: o.IdleTimeout,
 		Pool: &r.pool, Model: o.Model, Log: d.Log, Size: d.Size, Kill: d.Kill}
 	return r

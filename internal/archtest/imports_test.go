@@ -162,7 +162,7 @@ var floors = map[string]int{
 	"runner/review":        6, // what a person has to look at
 	"runner/roles":         2, // who a run asks besides the developer, what, and how the answer is read: values in, values out
 	"runner/roles/aios":    2, // the conventions of AIOS between developer and reviewer: values and texts in, texts out
-	"runner/panel":         6, // a phase of review: asks the reviewers, in a copy of the project
+	"runner/reviewers":     6, // a phase of review: asks the reviewers, in a copy of the project
 	"runner/rules/proof":   3, // what the checks of a finished plan have shown: a report in, words out
 	"runner/rules/reviews": 6, // what follows from verdicts: facts in, a decision out
 	"runner/notes":         6, // what the next prompt says about the past

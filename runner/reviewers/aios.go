@@ -1,4 +1,4 @@
-package panel
+package reviewers
 
 import (
 	"context"
@@ -49,13 +49,13 @@ func letWrite(a *turn.Assignment) {
 
 // keepReport copies what such a reviewer wrote into the project: its report, and its section of the story. Its gate
 // file sets the verdict unless its answer is worse. It returns the files that it does not copy.
-func (p *Panel) keepReport(room *workspace, changed []string, v *state.Verdict) (undone []string) {
-	req := room.request
+func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (undone []string) {
+	req := ws.request
 	for _, file := range changed {
-		data, err := readPlain(filepath.Join(room.dir, filepath.FromSlash(file)))
-		to := filepath.Join(room.project, filepath.FromSlash(file))
+		data, err := readPlain(filepath.Join(ws.dir, filepath.FromSlash(file)))
+		to := filepath.Join(ws.project, filepath.FromSlash(file))
 		switch {
-		case err == nil && p.AIOS.MayWrite(file) && inside(room.project, to) && replaceable(to):
+		case err == nil && p.AIOS.MayWrite(file) && inside(ws.project, to) && replaceable(to):
 			if os.MkdirAll(filepath.Dir(to), 0o755) != nil || os.WriteFile(to, data, 0o644) != nil {
 				p.Log.Warn("cannot copy a review report", "file", file)
 			}

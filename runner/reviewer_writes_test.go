@@ -9,8 +9,8 @@ import (
 	"ralph/state"
 )
 
-var trespassFakes = map[string]func(*fake) int{
-	"trespasser": func(f *fake) int { // its tool writes into the project itself, and afterwards it thinks
+var reviewerWriteFakes = map[string]func(*fake) int{
+	"writing-reviewer": func(f *fake) int { // its tool writes into the project itself, and afterwards it thinks
 		if code, asked := f.verdict(func(_, nonce string) string {
 			home := os.Getenv("HOME")
 			f.tool("Bash", "sed")
@@ -32,7 +32,7 @@ func TestReview_writesPastItsCopy_isPutBackButNotWhatAPersonWrote(t *testing.T) 
 	if testing.Short() {
 		t.Skip("long: waits for an agent")
 	}
-	b := newBench(t, "trespasser", "[ ] one")
+	b := newBench(t, "writing-reviewer", "[ ] one")
 	b.write("mine.txt", "before\n")
 	b.repository()
 	b.o.Review.QA = true

@@ -1,10 +1,10 @@
-// Package panel carries out a phase of review: it shows reviewers what was done for a task,
+// Package reviewers carries out a phase of review: it shows reviewers what was done for a task,
 // in a copy of the project, and takes their verdicts.
 //
 //	task + files before + files now --> case --> a turn for each reviewer --> Outcome
 //
 // It decides nothing about the run.
-package panel
+package reviewers
 
 import (
 	"context"
@@ -134,16 +134,16 @@ func (p *Panel) First(s Request) string {
 
 // Run asks the reviewers of the task's phase. An error is a failure of ralph itself.
 func (p *Panel) Run(ctx context.Context, s Request) (Result, error) {
-	room, err := p.open(ctx, s)
+	ws, err := p.open(ctx, s)
 	if err != nil {
 		return Result{}, err
 	}
-	defer room.close()
+	defer ws.close()
 	reviewers := p.Plan(s.Task, s.Review).Of(s.Review.Phase)
 	answers := make([]answer, len(reviewers))
 	if p.JudgesFailFast || len(reviewers) == 1 {
 		for i, r := range reviewers {
-			answers[i] = p.ask(ctx, room, r, s.Emit)
+			answers[i] = p.ask(ctx, ws, r, s.Emit)
 			if !answers[i].verdict.Passes() && !r.Optional {
 				answers = answers[:i+1]
 				break
@@ -154,13 +154,13 @@ func (p *Panel) Run(ctx context.Context, s Request) (Result, error) {
 		for i, r := range reviewers {
 			wait.Go(func() {
 				var events []state.Event // held back, so that those of several reviewers do not mix
-				answers[i] = p.ask(ctx, room, r, func(e state.Event) { events = append(events, e) })
+				answers[i] = p.ask(ctx, ws, r, func(e state.Event) { events = append(events, e) })
 				answers[i].events = events
 			})
 		}
 		wait.Wait()
 	}
-	return p.settle(ctx, s, room, answers)
+	return p.settle(ctx, s, ws, answers)
 }
 
 // answer is what one reviewer said.
@@ -173,11 +173,11 @@ type answer struct {
 	err     error
 }
 
-func (p *Panel) settle(ctx context.Context, s Request, room *workspace, answers []answer) (Result, error) {
+func (p *Panel) settle(ctx context.Context, s Request, ws *workspace, answers []answer) (Result, error) {
 	var res Result
 	var all []state.Verdict
-	changed, disturbed := room.changed(ctx) // before anything is copied back
-	back := p.putBack(context.WithoutCancel(ctx), room, disturbed)
+	changed, disturbed := ws.changed(ctx) // before anything is copied back
+	back := p.putBack(context.WithoutCancel(ctx), ws, disturbed)
 	for _, a := range answers {
 		for _, e := range a.events {
 			s.Emit(e)
@@ -192,8 +192,8 @@ func (p *Panel) settle(ctx context.Context, s Request, room *workspace, answers 
 		if a.stuck != nil && res.Stuck == nil {
 			res.Stuck = a.stuck
 		}
-		if a.verdict.Changed = changed; p.reports(s) && room.Copied && a.stuck == nil && a.cut == "" {
-			a.verdict.Changed = p.keepReport(room, changed, &a.verdict)
+		if a.verdict.Changed = changed; p.reports(s) && ws.Copied && a.stuck == nil && a.cut == "" {
+			a.verdict.Changed = p.keepReport(ws, changed, &a.verdict)
 		}
 		all = append(all, a.verdict)
 	}
@@ -222,20 +222,20 @@ func (p *Panel) emit(s Request, payload state.Payload) {
 }
 
 // ask asks one reviewer, and asks again if its answer cannot be read.
-func (p *Panel) ask(ctx context.Context, room *workspace, r roles.Reviewer, emit func(state.Event)) (a answer) {
+func (p *Panel) ask(ctx context.Context, ws *workspace, r roles.Reviewer, emit func(state.Event)) (a answer) {
 	started := time.Now()
-	if r.RequireEvidence && len(room.Evidence) == 0 {
-		a.verdict = r.Without("there is no evidence; leave files that show the result in " + room.evidence)
+	if r.RequireEvidence && len(ws.Evidence) == 0 {
+		a.verdict = r.Without("there is no evidence; leave files that show the result in " + ws.evidence)
 		return a
 	}
 	why := ""
 	for try := range 2 {
 		nonce := rand.Text()
-		question := room.Question(room.request.Review.Phase, r, nonce)
+		question := ws.Question(ws.request.Review.Phase, r, nonce)
 		if try > 0 {
 			question = roles.AskAgain(question, why)
 		}
-		res, who, err := p.call(ctx, room, call{r, question, try}, emit)
+		res, who, err := p.call(ctx, ws, call{r, question, try}, emit)
 		a.usage = a.usage.Add(res.Call.Usage)
 		if a.err = err; err != nil {
 			return a
@@ -247,7 +247,7 @@ func (p *Panel) ask(ctx context.Context, room *workspace, r roles.Reviewer, emit
 			a.stuck = &res
 			return a
 		}
-		a.verdict, err = r.Read(res.Call.Final, nonce, room.Findings)
+		a.verdict, err = r.Read(res.Call.Final, nonce, ws.Findings)
 		if o := res.Call.Outcome; !o.Class.Success() {
 			err = fmt.Errorf("the call failed: %s", o.Reason)
 			a.verdict = r.Silent(err.Error())
@@ -276,23 +276,23 @@ type call struct {
 }
 
 // call makes a call. An agent that was chosen by default and cannot be used is replaced.
-func (p *Panel) call(ctx context.Context, room *workspace, c call, emit func(state.Event)) (turn.Result, pool.Choice,
+func (p *Panel) call(ctx context.Context, ws *workspace, c call, emit func(state.Event)) (turn.Result, pool.Choice,
 	error) {
 	for {
 		var who pool.Choice
 		var chosen bool
 		var err error
-		room.alone(func() { who, chosen, err = p.who(c.Reviewer, room.request.Author) })
+		ws.alone(func() { who, chosen, err = p.who(c.Reviewer, ws.request.Author) })
 		if err != nil {
 			return turn.Result{}, who, fmt.Errorf("review by %s: %w", c.Name, err)
 		}
-		if err := room.called(); err != nil {
+		if err := ws.called(); err != nil {
 			return turn.Result{}, who, err
 		}
-		w := &turn.Worker{Env: slices.Concat(room.request.Env,
-			[]string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(room.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
-		tools := room.tools.begin()
-		res, err := w.Run(ctx, p.assignment(room, c, who), func(e state.Event) {
+		w := &turn.Worker{Env: slices.Concat(ws.request.Env,
+			[]string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(ws.dir)}), Size: p.Size, Kill: p.Kill, Log: p.Log}
+		tools := ws.tools.begin()
+		res, err := w.Run(ctx, p.assignment(ws, c, who), func(e state.Event) {
 			tools.See(e.Data)
 			emit(e)
 		})
@@ -306,30 +306,30 @@ func (p *Panel) call(ctx context.Context, room *workspace, c call, emit func(sta
 		if !chosen || !unusable && !rules.IsLimit(o.Class) || ctx.Err() != nil {
 			return res, who, nil
 		}
-		room.alone(func() { p.exclude(who.Agent.Spec.Name, o, unusable) })
-		emit(state.NewEvent(room.request.From, time.Now(),
+		ws.alone(func() { p.exclude(who.Agent.Spec.Name, o, unusable) })
+		emit(state.NewEvent(ws.request.From, time.Now(),
 			turn.Redacted(state.Finding{Source: state.FoundByReview, Doubt: true,
 				Text: fmt.Sprintf("%s cannot review now (%s%s); asking another agent", who.Agent.Spec.Name, o.Reason,
 					res.Call.NotStarted)})))
 	}
 }
 
-func (p *Panel) assignment(room *workspace, c call, who pool.Choice) turn.Assignment {
-	s := room.request
+func (p *Panel) assignment(ws *workspace, c call, who pool.Choice) turn.Assignment {
+	s := ws.request
 	logs := s.LogDir
 	if logs != "" && (!s.Role().Single() || c.try > 0) {
 		logs = filepath.Join(logs, fmt.Sprintf("%d-%s-%d", s.From.Iteration, slug(c.Name), c.try+1))
 	}
 	a := turn.Assignment{
-		V: turn.Version, Origin: s.From, Part: turn.Ask, Dir: room.dir, LogDir: logs, Task: s.Task,
+		V: turn.Version, Origin: s.From, Part: turn.Ask, Dir: ws.dir, LogDir: logs, Task: s.Task,
 		Prompt: prompt.Input{Template: c.question, Verbatim: true},
 		Agent: turn.Agent{Spec: who.Agent.Spec, Program: who.Agent.Program, Model: who.Model,
 			PermissionMode: argv.PermitReadOnly,
 			Filter:         p.Filter},
-		Sandbox: room.box,
+		Sandbox: ws.box,
 		Bounds:  turn.Bounds{Timeout: c.Bound(), IdleTimeout: p.Idle},
 	}
-	if p.reports(s) && room.Copied {
+	if p.reports(s) && ws.Copied {
 		letWrite(&a)
 	}
 	return a

@@ -1,4 +1,4 @@
-package panel
+package reviewers
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type workspace struct {
 	box sandbox.Contained // of dir
 	roles.Case
 	request  Request
-	project  string // with the work: Sitting.Dir
+	project  string // with the work: Request.Dir
 	dir      string // a copy of it, or itself
 	evidence string // the folder of evidence files, relative to the project
 	copied   *replica.Replica
