@@ -35,7 +35,7 @@ type Job struct {
 	worker  *turn.Worker
 	work    slots.Work
 	landing chan landing
-	heat    *heat // nil: it is the only one at the task
+	contest *contest // nil: it is the only one at the task
 	// unchecked is true when no turn has checked the work as it is.
 	unchecked bool
 }
@@ -120,12 +120,12 @@ func (c *Crew) Release(j *Job) {
 // Start begins the turns of jobs that were taken for one task, with an assignment each. If there are
 // several, the best one wins. Their News follow until their Done.
 func (c *Crew) Start(ctx context.Context, all []*Job, as []turn.Assignment) {
-	var h *heat
+	var h *contest
 	if len(all) > 1 {
-		h = &heat{size: len(all), decided: make(chan struct{})}
+		h = &contest{size: len(all), decided: make(chan struct{})}
 	}
 	for i, j := range all {
-		j.heat = h
+		j.contest = h
 		c.begin(ctx, j, as[i], func() Done { return c.carryOut(j) }) //nolint:contextcheck // a turn has the context of its job
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"ralph/runner/turn/stop"
 )
 
-// heat is one attempt at a task by several candidates, of which one wins.
-type heat struct {
+// contest is one attempt at a task by several candidates, of which one wins.
+type contest struct {
 	size    int
 	mu      sync.Mutex
 	over    []*Done // in order of Job.Candidate once decided
@@ -23,7 +23,7 @@ type heat struct {
 // compare waits until all candidates for the task have ended. It tells each loser why it lost. The
 // winner's work is the task's from then on.
 func (c *Crew) compare(j *Job, d *Done) {
-	h := j.heat
+	h := j.contest
 	if h == nil {
 		return
 	}
@@ -72,7 +72,7 @@ func (c *Crew) judge(byNumber []*Done, all []best.Candidate) {
 }
 
 // decide is called once, when all are over: nobody else touches their Done then.
-func (c *Crew) decide(h *heat) {
+func (c *Crew) decide(h *contest) {
 	refs := map[string]slots.Work{}
 	byNumber := make([]*Done, h.size)
 	for _, d := range h.over {
