@@ -144,9 +144,9 @@ func (r *Run) reviewItems(ctx context.Context, report gate.Report) []state.Revie
 	if err != nil {
 		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
 	} else if in != nil {
-		r.review.Look(*in, r.plan.Read())
+		r.openItems.Look(*in, r.plan.Read())
 	}
-	return r.review.Open(r.mem.Contradiction, r.checks, report)
+	return r.openItems.Open(r.mem.Contradiction, r.checks, report)
 }
 
 // facts gathers what both tables of rules look at.

@@ -49,7 +49,7 @@ func (r *Run) open() error {
 	if r.past.unfinished {
 		r.notes.NextPrompt = old.NextPrompt
 	}
-	r.review.Recall(old)
+	r.openItems.Recall(old)
 	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
 		r.tasks.Of(old.Task.ID).Worked = true // the killed call may have done the work, and the next one only ticks it
 		r.past.unproved = old.Task.ID
@@ -114,8 +114,8 @@ func (r *Run) announceStart(old state.Status) error {
 			RunID: r.d.RunID, PID: os.Getpid(), StartedAt: r.past.started, LoopCount: r.mem.Iterations,
 			MaxIterations: r.o.MaxIterations, MaxCallsPerHour: r.o.CallsPerHour, MaxTokensPerHour: r.o.TokensPerHour,
 			Status: state.StatusRunning, Phase: "starting",
-			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.review.Accepted(),
-			Review:       slices.Clone(r.review.Items),
+			Agent: r.o.Agent, Model: r.o.Model, Usage: r.mem.Usage, Accepted: r.openItems.Accepted(),
+			Review:       slices.Clone(r.openItems.Items),
 			Breaker:      state.BreakerStatus{State: r.mem.Breaker.State, Reason: r.mem.Breaker.Reason},
 			LimitedUntil: maps.Clone(r.pool.Limits), WindowUse: r.pool.Pace.Kept(), Tasks: r.tasks.Kept(),
 			NextPrompt: r.notes.NextPrompt,
@@ -159,7 +159,7 @@ func (r *Run) close(d rules.Decision) error {
 		s.LimitedUntil = maps.Clone(r.pool.Limits)
 		s.Review = d.Review
 		if s.Review == nil && d.Exit != rules.ExitComplete {
-			s.Review = r.review.Items
+			s.Review = r.openItems.Items
 		}
 		if next, open := r.tasks.Peek(plan.List); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
 			s.Task.ID, s.Task.Title = next.ID, next.Title // an interrupted run continues with the same task

@@ -35,7 +35,7 @@ func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewPhase {
 	s := &reviewPhase{request: reviewers.Request{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
 		Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now), Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
-		Findings: r.review.Texts(r.checks, n.Report), Emit: r.handleEvent,
+		Findings: r.openItems.Texts(r.checks, n.Report), Emit: r.handleEvent,
 		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}
 	if s.request.Role().Answers {
 		s.request.Findings, s.request.Context = r.asked.Asked(t.ID)
@@ -131,7 +131,7 @@ func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
 	d := reviews.Conclude(f, r.o.Policy)
 	r.notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Review: d.Feedback}
 	r.out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
-	r.review.Judged(t, o)
+	r.openItems.Judged(t, o)
 	if wrote, err := r.plan.Judged(t, o.Results(logs.Redact)); err != nil {
 		r.d.Log.Warn("the verdicts are not in the plan", logs.KeyTask, t.ID, logs.KeyError, err)
 	} else if wrote {

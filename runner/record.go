@@ -35,7 +35,7 @@ func (r *Run) showDecision(d rules.Decision) {
 		s.EndsWhen = r.endsWhen(s.Task.ID)
 		s.LimitedUntil, s.Tasks, s.NextPrompt = maps.Clone(r.pool.Limits), r.tasks.Kept(), r.notes.NextPrompt
 		s.WindowUse = r.pool.Pace.Kept()
-		s.Review = slices.Clone(r.review.Items) // they must survive a kill
+		s.Review = slices.Clone(r.openItems.Items) // they must survive a kill
 	})
 }
 

@@ -32,11 +32,11 @@ import (
 	"ralph/runner/inbox"
 	"ralph/runner/lessons"
 	"ralph/runner/notes"
+	"ralph/runner/openitems"
 	"ralph/runner/output"
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/questions"
-	"ralph/runner/review"
 	"ralph/runner/reviewers"
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
@@ -178,13 +178,13 @@ type counters struct {
 
 // books are what the run knows of its plan and its tasks.
 type books struct {
-	plan    planbook.Book
-	tasks   taskrecords.Records
-	checks  turn.Checks
-	notes   notes.Notes
-	learned *lessons.Book
-	review  review.Book
-	asked   questions.Book
+	plan      planbook.Book
+	tasks     taskrecords.Records
+	checks    turn.Checks
+	notes     notes.Notes
+	learned   *lessons.Book
+	openItems openitems.List
+	asked     questions.Book
 }
 
 // team holds the reviewers, the hooks and the turns under way.

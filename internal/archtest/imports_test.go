@@ -159,7 +159,7 @@ var floors = map[string]int{
 	"runner/rules/hours":   1, // between which times of day a run works: a time in, times out
 	"runner/rules/pace":    2, // whether a call fits under the line of a usage window: reports in, times out
 	"runner/rules/bounds":  6, // the bounds that end a run, and how far each is used
-	"runner/review":        6, // what a person has to look at
+	"runner/openitems":     6, // what a person has to look at
 	"runner/roles":         2, // who a run asks besides the developer, what, and how the answer is read: values in, values out
 	"runner/roles/aios":    2, // the conventions of AIOS between developer and reviewer: values and texts in, texts out
 	"runner/reviewers":     6, // a phase of review: asks the reviewers, in a copy of the project

@@ -1,6 +1,6 @@
-// Package review keeps what a person has to look at before a run counts as
+// Package openitems keeps what a person has to accept or repair before a run counts as
 // complete.
-package review
+package openitems
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 	"ralph/state"
 )
 
-// Book holds the findings that are open. The zero value is empty.
-type Book struct {
+// List holds the findings that are open. The zero value is empty.
+type List struct {
 	Items    []state.ReviewItem
 	carried  []string // texts of those that an earlier process left open
 	accepted []string // texts that a person has accepted
@@ -30,7 +30,7 @@ type Book struct {
 
 // Recall takes over what an earlier run left open. What is not about a file or a
 // task is found anew.
-func (b *Book) Recall(old state.Status) {
+func (b *List) Recall(old state.Status) {
 	if old.Status != state.StatusCompleted { // else it is over: what comes back is new
 		b.accepted = old.Accepted
 	}
@@ -42,12 +42,12 @@ func (b *Book) Recall(old state.Status) {
 }
 
 // Accepted are the texts of what a person has accepted.
-func (b *Book) Accepted() []string { return b.accepted }
+func (b *List) Accepted() []string { return b.accepted }
 
 // Add keeps what the audit found in a turn until it is repaired or a person
 // accepts it. Ticks that were taken back are settled already. What a person
 // accepted was said of the work before this turn. Tests are counted again at the end.
-func (b *Book) Add(res turn.Result) {
+func (b *List) Add(res turn.Result) {
 	b.accepted = nil
 	for _, file := range res.Work.Change.Files {
 		delete(b.standing, file)
@@ -78,7 +78,7 @@ func (b *Book) Add(res turn.Result) {
 }
 
 // Texts are the findings of the audit that are open, with the tests that do not run any more.
-func (b *Book) Texts(checks turn.Checks, report gate.Report) []string {
+func (b *List) Texts(checks turn.Checks, report gate.Report) []string {
 	all := b.losses(checks, report)
 	for _, i := range b.Items {
 		if i.Name != NoVerdict {
@@ -89,7 +89,7 @@ func (b *Book) Texts(checks turn.Checks, report gate.Report) []string {
 }
 
 // losses are the checks that run fewer tests than before, unless reviewers have called that justified.
-func (b *Book) losses(checks turn.Checks, report gate.Report) (all []string) {
+func (b *List) losses(checks turn.Checks, report gate.Report) (all []string) {
 	for _, l := range report.Losses(checks.Baseline.Tests) {
 		if text := fmt.Sprint(l); !slices.Contains(b.closed, text) {
 			all = append(all, text)
@@ -103,7 +103,7 @@ const NoVerdict = "no_verdict"
 
 // Judged takes over what reviewers say: it closes the findings that they call justified, and
 // notes who gave no verdict.
-func (b *Book) Judged(t task.Task, o roles.Outcome) {
+func (b *List) Judged(t task.Task, o roles.Outcome) {
 	for _, j := range o.Closed() {
 		b.closed = append(b.closed, j.Finding)
 		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool { return i.Text == j.Finding })
@@ -123,7 +123,7 @@ func (b *Book) Judged(t task.Task, o roles.Outcome) {
 // drops findings that they do not show any more, and adds what no single turn
 // showed. What an earlier process left open was there when this one began: it is
 // dropped only when its file changed.
-func (b *Book) Look(in audit.Input, plan turn.Plan) {
+func (b *List) Look(in audit.Input, plan turn.Plan) {
 	in.Whole = true
 	if plan.Usable() && b.goals.known {
 		in.PlanBefore, in.PlanAfter = b.goals.tasks, plan.List.Tasks
@@ -148,7 +148,7 @@ func (b *Book) Look(in audit.Input, plan turn.Plan) {
 }
 
 // keep adds an item, unless there is one of this kind for the same file or task.
-func (b *Book) keep(f audit.Finding, show string) {
+func (b *List) keep(f audit.Finding, show string) {
 	item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f), Show: show}
 	same := func(o state.ReviewItem) bool {
 		return o.Name == item.Name && o.File == item.File && o.Task == item.Task &&
@@ -167,7 +167,7 @@ func aboutGit(name string) bool {
 
 // Open numbers the findings and what else needs a person: an agent that
 // contradicts the done plan (empty: it does not), and what the checks say.
-func (b *Book) Open(contradiction string, checks turn.Checks, report gate.Report) []state.ReviewItem {
+func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report) []state.ReviewItem {
 	items := slices.Clone(b.Items)
 	add := func(name, show, format string, args ...any) {
 		items = append(items, state.ReviewItem{Name: name, Show: show, Text: fmt.Sprintf(format, args...)})

@@ -1,4 +1,4 @@
-package review
+package openitems
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func TestBook_findings_stayOpenUnlessTheirTickWasTakenBack(t *testing.T) {
 		"a deleted file":             {found(deleted), 1},
 		"a question":                 {found(audit.Finding{Doubt: true}), 0},
 	} {
-		var b Book
+		var b List
 		b.Add(c.res)
 		b.Add(c.res) // the same once more is not a second item
 		if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != c.open {
@@ -46,7 +46,7 @@ func TestBook_anyKindOfFinding_staysOpenWhileItsFileIsAsItWas(t *testing.T) {
 			if row.Kind == audit.KindFewerTests || f.File == "" && (row.Kind == audit.KindTaskChanged || aboutGit(string(row.Kind))) {
 				continue // the report of the checks shows it, the plan, or git
 			}
-			var b Book
+			var b List
 			res := found(f)
 			res.Work.Change.Files = []string{"a_test.go"}
 			b.Add(res)
@@ -60,13 +60,13 @@ func TestBook_anyKindOfFinding_staysOpenWhileItsFileIsAsItWas(t *testing.T) {
 }
 
 func TestBook_fileChangedAgain_mayCloseItsFinding(t *testing.T) {
-	for name, change := range map[string]func(*Book, *audit.Input){
-		"by a turn": func(b *Book, _ *audit.Input) {
+	for name, change := range map[string]func(*List, *audit.Input){
+		"by a turn": func(b *List, _ *audit.Input) {
 			b.Add(turn.Result{Work: turn.Work{Change: git.Change{Files: []string{"a_test.go"}}}})
 		},
-		"by a person": func(_ *Book, in *audit.Input) { in.Edited = []string{"a_test.go"} },
+		"by a person": func(_ *List, in *audit.Input) { in.Edited = []string{"a_test.go"} },
 	} {
-		var b Book
+		var b List
 		res := found(audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"})
 		res.Work.Change.Files = []string{"a_test.go"}
 		b.Add(res)
@@ -80,7 +80,7 @@ func TestBook_fileChangedAgain_mayCloseItsFinding(t *testing.T) {
 
 func TestBook_acceptedOnce_saysNothingAboutLaterWork(t *testing.T) {
 	deleted := audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"}
-	var b Book
+	var b List
 	b.Recall(state.Status{Accepted: []string{"a_test.go: deleted"}})
 	if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != 0 {
 		t.Errorf("nothing happened, but %+v", items)
@@ -93,7 +93,7 @@ func TestBook_acceptedOnce_saysNothingAboutLaterWork(t *testing.T) {
 
 func TestBook_testsTriedAnew_closeWhatTheyShowed(t *testing.T) {
 	bent := audit.Finding{Kind: audit.KindGreenByTests, Task: "T1", Text: "still fails"}
-	var b Book
+	var b List
 	b.Add(found(bent))
 	b.Look(audit.Input{Files: []audit.File{}}, turn.Plan{})
 	if len(b.Items) != 1 {
