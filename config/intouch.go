@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 	"ralph/state"
 )
 
 // InTouch is what the options say about being in touch, and what is wrong with that.
-func (c *Config) InTouch() (touch.Settings, error) {
+func (c *Config) InTouch() (huboptions.Settings, error) {
 	s := c.Touch
 	switch {
 	case c.Notify && len(s.Notify) == 0:
-		s.Notify = []string{touch.Desktop}
+		s.Notify = []string{huboptions.Desktop}
 	case !c.Notify && c.Source("ENABLE_NOTIFICATIONS").Kind == SourceFlag: // --no-notify
 		s.Notify = nil
 	}

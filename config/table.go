@@ -6,8 +6,8 @@ import (
 	"sort"
 	"sync"
 
+	"ralph/config/huboptions"
 	"ralph/config/option"
-	"ralph/config/touch"
 	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -37,7 +37,7 @@ type Options struct {
 	agenthooks.Wanted
 	lessons.LessonOptions
 	slots.SlotOptions
-	Touch touch.Settings
+	Touch huboptions.Settings
 	roles.Review
 	AIOSOptions
 	OutputOptions

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ralph/config/huboptions"
 	"ralph/config/option"
-	"ralph/config/touch"
 	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -208,7 +208,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},
 		Review:        roles.Review{Judges: []string{}},
 		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true, BMAD: true, DevMode: "yolo", HandoffDir: ".aios/handoffs"},
-		Touch: touch.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
+		Touch: huboptions.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:        agenthooks.Wanted{MaxContinuations: 5},
 		LessonOptions: lessons.LessonOptions{Learn: true, ArchiveBranch: true, MemoryFile: true},

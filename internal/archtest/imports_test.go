@@ -203,7 +203,7 @@ var floors = map[string]int{
 
 	"cmd/internal/hub/proxy":       2, // an HTTP proxy that connects to allowed hosts only
 	"cmd/internal/hub/bridge":      0, // a program in a sandbox, and its way to the proxy
-	"config/touch":                 1, // what a user can say about being in touch: options
+	"config/huboptions":            1, // what a user can say about being in touch: options
 	"config/projects":              0, // the projects in which a user has started runs: files in, folders out
 	"cmd/internal/hub/door":        0, // who may see the dashboard, and who may act: requests in, yes or no out
 	"cmd/internal/hub/mcp":         2, // the run of a project for another agent: calls of tools in, verbs of ralph out

@@ -25,13 +25,13 @@ import (
 	"ralph/cmd/internal/hub/door"
 	"ralph/cmd/internal/hub/mcp"
 	"ralph/cmd/internal/hub/traces"
+	"ralph/config/huboptions"
 	"ralph/config/projects"
-	"ralph/config/touch"
 	"ralph/state"
 )
 
 func newServeCmd() *cobra.Command {
-	var s touch.Serve
+	var s huboptions.Serve
 	var ralph string
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Show all of your runs in a browser", Args: cobra.NoArgs,
@@ -91,7 +91,7 @@ func findRalph() (string, error) {
 }
 
 // doorOf makes the access control of the dashboard.
-func doorOf(s touch.Serve, stateHome string) (*door.Door, error) {
+func doorOf(s huboptions.Serve, stateHome string) (*door.Door, error) {
 	if stateHome == "" {
 		return nil, errors.New("neither XDG_STATE_HOME nor HOME is set")
 	}
@@ -107,7 +107,7 @@ func doorOf(s touch.Serve, stateHome string) (*door.Door, error) {
 }
 
 // serve serves the dashboard until ctx ends. Runs do not depend on it.
-func serve(ctx context.Context, s touch.Serve, ralph string, out io.Writer) error {
+func serve(ctx context.Context, s huboptions.Serve, ralph string, out io.Writer) error {
 	stateHome := projects.StateHome(os.Getenv)
 	if run := os.Getenv(state.InsideVar); run != "" && (s.Actions || s.Link) {
 		return usageError{fmt.Errorf("this is inside of run %s, and an agent cannot act as a person; do it in a terminal of your own", run)}
@@ -160,7 +160,7 @@ func serve(ctx context.Context, s touch.Serve, ralph string, out io.Writer) erro
 	return err
 }
 
-func listen(ctx context.Context, s touch.Serve) (net.Listener, error) {
+func listen(ctx context.Context, s huboptions.Serve) (net.Listener, error) {
 	var secure *tls.Config
 	if s.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)

@@ -14,14 +14,14 @@ import (
 
 	"ralph/cmd/internal/hub/notify"
 	"ralph/cmd/internal/hub/watch"
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 	"ralph/logs"
 )
 
 const maxJob = 1 << 20 // bytes
 
 // readJob reads what to do. It comes on standard input, as it holds keys.
-func readJob() (job touch.Job, data []byte, err error) {
+func readJob() (job huboptions.Job, data []byte, err error) {
 	if data, err = io.ReadAll(io.LimitReader(os.Stdin, maxJob)); err == nil {
 		err = json.Unmarshal(data, &job)
 	}
@@ -117,9 +117,9 @@ func newTestCmd() *cobra.Command {
 }
 
 // try sends a test message, and says what came of it.
-func try(ctx context.Context, to string, job touch.Job) (what string, ok bool) {
+func try(ctx context.Context, to string, job huboptions.Job) (what string, ok bool) {
 	m := notify.Test(job.Dir)
-	if to != touch.Desktop {
+	if to != huboptions.Desktop {
 		if err := notify.Send(ctx, to, job.TTY, m); err != nil {
 			return "failed: " + err.Error(), false
 		}

@@ -17,7 +17,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/config"
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/state/view"
@@ -27,9 +27,9 @@ import (
 const startBound = 10 * time.Second
 
 // jobOf is what ralph-hub gets to do for a run. The error is one line for people.
-func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (touch.Job, error) {
+func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (huboptions.Job, error) {
 	settings, err := cfg.InTouch()
-	job := touch.Job{Settings: settings, Dir: dir, Run: run}
+	job := huboptions.Job{Settings: settings, Dir: dir, Run: run}
 	if err != nil {
 		return job, cmdline.UsageError("%v", err)
 	}
@@ -67,7 +67,7 @@ func Start(f *cmdline.Factory, cfg *config.Config, dir, run string) (again func(
 	}
 	start()
 	return func() {
-		if touch.Unwatched(cmdline.OpenState(dir).HubDir(), run) {
+		if huboptions.Unwatched(cmdline.OpenState(dir).HubDir(), run) {
 			start()
 		}
 	}
@@ -80,7 +80,7 @@ func prefixed(out []byte) string {
 	return ""
 }
 
-func runHub(f *cmdline.Factory, job touch.Job, args ...string) ([]byte, error) {
+func runHub(f *cmdline.Factory, job huboptions.Job, args ...string) ([]byte, error) {
 	hub, err := sandbox.FindHub()
 	if err != nil {
 		return nil, err

@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 	"ralph/runner/sandbox"
 )
 
 // NewServeCmd returns ralph serve.
 func NewServeCmd(f *cmdline.Factory) *cobra.Command {
-	var s touch.Serve
+	var s huboptions.Serve
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Show all of your runs in a browser, until Ctrl-C", Args: cmdline.NoArgs,
 		Long: "Show all of your runs in a browser: tasks, live log, cost, checks, findings, questions, transcripts, diffs. This starts\n" +

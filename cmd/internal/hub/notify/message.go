@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
@@ -15,7 +15,7 @@ import (
 
 // Message is what a person gets.
 type Message struct {
-	On    string // one of touch.Occasions
+	On    string // one of huboptions.Occasions
 	Title string
 	Text  string
 }
@@ -130,7 +130,7 @@ func far(s view.Snapshot) string {
 }
 
 // Wanted reports whether the user wants this message. A test message is always wanted.
-func (m Message) Wanted(s touch.Settings) bool {
+func (m Message) Wanted(s huboptions.Settings) bool {
 	for _, on := range s.NotifyOn {
 		if on == m.On {
 			return true

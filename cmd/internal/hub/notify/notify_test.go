@@ -13,7 +13,7 @@ import (
 
 	"github.com/nicholas-fedor/shoutrrr"
 
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -156,7 +156,7 @@ func TestServices_areThoseOfTheLibrary(t *testing.T) {
 	}
 	got := slices.DeleteFunc(sender.ListServices(), func(name string) bool { return name == "logger" })
 	slices.Sort(got)
-	if want := touch.Services(); !slices.Equal(got, want) {
+	if want := huboptions.Services(); !slices.Equal(got, want) {
 		t.Errorf("the library has %q, NOTIFY takes %q", got, want)
 	}
 }

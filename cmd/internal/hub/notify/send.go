@@ -14,7 +14,7 @@ import (
 	"github.com/nicholas-fedor/shoutrrr"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 // Send sends a message to a shoutrrr address or to the desktop. Without a notification
 // program, the desktop gets the terminal bell of tty. The error never contains the address.
 func Send(ctx context.Context, to, tty string, m Message) error {
-	if to == touch.Desktop {
+	if to == huboptions.Desktop {
 		Desktop(ctx, tty, m)
 		return nil // trying again would not help: nothing here can show it
 	}

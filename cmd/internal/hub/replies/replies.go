@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 )
 
 const (
@@ -62,7 +62,7 @@ type Inbox struct {
 // Open opens an address in the form of shoutrrr. The error does not name it.
 func Open(to, token string) (*Inbox, error) {
 	u, err := url.Parse(to)
-	if err = cmp.Or(touch.CheckReplies(to), touch.CheckToken(token), err); err != nil {
+	if err = cmp.Or(huboptions.CheckReplies(to), huboptions.CheckToken(token), err); err != nil {
 		return nil, err
 	}
 	return &Inbox{to: u, token: token, start: time.Now()}, nil

@@ -19,7 +19,7 @@ import (
 	"ralph/cmd/internal/hub/notify"
 	"ralph/cmd/internal/hub/outbox"
 	"ralph/cmd/internal/hub/webhook"
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 	"ralph/logs"
 	"ralph/state"
 	"ralph/state/view"
@@ -35,7 +35,7 @@ const (
 
 // Watch is the work on one run.
 type Watch struct {
-	touch.Job
+	huboptions.Job
 	Logger hclog.Logger
 
 	r      *state.Reader
@@ -53,7 +53,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		return err
 	}
 	w.box = box
-	mark, missed, err := touch.Mark(w.r.HubDir(), w.Job.Run)
+	mark, missed, err := huboptions.Mark(w.r.HubDir(), w.Job.Run)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		missed = nil // the next one tries again
 	}
 	for _, run := range missed { // what is left of them is in the outbox
-		touch.Unmark(w.r.HubDir(), run)
+		huboptions.Unmark(w.r.HubDir(), run)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -86,7 +86,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			}
 		}
 		if w.look(time.Now()); w.ended {
-			touch.Unmark(w.r.HubDir(), w.Job.Run)
+			huboptions.Unmark(w.r.HubDir(), w.Job.Run)
 		}
 		if w.ended && !w.awaits(time.Now()) && w.left() == 0 {
 			return nil

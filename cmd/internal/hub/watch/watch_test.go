@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/cmd/internal/hub/webhook"
-	"ralph/config/touch"
+	"ralph/config/huboptions"
 	"ralph/state"
 )
 
@@ -110,13 +110,13 @@ func (p *project) event(d state.Payload) {
 }
 
 // watch starts a watcher; the func waits for its end.
-func (p *project) watch(s touch.Settings) func() {
+func (p *project) watch(s huboptions.Settings) func() {
 	if s.NotifyOn == nil {
 		s.NotifyOn = []string{"ended", "halted", "question", "review"}
 	}
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	done := make(chan error, 1)
-	w := &Watch{Job: touch.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
+	w := &Watch{Job: huboptions.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
 	go func() { done <- w.Run(ctx) }()
 	return func() {
 		p.t.Helper()
@@ -141,7 +141,7 @@ func ntfy(r *receiver) string {
 
 func TestWatch_end_isReportedOnceByTwoWatchersAndAfterARestart(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
-	s := touch.Settings{Notify: []string{ntfy(r)}}
+	s := huboptions.Settings{Notify: []string{ntfy(r)}}
 	first, second := p.watch(s), p.watch(s)
 	p.event(state.Question{ID: "q1", Ask: state.Ask{Text: "Which database?", Options: []string{"a", "b"}}})
 	p.end()
@@ -161,7 +161,7 @@ func TestWatch_end_isReportedOnceByTwoWatchersAndAfterARestart(t *testing.T) {
 
 func TestWatch_runnerThatDies_isReportedOnce(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
-	s := touch.Settings{Notify: []string{ntfy(r)}}
+	s := huboptions.Settings{Notify: []string{ntfy(r)}}
 	end := p.watch(s)
 	if err := p.w.Release(); err != nil { // its status still says running
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestWatch_runnerThatDies_isReportedOnce(t *testing.T) {
 
 func TestWatch_webhooks_areSignedOrderedAndTriedAgain(t *testing.T) {
 	r, p := newReceiver(t, 1), newProject(t)
-	end := p.watch(touch.Settings{Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "question", "run_end"}})
+	end := p.watch(huboptions.Settings{Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "question", "run_end"}})
 	for i := range 5 {
 		p.event(state.Question{ID: fmt.Sprint("q", i)})
 		p.event(state.Paused{})
@@ -208,7 +208,7 @@ func TestWatch_targetThatHangs_holdsUpNoOther(t *testing.T) {
 		}
 	}))
 	t.Cleanup(hanging.Close)
-	end := p.watch(touch.Settings{Notify: []string{ntfy(&receiver{Server: hanging}), ntfy(good)},
+	end := p.watch(huboptions.Settings{Notify: []string{ntfy(&receiver{Server: hanging}), ntfy(good)},
 		Webhooks: []string{hanging.URL, good.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}})
 	p.end()
 	for deadline := time.Now().Add(9 * time.Second); len(good.texts()) < 2 && time.Now().Before(deadline); {
@@ -233,7 +233,7 @@ func TestWatch_end_hasTheFiguresOfItsOwnRun(t *testing.T) {
 	if err := p.w.Release(); err != nil {
 		t.Fatal(err)
 	}
-	p.watch(touch.Settings{Notify: []string{ntfy(r)}})()
+	p.watch(huboptions.Settings{Notify: []string{ntfy(r)}})()
 	got := strings.Join(r.texts(), "\n")
 	for _, want := range []string{"shop: stopped", "1 of 6 tasks done, 1 iteration, $2.00", "Next: to continue: ralph resume"} {
 		if !strings.Contains(got, want) {
@@ -245,20 +245,20 @@ func TestWatch_end_hasTheFiguresOfItsOwnRun(t *testing.T) {
 // A watcher that was killed leaves the rest to the next one, also to that of the next run.
 func TestWatch_killedWatcher_theNextRunsWatcherReportsTheEnd(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
-	s := touch.Settings{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "run_end"}}
+	s := huboptions.Settings{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "run_end"}}
 	hubDir := filepath.Join(p.dir, ".ralph/hub")
 	if err := os.MkdirAll(hubDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	mark, _, err := touch.Mark(hubDir, p.run)
+	mark, _, err := huboptions.Mark(hubDir, p.run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if touch.Unwatched(hubDir, p.run) {
+	if huboptions.Unwatched(hubDir, p.run) {
 		t.Error("a living watcher is not seen")
 	}
 	_ = mark.Close() // as its death does
-	if !touch.Unwatched(hubDir, p.run) {
+	if !huboptions.Unwatched(hubDir, p.run) {
 		t.Error("the death of the watcher is not seen")
 	}
 	p.event(state.RunEnd{Decision: state.Decision{Rule: "complete", Reason: "the first is done"}, Status: "completed"})
@@ -274,7 +274,7 @@ func TestWatch_killedWatcher_theNextRunsWatcherReportsTheEnd(t *testing.T) {
 	if n := len(r.texts()); n != 6 || strings.Count(got, "Next: ralph report") != 2 || !strings.Contains(got, "the first is done\nNext") {
 		t.Errorf("%d messages: %s", n, got)
 	}
-	if left, _ := filepath.Glob(filepath.Join(hubDir, "*.watched")); len(left) > 0 || touch.Unwatched(hubDir, p.run) {
+	if left, _ := filepath.Glob(filepath.Join(hubDir, "*.watched")); len(left) > 0 || huboptions.Unwatched(hubDir, p.run) {
 		t.Error(left)
 	}
 }
@@ -284,11 +284,11 @@ func TestWatch_quietHours_keepBackNotificationsWithoutATry(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
 	now := time.Now()
 	quiet := now.Add(-time.Hour).Format("15:04") + "-" + now.Add(time.Hour).Format("15:04")
-	s := touch.Settings{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}, Quiet: quiet, NotifyOn: []string{"ended"}}
+	s := huboptions.Settings{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}, Quiet: quiet, NotifyOn: []string{"ended"}}
 	p.end()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	w := &Watch{Job: touch.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
+	w := &Watch{Job: huboptions.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
 	go func() { done <- w.Run(ctx) }()
 	for deadline := time.Now().Add(9 * time.Second); len(r.texts()) < 1 && time.Now().Before(deadline); {
 		<-time.After(10 * time.Millisecond)

@@ -1,6 +1,6 @@
-// Package touch is what a user can say about how a run stays in touch. ralph reads it
-// and hands it to ralph-hub, as JSON on its standard input: it holds keys.
-package touch
+// Package huboptions has the options that ralph hands to ralph-hub: notifications, webhooks,
+// replies and the dashboard. They go as JSON to its standard input, because they hold keys.
+package huboptions
 
 import (
 	"errors"
