@@ -28,7 +28,7 @@ func checkWritten(t *tree) (found []violation) {
 		c.check(p, info)
 		for _, f := range p.files {
 			ast.Inspect(f.ast, func(n ast.Node) bool {
-				for _, e := range written(n) {
+				for _, e := range written(n, info) {
 					if field := ofResult(e, info); field != "" {
 						found = append(found, t.at(f, e.Pos(), "changes %s", field))
 					}
@@ -73,7 +73,7 @@ func (c checker) check(p *pkg, info *types.Info) *types.Package {
 }
 
 // written are the expressions whose values n changes, or lets others change.
-func written(n ast.Node) []ast.Expr {
+func written(n ast.Node, info *types.Info) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
 		return n.Lhs
@@ -83,8 +83,21 @@ func written(n ast.Node) []ast.Expr {
 		if n.Op == token.AND {
 			return []ast.Expr{n.X}
 		}
+	case *ast.RangeStmt:
+		return []ast.Expr{n.Key, n.Value}
+	case *ast.SelectorExpr:
+		if s := info.Selections[n]; s != nil && s.Kind() == types.MethodVal && takesAddress(s) {
+			return []ast.Expr{n.X}
+		}
 	}
 	return nil
+}
+
+// takesAddress reports whether a method gets a pointer to a value that is none.
+func takesAddress(s *types.Selection) bool {
+	_, isPointer := s.Recv().Underlying().(*types.Pointer)
+	_, wants := s.Obj().(*types.Func).Signature().Recv().Type().(*types.Pointer)
+	return wants && !isPointer
 }
 
 // ofResult is e if it is a field of a Result, or of a part of one, or lies in such a field; else empty.
