@@ -186,12 +186,14 @@ var floors = map[string]int{
 	"cmd/internal/cmdline": 8, // what all verbs share: streams, project, flags, error -> exit code
 
 	"cmd/internal/console":   10, // what a run prints
+	"cmd/internal/runreport": 9,  // the report of a run: events, its record and git in, a report out
 	"cmd/internal/preflight": 9,  // what a run needs, found and tried before it starts
 	"cmd/internal/resume":    9,  // how a run was started, and whether it may continue
 	"cmd/internal/split":     9,  // runner and monitor side by side in tmux
 
 	"cmd/internal/cli/agentcmd":   10, // the verbs of agents
 	"cmd/internal/cli/historycmd": 10, // the verbs that look at past iterations
+	"cmd/internal/cli/lookcmd":    10, // the verbs that show runs while they are alive
 	"cmd/internal/cli/learncmd":   10, // the verbs of what turns learned
 	"cmd/internal/cli/hookcmd":    10, // the verbs of hooks
 	"cmd/internal/cli/servicecmd": 10, // the verbs of the service manager

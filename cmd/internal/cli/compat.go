@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cli/lookcmd"
 	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 )
@@ -23,7 +24,7 @@ func addCompatFlags(root *cobra.Command, f *cmdline.Factory) {
 		case showVersion:
 			return versioncmd.NewVersionCmd(f).RunE(cmd, args)
 		case status:
-			return newStatusCmd(f).RunE(cmd, args)
+			return lookcmd.NewStatusCmd(f).RunE(cmd, args)
 		case reset.circuit || reset.session:
 			return resetRun(reset)
 		case circuitStatus:

@@ -30,7 +30,7 @@ func init() { ptyexec.Init() }
 // adds one.txt and commits it, 2 breaks good.txt, 3 adds three.txt without a
 // commit. Everything of the user's git is isolated.
 type pastWorld struct {
-	*app
+	*cmdline.Factory
 	t        *testing.T
 	out, err bytes.Buffer
 }
@@ -54,7 +54,7 @@ func newEmptyWorld(t *testing.T) *pastWorld {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.app = &app{&cmdline.Factory{In: null, Out: &w.out, Err: &w.err, Env: os.Environ(), Dir: dir}}
+	w.Factory = &cmdline.Factory{In: null, Out: &w.out, Err: &w.err, Env: os.Environ(), Dir: dir}
 	w.git("init", "-q", "-b", "main")
 	w.git("config", "user.name", "Ann")
 	w.git("config", "user.email", "ann@example.org")

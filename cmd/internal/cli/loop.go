@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/cmd/internal/cli/historycmd"
 	"ralph/cmd/internal/cli/touchcmd"
 	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
@@ -20,6 +19,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/resume"
 	"ralph/cmd/internal/runplan"
+	"ralph/cmd/internal/runreport"
 	"ralph/config"
 	"ralph/logs"
 	"ralph/runner"
@@ -47,11 +47,11 @@ const (
 )
 
 // loop takes the lock and runs.
-func (a *app) loop(s *preflight.Project, f *runOptions) error {
+func (o *runOptions) loop(s *preflight.Project) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 	now := time.Now()
-	run := cmp.Or(f.resumed, now.Format("20060102-150405")+fmt.Sprintf("-%04x", os.Getpid()&0xffff))
+	run := cmp.Or(o.resumed, now.Format("20060102-150405")+fmt.Sprintf("-%04x", os.Getpid()&0xffff))
 	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}
 	w, aside, err := state.Acquire(filepath.Join(s.Dir, state.DirName), owner)
 	if err != nil {
@@ -59,12 +59,12 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	}
 	defer w.Release()
 	for _, e := range aside {
-		a.Warn(e)
+		o.Warn(e)
 	}
-	a.tidy(s)
+	o.tidy(s)
 	runplan.Keep(s.Config, s.Dir, s.Plan)
-	flags := resume.Words(s.Config, f.once)
-	begun := resume.Record(a.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
+	flags := resume.Words(s.Config, o.once)
+	begun := resume.Record(o.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
 	if err := w.SaveRunFlags(run, flags); err != nil {
 		return err
 	}
@@ -73,12 +73,12 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 		return err
 	}
 	defer file.Close()
-	sig := cmdline.HandleSignals(a.In)
+	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
-	con := console.New(a.Factory, s.Dir, console.Options{JSON: f.output == "json", Live: f.live || s.Config.Verbose, Headless: f.headless})
+	con := console.New(o.Factory, s.Dir, console.Options{JSON: o.output == "json", Live: o.live || s.Config.Verbose, Headless: o.headless})
 	rows, detected := s.Checks()
 	con.Start(s, run, rows)
-	defer touchcmd.Start(a.Factory, s.Config, s.Dir, run)()
+	defer touchcmd.Start(o.Factory, s.Config, s.Dir, run)()
 	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
 	if held := s.HeldBack(); held != "" {
 		con.Print("ralph: environment: %s", held)
@@ -86,18 +86,18 @@ func (a *app) loop(s *preflight.Project, f *runOptions) error {
 	}
 	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
 	result, err := runner.New(runOptionsOf(s), runner.Deps{
-		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: a.Loader(s.Dir, nil).PlanEditsPath()},
-		Start: runner.Start{RunID: run, Version: versioncmd.String(), Resumed: f.resumed != "", Unattended: f.unattended,
-			Begun: resume.Begun(a.Factory, s.Dir, w, f.resumed)},
+		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: o.Loader(s.Dir, nil).PlanEditsPath()},
+		Start: runner.Start{RunID: run, Version: versioncmd.String(), Resumed: o.resumed != "", Unattended: o.unattended,
+			Begun: resume.Begun(o.Factory, s.Dir, w, o.resumed)},
 		Proof: runner.Proof{Checks: rows, Mode: gate.Mode(s.Config.TestMode),
 			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks},
 		Terminal: runner.Terminal{Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick, Size: sig.Size,
 			Resize: sig.Resize, Kill: sig.Kill},
-		Agents: s.Find, Self: s.Self, Env: a.Env, Filter: s.Config.EnvFilter(), Hooks: s.Config.Hooks(), State: w, Log: log,
-		Window: f.window(s.Config.Hours, w.Reader, now),
+		Agents: s.Find, Self: s.Self, Env: o.Env, Filter: s.Config.EnvFilter(), Hooks: s.Config.Hooks(), State: w, Log: log,
+		Window: o.window(s.Config.Hours, w.Reader, now),
 	}).Run(sig.Ctx)
 	con.End(result)
-	a.report(con, log, w, run)
+	o.report(con, log, w, run)
 	if err != nil && !con.Ended() {
 		return err
 	}
@@ -137,8 +137,8 @@ func (f flushing) Write(p []byte) (int, error) {
 }
 
 // report saves the report of the run. A failure does not change how the run ended.
-func (a *app) report(con *console.Console, log hclog.Logger, w *state.Writer, run string) {
-	if err := historycmd.SaveReport(context.Background(), w, run, a.Env); err != nil {
+func (o *runOptions) report(con *console.Console, log hclog.Logger, w *state.Writer, run string) {
+	if err := runreport.Save(context.Background(), w, run, o.Env); err != nil {
 		log.Warn("no report", logs.KeyRun, run, logs.KeyError, err)
 		return
 	}
@@ -147,14 +147,14 @@ func (a *app) report(con *console.Console, log hclog.Logger, w *state.Writer, ru
 
 // tidy switches to the memory of the branch, if another one was checked out before, and removes
 // the oldest kept iterations. Errors are only warnings.
-func (a *app) tidy(s *preflight.Project) {
+func (o *runOptions) tidy(s *preflight.Project) {
 	if s.Config.ArchiveBranch {
 		said, err := lessons.OnBranch(s.Dir, s.Branch, s.Plan, time.Now())
 		if err != nil {
-			a.Warn(err)
+			o.Warn(err)
 		}
 		if said != "" {
-			a.Note("%s", cmdline.Inert(said))
+			o.Note("%s", cmdline.Inert(said))
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -163,6 +163,6 @@ func (a *app) tidy(s *preflight.Project) {
 		return
 	}
 	if _, err := history.Prune(ctx, s.Dir, keptAge, keptCount); err != nil {
-		a.Warn(err)
+		o.Warn(err)
 	}
 }

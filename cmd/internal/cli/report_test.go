@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph/cmd/internal/cli/historycmd"
+	"ralph/cmd/internal/runreport"
 	"ralph/config"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -20,7 +20,7 @@ func (w *pastWorld) save(run string) {
 	w.t.Helper()
 	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: run, StartedAt: time.Now()})
 	if err == nil {
-		err = historycmd.SaveReport(w.t.Context(), writer, run, nil)
+		err = runreport.Save(w.t.Context(), writer, run, nil)
 	}
 	if err != nil {
 		w.t.Fatal(err)

@@ -10,9 +10,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 )
 
-// app is the factory, as receiver of the verbs that show a run.
-type app struct{ *cmdline.Factory }
-
 // newRootCmd returns ralph with the verbs that the words of f may mean. started becomes true
 // when a verb runs: an error before that is a mistake in the command line.
 func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {

@@ -137,7 +137,7 @@ func runRun(o *runOptions) error {
 			return err
 		}
 	}
-	return (&app{o.Factory}).loop(p, o)
+	return o.loop(p)
 }
 
 // agreeNoTasks asks before money is spent: a user with a plan expects ralph to work through

@@ -10,6 +10,7 @@ import (
 	"ralph/cmd/internal/cli/hookcmd"
 	"ralph/cmd/internal/cli/initcmd"
 	"ralph/cmd/internal/cli/learncmd"
+	"ralph/cmd/internal/cli/lookcmd"
 	"ralph/cmd/internal/cli/servicecmd"
 	"ralph/cmd/internal/cli/setupcmd"
 	"ralph/cmd/internal/cli/taskcmd"
@@ -27,8 +28,8 @@ type verbs struct {
 }
 
 // one is a row with one verb.
-func one(group, name string, make func(*cmdline.Factory) *cobra.Command) verbs {
-	return verbs{group, []string{name}, func(f *cmdline.Factory) []*cobra.Command { return []*cobra.Command{make(f)} }}
+func one(group, name string, make func(*cmdline.Factory) *cobra.Command, aliases ...string) verbs {
+	return verbs{group, append(aliases, name), func(f *cmdline.Factory) []*cobra.Command { return []*cobra.Command{make(f)} }}
 }
 
 // table has all verbs. By their names, ralph makes only the verb that is called: to make all of
@@ -45,16 +46,18 @@ func table() []verbs {
 		one(cmdline.GroupRun, "accept", newAcceptCmd), one(cmdline.GroupRun, "answer", touchcmd.NewAnswerCmd),
 		one(cmdline.GroupRun, "note", touchcmd.NewNoteCmd),
 
-		one(cmdline.GroupLook, "status", newStatusCmd), one(cmdline.GroupLook, "monitor", newMonitorCmd),
-		one(cmdline.GroupLook, "top", newTopCmd), one(cmdline.GroupLook, "serve", touchcmd.NewServeCmd),
+		one(cmdline.GroupLook, "status", lookcmd.NewStatusCmd), one(cmdline.GroupLook, "monitor", lookcmd.NewMonitorCmd),
+		one(cmdline.GroupLook, "top", lookcmd.NewTopCmd), one(cmdline.GroupLook, "serve", touchcmd.NewServeCmd),
 		one(cmdline.GroupLook, "mcp", touchcmd.NewMCPCmd),
-		{cmdline.GroupLook, []string{"iterations", "diff", "undo", "bisect", "report", "runs", "sessions"}, historycmd.NewCmds},
+		one(cmdline.GroupLook, "iterations", historycmd.NewIterationsCmd), one(cmdline.GroupLook, "diff", historycmd.NewDiffCmd),
+		one(cmdline.GroupLook, "report", historycmd.NewReportCmd), one(cmdline.GroupLook, "runs", historycmd.NewRunsCmd, "sessions"),
 		one(cmdline.GroupLook, "questions", touchcmd.NewQuestionsCmd), one(cmdline.GroupLook, "check", setupcmd.NewCheckCmd),
 		one(cmdline.GroupLook, "learn", learncmd.NewLearnCmd),
 
 		one(cmdline.GroupPlan, "task", taskcmd.NewTaskCmd), one(cmdline.GroupPlan, "import", taskcmd.NewImportCmd),
 
-		one(cmdline.GroupGoBack, "reset", newResetCmd), // and two of historycmd
+		one(cmdline.GroupGoBack, "undo", historycmd.NewUndoCmd), one(cmdline.GroupGoBack, "bisect", historycmd.NewBisectCmd),
+		one(cmdline.GroupGoBack, "reset", newResetCmd),
 
 		one(cmdline.GroupSetUp, "init", initialise), one(cmdline.GroupSetUp, "config", setupcmd.NewConfigCmd),
 		one(cmdline.GroupSetUp, "trust", setupcmd.NewTrustCmd), one(cmdline.GroupSetUp, "doctor", setupcmd.NewDoctorCmd),
@@ -94,9 +97,7 @@ func addVerbs(root *cobra.Command, f *cmdline.Factory) (rest func()) {
 		for _, row := range table() {
 			if row.called(f.Words) == called {
 				for _, cmd := range row.make(f) {
-					if cmd.GroupID == "" {
-						cmd.GroupID = row.group
-					}
+					cmd.GroupID = row.group
 					root.AddCommand(cmd)
 				}
 			}

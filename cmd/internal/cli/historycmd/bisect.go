@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/ptyexec"
@@ -23,27 +25,52 @@ const (
 	outputKept    = 4 << 10          // of the check's output, bytes
 )
 
-// bisect finds the iteration that broke a check.
-func (a *verbs) bisect(run string, args []string, dash int) error {
-	sig := cmdline.HandleSignals(a.In)
+type bisectOptions struct {
+	pastOptions
+	args []string // the name of a check, or a command
+	dash int      // how many of them stand before --; below zero: there is none
+}
+
+// NewBisectCmd returns ralph bisect.
+func NewBisectCmd(f *cmdline.Factory) *cobra.Command {
+	o := &bisectOptions{pastOptions: pastOptions{Factory: f}}
+	cmd := &cobra.Command{
+		Use: "bisect CHECK | -- COMMAND...", Short: "Find the iteration that broke a check",
+		Args: cmdline.Takes("the name of a check, or a command after --", cobra.MinimumNArgs(1)),
+		Long: "Find the iteration that broke a check: the lint, build or test command of the project, or any command after --.\n" +
+			"The command runs in copies of the kept states below your cache folder, in the sandbox if SANDBOX names one. Your files\n" +
+			"stay as they are.",
+		Example: "  ralph bisect test\n  ralph bisect -- go test ./pkg/...",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args, o.dash = args, cmd.ArgsLenAtDash()
+			return bisectRun(o)
+		},
+		ValidArgsFunction: cmdline.FirstArg(completeChecks(f)),
+	}
+	o.flag(cmd)
+	return cmd
+}
+
+func bisectRun(o *bisectOptions) error {
+	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
-	p, err := a.past(sig.Ctx, run)
+	p, err := o.read(sig.Ctx)
 	if err != nil {
 		return err
 	}
-	project, loader, err := preflight.Open(a.Factory, nil)
+	project, loader, err := preflight.Open(o.Factory, nil)
 	if err != nil {
 		return err
 	}
-	if err := a.Trust(loader); err != nil {
+	if err := o.Trust(loader); err != nil {
 		return err
 	}
-	b := bisection{verbs: a, sig: sig, past: p, vars: project.Config.EnvFilter().Checks(a.Env)}
-	if b.check, err = a.checkNamed(project, args, dash); err != nil {
+	b := bisection{Factory: o.Factory, sig: sig, past: p, vars: project.Config.EnvFilter().Checks(o.Env)}
+	if b.check, err = o.named(project); err != nil {
 		return err
 	}
 	var stop func()
-	if b.box, stop, err = project.Contain(sig.Ctx, a.Factory); err != nil {
+	if b.box, stop, err = project.Contain(sig.Ctx, o.Factory); err != nil {
 		return err
 	}
 	defer stop()
@@ -54,9 +81,10 @@ func (a *verbs) bisect(run string, args []string, dash int) error {
 	return b.find(states)
 }
 
-// checkNamed is the check of the project with this name, or the command behind --.
-func (a *verbs) checkNamed(project *preflight.Project, args []string, dash int) (gate.Check, error) {
-	if dash == 0 {
+// named is the check of the project with this name, or the command behind --.
+func (o *bisectOptions) named(project *preflight.Project) (gate.Check, error) {
+	args := o.args
+	if o.dash == 0 {
 		if len(args) == 1 {
 			return gate.Check{Command: args[0]}, nil // one argument is a whole command line
 		}
@@ -65,7 +93,7 @@ func (a *verbs) checkNamed(project *preflight.Project, args []string, dash int) 
 	if len(args) != 1 {
 		return gate.Check{}, cmdline.UsageError("bisect takes the name of one check, or a command after --")
 	}
-	if err := project.AgreeChecks(a.Factory); err != nil {
+	if err := project.AgreeChecks(o.Factory); err != nil {
 		return gate.Check{}, err
 	}
 	var names []string
@@ -111,7 +139,7 @@ func (p *past) chain() ([]history.Kept, error) {
 
 // bisection runs one command in copies of states.
 type bisection struct {
-	*verbs
+	*cmdline.Factory
 	sig   *cmdline.Signals
 	past  *past
 	check gate.Check

@@ -20,16 +20,18 @@ func TestCheckNamed_oneOfAPackage_isFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &verbs{&cmdline.Factory{Dir: dir, Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}}
-	p, _, err := preflight.Open(a.Factory, nil)
+	f := &cmdline.Factory{Dir: dir, Env: []string{"HOME=" + dir, "TEST_COMMAND=npm test --workspaces"}}
+	o := &bisectOptions{pastOptions: pastOptions{Factory: f}, args: []string{"test packages/core"}, dash: -1}
+	p, _, err := preflight.Open(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := a.checkNamed(p, []string{"test packages/core"}, -1)
+	c, err := o.named(p)
 	if err != nil || c.Dir != "packages/core" || c.Command != "npm test" {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err = a.checkNamed(p, []string{"x"}, -1); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
+	o.args = []string{"x"}
+	if _, err = o.named(p); err == nil || !strings.Contains(err.Error(), "known: test, test packages/core;") {
 		t.Errorf("%v", err)
 	}
 }

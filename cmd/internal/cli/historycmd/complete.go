@@ -11,24 +11,6 @@ import (
 	"ralph/runner/git/history"
 )
 
-// addCompletions completes the values of the verbs that look at past
-// iterations: runs, iterations, checks.
-func addCompletions(f *cmdline.Factory, verbs []*cobra.Command) {
-	for _, verb := range verbs {
-		if verb.Flags().Lookup("run") != nil {
-			_ = verb.RegisterFlagCompletionFunc("run", completeRuns(f)) // fails only for an unknown flag
-		}
-		switch verb.Name() {
-		case "diff", "undo":
-			verb.ValidArgsFunction = cmdline.FirstArg(completeIterations(f))
-		case "bisect":
-			verb.ValidArgsFunction = cmdline.FirstArg(completeChecks(f))
-		default:
-			verb.ValidArgsFunction = cobra.NoFileCompletions
-		}
-	}
-}
-
 // kept are the kept states of the project, oldest first.
 func kept(f *cmdline.Factory, cmd *cobra.Command) []history.Kept {
 	dir, err := f.Project()

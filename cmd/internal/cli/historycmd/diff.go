@@ -7,15 +7,44 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git/history"
 )
 
-func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
-	p, err := a.past(ctx, run)
+type diffOptions struct {
+	pastOptions
+	arg  string // which iterations; empty: the last one
+	stat bool
+}
+
+// NewDiffCmd returns ralph diff.
+func NewDiffCmd(f *cmdline.Factory) *cobra.Command {
+	o := &diffOptions{pastOptions: pastOptions{Factory: f}}
+	cmd := &cobra.Command{
+		Use: "diff [N|A..B|TASK]", Short: "Show what an iteration, a range of them or a task changed",
+		Args: cmdline.Takes("at most one iteration, range or task", cobra.MaximumNArgs(1)),
+		Long: "Show as a patch what iteration N changed, what changed between the end of iteration A and the end of B, or what each\n" +
+			"iteration of a task changed. Without an argument, show the last iteration. If A is 0, it means the start of the run.",
+		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat\n  ralph diff T4      # of all iterations of task T4",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.arg = strings.Join(args, "")
+			return diffRun(cmd.Context(), o)
+		},
+		ValidArgsFunction: cmdline.FirstArg(completeIterations(f)),
+	}
+	cmd.Flags().BoolVar(&o.stat, "stat", false, "Show only the names of the files, and how many lines changed.")
+	o.flag(cmd)
+	return cmd
+}
+
+func diffRun(ctx context.Context, o *diffOptions) error {
+	p, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
+	arg := o.arg
 	switch {
 	case arg != "":
 	case len(p.kept) > 0:
@@ -24,7 +53,7 @@ func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
 		arg = strconv.Itoa(p.events[len(p.events)-1].Number)
 	}
 	if _, err := strconv.Atoi(arg); err != nil && !strings.Contains(arg, "..") {
-		return a.diffTask(ctx, p, arg, stat)
+		return o.task(ctx, p, arg)
 	}
 	first, second, isRange := strings.Cut(arg, "..")
 	if a, err1 := strconv.Atoi(first); isRange && err1 == nil {
@@ -46,41 +75,41 @@ func (a *verbs) diff(ctx context.Context, run, arg string, stat bool) error {
 	if from == "" {
 		return cmdline.UsageError("the state before iteration %s is not known", first)
 	}
-	return a.patch(ctx, p, [2]string{from, to.OID}, stat)
+	return o.patch(ctx, p, [2]string{from, to.OID})
 }
 
-func (a *verbs) patch(ctx context.Context, p *past, states [2]string, stat bool) error {
+func (o *diffOptions) patch(ctx context.Context, p *past, states [2]string) error {
 	var options []string
-	if stat {
+	if o.stat {
 		options = append(options, "--stat")
 	}
 	patch, err := history.Diff(ctx, p.dir, states, options...)
 	if err != nil {
 		return err
 	}
-	if a.IsTerminal() {
+	if o.IsTerminal() {
 		patch = cmdline.Inert(patch) // not in a pipe: a program needs the exact patch
 	}
-	_, err = io.WriteString(a.Out, patch)
+	_, err = io.WriteString(o.Out, patch)
 	return err
 }
 
-// diffTask shows the patches of a task's iterations, in order. git apply skips the headings
+// task shows the patches of a task's iterations, in order. git apply skips the headings
 // between them.
-func (a *verbs) diffTask(ctx context.Context, p *past, id string, stat bool) error {
+func (o *diffOptions) task(ctx context.Context, p *past, id string) error {
 	all, err := p.named(id)
 	if err != nil {
 		return err
 	}
 	for _, why := range p.unkeptOf(id) {
-		a.Say("%s", why)
+		o.Say("%s", why)
 	}
 	for _, k := range slices.Backward(all) {
 		if k.Base == "" {
 			return cmdline.UsageError("the state before iteration %d is not known", k.Iteration)
 		}
-		a.Say("iteration %d: %s", k.Iteration, p.task(k))
-		if err := a.patch(ctx, p, [2]string{k.Base, k.OID}, stat); err != nil {
+		o.Say("iteration %d: %s", k.Iteration, p.task(k))
+		if err := o.patch(ctx, p, [2]string{k.Base, k.OID}); err != nil {
 			return err
 		}
 	}

@@ -2,37 +2,27 @@ package historycmd
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/logs"
-	"ralph/runner/agent"
-	"ralph/runner/git/history"
-	"ralph/runner/lessons"
-	"ralph/runner/memory"
-	"ralph/state"
-	"ralph/state/question"
-	"ralph/state/view"
+	"ralph/cmd/internal/runreport"
 	"ralph/state/view/report"
 )
 
-// Bounds of what a report asks git for.
-const (
-	maxChanges = 200 // the latest iterations of a run
-	gitTime    = time.Minute
-)
+type reportOptions struct {
+	*cmdline.Factory
+	run            string // empty: the last one
+	page           string // file for HTML; empty: none
+	markdown, json bool
+}
 
-func (a *verbs) reportCommand() *cobra.Command {
-	var markdown, asJSON bool
-	var page string
+// NewReportCmd returns ralph report.
+func NewReportCmd(f *cmdline.Factory) *cobra.Command {
+	o := &reportOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use: "report [RUN]", Short: "Show the results of a run on one page: proof, findings, time, money, next steps",
 		Args: cmdline.Takes("one run at most", cobra.MaximumNArgs(1)),
@@ -40,216 +30,53 @@ func (a *verbs) reportCommand() *cobra.Command {
 			"went, and what to type next. At the end of each run, ralph also writes this page to .ralph/reports/.",
 		Example: "  ralph report\n  ralph report --html night.html\n  ralph report 20261120-131810-abcd --md",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if page != "" && (markdown || asJSON) || markdown && asJSON {
-				return cmdline.UsageError("--html, --md and --json exclude each other")
-			}
-			r, _, err := a.Reader()
-			if err != nil {
-				return err
-			}
-			rep, err := build(cmd.Context(), r, strings.Join(args, ""), a.Env)
-			if err != nil {
-				return err
-			}
-			return a.printReport(rep, page, [2]bool{markdown, asJSON})
+			o.run = strings.Join(args, "")
+			return reportRun(cmd.Context(), o)
 		},
+		ValidArgsFunction: cmdline.FirstArg(completeRuns(f)),
 	}
-	cmd.Flags().StringVar(&page, "html", "", "Write the page with the diffs to this `FILE`; - means standard output.")
-	cmd.Flags().BoolVar(&markdown, "md", false, "Print Markdown.")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an object.")
-	cmd.ValidArgsFunction = cmdline.FirstArg(completeRuns(a.Factory))
+	cmd.Flags().StringVar(&o.page, "html", "", "Write the page with the diffs to this `FILE`; - means standard output.")
+	cmd.Flags().BoolVar(&o.markdown, "md", false, "Print Markdown.")
+	cmd.Flags().BoolVar(&o.json, "json", false, "Print an object.")
 	return cmd
 }
 
-func (a *verbs) printReport(rep *report.Report, page string, form [2]bool) error {
-	switch {
-	case page != "":
-		data, err := rep.HTML()
-		if err == nil && page == "-" {
-			_, err = a.Out.Write(data)
-			return err
-		}
-		if err == nil {
-			err = os.WriteFile(page, data, 0o600)
-		}
+func reportRun(ctx context.Context, o *reportOptions) error {
+	if o.page != "" && (o.markdown || o.json) || o.markdown && o.json {
+		return cmdline.UsageError("--html, --md and --json exclude each other")
+	}
+	r, _, err := o.Reader()
+	if err != nil {
 		return err
-	case form[0]:
-		fmt.Fprint(a.Out, rep.Markdown())
-	case form[1]:
-		enc := cmdline.NewEncoder(a.Out)
+	}
+	rep, err := runreport.Build(ctx, r, o.run, o.Env)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.page != "":
+		return o.write(rep)
+	case o.markdown:
+		fmt.Fprint(o.Out, rep.Markdown())
+	case o.json:
+		enc := cmdline.NewEncoder(o.Out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rep)
 	default:
-		fmt.Fprint(a.Out, rep.Text())
+		fmt.Fprint(o.Out, rep.Text())
 	}
 	return nil
 }
 
-// SaveReport writes the report of a run that has ended to .ralph/reports. The values of secret
-// variables of env are not in it.
-func SaveReport(ctx context.Context, w *state.Writer, run string, env []string) error {
-	ctx, cancel := context.WithTimeout(ctx, gitTime)
-	defer cancel()
-	rep, err := build(ctx, w.Reader, run, env)
-	if err != nil {
+// write writes the page.
+func (o *reportOptions) write(rep *report.Report) error {
+	data, err := rep.HTML()
+	if err == nil && o.page == "-" {
+		_, err = o.Out.Write(data)
 		return err
 	}
-	page, err := rep.HTML()
-	if err != nil {
-		return err
+	if err == nil {
+		err = os.WriteFile(o.page, data, 0o600)
 	}
-	record, err := json.Marshal(rep)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return w.SaveReport(run, map[string][]byte{".html": page, ".md": []byte(rep.Markdown()), ".json": record})
-}
-
-// build makes the report of a run; empty: of the last one. If its events are gone, it reads
-// the record of the run.
-func build(ctx context.Context, r *state.Reader, run string, env []string) (*report.Report, error) {
-	now := time.Now()
-	snapshot := view.Gather(r, now)
-	if run == "" {
-		run = snapshot.Status.RunID
-	}
-	changes, err := changesOf(ctx, filepath.Dir(r.Dir()), run)
-	if err != nil {
-		return nil, err
-	}
-	hide := logs.NewValues(agent.EnvFilter{}.Secrets(agent.Spec{}, agent.Request{Env: env}))
-	for n, c := range changes {
-		c.Diff = hide.Redact(c.Diff)
-		changes[n] = c
-	}
-	f, err := foldRun(r, run)
-	if err != nil {
-		return nil, err
-	}
-	if f.Known() {
-		if snapshot.Status.RunID != run {
-			snapshot.Alive = false
-		}
-		f.Run.Settle(snapshot.Alive)
-		lastError := ""
-		if f.Run.End == nil && snapshot.Status.RunID != run {
-			lastError = lastErrors(r)[run]
-		}
-		return f.Build(report.Source{LastError: lastError, Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now,
-			Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run), Learned: learned(r, run)}), nil
-	}
-	if rep, err := recorded(r, run); err == nil {
-		rep.Attach(changes)
-		return rep, nil
-	}
-	if run == "" {
-		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "nothing has run here yet; start with: ralph"}
-	}
-	return nil, cmdline.UsageError("run %q is not known here, or its events are gone; see: ralph runs", run)
-}
-
-// asked are the questions of a run, and those that were answered since it began.
-func asked(r *state.Reader, since time.Time, run string) (all []question.Question) {
-	list, _ := question.In(r).List() // a report without them is better than none
-	for _, q := range list {
-		if q.Run == run || q.AnsweredAt.After(since) && !since.IsZero() {
-			all = append(all, q)
-		}
-	}
-	return all
-}
-
-// learned are the lessons that a run taught.
-func learned(r *state.Reader, run string) (texts []string) {
-	all, _ := lessons.Load(filepath.Dir(r.Dir())) // a report without them is better than none
-	for _, l := range all {
-		if slices.ContainsFunc(l.Turns, func(t memory.Turn) bool { return t.Run == run }) {
-			texts = append(texts, fmt.Sprintf("%s (ralph learn why %s)", l.Text, l.ID))
-		}
-	}
-	return texts
-}
-
-func foldRun(r *state.Reader, run string) (*report.Fold, error) {
-	f := &report.Fold{}
-	if run == "" {
-		return f, nil
-	}
-	return f, view.EachEvent(r, run, report.Wanted, f.Add)
-}
-
-// lastErrors returns the last errors of runs that crashed, by run, as found by the runs after them.
-func lastErrors(r *state.Reader) map[string]string {
-	all := map[string]string{}
-	starts := func(k state.Kind) bool { return k == state.KindRunStart }
-	_ = view.EachEvent(r, "", starts, func(e state.Event) { // a list without them is better than none
-		if d, ok := e.Data.(state.RunStart); ok && d.Killed != "" {
-			all[d.Killed] = d.LastError
-		}
-	})
-	return all
-}
-
-// Forecast says when the open tasks of a living run may be done; nil: no run is alive, or too
-// little is known.
-func Forecast(r *state.Reader, s view.Snapshot) *report.Forecast {
-	if !s.Alive {
-		return nil
-	}
-	f, err := foldRun(r, s.Status.RunID)
-	if err != nil || !f.Known() {
-		return nil
-	}
-	return f.Build(report.Source{Snapshot: s, Now: s.At, Earlier: earlier(r, s.Status.RunID)}).Forecast
-}
-
-// earlier are the tasks that the recorded runs of the project did, without the run but.
-func earlier(r *state.Reader, but string) (all []report.Sample) {
-	runs, _ := r.Recorded() // without them, only this run predicts
-	for _, run := range runs {
-		if rep, err := recorded(r, run); err == nil && run != but {
-			all = append(all, rep.Samples()...)
-		}
-	}
-	return all
-}
-
-// recorded reads the record of a run.
-func recorded(r *state.Reader, run string) (*report.Report, error) {
-	data, err := r.Record(run)
-	if err != nil {
-		return nil, err
-	}
-	return report.Decode(data)
-}
-
-// changesOf asks git what the latest iterations of a run changed.
-func changesOf(ctx context.Context, dir, run string) (map[int]report.Change, error) {
-	all, err := history.List(ctx, dir, "")
-	if err != nil || run == "" {
-		return nil, err
-	}
-	undone, err := history.Undone(ctx, dir, run, all)
-	if err != nil {
-		return nil, err
-	}
-	heads, changes := map[string]string{}, map[int]report.Change{}
-	for _, k := range all {
-		heads[k.OID] = k.Head
-	}
-	for i := len(all) - 1; i >= 0 && len(changes) < maxChanges; i-- {
-		k := all[i]
-		if k.Run != run || k.Start || k.Undone || k.Base == "" {
-			continue
-		}
-		change := report.Change{Undone: undone[k.Iteration]}
-		if head, known := heads[k.Base]; known && head != k.Head {
-			change.Commit = k.Head
-		}
-		if change.Diff, err = history.Diff(ctx, dir, [2]string{k.Base, k.OID}); err != nil {
-			continue // its base was pruned
-		}
-		changes[k.Iteration] = change
-	}
-	return changes, nil
+	return err
 }

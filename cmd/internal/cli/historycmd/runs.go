@@ -3,7 +3,6 @@ package historycmd
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"sort"
 	"text/tabwriter"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/runreport"
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
@@ -36,8 +36,15 @@ type runRow struct {
 	LastError  string    `json:"last_error,omitempty"` // of a run that crashed
 }
 
-func (a *verbs) runsCommand() *cobra.Command {
-	var asJSON, everywhere bool
+type runsOptions struct {
+	*cmdline.Factory
+	json, all bool // all: of all projects
+	sessions  bool // in the words of ralph sessions
+}
+
+// NewRunsCmd returns ralph runs, with its verbs.
+func NewRunsCmd(f *cmdline.Factory) *cobra.Command {
+	o := &runsOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use: "runs", Aliases: []string{"sessions"}, Short: "List the runs of this project, or of all of your projects",
 		Args: cmdline.NoArgs,
@@ -45,74 +52,48 @@ func (a *verbs) runsCommand() *cobra.Command {
 			"ralph sessions prints the same list, with the words running, completed, crashed and aborted.",
 		Example: "  ralph runs\n  ralph runs --all --json\n  ralph runs show 20261120-131810-abcd",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := a.runs(everywhere)
-			if err != nil {
-				return err
-			}
-			if cmd.CalledAs() == "sessions" {
-				for i := range rows {
-					rows[i].Status = sessionWord(rows[i])
-				}
-			}
-			return a.printRuns(rows, everywhere, asJSON)
+			o.sessions = cmd.CalledAs() == "sessions"
+			return runsRun(o)
 		},
 	}
-	cmd.Flags().BoolVar(&everywhere, "all", false, "List the runs of all of your projects.")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
-	show := a.reportCommand()
+	cmd.Flags().BoolVar(&o.all, "all", false, "List the runs of all of your projects.")
+	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
+	show := NewReportCmd(f)
 	show.Use, show.Short, show.Long, show.Args = "show RUN", "Show what a run came to, as ralph report does", "", cmdline.Takes("one run", cobra.ExactArgs(1))
 	show.Example = "  ralph runs show 20261120-131810-abcd"
-	cmd.AddCommand(show, a.pruneCommand())
+	cmd.AddCommand(show, newPruneCmd(f))
 	return cmd
 }
 
-func (a *verbs) pruneCommand() *cobra.Command {
-	var keep int
-	cmd := &cobra.Command{
-		Use: "prune", Short: "Forget all but the latest runs", Args: cmdline.NoArgs,
-		Long:    "Forget all but the latest runs of this project: their reports are removed, and ralph runs leaves them out.",
-		Example: "  ralph runs prune --keep 10",
-		RunE: func(*cobra.Command, []string) error {
-			r, dir, err := a.Reader()
-			if err != nil {
-				return err
-			}
-			if keep < 0 {
-				return cmdline.UsageError("--keep %d is not allowed: at least 0", keep)
-			}
-			if err := a.RefuseAgent(dir, "forget runs"); err != nil {
-				return err
-			}
-			w, _, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "prune", StartedAt: time.Now()})
-			if err != nil {
-				return err
-			}
-			defer w.Release()
-			n, err := w.PruneReports(keep)
-			a.Say("forgot %s", termtext.Count(n, "run"))
-			return err
-		},
+func runsRun(o *runsOptions) error {
+	rows, err := o.rows()
+	if err != nil {
+		return err
 	}
-	cmd.Flags().IntVar(&keep, "keep", 100, "How many of the latest runs to keep: `N`.")
-	return cmd
+	if o.sessions {
+		for i := range rows {
+			rows[i].Status = sessionWord(rows[i])
+		}
+	}
+	return o.print(rows)
 }
 
-// runs lists runs, the latest first.
-func (a *verbs) runs(everywhere bool) ([]runRow, error) {
-	dir, err := a.Project()
+// rows lists runs, the latest first.
+func (o *runsOptions) rows() ([]runRow, error) {
+	dir, err := o.Project()
 	if err != nil {
 		return nil, err
 	}
-	loader := a.Loader(dir, nil)
+	loader := o.Loader(dir, nil)
 	dirs, rows := []string{dir}, []runRow{}
-	if everywhere {
+	if o.all {
 		if dirs = loader.Projects(); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
 	for _, project := range dirs {
 		all, err := runsOf(cmdline.OpenState(project), project)
-		if err != nil && !everywhere {
+		if err != nil && !o.all {
 			return nil, err
 		}
 		if rows = append(rows, all...); project == dir && len(all) > 0 {
@@ -140,7 +121,7 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 		return nil, err
 	}
 	var rows []runRow
-	failed := lastErrors(r)
+	failed := runreport.LastErrors(r)
 	for _, f := range folds {
 		if f.Run.End != nil && f.Run.ID <= r.Pruned() {
 			continue
@@ -149,7 +130,7 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 		rows = append(rows, rowOf(f.Build(alone), dir))
 	}
 	for _, run := range known {
-		if rep, err := recorded(r, run); err == nil {
+		if rep, err := runreport.Recorded(r, run); err == nil {
 			rows = append(rows, rowOf(rep, dir))
 		}
 	}
@@ -194,9 +175,9 @@ func sessionWord(row runRow) string {
 	return "aborted"
 }
 
-func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
-	if asJSON {
-		enc := cmdline.NewEncoder(a.Out)
+func (o *runsOptions) print(rows []runRow) error {
+	if o.json {
+		enc := cmdline.NewEncoder(o.Out)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(rows); err != nil || len(rows) > 0 {
 			return err
@@ -205,9 +186,9 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 	if len(rows) == 0 {
 		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
 	}
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
 	head := "RUN\tSTARTED\tTOOK\tRESULT\tTASKS\tITERATIONS\tCOST\tEXIT"
-	if everywhere {
+	if o.all {
 		head += "\tPROJECT"
 	}
 	crashed := slices.ContainsFunc(rows, func(row runRow) bool { return row.LastError != "" })
@@ -225,7 +206,7 @@ func (a *verbs) printRuns(rows []runRow, everywhere, asJSON bool) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s", oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"),
 			view.Span(view.Seconds(row.Seconds)), oneLine(row.Status), tasks, row.Iterations, cost(row.USD), exit)
-		if everywhere {
+		if o.all {
 			fmt.Fprint(w, "\t", cmdline.Inert(row.Project))
 		}
 		if crashed {

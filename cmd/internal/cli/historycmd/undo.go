@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/spf13/cobra"
+
 	"ralph/cmd/internal/cmdline"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
@@ -19,16 +21,43 @@ import (
 	"ralph/state"
 )
 
-func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
-	p, err := a.past(ctx, run)
+type undoOptions struct {
+	pastOptions
+	arg string // an iteration or a task
+	yes bool
+}
+
+// NewUndoCmd returns ralph undo.
+func NewUndoCmd(f *cmdline.Factory) *cobra.Command {
+	o := &undoOptions{pastOptions: pastOptions{Factory: f}}
+	cmd := &cobra.Command{
+		Use: "undo N|TASK", Short: "Undo what an iteration or a task changed, with a new commit; asks first",
+		Args: cmdline.Takes("one iteration or task", cobra.ExactArgs(1)),
+		Long: "Undo what iteration N changed, or what all iterations of a task changed: with a new commit if the files are as in HEAD,\n" +
+			"otherwise in your work tree. In the plan, this opens the box of the task again, and changes nothing else. If ralph\n" +
+			"cannot undo the change cleanly, it refuses and changes nothing.",
+		Example: "  ralph undo 3\n  ralph undo T4",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.arg = args[0]
+			return undoRun(cmd.Context(), o)
+		},
+		ValidArgsFunction: cmdline.FirstArg(completeIterations(f)),
+	}
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask.")
+	o.flag(cmd)
+	return cmd
+}
+
+func undoRun(ctx context.Context, o *undoOptions) error {
+	p, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := p.named(arg)
+	all, err := p.named(o.arg)
 	if err != nil {
 		return err
 	}
-	if all, err = a.standing(p, arg, all); err != nil {
+	if all, err = o.standing(p, all); err != nil {
 		return err
 	}
 	if owner, alive := state.Open(filepath.Join(p.dir, state.DirName)).Owner(); alive {
@@ -52,45 +81,45 @@ func (a *verbs) undo(ctx context.Context, run, arg string, yes bool) error {
 	if len(u.Uncommitted) > 0 {
 		how = "in the work tree, without a commit: this holds work of the loop that is not committed"
 	}
-	a.Say("undo of %s of run %s changes %s, %s:", r.Name(), p.run, termtext.Count(len(u.Files), "file"), how)
+	o.Say("undo of %s of run %s changes %s, %s:", r.Name(), p.run, termtext.Count(len(u.Files), "file"), how)
 	for _, f := range u.Files {
 		more := ""
 		if slices.Contains(u.Left, f) {
 			more = " (left out of the commit: it has other changes that are not committed)"
 		}
-		a.Say("  %s%s", cmdline.Inert(f), more)
+		o.Say("  %s%s", cmdline.Inert(f), more)
 	}
 	if box != "" {
-		a.Say("%s", box)
+		o.Say("%s", box)
 	}
-	if !yes && !a.CanAsk() {
-		return cmdline.UsageError("nobody can be asked here; agree with: ralph undo %s --yes", arg)
+	if !o.yes && !o.CanAsk() {
+		return cmdline.UsageError("nobody can be asked here; agree with: ralph undo %s --yes", o.arg)
 	}
-	if !yes && !a.Agree("Do it?") {
+	if !o.yes && !o.Agree("Do it?") {
 		return &cmdline.ExitError{Code: 1, Text: "nothing was changed"}
 	}
-	return a.carryOut(ctx, u, p, all)
+	return o.carryOut(ctx, u, p, all)
 }
 
 // standing are the iterations of a task that are not undone yet. It keeps an iteration that was named by
 // its number, so that PlanUndo can say that it is already undone.
-func (a *verbs) standing(p *past, arg string, all []history.Kept) ([]history.Kept, error) {
-	if _, err := strconv.Atoi(arg); err == nil {
+func (o *undoOptions) standing(p *past, all []history.Kept) ([]history.Kept, error) {
+	if _, err := strconv.Atoi(o.arg); err == nil {
 		return all, nil
 	}
-	for _, why := range p.unkeptOf(arg) {
-		a.Say("left out: %s", why)
+	for _, why := range p.unkeptOf(o.arg) {
+		o.Say("left out: %s", why)
 	}
 	left := slices.DeleteFunc(slices.Clone(all), func(k history.Kept) bool { return p.undone[k.Iteration] })
 	if len(left) == 0 {
-		return nil, cmdline.UsageError("task %s is undone already; nothing was changed", arg)
+		return nil, cmdline.UsageError("task %s is undone already; nothing was changed", o.arg)
 	}
 	return left, nil
 }
 
 // carryOut undoes what the user has agreed to, and records it for status and resume.
-func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, all []history.Kept) error {
-	w, err := a.lock(filepath.Join(p.dir, state.DirName))
+func (o *undoOptions) carryOut(ctx context.Context, u *history.Undo, p *past, all []history.Kept) error {
+	w, err := o.lock(filepath.Join(p.dir, state.DirName))
 	if err != nil {
 		return err
 	}
@@ -99,7 +128,7 @@ func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, all []hi
 	if err != nil {
 		return err
 	}
-	if err := a.tell(w, p, all); err != nil {
+	if err := o.tell(w, p, all); err != nil {
 		return err
 	}
 	forgotten := 0
@@ -111,16 +140,16 @@ func (a *verbs) carryOut(ctx context.Context, u *history.Undo, p *past, all []hi
 		forgotten += n
 	}
 	if forgotten > 0 {
-		a.Say("forgot %s that it taught", termtext.Count(forgotten, "lesson"))
+		o.Say("forgot %s that it taught", termtext.Count(forgotten, "lesson"))
 	}
 	for _, r := range done.Refused {
-		a.Say("not committed: %s (%s)", cmdline.Inert(r.File), r.Why)
+		o.Say("not committed: %s (%s)", cmdline.Inert(r.File), r.Why)
 	}
 	if done.OID == "" {
-		a.Say("undone in the work tree; see: git status")
+		o.Say("undone in the work tree; see: git status")
 		return nil
 	}
-	a.Say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
+	o.Say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
 	return nil
 }
 

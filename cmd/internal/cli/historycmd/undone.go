@@ -12,16 +12,16 @@ import (
 )
 
 // lock keeps runs from starting while files change.
-func (a *verbs) lock(dir string) (*state.Writer, error) {
+func (o *undoOptions) lock(dir string) (*state.Writer, error) {
 	w, aside, err := state.Acquire(dir, state.Owner{PID: os.Getpid(), RunID: "undo", StartedAt: time.Now()})
 	for _, e := range aside {
-		a.Warn(e)
+		o.Warn(e)
 	}
 	return w, err
 }
 
 // tell records in status.json that iterations were undone. How the run ended does not change.
-func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
+func (o *undoOptions) tell(w *state.Writer, p *past, all []history.Kept) error {
 	s, err := w.Status()
 	if err != nil || s.RunID == "" {
 		return err
@@ -44,7 +44,7 @@ func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 			s.Next = fmt.Sprintf("ralph resume %d", s.LoopCount+len(all))
 		}
 	}
-	if list, err := store.Load(p.plan(all[0]), a.optionalSections(p.dir)); err == nil {
+	if list, err := store.Load(p.plan(all[0]), o.optionalSections(p.dir)); err == nil {
 		s.Task.Done, s.Task.Total = list.Done(), list.Total()
 		if next, open := taskrecords.Next(w.Reader, list); open {
 			s.Task.ID, s.Task.Title = next.ID, next.Title
@@ -53,8 +53,8 @@ func (a *verbs) tell(w *state.Writer, p *past, all []history.Kept) error {
 	return w.SaveStatus(s)
 }
 
-func (a *verbs) optionalSections(dir string) []string {
-	cfg, _, err := a.Loader(dir, nil).Load()
+func (o *undoOptions) optionalSections(dir string) []string {
+	cfg, _, err := o.Loader(dir, nil).Load()
 	if err != nil {
 		return nil // the built-in list of optional sections
 	}

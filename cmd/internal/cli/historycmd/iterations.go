@@ -1,0 +1,138 @@
+package historycmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+type iterationsOptions struct {
+	pastOptions
+	json bool
+}
+
+// NewIterationsCmd returns ralph iterations.
+func NewIterationsCmd(f *cmdline.Factory) *cobra.Command {
+	o := &iterationsOptions{pastOptions: pastOptions{Factory: f}}
+	cmd := &cobra.Command{
+		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state",
+		Args:    cmdline.NoArgs,
+		Example: "  ralph iterations\n  ralph iterations --json",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return iterationsRun(cmd.Context(), o) },
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
+	o.flag(cmd)
+	return cmd
+}
+
+func iterationsRun(ctx context.Context, o *iterationsOptions) error {
+	p, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	rows := p.rows()
+	if o.json {
+		enc := cmdline.NewEncoder(o.Out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}
+	o.Say("run %s", p.run)
+	w := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFOUND\tFILES\tCOST\tSTATE\tTASK")
+	for _, row := range rows {
+		ended, kept := "running", "-"
+		switch {
+		case !row.Ended.IsZero():
+			ended = row.Ended.Local().Format("Jan 2 15:04:05")
+		case row.CutOff:
+			ended = "cut off"
+		}
+		if row.State != "" {
+			kept = row.State[:10]
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.Number, ended, oneLine(outcome(row)),
+			checkText(row.Checks), len(row.Findings), row.Files,
+			cost(row.CostUSD), kept, oneLine(row.Task))
+		var more []string
+		if row.Failed != "" {
+			more = append(more, row.Failed)
+		}
+		for _, said := range state.VerdictLines(row.Verdicts) {
+			more = append(more, "verdict of "+said)
+		}
+		for _, edit := range row.Edits {
+			more = append(more, "a person edited the plan: "+edit)
+		}
+		for _, line := range more {
+			fmt.Fprintf(w, "\t\t\t\t\t\t\t\t%s\n", cmdline.Inert(cmdline.OneLine(line)))
+		}
+	}
+	return w.Flush()
+}
+
+// cost is an amount in US dollars; unknown where the agent reports none.
+func cost(usd float64) string {
+	if usd == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.2f", usd)
+}
+
+// outcome says what became of the task. For a call that did not end well, it adds the class.
+func outcome(row view.Iteration) string {
+	class := row.Outcome
+	if class == view.CompletedTurn {
+		class = view.Unwell(row.Says)
+	}
+	switch {
+	case row.Undone:
+		return "undone"
+	case row.Cut == string(state.RequestSkip):
+		return "skipped"
+	case row.Cut != "":
+		return "aborted"
+	case row.Ended.IsZero():
+		return "-"
+	case row.TaskDone:
+		return view.Join(", ", "done", class)
+	case row.Role != "":
+		return view.Join(", ", "reviewed", class)
+	case row.TaskID != "":
+		return view.Join(", ", "not done", class)
+	}
+	return row.Outcome
+}
+
+// checkText names the failed checks.
+func checkText(checks map[string]bool) string {
+	var failed []string
+	for name, passed := range checks {
+		if !passed {
+			failed = append(failed, name)
+		}
+	}
+	slices.Sort(failed)
+	switch {
+	case len(checks) == 0:
+		return "-"
+	case len(failed) == 0:
+		return fmt.Sprintf("%d passed", len(checks))
+	}
+	return cmdline.Inert("failed: " + strings.Join(failed, ", "))
+}
+
+func oneLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(cmdline.Inert(s)), "\n")
+	if r := []rune(strings.ReplaceAll(s, "\t", " ")); len(r) > 60 {
+		return string(r[:57]) + "..."
+	}
+	return s
+}

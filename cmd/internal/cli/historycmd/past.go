@@ -1,0 +1,226 @@
+// Package historycmd has the verbs that show past iterations and undo them:
+// iterations, diff, undo, bisect, report, runs.
+package historycmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/runner/git"
+	"ralph/runner/git/history"
+	"ralph/state/view"
+)
+
+// pastOptions are those of all verbs that look at the iterations of one run.
+type pastOptions struct {
+	*cmdline.Factory
+	run string // empty: the last one
+}
+
+func (o *pastOptions) flag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.run, "run", "", "The `ID` of the run (default: the last one).")
+	_ = cmd.RegisterFlagCompletionFunc("run", completeRuns(o.Factory)) // fails only for an unknown flag
+}
+
+// past is what is known of one run.
+type past struct {
+	run, dir string
+	kept     []history.Kept // of the run, oldest first
+	last     history.Kept   // of all runs
+	undone   map[int]bool
+	events   []view.Iteration
+}
+
+// read reads what is known of the run.
+func (o *pastOptions) read(ctx context.Context) (*past, error) {
+	r, dir, err := o.Reader()
+	if err != nil {
+		return nil, err
+	}
+	all, err := history.List(ctx, dir, "")
+	if err != nil {
+		return nil, err
+	}
+	p := &past{run: o.run, dir: dir}
+	if len(all) > 0 {
+		p.last = all[len(all)-1]
+	}
+	if p.run == "" {
+		status, err := r.Status()
+		if p.run = status.RunID; p.run == "" || err != nil {
+			p.run = p.last.Run
+		}
+	}
+	for _, k := range all {
+		if k.Run == p.run && !k.Undone {
+			p.kept = append(p.kept, k)
+		}
+	}
+	if p.undone, err = history.Undone(ctx, dir, p.run, all); err != nil {
+		return nil, err
+	}
+	owner, alive := r.Owner()
+	told, err := view.ReadRun(r, p.run, alive && (owner.RunID == "" || owner.RunID == p.run))
+	if err != nil {
+		return nil, err
+	}
+	p.events = told.Iterations
+	if o.run != "" && len(p.kept) == 0 && len(p.events) == 0 {
+		return nil, cmdline.UsageError("no iterations of run %q are known here; see: ralph runs", o.run)
+	}
+	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
+		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no iterations are known here; see: ralph status"}
+	}
+	return p, nil
+}
+
+// rows joins events and kept states. If both know a fact, the event counts. Only
+// kept states know iterations whose events are gone or have no end.
+func (p *past) rows() []view.Iteration {
+	all, index := append([]view.Iteration{}, p.events...), map[int]int{} // never null in JSON
+	for i := range all {
+		index[all[i].Number] = i
+	}
+	for _, k := range p.kept {
+		if k.Start {
+			continue
+		}
+		i, known := index[k.Iteration]
+		if !known {
+			i = len(all)
+			all = append(all, view.Iteration{Run: k.Run, Number: k.Iteration, Task: k.Task})
+		}
+		row := &all[i]
+		if row.Ended.IsZero() && !k.Time.IsZero() {
+			row.Ended, row.CutOff, row.Outcome, row.Rule, row.Checks = k.Time, false, k.Outcome, k.Rule, k.Checks
+			row.Files, row.Usage.CostUSD, row.CostUSD = k.Files, k.CostUSD, k.CostUSD
+		}
+		row.State, row.LeftOut = k.OID, k.LeftOut
+	}
+	for i := range all {
+		row := &all[i]
+		row.Undone = p.undone[row.Number]
+		if row.Checks == nil {
+			row.Checks = map[string]bool{} // in JSON an object, never null
+		}
+		if row.Findings == nil {
+			row.Findings = []string{}
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Number < all[j].Number })
+	return all
+}
+
+// end is the kept state at the end of iteration n; for 0, that at the start of the run.
+func (p *past) end(n int) (history.Kept, error) {
+	for _, k := range p.kept {
+		switch {
+		case k.Iteration == n && !k.Start:
+			return k, nil
+		case n == 0 && k.Start:
+			return k, nil
+		case n == 0 && k.Base != "":
+			return history.Kept{OID: k.Base, State: git.State{Run: k.Run, Start: true}}, nil
+		}
+	}
+	return history.Kept{}, cmdline.UsageError("%s", p.unkept(n))
+}
+
+// unkept says why no state of iteration n is kept.
+func (p *past) unkept(n int) string {
+	i := slices.IndexFunc(p.events, func(row view.Iteration) bool { return row.Number == n })
+	_, repo := git.Root(p.dir)
+	switch {
+	case i < 0 && n > 0:
+		return fmt.Sprintf("run %s has no iteration %d; see: ralph iterations", p.run, n)
+	case !repo:
+		return fmt.Sprintf("nothing is kept of iteration %d: %s is not a git repository", n, p.dir)
+	case n == 0:
+		return fmt.Sprintf("nothing is kept of the start of run %s; see: ralph iterations", p.run)
+	case p.events[i].Running():
+		return fmt.Sprintf("iteration %d is still running; what it changes is known when it ends", n)
+	case p.events[i].CutOff:
+		return fmt.Sprintf("iteration %d was cut off, so nothing is kept of its end; see: git status", n)
+	}
+	return fmt.Sprintf("nothing is kept of iteration %d: its agent was not called, or it is too long ago; see: ralph iterations", n)
+}
+
+func (p *past) number(text string) (history.Kept, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return history.Kept{}, cmdline.UsageError("%q is not the number of an iteration; see: ralph iterations", text)
+	}
+	return p.end(n)
+}
+
+// named are the kept ends of the iteration with this number, or of all iterations whose
+// work is part of the task with this id, the newest first.
+func (p *past) named(arg string) ([]history.Kept, error) {
+	if _, err := strconv.Atoi(arg); err == nil {
+		k, err := p.number(arg)
+		return []history.Kept{k}, err
+	}
+	id := p.taskID(arg)
+	var all []history.Kept
+	for _, k := range slices.Backward(p.kept) {
+		if k.Start || k.Task != id || k.Rule == "candidate_lost" {
+			continue
+		}
+		if all = append(all, k); k.Afresh {
+			break
+		}
+	}
+	if len(all) == 0 {
+		return nil, cmdline.UsageError("run %s has no iteration or task %q; see: ralph iterations", p.run, arg)
+	}
+	return all, nil
+}
+
+// taskID is the id of the task with this id, or else of the only one whose title begins with these words.
+func (p *past) taskID(arg string) string {
+	if slices.ContainsFunc(p.kept, func(k history.Kept) bool { return k.Task == arg }) {
+		return arg
+	}
+	id := arg
+	for _, row := range p.events {
+		begins := row.TaskID != "" && strings.HasPrefix(strings.ToLower(row.Task), strings.ToLower(arg))
+		switch {
+		case row.TaskID == arg:
+			return arg
+		case begins && id != arg && id != row.TaskID:
+			return arg // it may be either
+		case begins:
+			id = row.TaskID
+		}
+	}
+	return id
+}
+
+// unkeptOf says why nothing is kept of iterations of a task, a line for each of them.
+func (p *past) unkeptOf(arg string) (why []string) {
+	id := p.taskID(arg)
+	for _, row := range p.events {
+		if row.TaskID == id && !slices.ContainsFunc(p.kept,
+			func(k history.Kept) bool { return !k.Start && k.Iteration == row.Number }) {
+			why = append(why, p.unkept(row.Number))
+		}
+	}
+	return why
+}
+
+// task says what iteration k worked on: the title where it is known, else the id.
+func (p *past) task(k history.Kept) string {
+	for _, row := range p.events {
+		if row.Number == k.Iteration && row.Task != "" {
+			return oneLine(row.Task)
+		}
+	}
+	return oneLine(k.Task)
+}
