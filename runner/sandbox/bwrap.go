@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ralph/ptyexec"
@@ -29,10 +28,10 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 			args = append(args, "--ro-bind-try", "/proc/"+name, "/proc/"+name)
 		}
 	}
-	if !n.all {
+	if !n.All {
 		args = append(args, "--unshare-net")
 	}
-	if len(n.list.Loopback()) > 0 {
+	if len(n.List.Loopback()) > 0 {
 		args = append(args, "--cap-add", "CAP_NET_BIND_SERVICE") // for the bridge, on a loopback of its own
 	}
 	for _, dir := range existing([]string{"/run", "/tmp", "/var/tmp"}) {
@@ -115,7 +114,7 @@ func bwrapWorks(Settings) error {
 	out, err := exec.CommandContext(ctx, path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 		"--unshare-pid", "--unshare-net", "--", "/bin/sh", "-c", ":").CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", remedy.Hint(firstLine(string(out), err)))
+		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", remedy.Hint(remedy.FirstLine(string(out), err)))
 	}
 	return nil
 }
@@ -123,12 +122,4 @@ func bwrapWorks(Settings) error {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-func firstLine(text string, err error) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if line == "" {
-		return err.Error()
-	}
-	return line
 }

@@ -35,7 +35,7 @@ func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, er
 	case !c.Pipe:
 		args = append(args, "--tty")
 	}
-	if !n.all {
+	if !n.All {
 		args = append(args, "--network", "none")
 	}
 	if v.home != "" && !within(v.home, v.Dir) {
@@ -137,7 +137,7 @@ func (e engine) works(s Settings) error {
 	containers.RemoveOrphans(ctx, path)
 	if out, err := exec.CommandContext(ctx, path, "image", "inspect", "--format", "{{.Id}}",
 		s.image()).CombinedOutput(); err != nil {
-		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
+		if line := remedy.FirstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
 			!strings.Contains(line, "not known") {
 			return errors.New(remedy.Hint(line))
 		}
@@ -148,7 +148,7 @@ func (e engine) works(s Settings) error {
 	}
 	args := append(e.base(containers.Name()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), remedy.Hint(firstLine(string(out), err)))
+		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), remedy.Hint(remedy.FirstLine(string(out), err)))
 	}
 	return nil
 }
@@ -169,11 +169,18 @@ const DefaultImage = "localhost/ralph-sandbox"
 func (s Settings) image() string { return cmp.Or(s.SandboxImage, DefaultImage) }
 
 // Engines returns the programs that run containers, the stronger one first.
-func Engines() []string { return []string{"podman", "docker"} }
+func Engines() (all []string) {
+	for _, p := range profiles() {
+		if p.container {
+			all = append(all, p.name)
+		}
+	}
+	return all
+}
 
 // InContainer is true if commands run in a container: with the programs of an image,
 // not with those of this machine.
-func (s Settings) InContainer() bool { return slices.Contains(Engines(), s.Sandbox) }
+func (s Settings) InContainer() bool { return s.profile().container }
 
 // NeedsProgram returns an error if commands run in a container whose image lacks the
 // program. A container always sees programs in the project's folder.
@@ -195,7 +202,7 @@ func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
 		}
 		return fmt.Errorf("the image %s has no program %q%s", s.image(), name, hint)
 	case err != nil:
-		return fmt.Errorf("look for %q in the image %s: %s", name, s.image(), firstLine(string(out), err))
+		return fmt.Errorf("look for %q in the image %s: %s", name, s.image(), remedy.FirstLine(string(out), err))
 	}
 	return nil
 }

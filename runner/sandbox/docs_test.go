@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,5 +46,46 @@ func TestDocs_eachTestThatIsNamedExists(t *testing.T) {
 	}
 	if tables < 30 {
 		t.Errorf("%d lines", tables)
+	}
+}
+
+// What the program knows about a sandbox is in its row.
+func TestProfiles_areNamedInTheTableOnly(t *testing.T) {
+	named := regexp.MustCompile(`Sandbox(:| ==| !=) "(` + strings.Join(Names(), "|") + `)"`)
+	for _, dir := range []string{"..", "../../cmd", "../../config", "../../monitor", "../../state"} {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if found := named.Find(data); found != nil {
+				t.Errorf("%s: %s", path, found)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestProfiles_eachRow_isUsedAsItSays(t *testing.T) {
+	light := Light()
+	for _, p := range profiles() {
+		s := Settings{Sandbox: p.name, SandboxNet: []string{"api.example.com"}}
+		if slices.Contains(Engines(), p.name) != p.container || s.InContainer() != p.container || s.Locks() != p.locks ||
+			s.NeedsProxy() != (p.filters == nil) {
+			t.Errorf("%s is used for something else than its row says", p.name)
+		}
+		if bridge := map[bool]int{true: 1}[s.NeedsProxy()]; s.Below() != p.below+bridge {
+			t.Errorf("%s: %d processes, want %d", p.name, s.Below(), p.below+bridge)
+		}
+		if i := slices.IndexFunc(light, func(l Settings) bool { return l.Sandbox == p.name }); (i < 0) != p.container ||
+			i >= 0 && (len(light[i].SandboxNet) > 0) != (p.filters == nil) {
+			t.Errorf("light are %+v", light)
+		}
+	}
+	if none := (Settings{Sandbox: Off}); none.Locks() || none.InContainer() || none.NeedsProxy() || none.Below() > 0 || none.Lacks() != "" {
+		t.Error("no sandbox is used as one")
 	}
 }

@@ -14,7 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph/ptyexec"
+	"ralph/runner/sandbox/allow"
 	"ralph/runner/sandbox/containers"
+	"ralph/runner/sandbox/remedy"
 )
 
 func TestMain(m *testing.M) {
@@ -107,7 +109,7 @@ func answers(t *testing.T) bool {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").CombinedOutput()
 	if err != nil && os.Getenv("RALPH_REQUIRE") != "all" {
-		t.Skipf("no Docker daemon answers: %s", firstLine(string(out), err))
+		t.Skipf("no Docker daemon answers: %s", remedy.FirstLine(string(out), err))
 	}
 	return err == nil
 }
@@ -291,7 +293,7 @@ func TestEscape_network(t *testing.T) {
 		if ok, out := sh(t, box(t, p.name, project), home, connect); !ok {
 			t.Errorf("the whole network: %s", out)
 		}
-		if ok, out := sh(t, box(t, p.name, project, NetNone), home, connect); ok {
+		if ok, out := sh(t, box(t, p.name, project, allow.None), home, connect); ok {
 			t.Errorf("no network, but it connects: %s", out)
 		}
 	})
@@ -333,7 +335,7 @@ func TestEscape_withoutNetwork_noPacketLeaves(t *testing.T) {
 		}
 		defer udp.Close()
 		port := udp.LocalAddr().(*net.UDPAddr).Port
-		sh(t, box(t, p.name, project, NetNone), home, fmt.Sprintf("echo secret > /dev/udp/127.0.0.1/%d; getent hosts localhost.example.com", port))
+		sh(t, box(t, p.name, project, allow.None), home, fmt.Sprintf("echo secret > /dev/udp/127.0.0.1/%d; getent hosts localhost.example.com", port))
 		if err := udp.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}

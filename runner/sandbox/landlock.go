@@ -26,8 +26,8 @@ func landlock(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 		}
 		limits.Write = append(limits.Write, paths...)
 	}
-	if !n.all {
-		ports, _ := n.list.Ports()
+	if !n.All {
+		ports, _ := n.List.Ports()
 		limits.Ports = append([]uint16{}, ports...)
 	}
 	c.Confine = limits
@@ -61,10 +61,10 @@ func landlockFits(v int) error {
 
 // Lacks says what this sandbox does not do on this kernel; empty: it does everything.
 func (s Settings) Lacks() string {
-	if s.Sandbox != "landlock" {
-		return ""
+	if lacks := s.profile().lacks; lacks != nil {
+		return lacks()
 	}
-	return lacks(confine.Version())
+	return ""
 }
 
 func lacks(version int) string {
@@ -76,10 +76,10 @@ func lacks(version int) string {
 }
 
 func landlockFilters(n network) string {
-	if _, only := n.list.Ports(); !only {
+	if _, only := n.List.Ports(); !only {
 		return "Landlock cannot tell hosts apart, only ports; use bwrap for hosts, or name ports only (SANDBOX_NET=:443)"
 	}
-	if v := confine.Version(); !n.all && v < confine.TCP {
+	if v := confine.Version(); !n.All && v < confine.TCP {
 		return fmt.Sprintf("the kernel has Landlock %d; %d is needed for SANDBOX_NET (Linux 6.7 or later)", v,
 			confine.TCP)
 	}

@@ -8,60 +8,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ralph/runner/sandbox/allow"
 )
 
-// Values of SANDBOX_NET that are not hosts.
-const (
-	NetAll  = "all"
-	NetNone = "none"
-)
-
-// network says what contained programs may connect to. The zero value: nothing.
+// network says what contained programs may connect to, and how. The zero value: nothing.
 type network struct {
-	all   bool
-	list  allow.List
+	allow.Network
 	route Route
-}
-
-func parseNet(entries []string) (n network, err error) {
-	if len(entries) == 0 || len(entries) == 1 && entries[0] == NetAll {
-		return network{all: true}, nil
-	}
-	if len(entries) == 1 && entries[0] == NetNone {
-		return network{}, nil
-	}
-	if slices.Contains(entries, NetAll) || slices.Contains(entries, NetNone) {
-		return n, fmt.Errorf("SANDBOX_NET: %s and %s cannot be combined with other entries", NetAll, NetNone)
-	}
-	if n.list, err = allow.Parse(entries); err != nil {
-		return n, fmt.Errorf("SANDBOX_NET: %w", err)
-	}
-	return n, nil
-}
-
-// wider reports whether a value of SANDBOX_NET allows something that the user's own value does not.
-func wider(own, value string) bool {
-	mine, err1 := parseNet(strings.Split(own, ","))
-	theirs, err2 := parseNet(strings.Split(value, ","))
-	switch {
-	case err1 != nil || err2 != nil || theirs.all:
-		return !mine.all
-	case mine.all:
-		return false
-	}
-	return slices.ContainsFunc(theirs.list, func(e allow.Entry) bool { return !mine.list.Permits(e.Host, e.Port) })
 }
 
 // Listed returns the hosts that contained programs may connect to; nil if SANDBOX_NET lists none.
 func (s Settings) Listed() allow.List {
-	n, err := parseNet(s.SandboxNet)
-	if err != nil {
-		return nil
-	}
-	return n.list
+	n, _ := allow.ParseNetwork(s.SandboxNet) // a bad one is refused elsewhere, and lists nothing
+	return n.List
 }
 
 // Route says how contained programs reach the hosts that SANDBOX_NET lists. The
@@ -92,7 +52,7 @@ func FindHub() (string, error) {
 
 // noProxy says why the proxy for a list of hosts cannot run here; empty: it can, or there is no list.
 func noProxy(n network) string {
-	if len(n.list) == 0 {
+	if len(n.List) == 0 {
 		return ""
 	}
 	if _, err := FindHub(); err != nil {
@@ -107,13 +67,13 @@ const proxyPort = 3128
 // bridge returns arguments that run the program behind a bridge to the proxy, and the
 // environment in which it finds the proxy.
 func (n network) bridge(args, env []string) ([]string, []string, error) {
-	if len(n.list) == 0 {
+	if len(n.List) == 0 {
 		return args, env, nil
 	}
 	if n.route == (Route{}) {
 		return nil, nil, errors.New("SANDBOX_NET lists hosts, but no proxy is running")
 	}
-	ports := n.list.Loopback()
+	ports := n.List.Loopback()
 	port := uint16(proxyPort)
 	for slices.Contains(ports, port) {
 		port++
@@ -145,4 +105,7 @@ func programEnv(env []string) []string {
 }
 
 // NeedsProxy is true if these settings list hosts and the sandbox cannot enforce the list itself.
-func (s Settings) NeedsProxy() bool { return s.On() && s.Sandbox != "landlock" && len(s.Listed()) > 0 }
+func (s Settings) NeedsProxy() bool {
+	p := s.profile()
+	return p.name != "" && p.filters == nil && len(s.Listed()) > 0
+}

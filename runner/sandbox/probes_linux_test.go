@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"ralph/runner/sandbox/allow"
 	"testing"
 )
 
@@ -41,7 +42,7 @@ func probesOf(t *testing.T) map[string]probe {
 	if err != nil {
 		t.Skip(err)
 	}
-	none := []string{NetNone}
+	none := []string{allow.None}
 	connect := func(path string) string {
 		return fmt.Sprintf(`%s -e "require('net').connect({path:'%s'}).on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))"`, filepath.Base(node), path)
 	}
@@ -106,7 +107,7 @@ func withPrograms(t *testing.T, probes map[string]probe) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = tmux("kill-server") })
-		probes["the tmux server"] = probe{script: "TMUX_TMPDIR=/tmp tmux -L " + name + " list-sessions", works: "landlock", net: []string{NetNone}}
+		probes["the tmux server"] = probe{script: "TMUX_TMPDIR=/tmp tmux -L " + name + " list-sessions", works: "landlock", net: []string{allow.None}}
 	}
 	if _, err := exec.LookPath("strace"); err == nil {
 		victim := exec.Command("sleep", "600")

@@ -13,12 +13,14 @@ import (
 
 	"ralph/config/option"
 	"ralph/ptyexec"
+	"ralph/ptyexec/confine"
+	"ralph/runner/sandbox/allow"
 )
 
 // Settings are what the user asked for.
 type Settings struct {
 	Sandbox    string   `json:"mode,omitempty"` // name of a profile; empty: Off
-	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: NetAll
+	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: allow.All
 	// SandboxImage is what podman and docker run; empty: DefaultImage.
 	SandboxImage string `json:"image,omitempty"`
 }
@@ -47,8 +49,8 @@ func (s *Settings) Options() []option.Row {
 		Field: &s.Sandbox,
 		Help:  "Contain agents and checks. auto takes the strongest sandbox that works here; without one, ralph does not start.",
 	}, {
-		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: NetAll, Weakens: wider,
-		Field: &s.SandboxNet, Takes: func(entries []string) bool { _, err := parseNet(entries); return err == nil },
+		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: allow.All, Weakens: allow.Wider,
+		Field: &s.SandboxNet, Takes: func(entries []string) bool { _, err := allow.ParseNetwork(entries); return err == nil },
 		What: "all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT",
 		Help: "What contained programs may connect to.",
 	}, {
@@ -98,27 +100,49 @@ type Kept struct {
 	Copied []string
 }
 
-// profile is a row of the table.
+// profile is a row of the table: all that the program knows about a sandbox. The zero value is none.
 type profile struct {
 	name string
 	// works tries the profile. The error says what is missing, and how to get it.
 	works func(Settings) error
 	// locks is true if the profile can make parts of the project read-only.
 	locks bool
-	wrap  func(ptyexec.Command, *view, network) (ptyexec.Command, error)
-	// filters says why the profile cannot do what a network asks for; empty: it can.
+	// container is true if commands run with the programs of an image. The name is then that of the engine.
+	container bool
+	below     int // processes between the one that wrap starts and the program itself
+	wrap      func(ptyexec.Command, *view, network) (ptyexec.Command, error)
+	// filters says why the profile cannot do what a network asks for; empty: it can. Nil: programs have a network of
+	// their own, and a proxy lets them out.
 	filters func(network) string
+	lacks   func() string // what it does not do on this kernel; empty: nothing. Nil: it does everything.
 }
 
 // profiles returns the sandboxes, the strongest first.
 func profiles() []profile {
 	podman, docker := engine("podman"), engine("docker")
 	return []profile{
-		{name: "podman", works: podman.works, locks: true, wrap: podman.wrap, filters: noProxy},
-		{name: "docker", works: docker.works, locks: true, wrap: docker.wrap, filters: noProxy},
-		{name: "bwrap", works: bwrapWorks, locks: true, wrap: bwrap, filters: noProxy},
-		{name: "landlock", works: landlockWorks, wrap: landlock, filters: landlockFilters},
+		{name: "podman", works: podman.works, locks: true, container: true, below: 1, wrap: podman.wrap}, // below: --init
+		{name: "docker", works: docker.works, locks: true, container: true, below: 1, wrap: docker.wrap},
+		{name: "bwrap", works: bwrapWorks, locks: true, below: 2, wrap: bwrap}, // itself, and the first process of its own
+		{name: "landlock", works: landlockWorks, wrap: landlock, filters: landlockFilters, lacks: func() string { return lacks(confine.Version()) }},
 	}
+}
+
+// profile returns the row of the sandbox; the zero value: none, or Auto.
+func (s Settings) profile() profile {
+	i := slices.IndexFunc(profiles(), func(p profile) bool { return p.name == s.Sandbox })
+	if i < 0 {
+		return profile{}
+	}
+	return profiles()[i]
+}
+
+// refuses says why the profile cannot do what a network asks for; empty: it can.
+func (p profile) refuses(n network) string {
+	if p.filters == nil {
+		return noProxy(n)
+	}
+	return p.filters(n)
 }
 
 // Names returns the sandboxes, the strongest first.
@@ -134,19 +158,40 @@ func Names() []string {
 func (s Settings) On() bool { return s.Sandbox != "" && s.Sandbox != Off }
 
 // Locks is true if commands can only read the files that control ralph and the user's programs.
-func (s Settings) Locks() bool {
-	return slices.ContainsFunc(profiles(), func(p profile) bool { return p.name == s.Sandbox && p.locks })
+func (s Settings) Locks() bool { return s.profile().locks }
+
+// Below is how many processes of the sandbox are between the one that Wrap starts and the program itself.
+func (s Settings) Below() int {
+	if s.NeedsProxy() {
+		return s.profile().below + 1 // the bridge to the proxy
+	}
+	return s.profile().below
+}
+
+// Light returns sandboxes for programs that start often, the strongest first. They have no network where they keep a
+// loopback of their own.
+func Light() (all []Settings) {
+	for _, p := range profiles() {
+		s := Settings{Sandbox: p.name}
+		if p.filters == nil {
+			s.SandboxNet = []string{allow.None}
+		}
+		if !p.container {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // Resolve replaces Auto with the strongest sandbox that works on this machine, and
 // tries a sandbox that the user named. The error says what is missing, and how to get
 // it.
 func (s Settings) Resolve() (Settings, error) {
-	net, err := parseNet(s.SandboxNet)
+	net, err := allow.ParseNetwork(s.SandboxNet)
 	switch {
 	case err != nil:
 		return s, err
-	case !s.On() && !net.all:
+	case !s.On() && !net.All:
 		return s, fmt.Errorf("SANDBOX_NET=%s needs SANDBOX=%s, or %s", strings.Join(s.SandboxNet, ","),
 			strings.Join(Names(), ", "), Auto)
 	case !s.On():
@@ -158,7 +203,7 @@ func (s Settings) Resolve() (Settings, error) {
 			continue
 		}
 		err := p.works(s)
-		why := p.filters(net)
+		why := p.refuses(network{Network: net})
 		if err == nil && why == "" {
 			s.Sandbox = p.name
 			return s, nil
@@ -239,16 +284,15 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 	c.Project.locate()
 	place := Place{Dir: real, Project: c.Project}
 	c.Project.made().Tidy()
-	i := slices.IndexFunc(profiles(), func(p profile) bool { return p.name == s.Sandbox })
-	if i < 0 {
+	if s.profile().name == "" {
 		return c, nil
 	}
-	v, err := look(place, os.Environ(), profiles()[i].locks)
+	v, err := look(place, os.Environ(), s.Locks())
 	if err != nil {
 		return c, fmt.Errorf("SANDBOX=%s: %w", s.Sandbox, err)
 	}
 	for _, path := range v.hidden {
-		if within(path, real) && !profiles()[i].locks {
+		if within(path, real) && !s.Locks() {
 			return c, fmt.Errorf("SANDBOX=%s: the project %s contains %s, which it cannot hide there; use SANDBOX=bwrap",
 				s.Sandbox, real, path)
 		}
@@ -272,20 +316,19 @@ func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
 	if !b.On() {
 		return c, nil
 	}
-	i := slices.IndexFunc(profiles(), func(p profile) bool { return p.name == b.Sandbox })
-	if i < 0 {
+	p := b.profile()
+	if p.name == "" {
 		return c, fmt.Errorf("unknown sandbox %q; known: %s", b.Sandbox, strings.Join(Names(), ", "))
 	}
-	n, err := parseNet(b.SandboxNet)
+	net, err := allow.ParseNetwork(b.SandboxNet)
 	if err != nil {
 		return c, err
 	}
-	n.route = b.Route
 	b.Write = slices.Concat(b.Write, write)
-	v, err := look(b.Place, c.Env, profiles()[i].locks)
+	v, err := look(b.Place, c.Env, p.locks)
 	v.image = b.image()
 	if err == nil {
-		c, err = profiles()[i].wrap(c, &v, n)
+		c, err = p.wrap(c, &v, network{net, b.Route})
 	}
 	c.Cover = &v.places
 	return c, err

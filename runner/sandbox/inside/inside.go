@@ -19,14 +19,8 @@ import (
 
 // Of returns the place for a command as Box.Wrap returned it.
 func Of(b sandbox.Box, c ptyexec.Command) (p edits.Place) {
-	if b.NeedsProxy() {
-		p.Below++ // the bridge to the proxy
-	}
-	switch {
-	case b.Sandbox == "bwrap":
-		p.Below += 2 // bwrap itself, and the first process of its own
-	case b.InContainer():
-		p.Below++ // what --init starts
+	p.Below = b.Below()
+	if b.InContainer() {
 		p.First = func(ctx context.Context) int { return first(ctx, c) }
 	}
 	return p

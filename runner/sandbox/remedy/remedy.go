@@ -29,3 +29,12 @@ func Hint(said string) string {
 	}
 	return said
 }
+
+// FirstLine is the first line that the program printed; if it printed nothing, the error says what happened.
+func FirstLine(printed string, err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(printed), "\n")
+	if line == "" {
+		return err.Error()
+	}
+	return line
+}

@@ -95,7 +95,7 @@ func (x *probe) contained(ctx context.Context) (bool, error) {
 	if err := x.copy(ctx); err != nil || x.suite.Place.Box.On() {
 		return true, err
 	}
-	for _, settings := range []sandbox.Settings{{Sandbox: "bwrap", SandboxNet: []string{sandbox.NetNone}}, {Sandbox: "landlock"}} {
+	for _, settings := range sandbox.Light() {
 		if settings, err := settings.Resolve(); err == nil {
 			err = x.contain(settings)
 			place := &x.suite.Place
