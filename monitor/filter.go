@@ -23,8 +23,8 @@ func (u *ui) openFiltered(typed string) {
 		u.say("%s", err.Error())
 		return
 	}
-	if name, ok := strings.CutPrefix(f.Name, "task "); ok {
-		f = filter.OfTask(name, u.taskNamed(name))
+	if f.Task != "" {
+		f.Task = u.taskNamed(f.Task)
 	}
 	u.closePage()
 	p := &reading{logView: newLogView(), filter: &f, told: view.Log{LineOptions: u.lines.LineOptions}, busy: true}

@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"slices"
-	"strings"
 
 	"ralph/monitor/keys"
 	"ralph/state"
@@ -61,7 +60,7 @@ func bindings() []binding {
 		{"G end", "", "the end", (*ui).toEnd, false, false},
 		{"left", "", "scroll an unwrapped log to the left; on the timeline: the iteration before", func(u *ui) { u.sideways(-1) }, false, false},
 		{"right", "", "scroll an unwrapped log to the right; on the timeline: the next iteration", func(u *ui) { u.sideways(1) }, false, false},
-		{"1 2 3 4 5 6 7 8 9", "", "one panel alone, by the number in its title", (*ui).showNumber, false, false},
+		{"1..9", "", "one panel alone, by the number in its title", (*ui).showNumber, false, false},
 		{"m", "model", "choose agent and model from the next turn on: type to narrow the list, or any name",
 			(*ui).openModels, true, true},
 		{"M", "", "mouse on or off: a click selects, or presses the key named in the last row; a double click opens; off, the terminal selects text", (*ui).toggleMouse, false, true},
@@ -79,7 +78,7 @@ func bindings() []binding {
 func dispatch(table []binding) map[string]func(*ui) {
 	all := map[string]func(*ui){}
 	for _, b := range table {
-		for name := range strings.FieldsSeq(b.keys) {
+		for _, name := range keys.Names(b.keys) {
 			all[name] = b.do
 		}
 	}
@@ -123,7 +122,7 @@ func (u *ui) escapes() bool {
 // Keys are the names of all keys that do something.
 func Keys() (names []string) {
 	for _, b := range bindings() {
-		names = append(names, strings.Fields(b.keys)...)
+		names = append(names, keys.Names(b.keys)...)
 	}
 	return names
 }

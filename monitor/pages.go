@@ -113,6 +113,6 @@ func (u *ui) stays(name string) bool {
 // everywhere reports whether a key works on every page, too.
 func (u *ui) everywhere(name string) bool {
 	return slices.ContainsFunc(u.table, func(b binding) bool {
-		return b.always && slices.Contains(strings.Fields(b.keys), name)
+		return b.always && slices.Contains(keys.Names(b.keys), name)
 	})
 }

@@ -107,7 +107,7 @@ func (u *ui) openPalette() {
 	v := summary.Of(&u.model, u.o.Now())
 	for _, b := range u.table {
 		key, _, _ := strings.Cut(b.keys, " ")
-		moves := strings.Contains(" : esc tab up down pgup pgdn g G left right n N 1 ", " "+key+" ")
+		moves := strings.Contains(" : esc tab up down pgup pgdn g G left right n N 1..9 ", " "+key+" ")
 		if !moves && (!b.alive || v.Alive) {
 			name := b.help
 			if !strings.HasPrefix(name, b.short) { // people type what the last row says
@@ -208,7 +208,7 @@ func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
 		if p.panel != current {
 			continue
 		}
-		own := strings.Fields(p.keys)
+		own := keys.Names(p.keys)
 		sort.SliceStable(all, func(i, j int) bool { return rank(own, all[i]) < rank(own, all[j]) })
 		name := p.name
 		if u.page != nil {
@@ -227,7 +227,7 @@ func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
 
 // rank is 0 for a key of the panel.
 func rank(own []string, h keys.Hint) int {
-	for name := range strings.FieldsSeq(h.Keys) {
+	for _, name := range keys.Names(h.Keys) {
 		if slices.Contains(own, name) {
 			return 0
 		}

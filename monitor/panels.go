@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -22,7 +23,7 @@ func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 	state := " " + v.Mark + " " + v.Word + " "
 	right := view.Join(" · ", v.Iteration, v.Elapsed)
 	if termtext.Width(state)+termtext.Width(right)+12 > c.W {
-		right = strings.Replace(strings.TrimPrefix(v.Iteration, "iteration "), " of ", "/", 1)
+		right = view.Join("/", numberOf(v.Number), numberOf(v.Most))
 	}
 	sign := notes.text()
 	name := termtext.Fit(v.Project, max(c.W-termtext.Width(state)-termtext.Width(sign+right)-7, 6))
@@ -44,6 +45,14 @@ func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 	}
 	c.Ends(2, []canvas.Piece{canvas.In(plain, " "), canvas.In(c.Dim(), termtext.Fit(identity, c.W-2))},
 		[]canvas.Piece{canvas.In(c.Dim(), right), canvas.In(plain, " ")})
+}
+
+// numberOf is a number; empty for 0.
+func numberOf(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // drawPlan draws one row; or a title, the bar, and the task or the turns side by side. It returns what
@@ -150,7 +159,7 @@ func drawUsageRow(c canvas.Canvas, v summary.Summary) {
 	x := 1
 	for i, g := range v.Gauges {
 		text := g.Label + " " + g.Value
-		if i == 1 && g.Part < 0 && strings.HasPrefix(g.Value, "0 ") {
+		if i == 1 && g.Idle { // no tokens
 			continue
 		}
 		if i > 0 {

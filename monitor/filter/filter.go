@@ -18,10 +18,11 @@ type Filter struct {
 	At   time.Time // the log at this time; zero: all of it
 	// Text is what lines must hold; empty: anything. Lower case matches any case.
 	Text string
+	// Task is the id of the task that events are about; empty: all. Parse takes any name for an id.
+	Task string
 
 	kinds  []state.Kind
 	failed bool // only what went wrong
-	task   string
 	needle scan.Needle
 }
 
@@ -52,7 +53,7 @@ func Parse(typed string, now time.Time) (Filter, error) {
 }
 
 // OfTask shows what is about the task with an id; the title says the name.
-func OfTask(name, id string) Filter { return Filter{Name: "task " + name, task: id} }
+func OfTask(name, id string) Filter { return Filter{Name: "task " + name, Task: id} }
 
 func named() []Filter {
 	return []Filter{
@@ -86,13 +87,13 @@ func (f *Filter) Line(line []byte) bool {
 	if f.failed && !state.MayFail(h.Kind, line) || len(f.kinds) > 0 && !slices.Contains(f.kinds, h.Kind) {
 		return false
 	}
-	return (f.task == "" || h.Task == f.task) && f.needle.In(line)
+	return (f.Task == "" || h.Task == f.Task) && f.needle.In(line)
 }
 
 // Event reports whether an event matches. The text is not compared: it is matched against what is shown.
 func (f *Filter) Event(e state.Event) bool {
 	known := len(f.kinds) == 0 || slices.Contains(f.kinds, e.Kind)
-	return known && (f.task == "" || e.Task == f.task) && (!f.failed || e.Failed())
+	return known && (f.Task == "" || e.Task == f.Task) && (!f.failed || e.Failed())
 }
 
 const (

@@ -14,9 +14,24 @@ import (
 
 // Hint is one row of a table of keys, as people see it.
 type Hint struct {
-	Keys  string // names, separated by spaces
+	Keys  string // names, separated by spaces; 1..9 are all digits between
 	Short string // for the last row; empty: in the help only
 	Help  string
+}
+
+// Names are the names of keys in a table.
+func Names(keys string) (names []string) {
+	for name := range strings.FieldsSeq(keys) {
+		first, last, all := strings.Cut(name, "..")
+		if !all || len(first) != 1 || len(last) != 1 {
+			names = append(names, name)
+			continue
+		}
+		for c := first[0]; c <= last[0]; c++ {
+			names = append(names, string(rune(c)))
+		}
+	}
+	return names
 }
 
 // key is the one that the last row names.
@@ -95,9 +110,6 @@ func DrawHelp(c canvas.Canvas, table []Hint, top int) int {
 	var all [][2]string
 	for _, h := range table {
 		names := h.Keys
-		if strings.HasPrefix(names, "1 2") {
-			names = "1..9"
-		}
 		for _, text := range termtext.Wrap(h.Help, max(c.W-21, 1)) {
 			all = append(all, [2]string{names, text})
 			names = ""

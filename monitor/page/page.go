@@ -4,7 +4,6 @@ package page
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -131,7 +130,7 @@ func Hints[P any](table []Binding[P]) []keys.Hint {
 func Do[P any](table []Binding[P], p P, e *tcell.EventKey) (Act, bool) {
 	name := keys.Name(e)
 	for _, b := range table {
-		if slices.Contains(strings.Fields(b.Keys), name) {
+		if slices.Contains(keys.Names(b.Keys), name) {
 			return b.Do(p), true
 		}
 	}

@@ -236,9 +236,8 @@ func (p *Page) history(t *Task, m *view.Model, now time.Time) []text {
 		all = append(all, text{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
 			row.Cost, row.Text), tone: row.Tone})
 		it := &m.Run.Iterations[i]
-		for _, why := range append([]string{view.Unless("continue", it.Rule) + view.Prefix(": ", it.Reason)},
-			it.Findings...) {
-			if why = strings.TrimPrefix(termtext.Line(why), ": "); why != "" && !it.Running() {
+		for _, why := range append([]string{view.Join(": ", view.Unless("continue", it.Rule), it.Reason)}, it.Findings...) {
+			if why = termtext.Line(why); why != "" && !it.Running() {
 				all = append(all, text{text: "       " + why, dim: true})
 			}
 		}

@@ -5,7 +5,6 @@ package timeline
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ralph/logs/termtext"
@@ -113,7 +112,7 @@ func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast stri
 	c, p.spots = c.Rows(1, c.H-1), nil
 	under := append(p.about(m, now), summary.Burn(m, now)...)
 	if forecast != "" {
-		under = append(under, "forecast: "+strings.TrimPrefix(forecast, "forecast: "))
+		under = append(under, forecast)
 	}
 	if len(m.Run.Iterations) == 0 {
 		c.Text(1, 0, c.Dim(), "no iteration has begun yet")

@@ -41,7 +41,7 @@ func TestDraw_sample_showsCellsCostBurnAndForecast(t *testing.T) {
 	m.Apply(view.Update{Snapshot: s, Events: events})
 	for _, size := range [][2]int{{60, 12}, {80, 21}, {200, 47}} {
 		got := drawn(t, &Page{}, m, size)
-		for _, want := range []string{"7 iterations", "✓!✓!·! 1h 05m ●", "   1  13:18", "cost", "tokens", "forecast: done about 16:00"} {
+		for _, want := range []string{"7 iterations", "✓!✓!·! 1h 05m ●", "   1  13:18", "cost", "tokens", "done about 16:00"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("at %v there is no %q:\n%s", size, want, got)
 			}
@@ -59,7 +59,7 @@ func TestDraw_forecastTooEarly_namesItOnce(t *testing.T) {
 	s, events := sample.Run(sample.Noon)
 	m := &view.Model{}
 	m.Apply(view.Update{Snapshot: s, Events: events})
-	if got := drawn(t, &Page{}, m, [2]int{80, 21}, "forecast: too early"); strings.Count(got, "forecast:") != 1 {
+	if got := drawn(t, &Page{}, m, [2]int{80, 21}, "too early for a forecast"); strings.Count(got, "too early for a forecast") != 1 {
 		t.Error(got)
 	}
 }

@@ -73,8 +73,8 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	}
 	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }) // of joined errors
 	text = cmdline.Inert(strings.Join(slices.CompactFunc(lines, cmdline.SameTrouble), "; "))
-	if text != "" && wantsJSON(args) {
-		writeStartError(f.Out, text, code)
+	if text != "" && cmdline.WantsJSON(args) {
+		cmdline.WriteStartError(f.Out, text, code)
 	}
 	return text, code
 }

@@ -38,7 +38,7 @@ func (f *Forecast) Brief(now time.Time) string {
 	case f == nil || f.Open <= 0:
 		return ""
 	case f.TooEarly:
-		return "forecast: too early"
+		return "too early for a forecast"
 	}
 	say := func(s Sample) string {
 		return view.Join(" ", view.Clock(now.Add(view.Seconds(s.Seconds).Round(time.Second)), now), view.Dollars(s.USD))

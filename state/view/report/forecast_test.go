@@ -26,7 +26,7 @@ func TestPredict_fewTasks_isTooEarly(t *testing.T) {
 	if want := "2 tasks open: done about 14:32 (in 2m 00s), $2.00, 4 calls · in 9 of 10 cases by 14:32 (in 2m 00s), $2.00, 4 calls"; got.Text(sample.Noon) != want {
 		t.Error(got.Text(sample.Noon))
 	}
-	if want := "done about 14:32 $2.00 · 9 in 10: 14:32 $2.00"; got.Brief(sample.Noon) != want || f.Brief(sample.Noon) != "forecast: too early" {
+	if want := "done about 14:32 $2.00 · 9 in 10: 14:32 $2.00"; got.Brief(sample.Noon) != want || f.Brief(sample.Noon) != "too early for a forecast" {
 		t.Error(got.Brief(sample.Noon), f.Brief(sample.Noon))
 	}
 	if f := (&Forecast{forecast.Predict(same, 0)}); f.Brief(sample.Noon) != "" || f.Text(sample.Noon) != "" {

@@ -63,6 +63,7 @@ type Gauge struct {
 	Value string
 	Note  string
 	Tone  Tone
+	Idle  bool // nothing is used, and there is no limit
 }
 
 func gauges(m *view.Model, now time.Time) []Gauge {
@@ -81,7 +82,7 @@ func gauges(m *view.Model, now time.Time) []Gauge {
 		bounded("tokens", tokens, st.MaxTokensPerHour, ""),
 	}
 	if after := st.LoopCount > 1 || st.LoopCount > 0 && !m.Active(); after && st.Usage.Total() == 0 && st.MaxTokensPerHour == 0 {
-		all[1].Value = "-" // the agent reports none
+		all[1].Value, all[1].Idle = "-", false // the agent reports none
 	}
 	for _, l := range m.Limits() {
 		if !l.ResetsAt.IsZero() && l.ResetsAt.Before(now) {
@@ -109,7 +110,7 @@ func resets(t, now time.Time) string {
 }
 
 func bounded(label string, used, most int64, note string) Gauge {
-	g := Gauge{Label: label, Part: -1, Value: Count(used) + " this hour", Note: note}
+	g := Gauge{Label: label, Part: -1, Value: Count(used) + " this hour", Note: note, Idle: used == 0 && most <= 0}
 	if most > 0 {
 		g.Part = min(float64(used)/float64(most), 1)
 		g.Value = Count(used) + "/" + Count(most)

@@ -55,7 +55,9 @@ type Headline struct {
 	Word      string // the state in capitals
 	Mark      string // the state as one character
 	Tone      Tone
-	Iteration string // "iteration 4 of 50"
+	Number    int    // of the iteration; 0: none yet
+	Most      int    // iterations that the run may have; 0: no bound
+	Iteration string // both in words: "iteration 4 of 50"
 	Elapsed   string
 	Identity  string // agent, model, run
 	Rule      string // "rule continue"
@@ -109,10 +111,10 @@ func Of(m *view.Model, now time.Time) Summary {
 		v.Asked = termtext.Line(string(st.Pending)) + " asked; after this iteration"
 		v.Resumable = v.Resumable || st.Pending == state.RequestPause
 	}
-	if n := m.Iteration(); n > 0 {
-		v.Iteration = "iteration " + strconv.Itoa(n)
-		if st.MaxIterations > 0 {
-			v.Iteration += " of " + strconv.Itoa(st.MaxIterations)
+	if v.Number, v.Most = m.Iteration(), max(st.MaxIterations, 0); v.Number > 0 {
+		v.Iteration = "iteration " + strconv.Itoa(v.Number)
+		if v.Most > 0 {
+			v.Iteration += " of " + strconv.Itoa(v.Most)
 		}
 	}
 	until := now
@@ -234,11 +236,7 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 		}
 		return waiting(m.Wait, now), "continue now with: ralph resume"
 	case state.StatusPaused:
-		why := termtext.Line(m.Wait.Reason)
-		if !strings.HasPrefix(why, "paused") {
-			why = view.Join(": ", "paused", why)
-		}
-		return why, "continue with: ralph resume"
+		return cmp.Or(termtext.Line(m.Wait.Reason), "paused"), "continue with: ralph resume"
 	}
 	what = termtext.Line(cmp.Or(st.Reason, st.ExitReason))
 	if m.Reopened() && st.Task.Total > 0 {
