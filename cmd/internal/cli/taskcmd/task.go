@@ -3,6 +3,7 @@ package taskcmd
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,8 +11,10 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
+	"ralph/runner/task/store"
 	"ralph/runner/taskrecords"
 	"ralph/state/question"
 	"ralph/state/view/summary"
@@ -27,7 +30,7 @@ func NewTaskCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph task list\n  ralph task add 'Log every request'\n  ralph task move T7 --first",
 		RunE:    cmdline.Parent,
 	}
-	cmd.AddCommand(newListCmd(f), newShowCmd(f), newNextCmd(f), newAddCmd(f), newEditCmd(f), newMoveCmd(f))
+	cmd.AddCommand(newListCmd(f), newShowCmd(f), newNextCmd(f), newAddCmd(f), newEditCmd(f), newMoveCmd(f), newSkipCmd(f))
 	cmd.AddCommand(newStateCmds(f)...)
 	return cmd
 }
@@ -231,4 +234,35 @@ func (p *plan) line(t task.Task, why string) string {
 		text += "  (" + strings.Join(more, ", ") + ")"
 	}
 	return text
+}
+
+// failed is an error of a change: the plan is as it was.
+func failed(err error) error {
+	code := rules.ExitError
+	if _, is := errors.AsType[store.Unsupported](err); is {
+		code = rules.ExitUsage
+	}
+	return &cmdline.ExitError{Code: code, Text: err.Error() + "; the plan was not changed"}
+}
+
+// each finds all tasks before it changes the first.
+func each(f *cmdline.Factory, names []string, do func(*plan, task.Task) error) error {
+	p, err := open(f)
+	if err != nil {
+		return err
+	}
+	var tasks []task.Task
+	for _, name := range names {
+		t, err := p.find(name)
+		if err != nil {
+			return err
+		}
+		tasks = append(tasks, t)
+	}
+	for _, t := range tasks {
+		if err := do(p, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
