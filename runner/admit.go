@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/checkbook"
+	"ralph/runner/checkstate"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
@@ -106,7 +106,7 @@ func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, err
 		return res, err
 	}
 	r.checks = res.Checks
-	return res, checkbook.Save(r.d.State.Dir(), r.checks)
+	return res, checkstate.Save(r.d.State.Dir(), r.checks)
 }
 
 // checkKilledTick runs the checks for a task that a killed call ticked, before other work builds on it.

@@ -9,7 +9,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/beside"
-	"ralph/runner/checkbook"
+	"ralph/runner/checkstate"
 	"ralph/runner/gate"
 	"ralph/runner/git/own"
 	"ralph/runner/output"
@@ -95,10 +95,10 @@ func (r *Run) renewBreaker() error {
 
 // recallChecks reads what earlier runs know about the checks of this project.
 func (r *Run) recallChecks() {
-	baseline, flakes := checkbook.Read(r.d.State.Dir(), r.d.Log)
+	baseline, flakes := checkstate.Read(r.d.State.Dir(), r.d.Log)
 	if r.past.unfinished {
 		baseline.Adopt(r.d.RunID)
-		checkbook.Recount(baseline, r.d.Checks)
+		checkstate.Recount(baseline, r.d.Checks)
 	}
 	r.checks = turn.Checks{
 		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast, Scope: gate.Scope(r.o.BaselineScope),

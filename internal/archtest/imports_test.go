@@ -96,7 +96,7 @@ var floors = map[string]int{
 	"runner/gate/fresh": 0, // which tests failed, and are new: results and texts in, tests out
 
 	"runner/turn/edits":    2, // who changed a file during a call: what the agent reported and its processes in, a person's edits out
-	"runner/checkbook":     3, // the checks of a project, and what is known about them, from run to run
+	"runner/checkstate":    3, // the checks of a project, and what is known about them, from run to run
 	"runner/turn/delta":    3, // whether a change is the same as another: files before and after in, a short text out
 	"runner/turn/activity": 2, // whether a silent agent works: what it reported and its files in, time out
 	"runner/git/command":   1, // one git process, in one repository, without foreign programs
