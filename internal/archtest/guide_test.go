@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"go/ast"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,30 +49,25 @@ func TestGenerated_floorsInTheGuide_areCurrent(t *testing.T) {
 	}
 }
 
-// floorTable has a row for each package: its floor and its imports of the
-// module, without those of its tests.
+// floorTable has a row for each package: its floor and its job.
 func (t *tree) floorTable() string {
-	imports := map[string]map[string]bool{}
-	t.imports(func(p *pkg, f *file, _ *ast.ImportSpec, path string) {
-		if target := inModule(path); target != "" && !f.test {
-			if imports[p.path] == nil {
-				imports[p.path] = map[string]bool{}
-			}
-			imports[p.path][target] = true
-		}
-	})
 	var b strings.Builder
-	b.WriteString("| floor | package | imports of ralph |\n|---|---|---|\n")
+	b.WriteString("| floor | package | job |\n|---|---|---|\n")
 	for _, p := range slices.SortedFunc(slices.Values(t.packages), func(p, q *pkg) int {
 		return cmp.Or(cmp.Compare(floors[q.path], floors[p.path]), cmp.Compare(p.path, q.path))
 	}) {
 		if floor, ok := floors[p.path]; ok {
-			fmt.Fprintf(&b, "| %v | `%s` |", floor, p.path)
-			for _, target := range slices.Sorted(maps.Keys(imports[p.path])) {
-				fmt.Fprintf(&b, " `%s`", target)
-			}
-			b.WriteString(" |\n")
+			fmt.Fprintf(&b, "| %d | `%s` | %s |\n", floor, p.path, p.job())
 		}
 	}
 	return b.String()
+}
+
+// job is what the comment of a package says after its name.
+func (p *pkg) job() string {
+	doc := strings.TrimSuffix(strings.TrimSuffix(p.doc, "."), ":")
+	for _, start := range []string{"Package " + p.name + " ", "Command " + filepath.Base(p.path) + " "} {
+		doc = strings.TrimPrefix(doc, start)
+	}
+	return strings.TrimPrefix(doc, "is ")
 }

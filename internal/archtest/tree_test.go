@@ -31,6 +31,7 @@ type limits struct{ file, pkg, fn, params, methods, fields int }
 type pkg struct {
 	path  string // in the module: "runner/agent"
 	name  string
+	doc   string   // first sentence of its comment
 	deps  []string // import paths of all that its code without tests needs, also indirectly
 	files []*file
 }
@@ -64,7 +65,7 @@ func (t *tree) at(f *file, pos token.Pos, format string, args ...any) violation 
 // load reads every package that `go list` names. Files that the tags or the
 // system of this run leave out belong to the tree too.
 func load(root string, l limits) (*tree, error) {
-	cmd := exec.Command("go", "list", "-e", "-json=Dir,ImportPath,Name,GoFiles,CgoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Deps", "./...")
+	cmd := exec.Command("go", "list", "-e", "-json=Dir,ImportPath,Name,Doc,GoFiles,CgoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Deps", "./...")
 	cmd.Dir = root
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -75,7 +76,7 @@ func load(root string, l limits) (*tree, error) {
 	t := &tree{root: root, limits: l, fset: token.NewFileSet()}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var listed struct {
-			Dir, ImportPath, Name                                              string
+			Dir, ImportPath, Name, Doc                                         string
 			GoFiles, CgoFiles, IgnoredGoFiles, TestGoFiles, XTestGoFiles, Deps []string
 		}
 		if err := dec.Decode(&listed); errors.Is(err, io.EOF) {
@@ -83,7 +84,7 @@ func load(root string, l limits) (*tree, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("read go list: %w", err)
 		}
-		p := &pkg{path: inModule(listed.ImportPath), name: listed.Name, deps: listed.Deps}
+		p := &pkg{path: inModule(listed.ImportPath), name: listed.Name, doc: listed.Doc, deps: listed.Deps}
 		for _, name := range slices.Concat(listed.GoFiles, listed.CgoFiles, listed.IgnoredGoFiles, listed.TestGoFiles, listed.XTestGoFiles) {
 			f, err := t.parse(filepath.Join(listed.Dir, name))
 			if err != nil {

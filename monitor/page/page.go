@@ -1,5 +1,5 @@
-// Package page is what the pages of the monitor have in common: what a key asks of the screen,
-// a table of keys, and a list that a person narrows by typing.
+// Package page has what the pages of the monitor share: what a key asks of the screen, a table of
+// keys, and a list that a person narrows by typing.
 package page
 
 import (

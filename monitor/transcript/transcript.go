@@ -1,6 +1,6 @@
-// Package transcript is the monitor's page of what an agent said and did in an iteration: its
-// words, its tool calls with their answers below them, and what sub-agents did below the call
-// that started them. It reads nothing and runs nothing itself.
+// Package transcript is the monitor's page of what an agent said and did in an iteration. It
+// shows its words, its tool calls with their answers below them, and what sub-agents did below
+// the call that started them. It reads nothing and runs nothing itself.
 package transcript
 
 import (

@@ -1,6 +1,6 @@
-// Package agenthooks is ralph's part in the hooks of an agent CLI: programs that the CLI
-// runs within a call, before and after a tool and when the agent wants to stop. They are
-// handed over with the call, and nothing is written into the user's settings.
+// Package agenthooks answers the hooks that an agent CLI runs within a call: before and after a
+// tool, and when the agent wants to stop. They are handed over with the call, and nothing is
+// written into the user's settings.
 //
 //	Wanted + Facts  -> Settings        JSON for the CLI: which `ralph hook` it runs, and when
 //	JSON on stdin + Facts -> Answer    what such a command says

@@ -1,4 +1,4 @@
-// Package beside says which task may start while others are worked on. It is pure.
+// Package beside chooses the tasks that may run at the same time as others. It is pure.
 package beside
 
 import (

@@ -1,7 +1,7 @@
-// Package carrier is the table of ways to reach a worker. It turns what a user writes into command lines.
-//
-// A carrier is a program that speaks the protocol of `ralph turn --away` on its stdin and stdout, so
-// the run need not know where a turn is carried out.
+// Package carrier turns what a user writes in WORKERS into the command line that reaches a
+// worker: on this machine, by ssh, or over the fleet. A carrier is a program that speaks the
+// protocol of `ralph turn --away` on its stdin and stdout, so the run need not know where a turn
+// is carried out.
 package carrier
 
 import (

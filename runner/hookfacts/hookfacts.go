@@ -1,5 +1,5 @@
-// Package hookfacts joins hooks and run: which points a turn brought, what a hook gets to
-// know there, and what its word means for the run. Values in, values out.
+// Package hookfacts says which hooks a turn calls, what they get to know, and what their verdict
+// means for the run. Values in, values out.
 package hookfacts
 
 import (

@@ -1,5 +1,5 @@
-// Package planbook is a run's view of its plan: it reads the plan, and marks in the format's
-// own words what became of a task.
+// Package planbook reads the plan for a run, and marks in the format's own words what became of a
+// task.
 package planbook
 
 import (

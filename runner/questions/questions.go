@@ -1,4 +1,4 @@
-// Package questions is a run's view of its agents' questions: which tasks wait for a person,
+// Package questions keeps a run's view of its agents' questions: which tasks wait for a person,
 // and which answers the next prompt must contain.
 package questions
 

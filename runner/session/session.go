@@ -1,4 +1,4 @@
-// Package session is the agent's own session, as it goes on from call to call.
+// Package session keeps the agent's own session from call to call.
 package session
 
 import (

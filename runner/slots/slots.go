@@ -1,5 +1,5 @@
-// Package slots keeps the git worktrees in which turns work beside the user's checkout: one
-// folder per slot in the user's cache, which the next task and the next run use again.
+// Package slots keeps the git worktrees in which turns work beside the user's checkout. There is
+// one folder per slot in the user's cache, which the next task and the next run use again.
 package slots
 
 import (

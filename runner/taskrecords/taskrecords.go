@@ -1,4 +1,5 @@
-// Package taskrecords is what a run knows about tasks in addition to the plan.
+// Package taskrecords keeps what a run knows about each task in addition to the plan: attempts,
+// failed checks, feedback, and why it was put aside.
 package taskrecords
 
 import (

@@ -1,4 +1,4 @@
-// Package writes makes writes to disk while the run does something else.
+// Package writes writes files in the background while the run does something else.
 package writes
 
 import (

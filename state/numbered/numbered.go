@@ -1,5 +1,5 @@
-// Package numbered keeps records in a folder: one JSON file each, named by a letter and a
-// number, so that several programs can change different records at the same time.
+// Package numbered keeps a folder of numbered JSON files, one for each record, so that several
+// programs can change different records at the same time. A name is a letter and a number.
 package numbered
 
 import (

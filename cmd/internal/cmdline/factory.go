@@ -1,6 +1,5 @@
-// Package cmdline is what the verbs share: the process's streams and
-// environment, the project, its configuration, option flags, and errors with
-// an exit code.
+// Package cmdline has what all verbs share: streams, environment, project, configuration, option
+// flags, and errors with an exit code.
 package cmdline
 
 import (

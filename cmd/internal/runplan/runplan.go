@@ -1,5 +1,5 @@
-// Package runplan keeps the plan that was found with its run: it is resumed with the same one, and what people
-// do meanwhile is about that one, also when the plans of other features are open.
+// Package runplan remembers which plan a run uses. The run is resumed with the same one, and what
+// people do meanwhile is about that one, also when the plans of other features are open.
 package runplan
 
 import (

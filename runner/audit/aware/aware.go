@@ -1,4 +1,4 @@
-// Package aware finds code that asks whether it runs in a test: text in, lines out.
+// Package aware finds code that behaves differently when it runs in a test.
 package aware
 
 import (

@@ -1,4 +1,4 @@
-// Package hollow finds tests that cannot fail: text in, reasons out.
+// Package hollow finds tests that cannot fail, such as a test without an assertion.
 package hollow
 
 import (

@@ -1,4 +1,5 @@
-// Package parts returns the part of a file of settings that decides how work is judged: text in, text out.
+// Package parts cuts the part out of a settings file that decides how work is judged, such as the
+// scripts of package.json.
 package parts
 
 import (

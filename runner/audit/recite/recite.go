@@ -1,4 +1,5 @@
-// Package recite finds code that does not compute results, but lists those that the tests ask for: text in, lines out.
+// Package recite finds code that lists the expected results of its tests instead of computing
+// them.
 package recite
 
 import (

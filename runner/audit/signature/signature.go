@@ -1,5 +1,5 @@
-// Package signature finds what code defines, and functions whose callers must change, because they take
-// other parameters than before: text in, names out.
+// Package signature finds what code defines, and functions whose parameters have changed, so that
+// callers must change too: text in, names out.
 package signature
 
 import (

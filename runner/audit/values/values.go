@@ -1,4 +1,5 @@
-// Package values tells a lowered setting from another one: lines in, lines out.
+// Package values finds settings that were lowered, such as a coverage threshold: lines in, lines
+// out.
 package values
 
 import (

@@ -1,4 +1,4 @@
-// Package best chooses among the candidates for a task. It is pure.
+// Package best compares the candidates for a task and chooses the best one. It is pure.
 package best
 
 import (

@@ -1,4 +1,4 @@
-// Package fresh distinguishes newly written tests from tests that passed before.
+// Package fresh tells newly written tests from tests that passed before.
 package fresh
 
 import (

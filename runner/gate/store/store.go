@@ -1,4 +1,4 @@
-// Package store keeps values in JSON files. It renames a file that it cannot use.
+// Package store reads and writes JSON files, and renames a file that it cannot read.
 package store
 
 import (

@@ -1,5 +1,5 @@
-// Package history works with the states that git.Keeper has kept: it compares them,
-// undoes an iteration, and finds the iteration that broke a check.
+// Package history compares the states that git.Keeper has kept, undoes an iteration, and finds
+// the iteration that broke a check.
 package history
 
 import (

@@ -1,6 +1,6 @@
-// Package aios knows the conventions of projects of AIOS, and of BMAD, from which AIOS comes, between
-// developer and reviewer: how each is called, what a review may write, its gate file, and the handoff
-// between two calls.
+// Package aios has the conventions of AIOS and BMAD projects between developer and reviewer: how
+// each is called, what a review may write, its gate file, and the handoff between two calls. AIOS
+// comes from BMAD.
 package aios
 
 import (

@@ -1,5 +1,5 @@
-// Package pace keeps a run away from the usage limits of a subscription: from what the
-// agent reports about its windows, it says whether the next call may begin. It is pure.
+// Package pace spreads calls over the usage windows of a subscription: from what the agent
+// reports about them, it says whether the next call may begin. It is pure.
 package pace
 
 import (

@@ -1,4 +1,4 @@
-// Package thresholds is what a user can say about when a run that gets nowhere ends.
+// Package thresholds has the options that say when a run without progress ends.
 package thresholds
 
 import (

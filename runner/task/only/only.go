@@ -1,5 +1,5 @@
-// Package only has the options that select the tasks of a run, and say what happens to
-// finished ones.
+// Package only has the options that select the tasks of a run, and say what happens to finished
+// ones.
 package only
 
 import (

@@ -1,5 +1,5 @@
-// Package activity tells whether an agent that prints nothing still works: it waits
-// for a tool, or to try its call to the model again, or files of its workspace change.
+// Package activity tells whether a silent agent still works: it waits for a tool, or to try its
+// call to the model again, or files of its workspace change.
 package activity
 
 import (

@@ -1,5 +1,5 @@
-// Package amend makes another Result of one, with what came of the turn after it was over. The Result that it gets
-// stays as it is.
+// Package amend adds to a Result what happened after its turn was over. It returns another
+// Result; the one that it gets stays as it is.
 package amend
 
 import (

@@ -1,5 +1,5 @@
-// Package away carries out a turn for a run on another machine: the worker's side of the protocol
-// behind `ralph turn --away`. It keeps the project and its worktrees in the user's cache.
+// Package away is the worker's end of `ralph turn --away`: it carries out a turn for a run on
+// another machine. It keeps the project and its worktrees in the user's cache.
 package away
 
 import (

@@ -1,4 +1,5 @@
-// Package delta tells one change from another: files before and after in, a short text out.
+// Package delta fingerprints a change to files, so that the same change is recognized when it is
+// made again.
 package delta
 
 import (

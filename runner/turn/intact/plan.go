@@ -1,6 +1,6 @@
-// Package intact restores what a contained call may not change: the tasks of the plan that are
-// not its own, and ralph's own files where the sandbox cannot lock them. It compares the files before and after
-// a call.
+// Package intact undoes what a sandboxed agent may not change: other tasks of the plan, and
+// ralph's own files where the sandbox cannot lock them. It compares the files before and after a
+// call.
 package intact
 
 import (

@@ -1,5 +1,5 @@
-// Package remote lets another process, on any machine, carry out a turn: it has the protocol of
-// `ralph turn --away`, and the run's side of it.
+// Package remote is the run's end of `ralph turn --away`: it sends a turn to a worker on any
+// machine, and takes the Result. It also has the messages of both ends.
 //
 // Each message is a line of JSON. Readers skip other lines, such as the greeting of a login shell.
 //

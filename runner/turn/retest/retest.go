@@ -1,4 +1,5 @@
-// Package retest tells whether a check is green because of the work or because of its tests.
+// Package retest runs changed tests again as they were before, to see whether a check is green
+// because of the work or because of its tests.
 //
 // A test that failed before the task must also pass as it was before: with the code of now, the
 // tests of then, and without new files that replace what runs them. So the tests run once more

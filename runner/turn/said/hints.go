@@ -1,5 +1,5 @@
-// Package said reads what an agent says about its work: hints from its words, and
-// where its report contradicts the plan and the files. It decides nothing.
+// Package said compares what an agent says about its work with the plan and the files, and reads
+// hints from its words. It decides nothing.
 package said
 
 import (

@@ -1,5 +1,4 @@
-// Package serve carries out a turn for another process: the protocol behind
-// `ralph turn`.
+// Package serve carries out a turn in a local process of its own: the protocol of `ralph turn`.
 package serve
 
 import (

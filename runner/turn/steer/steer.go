@@ -1,6 +1,6 @@
-// Package steer knows the user's files that control a run, as they were before an agent
-// call: it restores what the call destroyed, and compares the rest by content. Git does
-// not show them all: many projects ignore .ralph/.
+// Package steer protects the user's files that control a run: it restores those that an agent
+// call destroyed, and reports those that it changed. Git does not show them all: many projects
+// ignore .ralph/.
 package steer
 
 import (

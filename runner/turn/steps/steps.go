@@ -1,4 +1,4 @@
-// Package steps says in events what a check does: steps in, payloads out.
+// Package steps turns the steps of a check into events.
 package steps
 
 import (

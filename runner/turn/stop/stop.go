@@ -1,5 +1,5 @@
-// Package stop is how people end a turn: the request that a context carries, and the time that
-// is left to look at what an interrupted call did.
+// Package stop carries the request of a person to end a turn, and says how much time is left to
+// look at what an interrupted call did.
 package stop
 
 import (

@@ -1,5 +1,5 @@
-// Package machines says which machines carried out the turns of a run that had several side by side, and how the work
-// came through the merge queue.
+// Package machines lists the machines that carried out the turns of a run side by side, and what
+// became of the work in the merge queue.
 package machines
 
 import (

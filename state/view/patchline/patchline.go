@@ -1,4 +1,4 @@
-// Package patchline makes the lines of a patch fit for a page: a line in, an inert one and its kind out.
+// Package patchline makes the lines of a patch safe to show on a page.
 package patchline
 
 import (

@@ -1,5 +1,5 @@
-// Package summary formats the model of a run as short texts of one line each, for
-// screens that have room for only some of them, and for ralph status.
+// Package summary describes the model of a run in texts of one line each, for small screens and
+// for ralph status.
 package summary
 
 import (

@@ -1,4 +1,4 @@
-// Package agentcmd is ralph agent: list, choose, add and test agents.
+// Package agentcmd has the verb agent: list, choose, add and test agents.
 package agentcmd
 
 import (

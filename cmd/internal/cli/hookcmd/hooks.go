@@ -1,4 +1,5 @@
-// Package hookcmd has the verbs of hooks.
+// Package hookcmd has the verbs hooks, which shows and tests the programs of a project, and hook,
+// which answers an agent CLI.
 package hookcmd
 
 import (

@@ -1,4 +1,4 @@
-// Package learncmd has the verbs of what a project's turns learned.
+// Package learncmd has the verb learn: show and change what earlier iterations learned.
 package learncmd
 
 import (

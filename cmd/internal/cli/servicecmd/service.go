@@ -1,4 +1,4 @@
-// Package servicecmd is ralph service: resume interrupted runs after a reboot.
+// Package servicecmd has the verb service: resume interrupted runs after a reboot.
 package servicecmd
 
 import (

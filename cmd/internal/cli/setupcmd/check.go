@@ -1,5 +1,5 @@
-// Package setupcmd has the verbs that inspect what a project was set up with: config, trust,
-// doctor, check, drill, sandbox.
+// Package setupcmd has the verbs that inspect the setup of a project: config, trust, doctor,
+// check, drill, sandbox.
 package setupcmd
 
 import (

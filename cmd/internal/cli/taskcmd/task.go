@@ -1,4 +1,4 @@
-// Package taskcmd is ralph task: the verbs that read and change the plan.
+// Package taskcmd has the verbs task and import: read, change and write the plan.
 package taskcmd
 
 import (

@@ -1,4 +1,5 @@
-// Package turncmd is how a run sends a turn to another process or machine: turn.
+// Package turncmd has the hidden verb turn, by which a run sends a turn to another process or
+// machine.
 package turncmd
 
 import (

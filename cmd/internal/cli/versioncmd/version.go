@@ -1,4 +1,4 @@
-// Package versioncmd says what this program was made from: version.
+// Package versioncmd has the verb version: what this program was built from.
 package versioncmd
 
 import (

@@ -1,5 +1,6 @@
-// Package acp makes one call to an agent that speaks the Agent Client Protocol, and prints it as Claude Code prints its
-// own calls (stream-json), which ralph reads: a prompt and a policy in, lines of JSON out.
+// Package acp makes one call to an agent that speaks the Agent Client Protocol. It prints the
+// call as Claude Code prints its own (stream-json), which ralph reads: a prompt and a policy in,
+// lines of JSON out.
 package acp
 
 import (

@@ -1,6 +1,6 @@
-// Package door decides who may see the dashboard and who may act on it. Reading may need a login,
-// acting always does. There are no stored sessions: a login is a signed cookie, and a new token ends
-// all of them.
+// Package door controls access to the dashboard: who may see it, and who may act. Reading may
+// need a login, acting always does. There are no stored sessions: a login is a signed cookie, and
+// a new token ends all of them.
 package door
 
 import (

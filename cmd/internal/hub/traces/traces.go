@@ -1,6 +1,6 @@
-// Package traces sends runs as OpenTelemetry traces: a span for the run, below it one for each turn,
-// and below that the calls of the agent and the checks. It follows the files of events. It sends
-// neither prompts nor the agent's words.
+// Package traces sends runs as OpenTelemetry traces. A run is a span; below it is one for each
+// turn, and below that are the calls of the agent and the checks. It follows the files of events.
+// It sends neither prompts nor the agent's words.
 package traces
 
 import (

@@ -1,5 +1,5 @@
-// Package zoneinfo knows the time zones of the world on a machine that does not. time/tzdata does
-// the same with five times the bytes.
+// Package zoneinfo has the world's time zones, for machines without them. time/tzdata does the
+// same with five times the bytes.
 package zoneinfo
 
 import (
