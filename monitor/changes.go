@@ -7,15 +7,11 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
-	"time"
 
 	"ralph/logs/termtext"
 	"ralph/monitor/changes"
 	"ralph/state/view"
 )
-
-// diffTimeout limits how long git may take for a patch.
-const diffTimeout = 30 * time.Second
 
 // openChanges shows what the chosen iteration changed, or the one that is under review.
 func (u *ui) openChanges() { u.openChangesOf(u.looked()) }
@@ -65,16 +61,16 @@ func (u *ui) showChanges(s changes.Subject) {
 	u.over, u.help = append(u.over, p), false
 	go func() {
 		defer u.caught()
-		ctx, cancel := context.WithTimeout(context.Background(), diffTimeout)
-		defer cancel()
-		out, err := printed(ctx, u.o.Ralph, p.Verb()...)
+		ralph := u.ralph()
+		ralph.Most = maxDiff
+		out, err := ralph.Output(context.Background(), p.Verb()...)
 		defer u.redraw()
 		defer u.lock()()
 		if err != nil {
 			p.Fail(err.Error())
 			return
 		}
-		p.Load(string(out[:min(len(out), maxDiff)]))
+		p.Load(string(out))
 	}()
 }
 

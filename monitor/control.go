@@ -17,23 +17,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph/logs/termtext"
+	"ralph/state/act"
 	"ralph/state/view"
 )
 
-// verbTimeout limits a control verb, which only writes a request to a file.
-const verbTimeout = 10 * time.Second
-
-// undoTimeout limits undo, which writes files and a commit.
-const undoTimeout = 5 * time.Minute
-
 // control runs "ralph VERB" in the background and shows its result.
-func (u *ui) control(verb string) {
+func (u *ui) control(name string) {
 	defer u.lock()()
 	if len(u.o.Ralph) > 0 && !u.model.Alive {
 		u.say("no runner is alive here; start one with: ralph")
 		return
 	}
-	u.act(verb)
+	u.act(name)
 }
 
 // act runs ralph with arguments in the background and shows its result. u is locked.
@@ -45,7 +40,7 @@ func (u *ui) act(args ...string) {
 	u.say("%s …", args[0])
 	go func() {
 		defer u.caught()
-		text, ok := runVerb(u.o.Ralph, args...)
+		text, ok := runVerb(u.ralph(), args...)
 		defer u.redraw()
 		defer u.lock()()
 		if !ok {
@@ -56,40 +51,20 @@ func (u *ui) act(args ...string) {
 	}()
 }
 
+// ralph runs verbs.
+func (u *ui) ralph() act.Ralph { return act.Ralph{Command: u.o.Ralph} }
+
 // runVerb returns the last line that the verb printed, or why it failed.
-func runVerb(ralph []string, args ...string) (text string, ok bool) {
-	verb := args[0]
-	if verb == "task" || verb == "agent" {
-		verb += " " + args[1]
+func runVerb(ralph act.Ralph, args ...string) (text string, ok bool) {
+	name := args[0]
+	if name == "task" || name == "agent" {
+		name += " " + args[1]
 	}
-	out, err := output(ralph, args...)
-	text = lastLine(out)
-	switch {
-	case err != nil:
-		return view.Join(": ", verb+" failed", text, termtext.Line(err.Error())), false
-	case text == "":
-		return verb + " requested", true
+	said := ralph.Run(context.Background(), args...)
+	if said.Err != nil {
+		return name + " failed: " + said.Line(), false
 	}
-	return text, true
-}
-
-// lastLine is the last line that a verb printed.
-func lastLine(out []byte) string {
-	text := strings.TrimSpace(termtext.Clean(string(out[max(len(out)-4096, 0):])))
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
-}
-
-// output runs a verb with its arguments.
-func output(ralph []string, args ...string) ([]byte, error) {
-	bound := verbTimeout
-	if args[0] == "undo" {
-		bound = undoTimeout
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), bound)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], args...)...)
-	cmd.WaitDelay = time.Second
-	return cmd.CombinedOutput()
+	return cmp.Or(said.Line(), name+" requested"), true
 }
 
 func exists(path string) bool {

@@ -3,14 +3,10 @@ package monitor
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"ralph/logs/termtext"
 	"ralph/monitor/models"
 )
-
-// agentsTimeout limits how long the agents may take to list their models.
-const agentsTimeout = 30 * time.Second
 
 // openModels opens the page of agents and models.
 func (u *ui) openModels() {
@@ -28,9 +24,7 @@ func (u *ui) openModels() {
 	u.over = append(u.over, p)
 	go func() {
 		defer u.caught()
-		ctx, cancel := context.WithTimeout(context.Background(), agentsTimeout)
-		defer cancel()
-		data, err := printed(ctx, u.o.Ralph, "agent", "list", "--json")
+		data, err := u.ralph().Output(context.Background(), "agent", "list", "--json")
 		defer u.redraw()
 		defer u.lock()()
 		if err == nil {

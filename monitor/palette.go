@@ -75,10 +75,8 @@ func (u *ui) runChosen(name string) {
 func (u *ui) paged(verb string) {
 	var err error
 	u.app.Suspend(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
-		defer cancel()
 		var out []byte
-		if out, err = printed(ctx, u.o.Ralph, verb); err == nil {
+		if out, err = u.ralph().Output(context.Background(), verb); err == nil {
 			err = withCopy(verb, string(out), inPager)
 		}
 	})
@@ -129,10 +127,10 @@ func (u *ui) openPalette() {
 	if len(u.o.Ralph) == 0 {
 		return
 	}
-	list := listTasks // it has a bound of its own
+	list, ralph := listTasks, u.ralph() // it has a bound of its own
 	go func() {
 		defer u.caught()
-		found, err := list(u.o.Ralph)
+		found, err := list(ralph)
 		if err != nil {
 			return // the palette works without tasks
 		}

@@ -2,10 +2,9 @@ package monitor
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"maps"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,11 +95,13 @@ func (u *ui) renew() {
 // askDiff adds the diff of an iteration that has ended to its review.
 func (u *ui) askDiff(p *reading, ended time.Time) {
 	defer u.caught()
-	out, err := output(u.o.Ralph, "diff", strconv.Itoa(p.of))
-	lines := diffLines(string(out[:min(len(out), maxDiff)]))
+	ralph := u.ralph()
+	ralph.Most = maxDiff
+	out, err := ralph.Output(context.Background(), "diff", strconv.Itoa(p.of))
+	lines := diffLines(string(out))
 	switch {
 	case err != nil:
-		lines = []view.Line{note(strings.TrimPrefix(view.Join(": ", lastLine(out), exitless(err)), "ralph: "))}
+		lines = []view.Line{note(err.Error())}
 	case len(lines) == 0:
 		lines = []view.Line{note("it changed no file")}
 	}
@@ -110,14 +111,6 @@ func (u *ui) askDiff(p *reading, ended time.Time) {
 		p.asked = time.Time{}
 	}
 	p.show(p.head, lines)
-}
-
-// exitless is the text of an error; empty for an exit code, which the verb itself has explained.
-func exitless(err error) string {
-	if _, said := errors.AsType[*exec.ExitError](err); said {
-		return ""
-	}
-	return err.Error()
 }
 
 // show replaces the text of a review and keeps its place.

@@ -3,7 +3,6 @@ package monitor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"ralph/monitor/page"
 	"ralph/monitor/tasks"
 	"ralph/state"
+	"ralph/state/act"
 	"ralph/state/view"
 )
 
@@ -93,11 +93,11 @@ func (u *ui) readTasks(p *taskPage) {
 		return
 	}
 	p.reading, p.stale = true, false
-	list := listTasks // it outlives the poll, and has a bound of its own
+	list, ralph := listTasks, u.ralph() // it outlives the poll, and has a bound of its own
 	go func() {
 		defer u.caught()
 		began := time.Now()
-		all, err := list(u.o.Ralph)
+		all, err := list(ralph)
 		defer u.redraw()
 		defer u.lock()()
 		p.reading, p.next = false, time.Now().Add(tasksAge+10*time.Since(began))
@@ -114,31 +114,18 @@ func (u *ui) readTasks(p *taskPage) {
 }
 
 // listTasks asks ralph for the tasks.
-func listTasks(ralph []string) ([]tasks.Task, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), verbTimeout)
-	defer cancel()
-	out, err := printed(ctx, ralph, "task", "list", "--json")
+func listTasks(ralph act.Ralph) ([]tasks.Task, error) {
+	out, err := ralph.Output(context.Background(), "task", "list", "--json")
 	if err != nil {
 		return nil, err
 	}
 	return tasks.Read(out)
 }
 
-// printed is the output of a verb. If the verb fails, the error is the last line that it wrote.
-func printed(ctx context.Context, ralph []string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, ralph[0], append(ralph[1:len(ralph):len(ralph)], args...)...)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil, errors.New(strings.TrimPrefix(cmp.Or(lastLine(failed.Stderr), err.Error()), "ralph: "))
-	}
-	return out, err
-}
-
 // change runs a verb that changes the plan, after those in the queue. If one fails, the rest of
 // the queue is dropped, because it depends on it. u is locked.
-func (u *ui) change(p *taskPage, verb []string) {
-	p.verbs = append(p.verbs, verb)
+func (u *ui) change(p *taskPage, args []string) {
+	p.verbs = append(p.verbs, args)
 	if p.working {
 		return
 	}
@@ -163,10 +150,10 @@ func (u *ui) changeNext(p *taskPage) bool {
 		u.mu.Unlock()
 		return false
 	}
-	verb := p.verbs[0]
+	args := p.verbs[0]
 	p.verbs = p.verbs[1:]
 	u.mu.Unlock()
-	text, ok := runVerb(u.o.Ralph, verb...)
+	text, ok := runVerb(u.ralph(), args...)
 	defer u.lock()()
 	if !ok {
 		p.verbs = nil
@@ -178,13 +165,13 @@ func (u *ui) changeNext(p *taskPage) bool {
 }
 
 // inTerminal runs a verb that opens an editor.
-func (u *ui) inTerminal(verb []string) {
+func (u *ui) inTerminal(args []string) {
 	var text string
 	var err error
-	u.app.Suspend(func() { text, err = edited(u.o.Ralph, verb) })
+	u.app.Suspend(func() { text, err = edited(u.o.Ralph, args) })
 	defer u.lock()()
 	if err != nil {
-		u.fail(view.Join(": ", strings.Join(verb[:2], " ")+" failed", text, termtext.Line(err.Error())))
+		u.fail(strings.Join(args[:2], " ") + " failed: " + cmp.Or(text, termtext.Line(err.Error())))
 	}
 	if p := u.tasks(); p != nil {
 		u.readTasks(p)
@@ -192,16 +179,16 @@ func (u *ui) inTerminal(verb []string) {
 }
 
 // edited runs a verb in the terminal, and returns the last line that it wrote as an error.
-func edited(ralph, verb []string) (string, error) {
+func edited(ralph, args []string) (string, error) {
 	said, err := os.CreateTemp("", "ralph-verb-")
 	if err != nil {
 		return "", err
 	}
 	defer os.Remove(said.Name())
 	defer said.Close()
-	cmd := exec.Command(ralph[0], append(ralph[1:len(ralph):len(ralph)], verb...)...) //nolint:noctx // only the user ends it
+	cmd := exec.Command(ralph[0], slices.Concat(ralph[1:], args)...) //nolint:noctx // only the user ends it
 	cmd.Stderr = said
 	err = foreground(cmd)
 	out, _ := os.ReadFile(said.Name())
-	return strings.TrimPrefix(lastLine(out), "ralph: "), err
+	return act.Problem(out), err
 }

@@ -71,6 +71,7 @@ var floors = map[string]int{
 	"runner/agent/environ":      1,
 
 	"state/numbered":            1,
+	"state/act":                1,
 	"state/people":              1,
 	"state/note":                2,
 	"state/question":            2,
@@ -275,7 +276,7 @@ var bans = []ban{
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "...", what: "github.com/nats-io", by: "cmd/internal/hub/fleet", why: offline},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", by: "cmd/internal/hub/board", why: byName},
-	{in: "monitor", what: module, but: []string{"state", "state/note", "state/question", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/filter", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
+	{in: "monitor", what: module, but: []string{"state", "state/act", "state/note", "state/question", "state/view", "state/view/follow", "state/view/scan", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/answers", "monitor/canvas", "monitor/keys", "monitor/page", "monitor/filter", "monitor/transcript", "monitor/tasks", "monitor/models", "monitor/iterations", "monitor/changes", "monitor/palette", "monitor/timeline"},
 		why: "runner and monitor meet only in files"},
 }
 

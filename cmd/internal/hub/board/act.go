@@ -1,21 +1,15 @@
 package board
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"ralph/cmd/internal/hub/replies"
 	"ralph/logs/termtext"
+	"ralph/state/act"
 )
-
-// verbTime bounds a verb of ralph.
-const verbTime = 10 * time.Second
 
 // verb is an action that a form may ask for. Its button's value is the name of the action, followed by
 // a space and the id it applies to, if it needs one.
@@ -91,22 +85,8 @@ func (b *Board) act(w http.ResponseWriter, r *http.Request) {
 
 // run runs a verb in the project, as a person there would, and records it.
 func (b *Board) run(ctx context.Context, p project, args []string) (line string, done bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verbTime) // the client may leave meanwhile
-	defer cancel()
-	out, err := b.ralph(ctx, p.Dir, args...).CombinedOutput()
-	if line = termtext.Fit(termtext.Line(string(out)), 500); err != nil {
-		line = strings.TrimPrefix(cmp.Or(line, err.Error()), "ralph: ")
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			line = "ralph did not answer within " + verbTime.String()
-		}
-	}
+	said := act.In(b.Ralph, p.Dir).Run(context.WithoutCancel(ctx), args...) // the client may leave meanwhile
+	line = termtext.Fit(said.Line(), 500)
 	replies.Record(p.reader().HubDir(), replies.Entry{Source: source, Args: args, Said: line})
-	return line, err == nil
-}
-
-// ralph is the command for a verb in a project.
-func (b *Board) ralph(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, b.Ralph, append([]string{"-C", dir}, args...)...)
-	cmd.Dir = dir
-	return cmd
+	return line, said.Err == nil
 }

@@ -1,17 +1,15 @@
 package board
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/act"
 	"ralph/state/view"
 	"ralph/state/view/patchline"
 	"ralph/state/view/summary"
@@ -124,19 +122,14 @@ func around(name string, at, of int) (before, after string) {
 
 // diff asks ralph for the changes of the iteration.
 func (b *Board) diff(ctx context.Context, d *iterationData, at int) {
-	ctx, cancel := context.WithTimeout(ctx, verbTime)
-	defer cancel()
-	cmd := b.ralph(ctx, d.Dir, "diff", "--run", d.Run, "--", strconv.Itoa(d.N))
-	var out, problem bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &limited{&out, maxPatch}, &limited{&problem, 4 << 10}
-	if err := cmd.Run(); err != nil {
-		d.NoDiff = strings.TrimPrefix(termtext.Line(problem.String()), "ralph: ")
-		if d.NoDiff == "" {
-			d.NoDiff = "the diff cannot be read: " + err.Error()
-		}
+	ralph := act.In(b.Ralph, d.Dir)
+	ralph.Most = maxPatch
+	out, err := ralph.Output(ctx, "diff", "--run", d.Run, "--", strconv.Itoa(d.N))
+	if err != nil {
+		d.NoDiff = err.Error()
 		return
 	}
-	text := strings.TrimSuffix(out.String(), "\n")
+	text := strings.TrimSuffix(string(out), "\n")
 	if text == "" {
 		d.NoDiff = "no changes"
 		return
@@ -150,17 +143,4 @@ func (b *Board) diff(ctx context.Context, d *iterationData, at int) {
 	at = min(max(at, 0), len(pages)-1)
 	d.Patch = lines[pages[at][0]:pages[at][1]]
 	d.DiffBefore, d.DiffAfter = around("diff", at, len(pages))
-}
-
-// limited takes a number of bytes and drops the rest.
-type limited struct {
-	w    io.Writer
-	left int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	keep := p[:min(len(p), l.left)]
-	l.left -= len(keep)
-	_, err := l.w.Write(keep)
-	return len(p), err
 }

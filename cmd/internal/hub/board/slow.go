@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
+	"ralph/state/act"
 	"ralph/state/view"
 	"ralph/state/view/report"
 )
@@ -56,9 +57,7 @@ func (f *feed) fresh(ctx context.Context, now time.Time) slow {
 
 // tasks asks ralph for the plan. Without one, there are none.
 func (f *feed) tasks(ctx context.Context) (all []taskRow) {
-	ctx, cancel := context.WithTimeout(ctx, verbTime)
-	defer cancel()
-	out, err := f.board.ralph(ctx, f.Dir, "task", "list", "--json").Output()
+	out, err := act.In(f.board.Ralph, f.Dir).Output(ctx, "task", "list", "--json")
 	if err != nil || json.Unmarshal(out, &all) != nil {
 		return nil
 	}

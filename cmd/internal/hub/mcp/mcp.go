@@ -3,12 +3,10 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ralph/logs"
-	"ralph/logs/termtext"
+	"ralph/state/act"
 )
 
 const (
@@ -117,24 +115,15 @@ func add[In any](server *sdk.Server, t tool, do func(context.Context, In) (strin
 
 // verb runs a verb of ralph. Its output is the answer even if its exit code, which may describe the run, is not 0.
 func (s Server) verb(ctx context.Context, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, verbTime)
-	defer cancel()
-	var out, problem bytes.Buffer
-	cmd := exec.CommandContext(ctx, s.Ralph, append([]string{"-C", s.Dir}, args...)...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, &out, &problem
-	err := cmd.Run()
-	text := strings.ToValidUTF8(out.String(), "\ufffd")
-	if len(text) > maxText {
-		text = fmt.Sprintf("%s\n… %d bytes more: ralph %s", strings.ToValidUTF8(text[:maxText], ""), len(text)-maxText, strings.Join(args, " "))
+	ralph := act.In(s.Ralph, s.Dir)
+	ralph.Bound, ralph.Most = verbTime, maxText
+	said := ralph.Run(ctx, args...)
+	if said.Err != nil && (said.Size == 0 || said.Problem != "" || said.Late()) {
+		return "", said.Failure()
 	}
-	said := strings.TrimPrefix(termtext.Line(problem.String()), "ralph: ")
-	switch {
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("ralph did not answer within %s", verbTime)
-	case err != nil && said != "":
-		return "", errors.New(said)
-	case err != nil && text == "":
-		return "", err
+	text := strings.ToValidUTF8(string(said.Out), "\ufffd")
+	if said.Size > maxText {
+		text = fmt.Sprintf("%s\n… %d bytes more: ralph %s", strings.ToValidUTF8(string(said.Out), ""), said.Size-maxText, strings.Join(args, " "))
 	}
 	return text, nil
 }

@@ -3,20 +3,18 @@ package watch
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"ralph/cmd/internal/hub/replies"
 	"ralph/logs"
-	"ralph/logs/termtext"
+	"ralph/state/act"
 	"ralph/state/question"
 )
 
 const (
 	lookEvery = 3 * time.Second
-	verbBound = 10 * time.Second
 	waits     = 24 * time.Hour // for answers, after the end of the run
 )
 
@@ -63,11 +61,8 @@ func (w *Watch) obey(ctx context.Context, r replies.Reply) {
 	case ok && living && !alive:
 		said = "refused: no run is alive"
 	case ok:
-		ctx, cancel := context.WithTimeout(ctx, verbBound)
-		defer cancel()
-		argv := append(append([]string{}, w.Ralph...), args...)
-		out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
-		if said, done = termtext.Line(string(out)), err == nil; !done {
+		answer := act.Ralph{Command: w.Ralph}.Run(ctx, args...)
+		if said, done = answer.Line(), answer.Err == nil; !done {
 			said = "failed: " + said
 		}
 	}
