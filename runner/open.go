@@ -44,7 +44,7 @@ func (r *Run) open() error {
 			r.past.started = r.past.started.Add(-ran) // the time between the runs does not count
 		}
 	}
-	r.past.unfinished = old.Ending().Unfinished() || old.Status == state.StatusReview // not accepted yet
+	r.past.unfinished = old.Unsettled()
 	r.tasks.Recall(old.Tasks)
 	if r.past.unfinished {
 		r.notes.NextPrompt = old.NextPrompt

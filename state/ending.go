@@ -75,6 +75,10 @@ func (s Status) Active() bool {
 // Unfinished reports whether there was a run, and it did not complete.
 func (e Ending) Unfinished() bool { return e != EndingNone && e != EndingComplete }
 
+// Unsettled reports whether a person or the next run still has something to do with what the run left: it did
+// not complete, or nobody has accepted it yet.
+func (s Status) Unsettled() bool { return s.Ending().Unfinished() || s.Status == StatusReview }
+
 // action is the word for the state of the run that scripts for other ralphs test.
 func (s Status) action() string {
 	switch s.ExitReason {

@@ -289,11 +289,15 @@ func TestEnding_everyStatus_isOne(t *testing.T) {
 		{"questions", Status{RunID: "r", Status: StatusStopped, ExitReason: "questions", ExitCode: 9}, EndingByRule, true},
 		{"complete", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete"}, EndingComplete, false},
 		{"complete, then undone", Status{RunID: "r", Status: StatusCompleted, ExitReason: "plan_complete", Undone: 1}, EndingUndone, true},
+		{"in review", Status{RunID: "r", Status: StatusReview, ExitReason: "review", ExitCode: 9}, EndingComplete, false},
 		{"halted, then undone", Status{RunID: "r", Status: StatusHalted, ExitReason: "same_error", ExitCode: 3, Undone: 1}, EndingByRule, true},
 	} {
 		got := c.s.Ending()
 		if got != c.want || got.Unfinished() != c.unfinished {
 			t.Errorf("%s: %q, unfinished %t", c.name, got, got.Unfinished())
+		}
+		if want := c.unfinished || c.s.Status == StatusReview; c.s.Unsettled() != want {
+			t.Errorf("%s: unsettled %t", c.name, !want)
 		}
 	}
 }

@@ -52,8 +52,7 @@ func Find(loader config.Loader, cfg *config.Config, find func() (plan string, er
 func unfinished(loader config.Loader) (plan, run string) {
 	r := state.Open(filepath.Join(loader.Dir, state.DirName))
 	s, err := r.Status()
-	ending := s.Ending()
-	if _, alive := r.Owner(); err != nil || !alive && (ending == state.EndingNone || ending == state.EndingComplete) {
+	if _, alive := r.Owner(); err != nil || !alive && !s.Ending().Unfinished() {
 		return "", ""
 	}
 	known, err := loader.KeptRuns() // what is in the project, an agent can write
