@@ -71,7 +71,7 @@ var floors = map[string]int{
 	"runner/agent/environ":      1,
 
 	"state/numbered":            1,
-	"state/act":                1,
+	"state/act":                 1,
 	"state/people":              1,
 	"state/note":                2,
 	"state/question":            2,
@@ -100,6 +100,7 @@ var floors = map[string]int{
 	"runner/checkstate":    3,
 	"runner/turn/delta":    3,
 	"runner/turn/activity": 2,
+	"runner/git/changed":   0,
 	"runner/git/command":   1,
 
 	"runner/turn":          4,

@@ -24,6 +24,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/audit/asks"
+	"ralph/runner/git/changed"
 	"ralph/runner/task"
 )
 
@@ -98,13 +99,8 @@ type Finding struct {
 	Seen bool `json:"seen,omitempty"`
 }
 
-// File is a changed file. A renamed file is two: one that no longer exists and one that
-// did not exist before.
-type File struct {
-	Path            string // slash-separated, relative to the project
-	Before, After   string // empty if the file does not exist
-	Existed, Exists bool   // before, after
-}
+// File is a changed file.
+type File = changed.File
 
 // Input describes one iteration.
 type Input struct {
@@ -124,18 +120,10 @@ type Input struct {
 	Count, Listed int      // all changed files, and those that Files is made of
 	Large         []string // changed files that are too large to read
 	// Hidden are tracked files that git no longer shows, and why, in the words of git.
-	Hidden    []Hidden
+	Hidden    []changed.Hidden
 	Edited    []string // files that people edited between the turns of a whole run
 	Discarded []string // files whose uncommitted changes are gone
 	Restore   string   // the command that brings them back
-}
-
-// Hidden is a file that git does not show.
-type Hidden struct {
-	File  string // slash-separated, relative to the project
-	Flag  string // "assume-unchanged", "skip-worktree"; empty: an ignore rule
-	Rule  string // the rule, such as "*_test.go"
-	Place string // the file with the rule
 }
 
 // Compare returns the findings: those in files, sorted by file, then those in the plan, then

@@ -44,10 +44,10 @@ func TestCompare_largeChange_costGrowsWithItsSize(t *testing.T) {
 	const goTest = "func Test#(t *testing.T) {\n\tt.Skip(\"#\")\n\tF(#)\n}\n\n"
 	for name, files := range map[string]func(n int) []File{
 		"tests replaced by others": func(n int) []File {
-			return []File{{"a_test.go", repeated(goTest, 1e4, n), repeated(goTest, 2e4, n), true, true}}
+			return []File{{Path: "a_test.go", Before: repeated(goTest, 1e4, n), After: repeated(goTest, 2e4, n), Existed: true, Exists: true}}
 		},
 		"lines of a workflow": func(n int) []File {
-			return []File{{".github/workflows/a.yml", repeated("- run: go test # one two\n", 1e4, n), repeated("- run: go test # one two\n", 2e4, n), true, true}}
+			return []File{{Path: ".github/workflows/a.yml", Before: repeated("- run: go test # one two\n", 1e4, n), After: repeated("- run: go test # one two\n", 2e4, n), Existed: true, Exists: true}}
 		},
 		"deleted test files": func(n int) []File {
 			var all []File
@@ -76,8 +76,8 @@ func BenchmarkCompare(b *testing.B) {
 		code := repeated("// F# adds.\nfunc F#(a int) int { return a + # }\n\n", 0, 20)
 		tests := repeated("func TestF#(t *testing.T) {\n\tif got := F#(1); got != # {\n\t\tt.Error(got)\n\t}\n}\n\n", 0, 20)
 		in.Files = append(in.Files,
-			File{fmt.Sprintf("p%d/p.go", i), code, code + "func G() {}\n", true, true},
-			File{fmt.Sprintf("p%d/p_test.go", i), tests, tests + "func TestG(t *testing.T) { G() }\n", true, true})
+			File{Path: fmt.Sprintf("p%d/p.go", i), Before: code, After: code + "func G() {}\n", Existed: true, Exists: true},
+			File{Path: fmt.Sprintf("p%d/p_test.go", i), Before: tests, After: tests + "func TestG(t *testing.T) { G() }\n", Existed: true, Exists: true})
 	}
 	for b.Loop() {
 		if found := Compare(in); len(found) > 0 {

@@ -27,7 +27,7 @@ func TestKnowsTests(t *testing.T) {
 	} {
 		plan := []task.Task{{ID: "1", Title: c.task}}
 		t.Run(name, func(t *testing.T) {
-			in := Input{Files: []File{{c.path, c.before, c.after, c.before != "", true}}, Task: "1", PlanBefore: plan, PlanAfter: plan}
+			in := Input{Files: []File{{Path: c.path, Before: c.before, After: c.after, Existed: c.before != "", Exists: true}}, Task: "1", PlanBefore: plan, PlanAfter: plan}
 			wantText(t, in, c.want)
 		})
 	}

@@ -42,7 +42,7 @@ func TestCompareSettings_easierToPass_isAFinding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			for _, f := range compareSettings([]File{{tc.path, tc.before, tc.after, true, true}}, "") {
+			for _, f := range compareSettings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: true, Exists: true}}, "") {
 				got += f.Text
 			}
 			if got != tc.want {
@@ -74,7 +74,7 @@ func TestCompareSettings_programsThatOthersStart(t *testing.T) {
 		{".git/config", begun, begun + "[core]\n\thooksPath = .husky/_\n", "Set up husky", ""},
 	} {
 		got := ""
-		for _, f := range compareSettings([]File{{tc.path, tc.before, tc.after, tc.before != "", true}}, tc.task) {
+		for _, f := range compareSettings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: tc.before != "", Exists: true}}, tc.task) {
 			got += f.Text
 		}
 		if got != tc.want {
@@ -86,7 +86,7 @@ func TestCompareSettings_programsThatOthersStart(t *testing.T) {
 func TestCompareSettings_manyProgramsThatOthersStart_areAllNamed(t *testing.T) {
 	var files []File
 	for _, path := range []string{".mcp.json", ".claude/settings.json", ".git/hooks/pre-commit", ".git/hooks/pre-push"} {
-		files = append(files, File{path, "", "x", false, true})
+		files = append(files, File{Path: path, Before: "", After: "x", Existed: false, Exists: true})
 	}
 	if found := compareSettings(files, ""); len(found) != len(files) {
 		t.Errorf("%+v", found)
@@ -95,24 +95,24 @@ func TestCompareSettings_manyProgramsThatOthersStart_areAllNamed(t *testing.T) {
 
 func TestCompareSettings_configurationOfRalph_anyChangeIsAFinding(t *testing.T) {
 	for _, f := range []File{
-		{".ralphrc", "TEST_COMMAND=a\n", "TEST_COMMAND=b\n", true, true},
-		{".ralph/config.yaml", "", "checks: {}\n", false, true},
-		{".ralph/config.yaml", "checks: {}\n", "", true, false},
+		{Path: ".ralphrc", Before: "TEST_COMMAND=a\n", After: "TEST_COMMAND=b\n", Existed: true, Exists: true},
+		{Path: ".ralph/config.yaml", Before: "", After: "checks: {}\n", Existed: false, Exists: true},
+		{Path: ".ralph/config.yaml", Before: "checks: {}\n", After: "", Existed: true, Exists: false},
 	} {
 		if found := compareSettings([]File{f}, "Change .ralphrc"); len(found) != 1 {
 			t.Errorf("%+v: %v", f, found)
 		}
 	}
-	if found := compareSettings([]File{{".ralphrc", "A=1\n", "# why\nA=1\n", true, true}}, ""); len(found) > 0 {
+	if found := compareSettings([]File{{Path: ".ralphrc", Before: "A=1\n", After: "# why\nA=1\n", Existed: true, Exists: true}}, ""); len(found) > 0 {
 		t.Error(found)
 	}
 }
 
 func TestCompareSettings_promptAndSpecs_areFindingsUnlessAskedFor(t *testing.T) {
 	for _, f := range []File{
-		{".ralph/PROMPT.md", "# Do\n", "# Do it\n", true, true},
-		{".ralph/PROMPT.md", "do\n", "a link to x", true, true},
-		{".ralph/specs/api/users.md", "must\n", "", true, false},
+		{Path: ".ralph/PROMPT.md", Before: "# Do\n", After: "# Do it\n", Existed: true, Exists: true},
+		{Path: ".ralph/PROMPT.md", Before: "do\n", After: "a link to x", Existed: true, Exists: true},
+		{Path: ".ralph/specs/api/users.md", Before: "must\n", After: "", Existed: true, Exists: false},
 	} {
 		if found := compareSettings([]File{f}, "Add a login"); len(found) != 1 || found[0].Kind != KindChecksChanged {
 			t.Errorf("%+v: %v", f, found)
@@ -125,9 +125,9 @@ func TestCompareSettings_promptAndSpecs_areFindingsUnlessAskedFor(t *testing.T) 
 
 func TestCompareSettings_checkMovesToAnotherFile_noFinding(t *testing.T) {
 	for name, files := range map[string][]File{
-		"an included file": {{"Makefile", "test:\n\tgo test\n", "include a.mk\n", true, true}, {"a.mk", "", "test:\n\tgo test\n", false, true}},
-		"another kind":     {{"package.json", `{"scripts": {"lint": "eslint ."}}`, `{}`, true, true}, {"Makefile", "", "lint:\n\teslint .\n", false, true}},
-		"another CI":       {{".travis.yml", "script: go test\n", "", true, false}, {".github/workflows/a.yml", "", "- run: go test\n", false, true}},
+		"an included file": {{Path: "Makefile", Before: "test:\n\tgo test\n", After: "include a.mk\n", Existed: true, Exists: true}, {Path: "a.mk", Before: "", After: "test:\n\tgo test\n", Existed: false, Exists: true}},
+		"another kind":     {{Path: "package.json", Before: `{"scripts": {"lint": "eslint ."}}`, After: `{}`, Existed: true, Exists: true}, {Path: "Makefile", Before: "", After: "lint:\n\teslint .\n", Existed: false, Exists: true}},
+		"another CI":       {{Path: ".travis.yml", Before: "script: go test\n", After: "", Existed: true, Exists: false}, {Path: ".github/workflows/a.yml", Before: "", After: "- run: go test\n", Existed: false, Exists: true}},
 	} {
 		if found := compareSettings(files, ""); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
@@ -137,11 +137,11 @@ func TestCompareSettings_checkMovesToAnotherFile_noFinding(t *testing.T) {
 
 // What the task asks for may change how work is judged, but not switch it off.
 func TestCompareSettings_taskAsksForIt(t *testing.T) {
-	threshold := File{"jest.config.js", "lines: 90,\n", "lines: 80,\n", true, true}
-	oneCheck := File{".github/workflows/a.yml", "- run: npm test\n- run: npm run lint\n", "- run: npm test\n", true, true}
-	noCheck := File{".github/workflows/a.yml", "- run: npm test\n", "- run: npm ci\n", true, true}
-	hidden := File{".github/workflows/a.yml", "- run: npm test\n", "- run: npm test || true\n", true, true}
-	mayFail := File{".github/workflows/a.yml", "- run: npm test\n", "- run: npm test\n  continue-on-error: true\n", true, true}
+	threshold := File{Path: "jest.config.js", Before: "lines: 90,\n", After: "lines: 80,\n", Existed: true, Exists: true}
+	oneCheck := File{Path: ".github/workflows/a.yml", Before: "- run: npm test\n- run: npm run lint\n", After: "- run: npm test\n", Existed: true, Exists: true}
+	noCheck := File{Path: ".github/workflows/a.yml", Before: "- run: npm test\n", After: "- run: npm ci\n", Existed: true, Exists: true}
+	hidden := File{Path: ".github/workflows/a.yml", Before: "- run: npm test\n", After: "- run: npm test || true\n", Existed: true, Exists: true}
+	mayFail := File{Path: ".github/workflows/a.yml", Before: "- run: npm test\n", After: "- run: npm test\n  continue-on-error: true\n", Existed: true, Exists: true}
 	for name, tc := range map[string]struct {
 		file File
 		task string
@@ -173,7 +173,7 @@ func TestCompareSettings_aTaskAboutTheCheckExcusesNoLess(t *testing.T) {
 		{".github/workflows/a.yml", lint + test, lint + test + "- run: make vet\n", "Make the CI green", ""},
 	} {
 		got := ""
-		for _, f := range compareSettings([]File{{tc.path, tc.before, tc.after, true, true}}, tc.task) {
+		for _, f := range compareSettings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: true, Exists: true}}, tc.task) {
 			_, got, _ = strings.Cut(f.Text, ": ")
 		}
 		if got != tc.want {

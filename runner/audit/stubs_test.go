@@ -59,7 +59,7 @@ func TestCompare_stubs(t *testing.T) {
 			open.PlanAfter = in.PlanBefore
 			wantText(t, open, "") // work in progress
 			old := in
-			old.Files = []File{{c.path, c.after, c.after + "\n", true, true}}
+			old.Files = []File{{Path: c.path, Before: c.after, After: c.after + "\n", Existed: true, Exists: true}}
 			wantText(t, old, "") // it was there before
 			asked := in
 			asked.PlanBefore = []task.Task{{ID: "1", Title: "Write stubs of the functions"}}

@@ -13,8 +13,8 @@ const (
 
 func TestCompare_testFileIsGone(t *testing.T) {
 	gone := File{Path: "a_test.go", Before: testGo, Existed: true}
-	commented := File{"a_test.go", testGo, "package a\n\n// func TestArea(t *testing.T) {\n// }\n", true, true}
-	code := File{"a.go", codeGo, codeGo + "\nfunc Two() int { return 2 }\n", true, true}
+	commented := File{Path: "a_test.go", Before: testGo, After: "package a\n\n// func TestArea(t *testing.T) {\n// }\n", Existed: true, Exists: true}
+	code := File{Path: "a.go", Before: codeGo, After: codeGo + "\nfunc Two() int { return 2 }\n", Existed: true, Exists: true}
 	for name, tc := range map[string]struct {
 		in   Input
 		want string
@@ -24,7 +24,7 @@ func TestCompare_testFileIsGone(t *testing.T) {
 		"renamed away":           {Input{Files: []File{gone, {Path: "a_test.go.bak", After: testGo, Exists: true}}}, "the test file was deleted (1 test), and what it tested is still there"},
 		"moved":                  {Input{Files: []File{gone, {Path: "b/b_test.go", After: testGo, Exists: true}}}, ""},
 		"replaced":               {Input{Files: []File{gone, {Path: "b_test.go", After: "func TestOther(t *testing.T) {\n}\n", Exists: true}}}, ""},
-		"the code is gone":       {Input{Files: []File{gone, {"a.go", codeGo, "package a\n", true, true}}}, ""},
+		"the code is gone":       {Input{Files: []File{gone, {Path: "a.go", Before: codeGo, After: "package a\n", Existed: true, Exists: true}}}, ""},
 		"it was asked for":       {Input{Files: []File{gone}, Task: "1", PlanBefore: []task.Task{{ID: "1", Title: "Remove the old tests"}}, PlanAfter: []task.Task{{ID: "1", Title: "Remove the old tests"}}}, ""},
 		"not all files are here": {Input{Files: []File{gone}, Partial: true}, ""},
 		"it held no test":        {Input{Files: []File{{Path: "help_test.go", Before: "package a\n\nfunc helper() {}\n", Existed: true}}}, ""},
@@ -79,7 +79,7 @@ func TestCompare_skips(t *testing.T) {
 		"bats":                        {"a.bats", "@test \"adds\" {\n  a\n}\n", "@test \"adds\" {\n  skip \"broken\"\n  a\n}\n", `"adds" is skipped now`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantText(t, Input{Files: []File{{tc.path, tc.before, tc.after, true, true}}}, tc.want)
+			wantText(t, Input{Files: []File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: true, Exists: true}}}, tc.want)
 		})
 	}
 }
@@ -87,9 +87,9 @@ func TestCompare_skips(t *testing.T) {
 func TestCompare_skipMovesOrIsAskedFor_noFinding(t *testing.T) {
 	skipped := "func TestA(t *testing.T) {\n\tt.Skip()\n}\n"
 	runs := "func TestA(t *testing.T) {\n}\n"
-	wantText(t, Input{Files: []File{{"a_test.go", skipped, runs, true, true}, {"b_test.go", runs, skipped, true, true}}}, "")
+	wantText(t, Input{Files: []File{{Path: "a_test.go", Before: skipped, After: runs, Existed: true, Exists: true}, {Path: "b_test.go", Before: runs, After: skipped, Existed: true, Exists: true}}}, "")
 	plan := []task.Task{{ID: "1", Title: "Skip TestA until the server is back"}}
-	wantText(t, Input{Files: []File{{"a_test.go", runs, skipped, true, true}}, Task: "1", PlanBefore: plan, PlanAfter: plan}, "")
+	wantText(t, Input{Files: []File{{Path: "a_test.go", Before: runs, After: skipped, Existed: true, Exists: true}}, Task: "1", PlanBefore: plan, PlanAfter: plan}, "")
 }
 
 func wantText(t *testing.T, in Input, want string) {

@@ -190,12 +190,12 @@ func TestTexts_beforeAndAfter_fromHeadTheSnapshotAndTheDisk(t *testing.T) {
 	texts, err := change.Texts(context.Background(), p.Dir, before, after)
 	p.Do(err)
 	want := []Text{
-		{".ralph/config.yaml", "checks: []\n", "checks: [x]\n", true, true},
-		{"a.txt", "a\n", "a now\n", true, true},
-		{"b.txt", "b dirty\n", "b now\n", true, true},
-		{"committed.txt", "one\n", "two\n", true, true},
-		{"dirty.txt", "dirty\n", "", true, false},
-		{"new.txt", "", "new\n", false, true},
+		{Path: ".ralph/config.yaml", Before: "checks: []\n", After: "checks: [x]\n", Existed: true, Exists: true},
+		{Path: "a.txt", Before: "a\n", After: "a now\n", Existed: true, Exists: true},
+		{Path: "b.txt", Before: "b dirty\n", After: "b now\n", Existed: true, Exists: true},
+		{Path: "committed.txt", Before: "one\n", After: "two\n", Existed: true, Exists: true},
+		{Path: "dirty.txt", Before: "dirty\n", Existed: true},
+		{Path: "new.txt", After: "new\n", Exists: true},
 	}
 	if d := cmp.Diff(want, texts); d != "" {
 		t.Error(d)

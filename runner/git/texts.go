@@ -7,15 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 
+	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 )
 
-// Text is a changed text file before and after. The text of a missing file is empty.
-type Text struct {
-	Path            string // slash-separated, relative to the root of the repository
-	Before, After   string
-	Existed, Exists bool
-}
+// Text is a changed text file. Its path is relative to the root of the repository.
+type Text = changed.File
 
 // Texts returns the changed files, including the user's files in .ralph, as they were before and are now; after must be
 // current. It leaves out files that are binary or larger than 1 MiB on one side. Without a repository there are none.
@@ -50,7 +47,7 @@ func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) (
 		} else if t.Before, t.Existed = committed[path]; t.Existed {
 			known = isText([]byte(t.Before))
 		}
-		if !known || !t.readAfter(root) {
+		if !known || !readAfter(&t, root) {
 			continue
 		}
 		all = append(all, t)
@@ -59,7 +56,7 @@ func (c Change) Texts(ctx context.Context, dir string, before, after Snapshot) (
 }
 
 // readAfter reads the current file. It returns false for a binary or large one.
-func (t *Text) readAfter(root string) bool {
+func readAfter(t *Text, root string) bool {
 	path := filepath.Join(root, filepath.FromSlash(t.Path))
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -77,7 +77,7 @@ func auditInput(a Assignment, f facts) audit.Input {
 	inProject := command.Relative(a.Dir)
 	for _, text := range f.texts {
 		if !a.Plan.Has(f.left, inProject(text.Path)) {
-			in.Files = append(in.Files, audit.File(text))
+			in.Files = append(in.Files, text)
 		}
 	}
 	in.Files = intact.Steered(a.Dir, in.Files, f.steered, f.by)

@@ -13,7 +13,6 @@ import (
 	"ralph/runner/turn/delta"
 	"ralph/runner/turn/intact"
 	"ralph/runner/turn/said"
-	"ralph/runner/turn/steer"
 	"ralph/state"
 )
 
@@ -35,7 +34,7 @@ type facts struct {
 	lost     string       // see Work.Lost
 	blind    bool         // git failed: nobody knows what changed
 	texts    []git.Text   // of the changed files
-	steered  []steer.File // files that steer the run and have changed
+	steered  []git.Text   // files that steer the run and have changed
 	by       intact.Written
 	around   audit.Input // what the turn hid from git, and what it threw away
 	audit    auditResult

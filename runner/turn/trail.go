@@ -163,11 +163,8 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 		return nil, err
 	}
 	in := &audit.Input{Discarded: change.Discarded(*t.start, *w.before, t.mine), Edited: t.between}
-	for _, text := range texts {
-		in.Files = append(in.Files, audit.File(text))
-	}
-	in.Files = intact.Steered(dir, in.Files, w.steer.Changed(dir), w.by)
-	_, in.Hidden, err = intact.Hidden(ctx, t.view, t.start.Head, true)
+	in.Files = intact.Steered(dir, texts, w.steer.Changed(dir), w.by)
+	_, in.Hidden, err = t.view.Since(ctx, t.start.Head, true)
 	return in, err
 }
 
@@ -177,7 +174,7 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 	in := audit.Input{Large: c.Large(t.a.Dir), Discarded: c.Discarded(before, after, w.trail.mine)}
 	rules := slices.ContainsFunc(c.Files, func(file string) bool { return path.Base(file) == ".gitignore" })
 	var err error
-	w.view, in.Hidden, err = intact.Hidden(ctx, w.view, before.Head, rules)
+	w.view, in.Hidden, err = w.view.Since(ctx, before.Head, rules)
 	if err == nil && len(in.Discarded) > 0 {
 		w.finishKeeping()
 		root, _ := git.Root(t.a.Dir)

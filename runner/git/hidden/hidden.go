@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 )
 
@@ -20,13 +21,6 @@ type View struct {
 	ignored  map[string]bool   // tracked files that an ignore rule matches
 	index    string            // changes whenever the index does
 	settings string            // the ignore rules that are not in the work tree
-}
-
-// Entry is one hidden file.
-type Entry struct {
-	File        string // slash-separated, relative to the root of the repository
-	Flag        string // "assume-unchanged" or "skip-worktree"; empty: an ignore rule
-	Rule, Place string // the rule and the file that it is in
 }
 
 // Look takes a View of the repository of dir. It runs two git processes, none without a
@@ -55,7 +49,7 @@ func Look(ctx context.Context, dir string) (View, error) {
 // commit that was checked out for v; the files of its tree count as tracked. rules is true
 // if an ignore file of the work tree changed. It runs a git process if the index changed,
 // and two if ignore rules did.
-func (v View) Since(ctx context.Context, head string, rules bool) (View, []Entry, error) {
+func (v View) Since(ctx context.Context, head string, rules bool) (View, []changed.Hidden, error) {
 	if v.root == "" {
 		return v, nil, nil
 	}
@@ -65,10 +59,10 @@ func (v View) Since(ctx context.Context, head string, rules bool) (View, []Entry
 			return v, nil, err
 		}
 	}
-	var found []Entry
+	var found []changed.Hidden
 	for file, flag := range now.flags {
 		if v.flags[file] == "" {
-			found = append(found, Entry{File: file, Flag: flag})
+			found = append(found, changed.Hidden{File: file, Flag: flag})
 		}
 	}
 	now.settings = v.readSettings()
@@ -90,7 +84,7 @@ func (v View) Since(ctx context.Context, head string, rules bool) (View, []Entry
 }
 
 // matched returns the files of a commit that an ignore rule matches.
-func (v View) matched(ctx context.Context, commit string) ([]Entry, error) {
+func (v View) matched(ctx context.Context, commit string) ([]changed.Hidden, error) {
 	files, err := command.Run(ctx, v.root, "ls-tree", "-r", "--full-tree", "--name-only", "-z", commit)
 	if err != nil {
 		return nil, fmt.Errorf("list tracked files: %w", err)
@@ -103,7 +97,7 @@ func (v View) matched(ctx context.Context, commit string) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list ignored files: %w", err)
 	}
-	var found []Entry
+	var found []changed.Hidden
 	fields := strings.Split(out, "\x00") // place, line, rule, file
 	for i := 0; i+3 < len(fields); i += 4 {
 		place, rule := fields[i], fields[i+2]
@@ -113,7 +107,7 @@ func (v View) matched(ctx context.Context, commit string) ([]Entry, error) {
 		if rel, err := filepath.Rel(v.root, place); err == nil && filepath.IsAbs(place) && filepath.IsLocal(rel) {
 			place = rel
 		}
-		found = append(found, Entry{File: fields[i+3], Rule: rule, Place: place})
+		found = append(found, changed.Hidden{File: fields[i+3], Rule: rule, Place: place})
 	}
 	return found, nil
 }

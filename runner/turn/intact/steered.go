@@ -4,9 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"ralph/runner/audit"
+	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
-	"ralph/runner/turn/steer"
 	"ralph/state/people"
 )
 
@@ -27,14 +26,14 @@ func (w *Written) Look(edits string, since time.Time) Written {
 
 // Steered adds to files the changed ones that control the run and that git does not show, and leaves out what
 // people have written.
-func Steered(dir string, files []audit.File, changed []steer.File, by Written) []audit.File {
+func Steered(dir string, files []changed.File, found []changed.File, by Written) []changed.File {
 	inProject := command.Relative(dir)
-	for _, c := range changed {
-		if !slices.ContainsFunc(files, func(f audit.File) bool { return inProject(f.Path) == c.Path }) {
-			files = append(files, audit.File(c))
+	for _, c := range found {
+		if !slices.ContainsFunc(files, func(f changed.File) bool { return inProject(f.Path) == c.Path }) {
+			files = append(files, c)
 		}
 	}
-	return slices.DeleteFunc(files, func(f audit.File) bool {
+	return slices.DeleteFunc(files, func(f changed.File) bool {
 		w, known := by.files[inProject(f.Path)]
 		return known && f.After == string(w.Data)
 	})

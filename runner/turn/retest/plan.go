@@ -26,9 +26,7 @@ type undo struct {
 
 // plan takes back changes of tests, and new files that replace what runs them.
 func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
-	var all []audit.File
 	for _, f := range files {
-		all = append(all, audit.File(f))
 		switch {
 		case paths.IsTest(f.Path) && f.Existed && asks.ForValues(f.Before, f.After, task):
 		case paths.Ours(f.Path):
@@ -44,7 +42,7 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 	for _, f := range files {
 		u.loaded(f, files)
 	}
-	u.overtaken = audit.Overtaken(all)
+	u.overtaken = audit.Overtaken(files)
 	return u
 }
 

@@ -23,11 +23,9 @@ func (x *probe) weakened(ctx context.Context) ([]string, error) {
 	if asks.ForLess(x.text) {
 		return nil, nil
 	}
-	var all []audit.File
 	var files []git.Text
 	var lines []string
 	for _, f := range x.files {
-		all = append(all, audit.File(f))
 		before, tests := f.Before, f.Existed && f.Exists && paths.IsTest(f.Path) && !paths.IsData(f.Path)
 		if inline := paths.InlineTests(f); inline != f.After {
 			before, tests = inline, true
@@ -46,7 +44,7 @@ func (x *probe) weakened(ctx context.Context) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	u := undo{files: files, overtaken: audit.Overtaken(all)}
+	u := undo{files: files, overtaken: audit.Overtaken(x.files)}
 	then, err := x.with(ctx, x.green, files)
 	if err != nil || !slices.ContainsFunc(then.Results, func(r gate.Result) bool { return len(u.fails(r)) > 0 }) {
 		return nil, err

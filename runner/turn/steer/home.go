@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/runner/git/changed"
 	"ralph/state"
 )
 
@@ -31,7 +32,7 @@ func (m *Memory) Read(dir string) Files {
 }
 
 // Changed compares the files with what they were at first.
-func (m *Memory) Changed(dir string) []File { return m.first.Changed(m.Read(dir)) }
+func (m *Memory) Changed(dir string) []changed.File { return m.first.Changed(m.Read(dir)) }
 
 // AtHome adds what an agent keeps in the home folder of env, from now on. It compares files
 // by digest, because they may contain keys. The starters are JSON files that the agent itself rewrites in

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 	"ralph/state"
 )
@@ -102,7 +103,7 @@ func (Files) size(path string) int64 {
 // Repair restores files that the call changed to lead git to another repository: git would start
 // programs of that one. It returns what was changed; empty: nothing. If there was a change, do not trust the
 // repository, not even about what else changed.
-func Repair(dir string, changed []File) string {
+func Repair(dir string, changed []changed.File) string {
 	root, ok := command.Root(dir)
 	if !ok {
 		root = dir
@@ -177,22 +178,15 @@ func (all Files) read(path, name string) {
 	}
 }
 
-// File is a file that changed. It has the fields of audit.File.
-type File struct {
-	Path            string // relative to the project, with slashes
-	Before, After   string
-	Existed, Exists bool
-}
-
 // Changed compares the files with what they are now, sorted by path.
-func (all Files) Changed(now Files) []File {
-	var changed []File
+func (all Files) Changed(now Files) []changed.File {
+	var found []changed.File
 	add := func(path string) {
-		f := File{Path: path}
+		f := changed.File{Path: path}
 		f.Before, f.Existed = all[path]
 		f.After, f.Exists = now[path]
 		if f.Before != f.After || f.Existed != f.Exists {
-			changed = append(changed, f)
+			found = append(found, f)
 		}
 	}
 	for path := range all {
@@ -203,6 +197,6 @@ func (all Files) Changed(now Files) []File {
 			add(path)
 		}
 	}
-	sort.SliceStable(changed, func(i, j int) bool { return changed[i].Path < changed[j].Path })
-	return changed
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Path < found[j].Path })
+	return found
 }

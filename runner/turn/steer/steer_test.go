@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/internal/world"
+	"ralph/runner/git/changed"
 )
 
 func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) {
@@ -43,24 +44,24 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 	if err := os.Symlink("../code.go", filepath.Join(dir, ".ralph/PROMPT.md")); err != nil {
 		t.Fatal(err)
 	}
-	changed := before.Changed(Read(dir))
-	for i := range changed {
-		if strings.HasSuffix(changed[i].Path, ".bin") {
-			changed[i].Before, changed[i].After = "", ""
+	found := before.Changed(Read(dir))
+	for i := range found {
+		if strings.HasSuffix(found[i].Path, ".bin") {
+			found[i].Before, found[i].After = "", ""
 		}
 	}
-	want := []File{
-		{".git/hooks/pre-commit", "", "B=2\n", false, true},
-		{".git/modules/lib/a/config", "[core]\n", "B=2\n", true, true},
-		{".git/modules/lib/a/hooks/pre-push", "", "B=2\n", false, true},
-		{".mcp.json", "", "B=2\n", false, true},
-		{".ralph/PROMPT.md", "p", "a link to ../code.go", true, true},
-		{".ralph/config.yaml", "x", "", true, false},
-		{".ralph/specs/new.md", "", "B=2\n", false, true},
-		{".ralph/specs/sub/b.bin", "", "", true, true},
-		{".ralphrc", "A=1\n", "B=2\n", true, true},
+	want := []changed.File{
+		{Path: ".git/hooks/pre-commit", After: "B=2\n", Exists: true},
+		{Path: ".git/modules/lib/a/config", Before: "[core]\n", After: "B=2\n", Existed: true, Exists: true},
+		{Path: ".git/modules/lib/a/hooks/pre-push", After: "B=2\n", Exists: true},
+		{Path: ".mcp.json", After: "B=2\n", Exists: true},
+		{Path: ".ralph/PROMPT.md", Before: "p", After: "a link to ../code.go", Existed: true, Exists: true},
+		{Path: ".ralph/config.yaml", Before: "x", Existed: true},
+		{Path: ".ralph/specs/new.md", After: "B=2\n", Exists: true},
+		{Path: ".ralph/specs/sub/b.bin", Existed: true, Exists: true},
+		{Path: ".ralphrc", Before: "A=1\n", After: "B=2\n", Existed: true, Exists: true},
 	}
-	if diff := cmp.Diff(want, changed); diff != "" {
+	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
 	}
 }
