@@ -2,12 +2,89 @@ package agentcmd
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
+	"ralph/runner/agent"
 )
+
+type listOptions struct {
+	*cmdline.Factory
+	json bool
+}
+
+func newListCmd(f *cmdline.Factory) *cobra.Command {
+	o := &listOptions{Factory: f}
+	cmd := &cobra.Command{
+		Use: "list", Short: "Show every agent: whether it is installed and logged in, its version, its models",
+		Args: cmdline.NoArgs,
+		Long: "Show every agent: whether it is installed and logged in, its version, its models. This makes no call.\n\n" +
+			"LOGIN is yes; no; key: a variable holds a key, but ralph has not tried it; ?: ralph cannot tell without a call.",
+		Example: "  ralph agent list",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return listRun(cmd.Context(), o) },
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "Print JSON for programs.")
+	return cmd
+}
+
+func listRun(ctx context.Context, o *listOptions) error {
+	p, loader, err := preflight.Open(o.Factory, nil)
+	if err == nil {
+		err = p.FindAgents()
+	}
+	if err != nil {
+		return err
+	}
+	untrusted, err := loader.Untrusted()
+	if err != nil {
+		return err
+	}
+	specs := append(agent.Specs(), p.Config.Agents()...)
+	names := make([]string, len(specs))
+	for i, spec := range specs {
+		names[i] = spec.Name
+	}
+	found, err := looker{p, untrusted != nil, loader.StateHome()}.at(ctx, names)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return asJSON(o.Factory, names, found, p.Config.Agent)
+	}
+	w := tabwriter.NewWriter(o.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "  AGENT\tRUNS\tVERSION\tLOGIN\tMODELS\tPROGRAM\tFROM\tABOUT")
+	for i, spec := range specs {
+		h, mark, runs, from, about := found[i], " ", "yes", "built in", spec.About
+		if spec.Name == p.Config.Agent {
+			mark = "*"
+		}
+		if h.Why != "" {
+			runs, about = "no", h.Why
+		}
+		if at := p.Config.AgentSource(spec.Name); at.Kind != "" {
+			from = at.Where
+		}
+		cells := []string{mark + " " + spec.Name, runs, h.Version, h.login, termtext.Some(h.models, 3), h.Path, from,
+			about}
+		for i, cell := range cells {
+			cells[i] = cmdline.Dash(cmdline.OneLine(cmdline.Inert(cell)))
+		}
+		cells[0] = mark + " " + spec.Name
+		fmt.Fprintln(w, strings.TrimSuffix(strings.Join(cells, "\t"), "\t-"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	o.Say("* is used unless you name another one; to see all models of an agent: ralph agent models NAME")
+	return nil
+}
 
 // listed is what is known about an agent without calling it.
 type listed struct {

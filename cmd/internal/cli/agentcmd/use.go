@@ -8,8 +8,13 @@ import (
 	"ralph/state"
 )
 
+type useOptions struct {
+	*cmdline.Factory
+	name, model string
+}
+
 func newUseCmd(f *cmdline.Factory) *cobra.Command {
-	var model string
+	o := &useOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use: "use NAME", Short: "Choose the agent or model for the rest of the run",
 		Long: "Choose the agent or model for the rest of the run, from the next turn on. Without --model the agent uses its own\n" +
@@ -17,28 +22,31 @@ func newUseCmd(f *cmdline.Factory) *cobra.Command {
 		Args:              cmdline.Takes("one name", cobra.ExactArgs(1)),
 		Example:           "  ralph agent use codex\n  ralph agent use claude --model opus",
 		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
-		RunE:              func(_ *cobra.Command, args []string) error { return useRun(f, args[0], model) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.name = args[0]
+			return useRun(o)
+		},
 	}
-	cmd.Flags().StringVar(&model, "model", "", "`MODEL` to ask for (default: the agent's own).")
+	cmd.Flags().StringVar(&o.model, "model", "", "`MODEL` to ask for (default: the agent's own).")
 	return cmd
 }
 
-func useRun(f *cmdline.Factory, name, model string) error {
-	p, loader, err := preflight.Open(f, nil)
+func useRun(o *useOptions) error {
+	p, loader, err := preflight.Open(o.Factory, nil)
 	if err == nil {
 		err = p.FindAgents()
 	}
 	if err != nil {
 		return err
 	}
-	one, err := p.Find(name)
+	one, err := p.Find(o.name)
 	switch {
 	case err != nil:
 		return cmdline.UsageError("%v", err)
-	case model != "" && !one.Spec.TakesModel(model):
-		return preflight.NoModel(one.Spec, model)
+	case o.model != "" && !one.Spec.TakesModel(o.model):
+		return preflight.NoModel(one.Spec, o.model)
 	}
-	if err := f.Trust(loader); err != nil {
+	if err := o.Trust(loader); err != nil {
 		return err
 	}
 	if err := p.Installed(one); err != nil {
@@ -49,17 +57,17 @@ func useRun(f *cmdline.Factory, name, model string) error {
 	if !alive {
 		return cmdline.UsageError("no ralph is running in %q; start one with: ralph --agent %s", p.Dir, one.Spec.Name)
 	}
-	if err := state.Use(r.Dir(), state.AgentUse{Run: owner.RunID, Agent: one.Spec.Name, Model: model}); err != nil {
+	if err := state.Use(r.Dir(), state.AgentUse{Run: owner.RunID, Agent: one.Spec.Name, Model: o.model}); err != nil {
 		return err
 	}
-	f.Wrote(p.Dir, state.UseFile)
+	o.Wrote(p.Dir, state.UseFile)
 	with := "its own default model"
-	if model != "" {
-		with = "model " + model
+	if o.model != "" {
+		with = "model " + o.model
 	}
-	f.Say("from the next turn of run %s on: %s with %s", owner.RunID, one.Spec.Name, with)
+	o.Say("from the next turn of run %s on: %s with %s", owner.RunID, one.Spec.Name, with)
 	if _, err := p.FindRunPlan(); err == nil && p.Named() {
-		f.Warn("the plan names the agent of every open task; that still counts")
+		o.Warn("the plan names the agent of every open task; that still counts")
 	}
 	return nil
 }

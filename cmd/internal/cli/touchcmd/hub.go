@@ -2,25 +2,21 @@ package touchcmd
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/preflight"
 	"ralph/config"
 	"ralph/config/huboptions"
-	"ralph/runner/rules"
 	"ralph/runner/sandbox"
-	"ralph/state/view"
 )
 
 // startBound is for ralph-hub to detach itself.
@@ -96,79 +92,16 @@ func runHub(f *cmdline.Factory, job huboptions.Job, args ...string) ([]byte, err
 	return cmd.CombinedOutput()
 }
 
-// NewNotifyCmd returns ralph notify.
-func NewNotifyCmd(f *cmdline.Factory) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "notify", Short: "Test the notifications of this project",
-		Long:    "Test the notifications that NOTIFY sets up. docs/in-touch.md describes them.",
-		Example: "  NOTIFY=ntfy://ntfy.sh/my-topic ralph notify test",
-		RunE:    cmdline.Parent,
+// become turns this process into ralph-hub: ralph itself uses no network.
+func become(f *cmdline.Factory, verb string, args ...string) error {
+	hub, err := sandbox.FindHub()
+	if err != nil {
+		return errors.New("ralph-hub is neither beside ralph nor in PATH")
 	}
-	cmd.AddCommand(&cobra.Command{
-		Use: "test", Short: "Send a test message to each address of NOTIFY", Args: cmdline.NoArgs,
-		Example: "  ralph notify test",
-		RunE:    func(*cobra.Command, []string) error { return testRun(f) },
-	}, &cobra.Command{
-		Use: "watch", Short: "Start ralph-hub for the run of this project, as the run itself did", Args: cmdline.NoArgs,
-		Long: "Start ralph-hub for the active or latest run of this project. Each run does this itself. You need it only if\n" +
-			"ralph-hub was ended, or if you have set NOTIFY, WEBHOOKS or REPLIES since the run started. A ralph-hub that is\n" +
-			"already running continues with its own settings. Nothing is sent twice.",
-		Example: "  ralph notify watch",
-		RunE:    func(*cobra.Command, []string) error { return watchRun(f) },
-	})
-	return cmd
-}
-
-func watchRun(f *cmdline.Factory) error {
-	p, loader, err := preflight.Open(f, nil)
-	if err == nil {
-		err = cmp.Or(f.RefuseAgent(p.Dir, "start ralph-hub"), f.Trust(loader))
-	}
+	ralph, err := f.Ralph()
 	if err != nil {
 		return err
 	}
-	run := view.Gather(cmdline.OpenState(p.Dir), time.Now()).Status.RunID
-	if run == "" {
-		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "nothing has run here yet; start with: ralph"}
-	}
-	job, err := jobOf(f, p.Config, p.Dir, run)
-	switch {
-	case err != nil:
-		return err
-	case !job.Wanted():
-		return cmdline.UsageError("neither NOTIFY, WEBHOOKS nor REPLIES is set; set one in your own configuration or environment")
-	}
-	if out, err := runHub(f, job, "watch", "--detach"); err != nil {
-		return fmt.Errorf("start ralph-hub: %w%s", err, prefixed(out))
-	}
-	f.Say("ralph-hub follows run %s", run)
-	return nil
-}
-
-func testRun(f *cmdline.Factory) error {
-	p, loader, err := preflight.Open(f, nil) // a project is not needed
-	if err == nil {
-		err = f.Trust(loader)
-	}
-	if err != nil {
-		return err
-	}
-	job, err := jobOf(f, p.Config, p.Dir, "")
-	if err != nil {
-		return err
-	}
-	if len(job.Notify) == 0 {
-		return cmdline.UsageError("NOTIFY is not set; set it in your own configuration or environment, such as NOTIFY=ntfy://ntfy.sh/my-topic")
-	}
-	if _, err := sandbox.FindHub(); err != nil {
-		return fmt.Errorf("nothing was sent: %w", err)
-	}
-	out, err := runHub(f, job, "notify-test")
-	for line := range strings.Lines(string(out)) {
-		f.Say("%s", strings.TrimRight(line, "\n"))
-	}
-	if err != nil {
-		return &cmdline.ExitError{Code: rules.ExitError, Text: "not every message was sent"}
-	}
-	return nil
+	err = syscall.Exec(hub, append([]string{hub, verb, "--ralph", ralph}, args...), f.Env)
+	return fmt.Errorf("start ralph-hub: %w", err)
 }
