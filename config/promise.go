@@ -144,8 +144,8 @@ func checkers() []string {
 		"playwright", "prettier", "pyright", "pytest", "ruff", "semgrep", "shellcheck", "trivy", "tsc", "vitest"}
 }
 
-// promise is the first path at or below an unknown one that promises something, and its
-// place; empty: none does. What is null asks for nothing.
+// promise returns the first option at or below an unknown path whose name promises a check or a
+// limit that ralph would not keep, and where it is; empty: there is none. A null value asks for nothing.
 func promise(path string, pair *ast.MappingValueNode) (string, ast.Node) {
 	if promises(path) {
 		return path, pair.Key

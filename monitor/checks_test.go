@@ -26,7 +26,7 @@ func TestScreen_aCheckRuns_itsSecondsTickAndTheAgentIsNotSaidToWork(t *testing.T
 			u.drawOn(screen)
 			got := text(screen)
 			lasts := view.Span(time.Duration(12+after) * time.Second)
-			for _, want := range []string{"check test is running, " + lasts, "test running " + lasts, "red since 14:25", "lint failed", "pause asked; after this iteration"} {
+			for _, want := range []string{"check test is running, " + lasts, "test running " + lasts, "red since 14:25", "lint failed", "pause requested, after this iteration"} {
 				if !strings.Contains(got, want) {
 					t.Errorf("%v after %d s lacks %q:\n%s", size, after, want, got)
 				}
@@ -86,7 +86,7 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 
 	s.Status.IterationStartedAt, s.Status.Checks, s.Status.Pending = time.Now(), nil, state.RequestPause
 	pr.JSON("status.json", s.Status)
-	p.shows("iteration 1 of 50", "pause asked; after this iteration", "p resume")
+	p.shows("iteration 1 of 50", "pause requested, after this iteration", "p resume")
 	p.keys("R")
 	p.shows("iteration 1 has printed nothing yet")
 	raw := state.Open(pr.StateDir()).RawPath(s.Status.RunID, 1)

@@ -74,11 +74,11 @@ type contents struct {
 	ends                                            []summary.End
 }
 
-// more is how many rows the plan needs for turns side by side, besides the first.
+// more returns the rows that the plan panel needs for parallel turns after the first: at most most.
 func (in contents) more(most int) int { return max(min(in.slots-1, most), 0) }
 
-// listed is how many rows the list of tasks gets below them on a screen of h rows: one more names its
-// columns.
+// listed returns the rows of the task list, with its header row, on a screen of h rows. A low screen
+// has no list.
 func (in contents) listed(h int) int {
 	if in.tasks == 0 || h < 32 {
 		return 0

@@ -107,7 +107,7 @@ func TestBestOf_equalLines_judgesDecide(t *testing.T) {
 				t.Errorf("%d calls, %v USD, want %d", s.CallsThisHour, s.Usage.CostUSD, calls)
 			}
 			if lost := strings.Join(b.beaten(), "\n"); agent == "best-tied" &&
-				!strings.Contains(lost, fmt.Sprintf("the judges prefer another one with as few lines (score %d, this one has %d)", 95, 75)) {
+				!strings.Contains(lost, fmt.Sprintf("the judges preferred another candidate of the same size (score %d, this one has %d)", 95, 75)) {
 				t.Error(lost)
 			}
 		})

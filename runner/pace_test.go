@@ -34,7 +34,7 @@ func TestRun_pace_waitsBeforeTheLineAndLaterRunsToo(t *testing.T) {
 	b := paced(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	b.d.Tick = func(_ time.Duration, d rules.Decision) {
-		if s, _ := b.w.Status(); d.Rule != rules.RulePace || s.Status != state.StatusWaiting || !strings.Contains(s.Reason, "69 % of five_hour are used, 70 % may be by now") {
+		if s, _ := b.w.Status(); d.Rule != rules.RulePace || s.Status != state.StatusWaiting || !strings.Contains(s.Reason, "69% of five_hour is used; up to 70% is allowed now") {
 			t.Errorf("waits for %s: %s", d.Rule, s.Reason)
 		}
 		cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, Why: "SIGINT"})

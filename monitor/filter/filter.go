@@ -52,7 +52,7 @@ func Parse(typed string, now time.Time) (Filter, error) {
 	return Filter{Name: `"` + typed + `"`, Text: typed, needle: scan.NeedleOf(typed, typed == strings.ToLower(typed))}, nil
 }
 
-// OfTask shows what is about the task with an id; the title says the name.
+// OfTask returns the filter for the events of one task. The title of the log names the task.
 func OfTask(name, id string) Filter { return Filter{Name: "task " + name, Task: id} }
 
 func named() []Filter {

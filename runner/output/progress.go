@@ -22,7 +22,7 @@ func ShowPhase(s *state.Status, p state.Phase) {
 	case state.CheckBaseline:
 		s.LastTool += ", before the work"
 	case state.CheckOldTests:
-		s.LastTool += ", in a copy with other tests or code"
+		s.LastTool += ", in a copy, with old tests or other code"
 		return // it says nothing about the check
 	}
 	c := checkStatus(s, p.Check)

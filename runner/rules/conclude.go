@@ -345,7 +345,7 @@ func nothingLeft(f Conclusion) (Decision, bool) {
 	if why != "" {
 		why += "; "
 	}
-	return Decision{Action: ActionContinue, Reason: why + "the plan has nothing left: ralph looks at everything once more"}, true
+	return Decision{Action: ActionContinue, Reason: why + "the plan has nothing left: ralph checks once more before it ends the run"}, true
 }
 
 // ceilingAfter is ceilings for Conclude. After a run of one iteration, the reason also says how it went.

@@ -49,7 +49,7 @@ func (l List) ApplyView() List {
 		return l
 	}
 	l.Tasks = slices.Clone(l.Tasks)
-	around := -1 // depth of the task that the view names, while what is below it comes
+	around := -1 // depth of the task named by the view whose subtasks follow; -1: none
 	for i := range l.Tasks {
 		t := &l.Tasks[i]
 		if t.Depth <= around {

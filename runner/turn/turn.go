@@ -252,7 +252,7 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 }
 
 // ErrLost is returned when the repository of the worker's first turn is gone or replaced.
-var ErrLost = errors.New("nothing can be proved any more")
+var ErrLost = errors.New("ralph can no longer verify the work")
 
 // observe looks at what the call left: the workspace and the plan.
 func (t *turn) observe(ctx context.Context, f *facts) error {

@@ -319,7 +319,7 @@ func checkEntry(d state.Check) []entry {
 	case state.CheckBaseline:
 		name += " before the work"
 	case state.CheckOldTests:
-		return one(RoleNote, "ran "+name+" in a copy with other tests or code, in "+Took(d.Seconds))
+		return one(RoleNote, "reran "+name+" in a copy, with old tests or other code ("+Took(d.Seconds)+")")
 	}
 	if d.Skipped != "" {
 		return one(RoleNote, name+": skipped: "+d.Skipped)

@@ -82,7 +82,7 @@ func sendAbout(f *cmdline.Factory, r *state.Reader, q state.Request, task string
 		return cmdline.UsageError("no tasks run side by side, so %s takes no task; leave %q out", q, task)
 	}
 	if !slices.Contains(running, task) {
-		return cmdline.UsageError("task %q is not worked on; these are: %s", task, termtext.Some(running, 10))
+		return cmdline.UsageError("task %q is not running; running tasks: %s", task, termtext.Some(running, 10))
 	}
 	if err := state.Send(r.Dir(), markAgent(f, r, q).About(task)); err != nil {
 		return err

@@ -353,7 +353,7 @@ func (c *Console) End(r runner.Ending) {
 		reason = "everything is done, but it needs your review" // at the items below
 	}
 	if r.Findings > 0 && len(d.Review) == 0 {
-		c.Print("ralph: the audit found something %s; see: ralph iterations, .ralph/live.log", times(r.Findings))
+		c.Print("ralph: the audit reported %s; see: ralph iterations, .ralph/live.log", termtext.Count(r.Findings, "finding"))
 	}
 	var red []string
 	for _, x := range r.Report.Results {
@@ -385,11 +385,4 @@ func more(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" and %d more", n)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

@@ -59,8 +59,8 @@ func newWatchCmd() *cobra.Command {
 	return cmd
 }
 
-// again starts the watcher as no child of the runner: it must outlive it, and what it asks
-// ralph for must not look as if the run's agent had asked.
+// again starts the watcher in a session of its own, because it must outlive the runner. It is also
+// no descendant of the run, so ralph does not take the verbs that it runs for requests of the agent.
 func again(job []byte) error {
 	self, err := os.Executable()
 	if err != nil {

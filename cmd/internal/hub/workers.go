@@ -22,7 +22,7 @@ func newWorkersCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "workers", Short: "List the workers of a fleet", Args: cobra.NoArgs,
 		Long: "List the workers of a fleet: their machines, labels and slots, and for each how many offers and messages\n" +
-			"it has refused, and how many of its results were discarded, for their run had given it up.",
+			"it has refused, and how many of its results were discarded because the run had given up on the worker.",
 		Example: "  ralph-hub workers\n  RALPH_FLEET_TOKEN=... ralph-hub workers --fleet nats://build1:4222",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			need, err := w.needs()

@@ -40,10 +40,10 @@ func (p *Project) FindAgents() error {
 		}
 		switch {
 		case len(found) > 1:
-			p.Taken = fmt.Sprintf("several agents are installed (%s) and none is named: %s works; name one with --agent or AGENT in .ralphrc",
+			p.Taken = fmt.Sprintf("several agents are installed (%s) and none is set; using %s; choose one with --agent or AGENT in .ralphrc",
 				strings.Join(found, ", "), found[0])
 		case p.unusual:
-			p.Taken = fmt.Sprintf("no agent is named: %s works, the only one that is installed", found[0])
+			p.Taken = fmt.Sprintf("no agent is set; using %s, the only one installed", found[0])
 		}
 	}
 	spec, err := p.Config.Spec(p.Config.Agent)

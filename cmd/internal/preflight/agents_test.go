@@ -47,12 +47,12 @@ func TestLoad_noAgentNamed_takesAnInstalledOneAndSaysSo(t *testing.T) {
 		name, installed, typed, rc, plan string
 		agent, says                      string
 	}{
-		{"only codex", "codex", "", "", "", "codex", "no agent is named: codex works, the only one that is installed"},
+		{"only codex", "codex", "", "", "", "codex", "no agent is set; using codex, the only one installed"},
 		{"only claude", "claude", "", "", "", "claude", ""},
-		{"several, in the order of the table", "qwen gemini codex", "", "", "", "codex", "several agents are installed (codex, gemini, qwen) and none is named: codex works"},
+		{"several, in the order of the table", "qwen gemini codex", "", "", "", "codex", "several agents are installed (codex, gemini, qwen) and none is set; using codex"},
 		{"several, on a terminal", "qwen codex", "qwen\n", "", "", "qwen", "Which agent shall work: codex, qwen?"},
 		{"several, wrong answer, then Enter", "qwen codex", "claude\n\n", "", "", "codex", `"claude" is not one of codex, qwen`},
-		{"one, on a terminal", "codex", "x\n", "", "", "codex", "no agent is named: codex works"},
+		{"one, on a terminal", "codex", "x\n", "", "", "codex", "no agent is set; using codex"},
 		{"named", "qwen codex", "codex\n", "AGENT=qwen", "", "qwen", ""},
 		{"own command", "codex claude", "", "CLAUDE_CODE_CMD=claude", "", "claude", ""},
 		{"the plan names it for all", "qwen codex", "x\n", "", "<!-- ralph: agent=qwen -->\n- [ ] a\n", "codex", ""},

@@ -87,7 +87,7 @@ func Product(name, before, after string) string {
 	if !strings.HasSuffix(name, ".py") || len(whole().equal.FindAllString(after, -1)) <= len(whole().equal.FindAllString(before, -1)) {
 		return ""
 	}
-	return "everything equals an object of it now: __eq__ is always true"
+	return "__eq__ now always returns true"
 }
 
 // made matches files that no person writes.

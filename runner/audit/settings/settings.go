@@ -34,14 +34,14 @@ var rows = sync.OnceValue(func() []Row {
 			Files: re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$`),
 		},
 		{
-			What: "what the run is steered by was changed", Strict: true,
+			What: "files that control the run were changed", Strict: true,
 			Files: re(`(?:^|/)\.ralph/(?:PROMPT\.md$|specs/)`), Asked: re(`(?i)\b(?:prompts?|specs?|specifications?)\b`),
 		},
 		{
-			What: "what you start outside of the sandbox, too, was changed", Strict: true, Files: re(`^~/`),
+			What: "a file that you also use outside the sandbox was changed", Strict: true, Files: re(`^~/`),
 		},
 		{
-			What: "a program that others start was set up", Strict: true,
+			What: "a setting makes another tool start a program", Strict: true,
 			Files: re(`(?:^|/)(?:\.mcp\.json|\.envrc)$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)|` +
 				`(?:^|/)\.(?:codex|gemini|opencode|qwen|amp|augment)/|(?:^|/)opencode\.jsonc?$|(?:^|/)\.cursor/(?:(?:hooks|mcp|cli)\.json$|hooks/)|(?:^|/)\.beads/(?:hooks/|config\.yaml$|redirect$)`),
 			Asked: re(`(?i)\b(?:mcp|direnv|envrc|codex|gemini|opencode|qwen|amp|augment|cursor|beads|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),

@@ -78,22 +78,22 @@ func first(yes bool) int {
 func Why(lost, won Candidate) string {
 	switch {
 	case lost.Green && lost.Lines == won.Lines && lost.Refused && !won.Refused:
-		return "the judges refuse it, and let another one with as few lines pass"
+		return "the judges rejected it and passed another candidate of the same size"
 	case lost.Green && lost.Lines == won.Lines && lost.Score != won.Score:
-		return fmt.Sprintf("the judges prefer another one with as few lines (score %d, this one has %d)",
+		return fmt.Sprintf("the judges preferred another candidate of the same size (score %d, this one has %d)",
 			won.Score, lost.Score)
 	case lost.Green && lost.Lines == won.Lines:
-		return fmt.Sprintf("an earlier one passes with as few lines (%d)", won.Lines)
+		return fmt.Sprintf("an earlier candidate of the same size passes (%d lines)", won.Lines)
 	case lost.Green:
-		return fmt.Sprintf("another one passes with fewer lines (%d, this one has %d)", won.Lines, lost.Lines)
+		return fmt.Sprintf("another candidate passes with fewer lines (%d, this one has %d)", won.Lines, lost.Lines)
 	case !lost.Whole && lost.Lines == 0:
-		return "it came to nothing"
+		return "it changed nothing"
 	case !lost.Whole:
 		return "it was cut off"
 	case won.Green:
 		return "it is not finished, or does not pass the checks"
 	}
-	return "none passes the checks, and the next attempt goes on with another one"
+	return "no candidate passes the checks; the next attempt continues from another one"
 }
 
 // Most is the number of candidates that may start: as many as are wanted, at least one, and no

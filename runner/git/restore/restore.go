@@ -16,7 +16,7 @@ import (
 // too large, the text says so.
 func Command(ctx context.Context, root, oid string, files []string) (string, error) {
 	if oid == "" {
-		return "ralph has kept no copy", nil
+		return "ralph kept no copy", nil
 	}
 	out, err := command.Run(ctx, root, append([]string{"ls-tree", "-r", "--full-tree", "--name-only", "-z", oid, "--"},
 		files...)...)
@@ -41,7 +41,10 @@ func Command(ctx context.Context, root, oid string, files []string) (string, err
 	text := strings.Join(words, " ")
 	switch {
 	case lost == len(files):
-		text = "ralph has kept no copy: too large"
+		text = "ralph kept no copy because the files are too large"
+		if lost == 1 {
+			text = "ralph kept no copy because the file is too large"
+		}
 	case lost > 0:
 		text += fmt.Sprintf(" (%d of them were too large to keep)", lost)
 	}

@@ -102,5 +102,5 @@ func (o Outcome) lost() string {
 	if len(o.added) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; that also dropped new tasks, add them if you want them: %q", o.added)
+	return fmt.Sprintf("; new tasks were dropped with it. To keep them, add them yourself: %q", o.added)
 }

@@ -170,7 +170,7 @@ func TestSettle_newTaskBesideAChangeOfAnother_isNamed(t *testing.T) {
 		}
 		o, err := p.Settle(by(before))
 		all := o.Findings(nil)
-		if err != nil || len(all) != 1 || !strings.HasSuffix(o.Answer(all[0]), `add them if you want them: ["three"]`) {
+		if err != nil || len(all) != 1 || !strings.HasSuffix(o.Answer(all[0]), `To keep them, add them yourself: ["three"]`) {
 			t.Errorf("copied %t: %v %+v", copied, err, o)
 		}
 	}

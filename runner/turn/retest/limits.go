@@ -36,7 +36,7 @@ func (x *probe) limits(ctx context.Context) ([]string, error) {
 	if len(failed) == 0 {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("check %s: it passes only since other limits hold: %s", failed[0].Name, termtext.Some(changed, named))}, err
+	return []string{fmt.Sprintf("check %s: it passes only because a limit was changed: %s", failed[0].Name, termtext.Some(changed, named))}, err
 }
 
 // follow reports whether all tests that fail in a run are in files that changed, too: these settings are what they test.
@@ -48,7 +48,7 @@ func (x *probe) follow(r gate.Result) bool {
 	})
 }
 
-// silenced runs checks that failed before the task without what tells them to look away: "// eslint-disable".
+// silenced runs checks that failed before the task without the new comments that switch them off: "// eslint-disable".
 func (x *probe) silenced(ctx context.Context) ([]string, error) {
 	rows := slices.DeleteFunc(slices.Clone(x.passed), func(c gate.Check) bool { _, red := x.m.red[c.Name]; return !red })
 	var u undo
@@ -64,7 +64,7 @@ func (x *probe) silenced(ctx context.Context) ([]string, error) {
 	if len(failed) == 0 {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("check %s: failed before the task, and passes only since it is told to look away: %s", failed[0].Name,
+	return []string{fmt.Sprintf("check %s: failed before the task, and passes only because a comment switches it off: %s", failed[0].Name,
 		termtext.Some(lines, named))}, err
 }
 

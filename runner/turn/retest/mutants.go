@@ -175,9 +175,9 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 		}
 		switch {
 		case tests && len(missed) > noticed && len(missed) >= unseen && (noticed == 0 || len(missed)+noticed > fewAsked):
-			found = append(found, fmt.Sprintf("the new tests notice %d of %d changes of the code: %s", noticed, len(missed)+noticed, passWith(missed[0])))
+			found = append(found, fmt.Sprintf("the new tests catch %d of %d deliberate bugs: %s", noticed, len(missed)+noticed, passWith(missed[0])))
 		case !tests && len(missed) >= unseen && noticed == 0:
-			found = append(found, fmt.Sprintf("the tests of %s notice nothing: %s", group[0].Func, passWith(missed[0])))
+			found = append(found, fmt.Sprintf("no test of %s fails when its code is broken: %s", group[0].Func, passWith(missed[0])))
 		}
 	}
 	return found, nil
@@ -243,7 +243,7 @@ func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, er
 	}
 	var lines []string
 	for _, s := range found {
-		lines = append(lines, fmt.Sprintf("%s no longer notices that %q becomes %q in %s, and did before its change", s.then[0],
+		lines = append(lines, fmt.Sprintf("before its change, %s failed when %q became %q in %s; now it passes", s.then[0],
 			s.mutant.Was, s.mutant.Now, s.mutant.Path))
 	}
 	return lines, nil

@@ -89,7 +89,7 @@ func (u undo) confirmed(doubted []suspect, now gate.Report) []string {
 		add("failed before the task, and still fails %s",
 			slices.DeleteFunc(s.red, func(name string) bool { return is[name] == report.Failed }))
 		if u.helpers { // a name may hold what the assertion said
-			add("tests pass only since a helper accepts more; they fail %s",
+			add("tests pass only because a helper became more lenient; they fail %s",
 				slices.DeleteFunc(s.bent, func(name string) bool { return is[name] == report.Failed }))
 			continue
 		}

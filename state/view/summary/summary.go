@@ -108,7 +108,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	}
 	active := m.Active()
 	if st.Pending != "" && active {
-		v.Asked = termtext.Line(string(st.Pending)) + " asked; after this iteration"
+		v.Asked = termtext.Line(string(st.Pending)) + " requested, after this iteration"
 		v.Resumable = v.Resumable || st.Pending == state.RequestPause
 	}
 	if v.Number, v.Most = m.Iteration(), max(st.MaxIterations, 0); v.Number > 0 {

@@ -168,7 +168,7 @@ func (d *diagnosis) plan() {
 	asked := d.asked(list)
 	switch {
 	case !open && len(asked) > 0:
-		d.warn("plan", "%s: what is left waits for an answer to %s; a run waits for it, too: ralph questions", d.p.Plan, termtext.Some(asked, 3))
+		d.warn("plan", "%s: every open task waits for an answer to %s, so a run would only wait; see: ralph questions", d.p.Plan, termtext.Some(asked, 3))
 	case nothing != "":
 		d.warn("plan", "%s; ralph asks before it runs", nothing)
 	case !open && len(held) > 0 && len(never)+len(aside) == 0:
@@ -341,10 +341,10 @@ func (d *diagnosis) git(ctx context.Context) {
 	case git.Ready(c) != nil:
 		d.fail(rules.ExitUsage, "git", "%v", git.Ready(c))
 	case c.GitVersion == "":
-		d.warn("git", "not installed: ralph sees progress by file times only")
+		d.warn("git", "not installed: ralph can only tell progress from file times")
 	case !c.Repo:
 		d.warn("git",
-			"%s is not a repository: ralph sees progress by file times only, and cannot undo anything; git init helps", d.p.Dir)
+			"%s is not a repository: ralph can only tell progress from file times, and cannot undo anything; git init helps", d.p.Dir)
 	default:
 		d.ok("git", "%s, branch %s, git %s", c.Root, c.Branch, c.GitVersion)
 	}

@@ -41,7 +41,7 @@ func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (huboptions.
 	return job, nil
 }
 
-// Check returns what is wrong with the options of being in touch.
+// Check returns what is wrong with the options of ralph-hub: NOTIFY, WEBHOOKS, REPLIES and others.
 func Check(f *cmdline.Factory, cfg *config.Config, dir string) error {
 	_, err := jobOf(f, cfg, dir, "")
 	return err

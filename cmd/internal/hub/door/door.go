@@ -173,7 +173,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 		}
 		switch {
 		case !d.knows(r.Host):
-			http.Error(w, "this is not the name of the dashboard", http.StatusMisdirectedRequest)
+			http.Error(w, "the dashboard does not answer to this host name", http.StatusMisdirectedRequest)
 		case d.Closed && !d.mayRead(r):
 			http.Error(w, "you are not logged in; get a link with: ralph serve --link", http.StatusUnauthorized)
 		default:

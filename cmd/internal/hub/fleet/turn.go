@@ -155,7 +155,7 @@ func (t *client) claimed(m *nats.Msg) {
 		t.over(fmt.Errorf("listen to the worker: %w", err))
 		return
 	}
-	t.dismiss("the run has given this worker up")
+	t.dismiss("the run has given up on this worker")
 	t.subs, t.session, t.link, t.missed = []*nats.Subscription{out, lost}, c.Session, l, 0
 	_ = m.Respond([]byte(yes))
 	_ = l.Send(link.Frame{Data: t.first}) // never waits: the link is new
