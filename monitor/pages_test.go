@@ -13,6 +13,7 @@ import (
 	"ralph/monitor/tasks"
 	"ralph/monitor/transcript"
 	"ralph/state"
+	"ralph/state/act"
 	"ralph/state/view"
 )
 
@@ -45,7 +46,7 @@ func planned() *taskPage {
 	p := &taskPage{Page: tasks.New()}
 	var all []tasks.Task
 	for i := range 10 {
-		t := tasks.Task{ID: fmt.Sprintf("#%d", i+1), Title: fmt.Sprintf("task %d of the plan", i+1), State: "open"}
+		t := tasks.Task{Task: act.Task{ID: fmt.Sprintf("#%d", i+1), Title: fmt.Sprintf("task %d of the plan", i+1), State: "open"}}
 		switch {
 		case i < 6:
 			t.State, t.Attempts = "done", 1+i%2

@@ -15,16 +15,9 @@ import (
 	"ralph/monitor/canvas"
 	"ralph/monitor/keys"
 	"ralph/monitor/page"
+	"ralph/state/act"
 	"ralph/state/view/summary"
 )
-
-// agent is a row of `ralph agent list --json`.
-type agent struct {
-	Name   string   `json:"agent"`
-	Runs   bool     `json:"runs"`
-	Chosen bool     `json:"chosen"`
-	Models []string `json:"models"`
-}
 
 // choice is an agent with a model.
 type choice struct{ agent, model string }
@@ -51,7 +44,7 @@ func New(current string) *Page {
 
 // Load reads what `ralph agent list --json` prints. Agents that do not run are left out.
 func (p *Page) Load(data []byte) error {
-	var agents []agent
+	var agents []act.Agent
 	if err := json.Unmarshal(data, &agents); err != nil {
 		return fmt.Errorf("read the list of agents: %w", err)
 	}

@@ -9,33 +9,14 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
+	"ralph/state/act"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
 // Task is a row of `ralph task list --json`.
 type Task struct {
-	ID          string   `json:"id"`
-	Title       string   `json:"title"`
-	State       string   `json:"state"`
-	Word        string   `json:"word"` // the file's own for the state, if it is another one
-	Why         string   `json:"why"`  // it is blocked
-	Optional    bool     `json:"optional"`
-	DependsOn   []string `json:"depends_on"`
-	Category    string   `json:"category"`
-	Agent       string   `json:"agent"`
-	Model       string   `json:"model"`
-	AgentFrom   string   `json:"agent_from"`
-	Attempts    int      `json:"attempts"`
-	Tags        []string `json:"tags"`
-	File        string   `json:"file"`
-	Line        int      `json:"line"`
-	Depth       int      `json:"depth"`
-	Section     string   `json:"section"`
-	Description string   `json:"description"`
-	Criteria    []string `json:"criteria"`
-	Notes       string   `json:"notes"`
-
+	act.Task
 	name string // id and title, as far as the id tells more
 }
 

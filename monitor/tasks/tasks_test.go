@@ -12,6 +12,7 @@ import (
 
 	"ralph/monitor/canvas"
 	"ralph/monitor/page"
+	"ralph/state/act"
 	"ralph/state/view"
 )
 
@@ -48,8 +49,16 @@ func drawn(t testing.TB, p *Page, m *view.Model, size [2]int) string {
 	return b.String()
 }
 
+// rowsOf are tasks as the page gets them.
+func rowsOf(rows []act.Task) (all []Task) {
+	for _, t := range rows {
+		all = append(all, Task{Task: t})
+	}
+	return all
+}
+
 func plan() []Task {
-	return []Task{
+	return rowsOf([]act.Task{
 		{ID: "T1", Title: "Set up", State: "done", Attempts: 2},
 		{ID: "T2", Title: "Log in", State: "active", Agent: "codex", Model: "gpt-5", AgentFrom: "task", Criteria: []string{"a wrong password is refused"}},
 		{ID: "T3", Title: "Log out", State: "open", DependsOn: []string{"T2"}, Depth: 0},
@@ -57,7 +66,7 @@ func plan() []Task {
 		{ID: "T5", Title: "Reset password", State: "blocked", Why: "waits for the design"},
 		{ID: "T6", Title: "Audit log", State: "review"},
 		{ID: "0a1b2c3d", Title: "no id of its own", State: "dropped"},
-	}
+	})
 }
 
 func model() *view.Model {
@@ -199,8 +208,8 @@ func TestLeft_selectsWhatIsLeftToDo(t *testing.T) {
 
 func TestDraw_taskThatCannotBeDone_saysWhyInAnyWidth(t *testing.T) {
 	p := New()
-	p.Load([]Task{{ID: "T1", Title: "Round as the accountants do, half to even, on each page of the report", State: "open",
-		Why: "required check failed: test, after 4 tries"}, {ID: "T2", Title: "Print", State: "open"}})
+	p.Load(rowsOf([]act.Task{{ID: "T1", Title: "Round as the accountants do, half to even, on each page of the report", State: "open",
+		Why: "required check failed: test, after 4 tries"}, {ID: "T2", Title: "Print", State: "open"}}))
 	for _, size := range [][2]int{{60, 12}, {80, 21}, {120, 37}, {200, 47}} {
 		if screen := drawn(t, p, &view.Model{}, size); !strings.Contains(screen, "⊘ T1  Round as the") || !strings.Contains(screen, "required check") ||
 			!strings.Contains(screen, "○ T2  Print") {
@@ -213,7 +222,7 @@ func TestDraw_agentThatWorked_isNamed(t *testing.T) {
 	m := &view.Model{Run: view.Run{Iterations: []view.Iteration{{Number: 1, TaskID: "T1", Call: view.Call{Agent: "claude"}},
 		{Number: 2, TaskID: "T1", Call: view.Call{Agent: "codex gpt-5"}}}}}
 	p := New()
-	p.Load([]Task{{ID: "T1", Title: "Set up", State: "done"}, {ID: "T2", Title: "Log in", State: "open", Agent: "amp"}})
+	p.Load(rowsOf([]act.Task{{ID: "T1", Title: "Set up", State: "done"}, {ID: "T2", Title: "Log in", State: "open", Agent: "amp"}}))
 	screen := drawn(t, p, m, [2]int{200, 47})
 	if !strings.Contains(screen, "2×                   codex gpt-5") || !strings.Contains(screen, " amp ") {
 		t.Error(screen)
@@ -247,7 +256,7 @@ func TestDraw_showsStateWorkAndWhy(t *testing.T) {
 
 func TestDraw_anySizeAndHostileText_staysInertAndInside(t *testing.T) {
 	evil := "\x1b[31m\x1b]0;x\a\u202e漢字\t\r" + strings.Repeat("é", 300)
-	data, err := json.Marshal([]Task{{ID: evil, Title: evil, State: evil, Why: evil, Description: evil, Criteria: []string{evil}, DependsOn: []string{evil}, Agent: evil, Tags: []string{evil}, Depth: 1 << 30}})
+	data, err := json.Marshal([]act.Task{{ID: evil, Title: evil, State: evil, Why: evil, Description: evil, Criteria: []string{evil}, DependsOn: []string{evil}, Agent: evil, Tags: []string{evil}, Depth: 1 << 30}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +280,7 @@ func TestLoad_whileAPersonLooks_keepsTheSelectedTask(t *testing.T) {
 	p := New()
 	p.Load(plan())
 	press(t, p, "jjjj")
-	p.Load(slices.Concat([]Task{{ID: "T0", Title: "new", State: "open"}}, plan()))
+	p.Load(slices.Concat(rowsOf([]act.Task{{ID: "T0", Title: "new", State: "open"}}), plan()))
 	if got := p.chosen(); got != "T5" {
 		t.Errorf("%q is selected", got)
 	}
@@ -289,7 +298,7 @@ func TestLoad_whileAPersonLooks_keepsTheSelectedTask(t *testing.T) {
 func many() []Task {
 	var all []Task
 	for i := range 20_000 {
-		all = append(all, Task{ID: fmt.Sprintf("T%d", i), Title: fmt.Sprintf("Add cursor pagination to the list endpoint number %d", i), State: []string{"done", "open", "blocked"}[i%3], Depth: i % 2})
+		all = append(all, Task{Task: act.Task{ID: fmt.Sprintf("T%d", i), Title: fmt.Sprintf("Add cursor pagination to the list endpoint number %d", i), State: []string{"done", "open", "blocked"}[i%3], Depth: i % 2}})
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
+	"ralph/state/act"
 )
 
 type listOptions struct {
@@ -93,17 +94,6 @@ type listed struct {
 	models []string
 }
 
-// entry is an agent in the JSON of ralph agent list.
-type entry struct {
-	Name    string   `json:"agent"`
-	Runs    bool     `json:"runs"`
-	Why     string   `json:"why,omitempty"` // it does not
-	Chosen  bool     `json:"chosen"`        // it is used unless another one is named
-	Version string   `json:"version"`
-	Login   string   `json:"login"`
-	Models  []string `json:"models"`
-}
-
 // looker finds out what is known about agents.
 type looker struct {
 	*preflight.Project
@@ -137,14 +127,14 @@ func (p looker) at(ctx context.Context, names []string) ([]listed, error) {
 
 // asJSON prints the agents as JSON.
 func asJSON(f *cmdline.Factory, names []string, found []listed, chosen string) error {
-	rows := []entry{}
+	rows := []act.Agent{}
 	for i, name := range names {
 		h := found[i]
 		models := []string{}
 		for _, m := range h.models {
 			models = append(models, termtext.Line(m))
 		}
-		rows = append(rows, entry{name, h.Why == "", h.Why, name == chosen, h.Version, h.login, models})
+		rows = append(rows, act.Agent{Name: name, Runs: h.Why == "", Why: h.Why, Chosen: name == chosen, Version: h.Version, Login: h.login, Models: models})
 	}
 	return cmdline.NewEncoder(f.Out).Encode(rows)
 }

@@ -7,6 +7,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/task"
+	"ralph/state/act"
 )
 
 type showOptions struct {
@@ -44,7 +45,7 @@ func showRun(o *showOptions) error {
 }
 
 // show prints what there is to say about a task.
-func (p *plan) show(t task.Task, r row) {
+func (p *plan) show(t task.Task, r act.Task) {
 	p.Say("%s", p.line(t, ""))
 	for _, field := range []struct{ name, value string }{
 		{"id", t.ID}, {"category", t.Category}, {"tags", strings.Join(t.Tags, ", ")},

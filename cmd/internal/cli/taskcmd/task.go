@@ -16,6 +16,7 @@ import (
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/taskrecords"
+	"ralph/state/act"
 	"ralph/state/question"
 	"ralph/state/view/summary"
 )
@@ -128,49 +129,19 @@ func complete(f *cmdline.Factory, fits func(task.Task) bool) cobra.CompletionFun
 
 func all(task.Task) bool { return true }
 
-// row is a task in the JSON of the reading verbs.
-type row struct {
-	ID        string   `json:"id"`
-	Title     string   `json:"title"`
-	State     string   `json:"state"`
-	Optional  bool     `json:"optional"`
-	DependsOn []string `json:"depends_on"`
-	Category  string   `json:"category"`
-	Priority  *int     `json:"priority"` // null: it has none
-	Agent     string   `json:"agent"`
-	Model     string   `json:"model"`
-	Attempts  int      `json:"attempts"`
-	Tags      []string `json:"tags,omitempty"`
-	File      string   `json:"file,omitempty"`
-	Line      int      `json:"line,omitempty"`
-	AgentFrom string   `json:"agent_from,omitempty"` // task or plan: what names agent and model
-	Word      string   `json:"word,omitempty"`       // the file's own for the state, if it is an unusual one
-	Why       string   `json:"why,omitempty"`        // it is blocked, put aside or waits for an answer
-	Depth     int      `json:"depth,omitempty"`
-	Section   string   `json:"section,omitempty"`
-	details
-}
-
-// details are the texts of a task.
-type details struct {
-	Description string   `json:"description"`
-	Criteria    []string `json:"criteria"`
-	Notes       string   `json:"notes"`
-}
-
 // rows describes tasks.
-func (p *plan) rows(tasks []task.Task) []row {
+func (p *plan) rows(tasks []task.Task) []act.Task {
 	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing was attempted
 	reasons, asked := journal.Reasons(p.edits()), p.asked()
-	rows := []row{}
+	rows := []act.Task{}
 	for _, t := range tasks {
 		who := t.Choice.Or(p.Choice)
-		r := row{
+		r := act.Task{
 			ID: t.ID, Title: t.Title, State: t.State.String(), Optional: t.Optional,
 			DependsOn: append([]string{}, t.DependsOn...),
 			Category:  t.Category, Agent: who.Agent, Model: who.Model, Attempts: s.Tasks[t.ID].Attempts, Tags: t.Tags,
 			File: t.File, Line: t.Line, Word: t.Word, Depth: t.Depth, Section: t.Section,
-			details: details{t.Description, append([]string{}, t.Criteria...), t.Notes},
+			Description: t.Description, Criteria: append([]string{}, t.Criteria...), Notes: t.Notes,
 		}
 		switch {
 		case t.Choice != (task.Choice{}):

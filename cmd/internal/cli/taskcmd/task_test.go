@@ -16,6 +16,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/task/journal"
 	"ralph/state"
+	"ralph/state/act"
 )
 
 func TestMain(m *testing.M) {
@@ -302,7 +303,7 @@ func TestList_taskWhoseAgentHasAsked_waitsForTheAnswer(t *testing.T) {
 	if out, _ := p.run("", "show", "2"); !strings.Contains(out, "why         waits for your answer to q2: Which port?") {
 		t.Error(out)
 	}
-	var rows []row
+	var rows []act.Task
 	if out, _ := p.run("", "list", "--json"); json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 3 || rows[1].Why != why {
 		t.Error(out)
 	}
@@ -333,11 +334,11 @@ func TestAdd_boxesAndMarkers_areNoPartOfTheTitle(t *testing.T) {
 
 func TestAdd_json_hasTheNewID(t *testing.T) {
 	p := newProject(t, map[string]string{".taskmaster/tasks/tasks.json": taskmaster})
-	var one row
+	var one act.Task
 	if out, _ := p.run("", "add", "New", "--json"); json.Unmarshal([]byte(out), &one) != nil || one.ID != "4" || one.Title != "New" {
 		t.Error(out)
 	}
-	var all []row
+	var all []act.Task
 	if out, _ := p.run("a\n\nb\n", "add", "-", "--json"); json.Unmarshal([]byte(out), &all) != nil || len(all) != 2 || all[1].ID != "6" {
 		t.Error(out)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/act"
 	"ralph/state/question"
 	"ralph/state/view"
 	"ralph/state/view/report"
@@ -36,7 +37,7 @@ type runData struct {
 	Burn      []string
 	Forecast  string
 	Rows      []summary.IterationRow
-	Tasks     []taskRow
+	Tasks     []act.Task
 	More      int // tasks that are left out
 	MoreAsked int // questions and findings that are left out
 	Questions []question.Question
@@ -97,8 +98,8 @@ func rowsOf(m *view.Model, now time.Time) (rows []summary.IterationRow) {
 }
 
 // window is a part of the tasks. It begins with the last few that are done.
-func window(all []taskRow) []taskRow {
-	first := slices.IndexFunc(all, func(t taskRow) bool { return t.State != "done" && t.State != "dropped" })
+func window(all []act.Task) []act.Task {
+	first := slices.IndexFunc(all, func(t act.Task) bool { return t.State != "done" && t.State != "dropped" })
 	if len(all) <= maxTasks {
 		first = 0
 	}
@@ -107,7 +108,7 @@ func window(all []taskRow) []taskRow {
 	for i := range shown {
 		shown[i].Title, shown[i].Why = termtext.Fit(shown[i].Title, maxTitle), termtext.Fit(shown[i].Why, maxTitle)
 	}
-	return within(shown, roomTasks, 600, func(t taskRow) string { return t.Title + t.Title + t.Title + t.ID + t.ID + t.Why })
+	return within(shown, roomTasks, 600, func(t act.Task) string { return t.Title + t.Title + t.Title + t.ID + t.ID + t.Why })
 }
 
 // bound keeps a question from filling the page.

@@ -16,20 +16,11 @@ const slowEvery = 15 * time.Second
 
 // slow has the parts of a page that take long: the plan, as ralph reads it, and a fold of all events.
 type slow struct {
-	tasks  []taskRow
+	tasks  []act.Task
 	report *report.Report // nil: nothing is known
 	found  time.Time
 	busy   bool
 	due    bool
-}
-
-// taskRow is a task of the plan.
-type taskRow struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-	State string `json:"state"`
-	Why   string `json:"why"`
-	Depth int    `json:"depth"`
 }
 
 // outdated makes the next call of fresh read the slow parts again, such as after an iteration.
@@ -56,7 +47,7 @@ func (f *feed) fresh(ctx context.Context, now time.Time) slow {
 }
 
 // tasks asks ralph for the plan. Without one, there are none.
-func (f *feed) tasks(ctx context.Context) (all []taskRow) {
+func (f *feed) tasks(ctx context.Context) (all []act.Task) {
 	out, err := act.In(f.board.Ralph, f.Dir).Output(ctx, "task", "list", "--json")
 	if err != nil || json.Unmarshal(out, &all) != nil {
 		return nil
