@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/rules/thresholds"
 	"ralph/runner/slots"
@@ -135,6 +136,7 @@ func TestRun_questionOfATask_parksItAndTheAnswerComesOnce(t *testing.T) {
 }
 
 func TestRun_unansweredQuestion_endsWithReviewAndGoesOnAfterTheAnswer(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "asker", "[ ] one", "[ ] two")
 	b.o.QuestionWait = 0
@@ -165,6 +167,7 @@ func TestRun_questionTool_storesEachQuestionWithItsOptions(t *testing.T) {
 }
 
 func TestRun_agentThatAlwaysAsks_isBoundedAndTold(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "nagger", "[ ] one")
 	b.o.QuestionWait, b.o.MaxIterations = time.Minute, 4

@@ -109,6 +109,7 @@ func (b *bench) order() string {
 }
 
 func TestRun_independentTasks_workSideBySideAndLand(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b", "c")
 	b.check("true")

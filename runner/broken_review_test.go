@@ -5,10 +5,13 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"ralph/internal/world"
 )
 
 // Without its state ralph must end, not take the baseline for ever.
 func TestReview_stateUnwritableDuringTheBaseline_endsTheRun(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("rm -f .ralph/status.json; mkdir -p .ralph/status.json/x; sleep 5")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/rules/hours"
 	"ralph/state"
@@ -384,6 +385,7 @@ func TestRun_stopDuringTheLastTask_endsAsWithoutIt(t *testing.T) {
 }
 
 func TestRun_secondsOfAnIteration_includeItsChecks(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("sleep 1.5")

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/state"
 )
 
@@ -59,6 +60,7 @@ func TestReview_cutOff_whatItHasCostCounts(t *testing.T) {
 }
 
 func TestReview_inSlots_abortOnceItsWorkHasLanded_theTaskIsDone(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBeside(t, "beside-both-pass", "a")
 	b.o.QA, b.o.Isolate = true, "worktree"

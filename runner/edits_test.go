@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
@@ -112,6 +113,7 @@ func TestRun_planEditedDuringACall_isTheAgentsUnlessItCannotBe(t *testing.T) {
 
 // A person who ticks the task at hand knows why; no check takes that back.
 func TestRun_personTicksTheTaskAtHand_theTickStands(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	onLinux(t)
 	t.Parallel()
 	b := newBench(t, "edited-by-person", "[ ] two", "[ ] three")
@@ -130,6 +132,7 @@ func TestRun_personTicksTheTaskAtHand_theTickStands(t *testing.T) {
 
 // What a person does with ralph task is theirs whenever it happens.
 func TestRun_planEditedWithRalphTaskDuringACall_isThePersons(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "edited-in-tool", "[ ] one", "[ ] two", "[ ] three")
 	b.inGit()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/task/store"
@@ -32,6 +33,7 @@ func TestRun_runAfterAnUnfinishedOne_keepsItsBaseline(t *testing.T) {
 
 // Another command between two runs may run other tests.
 func TestRun_checkChangedByAPersonBetweenTwoRuns_countsAnew(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.inGit()

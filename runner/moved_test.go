@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/slots"
 	"ralph/state"
@@ -43,6 +44,7 @@ func newMoved(t *testing.T, isolate string) *bench {
 }
 
 func TestReview_waitsInTheProject_worktreesFromNowOn_isReviewedInTheProject(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newMoved(t, slots.IsolateNone)
 	wantEnd(t, b.again(slots.IsolateWorktree), "plan_complete", 0)
@@ -55,6 +57,7 @@ func TestReview_waitsInTheProject_worktreesFromNowOn_isReviewedInTheProject(t *t
 }
 
 func TestReview_waitsInAWorktree_worktreesNoMore_goesBackToItsDeveloperWithItsWork(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newMoved(t, slots.IsolateWorktree)
 	ref := strings.TrimSpace(b.git("for-each-ref", "--format=%(refname)", "refs/ralph-work"))

@@ -3,11 +3,13 @@ package runner
 import (
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/state"
 )
 
 // An event belongs to the iteration that it is about.
 func TestReview_eventsOfTheRun_nameTheirIteration(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "busy", "[ ] one", "[ ] two")
 	b.inGit()

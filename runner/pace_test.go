@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -30,6 +31,7 @@ func paced(t *testing.T, more ...string) *bench {
 }
 
 func TestRun_pace_waitsBeforeTheLineAndLaterRunsToo(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := paced(t)
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 )
@@ -58,6 +59,7 @@ func TestRun_repositoryRemovedByACheck_halts(t *testing.T) {
 }
 
 func TestRun_uncommittedWorkThrownAway_needsAReview(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "discarder", "[ ] one")
 	b.write("mine.txt", "committed")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
@@ -54,6 +55,7 @@ func TestRun_openFinding_needsAReviewAndStaysOpenInTheNextRun(t *testing.T) {
 }
 
 func TestRun_findingThatIsRepaired_closes(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "repairs", "[ ] one", "[ ] two")
 	b.write("a.go", "package a\n\nfunc A() int { return 1 }\n")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -56,6 +57,7 @@ func TestReview_onlyTheDevelopersAgentIsLimited_theReviewerIsAsked(t *testing.T)
 
 // A review costs no attempt: only the developer can use them up.
 func TestReview_onlyTheDevelopersIterationsCountForTheTask(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	b := newBench(t, "strict-once", "[ ] one")
 	b.repository()
 	b.o.QA, b.o.Judges, b.o.MaxPerTask = true, []string{"security"}, 2

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -69,6 +70,7 @@ func revert(t *testing.T, fakeAgent string, boxes ...string) *bench {
 
 // The turn that closes the first task does not count as a claim; each later one does.
 func TestRun_otherTaskTickedAgainAndAgain_ends(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	for _, check := range []string{"", "true"} {
 		b := newBench(t, "stubborn-ticker")
@@ -86,6 +88,7 @@ func TestRun_otherTaskTickedAgainAndAgain_ends(t *testing.T) {
 }
 
 func TestRun_allTickedWithoutAnyWork_eachTaskIsLookedAtByItself(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := revert(t, "ticker", "[ ] one", "[ ] two", "[ ] three")
 	b.check("true")
@@ -103,6 +106,7 @@ func TestRun_noWorkInAnyCall_endsSoon(t *testing.T) {
 }
 
 func TestRun_taskPutAsideIsDoneWithTheNext_completes(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := revert(t, "helps-aside", "[ ] one", "[ ] two")
 	b.check("test ! -f work.txt || test -f green")
@@ -111,6 +115,7 @@ func TestRun_taskPutAsideIsDoneWithTheNext_completes(t *testing.T) {
 }
 
 func TestRun_workDoneAhead_isRememberedByTheNextRun(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := revert(t, "ahead-then-confirm", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 1
@@ -125,6 +130,7 @@ func TestRun_workDoneAhead_isRememberedByTheNextRun(t *testing.T) {
 }
 
 func TestRun_skipWhileChecksRunAndAllIsTicked_isNotComplete(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "claimer", "[x] one")
 	b.o.MaxIterations = 3

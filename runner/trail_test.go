@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
@@ -91,6 +92,7 @@ func TestRun_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) 
 }
 
 func TestRun_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "leaver", "[ ] one", "[ ] two")
 	b.write("mine.txt", "the user's")
@@ -109,6 +111,7 @@ func TestRun_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
 }
 
 func TestRun_autoCommit_anotherGitHoldsTheBranch_theEndSaysSo(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.inGit()
@@ -127,6 +130,7 @@ func TestRun_autoCommit_anotherGitHoldsTheBranch_theEndSaysSo(t *testing.T) {
 
 // What a person changes while the run is paused is not work of the agent.
 func TestRun_fileEditedWhilePaused_isNotCommitted(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.write("mine.txt", "the user's")
@@ -159,6 +163,7 @@ func TestRun_fileEditedWhilePaused_isNotCommitted(t *testing.T) {
 
 // A stub that a person writes during a pause is not the agent's, also where all turns are taken together.
 func TestRun_stubWrittenByAPersonWhilePaused_isNoFinding(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.inGit()
@@ -191,6 +196,7 @@ func TestRun_iterationTriedAgain_beginsWhereItsFirstTryBegan(t *testing.T) {
 }
 
 func TestRun_everyIteration_canBeGoneBackTo(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.inGit()
