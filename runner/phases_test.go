@@ -3,7 +3,6 @@ package runner
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/state"
 )

@@ -1,16 +1,13 @@
 package runner
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"ralph/internal/world"
-	"ralph/runner/gate"
 	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
