@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ralph/internal/world"
+	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/rules/hours"
 	"ralph/state"
@@ -279,7 +280,7 @@ func TestRun_limitedAgent_isReplacedAndComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "shared", "[ ] one", "[ ] two")
 	b.o.FallbackAgents, b.o.Model = []string{"codex"}, "opus"
-	b.o.Delay = rules.LimitMargin + 3*time.Second // claude is free again then
+	b.o.Delay = pool.LimitMargin + 3*time.Second // claude is free again then
 	wantEnd(t, b.run(t.Context()), "complete", 0)
 	for call, want := range []string{"claude", "codex", "claude"} {
 		if got := b.read("who-" + strconv.Itoa(call+1)); !strings.HasPrefix(got, want+" ") {

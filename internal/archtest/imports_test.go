@@ -165,6 +165,7 @@ var floors = map[string]int{
 	"runner/roles":         2,
 	"runner/roles/aios":    2,
 	"runner/reviewers":     6,
+	"runner/rules/advice":  3, // what can be done about the end of a call: an outcome in, words out
 	"runner/rules/proof":   3,
 	"runner/rules/reviews": 6,
 	"runner/notes":         6,

@@ -7,13 +7,14 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/rules"
+	"ralph/runner/rules/advice"
 	"ralph/runner/turn"
 )
 
 // Hints returns what the agent should do better in the next turn.
 func Hints(r turn.Result, damaged []string) []string {
 	var hints []string
-	if hint := rules.Hint(r.Call.Outcome); hint != "" && len(r.Call.Asks) == 0 {
+	if hint := advice.Hint(r.Call.Outcome); hint != "" && len(r.Call.Asks) == 0 {
 		hints = append(hints, hint)
 	}
 	if len(damaged) > 0 {

@@ -10,7 +10,6 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/pool"
 	"ralph/runner/roles"
-	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -60,7 +59,7 @@ func (p *Panel) exclude(name string, o agent.Outcome, unusable bool) {
 		p.dead = map[string]bool{}
 	}
 	if p.dead[name] = unusable; !unusable {
-		p.Pool.Limits[name] = rules.LimitEnd(o, 1, time.Now())
+		p.Pool.Limits[name] = pool.LimitEnd(o, 1, time.Now())
 	}
 }
 

@@ -13,26 +13,26 @@ import (
 // AdmitRules is the table that Admit asks. Ordered: the first match wins.
 func AdmitRules() []Rule[Admission] {
 	return []Rule[Admission]{
-		{"interrupted", "signal, `ralph abort`; `ralph stop`, unless the run is complete",
-			"stop 130, or 143 after SIGTERM and SIGHUP", func(f Admission) (Decision, bool) {
-				_, done := planComplete(f)
-				return interrupted(f.Facts, done)
+		{"interrupted", "signal, `ralph abort`", "stop 130, or 143 after SIGTERM and SIGHUP", func(f Admission) (Decision, bool) {
+			return interrupted(f.Facts), f.Interrupt.Now()
+		}},
+		{"review", "as `plan_complete`, but a person has to look at something",
+			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
+				return reviewed(planComplete(f), f.Review), f.complete() && len(f.Review) > 0
 			}},
+		{"plan_complete", "the plan has nothing left, the required checks pass where there are any, and no verifying turn is due",
+			"stop 0 without a call", func(f Admission) (Decision, bool) { return planComplete(f), f.complete() }},
+		{"interrupted", "`ralph stop`", "stop 130", func(f Admission) (Decision, bool) {
+			return interrupted(f.Facts), f.Interrupt != nil
+		}},
 		{RuleQuestion, "nothing can be done until a person answers the agents' questions",
-			"wait `QUESTION_WAIT`, unless a limit of `ceilings` is reached; then stop 9 and name them", unanswered},
+			"wait `QUESTION_WAIT`, unless a limit of the run is reached; then stop 9 and name them", unanswered},
 		{"plan_unusable", "the plan is gone, broken or empty, or every open task waits for one that cannot be done",
 			"stop 2", planUnusable},
 		{"tasks_put_aside", "every open task was put aside, or waits for a person",
 			"stop 8 and name them", tasksPutAside},
 		{state.RuleBlocked, "every open task is blocked, or waits for a blocked task: a person has to do something first",
 			"stop 9 and name them", blocked},
-		{"review", "as `plan_complete`, but a person has to look at something",
-			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
-				d, ok := planComplete(f)
-				return reviewed(d, f.Review), ok && len(f.Review) > 0
-			}},
-		{"plan_complete", "the plan has nothing left, and the required checks pass where there are any",
-			"stop 0 without a call", planComplete},
 		{ruleStagnation, "the circuit breaker is open because nothing changed", "stop 3", breakerStillOpen(ruleStagnation, "stagnation_detected")},
 		{ruleSameError, "the circuit breaker is open because of the same error", "stop 3", breakerStillOpen(ruleSameError, "same_error")},
 		{ruleDecline, "the circuit breaker is open because answers kept getting shorter", "stop 3", breakerStillOpen(ruleDecline, "output_decline")},
@@ -46,27 +46,27 @@ func AdmitRules() []Rule[Admission] {
 			"wait; stop 7 as for a usage limit; `ralph resume` continues now", paced},
 		{state.RuleHourly, "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
+		{"gate_failed", "the plan has nothing left, but a required check fails",
+			"continue, with the failure in the prompt; stop 8 at a check with `on_failure: stop`", lastCheckFailed},
 		{"verify", "the plan has nothing left, but the agent's last message contradicts it",
 			"one verifying turn", func(f Admission) (Decision, bool) {
 				d := verifying(f.Facts)
 				d.Action = ActionContinue
-				return d, contradicted(f.Facts) && !f.Report.Blocked()
+				return d, f.contradicted()
 			}},
-		{"gate_failed", "the plan has nothing left, but a required check fails",
-			"continue, with the failure in the prompt", lastCheckFailed},
 		{"continue", "otherwise", "start the next iteration", func(Admission) (Decision, bool) {
 			return Decision{Action: ActionContinue}, true
 		}},
 	}
 }
 
-// interrupted ends the run. ralph stop does not change the end of a run that is done.
-func interrupted(f Facts, done bool) (Decision, bool) {
-	if f.Interrupt == nil || done && f.Interrupt.Lenient {
-		return Decision{}, false
+// interrupted ends the run.
+func interrupted(f Facts) Decision {
+	if f.Interrupt == nil {
+		return Decision{}
 	}
 	return Decision{Action: ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
-		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "to continue: ralph resume"}, true
+		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "to continue: ralph resume"}
 }
 
 // RulePace is the rule by which a run waits for PACE.
@@ -87,7 +87,7 @@ func unanswered(f Admission) (Decision, bool) {
 	if left := f.Window.Left(f.Policy.MaxDuration, f.Started, f.Now); until.Sub(f.Now) > left {
 		until = f.Now.Add(left)
 	}
-	if _, over := ceilings(f.Facts); over { // an answer would come too late
+	if f.over() { // an answer would come too late
 		until = f.Now
 	}
 	reason := "nothing can be done before a person answers " + strings.Join(f.Waiting, "; ")
@@ -164,11 +164,12 @@ func tasksPutAside(f Admission) (Decision, bool) {
 		ExitReason: "stagnation_detected", Status: state.StatusStopped, Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; then: ralph resume"}, true
 }
 
-func planComplete(f Admission) (Decision, bool) {
-	if f.Plan.Total == 0 || f.Plan.Remaining > 0 || f.Report.Blocked() || contradicted(f.Facts) {
-		return Decision{}, false
-	}
-	return completed("the plan has nothing left: "+tasksAre(f.Plan.Done, f.Plan.Total, "done")+f.Plan.List.OthersOpen(), "plan_complete"), true
+func (f Admission) complete() bool {
+	return f.nothingLeft() && !f.Report.Blocked() && !f.contradicted()
+}
+
+func planComplete(f Admission) Decision {
+	return completed("the plan has nothing left: "+tasksAre(f.Plan.Done, f.Plan.Total, "done")+f.Plan.List.OthersOpen(), "plan_complete")
 }
 
 // breakerStillOpen matches a breaker that an earlier iteration or run opened.

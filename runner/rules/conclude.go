@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
-	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/environ"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/rules/advice"
 	"ralph/runner/rules/proof"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -24,61 +23,61 @@ const TestOnlyBound = 3
 // ConcludeRules is the table that Conclude asks. Ordered: the first match wins.
 func ConcludeRules() []Rule[Conclusion] {
 	return []Rule[Conclusion]{
-		{"interrupted", "signal, `ralph abort`; `ralph stop`, unless the plan has nothing left",
-			"stop 130, or 143 after SIGTERM and SIGHUP", func(f Conclusion) (Decision, bool) {
-				_, done := complete(f)
-				_, left := nothingLeft(f) // Admit then says whether it is complete
-				return interrupted(f.Facts, (done || left) && !contradicted(f.Facts) && !f.Result.Proof.Report.Blocked())
-			}},
+		{"interrupted", "signal, `ralph abort`", "stop 130, or 143 after SIGTERM and SIGHUP", func(f Conclusion) (Decision, bool) {
+			return interrupted(f.Facts), f.Interrupt.Now()
+		}},
+		{"interrupted", "`ralph stop`, unless nothing is left to do", "stop 130", func(f Conclusion) (Decision, bool) {
+			return interrupted(f.Facts), f.Interrupt != nil && !f.finished()
+		}},
 		{ruleIntegrity, "git can no longer read the repository, or it is not the same one as before the turn",
 			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
 				return LostRepository(f.Result.Work.Lost), f.Result.Work.Lost != ""
 			}},
 		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag",
 			"stop 6", agentUnusable},
-		{"usage_limit", "a structured record or the agent CLI's own error text says so",
-			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (plus a margin); or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION` or `UNTIL`; costs no iteration and no breaker count", usageLimit},
+		pausing(Rule[Conclusion]{"usage_limit", "a structured record or the agent CLI's own error text says so",
+			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (plus a margin); or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION` or `UNTIL`; costs no iteration and no breaker count", usageLimit}),
 		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone",
 			"retry with a growing delay, a limited number of times; costs no iteration", transient},
-		{ruleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
-			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity},
+		pausing(Rule[Conclusion]{ruleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
+			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity}),
 		{"plan_unusable", "the plan is gone, broken or empty", "stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
 		{RuleQuestion, "the agent asks a person something, and its task is not done; at most three turns of a task",
 			"the task waits for the answer, the next one runs", asksPerson},
-		{"verify", "the plan has nothing left, but the turn failed or its status block says BLOCKED or FAILING",
+		{"verify", "the plan has nothing left and no required check fails, but the turn failed or its status block says BLOCKED or FAILING",
 			"one verifying turn", func(f Conclusion) (Decision, bool) {
-				if !contradicted(f.Facts) || f.Result.Proof.Report.Blocked() {
-					return Decision{}, false
-				}
-				return verifying(f.Facts), true
+				return verifying(f.Facts), f.contradicted() && !f.Result.Proof.Report.Blocked()
 			}},
 		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as it did before the run, or the agent contradicts the plan",
 			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
-				d, ok := complete(f)
-				return reviewed(d, f.Review), ok && len(f.Review) > 0
+				return reviewed(complete(f), f.Review), f.proof() != "" && len(f.Review) > 0
 			}},
 		{"complete", "the plan has nothing left, no required check fails, and the final message signals completion or there are required checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
-			"stop 0", complete},
-		{"claimed_incomplete", "the final message signals completion, but tasks are open, or a check fails and nothing changed",
-			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row that close no task: stop 8", claimedIncomplete},
+			"stop 0", func(f Conclusion) (Decision, bool) { return complete(f), f.proof() != "" }},
+		{"claimed_incomplete", "the final message signals completion and no required check fails, but tasks are open",
+			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row that close no task: stop 8", claimedOpen},
+		{"claimed_incomplete", "`COMPLETION_CLAIMS` signals of completion in a row, but a required check fails and nothing changed",
+			"stop 8", claimedFailing},
 		{ruleStagnation, "no progress, or only a change that was made and undone before, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
 		{ruleSameError, "the same error, or the same failed tool call while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
 		{ruleDecline, "no progress in 2 iterations, and 3 answers in a row that got shorter, in total by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
-		{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
-			"put the task aside and continue", taskAttempts},
-		{"gate_failed", "a required check fails, or the merge is refused",
-			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside; stop 3 when another task was put aside for the same failure", gateFailed},
+		{"gate_failed", "a required check with `on_failure: stop` fails",
+			"stop 8; stop 3 when another task was put aside for the same failure", gateStops},
+		pausing(Rule[Conclusion]{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
+			"put the task aside and continue", taskAttempts}),
+		pausing(Rule[Conclusion]{"gate_failed", "another required check fails, or the merge is refused",
+			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside; stop 3 when another task was put aside for the same failure", gateFailed}),
 		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", TestOnlyBound), "stop 3", testSaturation},
 		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
-			"check again before the next call", nothingLeft},
+			"check again before the next call", func(f Conclusion) (Decision, bool) { return checkAgain(f), f.nothingLeft() }},
 		{"ceilings", whenCeilings, "stop 4", ceilingAfter},
-		{"repeating", "the agent made the same calls again and again, with the same answers, until ralph ended it",
-			"next iteration, in a fresh context; its prompt says why; the circuit breaker counts it", repeating},
-		{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
+		pausing(Rule[Conclusion]{"repeating", "the agent made the same calls again and again, with the same answers, until ralph ended it",
+			"next iteration, in a fresh context; its prompt says why; the circuit breaker counts it", repeating}),
+		pausing(Rule[Conclusion]{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
 			return Decision{Action: ActionContinue, Reason: remark(f)}, true
-		}},
+		}}),
 	}
 }
 
@@ -103,36 +102,11 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 	case call.NotStarted != "":
 		d.Reason, d.Next = call.NotStarted, "install "+name+" (ralph doctor says how), then: ralph resume"
 	case call.Made && kindOf(call.Outcome.Class) == kindUnusable:
-		d.Reason, d.Next = withEvidence(call.Outcome), remedy(call.Outcome, name, call.Withheld)
+		d.Reason, d.Next = advice.Seen(call.Outcome), advice.Remedy(call.Outcome, name, call.Withheld)
 	default:
 		return Decision{}, false
 	}
 	return d, true
-}
-
-// remedy is what a person can do about an agent that cannot be used. withheld names
-// the variables that ralph did not pass on to it.
-func remedy(o agent.Outcome, name string, withheld []string) string {
-	do := map[ending.Class]string{
-		ending.Auth:            "log in with " + name + " itself, or set its key",
-		ending.NoCredit:        "look at the account of " + name,
-		ending.DisabledByAdmin: "ask the administrator of the account",
-		ending.BadModel:        "choose another model with --model",
-		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
-	}[o.Class]
-	if o.Class == ending.Auth && len(withheld) > 0 {
-		do += "; " + environ.Release(withheld, o.Reason+" "+ending.Shown(o.Evidence))
-	}
-	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
-}
-
-// withEvidence is the reason with the agent's own words, shortened, if it does not quote them yet.
-func withEvidence(o agent.Outcome) string {
-	seen := strings.Join(strings.Fields(ending.Shown(o.Evidence)), " ")
-	if seen == "" || strings.Contains(o.Reason, seen) {
-		return o.Reason
-	}
-	return fmt.Sprintf("%s (%.200s)", o.Reason, seen)
 }
 
 func usageLimit(f Conclusion) (Decision, bool) {
@@ -140,12 +114,12 @@ func usageLimit(f Conclusion) (Decision, bool) {
 	switch {
 	case !f.Result.Call.Made || kindOf(o.Class) != kindLimit:
 		return Decision{}, false
-	case f.Plan.Total > 0 && f.Plan.Remaining == 0:
+	case f.nothingLeft():
 		return Decision{Action: ActionContinue, Reason: o.Reason + "; the plan has nothing left"}, true
 	case f.Fallback != "":
 		return Decision{Action: ActionRetry, Reason: fmt.Sprintf("%s; %s takes over", o.Reason, f.Fallback)}, true
 	}
-	reason := withEvidence(o)
+	reason := advice.Seen(o)
 	if o.ResetsAt.IsZero() {
 		reason += "; it names no time of its reset that ralph can read, so the next try is a guess"
 	}
@@ -200,51 +174,67 @@ func permissionDenied(f Conclusion) (Decision, bool) {
 	return d, true
 }
 
-func complete(f Conclusion) (Decision, bool) {
-	r, report := f.Result, f.Result.Proof.Report
-	if report.Blocked() || !r.Call.Outcome.Class.Success() || r.Cut != "" {
-		return Decision{}, false
-	}
-	if f.Plan.Total == 0 {
-		if f.Memory.Claims >= f.Policy.CompletionClaims {
-			return completed(fmt.Sprintf("the agent signalled completion %d times in a row; there is no plan to compare with", f.Memory.Claims), "project_complete"), true
-		}
-		return Decision{}, false
-	}
-	switch {
-	case f.Plan.Remaining > 0:
-		return Decision{}, false
-	case r.Claims():
-		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and the agent's final message says so"+f.Plan.List.OthersOpen(), "plan_complete"), true
-	case r.Checks.Gated():
-		return completed(tasksAre(f.Plan.Done, f.Plan.Total, "done")+" and "+proof.Of(report)+f.Plan.List.OthersOpen(), "plan_complete"), true
-	}
-	return Decision{}, false
+// insists is true when the agent has signalled completion often enough.
+func (f Conclusion) insists() bool { return f.Memory.Claims >= f.Policy.CompletionClaims }
+
+// answered is true when the call ended well, and nobody cut it off.
+func (f Conclusion) answered() bool {
+	return f.Result.Call.Outcome.Class.Success() && f.Result.Cut == ""
 }
 
-func claimedIncomplete(f Conclusion) (Decision, bool) {
-	report := f.Result.Proof.Report
-	insists := f.Memory.Claims >= f.Policy.CompletionClaims
-	var why, next string
+// finished is true when no work is left, proven or not.
+func (f Conclusion) finished() bool {
+	if f.Plan.Total == 0 {
+		return f.insists() && f.answered() && !f.Result.Proof.Report.Blocked()
+	}
+	return f.nothingLeft() && !f.contradicted() && !f.Result.Proof.Report.Blocked()
+}
+
+// proof says how it is known that everything is done; empty: it is not known.
+func (f Conclusion) proof() string {
+	r := f.Result
 	switch {
-	case !f.Result.Claims() || f.Result.Proof.Handed: // a reviewer decides
-		return Decision{}, false
-	case report.Blocked():
-		if !insists || f.Result.Progress() {
-			return Decision{}, false // gate_failed also answers the claim
-		}
-		why, next = "a required check fails: "+failureOf(f.Result).Names(), nextCheck
-	case f.Plan.Remaining > 0:
-		why = tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
-		next = "look at the open tasks: do they need a decision of yours? then: ralph resume"
-	default:
-		return Decision{}, false
+	case !f.finished() || !f.answered():
+		return ""
+	case f.Plan.Total == 0:
+		return fmt.Sprintf("the agent signalled completion %d times in a row; there is no plan to compare with", f.Memory.Claims)
+	case r.Claims():
+		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and the agent's final message says so" + f.Plan.List.OthersOpen()
+	case r.Checks.Gated():
+		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and " + proof.Of(r.Proof.Report) + f.Plan.List.OthersOpen()
 	}
-	if !insists {
-		return Decision{Action: ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}, true
+	return ""
+}
+
+func complete(f Conclusion) Decision {
+	if f.Plan.Total == 0 {
+		return completed(f.proof(), "project_complete")
 	}
-	return Decision{Action: ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, why),
-		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: next}, true
+	return completed(f.proof(), "plan_complete")
+}
+
+// claims is true when the agent signals completion, and no reviewer decides about that.
+func (f Conclusion) claims() bool { return f.Result.Claims() && !f.Result.Proof.Handed }
+
+func claimedOpen(f Conclusion) (Decision, bool) {
+	why := tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
+	d := Decision{Action: ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}
+	if f.insists() {
+		d = insisted(f, why)
+		d.Next = "look at the open tasks: do they need a decision of yours? then: ralph resume"
+	}
+	return d, f.claims() && f.Plan.Remaining > 0 && !f.Result.Proof.Report.Blocked()
+}
+
+func claimedFailing(f Conclusion) (Decision, bool) {
+	d := insisted(f, "a required check fails: "+failureOf(f.Result).Names())
+	d.Next = nextCheck
+	return d, f.claims() && f.insists() && f.Result.Proof.Report.Blocked() && !f.Result.Progress()
+}
+
+func insisted(f Conclusion, but string) Decision {
+	return Decision{Action: ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but),
+		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped}
 }
 
 // breakerOpened matches a breaker that is open after a turn, if this rule opened it.
@@ -256,7 +246,7 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 		}
 		d := halt(b.Reason, exitReason)
 		if o := f.Result.Call.Outcome; !o.Class.Success() {
-			d.Reason += "; the last call: " + withEvidence(o)
+			d.Reason += "; the last call: " + advice.Seen(o)
 		} else if said := remark(f); said != "" {
 			d.Reason += "; " + said
 		}
@@ -264,18 +254,27 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 	}
 }
 
+func gateStops(f Conclusion) (Decision, bool) {
+	return afterFailedCheck(f), f.Result.Proof.Report.OnFailure() == gate.Stop
+}
+
 func gateFailed(f Conclusion) (Decision, bool) {
+	return afterFailedCheck(f), f.Result.Proof.Report.Blocked()
+}
+
+// afterFailedCheck says what follows from a failure; without one, the zero Decision.
+func afterFailedCheck(f Conclusion) Decision {
 	r := f.Result
 	report, failure := r.Proof.Report, failureOf(r)
 	if !report.Blocked() {
-		return Decision{}, false
+		return Decision{}
 	}
 	if slices.Contains(f.Causes, r.ErrorText()) {
 		d := halt(failure.Again(), "same_error")
 		if !failure.Refused() {
 			d.Next = nextCheck
 		}
-		return d, true
+		return d
 	}
 	d := failedCheck(failure)
 	d.Feedback = failure.Feedback(r.Reopened())
@@ -288,7 +287,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 		d.Feedback = leftBehind(report)
 		d.Reason += ", after " + termtext.Counted(tries, "try", "tries")
 	}
-	return d, true
+	return d
 }
 
 // taskAttempts gives up a task after MAX_ITERATIONS_PER_TASK turns.
@@ -296,9 +295,6 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 	r, most := f.Result, f.Policy.MaxPerTask
 	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) || r.Proof.Handed {
 		return Decision{}, false
-	}
-	if r.Proof.Report.OnFailure() == gate.Stop {
-		return Decision{}, false // gate_failed ends the run
 	}
 	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
 		Reason: "not done after " + termtext.Counted(f.Attempts, "iteration", "iterations")}, true
@@ -336,16 +332,13 @@ func testSaturation(f Conclusion) (Decision, bool) {
 	return halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly), "test_saturation"), true
 }
 
-// nothingLeft continues without a call: Admit then says whether the run is complete.
-func nothingLeft(f Conclusion) (Decision, bool) {
-	if f.Plan.Total == 0 || f.Plan.Remaining > 0 {
-		return Decision{}, false
-	}
+// checkAgain continues without a call: Admit then says whether the run is complete.
+func checkAgain(f Conclusion) Decision {
 	why := remark(f)
 	if why != "" {
 		why += "; "
 	}
-	return Decision{Action: ActionContinue, Reason: why + "the plan has nothing left: ralph checks once more before it ends the run"}, true
+	return Decision{Action: ActionContinue, Reason: why + "the plan has nothing left: ralph checks once more before it ends the run"}
 }
 
 // ceilingAfter is ceilings for Conclude. After a run of one iteration, the reason also says how it went.
@@ -354,7 +347,7 @@ func ceilingAfter(f Conclusion) (Decision, bool) {
 	if o := f.Result.Call.Outcome; ok && f.Policy.MaxIterations == 1 && o.Class != "" {
 		why := remark(f)
 		if why == "" && !o.Class.Success() {
-			why = withEvidence(o)
+			why = advice.Seen(o)
 		}
 		end := map[bool]string{true: "; its task is done", false: "; its task is not done yet"}[f.Plan.IsDone(f.Result.Task.ID)]
 		if f.Result.Task.ID == "" {

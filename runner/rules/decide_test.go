@@ -110,6 +110,26 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 			claim(f, 1)
 		}, "interrupted", ActionStop, 143},
 
+		{"ralph stop, while tasks are open", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true} }, "interrupted", ActionStop, 130},
+		{"ralph stop, the agent cannot be used either", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; outcome(f, ending.Auth) }, "interrupted", ActionStop, 130},
+		{"ralph stop, but everything is done", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); claim(f, 1) }, "complete", ActionStop, 0},
+		{"ralph stop, while a check fails", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); failing(f) }, "interrupted", ActionStop, 130},
+		{"ralph stop, before a turn", func(f *scene) {
+			starting(f)
+			f.Interrupt = &Interrupt{Exit: 130, Lenient: true}
+			f.Waiting = []string{"Q1"}
+		}, "interrupted", ActionStop, 130},
+		{"ralph stop, before a turn, but nothing is left", func(f *scene) { starting(f); f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f) }, "plan_complete", ActionStop, 0},
+		{"a check that stops the run fails in the last iteration of its task", func(f *scene) {
+			failing(f)
+			f.It.Proof.Report.Results[0].Check.OnFailure = gate.Stop
+			f.Policy.MaxPerTask, f.Attempts, f.It.Task = 1, 1, task.Task{ID: "T1"}
+		}, "gate_failed", ActionStop, 8},
+		{"a check fails in the last iteration of its task", func(f *scene) {
+			failing(f)
+			f.Policy.MaxPerTask, f.Attempts, f.It.Task = 1, 1, task.Task{ID: "T1"}
+		}, "task_attempts", ActionContinue, 0},
+
 		{"not logged in", func(f *scene) { outcome(f, ending.Auth) }, "agent_unusable", ActionStop, 6},
 		{"no credit", func(f *scene) { outcome(f, ending.NoCredit) }, "agent_unusable", ActionStop, 6},
 		{"disabled by admin", func(f *scene) { outcome(f, ending.DisabledByAdmin) }, "agent_unusable", ActionStop, 6},
@@ -347,33 +367,6 @@ func TestRules_refusedClaim_tellsTheAgentWhy(t *testing.T) {
 	claim(&f, 1)
 	if d := f.decide(); !strings.Contains(d.Refused, "2 of 3 tasks are open") {
 		t.Errorf("refused because %q", d.Refused)
-	}
-}
-
-func TestLimitEnd(t *testing.T) {
-	reset := noon.Add(3 * time.Hour)
-	tests := []struct {
-		name   string
-		o      agent.Outcome
-		limits int
-		want   time.Time
-	}{
-		{"known reset", agent.Outcome{ResetsAt: reset}, 1, reset.Add(LimitMargin)},
-		{"known reset in a few seconds", agent.Outcome{ResetsAt: noon.Add(2 * time.Second)}, 1, noon.Add(2*time.Second + LimitMargin)},
-		{"reset in the past", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 1, noon.Add(LimitMargin)},
-		{"still limited after the reset", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 2, noon.Add(time.Minute)},
-		{"still limited for the fourth time", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 4, noon.Add(4 * time.Minute)},
-		{"still limited for ever", agent.Outcome{ResetsAt: noon.Add(-time.Hour)}, 400, noon.Add(30 * time.Minute)},
-		{"later reset after a second try", agent.Outcome{ResetsAt: reset}, 2, reset.Add(LimitMargin)},
-		{"unknown reset", agent.Outcome{}, 1, noon.Add(15 * time.Minute)},
-		{"unknown reset, again and again", agent.Outcome{}, 40, noon.Add(time.Hour)},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := LimitEnd(tt.o, tt.limits, noon); !got.Equal(tt.want) {
-				t.Errorf("LimitEnd() = %s, want %s", got, tt.want)
-			}
-		})
 	}
 }
 

@@ -117,7 +117,7 @@ func (i *Interrupt) Now() bool { return i != nil && !i.Lenient }
 // Error makes an Interrupt the cause of a cancelled context.
 func (i *Interrupt) Error() string { return i.Why }
 
-// Rule is one row of a table.
+// Rule is one row of a table. It looks only at the facts, never at whether another row matches.
 type Rule[F any] struct {
 	Name, When, Then string
 	match            func(F) (Decision, bool)
@@ -127,7 +127,7 @@ type Rule[F any] struct {
 func Admit(f Admission) Decision { return first(AdmitRules(), f) }
 
 // Conclude says what follows from a turn.
-func Conclude(f Conclusion) Decision { return afterError(f, first(ConcludeRules(), f)) }
+func Conclude(f Conclusion) Decision { return first(ConcludeRules(), f) }
 
 func first[F any](table []Rule[F], f F) Decision {
 	for _, r := range table {
@@ -166,13 +166,13 @@ func reviewed(d Decision, items []state.ReviewItem) Decision {
 	return d
 }
 
+// nothingLeft is true when the plan has tasks, and none is open.
+func (f Facts) nothingLeft() bool { return f.Plan.Total > 0 && f.Plan.Remaining == 0 }
+
 // contradicted is true when the plan is done, the agent's last word says
 // otherwise, and a turn may still clear it up.
-func contradicted(f Facts) bool {
-	if _, over := ceilings(f); over {
-		return false
-	}
-	return f.Plan.Total > 0 && f.Plan.Remaining == 0 && f.Memory.Contradiction != "" && !f.Memory.Verified
+func (f Facts) contradicted() bool {
+	return f.nothingLeft() && f.Memory.Contradiction != "" && !f.Memory.Verified && !f.over()
 }
 
 // verifying asks for one more turn, to clear up the contradiction.

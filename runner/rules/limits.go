@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
-	"ralph/runner/agent"
 	"ralph/runner/rules/hours"
 	"ralph/state"
 )
@@ -15,14 +14,8 @@ const (
 	// maxRetries bounds the transient failures that cost nothing; one more
 	// counts as a failed iteration and feeds the breaker.
 	maxRetries = 10
-	// LimitMargin is added to a reset time: vendors' clocks are not ours.
-	LimitMargin = 5 * time.Second
-	// limitPause is the shortest time between two calls that meet a limit.
-	limitPause = time.Minute
 	// limitPatience is the longest that a run waits for a reset. If it is further away, the run stops.
 	limitPatience = 24 * time.Hour
-	// limitUnknown is the first wait when no reset time was given.
-	limitUnknown = 15 * time.Minute
 )
 
 // waitForLimit waits until LimitedUntil, or stops when that is too far away or
@@ -46,35 +39,26 @@ func waitForLimit(f Facts, reason string) Decision {
 	return Decision{Action: ActionWait, Reason: reason, Until: until}
 }
 
-// LimitEnd is when to try again: the reset plus a margin, and never less than
-// a minute after a try that was refused again. Without a reset time the waits
-// grow from a quarter of an hour to an hour.
-func LimitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
-	if o.ResetsAt.IsZero() {
-		return now.Add(min(limitUnknown*time.Duration(max(limits, 1)), time.Hour))
-	}
-	until := o.ResetsAt.Add(LimitMargin)
-	least := now.Add(LimitMargin)
-	if limits > 1 {
-		least = now.Add(min(limitPause<<min(limits-2, 5), 30*time.Minute))
-	}
-	if until.Before(least) {
-		return least
-	}
-	return until
-}
-
 // doubled is the first delay, doubled with every try, at most 10 minutes.
 func doubled(first time.Duration, try int) time.Duration {
 	return min(first<<min(try-1, 10), 10*time.Minute)
 }
 
-// afterError waits after a failed call: an outage of a few seconds must not use up
-// what the breaker allows.
-func afterError(f Conclusion, d Decision) Decision {
+// pausing is a row that waits after a failed call before the run goes on: an outage of a few
+// seconds must not use up what the breaker allows.
+func pausing(r Rule[Conclusion]) Rule[Conclusion] {
+	match := r.match
+	r.Then += "; after a failed call, wait `COOLDOWN_ON_ERROR` first"
+	r.match = func(f Conclusion) (Decision, bool) {
+		d, ok := match(f)
+		return paused(f, d), ok
+	}
+	return r
+}
+
+func paused(f Conclusion, d Decision) Decision {
 	goesOn := d.Action == ActionContinue || d.Action == ActionRetry
-	if !goesOn || !d.Until.IsZero() || !f.Result.Call.Made || !f.Result.Failed() || f.Memory.Failures == 0 || f.Policy.ErrorPause == 0 ||
-		f.Plan.Total > 0 && f.Plan.Remaining == 0 {
+	if !goesOn || !f.Result.Call.Made || !f.Result.Failed() || f.Memory.Failures == 0 || f.Policy.ErrorPause == 0 || f.nothingLeft() {
 		return d
 	}
 	wait := min(max(doubled(f.Policy.ErrorPause, f.Memory.Failures), f.Policy.Delay), max(f.timeLeft(), 0))
@@ -88,9 +72,21 @@ const whenCeilings = "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reac
 // timeLeft is how long the run may still work.
 func (f Facts) timeLeft() time.Duration { return f.Window.Left(f.Policy.MaxDuration, f.Started, f.Now) }
 
+// over is true when the run has used up what it may use.
+func (f Facts) over() bool {
+	reason, _, _ := f.ceiling()
+	return reason != ""
+}
+
 func ceilings(f Facts) (Decision, bool) {
+	reason, exitReason, more := f.ceiling()
+	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
+		Next: "to continue: ralph " + more}, reason != ""
+}
+
+// ceiling is the limit of the run that is reached, and the command that continues; empty: none.
+func (f Facts) ceiling() (reason, exitReason, more string) {
 	p, ran := f.Policy, f.Window.Ran(f.Started, f.Now)
-	var reason, exitReason, more string
 	switch {
 	case p.MaxIterations > 0 && f.Memory.Iterations >= p.MaxIterations:
 		reason, exitReason = "made "+termtext.Counted(f.Memory.Iterations, "iteration", "iterations")+", as many as are allowed", "max_iterations"
@@ -103,12 +99,8 @@ func ceilings(f Facts) (Decision, bool) {
 	case p.MaxCost > 0 && f.Memory.Usage.CostUSD >= p.MaxCost:
 		reason, exitReason = fmt.Sprintf("the agent's estimate of the cost is %.2f of at most %.2f USD", f.Memory.Usage.CostUSD, p.MaxCost), "max_cost"
 		more = fmt.Sprintf("resume --max-cost %g", 2*p.MaxCost)
-	default:
-		return Decision{}, false
 	}
-	next := strings.TrimSpace("to continue: ralph " + more)
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
-		Next: next}, true
+	return reason, exitReason, more
 }
 
 // hourly is only a rule of Admit: only a call needs the budget of the hour.

@@ -5,32 +5,11 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/agent"
-	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
+	"ralph/runner/rules/advice"
 	"ralph/runner/rules/proof"
 	"ralph/runner/turn"
 )
-
-// Hint is what the agent can do about an outcome; empty: nothing.
-func Hint(o agent.Outcome) string {
-	switch o.Class {
-	case ending.Repeating:
-		return "ralph ended the last call because it went in circles: " + o.Evidence + ". Do not do that again: find out why it does not " +
-			"get you further, and take another way. If there is none, say so with STATUS: BLOCKED."
-	case ending.QuestionAsked:
-		return "You asked a question that goes to nobody: decide yourself, and write down the decision and its reason."
-	case ending.TimeoutWithWork, ending.TimeoutIdle:
-		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself."
-	case ending.ContextTooLong:
-		return "The last call ran out of context. Read less at once and do a smaller part of the task."
-	case ending.MaxTurns, ending.MaxBudget:
-		return "The last call used up its turns or its budget. Do a smaller part of the task."
-	case ending.EmptyOutput, ending.NoFinalRecord:
-		return "The last call ended without a final message. End with the status block."
-	}
-	return ""
-}
 
 // FindingText is a finding of the audit in one line.
 func FindingText(f audit.Finding) string {
@@ -44,7 +23,7 @@ func FindingText(f audit.Finding) string {
 // wrong in its latest turn. Empty: nothing did.
 func LastError(r turn.Result) string {
 	if r.Failed() {
-		return withEvidence(r.Call.Outcome)
+		return advice.Seen(r.Call.Outcome)
 	}
 	blocking := r.Proof.Report.Blocking()
 	switch {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/pool"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -53,7 +54,7 @@ func Answer(res turn.Result, s Setting) Scene {
 	}
 	o := res.Call.Outcome
 	if rules.IsLimit(o.Class) {
-		f.LimitedUntil = rules.LimitEnd(o, 1, s.Now)
+		f.LimitedUntil = pool.LimitEnd(o, 1, s.Now)
 	}
 	return Scene{Outcome: o, Decision: rules.Conclude(f), Counted: counted(after, s.Policy), Usage: res.Call.Usage,
 		Session: res.Call.Session.ID}

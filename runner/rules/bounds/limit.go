@@ -18,7 +18,7 @@ func MeetLimit(f *rules.Conclusion, p *pool.Pool, names []string, now time.Time)
 	if _, met := p.Limits[name]; !met { // the refusals so far were those of another agent
 		again = 1
 	}
-	p.Limits[name] = rules.LimitEnd(o, again, now)
+	p.Limits[name] = pool.LimitEnd(o, again, now)
 	f.Fallback, _ = p.Free(names, now)
 	f.LimitedUntil = p.FreeAt(append(names, name), now)
 }

@@ -1,0 +1,56 @@
+// Package advice says what can be done about the end of an agent call: by the agent, and by a person.
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/agent/environ"
+)
+
+// Hint is what the agent can do about an outcome; empty: nothing.
+func Hint(o agent.Outcome) string {
+	switch o.Class {
+	case ending.Repeating:
+		return "ralph ended the last call because it went in circles: " + o.Evidence + ". Do not do that again: find out why it does not " +
+			"get you further, and take another way. If there is none, say so with STATUS: BLOCKED."
+	case ending.QuestionAsked:
+		return "You asked a question that goes to nobody: decide yourself, and write down the decision and its reason."
+	case ending.TimeoutWithWork, ending.TimeoutIdle:
+		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself."
+	case ending.ContextTooLong:
+		return "The last call ran out of context. Read less at once and do a smaller part of the task."
+	case ending.MaxTurns, ending.MaxBudget:
+		return "The last call used up its turns or its budget. Do a smaller part of the task."
+	case ending.EmptyOutput, ending.NoFinalRecord:
+		return "The last call ended without a final message. End with the status block."
+	}
+	return ""
+}
+
+// Remedy is what a person can do about an agent that cannot be used. withheld names
+// the variables that ralph did not pass on to it.
+func Remedy(o agent.Outcome, name string, withheld []string) string {
+	do := map[ending.Class]string{
+		ending.Auth:            "log in with " + name + " itself, or set its key",
+		ending.NoCredit:        "look at the account of " + name,
+		ending.DisabledByAdmin: "ask the administrator of the account",
+		ending.BadModel:        "choose another model with --model",
+		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
+	}[o.Class]
+	if o.Class == ending.Auth && len(withheld) > 0 {
+		do += "; " + environ.Release(withheld, o.Reason+" "+ending.Shown(o.Evidence))
+	}
+	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
+}
+
+// Seen is the reason with the agent's own words, shortened, if it does not quote them yet.
+func Seen(o agent.Outcome) string {
+	seen := strings.Join(strings.Fields(ending.Shown(o.Evidence)), " ")
+	if seen == "" || strings.Contains(o.Reason, seen) {
+		return o.Reason
+	}
+	return fmt.Sprintf("%s (%.200s)", o.Reason, seen)
+}
