@@ -80,7 +80,8 @@ type EnvFilter struct {
 	Exclude []string `json:"exclude,omitempty"` // the user's entries, ENV_EXCLUDE
 }
 
-func (f EnvFilter) filter() environ.Filter {
+// Rules are those of all agents, and the user's entries.
+func (f EnvFilter) Rules() environ.Filter {
 	filter := environ.Filter{Exclude: f.Exclude}
 	for _, s := range append(Specs(), f.Custom...) {
 		filter.Agents = append(filter.Agents, s.environ())
@@ -89,28 +90,22 @@ func (f EnvFilter) filter() environ.Filter {
 }
 
 // Checks returns the variables of env (NAME=value) that a check gets.
-func (f EnvFilter) Checks(env []string) []string { return f.filter().Checks(env) }
-
-// State returns what agents keep in the home folder.
-func (f EnvFilter) State() []string { return f.filter().State() }
-
-// Steers returns what steers any of the agents in a project.
-func (f EnvFilter) Steers() []string { return f.filter().Steers() }
+func (f EnvFilter) Checks(env []string) []string { return f.Rules().Checks(env) }
 
 // List returns a row for each variable of r.Env and each that ralph sets for the
 // call, sorted by name.
 func (f EnvFilter) List(s Spec, r Request) []environ.Row {
-	return f.filter().List(s.environ(), s.call(r))
+	return f.Rules().List(s.environ(), s.call(r))
 }
 
 // Withheld returns the names of r.Env that the agent does not get, sorted.
 func (f EnvFilter) Withheld(s Spec, r Request) []string {
-	return f.filter().Withheld(s.environ(), s.call(r))
+	return f.Rules().Withheld(s.environ(), s.call(r))
 }
 
 // Secrets returns the values of r.Env that must not be shown.
 func (f EnvFilter) Secrets(s Spec, r Request) []string {
-	return f.filter().Secrets(s.environ(), s.call(r))
+	return f.Rules().Secrets(s.environ(), s.call(r))
 }
 
 func (s Spec) environ() environ.Agent {
@@ -124,4 +119,4 @@ func (s Spec) call(r Request) environ.Call {
 }
 
 // env returns the environment of the call.
-func (s Spec) env(r Request) []string { return r.Filter.filter().ForCall(s.environ(), s.call(r)) }
+func (s Spec) env(r Request) []string { return r.Filter.Rules().ForCall(s.environ(), s.call(r)) }

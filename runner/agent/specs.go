@@ -31,6 +31,7 @@ func Specs() []Spec {
 					".claude/output-styles/", ".claude/CLAUDE.md", ".claude/local/", ".local/share/claude/"},
 				Copied: []string{".claude.json"}, // with the user's MCP servers
 				Steers: []string{".claude/settings.json", ".claude/settings.local.json", ".claude/commands/", ".claude/agents/", ".claude/hooks/", ".mcp.json"},
+				Topics: []string{"mcp", "claude (?:code|hooks?|settings?|commands?|agents?)", "slash commands?", "sub-?agents?"},
 				// With background tasks, a call runs on for minutes after its result.
 				Set:       []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 				SetAsRoot: []string{"IS_SANDBOX=1"},
@@ -164,7 +165,7 @@ func Specs() []Spec {
 			},
 			Env: environ.Agent{State: []string{".cursor/", ".config/cursor/"}, Fixed: []string{".cursor/hooks.json", ".cursor/mcp.json", ".cursor/hooks/", ".cursor/rules/"},
 				Copied: []string{".cursor/cli-config.json", ".config/cursor/cli-config.json"},
-				Steers: []string{".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json", ".cursor/hooks/"}, Keys: []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"}},
+				Steers: []string{".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json", ".cursor/hooks/"}, Topics: []string{"cursor"}, Keys: []string{"CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"}},
 			Format: FormatClaude,
 		},
 		{
@@ -177,7 +178,7 @@ func Specs() []Spec {
 				PromptBy: argv.PromptFile, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				ModelsArgs: []string{"model", "list"}, LoginArgs: []string{"account", "status"},
 			},
-			Env: environ.Agent{State: []string{".augment/"}, Steers: []string{".augment/"},
+			Env: environ.Agent{State: []string{".augment/"}, Steers: []string{".augment/"}, Topics: []string{"augment", "auggie"},
 				Fixed: []string{".augment/settings.json", ".augment/commands/", ".augment/agents/", ".augment/rules/"}, Set: []string{"AUGMENT_DISABLE_AUTO_UPDATE=1"},
 				Keys: []string{"AUGMENT_SESSION_AUTH", "AUGMENT_API_TOKEN"}},
 			Format: FormatClaude, Patterns: []ending.Pattern{{Class: ending.Auth, Match: `No auth provided`}},

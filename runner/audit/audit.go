@@ -24,6 +24,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/audit/asks"
+	"ralph/runner/audit/settings"
 	"ralph/runner/git/changed"
 	"ralph/runner/task"
 )
@@ -120,8 +121,14 @@ type Input struct {
 	Count, Listed int      // all changed files, and those that Files is made of
 	Large         []string // changed files that are too large to read
 	// Hidden are tracked files that git no longer shows, and why, in the words of git.
-	Hidden    []changed.Hidden
-	Edited    []string // files that people edited between the turns of a whole run
+	Hidden []changed.Hidden
+	Edited []string // files that people edited between the turns of a whole run
+	Gone
+	Agents settings.Agents // what steers agents in the project
+}
+
+// Gone is work that a turn threw away.
+type Gone struct {
 	Discarded []string // files whose uncommitted changes are gone
 	Restore   string   // the command that brings them back
 }
@@ -133,7 +140,7 @@ func Compare(in Input) []Finding {
 	sort.SliceStable(in.Files, func(i, j int) bool { return in.Files[i].Path < in.Files[j].Path })
 	asked := in.taskText()
 	found := compareTests(in, asked)
-	found = append(found, compareSettings(in.Files, asked)...)
+	found = append(found, compareSettings(in.Files, asked, in.Agents)...)
 	found = append(found, addedStubs(in)...)
 	found = append(found, knowsTests(in, asked)...)
 	found = append(found, hollowTests(in, asked)...)

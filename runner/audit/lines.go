@@ -1,10 +1,6 @@
 package audit
 
-import (
-	"strings"
-
-	"ralph/runner/audit/values"
-)
+import "strings"
 
 // lines returns the trimmed lines of a text, without empty ones.
 func lines(text string) (all []string) {
@@ -14,9 +10,4 @@ func lines(text string) (all []string) {
 		}
 	}
 	return all
-}
-
-// diffLines returns the lines that one side has more often than the other.
-func diffLines(was, is []string) (lost, added []string) {
-	return values.Without(was, is), values.Without(is, was)
 }

@@ -15,15 +15,11 @@ import (
 // judge is the row of a file that decides how work is judged.
 type judge struct{ settings.Row }
 
-func judgeOf(path string) (judge, bool) {
-	row, ok := settings.Of(path)
-	return judge{row}, ok
-}
-
 // compareSettings finds changes that make it easier to pass: a hidden failure, a check
 // that no longer runs, a weaker rule, a lower threshold. It reports one for each kind of
 // file, and all strict ones.
-func compareSettings(files []File, task string) []Finding {
+func compareSettings(files []File, task string, agents settings.Agents) []Finding {
+	table := settings.For(agents)
 	var found []Finding
 	told := map[string]bool{}
 	all := texts(files)
@@ -31,7 +27,8 @@ func compareSettings(files []File, task string) []Finding {
 		if file := hollow.Unlinted(all[i], all); file != "" && !asks.ToLeaveOut(task) {
 			found = append(found, Finding{Kind: KindChecksChanged, File: f.Path, Text: "a linter leaves out files now: " + file})
 		}
-		j, ok := judgeOf(f.Path)
+		row, ok := table.Of(f.Path)
+		j := judge{row}
 		if !ok || told[j.What] && !j.Strict {
 			continue
 		}
@@ -100,7 +97,8 @@ func (j judge) diff(f File) (lost, added []string) {
 	if f.Before == f.After {
 		return nil, nil
 	}
-	return diffLines(j.lines(f.Before), j.lines(f.After))
+	was, is := j.lines(f.Before), j.lines(f.After)
+	return values.Without(was, is), values.Without(is, was)
 }
 
 // lines returns the relevant lines, without comments.
@@ -123,9 +121,10 @@ func (j judge) stopped(f File, lost []string, files []File) string {
 	if !j.Commands {
 		return ""
 	}
+	table := settings.For(settings.Agents{}) // their files run no checks
 	for _, other := range files {
-		if o, ok := judgeOf(other.Path); ok && o.Commands {
-			if _, added := o.diff(other); slices.ContainsFunc(added, commands.RunsCheck) {
+		if o, ok := table.Of(other.Path); ok && o.Commands {
+			if _, added := (judge{o}).diff(other); slices.ContainsFunc(added, commands.RunsCheck) {
 				return ""
 			}
 		}

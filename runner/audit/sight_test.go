@@ -11,7 +11,7 @@ import (
 
 // unseen is a change of which git and the audit do not see everything.
 func unseen() Input {
-	return Input{Count: 6002, Listed: 1000, Large: []string{"a.csv", "b.csv"}, Discarded: []string{"1", "2", "3", "4", "5", "6", "7"}, Restore: "git restore",
+	return Input{Count: 6002, Listed: 1000, Large: []string{"a.csv", "b.csv"}, Gone: Gone{[]string{"1", "2", "3", "4", "5", "6", "7"}, "git restore"},
 		Hidden: []changed.Hidden{
 			{File: "code.go", Flag: "skip-worktree"}, {File: "more.go", Flag: "skip-worktree"}, {File: "x_test.go", Flag: "assume-unchanged"},
 			{File: "a_test.go", Rule: "*_test.go", Place: ".gitignore"}, {File: "b.go", Rule: "b.go", Place: ".gitignore"},

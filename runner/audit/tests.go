@@ -127,7 +127,7 @@ func arrived(files []File) *arrivals {
 			continue
 		}
 		a.tests += max(0, l.count(f.After)-l.count(f.Before))
-		_, added := diffLines(lines(f.Before), lines(f.After))
+		added := values.Without(lines(f.After), lines(f.Before))
 		for _, line := range added {
 			a.lines[line] = true
 			for _, v := range values.Literals(line) {

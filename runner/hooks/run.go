@@ -205,7 +205,7 @@ func (s *Set) run(ctx context.Context, h Hook, c child) result {
 		return result{err: err}
 	}
 	defer via.Stop()
-	box := s.Sandbox.Box(s.Dir, s.Plan, s.Filter.State())
+	box := s.Sandbox.Box(s.Dir, s.Plan, s.Filter.Rules().State())
 	box.Route, box.Kept = via.Route, c.kept
 	cmd, err := box.Wrap(c.cmd)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ralph/runner/audit"
+	"ralph/runner/audit/settings"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git/command"
@@ -39,6 +40,7 @@ func audited(a Assignment, f facts) auditResult {
 	} else { // the files that steer the run are always compared
 		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
 	}
+	in.Agents = settings.Agents(a.Agent.Filter.Rules().Steering())
 	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
 	for _, found := range r.Findings {
 		answer := f.plan.Answer(found)
@@ -63,6 +65,7 @@ func reported(a Assignment, f facts) []audit.Finding {
 
 // steering reads the files that steer the run, before the call.
 func (t *turn) steering() steer.Files {
+	t.w.steer.Agents = t.a.Agent.Filter.Rules().Steering()
 	if t.a.Sandbox.On() && !t.a.Sandbox.Locks() { // then an agent can change its own settings at home
 		t.w.steer.AtHome(t.w.env(), t.a.Agent.Spec.Env.State, t.a.Agent.Spec.Env.Fixed, t.a.Agent.Spec.Env.Copied)
 	}

@@ -3,9 +3,15 @@ package turn_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ralph/internal/scripted"
+	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
+	"ralph/runner/audit"
+	"ralph/runner/audit/settings"
+	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -75,5 +81,38 @@ func TestRun_turnLeadsGitElsewhere_isPutBackAndNothingIsProved(t *testing.T) {
 				t.Errorf("%s: %v", file, err)
 			}
 		})
+	}
+}
+
+// All that knows what steers an agent takes it from its row.
+func TestRun_turnSetsUpAnotherAgent_isAFinding(t *testing.T) {
+	a := scripted.Project(t, []scripted.Step{{Do: "write", Text: ".new-cli/hooks.json"}})
+	put(t, a.Dir, ".gitignore", ".new-cli/\n")
+	put(t, a.Dir, ".new-cli/hooks.json", "{}\n")
+	a.Agent.Filter.Custom = append(a.Agent.Filter.Custom, agent.Spec{Name: "new-cli", Env: environ.Agent{Steers: []string{".new-cli/"}}})
+	if f := here(t, a).Result.Proof.Findings; len(f) != 1 || f[0].File != ".new-cli/hooks.json" || f[0].Kind != audit.KindChecksChanged {
+		t.Errorf("findings %+v", f)
+	}
+}
+
+func TestSteers_ofEachAgent_areAFindingUnlessTheTaskIsAboutThem(t *testing.T) {
+	steering := settings.Agents(agent.EnvFilter{}.Rules().Steering())
+	of := func(name, title string) []audit.Finding {
+		plan := []task.Task{{ID: "1", Title: title}}
+		return audit.Compare(audit.Input{Files: []audit.File{{Path: name, After: "evil\n", Exists: true}}, PlanBefore: plan, PlanAfter: plan,
+			Task: "1", Agents: steering})
+	}
+	for _, s := range agent.Specs() {
+		for _, name := range s.Env.Steers {
+			if strings.HasSuffix(name, "/") {
+				name += "x.json"
+			}
+			if f := of(name, "Parse dates"); len(f) != 1 || f[0].Kind != audit.KindChecksChanged {
+				t.Errorf("%s: %s: %+v", s.Name, name, f)
+			}
+			if f := of(name, "Set up "+s.Name+" code"); len(f) > 0 {
+				t.Errorf("%s: %s: %+v", s.Name, name, f)
+			}
+		}
 	}
 }

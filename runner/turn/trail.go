@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ralph/runner/audit"
+	"ralph/runner/audit/settings"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/git/hidden"
@@ -162,7 +163,8 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	if err != nil {
 		return nil, err
 	}
-	in := &audit.Input{Discarded: change.Discarded(*t.start, *w.before, t.mine), Edited: t.between}
+	in := &audit.Input{Edited: t.between, Agents: settings.Agents(w.steer.Agents)}
+	in.Discarded = change.Discarded(*t.start, *w.before, t.mine)
 	in.Files = intact.Steered(dir, texts, w.steer.Changed(dir), w.by)
 	_, in.Hidden, err = t.view.Since(ctx, t.start.Head, true)
 	return in, err
@@ -171,7 +173,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 // lookAround finds what the turn hid from git, and what it threw away.
 func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.Snapshot) audit.Input {
 	w := t.w
-	in := audit.Input{Large: c.Large(t.a.Dir), Discarded: c.Discarded(before, after, w.trail.mine)}
+	in := audit.Input{Large: c.Large(t.a.Dir), Gone: audit.Gone{Discarded: c.Discarded(before, after, w.trail.mine)}}
 	rules := slices.ContainsFunc(c.Files, func(file string) bool { return path.Base(file) == ".gitignore" })
 	var err error
 	w.view, in.Hidden, err = w.view.Since(ctx, before.Head, rules)

@@ -13,7 +13,7 @@ import (
 // missing.
 func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
-		c, err = c.At(dir, p.Config.EnvFilter().Steers())
+		c, err = c.At(dir, p.Config.EnvFilter().Rules().Steering().Files)
 	}
 	if err != nil {
 		return c, cmdline.UsageError("%v", err)
@@ -41,7 +41,7 @@ func (p *Project) Contain(ctx context.Context, f *cmdline.Factory) (box func(dir
 		if dir != p.Dir {
 			contained, err = here.For(dir)
 		}
-		box := contained.Box(dir, p.Plan, p.Config.EnvFilter().State())
+		box := contained.Box(dir, p.Plan, p.Config.EnvFilter().Rules().State())
 		box.Route = via.Route
 		return box, err
 	}, via.Stop, nil

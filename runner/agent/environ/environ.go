@@ -36,8 +36,12 @@ type Agent struct {
 	Fixed []string `json:"fixed,omitempty"`
 	// Copied are files in State that the CLI writes itself, although they have such settings.
 	Copied []string `json:"copied,omitempty"`
-	// Steers are files and folders of a project that make the CLI start programs.
+	// Steers are files and folders of a project that make the CLI start programs; folders end in a slash. A
+	// sandbox lets nothing write them, and a change of one is a finding of the audit.
 	Steers []string `json:"steers,omitempty"`
+	// Topics are how a task speaks of Steers, as regular expressions of words; nil: by the Name. Such a task may
+	// change them.
+	Topics []string `json:"topics,omitempty"`
 }
 
 // Cloud is a provider whose keys other tools use, too. They pass only to a call
@@ -79,12 +83,21 @@ func (f Filter) State() (names []string) {
 	return names
 }
 
-// Steers returns what steers any of the agents in a project.
-func (f Filter) Steers() (names []string) {
+// Steering is what steers agents in a project: Steers and Topics of their rows.
+type Steering struct{ Files, Topics []string }
+
+// Steering returns what steers any of the agents in a project.
+func (f Filter) Steering() (all Steering) {
 	for _, a := range f.Agents {
-		names = append(names, a.Steers...)
+		topics := a.Topics
+		if topics == nil {
+			topics = []string{regexp.QuoteMeta(a.Name)}
+		}
+		if len(a.Steers) > 0 {
+			all.Files, all.Topics = append(all.Files, a.Steers...), append(all.Topics, topics...)
+		}
 	}
-	return names
+	return all
 }
 
 // ValidEntry reports whether an entry is the name of a variable, or a glob with

@@ -5,6 +5,7 @@ package settings
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"ralph/runner/audit/parts"
@@ -18,6 +19,13 @@ type Row struct {
 	Strict, Commands bool
 	Part             func(text string) string // the relevant part of a file; nil: all of it
 	Asked            *regexp.Regexp           // matches a task about such files; nil: none
+	agents           bool                     // what steers agents belongs to it, too: see Agents
+}
+
+// Agents is what steers agent CLIs in a project, from their table. The zero value: nothing.
+type Agents struct {
+	Files  []string // that make them start programs; folders end with a slash
+	Topics []string // regular expressions of words: how a task speaks of them
 }
 
 var rows = sync.OnceValue(func() []Row {
@@ -41,10 +49,8 @@ var rows = sync.OnceValue(func() []Row {
 			What: "a file that you also use outside the sandbox was changed", Strict: true, Files: re(`^~/`),
 		},
 		{
-			What: "a setting makes another tool start a program", Strict: true,
-			Files: re(`(?:^|/)(?:\.mcp\.json|\.envrc)$|(?:^|/)\.claude/(?:settings(?:\.local)?\.json$|commands/|agents/|hooks/)|` +
-				`(?:^|/)\.(?:codex|gemini|opencode|qwen|amp|augment)/|(?:^|/)opencode\.jsonc?$|(?:^|/)\.cursor/(?:(?:hooks|mcp|cli)\.json$|hooks/)|(?:^|/)\.beads/(?:hooks/|config\.yaml$|redirect$)`),
-			Asked: re(`(?i)\b(?:mcp|direnv|envrc|codex|gemini|opencode|qwen|amp|augment|cursor|beads|claude (?:code|hooks?|settings?|commands?|agents?)|slash commands?|sub-?agents?)\b`),
+			What: "a setting makes another tool start a program", Strict: true, agents: true,
+			Files: re(`(?:^|/)(?:\.envrc$|\.beads/(?:hooks/|config\.yaml$|redirect$))`), Asked: re(`(?i)\b(?:direnv|envrc|beads)\b`),
 		},
 		{
 			What: "a program that git starts was set up", Strict: true, Files: re(`^\.git/(modules/.*/)?hooks/`), Asked: re(gitHooks),
@@ -95,11 +101,34 @@ var rows = sync.OnceValue(func() []Row {
 	}
 })
 
+// Table is the table for a project.
+type Table []Row
+
+// For returns the table, with what steers these agents.
+func For(agents Agents) Table {
+	all := slices.Clone(rows())
+	for i, r := range all {
+		if !r.agents || len(agents.Files) == 0 {
+			continue
+		}
+		files := r.Files.String()
+		for _, name := range agents.Files {
+			files += `|(?:^|/)` + regexp.QuoteMeta(name)
+			if !strings.HasSuffix(name, "/") {
+				files += `$`
+			}
+		}
+		all[i].Files = regexp.MustCompile(files)
+		all[i].Asked = regexp.MustCompile(r.Asked.String() + `|(?i)\b(?:` + strings.Join(agents.Topics, "|") + `)\b`)
+	}
+	return all
+}
+
 // Of returns the row of a file, or false.
-func Of(path string) (Row, bool) {
-	i := slices.IndexFunc(rows(), func(r Row) bool { return r.Files.MatchString(path) })
+func (t Table) Of(path string) (Row, bool) {
+	i := slices.IndexFunc(t, func(r Row) bool { return r.Files.MatchString(path) })
 	if i < 0 {
 		return Row{}, false
 	}
-	return rows()[i], true
+	return t[i], true
 }

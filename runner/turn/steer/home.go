@@ -11,19 +11,22 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/runner/agent/environ"
 	"ralph/runner/git/changed"
 	"ralph/state"
 )
 
 // Memory remembers the files as they were when it was first read. The zero value remembers nothing yet.
 type Memory struct {
+	Agents environ.Steering // what steers agents in the project
+
 	first Files
 	home  home
 }
 
 // Read reads the files of a project, and what AtHome has named.
 func (m *Memory) Read(dir string) Files {
-	now := Read(dir)
+	now := Read(dir, m.Agents.Files)
 	m.home.read(now)
 	if m.first == nil {
 		m.first = now

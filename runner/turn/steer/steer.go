@@ -33,17 +33,16 @@ var gitData = []string{"objects", "refs", "logs", "info", "lfs", "rebase-merge"}
 type Files map[string]string
 
 // Read reads the settings, the prompt and the specs of a project, and the files that
-// make git, a shell or an agent start programs.
-func Read(dir string) Files {
+// make git, a shell or an agent start programs. agents are those that do it for an agent; folders end with a slash.
+func Read(dir string, agents []string) Files {
 	all := Files{}
-	for _, name := range []string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md", ".mcp.json",
-		".envrc", ".claude/settings.json", ".claude/settings.local.json", "opencode.json", "opencode.jsonc",
-		".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json", ".beads/config.yaml", ".beads/redirect"} {
+	for _, name := range append([]string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md",
+		state.DirName + "/specs/", ".envrc", ".beads/config.yaml", ".beads/redirect", ".beads/hooks/"}, agents...) {
+		if folder, ok := strings.CutSuffix(name, "/"); ok {
+			all.walk(dir, folder, func(string) bool { return true })
+			continue
+		}
 		all.read(filepath.Join(dir, filepath.FromSlash(name)), name)
-	}
-	for _, folder := range []string{state.DirName + "/specs", ".claude/commands", ".claude/agents", ".claude/hooks",
-		".codex", ".gemini", ".opencode", ".qwen", ".amp", ".augment", ".cursor/hooks", ".beads/hooks"} {
-		all.walk(dir, folder, func(string) bool { return true })
 	}
 	all.readGit(dir)
 	return all

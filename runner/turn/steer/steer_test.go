@@ -18,10 +18,10 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 		".git/config": "[core]\n", ".git/hooks/pre-push.sample": "", ".git/HEAD": "ref",
 		".git/modules/lib/a/config": "[core]\n", ".git/modules/lib/a/hooks/pre-push.sample": "", ".git/modules/lib/a/HEAD": "ref",
 		".git/modules/lib/a/objects/config": "x",
-		".ralph/fix_plan.md":                "- [ ] one\n", ".ralph/status.json": "{}", "code.go": "",
+		".new-cli/rules":                    "", ".ralph/fix_plan.md": "- [ ] one\n", ".ralph/status.json": "{}", "code.go": "",
 	})
-	before := Read(dir)
-	if changed := before.Changed(Read(dir)); changed != nil {
+	before := Read(dir, []string{".mcp.json", ".new-cli/"})
+	if changed := before.Changed(Read(dir, []string{".mcp.json", ".new-cli/"})); changed != nil {
 		t.Errorf("nothing changed: %+v", changed)
 	}
 	write := func(name, text string) {
@@ -30,7 +30,7 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 		}
 	}
 	for _, name := range []string{".ralphrc", ".ralph/fix_plan.md", ".ralph/status.json", "code.go", ".ralph/specs/new.md", ".git/HEAD",
-		".git/hooks/pre-commit", ".git/hooks/pre-push.sample", ".mcp.json", ".git/modules/lib/a/config", ".git/modules/lib/a/HEAD",
+		".git/hooks/pre-commit", ".git/hooks/pre-push.sample", ".mcp.json", ".new-cli/hooks.json", ".git/modules/lib/a/config", ".git/modules/lib/a/HEAD",
 		".git/modules/lib/a/hooks/pre-push", ".git/modules/lib/a/objects/config"} {
 		write(name, "B=2\n")
 	}
@@ -44,7 +44,7 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 	if err := os.Symlink("../code.go", filepath.Join(dir, ".ralph/PROMPT.md")); err != nil {
 		t.Fatal(err)
 	}
-	found := before.Changed(Read(dir))
+	found := before.Changed(Read(dir, []string{".mcp.json", ".new-cli/"}))
 	for i := range found {
 		if strings.HasSuffix(found[i].Path, ".bin") {
 			found[i].Before, found[i].After = "", ""
@@ -55,6 +55,7 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 		{Path: ".git/modules/lib/a/config", Before: "[core]\n", After: "B=2\n", Existed: true, Exists: true},
 		{Path: ".git/modules/lib/a/hooks/pre-push", After: "B=2\n", Exists: true},
 		{Path: ".mcp.json", After: "B=2\n", Exists: true},
+		{Path: ".new-cli/hooks.json", After: "B=2\n", Exists: true},
 		{Path: ".ralph/PROMPT.md", Before: "p", After: "a link to ../code.go", Existed: true, Exists: true},
 		{Path: ".ralph/config.yaml", Before: "x", Existed: true},
 		{Path: ".ralph/specs/new.md", After: "B=2\n", Exists: true},
@@ -113,7 +114,7 @@ func TestHome_whatStartsProgramsChanged_isFoundWithoutItsText(t *testing.T) {
 
 func TestRepair_aFolderThatIsGone_isNotAsBefore(t *testing.T) {
 	dir := world.Project(t, map[string]string{".git/config": "[core]\n", ".git/HEAD": "ref"})
-	before := Read(dir)
+	before := Read(dir, []string{".mcp.json", ".new-cli/"})
 	if err := os.Rename(filepath.Join(dir, ".git"), filepath.Join(dir, "moved")); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestRepair_aFolderThatIsGone_isNotAsBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = ".git was changed, which leads git to another repository; ralph removed that file, and now there is no .git: if it was moved, move it back"
-	if got := Repair(dir, before.Changed(Read(dir))); got != want {
+	if got := Repair(dir, before.Changed(Read(dir, []string{".mcp.json", ".new-cli/"}))); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

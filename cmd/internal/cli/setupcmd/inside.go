@@ -32,11 +32,11 @@ func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one 
 		return nil
 	}
 	filter := p.Config.EnvFilter()
-	here, err := in.At(p.Dir, filter.Steers())
+	here, err := in.At(p.Dir, filter.Rules().Steering().Files)
 	if err != nil {
 		return err
 	}
-	box := here.Box(p.Dir, p.Plan, filter.State())
+	box := here.Box(p.Dir, p.Plan, filter.Rules().State())
 	box.Kept = sandbox.Kept{Write: one.Spec.Env.State, Locked: one.Spec.Env.Fixed, Copied: one.Spec.Env.Copied}
 	if box.NeedsProxy() {
 		box.SandboxNet = []string{"none"} // a version needs no network
