@@ -24,7 +24,7 @@ const Most = 1024
 // kind is a row of the table.
 type kind struct {
 	name string
-	host bool // NAME:HOST:N, not NAME:N
+	form string // what a user writes. It names HOST if the kind needs one.
 	args func(c Carrier, w Way) []string
 }
 
@@ -51,15 +51,27 @@ func (w Way) Reach() (args []string) {
 
 func kinds() []kind {
 	return []kind{
-		{name: "local", args: func(Carrier, Way) []string { return nil }},
-		{name: "ssh", host: true, args: func(c Carrier, _ Way) []string {
+		{name: "local", form: "local:N", args: func(Carrier, Way) []string { return nil }},
+		{name: "ssh", form: "ssh:HOST:N", args: func(c Carrier, _ Way) []string {
 			return []string{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15",
 				"-o", "ServerAliveCountMax=3", "--", c.Host, "ralph", "turn", "--away"}
 		}},
-		{name: Fleet, args: func(_ Carrier, w Way) []string {
+		{name: Fleet, form: Fleet + ":N", args: func(_ Carrier, w Way) []string {
 			return append([]string{w.Hub, "turn"}, w.Reach()...)
 		}},
 	}
+}
+
+// host stands in a form for the host of a worker.
+const host = "HOST"
+
+// forms are what a user can write.
+func forms() string {
+	var all []string
+	for _, k := range kinds() {
+		all = append(all, k.form)
+	}
+	return strings.Join(all, ", ")
 }
 
 // Fleet is the kind whose turns go to the workers of a fleet.
@@ -69,22 +81,22 @@ const Fleet = "fleet"
 func Parse(text string) (all []Carrier, err error) {
 	entries := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
 	if len(entries) == 0 && text != "" {
-		return nil, fmt.Errorf("WORKERS: %q names no worker; write local:N, ssh:HOST:N or fleet:N", text)
+		return nil, fmt.Errorf("WORKERS: %q names no worker; known: %s", text, forms())
 	}
 	for _, entry := range entries {
 		name, rest, _ := strings.Cut(entry, ":")
 		i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("WORKERS: unknown kind of worker %q; known: local:N, ssh:HOST:N, fleet:N", entry)
+			return nil, fmt.Errorf("WORKERS: unknown kind of worker %q; known: %s", entry, forms())
 		}
 		k := kinds()[i]
 		c := Carrier{Kind: name}
 		number := rest
-		if k.host {
+		if strings.Contains(k.form, host) {
 			at := strings.LastIndex(rest, ":")
 			c.Host, number = rest[:max(at, 0)], rest[at+1:]
 			if c.Host == "" || c.Host[0] == '-' || strings.ContainsAny(c.Host, "\x00\n\t'\"\\$`") {
-				return nil, fmt.Errorf("WORKERS: %q names no host; write ssh:HOST:N, such as ssh:build1:4", entry)
+				return nil, fmt.Errorf("WORKERS: %q names no host; write %s, such as %s:build1:4", entry, k.form, k.name)
 			}
 		}
 		n, err := strconv.Atoi(number)
