@@ -28,7 +28,7 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 		Agent:  turn.Agent{Filter: r.d.Filter},
 		Checks: r.checks, Sandbox: r.o.Contained,
 		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
-		Known: turn.History{Worked: notes.Worked, Early: notes.Early, Refusals: notes.Refusals, Tries: notes.Tries},
+		Known: turn.History{Worked: notes.Worked, Early: notes.Early, Refusals: notes.Refused, Tries: notes.Tries},
 	}
 	if r.d.State != nil { // a preview writes nothing
 		// These files are the user's. The run cannot continue without them.

@@ -7,6 +7,7 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 func plan(titles ...string) task.List {
@@ -82,7 +83,7 @@ func TestBound_failedChecks_endEarlier(t *testing.T) {
 		{1, 1, 0, 3, 4},
 		{1, 0, 0, 3, 0},
 	} {
-		n := taskrecords.Record{Attempts: test.attempts, Tries: test.tries}
+		n := taskrecords.Record{TaskMemory: state.TaskMemory{Attempts: test.attempts, Tries: test.tries}}
 		if got := n.Bound(test.perTask, test.retries); got != test.want {
 			t.Errorf("%+v: %d", test, got)
 		}

@@ -21,20 +21,10 @@ type Records map[string]*Record
 
 // Record is what a run knows about one task.
 type Record struct {
-	Skipped  bool // a person skipped it
-	Waits    bool // for a person's answer
-	Aside    state.Aside
-	Tries    int      // failed checks in a row
-	Attempts int      // turns that counted
-	Past     []string // what the latest attempts did, a line each, oldest first
-	Feedback []string // what the next attempt has to know
-	Returned bool     // it was put aside and came back, because its work was done elsewhere
-	Foreign  int      // turns in a row that ticked it while they worked on another task
-	Worked   bool     // something was done for it, so a tick without new work counts
-	Early    bool     // it was ticked in the turn of another task, which may have done its work
-	Refusals int      // ticks without work
-	Review   state.Reviewing
-	Report   gate.Report // of the checks after the latest turn; it is not kept
+	state.TaskMemory             // what the next run has to know, too
+	Waits            bool        // for a person's answer
+	Foreign          int         // turns in a row that ticked it while they worked on another task
+	Report           gate.Report // of the checks after the latest turn
 }
 
 // Of returns the record of a task. If there is none yet, it adds an empty one.
@@ -253,7 +243,7 @@ func (l Records) Learn(r turn.Result) {
 	own, p := l.Of(r.Task.ID), r.Proof
 	own.Worked, own.Tries, own.Report = p.Worked, p.Tries, p.Report
 	if p.Refused {
-		own.Refusals++
+		own.Refused++
 	}
 	l.follow(r)
 	if p.GiveUp != "" && own.Aside.Why == "" {
@@ -344,10 +334,7 @@ func (l Records) Settled(id string) {
 func (l Records) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
-		m := state.TaskMemory{Worked: n.Worked, Early: n.Early, Refused: n.Refusals, Skipped: n.Skipped, Attempts: n.Attempts,
-			Tries: n.Tries,
-			Past:  n.Past, Feedback: n.Feedback, Aside: n.Aside, Returned: n.Returned, Review: n.Review}
-		if m.Worked || m.Early || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" ||
+		if m := n.TaskMemory; m.Worked || m.Early || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" ||
 			m.Review.Begun() {
 			kept[id] = m
 		}
@@ -368,8 +355,6 @@ func (l Records) Peek(list task.List) (task.Task, bool) {
 // Recall restores what an earlier run has kept.
 func (l Records) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
-		n := l.Of(id)
-		n.Worked, n.Refusals, n.Skipped, n.Attempts, n.Tries = m.Worked, m.Refused, m.Skipped, m.Attempts, m.Tries
-		n.Early, n.Past, n.Feedback, n.Aside, n.Returned, n.Review = m.Early, m.Past, m.Feedback, m.Aside, m.Returned, m.Review
+		l.Of(id).TaskMemory = m
 	}
 }
