@@ -73,7 +73,7 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 	if err != nil || other.Bin != filepath.Join(l.Dir, "bin/other") {
 		t.Errorf("%+v, %v", other, err)
 	}
-	cmd := other.Command(agent.Request{Prompt: "-do", Model: "m"})
+	cmd := other.Command(agent.Request{Call: argv.Call{Prompt: "-do", Model: "m"}})
 	if got := strings.Join(cmd.Args[1:], "|"); got != "\n-do|$HOME" {
 		t.Errorf("argv %q", got)
 	}

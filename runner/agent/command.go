@@ -14,25 +14,17 @@ import (
 
 // Request describes one call to an agent.
 type Request struct {
-	Prompt         string
-	PromptFile     string   // path of a file with Prompt, for an agent that takes one; empty: see Prepare
-	Model          string   // empty: the agent's own default
-	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
-	PermissionMode string   // argv.PermitAllowedTools or argv.PermitBypass; empty: the agent's own default
-	Session        string   // id to resume; empty: a fresh context
-	Settings       string   // JSON for an agent with SettingsArgs; empty: none
-	Program        []string // program and arguments that replace Spec.Bin; nil: Spec.Bin
-	Dir            string   // working directory
-	Env            []string // environment to start from, NAME=value
-	Filter         EnvFilter
-	Root           bool // the call runs as the superuser
-	Contained      bool // it runs in a sandbox of ralph
+	argv.Call          // its arguments; an empty PromptFile: see Prepare
+	Program   []string // program and arguments that replace Spec.Bin; nil: Spec.Bin
+	Dir       string   // working directory
+	Env       []string // environment to start from, NAME=value
+	Filter    EnvFilter
+	Root      bool // the call runs as the superuser
 }
 
 // Command builds the command of a call. The caller sets time limits and the size of the terminal.
 func (s Spec) Command(r Request) ptyexec.Command {
-	args := s.Build(argv.Call{Prompt: r.Prompt, PromptFile: r.PromptFile, Model: r.Model, Session: r.Session, Settings: r.Settings,
-		PermissionMode: r.PermissionMode, AllowedTools: r.AllowedTools, Contained: r.Contained})
+	args := s.Build(r.Call)
 	c := ptyexec.Command{Args: slices.Concat(s.Through, s.program(r), args), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
 	if s.PromptBy != argv.PromptArg && s.PromptBy != argv.PromptFile {
 		c.Stdin = strings.NewReader(r.Prompt)

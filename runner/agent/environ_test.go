@@ -127,7 +127,7 @@ func TestEnvFilter_modelOfACloud_passesItsKeysToOpencode(t *testing.T) {
 		{"cloudflare-workers-ai/x", "CLOUDFLARE_API_TOKEN", ""},
 	} {
 		for _, other := range []string{"AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GITHUB_TOKEN", "CLOUDFLARE_API_TOKEN"} {
-			r := Request{Model: test.model, Env: []string{other + "=k", test.env}}
+			r := Request{Call: argv.Call{Model: test.model}, Env: []string{other + "=k", test.env}}
 			if got := slices.Contains(row(t, "opencode").Command(r).Env, other+"=k"); got != (other == test.key) {
 				t.Errorf("model %q, %s: %s passes: %v", test.model, test.env, other, got)
 			}
@@ -141,7 +141,7 @@ func TestEnvFilter_modelOfACloud_passesItsKeysToOpencode(t *testing.T) {
 func TestEnvFilter_list_matchesTheCall(t *testing.T) {
 	env := []string{"PATH=/bin", "CLAUDECODE=1", "ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t", "NPM_TOKEN=n", "IS_SANDBOX=0"}
 	f := EnvFilter{Exclude: []string{"!NPM_TOKEN"}}
-	got := f.List(row(t, "claude"), Request{Env: env, Root: true, PermissionMode: argv.PermitBypass})
+	got := f.List(row(t, "claude"), Request{Call: argv.Call{PermissionMode: argv.PermitBypass}, Env: env, Root: true})
 	want := []environ.Row{
 		{Name: "ANTHROPIC_API_KEY", Agent: environ.Passes, Checks: environ.Held, Why: "key of claude"},
 		{Name: "CLAUDECODE", Agent: environ.Unset, Checks: environ.Passes, Why: "outer agent session"},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ralph/runner/agent/argv"
 )
 
 // Real names: secrets, and names that only look like secrets.
@@ -78,7 +80,7 @@ func TestEnvFilter_held_listsWhatTheAgentDoesNotGet(t *testing.T) {
 }
 
 func TestCommand_sessionThatIsAnOption_isNotResumed(t *testing.T) {
-	args := row(t, "claude").Command(Request{Session: "--dangerously-skip-permissions"}).Args
+	args := row(t, "claude").Command(Request{Call: argv.Call{Session: "--dangerously-skip-permissions"}}).Args
 	if slices.Contains(args, "--resume") || slices.Contains(args, "--dangerously-skip-permissions") {
 		t.Errorf("%q", args)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/sandbox"
 	"ralph/state"
 )
@@ -47,11 +48,12 @@ func (s *Set) ask(ctx context.Context, h Hook, f Facts) result {
 	if err != nil {
 		return result{err: err}
 	}
-	request := agent.Request{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Responder.AllowedTools,
-		PermissionMode: s.Responder.PermissionMode,
-		Program:        program, Dir: s.Dir, Env: slices.Concat(s.Env, []string{state.InsideVar + "=" + f.Run}),
-		Filter: s.Filter,
-		Root:   os.Geteuid() == 0, Contained: s.Sandbox.On()}
+	request := agent.Request{
+		Call: argv.Call{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Responder.AllowedTools,
+			PermissionMode: s.Responder.PermissionMode, Contained: s.Sandbox.On()},
+		Program: program, Dir: s.Dir, Env: slices.Concat(s.Env, []string{state.InsideVar + "=" + f.Run}),
+		Filter: s.Filter, Root: os.Geteuid() == 0,
+	}
 	cmd, clean, err := spec.Prepare(request)
 	if err != nil {
 		return result{err: err}

@@ -9,6 +9,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/stuck"
 	"ralph/runner/prompt"
@@ -40,9 +41,9 @@ type call struct {
 func (a Assignment) Request(env []string) agent.Request {
 	a.Prompt.Locked = a.Sandbox.Locks()
 	return agent.Request{
-		Prompt: prompt.Build(a.Prompt), Model: a.Agent.Model, AllowedTools: a.Agent.AllowedTools, PermissionMode: a.Agent.PermissionMode,
-		Session: a.Agent.Session.ID, Program: a.Agent.Program, Dir: a.Dir, Env: env, Filter: a.Agent.Filter, Root: os.Geteuid() == 0,
-		Contained: a.Sandbox.On(), Settings: a.Agent.Settings,
+		Call: argv.Call{Prompt: prompt.Build(a.Prompt), Model: a.Agent.Model, AllowedTools: a.Agent.AllowedTools,
+			PermissionMode: a.Agent.PermissionMode, Session: a.Agent.Session.ID, Settings: a.Agent.Settings, Contained: a.Sandbox.On()},
+		Program: a.Agent.Program, Dir: a.Dir, Env: env, Filter: a.Agent.Filter, Root: os.Geteuid() == 0,
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"ralph/logs"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -125,7 +126,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	}
 	ctx = w.git(ctx, a)
 	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.Clone()}
-	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Env: w.env(), Model: a.Agent.Model}))
+	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{Call: argv.Call{Model: a.Agent.Model}, Env: w.env()}))
 	p, err := proxy.Start(ctx, a.Sandbox.Settings, func(host string) { t.tell(state.Blocked{Host: host}) })
 	if err != nil {
 		return none, err

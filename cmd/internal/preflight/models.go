@@ -11,6 +11,7 @@ import (
 	"ralph/cmd/internal/modellist"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/environ"
 	"ralph/runner/pool"
 )
@@ -59,7 +60,7 @@ const (
 // without a call.
 func (p *Project) Login(ctx context.Context, one pool.Agent) string {
 	env := slices.DeleteFunc(slices.Clone(p.Env), func(pair string) bool { return strings.HasSuffix(pair, "=") })
-	for _, row := range p.Config.EnvFilter().List(one.Spec, agent.Request{Env: env, Model: p.Config.Model}) {
+	for _, row := range p.Config.EnvFilter().List(one.Spec, agent.Request{Call: argv.Call{Model: p.Config.Model}, Env: env}) {
 		if row.Agent == environ.Passes && row.Checks == environ.Held {
 			return LoginKey
 		}

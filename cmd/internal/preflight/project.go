@@ -17,6 +17,7 @@ import (
 	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
 	"ralph/runner/agent/environ"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -194,7 +195,8 @@ func (p *Project) Mode(detected bool) gate.Mode {
 // EnvRequest is a request with only the fields on which its environment depends.
 func (p *Project) EnvRequest() agent.Request {
 	return agent.Request{
-		Env: p.Env, Model: p.Config.Model, PermissionMode: p.Config.PermissionMode, Root: os.Geteuid() == 0,
+		Call: argv.Call{Model: p.Config.Model, PermissionMode: p.Config.PermissionMode},
+		Env:  p.Env, Root: os.Geteuid() == 0,
 	}
 }
 
@@ -218,7 +220,7 @@ func (p *Project) OnlyHere() []string {
 		if err != nil {
 			continue // a start refuses it
 		}
-		for _, row := range p.Config.EnvFilter().List(spec, agent.Request{Env: env, Model: p.Config.Model}) {
+		for _, row := range p.Config.EnvFilter().List(spec, agent.Request{Call: argv.Call{Model: p.Config.Model}, Env: env}) {
 			upper := strings.ToUpper(row.Name)
 			key := row.Agent == environ.Passes && row.Checks == environ.Held
 			setting := row.Agent == environ.Passes && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")

@@ -44,8 +44,8 @@ func TestSpec_argv(t *testing.T) {
 	expand := func(command ...string) Row {
 		return Row{Name: "own", Command: command, Prompt: argv.PromptStdin, Format: agent.FormatText}
 	}
-	none := agent.Request{Prompt: "p"}
-	all := agent.Request{Prompt: "-p", Model: "m", Session: "s", PermissionMode: argv.PermitBypass, AllowedTools: []string{"Read", "Edit"}}
+	none := agent.Request{Call: argv.Call{Prompt: "p"}}
+	all := agent.Request{Call: argv.Call{Prompt: "-p", Model: "m", Session: "s", PermissionMode: argv.PermitBypass, AllowedTools: []string{"Read", "Edit"}}}
 	allowed := all
 	allowed.PermissionMode = argv.PermitAllowedTools
 	withFile := all
