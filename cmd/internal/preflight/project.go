@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"time"
 
 	"ralph/cmd/internal/cmdline"
@@ -18,7 +17,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
-	"ralph/runner/agent/environ"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/pool"
@@ -208,29 +206,4 @@ func (p *Project) HeldBack() string {
 	}
 	return cmdline.Inert(fmt.Sprintf("%s not passed to the agent %s: %s; see: ralph config --env",
 		termtext.Count(len(names), "variable"), p.Agent.Spec.Name, termtext.Some(names, 5)))
-}
-
-// OnlyHere names the variables that the agents read and that a service manager
-// does not set. Options are kept with each run.
-func (p *Project) OnlyHere() []string {
-	var names []string
-	env := slices.DeleteFunc(slices.Clone(p.Env), func(pair string) bool { return strings.HasSuffix(pair, "=") })
-	for _, name := range append([]string{p.Config.Agent}, p.Config.FallbackAgents...) {
-		spec, err := p.Config.Spec(name)
-		if err != nil {
-			continue // a start refuses it
-		}
-		for _, row := range p.Config.EnvFilter().List(spec, agent.Request{Call: argv.Call{Model: p.Config.Model}, Env: env}) {
-			upper := strings.ToUpper(row.Name)
-			key := row.Agent == environ.Passes && row.Checks == environ.Held
-			setting := row.Agent == environ.Passes && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")
-			where := strings.HasSuffix(upper, "_BASE_URL") || strings.HasSuffix(upper, "_PROXY") ||
-				row.Name == "XDG_CONFIG_HOME" || row.Name == "XDG_STATE_HOME"
-			if key || setting || where {
-				names = append(names, row.Name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

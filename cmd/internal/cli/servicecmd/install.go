@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,10 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/resume"
 	"ralph/cmd/internal/service"
+	"ralph/config"
+	"ralph/runner/agent"
+	"ralph/runner/agent/argv"
+	"ralph/runner/agent/environ"
 )
 
 type installOptions struct {
@@ -108,7 +113,7 @@ func checkUnattended(f *cmdline.Factory, e service.Entry) (onlyHere []string, er
 	if run.ID == "" {
 		run.Settings = resume.Settings(resume.Words(cfg, false)) // as the next run would record them
 	}
-	onlyHere = (&preflight.Project{Env: f.Env, Config: cfg}).OnlyHere()
+	onlyHere = readHere(f.Env, cfg)
 	nothing, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, fmt.Errorf("check service: %w", err)
@@ -137,4 +142,29 @@ func bareEnv(e service.Entry, settings []string) []string {
 		}
 	}
 	return resume.SetEnv(env, settings)
+}
+
+// readHere names the variables that the agents read and that a service manager
+// does not set. Options are kept with each run.
+func readHere(env []string, cfg *config.Config) []string {
+	var names []string
+	env = slices.DeleteFunc(slices.Clone(env), func(pair string) bool { return strings.HasSuffix(pair, "=") })
+	for _, name := range append([]string{cfg.Agent}, cfg.FallbackAgents...) {
+		spec, err := cfg.Spec(name)
+		if err != nil {
+			continue // a start refuses it
+		}
+		for _, row := range cfg.EnvFilter().List(spec, agent.Request{Call: argv.Call{Model: cfg.Model}, Env: env}) {
+			upper := strings.ToUpper(row.Name)
+			key := row.Agent == environ.Passes && row.Checks == environ.Held
+			setting := row.Agent == environ.Passes && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")
+			where := strings.HasSuffix(upper, "_BASE_URL") || strings.HasSuffix(upper, "_PROXY") ||
+				row.Name == "XDG_CONFIG_HOME" || row.Name == "XDG_STATE_HOME"
+			if key || setting || where {
+				names = append(names, row.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
