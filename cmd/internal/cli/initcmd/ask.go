@@ -36,9 +36,9 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg 
 	}
 	here := cmp.Or(strings.Join(installed(cfg), ", "), "none")
 	for _, q := range []question{
-		{text: "Project name", answer: &a.name},
-		{text: "Test command", answer: &a.test, command: true, example: p.Test().Line},
-		{text: "Build command", answer: &a.build, command: true, example: p.Build().Line},
+		{text: "Project name", answer: &a.Name},
+		{text: "Test command", answer: &a.Test, command: true, example: p.Test().Line},
+		{text: "Build command", answer: &a.Build, command: true, example: p.Build().Line},
 		{text: fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)", here,
 			strings.Join(known, ", ")), answer: &a.agent,
 			allowed: func(name string) bool { return slices.Contains(known, name) }},

@@ -113,9 +113,9 @@ func initRun(o *initOptions) error {
 
 // detected are the answers that need no question.
 func (o *initOptions) detected(dir string, found scaffold.Project, cfg *config.Config) answers {
-	a := answers{name: found.Name, agent: o.firstAgent(cfg),
-		build: found.Build().SureLine(), test: found.Test().SureLine(), lint: found.Lint().SureLine(),
-		types: found.Types().SureLine(), fast: found.Fast().SureLine()}.distinct()
+	a := answers{agent: o.firstAgent(cfg), Answers: scaffold.Answers{Name: found.Name,
+		Build: found.Build().SureLine(), Test: found.Test().SureLine(), Lint: found.Lint().SureLine(),
+		Types: found.Types().SureLine(), Fast: found.Fast().SureLine()}}.distinct()
 	o.apply(dir, &a)
 	return a
 }
@@ -242,17 +242,18 @@ func installed(cfg *config.Config) (names []string) {
 
 // answers are what init asks or detects.
 type answers struct {
-	name, agent, command, build, test, lint, types, fast, sandbox, qa string
-	moved                                                             moved
+	scaffold.Answers
+	agent, command, sandbox, qa string
+	moved                       moved
 }
 
 // distinct leaves out commands that would run twice.
 func (a answers) distinct() answers {
-	if a.types == a.build {
-		a.types = ""
+	if a.Types == a.Build {
+		a.Types = ""
 	}
-	if a.fast == a.lint {
-		a.lint = ""
+	if a.Fast == a.Lint {
+		a.Lint = ""
 	}
 	return a
 }
@@ -268,10 +269,10 @@ func firstKeys() []string {
 
 func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answers {
 	values := map[string]string{
-		"AGENT": a.agent, "SANDBOX": a.sandbox, "QA": a.qa, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.test,
-		"BUILD_COMMAND": a.build, "LINT_COMMAND": a.lint, "TYPECHECK_COMMAND": a.types, "LINT_FAST_COMMAND": a.fast,
+		"AGENT": a.agent, "SANDBOX": a.sandbox, "QA": a.qa, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.Test,
+		"BUILD_COMMAND": a.Build, "LINT_COMMAND": a.Lint, "TYPECHECK_COMMAND": a.Types, "LINT_FAST_COMMAND": a.Fast,
 		"AUTO_COMMIT":   "true", // nobody else commits what an agent forgets, and ralph undo is easier then
-		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.lint, a.build, a.test, a.types, a.fast), ","),
+		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.Lint, a.Build, a.Test, a.Types, a.Fast), ","),
 	}
 	examples := map[string]string{
 		"QA":           "true",
@@ -280,7 +281,8 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 	for key, value := range a.moved.options {
 		values[key] = value
 	}
-	all := scaffold.Answers{Prompt: a.moved.prompt, Plan: a.moved.plan, Name: a.name, Build: a.build, Test: a.test, Lint: a.lint, Types: a.types, Fast: a.fast}
+	all := a.Answers
+	all.Prompt, all.Plan = a.moved.prompt, a.moved.plan
 	table := config.Table()
 	for _, key := range a.moved.keys(firstKeys()) {
 		o := table[slices.IndexFunc(table, func(o option.Row) bool { return o.Key == key })]

@@ -45,5 +45,5 @@ func (o *initOptions) sayWritten(dir string, files []scaffold.File, a answers) {
 		o.Say("wrote %s", file.Path)
 		o.result.Wrote = append(o.result.Wrote, file.Path)
 	}
-	o.result.Agent, o.result.Test, o.result.Build, o.result.Lint = a.agent, a.test, a.build, a.lint
+	o.result.Agent, o.result.Test, o.result.Build, o.result.Lint = a.agent, a.Test, a.Build, a.Lint
 }
