@@ -385,9 +385,14 @@ func noteOf(e state.Event) (Note, bool) {
 	if len(lines) == 0 {
 		return Note{}, false
 	}
-	text := lines[0].Text
-	if i := strings.LastIndex(text, ". "); i > 0 && strings.HasSuffix(text, ":") {
-		text = text[:i+1] // the rest introduces lines that are only in the log
+	return Note{e.Time, Heading(lines[0].Text), lines[0].Role, e.Kind == state.KindTask, open}, true
+}
+
+// Heading is the first line of a text, for a place that does not show the others: without the sentence that
+// introduces them.
+func Heading(line string) string {
+	if i := strings.LastIndex(line, ". "); i > 0 && strings.HasSuffix(line, ":") {
+		return line[:i+1]
 	}
-	return Note{e.Time, text, lines[0].Role, e.Kind == state.KindTask, open}, true
+	return line
 }

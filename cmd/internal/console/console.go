@@ -236,10 +236,7 @@ func (c *Console) excerpt(e state.Event, all []view.Line) []view.Line {
 	case state.Tool:
 		return all[:1]
 	case state.Feedback: // the rest is a check's output
-		rest = ""
-		if i := strings.LastIndex(all[0].Text, ". "); i > 0 && strings.HasSuffix(all[0].Text, ":") {
-			all[0].Text = all[0].Text[:i+1] // it introduced that rest
-		}
+		rest, all[0].Text = "", view.Heading(all[0].Text)
 	}
 	var heads []view.Line
 	for i, l := range all {
