@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"ralph/logs"
@@ -34,10 +33,8 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 		if err != nil {
 			return rules.Decision{}, task.Task{}, err
 		}
-		f.Report = res.Proof.Report
-		if f.Interrupt = bounds.Wish(ctx, r.inbox); !f.Interrupt.Now() && res.Proof.Unchecked {
-			return rules.Decision{Action: rules.ActionContinue}, task.Task{}, nil // the checks were skipped: nothing is complete yet
-		}
+		f.Report, f.Unchecked = res.Proof.Report, res.Proof.Unchecked
+		f.Interrupt = bounds.Wish(ctx, r.inbox)
 	}
 	waiting, err := r.asked.Waiting(plan.List)
 	if err != nil {
@@ -48,15 +45,13 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 		f.Blocked, f.Never, f.PutAside = r.tasks.Stuck(plan.List, journal.Reasons(r.plan.File.Edits))
 	}
 	f.Waiting, f.WaitingSince = r.asked.Idle(waiting, open || plan.Total > 0 && plan.Remaining == 0, now)
-	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Report.Blocked() {
+	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Unchecked && !f.Report.Blocked() {
 		f.Review = r.reviewItems(ctx, f.Report)
 	}
 	f.LimitedUntil = r.freeAt(next, plan.List, now)
 	f.Paced = r.pool.PaceHold(r.wanted(next, plan.List), now)
+	f.Decided = r.past.decided
 	d := rules.Admit(f)
-	if d.ExitReason == "max_iterations" && r.o.Policy.MaxIterations == 1 { // ralph once: how did it end?
-		d.Reason = strings.TrimSuffix(d.Reason+": "+r.past.decided, ": ")
-	}
 	r.notes.Add(d)
 	if d.Action == rules.ActionStop {
 		r.plan.Counts = plan

@@ -16,6 +16,10 @@ func AdmitRules() []Rule[Admission] {
 		{"interrupted", "signal, `ralph abort`", "stop 130, or 143 after SIGTERM and SIGHUP", func(f Admission) (Decision, bool) {
 			return interrupted(f.Facts), f.Interrupt.Now()
 		}},
+		{"continue", "the plan has nothing left, but a person skipped the checks that would prove it",
+			"the checks run again before the run can end", func(f Admission) (Decision, bool) {
+				return Decision{Action: ActionContinue}, f.Unchecked
+			}},
 		{"review", "as `plan_complete`, but a person has to look at something",
 			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
 				return reviewed(planComplete(f), f.Review), f.complete() && len(f.Review) > 0
@@ -39,7 +43,7 @@ func AdmitRules() []Rule[Admission] {
 		{"start_at", "it is not `START_AT` yet", "wait for it; `ralph resume` starts now", func(f Admission) (Decision, bool) {
 			return Decision{Action: ActionWait, Reason: "the run begins at " + f.Policy.StartAt, Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
 		}},
-		{"ceilings", whenCeilings, "stop 4", admits(ceilings)},
+		{"ceilings", whenCeilings, "stop 4", ceilingBefore},
 		{"usage_limit", "every agent that may work is under a usage limit, as earlier calls have shown",
 			"wait for the reset, or stop 7", stillLimited},
 		{RulePace, "a call might use more of a usage window than `PACE` allows at this time, and no other model or agent may work",
@@ -182,6 +186,15 @@ func breakerStillOpen(rule, exitReason string) func(Admission) (Decision, bool) 
 		return halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s",
 			b.OpenedAt.Local().Format("15:04"), b.Reason, b.OpenedAt.Add(f.Policy.Cooldown).Local().Format("15:04")), exitReason), true
 	}
+}
+
+// ceilingBefore is ceilings for Admit. After a run of one iteration, the reason also says what that decided.
+func ceilingBefore(f Admission) (Decision, bool) {
+	d, ok := ceilings(f.Facts)
+	if d.ExitReason == "max_iterations" && f.Policy.MaxIterations == 1 {
+		d.Reason = strings.TrimSuffix(d.Reason+": "+f.Decided, ": ")
+	}
+	return d, ok
 }
 
 func stillLimited(f Admission) (Decision, bool) {

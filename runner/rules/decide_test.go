@@ -29,7 +29,7 @@ func defaults() Policy {
 // scene is a moment of a run; Starting says which table is asked.
 type scene struct {
 	Facts
-	Starting                          bool
+	Starting, Unchecked               bool
 	It                                turn.Result
 	Damaged, Never, PutAside, Waiting []string
 	Attempts                          int
@@ -41,7 +41,7 @@ type scene struct {
 
 func (s scene) decide() Decision {
 	if s.Starting {
-		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, Never: s.Never, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon})
+		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, Never: s.Never, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon, Unchecked: s.Unchecked})
 	}
 	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Causes: s.Causes, Fallback: s.Fallback})
 }
@@ -114,6 +114,12 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"ralph stop, the agent cannot be used either", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; outcome(f, ending.Auth) }, "interrupted", ActionStop, 130},
 		{"ralph stop, but everything is done", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); claim(f, 1) }, "complete", ActionStop, 0},
 		{"ralph stop, while a check fails", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); failing(f) }, "interrupted", ActionStop, 130},
+		{"the last checks were skipped", func(f *scene) { starting(f); done(f); f.Unchecked = true }, "continue", ActionContinue, 0},
+		{"the last checks were skipped, and then a signal", func(f *scene) {
+			starting(f)
+			done(f)
+			f.Unchecked, f.Interrupt = true, &Interrupt{Exit: 143}
+		}, "interrupted", ActionStop, 143},
 		{"ralph stop, before a turn", func(f *scene) {
 			starting(f)
 			f.Interrupt = &Interrupt{Exit: 130, Lenient: true}

@@ -85,6 +85,10 @@ type Admission struct {
 	// WaitingSince is when that began.
 	Waiting      []string
 	WaitingSince time.Time
+	// Unchecked is true when a person skipped the checks that Report would be of.
+	Unchecked bool
+	// Decided says why the run continued after its latest turn; empty: there was none, or no reason.
+	Decided string
 }
 
 // Conclusion is what Conclude looks at. The Result is folded into Memory.
