@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"ralph/config/option"
+	"ralph/logs/termtext"
 	"ralph/runner/gate"
 )
 
@@ -56,18 +57,13 @@ func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
 func (r *yamlReader) syntaxError(err error) error {
 	var y yaml.Error
 	if !errors.As(err, &y) {
-		return &UsageError{r.file, "is not valid YAML: " + firstLine(err.Error())}
+		return &UsageError{r.file, "is not valid YAML: " + termtext.FirstLine(err.Error())}
 	}
 	where := r.file
 	if token := y.GetToken(); token != nil && token.Position != nil {
 		where = lineOf(r.file, token.Position.Line)
 	}
-	return &UsageError{where, "is not valid YAML: " + firstLine(y.GetMessage())}
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
+	return &UsageError{where, "is not valid YAML: " + termtext.FirstLine(y.GetMessage())}
 }
 
 func (r *yamlReader) where(node ast.Node) string {

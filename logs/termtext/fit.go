@@ -15,11 +15,21 @@ func Line(s string) string {
 	for i := range len(s) {
 		now := s[i] == ' '
 		if now && blank || s[i] == '\n' || s[i] == '\t' {
-			return strings.Join(strings.Fields(s), " ")
+			return Unwrap(s)
 		}
 		blank = now
 	}
 	return strings.TrimSuffix(s, " ")
+}
+
+// Unwrap joins the lines of s: each run of white space becomes one blank. Unlike Line, it keeps all other characters, for
+// text that goes into files and prompts.
+func Unwrap(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// FirstLine is the first line of s that is not blank, without blanks at its ends.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(line)
 }
 
 // Width returns the number of terminal cells of s, which must be clean. Line ends and

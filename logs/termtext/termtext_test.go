@@ -238,3 +238,16 @@ func TestSome_manyNames_listsTheFirst(t *testing.T) {
 		}
 	}
 }
+
+func TestUnwrapAndFirstLine_linesAndBlanks_oneLine(t *testing.T) {
+	const text = " \n a \x1b[1m b\t\nc "
+	if got := Unwrap(text); got != "a \x1b[1m b c" {
+		t.Errorf("Unwrap: %q", got)
+	}
+	if got := FirstLine(text); got != "a \x1b[1m b" {
+		t.Errorf("FirstLine: %q", got)
+	}
+	if Unwrap(" \n") != "" || FirstLine(" \n") != "" {
+		t.Error("a blank text is not empty")
+	}
+}

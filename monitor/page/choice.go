@@ -5,6 +5,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/monitor/keys"
 )
@@ -20,7 +21,7 @@ type Choice[R any] struct {
 
 // Narrow finds the rows anew, and selects the first.
 func (l *Choice[R]) Narrow() {
-	l.Shown, l.Selected, l.top = l.Find(strings.Join(strings.Fields(l.Line.Text), " ")), 0, 0
+	l.Shown, l.Selected, l.top = l.Find(termtext.Unwrap(l.Line.Text)), 0, 0
 }
 
 // Row is the selected one; false: there is none.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/runner/git/command"
 	"ralph/runner/git/own"
 )
@@ -100,7 +101,7 @@ func (r CommitRequest) text() string {
 		if i == 0 {
 			text += "\n"
 		}
-		text += t.Key + ": " + strings.Join(strings.Fields(t.Value), " ") + "\n"
+		text += t.Key + ": " + termtext.Unwrap(t.Value) + "\n"
 	}
 	return text
 }

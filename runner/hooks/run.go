@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"ralph/logs"
+	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/gate/report"
@@ -228,7 +228,7 @@ func (s *Set) emit(p state.Payload) {
 
 // head returns the beginning of a text, on one line.
 func head(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = termtext.Unwrap(text)
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "..."
 	}

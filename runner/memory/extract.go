@@ -62,7 +62,7 @@ func items(block string) []string {
 	if len(list) > 0 && len(all) == 0 {
 		return list
 	}
-	if text := strings.TrimSpace(strings.Join(strings.Fields(block), " ")); text != "" {
+	if text := strings.TrimSpace(termtext.Unwrap(block)); text != "" {
 		return []string{text}
 	}
 	return nil
@@ -109,7 +109,7 @@ var (
 // Refuse returns why ralph does not keep a text as a lesson; empty: it does. It refuses too much rather than too
 // little: a lost lesson costs less than one that manipulates an agent.
 func Refuse(text string) string {
-	lower := " " + strings.ToLower(strings.Join(strings.Fields(text), " ")) + " "
+	lower := " " + strings.ToLower(termtext.Unwrap(text)) + " "
 	for _, o := range orders {
 		for _, w := range o.words {
 			if strings.Contains(lower, w) {

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ralph/logs/termtext"
 )
 
 // Kind says what a lesson is about.
@@ -68,7 +70,7 @@ type Lesson struct {
 
 // New makes a lesson; its text becomes one line. ok is false if nothing is left.
 func New(text string, kind Kind, at time.Time) (l Lesson, ok bool) {
-	text = strings.TrimSpace(strings.TrimLeft(strings.Join(strings.Fields(text), " "), "-* "))
+	text = strings.TrimSpace(strings.TrimLeft(termtext.Unwrap(text), "-* "))
 	if len(text) > maxText {
 		text = text[:maxText]
 		for !utf8.ValidString(text) {

@@ -139,7 +139,7 @@ func (a Answer) checked() (Answer, error) {
 }
 
 func oneLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = termtext.Unwrap(text)
 	if r := []rune(text); len(r) > 600 {
 		text = string(r[:600]) + "..."
 	}

@@ -43,7 +43,7 @@ func completeItems(f *cmdline.Factory) cobra.CompletionFunc {
 		if r, _, err := f.Reader(); err == nil {
 			s, _ := r.Status() // without it, none are known
 			for _, i := range s.Review {
-				text := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(i.Text)))
+				text := cmdline.Shorten(i.Text)
 				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(i.N), text))
 			}
 		}

@@ -46,7 +46,7 @@ func completeSlots(f *cmdline.Factory) cobra.CompletionFunc {
 		if r, _, err := f.Reader(); err == nil {
 			s, _ := r.Status() // without it, none are known
 			for _, slot := range s.Slots {
-				ids = append(ids, cobra.CompletionWithDesc(slot.TaskID, cmdline.Shorten(cmdline.OneLine(cmdline.Inert(slot.Title)))))
+				ids = append(ids, cobra.CompletionWithDesc(slot.TaskID, cmdline.Shorten(slot.Title)))
 			}
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp

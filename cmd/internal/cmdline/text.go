@@ -20,9 +20,6 @@ func Dash(s string) string {
 	return s
 }
 
-// OneLine joins the words of a text with single blanks.
-func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // Texts changes arguments that are list items, such as "- [ ] Log in", so that they are not taken for flags.
 func Texts(args []string) []string {
 	args = slices.Clone(args)
@@ -34,13 +31,8 @@ func Texts(args []string) []string {
 	return args
 }
 
-// Shorten cuts a longer text to at most 60 characters, with "..." at its end.
-func Shorten(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return strings.TrimSpace(string(r[:57])) + "..."
-	}
-	return s
-}
+// Shorten is the text as one clean row of at most 60 cells.
+func Shorten(s string) string { return termtext.Fit(termtext.Line(s), 60) }
 
 // Quote writes an argv so that a POSIX shell reads it back. The name in
 // --flag=value and NAME=value stays bare: quoted, the latter is not an assignment.

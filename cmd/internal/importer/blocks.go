@@ -3,6 +3,7 @@ package importer
 import (
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/task/markdown"
 )
 
@@ -101,7 +102,7 @@ func frontMatter(text string) int {
 func (s *splitter) add(b block) *block {
 	b.last = max(b.last, b.line)
 	if b.text = strings.TrimSpace(b.text); b.kind != table {
-		b.text = oneLine(b.text)
+		b.text = termtext.Unwrap(b.text)
 	}
 	s.blocks = append(s.blocks, b)
 	s.open, s.isText, s.inItem = nil, false, false
@@ -154,7 +155,7 @@ func (s *splitter) line(number int, text string) {
 	case trimmed[0] == '|' && indent < 4:
 		s.row(number, trimmed)
 	case s.open != nil:
-		*s.open = oneLine(*s.open + " " + trimmed)
+		*s.open = termtext.Unwrap(*s.open + " " + trimmed)
 	case trimmed[0] == '>', trimmed[0] == '<', indent >= 4:
 		b := s.add(block{kind: quotation, line: number, text: trimmed})
 		s.open = &b.text
@@ -181,15 +182,15 @@ func (s *splitter) inside(number int, text string, marker int) {
 	case isAlmostBox(text):
 		in.items, s.open = append(in.items, item{text, number, true}), nil
 	case marker > 0:
-		in.items = append(in.items, item{text: oneLine(text[marker:]), line: number})
+		in.items = append(in.items, item{text: termtext.Unwrap(text[marker:]), line: number})
 		s.open = &in.items[len(in.items)-1].text
 	case text[0] == '|':
 		s.below(text)
 		s.open = nil
 	case s.open != nil:
-		*s.open = oneLine(*s.open + " " + text)
+		*s.open = termtext.Unwrap(*s.open + " " + text)
 	default:
-		s.below(oneLine(text))
+		s.below(termtext.Unwrap(text))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"ralph/logs/termtext"
 )
 
 // Item is a task found in the text.
@@ -97,7 +99,7 @@ func bullets(lines []string) string {
 // otherwise be read as something else.
 func checkbox(project string, items []Item) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Plan of %s\n\n", oneLine(project))
+	fmt.Fprintf(&b, "# Plan of %s\n\n", termtext.Unwrap(project))
 	for _, item := range items {
 		mark := " "
 		if item.Done {
@@ -118,11 +120,9 @@ func checkbox(project string, items []Item) string {
 
 // harmless returns a text as one line that is not a box, comment or fence.
 func harmless(text string) string {
-	text = strings.NewReplacer("<!--", "<!- -", "-->", "- ->", "```", "'''", "~~~", "'''").Replace(oneLine(text))
+	text = strings.NewReplacer("<!--", "<!- -", "-->", "- ->", "```", "'''", "~~~", "'''").Replace(termtext.Unwrap(text))
 	if len(text) > 2 && text[0] == '[' && (text[1] == ']' || text[2] == ']') {
 		text = `\` + text
 	}
 	return text
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -63,7 +63,7 @@ func Names(out string) (names []string) {
 		for _, m := range gjson.Get(out[at:], "models").Array() {
 			if name := m.Get("slug").String(); name != "" && m.Get("visibility").String() != "hide" &&
 				len(names) < maxModels {
-				names = append(names, strings.Join(strings.Fields(termtext.Clean(name)), " "))
+				names = append(names, termtext.Unwrap(termtext.Clean(name)))
 			}
 		}
 		return names

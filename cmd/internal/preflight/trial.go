@@ -106,7 +106,7 @@ func (p *Project) inquire(ctx context.Context, one pool.Agent, q inquiry) (out s
 func versionLine(text string) string {
 	first := ""
 	for line := range strings.Lines(cmdline.Inert(text)) {
-		line = cmdline.OneLine(line)
+		line = termtext.Line(line)
 		if strings.ContainsAny(line, "0123456789") {
 			return cmdline.Shorten(line)
 		}

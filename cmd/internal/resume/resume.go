@@ -14,6 +14,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/state"
@@ -101,7 +102,7 @@ func Finished(s state.Status) string {
 		why = fmt.Sprintf("run %s is %s: %s (exit code %d); continue it with: ralph resume",
 			s.RunID, s.Status, s.Reason, s.ExitCode)
 	}
-	return cmdline.OneLine(why)
+	return termtext.Line(why)
 }
 
 // Find returns how a run was started. An agent can write to the recorded flags: they
@@ -127,7 +128,7 @@ func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 	case corrupt != nil || started(known, run, words) == nil:
 		return Run{}, cmdline.UsageError("the flags of run %s were changed since you started it: "+
 			".ralph/logs/%[1]s/flags.json has %.200s; start a new one with yours: %s",
-			run, cmdline.OneLine(cmdline.Quote(words...)), commandLine(known[last]))
+			run, termtext.Line(cmdline.Quote(words...)), commandLine(known[last]))
 	}
 	flags, settings := split(words)
 	options, err := cmdline.ParseOptions(flags)

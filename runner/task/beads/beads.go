@@ -10,11 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 )
 
@@ -88,8 +88,8 @@ func run(folder string, args ...string) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s took longer than %s", what, timeout)
 	case err != nil:
-		said := strings.Join(strings.Fields(string(append(complaint.Bytes(),
-			out.Bytes()[:min(len(out.Bytes()), 1000)]...))), " ")
+		said := termtext.Unwrap(string(append(complaint.Bytes(),
+			out.Bytes()[:min(len(out.Bytes()), 1000)]...)))
 		return nil, fmt.Errorf("%s: %w: %s", what, err, said)
 	case out.over:
 		return nil, fmt.Errorf("%s printed more than %d MiB", what, maxOutput>>20)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 )
 
@@ -74,4 +75,4 @@ func NextTop(p task.Parsed) string {
 }
 
 // Title returns a title for a box: one line.
-func Title(title string) string { return strings.Join(strings.Fields(title), " ") }
+func Title(title string) string { return termtext.Unwrap(title) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 )
 
@@ -82,4 +83,4 @@ func nextID(p task.Parsed) string {
 }
 
 // Title returns a title as JSON.
-func Title(title string) string { return quoted(strings.Join(strings.Fields(title), " ")) }
+func Title(title string) string { return quoted(termtext.Unwrap(title)) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/markdown"
 )
@@ -149,7 +150,7 @@ func quoted(words map[task.State]string) map[task.State]string {
 }
 
 // Heading spells a title for a heading.
-func Heading(title string) string { return strings.Join(strings.Fields(title), " ") }
+func Heading(title string) string { return termtext.Unwrap(title) }
 
 // Title spells a title for YAML.
 func Title(title string) string {

@@ -75,7 +75,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 		cells := []string{mark + " " + spec.Name, runs, h.Version, h.login, termtext.Some(h.models, 3), h.Path, from,
 			about}
 		for i, cell := range cells {
-			cells[i] = cmdline.Dash(cmdline.OneLine(cmdline.Inert(cell)))
+			cells[i] = cmdline.Dash(termtext.Line(cell))
 		}
 		cells[0] = mark + " " + spec.Name
 		fmt.Fprintln(w, strings.TrimSuffix(strings.Join(cells, "\t"), "\t-"))

@@ -91,7 +91,7 @@ func testRun(o *testOptions) error {
 
 func printTrial(f *cmdline.Factory, t preflight.Trial) {
 	o := t.Scene.Outcome
-	answer := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(logs.Redact(t.Result.Call.Final))))
+	answer := cmdline.Shorten(logs.Redact(t.Result.Call.Final))
 	f.Say("class     %s", o.Class)
 	f.Say("answer    %s", cmdline.Dash(answer))
 	f.Say("session   %s", cmdline.Dash(t.Scene.Session))

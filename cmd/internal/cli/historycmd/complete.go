@@ -8,6 +8,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner/git/history"
 )
 
@@ -53,11 +54,11 @@ func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 		var numbers, tasks []string
 		for _, k := range slices.Backward(all) {
 			if k.Run == run {
-				if clean := cmdline.OneLine(cmdline.Inert(k.Task)); k.Task != "" && k.Task == clean &&
+				if clean := termtext.Line(k.Task); k.Task != "" && k.Task == clean &&
 					!slices.Contains(tasks, k.Task) {
 					tasks = append(tasks, k.Task)
 				}
-				task := cmdline.Shorten(cmdline.OneLine(cmdline.Inert(k.Task)))
+				task := cmdline.Shorten(k.Task)
 				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(k.Iteration), task))
 			}
 		}
@@ -71,7 +72,7 @@ func completeChecks(f *cmdline.Factory) cobra.CompletionFunc {
 		if dir, err := f.Project(); err == nil {
 			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
 				for _, c := range allChecks(&preflight.Project{Dir: dir, Config: cfg}) {
-					names = append(names, cobra.CompletionWithDesc(c.Name, cmdline.OneLine(c.Reproduce())))
+					names = append(names, cobra.CompletionWithDesc(c.Name, termtext.Line(c.Reproduce())))
 				}
 			}
 		}

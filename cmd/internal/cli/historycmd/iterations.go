@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -72,7 +73,7 @@ func iterationsRun(ctx context.Context, o *iterationsOptions) error {
 			more = append(more, "a person edited the plan: "+edit)
 		}
 		for _, line := range more {
-			fmt.Fprintf(w, "\t\t\t\t\t\t\t\t%s\n", cmdline.Inert(cmdline.OneLine(line)))
+			fmt.Fprintf(w, "\t\t\t\t\t\t\t\t%s\n", termtext.Line(line))
 		}
 	}
 	return w.Flush()
@@ -129,10 +130,5 @@ func checkText(checks map[string]bool) string {
 	return cmdline.Inert("failed: " + strings.Join(failed, ", "))
 }
 
-func oneLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(cmdline.Inert(s)), "\n")
-	if r := []rune(strings.ReplaceAll(s, "\t", " ")); len(r) > 60 {
-		return string(r[:57]) + "..."
-	}
-	return s
-}
+// oneLine is the first line of a text, for a cell.
+func oneLine(s string) string { return cmdline.Shorten(termtext.FirstLine(s)) }

@@ -81,7 +81,7 @@ func (o *statusOptions) print(r *state.Reader) error {
 		fmt.Fprint(o.Out, summary.Text(&m, now, o.Width()))
 		if all, err := note.In(r).List(); err == nil && len(all) > 0 {
 			last := all[len(all)-1]
-			o.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(cmdline.OneLine(last.Text)))
+			o.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(last.Text))
 		}
 		if text := runreport.Forecast(r, s).Text(now); text != "" {
 			o.Say("forecast  %s", text)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 )
@@ -45,7 +46,7 @@ func addRun(o *addOptions) error {
 	if err != nil {
 		return err
 	}
-	text := cmdline.OneLine(o.title)
+	text := termtext.Unwrap(o.title)
 	switch {
 	case o.stdin:
 		var data []byte
@@ -107,7 +108,7 @@ var patterns = sync.OnceValue(func() (p struct{ marker, box, comment *regexp.Reg
 
 // titleOf is the title in a text; empty if it has none. A box says that the task is open, and is no part of it.
 func titleOf(text string) (string, error) {
-	text = cmdline.OneLine(text)
+	text = termtext.Unwrap(text)
 	title := patterns().marker.ReplaceAllString(text, "")
 	if box := patterns().box.FindStringSubmatch(text); box != nil {
 		if strings.TrimSpace(box[1]) != "" {

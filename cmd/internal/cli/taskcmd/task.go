@@ -169,7 +169,7 @@ func (p *plan) asked() map[string]string {
 	all, _ := question.In(cmdline.OpenState(p.project.Dir)).List() // without them, nothing waits
 	for _, q := range all {
 		if q.Open() && waits[q.Task] == "" {
-			waits[q.Task] = fmt.Sprintf("waits for your answer to %s: %s", q.ID, cmdline.Shorten(cmdline.OneLine(q.Text)))
+			waits[q.Task] = fmt.Sprintf("waits for your answer to %s: %s", q.ID, cmdline.Shorten(q.Text))
 		}
 	}
 	return waits

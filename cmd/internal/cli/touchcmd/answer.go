@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/question"
 )
@@ -79,7 +80,7 @@ func answerRun(o *answerOptions, id, text string) error {
 			return cmdline.UsageError("%v", err)
 		}
 	}
-	q, err := store.Answered(id, text, cmdline.OneLine(o.by))
+	q, err := store.Answered(id, text, termtext.Unwrap(o.by))
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
@@ -88,6 +89,6 @@ func answerRun(o *answerOptions, id, text string) error {
 	if owner, alive := r.Owner(); alive {
 		next = "run " + owner.RunID + " takes it"
 	}
-	o.Say("answered %s: %s; %s", q.ID, cmdline.OneLine(q.Answer), next)
+	o.Say("answered %s: %s; %s", q.ID, termtext.Line(q.Answer), next)
 	return nil
 }

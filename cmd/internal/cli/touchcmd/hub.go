@@ -16,6 +16,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
 	"ralph/config/huboptions"
+	"ralph/logs/termtext"
 	"ralph/runner/sandbox"
 )
 
@@ -70,7 +71,7 @@ func Start(f *cmdline.Factory, cfg *config.Config, dir, run string) (again func(
 }
 
 func prefixed(out []byte) string {
-	if text := cmdline.OneLine(string(out)); text != "" {
+	if text := termtext.Line(string(out)); text != "" {
 		return ": " + text
 	}
 	return ""

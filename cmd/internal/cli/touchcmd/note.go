@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/note"
 )
@@ -46,7 +47,7 @@ func addNote(f *cmdline.Factory, text string) error {
 		return cmdline.UsageError("%v", err)
 	}
 	f.Wrote(dir, state.NoteFile(n.ID))
-	f.Say("note %s waits for the next prompt: %s", n.ID, cmdline.Shorten(cmdline.OneLine(n.Text)))
+	f.Say("note %s waits for the next prompt: %s", n.ID, cmdline.Shorten(n.Text))
 	return nil
 }
 
@@ -63,7 +64,7 @@ func listNotes(f *cmdline.Factory) error {
 		f.Say("no notes; write one with: ralph note TEXT")
 	}
 	for _, n := range all {
-		f.Say("%s  %s: %s", n.ID, n.Where(), cmdline.OneLine(n.Text))
+		f.Say("%s  %s: %s", n.ID, n.Where(), termtext.Line(n.Text))
 	}
 	return nil
 }

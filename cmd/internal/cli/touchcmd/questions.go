@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/state/question"
 )
 
@@ -71,20 +72,20 @@ func (o *questionsOptions) list(list []question.Question) error {
 		o.Say("no question waits for an answer")
 	}
 	for _, q := range list {
-		o.Say("%s  %s", q.ID, cmdline.OneLine(q.Text))
+		o.Say("%s  %s", q.ID, termtext.Line(q.Text))
 		for i, option := range q.Options {
 			o.Say("    %d  %s", i+1, option)
 		}
 		if q.Title != "" {
-			o.Say("    task: %s", cmdline.OneLine(q.Title))
+			o.Say("    task: %s", termtext.Line(q.Title))
 		}
 		if q.Advice != "" {
-			o.Say("    analyst: %s", cmdline.OneLine(q.Advice))
+			o.Say("    analyst: %s", termtext.Line(q.Advice))
 		}
 		if q.Open() {
 			o.Say("    answer: %s", howTo(q))
 		} else {
-			o.Say("    answered (%s): %s", q.AnsweredBy, cmdline.OneLine(q.Answer))
+			o.Say("    answered (%s): %s", q.AnsweredBy, termtext.Line(q.Answer))
 		}
 	}
 	return nil
@@ -120,7 +121,7 @@ func completeQuestions(f *cmdline.Factory, answered bool) cobra.CompletionFunc {
 		if r, _, err := f.Reader(); err == nil {
 			list, _ := question.In(r).List()
 			for _, q := range wanted(list, answered) {
-				ids = append(ids, cobra.CompletionWithDesc(q.ID, cmdline.Shorten(cmdline.OneLine(q.Text))))
+				ids = append(ids, cobra.CompletionWithDesc(q.ID, cmdline.Shorten(q.Text)))
 			}
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
