@@ -27,7 +27,7 @@ func (u *ui) openFiltered(typed string) {
 		f.Task = u.taskNamed(f.Task)
 	}
 	u.closePage()
-	p := &reading{logView: newLogView(), filter: &f, told: view.Log{LineOptions: u.lines.LineOptions}, busy: true}
+	p := &reading{logView: newLogView(), filter: &f, lines: view.Log{LineOptions: u.lines.LineOptions}, busy: true}
 	p.noOlder, u.page, u.timeline = true, p, nil
 	p.setQuery(f.Text)
 	r := u.feed.Reader()
@@ -78,7 +78,7 @@ func (p *reading) adds(events []state.Event) {
 		if !p.filter.Event(e) {
 			continue
 		}
-		lines := p.told.Lines(e)
+		lines := p.lines.Lines(e)
 		if p.filter.Text != "" && len(p.matching(lines, 0)) == 0 {
 			continue
 		}

@@ -8,11 +8,11 @@ import (
 	"ralph/state/view/summary"
 )
 
-// foreseePause is the time between two forecasts. Each reads all events of the run.
-const foreseePause = 15 * time.Second
+// forecastPause is the time between two forecasts. Each reads all events of the run.
+const forecastPause = 15 * time.Second
 
-// foresee keeps the forecast up to date until ctx ends.
-func (u *ui) foresee(ctx context.Context) {
+// updateForecast keeps the forecast up to date until ctx ends.
+func (u *ui) updateForecast(ctx context.Context) {
 	if u.o.Forecast == nil {
 		return
 	}
@@ -26,13 +26,14 @@ func (u *ui) foresee(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(foreseePause + 20*time.Since(began)):
+		case <-time.After(forecastPause + 20*time.Since(began)):
 		}
 	}
 }
 
-// foreseen is the forecast; empty if no run is alive or no task is open: it is older than the rest of the screen.
-func (u *ui) foreseen(v summary.Summary) string {
+// forecast returns the latest forecast. It is empty if no run is alive or no task is open, because the forecast may be
+// older than the rest of the screen.
+func (u *ui) forecast(v summary.Summary) string {
 	if !v.Alive || v.Plan.Done >= v.Plan.Total {
 		return ""
 	}

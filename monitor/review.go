@@ -33,7 +33,7 @@ type reading struct {
 
 	// Of a filtered log:
 	filter *filter.Filter // nil: it is none
-	told   view.Log
+	lines  view.Log
 	busy   bool // it is being read
 
 	// Of a review:

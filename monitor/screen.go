@@ -80,7 +80,7 @@ func runScreen(ctx context.Context, o Options) (err error) {
 	wait.Go(func() { u.jobControl(ctx) })
 	wait.Go(func() {
 		defer u.caught()
-		u.foresee(ctx)
+		u.updateForecast(ctx)
 	})
 	err = u.loop()
 	close(ended)

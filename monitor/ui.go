@@ -142,7 +142,7 @@ func newUI(o Options, f *follow.Follower) *ui {
 // apply takes an update of the feed.
 func (u *ui) apply(up view.Update) {
 	var lines []view.Line
-	for _, e := range up.Told() {
+	for _, e := range up.LogEvents() {
 		lines = append(lines, u.lines.Lines(e)...)
 	}
 	var plan []string
@@ -162,7 +162,7 @@ func (u *ui) apply(up view.Update) {
 	u.log.append(lines)
 	u.renew()
 	u.renewTasks(up.Events)
-	u.renewFiltered(up.Told())
+	u.renewFiltered(up.LogEvents())
 	u.renewTranscripts(up.Events)
 }
 
@@ -209,7 +209,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelHeader:
 		drawHeader(c, v, u.notes)
 	case panelPlan:
-		if below := drawPlan(c, v, u.foreseen(v)); below.H > 0 {
+		if below := drawPlan(c, v, u.forecast(v)); below.H > 0 {
 			u.list.DrawPanel(below, page.Scene{Model: &u.model, Now: u.o.Now()})
 		}
 	case panelUsage:

@@ -10,11 +10,11 @@ import (
 type clocks struct {
 	total, idle, grace time.Duration
 
-	started time.Time
-	printed atomic.Int64  // when the latest output came
-	excused atomic.Int64  // until when the child may be silent
-	final   atomic.Int64  // when the final record came; 0: not yet
-	changed chan struct{} // gets a value when final changes
+	started     time.Time
+	printed     atomic.Int64  // when the latest output came
+	silentUntil atomic.Int64  // until when the child may be silent
+	final       atomic.Int64  // when the final record came; 0: not yet
+	changed     chan struct{} // gets a value when final changes
 }
 
 func newClocks(c Command) *clocks {
@@ -28,11 +28,12 @@ func newClocks(c Command) *clocks {
 // touch records that the child has printed something.
 func (c *clocks) touch() { c.printed.Store(int64(time.Since(c.started))) }
 
-// excuse asks more whether the child may stay silent. If so, it extends the idle clock and returns true.
-func (c *clocks) excuse(more func(silent time.Duration) time.Duration) bool {
+// extendIdle asks more how long the child may stay silent. If that is more than zero, it extends the
+// idle clock and returns true.
+func (c *clocks) extendIdle(more func(silent time.Duration) time.Duration) bool {
 	now := time.Since(c.started)
 	left := more(now - time.Duration(c.printed.Load()))
-	c.excused.Store(int64(now + left))
+	c.silentUntil.Store(int64(now + left))
 	return left > 0
 }
 
@@ -63,7 +64,7 @@ func (c *clocks) next() (cause Cause, left time.Duration) {
 		}
 	}
 	earlier(CauseTimeout, c.total, 0)
-	earlier(CauseIdle, c.idle, max(c.printed.Load(), c.excused.Load()-int64(c.idle)))
+	earlier(CauseIdle, c.idle, max(c.printed.Load(), c.silentUntil.Load()-int64(c.idle)))
 	if f := c.final.Load(); f != 0 {
 		earlier(CauseFinal, c.grace, f)
 	}

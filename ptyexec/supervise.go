@@ -134,7 +134,7 @@ func (s *supervisor) check() time.Duration {
 			return time.Hour
 		case left > 0:
 			return left
-		case cause == CauseIdle && s.More != nil && s.clocks.excuse(s.More):
+		case cause == CauseIdle && s.More != nil && s.clocks.extendIdle(s.More):
 			return 0
 		default:
 			s.stop(cause, commandTerm)

@@ -85,10 +85,10 @@ func TestClocks_earliestOneIsNext(t *testing.T) {
 	final := func(c *clocks) { c.setFinal(true) }
 	notFinal := func(c *clocks) { c.setFinal(false) }
 	nothing := func(*clocks) {}
-	excuse := func(silent, more time.Duration) func(*clocks) {
+	extendIdle := func(silent, more time.Duration) func(*clocks) {
 		return func(c *clocks) {
-			if !c.excuse(func(d time.Duration) time.Duration { return more - (d - silent) }) && more > 0 {
-				t.Error("not excused")
+			if !c.extendIdle(func(d time.Duration) time.Duration { return more - (d - silent) }) && more > 0 {
+				t.Error("not extended")
 			}
 		}
 	}
@@ -104,11 +104,11 @@ func TestClocks_earliestOneIsNext(t *testing.T) {
 		{"silence is", Command{Timeout: time.Hour, IdleTimeout: time.Minute}, []step{
 			{0, nothing, CauseIdle, time.Minute}, {50 * time.Second, touch, CauseIdle, time.Minute}, {time.Minute, nothing, CauseIdle, 0},
 		}},
-		{"silence that is excused is", Command{Timeout: 24 * time.Hour, IdleTimeout: 10 * time.Minute}, []step{
+		{"silence that is allowed", Command{Timeout: 24 * time.Hour, IdleTimeout: 10 * time.Minute}, []step{
 			{0, touch, CauseIdle, 10 * time.Minute},
-			{10 * time.Minute, excuse(10*time.Minute, 20*time.Minute), CauseIdle, 20 * time.Minute},
+			{10 * time.Minute, extendIdle(10*time.Minute, 20*time.Minute), CauseIdle, 20 * time.Minute},
 			{5 * time.Minute, touch, CauseIdle, 15 * time.Minute},
-			{15 * time.Minute, excuse(15*time.Minute, 0), CauseIdle, 0},
+			{15 * time.Minute, extendIdle(15*time.Minute, 0), CauseIdle, 0},
 		}},
 		{"grace starts at the first final record", Command{Timeout: time.Hour, FinalGrace: 30 * time.Second}, []step{
 			{time.Minute, final, CauseFinal, 30 * time.Second}, {10 * time.Second, final, CauseFinal, 20 * time.Second},

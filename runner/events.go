@@ -28,7 +28,7 @@ func (r *Run) handleEvent(e state.Event) {
 	if d, ok := e.Data.(state.Limit); ok {
 		r.pool.Pace.Note(callKey(e.Origin), d)
 	}
-	r.out.Status(func(s *state.Status) { output.Told(s, e.Data, r.mem.Usage, r.calls.Tokens) })
+	r.out.Status(func(s *state.Status) { output.ShowEvent(s, e.Data, r.mem.Usage, r.calls.Tokens) })
 	r.out.Event(e)
 }
 

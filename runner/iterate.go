@@ -70,7 +70,7 @@ type finished struct {
 	dir    string
 	skip   bool     // a person has skipped the task
 	afresh bool     // see git.State
-	told   []string // what the next prompt says about its agent's questions
+	hints  []string // what the next prompt says about its agent's questions
 }
 
 // finish decides what follows from a turn. err is the error of the turn. It is ralph's own, and
@@ -101,7 +101,7 @@ func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.
 	}
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
-	res.Result, res.told = r.asked.Limit(res.Result)
+	res.Result, res.hints = r.asked.Limit(res.Result)
 	d, err := r.conclude(ctx, keep, res)
 	if err != nil {
 		return d, err
@@ -223,7 +223,7 @@ func (r *Run) hints(from finished, damaged []string) []string {
 	if r.tasks.Of(from.Task.ID).Aside.Why != "" {
 		return hints // the next turn has another task
 	}
-	return append(hints, from.told...)
+	return append(hints, from.hints...)
 }
 
 // settleTasks updates the tasks with what the turn says about them, and takes back the ticks that do not

@@ -68,14 +68,14 @@ func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) 
 	res := finished{Result: s.request.Result(s.result, s.known), worker: r.worker, dir: r.d.Dir}
 	if err != nil || res.Cut != "" || ctx.Err() != nil {
 		res.skip = r.inbox.Take(state.RequestSkip) != ""
-		d, saved := r.unheard(res)
+		d, saved := r.endInterrupted(res)
 		return d, errors.Join(err, saved)
 	}
 	return r.reviewed(ctx, keep, res, s.result)
 }
 
-// unheard ends a phase that was cut off. Its calls still count against the budgets.
-func (r *Run) unheard(res finished) (rules.Decision, error) {
+// endInterrupted ends a phase of review that was cut off. Its calls still count against the budgets.
+func (r *Run) endInterrupted(res finished) (rules.Decision, error) {
 	goOn := rules.Decision{Action: rules.ActionContinue}
 	if res.skip {
 		r.skip(res.Task, true)
@@ -234,7 +234,7 @@ func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s 
 	case d.Landed != "": // it counts, even if a skip or abort came in the meantime
 		from.skip = false
 	case from.Cut != "" || work.Err() != nil:
-		return r.unheard(from)
+		return r.endInterrupted(from)
 	}
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()

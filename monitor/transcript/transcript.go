@@ -119,11 +119,11 @@ func (p *Page) add(e state.Event) {
 		p.answered(e, d)
 	case state.FinalMessage:
 		if text := strings.TrimSpace(d.Text); d.Error || text != "" && !p.said(text) {
-			p.told(e)
+			p.addEvent(e)
 		}
 	case state.Usage, state.Phase, state.Decision: // the end of the iteration has these
 	default:
-		p.told(e)
+		p.addEvent(e)
 	}
 }
 
@@ -137,8 +137,8 @@ func (p *Page) said(text string) bool {
 	return false
 }
 
-// told adds an event that is only lines.
-func (p *Page) told(e state.Event) {
+// addEvent adds an event that is only lines.
+func (p *Page) addEvent(e state.Event) {
 	s := &step{at: e.Time}
 	for i, l := range view.Lines(e, view.LineOptions{Dir: p.Dir}) {
 		if i > 0 && l.First && l.Role != s.role {

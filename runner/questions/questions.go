@@ -164,7 +164,7 @@ func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 
 // Settle records that the turn had its answers, and stores the questions that it asks.
 func (b *Book) Settle(res turn.Result, asks bool) error {
-	if err := b.told(res); err != nil || !asks {
+	if err := b.markDelivered(res); err != nil || !asks {
 		return err
 	}
 	added, err := b.add(res, time.Now())
@@ -206,8 +206,8 @@ func (b *Book) Give(taskID string) (answers []prompt.Answer) {
 	return answers
 }
 
-// told records that a turn had the answers that Give returned.
-func (b *Book) told(res turn.Result) error {
+// markDelivered records that a turn had the answers that Give returned.
+func (b *Book) markDelivered(res turn.Result) error {
 	for i, q := range b.all {
 		if !slices.Contains(b.given, q.ID) {
 			continue

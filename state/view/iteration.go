@@ -89,7 +89,7 @@ func (it *Iteration) found(d state.Finding) {
 	}
 	it.Found++
 	if d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
-		it.Findings = append(it.Findings, clip(findingText(d), maxTold))
+		it.Findings = append(it.Findings, clip(findingText(d), maxSentence))
 	}
 }
 
@@ -149,7 +149,7 @@ func (r *Run) iteration(e state.Event) *Iteration {
 
 func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it := r.iteration(e)
-	it.TaskID, it.Task, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxTold), nil
+	it.TaskID, it.Task, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxSentence), nil
 	it.Role, it.Reviews = Unless(Developer, e.Role), e.Reviews
 	it.Tries++
 	it.Agent = Join(" ", d.Agent, d.Model)
@@ -192,13 +192,13 @@ func (it *Iteration) keepOutput(d state.Check) {
 func (r *Run) end(e state.Event, d state.IterationEnd) {
 	it := r.iteration(e)
 	it.Ended, it.CutOff, it.Outcome, it.Files, it.TaskDone = e.Time, false, d.Outcome, d.Files, d.TaskDone
-	it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxTold)
+	it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxSentence)
 	it.Hints, it.Failed = d.Hints, ""
 	if d.Failed && d.Cut == "" {
-		it.Failed = clip(cmp.Or(d.Detail, d.Outcome), maxTold)
+		it.Failed = clip(cmp.Or(d.Detail, d.Outcome), maxSentence)
 	}
-	it.Cut, it.Says = clip(d.Cut, maxTold), clip(d.Says, maxTold)
-	it.Task = cmp.Or(it.Task, clip(d.Title, maxTold))
+	it.Cut, it.Says = clip(d.Cut, maxSentence), clip(d.Says, maxSentence)
+	it.Task = cmp.Or(it.Task, clip(d.Title, maxSentence))
 	if d.Usage != (state.Usage{}) {
 		r.spend(e, d.Usage)
 	}

@@ -17,7 +17,7 @@ const (
 	maxChecks     = 200   // of a run, and of one iteration
 	maxOpen       = 1_000 // tool calls without an answer
 	maxBeside     = 128   // iterations among which those are that run side by side
-	maxTold       = 400   // runes of a reason, a finding, a title
+	maxSentence   = 400   // runes of a reason, a finding, a title
 )
 
 // Run is the fold of the events of one run. The zero value is ready for use. It is not
@@ -118,7 +118,7 @@ func (r *Run) proof(e state.Event) {
 		return
 	case state.Decision:
 		if it := r.known(e.Iteration); it != nil && d.Rule != "" {
-			it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxTold)
+			it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxSentence)
 		}
 		return
 	case state.Finding:
@@ -160,7 +160,7 @@ func (r *Run) reopened(e state.Event, d state.TaskChange) {
 		}
 	}
 	if it != nil && d.Person && len(it.Edits) < maxFindings {
-		it.Edits = append(it.Edits, clip(taskIs(d), maxTold))
+		it.Edits = append(it.Edits, clip(taskIs(d), maxSentence))
 	} else if it != nil && d.State != state.TaskDone {
 		it.TaskDone = false
 	}

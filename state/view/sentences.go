@@ -189,9 +189,9 @@ func Crashed(d state.RunStart) string {
 	return Join("; ", text, Prefix("last error: ", d.LastError))
 }
 
-// Unwell says in words that an agent's STATUS is not a success, even if its call ended well
+// Trouble says in words that an agent's STATUS is not a success, even if its call ended well
 // and its task is ticked; empty: it is one.
-func Unwell(status string) string {
+func Trouble(status string) string {
 	switch status {
 	case "BLOCKED":
 		return "the agent is blocked"
@@ -210,7 +210,7 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 			false: "aborted"}[d.Cut == string(state.RequestSkip)], false, ""
 	case d.Failed:
 		what, role = "failed", RoleError
-	case d.TaskDone && Unwell(d.Says) != "":
+	case d.TaskDone && Trouble(d.Says) != "":
 		what, role = "done", RoleWarning
 	case d.TaskDone:
 		what, role = "done", RoleGood
@@ -232,7 +232,7 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 	}
 	said := ""
 	if !d.Failed && d.Cut == "" {
-		said = Unwell(d.Says)
+		said = Trouble(d.Says)
 	}
 	return one(role, Join(" · ", head+what, said, class, changed(d.Files), Dollars(d.Usage.CostUSD)))
 }

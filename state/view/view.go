@@ -33,8 +33,8 @@ type Update struct {
 	Thin  bool // Events are only those that a Run needs; the log has Early instead
 }
 
-// Told are the events of the update for a log.
-func (u Update) Told() []state.Event {
+// LogEvents returns the events of the update for a log.
+func (u Update) LogEvents() []state.Event {
 	if u.Thin {
 		return u.Early
 	}

@@ -71,7 +71,7 @@ func (p *Project) claims() (claims []config.Untrusted) {
 		claims = append(claims, p.loader.Claim("above "+root,
 			fmt.Sprintf("the project is %s, above the repository %s that you are in", p.Dir, root)))
 	}
-	if claim, told := p.planProgram(); told {
+	if claim, ok := p.planProgram(); ok {
 		claims = append(claims, claim)
 	}
 	for _, f := range []struct{ what, key, path string }{{"prompt", "PROMPT_FILE", p.Prompt}, {"plan", "PLAN_FILE", p.Plan}} {

@@ -29,7 +29,7 @@ const (
 	// between in a few files. A check that failed before the call fails on, too, but who works
 	// beside it edits ever more files.
 	sameCheck = 12
-	fewFiles  = 3
+	maxFiles  = 3
 )
 
 // Watch follows one agent call. The zero value is ready to use, on one goroutine.
@@ -165,7 +165,7 @@ func (l *lane) fails(call state.Tool, said uint64, failed bool) string {
 	case !failed || call.File:
 		delete(l.checks, key)
 		return ""
-	case c == nil || c.answer != said || len(c.files) > fewFiles:
+	case c == nil || c.answer != said || len(c.files) > maxFiles:
 		if c == nil && len(l.checks) >= 100 {
 			clear(l.checks)
 		}

@@ -13,7 +13,7 @@ import (
 
 const (
 	nearby   = 4   // lines between two pairs of one list
-	fewPairs = 2   // pairs that make a list
+	minPairs = 2   // pairs that make a list
 	share    = 0.8 // of a list that must be in the tests
 )
 
@@ -49,7 +49,7 @@ func Find(before, after string, tests []string, known string) []string {
 	var list, found []string
 	last, all := -1, 0
 	settle := func() {
-		if len(list) >= fewPairs && float64(len(list)) >= share*float64(all) && !patterns().lists.MatchString(known) {
+		if len(list) >= minPairs && float64(len(list)) >= share*float64(all) && !patterns().lists.MatchString(known) {
 			found = append(found, list...)
 		}
 		list, all = nil, 0

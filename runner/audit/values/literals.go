@@ -7,9 +7,9 @@ import (
 
 const (
 	// sameValues is the minimum share of a test's literals in other tests for it to count as one of their
-	// rows. With less than fewValues it does not count.
+	// rows. With less than minValues it does not count.
 	sameValues = 0.8
-	fewValues  = 4
+	minValues  = 4
 )
 
 var literals = sync.OnceValue(func() *regexp.Regexp {
@@ -28,5 +28,5 @@ func Kept(text string, there map[string]bool) bool {
 		}
 		all[v] = true
 	}
-	return len(all) >= fewValues && float64(kept) >= sameValues*float64(len(all))
+	return len(all) >= minValues && float64(kept) >= sameValues*float64(len(all))
 }

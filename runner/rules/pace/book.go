@@ -11,9 +11,9 @@ import (
 // What a call may use at most is not known before it is made. It is taken to be more
 // than any call before it: the fewer there were, the more.
 const (
-	few      = 5     // calls that say too little
-	fewNeed  = 0.05  // what the next call is then expected to use at least
-	rounding = 0.005 // agents report whole percents
+	minCalls    = 5     // calls of a model; with fewer, the next one may use more than they did
+	defaultNeed = 0.05  // of a window: what the next call is then expected to use at least
+	rounding    = 0.005 // agents report whole percents
 )
 
 // Book is what a run knows about the use of windows. The zero value holds nothing back.
@@ -156,11 +156,11 @@ func (b *Book) hold(r Rule, u state.WindowUse, model string, now time.Time) Hold
 // Need is the share of a window that the next call may use.
 func Need(m state.ModelUse) float64 {
 	if m.Calls == 0 {
-		return fewNeed
+		return defaultNeed
 	}
 	need := m.Most*(1+min(2, 10/float64(m.Calls))) + rounding
-	if m.Calls < few {
-		need = max(need, fewNeed)
+	if m.Calls < minCalls {
+		need = max(need, defaultNeed)
 	}
 	return need
 }

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	mutantTime  = 2 * time.Minute // for all runs with mutants
-	quickCheck  = 7 * time.Second // how long a check may take
-	mostMutants = 4               // that are compared with before
-	perFunction = 2
-	mostAsked   = 8 // of a function, or where the task is to write tests
-	fewAsked    = 4
-	mostGroups  = 3       // functions
-	mostCode    = 4 << 20 // bytes of code that are read
-	unseen      = 2       // mutants of a function that no test notices, for a finding
+	mutantTime       = 2 * time.Minute // for all runs with mutants
+	quickCheck       = 7 * time.Second // how long a check may take
+	mostMutants      = 4               // that are compared with before
+	perFunction      = 2
+	mostAsked        = 8       // of a function, or where the task is to write tests
+	perFunctionAsked = 4       // as perFunction, where the task is to write tests
+	mostGroups       = 3       // functions
+	mostCode         = 4 << 20 // bytes of code that are read
+	unseen           = 2       // mutants of a function that no test notices, for a finding
 )
 
 // mutants tries whether the tests notice small changes of the code: those that they noticed as they were, and any change
@@ -174,7 +174,7 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 			continue
 		}
 		switch {
-		case tests && len(missed) > noticed && len(missed) >= unseen && (noticed == 0 || len(missed)+noticed > fewAsked):
+		case tests && len(missed) > noticed && len(missed) >= unseen && (noticed == 0 || len(missed)+noticed > perFunctionAsked):
 			found = append(found, fmt.Sprintf("the new tests catch %d of %d deliberate bugs: %s", noticed, len(missed)+noticed, passWith(missed[0])))
 		case !tests && len(missed) >= unseen && noticed == 0:
 			found = append(found, fmt.Sprintf("no test of %s fails when its code is broken: %s", group[0].Func, passWith(missed[0])))

@@ -69,9 +69,9 @@ func (u undo) has(test string) bool {
 
 // confirmed are sentences about the suspects of checks that pass in the same copy with the
 // tests of now.
-func (u undo) confirmed(doubted []suspect, now gate.Report) []string {
+func (u undo) confirmed(suspects []suspect, now gate.Report) []string {
 	var lines []string
-	for _, s := range doubted {
+	for _, s := range suspects {
 		i := slices.IndexFunc(now.Results, func(r gate.Result) bool { return r.Name == s.check })
 		if i < 0 || !now.Results[i].Passed {
 			continue

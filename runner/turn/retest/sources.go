@@ -64,7 +64,7 @@ func (x *probe) asked(u undo, s mutate.Sources) [][]mutate.Mutant {
 		})
 	}
 	if asks.ForTests(x.text) {
-		if some := mutate.InTurn(s.Of(fewAsked, mostAsked, s.Reached(named)), mostAsked); len(some) >= unseen {
+		if some := mutate.InTurn(s.Of(perFunctionAsked, mostAsked, s.Reached(named)), mostAsked); len(some) >= unseen {
 			return [][]mutate.Mutant{some}
 		}
 		return nil

@@ -51,7 +51,7 @@ func TestFollower_longPast_showsTheEndFirstAndTheSameRun(t *testing.T) {
 	w.model.Apply(first)
 	for w.More() {
 		up := w.Poll()
-		told += len(up.Told())
+		told += len(up.LogEvents())
 		w.model.Apply(up)
 	}
 	want := view.Model{}

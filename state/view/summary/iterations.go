@@ -57,8 +57,8 @@ func outcomeOf(it *view.Iteration) string {
 		return "skipped"
 	case it.Cut != "", it.Rule == "candidate_lost":
 		return "aborted"
-	case it.Outcome == view.CompletedTurn && view.Unwell(it.Says) != "":
-		return view.Unwell(it.Says)
+	case it.Outcome == view.CompletedTurn && view.Trouble(it.Says) != "":
+		return view.Trouble(it.Says)
 	}
 	return cmp.Or(outcomeWords[it.Outcome], strings.ReplaceAll(view.Unless(view.CompletedTurn, it.Outcome), "-", " "))
 }
@@ -73,9 +73,9 @@ func verdictsOf(it *view.Iteration) string {
 }
 
 func iterationMark(it *view.Iteration) (string, Tone) {
-	unwell := view.Unwell(it.Says) != ""
+	troubled := view.Trouble(it.Says) != ""
 	switch {
-	case view.Succeeds(it.Rule) && (unwell || found(it) > 0):
+	case view.Succeeds(it.Rule) && (troubled || found(it) > 0):
 		return "!", Warn
 	case view.Succeeds(it.Rule):
 		return "✓", Good
@@ -85,9 +85,9 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "»", Calm
 	case it.Action == state.ActionWait:
 		return "○", Warn
-	case it.Rule == "review_passed" && found(it) == 0 && !unwell:
+	case it.Rule == "review_passed" && found(it) == 0 && !troubled:
 		return "✓", Good
-	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || unwell:
+	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || troubled:
 		return "!", Warn
 	case found(it) > 0 || slices.Contains(slices.Collect(maps.Values(it.Checks)), false):
 		return "!", Warn

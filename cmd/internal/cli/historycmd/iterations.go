@@ -91,7 +91,7 @@ func cost(usd float64) string {
 func outcome(row view.Iteration) string {
 	class := row.Outcome
 	if class == view.CompletedTurn {
-		class = view.Unwell(row.Says)
+		class = view.Trouble(row.Says)
 	}
 	switch {
 	case row.Undone:

@@ -67,11 +67,11 @@ func (o *pastOptions) read(ctx context.Context) (*past, error) {
 		return nil, err
 	}
 	owner, alive := r.Owner()
-	told, err := view.ReadRun(r, p.run, alive && (owner.RunID == "" || owner.RunID == p.run))
+	run, err := view.ReadRun(r, p.run, alive && (owner.RunID == "" || owner.RunID == p.run))
 	if err != nil {
 		return nil, err
 	}
-	p.events = told.Iterations
+	p.events = run.Iterations
 	if o.run != "" && len(p.kept) == 0 && len(p.events) == 0 {
 		return nil, cmdline.UsageError("no iterations of run %q are known here; see: ralph runs", o.run)
 	}

@@ -70,7 +70,7 @@ func (f *feed) follow(ctx context.Context) {
 		f.model.Apply(up)
 		f.mu.Unlock()
 		var lines []view.Line
-		for _, e := range up.Told() {
+		for _, e := range up.LogEvents() {
 			if _, starts := e.Data.(state.IterationEnd); starts {
 				f.outdated()
 			}

@@ -138,7 +138,7 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 		}
 		o.Port = o.keep(ctx, before.URL)
 	}
-	for begun, told := false, ""; ; {
+	for begun, reported := false, ""; ; {
 		err := o.live(ctx, dir, d, func(a Access) error {
 			if begun {
 				return nil // as it was
@@ -157,8 +157,8 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 		if ctx.Err() != nil || !begun {
 			return err
 		}
-		if o.Trouble != nil && err.Error() != told { // its disk is full, or was when it started again
-			told = err.Error()
+		if o.Trouble != nil && err.Error() != reported { // its disk is full, or was when it started again
+			reported = err.Error()
 			o.Trouble(err)
 		}
 		select {

@@ -41,11 +41,11 @@ type Work struct {
 // worker is Work under way.
 type worker struct {
 	Work
-	conn *nats.Conn
-	js   jetstream.JetStream
-	who  string
-	busy atomic.Int64
-	told atomic.Int64 // Unix time at which the fleet last failed to answer
+	conn     *nats.Conn
+	js       jetstream.JetStream
+	who      string
+	busy     atomic.Int64
+	warnedAt atomic.Int64 // Unix time at which the fleet last failed to answer
 
 	refused   atomic.Int64 // offers and messages
 	discarded atomic.Int64 // results that no run has taken
@@ -78,7 +78,7 @@ func Worker(ctx context.Context, o Work) error {
 					w.take(ctx, m)
 					w.busy.Add(-1)
 				case err != nil && ctx.Err() == nil:
-					if now := time.Now().Unix(); now-w.told.Swap(now) > 60 {
+					if now := time.Now().Unix(); now-w.warnedAt.Swap(now) > 60 {
 						w.Log("the fleet does not answer: %v", err)
 					}
 					select { // it may come back
@@ -109,7 +109,7 @@ type lines struct {
 	mu     sync.Mutex
 	all    []jetstream.Consumer
 	looked time.Time
-	told   bool // that there are none
+	warned bool // that there are none
 }
 
 // find looks for the lines at intervals. Only runs make new ones.
@@ -140,8 +140,8 @@ func (l *lines) find(ctx context.Context) ([]jetstream.Consumer, error) {
 		}
 		found = append(found, c)
 	}
-	if len(found) == 0 && !l.told {
-		l.told = true
+	if len(found) == 0 && !l.warned {
+		l.warned = true
 		l.w.Log("no run has used this fleet yet")
 	}
 	l.all, l.looked = found, time.Now()
@@ -322,7 +322,7 @@ func (s *session) end(ctx context.Context, why string) {
 func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.CancelCauseFunc) {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
-	told := time.Now()
+	reported := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -332,8 +332,8 @@ func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.Cancel
 				end(errors.New("the run is gone"))
 				return
 			}
-			if now.Sub(told) >= progress {
-				told = now
+			if now.Sub(reported) >= progress {
+				reported = now
 				_ = m.InProgress()
 			}
 			s.link.Heartbeat()

@@ -14,9 +14,9 @@ import (
 	"ralph/state"
 )
 
-// Told puts an event of a turn into the status. spent is what the run has used before the
+// ShowEvent puts an event of a turn into the status. spent is what the run has used before the
 // call, and hour the tokens of this hour.
-func Told(s *state.Status, p state.Payload, spent state.Usage, hour int64) {
+func ShowEvent(s *state.Status, p state.Payload, spent state.Usage, hour int64) {
 	switch d := p.(type) {
 	case state.Phase:
 		ShowPhase(s, d)
