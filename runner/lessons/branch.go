@@ -27,13 +27,13 @@ const (
 // OnBranch records on which branch a run starts. If the last run was on another branch, OnBranch
 // copies that branch's plan, notes, memory and report into an archive, and restores the memory
 // that the archive has for the new branch. It moves no file of the user. said is one line for
-// the user; empty: the branch is the same.
-func OnBranch(project, branch, plan string, now time.Time) (said string, err error) {
+// the user; empty: the branch is the same, or the user does not want this.
+func (o LessonOptions) OnBranch(project, branch, plan string, now time.Time) (said string, err error) {
 	dir := filepath.Join(project, state.DirName)
 	note := filepath.Join(dir, branchFile)
 	was, _ := state.ReadFile(note, 4<<10) // the first run has none
 	before := strings.TrimSpace(string(was))
-	if branch == "" || branch == before {
+	if !o.ArchiveBranch || branch == "" || branch == before {
 		return "", nil // without a branch, HEAD is detached, perhaps by a rebase
 	}
 	if before != "" {

@@ -177,7 +177,7 @@ func (p project) branches(t *testing.T) (on func(branch string) (said string), l
 	t.Helper()
 	on = func(branch string) string {
 		t.Helper()
-		said, err := OnBranch(p.dir, branch, filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
+		said, err := LessonOptions{ArchiveBranch: true}.OnBranch(p.dir, branch, filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func TestOnBranch_archiveOfAnEarlierRalph_isFound(t *testing.T) {
 	if err := os.Rename(filepath.Join(p.dir, ".ralph", File), filepath.Join(old, File)); err != nil {
 		t.Fatal(err)
 	}
-	said, err := OnBranch(p.dir, "feat/x", filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
+	said, err := LessonOptions{ArchiveBranch: true}.OnBranch(p.dir, "feat/x", filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
 	if err != nil || !strings.Contains(said, "took 1 lesson of this branch back") {
 		t.Errorf("%s, %v", said, err)
 	}
@@ -335,7 +335,7 @@ func TestOnBranch_planIsCommitted_keepsThatOfTheOldBranch(t *testing.T) {
 	git("commit", "-qm", "start")
 	on := func(branch string, plan string) {
 		t.Helper()
-		if _, err := OnBranch(p.dir, branch, filepath.Join(p.dir, plan), now); err != nil {
+		if _, err := (LessonOptions{ArchiveBranch: true}).OnBranch(p.dir, branch, filepath.Join(p.dir, plan), now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -370,7 +370,7 @@ func TestUndo_alsoForgetsInArchives(t *testing.T) {
 	plan := filepath.Join(dir, "fix_plan.md")
 	branch := func(name string) {
 		t.Helper()
-		if _, err := OnBranch(dir, name, plan, time.Now()); err != nil {
+		if _, err := (LessonOptions{ArchiveBranch: true}).OnBranch(dir, name, plan, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

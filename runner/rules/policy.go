@@ -8,6 +8,7 @@ import (
 	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
 	"ralph/runner/rules/thresholds"
+	"ralph/runner/turn"
 )
 
 // Policy is what a user can say about when a run waits and when it ends.
@@ -87,8 +88,8 @@ func (o *Policy) Options() []option.Row {
 		Help: "How often ralph retries a task after a failed check, or reviewers may refuse it, before ralph puts it aside; 0 means no limit.",
 	}, {
 		Group: "Checks", Key: "ANTI_CHEAT", YAML: "integrity.anti_cheat",
-		Kind: option.Enum, Default: "revert", Values: []string{"warn", "revert", "halt"},
-		Trust: true, Safe: []string{"revert", "halt"}, Field: &o.AntiCheat,
+		Kind: option.Enum, Default: turn.AnswerRevert, Values: []string{turn.AnswerWarn, turn.AnswerRevert, turn.AnswerHalt},
+		Trust: true, Safe: []string{turn.AnswerRevert, turn.AnswerHalt}, Field: &o.AntiCheat,
 		Help: "What ralph does about findings of the audit: warn tells you and the agent, revert also takes back ticks that were not earned, halt also ends the run.",
 	}}, o.Hours.Options(), o.Pacing.Options(), o.BreakerPolicy.Options(), o.Questions.Options())
 }

@@ -26,7 +26,6 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
-	"ralph/runner/lessons"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/rules/hours"
@@ -148,14 +147,12 @@ func (o *runOptions) report(con *console.Console, log hclog.Logger, w *state.Wri
 // tidy switches to the memory of the branch, if another one was checked out before, and removes
 // the oldest kept iterations. Errors are only warnings.
 func (o *runOptions) tidy(s *preflight.Project) {
-	if s.Config.ArchiveBranch {
-		said, err := lessons.OnBranch(s.Dir, s.Branch, s.Plan, time.Now())
-		if err != nil {
-			o.Warn(err)
-		}
-		if said != "" {
-			o.Note("%s", cmdline.Inert(said))
-		}
+	said, err := s.Config.OnBranch(s.Dir, s.Branch, s.Plan, time.Now())
+	if err != nil {
+		o.Warn(err)
+	}
+	if said != "" {
+		o.Note("%s", cmdline.Inert(said))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

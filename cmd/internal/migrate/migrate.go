@@ -154,23 +154,3 @@ func need(dir, maker string, names ...string) (string, error) {
 	}
 	return name, nil
 }
-
-// Tables are the tables of settings as Markdown.
-func Tables() string {
-	var b strings.Builder
-	for _, t := range tools() {
-		fmt.Fprintf(&b, "### `ralph init --from %s`\n\nIt reads %s.\n\n| you know | here | where | proved by |\n|---|---|---|---|\n", t.name, t.about)
-		for _, r := range t.rows() {
-			answer, where := "yes", "`"+r.Ours+"`"
-			switch {
-			case r.Ours == "":
-				answer, where = "no: "+r.Note, "-"
-			case r.Note != "":
-				answer = "differs: " + r.Note
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | `TestRead_eachTool_takesAndNames` |\n", r.Theirs, answer, where)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -196,7 +197,7 @@ func TestGenerated_tablesOfOtherTools_areCurrent(t *testing.T) {
 	if !found || !ended {
 		t.Fatal("no markers in", path)
 	}
-	want := before + start + Tables() + end + after
+	want := before + start + tables() + end + after
 	if want == string(page) {
 		return
 	}
@@ -206,4 +207,24 @@ func TestGenerated_tablesOfOtherTools_areCurrent(t *testing.T) {
 	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// tables are the tables of settings as Markdown.
+func tables() string {
+	var b strings.Builder
+	for _, t := range tools() {
+		fmt.Fprintf(&b, "### `ralph init --from %s`\n\nIt reads %s.\n\n| you know | here | where | proved by |\n|---|---|---|---|\n", t.name, t.about)
+		for _, r := range t.rows() {
+			answer, where := "yes", "`"+r.Ours+"`"
+			switch {
+			case r.Ours == "":
+				answer, where = "no: "+r.Note, "-"
+			case r.Note != "":
+				answer = "differs: " + r.Note
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | `TestRead_eachTool_takesAndNames` |\n", r.Theirs, answer, where)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }

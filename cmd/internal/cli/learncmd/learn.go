@@ -96,7 +96,7 @@ func change(f *cmdline.Factory, do func(dir string, all []memory.Lesson) ([]memo
 // followBranch begins with the memory of the branch that is checked out, as a run does.
 func followBranch(f *cmdline.Factory, dir string) {
 	p, _, err := preflight.Open(f, nil)
-	if err != nil || !p.Config.ArchiveBranch {
+	if err != nil {
 		return
 	}
 	_ = p.FindPlan() // without one, the archive gets none
@@ -104,7 +104,7 @@ func followBranch(f *cmdline.Factory, dir string) {
 	if err != nil {
 		return
 	}
-	said, err := lessons.OnBranch(dir, c.Branch, p.Plan, time.Now())
+	said, err := p.Config.OnBranch(dir, c.Branch, p.Plan, time.Now())
 	if err != nil {
 		f.Warn(err)
 	}
