@@ -16,6 +16,7 @@ import (
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn/amend"
@@ -48,7 +49,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 			Env:    r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge, Judge: r.breakTie})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
-		d := bounds.Failed(unfit)
+		d := fixed.Failed(unfit)
 		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET, ISOLATE and BEST_OF"
 		return d, nil
 	}
@@ -175,8 +176,8 @@ func (r *Run) startNext(ctx context.Context) (d rules.Decision, started bool, er
 	if now := time.Now(); d.Action != rules.ActionWait && r.crew.Waits(next.ID, now) {
 		other, ok := r.rule(now).Next(r.plan.Read().List)
 		if next = other; !ok {
-			d = rules.Decision{Action: rules.ActionWait, Rule: "transient", Reason: "all tasks wait for their next try",
-				Until: r.crew.Wait(now)}
+			d = fixed.Decide(fixed.Retries, "all tasks wait for their next try")
+			d.Until = r.crew.Wait(now)
 		}
 	}
 	switch {

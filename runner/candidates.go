@@ -12,6 +12,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/rules/reviews"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -51,7 +52,7 @@ func (r *Run) startCandidates(ctx context.Context, next task.Task) (rules.Decisi
 		jobs = append(jobs, j)
 		if err != nil {
 			release()
-			return bounds.Unusable(err), nil
+			return fixed.Decide(fixed.Unusable, err.Error()), nil
 		}
 		n := r.tasks.Of(next.ID)
 		n.Review, a.Then = r.panel.Begin(ctx, next, n.Review)
@@ -84,7 +85,7 @@ func (r *Run) candidateLost(ctx context.Context, res finished, d crew.Done) (rul
 		return rules.Decision{}, d.Err
 	}
 	res.Result = amend.Leaving(res.Result, res.Proof.After.Without([]string{res.Task.ID}))
-	goOn := rules.Decision{Action: rules.ActionContinue, Rule: "candidate_lost", Reason: d.Lost}
+	goOn := fixed.Decide(fixed.Loser, d.Lost)
 	if !res.Call.Made && res.Call.NotStarted == "" {
 		r.announceEnd(res.Result, goOn)
 		r.calls.Calls--

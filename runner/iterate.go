@@ -14,6 +14,7 @@ import (
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/rules/hours"
 	"ralph/runner/session"
 	"ralph/runner/task"
@@ -47,7 +48,7 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	}
 	a, who, err := r.assign(next)
 	if err != nil {
-		return bounds.Unusable(err), nil
+		return fixed.Decide(fixed.Unusable, err.Error()), nil
 	}
 	n := r.tasks.Of(next.ID)
 	n.Review, a.Then = r.panel.Begin(work, next, n.Review)
@@ -76,7 +77,7 @@ type finished struct {
 // finish decides what follows from a turn. err is the error of the turn. It is ralph's own, and
 // ends the run, unless work was cancelled.
 func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.Decision, error) {
-	goOn, next := rules.Decision{Action: rules.ActionContinue}, res.Task
+	next := res.Task
 	r.pool.Pace.End(callKey(res.Origin))
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
@@ -94,7 +95,7 @@ func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.
 		r.skip(next, res.Cut == "" && !res.Proof.After.IsDone(next.ID))
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
-		goOn.Rule, goOn.Reason = "continue", "a person ended it before the agent was called"
+		goOn := fixed.Decide(fixed.NotCalled, "a person ended it before the agent was called")
 		r.announceEnd(res.Result, goOn)
 		r.calls.Calls--
 		return goOn, r.saveCalls()

@@ -12,6 +12,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/rules/reviews"
 	"ralph/runner/slots"
 	"ralph/runner/task"
@@ -224,8 +225,8 @@ func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s 
 	case len(d.Conflict) > 0:
 		n := r.tasks.Of(from.Task.ID)
 		r.sendBack(from.Task, n.Review.Verdicts)
-		goOn := rules.Decision{Action: rules.ActionContinue, Rule: "continue",
-			Reason: "its work conflicts with what has landed in the meantime: its developer joins both sides"}
+		goOn := fixed.Decide(fixed.Conflict,
+			"its work conflicts with what has landed in the meantime: its developer joins both sides")
 		r.announceEnd(from.Result, goOn)
 		r.calls.Calls--
 		return goOn, r.saveCalls()

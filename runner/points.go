@@ -8,7 +8,7 @@ import (
 	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
 	"ralph/runner/rules"
-	"ralph/runner/rules/bounds"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -33,7 +33,7 @@ func (r *Run) runHooks(ctx context.Context, m hookfacts.Moment) hooks.Verdict {
 // beforeTurn runs the pre_task and pre_iteration hooks. start is false when the turn must not begin.
 func (r *Run) beforeTurn(ctx context.Context, t task.Task) (d rules.Decision, start bool) {
 	if err := r.panel.Check(t, r.tasks.Of(t.ID).Review); err != nil {
-		return bounds.Unusable(err), false
+		return fixed.Decide(fixed.Unusable, err.Error()), false
 	}
 	var v hooks.Verdict
 	from := r.origin(t)
@@ -55,7 +55,7 @@ func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
 	case v.Why == "":
 		return rules.Decision{}, true
 	case v.Abort || t.ID == "":
-		d = hookfacts.Stop(v)
+		d = fixed.Decide(fixed.Hook, v.Why)
 		r.announce(d)
 		return d, false
 	case r.tasks.Of(t.ID).Aside.Why == "":

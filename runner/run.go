@@ -41,7 +41,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
-	"ralph/runner/rules/bounds"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
@@ -243,18 +243,18 @@ func (r *Run) newWorker(env []string) *turn.Worker {
 // decision is a stop with ExitError.
 func (r *Run) Run(ctx context.Context) (Ending, error) {
 	if err := r.open(); err != nil {
-		return r.ending(bounds.Failed(err)), err
+		return r.ending(fixed.Failed(err)), err
 	}
 	stop := r.watch()
 	d, err := r.inWorktrees(ctx)
 	if errors.Is(err, turn.ErrLost) {
-		d, err = rules.LostRepository(err.Error()), nil
+		d, err = fixed.Decide(fixed.Lost, err.Error()), nil
 	}
 	if err == nil {
 		err = r.inbox.Broken()
 	}
 	if err != nil {
-		d = bounds.Failed(err)
+		d = fixed.Failed(err)
 	}
 	r.atEnd(ctx, d)
 	stop()

@@ -9,6 +9,7 @@ import (
 	"ralph/runner/checkstate"
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -85,8 +86,7 @@ func (r *Run) pause(ctx context.Context) error {
 			r.inbox.Who(state.RequestPause), ""
 	})
 	r.tell(state.Paused{})
-	err := r.sleep(ctx, time.Time{}, rules.Decision{Action: rules.ActionWait, Rule: "paused",
-		Reason: r.inbox.Who(state.RequestPause)})
+	err := r.sleep(ctx, time.Time{}, fixed.Decide(fixed.Pause, r.inbox.Who(state.RequestPause)))
 	if ctx.Err() != nil { // a signal is not an answer to the pause
 		r.inbox.Put(state.RequestPause)
 	}

@@ -63,6 +63,12 @@ const RuleBlocked = "blocked"
 // RuleHourly is the rule by which a run waits for the next hour of its own bounds. ralph resume does not end that wait.
 const RuleHourly = "hourly"
 
+// RuleLostContest is the rule of an iteration that lost to another one for the same task.
+const RuleLostContest = "candidate_lost"
+
+// RulePaused is the rule by which a run waits for ralph resume.
+const RulePaused = "paused"
+
 // Ended says in the same words everywhere which rule ended a run, and with which exit code.
 // The exit_reason of status.json is for programs.
 func Ended(rule string, exit int) string { return fmt.Sprintf("rule %s, exit code %d", rule, exit) }

@@ -161,6 +161,7 @@ var floors = map[string]int{
 	"runner/rules/hours":   1,
 	"runner/rules/pace":    2,
 	"runner/rules/bounds":  6,
+	"runner/rules/fixed":   6,
 	"runner/openitems":     6,
 	"runner/roles":         2,
 	"runner/roles/aios":    2,

@@ -106,10 +106,3 @@ func Of(res turn.Result, aside bool) []hooks.Point {
 		Aside: id != "" && aside,
 	})
 }
-
-// Stop ends a run because of a hook.
-func Stop(v hooks.Verdict) rules.Decision {
-	return rules.Decision{Action: rules.ActionStop, Rule: "hook", Reason: v.Why, Exit: rules.ExitHalted,
-		ExitReason: "hook",
-		Status:     state.StatusHalted, Next: "look at what the hook says (.ralph/live.log), then: ralph resume"}
-}

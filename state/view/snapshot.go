@@ -108,7 +108,7 @@ func (s Snapshot) Settled() Snapshot {
 	}
 	switch s.State {
 	case state.StatusPaused:
-		s.Wait = Wait{Rule: "paused", Reason: st.Reason}
+		s.Wait = Wait{Rule: state.RulePaused, Reason: st.Reason}
 	case state.StatusWaiting:
 		s.Wait = Wait{Rule: st.Rule, Reason: st.Reason, Until: st.WakeAt}
 		if st.Limit != nil && st.Rule == "usage_limit" {

@@ -23,6 +23,7 @@ import (
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -111,6 +112,9 @@ func existing(t *testing.T, root string) func(name string) bool {
 		known = append(known, r.Name)
 	}
 	for _, r := range rules.ConcludeRules() {
+		known = append(known, r.Name)
+	}
+	for _, r := range fixed.Rules() {
 		known = append(known, r.Name)
 	}
 	return func(name string) bool {
@@ -240,7 +244,10 @@ func TestDocs_stoppedWith3_namesEachRuleThatHalts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]bool{"hook": true} // of package points
+	rows := map[string]bool{}
+	for _, r := range fixed.Rules() {
+		rows[r.Name] = rows[r.Name] || strings.Contains(r.Then, "stop 3")
+	}
 	for _, r := range rules.AdmitRules() {
 		rows[r.Name] = rows[r.Name] || strings.Contains(r.Then, "stop 3")
 	}

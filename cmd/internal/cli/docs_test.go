@@ -20,17 +20,21 @@ import (
 	"ralph/runner/hooks"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
+	"ralph/runner/rules/fixed"
 	"ralph/runner/rules/reviews"
 	"ralph/state"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the documents")
 
-func writeRules[F any](out *strings.Builder, table []rules.Rule[F]) {
+func ruleTable[R rules.Rule[rules.Admission] | rules.Rule[rules.Conclusion] | reviews.Row | fixed.Row](rows []R) string {
+	var out strings.Builder
 	out.WriteString("| rule | when | then |\n|---|---|---|\n")
-	for _, r := range table {
-		fmt.Fprintf(out, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
+	for _, row := range rows {
+		r := reflect.ValueOf(row)
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", r.FieldByName("Name"), r.FieldByName("When"), r.FieldByName("Then"))
 	}
+	return out.String()
 }
 
 // jsonFields are the names that a struct has in JSON, those of embedded structs
@@ -111,16 +115,10 @@ func statusKeys() string {
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
-	var exits, admit, conclude, reviewed, files, classes, verbs, taskVerbs, findings strings.Builder
+	var exits, files, classes, verbs, taskVerbs, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
 	for _, e := range rules.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
-	}
-	writeRules(&admit, rules.AdmitRules())
-	writeRules(&conclude, rules.ConcludeRules())
-	reviewed.WriteString("| rule | when | then |\n|---|---|---|\n")
-	for _, r := range reviews.Rules() {
-		fmt.Fprintf(&reviewed, "| `%s` | %s | %s |\n", r.Name, r.When, r.Then)
 	}
 	files.WriteString("| file | form | lifetime |\n|---|---|---|\n")
 	for _, f := range state.Files() {
@@ -164,7 +162,7 @@ func generated() map[string]string {
 		"status block": statusKeys(),
 		"roles":        roleTable(),
 		"points":       points, "hook environment": environment,
-		"findings": findings.String(), "exit codes": exits.String(), "admit rules": admit.String(), "conclude rules": conclude.String(), "review rules": reviewed.String(),
+		"findings": findings.String(), "exit codes": exits.String(), "admit rules": ruleTable(rules.AdmitRules()), "conclude rules": ruleTable(rules.ConcludeRules()), "review rules": ruleTable(reviews.Rules()), "fixed rules": ruleTable(fixed.Rules()),
 		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "task verbs": taskVerbs.String(), "event kinds": eventKinds(),
 	}
 }

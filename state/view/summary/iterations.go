@@ -55,7 +55,7 @@ func outcomeOf(it *view.Iteration) string {
 	switch {
 	case it.Cut == string(state.RequestSkip):
 		return "skipped"
-	case it.Cut != "", it.Rule == "candidate_lost":
+	case it.Cut != "", it.Rule == state.RuleLostContest:
 		return "aborted"
 	case it.Outcome == view.CompletedTurn && view.Trouble(it.Says) != "":
 		return view.Trouble(it.Says)
@@ -81,7 +81,7 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "✓", Good
 	case it.Action == state.ActionStop:
 		return "■", Bad
-	case it.Cut != "", it.Rule == "candidate_lost":
+	case it.Cut != "", it.Rule == state.RuleLostContest:
 		return "»", Calm
 	case it.Action == state.ActionWait:
 		return "○", Warn

@@ -15,6 +15,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/state"
 	"ralph/state/view"
 )
 
@@ -170,7 +171,7 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 	id := p.taskID(arg)
 	var all []history.Kept
 	for _, k := range slices.Backward(p.kept) {
-		if k.Start || k.Task != id || k.Rule == "candidate_lost" {
+		if k.Start || k.Task != id || k.Rule == state.RuleLostContest {
 			continue
 		}
 		if all = append(all, k); k.Afresh {

@@ -1,0 +1,74 @@
+// Package fixed has the decisions of a run that need no table of rules: what happened leaves no choice.
+package fixed
+
+import (
+	"errors"
+
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// Case is something that happened to a run.
+type Case int
+
+// The cases, in the order of Rules.
+const (
+	NotCalled Case = iota
+	Conflict
+	Loser
+	Retries
+	Pause
+	Hook
+	Lost
+	Unusable
+	Locked
+	Error
+)
+
+// Row is what a run does in a case.
+type Row struct {
+	Name, When, Then string
+	decision         rules.Decision
+}
+
+// Rules has a row for each Case.
+func Rules() []Row {
+	goOn, failed := rules.Decision{Action: rules.ActionContinue}, rules.Decision{Action: rules.ActionStop, Status: state.StatusFailed}
+	hook, unusable, locked := failed, failed, failed
+	hook.Status, hook.Exit, hook.ExitReason = state.StatusHalted, rules.ExitHalted, "hook"
+	hook.Next = "look at what the hook says (.ralph/live.log), then: ralph resume"
+	unusable.Exit, unusable.ExitReason, unusable.Next = rules.ExitUsage, "plan_unusable", "fix the prompt or the plan, then: ralph resume"
+	failed.Exit, failed.ExitReason, failed.Next = rules.ExitError, "error", "fix that (.ralph/logs/ralph.log may say more), then: ralph resume"
+	locked.Exit, locked.ExitReason, locked.Next = rules.ExitLocked, "error", "watch the other one: ralph monitor"
+	return []Row{
+		NotCalled: {"continue", "a person ended the turn before its agent was called", "next iteration; costs no call", goOn},
+		Conflict: {"continue", "work that reviewers looked at conflicts with what has landed meanwhile",
+			"its developer joins both sides", goOn},
+		Loser: {state.RuleLostContest, "an agent worked on the same task as others, and the work of another one was chosen",
+			"next iteration; its cost counts", goOn},
+		Retries: {"transient", "turns run side by side, and all tasks wait for their next try", "wait for the first of them", rules.Decision{Action: rules.ActionWait}},
+		Pause:   {state.RulePaused, "`ralph pause`", "wait for `ralph resume`", rules.Decision{Action: rules.ActionWait}},
+		Hook:    {"hook", "a hook that blocks ends the run", "stop 3", hook},
+		Lost: {rules.LostRepository("").Rule, "the repository is gone between two turns", "stop 3",
+			rules.LostRepository("")},
+		Unusable: {"plan_unusable", "the prompt of the next turn cannot be made: a file of it, or the plan, is not usable", "stop 2", unusable},
+		Locked:   {"error", "another run is active in this project", "stop 5", locked},
+		Error:    {"error", "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
+	}
+}
+
+// Decide returns the decision of a case. reason is one sentence for people.
+func Decide(c Case, reason string) rules.Decision {
+	row := Rules()[c]
+	d := row.decision
+	d.Rule, d.Reason = row.Name, reason
+	return d
+}
+
+// Failed is the decision about an error of ralph itself.
+func Failed(err error) rules.Decision {
+	if locked := (*state.LockedError)(nil); errors.As(err, &locked) {
+		return Decide(Locked, err.Error())
+	}
+	return Decide(Error, err.Error())
+}

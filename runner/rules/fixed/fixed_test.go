@@ -1,0 +1,42 @@
+package fixed
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+func TestDecide_eachCase_doesWhatItsRowSays(t *testing.T) {
+	rows := Rules()
+	if len(rows) != int(Error)+1 {
+		t.Fatalf("%d rows for %d cases", len(rows), int(Error)+1)
+	}
+	for i, row := range rows {
+		d := Decide(Case(i), "because")
+		if row.Name == "" || row.When == "" || d.Rule != row.Name || d.Reason != "because" {
+			t.Errorf("case %d: row %+v decides %+v", i, row, d)
+		}
+		if stops := strings.Contains(row.Then, "stop"); stops != (d.Action == rules.ActionStop) || stops && row.Then != fmt.Sprintf("stop %d", d.Exit) {
+			t.Errorf("%q is said to %q, and it does %s with exit code %d", row.Name, row.Then, d.Action, d.Exit)
+		}
+		if stops := d.Action == rules.ActionStop; stops != (d.Status != "") || stops != (d.ExitReason != "") || stops != (d.Next != "") {
+			t.Errorf("a stop without status, exit reason or advice, or one that is none: %+v", d)
+		}
+		if waits := strings.HasPrefix(row.Then, "wait"); waits != (d.Action == rules.ActionWait) {
+			t.Errorf("%q is said to %q, and it does %s", row.Name, row.Then, d.Action)
+		}
+	}
+}
+
+func TestFailed_otherRunIsActive_hasAnExitCodeOfItsOwn(t *testing.T) {
+	if d := Failed(fmt.Errorf("open state: %w", &state.LockedError{})); d.Rule != "error" || d.Exit != rules.ExitLocked {
+		t.Errorf("%+v", d)
+	}
+	if d := Failed(errors.New("disk full")); d.Rule != "error" || d.Exit != rules.ExitError || d.Reason != "disk full" {
+		t.Errorf("%+v", d)
+	}
+}
