@@ -82,7 +82,7 @@ func TestBestOf_afterAFailure_theSmallestGreenCandidateLands(t *testing.T) {
 	lost := strings.Join(b.beaten(), "\n")
 	for _, want := range []string{
 		"candidate 1 of 3: it is not finished, or does not pass the checks; its work stays as refs/ralph-candidates/run-1/2",
-		"candidate 2 of 3: another one passes with fewer lines (1, this one has 3); its work stays as refs/ralph-candidates/run-1/3",
+		"candidate 2 of 3: another candidate passes with fewer lines (1, this one has 3); its work stays as refs/ralph-candidates/run-1/3",
 	} {
 		if !strings.Contains(lost, want) {
 			t.Errorf("no %q in\n%s", want, lost)
