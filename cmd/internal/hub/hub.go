@@ -11,10 +11,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"ralph/cmd/internal/hub/bridge"
-	"ralph/cmd/internal/hub/proxy"
-	"ralph/runner/sandbox/allow"
 )
 
 // Exit codes.
@@ -72,31 +68,6 @@ func Root() *cobra.Command {
 	return root
 }
 
-func newProxyCmd() *cobra.Command {
-	var socket string
-	var hosts []string
-	cmd := &cobra.Command{
-		Use: "proxy", Short: "Pass connections on to allowed hosts only",
-		Long: "Listen on a unix socket as an HTTP proxy, and pass connections on to allowed hosts only. Print each refusal as one\n" +
-			"line of JSON on stdout. Exit when stdin ends.",
-		Example: "  ralph-hub proxy --socket /run/user/1000/proxy --allow api.anthropic.com,*.github.com",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := allow.Parse(hosts)
-			if err != nil {
-				return usageError{err}
-			}
-			ctx, stop := untilEOF(cmd.Context())
-			defer stop()
-			return proxy.Serve(ctx, socket, list, os.Stdout)
-		},
-	}
-	cmd.Flags().StringVar(&socket, "socket", "", "Listen on the unix socket `PATH`.")
-	cmd.Flags().StringSliceVar(&hosts, "allow", nil, "A comma `LIST` of HOST, *.HOST, HOST:PORT and :PORT.")
-	_ = cmd.MarkFlagRequired("socket") // fails only for an unknown flag
-	return cmd
-}
-
 // untilEOF returns a context that ends with stdin, and so with the process that holds the other end.
 func untilEOF(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -110,35 +81,4 @@ func untilEOF(ctx context.Context) (context.Context, context.CancelFunc) {
 		}
 	}()
 	return ctx, stop
-}
-
-func newBridgeCmd() *cobra.Command {
-	b := bridge.Bridge{}
-	var ports []uint
-	cmd := &cobra.Command{
-		Use: "bridge --socket PATH -- PROGRAM [ARG...]", Short: "Run a program whose only network is a proxy's socket",
-		Long: "Run a program that has no network. On its loopback, one port leads to the proxy, and others lead to the same ports\n" +
-			"outside.",
-		Args: cobra.MinimumNArgs(1), Hidden: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, p := range ports {
-				if p == 0 || p > 65535 {
-					return usageError{fmt.Errorf("--port %d is not from 1 to 65535", p)}
-				}
-				b.Ports = append(b.Ports, uint16(p))
-			}
-			code, err := b.Run(cmd.Context(), args)
-			if err == nil && code != 0 {
-				err = exited(code)
-			}
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&b.Socket, "socket", "", "The proxy's unix socket `PATH`.")
-	cmd.Flags().Uint16Var(&b.ProxyPort, "proxy-port", 0, "The proxy's `PORT` on the program's loopback.")
-	cmd.Flags().UintSliceVar(&ports, "port", nil, "A `PORT` on the loopback outside that the program may connect to.")
-	for _, name := range []string{"socket", "proxy-port"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
-	return cmd
 }
