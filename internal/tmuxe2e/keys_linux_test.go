@@ -113,10 +113,10 @@ func TestMonitor_eachEntry_controlsTheRunner(t *testing.T) {
 		m.shows("RUNNING", "p pause")
 		m.keys("p")
 		m.shows("to pause")
-		m.shows("pause asked")
+		m.shows("pause requested")
 		m.keys("p")
 		m.shows("to resume")
-		m.hides("pause asked")
+		m.hides("pause requested")
 		m.keys("q")
 		m.exits(0)
 	}
