@@ -26,7 +26,7 @@ type Here struct {
 	Slots   int      `json:"slots"`
 	Busy    int      `json:"busy"`
 	Refused int      `json:"refused,omitempty"` // offers and messages
-	// Discarded are the results that no run has taken, for it had given the worker up, or was gone.
+	// Discarded are the results that no run has taken, because it had given up on the worker or was gone.
 	Discarded int `json:"discarded,omitempty"`
 }
 
