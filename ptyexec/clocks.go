@@ -12,6 +12,7 @@ type clocks struct {
 
 	started     time.Time
 	printed     atomic.Int64  // when the latest output came
+	reading     atomic.Bool   // the latest output is being read; more may wait behind it
 	silentUntil atomic.Int64  // until when the child may be silent
 	final       atomic.Int64  // when the final record came; 0: not yet
 	changed     chan struct{} // gets a value when final changes
@@ -25,8 +26,14 @@ func newClocks(c Command) *clocks {
 	}
 }
 
-// touch records that the child has printed something.
-func (c *clocks) touch() { c.printed.Store(int64(time.Since(c.started))) }
+// took records that the child has printed something, which read then reads. However long that takes,
+// the child is not silent.
+func (c *clocks) took(read func()) {
+	c.reading.Store(true)
+	read()
+	c.printed.Store(int64(time.Since(c.started)))
+	c.reading.Store(false)
+}
 
 // extendIdle asks more how long the child may stay silent. If that is more than zero, it extends the
 // idle clock and returns true.
@@ -64,7 +71,11 @@ func (c *clocks) next() (cause Cause, left time.Duration) {
 		}
 	}
 	earlier(CauseTimeout, c.total, 0)
-	earlier(CauseIdle, c.idle, max(c.printed.Load(), c.silentUntil.Load()-int64(c.idle)))
+	printed := c.printed.Load()
+	if c.reading.Load() {
+		printed = int64(now)
+	}
+	earlier(CauseIdle, c.idle, max(printed, c.silentUntil.Load()-int64(c.idle)))
 	if f := c.final.Load(); f != 0 {
 		earlier(CauseFinal, c.grace, f)
 	}

@@ -119,7 +119,7 @@ const defaultKillGrace = 2 * time.Second
 // output gets everything that the child prints, in order, from one goroutine; p is
 // valid only during the call. It returns whether the child has printed its final
 // record: the first true starts FinalGrace, a false stops it. A slow output slows
-// the child down once 2 MiB are waiting, but never the clocks.
+// the child down once its pty is full, but never the clocks; the child is not idle meanwhile.
 //
 // It is not an error if the child fails, is killed, or runs out of time. An error means
 // that the command did not start, or that its end is not certain. Init must have
@@ -139,19 +139,11 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 		exit.Cause = CauseExited
 		return exit, err
 	}
-	printed := newBacklog()
 	delivered := make(chan struct{})
 	go func() {
 		defer close(delivered)
-		printed.drain(func(p []byte) { clocks.setFinal(output(p)) })
-	}()
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		defer printed.close()
 		readAll(ch.out, func(p []byte) {
-			clocks.touch()
-			printed.add(p)
+			clocks.took(func() { clocks.setFinal(output(p)) })
 		})
 	}()
 	copied := make(chan struct{})
@@ -166,10 +158,9 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 	// No writer of the output is left, or none that counts. All it has printed is
 	// readable now, so the reader need not wait.
 	_ = ch.out.SetReadDeadline(time.Now())
-	<-drained
+	<-delivered
 	ch.free()
 	c.Spare.reap(ch)
-	<-delivered
 	select {
 	case <-copied:
 	case <-time.After(feedBound):

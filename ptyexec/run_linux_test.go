@@ -114,9 +114,9 @@ func TestRun_slowOutput_losesNothingAndEnds(t *testing.T) {
 	total := 0
 	exit, err := Run(t.Context(), Command{Args: self("flood", "8")}, func(p []byte) bool {
 		if total == 0 {
-			time.Sleep(200 * time.Millisecond) // sleep: the backlog fills meanwhile
+			time.Sleep(200 * time.Millisecond) // sleep: the pty fills meanwhile
 		}
-		if len(p) > backlogSize {
+		if len(p) > chunkSize {
 			t.Errorf("got %d bytes at once", len(p))
 		}
 		total += len(p)

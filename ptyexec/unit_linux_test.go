@@ -81,10 +81,10 @@ func TestClocks_earliestOneIsNext(t *testing.T) {
 		cause Cause
 		left  time.Duration
 	}
-	touch := (*clocks).touch
 	final := func(c *clocks) { c.setFinal(true) }
 	notFinal := func(c *clocks) { c.setFinal(false) }
 	nothing := func(*clocks) {}
+	touch := func(c *clocks) { c.took(func() {}) }
 	extendIdle := func(silent, more time.Duration) func(*clocks) {
 		return func(c *clocks) {
 			if !c.extendIdle(func(d time.Duration) time.Duration { return more - (d - silent) }) && more > 0 {
@@ -132,30 +132,19 @@ func TestClocks_earliestOneIsNext(t *testing.T) {
 	}
 }
 
-func TestBacklog_fullWaitsForOutput_closedHandsOverTheRest(t *testing.T) {
+func TestClocks_outputThatIsRead_isNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBacklog()
-		added, size := 0, 300<<10
-		go func() {
-			defer b.close()
-			for range 20 {
-				b.add(bytes.Repeat([]byte{byte(added)}, size))
-				added++
+		clocks := newClocks(Command{IdleTimeout: time.Minute})
+		check := func(when string) {
+			if cause, left := clocks.next(); cause != CauseIdle || left != time.Minute {
+				t.Errorf("%s: got %q %v", when, cause, left)
 			}
-		}()
-		synctest.Wait()
-		if want := backlogSize / size; added != want {
-			t.Errorf("added %d chunks with nobody draining, want %d", added, want)
 		}
-		var got strings.Builder
-		b.drain(func(p []byte) { got.Write(p) })
-		var want strings.Builder
-		for i := range 20 {
-			want.Write(bytes.Repeat([]byte{byte(i)}, size))
-		}
-		if got.String() != want.String() {
-			t.Errorf("got %d bytes, want %d in order", got.Len(), want.Len())
-		}
+		clocks.took(func() {
+			time.Sleep(2 * time.Minute) // sleep: the clock of the test is no real one
+			check("while it is read")
+		})
+		check("after it")
 	})
 }
 
