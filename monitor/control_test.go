@@ -71,6 +71,9 @@ func TestKeys_note_isTypedAndHandedOver(t *testing.T) {
 }
 
 func TestScreen_noteThatWaits_isShownUntilAPromptHasIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: many screens")
+	}
 	pr := living(t)
 	notes := kept.In(pr.Reader())
 	n, err := notes.Add("mind the tests")

@@ -10,6 +10,9 @@ import (
 )
 
 func TestFilter_showsAPartOfTheLogAndWhatComes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: many screens")
+	}
 	pr := living(t)
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
 		p := openPane(t, pr.Dir, size)

@@ -7,6 +7,9 @@ import (
 )
 
 func TestPalette_findsCommandsPanelsIterationsAndTasks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: many screens")
+	}
 	_, tasks := withTasks(t)
 	pr := living(t)
 	pager := filepath.Join(t.TempDir(), "pager")

@@ -29,6 +29,9 @@ func writeTasks(t *testing.T, path, text string) {
 }
 
 func TestTasks_keysRunVerbsAndActOnlyThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: many screens")
+	}
 	path, setting := withTasks(t)
 	p := openPane(t, living(t).Dir, [2]int{80, 24}, setting)
 	p.shows("RUNNING", "line number 199")

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -12,6 +13,7 @@ import (
 
 // What a person has accepted once is not permission to do it again.
 func TestReview_acceptedFinding_isFoundAgainInALaterRun(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "repairs", "[ ] one")
 	b.write("a.go", "package a\n\nfunc A() int { return 1 }\n")

@@ -195,6 +195,7 @@ func TestRun_agentThatAlwaysAsks_isBoundedAndTold(t *testing.T) {
 
 // A task whose agent asks on and on holds up no other.
 func TestRun_agentThatAlwaysAsks_isPutAsideForTheOthers(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "asks-for-one", "[ ] one", "[ ] two")
 	b.o.QuestionWait = time.Minute
@@ -225,6 +226,7 @@ func TestRun_withoutPlan_waitsForTheAnswer(t *testing.T) {
 }
 
 func TestRun_questionThatTheProjectAnswers_needsNoPerson(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "analysed", "[ ] one", "[ ] two")
 	b.o.QuestionFirst, b.o.QuestionWait = thresholds.AskAnalyst, 0

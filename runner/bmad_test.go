@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/roles/aios"
 	"ralph/runner/slots"
 	"ralph/state"
@@ -79,6 +80,7 @@ func (b *bench) wantBMADReviewed() {
 }
 
 func TestBMAD_qaLocation_storyIsReviewedAndTheGateCounts(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBMAD(t)
 	b.repository()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
@@ -50,6 +51,7 @@ func TestRun_tdd_whatWasRedBeforeBlocksNothing(t *testing.T) {
 
 // What was red before the run blocks in the mode gate like any other failure.
 func TestRun_gate_redFromTheStart_taskIsOpenedAgainAndTheCheckIsNamed(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	for command, want := range map[string]string{
 		"echo red from the start; exit 1": "red from the start",
@@ -135,6 +137,7 @@ func TestRun_taskNeverTicked_isPutAsideAndStaysThere(t *testing.T) {
 
 // After a skip, an agent that insists on the skipped task gets it.
 func TestRun_agentTicksTheSkippedTaskAgainAndAgain_getsItAssigned(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "first-box", "[ ] one", "[ ] two", "[ ] three")
 	b.inGit()

@@ -192,6 +192,7 @@ func TestRun_pauseAndResume(t *testing.T) {
 }
 
 func TestRun_skipWhileNoCallRuns_takesTheTaskAfterTheNext(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 2
@@ -386,7 +387,6 @@ func TestRun_stopDuringTheLastTask_endsAsWithoutIt(t *testing.T) {
 }
 
 func TestRun_secondsOfAnIteration_includeItsChecks(t *testing.T) {
-	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("sleep 1.5")

@@ -58,6 +58,7 @@ func TestRun_haltAtATickWithoutWork_takesItBack(t *testing.T) {
 }
 
 func TestRun_checkWeakenedInTheLastIteration_agentIsToldBeforeTheEnd(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "weakener", "[ ] one")
 	b.write("check.sh", "#!/bin/sh\ntest -f good\n")
@@ -76,6 +77,7 @@ func TestRun_checkWeakenedInTheLastIteration_agentIsToldBeforeTheEnd(t *testing.
 }
 
 func TestRun_checksThatAppear_areRunFromThenOn(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "busy", "[ ] one")
 	b.o.MaxIterations = 2
@@ -140,6 +142,7 @@ func TestRun_finalRun_leavesOutWhatNoChangeAskedFor(t *testing.T) {
 
 // Tests that are younger than the run may come and go, but the agent is told.
 func TestRun_fewerTestsThanInTheTurnBefore_areTold(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "patches", "[ ] one", "[ ] two", "[ ] three")
 	b.write("tests.txt", "ok 1 - a\n")

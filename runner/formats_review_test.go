@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/roles/aios"
 	"ralph/state"
 )
 
 func TestAIOS_storyIsDevelopedAndReviewed(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	b := newBench(t, "aios")
 	story := "docs/stories/1.2.login.story.md"
 	b.write(".aios-core/core-config.yaml", "x: 1\n")
@@ -56,6 +58,7 @@ func TestAIOS_storyIsDevelopedAndReviewed(t *testing.T) {
 }
 
 func TestJudges_ofAPRDItem_verdictsAreWrittenBack(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	b := newBench(t, "prd-witness")
 	b.write("prd/auth.json", `{
   "items": [

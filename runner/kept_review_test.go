@@ -3,12 +3,14 @@ package runner
 import (
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/turn"
 	"ralph/state"
 )
 
 // A run that is killed must not take its findings with it.
 func TestReview_openFinding_isOnDiskWhileTheRunGoesOn(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "repairs", "[ ] one", "[ ] two")
 	b.write("a.go", "package a\n\nfunc A() int { return 1 }\n")

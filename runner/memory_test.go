@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
@@ -12,6 +13,7 @@ import (
 )
 
 func TestRun_taskWasPutAside_nextRunLeavesItUntilThePlanChanges(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "busy", "[ ] one", "[ ] two")
 	b.inGit()
@@ -39,6 +41,7 @@ func TestRun_taskWasPutAside_nextRunLeavesItUntilThePlanChanges(t *testing.T) {
 
 // The feedback has to outlive a run that ends before its first turn does.
 func TestRun_killedInItsFirstCall_theRunAfterKnowsTheFailure(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "stubborn", "[ ] one")
 	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
@@ -64,6 +67,7 @@ func TestRun_killedInItsFirstCall_theRunAfterKnowsTheFailure(t *testing.T) {
 }
 
 func TestRun_skippedTaskComesBack_itsFeedbackIsStillThere(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "stubborn", "[ ] one", "[ ] two")
 	b.check(`test ! -f work.txt || test -e two.ok || { echo the check is red; exit 1; }`)

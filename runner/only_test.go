@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/rules"
 )
 
@@ -24,6 +25,7 @@ func TestRun_viewOfThePlan_isCompleteWithoutTheOthers(t *testing.T) {
 }
 
 func TestRun_popTasks_finishedOnesLeaveThePlanButCount(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	b := newBench(t, "task-claimer")
 	b.planOf(kiroPlan, "# Plan\n\n- [ ] 1. first\n  - step\n- [ ] 2. second\n")
 	b.inGit()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
 	"ralph/runner/rules"
@@ -171,6 +172,7 @@ func TestHooks_answers(t *testing.T) {
 }
 
 func TestHooks_filesThatAHookChanges_areNotTheAgents(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	b := newBench(t, "idler", "[ ] one", "[ ] two")
 	b.repository()
 	b.d.Hooks = []hooks.Hook{{Point: hooks.PreIteration, Command: "date +%s%N >>made"}, {Point: hooks.PostIteration, Command: "date +%s%N >>made-after"}}
@@ -254,6 +256,7 @@ func TestHooks_personEndsTheRun_endsTheHook(t *testing.T) {
 }
 
 func TestHooks_none_promptIsTheSameToTheByte(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	prompts := map[bool]string{}
 	for _, with := range []bool{false, true} {
 		b := newBench(t, "memory", "[ ] one", "[ ] two")

@@ -192,6 +192,7 @@ func TestRun_onlyThePlanCommitted_isNoWork(t *testing.T) {
 }
 
 func TestRun_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "box-adder", "[ ] one", "[ ] two")
 	b.o.MaxIterations = 1

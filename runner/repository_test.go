@@ -51,6 +51,7 @@ func TestRun_repositoryRemovedByTheAgent_haltsAndProvesNothing(t *testing.T) {
 }
 
 func TestRun_repositoryRemovedByACheck_halts(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.inGit()

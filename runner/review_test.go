@@ -36,6 +36,7 @@ func TestRun_lastWordContradictsTheDonePlan_isVerifiedOnce(t *testing.T) {
 }
 
 func TestRun_openFinding_needsAReviewAndStaysOpenInTheNextRun(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "repairs", "[ ] one")
 	b.write("a.go", "package a\n\nfunc A() int { return 1 }\n")

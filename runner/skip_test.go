@@ -4,12 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/internal/world"
 	"ralph/runner/turn"
 	"ralph/state"
 )
 
 // A skip that comes before the agent is called still ends the iteration.
 func TestRun_skipBeforeTheCall_endsTheIteration(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.inGit()
@@ -43,6 +45,7 @@ func TestRun_skipBeforeTheCall_endsTheIteration(t *testing.T) {
 
 // A skip that comes after the turn must not cost its kept state.
 func TestRun_skipAfterTheTurn_stateIsKept(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()

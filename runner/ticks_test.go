@@ -142,6 +142,7 @@ func TestRun_skipWhileChecksRunAndAllIsTicked_isNotComplete(t *testing.T) {
 }
 
 func TestRun_skipInTheMiddleOfAnEdit_isNotJudged(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "half-way", "[ ] one", "[ ] two")
 	b.write("a_test.go", expecting(0))
@@ -162,6 +163,7 @@ func TestRun_resumedStatusWithoutAStart_countsNoTime(t *testing.T) {
 }
 
 func TestRun_planOfAProjectInASubfolder_isNoCode(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "prd-ticker")
 	b.write("prd.json", `{"userStories":[{"id":"US-1","title":"one","passes":false}]}`)

@@ -51,6 +51,7 @@ func TestRun_ticksWithoutWork_areTakenBackAndTold(t *testing.T) {
 }
 
 func TestRun_antiCheatWarn_leavesTheTicks(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
@@ -72,6 +73,7 @@ func expecting(n int) string {
 }
 
 func TestRun_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "leaver", "[ ] one")
 	b.write("mine.txt", "the user's")

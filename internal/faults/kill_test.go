@@ -263,6 +263,7 @@ func unreadable(dir string) (bad []error) {
 }
 
 func TestKill_randomMoments_nothingLeftNothingLost(t *testing.T) {
+	world.Long(t, "kills at random moments")
 	s := newSiege(t, "stubborn")
 	for _, m := range moments(1, amount(40, 1000), "KILL", syscall.SIGKILL) {
 		s.hit(m, 128+9)

@@ -96,6 +96,7 @@ func quitAndAbort(p *project, s *terminal) {
 // The keys run ralph itself, whichever program shows the screen, and also where ralph
 // is not in PATH.
 func TestMonitor_eachEntry_controlsTheRunner(t *testing.T) {
+	world.Long(t, "each entry in tmux")
 	t.Parallel()
 	p, s := running(t, "project")
 	programs := world.Programs(t)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ralph/internal/world"
 )
 
 // project is a small real project: its checks, its files when all tests pass, and
@@ -75,6 +77,7 @@ func projects() []project {
 }
 
 func TestSuite_realProjects_blameTheBrokenTest(t *testing.T) {
+	world.Long(t, "test runners of real projects")
 	for _, p := range projects() {
 		t.Run(p.name, func(t *testing.T) {
 			s := suiteIn(t, ModeGate, p.check)

@@ -145,6 +145,7 @@ func TestTrust_insideOfARun_isRefused(t *testing.T) {
 }
 
 func TestDoctor_namesTheChecks(t *testing.T) {
+	world.Long(t, "many runs of verbs")
 	otherHome(t)
 	for _, test := range []struct {
 		files map[string]string

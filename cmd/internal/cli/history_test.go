@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/internal/world"
 	"ralph/ptyexec"
 	"ralph/runner/git"
 	"ralph/runner/rules"
@@ -283,6 +284,7 @@ func TestUndo_workThatIsNotCommitted_changesTheWorkTree(t *testing.T) {
 }
 
 func TestUndo_impossible_isRefusedInOneLineAndChangesNothing(t *testing.T) {
+	world.Long(t, "many runs of verbs")
 	for name, tc := range map[string]struct {
 		make func(w *pastWorld)
 		arg  string

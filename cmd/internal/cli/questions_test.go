@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/task/store"
 	"ralph/state"
@@ -92,6 +93,7 @@ func TestDoctor_planThatWaitsForAnAnswer_namesTheQuestion(t *testing.T) {
 
 // What ralph-hub could never send is refused where a person still reads it.
 func TestInTouch_addressThatCannotWork_isRefused(t *testing.T) {
+	world.Long(t, "many runs of verbs")
 	otherHome(t)
 	t.Setenv("NOTIFY", "nfty://ntfy.sh/secret")
 	const want = "NOTIFY: entry 1 names no service; allowed are desktop, and addresses such as ntfy://"

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/runner/git"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -40,6 +41,7 @@ func (w *pastWorld) status() (s state.Status) {
 
 // The run ended as it did; what was taken back since is said beside it.
 func TestUndo_ofACompletedRun_statusAndResumeKnow(t *testing.T) {
+	world.Long(t, "many runs of verbs")
 	for status, c := range map[string]struct{ word, why, open string }{
 		state.StatusCompleted: {"state     ○ undone", "all was done, then iteration 2 was undone", ": 1 of 4 tasks open"},
 		state.StatusReview:    {"state     ? review", "4 of 4 tasks are done; iteration 2 was undone", " (rule complete, exit code 0)"},
