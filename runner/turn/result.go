@@ -18,7 +18,7 @@ import (
 // Result is all that is known about one turn once it is over. settle builds it, and nobody changes it. Events, state
 // files, kept git states and rows on a screen are made from it. It survives JSON. What comes of the turn later, such as
 // the answer of the merge queue, makes another Result: see package amend. That of a turn that could not begin comes from
-// runner/crew, that of a phase of review from runner/panel.
+// runner/crew, that of a phase of review from runner/reviewers.
 type Result struct {
 	V        int           `json:"v"`
 	Origin   state.Origin  `json:"origin"`
