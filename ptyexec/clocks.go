@@ -71,9 +71,9 @@ func (c *clocks) next() (cause Cause, left time.Duration) {
 		}
 	}
 	earlier(CauseTimeout, c.total, 0)
-	printed := c.printed.Load()
-	if c.reading.Load() {
-		printed = int64(now)
+	printed := int64(now)
+	if !c.reading.Load() { // asked first: what has been read is in printed then
+		printed = c.printed.Load()
 	}
 	earlier(CauseIdle, c.idle, max(printed, c.silentUntil.Load()-int64(c.idle)))
 	if f := c.final.Load(); f != 0 {

@@ -65,7 +65,6 @@ func reported(a Assignment, f facts) []audit.Finding {
 
 // steering reads the files that steer the run, before the call.
 func (t *turn) steering() steer.Files {
-	t.w.steer.Agents = t.a.Agent.Filter.Rules().Steering()
 	if t.a.Sandbox.On() && !t.a.Sandbox.Locks() { // then an agent can change its own settings at home
 		t.w.steer.AtHome(t.w.env(), t.a.Agent.Spec.Env.State, t.a.Agent.Spec.Env.Fixed, t.a.Agent.Spec.Env.Copied)
 	}

@@ -95,6 +95,25 @@ func TestRun_turnSetsUpAnotherAgent_isAFinding(t *testing.T) {
 	}
 }
 
+// Side by side, the worker of the run itself makes no whole turn, but says what all of them changed.
+func TestChanged_workerWithoutAWholeTurn_knowsTheFilesOfAgents(t *testing.T) {
+	a, w := scripted.Project(t, nil), turn.Worker{}
+	if err := w.Ready(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	put(t, a.Dir, ".mcp.json", "{}\n")
+	if err := w.Ready(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	in, err := w.Changed(t.Context(), a.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := audit.Compare(*in); len(f) != 1 || f[0].File != ".mcp.json" || f[0].Kind != audit.KindChecksChanged {
+		t.Errorf("findings %+v", f)
+	}
+}
+
 func TestSteers_ofEachAgent_areAFindingUnlessTheTaskIsAboutThem(t *testing.T) {
 	steering := settings.Agents(agent.EnvFilter{}.Rules().Steering())
 	of := func(name, title string) []audit.Finding {

@@ -111,7 +111,8 @@ func Of(m *view.Model, now time.Time) Summary {
 		v.Asked = termtext.Line(string(st.Pending)) + " requested, after this iteration"
 		v.Resumable = v.Resumable || st.Pending == state.RequestPause
 	}
-	if v.Number, v.Most = m.Iteration(), max(st.MaxIterations, 0); v.Number > 0 {
+	if v.Number = m.Iteration(); v.Number > 0 {
+		v.Most = max(st.MaxIterations, 0)
 		v.Iteration = "iteration " + strconv.Itoa(v.Number)
 		if v.Most > 0 {
 			v.Iteration += " of " + strconv.Itoa(v.Most)
