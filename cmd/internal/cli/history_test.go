@@ -231,6 +231,8 @@ func TestDiff_iterationOrRange_isAPatch(t *testing.T) {
 		{"3", []string{"+three"}, []string{"good.txt"}, 0},
 		{"1..3", []string{"+bad", "+three"}, []string{"one.txt"}, 0},
 		{"0..2", []string{"+one", "+bad"}, []string{"three"}, 0},
+		{"0..0", nil, []string{"one"}, 0},
+		{"0", []string{"run " + pastRun + " has no iteration 0; see: ralph iterations"}, nil, rules.ExitUsage},
 		{"4", []string{"has no iteration 4"}, nil, rules.ExitUsage},
 		{"x", []string{"no iteration or task"}, nil, rules.ExitUsage},
 		{"1..", []string{"not the number"}, nil, rules.ExitUsage},
@@ -259,6 +261,7 @@ func TestUndo_committedWork_becomesANewCommitOfItsFilesOnly(t *testing.T) {
 	w.write("mine.txt", "mine\n")
 	w.git("add", "mine.txt")
 	w.want(rules.ExitUsage, "--yes", "undo", "2")
+	w.want(rules.ExitUsage, "run "+pastRun+" has no iteration 0; see: ralph iterations", "undo", "0", "--yes")
 	head := w.git("rev-parse", "HEAD")
 	w.want(0, "undone in commit", "undo", "2", "--yes")
 	for _, check := range [][2]string{

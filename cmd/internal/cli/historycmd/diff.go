@@ -61,7 +61,11 @@ func diffRun(ctx context.Context, o *diffOptions) error {
 			return cmdline.UsageError("%s goes backwards; what changed from the end of %d to the end of %d: ralph diff %[2]d..%[3]d", arg, b, a)
 		}
 	}
-	to, err := p.number(first)
+	find := p.iteration
+	if isRange {
+		find = p.number
+	}
+	to, err := find(first)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (p *past) unkept(n int) string {
 	_, repo := git.Root(p.dir)
 	switch {
 	case i < 0 && n > 0:
-		return fmt.Sprintf("run %s has no iteration %d; see: ralph iterations", p.run, n)
+		return p.lacks(n)
 	case !repo:
 		return fmt.Sprintf("nothing is kept of iteration %d: %s is not a git repository", n, p.dir)
 	case n == 0:
@@ -153,6 +153,11 @@ func (p *past) unkept(n int) string {
 	return fmt.Sprintf("nothing is kept of iteration %d: its agent was not called, or it is too long ago; see: ralph iterations", n)
 }
 
+func (p *past) lacks(n int) string {
+	return fmt.Sprintf("run %s has no iteration %d; see: ralph iterations", p.run, n)
+}
+
+// number is the kept state at the end of the iteration with this number; of 0, at the start of the run.
 func (p *past) number(text string) (history.Kept, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
@@ -161,11 +166,19 @@ func (p *past) number(text string) (history.Kept, error) {
 	return p.end(n)
 }
 
+// iteration is the kept end of the iteration with this number. None has 0.
+func (p *past) iteration(text string) (history.Kept, error) {
+	if n, err := strconv.Atoi(text); err == nil && n == 0 {
+		return history.Kept{}, cmdline.UsageError("%s", p.lacks(n))
+	}
+	return p.number(text)
+}
+
 // named are the kept ends of the iteration with this number, or of all iterations whose
 // work is part of the task with this id, the newest first.
 func (p *past) named(arg string) ([]history.Kept, error) {
 	if _, err := strconv.Atoi(arg); err == nil {
-		k, err := p.number(arg)
+		k, err := p.iteration(arg)
 		return []history.Kept{k}, err
 	}
 	id := p.taskID(arg)
