@@ -121,7 +121,7 @@ func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
 	if _, out := w.do("runs"); strings.Contains(out, "a1") || !strings.Contains(out, "b2") {
 		t.Errorf("a1 was pruned, b2 was not: %s", out)
 	}
-	w.want(rules.ExitUsage, "takes no arguments", "runs", "x")
+	w.want(rules.ExitUsage, `unknown command "x" for "ralph runs"`, "runs", "x")
 }
 
 func TestSessions_wordsOfOtherRalphs(t *testing.T) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,10 +29,23 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	hideRunFlags(root, addVerbs(root, f))
 	cmdline.CompleteFiles(root, f)
+	if slices.Contains(f.Words, "completion") {
+		addCompletion(root)
+	}
 	if slices.Contains(f.Words, "help") {
 		refuseUnknownTopics(root, f)
 	}
 	return root, started
+}
+
+// addCompletion adds the verb completion, which refuses what is not a shell. Cobra shows its help instead.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args, cmd.RunE = nil, cmdline.Parent
+		}
+	}
 }
 
 // refuseUnknownTopics makes ralph help NAME fail for what is not a verb. Cobra shows the help of ralph instead.
@@ -87,18 +99,14 @@ func unknownVerb(f *cmdline.Factory, cmd *cobra.Command, args []string) error {
 	all.Words = nil
 	root, _ := newRootCmd(&all)
 	root.SuggestionsMinimumDistance = 2
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return cmdline.UsageError("unknown command %q for %q; did you mean %s?",
-			args[0], cmd.Name(), strings.Join(near, " or "))
-	}
-	return cmdline.UsageError("unknown command %q for %q; see: %[2]s --help", args[0], cmd.Name())
+	return cmdline.UnknownCommand(root, args[0], "see: "+root.Name()+" --help")
 }
 
 // Root returns ralph with all its verbs, for those who write about them.
 func Root() *cobra.Command {
 	root, _ := newRootCmd(cmdline.New())
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	addCompletion(root)
 	root.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Name != "help" && flag.Name != "version" })
 	return root
 }

@@ -55,6 +55,34 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 	}
 }
 
+// Verbs with verbs of their own answer a mistyped one, and those that only group others a missing one, in one way.
+func TestSubverbs_mistypedOrMissing_areNamed(t *testing.T) {
+	otherHome(t)
+	dir := t.TempDir()
+	ownRun := []string{"hooks", "learn", "runs"}
+	for _, verb := range Root().Commands() {
+		if !verb.HasSubCommands() {
+			continue
+		}
+		path, name := verb.CommandPath(), verb.Commands()[0].Name()
+		unknown := func(typed string) string { return "unknown command \"" + typed + "\" for \"" + path + "\"; " }
+		for _, test := range []struct{ typed, want string }{
+			{" frobnicate", unknown("frobnicate") + "needs one of: " + name},
+			{" " + name + "x", unknown(name+"x") + "did you mean " + name + "?"},
+			{"", path + " needs one of: " + name},
+		} {
+			if test.typed == "" && slices.Contains(ownRun, verb.Name()) {
+				continue
+			}
+			f := &cmdline.Factory{In: os.Stdin, Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: dir}
+			text, code := execute(f, strings.Fields(verb.Name()+test.typed))
+			if code != rules.ExitUsage || !strings.HasPrefix(text, test.want) || strings.Contains(text, "\n") {
+				t.Errorf("%s%s: exit code %d, says %q, want %q", path, test.typed, code, text, test.want)
+			}
+		}
+	}
+}
+
 // A hint must not name a flag or verb that ralph lacks, nor hide one that it has.
 func TestForeign_hints_nameWhatExists(t *testing.T) {
 	root, _ := newRootCmd(cmdline.New())

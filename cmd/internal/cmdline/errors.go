@@ -71,10 +71,13 @@ func OrWatch(err error) error {
 	return err
 }
 
-// NoArgs refuses every argument.
+// NoArgs refuses every argument; to a verb with verbs of its own, it is one that does not exist.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if cmd.HasSubCommands() {
+		return Parent(cmd, args)
 	}
 	return UsageError("%s takes no arguments, but got %q; see: %s --help", cmd.Name(), args[0], cmd.CommandPath())
 }
@@ -92,7 +95,16 @@ func Takes(what string, check cobra.PositionalArgs) cobra.PositionalArgs {
 // Parent is the RunE of a verb that only groups others.
 func Parent(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return UsageError("unknown command %q for %q; %s", args[0], cmd.CommandPath(), subcommands(cmd))
+		cmd.SuggestionsMinimumDistance = 1 // the names are short, and without a near one all are listed
+		return UnknownCommand(cmd, args[0], subcommands(cmd))
 	}
 	return UsageError("%s %s", cmd.CommandPath(), subcommands(cmd))
+}
+
+// UnknownCommand names the verbs of cmd that a mistyped one may mean, or else gives the other hint.
+func UnknownCommand(cmd *cobra.Command, typed, hint string) error {
+	if near := cmd.SuggestionsFor(typed); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
+	}
+	return UsageError("unknown command %q for %q; %s", typed, cmd.CommandPath(), hint)
 }

@@ -24,13 +24,11 @@ const (
 
 // NewHookCmd returns ralph hook: what an agent CLI runs within a call. People do not type it.
 func NewHookCmd(f *cmdline.Factory) *cobra.Command {
-	cmd := &cobra.Command{Use: "hook", Short: "Answer a hook of an agent CLI", Args: cmdline.NoArgs, Hidden: true,
+	cmd := &cobra.Command{Use: "hook", Short: "Answer a hook of an agent CLI", Hidden: true,
 		Example: "  echo '{}' | ralph hook stop --facts '{}'",
 		Long: "Answer a hook of an agent CLI. What the CLI says is read from stdin as JSON, and the answer is written to stdout.\n" +
 			"ralph hands these commands over with each call: HOOK_STOP, HOOK_LINT, HOOK_AUTO_APPROVE.",
-		RunE: func(*cobra.Command, []string) error {
-			return cmdline.UsageError("ralph hook needs one of stop, post-tool-use, pre-tool-use")
-		},
+		RunE: cmdline.Parent,
 	}
 	for _, one := range []struct {
 		name, short string

@@ -32,9 +32,9 @@ type sandboxOptions struct {
 // NewSandboxCmd returns ralph sandbox.
 func NewSandboxCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sandbox", Args: cmdline.NoArgs, Short: "Build the image of the sandbox",
+		Use: "sandbox", Short: "Build the image of the sandbox",
 		Example: "  ralph sandbox build",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:    cmdline.Parent,
 	}
 	cmd.AddCommand(newSandboxBuildCmd(f))
 	return cmd
