@@ -185,7 +185,7 @@ func Specs() []Spec {
 		},
 		{
 			Name: "acp", About: "any agent that speaks the Agent Client Protocol", Install: "set AGENT_CMD to its command line, such as gemini --acp",
-			Template: argv.ACP(), Env: environ.Agent{Keys: append(environ.ProviderKeys(), environ.ModelKeys()...)}, Format: FormatACP,
+			Template: argv.ACP(), Env: environ.Agent{Keys: environ.ProviderKeys()}, Format: FormatACP,
 			Patterns: []ending.Pattern{{Class: ending.BadFlag, Match: `does not speak the Agent Client Protocol|does not take the model|unknown model "`}},
 		},
 		{

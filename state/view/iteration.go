@@ -257,3 +257,14 @@ func Counted(all []Iteration) (n int) {
 func CountIterations(n int, cut bool) string {
 	return termtext.Count(n, map[bool]string{true: "finished iteration", false: "iteration"}[cut])
 }
+
+// CutWord says how a person ended an iteration; empty: nobody did.
+func CutWord(cut string) string {
+	switch cut {
+	case "":
+		return ""
+	case string(state.RequestSkip):
+		return "skipped"
+	}
+	return "aborted"
+}

@@ -206,8 +206,7 @@ func ended(e state.Event, d state.IterationEnd) []entry {
 	what, role := "ended", RoleNote
 	switch {
 	case d.Cut != "":
-		what, d.Failed, d.Outcome = map[bool]string{true: "skipped",
-			false: "aborted"}[d.Cut == string(state.RequestSkip)], false, ""
+		what, d.Failed, d.Outcome = CutWord(d.Cut), false, ""
 	case d.Failed:
 		what, role = "failed", RoleError
 	case d.TaskDone && Trouble(d.Says) != "":

@@ -91,3 +91,12 @@ func TestBuild_abortedIteration_isNotAmongThoseThatFinished(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestBuild_skippedTask_isNotSaidToHaveFailed(t *testing.T) {
+	n := begun()
+	n.call(state.IterationEnd{Cut: string(state.RequestSkip), Outcome: "killed-by-signal", Failed: true})
+	n.after(1, state.RunEnd{Exit: 130})
+	if got := n.shown(); !strings.HasSuffix(got, "skipped") {
+		t.Error(got)
+	}
+}

@@ -247,7 +247,7 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		case it.CutOff:
 			t.Verdict = "cut off"
 		default:
-			t.Verdict = line(cmp.Or(it.Failed, it.Reason, it.Outcome))
+			t.Verdict = line(cmp.Or(view.CutWord(it.Cut), it.Failed, it.Reason, it.Outcome))
 		}
 		if t.undone = change.Undone || t.undone && it.Reviews; t.undone {
 			t.State, t.Verdict = TaskOpen, "taken back by ralph undo"

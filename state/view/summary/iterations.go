@@ -53,9 +53,9 @@ func Row(m *view.Model, i int, now time.Time) IterationRow {
 // outcomeOf is what was unusual about the agent's call.
 func outcomeOf(it *view.Iteration) string {
 	switch {
-	case it.Cut == string(state.RequestSkip):
-		return "skipped"
-	case it.Cut != "", it.Rule == state.RuleLostContest:
+	case it.Cut != "":
+		return view.CutWord(it.Cut)
+	case it.Rule == state.RuleLostContest:
 		return "aborted"
 	case it.Outcome == view.CompletedTurn && view.Trouble(it.Says) != "":
 		return view.Trouble(it.Says)

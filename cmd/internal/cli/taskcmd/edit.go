@@ -73,10 +73,12 @@ func (p *plan) edit(t task.Task) (task.Task, error) {
 	return store.Replace(p.project.Plan, t, old, text)
 }
 
+var errNoEditor = errors.New("there is no terminal for an editor; give the text as an argument")
+
 // inEditor lets a person edit a text.
 func (p *plan) inEditor(text string) (string, error) {
 	if !p.CanAsk() {
-		return "", errors.New("there is no terminal for an editor; give the text as an argument")
+		return "", errNoEditor
 	}
 	editor := "vi"
 	for _, name := range []string{"EDITOR", "VISUAL"} {

@@ -210,7 +210,7 @@ func (p *plan) line(t task.Task, why string) string {
 // failed is an error of a change: the plan is as it was.
 func failed(err error) error {
 	code := rules.ExitError
-	if _, is := errors.AsType[store.Unsupported](err); is {
+	if _, is := errors.AsType[store.Unsupported](err); is || errors.Is(err, errNoEditor) {
 		code = rules.ExitUsage
 	}
 	return &cmdline.ExitError{Code: code, Text: err.Error() + "; the plan was not changed"}
