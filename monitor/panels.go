@@ -71,7 +71,7 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas
 			x += w + 1
 		}
 		x = c.Text(x, 0, plain.Bold(true), cmp.Or(p.Counts, "none yet"))
-		c.Text(x, 0, plain, termtext.Fit("  "+view.Prefix(lastly(p), p.Task), c.W-x-1))
+		c.Text(x, 0, plain, termtext.Fit("  "+view.Prefix(p.Lastly(), p.Task), c.W-x-1))
 		return c.Rows(1, 0)
 	}
 	right := forecast
@@ -95,7 +95,7 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas
 	}
 	under = within(under, max(c.H-1, 0))
 	for y, text := range under {
-		x := c.Text(1, y+1, c.Tone(summary.Busy), cmp.Or(lastly(p), "▸ "))
+		x := c.Text(1, y+1, c.Tone(summary.Busy), cmp.Or(p.Lastly(), "▸ "))
 		c.Text(x, y+1, plain, termtext.Fit(text, c.W-x-1))
 	}
 	return c.Rows(1+len(under), c.H)
@@ -111,14 +111,6 @@ func within(lines []string, rows int) []string {
 	default:
 		return append(slices.Clone(lines[:rows-1]), fmt.Sprintf("and %d more", more))
 	}
-}
-
-// lastly stands before the task of a run that has ended: nobody works on it any more.
-func lastly(p summary.Plan) string {
-	if p.Last {
-		return "last: "
-	}
-	return ""
 }
 
 // drawUsage draws one row, or a title, the gauges, the cost and the plot.

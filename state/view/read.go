@@ -134,7 +134,9 @@ func (m *Model) Recall(r *state.Reader) {
 		case state.RunStart:
 			return d.Resumed
 		case state.IterationStart:
-			m.begun = max(m.begun, e.Iteration)
+			if e.Iteration > m.begun {
+				m.begun, m.task = e.Iteration, e.Task
+			}
 		case state.IterationEnd:
 			done[e.Task] = done[e.Task] || d.TaskDone
 		case state.Finding, state.TaskChange:

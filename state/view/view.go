@@ -16,8 +16,9 @@ import (
 // Model is a run at one moment: its state files and the events so far.
 type Model struct {
 	Snapshot `json:"now"`
-	Run      Run `json:"run"`
-	begun    int // the latest iteration, as Recall found it
+	Run      Run    `json:"run"`
+	begun    int    // the latest iteration, as Recall found it
+	task     string // of that iteration
 }
 
 // Update is what changed since the last look at a run.
@@ -64,6 +65,14 @@ func (m *Model) Iteration() int {
 		n = max(n, all[len(all)-1].Number)
 	}
 	return max(n, m.begun)
+}
+
+// LatestTask is the id of the task of the latest iteration. known: there is an iteration.
+func (m *Model) LatestTask() (id string, known bool) {
+	if n := len(m.Run.Iterations); n > 0 {
+		return m.Run.Iterations[n-1].TaskID, true
+	}
+	return m.task, m.begun > 0
 }
 
 // Checks returns the project's checks. They come from status.json, which also has the

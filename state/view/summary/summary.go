@@ -129,9 +129,8 @@ func Of(m *view.Model, now time.Time) Summary {
 		view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
-	if n := len(m.Run.Iterations); !m.Alive && n > 0 {
-		v.Plan.Last = m.Run.Iterations[n-1].TaskID == st.Task.ID
-	}
+	task, known := m.LatestTask()
+	v.Plan.Last = !m.Alive && known && task == st.Task.ID
 	if active {
 		v.Plan.Slots = slots(m.Dir, st.Slots, now)
 		v.Plan.Fleet = fleet(st.Fleet)
@@ -338,6 +337,14 @@ func taskName(id, title string) string {
 		id = ""
 	}
 	return view.Join(" ", id, title)
+}
+
+// Lastly stands before the task of a run that has ended: nobody works on it any more.
+func (p Plan) Lastly() string {
+	if p.Last {
+		return "last: "
+	}
+	return ""
 }
 
 func newPlan(st state.Status) Plan {

@@ -81,6 +81,11 @@ func TestOf_taskOfARunThatHasEnded_isTheLastOneOrTheNextOne(t *testing.T) {
 	if v := Of(folded(s, events), noon); !v.Plan.Last {
 		t.Errorf("the run worked on %q, but it is not the last task", v.Plan.Task)
 	}
+	recalled := view.Model{Snapshot: s} // as ralph status reads it
+	recalled.Recall(sample.New(t, s, events).Reader())
+	if out := Text(&recalled, noon, 0); !strings.Contains(out, "done · last: #7 ") {
+		t.Errorf("ralph status does not say that the task is the last one:\n%s", out)
+	}
 	s.Status.Task.ID = "#8" // what an undo leaves
 	if v := Of(folded(s, events), noon); v.Plan.Last {
 		t.Errorf("the run did not work on %q, but it is the last task", v.Plan.Task)

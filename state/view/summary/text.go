@@ -107,7 +107,7 @@ func (p Plan) rows(row func(label, text string)) {
 	if len(p.Slots) > 0 {
 		p.Task = "" // each turn has its own
 	}
-	row("plan", view.Join(" · ", p.Counts, p.Task))
+	row("plan", view.Join(" · ", p.Counts, view.Prefix(p.Lastly(), p.Task)))
 	for _, slot := range p.Slots {
 		row("slot", slot)
 	}
