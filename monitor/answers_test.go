@@ -8,6 +8,7 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/state"
+	asked "ralph/state/question"
 )
 
 // While nothing can be done before an answer, a answers and A ends the run.
@@ -68,6 +69,15 @@ func TestAnswers_keysRunRalphAnswer(t *testing.T) {
 func TestHints_runEndedWithAQuestion_nameTheKeyThatAnswersFirst(t *testing.T) {
 	s, events := sample.States(time.Now())["halted"]()
 	s.Status.Rule = state.RuleQuestion
-	p := openPane(t, sample.New(t, s, events).Dir, [2]int{60, 15})
+	project := sample.New(t, s, events)
+	store := asked.In(project.Reader())
+	if _, err := store.Add(asked.Question{Text: "Which?"}); err != nil {
+		t.Fatal(err)
+	}
+	p := openPane(t, project.Dir, [2]int{60, 15})
 	p.shows("\n u answer  l log")
+	if _, err := store.Answered("q1", "this", "test"); err != nil {
+		t.Fatal(err)
+	}
+	p.hides("u answer")
 }

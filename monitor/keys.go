@@ -104,7 +104,7 @@ func (u *ui) hints(v summary.Summary) []keys.Hint {
 			all = slices.Insert(all, 0, hint)
 			continue
 		}
-		if b.short == "questions" && len(u.over) == 0 && !v.Alive && u.model.Status.Rule == state.RuleQuestion {
+		if b.short == "questions" && len(u.over) == 0 && !v.Alive && u.model.Status.Rule == state.RuleQuestion && u.notes.questions.n > 0 {
 			hint.Short = "answer" // it is what a person has to do now
 			all = slices.Insert(all, 0, hint)
 			continue

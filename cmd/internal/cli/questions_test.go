@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/internal/sample"
 	"ralph/internal/world"
 	"ralph/runner/rules"
 	"ralph/runner/task/store"
@@ -70,6 +71,34 @@ func TestQuestions_listShowAnswer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A run that ended because of a question can go on as soon as the last one is answered.
+func TestAnswer_afterTheRun_statusAndReportSayWhatIsNext(t *testing.T) {
+	w := newPlanWorld(t, true, true)
+	const reason, next = "nothing can be done before a person answers q1: Which?", "see them with ralph questions, then run ralph resume"
+	end := state.RunEnd{Decision: state.Decision{Rule: state.RuleQuestion, Reason: reason}, Next: next, Exit: rules.ExitReview, Status: state.StatusStopped}
+	w.write(".ralph/events.jsonl", w.read(".ralph/events.jsonl")+string(sample.Encode(t, state.NewEvent(state.Origin{Run: pastRun}, time.Now(), end)))+"\n")
+	w.ended(state.Status{Status: end.Status, ExitReason: "questions", ExitCode: end.Exit, Rule: end.Rule, Reason: reason, Next: next})
+	s := question.In(cmdline.OpenState(w.Dir))
+	for range 2 {
+		if _, err := s.Add(question.Question{Run: pastRun, Text: "Which?", Task: "T1", Options: []string{"A", "B"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.want(0, "answered q2: no", "answer", "q2", "no")
+	w.want(1, next, "status")
+	w.want(0, "answered q1: B; the next run takes it: ralph resume", "answer", "q1", "--option", "2")
+	for _, verb := range []string{"status", "report"} {
+		_, out := w.do(verb)
+		if strings.Contains(out, "before a person answers") || strings.Contains(out, "ralph questions") || !strings.Contains(out, "ralph resume") {
+			t.Errorf("ralph %s does not know that all is answered:\n%s", verb, out)
+		}
+	}
+	if got := w.status(); got.ExitCode != end.Exit || got.Rule != end.Rule || got.Next != "ralph resume" {
+		t.Errorf("%+v", got)
+	}
+	w.want(0, "is stopped: the questions that it waited for are answered (exit code 9); continue it with: ralph resume", "resume", "--unfinished")
 }
 
 // A run starts with such a plan and waits, so the plan is not at fault.

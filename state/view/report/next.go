@@ -16,12 +16,13 @@ func (r *Report) next() []string {
 	if r.Running() {
 		return []string{"ralph monitor", "ralph iterations", "ralph status"}
 	}
+	again := "ralph resume"
 	look := "ralph diff 0.." + fmt.Sprint(r.last()) + " --stat"
 	if r.last() == 0 {
 		look = "ralph status"
 	}
 	switch {
-	case r.undone:
+	case r.undone, r.Rule == state.RuleQuestion && r.Advice == again: // every question is answered
 	case r.Status == state.StatusCompleted:
 		return []string{look, "ralph iterations", "git log --oneline"}
 	case r.Status == state.StatusReview:
@@ -37,7 +38,6 @@ func (r *Report) next() []string {
 		}
 		return []string{show, "ralph accept", "ralph iterations"}
 	}
-	again := "ralph resume"
 	if i := strings.LastIndex(r.Advice, again); i >= 0 { // perhaps with another bound
 		again, _, _ = strings.Cut(r.Advice[i:], ";")
 	}

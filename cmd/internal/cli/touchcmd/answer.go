@@ -1,8 +1,12 @@
 package touchcmd
 
 import (
+	"errors"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +92,30 @@ func answerRun(o *answerOptions, id, text string) error {
 	next := "the next run takes it: ralph resume"
 	if owner, alive := r.Owner(); alive {
 		next = "run " + owner.RunID + " takes it"
+	} else if err := tell(r, store); err != nil {
+		o.Warn(err)
 	}
 	o.Say("answered %s: %s; %s", q.ID, termtext.Line(q.Answer), next)
 	return nil
+}
+
+// tell records in status.json that the run that ended to wait for answers has them all. How it ended does not change.
+func tell(r *state.Reader, store question.Store) error {
+	all, err := store.List()
+	if s, _ := r.Status(); err != nil || s.Rule != state.RuleQuestion || slices.ContainsFunc(all, question.Question.Open) {
+		return err // without a status, no run waits for anything
+	}
+	w, _, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "answer", StartedAt: time.Now()})
+	if _, locked := errors.AsType[*state.LockedError](err); locked { // a run that starts now, or another answer
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer w.Release()
+	s, err := w.Status()
+	if err != nil || s.Rule != state.RuleQuestion || s.Active() {
+		return err
+	}
+	s.Reason, s.Next = "the questions that it waited for are answered", "ralph resume"
+	return w.SaveStatus(s)
 }
