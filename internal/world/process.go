@@ -15,7 +15,8 @@ type Process struct {
 	*exec.Cmd
 	Exited chan struct{} // closed when it has ended
 	w      *World
-	out    *os.File // not a pipe, which a leftover child could keep open
+	out    *os.File        // not a pipe, which a leftover child could keep open
+	read   <-chan struct{} // closed: all that it printed on its terminal is in out; nil: it has none
 }
 
 // Prepare prepares a program that Launch starts in the project. It has no input; its
@@ -66,7 +67,12 @@ func (w *World) OnTerminal(name string, args ...string) (p *Process, otherEnd *o
 	p.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	p.Launch()
 	w.Cleanup(func() { _ = master.Close() })
-	go func() { _, _ = io.Copy(p.out, master) }()
+	read := make(chan struct{})
+	p.read = read
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(p.out, master)
+	}()
 	return p, master
 }
 
@@ -87,6 +93,12 @@ func (p *Process) Wait(within time.Duration) int {
 	case <-p.Exited:
 	case <-time.After(within):
 		p.w.Fatalf("%q still runs after %s:\n%s", p.Args, within, p.Said())
+	}
+	if p.read != nil {
+		select {
+		case <-p.read:
+		case <-time.After(time.Second): // something else has the terminal open
+		}
 	}
 	status := p.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {
