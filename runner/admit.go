@@ -53,7 +53,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	f.Decided = r.past.decided
 	d := rules.Admit(f)
 	r.notes.Add(d)
-	if d.Action == rules.ActionStop {
+	if d.Action == state.ActionStop {
 		r.plan.Counts = plan
 		if d.Exit == rules.ExitComplete || d.Exit == rules.ExitReview { // a failed or cut-off call may have left the rest uncommitted
 			r.commit(ctx, task.Task{}, r.origin(task.Task{}))

@@ -106,19 +106,19 @@ func (r *Run) beside(ctx context.Context) (rules.Decision, error) {
 		if err := r.inbox.Broken(); err != nil {
 			return over, r.drain(err)
 		}
-		if over.Action != rules.ActionStop && r.crew.Open() {
+		if over.Action != state.ActionStop && r.crew.Open() {
 			d, started, err := r.startNext(ctx)
 			switch {
 			case err != nil:
 				return over, r.drain(err)
-			case d.Action == rules.ActionStop:
+			case d.Action == state.ActionStop:
 				over = d
 			case started:
 				continue
 			}
 		}
 		if len(r.crew.Busy()) == 0 {
-			if over.Action == rules.ActionStop {
+			if over.Action == state.ActionStop {
 				return over, nil
 			}
 			continue
@@ -127,7 +127,7 @@ func (r *Run) beside(ctx context.Context) (rules.Decision, error) {
 		if err != nil {
 			return over, r.drain(err)
 		}
-		if d.Action == rules.ActionStop && (over.Action != rules.ActionStop || d.Exit == rules.ExitComplete) {
+		if d.Action == state.ActionStop && (over.Action != state.ActionStop || d.Exit == rules.ExitComplete) {
 			over = d
 		}
 	}
@@ -166,14 +166,14 @@ func (r *Run) startNext(ctx context.Context) (d rules.Decision, started bool, er
 		return d, false, err
 	}
 	d, next, err := r.admit(ctx)
-	if err != nil || d.Action == rules.ActionStop {
+	if err != nil || d.Action == state.ActionStop {
 		return d, false, err
 	}
-	if d.Action != rules.ActionWait && !r.crew.Suits(next) {
+	if d.Action != state.ActionWait && !r.crew.Suits(next) {
 		r.crew.Later(next.ID, time.Now().Add(noWorker))
 		r.d.Log.Warn("no worker of the fleet can take a task; it waits", logs.KeyTask, next.ID, "worker", next.Worker)
 	}
-	if now := time.Now(); d.Action != rules.ActionWait && r.crew.Waits(next.ID, now) {
+	if now := time.Now(); d.Action != state.ActionWait && r.crew.Waits(next.ID, now) {
 		other, ok := r.rule(now).Next(r.plan.Read().List)
 		if next = other; !ok {
 			d = fixed.Decide(fixed.Retries, "all tasks wait for their next try")
@@ -181,7 +181,7 @@ func (r *Run) startNext(ctx context.Context) (d rules.Decision, started bool, er
 		}
 	}
 	switch {
-	case d.Action == rules.ActionWait:
+	case d.Action == state.ActionWait:
 		r.announce(d)
 		err := r.wait(ctx, d)
 		if time.Now().Before(d.Until) {
@@ -223,7 +223,7 @@ func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
 	f.LimitedUntil = r.freeAt(next, plan.List, now)
 	f.Paced = r.pool.PaceHold(r.wanted(next, plan.List), now)
 	f.Memory.Iterations += len(r.crew.Jobs())
-	return next, rules.Admit(f).Action == rules.ActionContinue
+	return next, rules.Admit(f).Action == state.ActionContinue
 }
 
 // start begins a turn in a slot. The decision says why it could not.
@@ -355,7 +355,7 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	if err != nil {
 		return decision, err
 	}
-	if decision.Until.After(time.Now()) && decision.Action != rules.ActionStop {
+	if decision.Until.After(time.Now()) && decision.Action != state.ActionStop {
 		r.crew.Later(res.Task.ID, decision.Until)
 	}
 	if d.Landed != "" {

@@ -32,7 +32,7 @@ const (
 
 // iterate carries out one turn on a task, and decides what follows from its result.
 func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, error) {
-	goOn := rules.Decision{Action: rules.ActionContinue}
+	goOn := rules.Decision{Action: state.ActionContinue}
 	work, done := r.inbox.CallContext(ctx)
 	defer done()
 	if d, start := r.beforeTurn(work, next); !start {

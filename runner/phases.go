@@ -77,7 +77,7 @@ func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) 
 
 // endInterrupted ends a phase of review that was cut off. Its calls still count against the budgets.
 func (r *Run) endInterrupted(res finished) (rules.Decision, error) {
-	goOn := rules.Decision{Action: rules.ActionContinue}
+	goOn := rules.Decision{Action: state.ActionContinue}
 	if res.skip {
 		r.skip(res.Task, true)
 	}

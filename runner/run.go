@@ -287,10 +287,10 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 		}
 		r.taskRequests()
 		d, next, err := r.admit(ctx)
-		if err != nil || d.Action == rules.ActionStop {
+		if err != nil || d.Action == state.ActionStop {
 			return d, err
 		}
-		if d.Action == rules.ActionWait {
+		if d.Action == state.ActionWait {
 			r.announce(d)
 			if err := r.wait(ctx, d); err != nil {
 				return rules.Decision{}, err
@@ -309,7 +309,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 		}
 		made := r.mem.Iterations
 		d, err = r.iterate(ctx, next)
-		if err != nil || d.Action == rules.ActionStop {
+		if err != nil || d.Action == state.ActionStop {
 			return d, err
 		}
 		if err := r.pauseBetween(ctx, d, r.mem.Iterations > made); err != nil {

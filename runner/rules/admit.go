@@ -18,7 +18,7 @@ func AdmitRules() []Rule[Admission] {
 		}},
 		{"continue", "the plan has nothing left, but a person skipped the checks that would prove it",
 			"the checks run again before the run can end", func(f Admission) (Decision, bool) {
-				return Decision{Action: ActionContinue}, f.Unchecked
+				return Decision{Action: state.ActionContinue}, f.Unchecked
 			}},
 		{"review", "as `plan_complete`, but a person has to look at something",
 			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
@@ -41,7 +41,7 @@ func AdmitRules() []Rule[Admission] {
 		{ruleSameError, "the circuit breaker is open because of the same error", "stop 3", breakerStillOpen(ruleSameError, "same_error")},
 		{ruleDecline, "the circuit breaker is open because answers kept getting shorter", "stop 3", breakerStillOpen(ruleDecline, "output_decline")},
 		{"start_at", "it is not `START_AT` yet", "wait for it; `ralph resume` starts now", func(f Admission) (Decision, bool) {
-			return Decision{Action: ActionWait, Reason: "the run begins at " + f.Policy.StartAt, Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
+			return Decision{Action: state.ActionWait, Reason: "the run begins at " + f.Policy.StartAt, Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
 		}},
 		{"ceilings", whenCeilings, "stop 4", ceilingBefore},
 		{"usage_limit", "every agent that may work is under a usage limit, as earlier calls have shown",
@@ -55,11 +55,11 @@ func AdmitRules() []Rule[Admission] {
 		{"verify", "the plan has nothing left, but the agent's last message contradicts it",
 			"one verifying turn", func(f Admission) (Decision, bool) {
 				d := verifying(f.Facts)
-				d.Action = ActionContinue
+				d.Action = state.ActionContinue
 				return d, f.contradicted()
 			}},
 		{"continue", "otherwise", "start the next iteration", func(Admission) (Decision, bool) {
-			return Decision{Action: ActionContinue}, true
+			return Decision{Action: state.ActionContinue}, true
 		}},
 	}
 }
@@ -69,7 +69,7 @@ func interrupted(f Facts) Decision {
 	if f.Interrupt == nil {
 		return Decision{}
 	}
-	return Decision{Action: ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
+	return Decision{Action: state.ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
 		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "to continue: ralph resume"}
 }
 
@@ -80,7 +80,7 @@ const RulePace = "pace"
 const RuleQuestion = state.RuleQuestion
 
 func asksPerson(f Conclusion) (Decision, bool) {
-	return Decision{Action: ActionContinue, Reason: "the task waits for a person's answer"}, len(f.Result.Call.Asks) > 0
+	return Decision{Action: state.ActionContinue, Reason: "the task waits for a person's answer"}, len(f.Result.Call.Asks) > 0
 }
 
 func unanswered(f Admission) (Decision, bool) {
@@ -96,9 +96,9 @@ func unanswered(f Admission) (Decision, bool) {
 	}
 	reason := "nothing can be done before a person answers " + strings.Join(f.Waiting, "; ")
 	if f.Now.Before(until) {
-		return Decision{Action: ActionWait, Reason: reason, Until: until}, true
+		return Decision{Action: state.ActionWait, Reason: reason, Until: until}, true
 	}
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitReview, ExitReason: "questions", Status: state.StatusStopped,
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitReview, ExitReason: "questions", Status: state.StatusStopped,
 		Next: "see them with ralph questions, answer with ralph answer ID TEXT, then run ralph resume"}, true
 }
 
@@ -134,7 +134,7 @@ func (f Admission) blocked() (texts, ids string) {
 
 func blocked(f Admission) (Decision, bool) {
 	texts, ids := f.blocked()
-	return Decision{Action: ActionStop, Reason: "every open task waits for a person: " + texts, Exit: ExitReview,
+	return Decision{Action: state.ActionStop, Reason: "every open task waits for a person: " + texts, Exit: ExitReview,
 		ExitReason: state.RuleBlocked, Status: state.StatusStopped,
 		Next: "when it may begin: ralph task reopen " + ids + "; then: ralph resume"}, len(f.Blocked) > 0
 }
@@ -151,7 +151,7 @@ func planBroken(f Facts) (Decision, bool) {
 }
 
 func unusablePlan(reason string) Decision {
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed,
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed,
 		Next: "fix the plan, then: ralph resume"}
 }
 
@@ -164,7 +164,7 @@ func tasksPutAside(f Admission) (Decision, bool) {
 		or, held = " or is blocked", "; blocked: "+texts
 	}
 	// No claim of completion here, in spite of the exit code: each open task is stuck for its own reason.
-	return Decision{Action: ActionStop, Reason: "every open task was put aside" + or + ": " + strings.Join(f.PutAside, "; ") + held, Exit: ExitClaimed,
+	return Decision{Action: state.ActionStop, Reason: "every open task was put aside" + or + ": " + strings.Join(f.PutAside, "; ") + held, Exit: ExitClaimed,
 		ExitReason: "stagnation_detected", Status: state.StatusStopped, Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; then: ralph resume"}, true
 }
 

@@ -55,7 +55,7 @@ func TestBreaker_aChangeAgain_isProgressIfATaskIsClosed(t *testing.T) {
 func TestConclude_agentInCircles_continues(t *testing.T) {
 	s := usual()
 	s.It.Call.Outcome = agent.Outcome{Class: ending.Repeating, Reason: "the agent made the same calls: Bash(ls)", Evidence: "Bash(ls)"}
-	if d := s.decide(); d.Rule != "repeating" || d.Action != ActionContinue {
+	if d := s.decide(); d.Rule != "repeating" || d.Action != state.ActionContinue {
 		t.Errorf("%+v", d)
 	}
 }

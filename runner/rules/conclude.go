@@ -76,7 +76,7 @@ func ConcludeRules() []Rule[Conclusion] {
 		pausing(Rule[Conclusion]{"repeating", "the agent made the same calls again and again, with the same answers, until ralph ended it",
 			"next iteration, in a fresh context; its prompt says why; the circuit breaker counts it", repeating}),
 		pausing(Rule[Conclusion]{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
-			return Decision{Action: ActionContinue, Reason: remark(f)}, true
+			return Decision{Action: state.ActionContinue, Reason: remark(f)}, true
 		}}),
 	}
 }
@@ -85,7 +85,7 @@ const ruleIntegrity = "integrity"
 
 func repeating(f Conclusion) (Decision, bool) {
 	o := f.Result.Call.Outcome
-	return Decision{Action: ActionContinue, Reason: o.Reason}, o.Class == ending.Repeating
+	return Decision{Action: state.ActionContinue, Reason: o.Reason}, o.Class == ending.Repeating
 }
 
 // LostRepository ends a run whose repository is gone: its work can no longer be proved.
@@ -97,7 +97,7 @@ func LostRepository(why string) Decision {
 
 func agentUnusable(f Conclusion) (Decision, bool) {
 	call, name := f.Result.Call, f.Result.Agent
-	d := Decision{Action: ActionStop, Exit: ExitAgent, ExitReason: "agent_unusable", Status: state.StatusFailed}
+	d := Decision{Action: state.ActionStop, Exit: ExitAgent, ExitReason: "agent_unusable", Status: state.StatusFailed}
 	switch {
 	case call.NotStarted != "":
 		d.Reason, d.Next = call.NotStarted, "install "+name+" (ralph doctor says how), then: ralph resume"
@@ -115,9 +115,9 @@ func usageLimit(f Conclusion) (Decision, bool) {
 	case !f.Result.Call.Made || kindOf(o.Class) != kindLimit:
 		return Decision{}, false
 	case f.nothingLeft():
-		return Decision{Action: ActionContinue, Reason: o.Reason + "; the plan has nothing left"}, true
+		return Decision{Action: state.ActionContinue, Reason: o.Reason + "; the plan has nothing left"}, true
 	case f.Fallback != "":
-		return Decision{Action: ActionRetry, Reason: fmt.Sprintf("%s; %s takes over", o.Reason, f.Fallback)}, true
+		return Decision{Action: state.ActionRetry, Reason: fmt.Sprintf("%s; %s takes over", o.Reason, f.Fallback)}, true
 	}
 	reason := advice.Seen(o)
 	if o.ResetsAt.IsZero() {
@@ -131,12 +131,12 @@ func transient(f Conclusion) (Decision, bool) {
 	switch kindOf(o.Class) {
 	case kindStale:
 		if f.Memory.Stale { // this is the first refusal: a second one resets Stale
-			return Decision{Action: ActionRetry, Reason: o.Reason + "; trying once more without the session", Until: f.Now}, true
+			return Decision{Action: state.ActionRetry, Reason: o.Reason + "; trying once more without the session", Until: f.Now}, true
 		}
 	case kindTransient:
 		if f.Memory.Retries > 0 {
 			wait := max(doubled(5*time.Second, f.Memory.Retries), o.RetryAfter)
-			return Decision{Action: ActionRetry, Until: f.Now.Add(wait),
+			return Decision{Action: state.ActionRetry, Until: f.Now.Add(wait),
 				Reason: fmt.Sprintf("%s; try %d of %d in %s", o.Reason, f.Memory.Retries, maxRetries, wait.Round(time.Second))}, true
 		}
 	}
@@ -157,7 +157,7 @@ func integrity(f Conclusion) (Decision, bool) {
 	if f.Memory.Damages > 1 {
 		return halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure"), true
 	}
-	return Decision{Action: ActionRetry, Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files}, true
+	return Decision{Action: state.ActionRetry, Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files}, true
 }
 
 func permissionDenied(f Conclusion) (Decision, bool) {
@@ -218,7 +218,7 @@ func (f Conclusion) claims() bool { return f.Result.Claims() && !f.Result.Proof.
 
 func claimedOpen(f Conclusion) (Decision, bool) {
 	why := tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
-	d := Decision{Action: ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}
+	d := Decision{Action: state.ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}
 	if f.insists() {
 		d = insisted(f, why)
 		d.Next = "look at the open tasks: do they need a decision of yours? then: ralph resume"
@@ -233,7 +233,7 @@ func claimedFailing(f Conclusion) (Decision, bool) {
 }
 
 func insisted(f Conclusion, but string) Decision {
-	return Decision{Action: ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but),
+	return Decision{Action: state.ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but),
 		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped}
 }
 
@@ -282,8 +282,8 @@ func afterFailedCheck(f Conclusion) Decision {
 		d.Refused = "a required check fails: " + failure.Names()
 	}
 	tries := r.Proof.Tries
-	if d.Action == ActionRetry && r.Task.ID != "" && (report.OnFailure() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
-		d.Action, d.PutAside = ActionContinue, true
+	if d.Action == state.ActionRetry && r.Task.ID != "" && (report.OnFailure() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
+		d.Action, d.PutAside = state.ActionContinue, true
 		d.Feedback = leftBehind(report)
 		d.Reason += ", after " + termtext.Counted(tries, "try", "tries")
 	}
@@ -296,7 +296,7 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) || r.Proof.Handed {
 		return Decision{}, false
 	}
-	return Decision{Action: ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
+	return Decision{Action: state.ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
 		Reason: "not done after " + termtext.Counted(f.Attempts, "iteration", "iterations")}, true
 }
 
@@ -311,9 +311,9 @@ func leftBehind(report gate.Report) []string {
 // failedCheck retries with the failure in the next prompt, or stops where a
 // check asks for it.
 func failedCheck(f proof.Failure) Decision {
-	d := Decision{Action: ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
+	d := Decision{Action: state.ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
 	if f.Report.OnFailure() == gate.Stop {
-		return Decision{Action: ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
+		return Decision{Action: state.ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
 			Next: nextCheck}
 	}
 	return d
@@ -338,7 +338,7 @@ func checkAgain(f Conclusion) Decision {
 	if why != "" {
 		why += "; "
 	}
-	return Decision{Action: ActionContinue, Reason: why + "the plan has nothing left: ralph checks once more before it ends the run"}
+	return Decision{Action: state.ActionContinue, Reason: why + "the plan has nothing left: ralph checks once more before it ends the run"}
 }
 
 // ceilingAfter is ceilings for Conclude. After a run of one iteration, the reason also says how it went.

@@ -98,203 +98,203 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		name string
 		set  func(*scene)
 		rule string
-		act  Action
+		act  state.Action
 		exit int
 	}{
-		{"nothing special", func(*scene) {}, "continue", ActionContinue, 0},
+		{"nothing special", func(*scene) {}, "continue", state.ActionContinue, 0},
 
-		{"SIGINT", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130} }, "interrupted", ActionStop, 130},
+		{"SIGINT", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130} }, "interrupted", state.ActionStop, 130},
 		{"SIGTERM beats everything else", func(f *scene) {
 			f.Interrupt = &Interrupt{Exit: 143}
 			done(f)
 			claim(f, 1)
-		}, "interrupted", ActionStop, 143},
+		}, "interrupted", state.ActionStop, 143},
 
-		{"ralph stop, while tasks are open", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true} }, "interrupted", ActionStop, 130},
-		{"ralph stop, the agent cannot be used either", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; outcome(f, ending.Auth) }, "interrupted", ActionStop, 130},
-		{"ralph stop, but everything is done", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); claim(f, 1) }, "complete", ActionStop, 0},
-		{"ralph stop, while a check fails", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); failing(f) }, "interrupted", ActionStop, 130},
-		{"the last checks were skipped", func(f *scene) { starting(f); done(f); f.Unchecked = true }, "continue", ActionContinue, 0},
+		{"ralph stop, while tasks are open", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true} }, "interrupted", state.ActionStop, 130},
+		{"ralph stop, the agent cannot be used either", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; outcome(f, ending.Auth) }, "interrupted", state.ActionStop, 130},
+		{"ralph stop, but everything is done", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); claim(f, 1) }, "complete", state.ActionStop, 0},
+		{"ralph stop, while a check fails", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); failing(f) }, "interrupted", state.ActionStop, 130},
+		{"the last checks were skipped", func(f *scene) { starting(f); done(f); f.Unchecked = true }, "continue", state.ActionContinue, 0},
 		{"the last checks were skipped, and then a signal", func(f *scene) {
 			starting(f)
 			done(f)
 			f.Unchecked, f.Interrupt = true, &Interrupt{Exit: 143}
-		}, "interrupted", ActionStop, 143},
+		}, "interrupted", state.ActionStop, 143},
 		{"ralph stop, before a turn", func(f *scene) {
 			starting(f)
 			f.Interrupt = &Interrupt{Exit: 130, Lenient: true}
 			f.Waiting = []string{"Q1"}
-		}, "interrupted", ActionStop, 130},
-		{"ralph stop, before a turn, but nothing is left", func(f *scene) { starting(f); f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f) }, "plan_complete", ActionStop, 0},
+		}, "interrupted", state.ActionStop, 130},
+		{"ralph stop, before a turn, but nothing is left", func(f *scene) { starting(f); f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f) }, "plan_complete", state.ActionStop, 0},
 		{"a check that stops the run fails in the last iteration of its task", func(f *scene) {
 			failing(f)
 			f.It.Proof.Report.Results[0].Check.OnFailure = gate.Stop
 			f.Policy.MaxPerTask, f.Attempts, f.It.Task = 1, 1, task.Task{ID: "T1"}
-		}, "gate_failed", ActionStop, 8},
+		}, "gate_failed", state.ActionStop, 8},
 		{"a check fails in the last iteration of its task", func(f *scene) {
 			failing(f)
 			f.Policy.MaxPerTask, f.Attempts, f.It.Task = 1, 1, task.Task{ID: "T1"}
-		}, "task_attempts", ActionContinue, 0},
+		}, "task_attempts", state.ActionContinue, 0},
 
-		{"not logged in", func(f *scene) { outcome(f, ending.Auth) }, "agent_unusable", ActionStop, 6},
-		{"no credit", func(f *scene) { outcome(f, ending.NoCredit) }, "agent_unusable", ActionStop, 6},
-		{"disabled by admin", func(f *scene) { outcome(f, ending.DisabledByAdmin) }, "agent_unusable", ActionStop, 6},
-		{"unknown model", func(f *scene) { outcome(f, ending.BadModel) }, "agent_unusable", ActionStop, 6},
-		{"not installed", func(f *scene) { f.It = turn.Result{Agent: "codex", Call: turn.Call{NotStarted: "program not found"}} }, "agent_unusable", ActionStop, 6},
-		{"crash is not an unusable agent", func(f *scene) { outcome(f, ending.Crash) }, "continue", ActionContinue, 0},
+		{"not logged in", func(f *scene) { outcome(f, ending.Auth) }, "agent_unusable", state.ActionStop, 6},
+		{"no credit", func(f *scene) { outcome(f, ending.NoCredit) }, "agent_unusable", state.ActionStop, 6},
+		{"disabled by admin", func(f *scene) { outcome(f, ending.DisabledByAdmin) }, "agent_unusable", state.ActionStop, 6},
+		{"unknown model", func(f *scene) { outcome(f, ending.BadModel) }, "agent_unusable", state.ActionStop, 6},
+		{"not installed", func(f *scene) { f.It = turn.Result{Agent: "codex", Call: turn.Call{NotStarted: "program not found"}} }, "agent_unusable", state.ActionStop, 6},
+		{"crash is not an unusable agent", func(f *scene) { outcome(f, ending.Crash) }, "continue", state.ActionContinue, 0},
 
-		{"usage limit", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", ActionWait, 0},
-		{"usage limit, reset in a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", ActionWait, 0},
-		{"usage limit, reset in more than a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24*time.Hour + 1) }, "usage_limit", ActionStop, 7},
+		{"usage limit", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(time.Hour) }, "usage_limit", state.ActionWait, 0},
+		{"usage limit, reset in a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24 * time.Hour) }, "usage_limit", state.ActionWait, 0},
+		{"usage limit, reset in more than a day", func(f *scene) { outcome(f, ending.UsageLimit); f.LimitedUntil = noon.Add(24*time.Hour + 1) }, "usage_limit", state.ActionStop, 7},
 		{"usage limit, reset after the end of the run's time", func(f *scene) {
 			outcome(f, ending.UsageLimit)
 			f.LimitedUntil, f.Policy.MaxDuration = noon.Add(2*time.Hour), 2*time.Hour
-		}, "usage_limit", ActionStop, 7},
-		{"usage limit, another agent is free", func(f *scene) { outcome(f, ending.UsageLimit); f.Fallback = "codex" }, "usage_limit", ActionRetry, 0},
-		{"usage limit, told to stop", func(f *scene) { outcome(f, ending.UsageLimit); f.Policy.OnLimit = "stop" }, "usage_limit", ActionStop, 7},
-		{"limit of an earlier run, not over", func(f *scene) { starting(f); f.LimitedUntil = noon.Add(time.Second) }, "usage_limit", ActionWait, 0},
+		}, "usage_limit", state.ActionStop, 7},
+		{"usage limit, another agent is free", func(f *scene) { outcome(f, ending.UsageLimit); f.Fallback = "codex" }, "usage_limit", state.ActionRetry, 0},
+		{"usage limit, told to stop", func(f *scene) { outcome(f, ending.UsageLimit); f.Policy.OnLimit = "stop" }, "usage_limit", state.ActionStop, 7},
+		{"limit of an earlier run, not over", func(f *scene) { starting(f); f.LimitedUntil = noon.Add(time.Second) }, "usage_limit", state.ActionWait, 0},
 		{"limit of an earlier run, but the ceiling is reached", func(f *scene) {
 			starting(f)
 			f.LimitedUntil, f.Policy.MaxIterations = noon.Add(time.Hour), 1
-		}, "ceilings", ActionStop, 4},
-		{"limit of an earlier run, but nothing is left", func(f *scene) { starting(f); done(f); f.LimitedUntil = noon.Add(time.Hour) }, "plan_complete", ActionStop, 0},
-		{"limit of an earlier run, over", func(f *scene) { starting(f); f.LimitedUntil = noon }, "continue", ActionContinue, 0},
+		}, "ceilings", state.ActionStop, 4},
+		{"limit of an earlier run, but nothing is left", func(f *scene) { starting(f); done(f); f.LimitedUntil = noon.Add(time.Hour) }, "plan_complete", state.ActionStop, 0},
+		{"limit of an earlier run, over", func(f *scene) { starting(f); f.LimitedUntil = noon }, "continue", state.ActionContinue, 0},
 
-		{"overloaded", func(f *scene) { outcome(f, ending.Overloaded); f.Memory.Retries = 1 }, "transient", ActionRetry, 0},
-		{"overloaded too often", func(f *scene) { outcome(f, ending.Overloaded); f.Memory.Retries = 0 }, "continue", ActionContinue, 0},
-		{"stale session", func(f *scene) { outcome(f, ending.StaleSession); f.Memory.Stale = true }, "transient", ActionRetry, 0},
-		{"stale session, also without one", func(f *scene) { outcome(f, ending.StaleSession) }, "continue", ActionContinue, 0},
+		{"overloaded", func(f *scene) { outcome(f, ending.Overloaded); f.Memory.Retries = 1 }, "transient", state.ActionRetry, 0},
+		{"overloaded too often", func(f *scene) { outcome(f, ending.Overloaded); f.Memory.Retries = 0 }, "continue", state.ActionContinue, 0},
+		{"stale session", func(f *scene) { outcome(f, ending.StaleSession); f.Memory.Stale = true }, "transient", state.ActionRetry, 0},
+		{"stale session, also without one", func(f *scene) { outcome(f, ending.StaleSession) }, "continue", state.ActionContinue, 0},
 
-		{"files damaged", func(f *scene) { f.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 1 }, "integrity", ActionRetry, 0},
-		{"a finding, halt", func(f *scene) { found(f, audit.Finding{}) }, "integrity", ActionStop, 3},
-		{"a finding in doubt, halt", func(f *scene) { found(f, audit.Finding{Doubt: true}) }, "continue", ActionContinue, 0},
-		{"files damaged again", func(f *scene) { f.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 2 }, "integrity", ActionStop, 3},
+		{"files damaged", func(f *scene) { f.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 1 }, "integrity", state.ActionRetry, 0},
+		{"a finding, halt", func(f *scene) { found(f, audit.Finding{}) }, "integrity", state.ActionStop, 3},
+		{"a finding in doubt, halt", func(f *scene) { found(f, audit.Finding{Doubt: true}) }, "continue", state.ActionContinue, 0},
+		{"files damaged again", func(f *scene) { f.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 2 }, "integrity", state.ActionStop, 3},
 
-		{"plan gone", func(f *scene) { f.Plan = turn.Plan{Known: true, Error: "gone"}; f.It.Proof.After = f.Plan }, "plan_unusable", ActionStop, 2},
-		{"plan emptied", func(f *scene) { f.Plan = turn.Plan{Known: true} }, "plan_unusable", ActionStop, 2},
-		{"plan that never had tasks", func(f *scene) { f.Plan = turn.Plan{Known: true}; f.HadPlan = false }, "continue", ActionContinue, 0},
-		{"only impossible tasks", func(f *scene) { starting(f); f.Never = []string{"US-2"} }, "plan_unusable", ActionStop, 2},
-		{"only blocked tasks", func(f *scene) { starting(f); f.Blocked = []state.TaskName{{ID: "a"}} }, "blocked", ActionStop, 9},
+		{"plan gone", func(f *scene) { f.Plan = turn.Plan{Known: true, Error: "gone"}; f.It.Proof.After = f.Plan }, "plan_unusable", state.ActionStop, 2},
+		{"plan emptied", func(f *scene) { f.Plan = turn.Plan{Known: true} }, "plan_unusable", state.ActionStop, 2},
+		{"plan that never had tasks", func(f *scene) { f.Plan = turn.Plan{Known: true}; f.HadPlan = false }, "continue", state.ActionContinue, 0},
+		{"only impossible tasks", func(f *scene) { starting(f); f.Never = []string{"US-2"} }, "plan_unusable", state.ActionStop, 2},
+		{"only blocked tasks", func(f *scene) { starting(f); f.Blocked = []state.TaskName{{ID: "a"}} }, "blocked", state.ActionStop, 9},
 
 		{"denied twice", func(f *scene) {
 			f.It.Call.Denied, f.It.Call.Advice = []state.Tool{{Name: "Bash", Arg: "rm x"}}, []string{"add it"}
 			open(f, func(b *state.Breaker) { b.PermissionDenials = 2 })
-		}, "permission_denied", ActionStop, 3},
+		}, "permission_denied", state.ActionStop, 3},
 		{"denied once", func(f *scene) {
 			f.It.Call.Denied = []state.Tool{{Name: "Bash"}}
 			f.Memory.Breaker.PermissionDenials = 1
-		}, "continue", ActionContinue, 0},
+		}, "continue", state.ActionContinue, 0},
 
-		{"check failed", failing, "gate_failed", ActionRetry, 0},
-		{"check failed although the plan is done and signalled", func(f *scene) { failing(f); done(f); claim(f, 1) }, "gate_failed", ActionRetry, 0},
-		{"check failed too often", func(f *scene) { failing(f); f.It.Task.ID, f.It.Proof.Tries, f.Policy.MaxRetries = "T1", 4, 3 }, "gate_failed", ActionContinue, 0},
-		{"check failed, a try left", func(f *scene) { failing(f); f.It.Task.ID, f.It.Proof.Tries, f.Policy.MaxRetries = "T1", 3, 3 }, "gate_failed", ActionRetry, 0},
+		{"check failed", failing, "gate_failed", state.ActionRetry, 0},
+		{"check failed although the plan is done and signalled", func(f *scene) { failing(f); done(f); claim(f, 1) }, "gate_failed", state.ActionRetry, 0},
+		{"check failed too often", func(f *scene) { failing(f); f.It.Task.ID, f.It.Proof.Tries, f.Policy.MaxRetries = "T1", 4, 3 }, "gate_failed", state.ActionContinue, 0},
+		{"check failed, a try left", func(f *scene) { failing(f); f.It.Task.ID, f.It.Proof.Tries, f.Policy.MaxRetries = "T1", 3, 3 }, "gate_failed", state.ActionRetry, 0},
 		{"check failed as it did for a task that was put aside", func(f *scene) {
 			failing(f)
 			f.It.Task.ID, f.Causes = "T2", []string{f.It.ErrorText()}
-		}, "gate_failed", ActionStop, 3},
-		{"check failed in another way than for a task that was put aside", func(f *scene) { failing(f); f.It.Task.ID, f.Causes = "T2", []string{"lint: x"} }, "gate_failed", ActionRetry, 0},
-		{"attempts used up", func(f *scene) { f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10 }, "task_attempts", ActionContinue, 0},
-		{"an attempt left", func(f *scene) { f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 9, 10 }, "continue", ActionContinue, 0},
-		{"attempts without a bound", func(f *scene) { f.It.Task.ID, f.Attempts = "T1", 1000 }, "continue", ActionContinue, 0},
+		}, "gate_failed", state.ActionStop, 3},
+		{"check failed in another way than for a task that was put aside", func(f *scene) { failing(f); f.It.Task.ID, f.Causes = "T2", []string{"lint: x"} }, "gate_failed", state.ActionRetry, 0},
+		{"attempts used up", func(f *scene) { f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10 }, "task_attempts", state.ActionContinue, 0},
+		{"an attempt left", func(f *scene) { f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 9, 10 }, "continue", state.ActionContinue, 0},
+		{"attempts without a bound", func(f *scene) { f.It.Task.ID, f.Attempts = "T1", 1000 }, "continue", state.ActionContinue, 0},
 		{"attempts used up, but it is done", func(f *scene) {
 			f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10
 			f.Plan.List.Tasks = []task.Task{{ID: "T1", State: task.Done}}
-		}, "continue", ActionContinue, 0},
-		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", ActionStop, 8},
-		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", ActionContinue, 0},
-		{"only given-up tasks", func(f *scene) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", ActionStop, 8},
-		{"an unanswered question", func(f *scene) { starting(f); f.Waiting, f.Policy.QuestionWait = []string{"q1"}, 1 }, RuleQuestion, ActionWait, 0},
-		{"a question nobody answered", func(f *scene) { starting(f); f.Waiting = []string{"q1"} }, RuleQuestion, ActionStop, 9},
-		{"a turn that asks", func(f *scene) { f.It.Call.Asks = []state.Ask{{Text: "Which?"}} }, RuleQuestion, ActionContinue, 0},
-		{"check passed", passing, "continue", ActionContinue, 0},
-		{"check failed before an iteration of a finished plan", func(f *scene) { starting(f); done(f); failing(f) }, "gate_failed", ActionRetry, 0},
+		}, "continue", state.ActionContinue, 0},
+		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", state.ActionStop, 8},
+		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", state.ActionContinue, 0},
+		{"only given-up tasks", func(f *scene) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", state.ActionStop, 8},
+		{"an unanswered question", func(f *scene) { starting(f); f.Waiting, f.Policy.QuestionWait = []string{"q1"}, 1 }, RuleQuestion, state.ActionWait, 0},
+		{"a question nobody answered", func(f *scene) { starting(f); f.Waiting = []string{"q1"} }, RuleQuestion, state.ActionStop, 9},
+		{"a turn that asks", func(f *scene) { f.It.Call.Asks = []state.Ask{{Text: "Which?"}} }, RuleQuestion, state.ActionContinue, 0},
+		{"check passed", passing, "continue", state.ActionContinue, 0},
+		{"check failed before an iteration of a finished plan", func(f *scene) { starting(f); done(f); failing(f) }, "gate_failed", state.ActionRetry, 0},
 
-		{"plan done and signalled, with an open finding", func(f *scene) { done(f); claim(f, 1); f.Review = []state.ReviewItem{{Text: "x"}} }, "review", ActionStop, 9},
-		{"plan done, the last call crashed", func(f *scene) { done(f); outcome(f, ending.Crash); f.Memory.Contradiction = "it crashed" }, "verify", ActionRetry, 0},
-		{"plan done and signalled", func(f *scene) { done(f); claim(f, 1) }, "complete", ActionStop, 0},
-		{"plan done, checks pass", func(f *scene) { done(f); passing(f) }, "complete", ActionStop, 0},
-		{"plan done, neither signal nor checks", done, "plan_complete", ActionContinue, 0},
-		{"plan done, neither signal nor checks, nor an iteration left", func(f *scene) { done(f); f.Policy.MaxIterations = 1 }, "plan_complete", ActionContinue, 0},
-		{"plan done, signalled by a failed call", func(f *scene) { done(f); claim(f, 0); outcome(f, ending.Crash) }, "plan_complete", ActionContinue, 0},
-		{"no plan, second signal", func(f *scene) { noPlan(f); claim(f, 2) }, "complete", ActionStop, 0},
-		{"no plan, first signal", func(f *scene) { noPlan(f); claim(f, 1) }, "continue", ActionContinue, 0},
+		{"plan done and signalled, with an open finding", func(f *scene) { done(f); claim(f, 1); f.Review = []state.ReviewItem{{Text: "x"}} }, "review", state.ActionStop, 9},
+		{"plan done, the last call crashed", func(f *scene) { done(f); outcome(f, ending.Crash); f.Memory.Contradiction = "it crashed" }, "verify", state.ActionRetry, 0},
+		{"plan done and signalled", func(f *scene) { done(f); claim(f, 1) }, "complete", state.ActionStop, 0},
+		{"plan done, checks pass", func(f *scene) { done(f); passing(f) }, "complete", state.ActionStop, 0},
+		{"plan done, neither signal nor checks", done, "plan_complete", state.ActionContinue, 0},
+		{"plan done, neither signal nor checks, nor an iteration left", func(f *scene) { done(f); f.Policy.MaxIterations = 1 }, "plan_complete", state.ActionContinue, 0},
+		{"plan done, signalled by a failed call", func(f *scene) { done(f); claim(f, 0); outcome(f, ending.Crash) }, "plan_complete", state.ActionContinue, 0},
+		{"no plan, second signal", func(f *scene) { noPlan(f); claim(f, 2) }, "complete", state.ActionStop, 0},
+		{"no plan, first signal", func(f *scene) { noPlan(f); claim(f, 1) }, "continue", state.ActionContinue, 0},
 
 		{"a check fails before an iteration of a finished plan, and the hour is used up", func(f *scene) {
 			starting(f)
 			done(f)
 			failing(f)
 			f.Calls.Calls = 100
-		}, "hourly", ActionWait, 0},
-		{"nothing left, but the last word contradicts it", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x" }, "verify", ActionContinue, 0},
-		{"nothing left, contradicted, and the hour is used up", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x"; f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
+		}, "hourly", state.ActionWait, 0},
+		{"nothing left, but the last word contradicts it", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x" }, "verify", state.ActionContinue, 0},
+		{"nothing left, contradicted, and the hour is used up", func(f *scene) { starting(f); done(f); f.Memory.Contradiction = "x"; f.Calls.Calls = 100 }, "hourly", state.ActionWait, 0},
 		{"nothing left, contradicted once more after it was verified", func(f *scene) {
 			starting(f)
 			done(f)
 			f.Memory.Contradiction, f.Memory.Verified, f.Review = "x", true, []state.ReviewItem{{Text: "x"}}
-		}, "review", ActionStop, 9},
+		}, "review", state.ActionStop, 9},
 		{"nothing left, contradicted, and no iteration left", func(f *scene) {
 			starting(f)
 			done(f)
 			f.Memory.Contradiction, f.Policy.MaxIterations, f.Review = "x", 1, []state.ReviewItem{{Text: "x"}}
-		}, "review", ActionStop, 9},
-		{"nothing left before an iteration", func(f *scene) { starting(f); done(f) }, "plan_complete", ActionStop, 0},
-		{"something left before an iteration", starting, "continue", ActionContinue, 0},
-		{"nothing left, checks pass", func(f *scene) { starting(f); done(f); passing(f) }, "plan_complete", ActionStop, 0},
+		}, "review", state.ActionStop, 9},
+		{"nothing left before an iteration", func(f *scene) { starting(f); done(f) }, "plan_complete", state.ActionStop, 0},
+		{"something left before an iteration", starting, "continue", state.ActionContinue, 0},
+		{"nothing left, checks pass", func(f *scene) { starting(f); done(f); passing(f) }, "plan_complete", state.ActionStop, 0},
 
-		{"first claim with open tasks", func(f *scene) { claim(f, 1) }, "claimed_incomplete", ActionContinue, 0},
-		{"second claim with open tasks", func(f *scene) { claim(f, 2) }, "claimed_incomplete", ActionStop, 8},
+		{"first claim with open tasks", func(f *scene) { claim(f, 1) }, "claimed_incomplete", state.ActionContinue, 0},
+		{"second claim with open tasks", func(f *scene) { claim(f, 2) }, "claimed_incomplete", state.ActionStop, 8},
 		{"second claim with a red check and no work", func(f *scene) {
 			done(f)
 			failing(f)
 			claim(f, 2)
 			f.It.Work.Change = git.Change{}
 			f.It.Work.Before = f.It.Proof.After
-		}, "claimed_incomplete", ActionStop, 8},
-		{"second claim with a red check, but it works on it", func(f *scene) { done(f); failing(f); claim(f, 2) }, "gate_failed", ActionRetry, 0},
+		}, "claimed_incomplete", state.ActionStop, 8},
+		{"second claim with a red check, but it works on it", func(f *scene) { done(f); failing(f); claim(f, 2) }, "gate_failed", state.ActionRetry, 0},
 
-		{"third test-only iteration", func(f *scene) { f.Memory.TestOnly = 3 }, "test_saturation", ActionStop, 3},
-		{"second test-only iteration", func(f *scene) { f.Memory.TestOnly = 2 }, "continue", ActionContinue, 0},
+		{"third test-only iteration", func(f *scene) { f.Memory.TestOnly = 3 }, "test_saturation", state.ActionStop, 3},
+		{"second test-only iteration", func(f *scene) { f.Memory.TestOnly = 2 }, "continue", state.ActionContinue, 0},
 
-		{"breaker opened by stagnation", func(f *scene) { open(f, func(b *state.Breaker) { b.NoProgress = 3 }) }, "stagnation", ActionStop, 3},
-		{"breaker opened by the same error", func(f *scene) { open(f, func(b *state.Breaker) { b.SameError = 5 }) }, "same_error", ActionStop, 3},
+		{"breaker opened by stagnation", func(f *scene) { open(f, func(b *state.Breaker) { b.NoProgress = 3 }) }, "stagnation", state.ActionStop, 3},
+		{"breaker opened by the same error", func(f *scene) { open(f, func(b *state.Breaker) { b.SameError = 5 }) }, "same_error", state.ActionStop, 3},
 		{"breaker opened by ever shorter answers", func(f *scene) {
 			open(f, func(b *state.Breaker) { b.NoProgress, b.OutputSizes = 2, []int{1000, 500, 100} })
-		}, "output_decline", ActionStop, 3},
-		{"the agent went in circles", func(f *scene) { outcome(f, ending.Repeating) }, "repeating", ActionContinue, 0},
-		{"breaker half open", func(f *scene) { f.Memory.Breaker = state.Breaker{State: state.BreakerHalfOpen, NoProgress: 2} }, "continue", ActionContinue, 0},
-		{"breaker open from an earlier run", func(f *scene) { starting(f); open(f, func(*state.Breaker) {}) }, "stagnation", ActionStop, 3},
+		}, "output_decline", state.ActionStop, 3},
+		{"the agent went in circles", func(f *scene) { outcome(f, ending.Repeating) }, "repeating", state.ActionContinue, 0},
+		{"breaker half open", func(f *scene) { f.Memory.Breaker = state.Breaker{State: state.BreakerHalfOpen, NoProgress: 2} }, "continue", state.ActionContinue, 0},
+		{"breaker open from an earlier run", func(f *scene) { starting(f); open(f, func(*state.Breaker) {}) }, "stagnation", state.ActionStop, 3},
 
-		{"iterations used up", func(f *scene) { f.Policy.MaxIterations = 1 }, "ceilings", ActionStop, 4},
-		{"an iteration left", func(f *scene) { f.Policy.MaxIterations = 2 }, "continue", ActionContinue, 0},
-		{"time used up", func(f *scene) { f.Policy.MaxDuration = time.Hour }, "ceilings", ActionStop, 4},
-		{"time left", func(f *scene) { f.Policy.MaxDuration = time.Hour + 1 }, "continue", ActionContinue, 0},
-		{"the end of its hours has come", func(f *scene) { f.Window.End = noon }, "ceilings", ActionStop, 4},
-		{"the end of its hours has not come", func(f *scene) { f.Window.End = noon.Add(1) }, "continue", ActionContinue, 0},
+		{"iterations used up", func(f *scene) { f.Policy.MaxIterations = 1 }, "ceilings", state.ActionStop, 4},
+		{"an iteration left", func(f *scene) { f.Policy.MaxIterations = 2 }, "continue", state.ActionContinue, 0},
+		{"time used up", func(f *scene) { f.Policy.MaxDuration = time.Hour }, "ceilings", state.ActionStop, 4},
+		{"time left", func(f *scene) { f.Policy.MaxDuration = time.Hour + 1 }, "continue", state.ActionContinue, 0},
+		{"the end of its hours has come", func(f *scene) { f.Window.End = noon }, "ceilings", state.ActionStop, 4},
+		{"the end of its hours has not come", func(f *scene) { f.Window.End = noon.Add(1) }, "continue", state.ActionContinue, 0},
 		{"usage limit, reset after the end of its hours", func(f *scene) {
 			outcome(f, ending.UsageLimit)
 			f.LimitedUntil, f.Window.End = noon.Add(2*time.Hour), noon.Add(time.Hour)
-		}, "usage_limit", ActionStop, 7},
-		{"a call may cross the line of PACE", func(f *scene) { starting(f); f.Paced.Until = noon.Add(time.Hour) }, "pace", ActionWait, 0},
-		{"before its hours", func(f *scene) { starting(f); f.Window.Begin = noon.Add(1) }, "start_at", ActionWait, 0},
-		{"before its hours, but nothing is left", func(f *scene) { starting(f); done(f); f.Window.Begin = noon.Add(1) }, "plan_complete", ActionStop, 0},
-		{"its hours begin", func(f *scene) { starting(f); f.Window.Begin = noon }, "continue", ActionContinue, 0},
-		{"time used up, but for the wait before its hours", func(f *scene) { f.Policy.MaxDuration, f.Window.Begin = time.Hour, noon.Add(-1) }, "continue", ActionContinue, 0},
-		{"money used up", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 2 }, "ceilings", ActionStop, 4},
-		{"money left", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 1.99 }, "continue", ActionContinue, 0},
+		}, "usage_limit", state.ActionStop, 7},
+		{"a call may cross the line of PACE", func(f *scene) { starting(f); f.Paced.Until = noon.Add(time.Hour) }, "pace", state.ActionWait, 0},
+		{"before its hours", func(f *scene) { starting(f); f.Window.Begin = noon.Add(1) }, "start_at", state.ActionWait, 0},
+		{"before its hours, but nothing is left", func(f *scene) { starting(f); done(f); f.Window.Begin = noon.Add(1) }, "plan_complete", state.ActionStop, 0},
+		{"its hours begin", func(f *scene) { starting(f); f.Window.Begin = noon }, "continue", state.ActionContinue, 0},
+		{"time used up, but for the wait before its hours", func(f *scene) { f.Policy.MaxDuration, f.Window.Begin = time.Hour, noon.Add(-1) }, "continue", state.ActionContinue, 0},
+		{"money used up", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 2 }, "ceilings", state.ActionStop, 4},
+		{"money left", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 1.99 }, "continue", state.ActionContinue, 0},
 
-		{"calls of the hour used up", func(f *scene) { starting(f); f.Calls.Calls = 100 }, "hourly", ActionWait, 0},
-		{"a call left", func(f *scene) { starting(f); f.Calls.Calls = 99 }, "continue", ActionContinue, 0},
+		{"calls of the hour used up", func(f *scene) { starting(f); f.Calls.Calls = 100 }, "hourly", state.ActionWait, 0},
+		{"a call left", func(f *scene) { starting(f); f.Calls.Calls = 99 }, "continue", state.ActionContinue, 0},
 		{"calls used up, time over before the hour", func(f *scene) {
 			starting(f)
 			f.Calls.Calls, f.Policy.MaxDuration = 100, 80*time.Minute
-		}, "hourly", ActionStop, 4},
+		}, "hourly", state.ActionStop, 4},
 		{"calls used up, time over after the hour", func(f *scene) {
 			starting(f)
 			f.Calls.Calls, f.Policy.MaxDuration = 100, 100*time.Minute
-		}, "hourly", ActionWait, 0},
-		{"tokens of the hour used up", func(f *scene) { starting(f); f.Policy.TokensPerHour = 10; f.Calls.Tokens = 10 }, "hourly", ActionWait, 0},
-		{"tokens left", func(f *scene) { starting(f); f.Policy.TokensPerHour = 10; f.Calls.Tokens = 9 }, "continue", ActionContinue, 0},
+		}, "hourly", state.ActionWait, 0},
+		{"tokens of the hour used up", func(f *scene) { starting(f); f.Policy.TokensPerHour = 10; f.Calls.Tokens = 10 }, "hourly", state.ActionWait, 0},
+		{"tokens left", func(f *scene) { starting(f); f.Policy.TokensPerHour = 10; f.Calls.Tokens = 9 }, "continue", state.ActionContinue, 0},
 	}
 	covered := map[string]bool{}
 	for _, tt := range tests {
@@ -305,7 +305,7 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 			if d.Rule != tt.rule || d.Action != tt.act || d.Exit != tt.exit {
 				t.Errorf("Decide() = %s %s exit %d (%s), want %s %s exit %d", d.Rule, d.Action, d.Exit, d.Reason, tt.rule, tt.act, tt.exit)
 			}
-			if d.Action == ActionStop && (d.Status == "" || d.ExitReason == "" && d.Rule != "interrupted" || d.Reason == "" && d.Rule != "interrupted") {
+			if d.Action == state.ActionStop && (d.Status == "" || d.ExitReason == "" && d.Rule != "interrupted" || d.Reason == "" && d.Rule != "interrupted") {
 				t.Errorf("a stop without status, exit reason or reason: %+v", d)
 			}
 		})

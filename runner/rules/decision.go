@@ -18,20 +18,9 @@ import (
 	"ralph/state"
 )
 
-// Action is what the run does next.
-type Action = state.Action
-
-// The actions.
-const (
-	ActionContinue = state.ActionContinue
-	ActionRetry    = state.ActionRetry
-	ActionWait     = state.ActionWait // until Decision.Until
-	ActionStop     = state.ActionStop
-)
-
 // Decision is the answer of a table.
 type Decision struct {
-	Action Action
+	Action state.Action
 	Rule   string    // name of the row that matched
 	Reason string    // one sentence for people: what was seen
 	Until  time.Time // end of a wait
@@ -154,7 +143,7 @@ const (
 )
 
 func halt(reason, exitReason string) Decision {
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason, Status: state.StatusHalted,
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason, Status: state.StatusHalted,
 		Next: "look at .ralph/live.log and the plan, then: " + reopen}
 }
 
@@ -181,11 +170,11 @@ func (f Facts) contradicted() bool {
 
 // verifying asks for one more turn, to clear up the contradiction.
 func verifying(f Facts) Decision {
-	return Decision{Action: ActionRetry, Reason: "the plan is done, but " + f.Memory.Contradiction, Feedback: []string{
+	return Decision{Action: state.ActionRetry, Reason: "the plan is done, but " + f.Memory.Contradiction, Feedback: []string{
 		"Every task of the plan is ticked, but " + f.Memory.Contradiction + ". Check the work against the plan. Fix what is missing, " +
 			"and open the boxes of tasks that are not done. Then say in your final message how it stands."}}
 }
 
 func completed(reason, exitReason string) Decision {
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitComplete, ExitReason: exitReason, Status: state.StatusCompleted}
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitComplete, ExitReason: exitReason, Status: state.StatusCompleted}
 }

@@ -32,11 +32,11 @@ func waitForLimit(f Facts, reason string) Decision {
 		far = false
 	}
 	if f.Policy.OnLimit == "stop" || far {
-		return Decision{Action: ActionStop, Reason: reason, Until: until, Exit: ExitLimited,
+		return Decision{Action: state.ActionStop, Reason: reason, Until: until, Exit: ExitLimited,
 			ExitReason: "usage_limit", Status: state.StatusStopped,
 			Next: fmt.Sprintf("to continue: ralph resume, after %s; or name other agents in FALLBACK_AGENTS", until.Local().Format("Jan 2 15:04"))}
 	}
-	return Decision{Action: ActionWait, Reason: reason, Until: until}
+	return Decision{Action: state.ActionWait, Reason: reason, Until: until}
 }
 
 // doubled is the first delay, doubled with every try, at most 10 minutes.
@@ -57,7 +57,7 @@ func pausing(r Rule[Conclusion]) Rule[Conclusion] {
 }
 
 func paused(f Conclusion, d Decision) Decision {
-	goesOn := d.Action == ActionContinue || d.Action == ActionRetry
+	goesOn := d.Action == state.ActionContinue || d.Action == state.ActionRetry
 	if !goesOn || !f.Result.Call.Made || !f.Result.Failed() || f.Memory.Failures == 0 || f.Policy.ErrorPause == 0 || f.nothingLeft() {
 		return d
 	}
@@ -80,7 +80,7 @@ func (f Facts) over() bool {
 
 func ceilings(f Facts) (Decision, bool) {
 	reason, exitReason, more := f.ceiling()
-	return Decision{Action: ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
 		Next: "to continue: ralph " + more}, reason != ""
 }
 
@@ -117,8 +117,8 @@ func hourly(f Facts) (Decision, bool) {
 	}
 	until := hours.NextHour(f.Calls.Hour)
 	if until.Sub(f.Now) > f.timeLeft() {
-		return Decision{Action: ActionStop, Reason: reason + "; the run's time is over before the next hour", Exit: ExitCeiling, ExitReason: "max_duration",
+		return Decision{Action: state.ActionStop, Reason: reason + "; the run's time is over before the next hour", Exit: ExitCeiling, ExitReason: "max_duration",
 			Status: state.StatusStopped, Next: fmt.Sprintf("to continue: ralph resume, after %s; or ralph, with a higher --calls or --max-duration", until.Local().Format("15:04"))}, true
 	}
-	return Decision{Action: ActionWait, Reason: reason, Until: until}, true
+	return Decision{Action: state.ActionWait, Reason: reason, Until: until}, true
 }

@@ -46,11 +46,11 @@ func TestTables_somethingToLookAt_neverEndsWith0(t *testing.T) {
 		c.Result.Proof.Report = report
 		for _, d := range []Decision{Admit(Admission{Facts: f, Report: report}), Conclude(c)} {
 			switch {
-			case d.Action == ActionStop && d.Exit == ExitComplete && len(f.Review) > 0:
+			case d.Action == state.ActionStop && d.Exit == ExitComplete && len(f.Review) > 0:
 				rt.Fatalf("rule %s: %s", d.Rule, d.Reason)
-			case d.Action == ActionStop && d.Exit == ExitComplete:
+			case d.Action == state.ActionStop && d.Exit == ExitComplete:
 				zero++
-			case d.Action == ActionStop && d.Exit == ExitReview:
+			case d.Action == state.ActionStop && d.Exit == ExitReview:
 				nine++
 			}
 		}

@@ -11,11 +11,11 @@ import (
 )
 
 func TestAdmit_questionWithoutAnIterationLeft_isNotWaitedFor(t *testing.T) {
-	for most, want := range map[int]Action{0: ActionWait, 2: ActionWait, 1: ActionStop} {
+	for most, want := range map[int]state.Action{0: state.ActionWait, 2: state.ActionWait, 1: state.ActionStop} {
 		f := Admission{Waiting: []string{"q1"}}
 		f.Now = time.Now()
 		f.WaitingSince, f.Policy.QuestionWait, f.Policy.MaxIterations, f.Memory.Iterations = f.Now, time.Hour, most, 1
-		if d := Admit(f); d.Rule != RuleQuestion || d.Action != want || want == ActionStop && d.Exit != ExitReview {
+		if d := Admit(f); d.Rule != RuleQuestion || d.Action != want || want == state.ActionStop && d.Exit != ExitReview {
 			t.Errorf("at most %d iterations: %+v", most, d)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ralph/runner/gate"
+	"ralph/state"
 )
 
 func TestReview_checkThatStopsTheRun_stopsItAlsoAtTheLastAttempt(t *testing.T) {
@@ -13,7 +14,7 @@ func TestReview_checkThatStopsTheRun_stopsItAlsoAtTheLastAttempt(t *testing.T) {
 	for i := range f.It.Proof.Report.Results {
 		f.It.Proof.Report.Results[i].Check.OnFailure = gate.Stop
 	}
-	if d := f.decide(); d.Action != ActionStop {
+	if d := f.decide(); d.Action != state.ActionStop {
 		t.Errorf("%s %s: %s", d.Action, d.Rule, d.Reason)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"ralph/runner/agent/recording"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/rules"
+	"ralph/state"
 )
 
 var update = flag.Bool("update", false, "choose the recordings again")
@@ -207,7 +208,7 @@ func scene(t *testing.T, class ending.Class, name string, change func(*Setting))
 func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
 	got := scene(t, ending.UsageLimit, "claude", nil)
-	if got.Decision.Action != rules.ActionWait || got.Outcome.ResetsAt.IsZero() || !got.Outcome.Limit.ResetsAt.Equal(got.Outcome.ResetsAt) {
+	if got.Decision.Action != state.ActionWait || got.Outcome.ResetsAt.IsZero() || !got.Outcome.Limit.ResetsAt.Equal(got.Outcome.ResetsAt) {
 		t.Fatalf("%+v", got)
 	}
 	if left := got.Decision.Until.Sub(now); left < time.Minute || left > 24*time.Hour {
@@ -218,14 +219,14 @@ func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 		t.Errorf("on-limit stop: %+v", stop.Decision)
 	}
 	other := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
-	if other.Decision.Action != rules.ActionRetry || !strings.Contains(other.Decision.Reason, "codex") {
+	if other.Decision.Action != state.ActionRetry || !strings.Contains(other.Decision.Reason, "codex") {
 		t.Errorf("with a fallback: %+v", other.Decision)
 	}
 }
 
 func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
 	got := scene(t, ending.PermissionDenied, "claude", nil)
-	if got.Decision.Action != rules.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
+	if got.Decision.Action != state.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
 		t.Errorf("%+v", got)
 	}
 	got = scene(t, ending.PermissionDenied, "claude", func(s *Setting) { s.Policy.DenialThreshold = 1 })

@@ -208,7 +208,7 @@ func (t Trial) Code() int {
 		return rules.ExitComplete
 	case d.Rule == "usage_limit":
 		return rules.ExitLimited
-	case d.Action == rules.ActionStop:
+	case d.Action == state.ActionStop:
 		return d.Exit
 	}
 	return rules.ExitError

@@ -33,7 +33,7 @@ type Row struct {
 
 // Rules has a row for each Case.
 func Rules() []Row {
-	goOn, failed := rules.Decision{Action: rules.ActionContinue}, rules.Decision{Action: rules.ActionStop, Status: state.StatusFailed}
+	goOn, failed := rules.Decision{Action: state.ActionContinue}, rules.Decision{Action: state.ActionStop, Status: state.StatusFailed}
 	hook, unusable, locked := failed, failed, failed
 	hook.Status, hook.Exit, hook.ExitReason = state.StatusHalted, rules.ExitHalted, "hook"
 	hook.Next = "look at what the hook says (.ralph/live.log), then: ralph resume"
@@ -46,8 +46,8 @@ func Rules() []Row {
 			"its developer joins both sides", goOn},
 		Loser: {state.RuleLostContest, "an agent worked on the same task as others, and the work of another one was chosen",
 			"next iteration; its cost counts", goOn},
-		Retries: {"transient", "turns run side by side, and all tasks wait for their next try", "wait for the first of them", rules.Decision{Action: rules.ActionWait}},
-		Pause:   {state.RulePaused, "`ralph pause`", "wait for `ralph resume`", rules.Decision{Action: rules.ActionWait}},
+		Retries: {"transient", "turns run side by side, and all tasks wait for their next try", "wait for the first of them", rules.Decision{Action: state.ActionWait}},
+		Pause:   {state.RulePaused, "`ralph pause`", "wait for `ralph resume`", rules.Decision{Action: state.ActionWait}},
 		Hook:    {"hook", "a hook that blocks ends the run", "stop 3", hook},
 		Lost: {rules.LostRepository("").Rule, "the repository is gone between two turns", "stop 3",
 			rules.LostRepository("")},

@@ -20,13 +20,13 @@ func TestDecide_eachCase_doesWhatItsRowSays(t *testing.T) {
 		if row.Name == "" || row.When == "" || d.Rule != row.Name || d.Reason != "because" {
 			t.Errorf("case %d: row %+v decides %+v", i, row, d)
 		}
-		if stops := strings.Contains(row.Then, "stop"); stops != (d.Action == rules.ActionStop) || stops && row.Then != fmt.Sprintf("stop %d", d.Exit) {
+		if stops := strings.Contains(row.Then, "stop"); stops != (d.Action == state.ActionStop) || stops && row.Then != fmt.Sprintf("stop %d", d.Exit) {
 			t.Errorf("%q is said to %q, and it does %s with exit code %d", row.Name, row.Then, d.Action, d.Exit)
 		}
-		if stops := d.Action == rules.ActionStop; stops != (d.Status != "") || stops != (d.ExitReason != "") || stops != (d.Next != "") {
+		if stops := d.Action == state.ActionStop; stops != (d.Status != "") || stops != (d.ExitReason != "") || stops != (d.Next != "") {
 			t.Errorf("a stop without status, exit reason or advice, or one that is none: %+v", d)
 		}
-		if waits := strings.HasPrefix(row.Then, "wait"); waits != (d.Action == rules.ActionWait) {
+		if waits := strings.HasPrefix(row.Then, "wait"); waits != (d.Action == state.ActionWait) {
 			t.Errorf("%q is said to %q, and it does %s", row.Name, row.Then, d.Action)
 		}
 	}

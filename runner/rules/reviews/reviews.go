@@ -9,6 +9,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // Facts are what the table looks at.
@@ -52,7 +53,7 @@ func Rules() []Row {
 			"the same task again, with the reasons in the next prompt",
 			func(f Facts, _ rules.Policy) bool { return !f.Passed },
 			func(_ Facts, d rules.Decision) rules.Decision {
-				d.Action = rules.ActionRetry
+				d.Action = state.ActionRetry
 				return d
 			}},
 		{"review_missing", "a required reviewer gave no answer that can be read, twice",
@@ -89,7 +90,7 @@ func passed(f Facts, d rules.Decision) rules.Decision {
 
 // Conclude says what follows.
 func Conclude(f Facts, p rules.Policy) rules.Decision {
-	d := rules.Decision{Action: rules.ActionContinue, Reason: f.Summary(), Feedback: f.Feedback()}
+	d := rules.Decision{Action: state.ActionContinue, Reason: f.Summary(), Feedback: f.Feedback()}
 	for _, r := range Rules() {
 		if r.match(f, p) {
 			d = r.conclude(f, d)

@@ -17,19 +17,19 @@ func TestConclude_eachRow_decidesItsOwn(t *testing.T) {
 	for _, test := range []struct {
 		rule     string
 		facts    Facts
-		action   rules.Action
+		action   state.Action
 		aside    bool
 		feedback bool
 		reason   string
 	}{
-		{"question_answered", Facts{Outcome: said(state.VerdictPass), Analyst: true}, rules.ActionContinue, false, false, "the analyst found the answer in the project"},
-		{"question_parked", Facts{Outcome: said(state.VerdictPass), Analyst: true, Left: 1}, rules.ActionContinue, false, false, "the analyst found no answer in the project; a person is asked"},
-		{"review_blocked", Facts{Outcome: said(state.VerdictFail), Refused: 2}, rules.ActionContinue, true, false, "refused 3 times: qa: why"},
-		{"review_blocked", Facts{Outcome: said(state.VerdictFail), Attempts: 10}, rules.ActionContinue, true, false, "refused: qa: why"},
-		{"review_refused", Facts{Outcome: said(state.VerdictFail), Refused: 1, Attempts: 9}, rules.ActionRetry, false, true, said(state.VerdictFail).Summary()},
-		{"review_missing", Facts{Outcome: said(state.VerdictNone)}, rules.ActionContinue, false, false, said(state.VerdictNone).Summary()},
-		{"review_passed", Facts{Outcome: said(state.VerdictPass)}, rules.ActionContinue, false, false, said(state.VerdictPass).Summary()},
-		{"review_passed", Facts{Outcome: said(state.VerdictPass), Next: roles.PhaseJudges}, rules.ActionContinue, false, true, said(state.VerdictPass).Summary()},
+		{"question_answered", Facts{Outcome: said(state.VerdictPass), Analyst: true}, state.ActionContinue, false, false, "the analyst found the answer in the project"},
+		{"question_parked", Facts{Outcome: said(state.VerdictPass), Analyst: true, Left: 1}, state.ActionContinue, false, false, "the analyst found no answer in the project; a person is asked"},
+		{"review_blocked", Facts{Outcome: said(state.VerdictFail), Refused: 2}, state.ActionContinue, true, false, "refused 3 times: qa: why"},
+		{"review_blocked", Facts{Outcome: said(state.VerdictFail), Attempts: 10}, state.ActionContinue, true, false, "refused: qa: why"},
+		{"review_refused", Facts{Outcome: said(state.VerdictFail), Refused: 1, Attempts: 9}, state.ActionRetry, false, true, said(state.VerdictFail).Summary()},
+		{"review_missing", Facts{Outcome: said(state.VerdictNone)}, state.ActionContinue, false, false, said(state.VerdictNone).Summary()},
+		{"review_passed", Facts{Outcome: said(state.VerdictPass)}, state.ActionContinue, false, false, said(state.VerdictPass).Summary()},
+		{"review_passed", Facts{Outcome: said(state.VerdictPass), Next: roles.PhaseJudges}, state.ActionContinue, false, true, said(state.VerdictPass).Summary()},
 	} {
 		d := Conclude(test.facts, policy)
 		if d.Rule != test.rule || d.Action != test.action || d.PutAside != test.aside || (d.Feedback != nil) != test.feedback || d.Reason != test.reason {

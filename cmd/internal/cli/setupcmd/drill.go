@@ -17,6 +17,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/rules"
+	"ralph/state"
 	"ralph/state/view"
 )
 
@@ -131,16 +132,16 @@ func printScene(f *cmdline.Factory, r drill.Recording, set drill.Setting, scene 
 
 // decisionText says what the run does next, and when.
 func decisionText(d rules.Decision, now time.Time) string {
-	text := map[rules.Action]string{
-		rules.ActionContinue: "continue with the next iteration",
-		rules.ActionRetry:    "the same task again",
-		rules.ActionWait:     "wait until",
-		rules.ActionStop:     fmt.Sprintf("stop with exit code %d", d.Exit),
+	text := map[state.Action]string{
+		state.ActionContinue: "continue with the next iteration",
+		state.ActionRetry:    "the same task again",
+		state.ActionWait:     "wait until",
+		state.ActionStop:     fmt.Sprintf("stop with exit code %d", d.Exit),
 	}[d.Action]
 	if !d.Until.After(now) {
 		return text
 	}
-	text += map[rules.Action]string{rules.ActionRetry: " at", rules.ActionStop: "; it is over at"}[d.Action]
+	text += map[state.Action]string{state.ActionRetry: " at", state.ActionStop: "; it is over at"}[d.Action]
 	at := d.Until.Local().Format("2006-01-02 15:04:05 MST")
 	return text + fmt.Sprintf(" %s (in %s)", at, d.Until.Sub(now).Round(time.Second))
 }
@@ -198,9 +199,9 @@ func drillAll(o *drillOptions, p *preflight.Project) error {
 // cellText is the decision in one or two words.
 func cellText(d rules.Decision, now time.Time) string {
 	switch {
-	case d.Action == rules.ActionContinue:
+	case d.Action == state.ActionContinue:
 		return "continue"
-	case d.Action == rules.ActionStop:
+	case d.Action == state.ActionStop:
 		return fmt.Sprintf("stop %d", d.Exit)
 	case d.Until.After(now):
 		return string(d.Action) + " " + view.Span(d.Until.Sub(now))
