@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -59,14 +57,11 @@ func acceptRun(o *acceptOptions) error {
 	if err := o.RefuseAgent(dir, "accept its own work"); err != nil {
 		return err
 	}
-	w, aside, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "accept", StartedAt: time.Now()})
+	w, err := o.Lock(r.Dir(), "accept")
 	if err != nil {
 		return err
 	}
 	defer w.Release()
-	for _, e := range aside {
-		o.Warn(e)
-	}
 	s, err := w.Status()
 	if err != nil {
 		return err

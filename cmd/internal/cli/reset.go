@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/logs/termtext"
-	"ralph/state"
 )
 
 // resetOptions are what can be forgotten.
@@ -42,14 +40,11 @@ func resetRun(o *resetOptions) error {
 		return err
 	}
 	now := time.Now()
-	w, aside, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "reset", StartedAt: now})
+	w, err := o.Lock(r.Dir(), "reset")
 	if err != nil {
 		return err
 	}
 	defer w.Release()
-	for _, e := range aside {
-		o.Warn(e)
-	}
 	if o.all {
 		if err := w.ResetAll(); err != nil {
 			return err

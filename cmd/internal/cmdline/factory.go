@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
@@ -96,6 +97,16 @@ func (f *Factory) Reader() (r *state.Reader, dir string, err error) {
 
 // OpenState opens the state of the project in dir.
 func OpenState(dir string) *state.Reader { return state.Open(filepath.Join(dir, state.DirName)) }
+
+// Lock locks a state directory for a verb, so that no run starts meanwhile, and warns about unusable files that
+// it had to set aside. It fails with *state.LockedError when a run is alive.
+func (f *Factory) Lock(dir, verb string) (*state.Writer, error) {
+	w, aside, err := state.Acquire(dir, state.Owner{PID: os.Getpid(), RunID: verb, StartedAt: time.Now()})
+	for _, e := range aside {
+		f.Warn(e)
+	}
+	return w, err
+}
 
 // Loader reads the configuration of the project in dir; flags maps an option's
 // key to the value of its flag.

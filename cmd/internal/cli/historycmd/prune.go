@@ -1,14 +1,10 @@
 package historycmd
 
 import (
-	"os"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/logs/termtext"
-	"ralph/state"
 )
 
 type pruneOptions struct {
@@ -39,7 +35,7 @@ func pruneRun(o *pruneOptions) error {
 	if err := o.RefuseAgent(dir, "forget runs"); err != nil {
 		return err
 	}
-	w, _, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "prune", StartedAt: time.Now()})
+	w, err := o.Lock(r.Dir(), "prune")
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (o *undoOptions) standing(p *past, all []history.Kept) ([]history.Kept, err
 
 // carryOut undoes what the user has agreed to, and records it for status and resume.
 func (o *undoOptions) carryOut(ctx context.Context, u *history.Undo, p *past, all []history.Kept) error {
-	w, err := o.lock(filepath.Join(p.dir, state.DirName))
+	w, err := o.Lock(filepath.Join(p.dir, state.DirName), "undo")
 	if err != nil {
 		return err
 	}

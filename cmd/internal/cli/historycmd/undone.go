@@ -2,23 +2,12 @@ package historycmd
 
 import (
 	"fmt"
-	"os"
-	"time"
 
 	"ralph/runner/git/history"
 	"ralph/runner/task/store"
 	"ralph/runner/taskrecords"
 	"ralph/state"
 )
-
-// lock keeps runs from starting while files change.
-func (o *undoOptions) lock(dir string) (*state.Writer, error) {
-	w, aside, err := state.Acquire(dir, state.Owner{PID: os.Getpid(), RunID: "undo", StartedAt: time.Now()})
-	for _, e := range aside {
-		o.Warn(e)
-	}
-	return w, err
-}
 
 // tell records in status.json that iterations were undone. How the run ended does not change.
 func (o *undoOptions) tell(w *state.Writer, p *past, all []history.Kept) error {

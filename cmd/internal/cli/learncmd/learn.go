@@ -4,7 +4,6 @@ package learncmd
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -66,11 +65,7 @@ func change(f *cmdline.Factory, do func(dir string, all []memory.Lesson) ([]memo
 	if err := f.RefuseAgent(dir, "change what ralph has learned"); err != nil {
 		return err
 	}
-	w, aside, err := state.Acquire(filepath.Join(dir, state.DirName),
-		state.Owner{PID: os.Getpid(), RunID: "learn", StartedAt: time.Now()})
-	for _, e := range aside {
-		f.Warn(e)
-	}
+	w, err := f.Lock(filepath.Join(dir, state.DirName), "learn")
 	if locked := (*state.LockedError)(nil); err != nil && !errors.As(err, &locked) {
 		return err
 	}

@@ -2,11 +2,9 @@ package touchcmd
 
 import (
 	"errors"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,8 +31,7 @@ func NewAnswerCmd(f *cmdline.Factory) *cobra.Command {
 			"continues when all its questions are answered. If no run is active, the next run takes the answer.",
 		Example: "  ralph answer q1 Use PostgreSQL 16\n  ralph answer q2 --option 1",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return answerRun(o, args[0],
-				strings.Join(args[1:], " "))
+			return answerRun(o, args[0], strings.Join(args[1:], " "))
 		},
 	}
 	cmd.Flags().StringVar(&o.option, "option", "", "Choose option `N` of the question.")
@@ -92,7 +89,7 @@ func answerRun(o *answerOptions, id, text string) error {
 	next := "the next run takes it: ralph resume"
 	if owner, alive := r.Owner(); alive {
 		next = "run " + owner.RunID + " takes it"
-	} else if err := tell(r, store); err != nil {
+	} else if err := o.tell(r, store); err != nil {
 		o.Warn(err)
 	}
 	o.Say("answered %s: %s; %s", q.ID, termtext.Line(q.Answer), next)
@@ -100,12 +97,12 @@ func answerRun(o *answerOptions, id, text string) error {
 }
 
 // tell records in status.json that the run that ended to wait for answers has them all. How it ended does not change.
-func tell(r *state.Reader, store question.Store) error {
+func (o *answerOptions) tell(r *state.Reader, store question.Store) error {
 	all, err := store.List()
 	if s, _ := r.Status(); err != nil || s.Rule != state.RuleQuestion || slices.ContainsFunc(all, question.Question.Open) {
 		return err // without a status, no run waits for anything
 	}
-	w, _, err := state.Acquire(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "answer", StartedAt: time.Now()})
+	w, err := o.Lock(r.Dir(), "answer")
 	if _, locked := errors.AsType[*state.LockedError](err); locked { // a run that starts now, or another answer
 		return nil
 	} else if err != nil {
