@@ -26,9 +26,9 @@ func newClocks(c Command) *clocks {
 	}
 }
 
-// took records that the child has printed something, which read then reads. However long that takes,
-// the child is not silent.
-func (c *clocks) took(read func()) {
+// whileReading runs read, which takes in what the child has just printed. The child does not count as silent
+// until read returns.
+func (c *clocks) whileReading(read func()) {
 	c.reading.Store(true)
 	read()
 	c.printed.Store(int64(time.Since(c.started)))

@@ -143,7 +143,7 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 	go func() {
 		defer close(delivered)
 		readAll(ch.out, func(p []byte) {
-			clocks.took(func() { clocks.setFinal(output(p)) })
+			clocks.whileReading(func() { clocks.setFinal(output(p)) })
 		})
 	}()
 	copied := make(chan struct{})

@@ -84,7 +84,7 @@ func TestClocks_earliestOneIsNext(t *testing.T) {
 	final := func(c *clocks) { c.setFinal(true) }
 	notFinal := func(c *clocks) { c.setFinal(false) }
 	nothing := func(*clocks) {}
-	touch := func(c *clocks) { c.took(func() {}) }
+	touch := func(c *clocks) { c.whileReading(func() {}) }
 	extendIdle := func(silent, more time.Duration) func(*clocks) {
 		return func(c *clocks) {
 			if !c.extendIdle(func(d time.Duration) time.Duration { return more - (d - silent) }) && more > 0 {
@@ -140,7 +140,7 @@ func TestClocks_outputThatIsRead_isNoSilence(t *testing.T) {
 				t.Errorf("%s: got %q %v", when, cause, left)
 			}
 		}
-		clocks.took(func() {
+		clocks.whileReading(func() {
 			time.Sleep(2 * time.Minute) // sleep: the clock of the test is no real one
 			check("while it is read")
 		})

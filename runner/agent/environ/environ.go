@@ -83,10 +83,10 @@ func (f Filter) State() (names []string) {
 	return names
 }
 
-// Steering is what steers agents in a project: Steers and Topics of their rows.
+// Steering has the Steers and the Topics of all agents.
 type Steering struct{ Files, Topics []string }
 
-// Steering returns what steers any of the agents in a project.
+// Steering collects the files in a project that change what its agents do, and how tasks speak of them.
 func (f Filter) Steering() (all Steering) {
 	for _, a := range f.Agents {
 		topics := a.Topics
