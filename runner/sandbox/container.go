@@ -21,8 +21,13 @@ import (
 // containerHub is the path of ralph-hub inside a container.
 const containerHub = "/run/ralph/ralph-hub"
 
-// engine is a program that runs containers: podman or docker.
-type engine string
+// engine is a program that runs containers, and what differs between them.
+type engine struct {
+	name    string
+	install string   // how to get it
+	keepsID bool     // without root, it can keep the user's id inside
+	kill    []string // options of rm that old versions may not know: kill immediately; nil: rm does so anyway
+}
 
 // wrap runs the command in a container of its own. The command sees the image, the project and the agent's own files;
 // the latter two have the same paths as outside.
@@ -65,7 +70,7 @@ func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, er
 	c.Dir = os.TempDir() // of the engine: its monitor may leave a file there when memory runs out
 	// The engine itself needs more variables, to find its service.
 	c.Env = slices.Concat(containers.Env(), env)
-	c.After = containers.Remove(string(e), name, file)
+	c.After = containers.Remove(e.name, e.kill, name, file)
 	return c, nil
 }
 
@@ -101,13 +106,13 @@ func (v *view) volumes() (args []string) {
 
 // base returns the arguments for every container.
 func (e engine) base(name string) []string {
-	args := []string{string(e), "run", "--rm", "--init", "--pull", "never", "--name", name, "--cap-drop", "ALL",
+	args := []string{e.name, "run", "--rm", "--init", "--pull", "never", "--name", name, "--cap-drop", "ALL",
 		"--security-opt", "no-new-privileges", "--security-opt", "label=disable",
 		"--pids-limit", strconv.Itoa(maxProcesses)}
 	if bytes := containers.Memory(); bytes > 0 {
 		args = append(args, "--memory", strconv.FormatUint(bytes, 10))
 	}
-	if e == "podman" && os.Geteuid() != 0 {
+	if e.keepsID && os.Geteuid() != 0 {
 		return append(args, "--userns", "keep-id")
 	}
 	return append(args, "--user", fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid()))
@@ -128,9 +133,9 @@ func (e engine) variables(env []string) (args []string) {
 
 // works runs the image once.
 func (e engine) works(s Settings) error {
-	path, err := exec.LookPath(string(e))
+	path, err := exec.LookPath(e.name)
 	if err != nil {
-		return fmt.Errorf("%s is not installed (%s)", e, e.install())
+		return fmt.Errorf("%s is not installed (%s)", e.name, e.install)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
@@ -142,22 +147,15 @@ func (e engine) works(s Settings) error {
 			return errors.New(remedy.Hint(line))
 		}
 		if s.image() != DefaultImage {
-			return fmt.Errorf("there is no image %s: build it with %s, or pull it", s.image(), e)
+			return fmt.Errorf("there is no image %s: build it with %s, or pull it", s.image(), e.name)
 		}
-		return fmt.Errorf("there is no image %s: build it with: ralph sandbox build --with %s", s.image(), e)
+		return fmt.Errorf("there is no image %s: build it with: ralph sandbox build --with %s", s.image(), e.name)
 	}
 	args := append(e.base(containers.Name()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot run the image %s: %s", e, s.image(), remedy.Hint(remedy.FirstLine(string(out), err)))
+		return fmt.Errorf("%s cannot run the image %s: %s", e.name, s.image(), remedy.Hint(remedy.FirstLine(string(out), err)))
 	}
 	return nil
-}
-
-func (e engine) install() string {
-	if e == "podman" {
-		return "apt install podman, dnf install podman"
-	}
-	return "apt install docker.io, or see docs.docker.com/engine/install"
 }
 
 // engineTimeout limits the first start of an image, which an engine may have to prepare.
@@ -171,7 +169,7 @@ func (s Settings) image() string { return cmp.Or(s.SandboxImage, DefaultImage) }
 // Engines returns the programs that run containers, the stronger one first.
 func Engines() (all []string) {
 	for _, p := range profiles() {
-		if p.container {
+		if p.engine.name != "" {
 			all = append(all, p.name)
 		}
 	}
@@ -180,7 +178,7 @@ func Engines() (all []string) {
 
 // InContainer is true if commands run in a container: with the programs of an image,
 // not with those of this machine.
-func (s Settings) InContainer() bool { return s.profile().container }
+func (s Settings) InContainer() bool { return s.profile().engine.name != "" }
 
 // NeedsProgram returns an error if commands run in a container whose image lacks the
 // program. A container always sees programs in the project's folder.
@@ -189,7 +187,7 @@ func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
 		return nil
 	}
 	name = filepath.Base(name) // as wrap starts it
-	e := engine(s.Sandbox)
+	e := s.profile().engine
 	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
 	args := append(e.base(containers.Name()), s.image(), "sh", "-c", `command -v "$0"`, name)

@@ -63,7 +63,7 @@ func TestContainer_isEndedByItsIDOrElseItsName(t *testing.T) {
 // A real container goes with its id, also under another name.
 func TestContainer_thatWasRenamed_isRemoved(t *testing.T) {
 	long(t)
-	if err := engine("podman").works(Settings{}); err != nil {
+	if err := (Settings{Sandbox: "podman"}).profile().works(Settings{}); err != nil {
 		t.Skip(err)
 	}
 	home, project := home(t)

@@ -72,15 +72,15 @@ func TestProfiles_areNamedInTheTableOnly(t *testing.T) {
 func TestProfiles_eachRow_isUsedAsItSays(t *testing.T) {
 	light := Light()
 	for _, p := range profiles() {
-		s := Settings{Sandbox: p.name, SandboxNet: []string{"api.example.com"}}
-		if slices.Contains(Engines(), p.name) != p.container || s.InContainer() != p.container || s.Locks() != p.locks ||
+		s, inImage := Settings{Sandbox: p.name, SandboxNet: []string{"api.example.com"}}, p.engine.name != ""
+		if slices.Contains(Engines(), p.name) != inImage || s.InContainer() != inImage || s.Locks() != p.locks ||
 			s.NeedsProxy() != (p.filters == nil) {
 			t.Errorf("%s is used for something else than its row says", p.name)
 		}
 		if bridge := map[bool]int{true: 1}[s.NeedsProxy()]; s.Below() != p.below+bridge {
 			t.Errorf("%s: %d processes, want %d", p.name, s.Below(), p.below+bridge)
 		}
-		if i := slices.IndexFunc(light, func(l Settings) bool { return l.Sandbox == p.name }); (i < 0) != p.container ||
+		if i := slices.IndexFunc(light, func(l Settings) bool { return l.Sandbox == p.name }); (i < 0) != inImage ||
 			i >= 0 && (len(light[i].SandboxNet) > 0) != (p.filters == nil) {
 			t.Errorf("light are %+v", light)
 		}

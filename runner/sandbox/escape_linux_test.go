@@ -125,7 +125,7 @@ func long(t *testing.T) {
 // Podman has docker's command line: it answers to its name where no Docker service runs.
 func TestEscape_docker(t *testing.T) {
 	long(t)
-	if err := engine("docker").works(Settings{}); err != nil {
+	if err := (Settings{Sandbox: "docker"}).profile().works(Settings{}); err != nil {
 		podman, lacking := exec.LookPath("podman")
 		if lacking != nil {
 			t.Skip(err)
@@ -135,7 +135,7 @@ func TestEscape_docker(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-		if err := engine("docker").works(Settings{}); err != nil {
+		if err := (Settings{Sandbox: "docker"}).profile().works(Settings{}); err != nil {
 			t.Skip(err)
 		}
 	}

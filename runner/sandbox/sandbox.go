@@ -56,7 +56,7 @@ func (s *Settings) Options() []option.Row {
 	}, {
 		Group: "Sandbox", Key: "SANDBOX_IMAGE", Aliases: []string{"RALPH_DOCKER_IMAGE"}, YAML: "sandbox.image",
 		Kind: option.String, Default: DefaultImage, Field: &s.SandboxImage, Trust: true, Safe: []string{DefaultImage},
-		Help: "The image that SANDBOX=podman or docker runs; ralph sandbox build builds the default one.",
+		Help: "The image that SANDBOX=" + strings.Join(Engines(), " or ") + " runs; ralph sandbox build builds the default one.",
 	}}
 }
 
@@ -106,11 +106,10 @@ type profile struct {
 	// works tries the profile. The error says what is missing, and how to get it.
 	works func(Settings) error
 	// locks is true if the profile can make parts of the project read-only.
-	locks bool
-	// container is true if commands run with the programs of an image. The name is then that of the engine.
-	container bool
-	below     int // processes between the one that wrap starts and the program itself
-	wrap      func(ptyexec.Command, *view, network) (ptyexec.Command, error)
+	locks  bool
+	engine engine // commands run with the programs of its image; zero: with those of this machine
+	below  int    // processes between the one that wrap starts and the program itself
+	wrap   func(ptyexec.Command, *view, network) (ptyexec.Command, error)
 	// filters says why the profile cannot do what a network asks for; empty: it can. Nil: programs have a network of
 	// their own, and a proxy lets them out.
 	filters func(network) string
@@ -119,10 +118,12 @@ type profile struct {
 
 // profiles returns the sandboxes, the strongest first.
 func profiles() []profile {
-	podman, docker := engine("podman"), engine("docker")
+	podman := engine{name: "podman", install: "apt install podman, dnf install podman", keepsID: true,
+		kill: []string{"--time", "0"}} // else rm sends SIGTERM and waits
+	docker := engine{name: "docker", install: "apt install docker.io, or see docs.docker.com/engine/install"}
 	return []profile{
-		{name: "podman", works: podman.works, locks: true, container: true, below: 1, wrap: podman.wrap}, // below: --init
-		{name: "docker", works: docker.works, locks: true, container: true, below: 1, wrap: docker.wrap},
+		{name: podman.name, works: podman.works, locks: true, engine: podman, below: 1, wrap: podman.wrap}, // below: --init
+		{name: docker.name, works: docker.works, locks: true, engine: docker, below: 1, wrap: docker.wrap},
 		{name: "bwrap", works: bwrapWorks, locks: true, below: 2, wrap: bwrap}, // itself, and the first process of its own
 		{name: "landlock", works: landlockWorks, wrap: landlock, filters: landlockFilters, lacks: func() string { return lacks(confine.Version()) }},
 	}
@@ -176,7 +177,7 @@ func Light() (all []Settings) {
 		if p.filters == nil {
 			s.SandboxNet = []string{allow.None}
 		}
-		if !p.container {
+		if p.engine.name == "" {
 			all = append(all, s)
 		}
 	}

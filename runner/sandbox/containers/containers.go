@@ -56,12 +56,14 @@ func orphaned(name string) bool {
 }
 
 // Remove returns the command that removes a container by the id that the engine wrote to a file. An engine that was
-// ended too early has written no id but may have made the container: then the command uses the name.
-func Remove(engine, name, file string) []string {
-	script := `id=$(cat "$2"); rm -f "$2"; test ${#id} -eq 64 || id=$1; ` + engine + ` rm --force "$id"`
-	if engine == "podman" { // it would send SIGTERM and wait first; older versions do not know --time
-		script = strings.Replace(script, "podman rm", `podman rm --force --time 0 "$id" || podman rm`, 1)
+// ended too early has written no id but may have made the container: then the command uses the name. kill are
+// options of the engine's rm; if they fail, the command does without: older versions do not know them.
+func Remove(engine string, kill []string, name, file string) []string {
+	rm := engine + ` rm --force "$id"`
+	if len(kill) > 0 {
+		rm = engine + ` rm --force ` + strings.Join(kill, " ") + ` "$id" || ` + rm
 	}
+	script := `id=$(cat "$2"); rm -f "$2"; test ${#id} -eq 64 || id=$1; ` + rm
 	return []string{"sh", "-c", script, "sh", name, file}
 }
 

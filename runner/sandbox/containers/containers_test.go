@@ -51,3 +51,21 @@ func TestRemoveLeft_removesThoseAlone(t *testing.T) {
 		t.Errorf("asked for %q", got)
 	}
 }
+
+// The engine is a script that does not know the option --time.
+func TestRemove_optionThatTheEngineDoesNotKnow_removesWithout(t *testing.T) {
+	for _, kill := range [][]string{nil, {"--time", "0"}} {
+		dir := t.TempDir()
+		engine, asked := filepath.Join(dir, "engine"), filepath.Join(dir, "asked")
+		script := "#!/bin/sh\ncase $* in *--time*) exit 125;; esac\necho \"$@\" >>" + asked + "\n"
+		if err := os.WriteFile(engine, []byte(script), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+		args := Remove(engine, kill, "ralph-x", filepath.Join(dir, "none"))
+		out, err := exec.Command(args[0], args[1:]...).CombinedOutput() //nolint:gosec // what ralph runs
+		got, _ := os.ReadFile(asked)
+		if err != nil || string(got) != "rm --force ralph-x\n" {
+			t.Errorf("%q: asked for %q: %v %s", kill, got, err, out)
+		}
+	}
+}

@@ -42,9 +42,10 @@ func NewSandboxCmd(f *cmdline.Factory) *cobra.Command {
 
 func newSandboxBuildCmd(f *cmdline.Factory) *cobra.Command {
 	o := &sandboxOptions{f: f}
+	short := "Build the image that SANDBOX=" + strings.Join(sandbox.Engines(), " and SANDBOX=") + " run"
 	cmd := &cobra.Command{
-		Use: "build", Args: cmdline.NoArgs, Short: "Build the image that SANDBOX=podman and SANDBOX=docker run",
-		Long: "Build the image that SANDBOX=podman and SANDBOX=docker run: a small Linux with git, Node.js and agents from npm.\n" +
+		Use: "build", Args: cmdline.NoArgs, Short: short,
+		Long: short + ": a small Linux with git, Node.js and agents from npm.\n" +
 			"To add your project's tools, write your own Dockerfile, and name your image in SANDBOX_IMAGE.",
 		Example: "  ralph sandbox build\n" +
 			"  ralph sandbox build --agent claude,codex\n" +
