@@ -34,7 +34,7 @@ func Kinds() []KindRow {
 		{KindTask, TaskChange{}, "ralph, or a person during a call, changed a task in the plan"},
 		{KindQuestion, Question{}, "a task waits for a person's answer to this question of its agent"},
 		{KindAnswer, Answer{}, "a person has answered a question"},
-		{KindCommit, Commit{}, "ralph committed what the agent left uncommitted, or says why not"},
+		{KindCommit, Commit{}, "ralph committed what was left uncommitted, or says why not"},
 		{KindPaused, Paused{}, "the run waits for `ralph resume`"},
 		{KindDecision, Decision{}, "a rule matched, outside the end of an iteration or a run"},
 		{KindIterationEnd, IterationEnd{}, "an iteration ended, and the rule that matched"},

@@ -344,7 +344,7 @@ type Answer struct {
 	By   string `json:"by"` // where it came from
 }
 
-// Commit says what ralph committed of the changes that the agent left uncommitted.
+// Commit says what ralph committed of the changes that were left uncommitted: the agent's, and people's in the plan.
 type Commit struct {
 	OID     string    `json:"oid,omitempty"`    // empty: nothing was committed
 	Landed  string    `json:"landed,omitempty"` // the branch that finished work was merged into; empty: not a merge

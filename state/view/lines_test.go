@@ -68,7 +68,7 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.TaskChange{State: "open"}, "warning: the task is open again"},
 		{state.TaskChange{ID: "T1", State: "blocked", Why: "x"}, "warning: task T1 is now blocked: x"},
 		{state.Commit{OID: "0123456789abcdef", Files: 2, Refused: []state.Refusal{{File: "x", Why: "too large"}}},
-			"note: committed 2 files that the agent left uncommitted as 0123456789ab\nwarning: not committed: x (too large)"},
+			"note: committed 2 files that were left uncommitted as 0123456789ab\nwarning: not committed: x (too large)"},
 		{state.Commit{Refused: []state.Refusal{{Why: "a sentence of version 1"}}}, "note: a sentence of version 1"},
 		{state.Paused{}, "note: paused; continue with: ralph resume"},
 		{on, ""},
