@@ -3,12 +3,14 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,9 +100,8 @@ func planUndo(ctx context.Context, dir string, r Request, merged map[string]stri
 		return nil, err
 	}
 	if err := u.combine(ctx); err != nil {
-		if k, ok := u.elsewhere(ctx); ok {
-			return nil, &ConflictError{fmt.Sprintf("iteration %d worked on a commit that is not part of this branch; "+
-				"check out its branch first: git branch --contains %.12s", k.Iteration, k.Head)}
+		if why := u.elsewhere(ctx); why != "" {
+			return nil, &ConflictError{why}
 		}
 		_, why, _ := strings.Cut(err.Error(), "error: ")
 		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s (%s); "+
@@ -127,18 +128,36 @@ func (u *Undo) later(ctx context.Context) string {
 	return r.Name()
 }
 
-// elsewhere finds an iteration whose commit HEAD does not contain.
-func (u *Undo) elsewhere(ctx context.Context) (Kept, bool) {
+// elsewhere says that HEAD does not contain the work of an iteration; empty: it may.
+func (u *Undo) elsewhere(ctx context.Context) string {
 	for _, k := range u.r.Iterations {
-		if k.Head == "" {
+		_, err := command.Run(ctx, u.root, "merge-base", "--is-ancestor", k.Head, "HEAD")
+		exit, is := errors.AsType[*exec.ExitError](err)
+		if k.Head == "" || !is || exit.ExitCode() != 1 || u.landed(ctx, k, "HEAD") != "" { // anything else says nothing
 			continue
 		}
-		_, err := command.Run(ctx, u.root, "merge-base", "--is-ancestor", k.Head, "HEAD")
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 { // anything else says nothing
-			return k, true
+		commit := cmp.Or(u.landed(ctx, k, "--branches"), k.Head)
+		branch, err := command.Run(ctx, u.root, "for-each-ref", "--count=1", "--contains", commit, "refs/heads", "refs/remotes")
+		if err == nil && branch == "" {
+			return fmt.Sprintf("the work of iteration %d has not landed: no branch has it", k.Iteration)
+		}
+		return fmt.Sprintf("iteration %d worked on a commit that is not part of this branch; "+
+			"check out its branch first: git branch --contains %.12s", k.Iteration, commit)
+	}
+	return ""
+}
+
+// landed finds the commit in which ralph put the work of an iteration, or of a later one that went on with it.
+func (u *Undo) landed(ctx context.Context, k Kept, where string) string {
+	out, _ := command.Run(ctx, u.root, "log", "--format=%H %(trailers:key=Ralph-Iteration,valueonly,separator=%x20)",
+		"--all-match", "-E", "--grep=^Ralph-Run: "+regexp.QuoteMeta(k.Run)+"$", "--grep=^Ralph-Task: "+regexp.QuoteMeta(k.Task)+"$", where)
+	for line := range strings.Lines(out) {
+		oid, iteration, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.Atoi(iteration); err == nil && n >= k.Iteration {
+			return oid
 		}
 	}
-	return Kept{}, false
+	return ""
 }
 
 // Name returns "iteration 3" or "iterations 5, 3".
