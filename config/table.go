@@ -8,6 +8,7 @@ import (
 
 	"ralph/config/huboptions"
 	"ralph/config/option"
+	"ralph/runner/agent/environ"
 	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -19,15 +20,20 @@ import (
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
+	"ralph/runner/session"
 	"ralph/runner/slots"
 	"ralph/runner/task/store"
 )
 
 // Options are the values of all options. Each part belongs to the package that
 // reads it, which also declares its rows.
+//
+// size: a field for each of these packages.
 type Options struct {
 	rules.Policy
 	pool.CallOptions
+	session.Continuity
+	environ.Exclusion
 	prompt.FileOptions
 	store.PlanOptions
 	gate.CheckOptions
@@ -65,10 +71,11 @@ func groups() []string {
 
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
-	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.FileOptions.Options(),
-		o.PlanOptions.Options(),
-		o.CheckOptions.Options(), o.Review.Options(), (*aios.Options)(&o.AIOSOptions).Options(),
-		o.Commands.Options(), o.Wanted.Options(), o.LessonOptions.Options(), o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(), o.OutputOptions.Options())
+	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.Continuity.Options(), o.Exclusion.Options(),
+		o.FileOptions.Options(), o.PlanOptions.Options(), o.CheckOptions.Options(), o.Review.Options(),
+		(*aios.Options)(&o.AIOSOptions).Options(), o.Commands.Options(), o.Wanted.Options(), o.LessonOptions.Options(),
+		o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(),
+		o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }
 	sort.SliceStable(table, func(i, j int) bool { return rank(table[i]) < rank(table[j]) })
 	return table

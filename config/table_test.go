@@ -14,6 +14,7 @@ import (
 
 	"ralph/config/huboptions"
 	"ralph/config/option"
+	"ralph/runner/agent/environ"
 	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -25,6 +26,7 @@ import (
 	"ralph/runner/rules/pace"
 	"ralph/runner/rules/thresholds"
 	"ralph/runner/sandbox"
+	"ralph/runner/session"
 	"ralph/runner/slots"
 	"ralph/runner/task/only"
 	"ralph/runner/task/store"
@@ -200,7 +202,9 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 			CallsPerHour: 100, OnLimit: "wait", CompletionClaims: 2, MaxRetries: 3, MaxPerTask: 10, AntiCheat: "revert", ErrorPause: 5 * time.Second,
 		},
 		CallOptions: pool.CallOptions{ActiveTimeout: 2 * time.Hour, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},
-			PermissionMode: "allowed-tools", EnvExclude: []string{}, SessionExpiry: 24 * time.Hour},
+			PermissionMode: "allowed-tools"},
+		Continuity: session.Continuity{SessionExpiry: 24 * time.Hour},
+		Exclusion:  environ.Exclusion{EnvExclude: []string{}},
 		PlanOptions: store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
 			Selection: only.Selection{OnlyCategories: []string{}, OnlyPriorities: []string{}, OnlyTags: []string{}, OnlyTasks: []string{}}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, BaselineScope: "session", FailFast: true},

@@ -10,7 +10,6 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
-	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
@@ -82,8 +81,8 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
 	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, a.Plan, t.ID, a.Prompt.Checks)
-	if r.o.Continue && !r.mem.Stale && r.crew == nil {
-		a.Agent.Session = session.Resumable(r.session, who.Agent.Spec.Name, r.o.SessionExpiry)
+	if !r.mem.Stale && r.crew == nil {
+		a.Agent.Session = r.o.Resumable(r.session, who.Agent.Spec.Name)
 	}
 	a.Bounds = turn.Bounds{Timeout: r.timeout(), IdleTimeout: r.o.IdleTimeout}
 	a.Checks.Everything = r.past.unfinished // nobody knows what the run before changed

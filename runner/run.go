@@ -45,6 +45,7 @@ import (
 	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
+	"ralph/runner/session"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
@@ -60,6 +61,7 @@ import (
 type Options struct {
 	rules.Policy
 	pool.CallOptions
+	session.Continuity
 	gate.CheckOptions
 	store.PlanOptions
 	git.CommitOptions

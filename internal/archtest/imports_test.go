@@ -152,7 +152,7 @@ var floors = map[string]int{
 	"runner/slots":         3,
 	"runner/merge":         5,
 	"runner/crew":          6,
-	"runner/carrier":       0,
+	"runner/carrier":       1,
 	"runner/turn/amend":    5,
 	"runner/turn/remote":   5,
 	"runner/turn/away":     6,

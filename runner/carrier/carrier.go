@@ -30,10 +30,8 @@ type kind struct {
 
 // Way is what a carrier's command line needs to know of this machine.
 type Way struct {
-	Hub   string // the path of ralph-hub
-	Fleet string // the address of the fleet; empty or LocalFleet: the server on this machine
-	Creds string // a file with NATS credentials; empty: a token
-	Label string // what a worker must have, with commas between; empty: nothing
+	Hub string // the path of ralph-hub
+	WorkerOptions
 }
 
 // LocalFleet is the address of the server on this machine, which the run starts if there is none.
@@ -41,7 +39,7 @@ const LocalFleet = "local"
 
 // Reach are the arguments of ralph-hub that lead to the fleet.
 func (w Way) Reach() (args []string) {
-	for _, f := range [][2]string{{"--fleet", w.Fleet}, {"--creds", w.Creds}, {"--label", w.Label}} {
+	for _, f := range [][2]string{{"--fleet", w.Fleet}, {"--creds", w.FleetCreds}, {"--label", w.FleetLabel}} {
 		if f[1] != "" && f[1] != LocalFleet {
 			args = append(args, f[0], f[1])
 		}

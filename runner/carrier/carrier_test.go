@@ -12,7 +12,7 @@ func TestParse_eachSlotHasItsCarrier(t *testing.T) {
 	}
 	var lines []string
 	for _, c := range got {
-		lines = append(lines, c.Name()+"="+strings.Join(c.Args(Way{Hub: "/hub", Fleet: "nats://a"}), " "))
+		lines = append(lines, c.Name()+"="+strings.Join(c.Args(Way{"/hub", WorkerOptions{Fleet: "nats://a"}}), " "))
 	}
 	if lines[0] != "=" || lines[1] != lines[2] || !strings.HasSuffix(lines[1], "-- me@build1 ralph turn --away") ||
 		lines[3] != "fleet=/hub turn --fleet nats://a" {

@@ -69,7 +69,7 @@ func (c *Crew) reach(ctx context.Context) error {
 // trip is the connection from a slot to its worker, which must have these labels.
 func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Trip {
 	lead := c.way
-	lead.Label = strings.Join(carrier.Labels(lead.Label, labels), ",")
+	lead.FleetLabel = strings.Join(carrier.Labels(lead.FleetLabel, labels), ",")
 	inside, err := filepath.Rel(s.Root, s.Dir)
 	if err != nil || inside == "." {
 		inside = ""

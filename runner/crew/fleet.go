@@ -53,7 +53,7 @@ func (c *Crew) joinFleet(ctx context.Context) error {
 	if err != nil {
 		return &slots.UnfitError{Why: err.Error()}
 	}
-	c.way = carrier.Way{Hub: hub, Fleet: c.o.Fleet, Creds: c.o.FleetCreds, Label: c.o.FleetLabel}
+	c.way = carrier.Way{Hub: hub, WorkerOptions: c.o.WorkerOptions}
 	ctx, c.part = context.WithCancel(context.WithoutCancel(ctx))
 	first := make(chan error)
 	c.parted = make(chan struct{})

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ralph/config/option"
-	"ralph/runner/agent/environ"
 )
 
 // CallOptions are the user's options for agent calls.
@@ -17,14 +16,10 @@ type CallOptions struct {
 	Model          string   // empty: the agent's own default
 	AllowedTools   []string // entries in the agent's own syntax
 	PermissionMode string   // PermitAllowedTools or PermitBypass
-	EnvExclude     []string // variables that agents and checks do not get; see EnvFilter
 
 	Timeout       time.Duration // of one call; 0: ActiveTimeout
 	ActiveTimeout time.Duration
 	IdleTimeout   time.Duration // how long the agent may show no activity; 0: no limit
-
-	Continue      bool // resume ralph's own agent session
-	SessionExpiry time.Duration
 }
 
 // Wall returns how long one call may take.
@@ -75,19 +70,6 @@ func (o *CallOptions) Options() []option.Row {
 		Kind: option.Enum, Default: "allowed-tools", Values: []string{"allowed-tools", "bypass"},
 		Trust: true, Safe: []string{"allowed-tools"}, Field: &o.PermissionMode,
 		Help: "allowed-tools limits the agent to ALLOWED_TOOLS, bypass skips its permission checks.",
-	}, {
-		Group: "Session", Key: "SESSION_CONTINUITY", Aliases: []string{"CLAUDE_USE_CONTINUE"},
-		Flag: "continue", NoFlag: "no-continue", YAML: "session.continue",
-		Kind: option.Bool, Default: "false", Field: &o.Continue,
-		Help: "Resume the agent session of the last iteration instead of starting with fresh context.",
-	}, {
-		Group: "Session", Key: "SESSION_EXPIRY_HOURS", Flag: "session-expiry", Arg: "H", YAML: "session.expiry",
-		Kind: option.Hours, Default: "24", Min: "1", Max: "8760", Field: &o.SessionExpiry, Help: "Hours after which a session is no longer resumed.",
-	}, {
-		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
-		Kind: option.Env, Valid: environ.ValidEntry, Trust: true, Field: &o.EnvExclude,
-		Help: "Environment variables to withhold from agents and checks, or to pass on if they start with !; applies after " +
-			"the built-in rules, and the last match decides.",
 	}}
 }
 

@@ -32,8 +32,8 @@ func After(s state.Session, res turn.Result) (next state.Session, changed bool) 
 
 // Resumable is the session for the next call of an agent, zero for a fresh start. Only
 // sessions that ralph itself began are ever resumed.
-func Resumable(s state.Session, agent string, expiry time.Duration) turn.Session {
-	if s.Agent != agent || time.Since(s.LastUsed) > expiry {
+func (c *Continuity) Resumable(s state.Session, agent string) turn.Session {
+	if !c.Continue || s.Agent != agent || time.Since(s.LastUsed) > c.SessionExpiry {
 		return turn.Session{}
 	}
 	return turn.Session{ID: s.SessionID, Counted: s.Counted}

@@ -22,26 +22,15 @@ const (
 
 // SlotOptions are the user's options for work side by side.
 type SlotOptions struct {
+	carrier.WorkerOptions
+
 	Parallel    int    // turns at the same time; at least 1
 	ParallelAny bool   // also tasks with neither a [P] mark nor dependencies
 	Isolate     string // IsolateNone or IsolateWorktree
 	Setup       string // shell command that prepares a worktree; empty: none
 	BestOf      int    // candidates for a task that failed; at most 1: one
 	Land        string // LandCheckout or LandBranch
-	Workers     string // where the slots are, as carrier.Parse reads it; empty: all on this machine
-	Fleet       string // its address, or carrier.LocalFleet; empty: the server on this machine if Workers names a fleet
-	FleetCreds  string // a file with NATS credentials; empty: a token
-	FleetLabel  string // labels that its workers must have; empty: none
 	FleetGit    string // how commits get to other machines: FleetSend or FleetRemote
-}
-
-// OnFleet is true if turns go to a fleet.
-func (o *SlotOptions) OnFleet() bool { return o.Fleet != "" || o.Fixed() }
-
-// Fixed is true if Workers says how many of them there are.
-func (o *SlotOptions) Fixed() bool {
-	all, _ := carrier.Parse(o.Workers) // Check reports an error
-	return slices.Contains(all, carrier.Carrier{Kind: carrier.Fleet})
 }
 
 // Spread returns the options with as many slots as Workers names.
@@ -92,7 +81,7 @@ func (o *SlotOptions) Fit(ctx context.Context, env []string, dir, plan string) e
 // Options returns the rows of the option table that fill o.
 func (o *SlotOptions) Options() []option.Row {
 	const group = "Side by side"
-	return []option.Row{{
+	return slices.Concat([]option.Row{{
 		Group: group, Key: "PARALLEL", Flag: "parallel", Arg: "N", YAML: "parallel.slots",
 		Kind: option.Int, Default: "1", Min: "1", Max: "64", Field: &o.Parallel,
 		Help: "Tasks to work on at the same time, each in its own git worktree.",
@@ -109,25 +98,7 @@ func (o *SlotOptions) Options() []option.Row {
 		Kind: option.String, Trust: true, Field: &o.Setup,
 		Help: "Shell command that prepares a new worktree, such as npm ci, and runs again when a manifest has changed; " +
 			"empty means none.",
-	}, {
-		Group: group, Key: "WORKERS", Flag: "workers", Arg: "LIST", YAML: "parallel.workers",
-		Kind: option.String, Trust: true, Field: &o.Workers,
-		Help: "Where the slots are, such as \"local:2 ssh:build1:4\", instead of PARALLEL; a host needs ralph, git and " +
-			"the agent.",
-	}, {
-		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", Alone: carrier.LocalFleet, YAML: "parallel.fleet",
-		Kind: option.String, Trust: true, Field: &o.Fleet,
-		Help: "Also send turns to the workers of the fleet at this NATS address; local means the server on this machine, " +
-			"which ralph starts if there is none.",
-	}, {
-		Group: group, Key: "FLEET_CREDS", Flag: "creds", Arg: "FILE", YAML: "parallel.fleet_creds",
-		Kind: option.Path, Trust: true, Field: &o.FleetCreds,
-		Help: "A file with NATS credentials for the fleet; empty means the token in RALPH_FLEET_TOKEN.",
-	}, {
-		Group: group, Key: "FLEET_LABEL", Flag: "label", Arg: "LIST", YAML: "parallel.fleet_label",
-		Kind: option.String, Field: &o.FleetLabel,
-		Help: "Labels that a worker of the fleet must have to get turns of this run, such as gpu,linux; empty means any.",
-	}, {
+	}}, o.WorkerOptions.Options(), []option.Row{{
 		Group: group, Key: "FLEET_GIT", YAML: "parallel.fleet_git",
 		Kind: option.Enum, Default: FleetSend, Values: []string{FleetSend, FleetRemote}, Field: &o.FleetGit,
 		Help: "How commits get to other machines: send sends them; with remote, each fetches what the project's git remote " +
@@ -142,5 +113,5 @@ func (o *SlotOptions) Options() []option.Row {
 		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,
 		Help: "Where finished tasks go: checkout moves your branch forward, branch leaves them on ralph/RUN for you to " +
 			"look at.",
-	}}
+	}})
 }

@@ -121,7 +121,7 @@ func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours
 // runOptionsOf are the options that a run reads.
 func runOptionsOf(p *preflight.Project) runner.Options {
 	c := p.Config
-	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
+	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, Continuity: c.Continuity, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
 		CommitOptions: c.CommitOptions, Contained: p.Contained, Wanted: c.Wanted, LessonOptions: c.LessonOptions, SlotOptions: c.SlotOptions,
 		Review: c.Review, JudgeRows: c.JudgeRows(), AIOS: aios.Options(c.AIOSOptions)}
 }
