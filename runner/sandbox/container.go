@@ -31,7 +31,7 @@ type engine struct {
 
 // wrap runs the command in a container of its own. The command sees the image, the project and the agent's own files;
 // the latter two have the same paths as outside.
-func (e engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
+func (e *engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	name, file := containers.Name(), tempName()
 	args := append(e.base(name), "--cidfile", file)
 	switch {
@@ -105,7 +105,7 @@ func (v *view) volumes() (args []string) {
 }
 
 // base returns the arguments for every container.
-func (e engine) base(name string) []string {
+func (e *engine) base(name string) []string {
 	args := []string{e.name, "run", "--rm", "--init", "--pull", "never", "--name", name, "--cap-drop", "ALL",
 		"--security-opt", "no-new-privileges", "--security-opt", "label=disable",
 		"--pids-limit", strconv.Itoa(maxProcesses)}
@@ -120,7 +120,7 @@ func (e engine) base(name string) []string {
 
 // variables returns the options that pass variables into the container. They have only names, because other users can
 // read arguments.
-func (e engine) variables(env []string) (args []string) {
+func (e *engine) variables(env []string) (args []string) {
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
 		if name == "" || name == "PATH" || name == "TMPDIR" || slices.Contains(args, name) {
@@ -132,7 +132,7 @@ func (e engine) variables(env []string) (args []string) {
 }
 
 // works runs the image once.
-func (e engine) works(s Settings) error {
+func (e *engine) works(s Settings) error {
 	path, err := exec.LookPath(e.name)
 	if err != nil {
 		return fmt.Errorf("%s is not installed (%s)", e.name, e.install)
@@ -169,7 +169,7 @@ func (s Settings) image() string { return cmp.Or(s.SandboxImage, DefaultImage) }
 // Engines returns the programs that run containers, the stronger one first.
 func Engines() (all []string) {
 	for _, p := range profiles() {
-		if p.engine.name != "" {
+		if p.engine != nil {
 			all = append(all, p.name)
 		}
 	}
@@ -178,7 +178,7 @@ func Engines() (all []string) {
 
 // InContainer is true if commands run in a container: with the programs of an image,
 // not with those of this machine.
-func (s Settings) InContainer() bool { return s.profile().engine.name != "" }
+func (s Settings) InContainer() bool { return s.profile().engine != nil }
 
 // NeedsProgram returns an error if commands run in a container whose image lacks the
 // program. A container always sees programs in the project's folder.

@@ -72,7 +72,7 @@ func TestProfiles_areNamedInTheTableOnly(t *testing.T) {
 func TestProfiles_eachRow_isUsedAsItSays(t *testing.T) {
 	light := Light()
 	for _, p := range profiles() {
-		s, inImage := Settings{Sandbox: p.name, SandboxNet: []string{"api.example.com"}}, p.engine.name != ""
+		s, inImage := Settings{Sandbox: p.name, SandboxNet: []string{"api.example.com"}}, p.engine != nil
 		if slices.Contains(Engines(), p.name) != inImage || s.InContainer() != inImage || s.Locks() != p.locks ||
 			s.NeedsProxy() != (p.filters == nil) {
 			t.Errorf("%s is used for something else than its row says", p.name)

@@ -107,8 +107,8 @@ type profile struct {
 	works func(Settings) error
 	// locks is true if the profile can make parts of the project read-only.
 	locks  bool
-	engine engine // commands run with the programs of its image; zero: with those of this machine
-	below  int    // processes between the one that wrap starts and the program itself
+	engine *engine // commands run with the programs of its image; nil: with those of this machine
+	below  int     // processes between the one that wrap starts and the program itself
 	wrap   func(ptyexec.Command, *view, network) (ptyexec.Command, error)
 	// filters says why the profile cannot do what a network asks for; empty: it can. Nil: programs have a network of
 	// their own, and a proxy lets them out.
@@ -118,9 +118,9 @@ type profile struct {
 
 // profiles returns the sandboxes, the strongest first.
 func profiles() []profile {
-	podman := engine{name: "podman", install: "apt install podman, dnf install podman", keepsID: true,
+	podman := &engine{name: "podman", install: "apt install podman, dnf install podman", keepsID: true,
 		kill: []string{"--time", "0"}} // else rm sends SIGTERM and waits
-	docker := engine{name: "docker", install: "apt install docker.io, or see docs.docker.com/engine/install"}
+	docker := &engine{name: "docker", install: "apt install docker.io, or see docs.docker.com/engine/install"}
 	return []profile{
 		{name: podman.name, works: podman.works, locks: true, engine: podman, below: 1, wrap: podman.wrap}, // below: --init
 		{name: docker.name, works: docker.works, locks: true, engine: docker, below: 1, wrap: docker.wrap},
@@ -177,7 +177,7 @@ func Light() (all []Settings) {
 		if p.filters == nil {
 			s.SandboxNet = []string{allow.None}
 		}
-		if p.engine.name == "" {
+		if p.engine == nil {
 			all = append(all, s)
 		}
 	}
