@@ -149,7 +149,8 @@ func oneLine(text string) string {
 // manifests are the files that say how a project is built and tested.
 var manifests = []string{"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "requirements.txt", "setup.py",
 	"tox.ini", "Makefile", "justfile", "pom.xml",
-	"build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "CMakeLists.txt", "meson.build", "mix.exs", "deno.json", "Package.swift", "pubspec.yaml"}
+	"build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "CMakeLists.txt", "meson.build", "mix.exs",
+	"deno.json", "Package.swift", "pubspec.yaml"}
 
 // Key is a digest of the manifests of a project: an answer holds as long as it stays.
 func Key(dir string) string {
@@ -158,7 +159,8 @@ func Key(dir string) string {
 		for _, name := range manifests {
 			files, _ := fs.Glob(os.DirFS(dir), path.Join(pattern, name))
 			for _, file := range files {
-				if data, err := state.ReadFile(filepath.Join(dir, file), 1<<20); err == nil && !strings.Contains(file, "node_modules") {
+				if data, err := state.ReadFile(filepath.Join(dir, file), 1<<20); err == nil &&
+					!strings.Contains(file, "node_modules") {
 					fmt.Fprintf(sum, "/%s %d\n", file, len(data))
 					sum.Write(data)
 				}

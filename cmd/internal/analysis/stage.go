@@ -13,8 +13,9 @@ func (a Answer) waits() bool {
 }
 
 // sources are the extensions of files that are code.
-var sources = []string{".c", ".cc", ".clj", ".cpp", ".cs", ".dart", ".erl", ".ex", ".exs", ".go", ".hs", ".java", ".js", ".jsx", ".kt", ".lua",
-	".m", ".ml", ".php", ".pl", ".py", ".r", ".rb", ".rs", ".scala", ".sh", ".swift", ".ts", ".tsx", ".zig"}
+var sources = []string{".c", ".cc", ".clj", ".cpp", ".cs", ".dart", ".erl", ".ex", ".exs", ".go", ".hs", ".java",
+	".js", ".jsx", ".kt", ".lua", ".m", ".ml", ".php", ".pl", ".py", ".r", ".rb", ".rs", ".scala", ".sh", ".swift",
+	".ts", ".tsx", ".zig"}
 
 // stage says what there is already: code, tests, or neither.
 func stage(dir string) string {

@@ -21,7 +21,8 @@ type acceptOptions struct {
 func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
 	o := &acceptOptions{Factory: f}
 	return &cobra.Command{
-		Use: "accept [N]", Short: "Accept what a run left for your review", Args: cmdline.Takes("one item at most", cobra.MaximumNArgs(1)),
+		Use: "accept [N]", Short: "Accept what a run left for your review",
+		Args: cmdline.Takes("one item at most", cobra.MaximumNArgs(1)),
 		Long: "Accept item N of a run that ended with review, or all items. ralph status lists each item with the command that\n" +
 			"shows it. When no item is left, the run counts as completed.",
 		Example: "  ralph status\n  ralph accept 1\n  ralph accept",

@@ -23,7 +23,8 @@ func newControlCmds(f *cmdline.Factory) []*cobra.Command {
 	}{
 		{state.RequestPause, "Pause the run after its current iteration"},
 		{state.RequestSkip, "End the current iteration and take the next task; the skipped one comes last"},
-		{state.RequestStop, "End the run after its current iteration (exit code 130; 0 or 9 if that completes the run)"},
+		{state.RequestStop,
+			"End the run after its current iteration (exit code 130; 0 or 9 if that completes the run)"},
 		{state.RequestAbort, "End the run and its agent now (exit code 130)"},
 	} {
 		c := &cobra.Command{
@@ -33,7 +34,8 @@ func newControlCmds(f *cmdline.Factory) []*cobra.Command {
 		if row.request != state.RequestStop {
 			c.Use, c.Args = c.Use+" [TASK]", cmdline.Takes("one task at most", cobra.MaximumNArgs(1))
 			c.ValidArgsFunction = cmdline.FirstArg(completeSlots(f))
-			c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side", row.request)
+			c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side",
+				row.request)
 		}
 		verbs = append(verbs, c)
 	}

@@ -26,7 +26,8 @@ func newDemoCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph demo --monitor",
 		RunE:    func(*cobra.Command, []string) error { return demoRun(f, monitor) },
 	}
-	cmd.Flags().BoolVarP(&monitor, "monitor", "m", false, "Show the monitor in tmux: next to the runner, or below it if there are fewer than 100 columns.")
+	cmd.Flags().BoolVarP(&monitor, "monitor", "m", false,
+		"Show the monitor in tmux: next to the runner, or below it if there are fewer than 100 columns.")
 	return cmd
 }
 

@@ -18,8 +18,8 @@ type resetOptions struct {
 func newResetCmd(f *cmdline.Factory) *cobra.Command {
 	o := &resetOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "reset", Short: "Close the circuit breaker, or forget the session, tasks, counters and status", Args: cmdline.NoArgs,
-		Example: "  ralph reset --circuit\n  ralph reset --tasks\n  ralph reset --all",
+		Use: "reset", Short: "Close the circuit breaker, or forget the session, tasks, counters and status",
+		Args: cmdline.NoArgs, Example: "  ralph reset --circuit\n  ralph reset --tasks\n  ralph reset --all",
 		RunE: func(*cobra.Command, []string) error {
 			if !o.circuit && !o.session && !o.tasks && !o.all {
 				return cmdline.UsageError("reset needs at least one of --circuit, --session, --tasks, --all")
@@ -29,8 +29,10 @@ func newResetCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "Close the circuit breaker and forget its history.")
 	cmd.Flags().BoolVar(&o.session, "session", false, "Forget the agent session that --continue would resume.")
-	cmd.Flags().BoolVar(&o.tasks, "tasks", false, "Forget the attempts at open tasks, so that tasks that were put aside or skipped come back.")
-	cmd.Flags().BoolVar(&o.all, "all", false, "All of this, plus the counters, questions, notes and the last status; logs and your files stay.")
+	cmd.Flags().BoolVar(&o.tasks, "tasks", false,
+		"Forget the attempts at open tasks, so that tasks that were put aside or skipped come back.")
+	cmd.Flags().BoolVar(&o.all, "all", false,
+		"All of this, plus the counters, questions, notes and the last status; logs and your files stay.")
 	return cmd
 }
 
@@ -49,7 +51,8 @@ func resetRun(o *resetOptions) error {
 		if err := w.ResetAll(); err != nil {
 			return err
 		}
-		o.Say("reset: the circuit breaker, the session, the counters, the questions, the notes and the last status are gone")
+		o.Say("reset: the circuit breaker, the session, the counters, the questions, " +
+			"the notes and the last status are gone")
 		return nil
 	}
 	if o.circuit {

@@ -22,7 +22,9 @@ type resumeOptions struct {
 func newResumeCmd(f *cmdline.Factory) *cobra.Command {
 	o := &resumeOptions{runOptions: runOptions{Factory: f, options: map[string]string{}}}
 	cmd := &cobra.Command{
-		Use: "resume [N]", Short: "End a pause or a wait, or cancel a stop; if nothing is running, continue the last run", Args: atMostIterations(&o.runOptions),
+		Use:   "resume [N]",
+		Short: "End a pause or a wait, or cancel a stop; if nothing is running, continue the last run",
+		Args:  atMostIterations(&o.runOptions),
 		Long: "End a pause or a wait, or cancel `ralph stop`. If nothing is running, continue the last run with its own flags. N is the\n" +
 			"new limit on its iterations, including those that it has already made. Other flags override those of the run.",
 		Example: "  ralph resume\n  ralph resume 20\n  ralph resume --max-cost 15",
@@ -44,7 +46,8 @@ func resumeRun(o *resumeOptions) error {
 			return &state.LockedError{Owner: owner}
 		}
 		if len(o.options) > 0 {
-			return cmdline.UsageError("run %s is alive (pid %d) and keeps its options; to change them: ralph stop, then resume it", owner.RunID, owner.PID)
+			return cmdline.UsageError("run %s is alive (pid %d) and keeps its options; "+
+				"to change them: ralph stop, then resume it", owner.RunID, owner.PID)
 		}
 		return send(o.Factory, r, owner, state.RequestResume)
 	}
@@ -66,8 +69,8 @@ func resumeRun(o *resumeOptions) error {
 		return err
 	}
 	if n, err := strconv.Atoi(o.options[maxIterations]); err == nil && n > 0 && n <= last.LoopCount {
-		return cmdline.UsageError("run %[2]s has already made %[3]s, so the number must be at least %[4]d, not %[1]d", n, last.RunID,
-			termtext.Count(last.LoopCount, "iteration"), last.LoopCount+1)
+		return cmdline.UsageError("run %[2]s has already made %[3]s, so the number must be at least %[4]d, not %[1]d",
+			n, last.RunID, termtext.Count(last.LoopCount, "iteration"), last.LoopCount+1)
 	}
 	maps.Copy(run.Options, o.options)
 	f := *o.Factory
@@ -80,7 +83,8 @@ func resumeRun(o *resumeOptions) error {
 		}
 		o.Say("run %s was complete; the plan has %s again", last.RunID, termtext.Count(open, "open task"))
 	}
-	return runRun(&runOptions{Factory: &f, options: run.Options, output: "text", resumed: run.ID, unattended: o.unfinished})
+	return runRun(&runOptions{Factory: &f, options: run.Options, output: "text", resumed: run.ID,
+		unattended: o.unfinished})
 }
 
 // openTasks counts the open tasks of the plan as it is now. It may have some

@@ -16,7 +16,9 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root = newRunCmd(f, rootName)
 	addCompatFlags(root, f)
 	root.Short = "Run an AI coding agent again and again, with fresh context, until the plan is done"
-	root.Long = root.Short + ".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at most 50 iterations.\n\n" + ownAgent
+	root.Long = root.Short +
+		".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at most 50 iterations.\n\n" +
+		ownAgent
 	root.Example = "  ralph init                      # set up a project\n" +
 		"  ralph --monitor                 # run, and watch it in tmux\n" +
 		"  ralph --max-iterations 5\n" +
@@ -24,7 +26,8 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolP("help", "h", false, "Show the help of a verb.")
 	root.PersistentFlags().StringVarP(&f.Dir, "dir", "C", f.Dir,
-		"Work in `DIR` (default: the nearest folder with .ralph/ or .ralphrc, from here upwards, else the git root, else here).")
+		"Work in `DIR` (default: the nearest folder with .ralph/ or .ralphrc, from here upwards, else the git root, "+
+			"else here).")
 	root.PersistentPreRun = func(*cobra.Command, []string) { *started = true }
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	hideRunFlags(root, addVerbs(root, f))
@@ -90,7 +93,8 @@ func hideRunFlags(root *cobra.Command, rest func()) {
 // unknownVerb names the verbs that a mistyped one may mean. Arguments of ralph run are not verbs.
 func unknownVerb(f *cmdline.Factory, cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
-		return cmdline.UsageError("%s takes only a number of iterations, but got %q; see: %[1]s --help", cmd.CommandPath(), args[0])
+		return cmdline.UsageError("%s takes only a number of iterations, but got %q; see: %[1]s --help",
+			cmd.CommandPath(), args[0])
 	}
 	if ours, ok := cmdline.ForeignVerbs()[args[0]]; ok {
 		return cmdline.UsageError("%q is a command of another ralph; use: %s", args[0], ours)
@@ -107,6 +111,8 @@ func Root() *cobra.Command {
 	root, _ := newRootCmd(cmdline.New())
 	root.InitDefaultHelpCmd()
 	addCompletion(root)
-	root.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Name != "help" && flag.Name != "version" })
+	root.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		flag.Hidden = flag.Name != "help" && flag.Name != "version"
+	})
 	return root
 }

@@ -37,9 +37,10 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	o := &runOptions{Factory: f, options: map[string]string{}, once: name == "once"}
 	cmd := &cobra.Command{
 		Use: name + " [N]", Args: atMostIterations(o), Short: "Run the loop (the default verb)",
-		Long:    "Run the loop. N is the same as --max-iterations N.\n\n" + ownAgent,
-		Example: "  ralph run --monitor\n  ralph run 50\n  ralph run --agent codex --max-iterations 20\n  ralph run --dry-run",
-		RunE:    func(*cobra.Command, []string) error { return runRun(o) },
+		Long: "Run the loop. N is the same as --max-iterations N.\n\n" + ownAgent,
+		Example: "  ralph run --monitor\n  ralph run 50\n  ralph run --agent codex --max-iterations 20\n" +
+			"  ralph run --dry-run",
+		RunE: func(*cobra.Command, []string) error { return runRun(o) },
 	}
 	if o.once {
 		cmd.Use, cmd.Args, cmd.Long = name, cmdline.NoArgs, ""
@@ -47,11 +48,13 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	}
 	cmdline.AddOptions(cmd, f, o.options)
 	fs := cmd.Flags()
-	fs.BoolVarP(&o.monitor, "monitor", "m", false, "Show the monitor in tmux: next to the runner, or below it if there are fewer than 100 columns.")
+	fs.BoolVarP(&o.monitor, "monitor", "m", false,
+		"Show the monitor in tmux: next to the runner, or below it if there are fewer than 100 columns.")
 	fs.BoolVarP(&o.live, "live", "l", false, "Print everything that the agent says and its tools answer.")
 	fs.BoolVar(&o.headless, "headless", false, "Print plain lines only, as without a terminal.")
 	fs.StringVar(&o.output, "output", "text", "Print `text|json`: lines for people, or one event a line.")
-	fs.BoolVar(&o.dryRun, "dry-run", false, "Show the prompt, the command line and the plan; call nothing and write nothing.")
+	fs.BoolVar(&o.dryRun, "dry-run", false,
+		"Show the prompt, the command line and the plan; call nothing and write nothing.")
 	fs.BoolVar(&o.withoutTasks, "without-tasks", false, "Run without asking even if the plan has no tasks or is gone.")
 	fs.StringVar(&o.agentOutput, "output-format", "json", "Accepted for existing scripts; only `json`.")
 	fs.Lookup("output-format").Hidden = true
@@ -80,7 +83,8 @@ func atMostIterations(o *runOptions) cobra.PositionalArgs {
 		case len(args) > 1:
 			return cmdline.UsageError("give %s only one number of iterations, not also %q", cmd.CommandPath(), args[1])
 		case n < 1:
-			return cmdline.UsageError("the number of iterations %q must be at least 1; leave it out for no limit", args[0])
+			return cmdline.UsageError("the number of iterations %q must be at least 1; leave it out for no limit",
+				args[0])
 		case given && flag != args[0]:
 			return cmdline.UsageError("%s and --max-iterations %s exclude each other", args[0], flag)
 		}
@@ -211,7 +215,8 @@ func (o *runOptions) summary(s state.Status) {
 	}
 	console.New(o.Factory, "", console.Options{Headless: true}).End(runner.Ending{
 		Decision: rules.Decision{
-			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next, Review: s.Review,
+			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next,
+			Review: s.Review,
 		},
 		Iterations: s.LoopCount, Usage: s.Usage, Done: s.Task.Done, Total: s.Task.Total,
 	})

@@ -29,7 +29,9 @@ type verbs struct {
 
 // one is a row with one verb.
 func one(group, name string, make func(*cmdline.Factory) *cobra.Command, aliases ...string) verbs {
-	return verbs{group, append(aliases, name), func(f *cmdline.Factory) []*cobra.Command { return []*cobra.Command{make(f)} }}
+	return verbs{group, append(aliases, name), func(f *cmdline.Factory) []*cobra.Command {
+		return []*cobra.Command{make(f)}
+	}}
 }
 
 // table has all verbs. By their names, ralph makes only the verb that is called: to make all of
@@ -46,25 +48,35 @@ func table() []verbs {
 		one(cmdline.GroupRun, "accept", newAcceptCmd), one(cmdline.GroupRun, "answer", touchcmd.NewAnswerCmd),
 		one(cmdline.GroupRun, "note", touchcmd.NewNoteCmd),
 
-		one(cmdline.GroupLook, "status", lookcmd.NewStatusCmd), one(cmdline.GroupLook, "monitor", lookcmd.NewMonitorCmd),
+		one(cmdline.GroupLook, "status", lookcmd.NewStatusCmd),
+		one(cmdline.GroupLook, "monitor", lookcmd.NewMonitorCmd),
 		one(cmdline.GroupLook, "top", lookcmd.NewTopCmd), one(cmdline.GroupLook, "serve", touchcmd.NewServeCmd),
 		one(cmdline.GroupLook, "mcp", touchcmd.NewMCPCmd),
-		one(cmdline.GroupLook, "iterations", historycmd.NewIterationsCmd), one(cmdline.GroupLook, "diff", historycmd.NewDiffCmd),
-		one(cmdline.GroupLook, "report", historycmd.NewReportCmd), one(cmdline.GroupLook, "runs", historycmd.NewRunsCmd, "sessions"),
-		one(cmdline.GroupLook, "questions", touchcmd.NewQuestionsCmd), one(cmdline.GroupLook, "check", setupcmd.NewCheckCmd),
+		one(cmdline.GroupLook, "iterations", historycmd.NewIterationsCmd),
+		one(cmdline.GroupLook, "diff", historycmd.NewDiffCmd),
+		one(cmdline.GroupLook, "report", historycmd.NewReportCmd),
+		one(cmdline.GroupLook, "runs", historycmd.NewRunsCmd, "sessions"),
+		one(cmdline.GroupLook, "questions", touchcmd.NewQuestionsCmd),
+		one(cmdline.GroupLook, "check", setupcmd.NewCheckCmd),
 		one(cmdline.GroupLook, "learn", learncmd.NewLearnCmd),
 
 		one(cmdline.GroupPlan, "task", taskcmd.NewTaskCmd), one(cmdline.GroupPlan, "import", taskcmd.NewImportCmd),
 
-		one(cmdline.GroupGoBack, "undo", historycmd.NewUndoCmd), one(cmdline.GroupGoBack, "bisect", historycmd.NewBisectCmd),
+		one(cmdline.GroupGoBack, "undo", historycmd.NewUndoCmd),
+		one(cmdline.GroupGoBack, "bisect", historycmd.NewBisectCmd),
 		one(cmdline.GroupGoBack, "reset", newResetCmd),
 
 		one(cmdline.GroupSetUp, "init", initialise), one(cmdline.GroupSetUp, "config", setupcmd.NewConfigCmd),
-		one(cmdline.GroupSetUp, "trust", setupcmd.NewTrustCmd), one(cmdline.GroupSetUp, "doctor", setupcmd.NewDoctorCmd),
-		one(cmdline.GroupSetUp, "notify", touchcmd.NewNotifyCmd), one(cmdline.GroupSetUp, "drill", setupcmd.NewDrillCmd),
-		one(cmdline.GroupSetUp, "hooks", hookcmd.NewHooksCmd), one(cmdline.GroupSetUp, "sandbox", setupcmd.NewSandboxCmd),
-		one(cmdline.GroupSetUp, "agent", agentcmd.NewAgentCmd), one(cmdline.GroupSetUp, "service", servicecmd.NewServiceCmd),
-		one(cmdline.GroupSetUp, "version", versioncmd.NewVersionCmd), one(cmdline.GroupSetUp, "worker", touchcmd.NewWorkerCmd),
+		one(cmdline.GroupSetUp, "trust", setupcmd.NewTrustCmd),
+		one(cmdline.GroupSetUp, "doctor", setupcmd.NewDoctorCmd),
+		one(cmdline.GroupSetUp, "notify", touchcmd.NewNotifyCmd),
+		one(cmdline.GroupSetUp, "drill", setupcmd.NewDrillCmd),
+		one(cmdline.GroupSetUp, "hooks", hookcmd.NewHooksCmd),
+		one(cmdline.GroupSetUp, "sandbox", setupcmd.NewSandboxCmd),
+		one(cmdline.GroupSetUp, "agent", agentcmd.NewAgentCmd),
+		one(cmdline.GroupSetUp, "service", servicecmd.NewServiceCmd),
+		one(cmdline.GroupSetUp, "version", versioncmd.NewVersionCmd),
+		one(cmdline.GroupSetUp, "worker", touchcmd.NewWorkerCmd),
 
 		one("", "turn", turncmd.NewTurnCmd), one("", "hook", hookcmd.NewHookCmd),
 	}
@@ -86,7 +98,8 @@ func isVerb(name string) bool {
 // addVerbs adds the verbs that may be called, and returns how to add the others.
 func addVerbs(root *cobra.Command, f *cmdline.Factory) (rest func()) {
 	for _, g := range []cobra.Group{
-		{ID: cmdline.GroupRun, Title: "Run:"}, {ID: cmdline.GroupLook, Title: "Look:"}, {ID: cmdline.GroupPlan, Title: "Plan:"},
+		{ID: cmdline.GroupRun, Title: "Run:"}, {ID: cmdline.GroupLook, Title: "Look:"},
+		{ID: cmdline.GroupPlan, Title: "Plan:"},
 		{ID: cmdline.GroupGoBack, Title: "Go back:"}, {ID: cmdline.GroupSetUp, Title: "Set up:"},
 	} {
 		root.AddGroup(&g)

@@ -81,8 +81,8 @@ func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 	}
 }
 
-// Join joins a flag whose value is optional and the address after it into one argument: pflag does not take the value of
-// such a flag from the next argument.
+// Join joins a flag whose value is optional and the address after it into one argument: pflag does not take the value
+// of such a flag from the next argument.
 func Join(args []string) []string {
 	for i, arg := range args[:max(len(args)-1, 0)] {
 		if next := args[i+1]; arg == "--fleet" && strings.Contains(next, ":") {
@@ -166,7 +166,8 @@ func CompleteAgents(f *Factory) cobra.CompletionFunc {
 
 // Completes reports whether the shell may ask for completions.
 func Completes(words []string) bool {
-	return words == nil || slices.Contains(words, cobra.ShellCompRequestCmd) || slices.Contains(words, cobra.ShellCompNoDescRequestCmd)
+	return words == nil || slices.Contains(words, cobra.ShellCompRequestCmd) ||
+		slices.Contains(words, cobra.ShellCompNoDescRequestCmd)
 }
 
 // CompleteFiles lets the shell complete names of files only for the flags that take one: their help calls the value
@@ -206,7 +207,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &valueless):
 		return UsageError("--%s needs a value%s", valueless.GetFlag().Name, allowed(valueless.GetFlag()))
 	case errors.As(err, &invalid):
-		return UsageError("--%s: %q is not allowed: %s", invalid.GetFlag().Name, invalid.GetValue(), kind(invalid.GetFlag()))
+		return UsageError("--%s: %q is not allowed: %s", invalid.GetFlag().Name, invalid.GetValue(),
+			kind(invalid.GetFlag()))
 	case !errors.As(err, &unknown):
 		return UsageError("%v; see: %s --help", err, cmd.CommandPath())
 	}

@@ -23,10 +23,12 @@ func bounds(p *preflight.Project) string {
 	}
 	bound(c.MaxIterations > 0, "at most "+termtext.Count(c.MaxIterations, "iteration"), "iterations")
 	if p.Plan != "" {
-		bound(c.MaxPerTask > 0, "at most "+termtext.Count(c.MaxPerTask, "iteration")+" for a task", "iterations for a task")
+		bound(c.MaxPerTask > 0, "at most "+termtext.Count(c.MaxPerTask, "iteration")+" for a task",
+			"iterations for a task")
 	}
 	bound(c.MaxCost > 0, fmt.Sprintf("at most %g USD%s", c.MaxCost, p.Agent.Spec.CostNote()), "cost")
-	bound(c.MaxDuration > 0 || c.Until != "", view.Join(", ", atMost(c.MaxDuration), view.Prefix("until ", c.Until)), "time")
+	bound(c.MaxDuration > 0 || c.Until != "",
+		view.Join(", ", atMost(c.MaxDuration), view.Prefix("until ", c.Until)), "time")
 	text := strings.Join(set, ", ")
 	if len(unset) == 0 {
 		return text

@@ -344,13 +344,15 @@ func (c *Console) End(r runner.Ending) {
 	if word == state.StatusReview {
 		word = "needs your review"
 	}
-	c.Print("ralph: %s after %s%s%s", word, view.CountIterations(r.Iterations, state.ByRequest(d.ExitReason)), plan, view.Prefix(": ", used))
+	c.Print("ralph: %s after %s%s%s", word, view.CountIterations(r.Iterations, state.ByRequest(d.ExitReason)), plan,
+		view.Prefix(": ", used))
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but it needs your review" // at the items below
 	}
 	if r.Findings > 0 && len(d.Review) == 0 {
-		c.Print("ralph: the audit reported %s; see: ralph iterations, .ralph/live.log", termtext.Count(r.Findings, "finding"))
+		c.Print("ralph: the audit reported %s; see: ralph iterations, .ralph/live.log",
+			termtext.Count(r.Findings, "finding"))
 	}
 	var red []string
 	for _, x := range r.Report.Results {

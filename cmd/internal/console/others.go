@@ -19,7 +19,8 @@ func parallel(p *preflight.Project) string {
 	case n <= 1:
 		return ""
 	case !p.Config.ParallelAny && beside.Silent(p.Tasks):
-		return fmt.Sprintf("parallel: one task at a time, although there is room for %d: the plan does not say which tasks may run "+
+		return fmt.Sprintf("parallel: one task at a time, although there is room for %d: "+
+			"the plan does not say which tasks may run "+
 			"side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", n)
 	default:
 		return fmt.Sprintf("parallel: up to %d tasks at the same time", n)

@@ -102,7 +102,8 @@ func (a *agent) repairListOpen(prompt string) {
 // claimTooEarly claims completion while two tasks are open.
 func (a *agent) claimTooEarly() {
 	a.say("The README does not know the new commands yet.")
-	a.edit(readme, "numbers\n", "numbers\n    todo list --open      prints the open ones\n    todo done 1           marks an entry as done\n")
+	a.edit(readme, "numbers\n", "numbers\n    todo list --open      prints the open ones\n"+
+		"    todo done 1           marks an entry as done\n")
 	a.commit("Describe the new commands")
 	a.finish("The README is up to date. The project is complete!" +
 		status{state: "COMPLETE", files: 1, tests: "PASSING", kind: "DOCUMENTATION", exit: true, next: "none"}.block())

@@ -19,7 +19,8 @@ import (
 func newACPCmd() *cobra.Command {
 	var c acp.Call
 	cmd := &cobra.Command{
-		Use: "acp AGENT [ARG...] -- [FLAG...]", Short: "Make one call to an agent that speaks the Agent Client Protocol", Hidden: true,
+		Use:   "acp AGENT [ARG...] -- [FLAG...]",
+		Short: "Make one call to an agent that speaks the Agent Client Protocol", Hidden: true,
 		Long: "Make one call to an agent that speaks the Agent Client Protocol. The prompt comes on standard input; what the agent\n" +
 			"does goes to standard output as JSON lines. ralph calls it for AGENT=acp.",
 		Example:            "  ralph-hub acp gemini --acp -- --permit allowed-tools --allow Edit --model flash",
@@ -39,7 +40,8 @@ func newACPCmd() *cobra.Command {
 			}
 			modes := []string{argv.PermitAllowedTools, argv.PermitBypass, argv.PermitReadOnly}
 			if !slices.Contains(modes, c.Policy.Mode) || flags.NArg() > 0 {
-				return usageError{fmt.Errorf("after -- it takes flags only; --permit is one of %s", strings.Join(modes, ", "))}
+				return usageError{fmt.Errorf("after -- it takes flags only; --permit is one of %s",
+					strings.Join(modes, ", "))}
 			}
 			prompt, err := io.ReadAll(os.Stdin)
 			if err == nil {

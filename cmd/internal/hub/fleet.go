@@ -30,7 +30,8 @@ type way struct{ url, creds, labels string }
 
 func (w *way) flags(cmd *cobra.Command, url, labels string) {
 	cmd.Flags().StringVar(&w.url, url, "", "The `URL` of the fleet; without it, the server on this machine.")
-	cmd.Flags().StringVar(&w.creds, "creds", os.Getenv(fleet.CredsVar), "A `FILE` with NATS credentials, instead of "+fleet.TokenVar+".")
+	cmd.Flags().StringVar(&w.creds, "creds", os.Getenv(fleet.CredsVar),
+		"A `FILE` with NATS credentials, instead of "+fleet.TokenVar+".")
 	cmd.Flags().StringVar(&w.labels, "label", "", labels)
 }
 
@@ -59,7 +60,8 @@ func newFleetCmd() *cobra.Command {
 	s := fleet.Server{StateHome: stateHome()}
 	cmd := &cobra.Command{
 		Use: "fleet", Short: "Run the server of a fleet", Args: cobra.NoArgs,
-		Long: "Run the server of a fleet. Your own runs and workers on this machine find it; all others need its address and a token.",
+		Long: "Run the server of a fleet. Your own runs and workers on this machine find it; " +
+			"all others need its address and a token.",
 		Example: "  ralph-hub fleet\n  ralph-hub fleet --listen 0.0.0.0:4222\n" +
 			"  ralph-hub fleet --listen 0.0.0.0:4222 --cert fleet.pem --key fleet.key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -83,7 +85,8 @@ func newFleetCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", listen, "Listen on `HOST:PORT`; port 0 means the same port as last time, or any free one.")
+	cmd.Flags().StringVar(&listen, "listen", listen,
+		"Listen on `HOST:PORT`; port 0 means the same port as last time, or any free one.")
 	cmd.Flags().StringVar(&s.Cert, "cert", "", "A `FILE` with the certificate for TLS.")
 	cmd.Flags().StringVar(&s.Key, "key", "", "The `FILE` with its key.")
 	return cmd
@@ -130,7 +133,8 @@ func newWorkerCmd() *cobra.Command {
 	slots, program := 1, beside()
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Take turns from a fleet", Args: cobra.NoArgs,
-		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, logged in.",
+		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, " +
+			"logged in.",
 		Example: "  RALPH_FLEET_TOKEN=... ralph-hub worker --join nats://build1:4222 --slots 4\n" +
 			"  ralph-hub worker --join tls://a:4222,tls://b:4222 --creds worker.creds --label gpu,linux",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -148,8 +152,8 @@ func newWorkerCmd() *cobra.Command {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			host, _ := os.Hostname() // empty: nobody knows
-			return fleet.Worker(ctx, fleet.Work{Access: a, Slots: slots, Labels: labels, Host: host, Ralph: versionOf(ctx, program),
-				Args: []string{program, "turn", "--away"}, Env: os.Environ(),
+			return fleet.Worker(ctx, fleet.Work{Access: a, Slots: slots, Labels: labels, Host: host,
+				Ralph: versionOf(ctx, program), Args: []string{program, "turn", "--away"}, Env: os.Environ(),
 				Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ralph-hub: "+format+"\n", args...) }})
 		},
 	}

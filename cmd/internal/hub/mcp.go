@@ -14,8 +14,9 @@ import (
 func newMCPCmd() *cobra.Command {
 	var s mcp.Server
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Let another agent watch and steer the run of a project (MCP, on standard input and output)", Args: cobra.NoArgs,
-		Example: "  ralph-hub mcp --project DIR",
+		Use:   "mcp",
+		Short: "Let another agent watch and steer the run of a project (MCP, on standard input and output)",
+		Args:  cobra.NoArgs, Example: "  ralph-hub mcp --project DIR",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if s.Ralph == "" {
 				if s.Ralph, err = findRalph(); err != nil {

@@ -73,7 +73,8 @@ func doorOf(s huboptions.Serve, stateHome string) (*door.Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &door.Door{Token: token, Closed: !s.Loopback() || s.Proxy != "", Secure: s.Cert != "" || s.Proxy != "", Now: time.Now}
+	d := &door.Door{Token: token, Closed: !s.Loopback() || s.Proxy != "", Secure: s.Cert != "" || s.Proxy != "",
+		Now: time.Now}
 	if s.Proxy != "" {
 		d.Public, err = url.Parse(s.Proxy)
 	}
@@ -84,7 +85,8 @@ func doorOf(s huboptions.Serve, stateHome string) (*door.Door, error) {
 func serve(ctx context.Context, s huboptions.Serve, ralph string, out io.Writer) error {
 	stateHome := projects.StateHome(os.Getenv)
 	if run := os.Getenv(state.InsideVar); run != "" && (s.Actions || s.Link) {
-		return usageError{fmt.Errorf("this is inside of run %s, and an agent cannot act as a person; do it in a terminal of your own", run)}
+		return usageError{fmt.Errorf("this is inside of run %s, and an agent cannot act as a person; "+
+			"do it in a terminal of your own", run)}
 	}
 	d, err := doorOf(s, stateHome)
 	if err != nil {
@@ -141,7 +143,8 @@ func listen(ctx context.Context, s huboptions.Serve) (net.Listener, error) {
 		if err != nil {
 			return nil, usageError{fmt.Errorf("--cert and --key: %w", err)}
 		}
-		secure = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
+		secure = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"},
+			MinVersion: tls.VersionTLS12}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -26,7 +26,9 @@ func readJob() (job huboptions.Job, data []byte, err error) {
 		err = json.Unmarshal(data, &job)
 	}
 	if err != nil {
-		return job, nil, usageError{fmt.Errorf("standard input has no job, as ralph writes it (%w); to start it by hand: ralph notify watch", err)}
+		return job, nil,
+			usageError{fmt.Errorf("standard input has no job, as ralph writes it (%w); "+
+				"to start it by hand: ralph notify watch", err)}
 	}
 	return job, data, nil
 }

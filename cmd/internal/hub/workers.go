@@ -51,7 +51,8 @@ func newWorkersCmd() *cobra.Command {
 	}
 	w.flags(cmd, "fleet", "Only workers with these `LABELS`, such as gpu,linux.")
 	cmd.Flags().BoolVar(&watch, "watch", false, "Write a line of JSON whenever something changes, until stdin ends.")
-	cmd.Flags().BoolVar(&serve, "serve", false, "Also run the server on this machine, if there is none, until stdin ends.")
+	cmd.Flags().BoolVar(&serve, "serve", false,
+		"Also run the server on this machine, if there is none, until stdin ends.")
 	return cmd
 }
 
@@ -81,7 +82,8 @@ func muster(ctx context.Context, w *way, wait bool, each func([]fleet.Here)) err
 // end with a run of its own. A server that a person starts has precedence.
 func serveForRuns(ctx context.Context, failed func()) error {
 	for ctx.Err() == nil {
-		err := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1, Yields: true}.Serve(ctx, func(string) {})
+		server := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1, Yields: true}
+		err := server.Serve(ctx, func(string) {})
 		if err != nil && !errors.Is(err, fleet.ErrRuns) {
 			failed()
 			return err
@@ -103,7 +105,8 @@ func show(to io.Writer, all []fleet.Here) {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "MACHINE\tRALPH\tBUSY\tREFUSED\tDISCARDED\tLABELS")
 	for _, h := range all {
-		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%d\t%s\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, h.Discarded, strings.Join(h.Labels, ","))
+		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%d\t%s\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, h.Discarded,
+			strings.Join(h.Labels, ","))
 	}
 	_ = t.Flush()
 }

@@ -120,7 +120,8 @@ func checkbox(project string, items []Item) string {
 
 // harmless returns a text as one line that is not a box, comment or fence.
 func harmless(text string) string {
-	text = strings.NewReplacer("<!--", "<!- -", "-->", "- ->", "```", "'''", "~~~", "'''").Replace(termtext.Unwrap(text))
+	text = strings.NewReplacer("<!--", "<!- -", "-->", "- ->", "```", "'''", "~~~", "'''").
+		Replace(termtext.Unwrap(text))
 	if len(text) > 2 && text[0] == '[' && (text[1] == ']' || text[2] == ']') {
 		text = `\` + text
 	}

@@ -10,13 +10,17 @@ import (
 )
 
 var patterns = sync.OnceValue(func() (p struct{ story, tasks, criteria, label, nongoals, box, almost, mark *regexp.Regexp }) {
-	p.story = regexp.MustCompile(`^(?i:(?:user )?(?:story|task|feature|epic|milestone)\s*#?[\w.]*\s*[:–—-]\s*\S)|^[A-Z]{1,6}-\d+(?:\.\d+)*\b|^[A-Z]{1,3}\d+[:.]`)
-	p.tasks = regexp.MustCompile(`(?i)\b(?:tasks?|to-?dos?|user stories|stories|features|requirements|backlog|milestones|plan|scope|roadmap|deliverables)\b`)
-	p.label = regexp.MustCompile(`(?i)([.!?])\s+[*_]*(?:acceptance(?: criteria)?|criteria|definition of done|done when)[*_]*:[*_]*$`)
+	p.story = regexp.MustCompile(`^(?i:(?:user )?(?:story|task|feature|epic|milestone)\s*#?[\w.]*\s*[:–—-]\s*\S)|` +
+		`^[A-Z]{1,6}-\d+(?:\.\d+)*\b|^[A-Z]{1,3}\d+[:.]`)
+	p.tasks = regexp.MustCompile(`(?i)\b(?:tasks?|to-?dos?|user stories|stories|features|requirements|backlog|` +
+		`milestones|plan|scope|roadmap|deliverables)\b`)
+	p.label = regexp.MustCompile(`(?i)([.!?])\s+[*_]*(?:acceptance(?: criteria)?|criteria|definition of done|` +
+		`done when)[*_]*:[*_]*$`)
 	p.criteria = regexp.MustCompile(`(?i)\b(?:acceptance|criteria|definition of done|done when)\b`)
 	p.nongoals = regexp.MustCompile(`(?i)\b(?:non-?goals?|out of scope|not in scope|later|future|won't)\b`)
 	p.box = regexp.MustCompile(`^\[([ xX])\]\s+`)
-	p.almost = regexp.MustCompile(`^(?:[-*+]|\d+[.)])?\[[ xX]?\]\s+\S|^(?:[-*+]|\d+[.)])\s+\[(?:\]\s*|[ xX]\])[^\s(\[:]`)
+	p.almost = regexp.MustCompile(`^(?:[-*+]|\d+[.)])?\[[ xX]?\]\s+\S|` +
+		`^(?:[-*+]|\d+[.)])\s+\[(?:\]\s*|[ xX]\])[^\s(\[:]`)
 	p.mark = regexp.MustCompile(`^(\[[^\s\pL\pN\])}]\])\s`)
 	return p
 })

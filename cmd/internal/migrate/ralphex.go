@@ -14,7 +14,9 @@ import (
 )
 
 // iniLine is a setting of ralphex; a # behind a value belongs to the value.
-var iniLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*([a-z][a-z0-9_]*)[ \t]*=(.*)$`) })
+var iniLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[ \t]*([a-z][a-z0-9_]*)[ \t]*=(.*)$`)
+})
 
 // openBox is a task that is left in a plan.
 var openBox = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*[-*] \[ \] `) })
@@ -60,7 +62,8 @@ func ralphex(dir string) (p Project, pairs []pair, err error) {
 		return p, nil, fmt.Errorf("no plan in %s has an open box", plans)
 	}
 	if says(filepath.Join(dir, ".ralphex/prompts/task.txt")) {
-		p.Left = append(p.Left, Left{".ralphex/prompts/task.txt", "it speaks of ralphex's signals; put your own rules into .ralph/PROMPT.md"})
+		p.Left = append(p.Left, Left{".ralphex/prompts/task.txt", "it speaks of ralphex's signals; " +
+			"put your own rules into .ralph/PROMPT.md"})
 	}
 	agents, _ := fs.Glob(os.DirFS(dir), ".ralphex/agents/*.txt")
 	if slices.ContainsFunc(agents, func(file string) bool { return says(filepath.Join(dir, file)) }) {
@@ -89,10 +92,13 @@ func ralphexRows() []Row {
 		{Theirs: "task_model", Ours: "MODEL", Note: "without the effort", value: model},
 		{Theirs: "plan_model", Note: "`ralph import` makes no call"},
 		{Theirs: "review_model", Note: "a judge may name a model: `JUDGES`"},
-		{Theirs: "codex_enabled", Ours: "QA", Note: "QA reviews each task", value: when("true", "true", "false", "false")},
+		{Theirs: "codex_enabled", Ours: "QA", Note: "QA reviews each task",
+			value: when("true", "true", "false", "false")},
 		{Theirs: "codex_*", Note: "agents keep their own settings; `--agent` names one"},
 		{Theirs: "pass_claude_md", Note: "agents read their own files"},
-		{Theirs: "external_review_tool", Ours: "QA", Note: "QA reviews each task, by another vendor's agent if one is there", value: when("codex", "true", "none", "false")},
+		{Theirs: "external_review_tool", Ours: "QA",
+			Note:  "QA reviews each task, by another vendor's agent if one is there",
+			value: when("codex", "true", "none", "false")},
 		{Theirs: "custom_review_script", Note: "a judge or a hook: `JUDGES`, `HOOK_POST_TASK`"},
 		{Theirs: "finalize_enabled", Note: "a hook: `HOOK_ON_COMPLETE`"},
 		{Theirs: "preserve_anthropic_api_key", Note: "agents get it; `ENV_EXCLUDE` withholds it"},

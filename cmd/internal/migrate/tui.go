@@ -45,7 +45,8 @@ func tui(dir string) (p Project, pairs []pair, err error) {
 		}
 		p.Plan = ".beads"
 	case tracker != "json":
-		return p, nil, fmt.Errorf("ralph cannot work on the plan of the tracker %q; write its tasks into a plan first", tracker)
+		return p, nil, fmt.Errorf("ralph cannot work on the plan of the tracker %q; write its tasks into a plan first",
+			tracker)
 	case file != "" && filepath.IsLocal(filepath.FromSlash(file)):
 		p.Plan, err = need(dir, "ralph-tui convert", file)
 	default:
@@ -97,7 +98,8 @@ func scalar(value any, key []string) (string, bool) {
 
 func tuiRows() []Row {
 	agent := func(v string) (string, error) {
-		for theirs, ours := range map[string]string{"cursor": "cursor-agent", "droid": "", "kiro": "", "kimi": "", "pi": "", "github-copilot": ""} {
+		for theirs, ours := range map[string]string{"cursor": "cursor-agent", "droid": "", "kiro": "", "kimi": "",
+			"pi": "", "github-copilot": ""} {
 			if v == theirs {
 				if ours == "" {
 					return "", fmt.Errorf("ralph has no agent of this name; describe it first: ralph agent add")

@@ -68,7 +68,8 @@ func Names(out string) (names []string) {
 		}
 		return names
 	}
-	line := regexp.MustCompile(`^[\s*•>-]*(?:([A-Za-z0-9][\w./:@+-]*)(?:\s*$|\s+[-–(*]|\s{2,}|\t)|.*\[([A-Za-z0-9][\w./:@+-]*)\])`)
+	line := regexp.MustCompile(`^[\s*•>-]*(?:([A-Za-z0-9][\w./:@+-]*)(?:\s*$|\s+[-–(*]|\s{2,}|\t)|` +
+		`.*\[([A-Za-z0-9][\w./:@+-]*)\])`)
 	for text := range strings.Lines(termtext.Clean(out)) {
 		m := line.FindStringSubmatch(strings.TrimRight(text, "\r\n"))
 		if m == nil || strings.HasSuffix(m[1], ":") {

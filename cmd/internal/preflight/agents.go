@@ -40,8 +40,8 @@ func (p *Project) FindAgents() error {
 		}
 		switch {
 		case len(found) > 1:
-			p.Taken = fmt.Sprintf("several agents are installed (%s) and none is set; using %s; choose one with --agent or AGENT in .ralphrc",
-				strings.Join(found, ", "), found[0])
+			p.Taken = fmt.Sprintf("several agents are installed (%s) and none is set; using %s; "+
+				"choose one with --agent or AGENT in .ralphrc", strings.Join(found, ", "), found[0])
 		case p.unusual:
 			p.Taken = fmt.Sprintf("no agent is set; using %s, the only one installed", found[0])
 		}
@@ -54,7 +54,8 @@ func (p *Project) FindAgents() error {
 	if p.Config.AgentCmd != "" {
 		words, err := config.Words(p.Config.AgentCmd, p.Env)
 		if err != nil || len(words) == 0 {
-			return cmdline.UsageError("%s: %v", p.Config.Source("CLAUDE_CODE_CMD"), cmp.Or(err, errors.New("it is empty")))
+			return cmdline.UsageError("%s: %v", p.Config.Source("CLAUDE_CODE_CMD"),
+				cmp.Or(err, errors.New("it is empty")))
 		}
 		p.Agent.Program = words
 	}
@@ -93,7 +94,8 @@ func (p *Project) askAgent(f *cmdline.Factory) error {
 	if !p.unnamed() || len(found) < 2 || !f.CanAsk() || !p.needsOption() {
 		return nil
 	}
-	question := fmt.Sprintf("Which agent shall work: %s? (AGENT in .ralphrc saves this question)", strings.Join(found, ", "))
+	question := fmt.Sprintf("Which agent shall work: %s? (AGENT in .ralphrc saves this question)",
+		strings.Join(found, ", "))
 	return f.Ask(bufio.NewReader(f.In), question, found[0], func(answer string) error {
 		if !slices.Contains(found, answer) {
 			return fmt.Errorf("%q is not one of %s", answer, strings.Join(found, ", "))
@@ -173,7 +175,8 @@ func (p *Project) named() []wants {
 	}
 	for _, h := range p.Config.Hooks() {
 		if h.Agent != "" {
-			all = append(all, wants{from: fmt.Sprintf("hooks.%s: ", h.Point), who: task.Choice{Agent: h.Agent, Model: h.Model}})
+			all = append(all,
+				wants{from: fmt.Sprintf("hooks.%s: ", h.Point), who: task.Choice{Agent: h.Agent, Model: h.Model}})
 		}
 	}
 	for _, r := range p.Config.NamedReviewers(p.Dir, p.Tasks.Tasks) {
@@ -210,8 +213,8 @@ func (p *Project) Usable() error {
 // each: those of the options and, unless optionsOnly is true, of the open tasks.
 func (p *Project) Misnamed(optionsOnly bool) (all []string) {
 	if model := p.strayModel(); model != "" && p.unusual && p.needsOption() {
-		all = append(all, fmt.Sprintf("the model %q is named without its agent, which may not be %s; name it with --agent or AGENT in .ralphrc",
-			model, p.Config.Agent))
+		all = append(all, fmt.Sprintf("the model %q is named without its agent, which may not be %s; "+
+			"name it with --agent or AGENT in .ralphrc", model, p.Config.Agent))
 	}
 	for _, w := range p.named() {
 		if optionsOnly && w.from != "" {
@@ -243,7 +246,8 @@ func (p *Project) Named() bool { return !p.needsOption() }
 // Installed checks that the agent's program exists.
 func (p *Project) Installed(one pool.Agent) error {
 	cannot := func(why string) error {
-		return &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the agent %s cannot run: %s", one.Spec.Name, why)}
+		return &cmdline.ExitError{Code: rules.ExitAgent,
+			Text: fmt.Sprintf("the agent %s cannot run: %s", one.Spec.Name, why)}
 	}
 	if err := one.Reachable(p.Config.Settings.InContainer()); err != nil {
 		return cannot(err.Error())
@@ -265,7 +269,8 @@ func (p *Project) inImage(ctx context.Context) error {
 			err = p.Config.Settings.NeedsProgram(ctx, p.Dir, p.absolute(program(one)))
 		}
 		if err != nil {
-			return &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the agent %s cannot run: %v", w.who.Agent, err)}
+			return &cmdline.ExitError{Code: rules.ExitAgent,
+				Text: fmt.Sprintf("the agent %s cannot run: %v", w.who.Agent, err)}
 		}
 	}
 	return nil
@@ -313,9 +318,11 @@ func (p *Project) CallHooks() error {
 	takes := func(one pool.Agent) bool { return len(one.Spec.SettingsArgs) > 0 }
 	switch {
 	case p.Config.Settings.InContainer():
-		return cmdline.UsageError("HOOK_STOP, HOOK_LINT and HOOK_AUTO_APPROVE cannot be used in a container: ralph is not there")
+		return cmdline.UsageError("HOOK_STOP, HOOK_LINT and HOOK_AUTO_APPROVE cannot be used in a container: " +
+			"ralph is not there")
 	case !slices.ContainsFunc(p.Workers(), takes):
-		return cmdline.UsageError("HOOK_STOP, HOOK_LINT and HOOK_AUTO_APPROVE are for agents that take hooks for one call, such as claude; %s does not", p.Config.Agent)
+		return cmdline.UsageError("HOOK_STOP, HOOK_LINT and HOOK_AUTO_APPROVE are for agents that take hooks for "+
+			"one call, such as claude; %s does not", p.Config.Agent)
 	}
 	var err error
 	p.Self, err = os.Executable()

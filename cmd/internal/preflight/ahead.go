@@ -23,7 +23,9 @@ func (p *Project) askAhead(f *cmdline.Factory, in *bufio.Reader, c analysis.Name
 	if c.Command.Command == "" || !f.CanAsk() {
 		return nil
 	}
-	yes, err := f.Confirm(in, fmt.Sprintf("Make %q the %s check by itself, as soon as there is code or a test?", c.Command.Command, c.Name), "no")
+	yes, err := f.Confirm(in,
+		fmt.Sprintf("Make %q the %s check by itself, as soon as there is code or a test?", c.Command.Command, c.Name),
+		"no")
 	if err != nil || !yes {
 		return err
 	}
@@ -49,7 +51,8 @@ func (p *Project) BeginAgreed(f *cmdline.Factory) (has []string, begun bool, err
 			has, begun = append(has, c.Name), true
 			f.Note("the %s check begins, as agreed: %s", c.Name, cmdline.Inert(c.Command.Command))
 		case !f.CanAsk():
-			f.Note("the %s check stays out, because nobody has agreed to it: %s; run ralph on a terminal, or set %s", c.Name, cmdline.Inert(c.Command.Command), key)
+			f.Note("the %s check stays out, because nobody has agreed to it: %s; run ralph on a terminal, or set %s",
+				c.Name, cmdline.Inert(c.Command.Command), key)
 		}
 	}
 	return has, begun, nil

@@ -63,16 +63,19 @@ func (p *Project) AskAgent(f *cmdline.Factory, text string) (string, error) {
 
 // askIn sends the agent one prompt in a folder, and returns its final message.
 func (p *Project) askIn(f *cmdline.Factory, dir, text string) (string, error) {
-	res, err := p.consult(f, p.Agent, consultation{dir: dir, text: text, tools: analysis.Tools(), bound: analysis.Bound})
+	res, err := p.consult(f, p.Agent,
+		consultation{dir: dir, text: text, tools: analysis.Tools(), bound: analysis.Bound})
 	if o := res.Call.Outcome; err == nil && !o.Class.Success() {
-		err = &cmdline.ExitError{Code: rules.ExitAgent, Text: fmt.Sprintf("the call ended with %s: %s", o.Class, o.Reason)}
+		err = &cmdline.ExitError{Code: rules.ExitAgent,
+			Text: fmt.Sprintf("the call ended with %s: %s", o.Class, o.Reason)}
 	}
 	return res.Call.Final, err
 }
 
 // Propose shows an answer, tries its commands once, and asks which of them become checks.
 // Without a terminal, none does.
-func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answer) (accepted []analysis.Named, err error) {
+func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader,
+	a analysis.Answer) (accepted []analysis.Named, err error) {
 	f.Note("it is: %s (%s)", a.Type, strings.Join(a.Languages, ", "))
 	for _, line := range a.More() {
 		f.Note("%s", line)
@@ -94,7 +97,8 @@ func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis.Answe
 		return nil, nil
 	}
 	if !f.CanAsk() {
-		f.Note("nobody can be asked here, so none becomes a check; set those that you want in .ralphrc, as %s_COMMAND", strings.ToUpper(ready[0].Name))
+		f.Note("nobody can be asked here, so none becomes a check; set those that you want in .ralphrc, as %s_COMMAND",
+			strings.ToUpper(ready[0].Name))
 		return nil, nil
 	}
 	yes, err := f.Confirm(in, "Run these commands once, to try them?", "no")
@@ -120,7 +124,8 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 	defer sig.Stop()
 	out := &report.Excerpt{Head: 1 << 10, Tail: 2 << 10}
 	contained, err := p.Sandbox(p.Dir)
-	cmd := ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: p.Dir, Env: p.Config.EnvFilter().Checks(p.Env), Pipe: true, Timeout: tryBound, Kill: sig.Kill}
+	cmd := ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: p.Dir, Env: p.Config.EnvFilter().Checks(p.Env),
+		Pipe: true, Timeout: tryBound, Kill: sig.Kill}
 	if err == nil {
 		cmd, err = contained.Box(p.Dir, "", p.Config.EnvFilter().Rules().State()).Wrap(cmd)
 	}
@@ -153,7 +158,8 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 		return nil
 	}
 	in := bufio.NewReader(f.In)
-	yes, err := f.Confirm(in, fmt.Sprintf("%s Shall %s look at the project and propose some? It is one call.", why, p.Agent.Spec.Name), "no")
+	yes, err := f.Confirm(in,
+		fmt.Sprintf("%s Shall %s look at the project and propose some? It is one call.", why, p.Agent.Spec.Name), "no")
 	if err != nil {
 		return err
 	}

@@ -74,9 +74,12 @@ func (p *Project) claims() (claims []config.Untrusted) {
 	if claim, ok := p.planProgram(); ok {
 		claims = append(claims, claim)
 	}
-	for _, f := range []struct{ what, key, path string }{{"prompt", "PROMPT_FILE", p.Prompt}, {"plan", "PLAN_FILE", p.Plan}} {
+	for _, f := range []struct{ what, key, path string }{{"prompt", "PROMPT_FILE", p.Prompt},
+		{"plan", "PLAN_FILE", p.Plan}} {
 		if real := p.outside(f.key, f.path); real != "" {
-			claims = append(claims, p.loader.Claim(f.what+" "+real, fmt.Sprintf("the %s %s is outside the project: %s", f.what, f.path, real)))
+			claims = append(claims,
+				p.loader.Claim(f.what+" "+real,
+					fmt.Sprintf("the %s %s is outside the project: %s", f.what, f.path, real)))
 		}
 	}
 	return claims
@@ -134,12 +137,14 @@ func (p *Project) AgreeChecks(f *cmdline.Factory) error {
 	}
 	lines := cmdline.Lines(left)
 	if f.CanAsk() {
-		f.Note("ralph found checks in this project, and runs them after each turn if you agree:\n  %s", strings.Join(lines, "\n  "))
+		f.Note("ralph found checks in this project, and runs them after each turn if you agree:\n  %s",
+			strings.Join(lines, "\n  "))
 		if f.Agree("Run them?") {
 			return f.Record(p.loader, left)
 		}
 	}
 	p.Config.DetectChecks = false
-	f.Warn("left out, because you have not agreed to run what was detected: " + strings.Join(lines, "; ") + "; agree with: ralph trust")
+	f.Warn("left out, because you have not agreed to run what was detected: " + strings.Join(lines, "; ") +
+		"; agree with: ralph trust")
 	return nil
 }

@@ -23,7 +23,8 @@ func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 
 // Contain returns a function that makes the box for the checks of a folder, as a run
 // does, and a function that ends its proxy. Without a sandbox, the box confines nothing.
-func (p *Project) Contain(ctx context.Context, f *cmdline.Factory) (box func(dir string) (sandbox.Box, error), stop func(), err error) {
+func (p *Project) Contain(ctx context.Context,
+	f *cmdline.Factory) (box func(dir string) (sandbox.Box, error), stop func(), err error) {
 	here, err := p.Sandbox(p.Dir)
 	if err != nil {
 		return nil, nil, err

@@ -63,8 +63,8 @@ func (p *Project) OtherPlans() string {
 	if len(all) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("several plans: this run takes %s, the first in the order of docs/plans.md, not %s; choose one with --plan",
-		all[0], termtext.Some(all[1:], 5))
+	return fmt.Sprintf("several plans: this run takes %s, the first in the order of docs/plans.md, not %s; "+
+		"choose one with --plan", all[0], termtext.Some(all[1:], 5))
 }
 
 // plans names the plans of the project, if the user has not named one.

@@ -120,7 +120,8 @@ func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 	last := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run })
 	switch {
 	case len(known) == 0:
-		return Run{}, cmdline.UsageError("run %s cannot be resumed: you started it in another folder, or too long ago; "+
+		return Run{}, cmdline.UsageError("run %s cannot be resumed: you started it in another folder, "+
+			"or too long ago; "+
 			"start a new one with: ralph", run)
 	case last < 0:
 		return Run{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+

@@ -77,8 +77,9 @@ func Build(ctx context.Context, r *state.Reader, run string, env []string) (*rep
 		if f.Run.End == nil && snapshot.Status.RunID != run {
 			lastError = LastErrors(r)[run]
 		}
-		return f.Build(report.Source{LastError: lastError, Project: filepath.Dir(r.Dir()), Snapshot: snapshot, Changes: changes, Now: now,
-			Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run), Learned: learned(r, run)}), nil
+		return f.Build(report.Source{LastError: lastError, Project: filepath.Dir(r.Dir()), Snapshot: snapshot,
+			Changes: changes, Now: now, Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run),
+			Learned: learned(r, run)}), nil
 	}
 	if rep, err := Recorded(r, run); err == nil {
 		rep.Attach(changes)

@@ -30,7 +30,8 @@ func (c content) prompt() string {
 	for _, guide := range c.project.Guides {
 		guides += "\n- " + code(guide) + ": read it too."
 	}
-	tests := "If no check is listed below, ralph knows no test command: once there are tests, write it to `.ralph/AGENT.md`."
+	tests := "If no check is listed below, ralph knows no test command: once there are tests, " +
+		"write it to `.ralph/AGENT.md`."
 	if checks := c.Checks(); len(checks) > 0 {
 		for i, line := range checks {
 			checks[i] = code(line)
@@ -51,7 +52,8 @@ func (c content) planText() string {
 			"  - a failing test shows a bug in the code or is wrong itself: find out which, and fix that\n" +
 			"  - no test is deleted, skipped or weakened\n"
 	}
-	tasks := "\n" + first + "- [ ] Try the commands in `.ralph/AGENT.md`, and correct that file where it is wrong or incomplete\n" +
+	tasks := "\n" + first +
+		"- [ ] Try the commands in `.ralph/AGENT.md`, and correct that file where it is wrong or incomplete\n" +
 		"  - nothing else changes\n\nThese two suit any project. Replace them with your own tasks.\n"
 	if c.project.Bare {
 		tasks = "\nThere is nothing to do yet, so ralph does not start. Write your first tasks here, one box each.\n"

@@ -27,7 +27,8 @@ func Advice(kernel, dir, program string) []string {
 	// WSL mounts the drives of Windows here.
 	windows := regexp.MustCompile(`^/mnt/[a-z](/|$)`)
 	if windows.MatchString(dir) {
-		all = append(all, fmt.Sprintf("%s is on a Windows drive: git and checks are many times slower there; move the project below ~", dir))
+		all = append(all, fmt.Sprintf("%s is on a Windows drive: git and checks are many times slower there; "+
+			"move the project below ~", dir))
 	}
 	if windows.MatchString(program) {
 		all = append(all, fmt.Sprintf("%s is a Windows program: install the agent inside WSL too", program))

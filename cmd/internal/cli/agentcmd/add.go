@@ -34,7 +34,8 @@ const placeholders = "{prompt}, {prompt_file}, {model}, {permissions}, {resume}"
 func textFields() []struct{ key, help string } {
 	return []struct{ key, help string }{
 		{custom.FieldCommand, "`LINE`: program and arguments; may contain " + placeholders + "."},
-		{custom.FieldPrompt, "`HOW` it takes the prompt: " + strings.Join(custom.Prompts(), ", ") + " (default stdin)."},
+		{custom.FieldPrompt,
+			"`HOW` it takes the prompt: " + strings.Join(custom.Prompts(), ", ") + " (default stdin)."},
 		{custom.FieldFormat, "`FORMAT` that it prints: " + strings.Join(custom.Formats(), ", ") + " (default text)."},
 		{custom.FieldOutput, "`WHERE` it prints to: pty, pipe (default pty)."},
 		{custom.FieldResume, "`ARGUMENTS` that resume a session; {} is its id."},
@@ -53,9 +54,10 @@ func newAddCmd(f *cmdline.Factory) *cobra.Command {
 	o := &addOptions{Factory: f, fields: map[string]*string{}}
 	cmd := &cobra.Command{
 		Use: "add", Short: "Add your own agent to .ralph/config.yaml", Args: cmdline.NoArgs,
-		Long:    "Add your own agent to .ralph/config.yaml. Without --name and --command it asks on the terminal.",
-		Example: "  ralph agent add\n  ralph agent add --name mine --command './mine.sh --file {prompt_file}' --prompt file",
-		RunE:    func(*cobra.Command, []string) error { return addRun(o) },
+		Long: "Add your own agent to .ralph/config.yaml. Without --name and --command it asks on the terminal.",
+		Example: "  ralph agent add\n" +
+			"  ralph agent add --name mine --command './mine.sh --file {prompt_file}' --prompt file",
+		RunE: func(*cobra.Command, []string) error { return addRun(o) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -119,8 +121,8 @@ func addRun(o *addOptions) error {
 // entries of the project's files need consent.
 func (o *addOptions) trustRow(loader config.Loader, before *config.Untrusted) {
 	if before != nil {
-		o.Warn(fmt.Sprintf("the new agent is not trusted yet, nor is what was there before: %s; agree with: ralph trust",
-			strings.Join(before.Lines, "; ")))
+		o.Warn(fmt.Sprintf("the new agent is not trusted yet, nor is what was there before: %s; "+
+			"agree with: ralph trust", strings.Join(before.Lines, "; ")))
 		return
 	}
 	now, err := loader.Untrusted()

@@ -134,7 +134,9 @@ func asJSON(f *cmdline.Factory, names []string, found []listed, chosen string) e
 		for _, m := range h.models {
 			models = append(models, termtext.Line(m))
 		}
-		rows = append(rows, act.Agent{Name: name, Runs: h.Why == "", Why: h.Why, Chosen: name == chosen, Version: h.Version, Login: h.login, Models: models})
+		rows = append(rows,
+			act.Agent{Name: name, Runs: h.Why == "", Why: h.Why, Chosen: name == chosen, Version: h.Version,
+				Login: h.login, Models: models})
 	}
 	return cmdline.NewEncoder(f.Out).Encode(rows)
 }

@@ -154,7 +154,8 @@ func (b *bisection) find(states []history.Kept) error {
 		return err
 	}
 	if !bad {
-		b.Say("the check passes in the last kept state, iteration %d: no iteration broke it; if it fails in your files, they changed "+
+		b.Say("the check passes in the last kept state, iteration %d: no iteration broke it; "+
+			"if it fails in your files, they changed "+
 			"after that: ralph check runs it there", last.Iteration)
 		return nil
 	}
@@ -186,8 +187,9 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 		return false, err
 	}
 	cmd, err := box.Wrap(ptyexec.Command{
-		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(copied.Dir, b.check.Dir), Env: slices.Concat(b.vars, copied.Env()),
-		Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout), Kill: b.sig.Kill,
+		Args: []string{"/bin/sh", "-c", b.check.Command}, Dir: filepath.Join(copied.Dir, b.check.Dir),
+		Env: slices.Concat(b.vars, copied.Env()), Pipe: true, Timeout: cmp.Or(b.check.Timeout, bisectTimeout),
+		Kill: b.sig.Kill,
 	}, copied.Borrowed...)
 	if err != nil {
 		return false, fmt.Errorf("run check: %w", err)

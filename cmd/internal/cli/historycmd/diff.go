@@ -27,7 +27,8 @@ func NewDiffCmd(f *cmdline.Factory) *cobra.Command {
 		Args: cmdline.Takes("at most one iteration, range or task", cobra.MaximumNArgs(1)),
 		Long: "Show as a patch what iteration N changed, what changed between the end of iteration A and the end of B, or what each\n" +
 			"iteration of a task changed. Without an argument, show the last iteration. If A is 0, it means the start of the run.",
-		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat\n  ralph diff T4      # of all iterations of task T4",
+		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat\n" +
+			"  ralph diff T4      # of all iterations of task T4",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.arg = strings.Join(args, "")
 			return diffRun(cmd.Context(), o)
@@ -58,7 +59,8 @@ func diffRun(ctx context.Context, o *diffOptions) error {
 	first, second, isRange := strings.Cut(arg, "..")
 	if a, err1 := strconv.Atoi(first); isRange && err1 == nil {
 		if b, err2 := strconv.Atoi(second); err2 == nil && a > b {
-			return cmdline.UsageError("%s goes backwards; what changed from the end of %d to the end of %d: ralph diff %[2]d..%[3]d", arg, b, a)
+			return cmdline.UsageError("%s goes backwards; what changed from the end of %d to the end of %d: "+
+				"ralph diff %[2]d..%[3]d", arg, b, a)
 		}
 	}
 	find := p.iteration

@@ -77,7 +77,8 @@ func (o *pastOptions) read(ctx context.Context) (*past, error) {
 		return nil, cmdline.UsageError("no iterations of run %q are known here; see: ralph runs", o.run)
 	}
 	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
-		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no iterations are known here; see: ralph status"}
+		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun,
+			Text: "no iterations are known here; see: ralph status"}
 	}
 	return p, nil
 }
@@ -150,7 +151,8 @@ func (p *past) unkept(n int) string {
 	case p.events[i].CutOff:
 		return fmt.Sprintf("iteration %d was cut off, so nothing is kept of its end; see: git status", n)
 	}
-	return fmt.Sprintf("nothing is kept of iteration %d: its agent was not called, or it is too long ago; see: ralph iterations", n)
+	return fmt.Sprintf("nothing is kept of iteration %d: its agent was not called, or it is too long ago; "+
+		"see: ralph iterations", n)
 }
 
 func (p *past) lacks(n int) string {

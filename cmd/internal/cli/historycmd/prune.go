@@ -16,7 +16,8 @@ func newPruneCmd(f *cmdline.Factory) *cobra.Command {
 	o := &pruneOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Forget all but the latest runs", Args: cmdline.NoArgs,
-		Long:    "Forget all but the latest runs of this project: their reports are removed, and ralph runs leaves them out.",
+		Long: "Forget all but the latest runs of this project: their reports are removed, " +
+			"and ralph runs leaves them out.",
 		Example: "  ralph runs prune --keep 10",
 		RunE:    func(*cobra.Command, []string) error { return pruneRun(o) },
 	}

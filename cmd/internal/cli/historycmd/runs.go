@@ -59,7 +59,8 @@ func NewRunsCmd(f *cmdline.Factory) *cobra.Command {
 	cmd.Flags().BoolVar(&o.all, "all", false, "List the runs of all of your projects.")
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
 	show := NewReportCmd(f)
-	show.Use, show.Short, show.Long, show.Args = "show RUN", "Show what a run came to, as ralph report does", "", cmdline.Takes("one run", cobra.ExactArgs(1))
+	show.Use, show.Short, show.Long = "show RUN", "Show what a run came to, as ralph report does", ""
+	show.Args = cmdline.Takes("one run", cobra.ExactArgs(1))
 	show.Example = "  ralph runs show 20261120-131810-abcd"
 	cmd.AddCommand(show, newPruneCmd(f))
 	return cmd

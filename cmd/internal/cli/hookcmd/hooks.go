@@ -27,13 +27,15 @@ func NewHooksCmd(f *cmdline.Factory) *cobra.Command {
 	o := &hooksOptions{Factory: f, flags: map[string]string{}}
 	cmd := &cobra.Command{
 		Use: "hooks", Short: "Show the programs that run at points of a run, or try them", Args: cmdline.NoArgs,
-		Long:    "Show the hooks of this project: programs of yours that ralph runs at points of a run. docs/hooks.md describes them.",
+		Long: "Show the hooks of this project: programs of yours that ralph runs at points of a run. " +
+			"docs/hooks.md describes them.",
 		Example: "  ralph hooks\n  ralph hooks test pre_task",
 		RunE:    func(*cobra.Command, []string) error { return hooksRun(o) },
 	}
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	test := &cobra.Command{
-		Use: "test POINT", Short: "Run the hooks of a point with sample data", Args: cmdline.Takes("one point", cobra.ExactArgs(1)),
+		Use: "test POINT", Short: "Run the hooks of a point with sample data",
+		Args: cmdline.Takes("one point", cobra.ExactArgs(1)),
 		Long: "Run the hooks of a point with sample data, in the sandbox if SANDBOX names one, and show what follows.\n\n" +
 			"Exit code 0: no hook failed; 1: a hook failed; 2: the point has no hooks.",
 		Example:           "  ralph hooks test pre_task",

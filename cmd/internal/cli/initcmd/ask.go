@@ -46,10 +46,12 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg 
 			required: true, allowed: func(line string) bool { return line != "" }},
 		{text: "Sandbox for agents and checks (" + strings.Join(boxes, ", ") + ")", answer: &a.sandbox,
 			allowed: func(name string) bool { return slices.Contains(boxes, name) }},
-		{text: "Let another agent review each task? It finds wrong code that no test notices, for about one more call per task (true, false)",
+		{text: "Let another agent review each task? It finds wrong code that no test notices, " +
+			"for about one more call per task (true, false)",
 			answer: &a.qa, allowed: func(word string) bool { return word == "true" || word == "false" }},
 	} {
-		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") || q.answer == &a.sandbox && len(boxes) == 1 {
+		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") ||
+			q.answer == &a.sandbox && len(boxes) == 1 {
 			continue
 		}
 		if q.answer == &a.qa {

@@ -45,7 +45,9 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask; use what was detected, as without a terminal.")
 	cmd.Flags().BoolVar(&o.force, "force", false, "Overwrite existing files.")
 	cmd.Flags().BoolVar(&o.json, "json", false, "Do not ask; print what was written, as JSON for programs.")
-	cmd.Flags().StringVar(&o.from, "from", "", "Take over a project of another `TOOL` ("+strings.Join(migrate.Tools(), ", ")+"), or make the plan\nfrom a file, gh: or gh:owner/repo, as ralph import does.")
+	cmd.Flags().StringVar(&o.from, "from",
+		"", "Take over a project of another `TOOL` ("+strings.Join(migrate.Tools(), ", ")+"), or make the plan\n"+
+			"from a file, gh: or gh:owner/repo, as ralph import does.")
 	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(migrate.Tools(), cobra.ShellCompDirectiveDefault))
 	cmd.Flags().BoolVar(&o.ai, "ai", false, "Let the agent look at a copy of the project and propose checks; one call.")
 	return cmd

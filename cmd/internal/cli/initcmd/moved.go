@@ -43,7 +43,8 @@ func (o *initOptions) move(dir string) error {
 		if p.Own || o.force || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		return cmdline.UsageError("%s has settings of ralph already; move it away, or overwrite it with --force; nothing was changed", name)
+		return cmdline.UsageError("%s has settings of ralph already; move it away, or overwrite it with --force; "+
+			"nothing was changed", name)
 	}
 	// What ralph would refuse at the start of a run is not written.
 	options := optionsOf(dir, p)
@@ -56,7 +57,8 @@ func (o *initOptions) move(dir string) error {
 		return cmdline.UsageError("%v; nothing was changed", err)
 	}
 	if name := options["AGENT"]; name != "" && !slices.Contains(known(cfg), name) {
-		return cmdline.UsageError("ralph has no agent %q, which the settings of %s name; describe it first: ralph agent add; nothing was changed", name, o.from)
+		return cmdline.UsageError("ralph has no agent %q, which the settings of %s name; "+
+			"describe it first: ralph agent add; nothing was changed", name, o.from)
 	}
 	if p.Plan != "" {
 		if _, err := store.Locate(dir, p.Plan, nil); err != nil {
@@ -116,7 +118,8 @@ func (o *initOptions) apply(dir string, a *answers) {
 		return
 	}
 	a.moved = moved{optionsOf(dir, *o.moved), o.moved.Prompt, o.moved.Plan}
-	for key, place := range map[string]*string{"AGENT": &a.agent, "CLAUDE_CODE_CMD": &a.command, "SANDBOX": &a.sandbox, "QA": &a.qa} {
+	for key, place := range map[string]*string{"AGENT": &a.agent, "CLAUDE_CODE_CMD": &a.command,
+		"SANDBOX": &a.sandbox, "QA": &a.qa} {
 		if value := a.moved.options[key]; value != "" {
 			*place = value
 		}

@@ -27,10 +27,12 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 		vcs, ralph = vcs+" -C "+cmdline.Quote(o.Dir), ralph+" -C "+cmdline.Quote(o.Dir)
 	}
 	if a.Test == "" {
-		o.Say("no test command: set TEST_COMMAND in .ralphrc once there is one, so that ralph can check the agent's work")
+		o.Say("no test command: set TEST_COMMAND in .ralphrc once there is one, " +
+			"so that ralph can check the agent's work")
 	}
 	if a.agent == "" {
-		o.Say("no agent that ralph knows is installed: ralph agent list shows them; any other program works with AGENT=text")
+		o.Say("no agent that ralph knows is installed: ralph agent list shows them; " +
+			"any other program works with AGENT=text")
 	}
 	steps := [][2]string{{"edit " + name, "list the tasks"}}
 	if list, err := store.Load(filepath.Join(dir, name), nil); err == nil && plan.Kept != "" && list.Total() > 0 {

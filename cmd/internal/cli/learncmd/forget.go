@@ -10,7 +10,8 @@ import (
 )
 
 func newForgetCmd(f *cmdline.Factory) *cobra.Command {
-	return &cobra.Command{Use: "forget ID...", Short: "Forget lessons", Args: cmdline.Takes("the ids of lessons", cobra.MinimumNArgs(1)),
+	return &cobra.Command{Use: "forget ID...", Short: "Forget lessons",
+		Args:              cmdline.Takes("the ids of lessons", cobra.MinimumNArgs(1)),
 		ValidArgsFunction: complete(f), Example: "  ralph learn forget 3fa9c1",
 		RunE: func(_ *cobra.Command, args []string) error { return forgetRun(f, args) }}
 }

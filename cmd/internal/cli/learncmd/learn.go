@@ -21,9 +21,10 @@ import (
 // NewLearnCmd returns ralph learn.
 func NewLearnCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{Use: "learn", Short: "Show and change what earlier iterations learned", Args: cmdline.NoArgs,
-		Long:    "Show and change what earlier iterations learned about this project. docs/memory.md describes it.",
-		Example: "  ralph learn\n  ralph learn add 'Dates are stored in UTC' --path src/db.go\n  ralph learn forget 3fa9c1",
-		RunE:    func(*cobra.Command, []string) error { return listRun(f) },
+		Long: "Show and change what earlier iterations learned about this project. docs/memory.md describes it.",
+		Example: "  ralph learn\n  ralph learn add 'Dates are stored in UTC' --path src/db.go\n" +
+			"  ralph learn forget 3fa9c1",
+		RunE: func(*cobra.Command, []string) error { return listRun(f) },
 	}
 	cmd.AddCommand(newAddCmd(f), newProposeCmd(f), newListCmd(f), newForgetCmd(f), newWhyCmd(f))
 	return cmd

@@ -20,7 +20,8 @@ func newProposeCmd(f *cmdline.Factory) *cobra.Command {
 	o := &proposeOptions{Factory: f}
 	cmd := &cobra.Command{Use: "propose", Short: "Propose lessons that many tasks used for AGENTS.md or CLAUDE.md",
 		Args: cmdline.NoArgs, Example: "  ralph learn propose",
-		Long: "Show the lessons that at least three tasks used, as a change of AGENTS.md or CLAUDE.md in the folder they concern, and ask.\nPrompts no longer repeat what you accept.",
+		Long: "Show the lessons that at least three tasks used, as a change of AGENTS.md or CLAUDE.md in the folder " +
+			"they concern, and ask.\nPrompts no longer repeat what you accept.",
 		RunE: func(*cobra.Command, []string) error { return proposeRun(o) }}
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "Do not ask.")
 	return cmd

@@ -9,7 +9,8 @@ import (
 )
 
 func newWhyCmd(f *cmdline.Factory) *cobra.Command {
-	return &cobra.Command{Use: "why ID", Short: "Show where a lesson comes from", Args: cmdline.Takes("the id of a lesson", cobra.ExactArgs(1)),
+	return &cobra.Command{Use: "why ID", Short: "Show where a lesson comes from",
+		Args:              cmdline.Takes("the id of a lesson", cobra.ExactArgs(1)),
 		ValidArgsFunction: complete(f), Example: "  ralph learn why 3fa9c1",
 		RunE: func(_ *cobra.Command, args []string) error { return whyRun(f, args[0]) }}
 }

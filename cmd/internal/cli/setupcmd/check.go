@@ -52,7 +52,8 @@ func checkRun(o *checkOptions) error {
 	}
 	rows, detected := p.Checks()
 	if len(rows) == 0 {
-		return cmdline.UsageError("no checks are configured in %q, and none were detected that you have agreed to run; %s", p.Dir, preflight.AdviceChecks)
+		return cmdline.UsageError("no checks are configured in %q, "+
+			"and none were detected that you have agreed to run; %s", p.Dir, preflight.AdviceChecks)
 	}
 	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()

@@ -33,7 +33,8 @@ func NewConfigCmd(f *cmdline.Factory) *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return configRun(o) },
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "Only validate.")
-	cmd.Flags().BoolVar(&o.env, "env", false, "Show which variables the agent and the checks get, without their values.")
+	cmd.Flags().BoolVar(&o.env, "env", false,
+		"Show which variables the agent and the checks get, without their values.")
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	return cmd
 }

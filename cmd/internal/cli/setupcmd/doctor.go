@@ -163,16 +163,20 @@ func (d *diagnosis) plan() {
 	next, open := known.Choose(list)
 	held, never, aside := known.Stuck(list, journal.Reasons(d.f.Loader(d.p.Dir, nil).PlanEditsPath()))
 	if len(aside) > 0 {
-		d.warn("plan", "put aside until the plan or the task changes, or ralph reset --tasks: %s", termtext.Some(aside, 5))
+		d.warn("plan", "put aside until the plan or the task changes, or ralph reset --tasks: %s",
+			termtext.Some(aside, 5))
 	}
 	asked := d.asked(list)
 	switch {
 	case !open && len(asked) > 0:
-		d.warn("plan", "%s: every open task waits for an answer to %s, so a run would only wait; see: ralph questions", d.p.Plan, termtext.Some(asked, 3))
+		d.warn("plan", "%s: every open task waits for an answer to %s, so a run would only wait; see: ralph questions",
+			d.p.Plan, termtext.Some(asked, 3))
 	case nothing != "":
 		d.warn("plan", "%s; ralph asks before it runs", nothing)
 	case !open && len(held) > 0 && len(never)+len(aside) == 0:
-		d.fail(rules.ExitReview, "plan", "%s: every open task waits for a person: %s %s; when it may begin: ralph task reopen %[2]s", d.p.Plan, held[0].ID, held[0].Title)
+		d.fail(rules.ExitReview, "plan",
+			"%s: every open task waits for a person: %s %s; when it may begin: ralph task reopen %[2]s", d.p.Plan,
+			held[0].ID, held[0].Title)
 	case !open && list.Remaining() > 0:
 		d.fail(rules.ExitUsage, "plan",
 			"%s: no open task can start: each one is blocked, put aside, a draft, or waits for such a task", d.p.Plan)
@@ -258,8 +262,8 @@ func (d *diagnosis) agent(ctx context.Context) (works bool) {
 			d.fail(rules.ExitAgent, "agent", "%s cannot run: %s", name, h.Why)
 			continue
 		case h.Askable && d.p.Login(ctx, one) == preflight.LoginNo:
-			d.warn("agent", "%s is not logged in, and a run would end with exit code %d; log in with %s, then see: ralph agent list",
-				name, rules.ExitAgent, name)
+			d.warn("agent", "%s is not logged in, and a run would end with exit code %d; "+
+				"log in with %s, then see: ralph agent list", name, rules.ExitAgent, name)
 		case h.Version == "":
 			d.ok("agent", "%s: %s, version unknown", name, h.Path)
 		default:
@@ -344,7 +348,8 @@ func (d *diagnosis) git(ctx context.Context) {
 		d.warn("git", "not installed: ralph can only tell progress from file times")
 	case !c.Repo:
 		d.warn("git",
-			"%s is not a repository: ralph can only tell progress from file times, and cannot undo anything; git init helps", d.p.Dir)
+			"%s is not a repository: ralph can only tell progress from file times, and cannot undo anything; "+
+				"git init helps", d.p.Dir)
 	default:
 		d.ok("git", "%s, branch %s, git %s", c.Root, c.Branch, c.GitVersion)
 	}

@@ -86,8 +86,8 @@ func drillRun(o *drillOptions) error {
 	r, ok := drill.Find(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: rules.ExitError, Text: fmt.Sprintf(
-			"there is no recording of %s by %s, and ralph cannot simulate one; list the recordings with: ralph drill --all",
-			class, set.Spec.Name)}
+			"there is no recording of %s by %s, and ralph cannot simulate one; "+
+				"list the recordings with: ralph drill --all", class, set.Spec.Name)}
 	}
 	scene := drill.Play(r, set)
 	printScene(o.Factory, r, set, scene)

@@ -41,7 +41,8 @@ func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one 
 	if box.NeedsProxy() {
 		box.SandboxNet = []string{"none"} // a version needs no network
 	}
-	cmd, err := box.Wrap(one.Spec.Inquiry(one.Spec.VersionArgs, agent.Request{Program: one.Program, Dir: p.Dir, Env: p.Env, Filter: filter}))
+	cmd, err := box.Wrap(one.Spec.Inquiry(one.Spec.VersionArgs, agent.Request{Program: one.Program, Dir: p.Dir,
+		Env: p.Env, Filter: filter}))
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,8 @@ func newSandboxBuildCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.with, "with", "", "Build with `PROGRAM`: "+strings.Join(sandbox.Engines(),
 		" or ")+" (default: the first that is installed).")
-	_ = cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(sandbox.Engines(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("with",
+		cobra.FixedCompletions(sandbox.Engines(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&o.base, "base", "", "Start from `IMAGE`, which must have npm.")
 	cmd.Flags().StringSliceVar(&o.agents, "agent", nil,
 		"Install the agents `NAMES`, also as NAME@VERSION (default: the project's).")
@@ -130,7 +131,8 @@ func (o *sandboxOptions) packages(p *preflight.Project) (packages []string, err 
 		case !ok && o.print:
 			continue
 		case !ok:
-			return nil, cmdline.UsageError("the agent %s does not come from npm; start from: ralph sandbox build --print", name)
+			return nil, cmdline.UsageError("the agent %s does not come from npm; "+
+				"start from: ralph sandbox build --print", name)
 		}
 		if pinned {
 			pkg += "@" + version

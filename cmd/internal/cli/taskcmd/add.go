@@ -112,7 +112,8 @@ func titleOf(text string) (string, error) {
 	title := patterns().marker.ReplaceAllString(text, "")
 	if box := patterns().box.FindStringSubmatch(text); box != nil {
 		if strings.TrimSpace(box[1]) != "" {
-			return "", cmdline.UsageError("%q has the box of another task state; a title may begin with [ ] at most, and ralph task done marks a task as done; the plan was not changed", text)
+			return "", cmdline.UsageError("%q has the box of another task state; a title may begin with [ ] at "+
+				"most, and ralph task done marks a task as done; the plan was not changed", text)
 		}
 		title = text[len(box[0]):]
 	}

@@ -41,7 +41,8 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
 		Long: "Make a plan from a PRD in Markdown, a plain list, JSON, the open issues of a repository (through the gh CLI), or a\n" +
 			"template. It lists every line that it leaves out, and never overwrites a file.",
-		Example: "  ralph import docs/prd.md\n  ralph import notes.txt --ai    # the agent makes stories of prose\n  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
+		Example: "  ralph import docs/prd.md\n  ralph import notes.txt --ai    # the agent makes stories of prose\n" +
+			"  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
 				for _, t := range importer.Templates() {
@@ -50,7 +51,8 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 				return nil
 			}
 			if (len(args) == 1) == (o.template != "") {
-				return cmdline.UsageError("import needs a file, gh:, or --template NAME; see: ralph import --list-templates")
+				return cmdline.UsageError("import needs a file, gh:, or --template NAME; " +
+					"see: ralph import --list-templates")
 			}
 			return o.run(cmd.Context(), strings.Join(args, ""))
 		},
@@ -62,7 +64,8 @@ func NewImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.out, "out", "", "`FILE` to write (default: where a plan of this form belongs).")
 	fs.StringVar(&o.template, "template", "", "Begin with the template `NAME`.")
 	fs.BoolVar(&o.list, "list-templates", false, "List the templates.")
-	fs.BoolVar(&o.ai, "ai", false, "Let the agent turn prose into stories, and show them before anything is written; one call.")
+	fs.BoolVar(&o.ai, "ai", false,
+		"Let the agent turn prose into stories, and show them before anything is written; one call.")
 	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
 	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
 	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
@@ -155,7 +158,8 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 		o.Note("not taken: %s: %s: %s", s.Where, s.Why, termtext.Fit(termtext.Line(s.Text), 80))
 	}
 	if len(items) == 0 {
-		return cmdline.UsageError("%s has no task that could be imported; a task is a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
+		return cmdline.UsageError("%s has no task that could be imported; "+
+			"a task is a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
 	}
 	text, err := importer.Write(o.to, filepath.Base(dir), items)
 	if err != nil {
@@ -222,7 +226,8 @@ func (o *importOptions) taken(from, dir, out string) error {
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && o.template == "" && !strings.HasPrefix(from, "gh:") {
 		return o.noFile(from)
 	}
-	return cmdline.UsageError("%s exists, and import never overwrites a file; if it is the sample of ralph init, remove it first; "+
+	return cmdline.UsageError("%s exists, and import never overwrites a file; "+
+		"if it is the sample of ralph init, remove it first; "+
 		"else add to it with ralph task add -, or choose another file with --out", o.shown(dir, out))
 }
 
@@ -243,7 +248,8 @@ func ownFolder(dir, out string) error {
 		return err
 	}
 	if rel, err := filepath.Rel(dir, real); err != nil || !filepath.IsLocal(rel) {
-		return cmdline.UsageError("the folder %q does not exist, and import makes folders in the project only", filepath.Dir(out))
+		return cmdline.UsageError("the folder %q does not exist, and import makes folders in the project only",
+			filepath.Dir(out))
 	}
 	return nil
 }
@@ -324,7 +330,8 @@ func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importe
 	cmd.Stderr = &complaint
 	data, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, nil, cmdline.UsageError("issues are read with the gh CLI, which is not installed; see: https://cli.github.com")
+		return nil, nil, cmdline.UsageError("issues are read with the gh CLI, which is not installed; " +
+			"see: https://cli.github.com")
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("gh issue list: %w: %s", err, termtext.Line(complaint.String()))
@@ -335,7 +342,8 @@ func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importe
 
 func (o *importOptions) noFile(from string) error {
 	if o.begins {
-		return cmdline.UsageError("%s: no such file; --from takes a file, gh:, gh:owner/repo, or a tool: %s", from, strings.Join(migrate.Tools(), ", "))
+		return cmdline.UsageError("%s: no such file; --from takes a file, gh:, gh:owner/repo, or a tool: %s", from,
+			strings.Join(migrate.Tools(), ", "))
 	}
 	return cmdline.UsageError("%s: no such file; ralph import takes a file, gh: or gh:owner/repo", from)
 }

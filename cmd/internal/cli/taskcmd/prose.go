@@ -13,7 +13,8 @@ import (
 // askAgent lets the agent turn prose into stories, in one call.
 func (o *importOptions) askAgent(text string) ([]importer.Item, []importer.Skipped, error) {
 	if !o.CanAsk() {
-		return nil, nil, cmdline.UsageError("--ai shows what the agent made of the text and asks; nobody can be asked here")
+		return nil, nil, cmdline.UsageError("--ai shows what the agent made of the text and asks; " +
+			"nobody can be asked here")
 	}
 	p, loader, err := preflight.Open(o.Factory, nil)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 func newSkipCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: "skip ID...", Short: "Move tasks to the end of the plan",
-		Args:              cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
-		Long:              "Move tasks to the end of the plan. To end what an agent is doing right now, use ralph skip.",
+		Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
+		Long: "Move tasks to the end of the plan. " +
+			"To end what an agent is doing right now, use ralph skip.",
 		Example:           "  ralph task skip T7",
 		ValidArgsFunction: complete(f, task.Task.Pending),
 		RunE:              func(_ *cobra.Command, args []string) error { return skipRun(f, args) },

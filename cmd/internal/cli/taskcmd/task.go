@@ -31,7 +31,8 @@ func NewTaskCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph task list\n  ralph task add 'Log every request'\n  ralph task move T7 --first",
 		RunE:    cmdline.Parent,
 	}
-	cmd.AddCommand(newListCmd(f), newShowCmd(f), newNextCmd(f), newAddCmd(f), newEditCmd(f), newMoveCmd(f), newSkipCmd(f))
+	cmd.AddCommand(newListCmd(f), newShowCmd(f), newNextCmd(f), newAddCmd(f), newEditCmd(f), newMoveCmd(f),
+		newSkipCmd(f))
 	cmd.AddCommand(newStateCmds(f)...)
 	return cmd
 }

@@ -73,7 +73,8 @@ func answerRun(o *answerOptions, id, text string) error {
 		if err == nil {
 			n, bad := strconv.Atoi(o.option)
 			if bad != nil {
-				return cmdline.UsageError("--option %q is not allowed: the number of an option, as ralph questions %s shows it", o.option, q.ID)
+				return cmdline.UsageError("--option %q is not allowed: the number of an option, "+
+					"as ralph questions %s shows it", o.option, q.ID)
 			}
 			text, err = q.Option(n)
 		}
@@ -99,7 +100,8 @@ func answerRun(o *answerOptions, id, text string) error {
 // tell records in status.json that the run that ended to wait for answers has them all. How it ended does not change.
 func (o *answerOptions) tell(r *state.Reader, store question.Store) error {
 	all, err := store.List()
-	if s, _ := r.Status(); err != nil || s.Rule != state.RuleQuestion || slices.ContainsFunc(all, question.Question.Open) {
+	if s, _ := r.Status(); err != nil || s.Rule != state.RuleQuestion ||
+		slices.ContainsFunc(all, question.Question.Open) {
 		return err // without a status, no run waits for anything
 	}
 	w, err := o.Lock(r.Dir(), "answer")

@@ -33,7 +33,8 @@ func notifyTestRun(f *cmdline.Factory) error {
 		return err
 	}
 	if len(job.Notify) == 0 {
-		return cmdline.UsageError("NOTIFY is not set; set it in your own configuration or environment, such as NOTIFY=ntfy://ntfy.sh/my-topic")
+		return cmdline.UsageError("NOTIFY is not set; set it in your own configuration or environment, " +
+			"such as NOTIFY=ntfy://ntfy.sh/my-topic")
 	}
 	if _, err := sandbox.FindHub(); err != nil {
 		return fmt.Errorf("nothing was sent: %w", err)

@@ -40,7 +40,8 @@ func notifyWatchRun(f *cmdline.Factory) error {
 	case err != nil:
 		return err
 	case !job.Wanted():
-		return cmdline.UsageError("neither NOTIFY, WEBHOOKS nor REPLIES is set; set one in your own configuration or environment")
+		return cmdline.UsageError("neither NOTIFY, WEBHOOKS nor REPLIES is set; " +
+			"set one in your own configuration or environment")
 	}
 	if out, err := runHub(f, job, "watch", "--detach"); err != nil {
 		return fmt.Errorf("start ralph-hub: %w%s", err, prefixed(out))

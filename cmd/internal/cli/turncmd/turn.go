@@ -34,7 +34,8 @@ func NewTurnCmd(f *cmdline.Factory) *cobra.Command {
 			return turnRun(f)
 		},
 	}
-	cmd.Flags().BoolVar(&elsewhere, "away", false, "Receive the project, too, and send the changes back: how a run reaches another machine.")
+	cmd.Flags().BoolVar(&elsewhere, "away", false,
+		"Receive the project, too, and send the changes back: how a run reaches another machine.")
 	return cmd
 }
 

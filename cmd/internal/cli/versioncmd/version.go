@@ -34,7 +34,8 @@ type build struct {
 func NewVersionCmd(f *cmdline.Factory) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cmdline.NoArgs, Example: "  ralph version\n  ralph version --json",
+		Use: "version", Short: "Print the version", Args: cmdline.NoArgs,
+		Example: "  ralph version\n  ralph version --json",
 		RunE: func(*cobra.Command, []string) error {
 			if !asJSON {
 				f.Say("ralph %s", String())
@@ -48,7 +49,8 @@ func NewVersionCmd(f *cmdline.Factory) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print version, commit, date of the commit, Go, system and processor as JSON.")
+	cmd.Flags().BoolVar(&asJSON, "json", false,
+		"Print version, commit, date of the commit, Go, system and processor as JSON.")
 	return cmd
 }
 

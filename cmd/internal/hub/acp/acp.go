@@ -37,8 +37,8 @@ type Call struct {
 	Policy  Policy
 }
 
-// Run makes the call and prints it on out. The last record says how the turn ended. It returns an error if the agent did not end
-// its turn; out says that, too.
+// Run makes the call and prints it on out. The last record says how the turn ended. It returns an error if the agent
+// did not end its turn; out says that, too.
 func (c Call) Run(ctx context.Context, out io.Writer) error {
 	p := newPrinter(out)
 	stop, err := c.talk(ctx, p)
@@ -111,7 +111,8 @@ func (c Call) turn(ctx context.Context, conn *sdk.ClientSideConnection, p *print
 		}
 	}
 	p.listen() // before this, a resumed session repeats old updates
-	answer, err := conn.Prompt(ctx, sdk.PromptRequest{SessionId: session.id, Prompt: []sdk.ContentBlock{sdk.TextBlock(c.Prompt)}})
+	answer, err := conn.Prompt(ctx,
+		sdk.PromptRequest{SessionId: session.id, Prompt: []sdk.ContentBlock{sdk.TextBlock(c.Prompt)}})
 	p.used(answer.Usage)
 	return answer.StopReason, err
 }
@@ -132,7 +133,8 @@ func (c Call) open(ctx context.Context, conn *sdk.ClientSideConnection, hello sd
 				return s, errors.New("no conversation found with this session id: the agent cannot load sessions")
 			}
 			s.id = sdk.SessionId(c.Session)
-			got, err := conn.LoadSession(ctx, sdk.LoadSessionRequest{SessionId: s.id, Cwd: c.Dir, McpServers: []sdk.McpServer{}})
+			got, err := conn.LoadSession(ctx,
+				sdk.LoadSessionRequest{SessionId: s.id, Cwd: c.Dir, McpServers: []sdk.McpServer{}})
 			s.take(got.Models)
 			return s, err
 		}

@@ -16,7 +16,8 @@ type client struct {
 	said    *paced
 }
 
-// backlog has the updates that are not printed yet. The library ends a connection whose updates are not read fast enough.
+// backlog has the updates that are not printed yet. The library ends a connection whose updates are not read fast
+// enough.
 type backlog struct {
 	mu   sync.Mutex
 	all  []sdk.SessionUpdate
@@ -68,7 +69,8 @@ func (c *client) SessionUpdate(_ context.Context, n sdk.SessionNotification) err
 	return nil
 }
 
-func (c *client) RequestPermission(_ context.Context, r sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
+func (c *client) RequestPermission(_ context.Context,
+	r sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
 	kind, command := c.printer.asked(r.ToolCall)
 	for end := time.Now().Add(announced); kind == "" && time.Now().Before(end); { // the library hands requests over sooner than updates
 		time.Sleep(20 * time.Millisecond)
@@ -106,6 +108,7 @@ func (c *client) ReleaseTerminal(context.Context, sdk.ReleaseTerminalRequest) (s
 	return sdk.ReleaseTerminalResponse{}, sdk.NewMethodNotFound("terminal/release")
 }
 
-func (c *client) WaitForTerminalExit(context.Context, sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
+func (c *client) WaitForTerminalExit(context.Context,
+	sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
 	return sdk.WaitForTerminalExitResponse{}, sdk.NewMethodNotFound("terminal/wait_for_exit")
 }

@@ -19,7 +19,8 @@ type Policy struct {
 // tools are Claude Code's names of the kinds of tools.
 func tools() map[sdk.ToolKind]string {
 	return map[sdk.ToolKind]string{sdk.ToolKindRead: "Read", sdk.ToolKindSearch: "Grep", sdk.ToolKindEdit: "Edit",
-		sdk.ToolKindDelete: "Edit", sdk.ToolKindMove: "Edit", sdk.ToolKindExecute: "Bash", sdk.ToolKindFetch: "WebFetch"}
+		sdk.ToolKindDelete: "Edit", sdk.ToolKindMove: "Edit", sdk.ToolKindExecute: "Bash",
+		sdk.ToolKindFetch: "WebFetch"}
 }
 
 // allows reports whether a tool of this kind may do this.
@@ -36,7 +37,9 @@ func (p Policy) allows(kind sdk.ToolKind, command string) bool {
 	}
 	switch kind {
 	case sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove:
-		return slices.ContainsFunc(p.Allowed, func(e string) bool { return e == "Edit" || e == "Write" || e == "MultiEdit" })
+		return slices.ContainsFunc(p.Allowed, func(e string) bool {
+			return e == "Edit" || e == "Write" || e == "MultiEdit"
+		})
 	case sdk.ToolKindExecute:
 		return argv.AllowsCommand(command, p.Allowed)
 	}
@@ -67,7 +70,8 @@ func logins(methods []sdk.AuthMethod) (ids []string) {
 		if m.Agent == nil {
 			continue
 		}
-		if id := m.Agent.Id; keyed && (strings.Contains(id, "api-key") || strings.Contains(id, "apikey") || strings.Contains(id, "openai")) {
+		if id := m.Agent.Id; keyed &&
+			(strings.Contains(id, "api-key") || strings.Contains(id, "apikey") || strings.Contains(id, "openai")) {
 			ids = append(ids, id)
 		}
 	}

@@ -22,8 +22,8 @@ const (
 // object is a JSON object.
 type object map[string]any
 
-// printer turns the updates of a session into the lines of Claude Code's stream-json. Updates come from another goroutine
-// than the end of the turn.
+// printer turns the updates of a session into the lines of Claude Code's stream-json. Updates come from another
+// goroutine than the end of the turn.
 type printer struct {
 	mu      sync.Mutex
 	out     *json.Encoder
@@ -95,12 +95,12 @@ func (p *printer) update(u sdk.SessionUpdate) {
 		p.print(object{"type": "system", "subtype": "thinking"})
 	case u.ToolCall != nil:
 		t := u.ToolCall
-		p.tool(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: &t.Kind, Title: &t.Title, Status: &t.Status, Content: t.Content,
-			Locations: t.Locations, RawInput: t.RawInput, RawOutput: t.RawOutput})
+		p.tool(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: &t.Kind, Title: &t.Title, Status: &t.Status,
+			Content: t.Content, Locations: t.Locations, RawInput: t.RawInput, RawOutput: t.RawOutput})
 	case u.ToolCallUpdate != nil:
 		t := u.ToolCallUpdate
-		p.tool(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: t.Kind, Title: t.Title, Status: t.Status, Content: t.Content,
-			Locations: t.Locations, RawInput: t.RawInput, RawOutput: t.RawOutput})
+		p.tool(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: t.Kind, Title: t.Title, Status: t.Status,
+			Content: t.Content, Locations: t.Locations, RawInput: t.RawInput, RawOutput: t.RawOutput})
 	}
 }
 
@@ -236,7 +236,8 @@ func (c *call) command() string {
 	return c.title
 }
 
-// joined is the command of a list of words: what a shell is given in ["bash", "-lc", "go test ./..."], else the words, quoted.
+// joined is the command of a list of words: what a shell is given in ["bash", "-lc", "go test ./..."], else the words,
+// quoted.
 func joined(list []any) string {
 	var words []string
 	for _, v := range list {
@@ -316,7 +317,8 @@ func (p *printer) end(stop sdk.StopReason, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
-	o := object{"type": "result", "subtype": "success", "is_error": err != nil, "result": strings.TrimSpace(p.final.String())}
+	o := object{"type": "result", "subtype": "success", "is_error": err != nil,
+		"result": strings.TrimSpace(p.final.String())}
 	switch {
 	case err != nil:
 		o["subtype"], o["result"] = "error_during_execution", err.Error()
@@ -335,7 +337,8 @@ func (p *printer) end(stop sdk.StopReason, err error) {
 			return *n
 		}
 		o["usage"] = object{"input_tokens": u.InputTokens, "output_tokens": u.OutputTokens,
-			"cache_read_input_tokens": count(u.CachedReadTokens), "cache_creation_input_tokens": count(u.CachedWriteTokens)}
+			"cache_read_input_tokens":     count(u.CachedReadTokens),
+			"cache_creation_input_tokens": count(u.CachedWriteTokens)}
 	}
 	if p.cost != nil && p.cost.Currency == "USD" {
 		o["total_cost_usd"] = p.cost.Amount

@@ -53,8 +53,8 @@ func (d *runData) trim() {
 	}), roomUsage, 120, func(g summary.Gauge) string { return g.Label + g.Label + g.Value + g.Value + g.Note })
 	d.Ends = within(mapped(d.Ends, func(e summary.End) summary.End { e.Text = fit(e.Text); return e }), roomUsage, 40,
 		func(e summary.End) string { return e.Text })
-	d.Checks = within(mapped(d.Checks, func(c summary.CheckLine) summary.CheckLine { c.Text = fit(c.Text); return c }), roomChecks, 60,
-		func(c summary.CheckLine) string { return c.Text })
+	d.Checks = within(mapped(d.Checks, func(c summary.CheckLine) summary.CheckLine { c.Text = fit(c.Text); return c }),
+		roomChecks, 60, func(c summary.CheckLine) string { return c.Text })
 }
 
 func mapped[T any](all []T, f func(T) T) []T {

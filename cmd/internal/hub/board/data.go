@@ -108,7 +108,9 @@ func window(all []act.Task) []act.Task {
 	for i := range shown {
 		shown[i].Title, shown[i].Why = termtext.Fit(shown[i].Title, maxTitle), termtext.Fit(shown[i].Why, maxTitle)
 	}
-	return within(shown, roomTasks, 600, func(t act.Task) string { return t.Title + t.Title + t.Title + t.ID + t.ID + t.Why })
+	return within(shown, roomTasks, 600, func(t act.Task) string {
+		return t.Title + t.Title + t.Title + t.ID + t.ID + t.Why
+	})
 }
 
 // bound keeps a question from filling the page.

@@ -55,7 +55,8 @@ func (b *Board) iterationPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.diff(r.Context(), &d, number(r, "diff"))
-	b.show(w, r, page{Title: fmt.Sprintf("%s: iteration %d", p.Name(), n), Back: p.Path(run), Body: "iteration", Data: d})
+	b.show(w, r, page{Title: fmt.Sprintf("%s: iteration %d", p.Name(), n), Back: p.Path(run),
+		Body: "iteration", Data: d})
 }
 
 // number is a parameter of the address; -1: it has none.

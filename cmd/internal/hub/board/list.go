@@ -79,13 +79,15 @@ func (l *list) look(now time.Time) {
 func cardOf(p project, now time.Time) card {
 	r := p.reader()
 	m := view.Model{Snapshot: view.Gather(r, now)}
-	c := card{project: p, Summary: summary.Of(&m, now), Run: cmp.Or(m.Status.RunID, m.Owner.RunID), began: m.Status.StartedAt}
+	c := card{project: p, Summary: summary.Of(&m, now), Run: cmp.Or(m.Status.RunID, m.Owner.RunID),
+		began: m.Status.StartedAt}
 	c.What, c.Plan.Task, c.Identity = termtext.Fit(c.What, 300), fit(c.Plan.Task), fit(c.Identity)
 	c.Asks = len(openQuestions(p))
 	if m.Status.Status == state.StatusReview {
 		c.Look = len(m.Status.Review)
 	}
-	c.urgent = slices.Index([]string{state.StatusPaused, state.StatusWaiting, state.StatusRunning, view.StateStarting}, m.State)
+	c.urgent = slices.Index([]string{state.StatusPaused, state.StatusWaiting, state.StatusRunning, view.StateStarting},
+		m.State)
 	switch {
 	case c.Asks+c.Look > 0:
 		c.urgent = -1

@@ -153,7 +153,8 @@ func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 
 func (b *Board) runsPage(w http.ResponseWriter, r *http.Request) {
 	b.runs.look(time.Now())
-	b.show(w, r, page{Title: "ralph", Events: "/events", Body: "runs", Parts: map[string]string{"runs": b.runs.html("runs")}})
+	b.show(w, r,
+		page{Title: "ralph", Events: "/events", Body: "runs", Parts: map[string]string{"runs": b.runs.html("runs")}})
 }
 
 func (b *Board) runsEvents(w http.ResponseWriter, r *http.Request) {
@@ -202,7 +203,9 @@ func (b *Board) login(w http.ResponseWriter, r *http.Request) {
 	}
 	switch status := b.Door.Login(w, strings.TrimSpace(code)); status {
 	case http.StatusOK: // a page, not a redirect: after a click elsewhere, only a page of our own sends the cookie
-		b.show(w, r, page{Title: "Logged in", LogsIn: true, Body: "said", Data: said{Text: "You are logged in.", To: "/", Soon: true}})
+		b.show(w, r,
+			page{Title: "Logged in", LogsIn: true, Body: "said",
+				Data: said{Text: "You are logged in.", To: "/", Soon: true}})
 	case http.StatusGone:
 		b.fail(w, r, status, "this link has expired; get another with: ralph serve --link")
 	default:

@@ -91,7 +91,8 @@ func (b *Board) fail(w http.ResponseWriter, r *http.Request, status int, why str
 		http.Error(w, why, status)
 		return
 	}
-	b.showAs(w, r, status, page{Title: http.StatusText(status), Back: "/", Body: "said", Data: said{Text: why, Bad: true}})
+	b.showAs(w, r, status,
+		page{Title: http.StatusText(status), Back: "/", Body: "said", Data: said{Text: why, Bad: true}})
 }
 
 // said is what came of a request.

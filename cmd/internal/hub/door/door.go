@@ -60,7 +60,8 @@ func ReadToken(file string) (string, error) {
 		return "", fmt.Errorf("read token: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("read token: %q must be a file that only you can read: chmod 600 it, or remove it for a new token", file)
+		return "", fmt.Errorf("read token: %q must be a file that only you can read: chmod 600 it, "+
+			"or remove it for a new token", file)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -167,7 +168,8 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
 				"img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
-			"X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+			"X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+			"Cross-Origin-Opener-Policy": "same-origin",
 		} {
 			head.Set(name, value)
 		}
@@ -185,11 +187,12 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 // mayRead reports whether a request may read. Everybody may read the login page and its style.
 func (d *Door) mayRead(r *http.Request) bool {
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return d.Session(r) != "" || bearer && same(token, d.Token) || slices.Contains([]string{"/login", "/board.css"}, r.URL.Path)
+	return d.Session(r) != "" || bearer && same(token, d.Token) ||
+		slices.Contains([]string{"/login", "/board.css"}, r.URL.Path)
 }
 
-// knows reports whether a Host header is ours. It refuses names that somebody else may have pointed at this machine (DNS
-// rebinding); a plain address is always ours.
+// knows reports whether a Host header is ours. It refuses names that somebody else may have pointed at this machine
+// (DNS rebinding); a plain address is always ours.
 func (d *Door) knows(host string) bool {
 	if d.Public != nil && strings.EqualFold(host, d.Public.Host) {
 		return true

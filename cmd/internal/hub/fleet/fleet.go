@@ -87,7 +87,8 @@ func readNote(stateHome string) (n note, err error) {
 		err = json.Unmarshal(data, &n)
 	}
 	if err != nil {
-		return n, errors.New("no fleet is named, and no server was started here; start one with: ralph-hub fleet, or ralph --fleet")
+		return n, errors.New("no fleet is named, and no server was started here; " +
+			"start one with: ralph-hub fleet, or ralph --fleet")
 	}
 	return n, nil
 }
@@ -118,7 +119,8 @@ func (a Access) Dial(network, address string) (net.Conn, error) {
 
 // connect reaches the fleet. who is the name of a worker; empty: a run. The error is one line for people.
 func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, error) {
-	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(dialWait), nats.RetryOnFailedConnect(a.waits),
+	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
+		nats.Timeout(dialWait), nats.RetryOnFailedConnect(a.waits),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})} // else it prints them
 	switch {
 	case a.Creds != "":
@@ -135,7 +137,8 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 	if a.Cert != "" {
 		pool := x509.NewCertPool()
 		pool.AppendCertsFromPEM([]byte(a.Cert))
-		options = append(options, nats.Secure(&tls.Config{RootCAs: pool, ServerName: a.Name, MinVersion: tls.VersionTLS12}))
+		options = append(options, nats.Secure(&tls.Config{RootCAs: pool, ServerName: a.Name,
+			MinVersion: tls.VersionTLS12}))
 	}
 	if a.home != "" {
 		options = append(options, nats.SetCustomDialer(a))
@@ -168,8 +171,8 @@ func linked(conn *nats.Conn, to, missing string) *link.Link {
 	})
 }
 
-// who is the name of a worker in its subjects: that of its user, to whom a NATS server gives rights. Without one it is a
-// name that nobody can guess.
+// who is the name of a worker in its subjects: that of its user, to whom a NATS server gives rights. Without one it is
+// a name that nobody can guess.
 func (a Access) who() (string, error) {
 	name := rand.Text()
 	if u, err := url.Parse(strings.TrimSpace(strings.Split(a.URL, ",")[0])); err == nil && a.Creds == "" {
@@ -195,7 +198,8 @@ func (a Access) who() (string, error) {
 		}
 	}
 	if name == "" || strings.ContainsAny(name, " .*>\t\r\n") {
-		return "", fmt.Errorf("the user %q of the fleet has a name that no subject can have: use letters, digits and dashes", name)
+		return "", fmt.Errorf("the user %q of the fleet has a name that no subject can have: use letters, "+
+			"digits and dashes", name)
 	}
 	return name, nil
 }

@@ -17,11 +17,12 @@ const (
 )
 
 // ErrRuns means that the user has a server already.
-var ErrRuns = errors.New("start the server: one of yours runs already on this machine; ralph and workers find it by themselves")
+var ErrRuns = errors.New("start the server: one of yours runs already on this machine; " +
+	"ralph and workers find it by themselves")
 
-// enter takes the place of the user's only server, until the function that it returns is called. There are two locks. The
-// one who serves has "lock". A server that does not yield has "first", too, and takes it before: those that yield see that
-// it is taken, and leave. Their context ends then.
+// enter takes the place of the user's only server, until the function that it returns is called. There are two locks.
+// The one who serves has "lock". A server that does not yield has "first", too, and takes it before: those that yield
+// see that it is taken, and leave. Their context ends then.
 func enter(ctx context.Context, dir string, yields bool) (context.Context, func(), error) {
 	first, lock := flock.New(filepath.Join(dir, "first")), flock.New(filepath.Join(dir, "lock"))
 	free := func() bool {

@@ -40,8 +40,9 @@ func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need la
 	err := persist(ctx, func(ctx context.Context) error {
 		_, err := js.Stream(ctx, stream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			c := jetstream.StreamConfig{Name: stream, Subjects: []string{"ralph.offer.>"}, Retention: jetstream.WorkQueuePolicy,
-				Storage: jetstream.FileStorage, MaxAge: kept, MaxMsgSize: 4096, MaxMsgsPerSubject: 1, Replicas: 1}
+			c := jetstream.StreamConfig{Name: stream, Subjects: []string{"ralph.offer.>"},
+				Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, MaxAge: kept, MaxMsgSize: 4096,
+				MaxMsgsPerSubject: 1, Replicas: 1}
 			if conn.ConnectedClusterName() != "" {
 				c.Replicas = copies
 			}

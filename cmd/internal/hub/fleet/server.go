@@ -77,12 +77,12 @@ func (d door) Check(c server.ClientAuthentication) bool {
 	return false
 }
 
-// mayDo is all that a worker may do: take offers, claim turns, and talk to the run of each. docs/fleet.md has the same list
-// for other NATS servers.
+// mayDo is all that a worker may do: take offers, claim turns, and talk to the run of each. docs/fleet.md has the same
+// list for other NATS servers.
 func mayDo(who string) *server.Permissions {
 	return &server.Permissions{
-		Publish: &server.SubjectPermission{Allow: []string{"ralph.claim.*." + who, "ralph.out.*." + who + ".>", "ralph.here.*",
-			"$JS.API.CONSUMER.NAMES." + stream, "$JS.API.CONSUMER.INFO." + stream + ".*",
+		Publish: &server.SubjectPermission{Allow: []string{"ralph.claim.*." + who, "ralph.out.*." + who + ".>",
+			"ralph.here.*", "$JS.API.CONSUMER.NAMES." + stream, "$JS.API.CONSUMER.INFO." + stream + ".*",
 			"$JS.API.CONSUMER.MSG.NEXT." + stream + ".*", "$JS.ACK." + stream + ".>"}},
 		Subscribe: &server.SubjectPermission{Allow: []string{inboxOf(who) + ".>", "ralph.roll"}},
 	}
@@ -90,9 +90,10 @@ func mayDo(who string) *server.Permissions {
 
 // options are those of the server, and how it is reached.
 func (o Server) options(dir string, d door) (*server.Options, Access, error) {
-	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true, MaxPayload: link.MaxFrame,
-		JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most, CustomClientAuthentication: d,
-		AuthTimeout: dialWait.Seconds(), TLSTimeout: dialWait.Seconds()} // many may connect at once
+	// The timeouts are long because many may connect at once.
+	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true,
+		MaxPayload: link.MaxFrame, JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most,
+		CustomClientAuthentication: d, AuthTimeout: dialWait.Seconds(), TLSTimeout: dialWait.Seconds()}
 	a := Access{Token: d.run}
 	if o.Cert == "" {
 		return all, a, nil

@@ -22,7 +22,8 @@ import (
 type Offer struct {
 	Access
 	Need label.Set // of the worker
-	// Fits says why a worker with this version of ralph cannot work for the run, whose first line is given; nil: all can.
+	// Fits says why a worker with this version of ralph cannot work for the run, whose first line is given; nil: all
+	// can.
 	Fits func(hello []byte, theirs string) error
 	// Refused is called for each claim and message that is refused, with the number so far; nil: not called.
 	Refused func(n int, why string)

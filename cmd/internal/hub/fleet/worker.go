@@ -33,8 +33,8 @@ type Work struct {
 	Args   []string
 	Env    []string
 	Log    func(format string, args ...any)
-	// Carry carries out a turn in place of Args, which is ralph turn --away: it reads what the run says from in, and calls
-	// say with its output for the run. why is empty after a success. nil: Args are run.
+	// Carry carries out a turn in place of Args, which is ralph turn --away: it reads what the run says from in, and
+	// calls say with its output for the run. why is empty after a success. nil: Args are run.
 	Carry func(ctx context.Context, in io.Reader, say func([]byte)) (why string)
 }
 
@@ -65,7 +65,9 @@ func Worker(ctx context.Context, o Work) error {
 	if err := w.answerRolls(); err != nil {
 		return fmt.Errorf("join the fleet: %w", err)
 	}
-	w.Env = slices.DeleteFunc(slices.Clone(w.Env), func(e string) bool { return strings.HasPrefix(e, TokenVar+"=") || strings.HasPrefix(e, CredsVar+"=") })
+	w.Env = slices.DeleteFunc(slices.Clone(w.Env), func(e string) bool {
+		return strings.HasPrefix(e, TokenVar+"=") || strings.HasPrefix(e, CredsVar+"=")
+	})
 	l := &lines{w: w}
 	var all sync.WaitGroup
 	for range w.Slots {
@@ -180,7 +182,8 @@ func (l *lines) next(ctx context.Context, n int) (jetstream.Msg, error) {
 	if errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) {
 		return nil, nil
 	}
-	if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, nats.ErrNoResponders) {
+	if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) ||
+		errors.Is(err, nats.ErrNoResponders) {
 		l.mu.Lock()
 		l.all = nil
 		l.mu.Unlock()
@@ -236,8 +239,10 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 
 // program carries out a turn with Args.
 func (w *worker) program(ctx context.Context, in io.Reader, say func([]byte)) (why string) {
-	exit, err := ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
-		Env: w.Env, Stdin: in, Pipe: true, KillGrace: 10 * time.Second}, func(p []byte) bool { say(p); return false })
+	exit, err := ptyexec.Run(ctx,
+		ptyexec.Command{Args: append([]string{"/bin/sh", "-c", `exec "$@" 2>/dev/null`, "sh"}, w.Args...),
+			Env: w.Env, Stdin: in, Pipe: true, KillGrace: 10 * time.Second},
+		func(p []byte) bool { say(p); return false })
 	switch {
 	case err != nil:
 		return err.Error()

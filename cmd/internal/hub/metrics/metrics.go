@@ -32,7 +32,8 @@ func metrics() []metric {
 	}
 	return []metric{
 		{"ralph_run_info", "The latest run of each project; always 1.", func(_ Project, s view.Snapshot) []point {
-			return []point{{[]string{"state", s.State, "agent", s.Status.Agent, "model", s.Status.Model, "rule", s.Status.Rule}, 1}}
+			return []point{{[]string{"state", s.State, "agent", s.Status.Agent, "model", s.Status.Model,
+				"rule", s.Status.Rule}, 1}}
 		}},
 		{"ralph_run_alive", "1 while the runner is alive.", one(func(s view.Snapshot) float64 {
 			if s.Alive {
@@ -40,9 +41,12 @@ func metrics() []metric {
 			}
 			return 0
 		})},
-		{"ralph_run_start_time_seconds", "When the run began.", one(func(s view.Snapshot) float64 { return float64(s.Status.StartedAt.Unix()) })},
-		{"ralph_run_status_age_seconds", "Time since the runner wrote its status.", one(func(s view.Snapshot) float64 { return s.Age.Seconds() })},
-		{"ralph_run_iterations", "Iterations that have ended.", one(func(s view.Snapshot) float64 { return float64(s.Status.LoopCount) })},
+		{"ralph_run_start_time_seconds", "When the run began.",
+			one(func(s view.Snapshot) float64 { return float64(s.Status.StartedAt.Unix()) })},
+		{"ralph_run_status_age_seconds", "Time since the runner wrote its status.",
+			one(func(s view.Snapshot) float64 { return s.Age.Seconds() })},
+		{"ralph_run_iterations", "Iterations that have ended.",
+			one(func(s view.Snapshot) float64 { return float64(s.Status.LoopCount) })},
 		{"ralph_run_exit_code", "Exit code of a run that has ended.", func(_ Project, s view.Snapshot) []point {
 			if s.Status.Active() || s.State == view.StateStarting { // a crash leaves none, either
 				return nil
@@ -57,13 +61,18 @@ func metrics() []metric {
 		}},
 		{"ralph_run_tokens", "Tokens by kind.", func(_ Project, s view.Snapshot) []point {
 			u := s.Status.Usage
-			return []point{{[]string{"kind", "input"}, float64(u.InputTokens)}, {[]string{"kind", "output"}, float64(u.OutputTokens)},
-				{[]string{"kind", "cache_read"}, float64(u.CacheReadTokens)}, {[]string{"kind", "cache_write"}, float64(u.CacheWriteTokens)}}
+			return []point{{[]string{"kind", "input"}, float64(u.InputTokens)},
+				{[]string{"kind", "output"}, float64(u.OutputTokens)},
+				{[]string{"kind", "cache_read"}, float64(u.CacheReadTokens)},
+				{[]string{"kind", "cache_write"}, float64(u.CacheWriteTokens)}}
 		}},
-		{"ralph_plan_tasks", "Tasks of the plan.", one(func(s view.Snapshot) float64 { return float64(s.Status.Task.Total) })},
-		{"ralph_plan_tasks_done", "Tasks that are done.", one(func(s view.Snapshot) float64 { return float64(s.Status.Task.Done) })},
+		{"ralph_plan_tasks", "Tasks of the plan.",
+			one(func(s view.Snapshot) float64 { return float64(s.Status.Task.Total) })},
+		{"ralph_plan_tasks_done", "Tasks that are done.",
+			one(func(s view.Snapshot) float64 { return float64(s.Status.Task.Done) })},
 		{"ralph_check_failed", "1 if the latest run of a check failed.", checksFailed},
-		{"ralph_findings_open", "What a person has to look at.", one(func(s view.Snapshot) float64 { return float64(len(s.Status.Review)) })},
+		{"ralph_findings_open", "What a person has to look at.",
+			one(func(s view.Snapshot) float64 { return float64(len(s.Status.Review)) })},
 		{"ralph_questions_open", "Questions that wait for an answer.", func(p Project, _ view.Snapshot) []point {
 			return []point{{nil, float64(openQuestions(p))}}
 		}},

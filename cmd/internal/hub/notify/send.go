@@ -67,7 +67,8 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 func showsTitle(scheme, to string) bool {
 	to = strings.ToLower(to)
 	switch scheme {
-	case "bark", discordURL, "gotify", "join", "lark", "notifiarr", "ntfy", "opsgenie", "pushbullet", "pushover", "slack", "smtp", "teams":
+	case "bark", discordURL, "gotify", "join", "lark", "notifiarr", "ntfy", "opsgenie", "pushbullet", "pushover",
+		"slack", "smtp", "teams":
 		return true
 	case "telegram":
 		return !strings.Contains(to, "parsemode=")

@@ -60,7 +60,8 @@ func (s *spans) add(e state.Event) {
 		s.check(e, t, d)
 	case state.Verdict:
 		if t != nil {
-			t.span.AddEvent("verdict", trace.WithTimestamp(e.Time), trace.WithAttributes(attribute.String("ralph.verdict", d.Line())))
+			t.span.AddEvent("verdict", trace.WithTimestamp(e.Time),
+				trace.WithAttributes(attribute.String("ralph.verdict", d.Line())))
 		}
 	case state.IterationEnd:
 		if t != nil {
@@ -83,21 +84,24 @@ func (s *spans) add(e state.Event) {
 	}
 }
 
-func (s *spans) start(ctx context.Context, e state.Event, name string, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
+func (s *spans) start(ctx context.Context, e state.Event, name string,
+	attrs ...attribute.KeyValue) (context.Context, trace.Span) {
 	ctx = named(ctx, s.id, fmt.Sprintf("%s %d", name, e.Seq))
 	return s.tracer.Start(ctx, name, trace.WithTimestamp(e.Time), trace.WithAttributes(attrs...))
 }
 
 func (s *spans) begin(e state.Event, d state.RunStart) {
 	s.close("")
-	s.ctx, s.run = s.start(context.Background(), e, "run", attribute.String("ralph.run", s.id), attribute.String("ralph.plan", d.Plan),
-		attribute.String("ralph.version", d.Version), attribute.Bool("ralph.resumed", d.Resumed))
+	s.ctx, s.run = s.start(context.Background(), e, "run", attribute.String("ralph.run", s.id),
+		attribute.String("ralph.plan", d.Plan), attribute.String("ralph.version", d.Version),
+		attribute.Bool("ralph.resumed", d.Resumed))
 }
 
 func (s *spans) beginTurn(e state.Event, d state.IterationStart) {
 	t := &turn{agent: d.Agent, model: d.Model}
-	t.ctx, t.span = s.start(s.ctx, e, "turn", attribute.Int("ralph.iteration", e.Iteration), attribute.String("ralph.task", e.Task),
-		attribute.String("ralph.title", d.Title), attribute.String("ralph.role", e.Role), attribute.Int("ralph.attempt", e.Attempt))
+	t.ctx, t.span = s.start(s.ctx, e, "turn", attribute.Int("ralph.iteration", e.Iteration),
+		attribute.String("ralph.task", e.Task), attribute.String("ralph.title", d.Title),
+		attribute.String("ralph.role", e.Role), attribute.Int("ralph.attempt", e.Attempt))
 	s.turns[e.Iteration] = t
 }
 
@@ -113,7 +117,8 @@ func (s *spans) work(e state.Event, t *turn) {
 		}
 	case state.SessionStart:
 		if t.call != nil {
-			t.call.SetAttributes(attribute.String("gen_ai.conversation.id", d.ID), attribute.String("gen_ai.response.model", d.Model))
+			t.call.SetAttributes(attribute.String("gen_ai.conversation.id", d.ID),
+				attribute.String("gen_ai.response.model", d.Model))
 		}
 	case state.Usage:
 		t.used(d)
@@ -135,7 +140,8 @@ func (t *turn) used(u state.Usage) {
 // figures are what a call used.
 func (t *turn) figures() []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.Int64("gen_ai.usage.input_tokens", t.usage.InputTokens),
-		attribute.Int64("gen_ai.usage.output_tokens", t.usage.OutputTokens), attribute.Float64("ralph.cost_usd", t.usage.CostUSD)}
+		attribute.Int64("gen_ai.usage.output_tokens", t.usage.OutputTokens),
+		attribute.Float64("ralph.cost_usd", t.usage.CostUSD)}
 }
 
 func (t *turn) endCall(at time.Time) {

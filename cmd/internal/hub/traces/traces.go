@@ -58,7 +58,8 @@ func send(ctx context.Context, projects func() []string, record string, every ti
 		defer cancel()
 		_ = provider.Shutdown(ctx) // what a collector does not take is lost
 	}()
-	f := follower{tracer: provider.Tracer("ralph"), runs: map[string]*followed{}, looked: map[string]string{}, sent: readSent(record)}
+	f := follower{tracer: provider.Tracer("ralph"), runs: map[string]*followed{}, looked: map[string]string{},
+		sent: readSent(record)}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -174,8 +175,8 @@ func (f *followed) read() {
 // wanted are the events that spans are made of.
 func wanted(k state.Kind) bool {
 	switch k {
-	case state.KindRunStart, state.KindIterationStart, state.KindPhase, state.KindSession, state.KindUsage, state.KindResult, state.KindCheck,
-		state.KindVerdict, state.KindIterationEnd, state.KindRunEnd:
+	case state.KindRunStart, state.KindIterationStart, state.KindPhase, state.KindSession, state.KindUsage,
+		state.KindResult, state.KindCheck, state.KindVerdict, state.KindIterationEnd, state.KindRunEnd:
 		return true
 	}
 	return false

@@ -116,7 +116,8 @@ func (w *Watch) take(e state.Event) {
 		return
 	}
 	s := view.Gather(w.r, time.Now())
-	if m, ok := notify.Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Settings) && (ends || time.Since(e.Time) < stale) {
+	if m, ok := notify.Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Settings) &&
+		(ends || time.Since(e.Time) < stale) {
 		w.notify(m, e.Run, e.Seq)
 	}
 	if slices.Contains(w.WebhookEvents, string(e.Kind)) {
@@ -222,7 +223,8 @@ func (w *Watch) quiet() bool {
 
 func never() bool { return false }
 
-func (w *Watch) keepSending(ctx context.Context, to string, held func() bool, do func(context.Context, outbox.Entry) error) {
+func (w *Watch) keepSending(ctx context.Context, to string, held func() bool,
+	do func(context.Context, outbox.Entry) error) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {

@@ -18,7 +18,8 @@ func Parse(text string) (Set, error) {
 	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '+' || r == ' ' })
 	for _, label := range all {
 		if len(label) > 32 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-			return nil, fmt.Errorf("the label %q: a label has up to 32 lower-case letters, digits and underscores", label)
+			return nil, fmt.Errorf("the label %q: a label has up to 32 lower-case letters, digits and underscores",
+				label)
 		}
 	}
 	slices.Sort(all)
@@ -42,5 +43,7 @@ func (l Set) Serves(line string) bool {
 		return true
 	}
 	need, ok := strings.CutPrefix(line, "with-")
-	return ok && !slices.ContainsFunc(strings.Split(need, "-"), func(label string) bool { return !slices.Contains(l, label) })
+	return ok && !slices.ContainsFunc(strings.Split(need, "-"), func(label string) bool {
+		return !slices.Contains(l, label)
+	})
 }
