@@ -49,7 +49,8 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 	next := insertRow(text, name, fields)
 	if now, _, err := l.yaml(yamlName, SourceProject, next); err != nil || !sameBut(old, now, row) {
 		return agent.Spec{}, &UsageError{yamlName,
-			"is written in a way that nothing can be added to: write agents: on a line of its own, with one indented row for each agent"}
+			"is written in a way that nothing can be added to: write agents: on a line of its own, " +
+				"with one indented row for each agent"}
 	}
 	return row.spec, replaceText(path, next)
 }

@@ -278,7 +278,8 @@ func Words(text string, env []string) ([]string, error) {
 // splitWords splits a command line into words by the shell's quoting, and expands
 // ${NAME}. Any other shell syntax is a problem.
 func splitWords(text string, env map[string]string) (words []string, problem string) {
-	plain := quote(text) + " is not a plain command line: a program and its arguments, quoted where they hold spaces or signs"
+	plain := quote(text) +
+		" is not a plain command line: a program and its arguments, quoted where they hold spaces or signs"
 	if !option.Printable(text) {
 		return nil, plain
 	}

@@ -103,20 +103,24 @@ func checkTable() rowTable[checkDraft] {
 			Help: "Folder inside the project to run it in; empty means the project itself."},
 			func(d *checkDraft) any { return &d.Dir }},
 		{option.Row{YAML: "checks.when", Kind: option.List,
-			Help: "Globs, relative to the project. The check runs when a changed file matches one, for the baseline, and at the end of a run in which a file matched. `**` spans folders, and a glob without a slash matches a name in any folder; empty means always."},
+			Help: "Globs, relative to the project. The check runs when a changed file matches one, " +
+				"for the baseline, and at the end of a run in which a file matched. " +
+				"`**` spans folders, and a glob without a slash matches a name in any folder; empty means always."},
 			func(d *checkDraft) any { return &d.When }},
 		{option.Row{YAML: "checks.required", Kind: option.Bool, Default: "true",
 			Help: "Whether a failure blocks; otherwise ralph only shows it."},
 			func(d *checkDraft) any { return &d.required }},
 		{option.Row{YAML: "checks.on_failure", Kind: option.Enum, Default: string(gate.Retry),
 			Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
-			Help:   "What ralph does when it fails: `retry` tells the agent and tries the task again, `warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
+			Help: "What ralph does when it fails: `retry` tells the agent and tries the task again, " +
+				"`warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
 			func(d *checkDraft) any { return (*string)(&d.OnFailure) }},
 		{option.Row{YAML: "checks.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",
 			Help: "Time that one run of the check may take."},
 			func(d *checkDraft) any { return &d.Timeout }},
 		{option.Row{YAML: "checks.format", Kind: option.Enum, Values: texts(report.Formats()...),
-			Help: "Format of its output; empty means that ralph detects the format of test output, and uses the exit code for other kinds."},
+			Help: "Format of its output; empty means that ralph detects the format of test output, " +
+				"and uses the exit code for other kinds."},
 			func(d *checkDraft) any { return (*string)(&d.Format) }},
 		{option.Row{YAML: "checks.junit", Kind: option.Path,
 			Help: "Glob, relative to `dir`, of the JUnit XML files it writes; empty means none."},

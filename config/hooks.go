@@ -43,7 +43,8 @@ func (c *Config) keepHook(o option.Row) {
 	if i < 0 || c.Commands.Hook[i] == "" || from.Kind != SourceUser && from.Kind != SourceProject {
 		return
 	}
-	c.hooks = append(c.hooks, hookRow{hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}, from, o.Key})
+	c.hooks = append(c.hooks,
+		hookRow{hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}, from, o.Key})
 }
 
 // pushes pushes the branch of the user. If git refuses, its first line says why. It never asks for a password.
@@ -56,7 +57,8 @@ exit 1`
 
 // push is the hook of AIOS_PUSH_ENABLED: it pushes once the commit of a story is in the user's branch.
 func (c *Config) push() hooks.Hook {
-	h := hooks.Hook{Point: hooks.OnStoryComplete, Command: pushes, Title: "git push, for AIOS_PUSH_ENABLED", Timeout: pushBound}
+	h := hooks.Hook{Point: hooks.OnStoryComplete, Command: pushes, Title: "git push, for AIOS_PUSH_ENABLED",
+		Timeout: pushBound}
 	if c.Worktrees() {
 		h.Point = hooks.PostMerge
 	}
@@ -120,10 +122,12 @@ func hookTable() rowTable[hooks.Hook] {
 			func(h *hooks.Hook) any { return &h.Timeout }},
 		{option.Row{YAML: "hooks.on_failure", Kind: option.Enum, Default: string(hooks.WarnContinue),
 			Values: texts(hooks.OnFailures()...),
-			Help:   "What ralph does when it fails: `warn_continue` shows it, `skip_task` puts the task aside, `abort_loop` ends the run, `ask_agent` tells the agent in the next prompt."},
+			Help: "What ralph does when it fails: `warn_continue` shows it, `skip_task` puts the task aside, " +
+				"`abort_loop` ends the run, `ask_agent` tells the agent in the next prompt."},
 			func(h *hooks.Hook) any { return (*string)(&h.OnFailure) }},
 		{option.Row{YAML: "hooks.when", Kind: option.List,
-			Help: "Globs, as for checks: the hook runs only if the turn changed a file that matches one. Works only at points after a turn."},
+			Help: "Globs, as for checks: the hook runs only if the turn changed a file that matches one. " +
+				"Works only at points after a turn."},
 			func(h *hooks.Hook) any { return &h.When }},
 	}}
 }

@@ -141,7 +141,8 @@ type judgeDraft struct {
 func judgeTable() rowTable[judgeDraft] {
 	return rowTable[judgeDraft]{judgesKey, []rowField[judgeDraft]{
 		{option.Row{YAML: "judges.name", Kind: option.String,
-			Help: "Unique name, for messages and `JUDGES`; `my judge` and `My-Judge` are the same name. If it is missing, a short persona of one line is the name. The name of a built-in judge brings its persona."},
+			Help: "Unique name, for messages and `JUDGES`; `my judge` and `My-Judge` are the same name. If it is " +
+				"missing, a short persona of one line is the name. The name of a built-in judge brings its persona."},
 			func(d *judgeDraft) any { return &d.Name }},
 		{option.Row{YAML: "judges.persona", Kind: option.String,
 			Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words."},
@@ -192,6 +193,7 @@ func (r *yamlReader) judge(node ast.Node) error {
 				s.judge.source.Where))
 		}
 	}
-	r.settings = append(r.settings, setting{judge: &judgeRow{judge: d.Reviewer, source: Source{r.kind, r.where(first)}}})
+	r.settings = append(r.settings,
+		setting{judge: &judgeRow{judge: d.Reviewer, source: Source{r.kind, r.where(first)}}})
 	return nil
 }

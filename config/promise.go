@@ -115,11 +115,12 @@ func pointsTo(path string) bool {
 // promiseStems are beginnings of words.
 func promiseStems() []string {
 	return []string{
-		"allow", "approv", "authoriz", "backpressure", "blacklist", "budget", "confin", "confirm", "contain", "coverage",
-		"danger", "deny", "denie", "destruct", "disallow", "enforc", "exclu", "firewall", "forbid", "guard", "immutab",
-		"isolat", "judge", "lint", "mandator", "permission", "permit", "prevent", "privileg", "prohibit",
-		"protect", "quarantin", "readonly", "redact", "restrict", "review", "rollback", "sandbox", "secret", "secur",
-		"supervis", "tamper", "trust", "typecheck", "validat", "verif", "vulnerab", "whitelist", "writable",
+		"allow", "approv", "authoriz", "backpressure", "blacklist", "budget", "confin", "confirm",
+		"contain", "coverage", "danger", "deny", "denie", "destruct", "disallow", "enforc", "exclu", "firewall",
+		"forbid", "guard", "immutab", "isolat", "judge", "lint", "mandator", "permission", "permit", "prevent",
+		"privileg", "prohibit", "protect", "quarantin", "readonly", "redact", "restrict", "review", "rollback",
+		"sandbox", "secret", "secur", "supervis", "tamper", "trust", "typecheck", "validat", "verif", "vulnerab",
+		"whitelist", "writable",
 	}
 }
 
@@ -130,9 +131,10 @@ func promiseWords() []string {
 		"blocklist", "build", "cheat", "cheating", "check", "checks", "compile", "consent", "constraint", "constraints",
 		"credential", "credentials", "docker", "donttouch", "dryrun", "egress", "endtoend", "evidence", "e2e",
 		"failfast", "frozen", "gate", "gates", "hook", "hooks", "integrity", "internet", "intheloop", "invariant",
-		"invariants", "jail", "keepout", "landlock", "locked", "network", "networking", "never", "noedit", "nointernet", "nonet",
-		"nopush", "nottouch", "notouch", "nowrite", "offline", "offlimits", "podman", "precommit", "premerge", "prepush",
-		"proof", "qa", "quality", "regression", "regressions", "required", "safe", "safeguard", "safeguards", "safely", "safety", "seccomp", "smoke", "spend",
+		"invariants", "jail", "keepout", "landlock", "locked", "network", "networking", "never", "noedit",
+		"nointernet", "nonet", "nopush", "nottouch", "notouch", "nowrite", "offline", "offlimits", "podman",
+		"precommit", "premerge", "prepush", "proof", "qa", "quality", "regression", "regressions", "required", "safe",
+		"safeguard", "safeguards", "safely", "safety", "seccomp", "smoke", "spend",
 		"spending", "stoponerror", "stoponfailure", "strict", "sudo", "test", "testing", "tests", "threshold",
 		"thresholds", "unittest", "unittests", "vet",
 	}

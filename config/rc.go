@@ -75,7 +75,8 @@ func (r *rcReader) syntaxError(err error) error {
 	var lang syntax.LangError
 	switch {
 	case errors.As(err, &parse):
-		if pos = parse.Pos; strings.Contains(parse.Text, "without closing") || strings.Contains(parse.Text, "without matching") {
+		if pos = parse.Pos; strings.Contains(parse.Text, "without closing") ||
+			strings.Contains(parse.Text, "without matching") {
 			return r.refuse(pos, "a quote or bracket is not closed; "+needsQuotes)
 		}
 	case errors.As(err, &lang):

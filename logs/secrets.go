@@ -58,9 +58,10 @@ func uselessToken(match string) bool {
 const minPassword = 6
 
 // words matches passwords made of defaults and placeholder words.
-var words = re(`^(?i)(?:my|your|the|some|any|super|very|top|db|database|test|dev|local|demo|dummy|fake|sample|example|default|proxy|` +
-	`admin|root|username|user|guest|app|password|passwd|passphrase|pass|pwd|pw|secret|token|key|api|change(?:me|it)?|here|` +
-	`redacted|removed|hidden|masked|placeholder|foo|bar|baz|qux|abc|xyz|postgres|postgresql|mysql|maria|redis|mongo|rabbitmq|x+|[0-9]{1,6}|[-_.])+$`)
+var words = re(`^(?i)(?:my|your|the|some|any|super|very|top|db|database|test|dev|local|demo|dummy|fake|sample|` +
+	`example|default|proxy|admin|root|username|user|guest|app|password|passwd|passphrase|pass|pwd|pw|secret|token|` +
+	`key|api|change(?:me|it)?|here|redacted|removed|hidden|masked|placeholder|foo|bar|baz|qux|abc|xyz|postgres|` +
+	`postgresql|mysql|maria|redis|mongo|rabbitmq|x+|[0-9]{1,6}|[-_.])+$`)
 
 // uselessAddress reports whether the password in an address, from "://" on, gives access
 // to nothing: it is for this machine, a placeholder, the user's name or a common word.

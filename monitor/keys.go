@@ -24,18 +24,23 @@ func bindings() []binding {
 		{"p", "pause", "pause after this iteration, or resume", (*ui).pauseOrResume, true, false},
 		{"s", "skip", "end this iteration and take the next task (asks first)", func(u *ui) { u.askBefore("skip") },
 			true, false},
-		{"a", "abort", "end the run now (asks first); while it waits for an answer of yours: answer", (*ui).answerOrAbort, true, false},
-		{"A", "", "end the run now, also while it waits for an answer (asks first)", func(u *ui) { u.askBefore("abort") }, true, false},
+		{"a", "abort", "end the run now (asks first); while it waits for an answer of yours: answer",
+			(*ui).answerOrAbort, true, false},
+		{"A", "", "end the run now, also while it waits for an answer (asks first)",
+			func(u *ui) { u.askBefore("abort") }, true, false},
 		{"l", "log", "live log only, and back", func(u *ui) { u.show(panelLog) }, false, false},
-		{"enter", "read", "the transcript of the iteration: what the agent said and did, its tool calls with their answers",
+		{"enter", "read",
+			"the transcript of the iteration: what the agent said and did, its tool calls with their answers",
 			(*ui).openTranscript, false, false},
-		{"r", "review", "review the iteration: checks, findings, diff; left and right: the previous and the next one", (*ui).openReview, false, false},
+		{"r", "review", "review the iteration: checks, findings, diff; left and right: the previous and the next one",
+			(*ui).openReview, false, false},
 		{"t", "tasks", "the tasks of the plan: look at them, find and change them; the list has keys of its own",
 			(*ui).openTasks, false, false},
-		{"d", "diff", "what the iteration changed: files and hunks; from there, u takes it back and B finds who broke a check",
+		{"d", "diff",
+			"what the iteration changed: files and hunks; from there, u takes it back and B finds who broke a check",
 			(*ui).openChanges, false, false},
-		{"T", "", "the timeline: a cell for each iteration, waits as gaps, cost and tokens, how fast the run spends", (*ui).openTimeline,
-			false, false},
+		{"T", "", "the timeline: a cell for each iteration, waits as gaps, cost and tokens, how fast the run spends",
+			(*ui).openTimeline, false, false},
 		{"R", "", "raw output of the iteration", (*ui).openRaw, false, false},
 		{"o", "open", "open a clean copy of what is shown in $PAGER", func(u *ui) { u.openWith(inPager) }, false,
 			false},
@@ -104,7 +109,8 @@ func (u *ui) hints(v summary.Summary) []keys.Hint {
 			all = slices.Insert(all, 0, hint)
 			continue
 		}
-		if b.short == "questions" && len(u.over) == 0 && !v.Alive && u.model.Status.Rule == state.RuleQuestion && u.notes.questions.n > 0 {
+		if b.short == "questions" && len(u.over) == 0 && !v.Alive && u.model.Status.Rule == state.RuleQuestion &&
+			u.notes.questions.n > 0 {
 			hint.Short = "answer" // it is what a person has to do now
 			all = slices.Insert(all, 0, hint)
 			continue

@@ -25,11 +25,14 @@ func named() []struct {
 		panel
 		name, about, keys string
 	}{
-		{panelPlan, "Plan", "How far the plan is, the task at hand or the turns side by side, and when the run may be done.", "t"},
-		{panelUsage, "API usage", "Calls and tokens of this hour, the usage windows of the account, and the cost so far.", "m"},
+		{panelPlan, "Plan",
+			"How far the plan is, the task at hand or the turns side by side, and when the run may be done.", "t"},
+		{panelUsage, "API usage",
+			"Calls and tokens of this hour, the usage windows of the account, and the cost so far.", "m"},
 		{panelEnds, "Ends when", "What ends the run, what is nearest first, and how the breaker stands.", "a p"},
-		{panelIterations, "Iterations", "Each iteration, newest first: a mark, its time, the task, what it came to, its checks, findings " +
-			"and cost. Those that went alike share a row.", "r d R up down g G"},
+		{panelIterations, "Iterations",
+			"Each iteration, newest first: a mark, its time, the task, what it came to, its checks, findings " +
+				"and cost. Those that went alike share a row.", "r d R up down g G"},
 		{panelChecks, "Checks", "The project's checks, those that need a look first, and what was found.", "r"},
 		{panelLog, "Live log", "What the agent says and does, as it comes.", "/ F n f w o e left right g G"},
 	}
@@ -210,7 +213,8 @@ func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
 		sort.SliceStable(all, func(i, j int) bool { return rank(own, all[i]) < rank(own, all[j]) })
 		name := p.name
 		if u.page != nil {
-			name, p.about = "Review", "What became of an iteration: how it ended, its checks and findings, and what it changed."
+			name, p.about = "Review",
+				"What became of an iteration: how it ended, its checks and findings, and what it changed."
 			switch {
 			case u.page.filter != nil:
 				name, p.about = "Log", "A part of the log, over all files of events: what you typed after F."

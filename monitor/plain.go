@@ -52,7 +52,8 @@ func (p *plainer) write(up view.Update) error {
 	var lines []string
 	for _, e := range up.Events {
 		p.over = e.Kind == state.KindRunEnd || p.over && e.Kind != state.KindRunStart
-		if p.begun && !up.Thin || e.Kind != state.KindText && e.Kind != state.KindTool && e.Kind != state.KindToolResult {
+		if p.begun && !up.Thin ||
+			e.Kind != state.KindText && e.Kind != state.KindTool && e.Kind != state.KindToolResult {
 			lines = append(lines, p.lines(e)...)
 		}
 	}

@@ -76,7 +76,8 @@ func (u *ui) renewTasks(events []state.Event) {
 // panelTasks is how many rows the list in the panel wants on a screen of this size; it is read when
 // there is room for it. u is locked.
 func (u *ui) panelTasks(w, h int) int {
-	if u.alone != panelPlan && (w < twoColumns || h < columnHeight) || len(u.o.Ralph) == 0 || u.model.State == view.StateNone {
+	if u.alone != panelPlan && (w < twoColumns || h < columnHeight) || len(u.o.Ralph) == 0 ||
+		u.model.State == view.StateNone {
 		return 0
 	}
 	if p := u.list; !p.wanted {

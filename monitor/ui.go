@@ -217,8 +217,8 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelEnds:
 		drawEnds(c, v)
 	case panelIterations:
-		u.listTop = iterations.Draw(c, &u.model, iterations.Look{Selected: u.selected, Top: u.listTop, Focused: u.focus == p,
-			Now: u.o.Now()})
+		u.listTop = iterations.Draw(c, &u.model, iterations.Look{Selected: u.selected, Top: u.listTop,
+			Focused: u.focus == p, Now: u.o.Now()})
 	case panelChecks:
 		drawChecks(c, v, u.o.Now())
 	case panelLog:

@@ -106,7 +106,8 @@ func quoted(text []byte) (inside, rest []byte, ok bool) {
 // unquoted returns the number or word at the beginning; none: the payload.
 func unquoted(text []byte) (word, rest []byte) {
 	end := 0
-	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= '+' && text[end] <= '9' && text[end] != ',') {
+	for end < len(text) &&
+		(text[end] >= 'a' && text[end] <= 'z' || text[end] >= '+' && text[end] <= '9' && text[end] != ',') {
 		end++
 	}
 	return text[:end], text[end:]

@@ -65,7 +65,8 @@ func (s *Settings) Options() []option.Row {
 	return []option.Row{{
 		Group: group, Key: "NOTIFY", YAML: "notify.to", Kind: option.List, Trust: true, Safe: []string{Desktop},
 		Secret: true, Field: &s.Notify,
-		Help: "Where notifications go: a comma list of shoutrrr addresses such as ntfy://ntfy.sh/my-topic, and desktop.",
+		Help: "Where notifications go: a comma list of shoutrrr addresses such as ntfy://ntfy.sh/my-topic, " +
+			"and desktop.",
 	}, {
 		Group: group, Key: "NOTIFY_ON", YAML: "notify.on", Kind: option.List,
 		Default: "ended,halted,limited,question,review", Field: &s.NotifyOn,
@@ -83,20 +84,25 @@ func (s *Settings) Options() []option.Row {
 	}, {
 		Group: group, Key: "WEBHOOK_SECRET", YAML: "webhooks.secret", Kind: option.String, Trust: true, Secret: true,
 		Field: &s.WebhookSecret,
-		Help:  "Key that signs webhooks (HMAC with SHA-256, as in Standard Webhooks); empty means that they are not signed.",
+		Help: "Key that signs webhooks (HMAC with SHA-256, as in Standard Webhooks); " +
+			"empty means that they are not signed.",
 	}, {
 		Group: group, Key: "WEBHOOK_EVENTS", YAML: "webhooks.events", Kind: option.List,
 		Default: "run_start,iteration_start,iteration_end,question,answer,task,decision,paused,run_end",
 		Field:   &s.WebhookEvents,
-		Help:    "Kinds of events that webhooks get: any of those in docs/state.md except text, tool, tool_result and usage.",
+		Help: "Kinds of events that webhooks get: any of those in docs/state.md except text, tool, " +
+			"tool_result and usage.",
 	}, {
 		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true,
 		Field: &s.Replies,
-		Help:  "Where your answers and commands to a run come from: a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them, and webhook://127.0.0.1:PORT/PATH.",
+		Help: "Where your answers and commands to a run come from: " +
+			"a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them, " +
+			"and webhook://127.0.0.1:PORT/PATH.",
 	}, {
 		Group: group, Key: "REPLY_TOKEN", YAML: "replies.token", Kind: option.String, Trust: true, Secret: true,
 		Field: &s.ReplyToken,
-		Help:  "First word of each reply, or the bearer token of a webhook, at least 8 characters; ralph ignores replies without it.",
+		Help: "First word of each reply, or the bearer token of a webhook, at least 8 characters; " +
+			"ralph ignores replies without it.",
 	}}
 }
 

@@ -24,7 +24,8 @@ type Serve struct {
 // Flags declares the flags.
 func (s *Serve) Flags(fs *pflag.FlagSet) {
 	fs.SortFlags = false
-	fs.StringVar(&s.Listen, "listen", "127.0.0.1:8477", "Listen on `ADDRESS:PORT`; other than loopback needs TLS or a proxy.")
+	fs.StringVar(&s.Listen, "listen", "127.0.0.1:8477",
+		"Listen on `ADDRESS:PORT`; other than loopback needs TLS or a proxy.")
 	fs.BoolVar(&s.Actions, "actions", false, "Let who is logged in pause, stop, answer, accept and change the plan.")
 	fs.BoolVar(&s.Link, "link", false, "Print a link that logs you in, good for 15 minutes, and end.")
 	fs.StringVar(&s.Cert, "cert", "", "TLS certificate `FILE`, with --key.")
@@ -69,7 +70,8 @@ func (s Serve) Check() error {
 		}
 	}
 	if !s.Loopback() && s.Cert == "" && s.Proxy == "" {
-		return fmt.Errorf("--listen %s can be reached from other machines: add --cert and --key, or --behind-proxy URL", s.Listen)
+		return fmt.Errorf("--listen %s can be reached from other machines: add --cert and --key, "+
+			"or --behind-proxy URL", s.Listen)
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ func fakeAgent() {
 		prompt, _ := io.ReadAll(os.Stdin)
 		tickOwn(string(prompt))
 	}
-	fmt.Fprintln(out, `{"type":"result","subtype":"success","is_error":false,"result":"ok","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
+	fmt.Fprintln(out,
+		`{"type":"result","subtype":"success","is_error":false,"result":"ok","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
 	_ = out.Flush()
 	f, err := os.OpenFile(os.Getenv(fakeVar), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -80,7 +80,8 @@ func (b *bencher) oneFolder(name, project, path string) error {
 	}
 	name = fmt.Sprintf("20,000 files of %s: ", name)
 	b.add(figure{name + "read", ms(read), "", "at most " + ms(folderBound), read > folderBound})
-	b.add(figure{name + "read again in a run", ms(again), "", "at most " + ms(folderAgainBound), again > folderAgainBound})
+	b.add(figure{name + "read again in a run", ms(again), "", "at most " + ms(folderAgainBound),
+		again > folderAgainBound})
 	b.add(figure{name + "edit", ms(edit), "", "at most " + ms(folderBound), edit > folderBound})
 	b.add(figure{name + "peak of ralph task next", fmt.Sprintf("%d MiB", memory), "",
 		fmt.Sprintf("at most %d MiB", folderMemoryBound), memory > folderMemoryBound})

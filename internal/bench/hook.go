@@ -45,9 +45,11 @@ func (b *bencher) hook() error {
 		return err
 	}
 	for _, h := range []struct{ verb, input, want string }{
-		{agenthooks.Stop, `{"session_id": "bench", "stop_hook_active": false, "last_assistant_message": "Done."}`, "is still open"},
+		{agenthooks.Stop, `{"session_id": "bench", "stop_hook_active": false, "last_assistant_message": "Done."}`,
+			"is still open"},
 		{agenthooks.PreToolUse, `{"tool_name": "Bash", "tool_input": {"command": "git push --force"}}`, "deny"},
-		{agenthooks.PostToolUse, `{"tool_name": "Write", "tool_input": {"file_path": "` + broken + `"}}`, "ralph looked at"},
+		{agenthooks.PostToolUse, `{"tool_name": "Write", "tool_input": {"file_path": "` + broken + `"}}`,
+			"ralph looked at"},
 	} {
 		line := `"$0" hook ` + h.verb + ` --facts "$1"`
 		args := []string{"-c", line, filepath.Join(b.bin, "ralph"), string(facts)}

@@ -94,7 +94,8 @@ func bench(only []string, out io.Writer) error {
 	fmt.Fprintf(out, "%d processors, load %s before\n", runtime.NumCPU(), load())
 	for _, name := range only {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
-			return fmt.Errorf("unknown part %q; known: start, git, plain, flood, many, plan, folder, slots, hook, viewers", name)
+			return fmt.Errorf("unknown part %q; known: start, git, plain, flood, many, plan, folder, slots, "+
+				"hook, viewers", name)
 		}
 	}
 	for _, p := range parts {

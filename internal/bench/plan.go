@@ -25,7 +25,8 @@ const (
 func (b *bencher) plan() error {
 	for _, p := range []struct{ name, head, line, between, tail string }{
 		{".ralph/fix_plan.md", "# Plan\n\n", "- [ ] T%d: build part %[1]d of it\n  - it works\n", "", ""},
-		{"prd.json", `{"userStories": [`, `{"id": "US-%d", "title": "Build part %[1]d", "priority": %[1]d, "acceptanceCriteria": ["it works"], "passes": false}`, ",\n", "]}\n"},
+		{"prd.json", `{"userStories": [`,
+			`{"id": "US-%d", "title": "Build part %[1]d", "priority": %[1]d, "acceptanceCriteria": ["it works"], "passes": false}`, ",\n", "]}\n"},
 		{".taskmaster/tasks/tasks.json", `{"tasks": [`,
 			`{"id": %d, "title": "Build part %[1]d", "status": "pending", "dependencies": [], "subtasks": []}`, ",\n",
 			"]}\n"},

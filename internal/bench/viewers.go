@@ -35,10 +35,12 @@ func (b *bencher) viewers() error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(record, "1.json"), fmt.Appendf(nil, `{"project":%q}`, project), 0o600); err != nil {
+	run := fmt.Appendf(nil, `{"project":%q}`, project)
+	if err := os.WriteFile(filepath.Join(record, "1.json"), run, 0o600); err != nil {
 		return err
 	}
-	w, _, err := state.Acquire(filepath.Join(project, state.DirName), state.Owner{PID: os.Getpid(), RunID: "bench", StartedAt: time.Now()})
+	w, _, err := state.Acquire(filepath.Join(project, state.DirName),
+		state.Owner{PID: os.Getpid(), RunID: "bench", StartedAt: time.Now()})
 	if err != nil {
 		return err
 	}

@@ -189,7 +189,8 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // workingDir returns the agent's working directory: every CLI that has a tool for
 // writing files wants absolute paths from it and names the place somewhere.
 func (x *exchange) workingDir() string {
-	m := regexp.MustCompile(`(?i)(?:working directory: |working in the directory: |workspace directories:\*\*\\n *- )(/[^"\\]+)`).FindSubmatch(x.body)
+	m := regexp.MustCompile(`(?i)(?:working directory: |working in the directory: |` +
+		`workspace directories:\*\*\\n *- )(/[^"\\]+)`).FindSubmatch(x.body)
 	if m == nil {
 		return ""
 	}

@@ -63,7 +63,8 @@ func events(st state.Status, now time.Time) []state.Event {
 	turned, on := "completed-turn", state.Decision{Action: state.ActionContinue, Rule: "continue"}
 	for i, end := range []state.IterationEnd{
 		{Decision: on, Outcome: turned, Files: 5, Seconds: 510, TaskDone: true, Done: 3},
-		{Decision: state.Decision{Action: state.ActionRetry, Rule: "gate_failed", Reason: "required check failed: test"},
+		{Decision: state.Decision{Action: state.ActionRetry, Rule: "gate_failed",
+			Reason: "required check failed: test"},
 			Outcome: turned, Files: 2, Seconds: 204, Done: 3},
 		{Decision: on, Outcome: turned, Files: 1, Seconds: 131, TaskDone: true, Done: 4},
 		{Decision: state.Decision{Action: state.ActionRetry, Rule: "transient"},

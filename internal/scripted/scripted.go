@@ -134,8 +134,9 @@ func Project(t testing.TB, steps []Step) turn.Assignment {
 	plan := store.File{Path: filepath.Join(dir, "plan.md"), Name: "plan.md"}
 	first := store.Read(plan).List.Tasks[0]
 	return turn.Assignment{
-		V: turn.Version, Origin: state.Origin{Run: "run-1", Iteration: 1, Task: first.ID, Role: "developer", Attempt: 1},
-		Dir: dir, LogDir: filepath.Join(t.TempDir(), "logs"), Task: first, Plan: plan,
+		V:      turn.Version,
+		Origin: state.Origin{Run: "run-1", Iteration: 1, Task: first.ID, Role: "developer", Attempt: 1},
+		Dir:    dir, LogDir: filepath.Join(t.TempDir(), "logs"), Task: first, Plan: plan,
 		Prompt: prompt.Input{Template: "Do it.", Iteration: 1, Total: 2, Remaining: 2, PlanPath: "plan.md"},
 		Agent: turn.Agent{Spec: spec, Program: []string{self}, AllowedTools: []string{"Read"},
 			PermissionMode: argv.PermitAllowedTools},

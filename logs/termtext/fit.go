@@ -22,8 +22,8 @@ func Line(s string) string {
 	return strings.TrimSuffix(s, " ")
 }
 
-// Unwrap joins the lines of s: each run of white space becomes one blank. Unlike Line, it keeps all other characters, for
-// text that goes into files and prompts.
+// Unwrap joins the lines of s: each run of white space becomes one blank. Unlike Line, it keeps all other characters,
+// for text that goes into files and prompts.
 func Unwrap(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // FirstLine is the first line of s that is not blank, without blanks at its ends.

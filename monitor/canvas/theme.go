@@ -42,7 +42,8 @@ func (n *ThemeName) Type() string { return "name" }
 
 // Help describes the flag.
 func (n *ThemeName) Help() string {
-	return "The colors, as a `NAME`: " + strings.Join(Themes(), ", ") + "; for all screens: " + ThemeVariable + " in the environment."
+	return "The colors, as a `NAME`: " + strings.Join(Themes(), ", ") + "; for all screens: " + ThemeVariable +
+		" in the environment."
 }
 
 // CheckTheme returns an error for an unknown name. The empty name is allowed.
@@ -74,7 +75,8 @@ func ThemeOf(name string, depth int) Theme {
 			return Theme{colors: own}
 		}
 		return Theme{colors: map[summary.Tone]tcell.Color{summary.Good: tcell.NewHexColor(good),
-			summary.Busy: tcell.NewHexColor(busy), summary.Warn: tcell.NewHexColor(warn), summary.Bad: tcell.NewHexColor(bad)}}
+			summary.Busy: tcell.NewHexColor(busy), summary.Warn: tcell.NewHexColor(warn),
+			summary.Bad: tcell.NewHexColor(bad)}}
 	}
 	switch name {
 	case "none":

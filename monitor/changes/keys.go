@@ -92,7 +92,8 @@ func (p *Page) undo() page.Act {
 		return page.Act{Say: "a run is at work here; undo when it has ended"}
 	}
 	p.asks = askSure
-	p.sure = page.Sure{Question: "undo " + p.Name + ": take " + termtext.Count(p.count(), "file") + " back, as a new commit",
+	p.sure = page.Sure{Question: "undo " + p.Name + ": take " + termtext.Count(p.count(), "file") +
+		" back, as a new commit",
 		After: page.Act{Verb: p.verb("undo", "--yes")}}
 	return page.Act{}
 }

@@ -49,7 +49,8 @@ func Parse(typed string, now time.Time) (Filter, error) {
 			}
 		}
 	}
-	return Filter{Name: `"` + typed + `"`, Text: typed, needle: scan.NeedleOf(typed, typed == strings.ToLower(typed))}, nil
+	return Filter{Name: `"` + typed + `"`, Text: typed,
+		needle: scan.NeedleOf(typed, typed == strings.ToLower(typed))}, nil
 }
 
 // OfTask returns the filter for the events of one task. The title of the log names the task.
@@ -59,7 +60,8 @@ func named() []Filter {
 	return []Filter{
 		{Name: "errors", failed: true},
 		{Name: "tools", kinds: []state.Kind{state.KindTool, state.KindToolResult, state.KindDenied}},
-		{Name: "findings", kinds: []state.Kind{state.KindFinding, state.KindVerdict, state.KindTask, state.KindFeedback}},
+		{Name: "findings",
+			kinds: []state.Kind{state.KindFinding, state.KindVerdict, state.KindTask, state.KindFeedback}},
 	}
 }
 

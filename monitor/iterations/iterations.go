@@ -124,7 +124,8 @@ func draw(c canvas.Canvas, r summary.IterationRow, selected bool) {
 		title := termtext.Fit(r.Title, max(room-termtext.Width(text)-3, minTitle))
 		text = title + " · " + text
 	}
-	if word, _, cut := strings.Cut(r.Text, ", "); r.Title != "" && room < minTitled && cut && room-termtext.Width(word)-3 >= minShort {
+	if word, _, cut := strings.Cut(r.Text, ", "); r.Title != "" && room < minTitled && cut &&
+		room-termtext.Width(word)-3 >= minShort {
 		text = termtext.Fit(r.Title, room-termtext.Width(word)-3) + " · " + word
 	}
 	c.Text(x, 0, style, termtext.Fit(text, room))

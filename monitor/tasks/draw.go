@@ -249,8 +249,8 @@ func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 			alarm = c.Tone(summary.Warn)
 		}
 	}
-	k.draw(c, []canvas.Piece{canvas.In(side, tries), canvas.In(side, w.span(now)), canvas.In(side, view.Dollars(w.cost)),
-		canvas.In(alarm, found), canvas.In(side, cmp.Or(t.worker(), w.agent))})
+	k.draw(c, []canvas.Piece{canvas.In(side, tries), canvas.In(side, w.span(now)),
+		canvas.In(side, view.Dollars(w.cost)), canvas.In(alarm, found), canvas.In(side, cmp.Or(t.worker(), w.agent))})
 }
 
 // drawName draws id and title from column x; what a search matched is underlined.

@@ -151,7 +151,8 @@ func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
 	}
 	for _, field := range []struct{ name, value string }{
 		{"category", t.Category}, {"section", t.Section}, {"tags", strings.Join(t.Tags, ", ")},
-		{"needs", strings.Join(t.DependsOn, ", ")}, {"agent", cmp.Or(t.workerFrom(), p.work[t.ID].agent)}, {"place", place},
+		{"needs", strings.Join(t.DependsOn, ", ")}, {"agent", cmp.Or(t.workerFrom(), p.work[t.ID].agent)},
+		{"place", place},
 	} {
 		if field.value != "" {
 			all = append(all, text{text: fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)), dim: true})
@@ -217,7 +218,8 @@ func (p *Page) history(t *Task, m *view.Model, now time.Time) []text {
 		all = append(all, text{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
 			row.Cost, row.Text), tone: row.Tone})
 		it := &m.Run.Iterations[i]
-		for _, why := range append([]string{view.Join(": ", view.Unless("continue", it.Rule), it.Reason)}, it.Findings...) {
+		for _, why := range append([]string{view.Join(": ", view.Unless("continue", it.Rule), it.Reason)},
+			it.Findings...) {
 			if why = termtext.Line(why); why != "" && !it.Running() {
 				all = append(all, text{text: "       " + why, dim: true})
 			}

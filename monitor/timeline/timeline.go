@@ -124,7 +124,9 @@ func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast stri
 	fit := max((rows+1)/bandH, 1)
 	if p.moved {
 		p.moved = false
-		at := slices.IndexFunc(all, func(band []cell) bool { return m.Run.Iterations[band[len(band)-1].index].Number >= p.chosen })
+		at := slices.IndexFunc(all, func(band []cell) bool {
+			return m.Run.Iterations[band[len(band)-1].index].Number >= p.chosen
+		})
 		p.back = min(max(p.back, len(all)-fit-at), len(all)-1-at)
 	}
 	p.back = min(p.back, max(len(all)-fit, 0))
@@ -164,7 +166,8 @@ func highest(r *view.Run) (most peak) {
 // drawBand draws a row of cells, with cost and tokens below. It returns where the iterations are.
 func drawBand(c canvas.Canvas, m *view.Model, band []cell, by scale) (spots []spot) {
 	it := &m.Run.Iterations[band[0].index]
-	c.Text(1, 0, c.Dim(), termtext.Fit(fmt.Sprintf("%4d  %s", it.Number, it.StartedAt.In(by.now.Location()).Format("15:04")), margin-2))
+	c.Text(1, 0, c.Dim(),
+		termtext.Fit(fmt.Sprintf("%4d  %s", it.Number, it.StartedAt.In(by.now.Location()).Format("15:04")), margin-2))
 	c.Text(1, 1, c.Dim(), "cost")
 	c.Text(1, 2, c.Dim(), "tokens")
 	x := margin

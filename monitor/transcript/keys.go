@@ -31,7 +31,8 @@ func bindings() []page.Binding[*Page] {
 		page.Row("left", "", "the iteration before", other(page.Transcript, -1)),
 		page.Row("right", "", "the next iteration", other(page.Transcript, 1)),
 		page.Row("e", "", "open the file of the tool call in $EDITOR, else a copy of the transcript", (*Page).edit),
-		page.Row("y", "copy", "copy what stands at the cursor into the clipboard of the terminal (asks once)", (*Page).yank),
+		page.Row("y", "copy", "copy what stands at the cursor into the clipboard of the terminal (asks once)",
+			(*Page).yank),
 		page.Row("f", "", "follow the end, or stop", (*Page).toggleFollow),
 	}, page.Moves("pgup b ctrl-u", func(p *Page) int { return max(p.height, 2) - 1 })...)
 }

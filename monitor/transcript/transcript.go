@@ -99,7 +99,8 @@ func (p *Page) Add(events []state.Event) {
 		if e.Iteration != p.Number || e.Run != p.Run {
 			continue
 		}
-		if known := e.Seq <= p.last.Seq; e.Seq > 0 && known || e.Seq == 0 && !e.Time.After(p.last.Time) && p.last.Seq > 0 {
+		if known := e.Seq <= p.last.Seq; e.Seq > 0 && known ||
+			e.Seq == 0 && !e.Time.After(p.last.Time) && p.last.Seq > 0 {
 			continue
 		}
 		p.add(e)

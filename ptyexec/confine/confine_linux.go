@@ -41,7 +41,8 @@ func (l *Limits) apply() error {
 		err = errors.Join(err, r.allow(path, writeDir&files, writeFile&files))
 	}
 	for _, port := range l.Ports {
-		err = errors.Join(err, ll.LandlockAddNetPortRule(set, &ll.NetPortAttr{AllowedAccess: net, Port: uint64(port)}, 0))
+		err = errors.Join(err,
+			ll.LandlockAddNetPortRule(set, &ll.NetPortAttr{AllowedAccess: net, Port: uint64(port)}, 0))
 	}
 	if err != nil {
 		return err
@@ -76,8 +77,9 @@ const (
 	readFile  = ll.AccessFSExecute | ll.AccessFSReadFile
 	readDir   = readFile | ll.AccessFSReadDir
 	writeFile = readFile | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSIoctlDev
-	writeDir  = writeFile | readDir | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile | ll.AccessFSMakeChar | ll.AccessFSMakeDir |
-		ll.AccessFSMakeReg | ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeBlock | ll.AccessFSMakeSym | ll.AccessFSRefer
+	writeDir  = writeFile | readDir | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile | ll.AccessFSMakeChar |
+		ll.AccessFSMakeDir | ll.AccessFSMakeReg | ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeBlock |
+		ll.AccessFSMakeSym | ll.AccessFSRefer
 )
 
 // handled has every right that the kernel knows, so that whatever no rule allows is refused.

@@ -113,7 +113,8 @@ func (s *staged) back(o original) error {
 	}
 	if o.to == o.path {
 		file, err := os.ReadFile(o.path)
-		if missing := errors.Is(err, fs.ErrNotExist); missing != (o.text == nil) || err != nil && !missing || !bytes.Equal(file, o.text) {
+		if missing := errors.Is(err, fs.ErrNotExist); missing != (o.text == nil) || err != nil && !missing ||
+			!bytes.Equal(file, o.text) {
 			return err
 		}
 	}

@@ -148,7 +148,8 @@ func (s Store) Answered(id, text, by string) (Question, error) {
 	return s.Change(id, func(q *Question) error {
 		switch {
 		case !q.Open():
-			return fmt.Errorf("question %s was answered at %s: %.80s", id, q.AnsweredAt.Local().Format("15:04"), termtext.Line(q.Answer))
+			return fmt.Errorf("question %s was answered at %s: %.80s", id, q.AnsweredAt.Local().Format("15:04"),
+				termtext.Line(q.Answer))
 		case text == "":
 			return fmt.Errorf("the answer to %s is empty", id)
 		case len(text) > MaxAnswer:

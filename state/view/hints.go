@@ -21,5 +21,6 @@ func hintEntries(h state.Hints, done bool) []entry {
 	if h.Confidence > 0 {
 		sounds = fmt.Sprintf("done (%d %%)", h.Confidence)
 	}
-	return one(RoleNote, "it sounds like: "+Join(" · ", sounds, said("nothing to do", h.NoWork), said("stuck", h.Stuck)))
+	return one(RoleNote,
+		"it sounds like: "+Join(" · ", sounds, said("nothing to do", h.NoWork), said("stuck", h.Stuck)))
 }

@@ -99,8 +99,9 @@ func (it *Iteration) Repeats(before *Iteration) bool {
 	same := func(a, b string) bool { return a == b || strings.Map(noDigit, a) == strings.Map(noDigit, b) }
 	return !it.Ended.IsZero() && !before.Ended.IsZero() && it.TaskID == before.TaskID && it.Task == before.Task &&
 		it.Outcome == before.Outcome && it.Rule == before.Rule && it.Action == before.Action && it.Cut == before.Cut &&
-		it.Says == before.Says && it.Role == before.Role && it.TaskDone == before.TaskDone && it.Undone == before.Undone &&
-		it.Files == before.Files && it.Found+len(it.Verdicts)+before.Found+len(before.Verdicts) == 0 &&
+		it.Says == before.Says && it.Role == before.Role && it.TaskDone == before.TaskDone &&
+		it.Undone == before.Undone && it.Files == before.Files &&
+		it.Found+len(it.Verdicts)+before.Found+len(before.Verdicts) == 0 &&
 		maps.Equal(it.Checks, before.Checks) && same(it.Reason, before.Reason) && same(it.Failed, before.Failed)
 }
 
@@ -139,7 +140,8 @@ func (r *Run) iteration(e state.Event) *Iteration {
 	if len(r.Iterations) >= maxIterations {
 		r.Iterations = slices.Delete(r.Iterations, 0, maxIterations/10)
 	}
-	r.Iterations = append(r.Iterations, Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task, Beside: r.beside})
+	r.Iterations = append(r.Iterations,
+		Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task, Beside: r.beside})
 	n := len(r.Iterations)
 	if n > maxOutputs {
 		r.Iterations[n-1-maxOutputs].Output = nil

@@ -81,7 +81,9 @@ func (f *Fold) Work() (w Work) {
 	if !f.beside && f.queue == (Queue{}) {
 		return w
 	}
-	w.Machines = slices.SortedStableFunc(slices.Values(f.all), func(a, b Machine) int { return cmp.Compare(b.Turns, a.Turns) })
+	w.Machines = slices.SortedStableFunc(slices.Values(f.all), func(a, b Machine) int {
+		return cmp.Compare(b.Turns, a.Turns)
+	})
 	if f.queue != (Queue{}) {
 		w.Queue = &f.queue
 	}

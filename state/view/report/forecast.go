@@ -59,5 +59,6 @@ func (f *Forecast) Text(now time.Time) string {
 		return view.Join(", ", view.Clock(now.Add(d), now)+" (in "+view.Span(d)+")", view.Dollars(s.USD),
 			termtext.Count(int(s.Calls), "call"))
 	}
-	return fmt.Sprintf("%s open: done about %s · in 9 of 10 cases by %s", termtext.Count(f.Open, "task"), say(f.P50), say(f.P90))
+	return fmt.Sprintf("%s open: done about %s · in 9 of 10 cases by %s", termtext.Count(f.Open, "task"),
+		say(f.P50), say(f.P90))
 }

@@ -130,7 +130,8 @@ func (d pageData) time(p *page) {
 	if len(d.Bars) > 0 {
 		p.put(`<svg class="strip" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="timeline of the run">` + "\n")
 		for _, b := range d.Bars {
-			p.put(`<rect class="%s" x="%s" y="0" width="%s" height="10"><title>%s</title></rect>`+"\n", b.Part, b.X, b.W, b.Title)
+			p.put(`<rect class="%s" x="%s" y="0" width="%s" height="10"><title>%s</title></rect>`+"\n", b.Part, b.X,
+				b.W, b.Title)
 		}
 		p.put("</svg>")
 	}

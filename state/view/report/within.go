@@ -14,8 +14,8 @@ const (
 	briefText = 200 // columns of a text there
 )
 
-// Within is the page in a limited number of bytes: where it would have more, lists end early, and the page says how many
-// rows are missing and what shows all.
+// Within is the page in a limited number of bytes: where it would have more, lists end early, and the page says how
+// many rows are missing and what shows all.
 func (r *Report) Within(most int) ([]byte, error) {
 	data, err := r.HTML()
 	for n := mostRows; len(data) > most && n > 0 && err == nil; n /= 2 {

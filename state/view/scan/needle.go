@@ -29,7 +29,8 @@ func NeedleOf(text string, fold bool) Needle {
 	}
 	const common = ` etaoinsrhldcumfpgwybvkxjqz` // the most common first
 	for i, c := range n.lower {
-		if at := strings.IndexByte(common, byte(unicode.ToLower(rune(c)))); at < 0 || at > strings.IndexByte(common, n.lower[n.rare]|' ') {
+		if at := strings.IndexByte(common, byte(unicode.ToLower(rune(c)))); at < 0 ||
+			at > strings.IndexByte(common, n.lower[n.rare]|' ') {
 			n.rare = i
 		}
 	}

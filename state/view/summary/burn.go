@@ -39,7 +39,8 @@ func Burn(m *view.Model, now time.Time) []string {
 				continue
 			}
 			ceiling = fmt.Sprintf("%.0f %% of %s", 100*usage.CostUSD/b.Most, view.Dollars(b.Most))
-			if left := view.Seconds((b.Most - usage.CostUSD) / perHour * 3600); hours >= least && left > 0 && m.Active() {
+			if left := view.Seconds((b.Most - usage.CostUSD) / perHour * 3600); hours >= least && left > 0 &&
+				m.Active() {
 				ceiling += ", used up at this rate " + ahead(now, left)
 			}
 		}

@@ -39,7 +39,9 @@ func ends(m *view.Model, now time.Time) (all []End) {
 	bounds = slices.DeleteFunc(bounds, func(b state.Bound) bool {
 		return !(b.Most > 0) || b.Have == 0 && b.Name != state.BoundCost && !m.Active() // nothing counts any more
 	})
-	sort.SliceStable(bounds, func(i, j int) bool { return bounds[i].Have/bounds[i].Most > bounds[j].Have/bounds[j].Most })
+	sort.SliceStable(bounds, func(i, j int) bool {
+		return bounds[i].Have/bounds[i].Most > bounds[j].Have/bounds[j].Most
+	})
 	for _, b := range bounds {
 		tone := Calm
 		switch {

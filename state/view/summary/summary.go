@@ -316,8 +316,10 @@ func slots(dir string, all []state.SlotStatus, now time.Time) (lines []string) {
 			on = "on " + termtext.Line(s.Worker)
 		}
 		// The title is the longest part, so what a narrow screen must show comes before it.
-		lines = append(lines, view.Join(" · ", strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase), on),
-			taskName(s.TaskID, s.Title), "iteration "+strconv.Itoa(s.Iteration), view.Within(dir, termtext.Line(s.LastTool))))
+		lines = append(lines, view.Join(" · ",
+			strconv.Itoa(s.Slot)+" "+view.Join(" ", took, termtext.Line(s.Phase), on),
+			taskName(s.TaskID, s.Title), "iteration "+strconv.Itoa(s.Iteration),
+			view.Within(dir, termtext.Line(s.LastTool))))
 	}
 	return lines
 }
@@ -326,14 +328,16 @@ func fleet(f *state.FleetStatus) string {
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d of %s busy", termtext.Count(f.Workers, "worker"), f.Busy, termtext.Count(f.Slots, "slot"))
+	return fmt.Sprintf("%s, %d of %s busy", termtext.Count(f.Workers, "worker"), f.Busy,
+		termtext.Count(f.Slots, "slot"))
 }
 
 // taskName is what a person calls a task: its title, with the id that the plan gave it.
 func taskName(id, title string) string {
 	id, title = termtext.Line(id), termtext.Line(title)
 	rest, known := strings.CutPrefix(title, id)
-	if next, _ := utf8.DecodeRuneInString(rest); view.Computed(id) || known && !unicode.IsLetter(next) && !unicode.IsDigit(next) {
+	if next, _ := utf8.DecodeRuneInString(rest); view.Computed(id) ||
+		known && !unicode.IsLetter(next) && !unicode.IsDigit(next) {
 		id = ""
 	}
 	return view.Join(" ", id, title)
@@ -349,7 +353,8 @@ func (p Plan) Lastly() string {
 
 func newPlan(st state.Status) Plan {
 	p := Plan{Done: max(st.Task.Done, 0), Total: max(st.Task.Total, 0)}
-	if over := !st.Active() && p.Done == p.Total && p.Total > 0; st.Undone > 0 || st.Status != state.StatusCompleted && !over {
+	if over := !st.Active() && p.Done == p.Total && p.Total > 0; st.Undone > 0 ||
+		st.Status != state.StatusCompleted && !over {
 		p.Task = taskName(st.Task.ID, st.Task.Title)
 	}
 	if p.Total == 0 {

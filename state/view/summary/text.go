@@ -44,7 +44,9 @@ func Text(m *view.Model, now time.Time, width int) string {
 	}
 	if n := len(m.Status.Uncommitted); n > 0 {
 		last := m.Status.Uncommitted[n-1]
-		wrapped("kept out", termtext.Line(fmt.Sprintf("%s of this run not committed: %s (%s)", termtext.Count(n, "file"), last.File, last.Why)))
+		wrapped("kept out",
+			termtext.Line(fmt.Sprintf("%s of this run not committed: %s (%s)", termtext.Count(n, "file"),
+				last.File, last.Why)))
 	}
 	wrapped("next", v.Advice)
 	row("progress", view.Join(" · ", v.Iteration, v.Elapsed))
@@ -85,7 +87,9 @@ func toAccept(s state.Status) []state.ReviewItem {
 
 // among reports whether a note says what one of the items says.
 func among(items []state.ReviewItem, n view.Note) bool {
-	return slices.ContainsFunc(items, func(item state.ReviewItem) bool { return strings.Contains(n.Text, termtext.Line(item.Text)) })
+	return slices.ContainsFunc(items, func(item state.ReviewItem) bool {
+		return strings.Contains(n.Text, termtext.Line(item.Text))
+	})
 }
 
 // checkRows are those that have not passed, a line each, and then the others.
