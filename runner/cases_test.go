@@ -152,11 +152,12 @@ func toolEnv(t *testing.T, tool string) []string {
 	if _, err := exec.LookPath(tool); err != nil {
 		t.Skipf("no %s here", tool)
 	}
-	env := []string{"GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "npm_config_update_notifier=false"}
+	// With the flags of these tests, the standard library is compiled already.
+	env := []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "npm_config_update_notifier=false"}
 	cache, _ := os.UserCacheDir()
 	home, _ := os.UserHomeDir()
 	for name, other := range map[string]string{"GOCACHE": filepath.Join(cache, "go-build"), "RUSTUP_HOME": filepath.Join(home, ".rustup"),
-		"PYENV_ROOT": filepath.Join(home, ".pyenv")} {
+		"PYENV_ROOT": filepath.Join(home, ".pyenv"), "CGO_ENABLED": ""} {
 		if v := os.Getenv(name); v != "" {
 			other = v
 		}

@@ -240,9 +240,9 @@ var floors = map[string]int{
 // lists what the tool may import from the module; nil: nothing.
 var tools = map[string][]string{
 	"internal/archtest":      nil,
-	"internal/testgate":      nil,
-	"internal/fakebd":        nil, // a stand-in for the program of Beads
-	"internal/mockllm":       nil, // a stand-in that shared ralph's code would share its mistakes
+	"internal/testgate":      {"internal/world"}, // builds the programs that the tests share
+	"internal/fakebd":        nil,                // a stand-in for the program of Beads
+	"internal/mockllm":       nil,                // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
 	"internal/world":         nil,                                                                                                                // a private place for the real programs, and for git
 	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                                             // sees ralph as users do: a program and its files

@@ -13,28 +13,34 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-)
 
-// programsVar is the folder in which the packages of one run share ralph's
-// programs; see internal/world.
-const programsVar = "RALPH_WORLD_PROGRAMS"
+	"ralph/internal/world"
+)
 
 func main() {
 	g := &gate{out: os.Stdout, strict: os.Getenv("RALPH_REQUIRE") == "all"}
-	os.Exit(g.run(".", os.Args[1:]))
+	os.Exit(world.Main(g))
+}
+
+// Run builds ralph's programs, which the packages under test share, and tests the packages
+// of the module in this folder. It returns the exit code.
+//
+// A test that asks for the programs builds them as well. But then two go commands compile
+// the same packages at the same time, and each of them twice.
+func (g *gate) Run() int {
+	fmt.Fprintln(g.out, "building ralph and ralph-hub, then the tests")
+	if _, err := world.Build(); err != nil {
+		fmt.Fprintln(os.Stderr, "testgate:", err)
+		return 1
+	}
+	return g.run(".", os.Args[1:])
 }
 
 // run tests the packages of the module in dir and returns the exit code.
 func (g *gate) run(dir string, args []string) int {
-	programs, err := os.MkdirTemp("", "ralph-programs-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "testgate:", err)
-		return 1
-	}
-	defer os.RemoveAll(programs)
 	g.verbose, g.short = slices.Contains(args, "-v"), slices.Contains(args, "-short")
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Dir, cmd.Stderr, cmd.Env = dir, os.Stderr, append(os.Environ(), programsVar+"="+programs)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

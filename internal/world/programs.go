@@ -17,9 +17,9 @@ import (
 // testgate for a run of many packages, Main for one package.
 const programsVar = "RALPH_WORLD_PROGRAMS"
 
-// Main runs the tests of a package that calls Programs and returns their exit
+// Main runs the tests of a package that calls Programs, or of many, and returns their exit
 // code. Call it in TestMain.
-func Main(m *testing.M) int {
+func Main(m interface{ Run() int }) int {
 	if os.Getenv(programsVar) != "" {
 		return m.Run()
 	}
@@ -39,15 +39,15 @@ func Main(m *testing.M) int {
 // builds them.
 func Programs(t testing.TB) string {
 	t.Helper()
-	dir, err := build()
+	dir, err := Build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// build locks the folder, which packages under test share.
-var build = sync.OnceValues(func() (string, error) {
+// Build is Programs without a test. It locks the folder, which packages under test share.
+var Build = sync.OnceValues(func() (string, error) {
 	dir := os.Getenv(programsVar)
 	lock := flock.New(filepath.Join(dir, ".lock"))
 	if err := lock.Lock(); err != nil {

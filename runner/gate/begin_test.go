@@ -13,7 +13,7 @@ func TestSuite_goBeforeThereIsAModuleOrCode_isSkippedAndBeginsByItself(t *testin
 		t.Skip("no go")
 	}
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "go test ./..."})
-	s.Place.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	s.Place.Env = append(os.Environ(), "GOWORK=off")
 	expect(t, s.take(t), "test skipped")
 	expect(t, s.must(t), "test skipped")
 	write(t, s.Place.Dir, map[string]string{"go.mod": "module x\n", "a_test.go": "package x\n\nimport (\n\t\"testing\"\n\n\t\"x/calc\"\n)\n\nfunc TestA(t *testing.T) { calc.Add() }\n"})
