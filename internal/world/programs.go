@@ -89,8 +89,8 @@ func GitMain(m *testing.M) int {
 			panic(err)
 		}
 	}
-	if err := os.WriteFile(config, []byte("[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"),
-		0o600); err != nil {
+	settings := "[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n[maintenance]\n\tauto = false\n"
+	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
 		panic(err)
 	}
 	return m.Run()

@@ -91,7 +91,7 @@ func TestUndo_oneAfterTheOther_everyOrderAndItsBox(t *testing.T) {
 		for _, committed := range []bool{true, false} {
 			for _, tracked := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%v committed=%t planTracked=%t", order, committed, tracked), func(t *testing.T) {
-					if testing.Short() && len(order) > 1 && (committed != tracked || order[0] == 1) {
+					if testing.Short() && (committed != tracked || order[0] != 4) {
 						t.Skip("long: each order in each kind of project")
 					}
 					w := newPlanWorld(t, committed, tracked)
