@@ -43,10 +43,11 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 		mayMerge = r.mayMerge
 	}
 	if err == nil {
-		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File, Numbered: r.past.numbered,
-			Run: r.d.RunID, Ralph: r.d.Start.Version,
+		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File,
+			Numbered: r.past.numbered, Run: r.d.RunID, Ralph: r.d.Start.Version,
 			Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) },
-			Env:    r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge, Judge: r.breakTie})
+			Env:    r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge,
+			Judge: r.breakTie})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		d := fixed.Failed(unfit)
@@ -331,8 +332,8 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	defer r.crew.Release(d.Job)
 	r.crew.Name(d.Job)
 	r.worker.Forget()
-	res := finished{Result: amend.Amid(d.Result, r.plan.Read()), worker: d.Job.Worker(), dir: d.Job.Slot.Dir, skip: d.Job.Skip,
-		afresh: d.Afresh}
+	res := finished{Result: amend.Amid(d.Result, r.plan.Read()), worker: d.Job.Worker(), dir: d.Job.Slot.Dir,
+		skip: d.Job.Skip, afresh: d.Afresh}
 	if d.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(),
 			Files: max(res.Work.Change.Count, len(d.Files)), Refused: d.Refused()})

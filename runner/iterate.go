@@ -61,7 +61,8 @@ func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, erro
 	if err := r.counted.Wait(); err != nil {
 		return rules.Decision{}, err
 	}
-	return r.finish(ctx, work, finished{Result: res, worker: r.worker, dir: r.d.Dir, skip: r.inbox.Take(state.RequestSkip) != ""}, err)
+	return r.finish(ctx, work,
+		finished{Result: res, worker: r.worker, dir: r.d.Dir, skip: r.inbox.Take(state.RequestSkip) != ""}, err)
 }
 
 // finished is a Result, and the worker and folder that it comes from.
@@ -133,7 +134,8 @@ func (r *Run) begin(a turn.Assignment) {
 		s.EndsWhen = r.endsWhen(a.Task.ID)
 		r.showCalls(s)
 	})
-	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done, Total: p.Total}
+	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done,
+		Total: p.Total}
 	start.Why = output.WithoutTask(start, r.mem.Contradiction != "")
 	r.tellOf(a.Task, start)
 	if feedback := r.notes.Payload(a.Origin.Iteration, p); feedback != nil && !a.Origin.Reviews {
@@ -145,7 +147,8 @@ func (r *Run) begin(a turn.Assignment) {
 }
 
 func (r *Run) showCalls(s *state.Status) {
-	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens, hours.NextHour(hours.HourOf(time.Now()))
+	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens,
+		hours.NextHour(hours.HourOf(time.Now()))
 }
 
 // conclude decides what follows from a turn, and records it. It commits and keeps the work unless keep is
@@ -244,7 +247,9 @@ func (r *Run) settleTasks(res turn.Result) {
 		r.reopen(o, res.Work.Before)
 	}
 	if res.Proof.Blocked {
-		r.tellOf(res.Task, state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: state.TaskBlocked, Why: "its agent has marked it so"})
+		r.tellOf(res.Task,
+			state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: state.TaskBlocked,
+				Why: "its agent has marked it so"})
 	}
 	if res.Proof.After.IsDone(res.Task.ID) { // also when the agent only claimed it, and set no tick
 		r.mark(res.Task.ID, task.Done, "")
@@ -306,7 +311,8 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 	}
 	var v hooks.Verdict
 	done, err := r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from), func(commit func() (state.Commit, error)) (state.Commit, error) {
-		v = r.runHooks(ctx, hookfacts.Moment{Point: hooks.PreCommit, From: from, Task: t, More: hookfacts.Commits(r.last)})
+		v = r.runHooks(ctx,
+			hookfacts.Moment{Point: hooks.PreCommit, From: from, Task: t, More: hookfacts.Commits(r.last)})
 		if v.Block || v.Skip || v.Abort {
 			return state.Commit{}, errors.New(v.Why)
 		}

@@ -131,8 +131,8 @@ func (r *Run) announceStart(old state.Status) error {
 	if r.o.Parallel > 1 {
 		start.Parallel = r.o.Parallel
 		if list := r.plan.Read().List; !r.o.ParallelAny && beside.Silent(list) {
-			r.d.Log.Warn("one task at a time: the plan does not say which may run side by side", "parallel", r.o.Parallel,
-				"hint", "mark tasks with [P], give them dependencies, or set PARALLEL_ANY=true")
+			r.d.Log.Warn("one task at a time: the plan does not say which may run side by side",
+				"parallel", r.o.Parallel, "hint", "mark tasks with [P], give them dependencies, or set PARALLEL_ANY=true")
 		}
 	}
 	if old.Ending() == state.EndingKilled {
@@ -150,7 +150,8 @@ func (r *Run) close(d rules.Decision) error {
 	}
 	plan, saved := r.plan.Read(), r.saved.Wait()
 	r.out.Status(func(s *state.Status) {
-		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule, d.Reason, d.Next
+		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule,
+			d.Reason, d.Next
 		s.Phase, s.WakeAt, s.Pending = "ended", d.Until, ""
 		if d.Exit == rules.ExitTerminated {
 			s.Pending = r.inbox.Asked() // a run that resumes by itself after a reboot must still answer it

@@ -33,8 +33,10 @@ type reviewPhase struct {
 func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewPhase {
 	n, list := r.tasks.Of(t.ID), r.plan.Read().List
 	now, _ := list.Find(t.ID)
-	s := &reviewPhase{request: reviewers.Request{From: a.Origin, Task: t, Review: n.Review, Story: aios.Context{ID: t.ID,
-		Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now), Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
+	s := &reviewPhase{request: reviewers.Request{From: a.Origin, Task: t,
+		Review: n.Review,
+		Story: aios.Context{ID: t.ID, Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now),
+			Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.openItems.Texts(r.checks, n.Report), Emit: r.handleEvent,
 		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}

@@ -119,7 +119,8 @@ func (r *Run) afterMerge(ctx context.Context, d crew.Done, then rules.Decision) 
 func (r *Run) atStart(ctx context.Context) (d rules.Decision, goOn bool) {
 	ctx, done := r.inbox.AfterContext(ctx)
 	defer done()
-	return r.obey(r.runHooks(ctx, hookfacts.Moment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}),
+	return r.obey(r.runHooks(ctx,
+		hookfacts.Moment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}),
 		task.Task{})
 }
 
@@ -127,8 +128,8 @@ func (r *Run) atStart(ctx context.Context) (d rules.Decision, goOn bool) {
 func (r *Run) atEnd(ctx context.Context, d rules.Decision) {
 	ctx, done := hookfacts.Late(ctx)
 	defer done()
-	r.runHooks(ctx, hookfacts.Moment{Point: hookfacts.End(d), From: state.Origin{Run: r.d.RunID, Host: r.host}, Task: r.last.Task,
-		More: func(f *hooks.Facts) { hookfacts.Over(f, r.mem.Iterations, d) }})
+	r.runHooks(ctx, hookfacts.Moment{Point: hookfacts.End(d), From: state.Origin{Run: r.d.RunID, Host: r.host},
+		Task: r.last.Task, More: func(f *hooks.Facts) { hookfacts.Over(f, r.mem.Iterations, d) }})
 	r.notes.Settle() // for the first prompt after ralph resume
 	r.out.Status(func(s *state.Status) { s.NextPrompt = r.notes.NextPrompt })
 }

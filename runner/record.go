@@ -49,7 +49,8 @@ func (r *Run) endsWhen(task string) []state.Bound {
 func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 	o := res.Call.Outcome
 	r.d.Log.Info("iteration ended", logs.KeyIteration, res.Origin.Iteration, logs.KeyOutcome, o.Class,
-		logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", res.Work.Change.Count, "call_seconds", res.Duration.Seconds())
+		logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", res.Work.Change.Count,
+		"call_seconds", res.Duration.Seconds())
 	for _, t := range res.Call.Advised {
 		r.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add",
 			argv.AllowEntry(t.Name, t.Arg))
@@ -130,7 +131,8 @@ func (r *Run) moveBreaker(b state.Breaker) (write func() error) {
 	if r.out != nil {
 		r.out.Status(func(s *state.Status) { s.Breaker = state.BreakerStatus{State: b.State, Reason: b.Reason} })
 	}
-	change := state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from, ToState: b.State, Reason: b.Reason}
+	change := state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from, ToState: b.State,
+		Reason: b.Reason}
 	return func() error {
 		return writes.SideBySide(func() error { return r.d.State.SaveBreaker(b) },
 			func() error { return r.d.State.AddBreakerChange(change) })

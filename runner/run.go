@@ -220,7 +220,8 @@ type past struct {
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
-	r.tasks, r.reviews, r.plan = taskrecords.Records{}, map[string]*reviewPhase{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
+	r.tasks, r.reviews, r.plan = taskrecords.Records{}, map[string]*reviewPhase{},
+		planbook.New(d.Dir, d.Plan, o.PlanOptions)
 	r.past.mergeVetoes = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.LessonOptions)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
@@ -323,7 +324,8 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 // skip puts a task off; say reports it.
 func (r *Run) skip(t task.Task, say bool) {
 	if r.tasks.Skip(t.ID); say && t.ID != "" {
-		r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskSkipped, Why: r.inbox.Who(state.RequestSkip)})
+		r.tellOf(t,
+			state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskSkipped, Why: r.inbox.Who(state.RequestSkip)})
 	}
 }
 

@@ -109,7 +109,8 @@ func (s Spec) failedTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 
 // rejected classifies a call that a limit refused.
 func (s Spec) rejected(t *Transcript, exit ptyexec.Exit) Outcome {
-	o := Outcome{Class: ending.UsageLimit, Limit: t.Rejected, Evidence: "limit " + t.Rejected.Name + " rejected the work"}
+	o := Outcome{Class: ending.UsageLimit, Limit: t.Rejected,
+		Evidence: "limit " + t.Rejected.Name + " rejected the work"}
 	cause, evidence := s.cause(t, exit)
 	if evidence != "" {
 		o.Evidence = evidence
@@ -143,9 +144,11 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	case exit.Code == 0:
 		return Outcome{Class: ending.NoFinalRecord}
 	case s.ExitCodes[exit.Code] == "" && t.Resumed && t.Session == "" && t.ToolCalls == 0: // amp says no more
-		return Outcome{Class: ending.StaleSession, Reason: "the resumed call ended without a word", Evidence: ending.LastWords(exit.Code, t.outside())}
+		return Outcome{Class: ending.StaleSession, Reason: "the resumed call ended without a word",
+			Evidence: ending.LastWords(exit.Code, t.outside())}
 	}
-	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash), Evidence: ending.LastWords(exit.Code, t.outside())}
+	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash),
+		Evidence: ending.LastWords(exit.Code, t.outside())}
 }
 
 // stopped classifies a call that ralph ended because its time was up.

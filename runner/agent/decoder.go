@@ -204,7 +204,8 @@ func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 }
 
 func tool(id, name, arg, parent string) state.Tool {
-	return state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg, Parent: wire.Cut(parent, maxName)}
+	return state.Tool{ID: wire.Cut(id, maxName), Name: wire.Cut(name, maxName), Arg: arg,
+		Parent: wire.Cut(parent, maxName)}
 }
 
 func (d *Decoder) answer(id, text string, failed bool) {

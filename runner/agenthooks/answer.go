@@ -52,7 +52,8 @@ func AtStop(in Input, f Facts) any {
 		_ = os.Remove(count) // of a call that has ended; else it stays in the temporary folder
 		return nil
 	}
-	return map[string]string{"decision": "block", "reason": fmt.Sprintf("ralph says: continue (%d of at most %d times). %s", n+1, f.Most, why)}
+	return map[string]string{"decision": "block",
+		"reason": fmt.Sprintf("ralph says: continue (%d of at most %d times). %s", n+1, f.Most, why)}
 }
 
 // countFile has one byte for each continuation of a call. The CLI writes its transcript
@@ -101,8 +102,8 @@ func unfinished(last string, f Facts) string {
 			200), f.Plan.Name)
 	}
 	if len(f.Checks) > 0 && slices.Contains([]string{"FAILING", "NOT_RUN"}, signal.Tests) {
-		return fmt.Sprintf("You report TESTS_STATUS: %s, but the task counts only if these checks pass. Run them, and fix what fails:\n%s",
-			signal.Tests, strings.Join(f.Checks, "\n"))
+		return fmt.Sprintf("You report TESTS_STATUS: %s, but the task counts only if these checks pass. "+
+			"Run them, and fix what fails:\n%s", signal.Tests, strings.Join(f.Checks, "\n"))
 	}
 	return ""
 }
@@ -114,7 +115,8 @@ func BeforeTool(in Input, f Facts) any {
 			"permissionDecision": decision, "permissionDecisionReason": why}}
 	}
 	if in.Tool == "AskUserQuestion" {
-		return decide("deny", "Nobody is here to answer now, but ralph has noted the question for the user. End this turn with STATUS: BLOCKED: "+
+		return decide("deny", "Nobody is here to answer now, but ralph has noted the question for the user. "+
+			"End this turn with STATUS: BLOCKED: "+
 			"the task waits for the answer, and the next prompt has it.")
 	}
 	if why := refuse(in); why != "" {

@@ -29,7 +29,8 @@ func (o *Wanted) Options() []option.Row {
 	return []option.Row{{
 		Group: "Hooks", Key: "HOOK_STOP", Flag: "hook-stop", YAML: "agent_hooks.stop",
 		Kind: option.Bool, Default: "false", Field: &o.HookStop,
-		Help: "Make Claude Code continue in the same call if it stops although the plan or its own report says that the task is not finished.",
+		Help: "Make Claude Code continue in the same call if it stops although the plan or its own report says " +
+			"that the task is not finished.",
 	}, {
 		Group: "Hooks", Key: "MAX_CONTINUATIONS", Flag: "max-continuations", Arg: "N",
 		YAML: "agent_hooks.max_continuations",
@@ -38,10 +39,12 @@ func (o *Wanted) Options() []option.Row {
 	}, {
 		Group: "Hooks", Key: "HOOK_LINT", Flag: "hook-lint", Arg: "CMD", YAML: "agent_hooks.lint",
 		Kind: option.String, Trust: true, Safe: []string{AutoLint}, Field: &o.HookLint,
-		Help: "Command that checks each file after Claude Code has edited it; {file} is its path, auto chooses by the kind of file, and empty means none.",
+		Help: "Command that checks each file after Claude Code has edited it; " +
+			"{file} is its path, auto chooses by the kind of file, and empty means none.",
 	}, {
 		Group: "Hooks", Key: "HOOK_AUTO_APPROVE", Flag: "hook-auto-approve", YAML: "agent_hooks.auto_approve",
 		Kind: option.Bool, Default: "false", Trust: true, Safe: []string{"false"}, Field: &o.HookAutoApprove,
-		Help: "Besides ALLOWED_TOOLS, allow Claude Code to run your checks and commands that only read; refuse commands that destroy work.",
+		Help: "Besides ALLOWED_TOOLS, allow Claude Code to run your checks and commands that only read; " +
+			"refuse commands that destroy work.",
 	}}
 }

@@ -200,7 +200,8 @@ func nested(words []string) string {
 		return ""
 	}
 	for i, word := range words[1:] {
-		if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, "c") && i+2 < len(words) {
+		if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, "c") &&
+			i+2 < len(words) {
 			return words[i+2]
 		}
 	}

@@ -63,18 +63,31 @@ type KindRow struct {
 // Kinds returns the table of all kinds of findings.
 func Kinds() []KindRow {
 	return []KindRow{
-		{Kind: KindTestsRemoved, Found: "a test file was deleted or emptied, and the code that it tested is still there; or tests were merged, and values that they checked are gone"},
+		{Kind: KindTestsRemoved,
+			Found: "a test file was deleted or emptied, and the code that it tested is still there; " +
+				"or tests were merged, and values that they checked are gone"},
 		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
-		{Kind: KindChecksChanged, Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, prompt or specs changed"},
+		{Kind: KindChecksChanged,
+			Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, " +
+				"prompt or specs changed"},
 		{Kind: KindFewerTests, Found: "a check runs fewer tests than at the baseline"},
-		{Kind: KindGreenByTests, Found: "a check passes for another reason than the work: a test fails in its old form, or without a new file that replaces the test runner; new tests pass with the old code, or whatever the code does; tests notice less than before; or the code lists inputs and results of its tests"},
+		{Kind: KindGreenByTests,
+			Found: "a check passes for another reason than the work: a test fails in its old form, " +
+				"or without a new file that replaces the test runner; new tests pass with the old code, or whatever " +
+				"the code does; tests notice less than before; or the code lists inputs and results of its tests"},
 		{Kind: KindStubAdded, Found: "a task was ticked, but the change adds functions that are only stubs"},
 		{Kind: KindKnowsTests, Found: "the change adds code that asks whether it runs in a test"},
-		{Kind: KindHollowTests, Found: "a task was ticked, but the change has tests or assertions that cannot fail: they assert only constants, swallow errors, replace what they test, compare something with itself, count failures where the count is lost, or only log"},
-		{Kind: KindTickWithoutWork, Found: "a box was ticked, but nothing else changed, or only comments that the task does not ask for", Revert: true},
+		{Kind: KindHollowTests,
+			Found: "a task was ticked, but the change has tests or assertions that cannot fail: " +
+				"they assert only constants, swallow errors, replace what they test, compare something with itself, " +
+				"count failures where the count is lost, or only log"},
+		{Kind: KindTickWithoutWork,
+			Found:  "a box was ticked, but nothing else changed, or only comments that the task does not ask for",
+			Revert: true},
 		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
-		{Kind: KindStateChanged, Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent; ralph has put it back"},
+		{Kind: KindStateChanged,
+			Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent; ralph has put it back"},
 		{Kind: KindReport, Found: "the status block names another task, or reports files or completed tasks that are clearly wrong", Doubt: true},
 		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests or a new file that the task asks for"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},

@@ -52,8 +52,8 @@ var languages = sync.OnceValue(func() []language {
 		{ // Java, Kotlin
 			code: re(`\.(?:java|kt)$`), tests: re(`(?:^|/)(?:test|androidTest)/.*\.(?:java|kt)$|Tests?\.(?:java|kt)$|IT\.java$`),
 			test: re(`^@(?:Test|ParameterizedTest|RepeatedTest)\b`),
-			name: re(`^(?:(?:public|private|protected|internal|final|abstract|open|static|suspend)\s+)*(?:class|fun|void)\s+` +
-				`(\w+|\x60[^\x60]+\x60)`),
+			name: re(`^(?:(?:public|private|protected|internal|final|abstract|open|static|suspend)\s+)*(?:class|` +
+				`fun|void)\s+(\w+|\x60[^\x60]+\x60)`),
 			mark: re(`^@(?:Disabled|Ignore)\b`), call: re(never), whole: re(never),
 		},
 		{ // Ruby

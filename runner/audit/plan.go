@@ -57,8 +57,8 @@ func (in Input) OnlyComments() bool {
 		!slices.ContainsFunc(in.Files, func(f File) bool { return !prose.Only(f.Path, f.Before, f.After) })
 }
 
-// unworked is the finding for a tick without work. Where the turn of another task may have done the work, the tick stands,
-// and a person has to look.
+// unworked is the finding for a tick without work. Where the turn of another task may have done the work, the tick
+// stands, and a person has to look.
 func (in Input) unworked(t task.Task) Finding {
 	f := tick(KindTickWithoutWork, t, in.untouched())
 	if in.Early {

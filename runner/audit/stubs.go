@@ -122,8 +122,8 @@ func texts(files []File) (all []hollow.Text) {
 	return all
 }
 
-// hollowIn says what in a file cannot fail, or returns the empty string. gained reports whether some file of the change can
-// fail more tests than before.
+// hollowIn says what in a file cannot fail, or returns the empty string. gained reports whether some file of the
+// change can fail more tests than before.
 func hollowIn(f File, sort hollow.Sort, gained func() bool) string {
 	l := languageOf(f.Path)
 	if l == nil {

@@ -51,8 +51,8 @@ func kinds() []kind {
 	return []kind{
 		{name: "local", form: "local:N", args: func(Carrier, Way) []string { return nil }},
 		{name: "ssh", form: "ssh:HOST:N", args: func(c Carrier, _ Way) []string {
-			return []string{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15",
-				"-o", "ServerAliveCountMax=3", "--", c.Host, "ralph", "turn", "--away"}
+			return []string{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
+				"-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3", "--", c.Host, "ralph", "turn", "--away"}
 		}},
 		{name: Fleet, form: Fleet + ":N", args: func(_ Carrier, w Way) []string {
 			return append([]string{w.Hub, "turn"}, w.Reach()...)
@@ -94,7 +94,8 @@ func Parse(text string) (all []Carrier, err error) {
 			at := strings.LastIndex(rest, ":")
 			c.Host, number = rest[:max(at, 0)], rest[at+1:]
 			if c.Host == "" || c.Host[0] == '-' || strings.ContainsAny(c.Host, "\x00\n\t'\"\\$`") {
-				return nil, fmt.Errorf("WORKERS: %q names no host; write %s, such as %s:build1:4", entry, k.form, k.name)
+				return nil, fmt.Errorf("WORKERS: %q names no host; write %s, such as %s:build1:4",
+					entry, k.form, k.name)
 			}
 		}
 		n, err := strconv.Atoi(number)
@@ -110,7 +111,9 @@ func Parse(text string) (all []Carrier, err error) {
 
 // Labels splits lists such as gpu,linux.
 func Labels(lists ...string) []string {
-	return strings.FieldsFunc(strings.Join(lists, ","), func(r rune) bool { return r == ',' || r == '+' || unicode.IsSpace(r) })
+	return strings.FieldsFunc(strings.Join(lists, ","), func(r rune) bool {
+		return r == ',' || r == '+' || unicode.IsSpace(r)
+	})
 }
 
 // Has reports whether a list of labels has all of the others.

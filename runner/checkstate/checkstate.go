@@ -1,4 +1,5 @@
-// Package checkstate has the checks of a project, and all that is known about them. It keeps what the next run has to know.
+// Package checkstate has the checks of a project, and all that is known about them. It keeps what the next run has to
+// know.
 package checkstate
 
 import (

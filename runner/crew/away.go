@@ -75,7 +75,8 @@ func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Tr
 		inside = ""
 	}
 	return remote.Trip{Args: way.Args(lead), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
-		Temp: s.Temp(), Upstream: c.upstream, Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
+		Temp: s.Temp(), Upstream: c.upstream,
+		Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
 
 // away has the turn carried out by the worker of the slot, if it has one. The slot then matches the

@@ -116,8 +116,8 @@ func (c *Crew) followFleet(ctx context.Context, tell teller) error {
 	defer held.Close()
 	var text []byte
 	why := "ralph-hub has ended"
-	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: append([]string{c.way.Hub, "workers", "--watch", "--serve"}, c.way.Reach()...),
-		Env: c.o.Env, Stdin: in, Pipe: true}, func(p []byte) bool {
+	args := append([]string{c.way.Hub, "workers", "--watch", "--serve"}, c.way.Reach()...)
+	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: c.o.Env, Stdin: in, Pipe: true}, func(p []byte) bool {
 		text = append(text, p...)
 		for {
 			line, rest, whole := bytes.Cut(text, []byte("\n"))

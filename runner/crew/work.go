@@ -90,8 +90,8 @@ func (c *Crew) here(ctx context.Context, j *Job, d *Done) (began bool) {
 	return true
 }
 
-// baseline takes the baseline of the task if it needs one. It is always taken here: what lands is checked here, too. ok is
-// false if it could not be taken.
+// baseline takes the baseline of the task if it needs one. It is always taken here: what lands is checked here, too.
+// ok is false if it could not be taken.
 func (c *Crew) baseline(ctx context.Context, j *Job, d *Done) (ok bool) {
 	if !j.a.Checks.NeedBaseline(j.a.Origin) {
 		return true
@@ -179,8 +179,10 @@ func (c *Crew) setUp(ctx context.Context, s *slots.Slot, a turn.Assignment, by h
 }
 
 func conflictText(files []string) string {
-	return fmt.Sprintf("Your earlier work on this task is in the workspace, but it conflicts with what others have finished in the meantime. "+
-		"These files contain both, between conflict markers (<<<<<<<, =======, >>>>>>>): %s. Join them so that both sides keep working, remove the markers, "+
+	return fmt.Sprintf("Your earlier work on this task is in the workspace, "+
+		"but it conflicts with what others have finished in the meantime. "+
+		"These files contain both, between conflict markers (<<<<<<<, =======, >>>>>>>): %s. "+
+		"Join them so that both sides keep working, remove the markers, "+
 		"and then mark the task as done.", termtext.Some(files, 20))
 }
 
@@ -251,7 +253,8 @@ func (d *Done) take(l landing) {
 	case l.err != nil:
 		by.Stopped = true
 	case l.held != "":
-		by.Merge, by.Report = state.MergeHook, refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
+		by.Merge, by.Report = state.MergeHook,
+			refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
 		by.Why = "a hook keeps it back"
 	case len(l.unjoined) > 0:
 		by.Merge, by.Report = state.MergeConflict, refused(gate.Check{Name: "merge", Command: "git diff --check"},

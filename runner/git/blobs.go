@@ -57,7 +57,8 @@ func (k *Keeper) filtered(ctx context.Context, files map[string]signature) (bool
 			return false, err
 		}
 		is := strings.ReplaceAll(config, "core.autocrlf false\n", "")+attributes != "" ||
-			exists(command.MetaDir(k.root), "info", "attributes") || exists(os.Getenv("HOME"), ".config", "git", "attributes")
+			exists(command.MetaDir(k.root), "info", "attributes") ||
+			exists(os.Getenv("HOME"), ".config", "git", "attributes")
 		k.filters = &is
 	}
 	if !*k.filters { // it may have changed since

@@ -16,7 +16,8 @@ import (
 	"ralph/runner/git/own"
 )
 
-// Ready returns nil if a run may start in this condition; no repository is fine, too. The error is one line with advice.
+// Ready returns nil if a run may start in this condition; no repository is fine, too. The error is one line with
+// advice.
 func Ready(c Condition) error {
 	switch {
 	case c.Operation == "bisect":

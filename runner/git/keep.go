@@ -195,8 +195,8 @@ func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
 		// objects are written loose; a pack of many takes a tenth of the time. --force
 		// replaces the ref of the same iteration.
 		var out string
-		out, p.err = command.Call{Dir: k.root, Stdin: in}.Run(ctx, "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=20",
-			"fast-import", "--quiet", "--done", "--force")
+		out, p.err = command.Call{Dir: k.root, Stdin: in}.Run(ctx, "-c", "core.fsync=none",
+			"-c", "fastimport.unpackLimit=20", "fast-import", "--quiet", "--done", "--force")
 		p.oid = strings.TrimSpace(out)
 	}()
 	return p

@@ -29,13 +29,15 @@ func (before Snapshot) Lost(ctx context.Context, after Snapshot) string {
 	case !after.Repo:
 		return fmt.Sprintf("git no longer recognizes the repository of %q", before.root)
 	case after.root != before.root:
-		return fmt.Sprintf("the project is now in the repository of %q, no longer in that of %q", after.root, before.root)
+		return fmt.Sprintf("the project is now in the repository of %q, no longer in that of %q",
+			after.root, before.root)
 	case after.meta != before.meta:
 		return fmt.Sprintf("the repository of %q is now in %q, no longer in %q", before.root, after.meta, before.meta)
 	case before.Head == "" || before.Head == after.Head:
 		return ""
 	}
-	if _, err := command.Run(ctx, before.root, "cat-file", "-e", before.Head+"^{commit}"); err != nil && ctx.Err() == nil {
+	if _, err := command.Run(ctx, before.root, "cat-file", "-e", before.Head+"^{commit}"); err != nil &&
+		ctx.Err() == nil {
 		return fmt.Sprintf("the repository of %q has lost commit %.12s, which was HEAD", before.root, before.Head)
 	}
 	return ""

@@ -13,7 +13,8 @@ func (o *CommitOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Commits", Key: "AUTO_COMMIT", YAML: "git.auto_commit",
 		Kind: option.Bool, Default: "false", Field: &o.AutoCommit,
-		Help: "Commit what the agent left uncommitted when no required check fails; false leaves all commits to the agent.",
+		Help: "Commit what the agent left uncommitted when no required check fails; " +
+			"false leaves all commits to the agent.",
 	}, {
 		Group: "Commits", Key: "COMMIT_PREFIX", YAML: "git.commit_prefix",
 		Kind: option.String, Default: "[ralph]", Field: &o.CommitPrefix,

@@ -52,7 +52,8 @@ func facts(from state.Origin, t task.Task, plan turn.Plan) hooks.Facts {
 
 // After adds what a turn brought, and the decision that followed.
 func After(f *hooks.Facts, res turn.Result, d rules.Decision) {
-	f.Iteration, f.Agent, f.Outcome, f.Error = res.Origin.Iteration, res.Agent, string(res.Call.Outcome.Class), rules.LastError(res)
+	f.Iteration, f.Agent, f.Outcome, f.Error = res.Origin.Iteration, res.Agent, string(res.Call.Outcome.Class),
+		rules.LastError(res)
 	f.Files, f.CostUSD, f.Rule, f.Reason = res.Work.Change.Files, res.Call.Usage.CostUSD, d.Rule, d.Reason
 	if f.Task != nil {
 		f.Task.Attempt = res.Origin.Attempt

@@ -187,7 +187,9 @@ func Undo(project string, t memory.Turn) (int, error) {
 	}
 	// The undo may have removed lines of lessons that stay from the project's files: Save adds them again.
 	shown := slices.DeleteFunc(slices.Clone(all), func(l memory.Lesson) bool {
-		return slices.Contains(l.Turns, t) && slices.ContainsFunc(left, func(o memory.Lesson) bool { return o.ID == l.ID })
+		return slices.Contains(l.Turns, t) && slices.ContainsFunc(left, func(o memory.Lesson) bool {
+			return o.ID == l.ID
+		})
 	})
 	_, err = Save(project, shown, left)
 	return len(all) - len(left), err

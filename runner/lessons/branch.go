@@ -47,7 +47,8 @@ func (o LessonOptions) OnBranch(project, branch, plan string, now time.Time) (sa
 func swap(project string, branches [2]string, plan string, now time.Time) (said string, err error) {
 	dir := filepath.Join(project, state.DirName)
 	to := filepath.Join(dir, archiveDir, now.Format(time.DateOnly)+"-"+nameOf(branches[0]))
-	files := []string{filepath.Join(dir, branchFile), filepath.Join(dir, File), filepath.Join(dir, Page), latestReport(dir)}
+	files := []string{filepath.Join(dir, branchFile), filepath.Join(dir, File), filepath.Join(dir, Page),
+		latestReport(dir)}
 	for _, path := range append(notes(project), plan) {
 		if committed := planOn(project, branches[0], path); committed != nil {
 			if err := committed.into(to); err != nil {
@@ -93,8 +94,8 @@ func notes(project string) (paths []string) {
 	return paths
 }
 
-// nameOf turns the name of a branch into that of a folder. If it has to replace characters, it appends a digest, because
-// another branch may have the resulting name.
+// nameOf turns the name of a branch into that of a folder. If it has to replace characters, it appends a digest,
+// because another branch may have the resulting name.
 func nameOf(branch string) string {
 	name := plainName(branch)
 	if name != branch {

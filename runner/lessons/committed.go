@@ -19,8 +19,8 @@ const (
 // committed are files of a plan, by their paths below the folder of the plan.
 type committed map[string]string
 
-// planOn returns the plan as it is committed on a branch, because the user has already checked out another one. nil: git
-// does not have it, or it has uncommitted changes, which the checkout kept.
+// planOn returns the plan as it is committed on a branch, because the user has already checked out another one. nil:
+// git does not have it, or it has uncommitted changes, which the checkout kept.
 func planOn(project, branch, plan string) committed {
 	ctx, done := context.WithTimeout(context.Background(), gitTimeout)
 	defer done()
@@ -37,7 +37,9 @@ func planOn(project, branch, plan string) committed {
 	}
 	ref := "refs/heads/" + branch
 	changed := git("status", "--porcelain", "--", rel)
-	names := strings.FieldsFunc(git("ls-tree", "-r", "-z", "--name-only", ref, "--", rel), func(r rune) bool { return r == 0 })
+	names := strings.FieldsFunc(git("ls-tree", "-r", "-z", "--name-only", ref, "--", rel), func(r rune) bool {
+		return r == 0
+	})
 	if err != nil || changed != "" || len(names) == 0 {
 		return nil
 	}

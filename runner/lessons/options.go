@@ -20,8 +20,8 @@ func (c *LessonOptions) Options() []option.Row {
 	}, {
 		Group: "Memory", Key: "ARCHIVE_ON_BRANCH_CHANGE", YAML: "memory.archive_on_branch_change",
 		Kind: option.Bool, Default: "true", Field: &c.ArchiveBranch,
-		Help: "When a run starts on another git branch than the run before, copy the plan, progress.txt, the memory and " +
-			"the report to .ralph/archive, and start with the memory of the new branch.",
+		Help: "When a run starts on another git branch than the run before, copy the plan, progress.txt, " +
+			"the memory and the report to .ralph/archive, and start with the memory of the new branch.",
 	}, {
 		Group: "Memory", Key: "AIOS_MEMORY_SYNC", YAML: "aios.memory_sync",
 		Kind: option.Bool, Default: "true", Field: &c.MemoryFile,

@@ -133,7 +133,8 @@ func near(a, b string) bool {
 		}
 	}
 	all := len(x) + len(y) - common
-	return all > 0 && float64(common)/float64(all) >= alike && negations(x) == negations(y) && maps.Equal(names(x), names(y))
+	return all > 0 && float64(common)/float64(all) >= alike && negations(x) == negations(y) &&
+		maps.Equal(names(x), names(y))
 }
 
 // names returns the words that name one thing, such as a file or a version: another name makes another lesson.

@@ -27,14 +27,17 @@ func Hints(r turn.Result, damaged []string) []string {
 		}
 		hints = append(hints, "ralph found this in your work and shows it to the user: "+rules.FindingText(f))
 	}
-	foreign := slices.ContainsFunc(r.Proof.Findings, func(f audit.Finding) bool { return f.Kind == audit.KindForeignTick })
+	foreign := slices.ContainsFunc(r.Proof.Findings, func(f audit.Finding) bool {
+		return f.Kind == audit.KindForeignTick
+	})
 	switch {
 	case foreign && r.Proof.Unearned:
 		hints = append(hints, "ralph reopened the other tasks that you ticked: each gets an iteration of its own. "+
 			"If the work is there already, check it then, and tick the task.")
 	case r.Proof.Unearned || r.Proof.Warned:
-		hints = append(hints, "ralph reopened your task so that you see this. Fix what is wrong. If the task asks for it, "+
-			"leave it and say why in your final message. Then tick the task.")
+		hints = append(hints,
+			"ralph reopened your task so that you see this. Fix what is wrong. If the task asks for it, "+
+				"leave it and say why in your final message. Then tick the task.")
 	}
 	for _, t := range r.Call.Denied {
 		hints = append(hints, fmt.Sprintf("%s(%s) is not permitted here. Reach the goal with the tools that you have.",
@@ -54,8 +57,8 @@ func Summary(res turn.Result) string {
 	if res.Task.Title != "" {
 		fmt.Fprintf(&b, " worked on %q", res.Task.Title)
 	}
-	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d before, %d after.", res.Call.Outcome.Class, res.Work.Change.Count,
-		res.Work.Before.Remaining, res.Proof.After.Remaining)
+	fmt.Fprintf(&b, ": %s, files changed: %d, open tasks: %d before, %d after.", res.Call.Outcome.Class,
+		res.Work.Change.Count, res.Work.Before.Remaining, res.Proof.After.Remaining)
 	if res.Call.Signal.Recommendation != "" {
 		fmt.Fprintf(&b, " It recommended: %s", res.Call.Signal.Recommendation)
 	} else if line, _, _ := strings.Cut(strings.TrimSpace(res.Call.Final), "\n"); line != "" {

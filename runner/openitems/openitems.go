@@ -115,7 +115,8 @@ func (b *List) Judged(t task.Task, o roles.Outcome) {
 		})
 	}
 	for _, name := range o.Missing {
-		b.Items = append(b.Items, state.ReviewItem{Name: NoVerdict, Task: t.ID, Show: "ralph iterations", Text: of(name)})
+		b.Items = append(b.Items,
+			state.ReviewItem{Name: NoVerdict, Task: t.ID, Show: "ralph iterations", Text: of(name)})
 	}
 }
 
@@ -137,7 +138,8 @@ func (b *List) Look(in audit.Input, plan turn.Plan) {
 		touched := func(f audit.File) bool { return f.Path == i.File }
 		known := !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(in.Files, touched)
 		ofPlan := i.Name == string(audit.KindTaskChanged) && in.PlanBefore != nil
-		return !b.standing[i.File] && (i.File != "" || ofPlan || aboutGit(i.Name)) && known && !slices.ContainsFunc(still, shows)
+		return !b.standing[i.File] && (i.File != "" || ofPlan || aboutGit(i.Name)) && known &&
+			!slices.ContainsFunc(still, shows)
 	})
 	for _, f := range still {
 		mine := f.File != "" && slices.Contains(in.Edited, f.File) // then a person may have written it

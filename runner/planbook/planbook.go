@@ -33,7 +33,8 @@ type Book struct {
 
 // New is the book of the plan at path; empty if there is none.
 func New(dir, path string, o store.PlanOptions) Book {
-	b := Book{Dir: dir, File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View(), Cache: new(store.Cache)},
+	b := Book{Dir: dir,
+		File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View(), Cache: new(store.Cache)},
 		pops: o.PopTasks}
 	if path != "" {
 		b.File.Name = b.Rel(path)

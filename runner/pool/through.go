@@ -37,7 +37,8 @@ func (a Agent) Reachable(inContainer bool) error {
 		return nil
 	}
 	if inContainer {
-		return errors.New("ralph-hub speaks its protocol, but does not run in a container; use SANDBOX=bwrap or landlock")
+		return errors.New("ralph-hub speaks its protocol, but does not run in a container; " +
+			"use SANDBOX=bwrap or landlock")
 	}
 	_, err := sandbox.FindHub()
 	return err

@@ -81,8 +81,9 @@ func Build(in Input) string {
 		b.WriteString(strings.Repeat("\n", 2-min(2, trailingNewlines(in.Template))))
 	}
 	b.WriteString("---\n\n# This iteration (added by ralph)\n\n")
-	fmt.Fprintf(&b, "You are running in ralph, a loop that starts you again and again, each time with a fresh context. "+
-		"This is iteration %d", in.Iteration)
+	fmt.Fprintf(&b,
+		"You are running in ralph, a loop that starts you again and again, each time with a fresh context. "+
+			"This is iteration %d", in.Iteration)
 	if in.MaxIterations > 0 {
 		fmt.Fprintf(&b, " of at most %d", in.MaxIterations)
 	}
@@ -194,7 +195,8 @@ func (in Input) standing(b *strings.Builder) {
 
 func (in Input) feedback(b *strings.Builder) {
 	if in.Refused != "" {
-		fmt.Fprintf(b, "\n## Your claim of completion was refused\n\n%s\n\nDo what is missing, or correct the plan if it "+
+		fmt.Fprintf(b, "\n## Your claim of completion was refused\n\n%s\n\n"+
+			"Do what is missing, or correct the plan if it "+
 			"is wrong, before you claim completion again.\n", trim(strings.TrimSpace(in.Refused)))
 	}
 	if len(in.Feedback) == 0 {
@@ -212,7 +214,8 @@ func (in Input) answers(b *strings.Builder) {
 	if len(in.Answers) == 0 {
 		return
 	}
-	b.WriteString("\n## Answers to your questions\n\nYou asked a person about this task earlier. You see the answers only " +
+	b.WriteString("\n## Answers to your questions\n\n" +
+		"You asked a person about this task earlier. You see the answers only " +
 		"once: write down in the project what follows from them.\n")
 	for _, a := range in.Answers {
 		question, answer := trim(strings.TrimSpace(a.Question)), trim(strings.TrimSpace(a.Answer))
@@ -225,8 +228,8 @@ func (in Input) notes(b *strings.Builder) {
 	if len(in.Notes) == 0 {
 		return
 	}
-	b.WriteString("\n## Notes from a person\n\nYou see this only once: follow it now, and write down in the project what " +
-		"later iterations must know.\n")
+	b.WriteString("\n## Notes from a person\n\n" +
+		"You see this only once: follow it now, and write down in the project what later iterations must know.\n")
 	for _, text := range in.Notes {
 		text = trim(strings.TrimSpace(text))
 		fence := fenceFor(text)
@@ -245,7 +248,8 @@ func (in Input) rules(b *strings.Builder) {
 	case in.PlanPath == "":
 	case in.Marking != "":
 		fmt.Fprintf(b, "- %s when the task is done and checked, not before. "+
-			"Change no other state in the plan: ralph would change it back. Leave everything else in that file as it is. "+
+			"Change no other state in the plan: ralph would change it back. "+
+			"Leave everything else in that file as it is. "+
 			"Or leave the file alone, and write the line `TASK: %s` into the block at the end.\n",
 			strings.ReplaceAll(in.Marking, "%s", cmp.Or(in.TaskFile, in.PlanPath)), in.taskID())
 	case in.stories():
@@ -254,10 +258,11 @@ func (in Input) rules(b *strings.Builder) {
 			in.PlanPath)
 	default:
 		fmt.Fprintf(b, "- Tick the box of the task in `%s` (`[ ]` becomes `[x]`) when the task is done and checked, "+
-			"not before. Tick no other box: ralph would open it again. Add a box for work that you find missing.\n", in.PlanPath)
+			"not before. Tick no other box: ralph would open it again. Add a box for work that you find missing.\n",
+			in.PlanPath)
 	}
-	b.WriteString("- Do not delete or move anything in `.ralph/`. Of its files, edit only the plan and what the prompt " +
-		"above asks you to edit: the rest is ralph's own state.\n")
+	b.WriteString("- Do not delete or move anything in `.ralph/`. " +
+		"Of its files, edit only the plan and what the prompt above asks you to edit: the rest is ralph's own state.\n")
 	if in.Locked {
 		plan := ""
 		if strings.HasPrefix(in.PlanPath, state.DirName+"/") {
@@ -266,11 +271,13 @@ func (in Input) rules(b *strings.Builder) {
 		fmt.Fprintf(b, "- In `.ralph/` you can change only %s`.ralph/AGENT.md` and `.ralph/progress.txt`: "+
 			"any other new file there is gone after your turn.\n", plan)
 	}
-	b.WriteString("- Decide yourself what you can, and write the decision down where the next iteration will find it. Ask " +
+	b.WriteString("- Decide yourself what you can, " +
+		"and write the decision down where the next iteration will find it. Ask " +
 		"only what a person must decide, such as money, secrets or a choice that cannot be undone: nobody answers " +
-		"immediately. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at the end; if there is a " +
-		"choice, add `OPTIONS: one | another`. A later iteration gets the answer.\n")
-	b.WriteString("- Do not start background processes or servers that outlive a command: ralph kills them when you end.\n")
+		"immediately. End your turn with STATUS: BLOCKED and a line `QUESTION: ...` in the block at the end; " +
+		"if there is a choice, add `OPTIONS: one | another`. A later iteration gets the answer.\n")
+	b.WriteString("- Do not start background processes or servers that outlive a command: " +
+		"ralph kills them when you end.\n")
 	when := ""
 	if len(in.Checks) > 0 {
 		when = " Commit only when the checks above pass."

@@ -31,8 +31,8 @@ const (
 const keepsAsking = "its agent keeps asking although it was told to decide"
 
 // decide tells an agent that nobody will answer its question.
-const decide = "You have asked often enough about this task. Decide yourself now, and write the decision and its reason " +
-	"down in the project."
+const decide = "You have asked often enough about this task. " +
+	"Decide yourself now, and write the decision and its reason down in the project."
 
 // Book holds the questions of a project, as they were when they were read last.
 type Book struct {

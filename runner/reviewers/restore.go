@@ -73,7 +73,8 @@ func (p *Panel) putBack(ctx context.Context, r *workspace, files []string) map[s
 	return did
 }
 
-// written returns when a path last changed: its ctime, which no program can set. If it is gone, the ctime of its folder.
+// written returns when a path last changed: its ctime, which no program can set. If it is gone, the ctime of its
+// folder.
 func written(path string) (at time.Time, there bool) {
 	var st unix.Stat_t
 	there = unix.Lstat(path, &st) == nil
@@ -103,7 +104,8 @@ func (p *Panel) aside(r *workspace, file, path string) (kept string, err error) 
 // restore gives a file the content that it has in a tree.
 func restore(ctx context.Context, root, tree, file string) error {
 	call := command.Call{Dir: root}
-	if out, err := call.Run(ctx, "ls-tree", "-z", "--name-only", tree, "--", ":(literal)"+file); err != nil || out == "" {
+	if out, err := call.Run(ctx, "ls-tree", "-z", "--name-only", tree, "--", ":(literal)"+file); err != nil ||
+		out == "" {
 		if err != nil {
 			return err
 		}

@@ -161,7 +161,8 @@ func (r *workspace) names(except string) []string {
 	return all
 }
 
-// readEvidence reads the files that show the result: those in the task's evidence folder, and those that the task names.
+// readEvidence reads the files that show the result: those in the task's evidence folder, and those that the task
+// names.
 func (r *workspace) readEvidence(dir string) {
 	left := maxEvidence
 	r.readFolder(dir, r.evidence, &left)

@@ -20,16 +20,21 @@ type Review struct {
 func (o *Review) Options() []option.Row {
 	return []option.Row{{
 		Group: "Review", Key: "QA", Flag: "qa", YAML: "review.qa",
-		Kind: option.Bool, Default: "false", Field: &o.QA, Weakens: func(own, value string) bool { return own == "true" && value != own },
-		Help: "Let another agent review each task before it counts as done: it finds wrong code that no test notices, for about one more call per task.",
+		Kind: option.Bool, Default: "false", Field: &o.QA, Weakens: func(own, value string) bool {
+			return own == "true" && value != own
+		},
+		Help: "Let another agent review each task before it counts as done: " +
+			"it finds wrong code that no test notices, for about one more call per task.",
 	}, {
 		Group: "Review", Key: "QA_AGENT", YAML: "review.qa_agent",
 		Kind: option.String, Field: &o.QAAgent,
 		Help: "Agent that reviews; empty means an agent from another vendor than the author's, if one is installed.",
 	}, {
 		Group: "Review", Key: "JUDGES", Flag: "judges", Arg: "LIST", YAML: "review.judges",
-		Kind: option.List, Full: true, What: "a comma list of names without an empty entry", Field: &o.Judges, Weakens: fewer,
-		Help: "Judges that look at each task before it counts as done: qa, security, ux, performance, architecture, or names under judges: in config.yaml; empty means all of those in config.yaml.",
+		Kind: option.List, Full: true, What: "a comma list of names without an empty entry", Field: &o.Judges,
+		Weakens: fewer,
+		Help: "Judges that look at each task before it counts as done: qa, security, ux, performance, " +
+			"architecture, or names under judges: in config.yaml; empty means all of those in config.yaml.",
 	}, {
 		Group: "Review", Key: "JUDGES_FAIL_FAST", YAML: "review.fail_fast",
 		Kind: option.Bool, Default: "false", Field: &o.JudgesFailFast,

@@ -102,8 +102,8 @@ func opinion(v state.Verdict) string {
 	case v.Optional:
 		return "would not let your work pass. That does not hold it up, but look at its remarks:"
 	case v.Verdict == state.VerdictPass:
-		return fmt.Sprintf("looked at your work and finds it not good enough yet: %d of 100, and %d are needed. Its reasons, in its own words:",
-			v.Score, v.Threshold)
+		return fmt.Sprintf("looked at your work and finds it not good enough yet: %d of 100, and %d are needed. "+
+			"Its reasons, in its own words:", v.Score, v.Threshold)
 	case v.Verdict == state.VerdictConcerns:
 		return "looked at your work and has concerns. They are, in its own words:"
 	}

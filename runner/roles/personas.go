@@ -25,7 +25,8 @@ environment, network, the database) to where it is used: shells, SQL, paths, tem
 logs. Look for missing checks of identity and rights, for secrets in code, logs or errors, for homemade or outdated
 cryptography, for temporary files and permissions that others can use, for races between a check and its use, for
 new dependencies that nobody needs. Say for each problem who can do what with it, and with which input.`,
-			"risks that existed before and that the change neither touches nor makes worse, and hardening without a concrete attack"},
+			"risks that existed before and that the change neither touches nor makes worse, " +
+				"and hardening without a concrete attack"},
 		{"ux", "UX Designer",
 			`You stand for the person who uses the result: on a screen, on a command line, as a caller of an API. Read
 what they will see: words, defaults, order, errors, empty and loading states, what happens after a mistake. Look for
@@ -50,7 +51,9 @@ public surface that nobody asked for, for data that can now be in two states at 
 
 // FindPersona finds a built-in judge by its key or its name.
 func FindPersona(name string) (Persona, bool) {
-	i := slices.IndexFunc(Personas(), func(p Persona) bool { return plain(name) == plain(p.Key) || plain(name) == plain(p.Name) })
+	i := slices.IndexFunc(Personas(), func(p Persona) bool {
+		return plain(name) == plain(p.Key) || plain(name) == plain(p.Name)
+	})
 	if i < 0 {
 		return Persona{}, false
 	}

@@ -27,7 +27,8 @@ func written(text string, rows []Reviewer) Reviewer {
 	if err != nil {
 		r = Reviewer{Name: termtext.Fit(termtext.Line(name), maxName), Persona: j.Persona}
 	}
-	r.Criteria, r.Agent, r.Model = append(r.Criteria, j.Criteria...), cmp.Or(j.Agent, j.Provider, r.Agent), cmp.Or(j.Model, r.Model)
+	r.Criteria, r.Agent, r.Model = append(r.Criteria, j.Criteria...), cmp.Or(j.Agent, j.Provider, r.Agent),
+		cmp.Or(j.Model, r.Model)
 	r.RequireEvidence = r.RequireEvidence || j.RequireEvidence
 	r.Optional = r.Optional || j.Required == false
 	r.Weight = cmp.Or(max(j.Weight, 0), r.Weight)

@@ -24,7 +24,8 @@ func AdmitRules() []Rule[Admission] {
 			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
 				return reviewed(planComplete(f), f.Review), f.complete() && len(f.Review) > 0
 			}},
-		{"plan_complete", "the plan has nothing left, the required checks pass where there are any, and no verifying turn is due",
+		{"plan_complete",
+			"the plan has nothing left, the required checks pass where there are any, and no verifying turn is due",
 			"stop 0 without a call", func(f Admission) (Decision, bool) { return planComplete(f), f.complete() }},
 		{"interrupted", "`ralph stop`", "stop 130", func(f Admission) (Decision, bool) {
 			return interrupted(f.Facts), f.Interrupt != nil
@@ -35,18 +36,24 @@ func AdmitRules() []Rule[Admission] {
 			"stop 2", planUnusable},
 		{"tasks_put_aside", "every open task was put aside, or waits for a person",
 			"stop 8 and name them", tasksPutAside},
-		{state.RuleBlocked, "every open task is blocked, or waits for a blocked task: a person has to do something first",
+		{state.RuleBlocked,
+			"every open task is blocked, or waits for a blocked task: a person has to do something first",
 			"stop 9 and name them", blocked},
-		{ruleStagnation, "the circuit breaker is open because nothing changed", "stop 3", breakerStillOpen(ruleStagnation, "stagnation_detected")},
-		{ruleSameError, "the circuit breaker is open because of the same error", "stop 3", breakerStillOpen(ruleSameError, "same_error")},
-		{ruleDecline, "the circuit breaker is open because answers kept getting shorter", "stop 3", breakerStillOpen(ruleDecline, "output_decline")},
+		{ruleStagnation, "the circuit breaker is open because nothing changed", "stop 3",
+			breakerStillOpen(ruleStagnation, "stagnation_detected")},
+		{ruleSameError, "the circuit breaker is open because of the same error", "stop 3",
+			breakerStillOpen(ruleSameError, "same_error")},
+		{ruleDecline, "the circuit breaker is open because answers kept getting shorter", "stop 3",
+			breakerStillOpen(ruleDecline, "output_decline")},
 		{"start_at", "it is not `START_AT` yet", "wait for it; `ralph resume` starts now", func(f Admission) (Decision, bool) {
-			return Decision{Action: state.ActionWait, Reason: "the run begins at " + f.Policy.StartAt, Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
+			return Decision{Action: state.ActionWait, Reason: "the run begins at " + f.Policy.StartAt,
+				Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
 		}},
 		{"ceilings", whenCeilings, "stop 4", ceilingBefore},
 		{"usage_limit", "every agent that may work is under a usage limit, as earlier calls have shown",
 			"wait for the reset, or stop 7", stillLimited},
-		{RulePace, "a call might use more of a usage window than `PACE` allows at this time, and no other model or agent may work",
+		{RulePace,
+			"a call might use more of a usage window than `PACE` allows at this time, and no other model or agent may work",
 			"wait; stop 7 as for a usage limit; `ralph resume` continues now", paced},
 		{state.RuleHourly, "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
@@ -80,7 +87,8 @@ const RulePace = "pace"
 const RuleQuestion = state.RuleQuestion
 
 func asksPerson(f Conclusion) (Decision, bool) {
-	return Decision{Action: state.ActionContinue, Reason: "the task waits for a person's answer"}, len(f.Result.Call.Asks) > 0
+	return Decision{Action: state.ActionContinue, Reason: "the task waits for a person's answer"},
+		len(f.Result.Call.Asks) > 0
 }
 
 func unanswered(f Admission) (Decision, bool) {
@@ -98,14 +106,16 @@ func unanswered(f Admission) (Decision, bool) {
 	if f.Now.Before(until) {
 		return Decision{Action: state.ActionWait, Reason: reason, Until: until}, true
 	}
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitReview, ExitReason: "questions", Status: state.StatusStopped,
-		Next: "see them with ralph questions, answer with ralph answer ID TEXT, then run ralph resume"}, true
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitReview, ExitReason: "questions",
+		Status: state.StatusStopped,
+		Next:   "see them with ralph questions, answer with ralph answer ID TEXT, then run ralph resume"}, true
 }
 
 func planUnusable(f Admission) (Decision, bool) {
 	wrong := slices.Concat(f.Plan.List.Faults, f.Never)
 	if len(f.Never) > 0 || len(f.Blocked) > 0 && len(wrong) > 0 {
-		reason := "no open task can start: each one depends on a task that is blocked, missing or waiting for it: " + strings.Join(wrong, ", ")
+		reason := "no open task can start: each one depends on a task that is blocked, missing or waiting for it: " +
+			strings.Join(wrong, ", ")
 		return unusablePlan(reason + f.others()), true
 	}
 	return planBroken(f.Facts)
@@ -151,8 +161,8 @@ func planBroken(f Facts) (Decision, bool) {
 }
 
 func unusablePlan(reason string) Decision {
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable", Status: state.StatusFailed,
-		Next: "fix the plan, then: ralph resume"}
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable",
+		Status: state.StatusFailed, Next: "fix the plan, then: ralph resume"}
 }
 
 func tasksPutAside(f Admission) (Decision, bool) {
@@ -164,8 +174,11 @@ func tasksPutAside(f Admission) (Decision, bool) {
 		or, held = " or is blocked", "; blocked: "+texts
 	}
 	// No claim of completion here, in spite of the exit code: each open task is stuck for its own reason.
-	return Decision{Action: state.ActionStop, Reason: "every open task was put aside" + or + ": " + strings.Join(f.PutAside, "; ") + held, Exit: ExitClaimed,
-		ExitReason: "stagnation_detected", Status: state.StatusStopped, Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; then: ralph resume"}, true
+	return Decision{Action: state.ActionStop,
+		Reason: "every open task was put aside" + or + ": " + strings.Join(f.PutAside, "; ") + held, Exit: ExitClaimed,
+		ExitReason: "stagnation_detected", Status: state.StatusStopped,
+		Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; " +
+			"then: ralph resume"}, true
 }
 
 func (f Admission) complete() bool {
@@ -173,7 +186,8 @@ func (f Admission) complete() bool {
 }
 
 func planComplete(f Admission) Decision {
-	return completed("the plan has nothing left: "+tasksAre(f.Plan.Done, f.Plan.Total, "done")+f.Plan.List.OthersOpen(), "plan_complete")
+	return completed("the plan has nothing left: "+tasksAre(f.Plan.Done, f.Plan.Total, "done")+
+		f.Plan.List.OthersOpen(), "plan_complete")
 }
 
 // breakerStillOpen matches a breaker that an earlier iteration or run opened.
@@ -184,7 +198,8 @@ func breakerStillOpen(rule, exitReason string) func(Admission) (Decision, bool) 
 			return Decision{}, false
 		}
 		return halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s",
-			b.OpenedAt.Local().Format("15:04"), b.Reason, b.OpenedAt.Add(f.Policy.Cooldown).Local().Format("15:04")), exitReason), true
+			b.OpenedAt.Local().Format("15:04"), b.Reason, b.OpenedAt.Add(f.Policy.Cooldown).Local().Format("15:04")),
+			exitReason), true
 	}
 }
 

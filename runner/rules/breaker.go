@@ -107,7 +107,8 @@ func (m Memory) Repeats(r turn.Result) []string {
 	}
 	for _, text := range r.Call.Failing {
 		if n := m.Breaker.Errors[text]; n > 1 {
-			repeats = append(repeats, fmt.Sprintf("a tool call failed in the same way in %d iterations in a row: %s", n, text))
+			repeats = append(repeats,
+				fmt.Sprintf("a tool call failed in the same way in %d iterations in a row: %s", n, text))
 		}
 	}
 	return repeats

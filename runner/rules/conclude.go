@@ -91,7 +91,8 @@ func repeating(f Conclusion) (Decision, bool) {
 // LostRepository ends a run whose repository is gone: its work can no longer be proved.
 func LostRepository(why string) Decision {
 	d := halt(why, "integrity_failure")
-	d.Rule, d.Next = ruleIntegrity, "bring the repository back (a copy of .git, or a fresh clone beside it), then: ralph resume"
+	d.Rule, d.Next = ruleIntegrity,
+		"bring the repository back (a copy of .git, or a fresh clone beside it), then: ralph resume"
 	return d
 }
 
@@ -131,13 +132,15 @@ func transient(f Conclusion) (Decision, bool) {
 	switch kindOf(o.Class) {
 	case kindStale:
 		if f.Memory.Stale { // this is the first refusal: a second one resets Stale
-			return Decision{Action: state.ActionRetry, Reason: o.Reason + "; trying once more without the session", Until: f.Now}, true
+			return Decision{Action: state.ActionRetry, Reason: o.Reason + "; trying once more without the session",
+				Until: f.Now}, true
 		}
 	case kindTransient:
 		if f.Memory.Retries > 0 {
 			wait := max(doubled(5*time.Second, f.Memory.Retries), o.RetryAfter)
 			return Decision{Action: state.ActionRetry, Until: f.Now.Add(wait),
-				Reason: fmt.Sprintf("%s; try %d of %d in %s", o.Reason, f.Memory.Retries, maxRetries, wait.Round(time.Second))}, true
+				Reason: fmt.Sprintf("%s; try %d of %d in %s", o.Reason, f.Memory.Retries, maxRetries,
+					wait.Round(time.Second))}, true
 		}
 	}
 	return Decision{}, false
@@ -157,7 +160,8 @@ func integrity(f Conclusion) (Decision, bool) {
 	if f.Memory.Damages > 1 {
 		return halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure"), true
 	}
-	return Decision{Action: state.ActionRetry, Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files}, true
+	return Decision{Action: state.ActionRetry,
+		Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files}, true
 }
 
 func permissionDenied(f Conclusion) (Decision, bool) {
@@ -197,11 +201,14 @@ func (f Conclusion) proof() string {
 	case !f.finished() || !f.answered():
 		return ""
 	case f.Plan.Total == 0:
-		return fmt.Sprintf("the agent signalled completion %d times in a row; there is no plan to compare with", f.Memory.Claims)
+		return fmt.Sprintf("the agent signalled completion %d times in a row; there is no plan to compare with",
+			f.Memory.Claims)
 	case r.Claims():
-		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and the agent's final message says so" + f.Plan.List.OthersOpen()
+		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and the agent's final message says so" +
+			f.Plan.List.OthersOpen()
 	case r.Checks.Gated():
-		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and " + proof.Of(r.Proof.Report) + f.Plan.List.OthersOpen()
+		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and " + proof.Of(r.Proof.Report) +
+			f.Plan.List.OthersOpen()
 	}
 	return ""
 }
@@ -233,8 +240,9 @@ func claimedFailing(f Conclusion) (Decision, bool) {
 }
 
 func insisted(f Conclusion, but string) Decision {
-	return Decision{Action: state.ActionStop, Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but),
-		Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped}
+	return Decision{Action: state.ActionStop,
+		Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but),
+		Exit:   ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped}
 }
 
 // breakerOpened matches a breaker that is open after a turn, if this rule opened it.
@@ -282,7 +290,8 @@ func afterFailedCheck(f Conclusion) Decision {
 		d.Refused = "a required check fails: " + failure.Names()
 	}
 	tries := r.Proof.Tries
-	if d.Action == state.ActionRetry && r.Task.ID != "" && (report.OnFailure() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
+	if d.Action == state.ActionRetry && r.Task.ID != "" &&
+		(report.OnFailure() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
 		d.Action, d.PutAside = state.ActionContinue, true
 		d.Feedback = leftBehind(report)
 		d.Reason += ", after " + termtext.Counted(tries, "try", "tries")
@@ -305,7 +314,8 @@ func leftBehind(report gate.Report) []string {
 	if !report.Blocked() {
 		return nil
 	}
-	return []string{"This check failed at the end of a task that was put aside. Nothing counts as done until it passes.", report.Feedback()}
+	return []string{"This check failed at the end of a task that was put aside. " +
+		"Nothing counts as done until it passes.", report.Feedback()}
 }
 
 // failedCheck retries with the failure in the next prompt, or stops where a
@@ -313,8 +323,8 @@ func leftBehind(report gate.Report) []string {
 func failedCheck(f proof.Failure) Decision {
 	d := Decision{Action: state.ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
 	if f.Report.OnFailure() == gate.Stop {
-		return Decision{Action: state.ActionStop, Reason: d.Reason, Exit: ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped,
-			Next: nextCheck}
+		return Decision{Action: state.ActionStop, Reason: d.Reason, Exit: ExitClaimed,
+			ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: nextCheck}
 	}
 	return d
 }
@@ -329,7 +339,8 @@ func testSaturation(f Conclusion) (Decision, bool) {
 	if f.Memory.TestOnly < TestOnlyBound {
 		return Decision{}, false
 	}
-	return halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly), "test_saturation"), true
+	return halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly),
+		"test_saturation"), true
 }
 
 // checkAgain continues without a call: Admit then says whether the run is complete.
@@ -338,7 +349,8 @@ func checkAgain(f Conclusion) Decision {
 	if why != "" {
 		why += "; "
 	}
-	return Decision{Action: state.ActionContinue, Reason: why + "the plan has nothing left: ralph checks once more before it ends the run"}
+	return Decision{Action: state.ActionContinue,
+		Reason: why + "the plan has nothing left: ralph checks once more before it ends the run"}
 }
 
 // ceilingAfter is ceilings for Conclude. After a run of one iteration, the reason also says how it went.

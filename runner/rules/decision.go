@@ -143,8 +143,8 @@ const (
 )
 
 func halt(reason, exitReason string) Decision {
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason, Status: state.StatusHalted,
-		Next: "look at .ralph/live.log and the plan, then: " + reopen}
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason,
+		Status: state.StatusHalted, Next: "look at .ralph/live.log and the plan, then: " + reopen}
 }
 
 // reviewed is d, the end of a complete run, when a person has to look first.

@@ -80,8 +80,8 @@ func (f Facts) over() bool {
 
 func ceilings(f Facts) (Decision, bool) {
 	reason, exitReason, more := f.ceiling()
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason, Status: state.StatusStopped,
-		Next: "to continue: ralph " + more}, reason != ""
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason,
+		Status: state.StatusStopped, Next: "to continue: ralph " + more}, reason != ""
 }
 
 // ceiling is the limit of the run that is reached, and the command that continues; empty: none.

@@ -52,7 +52,8 @@ func landlockWorks(Settings) error { return landlockFits(confine.Version()) }
 func landlockFits(v int) error {
 	switch {
 	case v == 0:
-		return errors.New("the kernel has no Landlock: it needs Linux 5.13 or later, with landlock in CONFIG_LSM or lsm=")
+		return errors.New("the kernel has no Landlock: it needs Linux 5.13 or later, " +
+			"with landlock in CONFIG_LSM or lsm=")
 	case v < confine.Min:
 		return fmt.Errorf("the kernel has Landlock %d; %d is needed (Linux 6.2 or later)", v, confine.Min)
 	}
@@ -69,7 +70,8 @@ func (s Settings) Lacks() string {
 
 func lacks(version int) string {
 	if version < confine.Scoped {
-		return fmt.Sprintf("the kernel has Landlock %d: before Linux 6.12, it does not refuse signals to other processes "+
+		return fmt.Sprintf("the kernel has Landlock %d: before Linux 6.12, "+
+			"it does not refuse signals to other processes "+
 			"and abstract sockets", version)
 	}
 	return ""
@@ -77,7 +79,8 @@ func lacks(version int) string {
 
 func landlockFilters(n network) string {
 	if _, only := n.List.Ports(); !only {
-		return "Landlock cannot tell hosts apart, only ports; use bwrap for hosts, or name ports only (SANDBOX_NET=:443)"
+		return "Landlock cannot tell hosts apart, only ports; " +
+			"use bwrap for hosts, or name ports only (SANDBOX_NET=:443)"
 	}
 	if v := confine.Version(); !n.All && v < confine.TCP {
 		return fmt.Sprintf("the kernel has Landlock %d; %d is needed for SANDBOX_NET (Linux 6.7 or later)", v,

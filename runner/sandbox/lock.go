@@ -107,8 +107,8 @@ func (p Project) made() (all cover.Places) {
 	return all
 }
 
-// lockOne locks one path. If it is missing, lockOne records what to make in its place. What ralph cannot make there, the
-// command cannot make either.
+// lockOne locks one path. If it is missing, lockOne records what to make in its place. What ralph cannot make there,
+// the command cannot make either.
 func (v *view) lockOne(t target) error {
 	path, isDir := strings.CutSuffix(t.path, "/")
 	if t.keep {

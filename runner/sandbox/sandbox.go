@@ -47,7 +47,8 @@ func (s *Settings) Options() []option.Row {
 		},
 		Kind: option.Enum, Default: Off, Values: slices.Concat([]string{Off}, Names(), []string{Auto}), Weakens: weaker,
 		Field: &s.Sandbox,
-		Help:  "Contain agents and checks. auto takes the strongest sandbox that works here; without one, ralph does not start.",
+		Help: "Contain agents and checks. auto takes the strongest sandbox that works here; " +
+			"without one, ralph does not start.",
 	}, {
 		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: allow.All, Weakens: allow.Wider,
 		Field: &s.SandboxNet, Takes: func(entries []string) bool { _, err := allow.ParseNetwork(entries); return err == nil },
@@ -294,8 +295,8 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 	}
 	for _, path := range v.hidden {
 		if within(path, real) && !s.Locks() {
-			return c, fmt.Errorf("SANDBOX=%s: the project %s contains %s, which it cannot hide there; use SANDBOX=bwrap",
-				s.Sandbox, real, path)
+			return c, fmt.Errorf("SANDBOX=%s: the project %s contains %s, which it cannot hide there; "+
+				"use SANDBOX=bwrap", s.Sandbox, real, path)
 		}
 	}
 	return c, nil

@@ -135,7 +135,8 @@ func manifests() []string {
 		"bun.lock", "go.mod", "go.sum",
 		"Cargo.toml", "Cargo.lock", "pyproject.toml", "poetry.lock", "uv.lock", "requirements*.txt", "Pipfile.lock",
 		"setup.py",
-		"Gemfile", "Gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle*", "mix.lock", ".gitmodules"}
+		"Gemfile", "Gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle*", "mix.lock",
+		".gitmodules"}
 }
 
 // NeedsSetup reports whether the command must prepare the slot: it never did, or a manifest has

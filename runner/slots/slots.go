@@ -89,7 +89,8 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 	for entry := range strings.SplitSeq(out, "\x00") {
 		if name, sub := strings.CutPrefix(entry, "160000 "); sub && setup == "" {
 			_, name, _ = strings.Cut(name, "\t")
-			return &UnfitError{fmt.Sprintf("the submodule %q would be empty in a worktree; fill it with WORKTREE_SETUP, "+
+			return &UnfitError{fmt.Sprintf("the submodule %q would be empty in a worktree; "+
+				"fill it with WORKTREE_SETUP, "+
 				"such as: git submodule update --init", name)}
 		}
 	}
@@ -134,8 +135,8 @@ func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 	left, err := os.ReadDir(s.Root)
 	switch {
 	case errors.Is(err, syscall.ENOTDIR), err == nil && len(left) > 0 && !s.ours(ctx):
-		return nil, &UnfitError{fmt.Sprintf("%q is where slot %d belongs, but it is no worktree of this repository; remove it",
-			s.Root, n)}
+		return nil, &UnfitError{fmt.Sprintf("%q is where slot %d belongs, "+
+			"but it is no worktree of this repository; remove it", s.Root, n)}
 	case err == nil && len(left) > 0:
 		s.unlock()
 		return s, nil

@@ -141,7 +141,8 @@ func (s *Slot) resume(ctx context.Context, key, tip string) (conflict []string, 
 	return conflict, err
 }
 
-// Pick applies a commit to the worktree and its index. It returns the files with conflicts, which have conflict markers.
+// Pick applies a commit to the worktree and its index. It returns the files with conflicts, which have conflict
+// markers.
 func Pick(ctx context.Context, c command.Call, commit string) (conflict []string, err error) {
 	_, err = c.Run(ctx, "cherry-pick", "--no-commit", "--no-gpg-sign", commit)
 	if err == nil {

@@ -40,7 +40,8 @@ func (l List) Named(name string) []Task {
 			titled = append(titled, t)
 		case !Hashed(t.ID) && sameNumber(name, id):
 			numbered = append(numbered, t)
-		case strings.HasPrefix(id, name) && (len(name) >= minHashPrefix || !Hashed(t.ID)), strings.HasPrefix(title, name):
+		case strings.HasPrefix(id, name) && (len(name) >= minHashPrefix || !Hashed(t.ID)),
+			strings.HasPrefix(title, name):
 			begun = append(begun, t)
 		}
 	}

@@ -12,7 +12,8 @@ const maxReason = 500
 
 // Reason returns a reason in one line.
 func Reason(why string) string {
-	why = strings.Join(strings.FieldsFunc(why, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	why = strings.Join(strings.FieldsFunc(why,
+		func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(why); len(runes) > maxReason {
 		return string(runes[:maxReason]) + "…"
 	}

@@ -117,7 +117,8 @@ func (l List) Next() (Task, bool) {
 	done, below, phase := l.doneIDs(), l.openBelow(), l.phase()
 	best := -1
 	for i, t := range l.Tasks {
-		if !t.Pending() || t.State == Blocked || !t.Required() || below[i] || t.Phase > phase || !allIn(t.DependsOn, done) {
+		if !t.Pending() || t.State == Blocked || !t.Required() || below[i] || t.Phase > phase ||
+			!allIn(t.DependsOn, done) {
 			continue
 		}
 		if best < 0 || t.before(l.Tasks[best]) {
@@ -239,11 +240,12 @@ func (l List) Problems() []string {
 		for _, id := range t.DependsOn {
 			i, known := at[id]
 			if known && l.Tasks[i].Outside && l.Tasks[i].Pending() && t.Pending() && t.Required() {
-				problems = append(problems, fmt.Sprintf("%s depends on %q, which is open and was not chosen; choose it, too",
-					l.name(t), id))
+				problems = append(problems, fmt.Sprintf("%s depends on %q, which is open and was not chosen; "+
+					"choose it, too", l.name(t), id))
 			}
 			if !known && t.Pending() {
-				problems = append(problems, fmt.Sprintf("%s depends on %q, which the plan does not have", l.name(t), id))
+				problems = append(problems,
+					fmt.Sprintf("%s depends on %q, which the plan does not have", l.name(t), id))
 			}
 		}
 	}

@@ -32,7 +32,9 @@ func one(wanted []string, values ...string) bool {
 }
 
 func named(names []string, value string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), value) })
+	return slices.ContainsFunc(names, func(name string) bool {
+		return strings.EqualFold(strings.TrimSpace(name), value)
+	})
 }
 
 func numberOf(priority string) int {

@@ -177,7 +177,8 @@ func (l Records) takeBack(list task.List) {
 			wording = list.Wording()
 		}
 		if n.Aside.Plan != wording || n.Aside.Task != t.Wording() || n.Aside.Marked && t.State != task.Blocked {
-			n.Aside, n.Attempts, n.Tries, n.Past, n.Returned, n.Review = state.Aside{}, 0, 0, nil, false, state.Reviewing{}
+			n.Aside, n.Attempts, n.Tries, n.Past, n.Returned, n.Review = state.Aside{}, 0, 0, nil, false,
+				state.Reviewing{}
 		}
 	}
 }
@@ -218,7 +219,8 @@ const namesKept = 20
 func (l Records) NotBegun(list task.List) *state.NotBegun {
 	left := &state.NotBegun{}
 	for _, t := range list.Tasks {
-		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked || n.Early || n.Aside.Why != "" {
+		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked || n.Early ||
+			n.Aside.Why != "" {
 			continue
 		}
 		if left.Count++; left.Count <= namesKept {
@@ -334,8 +336,8 @@ func (l Records) Settled(id string) {
 func (l Records) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
-		if m := n.TaskMemory; m.Worked || m.Early || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 || m.Aside.Why != "" ||
-			m.Review.Begun() {
+		if m := n.TaskMemory; m.Worked || m.Early || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 ||
+			m.Aside.Why != "" || m.Review.Begun() {
 			kept[id] = m
 		}
 	}

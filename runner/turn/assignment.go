@@ -28,8 +28,8 @@ const (
 	Ask      Part = "ask"      // call the agent for its answer, in a folder that is not compared
 )
 
-// Assignment is one piece of work for one agent in one workspace. It is plain data: it survives JSON, and holds all that
-// a turn needs from the run. Secrets are not part of it; a worker takes the environment from its own process.
+// Assignment is one piece of work for one agent in one workspace. It is plain data: it survives JSON, and holds all
+// that a turn needs from the run. Secrets are not part of it; a worker takes the environment from its own process.
 type Assignment struct {
 	V      int          `json:"v"` // Version
 	Origin state.Origin `json:"origin"`
@@ -119,7 +119,8 @@ func (a Assignment) Validate() error {
 	case a.Dir == "":
 		return fmt.Errorf("assignment names no folder (dir)")
 	case !slices.Contains([]Part{Whole, Baseline, Check, Ask}, a.Part):
-		return fmt.Errorf("assignment asks for the unknown part %q; known: %q, %q, %q, %q", a.Part, Whole, Baseline, Check, Ask)
+		return fmt.Errorf("assignment asks for the unknown part %q; known: %q, %q, %q, %q", a.Part, Whole,
+			Baseline, Check, Ask)
 	case (a.Part == Whole || a.Part == Ask) && a.Agent.Spec.Name == "":
 		return fmt.Errorf("assignment names no agent (agent.spec.name)")
 	}

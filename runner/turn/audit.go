@@ -121,7 +121,8 @@ func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
 	r.Unearned = true
 	back := "the tick was taken back"
 	if found.Kind == audit.KindForeignTick {
-		r.Reopen = append(r.Reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "it was ticked in the iteration of another task"})
+		r.Reopen = append(r.Reopen,
+			Reopen{Task: found.Task, By: ReopenAudit, Why: "it was ticked in the iteration of another task"})
 		return back + ": a task is ticked in its own iteration"
 	}
 	r.Refused = true

@@ -42,14 +42,16 @@ func (a Assignment) Request(env []string) agent.Request {
 	a.Prompt.Locked = a.Sandbox.Locks()
 	return agent.Request{
 		Call: argv.Call{Prompt: prompt.Build(a.Prompt), Model: a.Agent.Model, AllowedTools: a.Agent.AllowedTools,
-			PermissionMode: a.Agent.PermissionMode, Session: a.Agent.Session.ID, Settings: a.Agent.Settings, Contained: a.Sandbox.On()},
+			PermissionMode: a.Agent.PermissionMode, Session: a.Agent.Session.ID, Settings: a.Agent.Settings,
+			Contained: a.Sandbox.On()},
 		Program: a.Agent.Program, Dir: a.Dir, Env: env, Filter: a.Agent.Filter, Root: os.Geteuid() == 0,
 	}
 }
 
 // call runs the agent in its pty and folds what it prints.
 func (t *turn) call(ctx context.Context, before Plan) (call, error) {
-	spec, request := t.a.Agent.Spec, t.a.Request(slices.Concat(t.w.env(), []string{state.InsideVar + "=" + t.a.Origin.Run}))
+	spec, request := t.a.Agent.Spec,
+		t.a.Request(slices.Concat(t.w.env(), []string{state.InsideVar + "=" + t.a.Origin.Run}))
 	out, err := rawlog.Open(t.a.LogDir, t.a.Origin.Iteration, request.Prompt, t.secrets)
 	if err != nil {
 		return call{}, err
@@ -67,7 +69,8 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 		return call{notStarted: err.Error()}, nil
 	}
 	cmd.Size, cmd.Resize, cmd.Kill, cmd.Spare = t.w.Size, t.w.Resize, t.w.Kill, &t.w.spare
-	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout, finalGrace, killGrace
+	cmd.Timeout, cmd.IdleTimeout, cmd.FinalGrace, cmd.KillGrace = t.a.Bounds.Timeout, t.a.Bounds.IdleTimeout,
+		finalGrace, killGrace
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.tell(state.Phase{Name: state.PhaseAgent})

@@ -17,8 +17,8 @@ import (
 
 // Result is all that is known about one turn once it is over. settle builds it, and nobody changes it. Events, state
 // files, kept git states and rows on a screen are made from it. It survives JSON. What comes of the turn later, such as
-// the answer of the merge queue, makes another Result: see package amend. That of a turn that could not begin comes from
-// runner/crew, that of a phase of review from runner/reviewers.
+// the answer of the merge queue, makes another Result: see package amend. That of a turn that could not begin comes
+// from runner/crew, that of a phase of review from runner/reviewers.
 type Result struct {
 	V        int           `json:"v"`
 	Origin   state.Origin  `json:"origin"`
@@ -180,12 +180,15 @@ func (r Result) TestOnly() bool {
 	c := r.Work.Change
 	others := func(file string) bool { return !audit.IsTestFile(file) }
 	return r.Call.Signalled && r.Call.Signal.WorkType == statusblock.Testing ||
-		r.Call.Outcome.Class.Success() && c.Count > 0 && c.Count == len(c.Files) && !slices.ContainsFunc(c.Files, others)
+		r.Call.Outcome.Class.Success() && c.Count > 0 && c.Count == len(c.Files) &&
+			!slices.ContainsFunc(c.Files, others)
 }
 
 // Reopened is true when the task's own tick was taken back because of its checks.
 func (r Result) Reopened() bool {
-	return slices.ContainsFunc(r.Proof.Reopen, func(o Reopen) bool { return o.Task == r.Task.ID && o.By != ReopenAudit && o.By != ReopenReview })
+	return slices.ContainsFunc(r.Proof.Reopen, func(o Reopen) bool {
+		return o.Task == r.Task.ID && o.By != ReopenAudit && o.By != ReopenReview
+	})
 }
 
 // ErrorText is the normalized text that "same error" compares: the agent's

@@ -47,7 +47,8 @@ type facts struct {
 // settle makes the Result. Pure.
 func settle(a Assignment, f facts) Result {
 	r := Result{
-		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name, Started: f.started, Cut: f.cut,
+		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name,
+		Started: f.started, Cut: f.cut,
 		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Delta: delta.Of(f.change.Count, f.texts), Damaged: f.damaged, Lost: f.lost},
 		Checks: f.checks,
 		Proof:  f.audit.Proof,

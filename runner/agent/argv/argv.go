@@ -85,8 +85,8 @@ type Call struct {
 // what follows -- is for ralph-hub.
 func ACP(own ...string) Template {
 	return Template{
-		Through: []string{"ralph-hub", "acp"}, Args: append(own, "--", Permissions, Model, Resume), PromptBy: PromptStdin,
-		ResumeArgs: []string{"--resume", Value}, ModelArgs: []string{"--model", Value},
+		Through: []string{"ralph-hub", "acp"}, Args: append(own, "--", Permissions, Model, Resume),
+		PromptBy: PromptStdin, ResumeArgs: []string{"--resume", Value}, ModelArgs: []string{"--model", Value},
 		AllowedArgs: []string{"--permit", PermitAllowedTools}, AllowedItem: []string{"--allow", Value},
 		BypassArgs: []string{"--permit", PermitBypass}, ReadOnlyArgs: []string{"--permit", PermitReadOnly},
 		VersionArgs: []string{"--version"}, ShellEntry: "Bash(%s:*)",

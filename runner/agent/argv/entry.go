@@ -83,8 +83,8 @@ func Compound(tool, arg string, allowed []string) bool {
 	return named
 }
 
-// AllowsCommand reports whether the list allows every part of a shell command. What sets variables, defines functions or
-// writes to a file does more than its first word shows, so only an entry for the whole shell allows it.
+// AllowsCommand reports whether the list allows every part of a shell command. What sets variables, defines functions
+// or writes to a file does more than its first word shows, so only an entry for the whole shell allows it.
 func AllowsCommand(command string, allowed []string) bool {
 	if slices.ContainsFunc(allowed, func(e string) bool { return e == shellTool || e == shellTool+"(*)" }) {
 		return true

@@ -16,7 +16,8 @@ const (
 	monthRE = `(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`
 	dateRE  = `(?:\b(?P<weekday>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?(?:day)?\b,? ?)?` +
 		`(?:\b(?P<month>` + monthRE + `)[a-z]*\.? (?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?:,? (?P<year>20\d\d)\b)?` +
-		`|\b(?P<day2>\d{1,2})(?:st|nd|rd|th)?[ -](?:of )?(?P<month2>` + monthRE + `)[a-z]*\b\.?(?:(?:-|,? )(?P<year2>20\d\d)\b)?` +
+		`|\b(?P<day2>\d{1,2})(?:st|nd|rd|th)?[ -](?:of )?(?P<month2>` + monthRE +
+		`)[a-z]*\b\.?(?:(?:-|,? )(?P<year2>20\d\d)\b)?` +
 		`|\b(?P<relative>today|tomorrow)\b)?`
 	hourRE = `(?P<before>,? ?(?:\bat |\bresets? |\buntil )?)` +
 		`(?:\b(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?::\d\d)? ?(?P<half>[ap])\.?m\b\.?` +
@@ -34,7 +35,8 @@ var (
 	// dayRE matches a date without a clock time. Only the words in front show that a
 	// limit ends on it.
 	dayRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:(?:resets?|until|access|again)(?: on| at)?|(?:renews?|available|back) on)(?: the| next)? ` + dateRE + zoneRE)
+		return regexp.MustCompile(`(?i)\b(?:(?:resets?|until|access|again)(?: on| at)?|` +
+			`(?:renews?|available|back) on)(?: the| next)? ` + dateRE + zoneRE)
 	})
 	// lateRE matches a date behind its clock time.
 	lateRE = sync.OnceValue(func() *regexp.Regexp {
@@ -56,8 +58,8 @@ var zones = map[string]string{"UTC": "UTC", "GMT": "UTC", "PT": "America/Los_Ang
 
 // offsets are in hours east of UTC.
 var offsets = map[string]int{"PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4,
-	"AKST": -9, "AKDT": -8, "HST": -10, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3,
-	"SGT": 8, "HKT": 8, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13}
+	"AKST": -9, "AKDT": -8, "HST": -10, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2,
+	"EEST": 3, "MSK": 3, "SGT": 8, "HKT": 8, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13}
 
 // parts are the named groups of a match.
 func parts(re *regexp.Regexp, m []string) map[string]string {

@@ -92,8 +92,9 @@ func looks(call Failure) bool {
 var (
 	// failureRE matches the lines of a tool's output that say what failed.
 	failureRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)fail|error|exception|panic|fatal|expected|undefined|undeclared|cannot|can't|could not|unable to|` +
-			`not (found|permitted|defined|exist)|no such|does not|denied|refused|missing|invalid|unexpected|unresolved|unknown|timed? ?out|✗|✘|✕|×|❌`)
+		return regexp.MustCompile(`(?i)fail|error|exception|panic|fatal|expected|undefined|undeclared|cannot|can't|` +
+			`could not|unable to|not (found|permitted|defined|exist)|no such|does not|denied|refused|missing|` +
+			`invalid|unexpected|unresolved|unknown|timed? ?out|✗|✘|✕|×|❌`)
 	})
 	// folderRE matches the folders before a file: they differ between workspaces, while
 	// its name says which file it is.
@@ -101,7 +102,8 @@ var (
 		return regexp.MustCompile(`(~|\.{1,2}|[\w.@+-]+)?(/[\w.@+-]+)*/([\w.@+-]+)`)
 	})
 	exitRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*(command )?(failed|exited|exit|error)?[ :,]*(with )?(exit )?(code|status)? ?[:=]? ?\d+\W*$`)
+		return regexp.MustCompile(`(?i)^\W*(command )?(failed|exited|exit|error)?[ :,]*(with )?(exit )?(code|` +
+			`status)? ?[:=]? ?\d+\W*$`)
 	})
 )
 

@@ -77,31 +77,56 @@ func statusClass(code string) Class {
 
 // causePatterns are more exact than an HTTP status. The first match wins.
 var causePatterns = [...]Pattern{
-	{RateLimited, `not your usage limit|throttl|\bper[ -](minute|min|second|sec)\b|quota exceeded for metric.{0,120}\blimit: [1-9]`},
-	{StaleSession, `no conversation found|session\b.{0,80}\bnot found|no rollout found|invalid session identifier|no such session|no (saved )?session found|no saved session|thread\b.{0,60}\bnot found|valid (session|thread) id`},
+	{RateLimited, `not your usage limit|throttl|\bper[ -](minute|min|second|sec)\b|` +
+		`quota exceeded for metric.{0,120}\blimit: [1-9]`},
+	{StaleSession, `no conversation found|session\b.{0,80}\bnot found|no rollout found|invalid session identifier|` +
+		`no such session|no (saved )?session found|no saved session|thread\b.{0,60}\bnot found|` +
+		`valid (session|thread) id`},
 	{DisabledByAdmin, `disabled by (your |the |an? )?(admin|org)|(admin|organi[sz]ation)\w* has (been )?disabled`},
 	{SpendLimit, `spend(ing)?[ -](limit|cap)|budget limit reached|\bspecified (workspace )?api usage limit`},
-	{UsageLimit, `\bhit (your|the) .*\blimit|\busage limit|\b(session|hour|hourly|day|daily|week|weekly|month|monthly|opus|sonnet|plan) limit\b.{0,20}(reached|exceeded|exhausted)|(reached|exceeded) your .{0,30}(usage|plan|hour|session|daily|weekly|monthly) (limit|quota)|out of extra usage|exhausted your .*quota|\bdaily (free )?(quota|allocation)|` +
-		`\b(limit|quota|exceeded)\b.{0,140}\bper[ -](day|week|month)\b|\bper[ -](day|week|month)\b.{0,40}\b(limit|quota|exceeded)\b|exceeded for \w+ByDay\b`},
-	{NoCredit, `credit balance|insufficient[ _](credit|fund|balance|quota)|plan and billing|billing details|payment required|out of credits|no credits`},
-	{ContextTooLong, `prompt is too long|input is too long|context[ _](window|length)|ran out of room|maximum context|too many (input )?tokens|request_too_large|exceed.{0,30}context|` +
-		`token count.{0,20}exceeds|maximum prompt length|model token limit|reduce the length of the (messages|prompt)|request more than max tokens`},
+	{UsageLimit, `\bhit (your|the) .*\blimit|\busage limit|` +
+		`\b(session|hour|hourly|day|daily|week|weekly|month|monthly|opus|sonnet|plan) limit\b.{0,20}(reached|` +
+		`exceeded|exhausted)|(reached|exceeded) your .{0,30}(usage|plan|hour|session|daily|weekly|monthly) (limit|` +
+		`quota)|out of extra usage|exhausted your .*quota|\bdaily (free )?(quota|allocation)|` +
+		`\b(limit|quota|exceeded)\b.{0,140}\bper[ -](day|week|month)\b|` +
+		`\bper[ -](day|week|month)\b.{0,40}\b(limit|quota|exceeded)\b|exceeded for \w+ByDay\b`},
+	{NoCredit, `credit balance|insufficient[ _](credit|fund|balance|quota)|plan and billing|billing details|` +
+		`payment required|out of credits|no credits`},
+	{ContextTooLong, `prompt is too long|input is too long|context[ _](window|length)|ran out of room|` +
+		`maximum context|too many (input )?tokens|request_too_large|exceed.{0,30}context|` +
+		`token count.{0,20}exceeds|maximum prompt length|model token limit|` +
+		`reduce the length of the (messages|prompt)|request more than max tokens`},
 	{EmptyOutput, `empty response|no visible output|without (any )?(text|content|output)`},
 	{Refusal, `violate.{0,30}usage policy|unable to respond to this request|safety (policy|filter)`},
-	{BadModel, `(^|\berror: )model: \S+$|issue with the selected model|unknown model|invalid model|model\b.{0,80}\b(not found|not exist|does not exist|not available|not supported|is not a valid)`},
+	{BadModel, `(^|\berror: )model: \S+$|issue with the selected model|unknown model|invalid model|` +
+		`model\b.{0,80}\b(not found|not exist|does not exist|not available|not supported|is not a valid)`},
 }
 
 // generalPatterns are for texts that match no cause pattern.
 var generalPatterns = [...]Pattern{
-	{Auth, `not logged in|please (run )?/?(log|sign) ?in|(log|sign) ?in again|missing environment variable|\blogin (flow|required)|invalid (x-)?api[ -]?key|no api key|api[_ -]key\b.{0,60}(invalid|missing|required|not found|not set)|must specify the \w*API_KEY|no auth type|invalid auth|failed to authenticate|authentication (failed|error)|unauthori[sz]ed|unauthenticated|token (has )?expired|not authenticated`},
+	{Auth, `not logged in|please (run )?/?(log|sign) ?in|(log|sign) ?in again|missing environment variable|` +
+		`\blogin (flow|required)|invalid (x-)?api[ -]?key|no api key|` +
+		`api[_ -]key\b.{0,60}(invalid|missing|required|not found|not set)|must specify the \w*API_KEY|no auth type|` +
+		`invalid auth|failed to authenticate|authentication (failed|error)|unauthori[sz]ed|unauthenticated|` +
+		`token (has )?expired|not authenticated`},
 	{Overloaded, `overloaded|at capacity|high demand|over capacity`},
 	{RateLimited, `rate.?limit|too many requests|limiting requests|resource.?exhausted|\bquota exceeded`},
-	{MaxTurns, `output token max|max(imum)?[ _](number of |session )?(session )?turns|turn limit|loop detect|max(imum)? (wall|tool)|(wall.?(clock|time)|tool.call)s? .{0,20}(budget|limit|exceeded)`},
+	{MaxTurns, `output token max|max(imum)?[ _](number of |session )?(session )?turns|turn limit|loop detect|` +
+		`max(imum)? (wall|tool)|(wall.?(clock|time)|tool.call)s? .{0,20}(budget|limit|exceeded)`},
 	{MaxBudget, `exceeded .{0,20}budget`},
-	{BadFlag, `unknown (option|argument|flag|command)|unexpected (argument|option)|unrecogni[sz]ed (option|argument)|invalid (option|choice)|no (input|prompt) (was )?provided|input must be provided|must provide a (message|prompt)|cannot be (used with root|launched inside)|trusted (directory|folder|workspace)|requires --`},
+	{BadFlag, `unknown (option|argument|flag|command)|unexpected (argument|option)|` +
+		`unrecogni[sz]ed (option|argument)|invalid (option|choice)|no (input|prompt) (was )?provided|` +
+		`input must be provided|must provide a (message|prompt)|cannot be (used with root|launched inside)|` +
+		`trusted (directory|folder|workspace)|requires --`},
 	{KilledBySignal, `user cancell?ed|request interrupted|^execution error$|operation (was )?(aborted|cancell?ed)`},
-	{Network, `connection (dropped|refused|error|reset|closed|failed|timed out|aborted)|unable to connect|\bE(CONN\w+|TIMEDOUT|NOTFOUND|AI_AGAIN|PIPE|HOSTUNREACH|NETUNREACH)\b|UND_ERR|socket|fetch failed|network error|\bterminated\b|timed? ?out\b|can't reach|(stream|response|request) (was )?(disconnected|ended|closed|interrupted)|other side closed|error sending request|getaddrinfo|certificate`},
-	{ServerError, `server.?(side )?error|bad gateway|gateway time|service unavailable|mid-response|json parse|unexpected (eof|end of|token)|incomplete json|invalid json|not valid json|malformed|no messages returned|non-sse response|invalid (stream|response)`},
+	{Network, `connection (dropped|refused|error|reset|closed|failed|timed out|aborted)|unable to connect|` +
+		`\bE(CONN\w+|TIMEDOUT|NOTFOUND|AI_AGAIN|PIPE|HOSTUNREACH|NETUNREACH)\b|UND_ERR|socket|fetch failed|` +
+		`network error|\bterminated\b|timed? ?out\b|can't reach|` +
+		`(stream|response|request) (was )?(disconnected|ended|closed|interrupted)|other side closed|` +
+		`error sending request|getaddrinfo|certificate`},
+	{ServerError, `server.?(side )?error|bad gateway|gateway time|service unavailable|mid-response|json parse|` +
+		`unexpected (eof|end of|token)|incomplete json|invalid json|not valid json|malformed|no messages returned|` +
+		`non-sse response|invalid (stream|response)`},
 }
 
 // helpText matches the answer of a CLI to a bad command line.
@@ -114,7 +139,8 @@ const beside = `mcp|^.{0,40}\bwarn(ing)?\b|⚠`
 const login = `login flow|waiting for (you to )?(login|(log|sign)[ -]?in|authenti)|(log|sign) in (with|at|using|by) `
 
 // httpStatus matches the status in an error text.
-const httpStatus = `(?:\bstatus(?: code)?:? |\bapi error:? (?:\()?|rejected \(|"code":\s*|\bstatus(?:code)?"?:\s*|\bhttp(?:/[\d.]+)? |^(?:error: )?)([45]\d\d)\b`
+const httpStatus = `(?:\bstatus(?: code)?:? |\bapi error:? (?:\()?|rejected \(|"code":\s*|\bstatus(?:code)?"?:\s*|` +
+	`\bhttp(?:/[\d.]+)? |^(?:error: )?)([45]\d\d)\b`
 
 type compiled struct {
 	class Class

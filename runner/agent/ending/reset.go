@@ -16,24 +16,28 @@ var (
 	})
 	// logRE matches the time at the start of a log line.
 	logRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\W*20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\b`)
+		return regexp.MustCompile(`(?m)^\W*20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|` +
+			`[+-]\d\d:?\d\d)?\b`)
 	})
 	// stampRE matches a date with a time of day: the names of models end with a date.
 	stampRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(20\d\d-\d\d-\d\d)(?:T|,? | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z|[+-]\d\d:?\d\d)\b)?`)
+		return regexp.MustCompile(`(?i)\b(20\d\d-\d\d-\d\d)(?:T|` +
+			`,? | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z|[+-]\d\d:?\d\d)\b)?`)
 	})
 	spanRE = sync.OnceValue(func() *regexp.Regexp {
-		const part = `(?:\d+(?:\.\d+)?\s*|` + wordsRE + ` )(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s|milliseconds?|ms)`
-		return regexp.MustCompile(`(?i)\b(?:in|after|for|wait|(?:quota)?re(?:try|set)delay|reset[\w-]*["']?\s*[:=])["': ]+` +
-			`(?:about |approximately |another |~ ?)?(\d+:\d\d:\d\d|` + part + `(?:,?(?: and)?\s*` + part + `)*)\b( per\b)?`)
+		const part = `(?:\d+(?:\.\d+)?\s*|` + wordsRE + ` )(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|` +
+			`min|m|seconds?|secs?|sec|s|milliseconds?|ms)`
+		return regexp.MustCompile(`(?i)\b(?:in|after|for|wait|(?:quota)?re(?:try|set)delay|` +
+			`reset[\w-]*["']?\s*[:=])["': ]+(?:about |approximately |another |` +
+			`~ ?)?(\d+:\d\d:\d\d|` + part + `(?:,?(?: and)?\s*` + part + `)*)\b( per\b)?`)
 	})
 	partRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?\s*|\b` + wordsRE + `\s+)([a-z]+)`)
 	})
 	// secondsRE matches a header or a member of a JSON body that is a number of seconds.
 	secondsRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:retry[-_]after([-_]ms)?|resets?_in_seconds|retry_after_seconds)["']?\s*[:=]\s*["']?` +
-			`(\d{1,8}(?:\.\d+)?)(?:[^\d.\w]|\.?$)`)
+		return regexp.MustCompile(`(?i)\b(?:retry[-_]after([-_]ms)?|resets?_in_seconds|` +
+			`retry_after_seconds)["']?\s*[:=]\s*["']?(\d{1,8}(?:\.\d+)?)(?:[^\d.\w]|\.?$)`)
 	})
 )
 

@@ -11,14 +11,17 @@ import (
 var (
 	// retryRE matches a line with which a CLI announces that it tries again.
 	retryRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*(re-?connecting|re-?trying|(attempt|request) \d.{0,60}\b(re-?trying|retry in))\b`)
+		return regexp.MustCompile(`(?i)^\W*(re-?connecting|re-?trying|` +
+			`(attempt|request) \d.{0,60}\b(re-?trying|retry in))\b`)
 	})
 	unauthorizedRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b401\b|\bunauthorized\b`) })
 	// delayRE matches how long the CLI waits before it tries again.
 	delayRE = sync.OnceValue(func() *regexp.Regexp {
 		const part = `\d[\d.]* ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)`
-		return regexp.MustCompile(`(?i)\bretry(?:ing)?(?: \d+ of \d+)?(?: in| after)? (` + part + `(?: ?` + part + `)*)\b` +
-			`|\bwait(?:ing)? (` + part + `(?: ?` + part + `)*),? (?:and |then |before |until )*(?:re-?try|(?:the )?next|attempt)`)
+		return regexp.MustCompile(`(?i)\bretry(?:ing)?(?: \d+ of \d+)?(?: in| after)? (` + part + `(?: ?` +
+			part + `)*)\b` +
+			`|\bwait(?:ing)? (` + part + `(?: ?` + part + `)*),? (?:and |then |before |until )*(?:re-?try|` +
+			`(?:the )?next|attempt)`)
 	})
 )
 

@@ -190,13 +190,15 @@ func writes(name string) bool {
 var (
 	// sleepRE matches a command that waits for at least a second.
 	sleepRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bsleep\s+[1-9]|\bwait\b|\bwatch\b|\btail\s+(-\S+\s+)*-\S*f|\bpoll|\bretry\b|--wait|\bgh (run|pr checks)\b`)
+		return regexp.MustCompile(`(?i)\bsleep\s+[1-9]|\bwait\b|\bwatch\b|\btail\s+(-\S+\s+)*-\S*f|\bpoll|\bretry\b|` +
+			`--wait|\bgh (run|pr checks)\b`)
 	})
 	waiterRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)output|wait|poll|status|monitor|stdin|sleep|wakeup`)
 	})
 	timeRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d)?([.,]\d+)?(z|[+-]\d\d:?\d\d)?|\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|` +
+		return regexp.MustCompile(`(?i)\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d)?([.,]\d+)?(z|[+-]\d\d:?\d\d)?|` +
+			`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|` +
 			`\b\d+([.,]\d+)*\s?(ns|µs|us|ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b`)
 	})
 )

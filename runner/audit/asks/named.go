@@ -19,7 +19,8 @@ var phrases = sync.OnceValue(func() (p struct {
 	p.it = re(`(?i)\bit\b`)
 	p.name = re(`"[^"]+"|'[^']+'|\x60[^\x60]+\x60|\b\w*[a-z0-9]_\w+|\b\w+[a-z][A-Z]\w*`)
 	p.proof = re(`(?i)\b(?:show|prov|reproduc|demonstrat|expos|reveal|catch|bugs?(?:[^\w-]|$))`) // not BUG-12
-	p.flaky = re(`(?i)\bflak|\bnow and then\b|\bsometimes\b|\boccasional|\bintermittent|\bfrom time to time\b|\b(?:busy|slow|loaded) (?:machine|runner|host)s?\b`)
+	p.flaky = re(`(?i)\bflak|\bnow and then\b|\bsometimes\b|\boccasional|\bintermittent|\bfrom time to time\b|` +
+		`\b(?:busy|slow|loaded) (?:machine|runner|host)s?\b`)
 	p.end = re(`[.!?;]\s|\n`)
 	p.level = re(`(?i)\bcoverage\b|\bthresholds?\b|\bfail_under\b`)
 	p.hold = re(`(?i)\b(?:stay|remain|keep|maintain|preserv|hold|at least|no less|above|must not|` +
@@ -32,7 +33,8 @@ var phrases = sync.OnceValue(func() (p struct {
 
 // parts are the clauses of a task. "a.js and its tests" stays together.
 func parts(task string) []string {
-	task = strings.NewReplacer(" incl. ", " and ", " including ", " and ", " along with ", " and ", " together with ", " and ").Replace(task)
+	task = strings.NewReplacer(" incl. ", " and ", " including ", " and ", " along with ", " and ",
+		" together with ", " and ").Replace(task)
 	task = phrases().aside.ReplaceAllStringFunc(task, func(words string) string {
 		if strings.Contains(strings.ToLower(words), "test") {
 			return words
@@ -137,5 +139,6 @@ func values(text string) map[string]bool {
 }
 
 func named(task, value string) bool {
-	return strings.TrimSpace(value) != "" && regexp.MustCompile(`(?:^|[^\w.])`+regexp.QuoteMeta(value)+`(?:$|\W)`).MatchString(task)
+	return strings.TrimSpace(value) != "" &&
+		regexp.MustCompile(`(?:^|[^\w.])`+regexp.QuoteMeta(value)+`(?:$|\W)`).MatchString(task)
 }

@@ -23,7 +23,8 @@ var patterns = sync.OnceValue(func() (p struct {
 		"js": script, "mjs": script, "cjs": script, "jsx": script, "ts": script, "mts": script, "cts": script,
 		"tsx": script,
 	}
-	p.asked = re(`(?i)\b(?:in|under|during|for|from|while|within|when) (?:\w+ )?(?:test(?:s|ing)?|pytest|unittest|jest|vitest|mocha)\b|\btest(?:ing)?[ -](?:mode|env\w*|builds?|runs?|only|helpers?)\b`)
+	p.asked = re(`(?i)\b(?:in|under|during|for|from|while|within|when) (?:\w+ )?(?:test(?:s|ing)?|pytest|unittest|` +
+		`jest|vitest|mocha)\b|\btest(?:ing)?[ -](?:mode|env\w*|builds?|runs?|only|helpers?)\b`)
 	return p
 })
 

@@ -9,11 +9,12 @@ import (
 )
 
 var patterns = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner *regexp.Regexp }) {
-	const tools = `go (?:test|vet)|cargo (?:\w+ )*(?:test|clippy|nextest)|pytest|unittest|tox|nox|jest|vitest|mocha|ava|` +
-		`eslint|golangci-lint|ruff|flake8|mypy|tsc|rspec|bats|ctest|` +
+	const tools = `go (?:test|vet)|cargo (?:\w+ )*(?:test|clippy|nextest)|pytest|unittest|tox|nox|jest|` +
+		`vitest|mocha|ava|eslint|golangci-lint|ruff|flake8|mypy|tsc|rspec|bats|ctest|` +
 		`(?:npm|yarn|pnpm)(?: run)? (?:\w+:)*(?:test|lint|check|typecheck|coverage)|` +
-		`shellcheck|hadolint|yamllint|stylelint|pylint|pyright|staticcheck|rubocop|phpstan|cargo fmt.*--check|(?:black|prettier|rustfmt) --check|` +
-		`make (?:[\w-]+ )*(?:test|lint|check|vet)(?:[-_]\w+)?|mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
+		`shellcheck|hadolint|yamllint|stylelint|pylint|pyright|staticcheck|rubocop|phpstan|cargo fmt.*--check|` +
+		`(?:black|prettier|rustfmt) --check|make (?:[\w-]+ )*(?:test|lint|check|vet)(?:[-_]\w+)?|` +
+		`mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
 	const narrow = `[\s"'](?:-run|-k|--ignore|--deselect|--testNamePattern|--testPathIgnorePatterns)[ =]`
 	p.check = regexp.MustCompile(`\b(?:` + tools + `)(?:$|[\s"';&|:])`)
 	p.hide = regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|:|exit 0)\s*["']?$|` +
@@ -48,7 +49,8 @@ func Hides(line string, lost []string, asked bool) bool {
 
 // narrower match arguments with which a check runs fewer tests.
 var narrower = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\s(?:-short|-skip[ =]\S+|-m (?:"not [^"]*"|'not [^']*')|--grep[ =]\S+|--skip[ =]\S+|--lib|--testPathIgnorePatterns[ =]\S+)`)
+	return regexp.MustCompile(`\s(?:-short|-skip[ =]\S+|-m (?:"not [^"]*"|'not [^']*')|--grep[ =]\S+|--skip[ =]\S+|` +
+		`--lib|--testPathIgnorePatterns[ =]\S+)`)
 })
 
 // Narrowed reports whether a line that runs a check replaces one that only lacks an argument to leave tests out.
@@ -63,7 +65,8 @@ var untested = sync.OnceValue(func() *regexp.Regexp {
 
 // Untested returns the line of a Cargo.toml that now keeps tests from being built; empty if there is no such line.
 func Untested(path, before, after string) string {
-	if !strings.HasSuffix(path, "Cargo.toml") || len(untested().FindAllString(after, -1)) <= len(untested().FindAllString(before, -1)) {
+	if !strings.HasSuffix(path, "Cargo.toml") ||
+		len(untested().FindAllString(after, -1)) <= len(untested().FindAllString(before, -1)) {
 		return ""
 	}
 	return strings.TrimSpace(untested().FindString(after))
@@ -74,16 +77,19 @@ func Checks(line string) []string { return patterns().check.FindAllString(line, 
 
 // exits match a script's lines that end it with a failure: with the state of a variable, or with a number.
 var exits = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|set -[a-z]*e[a-z]*\b|false$)`)
+	return regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|` +
+		`set -[a-z]*e[a-z]*\b|false$)`)
 })
 
 // LostExit returns how a shell script failed before; empty: it did not, or it still can.
 func LostExit(path, before, after string) string {
-	if after == "" || !strings.HasSuffix(path, ".sh") && !strings.HasSuffix(path, ".bash") && !strings.HasPrefix(before, "#!") {
+	if after == "" ||
+		!strings.HasSuffix(path, ".sh") && !strings.HasSuffix(path, ".bash") && !strings.HasPrefix(before, "#!") {
 		return ""
 	}
 	for _, was := range exits().FindAllStringSubmatch(before, -1) {
-		if set := failing(was[2]); set != nil && set.MatchString(before) && !set.MatchString(after) && strings.Contains(after, was[1]) {
+		if set := failing(was[2]); set != nil && set.MatchString(before) && !set.MatchString(after) &&
+			strings.Contains(after, was[1]) {
 			return strings.TrimSpace(set.FindString(before))
 		}
 	}

@@ -24,13 +24,16 @@ func OfNames(message string) bool {
 func OfBuild(text string) bool { return broken().MatchString(text) }
 
 var broken = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.Join([]string{`\[(?:build|setup) failed\]`, `\bundefined: `, `declared and not used`, `imported and not used`,
-		`(?m)^error\[E\d+\]`, `could not compile`, `too many arguments`, `not enough arguments`, `cannot use `, `missing return`,
-		`(?i)syntax error`, `unexpected end of file`, `unexpected EOF`, `(?i)command not found`, `: not found`, `No such file`, `unbound variable`,
-		`ENOENT`, `(?i)unknown (?:option|command|flag)`, `(?i)invalid option`}, "|"))
+	return regexp.MustCompile(strings.Join([]string{`\[(?:build|setup) failed\]`, `\bundefined: `,
+		`declared and not used`, `imported and not used`, `(?m)^error\[E\d+\]`, `could not compile`,
+		`too many arguments`, `not enough arguments`, `cannot use `, `missing return`,
+		`(?i)syntax error`, `unexpected end of file`, `unexpected EOF`, `(?i)command not found`, `: not found`,
+		`No such file`, `unbound variable`, `ENOENT`, `(?i)unknown (?:option|command|flag)`,
+		`(?i)invalid option`}, "|"))
 })
 
-// testName matches the name of a test in a report, and finds the one that it has in the code: "p.TestA/b", "a.py::test_b[1]".
+// testName matches the name of a test in a report, and finds the one that it has in the code: "p.TestA/b",
+// "a.py::test_b[1]".
 var testName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:.*?(?:::| > )|[\w./-]*\.)*([^\[/(]+?)(?: \(.*|[\[/].*)?$`)
 })
@@ -43,6 +46,7 @@ func Bare(name string) string { return testName().ReplaceAllString(name, "$1") }
 func Crashed(output string) bool { return broken().MatchString(output) || crash().MatchString(output) }
 
 var crash = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`panic: runtime error|SIGSEGV|stack overflow|Maximum call stack|RecursionError|\b(?:TypeError|AttributeError|ReferenceError|IndexError|KeyError|UnboundLocalError)\b|` +
+	return regexp.MustCompile(`panic: runtime error|SIGSEGV|stack overflow|Maximum call stack|RecursionError|` +
+		`\b(?:TypeError|AttributeError|ReferenceError|IndexError|KeyError|UnboundLocalError)\b|` +
 		`index out of bounds|attempt to (?:add|subtract|multiply) with overflow`)
 })

@@ -21,9 +21,11 @@ var bare = sync.OnceValue(func() (p struct {
 	p.asserts = re(`^(?:assert!\((.+)\);|assert (\w.*[^,(\[{])|assert(?:\.ok)?\((.+)\);?)$`)
 	p.equal = re(`^assert\.(?:\w*[eE]qual)\((.+)\);?$`)
 	p.equals = re(`^assert_eq!\((.+)\);$`)
-	p.pair = re(`^(?:await )?(?:self\.|assert\.|require\.)?(?:assert\w*!?|[Ee]qual\w*|strictEqual|deepEqual|deepStrictEqual)\((.+)\);?$|^assert (.+ == .+)$|` +
-		`^expect\((.+\)\.to\w*[Ee]qual\(.+)\);?$|^expect\((.+\)\.toBe\(.+)\);?$`)
-	p.steady = re(`(?i)determin|stable|same|idempot|cach|memo|equal|pure|consist|repeat|twice|singleton|identi|once|uniqu|again|order|hash|seed|reus|lazy|eq\b`)
+	p.pair = re(`^(?:await )?(?:self\.|assert\.|require\.)?(?:assert\w*!?|[Ee]qual\w*|strictEqual|deepEqual|` +
+		`deepStrictEqual)\((.+)\);?$|^assert (.+ == .+)$|^expect\((.+\)\.to\w*[Ee]qual\(.+)\);?$|` +
+		`^expect\((.+\)\.toBe\(.+)\);?$`)
+	p.steady = re(`(?i)determin|stable|same|idempot|cach|memo|equal|pure|consist|repeat|twice|singleton|identi|` +
+		`once|uniqu|again|order|hash|seed|reus|lazy|eq\b`)
 	p.machine = re(`(?i)GOOS|GOARCH|platform|windows|win32|darwin|macos|linux|\bos\.name|version`)
 	return p
 })

@@ -21,10 +21,12 @@ var muffles = sync.OnceValue(func() (p struct {
 		`\bassert\.(?:rejects|doesNotReject)\([^\n]*\)\.catch\(\s*\(\w*\)\s*=>\s*(?:\{\s*\}|undefined|null)\s*\)|` +
 		`\bsuppress\((?:\w+, )*(?:AssertionError|Exception|BaseException)\b|` +
 		`\btry \{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}|` +
-		`\.is_(?:ok|err)\(\)\s*\|\|\s*\w+\.is_(?:ok|err)\(\)|\.is_(?:some|none)\(\)\s*\|\|\s*\w+\.is_(?:some|none)\(\)|` +
+		`\.is_(?:ok|err)\(\)\s*\|\|\s*\w+\.is_(?:ok|err)\(\)|` +
+		`\.is_(?:some|none)\(\)\s*\|\|\s*\w+\.is_(?:some|none)\(\)|` +
 		`\bdefer func\(\) \{\s*(?:_ = )?recover\(\)\s*(?://[^\n]*\s*)?\}\(\)|` + // a panic is what fails a test here
 		`(?m:^\s*assert \((?:[^()]|\([^()]*\))*,\s*["'][^"'\n]*["'],?\s*\)\s*$)`)
-	p.early = regexp.MustCompile(`(?i)if [^\n]*(?:getenv|lookupenv|environ|process\.env)[^\n]*(?:\{|:|\))\s*return\b[^\n]*`)
+	p.early = regexp.MustCompile(`(?i)if [^\n]*(?:getenv|lookupenv|environ|process\.env)[^\n]*(?:\{|` +
+		`:|\))\s*return\b[^\n]*`)
 	p.rows = regexp.MustCompile(`\brange (\w+)\[:\d+\]`) // rows[1:] leaves out a heading
 	p.any = regexp.MustCompile(`\b(?:pytest\.raises|assertRaises)\((?:Base)?Exception\b`)
 	p.some = regexp.MustCompile(`\b(?:pytest\.raises|assertRaises)\(`)

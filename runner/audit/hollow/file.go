@@ -26,14 +26,16 @@ var whole = sync.OnceValue(func() (p struct {
 		".js": script, ".mjs": script, ".cjs": script, ".ts": script, ".mts": script, ".tsx": script, ".jsx": script,
 	}
 	p.fails = map[string]*regexp.Regexp{
-		".go": re(`\.(?:Errorf?|Fatalf?|Fail(?:Now)?)\(|\bpanic\(|\b(?:assert|require|qt|is|check)\.|Output:|\b(?:log\.Fatal|os\.Exit)`),
+		".go": re(`\.(?:Errorf?|Fatalf?|Fail(?:Now)?)\(|\bpanic\(|\b(?:assert|require|qt|is|check)\.|Output:|` +
+			`\b(?:log\.Fatal|os\.Exit)`),
 		".py": re(`\bassert|\braise\b|\bfail\(|pytest\.raises|\bexit\(|\b(?:check|verify|expect|match)\w*\(`),
 		".js": re(`(?i)assert|expect|should|throw|fail|\bt\.\w+\(|process\.exit`),
 	}
 	p.panics = re(`#\[should_panic[^\n]*\]\s*(?:#\[[^\n]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`)
 	p.equal = re(`def __eq__\(self, \w+[^)]*\)[^:\n]*:\s*(?:"""[^"]*"""\s*)?return True *(?:\n|$)`)
 	p.config = re(`(?i)(?:^|/)\.[\w.-]*(?:lint|ruff|flake8|mypy|biome|prettier|clippy|phpstan|rubocop)[\w.-]*$|` +
-		`(?:^|/)(?:eslint|stylelint|prettier)\.config\.\w+$|(?:^|/)(?:biome|ruff|mypy|clippy|phpstan)\.(?:jsonc?|toml|ini|neon)$|` +
+		`(?:^|/)(?:eslint|stylelint|prettier)\.config\.\w+$|` +
+		`(?:^|/)(?:biome|ruff|mypy|clippy|phpstan)\.(?:jsonc?|toml|ini|neon)$|` +
 		`(?:^|/)(?:pyproject\.toml|setup\.cfg|tsconfig[\w.]*\.json)$`)
 	p.left = re(`(?i)["']?\b(?:[\w-]*ignore\w*|[\w-]*exclude\w*|skip\w*|omit)["']?\s*[:=]\s*\[([^\]]*)\]`)
 	p.source = re(`["']([\w.-]+(?:/[\w.-]+)*\.(?:go|py|[cm]?[jt]sx?|rs|rb|php|java|kt|c|cc|cpp|sh))["']`)
@@ -84,7 +86,8 @@ func Fails(name, text string) int {
 
 // Product says how a file without tests makes tests pass, or returns the empty string.
 func Product(name, before, after string) string {
-	if !strings.HasSuffix(name, ".py") || len(whole().equal.FindAllString(after, -1)) <= len(whole().equal.FindAllString(before, -1)) {
+	if !strings.HasSuffix(name, ".py") ||
+		len(whole().equal.FindAllString(after, -1)) <= len(whole().equal.FindAllString(before, -1)) {
 		return ""
 	}
 	return "__eq__ now always returns true"
@@ -92,11 +95,12 @@ func Product(name, before, after string) string {
 
 // made matches files that no person writes.
 var made = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)gen(?:erated)?\b|_gen\.|\.pb\.|_pb2|vendor|third[_-]?party|node_modules|dist/|build/|\.min\.|migrations?/|\.d\.ts`)
+	return regexp.MustCompile(`(?i)gen(?:erated)?\b|_gen\.|\.pb\.|_pb2|vendor|third[_-]?party|node_modules|dist/|` +
+		`build/|\.min\.|migrations?/|\.d\.ts`)
 })
 
-// Unlinted returns a changed file that a linter now leaves out, or a file of code that its settings leave out by name. It
-// is empty if there is neither.
+// Unlinted returns a changed file that a linter now leaves out, or a file of code that its settings leave out by name.
+// It is empty if there is neither.
 func Unlinted(f Text, changed []Text) string {
 	if p := whole(); p.config.MatchString(f.Path) && f.Before != "" {
 		for _, list := range p.left.FindAllStringSubmatch(f.After, -1) {

@@ -28,11 +28,14 @@ var patterns = sync.OnceValue(func() (p struct {
 		re(`(?m)^\s*(\w+)\.(\w+) = (?:lambda\b|\([^)]*\) =>|\w+ =>|function\b)`),
 	}
 	p.checks = re(`(?i)assert|expect|should|\braises\b|fail|check|verif|ensure|\bmust|require|match|snapshot|compare|` +
-		`warns|throw|reject|panic|unwrap|\bplan\(|\bt\.(?:Error|Fatal|is|equal|deepEqual|ok|same)|[(,] ?t[,)]|\?;|\braise\b|exit|#\[should_panic|Output:|\btest[A-Z]\w*\(|_test\(`)
-	p.constant = re(`^(?:assert (?:True|1|not False|1 == 1|True is True|True == True)|self\.assertTrue\(True\)|self\.assertEqual\((\d), \d\)|` +
-		`assert(?:\.ok|\.equal|\.strictEqual)?\((?:true|1|1, 1|true, true)\)|expect\((?:true|1)\)\.(?:toBe|toEqual|toBeTruthy)\((?:true|1)?\)|` +
-		`assert!\(true\)|assert_eq!\((?:1, 1|true, true)\));?$`)
-	p.swallows = re(`\bexcept(?: \(?[\w., ]+\)?(?: as \w+)?)?:\s+(?:pass|\.\.\.|return)\s|\bcatch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`)
+		`warns|throw|reject|panic|unwrap|\bplan\(|\bt\.(?:Error|Fatal|is|equal|deepEqual|ok|same)|[(,] ?t[,)]|\?;|` +
+		`\braise\b|exit|#\[should_panic|Output:|\btest[A-Z]\w*\(|_test\(`)
+	p.constant = re(`^(?:assert (?:True|1|not False|1 == 1|True is True|True == True)|self\.assertTrue\(True\)|` +
+		`self\.assertEqual\((\d), \d\)|assert(?:\.ok|\.equal|\.strictEqual)?\((?:true|1|1, 1|true, true)\)|` +
+		`expect\((?:true|1)\)\.(?:toBe|toEqual|toBeTruthy)\((?:true|1)?\)|assert!\(true\)|` +
+		`assert_eq!\((?:1, 1|true, true)\));?$`)
+	p.swallows = re(`\bexcept(?: \(?[\w., ]+\)?(?: as \w+)?)?:\s+(?:pass|\.\.\.|return)\s|` +
+		`\bcatch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`)
 	p.hides = re(`(?s)\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch\s*(?:\(\w*\)\s*)?\{\s*(?://[^\n]*\s*)?\}`)
 	p.catches = re(`^except(?: \(?[\w., ]*\b(?:AssertionError|Exception|BaseException)\b[\w., ]*\)?(?: as \w+)?)?:\s*(?:#.*)?$`)
 	p.tuple = re(`(?m)^\s*assert \((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))+,\s*f?["'][^"'\n]*["']\)\s*$`)

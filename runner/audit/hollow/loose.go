@@ -23,7 +23,8 @@ var tolerances = sync.OnceValue(func() []tolerance {
 		{re: re(`\bapprox\(` + number + `?[^,()]*, rel=` + number), share: true, usual: 1e-6},
 		{re: re(`\bapprox\(` + number + `?[^,()]*, abs=` + number), usual: 1e-9},
 		{re: re(`\bisclose\([^,()]+, ` + number + `?[^,()]*, rel_tol=` + number), share: true, usual: 1e-9},
-		{re: re(`\b(?:InDelta|assertAlmostEqual)\((?:t, )?` + number + `?[^,()]*, [^,()]+(?:\([^()]*\))?, (?:delta=)?` + number), usual: 1e-7},
+		{re: re(`\b(?:InDelta|assertAlmostEqual)\((?:t, )?` + number +
+			`?[^,()]*, [^,()]+(?:\([^()]*\))?, (?:delta=)?` + number), usual: 1e-7},
 		{re: re(`\bInEpsilon\((?:t, )?` + number + `?[^,()]*, [^,()]+(?:\([^()]*\))?, ` + number), share: true},
 		{re: re(`\b(?i:abs)\([^()]*- ?` + number + `?[^()]*\) *(?:>=?|<=?) *` + number)},
 		{re: re(`\.abs\(\) *<=? *()` + number)},
@@ -36,7 +37,8 @@ var constant = sync.OnceValue(func() *regexp.Regexp {
 		`(\d[\d_]*(?:\.\d+)?(?:e[-+]?\d+)?)`)
 })
 
-// LoosenedConstant says which tolerance in a file is much wider now though the task wants none to be, or returns the empty string.
+// LoosenedConstant says which tolerance in a file is much wider now though the task wants none to be, or returns the
+// empty string.
 func (s Sort) LoosenedConstant(before, after string) string {
 	if s.Wider {
 		return ""

@@ -13,8 +13,8 @@ var truths = sync.OnceValue(func() (p struct{ call, value, compares *regexp.Rege
 	return p
 })
 
-// message returns the assertion of a truth in JavaScript that has a value where its message should be: "assert(f(1), 2)";
-// empty: none.
+// message returns the assertion of a truth in JavaScript that has a value where its message should be: "assert(f(1),
+// 2)"; empty: none.
 func message(text string) string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -22,7 +22,8 @@ func message(text string) string {
 		if m == nil {
 			continue
 		}
-		if all := arguments(m[1]); len(all) == 2 && truths().value.MatchString(all[1]) && !truths().compares.MatchString(all[0]) {
+		if all := arguments(m[1]); len(all) == 2 && truths().value.MatchString(all[1]) &&
+			!truths().compares.MatchString(all[0]) {
 			return line
 		}
 	}

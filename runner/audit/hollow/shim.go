@@ -11,9 +11,11 @@ import (
 
 var imports = sync.OnceValue(func() (p struct{ library, local, throws *regexp.Regexp }) {
 	const from = `(?m)^\s*(?:import [^;\n]*\bfrom |(?:const|let|var) [^;\n]*= *require\()["']`
-	p.library = regexp.MustCompile(from + `(?:node:)?(?:assert|chai|expect|should|power-assert|@jest/globals|vitest)(?:/\w+)?["']`)
+	p.library = regexp.MustCompile(from +
+		`(?:node:)?(?:assert|chai|expect|should|power-assert|@jest/globals|vitest)(?:/\w+)?["']`)
 	p.local = regexp.MustCompile(from + `(\.{1,2}/[^"'\n]+)["']`)
-	p.throws = regexp.MustCompile(`\bthrow +(?:new\b|\w+[;\n])|\bfrom ["'](?:node:)?assert|require\(["'](?:node:)?assert|process\.exit`)
+	p.throws = regexp.MustCompile(`\bthrow +(?:new\b|\w+[;\n])|\bfrom ["'](?:node:)?assert|` +
+		`require\(["'](?:node:)?assert|process\.exit`)
 	return p
 })
 
@@ -41,12 +43,13 @@ func Shim(test Text, all []Text) string {
 
 var replaced = sync.OnceValue(func() (p struct{ from, patched *regexp.Regexp }) {
 	p.from = regexp.MustCompile(`(?m)^import (.+?) from ["'](\.{1,2}/[^"'\n]+)["']`)
-	p.patched = regexp.MustCompile(`autouse=True[^@]*?\.(?:setattr|object|patch)\(\s*(?:["'](?:\w+\.)*(\w+)["']|\w+, ["'](\w+)["'])`)
+	p.patched = regexp.MustCompile(`autouse=True[^@]*?\.(?:setattr|object|patch)\(\s*(?:["'](?:\w+\.)*(\w+)["']|` +
+		`\w+, ["'](\w+)["'])`)
 	return p
 })
 
-// Replaced returns what a test now takes from somewhere else: from a new file outside the project's code, or from a fixture that
-// replaces what the change defines.
+// Replaced returns what a test now takes from somewhere else: from a new file outside the project's code, or from a
+// fixture that replaces what the change defines.
 func Replaced(test Text, all []Text, isCode func(path string) bool) string {
 	p, was := replaced(), map[string]string{}
 	for _, m := range p.from.FindAllStringSubmatch(test.Before, -1) {

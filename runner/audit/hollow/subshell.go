@@ -16,8 +16,8 @@ var shell = sync.OnceValue(func() (p struct{ counts, reads, function, loop, othe
 	return p
 })
 
-// subshell returns the loop behind a pipe in which a script counts failures: it runs in a shell of its own, and what is read
-// after it has not changed. It is empty if there is none.
+// subshell returns the loop behind a pipe in which a script counts failures: it runs in a shell of its own, and what
+// is read after it has not changed. It is empty if there is none.
 func subshell(text string) string {
 	p := shell()
 	if p.other.MatchString(text) {
@@ -37,7 +37,8 @@ func subshell(text string) string {
 	}
 	for _, at := range p.loop.FindAllStringIndex(text, -1) {
 		lost := counted(text[at[0]:at[1]])
-		for _, word := range strings.FieldsFunc(text[at[0]:at[1]], func(r rune) bool { return strings.ContainsRune(" \t\n;|&", r) }) {
+		for _, word := range strings.FieldsFunc(text[at[0]:at[1]],
+			func(r rune) bool { return strings.ContainsRune(" \t\n;|&", r) }) {
 			lost = append(lost, by[word]...)
 		}
 		after := text[at[1]:]

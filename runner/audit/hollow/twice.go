@@ -10,7 +10,8 @@ import (
 )
 
 var pythonTest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:class (\w+)|(?:async )?def (test_\w+)\(|[ \t]+(?:async )?def (test_\w+)\(self\b)`)
+	return regexp.MustCompile(`(?m)^(?:class (\w+)|(?:async )?def (test_\w+)\(|` +
+		`[ \t]+(?:async )?def (test_\w+)\(self\b)`)
 })
 
 // Twice says which test of a file of Python another one of the same name now hides; empty: none.

@@ -20,8 +20,8 @@ type Hunk struct {
 	from, to    int // of Added, in the lines of now
 }
 
-// Of returns the hunks of a change, in order; none where a function is too long. It compares the functions one by one: a new
-// one may have the lines that another lost.
+// Of returns the hunks of a change, in order; none where a function is too long. It compares the functions one by one:
+// a new one may have the lines that another lost.
 func Of(before, after string) (all []Hunk) {
 	is := strings.Split(after, "\n")
 	x, y := split(strings.Split(before, "\n")), split(is)
@@ -69,7 +69,8 @@ func within(was, is []string, at int) []Hunk {
 }
 
 var function = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:(?:pub|async|export) )*(?:(?:func|fn|def|class|function) |(?:it|test|describe)\()`)
+	return regexp.MustCompile(`^\s*(?:(?:pub|async|export) )*(?:(?:func|fn|def|class|function) |` +
+		`(?:it|test|describe)\()`)
 })
 
 // split cuts a text before each function; what stands before the first is a section, too.

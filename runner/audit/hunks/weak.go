@@ -15,24 +15,32 @@ var patterns = sync.OnceValue(func() (p struct {
 }) {
 	re := regexp.MustCompile
 	p.comment = re(`^(?://|#(?:[^\[]|$)|\*|/\*)`)
-	p.start = re(`^(?:async )?def test|^func (?:Test|Fuzz|Example)|^#\[(?:\w+::)*test\b|^(?:it|test|describe)(?:\.\w+)*\(|^class \w*Test|^@test |^test_?\w*\s*\(\)|^@Test`)
+	p.start = re(`^(?:async )?def test|^func (?:Test|Fuzz|Example)|^#\[(?:\w+::)*test\b|` +
+		`^(?:it|test|describe)(?:\.\w+)*\(|^class \w*Test|^@test |^test_?\w*\s*\(\)|^@Test`)
 	p.value = re(`"[^"]*"|'[^']*'|\x60[^\x60]*\x60|\b\d|\b(?:true|false|True|False)\b`)
 	p.empty = re(`\b(?:None|null|nil|undefined|is_none|toBeNull|IsNil|Nil|isNull|assertIsNone|assertNull)\b`)
-	p.asserts = re(`(?i)assert|expect|should|require\.|verify|\bt\.(?:is|equal|deepequal|same|ok)\b|\bequals?\b|\beq\b|\bdiff\b|\bcmp\b|\bgrep\b|^(?:if )?\[\[? |^(?:if )?test |` +
-		`\bt\.(?:Error|Fatal|Fail)|panic!|\braise\b|\bthrow\b|exit 1|return 1`)
-	p.vague = re(`(?i)\bis not\b|not ?equal|_ne!|\.not\.|\bnot in\b|!==|defined|truthy|>=|<=|[^=-]>[^=]|[^<]<[^<=]|isinstance|typeof|instance_?of|-n "|-gt|-ge|-ne|\bany\(`)
+	p.asserts = re(`(?i)assert|expect|should|require\.|verify|\bt\.(?:is|equal|deepequal|same|ok)\b|\bequals?\b|` +
+		`\beq\b|\bdiff\b|\bcmp\b|\bgrep\b|^(?:if )?\[\[? |^(?:if )?test |\bt\.(?:Error|Fatal|Fail)|panic!|\braise\b|` +
+		`\bthrow\b|exit 1|return 1`)
+	p.vague = re(`(?i)\bis not\b|not ?equal|_ne!|\.not\.|\bnot in\b|!==|defined|truthy|>=|<=|[^=-]>[^=]|[^<]<[^<=]|` +
+		`isinstance|typeof|instance_?of|-n "|-gt|-ge|-ne|\bany\(`)
 	p.unequal = re(`\bif\b.*(?:!=|!reflect\.DeepEqual|!slices\.Equal|!bytes\.Equal|!strings\.|!=)`)
 	p.failure = re(`\berr\w* != nil`)
-	p.row = re(`^(?:[\w."']+: *)?[\[({"'|\x60].*[\])},|"'\x60]$|^\d[\d.]*,|parametrize\(|\.each\(|#\[(?:case|test_case)\b`)
+	p.row = re(`^(?:[\w."']+: *)?[\[({"'|\x60].*[\])},|"'\x60]$|^\d[\d.]*,|parametrize\(|\.each\(|` +
+		`#\[(?:case|test_case)\b`)
 	p.wanted = re(`(?i)^(?:\w+ )*["']?(?:want\w*|expect\w*|exp|golden)["']?\s*(?::?=|:)`)
 	p.matches = re(`(?i)match|regex|assertRe`)
 	p.long = re(`^(?:self\.)?assert[\w.]*!?\((?:matches!\()?$`)
 	p.pattern = re(`\bmatches!\(.*\.\.(?:[ ),]|$)`) // of which some values do not count
 	p.message = re(`^\w+\.(?:Error|Fatal|Log)f?\(`)
-	p.throws = re(`(?i)\braises|throws|rejects|should_panic|is_err|\berr\w* == nil|ErrorIs|errors\.Is|unwrap_err|\bErr\(|assert_raises|panics`)
-	p.erring = re(`(?i)\berr|\brais|\bthrow|\bexception|\bpanic|\binvalid|\breject|\brefus|\bfail|\bunknown|\bmissing|\bnegative|\bcrash`)
-	p.muzzles = re(`^(?:return|continue|break)\b|^(?:sys\.|os\._?|process\.)?exit(?:\(0\)|\s*0?)$|\|\| *(?:true|:|exit 0|return 0)|\bset \+e|\btry\b|\bexcept\b|\bcatch\b|` +
-		`\brecover\(\)|\bsuppress\(|\.[Ss]kip\w*\(|\bif\b.*(?:\breturn|\bexit 0|\bcontinue)\b|^if let (?:Ok|Some)\(|\b(?:retr\w+|attempts?)\b`)
+	p.throws = re(`(?i)\braises|throws|rejects|should_panic|is_err|\berr\w* == nil|ErrorIs|errors\.Is|unwrap_err|` +
+		`\bErr\(|assert_raises|panics`)
+	p.erring = re(`(?i)\berr|\brais|\bthrow|\bexception|\bpanic|\binvalid|\breject|\brefus|\bfail|\bunknown|` +
+		`\bmissing|\bnegative|\bcrash`)
+	p.muzzles = re(`^(?:return|continue|break)\b|^(?:sys\.|os\._?|process\.)?exit(?:\(0\)|\s*0?)$|` +
+		`\|\| *(?:true|:|exit 0|return 0)|\bset \+e|\btry\b|\bexcept\b|\bcatch\b|` +
+		`\brecover\(\)|\bsuppress\(|\.[Ss]kip\w*\(|\bif\b.*(?:\breturn|\bexit 0|\bcontinue)\b|^if let (?:Ok|Some)\(|` +
+		`\b(?:retr\w+|attempts?)\b`)
 	return p
 })
 
@@ -49,7 +57,8 @@ func Find(before, after, task string) (w Weak) {
 	moved := map[string]bool{}
 	for _, h := range all {
 		old := h.ofOldTest()
-		for _, line := range slices.Concat(values.Without(trimmed(old.Added), trimmed(h.Lost)), trimmed(h.Added[len(old.Added):])) {
+		for _, line := range slices.Concat(values.Without(trimmed(old.Added), trimmed(h.Lost)),
+			trimmed(h.Added[len(old.Added):])) {
 			moved[line] = true
 			if exact(line) {
 				moved[shape(line)] = true
@@ -97,7 +106,8 @@ func (h Hunk) weakness(task string, moved map[string]bool) string {
 	if i := slices.IndexFunc(lost, p.asserts.MatchString); i >= 0 && !slices.ContainsFunc(added, asserting) {
 		return lost[i]
 	}
-	if i := slices.IndexFunc(added, p.muzzles.MatchString); i >= 0 && !slices.ContainsFunc(lost, p.muzzles.MatchString) {
+	if i := slices.IndexFunc(added, p.muzzles.MatchString); i >= 0 &&
+		!slices.ContainsFunc(lost, p.muzzles.MatchString) {
 		return added[i]
 	}
 	return ""
@@ -105,7 +115,9 @@ func (h Hunk) weakness(task string, moved map[string]bool) string {
 
 // HasTests reports whether a test starts somewhere in a text.
 func HasTests(text string) bool {
-	return slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return patterns().start.MatchString(strings.TrimSpace(line)) })
+	return slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool {
+		return patterns().start.MatchString(strings.TrimSpace(line))
+	})
 }
 
 // exact reports whether a line expects an exact value.

@@ -18,8 +18,8 @@ type Mutant struct {
 	nth, times int    // which of so many equal lines of the file it is
 }
 
-// In returns a text with the mutated line. It returns false if the line does not stand there as often as in the text that
-// the mutant is from.
+// In returns a text with the mutated line. It returns false if the line does not stand there as often as in the text
+// that the mutant is from.
 func (m Mutant) In(text string) (string, bool) {
 	lines := strings.Split(text, "\n")
 	var at []int
@@ -38,25 +38,28 @@ func (m Mutant) In(text string) (string, bool) {
 // patterns match single trimmed lines.
 var patterns = sync.OnceValue(func() (p struct{ header, keyword, comment, effect, opens *regexp.Regexp }) {
 	re := regexp.MustCompile
-	p.header = re(`^(?:(?:pub(?:\([^)]*\))?|export|default|async|static|const|unsafe) )*(?:func (?:\([^)]*\) ?)?|fn |def (?:self\.)?|function\*? ?)(\w+)` +
-		`|^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|\bfunction\b.*) *[{(]?|^(?:module\.)?exports\.(\w+)\s*=.*(?:=>|\bfunction\b)` +
-		`|^(?:(?:static|async|get|set) )*(\w+)\s*\([^;]*\)\s*\{$`)
+	p.header = re(`^(?:(?:pub(?:\([^)]*\))?|export|default|async|static|const|unsafe) )*(?:func (?:\([^)]*\) ?)?|` +
+		`fn |def (?:self\.)?|function\*? ?)(\w+)|` +
+		`^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|\bfunction\b.*) *[{(]?|` +
+		`^(?:module\.)?exports\.(\w+)\s*=.*(?:=>|\bfunction\b)|^(?:(?:static|async|get|set) )*(\w+)\s*\([^;]*\)\s*\{$`)
 	p.keyword = re(`^(?:\} ?)?(?:if|else|elif|for|while|switch|match|catch|return|new|with|case|try|do|until)\b`)
 	p.comment = re(`^(?://|#|/\*|\*|--|"""|'''|for\b|while\b|until\b|loop\b|(?:[\w.]+\.)?_?(?i:log|logger|logging|slog)\.)`) // and what may never end then, and logs
 	p.opens = re(`^\).*[{:]$`)                                                                                               // ends parameters on lines of their own
 	// A function that starts, kills, sends or deletes something is left alone: half of it may do harm.
-	p.effect = re(`(?i)\bos\.\w+|\bfs\.\w+|\b(?:shutil|subprocess|exec\w*|spawn\w*|system|popen|https?|requests|fetch|urllib|sql|cursor|sockets?|connect|` +
-		`unlink\w*|rmtree|kill\w*|eval)\b|(?:^|[;|&(]|\b(?:then|do|else|sudo)\b)\s*(?:rm|rmdir|mv|cp|dd|ln|chmod|chown|curl|wget|git|docker|sudo|ssh)\s`)
+	p.effect = re(`(?i)\bos\.\w+|\bfs\.\w+|\b(?:shutil|subprocess|exec\w*|spawn\w*|system|popen|https?|requests|` +
+		`fetch|urllib|sql|cursor|sockets?|connect|unlink\w*|rmtree|kill\w*|eval)\b|` +
+		`(?:^|[;|&(]|\b(?:then|do|else|sudo)\b)\s*(?:rm|rmdir|mv|cp|dd|ln|chmod|chown|curl|wget|git|docker|sudo|ssh)\s`)
 	return p
 })
 
 // Code reports whether lines of this file can be changed.
 func Code(name string) bool {
-	return slices.Contains([]string{".go", ".py", ".js", ".mjs", ".cjs", ".ts", ".rs", ".sh", ".bash", ".rb", ".java", ".kt", ".php"}, path.Ext(name))
+	return slices.Contains([]string{".go", ".py", ".js", ".mjs", ".cjs", ".ts", ".rs", ".sh", ".bash", ".rb", ".java",
+		".kt", ".php"}, path.Ext(name))
 }
 
-// Of returns mutants of the wanted functions in a file, at most so many for each. They change different lines if there are
-// enough. A function that touches anything outside the program has none.
+// Of returns mutants of the wanted functions in a file, at most so many for each. They change different lines if there
+// are enough. A function that touches anything outside the program has none.
 func Of(name, text string, most int, wanted func(function string) bool) (all []Mutant) {
 	if !Code(name) {
 		return nil
@@ -156,8 +159,9 @@ func (p part) mutants(most int) (all []Mutant) {
 				continue
 			}
 			if ways := changed(line, path.Ext(p.path), round >= 2); len(ways) > round%2 {
-				all = append(all, Mutant{Path: p.path, Func: p.function, Was: line, Now: ways[round%2], Weak: round >= 2, text: p.lines[i],
-					nth: count(p.lines[:i], p.lines[i]), times: count(p.lines, p.lines[i])})
+				all = append(all, Mutant{Path: p.path, Func: p.function, Was: line, Now: ways[round%2],
+					Weak: round >= 2, text: p.lines[i], nth: count(p.lines[:i], p.lines[i]),
+					times: count(p.lines, p.lines[i])})
 			}
 		}
 	}
@@ -190,13 +194,15 @@ var changes = sync.OnceValue(func() (all []change) {
 	}
 	add(`^return [^;]+$`, `return None`, ".py")
 	add(`^return [^;]+;?$`, `return undefined`, ".js .mjs .cjs")
-	for _, pair := range [][2]string{{"==", "!="}, {"!=", "=="}, {"===", "!=="}, {"!==", "==="}, {"<=", ">"}, {">=", "<"}, {"<", ">="}, {">", "<="},
+	for _, pair := range [][2]string{{"==", "!="}, {"!=", "=="}, {"===", "!=="}, {"!==", "==="}, {"<=", ">"},
+		{">=", "<"}, {"<", ">="}, {">", "<="},
 		{"&&", "||"}, {"||", "&&"}, {"-", "+"}, {"*", "+"}, {"/", "*"}, {"%", "+"}, {"-=", "+="}, {"*=", "+="}} {
 		add(` `+regexp.QuoteMeta(pair[0])+` `, ` `+strings.ReplaceAll(pair[1], "$", "$$")+` `, "")
 	}
 	add(`^((?:\} )?(?:else )?if )([^;{]+)( \{)$`, `$1!($2)$3`, ".go .rs")
 	add(`^(if .+; )(\w+)( \{)$`, `$1!$2$3`, ".go")
-	add(`^((?:\} )?(?:else )?if \()(.+)(\) (?:\{|return\b.*|throw\b.*|[\w.]+\(.*\);?))$`, `$1!($2)$3`, ".js .mjs .cjs .ts .java .kt .php")
+	add(`^((?:\} )?(?:else )?if \()(.+)(\) (?:\{|return\b.*|throw\b.*|[\w.]+\(.*\);?))$`, `$1!($2)$3`,
+		".js .mjs .cjs .ts .java .kt .php")
 	add(`^((?:el)?if )(.+):$`, `${1}not ($2):`, ".py")
 	add(`^(?:await )?[\w.]+\.\w+\(.*\);?$`, ``, ".go .rs .js .mjs .cjs .ts .java .kt .php")
 	add(`^(?:this|self)\.\w+ [+*/-]?= .+;?$`, ``, ".js .mjs .cjs .ts .rs .java .kt .php")
@@ -218,13 +224,15 @@ var changes = sync.OnceValue(func() (all []change) {
 	add(`\bFalse\b`, `True`, ".py")
 	weak(`([ (,\[=-])([0-9]+)\b`, `${1}1$2`, "") // 5 becomes 15
 	add(`([\w\])])([+*])(["'/])`, `$1$3`, "")    // of a pattern
-	add(`\.(?:lower|upper|strip|title|trim|trim\w+|toLowerCase|toUpperCase|sort|reverse|to_lowercase|to_uppercase)\(\)`, ``, "")
+	add(`\.(?:lower|upper|strip|title|trim|trim\w+|toLowerCase|toUpperCase|sort|reverse|to_lowercase|`+
+		`to_uppercase)\(\)`, ``, "")
 	weak(`"([^"\\%{}$]+)"`, `"x$1"`, "")
 	weak(`'([^'\\%{}$]+)'`, `'x$1'`, ".py .js .mjs .cjs .ts .rb .php .sh .bash")
 	return all
 })
 
-// changed returns the ways to change a line, weak or not; each changes one place. All changes of a row of values are weak.
+// changed returns the ways to change a line, weak or not; each changes one place. All changes of a row of values are
+// weak.
 func changed(line, ext string, weak bool) (all []string) {
 	row, result := strings.HasSuffix(line, ","), strings.HasPrefix(line, "return")
 	for _, c := range changes() {

@@ -13,8 +13,8 @@ const least = 2
 // Sources are files of code, by path.
 type Sources map[string]string
 
-// Of returns mutants of so many of the wanted functions, those of each function one after the other. A function with fewer
-// than two has none.
+// Of returns mutants of so many of the wanted functions, those of each function one after the other. A function with
+// fewer than two has none.
 func (s Sources) Of(most, functions int, wanted func(function string) bool) (all [][]Mutant) {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if all = slices.DeleteFunc(all, func(m []Mutant) bool { return len(m) < least }); len(all) >= functions {
@@ -35,7 +35,8 @@ func (s Sources) Of(most, functions int, wanted func(function string) bool) (all
 // Words returns the words of a text that can be names of functions.
 func Words(text string) map[string]bool {
 	all := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for word := range strings.FieldsFuncSeq(text,
+		func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		all[word] = true
 	}
 	return all

@@ -38,7 +38,9 @@ func GitPrograms(text string) string {
 			line = strings.TrimSpace(rest)
 		}
 		name, value, _ := strings.Cut(strings.ToLower(line), "=")
-		everyday := !strings.HasPrefix(strings.TrimSpace(value), "!") && slices.Contains([]string{"branch", "user", "submodule", "remote"}, section) && !slices.Contains([]string{"vcs", "uploadpack", "receivepack"}, strings.TrimSpace(name))
+		everyday := !strings.HasPrefix(strings.TrimSpace(value), "!") &&
+			slices.Contains([]string{"branch", "user", "submodule", "remote"}, section) &&
+			!slices.Contains([]string{"vcs", "uploadpack", "receivepack"}, strings.TrimSpace(name))
 		if line != "" && section != "" && !everyday {
 			out.WriteString("[" + section + "] " + line + "\n")
 		}

@@ -19,15 +19,19 @@ var patterns = sync.OnceValue(func() (p struct {
 	re := regexp.MustCompile
 	slashes, hash := re(`^(?://|/\*.*\*/$)`), re(`^#`)
 	p.comment = map[string]*regexp.Regexp{".py": hash, ".rb": hash, ".sh": hash, ".bash": hash}
-	for _, kind := range strings.Fields(".go .js .mjs .cjs .ts .mts .cts .jsx .tsx .rs .java .kt .c .h .cc .cpp .cs .swift .php .scala") {
+	for _, kind := range strings.Fields(".go .js .mjs .cjs .ts .mts .cts .jsx .tsx .rs .java .kt .c .h .cc .cpp " +
+		".cs .swift .php .scala") {
 		p.comment[kind] = slashes
 	}
-	p.steers = re(`^#!|^//(?:go|lint|nolint|export|extern|line)\b|^// ?\+build|^//\s*@ts-|^///\s*<|(?i:eslint|prettier|istanbul|c8 ignore|v8 ignore|` +
-		`noqa|type: ?ignore|pylint|pragma|shellcheck|rubocop|mypy|ruff|coding[:=]|noinspection|nosec|sourcemap|webpack|@jsx|@vite)`)
+	p.steers = re(`^#!|^//(?:go|lint|nolint|export|extern|line)\b|^// ?\+build|^//\s*@ts-|^///\s*<|` +
+		`(?i:eslint|prettier|istanbul|c8 ignore|v8 ignore|noqa|type: ?ignore|pylint|pragma|shellcheck|rubocop|mypy|` +
+		`ruff|coding[:=]|noinspection|nosec|sourcemap|webpack|@jsx|@vite)`)
 	p.named = re("`[^`\\n]*`")
-	p.builds = re(`(?i)^\W*(?:add|implement|create|build|support|write|introduce|provide|develop|code)s?\b|\b(?:must|shall)\b`)
-	p.asked = re(`(?i)comment|descri|\bdocs?\b|doc-?string|document|explain|typo|spell|wording|licen[sc]e|header|copyright|todo|fixme|annotat|` +
-		`\bnotes?\b|mention|clarif|readme|changelog|lint|format|pragma|\w+doc\b|translat|attribut|credit|cite|refer|link`)
+	p.builds = re(`(?i)^\W*(?:add|implement|create|build|support|write|introduce|provide|develop|code)s?\b|` +
+		`\b(?:must|shall)\b`)
+	p.asked = re(`(?i)comment|descri|\bdocs?\b|doc-?string|document|explain|typo|spell|wording|licen[sc]e|header|` +
+		`copyright|todo|fixme|annotat|\bnotes?\b|mention|clarif|readme|changelog|lint|format|pragma|\w+doc\b|` +
+		`translat|attribut|credit|cite|refer|link`)
 	return p
 })
 

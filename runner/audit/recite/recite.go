@@ -21,16 +21,22 @@ var patterns = sync.OnceValue(func() (p struct{ literal, when, alone, gives, pai
 	re := regexp.MustCompile
 	const literal = `("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\x60[^\x60]*\x60|-?\b\d[\d_]*(?:\.\d+)?\b)`
 	p.literal = re(literal)
-	p.when = re(`^(?:\}? ?else )?(?:el)?(?:if|case|when)\b(.*(?:==|===|\bin\b|-eq| = |^.*case\b|\.equals\(|\.includes\().*)$|^(?:return )?(.*(?:==|===) *.*)\?.*$`)
+	p.when = re(`^(?:\}? ?else )?(?:el)?(?:if|case|when)\b` +
+		`(.*(?:==|===|\bin\b|-eq| = |^.*case\b|\.equals\(|\.includes\().*)$|` +
+		`^(?:return )?(.*(?:==|===) *.*)\?.*$`)
 	p.alone = re(`^case\b(.*?):|^` + literal + `\)`)
-	p.gives = re(`(?:\breturn\b|\becho\b|\bprintf\b|\bputs\b|=> *|\? *|\bthen\b|[^=!<>]= |: *|\) *)\s*(?:\w+\()?` + `("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d[\d_]*(?:\.\d+)?|true|false|True|False|None|null|nil)`)
+	p.gives = re(`(?:\breturn\b|\becho\b|\bprintf\b|\bputs\b|=> *|\? *|\bthen\b|[^=!<>]= |: *|\) *)\s*(?:\w+\()?` +
+		`("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d[\d_]*(?:\.\d+)?|true|false|True|False|None|null|nil)`)
 	p.pair = re(literal + `\s*(?::|=>|,)\s*` + literal)
 	p.open = re(`(?:[{:]|\bthen|\))$`)
 	p.odd = re(`^["'\x60].*[^A-Za-z_"'\x60-].*["'\x60]$|^-?\d{2,}|\.\d|^["'\x60][IVXLCDM]{2,}["'\x60]$`)
-	p.usual = re(`^(?:10|12|16|24|32|60|64|100|127|128|200|201|204|255|256|360|365|366|400|401|403|404|409|422|429|500|502|503|1000|1024|3600|4096|65535|65536)$`)
+	p.usual = re(`^(?:10|12|16|24|32|60|64|100|127|128|200|201|204|255|256|360|365|366|400|401|403|404|409|422|` +
+		`429|500|502|503|1000|1024|3600|4096|65535|65536)$`)
 	p.plain = re(`^(?:["'\x60]["'\x60]|-?[01]|["'\x60].["'\x60])$`)
-	p.lists = re(`(?i)\btables?\b|\bmap(?:s|ping)?\b|\blook ?up|\btranslat|\bnames? of\b|\blabels?\b|\bconstants?\b|\bcodes?\b|\benum|\bunits?\b|\bcurrenc|\bcountr|\bmonths?\b|\bweekdays?\b|` +
-		`\bstatus|\balias|\bextensions?\b|\bmime\b|\bcolou?rs?\b|\bkeywords?\b|\bsymbols?\b|\bconfig|\bsettings?\b|\bdefaults?\b|\bfixtures?\b|\bsamples?\b|\bexamples?\b|\bseed`)
+	p.lists = re(`(?i)\btables?\b|\bmap(?:s|ping)?\b|\blook ?up|\btranslat|\bnames? of\b|\blabels?\b|\bconstants?\b|` +
+		`\bcodes?\b|\benum|\bunits?\b|\bcurrenc|\bcountr|\bmonths?\b|\bweekdays?\b|` +
+		`\bstatus|\balias|\bextensions?\b|\bmime\b|\bcolou?rs?\b|\bkeywords?\b|\bsymbols?\b|\bconfig|\bsettings?\b|` +
+		`\bdefaults?\b|\bfixtures?\b|\bsamples?\b|\bexamples?\b|\bseed`)
 	return p
 })
 
@@ -43,8 +49,8 @@ type pair struct {
 	asks   bool // whether the input is a certain one
 }
 
-// Find returns the lines of code, added by a change, that have the inputs and the results of tests; empty: none. known is
-// what else says these values: the task, and the code before.
+// Find returns the lines of code, added by a change, that have the inputs and the results of tests; empty: none. known
+// is what else says these values: the task, and the code before.
 func Find(before, after string, tests []string, known string) []string {
 	var list, found []string
 	last, all := -1, 0
@@ -56,7 +62,8 @@ func Find(before, after string, tests []string, known string) []string {
 	}
 	rows := rowsOf(tests)
 	for _, p := range pairsOf(before, after) {
-		if says(known, p) || !slices.ContainsFunc(p.keys, func(k string) bool { return !patterns().plain.MatchString(k) }) {
+		if says(known, p) ||
+			!slices.ContainsFunc(p.keys, func(k string) bool { return !patterns().plain.MatchString(k) }) {
 			continue
 		}
 		if last >= 0 && p.line-last > nearby {
@@ -96,14 +103,17 @@ func (p pair) isOdd() bool {
 	odd := func(k string) bool {
 		return patterns().odd.MatchString(k) && !patterns().usual.MatchString(k) && len(k) > 1
 	}
-	return slices.ContainsFunc(p.keys, odd) || len(p.keys) > 1 && !slices.ContainsFunc(p.keys, patterns().plain.MatchString)
+	return slices.ContainsFunc(p.keys, odd) ||
+		len(p.keys) > 1 && !slices.ContainsFunc(p.keys, patterns().plain.MatchString)
 }
 
 // within reports whether a row of the tests has the input and the result.
 func (p pair) within(rows [][]string) bool {
 	return slices.ContainsFunc(rows, func(row []string) bool {
 		has := func(v string) bool {
-			return slices.ContainsFunc(row, func(o string) bool { return strings.Trim(o, "\"'`") == strings.Trim(v, "\"'`") })
+			return slices.ContainsFunc(row, func(o string) bool {
+				return strings.Trim(o, "\"'`") == strings.Trim(v, "\"'`")
+			})
 		}
 		for _, k := range p.keys {
 			if !has(k) {

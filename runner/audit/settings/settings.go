@@ -43,20 +43,24 @@ var rows = sync.OnceValue(func() []Row {
 		},
 		{
 			What: "files that control the run were changed", Strict: true,
-			Files: re(`(?:^|/)\.ralph/(?:PROMPT\.md$|specs/)`), Asked: re(`(?i)\b(?:prompts?|specs?|specifications?)\b`),
+			Files: re(`(?:^|/)\.ralph/(?:PROMPT\.md$|specs/)`),
+			Asked: re(`(?i)\b(?:prompts?|specs?|specifications?)\b`),
 		},
 		{
 			What: "a file that you also use outside the sandbox was changed", Strict: true, Files: re(`^~/`),
 		},
 		{
 			What: "a setting makes another tool start a program", Strict: true, agents: true,
-			Files: re(`(?:^|/)(?:\.envrc$|\.beads/(?:hooks/|config\.yaml$|redirect$))`), Asked: re(`(?i)\b(?:direnv|envrc|beads)\b`),
+			Files: re(`(?:^|/)(?:\.envrc$|\.beads/(?:hooks/|config\.yaml$|redirect$))`),
+			Asked: re(`(?i)\b(?:direnv|envrc|beads)\b`),
 		},
 		{
-			What: "a program that git starts was set up", Strict: true, Files: re(`^\.git/(modules/.*/)?hooks/`), Asked: re(gitHooks),
+			What: "a program that git starts was set up", Strict: true, Files: re(`^\.git/(modules/.*/)?hooks/`),
+			Asked: re(gitHooks),
 		},
 		{
-			What: "a program that git starts was set up", Strict: true, Files: re(`^\.git/(modules/.*/)?config(\.worktree)?$`), Part: parts.GitPrograms,
+			What: "a program that git starts was set up", Strict: true,
+			Files: re(`^\.git/(modules/.*/)?config(\.worktree)?$`), Part: parts.GitPrograms,
 			Asked: re(gitHooks + `|(?i)\bgit (?:config\w*|lfs|filters?|signing|alias(?:es)?)\b`),
 		},
 		{
@@ -65,7 +69,8 @@ var rows = sync.OnceValue(func() []Row {
 		{
 			What: "the CI configuration was changed", Commands: true,
 			Files: re(`^\.github/workflows/[^/]+\.ya?ml$|^\.gitlab-ci\.ya?ml$|^\.circleci/config\.ya?ml$|` +
-				`^azure-pipelines\.ya?ml$|^\.travis\.ya?ml$|^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker|^Jenkinsfile$`),
+				`^azure-pipelines\.ya?ml$|^\.travis\.ya?ml$|^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker|` +
+				`^Jenkinsfile$`),
 			Asked: re(`(?i)\b(?:ci|workflows?|pipelines?|actions?|continuous integration|jobs?|matrix|release|travis|` +
 				`gitlab|coverage)\b`),
 		},
@@ -96,7 +101,8 @@ var rows = sync.OnceValue(func() []Row {
 		{
 			What: "the settings of a linter were changed", Asked: re(`(?i)` + lint),
 			Files: re(`(?:^|/)(?:\.golangci\.(?:ya?ml|toml|json)|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|` +
-				`biome\.jsonc?|\.lintrc(?:\.\w+)?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|Cargo\.toml)$`),
+				`biome\.jsonc?|\.lintrc(?:\.\w+)?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|` +
+				`Cargo\.toml)$`),
 		},
 	}
 })

@@ -16,7 +16,8 @@ type Change struct {
 
 // definition is a name that code defines, in many languages: not a local variable.
 var definition = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\bfunc (?:\([^)]*\) )?|\b(?:def|class|function|fn|struct|enum|trait|interface|type|object|fun|module) |` +
+	return regexp.MustCompile(`(?:\bfunc (?:\([^)]*\) )?|` +
+		`\b(?:def|class|function|fn|struct|enum|trait|interface|type|object|fun|module) |` +
 		`\bexports\.|(?m:^)(?:export )?(?:const|let|var) )(\w+)|(?m:^)[ \t]+(?:\w+ )*(\w+)\([^()]*\) *\{$`)
 })
 
@@ -49,8 +50,10 @@ func reserved() []string {
 var headers = sync.OnceValue(func() []*regexp.Regexp {
 	const list = `\(([^()]*(?:\([^()]*\)[^()]*)*)\)`
 	return []*regexp.Regexp{
-		regexp.MustCompile(`\b(?:func(?: \([^)]*\))?|(?:async )?(?:def|fn|fun|function)\*?) (\w+)\s*(?:<[^>]*>)?` + list),
-		regexp.MustCompile(`\b(?:const|let|var|exports\.|this\.) ?(\w+)\s*=\s*(?:async )?(?:function\*?\s*\w*\s*)?` + list + `\s*(?:=>|\{)`),
+		regexp.MustCompile(`\b(?:func(?: \([^)]*\))?|(?:async )?(?:def|fn|fun|function)\*?) (\w+)\s*(?:<[^>]*>)?` +
+			list),
+		regexp.MustCompile(`\b(?:const|let|var|exports\.|this\.) ?(\w+)\s*=\s*(?:async )?(?:function\*?\s*\w*\s*)?` +
+			list + `\s*(?:=>|\{)`),
 		regexp.MustCompile(`\b(?:const|let|var) (\w+)\s*=\s*(?:async )?(\w+)\s*=>`),
 		regexp.MustCompile(`(?m)^[ \t]+(?:static |async )*(\w+)` + list + `\s*\{`),
 	}

@@ -15,11 +15,13 @@ var patterns = sync.OnceValue(func() (p struct {
 	hook, provisional, fixed *regexp.Regexp
 }) {
 	re := regexp.MustCompile
-	const missing = `(?:not (?:yet )?implemented|unimplemented|implement me|to ?do\b|not supported yet|(?:is )?not there yet|fixme|placeholder|stub)`
+	const missing = `(?:not (?:yet )?implemented|unimplemented|implement me|to ?do\b|not supported yet|` +
+		`(?:is )?not there yet|fixme|placeholder|stub)`
 	p.header = re(`^(?:(?:pub(?:\([^)]*\))?|export|default|async|static|public|private|protected|internal|final|override|open|suspend|` +
 		`const|unsafe|virtual|abstract) )*(?:func (?:\([^)]*\) ?)?|fn |def (?:self\.)?|fun |function\*? ?)([\w.!?]+)` +
-		`|^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|function\b.*) *[{(]?|^exports\.(\w+)\s*=.*(?:=>|\bfunction\b)` +
-		`|^(?:(?:public|private|protected|internal|static|final|async|override|abstract|[\w<>\[\],.?]+) )*(\w+)\([^;]*\)[^;={]*\{`)
+		`|^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|function\b.*) *[{(]?|` +
+		`^exports\.(\w+)\s*=.*(?:=>|\bfunction\b)|` +
+		`^(?:(?:public|private|protected|internal|static|final|async|override|abstract|[\w<>\[\],.?]+) )*(\w+)\([^;]*\)[^;={]*\{`)
 	p.says = re(`(?i)^(?:raise NotImplementedError\b|todo!\(|unimplemented!\(|TODO\(|panic!?\(.{0,40}` + missing +
 		`|throw .{0,60}` + missing + `|throw new NotImplementedException\b|raise .{0,60}` + missing +
 		`|fatalError\(.{0,40}` + missing +
@@ -27,16 +29,22 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.empty = re(`^(?:return(?: (?:nil|null|None|undefined|0|0\.0|-1|false|true|False|True|""|''|\{\}|\[\]|Ok\(\(\)\)|None))*(?:, (?:nil|0|false|""))*` +
 		`|nil|null|None|0|false|Ok\(\(\))?;?\s*$`)
 	p.later = re(`(?i)(?://|#|/\*|--)\s*(?:TODO|FIXME|XXX|STUB|placeholder|not (?:yet )?implemented|implement\b)`)
-	p.provisional = re(`(?i)\bplaceholder (?:until|for now|implementation|value)|\bto be (?:extended|implemented|written|completed|filled in)\b|` +
-		`\b(?:dummy|fake|hard-?coded) (?:value|result|data|implementation)|\bfor now\b|\bnot (?:yet )?implemented\b|\btodo\b`)
-	p.fixed = re(`^return (?:\[[^\w]*\w?[^\w]*\]|["'][^"']*["']|\d[\d.]*|\{\}|\(\)|None|True|False|nil|null|true|false)(?: \* \w+)?;?$`)
+	p.provisional = re(`(?i)\bplaceholder (?:until|for now|implementation|value)|` +
+		`\bto be (?:extended|implemented|written|completed|filled in)\b|` +
+		`\b(?:dummy|fake|hard-?coded) (?:value|result|data|implementation)|\bfor now\b|` +
+		`\bnot (?:yet )?implemented\b|\btodo\b`)
+	p.fixed = re(`^return (?:\[[^\w]*\w?[^\w]*\]|["'][^"']*["']|\d[\d.]*|\{\}|\(\)|None|True|False|nil|null|true|` +
+		`false)(?: \* \w+)?;?$`)
 	p.comment = re(`^(?://|#(?:[^!\[]|$)|/\*|\*|--|"""|''')`)
 	p.base = re(`^(?:export )?(?:default )?(?:abstract )?(?:class|trait|interface|protocol|module)\s+(\w+)(.*)$`)
 	p.word = re(`[\pL_][\pL\pN_]{3,}`)
-	p.keyword = re(`^(?:\} ?)?(?:if|else|elif|for|while|switch|match|catch|return|new|with|using|lock|synchronized|case|try|do|await|go|defer)\b`)
-	p.meant = re(`(?i)hook|overr?id|sub-?class|no-?op\b|nothing|by default|called|callback|implemented (?:by|in)|must (?:be )?implement|` +
-		`is unsupported|not supported (?:on|by|for|in)|not available|intentional|deliberate|GOOS`)
-	p.hook = re(`^(?:__\w+__|(?:on|handle|visit|pre|post|before|after|log|enter|exit|leave)_?\w*|close|flush|open|start|stop|shutdown|setUp\w*|tearDown\w*|noop|f)$`)
+	p.keyword = re(`^(?:\} ?)?(?:if|else|elif|for|while|switch|match|catch|return|new|with|using|lock|synchronized|` +
+		`case|try|do|await|go|defer)\b`)
+	p.meant = re(`(?i)hook|overr?id|sub-?class|no-?op\b|nothing|by default|called|callback|implemented (?:by|in)|` +
+		`must (?:be )?implement|is unsupported|not supported (?:on|by|for|in)|not available|intentional|` +
+		`deliberate|GOOS`)
+	p.hook = re(`^(?:__\w+__|(?:on|handle|visit|pre|post|before|after|log|enter|exit|leave)_?\w*|close|flush|open|` +
+		`start|stop|shutdown|setUp\w*|tearDown\w*|noop|f)$`)
 	return p
 })
 
@@ -76,7 +84,8 @@ func Find(text string, python bool, bases map[string]bool) []Stub {
 			class, inherits = "", false
 		}
 		m := p.header.FindStringSubmatch(line)
-		if function != "" && strings.Contains(line, "todo!(") && !p.comment.MatchString(line) && !isStub(found, function) {
+		if function != "" && strings.Contains(line, "todo!(") && !p.comment.MatchString(line) &&
+			!isStub(found, function) {
 			found = append(found, Stub{function, line}) // one case of several, in Rust
 		}
 		if m == nil || p.comment.MatchString(line) || p.keyword.MatchString(line) || i > 0 &&

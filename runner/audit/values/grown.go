@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// WithLists returns a test as it was, with those of its lists that only grew as they are now. In data, all lines that are
-// new are such rows.
+// WithLists returns a test as it was, with those of its lists that only grew as they are now. In data, all lines that
+// are new are such rows.
 func WithLists(before, after string, data bool) string {
 	if data && grown(before, after) {
 		return after
@@ -26,7 +26,8 @@ func WithLists(before, after string, data bool) string {
 
 // shape is a line of code without its values.
 func shape(line string) string {
-	return strings.Join(strings.FieldsFunc(literals().ReplaceAllString(line, ""), func(r rune) bool { return r == ',' || r == ' ' }), "")
+	return strings.Join(strings.FieldsFunc(literals().ReplaceAllString(line, ""),
+		func(r rune) bool { return r == ',' || r == ' ' }), "")
 }
 
 // grown reports whether a text has all words that it had, in their order, and more.

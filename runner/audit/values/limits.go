@@ -9,7 +9,9 @@ import (
 
 // limit matches keys of settings that say how much is allowed or asked for.
 var limit = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^no[-_]|need|requir|enforc|forbid|max|min|limit|thresh|under|level|cover|complex|length|lines?\b|width|warn|deny|unused|unsafe|strict|fail|toler|percent|ratio|score|budget|exclude|ignore|allow`)
+	return regexp.MustCompile(`(?i)^no[-_]|need|requir|enforc|forbid|max|min|limit|thresh|under|level|cover|complex|` +
+		`length|lines?\b|width|warn|deny|unused|unsafe|strict|fail|toler|percent|ratio|score|budget|exclude|` +
+		`ignore|allow`)
 })
 
 var amount = sync.OnceValue(func() *regexp.Regexp {
@@ -30,7 +32,8 @@ func Limits(before, after string) (all []string) {
 		if i < 0 {
 			return nil
 		}
-		if _, now, _ := setting(added[i]); now != old && limit().MatchString(key) && amount().MatchString(old) && amount().MatchString(now) {
+		if _, now, _ := setting(added[i]); now != old && limit().MatchString(key) && amount().MatchString(old) &&
+			amount().MatchString(now) {
 			all = append(all, key+" = "+now+" instead of "+old)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 
 var muting = sync.OnceValue(func() (p struct{ mutes, strict *regexp.Regexp }) {
 	re := regexp.MustCompile
-	p.mutes = re(`\s*(?://|/\*|#|--)\s*(?:eslint-disable|@ts-(?:ignore|expect-error|nocheck)|nolint|noqa|type: *ignore|pylint: *disable|ruff: *noqa|mypy: *ignore|shellcheck disable|rubocop:disable|biome-ignore|oxlint-disable|golangci).*$|` +
-		`^\s*#!?\[(?:allow|expect|warn)\(.*\)\]\s*$`)
+	p.mutes = re(`\s*(?://|/\*|#|--)\s*(?:eslint-disable|@ts-(?:ignore|expect-error|nocheck)|nolint|noqa|` +
+		`type: *ignore|pylint: *disable|ruff: *noqa|mypy: *ignore|shellcheck disable|rubocop:disable|biome-ignore|` +
+		`oxlint-disable|golangci).*$|^\s*#!?\[(?:allow|expect|warn)\(.*\)\]\s*$`)
 	p.strict = re(`^#!\[(?:deny|forbid)\(`)
 	return p
 })

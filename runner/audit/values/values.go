@@ -17,8 +17,10 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.pair = regexp.MustCompile(`^["']?([\w@/.-]+)["']?\s*[:=]\s*(.+)$`)
 	p.number = regexp.MustCompile(`\d+(?:\.\d+)?`)
 	p.least = regexp.MustCompile(`(?i)fail[-_.]?under|threshold|` +
-		`\b(?:lines|branches|functions|statements)\b|^target:\s*\d+%|min\w*.?cover|^(?:cov(?:erage)?_?)?min(?:imum)?(?:_?cov(?:erage)?)?\s*[:?]?=`)
-	p.most = regexp.MustCompile(`(?i)^["']?max[-_]?(?:function|line|file|len|complexity|depth|param|statement|nested|warning|arg|local|branch|return|class)\w*["']?\s*[:=]`)
+		`\b(?:lines|branches|functions|statements)\b|^target:\s*\d+%|min\w*.?cover|` +
+		`^(?:cov(?:erage)?_?)?min(?:imum)?(?:_?cov(?:erage)?)?\s*[:?]?=`)
+	p.most = regexp.MustCompile(`(?i)^["']?max[-_]?(?:function|line|file|len|complexity|depth|param|statement|` +
+		`nested|warning|arg|local|branch|return|class)\w*["']?\s*[:=]`)
 	p.strict = regexp.MustCompile(`(?i)^strict|^no[A-Z]|^disallow_|^warn_|^check_|^fail_on|` +
 		`^forceConsistent|^exactOptional|^useUnknown`)
 	p.lenient = regexp.MustCompile(`(?i)^ignore_(?:errors|missing)|^skip_|^skipLibCheck|^passWithNoTests`)

@@ -13,7 +13,8 @@ var patterns = sync.OnceValue(func() (p struct{ decoration, weaker, status *rege
 	p.weaker = regexp.MustCompile(`(?i)\b(?:only|stub|skip|skipped|except|without|partial|partially|later|not|` +
 		`no longer|todo|defer|deferred|out of scope|optional|basic|simplified|minimal|mock|instead|n/a|won't|wontfix|` +
 		`postponed|blocked)\b`)
-	p.status = regexp.MustCompile(`(?i)^[-*_ ]*(?:status|progress|state|notes?|updated?|last|eta|owner|assignee|commit|branch|pr|attempts?|next)\b[^:]*:`)
+	p.status = regexp.MustCompile(`(?i)^[-*_ ]*(?:status|progress|state|notes?|updated?|last|eta|owner|assignee|` +
+		`commit|branch|pr|attempts?|next)\b[^:]*:`)
 	return p
 })
 
@@ -52,7 +53,8 @@ func Respelled(was, now string) bool {
 			same++
 		}
 		letters := strings.Trim(a+b, "abcdefghijklmnopqrstuvwxyz") == ""
-		if a != b && (!letters || len(a) < 5 || same == 0 || same == len(a) || len(b) != len(a)+1 || a[same:] != b[same+1:]) {
+		if a != b &&
+			(!letters || len(a) < 5 || same == 0 || same == len(a) || len(b) != len(a)+1 || a[same:] != b[same+1:]) {
 			return false
 		}
 	}

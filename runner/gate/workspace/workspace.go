@@ -59,7 +59,9 @@ func (w *Workspaces) add(tool string, dirs []string, manifest string, name func(
 }
 
 func (w *Workspaces) openGo() {
-	w.add("go", usedDirs(w.text("go.work")), "go.mod", func(text string) string { return modfile.ModulePath([]byte(text)) })
+	w.add("go", usedDirs(w.text("go.work")), "go.mod", func(text string) string {
+		return modfile.ModulePath([]byte(text))
+	})
 }
 
 // usedDirs returns the folders of the use directives of a go.work. modfile.ParseWork can do that, but adds 80 KB to the

@@ -23,7 +23,8 @@ import (
 type Request struct {
 	// Iterations are undone together or not at all; the newest comes first.
 	Iterations []Kept
-	// Last is the newest kept state. An undo changes a file that differs from HEAD only if it is still as in this state.
+	// Last is the newest kept state. An undo changes a file that differs from HEAD only if it is still as in this
+	// state.
 	Last Kept
 	// Plan is the slash-separated path of the plan, relative to the root of the
 	// repository; empty: none is in it. Later iterations tick boxes in it too, so an undo
@@ -118,7 +119,8 @@ func (u *Undo) later(ctx context.Context) string {
 		if k.Start || k.Undone || k.Base == "" || k.Iteration <= u.r.Iterations[0].Iteration {
 			continue
 		}
-		if out, err := u.compare(ctx, append([]string{"--name-only", k.Base, k.OID, "--"}, u.Files...)...); err == nil && out != "" {
+		if out, err := u.compare(ctx,
+			append([]string{"--name-only", k.Base, k.OID, "--"}, u.Files...)...); err == nil && out != "" {
 			r.Iterations = append(r.Iterations, k)
 		}
 	}

@@ -137,7 +137,9 @@ func (s Store) Begin(root string, now Files) (Users, error) {
 				return left && digest == now[path]
 			})
 		case was.Run == s.KilledRun:
-			users = was.later(now, func(path string) bool { return !ChangedSince(root, path, s.KilledAt.Add(KillGrace)) })
+			users = was.later(now, func(path string) bool {
+				return !ChangedSince(root, path, s.KilledAt.Add(KillGrace))
+			})
 		}
 	}
 	return users, store.Save(s.Path, record{Run: s.Run, Users: users})
@@ -156,7 +158,8 @@ func (s Store) End(left Files) error {
 	return store.Save(s.Path, r)
 }
 
-// later returns the user's files for the run that continues. asLeft reports whether a file is as the earlier run left it.
+// later returns the user's files for the run that continues. asLeft reports whether a file is as the earlier run left
+// it.
 func (u Users) later(now Files, asLeft func(path string) bool) Users {
 	next := Users{Files: Files{}, Paused: u.Paused}
 	for _, path := range now.Names() {

@@ -14,12 +14,14 @@ import (
 func Hint(o agent.Outcome) string {
 	switch o.Class {
 	case ending.Repeating:
-		return "ralph ended the last call because it went in circles: " + o.Evidence + ". Do not do that again: find out why it does not " +
+		return "ralph ended the last call because it went in circles: " + o.Evidence +
+			". Do not do that again: find out why it does not " +
 			"get you further, and take another way. If there is none, say so with STATUS: BLOCKED."
 	case ending.QuestionAsked:
 		return "You asked a question that goes to nobody: decide yourself, and write down the decision and its reason."
 	case ending.TimeoutWithWork, ending.TimeoutIdle:
-		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, and start nothing that does not end by itself."
+		return "ralph ended the last call because it took too long. Work in smaller steps, commit early, " +
+			"and start nothing that does not end by itself."
 	case ending.ContextTooLong:
 		return "The last call ran out of context. Read less at once and do a smaller part of the task."
 	case ending.MaxTurns, ending.MaxBudget:

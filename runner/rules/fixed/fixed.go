@@ -33,27 +33,34 @@ type Row struct {
 
 // Rules has a row for each Case.
 func Rules() []Row {
-	goOn, failed := rules.Decision{Action: state.ActionContinue}, rules.Decision{Action: state.ActionStop, Status: state.StatusFailed}
+	goOn, failed := rules.Decision{Action: state.ActionContinue},
+		rules.Decision{Action: state.ActionStop, Status: state.StatusFailed}
 	hook, unusable, locked := failed, failed, failed
 	hook.Status, hook.Exit, hook.ExitReason = state.StatusHalted, rules.ExitHalted, "hook"
 	hook.Next = "look at what the hook says (.ralph/live.log), then: ralph resume"
-	unusable.Exit, unusable.ExitReason, unusable.Next = rules.ExitUsage, "plan_unusable", "fix the prompt or the plan, then: ralph resume"
-	failed.Exit, failed.ExitReason, failed.Next = rules.ExitError, "error", "fix that (.ralph/logs/ralph.log may say more), then: ralph resume"
+	unusable.Exit, unusable.ExitReason, unusable.Next = rules.ExitUsage, "plan_unusable",
+		"fix the prompt or the plan, then: ralph resume"
+	failed.Exit, failed.ExitReason, failed.Next = rules.ExitError, "error",
+		"fix that (.ralph/logs/ralph.log may say more), then: ralph resume"
 	locked.Exit, locked.ExitReason, locked.Next = rules.ExitLocked, "error", "watch the other one: ralph monitor"
 	return []Row{
-		NotCalled: {"continue", "a person ended the turn before its agent was called", "next iteration; costs no call", goOn},
+		NotCalled: {"continue", "a person ended the turn before its agent was called",
+			"next iteration; costs no call", goOn},
 		Conflict: {"continue", "work that reviewers looked at conflicts with what has landed meanwhile",
 			"its developer joins both sides", goOn},
-		Loser: {state.RuleLostContest, "an agent worked on the same task as others, and the work of another one was chosen",
+		Loser: {state.RuleLostContest,
+			"an agent worked on the same task as others, and the work of another one was chosen",
 			"next iteration; its cost counts", goOn},
-		Retries: {"transient", "turns run side by side, and all tasks wait for their next try", "wait for the first of them", rules.Decision{Action: state.ActionWait}},
-		Pause:   {state.RulePaused, "`ralph pause`", "wait for `ralph resume`", rules.Decision{Action: state.ActionWait}},
-		Hook:    {"hook", "a hook that blocks ends the run", "stop 3", hook},
+		Retries: {"transient", "turns run side by side, and all tasks wait for their next try",
+			"wait for the first of them", rules.Decision{Action: state.ActionWait}},
+		Pause: {state.RulePaused, "`ralph pause`", "wait for `ralph resume`", rules.Decision{Action: state.ActionWait}},
+		Hook:  {"hook", "a hook that blocks ends the run", "stop 3", hook},
 		Lost: {rules.LostRepository("").Rule, "the repository is gone between two turns", "stop 3",
 			rules.LostRepository("")},
-		Unusable: {"plan_unusable", "the prompt of the next turn cannot be made: a file of it, or the plan, is not usable", "stop 2", unusable},
-		Locked:   {"error", "another run is active in this project", "stop 5", locked},
-		Error:    {"error", "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
+		Unusable: {"plan_unusable",
+			"the prompt of the next turn cannot be made: a file of it, or the plan, is not usable", "stop 2", unusable},
+		Locked: {"error", "another run is active in this project", "stop 5", locked},
+		Error:  {"error", "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
 	}
 }
 

@@ -150,7 +150,8 @@ func (b *Book) hold(r Rule, u state.WindowUse, model string, now time.Time) Hold
 		return Hold{}
 	}
 	return Hold{Until: r.until(used+need, reset, now), Reason: fmt.Sprintf(
-		"PACE %s: %.0f%% of %s is used; up to %.0f%% is allowed now, and the next call may use %.0f%%", r, used*100, r.Window, line*100, min(need, 1)*100)}
+		"PACE %s: %.0f%% of %s is used; up to %.0f%% is allowed now, and the next call may use %.0f%%", r, used*100,
+		r.Window, line*100, min(need, 1)*100)}
 }
 
 // Need is the share of a window that the next call may use.

@@ -22,11 +22,13 @@ func (p *Pacing) Options() []option.Row {
 	return []option.Row{{
 		Group: "Limits", Key: "PACE", Flag: "pace", Arg: "LIST", YAML: "limits.pace", Kind: option.List, Field: &p.Pace,
 		Takes: func(entries []string) bool { _, err := Parse(entries); return err == nil }, What: allowed,
-		Help: "How much of a usage window a run leaves to you: keep 30% of five_hour at 08:00, spread seven_day; else MODEL names the model that works in the meantime; empty means no pacing.",
+		Help: "How much of a usage window a run leaves to you: keep 30% of five_hour at 08:00, spread seven_day; " +
+			"else MODEL names the model that works in the meantime; empty means no pacing.",
 	}}
 }
 
-const allowed = "a comma list of: keep N% of WINDOW at TIME, spread WINDOW, else MODEL; WINDOW is five_hour, seven_day or seven_day_MODEL, N is from 1 to 99"
+const allowed = "a comma list of: keep N% of WINDOW at TIME, spread WINDOW, else MODEL; " +
+	"WINDOW is five_hour, seven_day or seven_day_MODEL, N is from 1 to 99"
 
 // Plan is what the option says.
 type Plan struct {

@@ -33,7 +33,8 @@ func (f Failure) Again() string {
 	if f.Refused() {
 		return "the work of a second task is not merged for the same reason: " + f.clause()
 	}
-	return fmt.Sprintf("the required check %s fails for a second task in the same way: %s", f.Names(), f.Report.Blocking()[0].FirstLine())
+	return fmt.Sprintf("the required check %s fails for a second task in the same way: %s", f.Names(),
+		f.Report.Blocking()[0].FirstLine())
 }
 
 // Feedback is the failure for the next prompt. reopened is true if the task was ticked.

@@ -44,7 +44,9 @@ func Rules() []Row {
 			"the task waits for a person, who sees what the analyst said, and the next task begins",
 			func(f Facts, _ rules.Policy) bool { return f.Analyst },
 			because("the analyst found no answer in the project; a person is asked")},
-		{"review_blocked", "a required reviewer refused for the `MAX_RETRIES`th time, or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
+		{"review_blocked",
+			"a required reviewer refused for the `MAX_RETRIES`th time, " +
+				"or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
 			"put the task aside with the reasons, and continue", func(f Facts, p rules.Policy) bool {
 				return !f.Passed && (p.MaxRetries > 0 && f.Refused+1 >= p.MaxRetries || p.MaxPerTask > 0 &&
 					f.Attempts >= p.MaxPerTask)

@@ -64,10 +64,12 @@ func (q *Questions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Limits", Key: "QUESTION_WAIT", YAML: "limits.question_wait",
 		Kind: option.Duration, Default: "30m", Min: "0s", Max: "720h", Field: &q.QuestionWait,
-		Help: "How long a run waits for your answers when nothing else can be done; after that it ends with exit code 9.",
+		Help: "How long a run waits for your answers when nothing else can be done; " +
+			"after that it ends with exit code 9.",
 	}, {
 		Group: "Limits", Key: "QUESTION_FIRST", YAML: "limits.question_first",
 		Kind: option.Enum, Default: AskNobody, Values: []string{AskNobody, AskAnalyst}, Field: &q.QuestionFirst,
-		Help: "Who answers an agent's question before you are asked: analyst lets another agent look for the answer in the project first.",
+		Help: "Who answers an agent's question before you are asked: " +
+			"analyst lets another agent look for the answer in the project first.",
 	}}
 }

@@ -69,7 +69,8 @@ func Remove(engine string, kill []string, name, file string) []string {
 
 // RemoveOrphans removes the containers of an engine whose ralph and guard have both ended, for example by kill -9.
 func RemoveOrphans(ctx context.Context, engine string) {
-	out, err := exec.CommandContext(ctx, engine, "ps", "--all", "--filter", "name=ralph-", "--format", "{{.Names}}").Output()
+	out, err := exec.CommandContext(ctx, engine, "ps", "--all", "--filter", "name=ralph-",
+		"--format", "{{.Names}}").Output()
 	if err != nil {
 		return // the start of a container will report the error
 	}

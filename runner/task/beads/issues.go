@@ -50,7 +50,9 @@ func Parse(in task.Input) (task.Parsed, error) {
 		t.issues[one.ID] = one
 		t.order = append(t.order, one.ID)
 	}
-	slices.SortStableFunc(t.order, func(a, b string) int { return cmp.Compare(t.issues[a].created, t.issues[b].created) })
+	slices.SortStableFunc(t.order, func(a, b string) int {
+		return cmp.Compare(t.issues[a].created, t.issues[b].created)
+	})
 	p.Tasks = t.nested()
 	p.Spots = make([]task.Spot, len(p.Tasks)) // there is no file
 	return p, nil
@@ -84,8 +86,8 @@ func read(row gjson.Result, list *task.List) (issue, error) {
 	state, known := words().Of(text("status"))
 	if !known {
 		state = task.Blocked
-		list.Faults = append(list.Faults, fmt.Sprintf("issue %q: unknown status %.40q; known: %s", one.ID, text("status"),
-			words().Known()))
+		list.Faults = append(list.Faults, fmt.Sprintf("issue %q: unknown status %.40q; known: %s", one.ID,
+			text("status"), words().Known()))
 	}
 	if one.State = state; words().Write[state] != text("status") {
 		one.Word = text("status")

@@ -20,7 +20,8 @@ func Feature(project string, config []byte) (folder string, ok bool) {
 		return folder, true
 	}
 	named := gjson.GetBytes(config, "feature_directory")
-	if len(config) > 0 && !json.Valid(config) || named.Exists() && named.Type != gjson.String && named.Type != gjson.Null {
+	if len(config) > 0 && !json.Valid(config) ||
+		named.Exists() && named.Type != gjson.String && named.Type != gjson.Null {
 		return "", false
 	}
 	if named.Str == "" {

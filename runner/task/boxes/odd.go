@@ -11,7 +11,8 @@ const plainMarks = "[ ], [x]"
 // oddMarks are marks that people and agents use although the format does not have them.
 const oddMarks = "!?>/*+~-✓✔✗✘"
 
-// unknownMarks adds a fault for each box with a mark that the format does not have: such a task is neither open nor done.
+// unknownMarks adds a fault for each box with a mark that the format does not have: such a task is neither open nor
+// done.
 func (p *list) unknownMarks(known string) {
 	for _, t := range p.Tasks {
 		if t.State == task.Blocked && t.Word != "" {

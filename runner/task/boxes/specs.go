@@ -161,8 +161,8 @@ func (p *list) unique() {
 		t := &p.Tasks[i]
 		id := p.own[i]
 		if first := lines[id]; id != "" && first > 0 {
-			p.Faults = append(p.Faults, fmt.Sprintf("line %d: %q is also the number of the task in line %d: each must be unique",
-				t.Line, id, first))
+			p.Faults = append(p.Faults, fmt.Sprintf("line %d: %q is also the number of the task in line %d: "+
+				"each must be unique", t.Line, id, first))
 		} else {
 			lines[id] = t.Line
 		}

@@ -170,7 +170,8 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 	for _, f := range in.Files[1:] {
 		if current := gjson.GetBytes(f.Data, "currentTag"); current.Type == gjson.String {
 			tag = current.Str
-			from = fmt.Sprintf(", named in %s line %d,", path.Base(f.Name), 1+bytes.Count(f.Data[:current.Index], []byte("\n")))
+			from = fmt.Sprintf(", named in %s line %d,", path.Base(f.Name),
+				1+bytes.Count(f.Data[:current.Index], []byte("\n")))
 		}
 	}
 	tasks := top.get("tasks")
@@ -178,7 +179,8 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 		tagged := top.get(tag)
 		if tasks = members(tagged).get("tasks"); !tasks.IsArray() {
 			return r.Parsed, fmt.Errorf("the tag %q%s has no array %q here; tags with tasks: %s; "+
-				"choose one with: task-master use-tag NAME", tag, from, "tasks", cmp.Or(strings.Join(tagsOf(root), ", "), "none"))
+				"choose one with: task-master use-tag NAME", tag, from, "tasks",
+				cmp.Or(strings.Join(tagsOf(root), ", "), "none"))
 		}
 		place, r.Project = tag+".tasks", tag
 	}

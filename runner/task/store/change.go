@@ -103,8 +103,8 @@ func Replace(path string, t task.Task, old, text string) (task.Task, error) {
 	})
 }
 
-// Remove removes a task from the plan, with those below it. It first calls keep with the text and the removed tasks, and
-// again if somebody else writes meanwhile.
+// Remove removes a task from the plan, with those below it. It first calls keep with the text and the removed tasks,
+// and again if somebody else writes meanwhile.
 func Remove(path string, t task.Task, keep func(text string, gone []task.Task) error) error {
 	return update(path, nil, func(p *plan) ([]edit, error) {
 		i, err := task.Locate(p.Tasks, t)

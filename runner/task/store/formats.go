@@ -81,30 +81,35 @@ var formats = sync.OnceValue(func() []format {
 		Name: "BMAD spec", Where: []string{"_bmad-output/implementation-artifacts/*.md"}, Globs: []string{"*.md"},
 		Is: stories.IsSpec, Parse: stories.Spec, Title: stories.Title, Reason: stories.SpecReason,
 	}, {
-		Name: "BMAD stories", Find: inProjectsWith("docs/stories", ".bmad-core"), Files: []string{"[0-9]*.[0-9]*.*.md"}, Not: []string{"*.story.md"},
+		Name: "BMAD stories", Find: inProjectsWith("docs/stories", ".bmad-core"),
+		Files: []string{"[0-9]*.[0-9]*.*.md"}, Not: []string{"*.story.md"},
 		Parse: stories.BMAD4, Title: stories.Heading,
 	}, {
-		Name: "OpenSpec", Where: []string{"openspec/changes/*/tasks.md"}, Globs: []string{"openspec/changes/*/tasks.md"},
+		Name: "OpenSpec", Where: []string{"openspec/changes/*/tasks.md"},
+		Globs: []string{"openspec/changes/*/tasks.md"},
 		Parse: boxes.OpenSpec, New: boxes.New(boxes.NextTop), Title: boxes.Title,
 	}, {
 		Name: "Kiro", Where: []string{".kiro/specs/*/tasks.md"}, Globs: []string{".kiro/specs/*/tasks.md"},
 		Beside: []string{"spec.json"}, Parse: boxes.Kiro, New: boxes.New(boxes.NextTop), Title: boxes.Title,
 	}, {
-		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"}, Globs: []string{".taskmaster/tasks/tasks.json"},
-		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Reason: records.TaskmasterReason,
+		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"},
+		Globs:  []string{".taskmaster/tasks/tasks.json"},
+		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title,
+		Reason: records.TaskmasterReason,
 	}, {
-		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"}, Beside: []string{"config.yml"},
-		Parse: stories.Backlog, Title: stories.Title, Reason: stories.BacklogReason,
+		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"},
+		Beside: []string{"config.yml"}, Parse: stories.Backlog, Title: stories.Title, Reason: stories.BacklogReason,
 	}, {
-		Name: "AIOS", Find: inProjectsWith("docs/stories", ".aios-core", ".aiox-core"), Files: []string{"**/*.story.md", "**/STORY-*.md"},
-		Parse: stories.AIOS, Title: stories.Heading,
+		Name: "AIOS", Find: inProjectsWith("docs/stories", ".aios-core", ".aiox-core"),
+		Files: []string{"**/*.story.md", "**/STORY-*.md"}, Parse: stories.AIOS, Title: stories.Heading,
 	}, {
-		Name: "Beads", Where: []string{".beads"}, Program: &program{beads.Program, beads.List, beads.Set, beads.Add}, Parse: beads.Parse,
+		Name: "Beads", Where: []string{".beads"}, Program: &program{beads.Program, beads.List, beads.Set, beads.Add},
+		Parse: beads.Parse,
 	}, { // the rows below recognize their files by content
 		Name: "Spec Kit", Globs: []string{"tasks.md"}, Is: boxes.IsSpecKit, Parse: boxes.SpecKit, New: boxes.New(boxes.NextT), Title: boxes.Title,
 	}, {
-		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.NewTask(), Title: records.Title,
-		Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
+		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.NewTask(),
+		Title: records.Title, Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
 	}, {
 		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Reason: records.TaskmasterReason,
 	}, {

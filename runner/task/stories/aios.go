@@ -39,7 +39,8 @@ func folder(in task.Input, words task.Words) (task.Parsed, error) {
 		Words: words.Write}}
 	seen := make(map[string]string, len(in.Files))
 	p.Tasks, p.Spots = make([]task.Task, 0, len(in.Files)), make([]task.Spot, 0, len(in.Files))
-	for i, s := range readAll(in.Files, 0, words, func(d *doc) (task.Task, task.Spot) { return d.story(storyID(d.Name)) }) {
+	for i, s := range readAll(in.Files, 0, words,
+		func(d *doc) (task.Task, task.Spot) { return d.story(storyID(d.Name)) }) {
 		name := in.Files[i].Name
 		if s.err != nil {
 			return p, s.err
@@ -75,7 +76,9 @@ func (d *doc) story(id string) (task.Task, task.Spot) {
 	return t, spot
 }
 
-var storyNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:story[-_ ]?)?(\d+(?:\.\d+)+)`) })
+var storyNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i:story[-_ ]?)?(\d+(?:\.\d+)+)`)
+})
 
 // storyID returns the number of a story from its file name, else the name.
 func storyID(name string) string {

@@ -18,8 +18,8 @@ type story struct {
 	words  string
 }
 
-// readAll reads files with one story each, in their order, from an index on. It takes a story from the cache if the file
-// was read before with the same words.
+// readAll reads files with one story each, in their order, from an index on. It takes a story from the cache if the
+// file was read before with the same words.
 func readAll(files []task.File, from int, words task.Words, one func(*doc) (task.Task, task.Spot)) []story {
 	all, by := make([]story, len(files)), fmt.Sprint(words)
 	task.Each(len(files)-from, func(n int) {

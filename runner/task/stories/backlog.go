@@ -41,7 +41,8 @@ func Backlog(in task.Input) (task.Parsed, error) {
 			return p, fmt.Errorf("%s line %d: %q is also the id of %s: each must be unique", name,
 				lineOf(files[i].Data, "id"), s.ID, seen[id])
 		case s.status.line == 0:
-			return p, fmt.Errorf("%s line 1: front matter: %q is missing: it must be one of %s", name, "status", words.Known())
+			return p, fmt.Errorf("%s line 1: front matter: %q is missing: it must be one of %s", name, "status",
+				words.Known())
 		}
 		if seen[id] = name; s.status.fault != "" {
 			p.Faults = append(p.Faults, s.status.fault)
@@ -85,7 +86,8 @@ func (d *doc) backlogTask() (task.Task, task.Spot) {
 	var boxes, done []task.Place
 	t.Criteria, boxes = d.between("AC")
 	_, done = d.between("DOD")
-	spot := task.Spot{States: append(boxes, done...), Item: task.Range{File: d.index, End: len(d.Data)}, Title: d.frontTitle()}
+	spot := task.Spot{States: append(boxes, done...), Item: task.Range{File: d.index, End: len(d.Data)},
+		Title: d.frontTitle()}
 	return t, spot
 }
 

@@ -23,7 +23,9 @@ func bmadWords() task.Words {
 	}
 }
 
-var sprintKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+["']?([\p{L}\p{N}_.-]+)["']?\s*:(?:\s|$)`) })
+var sprintKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s+["']?([\p{L}\p{N}_.-]+)["']?\s*:(?:\s|$)`)
+})
 
 var storyKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+-\d+[\w.]*-[\p{L}\p{N}_.-]+$`) })
 
@@ -145,8 +147,8 @@ func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 	word := s.text[at.Start:at.End]
 	state, known := s.words.Of(word)
 	if !known {
-		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %.40q of %q; known: %s", line,
-			word, key, s.words.Known()))
+		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %.40q of %q; known: %s",
+			line, word, key, s.words.Known()))
 		state = task.Blocked
 	}
 	if t.State = state; !known || s.words.Write[state] != word {

@@ -161,7 +161,8 @@ func (d *doc) str(key string) string {
 	}
 }
 
-// frontTitle returns the place of the title in the front matter; the zero Range: it is not there, or takes several lines.
+// frontTitle returns the place of the title in the front matter; the zero Range: it is not there, or takes several
+// lines.
 func (d *doc) frontTitle() task.Range {
 	at := value(d.text[:d.begin], "title", d.index)
 	if at.line == 0 || at.End == at.Start || strings.ContainsAny(d.text[at.Start:at.Start+1], "|>") {

@@ -116,8 +116,8 @@ func (n note) insert(place int, lines string) (task.Range, string) {
 	return task.Range{Start: place, End: place}, lines
 }
 
-// without returns the range of ralph's lines with everything that insert added around them. tail ends a section that has
-// nothing else.
+// without returns the range of ralph's lines with everything that insert added around them. tail ends a section that
+// has nothing else.
 func (n note) without(own task.Range, tail string) task.Range {
 	if strings.HasSuffix(n.doc[:own.Start], n.head) && strings.HasPrefix(n.doc[own.End:], tail) {
 		own = task.Range{Start: own.Start - len(n.head), End: own.End + len(tail)}

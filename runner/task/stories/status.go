@@ -168,8 +168,9 @@ func boxLabels() map[string]task.State {
 		"rascunho": task.Blocked, "pronta": task.Open, "pronto": task.Open, "pendente": task.Open, "a fazer": task.Open,
 		"aprovada": task.Open, "em andamento": task.Active, "em desenvolvimento": task.Active,
 		"em progresso": task.Active, //nolint:misspell // Portuguese
-		"em revisão":   task.Review, "revisão": task.Review, "pronta para revisão": task.Review, "bloqueada": task.Blocked,
-		"bloqueado": task.Blocked, "concluída": task.Done, "concluído": task.Done, "concluida": task.Done,
+		"em revisão":   task.Review, "revisão": task.Review, "pronta para revisão": task.Review,
+		"bloqueada": task.Blocked, "bloqueado": task.Blocked, "concluída": task.Done, "concluído": task.Done,
+		"concluida": task.Done,
 	}
 }
 

@@ -159,7 +159,8 @@ func control(r *remote.Reader, cancel context.CancelCauseFunc) {
 }
 
 // carryOut carries out the turn itself.
-func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel, w *remote.Writer) (end remote.End, err error) {
+func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel,
+	w *remote.Writer) (end remote.End, err error) {
 	a, err := p.localize(parcel)
 	if err != nil {
 		return end, err

@@ -40,7 +40,8 @@ type place struct {
 // openPlace finds a slot that no other turn uses. It is free again when this process ends.
 func openPlace(ctx context.Context, cache, name string) (*place, error) {
 	if ok, err := regexp.MatchString(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}$`, name); err != nil || !ok {
-		return nil, fmt.Errorf("the project name %q is not valid: use letters, digits, dots, dashes and underscores", name)
+		return nil, fmt.Errorf("the project name %q is not valid: use letters, digits, dots, dashes and underscores",
+			name)
 	}
 	p := &place{top: filepath.Join(cache, "ralph", "away", name)}
 	p.repo = filepath.Join(p.top, "repo")
@@ -99,7 +100,8 @@ func (p *place) has(ctx context.Context, u *remote.Upstream) ([]string, error) {
 // prepare checks out the commit of the parcel and adds the user's files.
 func (p *place) prepare(ctx context.Context, parcel remote.Parcel, pack string) error {
 	if filepath.Base(parcel.Name) != parcel.Name || !filepath.IsLocal(parcel.Name) || !local(parcel.Inside) {
-		return fmt.Errorf("the run names the folder %q, which is not inside a worktree", filepath.Join(parcel.Name, parcel.Inside))
+		return fmt.Errorf("the run names the folder %q, which is not inside a worktree",
+			filepath.Join(parcel.Name, parcel.Inside))
 	}
 	p.root = filepath.Join(p.dir, parcel.Name)
 	err := p.alone(ctx, func() error {
@@ -126,7 +128,8 @@ func (p *place) checkout(ctx context.Context, head string) error {
 	if _, err := os.Stat(filepath.Join(p.root, ".git")); err != nil {
 		return p.alone(ctx, func() error {
 			_ = os.RemoveAll(p.root) // left by a killed turn
-			_, err := command.Run(ctx, p.repo, "worktree", "add", "--force", "--force", "--detach", "--quiet", p.root, head)
+			_, err := command.Run(ctx, p.repo, "worktree", "add", "--force", "--force", "--detach", "--quiet",
+				p.root, head)
 			return err
 		})
 	}

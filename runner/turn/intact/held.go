@@ -17,7 +17,8 @@ func (o Outcome) Held(before, left store.Plan, id string) (marks []Mark, own boo
 	was := task.Index(before.List.Tasks)
 	for _, t := range o.Made(left).List.Tasks {
 		i, known := was[t.ID]
-		if t.State != task.Blocked || !known || before.List.Tasks[i].State == task.Blocked || !before.List.Tasks[i].Pending() {
+		if t.State != task.Blocked || !known || before.List.Tasks[i].State == task.Blocked ||
+			!before.List.Tasks[i].Pending() {
 			continue
 		}
 		switch {

@@ -63,10 +63,13 @@ func isOID(s string) bool {
 func Fit(ctx context.Context, root string) error {
 	if out, err := command.Run(ctx, root, "rev-parse", "--is-shallow-repository"); err != nil ||
 		strings.TrimSpace(out) == "true" {
-		return errors.Join(err, errors.New("a shallow clone cannot be sent to other machines; complete it with: git fetch --unshallow"))
+		return errors.Join(err,
+			errors.New("a shallow clone cannot be sent to other machines; complete it with: git fetch --unshallow"))
 	}
-	if out, err := command.Run(ctx, root, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`); err == nil && out != "" {
-		return errors.New("a partial clone cannot be sent to other machines; complete it with: git fetch --refetch --no-filter")
+	if out, err := command.Run(ctx, root, "config", "--get-regexp",
+		`^(extensions\.partialclone|remote\..*\.promisor)$`); err == nil && out != "" {
+		return errors.New("a partial clone cannot be sent to other machines; " +
+			"complete it with: git fetch --refetch --no-filter")
 	}
 	out, err := command.Run(ctx, root, "ls-files", "-s", "-z")
 	if err != nil {
@@ -78,7 +81,8 @@ func Fit(ctx context.Context, root string) error {
 			return fmt.Errorf("the submodule %q cannot be sent to other machines; work with local slots only", name)
 		}
 	}
-	if out, err := command.Run(ctx, root, "grep", "--cached", "-l", "filter=lfs", "--", ":(glob)**/.gitattributes"); err == nil && out != "" {
+	if out, err := command.Run(ctx, root, "grep", "--cached", "-l", "filter=lfs", "--",
+		":(glob)**/.gitattributes"); err == nil && out != "" {
 		return fmt.Errorf("files in git LFS (%s) cannot be sent to other machines; work with local slots only",
 			strings.TrimSpace(strings.SplitN(out, "\n", 2)[0]))
 	}

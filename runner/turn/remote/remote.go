@@ -139,7 +139,8 @@ func (t Trip) note(h Hello, host string) {
 
 // note returns an event with a message for people.
 func note(from state.Origin, format string, args ...any) state.Event {
-	return state.NewEvent(from, time.Now(), state.Finding{Source: state.FoundByChecks, Text: fmt.Sprintf(format, args...)})
+	return state.NewEvent(from, time.Now(),
+		state.Finding{Source: state.FoundByChecks, Text: fmt.Sprintf(format, args...)})
 }
 
 // apply makes the worktree what the worker left: its HEAD, and the rest as uncommitted changes.
@@ -209,7 +210,8 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 	args := append([]string{"/bin/sh", "-c", `exec "$@" 2>"$0"`, errs}, t.Args...)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: t.Env, Stdin: inR, Pipe: true, KillGrace: stopTimeout},
+		_, err := ptyexec.Run(ctx,
+			ptyexec.Command{Args: args, Env: t.Env, Stdin: inR, Pipe: true, KillGrace: stopTimeout},
 			func(p []byte) bool { _, err := outW.Write(p); return err != nil })
 		_ = outW.Close()
 		_ = inR.Close()
@@ -257,7 +259,8 @@ func Greet(h Hello, mine string) error {
 		return &FailedError{termtext.Line(h.Error)}
 	}
 	if h.Protocol != Protocol {
-		return &FailedError{fmt.Sprintf("it speaks protocol %d, but this ralph speaks protocol %d", h.Protocol, Protocol)}
+		return &FailedError{fmt.Sprintf("it speaks protocol %d, but this ralph speaks protocol %d",
+			h.Protocol, Protocol)}
 	}
 	if err := carrier.Fits(mine, h.Ralph); err != nil {
 		return &FailedError{err.Error()}

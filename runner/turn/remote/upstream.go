@@ -39,8 +39,8 @@ func FindUpstream(ctx context.Context, root string) (*Upstream, error) {
 // follows finds a branch of a remote, and the name of that remote.
 func follows(ctx context.Context, root string) (u *Upstream, name string, err error) {
 	if branch, err := command.Run(ctx, root, "symbolic-ref", "--quiet", "HEAD"); err == nil {
-		out, err := command.Run(ctx, root, "for-each-ref", "--format=%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)",
-			strings.TrimSpace(branch))
+		out, err := command.Run(ctx, root, "for-each-ref",
+			"--format=%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)", strings.TrimSpace(branch))
 		f := strings.Split(strings.TrimSpace(out), "\x00")
 		if err == nil && len(f) == 3 && f[0] != "" && f[1] != "" && f[1] != "." {
 			return &Upstream{Ref: f[2], tracking: f[0]}, f[1], nil
@@ -70,7 +70,8 @@ func (u *Upstream) at(ctx context.Context, root string) *Upstream {
 func (u *Upstream) Check() error {
 	const special = " ~^:?*[\\"
 	branch, ok := strings.CutPrefix(u.Ref, "refs/heads/")
-	if !ok || branch == "" || strings.ContainsAny(branch, special) || strings.ContainsFunc(branch, control) || !isOID(u.Base) {
+	if !ok || branch == "" || strings.ContainsAny(branch, special) || strings.ContainsFunc(branch, control) ||
+		!isOID(u.Base) {
 		return errors.New("the run names no branch and commit of its git remote")
 	}
 	return u.checkAddress()
@@ -81,22 +82,25 @@ func schemes() []string { return []string{"https", "http", "ssh", "git", "file"}
 
 // checkAddress refuses what makes git run a program, or that git could take for an option.
 func (u *Upstream) checkAddress() error {
-	bad := fmt.Errorf("%q is no address that a worker can use: write https://, ssh://, git:// or file://, HOST:PATH or an absolute path",
-		termtext.Line(u.URL))
+	bad := fmt.Errorf("%q is no address that a worker can use: write https://, ssh://, git:// or file://, "+
+		"HOST:PATH or an absolute path", termtext.Line(u.URL))
 	if u.URL == "" || u.URL[0] == '-' || strings.Contains(u.URL, "::") || strings.ContainsFunc(u.URL, control) {
 		return bad
 	}
 	if strings.Contains(u.URL, "://") {
 		a, err := url.Parse(u.URL)
-		if err != nil || !slices.Contains(schemes(), a.Scheme) || a.RawQuery != "" || a.Fragment != "" || strings.HasPrefix(a.Host, "-") ||
-			strings.HasPrefix(a.User.Username(), "-") || (a.Host == "") != (a.Scheme == "file") || !strings.HasPrefix(a.Path, "/") {
+		if err != nil || !slices.Contains(schemes(), a.Scheme) || a.RawQuery != "" || a.Fragment != "" ||
+			strings.HasPrefix(a.Host, "-") || strings.HasPrefix(a.User.Username(), "-") ||
+			(a.Host == "") != (a.Scheme == "file") || !strings.HasPrefix(a.Path, "/") {
 			return bad
 		}
 		return nil
 	}
 	host, path, remote := strings.Cut(u.URL, ":")
 	name := host[strings.LastIndexByte(host, '@')+1:]
-	if strings.HasPrefix(u.URL, "/") || remote && name != "" && name[0] != '-' && path != "" && path[0] != '-' && host[0] != '-' && !strings.Contains(host, "/") {
+	if strings.HasPrefix(u.URL, "/") ||
+		remote && name != "" && name[0] != '-' && path != "" && path[0] != '-' && host[0] != '-' &&
+			!strings.Contains(host, "/") {
 		return nil
 	}
 	return bad

@@ -43,8 +43,8 @@ type Hello struct {
 	Repo string   `json:"repo,omitempty"`
 	Has  []string `json:"has,omitempty"` // commits that the worker has
 	Host string   `json:"host,omitempty"`
-	// Upstream is sent by the run: the worker should fetch commits there; nil: it should not. Note is sent by the worker:
-	// why it could not; empty: it could.
+	// Upstream is sent by the run: the worker should fetch commits there; nil: it should not. Note is sent by the
+	// worker: why it could not; empty: it could.
 	Upstream *Upstream `json:"upstream,omitempty"`
 	Note     string    `json:"note,omitempty"`
 }

@@ -19,7 +19,8 @@ import (
 	"ralph/runner/turn/retest/paths"
 )
 
-// limits runs the checks with the limits in settings as they were, unless the task names the file or wants them to change.
+// limits runs the checks with the limits in settings as they were, unless the task names the file or wants them to
+// change.
 func (x *probe) limits(ctx context.Context) ([]string, error) {
 	var u undo
 	var changed []string
@@ -32,25 +33,32 @@ func (x *probe) limits(ctx context.Context) ([]string, error) {
 			u.files, u.tests, changed = append(u.files, f), append(u.tests, f.Path), append(changed, all...)
 		}
 	}
-	failed, err := x.onlyWithout(ctx, x.passed, u, func(r gate.Result) bool { return r.Passed || r.TimedOut || x.follow(r) })
+	failed, err := x.onlyWithout(ctx, x.passed, u, func(r gate.Result) bool {
+		return r.Passed || r.TimedOut || x.follow(r)
+	})
 	if len(failed) == 0 {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("check %s: it passes only because a limit was changed: %s", failed[0].Name, termtext.Some(changed, named))}, err
+	return []string{fmt.Sprintf("check %s: it passes only because a limit was changed: %s", failed[0].Name,
+		termtext.Some(changed, named))}, err
 }
 
-// follow reports whether all tests that fail in a run are in files that changed, too: these settings are what they test.
+// follow reports whether all tests that fail in a run are in files that changed, too: these settings are what they
+// test.
 func (x *probe) follow(r gate.Result) bool {
 	failed := r.Tests.FailedTests()
 	return len(failed) > 0 && !slices.ContainsFunc(failed, func(t report.Test) bool {
 		name := failure.Bare(t.Name)
-		return !slices.ContainsFunc(x.files, func(f git.Text) bool { return paths.IsTest(f.Path) && strings.Contains(f.After, name) })
+		return !slices.ContainsFunc(x.files, func(f git.Text) bool {
+			return paths.IsTest(f.Path) && strings.Contains(f.After, name)
+		})
 	})
 }
 
 // silenced runs checks that failed before the task without the new comments that switch them off: "// eslint-disable".
 func (x *probe) silenced(ctx context.Context) ([]string, error) {
-	rows := slices.DeleteFunc(slices.Clone(x.passed), func(c gate.Check) bool { _, red := x.m.red[c.Name]; return !red })
+	rows := slices.DeleteFunc(slices.Clone(x.passed),
+		func(c gate.Check) bool { _, red := x.m.red[c.Name]; return !red })
 	var u undo
 	var lines []string
 	for _, f := range x.files {
@@ -64,7 +72,8 @@ func (x *probe) silenced(ctx context.Context) ([]string, error) {
 	if len(failed) == 0 {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("check %s: failed before the task, and passes only because a comment switches it off: %s", failed[0].Name,
+	return []string{fmt.Sprintf("check %s: failed before the task, "+
+		"and passes only because a comment switches it off: %s", failed[0].Name,
 		termtext.Some(lines, named))}, err
 }
 
@@ -106,9 +115,10 @@ func (x *probe) names(c gate.Check, file string) bool {
 	})
 }
 
-// onlyWithout returns the checks that fail twice with files as they were and pass with those of now. The caller says which
-// results are no failures.
-func (x *probe) onlyWithout(ctx context.Context, rows []gate.Check, u undo, well func(gate.Result) bool) (failed []gate.Result, err error) {
+// onlyWithout returns the checks that fail twice with files as they were and pass with those of now. The caller says
+// which results are no failures.
+func (x *probe) onlyWithout(ctx context.Context, rows []gate.Check, u undo,
+	well func(gate.Result) bool) (failed []gate.Result, err error) {
 	if len(rows) == 0 || len(u.files) == 0 {
 		return nil, nil
 	}

@@ -32,9 +32,9 @@ const (
 	unseen           = 2       // mutants of a function that no test notices, for a finding
 )
 
-// mutants tries whether the tests notice small changes of the code: those that they noticed as they were, and any change
-// of a function for which the task asks, if the new tests name it. Changed code may do anything, so without a sandbox it
-// tries nothing.
+// mutants tries whether the tests notice small changes of the code: those that they noticed as they were, and any
+// change of a function for which the task asks, if the new tests name it. Changed code may do anything, so without a
+// sandbox it tries nothing.
 func (x *probe) mutants(ctx context.Context) ([]string, error) {
 	u := plan(x.files, x.green, "")
 	u.files = slices.Concat(u.files, x.asserting(u))
@@ -80,7 +80,8 @@ func (x *probe) mutants(ctx context.Context) ([]string, error) {
 // quick returns the checks that are fast enough to run many times.
 func (x *probe) quick() (rows []gate.Check) {
 	for _, r := range x.p.Report.Results {
-		if !r.Passed || r.Duration > quickCheck || !slices.ContainsFunc(x.green, func(c gate.Check) bool { return c.Name == r.Name }) {
+		if !r.Passed || r.Duration > quickCheck ||
+			!slices.ContainsFunc(x.green, func(c gate.Check) bool { return c.Name == r.Name }) {
 			continue
 		}
 		c := r.Check
@@ -117,7 +118,8 @@ func (x *probe) asserting(u undo) (all []git.Text) {
 			continue
 		}
 		was, is := strings.Split(f.Before, "\n"), strings.Split(f.After, "\n")
-		if slices.ContainsFunc(values.Without(was, is), func(line string) bool { return hunks.Inside(was, []string{line}, "") }) {
+		if slices.ContainsFunc(values.Without(was, is),
+			func(line string) bool { return hunks.Inside(was, []string{line}, "") }) {
 			all = append(all, f)
 		}
 	}
@@ -139,14 +141,15 @@ func (t *trial) run(ctx context.Context, m mutate.Mutant, files []git.Text) (gat
 	files = slices.Clone(files)
 	i := slices.IndexFunc(files, func(f git.Text) bool { return f.Path == m.Path })
 	if i < 0 {
-		i, files = len(files), append(files, git.Text{Path: m.Path, Before: t.sources[m.Path], After: t.sources[m.Path], Existed: true, Exists: true})
+		i, files = len(files), append(files,
+			git.Text{Path: m.Path, Before: t.sources[m.Path], After: t.sources[m.Path], Existed: true, Exists: true})
 	}
 	files[i].Before, _ = m.In(files[i].Before)
 	return t.x.with(ctx, t.rows, files)
 }
 
-// unproven returns sentences about functions of which no test notices any mutant. Where the task is to write tests, they must
-// notice half of the mutants of all functions.
+// unproven returns sentences about functions of which no test notices any mutant. Where the task is to write tests,
+// they must notice half of the mutants of all functions.
 func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found []string, err error) {
 	tests := asks.ForTests(t.x.text)
 	for _, group := range groups {
@@ -174,24 +177,30 @@ func (t *trial) unproven(ctx context.Context, groups [][]mutate.Mutant) (found [
 			continue
 		}
 		switch {
-		case tests && len(missed) > noticed && len(missed) >= unseen && (noticed == 0 || len(missed)+noticed > perFunctionAsked):
-			found = append(found, fmt.Sprintf("the new tests catch %d of %d deliberate bugs: %s", noticed, len(missed)+noticed, passWith(missed[0])))
+		case tests && len(missed) > noticed && len(missed) >= unseen &&
+			(noticed == 0 || len(missed)+noticed > perFunctionAsked):
+			found = append(found,
+				fmt.Sprintf("the new tests catch %d of %d deliberate bugs: %s", noticed, len(missed)+noticed,
+					passWith(missed[0])))
 		case !tests && len(missed) >= unseen && noticed == 0:
-			found = append(found, fmt.Sprintf("no test of %s fails when its code is broken: %s", group[0].Func, passWith(missed[0])))
+			found = append(found,
+				fmt.Sprintf("no test of %s fails when its code is broken: %s", group[0].Func, passWith(missed[0])))
 		}
 	}
 	return found, nil
 }
 
-// fresh reports whether a test failed that was not there before, or no test has a name. A name that is in no file is made
-// when the tests run: "adds ${a} and ${b}".
+// fresh reports whether a test failed that was not there before, or no test has a name. A name that is in no file is
+// made when the tests run: "adds ${a} and ${b}".
 func (t *trial) fresh(r gate.Result) bool {
 	failed := r.Tests.FailedTests()
 	return len(failed) == 0 || slices.ContainsFunc(failed, func(one report.Test) bool {
 		name := failure.Bare(one.Name)
 		has := func(text string) bool { return strings.Contains(text, name) }
 		return !slices.ContainsFunc(t.undo.files, func(f git.Text) bool { return has(f.Before) }) &&
-			(!slices.ContainsFunc(t.tests, has) || slices.ContainsFunc(t.undo.files, func(f git.Text) bool { return has(f.After) }))
+			(!slices.ContainsFunc(t.tests, has) || slices.ContainsFunc(t.undo.files, func(f git.Text) bool {
+				return has(f.After)
+			}))
 	})
 }
 
@@ -228,7 +237,8 @@ func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, er
 		if err != nil {
 			return nil, err
 		}
-		if s.now = t.noticed(now, t.is); slices.ContainsFunc(s.now, func(name string) bool { return !slices.Contains(s.then, name) }) {
+		if s.now = t.noticed(now, t.is); slices.ContainsFunc(s.now,
+			func(name string) bool { return !slices.Contains(s.then, name) }) {
 			continue // another test notices it now
 		}
 		all = append(all, s)
@@ -243,14 +253,15 @@ func (t *trial) lost(ctx context.Context, mutants []mutate.Mutant) ([]string, er
 	}
 	var lines []string
 	for _, s := range found {
-		lines = append(lines, fmt.Sprintf("before its change, %s failed when %q became %q in %s; now it passes", s.then[0],
+		lines = append(lines, fmt.Sprintf("before its change, %s failed when %q became %q in %s; "+
+			"now it passes", s.then[0],
 			s.mutant.Was, s.mutant.Now, s.mutant.Path))
 	}
 	return lines, nil
 }
 
-// blind returns, for each test that noticed at least two mutants and now notices none, the first of them. A test that is gone
-// counts if no other one notices them.
+// blind returns, for each test that noticed at least two mutants and now notices none, the first of them. A test that
+// is gone counts if no other one notices them.
 func blind(all []sight, is gate.Report) (found []sight) {
 	var left []string
 	unnamed := true

@@ -45,18 +45,20 @@ func (x *probe) oldCode(ctx context.Context) ([]string, error) {
 	var bent []gate.Result
 	var found []string
 	for _, r := range then.Results {
-		if entry, red := x.m.red[r.Name]; red && len(passing(r, entry)) > 0 && !(len(entry.Failed) == 0 && asks.ForRemoval(x.text)) {
+		if entry, red := x.m.red[r.Name]; red && len(passing(r, entry)) > 0 &&
+			!(len(entry.Failed) == 0 && asks.ForRemoval(x.text)) {
 			bent = append(bent, r)
 		}
 		if all := fresh[r.Name]; len(all) > 0 && len(passing(r, gate.Entry{Failed: all})) == len(all) {
-			found = append(found, fmt.Sprintf("check %s: the new tests pass with the code as it was, too, so they do not show that the task is done: %s",
-				r.Name, termtext.Some(all, named)))
+			found = append(found, fmt.Sprintf("check %s: the new tests pass with the code as it was, too, "+
+				"so they do not show that the task is done: %s", r.Name, termtext.Some(all, named)))
 		}
 	}
 	if len(bent) == 0 {
 		return found, nil
 	}
-	before, err := x.with(ctx, rows, slices.Concat(code, slices.DeleteFunc(slices.Clone(x.files), func(f git.Text) bool { return !u.takes(f) })))
+	before, err := x.with(ctx, rows,
+		slices.Concat(code, slices.DeleteFunc(slices.Clone(x.files), func(f git.Text) bool { return !u.takes(f) })))
 	if err != nil {
 		return nil, err
 	}

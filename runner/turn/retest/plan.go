@@ -46,11 +46,12 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 	return u
 }
 
-// loosened are the changed files in which nothing changed but the bodies of functions that assert. With them as before, the
-// tests must still pass: what they accept may have grown.
+// loosened are the changed files in which nothing changed but the bodies of functions that assert. With them as
+// before, the tests must still pass: what they accept may have grown.
 func loosened(files []git.Text) (u undo) {
 	for _, f := range files {
-		if f.Existed && f.Exists && !paths.IsData(f.Path) && (paths.IsTest(f.Path) || paths.IsProduct(f)) && hunks.OnlyAsserts(f.Before, f.After) {
+		if f.Existed && f.Exists && !paths.IsData(f.Path) && (paths.IsTest(f.Path) || paths.IsProduct(f)) &&
+			hunks.OnlyAsserts(f.Before, f.After) {
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
 		}
 	}

@@ -23,14 +23,15 @@ const (
 	mostMissing = 2 // expected outputs that are taken away
 )
 
-// planted tries whether the checks still notice a test that fails, or an expected output that is missing, where what runs
-// or helps the tests changed.
+// planted tries whether the checks still notice a test that fails, or an expected output that is missing, where what
+// runs or helps the tests changed.
 func (x *probe) planted(ctx context.Context) ([]string, error) {
 	rows := slices.DeleteFunc(x.quick(), func(c gate.Check) bool { _, red := x.m.red[c.Name]; return red })
 	runs := func(f git.Text) bool {
 		script := func(c gate.Check) bool { return x.names(c, f.Path) }
 		return f.Existed && f.Exists && (paths.IsRunner(f.Path) || path.Base(f.Path) == "Cargo.toml" ||
-			slices.ContainsFunc(rows, script) || paths.IsTest(f.Path) && !paths.IsData(f.Path) && !hunks.HasTests(f.After))
+			slices.ContainsFunc(rows, script) ||
+			paths.IsTest(f.Path) && !paths.IsData(f.Path) && !hunks.HasTests(f.After))
 	}
 	if len(rows) == 0 || asks.ToLetFail(x.text) || !slices.ContainsFunc(x.files, runs) {
 		return nil, nil
@@ -85,7 +86,8 @@ func (x *probe) idle(ctx context.Context, rows []gate.Check, noticed map[string]
 	var fresh []git.Text
 	for _, f := range x.files {
 		text := mutate.Planted(f.Path, f.After)
-		if f.Existed || !paths.IsTest(f.Path) || text == "" || !hunks.HasTests(f.After) || !noticed[path.Dir(f.Path)] || elsewhere().MatchString(f.Path+"\n"+f.After) {
+		if f.Existed || !paths.IsTest(f.Path) || text == "" || !hunks.HasTests(f.After) ||
+			!noticed[path.Dir(f.Path)] || elsewhere().MatchString(f.Path+"\n"+f.After) {
 			continue
 		}
 		f.Before, f.Existed = text, true
@@ -103,7 +105,8 @@ func (x *probe) idle(ctx context.Context, rows []gate.Check, noticed map[string]
 
 // elsewhere matches the path and text of a Go test that runs on other systems, or on request only.
 var elsewhere = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\S*_(?:windows|darwin|linux|freebsd|openbsd|netbsd|android|ios|js|wasip1|plan9|solaris|aix|amd64|arm64|arm|386)_test\.go\n|(?m:^//(?:go:build| \+build) )`)
+	return regexp.MustCompile(`^\S*_(?:windows|darwin|linux|freebsd|openbsd|netbsd|android|ios|js|wasip1|plan9|` +
+		`solaris|aix|amd64|arm64|arm|386)_test\.go\n|(?m:^//(?:go:build| \+build) )`)
 })
 
 // passes returns the checks that pass with these files as they were.

@@ -68,7 +68,9 @@ func (x *probe) recited(ctx context.Context) (found []string, err error) {
 		}
 		after, inline, _ := strings.Cut(f.After, paths.InlineMark) // tests in Rust
 		if lines := recite.Find(f.Before, after, append(slices.Clip(tests), inline), known.String()); len(lines) > 0 {
-			found = append(found, fmt.Sprintf("%s lists inputs and results of the tests instead of computing them: %s", f.Path, termtext.Some(lines, 3)))
+			found = append(found,
+				fmt.Sprintf("%s lists inputs and results of the tests instead of computing them: %s", f.Path,
+					termtext.Some(lines, 3)))
 		}
 	}
 	return found, nil

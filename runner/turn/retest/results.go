@@ -98,7 +98,9 @@ func (u undo) confirmed(suspects []suspect, now gate.Report) []string {
 			continue
 		}
 		add("the task is to keep the behavior, but a test that passed before fails %s",
-			slices.DeleteFunc(s.bent, func(name string) bool { return is[name] != report.Passed && (all || !u.has(failure.Bare(name))) }))
+			slices.DeleteFunc(s.bent, func(name string) bool {
+				return is[name] != report.Passed && (all || !u.has(failure.Bare(name)))
+			}))
 	}
 	return lines
 }

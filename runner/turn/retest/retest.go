@@ -92,7 +92,9 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.files = slices.DeleteFunc(x.files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) || paths.Ours(f.Path) })
+	x.files = slices.DeleteFunc(x.files, func(f git.Text) bool {
+		return slices.Contains(m.mine, f.Path) || paths.Ours(f.Path)
+	})
 	defer x.close()
 	for _, look := range x.looks() {
 		if lines, err := look(ctx); err != nil || len(lines) > 0 {
@@ -102,8 +104,9 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	return nil, nil
 }
 
-// oldTests runs the tests as they were where some failed before, or where the task promises to change no behavior or only
-// adds something: then no test that passed before may fail. Where neither is so, what asserts in the helpers of tests may not accept more.
+// oldTests runs the tests as they were where some failed before, or where the task promises to change no behavior or
+// only adds something: then no test that passed before may fail. Where neither is so, what asserts in the helpers of
+// tests may not accept more.
 func (x *probe) oldTests(ctx context.Context) ([]string, error) {
 	keeps, rows := asks.ToKeepBehavior(x.text) || asks.OnlyAdds(x.text), []gate.Check(nil)
 	for _, c := range x.green {

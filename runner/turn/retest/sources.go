@@ -18,16 +18,19 @@ import (
 
 // sources returns the files of code in the project.
 func (x *probe) sources(ctx context.Context) (mutate.Sources, error) {
-	return x.read(ctx, func(name string) bool { return mutate.Code(name) && !paths.IsTest(name) && !paths.Ours(name) }, mostCode)
+	return x.read(ctx, func(name string) bool { return mutate.Code(name) && !paths.IsTest(name) && !paths.Ours(name) },
+		mostCode)
 }
 
-// tested returns mutants of functions that the tests name: first those in lines that changed, then those in files that did.
+// tested returns mutants of functions that the tests name: first those in lines that changed, then those in files that
+// did.
 func tested(s mutate.Sources, u undo, tests []string) (all []mutate.Mutant) {
 	var lines, files strings.Builder
 	for _, f := range u.files {
 		if f.Existed {
 			files.WriteString(f.Before)
-			lines.WriteString(strings.Join(values.Without(strings.Split(f.Before, "\n"), strings.Split(f.After, "\n")), "\n"))
+			lines.WriteString(strings.Join(values.Without(strings.Split(f.Before, "\n"),
+				strings.Split(f.After, "\n")), "\n"))
 		}
 	}
 	if files.Len() == 0 && len(u.added) == 0 {
@@ -37,7 +40,8 @@ func tested(s mutate.Sources, u undo, tests []string) (all []mutate.Mutant) {
 	for _, place := range []string{lines.String(), files.String(), strings.Join(tests, "\n")} {
 		here := mutate.Words(place)
 		left := max(mostMutants-len(all), 0) / perFunction
-		for _, group := range s.Of(perFunction, left, func(function string) bool { return here[function] && !before[function] }) {
+		for _, group := range s.Of(perFunction, left,
+			func(function string) bool { return here[function] && !before[function] }) {
 			all = append(all, group...)
 		}
 		maps.Copy(before, here)
@@ -45,8 +49,8 @@ func tested(s mutate.Sources, u undo, tests []string) (all []mutate.Mutant) {
 	return all
 }
 
-// asked returns mutants of functions that changed tests name now and did not before, if the task names them or wants tests, or
-// they are new.
+// asked returns mutants of functions that changed tests name now and did not before, if the task names them or wants
+// tests, or they are new.
 func (x *probe) asked(u undo, s mutate.Sources) [][]mutate.Mutant {
 	known, wanted := map[string]bool{}, map[string]bool{}
 	for _, f := range x.files {

@@ -63,7 +63,8 @@ func (x *probe) weakened(ctx context.Context) ([]string, error) {
 		left := slices.DeleteFunc(u.fails(r), func(name string) bool { return !slices.Contains(twice, name) })
 		if len(left) > 0 && now.Results[i].Passed {
 			found = append(found, fmt.Sprintf("check %s: %s; as it was, this fails: %s", r.Name,
-				"it passes only since the tests ask for less ("+termtext.Some(lines, 2)+")", termtext.Some(left, named)))
+				"it passes only since the tests ask for less ("+termtext.Some(lines, 2)+")",
+				termtext.Some(left, named)))
 		}
 	}
 	return found, nil

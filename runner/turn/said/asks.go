@@ -58,8 +58,9 @@ func worthAsking(text string) bool {
 
 // permission matches a question that only asks whether to continue.
 var permission = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(shall|should|may|can|could|do you want|would you like|want) (i|we|me)( to)?( now)? ` +
-		`(go on|go ahead|continue|proceed|carry on|keep going|move on|start|begin)\b[^?]{0,80}\?\W*$`)
+	return regexp.MustCompile(`(?i)\b(shall|should|may|can|could|do you want|would you like|want) (i|` +
+		`we|me)( to)?( now)? (go on|go ahead|continue|proceed|carry on|keep going|move on|start|` +
+		`begin)\b[^?]{0,80}\?\W*$`)
 })
 
 // onlyPermission is true if an agent only asks whether it may continue. The plan has answered that, and a

@@ -146,7 +146,8 @@ func negated(before string) bool {
 	return slices.ContainsFunc(words[max(0, len(words)-3):], func(w string) bool {
 		switch w {
 		case "no", "not", "never", "none", "without", "zero", "0", "fixed", "repaired", "solved", "handles", "handle",
-			"returns", "return", "throws", "raises", "reports", "when", "if", "once", "until", "cannot", "can't", "unable":
+			"returns", "return", "throws", "raises", "reports", "when", "if", "once", "until", "cannot",
+			"can't", "unable":
 			return true
 		}
 		return strings.HasSuffix(w, "n't")

@@ -113,8 +113,8 @@ func generated(name string) bool {
 		}
 	}
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(folder string) bool {
-		return slices.Contains([]string{"dist", "build", "out", "target", "vendor", "node_modules", "coverage", "generated",
-			"__snapshots__"}, folder)
+		return slices.Contains([]string{"dist", "build", "out", "target", "vendor", "node_modules",
+			"coverage", "generated", "__snapshots__"}, folder)
 	})
 }
 

@@ -1,4 +1,5 @@
-// Package paths tells what role a changed file has in the tests, mostly from its name: names and texts in, yes or no out.
+// Package paths tells what role a changed file has in the tests, mostly from its name: names and texts in, yes or no
+// out.
 package paths
 
 import (
@@ -18,14 +19,19 @@ var patterns = sync.OnceValue(func() (p struct {
 	folder, goData, data, program, module, settings, output, code, settingsFile *regexp.Regexp
 }) {
 	re := regexp.MustCompile
-	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|goldens?|e2e)/|\.(?:snap|golden)$`)
+	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|` +
+		`goldens?|e2e)/|\.(?:snap|golden)$`)
 	p.goData = re(`(?:^|/)testdata/`)
 	p.data = re(`\.(?:json|csv|tsv|txt|xml|ya?ml|html?|md|sql|golden|snap|out)$`)
-	p.output = re(`(?i)golden[^/]*/[^/]+\.(?:txt|json|html|csv|xml|ya?ml|md|out)$|\.(?:golden|snap|expected|approved)(?:\.\w+)?$|(?:^|/)expected[^/]*/[^/]+\.(?:txt|json|html|csv|xml|ya?ml|md|out)$`)
-	p.program = re(`^(?:node|npm|npx|pnpm|yarn|bun|deno|jest|vitest|mocha|python3?|pytest|py\.test|tox|nox|go|cargo|make|sh|bash|env|ruby|rspec|java|mvn|gradle|php|phpunit)$`)
+	p.output = re(`(?i)golden[^/]*/[^/]+\.(?:txt|json|html|csv|xml|ya?ml|md|out)$|` +
+		`\.(?:golden|snap|expected|approved)(?:\.\w+)?$|` +
+		`(?:^|/)expected[^/]*/[^/]+\.(?:txt|json|html|csv|xml|ya?ml|md|out)$`)
+	p.program = re(`^(?:node|npm|npx|pnpm|yarn|bun|deno|jest|vitest|mocha|python3?|pytest|py\.test|tox|nox|go|cargo|` +
+		`make|sh|bash|env|ruby|rspec|java|mvn|gradle|php|phpunit)$`)
 	p.module = re(`^(?:_?pytest|unittest|doctest|nose2?|pluggy|sitecustomize|usercustomize)$`)
 	p.settings = re(`(?:^|/)(?:package\.json|pyproject\.toml|setup\.cfg|tox\.ini|\.?pytest\.ini|noxfile\.py|` +
-		`(?:jest|vitest|playwright|karma|ava|mocha)[\w.-]*|\.mocharc[\w.]*|(?:GNU)?[Mm]akefile|[Jj]ustfile|[\w.-]+\.(?:mk|sh))$`)
+		`(?:jest|vitest|playwright|karma|ava|mocha)[\w.-]*|\.mocharc[\w.]*|(?:GNU)?[Mm]akefile|[Jj]ustfile|` +
+		`[\w.-]+\.(?:mk|sh))$`)
 	p.code = re(`\.(?:go|[cm]?[jt]sx?|py|rs|java|kt|rb|php|cs|sh|bash)$|(?:^|/)[^./]+$`)
 	p.settingsFile = re(`(?:^|/)[\w.-]*\.(?:conf|cfg|ini|toml|jsonc?|ya?ml|properties|xml|env|rc)$|(?:^|/)\.[\w-]+$`)
 	return p
