@@ -50,7 +50,8 @@ func lineOf(file string, line int) string { return fmt.Sprintf("%s:%d", file, li
 func readFile(path, name string) (text string, found bool, err error) {
 	// Without O_NONBLOCK, opening a named pipe would hang.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENXIO) { // a socket: a sandbox covers what is missing
+	// A socket is there if a sandbox covers what is missing.
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENXIO) {
 		return "", false, nil
 	}
 	if err != nil {

@@ -80,7 +80,8 @@ func nearest(name string, names []string) string {
 		if strings.HasPrefix(candidate, name+"_") { // MAX_COST for MAX_COST_USD
 			d = 1
 		}
-		if strings.HasPrefix(name, candidate+"_") && strings.IndexByte(name[len(candidate)+1:], '_') < 0 { // SANDBOX_MODE
+		// Such as SANDBOX_MODE.
+		if strings.HasPrefix(name, candidate+"_") && strings.IndexByte(name[len(candidate)+1:], '_') < 0 {
 			d = min(d, 2)
 		}
 		if d < fewest {

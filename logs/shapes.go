@@ -66,7 +66,8 @@ var shapes = sync.OnceValue(func() []shape {
 		vendor("a Google client secret", `GOCSPX-[A-Za-z0-9_-]{28}\b`, "GOCSPX-"),
 		{"an Anthropic key", []string{"sk-ant-"}, key(`sk-ant-[A-Za-z0-9_-]{12,}`),
 			key(`sk-ant-[A-Za-z0-9_-]{24,}`, example)},
-		{"an OpenAI key", []string{"sk-"}, key(`sk-[A-Za-z0-9_-]{16,}`, hasNoDigit), // other vendors use this prefix too
+		// Other vendors use this prefix, too.
+		{"an OpenAI key", []string{"sk-"}, key(`sk-[A-Za-z0-9_-]{16,}`, hasNoDigit),
 			key(`sk-(?:proj-|svcacct-)?[A-Za-z0-9]{20,}[A-Za-z0-9_-]{12,}`, example)},
 		vendor("an OpenRouter key", `sk-or-v1-[0-9a-f]{64}\b`, "sk-or-v1-"),
 		{"an Amp key", []string{"sgamp_"}, key(`sgamp_[A-Za-z0-9_-]{16,}`), nil},

@@ -349,7 +349,8 @@ func (u *ui) readMore() {
 	log := view.Log{LineOptions: u.lines.LineOptions}
 	events, err := scan.Before(u.feed.Reader(), before, olderBytes)
 	for _, e := range events {
-		if !held[e.Time.UnixNano()] { // events are found by time; after the clock was set back, some may be here already
+		// Events are found by time. After the clock was set back, some may be here already.
+		if !held[e.Time.UnixNano()] {
 			lines = append(lines, log.Lines(e)...)
 		}
 	}

@@ -169,7 +169,7 @@ func inEditor(path string) error {
 	}
 	for _, text := range []string{os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"} {
 		if words := strings.Fields(text); len(words) > 0 {
-			return foreground(exec.Command(words[0], append(words[1:], path)...)) //nolint:noctx // only the user ends it
+			return foreground(exec.Command(words[0], append(words[1:], path)...)) //nolint:noctx // the user ends it
 		}
 	}
 	return nil

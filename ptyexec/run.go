@@ -54,7 +54,7 @@ type Command struct {
 	Args  []string  // argv; Args[0] without a slash is looked up in the PATH of Env
 	Dir   string    // working directory; empty: this process's
 	Env   []string  // the child's whole environment (of equal keys the last counts); nil: this process's
-	Stdin io.Reader // copied through a pipe, then closed; nil: /dev/null. A child that does not read it never blocks Run
+	Stdin io.Reader // copied through a pipe, then closed; nil: /dev/null. A child that reads nothing never blocks Run
 	Size  Size      // zero: 24x80
 	// Resize carries new sizes for the pty; each makes the kernel send SIGWINCH to
 	// the pty's foreground group. nil or closed: never.

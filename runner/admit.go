@@ -55,7 +55,8 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	r.notes.Add(d)
 	if d.Action == state.ActionStop {
 		r.plan.Counts = plan
-		if d.Exit == rules.ExitComplete || d.Exit == rules.ExitReview { // a failed or cut-off call may have left the rest uncommitted
+		// A failed or cut-off call may have left the rest uncommitted.
+		if d.Exit == rules.ExitComplete || d.Exit == rules.ExitReview {
 			r.commit(ctx, task.Task{}, r.origin(task.Task{}))
 		}
 		r.announce(d)

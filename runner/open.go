@@ -132,7 +132,8 @@ func (r *Run) announceStart(old state.Status) error {
 		start.Parallel = r.o.Parallel
 		if list := r.plan.Read().List; !r.o.ParallelAny && beside.Silent(list) {
 			r.d.Log.Warn("one task at a time: the plan does not say which may run side by side",
-				"parallel", r.o.Parallel, "hint", "mark tasks with [P], give them dependencies, or set PARALLEL_ANY=true")
+				"parallel", r.o.Parallel,
+				"hint", "mark tasks with [P], give them dependencies, or set PARALLEL_ANY=true")
 		}
 	}
 	if old.Ending() == state.EndingKilled {

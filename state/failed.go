@@ -31,7 +31,8 @@ func MayFail(kind Kind, line []byte) bool {
 	case KindCheck:
 		return bytes.Contains(line, []byte(`"passed":false`))
 	case KindIterationEnd:
-		return bytes.Contains(line, []byte(`"failed":true`)) || bytes.Contains(line, []byte(`"error":true`)) // version 1
+		return bytes.Contains(line, []byte(`"failed":true`)) ||
+			bytes.Contains(line, []byte(`"error":true`)) // version 1
 	}
 	return false
 }

@@ -114,7 +114,8 @@ func failure(command, stderr string, err error) error {
 	case strings.Contains(text, "duplicate session"):
 		kind = ErrDuplicate
 	case strings.Contains(text, "can't find"),
-		strings.Contains(text, "no current target"), strings.Contains(text, "no sessions"): // the server is about to end
+		strings.Contains(text, "no current target"),
+		strings.Contains(text, "no sessions"): // the server is about to end
 		kind = ErrGone
 	case text == "":
 		return fmt.Errorf("run tmux %s: %w", command, err)

@@ -17,8 +17,8 @@
 //     new file took 0.05 ms, and up to 1.3 ms where many were deleted in the minutes before.
 //   - flood: a pty passes 4 KiB at a time, and each time the kernel wakes up the reader, and the reader the kernel.
 //     That wait is most of the time: half of both processors stays idle with a reader that does nothing else.
-//     What ralph does with the output costs little, as long as one goroutine reads and decodes: to pass it to another one
-//     for each 4 KiB is one more wait. Looking for secrets took 1.5 to 2 ns a byte, a sixth of what the pty
+//     What ralph does with the output costs little, as long as one goroutine reads and decodes: to pass it to another
+//     one for each 4 KiB is one more wait. Looking for secrets took 1.5 to 2 ns a byte, a sixth of what the pty
 //     takes to deliver it.
 //   - folder: stat, open, read and close of 20,000 files took the kernel 190 ms on two processors. Parsing
 //     them, with what Go allocates for it, took about as long.

@@ -54,8 +54,8 @@ func openaiChat(x *exchange) error {
 	}
 	u := st.usage()
 	usage := map[string]any{
-		"prompt_tokens": u.Input + u.CacheRead, "completion_tokens": u.Output,
-		"total_tokens": u.Input + u.CacheRead + u.Output, "prompt_tokens_details": map[string]any{"cached_tokens": u.CacheRead},
+		"prompt_tokens": u.Input + u.CacheRead, "prompt_tokens_details": map[string]any{"cached_tokens": u.CacheRead},
+		"completion_tokens": u.Output, "total_tokens": u.Input + u.CacheRead + u.Output,
 	}
 	var calls []map[string]any
 	stop := "stop"

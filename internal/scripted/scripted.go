@@ -66,7 +66,7 @@ func playScript(path string) int {
 			put(s.Text, fmt.Sprintf("step %d", n))
 			continue
 		case "run": // a tool that does what it says
-			show(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{bash}}})
+			show(says(bash))
 			out, _ := exec.Command("sh", "-c", s.Text).CombinedOutput()
 			show(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
 				map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", n), "content": string(out)}}}})
@@ -91,10 +91,15 @@ func playScript(path string) int {
 			time.Sleep(time.Minute) // sleep: the agent hangs
 			return 0
 		}
-		show(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{content}}})
+		show(says(content))
 	}
 	show(result)
 	return 0
+}
+
+// says is a message of the agent with one part.
+func says(part any) map[string]any {
+	return map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{part}}}
 }
 
 func put(path, text string) {

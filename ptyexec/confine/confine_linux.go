@@ -66,7 +66,8 @@ func dropPowers() error {
 		unix.CAP_NET_ADMIN,
 		unix.CAP_DAC_READ_SEARCH, unix.CAP_SYSLOG, unix.CAP_AUDIT_CONTROL, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE} {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, power, 0, 0, 0)
-		if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) { // not root; unknown to an older kernel
+		// EPERM: not root. EINVAL: unknown to an older kernel.
+		if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 type Outcome struct {
 	Class      ending.Class  `json:"class"`
 	Reason     string        `json:"reason"`                   // one line for people
-	Evidence   string        `json:"evidence,omitempty"`       // the record or line that shows it, shortened; may be empty
+	Evidence   string        `json:"evidence,omitempty"`       // the record or line that shows it, cut; may be empty
 	Limit      *state.Limit  `json:"limit,omitempty"`          // nil: neither a usage nor a spend limit
 	ResetsAt   time.Time     `json:"resets_at,omitzero"`       // when the limit ends; zero: unknown
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"` // the provider asked for it; zero: no

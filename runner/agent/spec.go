@@ -52,7 +52,7 @@ type Spec struct {
 	Guarded       []string `json:"guarded,omitempty"`         // tools that it calls unknown if they are not allowed
 
 	Patterns  []ending.Pattern     `json:"patterns,omitempty"`   // tried before the built-in ones
-	ExitCodes map[int]ending.Class `json:"exit_codes,omitempty"` // documented exit codes, used if nothing else names the cause
+	ExitCodes map[int]ending.Class `json:"exit_codes,omitempty"` // documented codes, used if nothing else says why
 }
 
 // CostNote says behind a bound on the cost that it binds nothing; empty: the CLI may report its cost.

@@ -29,13 +29,13 @@ func (o *WorkerOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: group, Key: "WORKERS", Flag: "workers", Arg: "LIST", YAML: "parallel.workers",
 		Kind: option.String, Trust: true, Field: &o.Workers,
-		Help: "Where the slots are, such as \"local:2 ssh:build1:4\", instead of PARALLEL; a host needs ralph, git and " +
-			"the agent.",
+		Help: "Where the slots are, such as \"local:2 ssh:build1:4\", instead of PARALLEL; " +
+			"a host needs ralph, git and the agent.",
 	}, {
 		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", Alone: LocalFleet, YAML: "parallel.fleet",
 		Kind: option.String, Trust: true, Field: &o.Fleet,
-		Help: "Also send turns to the workers of the fleet at this NATS address; local means the server on this machine, " +
-			"which ralph starts if there is none.",
+		Help: "Also send turns to the workers of the fleet at this NATS address; " +
+			"local means the server on this machine, which ralph starts if there is none.",
 	}, {
 		Group: group, Key: "FLEET_CREDS", Flag: "creds", Arg: "FILE", YAML: "parallel.fleet_creds",
 		Kind: option.Path, Trust: true, Field: &o.FleetCreds,
@@ -43,6 +43,7 @@ func (o *WorkerOptions) Options() []option.Row {
 	}, {
 		Group: group, Key: "FLEET_LABEL", Flag: "label", Arg: "LIST", YAML: "parallel.fleet_label",
 		Kind: option.String, Field: &o.FleetLabel,
-		Help: "Labels that a worker of the fleet must have to get turns of this run, such as gpu,linux; empty means any.",
+		Help: "Labels that a worker of the fleet must have to get turns of this run, such as gpu,linux; " +
+			"empty means any.",
 	}}
 }

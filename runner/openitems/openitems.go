@@ -52,7 +52,8 @@ func (b *List) Add(res turn.Result) {
 	for _, file := range res.Work.Change.Files {
 		delete(b.standing, file)
 	}
-	if b.goals.follow(res); res.Proof.After.IsDone(res.Task.ID) && !res.Work.Before.IsDone(res.Task.ID) { // its tests were tried anew
+	// Its tests were tried anew.
+	if b.goals.follow(res); res.Proof.After.IsDone(res.Task.ID) && !res.Work.Before.IsDone(res.Task.ID) {
 		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
 			return i.Name == string(audit.KindGreenByTests) && i.Task == res.Task.ID
 		})
@@ -184,7 +185,8 @@ func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report
 		add("known_red", "ralph check", "check %s failed before the run and still fails", name)
 	}
 	for _, x := range report.Results {
-		if report.Mode == gate.ModeReport && x.Verdict == gate.VerdictFailed && x.Check.Required() { // other modes do not end with it
+		// Other modes do not end with it.
+		if report.Mode == gate.ModeReport && x.Verdict == gate.VerdictFailed && x.Check.Required() {
 			add("red", "ralph check", "check %s fails, and TEST_MODE=report let the run go on", x.Name)
 		}
 	}

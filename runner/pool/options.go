@@ -39,29 +39,31 @@ func (o *CallOptions) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.stuck",
 		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
-		Help: "Minutes without output or changed files after which a call is stuck (three times as long while a tool call " +
-			"is open); 0 means no limit.",
+		Help: "Minutes without output or changed files after which a call is stuck (three times as long while a " +
+			"tool call is open); 0 means no limit.",
 	}, {
-		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name", YAMLAliases: []string{"agent.default"},
-		Kind: option.String, Default: "claude", Field: &o.Agent,
-		Help: "Coding agent to run; text means any other program, which AGENT_CMD names. If no agent is named, ralph asks " +
-			"on a terminal, and otherwise takes the first one that is installed.",
+		Group: "Agent", Key: "AGENT", Flag: "agent", Arg: "NAME", YAML: "agent.name",
+		YAMLAliases: []string{"agent.default"}, Kind: option.String, Default: "claude", Field: &o.Agent,
+		Help: "Coding agent to run; text means any other program, which AGENT_CMD names. " +
+			"If no agent is named, ralph asks on a terminal, and otherwise takes the first one that is installed.",
 	}, {
 		Group: "Agent", Key: "FALLBACK_AGENTS", Flag: "fallback-agents", Arg: "LIST", YAML: "agent.fallback",
 		Kind: option.List, Field: &o.FallbackAgents,
-		Help: "Agents that take over, in this order, while those before them are under a usage limit; empty means none.",
+		Help: "Agents that take over, in this order, while those before them are under a usage limit; " +
+			"empty means none.",
 	}, {
 		Group: "Agent", Key: "CLAUDE_CODE_CMD", Aliases: []string{"AGENT_CMD"}, YAML: "agent.command",
 		Kind: option.String, Trust: true, Safe: []string{"claude"}, Field: &o.AgentCmd,
-		Help: "Command line to run instead of the agent's own program; empty means the agent's own. AGENT=text needs it.",
+		Help: "Command line to run instead of the agent's own program; empty means the agent's own. " +
+			"AGENT=text needs it.",
 	}, {
 		Group: "Agent", Key: "MODEL", Aliases: []string{"CLAUDE_MODEL"}, Flag: "model", Arg: "M", YAML: "agent.model",
 		Kind: option.String, Field: &o.Model, Help: "Model to ask the agent for; empty means the agent's own default.",
 	}, {
 		Group: "Agent", Key: "ALLOWED_TOOLS", Aliases: []string{"CLAUDE_ALLOWED_TOOLS"},
 		Flag: "allowed-tools", Arg: "LIST", YAML: "agent.allowed_tools",
-		Kind: option.List, Default: strings.Join(safeTools(), ","), Trust: true, Safe: safeTools(), Field: &o.AllowedTools,
-		Help: "Tools that the agent may use without asking, in the agent's own syntax.",
+		Kind: option.List, Default: strings.Join(safeTools(), ","), Trust: true, Safe: safeTools(),
+		Field: &o.AllowedTools, Help: "Tools that the agent may use without asking, in the agent's own syntax.",
 	}, {
 		Group: "Agent", Key: "PERMISSION_MODE", Aliases: []string{"RALPH_CLAUDE_PERMISSION", "RALPH_DOCKER_PERMISSION"},
 		Flag: "permission-mode", Arg: "MODE", YAML: "agent.permission_mode",
@@ -77,6 +79,7 @@ func (o *CallOptions) Options() []option.Row {
 // uncommitted work (clean, reset, checkout, stash).
 func safeTools() []string {
 	return []string{"Write", "Read", "Edit", "Glob", "Grep", "TodoWrite",
-		"Bash(git add *)", "Bash(git commit *)", "Bash(git diff)", "Bash(git diff *)", "Bash(git log)", "Bash(git log *)",
-		"Bash(git status)", "Bash(git status *)", "Bash(git show *)", "Bash(git branch)", "Bash(git branch *)"}
+		"Bash(git add *)", "Bash(git commit *)", "Bash(git diff)", "Bash(git diff *)", "Bash(git log)",
+		"Bash(git log *)", "Bash(git status)", "Bash(git status *)", "Bash(git show *)", "Bash(git branch)",
+		"Bash(git branch *)"}
 }

@@ -144,7 +144,8 @@ func (p *Panel) handOff(ctx context.Context, s Request, h aios.Handoff) {
 		return
 	}
 	h.Story = s.Story
-	if branch, err := command.Run(ctx, p.Dir, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil { // it fails on a detached HEAD
+	// It fails on a detached HEAD.
+	if branch, err := command.Run(ctx, p.Dir, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
 		h.Story.Branch = strings.TrimSpace(branch)
 	}
 	if err := h.Write(dir, time.Now()); err != nil {

@@ -153,7 +153,8 @@ func (e *engine) works(s Settings) error {
 	}
 	args := append(e.base(containers.Name()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot run the image %s: %s", e.name, s.image(), remedy.Hint(remedy.FirstLine(string(out), err)))
+		return fmt.Errorf("%s cannot run the image %s: %s", e.name, s.image(),
+			remedy.Hint(remedy.FirstLine(string(out), err)))
 	}
 	return nil
 }

@@ -92,26 +92,27 @@ func (o *SlotOptions) Options() []option.Row {
 	}, {
 		Group: group, Key: "ISOLATE", Flag: "isolate", Arg: "none|worktree", YAML: "parallel.isolate",
 		Kind: option.Enum, Default: IsolateNone, Values: []string{IsolateNone, IsolateWorktree}, Field: &o.Isolate,
-		Help: "worktree lets agents work in a git worktree even if PARALLEL is 1, so that only finished tasks reach your files.",
+		Help: "worktree lets agents work in a git worktree even if PARALLEL is 1, " +
+			"so that only finished tasks reach your files.",
 	}, {
 		Group: group, Key: "WORKTREE_SETUP", YAML: "parallel.setup",
 		Kind: option.String, Trust: true, Field: &o.Setup,
-		Help: "Shell command that prepares a new worktree, such as npm ci, and runs again when a manifest has changed; " +
-			"empty means none.",
+		Help: "Shell command that prepares a new worktree, such as npm ci, " +
+			"and runs again when a manifest has changed; empty means none.",
 	}}, o.WorkerOptions.Options(), []option.Row{{
 		Group: group, Key: "FLEET_GIT", YAML: "parallel.fleet_git",
 		Kind: option.Enum, Default: FleetSend, Values: []string{FleetSend, FleetRemote}, Field: &o.FleetGit,
-		Help: "How commits get to other machines: send sends them; with remote, each fetches what the project's git remote " +
-			"has.",
+		Help: "How commits get to other machines: send sends them; " +
+			"with remote, each fetches what the project's git remote has.",
 	}, {
 		Group: group, Key: "BEST_OF", YAML: "parallel.best_of",
 		Kind: option.Int, Default: "1", Min: "1", Max: "16", Field: &o.BestOf,
-		Help: "Candidates that work side by side on a task after its first failure; the best one lands. Needs PARALLEL or " +
-			"ISOLATE.",
+		Help: "Candidates that work side by side on a task after its first failure; the best one lands. " +
+			"Needs PARALLEL or ISOLATE.",
 	}, {
 		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch", YAML: "parallel.land",
 		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,
-		Help: "Where finished tasks go: checkout moves your branch forward, branch leaves them on ralph/RUN for you to " +
-			"look at.",
+		Help: "Where finished tasks go: checkout moves your branch forward, " +
+			"branch leaves them on ralph/RUN for you to look at.",
 	}})
 }

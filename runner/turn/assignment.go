@@ -54,7 +54,7 @@ type Assignment struct {
 
 	// Protect names files that the agent must not remove or empty. A turn restores them and reports it.
 	Protect []string `json:"protect,omitempty"`
-	State   string   `json:"state,omitempty"` // the state directory, if the agent's sandbox cannot lock it; empty: it can
+	State   string   `json:"state,omitempty"` // the state directory; empty: the agent's sandbox locks it
 }
 
 // Agent is the agent CLI to call, and what it may do.

@@ -155,7 +155,8 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it.Role, it.Reviews = Unless(Developer, e.Role), e.Reviews
 	it.Tries++
 	it.Agent = Join(" ", d.Agent, d.Model)
-	it.Ended, it.CutOff, it.Checks, it.Output = time.Time{}, false, nil, nil // findings stay, as do the changes that caused them
+	// Findings stay, as do the changes that caused them.
+	it.Ended, it.CutOff, it.Checks, it.Output = time.Time{}, false, nil, nil
 	r.called(e, it)
 	if d.Agent != "" {
 		r.Agent, r.Model = d.Agent, d.Model

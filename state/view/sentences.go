@@ -359,7 +359,9 @@ func commitEntries(d state.Commit) []entry {
 		all = one(RoleNote, fmt.Sprintf("landed on %s as %.12s: %s", d.Landed, d.OID, termtext.Count(d.Files, "file")))
 	} else if d.OID != "" {
 		files := termtext.Count(d.Files, "file")
-		all = one(RoleNote, fmt.Sprintf("committed %s that %s left uncommitted as %.12s", files, map[bool]string{true: "was", false: "were"}[d.Files == 1], d.OID))
+		all = one(RoleNote,
+			fmt.Sprintf("committed %s that %s left uncommitted as %.12s", files,
+				map[bool]string{true: "was", false: "were"}[d.Files == 1], d.OID))
 	}
 	for _, r := range d.Refused {
 		if r.File == "" { // version 1 has a whole sentence

@@ -86,14 +86,14 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
 	result, err := runner.New(runOptionsOf(s), runner.Deps{
 		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: o.Loader(s.Dir, nil).PlanEditsPath()},
-		Start: runner.Start{RunID: run, Version: versioncmd.String(), Resumed: o.resumed != "", Unattended: o.unattended,
-			Begun: resume.Begun(o.Factory, s.Dir, w, o.resumed)},
+		Start: runner.Start{RunID: run, Version: versioncmd.String(), Resumed: o.resumed != "",
+			Unattended: o.unattended, Begun: resume.Begun(o.Factory, s.Dir, w, o.resumed)},
 		Proof: runner.Proof{Checks: rows, Mode: gate.Mode(s.Config.TestMode),
 			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks},
 		Terminal: runner.Terminal{Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick, Size: sig.Size,
 			Resize: sig.Resize, Kill: sig.Kill},
-		Agents: s.Find, Self: s.Self, Env: o.Env, Filter: s.Config.EnvFilter(), Hooks: s.Config.Hooks(), State: w, Log: log,
-		Window: o.window(s.Config.Hours, w.Reader, now),
+		Agents: s.Find, Self: s.Self, Env: o.Env, Filter: s.Config.EnvFilter(), Hooks: s.Config.Hooks(),
+		State: w, Log: log, Window: o.window(s.Config.Hours, w.Reader, now),
 	}).Run(sig.Ctx)
 	con.End(result)
 	o.report(con, log, w, run)
@@ -121,9 +121,10 @@ func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours
 // runOptionsOf are the options that a run reads.
 func runOptionsOf(p *preflight.Project) runner.Options {
 	c := p.Config
-	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, Continuity: c.Continuity, CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
-		CommitOptions: c.CommitOptions, Contained: p.Contained, Wanted: c.Wanted, LessonOptions: c.LessonOptions, SlotOptions: c.SlotOptions,
-		Review: c.Review, JudgeRows: c.JudgeRows(), AIOS: aios.Options(c.AIOSOptions)}
+	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, Continuity: c.Continuity,
+		CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
+		CommitOptions: c.CommitOptions, Contained: p.Contained, Wanted: c.Wanted, LessonOptions: c.LessonOptions,
+		SlotOptions: c.SlotOptions, Review: c.Review, JudgeRows: c.JudgeRows(), AIOS: aios.Options(c.AIOSOptions)}
 }
 
 // flushing writes each line of ralph's own log immediately: there are few lines, and

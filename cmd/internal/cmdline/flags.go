@@ -190,7 +190,8 @@ func CompleteFiles(root *cobra.Command, f *Factory) {
 			default:
 				return
 			}
-			_ = cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(nil, directive)) // fails if the verb did it
+			// It fails if the verb did it.
+			_ = cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(nil, directive))
 		})
 	}
 }

@@ -106,9 +106,11 @@ func newTurnCmd() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(os.Stderr, "no worker of the fleet has answered yet")
-			return fleet.Turn(cmd.Context(), fleet.Offer{Access: a, Need: need, Fits: fits, Refused: func(n int, why string) {
+			refused := func(n int, why string) {
 				fmt.Fprintf(os.Stderr, "refused so far: %d; the last one: %s\n", n, why)
-			}}, os.Stdin, os.Stdout)
+			}
+			offer := fleet.Offer{Access: a, Need: need, Fits: fits, Refused: refused}
+			return fleet.Turn(cmd.Context(), offer, os.Stdin, os.Stdout)
 		},
 	}
 	w.flags(cmd, "fleet", "The `LABELS` that the worker must have.")

@@ -117,7 +117,8 @@ func serve(ctx context.Context, s huboptions.Serve, ralph string, out io.Writer)
 		var sent sync.WaitGroup
 		ctx, stop := context.WithCancel(ctx)
 		defer func() { stop(); sent.Wait() }()
-		sent.Go(func() { _ = traces.Send(ctx, known, filepath.Join(stateHome, "ralph", "hub", "traces")) }) // the dashboard goes on without them
+		// The dashboard goes on without them.
+		sent.Go(func() { _ = traces.Send(ctx, known, filepath.Join(stateHome, "ralph", "hub", "traces")) })
 	}
 	if _, port, _ := net.SplitHostPort(s.Listen); port == "0" { // the system has chosen one
 		s.Listen = listener.Addr().String()

@@ -9,7 +9,9 @@ import (
 	"ralph/logs/termtext"
 )
 
-var patterns = sync.OnceValue(func() (p struct{ story, tasks, criteria, label, nongoals, box, almost, mark *regexp.Regexp }) {
+var patterns = sync.OnceValue(func() (p struct {
+	story, tasks, criteria, label, nongoals, box, almost, mark *regexp.Regexp
+}) {
 	p.story = regexp.MustCompile(`^(?i:(?:user )?(?:story|task|feature|epic|milestone)\s*#?[\w.]*\s*[:–—-]\s*\S)|` +
 		`^[A-Z]{1,6}-\d+(?:\.\d+)*\b|^[A-Z]{1,3}\d+[:.]`)
 	p.tasks = regexp.MustCompile(`(?i)\b(?:tasks?|to-?dos?|user stories|stories|features|requirements|backlog|` +

@@ -117,13 +117,14 @@ func ralphexRows() []Row {
 		{Theirs: "vcs_command", Note: "ralph works with git"},
 		{Theirs: "commit_trailer", Note: "`COMMIT_PREFIX` begins a message"},
 		{Theirs: "claude_*", Note: patterns},
-		{Theirs: "wait_on_limit", Ours: "ON_LIMIT", Note: "ralph waits until the real reset", value: func(v string) (string, error) {
-			m, err := minutes(v)
-			if err != nil || m == "" {
-				return "", err
-			}
-			return "wait", nil
-		}},
+		{Theirs: "wait_on_limit", Ours: "ON_LIMIT", Note: "ralph waits until the real reset",
+			value: func(v string) (string, error) {
+				m, err := minutes(v)
+				if err != nil || m == "" {
+					return "", err
+				}
+				return "wait", nil
+			}},
 		{Theirs: "notify_*", Note: "one address for each channel: `NOTIFY`"},
 		{Theirs: "color_*", Note: "the screen has its own colours"},
 	}

@@ -46,7 +46,7 @@ func (p *Project) planGone() string {
 		}
 	}
 	if last, err := cmdline.OpenState(p.Dir).Status(); err == nil && last.Task.Total > 0 {
-		return fmt.Sprintf("there is no plan, but the last run had one with %s", termtext.Count(last.Task.Total, "task"))
+		return "there is no plan, but the last run had one with " + termtext.Count(last.Task.Total, "task")
 	}
 	return ""
 }

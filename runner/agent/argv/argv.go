@@ -61,12 +61,12 @@ type Template struct {
 	// ReadOnlyArgs keep the CLI from changing files. nil: it cannot be kept from it.
 	ReadOnlyArgs []string          `json:"read_only_args,omitempty"`
 	VersionArgs  []string          `json:"version_args,omitempty"` // print the version and exit
-	ModelsArgs   []string          `json:"models_args,omitempty"`  // print the names of its models and exit, without a call
+	ModelsArgs   []string          `json:"models_args,omitempty"`  // print the names of its models, without a call
 	Models       []string          `json:"models,omitempty"`       // names in its documentation
 	LoginArgs    []string          `json:"login_args,omitempty"`   // end with 0 if it is logged in, without a call
 	LoginFile    string            `json:"login_file,omitempty"`   // in the home folder, there once it is logged in
-	Tools        map[string]string `json:"tools,omitempty"`        // Claude Code's names of tools -> this CLI's; "Bash" is the shell
-	ShellEntry   string            `json:"shell_entry,omitempty"`  // format of an entry for a shell command prefix, %s is the prefix
+	Tools        map[string]string `json:"tools,omitempty"`        // Claude Code's names -> this CLI's; "Bash" is the shell
+	ShellEntry   string            `json:"shell_entry,omitempty"`  // an entry for the prefix %s of a shell command
 }
 
 // Call has the values for the arguments of one call.

@@ -12,7 +12,7 @@ func (e *Exclusion) Options() []option.Row {
 	return []option.Row{{
 		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
 		Kind: option.Env, Valid: ValidEntry, Trust: true, Field: &e.EnvExclude,
-		Help: "Environment variables to withhold from agents and checks, or to pass on if they start with !; applies after " +
-			"the built-in rules, and the last match decides.",
+		Help: "Environment variables to withhold from agents and checks, or to pass on if they start with !; " +
+			"applies after the built-in rules, and the last match decides.",
 	}}
 }

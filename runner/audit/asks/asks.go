@@ -12,7 +12,8 @@ import (
 
 // words are patterns for clauses of a task.
 var words = sync.OnceValue(func() (p struct {
-	path, fresh, code, clause, tests, them, fewer, change, data, add, bad, red, off, keeps, exact, adds, alters, edit, plan, apart, lets, remove, skip, out, advises, merge, twice *regexp.Regexp
+	path, fresh, code, clause, tests, them, fewer, change, data, add, bad, red, off, keeps, exact, adds,
+	alters, edit, plan, apart, lets, remove, skip, out, advises, merge, twice *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.path = re(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
@@ -161,7 +162,8 @@ func ForTestsApart(task string) bool { return words().apart.MatchString(task) }
 func ForOtherTests(task string) bool {
 	p, before := words(), ""
 	return slices.ContainsFunc(clauses(task), func(clause string) bool {
-		if phrases().it.MatchString(clause) && phrases().outOfDate.MatchString(before) { // "and forgot the golden file, please refresh it"
+		// As in "and forgot the golden file, please refresh it".
+		if phrases().it.MatchString(clause) && phrases().outOfDate.MatchString(before) {
 			clause = before + " " + clause
 		}
 		before = clause

@@ -34,7 +34,8 @@ var bare = sync.OnceValue(func() (p struct {
 // "assert!(x)"; empty: none.
 func unchecked(assertion string, lines []string) string {
 	if m := bare().equal.FindStringSubmatch(assertion); m != nil {
-		for _, call := range []string{"assert.ok(" + m[1] + ")", "assert(" + m[1] + ")"} { // the second value is a message now
+		// The second value is a message now.
+		for _, call := range []string{"assert.ok(" + m[1] + ")", "assert(" + m[1] + ")"} {
 			for _, form := range []string{call + ";", call} {
 				if slices.Contains(lines, form) {
 					return form

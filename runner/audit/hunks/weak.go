@@ -11,7 +11,8 @@ import (
 
 // patterns match single trimmed lines.
 var patterns = sync.OnceValue(func() (p struct {
-	comment, start, value, empty, asserts, vague, unequal, failure, row, wanted, matches, throws, erring, muzzles, long, pattern, message *regexp.Regexp
+	comment, start, value, empty, asserts, vague, unequal, failure, row, wanted, matches, throws, erring,
+	muzzles, long, pattern, message *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.comment = re(`^(?://|#(?:[^\[]|$)|\*|/\*)`)

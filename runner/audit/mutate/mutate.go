@@ -43,8 +43,10 @@ var patterns = sync.OnceValue(func() (p struct{ header, keyword, comment, effect
 		`^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|\bfunction\b.*) *[{(]?|` +
 		`^(?:module\.)?exports\.(\w+)\s*=.*(?:=>|\bfunction\b)|^(?:(?:static|async|get|set) )*(\w+)\s*\([^;]*\)\s*\{$`)
 	p.keyword = re(`^(?:\} ?)?(?:if|else|elif|for|while|switch|match|catch|return|new|with|case|try|do|until)\b`)
-	p.comment = re(`^(?://|#|/\*|\*|--|"""|'''|for\b|while\b|until\b|loop\b|(?:[\w.]+\.)?_?(?i:log|logger|logging|slog)\.)`) // and what may never end then, and logs
-	p.opens = re(`^\).*[{:]$`)                                                                                               // ends parameters on lines of their own
+	// Besides comments: what may never end then, and logs.
+	p.comment = re(`^(?://|#|/\*|\*|--|"""|'''|for\b|while\b|until\b|loop\b|(?:[\w.]+\.)?_?(?i:log|logger|logging|slog)\.)`)
+	// It ends parameters on lines of their own.
+	p.opens = re(`^\).*[{:]$`)
 	// A function that starts, kills, sends or deletes something is left alone: half of it may do harm.
 	p.effect = re(`(?i)\bos\.\w+|\bfs\.\w+|\b(?:shutil|subprocess|exec\w*|spawn\w*|system|popen|https?|requests|` +
 		`fetch|urllib|sql|cursor|sockets?|connect|unlink\w*|rmtree|kill\w*|eval)\b|` +

@@ -17,7 +17,9 @@ const (
 	share    = 0.8 // of a list that must be in the tests
 )
 
-var patterns = sync.OnceValue(func() (p struct{ literal, when, alone, gives, pair, open, odd, usual, plain, lists *regexp.Regexp }) {
+var patterns = sync.OnceValue(func() (p struct {
+	literal, when, alone, gives, pair, open, odd, usual, plain, lists *regexp.Regexp
+}) {
 	re := regexp.MustCompile
 	const literal = `("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\x60[^\x60]*\x60|-?\b\d[\d_]*(?:\.\d+)?\b)`
 	p.literal = re(literal)

@@ -139,7 +139,8 @@ func (u *Undo) elsewhere(ctx context.Context) string {
 			continue
 		}
 		commit := cmp.Or(u.landed(ctx, k, "--branches"), k.Head)
-		branch, err := command.Run(ctx, u.root, "for-each-ref", "--count=1", "--contains", commit, "refs/heads", "refs/remotes")
+		branch, err := command.Run(ctx, u.root, "for-each-ref", "--count=1", "--contains", commit, "refs/heads",
+			"refs/remotes")
 		if err == nil && branch == "" {
 			return fmt.Sprintf("the work of iteration %d has not landed: no branch has it", k.Iteration)
 		}
@@ -152,7 +153,8 @@ func (u *Undo) elsewhere(ctx context.Context) string {
 // landed finds the commit in which ralph put the work of an iteration, or of a later one that went on with it.
 func (u *Undo) landed(ctx context.Context, k Kept, where string) string {
 	out, _ := command.Run(ctx, u.root, "log", "--format=%H %(trailers:key=Ralph-Iteration,valueonly,separator=%x20)",
-		"--all-match", "-E", "--grep=^Ralph-Run: "+regexp.QuoteMeta(k.Run)+"$", "--grep=^Ralph-Task: "+regexp.QuoteMeta(k.Task)+"$", where)
+		"--all-match", "-E", "--grep=^Ralph-Run: "+regexp.QuoteMeta(k.Run)+"$",
+		"--grep=^Ralph-Task: "+regexp.QuoteMeta(k.Task)+"$", where)
 	for line := range strings.Lines(out) {
 		oid, iteration, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if n, err := strconv.Atoi(iteration); err == nil && n >= k.Iteration {

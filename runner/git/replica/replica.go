@@ -143,7 +143,8 @@ func (r *Replica) borrow(ctx context.Context, root string) error {
 		switch err := r.files.Symlink(from, name); {
 		case err == nil:
 			r.Borrowed = append(r.Borrowed, from)
-		case !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist): // the state has its own, or not its folder
+		// The state has its own, or not its folder.
+		case !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
 	}

@@ -10,7 +10,8 @@ import (
 // if that came later.
 func HourOf(t time.Time) time.Time {
 	t = t.Local().Round(0) // wall clock only
-	hour := t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
+	hour := t.Add(-time.Duration(t.Minute())*time.Minute -
+		time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
 	if change, _ := t.ZoneBounds(); hour.Before(change) {
 		return change
 	}

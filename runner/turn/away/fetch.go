@@ -59,9 +59,10 @@ func (p *place) fetchFrom(ctx context.Context, u *remote.Upstream) error {
 			return err
 		}
 	}
+	// Nobody is there to be asked.
 	c := command.Call{Dir: outside, Env: []string{"GIT_DIR=" + bare,
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(p.repo, ".git", "objects"),
-		"GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force"}} // nobody is there to be asked
+		"GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force"}}
 	const tip = "refs/upstream/tip"
 	if _, err := c.Run(ctx, "-c", "fetch.unpackLimit=1", "-c", "fetch.fsckObjects=true", "fetch", "--quiet",
 		"--no-tags", "--no-auto-maintenance", "--no-recurse-submodules", "--no-write-fetch-head",

@@ -103,7 +103,8 @@ func (r *Reader) Next() (Line, error) {
 		if err != nil {
 			return Line{}, err
 		}
-		if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' { // such as what a shell prints when it starts
+		// A shell may print something when it starts.
+		if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' {
 			continue
 		}
 		var l Line

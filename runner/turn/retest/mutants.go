@@ -297,7 +297,8 @@ func (t *trial) noticed(with, without gate.Report) (all []string) {
 		}
 		passed, red := base.Tests.PassedTests(), base.Tests.StillFailed()
 		failed := slices.DeleteFunc(r.Tests.FailedTests(), func(f report.Test) bool {
-			return len(passed) > 0 && !slices.Contains(passed, f.Name) || slices.Contains(red, f.Name) // unittest names only failures
+			// The report of unittest names only failures.
+			return len(passed) > 0 && !slices.Contains(passed, f.Name) || slices.Contains(red, f.Name)
 		})
 		for _, f := range failed {
 			all = append(all, f.Name)

@@ -75,7 +75,7 @@ type Plan struct {
 	Done, Total int
 	Counts      string // "6/10 done"
 	Task        string
-	Last        bool     // the run has ended, and that is what it worked on; false: it is at work on Task, or Task is next
+	Last        bool     // the run has ended, and worked on that; false: it is at work on Task, or Task is next
 	Slots       []string // the turns side by side, a line each; empty: one turn at a time
 	Fleet       string   // who works for the fleet; empty: the run has none
 }

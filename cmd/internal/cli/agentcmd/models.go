@@ -38,7 +38,7 @@ func modelsRun(ctx context.Context, f *cmdline.Factory, name string) error {
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
-	if err := f.Trust(loader); err != nil { //nolint:contextcheck // it asks for parents of this process, in milliseconds
+	if err := f.Trust(loader); err != nil { //nolint:contextcheck // asks for parents of this process, in milliseconds
 		return err
 	}
 	names := p.Models(ctx, one, loader.StateHome())

@@ -116,7 +116,8 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 	}
 	snapshot := view.Gather(r, time.Now())
 	last := snapshot.Status.RunID
-	known = slices.DeleteFunc(known, func(run string) bool { return run == last }) // its record may be outdated: the run was resumed
+	// The record of the last run may be outdated: the run was resumed.
+	known = slices.DeleteFunc(known, func(run string) bool { return run == last })
 	folds, err := foldRuns(r, known)
 	if err != nil {
 		return nil, err

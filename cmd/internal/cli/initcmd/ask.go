@@ -55,7 +55,8 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg 
 			continue
 		}
 		if q.answer == &a.qa {
-			a.qa = cmp.Or(a.qa, strconv.FormatBool(cfg.QA || a.agent != "text")) // a program of one's own need not know how to review
+			// A program of one's own need not know how to review.
+			a.qa = cmp.Or(a.qa, strconv.FormatBool(cfg.QA || a.agent != "text"))
 		}
 		if err := o.askOne(in, q); err != nil {
 			return err

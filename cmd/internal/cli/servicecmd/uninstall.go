@@ -21,7 +21,8 @@ func newUninstallCmd(f *cmdline.Factory) *cobra.Command {
 
 func uninstallRun(f *cmdline.Factory) error {
 	e, err := entry(f)
-	if _, gone := os.Lstat(f.Dir); f.Dir != "" && errors.Is(gone, fs.ErrNotExist) { // the folder is gone, its service may exist
+	// If the folder is gone, its service may still exist.
+	if _, gone := os.Lstat(f.Dir); f.Dir != "" && errors.Is(gone, fs.ErrNotExist) {
 		var dir string
 		if dir, err = filepath.Abs(f.Dir); err == nil {
 			e, err = entryOf(dir)

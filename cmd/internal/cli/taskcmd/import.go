@@ -81,7 +81,8 @@ func completeTemplate(cmd *cobra.Command) {
 	for _, t := range importer.Templates() {
 		names = append(names, cobra.CompletionWithDesc(t.Name, t.About))
 	}
-	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
+	// It fails only for an unknown flag.
+	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // WithPlan lets a verb that sets a project up begin with a plan: of a template, or imported from
@@ -294,7 +295,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 		return nil, nil, err
 	}
 	if o.ai {
-		return o.askAgent(string(data)) //nolint:contextcheck // consent asks for parents of this process, in milliseconds
+		return o.askAgent(string(data)) //nolint:contextcheck // asks for parents of this process, in milliseconds
 	}
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return nil, nil, cmdline.UsageError("%s is not a text in UTF-8", from)

@@ -72,7 +72,8 @@ func (c *client) SessionUpdate(_ context.Context, n sdk.SessionNotification) err
 func (c *client) RequestPermission(_ context.Context,
 	r sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
 	kind, command := c.printer.asked(r.ToolCall)
-	for end := time.Now().Add(announced); kind == "" && time.Now().Before(end); { // the library hands requests over sooner than updates
+	// The library hands requests over sooner than updates.
+	for end := time.Now().Add(announced); kind == "" && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 		c.updates.drain(c.printer)
 		kind, command = c.printer.asked(r.ToolCall)

@@ -59,7 +59,8 @@ func (b Bridge) listen(ctx context.Context) error {
 			return fmt.Errorf("listen in the sandbox: %w", err)
 		}
 		go accept(l, func(c net.Conn) { b.pass(ctx, c, outside) })
-		if l, err := network.Listen(ctx, "tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil { // not everywhere is there an IPv6 loopback
+		// Not everywhere is there an IPv6 loopback.
+		if l, err := network.Listen(ctx, "tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
 			go accept(l, func(c net.Conn) { b.pass(ctx, c, outside) })
 		}
 	}

@@ -45,8 +45,9 @@ func (w *worker) answerRolls() error {
 			w.refuse("a roll that cannot be read")
 			return
 		}
+		// Plain values: it cannot fail.
 		data, _ := json.Marshal(Here{V: version, ID: id, Host: w.Host, Ralph: w.Ralph, Labels: w.Labels, Slots: w.Slots,
-			Busy: int(w.busy.Load()), Refused: int(w.refused.Load()), Discarded: int(w.discarded.Load())}) // plain values: it cannot fail
+			Busy: int(w.busy.Load()), Refused: int(w.refused.Load()), Discarded: int(w.discarded.Load())})
 		_ = w.conn.Publish("ralph.here."+string(m.Data), data)
 	})
 	return err

@@ -72,32 +72,35 @@ func (s Server) server(version string) *sdk.Server {
 	look("tasks", "The tasks of the plan with their states", "task", "list", "--json")
 	look("iterations", "The iterations of the run: task, outcome, checks, findings, cost", "iterations", "--json")
 	look("questions", "Questions of agents that wait for an answer", "questions", "--json")
-	add(server, tool{"diff", "What an iteration changed, as a patch", true}, func(ctx context.Context, in oneIteration) (string, error) {
-		args := []string{"diff", "--"}
-		if in.Iteration != 0 {
-			args = append(args, strconv.Itoa(in.Iteration))
-		}
-		text, err := s.verb(ctx, args...)
-		if text == "" && err == nil {
-			text = "no changes"
-		}
-		return logs.Redact(text), err
-	})
-	add(server, tool{"add_task", "Add a task at the end of the plan", false}, func(ctx context.Context, in newTask) (string, error) {
-		if text := strings.TrimSpace(in.Text); text == "" || text == "-" {
-			return "", errors.New("the text is empty")
-		}
-		return s.verb(ctx, "task", "add", "--", in.Text)
-	})
-	add(server, tool{"answer", "Answer a question; its task goes on", false}, func(ctx context.Context, in answered) (string, error) {
-		switch {
-		case (in.Text == "") == (in.Option == 0):
-			return "", errors.New("an answer has a text or an option")
-		case in.Option != 0:
-			return s.verb(ctx, "answer", "--by=mcp", "--option="+strconv.Itoa(in.Option), "--", in.ID)
-		}
-		return s.verb(ctx, "answer", "--by=mcp", "--", in.ID, in.Text)
-	})
+	add(server, tool{"diff", "What an iteration changed, as a patch", true},
+		func(ctx context.Context, in oneIteration) (string, error) {
+			args := []string{"diff", "--"}
+			if in.Iteration != 0 {
+				args = append(args, strconv.Itoa(in.Iteration))
+			}
+			text, err := s.verb(ctx, args...)
+			if text == "" && err == nil {
+				text = "no changes"
+			}
+			return logs.Redact(text), err
+		})
+	add(server, tool{"add_task", "Add a task at the end of the plan", false},
+		func(ctx context.Context, in newTask) (string, error) {
+			if text := strings.TrimSpace(in.Text); text == "" || text == "-" {
+				return "", errors.New("the text is empty")
+			}
+			return s.verb(ctx, "task", "add", "--", in.Text)
+		})
+	add(server, tool{"answer", "Answer a question; its task goes on", false},
+		func(ctx context.Context, in answered) (string, error) {
+			switch {
+			case (in.Text == "") == (in.Option == 0):
+				return "", errors.New("an answer has a text or an option")
+			case in.Option != 0:
+				return s.verb(ctx, "answer", "--by=mcp", "--option="+strconv.Itoa(in.Option), "--", in.ID)
+			}
+			return s.verb(ctx, "answer", "--by=mcp", "--", in.ID, in.Text)
+		})
 	return server
 }
 
@@ -110,13 +113,14 @@ type tool struct {
 func add[In any](server *sdk.Server, t tool, do func(context.Context, In) (string, error)) {
 	about := &sdk.Tool{Name: t.name, Description: t.about + ".",
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.reads}}
-	sdk.AddTool(server, about, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+	call := func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		text, err := do(ctx, in)
 		if err != nil {
 			return nil, nil, err
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
-	})
+	}
+	sdk.AddTool(server, about, call)
 }
 
 // verb runs a verb of ralph. Its output is the answer even if its exit code, which may describe the run, is not 0.

@@ -89,7 +89,8 @@ func (l *lines) wait() {
 }
 
 func (l *lines) refuse(code int, text string) {
-	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": text}}) // plain values
+	why := map[string]any{"code": code, "message": text}
+	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": why}) // plain values
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = l.out.Write(append(line, '\n')) // a client that is gone ends the input, too

@@ -53,12 +53,13 @@ func metrics() []metric {
 			}
 			return []point{{nil, float64(s.Status.ExitCode)}}
 		}},
-		{"ralph_run_cost_usd", "Cost as the agent estimates it; none while no agent has named one.", func(_ Project, s view.Snapshot) []point {
-			if s.Status.Usage.CostUSD == 0 {
-				return nil
-			}
-			return []point{{nil, s.Status.Usage.CostUSD}}
-		}},
+		{"ralph_run_cost_usd", "Cost as the agent estimates it; none while no agent has named one.",
+			func(_ Project, s view.Snapshot) []point {
+				if s.Status.Usage.CostUSD == 0 {
+					return nil
+				}
+				return []point{{nil, s.Status.Usage.CostUSD}}
+			}},
 		{"ralph_run_tokens", "Tokens by kind.", func(_ Project, s view.Snapshot) []point {
 			u := s.Status.Usage
 			return []point{{[]string{"kind", "input"}, float64(u.InputTokens)},
