@@ -89,7 +89,7 @@ var floors = map[string]int{
 
 	"runner/turn/intact":  3,
 	"runner/turn/said":    2,
-	"runner/turn/steer":   2,
+	"runner/turn/steer":   3,
 	"runner/gate/applies": 1,
 
 	"runner/gate/store": 0,

@@ -137,7 +137,7 @@ type Input struct {
 	Hidden []changed.Hidden
 	Edited []string // files that people edited between the turns of a whole run
 	Gone
-	Agents settings.Agents // what steers agents in the project
+	Steering settings.Steering // what steers other programs in the project
 }
 
 // Gone is work that a turn threw away.
@@ -153,7 +153,7 @@ func Compare(in Input) []Finding {
 	sort.SliceStable(in.Files, func(i, j int) bool { return in.Files[i].Path < in.Files[j].Path })
 	asked := in.taskText()
 	found := compareTests(in, asked)
-	found = append(found, compareSettings(in.Files, asked, in.Agents)...)
+	found = append(found, compareSettings(in.Files, asked, in.Steering)...)
 	found = append(found, addedStubs(in)...)
 	found = append(found, knowsTests(in, asked)...)
 	found = append(found, hollowTests(in, asked)...)

@@ -18,8 +18,8 @@ type judge struct{ settings.Row }
 // compareSettings finds changes that make it easier to pass: a hidden failure, a check
 // that no longer runs, a weaker rule, a lower threshold. It reports one for each kind of
 // file, and all strict ones.
-func compareSettings(files []File, task string, agents settings.Agents) []Finding {
-	table := settings.For(agents)
+func compareSettings(files []File, task string, steering settings.Steering) []Finding {
+	table := settings.For(steering)
 	var found []Finding
 	told := map[string]bool{}
 	all := texts(files)
@@ -121,7 +121,7 @@ func (j judge) stopped(f File, lost []string, files []File) string {
 	if !j.Commands {
 		return ""
 	}
-	table := settings.For(settings.Agents{}) // their files run no checks
+	table := settings.For(settings.Steering{}) // their files run no checks
 	for _, other := range files {
 		if o, ok := table.Of(other.Path); ok && o.Commands {
 			if _, added := (judge{o}).diff(other); slices.ContainsFunc(added, commands.RunsCheck) {

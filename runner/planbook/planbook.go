@@ -160,7 +160,7 @@ func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, 
 		return t, false, nil
 	}
 	if review {
-		if err := store.Set(b.File.Path, t, task.Review); !errors.Is(err, store.ErrNoWord) {
+		if err := store.Set(b.File.Path, t, task.Review); !errors.Is(err, task.ErrNoWord) {
 			return t, err == nil, err
 		}
 	}

@@ -24,6 +24,11 @@ func TestEscape_hooksOfBeads(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := box(t, p.name, project)
+			c, err := b.At(project, append(names(), ".beads/hooks/", ".beads/config.yaml", ".beads/redirect"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Project = c.Project
 			for _, script := range []string{
 				"mkdir -p .beads/hooks && echo x > .beads/hooks/on_close", "mv .beads/hooks h && mkdir .beads/hooks && echo x > .beads/hooks/on_close",
 				"mv .beads b && mkdir -p .beads/hooks && echo x > .beads/hooks/on_close", "ln -s /tmp .beads/hooks",

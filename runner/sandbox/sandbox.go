@@ -279,9 +279,6 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 		return c, fmt.Errorf("find the project: %w", err)
 	}
 	names = append(controlNames(), names...)
-	if isDir(filepath.Join(real, ".beads")) { // ralph starts bd, and bd starts these
-		names = append(names, ".beads/hooks/", ".beads/config.yaml", ".beads/redirect")
-	}
 	c.Project = Project{Dir: real, Locked: slices.Compact(slices.Sorted(slices.Values(names)))}
 	c.Project.locate()
 	place := Place{Dir: real, Project: c.Project}

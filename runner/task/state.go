@@ -3,6 +3,7 @@ package task
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,9 @@ const (
 	Done
 	Dropped // nobody will do it; it does not count
 )
+
+// ErrNoWord is the error of a state that a format cannot write.
+var ErrNoWord = errors.New("the format has no word for it")
 
 func names() []string { return []string{"open", "active", "review", "blocked", "done", "dropped"} }
 

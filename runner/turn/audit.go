@@ -40,7 +40,7 @@ func audited(a Assignment, f facts) auditResult {
 	} else { // the files that steer the run are always compared
 		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
 	}
-	in.Agents = settings.Agents(a.Agent.Filter.Rules().Steering())
+	in.Steering = settings.Steering(steer.Of(a.Agent.Filter.Rules(), ""))
 	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
 	for _, found := range r.Findings {
 		answer := f.plan.Answer(found)

@@ -102,22 +102,23 @@ func TestChanged_workerWithoutAWholeTurn_knowsTheFilesOfAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, a.Dir, ".mcp.json", "{}\n")
+	put(t, a.Dir, ".beads/hooks/on_close", "evil\n")
 	w.Forget() // another worker did it
 	in, err := w.Changed(t.Context(), a.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := audit.Compare(*in); len(f) != 1 || f[0].File != ".mcp.json" || f[0].Kind != audit.KindChecksChanged {
+	if f := audit.Compare(*in); len(f) != 2 || f[0].File != ".beads/hooks/on_close" || f[1].File != ".mcp.json" || f[1].Kind != audit.KindChecksChanged {
 		t.Errorf("findings %+v", f)
 	}
 }
 
 func TestSteers_ofEachAgent_areAFindingUnlessTheTaskIsAboutThem(t *testing.T) {
-	steering := settings.Agents(agent.EnvFilter{}.Rules().Steering())
+	steering := settings.Steering(agent.EnvFilter{}.Rules().Steering())
 	of := func(name, title string) []audit.Finding {
 		plan := []task.Task{{ID: "1", Title: title}}
 		return audit.Compare(audit.Input{Files: []audit.File{{Path: name, After: "evil\n", Exists: true}}, PlanBefore: plan, PlanAfter: plan,
-			Task: "1", Agents: steering})
+			Task: "1", Steering: steering})
 	}
 	for _, s := range agent.Specs() {
 		for _, name := range s.Env.Steers {

@@ -163,7 +163,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	if err != nil {
 		return nil, err
 	}
-	in := &audit.Input{Edited: t.between, Agents: settings.Agents(w.steer.Agents)}
+	in := &audit.Input{Edited: t.between, Steering: settings.Steering(w.steer.Steering)}
 	in.Discarded = change.Discarded(*t.start, *w.before, t.mine)
 	in.Files = intact.Steered(dir, texts, w.steer.Changed(dir), w.by)
 	_, in.Hidden, err = t.view.Since(ctx, t.start.Head, true)

@@ -103,7 +103,7 @@ func (w *Worker) Forget() { w.before = nil }
 
 // Ready keeps the workspace as it is now, if it is not kept yet. Later changes do not count as the user's.
 func (w *Worker) Ready(ctx context.Context, a Assignment) error {
-	w.steer.Agents = a.Agent.Filter.Rules().Steering()
+	w.steer.Steering = steer.Of(a.Agent.Filter.Rules(), "")
 	err := w.look(w.git(ctx, a), a.Dir)
 	if err == nil {
 		w.openTrail(w.git(ctx, a), a)

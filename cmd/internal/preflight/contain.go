@@ -7,13 +7,14 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/proxy"
+	"ralph/runner/turn/steer"
 )
 
 // Sandbox returns the sandbox for a folder. The error is a usage error, and says what is
 // missing.
 func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
-		c, err = c.At(dir, p.Config.EnvFilter().Rules().Steering().Files)
+		c, err = c.At(dir, steer.Of(p.Config.EnvFilter().Rules(), dir).Files)
 	}
 	if err != nil {
 		return c, cmdline.UsageError("%v", err)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,5 +113,32 @@ func TestFindPlan_toldByAProgram_needsConsent(t *testing.T) {
 	p.Config.Parallel = 2
 	if err := p.checkPlan(f); err == nil || !strings.Contains(err.Error(), "leave out PARALLEL") {
 		t.Errorf("side by side: %v", err)
+	}
+}
+
+// What steers the program of a plan is locked like what steers an agent, where there is such a plan.
+func TestSteering_planThatAProgramKeeps_hasItsFiles(t *testing.T) {
+	for plan, want := range map[string]bool{".beads": true, "docs": false} {
+		dir, home := t.TempDir(), t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, plan), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		f := &cmdline.Factory{In: os.Stdin, Out: io.Discard, Err: io.Discard, Dir: dir, Env: []string{"HOME=" + home, "XDG_STATE_HOME=" + home}}
+		p, _, err := Open(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Sandbox(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{".beads/config.yaml", ".beads/hooks/", ".beads/redirect"} {
+			if got := slices.Contains(c.Project.Locked, name); got != want {
+				t.Errorf("with %s: %s is locked: %v", plan, name, got)
+			}
+		}
+		if !slices.Contains(c.Project.Locked, ".mcp.json") {
+			t.Errorf("with %s: locked are %q", plan, c.Project.Locked)
+		}
 	}
 }

@@ -19,11 +19,12 @@ type Row struct {
 	Strict, Commands bool
 	Part             func(text string) string // the relevant part of a file; nil: all of it
 	Asked            *regexp.Regexp           // matches a task about such files; nil: none
-	agents           bool                     // what steers agents belongs to it, too: see Agents
+	steering         bool                     // what steers other programs belongs to it, too: see Steering
 }
 
-// Agents is what steers agent CLIs in a project, from their table. The zero value: nothing.
-type Agents struct {
+// Steering is what steers agent CLIs, and the programs that keep plans, in a project, from their tables. The zero
+// value: nothing.
+type Steering struct {
 	Files  []string // that make them start programs; folders end with a slash
 	Topics []string // regular expressions of words: how a task speaks of them
 }
@@ -50,9 +51,8 @@ var rows = sync.OnceValue(func() []Row {
 			What: "a file that you also use outside the sandbox was changed", Strict: true, Files: re(`^~/`),
 		},
 		{
-			What: "a setting makes another tool start a program", Strict: true, agents: true,
-			Files: re(`(?:^|/)(?:\.envrc$|\.beads/(?:hooks/|config\.yaml$|redirect$))`),
-			Asked: re(`(?i)\b(?:direnv|envrc|beads)\b`),
+			What: "a setting makes another tool start a program", Strict: true, steering: true,
+			Files: re(`(?:^|/)\.envrc$`), Asked: re(`(?i)\b(?:direnv|envrc)\b`),
 		},
 		{
 			What: "a program that git starts was set up", Strict: true, Files: re(`^\.git/(modules/.*/)?hooks/`),
@@ -110,22 +110,22 @@ var rows = sync.OnceValue(func() []Row {
 // Table is the table for a project.
 type Table []Row
 
-// For returns the table, with what steers these agents.
-func For(agents Agents) Table {
+// For returns the table, with what steers other programs.
+func For(steering Steering) Table {
 	all := slices.Clone(rows())
 	for i, r := range all {
-		if !r.agents || len(agents.Files) == 0 {
+		if !r.steering || len(steering.Files) == 0 {
 			continue
 		}
 		files := r.Files.String()
-		for _, name := range agents.Files {
+		for _, name := range steering.Files {
 			files += `|(?:^|/)` + regexp.QuoteMeta(name)
 			if !strings.HasSuffix(name, "/") {
 				files += `$`
 			}
 		}
 		all[i].Files = regexp.MustCompile(files)
-		all[i].Asked = regexp.MustCompile(r.Asked.String() + `|(?i)\b(?:` + strings.Join(agents.Topics, "|") + `)\b`)
+		all[i].Asked = regexp.MustCompile(r.Asked.String() + `|(?i)\b(?:` + strings.Join(steering.Topics, "|") + `)\b`)
 	}
 	return all
 }

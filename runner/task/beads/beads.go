@@ -28,9 +28,6 @@ const (
 	maxOutput = 16 << 20
 )
 
-// ErrNoWord is the error of a state that no issue can have.
-var ErrNoWord = errors.New("an issue of Beads has no word for it")
-
 // List asks bd for all issues of the project that has the folder .beads, as JSON.
 func List(folder string) ([]byte, error) {
 	return run(folder, "list", "--all", "--limit", "0", "--json")
@@ -53,7 +50,7 @@ func Set(folder string, t task.Task, to task.State, why string) error {
 			args = append(args, "--append-notes", why)
 		}
 	default:
-		return ErrNoWord
+		return fmt.Errorf("%w: %s", task.ErrNoWord, to)
 	}
 	_, err := run(folder, args...)
 	return err

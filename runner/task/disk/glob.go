@@ -10,6 +10,18 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
+// Fits reports whether a glob matches a path in lower case: its base name or, with a slash, its end.
+func Fits(glob, name string) bool {
+	name = strings.ToLower(filepath.ToSlash(name))
+	if strings.Contains(glob, "/") {
+		glob = "**/" + glob
+	} else {
+		name = path.Base(name)
+	}
+	ok, err := doublestar.Match(glob, name)
+	return err == nil && ok
+}
+
 // Matches lists the paths below dir that match a slash pattern, sorted.
 func Matches(dir, pattern string) []string {
 	const meta = `*?[{\`

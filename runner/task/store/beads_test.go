@@ -79,7 +79,7 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 	}
 	list, _ := Load(path, nil)
 	shop, _ := list.Find("bd-a1")
-	if err := Set(path, shop, task.Review); !errors.Is(err, ErrNoWord) {
+	if err := Set(path, shop, task.Review); !errors.Is(err, task.ErrNoWord) {
 		t.Errorf("review: %v", err)
 	}
 	if changed, err := Mark(File{Path: path}, "bd-a1", task.Review, ""); changed || err != nil {

@@ -252,7 +252,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 	before, one := files(t, dir), list.Tasks[i]
 	err := Set(path, one, s)
 	after := files(t, dir)
-	if errors.Is(err, ErrNoWord) || err != nil && strings.Contains(err.Error(), "several tasks") {
+	if errors.Is(err, task.ErrNoWord) || err != nil && strings.Contains(err.Error(), "several tasks") {
 		if d := cmp.Diff(before, after); d != "" {
 			t.Errorf("%s -> %s: refused, but %s", one.ID, s, d)
 		}
@@ -285,7 +285,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 			t.Errorf("%s -> %s: %s: %s", one.ID, s, name, bad)
 		}
 	}
-	if err := Restore(path, now.Tasks[i], one); err != nil && !errors.Is(err, ErrNoWord) {
+	if err := Restore(path, now.Tasks[i], one); err != nil && !errors.Is(err, task.ErrNoWord) {
 		t.Errorf("%s -> %s and back: %v", one.ID, s, err)
 	}
 }

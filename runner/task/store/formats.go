@@ -6,10 +6,9 @@ import (
 	"bytes"
 	"path"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tidwall/gjson"
 
 	"ralph/runner/task"
@@ -103,8 +102,10 @@ var formats = sync.OnceValue(func() []format {
 		Name: "AIOS", Find: inProjectsWith("docs/stories", ".aios-core", ".aiox-core"),
 		Files: []string{"**/*.story.md", "**/STORY-*.md"}, Parse: stories.AIOS, Title: stories.Heading,
 	}, {
-		Name: "Beads", Where: []string{".beads"}, Program: &program{beads.Program, beads.List, beads.Set, beads.Add},
-		Parse: beads.Parse,
+		Name: "Beads", Where: []string{".beads"}, Parse: beads.Parse, Program: &program{
+			Name: beads.Program, Steers: []string{".beads/config.yaml", ".beads/hooks/", ".beads/redirect"},
+			List: beads.List, Set: beads.Set, Add: beads.Add,
+		},
 	}, { // the rows below recognize their files by content
 		Name: "Spec Kit", Globs: []string{"tasks.md"}, Is: boxes.IsSpecKit, Parse: boxes.SpecKit, New: boxes.New(boxes.NextT), Title: boxes.Title,
 	}, {
@@ -121,17 +122,7 @@ var formats = sync.OnceValue(func() []format {
 
 // fits reports whether a glob of the row matches the path.
 func (f format) fits(name string) bool {
-	name = strings.ToLower(filepath.ToSlash(name))
-	for _, glob := range f.Globs {
-		target := path.Base(name)
-		if strings.Contains(glob, "/") {
-			glob, target = "**/"+glob, name
-		}
-		if ok, err := doublestar.Match(glob, target); err == nil && ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Globs, func(glob string) bool { return disk.Fits(glob, name) })
 }
 
 // findSpecKit returns the tasks.md of the current feature, else those of all features.

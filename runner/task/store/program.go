@@ -1,22 +1,33 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ralph/runner/task"
-	"ralph/runner/task/beads"
 	"ralph/runner/task/disk"
 )
 
 // program lists and changes the tasks of a format that ralph cannot read from files.
 type program struct {
 	Name string // of the executable
-	List func(folder string) ([]byte, error)
-	Set  func(folder string, t task.Task, s task.State, why string) error
-	Add  func(folder, title string) (id string, err error)
+	// Steers are files and folders in a folder of the project that make it start others; folders end with a slash.
+	Steers []string
+	List   func(folder string) ([]byte, error)
+	Set    func(folder string, t task.Task, s task.State, why string) error
+	Add    func(folder, title string) (id string, err error)
+}
+
+// Steering has the Steers of all programs, or of those that keep a plan in dir, and how tasks speak of them.
+func Steering(dir string) (files, topics []string) {
+	for _, f := range formats() {
+		if f.Program != nil && (dir == "" || f.isAt(filepath.Join(dir, f.Where[0]))) {
+			files, topics = append(files, f.Program.Steers...), append(topics, strings.ToLower(f.Name))
+		}
+	}
+	return files, topics
 }
 
 // programAt returns the row of a folder whose tasks are kept by a program.
@@ -82,11 +93,7 @@ func (f format) setState(folder string, t task.Task, s task.State, why string) e
 	if err != nil || p.Tasks[i].State == s {
 		return err
 	}
-	err = f.Program.Set(folder, p.Tasks[i], s, why)
-	if errors.Is(err, beads.ErrNoWord) {
-		return fmt.Errorf("%w: %s", ErrNoWord, s)
-	}
-	return err
+	return f.Program.Set(folder, p.Tasks[i], s, why)
 }
 
 // keptByProgram returns an error if a program keeps the tasks, for changes that only it can make.

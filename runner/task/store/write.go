@@ -16,9 +16,6 @@ import (
 	"ralph/runner/task/rewrite"
 )
 
-// ErrNoWord is the error of a state that the format cannot write.
-var ErrNoWord = errors.New("the format has no word for it")
-
 // edit replaces a range with a text.
 type edit struct {
 	task.Range
@@ -30,7 +27,7 @@ type edit struct {
 // or by its id if the title has changed, so other lines may have moved. It does nothing if t
 // has that state. The write is atomic, keeps the file's mode, follows symbolic links and
 // never overwrites what somebody else has written meanwhile. It fails if t is gone or
-// several tasks match, and with ErrNoWord if the format has no word for the state.
+// several tasks match, and with task.ErrNoWord if the format has no word for the state.
 func Set(path string, t task.Task, s task.State) error { return SetWithReason(path, t, s, "") }
 
 // SetWithReason is Set with the reason for which a task is blocked. The plan gets the reason if the format has a place
@@ -53,10 +50,10 @@ func Mark(f File, id string, s task.State, why string) (changed bool, err error)
 	if err != nil || !known || t.State == s && !p.outdated(t) {
 		return false, nil
 	}
-	if _, err := p.stateEdits(t, s, ""); p.Program == nil && errors.Is(err, ErrNoWord) {
+	if _, err := p.stateEdits(t, s, ""); p.Program == nil && errors.Is(err, task.ErrNoWord) {
 		return false, nil
 	}
-	if err = SetWithReason(f.Path, t, s, why); errors.Is(err, ErrNoWord) {
+	if err = SetWithReason(f.Path, t, s, why); errors.Is(err, task.ErrNoWord) {
 		return false, nil
 	}
 	return err == nil, err
@@ -163,7 +160,7 @@ func (s spot) to(from, to task.State) ([]edit, error) {
 		edits = append(edits, edit{place.Range, task.Stamped(text, time.Now())})
 	}
 	if !slices.ContainsFunc(s.States, func(p task.Place) bool { _, ok := p.Words[to]; return ok && !p.Final }) {
-		return nil, fmt.Errorf("%w: %s", ErrNoWord, to)
+		return nil, fmt.Errorf("%w: %s", task.ErrNoWord, to)
 	}
 	return edits, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/people"
 )
@@ -45,17 +46,23 @@ func (e entry) same(o entry) bool {
 	return e.link == o.link && e.real == o.real && e.other == o.other && bytes.Equal(e.data, o.data)
 }
 
-// remember reads the files that decide what a run does: in the state directory, and beside it. Those of
-// Beads belong to them, because ralph starts bd outside the sandbox, and bd starts hooks.
+// remember reads the files that decide what a run does: in the state directory, and beside it. Those that
+// steer a program which keeps the plan belong to them, because ralph starts it outside the sandbox.
 func remember(dir, logs string) (all []ownFiles) {
 	if dir == "" {
 		return nil
 	}
 	project := filepath.Dir(dir)
-	for _, o := range []ownFiles{
-		{prefix: state.DirName + "/", patterns: state.Deciding(logs)}, {patterns: []string{".ralphrc"}},
-		{prefix: ".beads/", patterns: []string{"hooks/*", "config.yaml", "redirect"}},
-	} {
+	own := []ownFiles{{prefix: state.DirName + "/", patterns: state.Deciding(logs)}, {patterns: []string{".ralphrc"}}}
+	steering, _ := store.Steering("")
+	for _, name := range steering {
+		folder, pattern, _ := strings.Cut(name, "/")
+		if strings.HasSuffix(pattern, "/") {
+			pattern += "*"
+		}
+		own = append(own, ownFiles{prefix: folder + "/", patterns: []string{pattern}})
+	}
+	for _, o := range own {
 		var err error
 		if o.project = project; o.prefix != state.DirName+"/" {
 			dir = filepath.Join(project, o.prefix)

@@ -13,12 +13,20 @@ import (
 
 	"ralph/runner/agent/environ"
 	"ralph/runner/git/changed"
+	"ralph/runner/task/store"
 	"ralph/state"
 )
 
+// Of is what steers agents in a project, and the programs that keep plans: all, or those with a plan in dir.
+func Of(agents environ.Filter, dir string) environ.Steering {
+	all := agents.Steering()
+	files, topics := store.Steering(dir)
+	return environ.Steering{Files: append(all.Files, files...), Topics: append(all.Topics, topics...)}
+}
+
 // Memory remembers the files as they were when it was first read. The zero value remembers nothing yet.
 type Memory struct {
-	Agents environ.Steering // what steers agents in the project
+	Steering environ.Steering // as Of returned it
 
 	first Files
 	home  home
@@ -26,7 +34,7 @@ type Memory struct {
 
 // Read reads the files of a project, and what AtHome has named.
 func (m *Memory) Read(dir string) Files {
-	now := Read(dir, m.Agents.Files)
+	now := Read(dir, m.Steering.Files)
 	m.home.read(now)
 	if m.first == nil {
 		m.first = now

@@ -33,11 +33,11 @@ var gitData = []string{"objects", "refs", "logs", "info", "lfs", "rebase-merge"}
 type Files map[string]string
 
 // Read reads the settings, the prompt and the specs of a project, and the files that
-// make git, a shell or an agent start programs. agents are those that do it for an agent; folders end with a slash.
-func Read(dir string, agents []string) Files {
+// make git, a shell or another program start programs. more are those of agents and plans; folders end with a slash.
+func Read(dir string, more []string) Files {
 	all := Files{}
 	for _, name := range append([]string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md",
-		state.DirName + "/specs/", ".envrc", ".beads/config.yaml", ".beads/redirect", ".beads/hooks/"}, agents...) {
+		state.DirName + "/specs/", ".envrc"}, more...) {
 		if folder, ok := strings.CutSuffix(name, "/"); ok {
 			all.walk(dir, folder, func(string) bool { return true })
 			continue

@@ -12,6 +12,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/pool"
 	"ralph/runner/sandbox"
+	"ralph/runner/turn/steer"
 )
 
 // inside tries an agent's program in a sandbox, as Resolve returned it. The error says why it cannot run there.
@@ -32,7 +33,7 @@ func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one 
 		return nil
 	}
 	filter := p.Config.EnvFilter()
-	here, err := in.At(p.Dir, filter.Rules().Steering().Files)
+	here, err := in.At(p.Dir, steer.Of(filter.Rules(), p.Dir).Files)
 	if err != nil {
 		return err
 	}
