@@ -33,22 +33,6 @@ func (s *Serve) Flags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.Proxy, "behind-proxy", "", "A proxy with TLS passes requests on; people use its `URL`.")
 }
 
-// Args are the flags again.
-func (s Serve) Args() []string {
-	args := []string{"--listen", s.Listen}
-	for _, flag := range [][2]string{{"--cert", s.Cert}, {"--key", s.Key}, {"--behind-proxy", s.Proxy}} {
-		if flag[1] != "" {
-			args = append(args, flag[0], flag[1])
-		}
-	}
-	for name, is := range map[string]bool{"--actions": s.Actions, "--link": s.Link} {
-		if is {
-			args = append(args, name)
-		}
-	}
-	return args
-}
-
 // Check returns what is wrong, as a line for people.
 func (s Serve) Check() error {
 	host, port, err := net.SplitHostPort(s.Listen)

@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -11,17 +13,63 @@ import (
 
 // The help of all flags reads alike, as in ralph.
 func TestFlags_helpOfEach_isASentence(t *testing.T) {
-	var look func(*cobra.Command)
-	look = func(cmd *cobra.Command) {
+	for _, cmd := range append(Root().Commands(), Root()) {
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 			_, help := pflag.UnquoteUsage(flag)
 			if !unicode.IsUpper([]rune(help)[0]) || !strings.HasSuffix(help, ".") {
 				t.Errorf("%s --%s: %q", cmd.CommandPath(), flag.Name, help)
 			}
 		})
-		for _, verb := range cmd.Commands() {
-			look(verb)
+	}
+}
+
+func TestVerbs_each_hasAnExampleWithItsName(t *testing.T) {
+	for _, cmd := range Root().Commands() {
+		if !strings.Contains(cmd.Example, " "+cmd.CommandPath()) && !cmd.HasSubCommands() {
+			t.Errorf("%s: %q", cmd.CommandPath(), cmd.Example)
 		}
 	}
-	look(Root())
+}
+
+func TestVerbs_mistakeInTheCommandLine_isUsage(t *testing.T) {
+	alone(t)
+	for _, line := range []string{"nonsense", "serve x", "worker x", "worker --slots 0", "fleet --nonsense",
+		"fleet --listen 1", "proxy", "bridge --socket s --proxy-port 1", "bridge -- true", "acp agent", "mcp x",
+		"workers --label A", "completion nonsense"} {
+		if err := hub(t.Context(), t.Output(), strings.Fields(line)...); !errors.As(err, &usageError{}) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+// The shell offers names of files only where a file is expected, as in ralph.
+func TestCompletion_files_areOfferedOnlyWhereOneIsExpected(t *testing.T) {
+	directive := func(typed ...string) string {
+		out := &strings.Builder{}
+		if err := hub(t.Context(), out, append([]string{cobra.ShellCompRequestCmd}, typed...)...); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		return lines[len(lines)-1]
+	}
+	for _, cmd := range Root().Commands() {
+		if cmd.DisableFlagParsing {
+			continue // its words are another program's
+		}
+		if got := directive(cmd.Name(), ""); got != ":4" {
+			t.Errorf("%s: %s", cmd.Name(), got)
+		}
+		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			name, _ := pflag.UnquoteUsage(flag)
+			want := ":4"
+			if slices.Contains([]string{"FILE", "PATH"}, name) {
+				want = ":0"
+			} else if name == "DIR" {
+				want = ":16"
+			}
+			if got := directive(cmd.Name(), "--"+flag.Name, ""); flag.NoOptDefVal == "" && got != want {
+				t.Errorf("%s --%s: %s", cmd.Name(), flag.Name, got)
+			}
+		})
+	}
 }

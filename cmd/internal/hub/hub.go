@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes.
@@ -52,25 +55,91 @@ func Root() *cobra.Command {
 		Use: "ralph-hub", Short: "The part of ralph that uses a network",
 		Long:         "The part of ralph that uses a network. ralph starts it when an option asks for it.",
 		SilenceUsage: true, SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown verb %q; ralph-hub --help lists them", args[0])}
+				return usageError{fmt.Errorf("unknown verb %q; %s --help lists them", args[0], cmd.CommandPath())}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.PersistentFlags().BoolP("help", "h", false, "Show the help of a verb.")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newProxyCmd(), newBridgeCmd(), newWatchCmd(), newTestCmd(), newServeCmd(), newMCPCmd(), newACPCmd(),
-		newFleetCmd(), newWorkerCmd(), newWorkersCmd(), newTurnCmd())
+	root.AddCommand(newProxyCmd(), newBridgeCmd(), newWatchCmd(), newNotifyTestCmd(), newServeCmd(), newMCPCmd(),
+		newACPCmd(), newFleetCmd(), newWorkerCmd(), newWorkersCmd(), newTurnCmd())
+	root.InitDefaultCompletionCmd()
+	for _, verb := range root.Commands() {
+		if completeFiles(verb); verb.HasSubCommands() {
+			verb.Args, verb.RunE = root.Args, root.RunE
+			continue
+		}
+		verb.Args = usage(verb.Args)
+	}
 	return root
+}
+
+// usage makes a mistake in the command line what a verb says about its arguments, and a flag that is missing.
+func usage(args cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		err := cmd.ValidateRequiredFlags()
+		if args != nil && err == nil {
+			err = args(cmd, given)
+		}
+		if err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+// completeFiles lets the shell complete names of files for the flags whose help calls the value FILE, PATH or DIR.
+func completeFiles(verb *cobra.Command) {
+	verb.Flags().VisitAll(func(flag *pflag.Flag) {
+		directive := cobra.ShellCompDirectiveDefault
+		switch name, _ := pflag.UnquoteUsage(flag); name {
+		case "DIR":
+			directive = cobra.ShellCompDirectiveFilterDirs
+		case "FILE", "PATH":
+		default:
+			return
+		}
+		complete := cobra.FixedCompletions(nil, directive)
+		_ = verb.RegisterFlagCompletionFunc(flag.Name, complete) // fails only for an unknown flag
+	})
+}
+
+// ralphFlag adds the flag by which ralph says where it is.
+func ralphFlag(cmd *cobra.Command, ralph *string) {
+	cmd.Flags().StringVar(ralph, "ralph", "", "The program `FILE`.")
+	_ = cmd.Flags().MarkHidden("ralph") // fails only for an unknown flag
+}
+
+// findRalph returns the ralph that a flag names, else the one in the folder of this program, else the one in PATH.
+func findRalph(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	if self, err := os.Executable(); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "ralph")); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath("ralph")
+	if err != nil {
+		return "", errors.New("ralph is neither beside ralph-hub nor in PATH")
+	}
+	return path, nil
+}
+
+// untilSignal returns a context that ends when somebody ends this process.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
 // untilEOF returns a context that ends with stdin, and so with the process that holds the other end.
 func untilEOF(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(ctx)
 	go func() {
 		defer stop()
 		var b [64]byte

@@ -1,38 +1,40 @@
 package hub
 
 import (
-	"os"
-	"os/signal"
+	"context"
+	"io"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/mcp"
 )
 
+type mcpOptions struct{ mcp.Server }
+
 func newMCPCmd() *cobra.Command {
-	var s mcp.Server
+	o := &mcpOptions{}
 	cmd := &cobra.Command{
-		Use:   "mcp",
-		Short: "Let another agent watch and steer the run of a project (MCP, on standard input and output)",
-		Args:  cobra.NoArgs, Example: "  ralph-hub mcp --project DIR",
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if s.Ralph == "" {
-				if s.Ralph, err = findRalph(); err != nil {
-					return err
-				}
-			}
-			if s.Dir, err = filepath.Abs(s.Dir); err != nil {
-				return err
-			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			return s.Run(ctx, cmd.InOrStdin(), cmd.OutOrStdout())
+		Use: "mcp", Args: cobra.NoArgs,
+		Short:   "Let another agent watch and steer the run of a project (MCP, on standard input and output)",
+		Example: "  ralph-hub mcp --project DIR",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return mcpRun(cmd.Context(), o, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&s.Dir, "project", ".", "The `DIR` of the project.")
-	cmd.Flags().StringVar(&s.Ralph, "ralph", "", "The program `FILE`.")
-	_ = cmd.Flags().MarkHidden("ralph") // ralph mcp sets it; fails only for an unknown flag
+	cmd.Flags().StringVar(&o.Dir, "project", ".", "The `DIR` of the project.")
+	ralphFlag(cmd, &o.Ralph)
 	return cmd
+}
+
+func mcpRun(ctx context.Context, o *mcpOptions, in io.Reader, out io.Writer) (err error) {
+	if o.Ralph, err = findRalph(o.Ralph); err != nil {
+		return err
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return err
+	}
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	return o.Run(ctx, in, out)
 }

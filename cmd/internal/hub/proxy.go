@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -9,27 +10,32 @@ import (
 	"ralph/runner/sandbox/allow"
 )
 
+type proxyOptions struct {
+	socket string
+	hosts  []string
+}
+
 func newProxyCmd() *cobra.Command {
-	var socket string
-	var hosts []string
+	o := &proxyOptions{}
 	cmd := &cobra.Command{
-		Use: "proxy", Short: "Pass connections on to allowed hosts only",
+		Use: "proxy", Short: "Pass connections on to allowed hosts only", Args: cobra.NoArgs,
 		Long: "Listen on a unix socket as an HTTP proxy, and pass connections on to allowed hosts only. Print each refusal as one\n" +
 			"line of JSON on stdout. Exit when stdin ends.",
 		Example: "  ralph-hub proxy --socket /run/user/1000/proxy --allow api.anthropic.com,*.github.com",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := allow.Parse(hosts)
-			if err != nil {
-				return usageError{err}
-			}
-			ctx, stop := untilEOF(cmd.Context())
-			defer stop()
-			return proxy.Serve(ctx, socket, list, os.Stdout)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return proxyRun(cmd.Context(), o) },
 	}
-	cmd.Flags().StringVar(&socket, "socket", "", "Listen on the unix socket `PATH`.")
-	cmd.Flags().StringSliceVar(&hosts, "allow", nil, "A comma `LIST` of HOST, *.HOST, HOST:PORT and :PORT.")
+	cmd.Flags().StringVar(&o.socket, "socket", "", "Listen on the unix socket `PATH`.")
+	cmd.Flags().StringSliceVar(&o.hosts, "allow", nil, "A comma `LIST` of HOST, *.HOST, HOST:PORT and :PORT.")
 	_ = cmd.MarkFlagRequired("socket") // fails only for an unknown flag
 	return cmd
+}
+
+func proxyRun(ctx context.Context, o *proxyOptions) error {
+	list, err := allow.Parse(o.hosts)
+	if err != nil {
+		return usageError{err}
+	}
+	ctx, stop := untilEOF(ctx)
+	defer stop()
+	return proxy.Serve(ctx, o.socket, list, os.Stdout)
 }

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -29,39 +27,21 @@ import (
 	"ralph/state"
 )
 
+type serveOptions struct {
+	huboptions.Serve
+	ralph string
+}
+
 func newServeCmd() *cobra.Command {
-	var s huboptions.Serve
-	var ralph string
+	o := &serveOptions{}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Show all of your runs in a browser", Args: cobra.NoArgs,
 		Example: "  ralph-hub serve\n  ralph-hub serve --actions",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.Check(); err != nil {
-				return usageError{err}
-			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			return serve(ctx, s, ralph, cmd.OutOrStdout())
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return serveRun(cmd.Context(), o, cmd.OutOrStdout()) },
 	}
-	s.Flags(cmd.Flags())
-	cmd.Flags().StringVar(&ralph, "ralph", "", "The program `FILE`.")
-	_ = cmd.Flags().MarkHidden("ralph") // ralph serve sets it; fails only for an unknown flag
+	o.Flags(cmd.Flags())
+	ralphFlag(cmd, &o.ralph)
 	return cmd
-}
-
-// findRalph returns the ralph in the folder of this program, else the one in PATH.
-func findRalph() (string, error) {
-	if self, err := os.Executable(); err == nil {
-		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "ralph")); err == nil {
-			return path, nil
-		}
-	}
-	path, err := exec.LookPath("ralph")
-	if err != nil {
-		return "", errors.New("ralph is neither beside ralph-hub nor in PATH")
-	}
-	return path, nil
 }
 
 // doorOf makes the access control of the dashboard.
@@ -79,6 +59,15 @@ func doorOf(s huboptions.Serve, stateHome string) (*door.Door, error) {
 		d.Public, err = url.Parse(s.Proxy)
 	}
 	return d, err
+}
+
+func serveRun(ctx context.Context, o *serveOptions, out io.Writer) error {
+	if err := o.Check(); err != nil {
+		return usageError{err}
+	}
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	return serve(ctx, o.Serve, o.ralph, out)
 }
 
 // serve serves the dashboard until ctx ends. Runs do not depend on it.
@@ -100,10 +89,8 @@ func serve(ctx context.Context, s huboptions.Serve, ralph string, out io.Writer)
 		fmt.Fprintf(os.Stderr, "nothing listens on %s yet; start the dashboard with: ralph serve --actions\n", s.Listen)
 		return nil
 	}
-	if ralph == "" {
-		if ralph, err = findRalph(); err != nil {
-			return err
-		}
+	if ralph, err = findRalph(ralph); err != nil {
+		return err
 	}
 	listener, err := listen(ctx, s)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestServe_badInput_isOneLine(t *testing.T) {
 		{"--cert /no --key /no", "no such file", true, nil},
 		{"--behind-proxy http://x", "is not a URL such as", true, nil},
 		{"--behind-proxy https://x/path", "is not a URL such as", true, nil},
-		{"more", "unknown command", false, nil},
+		{"more", "unknown command", true, nil},
 		{"--actions", "inside of run R", true, func() { t.Setenv(state.InsideVar, "R") }},
 		{"--link", "inside of run R", true, nil},
 		{"--listen 127.0.0.1:0", "only you can read", false, func() { _ = os.Chmod(token, 0o644) }},

@@ -7,12 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"ralph/cmd/internal/hub/notify"
 	"ralph/cmd/internal/hub/watch"
 	"ralph/config/huboptions"
 	"ralph/logs"
@@ -33,32 +31,37 @@ func readJob() (job huboptions.Job, data []byte, err error) {
 	return job, data, nil
 }
 
+type watchOptions struct{ detach bool }
+
 func newWatchCmd() *cobra.Command {
-	var detach bool
+	o := &watchOptions{}
 	cmd := &cobra.Command{
 		Use: "watch", Short: "Follow a run; send notifications and webhooks", Args: cobra.NoArgs,
 		Long: "Follow a run of ralph, and send notifications and webhooks. It outlives the runner, and exits when everything is\n" +
 			"sent. ralph starts it and tells it what to do, as JSON on standard input.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			job, data, err := readJob()
-			if err != nil {
-				return err
-			}
-			if detach {
-				return again(data)
-			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			file, err := logs.OpenFile(job.Log, 2, 1)
-			if err != nil {
-				return err
-			}
-			defer file.Close()
-			return (&watch.Watch{Job: job, Logger: logs.NewLogger(flushed{file}, false)}).Run(ctx)
-		},
+		Example: "  ralph-hub watch --detach < job.json",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return watchRun(cmd.Context(), o) },
 	}
-	cmd.Flags().BoolVar(&detach, "detach", false, "Start it in a session of its own, and return.")
+	cmd.Flags().BoolVar(&o.detach, "detach", false, "Start it in a session of its own, and return.")
 	return cmd
+}
+
+func watchRun(ctx context.Context, o *watchOptions) error {
+	job, data, err := readJob()
+	if err != nil {
+		return err
+	}
+	if o.detach {
+		return again(data)
+	}
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	file, err := logs.OpenFile(job.Log, 2, 1)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return (&watch.Watch{Job: job, Logger: logs.NewLogger(flushed{file}, false)}).Run(ctx)
 }
 
 // again starts the watcher in a session of its own, because it must outlive the runner. It is also
@@ -92,58 +95,4 @@ func (f flushed) Write(p []byte) (int, error) {
 		err = f.Flush()
 	}
 	return n, err
-}
-
-func newTestCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "notify-test", Short: "Send a test message to each address", Args: cobra.NoArgs, Hidden: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			job, _, err := readJob()
-			if err != nil {
-				return err
-			}
-			failed := 0
-			for i, to := range job.Notify {
-				what, ok := try(cmd.Context(), to, job)
-				if !ok {
-					failed++
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%d %s: %s\n", i+1, scheme(to), what)
-			}
-			if failed > 0 {
-				return exited(exitFailed) // each line says why
-			}
-			return nil
-		},
-	}
-}
-
-// try sends a test message, and says what came of it.
-func try(ctx context.Context, to string, job huboptions.Job) (what string, ok bool) {
-	m := notify.Test(job.Dir)
-	if to != huboptions.Desktop {
-		if err := notify.Send(ctx, to, job.TTY, m); err != nil {
-			return "failed: " + err.Error(), false
-		}
-		return "sent", true
-	}
-	const none = "no notification program works here (tt, terminal-notifier, notify-send)"
-	switch via := notify.Desktop(ctx, job.TTY, m); via {
-	case "":
-		return "failed: " + none + ", and there is no terminal to ring", false
-	case notify.Bell:
-		return none + "; rang " + via, true
-	default:
-		return "sent with " + via, true
-	}
-}
-
-// scheme is all of an address that may be shown.
-func scheme(to string) string {
-	for i, c := range to {
-		if c == ':' {
-			return to[:i]
-		}
-	}
-	return to
 }

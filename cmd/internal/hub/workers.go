@@ -16,44 +16,50 @@ import (
 	"ralph/cmd/internal/hub/fleet"
 )
 
+type workersOptions struct {
+	way
+	watch, serve bool
+}
+
 func newWorkersCmd() *cobra.Command {
-	var w way
-	var watch, serve bool
+	o := &workersOptions{way: newWay()}
 	cmd := &cobra.Command{
 		Use: "workers", Short: "List the workers of a fleet", Args: cobra.NoArgs,
 		Long: "List the workers of a fleet: their machines, labels and slots, and for each how many offers and messages\n" +
 			"it has refused, and how many of its results were discarded because the run had given up on the worker.",
 		Example: "  ralph-hub workers\n  RALPH_FLEET_TOKEN=... ralph-hub workers --fleet nats://build1:4222",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			need, err := w.needs()
-			if err != nil {
-				return err
-			}
-			ctx, stop := context.WithCancel(cmd.Context())
-			if watch || serve {
-				ctx, stop = untilEOF(cmd.Context())
-			}
-			defer stop()
-			failed := make(chan error, 1)
-			if serve && w.url == "" {
-				go func() { failed <- serveForRuns(ctx, stop) }()
-			} else {
-				failed <- nil
-			}
-			each := func(all []fleet.Here) { show(os.Stdout, fleet.Having(need, all)); stop() }
-			if watch {
-				each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(sum(fleet.Having(need, all))) }
-			}
-			err = muster(ctx, &w, serve, each)
-			stop()
-			return errors.Join(<-failed, err)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return workersRun(cmd.Context(), o) },
 	}
-	w.flags(cmd, "fleet", "Only workers with these `LABELS`, such as gpu,linux.")
-	cmd.Flags().BoolVar(&watch, "watch", false, "Write a line of JSON whenever something changes, until stdin ends.")
-	cmd.Flags().BoolVar(&serve, "serve", false,
+	o.flags(cmd, "Only workers with these `LABELS`, such as gpu,linux.")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "Write a line of JSON whenever something changes, until stdin ends.")
+	cmd.Flags().BoolVar(&o.serve, "serve", false,
 		"Also run the server on this machine, if there is none, until stdin ends.")
 	return cmd
+}
+
+func workersRun(ctx context.Context, o *workersOptions) error {
+	need, err := o.needs()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	if o.watch || o.serve {
+		ctx, stop = untilEOF(ctx)
+	}
+	defer stop()
+	failed := make(chan error, 1)
+	if o.serve && o.URL == "" {
+		go func() { failed <- serveForRuns(ctx, stop) }()
+	} else {
+		failed <- nil
+	}
+	each := func(all []fleet.Here) { show(os.Stdout, fleet.Having(need, all)); stop() }
+	if o.watch {
+		each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(sum(fleet.Having(need, all))) }
+	}
+	err = muster(ctx, &o.way, o.serve, each)
+	stop()
+	return errors.Join(<-failed, err)
 }
 
 const (
@@ -68,7 +74,7 @@ func muster(ctx context.Context, w *way, wait bool, each func([]fleet.Here)) err
 		if err == nil {
 			err = fleet.Muster(ctx, a, each)
 		}
-		if err == nil || !wait || w.url != "" || n >= tries || ctx.Err() != nil {
+		if err == nil || !wait || w.URL != "" || n >= tries || ctx.Err() != nil {
 			return err
 		}
 		select {

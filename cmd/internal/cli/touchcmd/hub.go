@@ -13,6 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
 	"ralph/config/huboptions"
@@ -91,6 +94,16 @@ func runHub(f *cmdline.Factory, job huboptions.Job, args ...string) ([]byte, err
 	cmd := exec.CommandContext(ctx, hub, args...)
 	cmd.Stdin, cmd.Env, cmd.Dir = bytes.NewReader(data), f.Env, job.Dir
 	return cmd.CombinedOutput()
+}
+
+// given returns the flags of a verb that stand on its command line.
+func given(cmd *cobra.Command) (flags []string) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed {
+			flags = append(flags, "--"+flag.Name+"="+flag.Value.String())
+		}
+	})
+	return flags
 }
 
 // become turns this process into ralph-hub: ralph itself uses no network.

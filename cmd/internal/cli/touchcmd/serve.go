@@ -21,13 +21,13 @@ func NewServeCmd(f *cmdline.Factory) *cobra.Command {
 			"ralph-hub. It is read-only unless you give --actions: then anyone who is logged in can act. docs/dashboard.md says\n" +
 			"how to reach it from a phone.",
 		Example: "  ralph serve\n  ralph serve --actions\n  ralph serve --link      # another link that logs you in",
-		RunE:    func(*cobra.Command, []string) error { return serveRun(o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return serveRun(o, given(cmd)) },
 	}
 	o.Flags(cmd.Flags())
 	return cmd
 }
 
-func serveRun(o *serveOptions) error {
+func serveRun(o *serveOptions, flags []string) error {
 	if err := o.Check(); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
@@ -36,5 +36,5 @@ func serveRun(o *serveOptions) error {
 			return err
 		}
 	}
-	return become(o.Factory, "serve", o.Args()...)
+	return become(o.Factory, "serve", flags...)
 }

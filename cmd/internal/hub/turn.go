@@ -1,0 +1,57 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/hub/fleet"
+	"ralph/runner/carrier"
+)
+
+type turnOptions struct{ way }
+
+func newTurnCmd() *cobra.Command {
+	o := &turnOptions{newWay()}
+	cmd := &cobra.Command{
+		Use: "turn", Short: "Send one turn to a worker of the fleet", Args: cobra.NoArgs, Hidden: true,
+		Long:    "Send one turn to a worker of the fleet. A run starts it; both speak the protocol of ralph turn --away.",
+		Example: "  ralph-hub turn --fleet nats://build1:4222 --label gpu",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return turnRun(cmd.Context(), o) },
+	}
+	o.flags(cmd, "The `LABELS` that the worker must have.")
+	return cmd
+}
+
+func turnRun(ctx context.Context, o *turnOptions) error {
+	need, err := o.needs()
+	if err != nil {
+		return err
+	}
+	a, err := o.access(fleet.Local)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "no worker of the fleet has answered yet")
+	refused := func(n int, why string) {
+		fmt.Fprintf(os.Stderr, "refused so far: %d; the last one: %s\n", n, why)
+	}
+	offer := fleet.Offer{Access: a, Need: need, Fits: fits, Refused: refused}
+	return fleet.Turn(ctx, offer, os.Stdin, os.Stdout)
+}
+
+// fits says why a worker cannot work for the run that began with this line; nil: it can, or nobody knows.
+func fits(hello []byte, theirs string) error {
+	var line struct {
+		Hello struct {
+			Ralph string `json:"ralph"`
+		} `json:"hello"`
+	}
+	if err := json.Unmarshal(hello, &line); err != nil || theirs == "" || line.Hello.Ralph == "" {
+		return nil //nolint:nilerr // the worker reads the line, and says what is wrong with it
+	}
+	return carrier.Fits(line.Hello.Ralph, theirs)
+}

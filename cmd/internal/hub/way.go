@@ -1,0 +1,45 @@
+package hub
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/hub/fleet"
+	"ralph/cmd/internal/hub/fleet/label"
+	"ralph/config/huboptions"
+	"ralph/config/projects"
+)
+
+// stateHome is the user's folder for state.
+func stateHome() string { return projects.StateHome(os.Getenv) }
+
+// way says how a verb reaches a fleet.
+type way struct{ huboptions.Way }
+
+// newWay is that of the environment.
+func newWay() way { return way{huboptions.Way{Creds: os.Getenv(fleet.CredsVar)}} }
+
+// flags adds the flags of a verb for the runs of a fleet; labels is the help of one.
+func (w *way) flags(cmd *cobra.Command, labels string) { w.Flags(cmd.Flags(), "fleet", labels) }
+
+// access says how to reach the fleet. Without a URL, it is the server on this machine.
+func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.Access, error) {
+	if w.URL == "" {
+		a, err := local(stateHome())
+		if err != nil {
+			return a, usageError{err}
+		}
+		return a, nil
+	}
+	return fleet.Access{URL: w.URL, Creds: w.Creds, Token: os.Getenv(fleet.TokenVar)}, nil
+}
+
+func (w *way) needs() (label.Set, error) {
+	all, err := label.Parse(w.Labels)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--label: %w", err)}
+	}
+	return all, nil
+}

@@ -1,0 +1,41 @@
+package huboptions
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+)
+
+// Way says how to reach a fleet.
+type Way struct {
+	URL    string // empty: the server on this machine
+	Creds  string // a file with NATS credentials; empty: a token
+	Labels string // with commas between
+}
+
+// Flags declares the flags; url is the name of one, and labels the help of another.
+func (w *Way) Flags(fs *pflag.FlagSet, url, labels string) {
+	fs.StringVar(&w.URL, url, "", "The `URL` of the fleet; without it, the server on this machine.")
+	fs.StringVar(&w.Creds, "creds", w.Creds, "A `FILE` with NATS credentials, instead of RALPH_FLEET_TOKEN.")
+	fs.StringVar(&w.Labels, "label", "", labels)
+}
+
+// Worker has the settings of a worker. ralph worker passes them to ralph-hub worker.
+type Worker struct {
+	Way
+	Slots int
+}
+
+// Flags declares the flags.
+func (w *Worker) Flags(fs *pflag.FlagSet) {
+	w.Way.Flags(fs, "join", "`LABELS` of this machine, such as gpu,linux.")
+	fs.IntVar(&w.Slots, "slots", 1, "How many turns to carry out at the same time: `N`.")
+}
+
+// Check returns what is wrong, as a line for people.
+func (w *Worker) Check() error {
+	if w.Slots < 1 || w.Slots > 64 {
+		return fmt.Errorf("--slots %d: from 1 to 64", w.Slots)
+	}
+	return nil
+}
