@@ -105,7 +105,7 @@ func TestRun_questionOfATask_parksItAndTheAnswerComesOnce(t *testing.T) {
 	b.o.QuestionWait = time.Minute
 	b.d.Show = func(e state.Event) {
 		b.seen = append(b.seen, e)
-		if d, ok := e.Data.(state.Decision); ok && d.Rule == rules.RuleQuestion {
+		if d, ok := e.Data.(state.Decision); ok && d.Rule == state.RuleQuestion {
 			b.answerWhen("q1", "SQLite is enough")
 		}
 	}
@@ -141,7 +141,7 @@ func TestRun_unansweredQuestion_endsWithReviewAndGoesOnAfterTheAnswer(t *testing
 	b := newBench(t, "asker", "[ ] one", "[ ] two")
 	b.o.QuestionWait = 0
 	r := b.run(t.Context())
-	wantEnd(t, r, rules.RuleQuestion, rules.ExitReview)
+	wantEnd(t, r, state.RuleQuestion, rules.ExitReview)
 	if b.calls() != 2 || !strings.Contains(r.Decision.Reason, `q1: Which database? (task "one")`) || r.Decision.Status != state.StatusStopped {
 		t.Errorf("%d calls, %+v", b.calls(), r.Decision)
 	}
@@ -159,7 +159,7 @@ func TestRun_questionTool_storesEachQuestionWithItsOptions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "tool-asker", "[ ] one")
 	b.o.QuestionWait = 0
-	wantEnd(t, b.run(t.Context()), rules.RuleQuestion, rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), state.RuleQuestion, rules.ExitReview)
 	q := b.questions()
 	if len(q) != 2 || q[0].Text != "Which region?" || !slices.Equal(q[0].Options, []string{"eu: Frankfurt", "us"}) || q[1].Text != "Which size?" {
 		t.Errorf("%+v", q)
@@ -184,7 +184,7 @@ func TestRun_agentThatAlwaysAsks_isBoundedAndTold(t *testing.T) {
 		t.Errorf("%d questions, want 3", len(q))
 	}
 	last := payloads[state.IterationEnd](b)
-	if len(last) != 4 || last[3].Rule == rules.RuleQuestion {
+	if len(last) != 4 || last[3].Rule == state.RuleQuestion {
 		t.Errorf("%+v", last)
 	}
 	st, err := state.Open(filepath.Join(b.dir, ".ralph")).Status()
@@ -219,7 +219,7 @@ func TestRun_withoutPlan_waitsForTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "nagger")
 	b.o.QuestionWait = 0
-	wantEnd(t, b.run(t.Context()), rules.RuleQuestion, rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), state.RuleQuestion, rules.ExitReview)
 	if q := b.questions(); len(q) != 1 || q[0].Task != "" {
 		t.Errorf("%+v", q)
 	}
@@ -262,7 +262,7 @@ func TestRun_questionThatTheProjectDoesNotAnswer_waitsForAPersonWithBoth(t *test
 				b.o.SlotOptions = slots.SlotOptions{Parallel: parallel, ParallelAny: true, Isolate: slots.IsolateNone, Land: slots.LandCheckout}
 				b.inGit()
 			}
-			wantEnd(t, b.run(t.Context()), rules.RuleQuestion, rules.ExitReview)
+			wantEnd(t, b.run(t.Context()), state.RuleQuestion, rules.ExitReview)
 			q := b.questions()
 			if len(q) != 1 || !q[0].Open() || q[0].Advice != "work.txt:1: nothing is written about databases" {
 				t.Errorf("%+v", q)

@@ -140,7 +140,7 @@ func TestRun_questionBesideOthers_parksItsTask(t *testing.T) {
 	b := newBeside(t, "beside-asks", "a", "b", "c")
 	b.o.Parallel, b.o.QuestionWait = 2, 0
 	b.check("true")
-	wantEnd(t, b.run(t.Context()), rules.RuleQuestion, rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), state.RuleQuestion, rules.ExitReview)
 	if q, i := len(b.questions()), len(payloads[state.IterationStart](b)); q != 1 || i != 3 {
 		t.Errorf("%d questions in %d iterations", q, i)
 	}

@@ -181,7 +181,7 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 	if counted { // else the next prompt still needs the notes of this one
 		r.notes.Begin(res)
 		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
-		r.out.Lost(r.asked.Settle(res, d.Rule == rules.RuleQuestion))
+		r.out.Lost(r.asked.Settle(res, d.Rule == state.RuleQuestion))
 	}
 	r.notes.Add(d)
 	if d.PutAside {

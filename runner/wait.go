@@ -129,7 +129,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 			r.pool.WorkNow(d.Rule == "usage_limit", d.Rule == rules.RulePace, d.Until)
 			break
 		}
-		if n%4 == 0 && d.Rule == rules.RuleQuestion && r.asked.WaitOver(r.plan.Read().List) {
+		if n%4 == 0 && d.Rule == state.RuleQuestion && r.asked.WaitOver(r.plan.Read().List) {
 			break
 		}
 		if n%4 == 0 && r.d.Tick != nil {

@@ -30,7 +30,7 @@ func AdmitRules() []Rule[Admission] {
 		{"interrupted", "`ralph stop`", "stop 130", func(f Admission) (Decision, bool) {
 			return interrupted(f.Facts), f.Interrupt != nil
 		}},
-		{RuleQuestion, "nothing can be done until a person answers the agents' questions",
+		{state.RuleQuestion, "nothing can be done until a person answers the agents' questions",
 			"wait `QUESTION_WAIT`, unless a limit of the run is reached; then stop 9 and name them", unanswered},
 		{"plan_unusable", "the plan is gone, broken or empty, or every open task waits for one that cannot be done",
 			"stop 2", planUnusable},
@@ -76,15 +76,11 @@ func interrupted(f Facts) Decision {
 	if f.Interrupt == nil {
 		return Decision{}
 	}
-	return Decision{Action: state.ActionStop, Reason: f.Interrupt.Why, Exit: f.Interrupt.Exit,
-		ExitReason: f.Interrupt.ExitReason, Status: state.StatusStopped, Next: "to continue: ralph resume"}
+	return stopped(f.Interrupt.Exit, f.Interrupt.ExitReason, f.Interrupt.Why, "to continue: ralph resume")
 }
 
 // RulePace is the rule by which a run waits for PACE.
 const RulePace = "pace"
-
-// RuleQuestion is the rule by which a run, or a task, waits for answers.
-const RuleQuestion = state.RuleQuestion
 
 func asksPerson(f Conclusion) (Decision, bool) {
 	return Decision{Action: state.ActionContinue, Reason: "the task waits for a person's answer"},
@@ -106,9 +102,8 @@ func unanswered(f Admission) (Decision, bool) {
 	if f.Now.Before(until) {
 		return Decision{Action: state.ActionWait, Reason: reason, Until: until}, true
 	}
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitReview, ExitReason: "questions",
-		Status: state.StatusStopped,
-		Next:   "see them with ralph questions, answer with ralph answer ID TEXT, then run ralph resume"}, true
+	return stopped(ExitReview, "questions", reason,
+		"see them with ralph questions, answer with ralph answer ID TEXT, then run ralph resume"), true
 }
 
 func planUnusable(f Admission) (Decision, bool) {
@@ -144,9 +139,8 @@ func (f Admission) blocked() (texts, ids string) {
 
 func blocked(f Admission) (Decision, bool) {
 	texts, ids := f.blocked()
-	return Decision{Action: state.ActionStop, Reason: "every open task waits for a person: " + texts, Exit: ExitReview,
-		ExitReason: state.RuleBlocked, Status: state.StatusStopped,
-		Next: "when it may begin: ralph task reopen " + ids + "; then: ralph resume"}, len(f.Blocked) > 0
+	return stopped(ExitReview, state.RuleBlocked, "every open task waits for a person: "+texts,
+		"when it may begin: ralph task reopen "+ids+"; then: ralph resume"), len(f.Blocked) > 0
 }
 
 // planBroken is the part of plan_unusable that both tables use.
@@ -174,11 +168,10 @@ func tasksPutAside(f Admission) (Decision, bool) {
 		or, held = " or is blocked", "; blocked: "+texts
 	}
 	// No claim of completion here, in spite of the exit code: each open task is stuck for its own reason.
-	return Decision{Action: state.ActionStop,
-		Reason: "every open task was put aside" + or + ": " + strings.Join(f.PutAside, "; ") + held, Exit: ExitClaimed,
-		ExitReason: "stagnation_detected", Status: state.StatusStopped,
-		Next: "change these tasks in the plan, or give them another chance with: ralph reset --tasks; " +
-			"then: ralph resume"}, true
+	return stopped(ExitClaimed, "stagnation_detected",
+		"every open task was put aside"+or+": "+strings.Join(f.PutAside, "; ")+held,
+		"change these tasks in the plan, or give them another chance with: ralph reset --tasks; "+
+			"then: ralph resume"), true
 }
 
 func (f Admission) complete() bool {

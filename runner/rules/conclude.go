@@ -44,7 +44,7 @@ func ConcludeRules() []Rule[Conclusion] {
 		{"plan_unusable", "the plan is gone, broken or empty", "stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
 		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
-		{RuleQuestion, "the agent asks a person something, and its task is not done; at most three turns of a task",
+		{state.RuleQuestion, "the agent asks a person something, and its task is not done; at most three turns of a task",
 			"the task waits for the answer, the next one runs", asksPerson},
 		{"verify", "the plan has nothing left and no required check fails, but the turn failed or its status block says BLOCKED or FAILING",
 			"one verifying turn", func(f Conclusion) (Decision, bool) {
@@ -227,22 +227,19 @@ func claimedOpen(f Conclusion) (Decision, bool) {
 	why := tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
 	d := Decision{Action: state.ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}
 	if f.insists() {
-		d = insisted(f, why)
-		d.Next = "look at the open tasks: do they need a decision of yours? then: ralph resume"
+		d = insisted(f, why, "look at the open tasks: do they need a decision of yours? then: ralph resume")
 	}
 	return d, f.claims() && f.Plan.Remaining > 0 && !f.Result.Proof.Report.Blocked()
 }
 
 func claimedFailing(f Conclusion) (Decision, bool) {
-	d := insisted(f, "a required check fails: "+failureOf(f.Result).Names())
-	d.Next = nextCheck
+	d := insisted(f, "a required check fails: "+failureOf(f.Result).Names(), nextCheck)
 	return d, f.claims() && f.insists() && f.Result.Proof.Report.Blocked() && !f.Result.Progress()
 }
 
-func insisted(f Conclusion, but string) Decision {
-	return Decision{Action: state.ActionStop,
-		Reason: fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but),
-		Exit:   ExitClaimed, ExitReason: "claimed_incomplete", Status: state.StatusStopped}
+func insisted(f Conclusion, but, next string) Decision {
+	return stopped(ExitClaimed, "claimed_incomplete",
+		fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but), next)
 }
 
 // breakerOpened matches a breaker that is open after a turn, if this rule opened it.
@@ -321,12 +318,10 @@ func leftBehind(report gate.Report) []string {
 // failedCheck retries with the failure in the next prompt, or stops where a
 // check asks for it.
 func failedCheck(f proof.Failure) Decision {
-	d := Decision{Action: state.ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
 	if f.Report.OnFailure() == gate.Stop {
-		return Decision{Action: state.ActionStop, Reason: d.Reason, Exit: ExitClaimed,
-			ExitReason: "claimed_incomplete", Status: state.StatusStopped, Next: nextCheck}
+		return stopped(ExitClaimed, "claimed_incomplete", f.What(), nextCheck)
 	}
-	return d
+	return Decision{Action: state.ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
 }
 
 // tasksAre is "1 of 3 tasks is open".

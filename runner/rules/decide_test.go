@@ -204,9 +204,9 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", state.ActionStop, 8},
 		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", state.ActionContinue, 0},
 		{"only given-up tasks", func(f *scene) { starting(f); f.PutAside = []string{"T1"} }, "tasks_put_aside", state.ActionStop, 8},
-		{"an unanswered question", func(f *scene) { starting(f); f.Waiting, f.Policy.QuestionWait = []string{"q1"}, 1 }, RuleQuestion, state.ActionWait, 0},
-		{"a question nobody answered", func(f *scene) { starting(f); f.Waiting = []string{"q1"} }, RuleQuestion, state.ActionStop, 9},
-		{"a turn that asks", func(f *scene) { f.It.Call.Asks = []state.Ask{{Text: "Which?"}} }, RuleQuestion, state.ActionContinue, 0},
+		{"an unanswered question", func(f *scene) { starting(f); f.Waiting, f.Policy.QuestionWait = []string{"q1"}, 1 }, state.RuleQuestion, state.ActionWait, 0},
+		{"a question nobody answered", func(f *scene) { starting(f); f.Waiting = []string{"q1"} }, state.RuleQuestion, state.ActionStop, 9},
+		{"a turn that asks", func(f *scene) { f.It.Call.Asks = []state.Ask{{Text: "Which?"}} }, state.RuleQuestion, state.ActionContinue, 0},
 		{"check passed", passing, "continue", state.ActionContinue, 0},
 		{"check failed before an iteration of a finished plan", func(f *scene) { starting(f); done(f); failing(f) }, "gate_failed", state.ActionRetry, 0},
 

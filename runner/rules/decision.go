@@ -142,6 +142,12 @@ const (
 	nextCheck = "see what fails with: ralph check; then: ralph resume"
 )
 
+// stopped ends the run with an exit code and its reason; next says how to continue.
+func stopped(exit int, exitReason, reason, next string) Decision {
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: exit, ExitReason: exitReason,
+		Status: state.StatusStopped, Next: next}
+}
+
 func halt(reason, exitReason string) Decision {
 	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason,
 		Status: state.StatusHalted, Next: "look at .ralph/live.log and the plan, then: " + reopen}
@@ -171,10 +177,11 @@ func (f Facts) contradicted() bool {
 // verifying asks for one more turn, to clear up the contradiction.
 func verifying(f Facts) Decision {
 	return Decision{Action: state.ActionRetry, Reason: "the plan is done, but " + f.Memory.Contradiction, Feedback: []string{
-		"Every task of the plan is ticked, but " + f.Memory.Contradiction + ". Check the work against the plan. Fix what is missing, " +
-			"and open the boxes of tasks that are not done. Then say in your final message how it stands."}}
+		"Every task of the plan is ticked, but " + f.Memory.Contradiction + ". Check the work against the plan. " +
+			"Fix what is missing, and open the boxes of tasks that are not done. Then say in your final message how it stands."}}
 }
 
 func completed(reason, exitReason string) Decision {
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitComplete, ExitReason: exitReason, Status: state.StatusCompleted}
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitComplete, ExitReason: exitReason,
+		Status: state.StatusCompleted}
 }

@@ -32,9 +32,10 @@ func waitForLimit(f Facts, reason string) Decision {
 		far = false
 	}
 	if f.Policy.OnLimit == "stop" || far {
-		return Decision{Action: state.ActionStop, Reason: reason, Until: until, Exit: ExitLimited,
-			ExitReason: "usage_limit", Status: state.StatusStopped,
-			Next: fmt.Sprintf("to continue: ralph resume, after %s; or name other agents in FALLBACK_AGENTS", until.Local().Format("Jan 2 15:04"))}
+		d := stopped(ExitLimited, "usage_limit", reason, "to continue: ralph resume, after "+
+			until.Local().Format("Jan 2 15:04")+"; or name other agents in FALLBACK_AGENTS")
+		d.Until = until
+		return d
 	}
 	return Decision{Action: state.ActionWait, Reason: reason, Until: until}
 }
@@ -58,12 +59,14 @@ func pausing(r Rule[Conclusion]) Rule[Conclusion] {
 
 func paused(f Conclusion, d Decision) Decision {
 	goesOn := d.Action == state.ActionContinue || d.Action == state.ActionRetry
-	if !goesOn || !f.Result.Call.Made || !f.Result.Failed() || f.Memory.Failures == 0 || f.Policy.ErrorPause == 0 || f.nothingLeft() {
+	failed := f.Result.Call.Made && f.Result.Failed() && f.Memory.Failures > 0
+	if !goesOn || !failed || f.Policy.ErrorPause == 0 || f.nothingLeft() {
 		return d
 	}
 	wait := min(max(doubled(f.Policy.ErrorPause, f.Memory.Failures), f.Policy.Delay), max(f.timeLeft(), 0))
 	d.Until = f.Now.Add(wait)
-	d.Reason = strings.TrimPrefix(fmt.Sprintf("%s; the call failed (%s), the next one in %s", d.Reason, f.Result.Call.Outcome.Class, wait.Round(time.Second)), "; ")
+	d.Reason = strings.TrimPrefix(fmt.Sprintf("%s; the call failed (%s), the next one in %s", d.Reason,
+		f.Result.Call.Outcome.Class, wait.Round(time.Second)), "; ")
 	return d
 }
 
@@ -80,8 +83,7 @@ func (f Facts) over() bool {
 
 func ceilings(f Facts) (Decision, bool) {
 	reason, exitReason, more := f.ceiling()
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitCeiling, ExitReason: exitReason,
-		Status: state.StatusStopped, Next: "to continue: ralph " + more}, reason != ""
+	return stopped(ExitCeiling, exitReason, reason, "to continue: ralph "+more), reason != ""
 }
 
 // ceiling is the limit of the run that is reached, and the command that continues; empty: none.
@@ -89,16 +91,17 @@ func (f Facts) ceiling() (reason, exitReason, more string) {
 	p, ran := f.Policy, f.Window.Ran(f.Started, f.Now)
 	switch {
 	case p.MaxIterations > 0 && f.Memory.Iterations >= p.MaxIterations:
-		reason, exitReason = "made "+termtext.Counted(f.Memory.Iterations, "iteration", "iterations")+", as many as are allowed", "max_iterations"
-		more = fmt.Sprintf("resume %d", f.Memory.Iterations+p.MaxIterations)
+		reason = "made " + termtext.Counted(f.Memory.Iterations, "iteration", "iterations") + ", as many as are allowed"
+		exitReason, more = "max_iterations", fmt.Sprintf("resume %d", f.Memory.Iterations+p.MaxIterations)
 	case !f.Window.End.IsZero() && !f.Now.Before(f.Window.End):
 		reason, exitReason, more = "it is "+p.Until+", when the run is to end", "until", "resume"
 	case p.MaxDuration > 0 && ran >= p.MaxDuration:
-		reason, exitReason = fmt.Sprintf("ran for %s of at most %s", ran.Round(time.Second), p.MaxDuration), "max_duration"
-		more = fmt.Sprintf("resume --max-duration %s", 2*p.MaxDuration)
+		reason = fmt.Sprintf("ran for %s of at most %s", ran.Round(time.Second), p.MaxDuration)
+		exitReason, more = "max_duration", fmt.Sprintf("resume --max-duration %s", 2*p.MaxDuration)
 	case p.MaxCost > 0 && f.Memory.Usage.CostUSD >= p.MaxCost:
-		reason, exitReason = fmt.Sprintf("the agent's estimate of the cost is %.2f of at most %.2f USD", f.Memory.Usage.CostUSD, p.MaxCost), "max_cost"
-		more = fmt.Sprintf("resume --max-cost %g", 2*p.MaxCost)
+		reason = fmt.Sprintf("the agent's estimate of the cost is %.2f of at most %.2f USD",
+			f.Memory.Usage.CostUSD, p.MaxCost)
+		exitReason, more = "max_cost", fmt.Sprintf("resume --max-cost %g", 2*p.MaxCost)
 	}
 	return reason, exitReason, more
 }
@@ -111,14 +114,16 @@ func hourly(f Facts) (Decision, bool) {
 	case f.Calls.Calls >= p.CallsPerHour:
 		reason = fmt.Sprintf("%d of %d calls of this hour made", f.Calls.Calls, p.CallsPerHour)
 	case p.TokensPerHour > 0 && f.Calls.Tokens >= p.TokensPerHour:
-		reason = fmt.Sprintf("%s of %s tokens of this hour used", termtext.Thousands(f.Calls.Tokens), termtext.Thousands(p.TokensPerHour))
+		reason = fmt.Sprintf("%s of %s tokens of this hour used", termtext.Thousands(f.Calls.Tokens),
+			termtext.Thousands(p.TokensPerHour))
 	default:
 		return Decision{}, false
 	}
 	until := hours.NextHour(f.Calls.Hour)
 	if until.Sub(f.Now) > f.timeLeft() {
-		return Decision{Action: state.ActionStop, Reason: reason + "; the run's time is over before the next hour", Exit: ExitCeiling, ExitReason: "max_duration",
-			Status: state.StatusStopped, Next: fmt.Sprintf("to continue: ralph resume, after %s; or ralph, with a higher --calls or --max-duration", until.Local().Format("15:04"))}, true
+		return stopped(ExitCeiling, "max_duration", reason+"; the run's time is over before the next hour",
+			"to continue: ralph resume, after "+until.Local().Format("15:04")+
+				"; or ralph, with a higher --calls or --max-duration"), true
 	}
 	return Decision{Action: state.ActionWait, Reason: reason, Until: until}, true
 }

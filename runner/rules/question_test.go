@@ -15,7 +15,7 @@ func TestAdmit_questionWithoutAnIterationLeft_isNotWaitedFor(t *testing.T) {
 		f := Admission{Waiting: []string{"q1"}}
 		f.Now = time.Now()
 		f.WaitingSince, f.Policy.QuestionWait, f.Policy.MaxIterations, f.Memory.Iterations = f.Now, time.Hour, most, 1
-		if d := Admit(f); d.Rule != RuleQuestion || d.Action != want || want == state.ActionStop && d.Exit != ExitReview {
+		if d := Admit(f); d.Rule != state.RuleQuestion || d.Action != want || want == state.ActionStop && d.Exit != ExitReview {
 			t.Errorf("at most %d iterations: %+v", most, d)
 		}
 	}

@@ -305,7 +305,7 @@ func (c *Console) Tick(left time.Duration, d rules.Decision) {
 			d.Until.Local().Format("Jan 2 15:04:05"), d.Rule)
 		if d.Rule != state.RuleHourly { // the budget would only wait again
 			hint = "continue now with: ralph resume"
-			if d.Rule == rules.RuleQuestion {
+			if d.Rule == state.RuleQuestion {
 				hint = "see what is asked, and answer: ralph questions"
 			}
 			text += "; " + hint
