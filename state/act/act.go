@@ -56,7 +56,7 @@ func (r Ralph) Run(ctx context.Context, args ...string) Said {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.Command[0], slices.Concat(r.Command[1:], args)...)
-	out, problem := keeper{most: r.Most}, keeper{most: 1}
+	out, problem := keeper{most: r.Most}, keeper{most: none}
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = r.Dir, &out, &problem, time.Second
 	err := cmd.Run()
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -110,16 +110,19 @@ func (e lateError) Error() string { return fmt.Sprintf("ralph did not answer wit
 // tail is how many bytes a last line may have.
 const tail = 4096
 
+// none is the most of a keeper that keeps only the last bytes.
+const none = -1
+
 // keeper keeps the first bytes of a stream, and the last ones.
 type keeper struct {
-	most, size  int // most 0: all
+	most, size  int // most: of first; 0: all
 	first, last []byte
 }
 
 // Write implements io.Writer.
 func (k *keeper) Write(p []byte) (int, error) {
 	first := p
-	if k.most > 0 {
+	if k.most != 0 {
 		first = p[:min(len(p), max(k.most-k.size, 0))]
 	}
 	k.first, k.size = append(k.first, first...), k.size+len(p)

@@ -254,6 +254,8 @@ func TestDiff_iterationOrRange_isAPatch(t *testing.T) {
 		}
 	}
 	w.want(0, "good.txt | 2 +-", "diff", "--stat", "2")
+	w.want(rules.ExitUsage, "has no iteration -1", "diff", "--", "-1")
+	w.want(rules.ExitUsage, "is not the number of an iteration", "diff", "--", "-1..2")
 }
 
 func TestUndo_committedWork_becomesANewCommitOfItsFilesOnly(t *testing.T) {

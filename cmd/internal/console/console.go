@@ -208,7 +208,7 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	case state.Decision:
 		return e, false, d.Action != state.ActionStop // end says why
 	case state.IterationEnd:
-		if strings.Contains(d.Reason, d.Detail) {
+		if strings.Contains(d.Reason, d.Detail) { // it decides only whether the same words are shown twice
 			d.Detail = ""
 		}
 		if d.Action == state.ActionStop {

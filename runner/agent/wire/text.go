@@ -34,7 +34,7 @@ func Cut(s string, limit int) string {
 
 // OneLine returns a copy on one line of at most MaxLine runes.
 func OneLine(s string) string {
-	s = strings.Join(strings.Fields(Cut(s, 4*MaxLine)), " ")
+	s = termtext.Unwrap(Cut(s, 4*MaxLine))
 	if utf8.RuneCountInString(s) > MaxLine {
 		s = string([]rune(s)[:MaxLine-1]) + "…"
 	}

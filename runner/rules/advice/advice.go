@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/environ"
@@ -50,7 +51,7 @@ func Remedy(o agent.Outcome, name string, withheld []string) string {
 
 // Seen is the reason with the agent's own words, shortened, if it does not quote them yet.
 func Seen(o agent.Outcome) string {
-	seen := strings.Join(strings.Fields(ending.Shown(o.Evidence)), " ")
+	seen := termtext.Unwrap(ending.Shown(o.Evidence))
 	if seen == "" || strings.Contains(o.Reason, seen) {
 		return o.Reason
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/markdown"
 )
@@ -65,7 +66,7 @@ func oneLine(text string) string {
 	text = strings.TrimSpace(text)
 	for i := range len(text) {
 		if c := text[i]; c >= 0x80 || c < ' ' || c == ' ' && text[i+1] == ' ' { // it does not end with a space
-			return strings.Join(strings.Fields(text), " ")
+			return termtext.Unwrap(text)
 		}
 	}
 	return text

@@ -53,35 +53,46 @@ func diffRun(ctx context.Context, o *diffOptions) error {
 	default:
 		arg = strconv.Itoa(p.events[len(p.events)-1].Number)
 	}
-	if _, err := strconv.Atoi(arg); err != nil && !strings.Contains(arg, "..") {
+	if first, second, isRange := strings.Cut(arg, ".."); isRange {
+		return o.between(ctx, p, first, second)
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil {
 		return o.task(ctx, p, arg)
 	}
-	first, second, isRange := strings.Cut(arg, "..")
-	if a, err1 := strconv.Atoi(first); isRange && err1 == nil {
-		if b, err2 := strconv.Atoi(second); err2 == nil && a > b {
-			return cmdline.UsageError("%s goes backwards; what changed from the end of %d to the end of %d: "+
-				"ralph diff %[2]d..%[3]d", arg, b, a)
-		}
-	}
-	find := p.iteration
-	if isRange {
-		find = p.number
-	}
-	to, err := find(first)
+	k, err := p.iteration(n)
 	if err != nil {
 		return err
 	}
-	from := to.Base
-	if isRange {
-		from = to.OID
-		if to, err = p.number(second); err != nil {
-			return err
-		}
+	if k.Base == "" {
+		return cmdline.UsageError("the state before iteration %d is not known", n)
 	}
-	if from == "" {
-		return cmdline.UsageError("the state before iteration %s is not known", first)
+	return o.patch(ctx, p, [2]string{k.Base, k.OID})
+}
+
+// between shows what changed from the end of one iteration to that of another.
+func (o *diffOptions) between(ctx context.Context, p *past, first, second string) error {
+	a, err := number(first)
+	if err != nil {
+		return err
 	}
-	return o.patch(ctx, p, [2]string{from, to.OID})
+	b, err := number(second)
+	if err != nil {
+		return err
+	}
+	if a > b {
+		return cmdline.UsageError("%d..%d goes backwards; what changed from the end of %[2]d to the end of %[1]d: "+
+			"ralph diff %[2]d..%[1]d", a, b)
+	}
+	from, err := p.end(a)
+	if err != nil {
+		return err
+	}
+	to, err := p.end(b)
+	if err != nil {
+		return err
+	}
+	return o.patch(ctx, p, [2]string{from.OID, to.OID})
 }
 
 func (o *diffOptions) patch(ctx context.Context, p *past, states [2]string) error {

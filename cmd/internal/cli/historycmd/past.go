@@ -159,28 +159,28 @@ func (p *past) lacks(n int) string {
 	return fmt.Sprintf("run %s has no iteration %d; see: ralph iterations", p.run, n)
 }
 
-// number is the kept state at the end of the iteration with this number; of 0, at the start of the run.
-func (p *past) number(text string) (history.Kept, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return history.Kept{}, cmdline.UsageError("%q is not the number of an iteration; see: ralph iterations", text)
+// iteration is the kept state at the end of iteration n; 0 is none, unlike for end.
+func (p *past) iteration(n int) (history.Kept, error) {
+	if n <= 0 {
+		return history.Kept{}, cmdline.UsageError("%s", p.lacks(n))
 	}
 	return p.end(n)
 }
 
-// iteration is the kept end of the iteration with this number. None has 0.
-func (p *past) iteration(text string) (history.Kept, error) {
-	if n, err := strconv.Atoi(text); err == nil && n == 0 {
-		return history.Kept{}, cmdline.UsageError("%s", p.lacks(n))
+// number reads the number of an iteration, or 0.
+func number(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, cmdline.UsageError("%q is not the number of an iteration; see: ralph iterations", text)
 	}
-	return p.number(text)
+	return n, nil
 }
 
 // named are the kept ends of the iteration with this number, or of all iterations whose
 // work is part of the task with this id, the newest first.
 func (p *past) named(arg string) ([]history.Kept, error) {
-	if _, err := strconv.Atoi(arg); err == nil {
-		k, err := p.iteration(arg)
+	if n, err := strconv.Atoi(arg); err == nil {
+		k, err := p.iteration(n)
 		return []history.Kept{k}, err
 	}
 	id := p.taskID(arg)
