@@ -157,6 +157,7 @@ var floors = map[string]int{
 	"runner/turn/remote":   5,
 	"runner/turn/away":     6,
 	"runner/crew/best":     0,
+	"runner/crew/fleet":    2,
 	"runner/output":        5,
 	"runner/rules/hours":   1,
 	"runner/rules/pace":    2,

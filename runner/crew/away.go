@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ralph/runner/carrier"
@@ -20,15 +21,24 @@ import (
 // pauses are the waits between tries to reach a worker.
 func pauses() []time.Duration { return []time.Duration{time.Second, 3 * time.Second} }
 
-// findUpstream finds where workers get commits by themselves, if they are to.
-func (c *Crew) findUpstream(ctx context.Context) {
+// source is where workers get commits by themselves. The zero value sends them all from this machine.
+type source struct {
+	upstream *remote.Upstream
+	missing  string   // why there is none, where one was asked for
+	noted    sync.Map // what was said about that
+}
+
+// findSource finds where workers get commits by themselves, if they are to.
+func (c *Crew) findSource(ctx context.Context) {
 	if c.o.FleetGit != slots.FleetRemote {
 		return
 	}
-	var err error
-	if c.upstream, err = remote.FindUpstream(ctx, c.o.Dir); err != nil {
-		c.upstream, c.noUpstream = nil, err.Error()
+	upstream, err := remote.FindUpstream(ctx, c.o.Dir)
+	if err != nil {
+		c.source.missing = err.Error()
+		return
 	}
+	c.source.upstream = upstream
 }
 
 // sendable checks that the commits can be sent to other machines, if they are to.
@@ -37,7 +47,7 @@ func (c *Crew) sendable(ctx context.Context) error {
 	if !c.o.OnFleet() && !slices.ContainsFunc(all, func(way carrier.Carrier) bool { return way.Args(c.way) != nil }) {
 		return nil
 	}
-	if err := remote.Fit(ctx, c.base.Root); err != nil {
+	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil {
 		return &slots.UnfitError{Why: err.Error()}
 	}
 	return nil
@@ -59,7 +69,7 @@ func (c *Crew) reach(ctx context.Context) error {
 			continue
 		}
 		tried[way] = true
-		if err := c.trip(c.base, way, "").Probe(ctx); err != nil {
+		if err := c.trip(c.trunk.slot, way, "").Probe(ctx); err != nil {
 			return &slots.UnfitError{Why: fmt.Sprintf("the worker %s cannot be used: %v", way.Name(), err)}
 		}
 	}
@@ -75,7 +85,7 @@ func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Tr
 		inside = ""
 	}
 	return remote.Trip{Args: way.Args(lead), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
-		Temp: s.Temp(), Upstream: c.upstream,
+		Temp: s.Temp(), Upstream: c.source.upstream,
 		Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
 
@@ -92,8 +102,8 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	}
 	trip := c.trip(j.Slot, way, j.Task.Worker)
 	trip.Note = func(why string) { c.noteOnce(j.a.Origin, "FLEET_GIT=remote: this machine sends all commits: "+why) }
-	if c.noUpstream != "" {
-		trip.Note(c.noUpstream)
+	if c.source.missing != "" {
+		trip.Note(c.source.missing)
 	}
 	trip.Parcel.Files, d.Err = filesOf(j.Slot)
 	waits := pauses()
@@ -136,7 +146,7 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 
 // noteOnce says something that is the same for all turns.
 func (c *Crew) noteOnce(from state.Origin, text string) {
-	if _, known := c.noted.LoadOrStore(text, true); !known {
+	if _, known := c.source.noted.LoadOrStore(text, true); !known {
 		c.Tell(state.NewEvent(from, time.Now(), state.Finding{Source: state.FoundByChecks, Text: text}))
 	}
 }

@@ -55,7 +55,7 @@ func (c *Crew) judge(byNumber []*Done, all []best.Candidate) {
 	var tied []Tied
 	for _, i := range indexes {
 		d := byNumber[i]
-		tree, err := command.Run(ctx, c.base.Root, "rev-parse", d.Work.Commit+"^{tree}")
+		tree, err := command.Run(ctx, c.trunk.slot.Root, "rev-parse", d.Work.Commit+"^{tree}")
 		if err != nil {
 			return
 		}

@@ -15,13 +15,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/runner/carrier"
 	"ralph/runner/crew/best"
+	"ralph/runner/crew/fleet"
 	"ralph/runner/git/command"
 	"ralph/runner/git/history"
 	"ralph/runner/merge"
@@ -30,7 +30,6 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
-	"ralph/runner/turn/remote"
 	"ralph/state"
 )
 
@@ -57,39 +56,33 @@ type Options struct {
 }
 
 // Crew is the slots of one run, and the turns in them.
-//
-// size: slots, jobs and the merge queue are one state, under one goroutine.
 type Crew struct {
-	o       Options
-	home    *slots.Home
-	base    *slots.Slot // the worktree into which results are merged
-	branch  *merge.Branch
-	trust   *command.Trust
-	checker *turn.Worker // of the merge queue
+	o     Options
+	home  *slots.Home
+	trust *command.Trust
+	trunk trunk
+	queue *queue
+	news  chan News
 
 	free   []*slots.Slot
-	jobs   []*Job // in the order in which they were taken
-	later  map[string]time.Time
-	files  map[string][]string // by task: what its turns changed
-	last   int                 // number of the latest iteration
-	news   chan News
-	queue  chan *Job
-	end    context.CancelFunc
-	ended  chan struct{} // closed when the merge queue is
-	synced string        // the commit that Sync has prepared
-	way    carrier.Way
+	jobs   []*Job                  // in the order in which they were taken
 	ways   map[int]carrier.Carrier // by slot; not of those in this process
-	why    string                  // why the user's checkout does not follow, as reported last
+	way    carrier.Way             // to the fleet
+	fleet  *fleet.Follower         // nil: the run has none
+	source source
 
-	upstream   *remote.Upstream // where workers get commits by themselves; nil: nowhere
-	noUpstream string           // why
-	noted      sync.Map         // what was said about that
+	later map[string]time.Time // by task: not before then
+	files map[string][]string  // by task: what its turns changed
+	last  int                  // number of the latest iteration
+}
 
-	fleet  report
-	fixed  bool // the options say how many slots the fleet has
-	static int  // the slots above this number come and go with the workers of the fleet
-	part   context.CancelFunc
-	parted chan struct{} // closed when followFleet has ended
+// trunk is what results are merged into.
+type trunk struct {
+	slot    *slots.Slot // the worktree
+	branch  *merge.Branch
+	checker *turn.Worker // of the merge queue; nil: not needed yet
+	synced  string       // the commit that Sync has prepared
+	why     string       // why the user's checkout does not follow, as reported last
 }
 
 // landing is the merge queue's answer.
@@ -132,24 +125,22 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 		return nil, err
 	}
 	c := &Crew{o: o, home: home, later: map[string]time.Time{}, files: map[string][]string{},
-		news: make(chan News), queue: make(chan *Job), ended: make(chan struct{}), ways: map[int]carrier.Carrier{},
-		static: max(o.Parallel, o.BestOf)}
-	c.fixed = c.o.Fixed()
+		news: make(chan News), ways: map[int]carrier.Carrier{}}
 	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
 		return nil, err
 	}
 	ctx = command.With(ctx, c.trust)
 	root, _ := command.Root(o.Dir)
-	c.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch,
+	c.trunk.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch,
 		Note: filepath.Join(home.Dir, "following")}
-	if err := c.branch.Recover(ctx); err != nil {
+	if err := c.trunk.branch.Recover(ctx); err != nil {
 		return nil, err
 	}
 	if c.last, err = latest(ctx, o.Dir, o.Run); err != nil {
 		return nil, err
 	}
 	c.last = max(c.last, o.Numbered)
-	for n := range c.static + 1 {
+	for n := range c.own() + 1 {
 		s, err := home.Open(ctx, n, "HEAD")
 		if err != nil {
 			return nil, err
@@ -158,7 +149,7 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 			o.Log.Warn("what a killed run left cannot be kept", "slot", n, "error", err)
 		}
 		if n == 0 {
-			c.base, c.branch.Root = s, s.Root
+			c.trunk.slot, c.trunk.branch.Root = s, s.Root
 			continue
 		}
 		c.free = append(c.free, s)
@@ -166,25 +157,24 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	if err := c.sendable(ctx); err != nil {
 		return nil, err
 	}
-	c.findUpstream(ctx)
+	c.findSource(ctx)
 	if err := c.joinFleet(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.reach(ctx); err != nil {
-		c.leaveFleet()
+		c.fleet.Leave()
 		return nil, err
 	}
-	if err := c.branch.Open(ctx); err != nil {
+	if err := c.trunk.branch.Open(ctx); err != nil {
+		c.fleet.Leave()
 		return nil, err
 	}
-	merging, end := context.WithCancel(context.WithoutCancel(ctx))
-	c.end = end
-	go c.merges(merging)
+	c.queue = openQueue(ctx, c.trunk.branch, c.checkTogether)
 	return c, nil
 }
 
 // Env is the environment of the worktree into which results are merged.
-func (c *Crew) Env() []string { return c.base.Env(c.o.Env) }
+func (c *Crew) Env() []string { return c.trunk.slot.Env(c.o.Env) }
 
 // contained is the sandbox for the folder of an assignment. After a failure it is still that
 // of the project, which refuses to run anything in this folder.
@@ -216,7 +206,7 @@ func (j *Job) Worker() *turn.Worker { return j.worker }
 func (j *Job) Context() context.Context { return j.ctx }
 
 // Base is the project's folder in the worktree into which results are merged.
-func (c *Crew) Base() string { return c.base.Dir }
+func (c *Crew) Base() string { return c.trunk.slot.Dir }
 
 // Trust names the programs that git may start.
 func (c *Crew) Trust() *command.Trust { return c.trust }
@@ -319,19 +309,19 @@ func (c *Crew) News() <-chan News { return c.news }
 
 // Follow moves the user's checkout to the end of the branch. why says what prevents that, once for each reason.
 func (c *Crew) Follow(ctx context.Context) (why string) {
-	why = c.branch.Follow(command.With(ctx, c.trust))
-	if why == c.why {
+	why = c.trunk.branch.Follow(command.With(ctx, c.trust))
+	if why == c.trunk.why {
 		return ""
 	}
-	c.why = why
+	c.trunk.why = why
 	return why
 }
 
 // Left counts the commits that the user does not have, on Branch.
-func (c *Crew) Left(ctx context.Context) int { return c.branch.Behind(ctx) }
+func (c *Crew) Left(ctx context.Context) int { return c.trunk.branch.Behind(ctx) }
 
 // Branch is the name of the run's branch.
-func (c *Crew) Branch() string { return c.branch.Name }
+func (c *Crew) Branch() string { return c.trunk.branch.Name }
 
 // Landed forgets what was kept of a task.
 func (c *Crew) Landed(ctx context.Context, w slots.Work) {
@@ -343,7 +333,7 @@ func (c *Crew) Landed(ctx context.Context, w slots.Work) {
 // Recall names the tasks that landed before the plan could say so.
 func (c *Crew) Recall(ctx context.Context) (ids []string) {
 	ctx = command.With(ctx, c.trust)
-	tip, err := c.branch.Tip(ctx)
+	tip, err := c.trunk.branch.Tip(ctx)
 	var landed map[string]string
 	if err == nil {
 		landed, err = c.home.Recall(ctx, tip)
@@ -360,13 +350,12 @@ func (c *Crew) Recall(ctx context.Context) (ids []string) {
 
 // Close ends the merge queue. No turn may be under way.
 func (c *Crew) Close(ctx context.Context) {
-	c.leaveFleet()
-	c.end()
-	<-c.ended
-	if c.checker != nil {
-		c.checker.Close()
+	c.fleet.Leave()
+	c.queue.close()
+	if c.trunk.checker != nil {
+		c.trunk.checker.Close()
 	}
-	c.branch.Close(command.With(ctx, c.trust))
+	c.trunk.branch.Close(command.With(ctx, c.trust))
 }
 
 // latest is the highest number of an iteration of the run. After a kill, it may be higher than the run's count: of

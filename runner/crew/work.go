@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"sync"
 
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
 	"ralph/runner/git/command"
-	"ralph/runner/merge"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/amend"
@@ -34,7 +32,7 @@ func (c *Crew) carryOut(j *Job) Done {
 // enter brings the slot of a job to the end of the branch, and adds the kept work on its task. If ok
 // is false, d says why.
 func (c *Crew) enter(ctx context.Context, j *Job, d *Done) (begun slots.Begun, ok bool) {
-	tip, err := c.branch.Tip(ctx)
+	tip, err := c.trunk.branch.Tip(ctx)
 	if err != nil {
 		d.Err = err
 		return begun, false
@@ -140,16 +138,16 @@ func passes(r turn.Result) bool {
 // the run itself. No turn may be under way.
 func (c *Crew) Sync(ctx context.Context, a turn.Assignment, w *turn.Worker, emit func(state.Event)) error {
 	ctx = command.With(ctx, c.trust)
-	tip, err := c.branch.Refresh(ctx)
-	if err != nil || tip == c.synced {
+	tip, err := c.trunk.branch.Refresh(ctx)
+	if err != nil || tip == c.trunk.synced {
 		return err
 	}
 	w.Forget()
-	if err = c.base.Prepare(ctx, tip); err == nil {
-		err = c.setUp(ctx, c.base, a, helper{w, emit})
+	if err = c.trunk.slot.Prepare(ctx, tip); err == nil {
+		err = c.setUp(ctx, c.trunk.slot, a, helper{w, emit})
 	}
 	if err == nil {
-		c.synced = tip
+		c.trunk.synced = tip
 	}
 	return err
 }
@@ -227,14 +225,14 @@ func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 	}
 	c.news <- News{Do: func() { j.queued = true }}
 	select {
-	case c.queue <- j:
+	case c.queue.in <- j:
 	case <-ctx.Done():
 		d.take(landing{err: ctx.Err()})
 		return
 	}
 	l := <-j.landing
 	if len(l.Conflict) > 0 {
-		if err := c.home.KeepOther(ctx, j.work.Key, c.branch.Name); err != nil {
+		if err := c.home.KeepOther(ctx, j.work.Key, c.trunk.branch.Name); err != nil {
 			c.o.Log.Warn("what the work conflicts with is not kept", "error", err)
 		}
 	}
@@ -281,93 +279,19 @@ func refused(check gate.Check, text string) gate.Report {
 		Verdict:  gate.VerdictFailed, Blocks: true, Reason: text}}}
 }
 
-// merges runs on the goroutine of the merge queue.
-func (c *Crew) merges(ctx context.Context) {
-	defer close(c.ended)
-	var waiting []*Job
-	q := &merge.Queue{Branch: c.branch}
-	q.Check = func(ctx context.Context, items []merge.Item) (turn.Result, error) {
-		of := slices.DeleteFunc(slices.Clone(waiting), func(j *Job) bool {
-			return !slices.ContainsFunc(items, func(it merge.Item) bool { return it.Task == j.Task.ID })
-		})
-		return c.checkTogether(ctx, of)
-	}
-	for {
-		if len(waiting) == 0 {
-			select {
-			case <-ctx.Done():
-				return
-			case j := <-c.queue:
-				waiting = append(waiting, j)
-			}
-		}
-		for more := true; more; {
-			select {
-			case j := <-c.queue:
-				waiting = append(waiting, j)
-			default:
-				more = false
-			}
-		}
-		waiting = slices.DeleteFunc(waiting, ended)
-		if len(waiting) > 0 {
-			waiting = c.round(ctx, q, waiting)
-		}
-	}
-}
-
-// ended answers a job that somebody has ended.
-func ended(j *Job) bool {
-	if err := j.ctx.Err(); err != nil {
-		j.landing <- landing{err: err}
-		return true
-	}
-	return false
-}
-
-// round answers the jobs of one round and returns those that wait for the next.
-func (c *Crew) round(ctx context.Context, q *merge.Queue, waiting []*Job) (next []*Job) {
-	items := make([]merge.Item, len(waiting))
-	work, done := context.WithCancelCause(ctx)
-	defer done(nil)
-	for i, j := range waiting {
-		items[i] = merge.Item{Task: j.Task.ID, Work: j.work, Unchecked: j.unchecked}
-		defer context.AfterFunc(j.ctx, func() { done(context.Cause(j.ctx)) })() //nolint:contextcheck // each job has a context of its own
-	}
-	out, err := q.Round(command.With(work, c.trust), items)
-	if errors.Is(err, merge.ErrMoved) && ctx.Err() == nil {
-		return waiting
-	}
-	for i, j := range waiting {
-		switch {
-		case err != nil && j.ctx.Err() != nil:
-			j.landing <- landing{err: j.ctx.Err()}
-		case err != nil && work.Err() != nil:
-			next = append(next, j) // the round was cut off because another job was ended
-		case err != nil:
-			j.landing <- landing{err: err}
-		case out[i].Again:
-			next = append(next, j)
-		default:
-			j.landing <- landing{Outcome: out[i]}
-		}
-	}
-	return next
-}
-
 // checkTogether runs the checks where results are joined, for these jobs.
 func (c *Crew) checkTogether(ctx context.Context, of []*Job) (turn.Result, error) {
-	if c.checker == nil {
-		c.checker = c.workerIn(c.base)
+	if c.trunk.checker == nil {
+		c.trunk.checker = c.workerIn(c.trunk.slot)
 	}
-	c.checker.Forget()
-	c.synced = ""
+	c.trunk.checker.Forget()
+	c.trunk.synced = ""
 	last := of[len(of)-1]
 	a := last.a
-	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.base.Dir, c.base.Plan(), turn.Check, true, nil
+	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.trunk.slot.Dir, c.trunk.slot.Plan(), turn.Check, true, nil
 	a.Origin.Role, a.Sandbox = "merge", contained(a)
-	if err := c.setUp(ctx, c.base, a, helper{c.checker, c.Tell}); err != nil {
+	if err := c.setUp(ctx, c.trunk.slot, a, helper{c.trunk.checker, c.Tell}); err != nil {
 		return turn.Result{}, err
 	}
-	return c.checker.Run(ctx, a, c.Tell)
+	return c.trunk.checker.Run(ctx, a, c.Tell)
 }

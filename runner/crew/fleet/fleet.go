@@ -1,0 +1,159 @@
+// Package fleet follows the workers of a fleet through ralph-hub.
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/logs/termtext"
+	"ralph/ptyexec"
+	"ralph/runner/carrier"
+)
+
+const (
+	answers = 30 * time.Second // how long the run waits for the fleet when it starts
+	pause   = time.Second      // between two tries to follow the fleet
+)
+
+// Report is what ralph-hub workers says about the fleet.
+type Report struct {
+	Workers int            `json:"workers"`
+	Busy    int            `json:"busy"`
+	Slots   map[string]int `json:"slots"` // of workers, by their labels with commas between
+}
+
+// With counts the slots of workers that have all labels of the lists.
+func (r Report) With(labels ...string) (n int) {
+	need := carrier.Labels(labels...)
+	for has, count := range r.Slots {
+		if carrier.Has(has, need) {
+			n += count
+		}
+	}
+	return n
+}
+
+// Options say how to follow a fleet.
+type Options struct {
+	Way carrier.Way // ralph-hub, and which fleet
+	Env []string
+	Log hclog.Logger
+	// Do runs a function on the goroutine that calls Report, or not at all once the context has ended.
+	Do func(context.Context, func())
+}
+
+// Follower knows the latest report. nil is that of a run without a fleet.
+type Follower struct {
+	o      Options
+	report Report
+	end    context.CancelFunc
+	ended  chan struct{} // closed when nobody follows any more
+}
+
+// Report is the latest one; zero: there is none.
+func (f *Follower) Report() Report {
+	if f == nil {
+		return Report{}
+	}
+	return f.report
+}
+
+// Join starts ralph-hub, which reports the workers of the fleet, and is the server if there is no other. It waits for
+// the first report.
+func Join(ctx context.Context, o Options) (*Follower, error) {
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	f := &Follower{o: o, end: end, ended: make(chan struct{})}
+	first := make(chan error)
+	go func() {
+		defer close(f.ended)
+		for tell := f.beforeLoop(first); ctx.Err() == nil; tell = f.inLoop {
+			tell(ctx, Report{}, f.follow(ctx, tell))
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+	}()
+	var err error
+	select {
+	case err = <-first:
+	case <-time.After(answers):
+		err = errors.New("it does not answer")
+	}
+	if err != nil {
+		f.Leave()
+		return nil, err
+	}
+	return f, nil
+}
+
+// teller takes a Report, or why there is none.
+type teller func(ctx context.Context, r Report, err error)
+
+// beforeLoop takes the first Report, for which the run waits, and leaves the others to the loop.
+func (f *Follower) beforeLoop(first chan<- error) teller {
+	var once sync.Once
+	return func(ctx context.Context, r Report, err error) {
+		tell := f.inLoop
+		once.Do(func() {
+			tell = func(ctx context.Context, _ Report, err error) {
+				f.report = r // nobody else is at work yet
+				select {
+				case first <- err:
+				case <-ctx.Done():
+				}
+			}
+		})
+		tell(ctx, r, err)
+	}
+}
+
+func (f *Follower) inLoop(ctx context.Context, r Report, err error) {
+	if err != nil {
+		f.o.Log.Warn("the fleet is out of reach", "error", err)
+	}
+	f.o.Do(ctx, func() { f.report = r })
+}
+
+// follow passes on the reports of ralph-hub until it ends, and returns why it ended.
+func (f *Follower) follow(ctx context.Context, tell teller) error {
+	in, held := io.Pipe() // ralph-hub ends with it
+	defer held.Close()
+	var text []byte
+	why := "ralph-hub has ended"
+	args := append([]string{f.o.Way.Hub, "workers", "--watch", "--serve"}, f.o.Way.Reach()...)
+	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: f.o.Env, Stdin: in, Pipe: true}, func(p []byte) bool {
+		text = append(text, p...)
+		for {
+			line, rest, whole := bytes.Cut(text, []byte("\n"))
+			if !whole {
+				return false
+			}
+			text = rest
+			var r Report
+			if err := json.Unmarshal(line, &r); err != nil {
+				why = strings.TrimPrefix(termtext.Line(string(line)), "ralph-hub: ")
+				continue
+			}
+			tell(ctx, r, nil)
+		}
+	})
+	return cmp.Or(err, errors.New(why))
+}
+
+// Leave ends ralph-hub.
+func (f *Follower) Leave() {
+	if f != nil {
+		f.end()
+		<-f.ended
+	}
+}
