@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/runreport"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
@@ -144,6 +145,11 @@ func (o *undoOptions) carryOut(ctx context.Context, u *history.Undo, p *past, al
 	}
 	for _, r := range done.Refused {
 		o.Say("not committed: %s (%s)", cmdline.Inert(r.File), r.Why)
+	}
+	if kept, err := w.Record(p.run); err == nil && kept != nil {
+		if err := runreport.Save(ctx, w, p.run, o.Env); err != nil {
+			o.Warn(fmt.Errorf("the kept report is as before: %w", err))
+		}
 	}
 	if done.OID == "" {
 		o.Say("undone in the work tree; see: git status")
