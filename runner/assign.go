@@ -185,10 +185,12 @@ func (r *Run) timeout() time.Duration {
 
 // DryRun is what `--dry-run` shows of the first iteration.
 type DryRun struct {
-	Args        []string // the agent's argv
-	Prompt      string
-	Done, Total int    // tasks of the plan; 0: there is no plan
-	Next        string // title of the task; empty: none
+	Args   []string `json:"args"`           // the agent's argv
+	Plan   string   `json:"plan,omitempty"` // empty: there is none
+	Done   int      `json:"done"`           // tasks of the plan
+	Total  int      `json:"total"`
+	Next   string   `json:"next,omitempty"` // title of the task; empty: none
+	Prompt string   `json:"prompt"`
 }
 
 // Preview says what the first iteration would do. It reads the project and
@@ -208,6 +210,6 @@ func Preview(o Options, d Deps, known taskrecords.Records) (DryRun, error) {
 		return DryRun{}, err
 	}
 	request := a.Request(d.Env)
-	return DryRun{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Done: plan.Done, Total: plan.Total,
-		Next: next.Title}, nil
+	return DryRun{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Plan: d.Plan,
+		Done: plan.Done, Total: plan.Total, Next: next.Title}, nil
 }

@@ -181,9 +181,16 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	if err != nil {
 		return err
 	}
+	if o.output == "json" {
+		return cmdline.NewEncoder(o.Out).Encode(dry)
+	}
 	o.Say("# command line (the prompt goes to its standard input)\n%s\n", cmdline.Quote(dry.Args...))
+	next := ""
+	if dry.Next != "" {
+		next = ", next: " + dry.Next
+	}
 	if p.Plan != "" {
-		o.Say("# plan %s: %d of %d done, next: %s\n", p.Plan, dry.Done, dry.Total, dry.Next)
+		o.Say("# plan %s: %d of %d done%s\n", p.Plan, dry.Done, dry.Total, next)
 	}
 	o.Say("# prompt\n%s", dry.Prompt)
 	return nil
