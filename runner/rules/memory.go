@@ -68,7 +68,8 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	m.Failures = m.failures(r)
 	m.Claims = streak(m.Claims, insists(r))
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())
-	if r.Cut == "" && len(r.Call.Asks) == 0 { // an agent that asks a question is not stuck
+	// An agent that asks a question is not stuck. A breaker that is open ends the run: its other turns count no more.
+	if r.Cut == "" && len(r.Call.Asks) == 0 && m.Breaker.State != state.BreakerOpen {
 		m.Breaker = breakerAfter(m.Breaker, r, p, now)
 	}
 	return m

@@ -54,6 +54,17 @@ func TestBreaker_idleIterations_warnsAtTwoAndOpensAtTheThreshold(t *testing.T) {
 	}
 }
 
+// Side by side, turns end after the one that opened it.
+func TestBreaker_turnsAfterItOpened_countNothing(t *testing.T) {
+	m := fold(fresh(), defaults(), idle(1), idle(2), idle(3))
+	was := m.Breaker
+	for _, it := range []turn.Result{idle(4), busy(5), idle(6)} {
+		if m = fold(m, defaults(), it); m.Breaker.Reason != was.Reason || m.Breaker.NoProgress != was.NoProgress || m.Breaker.TotalOpens != 1 || m.Breaker.State != state.BreakerOpen {
+			t.Errorf("after iteration %d: %+v", it.Origin.Iteration, m.Breaker)
+		}
+	}
+}
+
 func TestBreaker_progress_closesAHalfOpenOne(t *testing.T) {
 	m := fold(fresh(), defaults(), idle(1), idle(2), busy(3))
 	wantBreaker(t, m, state.BreakerClosed)
