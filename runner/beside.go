@@ -50,9 +50,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 			Judge: r.breakTie})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
-		d := fixed.Failed(unfit)
-		d.Exit, d.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET, ISOLATE and BEST_OF"
-		return d, nil
+		return fixed.Decide(fixed.Unfit, unfit.Why), nil
 	}
 	if err != nil {
 		return rules.Decision{}, err

@@ -22,6 +22,7 @@ const (
 	Lost
 	Unusable
 	Locked
+	Unfit
 	Error
 )
 
@@ -42,6 +43,8 @@ func Rules() []Row {
 		"fix the prompt or the plan, then: ralph resume"
 	failed.Exit, failed.ExitReason, failed.Next = rules.ExitError, "error",
 		"fix that (.ralph/logs/ralph.log may say more), then: ralph resume"
+	unfit := failed
+	unfit.Exit, unfit.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET, ISOLATE and BEST_OF"
 	locked.Exit, locked.ExitReason, locked.Next = rules.ExitLocked, "error", "watch the other one: ralph monitor"
 	return []Row{
 		NotCalled: {"continue", "a person ended the turn before its agent was called",
@@ -60,6 +63,7 @@ func Rules() []Row {
 		Unusable: {"plan_unusable",
 			"the prompt of the next turn cannot be made: a file of it, or the plan, is not usable", "stop 2", unusable},
 		Locked: {"error", "another run is active in this project", "stop 5", locked},
+		Unfit:  {"error", "the project cannot have worktrees, or a worker or the fleet cannot be used", "stop 2", unfit},
 		Error:  {"error", "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
 	}
 }

@@ -36,6 +36,9 @@ func TestFailed_otherRunIsActive_hasAnExitCodeOfItsOwn(t *testing.T) {
 	if d := Failed(fmt.Errorf("open state: %w", &state.LockedError{})); d.Rule != "error" || d.Exit != rules.ExitLocked {
 		t.Errorf("%+v", d)
 	}
+	if d := Decide(Unfit, "the fleet cannot be used"); d.Rule != "error" || d.Exit != rules.ExitUsage || d.Reason != "the fleet cannot be used" {
+		t.Errorf("%+v", d)
+	}
 	if d := Failed(errors.New("disk full")); d.Rule != "error" || d.Exit != rules.ExitError || d.Reason != "disk full" {
 		t.Errorf("%+v", d)
 	}
