@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"ralph/config/huboptions"
 	"ralph/state"
@@ -23,12 +24,17 @@ func (c *Config) InTouch() (huboptions.Settings, error) {
 			kinds = append(kinds, string(row.Kind))
 		}
 	}
-	err := s.Check(kinds)
-	if err != nil {
-		key, _, _ := strings.Cut(err.Error(), ":")
-		if where := c.Source(key).Where; where != "" {
-			err = fmt.Errorf("%s: %w", where, err)
-		}
+	return s, c.Located(s.Check(kinds))
+}
+
+// Located puts the place of an option in front of an error that begins with the option's key.
+func (c *Config) Located(err error) error {
+	if err == nil {
+		return nil
 	}
-	return s, err
+	end := strings.IndexFunc(err.Error(), func(r rune) bool { return r != '_' && !unicode.IsUpper(r) })
+	if where := c.Source(err.Error()[:max(end, 0)]).Where; where != "" {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return err
 }

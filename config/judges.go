@@ -90,11 +90,11 @@ func (c *Config) Reviewers() error {
 	}
 	for _, r := range c.For(roles.Asking{Task: task.Task{ID: "any"}, Project: true}).All() {
 		if _, err := c.Spec(r.Agent); err != nil && r.AgentFrom != "" && r.Agent != "" {
-			return c.bad(r.AgentFrom, err)
+			return c.Bad(r.AgentFrom, err)
 		}
 	}
 	if _, err := roles.Named(c.Judges, c.JudgeRows()); err != nil {
-		return c.bad("JUDGES", err)
+		return c.Bad("JUDGES", err)
 	}
 	return nil
 }
@@ -119,9 +119,9 @@ func (c *Config) NamedReviewers(dir string, tasks []task.Task) (all []NamedRevie
 	return all
 }
 
-// bad is the error for the value of an option. A file and its line do not name the option; a flag
+// Bad is the error for the value of an option. A file and its line do not name the option; a flag
 // and a variable do.
-func (c *Config) bad(key string, err error) error {
+func (c *Config) Bad(key string, err error) error {
 	source := c.sources[key]
 	if source.Kind == SourceFlag || source.Kind == SourceEnvironment {
 		return &UsageError{source.Where, err.Error()}

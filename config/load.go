@@ -95,7 +95,11 @@ func (l Loader) apply(c *Config, s setting) error {
 	o := s.option
 	value, ok := o.Parse(s.text)
 	if !ok {
-		problem := quote(s.text) + " is not " + o.Allowed()
+		text := quote(s.text)
+		if o.Secret {
+			text = "the value"
+		}
+		problem := text + " is not " + o.Allowed()
 		if s.name != "" {
 			problem = s.name + ": " + problem
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"ralph/config/option"
+	"ralph/logs"
 	"ralph/logs/termtext"
 )
 
@@ -123,6 +124,8 @@ func (l Loader) claims(c *Config) Untrusted {
 		}
 		if o.Kind == option.String { // an address is shown: it says where messages go
 			claim = strings.Replace(claim, "="+value, "="+Display(o, value), 1)
+		} else if o.Secret {
+			claim = logs.Redact(claim)
 		}
 		if claim == "" || source.Kind != SourceRC && source.Kind != SourceProject {
 			continue

@@ -317,7 +317,7 @@ func TestUntrusted_settingUnderAnotherName_isShownAsWritten(t *testing.T) {
 // Whoever consents must see where messages go, but never a password.
 func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("REPLY_TOKEN=correct-horse\nWEBHOOKS=https://example.com/hook\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("REPLY_TOKEN=correct-horse\nWEBHOOKS=https://example.com/hook,https://ann:correct-horse@example.com\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	u, err := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}.Untrusted()
@@ -325,7 +325,22 @@ func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 		t.Fatalf("%+v, %v", u, err)
 	}
 	if got := strings.Join(u.Lines, "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "REPLY_TOKEN=(set, not shown)") ||
-		!strings.Contains(got, "https://example.com/hook") {
+		!strings.Contains(got, "https://example.com/hook") || !strings.Contains(got, "@example.com") {
 		t.Error(got)
+	}
+}
+
+func TestLoad_badValueOfASecret_isNotShown(t *testing.T) {
+	for rc, want := range map[string]string{
+		"REPLY_TOKEN=-correct-horse\n":       ".ralphrc:1: REPLY_TOKEN: the value is not text on one line that does not start with -",
+		"NOTIFY=-ntfy://ann:correct-horse@h": ".ralphrc:1: NOTIFY: the value is not a comma list with balanced parentheses and no entry that starts with -",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte(rc), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := (Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}).Load(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

@@ -48,14 +48,13 @@ func (p *Project) FindAgents() error {
 	}
 	spec, err := p.Config.Spec(p.Config.Agent)
 	if err != nil {
-		return cmdline.UsageError("%s: %v", p.Config.Source("AGENT"), err)
+		return cmdline.UsageError("%v", p.Config.Bad("AGENT", err))
 	}
 	p.Agent, p.Config.Agent = pool.Agent{Spec: spec}, spec.Name
 	if p.Config.AgentCmd != "" {
 		words, err := config.Words(p.Config.AgentCmd, p.Env)
 		if err != nil || len(words) == 0 {
-			return cmdline.UsageError("%s: %v", p.Config.Source("CLAUDE_CODE_CMD"),
-				cmp.Or(err, errors.New("it is empty")))
+			return cmdline.UsageError("%v", p.Config.Bad("CLAUDE_CODE_CMD", cmp.Or(err, errors.New("it is empty"))))
 		}
 		p.Agent.Program = words
 	}
@@ -63,7 +62,7 @@ func (p *Project) FindAgents() error {
 	for i, name := range p.Config.FallbackAgents {
 		one, err := p.Find(name)
 		if err != nil {
-			return cmdline.UsageError("%s: %v", p.Config.Source("FALLBACK_AGENTS"), err)
+			return cmdline.UsageError("%v", p.Config.Bad("FALLBACK_AGENTS", err))
 		}
 		p.Config.FallbackAgents[i] = one.Spec.Name
 	}

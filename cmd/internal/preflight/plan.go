@@ -111,7 +111,7 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
-	if err := p.Config.Fit(context.Background(), p.Env, p.Dir, p.Plan); err != nil {
+	if err := p.Config.Located(p.Config.Fit(context.Background(), p.Env, p.Dir, p.Plan)); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
 	if p.Plan == "" {

@@ -63,7 +63,7 @@ func configRun(o *configOptions) error {
 		if _, err := cfg.InTouch(); err != nil {
 			return cmdline.UsageError("%v", err)
 		}
-		if err := cfg.Fit(context.Background(), o.Env, dir, cfg.Plan(dir)); err != nil {
+		if err := cfg.Located(cfg.Fit(context.Background(), o.Env, dir, cfg.Plan(dir))); err != nil {
 			return cmdline.UsageError("%v", err)
 		}
 		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
@@ -136,7 +136,7 @@ func wrap(text string, width int) []string {
 func printEnv(f *cmdline.Factory, cfg *config.Config) error {
 	s, err := cfg.Spec(cfg.Agent)
 	if err != nil {
-		return cmdline.UsageError("%s: %v", cfg.Source("AGENT"), err)
+		return cmdline.UsageError("%v", cfg.Bad("AGENT", err))
 	}
 	rows := cfg.EnvFilter().List(s, (&preflight.Project{Env: f.Env, Config: cfg}).EnvRequest())
 	all := len(rows)
