@@ -40,3 +40,17 @@ func TestInit_withAPlan_imports(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestInit_planOfATemplate_isWrittenOnce(t *testing.T) {
+	otherHome(t)
+	for _, more := range [][]string{nil, {"--force"}, {"--json"}} {
+		dir := t.TempDir()
+		out, err := verb(t, dir, append([]string{"init", "-y", "--template", "api"}, more...)...)
+		if err != nil || strings.Contains(out, "kept  .ralph/fix_plan.md") || strings.Contains(out, `"kept":[".ralph`) {
+			t.Errorf("%q: %v\n%s", more, err, out)
+		}
+		if plan, err := os.ReadFile(filepath.Join(dir, ".ralph", "fix_plan.md")); err != nil || strings.Contains(string(plan), "Each box is one task") {
+			t.Errorf("%q: %v\n%s", more, err, plan)
+		}
+	}
+}

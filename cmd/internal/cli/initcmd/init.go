@@ -28,6 +28,7 @@ type initOptions struct {
 	result               written
 	yes, force, ai, json bool
 	from                 string           // another tool, or whence the plan is; empty: neither
+	planned              bool             // the verb itself has written the plan just now
 	moved                *migrate.Project // its project; nil: none
 }
 
@@ -40,7 +41,11 @@ func NewInitCmd(f *cmdline.Factory) *cobra.Command {
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
 		Example: "  ralph init\n  ralph init --yes    # ask nothing\n  ralph init --from ralphex",
-		RunE:    func(*cobra.Command, []string) error { return o.reported(initRun) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			template := cmd.Flags().Lookup("template")
+			o.planned = template != nil && template.Changed || o.from != "" && !slices.Contains(migrate.Tools(), o.from)
+			return o.reported(initRun)
+		},
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask; use what was detected, as without a terminal.")
 	cmd.Flags().BoolVar(&o.force, "force", false, "Overwrite existing files.")
@@ -157,7 +162,12 @@ func writeUninterrupted(dir string, files []scaffold.File) error {
 // keeps reports whether an existing file stays. --force overwrites a file, but does not
 // add one that would shadow another of the user's.
 func (o *initOptions) keeps(file scaffold.File) bool {
-	return file.Kept != "" && (!o.force || file.Kept != file.Path)
+	return file.Kept != "" && (!o.force || file.Kept != file.Path || o.madeJustNow(file))
+}
+
+// madeJustNow reports whether the file is the plan that the verb has made of a template or a file.
+func (o *initOptions) madeJustNow(file scaffold.File) bool {
+	return o.planned && file.Path == planFile && file.Kept == planFile
 }
 
 // choose returns the files that are to be written.
@@ -167,7 +177,10 @@ func (o *initOptions) choose(files []scaffold.File) []scaffold.File {
 
 func (o *initOptions) sayKept(files []scaffold.File) {
 	for _, file := range files {
-		if !o.keeps(file) {
+		if o.madeJustNow(file) {
+			o.result.Wrote = append(o.result.Wrote, file.Path)
+		}
+		if !o.keeps(file) || o.madeJustNow(file) {
 			continue
 		}
 		o.result.Kept = append(o.result.Kept, file.Kept)

@@ -10,9 +10,11 @@ import (
 	"ralph/runner/task/store"
 )
 
+const planFile = ".ralph/fix_plan.md"
+
 // sayNext lists the commands that come next.
 func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
-	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == ".ralph/fix_plan.md" })]
+	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == planFile })]
 	name, add := plan.Path, ".ralph .ralphrc"
 	if plan.Kept != "" && plan.Kept != plan.Path {
 		name, add = plan.Kept, add+" "+plan.Kept
