@@ -37,7 +37,7 @@ func (o *CallOptions) Options() []option.Row {
 		Kind: option.Minutes, Default: "120", Min: "1", Max: "1440", Field: &o.ActiveTimeout,
 		Help: "Minutes that one agent call may take while it shows activity, unless CLAUDE_TIMEOUT_MINUTES is set.",
 	}, {
-		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "D", YAML: "timeout.stuck",
+		Group: "Limits", Key: "IDLE_TIMEOUT_MINUTES", Flag: "idle-timeout", Arg: "MIN", YAML: "timeout.stuck",
 		Kind: option.Minutes, Default: "10", Min: "0", Max: "1440", Field: &o.IdleTimeout,
 		Help: "Minutes without output or changed files after which a call is stuck (three times as long while a " +
 			"tool call is open); 0 means no limit.",

@@ -160,6 +160,21 @@ func TestComplete_run_isOneWithAReportOrAKeptState(t *testing.T) {
 	}
 }
 
+// A command after -- has names of files; a check has none.
+func TestComplete_bisect_knowsACommandFromACheck(t *testing.T) {
+	w := newPastWorld(t)
+	w.write(".ralphrc", "TEST_COMMAND=true\n")
+	for _, c := range []struct{ typed, want string }{
+		{"bisect |", "test\ttrue\n:4"}, {"bisect test |", ":4"}, {"bisect -- |", ":0"}, {"bisect -- go test |", ":0"}, {"bisect -- test |", ":0"},
+	} {
+		args := append([]string{"__complete"}, strings.Split(strings.ReplaceAll(c.typed, "|", ""), " ")...)
+		w.Words = args
+		if out := w.want(0, c.want, args...); strings.HasPrefix(out, "test") != strings.HasPrefix(c.want, "test") {
+			t.Errorf("%s\n%s", c.typed, out)
+		}
+	}
+}
+
 func TestStatus_livingRun_forecastsItsEnd(t *testing.T) {
 	w := newEmptyWorld(t)
 	at := time.Now().Add(-time.Hour)
@@ -191,4 +206,17 @@ func TestStatus_livingRun_forecastsItsEnd(t *testing.T) {
 	}
 	w.want(0, "forecast  3 tasks open: done about ", "status")
 	w.want(0, "Forecast: 3 tasks open: done about ", "report")
+}
+
+func TestUndo_keptReport_isWrittenAgain(t *testing.T) {
+	w := newPastWorld(t)
+	w.save(pastRun)
+	w.write(".ralph/status.json", `{"v":1,"run_id":"20260103-030405-abcd","status":"completed"}`)
+	w.want(0, "undone in commit", "undo", "2", "--run", pastRun, "--yes")
+	for _, ext := range []string{".html", ".md", ".json"} {
+		page, err := os.ReadFile(filepath.Join(w.Dir, ".ralph", "reports", pastRun+ext))
+		if err != nil || !strings.Contains(string(page), "taken back by ralph undo") {
+			t.Errorf("%s: %v\n%s", ext, err, page)
+		}
+	}
 }

@@ -45,7 +45,7 @@ func NewBisectCmd(f *cmdline.Factory) *cobra.Command {
 			o.args, o.dash = args, cmd.ArgsLenAtDash()
 			return bisectRun(o)
 		},
-		ValidArgsFunction: cmdline.FirstArg(completeChecks(f)),
+		ValidArgsFunction: completeChecks(f),
 	}
 	o.flag(cmd)
 	return cmd

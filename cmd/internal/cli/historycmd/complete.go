@@ -66,8 +66,15 @@ func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 	}
 }
 
+// completeChecks completes the checks, and names of files in a command after --.
 func completeChecks(f *cmdline.Factory) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if slices.Contains(f.Words, "--") {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		var names []string
 		if dir, err := f.Project(); err == nil {
 			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
