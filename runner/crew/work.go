@@ -12,6 +12,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
 	"ralph/runner/git/command"
+	"ralph/runner/roles"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/amend"
@@ -63,7 +64,7 @@ func (c *Crew) work(j *Job) (d Done) {
 	j.worker = c.workerIn(j.Slot)
 	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
 	if len(begun.Conflict) > 0 {
-		j.a.Origin.Role = "merger"
+		j.a.Origin.Role = roles.Merger
 		j.a.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.a.Prompt.Feedback...)
 	}
 	if !c.baseline(ctx, j, &d) || !c.away(ctx, j, &d) && !c.here(ctx, j, &d) {
@@ -289,7 +290,7 @@ func (c *Crew) checkTogether(ctx context.Context, of []*Job) (turn.Result, error
 	last := of[len(of)-1]
 	a := last.a
 	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.trunk.slot.Dir, c.trunk.slot.Plan(), turn.Check, true, nil
-	a.Origin.Role, a.Sandbox = "merge", contained(a)
+	a.Origin.Role, a.Sandbox = roles.Merge, contained(a)
 	if err := c.setUp(ctx, c.trunk.slot, a, helper{c.trunk.checker, c.Tell}); err != nil {
 		return turn.Result{}, err
 	}

@@ -23,6 +23,16 @@ const (
 	Judge     = "judge"
 )
 
+// Events name these two like roles, but they are no rows of Table, because nothing would read their columns.
+const (
+	// Merger is the developer when its kept work conflicts with what has landed. The prompt, what it may write and what
+	// follows are the developer's; a block of feedback names the files. It shows only when a slot begins the turn, after
+	// the run has assigned it.
+	Merger = "merger"
+	// Merge is nobody: the merge queue runs the checks and calls no agent.
+	Merge = "merge"
+)
+
 // The phases that a task passes through after its developer. It passes through PhaseAnalyst
 // only when its developer has asked something, and then goes back.
 const (

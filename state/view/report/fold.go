@@ -124,7 +124,7 @@ func (f *Fold) cost() Cost {
 		share(&c.Task, line(cmp.Or(it.Task, it.TaskID)), it.Usage)
 	}
 	for who, used := range f.spent {
-		share(&c.Role, cmp.Or(line(who.role), "developer"), used)
+		share(&c.Role, cmp.Or(line(who.role), view.Developer), used)
 		share(&c.Model, cmp.Or(line(view.Join(" ", who.agent, who.model)), "unknown"), used)
 	}
 	for _, list := range []*[]Share{&c.Task, &c.Role, &c.Model} {
