@@ -168,7 +168,8 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 	r.keepSession(res)
 	r.mem = r.mem.After(res, len(damaged) > 0, r.o.Policy, now)
 	counted := r.mem.Iterations > was.Iterations
-	f := rules.Conclusion{Facts: r.facts(ctx, res.Proof.After), Result: res, Damaged: damaged, Causes: r.tasks.Causes(res.Task.ID)}
+	f := rules.Conclusion{Facts: r.facts(ctx, res.Proof.After), Result: res, Damaged: damaged,
+		Causes: r.tasks.Causes(res.Task.ID)}
 	if counted {
 		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
@@ -177,7 +178,8 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 		f.Review = r.reviewItems(keep, res.Proof.Report)
 	}
 	d := rules.Conclude(f)
-	r.out.Lost(r.notes.Delivered(res, counted && (res.Progress() || res.Cut == "" && res.Call.Outcome.Class != ending.HangSilent)))
+	worked := res.Progress() || res.Cut == "" && res.Call.Outcome.Class != ending.HangSilent
+	r.out.Lost(r.notes.Delivered(res, counted && worked))
 	if counted { // else the next prompt still needs the notes of this one
 		r.notes.Begin(res)
 		r.tasks.Attempted(res.Task.ID, rules.Attempt(res))
@@ -185,10 +187,7 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 	}
 	r.notes.Add(d)
 	if d.PutAside {
-		r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
-		r.out.Event(state.NewEvent(res.Origin, now, turn.Redacted(state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: state.TaskPutAside, Why: d.Reason})))
-		r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task starts a new count
-		r.dropNotes(d)
+		r.giveUp(res, d)
 	}
 	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
 		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked, n.Aside.Why)
@@ -211,6 +210,15 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 		return rules.Decision{}, err
 	}
 	return d, nil
+}
+
+// giveUp puts the task of a turn aside.
+func (r *Run) giveUp(res turn.Result, d rules.Decision) {
+	r.tasks.PutAside(res.Task.ID, d.Reason, res.ErrorText(), res.Proof.After.List)
+	aside := state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: state.TaskPutAside, Why: d.Reason}
+	r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(aside)))
+	r.mem.Breaker.SameError, r.mem.Breaker.LastError = 0, "" // the next task starts a new count
+	r.dropNotes(d)
 }
 
 // dropNotes drops what the next prompt would say about a task that was put aside. Only with worktrees does
@@ -310,14 +318,16 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
 		return
 	}
 	var v hooks.Verdict
-	done, err := r.worker.Commit(ctx, r.assignment(t), output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from), func(commit func() (state.Commit, error)) (state.Commit, error) {
+	message := output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from)
+	hooked := func(commit func() (state.Commit, error)) (state.Commit, error) {
 		v = r.runHooks(ctx,
 			hookfacts.Moment{Point: hooks.PreCommit, From: from, Task: t, More: hookfacts.Commits(r.last)})
 		if v.Block || v.Skip || v.Abort {
 			return state.Commit{}, errors.New(v.Why)
 		}
 		return commit()
-	})
+	}
+	done, err := r.worker.Commit(ctx, r.assignment(t), message, hooked)
 	r.past.commit = v
 	switch {
 	case err != nil: // a failed commit does not end the run

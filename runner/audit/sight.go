@@ -28,7 +28,8 @@ func (in Input) sight() []Finding {
 	}
 	for _, f := range in.Files {
 		for _, text := range in.tasks() {
-			if rule, file := asks.Hidden(f.Path, f.Before, f.After, text); file != "" && !slices.ContainsFunc(in.Files, func(f File) bool { return f.Path == file }) {
+			if rule, file := asks.Hidden(f.Path, f.Before, f.After, text); file != "" &&
+				!slices.ContainsFunc(in.Files, func(f File) bool { return f.Path == file }) {
 				cause := fmt.Sprintf("hidden by the new rule %q in %s", rule, f.Path)
 				by[cause] = append(by[cause], file)
 			}

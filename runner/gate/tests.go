@@ -39,7 +39,8 @@ func (m Memory) Before(b *Baseline) func(check string) report.Tally {
 
 // UnreadOutput returns a sentence if ralph cannot read from the output which tests ran; empty: it can.
 func (r Result) UnreadOutput() string {
-	if r.Check.Format == report.ExitCode || formatOf(r.Check) == report.ExitCode || r.Tests.Known || r.Tests.Nothing != "" || r.Verdict == VerdictSkipped {
+	if r.Check.Format == report.ExitCode || formatOf(r.Check) == report.ExitCode || r.Tests.Known ||
+		r.Tests.Nothing != "" || r.Verdict == VerdictSkipped {
 		return ""
 	}
 	return r.Name + ": its output does not say which tests ran, so only its exit code counts"

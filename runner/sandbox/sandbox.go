@@ -126,7 +126,8 @@ func profiles() []profile {
 		{name: podman.name, works: podman.works, locks: true, engine: podman, below: 1, wrap: podman.wrap}, // below: --init
 		{name: docker.name, works: docker.works, locks: true, engine: docker, below: 1, wrap: docker.wrap},
 		{name: "bwrap", works: bwrapWorks, locks: true, below: 2, wrap: bwrap}, // itself, and the first process of its own
-		{name: "landlock", works: landlockWorks, wrap: landlock, filters: landlockFilters, lacks: func() string { return lacks(confine.Version()) }},
+		{name: "landlock", works: landlockWorks, wrap: landlock, filters: landlockFilters,
+			lacks: func() string { return lacks(confine.Version()) }},
 	}
 }
 

@@ -50,8 +50,7 @@ func (a Assignment) Request(env []string) agent.Request {
 
 // call runs the agent in its pty and folds what it prints.
 func (t *turn) call(ctx context.Context, before Plan) (call, error) {
-	spec, request := t.a.Agent.Spec,
-		t.a.Request(slices.Concat(t.w.env(), []string{state.InsideVar + "=" + t.a.Origin.Run}))
+	spec, request := t.a.Agent.Spec, t.a.Request(slices.Concat(t.w.env(), []string{state.InsideVar + "=" + t.a.Origin.Run}))
 	out, err := rawlog.Open(t.a.LogDir, t.a.Origin.Iteration, request.Prompt, t.secrets)
 	if err != nil {
 		return call{}, err
@@ -101,7 +100,8 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	if err == nil {
 		err = out.Close()
 	}
-	c.made, c.cancelled, c.counted, c.printed = true, c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck() && c.transcript.Repeats == "", decoder.Counted(), out.Printed
+	c.made, c.counted, c.printed = true, decoder.Counted(), out.Printed
+	c.cancelled = c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck() && c.transcript.Repeats == ""
 	c.outcome = spec.Classify(c.transcript, c.exit, time.Now().Add(-t.w.Ahead))
 	if c.outcome.Class == ending.Auth {
 		c.withheld = request.Filter.Withheld(spec, request)

@@ -22,9 +22,8 @@ func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 		t.findChecks(f.changed)
 	}
 	class := f.call.outcome.Class
-	proves := class.Success() ||
-		slices.Contains([]ending.Class{ending.TimeoutWithWork, ending.TimeoutIdle, ending.Repeating}, class) ||
-		f.cut != ""
+	proves := class.Success() || f.cut != "" ||
+		slices.Contains([]ending.Class{ending.TimeoutWithWork, ending.TimeoutIdle, ending.Repeating}, class)
 	if len(t.checks.Rows) == 0 || !proves || f.left.Error != "" {
 		return nil
 	}
@@ -147,8 +146,8 @@ func (t *turn) part(ctx context.Context) (f facts, err error) {
 	case t.a.Part == Baseline:
 		f.report, err = t.takeBaseline(ctx)
 	default:
-		f.report, err = t.runChecks(ctx, gate.Changed{All: t.checks.Everything, Final: f.left.Known &&
-			f.left.Remaining == 0})
+		f.report, err = t.runChecks(ctx, gate.Changed{All: t.checks.Everything,
+			Final: f.left.Known && f.left.Remaining == 0})
 	}
 	f.checks = t.checks
 	if ctx.Err() != nil {

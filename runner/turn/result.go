@@ -186,9 +186,8 @@ func (r Result) TestOnly() bool {
 
 // Reopened is true when the task's own tick was taken back because of its checks.
 func (r Result) Reopened() bool {
-	return slices.ContainsFunc(r.Proof.Reopen, func(o Reopen) bool {
-		return o.Task == r.Task.ID && o.By != ReopenAudit && o.By != ReopenReview
-	})
+	return slices.ContainsFunc(r.Proof.Reopen,
+		func(o Reopen) bool { return o.Task == r.Task.ID && o.By != ReopenAudit && o.By != ReopenReview })
 }
 
 // ErrorText is the normalized text that "same error" compares: the agent's

@@ -48,10 +48,9 @@ type facts struct {
 func settle(a Assignment, f facts) Result {
 	r := Result{
 		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name,
-		Started: f.started, Cut: f.cut,
-		Work:   Work{Before: f.before, Left: f.left, Change: f.change, Delta: delta.Of(f.change.Count, f.texts), Damaged: f.damaged, Lost: f.lost},
-		Checks: f.checks,
-		Proof:  f.audit.Proof,
+		Started: f.started, Cut: f.cut, Checks: f.checks, Proof: f.audit.Proof,
+		Work: Work{Before: f.before, Left: f.left, Change: f.change, Delta: delta.Of(f.change.Count, f.texts),
+			Damaged: f.damaged, Lost: f.lost},
 	}
 	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration
 	p := &r.Proof
@@ -135,7 +134,8 @@ func Replay(a Assignment, t *agent.Transcript, o agent.Outcome, exit ptyexec.Exi
 
 // settleCall makes the part of the Result about the agent call.
 func settleCall(a Assignment, c call) Call {
-	r := Call{Made: c.made, NotStarted: c.notStarted, Outcome: c.outcome, Withheld: c.withheld, Printed: c.printed, Leftover: c.exit.Leftover}
+	r := Call{Made: c.made, NotStarted: c.notStarted, Outcome: c.outcome, Withheld: c.withheld,
+		Printed: c.printed, Leftover: c.exit.Leftover}
 	if c.transcript == nil {
 		return r
 	}

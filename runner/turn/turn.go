@@ -181,7 +181,9 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		return settle(t.a, f), err
 	}
 	kept, steering := steer.Protect(t.a.Protect), t.steering()
-	t.plan = intact.Remember(t.a.Sandbox.On(), intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration, State: t.a.State, Hidden: t.a.Sandbox.InContainer()}, f.before)
+	files := intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
+		State: t.a.State, Hidden: t.a.Sandbox.InContainer()}
+	t.plan = intact.Remember(t.a.Sandbox.On(), files, f.before)
 	f.call, err = t.call(ctx, f.before)
 	by := &journal.People{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Exclusive: t.plan.Apart()}
 	if err != nil || !f.call.made { // a call that ralph could not record may still have changed the plan

@@ -149,7 +149,8 @@ func (p *Project) Ask(f *cmdline.Factory, one pool.Agent) (Trial, error) {
 		return t, fmt.Errorf("make temporary project: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	if t.Result, err = p.consult(f, one, consultation{dir: dir, text: testPrompt, tools: p.Config.AllowedTools, bound: testBound}); err != nil {
+	test := consultation{dir: dir, text: testPrompt, tools: p.Config.AllowedTools, bound: testBound}
+	if t.Result, err = p.consult(f, one, test); err != nil {
 		return t, err
 	}
 	t.Scene = drill.Answer(t.Result, drill.Setting{Spec: one.Spec, Policy: p.Config.Policy, Now: time.Now()})

@@ -112,7 +112,8 @@ var formats = sync.OnceValue(func() []format {
 		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.NewTask(),
 		Title: records.Title, Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
 	}, {
-		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title, Reason: records.TaskmasterReason,
+		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster,
+		New: records.NewNumbered(), Title: records.Title, Reason: records.TaskmasterReason,
 	}, {
 		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
 	}, {

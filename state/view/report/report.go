@@ -111,7 +111,8 @@ func (f *Fold) Build(s Source) *Report {
 	current := st.RunID == run.ID && run.ID != ""
 	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1,
 		Agent:     line(view.Join(" ", run.Agent, run.Model)),
-		StartedAt: f.clock.first, Iterations: view.Counted(run.Iterations), Done: run.Done, Total: run.Total, Findings: []Finding{}, Questions: asked(s.Questions), Learned: []string{}}
+		StartedAt: f.clock.first, Iterations: view.Counted(run.Iterations), Done: run.Done, Total: run.Total,
+		Findings: []Finding{}, Questions: asked(s.Questions), Learned: []string{}}
 	for _, text := range s.Learned {
 		r.Learned = append(r.Learned, line(text))
 	}
