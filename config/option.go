@@ -1,5 +1,5 @@
-// Package config finds ralph's options, reads them and overlays them. The rows
-// come from the packages that read the values. They drive the flags, the
+// Package config reads the values of options from flags, the environment, .ralphrc and
+// config.yaml, and overlays them; the rows come from the packages that use the values. They drive the flags, the
 // environment, .ralphrc, config.yaml, the output of `ralph config`, the
 // generated documents, and the argv of an inner process.
 //

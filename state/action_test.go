@@ -8,22 +8,26 @@ import (
 // Scripts written for other ralphs test these words.
 func TestSaveStatus_lastAction_isAWordThatScriptsKnow(t *testing.T) {
 	w := acquire(t, filepath.Join(t.TempDir(), DirName))
-	for want, s := range map[string]Status{
-		"executing":            {Status: StatusRunning},
-		"api_limit":            {Status: StatusWaiting, Rule: "usage_limit"},
-		"api_limit_exit":       {Status: StatusStopped, ExitReason: "usage_limit"},
-		"circuit_breaker_open": {Status: StatusHalted, ExitReason: "stagnation_detected"},
-		"permission_denied":    {Status: StatusHalted, ExitReason: "permission_denied"},
-		"integrity_failure":    {Status: StatusHalted, ExitReason: "integrity_failure"},
-		"interrupted":          {Status: StatusStopped, ExitReason: "aborted"},
-		"failed":               {Status: StatusFailed, ExitReason: "agent_unusable"},
-		"graceful_exit":        {Status: StatusCompleted, ExitReason: "plan_complete"},
+	for _, c := range []struct {
+		want string
+		Status
+	}{
+		{"executing", Status{Status: StatusRunning}},
+		{"api_limit", Status{Status: StatusWaiting, Rule: "usage_limit"}},
+		{"api_limit_exit", Status{Status: StatusStopped, ExitReason: "usage_limit"}},
+		{"circuit_breaker_open", Status{Status: StatusHalted, ExitReason: "stagnation_detected"}},
+		{"permission_denied", Status{Status: StatusHalted, ExitReason: "permission_denied"}},
+		{"integrity_failure", Status{Status: StatusHalted, ExitReason: "integrity_failure"}},
+		{"interrupted", Status{Status: StatusStopped, ExitReason: "aborted"}},
+		{"failed", Status{Status: StatusFailed, ExitReason: "agent_unusable"}},
+		{"failed", Status{Status: StatusHalted, ExitReason: "a_rule_of_a_later_version"}},
+		{"graceful_exit", Status{Status: StatusCompleted, ExitReason: "plan_complete"}},
 	} {
-		if err := w.SaveStatus(s); err != nil {
+		if err := w.SaveStatus(c.Status); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.Status(); got.LastAction != want || got.V != 1 || err != nil {
-			t.Errorf("%s: %q, version %d, %v", s.ExitReason, got.LastAction, got.V, err)
+		if got, err := w.Status(); got.LastAction != c.want || got.V != 1 || err != nil {
+			t.Errorf("%s: %q, version %d, %v", c.ExitReason, got.LastAction, got.V, err)
 		}
 	}
 }

@@ -107,5 +107,8 @@ func (s Status) action() string {
 	case "agent_unusable", "plan_unusable", "claimed_incomplete", "error":
 		return "failed"
 	}
+	if s.Status == StatusHalted {
+		return "failed"
+	}
 	return "graceful_exit"
 }

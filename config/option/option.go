@@ -1,6 +1,6 @@
-// Package option says what an option is: its names, the values that it takes,
-// and where its value lives. Each package declares rows for the options that it
-// reads; package config finds, reads and overlays them.
+// Package option has the type of an option's row; each package has the rows of the options
+// that it uses, in its Options. A row has the option's names, the values that it takes, and
+// where its value lives. Package config reads and overlays the values.
 package option
 
 // Kind says how the text of a value is read.

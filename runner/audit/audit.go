@@ -1,6 +1,6 @@
-// Package audit reports changes of an iteration that weaken the proof of its work. Examples are
-// deleted test files, tests that no longer run, checks that are easier to pass, and boxes ticked
-// without work. It compares the start and the end of the iteration.
+// Package audit has the table of findings: it reports changes of an iteration that weaken the proof
+// of its work. Examples are deleted test files, tests that no longer run, checks that are easier to
+// pass, and boxes ticked without work. It compares the start and the end of the iteration.
 //
 //	test files     -> tests.go    -> tests_removed, skip_added
 //	tests that ran -> counts.go   -> fewer_tests

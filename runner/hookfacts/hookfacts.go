@@ -1,5 +1,5 @@
-// Package hookfacts says which hooks a turn calls, what they get to know, and what their verdict
-// means for the run. Values in, values out.
+// Package hookfacts turns the result of a turn into what hooks get to know, and their verdict into
+// what it means for the run. Values in, values out.
 package hookfacts
 
 import (

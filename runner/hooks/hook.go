@@ -1,4 +1,4 @@
-// Package hooks runs the user's own programs at points of a run.
+// Package hooks has the table of hook points, and runs the user's own programs there.
 //
 //	point + facts --> hooks of the point, one after the other --> events
 //	                    |                                          |

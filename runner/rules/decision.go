@@ -1,5 +1,5 @@
-// Package rules decides what a run does next. Facts go in, and the first
-// matching row of an ordered table answers. It is pure: no clock, no files, no
+// Package rules has the ordered tables that decide what a run does next, or that it ends. Facts go
+// in, and the first matching row answers. It is pure: no clock, no files, no
 // processes.
 //
 // Two moments of a run ask for a decision, and each has its table: Admit says

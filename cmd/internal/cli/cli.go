@@ -1,5 +1,5 @@
-// Package cli is ralph's command line: it joins the verbs, in groups, and turns
-// errors into exit codes. Small verbs are files here; larger ones have a package.
+// Package cli has the table of ralph's verbs and those that control a run; packages below it have
+// the others. It turns errors into exit codes.
 package cli
 
 import (

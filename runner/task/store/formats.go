@@ -1,5 +1,5 @@
-// Package store finds plans, reads them and changes single tasks in their files. formats
-// has a row for each format.
+// Package store has the table of plan formats: it finds plans, reads them and changes single tasks
+// in their files.
 package store
 
 import (

@@ -24,16 +24,12 @@ func redacted(p state.Payload, redact func(string) string) state.Payload {
 		d.Text = redact(d.Text)
 		return d
 	case state.Tool:
-		d.Arg, d.Hunk, d.Asks = redact(d.Arg), redact(d.Hunk), slices.Clone(d.Asks)
-		for i, ask := range d.Asks {
-			d.Asks[i] = asked(ask, redact)
-		}
-		return d
+		return called(d, redact)
 	case state.ToolResult:
-		d.Tool.Arg, d.Text = redact(d.Tool.Arg), redact(d.Text)
+		d.Tool, d.Text = called(d.Tool, redact), redact(d.Text)
 		return d
 	case state.Denied:
-		d.Tool.Arg, d.Reason = redact(d.Tool.Arg), redact(d.Reason)
+		d.Tool, d.Reason = called(d.Tool, redact), redact(d.Reason)
 		return d
 	case state.Retry:
 		d.Text = redact(d.Text)
@@ -44,11 +40,17 @@ func redacted(p state.Payload, redact func(string) string) state.Payload {
 	case state.FinalMessage:
 		d.Text = redact(d.Text)
 		return d
+	case state.RunStart:
+		d.LastError = redact(d.LastError)
+		return d
+	case state.AgentChange:
+		d.Why = redact(d.Why)
+		return d
 	case state.IterationStart:
 		d.Title, d.Why = redact(d.Title), redact(d.Why)
 		return d
 	case state.IterationEnd:
-		d.Title, d.Reason, d.Detail = redact(d.Title), redact(d.Reason), redact(d.Detail)
+		d.Title, d.Reason, d.Detail, d.Says = redact(d.Title), redact(d.Reason), redact(d.Detail), redact(d.Says)
 		return d
 	case state.TaskChange:
 		d.Title, d.Why = redact(d.Title), redact(d.Why)
@@ -72,6 +74,14 @@ func notBegun(n *state.NotBegun, redact func(string) string) *state.NotBegun {
 		hidden.First[i].Title = redact(name.Title)
 	}
 	return hidden
+}
+
+func called(t state.Tool, redact func(string) string) state.Tool {
+	t.Arg, t.Hunk, t.Asks = redact(t.Arg), redact(t.Hunk), slices.Clone(t.Asks)
+	for i, ask := range t.Asks {
+		t.Asks[i] = asked(ask, redact)
+	}
+	return t
 }
 
 func asked(a state.Ask, redact func(string) string) state.Ask {
@@ -100,11 +110,11 @@ func proof(p state.Payload, redact func(string) string) state.Payload {
 		}
 		return d
 	case state.Check:
-		d.Command, d.Says, d.Output = redact(d.Command), redact(d.Says), redact(d.Output)
+		d.Command, d.Says, d.Output, d.Skipped = redact(d.Command), redact(d.Says), redact(d.Output), redact(d.Skipped)
 		return d
 	case state.Hook:
 		d.Command, d.Failed, d.Output = redact(d.Command), redact(d.Failed), redact(d.Output)
-		d.Reason, d.Note = redact(d.Reason), redact(d.Note)
+		d.Reason, d.Note, d.Says = redact(d.Reason), redact(d.Note), redact(d.Says)
 		return d
 	case state.Finding:
 		d.Text = redact(d.Text)

@@ -1,5 +1,5 @@
-// Package touchcmd has the verbs by which a run and a person stay in touch: questions,
-// answers, notifications.
+// Package touchcmd has the verbs by which a run stays in touch with people and machines: questions,
+// answers, notes, notifications, the dashboard, MCP, workers.
 package touchcmd
 
 import (

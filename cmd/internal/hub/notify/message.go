@@ -1,5 +1,5 @@
-// Package notify notifies people about a run: it decides what is worth a message, words it,
-// and sends it.
+// Package notify decides which events of a run are worth a message, words it, and sends it to
+// the services that huboptions lists.
 package notify
 
 import (

@@ -1,0 +1,79 @@
+package redact
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph/state"
+)
+
+const key = "KEY"
+
+// plain are the names of fields without words: names from a set, ids, and paths, as which they are looked up again.
+var plain = strings.Fields(`Action Agent Answer By Changed Check Codes Completion Cut File Files Finding Host ID Instead
+	Killed Landed Merge Model Name NoWork OID Outcome Parent Plan Point Prompt Rule Run Session Source State Status
+	Stuck Sum Task Then Ticked Verdict Version`)
+
+// fill puts the key into each text below v.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(key)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+}
+
+// left lists the texts below v that still have the key.
+func left(at string, v reflect.Value) (all []string) {
+	switch v.Kind() {
+	case reflect.String:
+		if strings.Contains(v.String(), key) {
+			all = append(all, at)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			all = append(all, left(at+"."+v.Type().Field(i).Name, v.Field(i))...)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			all = append(all, left(at, v.Index(i))...)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			all = left(at, v.Elem())
+		}
+	}
+	return all
+}
+
+func TestPayload_eachKind_hidesItsWords(t *testing.T) {
+	for _, row := range state.Kinds() {
+		v := reflect.New(reflect.TypeOf(row.Payload)).Elem()
+		fill(v)
+		hidden := Payload(v.Interface().(state.Payload), func(text string) string { return strings.ReplaceAll(text, key, "***") })
+		for _, field := range left(string(row.Kind), reflect.ValueOf(hidden)) {
+			if !slices.Contains(plain, field[strings.LastIndex(field, ".")+1:]) {
+				t.Errorf("%s is not hidden", field)
+			}
+		}
+	}
+}
