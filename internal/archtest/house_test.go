@@ -40,7 +40,7 @@ func TestHouse_keepsItsRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := load(root, limits{file: 400, pkg: 1500, fn: 60, params: 4, methods: 5, fields: 15})
+	tr, err := load(root, limits{columns: 140, file: 400, pkg: 1500, fn: 60, params: 4, methods: 5, fields: 15})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestRules_inABadTree_nameEachViolation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tr, err := load(root, limits{file: 40, pkg: 60, fn: 11, params: 4, methods: 5, fields: 15})
+	tr, err := load(root, limits{columns: 85, file: 40, pkg: 60, fn: 11, params: 4, methods: 5, fields: 15})
 	if err != nil {
 		t.Fatal(err)
 	}

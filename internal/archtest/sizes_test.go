@@ -3,6 +3,9 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
+	"strings"
+	"unicode/utf8"
 )
 
 const sizeKey = "size"
@@ -15,6 +18,7 @@ func checkSizes(t *tree) (found []violation) {
 			if !f.test {
 				total += f.lines()
 				excused = excused || reason(sizeKey+" of package", head...)
+				found = append(found, t.columns(f)...)
 			}
 			if n := f.lines(); n >= t.limits.file && !reason(sizeKey, head...) {
 				found = append(found, violation{f.path, 0, fmt.Sprintf("file of %d lines, not under %d", n, t.limits.file)})
@@ -37,6 +41,45 @@ func heading(f *ast.File) (groups []*ast.CommentGroup) {
 		}
 	}
 	return groups
+}
+
+// columns finds lines that are too wide even without their texts and comments. Such a line can break at a comma or an
+// operator; a text is found best in one piece, and a table of texts is read best in rows.
+func (t *tree) columns(f *file) (found []violation) {
+	var wide []int
+	for line := range strings.Lines(string(f.src)) {
+		wide = append(wide, columns(line))
+	}
+	leaveOut := func(at token.Pos, text string) {
+		first := t.fset.Position(at).Line
+		for i, line := range strings.Split(text, "\n") {
+			wide[first-1+i] -= columns(line)
+		}
+	}
+	for _, group := range f.ast.Comments {
+		for _, c := range group.List {
+			leaveOut(c.Pos(), c.Text)
+		}
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+			leaveOut(text.Pos(), text.Value)
+		}
+		return true
+	})
+	for i, n := range wide {
+		if n >= t.limits.columns {
+			found = append(found, violation{f.path, i + 1,
+				fmt.Sprintf("line of %d columns without its texts, not under %d", n, t.limits.columns)})
+		}
+	}
+	return found
+}
+
+// columns returns the width of a line with a tab as 4 blanks.
+func columns(line string) int {
+	line = strings.TrimSuffix(line, "\n")
+	return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
 }
 
 func (t *tree) functions(f *file) (found []violation) {

@@ -26,7 +26,7 @@ type tree struct {
 }
 
 // limits are the sizes to stay below (params, methods and fields: not to exceed).
-type limits struct{ file, pkg, fn, params, methods, fields int }
+type limits struct{ columns, file, pkg, fn, params, methods, fields int }
 
 type pkg struct {
 	path  string // in the module: "runner/agent"
