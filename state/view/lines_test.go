@@ -20,6 +20,7 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 	on := state.Decision{Action: "continue", Rule: "continue"}
 	done := state.Decision{Action: "stop", Rule: "complete", Reason: "all 5 tasks are done, checks pass"}
 	cost := state.Usage{CostUSD: 0.12}
+	seen := map[state.Kind]bool{}
 	for _, c := range []struct {
 		p    state.Payload
 		want string // role: text, one line each
@@ -37,6 +38,12 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.SessionStart{ID: "s1", Model: "m"}, "note: session s1 · m"},
 		{state.Text{Text: "\n\none\n\ttwo\n"}, "text: one\ntext:     two"},
 		{state.Text{Text: "  "}, ""},
+		{state.Phase{Name: "checking"}, ""}, // screens show it beside the lines
+		{state.Blocked{Host: "example.com"}, "note: the sandbox refused a connection to example.com (SANDBOX_NET)"},
+		{state.Verdict{Name: "qa", Agent: "codex", Verdict: state.VerdictFail}, "warning: verdict of qa (codex): fail"},
+		{state.Question{ID: "q1", Ask: state.Ask{Text: "Which one?", Options: []string{"a", "b"}}},
+			"warning: the agent asks q1: Which one?\nwarning: a\nwarning: b\nwarning: ralph answer q1"},
+		{state.Answer{ID: "q1", By: "cli", Text: "a"}, "told: q1 is answered (cli): a"},
 		{tool, "tool: Bash ls"},
 		{state.Tool{Name: "Edit", Arg: "/p/src/a.go\n"}, "tool: Edit src/a.go"},
 		{state.ToolResult{Tool: tool, Text: "1\n2\n3\n4\n5\n6\n7\n8\n9\n10"}, "answer: 1\nanswer: 2\nanswer: 3\nanswer: 4\nanswer: 5\nanswer: 6\nanswer: 7\nanswer: 8\nanswer: … 2 lines more"},
@@ -97,6 +104,7 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 			"heading: run ended · exit code 3\nerror: same_error: five times\nnote: next: ralph resume"},
 	} {
 		e := state.NewEvent(state.Origin{Run: "r", Iteration: 3}, noon, c.p)
+		seen[e.Kind] = true
 		var got []string
 		lines := view.Lines(e, view.LineOptions{Dir: "/p"})
 		for _, l := range lines {
@@ -107,6 +115,11 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		}
 		if len(lines) > 0 && (!lines[0].At.Equal(noon) || !lines[0].First) {
 			t.Errorf("%s: the first line is %+v", e.Kind, lines[0])
+		}
+	}
+	for _, row := range state.Kinds() {
+		if !seen[row.Kind] {
+			t.Errorf("no case of %s", row.Kind)
 		}
 	}
 	if lines := view.Lines(state.Event{Time: noon, Kind: "unknown"}, view.LineOptions{}); lines != nil {

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,14 @@ func classOf(s agent.Spec, text string, exit ptyexec.Exit) ending.Class {
 	_, _ = d.Write([]byte(text)) // never fails
 	d.Close()
 	return s.Classify(&tr, exit, time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)).Class
+}
+
+func TestFormats_areThoseOfTheAgents(t *testing.T) {
+	for _, s := range agent.Specs() {
+		if !slices.Contains(Formats(), string(s.Format)) {
+			t.Errorf("%s is missing, which %s prints", s.Format, s.Name)
+		}
+	}
 }
 
 func TestSpec_argv(t *testing.T) {
