@@ -357,3 +357,31 @@ func TestBisect_dependenciesThatGitIgnores_areBorrowed(t *testing.T) {
 	w.write("node_modules/dep/index.js", "x")
 	w.want(0, "iteration 3 broke it: T3 third", "bisect", "--", "test -f node_modules/dep/index.js && ! test -f three.txt")
 }
+
+// Without --run, a verb is about the last run.
+func TestPast_ofARunThatIsNamed_adviceNamesItToo(t *testing.T) {
+	w := newPastWorld(t)
+	w.write(".ralph/status.json", `{"v":1,"run_id":"20260103-030405-abcd","status":"completed"}`)
+	named := " --run " + pastRun
+	for _, c := range []struct {
+		code int
+		want string
+		args string
+	}{
+		{2, "agree with: ralph undo 2" + named + " --yes", "undo 2"},
+		{2, "has no iteration 9; see: ralph iterations" + named, "diff 9"},
+		{2, "ralph diff 1..2" + named, "diff 2..1"},
+		{2, `task "T9"; see: ralph iterations` + named, "undo T9"},
+		{0, "see: ralph diff 2" + named + "; take it back with: ralph undo 2" + named, "bisect -- grep -q good good.txt"},
+	} {
+		verb, rest, _ := strings.Cut(c.args, " ")
+		w.want(c.code, c.want, append([]string{verb, "--run", pastRun}, strings.Fields(rest)...)...)
+	}
+	if out := w.want(0, "ralph diff 0..2"+named+" --stat", "report", pastRun); !strings.Contains(out, "ralph iterations"+named) {
+		t.Error(out)
+	}
+	w.write(".ralph/status.json", `{"v":1,"run_id":"`+pastRun+`","status":"completed"}`)
+	if out := w.want(2, "has no iteration 9; see: ralph iterations", "diff", "9"); strings.Contains(out, "--run") {
+		t.Error(out)
+	}
+}

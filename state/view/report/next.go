@@ -14,17 +14,17 @@ const exitClaimed = 8
 // next are the first commands to type.
 func (r *Report) next() []string {
 	if r.Running() {
-		return []string{"ralph monitor", "ralph iterations", "ralph status"}
+		return []string{"ralph monitor", "ralph iterations" + r.flag, "ralph status"}
 	}
 	again := "ralph resume"
-	look := "ralph diff 0.." + fmt.Sprint(r.last()) + " --stat"
+	look := "ralph diff 0.." + fmt.Sprint(r.last()) + r.flag + " --stat"
 	if r.last() == 0 {
 		look = "ralph status"
 	}
 	switch {
 	case r.undone, r.Rule == state.RuleQuestion && r.Advice == again: // every question is answered
 	case r.Status == state.StatusCompleted:
-		return []string{look, "ralph iterations", "git log --oneline"}
+		return []string{look, "ralph iterations" + r.flag, "git log --oneline"}
 	case r.Status == state.StatusReview:
 		switch r.Rule {
 		case state.RuleQuestion:
@@ -36,7 +36,7 @@ func (r *Report) next() []string {
 		if len(r.Findings) > 0 && r.Findings[0].Show != "" {
 			show = r.Findings[0].Show
 		}
-		return []string{show, "ralph accept", "ralph iterations"}
+		return []string{show, "ralph accept", "ralph iterations" + r.flag}
 	}
 	if i := strings.LastIndex(r.Advice, again); i >= 0 { // perhaps with another bound
 		again, _, _ = strings.Cut(r.Advice[i:], ";")
@@ -46,7 +46,7 @@ func (r *Report) next() []string {
 	} else if r.Exit == exitClaimed && slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.State == TaskAside }) {
 		again = "ralph reset --tasks && " + again // else nobody takes them up
 	}
-	return []string{"ralph iterations", look, again}
+	return []string{"ralph iterations" + r.flag, look, again}
 }
 
 // toType is the advice, and the commands that it does not say. An advice that is one of them stands with them.

@@ -178,8 +178,8 @@ func (d pageData) changes(p *page) {
 		}
 		p.put("</pre>\n")
 		if x.More > 0 {
-			p.put(`<p class="soft">%s more lines: <code>ralph diff %s</code></p>`,
-				strconv.Itoa(x.More), strconv.Itoa(x.Number))
+			p.put(`<p class="soft">%s more lines: <code>ralph diff %s --run %s</code></p>`,
+				strconv.Itoa(x.More), strconv.Itoa(x.Number), d.Run)
 		}
 		p.put("</section>\n")
 	}

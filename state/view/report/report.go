@@ -50,7 +50,8 @@ type Report struct {
 	machines.Work
 
 	changes map[int]Change
-	undone  bool // in part, since it ended
+	undone  bool   // in part, since it ended
+	flag    string // --run and its id, for commands; empty: it is the last run
 }
 
 // Task is a task that the run worked on, and its proof.
@@ -110,7 +111,7 @@ func (f *Fold) Build(s Source) *Report {
 	st, run := s.Snapshot.Status, &f.Run
 	current := st.RunID == run.ID && run.ID != ""
 	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1,
-		Agent:     line(view.Join(" ", run.Agent, run.Model)),
+		Agent: line(view.Join(" ", run.Agent, run.Model)), flag: map[bool]string{false: " --run " + run.ID}[current],
 		StartedAt: f.clock.first, Iterations: view.Counted(run.Iterations), Done: run.Done, Total: run.Total,
 		Findings: []Finding{}, Questions: asked(s.Questions), Learned: []string{}}
 	for _, text := range s.Learned {

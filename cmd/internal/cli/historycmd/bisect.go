@@ -132,7 +132,7 @@ func (p *past) chain() ([]history.Kept, error) {
 		}
 	}
 	if len(states) < 2 {
-		return nil, cmdline.UsageError("run %s has no kept iteration; see: ralph iterations", p.run)
+		return nil, cmdline.UsageError("run %s has no kept iteration; see: ralph iterations%s", p.run, p.flag)
 	}
 	return states, nil
 }
@@ -171,7 +171,7 @@ func (b *bisection) find(states []history.Kept) error {
 		return err
 	}
 	b.Say("iteration %d broke it: %s", found.Iteration, b.past.task(found))
-	b.Say("see: ralph diff %d; take it back with: ralph undo %[1]d", found.Iteration)
+	b.Say("see: ralph diff %d%s; take it back with: ralph undo %[1]d%[2]s", found.Iteration, b.past.flag)
 	return nil
 }
 

@@ -82,7 +82,7 @@ func (o *diffOptions) between(ctx context.Context, p *past, first, second string
 	}
 	if a > b {
 		return cmdline.UsageError("%d..%d goes backwards; what changed from the end of %[2]d to the end of %[1]d: "+
-			"ralph diff %[2]d..%[1]d", a, b)
+			"ralph diff %[2]d..%[1]d%[3]s", a, b, p.flag)
 	}
 	from, err := p.end(a)
 	if err != nil {

@@ -33,6 +33,7 @@ func (o *pastOptions) flag(cmd *cobra.Command) {
 // past is what is known of one run.
 type past struct {
 	run, dir string
+	flag     string         // --run and its id, for advice; empty: it is the last one
 	kept     []history.Kept // of the run, oldest first
 	last     history.Kept   // of all runs
 	undone   map[int]bool
@@ -50,6 +51,9 @@ func (o *pastOptions) read(ctx context.Context) (*past, error) {
 		return nil, err
 	}
 	p := &past{run: o.run, dir: dir}
+	if o.run != "" {
+		p.flag = " --run " + cmdline.Quote(o.run)
+	}
 	if len(all) > 0 {
 		p.last = all[len(all)-1]
 	}
@@ -145,18 +149,18 @@ func (p *past) unkept(n int) string {
 	case !repo:
 		return fmt.Sprintf("nothing is kept of iteration %d: %s is not a git repository", n, p.dir)
 	case n == 0:
-		return fmt.Sprintf("nothing is kept of the start of run %s; see: ralph iterations", p.run)
+		return fmt.Sprintf("nothing is kept of the start of run %s; see: ralph iterations%s", p.run, p.flag)
 	case p.events[i].Running():
 		return fmt.Sprintf("iteration %d is still running; what it changes is known when it ends", n)
 	case p.events[i].CutOff:
 		return fmt.Sprintf("iteration %d was cut off, so nothing is kept of its end; see: git status", n)
 	}
 	return fmt.Sprintf("nothing is kept of iteration %d: its agent was not called, or it is too long ago; "+
-		"see: ralph iterations", n)
+		"see: ralph iterations%s", n, p.flag)
 }
 
 func (p *past) lacks(n int) string {
-	return fmt.Sprintf("run %s has no iteration %d; see: ralph iterations", p.run, n)
+	return fmt.Sprintf("run %s has no iteration %d; see: ralph iterations%s", p.run, n, p.flag)
 }
 
 // iteration is the kept state at the end of iteration n; 0 is none, unlike for end.
@@ -194,7 +198,8 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, cmdline.UsageError("run %s has no iteration or task %q; see: ralph iterations", p.run, arg)
+		return nil, cmdline.UsageError("run %s has no iteration or task %q; see: ralph iterations%s", p.run, arg,
+			p.flag)
 	}
 	return all, nil
 }

@@ -94,7 +94,7 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 		o.Say("%s", box)
 	}
 	if !o.yes && !o.CanAsk() {
-		return cmdline.UsageError("nobody can be asked here; agree with: ralph undo %s --yes", o.arg)
+		return cmdline.UsageError("nobody can be asked here; agree with: ralph undo %s%s --yes", o.arg, p.flag)
 	}
 	if !o.yes && !o.Agree("Do it?") {
 		return &cmdline.ExitError{Code: 1, Text: "nothing was changed"}
