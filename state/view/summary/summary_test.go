@@ -252,6 +252,14 @@ func TestChecks_sayResultTimeAndSinceWhenRed_thoseThatNeedALookFirst(t *testing.
 	}
 }
 
+func TestText_feedback_isNoFinding(t *testing.T) {
+	m := &view.Model{Snapshot: view.Snapshot{State: state.StatusRunning}}
+	m.Run.Add(state.NewEvent(state.Origin{Run: "r", Iteration: 1}, noon, state.Feedback{Items: []string{"the check fails"}}))
+	if got := Text(m, noon, 0); !strings.Contains(got, "\nfeedback  14:30 told the agent: the check fails") || strings.Contains(got, "\nfinding") {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestText_findings_areNamed(t *testing.T) {
 	s, events := sample.Checking(noon)
 	p := sample.New(t, s, events)

@@ -144,8 +144,11 @@ func ending(v Summary, over bool, width int) []string {
 
 // label is what a note is about.
 func label(n view.Note) string {
-	if n.Task {
+	switch {
+	case n.Task:
 		return "task"
+	case n.Role == view.RoleTold:
+		return "feedback"
 	}
 	return "finding"
 }
