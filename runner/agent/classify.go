@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
@@ -81,7 +82,7 @@ func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	case len(refused) > 0:
 		first := fmt.Sprintf("%s(%s)", refused[0].Name, refused[0].Arg)
 		o.Class, o.Evidence = ending.PermissionDenied, first
-		o.Reason = fmt.Sprintf("the permission rules refused %d tool calls, first %s", len(refused),
+		o.Reason = fmt.Sprintf("the permission rules refused %s, first %s", termtext.Count(len(refused), "tool call"),
 			wire.OneLine(first))
 	case t.Asked && !signal, !signal && strings.HasSuffix(strings.TrimRight(t.Final, " \t\r\n*_`)\"'"), "?"):
 		o.Class, o.Evidence = ending.QuestionAsked, t.Final

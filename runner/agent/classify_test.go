@@ -222,6 +222,14 @@ func TestClassify_records_outrankTheExitStatus(t *testing.T) {
 	}
 }
 
+func TestClassify_oneRefusedToolCall_isNotSeveral(t *testing.T) {
+	o := classify(t, "claude", exited, claudeResult("I tried.", false,
+		`"permission_denials":[{"tool_name":"Bash","tool_use_id":"b","tool_input":{"command":"rm x"}}],`))
+	if want := "the permission rules refused 1 tool call, first Bash(rm x)"; o.Reason != want {
+		t.Errorf("%q, want %q", o.Reason, want)
+	}
+}
+
 // straying are lines that codex prints at every start when an MCP server fails, and
 // others that do not say why the call ended.
 var straying = []string{

@@ -330,7 +330,7 @@ func (d *diagnosis) slots(ctx context.Context) {
 	o := d.p.Config.Spread()
 	switch err := o.Fit(ctx, d.p.Env, d.p.Dir, d.p.Plan); {
 	case err != nil:
-		d.fail(rules.ExitUsage, "slots", "%v", err)
+		d.fail(rules.ExitUsage, "slots", "%v", d.p.Config.Located(err))
 	case o.Worktrees():
 		d.ok("slots", "%s", termtext.Count(max(o.Parallel, 1), "worktree"))
 	}
