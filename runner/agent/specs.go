@@ -195,8 +195,8 @@ func Specs() []Spec {
 			Patterns: []ending.Pattern{{Class: ending.BadFlag, Match: `does not speak the Agent Client Protocol|does not take the model|unknown model "`}},
 		},
 		{
-			// Any other program: prompt on standard input, answer as plain text.
-			Name: "text", Install: "set AGENT_CMD to the command line of your agent",
+			Name: "text", About: "any other program, which reads the prompt from standard input",
+			Install:  "set AGENT_CMD to the command line of your agent",
 			Template: argv.Template{PromptBy: argv.PromptStdin},
 			Format:   FormatText,
 		},

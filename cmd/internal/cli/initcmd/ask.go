@@ -13,6 +13,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
+	"ralph/runner/agent"
 	"ralph/runner/sandbox"
 )
 
@@ -42,7 +43,7 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg 
 		{text: fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)", here,
 			strings.Join(known, ", ")), answer: &a.agent,
 			allowed: func(name string) bool { return slices.Contains(known, name) }},
-		{text: "Command line of your agent, which reads the prompt from standard input", answer: &a.command,
+		{text: "Command line of your agent: ", answer: &a.command,
 			required: true, allowed: func(line string) bool { return line != "" }},
 		{text: "Sandbox for agents and checks (" + strings.Join(boxes, ", ") + ")", answer: &a.sandbox,
 			allowed: func(name string) bool { return slices.Contains(boxes, name) }},
@@ -50,13 +51,15 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg 
 			"for about one more call per task (true, false)",
 			answer: &a.qa, allowed: func(word string) bool { return word == "true" || word == "false" }},
 	} {
-		if q.answer == &a.command && (a.agent != "text" || cfg.AgentCmd != "") ||
-			q.answer == &a.sandbox && len(boxes) == 1 {
+		spec, err := agent.Find(a.agent, cfg.Agents()...)
+		switch {
+		case q.answer == &a.command && (err != nil || spec.Bin != "" || cfg.AgentCmd != ""),
+			q.answer == &a.sandbox && len(boxes) == 1:
 			continue
-		}
-		if q.answer == &a.qa {
-			// A program of one's own need not know how to review.
-			a.qa = cmp.Or(a.qa, strconv.FormatBool(cfg.QA || a.agent != "text"))
+		case q.answer == &a.command:
+			q.text += spec.About
+		case q.answer == &a.qa: // a program that prints plain text need not know how to review
+			a.qa = cmp.Or(a.qa, strconv.FormatBool(cfg.QA || spec.Format != agent.FormatText))
 		}
 		if err := o.askOne(in, q); err != nil {
 			return err
