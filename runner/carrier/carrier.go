@@ -132,6 +132,9 @@ func (c Carrier) Args(w Way) []string {
 	return nil
 }
 
+// OnFleet is true if turns go to the workers of a fleet.
+func (c Carrier) OnFleet() bool { return c.Kind == Fleet }
+
 // Name is the carrier for people; empty: this machine.
 func (c Carrier) Name() string {
 	switch {

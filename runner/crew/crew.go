@@ -269,7 +269,7 @@ func (c *Crew) Slots() (all []state.SlotStatus) {
 
 // where is the machine that a job is on; empty: this one.
 func (c *Crew) where(j *Job) string {
-	if way := c.ways[j.Slot.N]; way.Kind != carrier.Fleet || j.Host == "" {
+	if way := c.ways[j.Slot.N]; !way.OnFleet() || j.Host == "" {
 		return way.Name()
 	}
 	return j.Host

@@ -96,7 +96,7 @@ func (c *Crew) fit(t task.Task) (all []*slots.Slot) {
 		switch {
 		case s.N > c.own() && left > 0:
 			left--
-		case s.N > c.own(), t.Worker != "" && c.o.OnFleet() && c.ways[s.N].Kind != carrier.Fleet:
+		case s.N > c.own(), t.Worker != "" && c.o.OnFleet() && !c.ways[s.N].OnFleet():
 			continue
 		}
 		all = append(all, s)

@@ -12,6 +12,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
 	"ralph/runner/git/command"
+	"ralph/runner/hooks"
 	"ralph/runner/roles"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
@@ -252,8 +253,9 @@ func (d *Done) take(l landing) {
 	case l.err != nil:
 		by.Stopped = true
 	case l.held != "":
+		point := string(hooks.PreMerge)
 		by.Merge, by.Report = state.MergeHook,
-			refused(gate.Check{Name: "pre_merge", Command: "ralph hooks test pre_merge"}, l.held)
+			refused(gate.Check{Name: point, Command: "ralph hooks test " + point}, l.held)
 		by.Why = "a hook keeps it back"
 	case len(l.unjoined) > 0:
 		by.Merge, by.Report = state.MergeConflict, refused(gate.Check{Name: "merge", Command: "git diff --check"},

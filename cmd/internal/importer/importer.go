@@ -5,6 +5,7 @@ package importer
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ralph/logs/termtext"
@@ -26,56 +27,87 @@ type Skipped struct {
 	Why   string
 }
 
+// form is a format that a plan can be written in.
+type form struct {
+	name, path string // path: where a plan goes if nobody says it
+	write      func(project string, items []Item) (string, error)
+}
+
+func forms() []form {
+	return []form{
+		{"checkbox", ".ralph/fix_plan.md", checkbox}, {"prd.json", "prd.json", prdJSON},
+		{"tasks.json", ".ralph/tasks.json", tasksJSON},
+	}
+}
+
 // Forms returns the formats that a plan can be written in.
-func Forms() []string { return []string{"checkbox", "prd.json", "tasks.json"} }
+func Forms() (names []string) {
+	for _, f := range forms() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// find returns the row of a format.
+func find(name string) (form, error) {
+	i := slices.IndexFunc(forms(), func(f form) bool { return f.name == name })
+	if i < 0 {
+		return form{}, fmt.Errorf("unknown format %q; known: %s", name, strings.Join(Forms(), ", "))
+	}
+	return forms()[i], nil
+}
 
 // Path returns the default path of a plan in this format.
-func Path(form string) string {
-	return map[string]string{"checkbox": ".ralph/fix_plan.md", "prd.json": "prd.json",
-		"tasks.json": ".ralph/tasks.json"}[form]
+func Path(name string) string {
+	f, _ := find(name)
+	return f.path
 }
 
 // Write returns a plan with the tasks. Every text stays within its task: no line of it can be
 // read as another task.
-func Write(form, project string, items []Item) (string, error) {
-	switch form {
-	case "checkbox":
-		return checkbox(project, items), nil
-	case "prd.json":
-		type story struct {
-			ID          string   `json:"id"`
-			Title       string   `json:"title"`
-			Description string   `json:"description"`
-			Criteria    []string `json:"acceptanceCriteria"`
-			Priority    int      `json:"priority"`
-			Passes      bool     `json:"passes"`
-		}
-		var stories []story
-		for i, item := range items {
-			stories = append(stories, story{fmt.Sprintf("US-%03d", i+1), item.Title, item.Description,
-				append([]string{}, item.Criteria...), i + 1, item.Done})
-		}
-		return encode(map[string]any{"project": project, "userStories": stories})
-	case "tasks.json":
-		type record struct {
-			ID          string `json:"id"`
-			Name        string `json:"name"`
-			Description string `json:"description"`
-			Status      string `json:"status"`
-			Order       int    `json:"order"`
-		}
-		var records []record
-		for i, item := range items {
-			status := "pending"
-			if item.Done {
-				status = "completed"
-			}
-			text := strings.TrimSpace(item.Description + "\n" + bullets(item.Criteria))
-			records = append(records, record{fmt.Sprintf("task-%d", i+1), item.Title, text, status, i + 1})
-		}
-		return encode(map[string]any{"tasks": records})
+func Write(name, project string, items []Item) (string, error) {
+	f, err := find(name)
+	if err != nil {
+		return "", err
 	}
-	return "", fmt.Errorf("unknown format %q; known: %s", form, strings.Join(Forms(), ", "))
+	return f.write(project, items)
+}
+
+func prdJSON(project string, items []Item) (string, error) {
+	type story struct {
+		ID          string   `json:"id"`
+		Title       string   `json:"title"`
+		Description string   `json:"description"`
+		Criteria    []string `json:"acceptanceCriteria"`
+		Priority    int      `json:"priority"`
+		Passes      bool     `json:"passes"`
+	}
+	var stories []story
+	for i, item := range items {
+		stories = append(stories, story{fmt.Sprintf("US-%03d", i+1), item.Title, item.Description,
+			append([]string{}, item.Criteria...), i + 1, item.Done})
+	}
+	return encode(map[string]any{"project": project, "userStories": stories})
+}
+
+func tasksJSON(_ string, items []Item) (string, error) {
+	type record struct {
+		ID          string `json:"id"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Status      string `json:"status"`
+		Order       int    `json:"order"`
+	}
+	var records []record
+	for i, item := range items {
+		status := "pending"
+		if item.Done {
+			status = "completed"
+		}
+		text := strings.TrimSpace(item.Description + "\n" + bullets(item.Criteria))
+		records = append(records, record{fmt.Sprintf("task-%d", i+1), item.Title, text, status, i + 1})
+	}
+	return encode(map[string]any{"tasks": records})
 }
 
 func encode(v any) (string, error) {
@@ -97,7 +129,7 @@ func bullets(lines []string) string {
 
 // checkbox writes a list of boxes. It indents what belongs to a task, and quotes what would
 // otherwise be read as something else.
-func checkbox(project string, items []Item) string {
+func checkbox(project string, items []Item) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Plan of %s\n\n", termtext.Unwrap(project))
 	for _, item := range items {
@@ -115,7 +147,7 @@ func checkbox(project string, items []Item) string {
 			fmt.Fprintf(&b, "  - %s\n", harmless(c))
 		}
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // harmless returns a text as one line that is not a box, comment or fence.

@@ -142,25 +142,23 @@ func (e Entry) Write(text string) error {
 // Remove disables the service and removes its file.
 func (e Entry) Remove() error {
 	base, folder := filepath.Base(e.File), filepath.Dir(e.File)
-	if e.systemd() && systemctl("disable", base) != nil {
+	if e.Manager.Enables && systemctl("disable", base) != nil {
 		// Without a running manager, remove the link that enable made.
 		_ = os.Remove(filepath.Join(folder, "default.target.wants", base))
 	}
 	if err := os.Remove(e.File); err != nil {
 		return fmt.Errorf("remove service: %w", err)
 	}
-	if e.systemd() {
+	if e.Manager.Enables {
 		_ = systemctl("daemon-reload") // a manager that does not answer has not read the file
 	}
 	return nil
 }
 
-func (e Entry) systemd() bool { return e.Manager.Name == "systemd" }
-
 // Enable enables the service without starting it. launchd reads the folder at login;
 // loading the file now would start the service.
 func (e Entry) Enable() error {
-	if !e.systemd() {
+	if !e.Manager.Enables {
 		return nil
 	}
 	if err := systemctl("daemon-reload"); err != nil {
@@ -171,7 +169,7 @@ func (e Entry) Enable() error {
 
 // Enabled returns nil if the manager will start the service.
 func (e Entry) Enabled() error {
-	if !e.systemd() {
+	if !e.Manager.Enables {
 		return nil
 	}
 	return systemctl("is-enabled", filepath.Base(e.File))
@@ -184,17 +182,14 @@ func (e Entry) EnableWith() string {
 
 // SetWith says how to set a variable for the service.
 func (e Entry) SetWith() string {
-	if !e.systemd() {
-		return "launchctl setenv NAME VALUE"
-	}
-	return fmt.Sprintf("systemctl --user edit %s, or ~/.config/environment.d/ralph.conf", filepath.Base(e.File))
+	return strings.ReplaceAll(e.Manager.set, "FILE", filepath.Base(e.File))
 }
 
 // AtBoot reports whether the service starts with the machine rather than with
 // the user's login.
 func (e Entry) AtBoot() bool {
 	me, err := user.Current()
-	if err != nil || !e.systemd() {
+	if err != nil || e.Manager.Boot == "" {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -62,6 +62,10 @@ type Manager struct {
 	folder  func(home, config string) string
 	text    func(Service) (string, error)
 	project func(text string) string
+	// Enables is true if systemctl must enable a service. Otherwise the manager starts all that are in its folder.
+	Enables bool
+	Boot    string // how a user lets services start at boot; empty: they start at login
+	set     string // how to set a variable for the service, whose file is FILE
 }
 
 // Of returns the manager of an operating system, named as in GOOS.
@@ -69,10 +73,13 @@ func Of(goos string) (Manager, error) {
 	switch goos {
 	case "linux":
 		folder := func(_, config string) string { return filepath.Join(config, "systemd", "user") }
-		return Manager{"systemd", ".service", folder, unit, unitProject}, nil
+		return Manager{Name: "systemd", ending: ".service", folder: folder, text: unit, project: unitProject,
+			Enables: true, Boot: "loginctl enable-linger",
+			set: "systemctl --user edit FILE, or ~/.config/environment.d/ralph.conf"}, nil
 	case "darwin":
 		folder := func(home, _ string) string { return filepath.Join(home, "Library", "LaunchAgents") }
-		return Manager{"launchd", ".plist", folder, agent, agentProject}, nil
+		return Manager{Name: "launchd", ending: ".plist", folder: folder, text: agent, project: agentProject,
+			set: "launchctl setenv NAME VALUE"}, nil
 	}
 	return Manager{}, fmt.Errorf(
 		"ralph knows no service manager for %s, only for linux (systemd) and darwin (launchd)", goos)

@@ -85,8 +85,8 @@ func sayEnabled(f *cmdline.Factory, e service.Entry) {
 	}
 	switch {
 	case e.AtBoot():
-	case e.Manager.Name == "systemd":
-		f.Say("it resumes when you log in; to resume at boot, run: loginctl enable-linger")
+	case e.Manager.Boot != "":
+		f.Say("it resumes when you log in; to resume at boot, run: %s", e.Manager.Boot)
 	default:
 		f.Say("it resumes when you log in")
 	}

@@ -36,7 +36,7 @@ func statusRun(f *cmdline.Factory) error {
 		return &cmdline.ExitError{Code: cmdline.NothingHasRun}
 	}
 	f.Say("installed  %s", e.File)
-	if e.Manager.Name == "systemd" {
+	if e.Manager.Enables {
 		if err := e.Enabled(); err != nil {
 			f.Say("enabled    no (%v)", err)
 		} else {
