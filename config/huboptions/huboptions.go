@@ -1,5 +1,6 @@
 // Package huboptions has the options that ralph hands to ralph-hub, and the list of services that
-// can notify people: notifications, webhooks, replies and the dashboard. They go as JSON to its standard input, because they hold keys.
+// can notify people: notifications, webhooks, replies and the dashboard. They go as JSON to its standard input,
+// because they hold keys.
 package huboptions
 
 import (

@@ -173,7 +173,7 @@ func GreenByTests(task string, texts []string) []Finding {
 	return each(Finding{Kind: KindGreenByTests, Task: task}, texts)
 }
 
-// IgnoredFailures returns the findings for a check that passes although its output names failed tests for the first time.
+// IgnoredFailures returns the findings for a passed check whose output names failed tests for the first time.
 func IgnoredFailures(t task.Task, check string, tests []string) []Finding {
 	if len(tests) == 0 || asks.ToLetFail(TextOf(t)) {
 		return nil

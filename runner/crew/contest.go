@@ -80,7 +80,8 @@ func (c *Crew) decide(h *contest) {
 	}
 	all := c.measure(byNumber)
 	c.judge(byNumber, all)
-	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust)) // only now: its time must not run while judges work
+	// Only now: its time must not run while judges work.
+	ctx, done := stop.Outlast(command.With(byNumber[0].Job.ctx, c.trust))
 	defer done()
 	lead := best.Pick(all)
 	for i, d := range byNumber {

@@ -126,7 +126,7 @@ func (c *Crew) Start(ctx context.Context, all []*Job, as []turn.Assignment) {
 	}
 	for i, j := range all {
 		j.contest = h
-		c.begin(ctx, j, as[i], func() Done { return c.carryOut(j) }) //nolint:contextcheck // a turn has the context of its job
+		c.begin(ctx, j, as[i], func() Done { return c.carryOut(j) }) //nolint:contextcheck // it has the job's
 	}
 }
 

@@ -18,7 +18,8 @@ type queue struct {
 }
 
 // openQueue merges into a branch. check runs the checks on the work of these jobs together.
-func openQueue(ctx context.Context, into *merge.Branch, check func(context.Context, []*Job) (turn.Result, error)) *queue {
+func openQueue(ctx context.Context, into *merge.Branch,
+	check func(context.Context, []*Job) (turn.Result, error)) *queue {
 	q := &queue{merge: merge.Queue{Branch: into}, in: make(chan *Job), ended: make(chan struct{})}
 	ctx, q.end = context.WithCancel(context.WithoutCancel(ctx))
 	go q.run(ctx, check)

@@ -70,7 +70,8 @@ func (c *Crew) same(ctx context.Context, kept string, w slots.Work) bool {
 	if kept == "" || w.Commit == "" {
 		return false
 	}
-	out, err := command.Run(ctx, c.trunk.slot.Root, "rev-parse", kept+"^{tree}", w.Commit+"^{tree}", kept+"^", w.Commit+"^")
+	out, err := command.Run(ctx, c.trunk.slot.Root, "rev-parse",
+		kept+"^{tree}", w.Commit+"^{tree}", kept+"^", w.Commit+"^")
 	of := strings.Fields(out)
 	return err == nil && len(of) == 4 && of[0] == of[1] && of[2] == of[3]
 }

@@ -35,7 +35,7 @@ type Moment struct {
 	Task  string // id of the task; empty without a plan
 }
 
-// Entry is the result of a check in the baseline. A failure that was fixed is removed, so that it counts if it comes back.
+// Entry is a check's result in the baseline. A failure that was fixed is removed, so that it counts if it comes back.
 type Entry struct {
 	Command string `json:"command,omitempty"` // empty: not known
 	Passed  bool   `json:"passed"`

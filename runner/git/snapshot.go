@@ -32,7 +32,7 @@ type Snapshot struct {
 	// repository or to the folder.
 	files map[string]signature
 	texts map[string]string // of files and own, without binary ones, up to a limit
-	// own is the same for the user's files in .ralph. ralph keeps and commits them, but a change of them is not progress.
+	// own is the same for the user's files in .ralph. ralph keeps and commits them, but their change is not progress.
 	own       map[string]signature
 	untracked map[string]bool // the untracked ones among files
 	root      string          // of the repository; empty: none

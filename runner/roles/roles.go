@@ -26,8 +26,8 @@ const (
 // Events name these two like roles, but they are no rows of Table, because nothing would read their columns.
 const (
 	// Merger is the developer when its kept work conflicts with what has landed. The prompt, what it may write and what
-	// follows are the developer's; a block of feedback names the files. It shows only when a slot begins the turn, after
-	// the run has assigned it.
+	// follows are the developer's; a block of feedback names the files. It shows only when a slot begins the turn,
+	// after the run has assigned it.
 	Merger = "merger"
 	// Merge is nobody: the merge queue runs the checks and calls no agent.
 	Merge = "merge"

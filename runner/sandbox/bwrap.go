@@ -23,7 +23,7 @@ const bwrapProgram = "bwrap"
 func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	args := []string{bwrapProgram, "--die-with-parent", "--cap-drop", "ALL", "--unshare-pid", "--unshare-ipc",
 		"--unshare-uts", "--unshare-cgroup-try", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
-	if os.Geteuid() == 0 { // root needs no capability to set, for example, the program that the kernel starts after a crash
+	if os.Geteuid() == 0 { // root needs no capability to set, say, the program that the kernel starts after a crash
 		for _, name := range []string{"sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr", "driver"} {
 			args = append(args, "--ro-bind-try", "/proc/"+name, "/proc/"+name)
 		}

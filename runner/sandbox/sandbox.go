@@ -50,14 +50,16 @@ func (s *Settings) Options() []option.Row {
 		Help: "Contain agents and checks. auto takes the strongest sandbox that works here; " +
 			"without one, ralph does not start.",
 	}, {
-		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: allow.All, Weakens: allow.Wider,
-		Field: &s.SandboxNet, Takes: func(entries []string) bool { _, err := allow.ParseNetwork(entries); return err == nil },
-		What: "all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT",
-		Help: "What contained programs may connect to.",
+		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: allow.All,
+		Weakens: allow.Wider, Field: &s.SandboxNet,
+		Takes: func(entries []string) bool { _, err := allow.ParseNetwork(entries); return err == nil },
+		What:  "all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT",
+		Help:  "What contained programs may connect to.",
 	}, {
 		Group: "Sandbox", Key: "SANDBOX_IMAGE", Aliases: []string{"RALPH_DOCKER_IMAGE"}, YAML: "sandbox.image",
 		Kind: option.String, Default: DefaultImage, Field: &s.SandboxImage, Trust: true, Safe: []string{DefaultImage},
-		Help: "The image that SANDBOX=" + strings.Join(Engines(), " or ") + " runs; ralph sandbox build builds the default one.",
+		Help: "The image that SANDBOX=" + strings.Join(Engines(), " or ") +
+			" runs; ralph sandbox build builds the default one.",
 	}}
 }
 

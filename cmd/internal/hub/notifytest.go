@@ -14,7 +14,8 @@ import (
 func newNotifyTestCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "notify-test", Short: "Send a test message to each address", Args: cobra.NoArgs, Hidden: true,
-		Long:    "Send a test message to each address. ralph notify test tells it the addresses, as JSON on standard input.",
+		Long: "Send a test message to each address. ralph notify test tells it the addresses, " +
+			"as JSON on standard input.",
 		Example: "  ralph-hub notify-test < job.json",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return notifyTestRun(cmd.Context(), cmd.OutOrStdout()) },
 	}

@@ -65,7 +65,7 @@ type Template struct {
 	Models       []string          `json:"models,omitempty"`       // names in its documentation
 	LoginArgs    []string          `json:"login_args,omitempty"`   // end with 0 if it is logged in, without a call
 	LoginFile    string            `json:"login_file,omitempty"`   // in the home folder, there once it is logged in
-	Tools        map[string]string `json:"tools,omitempty"`        // Claude Code's names -> this CLI's; "Bash" is the shell
+	Tools        map[string]string `json:"tools,omitempty"`        // Claude Code's names -> its own; "Bash" is the shell
 	ShellEntry   string            `json:"shell_entry,omitempty"`  // an entry for the prefix %s of a shell command
 }
 

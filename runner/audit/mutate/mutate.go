@@ -44,7 +44,8 @@ var patterns = sync.OnceValue(func() (p struct{ header, keyword, comment, effect
 		`^(?:module\.)?exports\.(\w+)\s*=.*(?:=>|\bfunction\b)|^(?:(?:static|async|get|set) )*(\w+)\s*\([^;]*\)\s*\{$`)
 	p.keyword = re(`^(?:\} ?)?(?:if|else|elif|for|while|switch|match|catch|return|new|with|case|try|do|until)\b`)
 	// Besides comments: what may never end then, and logs.
-	p.comment = re(`^(?://|#|/\*|\*|--|"""|'''|for\b|while\b|until\b|loop\b|(?:[\w.]+\.)?_?(?i:log|logger|logging|slog)\.)`)
+	p.comment = re(`^(?://|#|/\*|\*|--|"""|'''|for\b|while\b|until\b|loop\b|` +
+		`(?:[\w.]+\.)?_?(?i:log|logger|logging|slog)\.)`)
 	// It ends parameters on lines of their own.
 	p.opens = re(`^\).*[{:]$`)
 	// A function that starts, kills, sends or deletes something is left alone: half of it may do harm.

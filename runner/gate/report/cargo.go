@@ -9,8 +9,8 @@ import (
 // cargo reads the text of cargo test.
 type cargo struct {
 	target string // crate or test file, as a prefix of names
-	quiet  bool   // between "running 3 tests" and the totals, and no test has a line: with -q, only failures have a name
-	well   bool   // between "successes:" and "failures:" or the totals: with --show-output, passed tests have blocks, too
+	quiet  bool   // between "running 3 tests" and the totals, and no test has a line: with -q, only failures are named
+	well   bool   // between "successes:" and "failures:" or the totals: with --show-output, passed tests have blocks
 	block
 }
 

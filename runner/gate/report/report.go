@@ -21,7 +21,7 @@ const (
 // Test is one test, or a unit whose tests are not known: a package that does not
 // build, a file that cannot be loaded.
 type Test struct {
-	Name    string `json:"name"` // unique in its check: "example.com/p.TestA/b", "t/test_a.py::test_b", "a.test.js > suite > name"
+	Name    string `json:"name"` // unique in its check: "example.com/p.TestA/b", "a.test.js > suite > name"
 	Status  Status `json:"status"`
 	Message string `json:"message,omitempty"` // of a failed test: at most 4 KiB, its beginning and its end
 	// NoSetup marks a Go package whose tests were not even built, because its

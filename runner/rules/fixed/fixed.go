@@ -63,8 +63,9 @@ func Rules() []Row {
 		Unusable: {"plan_unusable",
 			"the prompt of the next turn cannot be made: a file of it, or the plan, is not usable", "stop 2", unusable},
 		Locked: {"error", "another run is active in this project", "stop 5", locked},
-		Unfit:  {"error", "the project cannot have worktrees, or a worker or the fleet cannot be used", "stop 2", unfit},
-		Error:  {"error", "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
+		Unfit: {"error", "the project cannot have worktrees, or a worker or the fleet cannot be used",
+			"stop 2", unfit},
+		Error: {"error", "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
 	}
 }
 

@@ -51,7 +51,7 @@ func StampOf(path string) (s Stamp) {
 }
 
 func stampIn(st unix.Stat_t) Stamp {
-	return Stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // the device is an int32 on macOS
+	return Stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // an int32 on macOS
 }
 
 // Read returns the bytes of a plan file, at most MaxSize, as they were at one moment.

@@ -107,7 +107,8 @@ var formats = sync.OnceValue(func() []format {
 			List: beads.List, Set: beads.Set, Add: beads.Add,
 		},
 	}, { // the rows below recognize their files by content
-		Name: "Spec Kit", Globs: []string{"tasks.md"}, Is: boxes.IsSpecKit, Parse: boxes.SpecKit, New: boxes.New(boxes.NextT), Title: boxes.Title,
+		Name: "Spec Kit", Globs: []string{"tasks.md"}, Is: boxes.IsSpecKit, Parse: boxes.SpecKit,
+		New: boxes.New(boxes.NextT), Title: boxes.Title,
 	}, {
 		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.NewTask(),
 		Title: records.Title, Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
@@ -117,7 +118,8 @@ var formats = sync.OnceValue(func() []format {
 	}, {
 		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
 	}, {
-		Name: "checkbox", Globs: []string{"*.md", "*.markdown", "*.mdown"}, Parse: boxes.Checkbox, New: boxes.New(boxes.NoNumber), Title: boxes.Title,
+		Name: "checkbox", Globs: []string{"*.md", "*.markdown", "*.mdown"}, Parse: boxes.Checkbox,
+		New: boxes.New(boxes.NoNumber), Title: boxes.Title,
 	}}
 })
 

@@ -138,7 +138,8 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 		case 1:
 			list, err = Load(inside[0].Path, optionalSections)
 		default:
-			return task.List{}, fmt.Errorf("the folder %q has several plans: %s; name one of them", given, names(dir, inside))
+			return task.List{}, fmt.Errorf("the folder %q has several plans: %s; name one of them", given,
+				names(dir, inside))
 		}
 	}
 	switch {

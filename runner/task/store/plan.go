@@ -59,7 +59,8 @@ func Read(f File) Plan {
 // Of returns the plan with these tasks.
 func Of(list task.List) Plan {
 	list = list.ApplyView()
-	return Plan{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(), Others: list.Others(), List: list}
+	return Plan{Known: true, Done: list.Done(), Total: list.Total(), Remaining: list.Remaining(),
+		Others: list.Others(), List: list}
 }
 
 // Usable is true if there is a plan that ralph can read.
