@@ -173,7 +173,7 @@ func read(path string) (Entry, error) {
 		err = json.Unmarshal(data, &e)
 	}
 	if err != nil {
-		return e, fmt.Errorf("read message: %w", err)
+		return e, fmt.Errorf("read message %s: %w", path, err)
 	}
 	return e, nil
 }

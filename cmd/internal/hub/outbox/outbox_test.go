@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -156,5 +158,24 @@ func TestDeliver_serviceThatComesBackAtTheEndOfTheDay_getsTheMessageOnce(t *test
 	const down = 23 * time.Hour
 	if d := dayOf(t, down); d.sent != 1 || d.lost != nil || d.tries[len(d.tries)-1] > down+maxWait {
 		t.Errorf("sent %d, %v, last tried after %s", d.sent, d.lost, d.tries[len(d.tries)-1])
+	}
+}
+
+func TestDeliver_tornFile_isNamedOnce(t *testing.T) {
+	dir := t.TempDir()
+	box, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := filepath.Join(dir, "to.run.1.json")
+	if err := os.WriteFile(torn, []byte(`{"run":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	send := func(context.Context, Entry) error { return nil }
+	if _, err := box.Deliver(t.Context(), "to", send); err == nil || !strings.Contains(err.Error(), torn) {
+		t.Errorf("%v, want %s", err, torn)
+	}
+	if left, err := box.Deliver(t.Context(), "to", send); left != 0 || err != nil {
+		t.Errorf("again: %d left, %v", left, err)
 	}
 }
