@@ -1,8 +1,10 @@
 package config
 
 import (
-	"ralph/config/option"
+	"net/url"
 	"slices"
+
+	"ralph/config/option"
 )
 
 // The kinds of sources, from the weakest to the strongest.
@@ -78,10 +80,15 @@ func (c *Config) Rows() []Row {
 // display is the value for people.
 func (c *Config) display(o option.Row) string { return Display(o, c.text(o)) }
 
-// Display is a value of an option for people. Of a secret, it says only that it is set.
+// Display is a value of an option for people. Of a secret, it says only that it is set. Of an address, it leaves out
+// the name, password or token before the host.
 func Display(o option.Row, text string) string {
 	if o.Secret && text != "" && !slices.Contains(o.Safe, text) {
 		return "(set, not shown)"
+	}
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		u.User = url.User("...")
+		return u.String()
 	}
 	return text
 }

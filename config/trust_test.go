@@ -317,7 +317,7 @@ func TestUntrusted_settingUnderAnotherName_isShownAsWritten(t *testing.T) {
 // Whoever consents must see where messages go, but never a password.
 func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("REPLY_TOKEN=correct-horse\nWEBHOOKS=https://example.com/hook,https://ann:correct-horse@example.com\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("REPLY_TOKEN=correct-horse\nWEBHOOKS=https://example.com/hook,https://ann:correct-horse@example.com\nFLEET=nats://ann:correct-horse@build1:4222\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	u, err := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}.Untrusted()
@@ -325,7 +325,7 @@ func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 		t.Fatalf("%+v, %v", u, err)
 	}
 	if got := strings.Join(u.Lines, "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "REPLY_TOKEN=(set, not shown)") ||
-		!strings.Contains(got, "https://example.com/hook") || !strings.Contains(got, "@example.com") {
+		!strings.Contains(got, "https://example.com/hook") || !strings.Contains(got, "@example.com") || !strings.Contains(got, "FLEET=nats://...@build1:4222") {
 		t.Error(got)
 	}
 }
