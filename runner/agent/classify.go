@@ -211,16 +211,8 @@ func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
 // addTimes sets when a limit ends, or when to retry, from the texts of the failure. It returns the
 // time zone of the limit if that is unknown.
 func (o *Outcome) addTimes(t *Transcript, now time.Time) (unknown string) {
-	named, limited := time.Time{}, o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
-	for _, text := range slices.Backward(slices.Concat(t.ErrorCodes, t.Errors, []string{o.Evidence})) {
-		if limited {
-			text = ending.WithoutDelay(text)
-		}
-		if at, ok := ending.ResetTime(text, now); ok {
-			named, unknown = at, ending.UnknownZone(text, now)
-			break
-		}
-	}
+	limited := o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
+	named, unknown := ending.Until(slices.Concat(t.ErrorCodes, t.Errors, []string{o.Evidence}), limited, now)
 	switch {
 	case limited:
 		limit := state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// maxRead is how many bytes of a text Normalize and ResetTime read.
+// maxRead is how many bytes of a text Normalize and Until read.
 const maxRead = 4 << 10
 
 type replacement struct {

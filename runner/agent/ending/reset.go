@@ -46,22 +46,25 @@ const wordsRE = `(?:half an?|an?|one|two|three|four|five|six|seven|eight|nine|te
 
 var words = strings.Split("one two three four five six seven eight nine ten eleven twelve", " ")
 
-// ResetTime returns the time in a limit text: epoch seconds, a timestamp, a span
+// Until returns the time in the newest of the texts that has one, and its zone if nobody knows that. In the texts of a
+// limit, how long the CLI waits before it tries again is not meant.
+func Until(texts []string, limit bool, now time.Time) (at time.Time, unknownZone string) {
+	for _, text := range slices.Backward(texts) {
+		if limit {
+			text = withoutDelay(text)
+		}
+		if at, unknown, ok := resetTime(text, now); ok {
+			return at, unknown
+		}
+	}
+	return time.Time{}, ""
+}
+
+// resetTime returns the time in a limit text: epoch seconds, a timestamp, a span
 // ("in 2h15m"), or a clock time, a date, or both. A clock time alone means its next
-// occurrence, a date alone its start. The default zone is that of now. It returns
-// false for a time that it cannot read, rather than guess. It reads the first 4 KiB.
-func ResetTime(text string, now time.Time) (time.Time, bool) {
-	at, _, ok := resetTime(text, now)
-	return at, ok
-}
-
-// UnknownZone returns the name of a time zone in a limit text that nobody knows, so that ResetTime takes
-// the time for a local one; empty if there is none.
-func UnknownZone(text string, now time.Time) string {
-	_, unknown, _ := resetTime(text, now)
-	return unknown
-}
-
+// occurrence, a date alone its start. The default zone is that of now, also for the zone
+// that is unknown. It returns false for a time that it cannot read, rather than guess. It
+// reads the first 4 KiB.
 func resetTime(text string, now time.Time) (at time.Time, unknown string, ok bool) {
 	text = logRE().ReplaceAllString(text[:min(len(text), maxRead)], "")
 	if m := epochRE().FindStringSubmatch(text); m != nil {

@@ -61,7 +61,7 @@ func TestResetTime(t *testing.T) {
 		"absurd span":               {"in 99999999999999 days", evening, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := ResetTime(c.text, c.now)
+			got, _, ok := resetTime(c.text, c.now)
 			if ok != !c.want.IsZero() || !got.Equal(c.want) {
 				t.Errorf("got %v %v, want %v", got, ok, c.want)
 			}
@@ -299,7 +299,7 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		"Limit resets on the next working day":                                                        "",
 		"Request took 3 minutes for 5 tokens":                                                         "",
 	} {
-		got, ok := ResetTime(text, now)
+		got, _, ok := resetTime(text, now)
 		if expected := at(t, want); ok != (want != "") || !got.Equal(expected) {
 			t.Errorf("%q:\n got %v %v, want %v", text, got.UTC().Format(time.RFC3339Nano), ok, want)
 		}
@@ -325,7 +325,7 @@ func TestResetTime_datesWithoutYear(t *testing.T) {
 		{"resets Jan 1, 12:15am", january, "2026-12-31T23:15:00Z"},
 		{"resets Nov 30, 9am", january, "2027-11-30T08:00:00Z"},
 	} {
-		if got, ok := ResetTime(c.text, c.now); !ok || !got.Equal(at(t, c.want)) {
+		if got, _, ok := resetTime(c.text, c.now); !ok || !got.Equal(at(t, c.want)) {
 			t.Errorf("%q at %s:\n got %v %v, want %v", c.text, c.now, got.UTC(), ok, c.want)
 		}
 	}
@@ -338,7 +338,7 @@ func FuzzResetTime(f *testing.F) {
 	f.Add("|1753441200", int64(1))
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
 		now := time.Unix(unix%4102444800, 0).UTC()
-		at, ok := ResetTime(text, now)
+		at, _, ok := resetTime(text, now)
 		if ok == at.IsZero() && ok {
 			t.Errorf("%q: found the zero time", text)
 		}
@@ -355,7 +355,7 @@ func TestUnknownZone(t *testing.T) {
 		"resets 9am (Europe/Rome)": "", "resets 9am": "", "resets 9am PST": "", "resets 9am UTC+2": "", "resets 9am +0530": "",
 		"resets 9am API calls go on": "", "try again in 5 minutes": "", "no time": "",
 	} {
-		if got := UnknownZone(text, now); got != want {
+		if _, got := Until([]string{text}, false, now); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -31,9 +31,9 @@ func AnnouncesRetry(line string) bool {
 	return retryRE().MatchString(line) && !besideRE().MatchString(line)
 }
 
-// WithoutDelay removes from a retry notice how long the CLI waits. The rest may say
+// withoutDelay removes from a retry notice how long the CLI waits. The rest may say
 // when a limit ends.
-func WithoutDelay(notice string) string { return delayRE().ReplaceAllString(notice, "retry") }
+func withoutDelay(notice string) string { return delayRE().ReplaceAllString(notice, "retry") }
 
 // Delay returns how long the CLI says in a retry notice that it waits; 0: it does not say.
 func Delay(notice string) time.Duration {
