@@ -59,19 +59,12 @@ func (u *ui) showChanges(s changes.Subject) {
 	s.Run = u.run()
 	p := changes.New(s)
 	u.over, u.help = append(u.over, p), false
-	go func() {
-		defer u.caught()
-		ralph := u.ralph()
-		ralph.Most = maxDiff
+	ralph := u.ralph()
+	ralph.Most = maxDiff
+	load(u, p, func() (string, error) {
 		out, err := ralph.Output(context.Background(), p.Verb()...)
-		defer u.redraw()
-		defer u.lock()()
-		if err != nil {
-			p.Fail(err.Error())
-			return
-		}
-		p.Load(string(out))
-	}()
+		return string(out), err
+	})
 }
 
 // watched runs a slow verb in the terminal, and waits until a person has read its output.

@@ -36,16 +36,27 @@ func (u *ui) openTranscriptOf(n int) {
 	p := transcript.New(transcript.Subject{Run: run, Number: n, Title: u.model.Run.Iterations[i].Task, Dir: u.o.Dir})
 	u.over, u.help = append(u.over, p), false
 	r := u.feed.Reader()
+	load(u, p, func() ([]state.Event, error) { return scan.Iteration(r, run, n, maxTranscript) })
+}
+
+// loaded is a page that opens before its content is there.
+type loaded[T any] interface {
+	Load(T)
+	Fail(why string)
+}
+
+// load fills a page in the background.
+func load[T any](u *ui, p loaded[T], get func() (T, error)) {
 	go func() {
 		defer u.caught()
-		events, err := scan.Iteration(r, run, n, maxTranscript)
+		got, err := get()
 		defer u.redraw()
 		defer u.lock()()
 		if err != nil {
 			p.Fail(err.Error())
 			return
 		}
-		p.Load(events)
+		p.Load(got)
 	}()
 }
 

@@ -229,6 +229,8 @@ var floors = map[string]int{
 	"cmd/internal/hub/fleet":       2,
 	"cmd/internal/hub":             6,
 
+	"cmd/internal/complete": 0,
+
 	"cmd/internal/cli": 11,
 
 	"cmd/internal/shipped": 12,

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ralph/cmd/internal/complete"
 	"ralph/config"
 	"ralph/config/option"
 	"ralph/runner/agent"
@@ -181,18 +182,7 @@ func CompleteFiles(root *cobra.Command, f *Factory) {
 		if cmd != root {
 			CompleteFiles(cmd, f)
 		}
-		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			directive := cobra.ShellCompDirectiveDefault
-			switch name, _ := pflag.UnquoteUsage(flag); name {
-			case "DIR":
-				directive = cobra.ShellCompDirectiveFilterDirs
-			case "FILE", "PATH":
-			default:
-				return
-			}
-			// It fails if the verb did it.
-			_ = cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(nil, directive))
-		})
+		complete.Files(cmd)
 	}
 }
 

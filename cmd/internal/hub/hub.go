@@ -13,7 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+
+	"ralph/cmd/internal/complete"
 )
 
 // Exit codes.
@@ -70,7 +71,7 @@ func Root() *cobra.Command {
 		newACPCmd(), newFleetCmd(), newWorkerCmd(), newWorkersCmd(), newTurnCmd())
 	root.InitDefaultCompletionCmd()
 	for _, verb := range root.Commands() {
-		if completeFiles(verb); verb.HasSubCommands() {
+		if complete.Files(verb); verb.HasSubCommands() {
 			verb.Args, verb.RunE = root.Args, root.RunE
 			continue
 		}
@@ -91,22 +92,6 @@ func usage(args cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// completeFiles lets the shell complete names of files for the flags whose help calls the value FILE, PATH or DIR.
-func completeFiles(verb *cobra.Command) {
-	verb.Flags().VisitAll(func(flag *pflag.Flag) {
-		directive := cobra.ShellCompDirectiveDefault
-		switch name, _ := pflag.UnquoteUsage(flag); name {
-		case "DIR":
-			directive = cobra.ShellCompDirectiveFilterDirs
-		case "FILE", "PATH":
-		default:
-			return
-		}
-		complete := cobra.FixedCompletions(nil, directive)
-		_ = verb.RegisterFlagCompletionFunc(flag.Name, complete) // fails only for an unknown flag
-	})
 }
 
 // ralphFlag adds the flag by which ralph says where it is.

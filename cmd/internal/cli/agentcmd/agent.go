@@ -5,7 +5,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/config"
 )
+
+// open reads the project, and finds its agents.
+func open(f *cmdline.Factory, flags map[string]string) (*preflight.Project, config.Loader, error) {
+	p, loader, err := preflight.Open(f, flags)
+	if err == nil {
+		err = p.FindAgents()
+	}
+	return p, loader, err
+}
 
 // NewAgentCmd returns the verb with its subcommands.
 func NewAgentCmd(f *cmdline.Factory) *cobra.Command {

@@ -36,10 +36,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func listRun(ctx context.Context, o *listOptions) error {
-	p, loader, err := preflight.Open(o.Factory, nil)
-	if err == nil {
-		err = p.FindAgents()
-	}
+	p, loader, err := open(o.Factory, nil)
 	if err != nil {
 		return err
 	}

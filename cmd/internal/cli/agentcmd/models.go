@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/preflight"
 )
 
 func newModelsCmd(f *cmdline.Factory) *cobra.Command {
@@ -27,10 +26,7 @@ func newModelsCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func modelsRun(ctx context.Context, f *cmdline.Factory, name string) error {
-	p, loader, err := preflight.Open(f, nil)
-	if err == nil {
-		err = p.FindAgents()
-	}
+	p, loader, err := open(f, nil)
 	if err != nil {
 		return err
 	}

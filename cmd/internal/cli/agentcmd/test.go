@@ -42,10 +42,7 @@ func testRun(o *testOptions) error {
 	if o.model != "" {
 		flags["MODEL"] = o.model
 	}
-	p, loader, err := preflight.Open(o.Factory, flags)
-	if err == nil {
-		err = p.FindAgents()
-	}
+	p, loader, err := open(o.Factory, flags)
 	if err != nil {
 		return err
 	}

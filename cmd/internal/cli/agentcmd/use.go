@@ -32,10 +32,7 @@ func newUseCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func useRun(o *useOptions) error {
-	p, loader, err := preflight.Open(o.Factory, nil)
-	if err == nil {
-		err = p.FindAgents()
-	}
+	p, loader, err := open(o.Factory, nil)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,24 @@
+// Package complete lets the shell complete the values of flags.
+package complete
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Files lets the shell complete names of files for the flags of a verb whose help calls the value FILE, PATH or DIR. A
+// completion that the verb has set itself stays.
+func Files(verb *cobra.Command) {
+	verb.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		directive := cobra.ShellCompDirectiveDefault
+		switch name, _ := pflag.UnquoteUsage(flag); name {
+		case "DIR":
+			directive = cobra.ShellCompDirectiveFilterDirs
+		case "FILE", "PATH":
+		default:
+			return
+		}
+		// It fails if the verb did it.
+		_ = verb.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(nil, directive))
+	})
+}
