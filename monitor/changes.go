@@ -61,9 +61,9 @@ func (u *ui) showChanges(s changes.Subject) {
 	u.over, u.help = append(u.over, p), false
 	ralph := u.ralph()
 	ralph.Most = maxDiff
-	load(u, p, func() (string, error) {
+	u.load(p.Fail, func() (func(), error) {
 		out, err := ralph.Output(context.Background(), p.Verb()...)
-		return string(out), err
+		return func() { p.Load(string(out)) }, err
 	})
 }
 

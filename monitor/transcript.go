@@ -36,27 +36,24 @@ func (u *ui) openTranscriptOf(n int) {
 	p := transcript.New(transcript.Subject{Run: run, Number: n, Title: u.model.Run.Iterations[i].Task, Dir: u.o.Dir})
 	u.over, u.help = append(u.over, p), false
 	r := u.feed.Reader()
-	load(u, p, func() ([]state.Event, error) { return scan.Iteration(r, run, n, maxTranscript) })
+	u.load(p.Fail, func() (func(), error) {
+		events, err := scan.Iteration(r, run, n, maxTranscript)
+		return func() { p.Load(events) }, err
+	})
 }
 
-// loaded is a page that opens before its content is there.
-type loaded[T any] interface {
-	Load(T)
-	Fail(why string)
-}
-
-// load fills a page in the background.
-func load[T any](u *ui, p loaded[T], get func() (T, error)) {
+// load reads the content of a page in the background, and then shows it, or why it failed.
+func (u *ui) load(fail func(why string), read func() (show func(), err error)) {
 	go func() {
 		defer u.caught()
-		got, err := get()
+		show, err := read()
 		defer u.redraw()
 		defer u.lock()()
 		if err != nil {
-			p.Fail(err.Error())
+			fail(err.Error())
 			return
 		}
-		p.Load(got)
+		show()
 	}()
 }
 
