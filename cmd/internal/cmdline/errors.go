@@ -24,6 +24,11 @@ func (e *ExitError) Error() string { return e.Text }
 // NothingHasRun is the exit code of verbs about runs if there has been no run.
 const NothingHasRun = 4
 
+// AgentError is an agent that cannot be called: exit code 6.
+func AgentError(format string, args ...any) error {
+	return &ExitError{rules.ExitAgent, fmt.Sprintf(format, args...)}
+}
+
 // UsageError is a mistake that the user can correct: exit code 2.
 func UsageError(format string, args ...any) error {
 	return &ExitError{rules.ExitUsage, fmt.Sprintf(format, args...)}

@@ -245,8 +245,7 @@ func (p *Project) Named() bool { return !p.needsOption() }
 // Installed checks that the agent's program exists.
 func (p *Project) Installed(one pool.Agent) error {
 	cannot := func(why string) error {
-		return &cmdline.ExitError{Code: rules.ExitAgent,
-			Text: fmt.Sprintf("the agent %s cannot run: %s", one.Spec.Name, why)}
+		return cmdline.AgentError("the agent %s cannot run: %s", one.Spec.Name, why)
 	}
 	if err := one.Reachable(p.Config.Settings.InContainer()); err != nil {
 		return cannot(err.Error())
@@ -268,8 +267,7 @@ func (p *Project) inImage(ctx context.Context) error {
 			err = p.Config.Settings.NeedsProgram(ctx, p.Dir, p.absolute(program(one)))
 		}
 		if err != nil {
-			return &cmdline.ExitError{Code: rules.ExitAgent,
-				Text: fmt.Sprintf("the agent %s cannot run: %v", w.who.Agent, err)}
+			return cmdline.AgentError("the agent %s cannot run: %v", w.who.Agent, err)
 		}
 	}
 	return nil

@@ -66,8 +66,7 @@ func (p *Project) askIn(f *cmdline.Factory, dir, text string) (string, error) {
 	res, err := p.consult(f, p.Agent,
 		consultation{dir: dir, text: text, tools: analysis.Tools(), bound: analysis.Bound})
 	if o := res.Call.Outcome; err == nil && !o.Class.Success() {
-		err = &cmdline.ExitError{Code: rules.ExitAgent,
-			Text: fmt.Sprintf("the call ended with %s: %s", o.Class, o.Reason)}
+		err = cmdline.AgentError("the call ended with %s: %s", o.Class, o.Reason)
 	}
 	return res.Call.Final, err
 }

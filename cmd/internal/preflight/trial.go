@@ -192,7 +192,7 @@ func (p *Project) consult(f *cmdline.Factory, one pool.Agent, q consultation) (t
 		return res, err
 	}
 	if why := res.Call.NotStarted; why != "" {
-		return res, &cmdline.ExitError{Code: rules.ExitAgent, Text: why}
+		return res, cmdline.AgentError("%s", why)
 	}
 	interrupt := (*rules.Interrupt)(nil)
 	if errors.As(context.Cause(sig.Ctx), &interrupt) {

@@ -15,7 +15,6 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/custom"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -104,8 +103,7 @@ func addRun(o *addOptions) error {
 		return err
 	}
 	if _, err := exec.LookPath(spec.Bin); err != nil {
-		return &cmdline.ExitError{Code: rules.ExitAgent,
-			Text: fmt.Sprintf("%q is not an executable on PATH; nothing was written", spec.Bin)}
+		return cmdline.AgentError("%q is not an executable on PATH; nothing was written", spec.Bin)
 	}
 	if _, err := loader.AddAgent(o.name, fields); err != nil {
 		return err
