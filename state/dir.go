@@ -125,6 +125,15 @@ func OfPeople(name string) bool {
 // the next iteration must know.
 func AgentNotes() []string { return []string{"AGENT.md", "progress.txt"} }
 
+// OfUser reports whether a slash path in .ralph is a plan, a prompt or settings. Everything else there is ralph's.
+func OfUser(name string) bool {
+	switch name {
+	case "prd.json", "tasks.json", ConfigFile, ".gitignore":
+		return true
+	}
+	return strings.HasSuffix(name, ".md") && (strings.HasPrefix(name, "specs/") || !strings.Contains(name, "/"))
+}
+
 // NoteFile is the name of a note in the state directory.
 func NoteFile(id string) string { return dirNotes + "/" + id + ".json" }
 

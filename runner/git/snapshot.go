@@ -15,6 +15,7 @@ import (
 
 	"ralph/runner/git/command"
 	"ralph/runner/git/foreign"
+	"ralph/state"
 )
 
 // maxFiles limits Change.Files.
@@ -151,15 +152,10 @@ func ownState(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ".ralph")
 }
 
-// userFile reports whether a path in a .ralph folder is the user's: plan, prompt,
-// settings. Everything else there is ralph's state.
+// userFile reports whether a path in a .ralph folder is the user's.
 func userFile(path string) bool {
 	_, name, _ := strings.Cut("/"+path, "/.ralph/")
-	switch name {
-	case "prd.json", "tasks.json", "config.yaml", ".gitignore":
-		return true
-	}
-	return strings.HasSuffix(name, ".md") && (strings.HasPrefix(name, "specs/") || !strings.Contains(name, "/"))
+	return state.OfUser(name)
 }
 
 // Change is the difference between two snapshots. It survives JSON.

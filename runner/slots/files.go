@@ -12,6 +12,7 @@ import (
 
 	"ralph/runner/git/command"
 	plans "ralph/runner/task/store"
+	"ralph/state"
 )
 
 // Include names the file that lists, like .gitignore, which untracked files a worktree needs.
@@ -72,8 +73,7 @@ func (s *Slot) userFiles() (all []string) {
 				return fs.SkipDir
 			}
 			return nil
-		case top == "" && (rel == ".gitignore" || rel == "config.yaml" || rel == "prd.json"),
-			strings.HasSuffix(rel, ".md"):
+		case state.OfUser(filepath.ToSlash(rel)):
 			all = append(all, path)
 		}
 		return nil
