@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -27,14 +28,20 @@ func (c *Config) InTouch() (huboptions.Settings, error) {
 	return s, c.Located(s.Check(kinds))
 }
 
-// Located puts the place of an option in front of an error that begins with the option's key.
+// Located puts the place of an option in front of an error that begins with the option's key. A flag or a variable is
+// its own place: it replaces the key.
 func (c *Config) Located(err error) error {
 	if err == nil {
 		return nil
 	}
-	end := strings.IndexFunc(err.Error(), func(r rune) bool { return r != '_' && !unicode.IsUpper(r) })
-	if where := c.Source(err.Error()[:max(end, 0)]).Where; where != "" {
-		return fmt.Errorf("%s: %w", where, err)
+	text := err.Error()
+	end := strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsUpper(r) })
+	from := c.Source(text[:max(end, 0)])
+	switch {
+	case from.Where == "":
+		return err
+	case from.Kind == SourceFlag || from.Kind == SourceEnvironment:
+		return errors.New(from.Where + text[end:])
 	}
-	return err
+	return fmt.Errorf("%s: %w", from.Where, err)
 }
