@@ -1,8 +1,9 @@
 package config
 
 import (
-	"net/url"
+	"regexp"
 	"slices"
+	"sync"
 
 	"ralph/config/option"
 )
@@ -80,18 +81,23 @@ func (c *Config) Rows() []Row {
 // display is the value for people.
 func (c *Config) display(o option.Row) string { return Display(o, c.text(o)) }
 
-// Display is a value of an option for people. Of a secret, it says only that it is set. Of an address, it leaves out
-// the name, password or token before the host.
+// Display is a value of an option for people. Of a secret, it says only that it is set. Of addresses, it leaves out
+// the name, password or token before the host, but never a part of a command: people agree to what they see.
 func Display(o option.Row, text string) string {
 	if o.Secret && text != "" && !slices.Contains(o.Safe, text) {
 		return "(set, not shown)"
 	}
-	if u, err := url.Parse(text); err == nil && u.User != nil {
-		u.User = url.User("...")
-		return u.String()
+	if o.Arg == "URL" {
+		return withoutUser(text)
 	}
 	return text
 }
+
+// withoutUser leaves out what stands before the host of each address in a text, also of one that url.Parse refuses. An
+// address ends at a comma, so that no host is left out.
+func withoutUser(text string) string { return userRE().ReplaceAllString(text, "$1...@") }
+
+var userRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|,|//)[^/?#,\s]*@`) })
 
 // Flags returns the arguments that give another ralph in the same project the
 // values that came from flags here. Each is one argument, --flag=value, so that

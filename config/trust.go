@@ -125,7 +125,7 @@ func (l Loader) claims(c *Config) Untrusted {
 		if o.Kind == option.String { // an address is shown: it says where messages go
 			claim = strings.Replace(claim, "="+value, "="+Display(o, value), 1)
 		} else if o.Secret {
-			claim = logs.Redact(claim)
+			claim = withoutUser(logs.Redact(claim))
 		}
 		if claim == "" || source.Kind != SourceRC && source.Kind != SourceProject {
 			continue

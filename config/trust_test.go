@@ -330,6 +330,28 @@ func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 	}
 }
 
+// Each address of a list may have a password. A command is no address: people agree to all of it.
+func TestDisplay_ofAnAddress_leavesOutWhatStandsBeforeTheHost(t *testing.T) {
+	for rc, want := range map[string]string{
+		"FLEET=tls://ann:correct-horse@a:4222,tls://ann:correct-horse@b:4222":       "FLEET=tls://...@a:4222,tls://...@b:4222",
+		"FLEET=ann:correct-horse@a:4222,horse@b":                                    "FLEET=...@a:4222,...@b",
+		"FLEET=nats://ann:100%horse@a":                                              "FLEET=nats://...@a",
+		"FLEET=nats://a,nats://b/x@c":                                               "FLEET=nats://a,nats://b/x@c",
+		"WEBHOOKS=https://horse@example.com/hook,https://ann:100%horse@example.com": "WEBHOOKS adds https://...@example.com/hook, https://...@example.com",
+		"TEST_COMMAND='x://&horse&@y'":                                              "TEST_COMMAND=x://&horse&@y",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte(rc+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}
+		u, err := l.Untrusted()
+		if err != nil || u == nil || !slices.Equal(u.Lines, []string{".ralphrc:1: " + want}) {
+			t.Errorf("%+v, %v; want %s", u, err, want)
+		}
+	}
+}
+
 func TestLoad_badValueOfASecret_isNotShown(t *testing.T) {
 	for rc, want := range map[string]string{
 		"REPLY_TOKEN=-correct-horse\n":       ".ralphrc:1: REPLY_TOKEN: the value is not text on one line that does not start with -",
