@@ -73,6 +73,9 @@ func Root() *cobra.Command {
 	for _, verb := range root.Commands() {
 		if complete.Files(verb); verb.HasSubCommands() {
 			verb.Args, verb.RunE = root.Args, root.RunE
+			for _, below := range verb.Commands() {
+				below.Args = usage(below.Args)
+			}
 			continue
 		}
 		verb.Args = usage(verb.Args)
