@@ -126,7 +126,7 @@ func (c *Config) Bad(key string, err error) error {
 	if source.Kind == SourceFlag || source.Kind == SourceEnvironment {
 		return &UsageError{source.Where, err.Error()}
 	}
-	return &UsageError{source.Where, key + ": " + err.Error()}
+	return &UsageError{source.Where, cmp.Or(c.spelled[key], key) + ": " + err.Error()}
 }
 
 // judgeDraft is a row that is being read.

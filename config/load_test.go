@@ -359,3 +359,20 @@ func TestLoad_variablesOfOtherTools_work(t *testing.T) {
 		t.Errorf("a project file skips the permission checks without consent: %+v, %v", u, err)
 	}
 }
+
+func TestBad_optionOfAFile_hasTheNameThatTheFileUses(t *testing.T) {
+	for rc, want := range map[string]string{
+		"AGENT_CMD=x":       ".ralphrc:1: AGENT_CMD: bad",
+		"CLAUDE_CODE_CMD=x": ".ralphrc:1: CLAUDE_CODE_CMD: bad",
+	} {
+		dir := t.TempDir()
+		write(t, dir, rcName, rc)
+		c, _, err := Loader{Dir: dir}.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Bad("CLAUDE_CODE_CMD", errors.New("bad")); err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
