@@ -371,6 +371,7 @@ func TestPast_ofARunThatIsNamed_adviceNamesItToo(t *testing.T) {
 		{2, "agree with: ralph undo 2" + named + " --yes", "undo 2"},
 		{2, "has no iteration 9; see: ralph iterations" + named, "diff 9"},
 		{2, "ralph diff 1..2" + named, "diff 2..1"},
+		{2, "is not the number of an iteration; see: ralph iterations" + named, "diff 1..x"},
 		{2, `task "T9"; see: ralph iterations` + named, "undo T9"},
 		{0, "see: ralph diff 2" + named + "; take it back with: ralph undo 2" + named, "bisect -- grep -q good good.txt"},
 	} {

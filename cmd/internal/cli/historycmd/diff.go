@@ -72,11 +72,11 @@ func diffRun(ctx context.Context, o *diffOptions) error {
 
 // between shows what changed from the end of one iteration to that of another.
 func (o *diffOptions) between(ctx context.Context, p *past, first, second string) error {
-	a, err := number(first)
+	a, err := p.number(first)
 	if err != nil {
 		return err
 	}
-	b, err := number(second)
+	b, err := p.number(second)
 	if err != nil {
 		return err
 	}

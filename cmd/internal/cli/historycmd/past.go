@@ -172,10 +172,10 @@ func (p *past) iteration(n int) (history.Kept, error) {
 }
 
 // number reads the number of an iteration, or 0.
-func number(text string) (int, error) {
+func (p *past) number(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, cmdline.UsageError("%q is not the number of an iteration; see: ralph iterations", text)
+		return 0, cmdline.UsageError("%q is not the number of an iteration; see: ralph iterations%s", text, p.flag)
 	}
 	return n, nil
 }
