@@ -144,6 +144,9 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 		options = append(options, nats.SetCustomDialer(a))
 	}
 	conn, err := nats.Connect(a.URL, options...)
+	if _, unread := errors.AsType[*url.Error](err); unread {
+		err = errors.New("it is no valid address") // the error quotes it, with its password
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", redactURLs(a.URL), err)
 	}
@@ -212,8 +215,7 @@ func redactURLs(addresses string) string {
 			u.User = nil
 			address = u.String()
 		} else {
-			_, after, _ := strings.Cut(address, "@")
-			address = after
+			address = address[strings.LastIndexByte(address, '@')+1:]
 		}
 		all = append(all, address)
 	}

@@ -229,3 +229,18 @@ func TestTurn_wrongTokenOrNoServer_isOneLine(t *testing.T) {
 		}
 	}
 }
+
+func TestTurn_addressThatCannotBeRead_keepsItsPassword(t *testing.T) {
+	for url, want := range map[string]string{
+		"nats://ann:100%horse@127.0.0.1:1":     "reach the fleet at 127.0.0.1:1: it is no valid address",
+		"nats://ann:p@horse%@127.0.0.1:1":      "reach the fleet at 127.0.0.1:1: it is no valid address",
+		"nats://ann:horse/x@127.0.0.1:1":       "reach the fleet at 127.0.0.1:1: it is no valid address",
+		"nats://a b":                           "reach the fleet at nats://a b: it is no valid address",
+		"nats://127.0.0.1:1,nats://h:horse%@x": "reach the fleet at nats://127.0.0.1:1,x: it is no valid address",
+	} {
+		err := Turn(t.Context(), Offer{Access: Access{URL: url}}, strings.NewReader("{}\n"), io.Discard)
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
