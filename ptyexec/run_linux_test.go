@@ -225,8 +225,8 @@ func TestRun_cannotStart_saysWhatAndWhere(t *testing.T) {
 		{"no x bit", Command{Args: []string{dir + "/plain"}}, ErrNotExecutable, []string{dir + "/plain", "rw-r--r--"}},
 		{"no x bit, by PATH", Command{Args: []string{"plain"}, Env: env}, ErrNotExecutable, []string{dir + "/plain"}},
 		{"directory", Command{Args: []string{dir}}, ErrNotExecutable, []string{dir}},
-		{"no program", Command{Args: []string{dir + "/noformat"}}, ErrNotExecutable, []string{"noformat"}},
-		{"no interpreter", Command{Args: []string{dir + "/orphan"}}, ErrNotFound, []string{"orphan", "interpreter"}},
+		{"no program", Command{Args: []string{dir + "/noformat"}}, ErrNotExecutable, []string{`/noformat"`, "for this machine"}},
+		{"no interpreter", Command{Args: []string{dir + "/orphan"}}, ErrNotFound, []string{`/orphan"`, `its interpreter "/no/such/interpreter" is missing`}},
 		{"no directory", Command{Args: []string{"/bin/true"}, Dir: dir + "/gone"}, os.ErrNotExist, []string{dir + "/gone"}},
 		{"directory is a file", Command{Args: []string{"/bin/true"}, Dir: dir + "/plain"}, syscall.ENOTDIR, []string{dir + "/plain"}},
 		{"too long", Command{Args: []string{"/bin/true", strings.Repeat("x", 1<<20)}}, syscall.E2BIG, []string{"/bin/true"}},
@@ -247,6 +247,28 @@ func TestRun_cannotStart_saysWhatAndWhere(t *testing.T) {
 				t.Errorf("got %+v", exit)
 			}
 		})
+	}
+}
+
+func TestStartable_programsThatTheSystemRefuses_areNamedAndNothingRuns(t *testing.T) {
+	dir := t.TempDir()
+	for _, tt := range []struct{ name, text, want string }{
+		{"text", "hello", "it is neither a script with a #! line nor a program for this machine"},
+		{"elf", "\x7fELFbroken", "it is neither a script with a #! line nor a program for this machine"},
+		{"orphan", "#!/no/such/interpreter -x\n", `its interpreter "/no/such/interpreter" is missing`},
+		{"script", "#!/bin/sh\n: >" + dir + "/ran\n", ""},
+	} {
+		file := filepath.Join(dir, tt.name)
+		if err := os.WriteFile(file, []byte(tt.text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := Startable(file)
+		if (err != nil) != (tt.want != "") || err != nil && !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	if _, err := os.Stat(dir + "/ran"); err == nil {
+		t.Error("the script ran")
 	}
 }
 

@@ -24,6 +24,7 @@ const feedBound = 100 * time.Millisecond
 // child is the runner's end of a started command.
 type child struct {
 	name    string
+	path    string // of its program
 	guard   *os.Process
 	control *os.File // to the guard
 	report  *os.File // from the guard
@@ -106,7 +107,7 @@ func (ch *child) open() (far []*os.File, err error) {
 
 // tell makes the guard start the command.
 func (ch *child) tell(c Command, s spec) error {
-	ch.name = c.Args[0]
+	ch.name, ch.path = c.Args[0], s.path
 	if ch.tty {
 		if err := resize(ch.out, c.Size); err != nil {
 			return fmt.Errorf("set terminal size: %w", err)
@@ -293,13 +294,52 @@ func executable(file string) error {
 }
 
 // startError translates the errno of a failed exec. The file exists, so "missing"
-// means the interpreter in its first line.
-func startError(name string, errno syscall.Errno) error {
+// means the interpreter in its first line, or the loader of a program.
+func startError(file string, errno syscall.Errno) error {
 	switch errno {
 	case syscall.ENOENT:
-		return fmt.Errorf("start %q: interpreter of the script: %w", name, ErrNotFound)
-	case syscall.EACCES, syscall.ENOEXEC:
-		return fmt.Errorf("start %q: %w: %w", name, ErrNotExecutable, errno)
+		return fmt.Errorf("start %q: %w: its interpreter%s is missing", file, ErrNotFound, interpreter(file))
+	case syscall.ENOEXEC:
+		return fmt.Errorf("start %q: %w: it is neither a script with a #! line nor a program for this machine", file,
+			ErrNotExecutable)
+	case syscall.EACCES:
+		return fmt.Errorf("start %q: %w: %w", file, ErrNotExecutable, errno)
+	default:
+		return fmt.Errorf("start %q: %w", file, errno)
 	}
-	return fmt.Errorf("start %q: %w", name, errno)
+}
+
+// interpreter is what the first line of a script names, quoted, after a space; empty: the file is no script.
+func interpreter(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, 256)) // the kernel reads no more
+	line, _, _ := strings.Cut(string(head), "\n")
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %q", words[0])
+}
+
+// Startable says why the system refuses to start a program file. It begins to start the file,
+// and ends it before its first instruction. A system without ptrace does not tell.
+func Startable(file string) error {
+	cmd := &exec.Cmd{Path: file, Args: []string{file}, SysProcAttr: &syscall.SysProcAttr{Ptrace: true}}
+	err := cmd.Start()
+	if err == nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+		return nil
+	}
+	if errno := syscall.Errno(0); errors.As(err, &errno) {
+		err = startError(file, errno)
+	}
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotExecutable) {
+		return err
+	}
+	return nil // such as EPERM: the file may well start
 }

@@ -81,7 +81,7 @@ func (s *supervisor) note(r record) {
 		}
 		s.Spare.refill()
 	case recordFailed:
-		s.err = startError(s.child.name, syscall.Errno(r.a))
+		s.err = startError(s.child.path, syscall.Errno(r.a))
 	case recordUnconfined:
 		s.err = fmt.Errorf("start %q: %w: %w", s.child.name, ErrNotConfined, syscall.Errno(r.a))
 	case recordExited:

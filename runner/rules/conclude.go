@@ -101,7 +101,8 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 	d := Decision{Action: state.ActionStop, Exit: ExitAgent, ExitReason: "agent_unusable", Status: state.StatusFailed}
 	switch {
 	case call.NotStarted != "":
-		d.Reason, d.Next = call.NotStarted, "install "+name+" (ralph doctor says how), then: ralph resume"
+		d.Reason, d.Next = call.NotStarted, "install or mend the program of the agent "+name+
+			", or name another with AGENT_CMD (ralph doctor says more), then: ralph resume"
 	case call.Made && kindOf(call.Outcome.Class) == kindUnusable:
 		d.Reason, d.Next = advice.Seen(call.Outcome), advice.Remedy(call.Outcome, name, call.Withheld)
 	default:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,6 +159,27 @@ func TestDoctor_namesTheChecks(t *testing.T) {
 		out, _ := verb(t, world.Project(t, test.files), "doctor")
 		if !strings.Contains(out, test.want) {
 			t.Errorf("%s\nwant %s", out, test.want)
+		}
+	}
+}
+
+func TestAgentThatCannotStart_doctorAndRunSayWhyAndWhatNamesIt(t *testing.T) {
+	otherHome(t)
+	dir := world.Project(t, map[string]string{"badint*": "#!/nosuch/interp\n", "badelf*": "\x7fELFbroken",
+		".ralph/fix_plan.md": "- [ ] one\n", ".ralph/PROMPT.md": "Work.\n"})
+	t.Setenv("AGENT", "text")
+	for name, want := range map[string]string{"badint": `program not found: its interpreter "/nosuch/interp" is missing`,
+		"badelf": "program not executable: it is neither a script with a #! line nor a program for this machine"} {
+		file := filepath.Join(dir, name)
+		t.Setenv("AGENT_CMD", file)
+		out, _ := verb(t, dir, "doctor")
+		if line := fmt.Sprintf("FAIL  agent     text cannot run: start %q: %s\n", file, want); !strings.Contains(out, line) {
+			t.Errorf("%s\nwant %s", out, line)
+		}
+		out, err := verb(t, dir, "run")
+		if cmdline.ExitCode(err) != rules.ExitAgent || !strings.Contains(out, want+" (rule agent_unusable") ||
+			!strings.Contains(out, "next: install or mend the program of the agent text, or name another with AGENT_CMD") {
+			t.Errorf("%v\n%s", err, out)
 		}
 	}
 }

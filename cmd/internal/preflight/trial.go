@@ -59,6 +59,9 @@ func (p *Project) Probe(ctx context.Context, one pool.Agent, untrusted bool) Hea
 	}
 	h.Askable = true
 	if len(one.Spec.VersionArgs) == 0 {
+		if err := ptyexec.Startable(h.Path); err != nil {
+			h.Why = err.Error()
+		}
 		return h
 	}
 	args := one.Spec.VersionArgs
