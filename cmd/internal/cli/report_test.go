@@ -220,3 +220,15 @@ func TestUndo_keptReport_isWrittenAgain(t *testing.T) {
 		}
 	}
 }
+
+// The lock that undo holds is not that of a run.
+func TestUndo_lastRun_keptReportSaysHowItEnded(t *testing.T) {
+	w := newPastWorld(t)
+	w.save(pastRun)
+	w.ended(state.Status{Status: state.StatusCompleted, ExitReason: "plan_complete", Rule: "complete"})
+	w.want(0, "undone in commit", "undo", "2", "--yes")
+	rep, err := runreport.Recorded(state.Open(filepath.Join(w.Dir, state.DirName)), pastRun)
+	if err != nil || rep.Status != state.StatusCompleted || !strings.HasPrefix(rep.Result, "Completed, and undone in part since") {
+		t.Errorf("%+v, %v", rep, err)
+	}
+}

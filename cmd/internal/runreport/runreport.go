@@ -32,7 +32,15 @@ const (
 func Save(ctx context.Context, w *state.Writer, run string, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
-	rep, err := Build(ctx, w.Reader, run, env)
+	snapshot := view.Gather(w.Reader, time.Now())
+	if snapshot.Owner.RunID != run { // a verb holds the lock, such as ralph undo
+		snapshot.Alive = false
+	}
+	changes, err := changesOf(ctx, w.Reader, run, env)
+	if err != nil {
+		return err
+	}
+	rep, err := build(w.Reader, snapshot.Settled(), run, changes)
 	if err != nil {
 		return err
 	}
@@ -50,20 +58,19 @@ func Save(ctx context.Context, w *state.Writer, run string, env []string) error 
 // Build makes the report of a run; empty: of the last one. If its events are gone, it reads
 // the record of the run.
 func Build(ctx context.Context, r *state.Reader, run string, env []string) (*report.Report, error) {
-	now := time.Now()
-	snapshot := view.Gather(r, now)
+	snapshot := view.Gather(r, time.Now())
 	if run == "" {
 		run = snapshot.Status.RunID
 	}
-	changes, err := changesOf(ctx, filepath.Dir(r.Dir()), run)
+	changes, err := changesOf(ctx, r, run, env)
 	if err != nil {
 		return nil, err
 	}
-	hide := logs.NewValues(agent.EnvFilter{}.Secrets(agent.Spec{}, agent.Request{Env: env}))
-	for n, c := range changes {
-		c.Diff = hide.Redact(c.Diff)
-		changes[n] = c
-	}
+	return build(r, snapshot, run, changes)
+}
+
+func build(r *state.Reader, snapshot view.Snapshot, run string, changes map[int]report.Change) (*report.Report,
+	error) {
 	f, err := foldRun(r, run)
 	if err != nil {
 		return nil, err
@@ -78,7 +85,7 @@ func Build(ctx context.Context, r *state.Reader, run string, env []string) (*rep
 			lastError = LastErrors(r)[run]
 		}
 		return f.Build(report.Source{LastError: lastError, Project: filepath.Dir(r.Dir()), Snapshot: snapshot,
-			Changes: changes, Now: now, Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run),
+			Changes: changes, Now: snapshot.At, Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run),
 			Learned: learned(r, run)}), nil
 	}
 	if rep, err := Recorded(r, run); err == nil {
@@ -166,8 +173,9 @@ func Recorded(r *state.Reader, run string) (*report.Report, error) {
 	return report.Decode(data)
 }
 
-// changesOf asks git what the latest iterations of a run changed.
-func changesOf(ctx context.Context, dir, run string) (map[int]report.Change, error) {
+// changesOf asks git what the latest iterations of a run changed. The values of secret variables of env are hidden.
+func changesOf(ctx context.Context, r *state.Reader, run string, env []string) (map[int]report.Change, error) {
+	dir := filepath.Dir(r.Dir())
 	all, err := history.List(ctx, dir, "")
 	if err != nil || run == "" {
 		return nil, err
@@ -176,6 +184,7 @@ func changesOf(ctx context.Context, dir, run string) (map[int]report.Change, err
 	if err != nil {
 		return nil, err
 	}
+	hide := logs.NewValues(agent.EnvFilter{}.Secrets(agent.Spec{}, agent.Request{Env: env}))
 	heads, changes := map[string]string{}, map[int]report.Change{}
 	for _, k := range all {
 		heads[k.OID] = k.Head
@@ -192,6 +201,7 @@ func changesOf(ctx context.Context, dir, run string) (map[int]report.Change, err
 		if change.Diff, err = history.Diff(ctx, dir, [2]string{k.Base, k.OID}); err != nil {
 			continue // its base was pruned
 		}
+		change.Diff = hide.Redact(change.Diff)
 		changes[k.Iteration] = change
 	}
 	return changes, nil
