@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,17 +13,36 @@ import (
 	"time"
 
 	"github.com/nicholas-fedor/shoutrrr"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/telegram"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/incident/pagerduty"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
 	"ralph/config/huboptions"
 )
 
 const (
-	bound      = 20 * time.Second // for one try
-	most       = 3500             // characters; Telegram takes 4096
-	ofDiscord  = 1900             // characters
-	discordURL = "discord"
+	bound = 20 * time.Second // for one try
+	most  = 3500             // characters; Telegram takes 4096
 )
+
+// service is what ralph must know of a service to word its message.
+type service struct {
+	title bool // it shows a title; others get the title in the text, and some refuse it as a parameter
+	limit int  // characters with the title, if not most
+}
+
+// services are those with a column that is not zero.
+func services() map[string]service {
+	return map[string]service{
+		"bark": {title: true}, "discord": {true, 1900}, "gotify": {title: true}, "join": {title: true},
+		"lark":      {true, 1000}, // 4096 bytes
+		"notifiarr": {title: true}, "ntfy": {title: true}, "opsgenie": {title: true}, "pushbullet": {title: true},
+		"pushover": {title: true}, "slack": {title: true}, "smtp": {title: true}, "teams": {title: true},
+		"telegram": {title: true},
+		"wecom":    {limit: 1000}, // 4096 bytes
+		"zulip":    {limit: 2500}, // 10,000 bytes
+	}
+}
 
 // Send sends a message to a shoutrrr address or to the desktop. Without a notification
 // program, the desktop gets the terminal bell of tty. The error never contains the address.
@@ -32,30 +52,17 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 		return nil // trying again would not help: nothing here can show it
 	}
 	scheme, _, _ := strings.Cut(to, "://")
-	limit := most
-	if scheme == discordURL {
-		limit = ofDiscord - len([]rune(m.Title))
-	}
-	text := m.Text
-	if !showsTitle(scheme, to) {
-		text = m.Title + "\n" + text
-	}
-	text = cut(text, limit)
-	sender, err := shoutrrr.CreateSender(to)
-	if err != nil {
-		return fmt.Errorf("the %s address is unusable: %w", scheme, hidden(err, to))
-	}
-	sender.Timeout = bound
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
 	failed := make(chan error, 1)
-	go func() { // some services have no timeout
-		failed <- errors.Join(sender.Send(text, &types.Params{"title": m.Title})...)
-	}()
+	go func() { failed <- hand(ctx, to, m) }() // some services have no timeout
+	var err error
 	select {
 	case err = <-failed:
-	case <-time.After(bound):
-		err = errors.New("no answer in time")
 	case <-ctx.Done():
-		err = ctx.Err()
+		if err = ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
+			err = errors.New("no answer in time")
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", scheme, hidden(err, to))
@@ -63,17 +70,44 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 	return nil
 }
 
-// showsTitle is false for services that show nothing but the text.
-func showsTitle(scheme, to string) bool {
-	to = strings.ToLower(to)
-	switch scheme {
-	case "bark", discordURL, "gotify", "join", "lark", "notifiarr", "ntfy", "opsgenie", "pushbullet", "pushover",
-		"slack", "smtp", "teams":
-		return true
-	case "telegram":
-		return !strings.Contains(to, "parsemode=")
+// hand gives a message to the library. A panic there is an error like others: it must not end the program, which has
+// other messages to send.
+func hand(ctx context.Context, to string, m Message) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the service cannot be reached, or its answer cannot be read")
+		}
+	}()
+	library, err := shoutrrr.NewSender(nil)
+	if err != nil {
+		return err
 	}
-	return strings.HasPrefix(scheme, "generic") && strings.Contains(to, "template=json")
+	sender, err := library.Locate(to)
+	if err != nil {
+		return fmt.Errorf("the address is unusable: %w", err)
+	}
+	name := sender.GetID()
+	row := services()[name]
+	if name == "generic" { // it shows all parameters, or only the text
+		row.title = strings.Contains(strings.ToLower(to), "template=json")
+	}
+	limit, text, params := most, m.Text, types.Params{}
+	if row.limit > 0 {
+		limit = row.limit - len([]rune(m.Title))
+	}
+	if row.title {
+		params["title"] = m.Title
+	} else {
+		text = m.Title + "\n" + text
+	}
+	text = cut(text, limit)
+	switch s := sender.(type) {
+	case *telegram.Service:
+		return toTelegram(ctx, s.GetConfig(), m.Title, text)
+	case *pagerduty.Service: // the library does not apply the defaults that it documents
+		s.Config.Host, s.Config.Port = cmp.Or(s.Config.Host, "events.pagerduty.com"), cmp.Or(s.Config.Port, 443)
+	}
+	return sender.Send(text, &params)
 }
 
 // cut shortens a text to a number of characters. It keeps the last line, which says what to type.
