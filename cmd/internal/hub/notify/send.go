@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -84,7 +83,7 @@ func hand(ctx context.Context, to string, m Message) (err error) {
 	}
 	sender, err := library.Locate(to)
 	if err != nil {
-		return fmt.Errorf("the address is unusable: %w", err)
+		return fmt.Errorf("the address, or its server, is unusable: %w", err) // matrix logs in
 	}
 	name := sender.GetID()
 	row := services()[name]
@@ -121,28 +120,6 @@ func cut(text string, limit int) string {
 		return string(all[:room]) + "…\n" + string(end)
 	}
 	return string(all[:limit-1]) + "…"
-}
-
-// hidden is the error without any part of the address: user, host, path and parameters.
-func hidden(err error, to string) error {
-	text := strings.ReplaceAll(err.Error(), to, "[address]")
-	parts := []string{}
-	if u, parseErr := url.Parse(to); parseErr == nil {
-		key, _ := u.User.Password()
-		parts = append(parts, key, u.User.Username(), u.Host)
-		parts = append(parts, strings.Split(u.Path, "/")...)
-		for _, values := range u.Query() {
-			parts = append(parts, values...)
-		}
-	} else {
-		return errors.New("it cannot be read")
-	}
-	for _, part := range parts {
-		if len(part) >= 4 {
-			text = strings.ReplaceAll(text, part, "[...]")
-		}
-	}
-	return errors.New(text)
 }
 
 // Bell is what Desktop returns when it could only ring the bell.
