@@ -5,9 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/internal/world"
 	"ralph/runner/rules"
+	"ralph/state"
 )
 
 func TestInit_withAPlan_imports(t *testing.T) {
@@ -25,7 +28,9 @@ func TestInit_withAPlan_imports(t *testing.T) {
 		{[]string{"init", "-y", "--template", "api", "--from", list}, rules.ExitUsage, "init takes --template or --from, not both"},
 		{[]string{"init", "-y", "--template", "game"}, rules.ExitUsage, "game"},
 		{[]string{"init", "-y", "--from", list}, 0, "2 tasks"},
-		{[]string{"init", "-y", "--from", list}, rules.ExitUsage, "import never overwrites a file"},
+		{[]string{"init", "-y", "--from", list}, rules.ExitUsage, ".ralph/fix_plan.md exists; overwrite it with --force, or add"},
+		{[]string{"init", "-y", "--template="}, rules.ExitUsage, "known: fullstack, api, "},
+		{[]string{"init", "-y", "--from", list, "--template="}, rules.ExitUsage, "init takes --template or --from, not both"},
 		{[]string{"task", "list"}, 0, "log out"},
 	} {
 		out, err := verb(t, dir, c.typed...)
@@ -52,5 +57,27 @@ func TestInit_planOfATemplate_isWrittenOnce(t *testing.T) {
 		if plan, err := os.ReadFile(filepath.Join(dir, ".ralph", "fix_plan.md")); err != nil || strings.Contains(string(plan), "Each box is one task") {
 			t.Errorf("%q: %v\n%s", more, err, plan)
 		}
+	}
+}
+
+func TestInit_templateWithForce_overwritesPlanAndSpecification(t *testing.T) {
+	otherHome(t)
+	dir := world.Project(t, map[string]string{".ralph/fix_plan.md": "- [ ] old\n", ".ralph/specs/api.md": "old\n"})
+	out, err := verb(t, dir, "init", "--json", "--template", "api", "--force")
+	if err != nil || !strings.Contains(out, `"wrote":[".ralph/fix_plan.md",".ralph/specs/api.md",`) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{".ralph/fix_plan.md", ".ralph/specs/api.md"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || strings.Contains(string(text), "old") {
+			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+	}
+	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid(), StartedAt: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Release()
+	if _, err = verb(t, dir, "init", "-y", "--template", "api", "--force"); cmdline.ExitCode(err) != rules.ExitLocked {
+		t.Error(err)
 	}
 }

@@ -40,7 +40,10 @@ func table() []verbs {
 	run := func(name string) func(*cmdline.Factory) *cobra.Command {
 		return func(f *cmdline.Factory) *cobra.Command { return newRunCmd(f, name) }
 	}
-	initialise := func(f *cmdline.Factory) *cobra.Command { return taskcmd.WithPlan(f, initcmd.NewInitCmd(f)) }
+	initialise := func(f *cmdline.Factory) *cobra.Command {
+		made := new([]string)
+		return taskcmd.WithPlan(f, initcmd.NewInitCmd(f, made), made)
+	}
 	return []verbs{
 		one(cmdline.GroupRun, "run", run("run")), one(cmdline.GroupRun, "once", run("once")),
 		one(cmdline.GroupRun, "demo", newDemoCmd), one(cmdline.GroupRun, "resume", newResumeCmd),

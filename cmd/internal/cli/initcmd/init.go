@@ -28,24 +28,20 @@ type initOptions struct {
 	result               written
 	yes, force, ai, json bool
 	from                 string           // another tool, or whence the plan is; empty: neither
-	planned              bool             // the verb itself has written the plan just now
+	made                 *[]string        // the plan and its specification that the verb has written just now
 	moved                *migrate.Project // its project; nil: none
 }
 
-// NewInitCmd returns ralph init.
-func NewInitCmd(f *cmdline.Factory) *cobra.Command {
-	o := &initOptions{Factory: f}
+// NewInitCmd returns ralph init. Another part of the verb has made the plan, if made names files.
+func NewInitCmd(f *cmdline.Factory, made *[]string) *cobra.Command {
+	o := &initOptions{Factory: f, made: made}
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write the prompt, plan and settings of this project", Args: cmdline.NoArgs,
 		Long: "Inspect the project, ask about what it cannot detect, and write .ralph/PROMPT.md, .ralph/fix_plan.md,\n" +
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
 		Example: "  ralph init\n  ralph init --yes    # ask nothing\n  ralph init --from ralphex",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			template := cmd.Flags().Lookup("template")
-			o.planned = template != nil && template.Changed || o.from != "" && !slices.Contains(migrate.Tools(), o.from)
-			return o.reported(initRun)
-		},
+		RunE:    func(*cobra.Command, []string) error { return o.reported(initRun) },
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask; use what was detected, as without a terminal.")
 	cmd.Flags().BoolVar(&o.force, "force", false, "Overwrite existing files.")
@@ -167,7 +163,7 @@ func (o *initOptions) keeps(file scaffold.File) bool {
 
 // madeJustNow reports whether the file is the plan that the verb has made of a template or a file.
 func (o *initOptions) madeJustNow(file scaffold.File) bool {
-	return o.planned && file.Path == planFile && file.Kept == planFile
+	return o.made != nil && file.Kept == file.Path && slices.Contains(*o.made, file.Path)
 }
 
 // choose returns the files that are to be written.
@@ -177,9 +173,6 @@ func (o *initOptions) choose(files []scaffold.File) []scaffold.File {
 
 func (o *initOptions) sayKept(files []scaffold.File) {
 	for _, file := range files {
-		if o.madeJustNow(file) {
-			o.result.Wrote = append(o.result.Wrote, file.Path)
-		}
 		if !o.keeps(file) || o.madeJustNow(file) {
 			continue
 		}

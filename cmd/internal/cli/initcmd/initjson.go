@@ -33,6 +33,9 @@ func (o *initOptions) reported(run func(*initOptions) error) error {
 	out, quiet := o.Out, *o.Factory
 	quiet.Out, o.yes, o.Factory = io.Discard, true, &quiet
 	o.result = written{Project: dir, Wrote: []string{}, Kept: []string{}, Next: []string{}}
+	if o.made != nil {
+		o.result.Wrote = append(o.result.Wrote, *o.made...)
+	}
 	if err := run(o); err != nil {
 		return err
 	}

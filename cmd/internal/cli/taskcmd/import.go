@@ -19,9 +19,11 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/importer"
 	"ralph/cmd/internal/migrate"
+	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
 	"ralph/runner/prompt"
 	"ralph/runner/task/store"
+	"ralph/state"
 )
 
 // importOptions say what to import, and where to.
@@ -29,7 +31,8 @@ type importOptions struct {
 	*cmdline.Factory
 	to, out, template        string
 	list, ai                 bool
-	begins                   bool // a project, which another verb sets up
+	begins, force            bool      // a project, which another verb sets up, and may overwrite files
+	made                     *[]string // the files that it begins with
 	label, milestone, author string
 }
 
@@ -86,21 +89,23 @@ func completeTemplate(cmd *cobra.Command) {
 }
 
 // WithPlan lets a verb that sets a project up begin with a plan: of a template, or imported from
-// the file that its flag --from names.
-func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
-	o := &importOptions{Factory: f, to: "checkbox", begins: true}
+// the file that its flag --from names. Into made go the files that are written for it.
+func WithPlan(f *cmdline.Factory, cmd *cobra.Command, made *[]string) *cobra.Command {
+	o := &importOptions{Factory: f, to: "checkbox", begins: true, made: made}
 	setUp := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		from := cmd.Flags().Lookup("from").Value.String()
 		tool := slices.Contains(migrate.Tools(), from) // which the verb itself reads
-		if from != "" && o.template != "" {
+		begun := cmd.Flags().Changed("template")
+		if from != "" && begun {
 			return cmdline.UsageError("%s takes --template or --from, not both", cmd.Name())
 		}
-		if j := cmd.Flags().Lookup("json"); j != nil && j.Value.String() == "true" { // standard output is for the JSON
+		o.force = set(cmd, "force")
+		if set(cmd, "json") { // standard output is for the JSON
 			quiet := *f
 			quiet.Out, o.Factory = quiet.Err, &quiet
 		}
-		if from != "" && !tool || o.template != "" {
+		if from != "" && !tool || begun {
 			if err := o.run(cmd.Context(), from); err != nil {
 				return err
 			}
@@ -114,7 +119,12 @@ func WithPlan(f *cmdline.Factory, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func (o *importOptions) sayNext(dir string) {
+func set(cmd *cobra.Command, flag string) bool {
+	f := cmd.Flags().Lookup(flag)
+	return f != nil && f.Value.String() == "true"
+}
+
+func (o *importOptions) sayNext(dir, out string) {
 	if o.begins {
 		return // the verb that sets the project up says it
 	}
@@ -126,6 +136,11 @@ func (o *importOptions) sayNext(dir string) {
 		o.Say("next: ralph init, which writes the prompt and the settings")
 		return
 	}
+	if p, _, err := opened(o.Factory); err != nil || p.project.Plan != out {
+		named := cmdline.Quote(o.shown(dir, out))
+		o.Say("next: PLAN_FILE=%s ralph task list, then ralph doctor --plan %s", named, named)
+		return
+	}
 	o.Say("next: ralph task list, then ralph doctor")
 }
 
@@ -133,7 +148,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if !slices.Contains(importer.Forms(), o.to) {
 		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(importer.Forms(), ", "))
 	}
-	if o.template != "" {
+	if from == "" {
 		if _, err := importer.ReadTemplate(o.template); err != nil {
 			return cmdline.UsageError("%v", err)
 		}
@@ -173,14 +188,14 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if err := o.agreed(o.shown(dir, out), text); err != nil {
 		return err
 	}
-	if err := writeNew(out, text); err != nil {
+	if err := o.write(dir, out, text); err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	o.Say("wrote %s: %s", o.shown(dir, out), termtext.Count(len(items), "task"))
 	if err := o.specify(dir); err != nil {
 		return err
 	}
-	o.sayNext(dir)
+	o.sayNext(dir, out)
 	return nil
 }
 
@@ -195,7 +210,7 @@ func (o *importOptions) specify(dir string) error {
 		return err
 	}
 	name := ".ralph/specs/" + o.template + ".md"
-	switch err := writeNew(filepath.Join(dir, name), string(data)); {
+	switch err := o.write(dir, filepath.Join(dir, name), string(data)); {
 	case errors.Is(err, fs.ErrExist):
 		o.Say("kept %s, which exists", name)
 	case err != nil:
@@ -206,7 +221,20 @@ func (o *importOptions) specify(dir string) error {
 	return nil
 }
 
-// writeNew writes a file that does not exist yet.
+// write writes a file, which may exist only with force.
+func (o *importOptions) write(dir, path, text string) (err error) {
+	name := o.shown(dir, path)
+	if o.force {
+		err = scaffold.Write(dir, []scaffold.File{{Path: name, Text: text}})
+	} else {
+		err = writeNew(path, text)
+	}
+	if err == nil && o.made != nil {
+		*o.made = append(*o.made, name)
+	}
+	return err
+}
+
 func writeNew(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -226,6 +254,15 @@ func (o *importOptions) taken(from, dir, out string) error {
 	}
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && o.template == "" && !strings.HasPrefix(from, "gh:") {
 		return o.noFile(from)
+	}
+	switch owner, alive := cmdline.OpenState(dir).Owner(); {
+	case alive && o.force:
+		return &state.LockedError{Owner: owner} // its plan must not change during a run
+	case o.force:
+		return nil
+	case o.begins:
+		return cmdline.UsageError("%s exists; overwrite it with --force, or add to it with ralph task add -",
+			o.shown(dir, out))
 	}
 	return cmdline.UsageError("%s exists, and import never overwrites a file; "+
 		"if it is the sample of ralph init, remove it first; "+

@@ -241,7 +241,7 @@ func TestTask_changeDuringARun_isRecordedAsAPersons(t *testing.T) {
 }
 
 func TestImport_writesAPlanOnce(t *testing.T) {
-	p := newProject(t, map[string]string{"docs/prd.md": "# P\n\nWords.\n\n## Tasks\n\n- one\n- two\n"})
+	p := newProject(t, map[string]string{"docs/prd.md": "# P\n\nWords.\n\n## Tasks\n\n- one\n- two\n", ".ralph/PROMPT.md": "Work.\n"})
 	run := func(args ...string) (string, int) {
 		var both bytes.Buffer
 		f := &cmdline.Factory{In: os.Stdin, Out: &both, Err: &both, Env: p.env, Dir: p.dir}
@@ -270,6 +270,9 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		{[]string{file, "--label", "x"}, rules.ExitUsage, "are for gh:"},
 		{[]string{"gh:"}, rules.ExitUsage, "gh CLI, which is not installed"},
 		{[]string{file}, 0, "not taken: line 3: it is text outside a task: Words.\n"},
+		{[]string{file, "--out", ".ralph/prd.json", "--to", "prd.json"}, 0, "next: PLAN_FILE=.ralph/prd.json ralph task list, then"},
+		{[]string{file, "--out", "c.md"}, 0, "wrote c.md: 2 tasks\nnext: PLAN_FILE=c.md ralph task list, then ralph doctor --plan c.md\n"},
+		{[]string{file, "--out", "d e.md"}, 0, "next: PLAN_FILE='d e.md' ralph task list, then ralph doctor --plan 'd e.md'\n"},
 		{[]string{file}, rules.ExitUsage, ".ralph/fix_plan.md exists, and import never overwrites a file"},
 		{[]string{"nosuch.md"}, rules.ExitUsage, "nosuch.md: no such file"},
 		{[]string{"--template", "saas", "--to", "prd.json"}, 0, "wrote prd.json: 7 tasks"},
