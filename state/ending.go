@@ -51,6 +51,21 @@ func (s Status) Ending() Ending {
 	return EndingByRule
 }
 
+// StatusOf is the status of a run that ended with this exit code.
+func StatusOf(exit int) string {
+	switch exit {
+	case 0:
+		return StatusCompleted
+	case exitReview:
+		return StatusReview
+	case 3:
+		return StatusHalted
+	case 4, 7, 8, 130, exitTerminated:
+		return StatusStopped
+	}
+	return StatusFailed
+}
+
 // ByRequest reports whether a run with this exit reason was ended by a person.
 func ByRequest(exitReason string) bool { return exitReason == "interrupted" || exitReason == "aborted" }
 

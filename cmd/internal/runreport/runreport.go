@@ -99,14 +99,32 @@ func build(r *state.Reader, snapshot view.Snapshot, run string, changes map[int]
 }
 
 // asked are the questions of a run, and those that were answered since it began.
-func asked(r *state.Reader, since time.Time, run string) (all []question.Question) {
+func asked(r *state.Reader, since time.Time, run string) (texts []string) {
 	list, _ := question.In(r).List() // a report without them is better than none
 	for _, q := range list {
 		if q.Run == run || q.AnsweredAt.After(since) && !since.IsZero() {
-			all = append(all, q)
+			texts = append(texts, text(q))
 		}
 	}
-	return all
+	return texts
+}
+
+// text says in a line what an agent asked, and what it was answered.
+func text(q question.Question) string {
+	text := view.Join(" · ", q.ID, q.Title, q.Text)
+	for i, option := range q.Options {
+		text += fmt.Sprintf("; %d: %s", i+1, option)
+	}
+	if q.Advice != "" {
+		text += "; the analyst: " + q.Advice
+	}
+	if !q.Open() {
+		return text + fmt.Sprintf("; answered (%s): %s", q.AnsweredBy, q.Answer)
+	}
+	if text += "; not answered: ralph answer " + q.ID + " TEXT"; len(q.Options) > 0 {
+		text += ", or --option N"
+	}
+	return text
 }
 
 // learned are the lessons that a run taught.
@@ -203,6 +221,11 @@ func changesOf(ctx context.Context, r *state.Reader, run string, env []string) (
 		}
 		change.Diff = hide.Redact(change.Diff)
 		changes[k.Iteration] = change
+	}
+	for n, is := range undone {
+		if _, known := changes[n]; !known && is {
+			changes[n] = report.Change{Undone: true}
+		}
 	}
 	return changes, nil
 }

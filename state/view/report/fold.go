@@ -45,7 +45,7 @@ func (f *Fold) Add(e state.Event) {
 	f.machines.Add(e)
 	switch d := e.Data.(type) {
 	case state.RunStart:
-		if !d.Resumed {
+		if f.before = min(f.before, d.Done); !d.Resumed { // less: earlier work was undone
 			f.before = d.Done
 		}
 		f.tasks = max(f.tasks, d.Total)

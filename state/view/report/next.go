@@ -22,7 +22,7 @@ func (r *Report) next() []string {
 		look = "ralph status"
 	}
 	switch {
-	case r.undone, r.Rule == state.RuleQuestion && r.Advice == again: // every question is answered
+	case r.undone != "" && r.flag == "", r.Rule == state.RuleQuestion && r.Advice == again: // every question is answered
 	case r.Status == state.StatusCompleted:
 		return []string{look, "ralph iterations" + r.flag, "git log --oneline"}
 	case r.Status == state.StatusReview:

@@ -12,7 +12,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/state"
-	"ralph/state/question"
 	"ralph/state/view"
 	"ralph/state/view/forecast"
 	"ralph/state/view/machines"
@@ -50,7 +49,7 @@ type Report struct {
 	machines.Work
 
 	changes map[int]Change
-	undone  bool   // in part, since it ended
+	undone  string // what of it was undone in part since it ended; empty: nothing
 	flag    string // --run and its id, for commands; empty: it is the last run
 }
 
@@ -68,6 +67,7 @@ type Task struct {
 	USD        float64         `json:"usd"`
 
 	undone bool // its latest work
+	lost   bool // by that: it was done
 }
 
 // The states of tasks.
@@ -99,8 +99,8 @@ type Source struct {
 	Snapshot view.Snapshot
 	Changes  map[int]Change // by iteration
 	Earlier  []Sample       // tasks of earlier runs
-	// Questions are those that the run asked, or that were answered while it lived.
-	Questions []question.Question
+	// Questions are those that the run asked, or that were answered while it lived, with their answers.
+	Questions []string
 	Learned   []string // what its turns taught, and is still known
 	LastError string   // of a run that crashed, as the next one found it
 	Now       time.Time
@@ -113,12 +113,9 @@ func (f *Fold) Build(s Source) *Report {
 	r := &Report{Run: run.ID, Project: line(s.Project), Status: view.StateCrashed, Exit: -1,
 		Agent: line(view.Join(" ", run.Agent, run.Model)), flag: map[bool]string{false: " --run " + run.ID}[current],
 		StartedAt: f.clock.first, Iterations: view.Counted(run.Iterations), Done: run.Done, Total: run.Total,
-		Findings: []Finding{}, Questions: asked(s.Questions), Learned: []string{}}
-	for _, text := range s.Learned {
-		r.Learned = append(r.Learned, line(text))
-	}
+		Findings: []Finding{}, Questions: lines(s.Questions), Learned: lines(s.Learned)}
 	if current {
-		r.Status, r.undone = s.Snapshot.State, st.Undone > 0
+		r.Status = s.Snapshot.State
 		switch {
 		case run.End != nil:
 			r.Done, r.Total = st.Task.Done, st.Task.Total
@@ -131,7 +128,7 @@ func (f *Fold) Build(s Source) *Report {
 	if end := run.End; end != nil {
 		r.Rule, r.Why, r.Exit, r.Advice = line(end.Rule), line(end.Reason), end.Exit, line(end.Next)
 		if r.EndedAt = f.clock.now; !current {
-			r.Status = statusOf(end.Exit)
+			r.Status = state.StatusOf(end.Exit)
 		}
 		answered := st.Rule == state.RuleQuestion && st.Next != end.Next
 		if current && !st.Active() && st.Rule != "" && (st.ExitCode != end.Exit || st.Undone > 0 || answered) { // ralph accept, undo or answer since then
@@ -148,6 +145,7 @@ func (f *Fold) Build(s Source) *Report {
 	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()
 	r.USD, r.Work = r.Cost.USD, f.machines.Work()
 	r.Tasks = f.worked(s.Changes)
+	r.takenBack(s, current)
 	r.NotBegun = notBegun(run.End, r)
 	if current {
 		r.review(st.Review)
@@ -159,30 +157,6 @@ func (f *Fold) Build(s Source) *Report {
 	r.Result = r.result(f)
 	r.Next = r.next()
 	return r
-}
-
-// asked says in a line each what agents asked, and what they were answered.
-func asked(all []question.Question) []string {
-	texts := []string{}
-	for _, q := range all {
-		text := view.Join(" · ", q.ID, line(q.Title), line(q.Text))
-		for i, option := range q.Options {
-			text += fmt.Sprintf("; %d: %s", i+1, line(option))
-		}
-		if q.Advice != "" {
-			text += "; the analyst: " + line(q.Advice)
-		}
-		if q.Open() {
-			text += "; not answered: ralph answer " + q.ID + " TEXT"
-			if len(q.Options) > 0 {
-				text += ", or --option N"
-			}
-		} else {
-			text += fmt.Sprintf("; answered (%s): %s", line(q.AnsweredBy), line(q.Answer))
-		}
-		texts = append(texts, text)
-	}
-	return texts
 }
 
 // Attach adds what git knows now.
@@ -197,19 +171,24 @@ func (r *Report) Running() bool {
 		r.Status)
 }
 
-// statusOf is the state that an exit code stands for.
-func statusOf(exit int) string {
-	switch exit {
-	case 0:
-		return state.StatusCompleted
-	case 9:
-		return state.StatusReview
-	case 3:
-		return state.StatusHalted
-	case 4, 7, 8, 130, 143:
-		return state.StatusStopped
+// takenBack says what was undone since the run ended. The status of the last run knows that of all runs.
+func (r *Report) takenBack(s Source, current bool) {
+	own := false
+	for _, t := range r.Tasks {
+		if own = own || t.undone; t.lost && !current {
+			r.Done = max(0, r.Done-1)
+		}
 	}
-	return state.StatusFailed
+	for _, c := range s.Changes {
+		own = own || current && c.Undone
+	}
+	switch {
+	case current && s.Snapshot.Status.Undone == 0, !current && !own:
+	case own:
+		r.undone = "undone"
+	default:
+		r.undone = "an earlier run was undone"
+	}
 }
 
 func (f *Fold) worked(changes map[int]Change) []Task {
@@ -252,7 +231,8 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		default:
 			t.Verdict = line(cmp.Or(view.CutWord(it.Cut), it.Failed, it.Reason, it.Outcome))
 		}
-		if t.undone = change.Undone || t.undone && it.Reviews; t.undone {
+		t.undone = change.Undone || t.undone && it.Reviews
+		if t.lost = t.undone && t.State == TaskDone; t.undone {
 			t.State, t.Verdict = TaskOpen, "taken back by ralph undo"
 		}
 	}
@@ -286,7 +266,7 @@ func (t *Task) checked() string {
 func (r *Report) review(items []state.ReviewItem) {
 	for _, item := range items {
 		f := Finding{Text: line(item.Text), Show: line(item.Show)}
-		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion && r.Rule != state.RuleBlocked && !r.undone { // else nothing is left to accept
+		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion && r.Rule != state.RuleBlocked && r.undone == "" { // else nothing is left to accept
 			f.Accept = fmt.Sprintf("ralph accept %d", item.N)
 		}
 		r.Findings = append(r.Findings, f)
@@ -317,8 +297,8 @@ func (r *Report) result(f *Fold) string {
 	if r.Running() {
 		word = "Still " + r.Status
 	}
-	if r.undone {
-		word += ", and undone in part since"
+	if r.undone != "" {
+		word += ", and " + r.undone + " in part since"
 	}
 	tasks := "there was no plan"
 	switch {
@@ -337,6 +317,15 @@ func (r *Report) result(f *Fold) string {
 
 // line makes one clean row of what an agent, a plan or a file said.
 func line(s string) string { return termtext.Line(s) }
+
+// lines makes one of each text; never nil, which is null in JSON.
+func lines(texts []string) []string {
+	all := []string{}
+	for _, text := range texts {
+		all = append(all, line(text))
+	}
+	return all
+}
 
 // Decode reads a report from its JSON. It lies where an agent can write, so its texts are
 // made clean again.

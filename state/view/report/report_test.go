@@ -14,7 +14,6 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/state"
-	"ralph/state/question"
 	"ralph/state/view"
 )
 
@@ -362,29 +361,6 @@ func TestBuild_reviewedTask_hasTheChecksOfItsDeveloperAndTheVerdicts(t *testing.
 	}
 	if r.Time[Agent] != 100 || r.Time[Judges] != 40 {
 		t.Errorf("%v", r.Time)
-	}
-}
-
-func TestBuild_openQuestion_namesItsOptionsAndHowToAnswer(t *testing.T) {
-	asked := (&Fold{}).Build(Source{Questions: []question.Question{
-		{ID: "q1", Title: "store", Text: "Which one?", Options: []string{"SQLite", "files"}}}}).Questions
-	want := []string{"q1 · store · Which one?; 1: SQLite; 2: files; not answered: ralph answer q1 TEXT, or --option N"}
-	if d := cmp.Diff(want, asked); d != "" {
-		t.Error(d)
-	}
-}
-
-// What a person did after the end counts: ralph undo, ralph accept.
-func TestBuild_endChangedSince_saysTheSameAsTheStatus(t *testing.T) {
-	n := newNight()
-	n.after(0, state.RunStart{Total: 4})
-	n.after(1, state.RunEnd{Decision: state.Decision{Rule: "complete", Reason: "4 of 4 tasks are done"}})
-	st := state.Status{RunID: ranOn, Status: state.StatusCompleted, ExitReason: "plan_complete", Rule: "complete", Undone: 1,
-		Reason: "4 of 4 tasks are done; iteration 2 was undone", Next: "ralph resume 3", Task: state.TaskStatus{Done: 3, Total: 4}}
-	r := n.f.Build(Source{Project: "/p", Now: n.at, Snapshot: view.Snapshot{Status: st}.Settled()})
-	if r.Exit != 0 || r.Why != st.Reason || r.Advice != st.Next || r.Rule != "complete" || r.Done != 3 || r.Next[len(r.Next)-1] != st.Next ||
-		!strings.HasPrefix(r.Result, "Completed, and undone in part since: 3 of 4 tasks done") {
-		t.Errorf("%d %q %q %q %d", r.Exit, r.Why, r.Advice, r.Rule, r.Done)
 	}
 }
 

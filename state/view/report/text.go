@@ -182,7 +182,7 @@ func (s Share) Spent() string {
 // good tells which color the result has.
 func (r *Report) good() string {
 	switch {
-	case r.Completed() && !r.undone:
+	case r.Completed() && r.undone == "":
 		return "good"
 	case r.Running(), r.Completed(), r.Status == state.StatusReview:
 		return "look"
