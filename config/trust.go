@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"ralph/config/huboptions"
 	"ralph/config/option"
-	"ralph/logs"
 	"ralph/logs/termtext"
 )
 
@@ -124,8 +124,8 @@ func (l Loader) claims(c *Config) Untrusted {
 		}
 		if o.Kind == option.String { // an address is shown: it says where messages go
 			claim = strings.Replace(claim, "="+value, "="+Display(o, value), 1)
-		} else if o.Secret {
-			claim = withoutUser(logs.Redact(claim))
+		} else if key, list, ok := strings.Cut(claim, " adds "); ok && o.Secret {
+			claim = key + " adds " + huboptions.Shown(list)
 		}
 		if claim == "" || source.Kind != SourceRC && source.Kind != SourceProject {
 			continue

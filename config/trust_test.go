@@ -45,6 +45,9 @@ func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
 			if o.Kind == "list" && !slices.Contains(o.Safe, "Read") {
 				want = o.Key + " adds Read, Bash(git add *)"
 			}
+			if o.Kind == option.List && o.Secret {
+				want = o.Key + " adds ..., ..." // no addresses
+			}
 			if o.Kind == option.String {
 				want = o.Key + "=" + Display(o, value) // a password is not shown
 			}
@@ -325,7 +328,7 @@ func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 		t.Fatalf("%+v, %v", u, err)
 	}
 	if got := strings.Join(u.Lines, "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "REPLY_TOKEN=(set, not shown)") ||
-		!strings.Contains(got, "https://example.com/hook") || !strings.Contains(got, "@example.com") || !strings.Contains(got, "FLEET=nats://...@build1:4222") {
+		!strings.Contains(got, "https://example.com/...") || !strings.Contains(got, "@example.com") || !strings.Contains(got, "FLEET=nats://...@build1:4222") {
 		t.Error(got)
 	}
 }
@@ -337,7 +340,7 @@ func TestDisplay_ofAnAddress_leavesOutWhatStandsBeforeTheHost(t *testing.T) {
 		"FLEET=ann:correct-horse@a:4222,horse@b":                                    "FLEET=...@a:4222,...@b",
 		"FLEET=nats://ann:100%horse@a":                                              "FLEET=nats://...@a",
 		"FLEET=nats://a,nats://b/x@c":                                               "FLEET=nats://a,nats://b/x@c",
-		"WEBHOOKS=https://horse@example.com/hook,https://ann:100%horse@example.com": "WEBHOOKS adds https://...@example.com/hook, https://...@example.com",
+		"WEBHOOKS=https://horse@example.com/hook,https://ann:100%horse@example.com": "WEBHOOKS adds https://...@example.com/..., ...",
 		"TEST_COMMAND='x://&horse&@y'":                                              "TEST_COMMAND=x://&horse&@y",
 	} {
 		dir := t.TempDir()
@@ -346,6 +349,30 @@ func TestDisplay_ofAnAddress_leavesOutWhatStandsBeforeTheHost(t *testing.T) {
 		}
 		l := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}
 		u, err := l.Untrusted()
+		if err != nil || u == nil || !slices.Equal(u.Lines, []string{".ralphrc:1: " + want}) {
+			t.Errorf("%+v, %v; want %s", u, err, want)
+		}
+	}
+}
+
+// Consent needs the service and the server. Of some services, what stands where others have a server is a key.
+func TestUntrusted_addressesOfMessages_showServiceAndServerOnly(t *testing.T) {
+	for rc, want := range map[string]string{
+		"NOTIFY=smtp://HORSE:HORSE@127.0.0.1:25,desktop,ntfy://HORSE:HORSE@localhost/HORSE":            "NOTIFY adds smtp://...@127.0.0.1:25, ntfy://...@localhost/...",
+		"NOTIFY=discord://HORSE@HORSE,gotify://h.example/HORSE/,generic+https://h.example?token=HORSE": "NOTIFY adds discord://..., gotify://h.example/..., generic+https://h.example/...",
+		"NOTIFY=pushbullet://HORSE,slack://hook:HORSE@webhook,wecom://HORSE,ntfy://[::1]:80/HORSE":     "NOTIFY adds pushbullet://..., slack://..., wecom://..., ntfy://[::1]:80/...",
+		"NOTIFY=telegram://1:HORSE@telegram?chats=HORSE,HORSE":                                         "NOTIFY adds telegram://...@telegram/..., ...",
+		"NOTIFY=smtp://a:HORSE/HORSE@h.example":                                                        "NOTIFY adds ...",
+		"NOTIFY=signal://h.example/HORSE?token=HORSE&Host=evil.example":                                "NOTIFY adds signal://h.example/...?Host=evil.example",
+		"NOTIFY=HORSE,nfty://HORSE%,(x,ntfy://h.example)":                                              "NOTIFY adds ..., ..., ..., ntfy://h.example)",
+		"WEBHOOKS=https://h.example?token=HORSE,https://h.example/#HORSE":                              "WEBHOOKS adds https://h.example/..., https://h.example/...",
+		"REPLIES=ntfy://a:HORSE@h.example/HORSE,webhook://127.0.0.1:80/HORSE":                          "REPLIES adds ntfy://...@h.example/..., webhook://127.0.0.1:80/...",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte(strings.Replace(rc, "=", "='", 1)+"'\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		u, err := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}.Untrusted()
 		if err != nil || u == nil || !slices.Equal(u.Lines, []string{".ralphrc:1: " + want}) {
 			t.Errorf("%+v, %v; want %s", u, err, want)
 		}

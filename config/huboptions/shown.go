@@ -1,0 +1,45 @@
+package huboptions
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// keyed are services of one company: where other addresses have a server, theirs have a key or a channel.
+func keyed() []string {
+	return []string{"discord", "ifttt", "join", "notifiarr", "pushbullet", "pushover", "slack", "teams", "wecom"}
+}
+
+// Shown is a list of addresses for people who decide about it: of each entry the service, and the server that gets
+// the messages. The rest may be a key.
+func Shown(list string) string {
+	entries := strings.Split(list, ",")
+	for i, to := range entries {
+		entries[i] = shown(strings.TrimSpace(to))
+	}
+	return strings.Join(entries, ", ")
+}
+
+func shown(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || !strings.Contains(to, "://") {
+		return "..."
+	}
+	at := u.Host
+	if u.User != nil {
+		at = "...@" + at
+	}
+	if slices.Contains(keyed(), u.Scheme) {
+		at = "..."
+	} else if strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
+		at += "/..."
+	}
+	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+		pair, _ = url.QueryUnescape(pair)
+		if strings.HasPrefix(strings.ToLower(pair), "host=") { // signal and teams send there
+			at += "?" + pair
+		}
+	}
+	return u.Scheme + "://" + at
+}
