@@ -185,12 +185,13 @@ func (r *Run) timeout() time.Duration {
 
 // DryRun is what `--dry-run` shows of the first iteration.
 type DryRun struct {
-	Args   []string `json:"args"`           // the agent's argv
-	Plan   string   `json:"plan,omitempty"` // empty: there is none
-	Done   int      `json:"done"`           // tasks of the plan
-	Total  int      `json:"total"`
-	Next   string   `json:"next,omitempty"` // title of the task; empty: none
-	Prompt string   `json:"prompt"`
+	Args    []string `json:"args"`              // the agent's argv
+	Consent []string `json:"consent,omitempty"` // what a run needs the user's consent to; Preview leaves it empty
+	Plan    string   `json:"plan,omitempty"`    // empty: there is none
+	Done    int      `json:"done"`              // tasks of the plan
+	Total   int      `json:"total"`
+	Next    string   `json:"next,omitempty"` // title of the task; empty: none
+	Prompt  string   `json:"prompt"`
 }
 
 // Preview says what the first iteration would do. It reads the project and

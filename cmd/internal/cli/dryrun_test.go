@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"ralph/internal/world"
 )
 
 func TestRun_dryRun_saysWhatIsNextInBothForms(t *testing.T) {
@@ -28,6 +30,25 @@ func TestRun_dryRun_saysWhatIsNextInBothForms(t *testing.T) {
 		}
 		if len(got.Args) == 0 || !strings.Contains(got.Prompt, "Do it.") || !strings.HasSuffix(got.Plan, "/.ralph/fix_plan.md") || got.Total != 2 || got.Next != want.next {
 			t.Errorf("%q: %+v", plan, got)
+		}
+	}
+}
+
+func TestRun_dryRunAsJSON_saysWhatNeedsConsent(t *testing.T) {
+	otherHome(t)
+	dir := world.Project(t, map[string]string{".ralph/PROMPT.md": "Do it.\n", ".ralph/fix_plan.md": "- [ ] one\n",
+		".ralphrc": "AGENT=text\nAGENT_CMD=cat\n"})
+	for i, want := range []string{".ralphrc:2: AGENT_CMD=cat", ""} {
+		out, err := verb(t, dir, "run", "--dry-run", "--output", "json")
+		var got struct{ Consent []string }
+		if err := json.Unmarshal([]byte(out[strings.Index(out, "{"):]), &got); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if err != nil || strings.Join(got.Consent, "; ") != want {
+			t.Errorf("%d: %v, consent %q, want %q", i, err, got.Consent, want)
+		}
+		if _, err := verb(t, dir, "trust", "--yes"); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -182,6 +182,11 @@ func (o *runOptions) preview(p *preflight.Project) error {
 		return err
 	}
 	if o.output == "json" {
+		all, err := p.Unagreed()
+		if err != nil {
+			return err
+		}
+		dry.Consent = cmdline.Lines(all)
 		return cmdline.NewEncoder(o.Out).Encode(dry)
 	}
 	o.Say("# command line (the prompt goes to its standard input)\n%s\n", cmdline.Quote(dry.Args...))
