@@ -386,3 +386,11 @@ func TestPast_ofARunThatIsNamed_adviceNamesItToo(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+func TestPast_lastRunMadeNoIteration_namesTheRunThatDid(t *testing.T) {
+	w := newPastWorld(t)
+	w.write(".ralph/status.json", `{"v":1,"run_id":"20260103-030405-abcd","status":"completed"}`)
+	for _, args := range []string{"iterations", "undo 2", "diff 2", "bisect -- true"} {
+		w.want(4, "run 20260103-030405-abcd has no iterations; the last run that has: ralph iterations --run "+pastRun, strings.Fields(args)...)
+	}
+}

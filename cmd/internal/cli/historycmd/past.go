@@ -63,9 +63,13 @@ func (o *pastOptions) read(ctx context.Context) (*past, error) {
 			p.run = p.last.Run
 		}
 	}
+	before := "" // the last run with iterations
 	for _, k := range all {
 		if k.Run == p.run && !k.Undone {
 			p.kept = append(p.kept, k)
+		}
+		if !k.Start && !k.Undone {
+			before = k.Run
 		}
 	}
 	if p.undone, err = history.Undone(ctx, dir, p.run, all); err != nil {
@@ -81,8 +85,11 @@ func (o *pastOptions) read(ctx context.Context) (*past, error) {
 		return nil, cmdline.UsageError("no iterations of run %q are known here; see: ralph runs", o.run)
 	}
 	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
-		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun,
-			Text: "no iterations are known here; see: ralph status"}
+		text := "no iterations are known here; see: ralph status"
+		if before != "" {
+			text = "run " + p.run + " has no iterations; the last run that has: ralph iterations --run " + cmdline.Quote(before)
+		}
+		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: text}
 	}
 	return p, nil
 }
