@@ -1,11 +1,13 @@
 package cmdline
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"ralph/config"
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -56,8 +58,26 @@ func Lines(all []config.Untrusted) (lines []string) {
 
 // ShowClaims prints what a person is about to be asked for.
 func (f *Factory) ShowClaims(all []config.Untrusted) {
-	f.Note("this project needs your consent: what follows decides which programs ralph runs, what the agent may do,\n"+
-		"which secrets it gets, or how its work is judged:\n  %s", strings.Join(Lines(all), "\n  "))
+	f.Note("%s\n%s", strings.Join(f.wrap("this project needs your consent: what follows decides which programs "+
+		"ralph runs, what the agent may do, which secrets it gets, or how its work is judged:", 0), "\n"), f.Claims(all))
+}
+
+// Claims are the lines of all claims, indented and wrapped on a terminal.
+func (f *Factory) Claims(all []config.Untrusted) string {
+	lines := Lines(all)
+	for i, line := range lines {
+		lines[i] = "  " + strings.Join(f.wrap(line, 4), "\n    ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wrap breaks a text at blanks, so that each line and its indentation fit on the terminal.
+func (f *Factory) wrap(text string, indented int) []string {
+	width := f.Width()
+	if width == 0 {
+		width = math.MaxInt
+	}
+	return termtext.Wrap(Inert(text), max(width-indented, 1))
 }
 
 // Trust makes sure that this user agrees with what the project says about

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -46,8 +45,7 @@ func iterationsRun(ctx context.Context, o *iterationsOptions) error {
 		return enc.Encode(rows)
 	}
 	o.Say("run %s", p.run)
-	w := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "N\tENDED\tOUTCOME\tCHECKS\tFOUND\tFILES\tCOST\tSTATE\tTASK")
+	table := [][]string{{"N", "ENDED", "OUTCOME", "CHECKS", "FOUND", "FILES", "COST", "STATE", "TASK"}}
 	for _, row := range rows {
 		ended, kept := "running", "-"
 		switch {
@@ -59,9 +57,8 @@ func iterationsRun(ctx context.Context, o *iterationsOptions) error {
 		if row.State != "" {
 			kept = row.State[:10]
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.Number, ended, oneLine(outcome(row)),
-			checkText(row.Checks), len(row.Findings), row.Files,
-			cost(row.CostUSD), kept, oneLine(row.Task))
+		table = append(table, []string{fmt.Sprint(row.Number), ended, oneLine(outcome(row)), checkText(row.Checks),
+			fmt.Sprint(len(row.Findings)), fmt.Sprint(row.Files), cost(row.CostUSD), kept, oneLine(row.Task)})
 		var more []string
 		if row.Failed != "" {
 			more = append(more, row.Failed)
@@ -73,10 +70,11 @@ func iterationsRun(ctx context.Context, o *iterationsOptions) error {
 			more = append(more, "a person edited the plan: "+edit)
 		}
 		for _, line := range more {
-			fmt.Fprintf(w, "\t\t\t\t\t\t\t\t%s\n", termtext.Line(line))
+			table = append(table, append(make([]string, 8), termtext.Line(line)))
 		}
 	}
-	return w.Flush()
+	o.Table(table, "STATE", "FILES", "COST", "FOUND", "ENDED", "CHECKS")
+	return nil
 }
 
 // cost is an amount in US dollars; unknown where the agent reports none.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -188,16 +187,15 @@ func (o *runsOptions) print(rows []runRow) error {
 	if len(rows) == 0 {
 		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
 	}
-	w := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
-	head := "RUN\tSTARTED\tTOOK\tRESULT\tTASKS\tITERATIONS\tCOST\tEXIT"
+	head := []string{"RUN", "STARTED", "TOOK", "RESULT", "TASKS", "ITERATIONS", "COST", "EXIT"}
 	if o.all {
-		head += "\tPROJECT"
+		head = append(head, "PROJECT")
 	}
 	crashed := slices.ContainsFunc(rows, func(row runRow) bool { return row.LastError != "" })
 	if crashed {
-		head += "\tLAST ERROR"
+		head = append(head, "LAST ERROR")
 	}
-	fmt.Fprintln(w, head)
+	table := [][]string{head}
 	for _, row := range rows {
 		exit, tasks := "-", "-"
 		if row.Exit >= 0 {
@@ -206,15 +204,16 @@ func (o *runsOptions) print(rows []runRow) error {
 		if row.Total > 0 {
 			tasks = fmt.Sprintf("%d/%d", row.Done, row.Total)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s", oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"),
-			view.Span(view.Seconds(row.Seconds)), oneLine(row.Status), tasks, row.Iterations, cost(row.USD), exit)
+		cells := []string{oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"),
+			view.Span(view.Seconds(row.Seconds)), oneLine(row.Status), tasks, fmt.Sprint(row.Iterations), cost(row.USD), exit}
 		if o.all {
-			fmt.Fprint(w, "\t", cmdline.Inert(row.Project))
+			cells = append(cells, cmdline.Inert(row.Project))
 		}
 		if crashed {
-			fmt.Fprint(w, "\t", termtext.Fit(cmdline.Inert(row.LastError), errorWidth))
+			cells = append(cells, termtext.Fit(cmdline.Inert(row.LastError), errorWidth))
 		}
-		fmt.Fprintln(w)
+		table = append(table, cells)
 	}
-	return w.Flush()
+	o.Table(table, "EXIT", "STARTED", "COST", "TOOK", "ITERATIONS", "TASKS")
+	return nil
 }

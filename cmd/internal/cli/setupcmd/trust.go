@@ -67,6 +67,6 @@ func trustRun(f *cmdline.Factory, yes bool) error {
 	if err := f.Record(loader, all); err != nil {
 		return err
 	}
-	f.Say("trusted for this project, until it changes:\n  %s", strings.Join(cmdline.Lines(all), "\n  "))
+	f.Say("trusted for this project, until it changes:\n%s", f.Claims(all))
 	return nil
 }

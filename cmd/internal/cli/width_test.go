@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/internal/world"
+	"ralph/logs/termtext"
+)
+
+// shown are the lines that a verb prints on a terminal of so many columns.
+func shown(t *testing.T, dir string, width int, argv ...string) (lines []string) {
+	t.Helper()
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: uint16(width)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := master.WriteString("y\n"); err != nil { // to what a verb may ask
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() { // ends with an error when nobody has the terminal open
+		data, _ := io.ReadAll(master)
+		read <- string(data)
+	}()
+	root, _ := newRootCmd(&cmdline.Factory{In: tty, Out: tty, Err: tty, Env: os.Environ()})
+	root.SetArgs(append([]string{"--dir=" + dir}, argv...))
+	root.SilenceErrors, root.SilenceUsage = true, true
+	err = root.Execute()
+	_ = tty.Close()
+	text := strings.ReplaceAll(<-read, "[y/N] ", "[y/N]\n") // where a person has pressed Enter
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if lines = append(lines, line); termtext.Width(line) > width {
+			t.Errorf("%q at %d columns: %q has %d", argv, width, line, termtext.Width(line))
+		}
+	}
+	return lines
+}
+
+func TestTables_onATerminal_fitItsWidthAndArePipedWhole(t *testing.T) {
+	w := newPastWorld(t)
+	for verb, heads := range map[string][3]string{
+		"runs": {"RUN TOOK RESULT TASKS ITERATIONS", "RUN STARTED TOOK RESULT TASKS ITERATIONS COST",
+			"RUN STARTED TOOK RESULT TASKS ITERATIONS COST EXIT"},
+		"iterations": {"N ENDED OUTCOME CHECKS TASK", "N ENDED OUTCOME CHECKS FOUND COST TASK",
+			"N ENDED OUTCOME CHECKS FOUND FILES COST STATE TASK"},
+	} {
+		for i, width := range []int{60, 80, 200} {
+			all := strings.Join(shown(t, w.Dir, width, verb), "\n")
+			fields := strings.Join(strings.Fields(all), " ")
+			if !strings.Contains(fields+" ", heads[i]+" ") || width < 200 && strings.Contains(fields, heads[i+1]+" ") {
+				t.Errorf("%d columns:\n%s\nwant the columns %s", width, all, heads[i])
+			}
+		}
+		if _, out := w.do(verb); !strings.Contains(strings.Join(strings.Fields(out), " "), heads[2]) {
+			t.Errorf("in a pipe:\n%s", out)
+		}
+	}
+}
+
+func TestTrust_onATerminal_wrapsWhatItShowsAtBlanks(t *testing.T) {
+	otherHome(t)
+	command := strings.TrimSpace(strings.Repeat("make some-target ", 9))
+	dir := world.Project(t, map[string]string{".ralphrc": "TEST_COMMAND='" + command + "'\n"})
+	lines := shown(t, dir, 60, "trust")
+	text := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+	for _, want := range []string{"this project needs your consent: what follows decides which programs ralph runs, what the agent may do,", command} {
+		if !strings.Contains(text, want) {
+			t.Errorf("a word is broken:\n%s", strings.Join(lines, "\n"))
+		}
+	}
+}
