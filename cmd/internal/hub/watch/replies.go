@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	lookEvery = 3 * time.Second
-	waits     = 24 * time.Hour // for answers, after the end of the run
+	lookEvery  = 3 * time.Second
+	lookSeldom = 5 * time.Minute // for a server that fails
+	waits      = 24 * time.Hour  // for answers, after the end of the run
 )
 
 // listen does what people send back, until ctx ends.
@@ -26,23 +27,27 @@ func (w *Watch) listen(ctx context.Context) {
 			w.Logger.Error("no replies", logs.KeyError, err)
 			continue
 		}
-		go func() {
-			ticker := time.NewTicker(lookEvery)
-			defer ticker.Stop()
-			for ctx.Err() == nil {
-				all, err := inbox.Look(ctx)
-				if err != nil && ctx.Err() == nil {
-					w.Logger.Warn("replies cannot be read", logs.KeyError, err)
-				}
-				for _, r := range all {
-					w.obey(ctx, r)
-				}
-				select {
-				case <-ctx.Done():
-				case <-ticker.C:
-				}
-			}
-		}()
+		go w.keepLooking(ctx, inbox.Look)
+	}
+}
+
+// keepLooking does the replies that come until ctx ends. Its pauses grow while look fails.
+func (w *Watch) keepLooking(ctx context.Context, look func(context.Context) ([]replies.Reply, error)) {
+	for pause := lookEvery; ctx.Err() == nil; {
+		all, err := look(ctx)
+		if err == nil {
+			pause = lookEvery
+		} else if ctx.Err() == nil {
+			w.Logger.Warn("replies cannot be read", logs.KeyError, err)
+			pause = min(2*pause, lookSeldom)
+		}
+		for _, r := range all {
+			w.obey(ctx, r)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
 	}
 }
 
