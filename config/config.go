@@ -1,9 +1,7 @@
 package config
 
 import (
-	"regexp"
 	"slices"
-	"sync"
 
 	"ralph/config/option"
 )
@@ -82,22 +80,16 @@ func (c *Config) Rows() []Row {
 func (c *Config) display(o option.Row) string { return Display(o, c.text(o)) }
 
 // Display is a value of an option for people. Of a secret, it says only that it is set. Of addresses, it leaves out
-// the name, password or token before the host, but never a part of a command: people agree to what they see.
+// the name, password or token before the host.
 func Display(o option.Row, text string) string {
 	if o.Secret && text != "" && !slices.Contains(o.Safe, text) {
 		return "(set, not shown)"
 	}
 	if o.Arg == "URL" {
-		return withoutUser(text)
+		return option.HideUsers(text)
 	}
 	return text
 }
-
-// withoutUser leaves out what stands before the host of each address in a text, also of one that url.Parse refuses. An
-// address ends at a comma, so that no host is left out.
-func withoutUser(text string) string { return userRE().ReplaceAllString(text, "$1...@") }
-
-var userRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|,|//)[^/?#,\s]*@`) })
 
 // Flags returns the arguments that give another ralph in the same project the
 // values that came from flags here. Each is one argument, --flag=value, so that

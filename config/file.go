@@ -22,12 +22,12 @@ const maxNesting = 100
 
 // UsageError is a value or a file that ralph refuses to start with.
 type UsageError struct {
-	Where   string // file:line, $VARIABLE or --flag
+	Where   string // file:line, $VARIABLE or --flag; empty: Problem says it
 	Problem string // what is wrong, and what is allowed
 }
 
 // Error returns one line.
-func (e *UsageError) Error() string { return oneLine(e.Where + ": " + e.Problem) }
+func (e *UsageError) Error() string { return oneLine(strings.TrimPrefix(e.Where+": "+e.Problem, ": ")) }
 
 // Warning is one line for the user about a setting that ralph does not use.
 type Warning string

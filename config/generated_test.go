@@ -89,8 +89,9 @@ ralph takes each value from the first source that sets it. ` + "`ralph config`" 
 5. ` + "`$XDG_CONFIG_HOME/ralph/config.yaml`" + ` (` + "`~/.config/ralph/config.yaml`" + `)
 6. the default
 
-ralph refuses to start (exit code 2) when any source has an invalid value, even if another source overrides it. ralph
-warns about an unknown key in a file. But if the key sounds like a check or a protection, such as ` + "`PROTECTED_PATHS`" + ` or
+ralph refuses to start (exit code 2) when any source has a value that is not among the allowed ones below, even if
+another source overrides it. What a value names, such as an agent, a judge, a worker, a service or a file, is checked
+only where nothing overrides it. ralph warns about an unknown key in a file. But if the key sounds like a check or a protection, such as ` + "`PROTECTED_PATHS`" + ` or
 ` + "`READ_ONLY`" + `, ralph refuses to start, because it cannot keep that promise.
 
 ` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, one or more per line,

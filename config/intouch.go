@@ -1,8 +1,7 @@
 package config
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -29,19 +28,20 @@ func (c *Config) InTouch() (huboptions.Settings, error) {
 }
 
 // Located puts the place of an option in front of an error that begins with the option's key. A flag or a variable is
-// its own place: it replaces the key.
+// its own place: it replaces the key. In .ralphrc, the key may have another name. Any error becomes a *UsageError.
 func (c *Config) Located(err error) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
 	end := strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsUpper(r) })
-	from := c.Source(text[:max(end, 0)])
+	key := text[:max(end, 0)]
+	from := c.Source(key)
 	switch {
 	case from.Where == "":
-		return err
+		return &UsageError{Problem: text}
 	case from.Kind == SourceFlag || from.Kind == SourceEnvironment:
-		return errors.New(from.Where + text[end:])
+		return &UsageError{Problem: from.Where + text[end:]}
 	}
-	return fmt.Errorf("%s: %w", from.Where, err)
+	return &UsageError{from.Where, cmp.Or(c.spelled[key], key) + text[end:]}
 }

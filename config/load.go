@@ -95,7 +95,7 @@ func (l Loader) apply(c *Config, s setting) error {
 	o := s.option
 	value, ok := o.Parse(s.text)
 	if !ok {
-		text := quote(s.text)
+		text := quote(Display(o, s.text))
 		if o.Secret {
 			text = "the value"
 		}

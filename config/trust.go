@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -38,7 +39,7 @@ type part struct {
 
 // Untrusted returns nil when no project file sets an option that needs consent,
 // when a flag or the environment replaces what it sets, or when Trust recorded
-// just these settings for this project before. Errors are those of Load.
+// just these settings for this project before. Errors are those of Load, and what a run refuses: nobody should agree to that.
 func (l Loader) Untrusted() (*Untrusted, error) {
 	c, _, err := l.Load()
 	if err != nil {
@@ -54,7 +55,8 @@ func (l Loader) Untrusted() (*Untrusted, error) {
 	if u, err = u.without(l.StateHome()); len(u.Lines) == 0 || err != nil {
 		return nil, err
 	}
-	return &u, nil
+	_, err = c.InTouch()
+	return &u, cmp.Or(err, c.Located(c.SlotOptions.Check()))
 }
 
 // without leaves out what was agreed to before.

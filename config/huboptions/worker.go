@@ -2,8 +2,11 @@ package huboptions
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/pflag"
+
+	"ralph/config/option"
 )
 
 // Way says how to reach a fleet.
@@ -18,6 +21,22 @@ func (w *Way) Flags(fs *pflag.FlagSet, url, labels string) {
 	fs.StringVar(&w.URL, url, "", "The `URL` of the fleet; without it, the server on this machine.")
 	fs.StringVar(&w.Creds, "creds", w.Creds, "A `FILE` with NATS credentials, instead of RALPH_FLEET_TOKEN.")
 	fs.StringVar(&w.Labels, "label", "", labels)
+}
+
+// Check returns what is wrong, as a line for people; url is the name of a flag.
+func (w *Way) Check(url string) error {
+	if w.URL != "" && !option.Servers(w.URL) {
+		return fmt.Errorf("--%s %q is not %s", url, option.HideUsers(w.URL), option.ServersForm)
+	}
+	if _, err := option.Labels(w.Labels); err != nil {
+		return fmt.Errorf("--label: %w", err)
+	}
+	if w.Creds != "" {
+		if _, err := os.Stat(w.Creds); err != nil {
+			return fmt.Errorf("--creds: %w", err)
+		}
+	}
+	return nil
 }
 
 // Worker has the settings of a worker. ralph worker passes them to ralph-hub worker.
@@ -37,5 +56,5 @@ func (w *Worker) Check() error {
 	if w.Slots < 1 || w.Slots > 64 {
 		return fmt.Errorf("--slots %d: from 1 to 64", w.Slots)
 	}
-	return nil
+	return w.Way.Check("join")
 }

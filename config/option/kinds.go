@@ -13,6 +13,9 @@ import (
 // Allowed describes the values that the option takes, so that it completes
 // "VALUE is not ...": "a whole number from 1 to 100".
 func (o Row) Allowed() string {
+	if o.What != "" {
+		return o.What
+	}
 	switch o.Kind {
 	case Int:
 		return "a whole number" + o.bounds("")
@@ -31,9 +34,6 @@ func (o Row) Allowed() string {
 	case Enum:
 		return "one of " + strings.Join(o.Values, ", ")
 	case List:
-		if o.What != "" {
-			return o.What
-		}
 		return "a comma list with balanced parentheses and no entry that starts with -"
 	case Env:
 		return "a comma list of variable names or globs (* and ?), each with or without a !"
@@ -129,7 +129,8 @@ func (o Row) parseKind(text string) (any, bool) {
 	case Path:
 		return text, Printable(text)
 	default:
-		return text, Printable(text) && !strings.HasPrefix(text, "-")
+		return text, Printable(text) && !strings.HasPrefix(text, "-") &&
+			(o.Takes == nil || text == "" || text == o.Alone || o.Takes([]string{text}))
 	}
 }
 

@@ -61,8 +61,8 @@ type Row struct {
 
 	// Valid accepts an entry of a list of kind Env; of other kinds it is nil.
 	Valid func(entry string) bool
-	// Takes accepts the entries of a list of kind List, and What completes "VALUE is not
-	// ..." for it; nil: any entries do.
+	// Takes accepts the entries of a list of kind List, or a text of kind String, and What completes "VALUE is not
+	// ..." for it; nil: any do.
 	Takes func(entries []string) bool
 	What  string
 

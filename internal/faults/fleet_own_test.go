@@ -4,6 +4,7 @@ package faults
 
 import (
 	"encoding/json"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -113,7 +114,8 @@ func TestFleet_thatCannotBeJoined_isOneLine(t *testing.T) {
 		{[]string{"--fleet", "nats://127.0.0.1:1"}, "A=b", "the fleet cannot be used: reach the fleet at nats://127.0.0.1:1: nats: no servers available"},
 		{[]string{"--fleet", address}, "RALPH_FLEET_TOKEN=wrong", "the fleet cannot be used: reach the fleet at " + address + ": nats: Authorization Violation"},
 		{[]string{"--fleet", address, "--creds", "none"}, "A=b", "no such file or directory"},
-		{[]string{"--fleet", "--label", "GPU!"}, "A=b", `the label "GPU!"`},
+		{[]string{"--fleet", "--label", "GPU!"}, "A=b", `--label: "GPU!" is not up to 16 labels`},
+		{[]string{"--fleet", "ann:horse@127.0.0.1:1"}, "A=b", "the fleet cannot be used: reach the fleet at ...@127.0.0.1:1: nats: no servers available"},
 		{[]string{"--fleet", address}, "GIT_CONFIG_GLOBAL=" + partial, "a partial clone cannot be sent to other machines"},
 	} {
 		p := f.Prepare("ralph", c.args...)
@@ -124,6 +126,16 @@ func TestFleet_thatCannotBeJoined_isOneLine(t *testing.T) {
 			t.Errorf("%q does not say %q:\n%s", c.args, c.want, said)
 		}
 	}
+	f.Do(filepath.WalkDir(filepath.Join(f.Dir, ".ralph"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "horse") {
+			t.Errorf("%s has the password of the fleet", path)
+		}
+		return err
+	}))
 	if calls := f.entries("call"); len(calls) > 0 {
 		t.Errorf("the agent was called: %v", calls)
 	}

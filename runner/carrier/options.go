@@ -1,6 +1,8 @@
 package carrier
 
 import (
+	"fmt"
+	"os"
 	"slices"
 
 	"ralph/config/option"
@@ -12,6 +14,17 @@ type WorkerOptions struct {
 	Fleet      string // its address, or LocalFleet; empty: the server on this machine if Workers names a fleet
 	FleetCreds string // a file with NATS credentials; empty: a token
 	FleetLabel string // what a worker of the fleet must have, with commas between; empty: nothing
+}
+
+// Check returns an error for workers that cannot exist.
+func (o *WorkerOptions) Check() error {
+	if _, err := Parse(o.Workers); err != nil || o.FleetCreds == "" {
+		return err
+	}
+	if _, err := os.Stat(o.FleetCreds); err != nil {
+		return fmt.Errorf("FLEET_CREDS: %w", err)
+	}
+	return nil
 }
 
 // OnFleet is true if turns go to a fleet.
@@ -33,7 +46,8 @@ func (o *WorkerOptions) Options() []option.Row {
 			"a host needs ralph, git and the agent.",
 	}, {
 		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", Alone: LocalFleet, YAML: "parallel.fleet",
-		Kind: option.String, Trust: true, Field: &o.Fleet,
+		Kind: option.String, Trust: true, Field: &o.Fleet, What: LocalFleet + ", " + option.ServersForm,
+		Takes: func(text []string) bool { return option.Servers(text[0]) },
 		Help: "Also send turns to the workers of the fleet at this NATS address; " +
 			"local means the server on this machine, which ralph starts if there is none.",
 	}, {
@@ -42,7 +56,8 @@ func (o *WorkerOptions) Options() []option.Row {
 		Help: "A file with NATS credentials for the fleet; empty means the token in RALPH_FLEET_TOKEN.",
 	}, {
 		Group: group, Key: "FLEET_LABEL", Flag: "label", Arg: "LIST", YAML: "parallel.fleet_label",
-		Kind: option.String, Field: &o.FleetLabel,
+		Kind: option.String, Field: &o.FleetLabel, What: option.LabelsForm,
+		Takes: func(text []string) bool { _, err := option.Labels(text[0]); return err == nil },
 		Help: "Labels that a worker of the fleet must have to get turns of this run, such as gpu,linux; " +
 			"empty means any.",
 	}}

@@ -1,8 +1,8 @@
 package slots
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"ralph/config/option"
@@ -48,7 +48,7 @@ func (o *SlotOptions) Worktrees() bool {
 
 // Check returns an error if options contradict each other.
 func (o *SlotOptions) Check() error {
-	if _, err := carrier.Parse(o.Workers); err != nil {
+	if err := o.WorkerOptions.Check(); err != nil {
 		return &UnfitError{err.Error()}
 	}
 	if o.BestOf > 1 && !o.Worktrees() {
@@ -68,7 +68,7 @@ func (o *SlotOptions) CheckPlan(dir, plan string) error {
 
 // Fit returns an error if a run with these options cannot work in the project. It needs no run.
 func (o *SlotOptions) Fit(ctx context.Context, env []string, dir, plan string) error {
-	if err := errors.Join(o.Check(), o.CheckPlan(dir, plan)); err != nil || !o.Worktrees() {
+	if err := cmp.Or(o.Check(), o.CheckPlan(dir, plan)); err != nil || !o.Worktrees() {
 		return err
 	}
 	home, err := HomeOf(env, dir, store.File{})

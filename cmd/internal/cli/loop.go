@@ -64,7 +64,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	runplan.Keep(s.Config, s.Dir, s.Plan)
 	flags := resume.Words(s.Config, o.once)
 	begun := resume.Record(o.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
-	if err := w.SaveRunFlags(run, flags); err != nil {
+	if err := w.SaveRunFlags(run, resume.Shown(flags)); err != nil {
 		return err
 	}
 	file, err := logs.OpenFile(w.LogPath(), 10, 4)

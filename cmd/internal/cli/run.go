@@ -166,7 +166,7 @@ func (o *runOptions) agreeNoTasks(p *preflight.Project) error {
 func (o *runOptions) preview(p *preflight.Project) error {
 	var err error
 	if p.Contained.Settings, err = p.Config.Settings.Resolve(); err != nil {
-		return cmdline.UsageError("%v", err)
+		return p.Config.Located(err)
 	}
 	if err := cmdline.UsageErrors(p.Misnamed(false)); err != nil {
 		return err

@@ -35,7 +35,8 @@ func TestVerbs_mistakeInTheCommandLine_isUsage(t *testing.T) {
 	alone(t)
 	for _, line := range []string{"nonsense", "serve x", "worker x", "worker --slots 0", "fleet --nonsense",
 		"fleet --listen 1", "proxy", "bridge --socket s --proxy-port 1", "bridge -- true", "acp agent", "mcp x",
-		"workers --label A", "completion nonsense", "completion bash x", "completion bash --nonsense"} {
+		"workers --label A", "worker --join foo", "worker --join http://x", "workers --fleet nats://u:p@h:1x",
+		"turn --fleet nats://h:1 --creds /nosuch", "completion nonsense", "completion bash x", "completion bash --nonsense"} {
 		if err := hub(t.Context(), t.Output(), strings.Fields(line)...); !errors.As(err, &usageError{}) {
 			t.Errorf("%s: %v", line, err)
 		}

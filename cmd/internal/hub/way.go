@@ -26,6 +26,9 @@ func (w *way) flags(cmd *cobra.Command, labels string) { w.Flags(cmd.Flags(), "f
 
 // access says how to reach the fleet. Without a URL, it is the server on this machine.
 func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.Access, error) {
+	if err := w.Check("fleet"); err != nil {
+		return fleet.Access{}, usageError{err}
+	}
 	if w.URL == "" {
 		a, err := local(stateHome())
 		if err != nil {

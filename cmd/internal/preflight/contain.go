@@ -16,10 +16,7 @@ func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
 		c, err = c.At(dir, steer.Of(p.Config.EnvFilter().Rules(), dir).Files)
 	}
-	if err != nil {
-		return c, cmdline.UsageError("%v", err)
-	}
-	return c, nil
+	return c, p.Config.Located(err)
 }
 
 // Contain returns a function that makes the box for the checks of a folder, as a run

@@ -112,7 +112,7 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 		return cmdline.UsageError("%v", err)
 	}
 	if err := p.Config.Located(p.Config.Fit(context.Background(), p.Env, p.Dir, p.Plan)); err != nil {
-		return cmdline.UsageError("%v", err)
+		return err
 	}
 	if p.Plan == "" {
 		return nil

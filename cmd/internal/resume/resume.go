@@ -42,6 +42,20 @@ func Words(cfg *config.Config, once bool) []string {
 	return words
 }
 
+// Shown is words as an agent may read them: without the passwords of addresses.
+func Shown(words []string) []string {
+	words = slices.Clone(words)
+	for i, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		for _, o := range config.Table() {
+			if name == "--"+o.Flag || name == o.Key {
+				words[i] = name + "=" + config.Display(o, value)
+			}
+		}
+	}
+	return words
+}
+
 // Settings returns the KEY=value words.
 func Settings(words []string) []string {
 	_, settings := split(words)
@@ -118,6 +132,7 @@ func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 		return Run{}, err
 	}
 	last := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run })
+	mine := started(known, run, words)
 	switch {
 	case len(known) == 0:
 		return Run{}, cmdline.UsageError("run %s cannot be resumed: you started it in another folder, "+
@@ -126,12 +141,12 @@ func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 	case last < 0:
 		return Run{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
 			"started here, which is %s; start a new one with: %s", run, known[0].Run, commandLine(known[0]))
-	case corrupt != nil || started(known, run, words) == nil:
+	case corrupt != nil || mine == nil:
 		return Run{}, cmdline.UsageError("the flags of run %s were changed since you started it: "+
 			".ralph/logs/%[1]s/flags.json has %.200s; start a new one with yours: %s",
-			run, termtext.Line(cmdline.Quote(words...)), commandLine(known[last]))
+			run, termtext.Line(cmdline.Quote(Shown(words)...)), commandLine(known[last]))
 	}
-	flags, settings := split(words)
+	flags, settings := split(mine.Flags)
 	options, err := cmdline.ParseOptions(flags)
 	if err != nil {
 		return Run{}, cmdline.UsageError("the flags of run %s cannot be used again: %v", run, err)
@@ -139,10 +154,10 @@ func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
 	return Run{ID: run, Options: options, Settings: settings}, nil
 }
 
-// started finds the run that was started with exactly these words; nil: none.
+// started finds the run that was started with exactly these words, as Shown has them; nil: none.
 func started(known []config.KeptRun, run string, words []string) *config.KeptRun {
 	for i, k := range known {
-		if k.Run == run && slices.Equal(k.Flags, words) {
+		if k.Run == run && slices.Equal(Shown(k.Flags), Shown(words)) {
 			return &known[i]
 		}
 	}
@@ -151,7 +166,7 @@ func started(known []config.KeptRun, run string, words []string) *config.KeptRun
 
 // commandLine returns the command that starts such a run.
 func commandLine(k config.KeptRun) string {
-	flags, settings := split(k.Flags)
+	flags, settings := split(Shown(k.Flags))
 	return cmdline.Quote(slices.Concat(settings, []string{"ralph"}, flags)...)
 }
 

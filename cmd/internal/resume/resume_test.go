@@ -3,6 +3,7 @@ package resume
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,5 +97,29 @@ func TestSetEnv_exportedSinceTheStart_countsMoreThanTheRecord(t *testing.T) {
 	}
 	if cfg.AgentCmd != "new" || cfg.Agent != "text" || cfg.Model != "other" {
 		t.Errorf("command %q, agent %q, model %q of %q", cfg.AgentCmd, cfg.Agent, cfg.Model, got)
+	}
+}
+
+// An agent can read the flags of a run. The password of its fleet is elsewhere, and used again.
+func TestFind_passwordOfTheFleet_isKeptFromTheProject(t *testing.T) {
+	f, w, _ := starting(t)
+	flags := []string{"--fleet=nats://ann:horse@h:1,ann:horse@i:2", "FLEET=nats://horse@h:1", "--model=a@b"}
+	Record(f, w.Reader, config.KeptRun{Run: "a", Flags: flags})
+	if err := w.SaveRunFlags("a", Shown(flags)); err != nil {
+		t.Fatal(err)
+	}
+	words, err := w.RunFlags("a")
+	if want := []string{"--fleet=nats://...@h:1,...@i:2", "FLEET=nats://...@h:1", "--model=a@b"}; err != nil || !slices.Equal(words, want) {
+		t.Errorf("kept %q, %v", words, err)
+	}
+	run, err := Find(f.Loader(f.Dir, nil), w.Reader, "a")
+	if err != nil || run.Options["FLEET"] != "nats://ann:horse@h:1,ann:horse@i:2" || !slices.Equal(run.Settings, flags[1:2]) {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if err := w.SaveRunFlags("a", []string{"--fleet=nats://ann:horse@h:2"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Find(f.Loader(f.Dir, nil), w.Reader, "a"); err == nil || strings.Contains(err.Error(), "horse") {
+		t.Errorf("changed flags: %v", err)
 	}
 }

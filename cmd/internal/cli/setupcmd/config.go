@@ -61,10 +61,10 @@ func configRun(o *configOptions) error {
 			return err
 		}
 		if _, err := cfg.InTouch(); err != nil {
-			return cmdline.UsageError("%v", err)
+			return err
 		}
 		if err := cfg.Located(cfg.Fit(context.Background(), o.Env, dir, cfg.Plan(dir))); err != nil {
-			return cmdline.UsageError("%v", err)
+			return err
 		}
 		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
 		return nil

@@ -202,7 +202,7 @@ func (d *diagnosis) trust() {
 	all, err := d.p.Unagreed()
 	switch {
 	case err != nil:
-		d.fail(rules.ExitError, "trust", "%v", err)
+		d.fail(cmdline.ExitCode(err), "trust", "%v", err)
 	case len(all) > 0:
 		d.fail(rules.ExitUsage, "trust", "a run needs your consent first: %s; agree with: ralph trust",
 			strings.Join(cmdline.Lines(all), "; "))
@@ -312,7 +312,7 @@ func (d *diagnosis) sandbox(ctx context.Context) {
 	}
 	switch {
 	case err != nil:
-		d.fail(rules.ExitUsage, "sandbox", "%v", err)
+		d.fail(rules.ExitUsage, "sandbox", "%v", d.p.Config.Located(err))
 	case asked.Lacks() != "":
 		d.warn("sandbox", "%s: %s", asked.Sandbox, asked.Lacks())
 	case asked.On():

@@ -31,7 +31,7 @@ func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (huboptions.
 	settings, err := cfg.InTouch()
 	job := huboptions.Job{Settings: settings, Dir: dir, Run: run}
 	if err != nil {
-		return job, cmdline.UsageError("%v", err)
+		return job, err
 	}
 	ralph, err := f.Ralph()
 	if err != nil {

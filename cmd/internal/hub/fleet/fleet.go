@@ -29,6 +29,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"ralph/cmd/internal/hub/fleet/link"
+	"ralph/config/option"
 )
 
 const (
@@ -148,12 +149,12 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 		err = errors.New("it is no valid address") // the error quotes it, with its password
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", redactURLs(a.URL), err)
+		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", option.HideUsers(a.URL), err)
 	}
 	js, err := jetstream.New(conn)
 	if err != nil {
 		conn.Close()
-		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", redactURLs(a.URL), err)
+		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", option.HideUsers(a.URL), err)
 	}
 	return conn, js, nil
 }
@@ -205,19 +206,4 @@ func (a Access) who() (string, error) {
 			"digits and dashes", name)
 	}
 	return name, nil
-}
-
-// redactURLs removes user names and passwords from a list of addresses: the name may be the token.
-func redactURLs(addresses string) string {
-	var all []string
-	for _, address := range strings.Split(addresses, ",") {
-		if u, err := url.Parse(strings.TrimSpace(address)); err == nil {
-			u.User = nil
-			address = u.String()
-		} else {
-			address = address[strings.LastIndexByte(address, '@')+1:]
-		}
-		all = append(all, address)
-	}
-	return strings.Join(all, ",")
 }

@@ -230,13 +230,16 @@ func TestTurn_wrongTokenOrNoServer_isOneLine(t *testing.T) {
 	}
 }
 
-func TestTurn_addressThatCannotBeRead_keepsItsPassword(t *testing.T) {
+func TestTurn_addressOutOfReach_keepsItsPassword(t *testing.T) {
 	for url, want := range map[string]string{
-		"nats://ann:100%horse@127.0.0.1:1":     "reach the fleet at 127.0.0.1:1: it is no valid address",
-		"nats://ann:p@horse%@127.0.0.1:1":      "reach the fleet at 127.0.0.1:1: it is no valid address",
-		"nats://ann:horse/x@127.0.0.1:1":       "reach the fleet at 127.0.0.1:1: it is no valid address",
+		"nats://ann:100%horse@127.0.0.1:1":     "reach the fleet at nats://...@127.0.0.1:1: it is no valid address",
+		"nats://ann:p@horse%@127.0.0.1:1":      "reach the fleet at nats://...@127.0.0.1:1: it is no valid address",
+		"nats://ann:horse/x@127.0.0.1:1":       "reach the fleet at nats://...@127.0.0.1:1: it is no valid address",
 		"nats://a b":                           "reach the fleet at nats://a b: it is no valid address",
-		"nats://127.0.0.1:1,nats://h:horse%@x": "reach the fleet at nats://127.0.0.1:1,x: it is no valid address",
+		"nats://127.0.0.1:1,nats://h:horse%@x": "reach the fleet at nats://127.0.0.1:1,nats://...@x: it is no valid address",
+		"ann:horse@127.0.0.1:1":                "reach the fleet at ...@127.0.0.1:1: nats: no servers available for connection",
+		"nats://a:horse@127.0.0.1:1,nats://b:horse@127.0.0.1:2": "reach the fleet at nats://...@127.0.0.1:1,nats://...@127.0.0.1:2: " +
+			"nats: no servers available for connection",
 	} {
 		err := Turn(t.Context(), Offer{Access: Access{URL: url}}, strings.NewReader("{}\n"), io.Discard)
 		if err == nil || err.Error() != want {

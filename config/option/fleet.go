@@ -1,0 +1,75 @@
+package option
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// ServersForm says what Servers takes.
+const ServersForm = "HOST:PORT or nats://HOST:PORT (also tls, ws, wss), or several with commas between"
+
+// Servers reports whether text is addresses of NATS servers, with commas between.
+func Servers(text string) bool {
+	return !slices.ContainsFunc(strings.Split(text, ","), func(entry string) bool { return !server(entry) })
+}
+
+// server reports whether text is the address of one server. A name alone is rather a mistake than a host.
+func server(text string) bool {
+	scheme, rest, named := strings.Cut(strings.TrimSpace(text), "://")
+	if !named {
+		scheme, rest = "nats", scheme
+	}
+	u, err := url.Parse("nats://" + rest)
+	if err != nil || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, scheme) {
+		return false
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	return (named && u.Port() == "" || err == nil && port > 0) && u.Hostname() != "" &&
+		strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment == ""
+}
+
+// HideUsers leaves out what stands before the host of each address in a list: a name, a password or a token. It also
+// does so in what is no address, such as one with / in the password. A comma in a password ends no address.
+func HideUsers(list string) string {
+	entries := strings.Split(list, ",")
+	var shown []string
+	for i := 0; i < len(entries); i++ {
+		entry := entries[i]
+		for i+1 < len(entries) && !strings.Contains(entry, "@") && !server(entry) && !strings.Contains(entries[i+1], "://") {
+			i++
+			entry += "," + entries[i]
+		}
+		if at := strings.LastIndexByte(entry, '@'); at >= 0 {
+			scheme, _, named := strings.Cut(entry[:at], "://")
+			entry = "..." + entry[at:]
+			if named {
+				entry = scheme + "://" + entry
+			}
+		}
+		shown = append(shown, entry)
+	}
+	return strings.Join(shown, ",")
+}
+
+// mostLabels is how many labels a worker has, or a turn needs.
+const mostLabels = 16
+
+// LabelsForm says what Labels takes.
+const LabelsForm = "up to 16 labels such as gpu,linux, each of up to 32 lower-case letters, digits and underscores"
+
+// Labels reads a list such as gpu,linux: sorted, each once.
+func Labels(text string) ([]string, error) {
+	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '+' || unicode.IsSpace(r) })
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) > mostLabels || slices.ContainsFunc(all, func(label string) bool {
+		return len(label) > 32 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789_") != ""
+	}) {
+		return nil, fmt.Errorf("%q is not %s", text, LabelsForm)
+	}
+	return all, nil
+}
