@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nicholas-fedor/shoutrrr"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/telegram"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/incident/pagerduty"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
@@ -103,10 +105,20 @@ func hand(ctx context.Context, to string, m Message) (err error) {
 	switch s := sender.(type) {
 	case *telegram.Service:
 		return toTelegram(ctx, s.GetConfig(), m.Title, text)
+	case *discord.Service:
+		s.HTTPClient = until{ctx}
 	case *pagerduty.Service: // the library does not apply the defaults that it documents
 		s.Config.Host, s.Config.Port = cmp.Or(s.Config.Host, "events.pagerduty.com"), cmp.Or(s.Config.Port, 443)
 	}
 	return sender.Send(text, &params)
+}
+
+// until is a client whose requests end with ctx: the library goes on trying for minutes.
+type until struct{ ctx context.Context }
+
+// Do is that of http.Client.
+func (u until) Do(req *http.Request) (*http.Response, error) {
+	return http.DefaultClient.Do(req.WithContext(u.ctx))
 }
 
 // cut shortens a text to a number of characters. It keeps the last line, which says what to type.

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,12 +31,18 @@ import (
 )
 
 // sends makes the test binary send a message to each address on its standard input. It prints a line for each:
-// the scheme, and the error.
+// the scheme, and the error. If it is a duration, the tries end after it, and the process three seconds later.
 const sends = "RALPH_NOTIFY_TEST_SENDS"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(sends) == "" {
 		os.Exit(m.Run())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	limit, limited := time.ParseDuration(os.Getenv(sends))
+	if limited == nil {
+		time.AfterFunc(limit, cancel)
 	}
 	long := Message{Title: "ralph: shop: test", Text: strings.Repeat("日", 9000) + "\nNext: ralph"}
 	var all sync.WaitGroup
@@ -43,10 +50,13 @@ func TestMain(m *testing.M) {
 		to := lines.Text()
 		all.Go(func() {
 			scheme, _, _ := strings.Cut(to, "://")
-			fmt.Printf("%s %v\n", scheme, Send(context.Background(), to, "", long))
+			fmt.Printf("%s %v\n", scheme, Send(ctx, to, "", long))
 		})
 	}
 	all.Wait()
+	if limited == nil {
+		<-time.After(3 * time.Second) // what goes on behind its back
+	}
 }
 
 const hex = "0123456789abcdef0123456789abcdef"
@@ -129,7 +139,7 @@ func newOutside(t *testing.T, answer http.HandlerFunc) *outside {
 		through(w, secure.Listener.Addr().String())
 	}))
 	t.Cleanup(proxy.Close)
-	o.env = append(os.Environ(), sends+"=1", "HTTPS_PROXY="+proxy.URL, "HTTP_PROXY="+proxy.URL, "NO_PROXY=", "SSL_CERT_FILE="+file)
+	o.env = append(os.Environ(), sends+"=1", "HTTPS_PROXY="+proxy.URL, "HTTP_PROXY="+proxy.URL, "NO_PROXY=", "no_proxy=", "SSL_CERT_FILE="+file)
 	return o
 }
 
@@ -245,5 +255,21 @@ func TestSend_telegram_isSentOnlyIfTheServiceSaysSo(t *testing.T) {
 		if got := o.send(t, "telegram")["telegram"]; !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %q, want %q", answer, got, want)
 		}
+	}
+}
+
+// A message that counts as not sent is sent again later, so nobody may send it meanwhile.
+func TestSend_discord_asksNoMoreAfterItsTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: the library waits between its tries")
+	}
+	var asked atomic.Int64
+	o := newOutside(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	o.env = append(o.env, sends+"=2s") // it asks after 0, 1, 3 and 7 seconds
+	if got := o.send(t, "discord")["discord"]; got == "<nil>" || asked.Load() < 1 || asked.Load() > 2 {
+		t.Errorf("%q after %d tries", got, asked.Load())
 	}
 }
