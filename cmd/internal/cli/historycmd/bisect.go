@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -114,7 +115,7 @@ func (o *bisectOptions) named(project *preflight.Project) (gate.Check, error) {
 func allChecks(p *preflight.Project) []gate.Check {
 	all, _ := p.Checks()
 	all = append(all, gate.Rows(p.Dir, all)...)
-	slices.SortStableFunc(all, func(a, b gate.Check) int { return cmp.Compare(a.Name, b.Name) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Name < all[j].Name }) // not slices, as in runs.go
 	return slices.CompactFunc(all, func(a, b gate.Check) bool { return a.Name == b.Name })
 }
 
