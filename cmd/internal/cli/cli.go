@@ -65,6 +65,9 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
 	err := root.Execute()
+	if err == nil && !*started {
+		err = unknownHelp(root)
+	}
 	if err == nil {
 		return "", rules.ExitComplete
 	}

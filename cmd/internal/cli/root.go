@@ -79,6 +79,9 @@ func hideRunFlags(root *cobra.Command, rest func()) {
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmdline.HideOptions(cmd)
 		if cmd == root {
+			if unknownHelp(root) != nil {
+				return
+			}
 			rest()
 			root.InitDefaultHelpCmd() // cobra does this only for a root with verbs
 			root.InitDefaultCompletionCmd()
@@ -89,6 +92,9 @@ func hideRunFlags(root *cobra.Command, rest func()) {
 		help(cmd, args)
 	})
 }
+
+// unknownHelp is the error of ralph NAME --help for what is not a verb; nil: root's own help was wanted, or none.
+func unknownHelp(root *cobra.Command) error { return root.ValidateArgs(root.Flags().Args()) }
 
 // unknownVerb names the verbs that a mistyped one may mean. Arguments of ralph run are not verbs.
 func unknownVerb(f *cmdline.Factory, cmd *cobra.Command, args []string) error {

@@ -43,6 +43,30 @@ func TestVerbs_mistakeInTheCommandLine_isUsage(t *testing.T) {
 	}
 }
 
+// A mistake is said as ralph says it, and names what helps.
+func TestVerbs_mistakeInTheCommandLine_namesTheHelp(t *testing.T) {
+	alone(t)
+	for line, want := range map[string]string{
+		"mcp --project /nosuch": `--project "/nosuch" is not a folder`,
+		"fleet x":               `fleet takes no arguments, but got "x"; see: ralph-hub fleet --help`,
+		"completion bash x":     `bash takes no arguments, but got "x"; see: ralph-hub completion bash --help`,
+		"proxy":                 "proxy needs --socket; see: ralph-hub proxy --help",
+		"completion":            "ralph-hub completion needs one of: bash, fish, powershell, zsh",
+		"completion nosuch":     `unknown command "nosuch" for "ralph-hub completion"; see: ralph-hub completion --help`,
+		"--nosuch":              "unknown flag: --nosuch; see: ralph-hub --help",
+		"fleet --nosuch":        "unknown flag: --nosuch; see: ralph-hub fleet --help",
+		"top --help":            `unknown command "top" for "ralph-hub"; see: ralph-hub --help`,
+		"workrs":                `unknown command "workrs" for "ralph-hub"; did you mean workers?`,
+		"workers --creds /no":   "--creds: stat /no: no such file or directory",
+	} {
+		out := &strings.Builder{}
+		err := hub(t.Context(), out, strings.Fields(line)...)
+		if !errors.As(err, &usageError{}) || err.Error() != want || out.Len() > 0 {
+			t.Errorf("%s: %v, want %s; printed %q", line, err, want, out)
+		}
+	}
+}
+
 // The shell offers names of files only where a file is expected, as in ralph.
 func TestCompletion_files_areOfferedOnlyWhereOneIsExpected(t *testing.T) {
 	directive := func(typed ...string) string {

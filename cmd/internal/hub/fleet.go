@@ -21,7 +21,7 @@ type fleetOptions struct {
 func newFleetCmd() *cobra.Command {
 	o := &fleetOptions{Server: fleet.Server{StateHome: stateHome()}}
 	cmd := &cobra.Command{
-		Use: "fleet", Short: "Run the server of a fleet", Args: cobra.NoArgs,
+		Use: "fleet", Short: "Run the server of a fleet", Args: noArgs,
 		Long: "Run the server of a fleet. Your own runs and workers on this machine find it; " +
 			"all others need its address and a token.",
 		Example: "  ralph-hub fleet\n  ralph-hub fleet --listen 0.0.0.0:4222\n" +

@@ -2,7 +2,9 @@ package hub
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -15,7 +17,7 @@ type mcpOptions struct{ mcp.Server }
 func newMCPCmd() *cobra.Command {
 	o := &mcpOptions{}
 	cmd := &cobra.Command{
-		Use: "mcp", Args: cobra.NoArgs,
+		Use: "mcp", Args: noArgs,
 		Short:   "Let another agent watch and steer the run of a project (MCP, on standard input and output)",
 		Example: "  ralph-hub mcp --project DIR",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,6 +30,9 @@ func newMCPCmd() *cobra.Command {
 }
 
 func mcpRun(ctx context.Context, o *mcpOptions, in io.Reader, out io.Writer) (err error) {
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		return usageError{fmt.Errorf("--project %q is not a folder", o.Dir)}
+	}
 	if o.Ralph, err = findRalph(o.Ralph); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 func newNotifyTestCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "notify-test", Short: "Send a test message to each address", Args: cobra.NoArgs, Hidden: true,
+		Use: "notify-test", Short: "Send a test message to each address", Args: noArgs, Hidden: true,
 		Long: "Send a test message to each address. ralph notify test tells it the addresses, " +
 			"as JSON on standard input.",
 		Example: "  ralph-hub notify-test < job.json",

@@ -18,7 +18,7 @@ type proxyOptions struct {
 func newProxyCmd() *cobra.Command {
 	o := &proxyOptions{}
 	cmd := &cobra.Command{
-		Use: "proxy", Short: "Pass connections on to allowed hosts only", Args: cobra.NoArgs,
+		Use: "proxy", Short: "Pass connections on to allowed hosts only", Args: noArgs,
 		Long: "Listen on a unix socket as an HTTP proxy, and pass connections on to allowed hosts only. Print each refusal as one\n" +
 			"line of JSON on stdout. Exit when stdin ends.",
 		Example: "  ralph-hub proxy --socket /run/user/1000/proxy --allow api.anthropic.com,*.github.com",

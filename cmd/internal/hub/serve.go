@@ -35,7 +35,7 @@ type serveOptions struct {
 func newServeCmd() *cobra.Command {
 	o := &serveOptions{}
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Show all of your runs in a browser", Args: cobra.NoArgs,
+		Use: "serve", Short: "Show all of your runs in a browser", Args: noArgs,
 		Example: "  ralph-hub serve\n  ralph-hub serve --actions",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveRun(cmd.Context(), o, cmd.OutOrStdout()) },
 	}

@@ -39,9 +39,8 @@ func alone(t *testing.T) (token, busy string) {
 
 func hub(ctx context.Context, out io.Writer, args ...string) error {
 	root := Root()
-	root.SetArgs(args)
 	root.SetOut(out)
-	return root.ExecuteContext(ctx)
+	return execute(ctx, root, args)
 }
 
 func TestServe_badInput_isOneLine(t *testing.T) {
@@ -62,7 +61,7 @@ func TestServe_badInput_isOneLine(t *testing.T) {
 		{"--cert /no --key /no", "no such file", true, nil},
 		{"--behind-proxy http://x", "is not a URL such as", true, nil},
 		{"--behind-proxy https://x/path", "is not a URL such as", true, nil},
-		{"more", "unknown command", true, nil},
+		{"more", "takes no arguments", true, nil},
 		{"--actions", "inside of run R", true, func() { t.Setenv(state.InsideVar, "R") }},
 		{"--link", "inside of run R", true, nil},
 		{"--listen 127.0.0.1:0", "only you can read", false, func() { _ = os.Chmod(token, 0o644) }},

@@ -21,7 +21,7 @@ type workerOptions struct {
 func newWorkerCmd() *cobra.Command {
 	o := &workerOptions{Worker: huboptions.Worker{Way: newWay().Way}}
 	cmd := &cobra.Command{
-		Use: "worker", Short: "Take turns from a fleet", Args: cobra.NoArgs,
+		Use: "worker", Short: "Take turns from a fleet", Args: noArgs,
 		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, " +
 			"logged in.",
 		Example: "  RALPH_FLEET_TOKEN=... ralph-hub worker --join nats://build1:4222 --slots 4\n" +
