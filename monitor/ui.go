@@ -126,6 +126,7 @@ type ui struct {
 	soon  string   // when the run may be done; empty: unknown
 	mouse bool
 	notes noteSign
+	undone
 }
 
 func newUI(o Options, f *follow.Follower) *ui {
@@ -155,6 +156,7 @@ func (u *ui) apply(up view.Update) {
 	u.plan, u.notes = plan, notes
 	run, selected := u.model.Run.ID, u.selectedNumber()
 	u.model.Apply(up)
+	u.markUndone()
 	u.selected = u.rowOf(selected, run)
 	if up.Gap {
 		u.log.clear() // a log with a gap would mislead

@@ -75,7 +75,7 @@ func verdictsOf(it *view.Iteration) string {
 func iterationMark(it *view.Iteration) (string, Tone) {
 	troubled := view.Trouble(it.Says) != ""
 	switch {
-	case view.Succeeds(it.Rule) && (troubled || found(it) > 0):
+	case it.Undone, view.Succeeds(it.Rule) && (troubled || found(it) > 0):
 		return "!", Warn
 	case view.Succeeds(it.Rule):
 		return "✓", Good

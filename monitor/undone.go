@@ -1,0 +1,47 @@
+package monitor
+
+import (
+	"context"
+	"encoding/json"
+
+	"ralph/state/view"
+)
+
+// undone is which iterations ralph undo has taken back. Only git knows it: ralph says it when the status counts others.
+type undone struct {
+	run   string
+	count int // in the status, when ralph was asked
+	all   []view.Iteration
+}
+
+// markUndone marks the iterations that are undone. u is locked.
+func (u *ui) markUndone() {
+	run, count := u.run(), u.model.Status.Undone
+	for i := range u.undone.all {
+		if at := u.indexOf(u.undone.all[i].Number); at >= 0 && run == u.undone.run {
+			u.model.Run.Iterations[at].Undone = true
+		}
+	}
+	if len(u.o.Ralph) == 0 || count == 0 || run == u.undone.run && count == u.undone.count {
+		return
+	}
+	u.undone = undone{run: run, count: count}
+	ask := u.askUndone // it outlives the poll, and has a bound of its own
+	go ask(run)
+}
+
+// askUndone adds the iterations of a run that are undone. If ralph fails, none is marked.
+func (u *ui) askUndone(run string) {
+	defer u.caught()
+	out, _ := u.ralph().Output(context.Background(), "iterations", "--json", "--run="+run)
+	var all []view.Iteration
+	_ = json.Unmarshal(out, &all)
+	defer u.redraw()
+	defer u.lock()()
+	for i := range all {
+		if all[i].Undone && run == u.undone.run {
+			u.undone.all = append(u.undone.all, view.Iteration{Number: all[i].Number})
+		}
+	}
+	u.markUndone()
+}
