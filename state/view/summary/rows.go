@@ -81,7 +81,7 @@ func gauges(m *view.Model, now time.Time) []Gauge {
 		bounded("calls", int64(calls), int64(st.MaxCallsPerHour), note),
 		bounded("tokens", tokens, st.MaxTokensPerHour, ""),
 	}
-	if after := st.LoopCount > 1 || st.LoopCount > 0 && !m.Active(); after && st.Usage.Total() == 0 &&
+	if after := st.LoopCount > 1 || st.RunID != "" && !m.Active(); after && tokens == 0 && st.Usage.Total() == 0 &&
 		st.MaxTokensPerHour == 0 {
 		all[1].Value, all[1].Idle = "-", false // the agent reports none
 	}

@@ -353,10 +353,20 @@ func TestRow_reviewers_sayWhatTheyThink(t *testing.T) {
 }
 
 func TestOf_agentReportsNoTokens_noneAreShown(t *testing.T) {
-	for want, loops := range map[string]int{"0 this hour": 0, "-": 2} {
-		m := &view.Model{Snapshot: view.Snapshot{At: noon, Alive: true, Status: state.Status{Status: state.StatusRunning, Timestamp: noon, LoopCount: loops}}}
-		if got := Of(m, noon).Gauges[1].Value; got != want {
-			t.Errorf("iteration %d: %q, want %q", loops, got, want)
+	for _, c := range []struct {
+		alive       bool
+		loops       int
+		hour        int64 // tokens
+		state, want string
+	}{
+		{true, 0, 0, state.StatusRunning, "0 this hour"}, {true, 2, 0, state.StatusRunning, "-"},
+		{false, 0, 0, state.StatusFailed, "-"}, {false, 1, 0, state.StatusFailed, "-"},
+		{false, 1, 950, state.StatusFailed, "950 this hour"}, // of an earlier run
+	} {
+		m := &view.Model{Snapshot: view.Snapshot{At: noon, Alive: c.alive, State: c.state, Status: state.Status{RunID: "r1", Status: c.state,
+			Timestamp: noon, LoopCount: c.loops}, Calls: state.Calls{Hour: noon, Tokens: c.hour}}}
+		if got := Of(m, noon).Gauges[1].Value; got != c.want {
+			t.Errorf("%+v: %q", c, got)
 		}
 	}
 }
