@@ -100,3 +100,11 @@ func TestBuild_skippedTask_isNotSaidToHaveFailed(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestBuild_runningIteration_saysSo(t *testing.T) {
+	n := begun()
+	n.after(1, state.IterationStart{Title: "one"})
+	if got := n.shown(); got != "open: the agent works on it" {
+		t.Error(got)
+	}
+}

@@ -226,6 +226,8 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 			t.State, t.Verdict = TaskDone, t.proof()
 		case aside:
 			t.State, t.Verdict = TaskAside, line(why)
+		case it.Running():
+			t.Verdict = "the agent works on it"
 		case it.CutOff:
 			t.Verdict = "cut off"
 		default:
