@@ -24,3 +24,12 @@ func TestOutcome_saysWhatBecameOfTheTask(t *testing.T) {
 		}
 	}
 }
+
+func TestTaskID_markOfATaskThatMayRunBeside_isNoPartOfItsTitle(t *testing.T) {
+	p := &past{events: []view.Iteration{{TaskID: "T1", Task: "Write file a"}, {TaskID: "T2", Task: "[P] Write file beta"}}}
+	for _, title := range []string{"write file beta", "[P] Write file b"} {
+		if id := p.taskID(title); id != "T2" {
+			t.Errorf("%s: %q", title, id)
+		}
+	}
+}

@@ -218,7 +218,9 @@ func (p *past) taskID(arg string) string {
 	}
 	id := arg
 	for _, row := range p.events {
-		begins := row.TaskID != "" && strings.HasPrefix(strings.ToLower(row.Task), strings.ToLower(arg))
+		title, words := strings.ToLower(row.Task), strings.ToLower(arg)
+		begins := row.TaskID != "" &&
+			(strings.HasPrefix(title, words) || strings.HasPrefix(strings.TrimPrefix(title, "[p] "), words))
 		switch {
 		case row.TaskID == arg:
 			return arg
