@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -125,6 +127,15 @@ func (p *project) watch(s huboptions.Settings) func() {
 			p.t.Errorf("the watcher did not end by itself: %v, %v", err, ctx.Err())
 		}
 	}
+}
+
+// sent reports whether the outbox has noted that an event of this kind was sent.
+func (p *project) sent(kind string) bool {
+	all, err := fs.Glob(os.DirFS(p.dir), state.DirName+"/hub/*."+kind)
+	return err == nil && slices.ContainsFunc(all, func(name string) bool {
+		info, err := os.Stat(filepath.Join(p.dir, name))
+		return err == nil && info.Size() == 0
+	})
 }
 
 func (p *project) end() {
@@ -290,7 +301,7 @@ func TestWatch_quietHours_keepBackNotificationsWithoutATry(t *testing.T) {
 	done := make(chan error, 1)
 	w := &Watch{Job: huboptions.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
 	go func() { done <- w.Run(ctx) }()
-	for deadline := time.Now().Add(9 * time.Second); len(r.texts()) < 1 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(9 * time.Second); !p.sent("run_end") && time.Now().Before(deadline); {
 		<-time.After(10 * time.Millisecond)
 	}
 	cancel()
