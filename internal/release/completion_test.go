@@ -26,6 +26,7 @@ var shells = []struct {
 
 // Tab completes a verb and the value of a flag: the shell then starts what was completed.
 func TestCompletion_eachShell_completesVerbsAndValues(t *testing.T) {
+	world.Long(t, "a terminal for each shell")
 	files := shipped(t)
 	for _, shell := range shells {
 		t.Run(shell.name, func(t *testing.T) {
