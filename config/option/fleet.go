@@ -61,9 +61,16 @@ const mostLabels = 16
 // LabelsForm says what Labels takes.
 const LabelsForm = "up to 16 labels such as gpu,linux, each of up to 32 lower-case letters, digits and underscores"
 
+// SplitLabels splits lists such as gpu,linux.
+func SplitLabels(lists ...string) []string {
+	return strings.FieldsFunc(strings.Join(lists, ","), func(r rune) bool {
+		return r == ',' || r == '+' || unicode.IsSpace(r)
+	})
+}
+
 // Labels reads a list such as gpu,linux: sorted, each once.
 func Labels(text string) ([]string, error) {
-	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '+' || unicode.IsSpace(r) })
+	all := SplitLabels(text)
 	slices.Sort(all)
 	all = slices.Compact(all)
 	if len(all) > mostLabels || slices.ContainsFunc(all, func(label string) bool {

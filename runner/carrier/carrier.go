@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"ralph/config/option"
 )
 
 // Carrier is where a slot has its turns carried out. The zero value is this process.
@@ -109,16 +111,9 @@ func Parse(text string) (all []Carrier, err error) {
 	return all, nil
 }
 
-// Labels splits lists such as gpu,linux.
-func Labels(lists ...string) []string {
-	return strings.FieldsFunc(strings.Join(lists, ","), func(r rune) bool {
-		return r == ',' || r == '+' || unicode.IsSpace(r)
-	})
-}
-
 // Has reports whether a list of labels has all of the others.
 func Has(labels string, need []string) bool {
-	have := Labels(labels)
+	have := option.SplitLabels(labels)
 	return !slices.ContainsFunc(need, func(l string) bool { return !slices.Contains(have, l) })
 }
 

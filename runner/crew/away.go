@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"ralph/config/option"
 	"ralph/runner/carrier"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
@@ -79,7 +80,7 @@ func (c *Crew) reach(ctx context.Context) error {
 // trip is the connection from a slot to its worker, which must have these labels.
 func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Trip {
 	lead := c.way
-	lead.FleetLabel = strings.Join(carrier.Labels(lead.FleetLabel, labels), ",")
+	lead.FleetLabel = strings.Join(option.SplitLabels(lead.FleetLabel, labels), ",")
 	inside, err := filepath.Rel(s.Root, s.Dir)
 	if err != nil || inside == "." {
 		inside = ""

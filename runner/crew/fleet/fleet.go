@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/carrier"
@@ -33,7 +34,7 @@ type Report struct {
 
 // With counts the slots of workers that have all labels of the lists.
 func (r Report) With(labels ...string) (n int) {
-	need := carrier.Labels(labels...)
+	need := option.SplitLabels(labels...)
 	for has, count := range r.Slots {
 		if carrier.Has(has, need) {
 			n += count
