@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -26,9 +25,6 @@ func (w *way) flags(cmd *cobra.Command, labels string) { w.Flags(cmd.Flags(), "f
 
 // access says how to reach the fleet. Without a URL, it is the server on this machine.
 func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.Access, error) {
-	if err := w.Check("fleet"); err != nil {
-		return fleet.Access{}, usageError{err}
-	}
 	if w.URL == "" {
 		a, err := local(stateHome())
 		if err != nil {
@@ -39,10 +35,10 @@ func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.
 	return fleet.Access{URL: w.URL, Creds: w.Creds, Token: os.Getenv(fleet.TokenVar)}, nil
 }
 
+// needs checks the flags of a verb for the runs of a fleet, and returns the labels that a worker must have.
 func (w *way) needs() (label.Set, error) {
-	all, err := label.Parse(w.Labels)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("--label: %w", err)}
+	if err := w.Check("fleet"); err != nil {
+		return nil, usageError{err}
 	}
-	return all, nil
+	return label.Parse(w.Labels)
 }

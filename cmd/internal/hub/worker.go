@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/fleet"
+	"ralph/cmd/internal/hub/fleet/label"
 	"ralph/config/huboptions"
 )
 
@@ -37,11 +38,11 @@ func workerRun(ctx context.Context, o *workerOptions) error {
 	if err := o.Check(); err != nil {
 		return usageError{err}
 	}
-	w := way{o.Way}
-	labels, err := w.needs()
+	labels, err := label.Parse(o.Labels)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
+	w := way{o.Way}
 	a, err := w.access(fleet.LocalWorker)
 	if err != nil {
 		return err
