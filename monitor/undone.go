@@ -10,16 +10,18 @@ import (
 // undone is which iterations ralph undo has taken back. Only git knows it: ralph says it when the status counts others.
 type undone struct {
 	run   string
-	count int // in the status, when ralph was asked
-	all   []view.Iteration
+	count int   // in the status, when ralph was asked
+	all   []int // their numbers
 }
 
 // markUndone marks the iterations that are undone. u is locked.
 func (u *ui) markUndone() {
 	run, count := u.run(), u.model.Status.Undone
-	for i := range u.undone.all {
-		if at := u.indexOf(u.undone.all[i].Number); at >= 0 && run == u.undone.run {
-			u.model.Run.Iterations[at].Undone = true
+	if run == u.undone.run {
+		for _, n := range u.undone.all {
+			if at := u.indexOf(n); at >= 0 {
+				u.model.Run.Iterations[at].Undone = true
+			}
 		}
 	}
 	if len(u.o.Ralph) == 0 || count == 0 || run == u.undone.run && count == u.undone.count {
@@ -40,7 +42,7 @@ func (u *ui) askUndone(run string) {
 	defer u.lock()()
 	for i := range all {
 		if all[i].Undone && run == u.undone.run {
-			u.undone.all = append(u.undone.all, view.Iteration{Number: all[i].Number})
+			u.undone.all = append(u.undone.all, all[i].Number)
 		}
 	}
 	u.markUndone()
