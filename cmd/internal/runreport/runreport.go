@@ -33,9 +33,7 @@ func Save(ctx context.Context, w *state.Writer, run string, env []string) error 
 	ctx, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
 	snapshot := view.Gather(w.Reader, time.Now())
-	if snapshot.Owner.RunID != run { // a verb holds the lock, such as ralph undo
-		snapshot.Alive = false
-	}
+	snapshot.Alive = false // whoever holds the lock is done with the run
 	changes, err := changesOf(ctx, w.Reader, run, env)
 	if err != nil {
 		return err
