@@ -26,12 +26,33 @@ func Occasions() []string {
 	return []string{"ended", "halted", "limited", "waiting", "question", "review", "milestone"}
 }
 
-// Services are the schemes that NOTIFY takes: those of ralph-hub's library whose messages
-// leave this machine. A test compares them with the library.
-func Services() []string {
-	return []string{"bark", "discord", "generic", "googlechat", "gotify", "hangouts", "ifttt", "join", "lark",
-		"matrix", "mattermost", "notifiarr", "ntfy", "opsgenie", "pagerduty", "pushbullet", "pushover", "rocketchat",
-		"signal", "slack", "smtp", "teams", "telegram", "wecom", "zulip"}
+// service is a scheme that NOTIFY takes.
+type service struct {
+	name string
+	// keyed: it is of one company. Where other addresses have a server, its have a key or a channel, which people who
+	// are asked for their consent must not see.
+	keyed bool
+}
+
+// services are those of ralph-hub's library whose messages leave this machine. A test compares them with the library.
+func services() []service {
+	return []service{
+		{"bark", false}, {"discord", true}, {"generic", false}, {"googlechat", false},
+		{"gotify", false}, {"hangouts", false}, {"ifttt", true}, {"join", true},
+		{"lark", false}, {"matrix", false}, {"mattermost", false}, {"notifiarr", true},
+		{"ntfy", false}, {"opsgenie", false}, {"pagerduty", false}, {"pushbullet", true},
+		{"pushover", true}, {"rocketchat", false}, {"signal", false}, {"slack", true},
+		{"smtp", false}, {"teams", true}, {"telegram", false}, {"wecom", true},
+		{"zulip", false},
+	}
+}
+
+// Services are the schemes that NOTIFY takes.
+func Services() (names []string) {
+	for _, s := range services() {
+		names = append(names, s.name)
+	}
+	return names
 }
 
 // Settings are the values of the options.

@@ -6,11 +6,6 @@ import (
 	"strings"
 )
 
-// keyed are services of one company: where other addresses have a server, theirs have a key or a channel.
-func keyed() []string {
-	return []string{"discord", "ifttt", "join", "notifiarr", "pushbullet", "pushover", "slack", "teams", "wecom"}
-}
-
 // Shown is a list of addresses for people who decide about it: of each entry the service, and the server that gets
 // the messages. The rest may be a key.
 func Shown(list string) string {
@@ -30,7 +25,7 @@ func shown(to string) string {
 	if u.User != nil {
 		at = "...@" + at
 	}
-	if slices.Contains(keyed(), u.Scheme) {
+	if slices.Contains(services(), service{u.Scheme, true}) {
 		at = "..."
 	} else if strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
 		at += "/..."
