@@ -349,7 +349,7 @@ func (u *ui) readMore() {
 	log := view.Log{LineOptions: u.lines.LineOptions}
 	events, err := scan.Before(u.feed.Reader(), before, olderBytes)
 	for _, e := range events {
-		// Events are found by time. After the clock was set back, some may be here already.
+		// Events are looked up by time. If the clock was set back, some may be here already.
 		if !held[e.Time.UnixNano()] {
 			lines = append(lines, log.Lines(e)...)
 		}

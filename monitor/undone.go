@@ -7,7 +7,8 @@ import (
 	"ralph/state/view"
 )
 
-// undone is which iterations ralph undo has taken back. Only git knows it: ralph says it when the status counts others.
+// undone lists the iterations that ralph undo has taken back. Only git knows them, so the monitor asks ralph when their
+// count in the status changes.
 type undone struct {
 	run   string
 	count int   // in the status, when ralph was asked

@@ -17,7 +17,7 @@ func Servers(text string) bool {
 	return !slices.ContainsFunc(strings.Split(text, ","), func(entry string) bool { return !server(entry) })
 }
 
-// server reports whether text is the address of one server. A name alone is rather a mistake than a host.
+// server reports whether text is the address of one server. A bare name is more likely a typo than a host.
 func server(text string) bool {
 	scheme, rest, named := strings.Cut(strings.TrimSpace(text), "://")
 	if !named {
@@ -32,8 +32,8 @@ func server(text string) bool {
 		strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment == ""
 }
 
-// HideUsers leaves out what stands before the host of each address in a list: a name, a password or a token. It also
-// does so in what is no address, such as one with / in the password. A comma in a password ends no address.
+// HideUsers removes the name, password or token before the host of each address in a list. It also works on text that
+// is not a valid address, such as one with a slash in its password, and keeps a password with a comma together.
 func HideUsers(list string) string {
 	entries := strings.Split(list, ",")
 	var shown []string

@@ -25,8 +25,8 @@ func main() {
 // Run builds ralph's programs, which the packages under test share, and tests the packages
 // of the module in this folder. It returns the exit code.
 //
-// A test that asks for the programs builds them as well. But then two go commands compile
-// the same packages at the same time, and each of them twice.
+// A test that asks for the programs would build them, too. But then two go commands run side by
+// side and compile the same packages twice.
 func (g *gate) Run() int {
 	fmt.Fprintln(g.out, "building ralph and ralph-hub, then the tests")
 	if _, err := world.Build(); err != nil {

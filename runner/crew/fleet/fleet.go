@@ -125,7 +125,7 @@ func (f *Follower) inLoop(ctx context.Context, r Report, err error) {
 	f.o.Do(ctx, func() { f.report = r })
 }
 
-// follow passes on the reports of ralph-hub until it ends, and returns why it ended.
+// follow passes on the reports of ralph-hub until ralph-hub ends, and returns why it did.
 func (f *Follower) follow(ctx context.Context, tell teller) error {
 	in, held := io.Pipe() // ralph-hub ends with it
 	defer held.Close()

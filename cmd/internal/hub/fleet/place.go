@@ -20,9 +20,9 @@ const (
 var ErrRuns = errors.New("start the server: one of yours runs already on this machine; " +
 	"ralph and workers find it by themselves")
 
-// enter takes the place of the user's only server, until the function that it returns is called. There are two locks.
-// The one who serves has "lock". A server that does not yield has "first", too, and takes it before: those that yield
-// see that it is taken, and leave. Their context ends then.
+// enter makes this process the user's only server until the returned function is called. There are two locks. Whoever
+// serves holds "lock". A server that does not yield takes "first" before it: servers that yield see that and leave,
+// and their context ends.
 func enter(ctx context.Context, dir string, yields bool) (context.Context, func(), error) {
 	first, lock := flock.New(filepath.Join(dir, "first")), flock.New(filepath.Join(dir, "lock"))
 	free := func() bool {

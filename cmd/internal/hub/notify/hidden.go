@@ -12,8 +12,8 @@ import (
 	"ralph/logs/termtext"
 )
 
-// hidden is the error on one line, without any address and without the parts of this one: user, host, path and
-// parameters, as they stand there and in other spellings.
+// hidden returns the error on one line. It hides every address in it, and each part of this one (user, host, path,
+// parameters), however the part is escaped.
 func hidden(err error, to string) error {
 	u, parseErr := url.Parse(to)
 	if parseErr != nil {

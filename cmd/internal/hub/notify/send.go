@@ -32,7 +32,7 @@ type service struct {
 	limit int  // characters with the title, if not most
 }
 
-// services are those with a column that is not zero.
+// services has a row for each service that differs from the zero value.
 func services() map[string]service {
 	return map[string]service{
 		"bark": {title: true}, "discord": {true, 1900}, "gotify": {title: true}, "join": {title: true},
