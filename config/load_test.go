@@ -146,7 +146,6 @@ func TestLoad_badValueNamesPlaceAndWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// size: one row for each message
 func TestLoad_messages(t *testing.T) {
 	for _, test := range []struct {
 		name, rc, yaml string

@@ -2,9 +2,6 @@
 // config.yaml, and overlays them; the rows come from the packages that use the values. They drive the flags, the
 // environment, .ralphrc, config.yaml, the output of `ralph config`, the
 // generated documents, and the argv of an inner process.
-//
-// size of package: one reader for each kind of source around one table. In
-// packages of their own they would have to export how they hand on a value.
 package config
 
 import "ralph/config/option"

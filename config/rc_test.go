@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// size: one row for each hostile file
 func TestParseRC_hostileFileIsRefusedWithItsLineAndRunsNothing(t *testing.T) {
 	for _, test := range []struct {
 		name, text string

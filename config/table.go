@@ -27,8 +27,6 @@ import (
 
 // Options are the values of all options. Each part belongs to the package that
 // reads it, which also declares its rows.
-//
-// size: a field for each of these packages.
 type Options struct {
 	rules.Policy
 	pool.CallOptions

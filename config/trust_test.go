@@ -140,7 +140,6 @@ func TestUntrusted_sandboxWeakerThanTheUsersOwn_needsConsent(t *testing.T) {
 	}
 }
 
-// size: one story, step by step
 func TestTrust_coversJustThisContentInThisProject(t *testing.T) {
 	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
 	write(t, l.Dir, rcName, "MODEL=a\nTEST_COMMAND='make test'\n")

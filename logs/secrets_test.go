@@ -14,7 +14,6 @@ func token(header, claims, signature string) string {
 
 const hs256 = `{"alg":"HS256","typ":"JWT"}`
 
-// size: one table of cases.
 func TestSecrets_corpus(t *testing.T) {
 	sign := strings.Repeat("\xf0\x9f\x01", 11)
 	for _, tc := range []struct {

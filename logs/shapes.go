@@ -34,8 +34,6 @@ const (
 )
 
 // shapes is the table.
-//
-// size: a table, one row a vendor.
 var shapes = sync.OnceValue(func() []shape {
 	return []shape{
 		{"a private key", []string{"-----BEGIN "}, whole(privateKeyStart + `[\s\S]*?(?:` + privateKeyEnd + `|\z)`),

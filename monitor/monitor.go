@@ -1,5 +1,3 @@
-// size of package: the parts of one screen, which share its unexported types.
-
 // Package monitor shows a run as a screen or as a stream of lines. It controls the
 // runner only through ralph's own verbs, so it can start and end at any time.
 package monitor

@@ -104,8 +104,6 @@ type signals struct {
 
 // ui is the state of the screen. The goroutine of the feed and the event loop share
 // it under mu. Neither waits while it holds mu.
-//
-// size: one screen; its parts are embedded.
 type ui struct {
 	*tview.Box
 	signals

@@ -48,8 +48,6 @@ func (s Size) Offer(sizes chan Size) {
 }
 
 // Command is what to run, and its bounds.
-//
-// size: as exec.Cmd: a field for each thing that a caller may want.
 type Command struct {
 	Args  []string  // argv; Args[0] without a slash is looked up in the PATH of Env
 	Dir   string    // working directory; empty: this process's

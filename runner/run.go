@@ -1,5 +1,3 @@
-// size of package: turns one at a time and turns side by side are decided with the same state.
-
 // Package runner is the run: it owns the plan and decides. A turn (package turn)
 // does the work and reports.
 //

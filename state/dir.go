@@ -1,6 +1,3 @@
-// size of package: the format on disk: a struct for each state file and each kind
-// of event. Every reader and writer needs all of it.
-
 // Package state is the on-disk contract between the runner and its observers: the kinds of events,
 // the table of files, atomic writes, the lock and the control requests. A Reader can only read. A Writer comes only
 // from Acquire, which takes the lock, so the types keep a monitor from writing.

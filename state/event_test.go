@@ -125,8 +125,6 @@ func TestEvent_unknownKindsAndFields_areSkipped(t *testing.T) {
 }
 
 // The lines are as version 1 wrote them.
-//
-// size: one table of cases.
 func TestEvent_ofVersion1_isConverted(t *testing.T) {
 	end := `"end":{"outcome":"completed-turn","action":"stop","rule":"complete","reason":"all done","exit":3,"files":2,"duration_ns":1500000000,"wake_at":"2026-11-20T04:30:00Z"}`
 	stop := Decision{Action: "stop", Rule: "complete", Reason: "all done", WakeAt: eventTime}

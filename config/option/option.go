@@ -23,8 +23,6 @@ const (
 )
 
 // Row is one option.
-//
-// size: a row of a table with a column for each place that shows an option.
 type Row struct {
 	Group string // heading in the documents
 	Key   string // name in .ralphrc and in the environment

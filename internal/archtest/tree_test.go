@@ -20,18 +20,13 @@ const module = "ralph"
 // tree is the module's source, as every rule sees it.
 type tree struct {
 	root     string
-	limits   limits
 	fset     *token.FileSet
 	packages []*pkg
 }
 
-// limits are the sizes to stay below (params, methods and fields: not to exceed).
-type limits struct{ columns, file, pkg, fn, params, methods, fields int }
-
 type pkg struct {
 	path  string // in the module: "runner/agent"
 	name  string
-	doc   string   // first sentence of its comment
 	deps  []string // import paths of all that its code without tests needs, also indirectly
 	files []*file
 }
@@ -64,8 +59,8 @@ func (t *tree) at(f *file, pos token.Pos, format string, args ...any) violation 
 
 // load reads every package that `go list` names. Files that the tags or the
 // system of this run leave out belong to the tree too.
-func load(root string, l limits) (*tree, error) {
-	cmd := exec.Command("go", "list", "-e", "-json=Dir,ImportPath,Name,Doc,GoFiles,CgoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Deps", "./...")
+func load(root string) (*tree, error) {
+	cmd := exec.Command("go", "list", "-e", "-json=Dir,ImportPath,Name,GoFiles,CgoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Deps", "./...")
 	cmd.Dir = root
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -73,10 +68,10 @@ func load(root string, l limits) (*tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list packages: %w: %s", err, stderr.String())
 	}
-	t := &tree{root: root, limits: l, fset: token.NewFileSet()}
+	t := &tree{root: root, fset: token.NewFileSet()}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var listed struct {
-			Dir, ImportPath, Name, Doc                                         string
+			Dir, ImportPath, Name                                              string
 			GoFiles, CgoFiles, IgnoredGoFiles, TestGoFiles, XTestGoFiles, Deps []string
 		}
 		if err := dec.Decode(&listed); errors.Is(err, io.EOF) {
@@ -84,7 +79,7 @@ func load(root string, l limits) (*tree, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("read go list: %w", err)
 		}
-		p := &pkg{path: inModule(listed.ImportPath), name: listed.Name, doc: listed.Doc, deps: listed.Deps}
+		p := &pkg{path: inModule(listed.ImportPath), name: listed.Name, deps: listed.Deps}
 		for _, name := range slices.Concat(listed.GoFiles, listed.CgoFiles, listed.IgnoredGoFiles, listed.TestGoFiles, listed.XTestGoFiles) {
 			f, err := t.parse(filepath.Join(listed.Dir, name))
 			if err != nil {
@@ -122,9 +117,6 @@ func inModule(path string) string {
 	}
 	return rest
 }
-
-// lines returns the length of a file.
-func (f *file) lines() int { return strings.Count(string(f.src), "\n") }
 
 // calls reports whether n is a call of one of the package's functions, by name.
 // It goes by the package's usual name: nobody here renames an import.

@@ -12,7 +12,6 @@ import (
 
 // One evening with the monitor: the keys that act on the runner, each with what
 // the runner really did.
-// size: one story, key by key
 func TestMonitor_keysThatActOnTheRunner_doSo(t *testing.T) {
 	world.Long(t, "every key in tmux")
 	t.Parallel()
@@ -134,7 +133,6 @@ func TestMonitor_eachEntry_controlsTheRunner(t *testing.T) {
 	s.quits("STOPPED", 130)
 }
 
-// size: one story, key by key
 func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 	world.Long(t, "every key in tmux")
 	t.Parallel()

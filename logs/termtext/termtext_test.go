@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// size: one table of cases.
 func TestClean_whatProgramsPrint_isSafeAndKeepsItsText(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"plain text":               {"go test ./...\nok", "go test ./...\nok"},

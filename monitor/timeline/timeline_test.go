@@ -13,7 +13,6 @@ import (
 	"ralph/state/view"
 )
 
-// size: the forecast is the usual one unless a test names another
 func drawn(t *testing.T, p *Page, m *view.Model, size [2]int, forecast ...string) string {
 	t.Helper()
 	screen := tcell.NewSimulationScreen("UTF-8")

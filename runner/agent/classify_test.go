@@ -153,7 +153,6 @@ func TestClassify_limitWordingElsewhere_isIgnored(t *testing.T) {
 	}
 }
 
-// size: a table of situations.
 func TestClassify_records_outrankTheExitStatus(t *testing.T) {
 	rejected := func(more string) string {
 		return `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1778565600,"rateLimitType":"five_hour"` + more + `}}`

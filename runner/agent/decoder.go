@@ -37,8 +37,6 @@ const (
 
 // Decoder turns the output of one call into events. It is an io.Writer; how the
 // bytes are split into writes does not matter. It is not safe for concurrent use.
-//
-// size: what one pass over an output remembers, for all formats.
 type Decoder struct {
 	spec   Spec
 	emit   func(state.Payload)

@@ -25,7 +25,6 @@ type filterCase struct {
 	why     string // for claude
 }
 
-// size: a table
 func filterCases() []filterCase {
 	return []filterCase{
 		{"", "GITHUB_TOKEN", "", "default *TOKEN"},

@@ -8,7 +8,6 @@ import (
 	"ralph/runner/agent/ending"
 )
 
-// size: a table of situations.
 func TestClassify_waitsByItselfUntilTimeout_hasTheCauseOfTheWait(t *testing.T) {
 	codex := func(why string) string {
 		return `{"type":"error","message":` + mustJSON("Reconnecting... 2/5 ("+why+")") + `}`

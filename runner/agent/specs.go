@@ -7,8 +7,6 @@ import (
 )
 
 // Specs returns the table of agent CLIs, in the order in which they are shown.
-//
-// size: a table, one row a CLI.
 func Specs() []Spec {
 	version := []string{"--version"}
 	resume, model := []string{"--resume", argv.Value}, []string{"--model", argv.Value}

@@ -7,7 +7,6 @@ import (
 	"ralph/runner/task"
 )
 
-// size: a table
 func TestCompare_stubs(t *testing.T) {
 	for name, c := range map[string]struct{ path, after, want string }{
 		"go, panic":                    {"a.go", "func Export() error {\n\tpanic(\"not implemented\")\n}\n", `"Export" is not written yet: panic("not implemented")`},

@@ -13,8 +13,6 @@ import (
 )
 
 // Job is one turn under way.
-//
-// size: a turn from its slot to its landing.
 type Job struct {
 	Task   task.Task
 	Slot   *slots.Slot

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// size: one row for each thing that an iteration does
 func TestCompare_whatAnIterationDid(t *testing.T) {
 	const odd = "sub/ü a\"b\nc\t日本.txt"
 	for _, c := range []struct {

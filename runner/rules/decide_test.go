@@ -92,7 +92,6 @@ func open(f *scene, set func(*state.Breaker)) {
 	set(&f.Memory.Breaker)
 }
 
-// size: one row for each side of each border
 func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 	tests := []struct {
 		name string

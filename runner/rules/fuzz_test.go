@@ -48,7 +48,6 @@ func (m *budgetModel) at(now time.Time) {
 // A run's counters against the model: the clock goes on, jumps by an hour to
 // both sides, over midnight and over both changes of the clocks; calls begin in
 // one hour and end in another; the runner is killed and reads its files again.
-// size: a state machine with all its actions
 func TestBudget_anyClock_followsTheModel(t *testing.T) {
 	local := time.Local
 	t.Cleanup(func() { time.Local = local })

@@ -12,8 +12,6 @@ import (
 )
 
 // Policy is what a user can say about when a run waits and when it ends.
-//
-// size: a field for each option of the rules.
 type Policy struct {
 	BreakerPolicy
 	hours.Hours

@@ -17,8 +17,6 @@ import (
 )
 
 // facts are what the steps of a turn found, in the order of the steps.
-//
-// size: a field for each step of a turn.
 type facts struct {
 	started  time.Time
 	before   Plan

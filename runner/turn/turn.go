@@ -53,8 +53,6 @@ const (
 // Worker carries out the turns of one workspace, one at a time. The zero value
 // works, with this process's environment. A new Worker takes the workspace as it
 // then is for the user's: changes of earlier turns included.
-//
-// size: what a caller sets, and what one turn leaves for the next.
 type Worker struct {
 	Env    []string // that agents and checks start from; nil: this process's
 	Size   ptyexec.Size

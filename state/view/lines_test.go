@@ -13,7 +13,6 @@ import (
 	"ralph/state/view"
 )
 
-// size: one table of cases.
 func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 	tool := state.Tool{ID: "1", Name: "Bash", Arg: "ls"}
 	until := noon.Add(time.Hour)

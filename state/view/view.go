@@ -1,6 +1,3 @@
-// size of package: one sentence for each kind of event, and kinds are added often. Split
-// up, the words for an event would be in two places.
-
 // Package view folds the state files and the events of a run into one model, and
 // formats events as text. The monitor, ralph status and ralph iterations show it. It
 // does not depend on a terminal: its output is plain data and text without control

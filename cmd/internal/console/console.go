@@ -24,8 +24,6 @@ import (
 
 // Console prints a run. It ignores write errors, because a closed terminal must not
 // end a run; the logs have everything.
-//
-// size: what it is told at its start, and what it remembers between two lines.
 type Console struct {
 	out     io.Writer
 	json    *json.Encoder // set: events as JSON lines and nothing else

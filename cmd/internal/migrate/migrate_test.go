@@ -32,7 +32,6 @@ func project(t *testing.T, text string) string {
 
 // The projects are those that each tool's own set-up writes, but for ralph-tui's, which
 // follows its documentation; the settings say something else than the defaults.
-// size: a table, tool by tool
 func TestRead_eachTool_takesAndNames(t *testing.T) {
 	for _, c := range []struct {
 		tool, files string

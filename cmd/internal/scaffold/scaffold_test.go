@@ -50,7 +50,6 @@ func show(p Project) string {
 	return strings.Join(words, " | ")
 }
 
-// size: one table, a row for each kind of project
 func TestDetect(t *testing.T) {
 	const unit = "import unittest\n"
 	pkg := func(scripts string) string { return `{"name":"x","scripts":{` + scripts + `}}` }

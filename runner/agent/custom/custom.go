@@ -15,8 +15,6 @@ import (
 
 // Row is a user's own agent, as in the settings file. {} in Resume, Model and
 // Allowed stands for the value.
-//
-// size: a row of a table, as a person writes it.
 type Row struct {
 	Name string
 	// Command is the program and its arguments. {permissions}, {model} and {resume}

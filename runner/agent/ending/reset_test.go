@@ -84,8 +84,6 @@ func at(t *testing.T, stamp string) time.Time {
 
 // The clock of this machine says Friday, 20 November 2026, 15:00 in New York, which
 // is 20:00 UTC.
-//
-// size: a table of wordings.
 func TestResetTime_wordingsOfCLIs(t *testing.T) {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, zone(t, "America/New_York"))
 	for text, want := range map[string]string{

@@ -19,8 +19,6 @@ const (
 func alsoLearnings() []string { return []string{"LEARNING", "LEARNED"} }
 
 // Keys are the lines that a block may have.
-//
-// size: a table, one row a key.
 func Keys() []Key {
 	states, tests := []string{InProgress, Complete, Blocked, Error}, []string{"PASSING", "FAILING", "NOT_RUN"}
 	return []Key{

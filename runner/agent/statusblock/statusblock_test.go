@@ -14,7 +14,6 @@ func block(lines ...string) string {
 	return "---RALPH_STATUS---\n" + strings.Join(lines, "\n") + "\n---END_RALPH_STATUS---"
 }
 
-// size: a table of situations.
 func TestParse(t *testing.T) {
 	done := Signal{Status: Complete, Exit: true, HasExit: true}
 	working := Signal{Status: InProgress, HasExit: true}

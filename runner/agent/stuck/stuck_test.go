@@ -48,7 +48,6 @@ const red = "--- FAIL: TestAdd (0.00s)\n    add_test.go:9: got 3, want 4\nFAIL\t
 
 // stories were written down before the watch was tried on any of them: first those that are
 // certainly stuck, then those that are not.
-// size: a table
 func stories() (circles, works map[string]func(*story)) {
 	times := func(n int, do func(s *story, i int)) func(*story) {
 		return func(s *story) {

@@ -88,8 +88,6 @@ func HasBox(data []byte) bool {
 }
 
 // scanner collects the tasks of a Markdown file line by line.
-//
-// size: the state of one pass over a plan.
 type scanner struct {
 	dialect
 	text      string

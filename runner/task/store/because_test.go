@@ -9,7 +9,6 @@ import (
 	"ralph/runner/task"
 )
 
-// size: a table
 func TestSetBecause_reasonStandsWhereTheToolShowsIt(t *testing.T) {
 	const (
 		front  = "---\nid: t\ntitle: T\nstatus: To Do\n---\n"

@@ -34,7 +34,6 @@ func shown(l task.List) string {
 	return strings.Join(out, " ")
 }
 
-// size: one table, a row for each thing that a plan may hold
 func TestParse_checkboxPlans(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"empty file", "", ""},

@@ -50,8 +50,6 @@ type Place struct {
 
 // Watch follows the files of one value during one agent call, or while checks run. It is safe for
 // concurrent use.
-//
-// size: the observed facts and the state derived from them.
 type Watch[V any] struct {
 	paths  []string
 	place  Place

@@ -83,8 +83,6 @@ type claim struct {
 const yes, no = "yes", "no"
 
 // client is a turn that wants or has a worker.
-//
-// size: the run on one side, and the session of a worker on the other.
 type client struct {
 	conn  *nats.Conn
 	id    string

@@ -32,7 +32,6 @@ func send(t *testing.T, req *http.Request, token string) int {
 	return res.StatusCode
 }
 
-// size: a table
 func TestWebhook_postsCountOnlyWithTheToken(t *testing.T) {
 	host := freePort(t)
 	ctx, cancel := context.WithCancel(t.Context())

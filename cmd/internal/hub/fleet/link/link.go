@@ -40,8 +40,6 @@ const (
 var ErrOver = errors.New("the session is over")
 
 // Link is one end of a session. Each end keeps what the other one has not acknowledged, and sends it again.
-//
-// size: what both ends have sent, heard and done is one state, under one lock.
 type Link struct {
 	Queue chan Frame    // heard, and not finished
 	Ended chan struct{} // closed by Close
