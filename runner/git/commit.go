@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,24 +122,11 @@ func newBuilder(root string, files []string) builder {
 	return b
 }
 
-// commit returns the id of the new commit; empty if nothing would change. It holds the lock of the user's index until
-// both the index and HEAD have changed.
+// commit returns the id of the new commit; empty if nothing would change.
 func (b builder) commit(ctx context.Context, message string) (oid string, err error) {
-	lock := filepath.Join(b.meta, "index.lock")
-	held, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("another git is running, or was killed: %q exists", lock)
+	if err := ClearLock(ctx, b.root); err != nil {
+		return "", err
 	}
-	if err != nil {
-		return "", fmt.Errorf("lock index: %w", err)
-	}
-	moved := false
-	defer func() {
-		err = errors.Join(err, held.Close())
-		if !moved {
-			err = errors.Join(err, os.Remove(lock))
-		}
-	}()
 	head, tree, err := b.head(ctx)
 	if err != nil {
 		return "", err
@@ -151,29 +139,64 @@ func (b builder) commit(ctx context.Context, message string) (oid string, err er
 	if err != nil {
 		return "", err
 	}
-	index, written, err := b.userIndex(ctx)
-	if err != nil {
-		return "", err
-	}
-	if _, err = held.Write(index); err == nil {
-		err = os.Chtimes(lock, written, written)
-	}
-	if err != nil {
-		return "", fmt.Errorf("write index: %w", err)
-	}
-	subject, _, _ := strings.Cut(message, "\n")
 	if head == "" {
 		head = strings.Repeat("0", len(oid))
 	}
-	move := command.Call{Dir: b.root, Env: command.Identity(ctx, b.root)}
-	if _, err := move.Run(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", oid, head); err != nil {
-		return "", err
+	subject, _, _ := strings.Cut(message, "\n")
+	move, err := command.Program("update-ref", "-m", "commit: "+subject, "HEAD", oid, head)
+	for range 3 {
+		if err != nil {
+			return "", err
+		}
+		if err = b.move(ctx, oid, move); !errors.Is(err, errIndexMoved) {
+			break
+		}
 	}
-	if err := os.Rename(lock, filepath.Join(b.meta, "index")); err != nil {
-		return "", fmt.Errorf("write index: %w", err)
+	return oid, err
+}
+
+// errIndexMoved means that somebody changed the index after ralph had read it.
+var errIndexMoved = errors.New("another git changed the index meanwhile")
+
+// moveScript changes HEAD and the index while it holds the lock of the index. It is a process of its own, so that a
+// killed ralph leaves neither the lock nor an index that does not match HEAD. The lock is a link to the new index, by
+// which ClearLock recognizes it, except where a file system has no links.
+const moveScript = `new=$1 lock=$2 was=$3 index=$4; shift 4
+trap '' HUP INT TERM
+ln "$new" "$lock" 2>/dev/null || { (set -C; cat "$new" >"$lock") && touch -r "$new" "$lock"; } 2>/dev/null ||
+	{ echo "fatal: Unable to create '$lock': File exists." >&2; exit 128; }
+if cmp -s "$was" "$index" || ! { [ -e "$was" ] || [ -e "$index" ]; }; then
+	if "$@"; then mv -f "$lock" "$index"; else code=$?; rm -f "$lock"; exit $code; fi
+else
+	rm -f "$lock"; exit 75
+fi`
+
+// move moves HEAD with the given command, and gives the user's index the files of the commit.
+func (b builder) move(ctx context.Context, oid string, move []string) error {
+	index := filepath.Join(b.meta, "index")
+	env, done, err := b.index(ctx, index, "")
+	if err != nil {
+		return err
 	}
-	moved = true
-	return oid, nil
+	defer done()
+	fresh := strings.TrimPrefix(env[0], "GIT_INDEX_FILE=")
+	held, err := lockFresh(fresh, oid)
+	if err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	defer held.Close()
+	lock := filepath.Join(b.meta, lockName)
+	defer func() {
+		if sameFile(fresh, lock) { // it took too long, and was killed
+			_ = os.Remove(lock)
+		}
+	}()
+	_, err = command.Call{Dir: b.root, Env: command.Identity(ctx, b.root), Script: moveScript, Hold: held}.Run(ctx,
+		append([]string{fresh, lock, filepath.Join(filepath.Dir(fresh), wasName), index}, move...)...)
+	if exit, is := errors.AsType[*exec.ExitError](err); is && exit.ExitCode() == 75 {
+		return errIndexMoved
+	}
+	return err
 }
 
 // head returns the commit and tree of HEAD, empty before the first commit.
@@ -207,17 +230,6 @@ func (b builder) write(ctx context.Context, tree, parent, message string) (strin
 	return strings.TrimSpace(oid), err
 }
 
-// userIndex returns the user's index, updated for the paths, and when git wrote it. A copy of the index needs that
-// time: git compares a file by content only if the file is not older than the index.
-func (b builder) userIndex(ctx context.Context) (data []byte, written time.Time, err error) {
-	env, done, err := b.index(ctx, filepath.Join(b.meta, "index"), "")
-	if err != nil {
-		return nil, written, err
-	}
-	defer done()
-	return readIndex(strings.TrimPrefix(env[0], "GIT_INDEX_FILE="))
-}
-
 // readIndex returns an index and the time of its file; without one, nothing.
 func readIndex(path string) ([]byte, time.Time, error) {
 	info, err := os.Stat(path)
@@ -237,7 +249,7 @@ func readIndex(path string) ([]byte, time.Time, error) {
 // index creates a second index: a copy of the one at from or, if from is empty, of
 // commit (empty: none), with the paths as on disk. env points git to it.
 func (b builder) index(ctx context.Context, from, commit string) (env []string, done func(), err error) {
-	dir, err := os.MkdirTemp(b.meta, "ralph-index-")
+	dir, err := os.MkdirTemp(b.meta, indexDirs)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make index: %w", err)
 	}
@@ -246,7 +258,8 @@ func (b builder) index(ctx context.Context, from, commit string) (env []string, 
 	env = []string{"GIT_INDEX_FILE=" + path}
 	data, written, err := readIndex(from)
 	if err == nil && data != nil {
-		err = errors.Join(os.WriteFile(path, data, 0o600), os.Chtimes(path, written, written))
+		err = errors.Join(os.WriteFile(path, data, 0o644), os.Chtimes(path, written, written),
+			os.WriteFile(filepath.Join(dir, wasName), data, 0o600))
 	} else if err == nil && commit != "" {
 		_, err = command.Call{Dir: b.root, Env: env}.Run(ctx, "read-tree", commit)
 	}

@@ -57,7 +57,8 @@ type State struct {
 	LeftOut int             `json:"left_out,omitempty"` // files too large or too many, set by Keep
 }
 
-func (s State) ref() string {
+// Ref is the name of the state's ref.
+func (s State) Ref() string {
 	name := fmt.Sprintf("%s%s/%d", KeptRefs, s.Run, s.Iteration)
 	switch {
 	case s.Start:
@@ -129,16 +130,21 @@ func (s Snapshot) Tree(ctx context.Context) (string, error) {
 	return newBuilder(s.root, files).tree(ctx, s.Head)
 }
 
-// KeepFiles keeps the state s: the tree of s.Base with the given files as they are in the
-// work tree at root.
-func KeepFiles(ctx context.Context, root string, files []string, s State) error {
-	s.At = time.Now().UnixNano()
-	oid, err := newBuilder(root, files).state(ctx, s)
-	if err == nil {
-		_, err = command.Run(ctx, root, "update-ref", s.ref(), oid)
+// KeepFiles keeps the states, all or none: of each, the tree of its Base with the given files as they are in the work
+// tree at root. What changes the refs keeps hold open.
+func KeepFiles(ctx context.Context, root string, files []string, hold *os.File, states ...State) error {
+	var in strings.Builder
+	for _, s := range states {
+		s.At = time.Now().UnixNano()
+		oid, err := newBuilder(root, files).state(ctx, s)
+		if err != nil {
+			return fmt.Errorf("keep state %s: %w", s.Ref(), err)
+		}
+		fmt.Fprintf(&in, "update %s %s\n", s.Ref(), oid)
 	}
+	_, err := command.Call{Dir: root, Stdin: in.String(), Hold: hold}.Run(ctx, "update-ref", "--stdin")
 	if err != nil {
-		return fmt.Errorf("keep state %s: %w", s.ref(), err)
+		return fmt.Errorf("keep states: %w", err)
 	}
 	return nil
 }
@@ -176,7 +182,7 @@ func (k *Keeper) Start(ctx context.Context, snap Snapshot, s State) *Keeping {
 }
 
 func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
-	p := &Keeping{keeper: k, ref: s.ref(), now: make(chan struct{}), done: make(chan struct{})}
+	p := &Keeping{keeper: k, ref: s.Ref(), now: make(chan struct{}), done: make(chan struct{})}
 	in, err := k.prepare(ctx, snap, s)
 	if err != nil {
 		p.err = err
@@ -239,7 +245,7 @@ func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, e
 	}
 	var in strings.Builder
 	fmt.Fprintf(&in, "commit %s\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\ndata %d\n%s\n",
-		s.ref(), now.Unix(), len(message), message)
+		s.Ref(), now.Unix(), len(message), message)
 	if snap.Head != "" {
 		fmt.Fprintf(&in, "from %s\n", snap.Head)
 	}

@@ -30,6 +30,10 @@ type Call struct {
 	// Discover lets git find the repository by itself. Only then does it refuse a
 	// repository that belongs to another user.
 	Discover bool
+	// Script is run by sh, with the arguments, in place of git. Like update-ref, it finishes even if ralph is killed.
+	Script string
+	// Hold stays open in what finishes, so that a lock on it tells whether that has ended.
+	Hold *os.File
 }
 
 // Run runs git in dir and returns what it prints.
@@ -60,14 +64,21 @@ func fixed() []string {
 }
 
 func (c Call) start(ctx context.Context, env, args []string) (string, error) {
-	mustFinish := args[0] == "update-ref" && ctx.Err() == nil
+	mustFinish := (args[0] == "update-ref" || c.Script != "") && ctx.Err() == nil
 	if mustFinish { // it is short, and if it is killed, its lock keeps everybody from changing branches
 		var end context.CancelFunc
 		ctx, end = context.WithTimeout(context.WithoutCancel(ctx), refTimeout)
 		defer end()
 	}
 	cmd := exec.CommandContext(ctx, "git", append(fixed(), args...)...)
+	if c.Script != "" {
+		cmd = exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", c.Script, "sh"}, args...)...)
+		env = append(env, "PATH="+absolutePath())
+	}
 	cmd.Dir, cmd.Env = c.Dir, env
+	if c.Hold != nil && mustFinish {
+		cmd.ExtraFiles = []*os.File{c.Hold}
+	}
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
@@ -102,6 +113,21 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 		return "", fmt.Errorf("another git is running, or was killed: %q exists", file)
 	}
 	return "", fmt.Errorf("run git: %w: %s", err, said)
+}
+
+// absolutePath is PATH without its relative folders, in which a project could have programs.
+func absolutePath() string {
+	return strings.Join(slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")),
+		func(dir string) bool { return !filepath.IsAbs(dir) }), string(filepath.ListSeparator))
+}
+
+// Program returns a command line of git with the settings that Run gives it, for a Script.
+func Program(args ...string) ([]string, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, fmt.Errorf("find git: %w", err)
+	}
+	return slices.Concat([]string{git}, fixed(), args), nil
 }
 
 // env returns the environment of the process, made from the user's or from that of the Trust.
