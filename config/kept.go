@@ -96,6 +96,16 @@ func (l Loader) PlanEditsPath() string {
 	return strings.TrimSuffix(path, ".json") + ".edits.jsonl"
 }
 
+// UndoPath is the folder in which ralph undo notes what it is about to change, next to the record of the project's
+// runs: an agent must not be able to write it. Empty: no folder is known for it.
+func (l Loader) UndoPath() string {
+	path, err := l.keptPath()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(path, ".json") + ".undo"
+}
+
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

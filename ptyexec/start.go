@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -22,17 +21,10 @@ import (
 // feedBound is how long Run waits for a pending Read of Stdin.
 const feedBound = 100 * time.Millisecond
 
-// startTries is how many guards start starts, if each is killed immediately.
-const startTries = 3
-
-// guards has the pid of each guard that this process has not yet waited for.
-var guards sync.Map
-
 // child is the runner's end of a started command.
 type child struct {
 	name    string
 	path    string // of its program
-	mark    uint64 // of its processes
 	guard   *os.Process
 	control *os.File // to the guard
 	report  *os.File // from the guard
@@ -58,19 +50,15 @@ func start(c Command) (*child, error) {
 			ch.close() // the spare guard was killed
 		}
 	}
-	for try := 1; ; try++ {
-		ch, err := newChild(s.tty)
-		if err == nil {
-			err = ch.tell(c, s)
-		}
-		if err == nil {
-			return ch, nil
-		}
-		ch.close()
-		if !errors.Is(err, syscall.EPIPE) || try == startTries { // EPIPE: the guard was killed before it knew anything
-			return nil, fmt.Errorf("start guard of %q: %w", c.Args[0], err)
-		}
+	ch, err := newChild(s.tty)
+	if err == nil {
+		err = ch.tell(c, s)
 	}
+	if err != nil {
+		ch.close()
+		return nil, fmt.Errorf("start guard of %q: %w", c.Args[0], err)
+	}
+	return ch, nil
 }
 
 // newChild starts a guard that does not know yet what to run. Close the child even
@@ -86,13 +74,10 @@ func newChild(tty bool) (*child, error) {
 	if err != nil {
 		return ch, err
 	}
-	becomeReaper() // of what a guard leaves that is killed
-	sys := &syscall.SysProcAttr{Setsid: true}
-	EndWithParent(sys, syscall.SIGCONT) // a stopped guard must see that the runner is dead
-	ch.guard, err = os.StartProcess(self, []string{guardName}, &os.ProcAttr{Files: files, Sys: sys})
-	if err == nil {
-		guards.Store(ch.guard.Pid, true)
-	}
+	ch.guard, err = os.StartProcess(self, []string{guardName}, &os.ProcAttr{
+		Files: files,
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
 	return ch, err
 }
 
@@ -122,7 +107,7 @@ func (ch *child) open() (far []*os.File, err error) {
 
 // tell makes the guard start the command.
 func (ch *child) tell(c Command, s spec) error {
-	ch.name, ch.path, ch.mark = c.Args[0], s.path, s.mark
+	ch.name, ch.path = c.Args[0], s.path
 	if ch.tty {
 		if err := resize(ch.out, c.Size); err != nil {
 			return fmt.Errorf("set terminal size: %w", err)
@@ -198,11 +183,9 @@ func (ch *child) free() {
 	closeAll([]*os.File{ch.control, ch.report, ch.stdin, ch.out})
 }
 
-// reap waits for the guard, and collects orphans that have ended.
+// reap waits for the guard.
 func (ch *child) reap() {
 	if ch.guard != nil {
-		collectOrphans(ch.guard.Pid)
-		guards.Delete(ch.guard.Pid) // before Wait: afterwards the number may be another guard's
 		_, _ = ch.guard.Wait()
 	}
 }
@@ -217,7 +200,7 @@ func newSpec(c Command) (spec, error) {
 	if len(c.Args) == 0 {
 		return spec{}, errors.New("start child: no arguments")
 	}
-	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace, mark: newMark(), confine: c.Confine.Encode()}
+	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace, confine: c.Confine.Encode()}
 	var err error
 	if s.cover, err = c.Cover.Encode(); err != nil {
 		return spec{}, err

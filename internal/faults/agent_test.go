@@ -217,18 +217,19 @@ var acts = map[string]func(*actor) int{
 		a.work()
 		return a.result(firstOpen() == "", nil)
 	},
-	"worker":     (*actor).honest,
-	"stubborn":   (*actor).stubborn,
-	"beside":     (*actor).beside,
-	"together":   (*actor).together,
-	"candidate":  (*actor).candidate,
-	"fills-slot": (*actor).fillsSlot,
-	"odd":        (*actor).odd,
-	"logged-out": (*actor).loggedOut,
-	"off-clock":  (*actor).offClock,
-	"goes-on":    (*actor).goesOn,
-	"floods":     (*actor).floods,
-	"finds-file": (*actor).findsFile,
+	"worker":       (*actor).honest,
+	"stubborn":     (*actor).stubborn,
+	"beside":       (*actor).beside,
+	"together":     (*actor).together,
+	"candidate":    (*actor).candidate,
+	"fills-slot":   (*actor).fillsSlot,
+	"odd":          (*actor).odd,
+	"logged-out":   (*actor).loggedOut,
+	"off-clock":    (*actor).offClock,
+	"goes-on":      (*actor).goesOn,
+	"floods":       (*actor).floods,
+	"finds-file":   (*actor).findsFile,
+	"writes-files": (*actor).writesFiles,
 }
 
 // honest is the agent as it should be, but for what it leaves running now and then.

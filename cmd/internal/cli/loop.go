@@ -52,14 +52,11 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	now := time.Now()
 	run := cmp.Or(o.resumed, now.Format("20060102-150405")+fmt.Sprintf("-%04x", os.Getpid()&0xffff))
 	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}
-	w, aside, err := state.Acquire(filepath.Join(s.Dir, state.DirName), owner)
+	w, _, err := o.LockAndRecover(filepath.Join(s.Dir, state.DirName), owner)
 	if err != nil {
 		return cmdline.OrWatch(err)
 	}
 	defer w.Release()
-	for _, e := range aside {
-		o.Warn(e)
-	}
 	o.tidy(s)
 	runplan.Keep(s.Config, s.Dir, s.Plan)
 	flags := resume.Words(s.Config, o.once)

@@ -10,7 +10,6 @@ import (
 	"ralph/config"
 	"ralph/runner/rules"
 	"ralph/state"
-	"ralph/state/projectfs"
 )
 
 // ExitError ends the program with a code of its own. Without a text the verb
@@ -55,7 +54,7 @@ func ExitCode(err error) int {
 		return rules.ExitComplete
 	case errors.As(err, &exit):
 		return exit.Code
-	case errors.As(err, &usage), projectfs.Refused(err) != nil:
+	case errors.As(err, &usage):
 		return rules.ExitUsage
 	case errors.As(err, &locked):
 		return rules.ExitLocked

@@ -4,6 +4,7 @@ package cmdline
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
+	"ralph/cmd/internal/undo"
 	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/state"
@@ -101,11 +103,28 @@ func OpenState(dir string) *state.Reader { return state.Open(filepath.Join(dir, 
 // Lock locks a state directory for a verb, so that no run starts meanwhile, and warns about unusable files that
 // it had to set aside. It fails with *state.LockedError when a run is alive.
 func (f *Factory) Lock(dir, verb string) (*state.Writer, error) {
-	w, aside, err := state.Acquire(dir, state.Owner{PID: os.Getpid(), RunID: verb, StartedAt: time.Now()})
+	w, _, err := f.LockAndRecover(dir, state.Owner{PID: os.Getpid(), RunID: verb, StartedAt: time.Now()})
+	return w, err
+}
+
+// LockAndRecover is Lock, and says what became of a ralph undo that was killed.
+func (f *Factory) LockAndRecover(dir string, owner state.Owner) (*state.Writer, undo.Recovered, error) {
+	w, aside, err := state.Acquire(dir, owner)
 	for _, e := range aside {
 		f.Warn(e)
 	}
-	return w, err
+	if err != nil {
+		return nil, undo.Recovered{}, err
+	}
+	done, err := undo.Recover(context.Background(), w, f.Loader(filepath.Dir(dir), nil))
+	if done.Said != "" {
+		f.Note("%s", done.Said)
+	}
+	if err != nil {
+		w.Release()
+		return nil, done, err
+	}
+	return w, done, nil
 }
 
 // Loader reads the configuration of the project in dir; flags maps an option's

@@ -45,7 +45,7 @@ func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
 	}
 	s := git.State{Run: c.Run, Iteration: c.Iteration, Start: true, Base: base}
 	if len(edited) > 0 {
-		if err := git.KeepFiles(ctx, root, edited, s); err != nil {
+		if err := git.KeepFiles(ctx, root, edited, nil, s); err != nil {
 			return git.State{}, err
 		}
 		out, err := command.Call{Dir: root}.Run(ctx, "rev-parse",

@@ -66,7 +66,7 @@ func (p *project) undo(n int) (*Undo, git.Committed) {
 	all := p.list()
 	for _, k := range all {
 		if k.Iteration == n && !k.Start {
-			u, err := PlanUndo(context.Background(), p.Dir, Request{Iterations: []Kept{k}, Last: all[len(all)-1]})
+			u, err := PlanUndo(context.Background(), p.Dir, Request{Iterations: []Kept{k}, Last: all[len(all)-1], Journal: filepath.Join(p.TempDir(), "journal")})
 			p.Do(err)
 			done, err := u.Do(context.Background())
 			p.Do(err)

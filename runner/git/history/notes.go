@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/runner/git/command"
 )
 
@@ -32,23 +30,5 @@ func (u *Undo) revertNotes(ctx context.Context, file string, k Kept) error {
 		return errors.Join(ctx.Err(), &ConflictError{file + " has changed since"})
 	}
 	u.merged[file] = left
-	return nil
-}
-
-func (u *Undo) writeMerged() error {
-	for file, text := range u.merged {
-		path := filepath.Join(u.root, filepath.FromSlash(file))
-		var err error
-		if text == "" {
-			if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-		} else {
-			err = renameio.WriteFile(path, []byte(text), 0o644, renameio.WithExistingPermissions())
-		}
-		if err != nil {
-			return fmt.Errorf("undo: %w", err)
-		}
-	}
 	return nil
 }

@@ -5,6 +5,7 @@ package history
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -37,6 +38,11 @@ type Request struct {
 	// false if it cannot.
 	Notes  []string
 	Revert func(now, after, before string) (string, bool)
+	// Journal is a folder outside the project, in which Do records what it changes. The next ralph takes a killed undo
+	// back with it; see Interrupted.
+	Journal string
+	// Box and Status are for whoever takes it back: the task that Reopen opens, and what was known of the run before.
+	Box, Status json.RawMessage
 }
 
 // Undo is a prepared undo that has been checked to apply.
@@ -45,13 +51,15 @@ type Undo struct {
 	// Uncommitted are those of Files that differ from HEAD: work of the loop that nobody
 	// has committed. If there are any, the undo makes no commit.
 	Uncommitted []string
-	root, patch string
+	root        string
+	now, then   string   // trees of Files: as they are, and as they will be
 	patches     []string // back from each iteration
 	r           Request
 	planClean   bool              // the plan is as in HEAD
 	merged      map[string]string // new text of the Notes that Revert changes; nil: patch covers all files
 	// Left are those of Files that differ from HEAD: the undo changes them, but leaves them out of its commit.
-	Left []string
+	Left    []string
+	journal *journal
 }
 
 // ConflictError says why an iteration cannot be undone.
@@ -209,13 +217,8 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 	return len(changed), err
 }
 
-// combine makes one patch of all patches and checks that it applies. git apply cannot take several: it brings back a
-// file that one patch changes and a later one deletes.
+// combine applies the patches to the files as they are, in an index of its own.
 func (u *Undo) combine(ctx context.Context) error {
-	if len(u.patches) == 1 {
-		u.patch = u.patches[0]
-		return u.apply(ctx, "--check")
-	}
 	top, err := os.MkdirTemp("", "ralph-undo-")
 	if err != nil {
 		return fmt.Errorf("undo: %w", err)
@@ -226,8 +229,7 @@ func (u *Undo) combine(ctx context.Context) error {
 	if _, err := c.Run(ctx, "update-index", "--add", "--remove", "-z", "--stdin"); err != nil {
 		return err
 	}
-	now, err := c.Run(ctx, "write-tree")
-	if err != nil {
+	if u.now, err = c.Run(ctx, "write-tree"); err != nil {
 		return err
 	}
 	for _, c.Stdin = range u.patches {
@@ -238,16 +240,9 @@ func (u *Undo) combine(ctx context.Context) error {
 			return err
 		}
 	}
-	then, err := c.Run(ctx, "write-tree")
-	if err != nil {
-		return err
-	}
-	u.patch, err = u.compare(ctx, "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
-		strings.TrimSpace(now), strings.TrimSpace(then))
-	if err != nil {
-		return err
-	}
-	return u.apply(ctx, "--check")
+	u.then, err = c.Run(ctx, "write-tree")
+	u.now, u.then = strings.TrimSpace(u.now), strings.TrimSpace(u.then)
+	return err
 }
 
 func (u *Undo) compare(ctx context.Context, args ...string) (string, error) {
@@ -316,33 +311,47 @@ func (u *Undo) differing(ctx context.Context, commit string, files []string) ([]
 	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return now[f] == left[f] }), nil
 }
 
-func (u *Undo) apply(ctx context.Context, options ...string) error {
-	if u.patch == "" {
-		return nil // only the box changes
-	}
-	_, err := command.Call{Dir: u.root, Stdin: u.patch}.Run(ctx,
-		append([]string{"apply", "--whitespace=nowarn"}, options...)...)
-	return err
-}
-
 // Do changes all files in the work tree or none, and reopens the box. If none of the files differed from HEAD, it
-// commits exactly this change, but not a plan that was changed or untracked.
+// commits exactly this change, but not a plan that was changed or untracked. The caller calls Undo.Close once it has
+// noted the undo elsewhere.
 func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
-	if err := u.apply(ctx); err != nil {
+	if err := git.ClearLock(ctx, u.root); err != nil {
 		return git.Committed{}, fmt.Errorf("undo: %w", err)
 	}
-	if err := u.writeMerged(); err != nil {
-		return git.Committed{}, err
+	j, err := u.begin(ctx)
+	if err != nil {
+		return git.Committed{}, errors.Join(fmt.Errorf("undo: %w", err), j.close())
 	}
-	var boxErr error
+	done, err := u.write(ctx, j)
+	if err != nil {
+		_, back := j.takeBack(ctx)
+		return git.Committed{}, errors.Join(err, back)
+	}
+	u.journal = j
+	return done, nil
+}
+
+// Iterations returns what is undone, the newest first.
+func (u *Undo) Iterations() []Kept { return u.r.Iterations }
+
+// Close forgets what is needed to take the undo back.
+func (u *Undo) Close() error { return u.journal.close() }
+
+func (u *Undo) write(ctx context.Context, j *journal) (git.Committed, error) {
+	if err := j.write(); err != nil {
+		return git.Committed{}, fmt.Errorf("undo: %w", err)
+	}
 	files := slices.DeleteFunc(slices.Clone(u.Files), func(f string) bool { return slices.Contains(u.Left, f) })
 	if u.r.Reopen != nil {
-		if boxErr = u.r.Reopen(); boxErr == nil && u.planClean {
+		if err := u.r.Reopen(); err != nil {
+			return git.Committed{}, err
+		}
+		if u.planClean {
 			files = append(files, u.r.Plan)
 		}
 	}
 	if len(u.Uncommitted) > 0 || len(files) == 0 {
-		return git.Committed{}, errors.Join(boxErr, u.record(ctx))
+		return git.Committed{}, u.record(ctx, j)
 	}
 	title := u.r.Name()
 	message := fmt.Sprintf("Undo %s\n\nThis reverts what %[1]s of run %s changed.", title, u.r.Iterations[0].Run)
@@ -350,18 +359,16 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	for _, k := range u.r.Iterations {
 		trailers = append(trailers, git.Trailer{Key: undoTrailer, Value: k.Run + "/" + strconv.Itoa(k.Iteration)})
 	}
-	done, err := git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: trailers})
-	return done, errors.Join(boxErr, err)
+	return git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: trailers})
 }
 
 // record records an undo that changed only the work tree.
-func (u *Undo) record(ctx context.Context) error {
-	var errs []error
+func (u *Undo) record(ctx context.Context, j *journal) error {
+	var states []git.State
 	for _, k := range u.r.Iterations {
-		errs = append(errs, git.KeepFiles(ctx, u.root, u.Files,
-			git.State{Run: k.Run, Iteration: k.Iteration, Base: u.r.Last.OID, Undone: true}))
+		states = append(states, git.State{Run: k.Run, Iteration: k.Iteration, Base: u.r.Last.OID, Undone: true})
 	}
-	return errors.Join(errs...)
+	return git.KeepFiles(ctx, u.root, u.Files, j.hold, states...)
 }
 
 const undoTrailer = "Ralph-Undo"

@@ -2,10 +2,8 @@ package scan
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"time"
 
@@ -34,8 +32,8 @@ func End(name string) (int64, error) {
 }
 
 func open(name string) (*os.File, int64, error) {
-	file, err := state.OpenEvents(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	file, err := os.Open(name)
+	if os.IsNotExist(err) {
 		return nil, 0, nil
 	}
 	if err != nil {

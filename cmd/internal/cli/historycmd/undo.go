@@ -4,20 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/runreport"
+	"ralph/cmd/internal/undo"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/lessons"
-	"ralph/runner/memory"
-	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -50,6 +51,10 @@ func NewUndoCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func undoRun(ctx context.Context, o *undoOptions) error {
+	finished, err := o.recover()
+	if err != nil {
+		return err
+	}
 	p, err := o.read(ctx)
 	if err != nil {
 		return err
@@ -58,6 +63,9 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(all) > 0 && slices.EqualFunc(all, finished, func(a, b history.Kept) bool { return a.OID == b.OID }) {
+		return nil // this is what was asked for
+	}
 	if all, err = o.standing(p, all); err != nil {
 		return err
 	}
@@ -65,7 +73,10 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 		return &state.LockedError{Owner: owner}
 	}
 	r := history.Request{Iterations: all, Last: p.last}
-	box := p.box(all[0], &r)
+	box, opens := p.box(all[0], &r)
+	if err := undo.Prepare(&r, o.Loader(p.dir, nil), state.Open(filepath.Join(p.dir, state.DirName)), box); err != nil {
+		return err
+	}
 	if !p.undone[all[0].Iteration] {
 		r.Notes, r.Revert = p.notes(), lessons.Revert
 	}
@@ -90,8 +101,8 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 		}
 		o.Say("  %s%s", cmdline.Inert(f), more)
 	}
-	if box != "" {
-		o.Say("%s", box)
+	if opens != "" {
+		o.Say("%s", opens)
 	}
 	if !o.yes && !o.CanAsk() {
 		return cmdline.UsageError("nobody can be asked here; agree with: ralph undo %s%s --yes", o.arg, p.flag)
@@ -99,7 +110,21 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 	if !o.yes && !o.Agree("Do it?") {
 		return &cmdline.ExitError{Code: 1, Text: "nothing was changed"}
 	}
-	return o.carryOut(ctx, u, p, all)
+	return o.carryOut(ctx, u, p)
+}
+
+// recover finishes or takes back an undo that was killed, and returns the iterations that are undone now.
+func (o *undoOptions) recover() ([]history.Kept, error) {
+	r, dir, err := o.Reader()
+	if err != nil || !undo.Pending(o.Loader(dir, nil)) {
+		return nil, err
+	}
+	w, done, err := o.LockAndRecover(r.Dir(), state.Owner{PID: os.Getpid(), RunID: "undo", StartedAt: time.Now()})
+	if err != nil {
+		return nil, err
+	}
+	defer w.Release()
+	return done.Iterations, nil
 }
 
 // standing are the iterations of a task that are not undone yet. It keeps an iteration that was named by
@@ -118,27 +143,17 @@ func (o *undoOptions) standing(p *past, all []history.Kept) ([]history.Kept, err
 	return left, nil
 }
 
-// carryOut undoes what the user has agreed to, and records it for status and resume.
-func (o *undoOptions) carryOut(ctx context.Context, u *history.Undo, p *past, all []history.Kept) error {
+// carryOut undoes what the user has agreed to.
+func (o *undoOptions) carryOut(ctx context.Context, u *history.Undo, p *past) error {
+	defer undo.Shield()()
 	w, err := o.Lock(filepath.Join(p.dir, state.DirName), "undo")
 	if err != nil {
 		return err
 	}
 	defer w.Release()
-	done, err := u.Do(ctx)
+	done, forgotten, err := undo.Do(ctx, w, o.Loader(p.dir, nil), u)
 	if err != nil {
 		return err
-	}
-	if err := o.tell(w, p, all); err != nil {
-		return err
-	}
-	forgotten := 0
-	for _, k := range all {
-		n, err := lessons.Undo(p.dir, memory.Turn{Run: k.Run, Iteration: k.Iteration})
-		if err != nil {
-			return err
-		}
-		forgotten += n
 	}
 	if forgotten > 0 {
 		o.Say("forgot %s that it taught", termtext.Count(forgotten, "lesson"))
@@ -159,16 +174,16 @@ func (o *undoOptions) carryOut(ctx context.Context, u *history.Undo, p *past, al
 	return nil
 }
 
-// box completes the request with the plan and the box of the iteration's task,
-// and says what happens to it; empty: nothing.
-func (p *past) box(k history.Kept, r *history.Request) string {
-	path := p.plan(k)
+// box completes the request with the plan. It returns the box of the iteration's task, if that is opened, and what is
+// said about it; empty: nothing.
+func (p *past) box(k history.Kept, r *history.Request) (*undo.Box, string) {
+	path := undo.PlanOf(p.dir, k)
 	if path == "" {
-		return ""
+		return nil, ""
 	}
 	r.Plan, _ = p.inRepository(path)
 	if k.Task == "" {
-		return ""
+		return nil, ""
 	}
 	shown := path
 	if rel, err := filepath.Rel(p.dir, path); err == nil && filepath.IsLocal(rel) {
@@ -178,14 +193,13 @@ func (p *past) box(k history.Kept, r *history.Request) string {
 	t, known := list.Find(k.Task)
 	switch {
 	case err != nil:
-		return cmdline.Inert(fmt.Sprintf("no box is opened again: %v", err))
+		return nil, cmdline.Inert(fmt.Sprintf("no box is opened again: %v", err))
 	case !known:
-		return fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), cmdline.Inert(shown))
+		return nil, fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), cmdline.Inert(shown))
 	case !t.Done():
-		return ""
+		return nil, ""
 	}
-	r.Reopen = func() error { return store.Set(path, t, task.Open) }
-	return fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title))
+	return &undo.Box{Plan: path, Task: t}, fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title))
 }
 
 // notes are the files of the repository in which ralph lists lessons.
@@ -209,19 +223,4 @@ func (p *past) inRepository(path string) (rel string, ok bool) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
-}
-
-// plan is the path of the plan that iteration k worked on; empty: none.
-func (p *past) plan(k history.Kept) string {
-	path := filepath.FromSlash(k.Plan)
-	switch {
-	case path == "": // no plan, or kept by an older version
-		path, _ = store.Find(p.dir, nil)
-		if program, _ := store.ProgramOf(p.dir, ""); program != "" {
-			path = "" // nobody may have agreed to run it
-		}
-	case !filepath.IsAbs(path):
-		path = filepath.Join(p.dir, path)
-	}
-	return path
 }

@@ -1,0 +1,214 @@
+// Package undo carries out an undo that a user has agreed to, so that it happens completely or not at all: it records
+// the undo in git and in .ralph, and finishes or takes back one that was killed.
+package undo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"ralph/config"
+	"ralph/runner/git"
+	"ralph/runner/git/history"
+	"ralph/runner/lessons"
+	"ralph/runner/memory"
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+	"ralph/runner/taskrecords"
+	"ralph/state"
+)
+
+// Box is the box of the task that an undo opens again.
+type Box struct {
+	Plan string // its path
+	Task task.Task
+}
+
+// before is what status.json said before an undo.
+type before struct {
+	Run    string
+	Undone int
+}
+
+// Prepare completes the request with what Recover needs. box is nil if no box is opened.
+func Prepare(r *history.Request, l config.Loader, w *state.Reader, box *Box) error {
+	r.Journal = l.UndoPath()
+	if box != nil {
+		var err error
+		if r.Box, err = json.Marshal(box); err != nil {
+			return fmt.Errorf("undo: %w", err)
+		}
+		r.Reopen = func() error { return store.Set(box.Plan, box.Task, task.Open) }
+	}
+	s, err := w.Status()
+	if err == nil {
+		r.Status, err = json.Marshal(before{s.RunID, s.Undone})
+	}
+	return err
+}
+
+// Shield keeps signals from ending this process, because an undo takes only a fraction of a second.
+func Shield() (stop func()) {
+	signal.Ignore(syscall.SIGPIPE)
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	return func() { signal.Stop(ignored) }
+}
+
+// Do undoes what the user has agreed to, and records it for status and resume. forgotten is how many lessons are gone.
+func Do(ctx context.Context, w *state.Writer, l config.Loader, u *history.Undo) (
+	done git.Committed, forgotten int, err error) {
+	all := u.Iterations()
+	if done, err = u.Do(ctx); err != nil {
+		return done, 0, err
+	}
+	if err := tell(w, l, all); err != nil {
+		return done, 0, err
+	}
+	if forgotten, err = forget(l.Dir, all); err != nil {
+		return done, 0, err
+	}
+	return done, forgotten, u.Close()
+}
+
+func forget(project string, all []history.Kept) (n int, err error) {
+	for _, k := range all {
+		some, err := lessons.Undo(project, memory.Turn{Run: k.Run, Iteration: k.Iteration})
+		if err != nil {
+			return n, err
+		}
+		n += some
+	}
+	return n, nil
+}
+
+// Recovered is what became of an undo that was killed.
+type Recovered struct {
+	Said       string         // one line; empty: there was none
+	Iterations []history.Kept // that are undone now; nil: it was taken back
+}
+
+// Pending reports whether an undo in this project was killed.
+func Pending(l config.Loader) bool {
+	_, err := os.Lstat(l.UndoPath())
+	return l.UndoPath() != "" && err == nil
+}
+
+// Recover finishes an undo that was killed after git had recorded it, and takes back any other. It also removes the
+// lock of git's index that a killed ralph left.
+func Recover(ctx context.Context, w *state.Writer, l config.Loader) (Recovered, error) {
+	if err := git.ClearLock(ctx, l.Dir); err != nil {
+		return Recovered{}, nil // somebody else's: it is in the way only of those who change the index, and they say so
+	}
+	if !Pending(l) {
+		return Recovered{}, nil
+	}
+	i, err := history.FindInterrupted(ctx, l.UndoPath())
+	if i == nil {
+		if err == nil {
+			err = os.RemoveAll(l.UndoPath()) // it had not begun to change anything
+		}
+		return Recovered{}, err
+	}
+	name := history.Request{Iterations: i.Iterations}.Name()
+	if i.Done {
+		var was before
+		s, err := w.Status()
+		if err == nil && json.Unmarshal(i.Status, &was) == nil && was == (before{s.RunID, s.Undone}) {
+			err = tell(w, l, i.Iterations)
+		}
+		if err == nil {
+			_, err = forget(l.Dir, i.Iterations)
+		}
+		return Recovered{"finished the undo of " + name + ", which was killed", i.Iterations}, errors.Join(err, i.Close())
+	}
+	said := "took back an undo of " + name + ", which was killed"
+	if err := closeBox(i.Box); err != nil {
+		said += fmt.Sprintf("; a box stays open: %v", err)
+	}
+	left, err := i.TakeBack(ctx)
+	if len(left) > 0 {
+		said += "; changed since, and left as they are: " + strings.Join(left, ", ")
+	}
+	return Recovered{Said: said}, err
+}
+
+// closeBox gives the task of the box its state from before the undo.
+func closeBox(text json.RawMessage) error {
+	var b Box
+	if len(text) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(text, &b); err != nil {
+		return err
+	}
+	if program, _ := store.ProgramOf(filepath.Dir(b.Plan), b.Plan); program != "" {
+		return fmt.Errorf("%s has the task", program) // nobody may have agreed to run it now
+	}
+	list, err := store.Load(b.Plan, nil)
+	if err != nil {
+		return err
+	}
+	if t, known := list.Find(b.Task.ID); known && t.State == task.Open {
+		return store.Set(b.Plan, t, b.Task.State)
+	}
+	return nil
+}
+
+// tell records in status.json that iterations were undone. How the run ended does not change.
+func tell(w *state.Writer, l config.Loader, all []history.Kept) error {
+	s, err := w.Status()
+	if err != nil || s.RunID == "" {
+		return err
+	}
+	what := history.Request{Iterations: all}.Name()
+	if all[0].Run != s.RunID {
+		what += " of run " + all[0].Run
+	}
+	what += map[bool]string{true: " was undone", false: " were undone"}[len(all) == 1]
+	switch {
+	case s.Status == state.StatusCompleted && s.Undone == 0:
+		what = "all was done, then " + what
+	case s.Reason != "":
+		what = s.Reason + "; " + what
+	}
+	s.Reason, s.Undone = what, s.Undone+len(all)
+	if s.Ending() == state.EndingUndone {
+		s.Next = "ralph resume"
+		if s.MaxIterations > 0 && s.LoopCount >= s.MaxIterations { // it would end at once
+			s.Next = fmt.Sprintf("ralph resume %d", s.LoopCount+len(all))
+		}
+	}
+	var optional []string // nil: the built-in list of optional sections
+	if cfg, _, err := l.Load(); err == nil {
+		optional = cfg.OptionalSections
+	}
+	if list, err := store.Load(PlanOf(l.Dir, all[0]), optional); err == nil {
+		s.Task.Done, s.Task.Total = list.Done(), list.Total()
+		if next, open := taskrecords.Next(w.Reader, list); open {
+			s.Task.ID, s.Task.Title = next.ID, next.Title
+		}
+	}
+	return w.SaveStatus(s)
+}
+
+// PlanOf is the path of the plan that iteration k worked on; empty: none.
+func PlanOf(project string, k history.Kept) string {
+	path := filepath.FromSlash(k.Plan)
+	switch {
+	case path == "": // no plan, or kept by an older version
+		path, _ = store.Find(project, nil)
+		if program, _ := store.ProgramOf(project, ""); program != "" {
+			path = "" // nobody may have agreed to run it
+		}
+	case !filepath.IsAbs(path):
+		path = filepath.Join(project, path)
+	}
+	return path
+}

@@ -1,0 +1,415 @@
+package history
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"ralph/runner/git"
+	"ralph/runner/git/command"
+)
+
+// journal is what an undo is about to change. It is complete on disk before the first change.
+type journal struct {
+	Root       string
+	Head       string // before the undo; empty: no commit yet
+	Iterations []Kept
+	Ref        string // object id of the first iteration's undo in the work tree, before this one; empty: none
+	Files      []journalFile
+	Box        json.RawMessage `json:",omitempty"`
+	Status     json.RawMessage `json:",omitempty"`
+
+	dir  string
+	hold *os.File // locked while the undo, or what it started, lives
+}
+
+// journalFile is a file before and after, each as print returns it. The journal's folder has a copy of the old one
+// under its number.
+type journalFile struct{ Path, Old, New string }
+
+const (
+	journalName = "journal.json"
+	freshDir    = "ralph-undo-" // in git's folder, with a part of the journal's name: the new files
+	holdName    = "hold"
+	// holdPatience is longer than what a killed undo started takes to end.
+	holdPatience = 2 * time.Second
+)
+
+// begin prepares the new files and keeps the old ones. If it fails, nothing has changed.
+func (u *Undo) begin(ctx context.Context) (*journal, error) {
+	j := &journal{Root: u.root, Iterations: u.r.Iterations, Box: u.r.Box, Status: u.r.Status, dir: u.r.Journal}
+	if j.dir == "" {
+		return j, errors.New("neither XDG_STATE_HOME nor a home folder is known")
+	}
+	err := errors.Join(os.RemoveAll(j.dir), os.MkdirAll(j.dir, 0o700))
+	if err == nil {
+		j.hold, err = os.OpenFile(filepath.Join(j.dir, holdName), os.O_CREATE|os.O_RDWR, 0o600)
+	}
+	if err == nil {
+		err = syscall.Flock(int(j.hold.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err == nil {
+		err = errors.Join(os.RemoveAll(j.fresh()), os.Mkdir(j.fresh(), 0o700))
+	}
+	if err != nil {
+		return j, err
+	}
+	head, err := command.Run(ctx, u.root, "rev-parse", "-q", "--verify", "HEAD")
+	if j.Head = strings.TrimSpace(head); err != nil {
+		j.Head = "" // no commit yet
+	}
+	if j.Ref, err = undoneRef(ctx, u.root, u.r.Iterations[0]); err != nil {
+		return j, err
+	}
+	if err := u.combine(ctx); err != nil { // the files may have changed while the user was asked
+		return j, err
+	}
+	if err := u.export(ctx, j); err != nil {
+		return j, err
+	}
+	for _, path := range u.Files {
+		f := journalFile{Path: path}
+		if f.Old, err = fingerprint(j.path(path)); err == nil {
+			f.New, err = fingerprint(filepath.Join(j.fresh(), filepath.FromSlash(path)))
+		}
+		if err == nil && f.Old != f.New && f.Old != "" {
+			err = duplicate(j.path(path), j.old(len(j.Files)))
+		}
+		if err != nil {
+			return j, err
+		}
+		if f.Old != f.New {
+			j.Files = append(j.Files, f)
+		}
+	}
+	text, err := json.Marshal(j)
+	if err == nil {
+		err = renameio.WriteFile(filepath.Join(j.dir, journalName), text, 0o600)
+	}
+	return j, err
+}
+
+// export writes the files as they will be below j.fresh().
+func (u *Undo) export(ctx context.Context, j *journal) error {
+	top, err := os.MkdirTemp("", "ralph-undo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(top)
+	c := command.Call{Dir: u.root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(top, "index")}}
+	if _, err := c.Run(ctx, "read-tree", u.then); err != nil {
+		return err
+	}
+	if _, err := c.Run(ctx, "checkout-index", "-a", "-f", "--prefix="+j.fresh()+"/"); err != nil {
+		return err
+	}
+	for file, text := range u.merged {
+		path := filepath.Join(j.fresh(), filepath.FromSlash(file))
+		mode := fs.FileMode(0o644)
+		if info, err := os.Stat(j.path(file)); err == nil {
+			mode = info.Mode().Perm()
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if text == "" {
+			continue
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func undoneRef(ctx context.Context, root string, k Kept) (string, error) {
+	ref := git.State{Run: k.Run, Iteration: k.Iteration, Undone: true}.Ref()
+	out, err := command.Run(ctx, root, "for-each-ref", "--format=%(objectname)", ref)
+	return strings.TrimSpace(out), err
+}
+
+func (j *journal) path(file string) string { return filepath.Join(j.Root, filepath.FromSlash(file)) }
+
+func (j *journal) fresh() string {
+	name := filepath.Base(j.dir)
+	return filepath.Join(command.MetaDir(j.Root), freshDir+name[:min(len(name), 16)])
+}
+
+func (j *journal) old(i int) string { return filepath.Join(j.dir, strconv.Itoa(i)) }
+
+// write changes the files. Each of them is the old one or the new one at any moment.
+func (j *journal) write() error {
+	for _, f := range j.Files {
+		if f.New == "" {
+			if err := j.remove(f.Path); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range j.Files {
+		if f.New != "" {
+			if err := j.place(filepath.Join(j.fresh(), filepath.FromSlash(f.Path)), f.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// remove removes a file, and the folders that it leaves empty.
+func (j *journal) remove(file string) error {
+	path := j.path(file)
+	if err := j.plain(file); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for dir := filepath.Dir(path); dir != j.Root && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
+	}
+	return nil
+}
+
+// place moves a file to its place in the project.
+func (j *journal) place(from, file string) error {
+	to := j.path(file)
+	if err := j.plain(file); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	err := os.Rename(from, to)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	near := to + ".ralph-undo"
+	if err := duplicate(from, near); err != nil {
+		return err
+	}
+	return os.Rename(near, to)
+}
+
+// plain refuses a file below a symbolic link.
+func (j *journal) plain(file string) error {
+	for dir := filepath.Dir(filepath.FromSlash(file)); dir != "."; dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(j.Root, dir)); err == nil && !info.IsDir() {
+			return fmt.Errorf("%q is not a folder", dir)
+		}
+	}
+	if !filepath.IsLocal(filepath.FromSlash(file)) {
+		return fmt.Errorf("%q is outside of the repository", file)
+	}
+	return nil
+}
+
+// takeBack puts back what the undo has changed. It returns the files that somebody else has changed since; they stay.
+func (j *journal) takeBack(ctx context.Context) (left []string, err error) {
+	var back []int
+	for i, f := range j.Files {
+		now, err := fingerprint(j.path(f.Path))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("take undo back: %w", err)
+		case now == f.New:
+			back = append(back, i)
+		case now != f.Old:
+			left = append(left, f.Path)
+		}
+	}
+	if err := os.MkdirAll(j.fresh(), 0o700); err != nil {
+		return nil, fmt.Errorf("take undo back: %w", err)
+	}
+	for _, i := range back {
+		if f := j.Files[i]; f.Old == "" {
+			err = errors.Join(err, j.remove(f.Path))
+		}
+	}
+	for _, i := range back {
+		if f := j.Files[i]; f.Old != "" {
+			copied := filepath.Join(j.fresh(), "old")
+			if e := duplicate(j.old(i), copied); e != nil {
+				err = errors.Join(err, e)
+			} else {
+				err = errors.Join(err, j.place(copied, f.Path))
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take undo back: %w; what the files were is in %q", err, j.dir)
+	}
+	return left, j.close()
+}
+
+// close removes the journal: first what makes it one, so that a torn one counts as none.
+func (j *journal) close() error {
+	if j == nil || j.dir == "" {
+		return nil
+	}
+	err := os.Remove(filepath.Join(j.dir, journalName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	err = errors.Join(err, os.RemoveAll(j.fresh()))
+	if j.hold != nil {
+		_ = j.hold.Close()
+	}
+	return errors.Join(err, os.RemoveAll(j.dir))
+}
+
+// Interrupted is an undo that did not end.
+type Interrupted struct {
+	// Done is true if the undo was recorded in git, so that only what follows is missing. Otherwise TakeBack is due.
+	Done bool
+	*journal
+}
+
+// FindInterrupted returns the undo that did not end and has its journal in this folder; nil: there is none.
+func FindInterrupted(ctx context.Context, dir string) (*Interrupted, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, journalName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	j := &journal{dir: dir}
+	if err == nil {
+		err = json.Unmarshal(text, j)
+	}
+	if err == nil && len(j.Iterations) == 0 {
+		err = errors.New("it names no iteration")
+	}
+	if err == nil {
+		err = j.wait(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read journal of an undo %q: %w", dir, err)
+	}
+	if _, repo := git.Root(j.Root); !repo {
+		return nil, j.close() // what it is about is gone
+	}
+	i := &Interrupted{journal: j}
+	if err := git.ClearLock(ctx, j.Root); err != nil {
+		return nil, err
+	}
+	ref, err := undoneRef(ctx, j.Root, j.Iterations[0])
+	if err != nil {
+		return nil, err
+	}
+	if ref != j.Ref {
+		i.Done = true
+		return i, nil
+	}
+	since := "HEAD"
+	if j.Head != "" {
+		since = j.Head + "..HEAD"
+	}
+	out, err := command.Run(ctx, j.Root, "log", "--format=%B", since)
+	if err != nil && j.Head != "" {
+		return nil, err
+	}
+	k := j.Iterations[0]
+	i.Done = slices.Contains(strings.Split(out, "\n"), fmt.Sprintf("%s: %s/%d", undoTrailer, k.Run, k.Iteration))
+	return i, nil
+}
+
+// wait waits until what the undo started has ended.
+func (j *journal) wait(ctx context.Context) error {
+	f, err := os.OpenFile(filepath.Join(j.dir, holdName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	deadline := time.Now().Add(holdPatience)
+	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		if time.Now().After(deadline) {
+			return errors.Join(errors.New("its git still runs"), f.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), f.Close())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	j.hold = f
+	return nil
+}
+
+// TakeBack puts back what the undo has changed, and returns the files that somebody else has changed since.
+func (i *Interrupted) TakeBack(ctx context.Context) ([]string, error) { return i.takeBack(ctx) }
+
+// Close forgets it.
+func (i *Interrupted) Close() error { return i.close() }
+
+// fingerprint is equal for equal files; empty: there is none, or a folder.
+func fingerprint(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && info.IsDir() {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		to, err := os.Readlink(path)
+		return "link " + to, err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%q is not a plain file", path)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("file %t %x", info.Mode()&0o100 != 0, sum.Sum(nil)), nil
+}
+
+// duplicate copies a file or a link.
+func duplicate(from, to string) error {
+	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	}
+	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Chmod(info.Mode().Perm()), out.Close())
+}
