@@ -251,6 +251,7 @@ func (r *Run) settleTasks(res turn.Result) {
 	r.past.warned = r.past.warned || res.Proof.Warned
 	r.past.findings += len(res.Proof.Findings)
 	r.openItems.Add(res)
+	r.worker.Miss(res)
 	for _, o := range res.Proof.Reopen {
 		r.reopen(o, res.Work.Before)
 	}

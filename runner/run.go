@@ -26,6 +26,7 @@ import (
 	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/refs"
 	"ralph/runner/hooks"
 	"ralph/runner/inbox"
 	"ralph/runner/lessons"
@@ -236,7 +237,11 @@ func New(o Options, d Deps) *Run {
 
 func (r *Run) newWorker(env []string) *turn.Worker {
 	d := r.d
-	return &turn.Worker{Env: env, Size: d.Size, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(env)}
+	var first *refs.View
+	if r.worker != nil {
+		first = r.worker.First
+	}
+	return &turn.Worker{First: first, Env: env, Size: d.Size, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(env)}
 }
 
 // Run runs until a decision stops it. The context is cancelled with a

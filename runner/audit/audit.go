@@ -9,6 +9,7 @@
 //	CI, lint, make -> settings.go -> checks_changed
 //	plan           -> plan.go     -> tick_without_work, foreign_tick, task_changed
 //	what git shows -> sight.go    -> hidden_from_git, work_discarded, not_audited
+//	the repository -> vanished.go -> lost_from_git, head_moved, left_unfinished
 //
 // A false alarm costs more than a miss: a person has to look at it, and the agent starts
 // to argue. A rule stays only if at least 95 of 100 findings are right on changes that it
@@ -50,6 +51,9 @@ const (
 	KindKnowsTests      Kind = "knows_tests"
 	KindHollowTests     Kind = "hollow_tests"
 	KindStateChanged    Kind = "state_changed"
+	KindLost            Kind = "lost_from_git"
+	KindHead            Kind = "head_moved"
+	KindUnfinished      Kind = "left_unfinished"
 )
 
 // KindRow is a row of the table of kinds in the documentation.
@@ -91,6 +95,12 @@ func Kinds() []KindRow {
 		{Kind: KindReport, Found: "the status block names another task, or reports files or completed tasks that are clearly wrong", Doubt: true},
 		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests or a new file that the task asks for"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
+		{Kind: KindLost,
+			Found: "commits that a branch had are on none, and their changes are not in another commit; or branches, tags, " +
+				"stash entries or worktrees that were there before the run are gone; the finding has the command that brings them back"},
+		{Kind: KindHead, Found: "the turn ended with HEAD detached or on another branch"},
+		{Kind: KindUnfinished,
+			Found: "the turn left a merge, rebase, cherry-pick, revert, am or bisect open, conflicts that are not resolved, or conflict markers in a file"},
 		{Kind: KindNotAudited, Found: "the audit did not read everything: more than 1,000 files changed, or one above 1 MiB", Doubt: true},
 	}
 }
@@ -137,6 +147,7 @@ type Input struct {
 	Hidden []changed.Hidden
 	Edited []string // files that people edited between the turns of a whole run
 	Gone
+	Repository
 	Steering settings.Steering // what steers other programs in the project
 }
 
@@ -159,7 +170,7 @@ func Compare(in Input) []Finding {
 	found = append(found, hollowTests(in, asked)...)
 	sort.SliceStable(found, func(i, j int) bool { return found[i].File < found[j].File })
 	found = append(found, comparePlans(in)...)
-	return append(found, in.sight()...)
+	return append(append(found, in.sight()...), in.vanished()...)
 }
 
 // Contradicted returns the findings for claims about a task, in an agent's report, that are

@@ -182,7 +182,7 @@ func TestKinds_findingsOfTheCorpora_areAsTheTableSays(t *testing.T) {
 	empty := File{Path: "test_c.py", After: "def test_c():\n    assert True\n", Exists: true}
 	more := append(Compare(Input{Files: []File{stub, aware, empty}, Whole: true}), slices.Concat(count, Contradicted("1", []string{"no file"}), GreenByTests("1", []string{"red"}), []Finding{{Kind: KindStateChanged}})...) // runner/turn/intact finds the last
 	samples := readCorpus(t, "blind")
-	samples["git"] = sample{Input: unseen()} // no text shows these
+	samples["git"], samples["repository"] = sample{Input: unseen()}, sample{Input: damaged()} // no text shows these
 	for name, s := range samples {
 		for _, f := range append(Compare(s.Input), more...) {
 			seen[f.Kind] = true

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
+	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/hooks"
 	"ralph/runner/roles"
@@ -186,25 +185,15 @@ func conflictText(files []string) string {
 		"and then mark the task as done.", termtext.Some(files, 20))
 }
 
-// markers matches a conflict as git leaves it in a file: both sides, between marker lines.
-var markers = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?ms)^<<<<<<< [^\n]*$.*?^=======$.*?^>>>>>>> [0-9a-f]{7,40} \([^\n]*$`)
-})
-
-// unjoined returns those of the files in which the work has a conflict that is not resolved. A file that is new may be
-// about such markers.
-func (j *Job) unjoined(ctx context.Context, files []string) (left []string) {
+// unjoined returns those of the files in which the work has a conflict that is not resolved.
+func (j *Job) unjoined(ctx context.Context, files []string) []string {
+	var texts []git.Text
 	for _, name := range files {
 		text, err := os.ReadFile(filepath.Join(j.Slot.Root, name))
-		if err != nil || !markers().Match(text) {
-			continue
-		}
-		was, err := command.Run(ctx, j.Slot.Root, "show", j.work.Base+":"+name)
-		if err == nil && !markers().MatchString(was) {
-			left = append(left, name)
-		}
+		was, _ := command.Run(ctx, j.Slot.Root, "cat-file", "blob", j.work.Base+":"+name) // empty: a new file
+		texts = append(texts, git.Text{Path: name, Before: was, After: string(text), Exists: err == nil})
 	}
-	return left
+	return git.Conflicts(ctx, j.Slot.Root, texts)
 }
 
 // land sends the work through the merge queue, and adds its answer to the result.

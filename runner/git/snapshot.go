@@ -28,6 +28,9 @@ type Snapshot struct {
 	Repo   bool
 	Head   string // object id; empty before the first commit
 	Branch string // empty if HEAD is detached
+	// Operation is as in Condition; Unmerged are the files with conflicts that are not resolved.
+	Operation string
+	Unmerged  []string
 	// files has the signatures of files that differ from HEAD or are untracked, or of all
 	// files without a repository. Paths are slash-separated, relative to the root of the
 	// repository or to the folder.
@@ -65,6 +68,7 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
 	}
 	snap.locate(root)
+	snap.Operation = operation(root)
 	entries = slices.DeleteFunc(entries, func(e entry) bool { return ownState(e.path) && !userFile(e.path) })
 	all := signAll(ctx, root, entries)
 	if err := ctx.Err(); err != nil {
@@ -129,6 +133,9 @@ func parseStatus(out string) (Snapshot, []entry, error) {
 			e.submodule = f[2]
 		}
 		entries = append(entries, e)
+		if r[0] == 'u' {
+			snap.Unmerged = append(snap.Unmerged, e.path)
+		}
 		if r[0] == '2' && i+1 < len(records) { // the old name of a renamed file follows
 			i++
 			entries = append(entries, entry{path: records[i]})

@@ -135,7 +135,10 @@ func (b *List) Look(in audit.Input, plan turn.Plan) {
 	}
 	still := audit.Compare(in)
 	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
-		shows := func(f audit.Finding) bool { return string(f.Kind) == i.Name && f.File == i.File && f.Task == i.Task }
+		shows := func(f audit.Finding) bool {
+			one := f.Kind == audit.KindLost || f.Kind == audit.KindHead // each of them is repaired on its own
+			return string(f.Kind) == i.Name && f.File == i.File && f.Task == i.Task && (!one || f.Text == i.Text)
+		}
 		touched := func(f audit.File) bool { return f.Path == i.File }
 		known := !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(in.Files, touched)
 		ofPlan := i.Name == string(audit.KindTaskChanged) && in.PlanBefore != nil
@@ -165,7 +168,8 @@ func (b *List) keep(f audit.Finding, show string) {
 // aboutGit is true for findings that are neither in a file nor in a task. Two of a kind may
 // stand side by side.
 func aboutGit(name string) bool {
-	return slices.Contains([]audit.Kind{audit.KindHidden, audit.KindDiscarded}, audit.Kind(name))
+	return slices.Contains([]audit.Kind{audit.KindHidden, audit.KindDiscarded, audit.KindLost, audit.KindHead,
+		audit.KindUnfinished}, audit.Kind(name))
 }
 
 // Open numbers the findings and what else needs a person: an agent that

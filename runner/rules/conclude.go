@@ -33,6 +33,12 @@ func ConcludeRules() []Rule[Conclusion] {
 			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
 				return LostRepository(f.Result.Work.Lost), f.Result.Work.Lost != ""
 			}},
+		{ruleIntegrity, "the turn left HEAD detached or on another branch, and putting it back would lose something",
+			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
+				d := halt(f.Result.Work.Astray, "integrity_failure")
+				d.Rule, d.Next = ruleIntegrity, "look at git log --all --oneline --graph, check out your branch with what belongs on it, then: ralph resume"
+				return d, f.Result.Work.Astray != ""
+			}},
 		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag",
 			"stop 6", agentUnusable},
 		pausing(Rule[Conclusion]{"usage_limit", "a structured record or the agent CLI's own error text says so",

@@ -10,6 +10,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/changed"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
@@ -74,6 +75,12 @@ type Work struct {
 	// Lost says why the repository is no longer the one in which the turn began;
 	// empty: it still is. If it is lost, the ticks of the turn do not count.
 	Lost string `json:"lost,omitempty"`
+	// Gone is what the repository had when the turn began, and did not have when it ended.
+	Gone []changed.Lost `json:"gone,omitempty"`
+	// PutBack says how ralph put HEAD back on the branch of the run. Astray says why it could not; then the ticks of
+	// the turn do not count. Both empty: HEAD was there.
+	PutBack string `json:"put_back,omitempty"`
+	Astray  string `json:"astray,omitempty"`
 }
 
 // Proof is what audit and checks say about the work.

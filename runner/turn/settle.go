@@ -35,6 +35,7 @@ type facts struct {
 	steered  []git.Text   // files that steer the run and have changed
 	by       intact.Written
 	around   audit.Input // what the turn hid from git, and what it threw away
+	vanished vanished
 	audit    auditResult
 	checks   Checks
 	report   gate.Report
@@ -48,17 +49,28 @@ func settle(a Assignment, f facts) Result {
 		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name,
 		Started: f.started, Cut: f.cut, Checks: f.checks, Proof: f.audit.Proof,
 		Work: Work{Before: f.before, Left: f.left, Change: f.change, Delta: delta.Of(f.change.Count, f.texts),
-			Damaged: f.damaged, Lost: f.lost},
+			Damaged: f.damaged, Lost: f.lost, Gone: f.vanished.gone, PutBack: f.vanished.putBack, Astray: f.vanished.astray},
 	}
 	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration
 	p := &r.Proof
 	p.Report, p.Unchecked, p.Tries, p.OnlyTicks = f.report, f.unchecked, a.Known.Tries, p.Unearned && !f.audit.work
 	for _, tick := range f.left.List.Tasks {
-		if (f.blind || f.lost != "") && tick.Done() && !f.before.IsDone(tick.ID) {
+		switch is := tick.Done(); {
+		case is && f.before.IsDone(tick.ID):
+			if why := f.vanished.tasks[tick.ID]; why != "" && a.Audit.takesBack() {
+				p.Reopen = append(p.Reopen, Reopen{Task: tick.ID, By: ReopenAudit, Why: why})
+			}
+		case is && (f.blind || f.lost != ""):
 			p.Reopen = append(p.Reopen, Reopen{Task: tick.ID, By: ReopenUnchecked, Why: "git cannot say what changed"})
+		case is && f.vanished.astray != "":
+			p.Reopen = append(p.Reopen, Reopen{Task: tick.ID, By: ReopenUnchecked, Why: "its work is not on the branch of the run"})
 		}
 	}
 	p.After = reopened(f.left, p.Reopen)
+	if i := slices.IndexFunc(p.Findings, unfinished); i >= 0 && a.Audit.takesBack() &&
+		p.reopen(a, f, Reopen{By: ReopenAudit, Why: p.Findings[i].Text}) {
+		p.Unearned = true
+	}
 	if by, why := checkVerdict(f, p); why != "" {
 		p.reopen(a, f, Reopen{By: by, Why: why})
 	}
@@ -73,6 +85,8 @@ func settle(a Assignment, f facts) Result {
 	p.handOver(a, f)
 	return r
 }
+
+func unfinished(f audit.Finding) bool { return f.Kind == audit.KindUnfinished }
 
 // handOver takes back the ticks of the turn if a reviewer has to look at its work first.
 func (p *Proof) handOver(a Assignment, f facts) {

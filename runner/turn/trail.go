@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"ralph/runner/git/command"
 	"ralph/runner/git/hidden"
 	"ralph/runner/git/own"
+	"ralph/runner/git/refs"
 	"ralph/runner/git/restore"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/intact"
@@ -60,6 +62,12 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 		w.Log.Warn("a run that continues this one will not commit what this one leaves", "error", err)
 	}
 	t.mine = slices.DeleteFunc(t.users.Files.Names(), ofPlan(a))
+	w.branch = start.Branch
+	if w.First == nil {
+		first := w.refs
+		w.First = &first
+		w.notKept(first.KeepStash(ctx, a.Dir, a.Origin.Run))
+	}
 	if t.view, err = hidden.Look(ctx, a.Dir); err != nil {
 		w.Log.Warn("cannot list the files that git ignores or hides", "error", err)
 	}
@@ -166,7 +174,14 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	in := &audit.Input{Edited: t.between, Steering: settings.Steering(w.steer.Steering)}
 	in.Discarded = change.Discarded(*t.start, *w.before, t.mine)
 	in.Files = intact.Steered(dir, texts, w.steer.Changed(dir), w.by)
-	_, in.Hidden, err = t.view.Since(ctx, t.start.Head, true)
+	if _, in.Hidden, err = t.view.Since(ctx, t.start.Head, true); err != nil {
+		return nil, err
+	}
+	in.Head, in.Conflicts = w.moved, git.Conflicts(ctx, dir, texts)
+	if in.Scratch = w.branch == ""; !in.Scratch {
+		in.Operation, in.Unmerged = w.before.Operation, w.before.Unmerged
+	}
+	in.Lost, err = refs.Still(ctx, dir, w.missing, w.refs, func() (string, error) { return w.before.Tree(ctx) })
 	return in, err
 }
 
@@ -206,6 +221,9 @@ func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest, 
 		if w.openTrail(ctx, a); t.start == nil {
 			return state.Commit{}, nil
 		}
+	}
+	if w.before.Branch == "" {
+		return state.Commit{}, errors.New("HEAD is detached: the commit would be on no branch")
 	}
 	now := w.before.Changes()
 	if r.Files = t.users.LeftOver(now); len(r.Files) > 0 && around != nil {

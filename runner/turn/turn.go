@@ -28,9 +28,11 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 	"ralph/runner/git/hidden"
 	"ralph/runner/git/own"
+	"ralph/runner/git/refs"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/proxy"
 	"ralph/runner/task/journal"
@@ -81,6 +83,13 @@ type Worker struct {
 	steer  steer.Memory // of the worker's first turn
 	by     intact.Written
 	view   hidden.View // what git did not show after the latest turn
+
+	// First is what the repository had when the run began; nil: what it had before this worker's first turn.
+	First   *refs.View
+	refs    refs.View      // the refs at the time of before
+	branch  string         // that was checked out before the first turn; empty: none, as in a slot
+	missing []changed.Lost // what is gone, and what became of HEAD, in all turns of the run
+	moved   []string
 }
 
 // Close waits for what the worker still writes and ends the spare guard.
@@ -249,6 +258,9 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 			return fmt.Errorf("%s: %w", why, ErrLost)
 		}
 	}
+	if w.refs, err = refs.Look(ctx, dir, s); err != nil {
+		return err
+	}
 	w.before = &s
 	return nil
 }
@@ -265,7 +277,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	var after git.Snapshot
 	var err error
 	if f.lost == "" {
-		after, err = git.Observe(ctx, t.a.Dir)
+		after, err = t.observeRepository(ctx, f)
 	}
 	f.blind, t.w.blind = err != nil, err != nil
 	f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, f.plan.Says || said.Claims(f.call.transcript.Final, t.a.Task))
@@ -278,8 +290,6 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 			return err
 		}
 		f.lost = err.Error()
-	} else if f.lost == "" {
-		f.lost = f.found.Lost(ctx, after)
 	}
 	if f.lost != "" {
 		t.w.finishKeeping()
@@ -295,10 +305,12 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 		return nil
 	}
 	f.around = t.lookAround(ctx, f.change, f.found, after)
+	f.around.Repository = t.repository(f.vanished, after)
 	if f.cut == "" && f.left.Error == "" {
 		if f.texts, err = f.change.Texts(ctx, t.a.Dir, f.found, after); err != nil {
 			t.w.Log.Warn("the changed files cannot be compared", "error", err)
 		}
+		f.around.Conflicts = git.Conflicts(ctx, t.a.Dir, f.texts)
 	}
 	return nil
 }

@@ -20,7 +20,9 @@ import (
 func TestMain(m *testing.M) {
 	ptyexec.Init()
 	scripted.Main()
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(users)
+	os.Exit(code)
 }
 
 // seen is what a turn reported and what came of it.

@@ -1,4 +1,4 @@
-// Package changed is what a call did to a file, as those who look at the repository tell those who judge it.
+// Package changed is what a call did to a file or to the repository, as those who look at the repository tell those who judge it.
 package changed
 
 // File is a changed text file before and after. A renamed file is two: one that no longer exists and one that
@@ -16,3 +16,26 @@ type Hidden struct {
 	Rule  string // the rule, such as "*_test.go"
 	Place string // the file with the rule
 }
+
+// Lost is something that the repository had and does not have any more.
+type Lost struct {
+	What string `json:"what"` // one of the constants below
+	// Name is that of the branch, tag or worktree; of commits: the branch that had them.
+	Name string `json:"name,omitempty"`
+	OID  string `json:"oid,omitempty"`  // the object that brings it back
+	Text string `json:"text,omitempty"` // what is gone, with the command that brings it back
+	// Gone is true for commits whose branch is gone, too.
+	Gone bool `json:"gone,omitempty"`
+	// Harmless is true if nothing but a name is gone.
+	Harmless bool     `json:"harmless,omitempty"`
+	Commits  []string `json:"commits,omitempty"` // that are on no branch any more
+}
+
+// What can be lost.
+const (
+	LostCommits  = "commits"
+	LostBranch   = "branch"
+	LostTag      = "tag"
+	LostStash    = "stash"
+	LostWorktree = "worktree"
+)

@@ -208,6 +208,9 @@ func MetaDir(root string) string {
 	return dir
 }
 
+// CommonDir returns the folder that the work tree at root shares with the linked ones.
+func CommonDir(root string) string { return commonDir(MetaDir(root)) }
+
 // commonDir returns the folder that the linked work trees of a repository share.
 func commonDir(meta string) string {
 	link, err := os.ReadFile(filepath.Join(meta, "commondir"))

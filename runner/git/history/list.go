@@ -24,12 +24,23 @@ type Kept struct {
 
 // List returns the kept states of a run, oldest first. An empty run means all runs.
 func List(ctx context.Context, dir, run string) ([]Kept, error) {
+	return list(ctx, dir, git.KeptRefs+run)
+}
+
+// Containing returns the kept states that have a commit in their history, oldest first. The first of them is the end of
+// the iteration that made the commit, or a start, if the commit is older than the run.
+func Containing(ctx context.Context, dir, commit string) ([]Kept, error) {
+	return list(ctx, dir, "--contains", commit, git.KeptRefs)
+}
+
+// list returns the kept states among the refs that these arguments select.
+func list(ctx context.Context, dir string, selected ...string) ([]Kept, error) {
 	root, ok := git.Root(dir)
 	if !ok {
 		return nil, nil
 	}
-	out, err := command.Call{Dir: root}.Run(ctx, "for-each-ref",
-		"--format=%(refname) %(objectname) %(committerdate:unix) %(parent)%00%(contents)%00", git.KeptRefs+run)
+	out, err := command.Call{Dir: root}.Run(ctx, append([]string{"for-each-ref",
+		"--format=%(refname) %(objectname) %(committerdate:unix) %(parent)%00%(contents)%00"}, selected...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list kept states: %w", err)
 	}
@@ -70,23 +81,36 @@ func List(ctx context.Context, dir, run string) ([]Kept, error) {
 	return all, nil
 }
 
-// Prune deletes kept states that are older than age, and all but the newest count. It
-// returns how many. git removes their objects later.
+// Prune deletes kept states that are older than age, and all but the newest count. With the last state of a run goes
+// what the run kept of commits and stash entries that are gone. It returns the number of states. git removes their objects later.
 func Prune(ctx context.Context, dir string, age time.Duration, count int) (int, error) {
 	all, err := List(ctx, dir, "")
 	if err != nil {
 		return 0, err
 	}
 	var in strings.Builder
-	pruned := 0
+	pruned, stay := 0, map[string]bool{}
 	for i, k := range all {
 		if i < len(all)-count || time.Since(k.Time) > age {
 			fmt.Fprintf(&in, "delete %s %s\n", k.Ref, k.OID)
 			pruned++
+		} else {
+			stay[k.Run] = true
 		}
 	}
 	if pruned == 0 {
 		return 0, nil
+	}
+	out, err := command.Run(ctx, dir, "for-each-ref", "--format=%(refname) %(objectname)", git.KeptRefs)
+	if err != nil {
+		return 0, fmt.Errorf("prune kept states: %w", err)
+	}
+	for line := range strings.Lines(out) { // what a run has lost goes with its last state
+		ref, oid, _ := strings.Cut(strings.TrimSpace(line), " ")
+		run, name, _ := strings.Cut(strings.TrimPrefix(ref, git.KeptRefs), "/")
+		if !stay[run] && (strings.HasPrefix(name, "lost/") || strings.HasPrefix(name, "stash/")) {
+			fmt.Fprintf(&in, "delete %s %s\n", ref, oid)
+		}
 	}
 	if _, err := (command.Call{Dir: dir, Stdin: in.String()}).Run(ctx, "update-ref", "--stdin"); err != nil {
 		return 0, fmt.Errorf("prune kept states: %w", err)

@@ -1,0 +1,78 @@
+package audit
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+
+	"ralph/logs/termtext"
+	"ralph/runner/git/changed"
+)
+
+// Repository is what a turn did to the repository, beside files and commits.
+type Repository struct {
+	Lost []changed.Lost // that was there and is gone
+	Head []string       // what became of HEAD, if the turn left it on no branch or on another one
+	// Operation is the one in progress, such as "merge"; Unmerged are files with conflicts that are not resolved.
+	Operation string
+	Unmerged  []string
+	Conflicts []string // files with the markers of a conflict that was not there before
+	// Scratch is true in a folder of ralph's own: it ends the operation itself, and only the work is not finished.
+	Scratch bool
+}
+
+// vanished finds what is gone from the repository, and what the turn left unfinished.
+func (in Input) vanished() []Finding {
+	var found []Finding
+	text := in.allText()
+	for _, l := range in.Lost {
+		named := l.What == changed.LostBranch || l.What == changed.LostTag || l.What == changed.LostCommits && l.Gone
+		if !named || !asksToRemove(text, l.Name) {
+			found = append(found, Finding{Kind: KindLost, Text: l.Text, Doubt: l.Harmless})
+		}
+	}
+	for _, text := range in.Head {
+		found = append(found, Finding{Kind: KindHead, Text: text})
+	}
+	if what := in.unfinished(); what != "" {
+		found = append(found, Finding{Kind: KindUnfinished, Doubt: in.Scratch, Text: what})
+	}
+	for _, file := range in.Conflicts {
+		if !slices.Contains(in.Unmerged, file) {
+			found = append(found, Finding{Kind: KindUnfinished, File: file, Text: "it has conflict markers that were not there before"})
+		}
+	}
+	return found
+}
+
+// unfinished says what is in progress, and how to end it; empty: nothing.
+func (in Input) unfinished() string {
+	conflicts := ""
+	if len(in.Unmerged) > 0 {
+		conflicts = "conflicts are not resolved in " + termtext.Some(in.Unmerged, 5)
+	}
+	switch o := in.Operation; o {
+	case "":
+		return conflicts
+	case "bisect":
+		return "a bisect is in progress: end it with git bisect reset"
+	default:
+		text := fmt.Sprintf("a %s is in progress: finish it, or abort it with git %[1]s --abort", o)
+		if conflicts != "" {
+			text += "; " + conflicts
+		}
+		return text
+	}
+}
+
+// removal matches a task that asks to remove something.
+var removal = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(delet|remov|drop|renam|prun|clean|clear|merg|squash|get rid|tidy|move)\w*\b`)
+})
+
+// asksToRemove reports whether a task asks to remove the branch or tag of this name.
+func asksToRemove(text, name string) bool {
+	named, err := regexp.Compile(`(?:^|[^\w/-])` + regexp.QuoteMeta(name) + `(?:$|[^\w/-])`)
+	return err == nil && removal().MatchString(text) && named.MatchString(text)
+}
