@@ -20,6 +20,7 @@ func TestRun_after_runsOnceHoweverTheChildEnds(t *testing.T) {
 		"by itself":                              {Args: []string{"true"}},
 		"timeout":                                {Args: []string{"sleep", "600"}, Timeout: 100 * time.Millisecond},
 		"by a KILL":                              {Args: []string{"sh", "-c", "kill -9 $$"}},
+		"with its guard":                         {Args: []string{"sh", "-c", "kill -9 $PPID; sleep 60"}},
 		"what it started elsewhere ends with it": {Args: []string{"sh", "-c", "setsid sleep 600 & echo $! > pid"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +37,8 @@ func TestRun_after_runsOnceHoweverTheChildEnds(t *testing.T) {
 
 func TestRun_cover_isThereMeanwhileAndGoneAfterwards(t *testing.T) {
 	t.Parallel()
-	for name, script := range map[string]string{"by itself": "true", "killed": "kill -9 $$", "with children": "sleep 600 & exit 0"} {
+	for name, script := range map[string]string{"by itself": "true", "killed": "kill -9 $$", "with children": "sleep 600 & exit 0",
+		"with its guard": "kill -9 $PPID; sleep 60"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

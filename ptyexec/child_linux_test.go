@@ -90,8 +90,13 @@ func childModes() map[string]func(args []string) {
 		},
 		"parent":    beParent,
 		"middle":    func(args []string) { startGrandchild(args[0]) },
-		"parricide": func(args []string) { killParent(args[0]) },
-		"runner":    runInside,
+		"parricide": func(args []string) { killParent(args[0], args[1]) },
+		"hopper":    hop,
+		"lowered": func([]string) {
+			_ = unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 7, Max: 7})
+			beStubborn()
+		},
+		"runner": runInside,
 	}
 }
 
@@ -178,7 +183,11 @@ func beParent(args []string) {
 // startGrandchild prints "pid N" once the grandchild ignores TERM. All kinds hold
 // the terminal open as their stderr.
 func startGrandchild(kind string) {
-	cmd := exec.Command(os.Args[0], "-child", "stubborn")
+	mode := "stubborn"
+	if kind == "lowered" {
+		kind, mode = "daemon", kind
+	}
+	cmd := exec.Command(os.Args[0], "-child", mode)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	switch kind {
 	case "plain":
@@ -201,13 +210,25 @@ func startGrandchild(kind string) {
 	fmt.Printf("pid %d\n", cmd.Process.Pid)
 }
 
-// killParent prints the pids of itself and of a grandchild that ignores TERM first.
-func killParent(sig string) {
+// killParent prints the pids of itself and of a grandchild that ignores TERM first. After KILL it hangs.
+func killParent(sig, kind string) {
 	signal.Ignore(syscall.SIGTERM)
-	startGrandchild("plain")
+	startGrandchild(kind)
 	fmt.Printf("pid %d\n", os.Getpid())
 	_ = syscall.Kill(os.Getppid(), syscall.Signal(number(sig)))
-	time.Sleep(time.Minute) // sleep: it outlives its guard, if nobody ends it
+	if sig == "9" {
+		time.Sleep(time.Minute) // sleep: it outlives its guard, if nobody ends it
+	}
+	syscall.Exit(6)
+}
+
+// hop is a process that is soon another one, with a new number. It notes each number in a file.
+func hop(args []string) {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	_ = os.Stdout.Close()
+	_ = os.WriteFile(args[0], []byte(strconv.Itoa(os.Getpid())), 0o600)
+	time.Sleep(20 * time.Millisecond) // sleep: so often it changes
+	_, _ = os.StartProcess("/proc/self/exe", os.Args, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setsid: true}})
 }
 
 // runInside is a runner in a process of its own.
@@ -285,19 +306,6 @@ func gone(pid int) bool {
 		return true
 	}
 	return err == nil && p.state == "Z"
-}
-
-// stat returns what /proc tells about a process.
-func stat(pid int) (process, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return process{}, err
-	}
-	p, ok := parseStat(string(text))
-	if !ok {
-		return p, fmt.Errorf("unusable: %q", text)
-	}
-	return p, nil
 }
 
 // descendants lists the tree below pid.

@@ -40,8 +40,7 @@ const (
 	settleBound = time.Second
 )
 
-// initialised is the one variable of this package: a program that starts itself as
-// a guard without calling Init would do so endlessly.
+// initialised: a program that starts itself as a guard without calling Init would do so endlessly.
 var initialised atomic.Bool
 
 // Init must be the first call of main, and of TestMain where Run is used. In a
@@ -81,6 +80,7 @@ func runGuard() {
 	if err != nil {
 		return
 	}
+	setMark(s.mark)
 	held, err := cover.Make(s.cover)
 	defer held.Release()
 	if err != nil {

@@ -2,8 +2,10 @@ package ptyexec
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -46,51 +48,56 @@ func children() ([]int, error) {
 	return pids, nil
 }
 
-// sessionMembers lists the living processes of a session.
-func sessionMembers(session int) ([]int, error) {
-	return processes(func(p process) bool { return p.session == session && p.state != "Z" })
-}
-
 // process has what matters here of a line of /proc/PID/stat.
 type process struct {
-	state           string
-	parent, session int
+	state  string
+	parent int
 }
 
-func processes(match func(process) bool) (pids []int, err error) {
+func processes(match func(process) bool) ([]int, error) {
+	all, err := pids()
+	return slices.DeleteFunc(all, func(pid int) bool {
+		p, err := stat(pid)
+		return err != nil || !match(p)
+	}), err
+}
+
+// pids lists all processes in the order of /proc: by number.
+func pids() (all []int, err error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
 	}
 	defer proc.Close()
 	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue
-		}
-		if p, ok := parseStat(string(stat)); ok && match(p) {
-			pids = append(pids, pid)
+		if pid, err := strconv.Atoi(name); err == nil {
+			all = append(all, pid)
 		}
 	}
-	return pids, nil
+	return all, err
 }
 
-// parseStat reads "pid (name) state parent group session ...". The name may hold
+// stat returns what /proc tells about a process.
+func stat(pid int) (process, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return process{}, err
+	}
+	p, ok := parseStat(string(text))
+	if !ok {
+		return p, fmt.Errorf("unusable: %q", text)
+	}
+	return p, nil
+}
+
+// parseStat reads "pid (name) state parent ...". The name may hold
 // anything, even blanks and parentheses.
 func parseStat(stat string) (p process, ok bool) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 4 {
+	if len(fields) < 2 {
 		return p, false
 	}
-	parent, err1 := strconv.Atoi(fields[1])
-	session, err2 := strconv.Atoi(fields[3])
-	return process{fields[0], parent, session}, err1 == nil && err2 == nil
+	parent, err := strconv.Atoi(fields[1])
+	return process{fields[0], parent}, err == nil
 }

@@ -1,53 +1,157 @@
 package ptyexec
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
-func TestRun_guardKilledByTheChild_isAnErrorAndTheChildDies(t *testing.T) {
+func TestRun_guardKilledByTheChild_isAKilledCallAndNothingIsLeft(t *testing.T) {
 	t.Parallel()
-	_, out, err := try(t, Command{Args: self("parricide", "9")})
-	if err == nil || !strings.Contains(err.Error(), "guard of") {
-		t.Errorf("got error %v", err)
+	for _, kind := range []string{"plain", "setsid", "daemon", "lowered"} {
+		for _, pipe := range []bool{false, true} {
+			t.Run(kind, func(t *testing.T) {
+				t.Parallel()
+				exit, out := capture(t, Command{Args: self("parricide", "9", kind), Pipe: pipe, KillGrace: 100 * time.Millisecond})
+				if exit.Cause != CauseExited || exit.Code != -1 || exit.Signal != syscall.SIGKILL {
+					t.Errorf("got %+v", exit)
+				}
+				wantGone(t, printedPids(t, out))
+			})
+		}
+	}
+}
+
+func TestRun_guardKilled_whatForksAgainAndAgainIsEnded(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pid")
+	script := `"$0" -child hopper "$1" & until [ -s "$1" ]; do sleep 0.02; done; kill -9 $PPID; sleep 60`
+	exit, _ := capture(t, Command{Args: []string{"sh", "-c", script, os.Args[0], file}, KillGrace: 100 * time.Millisecond})
+	if exit.Signal != syscall.SIGKILL {
+		t.Errorf("got %+v", exit)
+	}
+	before, _ := os.ReadFile(file)
+	time.Sleep(200 * time.Millisecond) // sleep: it would hop meanwhile
+	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+		t.Errorf("it is still there: %s, then %s, %v", before, after, err)
+	}
+}
+
+func TestRun_guardKilled_whatIsNotItsOwnStays(t *testing.T) {
+	t.Parallel()
+	own := exec.Command("setsid", "sleep", "60")
+	out, err := exec.Command("sh", "-c", "setsid sleep 60 >/dev/null 2>&1 & echo pid $!").Output()
+	if err = errors.Join(err, own.Start()); err != nil {
+		t.Fatal(err)
+	}
+	kept := append(printedPids(t, string(out)), own.Process.Pid)
+	ctx, cancel := context.WithCancel(t.Context())
+	started, ended := make(chan string, 1), make(chan Exit)
+	go func() {
+		exit, err := Run(ctx, Command{Args: []string{"sh", "-c", "setsid sleep 60 & echo pid $!; exec sleep 60"}}, func(p []byte) bool {
+			started <- string(p)
+			return false
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- exit
+	}()
+	beside := printedPids(t, <-started)
+	for range 5 {
+		_, out := capture(t, Command{Args: self("parricide", "9", "lowered"), KillGrace: 10 * time.Millisecond})
+		wantGone(t, printedPids(t, out))
+	}
+	for _, pid := range append(kept, beside...) {
+		if gone(pid) {
+			t.Errorf("process %d was ended", pid)
+		}
+	}
+	cancel()
+	if exit := <-ended; exit.Cause != CauseCancelled {
+		t.Errorf("got %+v", exit)
+	}
+	wantGone(t, beside)
+	for _, pid := range kept {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	_ = own.Wait()
+}
+
+func TestRun_orphansOfThisProcess_areCollectedAndItsChildrenAreNot(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("sh", "-c", "setsid sleep 0.1 >/dev/null 2>&1 & echo pid $!").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var others sync.WaitGroup
+	for range 4 {
+		others.Go(func() {
+			for range 50 {
+				if err := exec.Command("true").Run(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	orphan := printedPids(t, string(out))[0]
+	eventually(t, captureBound, "the orphan is collected", func() bool {
+		capture(t, Command{Args: []string{"true"}})
+		_, err := stat(orphan)
+		return err != nil
+	})
+	others.Wait()
+}
+
+func TestRun_runnerKilledAndGuardStopped_childAndItsDescendantsDie(t *testing.T) {
+	t.Parallel()
+	argv := self("runner", "parent", "daemon", "ignore")
+	runner := exec.Command(argv[0], argv[1:]...)
+	out, err := runner.StdoutPipe()
+	if err == nil {
+		err = runner.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	pids := descendants(runner.Process.Pid)
+	if err != nil || len(pids) < 2 {
+		t.Fatalf("%v: %v", pids, err)
+	}
+	_ = runner.Process.Signal(syscall.SIGSTOP) // else it would continue the guard
+	_ = syscall.Kill(pids[0], syscall.SIGSTOP)
+	_ = runner.Process.Kill()
+	_ = runner.Wait()
+	for _, pid := range append(pids, printedPids(t, line)...) {
+		eventually(t, captureBound, "nothing is left", func() bool { return gone(pid) })
+	}
+}
+
+func TestRun_guardStoppedByTheChild_continues(t *testing.T) {
+	t.Parallel()
+	exit, out := capture(t, Command{Args: self("parricide", "19", "plain"), KillGrace: 100 * time.Millisecond})
+	if exit.Code != 6 || exit.Cause != CauseExited {
+		t.Errorf("got %+v", exit)
 	}
 	wantGone(t, printedPids(t, out))
 }
 
-func TestRun_guardStoppedByTheChild_endsInABound(t *testing.T) {
+func TestRun_guardStoppedAgainAndAgain_endsInABound(t *testing.T) {
 	t.Parallel()
-	const grace = 100 * time.Millisecond
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var out bytes.Buffer
-	var begin time.Time
-	_, err := Run(ctx, Command{Args: self("parricide", "19"), KillGrace: grace, Timeout: time.Minute}, func(p []byte) bool {
-		out.Write(p)
-		if begin.IsZero() && strings.Count(out.String(), "\n") == 2 {
-			child, err := stat(printedPids(t, out.String())[1])
-			eventually(t, captureBound, "the guard is stopped", func() bool {
-				guard, err2 := stat(child.parent)
-				return err == nil && err2 == nil && guard.state == "T"
-			})
-			begin = time.Now()
-			cancel()
-		}
-		return false
-	})
-	if err == nil || !strings.Contains(err.Error(), "guard of") {
-		t.Errorf("got error %v", err)
-	}
-	if d := time.Since(begin); d > grace+giveUpAfter+15*time.Second {
-		t.Errorf("took %v", d)
-	}
-	for _, pid := range printedPids(t, out.String()) { // nobody is left to wait for them: the kernel ends them when the guard is gone
-		eventually(t, time.Second, "the end of what the guard had started", func() bool { return gone(pid) })
+	script := `trap '' TERM; guard=$PPID; setsid sh -c 'trap "" TERM; while :; do kill -STOP '$guard'; done' & exec sleep 60`
+	exit, _ := capture(t, Command{Args: []string{"sh", "-c", script}, KillGrace: 100 * time.Millisecond, Timeout: time.Second})
+	if exit.Cause != CauseTimeout {
+		t.Errorf("got %+v", exit)
 	}
 }
 

@@ -11,12 +11,17 @@
 //	'- clocks: total, idle, grace after the final record; ctx; Kill; Resize
 //
 // The guard makes the end certain. As a process of its own it outlives a runner
-// that is killed with -9 (its control pipe ends), and if it is killed itself, the
-// child dies with it (parent death signal). It is a sub-reaper: a descendant may
+// that is killed with -9 (its control pipe ends). It is a sub-reaper: a descendant may
 // fork twice, make a session or clear its environment, but once its parent is gone
 // it becomes a child of the guard. So "no children left", which the kernel knows,
-// means "nothing left". Only Linux has sub-reapers and death signals; elsewhere the
-// guard ends the child's group.
+// means "nothing left".
+//
+// If the guard is killed, the child dies with it (parent death signal), and the runner
+// ends the rest: it is a sub-reaper, too, and knows the processes of each command by
+// their mark (orphans_linux.go). Then the child counts as killed. If the guard or the
+// runner is stopped, the other one sees to it that the guard continues.
+//
+// Only Linux has sub-reapers and death signals; elsewhere the guard ends the child's group.
 //
 // Every end is the same, whatever its cause: TERM to the child's group and to every
 // process that the child leaves behind; at most Command.KillGrace later KILL to all

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -21,10 +22,17 @@ import (
 // feedBound is how long Run waits for a pending Read of Stdin.
 const feedBound = 100 * time.Millisecond
 
+// startTries is how many guards start starts, if each is killed immediately.
+const startTries = 3
+
+// guards has the pid of each guard that this process has not yet waited for.
+var guards sync.Map
+
 // child is the runner's end of a started command.
 type child struct {
 	name    string
 	path    string // of its program
+	mark    uint64 // of its processes
 	guard   *os.Process
 	control *os.File // to the guard
 	report  *os.File // from the guard
@@ -50,15 +58,19 @@ func start(c Command) (*child, error) {
 			ch.close() // the spare guard was killed
 		}
 	}
-	ch, err := newChild(s.tty)
-	if err == nil {
-		err = ch.tell(c, s)
-	}
-	if err != nil {
+	for try := 1; ; try++ {
+		ch, err := newChild(s.tty)
+		if err == nil {
+			err = ch.tell(c, s)
+		}
+		if err == nil {
+			return ch, nil
+		}
 		ch.close()
-		return nil, fmt.Errorf("start guard of %q: %w", c.Args[0], err)
+		if !errors.Is(err, syscall.EPIPE) || try == startTries { // EPIPE: the guard was killed before it knew anything
+			return nil, fmt.Errorf("start guard of %q: %w", c.Args[0], err)
+		}
 	}
-	return ch, nil
 }
 
 // newChild starts a guard that does not know yet what to run. Close the child even
@@ -74,10 +86,13 @@ func newChild(tty bool) (*child, error) {
 	if err != nil {
 		return ch, err
 	}
-	ch.guard, err = os.StartProcess(self, []string{guardName}, &os.ProcAttr{
-		Files: files,
-		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
+	becomeReaper() // of what a guard leaves that is killed
+	sys := &syscall.SysProcAttr{Setsid: true}
+	EndWithParent(sys, syscall.SIGCONT) // a stopped guard must see that the runner is dead
+	ch.guard, err = os.StartProcess(self, []string{guardName}, &os.ProcAttr{Files: files, Sys: sys})
+	if err == nil {
+		guards.Store(ch.guard.Pid, true)
+	}
 	return ch, err
 }
 
@@ -107,7 +122,7 @@ func (ch *child) open() (far []*os.File, err error) {
 
 // tell makes the guard start the command.
 func (ch *child) tell(c Command, s spec) error {
-	ch.name, ch.path = c.Args[0], s.path
+	ch.name, ch.path, ch.mark = c.Args[0], s.path, s.mark
 	if ch.tty {
 		if err := resize(ch.out, c.Size); err != nil {
 			return fmt.Errorf("set terminal size: %w", err)
@@ -183,9 +198,11 @@ func (ch *child) free() {
 	closeAll([]*os.File{ch.control, ch.report, ch.stdin, ch.out})
 }
 
-// reap waits for the guard.
+// reap waits for the guard, and collects orphans that have ended.
 func (ch *child) reap() {
 	if ch.guard != nil {
+		collectOrphans(ch.guard.Pid)
+		guards.Delete(ch.guard.Pid) // before Wait: afterwards the number may be another guard's
 		_, _ = ch.guard.Wait()
 	}
 }
@@ -200,7 +217,7 @@ func newSpec(c Command) (spec, error) {
 	if len(c.Args) == 0 {
 		return spec{}, errors.New("start child: no arguments")
 	}
-	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace, confine: c.Confine.Encode()}
+	s := spec{args: c.Args, tty: !c.Pipe, prompt: c.Stdin != nil, grace: c.KillGrace, mark: newMark(), confine: c.Confine.Encode()}
 	var err error
 	if s.cover, err = c.Cover.Encode(); err != nil {
 		return spec{}, err

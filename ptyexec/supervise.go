@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"syscall"
 	"time"
 )
-
-// verifyBound is how long a broken guard's processes may take to disappear.
-const verifyBound = 2 * time.Second
 
 // supervisor follows one child from its start to the guard's last record.
 type supervisor struct {
@@ -41,6 +40,9 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 			}
 		}
 	}()
+	changed := make(chan os.Signal, 1) // a child of this process has ended or was stopped
+	signal.Notify(changed, syscall.SIGCHLD)
+	defer signal.Stop(changed)
 	cancelled, kill := ctx.Done(), s.Kill
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -64,6 +66,10 @@ func (s *supervisor) watch(ctx context.Context) (Exit, error) {
 				s.Resize = nil
 			} else if s.exit.Size = size; s.child.tty {
 				_ = resize(s.child.out, size)
+			}
+		case <-changed:
+			if stopped(s.child.guard.Pid) {
+				_ = s.child.guard.Signal(syscall.SIGCONT)
 			}
 		case <-s.clocks.changed:
 		case <-timer.C:
@@ -148,18 +154,40 @@ func (s *supervisor) check() time.Duration {
 	return left
 }
 
-// guardDied ends what it can still find: the child, which on Linux the kernel
-// killed with its guard, its group, and its session.
+// guardDied does what the guard would have done, if somebody has killed it. The kernel has killed the child with it.
 func (s *supervisor) guardDied() error {
-	for giveUp := time.Now().Add(verifyBound); s.pid != 0; time.Sleep(5 * time.Millisecond) {
-		_ = syscall.Kill(-s.pid, syscall.SIGKILL)
-		members, err := sessionMembers(s.pid)
-		for _, pid := range members {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		if err != nil || len(members) == 0 || time.Now().After(giveUp) {
+	_ = s.child.guard.Kill() // its reports may have ended for another reason
+	if len(s.After) > 0 {
+		_, _ = Run(context.Background(), Command{Args: s.After, Dir: s.Dir, Env: s.Env, Pipe: true, Timeout: afterBound},
+			func([]byte) bool { return false })
+	}
+	o := orphans{leader: s.pid, guard: s.child.guard.Pid, mark: s.child.mark, status: syscall.WaitStatus(syscall.SIGKILL),
+		told: map[int]bool{}}
+	grace := s.KillGrace
+	select {
+	case <-s.Kill:
+		grace = 0
+	default:
+	}
+	deadline := time.Now().Add(grace)
+	left, busy := 0, 0
+	for quiet := 0; quiet < 2; time.Sleep(sweepInterval) {
+		if left, busy = o.sweep(time.Now().After(deadline)); left+busy == 0 {
+			quiet++
+		} else if quiet = 0; time.Since(deadline) > giveUpAfter {
 			break
 		}
 	}
-	return fmt.Errorf("guard of %q was killed before the end; processes may be left", s.child.name)
+	if s.Cover != nil {
+		s.Cover.Tidy()
+	}
+	if !s.ended {
+		s.note(record{recordExited, int32(o.status), 0})
+	}
+	s.exit.Leftover = len(o.told)
+	if left > 0 {
+		return fmt.Errorf("end %q: its guard was killed, and %d of its processes are still there %v after SIGKILL",
+			s.child.name, left, giveUpAfter)
+	}
+	return nil
 }

@@ -20,6 +20,7 @@ func TestSpec_decodedIsWhatWasEncoded(t *testing.T) {
 			args: list("args"), env: list("env"),
 			tty: rapid.Bool().Draw(t, "tty"), prompt: rapid.Bool().Draw(t, "prompt"),
 			grace: time.Duration(rapid.Int64Min(0).Draw(t, "grace")),
+			mark:  uint64(rapid.Int64Min(0).Draw(t, "mark")),
 		}
 		got, err := readSpec(bytes.NewReader(want.encode()))
 		if err != nil {
@@ -58,10 +59,10 @@ func TestParseStat(t *testing.T) {
 		want       process
 		ok         bool
 	}{
-		{"plain", "12 (sh) S 10 12 11 34816 12 4194304", process{"S", 10, 11}, true},
-		{"name like a stat", "12 (a) Z 1 (b) c) Z 7 12 9 0", process{"Z", 7, 9}, true},
+		{"plain", "12 (sh) S 10 12 11 34816 12 4194304", process{"S", 10}, true},
+		{"name like a stat", "12 (a) Z 1 (b) c) Z 7 12 9 0", process{"Z", 7}, true},
 		{"empty", "", process{}, false},
-		{"torn", "12 (sh) S 10", process{}, false},
+		{"torn", "12 (sh) S", process{}, false},
 		{"no numbers", "12 (sh) S x y z", process{}, false},
 	}
 	for _, tt := range tests {

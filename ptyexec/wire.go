@@ -16,6 +16,7 @@ type spec struct {
 	tty       bool     // the output is the slave of a pty
 	prompt    bool     // stdin is the pipe; else /dev/null
 	grace     time.Duration
+	mark      uint64 // that all processes of the command get
 	confine   string // limits as package confine encodes them
 	cover     string // places as package cover encodes them
 }
@@ -49,7 +50,7 @@ var errTorn = errors.New("torn message")
 // encode returns s as its length (4 bytes) and a body of numbers and strings.
 func (s spec) encode() []byte {
 	b := make([]byte, 4, 4096)
-	for _, v := range []uint64{flag(s.tty), flag(s.prompt), uint64(s.grace)} {
+	for _, v := range []uint64{flag(s.tty), flag(s.prompt), uint64(s.grace), s.mark} {
 		b = binary.AppendUvarint(b, v)
 	}
 	for _, list := range [][]string{{s.path, s.dir, s.confine, s.cover}, s.args, s.env, s.after} {
@@ -102,7 +103,7 @@ func readSpec(r io.Reader) (spec, error) {
 		}
 		return texts
 	}
-	s := spec{tty: number() == 1, prompt: number() == 1, grace: time.Duration(number())}
+	s := spec{tty: number() == 1, prompt: number() == 1, grace: time.Duration(number()), mark: number()}
 	where := list()
 	s.args, s.env, s.after = list(), list(), list()
 	if !ok || len(where) != 4 || len(body) != 0 {

@@ -167,8 +167,12 @@ func (h *Lease) Release() {
 	h.locks = nil
 }
 
-// Tidy removes places that were left behind, such as after a power failure, and that nobody holds.
+// Tidy removes places that were left behind, such as after a power failure, and that nobody holds. What a program
+// made of the copies in its stages is lost.
 func (p Places) Tidy() {
+	for _, s := range p.Stages {
+		_ = os.RemoveAll(s.Dir)
+	}
 	h := &Lease{places: p, locks: map[string]*os.File{}}
 	all := slices.Concat(p.Dirs, p.Sockets)
 	for _, f := range p.Files {
