@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // AgentUse is the agent that a person chose for the next turns of a run. A task or
@@ -21,14 +19,14 @@ type AgentUse struct {
 
 // Use writes the choice for the runner of the project, which reads it before each turn.
 func Use(dir string, u AgentUse) error {
-	folder := filepath.Join(dir, dirControl)
-	if err := realDir(folder, 0o755); err != nil {
-		return fmt.Errorf("choose agent: %w", err)
-	}
 	u.At = time.Now()
+	in := Project(dir)
 	data, err := json.Marshal(u)
 	if err == nil {
-		err = renameio.WriteFile(filepath.Join(dir, fileUse), append(data, '\n'), 0o600, renameio.WithTempDir(folder))
+		err = in.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = in.Write(filepath.Join(dir, fileUse), append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("choose agent: %w", err)
@@ -38,7 +36,7 @@ func Use(dir string, u AgentUse) error {
 
 // AgentUse reads the choice for a run. ok is false if there is none, or none that can be used.
 func (r *Reader) AgentUse(run string) (AgentUse, bool) {
-	u, err := readJSON(r.path(fileUse), func(u AgentUse) string {
+	u, err := readJSON(r.in, r.path(fileUse), func(u AgentUse) string {
 		if u.Run != "" && !isRunID(u.Run) || u.Run != "" && u.Agent == "" {
 			return "no choice of an agent"
 		}

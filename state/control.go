@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // Request asks a living runner for something.
@@ -75,14 +73,13 @@ func Send(dir string, q Request) error {
 	if !q.known() {
 		return fmt.Errorf("send request: %q is not one of %v", q, Requests())
 	}
-	folder := filepath.Join(dir, dirControl)
-	if err := realDir(folder, 0o755); err != nil {
+	in, folder := Project(dir), filepath.Join(dir, dirControl)
+	if err := in.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("send request: %w", err)
 	}
 	kind, task := q.Split()
 	name := fmt.Sprintf("%020d-%d-%s", time.Now().UnixNano(), os.Getpid(), kind)
-	if err := renameio.WriteFile(filepath.Join(folder, name), []byte(task), 0o600,
-		renameio.WithTempDir(folder)); err != nil {
+	if err := in.Write(filepath.Join(folder, name), []byte(task), 0o600); err != nil {
 		return fmt.Errorf("send request: %w", err)
 	}
 	return nil
@@ -94,7 +91,7 @@ func (w *Writer) TakeRequests() ([]Request, error) { return w.takeRequests(time.
 
 // takeRequests takes the requests that were sent before a moment.
 func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
-	entries, err := os.ReadDir(w.path(dirControl))
+	entries, err := w.in.ReadDir(w.path(dirControl))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -113,11 +110,11 @@ func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 		if !q.known() {
 			continue
 		}
-		if info, err := e.Info(); err == nil && info.Size() > 0 && info.Size() < maxTaskID && info.Mode().IsRegular() {
-			task, _ := os.ReadFile(w.path(dirControl, e.Name())) // of a file that is gone: about all
+		if info, err := e.Info(); err == nil && info.Size() > 0 && info.Size() < maxTaskID {
+			task, _ := w.in.Read(w.path(dirControl, e.Name()), maxTaskID) // of a file that is gone: about all
 			q = q.About(string(task))
 		}
-		if err := remove(w.path(dirControl, e.Name())); err != nil {
+		if err := w.remove(dirControl, e.Name()); err != nil {
 			return all, err
 		}
 		all = append(all, q)
@@ -128,7 +125,7 @@ func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 // Asked is the waiting request that the end of the iteration will answer: pause or stop, unless a later
 // one takes it back; empty: none. The runner takes requests within moments, and says so in its status.
 func (r *Reader) Asked() (asked Request) {
-	entries, err := os.ReadDir(r.path(dirControl))
+	entries, err := r.in.ReadDir(r.path(dirControl))
 	if err != nil {
 		return "" // nobody has sent a request yet
 	}

@@ -4,10 +4,11 @@
 package state
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"ralph/state/projectfs"
 )
 
 // DirName is the state directory inside a project.
@@ -145,11 +146,20 @@ const (
 )
 
 // Reader reads the state of one project. It creates nothing and never waits.
-type Reader struct{ dir string }
+type Reader struct {
+	dir string
+	in  projectfs.Dir
+}
 
 // Open returns a Reader for the state directory dir (PROJECT/.ralph), which
 // need not exist.
-func Open(dir string) *Reader { return &Reader{dir: dir} }
+func Open(dir string) *Reader { return &Reader{dir: dir, in: Project(dir)} }
+
+// Project is the project with the state directory dir.
+func Project(dir string) projectfs.Dir { return projectfs.In(filepath.Dir(dir)) }
+
+// Project is the project that the state is of.
+func (r *Reader) Project() projectfs.Dir { return r.in }
 
 // Dir is the state directory.
 func (r *Reader) Dir() string { return r.dir }
@@ -218,6 +228,6 @@ func (r *Reader) path(elem ...string) string {
 
 // Exists tells whether anything has ever run here.
 func (r *Reader) Exists() bool {
-	_, err := os.Stat(r.path(fileStatus))
+	_, err := r.in.Lstat(r.path(fileStatus))
 	return err == nil
 }

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
+
+// MaxEvent is the length in bytes of the longest line of the event files. Readers may leave out longer ones.
+const MaxEvent = 16 << 20
 
 const (
 	eventBlock = 256 << 10
@@ -23,18 +25,21 @@ const (
 func (r *Reader) EventFiles() ([]string, error) {
 	path := r.EventsPath()
 	name, ext, _ := strings.Cut(filepath.Base(path), ".")
-	entries, err := os.ReadDir(r.dir) // sorted; not a glob, because the path may contain its special characters
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+	entries, err := r.in.ReadDir(r.dir) // sorted; not a glob, because the path may contain its special characters
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("find events: %w", err)
 	}
 	var files []string
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), name+"-") && strings.HasSuffix(e.Name(), "."+ext) {
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), name+"-") && strings.HasSuffix(e.Name(), "."+ext) {
 			files = append(files, r.path(e.Name()))
 		}
 	}
 	return append(files, path), nil
 }
+
+// OpenEvents opens one of the EventFiles.
+func OpenEvents(name string) (*os.File, error) { return Project(filepath.Dir(name)).Open(name) }
 
 // LastEvent returns the latest numbered event of a run. It is zero when the run
 // has none in the latest 64 MiB: before it began, or when it was written by a ralph
@@ -73,7 +78,7 @@ func (r *Reader) EventsBackwards(f func(line []byte) (more bool)) error {
 
 // fileBackwards does this for one file. It subtracts what it reads from reach.
 func fileBackwards(name string, reach *int64, f func(line []byte) bool) (more bool, err error) {
-	file, err := os.Open(name)
+	file, err := OpenEvents(name)
 	if err != nil {
 		return false, err
 	}
@@ -95,6 +100,9 @@ func fileBackwards(name string, reach *int64, f func(line []byte) bool) (more bo
 		lines := bytes.Split(block, []byte("\n"))
 		if at > 0 {
 			rest, lines = lines[0], lines[1:]
+		}
+		if len(rest) > MaxEvent {
+			rest = nil
 		}
 		for _, line := range slices.Backward(lines) {
 			if !f(line) {

@@ -6,7 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
+	"time"
+
+	"ralph/state/projectfs"
 )
 
 // An agent can replace any file that it may write: by a link that leads out of
@@ -38,32 +42,20 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// realDir makes a folder where there is none. A link in its place is refused.
-func realDir(path string, mode fs.FileMode) error {
-	err := os.MkdirAll(path, mode)
-	if isLink(path) {
-		err = fmt.Errorf("%q is a symbolic link; ralph keeps its state inside of the project", path)
-	}
-	if err != nil {
-		return fmt.Errorf("create state directory: %w", err)
-	}
-	return nil
+// folders are those of the state directory.
+func folders() []string {
+	return []string{dirLogs, dirControl, dirReports, dirQuestions, dirNotes, dirHub, dirArchive}
 }
 
-func isLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-// removeLinks removes what was put in the place of the state directory and of
-// its folders since Acquire has made them.
-func (w *Writer) removeLinks() (found bool, err error) {
-	for _, path := range []string{w.dir, w.path(dirLogs), w.path(dirControl)} {
-		info, err := os.Lstat(path)
-		if err != nil || info.IsDir() || path == w.dir && w.linked {
+// removeForeign removes what was put in the place of the state directory and of its folders since Acquire.
+func (w *Writer) removeForeign() (found bool, err error) {
+	for _, name := range append([]string{""}, folders()...) {
+		path := w.path(name)
+		info, err := w.in.Lstat(path)
+		if err != nil || info.IsDir() {
 			continue // Ensure makes it again
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := w.in.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return true, fmt.Errorf("repair state directory: %w", err)
 		}
 		found = true
@@ -71,17 +63,38 @@ func (w *Writer) removeLinks() (found bool, err error) {
 	return found, nil
 }
 
-// clearForeign removes what is not a plain file from the place of one.
-func clearForeign(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil || info.Mode().IsRegular() {
-		return nil
+// setAside keeps a file under another name.
+func (w *Writer) setAside(path string, now time.Time) (name string, err error) {
+	to := path + ".corrupt-" + now.Format("20060102T150405.000")
+	if err := w.in.Rename(path, to); err != nil {
+		return "", fmt.Errorf("set state file aside: %w", err)
 	}
-	return os.RemoveAll(path)
+	return filepath.Base(to), nil
 }
 
-// plain tells whether a file is regular and has no second name elsewhere.
-func plain(info fs.FileInfo) bool {
-	sys, ok := info.Sys().(*syscall.Stat_t)
-	return info.Mode().IsRegular() && (!ok || sys.Nlink == 1)
+// setForeignAside sets aside what is in the place of a file that ralph keeps. A socket is removed: it is what a sandbox
+// puts where a file is missing.
+func (w *Writer) setForeignAside(now time.Time) (aside []error, err error) {
+	for _, name := range []string{fileHistory, fileAnalysis, fileBaseline, fileFlakes, fileOwn, fileUse, fileEvents, fileLive,
+		fileGitignore, fileLessons, fileBranch, fileProject, dirLogs + "/ralph.log"} {
+		path := w.path(filepath.FromSlash(name))
+		f, err := w.in.Open(path)
+		if err == nil {
+			_ = f.Close() // it was only looked at
+		}
+		switch refused := (*projectfs.RefusedError)(nil); {
+		case !errors.As(err, &refused):
+		case projectfs.Refused(err) == nil:
+			if err := w.remove(name); err != nil {
+				return aside, err
+			}
+		default:
+			kept, err := w.setAside(path, now)
+			if err != nil {
+				return aside, err
+			}
+			aside = append(aside, fmt.Errorf("%w; kept as %q", refused, kept))
+		}
+	}
+	return aside, nil
 }

@@ -85,20 +85,18 @@ func TestRunFiles_replacedByTheAgent_areWrittenInTheProjectOnly(t *testing.T) {
 	}
 }
 
-// A call can replace the folders of the logs, too. The user may have made the state directory itself a link.
+// A call can replace the folders of the logs, too.
 func TestRunFiles_foldersReplacedByLinks_leadNowhere(t *testing.T) {
-	for _, name := range []string{dirLogs, dirLogs + "/r", "real"} {
+	for _, name := range []string{dirLogs, dirLogs + "/r"} {
 		base := t.TempDir()
 		dir, outside := filepath.Join(base, DirName), filepath.Join(base, "outside")
-		if err := errors.Join(os.MkdirAll(outside, 0o700), os.Mkdir(filepath.Join(base, "real"), 0o700), os.Symlink("real", dir)); err != nil {
+		if err := os.MkdirAll(outside, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		w := acquire(t, dir)
-		if name != "real" {
-			_ = os.RemoveAll(filepath.Join(dir, name))
-			if err := os.Symlink(outside, filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
+		_ = os.RemoveAll(filepath.Join(dir, name))
+		if err := os.Symlink(outside, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
 		}
 		path, err := RunLogs{w.RunDir("r")}.Keep("1.plan.md", "kept")
 		if data, _ := os.ReadFile(path); err != nil || string(data) != "kept" {
@@ -128,13 +126,14 @@ func TestOpenRaw_twiceForOneIteration_appends(t *testing.T) {
 }
 
 func TestAcquire_foldersAreLinks_isRefused(t *testing.T) {
-	for _, name := range []string{dirLogs, dirControl} {
-		dir := filepath.Join(t.TempDir(), DirName)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+	for _, name := range append(folders(), "") {
+		dir, outside := filepath.Join(t.TempDir(), DirName), t.TempDir()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(outside, path)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(t.TempDir(), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
+		if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+			t.Errorf("%s: written outside: %v", name, entries)
 		}
 		if w, _, err := Acquire(dir, Owner{PID: os.Getpid()}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 			t.Errorf("%s: %v", name, err)
@@ -240,5 +239,60 @@ func TestHoldLock_fileDeleted_keepsOthersOutAndIsToldByEnsure(t *testing.T) {
 	}
 	if err := w.Release(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a clone brings along, or an earlier agent left, in the place of a file.
+func TestAcquire_filesAreLinksOrPipes_setsThemAsideAndNamesEachOnce(t *testing.T) {
+	dir, outside := filepath.Join(t.TempDir(), DirName), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, dirLogs), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{fileBranch, fileEvents, fileLive, fileStatus, fileCalls, fileLessons, fileProject, dirLogs + "/ralph.log"}
+	for i, name := range names {
+		path := filepath.Join(dir, name)
+		err := os.Symlink(filepath.Join(outside, "none"), path)
+		if i%2 == 1 {
+			err = errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, aside, err := Acquire(dir, Owner{PID: os.Getpid(), RunID: "run", StartedAt: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Release()
+	if len(aside) != len(names) {
+		t.Errorf("%d of %d: %v", len(aside), len(names), errors.Join(aside...))
+	}
+	for _, name := range names {
+		if text := errors.Join(aside...).Error(); strings.Count(text, name+`"`) != 1 {
+			t.Errorf("%s is not named once: %s", name, text)
+		}
+		if kept, err := filepath.Glob(filepath.Join(dir, name+".corrupt-*")); err != nil || len(kept) != 1 {
+			t.Errorf("%s: %v, %v", name, kept, err)
+		}
+	}
+	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+		t.Errorf("written outside: %v", entries)
+	}
+}
+
+func TestEvents_pipeInPlace_areRefusedAtOnce(t *testing.T) {
+	r := Open(filepath.Join(t.TempDir(), DirName))
+	if err := errors.Join(os.Mkdir(r.Dir(), 0o755), syscall.Mkfifo(r.EventsPath(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { _, err := r.LastEvent("r"); done <- err }()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), `events.jsonl" is a FIFO`) {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("hangs")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
+	"ralph/state/projectfs"
 )
 
 // Owner is who holds the lock.
@@ -33,27 +33,24 @@ func (e *LockedError) Error() string {
 // the lock itself decides: another process may have the pid by now, and
 // status.json of a killed runner keeps saying "running".
 func (r *Reader) Owner() (Owner, bool) {
-	owner, err := readOwner(r.path(fileLock))
+	owner, err := readOwner(r.in, r.path(fileLock))
 	// A released lock is empty. A reader then does not test it, so that it does
 	// not get in the way of a starting runner.
 	if err != nil || owner.PID <= 0 {
 		return owner, false
 	}
-	l := flock.New(r.path(fileLock), flock.SetFlag(os.O_RDONLY))
-	got, err := l.TryRLock()
+	l, err := r.in.Open(r.path(fileLock))
 	if err != nil {
 		return owner, false
 	}
-	if got {
-		_ = l.Close() // reading is all that was wanted
-		return owner, false
-	}
-	return owner, true
+	defer l.Close()
+	err = syscall.Flock(int(l.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	return owner, errors.Is(err, syscall.EWOULDBLOCK)
 }
 
 // readOwner reads the lock file. It drops a run id that ralph did not make.
-func readOwner(path string) (Owner, error) {
-	owner, err := readJSON(path, func(Owner) string { return "" })
+func readOwner(in projectfs.Dir, path string) (Owner, error) {
+	owner, err := readJSON(in, path, func(Owner) string { return "" })
 	if !isRunID(owner.RunID) {
 		owner.RunID = ""
 	}
@@ -65,30 +62,34 @@ func readOwner(path string) (Owner, error) {
 const lockPatience = 300 * time.Millisecond
 
 // acquireLock takes the exclusive lock and writes the owner into the file.
-func acquireLock(path string, owner Owner) (*flock.Flock, error) {
-	if err := clearForeign(path); err != nil {
+func acquireLock(in projectfs.Dir, path string, owner Owner) (*os.File, error) {
+	if err := in.Clear(path); err != nil {
 		return nil, fmt.Errorf("lock project: %w", err)
 	}
-	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK),
-		flock.SetPermissions(0o600))
+	l, err := in.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock project: %w", err)
+	}
 	deadline := time.Now().Add(lockPatience)
 	for {
-		got, err := l.TryLock()
-		if err != nil {
-			return nil, fmt.Errorf("lock project: %w", err)
-		}
-		if got {
+		err := syscall.Flock(int(l.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
 			break
 		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			_ = l.Close()
+			return nil, fmt.Errorf("lock project: %w", err)
+		}
 		if time.Now().After(deadline) {
-			other, _ := readOwner(path)
+			_ = l.Close()
+			other, _ := readOwner(in, path)
 			return nil, &LockedError{other}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	data, err := json.Marshal(owner)
 	if err == nil {
-		err = overwrite(path, append(data, '\n'))
+		err = overwrite(in, path, append(data, '\n'))
 	}
 	if err != nil {
 		_ = l.Close()
@@ -98,9 +99,9 @@ func acquireLock(path string, owner Owner) (*flock.Flock, error) {
 }
 
 // overwrite writes a file in place: a rename would leave the lock on an unlinked
-// file. A link that has taken its place is not followed.
-func overwrite(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+// file.
+func overwrite(in projectfs.Dir, path string, data []byte) error {
+	f, err := in.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err
 	}

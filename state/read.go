@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"ralph/state/projectfs"
 )
 
 // maxSnapshot bounds what is read of a snapshot: the largest that ralph writes
@@ -32,7 +32,7 @@ func (e *CorruptError) Error() string {
 
 // Status reads status.json. Zero when nothing has run here.
 func (r *Reader) Status() (Status, error) {
-	return readJSON(r.path(fileStatus), func(s Status) string {
+	return readJSON(r.in, r.path(fileStatus), func(s Status) string {
 		if s.RunID != "" && !isRunID(s.RunID) {
 			return fmt.Sprintf("run_id %.40q is none", s.RunID)
 		}
@@ -45,7 +45,7 @@ func (r *Reader) Status() (Status, error) {
 
 // Breaker reads the circuit breaker; a missing file is a closed breaker.
 func (r *Reader) Breaker() (Breaker, error) {
-	b, err := readJSON(r.path(fileBreaker), func(b Breaker) string {
+	b, err := readJSON(r.in, r.path(fileBreaker), func(b Breaker) string {
 		switch b.State {
 		case BreakerClosed, BreakerHalfOpen, BreakerOpen:
 		default:
@@ -64,7 +64,7 @@ func (r *Reader) Breaker() (Breaker, error) {
 
 // Session reads the agent session that may be resumed; zero when there is none.
 func (r *Reader) Session() (Session, error) {
-	return readJSON(r.path(fileSession), func(s Session) string {
+	return readJSON(r.in, r.path(fileSession), func(s Session) string {
 		odd := func(c rune) bool { return unicode.IsControl(c) || strings.ContainsRune(" {}\"", c) }
 		if strings.ContainsFunc(s.SessionID, odd) || strings.HasPrefix(s.SessionID, "-") || len(s.SessionID) > 256 {
 			return "session_id is not an id"
@@ -75,7 +75,7 @@ func (r *Reader) Session() (Session, error) {
 
 // Signals reads the exit signals of the current run.
 func (r *Reader) Signals() (Signals, error) {
-	return readJSON(r.path(fileSignals), func(Signals) string { return "" })
+	return readJSON(r.in, r.path(fileSignals), func(Signals) string { return "" })
 }
 
 // Calls reads the counters of the clock hour in which they were written. The
@@ -83,12 +83,12 @@ func (r *Reader) Signals() (Signals, error) {
 func (r *Reader) Calls() (Calls, error) {
 	var c Calls
 	var errs []error
-	calls, err := readCount(r.path(fileCalls), 1<<31)
+	calls, err := readCount(r.in, r.path(fileCalls), 1<<31)
 	errs = append(errs, err)
 	c.Calls = int(calls)
-	c.Tokens, err = readCount(r.path(fileTokens), 1<<53)
+	c.Tokens, err = readCount(r.in, r.path(fileTokens), 1<<53)
 	errs = append(errs, err)
-	c.Hour, err = readHour(r.path(fileReset))
+	c.Hour, err = readHour(r.in, r.path(fileReset))
 	errs = append(errs, err)
 	return c, errors.Join(errs...)
 }
@@ -96,7 +96,7 @@ func (r *Reader) Calls() (Calls, error) {
 // History reads the breaker's transitions, oldest first; lines that do not
 // parse are left out.
 func (r *Reader) History() ([]BreakerChange, error) {
-	data, err := readBounded(r.path(fileHistory))
+	data, err := readBounded(r.in, r.path(fileHistory))
 	if err != nil || data == nil {
 		return nil, err
 	}
@@ -112,13 +112,13 @@ func (r *Reader) History() ([]BreakerChange, error) {
 
 // RunFlags reads the command line of a run; none for an unknown run.
 func (r *Reader) RunFlags(run string) ([]string, error) {
-	return readJSON(filepath.Join(r.RunDir(run), fileFlags), func([]string) string { return "" })
+	return readJSON(r.in, filepath.Join(r.RunDir(run), fileFlags), func([]string) string { return "" })
 }
 
 // readJSON returns the zero value for a missing file.
-func readJSON[T any](path string, check func(T) string) (T, error) {
+func readJSON[T any](in projectfs.Dir, path string, check func(T) string) (T, error) {
 	var v, zero T
-	data, err := readBounded(path)
+	data, err := readBounded(in, path)
 	if err != nil || data == nil {
 		return zero, err
 	}
@@ -135,8 +135,8 @@ func readJSON[T any](path string, check func(T) string) (T, error) {
 }
 
 // readCount reads a decimal number of 0..limit; digits only, never evaluated.
-func readCount(path string, limit int64) (int64, error) {
-	data, err := readBounded(path)
+func readCount(in projectfs.Dir, path string, limit int64) (int64, error) {
+	data, err := readBounded(in, path)
 	if err != nil || data == nil {
 		return 0, err
 	}
@@ -150,8 +150,8 @@ func readCount(path string, limit int64) (int64, error) {
 
 const hourLayout = "2006010215"
 
-func readHour(path string) (time.Time, error) {
-	data, err := readBounded(path)
+func readHour(in projectfs.Dir, path string) (time.Time, error) {
+	data, err := readBounded(in, path)
 	if err != nil || data == nil {
 		return time.Time{}, err
 	}
@@ -172,33 +172,17 @@ func readHour(path string) (time.Time, error) {
 	return t, nil
 }
 
-// readBounded returns nil, nil for a missing file. A symbolic link is foreign:
-// ralph never writes one, and following it could lead out of the project.
-func readBounded(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+// readBounded returns nil, nil for a missing file. What is not a plain file is foreign: ralph never writes it.
+func readBounded(in projectfs.Dir, path string) ([]byte, error) {
+	data, err := in.Read(path, maxSnapshot)
+	refused := projectfs.Refused(err)
+	switch {
+	case refused != nil && refused.Path == path:
+		return nil, &CorruptError{path, "it is " + refused.Is}
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read state: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &CorruptError{path, "not a regular file"}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSnapshot+1))
-	if err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
-	}
-	if len(data) > maxSnapshot {
-		return nil, &CorruptError{path, "larger than 1 MiB"}
-	}
-	if data == nil {
-		data = []byte{}
 	}
 	return data, nil
 }

@@ -20,11 +20,13 @@ const (
 func (r *Reader) ReportPath(run, ext string) string { return r.path(dirReports, runName(run)+ext) }
 
 // Record reads the record of a run, as SaveReport wrote it; nil if there is none.
-func (r *Reader) Record(run string) ([]byte, error) { return readBounded(r.ReportPath(run, recordExt)) }
+func (r *Reader) Record(run string) ([]byte, error) {
+	return readBounded(r.in, r.ReportPath(run, recordExt))
+}
 
 // Recorded lists the runs that have a record, oldest first.
 func (r *Reader) Recorded() ([]string, error) {
-	entries, err := os.ReadDir(r.path(dirReports))
+	entries, err := r.in.ReadDir(r.path(dirReports))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
@@ -40,7 +42,7 @@ func (r *Reader) Recorded() ([]string, error) {
 // Pruned is the latest run whose report was forgotten: those up to it are no longer listed,
 // although events of them may be left. Empty: none was.
 func (r *Reader) Pruned() string {
-	data, _ := readBounded(r.path(dirReports, filePruned))
+	data, _ := readBounded(r.in, r.path(dirReports, filePruned))
 	return strings.TrimSpace(string(data))
 }
 
@@ -68,17 +70,17 @@ func (w *Writer) SaveReport(run string, forms map[string][]byte) error {
 // PruneReports removes the reports of all but the latest keep runs. It returns how many it removed.
 func (w *Writer) PruneReports(keep int) (int, error) {
 	runs, err := w.Recorded()
-	if err != nil || len(runs) <= keep || isLink(w.path(dirReports)) {
+	if err != nil || len(runs) <= keep {
 		return 0, err
 	}
 	runs = runs[:len(runs)-keep]
-	entries, err := os.ReadDir(w.path(dirReports))
+	entries, err := w.in.ReadDir(w.path(dirReports))
 	if err != nil {
 		return 0, fmt.Errorf("prune reports: %w", err)
 	}
 	for _, e := range entries {
 		if run := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())); slices.Contains(runs, run) {
-			if err := remove(w.path(dirReports, e.Name())); err != nil {
+			if err := w.remove(dirReports, e.Name()); err != nil {
 				return 0, err
 			}
 		}

@@ -3,12 +3,9 @@ package state
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
 )
 
 // RunLogs is the folder that holds the prompts and the raw output of one run.
@@ -44,38 +41,27 @@ func (l RunLogs) Keep(name, text string) (path string, err error) {
 }
 
 // open opens a file for writing. An agent can guess its name, and those of the folders below the
-// state directory: a link there is removed first, and so is anything that is not a plain file with
+// state directory: what is not a folder there is removed first, and so is anything that is not a plain file with
 // this name alone.
 func (l RunLogs) open(name string, flags int) (*os.File, error) {
-	top := filepath.Dir(l.Dir)
-	if filepath.Base(top) == dirLogs {
-		top = filepath.Dir(top)
+	folders := []string{l.Dir}
+	if top := filepath.Dir(l.Dir); filepath.Base(top) == dirLogs {
+		folders = []string{top, l.Dir}
 	}
-	if err := os.MkdirAll(top, 0o755); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(top)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	at := ""
-	for _, folder := range strings.Split(strings.TrimPrefix(l.Dir, top+"/"), "/") {
-		at = filepath.Join(at, folder)
-		if info, err := root.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			if err := root.Remove(at); err != nil {
+	in := Project(filepath.Dir(folders[0]))
+	for _, folder := range folders {
+		if info, err := in.Lstat(folder); err == nil && !info.IsDir() {
+			if err := in.Remove(folder); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := root.MkdirAll(at, 0o700); err != nil {
+	if err := in.MkdirAll(l.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	at = filepath.Join(at, name)
-	if info, err := root.Lstat(at); err == nil && !plain(info) {
-		if err := root.RemoveAll(at); err != nil {
-			return nil, err
-		}
+	path := filepath.Join(l.Dir, name)
+	if err := in.Clear(path); err != nil {
+		return nil, err
 	}
-	return root.OpenFile(at, os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW|flags, 0o600)
+	return in.OpenFile(path, os.O_CREATE|os.O_WRONLY|flags, 0o600)
 }

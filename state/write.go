@@ -13,8 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
+	"ralph/state/projectfs"
 )
 
 const historyKept = 500
@@ -38,11 +37,10 @@ const Gitignore = `# ralph's state; the files below are yours
 // Writer changes the state of one project. It exists only while the lock is held.
 type Writer struct {
 	*Reader
-	owner  Owner
-	linked bool // the user has made the state directory a link
+	owner Owner
 
 	holding sync.Mutex // for what follows
-	lock    *flock.Flock
+	lock    *os.File
 	retaken bool // by HoldLock, since Ensure was called
 }
 
@@ -50,14 +48,14 @@ type Writer struct {
 // unusable snapshots aside as NAME.corrupt-TIME; those are returned, one error
 // each. It fails with *LockedError when another runner is alive.
 func Acquire(dir string, owner Owner) (*Writer, []error, error) {
-	if err := makeDirs(dir); err != nil {
+	w := &Writer{Reader: Open(dir), owner: owner}
+	if err := w.makeDirs(); err != nil {
 		return nil, nil, err
 	}
-	lock, err := acquireLock(filepath.Join(dir, fileLock), owner)
-	if err != nil {
+	var err error
+	if w.lock, err = acquireLock(w.in, w.path(fileLock), owner); err != nil {
 		return nil, nil, err
 	}
-	w := &Writer{Reader: Open(dir), lock: lock, owner: owner, linked: isLink(dir)}
 	aside, err := w.setAsideCorrupt(owner.StartedAt)
 	if err == nil {
 		err = errors.Join(w.removeTemporary(), w.ensureGitignore())
@@ -68,13 +66,19 @@ func Acquire(dir string, owner Owner) (*Writer, []error, error) {
 	return w, aside, nil
 }
 
-func makeDirs(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("create state directory: %w", err)
-	}
+// makeDirs makes the folders that a run needs, and refuses what is in the place of one.
+func (w *Writer) makeDirs() error {
 	for _, name := range []string{dirLogs, dirControl} {
-		if err := realDir(filepath.Join(dir, name), 0o755); err != nil {
-			return err
+		if err := w.in.MkdirAll(w.path(name), 0o755); err != nil {
+			return fmt.Errorf("create state directory: %w", err)
+		}
+	}
+	for _, name := range folders() {
+		f, err := w.in.OpenDir(w.path(name))
+		if err == nil {
+			_ = f.Close() // it was only looked at
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("use state directory: %w", err)
 		}
 	}
 	return nil
@@ -87,14 +91,14 @@ func (w *Writer) Ensure() (lost bool, err error) {
 	w.holding.Lock()
 	defer w.holding.Unlock()
 	lost, w.retaken = w.retaken, false
-	linked, err := w.removeLinks()
+	foreign, err := w.removeForeign()
 	if err != nil {
 		return true, err
 	}
 	held, err := w.hold()
-	lost = lost || linked || !held
+	lost = lost || foreign || !held
 	if err == nil {
-		err = makeDirs(w.dir)
+		err = w.makeDirs()
 	}
 	if err == nil && lost {
 		err = w.ensureGitignore()
@@ -116,15 +120,13 @@ func (w *Writer) HoldLock() error {
 // hold tells whether the lock on disk is the one that is held; if not, it is
 // taken anew.
 func (w *Writer) hold() (held bool, err error) {
-	now, err1 := w.lock.Stat()
-	onDisk, err2 := os.Lstat(w.path(fileLock))
-	if err1 == nil && err2 == nil && os.SameFile(now, onDisk) {
+	if w.in.IsFile(w.path(fileLock), w.lock) {
 		return true, nil
 	}
-	if err := os.MkdirAll(w.dir, 0o755); err != nil {
+	if err := w.in.MkdirAll(w.dir, 0o755); err != nil {
 		return false, fmt.Errorf("create state directory: %w", err)
 	}
-	lock, err := acquireLock(w.path(fileLock), w.owner)
+	lock, err := acquireLock(w.in, w.path(fileLock), w.owner)
 	if err != nil {
 		return false, err
 	}
@@ -137,21 +139,19 @@ func (w *Writer) hold() (held bool, err error) {
 // changed since.
 func Wrote(project, file string) bool {
 	file = filepath.ToSlash(file)
-	path := filepath.Join(project, DirName, fileGitignore)
-	info, err := os.Lstat(path)
-	if file != DirName+"/"+fileGitignore || err != nil || !info.Mode().IsRegular() {
+	if file != DirName+"/"+fileGitignore {
 		return false
 	}
-	data, err := os.ReadFile(path)
+	data, err := projectfs.In(project).Read(filepath.Join(project, DirName, fileGitignore), int64(len(Gitignore)))
 	return err == nil && string(data) == Gitignore
 }
 
 func (w *Writer) ensureGitignore() error {
 	path := w.path(fileGitignore)
-	if err := clearForeign(path); err != nil { // git would wait for a pipe for ever
+	if err := w.in.Clear(path); err != nil { // git would wait for a pipe for ever
 		return err
 	}
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := w.in.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return w.write(fileGitignore, []byte(Gitignore), 0o644)
@@ -160,7 +160,7 @@ func (w *Writer) ensureGitignore() error {
 // removeTemporary removes what a runner leaves that is killed between a write
 // and its rename. Only the holder of the lock makes such files.
 func (w *Writer) removeTemporary() error {
-	entries, err := os.ReadDir(w.dir)
+	entries, err := w.in.ReadDir(w.dir)
 	if err != nil {
 		return fmt.Errorf("clear state: %w", err)
 	}
@@ -171,7 +171,7 @@ func (w *Writer) removeTemporary() error {
 		if stem == e.Name() || !strings.HasPrefix(stem, ".") || !slices.Contains(names, stem[1:]) {
 			continue
 		}
-		if err := remove(w.path(e.Name())); err != nil {
+		if err := w.remove(e.Name()); err != nil {
 			return err
 		}
 	}
@@ -185,38 +185,39 @@ func (w *Writer) setAsideCorrupt(now time.Time) ([]error, error) {
 	_, e2 := w.Breaker()
 	_, e3 := w.Session()
 	_, e4 := w.Signals()
-	_, e5 := readCount(w.path(fileCalls), 1<<31)
-	_, e6 := readCount(w.path(fileTokens), 1<<53)
-	_, e7 := readHour(w.path(fileReset))
+	_, e5 := readCount(w.in, w.path(fileCalls), 1<<31)
+	_, e6 := readCount(w.in, w.path(fileTokens), 1<<53)
+	_, e7 := readHour(w.in, w.path(fileReset))
 	var aside []error
 	for _, err := range []error{e1, e2, e3, e4, e5, e6, e7} {
 		var corrupt *CorruptError
 		switch {
 		case err == nil:
 		case errors.As(err, &corrupt):
-			to := corrupt.Path + ".corrupt-" + now.Format("20060102T150405.000")
-			if err := os.Rename(corrupt.Path, to); err != nil {
-				return aside, fmt.Errorf("set state file aside: %w", err)
+			kept, err := w.setAside(corrupt.Path, now)
+			if err != nil {
+				return aside, err
 			}
-			aside = append(aside, fmt.Errorf("%w; kept as %q, starting from the default", corrupt, filepath.Base(to)))
+			aside = append(aside, fmt.Errorf("%w; kept as %q, starting from the default", corrupt, kept))
 		default:
 			return aside, err
 		}
 	}
-	return aside, nil
+	foreign, err := w.setForeignAside(now)
+	return append(aside, foreign...), err
 }
 
 // Release gives the lock back. The lock file stays, emptied: removing it would
 // let two runners hold locks on two files of the same name.
 func (w *Writer) Release() error {
-	return errors.Join(overwrite(w.path(fileLock), nil), w.lock.Close())
+	return errors.Join(overwrite(w.in, w.path(fileLock), nil), w.lock.Close())
 }
 
 // ClearRun removes what belongs to one run, so that nothing from a dead run
 // can end the next one.
 func (w *Writer) ClearRun() error {
 	for _, name := range []string{fileSignals, fileAnalysis} {
-		if err := remove(w.path(name)); err != nil {
+		if err := w.remove(name); err != nil {
 			return err
 		}
 	}
@@ -284,7 +285,7 @@ func (w *Writer) AddBreakerChange(c BreakerChange) error {
 
 // ResetBreaker closes the breaker and forgets its history.
 func (w *Writer) ResetBreaker(reason string, now time.Time) error {
-	if err := remove(w.path(fileHistory)); err != nil {
+	if err := w.remove(fileHistory); err != nil {
 		return err
 	}
 	return w.SaveBreaker(Breaker{State: BreakerClosed, LastChange: now, Reason: reason})
@@ -322,12 +323,12 @@ func (w *Writer) ResetAll() error {
 	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
 		fileSession, fileStatus, fileBaseline, fileFlakes, fileOwn, fileUse}
 	for _, name := range names {
-		if err := remove(w.path(name)); err != nil {
+		if err := w.remove(name); err != nil {
 			return err
 		}
 	}
 	for _, dir := range []string{dirQuestions, dirNotes} {
-		if err := os.RemoveAll(w.path(dir)); err != nil {
+		if err := w.in.RemoveAll(w.path(dir)); err != nil {
 			return fmt.Errorf("clear state: %w", err)
 		}
 	}
@@ -337,7 +338,7 @@ func (w *Writer) ResetAll() error {
 // SaveRunFlags keeps the command line of a run, so that resuming it does not
 // lose a ceiling.
 func (w *Writer) SaveRunFlags(run string, flags []string) error {
-	if err := realDir(w.RunDir(run), 0o700); err != nil {
+	if err := w.in.MkdirAll(w.RunDir(run), 0o700); err != nil {
 		return err
 	}
 	return w.writeJSON(filepath.Join(dirLogs, runName(run), fileFlags), flags)
@@ -355,13 +356,16 @@ func (w *Writer) writeJSON(name string, v any) error {
 // is on disk already is not written again: most counters do not change in most
 // iterations, and a sync is what an iteration of ralph's own costs.
 func (w *Writer) write(name string, data []byte, mode fs.FileMode) error {
-	if old, err := readBounded(w.path(name)); err == nil && old != nil && bytes.Equal(old, data) {
+	path := w.path(name)
+	if old, err := readBounded(w.in, path); err == nil && old != nil && bytes.Equal(old, data) {
 		return nil
 	}
-	err := renameio.WriteFile(w.path(name), data, mode, renameio.WithTempDir(w.dir),
-		renameio.WithStaticPermissions(mode))
-	if temporary := (*fs.PathError)(nil); errors.As(err, &temporary) {
-		temporary.Path = w.path(name)
+	err := w.in.Write(path, data, mode)
+	if refused := projectfs.Refused(err); refused != nil && refused.Path == path { // planted since the start
+		if _, err := w.setAside(path, time.Now()); err != nil {
+			return err
+		}
+		err = w.in.Write(path, data, mode)
 	}
 	if err != nil {
 		return fmt.Errorf("write state: %w", err)
@@ -369,8 +373,8 @@ func (w *Writer) write(name string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (w *Writer) remove(elem ...string) error {
+	if err := w.in.Remove(w.path(elem...)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("clear state: %w", err)
 	}
 	return nil

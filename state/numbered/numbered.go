@@ -3,22 +3,19 @@
 package numbered
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
-
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 const (
@@ -29,7 +26,7 @@ const (
 	lockPoll = 2 * time.Millisecond
 )
 
-// Folder holds the records of one kind.
+// Folder holds the records of one kind, in a folder of the state directory.
 type Folder struct {
 	Dir    string
 	Letter string // begins each id: "q" for q1, q2, ...
@@ -38,7 +35,7 @@ type Folder struct {
 
 // IDs returns the ids of the files in the folder, the lowest first. Other files are left out.
 func (f Folder) IDs() ([]string, error) {
-	entries, err := os.ReadDir(f.Dir)
+	entries, err := f.project().ReadDir(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list %ss: %w", f.Kind, err)
 	}
@@ -67,7 +64,7 @@ func (f Folder) After(id string) string { return f.Letter + strconv.Itoa(f.Numbe
 
 // Read decodes a record. Without such a file, the error is fs.ErrNotExist.
 func (f Folder) Read(id string, record any) error {
-	data, err := state.ReadFile(f.path(id), maxFile)
+	data, err := f.project().Read(f.path(id), maxFile)
 	if err == nil {
 		err = json.Unmarshal(data, record)
 	}
@@ -81,32 +78,36 @@ func (f Folder) Read(id string, record any) error {
 // until the returned function is called. A lock that stays is a program that hangs: after
 // patience, the change is made all the same.
 func (f Folder) Lock() (unlock func()) {
-	l := flock.New(f.Dir, flock.SetFlag(os.O_RDONLY)) // of the folder: it leaves no file
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	_, _ = l.TryLockContext(ctx, lockPoll) // without a folder there is nothing to change
-	return func() { _ = l.Close() }        // nothing was written to it
+	l, err := f.project().OpenDir(f.Dir) // the lock of the folder leaves no file
+	if err != nil {
+		return func() {} // without a folder there is nothing to change
+	}
+	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(lockPoll) {
+		if syscall.Flock(int(l.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			break
+		}
+	}
+	return func() { _ = l.Close() } // nothing was written to it
 }
 
 // Remove removes a record.
-func (f Folder) Remove(id string) error { return os.Remove(f.path(id)) }
+func (f Folder) Remove(id string) error { return f.project().Remove(f.path(id)) }
 
 // Write replaces a record, and makes the folder if it is missing. A link in its place is an error.
 func (f Folder) Write(id string, record any) error {
 	data, err := json.MarshalIndent(record, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(f.Dir, 0o700)
-	}
-	if info, statErr := os.Lstat(f.Dir); err == nil && (statErr != nil || !info.IsDir()) {
-		err = fmt.Errorf("%q is not a folder", f.Dir)
+		err = f.project().MkdirAll(f.Dir, 0o700)
 	}
 	if err == nil {
-		err = renameio.WriteFile(f.path(id), append(data, '\n'), 0o600, renameio.WithTempDir(f.Dir))
+		err = f.project().Write(f.path(id), append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("store %s: %w", f.Kind, err)
 	}
 	return nil
 }
+
+func (f Folder) project() projectfs.Dir { return state.Project(filepath.Dir(f.Dir)) }
 
 func (f Folder) path(id string) string { return filepath.Join(f.Dir, id+ext) }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 const (
@@ -49,13 +49,13 @@ func Record(path, dir string, names ...string) error {
 	}
 	var lines bytes.Buffer
 	for _, name := range names {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		data, err := state.ReadFile(file, maxFile)
+		in := projectfs.In(dir)
+		data, err := in.Read(in.Path(name), maxFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("record %s: %w", name, err)
 		}
 		w := Written{At: time.Now(), Name: name, Data: data}
-		if info, err := os.Stat(file); err == nil {
+		if info, err := in.Lstat(in.Path(name)); err == nil {
 			w.Mode = uint32(info.Mode().Perm())
 		}
 		line, err := json.Marshal(w)
@@ -76,12 +76,12 @@ func add(path string, lines []byte) error {
 		return fmt.Errorf("record what was written: %w", err)
 	}
 	defer func() { _ = lock.Close() }() // only reading was needed
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(path)      // file: outside of the project
 	if len(data) > kept {
 		data = recent(data)
 	}
 	if err == nil {
-		err = os.WriteFile(path, append(data, lines...), 0o600)
+		err = os.WriteFile(path, append(data, lines...), 0o600) // file: outside of the project
 	}
 	if err != nil {
 		return fmt.Errorf("record what was written: %w", err)
@@ -103,7 +103,7 @@ func recent(data []byte) (left []byte) {
 // Since returns the latest version of each file that people wrote since a moment.
 func Since(path string, moment time.Time) map[string]Written {
 	all := map[string]Written{}
-	data, _ := os.ReadFile(path) // none, if it cannot be read
+	data, _ := os.ReadFile(path) // file: outside of the project; none, if it cannot be read
 	for line := range bytes.Lines(data) {
 		var w Written
 		if json.Unmarshal(line, &w) == nil && !w.At.Before(moment) {

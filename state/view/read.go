@@ -2,14 +2,11 @@ package view
 
 import (
 	"bufio"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"ralph/state"
+	"ralph/state/view/scan"
 )
 
 // ReadRun folds all events of one run, also those in rotated files. With alive,
@@ -73,12 +70,12 @@ func RunFiles(r *state.Reader) ([]string, error) {
 
 // startsRun returns the run that starts with a file; empty: the file continues a run.
 func startsRun(name string) string {
-	file, err := os.Open(name)
+	file, err := state.OpenEvents(name)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
-	line, err := bufio.NewReader(file).ReadBytes('\n')
+	line, err := bufio.NewReader(io.LimitReader(file, state.MaxEvent)).ReadBytes('\n')
 	e, ok := state.EventFilter(func(k state.Kind) bool { return k == state.KindRunStart }).Decode(line)
 	if start, _ := e.Data.(state.RunStart); err != nil || !ok || start.Resumed {
 		return ""
@@ -92,27 +89,13 @@ func Folded(k state.Kind) bool { return k != state.KindText && k != state.KindTo
 
 // readEvents calls do for the events of one file, of all runs if run is empty; a missing file has none.
 func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)) error {
-	file, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read events: %w", err)
-	}
-	defer file.Close()
-	lines := bufio.NewReaderSize(file, 1<<16)
-	for {
-		line, err := lines.ReadBytes('\n')
+	_, err := scan.Lines(name, 0, -1, func(line []byte) bool {
 		if e, ok := wanted.Decode(line); ok && (run == "" || e.Run == run) {
 			do(e)
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read events: %w", err)
-		}
-	}
+		return true
+	})
+	return err
 }
 
 // Recall adds the latest three findings, and the latest iteration, of this run to a model whose events were

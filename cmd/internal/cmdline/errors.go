@@ -10,6 +10,7 @@ import (
 	"ralph/config"
 	"ralph/runner/rules"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // ExitError ends the program with a code of its own. Without a text the verb
@@ -54,7 +55,7 @@ func ExitCode(err error) int {
 		return rules.ExitComplete
 	case errors.As(err, &exit):
 		return exit.Code
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), projectfs.Refused(err) != nil:
 		return rules.ExitUsage
 	case errors.As(err, &locked):
 		return rules.ExitLocked

@@ -3,7 +3,6 @@ package follow
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -206,7 +205,7 @@ func (f *Follower) begin(u *view.Update) error {
 	}
 	total := int64(0)
 	for _, name := range files {
-		if info, err := os.Stat(name); err == nil {
+		if info, err := f.reader.Project().Lstat(name); err == nil {
 			total += info.Size()
 		}
 	}
@@ -257,7 +256,7 @@ func (f *Follower) readPast(u *view.Update) error {
 // behind adds size to the bytes read and returns how many bytes are unread.
 func (f *Follower) behind(size int64) int64 {
 	f.read += size
-	info, err := os.Stat(f.reader.EventsPath())
+	info, err := f.reader.Project().Lstat(f.reader.EventsPath())
 	if err != nil || info.Size() < f.read {
 		f.read = 0 // rotated; too low a count only skips less
 		return 0

@@ -2,8 +2,10 @@ package scan
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -32,8 +34,8 @@ func End(name string) (int64, error) {
 }
 
 func open(name string) (*os.File, int64, error) {
-	file, err := os.Open(name)
-	if os.IsNotExist(err) {
+	file, err := state.OpenEvents(name)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
 	if err != nil {
