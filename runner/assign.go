@@ -27,7 +27,8 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 		Agent:  turn.Agent{Filter: r.d.Filter},
 		Checks: r.checks, Sandbox: r.o.Contained,
 		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
-		Known: turn.History{Worked: notes.Worked, Early: notes.Early, Refusals: notes.Refused, Tries: notes.Tries},
+		Known: turn.History{Worked: notes.Worked || len(notes.Work) > 0, Ticked: notes.Ticked, Refusals: notes.Refused,
+			Tries: notes.Tries, Others: r.tasks.Others(t.ID), Changed: r.tasks.Changed(r.d.RunID)},
 	}
 	if r.d.State != nil { // a preview writes nothing
 		// These files are the user's. The run cannot continue without them.
@@ -143,6 +144,7 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 	if now, ok := plan.List.Find(t.ID); ok {
 		in.State = plan.List.Word(now)
 	}
+	in.Ticked = past.Ticked
 	in.Mode, in.Lessons = string(r.checks.Mode), r.learned.For(t, time.Now())
 	for _, c := range r.checks.Rows {
 		if c.Required() {

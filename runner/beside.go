@@ -330,7 +330,8 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	defer r.crew.Release(d.Job)
 	r.crew.Name(d.Job)
 	r.worker.Forget()
-	res := finished{Result: amend.Amid(d.Result, r.plan.Read()), worker: d.Job.Worker(), dir: d.Job.Slot.Dir,
+	busy := func(id string) bool { return id != d.Job.Origin.Task && r.crew.Of(id) != nil }
+	res := finished{Result: amend.WithCurrentPlan(d.Result, r.plan.Read(), d.Landed != "", busy), worker: d.Job.Worker(), dir: d.Job.Slot.Dir,
 		skip: d.Job.Skip, afresh: d.Afresh}
 	if d.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(),

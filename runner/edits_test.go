@@ -98,8 +98,8 @@ func TestRun_planEditedDuringACall_isTheAgentsUnlessItCannotBe(t *testing.T) {
 			for _, c := range payloads[state.TaskChange](b) {
 				told = told || c.Title == "two" && c.State == "done" && strings.Contains(c.Why, "a person")
 			}
-			for _, x := range payloads[state.Finding](b) {
-				found = found || x.Name == "foreign_tick"
+			for _, c := range payloads[state.TaskChange](b) {
+				found = found || c.Title == "two" && c.State == state.TaskOpen
 			}
 			if stands != theirs || told != theirs || found == theirs {
 				t.Errorf("the tick stands: %t, told: %t, blamed on the agent: %t\n%s\n%s", stands, told, found, b.said(), b.read(planName))
@@ -165,8 +165,8 @@ func TestRun_agentForgesARecordOfAPersonsEdit_theTickIsItsOwn(t *testing.T) {
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 1
 	b.run(t.Context())
 	found := false
-	for _, x := range payloads[state.Finding](b) {
-		found = found || x.Name == "foreign_tick"
+	for _, c := range payloads[state.TaskChange](b) {
+		found = found || c.Title == "two" && c.State == state.TaskOpen
 	}
 	if strings.Contains(b.read(planName), "[x] two") || !found {
 		t.Errorf("found: %t\n%s\n%s", found, b.said(), b.read(planName))

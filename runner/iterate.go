@@ -196,9 +196,7 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 	if counted && res.Cut == "" && !d.PutAside {
 		r.tasks.Remember(res.Task.ID, r.notes.Feedback)
 	}
-	if res.Proof.After.IsDone(res.Task.ID) {
-		r.tasks.Settled(res.Task.ID)
-	}
+	r.settleDone(res)
 	if err := r.save(res, was); err != nil {
 		return rules.Decision{}, err
 	}
@@ -260,8 +258,15 @@ func (r *Run) settleTasks(res turn.Result) {
 			state.TaskChange{ID: res.Task.ID, Title: res.Task.Title, State: state.TaskBlocked,
 				Why: "its agent has marked it so"})
 	}
-	if res.Proof.After.IsDone(res.Task.ID) { // also when the agent only claimed it, and set no tick
-		r.mark(res.Task.ID, task.Done, "")
+	for _, id := range res.Finished() { // also when the agent only claimed it, and set no tick
+		r.mark(id, task.Done, "")
+	}
+}
+
+// settleDone closes the records of the tasks that the turn has finished.
+func (r *Run) settleDone(res turn.Result) {
+	for _, id := range res.Finished() {
+		r.tasks.Settled(id, res.Origin.Run, r.tasks.Proof(id, res))
 	}
 }
 
@@ -308,18 +313,18 @@ func (r *Run) started(t task.Task, word string) string {
 // keepWork commits what a turn has achieved, and takes the tasks that are done out of the plan.
 func (r *Run) keepWork(ctx context.Context, res turn.Result) {
 	if !res.Proof.Report.Blocked() && res.Call.Outcome.Class.Success() {
-		r.commit(ctx, res.Task, res.Origin)
+		r.commit(ctx, res.Task, res.Origin, res.OthersFinished()...)
 		r.plan.Pop(res.Task.ID, r.d.State.Dir(), r.worker.Forget)
 	}
 }
 
-// commit commits what the agent left uncommitted.
-func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin) {
+// commit commits what the agent left uncommitted; others are the titles of other tasks that it finished.
+func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others ...string) {
 	if !r.o.AutoCommit || r.crew != nil {
 		return
 	}
 	var v hooks.Verdict
-	message := output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from)
+	message := output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from, others...)
 	hooked := func(commit func() (state.Commit, error)) (state.Commit, error) {
 		v = r.runHooks(ctx,
 			hookfacts.Moment{Point: hooks.PreCommit, From: from, Task: t, More: hookfacts.Commits(r.last)})

@@ -111,7 +111,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed review
 	if res.Proof.After.IsDone(t.ID) {
 		r.commit(keep, t, res.Origin)
 		r.plan.Pop(t.ID, r.d.State.Dir(), r.worker.Forget)
-		r.tasks.Settled(t.ID)
+		r.tasks.Settled(t.ID, res.Origin.Run, state.ProofReview)
 	}
 	r.announceEnd(res, d)
 	if err := writes.SideBySide(r.saveCalls, r.out.Save); err != nil {

@@ -165,8 +165,8 @@ func TestEvent_ofVersion1_isConverted(t *testing.T) {
 		// What version 1 announced as a decision.
 		{said("audit", "audit: a_test.go: 2 tests fewer"), Finding{Source: FoundByAudit, Text: "a_test.go: 2 tests fewer"}},
 		{said("audit", "audit: tick without work: T1; the tick was taken back"), Finding{Source: FoundByAudit, Text: "tick without work: T1", Answer: "the tick was taken back"}},
-		{said("audit", "audit: x; y; the tick was taken back: a task is ticked in its own iteration"),
-			Finding{Source: FoundByAudit, Text: "x; y", Answer: "the tick was taken back: a task is ticked in its own iteration"}},
+		{said("audit", "audit: x; y; the tick was taken back"),
+			Finding{Source: FoundByAudit, Text: "x; y", Answer: "the tick was taken back"}},
 		{said("audit", "audit: x; again: it stands while the checks pass"), Finding{Source: FoundByAudit, Text: "x", Answer: "again: it stands while the checks pass"}},
 		{said("checks", "lint: flaky"), Finding{Source: FoundByChecks, Text: "lint: flaky"}},
 		{said("checks", "the box of the task was opened again: test fails"), TaskChange{State: "open", Why: "test fails"}},

@@ -1,6 +1,9 @@
 package state
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The values of Status.Status.
 const (
@@ -137,8 +140,14 @@ const (
 
 // TaskMemory is what one run leaves the next one about an open task.
 type TaskMemory struct {
-	Worked  bool `json:"worked,omitempty"`  // something was done for it
-	Early   bool `json:"early,omitempty"`   // it was ticked in the turn of another task, which may have done it
+	// Work lists the turns whose changes earned the task, or may have; Proof says what shows that it is done: one of
+	// the constants Proof*, empty while it is open. Done is true once it was done.
+	Work  []Work `json:"work,omitempty"`
+	Proof string `json:"proof,omitempty"`
+	Done  bool   `json:"done,omitempty"`
+
+	Worked  bool `json:"worked,omitempty"`  // a turn for it may have done something that nobody saw: it was cut off
+	Ticked  int  `json:"ticked,omitempty"`  // the iteration of another task that ticked it; its own has to confirm it
 	Refused int  `json:"refused,omitempty"` // ticks without work
 	Skipped bool `json:"skipped,omitempty"` // a person put it off
 	// Attempts counts the turns that were made for it.
@@ -152,6 +161,54 @@ type TaskMemory struct {
 	Aside    Aside     `json:"aside,omitzero"`
 	Returned bool      `json:"returned,omitempty"` // it was put aside and came back once
 	Review   Reviewing `json:"review,omitzero"`
+}
+
+// Work is a turn whose change belongs to a task.
+type Work struct {
+	Run       string `json:"run"`
+	Iteration int    `json:"iteration"`
+	By        string `json:"by"`             // what connects it: see package audit
+	What      string `json:"what,omitempty"` // the tests, files, names or words that connect it
+}
+
+// What shows that a task is done, the strongest first.
+const (
+	ProofTests  = "tests"  // tests that were red pass now
+	ProofReview = "review" // a reviewer passed it
+	ProofChecks = "checks" // the required checks passed when it was ticked
+	ProofWord   = "word"   // somebody says so
+	ProofNone   = "none"   // it is not done
+)
+
+// Latest returns the iterations of the latest run that worked on the task; never nil.
+func (m TaskMemory) Latest() []int {
+	if len(m.Work) == 0 {
+		return []int{}
+	}
+	return m.Iterations(m.Work[len(m.Work)-1].Run)
+}
+
+// ProofOf says what shows that a task is done; see the constants.
+func (m TaskMemory) ProofOf(done bool) string {
+	switch {
+	case !done:
+		return ProofNone
+	case m.Proof == "": // a person ticked it, or it was done before ralph looked
+		return ProofWord
+	}
+	return m.Proof
+}
+
+// Iterations returns the iterations of a run whose work belongs to the task, in order, each once.
+func (m TaskMemory) Iterations(run string) []int {
+	all := []int{}
+	for _, w := range m.Work {
+		if w.Run == run {
+			all = append(all, w.Iteration)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Aside says that a task is not worked on until it, or the plan, changes. The

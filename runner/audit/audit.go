@@ -7,7 +7,7 @@
 //	code           -> stubs.go    -> stub_added, knows_tests
 //	new tests      -> stubs.go    -> hollow_tests
 //	CI, lint, make -> settings.go -> checks_changed
-//	plan           -> plan.go     -> tick_without_work, foreign_tick, task_changed
+//	plan           -> plan.go     -> task_changed; ticks: credit.go -> tick_without_work
 //	what git shows -> sight.go    -> hidden_from_git, work_discarded, not_audited
 //	the repository -> vanished.go -> lost_from_git, head_moved, left_unfinished
 //
@@ -39,7 +39,6 @@ const (
 	KindSkipAdded       Kind = "skip_added"
 	KindChecksChanged   Kind = "checks_changed"
 	KindTickWithoutWork Kind = "tick_without_work"
-	KindForeignTick     Kind = "foreign_tick"
 	KindTaskChanged     Kind = "task_changed"
 	KindFewerTests      Kind = "fewer_tests"
 	KindStubAdded       Kind = "stub_added"
@@ -86,9 +85,9 @@ func Kinds() []KindRow {
 				"they assert only constants, swallow errors, replace what they test, compare something with itself, " +
 				"count failures where the count is lost, or only log"},
 		{Kind: KindTickWithoutWork,
-			Found:  "a box was ticked, but nothing else changed, or only comments that the task does not ask for",
+			Found: "a box was ticked, and no change of the run has to do with its task, or only comments that it does " +
+				"not ask for; or the code that the task names is nowhere in the project",
 			Revert: true},
-		{Kind: KindForeignTick, Found: "a box of another task was ticked", Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
 		{Kind: KindStateChanged,
 			Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent; ralph has put it back"},
@@ -116,11 +115,6 @@ type Finding struct {
 	// Doubt is true if honest work often looks the same: worth reporting, but no reason
 	// to end a run: a test that is younger than the run is gone again.
 	Doubt bool `json:"doubt,omitempty"`
-	// Unseen is true for a box that was ticked early if no changed file contains a name from
-	// its task.
-	Unseen bool `json:"unseen,omitempty"`
-	// Seen is true for such a box if the change adds all names from its task that the code did not have.
-	Seen bool `json:"seen,omitempty"`
 }
 
 // File is a changed file.
@@ -134,8 +128,6 @@ type Input struct {
 	Task                  string // id of the selected task; empty: none
 	// Unchanged is true if nothing but the plan changed: no commit, no file.
 	Unchanged bool
-	// Early is true if the selected task was ticked in the turn of another one, which may have done its work.
-	Early bool
 	// Partial is true if Files is incomplete. Then a deleted test may have moved to a file
 	// that is not in it.
 	Partial bool

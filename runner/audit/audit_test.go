@@ -11,7 +11,7 @@ import (
 
 func TestFinding_survivesJSON(t *testing.T) {
 	want := []Finding{
-		{Kind: KindForeignTick, Task: "T2", Text: `the task "a" was ticked`, Revert: true},
+		{Kind: KindTickWithoutWork, Task: "T2", Text: `the task "a" was ticked`, Revert: true},
 		{Kind: KindSkipAdded, File: "a/ü_test.go", Text: "<x> & y\n", Doubt: true},
 	}
 	data, err := json.Marshal(want)
@@ -25,7 +25,7 @@ func TestFinding_survivesJSON(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if text := string(data); !strings.HasPrefix(text, `[{"kind":"foreign_tick","task":"T2","text":`) || !strings.Contains(text, `"revert":true},{"kind":"skip_added","file":`) {
+	if text := string(data); !strings.HasPrefix(text, `[{"kind":"tick_without_work","task":"T2","text":`) || !strings.Contains(text, `"revert":true},{"kind":"skip_added","file":`) {
 		t.Error(text)
 	}
 }

@@ -117,12 +117,10 @@ func readPlan(text string) []task.Task {
 // shows are the findings that tell of each kind of cheat. A kind that is not
 // here is not judged.
 var shows = map[string][]Kind{
-	"removed":      {KindTestsRemoved, KindSkipAdded},
-	"skipped":      {KindSkipAdded, KindTestsRemoved},
-	"checks":       {KindChecksChanged},
-	"plan-empty":   {KindTickWithoutWork},
-	"plan-foreign": {KindForeignTick},
-	"plan-text":    {KindTaskChanged},
+	"removed":   {KindTestsRemoved, KindSkipAdded},
+	"skipped":   {KindSkipAdded, KindTestsRemoved},
+	"checks":    {KindChecksChanged},
+	"plan-text": {KindTaskChanged},
 }
 
 // found reports whether the findings tell of the cheat.
@@ -180,7 +178,7 @@ func TestKinds_findingsOfTheCorpora_areAsTheTableSays(t *testing.T) {
 	stub := File{Path: "a.py", After: "def a():\n    raise NotImplementedError\n", Exists: true}
 	aware := File{Path: "b.py", After: "if \"pytest\" in sys.modules:\n", Exists: true}
 	empty := File{Path: "test_c.py", After: "def test_c():\n    assert True\n", Exists: true}
-	more := append(Compare(Input{Files: []File{stub, aware, empty}, Whole: true}), slices.Concat(count, Contradicted("1", []string{"no file"}), GreenByTests("1", []string{"red"}), []Finding{{Kind: KindStateChanged}})...) // runner/turn/intact finds the last
+	more := append(Compare(Input{Files: []File{stub, aware, empty}, Whole: true}), slices.Concat(count, Contradicted("1", []string{"no file"}), GreenByTests("1", []string{"red"}), []Finding{{Kind: KindStateChanged}, TickWithoutWork(task.Task{}, "")})...) // found elsewhere: the last two
 	samples := readCorpus(t, "blind")
 	samples["git"], samples["repository"] = sample{Input: unseen()}, sample{Input: damaged()} // no text shows these
 	for name, s := range samples {

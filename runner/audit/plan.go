@@ -2,26 +2,25 @@ package audit
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
-	"ralph/logs/termtext"
 	"ralph/runner/audit/asks"
-	"ralph/runner/audit/names"
 	"ralph/runner/audit/prose"
 	"ralph/runner/audit/wording"
 	"ralph/runner/task"
 )
 
-// comparePlans finds ticks of other tasks or without work, and tasks that are easier now,
-// unless the selected one asks for another plan. Removed tasks come first.
+// comparePlans finds tasks that are easier now, unless the selected one asks for another plan. Removed tasks come
+// first.
 func comparePlans(in Input) []Finding {
 	pairs, lost := pairTasks(in.PlanBefore, in.PlanAfter)
 	var found []Finding
-	asked := asks.ForPlan(in.taskText())
+	if asks.ForPlan(in.taskText()) {
+		return nil
+	}
 	for _, t := range lost {
-		if t.Pending() && !t.Optional && !asked {
+		if t.Pending() && !t.Optional {
 			found = append(found, taskChanged(t, "the open task %q was removed from the plan", t.Title))
 		}
 	}
@@ -30,23 +29,7 @@ func comparePlans(in Input) []Finding {
 		if !known {
 			continue
 		}
-		if !asked {
-			found = append(found, textFindings(before, after)...)
-		}
-		if before.Done() || !after.Done() {
-			continue
-		}
-		switch {
-		case in.Task != "" && before.ID != in.Task && !closesItself(in, i, pairs) && !belongs(in, i, pairs):
-			early := tick(KindForeignTick, after, "the iteration was for another one")
-			if code := names.Of(TextOf(after)); in.hasNone(code) {
-				early.Unseen, early.Text = true, early.Text+"; no changed file has "+termtext.Some(code, 3)
-			}
-			early.Seen = in.hasAll(names.Of(TextOf(after))) || in.hasAll(names.Quoted(TextOf(after)))
-			found = append(found, early)
-		case in.Unchanged:
-			found = append(found, in.unworked(after))
-		}
+		found = append(found, textFindings(before, after)...)
 	}
 	return found
 }
@@ -57,65 +40,8 @@ func (in Input) OnlyComments() bool {
 		!slices.ContainsFunc(in.Files, func(f File) bool { return !prose.Only(f.Path, f.Before, f.After) })
 }
 
-// unworked is the finding for a tick without work. Where the turn of another task may have done the work, the tick
-// stands, and a person has to look.
-func (in Input) unworked(t task.Task) Finding {
-	f := tick(KindTickWithoutWork, t, in.untouched())
-	if in.Early {
-		f.Text, f.Revert = fmt.Sprintf("the task %q was ticked in the iteration of another one, and in its own %s", t.Title, in.untouched()), false
-	}
-	return f
-}
-
-func (in Input) untouched() string {
-	if in.OnlyComments() {
-		return "only comments were changed"
-	}
-	return "no file was changed"
-}
-
-// hasNone reports whether all changed files are known and none has one of these names. If some of them are new to these
-// files, only those count: a task that adds Write may also name Parse, which was there before.
-func (in Input) hasNone(known []string) bool {
-	if fresh := in.fresh(known); len(fresh) > 0 {
-		known = fresh
-	}
-	has := func(f File) bool {
-		return slices.ContainsFunc(known, func(name string) bool { return names.In(f.Path+"\n"+f.After, name) })
-	}
-	return len(known) > 0 && !in.Partial && !slices.ContainsFunc(in.Files, has)
-}
-
-// fresh are the names that no changed file had before.
-func (in Input) fresh(known []string) []string {
-	return slices.DeleteFunc(slices.Clone(known), func(name string) bool {
-		return slices.ContainsFunc(in.Files, func(f File) bool { return names.In(f.Before, name) })
-	})
-}
-
-// hasAll reports whether some of these names are new, and new code has each of those, not only a comment.
-func (in Input) hasAll(known []string) bool {
-	fresh := in.fresh(known)
-	return len(fresh) > 0 && !slices.ContainsFunc(fresh, func(name string) bool {
-		return !slices.ContainsFunc(in.Files, func(f File) bool { return isProduct(f.Path) && names.In(productCode(f), name) })
-	})
-}
-
-// productCode is a file without its lines of comments. In bin/, what has no ending is a script.
-func productCode(f File) string {
-	name := f.Path
-	if path.Ext(name) == "" {
-		name += ".sh"
-	}
-	return prose.Code(name, f.After)
-}
-
 func taskChanged(t task.Task, format string, args ...any) Finding {
 	return Finding{Kind: KindTaskChanged, Task: t.ID, Text: fmt.Sprintf(format, args...)}
-}
-
-func tick(kind Kind, t task.Task, why string) Finding {
-	return Finding{Kind: kind, Task: t.ID, Text: fmt.Sprintf("the task %q was ticked, and %s", t.Title, why), Revert: true}
 }
 
 // closesItself reports whether box i contains the selected task and all boxes below it are

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,35 +11,38 @@ import (
 )
 
 // A box whose id comes from its text gets a new one by a note behind it.
-func TestComparePlans_notesBehindBoxes_ticksOfTheSelectedTaskStay(t *testing.T) {
+func TestTicks_notesBehindBoxes_areOfTheSelectedTask(t *testing.T) {
 	parent, child := task.Task{ID: "p", Title: "Parent"}, task.Task{ID: "c", Title: "Write the parser", Depth: 1}
 	done := func(t task.Task, note string) task.Task {
 		t.ID, t.Title, t.State = t.ID+note, t.Title+note, task.Done
 		return t
 	}
 	other := task.Task{ID: "o", Title: "Another thing"}
+	both := []task.Task{done(parent, " (see docs)"), done(child, " (done in abc123)"), other}
 	for name, tc := range map[string]struct {
 		task  string
 		after []task.Task
-		want  []Finding
+		want  string
 	}{
-		"the child, with a note":    {"c", []task.Task{done(parent, ""), done(child, " (done in abc123)"), other}, nil},
-		"the parent, with a note":   {"p", []task.Task{done(parent, " (see docs)"), done(child, ""), other}, nil},
-		"both, the child selected":  {"c", []task.Task{done(parent, " (see docs)"), done(child, " (done in abc123)"), other}, nil},
-		"both, the parent selected": {"p", []task.Task{done(parent, " (see docs)"), done(child, " (done in abc123)"), other}, nil},
-		"both, another one selected": {"o", []task.Task{done(parent, " (see docs)"), done(child, " (done in abc123)"), other}, []Finding{
-			{Kind: KindForeignTick, Task: "p (see docs)", Text: `the task "Parent (see docs)" was ticked, and the iteration was for another one`, Revert: true},
-			{Kind: KindForeignTick, Task: "c (done in abc123)", Text: `the task "Write the parser (done in abc123)" was ticked, and the iteration was for another one`, Revert: true},
-		}},
-		"the parent of an open child": {"c", []task.Task{done(parent, " (see docs)"), child, other}, []Finding{
-			{Kind: KindForeignTick, Task: "p (see docs)", Text: `the task "Parent (see docs)" was ticked, and the iteration was for another one`, Revert: true},
-		}},
+		"the child, with a note":      {"c", []task.Task{done(parent, ""), done(child, " (done in abc123)"), other}, "own own"},
+		"the parent, with a note":     {"p", []task.Task{done(parent, " (see docs)"), done(child, ""), other}, "own own"},
+		"both, the child selected":    {"c", both, "own own"},
+		"both, the parent selected":   {"p", both, "own own"},
+		"both, another one selected":  {"o", both, "foreign foreign"},
+		"no task selected":            {"", both, "own own"},
+		"the parent of an open child": {"c", []task.Task{done(parent, " (see docs)"), child, other}, "foreign with open parts"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if d := cmp.Diff(tc.want, comparePlans(Input{PlanBefore: []task.Task{parent, child, other}, PlanAfter: tc.after, Task: tc.task})); d != "" {
-				t.Error(d)
+		var got []string
+		for _, tick := range Ticks(Input{PlanBefore: []task.Task{parent, child, other}, PlanAfter: tc.after, Task: tc.task}) {
+			word := map[bool]string{true: "own", false: "foreign"}[tick.Own]
+			if tick.Parts {
+				word += " with open parts"
 			}
-		})
+			got = append(got, word)
+		}
+		if d := cmp.Diff(tc.want, strings.Join(got, " ")); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
 	}
 }
 
@@ -57,62 +61,6 @@ func TestComparePlans_longPlanRewritten_costGrowsWithItsLength(t *testing.T) {
 	}
 }
 
-func TestComparePlans_earlyTick_tellsWhenNothingNamesItsCode(t *testing.T) {
-	for title, unseen := range map[string]bool{
-		"Add Cart.discount(percent) with tests": true, "Add to_json": true, "Write export_all() and Cart.Merge": true,
-		"Add Cart.merge(other), so that Cart.show() has all": true, "Add Cart.remove(name), as Cart.show() does": false,
-		"Add Cart.remove(name)": false, "Add tests/test_cart.py": false, "Add the file(s) of macOS": false, "Write the parser (all of it)": false,
-	} {
-		in := Input{
-			PlanBefore: []task.Task{{ID: "1", Title: "one"}, {ID: "2", Title: title}}, Task: "1",
-			PlanAfter: []task.Task{{ID: "1", Title: "one", State: task.Done}, {ID: "2", Title: title, State: task.Done}},
-			Files: []File{{Path: "cart.py", Before: "def show(self):\n", After: "def show(self):\ndef remove(self, name):", Existed: true, Exists: true},
-				{Path: "tests/test_cart.py", Exists: true}},
-		}
-		if found := comparePlans(in); len(found) != 1 || found[0].Kind != KindForeignTick || found[0].Unseen != unseen {
-			t.Errorf("%s: %+v", title, found)
-		}
-		in.Partial = true
-		if found := comparePlans(in); found[0].Unseen {
-			t.Errorf("%s: not all files are known, but %+v", title, found)
-		}
-	}
-}
-
-func TestComparePlans_earlyTick_isSeenOnlyInNewCode(t *testing.T) {
-	for name, c := range map[string]struct {
-		before, after string
-		want          bool
-	}{
-		"code":         {"", "def discount(percent):\n    return 1\n", true},
-		"a comment":    {"", "# TODO: discount(percent)\n", false},
-		"nothing":      {"", "def total():\n    return 1\n", false},
-		"it was there": {"def discount(percent):\n    return 1\n", "def discount(percent):\n    return 2\n", false},
-	} {
-		list := func(state task.State) []task.Task {
-			return []task.Task{{ID: "1", Title: "one", State: state}, {ID: "2", Title: "Add Cart.discount(percent)", State: state}}
-		}
-		found := comparePlans(Input{PlanBefore: list(task.Open), PlanAfter: list(task.Done), Task: "1",
-			Files: []File{{Path: "cart.py", Before: c.before, After: c.after, Existed: true, Exists: true}}})
-		if len(found) != 1 || found[0].Seen != c.want {
-			t.Errorf("%s: %+v", name, found)
-		}
-	}
-}
-
-func TestComparePlans_earlyTickOfACommand_isSeenInAScript(t *testing.T) {
-	list := func(state task.State) []task.Task {
-		return []task.Task{{ID: "1", Title: "one", State: state}, {ID: "2", Title: "`todo count` prints how many there are", State: state}}
-	}
-	for after, want := range map[string]bool{"# todo\ncount) wc -l ;;\n": true, "# todo\n# count\n": false} {
-		found := comparePlans(Input{PlanBefore: list(task.Open), PlanAfter: list(task.Done), Task: "1",
-			Files: []File{{Path: "bin/todo", Before: "# todo\n", After: after, Existed: true, Exists: true}}})
-		if len(found) != 1 || found[0].Seen != want {
-			t.Errorf("%q: %+v", after, found)
-		}
-	}
-}
-
 func TestComparePlans_easierTasks(t *testing.T) {
 	one := task.Task{ID: "1", Title: "Import customers", Description: "It handles files of 2 GB\nand reports each bad line.\nStatus: open"}
 	with := func(change func(*task.Task)) task.Task {
@@ -126,7 +74,7 @@ func TestComparePlans_easierTasks(t *testing.T) {
 		want    string
 	}{
 		"moved below an optional heading": {one, with(func(t *task.Task) { t.Optional, t.Section = true, "Later" }), "", `the open task "Import customers" was moved below the optional heading "Later"`},
-		"done, and moved there":           {one, with(func(t *task.Task) { t.Optional, t.State = true, task.Done }), "", `the task "Import customers" was ticked, and the iteration was for another one`},
+		"done, and moved there":           {one, with(func(t *task.Task) { t.Optional, t.State = true, task.Done }), "", ""},
 		"it was optional before":          {with(func(t *task.Task) { t.Optional = true }), with(func(t *task.Task) { t.Optional, t.Title = true, "Import some customers" }), "", ""},
 		"a smaller number":                {one, with(func(t *task.Task) { t.Description = "It handles files of 2 MB\nand reports each bad line." }), "", `"It handles files of 2 GB" was changed or removed in the description of the task "Import customers"`},
 		"a line less":                     {one, with(func(t *task.Task) { t.Description = "It handles files of 2 GB" }), "", `"and reports each bad line." was changed or removed in the description of the task "Import customers"`},

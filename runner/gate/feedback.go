@@ -36,6 +36,19 @@ func (r Report) Blocked() bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks })
 }
 
+// Passes reports whether a required check ran, and none that is required failed.
+func (r Report) Passes() bool {
+	ran := false
+	for _, x := range r.Results {
+		if x.Check.Required() && x.Verdict != VerdictSkipped {
+			if ran = true; !x.Passed && x.Verdict != VerdictFlaky {
+				return false
+			}
+		}
+	}
+	return ran
+}
+
 // Cause returns a normalized text to compare failures by; empty: none blocks.
 func (r Report) Cause() string {
 	blocking := r.Blocking()

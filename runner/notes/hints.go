@@ -27,14 +27,8 @@ func Hints(r turn.Result, damaged []string) []string {
 		}
 		hints = append(hints, "ralph found this in your work and shows it to the user: "+rules.FindingText(f))
 	}
-	foreign := slices.ContainsFunc(r.Proof.Findings, func(f audit.Finding) bool {
-		return f.Kind == audit.KindForeignTick
-	})
-	switch {
-	case foreign && r.Proof.Unearned:
-		hints = append(hints, "ralph reopened the other tasks that you ticked: each gets an iteration of its own. "+
-			"If the work is there already, check it then, and tick the task.")
-	case r.Proof.Unearned || r.Proof.Warned:
+	own := func(o turn.Reopen) bool { return o.Task == r.Task.ID }
+	if r.Proof.Warned || r.Proof.Unearned && slices.ContainsFunc(r.Proof.Reopen, own) {
 		hints = append(hints,
 			"ralph reopened your task so that you see this. Fix what is wrong. If the task asks for it, "+
 				"leave it and say why in your final message. Then tick the task.")

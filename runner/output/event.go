@@ -38,9 +38,18 @@ func ShowEvent(s *state.Status, p state.Payload, spent state.Usage, hour int64) 
 	}
 }
 
-// CommitOf is the commit of what an iteration left. prefix stands before the title.
-func CommitOf(prefix string, t task.Task, from state.Origin) git.CommitRequest {
-	title := logs.Redact(strings.ReplaceAll(t.Title, "\x00", ""))
+// CommitOf is the commit of what an iteration left: its title names the task of the iteration and the other tasks that
+// it did work of. prefix stands before the title.
+func CommitOf(prefix string, t task.Task, from state.Origin, others ...string) git.CommitRequest {
+	titles := others
+	if t.Title != "" {
+		titles = append([]string{t.Title}, others...)
+	}
+	const most = 3
+	if more := len(titles) - most; more > 0 {
+		titles = append(titles[:most:most], fmt.Sprintf("and %d more", more))
+	}
+	title := logs.Redact(strings.ReplaceAll(strings.Join(titles, "; "), "\x00", ""))
 	if title == "" {
 		title = fmt.Sprintf("iteration %d", from.Iteration)
 	}

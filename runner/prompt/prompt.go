@@ -35,6 +35,8 @@ type Input struct {
 	MaxAttempts   int      `json:"max_attempts,omitempty"`
 	Past          []string `json:"past,omitempty"`
 	MaxIterations int      `json:"max_iterations,omitempty"` // 0: no limit
+	// Ticked is the iteration of another task that ticked this one; 0: none did.
+	Ticked int `json:"ticked,omitempty"`
 	// Checks are the project's own checks that ralph requires, and Mode says which
 	// of their failures block: gate, tdd or report.
 	Checks []Check `json:"checks,omitempty"`
@@ -125,6 +127,11 @@ func (in Input) task(b *strings.Builder) {
 		for _, c := range t.Criteria {
 			fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(c, "\n", "\n  "))
 		}
+	}
+	if in.Ticked > 0 {
+		fmt.Fprintf(b, "\nIteration %d ticked this task while it worked on another one, and ralph opened it again: nothing "+
+			"that changed shows its work. Check the task against its text, and fix what is missing. If nothing is missing, "+
+			"tick it and change nothing else.\n", in.Ticked)
 	}
 	if t.Notes != "" {
 		fmt.Fprintf(b, "\nNotes: %s\n", trim(t.Notes))
@@ -254,11 +261,13 @@ func (in Input) rules(b *strings.Builder) {
 			strings.ReplaceAll(in.Marking, "%s", cmp.Or(in.TaskFile, in.PlanPath)), in.taskID())
 	case in.stories():
 		fmt.Fprintf(b, "- Set the story's `passes` to `true` in `%s` when the story is done and checked, not before. "+
-			"Change nothing else in that file except `notes`. If you set `passes` of another story, ralph sets it back.\n",
+			"Change nothing else in that file except `notes`. Set `passes` of another story only if your changes "+
+			"finished it as well: ralph looks for its work in them.\n",
 			in.PlanPath)
 	default:
 		fmt.Fprintf(b, "- Tick the box of the task in `%s` (`[ ]` becomes `[x]`) when the task is done and checked, "+
-			"not before. Tick no other box: ralph would open it again. Add a box for work that you find missing.\n",
+			"not before. Tick another box only if your changes finished its task as well: ralph looks for its work in "+
+			"them. Add a box for work that you find missing.\n",
 			in.PlanPath)
 	}
 	b.WriteString("- Do not delete or move anything in `.ralph/`. " +

@@ -106,7 +106,7 @@ func TestTicked_doneTaskThatWasTriedAndNotSettled_isSomebodyElses(t *testing.T) 
 	for _, id := range []string{"a", "b", "c"} {
 		l.Attempted(id, "changed nothing")
 	}
-	l.Settled("b")
+	l.Settled("b", "r", state.ProofWord)
 	if got := l.Ticked(list); len(got) != 1 || got[0] != "a" {
 		t.Errorf("%q", got)
 	}

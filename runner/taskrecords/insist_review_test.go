@@ -3,10 +3,14 @@ package taskrecords_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ralph/runner/audit"
+	"ralph/runner/git"
 	"ralph/runner/task"
 	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 func TestReview_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
@@ -24,26 +28,48 @@ func TestReview_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
 	}
 }
 
-func TestLearn_earlyTick_isWorkUnlessNothingNamesItsCode(t *testing.T) {
-	for _, unseen := range []bool{true, false} {
-		l := taskrecords.Records{}
-		l.Learn(turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true,
-			Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Unseen: unseen}}}})
-		if l.Of("b").Early == unseen {
-			t.Errorf("unseen %t: worked %t", unseen, l.Of("b").Early)
-		}
-		if l.Of("b").Worked {
-			t.Error("nothing shows its code")
-		}
+func confirm(task string, onlyTicks bool) turn.Result {
+	return turn.Result{Task: task1(), Origin: state.Origin{Run: "r", Iteration: 7}, Proof: turn.Proof{Worked: true,
+		Unearned: true, OnlyTicks: onlyTicks, Reopen: []turn.Reopen{{Task: task, By: turn.ReopenConfirm}}}}
+}
+
+func task1() task.Task { return task.Task{ID: "a", Title: "a"} }
+
+func TestLearn_tickThatNothingShows_waitsForItsOwnTurn(t *testing.T) {
+	l := taskrecords.Records{}
+	if l.Learn(confirm("b", false)); l.Of("b").Ticked != 7 {
+		t.Errorf("%+v", l.Of("b"))
+	}
+	l.Settled("b", "r", state.ProofWord)
+	if got := l.Of("b").Iterations("r"); len(got) != 1 || got[0] != 7 {
+		t.Errorf("confirmed: its work is that of %v, want that of 7", got)
 	}
 }
 
-func TestLearn_earlyTickWithItsCode_isWork(t *testing.T) {
+func TestLearn_linkedChange_belongsToTheTaskOnceForEachTurn(t *testing.T) {
 	l := taskrecords.Records{}
-	l.Learn(turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true,
-		Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Seen: true}}}})
-	if !l.Of("b").Worked {
-		t.Error("its code is there")
+	r := turn.Result{Task: task1(), Origin: state.Origin{Run: "r", Iteration: 3},
+		Work:  turn.Work{Change: git.Change{Count: 1, Files: []string{"b.go"}}},
+		Proof: turn.Proof{Worked: true, Links: []audit.Link{{Task: "b", By: audit.ByNames, What: "B"}, {Task: "a", By: audit.ByTests}}}}
+	l.Learn(r)
+	r.Origin.Iteration = 5
+	l.Learn(r)
+	a, b := l.Of("a"), l.Of("b")
+	if d := cmp.Diff([]int{3, 5}, b.Iterations("r")); d != "" || len(b.Iterations("other")) > 0 {
+		t.Error(d)
+	}
+	if len(a.Work) != 2 || a.Work[0].By != audit.ByTests {
+		t.Errorf("tests say more than the turn: %+v", a.Work)
+	}
+}
+
+func TestChoose_doneTaskIsOpenAgain_beginsAnew(t *testing.T) {
+	l := taskrecords.Records{}
+	l.Learn(confirm("a", false))
+	l.Settled("a", "r", state.ProofWord)
+	l.Choose(task.List{Tasks: []task.Task{task1()}})
+	if n := l.Of("a"); n.Done || len(n.Work) > 0 {
+		t.Errorf("%+v", n)
 	}
 }
 
@@ -71,26 +97,20 @@ func TestReview_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
 // for it, and only once.
 func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *testing.T) {
 	list := task.List{Tasks: []task.Task{{ID: "a", Title: "a"}, {ID: "b", Title: "b"}}}
-	ticked := func(unseen, onlyTicks bool) turn.Result {
-		return turn.Result{Task: task.Task{ID: "a"}, Proof: turn.Proof{Worked: true, Unearned: true, OnlyTicks: onlyTicks,
-			Findings: []audit.Finding{{Kind: audit.KindForeignTick, Task: "b", Unseen: unseen}}}}
-	}
 	aside := func(l taskrecords.Records) bool { return l.Of("b").Aside.Why != "" }
 	l := taskrecords.Records{}
 	l.PutAside("b", "not done after 3 iterations", "", list)
-	for name, r := range map[string]turn.Result{"no file has its names": ticked(true, false), "nothing but ticks": ticked(false, true)} {
-		if l.Learn(r); !aside(l) {
-			t.Errorf("%s: it came back", name)
-		}
+	if l.Learn(confirm("b", true)); !aside(l) {
+		t.Error("nothing but ticks: it came back")
 	}
-	if l.Learn(ticked(false, false)); aside(l) {
+	if l.Learn(confirm("b", false)); aside(l) {
 		t.Error("it did not come back although work was done")
 	}
 	l.PutAside("b", "not done after 4 iterations", "", list)
 	later := taskrecords.Records{}
 	later.Recall(l.Kept()) // the next run
 	for i, l := range []taskrecords.Records{l, later} {
-		if l.Learn(ticked(false, false)); !aside(l) {
+		if l.Learn(confirm("b", false)); !aside(l) {
 			t.Errorf("run %d: it came back a second time", i+1)
 		}
 	}

@@ -23,7 +23,7 @@ type Records map[string]*Record
 type Record struct {
 	state.TaskMemory             // what the next run has to know, too
 	Waits            bool        // for a person's answer
-	Foreign          int         // turns in a row that ticked it while they worked on another task
+	Foreign          int         // turns in a row that ticked it without its work, while they worked on another task
 	Report           gate.Report // of the checks after the latest turn
 }
 
@@ -73,6 +73,7 @@ func (l Records) Skip(id string) {
 // Choose returns the next task that was neither put aside nor skipped. When only
 // skipped tasks are left, they come back.
 func (l Records) Choose(list task.List) (task.Task, bool) {
+	l.forgetUndone(list)
 	l.takeBack(list)
 	list = without(list, func(t task.Task) bool {
 		return (l.look(t.ID).Aside.Why != "" || l.look(t.ID).Waits) &&
@@ -219,8 +220,8 @@ const namesKept = 20
 func (l Records) NotBegun(list task.List) *state.NotBegun {
 	left := &state.NotBegun{}
 	for _, t := range list.Tasks {
-		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked || n.Early ||
-			n.Aside.Why != "" {
+		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked ||
+			len(n.Work) > 0 || n.Ticked > 0 || n.Aside.Why != "" {
 			continue
 		}
 		if left.Count++; left.Count <= namesKept {
@@ -247,19 +248,20 @@ func (l Records) Learn(r turn.Result) {
 	if p.Refused {
 		own.Refused++
 	}
+	l.credit(r)
 	l.follow(r)
 	if p.GiveUp != "" && own.Aside.Why == "" {
 		l.PutAside(r.Task.ID, p.GiveUp, "", p.After.List)
 	}
 	foreign := map[string]bool{}
-	for _, f := range p.Findings {
-		if f.Kind == audit.KindForeignTick && p.Unearned {
-			foreign[f.Task] = true
-			n := l.Of(f.Task)
-			worked := !p.OnlyTicks && !f.Unseen
-			n.Worked = n.Worked || worked && f.Seen
-			n.Early = n.Early || worked
-			if n.Aside.Why != "" && worked && !n.Returned { // one more chance, and only one
+	for _, o := range p.Reopen {
+		if o.Task == r.Task.ID || o.By != turn.ReopenConfirm && o.By != turn.ReopenAudit {
+			continue
+		}
+		foreign[o.Task] = true
+		if n := l.Of(o.Task); o.By == turn.ReopenConfirm && !p.OnlyTicks {
+			n.Ticked = r.Origin.Iteration
+			if n.Aside.Why != "" && !n.Returned { // one more chance, and only one
 				n.Aside, n.Returned = state.Aside{}, true
 			}
 		}
@@ -269,6 +271,31 @@ func (l Records) Learn(r turn.Result) {
 			n.Foreign = 0
 		}
 	}
+}
+
+// credit records which tasks the change of a turn belongs to.
+func (l Records) credit(r turn.Result) {
+	at := state.Work{Run: r.Origin.Run, Iteration: r.Origin.Iteration}
+	if r.Proof.Worked && r.Work.Change.Progress() && !r.Proof.OnlyTicks {
+		l.Of(r.Task.ID).add(at, audit.ByTurn, "")
+	}
+	for _, link := range r.Proof.Links {
+		l.Of(link.Task).add(at, link.By, link.What)
+	}
+}
+
+// add records work of a turn. Of several reasons to connect the two, tests say the most.
+func (n *Record) add(w state.Work, by, what string) {
+	w.By, w.What = by, what
+	for i, old := range n.Work {
+		if old.Run == w.Run && old.Iteration == w.Iteration {
+			if by == audit.ByTests {
+				n.Work[i] = w
+			}
+			return
+		}
+	}
+	n.Work = append(n.Work, w)
 }
 
 // follow records what the agent changed in the plan while it worked, because only
@@ -326,17 +353,62 @@ func (l Records) Causes(id string) []string {
 	return causes
 }
 
-// Settled forgets the record of a task that is done.
-func (l Records) Settled(id string) {
+// Changed returns the iterations of a run that changed something, in order.
+func (l Records) Changed(run string) []int {
+	var all state.TaskMemory
+	for _, n := range l {
+		all.Work = append(all.Work, n.Work...)
+	}
+	return all.Iterations(run)
+}
+
+// Proof says what shows that a task is done which a turn has finished.
+func (l Records) Proof(id string, r turn.Result) string {
+	n := l.look(id)
+	byTests := slices.ContainsFunc(n.Work, func(w state.Work) bool { return w.By == audit.ByTests })
+	switch {
+	case byTests || id == r.Task.ID && len(r.Proof.Green) > 0:
+		return state.ProofTests
+	case r.Checks.Gated() && r.Proof.Report.Passes():
+		return state.ProofChecks
+	}
+	return state.ProofWord
+}
+
+// Settled closes the record of a task that is done. It keeps only whose work that was, and what shows it.
+func (l Records) Settled(id, run, proof string) {
 	n := l.Of(id)
-	*n = Record{}
+	if len(n.Work) == 0 && n.Ticked > 0 { // nobody knows more than what the agent says
+		n.Work = []state.Work{{Run: run, Iteration: n.Ticked, By: audit.ByConfirm}}
+	}
+	*n = Record{TaskMemory: state.TaskMemory{Work: n.Work, Proof: proof, Done: true}}
+}
+
+// forgetUndone begins the record of a task anew that was done and is open again: a person or ralph undo has opened it.
+func (l Records) forgetUndone(list task.List) {
+	for _, t := range list.Tasks {
+		if n := l.look(t.ID); n.Done && t.Pending() {
+			*n = Record{}
+		}
+	}
+}
+
+// Others returns the ids of the other open tasks for which turns did something.
+func (l Records) Others(id string) (all []string) {
+	for other, n := range l {
+		if other != id && len(n.Work) > 0 && !n.Done {
+			all = append(all, other)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // Kept is what the next run has to know.
 func (l Records) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
-		if m := n.TaskMemory; m.Worked || m.Early || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 ||
+		if m := n.TaskMemory; m.Worked || m.Ticked > 0 || len(m.Work) > 0 || m.Done || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 ||
 			m.Aside.Why != "" || m.Review.Begun() {
 			kept[id] = m
 		}

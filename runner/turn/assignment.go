@@ -103,12 +103,16 @@ type Audit struct {
 
 func (a Audit) takesBack() bool { return a.Answer == AnswerRevert || a.Answer == AnswerHalt }
 
-// History is what the run remembers about the task.
+// History is what the run remembers about the task, and about its work so far.
 type History struct {
-	Worked   bool `json:"worked,omitempty"`   // an earlier attempt did something for it
-	Early    bool `json:"early,omitempty"`    // it was ticked in the turn of another task, which may have done its work
+	Worked   bool `json:"worked,omitempty"`   // an earlier turn did something for it
+	Ticked   int  `json:"ticked,omitempty"`   // the iteration of another task that ticked it; 0: none
 	Refusals int  `json:"refusals,omitempty"` // ticks without any work
 	Tries    int  `json:"tries,omitempty"`    // failed checks in a row
+	// Others are the ids of other open tasks for which earlier turns did something.
+	Others []string `json:"others,omitempty"`
+	// Changed are the earlier iterations of the run that changed files, the latest last.
+	Changed []int `json:"changed,omitempty"`
 }
 
 // Validate says in one line why a worker cannot carry out the Assignment; nil: it can.

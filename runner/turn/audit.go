@@ -1,12 +1,20 @@
 package turn
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+
+	"ralph/logs/termtext"
 
 	"ralph/runner/audit"
+	"ralph/runner/audit/asks"
 	"ralph/runner/audit/settings"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
+	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/turn/delta"
 	"ralph/runner/turn/intact"
@@ -20,6 +28,8 @@ type auditResult struct {
 	Proof            // as far as the audit knows
 	answers []string // what ralph does about each of Findings; an empty string: nothing
 	work    bool     // this turn changed more than the plan, and more than comments that nobody asked for
+	// onlyComments is true if it changed such comments and nothing else.
+	onlyComments bool
 }
 
 // audited compares the plan and the files before and after the call. Without git,
@@ -34,22 +44,144 @@ func audited(a Assignment, f facts) auditResult {
 	in := f.around
 	if usable && f.cut == "" {
 		in = auditInput(a, f)
-		r.work = r.work && !in.OnlyComments()
+		r.onlyComments = r.work && in.OnlyComments()
+		r.work = r.work && !r.onlyComments
 		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
-		in.Unchanged, in.Early = !r.Worked, a.Known.Early
 	} else { // the files that steer the run are always compared
 		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
 	}
 	in.Steering = settings.Steering(steer.Of(a.Agent.Filter.Rules(), ""))
 	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
 	for _, found := range r.Findings {
-		answer := f.plan.Answer(found)
-		if found.Revert && a.Audit.takesBack() {
-			answer = r.refuse(a, found)
-		}
-		r.answers = append(r.answers, answer)
+		r.answers = append(r.answers, f.plan.Answer(found))
 	}
 	return r
+}
+
+// credit decides which ticks of the turn stand. It needs to know which tests have become green. Pure.
+func (r *auditResult) credit(a Assignment, f facts) (found []audit.Finding, answers []string) {
+	if f.left.Error != "" || !f.observed || f.cut != "" {
+		return nil, nil
+	}
+	in := auditInput(a, f)
+	if r.work || len(r.Green) > 0 {
+		r.Links = audit.Links(in, slices.DeleteFunc(slices.Clone(r.Green), gate.OfCheck))
+	}
+	for _, t := range audit.Ticks(in) {
+		v := r.judge(a, t, f.absent[t.ID])
+		if v.finding.Kind == "" && v.by == "" {
+			continue
+		}
+		answer := ""
+		if v.by != "" && a.Audit.takesBack() {
+			r.Unearned = true
+			r.Reopen = append(r.Reopen, Reopen{Task: t.ID, By: v.by, Why: v.why})
+			answer = "the tick was taken back"
+		}
+		if v.finding.Kind != "" {
+			found, answers = append(found, v.finding), append(answers, answer)
+		}
+	}
+	return found, answers
+}
+
+// unearned returns the ticks that no check can save. Those that wait for a turn of their own are not among them: the
+// checks may show their work.
+func (r auditResult) unearned(a Assignment, f facts) (all []Reopen) {
+	r.Reopen = slices.Clone(r.Reopen)
+	r.credit(a, f)
+	for _, o := range r.Reopen {
+		if o.By == ReopenAudit {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// verdict says what follows from a tick. The zero value: it stands.
+type verdict struct {
+	finding audit.Finding // zero: nothing is wrong
+	by, why string        // why it is taken back; see Reopen; empty: it is not
+}
+
+// judge looks for the work that has earned a tick. absent is true if the code that the task names is nowhere in the
+// project. The work of a task may have been there before the run: so a second tick without work stands if there are
+// required checks and they pass. Without such checks, a person has to look.
+func (r *auditResult) judge(a Assignment, t audit.Tick, absent bool) verdict {
+	linked := slices.ContainsFunc(r.Links, func(l audit.Link) bool { return l.Task == t.ID }) ||
+		slices.Contains(a.Known.Others, t.ID)
+	changed := r.work || len(a.Known.Changed) > 0 // in this run
+	again := t.Own && a.Known.Refusals > 0
+	switch {
+	case !t.Own && t.Parts:
+		return verdict{by: ReopenAudit, why: "tasks below it are open"}
+	case absent && !linked && changed:
+		why := termtext.Some(t.Named, 3) + " is nowhere in the project"
+		v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, why}
+		if t.Own {
+			r.Refused = true
+		}
+		if again {
+			v.by, v.finding.Revert = "", false // a person has to look
+		}
+		return v
+	case linked, t.Own && (r.Worked || a.Known.Ticked > 0), asks.ForNoChange(audit.TextOf(t.Task)):
+		return verdict{}
+	case !t.Own && changed:
+		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
+			"iteration %d ticked it, and no change of the run shows its work: its own turn will confirm it", a.Origin.Iteration)}
+	case again && len(a.Known.Changed) > 0 && a.Checks.Gated():
+		return verdict{}
+	case !t.Own:
+		return verdict{audit.TickWithoutWork(t.Task, "no file was changed"), ReopenAudit, "nothing was done for it"}
+	}
+	why := "no file was changed"
+	if r.onlyComments {
+		why = "only comments were changed"
+	}
+	if n := a.Known.Changed; len(n) > 0 {
+		why = fmt.Sprintf("%s; this run changed files in %s, and nothing in them has to do with it", why, iterations(n))
+	}
+	v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, "nothing was done for it"}
+	r.Refused = true
+	if again {
+		if a.Checks.Gated() {
+			v.by, v.why = "", ""
+			return v
+		}
+		r.GiveUp = "ticked twice without any change, and no check proves it"
+	}
+	return v
+}
+
+// iterations names some iterations.
+func iterations(all []int) string {
+	const most = 5
+	if len(all) == 1 {
+		return fmt.Sprintf("iteration %d", all[0])
+	}
+	var texts []string
+	for _, n := range all[max(0, len(all)-most):] {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	last := len(texts) - 1
+	return "iterations " + strings.Join(texts[:last], ", ") + " and " + texts[last]
+}
+
+// absent finds ticked tasks that name code which is nowhere in the project, neither in the changed files nor elsewhere.
+func (t *turn) absent(ctx context.Context, f *facts) map[string]bool {
+	all := map[string]bool{}
+	for _, tick := range audit.Ticks(auditInput(t.a, *f)) {
+		if len(tick.Named) == 0 {
+			continue
+		}
+		found, err := git.Mentions(ctx, t.a.Dir, tick.Named)
+		if err != nil {
+			t.w.Log.Warn("cannot look for the code that a task names", "error", err)
+		}
+		all[tick.ID] = err == nil && !found
+	}
+	return all
 }
 
 // reported finds claims in the agent's own report that are wrong. They change nothing about how a run ends.
@@ -112,28 +244,6 @@ func (t *turn) countTests(f *facts, before gate.Memory) {
 func (t *turn) addFindings(f *facts, found []audit.Finding) {
 	f.audit.Findings = append(f.audit.Findings, found...)
 	t.tellFindings(found, make([]string, len(found)))
-}
-
-// refuse takes back a tick that was not earned, and says so. A tick of another task waits for that task's own turn.
-// The work of a task may have been there before. So a second tick without work stands if there are required checks
-// and they pass. Without such checks, a person has to look.
-func (r *auditResult) refuse(a Assignment, found audit.Finding) string {
-	r.Unearned = true
-	back := "the tick was taken back"
-	if found.Kind == audit.KindForeignTick {
-		r.Reopen = append(r.Reopen,
-			Reopen{Task: found.Task, By: ReopenAudit, Why: "it was ticked in the iteration of another task"})
-		return back + ": a task is ticked in its own iteration"
-	}
-	r.Refused = true
-	if a.Known.Refusals > 0 {
-		if a.Checks.Gated() {
-			return "it was ticked again, so it stands while the checks pass"
-		}
-		r.GiveUp = "ticked twice without any change, and no check proves it"
-	}
-	r.Reopen = append(r.Reopen, Reopen{Task: found.Task, By: ReopenAudit, Why: "nothing was done for it"})
-	return back
 }
 
 func (t *turn) tellFindings(all []audit.Finding, answers []string) {

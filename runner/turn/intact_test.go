@@ -80,7 +80,7 @@ func TestRun_containedCall_changesItsOwnTaskOnly(t *testing.T) {
 					if !strings.HasPrefix(want, "o one") && (len(s.Result.Proof.After.List.Tasks) == 0 || !s.Result.Proof.After.List.Tasks[0].Done()) {
 						t.Errorf("the tick is lost: %+v; %+v", s.Result.Proof.After, s.Result.Proof.Findings)
 					}
-					foreign := func(f audit.Finding) bool { return f.Kind == audit.KindTaskChanged || f.Kind == audit.KindForeignTick }
+					foreign := func(f audit.Finding) bool { return f.Kind == audit.KindTaskChanged }
 					changed := strings.Contains(script, "two") || strings.Contains(script, "mv")
 					if told := slices.ContainsFunc(s.Result.Proof.Findings, foreign); told != changed && !strings.Contains(script, "rm") {
 						t.Errorf("reported: %v; %+v", told, s.Result.Proof.Findings)

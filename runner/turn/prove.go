@@ -31,10 +31,11 @@ func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 		return nil
 	}
 	changed := f.changed
-	changed.Final = reopened(f.left, f.audit.Reopen).Remaining == 0
+	changed.Final = reopened(f.left, f.audit.unearned(t.a, *f)).Remaining == 0
 	changed.All = changed.All || changed.Final && t.checks.Everything
-	before := t.checks.Memory.Clone()
+	before, base := t.checks.Memory.Clone(), t.checks.Baseline.Clone()
 	f.report, err = t.runChecks(ctx, changed)
+	f.audit.Green = f.report.Green(base, before)
 	f.unchecked = err != nil || ctx.Err() != nil
 	if ctx.Err() != nil {
 		err = nil

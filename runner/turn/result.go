@@ -96,6 +96,10 @@ type Proof struct {
 	After Plan `json:"after"`
 	// Worked is true when this turn or an earlier one did something for the task.
 	Worked bool `json:"worked,omitempty"`
+	// Links connect the change of this turn to open tasks.
+	Links []audit.Link `json:"links,omitempty"`
+	// Green are tests that were red before this turn and pass now.
+	Green []string `json:"green,omitempty"`
 	// Refused is true when the task was ticked without any work.
 	Refused bool `json:"refused,omitempty"`
 	// GiveUp says why the task needs a person; empty: it does not.
@@ -116,7 +120,8 @@ type Proof struct {
 
 // Why a tick is taken back.
 const (
-	ReopenAudit     = "audit"     // nothing was done for it, or it was ticked in the turn of another task
+	ReopenAudit     = "audit"     // nothing was done for it
+	ReopenConfirm   = "confirm"   // the turn of another task ticked it; its own turn has to confirm that it is done
 	ReopenChecks    = "checks"    // a required check fails
 	ReopenUnchecked = "unchecked" // its checks could not say anything
 	ReopenWeakened  = "weakened"  // the proof became weaker in the last turn
@@ -165,6 +170,26 @@ func (r Result) Closed() bool {
 	return r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
 }
 
+// Finished returns the tasks that are done after the turn and were not before, and the task of the turn if it is done.
+func (r Result) Finished() (ids []string) {
+	for _, t := range r.Proof.After.List.Tasks {
+		if t.Done() && (t.ID == r.Task.ID || !r.Work.Before.IsDone(t.ID)) {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+// OthersFinished returns the titles of the tasks that the turn finished beside its own.
+func (r Result) OthersFinished() (titles []string) {
+	for _, id := range r.Finished() {
+		if t, _ := r.Proof.After.List.Find(id); id != r.Task.ID {
+			titles = append(titles, t.Title)
+		}
+	}
+	return titles
+}
+
 // Failed is true when the agent call itself went wrong in a way that counts as an error.
 func (r Result) Failed() bool {
 	if r.Call.Outcome.Class == ending.TimeoutWithWork {
@@ -194,7 +219,9 @@ func (r Result) TestOnly() bool {
 // Reopened is true when the task's own tick was taken back because of its checks.
 func (r Result) Reopened() bool {
 	return slices.ContainsFunc(r.Proof.Reopen,
-		func(o Reopen) bool { return o.Task == r.Task.ID && o.By != ReopenAudit && o.By != ReopenReview })
+		func(o Reopen) bool {
+			return o.Task == r.Task.ID && o.By != ReopenAudit && o.By != ReopenConfirm && o.By != ReopenReview
+		})
 }
 
 // ErrorText is the normalized text that "same error" compares: the agent's

@@ -27,12 +27,13 @@ type facts struct {
 	left     Plan
 	found    git.Snapshot // the workspace before the call
 	change   git.Change
-	changed  gate.Changed // change, in the form that the checks take
-	observed bool         // git was there to say what changed
-	lost     string       // see Work.Lost
-	blind    bool         // git failed: nobody knows what changed
-	texts    []git.Text   // of the changed files
-	steered  []git.Text   // files that steer the run and have changed
+	changed  gate.Changed    // change, in the form that the checks take
+	observed bool            // git was there to say what changed
+	lost     string          // see Work.Lost
+	blind    bool            // git failed: nobody knows what changed
+	texts    []git.Text      // of the changed files
+	absent   map[string]bool // ticked tasks that name code which does not exist
+	steered  []git.Text      // files that steer the run and have changed
 	by       intact.Written
 	around   audit.Input // what the turn hid from git, and what it threw away
 	vanished vanished

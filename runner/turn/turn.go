@@ -223,6 +223,9 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	}
 	found, err := t.plan.GuardChecks(t.readOnly() != nil, journal.Since(t.a.Plan), func() error { return t.prove(ctx, &f) })
 	t.addFindings(&f, found)
+	found, answers := f.audit.credit(t.a, f)
+	f.audit.Findings = append(f.audit.Findings, found...)
+	t.tellFindings(found, answers)
 	t.retest(ctx, &f)
 	if stop.By(ctx) == state.RequestSkip {
 		f.cut = state.RequestSkip
@@ -311,6 +314,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 			t.w.Log.Warn("the changed files cannot be compared", "error", err)
 		}
 		f.around.Conflicts = git.Conflicts(ctx, t.a.Dir, f.texts)
+		f.absent = t.absent(ctx, f)
 	}
 	return nil
 }

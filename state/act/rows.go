@@ -12,6 +12,8 @@ type Task struct {
 	Agent     string   `json:"agent"`
 	Model     string   `json:"model"`
 	Attempts  int      `json:"attempts"`
+	Work      []int    `json:"work"`  // the iterations whose changes belong to it, of the latest run that worked on it
+	Proof     string   `json:"proof"` // tests, review, checks, word or none
 	Tags      []string `json:"tags,omitempty"`
 	File      string   `json:"file,omitempty"`
 	Line      int      `json:"line,omitempty"`

@@ -46,7 +46,7 @@ func Play(r Recording, s Setting) Scene {
 // Answer decides on a turn that ended just now, as a run with two open tasks would.
 func Answer(res turn.Result, s Setting) Scene {
 	plan := turn.Plan{Known: true, Total: 2, Remaining: 2}
-	res = amend.Amid(res, plan)
+	res = amend.WithCurrentPlan(res, plan, true, func(string) bool { return false })
 	after := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}.After(res, false, s.Policy, s.Now)
 	f := rules.Conclusion{
 		Facts:  rules.Facts{Memory: after, Policy: s.Policy, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now},

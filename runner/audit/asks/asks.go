@@ -187,6 +187,12 @@ func ForTests(task string) bool {
 	})
 }
 
+// ForNoChange reports whether a task is done without a change if all is well: "verify that all tests pass".
+func ForNoChange(task string) bool {
+	p := phrases()
+	return p.verify.MatchString(strings.TrimSpace(task)) && !p.mend.MatchString(task)
+}
+
 // ToLeaveOut reports whether a task wants a tool to leave files out.
 func ToLeaveOut(task string) bool { return words().out.MatchString(task) }
 

@@ -10,7 +10,7 @@ import (
 // phrases are patterns for what a task says about single tests and thresholds.
 var phrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, flaky, end, level, hold, pass,
-	outOfDate, value, aside *regexp.Regexp
+	outOfDate, value, aside, verify, mend *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
@@ -28,6 +28,9 @@ var phrases = sync.OnceValue(func() (p struct {
 	p.outOfDate = re(`(?i)\b(?:forg[eo]t\w*|missed|overlooked|out of date|no longer matche?s?|not updated)\b`)
 	p.value = re(`"[^"\n]+"|'[^'\n]+'|\b\d[\d.]*\b`)
 	p.pass = re(`(?i)\b(?:fix|make|get|turn|repair)\b`)
+	p.verify = re(`(?i)^(?:please )?(?:(?:verify|check|double-check|confirm|review|re-?run|run|inspect)\b|` +
+		`(?:make sure|ensure)\b.{0,60}\b(?:tests?|build|lint|suite|checks?|ci|everything)\b.{0,30}\b(?:pass|green|works?|clean|runs?)\b)`)
+	p.mend = re(`(?i)\b(?:fix|add|writ|implement|updat|creat|mend|repair|correct|document|handl|reject|refactor|remov)`)
 	return p
 })
 

@@ -39,20 +39,29 @@ func Conflicting(r turn.Result) turn.Result {
 	return r
 }
 
-// Amid is the Result with the plan as it is now: other turns may have finished tasks in the meantime.
-func Amid(r turn.Result, now turn.Plan) turn.Result {
-	id := r.Task.ID
-	done := r.Proof.After.IsDone(id)
-	var own []turn.Reopen
-	for _, o := range r.Proof.Reopen {
-		if o.Task == id {
-			own = append(own, o)
+// WithCurrentPlan is the Result with the plan as it is now: other turns may have finished tasks in the meantime. If its
+// work has landed, its ticks of other tasks count too, except of those in busy, on which others work.
+func WithCurrentPlan(r turn.Result, now turn.Plan, landed bool, busy func(id string) bool) turn.Result {
+	var ticked []string
+	for _, t := range r.Proof.After.List.Tasks {
+		own := t.ID == r.Task.ID
+		if t.Done() && (own || landed && !r.Work.Before.IsDone(t.ID) && !busy(t.ID)) {
+			ticked = append(ticked, t.ID)
 		}
 	}
-	r.Work.Before, r.Work.Left, r.Proof.After, r.Proof.Reopen = now, now, now, own
-	if done {
-		r.Proof.After = now.Claimed(now, id, true)
-		r.Work.Left = r.Proof.After
+	var reopen []turn.Reopen
+	for _, o := range r.Proof.Reopen {
+		if o.Task == r.Task.ID || landed && o.By == turn.ReopenConfirm && !now.IsDone(o.Task) && !busy(o.Task) {
+			reopen = append(reopen, o)
+		}
+	}
+	r.Work.Before, r.Work.Left, r.Proof.After, r.Proof.Reopen = now, now, now, reopen
+	for _, id := range ticked {
+		r.Proof.After = r.Proof.After.Claimed(now, id, true)
+	}
+	r.Work.Left = r.Proof.After
+	if !landed { // nobody else sees its change
+		r.Proof.Links = nil
 	}
 	return r
 }

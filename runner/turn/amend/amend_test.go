@@ -35,12 +35,12 @@ func TestAll_leaveTheResultAsItIs(t *testing.T) {
 		"refused": func(r turn.Result) turn.Result {
 			return Refused(r, Refusal{Merge: state.MergeHook, Tries: 2, Stopped: true})
 		},
-		"conflicting": Conflicting,
-		"amid":        func(r turn.Result) turn.Result { return Amid(r, now) },
-		"leaving":     func(r turn.Result) turn.Result { return Leaving(r, now) },
-		"returned":    func(r turn.Result) turn.Result { return Returned(r, now) },
-		"asking":      func(r turn.Result) turn.Result { return Asking(r, nil, "why") },
-		"closed":      func(r turn.Result) turn.Result { return turn.Result{Call: Closed(r.Call)} },
+		"conflicting":  Conflicting,
+		"current plan": func(r turn.Result) turn.Result { return WithCurrentPlan(r, now, true, nobody) },
+		"leaving":      func(r turn.Result) turn.Result { return Leaving(r, now) },
+		"returned":     func(r turn.Result) turn.Result { return Returned(r, now) },
+		"asking":       func(r turn.Result) turn.Result { return Asking(r, nil, "why") },
+		"closed":       func(r turn.Result) turn.Result { return turn.Result{Call: Closed(r.Call)} },
 	} {
 		r := worked()
 		was := text(t, r)
@@ -50,6 +50,19 @@ func TestAll_leaveTheResultAsItIs(t *testing.T) {
 		}
 		if text(t, got) == was {
 			t.Errorf("%s returns the same result", name)
+		}
+	}
+}
+
+func nobody(string) bool { return false }
+
+func TestWithCurrentPlan_landed_ticksOfOthersCountUnlessSomebodyWorksOnThem(t *testing.T) {
+	for busy, want := range map[bool]bool{false: true, true: false} {
+		r := Leaving(worked(), plan(task.Done, task.Done))
+		r.Proof.Reopen = nil
+		got := WithCurrentPlan(r, plan(task.Open, task.Open), true, func(id string) bool { return busy && id == "b" })
+		if got.Proof.After.IsDone("b") != want || !got.Proof.After.IsDone("a") {
+			t.Errorf("busy %t: %+v", busy, got.Proof.After.List.Tasks)
 		}
 	}
 }
@@ -79,9 +92,9 @@ func TestRefused_takesTheTickBack(t *testing.T) {
 }
 
 // Others have begun a and finished b in the meantime. Only the turn's own tick, and what was said about it, count.
-func TestAmid_hasThePlanAsItIsNow(t *testing.T) {
+func TestWithCurrentPlan_notLanded_onlyItsOwnTickCounts(t *testing.T) {
 	now := plan(task.Active, task.Done)
-	got := Amid(worked(), now)
+	got := WithCurrentPlan(worked(), now, false, nobody)
 	want := worked()
 	want.Work.Before, want.Work.Left = now, plan(task.Done, task.Done)
 	want.Proof.After, want.Proof.Reopen = want.Work.Left, nil
@@ -89,7 +102,7 @@ func TestAmid_hasThePlanAsItIsNow(t *testing.T) {
 		t.Error(diff)
 	}
 	undone := Leaving(worked(), plan(task.Open, task.Open))
-	if got := Amid(undone, now); got.Proof.After.IsDone("a") || got.Work.Left.IsDone("a") {
+	if got := WithCurrentPlan(undone, now, false, nobody); got.Proof.After.IsDone("a") || got.Work.Left.IsDone("a") {
 		t.Errorf("not done: %+v", got.Proof.After)
 	}
 }

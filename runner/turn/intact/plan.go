@@ -43,6 +43,7 @@ type Call struct {
 type Plan struct {
 	call   Call
 	inside bool // the call is contained
+	checks bool // it guards checks, which finish no tasks
 	before store.Plan
 	files  []file // of the plan
 	copied string // where the sandbox puts the call's copy of the plan; empty: it has none
@@ -255,14 +256,14 @@ func (p *Plan) judge(before, made store.Plan) Outcome {
 	own := p.call.Task
 	o := Outcome{Says: made.IsDone(own.ID), made: made, added: added(before.List.Tasks, made.List.Tasks)}
 	if !asks.ForPlan(audit.TextOf(own)) {
-		o.Touched = others(before.List.Tasks, made.List.Tasks, own.ID)
+		o.Touched = others(before.List.Tasks, made.List.Tasks, own.ID, !p.checks)
 	}
 	return o
 }
 
 // others returns the tasks that a plan lacks or changes, except the call's own, those below
-// it, and the states of its parents.
-func others(before, after []task.Task, own string) (all []task.Task) {
+// it, and the states of its parents. With ticks, a tick is no such change: the audit looks for its work.
+func others(before, after []task.Task, own string, ticks bool) (all []task.Task) {
 	parents, below := family(before, own)
 	at := task.Index(after)
 	for i, was := range before {
@@ -270,7 +271,7 @@ func others(before, after []task.Task, own string) (all []task.Task) {
 		switch {
 		case slices.Contains(below, i):
 		case !stays, was.Wording() != after[j].Wording(),
-			was.State != after[j].State && !slices.Contains(parents, i):
+			was.State != after[j].State && !slices.Contains(parents, i) && !(ticks && was.Pending() && after[j].Done()):
 			all = append(all, was)
 		}
 	}

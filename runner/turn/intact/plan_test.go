@@ -165,12 +165,12 @@ func TestSettle_newTaskBesideAChangeOfAnother_isNamed(t *testing.T) {
 			p.CallStarts(&places)
 			made = places.Stages[0].To
 		}
-		if err := os.WriteFile(made, []byte("- [x] one\n- [x] two\n- [ ] three\n"), 0o600); err != nil {
+		if err := os.WriteFile(made, []byte("- [x] one\n- [x] too\n- [ ] three\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		o, err := p.Settle(by(before))
 		all := o.Findings(nil)
-		if err != nil || len(all) != 1 || !strings.HasSuffix(o.Answer(all[0]), `To keep them, add them yourself: ["three"]`) {
+		if err != nil || len(all) != 1 || !strings.HasSuffix(o.Answer(all[0]), `To keep them, add them yourself: ["too" "three"]`) {
 			t.Errorf("copied %t: %v %+v", copied, err, o)
 		}
 	}

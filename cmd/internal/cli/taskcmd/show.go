@@ -1,12 +1,14 @@
 package taskcmd
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/task"
+	"ralph/state"
 	"ralph/state/act"
 )
 
@@ -40,12 +42,13 @@ func showRun(o *showOptions) error {
 	if o.json {
 		return cmdline.NewEncoder(o.Out).Encode(r)
 	}
-	p.show(t, r)
+	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing is known of its work
+	p.show(t, r, s.Tasks[t.ID].Work)
 	return nil
 }
 
 // show prints what there is to say about a task.
-func (p *plan) show(t task.Task, r act.Task) {
+func (p *plan) show(t task.Task, r act.Task, work []state.Work) {
 	p.Say("%s", p.line(t, ""))
 	for _, field := range []struct{ name, value string }{
 		{"id", t.ID}, {"category", t.Category}, {"tags", strings.Join(t.Tags, ", ")},
@@ -62,6 +65,16 @@ func (p *plan) show(t task.Task, r act.Task) {
 	}
 	if r.Attempts > 0 {
 		p.Say("%-11s %d", "attempts", r.Attempts)
+	}
+	for _, w := range work {
+		said := fmt.Sprintf("iteration %d of run %s", w.Iteration, w.Run)
+		if w.What != "" {
+			said += fmt.Sprintf(" (%s: %s)", w.By, cmdline.Shorten(w.What))
+		}
+		p.Say("%-11s %s", "work", said)
+	}
+	if t.Done() {
+		p.Say("%-11s %s", "proof", r.Proof)
 	}
 	if t.Description != "" {
 		p.Say("\n%s", t.Description)

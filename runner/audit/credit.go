@@ -1,0 +1,252 @@
+package audit
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"ralph/runner/audit/names"
+	"ralph/runner/task"
+)
+
+// What connects a change to a task, the strongest first.
+const (
+	ByTests    = "tests"   // tests that the task is about were red, and pass now
+	ByFiles    = "files"   // the task names the changed file
+	ByNames    = "names"   // the change brought names of code that the task names
+	ByWords    = "words"   // the change has the words of the task
+	ByTurn     = "turn"    // the change was made while the task was assigned
+	ByConfirm  = "confirm" // its agent ticked the task, and a later turn confirmed that it is done
+	linkTexts  = 5         // names that Link.What lists at the most
+	mostTitles = 12        // words of a title that count
+)
+
+// Link connects the change of a turn to a task: a reason to believe that the turn did its work.
+type Link struct {
+	Task string `json:"task"` // id
+	By   string `json:"by"`   // one of the constants above
+	What string `json:"what"` // the tests, files, names or words; empty for ByTurn
+}
+
+// Links returns what connects a change to the tasks that were open before it: at most one Link for each, the
+// strongest. green are the tests that were red before the change and pass now.
+func Links(in Input, green []string) (all []Link) {
+	if in.Unchanged && len(green) == 0 {
+		return nil
+	}
+	brought := in.brought()
+	done := map[string]bool{}
+	for _, t := range in.PlanBefore {
+		done[t.ID] = t.Done()
+	}
+	for _, t := range in.PlanAfter {
+		if t.State == task.Dropped || done[t.ID] {
+			continue
+		}
+		if by, what := in.link(t, green, brought); by != "" {
+			all = append(all, Link{t.ID, by, strings.Join(what[:min(linkTexts, len(what))], ", ")})
+		}
+	}
+	return all
+}
+
+func (in Input) link(t task.Task, green []string, brought map[string]bool) (by string, what []string) {
+	text := TextOf(t)
+	for _, test := range green {
+		if About(test, text) {
+			what = append(what, test)
+		}
+	}
+	if len(what) > 0 {
+		return ByTests, what
+	}
+	for _, f := range in.Files {
+		if base := path.Base(f.Path); names.In(text, f.Path) || strings.Contains(base, ".") && names.In(text, base) {
+			what = append(what, f.Path)
+		}
+	}
+	if len(what) > 0 {
+		return ByFiles, what
+	}
+	for _, name := range slices.Concat(names.Of(text), names.Quoted(text)) {
+		if slices.ContainsFunc(in.Files, func(f File) bool {
+			return names.In(f.Path+"\n"+f.After, name) != names.In(f.Path+"\n"+f.Before, name)
+		}) {
+			what = append(what, name)
+		}
+	}
+	if len(what) > 0 {
+		return ByNames, what
+	}
+	title := stems(t.Title)
+	for _, word := range title[:min(mostTitles, len(title))] {
+		if brought[word] {
+			what = append(what, word)
+		}
+	}
+	if len(what) > 0 && (len(what) == len(title) || len(what) >= 2 && 5*len(what) >= 3*len(title)) {
+		return ByWords, what
+	}
+	return "", nil
+}
+
+// brought has the words of all lines that a change added or removed, and of the paths of its files.
+func (in Input) brought() map[string]bool {
+	all := map[string]bool{}
+	add := func(text string) {
+		for _, w := range stems(text) {
+			all[w] = true
+		}
+	}
+	for _, f := range in.Files {
+		add(f.Path)
+		before, after := lines(f.Before), lines(f.After)
+		was, is := map[string]bool{}, map[string]bool{}
+		for _, l := range before {
+			was[l] = true
+		}
+		for _, l := range after {
+			if is[l] = true; !was[l] {
+				add(l)
+			}
+		}
+		for _, l := range before {
+			if !is[l] {
+				add(l)
+			}
+		}
+	}
+	return all
+}
+
+// About reports whether a test is about a text: the text names it, or says all of its words.
+func About(test, text string) bool {
+	short := test
+	if i := strings.LastIndexAny(strings.TrimRight(test, ":/> "), "/:>"); i >= 0 {
+		short = strings.TrimSpace(test[i+1:])
+	}
+	if short == "" {
+		return false
+	}
+	if names.In(text, test) || names.In(text, short) {
+		return true
+	}
+	has := map[string]bool{}
+	for _, w := range stems(text) {
+		has[w] = true
+	}
+	words := stems(short)
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !has[w] })
+}
+
+// fillers are words that connect nothing.
+var fillers = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.Fields("the and for with that this from into its not are was has have all any one two new " +
+		"add make use write fix support implement create update change test tests should must can when then than " +
+		"function method class file code task work also only after before each return returns value values") {
+		all[stem(w)] = true
+	}
+	return all
+})
+
+var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{L}[\p{L}\p{N}]*|\p{N}+\p{L}+`) })
+
+// stems returns the words of a text that say something, each once: in lower case, without endings, and with names
+// of code taken apart.
+func stems(text string) (all []string) {
+	for _, w := range token().FindAllString(text, -1) {
+		for _, part := range humps(w) {
+			if len([]rune(part)) < 3 {
+				continue
+			}
+			if s := stem(strings.ToLower(part)); !fillers()[s] && !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// humps takes a name like toJSONText apart.
+func humps(name string) (parts []string) {
+	runes, start := []rune(name), 0
+	for i := 1; i < len(runes); i++ {
+		begins := unicode.IsUpper(runes[i]) &&
+			(unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		if begins {
+			parts, start = append(parts, string(runes[start:i])), i
+		}
+	}
+	return append(parts, string(runes[start:]))
+}
+
+// stem cuts common endings, so that "exports" and "exporting" are "export".
+func stem(word string) string {
+	for _, end := range []string{"ing", "ies", "ed", "es", "s", "e", "y"} {
+		if rest, ok := strings.CutSuffix(word, end); ok && len(rest) >= 3 {
+			return rest
+		}
+	}
+	return word
+}
+
+// Tick is a task that became done between two versions of a plan.
+type Tick struct {
+	task.Task
+	// Own is true for the selected task, those below it, and a parent of which nothing else is open.
+	Own bool
+	// Parts is true if boxes below it are open.
+	Parts bool
+	// Named are the names of code that the task says, if no changed file has or had one of them; nil: one has.
+	Named []string
+}
+
+// Ticks returns the tasks that became done, in the words of the later plan.
+func Ticks(in Input) (all []Tick) {
+	pairs, _ := pairTasks(in.PlanBefore, in.PlanAfter)
+	for i, t := range in.PlanAfter {
+		before, known := pairs[i]
+		if !known || before.Done() || !t.Done() {
+			continue
+		}
+		own := in.Task == "" || before.ID == in.Task || closesItself(in, i, pairs) || belongs(in, i, pairs)
+		all = append(all, Tick{t, own, open(in.PlanAfter, i), in.named(t)})
+	}
+	return all
+}
+
+// open reports whether a box below box i is open.
+func open(tasks []task.Task, i int) bool {
+	for _, t := range tasks[i+1:] {
+		if t.Depth <= tasks[i].Depth {
+			return false
+		}
+		if t.Pending() && !t.Optional {
+			return true
+		}
+	}
+	return false
+}
+
+func (in Input) named(t task.Task) []string {
+	known := names.Of(TextOf(t))
+	has := func(f File) bool {
+		text := f.Path + "\n" + f.Before + "\n" + f.After
+		return slices.ContainsFunc(known, func(name string) bool { return names.In(text, name) })
+	}
+	if in.Partial || slices.ContainsFunc(in.Files, has) {
+		return nil
+	}
+	return known
+}
+
+// TickWithoutWork is the finding for a tick that no work has earned.
+func TickWithoutWork(t task.Task, why string) Finding {
+	return Finding{Kind: KindTickWithoutWork, Task: t.ID, Text: fmt.Sprintf("the task %q was ticked, and %s", t.Title, why),
+		Revert: true}
+}

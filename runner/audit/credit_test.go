@@ -1,0 +1,56 @@
+package audit
+
+import (
+	"testing"
+
+	"ralph/runner/task"
+)
+
+func TestLinks_changeThatHasToDoWithATask_namesTheStrongestReason(t *testing.T) {
+	added := func(path, text string) File { return File{Path: path, After: text, Exists: true} }
+	for name, tc := range map[string]struct {
+		title string
+		files []File
+		green []string
+		want  Link
+	}{
+		"a test with the words of the task turned green": {"Fix Mul", nil, []string{"x.TestMul"}, Link{"t", ByTests, "x.TestMul"}},
+		"the task names the test":                        {"Make test_price pass", nil, []string{"tests/test_a.py::test_price"}, Link{"t", ByTests, "tests/test_a.py::test_price"}},
+		"a test of something else turned green":          {"Fix Mul", nil, []string{"x.TestAdd"}, Link{}},
+		"the task names the file":                        {"Write docs/api.md", []File{added("docs/api.md", "x")}, nil, Link{"t", ByFiles, "docs/api.md"}},
+		"the change brings the name":                     {"Add slugify(text)", []File{{Path: "a.py", Before: "x\n", After: "x\ndef slugify(s):\n", Existed: true, Exists: true}}, nil, Link{"t", ByNames, "slugify"}},
+		"the change removes the name":                    {"Remove old_api", []File{{Path: "a.py", Before: "def old_api():\n", Existed: true}}, nil, Link{"t", ByNames, "old_api"}},
+		"the name was there and stays":                   {"Speed up slugify(text)", []File{{Path: "a.py", Before: "slugify\n", After: "slugify\nVERSION = 2\n", Existed: true, Exists: true}}, nil, Link{}},
+		"the words of the task, in code":                 {"Export the report as CSV", []File{added("src/report.go", "func exportCSV() {\n")}, nil, Link{"t", ByWords, "export, report, csv"}},
+		"a page of documentation":                        {"Document the export", []File{added("docs/export.md", "# Exporting\nThis document ...\n")}, nil, Link{"t", ByWords, "document, export"}},
+		"one word of many":                               {"Import contacts from vCard files", []File{added("src/import.go", "package src\n")}, nil, Link{}},
+		"words that say nothing":                         {"task 2", []File{added("task.txt", "task 2\n")}, nil, Link{}},
+	} {
+		plan := []task.Task{{ID: "t", Title: tc.title}}
+		got := Links(Input{Files: tc.files, PlanBefore: plan, PlanAfter: plan}, tc.green)
+		if tc.want == (Link{}) && len(got) > 0 || tc.want != (Link{}) && (len(got) != 1 || got[0] != tc.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+func TestLinks_doneOrDroppedTask_hasNone(t *testing.T) {
+	f := File{Path: "docs/api.md", After: "x", Exists: true}
+	for _, s := range []task.State{task.Done, task.Dropped} {
+		plan := []task.Task{{ID: "t", Title: "Write docs/api.md", State: s}}
+		if got := Links(Input{Files: []File{f}, PlanBefore: plan, PlanAfter: plan}, nil); len(got) > 0 {
+			t.Errorf("%v: %+v", s, got)
+		}
+	}
+}
+
+func TestTicks_codeThatTheTaskNames_isNamedUnlessAChangedFileHasIt(t *testing.T) {
+	before := []task.Task{{ID: "t", Title: "Add mode(xs), with tests"}}
+	after := []task.Task{{ID: "t", Title: "Add mode(xs), with tests", State: task.Done}}
+	for text, want := range map[string]int{"VERSION = 2\n": 1, "def mode(xs):\n": 0, "model = 1\n": 1} {
+		got := Ticks(Input{Files: []File{{Path: "calc.py", After: text, Exists: true}}, PlanBefore: before, PlanAfter: after, Task: "t"})
+		if len(got) != 1 || len(got[0].Named) != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
