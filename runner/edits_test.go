@@ -36,7 +36,7 @@ var editFakes = map[string]func(*fake) int{
 	"forges": func(f *fake) int {
 		f.tool("Edit", "work.txt")
 		put("work.txt", "x")
-		list, err := store.Load(planName, nil)
+		list, err := store.Load(store.File{Path: planName})
 		if err != nil || len(list.Tasks) < 2 {
 			return 1
 		}
@@ -141,7 +141,7 @@ func TestRun_planEditedWithRalphTaskDuringACall_isThePersons(t *testing.T) {
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 1
 	go func() {
 		waitFor(t, b.dir+"/thinks")
-		list, err := store.Load(b.dir+"/"+planName, nil)
+		list, err := store.Load(store.File{Path: b.dir + "/" + planName})
 		if err != nil || len(list.Tasks) < 2 {
 			return // the plan below says so
 		}

@@ -112,7 +112,7 @@ func TestRun_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.write("broken", "by the call that was killed")
-	list, err := store.Load(b.d.Plan, nil)
+	list, err := store.Load(store.File{Path: b.d.Plan})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,18 +59,18 @@ func (b *bencher) folders() error {
 
 func (b *bencher) oneFolder(name, project, path string) error {
 	time.Sleep(1100 * time.Millisecond) // files that are as young as that are read again
-	list, err := store.Load(path, nil)
+	list, err := store.Load(store.File{Path: path})
 	if err != nil || len(list.Tasks) != planTasks {
 		return fmt.Errorf("%s: %d tasks: %w", path, len(list.Tasks), err)
 	}
-	read, err := fastest(5, func(int) error { _, err := store.Load(path, nil); return err })
+	read, err := fastest(5, func(int) error { _, err := store.Load(store.File{Path: path}); return err })
 	if err != nil {
 		return err
 	}
 	f := store.File{Path: path, Cache: new(store.Cache)}
 	store.Read(f)
 	again, _ := fastest(5, func(int) error { store.Read(f); return nil })
-	edit, err := fastest(5, func(i int) error { return store.Set(path, list.Tasks[planTasks-1-i], task.Done) })
+	edit, err := fastest(5, func(i int) error { return store.Set(store.File{Path: path}, list.Tasks[planTasks-1-i], task.Done) })
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (b *bencher) hook() error {
 	if err := write(broken, "{\n"); err != nil {
 		return err
 	}
-	list, err := store.Load(plan, nil)
+	list, err := store.Load(store.File{Path: plan})
 	if err != nil {
 		return err
 	}

@@ -53,15 +53,15 @@ func (b *bencher) plan() error {
 
 // onePlan reports the fastest of several tries: other work on the machine only adds to them.
 func (b *bencher) onePlan(project, path string) error {
-	list, err := store.Load(path, nil)
+	list, err := store.Load(store.File{Path: path})
 	if err != nil || len(list.Tasks) != planTasks {
 		return fmt.Errorf("%s: %d tasks: %w", path, len(list.Tasks), err)
 	}
-	read, err := fastest(20, func(int) error { _, err := store.Load(path, nil); return err })
+	read, err := fastest(20, func(int) error { _, err := store.Load(store.File{Path: path}); return err })
 	if err != nil {
 		return err
 	}
-	edit, err := fastest(20, func(i int) error { return store.Set(path, list.Tasks[planTasks-1-i], task.Done) })
+	edit, err := fastest(20, func(i int) error { return store.Set(store.File{Path: path}, list.Tasks[planTasks-1-i], task.Done) })
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/memory"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 const (
@@ -22,6 +21,8 @@ const (
 	archiveDir = "archive"
 
 	digestLength = len("-") + 6
+
+	maxCopied = 64 << 20 // bytes of a file
 )
 
 // OnBranch records on which branch a run starts. If the last run was on another branch, OnBranch
@@ -31,7 +32,8 @@ const (
 func (o LessonOptions) OnBranch(project, branch, plan string, now time.Time) (said string, err error) {
 	dir := filepath.Join(project, state.DirName)
 	note := filepath.Join(dir, branchFile)
-	was, _ := state.ReadFile(note, 4<<10) // the first run has none
+	in := projectfs.In(project)
+	was, _ := in.Read(note, 4<<10) // the first run has none
 	before := strings.TrimSpace(string(was))
 	if !o.ArchiveBranch || branch == "" || branch == before {
 		return "", nil // without a branch, HEAD is detached, perhaps by a rebase
@@ -41,25 +43,25 @@ func (o LessonOptions) OnBranch(project, branch, plan string, now time.Time) (sa
 			return "", fmt.Errorf("archive branch %q: %w", before, err)
 		}
 	}
-	return said, os.WriteFile(note, []byte(branch+"\n"), 0o600)
+	return said, in.Write(note, []byte(branch+"\n"), 0o600)
 }
 
 func swap(project string, branches [2]string, plan string, now time.Time) (said string, err error) {
-	dir := filepath.Join(project, state.DirName)
+	in, dir := projectfs.In(project), filepath.Join(project, state.DirName)
 	to := filepath.Join(dir, archiveDir, now.Format(time.DateOnly)+"-"+nameOf(branches[0]))
 	files := []string{filepath.Join(dir, branchFile), filepath.Join(dir, File), filepath.Join(dir, Page),
-		latestReport(dir)}
+		latestReport(in, dir)}
 	for _, path := range append(notes(project), plan) {
 		if committed := planOn(project, branches[0], path); committed != nil {
-			if err := committed.into(to); err != nil {
+			if err := committed.into(in, to); err != nil {
 				return "", err
 			}
-		} else if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		} else if source(project, path).IsPlain(path) {
 			files = append(files, path)
 		}
 	}
 	for _, file := range files {
-		if err := copyTo(to, file); err != nil {
+		if err := copyTo(in, to, source(project, file), file); err != nil {
 			return "", err
 		}
 	}
@@ -71,10 +73,11 @@ func swap(project string, branches [2]string, plan string, now time.Time) (said 
 	if rel, err := filepath.Rel(project, to); err == nil {
 		said += "; copied plan, notes, memory and report to " + filepath.ToSlash(rel)
 	}
-	back := latestArchive(dir, branches[1])
-	restored, err := restore(filepath.Join(back, File))
-	if err != nil {
-		return "", err
+	var restored []memory.Lesson
+	if back := latestArchive(in, dir, branches[1]); back != "" {
+		if restored, err = restore(in, filepath.Join(back, File)); err != nil {
+			return "", err
+		}
 	}
 	if len(restored) > 0 {
 		said += "; took " + termtext.Count(len(restored), "lesson") + " of this branch back"
@@ -83,7 +86,7 @@ func swap(project string, branches [2]string, plan string, now time.Time) (said 
 		return said, nil
 	}
 	// The progress file belongs to the branch itself: git has changed it already.
-	return said, writePages(dir, restored)
+	return said, writePages(in, dir, restored)
 }
 
 // notes returns the paths of the project's own notes. They share a name, so the last one wins in an archive.
@@ -115,14 +118,14 @@ func plainName(branch string) string {
 }
 
 // latestArchive returns the newest archive of a branch; empty if there is none.
-func latestArchive(dir, branch string) string {
-	entries, _ := os.ReadDir(filepath.Join(dir, archiveDir))
+func latestArchive(in projectfs.Dir, dir, branch string) string {
+	entries, _ := in.ReadDir(filepath.Join(dir, archiveDir))
 	for _, e := range slices.Backward(entries) { // sorted by name, and so by date
 		if len(e.Name()) <= len(time.DateOnly) {
 			continue
 		}
 		folder, name := filepath.Join(dir, archiveDir, e.Name()), e.Name()[len(time.DateOnly)+1:]
-		of, err := state.ReadFile(filepath.Join(folder, branchFile), 4<<10)
+		of, err := in.Read(filepath.Join(folder, branchFile), 4<<10)
 		old := err != nil && name == plainName(branch) // of a version that did not store the branch
 		if strings.TrimSpace(string(of)) == branch || old {
 			return folder
@@ -133,18 +136,18 @@ func latestArchive(dir, branch string) string {
 
 // undoArchived removes from the archives the lessons that only this turn taught: a later switch would restore them.
 func undoArchived(project string, t memory.Turn) error {
-	dir := filepath.Join(project, state.DirName, archiveDir)
-	files, _ := fs.Glob(os.DirFS(dir), "*/"+File)
+	in, dir := projectfs.In(project), filepath.Join(project, state.DirName, archiveDir)
+	files, _ := fs.Glob(in.FS(dir), "*/"+File)
 	for _, file := range files {
 		file = filepath.Join(dir, file)
-		all, err := restore(file)
+		all, err := restore(in, file)
 		if err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(all, func(l memory.Lesson) bool { return slices.Contains(l.Turns, t) }) {
 			continue
 		}
-		if err := writePages(filepath.Dir(file), memory.Without(all, t)); err != nil {
+		if err := writePages(in, filepath.Dir(file), memory.Without(all, t)); err != nil {
 			return err
 		}
 	}
@@ -152,8 +155,8 @@ func undoArchived(project string, t memory.Turn) error {
 }
 
 // latestReport returns the report of the latest run; empty if there is none.
-func latestReport(dir string) string {
-	pages, _ := fs.Glob(os.DirFS(dir), "reports/*.md")
+func latestReport(in projectfs.Dir, dir string) string {
+	pages, _ := fs.Glob(in.FS(dir), "reports/*.md")
 	if len(pages) == 0 {
 		return ""
 	}
@@ -161,26 +164,28 @@ func latestReport(dir string) string {
 	return filepath.Join(dir, pages[len(pages)-1])
 }
 
+// source is where a file of the archive comes from: the project or, for a plan elsewhere, the folder that it is in.
+func source(project, file string) projectfs.Dir {
+	if rel, err := filepath.Rel(project, file); err != nil || !filepath.IsLocal(rel) {
+		project = filepath.Dir(file)
+	}
+	return projectfs.In(project)
+}
+
 // copyTo copies a file into a folder, over an older copy. It ignores a missing file.
-func copyTo(dir, file string) error {
+func copyTo(in projectfs.Dir, dir string, from projectfs.Dir, file string) error {
 	if file == "" {
 		return nil
 	}
-	from, err := os.Open(file)
+	data, err := from.Read(file, maxCopied)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = in.MkdirAll(dir, 0o700)
 	}
-	defer from.Close()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+	if err == nil {
+		err = in.Write(filepath.Join(dir, filepath.Base(file)), data, 0o600)
 	}
-	out, err := os.OpenFile(filepath.Join(dir, filepath.Base(file)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, from)
-	return errors.Join(err, out.Close())
+	return err
 }

@@ -3,12 +3,12 @@ package lessons
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"ralph/runner/git/command"
+	"ralph/state/projectfs"
 )
 
 const (
@@ -57,13 +57,13 @@ func planOn(project, branch, plan string) committed {
 }
 
 // into writes the files into a folder.
-func (c committed) into(dir string) error {
+func (c committed) into(in projectfs.Dir, dir string) error {
 	for name, text := range c {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if err := in.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return fmt.Errorf("keep the plan: %w", err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := in.Write(path, []byte(text), 0o600); err != nil {
 			return fmt.Errorf("keep the plan: %w", err)
 		}
 	}

@@ -4,16 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/runner/memory"
-	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // minUsers is the number of tasks that must have used a lesson before ralph proposes it for a
@@ -40,7 +37,7 @@ func Proposals(project string, all []memory.Lesson) ([]Proposal, error) {
 		name := document(project, l.Paths)
 		i := slices.IndexFunc(list, func(p Proposal) bool { return p.Name == name })
 		if i < 0 {
-			data, err := state.ReadFile(filepath.Join(project, name), maxRead)
+			data, err := projectfs.In(project).Read(filepath.Join(project, name), maxRead)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("read %q: %w", name, err)
 			}
@@ -65,7 +62,7 @@ func document(project string, paths []string) string {
 	}
 	for ; filepath.IsLocal(folder); folder = path.Dir(folder) {
 		for _, name := range [...]string{"AGENTS.md", "CLAUDE.md"} {
-			if info, err := os.Lstat(filepath.Join(project, folder, name)); err == nil && info.Mode().IsRegular() {
+			if projectfs.In(project).IsPlain(filepath.Join(project, folder, name)) {
 				return path.Join(folder, name)
 			}
 		}
@@ -135,7 +132,8 @@ func (p Proposal) Diff() string {
 // Accept writes the document and records in the lessons where they are now. all are the current lessons:
 // the person may have taken time to decide.
 func (p Proposal) Accept(project string, all []memory.Lesson) error {
-	data, err := state.ReadFile(filepath.Join(project, p.Name), maxRead)
+	in := projectfs.In(project)
+	data, err := in.Read(in.Path(p.Name), maxRead)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read %q: %w", p.Name, err)
 	}
@@ -148,12 +146,7 @@ func (p Proposal) Accept(project string, all []memory.Lesson) error {
 		old = strings.Split(strings.TrimRight(p.before, "\n"), "\n")
 	}
 	text := strings.Join(slices.Insert(old, at, added...), "\n") + "\n"
-	mode := os.FileMode(0o644)
-	file := filepath.Join(project, p.Name)
-	if info, err := os.Stat(file); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := renameio.WriteFile(file, []byte(text), mode); err != nil {
+	if err := in.Update(in.Path(p.Name), []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write %q: %w", p.Name, err)
 	}
 	was := slices.Clone(all)

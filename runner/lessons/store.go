@@ -7,15 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/runner/memory"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // The files, in the state directory.
@@ -33,12 +31,12 @@ const maxRead = 8 << 20
 // Load reads the lessons of a project. It skips lines that are no valid lessons: an agent may have
 // written them.
 func Load(project string) ([]memory.Lesson, error) {
-	return restore(filepath.Join(project, state.DirName, File))
+	return restore(projectfs.In(project), filepath.Join(project, state.DirName, File))
 }
 
 // restore reads one file of lessons.
-func restore(path string) ([]memory.Lesson, error) {
-	data, err := state.ReadFile(path, maxRead)
+func restore(in projectfs.Dir, path string) ([]memory.Lesson, error) {
+	data, err := in.Read(path, maxRead)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -71,11 +69,12 @@ func Save(project string, was, all []memory.Lesson) (wrote bool, err error) {
 // save is Save. In a project of AIOS it also updates a MEMORY.md that has lessons; with sync, it adds them to one that
 // has none.
 func save(project string, was, all []memory.Lesson, sync bool) (wrote bool, err error) {
-	if err := writePages(filepath.Join(project, state.DirName), all); err != nil {
+	in := projectfs.In(project)
+	if err := writePages(in, filepath.Join(project, state.DirName), all); err != nil {
 		return false, err
 	}
 	for _, path := range shared(project, sync) {
-		changed, err := show(path, was, all)
+		changed, err := show(in, path, was, all)
 		if wrote = wrote || changed; err != nil {
 			return wrote, err
 		}
@@ -84,27 +83,27 @@ func save(project string, was, all []memory.Lesson, sync bool) (wrote bool, err 
 }
 
 // writePages writes the lessons for ralph and for people.
-func writePages(dir string, all []memory.Lesson) error {
+func writePages(in projectfs.Dir, dir string, all []memory.Lesson) error {
 	var data bytes.Buffer
 	for _, l := range all {
 		line, _ := json.Marshal(l) // plain values: it cannot fail
 		data.Write(append(line, '\n'))
 	}
-	if err := write(filepath.Join(dir, File), data.Bytes()); err != nil {
+	if err := write(in, filepath.Join(dir, File), data.Bytes()); err != nil {
 		return err
 	}
 	page := filepath.Join(dir, Page)
-	if old, err := os.ReadFile(page); err == nil && !bytes.HasPrefix(old, []byte(pageMark)) {
+	if old, err := in.Read(page, maxRead); err == nil && !bytes.HasPrefix(old, []byte(pageMark)) {
 		return nil // the user wrote it
 	}
-	return write(page, []byte(render(all)))
+	return write(in, page, []byte(render(all)))
 }
 
-func write(path string, data []byte) error {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+func write(in projectfs.Dir, path string, data []byte) error {
+	if old, err := in.Read(path, maxRead); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	if err := renameio.WriteFile(path, data, 0o600); err != nil {
+	if err := in.Write(path, data, 0o600); err != nil {
 		return fmt.Errorf("write the lessons: %w", err)
 	}
 	return nil
@@ -142,19 +141,17 @@ const patterns = "## Codebase Patterns"
 
 // shared returns the files of the project that list the patterns.
 func shared(project string, sync bool) (all []string) {
-	regular := func(name string) bool {
-		info, err := os.Lstat(filepath.Join(project, name))
-		return err == nil && info.Mode().IsRegular()
-	}
+	in := projectfs.In(project)
+	regular := func(name string) bool { return in.IsPlain(in.Path(name)) }
 	if i := slices.IndexFunc(progressFiles(), regular); i >= 0 {
 		all = append(all, filepath.Join(project, progressFiles()[i]))
 	}
 	ofAIOS := slices.ContainsFunc([]string{".aios-core", ".aiox-core"}, func(name string) bool {
-		info, err := os.Stat(filepath.Join(project, name))
+		info, err := in.Lstat(in.Path(name))
 		return err == nil && info.IsDir()
 	})
 	if path := filepath.Join(project, memoryFile); ofAIOS && regular(memoryFile) {
-		data, err := state.ReadFile(path, maxRead)
+		data, err := in.Read(path, maxRead)
 		if sync || err == nil && strings.Contains(string(data), patterns) {
 			all = append(all, path)
 		}
@@ -167,8 +164,8 @@ const memoryFile = "MEMORY.md"
 
 // show adds the new patterns to a file, under their heading, and removes the lines of those that
 // are gone. It changes nothing else there.
-func show(path string, was, all []memory.Lesson) (wrote bool, err error) {
-	data, err := state.ReadFile(path, maxRead)
+func show(in projectfs.Dir, path string, was, all []memory.Lesson) (wrote bool, err error) {
+	data, err := in.Read(path, maxRead)
 	if err != nil {
 		return false, fmt.Errorf("read the shared lessons: %w", err)
 	}
@@ -193,11 +190,7 @@ func show(path string, was, all []memory.Lesson) (wrote bool, err error) {
 	if len(fresh) == 0 && !changed {
 		return false, nil
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return false, err
-	}
-	if err := renameio.WriteFile(path, []byte(insert(lines, fresh)), info.Mode().Perm()); err != nil {
+	if err := in.Update(path, []byte(insert(lines, fresh)), 0o644); err != nil {
 		return false, fmt.Errorf("write the shared lessons: %w", err)
 	}
 	return true, nil

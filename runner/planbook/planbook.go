@@ -16,6 +16,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
+	"ralph/state/projectfs"
 )
 
 // Book is the plan of one run.
@@ -33,12 +34,8 @@ type Book struct {
 
 // New is the book of the plan at path; empty if there is none.
 func New(dir, path string, o store.PlanOptions) Book {
-	b := Book{Dir: dir,
-		File: store.File{Path: path, OptionalSections: o.OptionalSections, View: o.View(), Cache: new(store.Cache)},
-		pops: o.PopTasks}
-	if path != "" {
-		b.File.Name = b.Rel(path)
-	}
+	b := Book{Dir: dir, File: store.At(dir, path, o.OptionalSections), pops: o.PopTasks}
+	b.File.View, b.File.Cache = o.View(), new(store.Cache)
 	return b
 }
 
@@ -91,9 +88,9 @@ func (b *Book) Pop(id, dir string, changed func()) {
 			return false
 		}
 		var kept []task.Task
-		err := store.Remove(b.File.Path, t, func(text string, gone []task.Task) error {
+		err := store.Remove(b.File, t, func(text string, gone []task.Task) error {
 			kept = gone
-			return archive(filepath.Join(dir, "archive"),
+			return archive(projectfs.In(b.Dir), filepath.Join(dir, "archive"),
 				Archived{time.Now(), b.File.Name, plan.List.Format, id, t.Title, text})
 		})
 		if err != nil {
@@ -119,15 +116,15 @@ type Archived struct {
 	Text   string    `json:"text"` // as the plan had it, with what was below it
 }
 
-func archive(dir string, a Archived) error {
+func archive(in projectfs.Dir, dir string, a Archived) error {
 	line, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("archive task: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := in.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("archive task: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "tasks.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := in.OpenFile(filepath.Join(dir, "tasks.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("archive task: %w", err)
 	}
@@ -149,7 +146,7 @@ func (b *Book) Judged(t task.Task, verdicts any) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("write verdicts: %w", err)
 	}
-	return store.SetVerdicts(b.File.Path, t, string(text))
+	return store.SetVerdicts(b.File, t, string(text))
 }
 
 // Reopen takes back the mark of a task that is done, to what it said in an earlier plan, or
@@ -160,7 +157,7 @@ func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, 
 		return t, false, nil
 	}
 	if review {
-		if err := store.Set(b.File.Path, t, task.Review); !errors.Is(err, task.ErrNoWord) {
+		if err := store.Set(b.File, t, task.Review); !errors.Is(err, task.ErrNoWord) {
 			return t, err == nil, err
 		}
 	}
@@ -168,6 +165,6 @@ func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, 
 	if !known || was.Done() {
 		was = task.Task{} // open
 	}
-	err = store.Restore(b.File.Path, t, was)
+	err = store.Restore(b.File, t, was)
 	return t, err == nil, err
 }

@@ -2,9 +2,6 @@ package reviewers
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +15,7 @@ import (
 	"ralph/runner/task/rewrite"
 	"ralph/runner/turn"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // Template returns the user's prompt for a task. For a story of AIOS it starts with the command of the developer role.
@@ -52,19 +50,25 @@ func letWrite(a *turn.Assignment) {
 func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (undone []string) {
 	req := ws.request
 	for _, file := range changed {
-		data, err := readPlain(filepath.Join(ws.dir, filepath.FromSlash(file)))
-		to := filepath.Join(ws.project, filepath.FromSlash(file))
+		made, project := projectfs.In(ws.dir), projectfs.In(ws.project)
+		data, err := made.Read(made.Path(file), maxCopied)
 		switch {
-		case err == nil && p.AIOS.MayWrite(file) && inside(ws.project, to) && replaceable(to):
-			if os.MkdirAll(filepath.Dir(to), 0o755) != nil || os.WriteFile(to, data, 0o644) != nil {
-				p.Log.Warn("cannot copy a review report", "file", file)
+		case err == nil && p.AIOS.MayWrite(file):
+			err := project.MkdirAll(filepath.Dir(project.Path(file)), 0o755)
+			if err == nil {
+				err = project.Update(project.Path(file), data, 0o644)
+			}
+			if err != nil {
+				p.Log.Warn("cannot copy a review report", "error", err)
+				undone = append(undone, file)
+				continue
 			}
 			if p.AIOS.IsGate(req.Task, file) {
 				mergeGate(v, data)
 			}
 		case err == nil && file == req.Story.Path: // the plan is never part of the work
 			theirs, whole := string(data), false
-			err := rewrite.File(req.Plan, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
+			err := rewrite.File(projectfs.In(p.Dir), req.Plan, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
 				with := aios.Section(story, theirs)
 				whole = with == theirs
 				return with
@@ -80,33 +84,6 @@ func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (u
 		}
 	}
 	return undone
-}
-
-// readPlain reads a regular file that a reviewer wrote. It follows no link.
-func readPlain(path string) ([]byte, error) {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fs.ErrInvalid)
-	}
-	return state.ReadFile(path, maxCopied)
-}
-
-// replaceable is true for a regular file, and if there is none yet.
-func replaceable(path string) bool {
-	info, err := os.Lstat(path)
-	return err != nil || info.Mode().IsRegular()
-}
-
-// inside reports whether a path is in a folder after all links are followed.
-func inside(dir, path string) bool {
-	for parent := filepath.Dir(path); ; parent = filepath.Dir(parent) {
-		real, err := filepath.EvalSymlinks(parent)
-		if err != nil {
-			continue // not there yet
-		}
-		root, err := filepath.EvalSymlinks(dir)
-		rel, relErr := filepath.Rel(root, real)
-		return err == nil && relErr == nil && filepath.IsLocal(rel)
-	}
 }
 
 // mergeGate takes over the verdict of a gate file and its reasons, unless the verdict of the answer is worse.
@@ -132,12 +109,11 @@ func mergeGate(v *state.Verdict, gate []byte) {
 
 // handOff marks the handoffs to h.From as read and writes h for the next role. If h.To is empty, it writes nothing.
 func (p *Panel) handOff(ctx context.Context, s Request, h aios.Handoff) {
-	dir := filepath.Join(s.Dir, p.AIOS.HandoffDir)
-	if !p.AIOS.Story(s.Task) || p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) ||
-		!inside(s.Dir, filepath.Join(dir, "handoff")) {
+	if !p.AIOS.Story(s.Task) || p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) {
 		return
 	}
-	if err := aios.Consume(dir, h.From, s.Story.ID); err != nil {
+	in, dir := projectfs.In(s.Dir), filepath.Join(s.Dir, p.AIOS.HandoffDir)
+	if err := aios.Consume(in, dir, h.From, s.Story.ID); err != nil {
 		p.Log.Warn("cannot mark a handoff as read", "error", err)
 	}
 	if h.To == "" {
@@ -148,7 +124,7 @@ func (p *Panel) handOff(ctx context.Context, s Request, h aios.Handoff) {
 	if branch, err := command.Run(ctx, p.Dir, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
 		h.Story.Branch = strings.TrimSpace(branch)
 	}
-	if err := h.Write(dir, time.Now()); err != nil {
+	if err := h.Write(in, dir, time.Now()); err != nil {
 		p.Log.Warn("cannot write a handoff", "error", err)
 	}
 }

@@ -3,7 +3,6 @@ package reviewers
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"ralph/runner/git/command"
 	"ralph/runner/turn/edits"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // toolLog records when the tools of reviewers ran, for each call. A reviewer can write only while one of them runs; a
@@ -54,10 +54,10 @@ func (p *Panel) putBack(ctx context.Context, r *workspace, files []string) map[s
 			continue // people and `ralph task` change the plan too, and ralph guards it by other means
 		}
 		at, there := written(path)
-		if !r.tools.couldWrite(at) || !inside(root, path) {
+		if _, err := projectfs.In(root).Lstat(path); projectfs.Refused(err) != nil || !r.tools.couldWrite(at) {
 			continue
 		}
-		kept, err := p.aside(r, file, path)
+		kept, err := p.aside(r, root, file)
 		if err == nil {
 			err = restore(ctx, root, r.tree, file)
 		}
@@ -85,15 +85,17 @@ func written(path string) (at time.Time, there bool) {
 }
 
 // aside copies the text of a file into the log folder and returns the path of the copy; empty if there is no text.
-func (p *Panel) aside(r *workspace, file, path string) (kept string, err error) {
-	info, err := os.Lstat(path)
+func (p *Panel) aside(r *workspace, root, file string) (kept string, err error) {
+	in := projectfs.In(root)
+	path := in.Path(file)
+	info, err := in.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return "", nil //nolint:nilerr // a link, or nothing: there is no text
 	}
 	if info.Size() > maxCopied || r.request.LogDir == "" {
 		return "", fmt.Errorf("cannot keep a copy of its %d bytes", info.Size())
 	}
-	data, err := readPlain(path)
+	data, err := in.Read(path, maxCopied)
 	if err != nil {
 		return "", err
 	}
@@ -109,7 +111,8 @@ func restore(ctx context.Context, root, tree, file string) error {
 		if err != nil {
 			return err
 		}
-		return os.Remove(filepath.Join(root, filepath.FromSlash(file))) // the file is new
+		in := projectfs.In(root)
+		return in.Remove(in.Path(file)) // the file is new
 	}
 	_, err := call.Run(ctx, "restore", "--quiet", "--source="+tree, "--worktree", "--", ":(literal)"+file)
 	return err

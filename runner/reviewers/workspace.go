@@ -23,6 +23,7 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 const (
@@ -167,10 +168,10 @@ func (r *workspace) readEvidence(dir string) {
 	left := maxEvidence
 	r.readFolder(dir, r.evidence, &left)
 	named := filepath.FromSlash(r.request.Task.Evidence)
-	if named == "" || !filepath.IsLocal(named) || !inside(r.project, filepath.Join(r.project, named)) {
+	if named == "" || !filepath.IsLocal(named) {
 		return
 	}
-	info, err := os.Lstat(filepath.Join(r.project, named))
+	info, err := projectfs.In(r.project).Lstat(filepath.Join(r.project, named))
 	switch {
 	case err != nil:
 	case info.IsDir():
@@ -189,7 +190,7 @@ func (r *workspace) readFolder(dir, folder string, left *int) {
 
 func (r *workspace) addEvidence(dir, path string, info fs.FileInfo) {
 	text := fmt.Sprintf("[%d bytes that are not text or too long: look at the file]", info.Size())
-	if data, err := state.ReadFile(filepath.Join(dir, path), maxFile); err == nil && utf8.Valid(data) {
+	if data, err := projectfs.In(dir).Read(filepath.Join(dir, path), maxFile); err == nil && utf8.Valid(data) {
 		text = string(data)
 	}
 	r.Evidence = append(r.Evidence, roles.Evidence{Path: filepath.ToSlash(path), Text: text})
@@ -201,39 +202,31 @@ func (p *Panel) Collect(from string, t task.Task) {
 	if t.ID == "" || from == p.Dir {
 		return
 	}
-	if err := copyFiles(filepath.Join(from, folder), p.Dir, folder); err != nil {
+	if err := copyFiles(from, p.Dir, folder); err != nil {
 		p.Log.Warn("cannot copy evidence", "error", err)
 	}
 }
 
-// copyFiles copies the files of a folder into a folder of a project, and follows no link out of it.
-func copyFiles(from, project, folder string) error {
-	if _, err := os.Stat(from); err != nil {
+// copyFiles copies the files of a folder from one project into another.
+func copyFiles(from, to, folder string) error {
+	theirs, ours := projectfs.In(from), projectfs.In(to)
+	if _, err := theirs.ReadDir(filepath.Join(from, folder)); err != nil {
 		return nil //nolint:nilerr // there are none
 	}
-	theirs, err := os.OpenRoot(from)
-	if err != nil {
-		return err
-	}
-	defer theirs.Close()
-	root, err := os.OpenRoot(project)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	left := maxEvidence
-	return walk.Files(from, &left, func(name string, info fs.FileInfo) error {
+	return walk.Files(filepath.Join(from, folder), &left, func(name string, info fs.FileInfo) error {
 		if !info.Mode().IsRegular() || info.Size() > maxCopied {
 			return nil
 		}
-		data, err := theirs.ReadFile(name)
+		data, err := theirs.Read(filepath.Join(from, folder, name), maxCopied)
+		path := filepath.Join(to, folder, name)
 		if err == nil {
-			err = root.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755)
+			err = ours.MkdirAll(filepath.Dir(path), 0o755)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = ours.Write(path, data, 0o600)
 		}
-		return root.WriteFile(filepath.Join(folder, name), data, 0o600)
+		return err
 	})
 }
 

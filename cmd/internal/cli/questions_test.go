@@ -108,7 +108,7 @@ func TestDoctor_planThatWaitsForAnAnswer_namesTheQuestion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "fix_plan.md"), []byte("- [x] one\n- [ ] two\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, err := store.Load(filepath.Join(dir, "fix_plan.md"), nil)
+	list, err := store.Load(store.File{Path: filepath.Join(dir, "fix_plan.md")})
 	if err != nil {
 		t.Fatal(err)
 	}

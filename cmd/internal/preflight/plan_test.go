@@ -70,7 +70,7 @@ func TestProblem_planThatCannotBeWorkedThrough_isOneLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := project(t, map[string]string{c.file: c.text})
-			list, err := store.Load(p.Plan, nil)
+			list, err := store.Load(store.File{Path: p.Plan})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,7 @@ import (
 
 // Box is the box of the task that an undo opens again.
 type Box struct {
-	Plan string // its path
+	Plan store.File
 	Task task.Task
 }
 
@@ -148,10 +148,10 @@ func closeBox(text json.RawMessage) error {
 	if err := json.Unmarshal(text, &b); err != nil {
 		return err
 	}
-	if program, _ := store.ProgramOf(filepath.Dir(b.Plan), b.Plan); program != "" {
+	if program, _ := store.ProgramOf(filepath.Dir(b.Plan.Path), b.Plan.Path); program != "" {
 		return fmt.Errorf("%s has the task", program) // nobody may have agreed to run it now
 	}
-	list, err := store.Load(b.Plan, nil)
+	list, err := store.Load(b.Plan)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func tell(w *state.Writer, l config.Loader, all []history.Kept) error {
 	if cfg, _, err := l.Load(); err == nil {
 		optional = cfg.OptionalSections
 	}
-	if list, err := store.Load(PlanOf(l.Dir, all[0]), optional); err == nil {
+	if list, err := store.Load(store.At(l.Dir, PlanOf(l.Dir, all[0]), optional)); err == nil {
 		s.Task.Done, s.Task.Total = list.Done(), list.Total()
 		if next, open := taskrecords.Next(w.Reader, list); open {
 			s.Task.ID, s.Task.Title = next.ID, next.Title

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"ralph/config/option"
 	"ralph/runner/task"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // Options is what a user can say about projects of AIOS.
@@ -70,7 +70,7 @@ func (o Options) In(dir string) bool {
 		return false
 	}
 	return o.Enabled == "true" || slices.ContainsFunc([]string{".aios-core", ".aiox-core"}, func(name string) bool {
-		info, err := os.Stat(filepath.Join(dir, name))
+		info, err := projectfs.In(dir).Lstat(filepath.Join(dir, name))
 		return err == nil && info.IsDir()
 	})
 }
@@ -81,7 +81,7 @@ func (o Options) Stories(dir string) string {
 	if o.StoryDir == "" || !filepath.IsLocal(o.StoryDir) || !o.In(dir) {
 		return ""
 	}
-	if info, err := os.Stat(filepath.Join(dir, o.StoryDir)); err != nil || !info.IsDir() {
+	if info, err := projectfs.In(dir).Lstat(filepath.Join(dir, o.StoryDir)); err != nil || !info.IsDir() {
 		return ""
 	}
 	return o.StoryDir
@@ -191,8 +191,8 @@ type Context struct {
 	Branch string `yaml:"branch"`
 }
 
-// Write writes a handoff below dir, with at most as much as its readers take.
-func (h Handoff) Write(dir string, now time.Time) error {
+// Write writes a handoff into a folder of a project, with at most as much as its readers take.
+func (h Handoff) Write(in projectfs.Dir, dir string, now time.Time) error {
 	h.Version, h.Timestamp = "1.0", now.UTC().Format(time.RFC3339)
 	h.Decisions, h.Files, h.Blockers = h.Decisions[:min(5, len(h.Decisions))], h.Files[:min(10,
 		len(h.Files))], h.Blockers[:min(3, len(h.Blockers))]
@@ -201,10 +201,10 @@ func (h Handoff) Write(dir string, now time.Time) error {
 	}
 	data, err := yaml.Marshal(h)
 	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
+		err = in.MkdirAll(dir, 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("handoff-%s-to-%s-%d.yaml", h.From, h.To, now.Unix())), data,
+		err = in.Write(filepath.Join(dir, fmt.Sprintf("handoff-%s-to-%s-%d.yaml", h.From, h.To, now.Unix())), data,
 			0o644)
 	}
 	if err != nil {
@@ -214,17 +214,17 @@ func (h Handoff) Write(dir string, now time.Time) error {
 }
 
 // Consume marks what the story's earlier calls left for a role as read, now that this role has answered.
-func Consume(dir, to, story string) error {
-	files, err := fs.Glob(os.DirFS(dir), "handoff-*-to-"+to+"-*.yaml")
+func Consume(in projectfs.Dir, dir, to, story string) error {
+	files, err := fs.Glob(in.FS(dir), "handoff-*-to-"+to+"-*.yaml")
 	for _, file := range files {
 		file = filepath.Join(dir, file)
 		var h Handoff
-		data, readErr := os.ReadFile(file)
+		data, readErr := in.Read(file, maxConfig)
 		if readErr != nil || yaml.Unmarshal(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {
 			continue // somebody else's, perhaps
 		}
 		text := strings.Replace(string(data), "\nconsumed: false\n", "\nconsumed: true\n", 1)
-		err = errors.Join(err, os.WriteFile(file, []byte(text), 0o644))
+		err = errors.Join(err, in.Update(file, []byte(text), 0o644))
 	}
 	if err != nil {
 		return fmt.Errorf("mark handoff as read: %w", err)

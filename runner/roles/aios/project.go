@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"ralph/runner/task"
-	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // Project is what the conventions of a project ask for, as it was when the run began: what an agent does
@@ -29,7 +29,7 @@ const (
 func (o Options) At(dir string) Project {
 	p := Project{Options: o, aios: o.In(dir), reports: usualReports}
 	for _, folder := range []string{".aios-core", ".aiox-core", ".bmad-core"} {
-		named := location(filepath.Join(dir, folder, "core-config.yaml"))
+		named := location(projectfs.In(dir), filepath.Join(dir, folder, "core-config.yaml"))
 		if p.bmad = named != "" && folder == ".bmad-core"; named == "" {
 			continue
 		}
@@ -42,13 +42,13 @@ func (o Options) At(dir string) Project {
 }
 
 // location is the folder for reports that a configuration names; empty: it names none.
-func location(file string) string {
+func location(in projectfs.Dir, file string) string {
 	var c struct {
 		QA struct {
 			Location string `yaml:"qaLocation"`
 		} `yaml:"qa"`
 	}
-	if data, err := state.ReadFile(file, maxConfig); err != nil || yaml.Unmarshal(data, &c) != nil {
+	if data, err := in.Read(file, maxConfig); err != nil || yaml.Unmarshal(data, &c) != nil {
 		return ""
 	}
 	return strings.TrimSpace(c.QA.Location)

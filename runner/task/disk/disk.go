@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ralph/state/projectfs"
 )
 
 // ErrUnusable is the error of a file that cannot be a plan.
@@ -42,10 +43,11 @@ const Settled = time.Second
 func (s Stamp) Old(at time.Time) bool { return at.Sub(s.changed) > Settled }
 
 // StampOf returns the stamp of a file; zero if there is none.
-func StampOf(path string) (s Stamp) {
-	var st unix.Stat_t
-	if unix.Stat(path, &st) == nil {
-		s = stampIn(st)
+func StampOf(in projectfs.Dir, path string) (s Stamp) {
+	if info, err := in.Lstat(path); err == nil {
+		if st, ok := info.Sys().(*unix.Stat_t); ok {
+			s = stampIn(*st)
+		}
 	}
 	return s
 }
@@ -55,9 +57,9 @@ func stampIn(st unix.Stat_t) Stamp {
 }
 
 // Read returns the bytes of a plan file, at most MaxSize, as they were at one moment.
-func Read(path string) ([]byte, Stamp, error) {
+func Read(in projectfs.Dir, path string) ([]byte, Stamp, error) {
 	for range maxReads {
-		data, of, err := readOnce(path)
+		data, of, err := readOnce(in, path)
 		if err != nil || of != (Stamp{}) {
 			return data, of, err
 		}
@@ -67,22 +69,13 @@ func Read(path string) ([]byte, Stamp, error) {
 
 // readOnce reads a file with few system calls, because a plan may have thousands of files. The zero
 // stamp: it changed meanwhile.
-func readOnce(path string) (data []byte, of Stamp, err error) {
-	var st unix.Stat_t
-	if unix.Stat(path, &st) == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, of, fmt.Errorf("%w: %q is not a regular file", ErrUnusable, path) // do not open a pipe or a device
-	}
-	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) })
+func readOnce(in projectfs.Dir, path string) (data []byte, of Stamp, err error) {
+	fd, st, err := in.OpenFD(path)
 	if err != nil {
-		return nil, of, fmt.Errorf("%w: %w", ErrUnusable, &fs.PathError{Op: "open", Path: path, Err: err})
+		return nil, of, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	defer func() { _ = unix.Close(fd) }() // nothing was written
-	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, of, fmt.Errorf("%w: %w", ErrUnusable, &fs.PathError{Op: "stat", Path: path, Err: err})
-	}
 	switch before := stampIn(st); {
-	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return nil, of, fmt.Errorf("%w: %q is not a regular file", ErrUnusable, path)
 	case st.Size > MaxSize:
 		return nil, of, fmt.Errorf("%w: %q is larger than %d MiB", ErrUnusable, path, MaxSize>>20)
 	default:
@@ -121,18 +114,16 @@ func retry(call func() (int, error)) (n int, err error) {
 }
 
 // Files lists the regular files below dir by slash path, sorted, without following links.
-func Files(dir string) ([]string, error) {
+func Files(in projectfs.Dir, dir string) ([]string, error) {
 	var names []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(dir, path)
+	err := fs.WalkDir(in.FS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (strings.Count(rel, string(filepath.Separator)) >= maxDepth ||
-			rel != "." && strings.HasPrefix(d.Name(), ".")):
-			return filepath.SkipDir
+		case d.IsDir() && (strings.Count(name, "/") >= maxDepth || name != "." && strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
 		case d.Type().IsRegular():
-			names = append(names, filepath.ToSlash(rel))
+			names = append(names, name)
 		}
 		if len(names) > maxFiles {
 			return fmt.Errorf("%q has more than %d files", dir, maxFiles)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ralph/state/projectfs"
 )
 
 func TestRead_fileThatKeepsChanging_isRefused(t *testing.T) {
@@ -43,7 +45,7 @@ func TestRead_fileThatKeepsChanging_isRefused(t *testing.T) {
 		}
 	})
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		data, of, err := Read(path)
+		data, of, err := Read(projectfs.In(filepath.Dir(path)), path)
 		switch {
 		case err == nil && (of == (Stamp{}) || int64(len(data)) != of.size):
 			t.Fatalf("%d bytes with the stamp %+v", len(data), of)
@@ -62,7 +64,7 @@ func TestRead_fileThatChangedOnce_isReadAsItIsNow(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if data, of, err := Read(path); err != nil || string(data) != text || of != StampOf(path) {
+		if data, of, err := Read(projectfs.In(filepath.Dir(path)), path); err != nil || string(data) != text || of != StampOf(projectfs.In(filepath.Dir(path)), path) {
 			t.Errorf("%q, %v", data, err)
 		}
 	}

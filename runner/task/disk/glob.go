@@ -1,13 +1,14 @@
 package disk
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"ralph/state/projectfs"
 )
 
 // Fits reports whether a glob matches a path in lower case: its base name or, with a slash, its end.
@@ -22,41 +23,34 @@ func Fits(glob, name string) bool {
 	return err == nil && ok
 }
 
-// Matches lists the paths below dir that match a slash pattern, sorted.
-func Matches(dir, pattern string) []string {
+// Matches lists the paths below dir that match a slash pattern, sorted. Links in place of files are listed, too: reading
+// them will report them.
+func Matches(in projectfs.Dir, dir, pattern string) []string {
 	const meta = `*?[{\`
-	if !strings.ContainsAny(pattern, meta) { // also a link to nothing
+	missing := func(at string) bool { _, err := in.Lstat(at); return err != nil && !projectfs.IsLink(err) }
+	if !strings.ContainsAny(pattern, meta) {
 		at := filepath.Join(dir, filepath.FromSlash(pattern))
-		if _, err := os.Lstat(at); err != nil {
+		if missing(at) {
 			return nil
 		}
 		return []string{at}
 	}
 	if parent, name := path.Split(pattern); !strings.ContainsAny(name, meta+"}") {
-		paths := Matches(dir, path.Clean(parent)) // do not list these folders: there may be thousands
+		paths := Matches(in, dir, path.Clean(parent)) // do not list these folders: there may be thousands
 		for i := range paths {
 			paths[i] = filepath.Join(paths[i], name)
 		}
-		paths = slices.DeleteFunc(paths, func(at string) bool { _, err := os.Stat(at); return err != nil })
+		paths = slices.DeleteFunc(paths, missing)
 		slices.Sort(paths)
 		return paths
 	}
-	paths, err := doublestar.FilepathGlob(filepath.Join(escaped(dir), filepath.FromSlash(pattern)))
+	names, err := doublestar.Glob(in.FS(dir), pattern, doublestar.WithNoFollow())
 	if err != nil {
 		return nil // a bad pattern matches nothing
 	}
-	slices.Sort(paths)
-	return paths
-}
-
-// escaped returns a folder's name as a pattern that only it matches.
-func escaped(dir string) string {
-	var out []byte
-	for _, c := range []byte(dir) {
-		if c == '*' || c == '?' || c == '[' || c == '{' || c == '\\' {
-			out = append(out, '\\')
-		}
-		out = append(out, c)
+	for i, name := range names {
+		names[i] = filepath.Join(dir, filepath.FromSlash(name))
 	}
-	return string(out)
+	slices.Sort(names)
+	return names
 }

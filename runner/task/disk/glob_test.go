@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"ralph/state/projectfs"
 )
 
 func TestMatches_patterns_nameWhatIsThere(t *testing.T) {
@@ -22,7 +24,7 @@ func TestMatches_patterns_nameWhatIsThere(t *testing.T) {
 		"*/tasks.json": {"tasks/tasks.json"}, "*/x": {"a/x", "a-b/x"}, "no/*/tasks.md": nil, "*/none.md": nil,
 	} {
 		var got []string
-		for _, at := range Matches(dir, pattern) {
+		for _, at := range Matches(projectfs.In(dir), dir, pattern) {
 			rel, _ := filepath.Rel(dir, at)
 			got = append(got, filepath.ToSlash(rel))
 		}

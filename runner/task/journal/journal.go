@@ -49,13 +49,13 @@ func Record(path string, e Edit) error {
 	}
 	defer func() { _ = file.Close() }() // it is only a lock
 	if info, err := os.Stat(path); err == nil && info.Size() > maxRecords {
-		data, _ := os.ReadFile(path)
+		data, _ := os.ReadFile(path) // file: outside of the project
 		data = data[len(data)/2:]
-		if err := os.WriteFile(path, data[bytes.IndexByte(data, '\n')+1:], 0o600); err != nil {
+		if err := os.WriteFile(path, data[bytes.IndexByte(data, '\n')+1:], 0o600); err != nil { // file: outside of the project
 			return fmt.Errorf("record edit: %w", err)
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // file: outside of the project
 	if err != nil {
 		return fmt.Errorf("record edit: %w", err)
 	}
@@ -68,7 +68,7 @@ func Record(path string, e Edit) error {
 
 // recorded returns all edits; none, if the file cannot be read.
 func recorded(path string) (all []Edit) {
-	data, _ := os.ReadFile(path)
+	data, _ := os.ReadFile(path) // file: outside of the project
 	for line := range bytes.Lines(data) {
 		var e Edit
 		if json.Unmarshal(line, &e) == nil {

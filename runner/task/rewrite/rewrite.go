@@ -6,13 +6,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"ralph/runner/task/disk"
+	"ralph/state/projectfs"
 )
 
 // ErrChanged is the error if a file has changed since it was read.
@@ -28,7 +28,7 @@ const (
 // Lock keeps other writers in ralph away from the plan at path, which must not be a symbolic link. The lock is on the
 // folder, so it leaves no file.
 func Lock(path string) (unlock func(), err error) {
-	dir, err := os.Open(filepath.Dir(path))
+	dir, err := os.OpenFile(filepath.Dir(path), os.O_RDONLY|syscall.O_DIRECTORY, 0) // file: only to lock the folder
 	if err != nil {
 		return nil, fmt.Errorf("lock plan: %w", err)
 	}
@@ -59,23 +59,20 @@ func Lock(path string) (unlock func(), err error) {
 }
 
 // Replace writes a file that still has its old content; see ErrChanged.
-func Replace(path string, old, text []byte) error {
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
-		renameio.WithExistingPermissions(), renameio.WithPermissions(0o644))
+func Replace(in projectfs.Dir, path string, old, text []byte) error {
+	file, err := in.Replace(path, 0o644)
 	if err == nil {
-		defer func() { _ = file.Cleanup() }() // does nothing after the rename
+		defer file.Discard() // does nothing after the rename
 		_, err = file.Write(text)
-	}
-	if temporary := (*fs.PathError)(nil); errors.As(err, &temporary) {
-		temporary.Path = path
+		err = errors.Join(err, file.KeepMode())
 	}
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
-	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
+	if now, err := in.Read(path, disk.MaxSize); err != nil || !bytes.Equal(now, old) {
 		return ErrChanged
 	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
+	if err := file.Commit(); err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	return nil
@@ -83,21 +80,14 @@ func Replace(path string, old, text []byte) error {
 
 // File changes one file of the plan at path. It calls change again whenever somebody
 // else has written the file meanwhile.
-func File(path, file string, change func(text string) string) error {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return fmt.Errorf("change plan: %w", err)
-	}
-	unlock, err := Lock(real)
+func File(in projectfs.Dir, path, file string, change func(text string) string) error {
+	unlock, err := Lock(path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if file, err = filepath.EvalSymlinks(file); err != nil {
-		return fmt.Errorf("change plan: %w", err)
-	}
 	for range MaxTries {
-		old, err := os.ReadFile(file)
+		old, err := in.Read(file, disk.MaxSize)
 		if err != nil {
 			return fmt.Errorf("change plan: %w", err)
 		}
@@ -105,7 +95,7 @@ func File(path, file string, change func(text string) string) error {
 		if text == string(old) {
 			return nil
 		}
-		if err := Replace(file, old, []byte(text)); !errors.Is(err, ErrChanged) {
+		if err := Replace(in, file, old, []byte(text)); !errors.Is(err, ErrChanged) {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ralph/runner/task/rewrite"
+	"ralph/state/projectfs"
 )
 
 func write(t *testing.T, path, text string) {
@@ -27,7 +28,7 @@ func TestFile_manyWriters_noChangeIsLost(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 20 {
 		wait.Go(func() {
-			if err := rewrite.File(plan, file, func(text string) string { return text + "x" }); err != nil {
+			if err := rewrite.File(projectfs.In(plan), plan, file, func(text string) string { return text + "x" }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -45,7 +46,7 @@ func TestFile_somebodyElseWritesMeanwhile_theChangeBeginsAnew(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "1.md")
 	write(t, file, "a")
 	calls := 0
-	err := rewrite.File(file, file, func(text string) string {
+	err := rewrite.File(projectfs.In(filepath.Dir(file)), file, file, func(text string) string {
 		if calls++; calls == 1 {
 			write(t, file, "person")
 		}
@@ -58,7 +59,7 @@ func TestFile_somebodyElseWritesMeanwhile_theChangeBeginsAnew(t *testing.T) {
 
 func TestReplace_fails_namesThePlanAndNotTheTemporaryFile(t *testing.T) {
 	plan := filepath.Join(t.TempDir(), "gone", "plan.md")
-	if err := rewrite.Replace(plan, nil, nil); err == nil || err.Error() != "write plan: open "+plan+": no such file or directory" {
+	if err := rewrite.Replace(projectfs.In(filepath.Dir(plan)), plan, nil, nil); err == nil || err.Error() != "write plan: open "+plan+": no such file or directory" {
 		t.Error(err)
 	}
 }

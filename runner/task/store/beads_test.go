@@ -62,24 +62,24 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 		{"bd-a1.2", task.Blocked, "update bd-a1.2 --status blocked --json"},
 		{"bd-8", task.Open, "reopen bd-8 --json"},
 	} {
-		list, err := Load(path, nil)
+		list, err := Load(File{Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}
 		at, _ := list.Find(c.id)
-		if err := Set(path, at, c.to); err != nil {
+		if err := Set(File{Path: path}, at, c.to); err != nil {
 			t.Errorf("%s to %s: %v", c.id, c.to, err)
 		}
-		if list, err = Load(path, nil); err != nil {
+		if list, err = Load(File{Path: path}); err != nil {
 			t.Fatal(err)
 		}
 		if now, _ := list.Find(c.id); now.State != c.to {
 			t.Errorf("%s is %s, want %s", c.id, now.State, c.to)
 		}
 	}
-	list, _ := Load(path, nil)
+	list, _ := Load(File{Path: path})
 	shop, _ := list.Find("bd-a1")
-	if err := Set(path, shop, task.Review); !errors.Is(err, task.ErrNoWord) {
+	if err := Set(File{Path: path}, shop, task.Review); !errors.Is(err, task.ErrNoWord) {
 		t.Errorf("review: %v", err)
 	}
 	if changed, err := Mark(File{Path: path}, "bd-a1", task.Review, ""); changed || err != nil {
@@ -88,16 +88,16 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 	if changed, err := Mark(File{Path: path}, "bd-a1", task.Active, ""); !changed || err != nil {
 		t.Errorf("mark: %t, %v", changed, err)
 	}
-	if err := SetWithReason(path, shop, task.Blocked, "needs a key"); err != nil {
+	if err := SetWithReason(File{Path: path}, shop, task.Blocked, "needs a key"); err != nil {
 		t.Error(err)
 	}
-	if list, _ := Load(path, nil); !strings.Contains(list.Tasks[0].Notes, "needs a key") {
+	if list, _ := Load(File{Path: path}); !strings.Contains(list.Tasks[0].Notes, "needs a key") {
 		t.Errorf("notes %q", list.Tasks[0].Notes)
 	}
-	if added, err := Add(path, "Ship it", nil); err != nil || added.Title != "Ship it" || added.State != task.Open {
+	if added, err := Add(File{Path: path}, "Ship it"); err != nil || added.Title != "Ship it" || added.State != task.Open {
 		t.Errorf("add: %+v, %v", added, err)
 	}
-	if _, err := Text(path, shop); err == nil || !strings.Contains(err.Error(), "only the program bd") {
+	if _, err := Text(File{Path: path}, shop); err == nil || !strings.Contains(err.Error(), "only the program bd") {
 		t.Errorf("text: %v", err)
 	}
 	if CanRemove(list) {
@@ -114,7 +114,7 @@ func TestBeads_whatCannotBeRead_isUnusable(t *testing.T) {
 		`[{"id": "a", "title": "A", "status": "open", "dependencies": [{"depends_on_id": "x", "type": "blocks"}]}]`: `depends on "x", which the plan does not have`,
 	} {
 		dir := fakebd.Install(t, issues)
-		list, err := Load(filepath.Join(dir, ".beads"), nil)
+		list, err := Load(File{Path: filepath.Join(dir, ".beads")})
 		said := strings.Join(list.Problems(), "; ")
 		if err != nil {
 			said = err.Error()

@@ -57,7 +57,7 @@ func TestSetBecause_reasonStandsWhereTheToolShowsIt(t *testing.T) {
 				write(t, filepath.Join(path, "config.yml"), config)
 			}
 			was := find(t, path, c.id)
-			if err := SetWithReason(path, was, task.Blocked, " waits\nfor \"it\"\x00 <!-- x"); err != nil {
+			if err := SetWithReason(File{Path: path}, was, task.Blocked, " waits\nfor \"it\"\x00 <!-- x"); err != nil {
 				t.Fatal(err)
 			}
 			got := regexp.MustCompile(`20\d\d-\d\d-\d\dT[\d:]+Z`).ReplaceAllString(content(t, file), "TIME")
@@ -69,14 +69,14 @@ func TestSetBecause_reasonStandsWhereTheToolShowsIt(t *testing.T) {
 				t.Errorf("%+v", now)
 			}
 			for range 2 { // again, with another reason
-				if err := SetWithReason(path, find(t, path, c.id), task.Blocked, "waits longer"); err != nil {
+				if err := SetWithReason(File{Path: path}, find(t, path, c.id), task.Blocked, "waits longer"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if got := content(t, file); strings.Contains(got, "for") || strings.Count(got, "waits longer") > 1 {
 				t.Errorf("the earlier reason is still there: %q", got)
 			}
-			if err := Restore(path, find(t, path, c.id), was); err != nil || content(t, file) != c.text {
+			if err := Restore(File{Path: path}, find(t, path, c.id), was); err != nil || content(t, file) != c.text {
 				t.Errorf("%v: %q, want %q", err, content(t, file), c.text)
 			}
 		})

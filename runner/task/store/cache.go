@@ -20,19 +20,19 @@ type Cache struct {
 // open is the function open, but from memory if the plan is still the same. A nil Cache keeps nothing.
 func (c *Cache) open(f File) (plan, error) {
 	if c == nil {
-		return open(f.Path, f.OptionalSections)
+		return open(f)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.path != f.Path {
 		c.path, c.plan, c.err, c.of = f.Path, plan{}, nil, disk.Stamp{}
 	}
-	now := disk.StampOf(f.Path)
+	now := disk.StampOf(f.Project(), f.Path)
 	if now != (disk.Stamp{}) && now == c.of {
 		return c.plan, c.err
 	}
 	began := time.Now()
-	c.plan, c.err = c.plan.reload(f.Path, f.OptionalSections)
+	c.plan, c.err = c.plan.reload(f)
 	c.of = disk.Stamp{}
 	oneFile := c.plan.Beside == nil && c.plan.More == nil && c.plan.format.Files == nil && c.plan.Program == nil
 	if c.err == nil && oneFile && now.Old(began) {

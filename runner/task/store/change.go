@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 
 	"ralph/runner/task"
 	"ralph/runner/task/disk"
+	"ralph/state/projectfs"
 )
 
 // Place says where to move a task.
@@ -31,12 +33,12 @@ func (u Unsupported) Error() string { return string(u) }
 func unsupported(format string, args ...any) error { return Unsupported(fmt.Sprintf(format, args...)) }
 
 // Add adds an open task at the end of the plan, above the optional sections, and returns it.
-func Add(path, title string, optionalSections []string) (task.Task, error) {
+func Add(f File, title string) (task.Task, error) {
 	var added task.Task
-	if f, ok := programAt(path); ok {
-		return f.add(path, title)
+	if program, ok := f.program(); ok {
+		return program.add(f.Path, title)
 	}
-	err := update(path, optionalSections, func(p *plan) ([]edit, error) {
+	err := update(f, func(p *plan) ([]edit, error) {
 		if p.New == nil {
 			return nil, unsupported("in %s, each task is a file of its own; write it with that tool", p.format.Name)
 		}
@@ -64,8 +66,8 @@ func Add(path, title string, optionalSections []string) (task.Task, error) {
 }
 
 // Rename gives a task another title and returns it with that.
-func Rename(path string, t task.Task, title string) (task.Task, error) {
-	return change(path, t, func(p *plan, i int) ([]edit, error) {
+func Rename(f File, t task.Task, title string) (task.Task, error) {
+	return change(f, t, func(p *plan, i int) ([]edit, error) {
 		at := p.Spots[i].Title
 		if at.End == 0 {
 			return nil, cmp.Or(p.keptByProgram(), unsupported("ralph cannot change its title here; edit the file"))
@@ -87,14 +89,14 @@ func Rename(path string, t task.Task, title string) (task.Task, error) {
 }
 
 // Text returns the text of a task in its file.
-func Text(path string, t task.Task) (text string, err error) {
-	p, err := open(path, nil)
+func Text(f File, t task.Task) (text string, err error) {
+	p, err := open(f)
 	return p.text(t, cmp.Or(err, p.keptByProgram()))
 }
 
 // Replace replaces the text that Text returned, and returns the resulting task. It fails if the text has changed since.
-func Replace(path string, t task.Task, old, text string) (task.Task, error) {
-	return change(path, t, func(p *plan, i int) ([]edit, error) {
+func Replace(f File, t task.Task, old, text string) (task.Task, error) {
+	return change(f, t, func(p *plan, i int) ([]edit, error) {
 		item := p.Spots[i].Item
 		if string(p.file(item.File).Data[item.Start:item.End]) != old {
 			return nil, errors.New("somebody else has changed it meanwhile")
@@ -105,8 +107,9 @@ func Replace(path string, t task.Task, old, text string) (task.Task, error) {
 
 // Remove removes a task from the plan, with those below it. It first calls keep with the text and the removed tasks,
 // and again if somebody else writes meanwhile.
-func Remove(path string, t task.Task, keep func(text string, gone []task.Task) error) error {
-	return update(path, nil, func(p *plan) ([]edit, error) {
+func Remove(f File, t task.Task, keep func(text string, gone []task.Task) error) error {
+	f.OptionalSections = nil // their open tasks do not go either
+	return update(f, func(p *plan) ([]edit, error) {
 		i, err := task.Locate(p.Tasks, t)
 		if err != nil || p.New == nil {
 			return nil, cmp.Or(err, unsupported("in %s, each task is a file of its own", p.format.Name))
@@ -133,8 +136,8 @@ func CanRemove(list task.List) bool {
 }
 
 // change edits one task and returns the result.
-func change(path string, t task.Task, how func(p *plan, i int) ([]edit, error)) (now task.Task, err error) {
-	err = update(path, nil, func(p *plan) ([]edit, error) {
+func change(f File, t task.Task, how func(p *plan, i int) ([]edit, error)) (now task.Task, err error) {
+	err = update(f, func(p *plan) ([]edit, error) {
 		i, err := task.Locate(p.Tasks, t)
 		if err != nil {
 			return nil, err
@@ -173,8 +176,8 @@ func (p *plan) checkIDs(after []task.Task, except int) error {
 
 // Move moves a task before or after another one, or to an end of the plan. If a value orders the tasks,
 // the task gets that of its new neighbour.
-func Move(path string, t task.Task, where Place, other task.Task) error {
-	err := update(path, nil, func(p *plan) ([]edit, error) {
+func Move(f File, t task.Task, where Place, other task.Task) error {
+	err := update(f, func(p *plan) ([]edit, error) {
 		from, err := task.Locate(p.Tasks, t)
 		if err != nil {
 			return nil, err
@@ -290,7 +293,7 @@ func (p *plan) file(i int) task.File { return task.File{Data: p.files[i].data[p.
 // parseWith returns the plan with the edits.
 func (p *plan) parseWith(edits []edit) (plan, error) {
 	texts := p.apply(slices.Clone(edits))
-	after := plan{format: p.format}
+	after := plan{format: p.format, in: p.in}
 	for i, f := range p.files {
 		if text, changed := texts[i]; changed {
 			f.data, f.seen, f.of = text, new(any), disk.Stamp{}
@@ -303,7 +306,7 @@ func (p *plan) parseWith(edits []edit) (plan, error) {
 
 // TextIn is Text for other content of the plan, which must be one file.
 func TextIn(path string, data []byte, t task.Task) (text string, err error) {
-	p := plan{files: []planFile{{path: path, data: data}}}
+	p := plan{in: projectfs.In(filepath.Dir(path)), files: []planFile{{path: path, data: data}}}
 	return p.text(t, p.parse(path, nil))
 }
 

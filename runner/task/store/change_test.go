@@ -16,7 +16,7 @@ import (
 // order returns the ids in the order in which the tasks come.
 func order(t *testing.T, path string) string {
 	t.Helper()
-	list, err := Load(path, []string{"Optional"})
+	list, err := Load(File{Path: path, OptionalSections: []string{"Optional"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,19 +37,19 @@ func TestAdd_everyFormat_isReadBack_andLeavesTheRest(t *testing.T) {
 			t.Run(f.name()+"/"+name, func(t *testing.T) {
 				dir := f.project(t, variant)
 				path := f.plan(t, dir)
-				before, err := Load(path, []string{"Optional"})
+				before, err := Load(File{Path: path, OptionalSections: []string{"Optional"}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				old := files(t, dir)
-				added, err := Add(path, `Say "hello" to all`, []string{"Optional"})
+				added, err := Add(File{Path: path, OptionalSections: []string{"Optional"}}, `Say "hello" to all`)
 				if err != nil {
 					if !strings.Contains(err.Error(), "a file of its own") {
 						t.Fatal(err)
 					}
 					return
 				}
-				after, err := Load(path, []string{"Optional"})
+				after, err := Load(File{Path: path, OptionalSections: []string{"Optional"}})
 				if err != nil || len(after.Tasks) != len(before.Tasks)+1 || added.State != task.Open || added.Optional ||
 					!strings.HasSuffix(added.Title, `Say "hello" to all`) || len(after.Problems()) != len(before.Problems()) {
 					t.Fatalf("%+v, %v, %q", added, err, after.Problems())
@@ -98,7 +98,7 @@ func TestMove_tasksComeInTheNewOrder(t *testing.T) {
 			if c.other != "" {
 				other = find(t, path, c.other)
 			}
-			err := Move(path, find(t, path, c.move), c.where, other)
+			err := Move(File{Path: path}, find(t, path, c.move), c.where, other)
 			if want, refused := strings.CutPrefix(c.want, "!"); refused {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%v, want %q", err, want)
@@ -132,7 +132,7 @@ func TestRename_titleIsReplaced_andNothingElse(t *testing.T) {
 			if strings.Contains(file, "/") {
 				plan = filepath.Join(root, strings.Split(file, "/")[0])
 			}
-			now, err := Rename(plan, find(t, plan, c.id), `new "x": y`)
+			now, err := Rename(File{Path: plan}, find(t, plan, c.id), `new "x": y`)
 			if got := content(t, path); err != nil || got != c.want {
 				t.Errorf("%+v, %v: %q, want %q", now, err, got, c.want)
 			}
@@ -140,11 +140,11 @@ func TestRename_titleIsReplaced_andNothingElse(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "fix_plan.md")
 	write(t, path, "- [ ] T1: a\n")
-	if now, err := Rename(path, find(t, path, "T1"), "T2: b"); err != nil || now.ID != "T2" {
+	if now, err := Rename(File{Path: path}, find(t, path, "T1"), "T2: b"); err != nil || now.ID != "T2" {
 		t.Errorf("another number that is given: %+v, %v", now, err)
 	}
 	write(t, path, "- [ ] a <!-- why --> b\n")
-	if _, err := Rename(path, find(t, path, "a b"), "c"); err == nil {
+	if _, err := Rename(File{Path: path}, find(t, path, "a b"), "c"); err == nil {
 		t.Error("a comment would be lost")
 	}
 }
@@ -153,17 +153,17 @@ func TestReplace_textThatSomebodyElseChanged_isKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fix_plan.md")
 	write(t, path, "- [ ] T1: a\n  more\n- [ ] T2: b\n")
 	one := find(t, path, "T1")
-	old, err := Text(path, one)
+	old, err := Text(File{Path: path}, one)
 	if err != nil || old != "- [ ] T1: a\n  more\n" {
 		t.Fatalf("%q, %v", old, err)
 	}
-	if now, err := Replace(path, one, old, "- [ ] T1: better\n"); err != nil || now.Title != "T1: better" {
+	if now, err := Replace(File{Path: path}, one, old, "- [ ] T1: better\n"); err != nil || now.Title != "T1: better" {
 		t.Errorf("%+v, %v", now, err)
 	}
-	if _, err := Replace(path, one, old, "- [ ] T1: lost\n"); err == nil || content(t, path) != "- [ ] T1: better\n- [ ] T2: b\n" {
+	if _, err := Replace(File{Path: path}, one, old, "- [ ] T1: lost\n"); err == nil || content(t, path) != "- [ ] T1: better\n- [ ] T2: b\n" {
 		t.Errorf("%v: %q", err, content(t, path))
 	}
-	if _, err := Replace(path, one, "- [ ] T1: better\n", "- [ ] a\n- [ ] b\n"); err == nil {
+	if _, err := Replace(File{Path: path}, one, "- [ ] T1: better\n", "- [ ] a\n- [ ] b\n"); err == nil {
 		t.Error("one task became two")
 	}
 }
@@ -181,7 +181,7 @@ func TestUpdate_fourWriters_nothingIsLost(t *testing.T) {
 		fmt.Fprintf(&text, "- [ ] T%d: part\n", i)
 	}
 	write(t, path, text.String())
-	list, err := Load(path, nil)
+	list, err := Load(File{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,14 +196,14 @@ func TestUpdate_fourWriters_nothingIsLost(t *testing.T) {
 		})
 	}
 	quarter := edits / 4
-	run(quarter, func(i int) error { return Set(path, list.Tasks[i], task.Done) })
-	run(quarter, func(i int) error { return Set(path, list.Tasks[quarter+i], task.Done) })
-	run(quarter, func(i int) error { _, err := Add(path, fmt.Sprintf("N%d: new", i), nil); return err })
+	run(quarter, func(i int) error { return Set(File{Path: path}, list.Tasks[i], task.Done) })
+	run(quarter, func(i int) error { return Set(File{Path: path}, list.Tasks[quarter+i], task.Done) })
+	run(quarter, func(i int) error { _, err := Add(File{Path: path}, fmt.Sprintf("N%d: new", i)); return err })
 	run(quarter, func(i int) error {
-		return Move(path, list.Tasks[rand.IntN(len(list.Tasks))], []Place{First, Last}[i%2], task.Task{})
+		return Move(File{Path: path}, list.Tasks[rand.IntN(len(list.Tasks))], []Place{First, Last}[i%2], task.Task{})
 	})
 	wait.Wait()
-	after, err := Load(path, nil)
+	after, err := Load(File{Path: path})
 	if err != nil || len(after.Tasks) != len(list.Tasks)+quarter || after.Done() != 2*quarter {
 		t.Errorf("%d tasks, %d done, %v", len(after.Tasks), after.Done(), err)
 	}
@@ -217,7 +217,7 @@ func TestUpdate_fileThatChangedMeanwhile_isReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fix_plan.md")
 	write(t, path, "- [ ] a\n- [ ] b\n")
 	tries := 0
-	err := update(path, nil, func(p *plan) ([]edit, error) {
+	err := update(File{Path: path}, func(p *plan) ([]edit, error) {
 		if tries++; tries == 1 {
 			write(t, path, "- [ ] new\n- [ ] a\n- [ ] b\n") // an editor that takes no lock
 		}
@@ -236,11 +236,11 @@ func TestRename_everyTitle_isReadBack(t *testing.T) {
 		}
 		path := f.plan(t, f.project(t, same))
 		for _, title := range []string{"Fix: the login", "it's late", `Say "hello"`, `a \ b`, "- no list", "true", "1.0", "null", "late # or not", "plain"} {
-			list, err := Load(path, nil)
+			list, err := Load(File{Path: path})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if now, err := Rename(path, list.Tasks[0], title); err != nil || now.Title != title {
+			if now, err := Rename(File{Path: path}, list.Tasks[0], title); err != nil || now.Title != title {
 				t.Errorf("%s: %q is read back as %q, %v", f.name(), title, now.Title, err)
 			}
 		}
@@ -254,7 +254,7 @@ func TestRename_quotesInTheOldTitle_areReplacedWithIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, filepath.Join(dir, "tasks", "task-1 - a.md"), "---\nid: task-1\ntitle: "+old+"\nstatus: To Do\n---\n")
-		if now, err := Rename(dir, find(t, dir, "task-1"), "new"); err != nil || now.Title != "new" {
+		if now, err := Rename(File{Path: dir}, find(t, dir, "task-1"), "new"); err != nil || now.Title != "new" {
 			t.Errorf("%s became %q, %v", old, now.Title, err)
 		}
 	}
@@ -264,10 +264,10 @@ func TestMove_lastLineWithoutAnEnd_staysWhereItIs(t *testing.T) {
 	const text = "- [ ] a\n- [ ] b\n- [ ] c"
 	path := filepath.Join(t.TempDir(), "fix_plan.md")
 	put(t, path, text)
-	if err := Move(path, find(t, path, "c"), After, find(t, path, "b")); err != nil || content(t, path) != text {
+	if err := Move(File{Path: path}, find(t, path, "c"), After, find(t, path, "b")); err != nil || content(t, path) != text {
 		t.Errorf("%v: %q", err, content(t, path))
 	}
-	if err := Move(path, find(t, path, "b"), Before, find(t, path, "c")); err != nil || content(t, path) != text {
+	if err := Move(File{Path: path}, find(t, path, "b"), Before, find(t, path, "c")); err != nil || content(t, path) != text {
 		t.Errorf("%v: %q", err, content(t, path))
 	}
 }

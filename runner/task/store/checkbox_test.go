@@ -252,7 +252,7 @@ func TestLoad_unusableFilesSayWhy(t *testing.T) {
 		"missing.md": "no such file", "big.md": "larger than 16 MiB", "bin.md": "NUL byte", ".": "has no plan in a format that ralph knows",
 		"plan.yaml": "prd.json (*.json), checkbox (*.md", "NOTES": "unknown format",
 	} {
-		if _, err := Load(filepath.Join(dir, name), nil); !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), want) {
+		if _, err := Load(File{Path: filepath.Join(dir, name)}); !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
@@ -265,7 +265,7 @@ func TestLoad_contentTellsTheFormatOfABareName(t *testing.T) {
 	write(t, filepath.Join(dir, "PLAN.MD"), "nothing\n")
 	for name, want := range map[string]string{"TODO": "checkbox", "stories.txt": "prd.json", "PLAN.MD": "checkbox"} {
 		path := filepath.Join(dir, name)
-		if l, err := Load(path, nil); err != nil || l.Format != want || l.Path != path {
+		if l, err := Load(File{Path: path}); err != nil || l.Format != want || l.Path != path {
 			t.Errorf("%s: %+v, %v", name, l, err)
 		}
 	}

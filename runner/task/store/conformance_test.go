@@ -142,7 +142,7 @@ func TestFormats_everyFixture_isReadAsItWants(t *testing.T) {
 		t.Run(f.name(), func(t *testing.T) {
 			dir := f.project(t, same)
 			path := f.plan(t, dir)
-			list, err := Load(path, []string{"Optional"})
+			list, err := Load(File{Path: path, OptionalSections: []string{"Optional"}})
 			if want := f.field("error"); want != "" {
 				if !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("error %v, want %q in one line", err, want)
@@ -216,7 +216,7 @@ func TestFormats_everyStateIsWrittenAndReadBack_andNoOtherByteChanges(t *testing
 				t.Parallel()
 				dir := f.project(t, variant)
 				path := f.plan(t, dir)
-				list, err := Load(path, []string{"Optional"})
+				list, err := Load(File{Path: path, OptionalSections: []string{"Optional"}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -250,7 +250,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 		dir = strings.TrimSuffix(path, filepath.FromSlash(f.field("plan")))
 	}
 	before, one := files(t, dir), list.Tasks[i]
-	err := Set(path, one, s)
+	err := Set(File{Path: path}, one, s)
 	after := files(t, dir)
 	if errors.Is(err, task.ErrNoWord) || err != nil && strings.Contains(err.Error(), "several tasks") {
 		if d := cmp.Diff(before, after); d != "" {
@@ -262,7 +262,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 		t.Errorf("%s -> %s: %v", one.ID, s, err)
 		return
 	}
-	now, err := Load(path, []string{"Optional"})
+	now, err := Load(File{Path: path, OptionalSections: []string{"Optional"}})
 	if err != nil {
 		t.Errorf("%s -> %s: %v", one.ID, s, err)
 		return
@@ -285,7 +285,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 			t.Errorf("%s -> %s: %s: %s", one.ID, s, name, bad)
 		}
 	}
-	if err := Restore(path, now.Tasks[i], one); err != nil && !errors.Is(err, task.ErrNoWord) {
+	if err := Restore(File{Path: path}, now.Tasks[i], one); err != nil && !errors.Is(err, task.ErrNoWord) {
 		t.Errorf("%s -> %s and back: %v", one.ID, s, err)
 	}
 }

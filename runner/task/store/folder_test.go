@@ -32,7 +32,7 @@ func TestLoad_20000FilesOfTasks_areAllRead(t *testing.T) {
 		t.Skip("long: 20,000 files")
 	}
 	f, _ := backlog(t, 20_000)
-	if list, err := Load(f.Path, nil); err != nil || len(list.Tasks) != 20_000 || list.Tasks[19_999].ID != "TASK-20000" {
+	if list, err := Load(File{Path: f.Path}); err != nil || len(list.Tasks) != 20_000 || list.Tasks[19_999].ID != "TASK-20000" {
 		t.Errorf("%d tasks, %v", len(list.Tasks), err)
 	}
 }
@@ -90,7 +90,7 @@ func TestSet_folderThatWasRead_changesOneFile(t *testing.T) {
 	f.Cache = new(Cache)
 	list := Read(f).List
 	for _, i := range []int{0, 50, 99} {
-		if err := Set(f.Path, list.Tasks[i], task.Done); err != nil {
+		if err := Set(f, list.Tasks[i], task.Done); err != nil {
 			t.Fatal(err)
 		}
 	}

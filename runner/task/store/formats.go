@@ -17,6 +17,7 @@ import (
 	"ralph/runner/task/disk"
 	"ralph/runner/task/records"
 	"ralph/runner/task/stories"
+	"ralph/state/projectfs"
 )
 
 // format is one kind of plan.
@@ -131,12 +132,13 @@ func (f format) fits(name string) bool {
 // findSpecKit returns the tasks.md of the current feature, else those of all features.
 func findSpecKit(project string) []string {
 	named := filepath.Join(project, ".specify", "feature.json")
-	config, _, _ := disk.Read(named) // if it is missing, the environment may name a feature
+	in := projectfs.In(project)
+	config, _, _ := disk.Read(in, named) // if it is missing, the environment may name a feature
 	switch feature, ok := boxes.Feature(project, body(config)); {
 	case !ok:
 		return []string{named} // reading it will report what is wrong
 	case feature != "":
-		return disk.Matches(project, path.Join(filepath.ToSlash(feature), "tasks.md"))
+		return disk.Matches(in, project, path.Join(filepath.ToSlash(feature), "tasks.md"))
 	}
 	return inProjectsWith("specs/*/tasks.md", ".specify")(project)
 }
@@ -145,8 +147,8 @@ func findSpecKit(project string) []string {
 func inProjectsWith(folder string, others ...string) func(string) []string {
 	return func(project string) []string {
 		for _, other := range others {
-			if len(disk.Matches(project, other)) > 0 {
-				return disk.Matches(project, folder)
+			if len(disk.Matches(projectfs.In(project), project, other)) > 0 {
+				return disk.Matches(projectfs.In(project), project, folder)
 			}
 		}
 		return nil

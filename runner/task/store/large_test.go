@@ -50,7 +50,7 @@ func TestLoad_20000Tasks_areReadAndEditedInTime(t *testing.T) {
 		path := filepath.Join(dir, name)
 		write(t, path, text)
 		start := time.Now()
-		list, err := Load(path, nil)
+		list, err := Load(File{Path: path})
 		took := time.Since(start)
 		if err != nil || len(list.Tasks) != 20_000 {
 			t.Fatalf("%s: %d tasks, %v", name, len(list.Tasks), err)
@@ -60,7 +60,7 @@ func TestLoad_20000Tasks_areReadAndEditedInTime(t *testing.T) {
 		list.Problems()
 		think := time.Since(start) - took
 		start = time.Now()
-		if err := Set(path, list.Tasks[19_000], task.Done); err != nil {
+		if err := Set(File{Path: path}, list.Tasks[19_000], task.Done); err != nil {
 			t.Fatal(err)
 		}
 		edit := time.Since(start)
@@ -86,7 +86,7 @@ func TestLoad_hostilePlans_endInTime(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), text)
 		start := time.Now()
-		list, err := Load(filepath.Join(dir, name), nil)
+		list, err := Load(File{Path: filepath.Join(dir, name)})
 		list.Next()
 		list.Blocked()
 		if took := time.Since(start); took > 5*time.Second {
@@ -108,11 +108,11 @@ func TestLoad_linksAndPipesInAFolder_areNotFollowed(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(stories, "1.3.story.md"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, err := Load(stories, nil)
+	list, err := Load(File{Path: stories})
 	if err != nil || len(list.Tasks) != 1 {
 		t.Errorf("%+v, %v", list.Tasks, err)
 	}
-	if _, err := Load(filepath.Join(stories, "1.3.story.md"), nil); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Load(File{Path: filepath.Join(stories, "1.3.story.md")}); err == nil || !strings.Contains(err.Error(), "is a FIFO; ralph uses only a plain file here") {
 		t.Errorf("a pipe: %v", err)
 	}
 }
@@ -127,7 +127,7 @@ func TestLoad_cutOffFiles_areReadOrRefused(t *testing.T) {
 			for cut := 0; cut < len(file.Data); cut += 1 + len(file.Data)/40 {
 				write(t, filepath.Join(dir, file.Name), string(file.Data[:cut]))
 				for _, found := range All(dir, nil) {
-					list, _ := Load(found.Path, nil)
+					list, _ := Load(File{Path: found.Path})
 					list.Next()
 					list.Problems()
 				}

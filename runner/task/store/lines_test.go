@@ -31,7 +31,7 @@ func TestProblems_everyFormat_nameTheLine(t *testing.T) {
 		if c.plan == "same id" {
 			write(t, filepath.Join(dir, "backlog/tasks/a.md"), front+"title: a\nstatus: To Do\n---\n")
 		}
-		list, err := Load(All(dir, nil)[0].Path, nil)
+		list, err := Load(File{Path: All(dir, nil)[0].Path})
 		said := strings.Join(list.Problems(), "; ")
 		if err != nil {
 			said = err.Error()

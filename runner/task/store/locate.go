@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -12,12 +11,14 @@ import (
 
 	"ralph/runner/task"
 	"ralph/runner/task/disk"
+	"ralph/state/projectfs"
 )
 
 // Found is a plan in a project.
 type Found struct {
 	Path   string // below the folder that All was given
 	Format string
+	dir    string  // that folder
 	counts *counts // nil: it was not read
 }
 
@@ -29,11 +30,11 @@ func (f Found) Left(optionalSections []string) int {
 	if f.counts != nil {
 		return f.counts.left
 	}
-	return count(f.Path, optionalSections).left
+	return count(At(f.dir, f.Path, optionalSections)).left
 }
 
-func count(path string, optionalSections []string) counts {
-	list, err := Load(path, optionalSections)
+func count(f File) counts {
+	list, err := Load(f)
 	if err != nil {
 		return counts{}
 	}
@@ -44,17 +45,17 @@ func count(path string, optionalSections []string) counts {
 // nobody names another.
 func All(dir string, optionalSections []string) []Found {
 	var all []Found
-	known := map[string]bool{}
+	in, known := projectfs.In(dir), map[string]bool{}
 	for _, f := range formats() {
 		found := []Found{}
 		for _, pattern := range f.Where {
-			found = append(found, openFirst(disk.Matches(dir, pattern), optionalSections)...)
+			found = append(found, openFirst(dir, disk.Matches(in, dir, pattern), optionalSections)...)
 		}
 		if f.Find != nil {
-			found = append(found, openFirst(f.Find(dir), optionalSections)...)
+			found = append(found, openFirst(dir, f.Find(dir), optionalSections)...)
 		}
 		for _, one := range found {
-			if one.Format = f.Name; f.isAt(one.Path) && !known[one.Path] {
+			if one.Format = f.Name; f.isAt(in, one.Path) && !known[one.Path] {
 				all, known[one.Path] = append(all, one), true
 			}
 		}
@@ -63,12 +64,12 @@ func All(dir string, optionalSections []string) []Found {
 }
 
 // openFirst sorts plans that are finished after the others.
-func openFirst(paths, optionalSections []string) []Found {
+func openFirst(dir string, paths, optionalSections []string) []Found {
 	all := make([]Found, len(paths))
 	task.Each(len(paths), func(i int) {
-		all[i].Path = paths[i]
+		all[i].Path, all[i].dir = paths[i], dir
 		if len(paths) > 1 {
-			c := count(paths[i], optionalSections)
+			c := count(At(dir, paths[i], optionalSections))
 			all[i].counts = &c
 		}
 	})
@@ -83,11 +84,13 @@ func openFirst(paths, optionalSections []string) []Found {
 }
 
 // isAt reports whether a path has what the row looks for: a file, or a folder with files.
-func (f format) isAt(path string) bool {
-	info, err := os.Stat(path)
+func (f format) isAt(in projectfs.Dir, path string) bool {
+	info, err := in.Lstat(path)
+	if projectfs.IsLink(err) || err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return f.Files == nil && f.Program == nil // a link is no reason to work without a plan: reading it will report it
+	}
 	if err != nil {
-		link, noLink := os.Readlink(path) // a broken link is no reason to work without a plan
-		return noLink == nil && link != "" && f.Files == nil && f.Program == nil
+		return false
 	}
 	if f.Program != nil {
 		return info.IsDir()
@@ -102,10 +105,10 @@ func (f format) isAt(path string) bool {
 		return true
 	}
 	if f.Files == nil {
-		data, _, err := disk.Read(path)
+		data, _, err := disk.Read(in, path)
 		return err == nil && f.Is(body(data))
 	}
-	names, err := disk.Files(path)
+	names, err := disk.Files(in, path)
 	return err == nil && len(f.ofFolder(names)) > 0
 }
 
@@ -130,21 +133,23 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	list, err := Load(path, optionalSections)
-	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() &&
+	path = below(dir, path)
+	at := At(dir, path, optionalSections)
+	list, err := Load(at)
+	if info, statErr := at.Project().Lstat(path); err != nil && statErr == nil && info.IsDir() &&
 		!strings.Contains(err.Error(), "two formats") {
 		switch inside := within(path); len(inside) {
 		case 0:
 		case 1:
-			list, err = Load(inside[0].Path, optionalSections)
+			list, err = Load(At(dir, inside[0].Path, optionalSections))
 		default:
 			return task.List{}, fmt.Errorf("the folder %q has several plans: %s; name one of them", given,
 				names(dir, inside))
 		}
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && given == "":
-		return task.List{}, fmt.Errorf("the plan %q is a broken link", path)
+	case projectfs.Refused(err) != nil:
+		return task.List{}, fmt.Errorf("%w; name the file itself with --plan", err)
 	case errors.Is(err, fs.ErrNotExist):
 		return task.List{}, fmt.Errorf("the plan %q does not exist", given)
 	case err != nil:
@@ -153,16 +158,35 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 	return list, nil
 }
 
+// below returns a path without the links outside of the project: as it is below dir or, if it is elsewhere, where it
+// leads to.
+func below(dir, path string) string {
+	if _, err := projectfs.In(dir).Lstat(path); err == nil || projectfs.Refused(err) != nil {
+		return path
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path // reading it will report it
+	}
+	if root, err := filepath.EvalSymlinks(dir); err == nil {
+		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(dir, rel)
+		}
+	}
+	return real
+}
+
 // within lists the plans in a folder that the user named: that of a feature, of several features, or of a project.
 func within(folder string) []Found {
 	all := All(folder, nil) // in any order
 	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}",
 		"{*,specs/*,changes/*}/tasks.md"} {
-		for _, path := range disk.Matches(folder, pattern) {
-			data, _, err := disk.Read(path)
+		in := projectfs.In(folder)
+		for _, path := range disk.Matches(in, folder, pattern) {
+			data, _, err := disk.Read(in, path)
 			known := slices.ContainsFunc(all, func(o Found) bool { return o.Path == path })
 			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !known {
-				all = append(all, Found{Path: path, Format: f.Name})
+				all = append(all, Found{Path: path, Format: f.Name, dir: folder})
 			}
 		}
 		if len(all) > 0 {

@@ -68,7 +68,7 @@ func TestLocate_aLinkToNothing_isNotPassedOver(t *testing.T) {
 	if err := os.Symlink("gone.md", filepath.Join(dir, "fix_plan.md")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Locate(dir, "", nil); err == nil || !strings.Contains(err.Error(), `fix_plan.md" is a broken link`) {
+	if _, err := Locate(dir, "", nil); err == nil || !strings.Contains(err.Error(), `fix_plan.md" is a symbolic link; ralph uses only a plain file here; name the file itself with --plan`) {
 		t.Error(err)
 	}
 }
@@ -124,12 +124,15 @@ func TestAll_manyFeatures_areListedOnceInOrder(t *testing.T) {
 	}
 	var open, finished []string
 	for _, found := range All(dir, nil) {
+		if strings.Contains(found.Path, "linked") {
+			continue // reading it names the link
+		}
 		if found.Left(nil) > 0 {
 			open = append(open, found.Path)
 		} else {
 			finished = append(finished, found.Path)
 		}
-		if list, err := Load(found.Path, nil); err != nil || list.Remaining() != found.Left(nil) {
+		if list, err := Load(At(dir, found.Path, nil)); err != nil || list.Remaining() != found.Left(nil) {
 			t.Errorf("%s: %d left, not %d, %v", found.Path, found.Left(nil), list.Remaining(), err)
 		}
 	}

@@ -38,15 +38,15 @@ func TestSet_boxWithAnUnknownMark_isOpenedAndRestored(t *testing.T) {
 			}
 			return string(data)
 		}
-		list, err := Load(path, nil)
+		list, err := Load(File{Path: path})
 		if err != nil || list.Total() != 2 || list.Tasks[0].State != task.Blocked || list.Tasks[0].Word != mark {
 			t.Fatalf("%+v, %v", list.Tasks, err)
 		}
 		odd := list.Tasks[0]
-		if err := Set(path, odd, task.Open); err != nil || read() != "- [ ] T1: a\n- [ ] b\n" {
+		if err := Set(File{Path: path}, odd, task.Open); err != nil || read() != "- [ ] T1: a\n- [ ] b\n" {
 			t.Errorf("%s: %q, %v", mark, read(), err)
 		}
-		if err := Restore(path, odd, odd); err != nil || read() != text {
+		if err := Restore(File{Path: path}, odd, odd); err != nil || read() != text {
 			t.Errorf("%s: %q, %v", mark, read(), err)
 		}
 	}

@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"ralph/runner/task"
+	"ralph/state/projectfs"
 )
 
 // File says where the plan is. It is the zero value if there is no plan.
 type File struct {
-	Path             string   `json:"path"` // absolute
+	Path             string   `json:"path"` // absolute, without links outside of the project
 	Name             string   `json:"name"` // relative to the project, with slashes; for people
 	OptionalSections []string `json:"optional_sections,omitempty"`
 	// View are the tasks that the run is about; zero: all.
@@ -24,6 +26,25 @@ type File struct {
 	Edits string `json:"edits,omitempty"`
 	// Cache keeps the plan between reads; nil: each one reads everything.
 	Cache *Cache `json:"-"`
+}
+
+// At returns the plan at a path, which is in the project in dir or elsewhere.
+func At(dir, path string, optionalSections []string) File {
+	f := File{Path: path, Name: path, OptionalSections: optionalSections}
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		f.Name = filepath.ToSlash(rel)
+	}
+	return f
+}
+
+// Project is the project that the plan is in. For a plan elsewhere, it is the folder above the plan's own: some formats
+// keep a file there.
+func (f File) Project() projectfs.Dir {
+	root, in := strings.CutSuffix(f.Path, string(filepath.Separator)+filepath.FromSlash(f.Name))
+	if !in || f.Name == "" {
+		root = filepath.Dir(filepath.Dir(f.Path))
+	}
+	return projectfs.In(root)
 }
 
 // Plan is the content of the plan file at one moment. It is the zero value if there is no plan.

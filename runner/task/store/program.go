@@ -8,6 +8,7 @@ import (
 
 	"ralph/runner/task"
 	"ralph/runner/task/disk"
+	"ralph/state/projectfs"
 )
 
 // program lists and changes the tasks of a format that ralph cannot read from files.
@@ -23,18 +24,18 @@ type program struct {
 // Steering has the Steers of all programs, or of those that keep a plan in dir, and how tasks speak of them.
 func Steering(dir string) (files, topics []string) {
 	for _, f := range formats() {
-		if f.Program != nil && (dir == "" || f.isAt(filepath.Join(dir, f.Where[0]))) {
+		if f.Program != nil && (dir == "" || f.isAt(projectfs.In(dir), filepath.Join(dir, f.Where[0]))) {
 			files, topics = append(files, f.Program.Steers...), append(topics, strings.ToLower(f.Name))
 		}
 	}
 	return files, topics
 }
 
-// programAt returns the row of a folder whose tasks are kept by a program.
-func programAt(folder string) (format, bool) {
-	for _, f := range formats() {
-		if f.Program != nil && filepath.Base(folder) == filepath.Base(f.Where[0]) && f.isAt(folder) {
-			return f, true
+// program returns the row of a folder whose tasks are kept by a program.
+func (f File) program() (format, bool) {
+	for _, row := range formats() {
+		if row.Program != nil && filepath.Base(f.Path) == filepath.Base(row.Where[0]) && row.isAt(f.Project(), f.Path) {
+			return row, true
 		}
 	}
 	return format{}, false
@@ -52,11 +53,11 @@ func ProgramOf(dir, given string) (name, path string) {
 	case !filepath.IsAbs(path):
 		path = filepath.Join(dir, path)
 	}
-	f, ok := programAt(path)
+	f, ok := At(dir, path, nil).program()
 	if !ok && given != "" && hasProgram(path) {
 		if inside := All(path, nil); len(inside) == 1 {
 			path = inside[0].Path
-			f, ok = programAt(path)
+			f, ok = At(dir, path, nil).program()
 		}
 	}
 	if !ok {
@@ -68,7 +69,7 @@ func ProgramOf(dir, given string) (name, path string) {
 // hasProgram reports whether a program keeps one of the plans in a folder.
 func hasProgram(dir string) bool {
 	return slices.ContainsFunc(formats(), func(f format) bool {
-		return f.Program != nil && len(disk.Matches(dir, f.Where[0])) > 0
+		return f.Program != nil && len(disk.Matches(projectfs.In(dir), dir, f.Where[0])) > 0
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"ralph/runner/task"
 	"ralph/runner/task/disk"
+	"ralph/state/projectfs"
 )
 
 // MaxSize is the size in bytes of the largest plan, and of the largest file of one.
@@ -28,6 +28,7 @@ var ErrUnusable = disk.ErrUnusable
 type plan struct {
 	task.Parsed
 	format
+	in     projectfs.Dir
 	files  []planFile // those of the Input, in its order
 	folder string     // names of files are relative to it
 }
@@ -45,47 +46,45 @@ func (f planFile) sameAs(old planFile) bool {
 	return f.path == old.path && f.of == old.of && f.of != (disk.Stamp{})
 }
 
-// Load reads and parses the plan at path, a file or a folder. Boxes under a heading in
-// optionalSections, in any case, are Optional. Every error wraps ErrUnusable. A plan
+// Load reads and parses a plan, a file or a folder. Boxes under a heading in
+// f.OptionalSections, in any case, are Optional. Every error wraps ErrUnusable. A plan
 // without tasks is not an error.
-func Load(path string, optionalSections []string) (task.List, error) {
-	p, err := open(path, optionalSections)
+func Load(f File) (task.List, error) {
+	p, err := open(f)
 	return p.List, err
 }
 
 // Parse is Load for data, the content of the file name. The name selects the format or, if it cannot, the content.
 func Parse(name string, data []byte, optionalSections []string) (task.List, error) {
-	p := plan{files: []planFile{{path: name, data: data}}}
+	p := plan{in: projectfs.In(filepath.Dir(name)), files: []planFile{{path: name, data: data}}}
 	err := p.parse(name, optionalSections)
 	p.Path = ""
 	return p.List, err
 }
 
-func open(path string, optionalSections []string) (plan, error) {
-	return plan{}.reload(path, optionalSections)
-}
+func open(f File) (plan, error) { return plan{}.reload(f) }
 
 // reload reads a plan. p is the result of an earlier read, or the zero value. It reads files of a folder only
 // if they have changed since.
-func (p plan) reload(path string, optionalSections []string) (plan, error) {
+func (p plan) reload(f File) (plan, error) {
 	earlier := p
-	p = plan{}
-	info, err := os.Stat(path)
+	p = plan{in: f.Project()}
+	info, err := p.in.Lstat(f.Path)
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	if f, ok := programAt(path); ok {
-		return openProgram(path, f, optionalSections)
+	if program, ok := f.program(); ok {
+		return openProgram(f.Path, program, f.OptionalSections)
 	}
 	if info.IsDir() {
-		return earlier.openFolder(path, optionalSections)
+		return earlier.openFolder(f)
 	}
-	data, of, err := disk.Read(path)
+	data, of, err := disk.Read(p.in, f.Path)
 	if err != nil {
 		return p, err
 	}
-	p.files = []planFile{{path: path, data: data, of: of}}
-	err = p.parse(path, optionalSections)
+	p.files = []planFile{{path: f.Path, data: data, of: of}}
+	err = p.parse(f.Path, f.OptionalSections)
 	return p, err
 }
 
@@ -100,7 +99,7 @@ func (p *plan) parse(name string, optionalSections []string) (err error) {
 		patterns = slices.Concat(patterns, p.More(body(p.files[0].data)))
 	}
 	for _, pattern := range patterns {
-		for _, path := range disk.Matches(filepath.Dir(name), pattern) {
+		for _, path := range disk.Matches(p.in, filepath.Dir(name), pattern) {
 			if !known[path] {
 				p.files, known[path] = append(p.files, planFile{path: path, seen: new(any)}), true
 			}
@@ -141,13 +140,13 @@ func (p *plan) finish(name string, in task.Input) error {
 	return nil
 }
 
-func (p plan) openFolder(dir string, optionalSections []string) (plan, error) {
-	names, err := disk.Files(dir)
+func (p plan) openFolder(at File) (plan, error) {
+	earlier, dir := p, at.Path
+	p = plan{in: at.Project()}
+	names, err := disk.Files(p.in, dir)
 	if err != nil {
 		return plan{}, err
 	}
-	earlier := p
-	p = plan{}
 	for _, f := range formats() {
 		own := f.ofFolder(names)
 		if len(own) == 0 {
@@ -171,7 +170,7 @@ func (p plan) openFolder(dir string, optionalSections []string) (plan, error) {
 	if slices.EqualFunc(p.files, earlier.files, planFile.sameAs) {
 		return earlier, nil
 	}
-	err = p.finish(dir, task.Input{OptionalSections: optionalSections, Folder: dir})
+	err = p.finish(dir, task.Input{OptionalSections: at.OptionalSections, Folder: dir})
 	return p, err
 }
 
@@ -237,10 +236,10 @@ func (p *plan) readFiles(from int, earlier []planFile) error {
 	var total atomic.Int64
 	task.Each(len(files), func(i int) {
 		f := &files[i]
-		if old, known := was[f.path]; known && old.of != (disk.Stamp{}) && disk.StampOf(f.path) == old.of {
+		if old, known := was[f.path]; known && old.of != (disk.Stamp{}) && disk.StampOf(p.in, f.path) == old.of {
 			*f = old
 		} else if now := time.Now(); total.Load() <= most {
-			if f.data, f.of, errs[i] = disk.Read(f.path); !f.of.Old(now) {
+			if f.data, f.of, errs[i] = disk.Read(p.in, f.path); !f.of.Old(now) {
 				f.of = disk.Stamp{} // its next change may not show in the stamp
 			}
 		}

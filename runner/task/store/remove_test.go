@@ -22,7 +22,7 @@ func TestRemove_finishedTask_goesAloneAndIsKeptFirst(t *testing.T) {
 			path := filepath.Join(t.TempDir(), c.file)
 			write(t, path, c.text)
 			kept := ""
-			err := Remove(path, find(t, path, c.id), func(text string, _ []task.Task) error {
+			err := Remove(File{Path: path}, find(t, path, c.id), func(text string, _ []task.Task) error {
 				kept = text
 				if got := content(t, path); got != c.text {
 					t.Errorf("written before it was kept: %q", got)

@@ -15,9 +15,9 @@ import (
 )
 
 // tick is what an agent does with its task.
-func tick(path string, t task.Task) error { return Set(path, t, task.Done) }
+func tick(path string, t task.Task) error { return Set(File{Path: path}, t, task.Done) }
 
-func untick(path string, t task.Task) error { return Set(path, t, task.Open) }
+func untick(path string, t task.Task) error { return Set(File{Path: path}, t, task.Open) }
 
 func TestTick_changesOneByteOfABox(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fix_plan.md")
@@ -76,7 +76,7 @@ func TestTick_changesOnlyPassesOfAStory(t *testing.T) {
 func TestUntick_makesAStoryFail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prd.json")
 	write(t, path, shop)
-	if err := Set(path, find(t, path, "7"), task.Open); err != nil {
+	if err := Set(File{Path: path}, find(t, path, "7"), task.Open); err != nil {
 		t.Fatal(err)
 	}
 	if want := strings.Replace(shop, `"passes": true`, `"passes": false`, 1); content(t, path) != want {
@@ -95,7 +95,7 @@ func TestTick_findsATaskThatMoved(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "fix_plan.md")
 			write(t, path, c.before)
-			l, err := Load(path, nil)
+			l, err := Load(File{Path: path})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestTick_refusesWhatItCannotIdentify(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), c.file)
 			write(t, path, c.before)
-			l, err := Load(path, nil)
+			l, err := Load(File{Path: path})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,27 +139,27 @@ func TestTick_refusesWhatItCannotIdentify(t *testing.T) {
 	}
 }
 
-func TestTick_keepsModeAndSymlink(t *testing.T) {
+func TestTick_keepsTheModeAndWritesThroughNoLink(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "real", "plan.md"), filepath.Join(dir, "fix_plan.md")
 	write(t, path, "- [ ] a\n")
-	if err := os.Chmod(path, 0o640); err != nil {
+	if err := errors.Join(os.Chmod(path, 0o640), os.Symlink("real/plan.md", link), os.Symlink("real", filepath.Join(dir, "docs"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("real/plan.md", link); err != nil {
+	a := find(t, path, "a")
+	for _, name := range []string{"fix_plan.md", "docs/plan.md"} {
+		err := Set(At(dir, filepath.Join(dir, name), nil), a, task.Done)
+		if err == nil || !strings.Contains(err.Error(), "is a symbolic link; ralph uses only a") || content(t, path) != "- [ ] a\n" {
+			t.Errorf("%s: %v, %q", name, err, content(t, path))
+		}
+	}
+	if err := tick(path, a); err != nil {
 		t.Fatal(err)
 	}
-	if err := tick(link, find(t, link, "a")); err != nil {
-		t.Fatal(err)
+	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o640 || content(t, path) != "- [x] a\n" {
+		t.Errorf("%v, %v, %q", info, err, content(t, path))
 	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.Readlink(link); err != nil || got != "real/plan.md" || info.Mode() != 0o640 || content(t, path) != "- [x] a\n" {
-		t.Errorf("link %q %v, mode %v, content %q", got, err, info.Mode(), content(t, path))
-	}
-	if names, err := filepath.Glob(filepath.Join(dir, "*", "*")); err != nil || len(names) != 1 {
+	if names, err := filepath.Glob(filepath.Join(dir, "real", "*")); err != nil || len(names) != 1 {
 		t.Errorf("left behind: %v %v", names, err)
 	}
 }
@@ -234,7 +234,7 @@ func FuzzPRD(f *testing.F) {
 // find returns the task with this title or id.
 func find(t *testing.T, path, name string) task.Task {
 	t.Helper()
-	l, err := Load(path, nil)
+	l, err := Load(File{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,10 +262,10 @@ func TestRestore_putsBackTheBoxAsItWas(t *testing.T) {
 		before := "- [x] 1.1 a\n- " + box + " 1.2 b\n"
 		write(t, path, before)
 		was := find(t, path, "1.2")
-		if err := Set(path, was, task.Done); err != nil || !find(t, path, "1.2").Done() {
+		if err := Set(File{Path: path}, was, task.Done); err != nil || !find(t, path, "1.2").Done() {
 			t.Fatal(err)
 		}
-		if err := Restore(path, find(t, path, "1.2"), was); err != nil || content(t, path) != before {
+		if err := Restore(File{Path: path}, find(t, path, "1.2"), was); err != nil || content(t, path) != before {
 			t.Errorf("%v: %q, want %q", err, content(t, path), before)
 		}
 	}

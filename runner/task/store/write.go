@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"time"
@@ -25,27 +23,27 @@ type edit struct {
 // Set gives t another state in the plan at path and changes nothing else: one byte of a box,
 // or the value of a field. It reads the files again and finds t by its own id, by its title,
 // or by its id if the title has changed, so other lines may have moved. It does nothing if t
-// has that state. The write is atomic, keeps the file's mode, follows symbolic links and
+// has that state. The write is atomic, keeps the file's mode and
 // never overwrites what somebody else has written meanwhile. It fails if t is gone or
 // several tasks match, and with task.ErrNoWord if the format has no word for the state.
-func Set(path string, t task.Task, s task.State) error { return SetWithReason(path, t, s, "") }
+func Set(f File, t task.Task, s task.State) error { return SetWithReason(f, t, s, "") }
 
 // SetWithReason is Set with the reason for which a task is blocked. The plan gets the reason if the format has a place
 // for it.
-func SetWithReason(path string, t task.Task, s task.State, why string) error {
-	return set(path, t, task.Task{State: s}, why)
+func SetWithReason(f File, t task.Task, s task.State, why string) error {
+	return set(f, t, task.Task{State: s}, why)
 }
 
 // Restore gives t in the plan the state of the earlier version, and its word for it.
-func Restore(path string, t, earlier task.Task) error {
-	return set(path, t, earlier, "")
+func Restore(f File, t, earlier task.Task) error {
+	return set(f, t, earlier, "")
 }
 
 // Mark gives the task with an id another state, and reports whether the files have changed. It changes nothing if the
 // plan cannot be read, if the task is gone or has that state, or if the format has no word for it. why is the reason
 // for SetWithReason.
 func Mark(f File, id string, s task.State, why string) (changed bool, err error) {
-	p, err := open(f.Path, f.OptionalSections)
+	p, err := open(f)
 	t, known := p.List.Find(id)
 	if err != nil || !known || t.State == s && !p.outdated(t) {
 		return false, nil
@@ -53,7 +51,7 @@ func Mark(f File, id string, s task.State, why string) (changed bool, err error)
 	if _, err := p.stateEdits(t, s, ""); p.Program == nil && errors.Is(err, task.ErrNoWord) {
 		return false, nil
 	}
-	if err = SetWithReason(f.Path, t, s, why); errors.Is(err, task.ErrNoWord) {
+	if err = SetWithReason(f, t, s, why); errors.Is(err, task.ErrNoWord) {
 		return false, nil
 	}
 	return err == nil, err
@@ -70,8 +68,8 @@ func (p *plan) outdated(t task.Task) bool {
 
 // SetVerdicts writes the verdicts on a task, as JSON, if its record has a place for them. It
 // reports whether the files have changed.
-func SetVerdicts(path string, t task.Task, verdicts string) (changed bool, err error) {
-	err = update(path, nil, func(p *plan) ([]edit, error) {
+func SetVerdicts(f File, t task.Task, verdicts string) (changed bool, err error) {
+	err = update(f, func(p *plan) ([]edit, error) {
 		i, err := task.Locate(p.Tasks, t)
 		if err != nil || p.Spots[i].Results.Words == nil {
 			return nil, err
@@ -84,13 +82,13 @@ func SetVerdicts(path string, t task.Task, verdicts string) (changed bool, err e
 }
 
 // set gives a task the state of another one, and its word for it.
-func set(path string, t, to task.Task, why string) error {
+func set(f File, t, to task.Task, why string) error {
 	why = task.Reason(why)
 	err := error(nil)
-	if f, ok := programAt(path); ok {
-		err = f.setState(path, t, to.State, why)
+	if program, ok := f.program(); ok {
+		err = program.setState(f.Path, t, to.State, why)
 	} else {
-		err = update(path, nil, func(p *plan) ([]edit, error) {
+		err = update(f, func(p *plan) ([]edit, error) {
 			edits, err := p.stateEdits(t, to.State, to.Word)
 			switch {
 			case err != nil || p.Reason == nil || to.State == task.Blocked && why == "":
@@ -102,7 +100,7 @@ func set(path string, t, to task.Task, why string) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("mark task %q in %q: %w", t.Title, path, err)
+		return fmt.Errorf("mark task %q in %q: %w", t.Title, f.Path, err)
 	}
 	return nil
 }
@@ -165,20 +163,16 @@ func (s spot) to(from, to task.State) ([]edit, error) {
 	return edits, nil
 }
 
-// update changes files of the plan at path. It calls change again whenever
+// update changes files of a plan. It calls change again whenever
 // somebody else has written a file meanwhile.
-func update(path string, optionalSections []string, change func(*plan) ([]edit, error)) error {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnusable, err)
-	}
-	unlock, err := rewrite.Lock(real)
+func update(f File, change func(*plan) ([]edit, error)) error {
+	unlock, err := rewrite.Lock(f.Path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	for range rewrite.MaxTries {
-		p, err := open(path, optionalSections)
+		p, err := open(f)
 		if err != nil {
 			return err
 		}
@@ -216,17 +210,13 @@ func (p *plan) write(edits []edit) error {
 	texts := p.apply(edits)
 	maps.DeleteFunc(texts, func(i int, text []byte) bool { return bytes.Equal(text, p.files[i].data) })
 	for i := range texts {
-		if now, err := os.ReadFile(p.files[i].path); err != nil || !bytes.Equal(now, p.files[i].data) {
+		if now, err := p.in.Read(p.files[i].path, MaxSize); err != nil || !bytes.Equal(now, p.files[i].data) {
 			return rewrite.ErrChanged
 		}
 	}
 	for _, i := range slices.Backward(slices.Sorted(maps.Keys(texts))) {
 		f := p.files[i]
-		real, err := filepath.EvalSymlinks(f.path)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUnusable, err)
-		}
-		if err := rewrite.Replace(real, f.data, texts[i]); err != nil {
+		if err := rewrite.Replace(p.in, f.path, f.data, texts[i]); err != nil {
 			return err
 		}
 	}

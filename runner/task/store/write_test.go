@@ -35,7 +35,7 @@ func TestSet_aFileIsWrittenMeanwhile_allPlacesSayTheState(t *testing.T) {
 		path, story := sprint(t)
 		login := find(t, path, "1-1-log-in")
 		tries := 0
-		err := update(path, nil, func(p *plan) ([]edit, error) {
+		err := update(File{Path: path}, func(p *plan) ([]edit, error) {
 			if tries++; tries == 1 {
 				if meanwhile == "story" {
 					put(t, story, content(t, story)+"\nAn agent's note.\n")
@@ -57,7 +57,7 @@ func TestSet_aFileIsWrittenMeanwhile_allPlacesSayTheState(t *testing.T) {
 
 func TestWrite_oneFileHasChanged_noneIsWritten(t *testing.T) {
 	path, story := sprint(t)
-	p, err := open(path, nil)
+	p, err := open(File{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (p *Plan) mergeCopy(made []byte) (left []string) {
 		}
 		added := t
 		if known { // else it may be the call's own task, renamed
-			added, err = store.Add(f.Path, t.Title, f.OptionalSections)
+			added, err = store.Add(f, t.Title)
 		}
 		if !known || err != nil || added.State != t.State || added.Wording() != t.Wording() {
 			left = append(left, fmt.Sprintf("all of the new task %q", t.Title))
@@ -43,15 +43,16 @@ func (p *Plan) mergeCopy(made []byte) (left []string) {
 
 // mergeOwnTask merges the call's own task, or at least its state. It reports whether it could merge all of it.
 func (p *Plan) mergeOwnTask(made []byte, same bool) bool {
-	path, own := p.call.Plan.Path, p.call.Task
+	f, own := p.call.Plan, p.call.Task
+	path := f.Path
 	trim := func(text string, err error) string { return strings.TrimRight(text, "\r\n") }
 	base, now := trim(store.TextIn(path, p.files[0].data, own)), trim(store.TextIn(path, made, own))
-	whole, err := store.Text(path, own)
+	whole, err := store.Text(f, own)
 	switch theirs := trim(whole, err); {
 	case base == now && same:
 		return true
 	case base != "" && base == theirs: // nobody else has changed it
-		if _, err := store.Replace(path, own, whole, now+whole[len(theirs):]); err == nil {
+		if _, err := store.Replace(f, own, whole, now+whole[len(theirs):]); err == nil {
 			return true
 		}
 	}
@@ -61,7 +62,7 @@ func (p *Plan) mergeOwnTask(made []byte, same bool) bool {
 		return false
 	}
 	if to.State != own.State {
-		err = store.Restore(path, own, to)
+		err = store.Restore(f, own, to)
 	}
 	return err == nil && to.Wording() == own.Wording() && p.sameBelow(made)
 }

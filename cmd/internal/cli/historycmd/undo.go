@@ -189,7 +189,8 @@ func (p *past) box(k history.Kept, r *history.Request) (*undo.Box, string) {
 	if rel, err := filepath.Rel(p.dir, path); err == nil && filepath.IsLocal(rel) {
 		shown = rel
 	}
-	list, err := store.Load(path, nil)
+	at := store.At(p.dir, path, nil)
+	list, err := store.Load(at)
 	t, known := list.Find(k.Task)
 	switch {
 	case err != nil:
@@ -199,7 +200,7 @@ func (p *past) box(k history.Kept, r *history.Request) (*undo.Box, string) {
 	case !t.Done():
 		return nil, ""
 	}
-	return &undo.Box{Plan: path, Task: t}, fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title))
+	return &undo.Box{Plan: at, Task: t}, fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title))
 }
 
 // notes are the files of the repository in which ralph lists lessons.

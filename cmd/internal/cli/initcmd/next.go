@@ -37,7 +37,7 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 			"any other program works with AGENT=text")
 	}
 	steps := [][2]string{{"edit " + name, "list the tasks"}}
-	if list, err := store.Load(filepath.Join(dir, name), nil); err == nil && plan.Kept != "" && list.Total() > 0 {
+	if list, err := store.Load(store.At(dir, filepath.Join(dir, name), nil)); err == nil && plan.Kept != "" && list.Total() > 0 {
 		steps[0] = [2]string{ralph + " task list", "shows the tasks, and the other verbs of task change them"}
 	}
 	if _, repo := git.Root(dir); !repo {

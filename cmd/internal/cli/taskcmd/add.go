@@ -84,7 +84,7 @@ func (p *plan) add(texts []string, quietly bool) (added []task.Task, err error) 
 		return nil, cmdline.UsageError("the new task needs a text: ralph task add TEXT")
 	}
 	for _, title := range titles {
-		t, err := store.Add(p.project.Plan, title, p.project.Config.OptionalSections)
+		t, err := store.Add(p.file(), title)
 		if err != nil {
 			return added, failed(err)
 		}

@@ -48,7 +48,7 @@ func editRun(o *editOptions) error {
 		if bad != nil {
 			return bad
 		}
-		now, err = store.Rename(p.project.Plan, t, title)
+		now, err = store.Rename(p.file(), t, title)
 	} else if now, err = p.edit(t); err == nil && now.ID == "" {
 		o.Say("nothing was changed")
 		return nil
@@ -62,7 +62,7 @@ func editRun(o *editOptions) error {
 
 // edit opens the text of a task. The zero Task: it stayed as it was.
 func (p *plan) edit(t task.Task) (task.Task, error) {
-	old, err := store.Text(p.project.Plan, t)
+	old, err := store.Text(p.file(), t)
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -70,7 +70,7 @@ func (p *plan) edit(t task.Task) (task.Task, error) {
 	if err != nil || text == old {
 		return task.Task{}, err
 	}
-	return store.Replace(p.project.Plan, t, old, text)
+	return store.Replace(p.file(), t, old, text)
 }
 
 var errNoEditor = errors.New("there is no terminal for an editor; give the text as an argument")

@@ -72,7 +72,7 @@ func moveRun(o *moveOptions) error {
 
 // move moves a task.
 func (p *plan) move(t task.Task, where store.Place, other task.Task) error {
-	if err := store.Move(p.project.Plan, t, where, other); err != nil {
+	if err := store.Move(p.file(), t, where, other); err != nil {
 		return failed(err)
 	}
 	if err := p.project.FindPlan(); err != nil {

@@ -46,7 +46,7 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 
 // set gives a task another state.
 func (p *plan) set(t task.Task, s task.State, why string) error {
-	err := store.SetWithReason(p.project.Plan, t, s, termtext.Unwrap(why))
+	err := store.SetWithReason(p.file(), t, s, termtext.Unwrap(why))
 	if errors.Is(err, task.ErrNoWord) {
 		return cmdline.UsageError("%s plans cannot mark a task as %s; the plan was not changed", p.Format, s)
 	}

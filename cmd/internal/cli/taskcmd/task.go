@@ -91,6 +91,10 @@ func (p *plan) find(name string) (task.Task, error) {
 	return t, nil
 }
 
+func (p *plan) file() store.File {
+	return store.At(p.project.Dir, p.project.Plan, p.project.Config.OptionalSections)
+}
+
 // edits is the file of what people changed.
 func (p *plan) edits() string { return p.Loader(p.project.Dir, nil).PlanEditsPath() }
 
