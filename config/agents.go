@@ -30,7 +30,7 @@ const (
 func agentKeys() []string {
 	return []string{custom.FieldCommand, custom.FieldPrompt, custom.FieldFormat, custom.FieldOutput, custom.FieldResume,
 		custom.FieldModel, custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldModels,
-		custom.FieldLogin, custom.FieldAbout, custom.FieldEnv, custom.FieldKeys, custom.FieldPatterns}
+		custom.FieldLogin, custom.FieldAbout, custom.FieldEnv, custom.FieldKeys, custom.FieldHome, custom.FieldPatterns}
 }
 
 // agentRow is an agent of the user's own.
@@ -94,7 +94,7 @@ func agentClaim(c custom.Row) string {
 	}{{custom.FieldEnv, c.Env}, {custom.FieldResume, c.Resume}, {custom.FieldModel, c.Model},
 		{custom.FieldAllowed, c.Allowed},
 		{custom.FieldBypass, c.Bypass}, {custom.FieldVersion, c.Version}, {custom.FieldModels,
-			c.Models}, {custom.FieldLogin, c.Login}, {custom.FieldKeys, c.Keys}} {
+			c.Models}, {custom.FieldLogin, c.Login}, {custom.FieldKeys, c.Keys}, {custom.FieldHome, c.Home}} {
 		if len(f.args) > 0 {
 			text += "; " + f.name + ": " + showWords(f.args)
 		}
@@ -184,7 +184,7 @@ func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) 
 	words := map[string]*[]string{custom.FieldCommand: &c.Command, custom.FieldResume: &c.Resume,
 		custom.FieldModel:   &c.Model,
 		custom.FieldAllowed: &c.Allowed, custom.FieldBypass: &c.Bypass, custom.FieldVersion: &c.Version,
-		custom.FieldModels: &c.Models, custom.FieldLogin: &c.Login, custom.FieldKeys: &c.Keys}
+		custom.FieldModels: &c.Models, custom.FieldLogin: &c.Login, custom.FieldKeys: &c.Keys, custom.FieldHome: &c.Home}
 	path += "." + key
 	if list := words[key]; list != nil {
 		*list, err = r.words(path, node)

@@ -123,7 +123,7 @@ func TestAgents_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 	const formats = "claude-stream-json, codex-json, gemini-stream-json, opencode-json, acp, text"
 	for _, test := range []struct{ name, text, want string }{
 		{"text for rows", "agents: 1", `:1: agents must hold a mapping for each agent, by its name, not "1"`},
-		{"text for a row", "agents:\n  a: b", `:2: agents.a must hold the keys command, prompt, format, output, resume, model, allowed_tools, bypass, version, models, login, description, env, env_keys, patterns, not "b"`},
+		{"text for a row", "agents:\n  a: b", `:2: agents.a must hold the keys command, prompt, format, output, resume, model, allowed_tools, bypass, version, models, login, description, env, env_keys, home, patterns, not "b"`},
 		{"no command", "agents:\n  a:\n    prompt: arg", ":2: agents.a: command is missing: the program and its arguments"},
 		{"built-in name", "agents:\n\n  claude: {command: x}", `:3: agents.claude: name "claude" is that of a built-in agent: choose another one; AGENT_CMD replaces the program of a built-in agent`},
 		{"name", "agents:\n  a/b: {command: x}", `:2: agents.a/b: name "a/b" is not allowed: at most 40 letters, digits, dots, dashes and underscores, a letter or digit first`},

@@ -333,6 +333,7 @@ agents:
     env:
       MY_AGENT_NO_UPDATE: "1"
     env_keys: MY_AGENT_API_KEY
+    home: .my-agent/
     patterns:
       usage-limit: "quota of the day is used up"
       none: ["warning: .*rate limit"]
@@ -353,6 +354,7 @@ agents:
 | ` + "`description`" + ` | | One line about it, for ` + "`ralph agent list`" + `. |
 | ` + "`env`" + ` | | Variables for every call. |
 | ` + "`env_keys`" + ` | | Names or globs of the variables that hold its keys. Only this agent gets them. |
+| ` + "`home`" + ` | | Files and folders that it keeps in your home folder, such as ` + "`.aider/`" + `. In a [sandbox](sandbox.md) it may read and write them, and no others of your home folder. |
 | ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive) for its own error texts, by outcome class. ralph tries them before the built-in ones. ` + "`none`" + ` is for texts to ignore. |
 
 ` + "`{permissions}`, `{model}` and `{resume}`" + ` mark where those arguments go in ` + "`command`" + `; arguments without a mark come last.

@@ -56,6 +56,9 @@ func other(o option.Row) (string, string) {
 		if o.Key == "PACE" {
 			return "keep 30% of five_hour at 08:00,else haiku", "spread seven_day"
 		}
+		if o.Key == "SANDBOX_READ" {
+			return "~/data,/home/me/notes", "~/two words"
+		}
 		if o.Takes != nil {
 			return "api.example.com,:443", "*.example.com"
 		}
@@ -229,7 +232,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Wanted:        agenthooks.Wanted{MaxContinuations: 5},
 		LessonOptions: lessons.LessonOptions{Learn: true, ArchiveBranch: true, MemoryFile: true},
 		SlotOptions:   slots.SlotOptions{Parallel: 1, Isolate: "none", BestOf: 1, Land: "checkout", FleetGit: "send"},
-		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxImage: "localhost/ralph-sandbox"},
+		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxRead: []string{}, SandboxImage: "localhost/ralph-sandbox"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {
 		t.Error(diff)

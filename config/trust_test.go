@@ -46,6 +46,9 @@ func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
 			if o.Kind == "list" && !slices.Contains(o.Safe, "Read") {
 				want = o.Key + " adds Read, Bash(git add *)"
 			}
+			if o.Key == "SANDBOX_READ" {
+				want = o.Key + " adds ~/data, /home/me/notes"
+			}
 			if o.Kind == option.List && o.Secret {
 				want = o.Key + " adds ..., ..." // no addresses
 			}

@@ -20,6 +20,7 @@ func TestAgents_planOfTwo_isWorkedOffInASandbox(t *testing.T) {
 			each(t, agents(), func(t *testing.T, a agentCLI) {
 				w := newProject(t, a, 2, mockllm.Plan(2))
 				w.onlyMock(sandbox)
+				w.Set("TMPDIR", t.TempDir()) // else temp has the home folder in it, and landlock refuses new files there
 				w.finished(w.run(a, "--sandbox", sandbox).Wait(2*time.Minute), 2)
 			})
 		})

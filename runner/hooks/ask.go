@@ -10,7 +10,6 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
-	"ralph/runner/sandbox"
 	"ralph/state"
 )
 
@@ -62,8 +61,7 @@ func (s *Set) ask(ctx context.Context, h Hook, f Facts) result {
 	cmd.FinalGrace = finalGrace
 	t := &agent.Transcript{}
 	decoder := spec.NewDecoder(t.Add)
-	kept := sandbox.Kept{Write: spec.Env.State, Locked: spec.Env.Fixed, Copied: spec.Env.Copied}
-	r := s.run(ctx, h, child{cmd, kept, func(p []byte) bool { _, _ = decoder.Write(p); return decoder.Final() }})
+	r := s.run(ctx, h, child{cmd, spec.Env, func(p []byte) bool { _, _ = decoder.Write(p); return decoder.Final() }})
 	decoder.Close()
 	r.text, r.usage, r.calls = t.Final, t.Usage, 1
 	if o := spec.Classify(t, r.exit, time.Now()); r.err == nil && r.exit.Cause != ptyexec.CauseTimeout &&

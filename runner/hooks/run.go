@@ -13,6 +13,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
+	"ralph/runner/agent/environ"
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/workspace"
 	"ralph/runner/git"
@@ -173,7 +174,7 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) result {
 		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir,
 		Env:   slices.Concat(s.Filter.Checks(s.Env), f.environment()),
 		Stdin: bytes.NewReader(f.stdin()), Pipe: true,
-	}, sandbox.Kept{}, func(p []byte) bool { _, _ = out.Write(p); return false }})
+	}, environ.Agent{}, func(p []byte) bool { _, _ = out.Write(p); return false }})
 	r.text = out.String()
 	if r.exit.Code != 0 {
 		r.failed = fmt.Sprintf("failed with exit code %d", r.exit.Code)
@@ -184,7 +185,7 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) result {
 // child is a program to run.
 type child struct {
 	cmd    ptyexec.Command
-	kept   sandbox.Kept
+	agent  environ.Agent
 	output func([]byte) bool
 }
 
@@ -205,8 +206,8 @@ func (s *Set) run(ctx context.Context, h Hook, c child) result {
 		return result{err: err}
 	}
 	defer via.Stop()
-	box := s.Sandbox.Box(s.Dir, s.Plan, s.Filter.Rules().State())
-	box.Route, box.Kept = via.Route, c.kept
+	box := s.Sandbox.Box(s.Dir, s.Plan)
+	box.Route, box.Agent = via.Route, c.agent
 	cmd, err := box.Wrap(c.cmd)
 	if err != nil {
 		return result{err: err}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/environ"
 )
 
 // bounds are what a sandbox may add to one call, in milliseconds. A container has none.
@@ -79,8 +80,8 @@ func calls(b *testing.B) map[string]func() (ptyexec.Command, error) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		box := here.Box(project, "", []string{".theirs/"})
-		box.Kept = Kept{Write: []string{".ours/"}, Locked: []string{".ours/settings.json"}}
+		box := here.Box(project, "")
+		box.Agent = environ.Agent{State: []string{".ours/"}, Fixed: []string{".ours/settings.json"}}
 		all[p.name] = func() (ptyexec.Command, error) { return box.Wrap(program) }
 		if p.name == bwrapProgram {
 			alone := program

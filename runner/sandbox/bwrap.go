@@ -36,9 +36,6 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	}
 	for _, dir := range existing([]string{"/run", "/tmp", "/var/tmp"}) {
 		args = append(args, "--tmpfs", dir)
-		if within(v.home, dir) {
-			args = append(args, "--ro-bind", v.home, v.home)
-		}
 	}
 	// Name resolution reads files in /run on many systems.
 	args = append(args, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
@@ -46,13 +43,27 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	for _, path := range existing([]string{"/var/snap/lxd/common/lxd", "/var/lib/lxd", "/var/lib/incus"}) {
 		args = append(args, "--tmpfs", path)
 	}
-	outer, secret := v.splitHidden()
-	for _, path := range outer {
-		args = append(args, v.hide(path)...)
+	hasHome := isDir(v.home.dir)
+	for _, path := range v.temp {
+		if path != "/tmp" && path != "/var/tmp" && within(v.home.dir, path) {
+			args = append(args, "--bind", path, path)
+		}
+	}
+	if hasHome {
+		args = append(args, "--tmpfs", v.home.dir)
+	}
+	for _, path := range v.reads {
+		args = append(args, "--ro-bind", path, path)
 	}
 	args = append(args, v.binds()...)
-	for _, path := range secret {
-		args = append(args, v.hide(path)...)
+	for _, l := range v.links {
+		args = append(args, "--symlink", l.target, l.path)
+	}
+	for _, path := range v.hidden {
+		args = append(args, v.cover(path)...)
+	}
+	if v.gitCopy != "" {
+		args = append(args, "--ro-bind", v.gitCopy, v.gitCopy)
 	}
 	// ralph looks it up, because bwrap would also search relative elements of PATH.
 	program, err := ptyexec.LookUp(c)
@@ -64,6 +75,9 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 		if within(path, "/tmp") || within(path, "/var/tmp") || within(path, "/run") { // the command has its own
 			args = append(args, "--ro-bind", path, path)
 		}
+	}
+	if hasHome {
+		args = append(args, "--remount-ro", v.home.dir)
 	}
 	inside, env, err := n.bridge(slices.Concat([]string{program}, c.Args[1:]), programEnv(c.Env))
 	if err != nil {
@@ -78,8 +92,8 @@ func bwrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 // binds mounts the paths that the command may write, and over them those that it may only read.
 func (v *view) binds() (args []string) {
 	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
-		if path == "/tmp" || path == "/var/tmp" || path != v.Dir && within(path, v.Dir) {
-			continue // the command has its own, or the project contains it
+		if path == "/tmp" || path == "/var/tmp" || path != v.Dir && within(path, v.Dir) || within(v.home.dir, path) {
+			continue // the command has its own, the project contains it, or it is mounted below the home folder
 		}
 		args = append(args, "--bind", path, path)
 	}
@@ -93,8 +107,8 @@ func (v *view) binds() (args []string) {
 	return args
 }
 
-// hide covers a secret with an empty file or folder.
-func (v *view) hide(path string) []string {
+// cover mounts an empty file or folder on a secret.
+func (v *view) cover(path string) []string {
 	if isDir(path) {
 		return []string{"--tmpfs", path}
 	}

@@ -43,9 +43,7 @@ func (e *engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, e
 	if !n.All {
 		args = append(args, "--network", "none")
 	}
-	if v.home != "" && !within(v.home, v.Dir) {
-		args = append(args, "--tmpfs", v.home+":mode=1777,exec") // programs write there; it is gone with the container
-	}
+	args = append(args, "--tmpfs", v.home.dir+":mode=1777,exec") // programs write there; it is gone with the container
 	args = append(args, v.volumes()...)
 	if n.route != (Route{}) {
 		dir := filepath.Dir(n.route.Socket)
@@ -89,6 +87,15 @@ func (v *view) volumes() (args []string) {
 		}
 		args = append(args, "--volume", from+":"+to+mode)
 	})
+	for _, a := range v.asked {
+		if !slices.ContainsFunc(shown, func(dir string) bool { return within(a.path, dir) }) {
+			shown = append(shown, a.path)
+			args = append(args, "--volume", a.target+":"+a.path+":ro")
+		}
+	}
+	if v.gitCopy != "" {
+		args = append(args, "--volume", v.gitCopy+":"+v.gitCopy+":ro")
+	}
 	for _, path := range v.hidden {
 		switch in := func(dir string) bool { return path != dir && within(path, dir) }; {
 		case !slices.ContainsFunc(shown, in): // the container does not see it anyway

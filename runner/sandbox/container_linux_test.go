@@ -38,7 +38,7 @@ func TestContainer_isEndedByItsIDOrElseItsName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd, err := here.Box(dir, "", nil).Wrap(ptyexec.Command{Args: []string{"true"}, Dir: dir, Pipe: true})
+			cmd, err := here.Box(dir, "").Wrap(ptyexec.Command{Args: []string{"true"}, Dir: dir, Pipe: true})
 			if err != nil {
 				t.Fatal(err)
 			}

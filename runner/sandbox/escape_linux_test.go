@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/environ"
 	"ralph/runner/sandbox/allow"
 	"ralph/runner/sandbox/containers"
 	"ralph/runner/sandbox/remedy"
@@ -54,9 +55,9 @@ func box(t *testing.T, mode, project string, net ...string) Box {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := s.Box(project, filepath.Join(project, ".ralph/plan.md"), []string{".ours/", ".theirs/"})
-	b.Kept = Kept{Write: []string{".ours/", ".new/", ".program/", ".ours.json"}, Copied: []string{".ours.json", ".ours/state.json"},
-		Locked: []string{".ours/settings.json", ".ours/commands/", ".new/config.toml", ".program/"}}
+	b := s.Box(project, filepath.Join(project, ".ralph/plan.md"))
+	b.Agent = environ.Agent{State: []string{".ours/", ".new/", ".program/", ".ours.json"}, Copied: []string{".ours.json", ".ours/state.json"},
+		Fixed: []string{".ours/settings.json", ".ours/commands/", ".new/config.toml", ".program/"}}
 	return b
 }
 
@@ -175,7 +176,7 @@ func TestEscape_filesOfTheUser(t *testing.T) {
 			{"touch /usr/local/bin/ralph-escape", false},
 			{"echo evil > ~/.ours/login && cat ~/.ours/login", true},
 			{"echo new > ~/.new/file", true},
-			{"cat ~/.config/other/settings && cat ~/src/other/main.go", !inContainer},
+			{"cat ~/.config/other/settings", false}, {"cat ~/src/other/main.go", false}, {"ls ~/.config", false},
 			{"echo x > new.go && mkdir -p a/b && mv new.go a/b && rm -r a && cat main.go", true},
 			{"echo x > .git/index.lock && rm .git/index.lock", true},
 			{"echo '- [x] one' > .ralph/plan.md", true},

@@ -14,12 +14,26 @@ import (
 func landlock(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
 	limits := &confine.Limits{Processes: maxProcesses}
 	var err error
-	if limits.Read, err = without("/", v.hidden); err != nil {
+	if limits.Read, err = without("/", append([]string{v.home.dir}, v.hidden...)); err != nil {
 		return c, fmt.Errorf("list readable paths: %w", err)
 	}
+	fixed := ownFolders(v.fixed, v.Write)
+	for _, path := range slices.Concat(v.reads, fixed) {
+		paths, err := without(path, v.hidden)
+		if err != nil {
+			return c, fmt.Errorf("list readable paths: %w", err)
+		}
+		limits.Read = append(limits.Read, paths...)
+	}
+	if v.gitCopy != "" {
+		limits.Read = append(limits.Read, v.gitCopy)
+	}
 	limits.Write = append(limits.Write, devices()...)
-	holes := slices.Concat(v.hidden, ownFolders(v.fixed, v.Write))
 	for _, path := range slices.Concat([]string{v.Dir}, v.Write, v.temp) {
+		holes := slices.Concat(v.hidden, fixed)
+		if within(v.home.dir, path) {
+			holes = append(holes, v.home.dir)
+		}
 		paths, err := without(path, holes)
 		if err != nil {
 			return c, fmt.Errorf("list writable paths: %w", err)

@@ -32,18 +32,15 @@ func (v *view) lock(p Place) error {
 			v.locked = append(v.locked, path)
 		}
 	}
-	for _, name := range p.Kept.Locked {
-		path := filepath.Join(v.home, name)
-		if v.home == "" || !within(path, v.home) {
-			continue
-		}
+	for _, name := range p.Agent.Fixed {
+		root, path := v.home.place(name)
 		if strings.HasSuffix(name, "/") {
 			path += "/"
 		}
 		if err := create(path); err != nil {
 			return fmt.Errorf("create a file that the agent may only read: %w", err)
 		}
-		if err := v.lockOne(target{root: v.home, path: path}); err != nil {
+		if err := v.lockOne(target{root: root, path: path}); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"ralph/config/option"
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
+	"ralph/runner/agent/environ"
 	"ralph/runner/sandbox/allow"
 )
 
@@ -21,6 +22,8 @@ import (
 type Settings struct {
 	Sandbox    string   `json:"mode,omitempty"` // name of a profile; empty: Off
 	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: allow.All
+	// SandboxRead are paths in the home folder that commands may read: absolute, or below ~/.
+	SandboxRead []string `json:"read,omitempty"`
 	// SandboxImage is what podman and docker run; empty: DefaultImage.
 	SandboxImage string `json:"image,omitempty"`
 }
@@ -56,11 +59,24 @@ func (s *Settings) Options() []option.Row {
 		What:  "all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT",
 		Help:  "What contained programs may connect to.",
 	}, {
+		Group: "Sandbox", Key: "SANDBOX_READ", YAML: "sandbox.read", Kind: option.List, Trust: true, Field: &s.SandboxRead,
+		Takes: func(paths []string) bool {
+			return !slices.ContainsFunc(paths, func(path string) bool { return !isNamed(path) })
+		},
+		What: "a comma list of paths in your home folder, such as ~/data",
+		Help: "What else of your home folder contained programs may read, besides the project, toolchains and the agent's own files.",
+	}, {
 		Group: "Sandbox", Key: "SANDBOX_IMAGE", Aliases: []string{"RALPH_DOCKER_IMAGE"}, YAML: "sandbox.image",
 		Kind: option.String, Default: DefaultImage, Field: &s.SandboxImage, Trust: true, Safe: []string{DefaultImage},
 		Help: "The image that SANDBOX=" + strings.Join(Engines(), " or ") +
 			" runs; ralph sandbox build builds the default one.",
 	}}
+}
+
+// isNamed reports whether a path can be one of SANDBOX_READ.
+func isNamed(path string) bool {
+	rest := strings.TrimPrefix(path, "~")
+	return strings.HasPrefix(rest, "/") && strings.Trim(rest, "/.") != "" && !slices.Contains(strings.Split(rest, "/"), "..")
 }
 
 // weaker reports whether a value of SANDBOX may contain commands less than the user's own value.
@@ -88,19 +104,11 @@ type Place struct {
 	Notes   []string // names in .ralph that the command may write and create: they prove nothing
 	// ReadOnly are existing paths in the project that the command may not write, see Lockable.
 	ReadOnly []string
-	Kept     Kept
-	// HomeHidden are names in the home folder that other agents keep.
-	HomeHidden []string
-}
-
-// Kept is what an agent keeps between calls, as names in the home folder of the command;
-// folders end with a slash. The zero value is nothing.
-type Kept struct {
-	Write  []string // writable; a missing folder is made
-	Locked []string // read-only parts of Write: programs and settings that also apply outside the sandbox
-	// Copied are files in Write with such settings that the agent must write. The command gets a copy, which is
-	// removed at its end. Landlock cannot do this: see docs/sandbox.md.
-	Copied []string
+	// Agent is the agent that the command starts: its State is writable, its Fixed read-only. It gets copies of its Copied,
+	// which are removed at its end; Landlock cannot do that. The zero value: none.
+	Agent environ.Agent
+	// Reads are paths in the home folder that the command may read, too, as in SANDBOX_READ.
+	Reads []string
 }
 
 // profile is a row of the table: all that the program knows about a sandbox. The zero value is none.
@@ -247,10 +255,9 @@ type Box struct {
 	Route Route // zero: SANDBOX_NET needs none
 }
 
-// Box returns the sandbox for the checks of a project, which get no agent's login. hidden is
-// what agents keep, as in Place.HomeHidden.
-func (c Contained) Box(dir, plan string, hidden []string) Box {
-	b := Box{Settings: c.Settings, Place: Place{Dir: dir, Project: c.Project, HomeHidden: hidden}}
+// Box returns the sandbox for the checks of a project, which get no agent's login.
+func (c Contained) Box(dir, plan string) Box {
+	b := Box{Settings: c.Settings, Place: Place{Dir: dir, Project: c.Project, Reads: c.SandboxRead}}
 	if plan != "" {
 		b.Open = []string{plan}
 	}
@@ -284,12 +291,15 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 	names = append(controlNames(), names...)
 	c.Project = Project{Dir: real, Locked: slices.Compact(slices.Sorted(slices.Values(names)))}
 	c.Project.locate()
-	place := Place{Dir: real, Project: c.Project}
+	if s.On() && within(newHome(os.Environ(), nil).dir, filepath.Dir(c.Project.DotGit)) {
+		c.Project.Git, c.Project.DotGit = nil, "" // the repository of the home folder has all of it
+	}
+	place := Place{Dir: real, Project: c.Project, Reads: s.SandboxRead}
 	c.Project.made().Tidy()
 	if s.profile().name == "" {
 		return c, nil
 	}
-	v, err := look(place, os.Environ(), s.Locks())
+	v, err := look(place, ptyexec.Command{Args: []string{"sh"}}, s.Locks())
 	if err != nil {
 		return c, fmt.Errorf("SANDBOX=%s: %w", s.Sandbox, err)
 	}
@@ -327,9 +337,10 @@ func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
 		return c, err
 	}
 	b.Write = slices.Concat(b.Write, write)
-	v, err := look(b.Place, c.Env, p.locks)
+	v, err := look(b.Place, c, p.locks)
 	v.image = b.image()
 	if err == nil {
+		c.Env = slices.Concat(programEnv(c.Env), v.env)
 		c, err = p.wrap(c, &v, network{net, b.Route})
 	}
 	c.Cover = &v.places

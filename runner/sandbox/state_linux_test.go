@@ -256,28 +256,6 @@ func TestEscape_terminals(t *testing.T) {
 	})
 }
 
-// The home folder as the project still hides its secrets.
-func TestEscape_projectIsTheHomeFolder(t *testing.T) {
-	each(t, func(t *testing.T, p profile) {
-		home, _ := home(t)
-		t.Setenv("HOME", home)
-		s, err := Settings{Sandbox: p.name}.At(home, nil)
-		if !p.locks {
-			if err == nil || !strings.Contains(err.Error(), ".ssh") {
-				t.Errorf("not refused: %v", err)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		ok, out := sh(t, s.Box(home, "", nil), home, "cat ~/.ssh/id_ed25519 ~/.netrc ~/.aws/credentials; cat .bashrc && echo x > new")
-		if !ok || strings.Contains(out, "secret") || !strings.Contains(out, "text") {
-			t.Errorf("%v %s", ok, out)
-		}
-	})
-}
-
 // Engines keep sockets in the home folder, too.
 func TestEscape_socketsInTheHomeFolder(t *testing.T) {
 	long(t)

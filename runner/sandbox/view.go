@@ -10,20 +10,29 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/ptyexec"
 	"ralph/ptyexec/cover"
 )
 
-// view is a Place as it is on this machine: absolute paths without links.
+// view is a Place as it is on this machine: absolute paths without links. Of the home folder, the command sees nothing
+// else.
 type view struct {
 	Place
-	home   string
+	home   homeFolder
+	common []string // folders of the home folder with all kinds of things
 	temp   []string
-	hidden []string     // not readable
-	caches []string     // of build tools; also in Write
-	image  string       // of a container
-	locked []string     // read-only
-	copies []cover.File // of files that the agent writes in its own state
-	fixed  []string     // read-only parts of the agent's own state
+	reads  []string // in the home folder; not writable
+	links  []link   // that lead to reads and Write
+	asked  []link   // those of SANDBOX_READ, and git's settings: a name and its path; a container sees no others
+	hidden []string // not readable, although in a folder that is
+	caches []string // of build tools; also in Write
+	image  string   // of a container
+	env    []string // more variables of the command
+	// gitCopy is a copy of git's settings without credentials; empty: the command sees the files themselves.
+	gitCopy string
+	locked  []string     // read-only
+	copies  []cover.File // of files that the agent writes in its own state
+	fixed   []string     // read-only parts of the agent's own state
 	// places are what ralph makes where a file is missing that the command must not create.
 	places cover.Places
 }
@@ -31,95 +40,119 @@ type view struct {
 // isCache is true for a folder that build tools inside and outside share.
 func (v view) isCache(path string) bool { return slices.Contains(v.caches, path) }
 
-// secrets returns paths in the home folder that no agent needs to read.
-func secrets() []string {
-	return []string{
-		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli",
-		".config/op",
-		".netrc", ".git-credentials", ".config/git/credentials", ".docker/config.json", ".pypirc",
-		".cargo/credentials.toml", ".cargo/credentials",
-		".terraform.d/credentials.tfrc.json", ".config/rclone", ".vault-token", ".password-store",
-		".local/share/keyrings", ".pki",
-		".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge",
-		".config/vivaldi", ".thunderbird",
-		"snap/firefox", "snap/chromium", "snap/brave", "snap/thunderbird", ".var/app/org.mozilla.firefox",
-		".var/app/org.mozilla.Thunderbird",
-		".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium", ".var/app/com.brave.Browser",
-		".var/app/com.microsoft.Edge",
-		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".local/share/fish/fish_history", ".python_history",
-		".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
-		".local/state/ralph/hub",   // the key to act as a person in the dashboard
-		".local/state/ralph/fleet", // the tokens of a fleet
-		".config/nats", ".local/share/nats",
-		// Sockets of programs that obey everybody who can connect.
-		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack",
-		".local/share/containers/podman/machine", ".1password",
-	}
-}
-
-// caches returns paths in the home folder that build tools write. They contain nothing
-// that a shell or the user's other programs start by themselves.
-func caches() []string {
-	return []string{
-		".cache/go-build", ".cache/golangci-lint", "go/pkg", ".npm", ".cache/node", ".cache/yarn", ".cache/pip",
-		".cache/uv", ".cache/ruff",
-		".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/caches", ".local/share/pnpm/store", ".cache/pnpm",
-		".cache/ms-playwright",
-	}
-}
-
-// look resolves a place on this machine, and, for a profile that locks, what to make where a path is missing. env is
-// the environment of the command.
-func look(p Place, env []string, lock bool) (view, error) {
-	env = programEnv(env)
-	v := view{home: lookup(env, "HOME")}
+// look resolves a place on this machine for a command, and, for a profile that locks, what to make where a path is
+// missing.
+func look(p Place, c ptyexec.Command, lock bool) (view, error) {
+	env := programEnv(c.Env)
+	v := view{home: newHome(env, p.Agent.Moved)}
 	var err error
 	if v.Dir, err = filepath.EvalSymlinks(p.Dir); err != nil {
 		return v, fmt.Errorf("find the project: %w", err)
 	}
-	if p.Project.Dir != v.Dir {
+	switch {
+	case p.Project.Dir != v.Dir:
 		return v, fmt.Errorf("the sandbox is for %q, not for %q", p.Project.Dir, v.Dir)
+	case !filepath.IsAbs(v.home.dir) || v.home.dir == "/":
+		return v, errors.New("HOME is not set to the path of your home folder, which a sandbox hides")
+	case within(v.home.dir, v.Dir):
+		return v, fmt.Errorf("the project %s contains your home folder, so nothing in it would be hidden; "+
+			"give the project a folder of its own", v.Dir)
 	}
-	for _, name := range p.Kept.Write {
-		if strings.HasSuffix(name, "/") && v.home != "" {
-			if err := os.MkdirAll(filepath.Join(v.home, name), 0o700); err != nil {
+	for _, name := range p.Agent.State {
+		if _, path := v.home.place(name); strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(path, 0o700); err != nil {
 				return v, fmt.Errorf("make the agent's folder: %w", err)
 			}
 		}
-	}
-	if real, err := filepath.EvalSymlinks(v.home); err == nil && v.home != "" {
-		v.home = real
 	}
 	if lock {
 		if err := v.lock(p); err != nil {
 			return v, err
 		}
 	}
-	own := inHome(v.home, p.Kept.Write)
-	v.caches = inHome(v.home, caches())
-	v.Write = existing(slices.Concat(p.Write, p.Project.Git, own, v.caches))
+	v.common = v.home.find(commonFolders())
+	own := v.write(p, env)
 	if lock {
-		v.copy(inHome(v.home, p.Kept.Copied))
+		v.copy(v.home.find(p.Agent.Copied))
 	}
-	v.fixed = inHome(v.home, p.Kept.Locked)
+	v.fixed = v.home.find(p.Agent.Fixed)
 	if !lock {
-		v.fixed = append(v.fixed, inHome(v.home, p.Kept.Copied)...)
+		v.fixed = append(v.fixed, v.home.find(p.Agent.Copied)...)
 	}
-	v.hidden = append(inHome(v.home, slices.Concat(secrets(), p.HomeHidden)),
-		withLogin(inHome(v.home, []string{".npmrc"}))...)
-	if home := lookup(env, "XDG_STATE_HOME"); home != "" {
-		ralph := filepath.Join(home, "ralph")
-		v.hidden = append(v.hidden, existing([]string{filepath.Join(ralph, "hub"), filepath.Join(ralph, "fleet")})...)
+	if err := v.read(p, c); err != nil {
+		return v, err
 	}
-	v.temp = existing([]string{lookup(env, "TMPDIR")})
-	if len(v.temp) == 0 {
+	v.hide(own)
+	return v, nil
+}
+
+// write finds what the command may write. It returns what its agent keeps.
+func (v *view) write(p Place, env []string) (own []string) {
+	if v.temp = existing([]string{lookup(env, "TMPDIR")}); len(v.temp) == 0 {
 		v.temp = existing([]string{"/tmp", "/var/tmp"})
 	}
-	// An agent may read what it keeps itself. Everything else stays hidden, even in the project or in git's folders.
-	v.hidden = slices.DeleteFunc(v.hidden, func(path string) bool {
-		return slices.ContainsFunc(own, func(w string) bool { return within(path, w) })
-	})
-	return v, nil
+	for _, name := range p.Agent.State {
+		for _, path := range v.home.paths(name) {
+			if real := v.resolve(path); real != "" && !slices.Contains(own, real) {
+				own = append(own, real)
+			}
+		}
+	}
+	v.Write = slices.DeleteFunc(existing(slices.Concat(p.Write, p.Project.Git, own)),
+		func(path string) bool { return within(v.home.dir, path) })
+	var caches []string
+	for _, t := range tools() {
+		for _, name := range t.caches {
+			caches = append(caches, v.home.paths(name)...)
+		}
+	}
+	for _, path := range caches {
+		if real := v.resolve(path); real != "" && !within(v.Dir, real) && !v.holdsAll(real) && !v.writes(real) {
+			v.caches = append(v.caches, real)
+		}
+	}
+	v.Write = append(v.Write, v.caches...)
+	return own
+}
+
+// read finds what else of the home folder the command may read.
+func (v *view) read(p Place, c ptyexec.Command) error {
+	for _, path := range p.Reads {
+		path = v.home.named(path)
+		if within(v.home.dir, filepath.Clean(path)) {
+			return fmt.Errorf("SANDBOX_READ: %s is not in your home folder, but all of it", path)
+		}
+		v.ask(path)
+	}
+	for _, name := range p.Agent.Reads {
+		for _, path := range v.home.paths(name) {
+			v.see(path)
+		}
+	}
+	if p.Project.DotGit != "" { // of a project in a folder of a repository
+		v.see(filepath.Dir(p.Project.DotGit))
+	}
+	v.seeTools(c)
+	v.seeGit(programEnv(c.Env))
+	slices.Sort(v.reads) // a mount hides what was mounted below it
+	return nil
+}
+
+// hide finds the credentials in what the command may read. It may read those that its agent keeps, and those that
+// SANDBOX_READ names.
+func (v *view) hide(own []string) {
+	var secrets []string
+	for _, t := range tools() {
+		secrets = append(secrets, t.secrets...)
+	}
+	seen := slices.Concat([]string{v.Dir}, v.Write, v.reads, v.temp)
+	for _, path := range v.home.find(secrets) {
+		allowed := slices.ContainsFunc(own, func(dir string) bool { return within(path, dir) }) ||
+			slices.ContainsFunc(v.asked, func(a link) bool { return a.target == path })
+		if !allowed && (!v.home.has(path) || slices.ContainsFunc(seen, func(dir string) bool { return within(path, dir) })) {
+			v.hidden = append(v.hidden, path)
+		}
+	}
 }
 
 // copy gives the command its own copies of files.
@@ -134,30 +167,6 @@ func (v *view) copy(files []string) {
 // tempName returns a new path for a file that is removed after the call.
 func tempName() string { return filepath.Join(os.TempDir(), "ralph-"+strings.ToLower(rand.Text())) }
 
-// withLogin returns the npm settings files that contain a login. npm needs the others: they name a registry or a
-// folder.
-func withLogin(paths []string) []string {
-	return slices.DeleteFunc(paths, func(path string) bool {
-		text, err := os.ReadFile(path)
-		return err == nil && !strings.Contains(strings.ToLower(string(text)), "_auth") &&
-			!strings.Contains(string(text), "_password")
-	})
-}
-
-// splitHidden splits the hidden paths into those that contain the project or a folder of the agent, and the rest. A
-// later mount covers an earlier one, so the former must come first.
-func (v view) splitHidden() (outer, rest []string) {
-	for _, path := range v.hidden {
-		if slices.ContainsFunc(slices.Concat([]string{v.Dir}, v.Write),
-			func(w string) bool { return within(w, path) }) {
-			outer = append(outer, path)
-		} else {
-			rest = append(rest, path)
-		}
-	}
-	return outer, rest
-}
-
 // parents returns the folders between dir and the paths, from the top down.
 func parents(dir string, paths []string) []string {
 	var all []string
@@ -170,18 +179,6 @@ func parents(dir string, paths []string) []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-// inHome resolves names in the home folder. It leaves out those that do not exist.
-func inHome(home string, names []string) []string {
-	if home == "" {
-		return nil
-	}
-	var paths []string
-	for _, name := range names {
-		paths = append(paths, filepath.Join(home, name))
-	}
-	return existing(paths)
 }
 
 func lookup(env []string, name string) (value string) {

@@ -13,7 +13,6 @@ import (
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/stuck"
 	"ralph/runner/prompt"
-	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/inside"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/activity"
@@ -63,7 +62,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	defer clean()
 	box := t.box()
 	box.Open, box.Notes = t.plan.Open(), state.AgentNotes()
-	box.Kept = sandbox.Kept{Write: spec.Env.State, Locked: spec.Env.Fixed, Copied: spec.Env.Copied}
+	box.Agent = spec.Env
 	if cmd, err = box.Wrap(cmd); err != nil {
 		return call{notStarted: err.Error()}, nil
 	}

@@ -84,7 +84,7 @@ func (t *turn) readOnly() []string {
 
 // box is the sandbox of the checks. call adds what the agent's row asks for.
 func (t *turn) box() sandbox.Box {
-	box := t.a.Sandbox.Box(t.a.Dir, "", t.a.Agent.Filter.Rules().State())
+	box := t.a.Sandbox.Box(t.a.Dir, "")
 	box.Route = t.route
 	return box
 }

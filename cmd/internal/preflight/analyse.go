@@ -126,7 +126,7 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 	cmd := ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: p.Dir, Env: p.Config.EnvFilter().Checks(p.Env),
 		Pipe: true, Timeout: tryBound, Kill: sig.Kill}
 	if err == nil {
-		cmd, err = contained.Box(p.Dir, "", p.Config.EnvFilter().Rules().State()).Wrap(cmd)
+		cmd, err = contained.Box(p.Dir, "").Wrap(cmd)
 	}
 	var exit ptyexec.Exit
 	if err == nil {

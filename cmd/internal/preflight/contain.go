@@ -40,7 +40,7 @@ func (p *Project) Contain(ctx context.Context,
 		if dir != p.Dir {
 			contained, err = here.For(dir)
 		}
-		box := contained.Box(dir, p.Plan, p.Config.EnvFilter().Rules().State())
+		box := contained.Box(dir, p.Plan)
 		box.Route = via.Route
 		return box, err
 	}, via.Stop, nil

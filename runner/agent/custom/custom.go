@@ -3,6 +3,7 @@ package custom
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,6 +36,8 @@ type Row struct {
 	About   string   // one line for people; empty: none
 	Env     []string // NAME=value
 	Keys    []string // names or globs of the variables with its keys
+	// Home are the files and folders that it keeps in the home folder, relative to it; folders end in a slash.
+	Home []string
 	// Patterns come before the built-in ones.
 	Patterns []ending.Pattern
 }
@@ -56,6 +59,7 @@ const (
 	FieldAbout    = "description"
 	FieldEnv      = "env"
 	FieldKeys     = "env_keys"
+	FieldHome     = "home"
 	FieldPatterns = "patterns"
 )
 
@@ -87,7 +91,7 @@ func (r Row) Spec() (agent.Spec, error) {
 	if err != nil {
 		return agent.Spec{}, err
 	}
-	checks := []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkPatterns}
+	checks := []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkHome, r.checkPatterns}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return agent.Spec{}, err
@@ -99,7 +103,7 @@ func (r Row) Spec() (agent.Spec, error) {
 			ResumeArgs: r.Resume, ModelArgs: r.Model, BypassArgs: r.Bypass,
 			ModelsArgs: r.Models, LoginArgs: r.Login},
 		Pipe: r.Pipe,
-		Env:  environ.Agent{Set: r.Env, Keys: r.Keys}, Format: r.Format, Patterns: r.Patterns,
+		Env:  environ.Agent{Set: r.Env, Keys: r.Keys, State: r.Home}, Format: r.Format, Patterns: r.Patterns,
 	}
 	if r.Format == agent.FormatACP { // the protocol says how to permit, to resume, and to name a model
 		s.Template = argv.ACP(r.Command[1:]...)
@@ -219,6 +223,15 @@ func (r Row) checkKeys() error {
 	for _, key := range r.Keys {
 		if !environ.ValidEntry(key) || strings.HasPrefix(key, "!") {
 			return wrong(FieldKeys, "%q is not the name of a variable; * and ? stand for any text or character", key)
+		}
+	}
+	return nil
+}
+
+func (r Row) checkHome() error {
+	for _, name := range r.Home {
+		if !filepath.IsLocal(name) || filepath.Clean(name) == "." || strings.HasPrefix(name, "~") {
+			return wrong(FieldHome, "%q is not a file or folder in the home folder, such as .aider/ or .aider.conf.yml", name)
 		}
 	}
 	return nil

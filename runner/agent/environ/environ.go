@@ -34,6 +34,10 @@ type Agent struct {
 	// Fixed are those in State that have programs or settings which the CLI takes when the
 	// user starts it, too: a sandbox lets nothing write them. A missing one is made, empty.
 	Fixed []string `json:"fixed,omitempty"`
+	// Reads are what the CLI needs besides State, such as its program; a sandbox lets it read them only.
+	Reads []string `json:"reads,omitempty"`
+	// Moved are variables that move a name elsewhere, as VARIABLE=NAME.
+	Moved []string `json:"moved,omitempty"`
 	// Copied are files in State that the CLI writes itself, although they have such settings.
 	Copied []string `json:"copied,omitempty"`
 	// Steers are files and folders of a project that make the CLI start programs; folders end in a slash. A
@@ -73,14 +77,6 @@ type Call struct {
 type Filter struct {
 	Agents  []Agent  // all agents, not only the current one
 	Exclude []string // the user's entries; see ValidEntry
-}
-
-// State returns what all agents keep in the home folder.
-func (f Filter) State() (names []string) {
-	for _, a := range f.Agents {
-		names = append(names, a.State...)
-	}
-	return names
 }
 
 // Steering has the Steers and the Topics of all agents.

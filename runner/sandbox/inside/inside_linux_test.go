@@ -62,7 +62,7 @@ func attributed(t *testing.T, s sandbox.Settings, script string) []edits.Edit[st
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := c.Box(dir, plan, nil)
+	box := c.Box(dir, plan)
 	cmd, err := box.Wrap(ptyexec.Command{Args: []string{"/bin/bash", "-c", "mkfifo wait; exec 3<>wait; echo now; " + script}, Dir: dir, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)

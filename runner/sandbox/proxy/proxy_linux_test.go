@@ -56,7 +56,7 @@ func newContained(t *testing.T, hosts ...string) *contained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.box = here.Box(dir, "", nil)
+	c.box = here.Box(dir, "")
 	c.box.Route = p.Route
 	return c
 }

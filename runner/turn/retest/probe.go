@@ -147,7 +147,7 @@ func (x *probe) contain(settings sandbox.Settings) error {
 	box := &x.suite.Place.Box
 	contained, err := sandbox.Contained{Settings: settings, Project: box.Project}.For(x.copied.Dir)
 	route := box.Route
-	*box = contained.Box(x.copied.Dir, "", box.HomeHidden)
+	*box = contained.Box(x.copied.Dir, "")
 	box.Write, box.Route = x.copied.Borrowed, route
 	return err
 }

@@ -37,8 +37,8 @@ func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one 
 	if err != nil {
 		return err
 	}
-	box := here.Box(p.Dir, p.Plan, filter.Rules().State())
-	box.Kept = sandbox.Kept{Write: one.Spec.Env.State, Locked: one.Spec.Env.Fixed, Copied: one.Spec.Env.Copied}
+	box := here.Box(p.Dir, p.Plan)
+	box.Agent = one.Spec.Env
 	if box.NeedsProxy() {
 		box.SandboxNet = []string{"none"} // a version needs no network
 	}

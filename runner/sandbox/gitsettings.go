@@ -1,0 +1,88 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+
+	"ralph/ptyexec/cover"
+)
+
+// seeGit lets the command read git's settings: the files as they are, or, if they have credentials or include other
+// files, a copy without them.
+func (v *view) seeGit(env []string) {
+	files := append(v.home.paths(".config/git/config"), v.home.paths(".gitconfig")...)
+	if own := lookup(env, "GIT_CONFIG_GLOBAL"); own != "" {
+		files = []string{own}
+	}
+	var all strings.Builder
+	plain := true
+	for _, path := range files {
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		text, ok := readSettings(path)
+		plain = plain && ok && v.resolve(path) != "" && isPlain(path) && !gitIncludes().MatchString(text)
+		all.WriteString(text + "\n")
+	}
+	text := all.String()
+	if plain {
+		for _, path := range files {
+			v.ask(path)
+		}
+	} else {
+		text = withoutCredentials(env, v.Dir)
+		file := cover.File{Path: tempName(), Text: text}
+		v.places.Blanks, v.gitCopy = append(v.places.Blanks, file), file.Path
+		v.env = append(v.env, "GIT_CONFIG_GLOBAL="+file.Path)
+	}
+	for _, m := range gitFiles().FindAllStringSubmatch(text, -1) {
+		path := v.home.named(m[1])
+		if info, err := os.Stat(path); err != nil || v.holdsAll(path) {
+			continue
+		} else if text, ok := readSettings(path); info.Mode().IsRegular() && (!ok || hasSecret(text)) {
+			continue
+		}
+		v.see(path)
+	}
+}
+
+var (
+	gitIncludes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)^[ \t]*\[[ \t]*include`) })
+	// gitFiles matches settings that name a file or folder which git reads.
+	gitFiles = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?im)^[ \t]*(?:excludesfile|attributesfile|hookspath|template|templatedir|ignorerevsfile|mailmap\.file)` +
+			`[ \t]*=[ \t]*"?(~/[^"\n]+|/[^"\n]+)"?[ \t]*$`)
+	})
+)
+
+// withoutCredentials returns the user's settings as git reads them in a folder, with those of included files, and
+// without those that may have a credential.
+func withoutCredentials(env []string, dir string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), tryTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "config", "--global", "--includes", "--null", "--list")
+	cmd.Dir, cmd.Env = dir, env
+	out, _ := cmd.Output() // after an error: what it could read
+	var b strings.Builder
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		key, value, has := strings.Cut(entry, "\n")
+		section, rest, ok := strings.Cut(key, ".")
+		if !ok || !has || hasSecret(entry) || strings.HasPrefix(section, "include") || section == "credential" {
+			continue
+		}
+		name := rest
+		if i := strings.LastIndexByte(rest, '.'); i >= 0 {
+			section, name = section+` "`+gitQuote(rest[:i])+`"`, rest[i+1:]
+		}
+		b.WriteString("[" + section + "]\n\t" + name + ` = "` + gitQuote(value) + "\"\n")
+	}
+	return b.String()
+}
+
+func gitQuote(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text)
+}
