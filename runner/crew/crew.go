@@ -71,6 +71,8 @@ type Crew struct {
 	fleet  *fleet.Follower         // nil: the run has none
 	source source
 
+	opened time.Time
+
 	later map[string]time.Time // by task: not before then
 	files map[string][]string  // by task: what its turns changed
 	last  int                  // number of the latest iteration
@@ -124,7 +126,7 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 	if err := home.Check(ctx, o.Setup); err != nil {
 		return nil, err
 	}
-	c := &Crew{o: o, home: home, later: map[string]time.Time{}, files: map[string][]string{},
+	c := &Crew{o: o, home: home, opened: time.Now(), later: map[string]time.Time{}, files: map[string][]string{},
 		news: make(chan News), ways: map[int]carrier.Carrier{}}
 	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type Job struct {
 	Host string // the machine that the turn is on, as its events say
 	Skip bool   // a person has skipped the task
 
+	marked  bool // see slots.Slot.Mark
 	queued  bool // its work waits for the merge queue
 	a       turn.Assignment
 	message string

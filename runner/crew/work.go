@@ -6,11 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"ralph/logs/termtext"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
+	"ralph/runner/git/refs"
 	"ralph/runner/hooks"
 	"ralph/runner/roles"
 	"ralph/runner/slots"
@@ -60,6 +66,12 @@ func (c *Crew) work(j *Job) (d Done) {
 	if !ok {
 		return d
 	}
+	if _, elsewhere := c.ways[j.Slot.N]; !elsewhere { // another machine has a stash of its own
+		if d.Err = j.Slot.Mark(ctx, j.a.Task); d.Err != nil {
+			return d
+		}
+		j.marked = true
+	}
 	d.Afresh = j.Candidate > 0 && !begun.Resumed
 	j.worker = c.workerIn(j.Slot)
 	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
@@ -76,8 +88,60 @@ func (c *Crew) work(j *Job) (d Done) {
 	if j.work, err = j.Slot.Save(late, j.message); err != nil {
 		d.Err = errors.Join(d.Err, err)
 	}
+	if err == nil && j.marked {
+		d.Err = errors.Join(d.Err, c.uncross(late, j, &d, begun))
+	}
 	d.Work = j.work
 	return d
+}
+
+// uncross keeps work from landing that has the files of another turn in it, from the stash that all worktrees share.
+func (c *Crew) uncross(ctx context.Context, j *Job, d *Done, begun slots.Begun) error {
+	var users []string
+	for _, l := range d.Result.Work.Gone {
+		if l.What == changed.LostStash {
+			users = append(users, l.OID)
+		}
+	}
+	tip, err := c.trunk.branch.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	x, err := j.Slot.Crossed(ctx, slots.Turn{Task: j.a.Task, Run: c.opened, Began: j.Since,
+		Base: begun.Base, Tip: tip, Users: users})
+	if err != nil || len(x.Foreign) == 0 {
+		return err
+	}
+	text := fmt.Sprintf("the turn took stash entries that were not its own, %s, "+
+		"with %s: git's stash is shared by all worktrees. Its work does not land; the entries are kept: git stash apply %s",
+		short(x.Foreign), termtext.Some(x.Files, 5), short(x.Foreign))
+	if len(x.Own) > 0 {
+		text += fmt.Sprintf(". Its own are %s: git stash apply %s", short(x.Own), short(x.Own))
+	}
+	var keep []changed.Lost
+	for _, oid := range slices.Concat(x.Foreign, x.Own, []string{j.work.Commit}) {
+		keep = append(keep, changed.Lost{OID: oid})
+	}
+	if err := refs.Keep(ctx, j.Slot.Root, j.Origin.Run, keep); err != nil {
+		return err
+	}
+	if j.work.Commit != "" {
+		err, j.work = j.Slot.Reject(ctx, j.work, begun.Kept), slots.Work{Key: j.work.Key, Base: j.work.Base}
+	}
+	found := audit.Finding{Kind: audit.KindLost, Text: text}
+	d.Result = amend.Crossed(d.Result, found)
+	c.Tell(state.NewEvent(j.Origin, time.Now(), state.Finding{Source: state.FoundByAudit, Name: string(found.Kind),
+		Text: text}))
+	return err
+}
+
+// short lists commits as git abbreviates them.
+func short(oids []string) string {
+	var all []string
+	for _, oid := range oids {
+		all = append(all, oid[:min(12, len(oid))])
+	}
+	return strings.Join(all, " ")
 }
 
 // here carries out the turn in this process. began is false if it ended before the call.

@@ -69,6 +69,7 @@ type Begun struct {
 	Base string // commit
 	// Resumed is true if earlier work on the task is in the slot.
 	Resumed bool
+	Kept    string // the commit with that work
 	// Conflict names files in which earlier work on the task conflicts with what has landed since.
 	// They contain both, between conflict markers.
 	Conflict []string
@@ -82,7 +83,7 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 	}
 	b.Base = tip
 	key := candidate(s.home.Key(t), s.Candidate)
-	if _, err := command.Run(ctx, s.Root, "rev-parse", "--verify", "--quiet", Ref(key)); err == nil {
+	if b.Kept = s.Saved(ctx, key); b.Kept != "" {
 		b.Resumed = true
 		if b.Conflict, err = s.resume(ctx, key, tip); err != nil {
 			return b, fmt.Errorf("prepare slot %d: resume the work on %q: %w", s.N, t.ID, err)
@@ -187,6 +188,12 @@ func (s *Slot) save(ctx context.Context, j record, message string) (Work, error)
 		}
 		w.Refused = done.Refused
 	}
+	// After a reset below the base, the work is what was done since their last common commit: it must not take back
+	// what others have landed.
+	if common, err := command.Run(ctx, s.Root, "merge-base", j.Base, "HEAD"); err == nil { // else HEAD has no history
+		w.Base = strings.TrimSpace(common)
+		j.Base = w.Base
+	}
 	tree, err := s.tree(ctx, j)
 	if err != nil {
 		return w, err
@@ -217,7 +224,7 @@ func (s *Slot) message(ctx context.Context, j record, given string) string {
 	}
 	var said []string
 	for text := range strings.SplitSeq(out, "\x00") {
-		if text = strings.TrimSpace(text); text != "" && text != leftOver && text != "unfinished work" {
+		if text = strings.TrimSpace(text); text != "" && text != leftOver && text != "unfinished work" && !strings.HasPrefix(text, begins) {
 			said = append(said, text)
 		}
 	}

@@ -38,4 +38,6 @@ const (
 	LostTag      = "tag"
 	LostStash    = "stash"
 	LostWorktree = "worktree"
+	// LostCrossed are stash entries that two turns exchanged. A person has to say that nothing is missing.
+	LostCrossed = "crossed"
 )

@@ -85,6 +85,9 @@ func Still(ctx context.Context, dir string, all []changed.Lost, now View, tree f
 			was.stash = []entry{{oid: l.OID}}
 		case changed.LostWorktree:
 			was.worktrees = map[string]entry{l.Name: {}}
+		default:
+			left = append(left, l)
+			continue
 		}
 		lost, err := Lost(ctx, dir, was, was, now, tree)
 		if err != nil {

@@ -5,7 +5,9 @@ package amend
 import (
 	"slices"
 
+	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/git/changed"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -30,6 +32,18 @@ func Refused(r turn.Result, by Refusal) turn.Result {
 	p.After = p.After.Without([]string{r.Task.ID})
 	r.Proof = p
 	r.Call.Signalled = false // the agent could not know this when it signalled completion
+	return r
+}
+
+// Crossed is the Result of a turn that has work of another one in it. It does not count.
+func Crossed(r turn.Result, found audit.Finding) turn.Result {
+	p := r.Proof
+	r.Work.Gone = append(slices.Clip(r.Work.Gone), changed.Lost{What: changed.LostCrossed, Text: found.Text})
+	p.Findings = append(slices.Clip(p.Findings), found)
+	p.Reopen = append(slices.Clip(p.Reopen), turn.Reopen{Task: r.Task.ID, By: turn.ReopenAudit, Why: found.Text})
+	p.After, p.Handed, p.Unearned = p.After.Without([]string{r.Task.ID}), false, true
+	r.Proof = p
+	r.Call.Signalled = false // as in Refused
 	return r
 }
 
