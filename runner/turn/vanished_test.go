@@ -244,6 +244,9 @@ func TestTurn_headMoved_isPutBackWhereThatLosesNothing(t *testing.T) {
 }
 
 func TestTurn_leftUnfinished_isAFindingUntilItIsFinished(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: a repository for each way")
+	}
 	conflict := `echo mine > lines.txt; git commit -qam mine; `
 	for name, c := range map[string]struct{ command, want, end string }{
 		"merge":       {conflict + `git merge -q other`, "a merge is in progress", `git merge --abort`},

@@ -353,26 +353,35 @@ func (p patch) lines() map[string]bool {
 }
 
 // survives reports whether the changes of a commit are still there. was is what its branch had changed, is what the
-// branch and the files change now, both since the last common commit. At least half of the commit's lines that were not
-// replaced later must be in both. If the branch has the commit in a rewritten form, its lines may have been edited: then
-// each of its files must still be changed.
+// branch and the files change now, both since the last common commit. At least half of what the commit added, and what
+// was not replaced later, must be in both; a commit that added nothing, half of what it removed. If the branch has the
+// commit in a rewritten form, its lines may have been edited: then each of its files must still be changed.
 func (p patch) survives(was, is patch, rewritten bool) bool {
 	before, now := was.lines(), is.lines()
-	live, left, touched := 0, 0, true
+	var live, left [2]int // of what it removed, of all else
+	touched := true
 	for file, lines := range p {
-		mine := 0
+		mine := false
 		for line := range lines {
 			if !before[line] {
 				continue
 			}
-			mine++
+			mine = true
+			kind := 1
+			if line[0] == '-' {
+				kind = 0
+			}
+			live[kind]++
 			if now[line] {
-				left++
+				left[kind]++
 			}
 		}
-		live += mine
 		_, is := is[file]
-		touched = touched && (is || mine == 0)
+		touched = touched && (is || !mine)
 	}
-	return live == 0 || left*2 >= live && left > 0 || rewritten && touched
+	kind := 1
+	if live[1] == 0 {
+		kind = 0
+	}
+	return live[kind] == 0 || left[kind]*2 >= live[kind] || rewritten && touched
 }
