@@ -36,7 +36,7 @@ func (o *Selection) Options() []option.Row {
 		list("task", "ONLY_TASK", &o.OnlyTasks, "Work only on these tasks: ids, or the beginnings of titles."),
 		{
 			Group: "Prompt and plan", Key: "POP_TASKS", Flag: "pop-tasks", YAML: "plan.pop_tasks", Kind: option.Bool,
-			Default: "false", Field: &o.PopTasks,
+			Default: "false", Trust: true, Safe: []string{"false"}, Field: &o.PopTasks,
 			Help: "Remove a finished task from the plan after its commit; .ralph/archive/ keeps it.",
 		},
 	}
