@@ -108,6 +108,6 @@ func (p *plan) inEditor(text string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("%s: %w", words[0], err)
 	}
-	data, err := os.ReadFile(file.Name())
+	data, err := os.ReadFile(file.Name()) // file: outside of the project
 	return string(data), err
 }

@@ -24,6 +24,7 @@ import (
 	"ralph/runner/prompt"
 	"ralph/runner/task/store"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // importOptions say what to import, and where to.
@@ -227,7 +228,7 @@ func (o *importOptions) write(dir, path, text string) (err error) {
 	if o.force {
 		err = scaffold.Write(dir, []scaffold.File{{Path: name, Text: text}})
 	} else {
-		err = writeNew(path, text)
+		err = writeNew(dir, path, text)
 	}
 	if err == nil && o.made != nil {
 		*o.made = append(*o.made, name)
@@ -235,11 +236,15 @@ func (o *importOptions) write(dir, path, text string) (err error) {
 	return err
 }
 
-func writeNew(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+func writeNew(dir, path, text string) error {
+	in := projectfs.In(dir)
+	if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {
+		in = projectfs.In(filepath.Dir(path)) // the user named it
+	}
+	if err := in.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	file, err := in.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
@@ -327,7 +332,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 	case !info.Mode().IsRegular() || info.Size() > store.MaxSize:
 		return nil, nil, cmdline.UsageError("%q is not a regular file of at most %d MiB", from, store.MaxSize>>20)
 	}
-	data, err := os.ReadFile(from)
+	data, err := os.ReadFile(from) // file: the user names it
 	if err != nil {
 		return nil, nil, err
 	}
