@@ -137,6 +137,8 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 		c.KillGrace = defaultKillGrace
 	}
 	clocks := newClocks(c)
+	w, done := begin()
+	defer done()
 	ch, err := start(c)
 	if err != nil {
 		exit.Cause = CauseExited
@@ -155,7 +157,7 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 		ch.feed(c.Stdin)
 	}()
 
-	s := supervisor{Command: c, child: ch, clocks: clocks}
+	s := supervisor{Command: c, child: ch, clocks: clocks, work: w}
 	exit, err = s.watch(ctx)
 
 	// No writer of the output is left, or none that counts. All it has printed is

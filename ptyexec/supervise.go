@@ -15,6 +15,7 @@ type supervisor struct {
 	Command
 	child  *child
 	clocks *clocks
+	work   *work
 
 	exit     Exit
 	err      error
@@ -123,6 +124,7 @@ func (s *supervisor) stop(cause Cause, command byte) {
 
 // hurry sets a deadline for the guard, so that a hanging guard does not block Run.
 func (s *supervisor) hurry(grace time.Duration) {
+	s.work.ending.Store(true)
 	if len(s.After) > 0 {
 		grace += afterBound + settleBound
 	}

@@ -2,11 +2,14 @@ package cmdline
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"ralph/ptyexec"
@@ -22,9 +25,13 @@ type Signals struct {
 	Stop   func() // ends the handling
 }
 
+// obeyBound is how long a process may do nothing after the first signal before it is ended.
+const obeyBound = 1200 * time.Millisecond
+
 // HandleSignals ends a run in an orderly way on the first SIGINT, SIGTERM or
 // SIGHUP, and immediately on the second. A closed terminal (SIGHUP, SIGPIPE)
-// never ends it silently.
+// never ends it silently. If the orderly end hangs, such as in a read from a
+// file system that does not answer, the process ends without it.
 func HandleSignals(in *os.File) *Signals {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Signals{Ctx: ctx, Kill: make(chan struct{}), Resize: make(chan ptyexec.Size, 1), Size: TermSize(in)}
@@ -55,13 +62,42 @@ func (s *Signals) loop(ch <-chan os.Signal, quit <-chan struct{}, cancel context
 				TermSize(in).Offer(s.Resize)
 				continue
 			}
-			ending++
-			if ending == 2 {
+			switch ending++; ending {
+			case 1:
+				go obey(sig, time.Now(), quit)
+			case 2:
 				close(s.Kill)
 			}
 			cancel(interruptBy(sig))
 		}
 	}
+}
+
+// obey ends the process when it has done nothing for obeyBound: it neither waits for a program that is about to end,
+// nor computes.
+func obey(sig os.Signal, asked time.Time, quit <-chan struct{}) {
+	const pause, little = 100 * time.Millisecond, 50 * time.Millisecond
+	for last, used := asked, cpuTime(); time.Since(last) < obeyBound; {
+		select {
+		case <-quit:
+			return
+		case <-time.After(pause):
+		}
+		if now := cpuTime(); ptyexec.Busy(asked) || now-used > little {
+			last, used = time.Now(), now
+		}
+	}
+	// The terminal may be what blocks.
+	go fmt.Fprintf(os.Stderr, "\nralph: ended by %v without an orderly end: a file or the terminal does not answer\n", sig)
+	time.Sleep(pause)
+	os.Exit(interruptBy(sig).Exit)
+}
+
+// cpuTime is what this process has used of the processors.
+func cpuTime() time.Duration {
+	var used unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &used) // it does not fail
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func interruptBy(sig os.Signal) *rules.Interrupt {

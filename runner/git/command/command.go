@@ -90,6 +90,7 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
+	defer ptyexec.Working()()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
