@@ -30,7 +30,11 @@ import (
 func (c *Crew) carryOut(j *Job) Done {
 	d := c.work(j)
 	c.compare(j, &d)
-	if d.Lost == "" && d.Err == nil && finished(d.Result) && j.work.Commit != "" && j.ctx.Err() == nil {
+	switch {
+	case d.Lost != "" || d.Err != nil:
+	case j.ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
+		d.take(landing{err: context.Canceled}) // its work does not land, so its tick must not count: the next run continues
+	case finished(d.Result) && j.work.Commit != "" && j.ctx.Err() == nil:
 		c.land(command.With(j.ctx, c.trust), j, &d)
 	}
 	return d

@@ -172,6 +172,7 @@ func (s *Slot) Save(ctx context.Context, message string) (Work, error) {
 
 func (s *Slot) save(ctx context.Context, j record, message string) (Work, error) {
 	w := Work{Key: j.Key, Base: j.Base}
+	s.unlock() // an agent that was killed may have left a git's lock, and nothing else of it is left
 	snap, err := git.Observe(ctx, s.Dir)
 	if err != nil {
 		return w, err
