@@ -17,7 +17,7 @@ func TestDocs_eachTestThatIsNamedExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	var code strings.Builder
-	for _, glob := range []string{"*_test.go", "*/*_test.go", "../../ptyexec/*_test.go", "../../ptyexec/*/*_test.go", "../../internal/e2e/*_test.go", "../../internal/faults/*_test.go", "../*_test.go", "../turn/*_test.go", "../turn/steer/*_test.go", "../../cmd/internal/cli/*_test.go"} {
+	for _, glob := range []string{"*_test.go", "*/*_test.go", "../../ptyexec/*_test.go", "../../ptyexec/*/*_test.go", "../../internal/e2e/*_test.go", "../../internal/faults/*_test.go", "../../cmd/internal/hub/proxy/*_test.go", "../*_test.go", "../turn/*_test.go", "../turn/steer/*_test.go", "../../cmd/internal/cli/*_test.go"} {
 		files, err := filepath.Glob(glob)
 		if err != nil {
 			t.Fatal(err)

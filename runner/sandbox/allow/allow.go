@@ -4,9 +4,11 @@ package allow
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // List says what a program may connect to. The zero value: nothing.
@@ -74,6 +76,51 @@ func (e Entry) covers(host string) bool {
 	a, b := net.ParseIP(e.Host), net.ParseIP(host)
 	return a != nil && a.Equal(b) || isLocal(e.Host) && isLocal(host)
 }
+
+// Reaches reports whether a program may connect to an address that an allowed host has: to any public one, but to one of
+// this machine or of a private network only if the list names the address.
+func (l List) Reaches(a netip.AddrPort) bool {
+	addr := a.Addr().Unmap().WithZone("")
+	return !isPrivate(addr) || slices.ContainsFunc(l, func(e Entry) bool {
+		named, err := netip.ParseAddr(e.Host)
+		return (e.Port == 0 || e.Port == a.Port()) &&
+			(err == nil && named.Unmap() == addr || isLocal(e.Host) && isLocal(addr.String()))
+	})
+}
+
+// isPrivate is true for an address that is not one of a host on the internet.
+func isPrivate(addr netip.Addr) bool {
+	if v4, ok := embedded(addr); ok {
+		addr = v4
+	}
+	return !addr.IsGlobalUnicast() || addr.IsPrivate() ||
+		slices.ContainsFunc(special(), func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// embedded returns the IPv4 address to which a gateway translates an IPv6 address: NAT64, 6to4.
+func embedded(addr netip.Addr) (v4 netip.Addr, ok bool) {
+	b := addr.As16()
+	switch {
+	case addr.Is4():
+		return addr, false
+	case netip.MustParsePrefix("64:ff9b::/96").Contains(addr):
+		return netip.AddrFrom4([4]byte(b[12:])), true
+	case netip.MustParsePrefix("2002::/16").Contains(addr):
+		return netip.AddrFrom4([4]byte(b[2:])), true
+	}
+	return addr, false
+}
+
+// special returns networks that are not public, besides those that package netip knows.
+var special = sync.OnceValue(func() (all []netip.Prefix) {
+	for _, p := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", // this host, CGNAT, protocols, tests, reserved
+		"::/96", "64:ff9b:1::/48", "2001::/32", "fec0::/10", // IPv4-compatible, local NAT64, Teredo, site-local
+	} {
+		all = append(all, netip.MustParsePrefix(p))
+	}
+	return all
+})
 
 // isLocal is true for the names of this machine's own loopback.
 func isLocal(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }

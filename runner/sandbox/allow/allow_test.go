@@ -1,6 +1,8 @@
 package allow
 
 import (
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,5 +72,30 @@ func TestLoopback(t *testing.T) {
 	}
 	if _, only := list.Ports(); only {
 		t.Error("a list with hosts names ports only")
+	}
+}
+
+func TestReaches(t *testing.T) {
+	private := []string{"127.0.0.1", "127.9.9.9", "::1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "fe80::1", "fe80::1%eth0", "fc00::1", "fd12::1",
+		"100.64.0.1", "100.127.255.255", "224.0.0.1", "239.1.1.1", "ff02::1", "0.0.0.0", "0.1.2.3", "::", "255.255.255.255", "240.0.0.1", "198.18.0.1", "192.0.0.1",
+		"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "64:ff9b::127.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b::169.254.169.254", "64:ff9b:1::1",
+		"::127.0.0.1", "2002:7f00:1::", "2002:a00:1::1", "fec0::1"}
+	public := []string{"8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "192.0.2.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1"}
+	any, _ := Parse([]string{"*.example.com", ":443"})
+	for _, address := range slices.Concat(private, public) {
+		a := netip.AddrPortFrom(netip.MustParseAddr(address), 443)
+		if any.Reaches(a) != slices.Contains(public, address) {
+			t.Errorf("%s is reached: %v", address, any.Reaches(a))
+		}
+		named, err := Parse([]string{"[" + strings.TrimSuffix(address, "%eth0") + "]:443"})
+		if err != nil || !named.Reaches(a) || !any.Reaches(a) && named.Reaches(netip.AddrPortFrom(a.Addr(), 80)) {
+			t.Errorf("%s by %s: %v", address, named, err)
+		}
+	}
+	local, _ := Parse([]string{"localhost:11434"})
+	for address, want := range map[string]bool{"127.0.0.1:11434": true, "[::1]:11434": true, "127.0.0.1:80": false, "127.0.0.2:11434": false, "10.0.0.1:11434": false} {
+		if local.Reaches(netip.MustParseAddrPort(address)) != want {
+			t.Errorf("%s: %v", address, !want)
+		}
 	}
 }

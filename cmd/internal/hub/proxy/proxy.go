@@ -10,13 +10,17 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/elazarl/goproxy"
+	"golang.org/x/net/http/httpproxy"
 
 	"ralph/runner/sandbox/allow"
 )
@@ -58,16 +62,20 @@ func handler(list allow.List, out io.Writer) http.Handler {
 	p := goproxy.NewProxyHttpServer()
 	p.Logger = quiet()
 	var mu sync.Mutex
+	tell := func(hostport string) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = json.NewEncoder(out).Encode(Line{Refused: hostport})
+	}
 	permits := func(hostport string) bool {
 		host, port := split(hostport)
 		if list.Permits(host, port) {
 			return true
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		_ = json.NewEncoder(out).Encode(Line{Refused: net.JoinHostPort(host, strconv.Itoa(int(port)))})
+		tell(net.JoinHostPort(host, strconv.Itoa(int(port))))
 		return false
 	}
+	request := toHosts(p, list, tell)
 	refusal := func(r *http.Request) *http.Response {
 		return goproxy.NewResponse(r, goproxy.ContentTypeText, http.StatusForbidden,
 			"ralph: SANDBOX_NET does not allow "+r.URL.Host+"\n")
@@ -79,13 +87,74 @@ func handler(list allow.List, out io.Writer) http.Handler {
 		pc.Resp = refusal(pc.Req)
 		return goproxy.RejectConnect, host
 	})
-	p.OnRequest().DoFunc(func(r *http.Request, _ *goproxy.ProxyCtx) (*http.Request, *http.Response) {
+	p.OnRequest().DoFunc(func(r *http.Request, pc *goproxy.ProxyCtx) (*http.Request, *http.Response) {
 		if r.URL.Scheme == "http" && permits(r.URL.Host) { // TLS comes through a tunnel
+			pc.RoundTripper = request
 			return r, nil
 		}
 		return r, refusal(r)
 	})
 	return p
+}
+
+const dialBound = 30 * time.Second
+
+// toHosts makes the proxy open tunnels only to addresses that the list lets an allowed host have, and returns what makes
+// requests to no others.
+func toHosts(p *goproxy.ProxyHttpServer, list allow.List, tell func(hostport string)) goproxy.RoundTripperFunc {
+	check := func(address string) error {
+		a, err := netip.ParseAddrPort(address)
+		if err != nil || list.Reaches(a) {
+			return err
+		}
+		tell(a.String())
+		return fmt.Errorf("ralph: SANDBOX_NET does not name %s, which is not a public address", a)
+	}
+	dialer := &net.Dialer{Timeout: dialBound, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		return check(address) // of each address that is tried, just before it is
+	}}
+	// Another proxy of the user's finds addresses itself, and may be on a private one.
+	other, find := goproxy.NewProxyHttpServer(), httpproxy.FromEnvironment().ProxyFunc()
+	other.Logger, other.Tr = quiet(), &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) { return find(r.URL) }}
+	through := func(r *http.Request, scheme, hostport string) (*url.URL, error) {
+		via, err := find(&url.URL{Scheme: scheme, Host: hostport})
+		if via == nil || err != nil {
+			return nil, err
+		}
+		host, port := split(hostport)
+		addrs, _ := net.DefaultResolver.LookupNetIP(r.Context(), "ip", host) // perhaps only the other proxy knows the name
+		for _, addr := range addrs {
+			if err := check(netip.AddrPortFrom(addr, port).String()); err != nil {
+				return nil, err
+			}
+		}
+		return via, nil
+	}
+	p.Tr = &http.Transport{DialContext: dialer.DialContext}
+	p.ConnectDialWithReq = func(r *http.Request, network, addr string) (net.Conn, error) {
+		via, err := through(r, "https", addr)
+		switch {
+		case err != nil:
+			return nil, err
+		case via == nil:
+			return dialer.DialContext(r.Context(), network, addr)
+		}
+		dial := other.NewConnectDialToProxy(via.String())
+		if dial == nil {
+			return nil, fmt.Errorf("ralph: HTTPS_PROXY=%s is not an HTTP proxy", via.Redacted())
+		}
+		return dial(network, addr)
+	}
+	return func(r *http.Request, pc *goproxy.ProxyCtx) (*http.Response, error) {
+		via, err := through(r, "http", r.URL.Host)
+		if err != nil {
+			return nil, err
+		}
+		if via == nil {
+			return p.Tr.RoundTrip(r)
+		}
+		return other.Tr.RoundTrip(r)
+	}
 }
 
 // split splits HOST:PORT. Without a port, it returns that of HTTP.
