@@ -7,6 +7,9 @@ import (
 	"ralph/logs/secretname"
 )
 
+// maxEscapes is how many backslashes are before a quote in a JSON string in a JSON string in one more.
+const maxEscapes = 7
+
 // maxName is the length of the longest name of a secret, in bytes.
 const maxName = 80
 
@@ -18,6 +21,7 @@ type assignment struct {
 	colon    bool // else =
 	spaced   bool // there is a blank between the = and the value
 	calls    bool // the value is called or indexed: it is code
+	inName   bool // it is a part of a longer name, as in arn:aws:secret:NAME
 }
 
 // assigned returns a finder for the value of a variable whose name ends before the = or : at
@@ -25,21 +29,32 @@ type assignment struct {
 func assigned(exact bool) finder {
 	return func(text string, at int) (from, to int, ok bool) {
 		start, end := nameBefore(text, at)
+		if !exact {
+			if find := special(text[start:end]); find != nil {
+				if from, to, ok = find(text, at); ok {
+					return from, to, ok
+				}
+			}
+		}
 		if !mayBeNamed(text[start:end]) {
 			return 0, 0, false
 		}
 		a, ok := readAssignment(text, at)
 		a.name = strings.Trim(text[start:end], "-")
+		a.inName = a.colon && !a.spaced && start > 0 && text[start-1] == ':'
 		if a.isLogin() {
 			if from, to, ok = scheme(text, at); ok && exact {
 				ok = !notRandom(text[from:to])
 			}
 			return from, to, ok
 		}
-		if !ok || a.to-a.from < minPassword || !secretname.Is(a.name) {
+		if !ok || a.to-a.from < minPassword {
 			return 0, 0, false
 		}
 		value := text[a.from:a.to]
+		if !secretname.Is(a.name) {
+			return a.from, a.to, !exact && !a.calls && isVendors(dotted(text, start, end), value)
+		}
 		if !a.isSecret(value) {
 			return 0, 0, false
 		}
@@ -57,7 +72,7 @@ func (a assignment) isLogin() bool {
 }
 
 // scheme finds what follows the scheme in the value of an Authorization header.
-var scheme = key(`[:=]\s*\\?["']?(?i:basic|bearer|token|apikey)\s+([A-Za-z0-9._~+/=-]{6,})`, isWord)
+var scheme = key(`[:=]\s*\\*["']?(?i:basic|bearer|token|apikey|geniekey|flyv1|key|sso-key|splunk|api-token)\s+(?:token=)?\\*"?([A-Za-z0-9._~+/=-]{6,})`, isWord)
 
 // isSecret reports whether the value is a secret, and no code, placeholder or reference.
 func (a assignment) isSecret(value string) bool {
@@ -67,22 +82,28 @@ func (a assignment) isSecret(value string) bool {
 	case a.calls, strings.Contains(value, "://"), // an address has a row of its own
 		strings.ContainsAny(value[:1], "$%<{*./~@#"):
 		return false
-	case !digit && reference().MatchString(value), isWord(value):
+	case !a.quoted && (!digit || a.colon || a.spaced) && reference().MatchString(value), isWord(value), a.inName:
 		return false
 	case a.quoted && upper:
 		return digit || len(value) >= 12
 	case a.quoted:
 		return digit && letter
 	case a.colon, a.spaced:
-		return digit && letter && (len(value) >= 20 || upper && len(value) >= 12)
+		return digit && letter && (len(value) >= 20 || upper && len(value) >= 12 || a.spaced && len(value) >= 10 && a.isPassword())
 	case upper:
 		return true
 	}
 	return digit && letter && len(value) >= 8
 }
 
-// reference matches code that only looks like a value: os.environ, config.token.
-var reference = re(`^[A-Za-z_]+(?:\.[A-Za-z_]+)+$`)
+// isPassword reports whether the name is that of a password in a config file.
+func (a assignment) isPassword() bool {
+	name := strings.ToLower(a.name)
+	return strings.HasSuffix(name, "password") || strings.HasSuffix(name, "passwd") || strings.HasSuffix(name, "_pass")
+}
+
+// reference matches code that only looks like a value: os.environ, config.token, r.password2.
+var reference = re(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
 
 // mayBeNamed is a fast first test: true if the name may be one of a secret.
 func mayBeNamed(name string) bool {
@@ -102,13 +123,16 @@ func mayBeNamed(name string) bool {
 func nameBefore(text string, at int) (start, end int) {
 	end = at
 	for end > 0 && (text[end-1] == '"' || text[end-1] == ' ' || text[end-1] == '\\' || text[end-1] == '\'') &&
-		at-end < 4 {
+		at-end < 2+maxEscapes {
 		end--
 	}
 	for start = end; start > 0 && end-start < maxName && isNameByte(text[start-1]); start-- {
 	}
 	if start > 0 && start < end && text[start-1] == '\\' && strings.IndexByte("nrt", text[start]) >= 0 {
 		start++ // as in \nNAME
+	}
+	if start > 0 && end-start > 5 && text[start-1] == '\\' && text[start] == 'u' && isHex(text[start+4]) {
+		start += 5 // as in \u0026NAME
 	}
 	if start > 0 && text[start-1] == '[' { // as in ESC[31mNAME
 		if i := strings.IndexByte(text[start:end], 'm'); i >= 0 &&
@@ -127,7 +151,7 @@ func readAssignment(text string, at int) (a assignment, ok bool) {
 	if i == len(text) || strings.IndexByte("=>~", text[i]) >= 0 {
 		return a, false // a comparison, an arrow
 	}
-	quote := skip(text, i, "\\", 2)
+	quote := skip(text, i, "\\", maxEscapes)
 	if a.from = skip(text, quote, `"'`, 1); a.from > quote {
 		a.quoted = true
 		a.to = endOf(text, a.from, func(c byte) bool { return c == text[quote] || c == '\n' || c == '\\' })
@@ -162,7 +186,7 @@ func hasNoDigit(match string) bool { return !strings.ContainsAny(match, "0123456
 // isWord reports whether the last word of a match is a placeholder or a common word.
 func isWord(match string) bool {
 	value := match[strings.LastIndexByte(match, ' ')+1:]
-	return words().MatchString(value) || example(value)
+	return endOf(value, 0, func(c byte) bool { return !isKeyByte(c) }) == len(value) && words().MatchString(value) || example(value)
 }
 
 // notRandom reports whether the last word of a match is probably no generated
@@ -170,6 +194,14 @@ func isWord(match string) bool {
 func notRandom(match string) bool {
 	const leastLength, leastBits = 20, 3.7
 	value := match[strings.LastIndexByte(match, ' ')+1:]
+	mixed := strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value &&
+		strings.ToUpper(value) != value
+	return len(value) < leastLength || entropy(value) < leastBits || !mixed || isWord(value) ||
+		strings.ContainsAny(value, " .(){}$<>")
+}
+
+// entropy returns that of the bytes of a value, in bits per byte.
+func entropy(value string) float64 {
 	var count [256]float64
 	for i := range len(value) {
 		count[value[i]]++
@@ -180,8 +212,13 @@ func notRandom(match string) bool {
 			bits -= p * math.Log2(p)
 		}
 	}
-	mixed := strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value &&
-		strings.ToUpper(value) != value
-	return len(value) < leastLength || bits < leastBits || !mixed || isWord(value) ||
-		strings.ContainsAny(value, " .(){}$<>")
+	return bits
+}
+
+// dotted returns the name text[start:end] with what is before its dots, as in sonar.token.
+func dotted(text string, start, end int) string {
+	for start > 0 && end-start < maxName && (isNameByte(text[start-1]) || text[start-1] == '.') {
+		start--
+	}
+	return text[start:end]
 }

@@ -17,10 +17,12 @@ func Redact(text string) string {
 	places := newPlaces(text)
 	for at, starts := places.next(0); at >= 0; {
 		next := at + 1
-		if _, from, to := find(text, at, starts, (*shape).hide); to > 0 {
-			b.WriteString(text[kept:from])
-			b.WriteString(redacted)
-			kept, next = to, to
+		if _, from, to := find(text, at, starts, (*shape).hide); to > kept {
+			if from >= kept { // else what is before it is hidden already
+				b.WriteString(text[kept:from])
+				b.WriteString(redacted)
+			}
+			kept, next = to, max(to, next)
 		}
 		at, starts = places.next(next)
 	}

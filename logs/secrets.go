@@ -22,9 +22,9 @@ func Secrets(text string) []Secret {
 	places := newPlaces(text)
 	for at, starts := places.next(0); at >= 0; {
 		next := at + 1
-		if s, _, to := find(text, at, starts, (*shape).refuse); s != nil {
-			found = append(found, Secret{s.name, text[at:to]})
-			next = to
+		if s, from, to := find(text, at, starts, (*shape).refuse); s != nil {
+			found = append(found, Secret{s.name, text[min(at, from):to]})
+			next = max(to, next)
 		}
 		at, starts = places.next(next)
 	}

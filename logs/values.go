@@ -112,7 +112,7 @@ type Redactor struct {
 	to     io.Writer
 	values Values
 	held   []byte
-	inKey  int // bytes so far of an unfinished private key; 0: none
+	keys   PrivateKeys
 }
 
 const (
@@ -120,8 +120,10 @@ const (
 	maxHeld = 64 << 10
 	// maxPrivateKey is the length of the longest private key, in bytes.
 	maxPrivateKey = 16 << 10
-	keyEnd        = "-----END "
 )
+
+// privateKeys are the first and last texts of private keys with several lines.
+var privateKeys = [...][2]string{{"-----BEGIN ", "-----END "}, {"Private-Lines: ", "Private-MAC: "}}
 
 // NewRedactor returns a Redactor. Close it to write the rest.
 func NewRedactor(to io.Writer, values Values) *Redactor { return &Redactor{to: to, values: values} }
@@ -177,29 +179,49 @@ func (r *Redactor) pass(text string) error {
 	if text == "" {
 		return nil
 	}
-	text = r.afterKey(text)
-	if strings.Contains(text, "-----BEGIN ") {
-		i := strings.LastIndex(text, "-----BEGIN ")
-		if !strings.Contains(text[i:], keyEnd) && Redact(text[i:]) != text[i:] {
-			r.inKey = len(text) - i
-		}
-	}
+	text = r.keys.Cut(text)
 	_, err := io.WriteString(r.to, r.values.Redact(text))
 	return err
 }
 
-// afterKey removes the rest of a private key that began in an earlier write.
-func (r *Redactor) afterKey(text string) string {
-	if r.inKey == 0 {
+// PrivateKeys removes the rest of a private key whose text comes in pieces, such as a line at a time. The zero
+// value is ready to use.
+type PrivateKeys struct {
+	size int    // bytes so far of an unfinished key; 0: none
+	end  string // the text that ends it
+}
+
+// Cut returns a piece without the rest of a key that began in an earlier one. What it has of a key that begins in it,
+// Redact hides.
+func (k *PrivateKeys) Cut(text string) string {
+	text = k.after(text)
+	for _, key := range privateKeys {
+		if !strings.Contains(text, key[0]) {
+			continue
+		}
+		i := strings.LastIndex(text, key[0])
+		if !strings.Contains(text[i:], key[1]) && Redact(text[i:]) != text[i:] {
+			k.size, k.end = len(text)-i, key[1]
+		}
+	}
+	return text
+}
+
+func (k *PrivateKeys) after(text string) string {
+	if k.size == 0 {
 		return text
 	}
-	if i := strings.Index(text, keyEnd); i >= 0 {
-		r.inKey = 0
+	if i := strings.Index(text, k.end); i >= 0 {
+		k.size = 0
+		if k.end == "Private-MAC: " {
+			i += len(k.end)
+			return k.end + redacted + text[endOf(text, i, func(c byte) bool { return !isHex(c) }):]
+		}
 		return text[i:]
 	}
-	if r.inKey += len(text); r.inKey < maxPrivateKey {
+	if k.size += len(text); k.size < maxPrivateKey {
 		return ""
 	}
-	r.inKey = 0
+	k.size = 0
 	return text
 }

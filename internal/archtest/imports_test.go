@@ -20,7 +20,8 @@ var tools = map[string][]string{
 	"internal/world":         nil,                                                                                                                // a private place for the real programs, and for git
 	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                                             // sees ralph as users do: a program and its files
 	"internal/e2e/browser":   {"internal/sample", "internal/world", "state", "state/question"},                                                   // the dashboard in a real browser
-	"internal/faults":        {"internal/world", "state"},                                                                                        // breaks the built program and reads what is left
+	"internal/faults":        {"internal/leaks", "internal/world", "state"},                                                                      // breaks the built program and reads what is left
+	"internal/leaks":         nil,                                                                                                                // texts with made-up secrets
 	"internal/tmuxe2e":       {"config", "config/option", "internal/world", "state", "tmux"},                                                     // sees ralph --monitor as users do
 	"internal/sample":        {"state", "state/view"},                                                                                            // runs in every state, for tests of what people see
 	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/task/store", "runner/turn", "state"}, // a scripted agent

@@ -160,6 +160,7 @@ var hostileActs = map[string]func(a *actor) int{
 	"silent":     once(func(*actor) int { return forever() }),
 	"fills-disk": fillsDisk,
 	"spills":     spills,
+	"prints":     prints,
 	"sets-git": func(a *actor) int {
 		evil := "touch " + os.Getenv(outsideVar) + ".evil;"
 		for _, kv := range [][2]string{{"core.fsmonitor", evil}, {"core.hooksPath", "hooks"}, {"diff.external", evil}, {"core.pager", evil}} {

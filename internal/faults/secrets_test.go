@@ -4,12 +4,15 @@ package faults
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"ralph/internal/leaks"
 	"ralph/internal/world"
 )
 
@@ -178,5 +181,52 @@ func TestPath_withProjectFolders_runsNoProgramOfTheProject(t *testing.T) {
 	p.Wait(world.Patience)
 	if _, err := os.Lstat(filepath.Join(w.Home, "evil")); err == nil {
 		t.Errorf("a program of the project was run:\n%s", p.Said())
+	}
+}
+
+// prints says each made-up secret wherever an agent can print something, whole and in two writes.
+func prints(a *actor) int {
+	a.listen()
+	for _, s := range leaks.Shapes() {
+		if s.Ambiguous {
+			continue
+		}
+		a.say(s.Text)
+		a.print(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{
+			map[string]any{"type": "tool_use", "id": "t1", "name": "Bash", "input": map[string]any{"command": s.Text}}}}})
+		a.print(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
+			map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": s.Text, "is_error": true}}}})
+		half := len(s.Text) / 2
+		fmt.Print(s.Text[:half])
+		time.Sleep(time.Millisecond) // sleep: two writes
+		fmt.Println(s.Text[half:])
+	}
+	a.work()
+	return a.result(firstOpen() == "", nil)
+}
+
+func TestSecrets_ofEveryShape_areShownNowhere(t *testing.T) {
+	w := newProject(t, "prints", 1)
+	p := w.ralph("--verbose", "--live")
+	p.Ends(0)
+	files := map[string]string{"the screen": p.Said()}
+	_ = filepath.WalkDir(w.Path(".ralph"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			data, _ := os.ReadFile(path)
+			files[filepath.Base(path)] = string(data)
+		}
+		return err
+	})
+	for _, name := range []string{"1.raw", "live.log", "events.jsonl"} {
+		if !strings.Contains(files[name], "(redacted)") {
+			t.Errorf("%s has no secret that is hidden", name)
+		}
+	}
+	for _, s := range leaks.Shapes() {
+		for name, text := range files {
+			if part := s.Leaked(text); part != "" && !s.Ambiguous {
+				t.Errorf("%s: %s shows %q", s.Name, name, part)
+			}
+		}
 	}
 }

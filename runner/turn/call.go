@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ralph/logs"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
@@ -119,7 +120,15 @@ func (w *Worker) env() []string {
 // on. A flood of text goes only into the transcript and the raw output.
 func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
 	var circles stuck.Watch
-	return activity.Flood(t.redacted, t.send, func(p state.Payload) {
+	var keys logs.PrivateKeys
+	redacted := func(p state.Payload) state.Payload {
+		if text, ok := p.(state.Text); ok { // perhaps one line of a key
+			text.Text = keys.Cut(text.Text)
+			p = text
+		}
+		return t.redacted(p)
+	}
+	return activity.Flood(redacted, t.send, func(p state.Payload) {
 		transcript.Add(p)
 		transcript.Repeats = circles.See(p)
 	})
