@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -298,6 +300,39 @@ func TestHome_belowTheTemporaryFolder_isHidden(t *testing.T) {
 		env[2] = "TMPDIR=" + filepath.Join(home, "temp")
 		if ok, out := run(t, here(t, p, project), env, "f=$(mktemp) && echo x >$f && rm $f"); !ok && p.engine == nil {
 			t.Errorf("a temporary file in the home folder: %s", out)
+		}
+	})
+}
+
+// The folder for temporary files may have the sockets of the user's own programs.
+func TestHome_socketsInTheTemporaryFolder_areNotReached(t *testing.T) {
+	long(t)
+	each(t, func(t *testing.T, p profile) {
+		home, project, env := plant(t)
+		for name, format := range map[string]string{"SSH_AUTH_SOCK": "%s", "DOCKER_HOST": "unix://%s", "TMUX": "%s,1,0", "DBUS_SESSION_BUS_ADDRESS": "unix:path=%s,guid=1"} {
+			path := filepath.Join(home, "temp", "s")
+			if len(path) > 100 {
+				t.Skip("the path of the temporary folder is too long for a socket")
+			}
+			socket, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, passed := range []bool{true, false} {
+				more := []string{name + "=" + fmt.Sprintf(format, path)}
+				t.Setenv(name, fmt.Sprintf(format, path))
+				if !passed {
+					more = nil
+				}
+				if ok, out := run(t, here(t, p, project), slices.Concat(env, more), "test -S "+path); ok && p.locks {
+					t.Errorf("%s: the socket is there: %s", name, out)
+				}
+			}
+			t.Setenv(name, "")
+			if ok, out := run(t, here(t, p, project), env, "f=$(mktemp) && rm $f"); !ok && p.engine == nil {
+				t.Errorf("%s: %s", name, out)
+			}
+			socket.Close()
 		}
 	})
 }

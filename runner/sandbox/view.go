@@ -83,6 +83,9 @@ func look(p Place, c ptyexec.Command, lock bool) (view, error) {
 		return v, err
 	}
 	v.hide(own)
+	if lock { // Landlock cannot refuse a socket
+		v.hideSockets(env)
+	}
 	return v, nil
 }
 
@@ -151,6 +154,22 @@ func (v *view) hide(own []string) {
 			slices.ContainsFunc(v.asked, func(a link) bool { return a.target == path })
 		if !allowed && (!v.home.has(path) || slices.ContainsFunc(seen, func(dir string) bool { return within(path, dir) })) {
 			v.hidden = append(v.hidden, path)
+		}
+	}
+}
+
+// hideSockets hides the sockets of programs that obey everybody who can connect, where the command sees them: a folder for
+// temporary files may have them.
+func (v *view) hideSockets(env []string) {
+	for _, name := range []string{"SSH_AUTH_SOCK", "GPG_AGENT_INFO", "TMUX", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS"} {
+		for _, value := range []string{lookup(env, name), os.Getenv(name)} { // the command may not get the variable
+			value = strings.TrimPrefix(strings.TrimPrefix(value, "unix://"), "unix:path=")
+			path, _, _ := strings.Cut(value, ",")
+			for _, socket := range existing([]string{path}) {
+				if filepath.IsAbs(path) && v.writes(socket) && !slices.Contains(v.hidden, socket) {
+					v.hidden = append(v.hidden, socket)
+				}
+			}
 		}
 	}
 }
