@@ -109,11 +109,8 @@ func Recover(ctx context.Context, w *state.Writer, l config.Loader) (Recovered, 
 	if !Pending(l) {
 		return Recovered{}, nil
 	}
-	i, err := history.FindInterrupted(ctx, l.UndoPath())
+	i, err := history.FindInterrupted(ctx, l.Dir, l.UndoPath())
 	if i == nil {
-		if err == nil {
-			err = os.RemoveAll(l.UndoPath()) // it had not begun to change anything
-		}
 		return Recovered{}, err
 	}
 	name := history.Request{Iterations: i.Iterations}.Name()

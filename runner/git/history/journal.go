@@ -262,11 +262,10 @@ func (j *journal) close() error {
 	if j == nil || j.dir == "" {
 		return nil
 	}
-	err := os.Remove(filepath.Join(j.dir, journalName))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	err := os.RemoveAll(j.fresh())
+	if gone := os.Remove(filepath.Join(j.dir, journalName)); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
 	}
-	err = errors.Join(err, os.RemoveAll(j.fresh()))
 	if j.hold != nil {
 		_ = j.hold.Close()
 	}
@@ -280,16 +279,15 @@ type Interrupted struct {
 	*journal
 }
 
-// FindInterrupted returns the undo that did not end and has its journal in this folder; nil: there is none.
-func FindInterrupted(ctx context.Context, dir string) (*Interrupted, error) {
-	if dir == "" {
-		return nil, nil
-	}
+// FindInterrupted returns the undo in a project that did not end and has its journal in the folder dir; nil: there is
+// none, or it had not begun to change anything.
+func FindInterrupted(ctx context.Context, project, dir string) (*Interrupted, error) {
 	text, err := os.ReadFile(filepath.Join(dir, journalName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	j := &journal{dir: dir}
+	if errors.Is(err, fs.ErrNotExist) {
+		j.Root, _ = git.Root(project)
+		return nil, j.close()
+	}
 	if err == nil {
 		err = json.Unmarshal(text, j)
 	}
