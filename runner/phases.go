@@ -36,7 +36,7 @@ func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewPhase {
 	s := &reviewPhase{request: reviewers.Request{From: a.Origin, Task: t,
 		Review: n.Review,
 		Story: aios.Context{ID: t.ID, Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now),
-			Task: t.Title}, Plan: r.plan.File.Path, Dir: r.d.Dir, Env: r.d.Env,
+			Task: t.Title}, Plan: r.plan.File, Changed: r.plan.ChangedSince, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
 		Findings: r.openItems.Texts(r.checks, n.Report), Emit: r.handleEvent,
 		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}

@@ -10,15 +10,22 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/fixed"
 	"ralph/runner/task"
+	"ralph/runner/task/journal"
 	"ralph/runner/turn"
+	"ralph/runner/turn/intact"
 	"ralph/state"
 )
 
 // runHooks runs the hooks of a point. Without hooks it costs nothing.
 func (r *Run) runHooks(ctx context.Context, m hookfacts.Moment) hooks.Verdict {
 	r.hooks.Emit = func(said state.Payload) { r.handleEvent(state.NewEvent(m.From, time.Now(), turn.Redacted(said))) }
-	v := r.hooks.At(ctx, m.Point, func() hooks.Facts { return m.Facts(r.plan.Read()) })
+	var plan *intact.Bystander
+	v := r.hooks.At(ctx, m.Point, func() hooks.Facts {
+		plan = intact.Watch(r.plan.File, r.d.State.RunDir(r.d.RunID), m.From.Iteration)
+		return m.Facts(r.plan.Read())
+	})
 	if v.Ran { // what a hook changed is not the agent's work
+		r.putPlanBack(plan, m.From)
 		r.worker.Forget()
 		r.repairState()
 	}
@@ -28,6 +35,16 @@ func (r *Run) runHooks(ctx context.Context, m hookfacts.Moment) hooks.Verdict {
 	}
 	r.notes.Tell(v.Notes)
 	return v
+}
+
+// putPlanBack takes back what hooks changed in tasks of the plan, and says so.
+func (r *Run) putPlanBack(plan *intact.Bystander, from state.Origin) {
+	found, err := plan.Settle(journal.Since(r.plan.File), nil, nil)
+	r.out.Lost(err)
+	for _, f := range found {
+		r.handleEvent(state.NewEvent(from, time.Now(), turn.Redacted(state.Finding{Source: state.FoundByAudit,
+			Name: string(f.Kind), Task: f.Task, Doubt: true, Text: "a hook ran: " + f.Text})))
+	}
 }
 
 // beforeTurn runs the pre_task and pre_iteration hooks. start is false when the turn must not begin.

@@ -28,8 +28,9 @@ type Book struct {
 
 	Log hclog.Logger // nil only where nothing is popped
 
-	pops     bool     // finished tasks leave the plan
-	finished []string // by this run, and still in the plan
+	pops     bool                 // finished tasks leave the plan
+	finished []string             // by this run, and still in the plan
+	changes  map[string]time.Time // when the run last changed a task of the plan, by id
 }
 
 // New is the book of the plan at path; empty if there is none.
@@ -101,6 +102,7 @@ func (b *Book) Pop(id, dir string, changed func()) {
 			t.Description, t.Notes, t.Criteria, t.Line = "", "", nil, 0
 			b.File.Popped = append(b.File.Popped, t)
 		}
+		b.note(id)
 		changed()
 		return true
 	})
@@ -134,7 +136,25 @@ func archive(in projectfs.Dir, dir string, a Archived) error {
 
 // Mark gives a task of the plan another state, as store.Mark does.
 func (b *Book) Mark(id string, s task.State, why string) (changed bool, err error) {
+	b.note(id)
 	return store.Mark(b.File, id, s, why)
+}
+
+func (b *Book) note(id string) {
+	if b.changes == nil {
+		b.changes = map[string]time.Time{}
+	}
+	b.changes[id] = time.Now()
+}
+
+// ChangedSince returns the tasks that the run has changed in the plan since a moment.
+func (b *Book) ChangedSince(moment time.Time) (ids []string) {
+	for id, at := range b.changes {
+		if !at.Before(moment) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // Judged writes the verdicts on a task into the plan, where it has a place for them.
@@ -152,6 +172,7 @@ func (b *Book) Judged(t task.Task, verdicts any) (changed bool, err error) {
 // Reopen takes back the mark of a task that is done, to what it said in an earlier plan, or
 // gives it to review where the format has a word for that.
 func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, changed bool, err error) {
+	b.note(id)
 	t, known := store.Read(b.File).List.Find(id)
 	if !known || review && t.State == task.Review {
 		return t, false, nil

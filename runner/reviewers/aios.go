@@ -68,7 +68,7 @@ func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (u
 			}
 		case err == nil && file == req.Story.Path: // the plan is never part of the work
 			theirs, whole := string(data), false
-			err := rewrite.File(projectfs.In(p.Dir), req.Plan, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
+			err := rewrite.File(projectfs.In(p.Dir), req.Plan.Path, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
 				with := aios.Section(story, theirs)
 				whole = with == theirs
 				return with

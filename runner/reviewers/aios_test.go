@@ -13,6 +13,7 @@ import (
 	"ralph/runner/roles/aios"
 	"ralph/runner/task"
 	"ralph/runner/task/rewrite"
+	"ralph/runner/task/store"
 	"ralph/state"
 )
 
@@ -33,7 +34,7 @@ func TestTake_planIsLocked_theReportWaitsAndKeepsWhatOthersWrote(t *testing.T) {
 	put(copied, "# S\n\n## Status\n\nReady for Review\n\n## QA Results\n\nfine\n")
 	plan := filepath.Join(project, "docs/stories")
 	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
-	r := &workspace{dir: copied, project: project, request: Request{Plan: plan, Story: aios.Context{Path: story},
+	r := &workspace{dir: copied, project: project, request: Request{Plan: store.File{Path: plan}, Story: aios.Context{Path: story},
 		Task: task.Task{ID: "1.2", File: "1.2.login.story.md"}}}
 
 	unlock, err := rewrite.Lock(plan)

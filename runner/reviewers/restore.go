@@ -50,8 +50,9 @@ func (p *Panel) putBack(ctx context.Context, r *workspace, files []string) map[s
 	}
 	for _, file := range files {
 		path := filepath.Join(root, filepath.FromSlash(file))
-		if path == r.request.Plan || strings.HasPrefix(path, r.request.Plan+string(filepath.Separator)) {
-			continue // people and `ralph task` change the plan too, and ralph guards it by other means
+		plan := r.request.Plan.Path
+		if path == plan || strings.HasPrefix(path, plan+string(filepath.Separator)) {
+			continue // people and `ralph task` change the plan too: see intact.Bystander
 		}
 		at, there := written(path)
 		if _, err := projectfs.In(root).Lstat(path); projectfs.Refused(err) != nil || !r.tools.couldWrite(at) {

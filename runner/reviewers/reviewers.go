@@ -22,6 +22,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
+	"ralph/runner/audit"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
@@ -29,6 +30,8 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
+	"ralph/runner/task/journal"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/runner/turn/amend"
 	"ralph/state"
@@ -57,18 +60,20 @@ type Panel struct {
 
 // Request asks for one phase of review of one task.
 type Request struct {
-	From     state.Origin
-	Task     task.Task
-	Review   state.Reviewing
-	Story    aios.Context // for handoffs; Path is also the file of the task, relative to the project
-	Plan     string       // path of the plan
-	Dir      string       // where the work is: the project, or its worktree in a slot
-	Env      []string     // of programs in Dir
-	Author   string       // its agent
-	LogDir   string       // for prompts and raw output; empty: they are not kept
-	Checks   []string     // results of the latest checks, a line each
-	Findings []string     // open findings of the audit; for an analyst: the agent's questions
-	Context  []string     // what the agent said around its questions
+	From   state.Origin
+	Task   task.Task
+	Review state.Reviewing
+	Story  aios.Context // for handoffs; Path is also the file of the task, relative to the project
+	Plan   store.File
+	// Changed returns the tasks that the run has changed in the plan since a moment; nil: none.
+	Changed  func(time.Time) []string
+	Dir      string   // where the work is: the project, or its worktree in a slot
+	Env      []string // of programs in Dir
+	Author   string   // its agent
+	LogDir   string   // for prompts and raw output; empty: they are not kept
+	Checks   []string // results of the latest checks, a line each
+	Findings []string // open findings of the audit; for an analyst: the agent's questions
+	Context  []string // what the agent said around its questions
 	// Called is called before each call of an agent except the first.
 	Called func() error
 	Emit   func(state.Event)
@@ -178,6 +183,17 @@ type answer struct {
 func (p *Panel) settle(ctx context.Context, s Request, ws *workspace, answers []answer) (Result, error) {
 	var res Result
 	var all []state.Verdict
+	var touched []audit.Finding
+	var broken error
+	ws.alone(func() {
+		touched, broken = ws.plan.Settle(journal.Since(s.Plan), s.Changed, ws.tools.couldWrite)
+	})
+	for _, f := range touched {
+		p.emit(s, state.Finding{Source: state.FoundByReview, Name: string(f.Kind), Task: f.Task, Doubt: true, Text: f.Text})
+	}
+	if broken != nil {
+		return res, broken
+	}
 	changed, disturbed := ws.changed(ctx) // before anything is copied back
 	back := p.putBack(context.WithoutCancel(ctx), ws, disturbed)
 	for _, a := range answers {

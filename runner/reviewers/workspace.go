@@ -22,6 +22,7 @@ import (
 	"ralph/runner/roles/aios"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
+	"ralph/runner/turn/intact"
 	"ralph/state"
 	"ralph/state/projectfs"
 )
@@ -45,6 +46,7 @@ type workspace struct {
 	before   git.Snapshot // of project
 	tree     string       // git's tree of its files before the review; empty: git has none
 	tools    toolLog
+	plan     *intact.Bystander
 	files    map[string]stamp
 
 	mu    sync.Mutex
@@ -122,6 +124,7 @@ func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()
+	r.plan = intact.Watch(s.Plan, s.LogDir, s.From.Iteration)
 	return r, err
 }
 

@@ -17,7 +17,7 @@ type Since func(from store.Plan, at time.Time, watched []edits.Edit[store.Plan])
 // If they can only read the plan, every change is a person's.
 func (p *Plan) GuardChecks(readOnly bool, since Since, checks func() error) ([]audit.Finding, error) {
 	begun, now := time.Now(), store.Read(p.call.Plan)
-	q := Remember(p.inside && !readOnly, p.call, now)
+	q := Remember(!readOnly, p.call, now)
 	q.checks = true
 	q.CallStarts(nil)
 	hidden := p.call.Hidden || len(q.files) == 0

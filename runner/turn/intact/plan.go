@@ -167,7 +167,7 @@ func (p *Plan) settle(now People) (o Outcome, err error) {
 		return Outcome{}, nil
 	}
 	if p.call.Plan.Edits != "" {
-		time.Sleep(recordDelay)
+		time.Sleep(RecordDelay)
 	}
 	unlock, err := rewrite.Lock(p.files[0].top)
 	if err != nil {
@@ -276,6 +276,11 @@ func others(before, after []task.Task, own string, ticks bool) (all []task.Task)
 		}
 	}
 	return all
+}
+
+// Touches reports whether a plan lacks or changes other tasks than the call's own.
+func Touches(before, after store.Plan, own string) bool {
+	return len(others(before.List.Tasks, after.List.Tasks, own, false)) > 0
 }
 
 // family returns the parents of a task, and the task itself with those below it.

@@ -19,8 +19,8 @@ import (
 
 const (
 	maxOwn = 16 << 20 // bytes of a file to compare
-	// recordDelay is how long a person's command may take to record that it wrote a file.
-	recordDelay = 300 * time.Millisecond
+	// RecordDelay is how long a person's command may take to record that it wrote a file.
+	RecordDelay = 300 * time.Millisecond
 )
 
 // ownFiles are ralph's own files in a folder, as they were before a call.
@@ -125,7 +125,7 @@ func (o ownFiles) restore(c Call, record string) (names []string, aside bool, er
 	defer o.root.Close()
 	all := o.forged(record)
 	if len(all) > 0 && record != "" {
-		time.Sleep(recordDelay)
+		time.Sleep(RecordDelay)
 		all = o.forged(record)
 	}
 	now := o.read()

@@ -153,7 +153,7 @@ func TestSettle_recordComesLater_isWaitedFor(t *testing.T) {
 	done := make(chan error, 1)
 	dir, o := kept(t, map[string]string{".ralph/config.yaml": "a: 1\n"}, nil, func(dir, record string) {
 		write(t, filepath.Join(dir, ".ralph/config.yaml"), "a person's")
-		time.AfterFunc(recordDelay/3, func() { done <- people.Record(record, dir, ".ralph/config.yaml") })
+		time.AfterFunc(RecordDelay/3, func() { done <- people.Record(record, dir, ".ralph/config.yaml") })
 	})
 	if err := <-done; err != nil {
 		t.Error(err)
