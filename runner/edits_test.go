@@ -172,3 +172,58 @@ func TestRun_agentForgesARecordOfAPersonsEdit_theTickIsItsOwn(t *testing.T) {
 		t.Errorf("found: %t\n%s\n%s", found, b.said(), b.read(planName))
 	}
 }
+
+// A person ticks a task with ralph task after ralph has read the record of people's edits, and before it reads the plan:
+// the record has it by then, or a moment later.
+func TestRun_planEditedWithRalphTaskBetweenRecordAndPlan_isThePersons(t *testing.T) {
+	for name, late := range map[string]time.Duration{"recorded at once": 0, "recorded later": 100 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "edited-in-tool", "[ ] one", "[ ] two", "[ ] three", "[ ] four")
+			b.inGit()
+			b.d.PlanEdits = t.TempDir() + "/edits.jsonl"
+			b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 1
+			recorded := make(chan struct{}, 2)
+			done := func(title string, late time.Duration) {
+				list, err := store.Load(store.At(b.dir, b.d.Plan, nil))
+				if err != nil {
+					t.Error(err)
+				}
+				for _, before := range list.Tasks {
+					if after := before; before.Title == title {
+						after.State = task.Done
+						if err := store.Set(store.At(b.dir, b.d.Plan, nil), before, task.Done); err != nil {
+							t.Error(err)
+						}
+						record := func() {
+							if err := journal.Record(b.d.PlanEdits, journal.Edit{Before: &before, After: &after}); err != nil {
+								t.Error(err)
+							}
+							recorded <- struct{}{}
+						}
+						if late == 0 {
+							record()
+						} else {
+							time.AfterFunc(late, record)
+						}
+					}
+				}
+			}
+			go func() {
+				waitFor(t, b.dir+"/thinks")
+				done("three", 0)
+			}()
+			b.d.Show = func(e state.Event) {
+				b.seen = append(b.seen, e)
+				if c, ok := e.Data.(state.TaskChange); ok && c.Title == "three" && c.Person { // it has read the record
+					done("two", late)
+				}
+			}
+			wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+			<-recorded
+			<-recorded
+			if !strings.Contains(b.read(planName), "[x] two") || len(b.found(state.FoundByAudit)) > 0 {
+				t.Errorf("%s\n%s", b.said(), b.read(planName))
+			}
+		})
+	}
+}

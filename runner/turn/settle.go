@@ -10,6 +10,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/task/journal"
 	"ralph/runner/turn/delta"
 	"ralph/runner/turn/intact"
 	"ralph/runner/turn/said"
@@ -24,6 +25,7 @@ type facts struct {
 	cut      state.Request
 	damaged  []string
 	plan     intact.Outcome
+	people   *journal.People // what they have changed since before
 	left     Plan
 	found    git.Snapshot // the workspace before the call
 	change   git.Change

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -204,8 +205,11 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	var broken error
 	f.damaged, broken = kept.Restore(t.a.Dir)
 	f.steered, f.by = steering.Changed(t.w.steer.Read(t.a.Dir)), t.w.by.Look(t.a.Plan.Edits, f.started)
-	f.plan, err = t.plan.Settle(by.Now)
+	asked := time.Now()
+	f.plan, err = t.plan.Settle(func() (store.Plan, bool) { asked = time.Now(); return by.Now() })
 	f.before = by.Plan // the agent's changes count from here
+	f.people = &journal.People{File: t.a.Plan, From: by.Plan, Since: asked.Add(-2 * intact.RecordDelay)}
+	known := by.Events(t.a.Task, "")
 	for _, c := range by.Events(t.a.Task, f.plan.Left) {
 		t.tell(c)
 	}
@@ -215,6 +219,11 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	f.lost = steer.Repair(t.a.Dir, f.steered) // before git runs
 	if err := t.observe(ctx, &f); err != nil {
 		return settle(t.a, f), err
+	}
+	for _, c := range f.people.Events(t.a.Task, "") { // what people did after that
+		if !slices.Contains(known, c) {
+			t.tell(c)
+		}
 	}
 	f.audit = audited(t.a, f)
 	t.tellFindings(f.audit.Findings, f.audit.answers)
@@ -271,6 +280,28 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 // ErrLost is returned when the repository of the worker's first turn is gone or replaced.
 var ErrLost = errors.New("ralph can no longer verify the work")
 
+// readPlan reads the plan together with the record of people's edits: each may change after the other was read, and
+// ralph task writes the record a moment after the plan.
+func (t *turn) readPlan(f *facts) {
+	if f.people == nil {
+		f.people = &journal.People{File: t.a.Plan, From: f.before, Since: time.Now()}
+	}
+	f.before, _ = f.people.Now()
+	for waited := false; ; {
+		known := len(f.people.Changes)
+		f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, f.plan.Says || said.Claims(f.call.transcript.Final, t.a.Task))
+		if f.before, _ = f.people.Now(); len(f.people.Changes) != known {
+			continue
+		}
+		if waited || t.a.Plan.Edits == "" || !intact.Touches(f.before, f.left, t.a.Task.ID) {
+			return
+		}
+		time.Sleep(intact.RecordDelay)
+		waited = true
+		f.before, _ = f.people.Now()
+	}
+}
+
 // observe looks at what the call left: the workspace and the plan.
 func (t *turn) observe(ctx context.Context, f *facts) error {
 	asked := ctx
@@ -283,7 +314,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 		after, err = t.observeRepository(ctx, f)
 	}
 	f.blind, t.w.blind = err != nil, err != nil
-	f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, f.plan.Says || said.Claims(f.call.transcript.Final, t.a.Task))
+	t.readPlan(f)
 	if f.blind {
 		t.w.before = nil
 		switch {
