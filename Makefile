@@ -56,13 +56,13 @@ beside: man
 	rm -rf .cache/shipped/man-gz .cache/shipped/links && mkdir -p .cache/shipped/man-gz .cache/shipped/links
 	for page in .cache/shipped/man/*.1; do gzip -9nc $$page >.cache/shipped/man-gz/$${page##*/}.gz; done
 	for link in $(LINKS); do ln -s ralph .cache/shipped/links/$$link; done
-	sed 's|^url=.*|url=$${RALPH_URL:-$(RELEASES)}|' install.sh >.cache/shipped/install.sh
+	sed 's|^url=.*|url=$${RALPH_URL:-$(RELEASES)}|; s|^key=.*|key=$${RALPH_KEY:-$(KEY)}|' install.sh >.cache/shipped/install.sh
 
 # goreleaser takes commit and date only from a repository that has a remote: this one is it.
 snapshot: $(GORELEASER) ## a release of HEAD into dist, without publishing it; its container image needs docker
 	rm -rf .cache/tree dist
 	git -c safe.directory='*' clone -q . .cache/tree
-	cd .cache/tree && $(CURDIR)/$(GORELEASER) release --snapshot --clean --skip=docker
+	cd .cache/tree && $(CURDIR)/$(GORELEASER) release --snapshot --clean --skip=docker,sign
 	mv .cache/tree/dist dist
 	rm -rf .cache/tree
 

@@ -4,12 +4,13 @@
 #	sh install.sh              # the newest release, into ~/.local
 #	PREFIX=/opt/ralph VERSION=1.2.3 sh install.sh
 #
-# It downloads the archive for this machine, compares it with the release's checksums, tries
-# the program, and only then puts the files below PREFIX. What fails is one line, and changes
+# It downloads the archive for this machine, compares it with the release's checksums, checks their
+# signature if minisign is installed, tries the program, and only then puts the files below PREFIX. What fails is one line, and changes
 # nothing. To uninstall: sh install.sh --uninstall. RALPH_URL names the place of the releases.
 set -eu
 
 url=${RALPH_URL:-} # a release writes its own address here
+key=${RALPH_KEY:-} # and its public key, of minisign, here
 prefix=${PREFIX:-$HOME/.local}
 version=${VERSION:-}
 work=
@@ -124,6 +125,17 @@ fi
 archive=ralph_${version}_${os}_$arch.tar.gz
 fetch "$url/download/v$version/$archive" "$work/$archive" || fail "cannot get $archive from $url; nothing was changed"
 
+if [ -z "$key" ]; then
+	checked="only its checksum was checked: this install.sh has no key"
+elif ! command -v minisign >/dev/null; then
+	checked="only its checksum was checked: minisign is not installed"
+else
+	fetch "$url/download/v$version/checksums.txt.minisig" "$work/checksums.txt.minisig" ||
+		fail "version $version has no signature; it was not installed"
+	minisign -Vqm "$work/checksums.txt" -P "$key" </dev/null >/dev/null 2>&1 ||
+		fail "the signature of version $version is not by $key; it was not installed"
+	checked="its signature is good"
+fi
 want=$(sed -n "s/^\([0-9a-f]\{64\}\)  $archive\$/\1/p" "$work/checksums.txt")
 [ -n "$want" ] || fail "checksums.txt of version $version does not name $archive; nothing was changed"
 [ "$(sha256 "$work/$archive")" = "$want" ] ||
@@ -153,7 +165,7 @@ while IFS='|' read -r _ target _; do mv -f "$target.new" "$target"; done <"$list
 ln -sf ralph "$prefix/bin/ralph-status"
 ln -sf ralph "$prefix/bin/ralph-monitor"
 
-echo "installed $said in $prefix${before:+; before, it was $before}"
+echo "installed $said in $prefix${before:+; before, it was $before}; $checked"
 case :$PATH: in
 *":$prefix/bin:"*) ;;
 *) echo "add it to your PATH: export PATH=\"$prefix/bin:\$PATH\"" ;;
