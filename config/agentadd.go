@@ -3,7 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/google/renameio/v2"
+	"ralph/state/projectfs"
 
 	"ralph/config/option"
 	"ralph/runner/agent"
@@ -32,7 +32,7 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 		return agent.Spec{}, err
 	}
 	path := filepath.Join(l.Dir, yamlName)
-	text, _, err := readFile(path, yamlName)
+	text, _, err := readFile(l.Dir, path, yamlName)
 	if err != nil {
 		return agent.Spec{}, err
 	}
@@ -52,7 +52,7 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 			"is written in a way that nothing can be added to: write agents: on a line of its own, " +
 				"with one indented row for each agent"}
 	}
-	return row.spec, replaceText(path, next)
+	return row.spec, replaceText(projectfs.In(l.Dir), path, next)
 }
 
 // CheckAgent is AddAgent without writing the file.
@@ -198,23 +198,20 @@ func yamlScalar(text string) string {
 }
 
 // replaceText writes a settings file in one step, with the line ends that it had.
-func replaceText(path, text string) error {
-	perm := os.FileMode(0o644)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	if was, err := os.ReadFile(path); err == nil {
-		if info, err := os.Stat(path); err == nil {
+func replaceText(project projectfs.Dir, path, text string) error {
+	perm := fs.FileMode(0o644)
+	if was, err := project.Read(path, maxFileSize); err == nil {
+		if info, err := project.Lstat(path); err == nil {
 			perm = info.Mode().Perm()
 		}
 		if strings.Contains(string(was), "\r\n") {
 			text = strings.ReplaceAll(text, "\n", "\r\n")
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := project.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", yamlName, err)
 	}
-	if err := renameio.WriteFile(path, []byte(text), perm, renameio.WithStaticPermissions(perm)); err != nil {
+	if err := project.Write(path, []byte(text), perm); err != nil {
 		return fmt.Errorf("write %s: %w", yamlName, err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"ralph/logs/termtext"
+	"ralph/state/projectfs"
 )
 
 // maxFileSize is far above any real file, and limits what a hostile one can cost.
@@ -46,10 +47,17 @@ func lineOf(file string, line int) string { return fmt.Sprintf("%s:%d", file, li
 
 // readFile returns the text of a settings file with \n line ends and without a
 // byte order mark. For a missing file, found is false. Errors are *UsageError with
-// name, by which the user knows the file.
-func readFile(path, name string) (text string, found bool, err error) {
-	// Without O_NONBLOCK, opening a named pipe would hang.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+// name, by which the user knows the file. No link is followed below project; empty: the file is the user's own.
+func readFile(project, path, name string) (text string, found bool, err error) {
+	var f *os.File
+	if project != "" {
+		f, err = projectfs.In(project).Open(path)
+	} else { // without O_NONBLOCK, opening a named pipe would hang
+		f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // file: of the user's home
+	}
+	if refused := projectfs.Refused(err); refused != nil {
+		return "", false, &UsageError{name, "is " + refused.Is + "; ralph reads only " + refused.Want + " here"}
+	}
 	// A socket is there if a sandbox covers what is missing.
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENXIO) {
 		return "", false, nil

@@ -63,7 +63,7 @@ func (l Loader) KeptRuns() ([]KeptRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(path) // file: in the state home
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -107,7 +107,7 @@ func (l Loader) UndoPath() string {
 }
 
 func syncDir(dir string) error {
-	f, err := os.Open(dir)
+	f, err := os.Open(dir) // file: in the state home
 	if err != nil {
 		return err
 	}

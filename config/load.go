@@ -130,15 +130,15 @@ func (l Loader) userFile() ([]setting, []Warning, error) {
 		return nil, nil, nil
 	}
 	path := filepath.Join(dir, "ralph", "config.yaml")
-	return l.readYAML(path, path, SourceUser)
+	return l.readYAML("", path, path, SourceUser)
 }
 
 func (l Loader) projectFile() ([]setting, []Warning, error) {
-	return l.readYAML(filepath.Join(l.Dir, yamlName), yamlName, SourceProject)
+	return l.readYAML(l.Dir, filepath.Join(l.Dir, yamlName), yamlName, SourceProject)
 }
 
-func (l Loader) readYAML(path, name, kind string) ([]setting, []Warning, error) {
-	text, found, err := readFile(path, name)
+func (l Loader) readYAML(project, path, name, kind string) ([]setting, []Warning, error) {
+	text, found, err := readFile(project, path, name)
 	if err != nil || !found {
 		return nil, nil, err
 	}
@@ -146,7 +146,7 @@ func (l Loader) readYAML(path, name, kind string) ([]setting, []Warning, error) 
 }
 
 func (l Loader) rcFile() ([]setting, []Warning, error) {
-	text, found, err := readFile(filepath.Join(l.Dir, rcName), rcName)
+	text, found, err := readFile(l.Dir, filepath.Join(l.Dir, rcName), rcName)
 	if err != nil || !found {
 		return nil, nil, err
 	}

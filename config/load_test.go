@@ -286,9 +286,9 @@ func TestLoad_unusableFileIsAUsageErrorWithItsLine(t *testing.T) {
 		want string
 	}{
 		{"huge", func(p string) error { return os.WriteFile(p, make([]byte, 2<<20), 0o644) }, ": is larger than 64 KiB"},
-		{"directory", func(p string) error { return os.Mkdir(p, 0o755) }, ": is not a regular file"},
-		{"named pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, ": is not a regular file"},
-		{"device", func(p string) error { return os.Symlink("/dev/zero", p) }, ": is not a regular file"},
+		{"directory", func(p string) error { return os.Mkdir(p, 0o755) }, ": is a folder; ralph reads only a plain file here"},
+		{"named pipe", func(p string) error { return syscall.Mkfifo(p, 0o644) }, ": is a FIFO; ralph reads only a plain file here"},
+		{"link to a device", func(p string) error { return os.Symlink("/dev/zero", p) }, ": is a symbolic link; ralph reads only a plain file here"},
 		{"NUL byte", func(p string) error { return os.WriteFile(p, []byte("\n\nA=\x00"), 0o644) }, ":3: holds a NUL byte: the file must be plain text in UTF-8"},
 		{"UTF-16", func(p string) error { return os.WriteFile(p, []byte("\xff\xfeA\x00=\x00"), 0o644) }, ":1: holds a NUL byte: the file must be plain text in UTF-8"},
 		{"lone carriage return", func(p string) error { return os.WriteFile(p, []byte("#a\n#b\rA=1\n"), 0o644) }, `:2: holds a carriage return inside a line: lines must end with \n or \r\n`},

@@ -7,36 +7,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync"
 
-	"gopkg.in/natefinch/lumberjack.v2"
+	"ralph/state/projectfs"
 )
 
 // File is an append-only file that rotates by size. It is safe for concurrent use. It
 // buffers until Flush, so that many small records cost one write call.
 type File struct {
 	mu   sync.Mutex
-	out  *lumberjack.Logger
+	out  *rotating
 	buf  *bufio.Writer
 	torn bool // the file may end in the middle of a line
 }
 
 // OpenFile opens path for appending. Above megabytes, the file is renamed with a time in
-// its name; the newest keep of these stay. New files have mode 0600. It refuses a
-// symbolic link, which could lead out of the project. If a killed writer left half a
-// line, the next write starts a new one.
+// its name; the newest keep of these stay. New files have mode 0600. It refuses what is
+// not a plain file. If a killed writer left half a line, the next write starts a new one.
 func OpenFile(path string, megabytes, keep int) (*File, error) {
-	info, err := os.Lstat(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open log: %w", err)
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("open log: %q is not a regular file", path)
-	}
-	out := &lumberjack.Logger{Filename: path, MaxSize: megabytes, MaxBackups: keep, LocalTime: true}
-	// Open it now: later, an agent may have replaced it.
-	if _, err := out.Write(nil); err != nil {
+	out := newRotating(path, megabytes, keep)
+	if err := out.open(); err != nil { // now: later, an agent may have replaced it
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	return &File{out: out, buf: bufio.NewWriterSize(out, 32<<10), torn: torn(path)}, nil
@@ -44,7 +34,7 @@ func OpenFile(path string, megabytes, keep int) (*File, error) {
 
 // torn reports whether a file ends in the middle of a line.
 func torn(path string) bool {
-	file, err := os.Open(path)
+	file, err := projectfs.Above(path).Open(path)
 	if err != nil {
 		return false // the first write reports it
 	}
@@ -91,7 +81,7 @@ func (f *File) Flush() error {
 func (f *File) reset(err error) error {
 	if err != nil {
 		f.buf.Reset(f.out)
-		f.torn = torn(f.out.Filename)
+		f.torn = torn(f.out.path)
 		return fmt.Errorf("write log: %w", err)
 	}
 	return nil
@@ -111,11 +101,11 @@ func (f *File) Rotate() error {
 // Reopen starts a new file if somebody removed the open one or replaced it with
 // something that is not a regular file.
 func (f *File) Reopen() error {
-	switch info, err := os.Lstat(f.out.Filename); {
+	switch info, err := f.out.dir.Lstat(f.out.path); {
 	case err == nil && info.Mode().IsRegular():
 		return nil
 	case err == nil:
-		if err := os.RemoveAll(f.out.Filename); err != nil {
+		if err := f.out.dir.RemoveAll(f.out.path); err != nil {
 			return fmt.Errorf("open log: %w", err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -125,8 +115,7 @@ func (f *File) Reopen() error {
 	defer f.mu.Unlock()
 	flushed, closed := f.reset(f.buf.Flush()), f.out.Close()
 	f.torn = false
-	_, err := f.out.Write(nil)
-	return errors.Join(flushed, closed, err)
+	return errors.Join(flushed, closed, f.out.open())
 }
 
 // Close flushes and closes.

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sort"
 	"time"
+
+	"ralph/state/projectfs"
 )
 
 // Prune removes the oldest files in the subfolders of dir until they take at most
@@ -20,6 +21,7 @@ func Prune(dir string, maxBytes int64) error {
 	}
 	var all []aged
 	var total int64
+	project := projectfs.In(filepath.Dir(dir))
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() || filepath.Dir(path) == filepath.Clean(dir) {
 			return ignoreMissing(err)
@@ -43,11 +45,11 @@ func Prune(dir string, maxBytes int64) error {
 		if total <= maxBytes {
 			break
 		}
-		if err := ignoreMissing(os.Remove(f.path)); err != nil {
+		if err := ignoreMissing(project.Remove(f.path)); err != nil {
 			return fmt.Errorf("prune logs: %w", err)
 		}
 		total -= f.size
-		_ = os.Remove(filepath.Dir(f.path)) // succeeds only if it is empty
+		_ = project.Remove(filepath.Dir(f.path)) // succeeds only if it is empty
 	}
 	return nil
 }

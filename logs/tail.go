@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"ralph/state/projectfs"
 )
 
 // maxTailLine is the length, in bytes, at which Poll cuts a line, because readers keep it in
@@ -74,7 +76,7 @@ func (t *Tail) Poll() ([][]byte, error) {
 }
 
 func (t *Tail) open() (bool, error) {
-	f, err := os.Open(t.path)
+	f, err := projectfs.Above(t.path).Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.started = true // a file that appears later is new from its first byte
 		return false, nil

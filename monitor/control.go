@@ -132,7 +132,7 @@ func withCopy(name, text string, program func(path string) error) error {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, name)
-	if err := os.WriteFile(path, []byte(termtext.Clean(text)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(termtext.Clean(text)), 0o600); err != nil { // file: a copy or a terminal
 		return fmt.Errorf("copy log: %w", err)
 	}
 	return program(path)
@@ -144,7 +144,7 @@ func inPager(path string) error {
 	if command == nil {
 		return fmt.Errorf("open log: set $PAGER or install less")
 	}
-	file, err := os.Open(path)
+	file, err := os.Open(path) // file: a copy or a terminal
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
@@ -192,7 +192,7 @@ func pagerCommand() []string {
 // foreground runs a program as the foreground process group of the terminal, so that
 // Ctrl-C reaches it and not this process.
 func foreground(cmd *exec.Cmd) error {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0) // file: a copy or a terminal
 	if err != nil {
 		return fmt.Errorf("open terminal: %w", err)
 	}

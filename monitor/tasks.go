@@ -190,6 +190,6 @@ func edited(ralph, args []string) (string, error) {
 	cmd := exec.Command(ralph[0], slices.Concat(ralph[1:], args)...) //nolint:noctx // only the user ends it
 	cmd.Stderr = said
 	err = foreground(cmd)
-	out, _ := os.ReadFile(said.Name())
+	out, _ := os.ReadFile(said.Name()) // file: a temporary file
 	return act.Problem(out), err
 }

@@ -38,7 +38,7 @@ func children() ([]int, error) {
 	}
 	for _, thread := range threads {
 		// A thread that has ended meanwhile has passed on its children.
-		list, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+		list, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children") // file: of the kernel
 		for _, field := range strings.Fields(string(list)) {
 			if pid, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, pid)
@@ -64,7 +64,7 @@ func processes(match func(process) bool) ([]int, error) {
 
 // pids lists all processes in the order of /proc: by number.
 func pids() (all []int, err error) {
-	proc, err := os.Open("/proc")
+	proc, err := os.Open("/proc") // file: of the kernel
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func pids() (all []int, err error) {
 
 // stat returns what /proc tells about a process.
 func stat(pid int) (process, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // file: of the kernel
 	if err != nil {
 		return process{}, err
 	}

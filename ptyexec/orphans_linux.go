@@ -86,7 +86,7 @@ func (o *orphans) sweep(late bool) (left, busy int) {
 // isGuard reports whether a process is this program as a guard.
 func isGuard(pid int) bool {
 	dir := fmt.Sprintf("/proc/%d/", pid)
-	name, err := os.ReadFile(dir + "cmdline")
+	name, err := os.ReadFile(dir + "cmdline") // file: of the kernel
 	its, err2 := os.Stat(dir + "exe")
 	mine, err3 := os.Stat("/proc/self/exe")
 	return errors.Join(err, err2, err3) == nil && string(name) == guardName+"\x00" && os.SameFile(its, mine)
@@ -131,7 +131,7 @@ func pidfds() (pids []int) {
 	const dir = "/proc/self/fdinfo/"
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		text, _ := os.ReadFile(dir + e.Name())
+		text, _ := os.ReadFile(dir + e.Name()) // file: of the kernel
 		if _, after, ok := strings.Cut(string(text), "\nPid:\t"); ok {
 			line, _, _ := strings.Cut(after, "\n")
 			if pid, err := strconv.Atoi(line); err == nil {

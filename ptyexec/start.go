@@ -100,7 +100,7 @@ func newChild(tty bool) (*child, error) {
 // descriptors; close them even after an error.
 func (ch *child) open() (far []*os.File, err error) {
 	far = make([]*os.File, 5)
-	if far[fdNull], err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+	if far[fdNull], err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil { // file: of the system
 		return far, err
 	}
 	if far[fdStdin], ch.stdin, err = os.Pipe(); err != nil {
@@ -328,7 +328,7 @@ func startError(file string, errno syscall.Errno) error {
 
 // interpreter is what the first line of a script names, quoted, after a space; empty: the file is no script.
 func interpreter(file string) string {
-	f, err := os.Open(file)
+	f, err := os.Open(file) // file: of the system
 	if err != nil {
 		return ""
 	}

@@ -20,8 +20,8 @@ import (
 // but what they lead to must be a regular file of at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	// A pipe without a writer would hold up the open.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) { // a socket: a sandbox covers what is missing
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // file: the user names it
+	if errors.Is(err, syscall.ENXIO) {                             // a socket: a sandbox covers what is missing
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
 	if err != nil {

@@ -30,7 +30,7 @@ func List(stateHome string) []string {
 		var record struct {
 			Project string `json:"project"`
 		}
-		data, err := os.ReadFile(filepath.Join(Folder(stateHome), e.Name()))
+		data, err := os.ReadFile(filepath.Join(Folder(stateHome), e.Name())) // file: in the state home
 		if err == nil && json.Unmarshal(data, &record) == nil && record.Project != "" {
 			all = append(all, record.Project)
 		}

@@ -109,12 +109,12 @@ func (f File) make() error {
 	mode, text := fs.FileMode(0o444), []byte(f.Text)
 	if f.From != "" {
 		var err error
-		if text, err = os.ReadFile(f.From); err != nil {
+		if text, err = os.ReadFile(f.From); err != nil { // file: a place that the sandbox prepares
 			return err
 		}
 		mode = 0o600
 	}
-	file, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	file, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) // file: a place that the sandbox prepares
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (h *Lease) lock(path string, how int, bound time.Duration) error {
 	if h.locks[dir] != nil {
 		return nil
 	}
-	f, err := os.Open(dir)
+	f, err := os.Open(dir) // file: a place that the sandbox prepares
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (f File) Unchanged() bool {
 	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o222 != 0 || info.Size() != int64(len(f.Text)) {
 		return false
 	}
-	text, err := os.ReadFile(f.Path)
+	text, err := os.ReadFile(f.Path) // file: a place that the sandbox prepares
 	return err == nil && string(text) == f.Text
 }
 

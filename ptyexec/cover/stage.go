@@ -71,7 +71,7 @@ func (s Stage) make() (*staged, error) {
 		info, err := os.Lstat(path)
 		if err == nil {
 			o.mode = info.Mode().Perm()
-			o.text, err = os.ReadFile(path)
+			o.text, err = os.ReadFile(path) // file: a place that the sandbox prepares
 		}
 		if err != nil && (i == 0 && len(s.Notes) == 0 || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
@@ -112,7 +112,7 @@ func (s *staged) back(o original) error {
 		return err
 	}
 	if o.to == o.path {
-		file, err := os.ReadFile(o.path)
+		file, err := os.ReadFile(o.path) // file: a place that the sandbox prepares
 		if missing := errors.Is(err, fs.ErrNotExist); missing != (o.text == nil) || err != nil && !missing ||
 			!bytes.Equal(file, o.text) {
 			return err

@@ -77,7 +77,7 @@ func counted(path string, n int) bool {
 	if n == 0 {
 		flags |= os.O_CREATE | os.O_EXCL // not through somebody else's link
 	}
-	file, err := os.OpenFile(path, flags, 0o600)
+	file, err := os.OpenFile(path, flags, 0o600) // file: in the temporary folder
 	if err != nil {
 		return false
 	}

@@ -2,12 +2,13 @@ package agenthooks
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"ralph/state/projectfs"
 )
 
 // linters are the programs of AutoLint: they read one file and print what is wrong with it.
@@ -40,12 +41,14 @@ func Linter(lint, file string) string {
 	return strings.ReplaceAll(lint, "{file}", quoted)
 }
 
+const maxJSON = 64 << 20 // bytes
+
 // BadJSON says what is wrong with a JSON file; empty: nothing, or it is none.
 func BadJSON(file string) string {
 	if !strings.EqualFold(filepath.Ext(file), ".json") {
 		return ""
 	}
-	data, err := os.ReadFile(file)
+	data, err := projectfs.Above(file).Read(file, maxJSON)
 	var any json.RawMessage
 	if err == nil {
 		err = json.Unmarshal(data, &any)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"ralph/runner/turn"
 	"ralph/runner/turn/remote"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // pauses are the waits between tries to reach a worker.
@@ -152,15 +152,18 @@ func (c *Crew) noteOnce(from state.Origin, text string) {
 	}
 }
 
+const maxSent = 64 << 20 // bytes of a file
+
 // filesOf are the user's files in a slot that git does not have.
 func filesOf(s *slots.Slot) (all []remote.File, err error) {
 	for _, rel := range s.Copied() {
 		path := filepath.Join(s.Root, rel)
-		info, err := os.Lstat(path)
+		slot := projectfs.In(s.Root)
+		info, err := slot.Lstat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			continue // it was gone when the slot was prepared
 		}
-		data, err := os.ReadFile(path)
+		data, err := slot.Read(path, maxSent)
 		if err != nil {
 			return nil, fmt.Errorf("send files: %w", err)
 		}

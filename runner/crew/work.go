@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"ralph/runner/turn/amend"
 	"ralph/runner/turn/stop"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // carryOut carries out one turn in its slot, from the clean worktree to the answer of the merge queue.
@@ -253,11 +253,14 @@ func conflictText(files []string) string {
 		"and then mark the task as done.", termtext.Some(files, 20))
 }
 
+const maxJoined = 16 << 20 // bytes of a file
+
 // unjoined returns those of the files in which the work has a conflict that is not resolved.
 func (j *Job) unjoined(ctx context.Context, files []string) []string {
 	var texts []git.Text
 	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join(j.Slot.Root, name))
+		path := filepath.Join(j.Slot.Root, name)
+		text, err := projectfs.In(j.Slot.Root).Read(path, maxJoined)
 		was, _ := command.Run(ctx, j.Slot.Root, "cat-file", "blob", j.work.Base+":"+name) // empty: a new file
 		texts = append(texts, git.Text{Path: name, Before: was, After: string(text), Exists: err == nil})
 	}

@@ -11,6 +11,7 @@ import (
 	"ralph/runner/gate/instrument"
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/workspace"
+	"ralph/state/projectfs"
 )
 
 // request is a check's command, changed so that the test runner reports each
@@ -65,7 +66,7 @@ func (r request) read(s report.Summary, dir string, began time.Time) report.Summ
 	var files []string
 	if r.dir != "" {
 		jest := func(file io.Reader) (report.Summary, error) { return report.ReadJest(file, dir) }
-		if all, ok := readFile(filepath.Join(r.dir, jestFile), jest); ok {
+		if all, ok := readFile(dir, filepath.Join(r.dir, jestFile), jest); ok {
 			all.Nothing = s.Nothing
 			s = all // the output has some of the same tests, under other names if jest has a root
 		}
@@ -81,21 +82,29 @@ func (r request) read(s report.Summary, dir string, began time.Time) report.Summ
 		}
 	}
 	for _, file := range files {
-		if found, ok := readFile(file, report.ReadJUnit); ok {
+		if found, ok := readFile(dir, file, report.ReadJUnit); ok {
 			s = s.Merge(found)
 		}
 	}
 	return s
 }
 
+// maxReport bounds a report file, in bytes.
+const maxReport = 256 << 20
+
 // readFile reads a report file. It returns false if the file is missing, or broken before its first test.
-func readFile(path string, read func(io.Reader) (report.Summary, error)) (s report.Summary, ok bool) {
-	f, err := os.Open(path)
+// One in the project may be anything.
+func readFile(project, path string, read func(io.Reader) (report.Summary, error)) (s report.Summary, ok bool) {
+	open := os.Open // file: in a temporary folder of ralph
+	if rel, err := filepath.Rel(project, path); err == nil && filepath.IsLocal(rel) {
+		open = projectfs.In(project).Open
+	}
+	f, err := open(path)
 	if err != nil {
 		return s, false
 	}
 	defer f.Close()
-	s, err = read(f)
+	s, err = read(io.LimitReader(f, maxReport))
 	return s, err == nil || len(s.Tests) > 0
 }
 

@@ -11,7 +11,11 @@ import (
 	"strings"
 
 	"ralph/runner/git/command"
+	"ralph/state/projectfs"
 )
+
+// maxGrown is how much a file may grow while it is read, in bytes.
+const maxGrown = 16 << 20
 
 // readBlob reads a regular file or the target of a link. idLength is the length of
 // object ids; if it is 0, before the first commit, the id stays empty.
@@ -24,7 +28,7 @@ func readBlob(name string, info fs.FileInfo, idLength int) (b blob, ok bool) {
 		target, err = os.Readlink(name)
 		b.mode, b.data = "120000", []byte(target)
 	case info.Mode().IsRegular():
-		b.data, err = os.ReadFile(name)
+		b.data, err = projectfs.Above(name).Read(name, info.Size()+maxGrown)
 	default:
 		return b, false
 	}

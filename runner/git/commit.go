@@ -238,7 +238,7 @@ func readIndex(path string) ([]byte, time.Time, error) {
 	}
 	var data []byte
 	if err == nil {
-		data, err = os.ReadFile(path)
+		data, err = os.ReadFile(path) // file: in the folder of git
 	}
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("read index: %w", err)
@@ -258,8 +258,8 @@ func (b builder) index(ctx context.Context, from, commit string) (env []string, 
 	env = []string{"GIT_INDEX_FILE=" + path}
 	data, written, err := readIndex(from)
 	if err == nil && data != nil {
-		err = errors.Join(os.WriteFile(path, data, 0o644), os.Chtimes(path, written, written),
-			os.WriteFile(filepath.Join(dir, wasName), data, 0o600))
+		err = errors.Join(os.WriteFile(path, data, 0o644), os.Chtimes(path, written, written), // file: in the folder of git
+			os.WriteFile(filepath.Join(dir, wasName), data, 0o600)) // file: in the folder of git
 	} else if err == nil && commit != "" {
 		_, err = command.Call{Dir: b.root, Env: env}.Run(ctx, "read-tree", commit)
 	}

@@ -12,6 +12,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/git/command"
 	"ralph/runner/git/foreign"
+	"ralph/state/projectfs"
 )
 
 // maxCommitted is the size, in bytes, above which ralph commits no file.
@@ -90,7 +91,7 @@ func suspect(root, file string) (secrets []logs.Secret, why string) {
 	case info.Size() > maxCommitted:
 		return nil, fmt.Sprintf("is larger than 1 MiB: %d bytes", info.Size())
 	}
-	data, err := os.ReadFile(name)
+	data, err := projectfs.Above(name).Read(name, maxCommitted)
 	if err != nil {
 		return nil, "cannot be read: " + err.Error()
 	}

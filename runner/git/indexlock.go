@@ -71,12 +71,12 @@ func sameFile(a, b string) bool {
 
 // lockFresh locks a new index while a process that has its file open lives, and records the commit that it belongs to.
 func lockFresh(fresh, oid string) (*os.File, error) {
-	f, err := os.OpenFile(fresh, os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW, 0o644)
+	f, err := os.OpenFile(fresh, os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW, 0o644) // file: in the folder of git
 	if err != nil {
 		return nil, err
 	}
 	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
-		err = os.WriteFile(filepath.Join(filepath.Dir(fresh), oidName), []byte(oid), 0o600)
+		err = os.WriteFile(filepath.Join(filepath.Dir(fresh), oidName), []byte(oid), 0o600) // file: in the folder of git
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -86,7 +86,7 @@ func lockFresh(fresh, oid string) (*os.File, error) {
 
 // free reports whether nobody who locked the file lives.
 func free(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // file: in the folder of git
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
@@ -96,7 +96,7 @@ func free(path string) bool {
 
 // finishMove gives the user's index the files of a commit that HEAD has reached, or drops the new index.
 func finishMove(ctx context.Context, root, fresh, lock string) error {
-	oid, _ := os.ReadFile(filepath.Join(filepath.Dir(fresh), oidName))
+	oid, _ := os.ReadFile(filepath.Join(filepath.Dir(fresh), oidName)) // file: in the folder of git
 	head, err := command.Run(ctx, root, "rev-parse", "-q", "--verify", "HEAD")
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -79,7 +79,7 @@ func operation(root string) string {
 		}
 	}
 	// Between two commits of a series, only the list of the remaining ones shows it.
-	todo, err := os.ReadFile(filepath.Join(dir, "sequencer", "todo"))
+	todo, err := os.ReadFile(filepath.Join(dir, "sequencer", "todo")) // file: in the folder of git
 	switch {
 	case err != nil:
 		return ""

@@ -9,6 +9,7 @@ import (
 
 	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
+	"ralph/state/projectfs"
 )
 
 // Text is a changed text file. Its path is relative to the root of the repository.
@@ -65,7 +66,7 @@ func readAfter(t *Text, root string) bool {
 	if !info.Mode().IsRegular() || info.Size() > maxText {
 		return false
 	}
-	data, err := os.ReadFile(path)
+	data, err := projectfs.In(root).Read(path, maxText)
 	if err != nil {
 		return os.IsNotExist(err)
 	}

@@ -17,7 +17,7 @@ func (b *Branch) markMove(tip string) error {
 	if b.Note == "" {
 		return nil
 	}
-	return os.WriteFile(b.Note, []byte(tip), 0o600)
+	return os.WriteFile(b.Note, []byte(tip), 0o600) // file: in the cache
 }
 
 func (b *Branch) unmarkMove() {
@@ -30,7 +30,7 @@ func (b *Branch) unmarkMove() {
 // already changed, and leaves all others as they are.
 func (b *Branch) Recover(ctx context.Context) error {
 	b.unlock()
-	tip, err := os.ReadFile(b.Note)
+	tip, err := os.ReadFile(b.Note) // file: in the cache
 	if b.Note == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

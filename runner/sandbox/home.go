@@ -251,7 +251,7 @@ func readSettings(path string) (string, bool) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
 		return "", false
 	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(path) // file: in the home folder
 	return string(text), err == nil
 }
 

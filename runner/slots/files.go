@@ -13,6 +13,7 @@ import (
 	"ralph/runner/git/command"
 	plans "ralph/runner/task/store"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // Include names the file that lists, like .gitignore, which untracked files a worktree needs.
@@ -113,13 +114,15 @@ func (s *Slot) planFiles() (all []string) {
 	return all
 }
 
+const maxCopied = 1 << 30 // bytes of a file
+
 // copyTo copies a file of the user into the tree. A file that is gone is not an error.
 func copyTo(tree *os.Root, from, rel string) error {
-	info, err := os.Stat(from)
+	info, err := os.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
-	data, err := os.ReadFile(from)
+	data, err := projectfs.Above(from).Read(from, maxCopied)
 	if err == nil {
 		err = tree.MkdirAll(filepath.Dir(rel), 0o755)
 	}
@@ -160,6 +163,6 @@ func NeedsSetup(ctx context.Context, root, file, line string) (needed bool, done
 	}
 	sum := sha256.Sum256([]byte(line + "\x00" + out))
 	stamp := hex.EncodeToString(sum[:])
-	was, _ := os.ReadFile(file) // missing: it never ran
-	return string(was) != stamp, func() error { return os.WriteFile(file, []byte(stamp), 0o600) }, nil
+	was, _ := os.ReadFile(file)                                                                        // file: in the cache; missing: it never ran
+	return string(was) != stamp, func() error { return os.WriteFile(file, []byte(stamp), 0o600) }, nil // file: in the cache
 }

@@ -28,6 +28,9 @@ type Dir struct{ root string }
 // In returns the Dir of a project's folder, which need not exist.
 func In(root string) Dir { return Dir{root} }
 
+// Above returns the Dir of the folder above the one that a file is in: neither the file nor its folder may be a link.
+func Above(path string) Dir { return Dir{filepath.Dir(filepath.Dir(path))} }
+
 // Path returns the path of a file that is named relative to the project, with slashes.
 func (d Dir) Path(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
 

@@ -19,10 +19,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // Bound is how long the agent may take.
@@ -235,10 +234,11 @@ func Begun(dir string) (all []Named) {
 func Write(dir string, k Kept) error {
 	k.Key, k.Stage = Key(dir), stage(dir)
 	data, _ := json.MarshalIndent(k, "", "  ") // plain values: it cannot fail
-	if err := os.MkdirAll(filepath.Dir(file(dir)), 0o755); err != nil {
+	project := projectfs.In(dir)
+	if err := project.MkdirAll(filepath.Dir(file(dir)), 0o755); err != nil {
 		return fmt.Errorf("keep the analysis: %w", err)
 	}
-	if err := renameio.WriteFile(file(dir), append(data, '\n'), 0o600); err != nil {
+	if err := project.Write(file(dir), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep the analysis: %w", err)
 	}
 	return nil
@@ -274,7 +274,7 @@ func Copy(dir, to string) error {
 			return nil
 		}
 		n++
-		return copyFile(path, filepath.Join(to, rel))
+		return copyFile(dir, path, filepath.Join(to, rel))
 	})
 }
 
@@ -283,13 +283,13 @@ func secret(name string) bool {
 		filepath.Ext(name)) || name == ".netrc" || name == ".npmrc"
 }
 
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
+func copyFile(dir, from, to string) error {
+	in, err := projectfs.In(dir).Open(from)
 	if err != nil {
 		return nil //nolint:nilerr // what cannot be read is left out
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // file: in a temporary folder
 	if err != nil {
 		return err
 	}

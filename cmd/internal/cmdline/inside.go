@@ -41,7 +41,7 @@ func descends(ancestor int) bool {
 
 // parent is the parent of a process; 0: unknown.
 func parent(pid int, all map[int]int) (ppid int) {
-	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil { // file: of the kernel
 		// The name of the program may contain anything, even parentheses. The state
 		// and the parent follow it.
 		if rest := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(rest) > 1 {

@@ -109,7 +109,7 @@ func (a *agent) edit(path, old, with string) {
 			return "String to replace not found in file.", true
 		}
 		if a.err == nil {
-			a.fail(os.WriteFile(full, []byte(strings.Replace(text, old, with, 1)), 0o644))
+			a.fail(os.WriteFile(full, []byte(strings.Replace(text, old, with, 1)), 0o644)) // file: a project of its own
 		}
 		return "The file " + full + " has been updated successfully.", false
 	})
@@ -132,7 +132,7 @@ func (a *agent) tool(name string, input map[string]any, work func() (result stri
 
 // read returns a file of the project.
 func (a *agent) read(path string) string {
-	b, err := os.ReadFile(filepath.Join(a.dir, path))
+	b, err := os.ReadFile(filepath.Join(a.dir, path)) // file: a project of its own
 	a.fail(err)
 	return string(b)
 }

@@ -65,7 +65,7 @@ func writeProject(dir string) error {
 		if strings.HasPrefix(string(data), "#!") {
 			mode = 0o755
 		}
-		return os.WriteFile(to, data, mode)
+		return os.WriteFile(to, data, mode) // file: a project of its own
 	})
 }
 

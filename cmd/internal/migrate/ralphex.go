@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/state/projectfs"
 )
 
 // iniLine is a setting of ralphex; a # behind a value belongs to the value.
@@ -45,7 +47,7 @@ func ralphex(dir string) (p Project, pairs []pair, err error) {
 		return p, nil, err
 	}
 	for _, file := range found { // sorted
-		text, err := os.ReadFile(filepath.Join(folder, file))
+		text, err := projectfs.In(dir).Read(filepath.Join(folder, file), maxSettings)
 		if err != nil {
 			return p, nil, err
 		}
@@ -74,7 +76,7 @@ func ralphex(dir string) (p Project, pairs []pair, err error) {
 
 // says reports whether a file has more than the comments that ralphex --init writes.
 func says(path string) bool {
-	text, _ := os.ReadFile(path)
+	text, _ := projectfs.Above(path).Read(path, maxSettings)
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			return true

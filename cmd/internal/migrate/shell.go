@@ -2,12 +2,13 @@ package migrate
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/state/projectfs"
 )
 
 // assignment is a setting in a shell file, which is never executed.
@@ -15,9 +16,12 @@ var assignment = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:export )?([A-Z][A-Z0-9_]*)=(.*)$`)
 })
 
+// maxSettings bounds a file of another program, in bytes.
+const maxSettings = 4 << 20
+
 // lines are NAME=value or name = value lines of a file.
 func lines(path string, form *regexp.Regexp) ([]pair, error) {
-	text, err := os.ReadFile(path)
+	text, err := projectfs.Above(path).Read(path, maxSettings)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"ralph/state/projectfs"
 )
 
 func tui(dir string) (p Project, pairs []pair, err error) {
@@ -16,7 +18,8 @@ func tui(dir string) (p Project, pairs []pair, err error) {
 	if err != nil {
 		return p, nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+	project := projectfs.In(dir)
+	text, err := project.Read(project.Path(name), maxSettings)
 	if err != nil {
 		return p, nil, err
 	}

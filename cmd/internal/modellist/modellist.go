@@ -33,7 +33,7 @@ type Kept struct {
 // Read returns the kept names; nil if there are none, they are too old, or the program has changed.
 func (k Kept) Read() []string {
 	var was Kept
-	data, err := os.ReadFile(k.File)
+	data, err := os.ReadFile(k.File) // file: in the cache
 	if err != nil || json.Unmarshal(data, &was) != nil {
 		return nil
 	}

@@ -3,13 +3,13 @@ package preflight
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
+	"ralph/state"
 	"ralph/state/view"
 )
 
@@ -36,9 +36,11 @@ func (p *Project) NoTasks() string {
 	return view.Within(p.Dir, p.Plan) + " has " + what + example
 }
 
+const maxPrompt = 16 << 20 // bytes
+
 // planGone says how ralph knows that a project without a plan had one; empty: it had none.
 func (p *Project) planGone() string {
-	if text, err := os.ReadFile(p.Prompt); err == nil {
+	if text, err := state.ReadFile(p.Prompt, maxPrompt); err == nil {
 		for _, name := range scaffold.PlanNames() {
 			if bytes.Contains(text, []byte(name)) {
 				return fmt.Sprintf("there is no plan, but %s names %s", view.Within(p.Dir, p.Prompt), name)

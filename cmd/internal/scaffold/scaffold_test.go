@@ -219,7 +219,7 @@ func TestFiles_plan_hasTheIntendedTasks(t *testing.T) {
 			if err := Write(dir, files); err != nil {
 				t.Fatal(err)
 			}
-			list, err := store.Load(filepath.Join(dir, ".ralph/fix_plan.md"), []string{"Optional"})
+			list, err := store.Load(store.File{Path: filepath.Join(dir, ".ralph/fix_plan.md"), OptionalSections: []string{"Optional"}})
 			if err != nil {
 				t.Fatal(err)
 			}

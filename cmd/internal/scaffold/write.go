@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"ralph/state/projectfs"
 )
 
 // Write writes all files below dir, or none. It replaces existing ones. Every text is
@@ -20,23 +19,31 @@ func Write(dir string, files []File) (err error) {
 			err = errors.Join(err, undo[i]())
 		}
 	}()
-	var pending []*renameio.PendingFile
+	project := projectfs.In(dir)
+	var pending []*projectfs.Pending
 	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return fmt.Errorf("write %q: it exists and is not a regular file; move it away", f.Path)
+		path := project.Path(f.Path)
+		if folder := filepath.Dir(path); folder != dir {
+			_, err := project.Lstat(folder)
+			missing := errors.Is(err, fs.ErrNotExist)
+			if missing {
+				_, err = project.Lstat(filepath.Dir(folder)) // only the last folder is made, so that undo is simple
+			}
+			if err == nil {
+				err = project.MkdirAll(folder, 0o755)
+			}
+			if err != nil {
+				return fmt.Errorf("write %q: %w", f.Path, err)
+			}
+			if missing {
+				undo = append(undo, func() error { return project.Remove(folder) })
+			}
 		}
-		folder := filepath.Dir(path)
-		if err := os.Mkdir(folder, 0o755); err == nil {
-			undo = append(undo, func() error { return os.Remove(folder) })
-		} else if !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("write %q: %w", f.Path, err)
-		}
-		p, err := renameio.NewPendingFile(path, renameio.WithTempDir(folder), renameio.WithStaticPermissions(0o644))
+		p, err := project.Replace(path, 0o644)
 		if err != nil {
 			return fmt.Errorf("write %q: %w", f.Path, err)
 		}
-		undo = append(undo, p.Cleanup) // does nothing once the file has its name
+		undo = append(undo, func() error { p.Discard(); return nil }) // does nothing once the file has its name
 		if _, err := p.WriteString(f.Text); err != nil {
 			return fmt.Errorf("write %q: %w", f.Path, err)
 		}
@@ -44,7 +51,7 @@ func Write(dir string, files []File) (err error) {
 	}
 	// All is written and every folder is writable: a rename fails only if the disk does.
 	for i, p := range pending {
-		if err := p.CloseAtomicallyReplace(); err != nil {
+		if err := p.Commit(); err != nil {
 			return fmt.Errorf("write %q: %w", files[i].Path, err)
 		}
 	}
@@ -54,10 +61,13 @@ func Write(dir string, files []File) (err error) {
 // RC is the name of the file that Append writes.
 const RC = ".ralphrc"
 
+const maxRC = 1 << 20 // bytes
+
 // Append adds settings at the end of .ralphrc.
 func Append(dir string, settings []Setting) error {
-	path := filepath.Join(dir, RC)
-	old, err := os.ReadFile(path)
+	project := projectfs.In(dir)
+	path := project.Path(RC)
+	old, err := project.Read(path, maxRC)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read .ralphrc: %w", err)
 	}
@@ -68,14 +78,11 @@ func Append(dir string, settings []Setting) error {
 	for _, s := range settings {
 		text += s.Key + "=" + quote(s.Value) + "\n"
 	}
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
+	mode := fs.FileMode(0o644)
+	if info, err := project.Lstat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil { // a link of the user's stays one
-		path = real
-	}
-	if err := renameio.WriteFile(path, []byte(text), mode); err != nil {
+	if err := project.Write(path, []byte(text), mode); err != nil {
 		return fmt.Errorf("write .ralphrc: %w", err)
 	}
 	return nil

@@ -75,7 +75,7 @@ func (m Manager) owner(file string) (string, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(file) // file: in the home folder
 	if err != nil || !Ours(string(text)) {
 		return "", err
 	}

@@ -88,11 +88,11 @@ func tidied(dir string) error {
 	pages, err := fs.Glob(os.DirFS(dir), "*.1")
 	for _, page := range pages {
 		page = filepath.Join(dir, page)
-		text, readErr := os.ReadFile(page)
+		text, readErr := os.ReadFile(page) // file: a page that this program made
 		if readErr != nil {
 			return readErr
 		}
-		if err := os.WriteFile(page, []byte(words.Replace(string(text))), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(words.Replace(string(text))), 0o644); err != nil { // file: a page that this program made
 			return err
 		}
 	}

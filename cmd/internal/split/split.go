@@ -33,7 +33,7 @@ func Reporter() (tell func(text string), watched bool) {
 	_ = os.Unsetenv(reportVar)
 	return func(text string) {
 		if path != "" {
-			_ = os.WriteFile(path, []byte(text+"\n"), 0o600) // the pane shows it too
+			_ = os.WriteFile(path, []byte(text+"\n"), 0o600) // file: a temporary file; the pane shows it too
 		}
 	}, path != ""
 }
@@ -284,7 +284,7 @@ func (e *ending) await() int {
 
 // lastWords repeats in the user's own terminal how the run ended.
 func (w Window) lastWords(e *ending, code int) error {
-	if text, err := os.ReadFile(e.report); err == nil && len(text) > 0 {
+	if text, err := os.ReadFile(e.report); err == nil && len(text) > 0 { // file: a temporary file
 		return &cmdline.ExitError{Code: code, Text: strings.TrimSpace(string(text))}
 	}
 	if s, ok := e.status(); ok {

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"ralph/state/projectfs"
 )
 
 // maxStored is the size of the largest file that Load reads, in bytes. ralph writes smaller ones.
@@ -25,7 +24,7 @@ func Load[T any](path string) (*T, error) {
 		return v, nil
 	}
 	aside := path + ".corrupt-" + time.Now().Format("20060102T150405.000")
-	if err := os.Rename(path, aside); err != nil {
+	if err := projectfs.Above(path).Rename(path, aside); err != nil {
 		return new(T), fmt.Errorf("rename unusable %q: %w", path, err)
 	}
 	return new(T), fmt.Errorf("%q is unusable (%w); renamed to %q, starting from the default", path, why,
@@ -44,18 +43,10 @@ func Peek[T any](path string) (*T, error) {
 
 // readStored returns nil, nil for a missing file.
 func readStored(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	data, err := projectfs.Above(path).Read(path, maxStored)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	case info.Size() > maxStored:
-		return nil, errors.New("too large")
 	}
-	data, err := os.ReadFile(path)
 	if err == nil && len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("empty")
 	}
@@ -69,8 +60,7 @@ func Save(path string, v any) error {
 		return nil
 	}
 	if err == nil {
-		err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path)),
-			renameio.WithStaticPermissions(0o600))
+		err = projectfs.Above(path).Write(path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)

@@ -1,13 +1,14 @@
 package workspace
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 	"mvdan.cc/sh/v3/syntax"
+
+	"ralph/state/projectfs"
 )
 
 // Call is a shell command that calls one program and does nothing else.
@@ -54,7 +55,7 @@ func (c Call) HasAny(prefixes ...string) bool {
 
 // Script returns a script of dir's package.json; empty if there is none.
 func Script(dir, name string) string {
-	data, _ := os.ReadFile(filepath.Join(dir, "package.json"))
+	data, _ := projectfs.In(dir).Read(filepath.Join(dir, "package.json"), maxManifest)
 	return scriptIn(string(data), name)
 }
 

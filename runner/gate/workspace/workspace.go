@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/tidwall/gjson"
 	"golang.org/x/mod/modfile"
+
+	"ralph/state/projectfs"
 )
 
 // member is a package of a workspace.
@@ -42,9 +44,12 @@ func Open(root string) *Workspaces {
 	return w
 }
 
+// maxManifest bounds a manifest, in bytes.
+const maxManifest = 4 << 20
+
 // text returns a file of the project; empty if it cannot be read.
 func (w *Workspaces) text(elem ...string) string {
-	data, _ := os.ReadFile(filepath.Join(append([]string{w.root}, elem...)...))
+	data, _ := projectfs.In(w.root).Read(filepath.Join(append([]string{w.root}, elem...)...), maxManifest)
 	return string(data)
 }
 

@@ -200,7 +200,7 @@ func Relative(project string) func(path string) string {
 // work tree or a submodule.
 func MetaDir(root string) string {
 	dir := filepath.Join(root, ".git")
-	if link, err := os.ReadFile(dir); err == nil {
+	if link, err := os.ReadFile(dir); err == nil { // file: in the folder of git
 		dir = strings.TrimSpace(strings.TrimPrefix(string(link), "gitdir:"))
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(root, dir)
@@ -214,7 +214,7 @@ func CommonDir(root string) string { return commonDir(MetaDir(root)) }
 
 // commonDir returns the folder that the linked work trees of a repository share.
 func commonDir(meta string) string {
-	link, err := os.ReadFile(filepath.Join(meta, "commondir"))
+	link, err := os.ReadFile(filepath.Join(meta, "commondir")) // file: in the folder of git
 	if err != nil {
 		return meta
 	}

@@ -129,7 +129,7 @@ func userFiles() []string {
 func read(files []string) string {
 	var b strings.Builder
 	for _, file := range files {
-		data, _ := os.ReadFile(file)
+		data, _ := os.ReadFile(file) // file: in the folder of git
 		fmt.Fprintf(&b, "%q\n%s\n", file, data)
 	}
 	return b.String()

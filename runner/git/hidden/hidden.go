@@ -144,7 +144,7 @@ func (v View) readSettings() string {
 	meta := command.MetaDir(v.root)
 	all := ""
 	for _, name := range []string{"info/exclude", "config", "config.worktree"} {
-		data, _ := os.ReadFile(filepath.Join(meta, name)) // missing is empty
+		data, _ := os.ReadFile(filepath.Join(meta, name)) // file: in the folder of git; missing is empty
 		all += string(data) + "\x00"
 	}
 	return all

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"ralph/runner/git/command"
+	"ralph/state/projectfs"
 )
+
+const maxNotes = 16 << 20 // bytes
 
 // revertNotes takes what iteration k changed in a notes file out of its current text.
 func (u *Undo) revertNotes(ctx context.Context, file string, k Kept) error {
 	now, known := u.merged[file]
 	if !known {
-		data, err := os.ReadFile(filepath.Join(u.root, filepath.FromSlash(file)))
+		root := projectfs.In(u.root)
+		data, err := root.Read(root.Path(file), maxNotes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("undo: %w", err)
 		}

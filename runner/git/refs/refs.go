@@ -86,12 +86,12 @@ func (v *View) readWorktrees(root string) {
 	all, _ := os.ReadDir(top) // none: nothing to lose
 	for _, one := range all {
 		dir := filepath.Join(top, one.Name())
-		link, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+		link, err := os.ReadFile(filepath.Join(dir, "gitdir")) // file: in the folder of git
 		path := filepath.Dir(strings.TrimSpace(string(link)))
 		if _, gone := os.Lstat(path); err != nil || gone != nil {
 			continue
 		}
-		head, _ := os.ReadFile(filepath.Join(dir, "HEAD")) // unreadable: the command says HEAD
+		head, _ := os.ReadFile(filepath.Join(dir, "HEAD")) // file: in the folder of git; unreadable: the command says HEAD
 		at := strings.TrimPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 		v.worktrees[path] = entry{oid: at}
 	}

@@ -23,7 +23,7 @@ func Name() string {
 // prefix is the same for all processes that see the same process ids: on one machine since its boot, outside containers
 // or in the same container.
 func prefix() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id") // file: of the kernel
 	if err != nil {
 		host, _ := os.Hostname()
 		boot = []byte(host)
@@ -35,7 +35,7 @@ func prefix() string {
 
 // startTime is when a process did; 0: this machine does not say.
 func startTime(pid int) string {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // file: of the kernel
 	if fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])); len(fields) > 19 {
 		return fields[19]
 	}

@@ -7,7 +7,7 @@ import (
 
 // Memory returns how many bytes a container may use: seven eighths of this machine's memory; 0: unknown.
 func Memory() uint64 {
-	text, err := os.ReadFile("/proc/meminfo")
+	text, err := os.ReadFile("/proc/meminfo") // file: of the kernel
 	if err != nil {
 		return 0
 	}

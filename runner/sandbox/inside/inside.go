@@ -51,10 +51,10 @@ func first(ctx context.Context, c ptyexec.Command) int {
 // runs reports whether a process is the first one of its namespace, and its arguments are the last of args.
 func runs(pid int, args []string) bool {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
-	status, _ := os.ReadFile(filepath.Join(proc, "status"))
+	status, _ := os.ReadFile(filepath.Join(proc, "status")) // file: of the kernel
 	for line := range strings.Lines(string(status)) {
 		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok && strings.HasSuffix(strings.TrimSpace(ids), "\t1") {
-			now, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
+			now, _ := os.ReadFile(filepath.Join(proc, "cmdline")) // file: of the kernel
 			_, command, _ := bytes.Cut(now, []byte("\x00--\x00")) // that it starts itself
 			return len(command) > 0 &&
 				bytes.HasSuffix([]byte(strings.Join(args, "\x00")+"\x00"), append([]byte("\x00"), command...))

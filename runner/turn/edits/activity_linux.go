@@ -84,8 +84,8 @@ func idle(self int) (activity, bool) {
 
 // waiting reports whether a thread waits, and how long it has ever run.
 func waiting(thread string) (ran string, ok bool) {
-	status, err1 := os.ReadFile(thread + "/stat")
-	times, err2 := os.ReadFile(thread + "/schedstat")
+	status, err1 := os.ReadFile(thread + "/stat")     // file: of the kernel
+	times, err2 := os.ReadFile(thread + "/schedstat") // file: of the kernel
 	_, rest, _ := strings.Cut(string(status[strings.LastIndexByte(string(status), ')')+1:]), " ")
 	return string(times), err1 == nil && err2 == nil && !strings.HasPrefix(rest, "R")
 }
@@ -94,7 +94,7 @@ func waiting(thread string) (ran string, ok bool) {
 func children(pid string) (pids []string, ok bool) {
 	threads, _ := filepath.Glob("/proc/" + pid + "/task/*/children")
 	for _, thread := range threads {
-		list, err := os.ReadFile(thread)
+		list, err := os.ReadFile(thread) // file: of the kernel
 		if err != nil {
 			return nil, false
 		}
@@ -105,7 +105,7 @@ func children(pid string) (pids []string, ok bool) {
 
 // stat reads the parent of a process, and the page faults of its former children.
 func stat(pid string) (parent, faults string, ok bool) {
-	data, err := os.ReadFile("/proc/" + pid + "/stat")
+	data, err := os.ReadFile("/proc/" + pid + "/stat") // file: of the kernel
 	f := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
 	if err != nil || len(f) < 11 {
 		return "", "", false

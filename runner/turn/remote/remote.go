@@ -270,7 +270,7 @@ func Greet(h Hello, mine string) error {
 
 // said returns why the carrier ended before its worker answered.
 func (t Trip) said(file string, err error) string {
-	text, _ := os.ReadFile(file)
+	text, _ := os.ReadFile(file) // file: a temporary file
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	why := termtext.Line(lines[len(lines)-1])
 	switch {

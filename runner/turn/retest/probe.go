@@ -21,6 +21,7 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/turn"
 	"ralph/runner/turn/retest/paths"
+	"ralph/state/projectfs"
 )
 
 const maxTests = 1 << 20 // bytes of tests that are read
@@ -121,7 +122,7 @@ func readFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(name)
+	return projectfs.Above(name).Read(name, maxTests)
 }
 
 // copy makes the copy of the project in which checks run from now on.

@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // maxProtected limits the size of a file to restore, in bytes.
@@ -44,6 +43,7 @@ func Protect(paths []string) Protected {
 
 // Restore restores the files that were removed or emptied, and returns their names.
 func (all Protected) Restore(dir string) ([]string, error) {
+	project := projectfs.In(dir)
 	var damaged []string
 	for _, f := range all {
 		data, err := state.ReadFile(f.path, maxProtected)
@@ -53,10 +53,10 @@ func (all Protected) Restore(dir string) ([]string, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue // an unreadable file is not lost; a rule reports an unreadable plan
 		}
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+		if err := project.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
 			return damaged, fmt.Errorf("restore file: %w", err)
 		}
-		if err := renameio.WriteFile(f.path, f.data, f.mode, renameio.WithTempDir(filepath.Dir(f.path))); err != nil {
+		if err := errors.Join(project.Clear(f.path), project.Write(f.path, f.data, f.mode)); err != nil {
 			return damaged, fmt.Errorf("restore file: %w", err)
 		}
 		damaged = append(damaged, relative(dir, f.path))

@@ -119,7 +119,7 @@ func Repair(dir string, changed []changed.File) string {
 		}
 		err := os.Remove(path)
 		if f.Existed && (err == nil || errors.Is(err, fs.ErrNotExist)) {
-			err = os.WriteFile(path, []byte(f.Before), 0o644)
+			err = os.WriteFile(path, []byte(f.Before), 0o644) // file: in the folder of git
 		}
 		why := fmt.Sprintf("%s was changed, which leads git to another repository", f.Path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

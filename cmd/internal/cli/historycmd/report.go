@@ -76,7 +76,7 @@ func (o *reportOptions) write(rep *report.Report) error {
 		return err
 	}
 	if err == nil {
-		err = os.WriteFile(o.page, data, 0o600)
+		err = os.WriteFile(o.page, data, 0o600) // file: the user names it
 	}
 	return err
 }

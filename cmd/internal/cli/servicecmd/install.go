@@ -114,7 +114,7 @@ func checkUnattended(f *cmdline.Factory, e service.Entry) (onlyHere []string, er
 		run.Settings = resume.Settings(resume.Words(cfg, false)) // as the next run would record them
 	}
 	onlyHere = readHere(f.Env, cfg)
-	nothing, err := os.Open(os.DevNull)
+	nothing, err := os.Open(os.DevNull) // file: a device
 	if err != nil {
 		return nil, fmt.Errorf("check service: %w", err)
 	}

@@ -361,7 +361,7 @@ func (d *diagnosis) machine() {
 	} else {
 		d.ok("tmux", "%s", path)
 	}
-	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease") // of Linux only
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease") // file: of the kernel; of Linux only
 	program, _ := exec.LookPath(d.p.Program())
 	for _, line := range wsl.Advice(strings.TrimSpace(string(kernel)), d.p.Dir, program) {
 		d.warn("wsl", "%s", line)

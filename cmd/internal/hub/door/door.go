@@ -46,7 +46,7 @@ func ReadToken(file string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return "", fmt.Errorf("make token: %w", err)
 	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // file: in the state home
 	if err == nil {
 		_, err = f.WriteString(rand.Text() + "\n")
 		if err = errors.Join(err, f.Close()); err != nil {
@@ -63,7 +63,7 @@ func ReadToken(file string) (string, error) {
 		return "", fmt.Errorf("read token: %q must be a file that only you can read: chmod 600 it, "+
 			"or remove it for a new token", file)
 	}
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(file) // file: in the state home
 	if err != nil {
 		return "", fmt.Errorf("read token: %w", err)
 	}

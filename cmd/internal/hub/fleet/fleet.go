@@ -83,7 +83,7 @@ type note struct {
 }
 
 func readNote(stateHome string) (n note, err error) {
-	data, err := os.ReadFile(Note(stateHome))
+	data, err := os.ReadFile(Note(stateHome)) // file: in the state home
 	if err == nil {
 		err = json.Unmarshal(data, &n)
 	}
@@ -185,7 +185,7 @@ func (a Access) who() (string, error) {
 		}
 	}
 	if a.Creds != "" {
-		text, err := os.ReadFile(a.Creds)
+		text, err := os.ReadFile(a.Creds) // file: in the state home
 		if err != nil {
 			return "", fmt.Errorf("read credentials: %w", err)
 		}

@@ -106,7 +106,7 @@ func (o Server) options(dir string, d door) (*server.Options, Access, error) {
 	if err != nil {
 		return nil, a, fmt.Errorf("start the server: %w", err)
 	}
-	text, err := os.ReadFile(o.Cert)
+	text, err := os.ReadFile(o.Cert) // file: in the state home
 	if err != nil {
 		return nil, a, fmt.Errorf("start the server: %w", err)
 	}
@@ -224,7 +224,7 @@ func accepts(ctx context.Context, js jetstream.JetStream) bool {
 func write(path string, n note) error {
 	data, err := json.Marshal(n)
 	if err == nil {
-		err = os.WriteFile(path+".new", data, 0o600)
+		err = os.WriteFile(path+".new", data, 0o600) // file: in the state home
 	}
 	if err == nil {
 		err = os.Rename(path+".new", path)

@@ -154,7 +154,7 @@ func Desktop(ctx context.Context, tty string, m Message) string {
 	if tty == "" {
 		return ""
 	}
-	f, err := os.OpenFile(tty, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(tty, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0) // file: a terminal
 	if err != nil {
 		return "" // the terminal is gone
 	}

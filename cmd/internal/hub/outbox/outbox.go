@@ -15,14 +15,16 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
+
+	"ralph/state/projectfs"
 )
 
 const (
-	tries   = 24 * time.Hour      // then an entry is given up
-	kept    = 30 * 24 * time.Hour // names of what was sent
-	pending = 1000                // entries for one address; beyond that, the oldest are given up
-	maxWait = 15 * time.Minute    // between two tries
+	tries    = 24 * time.Hour      // then an entry is given up
+	kept     = 30 * 24 * time.Hour // names of what was sent
+	maxEntry = 16 << 20            // bytes
+	pending  = 1000                // entries for one address; beyond that, the oldest are given up
+	maxWait  = 15 * time.Minute    // between two tries
 )
 
 // Entry is something to send. Its name on disk is To, Run, Seq and Kind, which must be fit
@@ -44,24 +46,28 @@ type Entry struct {
 func (e Entry) name() string { return fmt.Sprintf("%s.%s.%012d.%s", e.To, e.Run, e.Seq, e.Kind) }
 
 // Box is the folder.
-type Box struct{ dir string }
+type Box struct {
+	dir     string
+	project projectfs.Dir
+}
 
 // Open makes the folder where needed and forgets what was sent long ago.
 func Open(dir string) (Box, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	project := projectfs.In(filepath.Dir(filepath.Dir(dir)))
+	if err := project.MkdirAll(dir, 0o700); err != nil {
 		return Box{}, fmt.Errorf("open outbox: %w", err)
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := project.ReadDir(dir)
 	if err != nil {
 		return Box{}, fmt.Errorf("open outbox: %w", err)
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 &&
 			time.Since(info.ModTime()) > kept {
-			_ = os.Remove(filepath.Join(dir, e.Name())) // if it fails, the next Open tries again
+			_ = project.Remove(filepath.Join(dir, e.Name())) // if it fails, the next Open tries again
 		}
 	}
-	return Box{dir}, nil
+	return Box{dir, project}, nil
 }
 
 // Put adds an entry. If there is one with the same name, sent or not, it does nothing.
@@ -70,7 +76,7 @@ func (b Box) Put(e Entry) error {
 	if strings.ContainsAny(e.name(), "/\x00") {
 		return fmt.Errorf("keep message: %q is not a name", e.name())
 	}
-	if _, err := os.Lstat(path); err == nil {
+	if _, err := b.project.Lstat(path); err == nil {
 		return nil
 	}
 	if e.Created.IsZero() {
@@ -80,7 +86,7 @@ func (b Box) Put(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("keep message: %w", err)
 	}
-	temp, err := os.CreateTemp(b.dir, ".new-*")
+	temp, err := os.CreateTemp(b.dir, ".new-*") // file: Open made the folder
 	if err != nil {
 		return fmt.Errorf("keep message: %w", err)
 	}
@@ -115,7 +121,7 @@ func (b Box) Deliver(ctx context.Context, to string, send func(context.Context, 
 	held := map[string]bool{}
 	for i, name := range waiting {
 		path := filepath.Join(b.dir, name)
-		e, err := read(path)
+		e, err := b.read(path)
 		if err != nil || i < len(waiting)-pending {
 			lost = errors.Join(lost, b.done(path), err)
 			continue
@@ -137,7 +143,7 @@ func (b Box) Deliver(ctx context.Context, to string, send func(context.Context, 
 		held[e.Run] = true
 		left++
 		e.Next = time.Now().Add(min(maxWait, 5*time.Second<<min(e.Tries-1, 10)))
-		lost = errors.Join(lost, save(path, e))
+		lost = errors.Join(lost, b.save(path, e))
 	}
 	return left, lost
 }
@@ -150,7 +156,7 @@ func (b Box) Left(to string) (int, error) {
 
 // waiting are the names of the entries that are not sent, the oldest of a run first.
 func (b Box) waiting(to string) ([]string, error) {
-	entries, err := os.ReadDir(b.dir)
+	entries, err := b.project.ReadDir(b.dir)
 	if err != nil {
 		return nil, fmt.Errorf("read outbox: %w", err)
 	}
@@ -166,8 +172,8 @@ func (b Box) waiting(to string) ([]string, error) {
 	return names, nil
 }
 
-func read(path string) (Entry, error) {
-	data, err := os.ReadFile(path)
+func (b Box) read(path string) (Entry, error) {
+	data, err := b.project.Read(path, maxEntry)
 	var e Entry
 	if err == nil {
 		err = json.Unmarshal(data, &e)
@@ -178,10 +184,10 @@ func read(path string) (Entry, error) {
 	return e, nil
 }
 
-func save(path string, e Entry) error {
+func (b Box) save(path string, e Entry) error {
 	data, err := json.Marshal(e)
 	if err == nil {
-		err = renameio.WriteFile(path, data, 0o600)
+		err = b.project.Write(path, data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keep message: %w", err)
@@ -191,7 +197,11 @@ func save(path string, e Entry) error {
 
 // done empties the file. Its name stays, so that nobody adds the entry again.
 func (b Box) done(path string) error {
-	if err := os.Truncate(path, 0); err != nil {
+	f, err := b.project.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
 		return fmt.Errorf("note that a message is sent: %w", err)
 	}
 	return nil

@@ -82,7 +82,7 @@ func TestDeliver_failure_holdsTheRunBackAndIsTriedAgainForADay(t *testing.T) {
 		t.Errorf("tried again at once: %d left, %d tries, %v", left, tried.Load(), err)
 	}
 	names, _ := box.waiting("a")
-	if e, err := read(box.dir + "/" + names[0]); err != nil || e.Tries != 1 || time.Until(e.Next) > 6*time.Second {
+	if e, err := box.read(box.dir + "/" + names[0]); err != nil || e.Tries != 1 || time.Until(e.Next) > 6*time.Second {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if err := box.Put(Entry{To: "a", Run: "../x", Kind: "y"}); err == nil {
@@ -122,7 +122,7 @@ func dayOf(t *testing.T, down time.Duration) (d day) {
 		}
 		for deliver() > 0 && time.Since(began) < 30*time.Hour {
 			names, _ := box.waiting("a")
-			e, err := read(filepath.Join(dir, names[0]))
+			e, err := box.read(filepath.Join(dir, names[0]))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"ralph/state/projectfs"
 )
 
 // recordFile records what people have sent, and the result.
@@ -22,14 +24,15 @@ type Entry struct {
 // Record adds an entry. It ignores errors: what the entry says has already happened.
 func Record(hubDir string, e Entry) {
 	e.Time = time.Now()
+	project := projectfs.In(filepath.Dir(filepath.Dir(hubDir)))
 	line, err := json.Marshal(e)
 	if err == nil {
-		err = os.MkdirAll(hubDir, 0o755)
+		err = project.MkdirAll(hubDir, 0o755)
 	}
 	if err != nil {
 		return
 	}
-	f, err := os.OpenFile(filepath.Join(hubDir, recordFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := project.OpenFile(filepath.Join(hubDir, recordFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, _ = f.Write(append(line, '\n'))
 		_ = f.Close()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph/state"
+	"ralph/state/projectfs"
 	"ralph/state/view"
 )
 
@@ -61,11 +62,19 @@ type sent struct {
 	until map[string]int64 // by run: the number of its last event
 }
 
-const maxSent = 1000 // runs in the file
+const (
+	maxSent   = 1000    // runs in the file
+	maxRecord = 1 << 20 // bytes
+)
+
+// in is the project of a file in its hub's folder.
+func in(path string) projectfs.Dir {
+	return projectfs.In(filepath.Dir(filepath.Dir(filepath.Dir(path))))
+}
 
 func readSent(path string) *sent {
 	s := &sent{path: path, until: map[string]int64{}}
-	data, _ := os.ReadFile(path) // without it, a run is sent again, with the same ids
+	data, _ := in(path).Read(path, maxRecord) // without it, a run is sent again, with the same ids
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	for _, line := range lines[max(0, len(lines)-maxSent):] {
 		var run string
@@ -75,16 +84,16 @@ func readSent(path string) *sent {
 		}
 	}
 	if len(lines) > 2*maxSent {
-		_ = os.WriteFile(path, []byte(strings.Join(lines[len(lines)-maxSent:], "\n")+"\n"), 0o600)
+		_ = in(path).Write(path, []byte(strings.Join(lines[len(lines)-maxSent:], "\n")+"\n"), 0o600)
 	}
 	return s
 }
 
 func (s *sent) keep(runs []string) {
-	if os.MkdirAll(filepath.Dir(s.path), 0o700) != nil {
+	if in(s.path).MkdirAll(filepath.Dir(s.path), 0o700) != nil {
 		return
 	}
-	file, err := os.OpenFile(s.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	file, err := in(s.path).OpenFile(s.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}
