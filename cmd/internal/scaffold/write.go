@@ -27,7 +27,10 @@ func Write(dir string, files []File) (err error) {
 			_, err := project.Lstat(folder)
 			missing := errors.Is(err, fs.ErrNotExist)
 			if missing {
-				_, err = project.Lstat(filepath.Dir(folder)) // only the last folder is made, so that undo is simple
+				err = nil
+			}
+			if above := filepath.Dir(folder); missing && above != filepath.Clean(dir) {
+				_, err = project.Lstat(above) // only the last folder is made, so that undo is simple
 			}
 			if err == nil {
 				err = project.MkdirAll(folder, 0o755)

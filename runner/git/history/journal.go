@@ -56,7 +56,7 @@ func (u *Undo) begin(ctx context.Context) (*journal, error) {
 	}
 	err := errors.Join(os.RemoveAll(j.dir), os.MkdirAll(j.dir, 0o700))
 	if err == nil {
-		j.hold, err = os.OpenFile(filepath.Join(j.dir, holdName), os.O_CREATE|os.O_RDWR, 0o600)
+		j.hold, err = os.OpenFile(filepath.Join(j.dir, holdName), os.O_CREATE|os.O_RDWR, 0o600) // file: in the folder of git
 	}
 	if err == nil {
 		err = syscall.Flock(int(j.hold.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -131,7 +131,7 @@ func (u *Undo) export(ctx context.Context, j *journal) error {
 		if text == "" {
 			continue
 		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		if err := os.WriteFile(path, []byte(text), mode); err != nil { // file: in the folder of git
 			return err
 		}
 	}
@@ -282,7 +282,7 @@ type Interrupted struct {
 // FindInterrupted returns the undo in a project that did not end and has its journal in the folder dir; nil: there is
 // none, or it had not begun to change anything.
 func FindInterrupted(ctx context.Context, project, dir string) (*Interrupted, error) {
-	text, err := os.ReadFile(filepath.Join(dir, journalName))
+	text, err := os.ReadFile(filepath.Join(dir, journalName)) // file: in the folder of git
 	j := &journal{dir: dir}
 	if errors.Is(err, fs.ErrNotExist) {
 		j.Root, _ = git.Root(project)
@@ -330,7 +330,7 @@ func FindInterrupted(ctx context.Context, project, dir string) (*Interrupted, er
 
 // wait waits until what the undo started has ended.
 func (j *journal) wait(ctx context.Context) error {
-	f, err := os.OpenFile(filepath.Join(j.dir, holdName), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(j.dir, holdName), os.O_CREATE|os.O_RDWR, 0o600) // file: in the folder of git
 	if err != nil {
 		return err
 	}
@@ -371,7 +371,7 @@ func fingerprint(path string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%q is not a plain file", path)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // file: in the folder of git
 	if err != nil {
 		return "", err
 	}
@@ -399,12 +399,12 @@ func duplicate(from, to string) error {
 		}
 		return os.Symlink(target, to)
 	}
-	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // file: in the folder of git
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // file: in the folder of git
 	if err != nil {
 		return err
 	}
