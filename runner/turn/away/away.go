@@ -39,7 +39,7 @@ type Host struct {
 func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, w := remote.NewReader(in), remote.NewWriter(out)
+	r, w := remote.NewReader(in, remote.MaxParcel), remote.NewWriter(out)
 	p, err := h.greet(ctx, r, w)
 	if err != nil {
 		_ = w.Send(remote.Line{Hello: &remote.Hello{Protocol: remote.Protocol, Ralph: h.Ralph, Error: err.Error()}})

@@ -220,7 +220,7 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 	go func() {
 		_ = c.out.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: t.Ralph, Repo: t.Repo, Upstream: t.Upstream}})
 	}()
-	err := t.listen(NewReader(outR), c, heard)
+	err := t.listen(NewReader(outR, MaxReply), c, heard)
 	_ = inW.Close() // the worker ends, and so does the carrier
 	_ = outR.Close()
 	timer := time.AfterFunc(stopTimeout, cancel)

@@ -1,11 +1,13 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -262,15 +264,35 @@ func TestFits_oneMinorVersionApart(t *testing.T) {
 	}
 }
 
-func TestReader_lineThatIsTooLong_isRefused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: 64 MiB")
+func TestReader_endlessLine_isRefusedWithFlatMemory(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, err := NewReader(strings.NewReader(strings.Repeat("x", maxLine+1))).Next()
-	if err == nil || !strings.Contains(err.Error(), "more than 64 MiB") {
+	go func() {
+		defer w.Close()
+		for range 300 {
+			if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
+				return
+			}
+		}
+	}()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = NewReader(r, MaxReply).Next()
+	runtime.ReadMemStats(&after)
+	_ = r.Close()
+	if err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
 		t.Error(err)
 	}
-	if _, err := NewReader(strings.NewReader(`{"do":"skip"`)).Next(); err == nil {
+	// The pieces on the way to 16 MiB, and what the pipe was given.
+	if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 200 {
+		t.Errorf("%d MiB were allocated", made)
+	}
+}
+
+func TestReader_halfALine_isNoMessage(t *testing.T) {
+	if _, err := NewReader(strings.NewReader(`{"do":"skip"`), MaxReply).Next(); err == nil {
 		t.Error("half a line is read")
 	}
 }

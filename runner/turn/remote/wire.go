@@ -28,8 +28,13 @@ import (
 // Protocol is the version of the messages. A side refuses any other.
 const Protocol = 1
 
+// How long a message may be, in bytes.
 const (
-	maxLine  = 64 << 20
+	MaxParcel = 64 << 20 // of the run, which may send files
+	MaxReply  = 16 << 20 // of a worker
+)
+
+const (
 	maxPacks = 1 << 30
 	chunk    = 256 << 10
 )
@@ -87,11 +92,12 @@ type Line struct {
 
 // Reader reads messages.
 type Reader struct {
-	r *bufio.Reader
+	r    *bufio.Reader
+	most int
 }
 
-// NewReader reads from r.
-func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
+// NewReader reads from r. A message of more than most bytes is an error.
+func NewReader(r io.Reader, most int) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10), most} }
 
 // Wait waits for the next message or the end, and reads nothing.
 func (r *Reader) Wait() { _, _ = r.r.Peek(1) }
@@ -118,8 +124,8 @@ func (r *Reader) Next() (Line, error) {
 func (r *Reader) line() (all []byte, err error) {
 	for {
 		part, err := r.r.ReadSlice('\n')
-		if len(all)+len(part) > maxLine {
-			return nil, fmt.Errorf("read message: it has more than %d MiB", maxLine>>20)
+		if len(all)+len(part) > r.most {
+			return nil, fmt.Errorf("read message: it has more than %d MiB", r.most>>20)
 		}
 		all = append(all, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -215,6 +215,20 @@ func TestAct_withoutRight_isRefusedAndRunsNothing(t *testing.T) {
 	}
 }
 
+func TestLogin_sameLinkTwice_logsInEachBrowserUntilItExpires(t *testing.T) {
+	s := open(t, "running")
+	now := time.Now()
+	s.board.Door.Now = func() time.Time { return now }
+	link, _ := url.Parse(s.board.Door.Link(s.URL))
+	for range 3 {
+		s.client = &http.Client{} // another browser, or a reload
+		now = now.Add(door.LinkTime/3 - time.Second)
+		if status, body := s.get(link.RequestURI()); status != http.StatusOK || !strings.Contains(body, "You are logged in") {
+			t.Errorf("%d: %s", status, body)
+		}
+	}
+}
+
 func TestLogin_wrongOrExpiredCode_saysWhich(t *testing.T) {
 	s := open(t, "running")
 	now := time.Now()

@@ -43,6 +43,7 @@ const (
 	claimWait = 5 * time.Second
 	dialWait  = 5 * time.Second
 	part      = 512 << 10 // of a line; the default server takes 1 MiB
+	longest   = 16 << 20  // line of a worker that is put together; a run refuses longer ones, too
 )
 
 // TokenVar is the variable with the token of a fleet. No agent gets it.

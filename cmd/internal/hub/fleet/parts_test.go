@@ -3,16 +3,20 @@ package fleet
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // partVar makes the test binary the server of a fleet, or many workers in one process: the figures are those of processes.
@@ -182,4 +186,40 @@ func (t *tally) begun() int {
 func (t *tally) percentile(p int) time.Duration {
 	slices.Sort(t.start)
 	return t.start[min(len(t.start)*p/100, len(t.start)-1)]
+}
+
+func TestWrite_endlessLineOfAWorker_endsTheTurnWithFlatMemory(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	defer w.Close()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	l := link.New(func([]byte, bool) error { return nil })
+	defer l.Close()
+	turn := &client{out: w, session: "s", over: cancel}
+	go turn.write("s", l)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	data := []byte(strings.Repeat("x", 256<<10))
+	sent := 0
+	for seq := uint64(1); sent < 300<<20 && ctx.Err() == nil; {
+		frame, err := json.Marshal(link.Frame{Seq: seq, Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Take(frame); err != nil { // a slow reader
+			runtime.Gosched()
+			continue
+		}
+		seq, sent = seq+1, sent+len(data)
+	}
+	runtime.ReadMemStats(&after)
+	if err := context.Cause(ctx); err == nil || !strings.Contains(err.Error(), "a line of more than 16 MiB") {
+		t.Errorf("after %d MiB: %v", sent>>20, err)
+	}
+	if held := (after.HeapSys - before.HeapSys) >> 20; after.HeapSys > before.HeapSys && held > 150 {
+		t.Errorf("the heap grew by %d MiB", held)
+	}
 }

@@ -214,7 +214,10 @@ func (t *client) write(session string, l *link.Link) {
 		case <-l.Ended:
 			return
 		}
-		line = append(line, f.Data...)
+		if line = append(line, f.Data...); len(line) > longest+len(f.Data) {
+			t.over(fmt.Errorf("from the worker: a line of more than %d MiB", longest>>20))
+			return
+		}
 		whole := bytes.LastIndexByte(line, '\n') + 1
 		if f.End {
 			whole = len(line)
@@ -223,7 +226,9 @@ func (t *client) write(session string, l *link.Link) {
 			t.over(fmt.Errorf("write to the run: %w", err))
 			return
 		}
-		line = bytes.Clone(line[whole:])
+		if whole > 0 {
+			line = bytes.Clone(line[whole:])
+		}
 		l.Finish(f)
 		if f.End {
 			_ = t.conn.FlushTimeout(beatEvery)

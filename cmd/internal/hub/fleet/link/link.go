@@ -46,18 +46,19 @@ type Link struct {
 
 	publish func(data []byte, alive bool) error
 
-	mu     sync.Mutex
-	room   *sync.Cond // signalled when there is more of it
-	kept   []Frame    // sent, and not acknowledged
-	size   int        // of kept, in bytes
-	over   bool
-	sent   uint64
-	theirs uint64 // the number that the other end has heard last
-	heard  uint64
-	done   uint64 // of heard
-	acked  uint64 // of done
-	last   time.Time
-	resent time.Time
+	mu      sync.Mutex
+	room    *sync.Cond // signalled when there is more of it
+	kept    []Frame    // sent, and not acknowledged
+	size    int        // of kept, in bytes
+	over    bool
+	sent    uint64
+	theirs  uint64 // the number that the other end has heard last
+	heard   uint64
+	done    uint64 // of heard
+	acked   uint64 // of done
+	waiting int    // bytes heard and not done
+	last    time.Time
+	resent  time.Time
 }
 
 // New begins a session. publish sends a message to the other end, and may lose it; alive is true for a heartbeat.
@@ -150,9 +151,13 @@ func (l *Link) Take(data []byte) error {
 	}
 	switch {
 	case f.Seq == l.heard+1:
+		if l.waiting+len(f.Data) > Window+MaxFrame { // the last frame does not wait
+			return errors.New("a message is refused: more than allowed are on the way")
+		}
 		select {
 		case l.Queue <- f:
 			l.heard++
+			l.waiting += len(f.Data)
 		default:
 			return errors.New("a message is refused: more than allowed are on the way")
 		}
@@ -167,6 +172,7 @@ func (l *Link) Finish(f Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.done = f.Seq
+	l.waiting -= len(f.Data)
 	if l.done-l.acked >= ackEvery || f.End || len(l.Queue) == 0 && len(f.Data) > Window/8 {
 		_ = l.put(Frame{})
 	}
