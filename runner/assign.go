@@ -64,7 +64,7 @@ func (r *Run) origin(t task.Task) state.Origin {
 // fix something: the prompt is gone, or the plan names an agent that does not exist.
 func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	plan := r.plan.Read()
-	template, err := state.ReadFile(r.d.Prompt, maxInput)
+	template, err := prompt.Read(r.d.Dir, r.d.Prompt, maxInput)
 	if err != nil {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("the prompt is gone: %w", err)
 	}

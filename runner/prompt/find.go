@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // Find returns the path of the user's prompt: given, which may be
@@ -24,8 +24,17 @@ func Find(dir, given string) (string, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, name)
 		}
-		info, err := os.Stat(path)
+		in := projectfs.In(dir)
+		if !below(dir, path) { // the user named it
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				path = real
+			}
+			in = projectfs.In(filepath.Dir(path))
+		}
+		info, err := in.Lstat(path)
 		switch {
+		case err == nil && info.Mode()&fs.ModeSymlink != 0, projectfs.IsLink(err):
+			return "", fmt.Errorf("the prompt %q is a symbolic link, or in one; name the file itself with --prompt", path)
 		case err == nil && info.Mode().IsRegular() && info.Size() > 0:
 			return path, nil
 		case err == nil && info.Mode()&fs.ModeSocket != 0: // a sandbox put a socket where the file is missing
@@ -39,4 +48,17 @@ func Find(dir, given string) (string, error) {
 		return "", fmt.Errorf("the prompt %q does not exist", given)
 	}
 	return "", fmt.Errorf("no prompt in %q: none of %s; write one with: ralph init", dir, strings.Join(names, ", "))
+}
+
+// Read reads the prompt that Find returned for the project in dir.
+func Read(dir, path string, limit int64) ([]byte, error) {
+	if !below(dir, path) {
+		dir = filepath.Dir(path)
+	}
+	return projectfs.In(dir).Read(path, limit)
+}
+
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }

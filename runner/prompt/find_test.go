@@ -24,7 +24,11 @@ func TestFind_theFirstThatIsThere_elseSaysWhy(t *testing.T) {
 			t.Errorf("got %q, %v; want %q", got, err, path)
 		}
 	}
+	if err := os.Symlink("../prompt.md", filepath.Join(dir, ".ralph/link.md")); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct{ given, want string }{
+		{".ralph/link.md", `link.md" is a symbolic link, or in one; name the file itself with --prompt`},
 		{"missing.md", `"missing.md" does not exist`}, {".ralph", "not a file"}, {"prompt.md/x", "cannot be read"},
 	} {
 		if _, err := Find(dir, test.given); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -45,23 +45,16 @@ func TestUnagreed_promptOrPlanOutside_isNamed(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		files map[string]string
-		link  bool // .ralph/PROMPT.md leads to the secret
 		flags map[string]string
 		want  []string // ends of lines
 	}{
 		{name: "in the project", files: map[string]string{".ralph/PROMPT.md": "p", ".ralph/fix_plan.md": "- [ ] a\n"}},
-		{name: "a link", files: map[string]string{".ralph/x": ""}, link: true, want: []string{"outside the project: " + secret}},
 		{name: "settings", files: map[string]string{".ralphrc": "PROMPT_FILE=" + secret + "\nPLAN_FILE=" + plan + "\n"},
 			want: []string{"outside the project: " + secret, "outside the project: " + plan}},
 		{name: "flags are the user's own", files: map[string]string{"x": ""}, flags: map[string]string{"PROMPT_FILE": secret, "PLAN_FILE": plan}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := world.Project(t, test.files)
-			if test.link {
-				if err := os.Symlink(secret, filepath.Join(dir, ".ralph/PROMPT.md")); err != nil {
-					t.Fatal(err)
-				}
-			}
 			p := found(t, dir, test.flags)
 			got := lines(t, p)
 			if !slices.EqualFunc(got, test.want, strings.HasSuffix) {
