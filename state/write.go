@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ralph/state/projectfs"
@@ -37,7 +38,8 @@ const Gitignore = `# ralph's state; the files below are yours
 // Writer changes the state of one project. It exists only while the lock is held.
 type Writer struct {
 	*Reader
-	owner Owner
+	owner    Owner
+	replaced atomic.Bool // a file was set aside since Ensure was called
 
 	holding sync.Mutex // for what follows
 	lock    *os.File
@@ -52,11 +54,18 @@ func Acquire(dir string, owner Owner) (*Writer, []error, error) {
 	if err := w.makeDirs(); err != nil {
 		return nil, nil, err
 	}
-	var err error
+	was, err := w.in.Open(w.path(fileLock))
+	if err == nil {
+		_ = was.Close() // it was only looked at
+	}
+	foreign := projectfs.Refused(err)
 	if w.lock, err = acquireLock(w.in, w.path(fileLock), owner); err != nil {
 		return nil, nil, err
 	}
 	aside, err := w.setAsideCorrupt(owner.StartedAt)
+	if foreign != nil {
+		aside = append(aside, fmt.Errorf("%w; removed", foreign))
+	}
 	if err == nil {
 		err = errors.Join(w.removeTemporary(), w.ensureGitignore())
 	}
@@ -90,7 +99,7 @@ func (w *Writer) makeDirs() error {
 func (w *Writer) Ensure() (lost bool, err error) {
 	w.holding.Lock()
 	defer w.holding.Unlock()
-	lost, w.retaken = w.retaken, false
+	lost, w.retaken = w.retaken || w.replaced.Swap(false), false
 	foreign, err := w.removeForeign()
 	if err != nil {
 		return true, err
@@ -365,6 +374,7 @@ func (w *Writer) write(name string, data []byte, mode fs.FileMode) error {
 		if _, err := w.setAside(path, time.Now()); err != nil {
 			return err
 		}
+		w.replaced.Store(true)
 		err = w.in.Write(path, data, mode)
 	}
 	if err != nil {

@@ -50,12 +50,13 @@ func ExitCode(err error) int {
 	var exit *ExitError
 	var usage *config.UsageError
 	var locked *state.LockedError
+	var refused *projectfs.RefusedError
 	switch {
 	case err == nil:
 		return rules.ExitComplete
 	case errors.As(err, &exit):
 		return exit.Code
-	case errors.As(err, &usage), projectfs.Refused(err) != nil:
+	case errors.As(err, &usage), errors.As(err, &refused):
 		return rules.ExitUsage
 	case errors.As(err, &locked):
 		return rules.ExitLocked
