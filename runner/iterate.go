@@ -267,6 +267,10 @@ func (r *Run) settleTasks(res turn.Result) {
 func (r *Run) settleDone(res turn.Result) {
 	for _, id := range res.Finished() {
 		r.tasks.Settled(id, res.Origin.Run, r.tasks.Proof(id, res))
+		if t, _ := res.Proof.After.List.Find(id); id != res.Task.ID {
+			r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(state.TaskChange{ID: id, Title: t.Title,
+				State: state.TaskDone, Why: "its work is done, too: " + r.tasks.Reason(id)})))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,6 +45,23 @@ var tickFakes = map[string]func(*fake) int{
 		own, _, _ = strings.Cut(own, "\n")
 		put(planName, strings.Replace(read1(planName), "- [ ] "+own, "- [x] "+own, 1))
 		return f.result("ok"+block(!open1(planName), ""), nil)
+	},
+	"both-at-once": func(f *fake) int { // two of the tasks, and ticks all three
+		put("text.py", "def slugify_text(s):\n    pass\n\n\ndef trim_text(s):\n    pass\n")
+		f.tickAll()
+		return f.result("ok"+block(false, ""), nil)
+	},
+	"all-then-tick": func(f *fake) int {
+		if f.call == 1 {
+			put("text.py", "def slugify_text(s):\n    return s.lower()\n\n\ndef trim_text(s):\n    return s.strip()\n")
+		}
+		put(planName, strings.Replace(read1(planName), "- [ ]", "- [x]", 1))
+		return f.result("ok"+block(false, ""), nil)
+	},
+	"prolific": func(f *fake) int { // changes something else
+		put("version.py", fmt.Sprintf("VERSION = %d\n", f.call))
+		put(planName, strings.Replace(read1(planName), "- [ ]", "- [x]", 1))
+		return f.result("ok"+block(false, ""), nil)
 	},
 	"first-ticker": func(f *fake) int { // never works
 		put(planName, strings.Replace(read1(planName), "- [ ]", "- [x]", 1))
@@ -176,5 +194,69 @@ func TestRun_planOfAProjectInASubfolder_isNoCode(t *testing.T) {
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 3
 	if b.run(t.Context()); !strings.Contains(strings.Join(b.found(state.FoundByAudit), "\n"), "no file was changed") {
 		t.Error("the tick of the plan counted as work")
+	}
+}
+
+// The second task's work is in the first one's change: its test names it.
+func TestRun_bothTasksInOneTurn_bothTicksStandAndSayWhoseWorkTheyAre(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "both-at-once", "[ ] add slugify_text", "[ ] add trim_text", "[ ] write the docs")
+	b.o.MaxIterations = 1
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	if text := b.read(planName); strings.Count(text, "[x]") != 2 || !strings.Contains(text, "[ ] write the docs") {
+		t.Errorf("ticks that stand:\n%s\n%s", text, b.said())
+	}
+	s, err := b.d.State.Status()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, linked := 0, 0
+	for _, m := range s.Tasks {
+		if got := m.Iterations("run-1"); m.Done && len(got) == 1 && got[0] == 1 {
+			done++
+		}
+		for _, w := range m.Work {
+			if w.By == "names" && w.What == "trim_text" {
+				linked++
+			}
+		}
+	}
+	if done != 2 || linked != 1 {
+		t.Errorf("%+v", s.Tasks)
+	}
+	told := false
+	for _, c := range payloads[state.TaskChange](b) {
+		told = told || c.Title == "add trim_text" && c.State == state.TaskDone && strings.Contains(c.Why, "iteration 1")
+	}
+	if !told {
+		t.Error("nobody says that the second task is done")
+	}
+}
+
+// The work of the second task was done in the turn of the first, which ticked only its own.
+func TestRun_workDoneAheadAndTickedLater_needsNoChangeAndNoReview(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "all-then-tick", "[ ] add slugify_text", "[ ] add trim_text")
+	b.check("true")
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if b.calls() != 2 {
+		t.Errorf("%d calls, want one for each task", b.calls())
+	}
+}
+
+func TestRun_taskThatAsksForNoChange_isDoneWithoutOne(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "first-ticker", "[ ] Verify that all tests pass")
+	b.check("true")
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+}
+
+func TestRun_codeThatTheTaskNamesIsNowhere_isToldAndThenReviewed(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "prolific", "[ ] add mode_of_values, with tests")
+	b.check("true")
+	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	if found := strings.Join(b.found(state.FoundByAudit), "\n"); !strings.Contains(found, "mode_of_values is nowhere in the project") {
+		t.Error(found)
 	}
 }

@@ -375,6 +375,19 @@ func (l Records) Proof(id string, r turn.Result) string {
 	return state.ProofWord
 }
 
+// Reason says in words which work earned a task.
+func (l Records) Reason(id string) string {
+	var all []string
+	for _, w := range l.look(id).Work {
+		said := fmt.Sprintf("iteration %d", w.Iteration)
+		if w.What != "" {
+			said += fmt.Sprintf(" (%s: %s)", w.By, w.What)
+		}
+		all = append(all, said)
+	}
+	return cmp.Or(strings.Join(all, ", "), "the agent says so")
+}
+
 // Settled closes the record of a task that is done. It keeps only whose work that was, and what shows it.
 func (l Records) Settled(id, run, proof string) {
 	n := l.Of(id)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -24,10 +25,10 @@ import (
 	"ralph/state"
 )
 
-// Box is the box of the task that an undo opens again.
-type Box struct {
-	Plan store.File
-	Task task.Task
+// Boxes are those of the tasks that an undo opens again: their work is gone.
+type Boxes struct {
+	Plan  store.File
+	Tasks []task.Task // as they were
 }
 
 // before is what status.json said before an undo.
@@ -36,21 +37,37 @@ type before struct {
 	Undone int
 }
 
-// Prepare completes the request with what Recover needs. box is nil if no box is opened.
-func Prepare(r *history.Request, l config.Loader, w *state.Reader, box *Box) error {
+// Prepare completes the request with what Recover needs.
+func Prepare(r *history.Request, l config.Loader, w *state.Reader, boxes Boxes) error {
 	r.Journal = l.UndoPath()
-	if box != nil {
+	if len(boxes.Tasks) > 0 {
 		var err error
-		if r.Box, err = json.Marshal(box); err != nil {
+		if r.Box, err = json.Marshal(boxes); err != nil {
 			return fmt.Errorf("undo: %w", err)
 		}
-		r.Reopen = func() error { return store.Set(box.Plan, box.Task, task.Open) }
+		r.Reopen = func() error { return set(boxes.Plan, boxes.Tasks, func(task.Task) task.State { return task.Open }) }
 	}
 	s, err := w.Status()
 	if err == nil {
 		r.Status, err = json.Marshal(before{s.RunID, s.Undone})
 	}
 	return err
+}
+
+// set gives tasks of a plan another state. A change of one may move the others, so each is read anew.
+func set(plan store.File, tasks []task.Task, to func(was task.Task) task.State) error {
+	for _, was := range tasks {
+		list, err := store.Load(plan)
+		if err != nil {
+			return err
+		}
+		if t, known := list.Find(was.ID); known && t.State != to(was) {
+			if err := store.Set(plan, t, to(was)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Shield keeps signals from ending this process, because an undo takes only a fraction of a second.
@@ -126,7 +143,7 @@ func Recover(ctx context.Context, w *state.Writer, l config.Loader) (Recovered, 
 		return Recovered{"finished the undo of " + name + ", which was killed", i.Iterations}, errors.Join(err, i.Close())
 	}
 	said := "took back an undo of " + name + ", which was killed"
-	if err := closeBox(i.Box); err != nil {
+	if err := closeBoxes(i.Box); err != nil {
 		said += fmt.Sprintf("; a box stays open: %v", err)
 	}
 	left, err := i.TakeBack(ctx)
@@ -136,9 +153,9 @@ func Recover(ctx context.Context, w *state.Writer, l config.Loader) (Recovered, 
 	return Recovered{Said: said}, err
 }
 
-// closeBox gives the task of the box its state from before the undo.
-func closeBox(text json.RawMessage) error {
-	var b Box
+// closeBoxes gives the tasks their state from before the undo.
+func closeBoxes(text json.RawMessage) error {
+	var b Boxes
 	if len(text) == 0 {
 		return nil
 	}
@@ -146,16 +163,9 @@ func closeBox(text json.RawMessage) error {
 		return err
 	}
 	if program, _ := store.ProgramOf(filepath.Dir(b.Plan.Path), b.Plan.Path); program != "" {
-		return fmt.Errorf("%s has the task", program) // nobody may have agreed to run it now
+		return fmt.Errorf("%s has the tasks", program) // nobody may have agreed to run it now
 	}
-	list, err := store.Load(b.Plan)
-	if err != nil {
-		return err
-	}
-	if t, known := list.Find(b.Task.ID); known && t.State == task.Open {
-		return store.Set(b.Plan, t, b.Task.State)
-	}
-	return nil
+	return set(b.Plan, b.Tasks, func(was task.Task) task.State { return was.State })
 }
 
 // tell records in status.json that iterations were undone. How the run ended does not change.
@@ -176,6 +186,9 @@ func tell(w *state.Writer, l config.Loader, all []history.Kept) error {
 		what = s.Reason + "; " + what
 	}
 	s.Reason, s.Undone = what, s.Undone+len(all)
+	for id, m := range s.Tasks {
+		s.Tasks[id] = without(m, all)
+	}
 	if s.Ending() == state.EndingUndone {
 		s.Next = "ralph resume"
 		if s.MaxIterations > 0 && s.LoopCount >= s.MaxIterations { // it would end at once
@@ -193,6 +206,24 @@ func tell(w *state.Writer, l config.Loader, all []history.Kept) error {
 		}
 	}
 	return w.SaveStatus(s)
+}
+
+// Gone reports whether work of a task was done in one of these iterations.
+func Gone(m state.TaskMemory, all []history.Kept) bool {
+	return slices.ContainsFunc(m.Work, func(w state.Work) bool { return among(w, all) })
+}
+
+func among(w state.Work, all []history.Kept) bool {
+	return slices.ContainsFunc(all, func(k history.Kept) bool { return k.Run == w.Run && k.Iteration == w.Iteration })
+}
+
+// without is what is known of a task whose work in these iterations is gone.
+func without(m state.TaskMemory, all []history.Kept) state.TaskMemory {
+	if Gone(m, all) {
+		m.Work = slices.DeleteFunc(slices.Clone(m.Work), func(w state.Work) bool { return among(w, all) })
+		m.Done, m.Proof, m.Worked = false, "", false
+	}
+	return m
 }
 
 // PlanOf is the path of the plan that iteration k worked on; empty: none.

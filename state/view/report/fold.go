@@ -12,15 +12,16 @@ import (
 
 // Fold takes the events of one run, oldest first.
 type Fold struct {
-	Run      view.Run
-	clock    clock
-	machines machines.Fold
-	before   int               // tasks that were done when the run began
-	tasks    int               // that the plan had at its largest
-	aside    map[string]string // why, by task
-	ticked   map[string]string // who else has marked it as done, by task
-	spent    map[payer]state.Usage
-	payer    map[int]payer // of each iteration; 0: of calls outside of them
+	Run       view.Run
+	clock     clock
+	machines  machines.Fold
+	before    int                // tasks that were done when the run began
+	tasks     int                // that the plan had at its largest
+	aside     map[string]string  // why, by task
+	ticked    map[string]string  // who else has marked it as done, by task
+	elsewhere []state.TaskChange // tasks that were done in the iterations of others
+	spent     map[payer]state.Usage
+	payer     map[int]payer // of each iteration; 0: of calls outside of them
 }
 
 // Wanted reports whether a Fold uses events of this kind. The others are most of a file.
@@ -67,6 +68,8 @@ func (f *Fold) Add(e state.Event) {
 		case state.TaskDone:
 			if d.Person {
 				f.tick(d.ID, "a person marked it as done")
+			} else if d.ID != e.Task {
+				f.elsewhere = append(f.elsewhere, d)
 			}
 			delete(f.aside, d.ID)
 		case state.TaskPutAside:

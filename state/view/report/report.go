@@ -65,6 +65,8 @@ type Task struct {
 	Reviews    []string        `json:"reviews"` // of the latest work: who looked, and the verdict
 	Seconds    float64         `json:"seconds"`
 	USD        float64         `json:"usd"`
+	Work       []int           `json:"work"`  // the iterations whose changes belong to it
+	ProofBy    string          `json:"proof"` // tests, review, checks, word or none
 
 	undone bool // its latest work
 	lost   bool // by that: it was done
@@ -145,6 +147,7 @@ func (f *Fold) Build(s Source) *Report {
 	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()
 	r.USD, r.Work = r.Cost.USD, f.machines.Work()
 	r.Tasks = f.worked(s.Changes)
+	r.credit(st.Tasks, f.elsewhere)
 	r.takenBack(s, current)
 	r.NotBegun = notBegun(run.End, r)
 	if current {
@@ -188,6 +191,20 @@ func (r *Report) takenBack(s Source, current bool) {
 		r.undone = "undone"
 	default:
 		r.undone = "an earlier run was undone"
+	}
+}
+
+// credit says whose work the tasks are, and adds those that were done in the iterations of others.
+func (r *Report) credit(known map[string]state.TaskMemory, elsewhere []state.TaskChange) {
+	for _, c := range elsewhere {
+		if !slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.ID == c.ID }) && known[c.ID].Done {
+			r.Tasks = append(r.Tasks, Task{ID: c.ID, Title: line(cmp.Or(c.Title, c.ID)), State: TaskDone, Verdict: line(c.Why),
+				Iterations: []int{}, Commits: []string{}, Checks: map[string]bool{}, Reviews: []string{}})
+		}
+	}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		t.Work, t.ProofBy = known[t.ID].Iterations(r.Run), known[t.ID].ProofOf(t.State == TaskDone)
 	}
 }
 

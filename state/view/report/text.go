@@ -102,8 +102,12 @@ func (r *Report) In(kind string) []Task {
 
 // Proof is where to look at the work.
 func (t Task) Proof() string {
-	its, word := strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Iterations), " ", ", "), "[]"), "iteration "
-	if len(t.Iterations) > 1 {
+	all := t.Iterations
+	if len(all) == 0 {
+		all = t.Work
+	}
+	its, word := strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ", "), "[]"), "iteration "
+	if len(all) > 1 {
 		word = "iterations "
 	}
 	commits := make([]string, len(t.Commits))

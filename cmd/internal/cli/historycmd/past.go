@@ -3,6 +3,7 @@
 package historycmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/undo"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -38,6 +41,7 @@ type past struct {
 	last     history.Kept   // of all runs
 	undone   map[int]bool
 	events   []view.Iteration
+	tasks    map[string]state.TaskMemory // what is known of each task: whose work it was
 }
 
 // read reads what is known of the run.
@@ -57,8 +61,8 @@ func (o *pastOptions) read(ctx context.Context) (*past, error) {
 	if len(all) > 0 {
 		p.last = all[len(all)-1]
 	}
-	if p.run == "" {
-		status, err := r.Status()
+	status, err := r.Status()
+	if p.tasks = status.Tasks; p.run == "" {
 		if p.run = status.RunID; p.run == "" || err != nil {
 			p.run = p.last.Run
 		}
@@ -196,11 +200,13 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 	}
 	id := p.taskID(arg)
 	var all []history.Kept
+	work := p.tasks[id].Iterations(p.run)
 	for _, k := range slices.Backward(p.kept) {
-		if k.Start || k.Task != id || k.Rule == state.RuleLostContest {
+		own := k.Task == id && (len(work) == 0 || k.Files > 0)
+		if k.Start || !own && !slices.Contains(work, k.Iteration) || k.Rule == state.RuleLostContest {
 			continue
 		}
-		if all = append(all, k); k.Afresh {
+		if all = append(all, k); k.Afresh && k.Task == id {
 			break
 		}
 	}
@@ -213,24 +219,34 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 
 // taskID is the id of the task with this id, or else of the only one whose title begins with these words.
 func (p *past) taskID(arg string) string {
-	if slices.ContainsFunc(p.kept, func(k history.Kept) bool { return k.Task == arg }) {
-		return arg
-	}
-	id := arg
+	titles := map[string]string{} // by id
 	for _, row := range p.events {
-		title, words := strings.ToLower(row.Task), strings.ToLower(arg)
-		begins := row.TaskID != "" &&
-			(strings.HasPrefix(title, words) || strings.HasPrefix(strings.TrimPrefix(title, "[p] "), words))
-		switch {
-		case row.TaskID == arg:
-			return arg
-		case begins && id != arg && id != row.TaskID:
-			return arg // it may be either
-		case begins:
-			id = row.TaskID
+		titles[row.TaskID] = row.Task
+	}
+	if path := undo.PlanOf(p.dir, p.last); path != "" {
+		list, _ := store.Load(store.At(p.dir, path, nil)) // without it, the events must do
+		for _, t := range list.Tasks {
+			titles[t.ID] = cmp.Or(titles[t.ID], t.Title)
 		}
 	}
-	return id
+	delete(titles, "")
+	_, known := p.tasks[arg]
+	if _, titled := titles[arg]; known || titled ||
+		slices.ContainsFunc(p.kept, func(k history.Kept) bool { return k.Task == arg }) {
+		return arg
+	}
+	id := ""
+	for other, title := range titles {
+		title, words := strings.ToLower(title), strings.ToLower(arg)
+		if !strings.HasPrefix(title, words) && !strings.HasPrefix(strings.TrimPrefix(title, "[p] "), words) {
+			continue
+		}
+		if id != "" {
+			return arg // it may be either
+		}
+		id = other
+	}
+	return cmp.Or(id, arg)
 }
 
 // unkeptOf says why nothing is kept of iterations of a task, a line for each of them.

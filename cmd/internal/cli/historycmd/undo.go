@@ -36,8 +36,8 @@ func NewUndoCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "undo N|TASK", Short: "Undo what an iteration or a task changed, with a new commit; asks first",
 		Args: cmdline.Takes("one iteration or task", cobra.ExactArgs(1)),
 		Long: "Undo what iteration N changed, or what all iterations of a task changed: with a new commit if the files are as in HEAD,\n" +
-			"otherwise in your work tree. In the plan, this opens the box of the task again, and changes nothing else. If ralph\n" +
-			"cannot undo the change cleanly, it refuses and changes nothing.",
+			"otherwise in your work tree. In the plan, this opens the boxes of the tasks whose work is undone, and changes nothing\n" +
+			"else. If ralph cannot undo the change cleanly, it refuses and changes nothing.",
 		Example: "  ralph undo 3\n  ralph undo T4",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.arg = args[0]
@@ -73,8 +73,8 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 		return &state.LockedError{Owner: owner}
 	}
 	r := history.Request{Iterations: all, Last: p.last}
-	box, opens := p.box(all[0], &r)
-	if err := undo.Prepare(&r, o.Loader(p.dir, nil), state.Open(filepath.Join(p.dir, state.DirName)), box); err != nil {
+	boxes, opens := p.boxes(all, &r)
+	if err := undo.Prepare(&r, o.Loader(p.dir, nil), state.Open(filepath.Join(p.dir, state.DirName)), boxes); err != nil {
 		return err
 	}
 	if !p.undone[all[0].Iteration] {
@@ -101,8 +101,8 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 		}
 		o.Say("  %s%s", cmdline.Inert(f), more)
 	}
-	if opens != "" {
-		o.Say("%s", opens)
+	for _, line := range opens {
+		o.Say("%s", line)
 	}
 	if !o.yes && !o.CanAsk() {
 		return cmdline.UsageError("nobody can be asked here; agree with: ralph undo %s%s --yes", o.arg, p.flag)
@@ -174,33 +174,36 @@ func (o *undoOptions) carryOut(ctx context.Context, u *history.Undo, p *past) er
 	return nil
 }
 
-// box completes the request with the plan. It returns the box of the iteration's task, if that is opened, and what is
-// said about it; empty: nothing.
-func (p *past) box(k history.Kept, r *history.Request) (*undo.Box, string) {
+// boxes completes the request with the plan. It returns the boxes of the tasks whose work is undone, and what is said
+// about them, a line each.
+func (p *past) boxes(all []history.Kept, r *history.Request) (boxes undo.Boxes, said []string) {
+	k := all[0]
 	path := undo.PlanOf(p.dir, k)
 	if path == "" {
-		return nil, ""
+		return boxes, nil
 	}
 	r.Plan, _ = p.inRepository(path)
-	if k.Task == "" {
-		return nil, ""
-	}
 	shown := path
 	if rel, err := filepath.Rel(p.dir, path); err == nil && filepath.IsLocal(rel) {
 		shown = rel
 	}
 	at := store.At(p.dir, path, nil)
 	list, err := store.Load(at)
-	t, known := list.Find(k.Task)
-	switch {
-	case err != nil:
-		return nil, cmdline.Inert(fmt.Sprintf("no box is opened again: %v", err))
-	case !known:
-		return nil, fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), cmdline.Inert(shown))
-	case !t.Done():
-		return nil, ""
+	if err != nil {
+		return boxes, []string{cmdline.Inert(fmt.Sprintf("no box is opened again: %v", err))}
 	}
-	return &undo.Box{Plan: at, Task: t}, fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title))
+	if _, known := list.Find(k.Task); !known && k.Task != "" {
+		said = append(said, fmt.Sprintf("no box is opened again: %q is not in %s any more", p.task(k), cmdline.Inert(shown)))
+	}
+	boxes.Plan = at
+	for _, t := range list.Tasks {
+		m := p.tasks[t.ID]
+		if t.Done() && (undo.Gone(m, all) || t.ID == k.Task && len(m.Work) == 0) {
+			boxes.Tasks = append(boxes.Tasks, t)
+			said = append(said, fmt.Sprintf("  %s: the box of %q is opened again", cmdline.Inert(shown), oneLine(t.Title)))
+		}
+	}
+	return boxes, said
 }
 
 // notes are the files of the repository in which ralph lists lessons.
