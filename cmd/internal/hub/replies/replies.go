@@ -23,7 +23,7 @@ import (
 
 const (
 	bound   = 20 * time.Second // for one look
-	maxRead = 1 << 20          // bytes of one answer
+	maxRead = 16 << 20         // bytes of one answer: Telegram sends 100 messages at once, perhaps with what they quote
 )
 
 // Reply is a message of a person, without the token.
@@ -122,6 +122,7 @@ func (b *Inbox) ntfy(ctx context.Context) (all []Reply, err error) {
 	}
 	defer body.Close()
 	lines := bufio.NewScanner(io.LimitReader(body, maxRead))
+	lines.Buffer(nil, maxRead)
 	for lines.Scan() {
 		var m struct{ ID, Event, Message string }
 		if json.Unmarshal(lines.Bytes(), &m) != nil || m.Event != "message" || m.ID == "" {

@@ -61,3 +61,32 @@ func TestLook_messages_countOnlyWithTheToken(t *testing.T) {
 		t.Error("abort is obeyed")
 	}
 }
+
+// Anybody can write to a bot and to most topics, so what strangers send must not keep the user's own words away.
+func TestLook_longMessagesOfStrangersCameFirst_theReplyIsRead(t *testing.T) {
+	now := time.Now().Unix() + 1
+	strange := strings.Repeat(`\u0434`, 4096) // the longest message of Telegram, as it sends it
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/topic/json" {
+			fmt.Fprintf(w, "{\"id\":\"m1\",\"event\":\"message\",\"message\":\"%s\"}\n", strings.Repeat(strange, 5))
+			fmt.Fprintln(w, `{"id":"m2","event":"message","message":"right-token stop"}`)
+			return
+		}
+		fmt.Fprint(w, `{"result":[`)
+		for i := range 99 { // with the reply as many as come at once
+			fmt.Fprintf(w, `{"update_id":%d,"message":{"date":%d,"text":"%s","chat":{"id":8}}},`, i, now, strange)
+		}
+		fmt.Fprintf(w, `{"update_id":99,"message":{"date":%d,"text":"right-token stop","chat":{"id":7}}}]}`, now)
+	}))
+	defer s.Close()
+	host := strings.TrimPrefix(s.URL, "http://")
+	for _, to := range []string{"ntfy://" + host + "/topic?scheme=http", "telegram://12:key@" + host + "?chats=7&scheme=http"} {
+		b, err := Open(to, "right-token")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := b.Look(t.Context()); err != nil || len(all) != 1 || all[0].Text != "stop" {
+			t.Errorf("%.8s: %v, %v", to, all, err)
+		}
+	}
+}
