@@ -50,8 +50,16 @@ func boundOf(name string) time.Duration {
 	return usual
 }
 
+// maxArg is how many bytes an argument may have. Linux takes 128 KiB.
+const maxArg = 100 << 10
+
 // Run runs a verb. If it does not end in time, Run kills it.
 func (r Ralph) Run(ctx context.Context, args ...string) Said {
+	for _, arg := range args {
+		if len(arg) > maxArg || strings.ContainsRune(arg, 0) {
+			return Said{Err: fmt.Errorf("a text has at most %d bytes, and no NUL", maxArg)}
+		}
+	}
 	bound := cmp.Or(r.Bound, boundOf(args[0]))
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()

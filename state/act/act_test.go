@@ -49,6 +49,16 @@ func TestRun_lastLine_saysWhatHappened(t *testing.T) {
 	}
 }
 
+// Others may write the arguments: the text of an agent, the reply of a person.
+func TestRun_argumentThatNoProgramTakes_saysWhatIsAllowed(t *testing.T) {
+	for _, arg := range []string{"a\x00b", strings.Repeat("x", 200<<10)} {
+		s := program(t, "echo started").Run(t.Context(), "answer", "--", "q1", arg)
+		if got, want := s.Line(), "a text has at most 102400 bytes, and no NUL"; got != want || s.Err == nil {
+			t.Errorf("%.10q: %q, want %q", arg, got, want)
+		}
+	}
+}
+
 func TestRun_longOutput_keepsItsBeginningAndItsLastLine(t *testing.T) {
 	r := program(t, "seq 100000; echo end")
 	r.Most = 10
