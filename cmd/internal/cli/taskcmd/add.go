@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -98,6 +99,15 @@ func (p *plan) add(texts []string, quietly bool) (added []task.Task, err error) 
 	return added, nil
 }
 
+func withoutControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // patterns match what a person may write around a title: a list marker and a box, and a comment.
 var patterns = sync.OnceValue(func() (p struct{ marker, box, comment *regexp.Regexp }) {
 	p.marker = regexp.MustCompile(`^[-*+]\s+`)
@@ -106,9 +116,10 @@ var patterns = sync.OnceValue(func() (p struct{ marker, box, comment *regexp.Reg
 	return p
 })
 
-// titleOf is the title in a text; empty if it has none. A box says that the task is open, and is no part of it.
+// titleOf is the title in a text; empty if it has none. A box says that the task is open, and is no part of it. The
+// plan gets no control characters: people print it in terminals, and the text may be that of another agent.
 func titleOf(text string) (string, error) {
-	text = termtext.Unwrap(text)
+	text = withoutControls(termtext.Unwrap(text))
 	title := patterns().marker.ReplaceAllString(text, "")
 	if box := patterns().box.FindStringSubmatch(text); box != nil {
 		if strings.TrimSpace(box[1]) != "" {

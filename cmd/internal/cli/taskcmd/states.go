@@ -46,7 +46,8 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 
 // set gives a task another state.
 func (p *plan) set(t task.Task, s task.State, why string) error {
-	err := store.SetWithReason(p.file(), t, s, termtext.Unwrap(why))
+	why = withoutControls(termtext.Unwrap(why))
+	err := store.SetWithReason(p.file(), t, s, why)
 	if errors.Is(err, task.ErrNoWord) {
 		return cmdline.UsageError("%s plans cannot mark a task as %s; the plan was not changed", p.Format, s)
 	}
@@ -55,7 +56,6 @@ func (p *plan) set(t task.Task, s task.State, why string) error {
 	}
 	now := t
 	now.State, now.Word = s, ""
-	why = termtext.Unwrap(why)
 	p.Say("%s: %s -> %s%s", cmdline.Shorten(t.Title), t.State, s, view.Prefix(": ", cmdline.Shorten(why)))
 	if s == task.Dropped || s == task.Blocked {
 		p.sayWaiting(t)

@@ -316,11 +316,15 @@ func TestAdd_boxesAndMarkers_areNoPartOfTheTitle(t *testing.T) {
 	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] one\n"})
 	for in, want := range map[string]string{
 		"- [ ] two": "two", "[ ] three": "three", "2. [ ] four": "four", "* five": "five", "[#6] six": "[#6] six", "seven": "seven",
+		"e\x1b]0;sc\a\u009bape": "e]0;scape", "a \U0001F469\u200D\U0001F4BB emoji": "a \U0001F469\U0001F4BB emoji",
 		"[a](b) eight": "[a](b) eight", "nine <!-- ralph: agent=codex -->": "nine",
 	} {
 		if out, code := p.run("", "add", "--", in); code != 0 || !strings.HasSuffix(out, ": "+want+"\n") {
 			t.Errorf("%q: exit %d: %s", in, code, out)
 		}
+	}
+	if plan := p.read("fix_plan.md"); strings.ContainsAny(plan, "\x1b\a\u009b") || !strings.Contains(plan, "- [ ] a \U0001F469\u200D\U0001F4BB emoji\n") {
+		t.Errorf("%q", plan)
 	}
 	if out, code := p.run("", "edit", "seven", "--", "- [ ] 7"); code != 0 || out != "now: 7\n" {
 		t.Errorf("exit %d: %s", code, out)
