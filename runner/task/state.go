@@ -82,7 +82,12 @@ func (w Words) Of(word string) (State, bool) {
 }
 
 func plainWord(s string) string {
-	return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(s))
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(" -_", c) {
+			return -1
+		}
+		return c
+	}, strings.ToLower(s))
 }
 
 // Known lists the words, for messages.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -258,5 +259,18 @@ func TestMarkdown_labelBelowAStory_isNoneOfItsText(t *testing.T) {
 	want := []Item{{Title: "US-1: Pay", Description: "As a reader I want to pay.", Criteria: []string{"a card is charged once"}, Line: 3}}
 	if diff := cmp.Diff(want, items); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestJSON_veryManyTasks_takeNoTime(t *testing.T) {
+	const many = 50_000
+	text := "[" + strings.Repeat(`{"id": "S1", "title": "one", "estimate": 3},`+"\n", many) + `{"title": "last"}]`
+	begun := time.Now()
+	items, skipped, err := JSON([]byte(text))
+	if err != nil || len(items) != many+1 || len(skipped) == 0 {
+		t.Fatalf("%d items, %v, %v", len(items), len(skipped), err)
+	}
+	if took := time.Since(begun); took > 20*time.Second { // it was minutes
+		t.Errorf("took %s", took)
 	}
 }

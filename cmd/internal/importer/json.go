@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -49,13 +50,20 @@ func lists() []string {
 	return []string{"userStories", "stories", "tasks", "items", "issues", "features"}
 }
 
-// lineAt returns the place of a byte in a text.
-func lineAt(text string, at int) string {
-	return fmt.Sprintf("line %d", 1+strings.Count(text[:at], "\n"))
+// line returns the number of the line of a value. It counts from the value before: a file may have very many.
+func (r *jsonReader) line(v gjson.Result) int {
+	if v.Index < r.at {
+		r.at, r.lines = 0, 0
+	}
+	r.lines += strings.Count(r.text[r.at:v.Index], "\n")
+	r.at = v.Index
+	return 1 + r.lines
 }
 
 type jsonReader struct {
 	text    string
+	at      int // how far the lines are counted
+	lines   int
 	items   []Item
 	skipped []Skipped
 	lost    []lost
@@ -66,6 +74,7 @@ type jsonReader struct {
 type lost struct {
 	key   string
 	lines []string
+	seen  map[string]bool
 }
 
 // list returns the array of tasks in an object.
@@ -94,11 +103,10 @@ func (r *jsonReader) lose(key string, value gjson.Result) {
 	i := slices.IndexFunc(r.lost, func(l lost) bool { return l.key == key })
 	if i < 0 {
 		i = len(r.lost)
-		r.lost = append(r.lost, lost{key: key})
+		r.lost = append(r.lost, lost{key: key, seen: map[string]bool{}})
 	}
-	line := strings.TrimPrefix(lineAt(r.text, value.Index), "line ")
-	if !slices.Contains(r.lost[i].lines, line) {
-		r.lost[i].lines = append(r.lost[i].lines, line)
+	if line := strconv.Itoa(r.line(value)); !r.lost[i].seen[line] {
+		r.lost[i].lines, r.lost[i].seen[line] = append(r.lost[i].lines, line), true
 	}
 }
 
@@ -110,12 +118,12 @@ func says(v gjson.Result) bool {
 // fail records the first value that cannot be read.
 func (r *jsonReader) fail(v gjson.Result, format string, args ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf(lineAt(r.text, v.Index)+": "+format, args...)
+		r.err = fmt.Errorf("line %d: %w", r.line(v), fmt.Errorf(format, args...))
 	}
 }
 
 func (r *jsonReader) skip(v gjson.Result, text, why string) {
-	r.skipped = append(r.skipped, Skipped{lineAt(r.text, v.Index), text, why})
+	r.skipped = append(r.skipped, Skipped{fmt.Sprintf("line %d", r.line(v)), text, why})
 }
 
 // element reads a task.
