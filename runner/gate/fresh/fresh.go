@@ -46,12 +46,18 @@ func Known(green []string, name string) bool {
 	return false
 }
 
-// parents yields the names of what contains a test: suite, file, package.
+// parents yields the names of what contains a test: suite, file, package. Parameters and titles may contain any
+// separator: "t.py::test_a[x: y]", "a.test.js > adds two: works".
 func parents(name string) func(yield func(string) bool) {
-	const separators = "./: >"
 	return func(yield func(string) bool) {
+		if i := strings.IndexByte(name, '['); i > 0 && strings.HasSuffix(name, "]") && strings.Contains(name[:i], "::") {
+			name = name[:i]
+		}
 		for {
-			i := strings.LastIndexAny(name, separators)
+			separators, i := "./: >", strings.LastIndex(name, " > ")
+			if i < 0 {
+				i = strings.LastIndexAny(name, separators)
+			}
 			if i <= 0 {
 				return
 			}
@@ -61,6 +67,16 @@ func parents(name string) func(yield func(string) bool) {
 			}
 		}
 	}
+}
+
+// Within reports whether one of these units contains a test.
+func Within(units []string, name string) bool {
+	for above := range parents(name) {
+		if slices.Contains(units, above) {
+			return true
+		}
+	}
+	return false
 }
 
 func hash(name string) string {

@@ -22,6 +22,8 @@ func TestKnown_testThatPassedBefore_orThatNobodyNamed(t *testing.T) {
 		{"t/test_a.py::test_one", "t/test_a.py", true},
 		{"a.test.js > sums > adds", "a.test.js > sums > subtracts", false},
 		{"a.test.js > sums > adds", "a.test.js", true},
+		{"t/test_a.py::test_one[a - 1]", "t/test_a.py::test_one[a - 1: b]", false},
+		{"a.test.js > sums > adds", "a.test.js > sums > adds two: works", false},
 		{"ok", "", false},
 	} {
 		green := fresh.Add(fresh.Add(nil, []string{"other"}), []string{test.passed})

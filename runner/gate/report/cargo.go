@@ -71,16 +71,13 @@ func (c *cargo) full(test string) string {
 }
 
 func (c *cargo) result(rest string) {
-	i := strings.LastIndex(rest, " ... ")
-	if i < 0 {
-		return
-	}
-	how, _, _ := strings.Cut(rest[i+5:], ", ")
+	name, how, _ := strings.Cut(rest, " ... ")
+	how, _, _ = strings.Cut(how, ", ")
 	status, known := map[string]Status{"ok": Passed, "FAILED": Failed, "ignored": Skipped}[how]
 	if !known {
 		return
 	}
-	c.c.add(Test{Name: c.full(rest[:i]), Status: status})
+	c.c.add(Test{Name: c.full(name), Status: status})
 	c.quiet = false
 }
 

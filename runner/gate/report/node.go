@@ -24,10 +24,7 @@ func (j *jest) line(line string) {
 		j.open(vitestName(strings.TrimPrefix(rest, "FAIL  ")))
 	case strings.HasPrefix(line, "FAIL "), strings.HasPrefix(line, "PASS "):
 		j.settle()
-		j.file = ""
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "FAIL" && strings.Contains(fields[1], ".") {
-			j.file = fields[1]
-		}
+		j.file = jestFile(line)
 	case strings.HasPrefix(line, "  ● ") && j.file != "":
 		j.settle()
 		switch name := line[len("  ● "):]; name {
@@ -49,13 +46,25 @@ func (j *jest) line(line string) {
 	}
 }
 
-// vitestName removes the name of the project and of the browser.
+// jestFile returns the file of "FAIL src/a b.test.js (5.1 s)"; empty: the line is none about a file that failed.
+func jestFile(line string) string {
+	file, failed := strings.CutPrefix(line, "FAIL ")
+	if i := strings.LastIndex(file, " ("); i > 0 && strings.HasSuffix(file, " s)") {
+		file = file[:i]
+	}
+	if !failed || !strings.Contains(file, ".") {
+		return ""
+	}
+	return strings.TrimSpace(file)
+}
+
+// vitestName removes the name of the project, and the second name of a file that cannot be loaded.
 func vitestName(name string) string {
 	if strings.HasPrefix(name, "|") { // the project of a workspace
 		_, name, _ = strings.Cut(name[1:], "| ")
 	}
-	if i := strings.LastIndex(name, " [ "); i > 0 && strings.HasSuffix(name, " ]") {
-		name = name[:i]
+	if file, again, ok := strings.Cut(name, " [ "); ok && again == file+" ]" {
+		name = file
 	}
 	return strings.TrimSpace(name)
 }

@@ -62,20 +62,51 @@ func dottedID(id string) (string, bool) {
 
 // failed reads "tests/test_a.py::TestB::test_c[1] - AssertionError: ...".
 func (p *pytest) failed(rest string) {
-	id, why, _ := strings.Cut(rest, " - ")
-	file, test, _ := strings.Cut(id, "::")
+	id, why := p.split(rest)
+	file, _, _ := strings.Cut(id, "::")
 	if !strings.HasSuffix(file, ".py") || strings.Contains(file, " ") {
 		return
 	}
-	title := strings.ReplaceAll(test, "::", ".")
-	if test == "" {
-		title = file
-	}
-	message := p.sections[title].String()
+	message := p.sections[sectionOf(id)].String()
 	if message == "" {
 		message = why
 	}
 	p.c.add(Test{Name: id, Status: Failed, Message: message})
+}
+
+// split parts the id of a test from the reason after " - ". The parameters of a test may contain that, too: then a
+// section has the whole id, or they end with the first bracket before it.
+func (p *pytest) split(rest string) (id, why string) {
+	for end := 0; ; end += len(" - ") {
+		next := strings.Index(rest[end:], " - ")
+		if next < 0 {
+			break
+		}
+		if end += next; p.sections[sectionOf(rest[:end])] != nil {
+			return rest[:end], rest[end+len(" - "):]
+		}
+	}
+	id, why, _ = strings.Cut(rest, " - ")
+	if !strings.Contains(id, "[") || strings.HasSuffix(id, "]") {
+		return id, why
+	}
+	if parameters, after, ok := strings.Cut(rest, "] - "); ok {
+		return parameters + "]", after
+	}
+	if strings.HasSuffix(rest, "]") {
+		return rest, ""
+	}
+	return id, why
+}
+
+// sectionOf returns the title of the section about a test, or about a file that cannot be loaded.
+func sectionOf(id string) string {
+	file, test, ok := strings.Cut(id, "::")
+	if !ok {
+		return file
+	}
+	name, _, _ := strings.Cut(test, "[")
+	return strings.ReplaceAll(name, "::", ".") + test[len(name):]
 }
 
 // count reads "1 failed, 3 passed, 1 skipped in 0.12s".
