@@ -45,7 +45,7 @@ type Entry struct {
 	report.Tally
 	// Failed are the failed tests; empty if single tests are not known.
 	Failed []string `json:"failed,omitempty"`
-	// Green are the tests that have passed so far, as package fresh names them; only in ModeTDD.
+	// Green are the tests that have passed so far, as package fresh names them; only in ModeTDD and ModeAuto.
 	Green []string `json:"green,omitempty"`
 }
 
@@ -249,7 +249,11 @@ func (b *Baseline) learn(r Result, mode Mode) {
 	default:
 		green := r.Tests.PassedTests()
 		red := slices.DeleteFunc(slices.Clone(e.Failed), func(name string) bool { return slices.Contains(green, name) })
-		if len(red) == len(e.Failed) {
+		fixed := len(red) < len(e.Failed)
+		if mode == ModeAuto { // the check was never green: its new tests are those of later tasks
+			red = append(red, r.New...)
+		}
+		if !fixed && len(red) == len(e.Failed) {
 			return
 		}
 		e.Failed, e.Passed = red, len(red) == 0
@@ -259,7 +263,7 @@ func (b *Baseline) learn(r Result, mode Mode) {
 
 // green returns the tests of a check that have passed so far.
 func (b *Baseline) green(r Result, mode Mode) []string {
-	if mode != ModeTDD {
+	if mode != ModeTDD && mode != ModeAuto {
 		return nil
 	}
 	return fresh.Add(b.Checks[r.Name].Green, r.Tests.PassedTests())

@@ -18,6 +18,10 @@ const (
 	maxDetailed    = 6        // in full; the others only by name
 )
 
+// Duty is what a task owes to the checks in ModeAuto.
+const Duty = "What passes must still pass. What failed before the run need not be fixed by this task, unless the test is " +
+	"yours: your task names it, or you write or change it. What still fails at the end becomes an assignment of its own"
+
 // Report has the results of one run of a Suite.
 type Report struct {
 	Mode      Mode     `json:"mode"`
@@ -47,6 +51,15 @@ func (r Report) Passes() bool {
 		}
 	}
 	return ran
+}
+
+// AtEnd is the report in which what blocks the end of a run blocks like anything else.
+func (r Report) AtEnd() Report {
+	r.Results = slices.Clone(r.Results)
+	for i := range r.Results {
+		r.Results[i].Blocks = r.Results[i].Blocks || r.Results[i].BlocksEnd
+	}
+	return r
 }
 
 // Cause returns a normalized text to compare failures by; empty: none blocks.
@@ -161,7 +174,7 @@ func (r Report) Feedback() string {
 	blocking := r.Blocking()
 	told := blocking[:min(len(blocking), maxDetailed)]
 	var texts []string
-	left := feedbackBudget
+	left := feedbackBudget - len(Duty) - 3
 	if more := blocking[len(told):]; len(more) > 0 {
 		var names []string
 		for _, x := range more {
@@ -176,6 +189,10 @@ func (r Report) Feedback() string {
 		left -= len(text) + 2
 		texts = slices.Insert(texts, i, text)
 	}
+	before := func(x Result) bool { return len(x.Known)+len(x.New) > 0 && !x.BlocksEnd }
+	if r.Mode == ModeAuto && slices.ContainsFunc(told, before) {
+		texts = append(texts, Duty+".")
+	}
 	return strings.Join(texts, "\n\n")
 }
 
@@ -184,6 +201,9 @@ func (r Result) feedback(budget int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The required check %q fails", short(r.Name, 200))
 	switch {
+	case r.BlocksEnd:
+		b.WriteString(". It failed before the run too, or its tests never passed. Every task is done, so this is your " +
+			"assignment now: the run is not complete until it passes")
 	case r.Verdict == VerdictKnown:
 		b.WriteString(". It failed before your work too, but nothing is done until it passes")
 	case len(r.Blamed) > 0:
@@ -195,11 +215,14 @@ func (r Result) feedback(budget int) string {
 		b.WriteString(" (twice in a row)")
 	}
 	fmt.Fprintf(&b, ". Reproduce it with:\n\n    %s\n", short(r.Command, budget/3))
+	if len(r.Own) > 0 {
+		fmt.Fprintf(&b, "\nYour task's own tests, which it names or you wrote: %s\n", short(termtext.Some(r.Own, maxNamed), namesBudget))
+	}
 	if len(r.Known) > 0 && len(r.Blamed) > 0 {
 		fmt.Fprintf(&b, "\nRed before your work, not caused by it: %s\n", short(termtext.Some(r.Known, maxNamed), namesBudget))
 	}
 	tests := r.Blamed
-	if r.Verdict == VerdictKnown {
+	if r.Verdict == VerdictKnown || r.BlocksEnd {
 		tests = r.Tests.FailedTests()
 	}
 	if len(tests) == 0 {

@@ -37,14 +37,17 @@ type Result struct {
 	Check   Check   `json:"check"`
 	Verdict Verdict `json:"verdict"`
 	Blocks  bool    `json:"blocks,omitempty"` // no task is done until it passes
-	Reason  string  `json:"reason,omitempty"` // one sentence; empty if the check passed
+	// BlocksEnd: it blocks no task, but no run is complete until it passes. Only in ModeAuto.
+	BlocksEnd bool   `json:"blocks_end,omitempty"`
+	Reason    string `json:"reason,omitempty"` // one sentence; empty if the check passed
 	// Tests are the single tests, from the output and from report files.
 	Tests report.Summary `json:"tests"`
 	// Blamed are the failed tests that are not in the baseline. It is empty if the
 	// check itself is to blame, because its tests are not known.
 	Blamed []report.Test `json:"blamed,omitempty"`
 	Known  []string      `json:"known,omitempty"` // failed tests that the baseline has, too
-	New    []string      `json:"new,omitempty"`   // failed tests that never passed; in ModeTDD
+	New    []string      `json:"new,omitempty"`   // failed tests that never passed; in ModeTDD and ModeAuto
+	Own    []string      `json:"own,omitempty"`   // those of Blamed that are only blamed because they belong to the task
 	Flaky  []string      `json:"flaky,omitempty"` // names of tests, or of the check, that failed in one of two runs
 	First  *Result       `json:"first,omitempty"` // the first of two runs; nil: there was one
 }

@@ -16,6 +16,9 @@ type Mode string
 
 // The modes.
 const (
+	// ModeAuto is ModeGate for a check that is green at the baseline, or since. Others block the end of a run, and a task
+	// as in ModeTDD, or by its own tests.
+	ModeAuto     Mode = "auto"
 	ModeGate     Mode = "gate"     // every failure of a required check; also the meaning of ""
 	ModeBaseline Mode = "baseline" // only those that are not in the baseline
 	ModeTDD      Mode = "tdd"      // only those of what passed before
@@ -30,7 +33,7 @@ const (
 	VerdictPassed  Verdict = "passed"
 	VerdictFailed  Verdict = "failed"    // and not in the baseline
 	VerdictKnown   Verdict = "known-red" // all failures are in the baseline
-	VerdictNew     Verdict = "new-red"   // all failures are of tests that never passed; in ModeTDD
+	VerdictNew     Verdict = "new-red"   // all failures are of tests that never passed; in ModeTDD and ModeAuto
 	VerdictFlaky   Verdict = "flaky"     // failed in one of two runs
 	VerdictSkipped Verdict = "skipped"   // did not run, or found nothing to check
 )
@@ -57,6 +60,8 @@ type Memory struct {
 	Last map[string]LastRun `json:"last,omitempty"` // by the name of the check
 	// Matched has the names of checks whose When matched a change of this run.
 	Matched map[string]bool `json:"matched,omitempty"`
+	// Own has the tests that turns wrote or changed for a task, by its id, until they pass.
+	Own map[string][]TestAt `json:"own,omitempty"`
 }
 
 // LastRun is the latest run of one check.
@@ -68,7 +73,9 @@ type LastRun struct {
 }
 
 // Clone returns a copy that does not change when m does.
-func (m Memory) Clone() Memory { return Memory{maps.Clone(m.Last), maps.Clone(m.Matched)} }
+func (m Memory) Clone() Memory {
+	return Memory{maps.Clone(m.Last), maps.Clone(m.Matched), maps.Clone(m.Own)}
+}
 
 // Step is the start or the end of one run of a check.
 type Step struct {
@@ -87,6 +94,7 @@ type Changed struct {
 	// Final is the end of a run: every check, except those whose When matched no
 	// change of the whole run.
 	Final bool
+	Own   Own // the tests of the turn's task
 }
 
 // Run runs the checks that the change affects, and those that failed the last
@@ -97,6 +105,7 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	rep := Report{Mode: s.Mode}
 	todo, left := s.selected(ch)
 	rep.Untouched = left
+	ch.Own.Tests = slices.Concat(s.Memory.Own[ch.Own.Task], ch.Own.Tests)
 	stopped := ""
 	for _, c := range todo {
 		if why := s.skip(c, ch, stopped); why != "" {
@@ -105,7 +114,7 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 			rep.Results = append(rep.Results, r)
 			continue
 		}
-		r, err := s.judge(ctx, c)
+		r, err := s.judge(ctx, c, ch.Own)
 		if err != nil {
 			return rep, err
 		}
@@ -114,7 +123,7 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 			stopped = c.Name
 		}
 	}
-	s.remember(rep)
+	s.remember(rep, ch.Own)
 	return rep, nil
 }
 
@@ -152,7 +161,7 @@ func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 }
 
 // judge runs a check, runs it again if it turned red, and sets the verdict.
-func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
+func (s *Suite) judge(ctx context.Context, c Check, own Own) (Result, error) {
 	entry, known := s.Baseline.entry(c.Name)
 	_, ran := s.Memory.Last[c.Name]
 	r, err := s.exec(ctx, Step{Check: c}, ran || known && !entry.Empty)
@@ -170,13 +179,42 @@ func (s *Suite) judge(ctx context.Context, c Check) (Result, error) {
 		compareRuns(&r)
 		s.Flakes.record(r)
 	}
-	if s.Mode == ModeTDD {
+	mode := s.modeOf(entry, known)
+	if mode == ModeTDD {
 		r.splitNew(entry, known && !entry.Empty || len(s.Memory.Last[c.Name].Failed) > 0)
 	}
-	r.Blocks = c.Required() && s.Mode != ModeReport &&
-		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && s.Mode != ModeTDD && s.Mode != ModeBaseline)
+	if s.Mode == ModeAuto {
+		r.claim(own)
+	}
+	r.Blocks = c.Required() && mode != ModeReport &&
+		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && mode != ModeTDD && mode != ModeBaseline)
+	r.BlocksEnd = s.Mode == ModeAuto && c.Required() && !r.Blocks &&
+		(r.Verdict == VerdictKnown || r.Verdict == VerdictNew)
 	r.Reason = reason(r, s.Flakes)
 	return r, nil
+}
+
+// modeOf is the mode for a check, by its entry in the baseline.
+func (s *Suite) modeOf(e Entry, known bool) Mode {
+	switch {
+	case s.Mode != ModeAuto:
+		return s.Mode
+	case known && !e.Passed && !e.Empty:
+		return ModeTDD
+	}
+	return ModeGate
+}
+
+// claim blames the failed tests that belong to the task, whatever the baseline says.
+func (r *Result) claim(own Own) {
+	for _, t := range r.Tests.FailedTests() {
+		if !own.has(t.Name) || slices.Contains(names(r.Blamed), t.Name) || slices.Contains(r.Flaky, t.Name) {
+			continue
+		}
+		other := func(name string) bool { return name == t.Name }
+		r.Known, r.New = slices.DeleteFunc(r.Known, other), slices.DeleteFunc(r.New, other)
+		r.Own, r.Blamed, r.Verdict = append(r.Own, t.Name), append(r.Blamed, t), VerdictFailed
+	}
 }
 
 // exec runs a check once. If it has nothing to check yet, its verdict is VerdictSkipped. before is true if there was
@@ -226,24 +264,28 @@ func blame(r *Result, e Entry, known bool) {
 		}
 	}
 	// Even with the same failed tests, another exit code means that something else
-	// failed, too.
-	same := len(failed) > 0 && e.Code == r.ExitCode || len(failed) == 0 && len(e.Failed) == 0
+	// failed, too. Some test runners exit with the number of failed tests.
+	same := len(failed) > 0 && (e.Code == r.ExitCode || len(failed) == r.ExitCode) || len(failed) == 0 && len(e.Failed) == 0
 	if len(r.Blamed) == 0 && same && (!r.TimedOut || e.Timeout) {
 		r.Verdict = VerdictKnown
 	}
 }
 
 // splitNew moves tests that have never passed from Blamed to New: in TDD they are written first and fail at first.
-// began is true if there were tests before.
+// began is true if there were tests before. If the output does not name passed tests, only those are new whose package
+// or file could not run at the baseline.
 func (r *Result) splitNew(e Entry, began bool) {
-	if r.Verdict != VerdictFailed || r.TimedOut || began && (len(r.Blamed) == 0 || len(e.Green) == 0 && e.Ran > 0) {
+	if r.Verdict != VerdictFailed || r.TimedOut || began && len(r.Blamed) == 0 {
 		return
 	}
 	if len(r.Blamed) == 0 {
 		r.Verdict, r.New = VerdictNew, []string{r.Name}
 		return
 	}
-	isNew := func(t report.Test) bool { return !fresh.Known(e.Green, t.Name) }
+	unnamed := began && len(e.Green) == 0 && e.Ran > 0
+	isNew := func(t report.Test) bool {
+		return !fresh.Known(e.Green, t.Name) && (!unnamed || fresh.Within(e.Failed, t.Name))
+	}
 	r.New = names(slices.DeleteFunc(slices.Clone(r.Blamed), func(t report.Test) bool { return !isNew(t) }))
 	if r.Blamed = slices.DeleteFunc(slices.Clone(r.Blamed), isNew); len(r.Blamed) == 0 {
 		r.Verdict = VerdictNew
@@ -295,9 +337,15 @@ func names(tests []report.Test) (all []string) {
 }
 
 // remember stores what the next run needs.
-func (s *Suite) remember(rep Report) {
+func (s *Suite) remember(rep Report, own Own) {
 	if s.Memory.Last == nil {
 		s.Memory.Last = map[string]LastRun{}
+	}
+	if delete(s.Memory.Own, own.Task); own.Task != "" && len(own.Tests) > 0 && rep.Blocked() {
+		if s.Memory.Own == nil {
+			s.Memory.Own = map[string][]TestAt{}
+		}
+		s.Memory.Own[own.Task] = own.Tests
 	}
 	for _, r := range rep.Results {
 		if r.Verdict == VerdictSkipped {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"ralph/runner/agent/ending"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/git/command"
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/intact"
@@ -31,6 +33,7 @@ func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 		return nil
 	}
 	changed := f.changed
+	changed.Own = t.own(f)
 	changed.Final = reopened(f.left, f.audit.unearned(t.a, *f)).Remaining == 0
 	changed.All = changed.All || changed.Final && t.checks.Everything
 	before, base := t.checks.Memory.Clone(), t.checks.Baseline.Clone()
@@ -42,6 +45,20 @@ func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 	}
 	t.countTests(f, before)
 	return err
+}
+
+// own says which tests belong to the task, so that they keep it open while they fail.
+func (t *turn) own(f *facts) gate.Own {
+	if t.a.Task.ID == "" {
+		return gate.Own{}
+	}
+	own, inProject := gate.Own{Task: t.a.Task.ID, Text: audit.TextOf(t.a.Task)}, command.Relative(t.a.Dir)
+	for _, text := range f.texts {
+		for _, name := range audit.TouchedTests(text) {
+			own.Tests = append(own.Tests, gate.TestAt{File: inProject(text.Path), Name: name})
+		}
+	}
+	return own
 }
 
 // findChecks looks for checks that the turn added to a project without any. All

@@ -1,0 +1,83 @@
+package gate
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	words "ralph/runner/audit/names"
+)
+
+// Own says which tests belong to the task of a turn: those that its text names, and those that a turn for it wrote or
+// changed. The task is not done while one of them fails, even if the check failed before the run. The zero value: none.
+type Own struct {
+	Task  string // id; empty: there is no task
+	Text  string
+	Tests []TestAt // that this turn wrote or changed
+}
+
+// TestAt is a test in the code.
+type TestAt struct {
+	File string `json:"file"` // slash path
+	Name string `json:"name"` // as the code has it: TestAdd, test_add, "adds two numbers"
+}
+
+// has reports whether a test belongs to the task, by its name in a report.
+func (o Own) has(test string) bool {
+	where, parts := partsOf(test)
+	if where != "" && strings.Contains(o.Text, test) {
+		return true
+	}
+	return slices.ContainsFunc(parts, func(part string) bool { return named(o.Text, part) }) ||
+		slices.ContainsFunc(o.Tests, func(t TestAt) bool { return slices.Contains(parts, t.Name) && t.in(where) })
+}
+
+// partsOf splits the name of a test in a report: "tests/test_a.py" and "TestB", "test_c" of "tests/test_a.py::TestB::test_c[1]",
+// "example.com/p" and "TestA", "b" of "example.com/p.TestA/b". where is empty if the name does not say where the test is.
+func partsOf(test string) (where string, parts []string) {
+	test, _, _ = strings.Cut(test, " (") // the values of a subtest
+	switch {
+	case strings.Contains(test, " > "):
+		parts = strings.Split(test, " > ")
+	case strings.Contains(test, "::"):
+		test, _, _ = strings.Cut(test, "[")
+		parts = strings.Split(test, "::")
+	case strings.Contains(test, " "): // a sentence
+		return "", []string{test}
+	default:
+		if i := strings.Index(test, ".Test"); i > 0 {
+			where, test = test[:i], test[i+1:]
+		}
+		return where, strings.FieldsFunc(test, func(c rune) bool { return strings.ContainsRune("./#[", c) })
+	}
+	if path.Ext(parts[0]) != "" {
+		where, parts = parts[0], parts[1:]
+	}
+	return where, parts
+}
+
+// in reports whether a file or package of a report can be that of the test.
+func (t TestAt) in(where string) bool {
+	if ext := path.Ext(where); ext != "" && ext == path.Ext(t.File) { // relative to the folder of its check
+		return t.File == where || strings.HasSuffix(t.File, "/"+where) || strings.HasSuffix(where, "/"+t.File)
+	}
+	folder := path.Dir(t.File)
+	return where == "" || folder == "." || path.Base(folder) == path.Base(where)
+}
+
+// named reports whether a text names a test. A plain word does not, unless it is quoted: "adds" may mean anything.
+func named(text, test string) bool {
+	for _, quote := range []string{"`", `"`, "'"} {
+		if strings.Contains(text, quote+test+quote) {
+			return true
+		}
+	}
+	lower := false
+	telling := strings.ContainsFunc(test, func(c rune) bool {
+		camel := lower && unicode.IsUpper(c)
+		lower = unicode.IsLower(c)
+		return camel || c == '_' || c == ' '
+	})
+	return telling && words.In(text, test)
+}
