@@ -81,7 +81,7 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	a.Prompt = r.promptInput(r.panel.Template(string(template), t), plan, t)
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
-	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, a.Plan, t.ID, a.Prompt.Checks)
+	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, a.Plan, t.ID, a.Prompt)
 	if !r.mem.Stale && r.crew == nil {
 		a.Agent.Session = r.o.Resumable(r.session, who.Agent.Spec.Name)
 	}

@@ -301,7 +301,7 @@ func TestRun_prompt_listsTheRequiredChecksAndTheMode(t *testing.T) {
 	b.d.Mode, b.o.MaxIterations, b.o.MaxPerTask = gate.ModeTDD, 1, 7
 	b.run(t.Context())
 	got := b.read("prompt-1")
-	for _, want := range []string{"- unit: `true ", "(mode tdd)", "Status: open, attempt 1 of 7.", "Commit only when the checks above pass."} {
+	for _, want := range []string{"- unit: `true ", "(mode tdd)", "Status: open, attempt 1 of 7.", "Commit only when the checks above pass, or fail only as they did before the run."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the prompt lacks %q:\n%s", want, got)
 		}

@@ -79,6 +79,8 @@ func TestAtStop(t *testing.T) {
 		"blocked":               {open, block("BLOCKED", "NOT_RUN"), "T1", nil, ""},
 		"checks were not run":   {done, block("COMPLETE", "NOT_RUN"), "T1", []string{"make test"}, "make test"},
 		"checks fail":           {done, block("COMPLETE", "FAILING"), "T1", []string{"make test"}, "make test"},
+		"not run, mode auto":    {done, block("COMPLETE", "NOT_RUN"), "T1", []string{"make test"}, "what you broke:"},
+		"red before, mode auto": {done, block("COMPLETE", "FAILING"), "T1", []string{"make test"}, ""},
 		"checks pass":           {done, block("COMPLETE", "PASSING"), "T1", []string{"make test"}, ""},
 		"no task":               {open, "", "", nil, ""},
 		"task is gone":          {open, "", "T9", nil, ""},
@@ -86,7 +88,8 @@ func TestAtStop(t *testing.T) {
 		"plan cannot be parsed": {"\x00", "", "T1", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := AtStop(Input{Last: c.last}, Facts{Plan: plan(t, c.plan), Task: c.task, Checks: c.checks, Most: 5})
+			mode := map[bool]string{true: "auto"}[strings.HasSuffix(name, "mode auto")]
+			got := AtStop(Input{Last: c.last}, Facts{Plan: plan(t, c.plan), Task: c.task, Checks: c.checks, Most: 5, Mode: mode})
 			text, _ := json.Marshal(got)
 			if c.want == "" && got != nil || !strings.Contains(strings.ReplaceAll(string(text), `\"`, `"`), c.want) {
 				t.Errorf("%s, want %q", text, c.want)
@@ -146,7 +149,7 @@ func TestSettings(t *testing.T) {
 		"all": {all, "PostToolUse PreToolUse Stop"}, "none": {Wanted{MaxContinuations: 5}, ""},
 		"stop without continuations": {Wanted{HookStop: true}, ""}, "lint": {Wanted{HookLint: "x"}, "PostToolUse"},
 	} {
-		text := c.w.Settings("/opt/my tools/ralph", store.File{Path: "/p/it's", Edits: "/secret"}, "T1", []prompt.Check{{Command: "make 'a b'"}})
+		text := c.w.Settings("/opt/my tools/ralph", store.File{Path: "/p/it's", Edits: "/secret"}, "T1", prompt.Input{Checks: []prompt.Check{{Command: "make 'a b'"}}})
 		var got struct {
 			Hooks map[string][]struct {
 				Hooks []struct{ Command string }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ralph/runner/agent/statusblock"
+	"ralph/runner/gate"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/said"
 )
@@ -101,11 +102,17 @@ func unfinished(last string, f Facts) string {
 			"If you cannot, end with STATUS: BLOCKED and say in RECOMMENDATION what is missing.", head(t.Title,
 			200), f.Plan.Name)
 	}
-	if len(f.Checks) > 0 && slices.Contains([]string{"FAILING", "NOT_RUN"}, signal.Tests) {
-		return fmt.Sprintf("You report TESTS_STATUS: %s, but the task counts only if these checks pass. "+
-			"Run them, and fix what fails:\n%s", signal.Tests, strings.Join(f.Checks, "\n"))
+	if len(f.Checks) == 0 || !slices.Contains([]string{"FAILING", "NOT_RUN"}, signal.Tests) {
+		return ""
 	}
-	return ""
+	rule := "the task counts only if these checks pass. Run them, and fix what fails"
+	if f.Mode != "" && f.Mode != string(gate.ModeGate) {
+		if signal.Tests == "FAILING" {
+			return "" // perhaps only what failed before
+		}
+		rule = "ralph will run these checks. Run them, and fix what you broke"
+	}
+	return fmt.Sprintf("You report TESTS_STATUS: %s, but %s:\n%s", signal.Tests, rule, strings.Join(f.Checks, "\n"))
 }
 
 // BeforeTool is the answer before a tool call; nil: the CLI decides as without it.

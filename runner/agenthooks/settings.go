@@ -22,6 +22,7 @@ type Facts struct {
 	Plan   store.File `json:"plan,omitzero"`
 	Task   string     `json:"task,omitempty"`   // its id; empty if there is none
 	Checks []string   `json:"checks,omitempty"` // command lines of the required checks
+	Mode   string     `json:"mode,omitempty"`   // see TEST_MODE
 	Most   int        `json:"most,omitempty"`   // continuations of the call
 	Lint   string     `json:"lint,omitempty"`   // see Wanted.HookLint
 }
@@ -50,7 +51,7 @@ func (o *Wanted) rows() []row {
 
 // Settings is what the CLI gets for a call about a task, as JSON; empty: nothing. self is
 // the path of ralph; empty: it cannot be run.
-func (o *Wanted) Settings(self string, plan store.File, task string, checks []prompt.Check) string {
+func (o *Wanted) Settings(self string, plan store.File, task string, in prompt.Input) string {
 	if !o.CallHooks() || self == "" {
 		return ""
 	}
@@ -64,8 +65,8 @@ func (o *Wanted) Settings(self string, plan store.File, task string, checks []pr
 		Hooks   []command `json:"hooks"`
 	}
 	plan.Edits = "" // not for agents
-	f := Facts{Plan: plan, Task: task, Most: o.MaxContinuations, Lint: o.HookLint}
-	for _, c := range checks {
+	f := Facts{Plan: plan, Task: task, Most: o.MaxContinuations, Lint: o.HookLint, Mode: in.Mode}
+	for _, c := range in.Checks {
 		f.Checks = append(f.Checks, c.Command)
 	}
 	facts, _ := json.Marshal(f) // plain values: it cannot fail

@@ -186,7 +186,7 @@ func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report
 		add(string(audit.KindFewerTests), "ralph check", "%s", text)
 	}
 	for _, name := range report.KnownRed() {
-		add("known_red", "ralph check", "check %s failed before the run and still fails", name)
+		add(rules.ItemKnownRed, "ralph check", "check %s failed before the run and still fails", name)
 	}
 	for _, x := range report.Results {
 		// Other modes do not end with it.
@@ -198,7 +198,7 @@ func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report
 		add("disguised", "ralph check", "%s", line)
 	}
 	for _, line := range report.NewRed() {
-		add("new_red", "ralph check", "%s", line)
+		add(rules.ItemNewRed, "ralph check", "%s", line)
 	}
 	items = slices.DeleteFunc(items, func(i state.ReviewItem) bool { return slices.Contains(b.accepted, i.Text) })
 	for n := range items {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ralph/runner/gate"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -38,7 +39,7 @@ type Input struct {
 	// Ticked is the iteration of another task that ticked this one; 0: none did.
 	Ticked int `json:"ticked,omitempty"`
 	// Checks are the project's own checks that ralph requires, and Mode says which
-	// of their failures block: gate, tdd or report.
+	// of their failures block: auto, gate, baseline, tdd or report.
 	Checks []Check `json:"checks,omitempty"`
 	Mode   string  `json:"mode,omitempty"`
 	// Last describes what the last iteration did, in one or a few lines.
@@ -162,6 +163,10 @@ func (in Input) checks(b *strings.Builder) {
 	b.WriteString("\n## Checks\n\n")
 	mode := "The task is done only when all of them pass"
 	switch in.Mode {
+	case "auto":
+		mode = gate.Duty
+	case "baseline":
+		mode = "What fails now and did not fail before the run keeps the task open"
 	case "tdd":
 		mode = "What passed before your change must still pass, or the task stays open"
 	case "report":
@@ -289,7 +294,11 @@ func (in Input) rules(b *strings.Builder) {
 		"ralph kills them when you end.\n")
 	when := ""
 	if len(in.Checks) > 0 {
-		when = " Commit only when the checks above pass."
+		when = " Commit only when the checks above pass"
+		if in.Mode != "" && in.Mode != "gate" {
+			when += ", or fail only as they did before the run"
+		}
+		when += "."
 	}
 	fmt.Fprintf(b, "- Commit your work if the project is a git repository.%s Never reset, clean, stash or force.\n",
 		when)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ralph/runner/gate"
 	"ralph/runner/task"
 )
 
@@ -92,9 +93,13 @@ func TestBuild_checks_sayWhatTheirModeBlocks(t *testing.T) {
 		"gate":   "only when all of them pass (mode gate).",
 		"tdd":    "What passed before your change must still pass, or the task stays open (mode tdd).",
 		"report": "Failures are reported to the user (mode report).",
+		"auto":   gate.Duty + " (mode auto).",
 	} {
-		got := Build(Input{Checks: []Check{{"test", "make test"}}, Mode: mode})
-		if !strings.Contains(got, want) || !strings.Contains(got, "Commit only when the checks above pass.") {
+		got, commit := Build(Input{Checks: []Check{{"test", "make test"}}, Mode: mode}), "Commit only when the checks above pass."
+		if mode != "" && mode != "gate" {
+			commit = "Commit only when the checks above pass, or fail only as they did before the run."
+		}
+		if !strings.Contains(got, want) || !strings.Contains(got, commit) {
 			t.Errorf("mode %q:\n%s", mode, got)
 		}
 	}

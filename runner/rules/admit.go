@@ -57,7 +57,7 @@ func AdmitRules() []Rule[Admission] {
 			"wait; stop 7 as for a usage limit; `ralph resume` continues now", paced},
 		{state.RuleHourly, "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
-		{"gate_failed", "the plan has nothing left, but a required check fails",
+		{"gate_failed", "the plan has nothing left, but a required check fails; one that was red before the run only while agents still try to repair it",
 			"continue, with the failure in the prompt; stop 8 at a check with `on_failure: stop`", lastCheckFailed},
 		{"verify", "the plan has nothing left, but the agent's last message contradicts it",
 			"one verifying turn", func(f Admission) (Decision, bool) {
@@ -175,7 +175,7 @@ func tasksPutAside(f Admission) (Decision, bool) {
 }
 
 func (f Admission) complete() bool {
-	return f.nothingLeft() && !f.Report.Blocked() && !f.contradicted()
+	return f.nothingLeft() && !f.Report.Blocked() && !f.contradicted() && !f.mends(f.Report)
 }
 
 func planComplete(f Admission) Decision {
@@ -215,8 +215,9 @@ func paced(f Admission) (Decision, bool) {
 }
 
 func lastCheckFailed(f Admission) (Decision, bool) {
-	if !f.Report.Blocked() {
-		return Decision{}, false
+	report := f.Report
+	if f.mends(report) {
+		report = report.AtEnd()
 	}
-	return failedCheck(proof.Failure{Report: f.Report}), true
+	return failedCheck(proof.Failure{Report: report}), report.Blocked()
 }

@@ -54,7 +54,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"the task waits for the answer, the next one runs", asksPerson},
 		{"verify", "the plan has nothing left and no required check fails, but the turn failed or its status block says BLOCKED or FAILING",
 			"one verifying turn", func(f Conclusion) (Decision, bool) {
-				return verifying(f.Facts), f.contradicted() && !f.Result.Proof.Report.Blocked()
+				return verifying(f.Facts), f.contradicted() && !f.Result.Proof.Report.Blocked() && !f.mends(f.Result.Proof.Report)
 			}},
 		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as it did before the run, or the agent contradicts the plan",
 			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
@@ -71,6 +71,8 @@ func ConcludeRules() []Rule[Conclusion] {
 		{ruleDecline, "no progress in 2 iterations, and 3 answers in a row that got shorter, in total by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
 		{"gate_failed", "a required check with `on_failure: stop` fails",
 			"stop 8; stop 3 when another task was put aside for the same failure", gateStops},
+		pausing(Rule[Conclusion]{"gate_failed", "without a plan, the agent signals completion, but a required check that was red before the run still fails",
+			"retry with the failure in the next prompt, until a turn changes nothing or `MAX_RETRIES` turns have tried", redAtEnd}),
 		pausing(Rule[Conclusion]{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
 			"put the task aside and continue", taskAttempts}),
 		pausing(Rule[Conclusion]{"gate_failed", "another required check fails, or the merge is refused",
@@ -198,7 +200,7 @@ func (f Conclusion) finished() bool {
 	if f.Plan.Total == 0 {
 		return f.insists() && f.answered() && !f.Result.Proof.Report.Blocked()
 	}
-	return f.nothingLeft() && !f.contradicted() && !f.Result.Proof.Report.Blocked()
+	return f.nothingLeft() && !f.contradicted() && !f.Result.Proof.Report.Blocked() && !f.mends(f.Result.Proof.Report)
 }
 
 // proof says how it is known that everything is done; empty: it is not known.
@@ -272,6 +274,12 @@ func gateStops(f Conclusion) (Decision, bool) {
 
 func gateFailed(f Conclusion) (Decision, bool) {
 	return afterFailedCheck(f), f.Result.Proof.Report.Blocked()
+}
+
+func redAtEnd(f Conclusion) (Decision, bool) {
+	d := failedCheck(proof.Failure{Report: f.Result.Proof.Report.AtEnd()})
+	d.Refused = d.Reason
+	return d, f.Plan.Total == 0 && f.claims() && f.mends(f.Result.Proof.Report)
 }
 
 // afterFailedCheck says what follows from a failure; without one, the zero Decision.

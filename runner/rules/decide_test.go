@@ -82,6 +82,13 @@ func failing(f *scene) {
 	f.It.Proof.Report, f.It.Proof.Tries, f.It.Checks.Rows = f.Report, 1, []gate.Check{{Name: "test"}}
 }
 
+// redBefore is a check that was red before the run and still is.
+func redBefore(f *scene) {
+	f.Report = gate.Report{Mode: gate.ModeAuto, Results: []gate.Result{{Name: "test", Command: "make test", Output: "FAIL", Verdict: gate.VerdictKnown, BlocksEnd: true}}}
+	f.It.Proof.Report, f.It.Checks.Rows, f.Policy.MaxRetries = f.Report, []gate.Check{{Name: "test"}}, 3
+	f.Review = []state.ReviewItem{{Name: ItemKnownRed, Text: "check test failed before the run and still fails"}}
+}
+
 func passing(f *scene) {
 	f.Report = gate.Report{Results: []gate.Result{{Name: "test", Passed: true, Verdict: gate.VerdictPassed}}}
 	f.It.Proof.Report, f.It.Checks.Rows = f.Report, []gate.Check{{Name: "test"}}
@@ -113,6 +120,31 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"ralph stop, the agent cannot be used either", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; outcome(f, ending.Auth) }, "interrupted", state.ActionStop, 130},
 		{"ralph stop, but everything is done", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); claim(f, 1) }, "complete", state.ActionStop, 0},
 		{"ralph stop, while a check fails", func(f *scene) { f.Interrupt = &Interrupt{Exit: 130, Lenient: true}; done(f); failing(f) }, "interrupted", state.ActionStop, 130},
+		{"red before the run, at the end", func(f *scene) { starting(f); done(f); redBefore(f) }, "gate_failed", state.ActionRetry, 0},
+		{"red before the run, after the last task", func(f *scene) { done(f); redBefore(f); claim(f, 1) }, "plan_complete", state.ActionContinue, 0},
+		{"red before the run, a turn has changed something", func(f *scene) { starting(f); done(f); redBefore(f); f.Memory.Repairs = 2 }, "gate_failed", state.ActionRetry, 0},
+		{"red before the run, a turn has changed nothing", func(f *scene) {
+			starting(f)
+			done(f)
+			redBefore(f)
+			f.Memory.Repairs, f.Memory.Breaker.NoProgress = 1, 1
+		}, "review", state.ActionStop, 9},
+		{"red before the run, enough turns have tried", func(f *scene) { done(f); redBefore(f); claim(f, 1); f.Memory.Repairs = 3 }, "review", state.ActionStop, 9},
+		{"red before the run, no iteration is left", func(f *scene) {
+			starting(f)
+			done(f)
+			redBefore(f)
+			f.Policy.MaxIterations, f.Memory.Iterations = 1, 1
+		}, "review", state.ActionStop, 9},
+		{"red before the run, and accepted", func(f *scene) { starting(f); done(f); redBefore(f); f.Review = nil }, "plan_complete", state.ActionStop, 0},
+		{"red before the run, while tasks are open", func(f *scene) { redBefore(f); f.Review = nil }, "continue", state.ActionContinue, 0},
+		{"red before the run, no plan, a first claim", func(f *scene) { noPlan(f); redBefore(f); claim(f, 1) }, "gate_failed", state.ActionRetry, 0},
+		{"red before the run, no plan, nothing helped", func(f *scene) {
+			noPlan(f)
+			redBefore(f)
+			claim(f, 2)
+			f.Memory.Repairs, f.Memory.Breaker.NoProgress = 1, 1
+		}, "review", state.ActionStop, 9},
 		{"the last checks were skipped", func(f *scene) { starting(f); done(f); f.Unchecked = true }, "continue", state.ActionContinue, 0},
 		{"the last checks were skipped, and then a signal", func(f *scene) {
 			starting(f)

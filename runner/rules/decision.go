@@ -8,6 +8,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -167,6 +168,23 @@ func reviewed(d Decision, items []state.ReviewItem) Decision {
 
 // nothingLeft is true when the plan has tasks, and none is open.
 func (f Facts) nothingLeft() bool { return f.Plan.Total > 0 && f.Plan.Remaining == 0 }
+
+// Names of items about a check that was red before the run, or has tests that never passed.
+const (
+	ItemKnownRed = "known_red"
+	ItemNewRed   = "new_red"
+)
+
+// mends is true while an agent should repair what only blocks the end of the run. It is over when a turn for it has
+// changed nothing, when MAX_RETRIES turns have tried, or when a person has accepted the failure.
+func (f Facts) mends(r gate.Report) bool {
+	red := func(i state.ReviewItem) bool { return i.Name == ItemKnownRed || i.Name == ItemNewRed }
+	if len(r.AtEnd().Blocking()) == 0 || !slices.ContainsFunc(f.Review, red) || f.over() {
+		return false
+	}
+	tried := f.Memory.Repairs
+	return tried == 0 || f.Memory.Breaker.NoProgress == 0 && (f.Policy.MaxRetries == 0 || tried < f.Policy.MaxRetries)
+}
 
 // contradicted is true when the plan is done, the agent's last word says
 // otherwise, and a turn may still clear it up.

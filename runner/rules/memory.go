@@ -26,6 +26,7 @@ type Memory struct {
 	Stale      bool // the session was refused and a fresh start was tried
 	Usage      state.Usage
 	Iterations int // iterations that count
+	Repairs    int // iterations since the plan has nothing left; without a plan, since the agent claims completion
 	// Contradiction is how the latest turn contradicts a plan that is done; empty:
 	// it does not. Verified: a turn was asked to clear it up.
 	Contradiction string
@@ -65,6 +66,11 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	}
 	m.Retries, m.Limits, m.Stale = 0, 0, false
 	m.Iterations++
+	if p := r.Work.Before; p.Remaining > 0 || p.Total == 0 && m.Claims == 0 {
+		m.Repairs = 0
+	} else {
+		m.Repairs++
+	}
 	m.Failures = m.failures(r)
 	m.Claims = streak(m.Claims, insists(r))
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())

@@ -72,7 +72,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
 	con := console.New(o.Factory, s.Dir, console.Options{JSON: o.output == "json", Live: o.live || s.Config.Verbose, Headless: o.headless})
-	rows, detected := s.Checks()
+	rows, _ := s.Checks()
 	con.Start(s, run, rows)
 	defer touchcmd.Start(o.Factory, s.Config, s.Dir, run)()
 	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
@@ -80,7 +80,6 @@ func (o *runOptions) loop(s *preflight.Project) error {
 		con.Print("ralph: environment: %s", held)
 		log.Info("environment", logs.KeyRun, run, "held", held)
 	}
-	s.Config.TestMode = string(s.Mode(detected || len(rows) == 0))
 	result, err := runner.New(runOptionsOf(s), runner.Deps{
 		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: o.Loader(s.Dir, nil).PlanEditsPath()},
 		Start: runner.Start{RunID: run, Version: versioncmd.String(), Resumed: o.resumed != "",

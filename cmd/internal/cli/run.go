@@ -13,6 +13,7 @@ import (
 	"ralph/cmd/internal/runplan"
 	"ralph/cmd/internal/split"
 	"ralph/runner"
+	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/taskrecords"
 	"ralph/state"
@@ -174,9 +175,9 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	if err := p.CallHooks(); err != nil {
 		return err
 	}
-	rows, detected := p.Checks()
+	rows, _ := p.Checks()
 	deps := runner.Deps{Project: runner.Project{Dir: p.Dir, Prompt: p.Prompt, Plan: p.Plan},
-		Proof: runner.Proof{Checks: rows, Mode: p.Mode(detected)}, Agents: p.Find, Env: p.Env, Self: p.Self}
+		Proof: runner.Proof{Checks: rows, Mode: gate.Mode(p.Config.TestMode)}, Agents: p.Find, Env: p.Env, Self: p.Self}
 	dry, err := runner.Preview(runOptionsOf(p), deps, taskrecords.Read(cmdline.OpenState(p.Dir)))
 	if err != nil {
 		return err

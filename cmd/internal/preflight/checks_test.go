@@ -24,14 +24,14 @@ func TestChecks_comeFromTheFirstThatNamesSome(t *testing.T) {
 		mode     gate.Mode
 	}{
 		{"a list, before commands and files", map[string]string{".ralph/config.yaml": aList, ".ralphrc": "TEST_COMMAND=make", "test.sh*": aProgram},
-			[]string{"mine: true"}, false, gate.ModeGate},
+			[]string{"mine: true"}, false, gate.ModeAuto},
 		{"commands, before files", map[string]string{".ralphrc": "TEST_COMMAND=make\nLINT_COMMAND='make lint'\nBUILD_COMMAND=cc", "test.sh*": aProgram},
-			[]string{"build: cc", "test: make", "lint: make lint"}, false, gate.ModeGate},
-		{"files", map[string]string{"test.sh*": aProgram}, []string{"test: ./test.sh"}, true, gate.ModeBaseline},
+			[]string{"build: cc", "test: make", "lint: make lint"}, false, gate.ModeAuto},
+		{"files", map[string]string{"test.sh*": aProgram}, []string{"test: ./test.sh"}, true, gate.ModeAuto},
 		{"files, and a mode", map[string]string{"test.sh*": aProgram, ".ralphrc": "TEST_MODE=report"}, []string{"test: ./test.sh"}, true, gate.ModeReport},
 		{"a list, and a mode", map[string]string{".ralph/config.yaml": aList, ".ralphrc": "TEST_MODE=tdd"}, []string{"mine: true"}, false, gate.ModeTDD},
-		{"not to be looked for", map[string]string{"test.sh*": aProgram, ".ralphrc": "DETECT_CHECKS=false"}, nil, false, gate.ModeGate},
-		{"nothing", map[string]string{"README.md": ""}, nil, false, gate.ModeGate},
+		{"not to be looked for", map[string]string{"test.sh*": aProgram, ".ralphrc": "DETECT_CHECKS=false"}, nil, false, gate.ModeAuto},
+		{"nothing", map[string]string{"README.md": ""}, nil, false, gate.ModeAuto},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := world.Project(t, test.files)
@@ -49,7 +49,7 @@ func TestChecks_comeFromTheFirstThatNamesSome(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if m := p.Mode(detected); detected != test.detected || m != test.mode {
+			if m := gate.Mode(cfg.TestMode); detected != test.detected || m != test.mode {
 				t.Errorf("detected %v, mode %q", detected, m)
 			}
 		})

@@ -178,18 +178,6 @@ func FindChecks(dir string, changed []string) []gate.Check {
 	return scaffold.Checks(dir, OnPath)
 }
 
-// Mode says which failures block. Detected checks may have failed for a long time,
-// and nobody asked for them, so only new failures block.
-func (p *Project) Mode(detected bool) gate.Mode {
-	switch {
-	case p.Config.TestMode != "":
-		return gate.Mode(p.Config.TestMode)
-	case detected:
-		return gate.ModeBaseline
-	}
-	return gate.ModeGate
-}
-
 // EnvRequest is a request with only the fields on which its environment depends.
 func (p *Project) EnvRequest() agent.Request {
 	return agent.Request{

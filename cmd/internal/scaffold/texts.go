@@ -36,8 +36,8 @@ func (c content) prompt() string {
 		for i, line := range checks {
 			checks[i] = code(line)
 		}
-		tests = "Before you finish, all of these must succeed: " + strings.Join(checks, ", ") + ".\n" +
-			"   Fix what fails, even if it failed before; never delete, skip or weaken a test to do so."
+		tests = "Before you finish, run all of these: " + strings.Join(checks, ", ") + ".\n" +
+			"   The section Checks below says what counts; never delete, skip or weaken a test to make one pass."
 	}
 	return fill(template("PROMPT.md"), "name", c.Name, "languages", languages, "plan", c.plan, "guides", guides,
 		"tests", tests)
@@ -78,7 +78,7 @@ func (c content) agent() string {
 		fmt.Fprintf(&b, "\n### %s (%s)\n\n%s", code(part.Dir), part.Language, commands(part))
 	}
 	if checks := c.Checks(); len(checks) > 0 {
-		b.WriteString("\n## Before a commit\n\nAll of these must succeed:\n")
+		b.WriteString("\n## Before a commit\n\nRun all of these, and break none:\n")
 		for _, line := range checks {
 			b.WriteString("\n- " + code(line))
 		}

@@ -50,7 +50,7 @@ func checkRun(o *checkOptions) error {
 	if err := p.AgreeChecks(o.Factory); err != nil {
 		return err
 	}
-	rows, detected := p.Checks()
+	rows, _ := p.Checks()
 	if len(rows) == 0 {
 		return cmdline.UsageError("no checks are configured in %q, "+
 			"and none were detected that you have agreed to run; %s", p.Dir, preflight.AdviceChecks)
@@ -68,7 +68,7 @@ func checkRun(o *checkOptions) error {
 		return err
 	}
 	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(o.Env), Kill: sig.Kill, Box: contained}
-	suite := gate.Suite{Checks: rows, Mode: p.Mode(detected), Place: place, Progress: o.progress()}
+	suite := gate.Suite{Checks: rows, Mode: gate.Mode(p.Config.TestMode), Place: place, Progress: o.progress()}
 	rep, err := suite.Run(sig.Ctx, gate.Changed{All: true})
 	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {
 		return &cmdline.ExitError{Code: i.Exit, Text: i.Why}

@@ -1,0 +1,129 @@
+package runner
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph/internal/world"
+	"ralph/runner/gate"
+	"ralph/runner/rules"
+	"ralph/state"
+)
+
+// redFakes make one test green for each task, and another one when they are told what still fails.
+var redFakes = map[string]func(*fake) int{
+	"own-task-only": func(f *fake) int { return f.green(false) },
+	"repairs-last":  func(f *fake) int { return f.green(true) },
+	"breaks-others": func(f *fake) int {
+		_ = os.Remove("green-old")
+		f.work()
+		return f.result("ok"+block(false, ""), nil)
+	},
+}
+
+func (f *fake) green(repair bool) int {
+	_, rest, _ := strings.Cut(f.prompt, "## Your task\n\n")
+	if title, _, ok := strings.Cut(rest, "\n"); ok && strings.Contains(f.prompt, "## Your task\n\n") {
+		put("green-"+title, "")
+		put(planName, strings.Replace(read1(planName), "- [ ] "+title, "- [x] "+title, 1))
+	} else if repair {
+		put("green-more", "")
+	}
+	says := ""
+	if open1(planName) {
+		says = "TESTS_STATUS: FAILING\n"
+	}
+	return f.result("ok"+block(!open1(planName), says), nil)
+}
+
+// redCheck has a test for each name that is green while its file is there.
+func (b *bench) redCheck(names ...string) {
+	b.d.Mode = gate.ModeAuto
+	b.check("red=0; for t in " + strings.Join(names, " ") + `; do if [ -f green-$t ]; then echo "ok - $t"; else echo "not ok - $t"; red=1; fi; done; exit $red`)
+}
+
+func TestRun_oneRedTestPerTask_agentDoesOnlyItsOwn_isComplete(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "own-task-only", "[ ] one", "[ ] two")
+	b.redCheck("one", "two")
+	b.inGit()
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if b.calls() != 2 {
+		t.Errorf("%d calls, want one a task (%s)", b.calls(), b.rules())
+	}
+	p := b.read(".ralph/logs/run-1/1.prompt.md")
+	if !strings.Contains(p, gate.Duty) || strings.Contains(p, "only when all of them pass") {
+		t.Errorf("told:\n%s", p)
+	}
+}
+
+func TestRun_redBeforeTheRun_isTheLastAssignment(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
+	t.Parallel()
+	b := newBench(t, "repairs-last", "[ ] one")
+	b.redCheck("one", "more")
+	b.inGit()
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	p := b.read(".ralph/logs/run-1/2.prompt.md")
+	if b.calls() != 2 || !strings.Contains(p, "this is your assignment now") || !strings.Contains(p, "\nmore\n") {
+		t.Errorf("%d calls (%s), the last prompt:\n%s", b.calls(), b.rules(), p)
+	}
+}
+
+func TestRun_redBeforeTheRunAndNobodyRepairsIt_isReviewed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "own-task-only", "[ ] one")
+	b.redCheck("one", "more")
+	b.inGit()
+	r := b.run(t.Context())
+	wantEnd(t, r, "review", rules.ExitReview)
+	if b.calls() != 2 {
+		t.Errorf("%d calls, want one for the task and one for what is red (%s)", b.calls(), b.rules())
+	}
+	if plan := b.read(planName); strings.Contains(plan, "[ ]") {
+		t.Errorf("the tick does not stand:\n%s", plan)
+	}
+	if !slices.ContainsFunc(r.Decision.Review, func(i state.ReviewItem) bool { return i.Name == rules.ItemKnownRed }) {
+		t.Errorf("to look at: %+v", r.Decision.Review)
+	}
+}
+
+func TestRun_taskBreaksWhatWasGreen_staysOpen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "breaks-others", "[ ] one")
+	b.redCheck("old", "more")
+	b.write("green-old", "")
+	b.inGit()
+	b.o.MaxIterations = 1
+	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	if plan := b.read(planName); !strings.Contains(plan, "[ ] one") {
+		t.Errorf("the tick stands:\n%s", plan)
+	}
+}
+
+func TestRun_redBeforeTheRunWithoutAPlan_isToldAndThenReviewed(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
+	t.Parallel()
+	b := newBench(t, "repairs-last")
+	b.redCheck("old", "more")
+	b.inGit()
+	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	if p := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(p, "\nold\n") {
+		t.Errorf("the agent was not told:\n%s", p)
+	}
+}
+
+func TestRun_oneRedTestPerTaskSideBySide_isComplete(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
+	t.Parallel()
+	b := newBench(t, "own-task-only", "[ ] one", "[ ] two")
+	b.redCheck("one", "two")
+	b.inGit()
+	b.o.Parallel, b.o.Isolate = 2, "worktree"
+	b.run(t.Context())
+	if r := b.rules(); !strings.Contains(r, "complete") || b.calls() > 3 {
+		t.Errorf("%d calls: %s", b.calls(), r)
+	}
+}
