@@ -184,6 +184,52 @@ func TestPath_withProjectFolders_runsNoProgramOfTheProject(t *testing.T) {
 	}
 }
 
+// seizes has what controls a terminal: OSC 52 and 8, CSI, C1, and bidi overrides.
+const seizes = "a\x1b]52;c;ZXZpbA==\a b\x1b]8;;https://evil.invalid\x1b\\link\x1b]8;;\x1b\\ c\x1b[2J\x1b[31m d\u009b31m\u009d0;t\u009c \x9b5m e\u202etxt.exe\u2066 f\x08\x7f"
+
+// TestVerbs_hostileTextOfAnAgent_isInertInAPipe runs each verb that shows what an agent wrote.
+func TestVerbs_hostileTextOfAnAgent_isInertInAPipe(t *testing.T) {
+	w := newProject(t, "seizes", 1)
+	w.Write(planName, "# Plan\n\n- [ ] T1 do part 1 "+strings.ReplaceAll(seizes, "\x9b", "")+"\n")
+	w.Write("crlf.txt", "one\r\n")
+	w.Commit("more")
+	said := map[string]string{"run": ""}
+	p := w.ralph("--verbose", "--live")
+	p.Wait(world.Patience)
+	said["run"] = p.Said()
+	status, err := w.state().Status()
+	w.Do(err)
+	run := status.RunID
+	for _, args := range []string{"diff 1", "diff 1 --stat", "iterations", "report", "report --md", "runs", "runs show " + run, "task", "task list",
+		"task show T1", "task next", "questions", "questions --all", "status", "monitor --plain", "learn list", "learn propose", "version"} {
+		var out bytes.Buffer // through a pipe
+		p := w.Prepare("ralph", strings.Fields(args)...)
+		p.Stdout, p.Stderr = &out, &out
+		_ = p.Cmd.Run()
+		said[args] = out.String()
+	}
+	for args, text := range said {
+		for _, bad := range []string{"\x1b", "\a", "\u009b", "\u009d", "\x9b5m", "\u202e", "\u2066", "\x08", "\x7f"} {
+			if i := strings.Index(text, bad); i >= 0 {
+				t.Errorf("ralph %s prints %q: ...%q", args, bad, text[max(0, i-60):min(len(text), i+20)])
+			}
+		}
+	}
+	if !strings.Contains(said["diff 1"], "txt.exe") || !strings.Contains(said["diff 1"], "+two\r\n") || !strings.Contains(said["diff 1"], ">FILE") {
+		t.Errorf("ralph diff 1: %q", said["diff 1"])
+	}
+	exact := w.Path("../exact.patch")
+	out, err := os.Create(exact)
+	w.Do(err)
+	p = w.Prepare("ralph", "diff", "1")
+	p.Stdout = out
+	w.Do(p.Cmd.Run())
+	w.Do(out.Close())
+	if data, _ := os.ReadFile(exact); !strings.Contains(string(data), seizes) {
+		t.Errorf("the file has %q", data)
+	}
+}
+
 // prints says each made-up secret wherever an agent can print something, whole and in two writes.
 func prints(a *actor) int {
 	a.listen()

@@ -194,3 +194,27 @@ func invisible(r rune) bool {
 	}
 	return false
 }
+
+// Defuse returns s without what controls a terminal or changes the order of text, and keeps every other byte, also
+// the line ends of Windows: unlike Clean, it is for text that a program may read.
+func Defuse(s string) string {
+	var b strings.Builder
+	kept := 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		controls := unicode.IsControl(r) && r != '\n' && r != '\t' && (r != '\r' || !strings.HasPrefix(s[i+1:], "\n"))
+		if r == utf8.RuneError && n == 1 { // of C1 for terminals without UTF-8
+			controls = s[i] < 0xa0
+		}
+		if controls || bidi(r) {
+			b.WriteString(s[kept:i])
+			kept = i + n
+		}
+		i += n
+	}
+	if kept == 0 {
+		return s
+	}
+	b.WriteString(s[kept:])
+	return b.String()
+}

@@ -260,9 +260,15 @@ func TestHTMLAndMarkdown_hostileText_isInert(t *testing.T) {
 			t.Errorf("%s has no policy: %.600s", name, text)
 		}
 	}
-	escaped := strings.NewReplacer(`\<`, "", `\]`, "")
-	for _, bad := range []string{"<script", "<img", "](java", "\n# head"} {
-		if strings.Contains(escaped.Replace(r.Markdown()), bad) {
+	escaped := strings.NewReplacer(`\]`, "")
+	var prose strings.Builder
+	for line := range strings.Lines(r.Markdown()) {
+		if !strings.HasPrefix(line, "    ") { // no command to type
+			prose.WriteString(line)
+		}
+	}
+	for _, bad := range []string{"<", "](java", "\n# head"} { // some viewers take \< for the start of HTML
+		if strings.Contains(escaped.Replace(prose.String()), bad) {
 			t.Errorf("markdown has %q", bad)
 		}
 	}

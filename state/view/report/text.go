@@ -18,11 +18,16 @@ func (r *Report) Text() string { return r.page(func(s string) string { return s 
 // Markdown is the page as Markdown, in which the texts of others mean nothing.
 func (r *Report) Markdown() string { return r.page(escape) }
 
-// escape makes text literal in Markdown.
+// escape makes text literal in Markdown. Some viewers do not know a backslash before HTML, so that is written as
+// entities.
 func escape(s string) string {
 	var b strings.Builder
 	for _, c := range s {
-		if strings.ContainsRune("\\`*_[]<>#|!&~@$", c) {
+		if entity := map[rune]string{'<': "&lt;", '>': "&gt;", '&': "&amp;"}[c]; entity != "" {
+			b.WriteString(entity)
+			continue
+		}
+		if strings.ContainsRune("\\`*_[]#|!~@$", c) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(c)

@@ -3,6 +3,7 @@ package historycmd
 import (
 	"context"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
 	"ralph/runner/git/history"
 )
 
@@ -26,7 +28,8 @@ func NewDiffCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "diff [N|A..B|TASK]", Short: "Show what an iteration, a range of them or a task changed",
 		Args: cmdline.Takes("at most one iteration, range or task", cobra.MaximumNArgs(1)),
 		Long: "Show as a patch what iteration N changed, what changed between the end of iteration A and the end of B, or what each\n" +
-			"iteration of a task changed. Without an argument, show the last iteration. If A is 0, it means the start of the run.",
+			"iteration of a task changed. Without an argument, show the last iteration. If A is 0, it means the start of the run.\n" +
+			"A terminal or pipe gets the patch without characters that control a terminal, a file gets the exact one.",
 		Example: "  ralph diff         # of the last iteration\n  ralph diff 3\n  ralph diff 2..5 --stat\n" +
 			"  ralph diff T4      # of all iterations of task T4",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,11 +107,23 @@ func (o *diffOptions) patch(ctx context.Context, p *past, states [2]string) erro
 	if err != nil {
 		return err
 	}
-	if o.IsTerminal() {
-		patch = cmdline.Inert(patch) // not in a pipe: a program needs the exact patch
+	switch file, _ := o.Out.(*os.File); {
+	case o.IsTerminal():
+		patch = cmdline.Inert(patch)
+	case file == nil || !isRegular(file): // a pager or a program; a file gets the exact patch
+		exact := patch
+		if patch = termtext.Defuse(exact); patch != exact {
+			o.Warn("the patch has characters that control a terminal, and a pipe gets it without them; " +
+				"for the exact patch write it to a file: ralph diff ... >FILE")
+		}
 	}
 	_, err = io.WriteString(o.Out, patch)
 	return err
+}
+
+func isRegular(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular()
 }
 
 // task shows the patches of a task's iterations, in order. git apply skips the headings
