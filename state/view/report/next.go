@@ -57,10 +57,10 @@ func (r *Report) toType() (advice string, commands []string) {
 	return r.Advice, slices.DeleteFunc(slices.Clone(r.Next), func(c string) bool { return strings.Contains(r.Advice, c) })
 }
 
-// last is the number of the last iteration.
+// last is the number of the last iteration. A task that was done in the iteration of another one has none.
 func (r *Report) last() (n int) {
 	for _, t := range r.Tasks {
-		n = max(n, slices.Max(t.Iterations))
+		n = max(n, slices.Max(append(slices.Clone(t.Iterations), 0)))
 	}
 	return n
 }

@@ -379,3 +379,10 @@ func TestNext_tasksPutAside_areTakenUpAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestNext_taskDoneInTheIterationOfAnother_hasNone(t *testing.T) {
+	r := &Report{Status: state.StatusCompleted, Tasks: []Task{{State: TaskDone, Iterations: []int{2}}, {State: TaskDone}}}
+	if all := r.next(); all[0] != "ralph diff 0..2 --stat" {
+		t.Errorf("%q", all)
+	}
+}
