@@ -106,6 +106,14 @@ func (l Loader) UndoPath() string {
 	return strings.TrimSuffix(path, ".json") + ".undo"
 }
 
+// GitRecords has what ralph puts back of git after contained programs; empty: no folder is known for it.
+func (l Loader) GitRecords() string {
+	if l.StateHome() == "" {
+		return ""
+	}
+	return filepath.Join(l.StateHome(), "ralph", "git")
+}
+
 func syncDir(dir string) error {
 	f, err := os.Open(dir) // file: in the state home
 	if err != nil {

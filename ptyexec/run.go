@@ -81,6 +81,9 @@ type Command struct {
 	// left of it: the places that a sandbox mounts something on. nil: nothing.
 	Cover   *cover.Places
 	Started func(pid int) // called with the child's pid once it runs; nil: not called
+	// Around is called before the start, and what it returns once nothing is left of the child. Their errors are Run's;
+	// after the first one, nothing is started. nil: not called.
+	Around func() (after func() error, err error)
 
 	Spare   *Spare          // makes starts in a pty faster; nil: none
 	Confine *confine.Limits // what the child may touch; nil: what this process may
@@ -135,6 +138,16 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 	}
 	if c.KillGrace <= 0 {
 		c.KillGrace = defaultKillGrace
+	}
+	if c.Around != nil {
+		after, err := c.Around()
+		if err != nil {
+			exit.Cause = CauseExited
+			return exit, err
+		}
+		c.Around = nil
+		exit, err = Run(ctx, c, output)
+		return exit, errors.Join(err, after())
 	}
 	clocks := newClocks(c)
 	w, done := begin()

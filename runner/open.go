@@ -72,6 +72,7 @@ func (r *Run) open() error {
 		return err
 	}
 	r.notes.Open(w.Reader)
+	r.hooks.Logs = w.RunDir(r.d.RunID)
 	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Emit: r.out.Event,
 		Analyst: r.o.QuestionFirst == thresholds.AskAnalyst})
 	r.recallChecks()

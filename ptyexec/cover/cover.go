@@ -23,6 +23,8 @@ type Places struct {
 	// Blanks are for one program only: they must not exist, and are removed whatever is in them.
 	Blanks []File  `json:"blanks,omitempty"`
 	Stages []Stage `json:"stages,omitempty"` // for one program only, too
+	// Held is an existing file, locked and shared, while the program runs; empty: none.
+	Held string `json:"held,omitempty"`
 }
 
 // File is a read-only file, or a copy of another file that its owner can write.
@@ -42,6 +44,7 @@ func (p *Places) Encode() (string, error) {
 type Lease struct {
 	places Places
 	stages []*staged
+	held   *os.File
 	locks  map[string]*os.File // the folders that places are in
 }
 
@@ -57,6 +60,15 @@ func Make(text string) (*Lease, error) {
 	h := &Lease{locks: map[string]*os.File{}}
 	if err := json.Unmarshal([]byte(text), &h.places); err != nil {
 		return h, err
+	}
+	if h.places.Held != "" {
+		var err error
+		if h.held, err = os.Open(h.places.Held); err == nil {
+			err = syscall.Flock(int(h.held.Fd()), syscall.LOCK_SH)
+		}
+		if err != nil {
+			return h, err
+		}
 	}
 	for _, dir := range h.places.Dirs {
 		if err := h.lock(dir, syscall.LOCK_SH, patience); err != nil {
@@ -165,6 +177,7 @@ func (h *Lease) Release() {
 		_ = f.Close()
 	}
 	h.locks = nil
+	_ = h.held.Close() // a nil or closed file only gives an error
 }
 
 // Tidy removes places that were left behind, such as after a power failure, and that nobody holds. What a program

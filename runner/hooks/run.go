@@ -14,10 +14,12 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
+	"ralph/runner/audit"
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/workspace"
 	"ralph/runner/git"
 	"ralph/runner/sandbox"
+	"ralph/runner/sandbox/gitkeep"
 	"ralph/runner/sandbox/proxy"
 	"ralph/state"
 )
@@ -35,6 +37,7 @@ type Set struct {
 	Env       []string
 	Filter    agent.EnvFilter
 	Sandbox   sandbox.Contained
+	Logs      string          // of the run; empty: none yet
 	Kill      <-chan struct{} // closed: kill the hook
 	Responder Responder
 	// Emit gets an event for each hook.
@@ -207,7 +210,10 @@ func (s *Set) run(ctx context.Context, h Hook, c child) result {
 	}
 	defer via.Stop()
 	box := s.Sandbox.Box(s.Dir, s.Plan)
-	box.Route, box.Agent = via.Route, c.agent
+	box.Route, box.Agent, box.Keep.Logs = via.Route, c.agent, s.Logs
+	box.PutBack = func(r gitkeep.Replaced) {
+		s.emit(state.Finding{Source: state.FoundByAudit, Name: string(audit.KindStateChanged), Text: r.String()})
+	}
 	cmd, err := box.Wrap(c.cmd)
 	if err != nil {
 		return result{err: err}

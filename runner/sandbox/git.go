@@ -1,11 +1,15 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ralph/ptyexec"
+	"ralph/runner/sandbox/gitkeep"
 )
 
 // Project is what a sandbox knows of a project from before an agent worked in it. What an
@@ -51,6 +55,28 @@ func (p *Project) locate() {
 		if at == filepath.Dir(at) {
 			return
 		}
+	}
+}
+
+// keepGit lets ralph put back what the command changes of what git starts.
+func (b Box) keepGit(c *ptyexec.Command) {
+	p, cover := b.Project, c.Cover
+	if p.Dir == "" {
+		return // nothing is known of the project
+	}
+	c.Around = func() (func() error, error) {
+		w, err := gitkeep.Open(gitkeep.Repository{Dir: p.Dir, Git: p.Git, DotGit: p.DotGit}, b.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ptyexec.ErrNotConfined, err)
+		}
+		cover.Held = w.Guard()
+		return func() error {
+			replaced, err := w.Close()
+			if b.PutBack != nil && len(replaced.Files) > 0 {
+				b.PutBack(replaced)
+			}
+			return err
+		}, nil
 	}
 }
 

@@ -133,11 +133,11 @@ func TestEscape_commondir_startsNoProgramOutside(t *testing.T) {
 		sh(t, box(t, p.name, project), home, attack)
 		_ = exec.Command("git", "-C", project, "status").Run()
 		_, err := os.Lstat(filepath.Join(project, "mark"))
-		if started := err == nil; started == p.locks { // landlock is the control: the attack works
-			t.Errorf("the program of the agent was started: %v", started)
+		if err == nil {
+			t.Error("the program of the agent was started")
 		}
-		if _, err := os.Lstat(filepath.Join(project, ".git", "commondir")); (err == nil) == p.locks {
-			t.Errorf("commondir: %v", err)
+		if _, err := os.Lstat(filepath.Join(project, ".git", "commondir")); err == nil {
+			t.Error("commondir is left")
 		}
 	})
 }

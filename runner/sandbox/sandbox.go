@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ralph/config/option"
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
 	"ralph/runner/agent/environ"
 	"ralph/runner/sandbox/allow"
+	"ralph/runner/sandbox/gitkeep"
 )
 
 // Settings are what the user asked for.
@@ -32,6 +34,10 @@ type Settings struct {
 type Contained struct {
 	Settings         // as Resolve returned them
 	Project  Project `json:"project,omitzero"`
+	// Records is the folder of this machine that keeps what to put back of git; empty: it is kept in memory.
+	Records string `json:"-"`
+	// Since is when ralph began to start contained programs here.
+	Since time.Time `json:"-"`
 }
 
 // Values of SANDBOX that are not profiles.
@@ -109,6 +115,9 @@ type Place struct {
 	Agent environ.Agent
 	// Reads are paths in the home folder that the command may read, too, as in SANDBOX_READ.
 	Reads []string
+	Keep  gitkeep.Place
+	// PutBack is told what ralph put back after the command, because git starts it; nil: nobody is.
+	PutBack func(gitkeep.Replaced)
 }
 
 // profile is a row of the table: all that the program knows about a sandbox. The zero value is none.
@@ -257,7 +266,8 @@ type Box struct {
 
 // Box returns the sandbox for the checks of a project, which get no agent's login.
 func (c Contained) Box(dir, plan string) Box {
-	b := Box{Settings: c.Settings, Place: Place{Dir: dir, Project: c.Project, Reads: c.SandboxRead}}
+	b := Box{Settings: c.Settings, Place: Place{Dir: dir, Project: c.Project, Reads: c.SandboxRead,
+		Keep: gitkeep.Place{Records: c.Records, Since: c.Since}}}
 	if plan != "" {
 		b.Open = []string{plan}
 	}
@@ -283,7 +293,7 @@ func controlNames() []string { return []string{".ralph/", ".ralphrc", ".envrc"} 
 // files. names are files and folders in it that control ralph or the user's programs; folders end with a slash. At
 // removes what a sandbox left there when the machine went down. The error says why ralph cannot contain the project.
 func (s Settings) At(dir string, names []string) (Contained, error) {
-	c := Contained{Settings: s}
+	c := Contained{Settings: s, Since: time.Now()}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return c, fmt.Errorf("find the project: %w", err)
@@ -316,6 +326,10 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 // one belongs to something else.
 func (c Contained) For(dir string) (Contained, error) {
 	copied, err := c.At(dir, c.Project.Locked)
+	copied.Records = c.Records
+	if !c.Since.IsZero() {
+		copied.Since = c.Since
+	}
 	if filepath.Dir(copied.Project.DotGit) != copied.Project.Dir {
 		copied.Project.Git, copied.Project.DotGit = nil, ""
 	}
@@ -344,5 +358,6 @@ func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
 		c, err = p.wrap(c, &v, network{net, b.Route})
 	}
 	c.Cover = &v.places
+	b.keepGit(&c)
 	return c, err
 }

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -102,7 +103,8 @@ func (t *turn) readOnly() []string {
 // box is the sandbox of the checks. call adds what the agent's row asks for.
 func (t *turn) box() sandbox.Box {
 	box := t.a.Sandbox.Box(t.a.Dir, "")
-	box.Route = t.route
+	box.Route, box.Keep.Logs, box.PutBack = t.route, t.a.LogDir, t.git.add
+	box.Keep.Records = cmp.Or(box.Keep.Records, t.w.Records)
 	return box
 }
 

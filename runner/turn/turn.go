@@ -13,6 +13,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,6 +73,8 @@ type Worker struct {
 	Own own.Store
 	// Begun is the start of an iteration that was cut off and now runs again; zero: none.
 	Begun git.State
+	// Records is for an Assignment of another process: see sandbox.Contained.
+	Records string
 
 	// Trust names the programs that git may start; nil: those that are configured before the first turn.
 	Trust *command.Trust
@@ -146,6 +149,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 		return t.whole(ctx)
 	}
 	f, err := t.part(ctx)
+	t.addFindings(&f, t.git.findings())
 	return settle(a, f), err
 }
 
@@ -159,6 +163,7 @@ type turn struct {
 	route   sandbox.Route // to the hosts of SANDBOX_NET
 	plan    *intact.Plan  // as it was before the call
 	sending sync.Mutex    // the agent and the proxy of the sandbox report at the same time
+	git     putBack
 }
 
 // Redacted hides keys and tokens in the words of an event.
@@ -216,7 +221,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if errors.Join(broken, err) != nil {
 		return settle(t.a, f), errors.Join(broken, err)
 	}
-	f.lost = steer.Repair(t.a.Dir, f.steered) // before git runs
+	f.lost = cmp.Or(steer.Repair(t.a.Dir, f.steered), t.git.leads()) // before git runs
 	if err := t.observe(ctx, &f); err != nil {
 		return settle(t.a, f), err
 	}
@@ -227,6 +232,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	}
 	f.audit = audited(t.a, f)
 	t.tellFindings(f.audit.Findings, f.audit.answers)
+	t.addFindings(&f, t.git.findings())
 	if f.lost != "" {
 		return settle(t.a, f), nil
 	}
@@ -236,6 +242,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	f.audit.Findings = append(f.audit.Findings, found...)
 	t.tellFindings(found, answers)
 	t.retest(ctx, &f)
+	t.addFindings(&f, t.git.findings())
 	if stop.By(ctx) == state.RequestSkip {
 		f.cut = state.RequestSkip
 	}

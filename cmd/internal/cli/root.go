@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/runner/sandbox/gitkeep"
 )
 
 // newRootCmd returns ralph with the verbs that the words of f may mean. started becomes true
@@ -28,7 +29,10 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root.PersistentFlags().StringVarP(&f.Dir, "dir", "C", f.Dir,
 		"Work in `DIR` (default: the nearest folder with .ralph/ or .ralphrc, from here upwards, else the git root, "+
 			"else here).")
-	root.PersistentPreRun = func(*cobra.Command, []string) { *started = true }
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		*started = true
+		putBack(f)
+	}
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	hideRunFlags(root, addVerbs(root, f))
 	cmdline.CompleteFiles(root, f)
@@ -39,6 +43,18 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 		refuseUnknownTopics(root, f)
 	}
 	return root, started
+}
+
+// putBack puts back what contained programs changed of what git starts, if their ralph was killed.
+func putBack(f *cmdline.Factory) {
+	dir, err := f.Project()
+	records := f.Loader(dir, nil).GitRecords()
+	if err != nil || records == "" || f.Inside(dir) != "" {
+		return // the verb says what is wrong; inside of a call, a living ralph does it
+	}
+	if err := gitkeep.Recover(records, dir, func(r gitkeep.Replaced) { f.Warn(r) }); err != nil {
+		f.Warn(err)
+	}
 }
 
 // addCompletion adds the verb completion, which refuses what is not a shell. Cobra shows its help instead.

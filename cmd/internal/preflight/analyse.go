@@ -16,6 +16,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/gate/report"
 	"ralph/runner/rules"
+	"ralph/runner/sandbox/gitkeep"
 	"ralph/state/view"
 )
 
@@ -126,7 +127,9 @@ func (p *Project) try(f *cmdline.Factory, line string) bool {
 	cmd := ptyexec.Command{Args: []string{"/bin/sh", "-c", line}, Dir: p.Dir, Env: p.Config.EnvFilter().Checks(p.Env),
 		Pipe: true, Timeout: tryBound, Kill: sig.Kill}
 	if err == nil {
-		cmd, err = contained.Box(p.Dir, "").Wrap(cmd)
+		box := contained.Box(p.Dir, "")
+		box.PutBack = func(r gitkeep.Replaced) { f.Warn(r) }
+		cmd, err = box.Wrap(cmd)
 	}
 	var exit ptyexec.Exit
 	if err == nil {

@@ -2,10 +2,12 @@ package preflight
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/sandbox"
+	"ralph/runner/sandbox/gitkeep"
 	"ralph/runner/sandbox/proxy"
 	"ralph/runner/turn/steer"
 )
@@ -13,11 +15,21 @@ import (
 // Sandbox returns the sandbox for a folder. The error is a usage error, and says what is
 // missing.
 func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
+	records := p.Records()
+	if err := gitkeep.Recover(records, dir, func(gitkeep.Replaced) {}); err != nil {
+		return c, err
+	}
 	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
 		c, err = c.At(dir, steer.Of(p.Config.EnvFilter().Rules(), dir).Files)
 	}
+	if c.Records = records; err == nil && c.On() && records == "" {
+		err = errors.New("SANDBOX needs a folder outside of the project: neither XDG_STATE_HOME nor HOME is set")
+	}
 	return c, p.Config.Located(err)
 }
+
+// Records is the folder in which ralph keeps what to put back of git after contained programs; empty: none is known.
+func (p *Project) Records() string { return p.loader.GitRecords() }
 
 // Contain returns a function that makes the box for the checks of a folder, as a run
 // does, and a function that ends its proxy. Without a sandbox, the box confines nothing.
@@ -41,7 +53,7 @@ func (p *Project) Contain(ctx context.Context,
 			contained, err = here.For(dir)
 		}
 		box := contained.Box(dir, p.Plan)
-		box.Route = via.Route
+		box.Route, box.PutBack = via.Route, func(r gitkeep.Replaced) { f.Warn(r) }
 		return box, err
 	}, via.Stop, nil
 }

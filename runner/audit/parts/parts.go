@@ -33,7 +33,7 @@ func GitPrograms(text string) string {
 	section := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if head, rest, ok := strings.Cut(line, "]"); ok && strings.HasPrefix(head, "[") {
+		for head, rest, ok := strings.Cut(line, "]"); ok && strings.HasPrefix(head, "["); head, rest, ok = strings.Cut(line, "]") {
 			section, _, _ = strings.Cut(strings.ToLower(head[1:]), " ")
 			line = strings.TrimSpace(rest)
 		}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -13,14 +14,14 @@ import (
 	"sync"
 )
 
-// driver is a filter driver: its settings by their last word, such as "clean".
+// driver is a filter or merge driver: its settings by their last word, such as "clean".
 type driver map[string]string
 
-// drivers are filter drivers by name. Git runs those that .gitattributes asks for, on
-// almost any command.
+// drivers are drivers by kind and name, such as filter.lfs. Git runs those that .gitattributes asks for: filters on
+// almost any command, and merge drivers in cherry-pick.
 type drivers map[string]driver
 
-// Trust has the filter drivers that git may run: those that were set when the Trust was made. It is safe for concurrent
+// Trust has the drivers that git may run: those that were set when the Trust was made. It is safe for concurrent
 // use.
 type Trust struct {
 	trusted    drivers
@@ -79,7 +80,7 @@ func pinsOf(ctx context.Context, dir string, env []string) ([]string, error) {
 	t, ok := ctx.Value(trustKey{}).(*Trust)
 	if !ok {
 		own := strings.ToLower(read(c.configFiles()))
-		if !strings.Contains(own, "filter") && !strings.Contains(own, "include") {
+		if !strings.Contains(own, "filter") && !strings.Contains(own, "merge") && !strings.Contains(own, "include") {
 			return nil, nil
 		}
 		now, outside, err := c.drivers(ctx, env)
@@ -183,18 +184,26 @@ func (c Call) drivers(ctx context.Context, env []string) (all, outside drivers, 
 	return all, outside, nil
 }
 
+const (
+	filter = "filter."
+	// mergeText does what git does without a driver.
+	mergeText = "git merge-file --marker-size=%L %A %O %B"
+)
+
 // set adds a setting, "filter.NAME.clean\nVALUE", and ignores all others.
 func (d drivers) set(record string) {
 	key, value, _ := strings.Cut(record, "\n")
-	rest, ok := strings.CutPrefix(key, "filter.")
-	dot := strings.LastIndexByte(rest, '.')
-	if !ok || dot < 0 {
+	name, what := key, ""
+	if dot := strings.LastIndexByte(key, '.'); dot > 0 {
+		name, what = key[:dot], key[dot+1:]
+	}
+	if !strings.HasPrefix(name, filter) && (!strings.HasPrefix(name, "merge.") || what != "driver") {
 		return
 	}
-	if d[rest[:dot]] == nil {
-		d[rest[:dot]] = driver{}
+	if d[name] == nil {
+		d[name] = driver{}
 	}
-	d[rest[:dot]][rest[dot+1:]] = value
+	d[name][what] = value
 }
 
 // pins returns the variables that replace the settings of now with trusted ones. An empty command runs nothing.
@@ -203,7 +212,7 @@ func pins(trusted, now drivers, env []string) []string {
 	first := countOf(env)
 	add := func(name, what, value string) {
 		n := first + len(set)/2
-		set = append(set, fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.%s", n, name, what),
+		set = append(set, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s.%s", n, name, what),
 			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
 	}
 	names := drivers{}
@@ -212,6 +221,10 @@ func pins(trusted, now drivers, env []string) []string {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		was, is := trusted[name], now[name]
 		if maps.Equal(was, is) {
+			continue
+		}
+		if !strings.HasPrefix(name, filter) {
+			add(name, "driver", cmp.Or(was["driver"], mergeText))
 			continue
 		}
 		for _, what := range []string{"clean", "smudge", "process"} {

@@ -37,6 +37,7 @@ func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one 
 	if err != nil {
 		return err
 	}
+	here.Records = p.Records()
 	box := here.Box(p.Dir, p.Plan)
 	box.Agent = one.Spec.Env
 	if box.NeedsProxy() {

@@ -48,7 +48,8 @@ func turnAway(f *cmdline.Factory) error {
 		return cmdline.UsageError("there is no cache folder for worktrees: %v", err)
 	}
 	h := away.Host{Ralph: versioncmd.String(), Cache: cache, Env: f.Env, Worker: func(env []string) *turn.Worker {
-		return &turn.Worker{Env: env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(env)}
+		return &turn.Worker{Env: env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(env),
+			Records: f.Loader("", nil).GitRecords()}
 	}}
 	err = h.Turn(sig.Ctx, f.In, f.Out)
 	if bad := (*serve.BadAssignmentError)(nil); errors.As(err, &bad) {
@@ -60,7 +61,8 @@ func turnAway(f *cmdline.Factory) error {
 func turnRun(f *cmdline.Factory) error {
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
-	w := &turn.Worker{Env: f.Env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(f.Env)}
+	w := &turn.Worker{Env: f.Env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(f.Env),
+		Records: f.Loader("", nil).GitRecords()}
 	defer w.Close()
 	err := serve.Turn(sig.Ctx, w, f.In, f.Out)
 	if bad := (*serve.BadAssignmentError)(nil); errors.As(err, &bad) {

@@ -1,0 +1,139 @@
+package gitkeep
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	ralph "ralph/state"
+)
+
+// maxKept limits how many files of one command are kept.
+const maxKept = 200
+
+// maxPasses is how often it looks: the first time without git, then with its settings as they were.
+const maxPasses = 4
+
+// clockTick is how much the time of a file may be behind that of the clock.
+const clockTick = 100 * time.Millisecond
+
+// putBack puts a repository back as it was, and keeps what it replaces in a folder.
+func putBack(r Repository, was state, logs string, since time.Time) (Replaced, error) {
+	done := Replaced{Kept: logs}
+	for n := range maxPasses {
+		before := len(done.Files)
+		if err := done.pass(r, was, since.Add(-clockTick), n > 0); err != nil || n > 0 && len(done.Files) == before {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+func (done *Replaced) pass(r Repository, was state, since time.Time, askGit bool) error {
+	now, err := look(r, was.Repos, since, askGit)
+	defer now.close()
+	for _, path := range paths(was, now.state) {
+		old, had := was.Files[path]
+		is, has := now.Files[path]
+		if !now.covers(path, old, had) || had && has && same(path, old, is) ||
+			!had && now.allowed(path, is, slices.Contains(was.Repos, is.Repo)) ||
+			had && !has && (strings.HasSuffix(path, "/"+todo) || old.Other != "") {
+			continue
+		}
+		name := r.name(path)
+		if has && len(done.Files) < maxKept {
+			err = errors.Join(err, keep(done.Kept, name, is))
+		}
+		if !slices.Contains(done.Files, name) {
+			done.Files = append(done.Files, name)
+		}
+		if broken := now.put(path, old, had); broken != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", name, broken))
+		}
+	}
+	return err
+}
+
+// covers is false for a file that cannot be compared: its repository is gone, or in another work tree.
+func (l *looker) covers(path string, old file, had bool) bool {
+	return !had || old.Repo == "" && slices.Contains(l.seen, path) || slices.Contains(l.Repos, old.Repo)
+}
+
+// name is how people know a path.
+func (r Repository) name(path string) string {
+	if rel, err := filepath.Rel(r.common(), path); err == nil && filepath.IsLocal(rel) && len(r.Git) > 0 {
+		return dotGit + "/" + filepath.ToSlash(rel)
+	}
+	for _, dir := range []string{r.Dir, r.work()} {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return path
+}
+
+// keep keeps what was planted, as a plain file.
+func keep(logs, name string, is file) error {
+	text := string(is.Data)
+	switch {
+	case is.Link != "":
+		text = "a link to " + is.Link + "\n"
+	case is.Other != "":
+		text = is.Other + "\n"
+	}
+	base := "planted." + strings.TrimPrefix(strings.ReplaceAll(name, "/", "."), ".")
+	base = base[:min(len(base), 200)]
+	free := base
+	for n := 2; n <= maxKept; n++ {
+		if _, err := os.Lstat(filepath.Join(logs, free)); err != nil {
+			break
+		}
+		free = fmt.Sprintf("%s.%d", base, n)
+	}
+	_, err := ralph.RunLogs{Dir: logs}.Keep(free, text)
+	return err
+}
+
+// put makes a path what it was. A new file comes in place of the old one at once.
+func (l *looker) put(path string, was file, had bool) error {
+	root, rel := l.at(path)
+	if root == nil {
+		return errors.New("its folder is gone")
+	}
+	info, err := root.Lstat(rel)
+	switch {
+	case err == nil && !had, err == nil && was.Other == folder, err == nil && info.IsDir():
+		if err := root.RemoveAll(rel); err != nil || !had || was.Other != "" {
+			return err
+		}
+	case !had || was.Other == folder:
+		return nil
+	case was.Other != "":
+		return errors.New("what was there was no file, so ralph does not know it")
+	}
+	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+		return err
+	}
+	fresh := rel + ".ralph-new"
+	if err := root.RemoveAll(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if was.Link != "" {
+		return errors.Join(root.Symlink(was.Link, fresh), root.Rename(fresh, rel))
+	}
+	f, err := root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(was.Data)
+	if err = errors.Join(err, f.Chmod(was.Mode), f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(fresh, rel)
+}
