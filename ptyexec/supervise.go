@@ -157,6 +157,8 @@ func (s *supervisor) check() time.Duration {
 }
 
 // guardDied does what the guard would have done, if somebody has killed it. The kernel has killed the child with it.
+//
+//nolint:contextcheck,nolintlint // for its callers: the call is over, and so may its context be
 func (s *supervisor) guardDied() error {
 	_ = s.child.guard.Kill() // its reports may have ended for another reason
 	if len(s.After) > 0 {

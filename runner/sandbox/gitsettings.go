@@ -61,6 +61,8 @@ var (
 
 // withoutCredentials returns the user's settings as git reads them in a folder, with those of included files, and
 // without those that may have a credential.
+//
+//nolint:contextcheck,nolintlint // for its callers: it has a bound of its own
 func withoutCredentials(env []string, dir string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), tryTimeout)
 	defer cancel()

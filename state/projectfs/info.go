@@ -16,7 +16,7 @@ type info struct {
 
 func (i info) Name() string       { return i.name }
 func (i info) Size() int64        { return i.st.Size }
-func (i info) ModTime() time.Time { return time.Unix(i.st.Mtim.Unix()) } //nolint:unconvert // an int32 on macOS
+func (i info) ModTime() time.Time { return time.Unix(i.st.Mtim.Unix()) }
 func (i info) IsDir() bool        { return i.Mode().IsDir() }
 func (i info) Sys() any           { return i.st }
 

@@ -5,6 +5,7 @@ package cmdline
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,6 +109,8 @@ func (f *Factory) Lock(dir, verb string) (*state.Writer, error) {
 }
 
 // LockAndRecover is Lock, and says what became of a ralph undo that was killed.
+//
+//nolint:contextcheck,nolintlint // for its callers: what was begun must end, also after a signal
 func (f *Factory) LockAndRecover(dir string, owner state.Owner) (*state.Writer, undo.Recovered, error) {
 	w, aside, err := state.Acquire(dir, owner)
 	for _, e := range aside {
@@ -121,8 +124,7 @@ func (f *Factory) LockAndRecover(dir string, owner state.Owner) (*state.Writer, 
 		f.Note("%s", done.Said)
 	}
 	if err != nil {
-		w.Release()
-		return nil, done, err
+		return nil, done, errors.Join(err, w.Release())
 	}
 	return w, done, nil
 }

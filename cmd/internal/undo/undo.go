@@ -146,7 +146,7 @@ func Recover(ctx context.Context, w *state.Writer, l config.Loader) (Recovered, 
 	if err := closeBoxes(i.Box); err != nil {
 		said += fmt.Sprintf("; a box stays open: %v", err)
 	}
-	left, err := i.TakeBack(ctx)
+	left, err := i.TakeBack()
 	if len(left) > 0 {
 		said += "; changed since, and left as they are: " + strings.Join(left, ", ")
 	}

@@ -220,7 +220,7 @@ func (j *journal) plain(file string) error {
 }
 
 // takeBack puts back what the undo has changed. It returns the files that somebody else has changed since; they stay.
-func (j *journal) takeBack(ctx context.Context) (left []string, err error) {
+func (j *journal) takeBack() (left []string, err error) {
 	var back []int
 	for i, f := range j.Files {
 		now, err := fingerprint(j.path(f.Path))
@@ -350,7 +350,7 @@ func (j *journal) wait(ctx context.Context) error {
 }
 
 // TakeBack puts back what the undo has changed, and returns the files that somebody else has changed since.
-func (i *Interrupted) TakeBack(ctx context.Context) ([]string, error) { return i.takeBack(ctx) }
+func (i *Interrupted) TakeBack() ([]string, error) { return i.takeBack() }
 
 // Close forgets it.
 func (i *Interrupted) Close() error { return i.close() }

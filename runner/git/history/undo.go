@@ -324,7 +324,7 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	}
 	done, err := u.write(ctx, j)
 	if err != nil {
-		_, back := j.takeBack(ctx)
+		_, back := j.takeBack()
 		return git.Committed{}, errors.Join(err, back)
 	}
 	u.journal = j

@@ -96,7 +96,7 @@ func Open(r Repository, p Place) (*Window, error) {
 	}
 	defer done()
 	if err = w.open(); err != nil {
-		w.held.Close()
+		_ = w.held.Close() // the error above says more
 		return nil, fmt.Errorf("remember what git starts: %w", err)
 	}
 	return w, nil

@@ -323,6 +323,8 @@ func (l *looker) gitlinks(gitDir string) (paths []string, err error) {
 }
 
 // lsFiles runs git, which starts no program for this. It returns nothing if git cannot read the index: then no git can.
+//
+//nolint:contextcheck,nolintlint // for its callers: it must also work after the context of a call has ended
 func lsFiles(gitDir, work string, args ...string) (string, error) {
 	args = append([]string{"--git-dir=" + gitDir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
 		"-c", "core.untrackedCache=false", "ls-files", "-z"}, args...)
