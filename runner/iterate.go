@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -341,13 +342,20 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others
 	r.past.commit = v
 	switch {
 	case err != nil: // a failed commit does not end the run
+		left := state.Refusal{File: output.AllWork, Why: err.Error()}
+		if slices.Contains(r.uncommitted, left) { // it was said already
+			return
+		}
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
-		r.uncommitted = output.Uncommitted(r.uncommitted, []state.Refusal{{File: output.AllWork, Why: err.Error()}})
+		r.uncommitted = output.Uncommitted(r.uncommitted, []state.Refusal{left})
+		if !v.Block && !v.Skip && !v.Abort { // else it is what the user's hook wants
+			r.openItems.Uncommitted = left.Why
+		}
 		r.out.Status(func(s *state.Status) { s.Uncommitted = r.uncommitted })
 		r.out.Event(state.NewEvent(from, time.Now(), turn.Redacted(state.Commit{Why: err.Error()})))
 	case done.OID != "" || len(done.Refused) > 0:
 		if done.OID != "" {
-			r.uncommitted = output.Committed(r.uncommitted)
+			r.uncommitted, r.openItems.Uncommitted = output.Committed(r.uncommitted), ""
 		}
 		r.uncommitted = output.Uncommitted(r.uncommitted, done.Refused)
 		r.out.Status(func(s *state.Status) { s.Uncommitted = r.uncommitted })

@@ -130,6 +130,38 @@ func TestRun_autoCommit_anotherGitHoldsTheBranch_theEndSaysSo(t *testing.T) {
 	}
 }
 
+// A git that cannot commit is said once, when it happens, and a person has to look before the run counts as complete.
+func TestRun_autoCommit_gitCannotCommit_isSaidOnceAndNeedsAReview(t *testing.T) {
+	for name, hinder := range map[string]func(b *bench) string{
+		"the index is locked": func(b *bench) string { b.write(".git/index.lock", ""); return "index.lock" },
+		"the branch is locked": func(b *bench) string {
+			lock := ".git/" + strings.TrimSpace(b.git("symbolic-ref", "HEAD")) + ".lock"
+			b.write(lock, "")
+			return lock
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			world.Long(t, "a whole run with several calls")
+			t.Parallel()
+			b := newBench(t, "worker", "[ ] one", "[ ] two")
+			b.inGit()
+			b.o.AutoCommit = true
+			why := hinder(b)
+			r := b.run(t.Context())
+			wantEnd(t, r, "review", rules.ExitReview)
+			if items := r.Decision.Review; len(items) != 1 || !strings.Contains(items[0].Text, why) || items[0].Show != "git status" {
+				t.Errorf("to look at: %+v", items)
+			}
+			if said := payloads[state.Commit](b); len(said) != 1 || !strings.Contains(said[0].Why, why) {
+				t.Errorf("said: %+v", said)
+			}
+			if s, err := b.w.Status(); err != nil || len(s.Uncommitted) != 1 {
+				t.Errorf("status: %+v, %v", s.Uncommitted, err)
+			}
+		})
+	}
+}
+
 // What a person changes while the run is paused is not work of the agent.
 func TestRun_fileEditedWhilePaused_isNotCommitted(t *testing.T) {
 	world.Long(t, "a whole run with several calls")

@@ -52,6 +52,19 @@ func ClearLock(ctx context.Context, dir string) error {
 	}
 }
 
+// Locked returns the lock of the index, empty if there is none. Git commits nothing while it is there.
+func Locked(dir string) string {
+	root, ok := Root(dir)
+	if !ok {
+		return ""
+	}
+	lock := filepath.Join(command.MetaDir(root), lockName)
+	if _, err := os.Lstat(lock); err != nil {
+		return ""
+	}
+	return lock
+}
+
 // ownFresh returns ralph's new index that the lock is a link to; empty: it is somebody else's.
 func ownFresh(meta, lock string) string {
 	all, _ := fs.Glob(os.DirFS(meta), indexDirs+"*/index")

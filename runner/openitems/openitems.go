@@ -19,7 +19,10 @@ import (
 
 // List holds the findings that are open. The zero value is empty.
 type List struct {
-	Items    []state.ReviewItem
+	Items []state.ReviewItem
+	// Uncommitted says why the latest work could not be committed, although AUTO_COMMIT asks for it; empty: it could.
+	Uncommitted string
+
 	carried  []string // texts of those that an earlier process left open
 	accepted []string // texts that a person has accepted
 	closed   []string // texts that reviewers have called justified
@@ -181,6 +184,9 @@ func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report
 	}
 	if contradiction != "" {
 		add("contradiction", "ralph iterations", "the plan is done, but %s", contradiction)
+	}
+	if b.Uncommitted != "" {
+		add("uncommitted", "git status", "AUTO_COMMIT could not commit the work: %s", b.Uncommitted)
 	}
 	for _, text := range b.losses(checks, report) {
 		add(string(audit.KindFewerTests), "ralph check", "%s", text)

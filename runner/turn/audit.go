@@ -252,3 +252,11 @@ func (t *turn) tellFindings(all []audit.Finding, answers []string) {
 			Text: found.Text, Doubt: found.Doubt, Answer: answers[i]})
 	}
 }
+
+// tellLock says that the call left a lock of the index, unless it was there before.
+func (t *turn) tellLock(before string) {
+	if lock := git.Locked(t.a.Dir); lock != "" && lock != before {
+		t.tell(state.Finding{Source: state.FoundByAudit, Name: string(audit.KindUnfinished), Doubt: true,
+			Text: fmt.Sprintf("%q is left, and no git can commit while it is there: if none is running, remove it", lock)})
+	}
+}

@@ -318,3 +318,26 @@ func TestTurn_editBetweenTurns_isKeptToo(t *testing.T) {
 		t.Errorf("code.go is %q", data)
 	}
 }
+
+// A git of the agent that was killed leaves a lock: from then on, no git commits.
+func TestTurn_lockOfTheIndexIsLeft_isSaidOnce(t *testing.T) {
+	w := &turn.Worker{}
+	defer w.Close()
+	said := func(a turn.Assignment) (all []string) {
+		if _, err := w.Run(t.Context(), a, func(e state.Event) {
+			if f, ok := e.Data.(state.Finding); ok && strings.Contains(f.Text, "index.lock") {
+				all = append(all, f.Text)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	a := scripted.Project(t, runs("touch .git/index.lock"))
+	if got := said(a); len(got) != 1 || !strings.Contains(got[0], "no git can commit") {
+		t.Errorf("said %q", got)
+	}
+	if again := said(scriptedAgain(t, a)); len(again) > 0 {
+		t.Errorf("again: %q", again)
+	}
+}

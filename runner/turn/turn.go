@@ -197,6 +197,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	files := intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
 		State: t.a.State, Hidden: t.a.Sandbox.InContainer()}
 	t.plan = intact.Remember(t.a.Sandbox.On(), files, f.before)
+	locked := git.Locked(t.a.Dir)
 	f.call, err = t.call(ctx, f.before)
 	by := &journal.People{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Exclusive: t.plan.Apart()}
 	if err != nil || !f.call.made { // a call that ralph could not record may still have changed the plan
@@ -233,6 +234,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	f.audit = audited(t.a, f)
 	t.tellFindings(f.audit.Findings, f.audit.answers)
 	t.addFindings(&f, t.git.findings())
+	t.tellLock(locked)
 	if f.lost != "" {
 		return settle(t.a, f), nil
 	}
