@@ -141,6 +141,8 @@ func readTrace(t *testing.T, path, dir string) (all []call) {
 var (
 	stringArg = regexp.MustCompile(`"((?:\\x[0-9a-f]{2})*)"`)
 	fileArg   = regexp.MustCompile(`^\d+<((?:\\x[0-9a-f]{2})*)>`)
+	// atArg is a name relative to an open folder, or an absolute one.
+	atArg = regexp.MustCompile(`(?:\d+|AT_FDCWD)(?:<((?:\\x[0-9a-f]{2})*)>)?, "((?:\\x[0-9a-f]{2})*)"`)
 )
 
 func newCall(name, args, dir string) (c call, ok bool) {
@@ -152,7 +154,17 @@ func newCall(name, args, dir string) (c call, ok bool) {
 	for _, m := range stringArg.FindAllStringSubmatch(args, -1) {
 		texts = append(texts, unhex(m[1]))
 	}
-	if m := fileArg.FindStringSubmatch(args); m != nil {
+	if strings.HasSuffix(strings.TrimSuffix(name, "2"), "at") {
+		for i, m := range atArg.FindAllStringSubmatch(args, -1) {
+			full := unhex(m[2])
+			if !filepath.IsAbs(full) {
+				full = filepath.Join(unhex(m[1]), full)
+			}
+			if c.to = full; i == 0 {
+				c.path = full
+			}
+		}
+	} else if m := fileArg.FindStringSubmatch(args); m != nil {
 		c.path = unhex(m[1])
 		if len(texts) > 0 {
 			c.data = []byte(texts[0])
