@@ -40,10 +40,10 @@ var plantings = []struct {
 func (w *project) aRun(t *testing.T) (written []string) {
 	t.Helper()
 	w.Env = append(w.Env, "POP_TASKS=true", "TEST_COMMAND=true")
-	w.ralph().Wait(30 * time.Second)
+	w.ralph().Wait(2 * time.Minute)
 	w.Git("checkout", "-q", "-b", "other")
 	w.refill(1)
-	w.ralph().Wait(30 * time.Second)
+	w.ralph().Wait(2 * time.Minute)
 	w.Git("checkout", "-q", "-b", "third")
 	err := fs.WalkDir(os.DirFS(w.Path(".")), ".ralph", func(path string, _ fs.DirEntry, err error) error {
 		written = append(written, path)
@@ -94,12 +94,12 @@ func TestPlanted_inPlaceOfEachFile_writesNothingOutsideAndHoldsNothingUp(t *test
 			}
 			where := path + ": " + p.name
 			for _, verb := range []string{"status", "runs", "iterations"} {
-				if code := w.ralph(verb).Wait(20 * time.Second); code < 0 || code > 9 {
+				if code := w.ralph(verb).Wait(2 * time.Minute); code < 0 || code > 9 {
 					t.Errorf("%s: %s ended with %d", where, verb, code)
 				}
 			}
 			run := w.ralph()
-			code, said := run.Wait(30*time.Second), run.Said()
+			code, said := run.Wait(2*time.Minute), run.Said()
 			if code < 0 || code > 9 || code == 1 {
 				t.Errorf("%s: ended with %d:\n%s", where, code, said)
 			}
