@@ -313,7 +313,7 @@ var jarLine = re(`(?:TRUE|FALSE)(?:\s+|\\+t)/[^\s\\]*(?:\s+|\\+t)(?:TRUE|FALSE)(
 func cookieJar(text string, at int) (from, to int, ok bool) {
 	from = at + 1
 	if text[at] == '\\' {
-		if from++; text[at+1] != 't' {
+		if from++; at+1 == len(text) || text[at+1] != 't' {
 			return 0, 0, false
 		}
 	}
