@@ -132,14 +132,18 @@ func About(test, text string) bool {
 	if short == "" {
 		return false
 	}
-	if names.In(text, test) || names.In(text, short) {
-		return true
-	}
 	has := map[string]bool{}
 	for _, w := range stems(text) {
 		has[w] = true
 	}
 	words := stems(short)
+	if len(words) == 1 && len(has) > 2 { // one plain word says little: "open"
+		return names.In(text, test) && test != short || names.In(text, "test: "+short) || strings.Contains(text, "`"+short+"`") ||
+			strings.ContainsAny(short, "_") && names.In(text, short)
+	}
+	if names.In(text, test) || names.In(text, short) {
+		return true
+	}
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !has[w] })
 }
 

@@ -62,6 +62,13 @@ func (r Report) AtEnd() Report {
 	return r
 }
 
+// Red reports whether a required check failed, whatever that blocks.
+func (r Report) Red() bool {
+	return slices.ContainsFunc(r.Results, func(x Result) bool {
+		return x.Check.Required() && x.Verdict != VerdictSkipped && x.Verdict != VerdictFlaky && !x.Passed
+	})
+}
+
 // Cause returns a normalized text to compare failures by; empty: none blocks.
 func (r Report) Cause() string {
 	blocking := r.Blocking()

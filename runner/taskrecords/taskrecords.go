@@ -394,6 +394,10 @@ func (l Records) Settled(id, run, proof string) {
 	if len(n.Work) == 0 && n.Ticked > 0 { // nobody knows more than what the agent says
 		n.Work = []state.Work{{Run: run, Iteration: n.Ticked, By: audit.ByConfirm}}
 	}
+	sure := func(w state.Work) bool { return w.By != audit.ByWords }
+	if slices.ContainsFunc(n.Work, sure) { // words alone connect too much
+		n.Work = slices.DeleteFunc(n.Work, func(w state.Work) bool { return !sure(w) })
+	}
 	*n = Record{TaskMemory: state.TaskMemory{Work: n.Work, Proof: proof, Done: true}}
 }
 

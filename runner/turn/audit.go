@@ -60,6 +60,7 @@ func audited(a Assignment, f facts) auditResult {
 
 // credit decides which ticks of the turn stand. It needs to know which tests have become green. Pure.
 func (r *auditResult) credit(a Assignment, f facts) (found []audit.Finding, answers []string) {
+	passes := a.Checks.Gated() && !f.report.Red()
 	if f.left.Error != "" || !f.observed || f.cut != "" {
 		return nil, nil
 	}
@@ -68,7 +69,7 @@ func (r *auditResult) credit(a Assignment, f facts) (found []audit.Finding, answ
 		r.Links = audit.Links(in, slices.DeleteFunc(slices.Clone(r.Green), gate.OfCheck))
 	}
 	for _, t := range audit.Ticks(in) {
-		v := r.judge(a, t, f.absent[t.ID])
+		v := r.judge(a, t, f.absent[t.ID], passes)
 		if v.finding.Kind == "" && v.by == "" {
 			continue
 		}
@@ -105,9 +106,9 @@ type verdict struct {
 }
 
 // judge looks for the work that has earned a tick. absent is true if the code that the task names is nowhere in the
-// project. The work of a task may have been there before the run: so a second tick without work stands if there are
-// required checks and they pass. Without such checks, a person has to look.
-func (r *auditResult) judge(a Assignment, t audit.Tick, absent bool) verdict {
+// project. The work of a task may have been there before the run: so a second tick without work stands if passes: there
+// are required checks, and none of those that ran is red. Without such checks, a person has to look.
+func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) verdict {
 	linked := slices.ContainsFunc(r.Links, func(l audit.Link) bool { return l.Task == t.ID }) ||
 		slices.Contains(a.Known.Others, t.ID)
 	changed := r.work || len(a.Known.Changed) > 0 // in this run
@@ -130,7 +131,7 @@ func (r *auditResult) judge(a Assignment, t audit.Tick, absent bool) verdict {
 	case !t.Own && changed:
 		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
 			"iteration %d ticked it, and no change of the run shows its work: its own turn will confirm it", a.Origin.Iteration)}
-	case again && len(a.Known.Changed) > 0 && a.Checks.Gated():
+	case again && len(a.Known.Changed) > 0 && passes:
 		return verdict{}
 	case !t.Own:
 		return verdict{audit.TickWithoutWork(t.Task, "no file was changed"), ReopenAudit, "nothing was done for it"}
@@ -144,11 +145,10 @@ func (r *auditResult) judge(a Assignment, t audit.Tick, absent bool) verdict {
 	}
 	v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, "nothing was done for it"}
 	r.Refused = true
-	if again {
-		if a.Checks.Gated() {
-			v.by, v.why = "", ""
-			return v
-		}
+	switch {
+	case again && passes:
+		v.by, v.why = "", ""
+	case again && !a.Checks.Gated():
 		r.GiveUp = "ticked twice without any change, and no check proves it"
 	}
 	return v
