@@ -81,12 +81,15 @@ func TestRun_gate_redFromTheStart_taskIsOpenedAgainAndTheCheckIsNamed(t *testing
 	}
 }
 
-func TestRun_report_neverBlocksATask_butIsReviewed(t *testing.T) {
+func TestRun_report_endsAsWithoutChecks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt")
 	b.d.Mode = gate.ModeReport
-	wantEnd(t, b.run(t.Context()), "review", 9)
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if s, err := b.w.Status(); err != nil || s.Proven || s.Unproven != "no check decides (TEST_MODE=report)" {
+		t.Errorf("proven %v, %q, %v", s.Proven, s.Unproven, err)
+	}
 	if b.calls() != 1 {
 		t.Errorf("%d calls", b.calls())
 	}

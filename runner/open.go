@@ -50,6 +50,7 @@ func (r *Run) open() error {
 		r.notes.NextPrompt = old.NextPrompt
 	}
 	r.openItems.Recall(old)
+	r.openItems.LeftOut = r.d.LeftOut
 	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
 		r.tasks.Of(old.Task.ID).Worked = true // the killed call may have done the work, and the next one only ticks it
 		r.past.unproved = old.Task.ID
@@ -160,6 +161,7 @@ func (r *Run) close(d rules.Decision) error {
 		}
 		s.Task.Done, s.Task.Total = r.plan.Counts.Done, r.plan.Counts.Total
 		s.LimitedUntil = maps.Clone(r.pool.Limits)
+		s.Proven, s.Unproven = d.Exit == rules.ExitComplete && d.Unproven == "", d.Unproven
 		s.Review = d.Review
 		if s.Review == nil && d.Exit != rules.ExitComplete {
 			s.Review = r.openItems.Items
@@ -172,7 +174,7 @@ func (r *Run) close(d rules.Decision) error {
 		r.out.Lost(r.d.State.SaveBreaker(r.mem.Breaker.Closed()))
 	}
 	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(),
-		Usage: r.mem.Usage, Next: d.Next,
+		Usage: r.mem.Usage, Next: d.Next, Proven: d.Exit == rules.ExitComplete && d.Unproven == "", Unproven: d.Unproven,
 		Status: d.Status, Done: r.plan.Counts.Done, Total: r.plan.Counts.Total, Iterations: r.mem.Iterations,
 		NotBegun: r.tasks.NotBegun(plan.List), Ticked: r.tasks.Ticked(plan.List)}
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))

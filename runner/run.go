@@ -117,6 +117,8 @@ type Proof struct {
 	Checks []gate.Check
 	Mode   gate.Mode
 	Detect bool // look for checks while the project has none
+	// LeftOut has a line for each check that was detected and will not run.
+	LeftOut []string
 	// Find returns the checks of dir, after these files have changed; nil: nobody looks.
 	Find func(dir string, changed []string) []gate.Check
 }

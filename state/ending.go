@@ -31,6 +31,18 @@ func (s Status) Word() string {
 	return s.Status
 }
 
+// NoCheckRan is why a run in a project without checks is not proven.
+const NoCheckRan = "no check ran"
+
+// NotProven says of a completed run in the same words everywhere that it is not proven; empty: it is, or the status is
+// another one. why is that of Status.Unproven.
+func NotProven(status, why string) string {
+	if status != StatusCompleted || why == "" {
+		return ""
+	}
+	return StatusCompleted + ", not proven: " + why
+}
+
 // Ending says how the run ended. A running, waiting or paused status means that the
 // runner was killed, unless it is alive: ask Reader.Owner first.
 func (s Status) Ending() Ending {

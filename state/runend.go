@@ -16,6 +16,9 @@ type RunEnd struct {
 	NotBegun *NotBegun `json:"not_begun,omitempty"`
 	// Ticked are the ids of tasks that agents tried and that are done, but not by the work of their own turns.
 	Ticked []string `json:"ticked,omitempty"`
+	// Proven and Unproven are as in Status.
+	Proven   bool   `json:"proven"`
+	Unproven string `json:"unproven,omitempty"`
 }
 
 // NotBegun are tasks that nobody has worked on.

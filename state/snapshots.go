@@ -40,8 +40,10 @@ type Status struct {
 	ExitReason         string        `json:"exit_reason"`
 	ExitCode           int           `json:"exit_code"`
 	Rule               string        `json:"rule"`
-	Reason             string        `json:"reason"` // the sentence behind rule and exit_reason
-	Next               string        `json:"next"`   // what a person types or does next, after an end
+	Reason             string        `json:"reason"`             // the sentence behind rule and exit_reason
+	Next               string        `json:"next"`               // what a person types or does next, after an end
+	Proven             bool          `json:"proven"`             // the run has completed, and its checks prove it
+	Unproven           string        `json:"unproven,omitempty"` // why it is complete and not proven; empty: it is, or not complete
 	Agent              string        `json:"agent"`
 	Model              string        `json:"model"`
 	AgentFrom          string        `json:"agent_from,omitempty"` // what names them: task, plan, agent use or options

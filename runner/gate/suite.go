@@ -141,8 +141,11 @@ func (s *Suite) selected(ch Changed) ([]Check, int) {
 // redBefore reports whether the last run of a check failed and was blamed.
 func (s *Suite) redBefore(c Check) bool { return s.Memory.Last[c.Name].Blamed }
 
-// notRun starts the reason for a check that did not run because another one failed.
-const notRun = "not run: "
+// The beginnings of reasons for a check that did not run: another one failed, or its When matches no change.
+const (
+	notRun     = "not run: "
+	notMatched = "no changed file matches "
+)
 
 func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 	switch {
@@ -151,7 +154,7 @@ func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 	case ch.All || len(c.When) == 0 || s.redBefore(c) || ch.Final && s.Memory.Matched[c.Name]:
 		return ""
 	case !c.touchedBy(ch.Files):
-		return "no changed file matches " + strings.Join(c.When, ", ")
+		return notMatched + strings.Join(c.When, ", ")
 	}
 	if s.Memory.Matched == nil {
 		s.Memory.Matched = map[string]bool{}

@@ -1,6 +1,9 @@
 package gate
 
 import (
+	"cmp"
+	"strings"
+
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/store"
 )
@@ -35,6 +38,43 @@ func (m Memory) Before(b *Baseline) func(check string) report.Tally {
 		}
 		return b.Tests(check)
 	}
+}
+
+// RanNoTest returns a sentence if the check passed without running a single test; empty: it ran some, or its output does
+// not say.
+func (r Result) RanNoTest() string {
+	if cmp.Or(r.Check.Kind, KindTest) != KindTest || !r.Passed || r.Verdict == VerdictSkipped || !r.Tests.Known || r.Tests.Tally().Ran > 0 {
+		return ""
+	}
+	return "check " + r.Name + " ran no test, so it proves nothing"
+}
+
+// Unrun returns a line for each required check that did not run, or ran no test, though nothing failed before it and
+// its When matches a change. The packages of a workspace count together.
+func (r Report) Unrun() []string {
+	lines, ran := map[string]string{}, map[string]bool{}
+	var order []string
+	for _, x := range r.Results {
+		name := strings.TrimSuffix(x.Name, " "+x.Check.Dir)
+		line := x.RanNoTest()
+		if x.Verdict == VerdictSkipped && !strings.HasPrefix(x.Reason, notRun) && !strings.HasPrefix(x.Reason, notMatched) {
+			line = "check " + x.Name + " did not run: " + x.Reason
+		}
+		switch {
+		case !x.Check.Required():
+		case line == "":
+			ran[name] = true
+		case lines[name] == "":
+			lines[name], order = line, append(order, name)
+		}
+	}
+	var all []string
+	for _, name := range order {
+		if !ran[name] {
+			all = append(all, lines[name])
+		}
+	}
+	return all
 }
 
 // UnreadOutput returns a sentence if ralph cannot read from the output which tests ran; empty: it can.

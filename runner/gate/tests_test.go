@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"strings"
 	"testing"
 
 	"ralph/runner/gate/report"
@@ -112,6 +113,37 @@ func TestBaselineForgive_onlyWhatIsRightlyGone(t *testing.T) {
 		b.Forgive([]report.Loss{c.loss, {Check: "other", Before: 2}})
 		if got := b.Tests("t").Ran; got != c.want || len(b.Checks) != 1 {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestUnrun_requiredChecksThatProvedNothing(t *testing.T) {
+	ran := func(name, dir string, n int) Result {
+		return Result{Name: name, Check: Check{Name: name, Dir: dir}, Passed: true, Verdict: VerdictPassed, Tests: report.Summary{Known: true, Passed: n}}
+	}
+	skipped := func(reason string) Result {
+		return Result{Name: "test", Check: Check{Name: "test"}, Verdict: VerdictSkipped, Reason: reason}
+	}
+	optional, build, failed := ran("opt", "", 0), ran("build", "", 0), ran("test", "", 0)
+	optional.Check.Optional, build.Check.Kind, failed.Passed, failed.Verdict = true, KindBuild, false, VerdictFailed
+	for name, c := range map[string]struct {
+		results []Result
+		want    string
+	}{
+		"tests ran":                {[]Result{ran("test", "", 3)}, ""},
+		"no test ran":              {[]Result{ran("test", "", 0)}, "check test ran no test, so it proves nothing"},
+		"nothing to check":         {[]Result{skipped("nothing to check yet: no go.mod")}, "check test did not run: nothing to check yet: no go.mod"},
+		"nothing of it changed":    {[]Result{skipped(notMatched + "web/**")}, ""},
+		"stopped before it":        {[]Result{skipped(notRun + "x")}, ""},
+		"it failed":                {[]Result{failed}, ""},
+		"optional, and not a test": {[]Result{optional, build}, ""},
+		"a package without tests":  {[]Result{ran("test a", "a", 0), ran("test b", "b", 2)}, ""},
+		"no package has any":       {[]Result{ran("test a", "a", 0), ran("test b", "b", 0)}, "check test a ran no test, so it proves nothing"},
+		"another one has some":     {[]Result{ran("unit", "", 3), ran("e2e", "", 0)}, "check e2e ran no test, so it proves nothing"},
+		"its format is not known":  {[]Result{{Name: "test", Passed: true, Verdict: VerdictPassed}}, ""},
+	} {
+		if got := strings.Join(Report{Results: c.results}.Unrun(), "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type List struct {
 	Items []state.ReviewItem
 	// Uncommitted says why the latest work could not be committed, although AUTO_COMMIT asks for it; empty: it could.
 	Uncommitted string
+	LeftOut     []string // lines about detected checks that do not run
 
 	carried  []string // texts of those that an earlier process left open
 	accepted []string // texts that a person has accepted
@@ -188,17 +189,29 @@ func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report
 	if b.Uncommitted != "" {
 		add("uncommitted", "git status", "AUTO_COMMIT could not commit the work: %s", b.Uncommitted)
 	}
+	if report.Mode != gate.ModeReport {
+		b.ofChecks(add, checks, report)
+	}
+	items = slices.DeleteFunc(items, func(i state.ReviewItem) bool { return slices.Contains(b.accepted, i.Text) })
+	for n := range items {
+		items[n].N = n + 1
+	}
+	return items
+}
+
+// ofChecks adds what the checks say, and which did not say anything. With TEST_MODE=report, a run ends as without checks.
+func (b *List) ofChecks(add func(name, show, format string, args ...any), checks turn.Checks, report gate.Report) {
+	for _, text := range b.LeftOut {
+		add("not_run", "ralph trust", "%s", text)
+	}
+	for _, line := range report.Unrun() {
+		add("not_run", "ralph check", "%s", line)
+	}
 	for _, text := range b.losses(checks, report) {
 		add(string(audit.KindFewerTests), "ralph check", "%s", text)
 	}
 	for _, name := range report.KnownRed() {
 		add(rules.ItemKnownRed, "ralph check", "check %s failed before the run and still fails", name)
-	}
-	for _, x := range report.Results {
-		// Other modes do not end with it.
-		if report.Mode == gate.ModeReport && x.Verdict == gate.VerdictFailed && x.Check.Required() {
-			add("red", "ralph check", "check %s fails, and TEST_MODE=report let the run go on", x.Name)
-		}
 	}
 	for _, line := range disguised(report, checks.Baseline) {
 		add("disguised", "ralph check", "%s", line)
@@ -206,9 +219,4 @@ func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report
 	for _, line := range report.NewRed() {
 		add(rules.ItemNewRed, "ralph check", "%s", line)
 	}
-	items = slices.DeleteFunc(items, func(i state.ReviewItem) bool { return slices.Contains(b.accepted, i.Text) })
-	for n := range items {
-		items[n].N = n + 1
-	}
-	return items
 }

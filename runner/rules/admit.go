@@ -180,7 +180,7 @@ func (f Admission) complete() bool {
 
 func planComplete(f Admission) Decision {
 	return completed("the plan has nothing left: "+tasksAre(f.Plan.Done, f.Plan.Total, "done")+
-		f.Plan.List.OthersOpen(), "plan_complete")
+		f.Plan.List.OthersOpen(), "plan_complete", f.Report)
 }
 
 // breakerStillOpen matches a breaker that an earlier iteration or run opened.

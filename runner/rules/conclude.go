@@ -56,7 +56,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"one verifying turn", func(f Conclusion) (Decision, bool) {
 				return verifying(f.Facts), f.contradicted() && !f.Result.Proof.Report.Blocked() && !f.mends(f.Result.Proof.Report)
 			}},
-		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as it did before the run, or the agent contradicts the plan",
+		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as it did before the run or did not run, or the agent contradicts the plan",
 			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
 				return reviewed(complete(f), f.Review), f.proof() != "" && len(f.Review) > 0
 			}},
@@ -224,9 +224,9 @@ func (f Conclusion) proof() string {
 
 func complete(f Conclusion) Decision {
 	if f.Plan.Total == 0 {
-		return completed(f.proof(), "project_complete")
+		return completed(f.proof(), "project_complete", f.Result.Proof.Report)
 	}
-	return completed(f.proof(), "plan_complete")
+	return completed(f.proof(), "plan_complete", f.Result.Proof.Report)
 }
 
 // claims is true when the agent signals completion, and no reviewer decides about that.

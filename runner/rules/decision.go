@@ -15,6 +15,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
+	"ralph/runner/rules/proof"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -38,6 +39,7 @@ type Decision struct {
 	Status     string             // state.StatusCompleted, ...
 	Next       string             // what a person types or does next; empty: nothing
 	Review     []state.ReviewItem // what a person has to look at
+	Unproven   string             // why the end of a complete run is not proven; empty: it is
 }
 
 // Facts are what both tables look at.
@@ -199,7 +201,8 @@ func verifying(f Facts) Decision {
 			"Fix what is missing, and open the boxes of tasks that are not done. Then say in your final message how it stands."}}
 }
 
-func completed(reason, exitReason string) Decision {
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitComplete, ExitReason: exitReason,
+// completed ends the run. report is of its last checks.
+func completed(reason, exitReason string, report gate.Report) Decision {
+	return Decision{Unproven: proof.Unproven(report), Action: state.ActionStop, Reason: reason, Exit: ExitComplete, ExitReason: exitReason,
 		Status: state.StatusCompleted}
 }

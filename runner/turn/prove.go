@@ -146,7 +146,7 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 		t.tell(state.Baseline{Red: red})
 	}
 	for _, r := range rep.Results {
-		if line := r.UnreadOutput(); line != "" && !slices.Contains(t.checks.Findings, line) {
+		if line := cmp.Or(r.UnreadOutput(), r.RanNoTest()); line != "" && !slices.Contains(t.checks.Findings, line) {
 			t.tell(state.Finding{Source: state.FoundByChecks, Name: state.FoundUnread, Text: line})
 			t.checks.Findings = append(t.checks.Findings, line)
 		}

@@ -21,7 +21,7 @@ type Proven struct {
 
 // retest asks Worker.Retest whether the checks pass for another reason than the work.
 func (t *turn) retest(ctx context.Context, f *facts) {
-	if t.w.Retest == nil || !f.observed {
+	if t.w.Retest == nil || !f.observed || t.checks.Mode == gate.ModeReport {
 		return
 	}
 	ticked := t.a.Task.ID == "" || f.left.IsDone(t.a.Task.ID) && !f.before.IsDone(t.a.Task.ID)

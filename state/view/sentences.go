@@ -307,6 +307,7 @@ func over(d state.RunEnd) []entry {
 	if why := Join(": ", d.Rule, d.Reason); why != "" && d.Exit != 0 {
 		all = append(all, one(RoleError, why)...)
 	}
+	all = append(all, one(RoleWarning, state.NotProven(d.Status, d.Unproven))...)
 	return append(all, one(RoleNote, Prefix("next: ", d.Next))...)
 }
 

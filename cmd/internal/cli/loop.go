@@ -84,7 +84,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: o.Loader(s.Dir, nil).PlanEditsPath()},
 		Start: runner.Start{RunID: run, Version: versioncmd.String(), Resumed: o.resumed != "",
 			Unattended: o.unattended, Begun: resume.Begun(o.Factory, s.Dir, w, o.resumed)},
-		Proof: runner.Proof{Checks: rows, Mode: gate.Mode(s.Config.TestMode),
+		Proof: runner.Proof{LeftOut: s.LeftOut, Checks: rows, Mode: gate.Mode(s.Config.TestMode),
 			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks},
 		Terminal: runner.Terminal{Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick, Size: sig.Size,
 			Resize: sig.Resize, Kill: sig.Kill},

@@ -55,7 +55,7 @@ func unproven(p *preflight.Project) string {
 	if p.Plan != "" {
 		means = "the plan is ticked and " + means
 	}
-	text := "no checks: exit code 0 will only mean that " + means
+	text := "no checks, so nothing will be proven: exit code 0 will only mean that " + means
 	if p.Config.DetectChecks {
 		text += ", unless ralph finds some later"
 	}

@@ -60,8 +60,8 @@ func TestUnproven_saysWhatIsLeftOfExit0(t *testing.T) {
 		detect bool
 		want   string
 	}{
-		{"", false, "no checks: exit code 0 will only mean that the agent says that it is done" + advice},
-		{"plan.md", true, "no checks: exit code 0 will only mean that the plan is ticked and the agent says that it is done, unless ralph finds some later" + advice},
+		{"", false, "no checks, so nothing will be proven: exit code 0 will only mean that the agent says that it is done" + advice},
+		{"plan.md", true, "no checks, so nothing will be proven: exit code 0 will only mean that the plan is ticked and the agent says that it is done, unless ralph finds some later" + advice},
 	} {
 		cfg := &config.Config{}
 		cfg.DetectChecks = test.detect

@@ -144,7 +144,10 @@ func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 	if _, ok := git.Root(s.Dir); !ok {
 		c.Print("ralph: no git repository: nothing can be taken back (git init makes one)")
 	}
-	if len(checks) == 0 {
+	for _, line := range s.LeftOut {
+		c.Print("ralph: %s; so the run cannot end with exit code 0", line)
+	}
+	if len(checks) == 0 && len(s.LeftOut) == 0 {
 		c.Print("ralph: %s", unproven(s))
 	}
 	for _, check := range checks {
@@ -342,7 +345,11 @@ func (c *Console) End(r runner.Ending) {
 	if word == state.StatusReview {
 		word = "needs your review"
 	}
-	c.Print("ralph: %s after %s%s%s", word, view.CountIterations(r.Iterations, state.ByRequest(d.ExitReason)), plan,
+	after := " after "
+	if unproven := state.NotProven(d.Status, d.Unproven); unproven != "" {
+		word, after = unproven, "; after "
+	}
+	c.Print("ralph: %s%s%s%s%s", word, after, view.CountIterations(r.Iterations, state.ByRequest(d.ExitReason)), plan,
 		view.Prefix(": ", used))
 	reason := d.Reason
 	if d.Status == state.StatusReview {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/scaffold"
 	"ralph/config"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -122,6 +124,22 @@ func owner(path string) (uid int, ok bool) {
 	return int(sys.Uid), true
 }
 
+// missing has a line for each check that would be detected if its program were installed. Fast linters only repeat
+// others.
+func (p *Project) missing() (lines []string) {
+	has, detected := p.Checks()
+	if !p.Config.DetectChecks || len(has) > 0 && !detected {
+		return nil
+	}
+	for _, c := range scaffold.Checks(p.Dir, func(string) bool { return true }) {
+		if c.Kind != gate.KindLintFast && !slices.ContainsFunc(has, func(o gate.Check) bool { return o.Name == c.Name }) {
+			lines = append(lines, fmt.Sprintf("the detected check %s (%s) does not run, because its program is not installed: "+
+				"install it, or name other checks, or set DETECT_CHECKS=false", c.Name, c.Reproduce()))
+		}
+	}
+	return lines
+}
+
 // AgreeChecks makes sure that this user agrees to run detected checks: in a
 // fresh clone, `make test` is a stranger's program. Without a terminal it leaves
 // them out and says so.
@@ -131,6 +149,7 @@ func (p *Project) AgreeChecks(f *cmdline.Factory) error {
 		// a record, that run asks.
 		_ = f.Record(p.loader, []config.Untrusted{DetectedChecks(p.loader)})
 	}
+	p.LeftOut = p.missing()
 	left, err := p.UnagreedChecks()
 	if err != nil || len(left) == 0 {
 		return err
@@ -142,6 +161,11 @@ func (p *Project) AgreeChecks(f *cmdline.Factory) error {
 		if f.Agree("Run them?") {
 			return f.Record(p.loader, left)
 		}
+	}
+	rows, _ := p.Checks()
+	for _, c := range rows {
+		p.LeftOut = append(p.LeftOut, fmt.Sprintf("the detected check %s (%s) does not run, because you have not agreed to it: "+
+			"ralph trust allows it, DETECT_CHECKS=false leaves it out", c.Name, c.Reproduce()))
 	}
 	p.Config.DetectChecks = false
 	f.Warn("left out, because you have not agreed to run what was detected: " + strings.Join(lines, "; ") +

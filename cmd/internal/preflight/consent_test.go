@@ -107,6 +107,9 @@ func TestAgreeChecks_withoutATerminal(t *testing.T) {
 	if err := p.AgreeChecks(f); err != nil || p.Config.DetectChecks || !strings.Contains(text.String(), "./test.sh; agree with: ralph trust") {
 		t.Errorf("left in: %v, %q", err, &text)
 	}
+	if len(p.LeftOut) != 1 || !strings.Contains(p.LeftOut[0], "the detected check test (./test.sh) does not run, because you have not agreed to it: ralph trust") {
+		t.Errorf("to be named at the end: %q", p.LeftOut)
+	}
 	text.Reset()
 
 	// Where there was nothing to run, what is there later is the loop's own.
@@ -119,5 +122,18 @@ func TestAgreeChecks_withoutATerminal(t *testing.T) {
 	}
 	if err := p.AgreeChecks(f); err != nil || !p.Config.DetectChecks || text.Len() > 0 {
 		t.Errorf("left out: %v, %q", err, &text)
+	}
+}
+
+func TestAgreeChecks_programIsMissing_isNamed(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for files, want := range map[string]int{"": 2, "TEST_COMMAND=make": 0, "DETECT_CHECKS=false": 0} {
+		p := found(t, world.Project(t, map[string]string{"prompt.md": "p", "Cargo.toml": "[package]\nname = \"a\"\n", ".ralphrc": files}), nil)
+		if err := p.AgreeChecks(&cmdline.Factory{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.LeftOut) != want || want > 0 && !strings.Contains(p.LeftOut[1], "check test (cargo test) does not run, because its program is not installed") {
+			t.Errorf("with %q: %q", files, p.LeftOut)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ralph/runner/gate"
+	"ralph/state"
 )
 
 // Of returns a clause without a full stop. A check that was skipped has shown nothing.
@@ -20,6 +21,18 @@ func Of(r gate.Report) string {
 	default:
 		return "no required check ran: " + strings.Join(skipped, "; ")
 	}
+}
+
+// Unproven says why a run that is complete is not proven; empty: required checks ran, and they prove it.
+func Unproven(r gate.Report) string {
+	_, ran := unchecked(r)
+	switch {
+	case !ran:
+		return state.NoCheckRan
+	case r.Mode == gate.ModeReport:
+		return "no check decides (TEST_MODE=report)"
+	}
+	return ""
 }
 
 // unchecked names the required checks that were skipped, with the reason of each, and

@@ -15,7 +15,7 @@ const key = "KEY"
 // plain are the names of fields without words: names from a set, ids, and paths, as which they are looked up again.
 var plain = strings.Fields(`Action Agent Answer By Changed Check Codes Completion Cut File Files Finding Host ID Instead
 	Killed Landed Merge Model Name NoWork OID Outcome Parent Plan Point Prompt Rule Run Session Source State Status
-	Stuck Sum Task Then Ticked Verdict Version`)
+	Stuck Sum Task Then Ticked Unproven Verdict Version`)
 
 // fill puts the key into each text below v.
 func fill(v reflect.Value) {

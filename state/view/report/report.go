@@ -27,7 +27,9 @@ type Report struct {
 	Why        string           `json:"reason,omitempty"`
 	LastError  string           `json:"last_error,omitempty"` // of a run that crashed
 	Rule       string           `json:"rule,omitempty"`
-	Exit       int              `json:"exit_code"` // below zero: the run has not ended, or was killed
+	Exit       int              `json:"exit_code"`          // below zero: the run has not ended, or was killed
+	Proven     bool             `json:"proven"`             // it has completed, and its checks prove it
+	Unproven   string           `json:"unproven,omitempty"` // why it is complete and not proven
 	Agent      string           `json:"agent,omitempty"`
 	StartedAt  time.Time        `json:"started_at,omitzero"`
 	EndedAt    time.Time        `json:"ended_at,omitzero"`
@@ -129,6 +131,7 @@ func (f *Fold) Build(s Source) *Report {
 	}
 	if end := run.End; end != nil {
 		r.Rule, r.Why, r.Exit, r.Advice = line(end.Rule), line(end.Reason), end.Exit, line(end.Next)
+		r.Proven, r.Unproven = end.Proven, line(end.Unproven)
 		if r.EndedAt = f.clock.now; !current {
 			r.Status = state.StatusOf(end.Exit)
 		}
@@ -316,6 +319,9 @@ func (r *Report) result(f *Fold) string {
 	if r.Running() {
 		word = "Still " + r.Status
 	}
+	if unproven := state.NotProven(r.Status, r.Unproven); unproven != "" {
+		word = "C" + unproven[1:]
+	}
 	if r.undone != "" {
 		word += ", and " + r.undone + " in part since"
 	}
@@ -353,7 +359,7 @@ func Decode(data []byte) (*Report, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
-	for _, s := range []*string{&r.Run, &r.Project, &r.Status, &r.Result, &r.Why, &r.Rule, &r.Agent, &r.Advice} {
+	for _, s := range []*string{&r.Run, &r.Project, &r.Status, &r.Result, &r.Why, &r.Rule, &r.Agent, &r.Advice, &r.Unproven} {
 		*s = line(*s)
 	}
 	for i := range r.Tasks {

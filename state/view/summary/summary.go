@@ -244,6 +244,7 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	} else if st.Rule != "" {
 		what = view.Join(" ", what, "("+termtext.Line(state.Ended(st.Rule, st.ExitCode))+")")
 	}
+	what = view.Join("; ", termtext.Line(state.NotProven(m.State, st.Unproven)), what)
 	advice = termtext.Line(st.Next)
 	if advice == "" && m.State == state.StatusCompleted {
 		advice = "see what was done: ralph report"

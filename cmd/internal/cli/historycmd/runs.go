@@ -24,7 +24,9 @@ type runRow struct {
 	ID         string    `json:"id"`
 	Project    string    `json:"project"`
 	Status     string    `json:"status"`
-	Exit       int       `json:"exit_code"` // below zero: it has not ended, or was killed
+	Exit       int       `json:"exit_code"`          // below zero: it has not ended, or was killed
+	Proven     bool      `json:"proven"`             // it has completed, and its checks prove it
+	Unproven   string    `json:"unproven,omitempty"` // why it is complete and not proven
 	Done       int       `json:"tasks_done"`
 	Total      int       `json:"tasks_total"`
 	Iterations int       `json:"iterations"`
@@ -154,7 +156,7 @@ func foldRuns(r *state.Reader, but []string) (map[string]*report.Fold, error) {
 }
 
 func rowOf(rep *report.Report, dir string) runRow {
-	return runRow{rep.Run, dir, rep.Status, rep.Exit, rep.Done, rep.Total, rep.Iterations, rep.USD,
+	return runRow{rep.Run, dir, rep.Status, rep.Exit, rep.Proven, rep.Unproven, rep.Done, rep.Total, rep.Iterations, rep.USD,
 		rep.Took().Seconds(), rep.StartedAt, rep.EndedAt, rep.LastError}
 }
 
@@ -205,7 +207,7 @@ func (o *runsOptions) print(rows []runRow) error {
 			tasks = fmt.Sprintf("%d/%d", row.Done, row.Total)
 		}
 		cells := []string{oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"),
-			view.Span(view.Seconds(row.Seconds)), oneLine(row.Status), tasks, fmt.Sprint(row.Iterations), cost(row.USD), exit}
+			view.Span(view.Seconds(row.Seconds)), oneLine(cmp.Or(state.NotProven(row.Status, row.Unproven), row.Status)), tasks, fmt.Sprint(row.Iterations), cost(row.USD), exit}
 		if o.all {
 			cells = append(cells, cmdline.Inert(row.Project))
 		}

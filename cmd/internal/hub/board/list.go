@@ -63,6 +63,7 @@ func (l *list) look(now time.Time) {
 			if rep.Run != c.Run {
 				row := pastRow{project: p, Report: rep, When: view.Clock(rep.StartedAt, now)}
 				row.Word, _, row.Tone = summary.Word(rep.Status)
+				row.Word = cmp.Or(state.NotProven(rep.Status, rep.Unproven), row.Word)
 				d.Past = append(d.Past, row)
 			}
 		}

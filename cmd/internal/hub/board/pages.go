@@ -2,6 +2,7 @@ package board
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"ralph/cmd/internal/hub/metrics"
 	"ralph/logs/termtext"
+	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/report"
 	"ralph/state/view/summary"
@@ -109,6 +111,7 @@ func (b *Board) past(p project, run string) (d pastData, ok bool) {
 	}
 	d.runLinks, d.Rows = runLinks{p, run}, rowsOf(&view.Model{Run: fold.Run}, time.Now())
 	d.Word, _, d.Tone = summary.Word(d.Of.Status)
+	d.Word = cmp.Or(state.NotProven(d.Of.Status, d.Of.Unproven), d.Word)
 	d.Took = view.Span(d.Of.Took())
 	return d, true
 }

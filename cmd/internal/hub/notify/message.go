@@ -3,6 +3,7 @@
 package notify
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -78,6 +79,7 @@ func ended(d state.RunEnd, s view.Snapshot) Message {
 			Task: state.TaskStatus{Done: d.Done, Total: d.Total}}
 	}
 	on, word := "ended", s.Status.Status
+	word = cmp.Or(state.NotProven(word, d.Unproven), word)
 	switch d.Exit {
 	case 0, 4, 130, 143:
 	case 9:

@@ -137,6 +137,14 @@ func TestOf_events(t *testing.T) {
 	}
 }
 
+func TestOf_runWithoutChecks_isNotProven(t *testing.T) {
+	end := state.RunEnd{Status: state.StatusCompleted, Unproven: state.NoCheckRan}
+	m, _ := Of(state.Event{Data: end}, view.Snapshot{Dir: "/x/shop"}, 0)
+	if m.On != "ended" || m.Title != "ralph: shop: completed, not proven: no check ran" {
+		t.Errorf("%+v", m)
+	}
+}
+
 // The first program that is there and works shows the message; without one the terminal's bell rings.
 func TestSend_desktop_takesTheFirstProgramElseTheBell(t *testing.T) {
 	for name, c := range map[string]struct {
