@@ -208,20 +208,25 @@ func TestGenerated_tablesOfOtherTools_areCurrent(t *testing.T) {
 	}
 }
 
-// tables are the tables of settings as Markdown.
+// tables lists the settings of each tool: those that are taken with the option they become, and the others.
+// What to do instead of those is what `ralph init` says.
 func tables() string {
 	var b strings.Builder
 	for _, t := range tools() {
-		fmt.Fprintf(&b, "### `ralph init --from %s`\n\nIt reads %s.\n\n| you know | here | where | proved by |\n|---|---|---|---|\n", t.name, t.about)
+		var taken, left []string
 		for _, r := range t.rows() {
-			answer, where := "yes", "`"+r.Ours+"`"
-			switch {
-			case r.Ours == "":
-				answer, where = "no: "+r.Note, "-"
-			case r.Note != "":
-				answer = "differs: " + r.Note
+			switch theirs := "`" + r.Theirs + "`"; r.Ours {
+			case "":
+				left = append(left, theirs)
+			case r.Theirs:
+				taken = append(taken, theirs)
+			default:
+				taken = append(taken, theirs+" (`"+r.Ours+"`)")
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | `TestRead_eachTool_takesAndNames` |\n", r.Theirs, answer, where)
+		}
+		fmt.Fprintf(&b, "**%s.** Reads %s.\n\n- Takes %s\n", t.name, t.about, strings.Join(taken, ", "))
+		if len(left) > 0 {
+			fmt.Fprintf(&b, "- Leaves %s\n", strings.Join(left, ", "))
 		}
 		b.WriteString("\n")
 	}
