@@ -115,7 +115,7 @@ func statusKeys() string {
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
-	var exits, files, classes, verbs, taskVerbs, findings strings.Builder
+	var exits, files, classes, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
 	for _, e := range rules.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
@@ -127,24 +127,6 @@ func generated() map[string]string {
 	classes.WriteString("| outcome | meaning | what ralph does |\n|---|---|---|\n")
 	for _, c := range ending.Classes() {
 		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
-	}
-	verbs.WriteString("| group | verb | does |\n|---|---|---|\n")
-	root, _ := newRootCmd(cmdline.New())
-	for _, group := range root.Groups() {
-		title := strings.TrimSuffix(group.Title, ":")
-		for _, c := range root.Commands() {
-			if c.GroupID == group.ID && !c.Hidden {
-				fmt.Fprintf(&verbs, "| %s | `%s` | %s |\n", title, c.Name(), c.Short)
-				title = ""
-			}
-		}
-	}
-	taskVerbs.WriteString("| `ralph task` | does |\n|---|---|\n")
-	task, _, _ := root.Find([]string{"task"})
-	for _, c := range task.Commands() {
-		if !c.Hidden {
-			fmt.Fprintf(&taskVerbs, "| `%s` | %s |\n", strings.ReplaceAll(c.Use, "|", "\\|"), c.Short)
-		}
 	}
 	findings.WriteString("| finding | what was found | besides reporting it |\n|---|---|---|\n")
 	for _, k := range audit.Kinds() {
@@ -163,7 +145,7 @@ func generated() map[string]string {
 		"roles":        roleTable(),
 		"points":       points, "hook environment": environment,
 		"findings": findings.String(), "exit codes": exits.String(), "admit rules": ruleTable(rules.AdmitRules()), "conclude rules": ruleTable(rules.ConcludeRules()), "review rules": ruleTable(reviews.Rules()), "fixed rules": ruleTable(fixed.Rules()),
-		"state files": files.String(), "outcomes": classes.String(), "verbs": verbs.String(), "task verbs": taskVerbs.String(), "event kinds": eventKinds(),
+		"state files": files.String(), "outcomes": classes.String(), "event kinds": eventKinds(),
 	}
 }
 
@@ -238,26 +220,4 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 		}
 	}
 	check(root)
-}
-
-func TestReadme_plansAreThoseOfTheirPage_inTheirOrder(t *testing.T) {
-	formats := func(name string) (all []string) {
-		data, err := os.ReadFile(filepath.Join("..", "..", "..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, table, _ := strings.Cut(string(data), "| format | where |")
-		_, table, _ = strings.Cut(table, "|---|\n")
-		for line := range strings.Lines(table) {
-			if cells := strings.Split(line, "|"); len(cells) > 2 {
-				all = append(all, strings.TrimSpace(cells[1]))
-			} else if len(all) > 0 {
-				break
-			}
-		}
-		return all
-	}
-	if readme, page := formats("README.md"), formats("docs/plans.md"); len(readme) < 14 || !slices.Equal(readme, page) {
-		t.Errorf("%q\n%q", readme, page)
-	}
 }
