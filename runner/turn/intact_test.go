@@ -45,7 +45,7 @@ func contained(t *testing.T, a *turn.Assignment, mode string) {
 }
 
 // A contained call changes no task but its own, wherever the plan is and however it is
-// written. New tasks stay.
+// written. New tasks stay. A tick of another task is judged as without a sandbox: here, its own turn has to confirm it.
 func TestRun_containedCall_changesItsOwnTaskOnly(t *testing.T) {
 	world.Long(t, "sandboxes")
 	const tick = `sed -i 's/\[ \] one/[x] one/' PLAN; echo x > work.txt; `
@@ -54,7 +54,7 @@ func TestRun_containedCall_changesItsOwnTaskOnly(t *testing.T) {
 			for script, want := range map[string]string{
 				tick: "x one, o two",
 				tick + `sed -i 's/two/only half of it/' PLAN`:                                        "x one, o two",
-				tick + `sed -i 's/\[ \] two/[x] two/' PLAN`:                                          "x one, o two",
+				tick + `sed -i 's/\[ \] two/[x] two/' PLAN`:                                          "x one, x two",
 				tick + `sed -i /two/d PLAN`:                                                          "x one, o two",
 				`echo x > work.txt; printf -- '- [x] one\n' > PLAN.new; mv PLAN.new PLAN`:            "x one, o two",
 				tick + `printf -- '- [ ] three\n' >> PLAN`:                                           "x one, o two, o three",
@@ -80,8 +80,14 @@ func TestRun_containedCall_changesItsOwnTaskOnly(t *testing.T) {
 					if !strings.HasPrefix(want, "o one") && (len(s.Result.Proof.After.List.Tasks) == 0 || !s.Result.Proof.After.List.Tasks[0].Done()) {
 						t.Errorf("the tick is lost: %+v; %+v", s.Result.Proof.After, s.Result.Proof.Findings)
 					}
+					confirm := func(o turn.Reopen) bool {
+						return o.By == turn.ReopenConfirm && o.Task == s.Result.Work.Before.List.Tasks[1].ID
+					}
+					if reopen := s.Result.Proof.Reopen; slices.ContainsFunc(reopen, confirm) != (want == "x one, x two") {
+						t.Errorf("opened again: %+v", reopen)
+					}
 					foreign := func(f audit.Finding) bool { return f.Kind == audit.KindTaskChanged }
-					changed := strings.Contains(script, "two") || strings.Contains(script, "mv")
+					changed := strings.Contains(script, "two") && want != "x one, x two" || strings.Contains(script, "mv")
 					if told := slices.ContainsFunc(s.Result.Proof.Findings, foreign); told != changed && !strings.Contains(script, "rm") {
 						t.Errorf("reported: %v; %+v", told, s.Result.Proof.Findings)
 					}
