@@ -4,11 +4,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ralph/runner/sandbox/gitkeep"
 )
 
 // git runs git in a folder, outside of any sandbox.
@@ -168,28 +171,57 @@ func TestEscape_gitMeanwhile(t *testing.T) {
 	})
 }
 
-// A person's git config during a call works and stays, and the call sees it. From then on the
-// call can write the file, too: stated in docs/sandbox.md.
+// A person's git config during a call works, and the call sees it. From then on the call can write the file, too, so at
+// the end only the user's name stays, and the rest is kept: stated in docs/sandbox.md.
 func TestEscape_gitConfigMeanwhile(t *testing.T) {
 	long(t)
 	each(t, func(t *testing.T, p profile) {
 		home, project := home(t)
 		repository(t, project)
+		git(t, project, "config", "mine.name", "first")
 		b := box(t, p.name, project)
 		if ok, out := sh(t, b, home, "git config mine.before x && test -n \"$(git config mine.before)\""); ok == p.locks {
 			t.Errorf("the call writes it: %v %s", ok, out)
 		}
+		var back gitkeep.Replaced
+		b.PutBack = func(r gitkeep.Replaced) { back = r }
 		meanwhile(t, b, `test "$(git config mine.name)" = changed && git config mine.after x`, func() {
 			git(t, project, "config", "mine.name", "changed")
 		})
-		if name := strings.TrimSpace(git(t, project, "config", "mine.name")); name != "changed" {
-			t.Errorf("the change of the person is lost: %q", name)
+		if all := git(t, project, "config", "--local", "--list"); !strings.Contains(all, "mine.name=first") || strings.Contains(all, "mine.after") {
+			t.Errorf("the settings are not as before: %s", all)
+		}
+		if kept := planted(t, back); !slices.Equal(back.Files, []string{".git/config"}) || !strings.Contains(kept, "name = changed") {
+			t.Errorf("the change of the person is lost: %v; %q", back, kept)
+		}
+		back = gitkeep.Replaced{}
+		meanwhile(t, b, `test "$(git config --local user.name)" = changed`, func() {
+			git(t, project, "config", "user.name", "changed")
+		})
+		if name := strings.TrimSpace(git(t, project, "config", "--local", "user.name")); name != "changed" || len(back.Files) > 0 {
+			t.Errorf("the user's name is %q; %v", name, back)
 		}
 		git(t, project, "config", "mine.name", "again")
 		if ok, out := sh(t, b, home, "git config mine.later x"); ok == p.locks {
 			t.Errorf("the next call writes it: %v %s", ok, out)
 		}
+		if all := git(t, project, "config", "--local", "--list"); !strings.Contains(all, "mine.name=again") || strings.Contains(all, "mine.later") {
+			t.Errorf("the settings are not as a person left them: %s", all)
+		}
 	})
+}
+
+// planted returns all that was kept.
+func planted(t *testing.T, r gitkeep.Replaced) (all string) {
+	paths, _ := filepath.Glob(filepath.Join(r.Kept, "planted.*"))
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(text)
+	}
+	return all
 }
 
 // meanwhile runs a script in the box, and f before that, while the box is there.
