@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,10 +31,8 @@ func TestContained_agentsChecksAndHooks(t *testing.T) {
 			conf, err := filepath.Abs("../../scripts/containers.conf")
 			w.Do(err)
 			w.Set("CONTAINERS_CONF", conf)
-			if podman, err := exec.LookPath("podman"); mode == "docker" && err == nil { // it answers to that name
-				bin := t.TempDir()
-				w.Do(os.Symlink(podman, filepath.Join(bin, "docker")))
-				w.Set("PATH", world.Programs(t)+":"+bin+":"+os.Getenv("PATH"))
+			if mode == "docker" {
+				w.Set("PATH", world.Programs(t)+":"+world.Docker(t)+":"+os.Getenv("PATH"))
 			}
 			w.Write("try.sh", tries)
 			w.Write("agent.sh", "cat >/dev/null; sh try.sh agent; sed -i 's/. . one/[x] one/' .ralph/fix_plan.md; echo x >work.txt; echo done\n")

@@ -70,7 +70,7 @@ func TestHome_secretsOfAllTools_noneIsReadInASandbox(t *testing.T) {
 			conf, err := filepath.Abs("../../scripts/containers.conf")
 			w.Do(err)
 			w.Set("CONTAINERS_CONF", conf)
-			w.Set("PATH", filepath.Join(w.Home, ".local/bin")+":"+os.Getenv("PATH")+":"+world.Programs(t))
+			w.Set("PATH", filepath.Join(w.Home, ".local/bin")+":"+world.Docker(t)+":"+os.Getenv("PATH")+":"+world.Programs(t))
 			w.Set("GIT_AUTHOR_NAME", "Test")
 			w.Set("GIT_AUTHOR_EMAIL", "test@ralph.invalid")
 			w.Set("GIT_COMMITTER_NAME", "Test")
