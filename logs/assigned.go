@@ -80,7 +80,10 @@ func (a assignment) isSecret(value string) bool {
 	digit, letter := strings.ContainsAny(value, "0123456789"), strings.ContainsFunc(value, isLetter)
 	switch {
 	case a.calls, strings.Contains(value, "://"), // an address has a row of its own
-		strings.ContainsAny(value[:1], "$%<{*./~@#"):
+		strings.ContainsAny(value[:1], "$%<{*./~@#"),
+		strings.HasPrefix(value, " +"),           // after the end of a string: "token=" + x
+		a.name == "PASS" && a.colon && !a.quoted, // of go test
+		!a.quoted && (a.colon || a.spaced) && identifier().MatchString(value):
 		return false
 	case !a.quoted && (!digit || a.colon || a.spaced) && reference().MatchString(value), isWord(value), a.inName:
 		return false
@@ -104,6 +107,9 @@ func (a assignment) isPassword() bool {
 
 // reference matches code that only looks like a value: os.environ, config.token, r.password2.
 var reference = re(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
+
+// identifier matches the name of a secret in code: v4aCredentialProvider, api_v2_secret_proto.
+var identifier = re(`^[A-Za-z_]\w*(?:[a-z0-9](?:Key|Token|Secret|Password|Credential)|_(?:key|token|secret|password|credential)_)\w*$`)
 
 // mayBeNamed is a fast first test: true if the name may be one of a secret.
 func mayBeNamed(name string) bool {

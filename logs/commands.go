@@ -127,6 +127,9 @@ func hasCommand(line, name string) bool {
 	}
 }
 
+// mount matches where docker build and docker service take a secret from: id=key1,src=key1.
+var mount = re(`^(?:id|type|env|source|src|target)=`)
+
 var long = re(`^--([a-z][a-z0-9-]*)(?: +|\\*["'], ?)` + argument)
 
 // longFlag is a finder for --NAME VALUE.
@@ -152,7 +155,7 @@ func longFlag(text string, at int) (from, to int, ok bool) {
 		}
 		value := text[at+m[i] : at+m[i+1]]
 		isKey := len(value) >= 8 && !hasNoDigit(value) && strings.ContainsFunc(value, isLetter)
-		if isKey && isArgument(value) && !strings.Contains(value, "://") {
+		if isKey && isArgument(value) && !strings.Contains(value, "://") && !mount().MatchString(value) {
 			return at + m[i], at + m[i+1], true
 		}
 	}

@@ -3,10 +3,7 @@ package logs
 import (
 	"encoding/base64"
 	"fmt"
-	"go/build"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,6 +45,13 @@ func TestRedact_assignments_onlyValuesOfSecretsAreHidden(t *testing.T) {
 		"Authorization: Bearer <token>", "PWD=/home/ann/project1", "KEY=value123456", "author: ann12345678901234567890",
 		"let apiKey = process.env.API_KEY", "secrets: inherit", "ENV_EXCLUDE='!GITHUB_TOKEN'", "cache_key=0123456789abcdef",
 		"risk-free-something-quite-long-2024", "mask-image-2x-retina-dark", "desk-0123456789abcdef", "precious0123456789abcdefghijklmnopq",
+		"    --- PASS: TestAddress/ipv4-in-ipv6 (0.00s)", `{"Output":"    --- PASS: TestAddress/ipv4-in-ipv6 (0.00s)\n"}`,
+		"openssl pkcs12 -in key.p12 -passin pass:notasecret -out key.pem", "export GCLOUD_TESTS_API_KEY=abcdefghijk123456789",
+		`SECRET_MANAGER_PROJECT_ID="cloud-devrel-resources"`, "AZURE_TOKEN_CREDENTIALS=WorkloadIdentityCredential",
+		`AZURE_CLIENT_SECRET="__CLIENT_SECRET__"`, "GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE=urn:ietf:params:oauth:token-type:jwt",
+		"\tCredentials: v4aCredentialProvider,", "token_proto_rawDesc = file_envoy_api_v2_auth_secret_proto_rawDesc",
+		"docker build --secret id=deploy-key1,src=key1 .", `url = "https://example.com/?token=" + token2`, `"access_key=" + (data.Key2)`,
+		`"token_expiry": "2018-12-02T04:08:13Z"`, "\tmachine  string\n\tlogin    string\n\tpassword string\n",
 	} {
 		if got := Redact(text); got != text {
 			t.Errorf("Redact(%q) = %q", text, got)
@@ -115,36 +119,5 @@ func TestRedact_hashesAndPictures_stayTheSame(t *testing.T) {
 		if got := Redact(s); got != s {
 			t.Errorf("%d bytes of %s: %d differ", len(s), name, len(s)-len(got))
 		}
-	}
-}
-
-// The source of the standard library holds nearly everything that only looks like a secret.
-func TestRedact_sourceCode_staysTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: reads much of the standard library")
-	}
-	files, hidden := 0, 0
-	for _, pkg := range []string{"net/http", "crypto", "crypto/tls", "encoding", "go", "os", "cmd/go/internal", "net/url", "text"} {
-		_ = filepath.WalkDir(filepath.Join(build.Default.GOROOT, "src", pkg), func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-				return nil
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			files++
-			if text := string(data); Redact(text) != text {
-				hidden++
-				t.Log(path)
-			}
-			return nil
-		})
-	}
-	if files == 0 {
-		t.Skip("no source of the standard library")
-	}
-	if hidden*500 > files {
-		t.Errorf("something is hidden in %d of %d files", hidden, files)
 	}
 }

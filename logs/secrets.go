@@ -31,7 +31,7 @@ func Secrets(text string) []Secret {
 	return found
 }
 
-var placeholder = re(`(?i)example|xxxx|0000000|1234567890abcdef`)
+var placeholder = re(`(?i)example|xxxx|abcdefghij|0000000|1234567890abcdef`)
 
 // example reports whether a key is an example for documentation.
 func example(match string) bool { return placeholder().MatchString(match) }
@@ -61,7 +61,7 @@ const minPassword = 6
 var words = re(`^(?i)(?:my|your|the|some|any|super|very|top|db|database|test|dev|local|demo|dummy|fake|sample|` +
 	`example|default|proxy|admin|root|username|user|guest|app|password|passwd|passphrase|pass|pwd|pw|secret|token|` +
 	`key|api|change(?:me|it)?|here|redacted|removed|hidden|masked|placeholder|foo|bar|baz|qux|abc|xyz|postgres|` +
-	`postgresql|mysql|maria|redis|mongo|rabbitmq|x+|[0-9]{1,6}|[-_.])+$`)
+	`postgresql|mysql|maria|redis|mongo|rabbitmq|client|nota|string|x+|[0-9]{1,6}|[-_.])+$`)
 
 // uselessAddress reports whether the password in an address, from "://" on, gives access
 // to nothing: it is for this machine, a placeholder, the user's name or a common word.

@@ -27,8 +27,9 @@ var globs = sync.OnceValue(func() []string {
 		"DIRENV_DIFF", // all variables that direnv has set, with their values
 		// git fails on a count without its values: all of them or none.
 		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",
-		// Paths and switches.
-		"!*_FILE", "!*_PATH", "!*ABLE_AUTH", "!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
+		// Paths, switches and descriptions.
+		"!*_TYPE", "!*_EXPIRY", "!*_PROJECT_ID", "!AZURE_TOKEN_CREDENTIALS", "!*_FILE", "!*_PATH", "!*ABLE_AUTH",
+		"!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
 })
 
 // Is reports whether a variable with this name contains a secret. Case does not matter, and - is
