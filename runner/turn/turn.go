@@ -193,7 +193,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		}
 		return settle(t.a, f), err
 	}
-	kept, steering := steer.Protect(t.a.Protect), t.steering()
+	kept, steering := steer.Protect(t.a.Dir, t.a.Protect), t.steering()
 	files := intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
 		State: t.a.State, Hidden: t.a.Sandbox.InContainer()}
 	t.plan = intact.Remember(t.a.Sandbox.On(), files, f.before)

@@ -153,12 +153,12 @@ var manifests = []string{"package.json", "go.mod", "Cargo.toml", "pyproject.toml
 
 // Key is a digest of the manifests of a project: an answer holds as long as it stays.
 func Key(dir string) string {
-	sum := sha256.New()
+	sum, project := sha256.New(), projectfs.In(dir)
 	for _, pattern := range []string{"", "*", "*/*"} {
 		for _, name := range manifests {
-			files, _ := fs.Glob(os.DirFS(dir), path.Join(pattern, name))
+			files, _ := fs.Glob(project.FS(dir), path.Join(pattern, name))
 			for _, file := range files {
-				if data, err := state.ReadFile(filepath.Join(dir, file), 1<<20); err == nil &&
+				if data, err := project.Read(project.Path(file), 1<<20); err == nil &&
 					!strings.Contains(file, "node_modules") {
 					fmt.Fprintf(sum, "/%s %d\n", file, len(data))
 					sum.Write(data)
@@ -185,7 +185,7 @@ func file(dir string) string { return filepath.Join(dir, filepath.FromSlash(Name
 
 // Read returns the answer that is kept, if it still holds.
 func Read(dir string) (k Kept, ok bool) {
-	data, err := state.ReadFile(file(dir), 1<<20)
+	data, err := projectfs.In(dir).Read(file(dir), 1<<20)
 	if err != nil || json.Unmarshal(data, &k) != nil || k.Key != Key(dir) || k.Answer.waits() && k.Stage != stage(dir) {
 		return Kept{}, false
 	}
@@ -213,14 +213,14 @@ func Due(dir string, checks []string) (why string) {
 // test has appeared since.
 func overtaken(dir string) bool {
 	var k Kept
-	data, err := state.ReadFile(file(dir), 1<<20)
+	data, err := projectfs.In(dir).Read(file(dir), 1<<20)
 	return err == nil && json.Unmarshal(data, &k) == nil && k.Answer.waits() && k.Stage != stage(dir)
 }
 
 // Begun are the commands that had to wait and need not any more: the first code or test has appeared since.
 func Begun(dir string) (all []Named) {
 	var k Kept
-	data, err := state.ReadFile(file(dir), 1<<20)
+	data, err := projectfs.In(dir).Read(file(dir), 1<<20)
 	if err != nil || json.Unmarshal(data, &k) != nil || !overtaken(dir) {
 		return nil
 	}

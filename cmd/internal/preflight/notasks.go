@@ -9,7 +9,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
-	"ralph/state"
+	"ralph/runner/prompt"
 	"ralph/state/view"
 )
 
@@ -40,7 +40,7 @@ const maxPrompt = 16 << 20 // bytes
 
 // planGone says how ralph knows that a project without a plan had one; empty: it had none.
 func (p *Project) planGone() string {
-	if text, err := state.ReadFile(p.Prompt, maxPrompt); err == nil {
+	if text, err := prompt.Read(p.Dir, p.Prompt, maxPrompt); err == nil {
 		for _, name := range scaffold.PlanNames() {
 			if bytes.Contains(text, []byte(name)) {
 				return fmt.Sprintf("there is no plan, but %s names %s", view.Within(p.Dir, p.Prompt), name)

@@ -24,6 +24,7 @@ import (
 	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/people"
+	"ralph/state/projectfs"
 )
 
 // Call says what belongs to a call.
@@ -76,17 +77,17 @@ func Remember(contained bool, c Call, before store.Plan) *Plan {
 	if !contained || c.Task.ID == "" || !before.Usable() {
 		return p
 	}
-	dir := filepath.Dir(c.Plan.Path)
-	left, _ := fs.Glob(os.DirFS(dir), returned+"*") // ralph was killed
+	dir, in := filepath.Dir(c.Plan.Path), c.Plan.Project()
+	left, _ := fs.Glob(in.FS(dir), returned+"*") // ralph was killed
 	for _, name := range left {
-		_ = os.Remove(filepath.Join(dir, name))
+		_ = in.Remove(filepath.Join(dir, name))
 	}
 	for _, path := range Paths(c.Plan, before) {
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
+		info, err := in.Lstat(path)
+		if err != nil {
 			continue
 		}
-		if data, err := state.ReadFile(path, store.MaxSize); err == nil {
+		if data, err := in.Read(path, store.MaxSize); err == nil {
 			p.files = append(p.files, file{path, realPath(path), realPath(c.Plan.Path), data, info.Mode().Perm()})
 		}
 	}
@@ -192,7 +193,7 @@ func (p *Plan) texts() (all [][]byte) {
 	for _, f := range p.files {
 		var data []byte
 		if realPath(f.path) == f.real {
-			data, _ = state.ReadFile(f.path, store.MaxSize)
+			data, _ = p.call.Plan.Project().Read(f.path, store.MaxSize)
 		}
 		all = append(all, data)
 	}
@@ -225,11 +226,12 @@ func (p *Plan) putBack(texts [][]byte) (back string, err error) {
 // people.
 func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 	f := p.files[0]
-	made, err := state.ReadFile(p.copied, store.MaxSize)
+	in := p.call.Plan.Project()
+	made, err := in.Read(p.copied, store.MaxSize)
+	_ = in.Remove(p.copied)
 	if err != nil {
-		return o, nil // the call changed nothing
+		return o, nil // the call changed nothing, or put something else there
 	}
-	_ = os.Remove(p.copied)
 	list, err := store.Parse(f.path, made, p.call.Plan.OptionalSections)
 	if err != nil {
 		list = task.List{}
@@ -240,7 +242,7 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 		return o, nil
 	}
 	o = Outcome{Says: o.Says}
-	if written, err := f.replace(made); written || err != nil {
+	if written, err := f.replace(in, made); written || err != nil {
 		return o, err
 	}
 	kept := p.call.keepAside(f.path, made) // it may also have text between tasks
@@ -358,13 +360,13 @@ func (f file) write(data []byte) error {
 }
 
 // replace writes the file if it has not changed.
-func (f file) replace(text []byte) (written bool, err error) {
+func (f file) replace(in projectfs.Dir, text []byte) (written bool, err error) {
 	unlock, err := rewrite.Lock(f.top)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	if now, err := state.ReadFile(f.path, store.MaxSize); err != nil || !bytes.Equal(now, f.data) {
+	if now, err := in.Read(f.path, store.MaxSize); err != nil || !bytes.Equal(now, f.data) {
 		return false, nil // a person has changed it, and that counts
 	}
 	return true, f.write(text)

@@ -116,6 +116,37 @@ func TestSettle_linksOfTheCall_leadNowhere(t *testing.T) {
 	}
 }
 
+// A contained call can learn where its copy goes, and put a link there.
+func TestSettle_linkWhereTheCopyGoes_leadsNowhere(t *testing.T) {
+	dir := t.TempDir()
+	f, logs := store.File{Path: filepath.Join(dir, "project", "plan.md"), Name: "plan.md"}, filepath.Join(dir, "project", ".ralph", "logs", "run")
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const text = "- [ ] one\n- [ ] two\n"
+	for _, secret := range []string{"mine", "- [ ] one\n- [ ] two\nmine\n"} {
+		write(t, f.Path, text)
+		write(t, filepath.Join(dir, "secret"), secret)
+		before := store.Read(f)
+		p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0], Logs: logs, Iteration: 3}, before)
+		places := cover.Places{Stages: []cover.Stage{{Dir: filepath.Join(dir, "project", "copy"), File: f.Path}}}
+		p.CallStarts(&places)
+		if err := os.Symlink("../secret", places.Stages[0].To); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Settle(by(before)); err != nil {
+			t.Error(err)
+		}
+		kept, _ := os.ReadFile(filepath.Join(logs, "3.plan.md"))
+		if now, _ := os.ReadFile(f.Path); string(now) != text || len(kept) > 0 {
+			t.Errorf("plan %q, kept %q", now, kept)
+		}
+		if _, err := os.Lstat(places.Stages[0].To); err == nil {
+			t.Error("the link is still there")
+		}
+	}
+}
+
 // by is what people changed: nothing but what before says.
 func by(before store.Plan) People { return func() (store.Plan, bool) { return before, false } }
 

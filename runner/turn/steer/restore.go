@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"ralph/state"
 	"ralph/state/projectfs"
 )
 
@@ -25,32 +23,33 @@ type protectedFile struct {
 	mode fs.FileMode
 }
 
-// Protect remembers files. It leaves out those that are missing or empty now: their
+// Protect remembers files of a project. It leaves out those that are missing or empty now: their
 // readers report that.
-func Protect(paths []string) Protected {
+func Protect(dir string, paths []string) Protected {
 	var all Protected
+	project := projectfs.In(dir)
 	for _, path := range paths {
-		info, err := os.Stat(path)
+		info, err := project.Lstat(path)
 		if err != nil {
 			continue
 		}
-		if data, err := state.ReadFile(path, maxProtected); err == nil && len(bytes.TrimSpace(data)) > 0 {
+		if data, err := project.Read(path, maxProtected); err == nil && len(bytes.TrimSpace(data)) > 0 {
 			all = append(all, protectedFile{path, data, info.Mode().Perm()})
 		}
 	}
 	return all
 }
 
-// Restore restores the files that were removed or emptied, and returns their names.
+// Restore restores the files that were removed, emptied or replaced by a link, and returns their names.
 func (all Protected) Restore(dir string) ([]string, error) {
 	project := projectfs.In(dir)
 	var damaged []string
 	for _, f := range all {
-		data, err := state.ReadFile(f.path, maxProtected)
+		data, err := project.Read(f.path, maxProtected)
 		if err == nil && len(bytes.TrimSpace(data)) > 0 {
 			continue
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !projectfs.IsLink(err) {
 			continue // an unreadable file is not lost; a rule reports an unreadable plan
 		}
 		if err := project.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {

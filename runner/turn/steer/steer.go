@@ -9,15 +9,18 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 const (
@@ -35,14 +38,14 @@ type Files map[string]string
 // Read reads the settings, the prompt and the specs of a project, and the files that
 // make git, a shell or another program start programs. more are those of agents and plans; folders end with a slash.
 func Read(dir string, more []string) Files {
-	all := Files{}
+	all, in := Files{}, projectfs.In(dir)
 	for _, name := range append([]string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md",
 		state.DirName + "/specs/", ".envrc"}, more...) {
 		if folder, ok := strings.CutSuffix(name, "/"); ok {
-			all.walk(dir, folder, func(string) bool { return true })
+			all.walk(in, folder, func(string) bool { return true })
 			continue
 		}
-		all.read(filepath.Join(dir, filepath.FromSlash(name)), name)
+		all.read(in, name, name)
 	}
 	all.readGit(dir)
 	return all
@@ -55,12 +58,12 @@ func (all Files) readGit(dir string) {
 		root = dir
 	}
 	if info, err := os.Lstat(filepath.Join(root, dotGit)); err == nil && !info.IsDir() {
-		all.read(filepath.Join(root, dotGit), dotGit)
+		all.read(projectfs.In(root), dotGit, dotGit)
 	}
 	own := command.MetaDir(root)
 	common := own
 	for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
-		all.read(filepath.Join(own, name), dotGit+"/"+name)
+		all.read(projectfs.In(own), name, dotGit+"/"+name)
 	}
 	switch text := all[commonDir]; {
 	case text == ".\n": // made by a sandbox that runs at the same time; it changes nothing
@@ -73,13 +76,12 @@ func (all Files) readGit(dir string) {
 	if all[dotGit+"/config.worktree"] == "" {
 		delete(all, dotGit+"/config.worktree")
 	}
-	git := Files{}
-	git.read(filepath.Join(common, "config"), "config")
-	git.walk(common, "hooks", func(string) bool { return true })
-	git.walk(common, "modules", func(path string) bool { // of submodules
-		name := filepath.Base(path)
-		return name == "config" || name == "config.worktree" && git.size(path) > 0 ||
-			filepath.Base(filepath.Dir(path)) == "hooks"
+	git, in := Files{}, projectfs.In(common)
+	git.read(in, "config", "config")
+	git.walk(in, "hooks", func(string) bool { return true })
+	git.walk(in, "modules", func(name string) bool { // of submodules
+		base := path.Base(name)
+		return base == "config" || base == "config.worktree" && size(in, name) > 0 || path.Base(path.Dir(name)) == "hooks"
 	})
 	for name, text := range git {
 		all[dotGit+"/"+name] = text
@@ -91,8 +93,8 @@ const (
 	commonDir = dotGit + "/commondir"
 )
 
-func (Files) size(path string) int64 {
-	info, err := os.Lstat(path)
+func size(in projectfs.Dir, name string) int64 {
+	info, err := in.Lstat(in.Path(name))
 	if err != nil {
 		return 0
 	}
@@ -109,17 +111,17 @@ func Repair(dir string, changed []changed.File) string {
 	}
 	meta := command.MetaDir(root) // the loop restores .git before its files: it sorts first
 	for _, f := range changed {
-		path := filepath.Join(root, dotGit)
+		file := filepath.Join(root, dotGit)
 		switch f.Path {
 		case dotGit:
 		case commonDir, dotGit + "/gitdir":
-			path = filepath.Join(meta, filepath.Base(f.Path))
+			file = filepath.Join(meta, filepath.Base(f.Path))
 		default:
 			continue
 		}
-		err := os.Remove(path)
+		err := os.Remove(file)
 		if f.Existed && (err == nil || errors.Is(err, fs.ErrNotExist)) {
-			err = os.WriteFile(path, []byte(f.Before), 0o644) // file: in the folder of git
+			err = os.WriteFile(file, []byte(f.Before), 0o644) // file: in the folder of git
 		}
 		why := fmt.Sprintf("%s was changed, which leads git to another repository", f.Path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -134,39 +136,45 @@ func Repair(dir string, changed []changed.File) string {
 }
 
 // walk reads the wanted files of a folder. It skips git's samples, which git does not start.
-func (all Files) walk(dir, folder string, wanted func(path string) bool) {
+func (all Files) walk(in projectfs.Dir, folder string, wanted func(name string) bool) {
 	left := maxSpecs
-	_ = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(folder)),
-		func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() && slices.Contains(gitData, d.Name()) && folder == "modules" {
-				return fs.SkipDir
-			}
-			if left--; left < 0 {
-				return fs.SkipAll
-			}
-			if err == nil && !d.IsDir() && !wanted(path) {
-				return nil
-			}
-			if rel, relErr := filepath.Rel(dir, path); relErr == nil && err == nil && !d.IsDir() &&
-				filepath.Ext(path) != ".sample" {
-				all.read(path, filepath.ToSlash(rel))
-			}
-			return nil // an unreadable file counts as missing
-		})
+	_ = fs.WalkDir(in.FS(in.Path(folder)), ".", func(name string, d fs.DirEntry, err error) error {
+		name = path.Join(folder, name)
+		if left--; left < 0 {
+			return fs.SkipAll
+		}
+		switch {
+		case d == nil:
+			all.read(in, folder, folder) // it is a link, or below one
+		case err != nil: // an unreadable file counts as missing
+		case d.IsDir() && slices.Contains(gitData, d.Name()) && folder == "modules":
+			return fs.SkipDir
+		case !d.IsDir() && wanted(name) && path.Ext(name) != ".sample":
+			all.read(in, name, name)
+		}
+		return nil
+	})
 }
 
 // read adds a file. For a link it adds the target's path, not its content.
-func (all Files) read(path, name string) {
-	info, err := os.Lstat(path)
+func (all Files) read(in projectfs.Dir, file, name string) {
+	full := in.Path(file)
+	info, err := in.Lstat(full)
+	if projectfs.IsLink(err) {
+		if to, err := os.Stat(full); err == nil { // what changes below it shows, and not how it reads
+			all[name] = fmt.Sprintf("below a link: %d bytes of %s", to.Size(), to.ModTime().Format(time.RFC3339Nano))
+		}
+		return
+	}
 	if err != nil || info.Mode()&fs.ModeSocket != 0 { // a sandbox puts a socket where a file is missing
 		return
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		to, _ := os.Readlink(path)
+		to, _ := os.Readlink(full)
 		all[name] = "a link to " + to
 		return
 	}
-	data, err := state.ReadFile(path, maxRead)
+	data, err := in.Read(full, maxRead)
 	switch {
 	case err != nil:
 		all[name] = fmt.Sprintf("not readable: %s, %d bytes", info.Mode(), info.Size())
@@ -180,20 +188,20 @@ func (all Files) read(path, name string) {
 // Changed compares the files with what they are now, sorted by path.
 func (all Files) Changed(now Files) []changed.File {
 	var found []changed.File
-	add := func(path string) {
-		f := changed.File{Path: path}
-		f.Before, f.Existed = all[path]
-		f.After, f.Exists = now[path]
+	add := func(name string) {
+		f := changed.File{Path: name}
+		f.Before, f.Existed = all[name]
+		f.After, f.Exists = now[name]
 		if f.Before != f.After || f.Existed != f.Exists {
 			found = append(found, f)
 		}
 	}
-	for path := range all {
-		add(path)
+	for name := range all {
+		add(name)
 	}
-	for path := range now {
-		if _, seen := all[path]; !seen {
-			add(path)
+	for name := range now {
+		if _, seen := all[name]; !seen {
+			add(name)
 		}
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].Path < found[j].Path })

@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,67 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A folder that the call made a link may lead to what the call cannot read itself. Findings quote texts.
+func TestRead_belowALink_isNoticedButNotRead(t *testing.T) {
+	base := t.TempDir()
+	dir, outside := filepath.Join(base, "p"), filepath.Join(base, "outside")
+	for _, name := range []string{"p/.cli/rules", "p/.ralph/specs/rules", "outside/rules"} {
+		path := filepath.Join(base, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("secret of "+name), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func() Files { return Read(dir, []string{".cli/rules"}) }
+	before := look()
+	for _, name := range []string{".cli", ".ralph"} {
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, name)), os.Symlink("../outside", filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(outside, "specs"), 0o700),
+		os.WriteFile(filepath.Join(outside, "specs", "rules"), []byte("secret of the link"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	linked := look()
+	found := before.Changed(linked)
+	all := ""
+	for _, f := range found {
+		all += f.Path + " " + f.After + "\n"
+	}
+	if len(found) != 3 || strings.Contains(all, "secret") { // .cli/rules; .ralph/specs, and the file in it
+		t.Errorf("%+v", found)
+	}
+	if err := os.WriteFile(filepath.Join(outside, "rules"), []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found := linked.Changed(look()); len(found) != 1 || strings.Contains(found[0].Before+found[0].After, "changed") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// A link in the place of a file is a lost file, whatever it leads to.
+func TestRestore_linkInPlaceOfAFile_isReplacedByTheFile(t *testing.T) {
+	for _, to := range []string{"../outside", "nowhere"} {
+		dir := filepath.Join(t.TempDir(), "p")
+		file, outside := filepath.Join(dir, ".ralph", "PROMPT.md"), filepath.Join(dir, "outside")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("mine"), 0o640),
+			os.WriteFile(outside, []byte("other"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		kept := Protect(dir, []string{file})
+		if err := errors.Join(os.Remove(file), os.Symlink(to, file)); err != nil {
+			t.Fatal(err)
+		}
+		names, err := kept.Restore(dir)
+		info, _ := os.Lstat(file)
+		text, _ := os.ReadFile(file)
+		left, _ := os.ReadFile(outside)
+		if err != nil || len(names) != 1 || info.Mode() != 0o640 || string(text) != "mine" || string(left) != "other" {
+			t.Errorf("%s: %v, %v, %v, %q, %q", to, names, err, info.Mode(), text, left)
+		}
 	}
 }
 
