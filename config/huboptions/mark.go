@@ -1,13 +1,13 @@
 package huboptions
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
-	"github.com/gofrs/flock"
+	"ralph/state/projectfs"
 )
 
 // markEnd is the end of the name of a mark. A mark is a file that a watcher keeps locked until
@@ -15,8 +15,9 @@ import (
 const markEnd = ".watched"
 
 // Mark marks a run as watched. It also returns the runs whose watchers died before they saw the end.
-func Mark(hubDir, run string) (mark *flock.Flock, missed []string, err error) {
-	entries, err := os.ReadDir(hubDir)
+func Mark(hubDir, run string) (mark *os.File, missed []string, err error) {
+	project := projectfs.Above(hubDir)
+	entries, err := project.ReadDir(hubDir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find runs that nobody watches: %w", err)
 	}
@@ -25,24 +26,27 @@ func Mark(hubDir, run string) (mark *flock.Flock, missed []string, err error) {
 			missed = append(missed, name)
 		}
 	}
-	mark = flock.New(filepath.Join(hubDir, run+markEnd))
-	if _, err := mark.TryRLock(); err != nil { // several watchers can share it
+	mark, err = project.OpenFile(filepath.Join(hubDir, run+markEnd), os.O_RDONLY|os.O_CREATE, 0o600)
+	if err == nil {
+		_ = syscall.Flock(int(mark.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) // several watchers can share it
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("mark the run as watched: %w", err)
 	}
 	return mark, missed, nil
 }
 
 // Unmark says that the end of the run was seen.
-func Unmark(hubDir, run string) { _ = os.Remove(filepath.Join(hubDir, run+markEnd)) }
+func Unmark(hubDir, run string) {
+	_ = projectfs.Above(hubDir).Remove(filepath.Join(hubDir, run+markEnd))
+}
 
 // Unwatched reports whether the watcher of a run was killed before it saw the end.
 func Unwatched(hubDir, run string) bool {
-	path := filepath.Join(hubDir, run+markEnd)
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	mark, err := projectfs.Above(hubDir).Open(filepath.Join(hubDir, run+markEnd))
+	if err != nil {
 		return false
 	}
-	mark := flock.New(path)
 	defer mark.Close()
-	free, err := mark.TryLock()
-	return free && err == nil
+	return syscall.Flock(int(mark.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"ralph/state/projectfs"
 )
@@ -53,7 +51,7 @@ type Box struct {
 
 // Open makes the folder where needed and forgets what was sent long ago.
 func Open(dir string) (Box, error) {
-	project := projectfs.In(filepath.Dir(filepath.Dir(dir)))
+	project := projectfs.Above(dir)
 	if err := project.MkdirAll(dir, 0o700); err != nil {
 		return Box{}, fmt.Errorf("open outbox: %w", err)
 	}
@@ -62,7 +60,7 @@ func Open(dir string) (Box, error) {
 		return Box{}, fmt.Errorf("open outbox: %w", err)
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 &&
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && (info.Size() == 0 || strings.HasPrefix(e.Name(), ".")) && // or half written
 			time.Since(info.ModTime()) > kept {
 			_ = project.Remove(filepath.Join(dir, e.Name())) // if it fails, the next Open tries again
 		}
@@ -76,30 +74,21 @@ func (b Box) Put(e Entry) error {
 	if strings.ContainsAny(e.name(), "/\x00") {
 		return fmt.Errorf("keep message: %q is not a name", e.name())
 	}
-	if _, err := b.project.Lstat(path); err == nil {
-		return nil
-	}
 	if e.Created.IsZero() {
 		e.Created = time.Now()
 	}
-	data, err := json.Marshal(e)
+	lock, err := b.project.OpenDir(b.dir) // of two at once, the second finds the entry
 	if err != nil {
 		return fmt.Errorf("keep message: %w", err)
 	}
-	temp, err := os.CreateTemp(b.dir, ".new-*") // file: Open made the folder
-	if err != nil {
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("keep message: %w", err)
 	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Link(temp.Name(), path) // fails for the second of two at once
+	if _, err := b.project.Lstat(path); err == nil {
+		return nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("keep message: %w", err)
-	}
-	return nil
+	return b.save(path, e)
 }
 
 // Deliver sends the entries that are due for one address, the oldest first. Entries of a run are
@@ -110,11 +99,14 @@ func (b Box) Deliver(ctx context.Context, to string, send func(context.Context, 
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
-	lock := flock.New(filepath.Join(b.dir, to+".lock"))
-	if held, err := lock.TryLock(); err != nil || !held {
-		return len(waiting), err
+	lock, err := b.project.OpenFile(filepath.Join(b.dir, to+".lock"), os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return len(waiting), fmt.Errorf("lock outbox: %w", err)
 	}
 	defer lock.Close()
+	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return len(waiting), nil
+	}
 	if waiting, err = b.waiting(to); err != nil { // another process may have sent some
 		return 0, err
 	}

@@ -9,9 +9,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ralph/state/projectfs"
 )
 
 func TestDeliver_twoProcesses_sendEachEntryOnceInOrder(t *testing.T) {
@@ -52,6 +55,44 @@ func TestDeliver_twoProcesses_sendEachEntryOnceInOrder(t *testing.T) {
 	_ = box.Put(Entry{To: "a", Run: "r", Seq: 3, Kind: "ended"})
 	if left, err := box.Deliver(t.Context(), "a", func(context.Context, Entry) error { t.Error("sent again"); return nil }); left != 0 || err != nil {
 		t.Error(left, err)
+	}
+}
+
+// An agent can put a link in the place of the folder at any time, or of what is in it.
+func TestBox_linksPlanted_nothingIsWrittenOutside(t *testing.T) {
+	for name, plant := range map[string]func(dir, outside string) error{
+		"folder": func(dir, outside string) error { return errors.Join(os.RemoveAll(dir), os.Symlink(outside, dir)) },
+		"state": func(dir, outside string) error {
+			return errors.Join(os.RemoveAll(filepath.Dir(dir)), os.Symlink(filepath.Dir(outside), filepath.Dir(dir)))
+		},
+		"lock": func(dir, outside string) error {
+			return os.Symlink(filepath.Join(outside, "made"), filepath.Join(dir, "a.lock"))
+		},
+		"lock, no file": func(dir, _ string) error { return syscall.Mkfifo(filepath.Join(dir, "a.lock"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := t.TempDir()
+			dir, outside := filepath.Join(base, "p", ".ralph", "hub"), filepath.Join(base, "outside", "hub")
+			if err := errors.Join(os.MkdirAll(dir, 0o700), os.MkdirAll(outside, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+			box, err := Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := box.Put(Entry{To: "a", Run: "r", Seq: 1, Kind: "ended"})
+			if err := errors.Join(first, plant(dir, outside)); err != nil {
+				t.Fatal(err)
+			}
+			put := box.Put(Entry{To: "a", Run: "r", Seq: 2, Kind: "ended"})
+			_, sent := box.Deliver(t.Context(), "a", func(context.Context, Entry) error { return nil })
+			if err := errors.Join(put, sent); projectfs.Refused(err) == nil {
+				t.Errorf("nothing was refused: %v", err)
+			}
+			if made, _ := os.ReadDir(outside); len(made) > 0 {
+				t.Errorf("written outside: %v", made)
+			}
+		})
 	}
 }
 

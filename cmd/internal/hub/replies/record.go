@@ -24,7 +24,7 @@ type Entry struct {
 // Record adds an entry. It ignores errors: what the entry says has already happened.
 func Record(hubDir string, e Entry) {
 	e.Time = time.Now()
-	project := projectfs.In(filepath.Dir(filepath.Dir(hubDir)))
+	project := projectfs.Above(hubDir)
 	line, err := json.Marshal(e)
 	if err == nil {
 		err = project.MkdirAll(hubDir, 0o755)

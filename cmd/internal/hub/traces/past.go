@@ -69,7 +69,7 @@ const (
 
 // in is the project of a file in its hub's folder.
 func in(path string) projectfs.Dir {
-	return projectfs.In(filepath.Dir(filepath.Dir(filepath.Dir(path))))
+	return projectfs.Above(filepath.Dir(path))
 }
 
 func readSent(path string) *sent {

@@ -9,8 +9,8 @@ import (
 
 	"ralph/cmd/internal/hub/replies"
 	"ralph/logs"
+	"ralph/state"
 	"ralph/state/act"
-	"ralph/state/projectfs"
 	"ralph/state/question"
 )
 
@@ -54,7 +54,7 @@ func (w *Watch) keepLooking(ctx context.Context, look func(context.Context) ([]r
 
 // obey runs the verb that a reply asks for, once, and records both.
 func (w *Watch) obey(ctx context.Context, r replies.Reply) {
-	claim, err := projectfs.In(filepath.Dir(w.r.Dir())).OpenFile(filepath.Join(w.r.HubDir(), "reply-"+digest(r.Source+" "+r.ID)),
+	claim, err := state.Project(w.r.Dir()).OpenFile(filepath.Join(w.r.HubDir(), "reply-"+digest(r.Source+" "+r.ID)),
 		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return // another watcher does it
