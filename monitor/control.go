@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph/logs/termtext"
+	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/view"
 )
@@ -112,7 +114,9 @@ func (u *ui) openWith(program func(path string) error) {
 	var err error
 	u.app.Suspend(func() {
 		if name == "" {
-			err = program(path)
+			if err = u.plain(path); err == nil {
+				err = program(path)
+			}
 			return
 		}
 		err = withCopy(name, strings.Join(lines, "\n")+"\n", program)
@@ -121,6 +125,18 @@ func (u *ui) openWith(program func(path string) error) {
 		defer u.lock()()
 		u.fail(err.Error())
 	}
+}
+
+// plain says what is in the place of a file of the state directory; nil: a plain file, or nothing.
+func (u *ui) plain(path string) error {
+	f, err := state.Project(u.feed.Reader().Dir()).Open(path)
+	if err == nil {
+		return f.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the program says so
+	}
+	return err
 }
 
 // withCopy runs a program with a file of its own, without escape sequences: some pagers
@@ -144,7 +160,7 @@ func inPager(path string) error {
 	if command == nil {
 		return fmt.Errorf("open log: set $PAGER or install less")
 	}
-	file, err := os.Open(path) // file: a copy or a terminal
+	file, err := os.Open(path) // file: openWith has looked at it
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}

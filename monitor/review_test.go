@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -84,6 +85,29 @@ func TestDiffLines_ofADiff_areMarkedByRole(t *testing.T) {
 	want := "heading:diff --git a/x b/x|answer:--- a/x|answer:+++ b/x|answer:@@ -1 +1 @@|error:-old|good:+new|text: same"
 	if strings.Join(got, "|") != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// An agent can put a link in the place of a log: the pager and the editor are the user's.
+func TestKeys_oAndE_logIsALink_openNothing(t *testing.T) {
+	pr := living(t)
+	secret, editor := filepath.Join(t.TempDir(), "secret"), filepath.Join(t.TempDir(), "editor")
+	if err := errors.Join(os.WriteFile(secret, []byte("of the user\n"), 0o600),
+		os.WriteFile(editor, []byte("#!/bin/sh\necho OPENED; cat \"$1\"; read x\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	p := openPane(t, pr.Dir, [2]int{120, 24}, "PAGER="+editor, "VISUAL=", "EDITOR="+editor)
+	p.shows("RUNNING")
+	log := filepath.Join(pr.Dir, ".ralph", "live.log")
+	_ = os.Remove(log)
+	if err := os.Symlink(secret, log); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"o", "e"} {
+		p.keys(key)
+		p.shows("live.log\" is a symbolic link")
+		p.hides("of the user")
+		p.hides("OPENED")
 	}
 }
 
