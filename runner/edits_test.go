@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"errors"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -22,14 +24,50 @@ func (f *fake) answer() {
 		map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}}}})
 }
 
-func tickIn(dir, title string) {
-	put(dir+planName, strings.Replace(read1(dir+planName), "- [ ] "+title, "- [x] "+title, 1))
+func tickIn(dir, title string) { put(dir+planName, ticked(dir, title)) }
+
+func ticked(dir, title string) string {
+	return strings.Replace(read1(dir+planName), "- [ ] "+title, "- [x] "+title, 1)
+}
+
+// editors tick a task as editors write files.
+var editors = map[string]func(dir, title string) error{
+	"in place": func(dir, title string) error { return os.WriteFile(dir+planName, []byte(ticked(dir, title)), 0o600) },
+	"sed -i": func(dir, title string) error {
+		return exec.Command("sed", "-i", "s/. . "+title+"/[x] "+title+"/", dir+planName).Run()
+	},
+	"vim, renames": func(dir, title string) error { // the old file becomes the backup, and for a moment there is none
+		text := ticked(dir, title)
+		return errors.Join(os.WriteFile(dir+"/.ralph/4913", nil, 0o600), os.Remove(dir+"/.ralph/4913"),
+			os.Rename(dir+planName, dir+planName+"~"), os.WriteFile(dir+planName, []byte(text), 0o600), os.Remove(dir+planName+"~"))
+	},
+	"vim, copies": func(dir, title string) error {
+		text := ticked(dir, title)
+		return errors.Join(os.WriteFile(dir+planName+"~", []byte(read1(dir+planName)), 0o600),
+			os.WriteFile(dir+planName, []byte(text), 0o600), os.Remove(dir+planName+"~"))
+	},
 }
 
 // editFakes work on the task "one" with a tool that tells its end, and think for a while.
 // Meanwhile somebody ticks "two".
 var editFakes = map[string]func(*fake) int{
 	"edited-by-person": func(f *fake) int { return f.edited(func() { put("thinks", "x") }) },
+	"edited-before-tools": func(f *fake) int {
+		pause()
+		put("thinks", "x")
+		pause()
+		pause()
+		pause()
+		return f.edited(func() {})
+	},
+	"edited-in-background": func(f *fake) int {
+		return f.edited(func() {
+			f.tool("Bash", "sed &")
+			_ = exec.Command("/bin/sh", "-c", "(sleep 1; sed -i 's/. . two/[x] two/' "+planName+") >/dev/null 2>&1 &").Run()
+			f.answer()
+			pause()
+		})
+	},
 	"edited-in-tool": func(f *fake) int {
 		return f.edited(func() { f.tool("Bash", "sed"); put("thinks", "x"); pause(); f.answer() })
 	},
@@ -80,16 +118,27 @@ func (f *fake) edited(meanwhile func()) int {
 
 func TestRun_planEditedDuringACall_isTheAgentsUnlessItCannotBe(t *testing.T) {
 	onLinux(t)
-	for agent, theirs := range map[string]bool{"edited-by-person": true, "edited-in-tool": false, "edited-by-child": false} {
-		t.Run(agent, func(t *testing.T) {
+	for _, c := range []struct {
+		agent, editor string // empty: the agent itself ticks
+		theirs        bool
+	}{
+		{"edited-by-person", "in place", true}, {"edited-by-person", "sed -i", true},
+		{"edited-by-person", "vim, renames", true}, {"edited-by-person", "vim, copies", true},
+		{"edited-before-tools", "sed -i", true},
+		{"edited-in-tool", "sed -i", false}, {"edited-by-child", "", false}, {"edited-in-background", "", false},
+	} {
+		agent, theirs := c.agent, c.theirs
+		t.Run(agent+" "+c.editor, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, agent, "[ ] one", "[ ] two", "[ ] three")
 			b.inGit()
 			b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 1
-			if agent != "edited-by-child" {
+			if edit := editors[c.editor]; edit != nil {
 				go func() {
 					waitFor(t, b.dir+"/thinks")
-					tickIn(b.dir+"/", "two")
+					if err := edit(b.dir+"/", "two"); err != nil {
+						t.Error(err)
+					}
 				}()
 			}
 			wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)

@@ -2,14 +2,14 @@
 // agent changes.
 //
 // An agent writes while one of its tools runs, or while a process that it has started is
-// alive. So a change counts as a person's only in a quiet time: the agent reports its
-// tools and their answers, no tool is open, none begins within the margin, and the agent
-// itself is the only process of its call. Every other change counts as the agent's, even in
+// alive. So a change counts as a person's only in a quiet time: no tool is open, none begins within the margin, and
+// the agent itself is the only process of its call. And only if the agent reports its tools and their answers: at
+// least once in the call, before the change or after it. Every other change counts as the agent's, even in
 // doubt. One gap remains: a tool can ask an existing daemon, such as a
 // tmux server or cron, to write later.
 //
-//	tool ---- answer                             tool ---- answer
-//	            |--settle--|   quiet   |--margin--|
+//	start                   tool ---- answer                             tool ---- answer
+//	  |   quiet   |--margin--|          |--settle--|   quiet   |--margin--|
 //
 // Checks report nothing. For them it is quiet while all of their processes wait and none has run
 // in between.
@@ -180,13 +180,17 @@ func (w *Watch[V]) Listen(next func(state.Payload)) func(state.Payload) {
 	return func(p state.Payload) { w.See(p); next(p) }
 }
 
-// Stop ends the watch and returns the person's edits, oldest first.
+// Stop ends the watch and returns the person's edits, oldest first: none if the agent never reported a whole use of a
+// tool, because then it may have written unseen.
 func (w *Watch[V]) Stop() []Edit[V] {
 	close(w.stop)
 	<-w.stopped
 	w.seeking.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !w.checks && !w.tools.reported() {
+		return nil
+	}
 	return w.edits
 }
 

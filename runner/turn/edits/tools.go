@@ -79,11 +79,18 @@ func (t *Tools) CouldWrite(at time.Time) bool {
 	return slices.ContainsFunc(t.spans, func(w use) bool { return !at.Before(w.from) && !at.After(w.end) })
 }
 
-// idle returns since when no tool has run; false: one may be running, or none has run yet.
+// idle returns since when no tool has run, zero if none has run yet; false: one may be running.
 func (t *Tools) idle() (since time.Time, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.ended, !t.mute && !t.ended.IsZero() && len(t.open) == 0
+	return t.ended, !t.mute && len(t.open) == 0
+}
+
+// reported reports whether the agent has said when its tools began and ended.
+func (t *Tools) reported() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.mute && !t.ended.IsZero()
 }
 
 // isReadOnly is true for tools that never write anything.
