@@ -38,14 +38,14 @@ var gitFakes = func() map[string]func(*fake) int {
 func TestRun_agentAndItsGit(t *testing.T) {
 	world.Long(t, "whole runs with several calls")
 	for agent, want := range map[string]struct {
-		rule   string
-		exit   int
-		review string // part of an item
+		rule  string
+		exit  int
+		shows string // part of the reason, or of an item to review
 	}{
 		"resetter":   {"review", rules.ExitReview, "are on no branch any more"},
 		"detacher":   {"review", rules.ExitReview, "HEAD was detached"},
 		"strayer":    {"integrity", rules.ExitHalted, ""},
-		"merger-off": {"tasks_put_aside", rules.ExitClaimed, ""},
+		"merger-off": {"stagnation", rules.ExitHalted, "a merge is in progress: finish it, or abort it with git merge --abort; conflicts are not resolved in lines"},
 		"merger-on":  {"complete", rules.ExitComplete, ""},
 		"amender":    {"complete", rules.ExitComplete, ""},
 		"brancher":   {"complete", rules.ExitComplete, ""},
@@ -68,12 +68,15 @@ func TestRun_agentAndItsGit(t *testing.T) {
 			branch := b.git("branch", "--show-current")
 			r := b.run(t.Context())
 			wantEnd(t, r, want.rule, want.exit)
-			var items []string
+			items := []string{r.Decision.Reason}
 			for _, i := range r.Decision.Review {
 				items = append(items, i.Text)
 			}
-			if got := strings.Join(items, "\n"); !strings.Contains(got, want.review) {
-				t.Errorf("review %q", got)
+			if got := strings.Join(items, "\n"); !strings.Contains(got, want.shows) {
+				t.Errorf("shows %q", got)
+			}
+			if b.calls() > 3 {
+				t.Errorf("%d calls", b.calls())
 			}
 			if now := b.git("branch", "--show-current"); agent != "strayer" && now != branch {
 				t.Errorf("on %q, not %q", now, branch)

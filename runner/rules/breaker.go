@@ -21,6 +21,8 @@ const halfOpenAfter = 2
 //
 //	CLOSED --2 idle--> HALF_OPEN --threshold--> OPEN --cool-down--> HALF_OPEN
 //	   ^------progress-----'
+//
+// An iteration that leaves a merge open is idle, whatever it changed: none of that can be committed.
 func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state.Breaker {
 	b.CurrentLoop = r.Origin.Iteration
 	b.OutputSizes = append(append([]int(nil), b.OutputSizes...), len(r.Call.Final))
@@ -33,7 +35,7 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 	if r.Work.Delta != "" {
 		b.Changes = append(slices.Clone(b.Changes[max(0, len(b.Changes)-changesKept+1):]), r.Work.Delta)
 	}
-	if r.Progress() && !again {
+	if r.Progress() && !again && r.Unfinished() == "" {
 		b.NoProgress, b.LastProgressLoop = 0, r.Origin.Iteration
 		if b.State == state.BreakerHalfOpen {
 			b = move(b, state.BreakerClosed, "progress", now)

@@ -66,7 +66,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row that close no task: stop 8", claimedOpen},
 		{"claimed_incomplete", "`COMPLETION_CLAIMS` signals of completion in a row, but a required check fails and nothing changed",
 			"stop 8", claimedFailing},
-		{ruleStagnation, "no progress, or only a change that was made and undone before, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
+		{ruleStagnation, "no progress, only a change that was made and undone before, or a merge or the like left open, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
 		{ruleSameError, "the same error, or the same failed tool call while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
 		{ruleDecline, "no progress in 2 iterations, and 3 answers in a row that got shorter, in total by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
 		{"gate_failed", "a required check with `on_failure: stop` fails",
@@ -261,6 +261,9 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 		d := halt(b.Reason, exitReason)
 		if o := f.Result.Call.Outcome; !o.Class.Success() {
 			d.Reason += "; the last call: " + advice.Seen(o)
+		} else if open := f.Result.Unfinished(); open != "" {
+			d.Reason += "; " + open
+			d.Next = "look at git status, end what is in progress, then: " + reopen
 		} else if said := remark(f); said != "" {
 			d.Reason += "; " + said
 		}

@@ -165,6 +165,14 @@ func (r Result) Progress() bool {
 	return r.Proof.Handed || r.Work.Change.Progress() && !r.Proof.OnlyTicks || r.Closed()
 }
 
+// Unfinished says what the turn left open in the repository, such as a merge with conflicts; empty: nothing.
+func (r Result) Unfinished() string {
+	if i := slices.IndexFunc(r.Proof.Findings, unfinished); i >= 0 {
+		return r.Proof.Findings[i].Text
+	}
+	return ""
+}
+
 // Closed is true when fewer tasks are open than before the turn.
 func (r Result) Closed() bool {
 	return r.Proof.After.Error == "" && r.Proof.After.Remaining < r.Work.Before.Remaining
