@@ -16,9 +16,12 @@ func TestKill_asOftenAsATaskMayBeTried_noTaskIsPutAside(t *testing.T) {
 	world.Long(t, "runs that are killed again and again")
 	for _, parallel := range []int{1, 2} {
 		t.Run(fmt.Sprintf("parallel=%d", parallel), func(t *testing.T) {
+			t.Parallel()
 			w := newProject(t, "waiter", 2)
 			w.Set("PARALLEL", fmt.Sprint(parallel))
-			for i := range 11 { // MAX_ITERATIONS_PER_TASK is 10
+			kills := amount(4, 11)
+			w.Set("MAX_ITERATIONS_PER_TASK", fmt.Sprint(kills-1))
+			for i := range kills {
 				was := len(w.entries("call"))
 				verb := "run"
 				if i%2 == 1 {

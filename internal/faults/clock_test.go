@@ -81,7 +81,7 @@ func withClock(t *testing.T) (ralph string) {
 	overlay, _ := json.Marshal(map[string]any{"Replace": map[string]string{ // strings
 		filepath.Join(lib, "time.go"): f.Path("time.go"), filepath.Join(lib, "shift.go"): f.Path("shift.go")}})
 	f.Write("overlay.json", string(overlay))
-	if out, err := exec.Command("go", "build", "-overlay", f.Path("overlay.json"), "-o", f.Path("ralph"), "ralph/cmd/ralph").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-gcflags=all=-l -dwarf=false", "-ldflags=-w", "-overlay", f.Path("overlay.json"), "-o", f.Path("ralph"), "ralph/cmd/ralph").CombinedOutput(); err != nil {
 		t.Fatalf("build ralph with a clock: %v\n%s", err, out)
 	}
 	return f.Path("ralph")

@@ -59,6 +59,7 @@ func TestHome_secretsOfAllTools_noneIsReadInASandbox(t *testing.T) {
 	secrets := homeSecrets(t)
 	for _, mode := range []string{"off", "podman", "docker", "bwrap", "landlock"} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			w := world.New(t, "")
 			var paths strings.Builder
 			for _, s := range secrets {

@@ -65,6 +65,14 @@ func (w *project) aRun(t *testing.T) (written []string) {
 func ofRun(path string) bool { return strings.ContainsAny(path, "0123456789") }
 
 func TestPlanted_inPlaceOfEachFile_writesNothingOutsideAndHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	every := len(plantings) // each file once, and each kind equally often
+	switch {
+	case testing.Short():
+		every *= 5
+	case longForm:
+		every = 1
+	}
 	w := newProject(t, "honest", 2)
 	template, outside := filepath.Join(w.Home, "template"), filepath.Join(w.Home, "outside")
 	written := w.aRun(t)
@@ -78,7 +86,7 @@ func TestPlanted_inPlaceOfEachFile_writesNothingOutsideAndHoldsNothingUp(t *test
 	cases := 0
 	for i, path := range written {
 		for j, p := range plantings {
-			if testing.Short() && (i+j)%(5*len(plantings)) != 0 {
+			if (i+j)%every != 0 {
 				continue
 			}
 			cases++

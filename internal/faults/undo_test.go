@@ -163,12 +163,10 @@ func (w *undone) hit(r *rand.Rand, sig syscall.Signal, next ...string) {
 }
 
 func TestUndo_endedAtRandomMoments_allOrNothing(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 1
-	}
+	rounds := amount(3, 60)
 	for _, commits := range []bool{true, false} {
 		t.Run(fmt.Sprintf("commits=%t", commits), func(t *testing.T) {
+			t.Parallel()
 			w := newUndone(t, commits)
 			r := rand.New(rand.NewPCG(1, 2))
 			for i := range rounds {
