@@ -39,11 +39,14 @@ export GOLANGCI_LINT_CACHE ?= $(CURDIR)/.cache/golangci-lint
 # These start first: they wait for processes and clocks while the others compile.
 SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
 
+# The packages with generated files.
+GENERATED = $(shell grep -rl '^func Test.*Generated' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+
 # The race detector needs a C compiler; without one Go's default is CGO_ENABLED=0.
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build man beside snapshot release-tools packages sandbox-image demo demo-parallel test check e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
+.PHONY: help build man beside snapshot release-tools packages sandbox-image demo demo-parallel test check rules e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +106,11 @@ check e2e sandbox-image: export CONTAINERS_CONF ?= $(CURDIR)/scripts/containers.
 sandbox-image: build ## the image for tests of SANDBOX=podman (needs podman, runc and debootstrap, once)
 	scripts/sandbox-image bin/ralph
 
+rules: ## what is easily forgotten, in a minute: vet, the house rules, stale generated files
+	go vet ./...
+	go test -vet=off ./internal/archtest
+	go test -vet=off $(GENERATED) -run Generated
+
 e2e: testgate tools-for-tests ## ralph with real agent CLIs against a mock API (needs npm, once)
 	go vet -tags e2e ./internal/e2e/...
 	$(GATE) -tags e2e -count=1 -v -timeout 20m ./internal/e2e/...
@@ -138,7 +146,7 @@ cross: ## build for every system, and vet the tests of macOS
 	CGO_ENABLED=0 GOOS=darwin go vet ./...
 
 generate: ## write the files that are made from tables (docs, .ralphrc.example)
-	go test $$(grep -rl '^func Test.*Generated' --include='*_test.go' . | xargs -n1 dirname | sort -u) -run Generated -update
+	go test $(GENERATED) -run Generated -update
 
 install: build man ## programs, man pages and completions below $(PREFIX)
 	install -d $(DEST:%=$(DESTDIR)$(PREFIX)/%)

@@ -34,9 +34,12 @@ type gate struct {
 
 	// Output by package and test, kept until the result is known. Test "" is the package
 	// itself.
-	output map[string]map[string][]string
-	// Packages with a failed test.
-	failedIn map[string]bool
+	output   map[string]map[string][]string
+	outcomes map[string]*outcomes // by package
+	broken   []string             // packages that failed
+	known    map[string]bool      // tests that were flaky before; nil: no failed test runs again
+	list     string               // the file that has them
+	flaky    []*failure
 	// Tests that -short left out, by package and reason.
 	aside map[string]map[string][]string
 	// Packages whose tests run. go test does not tell which ones still compile.
@@ -46,8 +49,7 @@ type gate struct {
 
 // read handles events until the end of r. It prints lines that are not events.
 func (g *gate) read(r io.Reader) error {
-	g.output, g.failedIn, g.running = map[string]map[string][]string{}, map[string]bool{}, map[string]bool{}
-	g.aside = map[string]map[string][]string{}
+	g.output, g.running, g.aside = map[string]map[string][]string{}, map[string]bool{}, map[string]map[string][]string{}
 	lines, failed := make(chan string, 100), make(chan error, 1)
 	go func() {
 		defer close(lines)
@@ -102,6 +104,9 @@ func (g *gate) line(line string) {
 }
 
 func (g *gate) handle(e event) {
+	if e.Test != "" && e.Test == top(e.Test) && e.Action != "output" {
+		g.of(e.Package).last[e.Test] = e.Action
+	}
 	switch e.Action {
 	case "start":
 		g.running[e.Package] = true
@@ -120,21 +125,26 @@ func (g *gate) handle(e event) {
 
 // said prints a line of output or keeps it.
 func (g *gate) said(e event) {
+	if strings.Contains(e.Output, race) { // it is one, however seldom it shows
+		g.of(e.Package).final = true
+	}
 	if e.Test == "" && !g.verbose && (strings.HasPrefix(e.Output, "ok  \t") || strings.HasPrefix(e.Output, "FAIL\t")) {
 		g.sayLeftOut(e.Package)
 	}
 	later := e.Test != "" || strings.HasPrefix(e.Output, "-test.shuffle ")
-	switch {
-	case g.verbose:
-		g.print(e.Output)
-	case later && !strings.HasPrefix(e.Output, "=== "):
+	if later && !strings.HasPrefix(e.Output, "=== ") {
 		if g.output[e.Package] == nil {
 			g.output[e.Package] = map[string][]string{}
 		}
 		g.output[e.Package][e.Test] = append(g.output[e.Package][e.Test], e.Output)
+	}
+	switch {
+	case g.verbose:
+		g.print(e.Output)
 	case strings.HasPrefix(e.Output, "ok  \t"):
 		g.print(fmt.Sprintf("%s\t%d passed so far\n", strings.TrimSuffix(e.Output, "\n"), g.passed))
-	case !later && e.Output != "PASS\n" && e.Output != "FAIL\n" && !strings.HasSuffix(e.Output, "[no test files]\n"):
+	case later:
+	case e.Output != "PASS\n" && e.Output != "FAIL\n" && !strings.HasSuffix(e.Output, "[no test files]\n"):
 		g.print(e.Output)
 	}
 }
@@ -145,10 +155,11 @@ func (g *gate) endTest(e event) {
 	switch e.Action {
 	case "pass":
 		g.passed++
+		g.of(e.Package).passes[e.Test]++
 	case "fail":
 		g.failed++
-		g.failedIn[e.Package] = true
-		g.print(printed...)
+		g.of(e.Package).fails(e.Package, e.Test, 1, printed)
+		g.printKept(printed...)
 	case "skip":
 		because := why(printed)
 		if g.short && strings.Contains(because, leftOut) {
@@ -189,15 +200,26 @@ func (g *gate) sayLeftOut(pkg string) {
 // endPackage prints the output of unfinished tests of a failed package, and the shuffle
 // seed.
 func (g *gate) endPackage(e event) {
-	if e.Action == "fail" {
+	if o := g.of(e.Package); e.Action == "fail" {
+		blamed := slices.ContainsFunc(o.failures, func(f *failure) bool { return f.count > 0 })
+		for _, test := range o.cut() {
+			o.fails(e.Package, test, 0, nil)
+		}
 		for _, test := range slices.Sorted(maps.Keys(g.output[e.Package])) {
 			if test != "" {
-				g.print("--- unfinished: " + test + "\n")
+				g.printKept("--- unfinished: " + test + "\n")
 			}
-			g.print(g.output[e.Package][test]...)
+			if f := o.failure(test); f != nil {
+				f.output = append(f.output, g.output[e.Package][test]...)
+			}
+			g.printKept(g.output[e.Package][test]...)
 		}
-		if !g.failedIn[e.Package] {
-			g.failed++ // it did not build, or crashed outside a test
+		if !blamed { // it did not build, or crashed outside a test
+			g.failed++
+			o.blank++
+		}
+		if !slices.Contains(g.broken, e.Package) {
+			g.broken = append(g.broken, e.Package)
 		}
 	}
 	delete(g.output, e.Package)
@@ -221,6 +243,13 @@ func why(printed []string) string {
 	return ": " + strings.Join(said, " ")
 }
 
+// printKept prints what -v has printed already.
+func (g *gate) printKept(lines ...string) {
+	if !g.verbose {
+		g.print(lines...)
+	}
+}
+
 func (g *gate) print(lines ...string) {
 	g.printed = time.Now()
 	for _, line := range lines {
@@ -228,12 +257,9 @@ func (g *gate) print(lines ...string) {
 	}
 }
 
-// close prints the last line and reports whether all tests passed. err is from go test itself.
-func (g *gate) close(err error) bool {
-	if err != nil && g.failed == 0 { // no package to blame: a bad flag or pattern
-		g.failed++
-		g.print(fmt.Sprintf("go test: %v\n", err))
-	}
+// close prints the last line and reports whether all tests passed.
+func (g *gate) close() bool {
+	g.tellFlaky()
 	if g.left > 0 {
 		g.print(fmt.Sprintf("left out by -short, named above: %d with their cases\n", g.left))
 	}

@@ -6,6 +6,10 @@
 // with "N passed, N failed, N skipped", including subtests. With RALPH_REQUIRE=all in
 // the environment a skipped test is a failure, so that a missing tool is noticed. A test
 // that -short leaves out on purpose says "long: " and does not count as skipped.
+//
+// With RALPH_FLAKY=FILE, each failed test runs again, alone and twice. If it passes both times, it counts as passed, and
+// the last lines name it, with its first output. The tests in FILE have had their second chance: they stay failures. So
+// does whatever no test explains, and a data race.
 package main
 
 import (
@@ -19,6 +23,13 @@ import (
 
 func main() {
 	g := &gate{out: os.Stdout, strict: os.Getenv("RALPH_REQUIRE") == "all"}
+	if g.list = os.Getenv("RALPH_FLAKY"); g.list != "" {
+		var err error
+		if g.known, err = readKnown(g.list); err != nil {
+			fmt.Fprintln(os.Stderr, "testgate:", err)
+			os.Exit(1)
+		}
+	}
 	os.Exit(world.Main(g))
 }
 
@@ -39,20 +50,37 @@ func (g *gate) Run() int {
 // run tests the packages of the module in dir and returns the exit code.
 func (g *gate) run(dir string, args []string) int {
 	g.verbose, g.short = slices.Contains(args, "-v"), slices.Contains(args, "-short")
+	err := g.test(dir, args)
+	if err == nil || g.failed > 0 {
+		err = nil
+		if g.known != nil && g.failed > 0 {
+			err = g.again(dir, args)
+		}
+	}
+	if err != nil { // no package is to blame: a bad flag or pattern
+		g.failed++
+		g.print(fmt.Sprintf("go test: %v\n", err))
+	}
+	if !g.close() {
+		return 1
+	}
+	return 0
+}
+
+// test runs go test and counts. The error is also that of a failed test.
+func (g *gate) test(dir string, args []string) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err == nil {
-		err = g.read(out)
-		if waitErr := cmd.Wait(); err == nil {
-			err = waitErr
-		}
+	if err != nil {
+		return err
 	}
-	if !g.close(err) {
-		return 1
+	err = g.read(out)
+	if waitErr := cmd.Wait(); err == nil {
+		err = waitErr
 	}
-	return 0
+	return err
 }
