@@ -90,30 +90,39 @@ ralph takes each value from the first source that sets it. ` + "`ralph config`" 
 6. the default
 
 ralph refuses to start (exit code 2) when any source has a value that is not among the allowed ones below, even if
-another source overrides it. What a value names, such as an agent, a judge, a worker, a service or a file, is checked
-only where nothing overrides it. ralph warns about an unknown key in a file. But if the key sounds like a check or a protection, such as ` + "`PROTECTED_PATHS`" + ` or
-` + "`READ_ONLY`" + `, ralph refuses to start, because it cannot keep that promise.
+another source overrides it, and warns about an unknown key in a file. But if the key sounds like a check or a
+protection, such as ` + "`PROTECTED_PATHS`" + `, ralph refuses to start, because it cannot keep that promise.
 
-` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, one or more per line,
-quotes, comments, and ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). ralph
-refuses everything else and names the line. It also refuses a file larger than 64 KiB.
+In the tables, a text, a path and an entry of a list are on one line, and do not start with -. A duration is written like
+30s, 5m or 2h; minutes and hours may also be written so.
+
+` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, quotes, comments, and
+` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). ralph refuses everything
+else, and a file larger than 64 KiB.
 
 In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The
-end of this page describes ` + "`checks`, `judges`, `hooks`" + ` and ` + "`agents`" + `. ` + "`test.baseline_file`" + ` may only be
-` + "`.ralph/test_baseline.json`" + `.
+end of this page describes ` + "`checks`, `judges`, `hooks`" + ` and ` + "`agents`" + `.
+
+## Consent
 
 Options marked **trust** decide which programs run, what the agent may do, which secrets it gets, or how its work is
-judged. When a project file sets one, ralph needs your consent. ` + "`ralph trust`" + ` shows these settings, and records your
-consent to exactly these values in this project. What ` + "`ralph init`" + ` wrote needs no consent. Without consent, a run on a
-terminal asks, and any other run refuses to start.
+judged. When a project file sets one, ralph needs your consent. A run on a terminal asks, any other run refuses to start,
+and ` + "`ralph trust`" + ` shows these settings and records your consent to exactly these values. What ` + "`ralph init`" + ` wrote needs
+no consent.
 
-Harmless values need no consent: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, ` + "`ANTI_CHEAT`" + ` other than warn,
-` + "`TEST_MODE`" + ` other than report. ` + "`SANDBOX`" + ` and ` + "`SANDBOX_NET`" + ` need consent only if they contain less than your own
-configuration does, ` + "`QA`" + ` and ` + "`JUDGES`" + ` only if fewer reviewers look than you ask for, and a judge only if it replaces
+Harmless values need none: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, ` + "`ANTI_CHEAT`" + ` other than warn,
+` + "`TEST_MODE`" + ` other than report. ` + "`SANDBOX` and `SANDBOX_NET`" + ` need consent only if they contain less than your own
+configuration does, ` + "`QA` and `JUDGES`" + ` only if fewer reviewers look than you ask for, and a judge only if it replaces
 one of yours or makes a built-in one milder.
+
+ralph also asks about checks that it detects, a prompt or a plan outside the project, a ` + "`.ralph/`" + ` that belongs to another
+user, and a project above the repository that you are in. An agent can neither give consent nor accept its own work.
 `)
 	group := ""
 	for _, o := range Table() {
+		if strings.HasPrefix(o.YAML, hooksKey+".") {
+			continue // hooks.md has the points
+		}
 		if o.Group != group {
 			group = o.Group
 			fmt.Fprintf(&b, "\n## %s\n\n| name | flag | config.yaml | default | allowed | meaning |\n|---|---|---|---|---|---|\n", group)
@@ -123,7 +132,7 @@ one of yours or makes a built-in one milder.
 			names += " **trust**"
 		}
 		paths := "`" + strings.Join(append([]string{o.YAML}, o.YAMLAliases...), "`, `") + "`"
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", names, flagCell(o), paths, code(o.Default), o.Allowed()+spellings(o), o.Help)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", names, flagCell(o), paths, code(o.Default), brief(o.Allowed())+spellings(o), o.Help)
 	}
 	b.WriteString(environmentPage())
 	b.WriteString(checksPage())
@@ -131,6 +140,15 @@ one of yours or makes a built-in one milder.
 	b.WriteString(hooksPage())
 	b.WriteString(agentsPage())
 	return b.String()
+}
+
+// brief says what is allowed without what is true of each value of its kind: the top of the page says that.
+func brief(allowed string) string {
+	return strings.NewReplacer(
+		" on one line", "", " that does not start with -", "", " with balanced parentheses and no entry that starts with -", "",
+		" such as 30s, 5m or 2h", "", ", or as long a duration, such as 90s or 2h", "", ", or as long a duration, such as 90m or 48h", "",
+		"a whole number from", "from", "a number of minutes from", "minutes from", "a number of hours from", "hours from",
+	).Replace(allowed)
 }
 
 // spellings are the values of other tools that an option takes.
@@ -218,7 +236,6 @@ func checksPage() string {
 ## A list of checks
 
 List the commands that have to succeed after the agent's turn in ` + "`config.yaml`" + `. Only ` + "`name` and `command`" + ` are required.
-` + "`ralph check`" + ` runs all checks without an agent, and ` + "`ralph doctor`" + ` names them.
 
 ` + "```yaml" + `
 checks:
@@ -243,7 +260,7 @@ checks:
 |---|---|---|---|
 `)
 	for _, f := range checkTable().fields {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), f.Allowed(), f.Help)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
 	}
 	b.WriteString(`
 A list replaces ` + "`TEST_COMMAND`" + ` and its siblings, and any of these replaces detected checks. ralph joins the lists of the
@@ -266,7 +283,7 @@ judge of the same name.
 |---|---|---|---|
 `)
 	for _, f := range judgeTable().fields {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, judgesKey+"."), code(f.Default), f.Allowed(), f.Help)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, judgesKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
 	}
 	return b.String()
 }
@@ -277,8 +294,8 @@ func hooksPage() string {
 	b.WriteString(`
 ## A list of hooks
 
-A hook is a command that ralph runs at a point of a run; [hooks.md](hooks.md) lists the points and says what a hook
-gets. Write just the command, or a row with more settings:
+[hooks.md](hooks.md) lists the points and says what a hook gets. Each point has an option, such as ` + "`HOOK_PRE_TASK`" + `
+(**trust**), and a key below ` + "`hooks`" + `. Write just the command, or a row with more settings:
 
 ` + "```yaml" + `
 hooks:
@@ -294,7 +311,7 @@ hooks:
 |---|---|---|---|
 `)
 	for _, f := range hookTable().fields {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, hooksKey+"."), code(f.Default), f.Allowed(), f.Help)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, hooksKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
 	}
 	b.WriteString(`
 ` + "`hooks`" + ` may also be one list, in which each row names its ` + "`point`" + `. ralph runs all hooks of the user's and the project's
