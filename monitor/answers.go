@@ -3,14 +3,13 @@ package monitor
 import (
 	"github.com/gdamore/tcell/v2"
 
-	"ralph/monitor/answers"
 	"ralph/state"
 )
 
 // openAnswers opens the page of the questions that wait for a person.
 func (u *ui) openAnswers() {
 	defer u.lock()()
-	page, err := answers.Open(u.feed.Reader())
+	page, err := openAnswersPage(u.feed.Reader())
 	switch {
 	case err != nil:
 		u.fail(err.Error())

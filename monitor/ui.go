@@ -10,7 +10,6 @@ import (
 	"github.com/rivo/tview"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/answers"
 	"ralph/monitor/canvas"
 	"ralph/monitor/filter"
 	"ralph/monitor/iterations"
@@ -25,11 +24,11 @@ import (
 	"ralph/state/view/summary"
 )
 
-// question is what the last row of the screen asks.
-type question int
+// questionKind is what the last row of the screen asks.
+type questionKind int
 
 const (
-	askNothing question = iota
+	askNothing questionKind = iota
 	askQuery
 	askNote
 	askToAct
@@ -60,9 +59,9 @@ func questionBefore(verb string, m *view.Model) string {
 
 // lastRow is what the last row of the screen shows instead of the keys.
 type lastRow struct {
-	asks    question
-	verb    string        // of askToAct; the text of askToCopy
-	answers *answers.Page // of askAnswer
+	asks    questionKind
+	verb    string       // of askToAct; the text of askToCopy
+	answers *answersPage // of askAnswer
 	line    keys.Line
 	message string
 	until   time.Time // when message disappears
@@ -337,7 +336,7 @@ func (u *ui) key(e *tcell.EventKey) {
 }
 
 // keyInput edits the line that a person types.
-func (u *ui) keyInput(e *tcell.EventKey, asks question) {
+func (u *ui) keyInput(e *tcell.EventKey, asks questionKind) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch u.line.Key(e) {

@@ -1,4 +1,4 @@
-package answers_test
+package monitor
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"ralph/monitor/answers"
 	"ralph/monitor/canvas"
 	"ralph/state/question"
 )
@@ -22,7 +21,7 @@ func questions() []question.Question {
 	}
 }
 
-func press(p *answers.Page, keys string) (act answers.Act) {
+func press(p *answersPage, keys string) (act answerAct) {
 	for _, r := range keys {
 		key := tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone)
 		if k, ok := map[rune]tcell.Key{'\n': tcell.KeyEnter, '>': tcell.KeyDown, '<': tcell.KeyUp, '!': tcell.KeyEscape}[r]; ok {
@@ -48,7 +47,7 @@ func TestKey_answers_becomeVerbs(t *testing.T) {
 		"12!":          "close",
 		"quit":         "",
 	} {
-		act := press(answers.New(questions()), keys)
+		act := press(newAnswersPage(questions()), keys)
 		got := strings.Join(act.Verb, " ") + act.Say
 		if act.Close {
 			got = strings.TrimSpace("close " + got)
@@ -60,7 +59,7 @@ func TestKey_answers_becomeVerbs(t *testing.T) {
 }
 
 func TestNew_nothingWaits_isNoPage(t *testing.T) {
-	if answers.New(questions()[:1]) != nil {
+	if newAnswersPage(questions()[:1]) != nil {
 		t.Error("a page without questions")
 	}
 }
@@ -68,7 +67,7 @@ func TestNew_nothingWaits_isNoPage(t *testing.T) {
 func TestDraw_anySize_showsTheSelectedQuestion(t *testing.T) {
 	for _, size := range [][2]int{{60, 12}, {80, 21}, {200, 47}, {20, 3}, {1, 1}} {
 		for _, keys := range []string{"", ">"} {
-			p := answers.New(questions())
+			p := newAnswersPage(questions())
 			press(p, keys)
 			screen := tcell.NewSimulationScreen("UTF-8")
 			if err := screen.Init(); err != nil {
@@ -111,7 +110,7 @@ func TestClick_rowSelectsAndOptionIsTyped(t *testing.T) {
 	}
 	defer screen.Fini()
 	screen.SetSize(80, 12)
-	p := answers.New(questions())
+	p := newAnswersPage(questions())
 	click := func(y int) {
 		p.Draw(canvas.Canvas{Screen: screen, W: 80, H: 12})
 		p.Click(0, y)

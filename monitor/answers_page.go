@@ -1,6 +1,7 @@
-// Package answers is the page of the questions that wait for a person: questions and keys
+package monitor
+
+// This file is the page of the questions that wait for a person: questions and keys
 // in, cells and verbs out.
-package answers
 
 import (
 	"fmt"
@@ -19,27 +20,27 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Page is the open page. What a person types is the answer to the selected question.
-type Page struct {
+// answersPage is the open page. What a person types is the answer to the selected question.
+type answersPage struct {
 	all      []question.Question // that are open
 	selected int
 	line     keys.Line
 	rows     []target // what the latest draw put on each row
 }
 
-// Open is a page of the open questions of a project; nil: there are none.
-func Open(r *state.Reader) (*Page, error) {
+// openAnswersPage is a page of the open questions of a project; nil: there are none.
+func openAnswersPage(r *state.Reader) (*answersPage, error) {
 	list, err := question.In(r).List()
-	return New(list), err
+	return newAnswersPage(list), err
 }
 
-// New is a page of the open ones among these questions; nil if there is none.
-func New(list []question.Question) *Page {
+// newAnswersPage is a page of the open ones among these questions; nil if there is none.
+func newAnswersPage(list []question.Question) *answersPage {
 	open := slices.DeleteFunc(slices.Clone(list), func(q question.Question) bool { return !q.Open() })
 	if len(open) == 0 {
 		return nil
 	}
-	return &Page{all: open}
+	return &answersPage{all: open}
 }
 
 // target is what a row on the screen shows.
@@ -49,7 +50,7 @@ type target struct {
 }
 
 // Click selects the question at a row below the title. On an option it types its number.
-func (p *Page) Click(_, y int) {
+func (p *answersPage) Click(_, y int) {
 	if y < 0 || y >= len(p.rows) {
 		return
 	}
@@ -60,36 +61,36 @@ func (p *Page) Click(_, y int) {
 }
 
 // Option reports whether a row below the title is an option.
-func (p *Page) Option(y int) bool { return y >= 0 && y < len(p.rows) && p.rows[y].option > 0 }
+func (p *answersPage) Option(y int) bool { return y >= 0 && y < len(p.rows) && p.rows[y].option > 0 }
 
-// Act is what a key leads to; zero: nothing.
-type Act struct {
+// answerAct is what a key leads to; zero: nothing.
+type answerAct struct {
 	Close bool
 	Verb  []string // of ralph
 	Say   string
 }
 
 // Key takes a key.
-func (p *Page) Key(e *tcell.EventKey) Act {
+func (p *answersPage) Key(e *tcell.EventKey) answerAct {
 	switch e.Key() {
 	case tcell.KeyUp, tcell.KeyBacktab:
 		p.move(-1)
-		return Act{}
+		return answerAct{}
 	case tcell.KeyDown, tcell.KeyTab:
 		p.move(1)
-		return Act{}
+		return answerAct{}
 	}
 	switch p.line.Key(e) {
 	case keys.Left:
-		return Act{Close: true}
+		return answerAct{Close: true}
 	case keys.Entered:
 		return p.answer()
 	}
-	return Act{}
+	return answerAct{}
 }
 
 // move selects another question, and drops what was typed for the one before.
-func (p *Page) move(by int) {
+func (p *answersPage) move(by int) {
 	to := min(max(p.selected+by, 0), len(p.all)-1)
 	if to != p.selected {
 		p.selected, p.line = to, keys.Line{}
@@ -97,22 +98,22 @@ func (p *Page) move(by int) {
 }
 
 // answer makes the verb. A number alone chooses an option where there are some.
-func (p *Page) answer() Act {
+func (p *answersPage) answer() answerAct {
 	q, text := p.all[p.selected], strings.TrimSpace(p.line.Text)
 	n, err := strconv.Atoi(text)
 	switch {
 	case text == "":
-		return Act{Say: "type an answer first, or leave with esc"}
+		return answerAct{Say: "type an answer first, or leave with esc"}
 	case err == nil && len(q.Options) > 0 && (n < 1 || n > len(q.Options)):
-		return Act{Say: fmt.Sprintf("%s has the options 1 to %d", q.ID, len(q.Options))}
+		return answerAct{Say: fmt.Sprintf("%s has the options 1 to %d", q.ID, len(q.Options))}
 	case err == nil && len(q.Options) > 0:
-		return Act{Close: true, Verb: []string{"answer", q.ID, "--option", strconv.Itoa(n)}}
+		return answerAct{Close: true, Verb: []string{"answer", q.ID, "--option", strconv.Itoa(n)}}
 	}
-	return Act{Close: true, Verb: []string{"answer", q.ID, "--", text}}
+	return answerAct{Close: true, Verb: []string{"answer", q.ID, "--", text}}
 }
 
 // Draw draws the selected question, with the others around it in a line each.
-func (p *Page) Draw(c canvas.Canvas) {
+func (p *answersPage) Draw(c canvas.Canvas) {
 	c.Title(canvas.Title{Name: "Questions", Key: "u", Focused: true,
 		Right: fmt.Sprintf("%d of %d", p.selected+1, len(p.all))})
 	c = c.Rows(1, c.H-1)
@@ -166,7 +167,7 @@ func (p *Page) Draw(c canvas.Canvas) {
 }
 
 // DrawAsk draws the row in which the answer is typed.
-func (p *Page) DrawAsk(c canvas.Canvas) {
+func (p *answersPage) DrawAsk(c canvas.Canvas) {
 	q := p.all[p.selected]
 	ask := "answer to " + q.ID + ": "
 	if len(q.Options) > 0 {
