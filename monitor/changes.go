@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/changes"
 	"ralph/state/view"
 )
 
@@ -37,7 +36,7 @@ func (u *ui) openChangesOf(n int) {
 		u.say("iteration %d has not ended yet; what it changes is kept then", n)
 		return
 	}
-	u.showChanges(changes.Subject{Arg: strconv.Itoa(n), Name: fmt.Sprintf("iteration %d", n), Check: failedCheck(it)})
+	u.showChanges(changesSubject{Arg: strconv.Itoa(n), Name: fmt.Sprintf("iteration %d", n), Check: failedCheck(it)})
 }
 
 // failedCheck is the name of a check that failed, else of any check; empty: there is none.
@@ -51,13 +50,13 @@ func failedCheck(it *view.Iteration) (name string) {
 }
 
 // showChanges opens the page; ralph itself makes the patch, in the background. u is locked.
-func (u *ui) showChanges(s changes.Subject) {
+func (u *ui) showChanges(s changesSubject) {
 	if len(u.o.Ralph) == 0 {
 		u.fail("no changes: " + cmp.Or(u.o.NoControl, "this screen cannot run ralph"))
 		return
 	}
 	s.Run = u.run()
-	p := changes.New(s)
+	p := newChangesPage(s)
 	u.over, u.help = append(u.over, p), false
 	ralph := u.ralph()
 	ralph.Most = maxDiff

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"ralph/monitor/changes"
 	"ralph/monitor/keys"
 	"ralph/monitor/page"
 )
@@ -69,7 +68,7 @@ func (u *ui) follow(p page.Page, act page.Act) {
 	case act.Copy != "":
 		u.copies(act.Copy)
 	case act.Diff != "":
-		u.showChanges(changes.Subject{Arg: act.Diff, Name: "task " + act.Diff})
+		u.showChanges(changesSubject{Arg: act.Diff, Name: "task " + act.Diff})
 	case act.Verb == nil || act.Terminal != page.Unused:
 	case lists:
 		u.change(tasks, act.Verb)

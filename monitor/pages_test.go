@@ -8,7 +8,6 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/logs/termtext"
-	"ralph/monitor/changes"
 	"ralph/monitor/iterations"
 	"ralph/monitor/tasks"
 	"ralph/monitor/transcript"
@@ -23,7 +22,7 @@ var pages = map[string]func(*ui){
 	"palette":  (*ui).openPalette,
 	"about":    (*ui).toggleAbout,
 	"changes": func(u *ui) {
-		p := changes.New(changes.Subject{Arg: "6", Name: "iteration 6"})
+		p := newChangesPage(changesSubject{Arg: "6", Name: "iteration 6"})
 		p.Load(onePatch)
 		u.over = append(u.over, p)
 	},

@@ -1,4 +1,4 @@
-package changes
+package monitor
 
 import (
 	"strings"
@@ -10,32 +10,32 @@ import (
 	"ralph/monitor/page"
 )
 
-func bindings() []page.Binding[*Page] {
-	file := func(by int) func(*Page) page.Act {
-		return func(p *Page) page.Act {
+func changesBindings() []page.Binding[*changesPage] {
+	file := func(by int) func(*changesPage) page.Act {
+		return func(p *changesPage) page.Act {
 			p.step(by)
 			return page.Act{}
 		}
 	}
-	return append([]page.Binding[*Page]{
-		page.Row("d esc", "back", "back", func(*Page) page.Act { return page.Act{Close: true} }),
+	return append([]page.Binding[*changesPage]{
+		page.Row("d esc", "back", "back", func(*changesPage) page.Act { return page.Act{Close: true} }),
 		page.Row("] tab", "next file", "the next file", file(1)),
 		page.Row("[ backtab", "", "the file before", file(-1)),
-		page.Row("enter", "fold", "fold the file, or unfold it", (*Page).fold),
-		page.Row("z", "", "fold all files, or unfold them", (*Page).foldAll),
-		page.Row("u", "undo", "take these changes back, as a new commit (asks first)", (*Page).undo),
-		page.Row("B", "bisect", "find the iteration that broke a check (asks which, and first)", (*Page).bisect),
-	}, page.Moves("pgup b ctrl-u", func(p *Page) int { return max(p.height, 2) - 1 })...)
+		page.Row("enter", "fold", "fold the file, or unfold it", (*changesPage).fold),
+		page.Row("z", "", "fold all files, or unfold them", (*changesPage).foldAll),
+		page.Row("u", "undo", "take these changes back, as a new commit (asks first)", (*changesPage).undo),
+		page.Row("B", "bisect", "find the iteration that broke a check (asks which, and first)", (*changesPage).bisect),
+	}, page.Moves("pgup b ctrl-u", func(p *changesPage) int { return max(p.height, 2) - 1 })...)
 }
 
 // Hints are the keys of the page.
-func (p *Page) Hints() []keys.Hint { return page.Hints(bindings()) }
+func (p *changesPage) Hints() []keys.Hint { return page.Hints(changesBindings()) }
 
 // asks is what the last row asks.
 type asks int
 
 const (
-	askNothing asks = iota
+	changesAskNothing asks = iota
 	askCheck
 	askSure
 )
@@ -48,34 +48,34 @@ type input struct {
 }
 
 // Asks reports whether the page waits for an answer: then it takes all keys.
-func (p *Page) Asks() bool { return p.asks != askNothing }
+func (p *changesPage) Asks() bool { return p.asks != changesAskNothing }
 
 // Key handles a key. It returns false if the page does not know it.
-func (p *Page) Key(e *tcell.EventKey) (page.Act, bool) {
+func (p *changesPage) Key(e *tcell.EventKey) (page.Act, bool) {
 	switch p.asks {
 	case askSure:
-		p.asks = askNothing
+		p.asks = changesAskNothing
 		return p.sure.Answer(e), true
 	case askCheck:
 		switch p.line.Key(e) {
 		case keys.Left:
-			p.asks = askNothing
+			p.asks = changesAskNothing
 		case keys.Entered:
-			p.asks = askNothing
+			p.asks = changesAskNothing
 			p.chosen(termtext.Line(p.line.Text))
 		}
 		return page.Act{}, true
 	}
-	return page.Do(bindings(), p, e)
+	return page.Do(changesBindings(), p, e)
 }
 
-func (p *Page) fold() page.Act {
+func (p *changesPage) fold() page.Act {
 	p.folded[p.selected] = !p.folded[p.selected]
 	p.show()
 	return page.Act{}
 }
 
-func (p *Page) foldAll() page.Act {
+func (p *changesPage) foldAll() page.Act {
 	open := !p.folded[p.selected]
 	for i := range p.files {
 		p.folded[i] = open
@@ -84,7 +84,7 @@ func (p *Page) foldAll() page.Act {
 	return page.Act{}
 }
 
-func (p *Page) undo() page.Act {
+func (p *changesPage) undo() page.Act {
 	switch {
 	case !p.ready || len(p.files) == 0:
 		return page.Act{Say: "there is nothing to undo"}
@@ -99,7 +99,7 @@ func (p *Page) undo() page.Act {
 }
 
 // count is how many files changed; a task's iterations may have changed the same ones.
-func (p *Page) count() int {
+func (p *changesPage) count() int {
 	names := map[string]bool{}
 	for _, f := range p.files {
 		names[f.name] = true
@@ -107,13 +107,13 @@ func (p *Page) count() int {
 	return len(names)
 }
 
-func (p *Page) bisect() page.Act {
+func (p *changesPage) bisect() page.Act {
 	p.asks, p.line = askCheck, keys.Line{Text: p.Check}
 	return page.Act{}
 }
 
 // chosen asks for confirmation, and then bisects with a check or a command after --.
-func (p *Page) chosen(check string) {
+func (p *changesPage) chosen(check string) {
 	if check == "" {
 		return
 	}

@@ -1,6 +1,7 @@
-// Package changes is the monitor's page of what an iteration or a task changed: files and
+package monitor
+
+// This file is the monitor's page of what an iteration or a task changed: files and
 // hunks of a patch. It says which verb of ralph a key asks for, and runs nothing itself.
-package changes
 
 import (
 	"fmt"
@@ -13,8 +14,8 @@ import (
 	"ralph/logs/termtext"
 )
 
-// Subject is whose changes are shown.
-type Subject struct {
+// changesSubject is whose changes are shown.
+type changesSubject struct {
 	Arg    string // of the verbs: the number of an iteration, or the id of a task
 	Name   string // "iteration 6", "task T4"
 	Run    string // its id; empty: the latest
@@ -22,9 +23,9 @@ type Subject struct {
 	Living bool   // a runner works here, so nothing can be undone
 }
 
-// Page is the page of changes. It is not safe for concurrent use.
-type Page struct {
-	Subject
+// changesPage is the page of changes. It is not safe for concurrent use.
+type changesPage struct {
+	changesSubject
 	input
 	files    []file
 	folded   map[int]bool
@@ -53,7 +54,7 @@ type row struct {
 type kind int
 
 const (
-	context kind = iota
+	changesContext kind = iota
 	added
 	deleted
 	hunk
@@ -63,13 +64,15 @@ const (
 // maxRows bounds what is kept of a patch.
 const maxRows = 50_000
 
-// New returns a page that waits for its patch.
-func New(s Subject) *Page { return &Page{Subject: s, folded: map[int]bool{}} }
+// newChangesPage returns a page that waits for its patch.
+func newChangesPage(s changesSubject) *changesPage {
+	return &changesPage{changesSubject: s, folded: map[int]bool{}}
+}
 
 // Verb prints the patch.
-func (p *Page) Verb() []string { return p.verb("diff") }
+func (p *changesPage) Verb() []string { return p.verb("diff") }
 
-func (p *Page) verb(name string, flags ...string) []string {
+func (p *changesPage) verb(name string, flags ...string) []string {
 	verb := append([]string{name}, flags...)
 	if p.Run != "" {
 		verb = append(verb, "--run="+p.Run)
@@ -78,13 +81,13 @@ func (p *Page) verb(name string, flags ...string) []string {
 }
 
 // Fail shows why there is no patch.
-func (p *Page) Fail(why string) { p.why, p.ready = termtext.Line(why), true }
+func (p *changesPage) Fail(why string) { p.why, p.ready = termtext.Line(why), true }
 
 // heading is what ralph prints above the patch of each iteration of a task.
 var heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^iteration \d+: .*$`) })
 
 // Load reads a patch, or several with headings. Of a broken patch, it shows what it can read.
-func (p *Page) Load(text string) {
+func (p *changesPage) Load(text string) {
 	p.ready, p.files, p.why = true, nil, ""
 	at := heading().FindAllStringIndex(text, -1)
 	if len(at) == 0 {
@@ -102,7 +105,7 @@ func (p *Page) Load(text string) {
 	}
 }
 
-func (p *Page) read(heading, text string) {
+func (p *changesPage) read(heading, text string) {
 	all, _, err := gitdiff.Parse(strings.NewReader(text))
 	for i, f := range all {
 		one := read(f)
@@ -148,7 +151,7 @@ func kindOf(op gitdiff.LineOp) kind {
 	case gitdiff.OpDelete:
 		return deleted
 	}
-	return context
+	return changesContext
 }
 
 // lineOf is a line of a file, safe to print, with tabs as spaces.
@@ -170,8 +173,8 @@ func nameOf(f *gitdiff.File) string {
 	}
 }
 
-// place is one row of the page: a heading, a file, or a row of it.
-type place struct{ file, row int }
+// changesPlace is one row of the page: a heading, a file, or a row of it.
+type changesPlace struct{ file, row int }
 
 const (
 	isHeading = -2
@@ -179,25 +182,25 @@ const (
 )
 
 // places lists all rows.
-func (p *Page) places() []place {
-	var all []place
+func (p *changesPage) places() []changesPlace {
+	var all []changesPlace
 	for i, f := range p.files {
 		if f.heading != "" {
-			all = append(all, place{i, isHeading})
+			all = append(all, changesPlace{i, isHeading})
 		}
-		all = append(all, place{i, isFile})
+		all = append(all, changesPlace{i, isFile})
 		for j := range f.rows {
 			if p.folded[i] {
 				break
 			}
-			all = append(all, place{i, j})
+			all = append(all, changesPlace{i, j})
 		}
 	}
 	return all
 }
 
 // Scroll moves by rows; the file at the top becomes the selected one.
-func (p *Page) Scroll(by int) {
+func (p *changesPage) Scroll(by int) {
 	all := p.places()
 	if len(all) == 0 {
 		return
@@ -207,7 +210,7 @@ func (p *Page) Scroll(by int) {
 }
 
 // Click selects the file at a row. In the list beside the hunks it also shows it.
-func (p *Page) Click(x, y int) {
+func (p *changesPage) Click(x, y int) {
 	if p.why != "" {
 		y--
 	}
@@ -224,13 +227,13 @@ func (p *Page) Click(x, y int) {
 }
 
 // step selects the next file, or the one before.
-func (p *Page) step(by int) {
+func (p *changesPage) step(by int) {
 	p.selected = min(max(p.selected+by, 0), max(len(p.files)-1, 0))
 	p.show()
 }
 
 // show moves the selected file to the top, as far as there are rows.
-func (p *Page) show() {
+func (p *changesPage) show() {
 	all := p.places()
 	for y, at := range all {
 		if at.file == p.selected {

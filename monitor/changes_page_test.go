@@ -1,4 +1,4 @@
-package changes
+package monitor
 
 import (
 	"strings"
@@ -30,7 +30,7 @@ index 1111111..0000000
 -gone
 `
 
-func screenOf(t *testing.T, p *Page, size [2]int) string {
+func screenOf(t *testing.T, p *changesPage, size [2]int) string {
 	t.Helper()
 	screen := tcell.NewSimulationScreen("UTF-8")
 	if err := screen.Init(); err != nil {
@@ -53,7 +53,7 @@ func screenOf(t *testing.T, p *Page, size [2]int) string {
 	return b.String()
 }
 
-func press(t *testing.T, p *Page, text string) (act page.Act) {
+func changesPress(t *testing.T, p *changesPage, text string) (act page.Act) {
 	t.Helper()
 	for _, r := range text {
 		e := tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone)
@@ -67,7 +67,7 @@ func press(t *testing.T, p *Page, text string) (act page.Act) {
 
 func TestDraw_showsFilesHunksAndCounts(t *testing.T) {
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
-		p := New(Subject{Arg: "6", Name: "iteration 6"})
+		p := newChangesPage(changesSubject{Arg: "6", Name: "iteration 6"})
 		if got := screenOf(t, p, size); !strings.Contains(got, "asking git") {
 			t.Errorf("it does not say that it waits:\n%s", got)
 		}
@@ -79,7 +79,7 @@ func TestDraw_showsFilesHunksAndCounts(t *testing.T) {
 				t.Errorf("at %v there is no %q:\n%s", size, want, got)
 			}
 		}
-		press(t, p, "\n")
+		changesPress(t, p, "\n")
 		if got := screenOf(t, p, size); strings.Contains(got, "+three") || !strings.Contains(got, "▸ src/list.go") {
 			t.Errorf("the file is not folded:\n%s", got)
 		}
@@ -87,7 +87,7 @@ func TestDraw_showsFilesHunksAndCounts(t *testing.T) {
 }
 
 func TestLoad_patchesOfATask_haveTheirIterations(t *testing.T) {
-	p := New(Subject{Arg: "T4", Name: "task T4"})
+	p := newChangesPage(changesSubject{Arg: "T4", Name: "task T4"})
 	p.Load("iteration 2: Log in\n" + patch + "iteration 5: Log in\n" + patch)
 	got := screenOf(t, p, [2]int{80, 40})
 	if !strings.Contains(got, "iteration 2: Log in") || !strings.Contains(got, "iteration 5: Log in") ||
@@ -98,7 +98,7 @@ func TestLoad_patchesOfATask_haveTheirIterations(t *testing.T) {
 
 func TestLoad_badOrEmptyPatch_saysSo(t *testing.T) {
 	for text, want := range map[string]string{"": "iteration 6 changed no file", patch[:150]: "cannot be read"} {
-		p := New(Subject{Arg: "6", Name: "iteration 6"})
+		p := newChangesPage(changesSubject{Arg: "6", Name: "iteration 6"})
 		p.Load(text)
 		if got := screenOf(t, p, [2]int{80, 24}); !strings.Contains(got, want) {
 			t.Errorf("%q: %s", text, got)
@@ -107,31 +107,31 @@ func TestLoad_badOrEmptyPatch_saysSo(t *testing.T) {
 }
 
 func TestKeys_undoAndBisect_askAndNameWhatHappens(t *testing.T) {
-	p := New(Subject{Arg: "6", Name: "iteration 6", Run: "r1", Check: "test"})
+	p := newChangesPage(changesSubject{Arg: "6", Name: "iteration 6", Run: "r1", Check: "test"})
 	p.Load(patch)
-	press(t, p, "u")
+	changesPress(t, p, "u")
 	if got := screenOf(t, p, [2]int{60, 15}); !strings.Contains(got, "undo iteration 6: take 2 files back, as a new commit (y/n)") {
 		t.Error(got)
 	}
-	if act := press(t, p, "n"); act.Verb != nil {
+	if act := changesPress(t, p, "n"); act.Verb != nil {
 		t.Error(act)
 	}
-	if got := strings.Join(press(t, p, "uy").Verb, " "); got != "undo --yes --run=r1 -- 6" {
+	if got := strings.Join(changesPress(t, p, "uy").Verb, " "); got != "undo --yes --run=r1 -- 6" {
 		t.Error(got)
 	}
-	press(t, p, "B\n")
+	changesPress(t, p, "B\n")
 	if got := screenOf(t, p, [2]int{80, 15}); !strings.Contains(got, "bisect test: run it in copies of the kept states; your files stay (y/n)") {
 		t.Error(got)
 	}
-	if act := press(t, p, "y"); strings.Join(act.Verb, " ") != "bisect --run=r1 test" || act.Terminal != page.Prints {
+	if act := changesPress(t, p, "y"); strings.Join(act.Verb, " ") != "bisect --run=r1 test" || act.Terminal != page.Prints {
 		t.Error(act)
 	}
 	p.Check = "-- go vet"
-	if got := strings.Join(press(t, p, "B\ny").Verb, "|"); got != "bisect|--run=r1|--|go vet" {
+	if got := strings.Join(changesPress(t, p, "B\ny").Verb, "|"); got != "bisect|--run=r1|--|go vet" {
 		t.Error(got)
 	}
 	p.Living = true
-	if act := press(t, p, "u"); !strings.Contains(act.Say, "when it has ended") || p.Asks() {
+	if act := changesPress(t, p, "u"); !strings.Contains(act.Say, "when it has ended") || p.Asks() {
 		t.Error(act)
 	}
 }

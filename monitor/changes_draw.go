@@ -1,4 +1,4 @@
-package changes
+package monitor
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 	"ralph/state/view/summary"
 )
 
-const twoColumns = 120 // minimum width for the list of files beside the hunks
+const changesTwoColumns = 120 // minimum width for the list of files beside the hunks
 
-var plain = tcell.StyleDefault
+var plainLines = tcell.StyleDefault
 
 // Draw draws the page. The cost depends on the rows on the screen.
-func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
+func (p *changesPage) Draw(c canvas.Canvas, s page.Scene) {
 	p.Living = s.Model.Alive
 	right := ""
 	if n := p.count(); n > 0 {
@@ -37,7 +37,7 @@ func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
 	if len(p.files) == 0 {
 		return
 	}
-	if p.left = 0; c.W >= twoColumns {
+	if p.left = 0; c.W >= changesTwoColumns {
 		left := min(c.W/3, 50)
 		p.left = left
 		p.drawFiles(c.Columns(0, left-1))
@@ -54,7 +54,7 @@ func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
 	}
 }
 
-func (p *Page) totals() (added, deleted int64) {
+func (p *changesPage) totals() (added, deleted int64) {
 	for _, f := range p.files {
 		added, deleted = added+f.added, deleted+f.deleted
 	}
@@ -62,18 +62,18 @@ func (p *Page) totals() (added, deleted int64) {
 }
 
 // firstFile is the index of the first file to draw in a list of h rows.
-func (p *Page) firstFile(h int) int { return max(0, min(p.selected-h/2, len(p.files)-h)) }
+func (p *changesPage) firstFile(h int) int { return max(0, min(p.selected-h/2, len(p.files)-h)) }
 
 // drawFiles lists the files around the selected one.
-func (p *Page) drawFiles(c canvas.Canvas) {
+func (p *changesPage) drawFiles(c canvas.Canvas) {
 	first := p.firstFile(c.H)
 	for y := 0; y < c.H && first+y < len(p.files); y++ {
 		p.drawFile(c.Rows(y, 1), first+y, "")
 	}
 }
 
-func (p *Page) drawFile(c canvas.Canvas, i int, fold string) {
-	f, style, more, less := p.files[i], plain.Bold(true), c.Tone(summary.Good), c.Tone(summary.Bad)
+func (p *changesPage) drawFile(c canvas.Canvas, i int, fold string) {
+	f, style, more, less := p.files[i], plainLines.Bold(true), c.Tone(summary.Good), c.Tone(summary.Bad)
 	if i == p.selected {
 		style = style.Reverse(true)
 		more, less = style, style
@@ -85,7 +85,7 @@ func (p *Page) drawFile(c canvas.Canvas, i int, fold string) {
 	c.Text(c.Text(right, 0, more, plus), 0, less, minus)
 }
 
-func (p *Page) drawPlace(c canvas.Canvas, at place) {
+func (p *changesPage) drawPlace(c canvas.Canvas, at changesPlace) {
 	f := p.files[at.file]
 	switch at.row {
 	case isHeading:
@@ -110,12 +110,12 @@ func (p *Page) drawPlace(c canvas.Canvas, at place) {
 	case remark:
 		c.Text(1, 0, c.Dim(), termtext.Fit(r.text, c.W-2))
 	default:
-		c.Text(1, 0, plain, termtext.Fit(" "+r.text, c.W-2))
+		c.Text(1, 0, plainLines, termtext.Fit(" "+r.text, c.W-2))
 	}
 }
 
 // DrawAsk draws what the page asks in the last row.
-func (p *Page) DrawAsk(c canvas.Canvas) {
+func (p *changesPage) DrawAsk(c canvas.Canvas) {
 	switch p.asks {
 	case askCheck:
 		p.line.Draw(c, "bisect which check, or -- command: ")
