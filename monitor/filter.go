@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/filter"
 	"ralph/monitor/keys"
 	"ralph/state"
 	"ralph/state/view"
@@ -18,7 +17,7 @@ func (u *ui) askFilter() {
 
 // openFiltered shows a part of the log, which is read in the background. u is locked.
 func (u *ui) openFiltered(typed string) {
-	f, err := filter.Parse(termtext.Line(typed), u.o.Now())
+	f, err := parseFilter(termtext.Line(typed), u.o.Now())
 	if err != nil {
 		u.say("%s", err.Error())
 		return

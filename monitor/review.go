@@ -12,7 +12,6 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
-	"ralph/monitor/filter"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/summary"
@@ -32,7 +31,7 @@ type reading struct {
 	tail *logs.Tail // of raw output; nil: it is a review
 
 	// Of a filtered log:
-	filter *filter.Filter // nil: it is none
+	filter *filter // nil: it is none
 	lines  view.Log
 	busy   bool // it is being read
 

@@ -11,7 +11,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/filter"
 	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/monitor/page"
@@ -268,7 +267,7 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	case u.asks == askQuery:
 		u.line.Draw(c, "/")
 	case u.asks == askFilter:
-		u.line.Draw(c, filter.Ask)
+		u.line.Draw(c, askFor)
 	case u.asks == askNote:
 		u.line.Draw(c, "note for the next prompt: ")
 	case u.asks == askToCopy:

@@ -1,4 +1,4 @@
-package filter_test
+package monitor
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ralph/internal/sample"
-	"ralph/monitor/filter"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -27,7 +26,7 @@ func TestRead_findsWhatWasTyped(t *testing.T) {
 		"go test ./...":   "tool tool_result check",
 		"want 20 \"items": "",
 	} {
-		f, err := filter.Parse(typed, sample.Noon)
+		f, err := parseFilter(typed, sample.Noon)
 		if err != nil {
 			t.Errorf("%q: %v", typed, err)
 			continue
@@ -46,7 +45,7 @@ func TestRead_findsWhatWasTyped(t *testing.T) {
 }
 
 func TestEvent_checkWithTheTestsAsTheyWere_isNoError(t *testing.T) {
-	f, err := filter.Parse("errors", sample.Noon)
+	f, err := parseFilter("errors", sample.Noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,20 +60,20 @@ func TestParse_times_areTheLatestBeforeNow(t *testing.T) {
 	now := time.Date(2026, 11, 20, 7, 0, 0, 0, time.UTC)
 	for typed, want := range map[string]string{"at 3:12": "2026-11-20 03:12", "at 23:30": "2026-11-19 23:30",
 		"at 2026-11-18 01:02": "2026-11-18 01:02"} {
-		f, err := filter.Parse(typed, now)
+		f, err := parseFilter(typed, now)
 		if got := f.At.Format("2006-01-02 15:04"); err != nil || got != want {
 			t.Errorf("%q: %s, want %s, %v", typed, got, want, err)
 		}
 	}
 	for _, typed := range []string{"", "at noon", "at 25:00"} {
-		if _, err := filter.Parse(typed, now); err == nil {
+		if _, err := parseFilter(typed, now); err == nil {
 			t.Errorf("%q is accepted", typed)
 		}
 	}
 }
 
 func TestEvent_onlyWhatTheNameSays(t *testing.T) {
-	f, _ := filter.Parse("errors", time.Now())
+	f, _ := parseFilter("errors", time.Now())
 	for _, c := range []struct {
 		d    state.Payload
 		want bool
@@ -87,7 +86,7 @@ func TestEvent_onlyWhatTheNameSays(t *testing.T) {
 }
 
 func TestAsk_80columns_fitsInTwoThirds(t *testing.T) {
-	if len(filter.Ask) > 80*2/3 {
-		t.Errorf("%d cells are too many: %q", len(filter.Ask), filter.Ask)
+	if len(askFor) > 80*2/3 {
+		t.Errorf("%d cells are too many: %q", len(askFor), askFor)
 	}
 }

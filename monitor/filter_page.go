@@ -1,6 +1,7 @@
-// Package filter parses which events of a log a person wants to see: errors, tools, findings, those of one
+package monitor
+
+// This file parses which events of a log a person wants to see: errors, tools, findings, those of one
 // task, those with a text, or those at a time.
-package filter
 
 import (
 	"errors"
@@ -12,8 +13,8 @@ import (
 	"ralph/state/view/scan"
 )
 
-// Filter is what a person wants to see.
-type Filter struct {
+// filter is what a person wants to see.
+type filter struct {
 	Name string    // for the title: "errors"
 	At   time.Time // the log at this time; zero: all of it
 	// Text is what lines must hold; empty: anything. Lower case matches any case.
@@ -26,38 +27,38 @@ type Filter struct {
 	needle scan.Needle
 }
 
-// Ask is what the last row says.
-const Ask = "errors, tools, findings, task X, at 3:12, or text: "
+// askFor is what the last row says.
+const askFor = "errors, tools, findings, task X, at 3:12, or text: "
 
-// Parse reads what was typed. A time of day means the latest one before now.
-func Parse(typed string, now time.Time) (Filter, error) {
+// parseFilter reads what was typed. A time of day means the latest one before now.
+func parseFilter(typed string, now time.Time) (filter, error) {
 	typed = strings.TrimSpace(typed)
 	word, rest, _ := strings.Cut(typed, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
 	case typed == "":
-		return Filter{}, errors.New("nothing to show: type errors, tools, findings, task NAME, at 3:12, or a text")
+		return filter{}, errors.New("nothing to show: type errors, tools, findings, task NAME, at 3:12, or a text")
 	case word == "task" && rest != "":
-		return OfTask(rest, rest), nil
+		return ofTask(rest, rest), nil
 	case word == "at" && rest != "":
 		at, err := timeOf(rest, now)
-		return Filter{Name: "at " + at.Format(time.TimeOnly), At: at}, err
+		return filter{Name: "at " + at.Format(time.TimeOnly), At: at}, err
 	case rest == "" && len(word) >= 3:
-		for _, f := range named() {
+		for _, f := range filterNamed() {
 			if strings.HasPrefix(f.Name, word) {
 				return f, nil
 			}
 		}
 	}
-	return Filter{Name: `"` + typed + `"`, Text: typed,
+	return filter{Name: `"` + typed + `"`, Text: typed,
 		needle: scan.NeedleOf(typed, typed == strings.ToLower(typed))}, nil
 }
 
-// OfTask returns the filter for the events of one task. The title of the log names the task.
-func OfTask(name, id string) Filter { return Filter{Name: "task " + name, Task: id} }
+// ofTask returns the filter for the events of one task. The title of the log names the task.
+func ofTask(name, id string) filter { return filter{Name: "task " + name, Task: id} }
 
-func named() []Filter {
-	return []Filter{
+func filterNamed() []filter {
+	return []filter{
 		{Name: "errors", failed: true},
 		{Name: "tools", kinds: []state.Kind{state.KindTool, state.KindToolResult, state.KindDenied}},
 		{Name: "findings",
@@ -84,7 +85,7 @@ func timeOf(text string, now time.Time) (time.Time, error) {
 }
 
 // Line reports whether a line of the file may be wanted.
-func (f *Filter) Line(line []byte) bool {
+func (f *filter) Line(line []byte) bool {
 	h := state.HeadOf(line)
 	if f.failed && !state.MayFail(h.Kind, line) || len(f.kinds) > 0 && !slices.Contains(f.kinds, h.Kind) {
 		return false
@@ -93,24 +94,24 @@ func (f *Filter) Line(line []byte) bool {
 }
 
 // Event reports whether an event matches. The text is not compared: it is matched against what is shown.
-func (f *Filter) Event(e state.Event) bool {
+func (f *filter) Event(e state.Event) bool {
 	known := len(f.kinds) == 0 || slices.Contains(f.kinds, e.Kind)
 	return known && (f.Task == "" || e.Task == f.Task) && (!f.failed || e.Failed())
 }
 
 const (
-	most   = 8 << 20   // bytes of events that are shown
-	beside = 512 << 10 // bytes before and after a time
+	most         = 8 << 20   // bytes of events that are shown
+	besideFilter = 512 << 10 // bytes before and after a time
 )
 
 // Read returns the events that match, oldest first. If there are too many, it returns the latest.
-func (f *Filter) Read(r *state.Reader) ([]state.Event, error) {
+func (f *filter) Read(r *state.Reader) ([]state.Event, error) {
 	if !f.At.IsZero() {
-		before, err := scan.Before(r, f.At, beside)
+		before, err := scan.Before(r, f.At, besideFilter)
 		if err != nil {
 			return nil, err
 		}
-		after, err := scan.After(r, f.At, beside)
+		after, err := scan.After(r, f.At, besideFilter)
 		return append(before, after...), err
 	}
 	all, err := scan.Select(r, most, f.Line)
