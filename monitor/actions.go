@@ -6,7 +6,6 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
-	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/state/view"
 	"ralph/state/view/scan"
@@ -172,7 +171,7 @@ func (u *ui) scroll(by int) {
 	case u.timeline != nil && u.page == nil:
 		u.timeline.Scroll(by)
 	case u.listed():
-		u.selected = iterations.Move(&u.model.Run, u.selected, by)
+		u.selected = moveIteration(&u.model.Run, u.selected, by)
 	default:
 		u.shown().scroll(by)
 		u.feed.Poke() // older lines may be wanted

@@ -4,7 +4,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
-	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/monitor/page"
 )
@@ -74,7 +73,7 @@ func (u *ui) click(x, y int) (key string) {
 	case u.covered():
 	case p.panel == panelIterations:
 		u.focus = p.panel
-		u.selected = iterations.At(&u.model.Run, u.selected, u.listTop+y-p.y-1)
+		u.selected = iterationAt(&u.model.Run, u.selected, u.listTop+y-p.y-1)
 	case p.panel == panelLog:
 		u.focus = p.panel
 	}

@@ -8,7 +8,6 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/logs/termtext"
-	"ralph/monitor/iterations"
 	"ralph/monitor/tasks"
 	"ralph/monitor/transcript"
 	"ralph/state"
@@ -127,7 +126,7 @@ func TestList_repeatedIterations_areOneStepAway(t *testing.T) {
 	if got := u.chosen(); got != 7 {
 		t.Errorf("iteration %d is selected", got)
 	}
-	if got := iterations.Move(&u.model.Run, u.selected, -1); got != 1 {
+	if got := moveIteration(&u.model.Run, u.selected, -1); got != 1 {
 		t.Errorf("row %d comes before", got)
 	}
 }

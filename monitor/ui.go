@@ -11,7 +11,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/iterations"
 	"ralph/monitor/keys"
 	"ralph/monitor/page"
 	"ralph/monitor/palette"
@@ -215,7 +214,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelEnds:
 		drawEnds(c, v)
 	case panelIterations:
-		u.listTop = iterations.Draw(c, &u.model, iterations.Look{Selected: u.selected, Top: u.listTop,
+		u.listTop = drawIterations(c, &u.model, iterationsLook{Selected: u.selected, Top: u.listTop,
 			Focused: u.focus == p, Now: u.o.Now()})
 	case panelChecks:
 		drawChecks(c, v, u.o.Now())

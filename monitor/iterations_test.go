@@ -1,4 +1,4 @@
-package iterations
+package monitor
 
 import (
 	"strings"
@@ -42,7 +42,7 @@ func model() *view.Model {
 	return m
 }
 
-func drawn(t *testing.T, m *view.Model, look Look, size [2]int) []string {
+func iterationsDrawn(t *testing.T, m *view.Model, look iterationsLook, size [2]int) []string {
 	t.Helper()
 	w, h := size[0], size[1]
 	screen := tcell.NewSimulationScreen("UTF-8")
@@ -52,7 +52,7 @@ func drawn(t *testing.T, m *view.Model, look Look, size [2]int) []string {
 	defer screen.Fini()
 	screen.SetSize(w, h)
 	look.Now = sample.Noon
-	Draw(canvas.Canvas{Screen: screen, W: w, H: h}, m, look)
+	drawIterations(canvas.Canvas{Screen: screen, W: w, H: h}, m, look)
 	screen.Show()
 	cells, _, _ := screen.GetContents()
 	var rows []string
@@ -67,7 +67,7 @@ func drawn(t *testing.T, m *view.Model, look Look, size [2]int) []string {
 }
 
 func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
-	rows := drawn(t, model(), Look{}, [2]int{100, 8})
+	rows := iterationsDrawn(t, model(), iterationsLook{}, [2]int{100, 8})
 	for y, want := range []string{"─ 4 Iterations", "12 ✓       5s  Add cursors · done, 1 file", "11 !       5s  Add cursors · done, 1 file",
 		"10 !   1m 00s  Add cursors · required check failed", "9 !   8m 00s  ×8 Add cursors", "1 ✓"} {
 		if !strings.Contains(rows[y], want) {
@@ -85,7 +85,7 @@ func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
 }
 
 func TestDraw_narrowRows_haveTheTitleBesideAShortOutcome(t *testing.T) {
-	rows := drawn(t, model(), Look{}, [2]int{42, 8})
+	rows := iterationsDrawn(t, model(), iterationsLook{}, [2]int{42, 8})
 	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  required check", 5: "1 ✓       5s  Add cursors · done"} {
 		if !strings.Contains(rows[y], want) {
 			t.Errorf("row %d is %q, want %q", y, rows[y], want)
@@ -96,11 +96,11 @@ func TestDraw_narrowRows_haveTheTitleBesideAShortOutcome(t *testing.T) {
 func TestMove_goesByRows(t *testing.T) {
 	m := model()
 	for _, c := range []struct{ from, by, want int }{{0, 1, 1}, {2, 1, 3}, {3, 1, 11}, {11, -1, 3}, {7, 1, 11}, {0, -1, 0}, {0, 99, 11}} {
-		if got := Move(&m.Run, c.from, c.by); got != c.want {
+		if got := moveIteration(&m.Run, c.from, c.by); got != c.want {
 			t.Errorf("from %d by %d: %d, want %d", c.from, c.by, got, c.want)
 		}
 	}
-	if got := Move(&view.Run{}, 0, 1); got != 0 {
+	if got := moveIteration(&view.Run{}, 0, 1); got != 0 {
 		t.Error(got)
 	}
 }

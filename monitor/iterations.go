@@ -1,6 +1,7 @@
-// Package iterations draws the list of a run's iterations, newest first: how each ended, its
+package monitor
+
+// This file draws the list of a run's iterations, newest first: how each ended, its
 // checks, and how many findings it has. Successive iterations that went alike share a row.
-package iterations
 
 import (
 	"fmt"
@@ -16,8 +17,8 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Look is the position in the list.
-type Look struct {
+// iterationsLook is the position in the list.
+type iterationsLook struct {
 	Selected int // iteration, 0 is the newest
 	Top      int // the row at which the list began before
 	Focused  bool
@@ -46,8 +47,8 @@ func at(all []group, i int) int {
 	return max(slices.IndexFunc(all, func(g group) bool { return i <= g.first && i >= g.last }), 0)
 }
 
-// Move is the iteration that is selected after a move by a number of rows.
-func Move(r *view.Run, selected, by int) int {
+// moveIteration is the iteration that is selected after a move by a number of rows.
+func moveIteration(r *view.Run, selected, by int) int {
 	all, n := groups(r), len(r.Iterations)
 	if n == 0 {
 		return 0
@@ -56,9 +57,9 @@ func Move(r *view.Run, selected, by int) int {
 	return n - 1 - all[row].first
 }
 
-// Draw lists the iterations around the selected one, and returns the row at which it begins. It formats
+// drawIterations lists the iterations around the selected one, and returns the row at which it begins. It formats
 // only the visible rows.
-func Draw(c canvas.Canvas, m *view.Model, look Look) (top int) {
+func drawIterations(c canvas.Canvas, m *view.Model, look iterationsLook) (top int) {
 	n := len(m.Run.Iterations)
 	c.Title(canvas.Title{Name: "Iterations", Key: "4", Right: fmt.Sprint(n), Focused: look.Focused})
 	c = c.Rows(1, c.H-1)
@@ -76,8 +77,8 @@ func Draw(c canvas.Canvas, m *view.Model, look Look) (top int) {
 	return first
 }
 
-// At is the iteration at a row of all; where there is none, the selected one.
-func At(r *view.Run, selected, row int) int {
+// iterationAt is the iteration at a row of all; where there is none, the selected one.
+func iterationAt(r *view.Run, selected, row int) int {
 	if all := groups(r); row >= 0 && row < len(all) {
 		return len(r.Iterations) - 1 - all[row].first
 	}
@@ -116,7 +117,7 @@ func draw(c canvas.Canvas, r summary.IterationRow, selected bool) {
 		right--
 	}
 	if w := termtext.Width(r.Checks); w > 0 && right-w-1-x >= minTitle {
-		drawChecks(c, right-w, r.Checks, style)
+		drawIterationChecks(c, right-w, r.Checks, style)
 		right -= w + 1
 	}
 	text, room := r.Text, right-x
@@ -142,8 +143,8 @@ func badgeOf(found, width int) string {
 	return fmt.Sprintf(" !%d ", found)
 }
 
-// drawChecks draws marks; those that failed stand out.
-func drawChecks(c canvas.Canvas, x int, marks string, style tcell.Style) {
+// drawIterationChecks draws marks; those that failed stand out.
+func drawIterationChecks(c canvas.Canvas, x int, marks string, style tcell.Style) {
 	passed, failed, _ := strings.Cut(marks, " ")
 	if failed != "" { // their numbers
 		x = c.Text(x, 0, style, passed+" ")
