@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/models"
 )
 
 // openModels opens the page of agents and models.
@@ -20,7 +19,7 @@ func (u *ui) openModels() {
 		return
 	}
 	u.help = false
-	p := models.New(u.model.Status.Agent)
+	p := newModelsPage(u.model.Status.Agent)
 	u.over = append(u.over, p)
 	go func() {
 		defer u.caught()

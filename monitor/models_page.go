@@ -1,6 +1,7 @@
-// Package models is the monitor's page of agents and models: a person types until one is left,
+package monitor
+
+// This file is the monitor's page of agents and models: a person types until one is left,
 // and it says which verb of ralph makes the choice. It runs nothing itself.
-package models
 
 import (
 	"encoding/json"
@@ -24,8 +25,8 @@ type choice struct{ agent, model string }
 
 func (c choice) text() string { return strings.TrimSpace(c.agent + " " + c.model) }
 
-// Page is the page of models. It is not safe for concurrent use.
-type Page struct {
+// modelsPage is the page of models. It is not safe for concurrent use.
+type modelsPage struct {
 	page.Choice[choice]
 	all     []choice
 	agents  map[string]bool
@@ -34,16 +35,16 @@ type Page struct {
 	why     string // the agents are not known
 }
 
-// New returns a page that waits for the agents. The current one takes models that are typed
+// newModelsPage returns a page that waits for the agents. The current one takes models that are typed
 // without an agent.
-func New(current string) *Page {
-	p := &Page{current: current}
+func newModelsPage(current string) *modelsPage {
+	p := &modelsPage{current: current}
 	p.Find = p.find
 	return p
 }
 
 // Load reads what `ralph agent list --json` prints. Agents that do not run are left out.
-func (p *Page) Load(data []byte) error {
+func (p *modelsPage) Load(data []byte) error {
 	var agents []act.Agent
 	if err := json.Unmarshal(data, &agents); err != nil {
 		return fmt.Errorf("read the list of agents: %w", err)
@@ -71,7 +72,7 @@ func (p *Page) Load(data []byte) error {
 }
 
 // Fail shows why the agents are not known.
-func (p *Page) Fail(why string) { p.why = why }
+func (p *modelsPage) Fail(why string) { p.why = why }
 
 type source []choice
 
@@ -79,7 +80,7 @@ func (s source) String(i int) string { return s[i].text() }
 func (s source) Len() int            { return len(s) }
 
 // find narrows the list. The typed text itself is always the last choice.
-func (p *Page) find(typed string) (shown []choice) {
+func (p *modelsPage) find(typed string) (shown []choice) {
 	if typed == "" {
 		return p.all
 	}
@@ -98,7 +99,7 @@ func (p *Page) find(typed string) (shown []choice) {
 }
 
 // typed is a choice that a person has typed: an agent and a model, or a model of the current agent.
-func (p *Page) typed(text string) choice {
+func (p *modelsPage) typed(text string) choice {
 	first, rest, _ := strings.Cut(text, " ")
 	if p.agents[first] {
 		return choice{first, rest}
@@ -107,13 +108,13 @@ func (p *Page) typed(text string) choice {
 }
 
 // Asks is true: all keys belong to the text and the list.
-func (p *Page) Asks() bool { return true }
+func (p *modelsPage) Asks() bool { return true }
 
 // Hints is nil: the last row asks for a model.
-func (p *Page) Hints() []keys.Hint { return nil }
+func (p *modelsPage) Hints() []keys.Hint { return nil }
 
 // Key handles a key.
-func (p *Page) Key(e *tcell.EventKey) (page.Act, bool) {
+func (p *modelsPage) Key(e *tcell.EventKey) (page.Act, bool) {
 	switch p.Choice.Key(e) {
 	case keys.Left:
 		return page.Act{Close: true}, true
@@ -124,7 +125,7 @@ func (p *Page) Key(e *tcell.EventKey) (page.Act, bool) {
 }
 
 // choose is the verb for the selected choice; nil if there is none.
-func (p *Page) choose() []string {
+func (p *modelsPage) choose() []string {
 	c, ok := p.Row()
 	if !p.ready || !ok || c.agent == "" {
 		return nil
@@ -137,7 +138,7 @@ func (p *Page) choose() []string {
 }
 
 // Draw draws the page.
-func (p *Page) Draw(c canvas.Canvas, _ page.Scene) {
+func (p *modelsPage) Draw(c canvas.Canvas, _ page.Scene) {
 	c.Title(canvas.Title{Name: "Agent and model from the next turn on", Key: "m", Focused: true})
 	c = c.Rows(1, c.H-1)
 	switch {
@@ -162,4 +163,4 @@ func (p *Page) Draw(c canvas.Canvas, _ page.Scene) {
 }
 
 // DrawAsk draws what is typed in the last row.
-func (p *Page) DrawAsk(c canvas.Canvas) { p.Line.Draw(c, "model, or agent and model: ") }
+func (p *modelsPage) DrawAsk(c canvas.Canvas) { p.Line.Draw(c, "model, or agent and model: ") }

@@ -1,4 +1,4 @@
-package models
+package monitor
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ func TestKeys_chooseWhatIsTyped(t *testing.T) {
 		{"brand-new", "agent use --model=brand-new -- codex"},
 		{"amp", "agent use --model=amp -- codex"},
 	} {
-		p := New("codex")
+		p := newModelsPage("codex")
 		if err := p.Load([]byte(agents)); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestPage_withoutAgents_choosesNothing(t *testing.T) {
 	defer screen.Fini()
 	for _, data := range []string{"", "[]", agents} {
 		for _, size := range [][2]int{{1, 1}, {20, 3}, {60, 12}} {
-			p := New("")
+			p := newModelsPage("")
 			if data != "" && p.Load([]byte(data)) != nil {
 				t.Fatal(data)
 			}
@@ -61,14 +61,14 @@ func TestPage_withoutAgents_choosesNothing(t *testing.T) {
 			}
 		}
 	}
-	if New("").Load([]byte("{")) == nil {
+	if newModelsPage("").Load([]byte("{")) == nil {
 		t.Error("no error")
 	}
-	p := New("text")
+	p := newModelsPage("text")
 	if err := p.Load([]byte("[]")); err != nil || len(p.Shown) != 1 {
 		t.Errorf("the agent of the run is missing: %v, %v", p.Shown, err)
 	}
-	p = New("")
+	p = newModelsPage("")
 	p.Fail("because")
 	p.Draw(canvas.Canvas{Screen: screen, W: 60, H: 3}, page.Scene{})
 }
