@@ -9,7 +9,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/keys"
-	"ralph/monitor/palette"
 	"ralph/monitor/tasks"
 	"ralph/monitor/timeline"
 	"ralph/state/view"
@@ -104,7 +103,7 @@ func (u *ui) openTimeline() {
 // openPalette opens the list of commands, panels and tasks.
 func (u *ui) openPalette() {
 	defer u.lock()()
-	var all []palette.Entry
+	var all []paletteEntry
 	v := summary.Of(&u.model, u.o.Now())
 	for _, b := range u.table {
 		key, _, _ := strings.Cut(b.keys, " ")
@@ -114,18 +113,18 @@ func (u *ui) openPalette() {
 			if !strings.HasPrefix(name, b.short) { // people type what the last row says
 				name = b.short + ": " + name
 			}
-			all = append(all, palette.Entry{Kind: "key", Name: name, Key: key})
+			all = append(all, paletteEntry{Kind: "key", Name: name, Key: key})
 		}
 	}
 	for _, verb := range verbs() {
 		if len(u.o.Ralph) > 0 && (!verb.alive || v.Alive) {
-			all = append(all, palette.Entry{Kind: "verb", Name: verb.name + ": " + verb.help, Verb: verb.name})
+			all = append(all, paletteEntry{Kind: "verb", Name: verb.name + ": " + verb.help, Verb: verb.name})
 		}
 	}
 	for i, p := range named() {
-		all = append(all, palette.Entry{Kind: "panel", Name: p.name, Key: string(rune('1' + i))})
+		all = append(all, paletteEntry{Kind: "panel", Name: p.name, Key: string(rune('1' + i))})
 	}
-	p := palette.New(all, u.model.Iteration())
+	p := newPalettePage(all, u.model.Iteration())
 	u.palette, u.help = p, false
 	if len(u.o.Ralph) == 0 {
 		return
@@ -137,9 +136,9 @@ func (u *ui) openPalette() {
 		if err != nil {
 			return // the palette works without tasks
 		}
-		var all []palette.Entry
+		var all []paletteEntry
 		for _, t := range found {
-			all = append(all, palette.Entry{Kind: "task", Name: t.Name(), Task: t.ID})
+			all = append(all, paletteEntry{Kind: "task", Name: t.Name(), Task: t.ID})
 		}
 		defer u.redraw()
 		defer u.lock()()
@@ -159,7 +158,7 @@ func (u *ui) keyOfPalette(e *tcell.EventKey) bool {
 	if closed {
 		u.palette = nil
 	}
-	if chosen != (palette.Entry{}) {
+	if chosen != (paletteEntry{}) {
 		u.over = nil
 	}
 	u.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 	"ralph/monitor/canvas"
 	"ralph/monitor/keys"
 	"ralph/monitor/page"
-	"ralph/monitor/palette"
 	"ralph/monitor/tasks"
 	"ralph/monitor/timeline"
 	"ralph/state"
@@ -72,7 +71,7 @@ type sight struct {
 	page     *reading       // over the panels; nil: none
 	over     []page.Page    // over it, each over the one before
 	timeline *timeline.Page // over the panels; nil: it is closed
-	palette  *palette.Page  // over all of it; nil: it is closed
+	palette  *palettePage   // over all of it; nil: it is closed
 	list     *taskPage      // the tasks in the panel of the plan
 	pressed  string         // the latest key
 	alone    panel          // the only panel shown; panelHeader: all

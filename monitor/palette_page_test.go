@@ -1,4 +1,4 @@
-package palette
+package monitor
 
 import (
 	"strings"
@@ -9,23 +9,25 @@ import (
 	"ralph/monitor/canvas"
 )
 
-func sample() *Page {
-	p := New([]Entry{{Kind: "key", Name: "pause after this iteration", Key: "p"}, {Kind: "panel", Name: "Iterations", Key: "4"}}, 12)
-	p.Add([]Entry{{Kind: "task", Name: "T7 Add cursor pagination", Task: "T7"}})
+func paletteSample() *palettePage {
+	p := newPalettePage([]paletteEntry{{Kind: "key", Name: "pause after this iteration", Key: "p"}, {Kind: "panel", Name: "Iterations", Key: "4"}}, 12)
+	p.Add([]paletteEntry{{Kind: "task", Name: "T7 Add cursor pagination", Task: "T7"}})
 	return p
 }
 
-func press(p *Page, text string) (e Entry, closed bool) {
+func palettePress(p *palettePage, text string) (e paletteEntry, closed bool) {
 	for _, r := range text {
 		e, closed = p.Key(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone))
 	}
 	return e, closed
 }
 
-func enter(p *Page) (Entry, bool) { return p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone)) }
+func enter(p *palettePage) (paletteEntry, bool) {
+	return p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone))
+}
 
 func TestKey_lettersInOrder_findCommandsPanelsAndTasks(t *testing.T) {
-	for typed, want := range map[string]Entry{
+	for typed, want := range map[string]paletteEntry{
 		"paus":     {Kind: "key", Name: "pause after this iteration", Key: "p"},
 		"pan iter": {Kind: "panel", Name: "Iterations", Key: "4"},
 		"cursor":   {Kind: "task", Name: "T7 Add cursor pagination", Task: "T7"},
@@ -33,15 +35,15 @@ func TestKey_lettersInOrder_findCommandsPanelsAndTasks(t *testing.T) {
 		"13":       {}, // there are 12
 		"zzz":      {},
 	} {
-		p := sample()
-		press(p, typed)
+		p := paletteSample()
+		palettePress(p, typed)
 		if got, closed := enter(p); got != want || !closed {
 			t.Errorf("%q chose %+v, %v", typed, got, closed)
 		}
 	}
-	p := sample()
+	p := paletteSample()
 	p.Scroll(1)
-	p.Add([]Entry{{Kind: "task", Name: "T8", Task: "T8"}})
+	p.Add([]paletteEntry{{Kind: "task", Name: "T8", Task: "T8"}})
 	if got, _ := enter(p); got.Key != "4" {
 		t.Errorf("the selection moved to %+v", got)
 	}
@@ -54,7 +56,7 @@ func TestDraw_fitsAnySize(t *testing.T) {
 			t.Fatal(err)
 		}
 		screen.SetSize(size[0], size[1])
-		sample().Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]})
+		paletteSample().Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]})
 		screen.Show()
 		cells, w, _ := screen.GetContents()
 		got := ""

@@ -1,6 +1,7 @@
-// Package palette is the monitor's command palette: a person types until one command, panel,
+package monitor
+
+// This file is the monitor's command palette: a person types until one command, panel,
 // iteration or task is left, and it says which. It runs nothing itself.
-package palette
 
 import (
 	"fmt"
@@ -19,8 +20,8 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Entry is something to choose: one of the last four says what.
-type Entry struct {
+// paletteEntry is something to choose: one of the last four says what.
+type paletteEntry struct {
 	Kind string // "key", "verb", "panel", "iteration", "task"
 	Name string
 	Key  string // to press
@@ -29,26 +30,26 @@ type Entry struct {
 	Turn int    // iteration to review
 }
 
-func (e Entry) text() string { return e.Kind + " " + e.Name }
+func (e paletteEntry) text() string { return e.Kind + " " + e.Name }
 
-// Page is the palette. It is not safe for concurrent use.
-type Page struct {
-	page.Choice[Entry]
-	all   []Entry
+// palettePage is the palette. It is not safe for concurrent use.
+type palettePage struct {
+	page.Choice[paletteEntry]
+	all   []paletteEntry
 	turns int // iterations of the run
 }
 
-// New returns a palette for these entries, and the iterations up to a number.
-func New(all []Entry, turns int) *Page {
-	p := &Page{all: all, turns: turns}
+// newPalettePage returns a palette for these entries, and the iterations up to a number.
+func newPalettePage(all []paletteEntry, turns int) *palettePage {
+	p := &palettePage{all: all, turns: turns}
 	p.Find = p.find
 	p.Narrow()
 	return p
 }
 
 // Add adds entries that were read in the meantime. What a person moved to stays selected.
-func (p *Page) Add(all []Entry) {
-	var was Entry
+func (p *palettePage) Add(all []paletteEntry) {
+	var was paletteEntry
 	if row, ok := p.Row(); ok && p.Selected > 0 {
 		was = row
 	}
@@ -57,25 +58,25 @@ func (p *Page) Add(all []Entry) {
 	p.Selected = max(slices.Index(p.Shown, was), 0)
 }
 
-type source []Entry
+type paletteSource []paletteEntry
 
-func (s source) String(i int) string { return s[i].text() }
-func (s source) Len() int            { return len(s) }
+func (s paletteSource) String(i int) string { return s[i].text() }
+func (s paletteSource) Len() int            { return len(s) }
 
 // find narrows the list. A number also names an iteration.
-func (p *Page) find(typed string) (shown []Entry) {
+func (p *palettePage) find(typed string) (shown []paletteEntry) {
 	if typed == "" {
 		return p.all
 	}
 	if n := p.turn(typed); n > 0 {
-		shown = append(shown, Entry{Kind: "iteration", Name: fmt.Sprintf("review iteration %d", n), Turn: n})
+		shown = append(shown, paletteEntry{Kind: "iteration", Name: fmt.Sprintf("review iteration %d", n), Turn: n})
 	}
-	var found []Entry
-	for _, m := range fuzzy.FindFrom(typed, source(p.all)) {
+	var found []paletteEntry
+	for _, m := range fuzzy.FindFrom(typed, paletteSource(p.all)) {
 		found = append(found, p.all[m.Index])
 	}
 	text := strings.ToLower(typed)
-	apart := func(e Entry) int { // what begins with the text comes first, then what contains it as it is
+	apart := func(e paletteEntry) int { // what begins with the text comes first, then what contains it as it is
 		switch name := strings.ToLower(e.text()); {
 		case strings.HasPrefix(strings.ToLower(e.Name), text):
 			return 0
@@ -89,7 +90,7 @@ func (p *Page) find(typed string) (shown []Entry) {
 }
 
 // turn is the number of the iteration that the text names; 0: none.
-func (p *Page) turn(text string) (n int) {
+func (p *palettePage) turn(text string) (n int) {
 	digits := regexp.MustCompile(`^(?:iteration |review )?(\d{1,6})$`).FindStringSubmatch(text)
 	if digits == nil {
 		return 0
@@ -101,7 +102,7 @@ func (p *Page) turn(text string) (n int) {
 }
 
 // Key handles a key. It returns what was chosen, and whether the palette is to be closed.
-func (p *Page) Key(e *tcell.EventKey) (chosen Entry, closed bool) {
+func (p *palettePage) Key(e *tcell.EventKey) (chosen paletteEntry, closed bool) {
 	edge := p.Choice.Key(e)
 	if edge == keys.Entered {
 		chosen, _ = p.Row()
@@ -110,7 +111,7 @@ func (p *Page) Key(e *tcell.EventKey) (chosen Entry, closed bool) {
 }
 
 // Draw draws the palette.
-func (p *Page) Draw(c canvas.Canvas) {
+func (p *palettePage) Draw(c canvas.Canvas) {
 	c.Title(canvas.Title{Name: "Commands, panels and tasks", Key: ":", Focused: true,
 		Right: fmt.Sprintf("%d of %d", len(p.Shown), len(p.all))})
 	c = c.Rows(1, c.H-1)
@@ -118,7 +119,7 @@ func (p *Page) Draw(c canvas.Canvas) {
 		c.Text(1, 0, c.Tone(summary.Warn), termtext.Fit("nothing matches; esc goes back", c.W-2))
 		return
 	}
-	p.Choice.Draw(c, func(row canvas.Canvas, e Entry, style tcell.Style) {
+	p.Choice.Draw(c, func(row canvas.Canvas, e paletteEntry, style tcell.Style) {
 		side := style
 		if style == tcell.StyleDefault {
 			side = c.Dim()
@@ -130,4 +131,4 @@ func (p *Page) Draw(c canvas.Canvas) {
 }
 
 // DrawAsk draws what is typed in the last row.
-func (p *Page) DrawAsk(c canvas.Canvas) { p.Line.Draw(c, ":") }
+func (p *palettePage) DrawAsk(c canvas.Canvas) { p.Line.Draw(c, ":") }
