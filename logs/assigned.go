@@ -77,7 +77,7 @@ var scheme = key(`[:=]\s*\\*["']?(?i:basic|bearer|token|apikey|geniekey|flyv1|ke
 // isSecret reports whether the value is a secret, and no code, placeholder or reference.
 func (a assignment) isSecret(value string) bool {
 	upper := a.name == strings.ToUpper(a.name)
-	digit, letter := strings.ContainsAny(value, "0123456789"), strings.ContainsFunc(value, isLetter)
+	digit, letter := !hasNoDigit(value), strings.ContainsFunc(value, isLetter)
 	switch {
 	case a.calls, strings.Contains(value, "://"), // an address has a row of its own
 		strings.ContainsAny(value[:1], "$%<{*./~@#"),
@@ -187,12 +187,19 @@ func isNameByte(b byte) bool { return isWordByte(b) || b == '_' || b == '-' }
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
 // hasNoDigit reports whether a match is words rather than a key.
-func hasNoDigit(match string) bool { return !strings.ContainsAny(match, "0123456789") }
+func hasNoDigit(match string) bool {
+	for i := range len(match) { // strings.ContainsAny makes a set first
+		if match[i] >= '0' && match[i] <= '9' {
+			return false
+		}
+	}
+	return true
+}
 
 // isWord reports whether the last word of a match is a placeholder or a common word.
 func isWord(match string) bool {
 	value := match[strings.LastIndexByte(match, ' ')+1:]
-	return endOf(value, 0, func(c byte) bool { return !isKeyByte(c) }) == len(value) && words().MatchString(value) || example(value)
+	return placeholder(value) || example(value)
 }
 
 // notRandom reports whether the last word of a match is probably no generated
@@ -200,7 +207,7 @@ func isWord(match string) bool {
 func notRandom(match string) bool {
 	const leastLength, leastBits = 20, 3.7
 	value := match[strings.LastIndexByte(match, ' ')+1:]
-	mixed := strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value &&
+	mixed := !hasNoDigit(value) && strings.ToLower(value) != value &&
 		strings.ToUpper(value) != value
 	return len(value) < leastLength || entropy(value) < leastBits || !mixed || isWord(value) ||
 		strings.ContainsAny(value, " .(){}$<>")

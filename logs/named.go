@@ -139,9 +139,8 @@ func element(text string, at int) (from, to int, ok bool) {
 }
 
 var (
-	login    = re(`(?:login|account)(?:\s|\\+[nrt])+[^\s\\,]+(?:\s|\\+[nrt])+$`)
-	netrc    = re(`^(?:password|passwd)(?:[ \t]|\\+t)+([^\s"'\\]+)`)
-	escaped  = re(`^password\\+u003e([^<\s\\]{6,})\\+u003c/`)
+	user     = re(`^(?:\s|\\+[nrt])+[^\s\\,]+(?:\s|\\+[nrt])+$`)
+	escaped  = re(`^\\+u003e([^<\s\\]{6,})\\+u003c/`)
 	lineEnds = re(`^[ \t]*(?:\\+[nr]|[\r\n]|$)`)
 	account  = re(`([^\s"'\\:]+):([^\s"'\\]{4,})\\*["']? *\| *(?:sudo +)?ch$`)
 )
@@ -156,24 +155,27 @@ func afterLogin(text string, at int) (from, to int, ok bool) {
 		}
 		return 0, 0, false
 	}
-	if end := at + len("password"); end >= len(text) || text[end] != ' ' && text[end] != '\t' && text[end] != '\\' {
-		if end -= 2; end >= len(text) || text[end] != ' ' {
+	end := at + len("password")
+	if !strings.HasPrefix(text[at:], "password") {
+		if end = at + len("passwd"); !strings.HasPrefix(text[at:], "passwd ") {
 			return 0, 0, false
 		}
 	}
-	if m := escaped().FindStringSubmatchIndex(text[at:min(len(text), at+maxCommand)]); m != nil {
-		return at + m[2], at + m[3], isArgument(text[at+m[2] : at+m[3]])
+	if strings.HasPrefix(text[end:], `\`) {
+		if m := escaped().FindStringSubmatchIndex(text[end:min(len(text), end+maxCommand)]); m != nil {
+			return end + m[2], end + m[3], isArgument(text[end+m[2] : end+m[3]])
+		}
 	}
-	m := netrc().FindStringSubmatchIndex(text[at:min(len(text), at+maxSecret)])
-	if m == nil {
+	from = afterBlanks(text, end)
+	to = endOf(text, from, func(c byte) bool { return strings.IndexByte(" \t\r\n\f\"'\\", c) >= 0 })
+	if from == end || from == to {
 		return 0, 0, false
 	}
-	from, to = at+m[2], at+m[3]
 	value := text[from:to]
 	if hasNoDigit(value) && !strings.Contains(before, "machine ") || !isArgument(value) {
 		return 0, 0, false
 	}
-	if strings.Contains(before, "login") && login().MatchString(before) {
+	if strings.Contains(before, "login") && (endsWithUser(before, "login") || endsWithUser(before, "account")) {
 		return from, to, true
 	}
 	// Alone on its line: the line before it may have been another write.
@@ -183,11 +185,39 @@ func afterLogin(text string, at int) (from, to int, ok bool) {
 		lineEnds().MatchString(text[to:min(len(text), to+8)])
 }
 
+// endsWithUser reports whether a text ends with a word and the name of a user.
+func endsWithUser(text, word string) bool {
+	for {
+		_, after, found := strings.Cut(text, word)
+		if !found || user().MatchString(after) {
+			return found
+		}
+		text = after
+	}
+}
+
+// afterBlanks returns the index after blanks and tabs, which may be \t in a JSON string.
+func afterBlanks(text string, i int) int {
+	for i < len(text) {
+		tab := skip(text, i, `\`, maxSecret)
+		switch {
+		case text[i] == ' ' || text[i] == '\t':
+			i++
+		case tab > i && tab < len(text) && text[tab] == 't':
+			i = tab + 1
+		default:
+			return i
+		}
+	}
+	return i
+}
+
 var passLine = re(`^:(?:[0-9]{4,5}|\*):[\w*.-]+:[\w*@.-]+:([^\s:"'\\/]{6,})(?:\\+[nr"]|["'\s]|$)`)
 
 // pgpass is a finder for lines HOST:PORT:DATABASE:USER:PASSWORD, at the first colon.
 func pgpass(text string, at int) (from, to int, ok bool) {
-	if at+6 > len(text) || text[at+1] != '*' && (text[at+1] < '0' || text[at+1] > '9' || text[at+4] < '0' || text[at+4] > '9') ||
+	port := skip(text, at+1, "0123456789", 5)
+	if at+6 > len(text) || text[at+1] != '*' && (port < at+5 || port == len(text) || text[port] != ':') ||
 		text[at+1] == '*' && text[at+2] != ':' {
 		return 0, 0, false
 	}

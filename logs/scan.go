@@ -17,7 +17,7 @@ type sign struct {
 }
 
 var signs = [...]sign{{text: "="}, {text: ":"}, {text: "-----BEGIN "}, {text: "</"}, {text: "passw", anchor: 4},
-	{text: "-", before: " \"'"}}
+	{text: "TRUE", anchor: 2}, {text: "FALSE"}, {text: "-", before: " \"'"}}
 
 // size is the length of the sign with the byte before it.
 func (s *sign) size() int { return len(s.text) + min(1, len(s.before)) }
@@ -36,7 +36,8 @@ func (s *sign) next(text string, at int, may *[256][]start) int {
 		i += j
 		start := i - s.anchor
 		end := start + len(s.text)
-		if end < len(text) && len(may[text[end]]) == 0 || len(s.text) > 1 && !strings.HasPrefix(text[start:], s.text) ||
+		if s.anchor > 0 && text[i-1] != s.text[s.anchor-1] || end < len(text) && len(may[text[end]]) == 0 ||
+			len(s.text) > 1 && !strings.HasPrefix(text[start:], s.text) ||
 			first > 0 && strings.IndexByte(s.before, text[start-1]) < 0 {
 			continue
 		}
@@ -46,7 +47,7 @@ func (s *sign) next(text string, at int, may *[256][]start) int {
 }
 
 // beforeWords are texts directly before the long word of a secret.
-var beforeWords = [...]string{"earer ", "1//", "sha256~", "$production$", "vault login ", "\t", " ", `\`, "~"}
+var beforeWords = [...]string{"earer ", "1//", "sha256~", "$production$", "vault login ", "~"}
 
 // starts are the texts with which shapes start.
 type starts struct {
@@ -168,15 +169,18 @@ func (p *places) next(at int) (place int, candidates []start) {
 
 // inWord returns the first place in text[from:to] where a word starts like a key.
 func (p *places) inWord(from, to int) (place int, candidates []start) {
-	var three uint32
-	for i := from; i < to; i++ {
-		three = (three<<8 | uint32(p.text[i])) & 0xffffff
-		h := hash(three)
-		if p.starts.hashes[h>>6]&(1<<(h&63)) == 0 || i < from+2 {
+	const longestEscape = 2 // after its \ or %
+	for i := from; i+2 < to; i++ {
+		if i > p.from+longestEscape && isWordByte(p.text[i-1]) && isWordByte(p.text[i]) && p.text[i-1] != 'm' {
 			continue
 		}
-		if found := p.starts.words[three]; found != nil && (!isWordByte(p.text[i-2]) || startsWord(p.text, i-2)) {
-			return i - 2, found
+		three := uint32(p.text[i])<<16 | uint32(p.text[i+1])<<8 | uint32(p.text[i+2])
+		h := hash(three)
+		if p.starts.hashes[h>>6]&(1<<(h&63)) == 0 || isWordByte(p.text[i]) && !startsWord(p.text, i) {
+			continue
+		}
+		if found := p.starts.words[three]; found != nil {
+			return i, found
 		}
 	}
 	return -1, nil
@@ -197,8 +201,8 @@ func (p *places) beforeWord(at, limit int) (place int, candidates []start) {
 	return -1, nil
 }
 
-// longWord returns the first shortestKey or more consecutive key bytes that end after
-// at. It tests every shortestKey-th byte first, so that prose passes at memory speed.
+// longWord returns the first minKey or more consecutive key bytes that end after
+// at. It tests every minKey-th byte first, so that prose passes at memory speed.
 func longWord(text string, at int) (from, to int) {
 	for i := at; i < len(text); i += minKey {
 		if !isKeyByte(text[i]) {
@@ -243,7 +247,8 @@ func startsWord(text string, i int) bool {
 	return false
 }
 
-func isWordByte(b byte) bool { return isKeyByte(b) && b != '-' && b != '_' && b != '.' }
+// isWordByte reports whether b is a letter or a digit.
+func isWordByte(b byte) bool { return keyBytes[b] && b != '-' && b != '_' && b != '.' }
 
 // isKeyByte reports whether b may be in a key.
 func isKeyByte(b byte) bool { return keyBytes[b] }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -31,10 +33,12 @@ func Secrets(text string) []Secret {
 	return found
 }
 
-var placeholder = re(`(?i)example|xxxx|abcdefghij|0000000|1234567890abcdef`)
-
 // example reports whether a key is an example for documentation.
-func example(match string) bool { return placeholder().MatchString(match) }
+func example(match string) bool {
+	match = strings.ToLower(match)
+	return slices.ContainsFunc([]string{"example", "xxxx", "abcdefghij", "0000000", "1234567890abcdef"},
+		func(part string) bool { return strings.Contains(match, part) })
+}
 
 // uselessToken reports whether a JSON web token has expired, is the usual example, or
 // cannot be read.
@@ -57,11 +61,34 @@ func uselessToken(match string) bool {
 // minPassword is the length below which a password counts as an example.
 const minPassword = 6
 
-// words matches passwords made of defaults and placeholder words.
-var words = re(`^(?i)(?:my|your|the|some|any|super|very|top|db|database|test|dev|local|demo|dummy|fake|sample|` +
-	`example|default|proxy|admin|root|username|user|guest|app|password|passwd|passphrase|pass|pwd|pw|secret|token|` +
-	`key|api|change(?:me|it)?|here|redacted|removed|hidden|masked|placeholder|foo|bar|baz|qux|abc|xyz|postgres|` +
-	`postgresql|mysql|maria|redis|mongo|rabbitmq|client|nota|string|x+|[0-9]{1,6}|[-_.])+$`)
+// words are defaults and placeholders for passwords, by their first letter.
+var words = sync.OnceValue(func() *[256][]string {
+	var all [256][]string
+	for _, word := range strings.Fields("my your the some any super very top db database test dev local demo dummy fake sample " +
+		"example default proxy admin root username user guest app password passwd passphrase pass pwd pw secret token " +
+		"key api change changeme changeit here redacted removed hidden masked placeholder foo bar baz qux abc xyz postgres " +
+		"postgresql mysql maria redis mongo rabbitmq client nota string x - _ . 0 1 2 3 4 5 6 7 8 9") {
+		all[word[0]] = append(all[word[0]], word)
+	}
+	return &all
+})
+
+// placeholder reports whether a password consists of words.
+func placeholder(password string) bool {
+	return password != "" && ofWords(strings.ToLower(password))
+}
+
+func ofWords(text string) bool {
+	if text == "" {
+		return true
+	}
+	for _, word := range words()[text[0]] {
+		if rest, ok := strings.CutPrefix(text, word); ok && ofWords(rest) {
+			return true
+		}
+	}
+	return false
+}
 
 // uselessAddress reports whether the password in an address, from "://" on, gives access
 // to nothing: it is for this machine, a placeholder, the user's name or a common word.
@@ -78,5 +105,5 @@ func uselessAddress(match string) bool {
 		return true
 	}
 	return len(password) < minPassword || strings.HasPrefix(password, "$") || strings.EqualFold(password, user) ||
-		words().MatchString(password) || words().MatchString(strings.Replace(password, user, "", 1))
+		placeholder(password) || placeholder(strings.Replace(password, user, "", 1))
 }

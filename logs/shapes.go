@@ -122,7 +122,7 @@ func ownShapes() []shape {
 		vendor("an OpenShift token", `sha256~[A-Za-z0-9_-]{43}`, "sha256~"),
 		vendor("a Google refresh token", `1//0[A-Za-z0-9_-]{60,}`, "1//"),
 		vendor("a Vault token", `vault login (s\.[A-Za-z0-9]{24})\b`, "vault login "),
-		{"a session in a cookie jar", []string{"\t", " ", `\`}, cookieJar, nil},
+		{"a session in a cookie jar", []string{"TRUE\t", "TRUE ", `TRUE\`, "FALSE\t", "FALSE ", `FALSE\`}, cookieJar, nil},
 		{"a Square token", []string{"EAAA"}, notBase64(word(`EAAA[\w-]{22,60}`, true, 4.2)), nil},
 		{"a Facebook token", []string{"EAA"}, notBase64(word(`EAA[A-Z][A-Za-z0-9]{80,}`, true, 4.2)), nil},
 		{"a Discord token", discordStarts(), notBase64(word(`[MNO][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`, true, 3.5)), nil},
@@ -307,23 +307,22 @@ func discordStarts() []string {
 	return slices.Compact(starts)
 }
 
-var jarLine = re(`(?:TRUE|FALSE)(?:\s+|\\+t)/[^\s\\]*(?:\s+|\\+t)(?:TRUE|FALSE)(?:\s+|\\+t)[0-9]+(?:\s+|\\+t)[^\s\\]+\s*$`)
+const blank = `(?:\s+|\\+t)`
 
-// cookieJar finds the value in a line of a file of cookies, at the tab before it.
+var jarLine = re(`^/[^\s\\]*` + blank + `(?:TRUE|FALSE)` + blank + `[0-9]+` + blank + `[^\s\\]+` + blank + `([\w.-]{16,}[^\x00-\x20\\"]*)`)
+
+// cookieJar finds the value in a line of a file of cookies, at the TRUE or FALSE in its second column.
 func cookieJar(text string, at int) (from, to int, ok bool) {
-	from = at + 1
-	if text[at] == '\\' {
-		if from++; at+1 == len(text) || text[at+1] != 't' {
-			return 0, 0, false
-		}
+	path := afterBlanks(text, at+strings.IndexByte(text[at:], 'E')+1)
+	if !strings.HasPrefix(text[path:], "/") {
+		return 0, 0, false
 	}
-	for to = from; to < len(text) && text[to] > ' ' && text[to] != '\\' && text[to] != '"'; {
-		to++
+	m := jarLine().FindStringSubmatchIndex(text[path:min(len(text), path+maxSecret)])
+	if m == nil {
+		return 0, 0, false
 	}
-	for at > 0 && text[at-1] == '\\' {
-		at--
-	}
-	return from, to, !hasNoDigit(text[from:to]) && strings.Contains(text[max(0, at-maxCommand):at], "TRUE") && jarLine().MatchString(text[max(0, at-maxCommand):at])
+	from, to = path+m[2], path+m[3]
+	return from, to, !hasNoDigit(text[from:to])
 }
 
 // re compiles a pattern on first use. Inlined, the program would contain it once for each row.
