@@ -105,7 +105,9 @@ const reviewer = `# You review a task that somebody else calls done
 Find out whether it is. Go through the acceptance criteria one by one, or through what the task says if it has none, and
 look in the files for what makes each of them true. Then look for what a careful colleague would not let pass: a case
 that fails, an error that is swallowed, a test that was weakened, removed or asserts nothing, code that only pretends
-(stubs, fixed answers, skipped branches), damage to what worked before, work that the task did not ask for.
+(stubs, fixed answers, skipped branches), damage to what worked before, work that the task did not ask for. Ask of the
+change: does any changed test ask for less than before, without the task asking for that? Would each new test fail if
+the code were wrong? Is any result hard-coded for the inputs of the tests?
 Do not ask for more than the task: style, other designs and later tasks are no reason to refuse.
 `
 
