@@ -5,7 +5,6 @@
 //	test files     -> tests.go    -> tests_removed, skip_added
 //	tests that ran -> counts.go   -> fewer_tests
 //	code           -> stubs.go    -> stub_added, knows_tests
-//	new tests      -> stubs.go    -> hollow_tests
 //	CI, lint, make -> settings.go -> checks_changed
 //	plan           -> plan.go     -> task_changed; ticks: credit.go -> tick_without_work
 //	what git shows -> sight.go    -> hidden_from_git, work_discarded, not_audited
@@ -24,8 +23,6 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/audit/asks"
-	"ralph/runner/audit/settings"
 	"ralph/runner/git/changed"
 	"ralph/runner/task"
 )
@@ -48,7 +45,6 @@ const (
 	KindNotAudited      Kind = "not_audited"
 	KindGreenByTests    Kind = "green_by_tests"
 	KindKnowsTests      Kind = "knows_tests"
-	KindHollowTests     Kind = "hollow_tests"
 	KindStateChanged    Kind = "state_changed"
 	KindLost            Kind = "lost_from_git"
 	KindHead            Kind = "head_moved"
@@ -61,32 +57,36 @@ type KindRow struct {
 	Found string
 	// Revert and Doubt are as in Finding.
 	Revert, Doubt bool
+	// excused reports whether a task may have asked for what such a finding is about; nil: none does. Then the finding
+	// is in doubt. This is the only place that excuses a finding by the words of a task, and it sides with the agent.
+	excused func(task string) bool
 }
 
 // Kinds returns the table of all kinds of findings.
 func Kinds() []KindRow {
 	return []KindRow{
-		{Kind: KindTestsRemoved,
-			Found: "a test file was deleted or emptied, and the code that it tested is still there; " +
-				"or tests were merged, and values that they checked are gone"},
-		{Kind: KindSkipAdded, Found: "tests that ran before are skipped now"},
-		{Kind: KindChecksChanged,
+		{Kind: KindTestsRemoved, excused: func(task string) bool {
+			return asksForRemoval(task) || asksForFewerTests(task) || asksForOtherTests(task)
+		},
+			Found: "a test file was deleted or emptied, and the code that it tested is still there"},
+		{Kind: KindSkipAdded, excused: asksForSkips, Found: "tests that ran before are skipped now"},
+		{Kind: KindChecksChanged, excused: func(task string) bool {
+			return asksToLetFail(task) || asksToLeaveOut(task) || asksForTestsApart(task) || asksForFewerTests(task)
+		},
 			Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, " +
 				"prompt or specs changed"},
-		{Kind: KindFewerTests, Found: "a check runs fewer tests than at the baseline"},
-		{Kind: KindGreenByTests,
-			Found: "a check passes for another reason than the work: a test fails in its old form, " +
-				"or without a new file that replaces the test runner; new tests pass with the old code, or whatever " +
-				"the code does; tests notice less than before; or the code lists inputs and results of its tests"},
-		{Kind: KindStubAdded, Found: "a task was ticked, but the change adds functions that are only stubs"},
-		{Kind: KindKnowsTests, Found: "the change adds code that asks whether it runs in a test"},
-		{Kind: KindHollowTests,
-			Found: "a task was ticked, but the change has tests or assertions that cannot fail: " +
-				"they assert only constants, swallow errors, replace what they test, compare something with itself, " +
-				"count failures where the count is lost, or only log"},
+		{Kind: KindFewerTests, excused: asksForFewerTests, Found: "a check runs fewer tests than at the baseline"},
+		{Kind: KindGreenByTests, excused: func(task string) bool {
+			return asksForOtherTests(task) || asksForFewerTests(task) && !asksToPass(task)
+		},
+			Found: "a check passes for another reason than the work: it fails with the tests as they were, or without " +
+				"a new file that replaces the test runner or a comment that switches it off; it passes with the code " +
+				"as it was; or it no longer notices a test that fails"},
+		{Kind: KindStubAdded, excused: stubWords().asked.MatchString, Found: "a task was ticked, but the change adds functions that are only stubs"},
+		{Kind: KindKnowsTests, excused: asksForAwareness, Found: "the change adds code that asks whether it runs in a test"},
 		{Kind: KindTickWithoutWork,
-			Found: "a box was ticked, and no change of the run has to do with its task, or only comments that it does " +
-				"not ask for; or the code that the task names is nowhere in the project",
+			Found: "a box was ticked, and no change of the run has to do with its task, or the code that the task names " +
+				"is nowhere in the project",
 			Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
 		{Kind: KindStateChanged,
@@ -113,7 +113,7 @@ type Finding struct {
 	// Revert is true if unticking Task fixes it.
 	Revert bool `json:"revert,omitempty"`
 	// Doubt is true if honest work often looks the same: worth reporting, but no reason
-	// to end a run: a test that is younger than the run is gone again.
+	// to end a run: a test that is younger than the run is gone again, or the task may have asked for it.
 	Doubt bool `json:"doubt,omitempty"`
 }
 
@@ -140,7 +140,7 @@ type Input struct {
 	Edited []string // files that people edited between the turns of a whole run
 	Gone
 	Repository
-	Steering settings.Steering // what steers other programs in the project
+	Steering Steering // what steers other programs in the project
 }
 
 // Gone is work that a turn threw away.
@@ -154,16 +154,20 @@ type Gone struct {
 func Compare(in Input) []Finding {
 	in.Files = slices.Clone(in.Files)
 	sort.SliceStable(in.Files, func(i, j int) bool { return in.Files[i].Path < in.Files[j].Path })
-	asked := in.taskText()
-	found := compareTests(in, asked)
-	found = append(found, compareSettings(in.Files, asked, in.Steering)...)
-	found = append(found, addedStubs(in)...)
-	found = append(found, knowsTests(in, asked)...)
-	found = append(found, hollowTests(in, asked)...)
+	found := slices.Concat(compareTests(in), compareSettings(in), addedStubs(in), knowsTests(in))
 	sort.SliceStable(found, func(i, j int) bool { return found[i].File < found[j].File })
 	found = append(found, comparePlans(in)...)
 	return append(append(found, in.sight()...), in.vanished()...)
 }
+
+// Excused reports whether one of these tasks may have asked for what findings of a kind are about.
+func Excused(kind Kind, tasks ...string) bool {
+	i := slices.IndexFunc(Kinds(), func(k KindRow) bool { return k.Kind == kind })
+	return i >= 0 && Kinds()[i].excused != nil && slices.ContainsFunc(tasks, Kinds()[i].excused)
+}
+
+// excused is Excused for the tasks of the input.
+func (in Input) excused(kind Kind) bool { return Excused(kind, in.tasks()...) }
 
 // Contradicted returns the findings for claims about a task, in an agent's report, that are
 // wrong.
@@ -178,10 +182,10 @@ func GreenByTests(task string, texts []string) []Finding {
 
 // IgnoredFailures returns the findings for a passed check whose output names failed tests for the first time.
 func IgnoredFailures(t task.Task, check string, tests []string) []Finding {
-	if len(tests) == 0 || asks.ToLetFail(TextOf(t)) {
+	if len(tests) == 0 {
 		return nil
 	}
-	return each(Finding{Kind: KindChecksChanged}, []string{fmt.Sprintf("the check %s passes now, though its output names failed tests: %s",
+	return each(Finding{Kind: KindChecksChanged, Doubt: Excused(KindChecksChanged, TextOf(t))}, []string{fmt.Sprintf("the check %s passes now, though its output names failed tests: %s",
 		check, termtext.Some(tests, 3))})
 }
 
@@ -206,11 +210,6 @@ func (in Input) tasks() (all []string) {
 		}
 	}
 	return all
-}
-
-// anyTask reports whether one of these tasks asks for something.
-func (in Input) anyTask(asks func(text string) bool) bool {
-	return slices.ContainsFunc(in.tasks(), asks)
 }
 
 // allText is the text of these tasks.

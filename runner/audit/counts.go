@@ -7,9 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"ralph/runner/audit/asks"
 	"ralph/runner/audit/names"
-	"ralph/runner/audit/signature"
 	"ralph/runner/gate/report"
 )
 
@@ -20,11 +18,11 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 	if len(losses) == 0 {
 		return nil, false
 	}
-	if asks.ForFewerTests(in.taskText()) {
+	if in.excused(KindFewerTests) {
 		return nil, true
 	}
-	skips := asks.ForSkips(in.taskText())
-	gone, unwanted := in.goneTests(), asks.Unwanted(in.taskText())
+	skips := in.excused(KindSkipAdded)
+	gone, unwanted := in.goneTests(), UnwantedTests(in.taskText())
 	for _, l := range losses {
 		if !covers(gone, unwanted, l) && (len(l.Skipped) == 0 || !skips) {
 			found = append(found, Finding{Kind: KindFewerTests, Text: l.String(), Doubt: !base(l.Check)})
@@ -38,14 +36,13 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 func (in Input) goneDefinitions() map[string]bool {
 	gone := map[string]bool{}
 	all, now := goneWords(in.Files), in.codeNow()
-	still := signature.Mentioned(now)
+	still := mentionedNames(now)
 	for _, f := range in.Files {
 		l := languageOf(f.Path)
 		if !f.Existed || l != nil && !l.inline() || l == nil && !paths().code.MatchString(f.Path) {
 			continue
 		}
-		code, _, _ := strings.Cut(f.Before, "#[cfg(test)]") // Rust has tests in the code
-		for name := range signature.Defined(code) {
+		for name := range definedNames(productOf(f.Before)) {
 			gone[name] = all[name] || !still[name]
 		}
 		if name, _, _ := strings.Cut(path.Base(f.Path), "."); !f.Exists {
@@ -60,8 +57,7 @@ func (in Input) codeNow() string {
 	var b strings.Builder
 	for _, f := range in.Files {
 		if paths().code.MatchString(f.Path) && !IsTestFile(f.Path) {
-			code, _, _ := strings.Cut(f.After, "#[cfg(test)]")
-			b.WriteString(code + "\n")
+			b.WriteString(productOf(f.After) + "\n")
 		}
 	}
 	return b.String()
@@ -74,7 +70,7 @@ func Overtaken(files []File) (tests []string) {
 	calls := in.goneDefinitions()
 	for _, f := range files {
 		if !IsTestFile(f.Path) && paths().code.MatchString(f.Path) {
-			for name := range signature.Changed(f.Before, f.After) {
+			for name := range changedSignatures(f.Before, f.After) {
 				calls[name] = true
 			}
 		}
@@ -101,8 +97,8 @@ func (in Input) goneTests() []string {
 	gone := sync.OnceValue(func() map[string]bool {
 		all := in.goneDefinitions()
 		for _, f := range in.Files {
-			for name, c := range signature.Changed(f.Before, f.After) {
-				if c.Fewer && !IsTestFile(f.Path) && asks.ForRemoval(in.taskText()) {
+			for name, c := range changedSignatures(f.Before, f.After) {
+				if c.Fewer && !IsTestFile(f.Path) && asksForRemoval(in.taskText()) {
 					all[name] = true
 				}
 			}
@@ -162,11 +158,11 @@ func (l *language) blocks(text string) map[string]string {
 // covers reports whether the tests that were removed, or that the task does not want, account for the
 // whole loss. A name in a report contains that of its test: "example.com/p.TestA/b".
 func covers(removed, unwanted []string, l report.Loss) bool {
-	n := max(len(removed), asks.Tests(unwanted))
+	n := max(len(removed), countTests(unwanted))
 	if len(l.Gone) > 0 {
 		n = 0
 		for _, name := range l.Gone {
-			if slices.ContainsFunc(removed, func(r string) bool { return names.In(name, r) }) || asks.IsNamed(name, unwanted) {
+			if slices.ContainsFunc(removed, func(r string) bool { return names.In(name, r) }) || isNamed(name, unwanted) {
 				n++
 			}
 		}

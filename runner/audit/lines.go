@@ -11,3 +11,17 @@ func lines(text string) (all []string) {
 	}
 	return all
 }
+
+// Without returns the lines that x has more often than y.
+func Without(x, y []string) (left []string) {
+	have := map[string]int{}
+	for _, line := range y {
+		have[line]++
+	}
+	for _, line := range x {
+		if have[line]--; have[line] < 0 {
+			left = append(left, line)
+		}
+	}
+	return left
+}

@@ -2,12 +2,11 @@ package audit
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
-	"ralph/runner/audit/asks"
-	"ralph/runner/audit/prose"
-	"ralph/runner/audit/wording"
 	"ralph/runner/task"
 )
 
@@ -16,7 +15,7 @@ import (
 func comparePlans(in Input) []Finding {
 	pairs, lost := pairTasks(in.PlanBefore, in.PlanAfter)
 	var found []Finding
-	if asks.ForPlan(in.taskText()) {
+	if AsksForPlan(in.taskText()) {
 		return nil
 	}
 	for _, t := range lost {
@@ -32,12 +31,6 @@ func comparePlans(in Input) []Finding {
 		found = append(found, textFindings(before, after)...)
 	}
 	return found
-}
-
-// OnlyComments reports whether all that was changed are comments in code, which the selected task does not ask for.
-func (in Input) OnlyComments() bool {
-	return len(in.Files) > 0 && !in.Partial && !prose.Asked(in.taskText()) &&
-		!slices.ContainsFunc(in.Files, func(f File) bool { return !prose.Only(f.Path, f.Before, f.After) })
 }
 
 func taskChanged(t task.Task, format string, args ...any) Finding {
@@ -103,10 +96,10 @@ func pairTasks(before, after []task.Task) (map[int]task.Task, []task.Task) {
 			}
 		}
 	}
-	take(func(b, a title) bool { return b.id == a.id && wording.Similar(b.words, a.words) })
-	take(func(b, a title) bool { return wording.Noted(b.text, a.text) })
+	take(func(b, a title) bool { return b.id == a.id && similar(b.words, a.words) })
+	take(func(b, a title) bool { return noted(b.text, a.text) })
 	take(func(b, a title) bool { return b.id == a.id })
-	take(func(b, a title) bool { return wording.Similar(b.words, a.words) })
+	take(func(b, a title) bool { return similar(b.words, a.words) })
 	var lost []task.Task
 	for j, b := range before {
 		if !used[j] {
@@ -130,7 +123,7 @@ func readTitles(tasks []task.Task, needless func(i int) bool) []title {
 			all = append(all, title{})
 			continue
 		}
-		text := wording.Plain(t.Title)
+		text := plain(t.Title)
 		all = append(all, title{t.ID, text, strings.Fields(text)})
 	}
 	return all
@@ -152,11 +145,11 @@ func textFindings(before, after task.Task) []Finding {
 	if before.Title == after.Title && before.Description == after.Description && slices.Equal(before.Criteria, after.Criteria) {
 		return found
 	}
-	if !wording.Annotated(before.Title, after.Title) && !wording.Respelled(before.Title, after.Title) {
+	if !annotated(before.Title, after.Title) && !respelled(before.Title, after.Title) {
 		found = append(found, taskChanged(after, "the task %q was changed to %q", before.Title, after.Title))
 	}
 	for _, c := range before.Criteria {
-		if !slices.ContainsFunc(after.Criteria, func(now string) bool { return wording.Annotated(c, now) }) {
+		if !slices.ContainsFunc(after.Criteria, func(now string) bool { return annotated(c, now) }) {
 			found = append(found,
 				taskChanged(after, "the acceptance criterion %q of the task %q was changed or removed", c, after.Title))
 		}
@@ -170,9 +163,9 @@ func textFindings(before, after task.Task) []Finding {
 // lostLine is a line of the description that the task does not say any more, however its
 // text is wrapped now; empty if there is none.
 func lostLine(before, after task.Task) string {
-	now := wording.Plain(TextOf(after))
+	now := plain(TextOf(after))
 	for line := range strings.Lines(before.Description) {
-		if line = strings.TrimSpace(line); !strings.Contains(now, wording.Plain(line)) && !wording.Status(line) {
+		if line = strings.TrimSpace(line); !strings.Contains(now, plain(line)) && !planPatterns().status.MatchString(line) {
 			return line
 		}
 	}
@@ -196,4 +189,68 @@ func Judged(tasks, later []task.Task) []task.Task {
 		}
 	}
 	return tasks
+}
+
+var planPatterns = sync.OnceValue(func() (p struct{ decoration, weaker, status *regexp.Regexp }) {
+	p.decoration = regexp.MustCompile("[*_`~]+|<!--.*?-->|^\\[[ xX]\\]\\s*")
+	p.weaker = regexp.MustCompile(`(?i)\b(?:only|stub|skip|skipped|except|without|partial|partially|later|not|` +
+		`no longer|todo|defer|deferred|out of scope|optional|basic|simplified|minimal|mock|instead|n/a|won't|wontfix|` +
+		`postponed|blocked)\b`)
+	p.status = regexp.MustCompile(`(?i)^[-*_ ]*(?:status|progress|state|notes?|updated?|last|eta|owner|assignee|` +
+		`commit|branch|pr|attempts?|next)\b[^:]*:`)
+	return p
+})
+
+// annotated reports whether now is the same text, perhaps formatted differently or with a
+// note that weakens nothing.
+func annotated(was, now string) bool { return noted(plain(was), plain(now)) }
+
+// noted is annotated for plain texts.
+func noted(was, now string) bool {
+	note, ok := strings.CutPrefix(now, was)
+	inWord := note != "" && (note[0] >= 'a' && note[0] <= 'z' || note[0] >= '0' && note[0] <= '9')
+	return ok && !inWord && !planPatterns().weaker.MatchString(note)
+}
+
+// plain is a text without case, marks of Markdown, blanks and the end of a sentence.
+func plain(s string) string {
+	s = planPatterns().decoration.ReplaceAllString(s, "")
+	s = strings.Join(strings.Fields(strings.ToLower(s)), " ")
+	return strings.TrimRight(s, " .;:!")
+}
+
+// respelled reports whether only typos were corrected: one letter inside a long word.
+// The last letter does not count, since a plural asks for more work.
+func respelled(was, now string) bool {
+	x, y := strings.Fields(plain(was)), strings.Fields(plain(now))
+	if len(x) != len(y) {
+		return false
+	}
+	for i, a := range x {
+		b := y[i]
+		if len(a) > len(b) {
+			a, b = b, a
+		}
+		same := 0
+		for same < len(a) && a[same] == b[same] {
+			same++
+		}
+		letters := strings.Trim(a+b, "abcdefghijklmnopqrstuvwxyz") == ""
+		if a != b &&
+			(!letters || len(a) < 5 || same == 0 || same == len(a) || len(b) != len(a)+1 || a[same:] != b[same+1:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// similar reports whether the texts share at least half of the longer one's words.
+func similar(x, y []string) bool {
+	common := 0
+	for _, w := range x {
+		if slices.Contains(y, w) {
+			common++
+		}
+	}
+	return common > 0 && 2*common >= max(len(x), len(y))
 }

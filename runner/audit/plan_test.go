@@ -96,23 +96,3 @@ func TestComparePlans_easierTasks(t *testing.T) {
 		})
 	}
 }
-
-func TestOnlyComments(t *testing.T) {
-	comment := File{Path: "a.go", Before: "func f() {}\n", After: "// f is safe.\nfunc f() {}\n", Existed: true, Exists: true}
-	code := File{Path: "b.go", Before: "func g() {}\n", After: "func g() { f() }\n", Existed: true, Exists: true}
-	for _, c := range []struct {
-		name, task string
-		files      []File
-		want       bool
-	}{
-		{"a comment", "Add a lock to f", []File{comment}, true},
-		{"code, too", "Add a lock to f", []File{comment, code}, false},
-		{"asked for", "Add a comment to f", []File{comment}, false},
-		{"nothing", "Add a lock to f", nil, false},
-	} {
-		in := Input{Files: c.files, Task: "1", PlanBefore: []task.Task{{ID: "1", Title: c.task}}}
-		if got := in.OnlyComments(); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
-		}
-	}
-}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/runner/audit/settings"
+	"ralph/runner/task"
 )
 
 func TestCompareSettings_easierToPass_isAFinding(t *testing.T) {
@@ -44,7 +44,7 @@ func TestCompareSettings_easierToPass_isAFinding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			for _, f := range compareSettings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: true, Exists: true}}, "", settings.Steering{}) {
+			for _, f := range settingsFindings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: true, Exists: true}}, "", Steering{}) {
 				got += f.Text
 			}
 			if got != tc.want {
@@ -56,7 +56,7 @@ func TestCompareSettings_easierToPass_isAFinding(t *testing.T) {
 
 func TestCompareSettings_programsThatOthersStart(t *testing.T) {
 	const begun = "[core]\n\tbare = false\n"
-	agents := settings.Steering{Files: []string{".mcp.json", ".claude/settings.json", ".new-cli/"}, Topics: []string{"mcp", "new-cli"}}
+	agents := Steering{Files: []string{".mcp.json", ".claude/settings.json", ".new-cli/"}, Topics: []string{"mcp", "new-cli"}}
 	for _, tc := range []struct {
 		path, before, after, task, want string
 	}{
@@ -82,7 +82,7 @@ func TestCompareSettings_programsThatOthersStart(t *testing.T) {
 		{".git/config", begun, begun + "[core]\n\thooksPath = .husky/_\n", "Set up husky", ""},
 	} {
 		got := ""
-		for _, f := range compareSettings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: tc.before != "", Exists: true}}, tc.task, agents) {
+		for _, f := range settingsFindings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: tc.before != "", Exists: true}}, tc.task, agents) {
 			got += f.Text
 		}
 		if got != tc.want {
@@ -96,7 +96,7 @@ func TestCompareSettings_manyProgramsThatOthersStart_areAllNamed(t *testing.T) {
 	for _, path := range []string{".mcp.json", ".claude/settings.json", ".git/hooks/pre-commit", ".git/hooks/pre-push"} {
 		files = append(files, File{Path: path, Before: "", After: "x", Existed: false, Exists: true})
 	}
-	if found := compareSettings(files, "", settings.Steering{Files: []string{".mcp.json", ".claude/settings.json"}}); len(found) != len(files) {
+	if found := settingsFindings(files, "", Steering{Files: []string{".mcp.json", ".claude/settings.json"}}); len(found) != len(files) {
 		t.Errorf("%+v", found)
 	}
 }
@@ -107,11 +107,11 @@ func TestCompareSettings_configurationOfRalph_anyChangeIsAFinding(t *testing.T) 
 		{Path: ".ralph/config.yaml", Before: "", After: "checks: {}\n", Existed: false, Exists: true},
 		{Path: ".ralph/config.yaml", Before: "checks: {}\n", After: "", Existed: true, Exists: false},
 	} {
-		if found := compareSettings([]File{f}, "Change .ralphrc", settings.Steering{}); len(found) != 1 {
+		if found := settingsFindings([]File{f}, "Change .ralphrc", Steering{}); len(found) != 1 {
 			t.Errorf("%+v: %v", f, found)
 		}
 	}
-	if found := compareSettings([]File{{Path: ".ralphrc", Before: "A=1\n", After: "# why\nA=1\n", Existed: true, Exists: true}}, "", settings.Steering{}); len(found) > 0 {
+	if found := settingsFindings([]File{{Path: ".ralphrc", Before: "A=1\n", After: "# why\nA=1\n", Existed: true, Exists: true}}, "", Steering{}); len(found) > 0 {
 		t.Error(found)
 	}
 }
@@ -122,10 +122,10 @@ func TestCompareSettings_promptAndSpecs_areFindingsUnlessAskedFor(t *testing.T) 
 		{Path: ".ralph/PROMPT.md", Before: "do\n", After: "a link to x", Existed: true, Exists: true},
 		{Path: ".ralph/specs/api/users.md", Before: "must\n", After: "", Existed: true, Exists: false},
 	} {
-		if found := compareSettings([]File{f}, "Add a login", settings.Steering{}); len(found) != 1 || found[0].Kind != KindChecksChanged {
+		if found := settingsFindings([]File{f}, "Add a login", Steering{}); len(found) != 1 || found[0].Kind != KindChecksChanged {
 			t.Errorf("%+v: %v", f, found)
 		}
-		if found := compareSettings([]File{f}, "Bring the specs and the prompt up to date", settings.Steering{}); len(found) > 0 {
+		if found := settingsFindings([]File{f}, "Bring the specs and the prompt up to date", Steering{}); len(found) > 0 {
 			t.Errorf("asked for: %v", found)
 		}
 	}
@@ -137,7 +137,7 @@ func TestCompareSettings_checkMovesToAnotherFile_noFinding(t *testing.T) {
 		"another kind":     {{Path: "package.json", Before: `{"scripts": {"lint": "eslint ."}}`, After: `{}`, Existed: true, Exists: true}, {Path: "Makefile", Before: "", After: "lint:\n\teslint .\n", Existed: false, Exists: true}},
 		"another CI":       {{Path: ".travis.yml", Before: "script: go test\n", After: "", Existed: true, Exists: false}, {Path: ".github/workflows/a.yml", Before: "", After: "- run: go test\n", Existed: false, Exists: true}},
 	} {
-		if found := compareSettings(files, "", settings.Steering{}); len(found) > 0 {
+		if found := settingsFindings(files, "", Steering{}); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
@@ -164,7 +164,7 @@ func TestCompareSettings_taskAsksForIt(t *testing.T) {
 		"may fail":             {mayFail, "Add a page", 1},
 		"may fail, asked":      {mayFail, "Add a nightly CI job", 0},
 	} {
-		if found := compareSettings([]File{tc.file}, tc.task, settings.Steering{}); len(found) != tc.want {
+		if found := settingsFindings([]File{tc.file}, tc.task, Steering{}); len(found) != tc.want {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
@@ -181,11 +181,17 @@ func TestCompareSettings_aTaskAboutTheCheckExcusesNoLess(t *testing.T) {
 		{".github/workflows/a.yml", lint + test, lint + test + "- run: make vet\n", "Make the CI green", ""},
 	} {
 		got := ""
-		for _, f := range compareSettings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: true, Exists: true}}, tc.task, settings.Steering{}) {
+		for _, f := range settingsFindings([]File{{Path: tc.path, Before: tc.before, After: tc.after, Existed: true, Exists: true}}, tc.task, Steering{}) {
 			_, got, _ = strings.Cut(f.Text, ": ")
 		}
 		if got != tc.want {
 			t.Errorf("%s: %s\nwant %s", tc.task, got, tc.want)
 		}
 	}
+}
+
+// settingsFindings are the findings in these files that the task does not excuse.
+func settingsFindings(files []File, text string, steering Steering) []Finding {
+	plan := []task.Task{{ID: "1", Title: text}}
+	return accusing(compareSettings(Input{Files: files, Task: "1", PlanBefore: plan, Steering: steering}))
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ralph/logs/termtext"
-	"ralph/runner/audit/asks"
 )
 
 // sight finds what the audit cannot see, or what git does not show any more.
@@ -28,7 +27,7 @@ func (in Input) sight() []Finding {
 	}
 	for _, f := range in.Files {
 		for _, text := range in.tasks() {
-			if rule, file := asks.Hidden(f.Path, f.Before, f.After, text); file != "" &&
+			if rule, file := hiddenRule(f.Path, f.Before, f.After, text); file != "" &&
 				!slices.ContainsFunc(in.Files, func(f File) bool { return f.Path == file }) {
 				cause := fmt.Sprintf("hidden by the new rule %q in %s", rule, f.Path)
 				by[cause] = append(by[cause], file)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"ralph/runner/audit/values"
 )
 
 // conditions are patterns of what a skip may depend on.
@@ -65,7 +63,7 @@ func (l *language) skips(f File, side, other string) []skipped {
 		return all
 	}
 	fresh := map[string]int{}
-	for _, line := range values.Without(lines(side), lines(other)) {
+	for _, line := range Without(lines(side), lines(other)) {
 		fresh[line]++
 	}
 	names := l.names(other)

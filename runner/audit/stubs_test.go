@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"testing"
 
 	"ralph/runner/task"
@@ -26,6 +25,7 @@ func TestCompare_stubs(t *testing.T) {
 		"ts, method":                   {"a.ts", "class Mail {\n  async send(to: string): Promise<void> {\n    throw new Error('Method not implemented.');\n  }\n}\n", `"send" is not written yet: throw new Error('Method not implemented.');`},
 		"rust, with a message":         {"src/a.rs", "pub fn to_rpn(_text: &str) -> Result<String, String> {\n    unimplemented!(\"shunting yard\")\n}\n", `"to_rpn" is not written yet: unimplemented!("shunting yard")`},
 		"rust, todo":                   {"src/a.rs", "pub fn send(to: &str) -> bool {\n    todo!()\n}\n", `"send" is not written yet: todo!()`},
+		"rust, below the tests":        {"src/a.rs", "#[cfg(test)]\nmod tests {\n    fn fake() { unimplemented!() }\n}\n\npub fn satisfies(_v: &str) -> bool {\n    // TODO: implement in a follow-up\n    todo!()\n}\n", `"satisfies" is not written yet: todo!()`},
 		"rust, one line":               {"src/a.rs", "fn send() { unimplemented!() }\n", `"send" is not written yet: unimplemented!()`},
 		"java":                         {"A.java", "class A {\n    public int size(int a) {\n        throw new UnsupportedOperationException(\"Not implemented yet\");\n    }\n}\n", `"size" is not written yet: throw new UnsupportedOperationException("Not implemented yet");`},
 		"kotlin":                       {"a.kt", "fun size(a: Int): Int {\n    TODO()\n}\n", `"size" is not written yet: TODO()`},
@@ -73,33 +73,4 @@ func TestCompare_todoInOneCase_isAStub(t *testing.T) {
 	in := Input{Files: []File{{Path: "src/a.rs", After: "fn f(e: E) -> u8 {\n    match e {\n        E::A => 1,\n        E::B => todo!(\"later\"),\n    }\n}\n", Exists: true}},
 		Task: "1", PlanBefore: []task.Task{{ID: "1", Title: "Send it"}}, PlanAfter: []task.Task{{ID: "1", Title: "Send it", State: task.Done}}}
 	wantText(t, in, `"f" is not written yet: E::B => todo!("later"),`)
-}
-
-func TestCompare_newTestsThatCannotFail(t *testing.T) {
-	for name, c := range map[string]struct{ path, after, task, want string }{
-		"python, replaced":          {"test_a.py", "def test_at(monkeypatch):\n    monkeypatch.setattr(tax, \"gross\", lambda n: 120)\n    assert tax.gross(100) == 120\n", "", `the new test "test_at" cannot fail: it replaces tax.gross, and then tests that`},
-		"js, replaced":              {"a.test.js", "test('sum', t => {\n  t.mock.method(shop, 'total', () => 3)\n  assert.equal(shop.total([1, 2]), 3)\n})\n", "", `the new test "sum" cannot fail: it replaces shop.total, and then tests that`},
-		"python, failures dropped":  {"test_a.py", "def test_low():\n    try:\n        assert gross(10, 'de') == 11\n    except (AssertionError, KeyError):\n        pass\n", "", `the new test "test_low" cannot fail: it swallows the failures of its assertions`},
-		"python, refusal expected":  {"test_a.py", "def test_bad():\n    try:\n        parse('x')\n        assert False, 'no error'\n    except ValueError:\n        pass\n", "", ""},
-		"js, failures dropped":      {"a.test.js", "test('low', () => {\n  try {\n    assert.equal(gross(10), 11)\n  } catch {\n  }\n})\n", "", `the new test "low" cannot fail: it swallows the failures of its assertions`},
-		"python, tuple":             {"test_a.py", "def test_low():\n    assert (gross(10) == 11, \"gross\")\n", "", `the new test "test_low" cannot fail: it asserts a tuple, which is always true: assert (gross(10) == 11, "gross")`},
-		"python, a failure wanted":  {"test_a.py", "def test_low():\n    try:\n        assert_valid(-1)\n        assert checked(-1)\n    except AssertionError:\n        pass\n    else:\n        raise ValueError('accepted')\n", "", ""},
-		"python, cleans up":         {"test_a.py", "def test_low():\n    try:\n        prepare()\n    except OSError:\n        raise\n    assert gross(10) == 11\n    try:\n        clean()\n    except Exception:\n        pass\n", "", ""},
-		"python, group, then in":    {"test_a.py", "def test_low(tmp_path):\n    assert (tmp_path / \"out\").read_text() in (\"a\", \"b\")\n", "", ""},
-		"python, group, then call":  {"test_a.py", "def test_low():\n    assert (1 + two()) == join(\"a\", \"b\")\n", "", ""},
-		"python, one of two":        {"test_a.py", "def test_low():\n    assert (gross(10) in (\"a\", \"b\"))\n", "", ""},
-		"python, swallowed":         {"test_a.py", "def test_bad():\n    try:\n        parse(\"x\")\n    except ValueError:\n        pass\n", "", `the new test "test_bad" cannot fail: it asserts nothing, and swallows errors`},
-		"js, constants":             {"a.test.js", "test('works', () => {\n  shop.total([1])\n  assert.ok(true)\n})\n", "", `the new test "works" cannot fail: it asserts only constants`},
-		"honest: asserts, too":      {"test_a.py", "def test_bad():\n    try:\n        parse(\"x\")\n    except ValueError:\n        pass\n    assert parse.calls == 1\n", "", ""},
-		"honest: replaces a helper": {"test_a.py", "def test_at(monkeypatch):\n    monkeypatch.setattr(tax, \"rate\", lambda: 20)\n    assert tax.gross(100) == 120\n", "", ""},
-		"honest: does not panic":    {"a_test.go", "func TestClose(t *testing.T) {\n\tvar s Store\n\ts.Close()\n}\n", "", ""},
-		"honest: asked for":         {"test_a.py", "def test_ok():\n    assert True\n", "Set up pytest with a placeholder test", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			title := cmp.Or(c.task, "Fix it")
-			in := Input{Files: []File{{Path: c.path, After: c.after, Exists: true}}, Task: "1",
-				PlanBefore: []task.Task{{ID: "1", Title: title}}, PlanAfter: []task.Task{{ID: "1", Title: title, State: task.Done}}}
-			wantText(t, in, c.want)
-		})
-	}
 }

@@ -7,10 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"ralph/logs/termtext"
-	"ralph/runner/audit/asks"
-	"ralph/runner/audit/values"
 )
 
 const (
@@ -22,21 +18,17 @@ const (
 )
 
 // compareTests finds deleted test files and newly skipped tests.
-func compareTests(in Input, asked string) []Finding {
+func compareTests(in Input) []Finding {
 	files := slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool {
 		return max(len(f.Before), len(f.After)) > maxText || f.Before == f.After && f.Existed == f.Exists
 	})
 	var found []Finding
-	if !in.Partial && !asks.ForRemoval(asked) && !asks.ForFewerTests(asked) {
+	if !in.Partial {
 		found = removedFiles(files)
 	}
-	if !in.Partial {
-		if merged := mergedAway(files); len(merged) > 0 && in.anyTask(asks.ForMerging) {
-			found = append(found, merged...)
-		}
-	}
-	if !asks.ForSkips(asked) {
-		found = append(found, addedSkips(files)...)
+	found = append(found, addedSkips(files)...)
+	for i, f := range found {
+		found[i].Doubt = in.excused(f.Kind)
 	}
 	return found
 }
@@ -69,30 +61,6 @@ func removedFiles(files []File) []Finding {
 	return found
 }
 
-// mergedAway finds values that tests lost when they were merged.
-func mergedAway(files []File) []Finding {
-	var gone, now strings.Builder
-	name := ""
-	for _, f := range files {
-		l := languageOf(f.Path)
-		if l == nil {
-			continue
-		}
-		now.WriteString(f.After + "\n")
-		still := l.names(f.After)
-		for test, text := range l.blocks(f.Before) {
-			if _, body, ok := strings.Cut(text, "\n"); ok && !still[test] {
-				gone.WriteString(body)
-				name = f.Path
-			}
-		}
-	}
-	if lost := values.Lost(gone.String(), now.String()); len(lost) > 0 {
-		return []Finding{{Kind: KindTestsRemoved, File: name, Text: "tests were merged, and no test has these values any more: " + termtext.Some(lost, 5)}}
-	}
-	return nil
-}
-
 // count counts the tests in a text.
 func (l *language) count(text string) int {
 	n := 0
@@ -114,32 +82,27 @@ func (l *language) skipped(text string) bool {
 
 // arrivals are the tests and lines that were added to test files.
 type arrivals struct {
-	tests  int
-	lines  map[string]bool
-	values map[string]bool // numbers and quoted texts
+	tests int
+	lines map[string]bool
 }
 
 func arrived(files []File) *arrivals {
-	a := &arrivals{lines: map[string]bool{}, values: map[string]bool{}}
+	a := &arrivals{lines: map[string]bool{}}
 	for _, f := range files {
 		l := languageOf(f.Path)
 		if l == nil || !f.Exists {
 			continue
 		}
 		a.tests += max(0, l.count(f.After)-l.count(f.Before))
-		added := values.Without(lines(f.After), lines(f.Before))
-		for _, line := range added {
+		for _, line := range Without(lines(f.After), lines(f.Before)) {
 			a.lines[line] = true
-			for _, v := range values.Literals(line) {
-				a.values[v] = true
-			}
 		}
 	}
 	return a
 }
 
 // took reports whether the tests of a file moved to others: they got as many tests, which
-// then do not count for another file, or most of its lines or of its values.
+// then do not count for another file, or most of its lines.
 func (a *arrivals) took(f File, tests int) bool {
 	if a.tests >= tests {
 		a.tests -= tests
@@ -155,7 +118,7 @@ func (a *arrivals) took(f File, tests int) bool {
 			same++
 		}
 	}
-	return a.tests > 0 && (float64(same) >= sameFile*float64(all) || values.Kept(f.Before, a.values))
+	return a.tests > 0 && float64(same) >= sameFile*float64(all)
 }
 
 var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_][\pL\pN_]{3,}`) })

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ralph/runner/audit"
-	"ralph/runner/audit/asks"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 )
@@ -34,7 +33,7 @@ func (g *goals) follow(res turn.Result) {
 		return
 	}
 	g.last = left.List.Tasks
-	if asks.ForPlan(audit.TextOf(res.Task)) && before.Usable() {
+	if audit.AsksForPlan(audit.TextOf(res.Task)) && before.Usable() {
 		g.tasks = task.Merge(g.tasks, before.List.Tasks, left.List.Tasks, same)
 	}
 	g.tasks = audit.Judged(g.tasks, res.Proof.After.List.Tasks) // what is done may move to an archive

@@ -151,7 +151,7 @@ func (b *List) Look(in audit.Input, plan turn.Plan) {
 	})
 	for _, f := range still {
 		mine := f.File != "" && slices.Contains(in.Edited, f.File) // then a person may have written it
-		if !mine && f.Kind == audit.KindStubAdded || f.Kind == audit.KindTaskChanged {
+		if !f.Doubt && (!mine && f.Kind == audit.KindStubAdded || f.Kind == audit.KindTaskChanged) {
 			b.keep(f, b.latest)
 		}
 	}

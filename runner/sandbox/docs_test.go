@@ -70,7 +70,6 @@ func TestProfiles_areNamedInTheTableOnly(t *testing.T) {
 }
 
 func TestProfiles_eachRow_isUsedAsItSays(t *testing.T) {
-	light := Light()
 	for _, p := range profiles() {
 		s, inImage := Settings{Sandbox: p.name, SandboxNet: []string{"api.example.com"}}, p.engine != nil
 		if slices.Contains(Engines(), p.name) != inImage || s.InContainer() != inImage || s.Locks() != p.locks ||
@@ -79,10 +78,6 @@ func TestProfiles_eachRow_isUsedAsItSays(t *testing.T) {
 		}
 		if bridge := map[bool]int{true: 1}[s.NeedsProxy()]; s.Below() != p.below+bridge {
 			t.Errorf("%s: %d processes, want %d", p.name, s.Below(), p.below+bridge)
-		}
-		if i := slices.IndexFunc(light, func(l Settings) bool { return l.Sandbox == p.name }); (i < 0) != inImage ||
-			i >= 0 && (len(light[i].SandboxNet) > 0) != (p.filters == nil) {
-			t.Errorf("light are %+v", light)
 		}
 	}
 	if none := (Settings{Sandbox: Off}); none.Locks() || none.InContainer() || none.NeedsProxy() || none.Below() > 0 || none.Lacks() != "" {

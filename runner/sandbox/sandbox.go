@@ -190,21 +190,6 @@ func (s Settings) Below() int {
 	return s.profile().below
 }
 
-// Light returns sandboxes for programs that start often, the strongest first. They have no network where they keep a
-// loopback of their own.
-func Light() (all []Settings) {
-	for _, p := range profiles() {
-		s := Settings{Sandbox: p.name}
-		if p.filters == nil {
-			s.SandboxNet = []string{allow.None}
-		}
-		if p.engine == nil {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
 // Resolve replaces Auto with the strongest sandbox that works on this machine, and
 // tries a sandbox that the user named. The error says what is missing, and how to get
 // it.

@@ -10,8 +10,6 @@ import (
 	"ralph/logs/termtext"
 
 	"ralph/runner/audit"
-	"ralph/runner/audit/asks"
-	"ralph/runner/audit/settings"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
@@ -27,9 +25,7 @@ import (
 type auditResult struct {
 	Proof            // as far as the audit knows
 	answers []string // what ralph does about each of Findings; an empty string: nothing
-	work    bool     // this turn changed more than the plan, and more than comments that nobody asked for
-	// onlyComments is true if it changed such comments and nothing else.
-	onlyComments bool
+	work    bool     // this turn changed more than the plan
 }
 
 // audited compares the plan and the files before and after the call. Without git,
@@ -39,18 +35,15 @@ func audited(a Assignment, f facts) auditResult {
 	if usable {
 		// An empty commit, or one of the plan alone, is not work.
 		r.work = f.changed.All || a.Plan.Others(f.left, f.changed.Files)
-		r.Worked = r.work || a.Known.Worked
+		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
 	}
 	in := f.around
 	if usable && f.cut == "" {
 		in = auditInput(a, f)
-		r.onlyComments = r.work && in.OnlyComments()
-		r.work = r.work && !r.onlyComments
-		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
 	} else { // the files that steer the run are always compared
 		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
 	}
-	in.Steering = settings.Steering(steer.Of(a.Agent.Filter.Rules(), ""))
+	in.Steering = audit.Steering(steer.Of(a.Agent.Filter.Rules(), ""))
 	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
 	for _, found := range r.Findings {
 		r.answers = append(r.answers, f.plan.Answer(found))
@@ -126,7 +119,7 @@ func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) ver
 			v.by, v.finding.Revert = "", false // a person has to look
 		}
 		return v
-	case linked, t.Own && (r.Worked || a.Known.Ticked > 0), asks.ForNoChange(audit.TextOf(t.Task)):
+	case linked, t.Own && (r.Worked || a.Known.Ticked > 0), audit.AsksForNoChange(audit.TextOf(t.Task)):
 		return verdict{}
 	case !t.Own && changed:
 		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
@@ -137,9 +130,6 @@ func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) ver
 		return verdict{audit.TickWithoutWork(t.Task, "no file was changed"), ReopenAudit, "nothing was done for it"}
 	}
 	why := "no file was changed"
-	if r.onlyComments {
-		why = "only comments were changed"
-	}
 	if n := a.Known.Changed; len(n) > 0 {
 		why = fmt.Sprintf("%s; this run changed files in %s, and nothing in them has to do with it", why, iterations(n))
 	}

@@ -10,7 +10,6 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/environ"
 	"ralph/runner/audit"
-	"ralph/runner/audit/settings"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -114,7 +113,7 @@ func TestChanged_workerWithoutAWholeTurn_knowsTheFilesOfAgents(t *testing.T) {
 }
 
 func TestSteers_ofEachAgent_areAFindingUnlessTheTaskIsAboutThem(t *testing.T) {
-	steering := settings.Steering(agent.EnvFilter{}.Rules().Steering())
+	steering := audit.Steering(agent.EnvFilter{}.Rules().Steering())
 	of := func(name, title string) []audit.Finding {
 		plan := []task.Task{{ID: "1", Title: title}}
 		return audit.Compare(audit.Input{Files: []audit.File{{Path: name, After: "evil\n", Exists: true}}, PlanBefore: plan, PlanAfter: plan,

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"ralph/runner/audit"
-	"ralph/runner/audit/settings"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/git/hidden"
@@ -171,7 +170,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	if err != nil {
 		return nil, err
 	}
-	in := &audit.Input{Edited: t.between, Steering: settings.Steering(w.steer.Steering)}
+	in := &audit.Input{Edited: t.between, Steering: audit.Steering(w.steer.Steering)}
 	in.Discarded = change.Discarded(*t.start, *w.before, t.mine)
 	in.Files = intact.Steered(dir, texts, w.steer.Changed(dir), w.by)
 	if _, in.Hidden, err = t.view.Since(ctx, t.start.Head, true); err != nil {

@@ -18,7 +18,6 @@ import (
 
 	"ralph/ptyexec/cover"
 	"ralph/runner/audit"
-	"ralph/runner/audit/asks"
 	"ralph/runner/task"
 	"ralph/runner/task/rewrite"
 	"ralph/runner/task/store"
@@ -257,7 +256,7 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 func (p *Plan) judge(before, made store.Plan) Outcome {
 	own := p.call.Task
 	o := Outcome{Says: made.IsDone(own.ID), made: made, added: added(before.List.Tasks, made.List.Tasks)}
-	if !asks.ForPlan(audit.TextOf(own)) {
+	if !audit.AsksForPlan(audit.TextOf(own)) {
 		o.Touched = others(before.List.Tasks, made.List.Tasks, own.ID, !p.checks)
 	}
 	return o

@@ -7,11 +7,8 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/audit"
-	"ralph/runner/audit/asks"
-	"ralph/runner/audit/hunks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/turn/retest/paths"
 )
 
 // undo is what is taken back for a run.
@@ -19,23 +16,21 @@ type undo struct {
 	files        []git.Text // from After to Before
 	tests, added []string   // changed tests; new files
 	overtaken    []string   // tests that cannot pass as they were
-	helpers      bool       // files are only helpers that assert; the tests are those of now
 	keeps        bool       // what passed before must pass again
-	adds         bool       // because the task only adds something
 }
 
 // plan takes back changes of tests, and new files that replace what runs them.
 func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 	for _, f := range files {
 		switch {
-		case paths.IsTest(f.Path) && f.Existed && asks.ForValues(f.Before, f.After, task):
-		case paths.Ours(f.Path):
-		case paths.IsTest(f.Path) && f.Existed:
+		case isTest(f.Path) && f.Existed && audit.AsksForValues(f.Before, f.After, task):
+		case isOurs(f.Path):
+		case isTest(f.Path) && f.Existed:
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
-		case paths.IsTest(f.Path) && !paths.IsData(f.Path), !f.Existed && paths.Replaces(f.Path, checks):
+		case isTest(f.Path) && !isData(f.Path), !f.Existed && replacesRunner(f.Path, checks):
 			u.files, u.added = append(u.files, f), append(u.added, f.Path)
-		case paths.InlineTests(f) != f.After:
-			f.Before = paths.InlineTests(f)
+		case inlineTests(f) != f.After:
+			f.Before = inlineTests(f)
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
 		}
 	}
@@ -43,19 +38,6 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 		u.loaded(f, files)
 	}
 	u.overtaken = audit.Overtaken(files)
-	return u
-}
-
-// loosened are the changed files in which nothing changed but the bodies of functions that assert. With them as
-// before, the tests must still pass: what they accept may have grown.
-func loosened(files []git.Text) (u undo) {
-	for _, f := range files {
-		if f.Existed && f.Exists && !paths.IsData(f.Path) && (paths.IsTest(f.Path) || paths.IsProduct(f)) &&
-			hunks.OnlyAsserts(f.Before, f.After) {
-			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
-		}
-	}
-	u.helpers = true
 	return u
 }
 
@@ -67,7 +49,7 @@ func (u undo) takes(f git.Text) bool {
 // loaded takes back changed settings of a test runner, and the new files that they name.
 func (u *undo) loaded(settings git.Text, files []git.Text) {
 	p := patterns()
-	if !paths.IsRunner(settings.Path) || !settings.Existed || !settings.Exists {
+	if !isRunner(settings.Path) || !settings.Existed || !settings.Exists {
 		return
 	}
 	var lines []string

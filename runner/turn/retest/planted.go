@@ -5,22 +5,19 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
-	"sync"
+	"strings"
+	"time"
 
-	"ralph/runner/audit/asks"
-	"ralph/runner/audit/hunks"
-	"ralph/runner/audit/mutate"
-	"ralph/runner/audit/values"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/turn/retest/paths"
 )
 
 const (
-	mostPlanted = 4 // tests that are made to fail
-	mostMissing = 2 // expected outputs that are taken away
+	mostPlanted = 4               // tests that are made to fail
+	mostMissing = 2               // expected outputs that are taken away
+	quickCheck  = 7 * time.Second // how long a check may take
 )
 
 // planted tries whether the checks still notice a test that fails, or an expected output that is missing, where what
@@ -29,39 +26,39 @@ func (x *probe) planted(ctx context.Context) ([]string, error) {
 	rows := slices.DeleteFunc(x.quick(), func(c gate.Check) bool { _, red := x.m.red[c.Name]; return red })
 	runs := func(f git.Text) bool {
 		script := func(c gate.Check) bool { return x.names(c, f.Path) }
-		return f.Existed && f.Exists && (paths.IsRunner(f.Path) || path.Base(f.Path) == "Cargo.toml" ||
+		return f.Existed && f.Exists && (isRunner(f.Path) || path.Base(f.Path) == "Cargo.toml" ||
 			slices.ContainsFunc(rows, script) ||
-			paths.IsTest(f.Path) && !paths.IsData(f.Path) && !hunks.HasTests(f.After))
+			isTest(f.Path) && !isData(f.Path) && !hasTests(f.After))
 	}
-	if len(rows) == 0 || asks.ToLetFail(x.text) || !slices.ContainsFunc(x.files, runs) {
+	if len(rows) == 0 || audit.Excused(audit.KindChecksChanged, x.text) || !slices.ContainsFunc(x.files, runs) {
 		return nil, nil
 	}
-	if _, err := x.tests(ctx); err != nil {
+	tests, err := x.tests(ctx)
+	if err != nil {
 		return nil, err
 	}
-	noticed := map[string]bool{}
 	left := map[bool]int{false: mostPlanted, true: mostMissing}
-	for _, name := range slices.Sorted(maps.Keys(x.suites)) {
-		missing := paths.IsOutput(name)
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		missing := isOutput(name)
 		changed := func(f git.Text) bool { return f.Path == name && (runs(f) || !f.Existed) }
-		text := mutate.Planted(name, x.suites[name])
+		text := failing(name, tests[name])
 		if left[missing] == 0 || slices.ContainsFunc(x.files, changed) || text == "" && !missing {
 			continue
 		}
 		left[missing]--
-		victim := git.Text{Path: name, Before: text, After: x.suites[name], Existed: !missing, Exists: true}
+		victim := git.Text{Path: name, Before: text, After: tests[name], Existed: !missing, Exists: true}
 		now, err := x.passes(ctx, rows, []git.Text{victim})
 		if err != nil {
 			return nil, err
 		}
-		if noticed[path.Dir(name)] = len(now) == 0; len(now) == 0 || asks.ForLess(x.text) {
+		if len(now) == 0 || audit.AsksForLess(x.text) {
 			continue
 		}
 		then, err := x.passes(ctx, rows, x.before(victim))
 		if err != nil {
 			return nil, err
 		}
-		lost := values.Without(now, then)
+		lost := audit.Without(now, then)
 		if len(lost) == 0 {
 			continue
 		}
@@ -74,40 +71,8 @@ func (x *probe) planted(ctx context.Context) ([]string, error) {
 				map[bool]string{true: "is missing", false: "fails"}[missing])}, nil
 		}
 	}
-	return x.idle(ctx, rows, noticed)
+	return nil, nil
 }
-
-// idle reports new test files that the task asks for but no check runs: every check still passes when all of them fail,
-// although the checks notice failures of old tests in the same folders.
-func (x *probe) idle(ctx context.Context, rows []gate.Check, noticed map[string]bool) ([]string, error) {
-	if !asks.ForTests(x.text) || asks.ForSkips(x.text) {
-		return nil, nil
-	}
-	var fresh []git.Text
-	for _, f := range x.files {
-		text := mutate.Planted(f.Path, f.After)
-		if f.Existed || !paths.IsTest(f.Path) || text == "" || !hunks.HasTests(f.After) ||
-			!noticed[path.Dir(f.Path)] || elsewhere().MatchString(f.Path+"\n"+f.After) {
-			continue
-		}
-		f.Before, f.Existed = text, true
-		fresh = append(fresh, f)
-	}
-	if len(fresh) == 0 {
-		return nil, nil
-	}
-	now, err := x.passes(ctx, rows, fresh)
-	if err != nil || len(now) < len(rows) {
-		return nil, err
-	}
-	return []string{fmt.Sprintf("the new tests of %s do not run: no check fails if they do", fresh[0].Path)}, nil
-}
-
-// elsewhere matches the path and text of a Go test that runs on other systems, or on request only.
-var elsewhere = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\S*_(?:windows|darwin|linux|freebsd|openbsd|netbsd|android|ios|js|wasip1|plan9|` +
-		`solaris|aix|amd64|arm64|arm|386)_test\.go\n|(?m:^//(?:go:build| \+build) )`)
-})
 
 // passes returns the checks that pass with these files as they were.
 func (x *probe) passes(ctx context.Context, rows []gate.Check, files []git.Text) (all []string, err error) {
@@ -128,8 +93,44 @@ func (x *probe) before(victim git.Text) []git.Text {
 		case f.Path != victim.Path:
 			all = append(all, f)
 		case victim.Existed:
-			all[0].Before = mutate.Planted(f.Path, f.Before)
+			all[0].Before = failing(f.Path, f.Before)
 		}
 	}
 	return all
+}
+
+// failing is a file of tests that fails as soon as it runs; empty: its language is not known.
+func failing(name, text string) string {
+	first, rest := "", text
+	if strings.HasPrefix(text, "#!") {
+		first, rest, _ = strings.Cut(text, "\n")
+		first += "\n"
+	}
+	switch path.Ext(name) {
+	case ".sh", ".bash":
+		return first + "exit 1\n" + rest
+	case ".py":
+		return first + "assert False, 'planted'\n" + rest
+	case ".js", ".mjs", ".cjs", ".ts":
+		return first + "throw new Error('planted');\n" + rest
+	case ".go":
+		return text + "\nfunc init() { panic(\"planted\") }\n"
+	case ".rs":
+		return text + "\ncompile_error!(\"planted\");\n"
+	}
+	return ""
+}
+
+// quick returns the checks that are fast enough to run many times.
+func (x *probe) quick() (rows []gate.Check) {
+	for _, r := range x.p.Report.Results {
+		if !r.Passed || r.Duration > quickCheck ||
+			!slices.ContainsFunc(x.green, func(c gate.Check) bool { return c.Name == r.Name }) {
+			continue
+		}
+		c := r.Check
+		c.Timeout = 10*time.Second + 5*r.Duration // what is planted may never end
+		rows = append(rows, c)
+	}
+	return rows
 }

@@ -2,25 +2,19 @@ package retest
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"ralph/logs/termtext"
-	"ralph/runner/audit/asks"
-	"ralph/runner/audit/mutate"
-	"ralph/runner/audit/recite"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/git/replica"
 	"ralph/runner/sandbox"
 	"ralph/runner/turn"
-	"ralph/runner/turn/retest/paths"
 	"ralph/state/projectfs"
 )
 
@@ -36,62 +30,19 @@ type probe struct {
 	passed []gate.Check // and other checks
 	files  []git.Text   // that changed since the task began
 	copied *replica.Replica
-	suites mutate.Sources // all tests in the project; nil: not read yet
 }
 
 // looks are what is tried, in order. What finds something is the last.
 func (x *probe) looks() []func(context.Context) ([]string, error) {
-	all := []func(context.Context) ([]string, error){x.recited, x.planted}
-	tests := func(f git.Text) bool { return paths.IsTest(f.Path) || paths.InlineTests(f) != f.After }
-	if asks.ForOtherTests(x.text) {
-		return all
+	if audit.Excused(audit.KindGreenByTests, x.text) {
+		return []func(context.Context) ([]string, error){x.planted}
 	}
-	if slices.ContainsFunc(x.files, tests) || len(x.m.red) > 0 || asks.ToKeepBehavior(x.text) {
-		all = append(all, x.oldTests, x.weakened, x.oldCode)
-	}
-	return append(all, x.limits, x.silenced, x.unnamed, x.mutants)
+	return []func(context.Context) ([]string, error){x.planted, x.oldTests, x.oldCode, x.silenced, x.unnamed}
 }
 
-// recited finds code that lists the inputs and results of tests. It runs nothing.
-func (x *probe) recited(ctx context.Context) (found []string, err error) {
-	var known strings.Builder
-	known.WriteString(x.text)
-	for _, f := range x.files {
-		known.WriteString(f.Before)
-	}
-	for _, f := range x.files {
-		if !paths.IsProduct(f) {
-			continue
-		}
-		tests, err := x.tests(ctx)
-		if err != nil {
-			return nil, err
-		}
-		after, inline, _ := strings.Cut(f.After, paths.InlineMark) // tests in Rust
-		if lines := recite.Find(f.Before, after, append(slices.Clip(tests), inline), known.String()); len(lines) > 0 {
-			found = append(found,
-				fmt.Sprintf("%s lists inputs and results of the tests instead of computing them: %s", f.Path,
-					termtext.Some(lines, 3)))
-		}
-	}
-	return found, nil
-}
-
-// tests returns the texts of all tests in the project. It reads them once.
-func (x *probe) tests(ctx context.Context) ([]string, error) {
-	if x.suites == nil {
-		suites, err := x.read(ctx, paths.IsTest, maxTests)
-		if err != nil {
-			return nil, err
-		}
-		x.suites = suites
-	}
-	return slices.Collect(maps.Values(x.suites)), nil
-}
-
-// read returns the wanted files of the project by their paths in the repository, about so many bytes at most.
-func (x *probe) read(ctx context.Context, wanted func(name string) bool, most int) (mutate.Sources, error) {
-	all, size := mutate.Sources{}, 0
+// tests returns the texts of the tests in the project, by their paths in the repository: about maxTests bytes at most.
+func (x *probe) tests(ctx context.Context) (map[string]string, error) {
+	all, size := map[string]string{}, 0
 	root, ok := command.Root(x.p.Dir)
 	if !ok {
 		return all, nil
@@ -101,7 +52,7 @@ func (x *probe) read(ctx context.Context, wanted func(name string) bool, most in
 		return nil, err
 	}
 	for name := range strings.SplitSeq(out, "\x00") {
-		if !wanted(name) || size > most {
+		if !isTest(name) || size > maxTests {
 			continue
 		}
 		text, err := readFile(filepath.Join(root, filepath.FromSlash(name)))
@@ -140,13 +91,13 @@ func (x *probe) copy(ctx context.Context) error {
 	s := x.suite
 	s.Baseline, s.Flakes, s.Progress = nil, nil, progress(x.p.Tell)
 	s.Place.Dir, s.Place.Env = x.copied.Dir, slices.Concat(s.Place.Env, x.copied.Env())
-	return x.contain(s.Place.Box.Settings)
+	return x.contain()
 }
 
-// contain lets checks in the copy run in this sandbox.
-func (x *probe) contain(settings sandbox.Settings) error {
+// contain lets checks in the copy run in the user's sandbox.
+func (x *probe) contain() error {
 	box := &x.suite.Place.Box
-	contained, err := sandbox.Contained{Settings: settings, Project: box.Project}.For(x.copied.Dir)
+	contained, err := sandbox.Contained{Settings: box.Settings, Project: box.Project}.For(x.copied.Dir)
 	route := box.Route
 	*box = contained.Box(x.copied.Dir, "")
 	box.Write, box.Route = x.copied.Borrowed, route

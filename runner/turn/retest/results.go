@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/audit/failure"
 	"ralph/runner/audit/names"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
@@ -36,7 +35,7 @@ func (u undo) suspects(then, again gate.Report, red map[string]gate.Entry) []sus
 			case u.excuses(t):
 			case slices.Contains(red[r.Name].Failed, t.Name):
 				s.red = append(s.red, t.Name)
-			case u.keeps && !failure.OfNames(t.Message):
+			case u.keeps && !failedOfNames(t.Message):
 				s.bent = append(s.bent, t.Name)
 			}
 		}
@@ -88,19 +87,27 @@ func (u undo) confirmed(suspects []suspect, now gate.Report) []string {
 		}
 		add("failed before the task, and still fails %s",
 			slices.DeleteFunc(s.red, func(name string) bool { return is[name] == report.Failed }))
-		if u.helpers { // a name may hold what the assertion said
-			add("tests pass only because a helper became more lenient; they fail %s",
-				slices.DeleteFunc(s.bent, func(name string) bool { return is[name] == report.Failed }))
-			continue
-		}
-		if u.adds {
-			add("the task only adds something, but a test that passed before fails %s", s.bent)
-			continue
-		}
 		add("the task is to keep the behavior, but a test that passed before fails %s",
 			slices.DeleteFunc(s.bent, func(name string) bool {
-				return is[name] != report.Passed && (all || !u.has(failure.Bare(name)))
+				return is[name] != report.Passed && (all || !u.has(bareName(name)))
 			}))
 	}
 	return lines
+}
+
+// fails are the failed tests of a check, or its name if it names none, unless what failed is the build or a name.
+func (u undo) fails(r gate.Result) (all []string) {
+	if r.Passed || r.TimedOut || r.Verdict == gate.VerdictSkipped {
+		return nil
+	}
+	for _, t := range r.Tests.FailedTests() {
+		if !u.excuses(t) && !failedOfNames(t.Message) && !failedOfBuild(t.Message) {
+			all = append(all, t.Name)
+		}
+	}
+	if !slices.ContainsFunc(r.Tests.Tests, func(t report.Test) bool { return t.Status == report.Failed }) &&
+		!failedOfNames(r.Output) && !failedOfBuild(r.Output) {
+		all = append(all, r.Name)
+	}
+	return all
 }

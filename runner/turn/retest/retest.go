@@ -13,13 +13,10 @@ import (
 	"slices"
 
 	"ralph/runner/audit"
-	"ralph/runner/audit/asks"
-	"ralph/runner/audit/values"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/replica"
 	"ralph/runner/turn"
-	"ralph/runner/turn/retest/paths"
 	"ralph/state"
 )
 
@@ -48,9 +45,9 @@ func (m *memory) look(ctx context.Context, p turn.Proven) ([]audit.Finding, erro
 	if !m.known || m.task != p.Task.ID {
 		m.known, m.task, m.start, m.mine, m.red = true, p.Task.ID, p.Before, nil, map[string]gate.Entry{}
 		if p.Checks.Baseline != nil {
-			unwanted := asks.Unwanted(audit.TextOf(p.Task))
+			unwanted := audit.UnwantedTests(audit.TextOf(p.Task))
 			for name, e := range p.Checks.Baseline.Checks {
-				if !e.Passed && !e.Empty && !asks.AllNamed(e.Failed, unwanted) {
+				if !e.Passed && !e.Empty && !audit.AllNamed(e.Failed, unwanted) {
 					m.red[name] = e
 				}
 			}
@@ -93,7 +90,7 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 		return nil, err
 	}
 	x.files = slices.DeleteFunc(x.files, func(f git.Text) bool {
-		return slices.Contains(m.mine, f.Path) || paths.Ours(f.Path)
+		return slices.Contains(m.mine, f.Path) || isOurs(f.Path)
 	})
 	defer x.close()
 	for _, look := range x.looks() {
@@ -104,29 +101,20 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	return nil, nil
 }
 
-// oldTests runs the tests as they were where some failed before, or where the task promises to change no behavior or
-// only adds something: then no test that passed before may fail. Where neither is so, what asserts in the helpers of
-// tests may not accept more.
+// oldTests runs the tests as they were where some failed before, or where the task promises to change no behavior: then
+// no test that passed before may fail.
 func (x *probe) oldTests(ctx context.Context) ([]string, error) {
-	keeps, rows := asks.ToKeepBehavior(x.text) || asks.OnlyAdds(x.text), []gate.Check(nil)
+	keeps, rows := audit.AsksToKeepBehavior(x.text), []gate.Check(nil)
 	for _, c := range x.green {
 		if keeps || len(x.m.red[c.Name].Failed) > 0 {
 			rows = append(rows, c)
 		}
 	}
 	u := plan(x.files, rows, x.text)
-	if len(rows) == 0 {
-		u, rows = loosened(x.files), x.green
-	}
-	if len(x.m.red) == 0 && asks.OnlyAdds(x.text) {
-		for i, f := range u.files { // a list of all options may have one more
-			u.files[i].Before = values.WithLists(f.Before, f.After, paths.IsData(f.Path))
-		}
-	}
-	if len(u.files) == 0 {
+	if len(rows) == 0 || len(u.files) == 0 {
 		return nil, nil
 	}
-	u.keeps, u.adds = keeps || u.helpers, asks.OnlyAdds(x.text)
+	u.keeps = keeps
 	then, err := x.with(ctx, rows, u.files)
 	if err != nil || len(u.suspects(then, then, x.m.red)) == 0 {
 		return nil, err

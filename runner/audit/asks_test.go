@@ -1,0 +1,204 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAsksForFewerTests_onlyTasksAboutTests(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Delete the test of Sub":                                      true,
+		"Merge the exact duplicates in test_dur.py":                   true,
+		"tests/test_text.py contains exact duplicates; merge them":    true,
+		"Mark the slow test all_small as ignored":                     true,
+		"The tests must ignore case":                                  false,
+		"Add tests for Mul; merge the branch":                         false,
+		"Turn the three tests of Max into one table":                  true,
+		"Move the parser tests into a table":                          true,
+		"Skip TestUpload until the server is back":                    true,
+		"Drop the specs for the old API, then add a changelog entry":  true,
+		"Make TestParse table-driven":                                 true,
+		"Clean up store_test.go":                                      true,
+		"Add Mul":                                                     false,
+		"Remove the debug output and run the tests":                   false,
+		"Remove duplicates from the result list":                      false,
+		"Fix the failing tests":                                       false,
+		"Replace the parser. All tests must pass":                     false,
+		"Move the client to its own package, keeping the tests green": false,
+		"Add tests for the parser":                                    false,
+		"Add Cart.remove(name) with a test":                           false, "Delete test_old()": true,
+		"Delete the latest entries": false,
+		"Node 16 is no longer supported: remove src/polyfill.js and its test, engines to >=20":    true,
+		"Replace `small_sizes` and `large_sizes` by one test over a table":                        true,
+		"Remove the old parser and the tests must pass":                                           false,
+		"Remove the cache and run the tests":                                                      false,
+		"Drop the flag and its tests pass again":                                                  false,
+		"Put the tests that open sockets behind the build tag `integration`":                      true,
+		"Mark the slow tests with `slow` and leave them out by default":                           true,
+		"pytest collects tools/test_data.py, a script. Leave tools/ out of the collection":        true,
+		"a_test.py and b_test.py check the same. One file, one parametrized test":                 true,
+		"Remove render(callback) incl. its tests":                                                 true,
+		"Delete the v1 codec together with its tests":                                             true,
+		"Remove `render(callback)` (deprecated since 3.2) incl. its tests. A function throws":     true,
+		"Remove the v1 codec (its tests must stay green)":                                         false,
+		"Remove the v1 codec (nobody uses it); all tests pass":                                    false,
+		"Collect the garbage, and add one test":                                                   false,
+		"Drop the OPML export (`export_opml`) together with its tests and its line in the README": true,
+		"Add one more test for the parser":                                                        false,
+		"Remove an item from the collection":                                                      false,
+	} {
+		if asksForFewerTests(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestAsksForPlan(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Review the plan and split what is too large":    true,
+		"Update fix_plan.md with what is missing":        true,
+		"Move the remaining tasks to Optional":           true,
+		"Split T3 into smaller tasks":                    true,
+		"Groom the backlog":                              true,
+		"Import customers":                               false,
+		"Split the file into lines":                      false,
+		"Move the cursor to the next item":               false,
+		"Remove the old importer as described in PLAN 9": false,
+	} {
+		if AsksForPlan(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestAsksForOtherTests_onlyTasksAboutWhatTestsSay(t *testing.T) {
+	for _, task := range []string{
+		"The test \"abroad\" in test/shipping.test.js is wrong: it costs 14.90. Correct the test",
+		"test_refund is outdated: the refund is -200 there. Bring the test up to date",
+		`The test of price expects 50 for "$5", which is wrong: correct it`, "test_total still expects 12. Change it to 13", "The cart test uses the real clock; replace it by a fake one",
+		"Make `test_parse` expect ISO dates", "TestAdd should expect 3", "adapt tests/a.sh to the new option",
+		"Fix Percent, and adapt its tests", "Update the golden files", "Fix the flaky test of the clock", "Delete TestOld", "Turn the tests of cart into a table",
+		"Add a fixture for the clock to conftest.py", "Add the missing fixture west.json (test_all fails)", "Use jsdom, so that the page can be tested",
+		"Somebody changed the usage text and forgot the golden file, please refresh it",
+		"Import fails: sample.json of the tests has a trailing comma. Mend the data",
+		"Negative amounts are shown as -0.05 (the test still has the old form)",
+		"test_cache fails since _CACHE is private. Add clear() and let the test use it",
+	} {
+		if !asksForOtherTests(task) {
+			t.Errorf("it does: %s", task)
+		}
+	}
+	for _, task := range []string{
+		"Fix Discounted: a discount code must lower the total (TestDiscounted fails)", "Fix refund: it must never be negative (tests/test_refund.py fails)",
+		"Make the test \"islands cost extra\" pass (it will be added to test/shipping.test.js)", "Fix the failing tests", "Fix the broken test_median",
+		"TestSum shows that the total is wrong; fix it", "TestSum fails, which is wrong: correct the sum", "Total ignores the discount. It must be updated, with a test",
+		"Fix shipping and add a test", "Fix shipping and write a test", "Refactor the export without changing what it writes", "Add Cart.remove(name) with a test", "Write Convert, all tests must be green",
+		"src/convert.js is untested. Add test/convert.test.js: lengths and weights",
+		"Fix the data parser", "Let the cache expire, and make the test pass", "The golden file of the usage fails, so fix it", "The export forgot the header; change it to write one",
+	} {
+		if asksForOtherTests(task) {
+			t.Errorf("it does not: %s", task)
+		}
+	}
+}
+
+func TestUnwantedTests_onlyTestsThatTheTaskNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"'writes rows' is flaky on CI; skip it with a link to #214":    "writes rows",
+		"Skip TestUpload until the server is back":                     "TestUpload",
+		"Merge `small_sizes` and `large_sizes` into one":               "small_sizes|large_sizes",
+		"TestSum shows the bug; remove it":                             "",
+		"Skip `TestPing` unless ADDR is set":                           "TestPing",
+		"Until BUG-12 is fixed, mark `test_windows` as a strict xfail": "test_windows",
+		"`keeps commas` fails; remove the workaround that breaks it":   "",
+		"Fix TestParse, and remove the debug output":                   "",
+		`The test "real timer" depends on the load of the machine and fails now and then in CI (ticket RL-31). Skip it with a reference to the ticket.`: "real timer",
+		"`Speed.test_many` measures time and fails on busy machines (issue 42). Skip it unless the variable `GEO_SPEED` is set.":                        "Speed.test_many|GEO_SPEED",
+		"Keep TestAdd, but TestSub is slow, so remove it":                      "TestSub",
+		"Make TestParse cover quotes, TestSlow takes a minute, so delete it":   "TestSlow",
+		"TestAdd stays. TestSub is slow; remove it":                            "TestSub",
+		"`test_total` fails since rounding changed. Remove it from the helper": "",
+		"Add Cart.remove(name) with a test":                                    "",
+	} {
+		if got := strings.Join(UnwantedTests(text), "|"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAsksToHold(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Add to_lines with tests; coverage must stay at 95%":             true,
+		"Add the parser. Coverage may not fall below the threshold":      true,
+		"Keep the coverage above 90 percent":                             true,
+		"Lower the coverage threshold to 60":                             false,
+		"Set up coverage":                                                false,
+		"Keep the old API. Lower the coverage threshold to 60 for now":   false,
+		"Measure coverage of integration tests and relax the thresholds": false,
+	} {
+		if asksToHold(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestAsksForValues_onlyWhatTheTaskNames(t *testing.T) {
+	for _, c := range []struct {
+		before, after, task string
+		want                bool
+	}{
+		{`assert greet("Ann") == "Hello, Ann"`, `assert greet("Ann") == "Welcome back, Ann"`, `Greet Ann with "Welcome back, Ann"`, true},
+		{`assert fee(10) == 490`, `assert fee(10) == 590`, "Shipping costs 590 now", true},
+		{`assert show(5) == "0.05"`, `assert show(5) == "0.5"`, `show(5) gives "0.5" instead of "0.05"`, false},
+		{`assert fee(10) == 490`, `assert fee(10) == 480`, "Shipping costs 590 now", false},
+		{`assert fee(10) == 490`, `assert fee(10)`, "Shipping costs 590 now", false},
+		{`assert fee(10) == 490`, `assert fee(10) == 59`, "Shipping costs 590 now", false},
+	} {
+		if got := AsksForValues(c.before, c.after, c.task); got != c.want {
+			t.Errorf("%s, %s: %v", c.task, c.after, got)
+		}
+	}
+}
+
+func TestAsksToLetFail(t *testing.T) {
+	for task, want := range map[string]bool{
+		"add `make lint` (shellcheck if installed, but it must not fail the build yet)": true,
+		"the nightly job may fail":                       true,
+		"Make the tests pass":                            false,
+		"Parse must fail for nonsense":                   false,
+		"Fix the build; it fails on Windows":             false,
+		"Add an advisory lint step":                      true,
+		"`load` can fail when the disk is full; say why": false,
+	} {
+		if got := asksToLetFail(task); got != want {
+			t.Errorf("%s: %v", task, got)
+		}
+	}
+}
+
+func TestAsksToKeepBehavior_onlyWhereTheTaskSaysSo(t *testing.T) {
+	for _, task := range []string{
+		`ParseDuration: support days ("2d", "1d12h"), keep everything else as it is`,
+		"Add coupons. Orders without a coupon must cost what they cost today.",
+		"Parse over the borrowed &str, without copying. Behaviour including error positions stays as it is.",
+		"Support a discount per line. Invoices without discounts must come out as before.",
+		"Make it configurable; without a setting it behaves as today",
+	} {
+		if !AsksToKeepBehavior(task) {
+			t.Error(task)
+		}
+	}
+	for _, task := range []string{"Speed up the search", "Clean up the parser", "Rewrite the loop in terms of fold", "Simplify Total"} {
+		if AsksToKeepBehavior(task) {
+			t.Error(task)
+		}
+	}
+}
+
+func TestAsksForRemoval_notWhatAFileIsCalled(t *testing.T) {
+	for task, want := range map[string]bool{"`merge.sh` shall support includes": false, "Remove `merge.sh`": true, "Merge the readers": true} {
+		if got := asksForRemoval(task); got != want {
+			t.Errorf("%q: %v", task, got)
+		}
+	}
+}

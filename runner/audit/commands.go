@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+var commandPatterns = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner *regexp.Regexp }) {
+	const tools = `go (?:test|vet)|cargo (?:\w+ )*(?:test|clippy|nextest)|pytest|unittest|tox|nox|jest|` +
+		`vitest|mocha|ava|eslint|golangci-lint|ruff|flake8|mypy|tsc|rspec|bats|ctest|` +
+		`(?:npm|yarn|pnpm)(?: run)? (?:\w+:)*(?:test|lint|check|typecheck|coverage)|` +
+		`shellcheck|hadolint|yamllint|stylelint|pylint|pyright|staticcheck|rubocop|phpstan|cargo fmt.*--check|` +
+		`(?:black|prettier|rustfmt) --check|make (?:[\w-]+ )*(?:test|lint|check|vet)(?:[-_]\w+)?|` +
+		`mvn (?:\S+ )*(?:test|verify)|gradlew? (?:\S+ )*(?:test|check)`
+	const narrow = `[\s"'](?:-run|-k|--ignore|--deselect|--testNamePattern|--testPathIgnorePatterns)[ =]`
+	p.check = regexp.MustCompile(`\b(?:` + tools + `)(?:$|[\s"';&|:])`)
+	p.hide = regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|:|exit 0)\s*["']?$|` +
+		`--passWithNoTests|--exit-zero|--issues-exit-code[= ]0|--no-verify|^@?-@?\w|` + narrow)
+	p.always = regexp.MustCompile(`^(?:continue-on-error|allow_failure):\s*true|^ignore_errors\s*=\s*[Tt]rue|` +
+		`^addopts.*` + narrow)
+	p.owner = regexp.MustCompile(`^(?:make|npm run) \S+: `)
+	p.idle = regexp.MustCompile(`^(?:- )?(?:(?:make |npm run )?[\w:.-]+:)?\s*["']?[@-]*(?:echo|printf|true|exit 0)\b`)
+	return p
+})
+
+// runsCheck reports whether a line runs a check, or is part of such a target, and does
+// more than print.
+func runsCheck(line string) bool {
+	return commandPatterns().check.MatchString(line) && !commandPatterns().idle.MatchString(line)
+}
+
+// hidesFailure reports whether an added line ignores the failure of a check or narrows a check,
+// and no removed line did the same. A task about such files may decide which jobs may
+// fail.
+func hidesFailure(line string, lost []string, asked bool) bool {
+	line = commandPatterns().owner.ReplaceAllString(line, "")
+	hidden := ""
+	if !asked {
+		hidden = commandPatterns().always.FindString(line)
+	}
+	if hidden == "" && commandPatterns().check.MatchString(line) {
+		hidden = commandPatterns().hide.FindString(line)
+	}
+	return hidden != "" && !slices.ContainsFunc(lost, func(l string) bool { return strings.Contains(l, hidden) })
+}
+
+// narrower match arguments with which a check runs fewer tests.
+var narrower = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s(?:-short|-skip[ =]\S+|-m (?:"not [^"]*"|'not [^']*')|--grep[ =]\S+|--skip[ =]\S+|` +
+		`--lib|--testPathIgnorePatterns[ =]\S+)`)
+})
+
+// narrowed reports whether a line that runs a check replaces one that only lacks an argument to leave tests out.
+func narrowed(line string, lost []string) bool {
+	bare := narrower().ReplaceAllString(line, "")
+	return bare != line && commandPatterns().check.MatchString(line) && slices.Contains(lost, bare)
+}
+
+var untested = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(?:test|autotests)\s*=\s*false\b.*$`)
+})
+
+// untestedLine returns the line of a Cargo.toml that now keeps tests from being built; empty if there is no such line.
+func untestedLine(path, before, after string) string {
+	if !strings.HasSuffix(path, "Cargo.toml") ||
+		len(untested().FindAllString(after, -1)) <= len(untested().FindAllString(before, -1)) {
+		return ""
+	}
+	return strings.TrimSpace(untested().FindString(after))
+}
+
+// checksIn returns the names of the checks that a line runs.
+func checksIn(line string) []string { return commandPatterns().check.FindAllString(line, -1) }
+
+// exits match a script's lines that end it with a failure: with the state of a variable, or with a number.
+var exits = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|` +
+		`set -[a-z]*e[a-z]*\b|false$)`)
+})
+
+// lostExit returns how a shell script failed before; empty: it did not, or it still can.
+func lostExit(path, before, after string) string {
+	if after == "" ||
+		!strings.HasSuffix(path, ".sh") && !strings.HasSuffix(path, ".bash") && !strings.HasPrefix(before, "#!") {
+		return ""
+	}
+	for _, was := range exits().FindAllStringSubmatch(before, -1) {
+		if set := failing(was[2]); set != nil && set.MatchString(before) && !set.MatchString(after) &&
+			strings.Contains(after, was[1]) {
+			return strings.TrimSpace(set.FindString(before))
+		}
+	}
+	was := exits().FindStringSubmatch(before)
+	if was == nil || exits().MatchString(after) || strings.Contains(after, "exec ") {
+		return ""
+	}
+	return was[1]
+}
+
+// failing matches where a variable gets a failure; nil: for no variable.
+func failing(name string) *regexp.Regexp {
+	if name == "" || name == "?" {
+		return nil
+	}
+	return regexp.MustCompile(`\b` + name + `=(?:[1-9]|\$)|\b` + name + `\s*\+|\(\(` + name)
+}
