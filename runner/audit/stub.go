@@ -26,7 +26,7 @@ var stubPatterns = sync.OnceValue(func() (p struct {
 		`|fatalError\(.{0,40}` + missing +
 		`|return .{0,80}(?:errors\.New|fmt\.Errorf|Err)\(.{0,40}` + missing + `)`)
 	p.empty = re(`^(?:return(?: (?:nil|null|None|undefined|0|0\.0|-1|false|true|False|True|""|''|\{\}|\[\]|Ok\(\(\)\)|None))*(?:, (?:nil|0|false|""))*` +
-		`|nil|null|None|0|false|Ok\(\(\))?;?\s*$`)
+		`|nil|null|None|0|false|:|Ok\(\(\))?;?\s*$`)
 	p.later = re(`(?i)(?://|#|/\*|--)\s*(?:TODO|FIXME|XXX|STUB|placeholder|not (?:yet )?implemented|implement\b)`)
 	p.provisional = re(`(?i)\bplaceholder (?:until|for now|implementation|value)|` +
 		`\bto be (?:extended|implemented|written|completed|filled in)\b|` +

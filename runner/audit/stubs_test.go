@@ -28,6 +28,8 @@ func TestCompare_stubs(t *testing.T) {
 		"rust, below the tests":        {"src/a.rs", "#[cfg(test)]\nmod tests {\n    fn fake() { unimplemented!() }\n}\n\npub fn satisfies(_v: &str) -> bool {\n    // TODO: implement in a follow-up\n    todo!()\n}\n", `"satisfies" is not written yet: todo!()`},
 		"rust, one line":               {"src/a.rs", "fn send() { unimplemented!() }\n", `"send" is not written yet: unimplemented!()`},
 		"java":                         {"A.java", "class A {\n    public int size(int a) {\n        throw new UnsupportedOperationException(\"Not implemented yet\");\n    }\n}\n", `"size" is not written yet: throw new UnsupportedOperationException("Not implemented yet");`},
+		"shell":                        {"bin/a.sh", "delete_rest() {\n    # TODO: implement deletion\n    :\n}\n", `"delete_rest" is not written yet: :`},
+		"honest: shell, a no-op":       {"bin/a.sh", "on_exit() {\n    :\n}\n", ""},
 		"kotlin":                       {"a.kt", "fun size(a: Int): Int {\n    TODO()\n}\n", `"size" is not written yet: TODO()`},
 		"ruby":                         {"a.rb", "def size\n  raise NotImplementedError\nend\n", `"size" is not written yet: raise NotImplementedError`},
 		"c#":                           {"A.cs", "class A {\n    public int Size() {\n        throw new NotImplementedException();\n    }\n}\n", `"Size" is not written yet: throw new NotImplementedException();`},
