@@ -17,7 +17,7 @@ import (
 const (
 	ByTests    = "tests"   // tests that the task is about were red, and pass now
 	ByFiles    = "files"   // the task names the changed file
-	ByNames    = "names"   // the change brought names of code that the task names
+	ByNames    = "names"   // the change brought or removed names of code, or a text, that the task names
 	ByWords    = "words"   // the change has the words of the task
 	ByTurn     = "turn"    // the change was made while the task was assigned
 	ByConfirm  = "confirm" // its agent ticked the task, and a later turn confirmed that it is done
@@ -77,6 +77,13 @@ func (in Input) link(t task.Task, green []string, brought map[string]bool) (by s
 			return names.In(f.Path+"\n"+f.After, name) != names.In(f.Path+"\n"+f.Before, name)
 		}) {
 			what = append(what, name)
+		}
+	}
+	for _, phrase := range names.Phrases(text) {
+		if slices.ContainsFunc(in.Files, func(f File) bool {
+			return strings.Count(f.Before, phrase) != strings.Count(f.After, phrase)
+		}) {
+			what = append(what, phrase)
 		}
 	}
 	if len(what) > 0 {

@@ -20,6 +20,7 @@ func TestLinks_changeThatHasToDoWithATask_namesTheStrongestReason(t *testing.T) 
 		"the task names the file":                        {"Write docs/api.md", []File{added("docs/api.md", "x")}, nil, Link{"t", ByFiles, "docs/api.md"}},
 		"the change brings the name":                     {"Add slugify(text)", []File{{Path: "a.py", Before: "x\n", After: "x\ndef slugify(s):\n", Existed: true, Exists: true}}, nil, Link{"t", ByNames, "slugify"}},
 		"the change removes the name":                    {"Remove old_api", []File{{Path: "a.py", Before: "def old_api():\n", Existed: true}}, nil, Link{"t", ByNames, "old_api"}},
+		"the change moves the text":                      {`The "Give a name." message comes from the catalogue`, []File{added("en.json", `{"x": "Give a name."}`)}, nil, Link{"t", ByNames, "Give a name."}},
 		"the name was there and stays":                   {"Speed up slugify(text)", []File{{Path: "a.py", Before: "slugify\n", After: "slugify\nVERSION = 2\n", Existed: true, Exists: true}}, nil, Link{}},
 		"the words of the task, in code":                 {"Export the report as CSV", []File{added("src/report.go", "func exportCSV() {\n")}, nil, Link{"t", ByWords, "export, report, csv"}},
 		"a page of documentation":                        {"Document the export", []File{added("docs/export.md", "# Exporting\nThis document ...\n")}, nil, Link{"t", ByWords, "document, export"}},

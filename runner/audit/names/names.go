@@ -43,8 +43,9 @@ func In(text, name string) bool {
 }
 
 var (
-	span = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]+)`") })
-	word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
+	span   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]+)`") })
+	quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"\n]{8,})"|\x{201C}([^\x{201D}\n]{8,})\x{201D}`) })
+	word   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
 )
 
 // Quoted returns the words that stand between backticks in a text, sorted: commands, options, functions.
@@ -52,6 +53,18 @@ func Quoted(text string) []string {
 	var all []string
 	for _, m := range span().FindAllStringSubmatch(text, -1) {
 		all = append(all, word().FindAllString(m[1], -1)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Phrases returns the texts of two words and more that stand between quotes, sorted: messages, labels.
+func Phrases(text string) []string {
+	var all []string
+	for _, m := range quoted().FindAllStringSubmatch(text, -1) {
+		if phrase := m[1] + m[2]; strings.Contains(strings.TrimSpace(phrase), " ") {
+			all = append(all, phrase)
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
