@@ -177,7 +177,7 @@ func asksForOtherTests(task string) bool {
 // AsksForNoChange reports whether a task is done without a change if all is well: "verify that all tests pass".
 func AsksForNoChange(task string) bool {
 	p := taskPhrases()
-	return p.verify.MatchString(strings.TrimSpace(task)) && !p.mend.MatchString(task)
+	return p.verify.MatchString(strings.TrimSpace(task)) && !p.mend.MatchString(p.unless.ReplaceAllString(task, ""))
 }
 
 // asksToLeaveOut reports whether a task wants a tool to leave files out.
@@ -202,7 +202,7 @@ func AsksForPlan(task string) bool {
 // taskPhrases are patterns for what a task says about single tests and thresholds.
 var taskPhrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, flaky, end, level, hold, pass,
-	outOfDate, value, aside, verify, mend, back, adapt, file *regexp.Regexp
+	outOfDate, value, aside, verify, mend, unless, back, adapt, file *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
@@ -226,6 +226,8 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 	p.pass = re(`(?i)\b(?:fix|make|get|turn|repair)\b`)
 	p.verify = re(`(?i)^(?:please )?(?:(?:verify|check|double-check|confirm|review|re-?run|run|inspect)\b|` +
 		`(?:make sure|ensure)\b.{0,60}\b(?:tests?|build|lint|suite|checks?|ci|everything)\b.{0,30}\b(?:pass|green|works?|clean|runs?)\b)`)
+	p.unless = re(`(?i)\b(?:only )?(?:if|where|should) (?:not\b|[^,;.]{0,40}\b(?:fail|break|broke|red\b|wrong\b))[^,;.]*[,;]?[^,;.]*|` +
+		`\b(?:fix|mend|repair|correct)\w* (?:what|whatever|anything that|everything that) [^,;.]*`)
 	p.mend = re(`(?i)\b(?:fix|add|writ|implement|updat|creat|mend|repair|correct|document|handl|reject|refactor|remov)`)
 	return p
 })

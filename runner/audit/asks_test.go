@@ -202,3 +202,21 @@ func TestAsksForRemoval_notWhatAFileIsCalled(t *testing.T) {
 		}
 	}
 }
+
+func TestAsksForNoChange_onlyWhereAllMayBeWell(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Verify that all tests pass": true,
+		"Verify that `go build ./...` and `go test ./...` still pass; only if something fails, fix it (no other changes)": true,
+		"Run the whole test suite and fix whatever fails":                                                                 true,
+		"Make sure the build is green. If not, repair it.":                                                                true,
+		"Check the links in docs/ and fix the broken ones":                                                                false,
+		"Verify that parse() rejects empty input, and add a test":                                                         false,
+		"Ensure all tests pass by implementing the retry":                                                                 false,
+		"Check if a name is empty, and reject it":                                                                         false,
+		"Review the report; when a total is missing, add it to report.py":                                                 false,
+	} {
+		if got := AsksForNoChange(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
