@@ -13,11 +13,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/config/huboptions"
 	"ralph/config/option"
 	"ralph/logs/termtext"
+	"ralph/state/projectfs"
 )
 
 // Untrusted is what a project wants and this user has not yet agreed to.
@@ -222,8 +221,7 @@ func Trust(stateHome string, u Untrusted) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return fmt.Errorf("record trust: %w", err)
 		}
-		if err := renameio.WriteFile(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600,
-			renameio.WithStaticPermissions(0o600)); err != nil {
+		if err := projectfs.In(filepath.Dir(path)).Write(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600); err != nil {
 			return fmt.Errorf("record trust: %w", err)
 		}
 	}

@@ -177,7 +177,8 @@ func (w *Writer) removeTemporary() error {
 		fileSession, fileStatus, fileFlags, fileGitignore, fileOwn}
 	for _, e := range entries {
 		stem := strings.TrimRight(e.Name(), "0123456789")
-		if stem == e.Name() || !strings.HasPrefix(stem, ".") || !slices.Contains(names, stem[1:]) {
+		name, temporary := strings.CutSuffix(stem, projectfs.Temporary)
+		if stem == e.Name() || !temporary || !strings.HasPrefix(name, ".") || !slices.Contains(names, name[1:]) {
 			continue
 		}
 		if err := w.remove(e.Name()); err != nil {

@@ -203,18 +203,55 @@ func (d Dir) Replace(path string, perm fs.FileMode) (*Pending, error) {
 		in.close()
 		return nil, err
 	}
-	for range 100 {
-		p.temp = "." + base + strconv.FormatUint(rand.Uint64()>>1, 10)
-		p.File, err = in.openFile(p.temp, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	if err != nil {
+	if err = p.create(perm); err != nil {
 		in.close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// Temporary stands between the name of a file, after a dot, and the number in the name of its next content.
+const Temporary = ".ralph"
+
+// create makes the temporary file. Its name is the same each time, so that the next writer finds and removes what a
+// killed one has left. While another writer lives, which its lock shows, any other name will do.
+func (p *Pending) create(perm fs.FileMode) (err error) {
+	first := "." + p.base + Temporary + "0"
+	p.in.removeUnlocked(first)
+	p.temp = first
+	for range 100 {
+		p.File, err = p.in.openFile(p.temp, p.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		switch {
+		case err == nil && (p.temp != first || p.in.locks(int(p.Fd()), first)):
+			return nil
+		case err == nil: // another writer takes it for a dead one's
+			err = errors.Join(fs.ErrExist, p.Close())
+		case !errors.Is(err, fs.ErrExist):
+			return err
+		}
+		p.temp = "." + p.base + Temporary + strconv.FormatUint(rand.Uint64()>>1, 10)
+	}
+	return err
+}
+
+// removeUnlocked removes a file unless a writer holds it.
+func (h dirHandle) removeUnlocked(name string) {
+	fd, _, err := h.open(name, name, unix.O_RDONLY, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	if h.locks(fd, name) {
+		_ = unix.Unlinkat(h.fd, name, 0)
+	}
+}
+
+// locks locks an open file and reports whether it still has its name.
+func (h dirHandle) locks(fd int, name string) bool {
+	var open, named unix.Stat_t
+	return retry(func() error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) }) == nil &&
+		unix.Fstat(fd, &open) == nil && unix.Fstatat(h.fd, name, &named, unix.AT_SYMLINK_NOFOLLOW) == nil &&
+		open.Dev == named.Dev && open.Ino == named.Ino
 }
 
 // KeepMode gives the new content the permissions of the old one, if there is one.
@@ -228,7 +265,7 @@ func (p *Pending) KeepMode() error {
 
 // Commit puts the new content in place.
 func (p *Pending) Commit() error {
-	err := errors.Join(p.Sync(), p.Close())
+	err := p.Sync()
 	if err == nil {
 		err = p.in.want(p.base, p.path, file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -238,17 +275,18 @@ func (p *Pending) Commit() error {
 	if err == nil {
 		err = named("rename", p.path, unix.Renameat(p.in.fd, p.temp, p.in.fd, p.base))
 	}
-	if err == nil {
-		p.temp = ""
+	if err != nil {
+		return err
 	}
-	return err
+	p.temp = ""
+	return p.Close() // not earlier: it unlocks the file
 }
 
 // Discard removes what was not committed.
 func (p *Pending) Discard() {
 	if p.temp != "" {
-		_ = p.Close()
 		_ = unix.Unlinkat(p.in.fd, p.temp, 0)
+		_ = p.Close()
 		p.temp = ""
 	}
 	p.in.close()

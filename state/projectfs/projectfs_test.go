@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -250,5 +251,55 @@ func TestFS_glob_followsNoLink(t *testing.T) {
 	})
 	if got := strings.Join(walked, " "); err != nil || got != ". docs docs/link other" {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// The next writer of a file removes what a killed one has left, and nothing of a living one.
+func TestReplace_afterAKilledWriter_leavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	d, path := In(dir), filepath.Join(dir, "f")
+	if err := os.WriteFile(filepath.Join(dir, ".f"+Temporary+"0"), []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	living, err := d.Replace(path, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer living.Discard()
+	if _, err := living.WriteString("second"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(path, []byte("first"), 0o600); err != nil {
+		t.Error(err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "first" {
+		t.Errorf("%q", text)
+	}
+	err = living.Commit()
+	text, _ := os.ReadFile(path)
+	entries, _ := os.ReadDir(dir)
+	info, _ := os.Stat(path)
+	if err != nil || string(text) != "second" || len(entries) != 1 || info.Mode() != 0o600 {
+		t.Errorf("%v, %q, %v, %v", err, text, entries, info.Mode())
+	}
+}
+
+func TestWrite_manyAtOnce_allSucceedAndLeaveNothing(t *testing.T) {
+	dir := t.TempDir()
+	d, path := In(dir), filepath.Join(dir, "f")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 100 {
+				if err := d.Write(path, []byte("whole"), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	text, _ := os.ReadFile(path)
+	if entries, _ := os.ReadDir(dir); string(text) != "whole" || len(entries) != 1 {
+		t.Errorf("%q, %v", text, entries)
 	}
 }

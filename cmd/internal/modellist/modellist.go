@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/tidwall/gjson"
 
 	"ralph/logs/termtext"
+	"ralph/state/projectfs"
 )
 
 const (
@@ -52,7 +52,7 @@ func (k Kept) Write() {
 		err = os.MkdirAll(filepath.Dir(k.File), 0o700)
 	}
 	if err == nil {
-		_ = renameio.WriteFile(k.File, data, 0o600)
+		_ = projectfs.In(filepath.Dir(k.File)).Write(k.File, data, 0o600)
 	}
 }
 
