@@ -12,11 +12,11 @@ LINKS    := ralph-status ralph-monitor
 DEST     := bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
 SET      := -X ralph/cmd/internal/cli/versioncmd
-# Nothing waits for the shell's parser, the verbs, the reading of options, or the rules of the audit, which run no loop
-# that matters. Without inlining they are 300 KB smaller.
-COMPACT  := $(addsuffix =-l,$(addprefix -gcflags=,mvdan.cc/sh/v3/syntax ralph/cmd/internal/cli/... ralph/config/... \
-	ralph/cmd/internal/cmdline ralph/cmd/internal/preflight ralph/cmd/internal/resume \
-	ralph/runner/audit/... ralph/runner/turn/retest/... ralph/runner/agent/ending))
+# Nothing waits for readers of YAML, TOML and shell scripts, the verbs, the screens, or what a turn, its checks and the
+# audit do beside an agent, which run no loop that matters. Without inlining, ralph is more than 600 KB smaller.
+COMPACT  := $(addsuffix =-l,$(addprefix -gcflags=,mvdan.cc/sh/v3/syntax github.com/goccy/go-yaml/... \
+	github.com/BurntSushi/toml github.com/spf13/... ralph/cmd/... ralph/config/... ralph/monitor/... ralph/runner \
+	$(addprefix ralph/runner/,agent/ending audit/... crew gate/... reviewers/... roles/... rules/... sandbox/... slots turn/...)))
 BUILD    := CGO_ENABLED=0 go build -trimpath $(COMPACT) -ldflags \
 	"-s -w $(SET).Version=$(VERSION) $(SET).Commit=$(COMMIT) $(SET).Date=$(DATE)"
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
