@@ -75,7 +75,7 @@ func smallDisk(t *testing.T, act string) *project {
 
 // fill leaves no byte on the disk of the folder.
 func fill(dir string) {
-	f, err := os.Create(filepath.Join(dir, "filler"))
+	f, err := os.OpenFile(filepath.Join(dir, "filler"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return
 	}

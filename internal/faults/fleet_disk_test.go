@@ -44,16 +44,22 @@ func TestFleet_serversDiskIsFull_nothingIsLost(t *testing.T) {
 	if before == 0 {
 		t.Fatal("the worker has had no turn")
 	}
-	fill(store)
+	room := keepFull(store)
 	f.refill(2)
 	p := f.ralph("--workers", "fleet:2")
 	if code := p.Wait(4 * time.Minute); code != 0 {
 		t.Errorf("ended with %d:\n%s", code, p.Said())
 	}
 	f.wantAllOnce()
-	t.Logf("with a full disk, %d turns elsewhere", elsewhere()-before)
+	// An offer is so short that it may fit into the last page of the queue's file. Only if none did, the server is in trouble.
+	fit := elsewhere() - before
+	t.Logf("with a full disk, %d turns elsewhere", fit)
 	before = elsewhere()
-	f.Do(os.Remove(filepath.Join(store, "filler")))
+	if fit == 0 {
+		const trouble = "the queue of the fleet cannot be kept; trying again"
+		f.Until("the server says why it starts again", func() bool { return strings.Contains(f.server.Said(), trouble) }, f.server.Said)
+	}
+	room()
 	host, _ := os.Hostname()
 	f.Until("the server lists its worker again", func() bool {
 		p := f.Start("ralph-hub", "workers")
@@ -63,11 +69,27 @@ func TestFleet_serversDiskIsFull_nothingIsLost(t *testing.T) {
 	f.refill(4)
 	f.ralph("--workers", "fleet:2").Ends(0)
 	f.wantAllOnce()
-	if said := f.server.Said(); !strings.Contains(said, "the queue of the fleet cannot be kept; trying again") {
-		t.Errorf("the server does not say why it starts again: %s", said)
-	}
 	if elsewhere() == before {
 		t.Error("with room again, the worker gets no turn")
 	}
 	f.close()
+}
+
+// keepFull fills a disk until room is called: whoever deletes a file there gets no room by it.
+func keepFull(dir string) (room func()) {
+	fill(dir)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				_ = os.Remove(filepath.Join(dir, "filler"))
+				return
+			case <-time.After(10 * time.Millisecond):
+				fill(dir)
+			}
+		}
+	}()
+	return func() { close(stop); <-stopped }
 }
