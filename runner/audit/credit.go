@@ -38,7 +38,7 @@ func Links(in Input, green []string) (all []Link) {
 	if in.Unchanged && len(green) == 0 {
 		return nil
 	}
-	brought := in.brought()
+	brought, code := in.brought(), in.code().brought()
 	done := map[string]bool{}
 	for _, t := range in.PlanBefore {
 		done[t.ID] = t.Done()
@@ -47,14 +47,19 @@ func Links(in Input, green []string) (all []Link) {
 		if t.State == task.Dropped || done[t.ID] {
 			continue
 		}
-		if by, what := in.link(t, green, brought); by != "" {
+		of, words := in, brought
+		if !asksForProse(TextOf(t)) {
+			of, words = in.code(), code
+		}
+		if by, what := of.link(t, green, words, in.Files); by != "" {
 			all = append(all, Link{t.ID, by, strings.Join(what[:min(linkTexts, len(what))], ", ")})
 		}
 	}
 	return all
 }
 
-func (in Input) link(t task.Task, green []string, brought map[string]bool) (by string, what []string) {
+// link looks for names in the Files of in; a task may name any of all.
+func (in Input) link(t task.Task, green []string, brought map[string]bool, all []File) (by string, what []string) {
 	text := TextOf(t)
 	for _, test := range green {
 		if About(test, text) {
@@ -64,7 +69,7 @@ func (in Input) link(t task.Task, green []string, brought map[string]bool) (by s
 	if len(what) > 0 {
 		return ByTests, what
 	}
-	for _, f := range in.Files {
+	for _, f := range all {
 		if base := path.Base(f.Path); names.In(text, f.Path) || strings.Contains(base, ".") && names.In(text, base) {
 			what = append(what, f.Path)
 		}
@@ -244,8 +249,57 @@ func open(tasks []task.Task, i int) bool {
 	return false
 }
 
+// code is the input without texts for people: what they say is no work for a task that asks for something else.
+func (in Input) code() Input {
+	in.Files = slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool { return isProse(f.Path) })
+	return in
+}
+
+func isProse(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	return slices.Contains([]string{".md", ".markdown", ".rst", ".adoc", ".txt"}, path.Ext(base)) &&
+		!strings.HasPrefix(base, "requirements") && base != "cmakelists.txt"
+}
+
+var prose = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)readme|change ?log|\b(?:docs?\b|document|describ|descri|explain|page|guide|manual|handbook|runbook|` +
+		`report|summar|notes?\b|texts?\b|tutorial|investigat|licen[cs]e|wording|typo|translat|mention)|\.(?:md|rst|adoc|txt)\b`)
+})
+
+// asksForProse reports whether a task may want a text for people.
+func asksForProse(task string) bool { return prose().MatchString(task) }
+
+var (
+	source = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
+	})
+	branch  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bbranch`) })
+	address = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\w+://\S+`) })
+)
+
+// sources are the names of the files of code that a task wants, without their folders: those of a task that wants files
+// gone, moved or on a branch may be nowhere. "node.js" without a folder is no file.
+func sources(text string) (all []string) {
+	if text = address().ReplaceAllString(text, ""); removal().MatchString(text) || asksForRemoval(text) || branch().MatchString(text) {
+		return nil
+	}
+	for _, name := range source().FindAllString(text, -1) {
+		if strings.Contains(name, "/") || !strings.HasSuffix(name, "js") {
+			all = append(all, path.Base(name))
+		}
+	}
+	return all
+}
+
 func (in Input) named(t task.Task) []string {
-	known := names.Of(TextOf(t))
+	text := TextOf(t)
+	known := names.Of(text)
+	if !asksForProse(text) {
+		in = in.code()
+	}
+	if len(known) == 0 {
+		known = sources(text)
+	}
 	has := func(f File) bool {
 		text := f.Path + "\n" + f.Before + "\n" + f.After
 		return slices.ContainsFunc(known, func(name string) bool { return names.In(text, name) })

@@ -25,6 +25,10 @@ func TestLinks_changeThatHasToDoWithATask_namesTheStrongestReason(t *testing.T) 
 		"the words of the task, in code":                 {"Export the report as CSV", []File{added("src/report.go", "func exportCSV() {\n")}, nil, Link{"t", ByWords, "export, report, csv"}},
 		"a page of documentation":                        {"Document the export", []File{added("docs/export.md", "# Exporting\nThis document ...\n")}, nil, Link{"t", ByWords, "document, export"}},
 		"one word of many":                               {"Import contacts from vCard files", []File{added("src/import.go", "package src\n")}, nil, Link{}},
+		"a summary says the name":                        {"Cart.merge(other): add quantities", []File{added("SUMMARY.md", "Cart.merge is done\n")}, nil, Link{}},
+		"a summary says the words":                       {"Export the report as CSV", []File{added("DONE.txt", "exports CSV reports\n")}, nil, Link{"t", ByWords, "export, report, csv"}},
+		"a summary says the words of code":               {"Export orders as CSV", []File{added("DONE.txt", "exports CSV orders\n")}, nil, Link{}},
+		"the task asks for a page":                       {"Describe Cart.merge in the guide", []File{added("usage.md", "Cart.merge adds\n")}, nil, Link{"t", ByNames, "merge"}},
 		"words that say nothing":                         {"task 2", []File{added("task.txt", "task 2\n")}, nil, Link{}},
 	} {
 		plan := []task.Task{{ID: "t", Title: tc.title}}
@@ -52,6 +56,19 @@ func TestTicks_codeThatTheTaskNames_isNamedUnlessAChangedFileHasIt(t *testing.T)
 		got := Ticks(Input{Files: []File{{Path: "calc.py", After: text, Exists: true}}, PlanBefore: before, PlanAfter: after, Task: "t"})
 		if len(got) != 1 || len(got[0].Named) != want {
 			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+func TestTicks_fileOfCodeThatTheTaskNames_isNamedUnlessItMayBeNowhere(t *testing.T) {
+	for title, want := range map[string]int{
+		"bin/run.py: command line with `list`": 1, "command line in main.go": 0, "run with node.js": 0,
+		"Delete bin/run.py": 0, "bin/run.py on a new branch": 0, "as in https://x.org/a/b.py": 0,
+	} {
+		in := Input{Files: []File{{Path: "main.go", After: "package main\n", Exists: true}, {Path: "SUMMARY.md", After: "run.py\n", Exists: true}},
+			PlanBefore: []task.Task{{ID: "t", Title: title}}, PlanAfter: []task.Task{{ID: "t", Title: title, State: task.Done}}, Task: "t"}
+		if got := Ticks(in); len(got) != 1 || len(got[0].Named) != want {
+			t.Errorf("%q: %+v", title, got)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,7 +13,8 @@ import (
 	"ralph/runner/git/command"
 )
 
-// Mentions reports whether a file of code in dir, committed or not, has one of these words, or the path of any file does.
+// Mentions reports whether a file of code in dir, committed or not, has one of these words, or the path of any file does; a word may
+// be the name of a file.
 // Texts for people, data and the folder .ralph do not count.
 func Mentions(ctx context.Context, dir string, words []string) (bool, error) {
 	args := []string{"grep", "--untracked", "--no-color", "-I", "-l", "-w", "-F"}
@@ -31,6 +33,9 @@ func Mentions(ctx context.Context, dir string, words []string) (bool, error) {
 		}
 		said, err = command.Run(ctx, dir, append(args, ":(exclude).ralph")...)
 		parts := strings.FieldsFunc(said, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		for line := range strings.Lines(said) {
+			parts = append(parts, path.Base(strings.TrimSpace(line)))
+		}
 		if !slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) }) {
 			said = ""
 		}
