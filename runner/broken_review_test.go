@@ -14,7 +14,7 @@ func TestReview_stateUnwritableDuringTheBaseline_endsTheRun(t *testing.T) {
 	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
-	b.check("rm -f .ralph/status.json; mkdir -p .ralph/status.json/x; sleep 5")
+	b.check("rm -rf .ralph; touch .ralph; sleep 5")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 8*time.Second, errors.New("too late"))
 	defer cancel()
 	r, err := New(b.o, b.d).Run(ctx)
