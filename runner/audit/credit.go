@@ -19,6 +19,7 @@ const (
 	ByFiles    = "files"   // the task names the changed file
 	ByNames    = "names"   // the change brought or removed names of code, or a text, that the task names
 	ByWords    = "words"   // the change has the words of the task
+	ByRefs     = "refs"    // the task asks for the branch or tag that was made, moved or deleted
 	ByTurn     = "turn"    // the change was made while the task was assigned
 	ByConfirm  = "confirm" // its agent ticked the task, and a later turn confirmed that it is done
 	linkTexts  = 5         // names that Link.What lists at the most
@@ -35,7 +36,7 @@ type Link struct {
 // Links returns what connects a change to the tasks that were open before it: at most one Link for each, the
 // strongest. green are the tests that were red before the change and pass now.
 func Links(in Input, green []string) (all []Link) {
-	if in.Unchanged && len(green) == 0 {
+	if in.Unchanged && len(green)+len(in.Moved) == 0 {
 		return nil
 	}
 	brought, code := in.brought(), in.code().brought()
@@ -76,6 +77,14 @@ func (in Input) link(t task.Task, green []string, brought map[string]bool, all [
 	}
 	if len(what) > 0 {
 		return ByFiles, what
+	}
+	for _, name := range in.Moved {
+		if asksForRef(text, name) {
+			what = append(what, name)
+		}
+	}
+	if len(what) > 0 {
+		return ByRefs, what
 	}
 	for _, name := range slices.Concat(names.Of(text), names.Quoted(text)) {
 		if slices.ContainsFunc(in.Files, func(f File) bool {

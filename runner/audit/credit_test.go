@@ -60,6 +60,19 @@ func TestTicks_codeThatTheTaskNames_isNamedUnlessAChangedFileHasIt(t *testing.T)
 	}
 }
 
+func TestLinks_branchThatMoved_countsForATaskThatAsksForIt(t *testing.T) {
+	for title, want := range map[string]bool{
+		"On a new branch topic/upper: upper.sh": true, "Add upper.sh on a separate branch": true, "Delete the branch topic/upper": true,
+		"Merge topic/upper": true, "Add upper.sh": false, "Delete the branch topic/upper-case": false, "Cover topic/upper": false,
+	} {
+		plan := []task.Task{{ID: "t", Title: title}}
+		in := Input{PlanBefore: plan, PlanAfter: plan, Unchanged: true, Repository: Repository{Moved: []string{"topic/upper"}}}
+		if got := Links(in, nil); (len(got) == 1 && got[0] == Link{"t", ByRefs, "topic/upper"}) != want {
+			t.Errorf("%q: %+v", title, got)
+		}
+	}
+}
+
 func TestTicks_fileOfCodeThatTheTaskNames_isNamedUnlessItMayBeNowhere(t *testing.T) {
 	for title, want := range map[string]int{
 		"bin/run.py: command line with `list`": 1, "command line in main.go": 0, "run with node.js": 0,

@@ -13,7 +13,9 @@ import (
 // Repository is what a turn did to the repository, beside files and commits.
 type Repository struct {
 	Lost []changed.Lost // that was there and is gone
-	Head []string       // what became of HEAD, if the turn left it on no branch or on another one
+	// Moved are the branches and tags that the turn made, moved or deleted, beside the branch that is checked out.
+	Moved []string
+	Head  []string // what became of HEAD, if the turn left it on no branch or on another one
 	// Operation is the one in progress, such as "merge"; Unmerged are files with conflicts that are not resolved.
 	Operation string
 	Unmerged  []string
@@ -72,7 +74,23 @@ var removal = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // asksToRemove reports whether a task asks to remove the branch or tag of this name.
-func asksToRemove(text, name string) bool {
+func asksToRemove(text, name string) bool { return removal().MatchString(text) && namesRef(text, name) }
+
+func namesRef(text, name string) bool {
 	named, err := regexp.Compile(`(?:^|[^\w/-])` + regexp.QuoteMeta(name) + `(?:$|[^\w/-])`)
-	return err == nil && removal().MatchString(text) && named.MatchString(text)
+	return err == nil && named.MatchString(text)
+}
+
+var (
+	forRefs = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:branch|tag|merg|rebas|cherry-?pick|squash)`)
+	})
+	newBranch = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:new|own|separate|feature|topic|other) branch\b`)
+	})
+)
+
+// asksForRef reports whether the work of a task may be on, or be, the branch or tag of this name.
+func asksForRef(text, name string) bool {
+	return newBranch().MatchString(text) || forRefs().MatchString(text) && namesRef(text, name)
 }

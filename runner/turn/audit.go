@@ -58,7 +58,7 @@ func (r *auditResult) credit(a Assignment, f facts) (found []audit.Finding, answ
 		return nil, nil
 	}
 	in := auditInput(a, f)
-	if r.work || len(r.Green) > 0 {
+	if r.work || len(r.Green)+len(in.Moved) > 0 {
 		r.Links = audit.Links(in, slices.DeleteFunc(slices.Clone(r.Green), gate.OfCheck))
 	}
 	for _, t := range audit.Ticks(in) {

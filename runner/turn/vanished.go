@@ -14,6 +14,7 @@ import (
 // vanished is what a turn did to the refs.
 type vanished struct {
 	gone            []changed.Lost
+	moved           []string          // branches and tags
 	putBack, astray string            // see Work
 	tasks           map[string]string // by id: why the work on a task that was done is gone
 }
@@ -47,6 +48,7 @@ func (t *turn) observeRepository(ctx context.Context, f *facts) (git.Snapshot, e
 	if v.gone, err = refs.Lost(ctx, t.a.Dir, *w.First, before, view, tree); err != nil {
 		return after, err
 	}
+	v.moved = refs.Moved(before, view)
 	w.refs = view
 	if err := refs.Keep(ctx, t.a.Dir, t.a.Origin.Run, v.gone); err != nil {
 		return after, err
@@ -85,7 +87,7 @@ func (t *turn) tasksOf(ctx context.Context, gone []changed.Lost) (map[string]str
 
 // repository is the audit's input about the repository.
 func (t *turn) repository(v vanished, after git.Snapshot) audit.Repository {
-	r := audit.Repository{Lost: v.gone, Operation: after.Operation, Unmerged: after.Unmerged, Scratch: t.w.branch == ""}
+	r := audit.Repository{Lost: v.gone, Moved: v.moved, Operation: after.Operation, Unmerged: after.Unmerged, Scratch: t.w.branch == ""}
 	if what := v.putBack + v.astray; what != "" {
 		r.Head = []string{what}
 	}

@@ -69,6 +69,22 @@ func Lost(ctx context.Context, dir string, first, before, after View, tree func(
 	return all, nil
 }
 
+// Moved names the branches and tags that were made, moved or deleted between two views, without the branch that is
+// checked out and those of other worktrees.
+func Moved(before, after View) (all []string) {
+	for _, side := range [][2]map[string]string{{before.heads, after.heads}, {before.tags, after.tags}} {
+		both := map[string]string{}
+		maps.Copy(both, side[0])
+		maps.Copy(both, side[1])
+		for _, name := range sorted(both) {
+			if side[0][name] != side[1][name] && name != after.Branch && !before.elsewhere[name] && !after.elsewhere[name] {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
 func (e entry) same(o entry) bool { return e.oid == o.oid }
 
 // Still returns those of the losses that nobody has repaired.
