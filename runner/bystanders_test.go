@@ -26,7 +26,7 @@ var bystanderFakes = map[string]func(*fake) int{
 	},
 }
 
-// Whoever has no task must not say of any that it is done: nobody has worked on it.
+// A turn without a task cannot finish one: nobody was asked to work on it.
 func TestBystanders_tickAnotherTaskInThePlan_isPutBackAndNamed(t *testing.T) {
 	const tick = "sed -i 's/\\[ \\] two/[x] two/' .ralph/fix_plan.md"
 	for name, c := range map[string]struct {

@@ -149,7 +149,7 @@ type TaskMemory struct {
 	Done  bool   `json:"done,omitempty"`
 
 	Worked  bool `json:"worked,omitempty"`  // a turn for it may have done something that nobody saw: it was cut off
-	Ticked  int  `json:"ticked,omitempty"`  // the iteration of another task that ticked it; its own has to confirm it
+	Ticked  int  `json:"ticked,omitempty"`  // the iteration that ticked it without its work; its next turn has to check it
 	Refused int  `json:"refused,omitempty"` // ticks without work
 	Skipped bool `json:"skipped,omitempty"` // a person put it off
 	// Attempts counts the turns that were made for it.

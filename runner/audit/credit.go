@@ -21,7 +21,7 @@ const (
 	ByWords    = "words"   // the change has the words of the task
 	ByRefs     = "refs"    // the task asks for the branch or tag that was made, moved or deleted
 	ByTurn     = "turn"    // the change was made while the task was assigned
-	ByConfirm  = "confirm" // its agent ticked the task, and a later turn confirmed that it is done
+	ByConfirm  = "confirm" // an agent ticked the task, and a later turn checked that it is done
 	linkTexts  = 5         // names that Link.What lists at the most
 	mostTitles = 12        // words of a title that count
 )

@@ -16,7 +16,7 @@ func found(f audit.Finding, reopen ...turn.Reopen) turn.Result {
 }
 
 func TestBook_findings_stayOpenUnlessTheirTickWasTakenBack(t *testing.T) {
-	tick := audit.Finding{Kind: audit.KindTickWithoutWork, Task: "T1", Text: "no file was changed", Revert: true}
+	tick := audit.Finding{Kind: audit.KindTickWithoutWork, Task: "T1", Text: "this run has changed no file", Revert: true}
 	deleted := audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"}
 	for name, c := range map[string]struct {
 		res  turn.Result

@@ -36,7 +36,7 @@ type Input struct {
 	MaxAttempts   int      `json:"max_attempts,omitempty"`
 	Past          []string `json:"past,omitempty"`
 	MaxIterations int      `json:"max_iterations,omitempty"` // 0: no limit
-	// Ticked is the iteration of another task that ticked this one; 0: none did.
+	// Ticked is the iteration that ticked this task without its work; 0: none did.
 	Ticked int `json:"ticked,omitempty"`
 	// Checks are the project's own checks that ralph requires, and Mode says which
 	// of their failures block: auto, gate, baseline, tdd or report.
@@ -130,9 +130,9 @@ func (in Input) task(b *strings.Builder) {
 		}
 	}
 	if in.Ticked > 0 {
-		fmt.Fprintf(b, "\nIteration %d ticked this task while it worked on another one, and ralph opened it again: nothing "+
-			"that changed shows its work. Check the task against its text, and fix what is missing. If nothing is missing, "+
-			"tick it and change nothing else.\n", in.Ticked)
+		fmt.Fprintf(b, "\nIteration %d ticked this task, and nothing that this run has changed shows its work, so ralph opened it "+
+			"again. Check the project against the task and its criteria, and fix what is missing. If nothing is missing, "+
+			"tick the task and change nothing else.\n", in.Ticked)
 	}
 	if t.Notes != "" {
 		fmt.Fprintf(b, "\nNotes: %s\n", trim(t.Notes))

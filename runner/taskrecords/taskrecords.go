@@ -255,6 +255,9 @@ func (l Records) Learn(r turn.Result) {
 	}
 	foreign := map[string]bool{}
 	for _, o := range p.Reopen {
+		if o.Task == r.Task.ID && o.By == turn.ReopenConfirm {
+			own.Ticked = r.Origin.Iteration
+		}
 		if o.Task == r.Task.ID || o.By != turn.ReopenConfirm && o.By != turn.ReopenAudit {
 			continue
 		}

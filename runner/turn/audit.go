@@ -123,18 +123,15 @@ func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) ver
 		return verdict{}
 	case !t.Own && changed:
 		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
-			"iteration %d ticked it, and no change of the run shows its work: its own turn will confirm it", a.Origin.Iteration)}
-	case again && len(a.Known.Changed) > 0 && passes:
-		return verdict{}
-	case !t.Own:
-		return verdict{audit.TickWithoutWork(t.Task, "no file was changed"), ReopenAudit, "nothing was done for it"}
+			"iteration %d ticked it, and nothing that the run has changed shows its work: its own turn will check it", a.Origin.Iteration)}
+	case len(a.Known.Changed) > 0:
+		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
+			"iteration %d ticked it without a change, and nothing that %s changed shows its work: its next turn will check it",
+			a.Origin.Iteration, iterations(a.Known.Changed))}
 	}
-	why := "no file was changed"
-	if n := a.Known.Changed; len(n) > 0 {
-		why = fmt.Sprintf("%s; this run changed files in %s, and nothing in them has to do with it", why, iterations(n))
-	}
-	v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, "nothing was done for it"}
-	r.Refused = true
+	const why = "this run has changed no file"
+	v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, why}
+	r.Refused = r.Refused || t.Own
 	switch {
 	case again && passes:
 		v.by, v.why = "", ""

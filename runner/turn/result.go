@@ -120,8 +120,8 @@ type Proof struct {
 
 // Why a tick is taken back.
 const (
-	ReopenAudit     = "audit"     // nothing was done for it
-	ReopenConfirm   = "confirm"   // the turn of another task ticked it; its own turn has to confirm that it is done
+	ReopenAudit     = "audit"     // nothing shows its work, and nothing will
+	ReopenConfirm   = "confirm"   // the run has changed something, but nothing shows its work: another turn has to check it
 	ReopenChecks    = "checks"    // a required check fails
 	ReopenUnchecked = "unchecked" // its checks could not say anything
 	ReopenWeakened  = "weakened"  // the proof became weaker in the last turn
