@@ -251,6 +251,20 @@ func TestRun_taskThatAsksForNoChange_isDoneWithoutOne(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
 }
 
+func TestRun_codeWasThereBeforeTheRun_isDoneWithASecondTick(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]int{"parse_version(text) returns three numbers": rules.ExitComplete, "make parse_version(text) faster": rules.ExitReview} {
+		b := revert(t, "first-ticker", "[ ] "+title)
+		b.write("version.py", "def parse_version(text):\n    return text.split('.')\n")
+		b.git("add", "-A")
+		b.git("commit", "-qm", "Add version.py")
+		b.check("true")
+		if r := b.run(t.Context()); r.Decision.Exit != want || b.calls() != 2 {
+			t.Errorf("%s: %d calls, %s", title, b.calls(), r.Decision.Reason)
+		}
+	}
+}
+
 func TestRun_codeThatTheTaskNamesIsNowhere_isToldAndThenReviewed(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "prolific", "[ ] add mode_of_values, with tests")

@@ -180,6 +180,12 @@ func AsksForNoChange(task string) bool {
 	return p.verify.MatchString(strings.TrimSpace(task)) && !p.mend.MatchString(p.unless.ReplaceAllString(task, ""))
 }
 
+// Describes reports whether a task says what code does, and asks for no change: "parse(text) returns three numbers".
+func Describes(task string) bool {
+	p := taskPhrases()
+	return !p.mend.MatchString(task) && !p.other.MatchString(task)
+}
+
 // asksToLeaveOut reports whether a task wants a tool to leave files out.
 func asksToLeaveOut(task string) bool {
 	return taskWords().out.MatchString(task) && taskWords().tools.MatchString(task)
@@ -202,7 +208,7 @@ func AsksForPlan(task string) bool {
 // taskPhrases are patterns for what a task says about single tests and thresholds.
 var taskPhrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, flaky, end, level, hold, pass,
-	outOfDate, value, aside, verify, mend, unless, back, adapt, file *regexp.Regexp
+	outOfDate, value, aside, verify, mend, other, unless, back, adapt, file *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
@@ -226,6 +232,8 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 	p.pass = re(`(?i)\b(?:fix|make|get|turn|repair)\b`)
 	p.verify = re(`(?i)^(?:please )?(?:(?:verify|check|double-check|confirm|review|re-?run|run|inspect)\b|` +
 		`(?:make sure|ensure)\b.{0,60}\b(?:tests?|build|lint|suite|checks?|ci|everything)\b.{0,30}\b(?:pass|green|works?|clean|runs?)\b)`)
+	p.other = re(`(?i)\b(?:make|must|should|need|let|chang|renam|replac|mov|split|extend|improv|speed|optimi[sz]|support|use|allow|prevent|` +
+		`avoid|stop|drop|delet|convert|port|migrat|upgrad|introduc|provid|show|print|faster|instead|also|now|no longer|new|bug|broken|wrong)`)
 	p.unless = re(`(?i)\b(?:only )?(?:if|where|should) (?:not\b|[^,;.]{0,40}\b(?:fail|break|broke|red\b|wrong\b))[^,;.]*[,;]?[^,;.]*|` +
 		`\b(?:fix|mend|repair|correct)\w* (?:what|whatever|anything that|everything that) [^,;.]*`)
 	p.mend = re(`(?i)\b(?:fix|add|writ|implement|updat|creat|mend|repair|correct|document|handl|reject|refactor|remov)`)

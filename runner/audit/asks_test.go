@@ -220,3 +220,20 @@ func TestAsksForNoChange_onlyWhereAllMayBeWell(t *testing.T) {
 		}
 	}
 }
+
+func TestDescribes_whatCodeDoes_notWhatToChange(t *testing.T) {
+	for text, want := range map[string]bool{
+		`parse("1.2.3") -> { major, minor, patch }`:           true,
+		"parse(text) throws a TypeError for other text":       true,
+		"Make parse(text) faster":                             false,
+		"Fix Take(): it loses a token":                        false,
+		"parse(text) must also accept a leading v":            false,
+		"Client.get(url) retries; use exponential backoff":    false,
+		"Rename parse(text) to read(text)":                    false,
+		"parse(text) no longer accepts an empty text, as now": false,
+	} {
+		if got := Describes(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

@@ -100,7 +100,8 @@ type verdict struct {
 
 // judge looks for the work that has earned a tick. absent is true if the code that the task names is nowhere in the
 // project. The work of a task may have been there before the run: so a second tick without work stands if passes: there
-// are required checks, and none of those that ran is red. Without such checks, a person has to look.
+// are required checks, and none of those that ran is red. A person has to look at it, unless the task only describes code
+// that the project has.
 func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) verdict {
 	linked := slices.ContainsFunc(r.Links, func(l audit.Link) bool { return l.Task == t.ID }) ||
 		slices.Contains(a.Known.Others, t.ID)
@@ -128,6 +129,9 @@ func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) ver
 		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
 			"iteration %d ticked it without a change, and nothing that %s changed shows its work: its next turn will check it",
 			a.Origin.Iteration, iterations(a.Known.Changed))}
+	}
+	if again && passes && len(t.Named) > 0 && !absent && audit.Describes(audit.TextOf(t.Task)) {
+		return verdict{} // it was done before the run
 	}
 	const why = "this run has changed no file"
 	v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, why}
