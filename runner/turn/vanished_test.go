@@ -144,14 +144,15 @@ func TestTurn_somethingVanished_isAFindingWithItsWayBack(t *testing.T) {
 		t.Skip("long: a repository for each way")
 	}
 	for name, c := range map[string]struct{ first, second, want, back string }{
-		"reset":            {work, `git reset -q --hard HEAD~1`, `commits of main are on no branch any more: SHA "work"`, `git show ralph-rescue/SHA:work.txt`},
-		"reset, new work":  {work, `git reset -q --hard HEAD~1; echo other > work.txt; git add .; git commit -qm other`, `SHA "work"`, `git show ralph-rescue/SHA:work.txt`},
-		"the user's":       {``, `git reset -q --hard HEAD~1`, `SHA "lines"`, `git show main:lines.txt`},
-		"and collected":    {work, `git reset -q --hard HEAD~1; git reflog expire --expire=now --all; git gc -q --prune=now`, "", ""},
-		"forced":           {``, `git branch -f other side`, `commits of other are on no branch any more: SHA "other"`, `git show ralph-rescue/SHA:lines.txt`},
-		"deleted":          {``, `git branch -D other`, `because the branch is gone: SHA "other"`, `git show other:lines.txt`},
-		"own, not merged":  {`git switch -qc topic; ` + work + `git switch -q main`, `git branch -D topic`, `SHA "work"`, `git show topic:work.txt`},
-		"dropped by amend": {work, `git rm -q --cached work.txt; rm work.txt; echo x > x; git add x; git commit -q --amend --no-edit`, `SHA "work"`, `git show ralph-rescue/SHA:work.txt`},
+		"reset":             {work, `git reset -q --hard HEAD~1`, `commits of main are on no branch any more: SHA "work"`, `git show ralph-rescue/SHA:work.txt`},
+		"reset, new work":   {work, `git reset -q --hard HEAD~1; echo other > work.txt; git add .; git commit -qm other`, `SHA "work"`, `git show ralph-rescue/SHA:work.txt`},
+		"the user's":        {``, `git reset -q --hard HEAD~1`, `SHA "lines"`, `git show main:lines.txt`},
+		"the branch itself": {work, `git update-ref -d HEAD`, `SHA "work"`, ``},
+		"and collected":     {work, `git reset -q --hard HEAD~1; git reflog expire --expire=now --all; git gc -q --prune=now`, "", ""},
+		"forced":            {``, `git branch -f other side`, `commits of other are on no branch any more: SHA "other"`, `git show ralph-rescue/SHA:lines.txt`},
+		"deleted":           {``, `git branch -D other`, `because the branch is gone: SHA "other"`, `git show other:lines.txt`},
+		"own, not merged":   {`git switch -qc topic; ` + work + `git switch -q main`, `git branch -D topic`, `SHA "work"`, `git show topic:work.txt`},
+		"dropped by amend":  {work, `git rm -q --cached work.txt; rm work.txt; echo x > x; git add x; git commit -q --amend --no-edit`, `SHA "work"`, `git show ralph-rescue/SHA:work.txt`},
 		"dropped by rebase": {work + `echo a > a.txt; git add .; git commit -qm a`, `git rebase -q --onto HEAD~2 HEAD~1`,
 			`SHA "work"`, ``},
 		"only elsewhere":       {work, `git branch aside; git reset -q --hard HEAD~1`, `are not on it any more, only on aside: SHA "work"`, `git show main:work.txt`},

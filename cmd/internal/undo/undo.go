@@ -46,6 +46,7 @@ func Prepare(r *history.Request, l config.Loader, w *state.Reader, boxes Boxes) 
 			return fmt.Errorf("undo: %w", err)
 		}
 		r.Reopen = func() error { return set(boxes.Plan, boxes.Tasks, func(task.Task) task.State { return task.Open }) }
+		r.Restore = func() error { return set(boxes.Plan, boxes.Tasks, func(was task.Task) task.State { return was.State }) }
 	}
 	s, err := w.Status()
 	if err == nil {

@@ -226,3 +226,46 @@ func TestBisect_everyPosition_isFoundInLog2Steps(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestUndo_reopensHalfAndFails_restoresBoxesAndFiles(t *testing.T) {
+	p := newProject(t, map[string]string{"a": "1\n", "plan.md": "- [x] t\n"})
+	p.Write("a", "2\n")
+	p.iterate()
+	p.Commit("work")
+	all := p.list()
+	was := p.files()
+	u, err := PlanUndo(t.Context(), p.Dir, Request{
+		Iterations: []Kept{all[len(all)-1]}, Last: all[len(all)-1], Plan: "plan.md", Journal: filepath.Join(t.TempDir(), "journal"),
+		Reopen: func() error {
+			p.Write("plan.md", "- [ ] t\n")
+			return errors.New("the disk is full")
+		},
+		Restore: func() error {
+			p.Write("plan.md", "- [x] t\n")
+			return nil
+		},
+	})
+	p.Do(err)
+	if _, err = u.Do(t.Context()); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff(was, p.files()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUndo_commitRefusesEachFile_isRecordedInTheWorkTree(t *testing.T) {
+	key := "AKIA" + "Q3EGRT6ZTPV7WXN2"
+	p := newProject(t, map[string]string{"a": "aws_access_key_id = " + key + "\n"})
+	p.Write("a", "none\n")
+	p.iterate()
+	p.Commit("work")
+	_, done := p.undo(1)
+	if done.OID != "" || len(done.Refused) != 1 {
+		t.Fatalf("committed %+v", done)
+	}
+	all := p.list()
+	if last := all[len(all)-1]; !last.Undone {
+		t.Errorf("the undo is not recorded: %+v", last)
+	}
+}

@@ -24,15 +24,14 @@ import (
 type Request struct {
 	// Iterations are undone together or not at all; the newest comes first.
 	Iterations []Kept
-	// Last is the newest kept state. An undo changes a file that differs from HEAD only if it is still as in this
-	// state.
+	// Last is the newest kept state. Undo changes an uncommitted file only if it still matches this state.
 	Last Kept
 	// Plan is the slash-separated path of the plan, relative to the root of the
 	// repository; empty: none is in it. Later iterations tick boxes in it too, so an undo
 	// only reopens the box of the iteration's task.
 	Plan string
-	// Reopen opens that box; nil if there is none.
-	Reopen func() error
+	// Reopen opens that box, and Restore gives it its old state if the undo fails afterwards; nil if there is none.
+	Reopen, Restore func() error
 	// Notes are files, named like Plan, in which ralph lists lessons after each iteration. Once later iterations have
 	// added some, a patch no longer applies: Revert then takes the change from before to after out of now. It returns
 	// false if it cannot.
@@ -60,6 +59,8 @@ type Undo struct {
 	// Left are those of Files that differ from HEAD: the undo changes them, but leaves them out of its commit.
 	Left    []string
 	journal *journal
+
+	reopened bool // Reopen was called
 }
 
 // ConflictError says why an iteration cannot be undone.
@@ -324,6 +325,9 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	}
 	done, err := u.write(ctx, j)
 	if err != nil {
+		if u.reopened && u.r.Restore != nil {
+			err = errors.Join(err, u.r.Restore())
+		}
 		_, back := j.takeBack()
 		return git.Committed{}, errors.Join(err, back)
 	}
@@ -343,6 +347,7 @@ func (u *Undo) write(ctx context.Context, j *journal) (git.Committed, error) {
 	}
 	files := slices.DeleteFunc(slices.Clone(u.Files), func(f string) bool { return slices.Contains(u.Left, f) })
 	if u.r.Reopen != nil {
+		u.reopened = true
 		if err := u.r.Reopen(); err != nil {
 			return git.Committed{}, err
 		}
@@ -359,7 +364,11 @@ func (u *Undo) write(ctx context.Context, j *journal) (git.Committed, error) {
 	for _, k := range u.r.Iterations {
 		trailers = append(trailers, git.Trailer{Key: undoTrailer, Value: k.Run + "/" + strconv.Itoa(k.Iteration)})
 	}
-	return git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: trailers})
+	done, err := git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: trailers})
+	if err == nil && done.OID == "" { // all files were refused: the undo is in the work tree only
+		err = u.record(ctx, j)
+	}
+	return done, err
 }
 
 // record records an undo that changed only the work tree.

@@ -152,7 +152,7 @@ func (c *comparison) run(ctx context.Context, args ...string) (string, error) {
 
 // branch compares one branch that moved or is gone. A zero Lost means that nothing is lost.
 func (c *comparison) branch(ctx context.Context, name, old, now string) (changed.Lost, error) {
-	mine := name == c.after.Branch
+	mine := name == c.after.Branch && now != "" // HEAD may be on a branch without commits
 	args := []string{"rev-list", "--no-merges", "--format=%h%x00%s%x00%an%x00%ae%x00%at", old, "--not"}
 	if mine {
 		args = append(args, now)
