@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 
 	"ralph/cmd/internal/hub/board"
 	"ralph/cmd/internal/hub/door"
-	"ralph/cmd/internal/hub/traces"
 	"ralph/config/huboptions"
 	"ralph/config/projects"
 	"ralph/state"
@@ -97,16 +95,6 @@ func serve(ctx context.Context, s huboptions.Serve, ralph string, out io.Writer)
 		return err
 	}
 	known := func() []string { return projects.List(stateHome) }
-	if traces.Wanted(os.Getenv) {
-		if err := traces.CheckProtocol(os.Getenv); err != nil {
-			return usageError{err}
-		}
-		var sent sync.WaitGroup
-		ctx, stop := context.WithCancel(ctx)
-		defer func() { stop(); sent.Wait() }()
-		// The dashboard goes on without them.
-		sent.Go(func() { _ = traces.Send(ctx, known, filepath.Join(stateHome, "ralph", "hub", "traces")) })
-	}
 	if _, port, _ := net.SplitHostPort(s.Listen); port == "0" { // the system has chosen one
 		s.Listen = listener.Addr().String()
 	}
