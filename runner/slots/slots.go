@@ -17,6 +17,7 @@ import (
 
 	"ralph/runner/git"
 	"ralph/runner/git/command"
+	"ralph/runner/git/own"
 	"ralph/runner/git/replica"
 	plans "ralph/runner/task/store"
 )
@@ -40,6 +41,7 @@ type Slot struct {
 	home   *Home
 	top    string
 	copied []string
+	start  own.Files // uncommitted files when the turn began
 }
 
 // Copied returns the user's files that Begin has put into the worktree, relative to Root. Some may be gone.

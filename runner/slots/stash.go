@@ -80,8 +80,9 @@ func (s *Slot) Crossed(ctx context.Context, t Turn) (x Crossing, err error) {
 			return x, fmt.Errorf("find stash entries: %w", err)
 		}
 		mark = strings.TrimSpace(mark)
+		key, _, _ := strings.Cut(strings.TrimPrefix(mark, begins+", task "), "-")
 		switch mine := mark == s.mark(t.Task) || mark == "" && slices.Contains(been, e.parents[0]); {
-		case !mine && len(files) > 0:
+		case !mine && len(files) > 0 && key != s.home.Key(t.Task): // candidates for one task may do the same
 			x.Foreign, x.Files = append(x.Foreign, e.oid), append(x.Files, files...)
 		case mine && len(files) == 0 && e.made >= t.Began.Unix() && !strings.Contains(list, e.oid):
 			x.Own = append(x.Own, e.oid)
@@ -148,12 +149,15 @@ func (s *Slot) stashed(ctx context.Context, since time.Time, users []string) (al
 	return all, nil
 }
 
-// has returns the files of an entry that the slot has as the entry has them, and that have not landed so.
+// has returns the files of an entry that the slot has as the entry has them, and that have not landed so: none if the
+// slot has left one of the entry's files as it was, because then it has not applied the entry. What never lands does not
+// count: the plan and the user's uncommitted files are in every slot. Neither does an empty file.
 func (s *Slot) has(ctx context.Context, e stashEntry, landed string) (files []string, err error) {
 	trees := [][]string{{e.parents[0], e.oid}}
 	if len(e.parents) > 2 {
 		trees = append(trees, []string{"--root", e.parents[2]})
 	}
+	never := append(s.planPaths(), s.start.Names()...)
 	for _, tree := range trees {
 		args := append([]string{"diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--diff-filter=d"}, tree...)
 		out, err := command.Run(ctx, s.Root, args...)
@@ -163,17 +167,38 @@ func (s *Slot) has(ctx context.Context, e stashEntry, landed string) (files []st
 		f := strings.Split(out, "\x00")
 		for i := 0; i+1 < len(f); i += 2 {
 			is, path := strings.Fields(f[i]), f[i+1]
-			if len(is) < 4 {
+			if len(is) < 4 || slices.Contains(never, path) {
 				continue
 			}
-			now, err := command.Run(ctx, s.Root, "hash-object", "--", path)
+			now, empty := s.blob(ctx, path)
 			was, _ := command.Run(ctx, s.Root, "rev-parse", "--verify", "--quiet", landed+":"+path) // a new file
-			if err == nil && strings.TrimSpace(now) == is[3] && strings.TrimSpace(was) != is[3] {
+			switch was = strings.TrimSpace(was); {
+			case was == is[3]:
+			case was == now:
+				return nil, nil
+			case now == is[3] && !empty:
 				files = append(files, path)
 			}
 		}
 	}
 	return files, nil
+}
+
+// blob returns the id that git gives to a file or a link of the slot; empty: there is none.
+func (s *Slot) blob(ctx context.Context, path string) (id string, empty bool) {
+	c, args := command.Call{Dir: s.Root}, []string{"hash-object", "--", path}
+	info, err := os.Lstat(filepath.Join(s.Root, path))
+	if err == nil && info.Mode().Type() == os.ModeSymlink {
+		args = []string{"hash-object", "--stdin"}
+		c.Stdin, err = os.Readlink(filepath.Join(s.Root, path))
+	} else if err != nil || !info.Mode().IsRegular() { // git would wait for the writer of a pipe
+		return "", false
+	}
+	if err != nil {
+		return "", false
+	}
+	id, _ = c.Run(ctx, args...)
+	return strings.TrimSpace(id), info.Size() == 0
 }
 
 // Reject takes work back that Save has kept: the next turn of the task begins with what was kept before, if anything.

@@ -2,18 +2,23 @@ package slots
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"ralph/internal/world"
 	"ralph/runner/task"
 )
 
-// pair is two slots in which turns for two tasks have begun.
-func pair(t *testing.T) (world.Folder, [2]*Slot, [2]world.Folder, [2]Turn) {
+// pair is two slots in which turns for two tasks have begun. users are uncommitted files of the user.
+func pair(t *testing.T, users ...string) (world.Folder, [2]*Slot, [2]world.Folder, [2]Turn) {
 	p, h := project(t)
+	for _, name := range users {
+		p.Write(name, "of the user\n")
+	}
 	tip := p.Git("rev-parse", "HEAD")
 	var all [2]*Slot
 	var in [2]world.Folder
@@ -49,6 +54,32 @@ func TestCrossed_whatAnotherTaskStashed_isFound(t *testing.T) {
 	}
 }
 
+func TestCrossed_changedSince_isFound(t *testing.T) {
+	p, all, in, turns := pair(t)
+	in[0].Write("a", "of A\n")
+	in[0].Write("code", "of A\n")
+	p.Do(os.Symlink("nowhere", in[0].Path("link")))
+	in[0].Git("stash", "-q", "-u")
+	in[1].Git("stash", "pop", "-q")
+	in[1].Write("code", "of A and B\n")
+	got, err := all[1].Crossed(context.Background(), turns[1])
+	if d := cmp.Diff([]string{"a", "link"}, got.Files); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}
+
+func TestCrossed_pipeInPlaceOfAFile_doesNotWait(t *testing.T) {
+	p, all, in, turns := pair(t)
+	in[0].Write("a", "of A\n")
+	in[0].Git("stash", "-q", "-u")
+	p.Do(unix.Mkfifo(in[1].Path("a"), 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if got, err := all[1].Crossed(ctx, turns[1]); err != nil || len(got.Foreign) > 0 || ctx.Err() != nil {
+		t.Errorf("%+v, %v, %v", got, err, ctx.Err())
+	}
+}
+
 func TestCrossed_ownEntries_areNot(t *testing.T) {
 	for name, work := range map[string]func(p world.Folder, in [2]world.Folder){
 		"in the right order": func(_ world.Folder, in [2]world.Folder) {
@@ -70,6 +101,33 @@ func TestCrossed_ownEntries_areNot(t *testing.T) {
 			in[0].Git("stash", "-q")
 			in[0].Git("stash", "drop", "-q")
 		},
+		"the user's files are in both": func(_ world.Folder, in [2]world.Folder) {
+			in[0].Git("stash", "-q", "-u")
+			in[0].Git("stash", "pop", "-q")
+		},
+		"some files are equal": func(_ world.Folder, in [2]world.Folder) {
+			for i, name := range []string{"a", "b"} {
+				in[i].Write(name, name)
+				in[i].Write("lock", "equal\n")
+				in[i].Git("stash", "-q", "-u")
+				in[i].Git("stash", "pop", "-q")
+			}
+		},
+		"an empty file is equal": func(_ world.Folder, in [2]world.Folder) {
+			for i := range in {
+				in[i].Write("code", in[i].Dir)
+				in[i].Write("__init__.py", "")
+				in[i].Git("stash", "-q", "-u")
+				in[i].Git("stash", "pop", "-q")
+			}
+		},
+		"candidates did the same": func(_ world.Folder, in [2]world.Folder) {
+			for i := range in {
+				in[i].Write("code", "2\n")
+				in[i].Git("stash", "-q")
+				in[i].Git("stash", "pop", "-q")
+			}
+		},
 		"what has landed": func(p world.Folder, in [2]world.Folder) {
 			in[1].Write("b", "of B\n")
 			in[1].Git("stash", "-q", "-u")
@@ -79,7 +137,15 @@ func TestCrossed_ownEntries_areNot(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, all, in, turns := pair(t)
+			var users []string
+			if name == "the user's files are in both" {
+				users = append(users, ".ralph/specs/a.md")
+			}
+			p, all, in, turns := pair(t, users...)
+			if name == "candidates did the same" {
+				turns[1].Task, all[1].Candidate = turns[0].Task, 1
+				p.Do(all[1].Mark(context.Background(), turns[1].Task))
+			}
 			work(p, in)
 			if name == "what has landed" {
 				turns[0].Tip = in[1].Git("rev-parse", "HEAD")

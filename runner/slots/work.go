@@ -94,7 +94,8 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 	if err := errors.Join(err, seen); err != nil {
 		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
 	}
-	return b, store.Save(s.recordFile(), record{Task: t.ID, Key: key, Base: tip, Start: snap.Changes()})
+	s.start = snap.Changes()
+	return b, store.Save(s.recordFile(), record{Task: t.ID, Key: key, Base: tip, Start: s.start})
 }
 
 // Prepare checks a commit out in the slot and adds the user's own files that git does not have.
