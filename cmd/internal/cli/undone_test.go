@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -151,4 +152,15 @@ func TestUndo_workOfAWorktree_saysWhetherItLanded(t *testing.T) {
 	landed := w.git("rev-parse", "HEAD")
 	w.git("checkout", "-q", "-b", "other", "HEAD~2")
 	w.want(2, "check out its branch first: git branch --contains "+landed[:12], "undo", "6", "--yes")
+}
+
+// Nothing may start on files that are half undone.
+func TestUndo_killedAndTheIndexLocked_noVerbGoesOn(t *testing.T) {
+	w := newPastWorld(t)
+	w.write(".git/index.lock", "")
+	w.want(rules.ExitUsage, "nothing to accept", "accept")
+	if err := os.MkdirAll(w.Loader(w.Dir, nil).UndoPath(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.want(1, "index.lock", "accept")
 }

@@ -121,11 +121,12 @@ func Pending(l config.Loader) bool {
 // Recover finishes an undo that was killed after git had recorded it, and takes back any other. It also removes the
 // lock of git's index that a killed ralph left.
 func Recover(ctx context.Context, w *state.Writer, l config.Loader) (Recovered, error) {
-	if err := git.ClearLock(ctx, l.Dir); err != nil {
-		return Recovered{}, nil // somebody else's: it is in the way only of those who change the index, and they say so
-	}
+	locked := git.ClearLock(ctx, l.Dir)
 	if !Pending(l) {
-		return Recovered{}, nil
+		return Recovered{}, nil // another git holds the lock; verbs that need the index say so
+	}
+	if locked != nil {
+		return Recovered{}, fmt.Errorf("an undo was killed, and ralph cannot finish it: %w", locked)
 	}
 	i, err := history.FindInterrupted(ctx, l.Dir, l.UndoPath())
 	if i == nil {
