@@ -222,8 +222,8 @@ func (p *Pending) create(perm fs.FileMode) (err error) {
 	for range 100 {
 		p.File, err = p.in.openFile(p.temp, p.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		switch {
-		case err == nil && (p.temp != first || p.in.locks(int(p.Fd()), first)):
-			return nil
+		case err == nil && (p.temp != first || !errors.Is(p.in.lock(int(p.Fd()), first), fs.ErrExist)):
+			return nil // where there are no locks, nobody removes it
 		case err == nil: // another writer takes it for a dead one's
 			err = errors.Join(fs.ErrExist, p.Close())
 		case !errors.Is(err, fs.ErrExist):
@@ -241,17 +241,20 @@ func (h dirHandle) removeUnlocked(name string) {
 		return
 	}
 	defer unix.Close(fd)
-	if h.locks(fd, name) {
+	if h.lock(fd, name) == nil {
 		_ = unix.Unlinkat(h.fd, name, 0)
 	}
 }
 
-// locks locks an open file and reports whether it still has its name.
-func (h dirHandle) locks(fd int, name string) bool {
+// lock locks an open file. It returns fs.ErrExist if another writer has locked it, or has removed its name.
+func (h dirHandle) lock(fd int, name string) error {
 	var open, named unix.Stat_t
-	return retry(func() error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) }) == nil &&
-		unix.Fstat(fd, &open) == nil && unix.Fstatat(h.fd, name, &named, unix.AT_SYMLINK_NOFOLLOW) == nil &&
-		open.Dev == named.Dev && open.Ino == named.Ino
+	err := retry(func() error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+	if errors.Is(err, unix.EWOULDBLOCK) || err == nil && (unix.Fstat(fd, &open) != nil ||
+		unix.Fstatat(h.fd, name, &named, unix.AT_SYMLINK_NOFOLLOW) != nil || open.Dev != named.Dev || open.Ino != named.Ino) {
+		return fs.ErrExist
+	}
+	return err
 }
 
 // KeepMode gives the new content the permissions of the old one, if there is one.
@@ -378,7 +381,7 @@ func (d Dir) RemoveAll(path string) error {
 	return err
 }
 
-// Clear removes what is not a plain file with this name alone from the place of one.
+// Clear makes room for a plain file: it removes anything else at the path, and a file with a second name.
 func (d Dir) Clear(path string) error {
 	at, base, err := d.parent(path)
 	if err != nil {
