@@ -77,6 +77,9 @@ func TestAccept_lastItem_completesTheRunAndClosesTheBreaker(t *testing.T) {
 		if b.State == state.BreakerClosed && (b.Reason != "" || b.NoProgress != 0 || b.TotalOpens != 2 || b.LastProgressLoop != 7) {
 			t.Errorf("closed: %+v", b)
 		}
+		if s.Proven || (s.Unproven != "") != (s.Status == state.StatusCompleted) {
+			t.Errorf("after item %s: proven %v, %q", step.item, s.Proven, s.Unproven)
+		}
 	}
 }
 
