@@ -229,7 +229,7 @@ func (o *runOptions) summary(s state.Status) {
 	console.New(o.Factory, "", console.Options{Headless: true}).End(runner.Ending{
 		Decision: rules.Decision{
 			Status: s.Status, Reason: s.Reason, Rule: s.Rule, Exit: s.ExitCode, ExitReason: s.ExitReason, Next: s.Next,
-			Review: s.Review,
+			Review: s.Review, Unproven: s.Unproven,
 		},
 		Iterations: s.LoopCount, Usage: s.Usage, Done: s.Task.Done, Total: s.Task.Total,
 	})
