@@ -300,9 +300,15 @@ func sources(text string) (all []string) {
 	return all
 }
 
+// gone matches a sentence that begins with the wish to remove something: what it names may be nowhere.
+var gone = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:[^:]*:)?[\W\d]*(?:remove|delete|drop|retire|prune|get rid of)\**\s`)
+})
+
 func (in Input) named(t task.Task) []string {
 	text := TextOf(t)
-	known := names.Of(text)
+	wanted := slices.DeleteFunc(taskPhrases().end.Split(text, -1), gone().MatchString)
+	known := names.Of(strings.Join(wanted, "\n"))
 	if !asksForProse(text) {
 		in = in.code()
 	}

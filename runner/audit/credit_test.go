@@ -85,3 +85,17 @@ func TestTicks_fileOfCodeThatTheTaskNames_isNamedUnlessItMayBeNowhere(t *testing
 		}
 	}
 }
+
+func TestTicks_codeThatTheTaskWantsGone_isNotNamed(t *testing.T) {
+	for title, want := range map[string]int{
+		"Remove legacy_parse": 0, "1. **Remove** legacy_parse(text). Delete old_parse too": 0, "Parser: drop legacy_parse().": 0, "legacy_parse(text) is obsolete; delete it": 1,
+		"Add new_parse(text). Remove legacy_parse(text)": 1, "Remove legacy_parse(text); add new_parse(text)": 1,
+		"remove_item(id) takes an item out": 1, "Cart.remove takes an id": 1, "Add a button to delete users with delete_user(id)": 1,
+	} {
+		in := Input{Files: []File{{Path: "main.go", After: "package main\n", Exists: true}}, Task: "t",
+			PlanBefore: []task.Task{{ID: "t", Title: title}}, PlanAfter: []task.Task{{ID: "t", Title: title, State: task.Done}}}
+		if got := Ticks(in); len(got) != 1 || len(got[0].Named) != want {
+			t.Errorf("%q: %+v", title, got)
+		}
+	}
+}

@@ -287,12 +287,13 @@ func (l Records) credit(r turn.Result) {
 	}
 }
 
-// add records work of a turn. Of several reasons to connect the two, tests say the most.
+// add records work of a turn. Of several reasons to connect the two, tests say the most, and the turn alone says the least
+// except for words.
 func (n *Record) add(w state.Work, by, what string) {
 	w.By, w.What = by, what
 	for i, old := range n.Work {
 		if old.Run == w.Run && old.Iteration == w.Iteration {
-			if by == audit.ByTests {
+			if by == audit.ByTests || old.By == audit.ByTurn && by != audit.ByWords {
 				n.Work[i] = w
 			}
 			return
@@ -422,6 +423,11 @@ func (l Records) Others(id string) (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// Linked reports whether more than the turn in which it was made connects a change to a task.
+func (l Records) Linked(id string) bool {
+	return slices.ContainsFunc(l.look(id).Work, func(w state.Work) bool { return w.By != audit.ByTurn })
 }
 
 // Kept is what the next run has to know.

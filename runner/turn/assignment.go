@@ -106,6 +106,7 @@ func (a Audit) takesBack() bool { return a.Answer == AnswerRevert || a.Answer ==
 // History is what the run remembers about the task, and about its work so far.
 type History struct {
 	Worked   bool `json:"worked,omitempty"`   // an earlier turn did something for it
+	Linked   bool `json:"linked,omitempty"`   // and its change has to do with the task
 	Ticked   int  `json:"ticked,omitempty"`   // the iteration that ticked it without its work, so that this one checks it; 0: none
 	Refusals int  `json:"refusals,omitempty"` // ticks without any work
 	Tries    int  `json:"tries,omitempty"`    // failed checks in a row

@@ -104,14 +104,14 @@ type verdict struct {
 // that the project has.
 func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) verdict {
 	linked := slices.ContainsFunc(r.Links, func(l audit.Link) bool { return l.Task == t.ID }) ||
-		slices.Contains(a.Known.Others, t.ID)
+		slices.Contains(a.Known.Others, t.ID) || a.Known.Linked && t.ID == a.Task.ID
 	changed := r.work || len(a.Known.Changed) > 0 // in this run
 	again := t.Own && a.Known.Refusals > 0
 	switch {
 	case !t.Own && t.Parts:
 		return verdict{by: ReopenAudit, why: "tasks below it are open"}
 	case absent && !linked && changed:
-		why := termtext.Some(t.Named, 3) + " is nowhere in the project"
+		why := termtext.Some(t.Named, 3) + " is nowhere in the project's code"
 		v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, why}
 		if t.Own {
 			r.Refused = true
