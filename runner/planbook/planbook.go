@@ -28,9 +28,14 @@ type Book struct {
 
 	Log hclog.Logger // nil only where nothing is popped
 
-	pops     bool                 // finished tasks leave the plan
-	finished []string             // by this run, and still in the plan
-	changes  map[string]time.Time // when the run last changed a task of the plan, by id
+	pops     bool              // finished tasks leave the plan
+	finished []string          // by this run, and still in the plan
+	changes  map[string]change // the run's last change of a task of the plan, by id
+}
+
+type change struct {
+	at time.Time
+	to *task.State // nil: it left the plan
 }
 
 // New is the book of the plan at path; empty if there is none.
@@ -102,7 +107,7 @@ func (b *Book) Pop(id, dir string, changed func()) {
 			t.Description, t.Notes, t.Criteria, t.Line = "", "", nil, 0
 			b.File.Popped = append(b.File.Popped, t)
 		}
-		b.note(id)
+		b.note(id, nil)
 		changed()
 		return true
 	})
@@ -136,25 +141,29 @@ func archive(in projectfs.Dir, dir string, a Archived) error {
 
 // Mark gives a task of the plan another state, as store.Mark does.
 func (b *Book) Mark(id string, s task.State, why string) (changed bool, err error) {
-	b.note(id)
-	return store.Mark(b.File, id, s, why)
-}
-
-func (b *Book) note(id string) {
-	if b.changes == nil {
-		b.changes = map[string]time.Time{}
+	if changed, err = store.Mark(b.File, id, s, why); changed {
+		b.note(id, &s)
 	}
-	b.changes[id] = time.Now()
+	return changed, err
 }
 
-// ChangedSince returns the tasks that the run has changed in the plan since a moment.
-func (b *Book) ChangedSince(moment time.Time) (ids []string) {
-	for id, at := range b.changes {
-		if !at.Before(moment) {
-			ids = append(ids, id)
+func (b *Book) note(id string, to *task.State) {
+	if b.changes == nil {
+		b.changes = map[string]change{}
+	}
+	b.changes[id] = change{time.Now(), to}
+}
+
+// ChangedSince returns the states that the run has written since a moment, by the id of the task; nil: it took the task
+// out of the plan.
+func (b *Book) ChangedSince(moment time.Time) map[string]*task.State {
+	all := map[string]*task.State{}
+	for id, c := range b.changes {
+		if !c.at.Before(moment) {
+			all[id] = c.to
 		}
 	}
-	return ids
+	return all
 }
 
 // Judged writes the verdicts on a task into the plan, where it has a place for them.
@@ -166,19 +175,25 @@ func (b *Book) Judged(t task.Task, verdicts any) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("write verdicts: %w", err)
 	}
-	return store.SetVerdicts(b.File, t, string(text))
+	changed, err = store.SetVerdicts(b.File, t, string(text))
+	if is, known := b.Read().List.Find(t.ID); changed && known {
+		b.note(t.ID, &is.State)
+	}
+	return changed, err
 }
 
 // Reopen takes back the mark of a task that is done, to what it said in an earlier plan, or
 // gives it to review where the format has a word for that.
 func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, changed bool, err error) {
-	b.note(id)
 	t, known := store.Read(b.File).List.Find(id)
 	if !known || review && t.State == task.Review {
 		return t, false, nil
 	}
 	if review {
 		if err := store.Set(b.File, t, task.Review); !errors.Is(err, task.ErrNoWord) {
+			if err == nil {
+				b.note(id, new(task.Review))
+			}
 			return t, err == nil, err
 		}
 	}
@@ -186,6 +201,8 @@ func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, 
 	if !known || was.Done() {
 		was = task.Task{} // open
 	}
-	err = store.Restore(b.File, t, was)
+	if err = store.Restore(b.File, t, was); err == nil {
+		b.note(id, &was.State)
+	}
 	return t, err == nil, err
 }

@@ -34,6 +34,7 @@ import (
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/runner/turn/amend"
+	"ralph/runner/turn/intact"
 	"ralph/state"
 )
 
@@ -65,8 +66,8 @@ type Request struct {
 	Review state.Reviewing
 	Story  aios.Context // for handoffs; Path is also the file of the task, relative to the project
 	Plan   store.File
-	// Changed returns the tasks that the run has changed in the plan since a moment; nil: none.
-	Changed  func(time.Time) []string
+	// Changed returns what the run has changed in the plan since a moment, as intact.Own does; nil: nothing.
+	Changed  intact.Own
 	Dir      string   // where the work is: the project, or its worktree in a slot
 	Env      []string // of programs in Dir
 	Author   string   // its agent

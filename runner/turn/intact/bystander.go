@@ -30,23 +30,28 @@ func Watch(f store.File, logs string, iteration int) *Bystander {
 	return &Bystander{p, time.Now()}
 }
 
-// Settle puts back what the bystander changed in tasks, and returns a finding for each of them. own has the tasks that
-// ralph itself has changed since Watch. could reports whether the bystander can have written at a time; nil: always.
-// Call it while nothing else of ralph writes the plan.
-func (b *Bystander) Settle(since Since, own func(time.Time) []string, could func(time.Time) bool) ([]audit.Finding, error) {
+// Own returns the states that ralph itself has written since a moment, by the id of the task; nil: it took the task out
+// of the plan.
+type Own func(time.Time) map[string]*task.State
+
+// Settle puts back what the bystander changed in tasks, and returns a finding for each of them. own may be nil. could
+// reports whether the bystander can have written at a time; nil: always. Call it while nothing else of ralph writes the
+// plan.
+func (b *Bystander) Settle(since Since, own Own, could func(time.Time) bool) ([]audit.Finding, error) {
 	f := b.plan.call.Plan
 	now := store.Read(f)
-	if len(b.plan.files) == 0 || len(others(b.plan.before.List.Tasks, now.List.Tasks, nobody, false)) == 0 {
+	var mine map[string]*task.State
+	if own != nil {
+		mine = own(b.begun)
+	}
+	before := b.plan.before.List.Tasks
+	if len(b.plan.files) == 0 || len(mine) == 0 && len(others(before, now.List.Tasks, nobody, false)) == 0 {
 		return nil, nil
 	}
 	if could != nil && !slices.ContainsFunc(b.plan.files, func(f file) bool { return could(written(f.path)) }) {
 		return nil, nil // a person has saved it
 	}
 	people := func() (store.Plan, bool) { return since(b.plan.before, b.begun, nil) }
-	var mine []string
-	if own != nil {
-		mine = own(b.begun)
-	}
 	if len(mine) == 0 {
 		o, err := b.plan.settle(people)
 		if len(o.Touched) > 0 || err != nil {
@@ -58,11 +63,21 @@ func (b *Bystander) Settle(since Since, own func(time.Time) []string, could func
 	now = store.Read(f)
 	var o Outcome
 	var stay []string
-	for _, was := range others(expected.List.Tasks, now.List.Tasks, nobody, false) {
-		is, there := now.List.Find(was.ID)
-		if slices.Contains(mine, was.ID) {
+	var tasks []task.Task // as the run and people have left them
+	for _, t := range expected.List.Tasks {
+		is, there := now.List.Find(t.ID)
+		switch to, noted := mine[t.ID]; {
+		case noted && to == nil:
 			continue
+		case noted && there && is.State == *to:
+			t = is // the run may have written a reason or verdicts, too
+		case noted && !changedBy(t, before, now.List):
+			t.State, t.Word = *to, ""
 		}
+		tasks = append(tasks, t)
+	}
+	for _, was := range others(tasks, now.List.Tasks, nobody, false) {
+		is, there := now.List.Find(was.ID)
 		o.Touched = append(o.Touched, was)
 		if there && is.State != was.State {
 			if err := store.Restore(f, is, was); err != nil {
@@ -75,9 +90,16 @@ func (b *Bystander) Settle(since Since, own func(time.Time) []string, could func
 	}
 	o.back = "ralph restored its state"
 	if len(stay) > 0 {
-		o.back += "; the text of these was left, because somebody else changed the plan, too: " + strings.Join(stay, ", ")
+		o.back += "; it kept the new text of these tasks, because somebody else edited the plan meanwhile: " + strings.Join(stay, ", ")
 	}
 	return answered(o), nil
+}
+
+// changedBy reports whether a person gave a task its state, and it still has that.
+func changedBy(person task.Task, before []task.Task, now task.List) bool {
+	i := slices.IndexFunc(before, func(t task.Task) bool { return t.ID == person.ID })
+	is, there := now.Find(person.ID)
+	return there && is.State == person.State && (i < 0 || before[i].State != person.State)
 }
 
 // answered returns the findings with what ralph did about them.
