@@ -12,27 +12,27 @@ var works sync.Map
 // work is something that this process waits for.
 type work struct {
 	began  time.Time
-	ending atomic.Bool // it ends within a bound
+	bound  time.Duration // how long it may take to end
+	ending atomic.Bool
 }
 
-// busyBound is how long a work may take to end, with its grace and what runs after it.
-const busyBound = 20 * time.Second
+// endBound is how long a command may take to end after its grace, with what runs after it.
+const endBound = 20 * time.Second
 
-func begin() (w *work, done func()) {
-	w = &work{began: time.Now()}
+func begin(bound time.Duration) (w *work, done func()) {
+	w = &work{began: time.Now(), bound: bound}
 	works.Store(w, true)
 	return w, func() { works.Delete(w) }
 }
 
 // Working lets Busy know of other work that ends within a bound, such as a git command, until done is called.
-func Working() (done func()) {
-	w, done := begin()
+func Working(bound time.Duration) (done func()) {
+	w, done := begin(bound)
 	w.ending.Store(true)
 	return done
 }
 
-// Busy reports whether this process has good reason to be still here, although it was asked to end at that time: a
-// command is being ended, or was started later.
+// Busy reports whether a command is still ending, or was started after the process was asked to end.
 func Busy(asked time.Time) (busy bool) {
 	works.Range(func(key, _ any) bool {
 		w := key.(*work)
@@ -40,7 +40,7 @@ func Busy(asked time.Time) (busy bool) {
 		if w.began.After(asked) {
 			since = w.began
 		}
-		busy = (since != asked || w.ending.Load()) && time.Since(since) < busyBound
+		busy = (since != asked || w.ending.Load()) && time.Since(since) < w.bound
 		return !busy
 	})
 	return busy

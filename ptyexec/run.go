@@ -150,7 +150,7 @@ func Run(ctx context.Context, c Command, output func(p []byte) (final bool)) (Ex
 		return exit, errors.Join(err, after())
 	}
 	clocks := newClocks(c)
-	w, done := begin()
+	w, done := begin(c.KillGrace + endBound)
 	defer done()
 	ch, err := start(c)
 	if err != nil {

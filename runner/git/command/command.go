@@ -54,6 +54,9 @@ func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	return c.start(ctx, append(env, pins...), args)
 }
 
+// workBound is how long a process that was asked to end may wait for a git command.
+const workBound = 20 * time.Second
+
 // refTimeout limits a change of refs. Only a hook that the user set before the run takes long.
 const refTimeout = 10 * time.Second
 
@@ -90,7 +93,7 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	defer ptyexec.Working()()
+	defer ptyexec.Working(workBound)()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

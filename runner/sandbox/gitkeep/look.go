@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ralph/ptyexec"
 )
 
 // state is what git starts: the files that decide it, by path. What is missing there is missing on disk.
@@ -330,6 +332,7 @@ func lsFiles(gitDir, work string, args ...string) (string, error) {
 		"-c", "core.untrackedCache=false", "ls-files", "-z"}, args...)
 	ctx, cancel := context.WithTimeout(context.Background(), gitBound)
 	defer cancel()
+	defer ptyexec.Working(gitBound)()
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
 	cmd.Env, cmd.Dir = append(cmd.Env, "GIT_WORK_TREE="+work, "GIT_OPTIONAL_LOCKS=0"), work

@@ -73,7 +73,7 @@ func Add(folder, title string) (id string, err error) {
 func run(folder string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	defer ptyexec.Working()()
+	defer ptyexec.Working(timeout)()
 	cmd := exec.CommandContext(ctx, Program, args...)
 	cmd.Dir, cmd.WaitDelay = filepath.Dir(folder), time.Second
 	cmd.Env = append(os.Environ(), "BD_JSON_ENVELOPE=1")

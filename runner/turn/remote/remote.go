@@ -25,6 +25,8 @@ const (
 	stopTimeout = 30 * time.Second
 	// probeTimeout limits how long a worker may take to answer a probe.
 	probeTimeout = 30 * time.Second
+	// endBound limits how long the carrier may take to end after the worker's time and its own grace.
+	endBound = 10 * time.Second
 )
 
 // Trip sends the turns of one slot to their worker and brings the results back.
@@ -201,9 +203,13 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 	outR, outW := io.Pipe()
 	c := &call{out: NewWriter(inW)}
 	if asked != nil {
+		over := make(chan struct{})
+		defer close(over)
 		defer context.AfterFunc(asked, func() {
+			defer ptyexec.Working(2*stopTimeout + endBound)()
 			time.AfterFunc(stopTimeout, cancel) // before Send, which blocks if the worker does not read
 			_ = c.out.Send(Line{Do: string(stop.By(asked))})
+			<-over
 		})()
 	}
 	errs := filepath.Join(t.Temp, "carrier")

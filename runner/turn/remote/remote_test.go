@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -294,5 +295,37 @@ func TestReader_endlessLine_isRefusedWithFlatMemory(t *testing.T) {
 func TestReader_halfALine_isNoMessage(t *testing.T) {
 	if _, err := NewReader(strings.NewReader(`{"do":"skip"`), MaxReply).Next(); err == nil {
 		t.Error("half a line is read")
+	}
+}
+
+// A signal ends the process if it is not busy, and the work of the turn would be lost.
+func TestSend_workerAnswersAfterASignal_theProcessIsBusyUntilThen(t *testing.T) {
+	f := repository(t)
+	tip := strings.TrimSpace(f.Git("rev-parse", "HEAD"))
+	trip := saying(t, f, hello(), told(state.Text{Text: "at work"}))
+	end, err := json.Marshal(Line{End: &End{Result: &turn.Result{V: turn.Version}, Head: tip, Left: tip}})
+	f.Do(err)
+	let := filepath.Join(t.TempDir(), "let")
+	f.Do(syscall.Mkfifo(let, 0o600))
+	trip.Args = []string{"/bin/sh", "-c", `cat "$0"; until [ "${line#*\"do\"}" != "$line" ]; do read -r line || exit; done; cat "$1"; cat >/dev/null`,
+		trip.Args[3], let}
+	ctx, cancel := context.WithCancel(t.Context())
+	atWork, sent := make(chan bool, 1), make(chan error, 1)
+	go func() {
+		_, err := trip.Send(ctx, assignment(), func(state.Event) { atWork <- true })
+		sent <- err
+	}()
+	<-atWork
+	asked := time.Now()
+	cancel()
+	w, err := os.OpenFile(let, os.O_WRONLY, 0) // once the worker was told
+	f.Do(err)
+	if !ptyexec.Busy(asked) {
+		t.Error("not busy while the worker ends its turn")
+	}
+	_, err = w.Write(append(end, '\n'))
+	f.Do(errors.Join(err, w.Close()))
+	if err := <-sent; err != nil || ptyexec.Busy(asked) {
+		t.Errorf("%v, busy afterwards: %v", err, ptyexec.Busy(asked))
 	}
 }

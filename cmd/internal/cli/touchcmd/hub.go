@@ -20,6 +20,7 @@ import (
 	"ralph/config"
 	"ralph/config/huboptions"
 	"ralph/logs/termtext"
+	"ralph/ptyexec"
 	"ralph/runner/sandbox"
 )
 
@@ -89,8 +90,10 @@ func runHub(f *cmdline.Factory, job huboptions.Job, args ...string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startBound+time.Duration(len(job.Notify))*30*time.Second)
+	bound := startBound + time.Duration(len(job.Notify))*30*time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
+	defer ptyexec.Working(bound)()
 	cmd := exec.CommandContext(ctx, hub, args...)
 	cmd.Stdin, cmd.Env, cmd.Dir = bytes.NewReader(data), f.Env, job.Dir
 	return cmd.CombinedOutput()
