@@ -43,8 +43,8 @@ func markOf(pid int) (uint64, error) {
 	return l.Max, err
 }
 
-// sweep signals what is left, and returns how many processes that is. With them it counts, but does not signal,
-// the guards of another runner that the command has started, which end what they have started.
+// sweep signals what is left and counts it. Guards of a runner inside the command are counted, not signalled: they end
+// their own processes.
 //
 // The processes of the command have its mark. One that has lowered its mark becomes a child of this process
 // at the latest when its parent is gone; what this process starts itself has this process's mark, or is a guard.
@@ -107,8 +107,7 @@ func stopped(pid int) bool {
 }
 
 // collectOrphans collects the exit status of orphans that have ended, which would stay as zombies.
-// It leaves those alone that this process has started: Go has a pidfd of each of them until it
-// has waited for it. Without one of the guard, Go uses none, and nothing is collected.
+// Children with a pidfd are ours and are left alone. If the guard has none, Go uses no pidfds, and nothing is collected.
 func collectOrphans(guard int) {
 	all, _ := children() // before the pidfds: a child has its pidfd from its first moment
 	all = slices.DeleteFunc(all, func(pid int) bool { _, is := guards.Load(pid); return is })

@@ -60,7 +60,7 @@ func (done *Replaced) pass(r Repository, was state, since time.Time, askGit bool
 	return err
 }
 
-// covers is false for a file that cannot be compared: its repository is gone, or in another work tree.
+// covers reports whether a file can be compared: not if its repository is gone or in another work tree.
 func (l *looker) covers(path string, old file, had bool) bool {
 	return !had || old.Repo == "" && slices.Contains(l.seen, path) || slices.Contains(l.Repos, old.Repo)
 }
