@@ -76,6 +76,9 @@ func (c *Crew) work(j *Job) (d Done) {
 		}
 		j.marked = true
 	}
+	if left := j.Slot.LeftOut(); len(left) > 0 {
+		c.noteOnce(j.Origin, "worktrees do not get "+termtext.Some(left, 5)+": ralph copies only plain files and follows no links")
+	}
 	d.Afresh = j.Candidate > 0 && !begun.Resumed
 	j.worker = c.workerIn(j.Slot)
 	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already

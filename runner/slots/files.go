@@ -27,11 +27,17 @@ func (s *Slot) copyFiles(ctx context.Context) error {
 		return err
 	}
 	defer tree.Close()
-	s.copied = nil
+	s.copied, s.leftOut = nil, nil
 	put := func(from, to string) error {
 		rel, err := filepath.Rel(s.Root, to)
 		if err != nil || !filepath.IsLocal(rel) {
 			return err
+		}
+		if info, err := os.Lstat(from); err == nil && !info.Mode().IsRegular() { // an agent may have made a link
+			if _, err := tree.Lstat(rel); err != nil { // else git has it
+				s.leftOut = append(s.leftOut, rel)
+			}
+			return nil
 		}
 		s.copied = append(s.copied, rel)
 		return copyTo(tree, from, rel)

@@ -38,14 +38,18 @@ type Slot struct {
 	// Candidate is the number of the candidate that works here: 0 is the first, or the only one.
 	Candidate int
 
-	home   *Home
-	top    string
-	copied []string
-	start  own.Files // uncommitted files when the turn began
+	home    *Home
+	top     string
+	copied  []string
+	leftOut []string
+	start   own.Files // uncommitted files when the turn began
 }
 
 // Copied returns the user's files that Begin has put into the worktree, relative to Root. Some may be gone.
 func (s *Slot) Copied() []string { return slices.Compact(slices.Sorted(slices.Values(s.copied))) }
+
+// LeftOut returns those of the user's files that Begin has not put into the worktree, because they are not plain files.
+func (s *Slot) LeftOut() []string { return slices.Compact(slices.Sorted(slices.Values(s.leftOut))) }
 
 // Name returns a name that is different for each project and valid in every file system.
 func (h *Home) Name() string { return filepath.Base(h.Dir) }

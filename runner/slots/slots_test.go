@@ -151,11 +151,17 @@ func TestBegin_includedFiles_areCopied_andIgnoredOnesStay(t *testing.T) {
 	p.Write(".env", "A=1")
 	p.Write("data/a.csv", "1")
 	p.Write("data/b.txt", "1")
+	p.Write(".ralph/specs/b.md", "1")
+	p.Do(os.Symlink("b.txt", p.Path("data/link.csv")))
+	p.Do(os.Symlink("b.md", p.Path(".ralph/specs/a.md")))
 	_, _, in := begin(p, h, 1)
 	in.Write("node_modules/x", "installed")
 	in.Write("scratch", "of the turn before")
-	_, _, in = begin(p, h, 1)
-	for name, want := range map[string]string{".env": "A=1", "data/a.csv": "1", "data/b.txt": "", "node_modules/x": "installed", "scratch": ""} {
+	s, _, in := begin(p, h, 1)
+	if d := cmp.Diff([]string{".ralph/specs/a.md", "data/link.csv"}, s.LeftOut()); d != "" {
+		t.Error(d)
+	}
+	for name, want := range map[string]string{".env": "A=1", "data/a.csv": "1", "data/b.txt": "", "data/link.csv": "", "node_modules/x": "installed", "scratch": ""} {
 		if got := in.Read(name); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
