@@ -137,6 +137,9 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 // reviewItems lists what a person has to look at before the run is complete. report is of the latest checks.
 func (r *Run) reviewItems(ctx context.Context, report gate.Report) []state.ReviewItem {
 	in, err := r.worker.Changed(ctx, r.dir())
+	if err == nil && in == nil && r.openItems.InGit() {
+		in, err = r.worker.Standing(ctx, r.assignment(task.Task{}))
+	}
 	if err != nil {
 		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
 	} else if in != nil {

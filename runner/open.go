@@ -51,6 +51,7 @@ func (r *Run) open() error {
 	}
 	r.openItems.Recall(old)
 	r.openItems.LeftOut = r.d.LeftOut
+	r.worker.Recall(r.openItems.Gone())
 	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
 		r.tasks.Of(old.Task.ID).Worked = true // the killed call may have done the work, and the next one only ticks it
 		r.past.unproved = old.Task.ID

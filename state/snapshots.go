@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -243,6 +244,8 @@ type ReviewItem struct {
 	File string `json:"file,omitempty"`
 	Text string `json:"text"` // one sentence
 	Show string `json:"show"` // the command that shows it
+	// Gone is what is gone from git, so that a later run can see whether somebody has brought it back; nil: nothing is.
+	Gone json.RawMessage `json:"gone,omitempty"`
 }
 
 // CheckStatus is one of ralph's own checks: what its latest run said.

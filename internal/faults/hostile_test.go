@@ -61,8 +61,8 @@ var hostiles = []hostile{
 	{act: "pipes-run-files", calls: 2},
 	{act: "pipe-prompt", code: 2},
 	{act: "pipe-plan", code: 2},
-	{act: "endless-plan", code: 2},
-	{act: "endless-prompt", code: 2},
+	{act: "endless-plan"},
+	{act: "endless-prompt"},
 	{act: "folder-status", calls: 2},
 }
 

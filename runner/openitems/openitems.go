@@ -4,12 +4,14 @@ package openitems
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/git/changed"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/task"
@@ -45,6 +47,24 @@ func (b *List) Recall(old state.Status) {
 	}
 }
 
+// Gone is what an earlier run left open about git, for Worker.Recall.
+func (b *List) Gone() (all []changed.Lost) {
+	for _, i := range b.Items {
+		var l changed.Lost
+		if len(i.Gone) > 0 && json.Unmarshal(i.Gone, &l) == nil {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// InGit reports whether something is open that git can tell to be repaired.
+func (b *List) InGit() bool { return slices.ContainsFunc(b.Items, inGit) }
+
+func inGit(i state.ReviewItem) bool {
+	return len(i.Gone) > 0 || i.Name == string(audit.KindUnfinished) && i.File == ""
+}
+
 // Accepted are the texts of what a person has accepted.
 func (b *List) Accepted() []string { return b.accepted }
 
@@ -73,6 +93,7 @@ func (b *List) Add(res turn.Result) {
 			which = cmp.Or(f.Task, which)
 		}
 		b.keep(f, fmt.Sprintf("ralph diff %s --run %s", which, res.Origin.Run))
+		b.remember(f, res.Work.Gone)
 		if slices.Contains(res.Work.Change.Files, f.File) {
 			if b.standing == nil {
 				b.standing = map[string]bool{}
@@ -128,7 +149,7 @@ func (b *List) Judged(t task.Task, o roles.Outcome) {
 // Look compares all changes of this process, taken together, with what is open: it
 // drops findings that they do not show any more, and adds what no single turn
 // showed. What an earlier process left open was there when this one began: it is
-// dropped only when its file changed.
+// dropped only when its file changed, or git shows that it was repaired.
 func (b *List) Look(in audit.Input, plan turn.Plan) {
 	in.Whole = true
 	if plan.Usable() && b.goals.known {
@@ -144,7 +165,7 @@ func (b *List) Look(in audit.Input, plan turn.Plan) {
 			return string(f.Kind) == i.Name && f.File == i.File && f.Task == i.Task && (!one || f.Text == i.Text)
 		}
 		touched := func(f audit.File) bool { return f.Path == i.File }
-		known := !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(in.Files, touched)
+		known := inGit(i) && (len(i.Gone) > 0 || !in.Scratch) || !slices.Contains(b.carried, i.Text) || slices.ContainsFunc(in.Files, touched)
 		ofPlan := i.Name == string(audit.KindTaskChanged) && in.PlanBefore != nil
 		return !b.standing[i.File] && (i.File != "" || ofPlan || aboutGit(i.Name)) && known &&
 			!slices.ContainsFunc(still, shows)
@@ -166,6 +187,19 @@ func (b *List) keep(f audit.Finding, show string) {
 	}
 	if !slices.ContainsFunc(b.Items, same) && !slices.Contains(b.closed, item.Text) {
 		b.Items = append(b.Items, item)
+	}
+}
+
+// remember notes with an item what is gone from git.
+func (b *List) remember(f audit.Finding, gone []changed.Lost) {
+	i := slices.IndexFunc(gone, func(l changed.Lost) bool { return f.Kind == audit.KindLost && l.Text == f.Text })
+	if i < 0 {
+		return
+	}
+	for n, item := range b.Items {
+		if item.Name == string(f.Kind) && item.Text == rules.FindingText(f) {
+			b.Items[n].Gone, _ = json.Marshal(gone[i]) // strings only
+		}
 	}
 }
 

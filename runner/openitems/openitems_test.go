@@ -6,6 +6,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/changed"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -107,5 +108,33 @@ func TestBook_testsTriedAnew_closeWhatTheyShowed(t *testing.T) {
 	b.Add(later)
 	if len(b.Items) != 0 {
 		t.Errorf("the tests pass as they were, but %+v", b.Items)
+	}
+}
+
+func TestBook_goneFromGit_isOpenInTheNextRunUntilItIsBack(t *testing.T) {
+	lost := changed.Lost{What: changed.LostTag, Name: "v1", OID: "1234", Text: "the tag v1 is gone"}
+	res := found(audit.Finding{Kind: audit.KindLost, Text: lost.Text})
+	res.Work.Gone = []changed.Lost{lost}
+	var first, next List
+	first.Add(res)
+	next.Recall(state.Status{Status: state.StatusReview, Review: first.Open("", turn.Checks{}, gate.Report{})})
+	if gone := next.Gone(); len(gone) != 1 || gone[0].OID != lost.OID {
+		t.Fatalf("recalled %+v", gone)
+	}
+	var in audit.Input
+	in.Lost = []changed.Lost{lost}
+	if next.Look(in, turn.Plan{}); len(next.Items) != 1 {
+		t.Errorf("while it is gone: %+v", next.Items)
+	}
+	if next.Look(audit.Input{}, turn.Plan{}); len(next.Items) != 0 {
+		t.Errorf("when it is back: %+v", next.Items)
+	}
+}
+
+func TestBook_leftUnfinished_isClosedInTheNextRunOnceItIsFinished(t *testing.T) {
+	var b List
+	b.Recall(state.Status{Status: state.StatusReview, Review: []state.ReviewItem{{Name: string(audit.KindUnfinished), Text: "a merge is in progress"}}})
+	if b.Look(audit.Input{}, turn.Plan{}); len(b.Items) != 0 {
+		t.Errorf("%+v", b.Items)
 	}
 }

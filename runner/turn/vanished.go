@@ -94,6 +94,25 @@ func (t *turn) repository(v vanished, after git.Snapshot) audit.Repository {
 	return r
 }
 
+// Recall takes over what an earlier run left open: what is gone from git.
+func (w *Worker) Recall(gone []changed.Lost) { w.missing = append(w.missing, gone...) }
+
+// Standing is the audit's input before the first turn: what git shows of losses and operations that an earlier run has
+// left open; nil outside git.
+func (w *Worker) Standing(ctx context.Context, a Assignment) (*audit.Input, error) {
+	ctx = w.git(ctx, a)
+	if err := w.look(ctx, a.Dir); err != nil {
+		return nil, err
+	}
+	defer w.Forget()
+	if !w.before.Repo {
+		return nil, nil
+	}
+	lost, err := refs.Still(ctx, a.Dir, w.missing, w.refs, func() (string, error) { return w.before.Tree(ctx) })
+	r := audit.Repository{Lost: lost, Operation: w.before.Operation, Unmerged: w.before.Unmerged, Scratch: w.before.Branch == ""}
+	return &audit.Input{Repository: r}, err
+}
+
 // Miss remembers what a turn of the run did to the repository, for Changed.
 func (w *Worker) Miss(r Result) {
 	w.missing = append(w.missing, r.Work.Gone...)
