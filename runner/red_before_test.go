@@ -59,6 +59,20 @@ func TestRun_oneRedTestPerTask_agentDoesOnlyItsOwn_isComplete(t *testing.T) {
 	}
 }
 
+// The name that both texts say belongs to a group of tests.
+func TestRun_oneRedSubtestPerTask_agentDoesOnlyItsOwn_isComplete(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "own-task-only", "[ ] TestCart adds", "[ ] TestCart drops")
+	b.d.Mode = gate.ModeAuto
+	b.check(`red=0; for t in adds drops; do if [ -f "green-TestCart $t" ]; then echo "--- PASS: TestCart/$t (0.00s)"; else echo "--- FAIL: TestCart/$t (0.00s)"; red=1; fi; done
+		if [ $red = 0 ]; then printf 'ok  \tshop\t0.1s\n'; else printf 'FAIL\tshop\t0.1s\n'; fi; exit $red`)
+	b.inGit()
+	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	if b.calls() != 2 {
+		t.Errorf("%d calls, want one a task (%s)", b.calls(), b.rules())
+	}
+}
+
 func TestRun_redBeforeTheRun_isTheLastAssignment(t *testing.T) {
 	world.Long(t, "a whole run with several calls")
 	t.Parallel()

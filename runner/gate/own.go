@@ -2,19 +2,23 @@ package gate
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	words "ralph/runner/audit/names"
 )
 
-// Own says which tests belong to the task of a turn: those that its text names, and those that a turn for it wrote or
-// changed. The task is not done while one of them fails, even if the check failed before the run. The zero value: none.
+// Own says which tests belong to the task of a turn: those that its text names, alone or by a group that no other open
+// task has to do with, and those that a turn for it wrote or changed. The task is not done while one of them fails, even
+// if the check failed before the run. The zero value: none.
 type Own struct {
-	Task  string // id; empty: there is no task
-	Text  string
-	Tests []TestAt // that this turn wrote or changed
+	Task   string // id; empty: there is no task
+	Text   string
+	Others string   // of the other open tasks
+	Tests  []TestAt // that this turn wrote or changed
 }
 
 // TestAt is a test in the code.
@@ -26,15 +30,36 @@ type TestAt struct {
 // has reports whether a test belongs to the task, by its name in a report.
 func (o Own) has(test string) bool {
 	where, parts := partsOf(test)
-	if where != "" && strings.Contains(o.Text, test) {
-		return true
+	if len(parts) == 0 {
+		return false
 	}
-	return slices.ContainsFunc(parts, func(part string) bool { return named(o.Text, part) }) ||
+	groups, name := parts[:len(parts)-1], parts[len(parts)-1]
+	whole := len(groups) > 0 && words.In(o.Text, strings.Join(parts, "/")) // a subtest of Go
+	return where != "" && (whole || strings.Contains(o.Text, test)) || named(o.Text, name) ||
+		slices.ContainsFunc(groups, o.hasGroup) && !slices.ContainsFunc(parts, func(p string) bool { return named(o.Others, p) }) ||
 		slices.ContainsFunc(o.Tests, func(t TestAt) bool { return slices.Contains(parts, t.Name) && t.in(where) })
 }
 
+var ofTest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(?:Test|Fuzz|Example)[A-Z_]|test_)\w*$|^\w*[a-z0-9](?:Tests?|Spec|_test)$`)
+})
+
+// hasGroup reports whether the text names a group of tests: a class, a test with subtests. The name has to be that of a
+// test, since that of code ("Cart") may be the group of every task about this code, and it has to stand alone:
+// "TestCart.test_add" and "test_cart.py" are something else.
+func (o Own) hasGroup(name string) bool {
+	if !ofTest().MatchString(name) || !named(o.Text, name) {
+		return false
+	}
+	longer := regexp.MustCompile(regexp.QuoteMeta(name) + `(?:[/.#]|::| > )\w`)
+	return named(longer.ReplaceAllString(o.Text, ""), name)
+}
+
+var ofGo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.(?:Test|Fuzz|Example)`) })
+
 // partsOf splits the name of a test in a report: "tests/test_a.py" and "TestB", "test_c" of "tests/test_a.py::TestB::test_c[1]",
 // "example.com/p" and "TestA", "b" of "example.com/p.TestA/b". where is empty if the name does not say where the test is.
+// A file or package that could not run has no parts.
 func partsOf(test string) (where string, parts []string) {
 	test, _, _ = strings.Cut(test, " (") // the values of a subtest
 	switch {
@@ -46,10 +71,13 @@ func partsOf(test string) (where string, parts []string) {
 	case strings.Contains(test, " "): // a sentence
 		return "", []string{test}
 	default:
-		if i := strings.Index(test, ".Test"); i > 0 {
-			where, test = test[:i], test[i+1:]
+		if at := ofGo().FindStringIndex(test); at != nil {
+			where, test = test[:at[0]], test[at[0]+1:]
+		} else if strings.Contains(test, "/") {
+			return "", nil
 		}
-		return where, strings.FieldsFunc(test, func(c rune) bool { return strings.ContainsRune("./#[", c) })
+		test, _, _ = strings.Cut(test, "[")
+		return where, strings.FieldsFunc(test, func(c rune) bool { return strings.ContainsRune("./#", c) })
 	}
 	if path.Ext(parts[0]) != "" {
 		where, parts = parts[0], parts[1:]

@@ -54,6 +54,11 @@ func (t *turn) own(f *facts) gate.Own {
 		return gate.Own{}
 	}
 	own, inProject := gate.Own{Task: t.a.Task.ID, Text: audit.TextOf(t.a.Task)}, command.Relative(t.a.Dir)
+	for _, other := range f.before.List.Tasks {
+		if other.Pending() && other.ID != own.Task {
+			own.Others += audit.TextOf(other) + "\n"
+		}
+	}
 	for _, text := range f.texts {
 		for _, name := range audit.TouchedTests(text) {
 			own.Tests = append(own.Tests, gate.TestAt{File: inProject(text.Path), Name: name})
