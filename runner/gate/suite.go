@@ -16,8 +16,8 @@ type Mode string
 
 // The modes.
 const (
-	// ModeAuto is ModeGate for a check that is green at the baseline, or since. Others block the end of a run, and a task
-	// as in ModeTDD, or by its own tests.
+	// ModeAuto is ModeGate for a check that is green at the baseline, or since. A check that was red at the baseline
+	// blocks the end of the run. It blocks a task only for a regression or the task's own tests.
 	ModeAuto     Mode = "auto"
 	ModeGate     Mode = "gate"     // every failure of a required check; also the meaning of ""
 	ModeBaseline Mode = "baseline" // only those that are not in the baseline

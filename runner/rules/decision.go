@@ -177,7 +177,7 @@ const (
 	ItemNewRed   = "new_red"
 )
 
-// mends is true while an agent should repair what only blocks the end of the run. It is over when a turn for it has
+// mends reports whether an agent should still repair checks that only block the end of the run. It is over when a turn for it has
 // changed nothing, when MAX_RETRIES turns have tried, or when a person has accepted the failure.
 func (f Facts) mends(r gate.Report) bool {
 	red := func(i state.ReviewItem) bool { return i.Name == ItemKnownRed || i.Name == ItemNewRed }

@@ -99,9 +99,8 @@ type verdict struct {
 }
 
 // judge looks for the work that has earned a tick. absent is true if the code that the task names is nowhere in the
-// project. The work of a task may have been there before the run: so a second tick without work stands if passes: there
-// are required checks, and none of those that ran is red. A person has to look at it, unless the task only describes code
-// that the project has.
+// project. A second tick without work stands if passes is true (required checks exist and none that ran is red): the work
+// may be older than the run. A person has to look at it, unless the task only describes code that the project has.
 func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) verdict {
 	linked := slices.ContainsFunc(r.Links, func(l audit.Link) bool { return l.Task == t.ID }) ||
 		slices.Contains(a.Known.Others, t.ID) || a.Known.Linked && t.ID == a.Task.ID
