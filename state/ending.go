@@ -34,6 +34,9 @@ func (s Status) Word() string {
 // NoCheckRan is why a run in a project without checks is not proven.
 const NoCheckRan = "no check ran"
 
+// Undone is why a run that was proven is not any more.
+const Undone = "work was undone since"
+
 // NotProven says of a completed run in the same words everywhere that it is not proven; empty: it is, or the status is
 // another one. why is that of Status.Unproven.
 func NotProven(status, why string) string {

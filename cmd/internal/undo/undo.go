@@ -188,6 +188,9 @@ func tell(w *state.Writer, l config.Loader, all []history.Kept) error {
 		what = s.Reason + "; " + what
 	}
 	s.Reason, s.Undone = what, s.Undone+len(all)
+	if s.Proven {
+		s.Proven, s.Unproven = false, state.Undone
+	}
 	for id, m := range s.Tasks {
 		s.Tasks[id] = without(m, all)
 	}

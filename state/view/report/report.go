@@ -195,6 +195,9 @@ func (r *Report) takenBack(s Source, current bool) {
 	default:
 		r.undone = "an earlier run was undone"
 	}
+	if r.undone != "" && r.Proven {
+		r.Proven, r.Unproven = false, state.Undone
+	}
 }
 
 // credit says whose work the tasks are, and adds those that were done in the iterations of others.
@@ -319,11 +322,15 @@ func (r *Report) result(f *Fold) string {
 	if r.Running() {
 		word = "Still " + r.Status
 	}
-	if unproven := state.NotProven(r.Status, r.Unproven); unproven != "" {
+	if unproven := state.NotProven(r.Status, r.Unproven); unproven != "" && r.undone == "" {
 		word = "C" + unproven[1:]
 	}
 	if r.undone != "" {
-		word += ", and " + r.undone + " in part since"
+		part := " in part"
+		if r.Total > 0 && r.Done == 0 {
+			part = ""
+		}
+		word += ", and " + r.undone + part + " since"
 	}
 	tasks := "there was no plan"
 	switch {
