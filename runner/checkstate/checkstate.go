@@ -15,6 +15,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // Checks are the project's own checks and all that is known about them. The zero value: there are none.
@@ -100,5 +101,7 @@ func Save(dir string, c Checks) error {
 	return nil
 }
 
-// Gone is true when the folder of a file is not there.
-func Gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+// Gone is true when the folder of a file is not there, or something else is in its place: the next event repairs that.
+func Gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || projectfs.Refused(err) != nil
+}
