@@ -54,17 +54,16 @@ func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (u
 		data, err := made.Read(made.Path(file), maxCopied)
 		switch {
 		case err == nil && p.AIOS.MayWrite(file):
+			if p.AIOS.IsGate(req.Task, file) {
+				mergeGate(v, data)
+			}
 			err := project.MkdirAll(filepath.Dir(project.Path(file)), 0o755)
 			if err == nil {
 				err = project.Update(project.Path(file), data, 0o644)
 			}
 			if err != nil {
-				p.Log.Warn("cannot copy a review report", "error", err)
+				p.unwritten(req, "cannot copy a review report", err)
 				undone = append(undone, file)
-				continue
-			}
-			if p.AIOS.IsGate(req.Task, file) {
-				mergeGate(v, data)
 			}
 		case err == nil && file == req.Story.Path: // the plan is never part of the work
 			theirs, whole := string(data), false
@@ -74,7 +73,7 @@ func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (u
 				return with
 			})
 			if err != nil {
-				p.Log.Warn("cannot write a review report into its story", "file", file, "error", err)
+				p.unwritten(req, "cannot write a review report into its story", err)
 			}
 			if err != nil || !whole {
 				undone = append(undone, file)
@@ -114,7 +113,7 @@ func (p *Panel) handOff(ctx context.Context, s Request, h aios.Handoff) {
 	}
 	in, dir := projectfs.In(s.Dir), filepath.Join(s.Dir, p.AIOS.HandoffDir)
 	if err := aios.Consume(in, dir, h.From, s.Story.ID); err != nil {
-		p.Log.Warn("cannot mark a handoff as read", "error", err)
+		p.unwritten(s, "cannot mark a handoff as read", err)
 	}
 	if h.To == "" {
 		return
@@ -125,6 +124,11 @@ func (p *Panel) handOff(ctx context.Context, s Request, h aios.Handoff) {
 		h.Story.Branch = strings.TrimSpace(branch)
 	}
 	if err := h.Write(in, dir, time.Now()); err != nil {
-		p.Log.Warn("cannot write a handoff", "error", err)
+		p.unwritten(s, "cannot pass on a handoff", err)
 	}
+}
+
+// unwritten says that a file of the conventions is missing. The review goes on without it.
+func (p *Panel) unwritten(s Request, what string, err error) {
+	p.emit(s, state.Finding{Source: state.FoundByReview, Task: s.Task.ID, Doubt: true, Text: what + ": " + err.Error()})
 }

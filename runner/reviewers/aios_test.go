@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func TestTake_linksAndPipes_areNotFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
-	r := &workspace{dir: copied, project: project}
+	r := &workspace{dir: copied, project: project, request: Request{Emit: func(state.Event) {}}}
 	taken := make(chan []string, 1)
 	go func() {
 		taken <- p.keepReport(r, []string{"docs/qa/good.md", "docs/qa/leak.md", "docs/qa/out.md", "docs/qa/pipe.md"}, &state.Verdict{})
@@ -101,5 +102,39 @@ func TestTake_linksAndPipes_areNotFollowed(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(filepath.Join(project, "docs/qa/good.md")); string(text) != "report" {
 		t.Errorf("the report: %q", text)
+	}
+}
+
+// A folder that leads out of the project gets nothing, and a person sees why. The gate file counts all the same.
+func TestReport_folderIsALinkThatLeadsOut_isAFinding(t *testing.T) {
+	project, copied, outside := t.TempDir(), t.TempDir(), t.TempDir()
+	const gate = "docs/qa/gates/1.2-login.yml"
+	for _, link := range []string{".aios", "docs"} {
+		if err := os.Symlink(outside, filepath.Join(project, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(copied, filepath.Dir(gate)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(copied, gate), []byte("gate: FAIL\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	req := Request{Dir: project, Task: task.Task{ID: "1.2", File: "1.2.login.story.md"}, Emit: func(e state.Event) {
+		found = append(found, e.Data.(state.Finding).Text)
+	}}
+	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true", HandoffDir: ".aios/handoffs"}.At(project), Log: hclog.NewNullLogger()}
+	v := state.Verdict{Verdict: state.VerdictPass}
+	p.handOff(t.Context(), req, aios.Handoff{From: "dev", To: "qa"})
+	p.keepReport(&workspace{dir: copied, project: project, request: req}, []string{gate}, &v)
+	if v.Verdict != state.VerdictFail {
+		t.Errorf("verdict %q", v.Verdict)
+	}
+	if len(found) != 2 || !strings.Contains(found[0], "handoff") || !strings.Contains(found[1], "review report") {
+		t.Errorf("found %q", found)
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+		t.Errorf("outside: %v, %v", left, err)
 	}
 }
