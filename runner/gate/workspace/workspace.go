@@ -12,11 +12,11 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/bmatcuk/doublestar/v4"
-	"github.com/goccy/go-yaml"
 	"github.com/tidwall/gjson"
 	"golang.org/x/mod/modfile"
 
 	"ralph/state/projectfs"
+	"ralph/state/safeyaml"
 )
 
 // member is a package of a workspace.
@@ -105,7 +105,7 @@ func (w *Workspaces) openNode() {
 	}
 	if text := w.text("pnpm-workspace.yaml"); text != "" {
 		var p struct{ Packages []string }
-		_ = yaml.Unmarshal([]byte(text), &p)
+		_ = safeyaml.Unmarshal([]byte(text), &p)
 		globs = p.Packages
 	}
 	w.add("npm", w.find(globs, nil), "package.json",

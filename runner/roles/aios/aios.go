@@ -18,6 +18,7 @@ import (
 	"ralph/runner/task"
 	"ralph/state"
 	"ralph/state/projectfs"
+	"ralph/state/safeyaml"
 )
 
 // Options is what a user can say about projects of AIOS.
@@ -105,7 +106,7 @@ func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
 		Reasons any    `yaml:"reasons"`
 		Issues  any    `yaml:"top_issues"`
 	}
-	if yaml.Unmarshal(data, &g) != nil {
+	if safeyaml.Unmarshal(data, &g) != nil {
 		return "", nil, false
 	}
 	words := map[string]string{"PASS": state.VerdictPass, "WAIVED": state.VerdictPass,
@@ -220,7 +221,7 @@ func Consume(in projectfs.Dir, dir, to, story string) error {
 		file = filepath.Join(dir, file)
 		var h Handoff
 		data, readErr := in.Read(file, maxConfig)
-		if readErr != nil || yaml.Unmarshal(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {
+		if readErr != nil || safeyaml.Unmarshal(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {
 			continue // somebody else's, perhaps
 		}
 		text := strings.Replace(string(data), "\nconsumed: false\n", "\nconsumed: true\n", 1)

@@ -12,7 +12,7 @@ import (
 func TestVerdict_gateFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"gate: PASS\n": "pass", "gate: waived": "pass", "gate: CONCERNS\nstatus_reason: x": "concerns", "gate: FAIL": "fail",
-		"gate: MAYBE": "", "": "", "gate: [": "", "schema: 1\ngate: PASS # all good\n": "pass",
+		"gate: MAYBE": "", "": "", "gate: [": "", "a: &a [x]\ngate: FAIL\ntop_issues: *a\n": "", "schema: 1\ngate: PASS # all good\n": "pass",
 	} {
 		if got, _, ok := Verdict([]byte(text)); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %t", text, got, ok)

@@ -5,10 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"ralph/runner/task"
 	"ralph/state/projectfs"
+	"ralph/state/safeyaml"
 )
 
 // Project is what the conventions of a project ask for, as it was when the run began: what an agent does
@@ -48,7 +47,7 @@ func location(in projectfs.Dir, file string) string {
 			Location string `yaml:"qaLocation"`
 		} `yaml:"qa"`
 	}
-	if data, err := in.Read(file, maxConfig); err != nil || yaml.Unmarshal(data, &c) != nil {
+	if data, err := in.Read(file, maxConfig); err != nil || safeyaml.Unmarshal(data, &c) != nil {
 		return ""
 	}
 	return strings.TrimSpace(c.QA.Location)

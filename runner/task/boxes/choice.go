@@ -6,9 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"ralph/runner/task"
+	"ralph/state/safeyaml"
 )
 
 var choiceComment = sync.OnceValue(func() *regexp.Regexp {
@@ -66,7 +65,7 @@ func frontMatter(plan string) task.Choice {
 		Agent, Model string
 		Provider     any
 	}
-	if !begins || !ends || yaml.Unmarshal([]byte(block), &data) != nil {
+	if !begins || !ends || safeyaml.Unmarshal([]byte(block), &data) != nil {
 		return task.Choice{}
 	}
 	var named task.Choice

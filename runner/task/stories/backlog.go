@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"ralph/runner/task"
 	"ralph/runner/task/markdown"
+	"ralph/state/safeyaml"
 )
 
 // Backlog reads the folder of Backlog.md: tasks/*.md with front matter, and the words for the
@@ -117,7 +116,7 @@ func backlogWords(in task.Input) (task.Words, error) {
 		var config struct {
 			Statuses []string `yaml:"statuses"`
 		}
-		if err := yaml.Unmarshal(f.Data, &config); err != nil {
+		if err := safeyaml.Unmarshal(f.Data, &config); err != nil {
 			return task.Words{}, fmt.Errorf("%s: %s", f.Name, yamlError(err))
 		}
 		if len(config.Statuses) > 1 {

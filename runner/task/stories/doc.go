@@ -8,10 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"ralph/runner/task"
 	"ralph/runner/task/markdown"
+	"ralph/state/safeyaml"
 )
 
 // doc is a story file.
@@ -46,7 +45,7 @@ func read(index int, f task.File) (*doc, error) {
 		}
 		if front, plain := plainFront(d.text[:block]); plain {
 			d.front = front
-		} else if err := yaml.Unmarshal([]byte(d.text[:block]), &d.front); err != nil {
+		} else if err := safeyaml.Unmarshal([]byte(d.text[:block]), &d.front); err != nil {
 			return nil, fmt.Errorf("%s: front matter: %s", f.Name, yamlError(err))
 		}
 		d.begin = block

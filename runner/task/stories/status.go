@@ -9,11 +9,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/markdown"
+	"ralph/state/safeyaml"
 )
 
 // status is the state of a file's story, and where the file says it.
@@ -156,7 +155,7 @@ func Heading(title string) string { return termtext.Unwrap(title) }
 func Title(title string) string {
 	title = Heading(title)
 	var read struct{ Title any }
-	if err := yaml.Unmarshal([]byte("title: "+title), &read); err != nil || read.Title != title {
+	if err := safeyaml.Unmarshal([]byte("title: "+title), &read); err != nil || read.Title != title {
 		return strconv.Quote(title)
 	}
 	return title
