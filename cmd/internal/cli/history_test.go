@@ -358,6 +358,18 @@ func TestBisect_dependenciesThatGitIgnores_areBorrowed(t *testing.T) {
 	w.want(0, "iteration 3 broke it: T3 third", "bisect", "--", "test -f node_modules/dep/index.js && ! test -f three.txt")
 }
 
+func TestBisect_copyOfAKilledProgram_isRemoved(t *testing.T) {
+	w := newPastWorld(t)
+	dead := filepath.Join(os.Getenv("HOME"), ".cache", "ralph", "copies", "copy-1")
+	if err := os.MkdirAll(dead, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.want(0, "iteration 3 broke it", "bisect", "--", "test ! -f three.txt")
+	if _, err := os.Stat(dead); err == nil {
+		t.Error("it is still there")
+	}
+}
+
 // Without --run, a verb is about the last run.
 func TestPast_ofARunThatIsNamed_adviceNamesItToo(t *testing.T) {
 	w := newPastWorld(t)

@@ -66,6 +66,7 @@ func bisectRun(o *bisectOptions) error {
 	if err := o.Trust(loader); err != nil {
 		return err
 	}
+	replica.Sweep(replica.Home(o.Env)) // what a killed program left
 	b := bisection{Factory: o.Factory, sig: sig, past: p, vars: project.Config.EnvFilter().Checks(o.Env)}
 	if b.check, err = o.named(project); err != nil {
 		return err
