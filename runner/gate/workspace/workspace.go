@@ -7,8 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 	"github.com/bmatcuk/doublestar/v4"
@@ -93,6 +95,10 @@ func usedDirs(text string) (dirs []string) {
 	return dirs
 }
 
+var pnpmPackages = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^packages:.*\n(?:(?:[ \t\]#-].*)?\n)*`)
+})
+
 // openNode reads the workspaces of npm and yarn (package.json) and of pnpm.
 func (w *Workspaces) openNode() {
 	list := gjson.Get(w.text("package.json"), "workspaces")
@@ -105,7 +111,7 @@ func (w *Workspaces) openNode() {
 	}
 	if text := w.text("pnpm-workspace.yaml"); text != "" {
 		var p struct{ Packages []string }
-		_ = safeyaml.Unmarshal([]byte(text), &p)
+		_ = safeyaml.Unmarshal([]byte(pnpmPackages().FindString(text+"\n")), &p) // catalogs may have aliases
 		globs = p.Packages
 	}
 	w.add("npm", w.find(globs, nil), "package.json",

@@ -62,6 +62,9 @@ const pnpmSpace = `
 packages:
   - "apps/**"
   - '!**/fixtures/**'
+catalog:
+  react: &react 19.1.0
+  react-dom: *react
 -- apps/web/package.json --
 {"name": "web", "scripts": {"test": "x", "build": "y"}, "dependencies": {"ui": "workspace:*"}}
 -- apps/libs/ui/package.json --
