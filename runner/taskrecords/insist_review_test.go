@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/runner/audit"
+	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/task"
 	"ralph/runner/taskrecords"
@@ -39,6 +40,12 @@ func TestLearn_tickThatNothingShows_waitsForItsOwnTurn(t *testing.T) {
 	l := taskrecords.Records{}
 	if l.Learn(confirm("b", false)); l.Of("b").Ticked != 7 {
 		t.Errorf("%+v", l.Of("b"))
+	}
+	check := gate.Check{Name: "test", Command: "true"}
+	passed := turn.Result{Checks: turn.Checks{Rows: []gate.Check{check}}}
+	passed.Proof.Report.Results = []gate.Result{{Check: check, Name: "test", Passed: true}}
+	if got := l.Proof("b", passed); got != state.ProofWord {
+		t.Errorf("proof %q: the checks pass without its work, too", got)
 	}
 	l.Settled("b", "r", state.ProofWord)
 	if got := l.Of("b").Iterations("r"); len(got) != 1 || got[0] != 7 {

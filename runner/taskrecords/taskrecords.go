@@ -373,6 +373,8 @@ func (l Records) Proof(id string, r turn.Result) string {
 	switch {
 	case byTests || id == r.Task.ID && len(r.Proof.Green) > 0:
 		return state.ProofTests
+	case len(n.Work) == 0 && n.Ticked > 0: // a later turn confirmed it; the checks pass without it, too
+		return state.ProofWord
 	case r.Checks.Gated() && r.Proof.Report.Passes():
 		return state.ProofChecks
 	}
