@@ -9,6 +9,7 @@ import (
 	"ralph/internal/world"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
+	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -16,6 +17,11 @@ import (
 var redFakes = map[string]func(*fake) int{
 	"own-task-only": func(f *fake) int { return f.green(false) },
 	"repairs-last":  func(f *fake) int { return f.green(true) },
+	"ticks-all": func(f *fake) int { // does the first only
+		put("green-alpha", "")
+		put(planName, strings.ReplaceAll(read1(planName), "- [ ]", "- [x]"))
+		return f.result("ok"+block(true, ""), nil)
+	},
 	"breaks-others": func(f *fake) int {
 		_ = os.Remove("green-old")
 		f.work()
@@ -56,6 +62,18 @@ func TestRun_oneRedTestPerTask_agentDoesOnlyItsOwn_isComplete(t *testing.T) {
 	p := b.read(".ralph/logs/run-1/1.prompt.md")
 	if !strings.Contains(p, gate.Duty) || strings.Contains(p, "only when all of them pass") {
 		t.Errorf("told:\n%s", p)
+	}
+}
+
+func TestRun_tickWithoutWorkWhileItsOwnTestIsRed_isTakenBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "ticks-all", "[ ] Fix alpha", "[ ] Fix beta")
+	b.redCheck("alpha", "beta")
+	b.inGit()
+	b.o.AntiCheat = turn.AnswerRevert
+	wantEnd(t, b.run(t.Context()), "claimed_incomplete", rules.ExitClaimed)
+	if plan := b.read(planName); !strings.Contains(plan, "- [x] Fix alpha") || !strings.Contains(plan, "- [ ] Fix beta") {
+		t.Error(plan)
 	}
 }
 

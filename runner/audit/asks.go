@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/runner/audit/names"
 )
 
 // taskWords are patterns for clauses of a task.
@@ -183,7 +185,7 @@ func AsksForNoChange(task string) bool {
 // Describes reports whether a task says what code does, and asks for no change: "parse(text) returns three numbers".
 func Describes(task string) bool {
 	p := taskPhrases()
-	return !p.mend.MatchString(task) && !p.other.MatchString(task)
+	return len(names.Of(task)) > 0 && !p.mend.MatchString(task) && !p.other.MatchString(task)
 }
 
 // asksToLeaveOut reports whether a task wants a tool to leave files out.

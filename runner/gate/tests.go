@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"ralph/runner/gate/report"
@@ -93,4 +94,18 @@ func PeekBaseline(path string) *Baseline {
 		return nil
 	}
 	return b
+}
+
+// RedTests are the tests that failed in required checks, whether they had passed before or not.
+func (r Report) RedTests() (all []string) {
+	for _, x := range r.Results {
+		if x.Passed || !x.Check.Required() {
+			continue
+		}
+		for _, t := range x.Blamed {
+			all = append(all, t.Name)
+		}
+		all = slices.Concat(all, x.Known, x.New)
+	}
+	return all
 }

@@ -57,12 +57,15 @@ func (r *auditResult) credit(a Assignment, f facts) (found []audit.Finding, answ
 	if f.left.Error != "" || !f.observed || f.cut != "" {
 		return nil, nil
 	}
-	in := auditInput(a, f)
+	in, red := auditInput(a, f), f.report.RedTests()
 	if r.work || len(r.Green)+len(in.Moved) > 0 {
 		r.Links = audit.Links(in, slices.DeleteFunc(slices.Clone(r.Green), gate.OfCheck))
 	}
 	for _, t := range audit.Ticks(in) {
 		v := r.judge(a, t, f.absent[t.ID], passes)
+		if v == (verdict{}) && t.Own && a.Known.Ticked > 0 && !r.work { // it only confirms the tick
+			v = stillRed(audit.TextOf(t.Task), red)
+		}
 		if v.finding.Kind == "" && v.by == "" {
 			continue
 		}
@@ -90,6 +93,14 @@ func (r auditResult) unearned(a Assignment, f facts) (all []Reopen) {
 		}
 	}
 	return all
+}
+
+// stillRed takes back the tick of a task if a test that is about it fails.
+func stillRed(text string, red []string) verdict {
+	if i := slices.IndexFunc(red, func(test string) bool { return audit.About(test, text) }); i >= 0 {
+		return verdict{by: ReopenChecks, why: red[i] + " still fails"}
+	}
+	return verdict{}
 }
 
 // verdict says what follows from a tick. The zero value: it stands.
