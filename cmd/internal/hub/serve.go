@@ -52,7 +52,7 @@ func doorOf(s huboptions.Serve, stateHome string) (*door.Door, error) {
 		return nil, err
 	}
 	d := &door.Door{Token: token, Closed: !s.Loopback() || s.Proxy != "", Secure: s.Cert != "" || s.Proxy != "",
-		Now: time.Now}
+		Used: filepath.Join(stateHome, "ralph", "hub", "used-links"), Now: time.Now}
 	if s.Proxy != "" {
 		d.Public, err = url.Parse(s.Proxy)
 	}

@@ -57,7 +57,7 @@ esac
 	}
 	jar, _ := cookiejar.New(nil)
 	s.client = &http.Client{Jar: jar}
-	s.board = &Board{Door: &door.Door{Token: token, Now: time.Now}, Actions: true, Ralph: ralph, Projects: func() (dirs []string) {
+	s.board = &Board{Door: &door.Door{Token: token, Used: filepath.Join(t.TempDir(), "used"), Now: time.Now}, Actions: true, Ralph: ralph, Projects: func() (dirs []string) {
 		for _, p := range s.projects {
 			dirs = append(dirs, p.Dir)
 		}
@@ -215,17 +215,24 @@ func TestAct_withoutRight_isRefusedAndRunsNothing(t *testing.T) {
 	}
 }
 
-func TestLogin_sameLinkTwice_logsInEachBrowserUntilItExpires(t *testing.T) {
+func TestLogin_sameLinkTwice_logsInTheFirstBrowserOnly(t *testing.T) {
 	s := open(t, "running")
-	now := time.Now()
-	s.board.Door.Now = func() time.Time { return now }
 	link, _ := url.Parse(s.board.Door.Link(s.URL))
-	for range 3 {
-		s.client = &http.Client{} // another browser, or a reload
-		now = now.Add(door.LinkTime/3 - time.Second)
-		if status, body := s.get(link.RequestURI()); status != http.StatusOK || !strings.Contains(body, "You are logged in") {
-			t.Errorf("%d: %s", status, body)
+	for _, want := range []int{http.StatusOK, http.StatusGone, http.StatusGone} {
+		s.client = &http.Client{} // another browser
+		if status, body := s.get(link.RequestURI()); status != want {
+			t.Errorf("%d, want %d: %s", status, want, body)
 		}
+	}
+}
+
+func TestLogin_useOfTheLinkCannotBeNoted_isRefused(t *testing.T) {
+	s := open(t, "running")
+	s.client = &http.Client{}
+	s.board.Door.Used = "/dev/null/used"
+	link, _ := url.Parse(s.board.Door.Link(s.URL))
+	if status, body := s.get(link.RequestURI()); status != http.StatusInternalServerError || !strings.Contains(body, "log in with the token") {
+		t.Errorf("%d: %s", status, body)
 	}
 }
 

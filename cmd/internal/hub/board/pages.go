@@ -212,7 +212,9 @@ func (b *Board) login(w http.ResponseWriter, r *http.Request) {
 			page{Title: "Logged in", LogsIn: true, Body: "said",
 				Data: said{Text: "You are logged in.", To: "/", Soon: true}})
 	case http.StatusGone:
-		b.fail(w, r, status, "this link has expired; get another with: ralph serve --link")
+		b.fail(w, r, status, "this link has expired, or somebody has used it; get another with: ralph serve --link")
+	case http.StatusInternalServerError:
+		b.fail(w, r, status, "ralph cannot note that this link was used, so it does not count; log in with the token")
 	default:
 		b.fail(w, r, status, "this is not a link or token of this dashboard; get one with: ralph serve --link")
 	}

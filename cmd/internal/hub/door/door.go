@@ -37,6 +37,7 @@ type Door struct {
 	Public *url.URL // behind a proxy: the address that people use; nil if there is none
 	Closed bool     // reading needs a login, too
 	Secure bool     // people use TLS
+	Used   string   // folder with the names of links that somebody has used; it may be missing
 
 	Now func() time.Time
 }
@@ -110,11 +111,17 @@ func (d *Door) Link(base string) string {
 	return strings.TrimSuffix(base, "/") + "/login?code=" + d.seal("link", LinkTime)
 }
 
-// Login answers a link: 401 for one that is not ours, 410 for an old one, else nil and the cookie.
+// Login answers a link: 401 for one that is not ours, 410 for one that is old or was used, 500 if that cannot be noted,
+// else 200 and the cookie.
 func (d *Door) Login(w http.ResponseWriter, code string) (status int) {
 	err := d.check("link", code)
 	if same(code, d.Token) {
 		err = nil // a person has typed the token itself
+	} else if err == nil {
+		err = d.use(code)
+	}
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		return http.StatusInternalServerError
 	}
 	switch {
 	case errors.Is(err, errExpired):
@@ -125,6 +132,28 @@ func (d *Door) Login(w http.ResponseWriter, code string) (status int) {
 	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: d.seal("login", LoginTime), Path: "/",
 		MaxAge: int(LoginTime / time.Second), HttpOnly: true, Secure: d.Secure, SameSite: http.SameSiteStrictMode})
 	return http.StatusOK
+}
+
+// use notes that a link was used. It returns errExpired if somebody has used it before.
+func (d *Door) use(code string) error {
+	if err := os.MkdirAll(d.Used, 0o700); err != nil {
+		return err
+	}
+	old, _ := os.ReadDir(d.Used) // what stays is small
+	for _, e := range old {
+		if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > 2*LinkTime {
+			_ = os.Remove(filepath.Join(d.Used, e.Name()))
+		}
+	}
+	id := strings.Split(code, ".")[1]                                                          // letters and digits, see seal
+	f, err := os.OpenFile(filepath.Join(d.Used, id), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // file: in the state home
+	if errors.Is(err, fs.ErrExist) {
+		return errExpired
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Session is the login of a request; empty: none.
