@@ -103,5 +103,5 @@ func Save(dir string, c Checks) error {
 
 // Gone is true when the folder of a file is not there, or something else is in its place: the next event repairs that.
 func Gone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || projectfs.Refused(err) != nil
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || projectfs.InPlaceOfFolder(err)
 }

@@ -60,6 +60,12 @@ func IsLink(err error) bool {
 	return e != nil && e.Is == link
 }
 
+// InPlaceOfFolder reports whether something else is where a folder belongs.
+func InPlaceOfFolder(err error) bool {
+	e := Refused(err)
+	return e != nil && e.Want == folder
+}
+
 // Refused returns the RefusedError in err; nil if there is none. A socket is none: it stands for a missing file.
 func Refused(err error) *RefusedError {
 	if e := (*RefusedError)(nil); errors.As(err, &e) && e.Is != socket {
