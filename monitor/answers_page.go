@@ -63,7 +63,7 @@ func (p *answersPage) Click(_, y int) {
 // Option reports whether a row below the title is an option.
 func (p *answersPage) Option(y int) bool { return y >= 0 && y < len(p.rows) && p.rows[y].option > 0 }
 
-// answerAct is what a key leads to; zero: nothing.
+// answerAct is what to do after a key. The zero value: nothing.
 type answerAct struct {
 	Close bool
 	Verb  []string // of ralph

@@ -134,7 +134,7 @@ func (d *Door) Login(w http.ResponseWriter, code string) (status int) {
 	return http.StatusOK
 }
 
-// use notes that a link was used. It returns errExpired if somebody has used it before.
+// use marks a link as used. It returns errExpired if it was used before.
 func (d *Door) use(code string) error {
 	if err := os.MkdirAll(d.Used, 0o700); err != nil {
 		return err
