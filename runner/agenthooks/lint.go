@@ -48,7 +48,8 @@ func BadJSON(file string) string {
 	if !strings.EqualFold(filepath.Ext(file), ".json") {
 		return ""
 	}
-	data, err := projectfs.Above(file).Read(file, maxJSON)
+	// A sandbox may allow the file's folder and nothing above it.
+	data, err := projectfs.In(filepath.Dir(file)).Read(file, maxJSON)
 	var any json.RawMessage
 	if err == nil {
 		err = json.Unmarshal(data, &any)
