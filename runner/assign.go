@@ -70,9 +70,6 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	}
 	wanted := r.wanted(t, plan.List)
 	r.past.namedBy = r.namedBy(t, plan.List)
-	if j := r.crew.Of(t.ID); j != nil {
-		wanted = r.pool.Candidate(wanted, j.Candidate)
-	}
 	who, err := r.pool.Choose(wanted, time.Now())
 	if err != nil {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("task %q: %w", t.Title, err)

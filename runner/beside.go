@@ -46,8 +46,7 @@ func (r *Run) inWorktrees(ctx context.Context) (rules.Decision, error) {
 		r.crew, err = crew.Open(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File,
 			Numbered: r.past.numbered, Run: r.d.RunID, Ralph: r.d.Start.Version,
 			Prefix: func(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) },
-			Env:    r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge,
-			Judge: r.breakTie})
+			Env:    r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Worker: r.newWorker, Merge: mayMerge})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		return fixed.Decide(fixed.Unfit, unfit.Why), nil
@@ -215,7 +214,7 @@ func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
 		return task.Task{}, false // admit returns this error once no turn is under way
 	}
 	next, ok := r.rule(now).Next(plan.List)
-	if !ok || r.candidateCount(next) > r.crew.Room(ctx, next) {
+	if !ok || r.crew.Room(ctx, next) == 0 {
 		return next, false
 	}
 	f := rules.Admission{Facts: r.facts(ctx, plan)}
@@ -241,7 +240,24 @@ func (r *Run) start(ctx context.Context, next task.Task) (rules.Decision, error)
 	if next.State == task.Open && next.ID != "" {
 		r.mark(next.ID, task.Active, "")
 	}
-	return r.startCandidates(ctx, next)
+	j := r.crew.Take(next, r.mem.Iterations+1)
+	a, who, err := r.assign(next)
+	if err != nil {
+		r.crew.Release(j)
+		return fixed.Decide(fixed.Unusable, err.Error()), nil
+	}
+	n := r.tasks.Of(next.ID)
+	n.Review, a.Then = r.panel.Begin(ctx, next, n.Review)
+	r.announceAgent(next, who)
+	r.begin(a)
+	if err := r.counted.Wait(); err != nil {
+		r.crew.Release(j)
+		return rules.Decision{}, err
+	}
+	r.showSlots()
+	r.lost(r.out.Save()) // after a kill, resume needs the number of this iteration
+	r.crew.Start(ctx, j, a)
+	return rules.Decision{}, nil
 }
 
 func (r *Run) showSlots() {
@@ -328,11 +344,10 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	defer r.showSlots()
 	defer r.crew.Release(d.Job)
-	r.crew.Name(d.Job)
 	r.worker.Forget()
 	busy := func(id string) bool { return id != d.Job.Origin.Task && r.crew.Of(id) != nil }
 	res := finished{Result: amend.WithCurrentPlan(d.Result, r.plan.Read(), d.Landed != "", busy), worker: d.Job.Worker(), dir: d.Job.Slot.Dir,
-		skip: d.Job.Skip, afresh: d.Afresh}
+		skip: d.Job.Skip}
 	if d.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: d.Landed, Landed: r.crew.Branch(),
 			Files: max(res.Work.Change.Count, len(d.Files)), Refused: d.Refused()})
@@ -346,8 +361,6 @@ func (r *Run) done(ctx context.Context, d crew.Done) (rules.Decision, error) {
 	if s := r.reviews[res.Task.ID]; s != nil {
 		delete(r.reviews, res.Task.ID)
 		decision, err = r.reviewedBeside(ctx, res, d, s)
-	} else if d.Lost != "" {
-		return r.candidateLost(ctx, res, d)
 	} else {
 		r.panel.Collect(d.Job.Slot.Dir, res.Task)
 		decision, err = r.finish(ctx, d.Job.Context(), res, d.Err)

@@ -72,7 +72,6 @@ type finished struct {
 	worker *turn.Worker // nil: there is no state to keep
 	dir    string
 	skip   bool     // a person has skipped the task
-	afresh bool     // see git.State
 	hints  []string // what the next prompt says about its agent's questions
 }
 
@@ -118,7 +117,7 @@ func (r *Run) spend(u state.Usage) {
 	r.calls.Tokens += u.Total()
 }
 
-// callKey identifies a call among those under way: candidates work on the same task.
+// callKey identifies a call among those under way.
 func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
 
 // begin counts the call on disk before it is made. handleEvent waits for the write.
@@ -205,7 +204,7 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 	if !res.Call.Made || from.worker == nil {
 		return d, nil // there is no state to keep
 	}
-	if err := from.worker.Keep(keep, from.dir, from.kept(res, d.Rule)); err != nil && keep.Err() == nil {
+	if err := from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	return d, nil

@@ -195,7 +195,7 @@ func (r *Run) putAside(t task.Task, why string) {
 
 // startReview begins the review phase that a task waits for, in a slot.
 func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, error) {
-	j := r.crew.Take(t, r.mem.Iterations+1, 0)
+	j := r.crew.Take(t, r.mem.Iterations+1)
 	a := r.assignment(t)
 	s := r.newReviewPhase(t, a)
 	s.request.Emit, s.request.Exclusive = r.crew.Tell, r.crew.Alone

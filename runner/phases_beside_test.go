@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/hooks"
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/state"
@@ -197,5 +198,19 @@ func TestReview_oneAtATimeInAWorktree_aiosStoryIsReviewed(t *testing.T) {
 	}
 	if log := b.git("log", "--format=%s"); !strings.Contains(log, "feat: 1.2 - Login") {
 		t.Errorf("commits:\n%s", log)
+	}
+}
+
+func TestHooks_inSlots_haveTheNumberOfTheirIteration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b", "c")
+	seen := t.TempDir() + "/seen"
+	b.d.Hooks = []hooks.Hook{{Point: hooks.PreIteration, Command: "echo $RALPH_ITERATION >> " + seen, Timeout: 10 * time.Second}}
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	if got, _ := os.ReadFile(seen); string(got) != "1\n2\n3\n" {
+		t.Errorf("%q", got)
 	}
 }

@@ -93,9 +93,6 @@ const RuleBlocked = "blocked"
 // RuleHourly is the rule by which a run waits for the next hour of its own bounds. ralph resume does not end that wait.
 const RuleHourly = "hourly"
 
-// RuleLostContest is the rule of an iteration that lost to another one for the same task.
-const RuleLostContest = "candidate_lost"
-
 // RulePaused is the rule by which a run waits for ralph resume.
 const RulePaused = "paused"
 

@@ -221,7 +221,6 @@ var acts = map[string]func(*actor) int{
 	"stubborn":       (*actor).stubborn,
 	"beside":         (*actor).beside,
 	"together":       (*actor).together,
-	"candidate":      (*actor).candidate,
 	"fills-slot":     (*actor).fillsSlot,
 	"odd":            (*actor).odd,
 	"logged-out":     (*actor).loggedOut,

@@ -20,7 +20,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/runner/carrier"
-	"ralph/runner/crew/best"
 	"ralph/runner/crew/fleet"
 	"ralph/runner/git/command"
 	"ralph/runner/git/history"
@@ -50,9 +49,6 @@ type Options struct {
 	Merge    func(j *Job, commit string, files []string) (why string)
 	Ralph    string // version of this ralph, which workers elsewhere have to fit
 	Numbered int    // the last number that an iteration has had; new ones get higher numbers
-	// Judge is asked about candidates that differ, pass, and are equally short. It returns an opinion on
-	// each; nil: they are equal. It runs on a goroutine of its own. nil: nobody is asked.
-	Judge func(ctx context.Context, tied []Tied) []best.Opinion
 }
 
 // Crew is the slots of one run, and the turns in them.
@@ -110,8 +106,6 @@ type Done struct {
 	Work   slots.Work
 	Landed string   // the commit; empty: nothing has landed
 	Err    error    // ralph's own failure
-	Afresh bool     // the work does not include that of earlier attempts
-	Lost   string   // why this candidate lost to another one; empty: it did not
 	Files  []string // of the commit, if it was reviewed or Merge was asked
 	// Conflict names files in which work that was to be reviewed conflicts with what has landed.
 	Conflict []string
@@ -142,7 +136,7 @@ func Open(ctx context.Context, o Options) (*Crew, error) {
 		return nil, err
 	}
 	c.last = max(c.last, o.Numbered)
-	for n := range c.own() + 1 {
+	for n := range c.o.Parallel + 1 {
 		s, err := home.Open(ctx, n, "HEAD")
 		if err != nil {
 			return nil, err

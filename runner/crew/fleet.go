@@ -35,9 +35,6 @@ func (c *Crew) joinFleet(ctx context.Context) error {
 	return nil
 }
 
-// own is the number of slots that the options ask for. Those above come and go with the workers of the fleet.
-func (c *Crew) own() int { return max(c.o.Parallel, c.o.BestOf) }
-
 // spare is how many more turns that need these labels the workers of the fleet can have.
 func (c *Crew) spare(labels string) int {
 	if c.o.Fleet == "" || c.o.Fixed() {
@@ -50,7 +47,7 @@ func (c *Crew) spare(labels string) int {
 // fleetJobs are the turns in slots that come and go.
 func (c *Crew) fleetJobs() (n int) {
 	for _, j := range c.jobs {
-		if j.Slot.N > c.own() {
+		if j.Slot.N > c.o.Parallel {
 			n++
 		}
 	}
@@ -59,10 +56,10 @@ func (c *Crew) fleetJobs() (n int) {
 
 // grow opens a slot for the workers of the fleet, if they have room and there is none.
 func (c *Crew) grow(ctx context.Context) {
-	if len(c.free) > 0 && c.free[len(c.free)-1].N > c.own() || c.spare("") == 0 {
+	if len(c.free) > 0 && c.free[len(c.free)-1].N > c.o.Parallel || c.spare("") == 0 {
 		return
 	}
-	n := c.own() + 1
+	n := c.o.Parallel + 1
 	for c.ways[n].Kind != "" {
 		n++
 	}
@@ -94,9 +91,9 @@ func (c *Crew) fit(t task.Task) (all []*slots.Slot) {
 	left := c.spare(t.Worker)
 	for _, s := range c.free {
 		switch {
-		case s.N > c.own() && left > 0:
+		case s.N > c.o.Parallel && left > 0:
 			left--
-		case s.N > c.own(), t.Worker != "" && c.o.OnFleet() && !c.ways[s.N].OnFleet():
+		case s.N > c.o.Parallel, t.Worker != "" && c.o.OnFleet() && !c.ways[s.N].OnFleet():
 			continue
 		}
 		all = append(all, s)

@@ -19,8 +19,6 @@ type Job struct {
 	Origin state.Origin
 	Since  time.Time
 
-	Candidate int // 0 is the first, or the only one, at the task
-
 	Tool string // that the agent called last
 	Host string // the machine that the turn is on, as its events say
 	Skip bool   // a person has skipped the task
@@ -34,7 +32,6 @@ type Job struct {
 	worker  *turn.Worker
 	work    slots.Work
 	landing chan landing
-	contest *contest // nil: it is the only one at the task
 	// unchecked is true when no turn has checked the work as it is.
 	unchecked bool
 }
@@ -48,27 +45,25 @@ func (c *Crew) Next(number int) int {
 }
 
 // Take reserves a slot for a task. number is the lowest that its iteration may have.
-// candidate is 0 for the first, or the only one, at the task.
-func (c *Crew) Take(t task.Task, number, candidate int) *Job {
+func (c *Crew) Take(t task.Task, number int) *Job {
 	slot := c.free[0] // for a review, which is asked for here
 	if fit := c.fit(t); len(fit) > 0 {
 		slot = fit[0]
 	}
-	j := &Job{Task: t, Candidate: candidate, Slot: slot, Since: time.Now(), landing: make(chan landing, 1)}
+	j := &Job{Task: t, Slot: slot, Since: time.Now(), landing: make(chan landing, 1)}
 	c.free = slices.DeleteFunc(c.free, func(s *slots.Slot) bool { return s == slot })
 	c.last = c.Next(number)
 	j.Origin.Iteration = c.last
 	c.jobs = append(c.jobs, j)
-	j.Slot.Candidate = candidate
 	return j
 }
 
-// Of is the job of a task; if it has several, the latest one. nil: nobody works on the task.
+// Of returns the job of a task; nil: nobody works on it.
 func (c *Crew) Of(id string) *Job {
 	if c == nil {
 		return nil
 	}
-	for _, j := range slices.Backward(c.jobs) {
+	for _, j := range c.jobs {
 		if j.Task.ID == id {
 			return j
 		}
@@ -84,12 +79,6 @@ func (c *Crew) At(from state.Origin) *Job {
 		}
 	}
 	return nil
-}
-
-// Name makes this job the one that Of finds for its task.
-func (c *Crew) Name(j *Job) {
-	c.drop(j)
-	c.jobs = append(c.jobs, j)
 }
 
 func (c *Crew) drop(j *Job) {
@@ -116,17 +105,9 @@ func (c *Crew) Release(j *Job) {
 	c.drop(j)
 }
 
-// Start begins the turns of jobs that were taken for one task, with an assignment each. If there are
-// several, the best one wins. Their News follow until their Done.
-func (c *Crew) Start(ctx context.Context, all []*Job, as []turn.Assignment) {
-	var h *contest
-	if len(all) > 1 {
-		h = &contest{size: len(all), decided: make(chan struct{})}
-	}
-	for i, j := range all {
-		j.contest = h
-		c.begin(ctx, j, as[i], func() Done { return c.carryOut(j) }) //nolint:contextcheck // it has the job's
-	}
+// Start begins the turn of a job that was taken. Its News follow until its Done.
+func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment) {
+	c.begin(ctx, j, a, func() Done { return c.carryOut(j) }) //nolint:contextcheck // it has the job's
 }
 
 func (c *Crew) begin(ctx context.Context, j *Job, a turn.Assignment, work func() Done) {

@@ -29,9 +29,8 @@ import (
 // carryOut carries out one turn in its slot, from the clean worktree to the answer of the merge queue.
 func (c *Crew) carryOut(j *Job) Done {
 	d := c.work(j)
-	c.compare(j, &d)
 	switch {
-	case d.Lost != "" || d.Err != nil:
+	case d.Err != nil:
 	case j.ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
 		d.take(landing{err: context.Canceled}) // its work does not land, so its tick must not count: the next run continues
 	case finished(d.Result) && j.work.Commit != "" && j.ctx.Err() == nil:
@@ -79,7 +78,6 @@ func (c *Crew) work(j *Job) (d Done) {
 	if left := j.Slot.LeftOut(); len(left) > 0 {
 		c.noteOnce(j.Origin, "worktrees do not get "+termtext.Some(left, 5)+": ralph copies only plain files and follows no links")
 	}
-	d.Afresh = j.Candidate > 0 && !begun.Resumed
 	j.worker = c.workerIn(j.Slot)
 	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
 	if len(begun.Conflict) > 0 {

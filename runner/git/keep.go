@@ -46,8 +46,6 @@ type State struct {
 	Outcome string `json:"outcome,omitempty"`
 	Rule    string `json:"rule,omitempty"`
 	Task    string `json:"task,omitempty"` // its id
-	// Afresh is true if the iteration started without the work of earlier iterations for its task.
-	Afresh bool `json:"afresh,omitempty"`
 	// Plan is the slash-separated path of the plan, relative to the project or absolute;
 	// empty: none.
 	Plan    string          `json:"plan,omitempty"`

@@ -58,16 +58,6 @@ func (p *Pool) Candidates(wanted string) []string {
 	return names
 }
 
-// Candidate returns the agent for one of several attempts side by side: the wanted agent for the first, its fallbacks
-// for the next ones, and so on in turn.
-func (p *Pool) Candidate(wanted task.Choice, n int) task.Choice {
-	names := p.Candidates(wanted.Agent)
-	if name := names[n%len(names)]; name != wanted.Agent {
-		return task.Choice{Agent: name} // another vendor does not have the model
-	}
-	return wanted
-}
-
 // Choose returns the wanted agent, or a fallback while those before it are limited or held back.
 func (p *Pool) Choose(wanted task.Choice, now time.Time) (Choice, error) {
 	c, hold := p.pick(wanted, now)

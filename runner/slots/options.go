@@ -28,7 +28,6 @@ type SlotOptions struct {
 	ParallelAny bool   // also tasks with neither a [P] mark nor dependencies
 	Isolate     string // IsolateNone or IsolateWorktree
 	Setup       string // shell command that prepares a worktree; empty: none
-	BestOf      int    // candidates for a task that failed; at most 1: one
 	Land        string // LandCheckout or LandBranch
 	FleetGit    string // how commits get to other machines: FleetSend or FleetRemote
 }
@@ -51,9 +50,6 @@ func (o *SlotOptions) Check() error {
 	if err := o.WorkerOptions.Check(); err != nil {
 		return &UnfitError{err.Error()}
 	}
-	if o.BestOf > 1 && !o.Worktrees() {
-		return &UnfitError{"BEST_OF needs worktrees; set PARALLEL to 2 or more, or ISOLATE=worktree"}
-	}
 	return nil
 }
 
@@ -61,7 +57,7 @@ func (o *SlotOptions) Check() error {
 func (o *SlotOptions) CheckPlan(dir, plan string) error {
 	if program, _ := store.ProgramOf(dir, plan); program != "" && o.Worktrees() {
 		return &UnfitError{"worktrees need a plan in files, and " + program + " keeps its tasks in a database; " +
-			"leave out PARALLEL, ISOLATE and BEST_OF"}
+			"leave out PARALLEL and ISOLATE"}
 	}
 	return nil
 }
@@ -104,11 +100,6 @@ func (o *SlotOptions) Options() []option.Row {
 		Kind: option.Enum, Default: FleetSend, Values: []string{FleetSend, FleetRemote}, Field: &o.FleetGit,
 		Help: "How commits get to other machines: send sends them; " +
 			"with remote, each fetches what the project's git remote has.",
-	}, {
-		Group: group, Key: "BEST_OF", YAML: "parallel.best_of",
-		Kind: option.Int, Default: "1", Min: "1", Max: "16", Field: &o.BestOf,
-		Help: "Candidates that work side by side on a task after its first failure; the best one lands. " +
-			"Needs PARALLEL or ISOLATE.",
 	}, {
 		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch", YAML: "parallel.land",
 		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,

@@ -35,8 +35,6 @@ type Slot struct {
 	N    int
 	Dir  string // the project in it
 	Root string // of the worktree
-	// Candidate is the number of the candidate that works here: 0 is the first, or the only one.
-	Candidate int
 
 	home    *Home
 	top     string

@@ -29,7 +29,7 @@ func (s *Slot) Mark(ctx context.Context, t task.Task) error {
 }
 
 func (s *Slot) mark(t task.Task) string {
-	return begins + ", task " + candidate(s.home.Key(t), s.Candidate)
+	return begins + ", task " + s.home.Key(t)
 }
 
 // Crossing is what two turns exchanged through the stash.
@@ -82,7 +82,7 @@ func (s *Slot) Crossed(ctx context.Context, t Turn) (x Crossing, err error) {
 		mark = strings.TrimSpace(mark)
 		key, _, _ := strings.Cut(strings.TrimPrefix(mark, begins+", task "), "-")
 		switch mine := mark == s.mark(t.Task) || mark == "" && slices.Contains(been, e.parents[0]); {
-		case !mine && len(files) > 0 && key != s.home.Key(t.Task): // candidates for one task may do the same
+		case !mine && len(files) > 0 && key != s.home.Key(t.Task):
 			x.Foreign, x.Files = append(x.Foreign, e.oid), append(x.Files, files...)
 		case mine && len(files) == 0 && e.made >= t.Began.Unix() && !strings.Contains(list, e.oid):
 			x.Own = append(x.Own, e.oid)

@@ -121,13 +121,6 @@ func TestCrossed_ownEntries_areNot(t *testing.T) {
 				in[i].Git("stash", "pop", "-q")
 			}
 		},
-		"candidates did the same": func(_ world.Folder, in [2]world.Folder) {
-			for i := range in {
-				in[i].Write("code", "2\n")
-				in[i].Git("stash", "-q")
-				in[i].Git("stash", "pop", "-q")
-			}
-		},
 		"what has landed": func(p world.Folder, in [2]world.Folder) {
 			in[1].Write("b", "of B\n")
 			in[1].Git("stash", "-q", "-u")
@@ -142,10 +135,6 @@ func TestCrossed_ownEntries_areNot(t *testing.T) {
 				users = append(users, ".ralph/specs/a.md")
 			}
 			p, all, in, turns := pair(t, users...)
-			if name == "candidates did the same" {
-				turns[1].Task, all[1].Candidate = turns[0].Task, 1
-				p.Do(all[1].Mark(context.Background(), turns[1].Task))
-			}
 			work(p, in)
 			if name == "what has landed" {
 				turns[0].Tip = in[1].Git("rev-parse", "HEAD")

@@ -82,7 +82,7 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
 	}
 	b.Base = tip
-	key := candidate(s.home.Key(t), s.Candidate)
+	key := s.home.Key(t)
 	if b.Kept = s.Saved(ctx, key); b.Kept != "" {
 		b.Resumed = true
 		if b.Conflict, err = s.resume(ctx, key, tip); err != nil {

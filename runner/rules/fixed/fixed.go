@@ -15,7 +15,6 @@ type Case int
 const (
 	NotCalled Case = iota
 	Conflict
-	Loser
 	Retries
 	Pause
 	Hook
@@ -44,16 +43,13 @@ func Rules() []Row {
 	failed.Exit, failed.ExitReason, failed.Next = rules.ExitError, "error",
 		"fix that (.ralph/logs/ralph.log may say more), then: ralph resume"
 	unfit := failed
-	unfit.Exit, unfit.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET, ISOLATE and BEST_OF"
+	unfit.Exit, unfit.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET or ISOLATE"
 	locked.Exit, locked.ExitReason, locked.Next = rules.ExitLocked, "error", "watch the other one: ralph monitor"
 	return []Row{
 		NotCalled: {"continue", "a person ended the turn before its agent was called",
 			"next iteration; costs no call", goOn},
 		Conflict: {"continue", "work that reviewers looked at conflicts with what has landed meanwhile",
 			"its developer joins both sides", goOn},
-		Loser: {state.RuleLostContest,
-			"an agent worked on the same task as others, and the work of another one was chosen",
-			"next iteration; its cost counts", goOn},
 		Retries: {"transient", "turns run side by side, and all tasks wait for their next try",
 			"wait for the first of them", rules.Decision{Action: state.ActionWait}},
 		Pause: {state.RulePaused, "`ralph pause`", "wait for `ralph resume`", rules.Decision{Action: state.ActionWait}},

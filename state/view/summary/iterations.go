@@ -55,8 +55,6 @@ func outcomeOf(it *view.Iteration) string {
 	switch {
 	case it.Cut != "":
 		return view.CutWord(it.Cut)
-	case it.Rule == state.RuleLostContest:
-		return "aborted"
 	case it.Outcome == view.CompletedTurn && view.Trouble(it.Says) != "":
 		return view.Trouble(it.Says)
 	}
@@ -81,7 +79,7 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "✓", Good
 	case it.Action == state.ActionStop:
 		return "■", Bad
-	case it.Cut != "", it.Rule == state.RuleLostContest:
+	case it.Cut != "":
 		return "»", Calm
 	case it.Action == state.ActionWait:
 		return "○", Warn

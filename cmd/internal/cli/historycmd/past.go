@@ -203,12 +203,10 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 	work := p.tasks[id].Iterations(p.run)
 	for _, k := range slices.Backward(p.kept) {
 		own := k.Task == id && (len(work) == 0 || k.Files > 0)
-		if k.Start || !own && !slices.Contains(work, k.Iteration) || k.Rule == state.RuleLostContest {
+		if k.Start || !own && !slices.Contains(work, k.Iteration) {
 			continue
 		}
-		if all = append(all, k); k.Afresh && k.Task == id {
-			break
-		}
+		all = append(all, k)
 	}
 	if len(all) == 0 {
 		return nil, cmdline.UsageError("run %s has no iteration or task %q; see: ralph iterations%s", p.run, arg,

@@ -139,22 +139,21 @@ func TestConfigCheck_worktreesThatCannotBe_refusedAsByARun(t *testing.T) {
 		options, want string
 		make          func(dir string)
 	}{
-		"no worktrees":     {"BEST_OF=2\n", ".ralphrc:1: BEST_OF needs worktrees; set PARALLEL to 2 or more, or ISOLATE=worktree", nil},
 		"no such worker":   {"WORKERS=cloud:2\n", `.ralphrc:1: WORKERS: unknown kind of worker "cloud:2"; known: local:N`, nil},
 		"no such agent":    {"AGENT=nobody\n", `.ralphrc:1: AGENT: unknown agent "nobody", known are: claude,`, nil},
 		"no such fallback": {"FALLBACK_AGENTS=codex,nobody\n", `.ralphrc:1: FALLBACK_AGENTS: unknown agent "nobody", known are: claude,`, nil},
 		"short token":      {"REPLIES=ntfy://ntfy.sh/t\nREPLY_TOKEN=short\n", ".ralphrc:2: REPLY_TOKEN has 5 characters: REPLIES needs at least 8", nil},
-		"no repository":    {"BEST_OF=2\nISOLATE=worktree\n", "worktrees need a git repository; make one with: git init && git add -A && git commit -m start", nil},
+		"no repository":    {"ISOLATE=worktree\n", "worktrees need a git repository; make one with: git init && git add -A && git commit -m start", nil},
 		"no commit": {"PARALLEL=2\n", "worktrees need a first commit; make one with: git add -A && git commit -m start",
 			func(dir string) { git(dir, "init", "-q") }},
-		"a program keeps the plan": {"BEST_OF=2\nPARALLEL=2\n", "worktrees need a plan in files, and bd keeps its tasks in a database", func(dir string) {
+		"a program keeps the plan": {"PARALLEL=2\n", "worktrees need a plan in files, and bd keeps its tasks in a database", func(dir string) {
 			git(dir, "init", "-q")
 			git(dir, "commit", "-q", "--allow-empty", "-m", "start")
 			if err := os.Mkdir(dir+"/.beads", 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		"fine": {"BEST_OF=2\nPARALLEL=2\n", "", func(dir string) {
+		"fine": {"PARALLEL=2\n", "", func(dir string) {
 			git(dir, "init", "-q")
 			git(dir, "commit", "-q", "--allow-empty", "-m", "start")
 		}},
