@@ -103,8 +103,8 @@ func TestOlder_scrolledBack_bringsTheFileBackToItsBeginning(t *testing.T) {
 	}
 }
 
-func TestScreen_eventsOfVersion1_areShown(t *testing.T) {
-	data, err := os.ReadFile("../state/testdata/events-v1.jsonl")
+func TestScreen_recordedRun_isShown(t *testing.T) {
+	data, err := os.ReadFile("../state/testdata/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,8 +83,9 @@ func repeated() (view.Snapshot, []state.Event) {
 	for i := 8; i <= 16; i++ {
 		o := state.Origin{Run: s.Status.RunID, Iteration: i, Task: "#7"}
 		end := state.IterationEnd{Decision: state.Decision{Action: "retry", Rule: "gate_failed",
-			Reason: "required check failed: test"}, Outcome: view.CompletedTurn, Files: 1, Seconds: 5}
-		about := []state.Payload{state.IterationStart{Title: "#7 Add cursor pagination to the list endpoint"},
+			Reason: "required check failed: test"}, Title: "#7 Add cursor pagination to the list endpoint",
+			Outcome: view.CompletedTurn, Files: 1, Seconds: 5}
+		about := []state.Payload{state.IterationStart{Title: end.Title},
 			state.Check{Name: "build", Passed: true}, state.Check{Name: "test", Passed: i == 16}}
 		if i == 16 {
 			end.Decision = state.Decision{Action: "continue", Rule: "continue"}

@@ -256,7 +256,7 @@ func drawEnds(c canvas.Canvas, v summary.Summary) {
 
 // boundsOf are the bounds that end the run.
 func boundsOf(v summary.Summary) []summary.End {
-	if len(v.Ends) == 0 { // no run yet, or one of an older ralph
+	if len(v.Ends) == 0 { // no run yet
 		return []summary.End{{Text: v.Breaker.Counters}}
 	}
 	return v.Ends

@@ -14,7 +14,7 @@ const EventVersion = 2
 //	{"v":2,"seq":7,"time":"...","kind":"tool","run":"...","iteration":3,"data":{"name":"Bash","arg":"make"}}
 //
 // Readers skip kinds and fields that they do not know, so that an older reader
-// can follow a newer run. Lines of version 1 are converted when they are read.
+// can follow a newer run.
 type Event struct {
 	V    int       `json:"v"`
 	Seq  int64     `json:"seq"` // 1 for the first event of a run, then without gaps
@@ -43,47 +43,27 @@ func NewEvent(from Origin, at time.Time, p Payload) Event {
 	return Event{V: EventVersion, Time: at, Kind: p.Kind(), Origin: from, Data: p}
 }
 
-// UnmarshalJSON reads an event of any version; one of version 1 becomes one of
-// version 2 without a number. The payload of an unknown kind stays nil.
+// UnmarshalJSON reads an event of this version or a later one. The payload of an
+// unknown kind stays nil.
 func (e *Event) UnmarshalJSON(line []byte) error {
 	var wire struct {
-		header
+		V    int       `json:"v"`
+		Seq  int64     `json:"seq"`
+		Time time.Time `json:"time"`
+		Kind Kind      `json:"kind"`
+		Origin
 		Data json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(line, &wire); err != nil {
 		return err
 	}
-	e.header(wire.header)
 	if wire.V < EventVersion {
-		old := eventV1{}
-		if err := json.Unmarshal(line, &old); err != nil {
-			return err
-		}
-		if e.Data = old.payload(e.Kind); e.Data != nil {
-			e.V, e.Kind = EventVersion, e.Data.Kind()
-		}
-		return nil
+		return fmt.Errorf("event has version %d; this ralph reads %d and later", wire.V, EventVersion)
 	}
+	*e = Event{V: wire.V, Seq: wire.Seq, Time: wire.Time, Kind: wire.Kind, Origin: wire.Origin}
 	var err error
 	e.Data, err = decodePayload(e.Kind, wire.Data)
 	return err
-}
-
-// header is an event without its payload.
-type header struct {
-	V    int       `json:"v"`
-	Seq  int64     `json:"seq"`
-	Time time.Time `json:"time"`
-	Kind Kind      `json:"kind"`
-	Origin
-}
-
-func (e *Event) header(h header) {
-	*e = Event{V: h.V, Seq: h.Seq, Time: h.Time, Kind: h.Kind, Origin: h.Origin}
-	switch e.Role {
-	case "analyst", "qa", "judge": // files from before Reviews do not have it. They know only these roles.
-		e.Reviews = true
-	}
 }
 
 func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
@@ -102,8 +82,7 @@ func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
 }
 
 // EventFilter reads only the events of some kinds and skips the payloads of all
-// others, which are most of a file. Nil reads every kind. It gets the kind as
-// written: version 1 wrote many things as "decision" that now have their own kind.
+// others, which are most of a file. Nil reads every kind.
 type EventFilter func(Kind) bool
 
 // Decode reads one line. It returns false for a line that is not an event, or

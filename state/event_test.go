@@ -91,27 +91,16 @@ func TestEvent_ofVersion2_looksAsDocumented(t *testing.T) {
 	}
 }
 
-func TestEvent_fromBeforeReviews_isAReviewByItsRole(t *testing.T) {
-	for role, want := range map[string]bool{"developer": false, "merger": false, "analyst": true, "qa": true, "judge": true} {
-		var e Event
-		err := json.Unmarshal([]byte(`{"v":2,"kind":"paused","run":"r","iteration":1,"role":"`+role+`","data":{}}`), &e)
-		if err != nil || e.Reviews != want {
-			t.Errorf("%s: reviews %t, %v", role, e.Reviews, err)
-		}
-	}
-}
-
 func TestEvent_unknownKindsAndFields_areSkipped(t *testing.T) {
 	for name, c := range map[string]struct {
 		line string
 		kind Kind
 		want Payload
 	}{
-		"newer kind":         {`{"v":3,"kind":"vote","run":"r","data":{"for":"x"}}`, "vote", nil},
-		"newer field":        {`{"v":3,"kind":"tool","new":[1],"data":{"name":"Bash","colour":"red"}}`, KindTool, Tool{Name: "Bash"}},
-		"no payload":         {`{"v":2,"kind":"paused"}`, KindPaused, Paused{}},
-		"null payload":       {`{"v":2,"kind":"finding","data":null}`, KindFinding, Finding{}},
-		"version 1, unknown": {`{"kind":"vote","text":"x"}`, "vote", nil},
+		"newer kind":   {`{"v":3,"kind":"vote","run":"r","data":{"for":"x"}}`, "vote", nil},
+		"newer field":  {`{"v":3,"kind":"tool","new":[1],"data":{"name":"Bash","colour":"red"}}`, KindTool, Tool{Name: "Bash"}},
+		"no payload":   {`{"v":2,"kind":"paused"}`, KindPaused, Paused{}},
+		"null payload": {`{"v":2,"kind":"finding","data":null}`, KindFinding, Finding{}},
 	} {
 		var e Event
 		if err := json.Unmarshal([]byte(c.line), &e); err != nil || e.Kind != c.kind || !reflect.DeepEqual(e.Data, c.want) {
@@ -124,74 +113,8 @@ func TestEvent_unknownKindsAndFields_areSkipped(t *testing.T) {
 	}
 }
 
-// The lines are as version 1 wrote them.
-func TestEvent_ofVersion1_isConverted(t *testing.T) {
-	end := `"end":{"outcome":"completed-turn","action":"stop","rule":"complete","reason":"all done","exit":3,"files":2,"duration_ns":1500000000,"wake_at":"2026-11-20T04:30:00Z"}`
-	stop := Decision{Action: "stop", Rule: "complete", Reason: "all done", WakeAt: eventTime}
-	tool := Tool{ID: "t1", Name: "Bash", Arg: "make", Parent: "t0"}
-	said := func(rule, text string) string {
-		data, _ := json.Marshal(text)
-		return `"kind":"decision","text":` + string(data) + `,"end":{"action":"continue","rule":"` + rule + `"}`
-	}
-	const toolJSON = `"tool":{"id":"t1","name":"Bash","arg":"make","parent":"t0"}`
-	for _, c := range []struct {
-		line string
-		want Payload
-	}{
-		{`"kind":"run_start","text":"run r: agent claude","model":"m"`, RunStart{Agent: "claude", Model: "m"}},
-		{`"kind":"run_start","text":"run r: agent my agent; run r0 before it was killed in iteration 7"`, RunStart{Agent: "my agent", Killed: "r0", KilledIteration: 7}},
-		{`"kind":"iteration_start","text":"Add login"`, IterationStart{Title: "Add login"}},
-		{`"kind":"session","session":"s1","model":"m"`, SessionStart{ID: "s1", Model: "m"}},
-		{`"kind":"text","text":"hello"`, Text{Text: "hello"}},
-		{`"kind":"text","text":"hint","codes":["notice"]`, Text{Text: "hint", Source: FromHint}},
-		{`"kind":"tool",` + toolJSON, tool},
-		{`"kind":"tool_result","text":"no","error":true,` + toolJSON, ToolResult{Tool: tool, Text: "no", Error: true}},
-		{`"kind":"usage","usage":{"input_tokens":1,"output_tokens":2,"cache_read_tokens":3,"cost_usd":0.5}`, Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CostUSD: 0.5}},
-		{`"kind":"denied","text":"no",` + toolJSON, Denied{Tool: tool, Reason: "no"}},
-		{`"kind":"limit","limit":{"kind":"five_hour","utilization":0.5}`, Limit{Name: "five_hour", Utilization: 0.5}},
-		{`"kind":"limit"`, Limit{}},
-		{`"kind":"retry","text":"in 2 s","codes":["529"]`, Retry{Text: "in 2 s", Codes: []string{"529"}}},
-		{`"kind":"error","text":"x","codes":["429"]`, AgentError{Text: "x", Codes: []string{"429"}}},
-		{`"kind":"result","text":"done","error":true,"codes":["c"],"session":"s1"`, FinalMessage{Text: "done", Error: true, Codes: []string{"c"}, Session: "s1"}},
-		{`"kind":"gate","text":"test: passed","tool":{"name":"test","arg":"make test"},"end":{"duration_ns":1500000000}`, Check{Name: "test", Command: "make test", Passed: true, Seconds: 1.5}},
-		{`"kind":"gate","text":"test: failed\nFAIL\n","error":true,"tool":{"name":"test","arg":"make"},"end":{}`, Check{Name: "test", Command: "make", Output: "FAIL\n"}},
-		{`"kind":"gate","text":"second run of test: failed\nFAIL","error":true,"tool":{"name":"test","arg":"make"}`, Check{Name: "test", Command: "make", Run: CheckAgain, Output: "FAIL"}},
-		{`"kind":"decision","text":"all done",` + end, stop},
-		{`"kind":"decision","text":"only here","end":{"action":"wait","rule":"hourly"}`, Decision{Action: "wait", Rule: "hourly", Reason: "only here"}},
-		{`"kind":"iteration_end","text":"all done","usage":{"cost_usd":0.5},` + end, IterationEnd{Decision: stop, Outcome: "completed-turn", Files: 2, Seconds: 1.5, Usage: Usage{CostUSD: 0.5}}},
-		{`"kind":"iteration_end","text":"the call hung","error":true,"end":{"outcome":"hang-silent","action":"retry","rule":"transient"}`,
-			IterationEnd{Decision: Decision{Action: "retry", Rule: "transient"}, Outcome: "hang-silent", Detail: "the call hung", Failed: true}},
-		{`"kind":"run_end","text":"all done","error":true,` + end, RunEnd{Decision: stop, Exit: 3, Seconds: 1.5}},
-		// What version 1 announced as a decision.
-		{said("audit", "audit: a_test.go: 2 tests fewer"), Finding{Source: FoundByAudit, Text: "a_test.go: 2 tests fewer"}},
-		{said("audit", "audit: tick without work: T1; the tick was taken back"), Finding{Source: FoundByAudit, Text: "tick without work: T1", Answer: "the tick was taken back"}},
-		{said("audit", "audit: x; y; the tick was taken back"),
-			Finding{Source: FoundByAudit, Text: "x; y", Answer: "the tick was taken back"}},
-		{said("audit", "audit: x; again: it stands while the checks pass"), Finding{Source: FoundByAudit, Text: "x", Answer: "again: it stands while the checks pass"}},
-		{said("checks", "lint: flaky"), Finding{Source: FoundByChecks, Text: "lint: flaky"}},
-		{said("checks", "the box of the task was opened again: test fails"), TaskChange{State: "open", Why: "test fails"}},
-		{said("feedback", "one\n\ntwo"), Feedback{Items: []string{"one\n\ntwo"}}},
-		{said("baseline", "red before the agent did anything: test: TestA; lint"), Baseline{Red: []string{"test: TestA", "lint"}}},
-		{said("agent", "agent codex"), AgentChange{Name: "codex"}},
-		{said("agent", "agent codex instead of claude, which is limited until Nov 20 04:30"), AgentChange{Name: "codex", Instead: "claude"}},
-		{said("commit", "committed 2 files that the agent left over as abc; not committed: x (why)"),
-			Commit{Refused: []Refusal{{Why: "committed 2 files that the agent left over as abc; not committed: x (why)"}}}},
-		{said("paused", "paused; go on with: ralph resume"), Paused{}},
-	} {
-		line := `{"time":"2026-11-20T04:30:00Z","run":"r","iteration":3,` + c.line + `}`
-		var got Event
-		if err := json.Unmarshal([]byte(line), &got); err != nil {
-			t.Errorf("%s: %v", line, err)
-			continue
-		}
-		if diff := cmp.Diff(NewEvent(Origin{Run: "r", Iteration: 3}, eventTime, c.want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", line, diff)
-		}
-	}
-}
-
-func TestEvent_recordedRunOfVersion1_isKnownThroughout(t *testing.T) {
-	data, err := os.ReadFile("testdata/events-v1.jsonl")
+func TestEvent_recordedRun_isKnownThroughout(t *testing.T) {
+	data, err := os.ReadFile("testdata/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +137,8 @@ func TestEventFilter_leavesOutKindsWithoutReadingThem(t *testing.T) {
 	tools := EventFilter(func(k Kind) bool { return k == KindTool })
 	for line, want := range map[string]bool{
 		`{"v":2,"kind":"tool","data":{"name":"Bash"}}`:              true,
-		`{"kind":"tool","tool":{"name":"Bash"}}`:                    true,
+		`{"kind":"tool","tool":{"name":"Bash"}}`:                    false,
+		`{"v":1,"kind":"tool","data":{"name":"Bash"}}`:              false,
 		`{"v":2,"kind":"text","data":{"text":"\"kind\":\"tool\""}}`: false,
 		`{"v":2,"kind":"text","data":broken`:                        false,
 		`{"v":2,"kind":"tool","data":broken`:                        false,

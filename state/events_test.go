@@ -14,7 +14,6 @@ func TestLastEvent_ofARun_isFoundBehindWhatComesLater(t *testing.T) {
 		two   = `{"v":2,"seq":2,"time":"2026-11-20T04:30:00Z","kind":"paused","run":"r1","data":{}}` + "\n"
 		other = `{"v":2,"seq":9,"time":"2026-11-20T04:30:00Z","kind":"paused","run":"r2","data":{}}` + "\n"
 		newer = `{"v":3,"seq":3,"time":"2026-11-20T04:30:00Z","kind":"unheard_of","run":"r1","data":{}}` + "\n"
-		old   = `{"time":"2026-11-20T04:30:00Z","kind":"run_start","run":"r1","text":"run r1: agent claude"}` + "\n"
 	)
 	long := strings.Replace(two, `"data":{}`, `"data":{"x":"`+strings.Repeat("x", 2*eventBlock)+`"}`, 1)
 	for _, c := range []struct {
@@ -33,7 +32,6 @@ func TestLastEvent_ofARun_isFoundBehindWhatComesLater(t *testing.T) {
 		{"another run after it", "", one + other, 1},
 		{"only another run", "", other, 0},
 		{"a kind of a newer ralph", "", one + two + newer, 3},
-		{"from before events had numbers", "", old, 0},
 	} {
 		r := Open(t.TempDir())
 		for name, text := range map[string]string{"events-2026-11-20T04-30-00.000.jsonl": c.rotated, "events.jsonl": c.current} {

@@ -26,13 +26,12 @@ func MayFail(kind Kind, line []byte) bool {
 	switch kind {
 	case KindError, KindDenied, KindBlocked, KindRetry:
 		return true
-	case KindToolResult, KindResult, "gate": // which is a check of version 1
+	case KindToolResult, KindResult:
 		return bytes.Contains(line, []byte(`"error":true`))
 	case KindCheck:
 		return bytes.Contains(line, []byte(`"passed":false`))
 	case KindIterationEnd:
-		return bytes.Contains(line, []byte(`"failed":true`)) ||
-			bytes.Contains(line, []byte(`"error":true`)) // version 1
+		return bytes.Contains(line, []byte(`"failed":true`))
 	}
 	return false
 }

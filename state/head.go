@@ -9,7 +9,7 @@ import (
 
 // Head is what a line of events.jsonl has before its payload. The zero value of a field: the event has none.
 type Head struct {
-	Kind      Kind // as written, also by version 1
+	Kind      Kind
 	Run       string
 	Task      string
 	Iteration int

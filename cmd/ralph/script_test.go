@@ -40,11 +40,6 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, ".home")
-			old, err := filepath.Abs("../../state/testdata/events-v1.jsonl")
-			if err != nil {
-				return err
-			}
-			e.Setenv("EVENTS_V1", old)
 			e.Setenv("HOME", home)
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			e.Setenv("TERM", "dumb")

@@ -156,17 +156,14 @@ func RawLines(text string) []Line {
 	return all
 }
 
-// Log formats the events of a run in order. It does not repeat a message or a reason,
-// and adds the task to ends of iterations, which version 1 does not name.
+// Log formats the events of a run in order. It does not repeat a message or a reason.
 type Log struct {
 	LineOptions
-	said      string // the latest text
-	spoken    []byte // all texts of the call, while they are short enough to be its final message
-	called    string // id of the tool call that was shown last
-	iteration int
-	title     string
-	decision  state.Decision // the latest
-	open      map[int]bool   // iterations that have begun and not ended
+	said     string         // the latest text
+	spoken   []byte         // all texts of the call, while they are short enough to be its final message
+	called   string         // id of the tool call that was shown last
+	decision state.Decision // the latest
+	open     map[int]bool   // iterations that have begun and not ended
 }
 
 // Lines formats the next event.
@@ -215,7 +212,7 @@ func (l *Log) lines(e state.Event) []Line {
 			return []Line{{At: e.Time, Text: "final message, as above", Role: RoleResult, First: true}}
 		}
 	case state.IterationStart:
-		l.iteration, l.title, l.spoken = e.Iteration, d.Title, l.spoken[:0]
+		l.spoken = l.spoken[:0]
 	case state.Decision:
 		l.decision = d
 	case state.RunEnd:
@@ -225,10 +222,6 @@ func (l *Log) lines(e state.Event) []Line {
 		}
 	case state.IterationEnd:
 		l.decision = d.Decision
-		if d.Title == "" && e.Iteration == l.iteration {
-			d.Title = l.title
-			e.Data = d
-		}
 	}
 	return Lines(e, l.LineOptions)
 }

@@ -75,7 +75,6 @@ func TestLines_everyKind_isSaidInPlainWords(t *testing.T) {
 		{state.TaskChange{ID: "T1", State: "blocked", Why: "x"}, "warning: task T1 is now blocked: x"},
 		{state.Commit{OID: "0123456789abcdef", Files: 2, Refused: []state.Refusal{{File: "x", Why: "too large"}}},
 			"note: committed 2 files that were left uncommitted as 0123456789ab\nwarning: not committed: x (too large)"},
-		{state.Commit{Refused: []state.Refusal{{Why: "a sentence of version 1"}}}, "note: a sentence of version 1"},
 		{state.Paused{}, "note: paused; continue with: ralph resume"},
 		{on, ""},
 		{state.Decision{Action: "continue", Rule: "continue", Reason: "the agent says that it is blocked"}, "note: the agent says that it is blocked"},
@@ -223,7 +222,7 @@ func TestLog_whatRepeatsWhatWasSaid_isSaidOnce(t *testing.T) {
 	}{
 		{state.FinalMessage{Text: "all done"}, []string{"final message, as above"}},
 		{state.FinalMessage{Text: "something else"}, []string{"something else"}},
-		{state.IterationEnd{Decision: stop}, []string{`iteration 3 · "Add login" ended · no files changed`, "stopped: five times (rule same_error)"}},
+		{state.IterationEnd{Title: "Add login", Decision: stop}, []string{`iteration 3 · "Add login" ended · no files changed`, "stopped: five times (rule same_error)"}},
 		{state.RunEnd{Decision: stop, Exit: 3}, []string{"run ended · exit code 3"}},
 		{state.RunEnd{Decision: state.Decision{Rule: "error", Reason: "disk full"}, Exit: 1}, []string{"run ended · exit code 1", "error: disk full"}},
 	} {

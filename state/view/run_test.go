@@ -236,10 +236,10 @@ func TestRun_spent_isTheCostOfTheLatestElseTheirTokens(t *testing.T) {
 	}
 }
 
-// recorded is a project with what version 1 has left of a run.
+// recorded is a project with the events of a recorded run.
 func recorded(t *testing.T) *sample.Project {
 	t.Helper()
-	data, err := os.ReadFile("../testdata/events-v1.jsonl")
+	data, err := os.ReadFile("../testdata/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func recorded(t *testing.T) *sample.Project {
 	return p
 }
 
-func TestReadRun_recordedByVersion1_isTheSameModel(t *testing.T) {
+func TestReadRun_recordedRun_isTheModel(t *testing.T) {
 	const id = "20261122-022953-440c"
 	r, err := view.ReadRun(recorded(t).Reader(), id, false)
 	if err != nil {
@@ -353,7 +353,7 @@ func TestRecall_findingsOfThisRun_areTheLatestThree(t *testing.T) {
 	old := view.Model{Snapshot: view.Snapshot{Status: state.Status{RunID: "20261122-022953-440c"}}}
 	old.Recall(recorded(t).Reader())
 	if got := texts(old); len(got) != 2 || got[0] != "checks: test: fails (exit code 1)" {
-		t.Errorf("of version 1: %q", got)
+		t.Errorf("of a recorded run: %q", got)
 	}
 	if err := os.Remove(p.Reader().EventsPath()); err != nil {
 		t.Fatal(err)

@@ -365,10 +365,6 @@ func commitEntries(d state.Commit) []entry {
 				map[bool]string{true: "was", false: "were"}[d.Files == 1], d.OID))
 	}
 	for _, r := range d.Refused {
-		if r.File == "" { // version 1 has a whole sentence
-			all = append(all, one(RoleNote, r.Why)...)
-			continue
-		}
 		all = append(all, one(RoleWarning, fmt.Sprintf("not committed: %s (%s)", r.File, r.Why))...)
 	}
 	return all

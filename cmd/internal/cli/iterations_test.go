@@ -49,9 +49,9 @@ func TestIterations_runnerKilled_theLastOneIsCutOff(t *testing.T) {
 	w.want(rules.ExitUsage, "iteration 1 is still running; what it changes is known when it ends", "diff", "--run", pastRun)
 }
 
-func TestIterations_eventsOfVersion1_areRead(t *testing.T) {
+func TestIterations_recordedRun_isRead(t *testing.T) {
 	w := newEmptyWorld(t)
-	data, err := os.ReadFile("../../../state/testdata/events-v1.jsonl")
+	data, err := os.ReadFile("../../../state/testdata/events.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func newPlanWorld(t *testing.T, committed, planTracked bool) *planWorld {
 			w.git("commit", "-q", "-m", box.Title)
 		}
 		base = w.keep(k, git.State{Run: pastRun, Iteration: n, Base: base, Task: box.ID, Plan: w.plan})
-		fmt.Fprintf(&events, `{"run":%q,"kind":"iteration_start","iteration":%d,"text":%q}`+"\n", pastRun, n, box.Title)
+		fmt.Fprintf(&events, `{"v":2,"run":%q,"kind":"iteration_start","iteration":%d,"data":{"title":%q}}`+"\n", pastRun, n, box.Title)
 	}
 	w.write(".ralph/events.jsonl", events.String())
 	return w

@@ -235,7 +235,7 @@ func without(m state.TaskMemory, all []history.Kept) state.TaskMemory {
 func PlanOf(project string, k history.Kept) string {
 	path := filepath.FromSlash(k.Plan)
 	switch {
-	case path == "": // no plan, or kept by an older version
+	case path == "": // the iteration was cut off, or had no plan
 		path, _ = store.Find(project, nil)
 		if program, _ := store.ProgramOf(project, ""); program != "" {
 			path = "" // nobody may have agreed to run it

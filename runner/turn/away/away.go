@@ -135,7 +135,7 @@ func receive(r *remote.Reader) (*remote.Parcel, string, error) {
 // ahead returns by how much the clock here is ahead of the run's. It ignores less than a minute, because the message
 // takes time, too.
 func ahead(now time.Time) time.Duration {
-	if by := time.Since(now); !now.IsZero() && by.Abs() > time.Minute {
+	if by := time.Since(now); by.Abs() > time.Minute {
 		return by
 	}
 	return 0

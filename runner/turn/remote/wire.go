@@ -68,8 +68,8 @@ type Parcel struct {
 	Inside     string          `json:"inside,omitempty"` // the project in it
 	Setup      string          `json:"setup,omitempty"`  // see WORKTREE_SETUP
 	Files      []File          `json:"files,omitempty"`
-	Now        time.Time       `json:"now,omitzero"` // by the clock of the run; zero: an older ralph
-	Assignment turn.Assignment `json:"assignment"`   // its paths are relative to the worktree
+	Now        time.Time       `json:"now"`        // by the clock of the run
+	Assignment turn.Assignment `json:"assignment"` // its paths are relative to the worktree
 }
 
 // End is the last message of a worker.

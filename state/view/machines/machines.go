@@ -57,7 +57,7 @@ func (f *Fold) Add(e state.Event) {
 }
 
 func (f *Fold) ended(host string, d state.IterationEnd) {
-	host = cmp.Or(termtext.Line(host), f.host) // an older ralph does not say
+	host = termtext.Line(host)
 	f.beside = f.beside || host != f.host
 	n := slices.IndexFunc(f.all, func(m Machine) bool { return m.Name == host })
 	if n < 0 {

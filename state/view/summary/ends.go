@@ -28,9 +28,6 @@ func ends(m *view.Model, now time.Time) (all []End) {
 	for i := range bounds {
 		switch b := &bounds[i]; b.Name {
 		case state.BoundDuration, state.BoundUntil:
-			if b.From.IsZero() { // an older ralph
-				b.From = st.StartedAt
-			}
 			b.Have = max(now.Sub(b.From).Seconds(), 0)
 		case state.BoundCost:
 			b.Have = st.Usage.CostUSD

@@ -312,7 +312,7 @@ func TestOf_bounds_standWithTheNearestFirst(t *testing.T) {
 	m := &view.Model{Snapshot: view.Snapshot{At: noon, Alive: true, Status: state.Status{Status: state.StatusRunning, Timestamp: noon, StartedAt: noon.Add(-90 * time.Minute),
 		Usage: state.Usage{CostUSD: 4.5},
 		EndsWhen: []state.Bound{{Name: "no progress", Most: 3}, {Name: "claims", Have: 1, Most: 2}, {Name: "iterations", Have: 7, Most: 7},
-			{Name: state.BoundDuration, Most: 6 * 3600}, {Name: state.BoundCost, Most: 5}, {Name: "torn"},
+			{Name: state.BoundDuration, Most: 6 * 3600, From: noon.Add(-90 * time.Minute)}, {Name: state.BoundCost, Most: 5}, {Name: "torn"},
 			{Name: state.BoundUntil, Most: 8*3600 - 0.7000000001, From: noon.Add(-time.Hour + 700*time.Millisecond)}}}}.Settled()}
 	want := []End{{"iterations 7/7", Bad, false}, {"cost $4.50/$5.00", Warn, false}, {"claims 1/2", Warn, false}, {"time 1h 30m/6h 00m", Calm, false}, {"until 21:30, 7h 00m left", Calm, false}, {"no progress 0/3", Calm, true}}
 	if diff := cmp.Diff(want, Of(m, noon).Ends, cmp.AllowUnexported(End{})); diff != "" {

@@ -121,7 +121,7 @@ func (p Plan) rows(row func(label, text string)) {
 // ending says how the breaker stands and, in lines of at most width cells, what ends
 // the run: the bounds that it has come nearer to. over: no run is alive.
 func ending(v Summary, over bool, width int) []string {
-	if len(v.Ends) == 0 { // no run yet, or one of an older ralph
+	if len(v.Ends) == 0 { // no run yet
 		v.Ends = []End{{Text: v.Breaker.Counters}}
 	}
 	lines := []string{view.Join(" · ", v.Breaker.State, v.Breaker.Reason), ""}
