@@ -16,16 +16,10 @@ const (
 	EndingUndone      Ending = "undone" // it was completed, and a person has taken a part of it back
 )
 
-// Exit codes that say more than the status; see the table of exit codes.
-const (
-	exitReview     = 9
-	exitTerminated = 143
-)
-
 // Word is the status as people are told: what ends with exit code 9 is in review, also when
 // questions were left. The status itself is for programs.
 func (s Status) Word() string {
-	if s.Status == StatusStopped && s.ExitCode == exitReview {
+	if s.Status == StatusStopped && s.ExitCode == ExitReview {
 		return StatusReview
 	}
 	return s.Status
@@ -58,27 +52,12 @@ func (s Status) Ending() Ending {
 		return EndingUndone
 	case s.Status == StatusCompleted || s.Status == StatusReview:
 		return EndingComplete
-	case s.Status == StatusStopped && s.ExitCode == exitTerminated:
+	case s.Status == StatusStopped && s.ExitCode == ExitTerminated:
 		return EndingTerminated
 	case ByRequest(s.ExitReason):
 		return EndingInterrupted
 	}
 	return EndingByRule
-}
-
-// StatusOf is the status of a run that ended with this exit code.
-func StatusOf(exit int) string {
-	switch exit {
-	case 0:
-		return StatusCompleted
-	case exitReview:
-		return StatusReview
-	case 3:
-		return StatusHalted
-	case 4, 7, 8, 130, exitTerminated:
-		return StatusStopped
-	}
-	return StatusFailed
 }
 
 // ByRequest reports whether a run with this exit reason was ended by a person.

@@ -72,7 +72,7 @@ func Merge(commit string, files []string) func(*hooks.Facts) {
 
 // End is the point of the end of a run.
 func End(d rules.Decision) hooks.Point {
-	if d.Exit == rules.ExitComplete {
+	if d.Exit == state.ExitComplete {
 		return hooks.OnComplete
 	}
 	return hooks.OnHalt
@@ -81,7 +81,7 @@ func End(d rules.Decision) hooks.Point {
 // Over adds how a run ended.
 func Over(f *hooks.Facts, iterations int, d rules.Decision) {
 	f.Iteration, f.Rule, f.Reason, f.Exit = iterations, d.Rule, d.Reason, &d.Exit
-	if d.Exit != rules.ExitComplete {
+	if d.Exit != state.ExitComplete {
 		f.Error = d.Reason
 	}
 }

@@ -102,7 +102,7 @@ func unanswered(f Admission) (Decision, bool) {
 	if f.Now.Before(until) {
 		return Decision{Action: state.ActionWait, Reason: reason, Until: until}, true
 	}
-	return stopped(ExitReview, "questions", reason,
+	return stopped(state.ExitReview, "questions", reason,
 		"see them with ralph questions, answer with ralph answer ID TEXT, then run ralph resume"), true
 }
 
@@ -139,7 +139,7 @@ func (f Admission) blocked() (texts, ids string) {
 
 func blocked(f Admission) (Decision, bool) {
 	texts, ids := f.blocked()
-	return stopped(ExitReview, state.RuleBlocked, "every open task waits for a person: "+texts,
+	return stopped(state.ExitReview, state.RuleBlocked, "every open task waits for a person: "+texts,
 		"when it may begin: ralph task reopen "+ids+"; then: ralph resume"), len(f.Blocked) > 0
 }
 
@@ -155,7 +155,7 @@ func planBroken(f Facts) (Decision, bool) {
 }
 
 func unusablePlan(reason string) Decision {
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitUsage, ExitReason: "plan_unusable",
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: state.ExitUsage, ExitReason: "plan_unusable",
 		Status: state.StatusFailed, Next: "fix the plan, then: ralph resume"}
 }
 
@@ -168,7 +168,7 @@ func tasksPutAside(f Admission) (Decision, bool) {
 		or, held = " or is blocked", "; blocked: "+texts
 	}
 	// No claim of completion here, in spite of the exit code: each open task is stuck for its own reason.
-	return stopped(ExitClaimed, "stagnation_detected",
+	return stopped(state.ExitClaimed, "stagnation_detected",
 		"every open task was put aside"+or+": "+strings.Join(f.PutAside, "; ")+held,
 		"change these tasks in the plan, or give them another chance with: ralph reset --tasks; "+
 			"then: ralph resume"), true

@@ -106,7 +106,7 @@ func LostRepository(why string) Decision {
 
 func agentUnusable(f Conclusion) (Decision, bool) {
 	call, name := f.Result.Call, f.Result.Agent
-	d := Decision{Action: state.ActionStop, Exit: ExitAgent, ExitReason: "agent_unusable", Status: state.StatusFailed}
+	d := Decision{Action: state.ActionStop, Exit: state.ExitAgent, ExitReason: "agent_unusable", Status: state.StatusFailed}
 	switch {
 	case call.NotStarted != "":
 		d.Reason, d.Next = call.NotStarted, "install or mend the program of the agent "+name+
@@ -247,7 +247,7 @@ func claimedFailing(f Conclusion) (Decision, bool) {
 }
 
 func insisted(f Conclusion, but, next string) Decision {
-	return stopped(ExitClaimed, "claimed_incomplete",
+	return stopped(state.ExitClaimed, "claimed_incomplete",
 		fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but), next)
 }
 
@@ -337,7 +337,7 @@ func leftBehind(report gate.Report) []string {
 // check asks for it.
 func failedCheck(f proof.Failure) Decision {
 	if f.Report.OnFailure() == gate.Stop {
-		return stopped(ExitClaimed, "claimed_incomplete", f.What(), nextCheck)
+		return stopped(state.ExitClaimed, "claimed_incomplete", f.What(), nextCheck)
 	}
 	return Decision{Action: state.ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
 }

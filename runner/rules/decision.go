@@ -152,7 +152,7 @@ func stopped(exit int, exitReason, reason, next string) Decision {
 }
 
 func halt(reason, exitReason string) Decision {
-	return Decision{Action: state.ActionStop, Reason: reason, Exit: ExitHalted, ExitReason: exitReason,
+	return Decision{Action: state.ActionStop, Reason: reason, Exit: state.ExitHalted, ExitReason: exitReason,
 		Status: state.StatusHalted, Next: "look at .ralph/live.log and the plan, then: " + reopen}
 }
 
@@ -163,7 +163,7 @@ func reviewed(d Decision, items []state.ReviewItem) Decision {
 		texts[i] = item.Text
 	}
 	d.Reason += ", but it needs your review: " + strings.Join(texts, "; ")
-	d.Exit, d.ExitReason, d.Status, d.Review = ExitReview, "review", state.StatusReview, items
+	d.Exit, d.ExitReason, d.Status, d.Review = state.ExitReview, "review", state.StatusReview, items
 	d.Next = "look at each item, then: ralph accept"
 	return d
 }
@@ -203,6 +203,6 @@ func verifying(f Facts) Decision {
 
 // completed ends the run. report is of its last checks.
 func completed(reason, exitReason string, report gate.Report) Decision {
-	return Decision{Unproven: proof.Unproven(report), Action: state.ActionStop, Reason: reason, Exit: ExitComplete, ExitReason: exitReason,
+	return Decision{Unproven: proof.Unproven(report), Action: state.ActionStop, Reason: reason, Exit: state.ExitComplete, ExitReason: exitReason,
 		Status: state.StatusCompleted}
 }

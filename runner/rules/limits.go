@@ -32,7 +32,7 @@ func waitForLimit(f Facts, reason string) Decision {
 		far = false
 	}
 	if f.Policy.OnLimit == "stop" || far {
-		d := stopped(ExitLimited, "usage_limit", reason, "to continue: ralph resume, after "+
+		d := stopped(state.ExitLimited, "usage_limit", reason, "to continue: ralph resume, after "+
 			until.Local().Format("Jan 2 15:04")+"; or name other agents in FALLBACK_AGENTS")
 		d.Until = until
 		return d
@@ -83,7 +83,7 @@ func (f Facts) over() bool {
 
 func ceilings(f Facts) (Decision, bool) {
 	reason, exitReason, more := f.ceiling()
-	return stopped(ExitCeiling, exitReason, reason, "to continue: ralph "+more), reason != ""
+	return stopped(state.ExitCeiling, exitReason, reason, "to continue: ralph "+more), reason != ""
 }
 
 // ceiling is the limit of the run that is reached, and the command that continues; empty: none.
@@ -121,7 +121,7 @@ func hourly(f Facts) (Decision, bool) {
 	}
 	until := hours.NextHour(f.Calls.Hour)
 	if until.Sub(f.Now) > f.timeLeft() {
-		return stopped(ExitCeiling, "max_duration", reason+"; the run's time is over before the next hour",
+		return stopped(state.ExitCeiling, "max_duration", reason+"; the run's time is over before the next hour",
 			"to continue: ralph resume, after "+until.Local().Format("15:04")+
 				"; or ralph, with a higher --calls or --max-duration"), true
 	}

@@ -19,7 +19,7 @@ func TestAdmit_paceBeyondWhatARunWaits_stops(t *testing.T) {
 			t.Fatalf("%+v", d)
 		}
 		change(&f)
-		if d := f.decide(); d.Rule != RulePace || d.Action != state.ActionStop || d.Exit != ExitLimited || d.Next == "" {
+		if d := f.decide(); d.Rule != RulePace || d.Action != state.ActionStop || d.Exit != state.ExitLimited || d.Next == "" {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

@@ -32,7 +32,7 @@ func TestTables_somethingToLookAt_neverEndsWith0(t *testing.T) {
 			f.Plan.Done, f.HadPlan = 2-f.Plan.Remaining, true
 		}
 		if yes("interrupted") {
-			f.Interrupt = &Interrupt{Exit: ExitInterrupted, Why: "ralph stop", Lenient: yes("lenient")}
+			f.Interrupt = &Interrupt{Exit: state.ExitInterrupted, Why: "ralph stop", Lenient: yes("lenient")}
 		}
 		if yes("review") {
 			f.Review = []state.ReviewItem{{Text: "something to look at"}}
@@ -46,11 +46,11 @@ func TestTables_somethingToLookAt_neverEndsWith0(t *testing.T) {
 		c.Result.Proof.Report = report
 		for _, d := range []Decision{Admit(Admission{Facts: f, Report: report}), Conclude(c)} {
 			switch {
-			case d.Action == state.ActionStop && d.Exit == ExitComplete && len(f.Review) > 0:
+			case d.Action == state.ActionStop && d.Exit == state.ExitComplete && len(f.Review) > 0:
 				rt.Fatalf("rule %s: %s", d.Rule, d.Reason)
-			case d.Action == state.ActionStop && d.Exit == ExitComplete:
+			case d.Action == state.ActionStop && d.Exit == state.ExitComplete:
 				zero++
-			case d.Action == state.ActionStop && d.Exit == ExitReview:
+			case d.Action == state.ActionStop && d.Exit == state.ExitReview:
 				nine++
 			}
 		}

@@ -15,7 +15,7 @@ func TestAdmit_questionWithoutAnIterationLeft_isNotWaitedFor(t *testing.T) {
 		f := Admission{Waiting: []string{"q1"}}
 		f.Now = time.Now()
 		f.WaitingSince, f.Policy.QuestionWait, f.Policy.MaxIterations, f.Memory.Iterations = f.Now, time.Hour, most, 1
-		if d := Admit(f); d.Rule != state.RuleQuestion || d.Action != want || want == state.ActionStop && d.Exit != ExitReview {
+		if d := Admit(f); d.Rule != state.RuleQuestion || d.Action != want || want == state.ActionStop && d.Exit != state.ExitReview {
 			t.Errorf("at most %d iterations: %+v", most, d)
 		}
 	}
@@ -30,11 +30,11 @@ func TestAdmit_someBlockedAndSomePutAside_bothAreNamed(t *testing.T) {
 		exit int
 		says []string
 	}{
-		{Admission{Blocked: held}, "blocked", ExitReview, []string{`1.3 "pay": marked "Draft"`}},
-		{Admission{Blocked: held, PutAside: aside}, "tasks_put_aside", ExitClaimed, []string{"1.3", "refused 3 times"}},
-		{Admission{Blocked: held, Never: never}, "plan_unusable", ExitUsage, []string{"1.3", "1.5"}},
-		{Admission{Blocked: held, Facts: Facts{Plan: turn.Plan{List: fault}}}, "plan_unusable", ExitUsage, []string{"1.3", "maybe"}},
-		{Admission{Never: never, PutAside: aside}, "plan_unusable", ExitUsage, []string{"1.5", "refused 3 times"}},
+		{Admission{Blocked: held}, "blocked", state.ExitReview, []string{`1.3 "pay": marked "Draft"`}},
+		{Admission{Blocked: held, PutAside: aside}, "tasks_put_aside", state.ExitClaimed, []string{"1.3", "refused 3 times"}},
+		{Admission{Blocked: held, Never: never}, "plan_unusable", state.ExitUsage, []string{"1.3", "1.5"}},
+		{Admission{Blocked: held, Facts: Facts{Plan: turn.Plan{List: fault}}}, "plan_unusable", state.ExitUsage, []string{"1.3", "maybe"}},
+		{Admission{Never: never, PutAside: aside}, "plan_unusable", state.ExitUsage, []string{"1.5", "refused 3 times"}},
 	} {
 		d := Admit(c.f)
 		if d.Rule != c.rule || d.Exit != c.exit {

@@ -10,7 +10,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -58,7 +57,7 @@ func TestCheck_nothingConfigured_runsWhatTheFilesShow(t *testing.T) {
 	}
 	red := map[string]string{"test.sh*": "#!/bin/sh\necho 'not ok 1 - a'\nexit 1\n"}
 	out, err := verb(t, agreed(red), "check")
-	if exit := (*cmdline.ExitError)(nil); !errors.As(err, &exit) || exit.Code != rules.ExitError || !strings.Contains(out, "test   failed") {
+	if exit := (*cmdline.ExitError)(nil); !errors.As(err, &exit) || exit.Code != state.ExitError || !strings.Contains(out, "test   failed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	red[".ralphrc"] = "TEST_MODE=report\n"
@@ -121,7 +120,7 @@ func TestProject_dotRalphIsALink_isRefused(t *testing.T) {
 	}
 	for _, argv := range [][]string{{"run"}, {"init", "--yes"}, {"status"}, {"check"}} {
 		_, err := verb(t, dir, argv...)
-		if cmdline.ExitCode(err) != rules.ExitUsage || !strings.Contains(err.Error(), "symbolic link") {
+		if cmdline.ExitCode(err) != state.ExitUsage || !strings.Contains(err.Error(), "symbolic link") {
 			t.Errorf("%s: %v", argv, err)
 		}
 	}
@@ -135,7 +134,7 @@ func TestTrust_insideOfARun_isRefused(t *testing.T) {
 	dir := world.Project(t, map[string]string{".ralphrc": "TEST_COMMAND=evil\n"})
 	t.Setenv(state.InsideVar, "run-1")
 	for _, argv := range [][]string{{"trust", "--yes"}, {"accept"}} {
-		if out, err := verb(t, dir, argv...); cmdline.ExitCode(err) != rules.ExitUsage || !strings.Contains(err.Error(), "inside of run run-1") {
+		if out, err := verb(t, dir, argv...); cmdline.ExitCode(err) != state.ExitUsage || !strings.Contains(err.Error(), "inside of run run-1") {
 			t.Errorf("%s: %v\n%s", argv, err, out)
 		}
 	}
@@ -177,7 +176,7 @@ func TestAgentThatCannotStart_doctorAndRunSayWhyAndWhatNamesIt(t *testing.T) {
 			t.Errorf("%s\nwant %s", out, line)
 		}
 		out, err := verb(t, dir, "run")
-		if cmdline.ExitCode(err) != rules.ExitAgent || !strings.Contains(out, want+" (rule agent_unusable") ||
+		if cmdline.ExitCode(err) != state.ExitAgent || !strings.Contains(out, want+" (rule agent_unusable") ||
 			!strings.Contains(out, "next: install or mend the program of the agent text, or name another with AGENT_CMD") {
 			t.Errorf("%v\n%s", err, out)
 		}

@@ -13,7 +13,7 @@ import (
 	"ralph/cmd/internal/demo"
 	"ralph/cmd/internal/split"
 	"ralph/runner/agent/ending/zoneinfo"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // rootName is the name of the command that has the verbs.
@@ -69,10 +69,10 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 		err = unknownHelp(root)
 	}
 	if err == nil {
-		return "", rules.ExitComplete
+		return "", state.ExitComplete
 	}
 	if code = cmdline.ExitCode(err); !*started { // the command line itself is wrong
-		code = rules.ExitUsage
+		code = state.ExitUsage
 	}
 	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }) // of joined errors
 	text = cmdline.Inert(strings.Join(slices.CompactFunc(lines, cmdline.SameTrouble), "; "))

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/runner/rules"
 	"ralph/runner/sandbox"
+	"ralph/state"
 )
 
 // Who asks for a sandbox means every program that ralph starts for the project, also
@@ -89,7 +89,7 @@ func TestRun_sandboxThatDoesNotWork_exitsWith2AndSaysHow(t *testing.T) {
 			w.write(".ralph/fix_plan.md", "- [ ] one\n")
 			t.Setenv("PATH", bin)
 			for _, argv := range [][]string{{"run"}, {"once"}, {"run", "--dry-run"}, {"check"}, {"hooks", "test", "pre_task"}} {
-				if out := w.want(rules.ExitUsage, test.want, argv...); strings.Count(out, test.want) != 1 || strings.Contains(out, "iteration 1") {
+				if out := w.want(state.ExitUsage, test.want, argv...); strings.Count(out, test.want) != 1 || strings.Contains(out, "iteration 1") {
 					t.Errorf("ralph %v: %s", argv, out)
 				}
 			}

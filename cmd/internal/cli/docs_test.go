@@ -117,7 +117,7 @@ func statusKeys() string {
 func generated() map[string]string {
 	var exits, files, classes, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
-	for _, e := range rules.ExitCodes() {
+	for _, e := range state.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
 	}
 	files.WriteString("| file | form | lifetime |\n|---|---|---|\n")

@@ -19,7 +19,6 @@ import (
 	"ralph/internal/world"
 	"ralph/ptyexec"
 	"ralph/runner/git"
-	"ralph/runner/rules"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -232,11 +231,11 @@ func TestDiff_iterationOrRange_isAPatch(t *testing.T) {
 		{"1..3", []string{"+bad", "+three"}, []string{"one.txt"}, 0},
 		{"0..2", []string{"+one", "+bad"}, []string{"three"}, 0},
 		{"0..0", nil, []string{"one"}, 0},
-		{"0", []string{"run " + pastRun + " has no iteration 0; see: ralph iterations"}, nil, rules.ExitUsage},
-		{"4", []string{"has no iteration 4"}, nil, rules.ExitUsage},
-		{"x", []string{"no iteration or task"}, nil, rules.ExitUsage},
-		{"1..", []string{"not the number"}, nil, rules.ExitUsage},
-		{"3..1", []string{"3..1 goes backwards", "ralph diff 1..3"}, []string{"+three"}, rules.ExitUsage},
+		{"0", []string{"run " + pastRun + " has no iteration 0; see: ralph iterations"}, nil, state.ExitUsage},
+		{"4", []string{"has no iteration 4"}, nil, state.ExitUsage},
+		{"x", []string{"no iteration or task"}, nil, state.ExitUsage},
+		{"1..", []string{"not the number"}, nil, state.ExitUsage},
+		{"3..1", []string{"3..1 goes backwards", "ralph diff 1..3"}, []string{"+three"}, state.ExitUsage},
 	} {
 		code, out := w.do("diff", tc.arg)
 		for _, text := range tc.has {
@@ -254,16 +253,16 @@ func TestDiff_iterationOrRange_isAPatch(t *testing.T) {
 		}
 	}
 	w.want(0, "good.txt | 2 +-", "diff", "--stat", "2")
-	w.want(rules.ExitUsage, "has no iteration -1", "diff", "--", "-1")
-	w.want(rules.ExitUsage, "is not the number of an iteration", "diff", "--", "-1..2")
+	w.want(state.ExitUsage, "has no iteration -1", "diff", "--", "-1")
+	w.want(state.ExitUsage, "is not the number of an iteration", "diff", "--", "-1..2")
 }
 
 func TestUndo_committedWork_becomesANewCommitOfItsFilesOnly(t *testing.T) {
 	w := newPastWorld(t)
 	w.write("mine.txt", "mine\n")
 	w.git("add", "mine.txt")
-	w.want(rules.ExitUsage, "--yes", "undo", "2")
-	w.want(rules.ExitUsage, "run "+pastRun+" has no iteration 0; see: ralph iterations", "undo", "0", "--yes")
+	w.want(state.ExitUsage, "--yes", "undo", "2")
+	w.want(state.ExitUsage, "run "+pastRun+" has no iteration 0; see: ralph iterations", "undo", "0", "--yes")
 	head := w.git("rev-parse", "HEAD")
 	w.want(0, "undone in commit", "undo", "2", "--yes")
 	for _, check := range [][2]string{
@@ -327,7 +326,7 @@ func TestUndo_runnerAlive_isLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer writer.Release()
-	w.want(rules.ExitLocked, "", "undo", "2", "--yes")
+	w.want(state.ExitLocked, "", "undo", "2", "--yes")
 }
 
 func TestBisect_command_findsTheIterationThatBrokeIt(t *testing.T) {
@@ -348,8 +347,8 @@ func TestBisect_nothingToFind_saysWhy(t *testing.T) {
 	w.want(0, "passes in the last kept state, iteration 3: no iteration broke it; if it fails in your files, they changed after that: ralph check", "bisect", "--", "true")
 	w.want(0, "fails in the first kept state", "bisect", "--", "false")
 	w.want(1, "cannot run", "bisect", "--", "no-such-program-anywhere")
-	w.want(rules.ExitUsage, "the project has no checks", "bisect", "nope")
-	w.want(rules.ExitUsage, "one check", "bisect", "a", "b")
+	w.want(state.ExitUsage, "the project has no checks", "bisect", "nope")
+	w.want(state.ExitUsage, "one check", "bisect", "a", "b")
 }
 
 func TestBisect_dependenciesThatGitIgnores_areBorrowed(t *testing.T) {

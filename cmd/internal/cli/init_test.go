@@ -9,7 +9,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -25,12 +24,12 @@ func TestInit_withAPlan_imports(t *testing.T) {
 		exit  int
 		want  string
 	}{
-		{[]string{"init", "-y", "--template", "api", "--from", list}, rules.ExitUsage, "init takes --template or --from, not both"},
-		{[]string{"init", "-y", "--template", "game"}, rules.ExitUsage, "game"},
+		{[]string{"init", "-y", "--template", "api", "--from", list}, state.ExitUsage, "init takes --template or --from, not both"},
+		{[]string{"init", "-y", "--template", "game"}, state.ExitUsage, "game"},
 		{[]string{"init", "-y", "--from", list}, 0, "2 tasks"},
-		{[]string{"init", "-y", "--from", list}, rules.ExitUsage, ".ralph/fix_plan.md exists; overwrite it with --force, or add"},
-		{[]string{"init", "-y", "--template="}, rules.ExitUsage, "known: fullstack, api, "},
-		{[]string{"init", "-y", "--from", list, "--template="}, rules.ExitUsage, "init takes --template or --from, not both"},
+		{[]string{"init", "-y", "--from", list}, state.ExitUsage, ".ralph/fix_plan.md exists; overwrite it with --force, or add"},
+		{[]string{"init", "-y", "--template="}, state.ExitUsage, "known: fullstack, api, "},
+		{[]string{"init", "-y", "--from", list, "--template="}, state.ExitUsage, "init takes --template or --from, not both"},
 		{[]string{"task", "list"}, 0, "log out"},
 	} {
 		out, err := verb(t, dir, c.typed...)
@@ -77,7 +76,7 @@ func TestInit_templateWithForce_overwritesPlanAndSpecification(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Release()
-	if _, err = verb(t, dir, "init", "-y", "--template", "api", "--force"); cmdline.ExitCode(err) != rules.ExitLocked {
+	if _, err = verb(t, dir, "init", "-y", "--template", "api", "--force"); cmdline.ExitCode(err) != state.ExitLocked {
 		t.Error(err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/git"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -46,7 +45,7 @@ func TestIterations_runnerKilled_theLastOneIsCutOff(t *testing.T) {
 	}
 	defer writer.Release()
 	w.want(0, "1  running", "iterations", "--run", pastRun)
-	w.want(rules.ExitUsage, "iteration 1 is still running; what it changes is known when it ends", "diff", "--run", pastRun)
+	w.want(state.ExitUsage, "iteration 1 is still running; what it changes is known when it ends", "diff", "--run", pastRun)
 }
 
 func TestIterations_recordedRun_isRead(t *testing.T) {

@@ -27,7 +27,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/roles/aios"
-	"ralph/runner/rules"
 	"ralph/runner/rules/hours"
 	"ralph/state"
 )
@@ -96,7 +95,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	if err != nil && !con.Ended() {
 		return err
 	}
-	if result.Decision.Exit == rules.ExitComplete {
+	if result.Decision.Exit == state.ExitComplete {
 		return nil
 	}
 	return &cmdline.ExitError{Code: result.Decision.Exit}

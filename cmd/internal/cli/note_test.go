@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/runner/rules"
+	"ralph/state"
 	"ralph/state/note"
 )
 
@@ -18,8 +18,8 @@ func TestNote_writtenAndListed(t *testing.T) {
 		want  string
 	}{
 		{[]string{"note"}, 0, "no notes; write one with: ralph note TEXT"},
-		{[]string{"note", " "}, rules.ExitUsage, "the note is empty"},
-		{[]string{"note", strings.Repeat("x", note.MaxText+1)}, rules.ExitUsage, "the note has 8001 bytes; at most 8000 are allowed"},
+		{[]string{"note", " "}, state.ExitUsage, "the note is empty"},
+		{[]string{"note", strings.Repeat("x", note.MaxText+1)}, state.ExitUsage, "the note has 8001 bytes; at most 8000 are allowed"},
 		{[]string{"note", "use", "UTC"}, 0, "note n1 waits for the next prompt: use UTC"},
 		{[]string{"note", "--", "-v is for verbose"}, 0, "note n2 waits"},
 		{[]string{"note"}, 0, "n1  waits for the next prompt: use UTC\n"},

@@ -11,7 +11,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/internal/sample"
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/question"
@@ -42,15 +41,15 @@ func TestQuestions_listShowAnswer(t *testing.T) {
 	}{
 		{[]string{"questions"}, 0, "ralph answer q1 --option N"},
 		{[]string{"questions", "q1"}, 0, "Both are there."},
-		{[]string{"questions", "q7"}, rules.ExitUsage, "there is no question q7"},
+		{[]string{"questions", "q7"}, state.ExitUsage, "there is no question q7"},
 		{[]string{"questions", "--json"}, 0, `"options":["PostgreSQL","SQLite"]`},
-		{[]string{"answer"}, rules.ExitUsage, "the id of a question"},
-		{[]string{"answer", "q1"}, rules.ExitUsage, "the answer to q1 is empty"},
-		{[]string{"answer", "q1", "--option", "3"}, rules.ExitUsage, "--option 3 is not allowed: question q1 has the options 1 to 2"},
-		{[]string{"answer", "q1", "--option", "x"}, rules.ExitUsage, `--option "x" is not allowed: the number of an option`},
-		{[]string{"answer", "q1", "x", "--option", "1"}, rules.ExitUsage, "not both"},
+		{[]string{"answer"}, state.ExitUsage, "the id of a question"},
+		{[]string{"answer", "q1"}, state.ExitUsage, "the answer to q1 is empty"},
+		{[]string{"answer", "q1", "--option", "3"}, state.ExitUsage, "--option 3 is not allowed: question q1 has the options 1 to 2"},
+		{[]string{"answer", "q1", "--option", "x"}, state.ExitUsage, `--option "x" is not allowed: the number of an option`},
+		{[]string{"answer", "q1", "x", "--option", "1"}, state.ExitUsage, "not both"},
 		{[]string{"answer", "q1", "--option", "2"}, 0, "answered q1: SQLite; the next run takes it: ralph resume"},
-		{[]string{"answer", "q1", "PostgreSQL"}, rules.ExitUsage, "question q1 was answered"},
+		{[]string{"answer", "q1", "PostgreSQL"}, state.ExitUsage, "question q1 was answered"},
 		{[]string{"answer", "q2", "eu", "please"}, 0, "answered q2: eu please"},
 		{[]string{"questions"}, 0, "no question waits"},
 		{[]string{"questions", "--all"}, 0, "answered (ralph answer): SQLite"},
@@ -77,7 +76,7 @@ func TestQuestions_listShowAnswer(t *testing.T) {
 func TestAnswer_afterTheRun_statusAndReportSayWhatIsNext(t *testing.T) {
 	w := newPlanWorld(t, true, true)
 	const reason, next = "nothing can be done before a person answers q1: Which?", "see them with ralph questions, then run ralph resume"
-	end := state.RunEnd{Decision: state.Decision{Rule: state.RuleQuestion, Reason: reason}, Next: next, Exit: rules.ExitReview, Status: state.StatusStopped}
+	end := state.RunEnd{Decision: state.Decision{Rule: state.RuleQuestion, Reason: reason}, Next: next, Exit: state.ExitReview, Status: state.StatusStopped}
 	w.write(".ralph/events.jsonl", w.read(".ralph/events.jsonl")+string(sample.Encode(t, state.NewEvent(state.Origin{Run: pastRun}, time.Now(), end)))+"\n")
 	w.ended(state.Status{Status: end.Status, ExitReason: "questions", ExitCode: end.Exit, Rule: end.Rule, Reason: reason, Next: next})
 	s := question.In(cmdline.OpenState(w.Dir))
@@ -131,7 +130,7 @@ func TestInTouch_addressThatCannotWork_isRefused(t *testing.T) {
 		if err != nil {
 			out += err.Error()
 		}
-		if cmdline.ExitCode(err) != rules.ExitUsage || !strings.Contains(out, want) || strings.Contains(out, "secret") {
+		if cmdline.ExitCode(err) != state.ExitUsage || !strings.Contains(out, want) || strings.Contains(out, "secret") {
 			t.Errorf("ralph %q: exit code %d, says %q", typed, cmdline.ExitCode(err), out)
 		}
 	}
@@ -166,7 +165,7 @@ func TestNotifyWatch_startsRalphHubForTheLatestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Release()
-	wants(rules.ExitUsage, "neither NOTIFY, WEBHOOKS nor REPLIES is set")
+	wants(state.ExitUsage, "neither NOTIFY, WEBHOOKS nor REPLIES is set")
 	t.Setenv("NOTIFY", "desktop")
 	wants(0, "ralph-hub follows run run-7")
 	args, _ := os.ReadFile(filepath.Join(bin, "args"))
@@ -206,8 +205,8 @@ func TestInTouch_withoutRalphHub_isNamedByDoctorAndTest(t *testing.T) {
 func TestWebhookEvents_kindsThatAreNotSent_areRefused(t *testing.T) {
 	otherHome(t)
 	t.Setenv("WEBHOOKS", "http://127.0.0.1:1/")
-	for kind, code := range map[string]int{"text": rules.ExitUsage, "tool": rules.ExitUsage, "tool_result": rules.ExitUsage,
-		"usage": rules.ExitUsage, "finding": 0, "phase": 0} {
+	for kind, code := range map[string]int{"text": state.ExitUsage, "tool": state.ExitUsage, "tool_result": state.ExitUsage,
+		"usage": state.ExitUsage, "finding": 0, "phase": 0} {
 		t.Setenv("WEBHOOK_EVENTS", "run_end,"+kind)
 		out, err := verb(t, t.TempDir(), "config", "--check")
 		if err != nil {

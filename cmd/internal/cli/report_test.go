@@ -11,7 +11,6 @@ import (
 
 	"ralph/cmd/internal/runreport"
 	"ralph/config"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -68,8 +67,8 @@ func TestReport_ofARun_namesTasksAndShowsTheirDiffs(t *testing.T) {
 	if data, err := os.ReadFile(file); err != nil || string(data) != page {
 		t.Errorf("the file differs: %v", err)
 	}
-	w.want(rules.ExitUsage, `run "nope" is not known here`, "report", "nope")
-	w.want(rules.ExitUsage, "", "report", "--md", "--json")
+	w.want(state.ExitUsage, `run "nope" is not known here`, "report", "nope")
+	w.want(state.ExitUsage, "", "report", "--md", "--json")
 }
 
 func TestReport_nothingHasRun_saysSo(t *testing.T) {
@@ -113,15 +112,15 @@ func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
 	}
 	w.want(0, "30m 00s", "runs")
 	w.want(0, "forgot 1 run", "runs", "prune", "--keep", "0")
-	w.want(rules.ExitUsage, "at least 0", "runs", "prune", "--keep", "-1")
-	w.want(rules.ExitUsage, `--keep: "x" is not allowed: a whole number`, "runs", "prune", "--keep", "x")
+	w.want(state.ExitUsage, "at least 0", "runs", "prune", "--keep", "-1")
+	w.want(state.ExitUsage, `--keep: "x" is not allowed: a whole number`, "runs", "prune", "--keep", "x")
 	if left, _ := filepath.Glob(filepath.Join(strings.ReplaceAll(w.Dir, "[", `\[`), ".ralph/reports/a1*")); len(left) > 0 {
 		t.Error(left)
 	}
 	if _, out := w.do("runs"); strings.Contains(out, "a1") || !strings.Contains(out, "b2") {
 		t.Errorf("a1 was pruned, b2 was not: %s", out)
 	}
-	w.want(rules.ExitUsage, `unknown command "x" for "ralph runs"`, "runs", "x")
+	w.want(state.ExitUsage, `unknown command "x" for "ralph runs"`, "runs", "x")
 }
 
 func TestSessions_wordsOfOtherRalphs(t *testing.T) {

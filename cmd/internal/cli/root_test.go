@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // A mistake on the command line is one line that helps, with exit code 2.
@@ -49,7 +49,7 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 	} {
 		f := &cmdline.Factory{In: os.Stdin, Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: t.TempDir()}
 		text, code := execute(f, strings.Fields(test.typed))
-		if code != rules.ExitUsage || !strings.Contains(text, test.want) || strings.Contains(text, "\n") {
+		if code != state.ExitUsage || !strings.Contains(text, test.want) || strings.Contains(text, "\n") {
 			t.Errorf("ralph %s: exit code %d, says %q, want %q", test.typed, code, text, test.want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestSubverbs_mistypedOrMissing_areNamed(t *testing.T) {
 			}
 			f := &cmdline.Factory{In: os.Stdin, Out: &strings.Builder{}, Err: &strings.Builder{}, Dir: dir}
 			text, code := execute(f, strings.Fields(verb.Name()+test.typed))
-			if code != rules.ExitUsage || !strings.HasPrefix(text, test.want) || strings.Contains(text, "\n") {
+			if code != state.ExitUsage || !strings.HasPrefix(text, test.want) || strings.Contains(text, "\n") {
 				t.Errorf("%s%s: exit code %d, says %q, want %q", path, test.typed, code, text, test.want)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/config"
 	"ralph/internal/world"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // A person is asked once: the runner that ralph --monitor starts knows the answer.
@@ -25,7 +25,7 @@ func TestRun_planOfProse_isAskedAboutOnATerminal(t *testing.T) {
 		said := &strings.Builder{}
 		o := &runOptions{Factory: &cmdline.Factory{In: world.Typed(t, answer), Err: said}, output: "text"}
 		err := o.agreeNoTasks(p)
-		if (err == nil) != agreed || !agreed && cmdline.ExitCode(err) != rules.ExitUsage || strings.Count(said.String(), "[y/N]") != 1 {
+		if (err == nil) != agreed || !agreed && cmdline.ExitCode(err) != state.ExitUsage || strings.Count(said.String(), "[y/N]") != 1 {
 			t.Errorf("%q: %v\n%s", answer, err, said)
 		}
 		if slices.Contains(o.argv(p), "--without-tasks") != agreed {

@@ -11,7 +11,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/git"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -61,12 +60,12 @@ func TestUndo_ofACompletedRun_statusAndResumeKnow(t *testing.T) {
 			t.Errorf("%s: an open run asks for acceptance:\n%s", status, out)
 		}
 		s := w.status()
-		if s.Status != status || s.ExitReason != "plan_complete" || s.ExitCode != rules.ExitComplete || s.Undone != 1 || !s.Ending().Unfinished() || s.Task.Title != "two" {
+		if s.Status != status || s.ExitReason != "plan_complete" || s.ExitCode != state.ExitComplete || s.Undone != 1 || !s.Ending().Unfinished() || s.Task.Title != "two" {
 			t.Errorf("%s: %+v", status, s)
 		}
 		w.want(0, "nothing to resume: run "+pastRun+" is "+status+": "+c.why+" (exit code 0); continue it with: ralph resume", "resume", "--unfinished")
 		if status == state.StatusReview {
-			w.want(rules.ExitUsage, "iterations were undone since; continue first: ralph resume", "accept")
+			w.want(state.ExitUsage, "iterations were undone since; continue first: ralph resume", "accept")
 		}
 		w.want(0, "", "undo", "4", "--yes")
 		if s := w.status(); s.Task.Done != 2 || strings.Count(s.Reason, "was undone") != 2 {
@@ -158,7 +157,7 @@ func TestUndo_workOfAWorktree_saysWhetherItLanded(t *testing.T) {
 func TestUndo_killedAndTheIndexLocked_noVerbGoesOn(t *testing.T) {
 	w := newPastWorld(t)
 	w.write(".git/index.lock", "")
-	w.want(rules.ExitUsage, "nothing to accept", "accept")
+	w.want(state.ExitUsage, "nothing to accept", "accept")
 	if err := os.MkdirAll(w.Loader(w.Dir, nil).UndoPath(), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/config"
-	"ralph/runner/rules"
 	"ralph/state"
 	"ralph/state/projectfs"
 )
@@ -27,12 +26,12 @@ const NothingHasRun = 4
 
 // AgentError is an agent that cannot be called: exit code 6.
 func AgentError(format string, args ...any) error {
-	return &ExitError{rules.ExitAgent, fmt.Sprintf(format, args...)}
+	return &ExitError{state.ExitAgent, fmt.Sprintf(format, args...)}
 }
 
 // UsageError is a mistake that the user can correct: exit code 2.
 func UsageError(format string, args ...any) error {
-	return &ExitError{rules.ExitUsage, fmt.Sprintf(format, args...)}
+	return &ExitError{state.ExitUsage, fmt.Sprintf(format, args...)}
 }
 
 // UsageErrors is one error for several mistakes, a sentence each; nil if there is none.
@@ -43,7 +42,7 @@ func UsageErrors(all []string) error {
 	return UsageError("%s", strings.Join(all, "; "))
 }
 
-func interrupted(text string) error { return &ExitError{rules.ExitInterrupted, text} }
+func interrupted(text string) error { return &ExitError{state.ExitInterrupted, text} }
 
 // ExitCode is the one place where errors become exit codes.
 func ExitCode(err error) int {
@@ -53,15 +52,15 @@ func ExitCode(err error) int {
 	var refused *projectfs.RefusedError
 	switch {
 	case err == nil:
-		return rules.ExitComplete
+		return state.ExitComplete
 	case errors.As(err, &exit):
 		return exit.Code
 	case errors.As(err, &usage), errors.As(err, &refused):
-		return rules.ExitUsage
+		return state.ExitUsage
 	case errors.As(err, &locked):
-		return rules.ExitLocked
+		return state.ExitLocked
 	}
-	return rules.ExitError
+	return state.ExitError
 }
 
 // SameTrouble is true for two lines that differ only in their file: "write state: write FILE: no space left on device".

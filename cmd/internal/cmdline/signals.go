@@ -14,6 +14,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // Signals are the process's signals as a run needs them.
@@ -101,10 +102,10 @@ func cpuTime() time.Duration {
 }
 
 func interruptBy(sig os.Signal) *rules.Interrupt {
-	i := &rules.Interrupt{Exit: rules.ExitTerminated, ExitReason: "interrupted"}
+	i := &rules.Interrupt{Exit: state.ExitTerminated, ExitReason: "interrupted"}
 	switch sig {
 	case syscall.SIGINT:
-		i.Exit, i.Why = rules.ExitInterrupted, "SIGINT (Ctrl-C)"
+		i.Exit, i.Why = state.ExitInterrupted, "SIGINT (Ctrl-C)"
 	case syscall.SIGHUP:
 		i.Why = "SIGHUP: the terminal was closed"
 	default:

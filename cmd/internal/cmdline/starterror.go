@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -25,12 +24,7 @@ func WantsJSON(args []string) bool {
 // WriteStartError prints why a run could not start, as the same event that ends every other
 // run. It belongs to no run: none has begun.
 func WriteStartError(out io.Writer, text string, code int) {
-	name := "error"
-	for _, c := range rules.ExitCodes() {
-		if c.Code == code {
-			name = strings.ReplaceAll(c.Name, " ", "_")
-		}
-	}
+	name := strings.ReplaceAll(state.ExitOf(code).Name, " ", "_")
 	end := state.RunEnd{Decision: state.Decision{Action: state.ActionStop, Rule: name, Reason: text}, Exit: code}
 	host, _ := os.Hostname() // only a label
 	e := state.NewEvent(state.Origin{Host: host}, time.Now(), end)

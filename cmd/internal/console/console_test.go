@@ -135,7 +135,7 @@ func TestConsole_review_namesEachItemOnce(t *testing.T) {
 	out := &strings.Builder{}
 	item := state.ReviewItem{N: 1, Text: "a_test.go: the test file was deleted", Show: "ralph diff 1"}
 	(&Console{out: out}).End(runner.Ending{Findings: 1, Decision: rules.Decision{
-		Rule: "review", Reason: "1 of 1 tasks are done, but it needs your review: " + item.Text, Exit: rules.ExitReview,
+		Rule: "review", Reason: "1 of 1 tasks are done, but it needs your review: " + item.Text, Exit: state.ExitReview,
 		ExitReason: "review", Status: state.StatusReview, Review: []state.ReviewItem{item}, Next: "look at each item, then: ralph accept"}})
 	want := `ralph: needs your review after 0 iterations
 ralph: why: everything is done, but it needs your review (rule review, exit code 9)

@@ -215,7 +215,7 @@ func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 		t.Errorf("waits %s", left)
 	}
 	stop := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Policy.OnLimit = "stop" })
-	if stop.Decision.Exit != rules.ExitLimited {
+	if stop.Decision.Exit != state.ExitLimited {
 		t.Errorf("on-limit stop: %+v", stop.Decision)
 	}
 	other := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
@@ -230,7 +230,7 @@ func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got = scene(t, ending.PermissionDenied, "claude", func(s *Setting) { s.Policy.DenialThreshold = 1 })
-	if got.Decision.Exit != rules.ExitHalted || got.Decision.Rule != "permission_denied" {
+	if got.Decision.Exit != state.ExitHalted || got.Decision.Rule != "permission_denied" {
 		t.Errorf("%+v", got.Decision)
 	}
 }
@@ -239,7 +239,7 @@ func TestPlay_patternOfTheUser_changesTheReading(t *testing.T) {
 	got := scene(t, ending.Crash, "amp", func(s *Setting) {
 		s.Spec.Patterns = append(s.Spec.Patterns, ending.Pattern{Class: ending.Auth, Match: `.+`})
 	})
-	if got.Outcome.Class != ending.Auth || got.Decision.Exit != rules.ExitAgent {
+	if got.Outcome.Class != ending.Auth || got.Decision.Exit != state.ExitAgent {
 		t.Errorf("%+v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"ralph/cmd/internal/hub/acp"
 	"ralph/runner/agent/argv"
+	"ralph/state"
 )
 
 type acpOptions struct{ acp.Call }
@@ -66,7 +67,7 @@ func acpRun(ctx context.Context, o *acpOptions, flags *pflag.FlagSet, args []str
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	if o.Run(ctx, os.Stdout) != nil {
-		return exited(exitFailed) // the last record says why
+		return exited(state.ExitError) // the last record says why
 	}
 	return nil
 }

@@ -18,12 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/complete"
-)
-
-// Exit codes.
-const (
-	exitFailed = 1
-	exitUsage  = 2
+	"ralph/state"
 )
 
 // usageError is a mistake in the command line.
@@ -40,15 +35,15 @@ func Main(args []string) int {
 	var code exited
 	switch {
 	case err == nil:
-		return 0
+		return state.ExitComplete
 	case errors.As(err, &code):
 		return int(code)
 	}
 	fmt.Fprintln(os.Stderr, "ralph-hub: "+err.Error())
 	if errors.As(err, &usageError{}) {
-		return exitUsage
+		return state.ExitUsage
 	}
-	return exitFailed
+	return state.ExitError
 }
 
 // execute runs a command line. For a verb that does not exist, with --help, cobra would show the help of the root.

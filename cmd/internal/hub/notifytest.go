@@ -9,6 +9,7 @@ import (
 
 	"ralph/cmd/internal/hub/notify"
 	"ralph/config/huboptions"
+	"ralph/state"
 )
 
 func newNotifyTestCmd() *cobra.Command {
@@ -35,7 +36,7 @@ func notifyTestRun(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(out, "%d %s: %s\n", i+1, scheme(to), what)
 	}
 	if failed > 0 {
-		return exited(exitFailed) // each line says why
+		return exited(state.ExitError) // each line says why
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"ralph/config"
 	"ralph/runner/agent"
 	"ralph/runner/pool"
-	"ralph/runner/rules"
 	"ralph/runner/task"
+	"ralph/state"
 )
 
 // Find finds an agent by its name. AGENT_CMD replaces the program of the agent that
@@ -187,9 +187,9 @@ func (p *Project) named() []wants {
 // Usable checks every agent that the options and the open tasks of the plan
 // name, and that each can take the model which it is to get. The error names all.
 func (p *Project) Usable() error {
-	wrong, code := p.Misnamed(false), rules.ExitUsage
+	wrong, code := p.Misnamed(false), state.ExitUsage
 	if len(wrong) == 0 {
-		code = rules.ExitAgent
+		code = state.ExitAgent
 	}
 	var seen []string
 	for _, w := range p.named() {

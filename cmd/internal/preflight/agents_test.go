@@ -9,7 +9,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/internal/world"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // start is what a run does with agents before it takes the lock. Only these
@@ -91,19 +91,19 @@ func TestStartable_agentsOfThePlanAreCheckedBeforeTheFirstCall(t *testing.T) {
 		code           int
 		says           string
 	}{
-		{"unknown", "", "- [ ] a\n- [ ] b <!-- ralph: agent=nobody -->\n", rules.ExitUsage, `task "b" in fix_plan.md: unknown agent "nobody", known are: claude,`},
+		{"unknown", "", "- [ ] a\n- [ ] b <!-- ralph: agent=nobody -->\n", state.ExitUsage, `task "b" in fix_plan.md: unknown agent "nobody", known are: claude,`},
 		{"unknown, but done", "", "- [ ] a\n- [x] b <!-- ralph: agent=nobody -->\n", 0, ""},
 		{"unknown, but optional", "", "- [ ] a\n# Optional\n- [ ] b <!-- ralph: agent=nobody -->\n", 0, ""},
-		{"not installed", "", "- [ ] a\n- [ ] b <!-- ralph: agent=gemini -->\n", rules.ExitAgent, `task "b" in fix_plan.md: the agent gemini cannot run: "gemini" is not an executable on PATH`},
-		{"not installed, for the whole plan", "", "---\nprovider: gemini\n---\n- [ ] a\n", rules.ExitAgent, `the agent gemini cannot run`},
+		{"not installed", "", "- [ ] a\n- [ ] b <!-- ralph: agent=gemini -->\n", state.ExitAgent, `task "b" in fix_plan.md: the agent gemini cannot run: "gemini" is not an executable on PATH`},
+		{"not installed, for the whole plan", "", "---\nprovider: gemini\n---\n- [ ] a\n", state.ExitAgent, `the agent gemini cannot run`},
 		{"nobody needs the one that is missing", "AGENT=gemini", "<!-- ralph: agent=codex -->\n- [ ] a\n", 0, ""},
-		{"fallback is missing", "FALLBACK_AGENTS=gemini", "- [ ] a\n", rules.ExitAgent, "the agent gemini cannot run"},
-		{"no model", "AGENT=amp\nMODEL=opus", "- [ ] a\n", rules.ExitUsage, `the agent amp cannot be given the model "opus": it has no option for a model`},
-		{"no model, in the plan", "", "- [ ] a <!-- ralph: agent=amp model=opus -->\n", rules.ExitUsage, `task "a" in fix_plan.md: the agent amp cannot be given the model "opus"`},
-		{"model that is an option", "AGENT=claude", "- [ ] a <!-- ralph: model=-x -->\n", rules.ExitUsage, `cannot be given the model "-x": a model's name does not begin with a dash`},
-		{"all at once", "", "- [ ] a <!-- ralph: agent=nobody -->\n- [ ] b <!-- ralph: agent=gemini -->\n- [ ] c <!-- ralph: agent=amp model=opus -->\n- [ ] d <!-- ralph: agent=qwen -->\n", rules.ExitUsage,
+		{"fallback is missing", "FALLBACK_AGENTS=gemini", "- [ ] a\n", state.ExitAgent, "the agent gemini cannot run"},
+		{"no model", "AGENT=amp\nMODEL=opus", "- [ ] a\n", state.ExitUsage, `the agent amp cannot be given the model "opus": it has no option for a model`},
+		{"no model, in the plan", "", "- [ ] a <!-- ralph: agent=amp model=opus -->\n", state.ExitUsage, `task "a" in fix_plan.md: the agent amp cannot be given the model "opus"`},
+		{"model that is an option", "AGENT=claude", "- [ ] a <!-- ralph: model=-x -->\n", state.ExitUsage, `cannot be given the model "-x": a model's name does not begin with a dash`},
+		{"all at once", "", "- [ ] a <!-- ralph: agent=nobody -->\n- [ ] b <!-- ralph: agent=gemini -->\n- [ ] c <!-- ralph: agent=amp model=opus -->\n- [ ] d <!-- ralph: agent=qwen -->\n", state.ExitUsage,
 			`task "c" in fix_plan.md: the agent amp cannot be given the model "opus": it has no option for a model; task "b" in fix_plan.md: the agent gemini cannot run`},
-		{"all that are not installed", "", "- [ ] b <!-- ralph: agent=gemini -->\n- [ ] d <!-- ralph: agent=qwen -->\n", rules.ExitAgent, `; task "d" in fix_plan.md: the agent qwen cannot run`},
+		{"all that are not installed", "", "- [ ] b <!-- ralph: agent=gemini -->\n- [ ] d <!-- ralph: agent=qwen -->\n", state.ExitAgent, `; task "d" in fix_plan.md: the agent qwen cannot run`},
 		{"model of another agent is not passed on", "AGENT=claude\nMODEL=opus", "- [ ] a <!-- ralph: agent=amp -->\n", 0, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestStartable_modelWithoutItsAgentIsNotPassedToTheOneThatWasTaken(t *testin
 		t.Run(name, func(t *testing.T) {
 			_, _, err := start(t, "codex", "", files)
 			const want = `the model "opus" is named without its agent, which may not be codex`
-			if codeOf(err) != rules.ExitUsage || !strings.Contains(err.Error(), want) {
+			if codeOf(err) != state.ExitUsage || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		})

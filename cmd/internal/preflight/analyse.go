@@ -15,8 +15,8 @@ import (
 	"ralph/config"
 	"ralph/ptyexec"
 	"ralph/runner/gate/report"
-	"ralph/runner/rules"
 	"ralph/runner/sandbox/gitkeep"
+	"ralph/state"
 	"ralph/state/view"
 )
 
@@ -46,7 +46,7 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysis.Answer, error) {
 	}
 	answer, err := analysis.Parse(final, nonce)
 	if err != nil {
-		return answer, &cmdline.ExitError{Code: rules.ExitError, Text: err.Error()}
+		return answer, &cmdline.ExitError{Code: state.ExitError, Text: err.Error()}
 	}
 	defer f.WroteInProject(p.Dir, analysis.Name)
 	return answer, analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Answer: answer})

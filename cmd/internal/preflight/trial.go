@@ -209,13 +209,13 @@ func (t Trial) Code() int {
 	d := t.Scene.Decision
 	switch {
 	case t.Scene.Outcome.Class.Success():
-		return rules.ExitComplete
+		return state.ExitComplete
 	case d.Rule == "usage_limit":
-		return rules.ExitLimited
+		return state.ExitLimited
 	case d.Action == state.ActionStop:
 		return d.Exit
 	}
-	return rules.ExitError
+	return state.ExitError
 }
 
 // Summary is the answer in one line.

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/term"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/runner/rules"
 	"ralph/state"
 	"ralph/tmux"
 )
@@ -182,7 +181,7 @@ func (w Window) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 	w.Say("detached: the run continues; come back with: %s", comeBack(s))
 	w.Say("or watch it with: ralph monitor, end it with: ralph stop")
 	if leave.Err() != nil {
-		return &cmdline.ExitError{Code: rules.ExitTerminated}
+		return &cmdline.ExitError{Code: state.ExitTerminated}
 	}
 	return nil
 }
@@ -279,7 +278,7 @@ func (e *ending) await() int {
 	if s, ok := e.status(); ok {
 		return s.ExitCode
 	}
-	return rules.ExitTerminated
+	return state.ExitTerminated
 }
 
 // lastWords repeats in the user's own terminal how the run ended.
@@ -292,7 +291,7 @@ func (w Window) lastWords(e *ending, code int) error {
 	} else {
 		w.Say("ralph: the runner ended without a word, with exit code %d; see .ralph/logs/ralph.log", code)
 	}
-	if code == rules.ExitComplete {
+	if code == state.ExitComplete {
 		return nil
 	}
 	return &cmdline.ExitError{Code: code}

@@ -36,15 +36,15 @@ func Rules() []Row {
 	goOn, failed := rules.Decision{Action: state.ActionContinue},
 		rules.Decision{Action: state.ActionStop, Status: state.StatusFailed}
 	hook, unusable, locked := failed, failed, failed
-	hook.Status, hook.Exit, hook.ExitReason = state.StatusHalted, rules.ExitHalted, "hook"
+	hook.Status, hook.Exit, hook.ExitReason = state.StatusHalted, state.ExitHalted, "hook"
 	hook.Next = "look at what the hook says (.ralph/live.log), then: ralph resume"
-	unusable.Exit, unusable.ExitReason, unusable.Next = rules.ExitUsage, "plan_unusable",
+	unusable.Exit, unusable.ExitReason, unusable.Next = state.ExitUsage, "plan_unusable",
 		"fix the prompt or the plan, then: ralph resume"
-	failed.Exit, failed.ExitReason, failed.Next = rules.ExitError, "error",
+	failed.Exit, failed.ExitReason, failed.Next = state.ExitError, "error",
 		"fix that (.ralph/logs/ralph.log may say more), then: ralph resume"
 	unfit := failed
-	unfit.Exit, unfit.Next = rules.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET or ISOLATE"
-	locked.Exit, locked.ExitReason, locked.Next = rules.ExitLocked, "error", "watch the other one: ralph monitor"
+	unfit.Exit, unfit.Next = state.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET or ISOLATE"
+	locked.Exit, locked.ExitReason, locked.Next = state.ExitLocked, "error", "watch the other one: ralph monitor"
 	return []Row{
 		NotCalled: {"continue", "a person ended the turn before its agent was called",
 			"next iteration; costs no call", goOn},

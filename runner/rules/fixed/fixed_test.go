@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -33,13 +32,13 @@ func TestDecide_eachCase_doesWhatItsRowSays(t *testing.T) {
 }
 
 func TestFailed_otherRunIsActive_hasAnExitCodeOfItsOwn(t *testing.T) {
-	if d := Failed(fmt.Errorf("open state: %w", &state.LockedError{})); d.Rule != "error" || d.Exit != rules.ExitLocked {
+	if d := Failed(fmt.Errorf("open state: %w", &state.LockedError{})); d.Rule != "error" || d.Exit != state.ExitLocked {
 		t.Errorf("%+v", d)
 	}
-	if d := Decide(Unfit, "the fleet cannot be used"); d.Rule != "error" || d.Exit != rules.ExitUsage || d.Reason != "the fleet cannot be used" {
+	if d := Decide(Unfit, "the fleet cannot be used"); d.Rule != "error" || d.Exit != state.ExitUsage || d.Reason != "the fleet cannot be used" {
 		t.Errorf("%+v", d)
 	}
-	if d := Failed(errors.New("disk full")); d.Rule != "error" || d.Exit != rules.ExitError || d.Reason != "disk full" {
+	if d := Failed(errors.New("disk full")); d.Rule != "error" || d.Exit != state.ExitError || d.Reason != "disk full" {
 		t.Errorf("%+v", d)
 	}
 }

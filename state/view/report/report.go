@@ -133,7 +133,7 @@ func (f *Fold) Build(s Source) *Report {
 		r.Rule, r.Why, r.Exit, r.Advice = line(end.Rule), line(end.Reason), end.Exit, line(end.Next)
 		r.Proven, r.Unproven = end.Proven, line(end.Unproven)
 		if r.EndedAt = f.clock.now; !current {
-			r.Status = state.StatusOf(end.Exit)
+			r.Status = state.ExitOf(end.Exit).Status
 		}
 		answered := st.Rule == state.RuleQuestion && st.Next != end.Next
 		if current && !st.Active() && st.Rule != "" && (st.ExitCode != end.Exit || st.Undone > 0 || answered) { // ralph accept, undo or answer since then

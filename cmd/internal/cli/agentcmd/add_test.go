@@ -15,7 +15,7 @@ import (
 	"ralph/internal/world"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // agentWorld is a project, a factory for it, and its own home.
@@ -131,7 +131,7 @@ func TestAgentAdd_endedEarly_writesNothing(t *testing.T) {
 		w.program("mine.sh")
 		err := w.verb(newAddCmd, typed)
 		exit := (*cmdline.ExitError)(nil)
-		if !errors.As(err, &exit) || exit.Code != rules.ExitInterrupted {
+		if !errors.As(err, &exit) || exit.Code != state.ExitInterrupted {
 			t.Errorf("%q: %v", typed, err)
 		}
 		if _, err := os.Stat(filepath.Join(w.Dir, ".ralph")); err == nil {

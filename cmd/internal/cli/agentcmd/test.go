@@ -8,7 +8,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 type testOptions struct {
@@ -71,14 +71,14 @@ func testRun(o *testOptions) error {
 			"agree with: ralph agent test %s --yes", o.name)
 	}
 	if !o.yes && !o.Agree("Make this call?") {
-		return &cmdline.ExitError{Code: rules.ExitInterrupted, Text: "no call was made"}
+		return &cmdline.ExitError{Code: state.ExitInterrupted, Text: "no call was made"}
 	}
 	t, err := p.Ask(o.Factory, one)
 	if err != nil {
 		return err
 	}
 	printTrial(o.Factory, t)
-	if code := t.Code(); code != rules.ExitComplete {
+	if code := t.Code(); code != state.ExitComplete {
 		return &cmdline.ExitError{Code: code, Text: fmt.Sprintf("%s did not answer: %s", o.name,
 			t.Scene.Outcome.Reason)}
 	}

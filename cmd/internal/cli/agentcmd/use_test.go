@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -39,10 +38,10 @@ func TestAgentUse_leavesTheChoiceForTheLivingRun(t *testing.T) {
 		{name: "alias and model", args: []string{"cursor", "--model", "auto"}, want: state.AgentUse{Run: "r1", Agent: "cursor-agent", Model: "auto"}, says: "cursor-agent with model auto"},
 		{name: "the plan names another", args: []string{"codex"}, plan: "- [ ] a <!-- ralph: agent=claude -->\n",
 			want: state.AgentUse{Run: "r1", Agent: "codex"}, says: "the plan names the agent of every open task"},
-		{name: "unknown", args: []string{"nobody"}, code: rules.ExitUsage, says: `unknown agent "nobody", known are: claude`},
-		{name: "takes no model", args: []string{"amp", "--model", "x"}, code: rules.ExitUsage, says: `the agent amp cannot be given the model "x"`},
-		{name: "not installed", args: []string{"gemini"}, code: rules.ExitAgent, says: "the agent gemini cannot run"},
-		{name: "no run", args: []string{"codex"}, dead: true, code: rules.ExitUsage, says: "no ralph is running"},
+		{name: "unknown", args: []string{"nobody"}, code: state.ExitUsage, says: `unknown agent "nobody", known are: claude`},
+		{name: "takes no model", args: []string{"amp", "--model", "x"}, code: state.ExitUsage, says: `the agent amp cannot be given the model "x"`},
+		{name: "not installed", args: []string{"gemini"}, code: state.ExitAgent, says: "the agent gemini cannot run"},
+		{name: "no run", args: []string{"codex"}, dead: true, code: state.ExitUsage, says: "no ralph is running"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{".ralph/fix_plan.md": test.plan, ".ralphrc": "AGENT=codex\n"})

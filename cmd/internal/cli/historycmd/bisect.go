@@ -19,6 +19,7 @@ import (
 	"ralph/runner/git/history"
 	"ralph/runner/git/replica"
 	"ralph/runner/sandbox"
+	"ralph/state"
 )
 
 const (
@@ -211,9 +212,9 @@ func (b *bisection) fails(k history.Kept) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("run check: %w", err)
 	case exit.Cause == ptyexec.CauseCancelled:
-		return false, &cmdline.ExitError{Code: 130, Text: "interrupted"}
+		return false, &cmdline.ExitError{Code: state.ExitInterrupted, Text: "interrupted"}
 	case exit.Cause == ptyexec.CauseExited && (exit.Code == 126 || exit.Code == 127):
-		return false, &cmdline.ExitError{Code: 1, Text: fmt.Sprintf("the check cannot run %s: %s", name,
+		return false, &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf("the check cannot run %s: %s", name,
 			strings.TrimSpace(cmdline.Inert(string(out))))}
 	case exit.Cause == ptyexec.CauseExited && exit.Code == 0:
 		b.Say("%-20s passes  %s", name, took)

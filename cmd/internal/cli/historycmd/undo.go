@@ -108,7 +108,7 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 		return cmdline.UsageError("nobody can be asked here; agree with: ralph undo %s%s --yes", o.arg, p.flag)
 	}
 	if !o.yes && !o.Agree("Do it?") {
-		return &cmdline.ExitError{Code: 1, Text: "nothing was changed"}
+		return &cmdline.ExitError{Code: state.ExitError, Text: "nothing was changed"}
 	}
 	return o.carryOut(ctx, u, p)
 }

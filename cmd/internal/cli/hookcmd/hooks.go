@@ -12,7 +12,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/hooks"
-	"ralph/runner/rules"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -128,7 +127,7 @@ func hooksTest(o *hooksOptions, name string) error {
 		o.Say("the next prompt would say: %s", note)
 	}
 	if failed {
-		return &cmdline.ExitError{Code: rules.ExitError}
+		return &cmdline.ExitError{Code: state.ExitError}
 	}
 	return nil
 }

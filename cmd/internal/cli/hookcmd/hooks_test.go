@@ -9,7 +9,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func hooksIn(t *testing.T, env []string, args ...string) (out string, code int) 
 		return text.String() + exit.Text, exit.Code
 	}
 	if err != nil {
-		return text.String() + err.Error(), rules.ExitError
+		return text.String() + err.Error(), state.ExitError
 	}
 	return text.String(), 0
 }

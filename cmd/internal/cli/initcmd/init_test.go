@@ -21,8 +21,8 @@ import (
 	"ralph/internal/world"
 	"ralph/ptyexec"
 	"ralph/runner/prompt"
-	"ralph/runner/rules"
 	"ralph/runner/task/store"
+	"ralph/state"
 )
 
 const initChild = "RALPH_TEST_INIT_DIR"
@@ -285,7 +285,7 @@ func TestInit_endOfFileInTheMiddle_writesNothing(t *testing.T) {
 	for _, typed := range []string{"\x04", "\n\n\x04", "\n\n\ncodex\x04\x04"} {
 		w := newInitWorld(t, goProject())
 		err := w.typed(typed, initOptions{})
-		if code := cmdline.ExitCode(err); code != rules.ExitInterrupted {
+		if code := cmdline.ExitCode(err); code != state.ExitInterrupted {
 			t.Errorf("typed %q: exit code %d", typed, code)
 		}
 		if len(w.written()) > 0 || err == nil || !strings.Contains(err.Error(), "nothing was written") {

@@ -12,7 +12,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
 	"ralph/runner/lessons"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func learn(t *testing.T, dir string, env []string, args ...string) (out string, 
 		return text.String() + exit.Text, exit.Code
 	}
 	if err != nil {
-		return text.String() + err.Error(), rules.ExitError
+		return text.String() + err.Error(), state.ExitError
 	}
 	return text.String(), 0
 }

@@ -8,7 +8,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/lessons"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 type proposeOptions struct {
@@ -50,7 +50,7 @@ func proposeRun(o *proposeOptions) error {
 			return cmdline.UsageError("nobody can be asked here; agree with: ralph learn propose --yes")
 		}
 		if !o.yes && !o.Agree(fmt.Sprintf("Change %s?", p.Name)) {
-			return &cmdline.ExitError{Code: rules.ExitError, Text: p.Name + " was not changed"}
+			return &cmdline.ExitError{Code: state.ExitError, Text: p.Name + " was not changed"}
 		}
 		if all, err = lessons.Load(dir); err != nil { // a run may have learned something meanwhile
 			return err

@@ -82,7 +82,7 @@ func checkRun(o *checkOptions) error {
 	printTests(o.Factory, rep, gate.PeekBaseline(filepath.Join(p.Dir, state.DirName, gate.BaselineFile)))
 	printFlakes(o.Factory, p.Dir)
 	if rep.Blocked() {
-		return &cmdline.ExitError{Code: rules.ExitError}
+		return &cmdline.ExitError{Code: state.ExitError}
 	}
 	return nil
 }

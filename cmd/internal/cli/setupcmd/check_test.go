@@ -11,7 +11,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // checkIn runs the verb in a project with this .ralphrc.
@@ -41,7 +41,7 @@ func checkIn(t *testing.T, rc string) (out string, err error) {
 func TestCheck_noChecksConfigured_isAUsageErrorWithAdvice(t *testing.T) {
 	_, err := checkIn(t, "MAX_ITERATIONS=3\n")
 	var exit *cmdline.ExitError
-	if !errors.As(err, &exit) || exit.Code != rules.ExitUsage || !strings.Contains(exit.Text, "TEST_COMMAND") {
+	if !errors.As(err, &exit) || exit.Code != state.ExitUsage || !strings.Contains(exit.Text, "TEST_COMMAND") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -49,7 +49,7 @@ func TestCheck_noChecksConfigured_isAUsageErrorWithAdvice(t *testing.T) {
 func TestCheck_projectNotTrusted_runsNothing(t *testing.T) {
 	_, err := checkIn(t, "TEST_COMMAND=\"touch ran\"\n")
 	var exit *cmdline.ExitError
-	if !errors.As(err, &exit) || exit.Code != rules.ExitUsage || !strings.Contains(exit.Text, "ralph trust") {
+	if !errors.As(err, &exit) || exit.Code != state.ExitUsage || !strings.Contains(exit.Text, "ralph trust") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/questions"
-	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
@@ -88,7 +87,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	loader := o.Loader(dir, o.flags)
 	cfg, warnings, err := loader.Load()
 	if err != nil {
-		d.fail(rules.ExitUsage, "config", "%v", err)
+		d.fail(state.ExitUsage, "config", "%v", err)
 		return d.end()
 	}
 	d.p = preflight.New(o.Factory, loader, cfg)
@@ -120,7 +119,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 func (d *diagnosis) touch() {
 	settings, err := d.p.Config.InTouch()
 	if err != nil {
-		d.fail(rules.ExitUsage, "config", "%v", err)
+		d.fail(state.ExitUsage, "config", "%v", err)
 		return
 	}
 	d.ok("config", "valid")
@@ -131,7 +130,7 @@ func (d *diagnosis) touch() {
 
 func (d *diagnosis) prompt() {
 	if err := d.p.FindPrompt(); err != nil {
-		d.fail(rules.ExitUsage, "prompt", "%v", err)
+		d.fail(state.ExitUsage, "prompt", "%v", err)
 		return
 	}
 	d.ok("prompt", "%s", d.p.Prompt)
@@ -139,7 +138,7 @@ func (d *diagnosis) prompt() {
 
 func (d *diagnosis) plan() {
 	if err := d.p.FindPlan(); err != nil {
-		d.fail(rules.ExitUsage, "plan", "%v", err)
+		d.fail(state.ExitUsage, "plan", "%v", err)
 		return
 	}
 	nothing := d.p.NoTasks()
@@ -156,7 +155,7 @@ func (d *diagnosis) plan() {
 		d.warn("plan", "%s", others)
 	}
 	if problem := preflight.Problem(d.p.Dir, list); problem != "" {
-		d.fail(rules.ExitUsage, "plan", "%s", problem)
+		d.fail(state.ExitUsage, "plan", "%s", problem)
 		return
 	}
 	known := taskrecords.Read(cmdline.OpenState(d.p.Dir))
@@ -174,11 +173,11 @@ func (d *diagnosis) plan() {
 	case nothing != "":
 		d.warn("plan", "%s; ralph asks before it runs", nothing)
 	case !open && len(held) > 0 && len(never)+len(aside) == 0:
-		d.fail(rules.ExitReview, "plan",
+		d.fail(state.ExitReview, "plan",
 			"%s: every open task waits for a person: %s %s; when it may begin: ralph task reopen %[2]s", d.p.Plan,
 			held[0].ID, held[0].Title)
 	case !open && list.Remaining() > 0:
-		d.fail(rules.ExitUsage, "plan",
+		d.fail(state.ExitUsage, "plan",
 			"%s: no open task can start: each one is blocked, put aside, a draft, or waits for such a task", d.p.Plan)
 	case !open:
 		d.ok("plan", "%s: %d of %d done, nothing left to do", d.p.Plan, list.Done(), list.Total())
@@ -204,7 +203,7 @@ func (d *diagnosis) trust() {
 	case err != nil:
 		d.fail(cmdline.ExitCode(err), "trust", "%v", err)
 	case len(all) > 0:
-		d.fail(rules.ExitUsage, "trust", "a run needs your consent first: %s; agree with: ralph trust",
+		d.fail(state.ExitUsage, "trust", "a run needs your consent first: %s; agree with: ralph trust",
 			strings.Join(cmdline.Lines(all), "; "))
 	}
 	d.untrusted = err != nil || len(all) > 0
@@ -241,14 +240,14 @@ func (d *diagnosis) hooks() {
 // at every agent that the plan names, too.
 func (d *diagnosis) agent(ctx context.Context) (works bool) {
 	if err := d.p.FindAgents(); err != nil {
-		d.fail(rules.ExitUsage, "agent", "%v", err)
+		d.fail(state.ExitUsage, "agent", "%v", err)
 		return false
 	}
 	if d.p.Taken != "" {
 		d.warn("agent", "%s", d.p.Taken)
 	}
 	for _, wrong := range d.p.Misnamed(false) {
-		d.fail(rules.ExitUsage, "agent", "%s", wrong)
+		d.fail(state.ExitUsage, "agent", "%s", wrong)
 	}
 	for _, one := range d.p.Workers() {
 		name := one.Spec.Name
@@ -259,11 +258,11 @@ func (d *diagnosis) agent(ctx context.Context) (works bool) {
 		}
 		switch h := d.p.Probe(ctx, one, d.untrusted); {
 		case h.Why != "":
-			d.fail(rules.ExitAgent, "agent", "%s cannot run: %s", name, h.Why)
+			d.fail(state.ExitAgent, "agent", "%s cannot run: %s", name, h.Why)
 			continue
 		case h.Askable && d.p.Login(ctx, one) == preflight.LoginNo:
 			d.warn("agent", "%s is not logged in, and a run would end with exit code %d; "+
-				"log in with %s, then see: ralph agent list", name, rules.ExitAgent, name)
+				"log in with %s, then see: ralph agent list", name, state.ExitAgent, name)
 		case h.Version == "":
 			d.ok("agent", "%s: %s, version unknown", name, h.Path)
 		default:
@@ -280,12 +279,12 @@ func (d *diagnosis) live() {
 	t, err := d.p.Ask(d.f, d.p.Agent)
 	switch {
 	case err != nil:
-		code := rules.ExitError
+		code := state.ExitError
 		if e := (*cmdline.ExitError)(nil); errors.As(err, &e) {
 			code = e.Code
 		}
 		d.fail(code, "live", "%v", err)
-	case t.Code() != rules.ExitComplete:
+	case t.Code() != state.ExitComplete:
 		d.fail(t.Code(), "live", "%s: %s", t.Summary(), t.Scene.Outcome.Reason)
 	default:
 		d.ok("live", "%s", t.Summary())
@@ -306,13 +305,13 @@ func (d *diagnosis) sandbox(ctx context.Context) {
 	if err == nil && asked.On() && !d.untrusted {
 		for _, one := range d.p.Workers() {
 			if err := inside(ctx, d.p, asked, one); err != nil {
-				d.fail(rules.ExitAgent, "sandbox", "%s cannot run there: %v", one.Spec.Name, err)
+				d.fail(state.ExitAgent, "sandbox", "%s cannot run there: %v", one.Spec.Name, err)
 			}
 		}
 	}
 	switch {
 	case err != nil:
-		d.fail(rules.ExitUsage, "sandbox", "%v", d.p.Config.Located(err))
+		d.fail(state.ExitUsage, "sandbox", "%v", d.p.Config.Located(err))
 	case asked.Lacks() != "":
 		d.warn("sandbox", "%s: %s", asked.Sandbox, asked.Lacks())
 	case asked.On():
@@ -330,7 +329,7 @@ func (d *diagnosis) slots(ctx context.Context) {
 	o := d.p.Config.Spread()
 	switch err := o.Fit(ctx, d.p.Env, d.p.Dir, d.p.Plan); {
 	case err != nil:
-		d.fail(rules.ExitUsage, "slots", "%v", d.p.Config.Located(err))
+		d.fail(state.ExitUsage, "slots", "%v", d.p.Config.Located(err))
 	case o.Worktrees():
 		d.ok("slots", "%s", termtext.Count(max(o.Parallel, 1), "worktree"))
 	}
@@ -340,10 +339,10 @@ func (d *diagnosis) git(ctx context.Context) {
 	c, err := git.Inspect(ctx, d.p.Dir)
 	switch {
 	case err != nil:
-		d.fail(rules.ExitUsage, "git",
+		d.fail(state.ExitUsage, "git",
 			"%v; allow a repository of another owner with: git config --global --add safe.directory %s", err, d.p.Dir)
 	case git.Ready(c) != nil:
-		d.fail(rules.ExitUsage, "git", "%v", git.Ready(c))
+		d.fail(state.ExitUsage, "git", "%v", git.Ready(c))
 	case c.GitVersion == "":
 		d.warn("git", "not installed: ralph can only tell progress from file times")
 	case !c.Repo:
@@ -383,10 +382,10 @@ func (d *diagnosis) state() {
 		own = d.p.Dir
 	}
 	if err := unix.Access(own, unix.W_OK); err != nil {
-		d.fail(rules.ExitError, "state", "%s is not writable: %v", own, err)
+		d.fail(state.ExitError, "state", "%s is not writable: %v", own, err)
 	}
 	if owner, alive := cmdline.OpenState(d.p.Dir).Owner(); alive {
-		d.fail(rules.ExitLocked, "lock", "%v", &state.LockedError{Owner: owner})
+		d.fail(state.ExitLocked, "lock", "%v", &state.LockedError{Owner: owner})
 	} else {
 		d.ok("lock", "free")
 	}

@@ -85,14 +85,14 @@ func drillRun(o *drillOptions) error {
 	set, class := drillSetting(p, p.Agent.Spec, time.Now()), ending.Class(o.class)
 	r, ok := drill.Find(class, set.Spec)
 	if !ok {
-		return &cmdline.ExitError{Code: rules.ExitError, Text: fmt.Sprintf(
+		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
 			"there is no recording of %s by %s, and ralph cannot simulate one; "+
 				"list the recordings with: ralph drill --all", class, set.Spec.Name)}
 	}
 	scene := drill.Play(r, set)
 	printScene(o.Factory, r, set, scene)
 	if scene.Outcome.Class != class {
-		return &cmdline.ExitError{Code: rules.ExitError, Text: fmt.Sprintf(
+		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
 			"the recording shows %s, but your configuration reads it as %s: see the patterns of agents.%s",
 			class, scene.Outcome.Class, set.Spec.Name)}
 	}
@@ -189,7 +189,7 @@ func drillAll(o *drillOptions, p *preflight.Project) error {
 	o.Say("%d of %d recordings are read as the right class; - means no recording; times start now; "+
 		"see one in full with: ralph drill CLASS --agent NAME", right, all)
 	if right != all {
-		return &cmdline.ExitError{Code: rules.ExitError,
+		return &cmdline.ExitError{Code: state.ExitError,
 			Text: "your configuration reads recordings as the wrong class, marked with !: " +
 				"see the patterns under agents in config.yaml"}
 	}

@@ -13,8 +13,8 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/agent"
-	"ralph/runner/rules"
 	"ralph/runner/sandbox"
+	"ralph/state"
 )
 
 //go:embed Dockerfile
@@ -112,7 +112,7 @@ func (o *sandboxOptions) engine() error {
 	}
 	i := slices.IndexFunc(engines, preflight.OnPath)
 	if i < 0 {
-		return &cmdline.ExitError{Code: rules.ExitUsage, Text: "not installed: " + strings.Join(engines, ", ")}
+		return &cmdline.ExitError{Code: state.ExitUsage, Text: "not installed: " + strings.Join(engines, ", ")}
 	}
 	o.with = engines[i]
 	return nil

@@ -61,7 +61,7 @@ func trustRun(f *cmdline.Factory, yes bool) error {
 	default:
 		f.ShowClaims(all)
 		if !f.Agree("Allow it until it changes?") {
-			return &cmdline.ExitError{Code: 1, Text: "nothing was trusted"}
+			return &cmdline.ExitError{Code: state.ExitError, Text: "nothing was trusted"}
 		}
 	}
 	if err := f.Record(loader, all); err != nil {

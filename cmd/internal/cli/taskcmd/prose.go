@@ -8,6 +8,7 @@ import (
 	"ralph/cmd/internal/importer"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
+	"ralph/state"
 )
 
 // askAgent lets the agent turn prose into stories, in one call.
@@ -48,7 +49,7 @@ func (o *importOptions) agreed(name, text string) error {
 		o.Note("+%s", strings.TrimRight(line, "\r\n"))
 	}
 	if !o.Agree("Write this plan?") {
-		return &cmdline.ExitError{Code: 1, Text: "nothing was written"}
+		return &cmdline.ExitError{Code: state.ExitError, Text: "nothing was written"}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/internal/world"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 const writer = `#!/bin/sh
@@ -53,7 +53,7 @@ func TestImport_aiWithoutTerminal_callsNobody(t *testing.T) {
 	cmd := NewImportCmd(&cmdline.Factory{In: null, Out: &both, Err: &both, Env: p.env, Dir: p.dir})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs([]string{filepath.Join(p.dir, "notes.txt"), "--ai"})
-	if err := cmd.ExecuteContext(t.Context()); cmdline.ExitCode(err) != rules.ExitUsage || !strings.Contains(err.Error(), "nobody can be asked here") {
+	if err := cmd.ExecuteContext(t.Context()); cmdline.ExitCode(err) != state.ExitUsage || !strings.Contains(err.Error(), "nobody can be asked here") {
 		t.Error(err)
 	}
 }

@@ -11,11 +11,11 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
-	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/taskrecords"
+	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/question"
 	"ralph/state/view/summary"
@@ -215,9 +215,9 @@ func (p *plan) line(t task.Task, why string) string {
 
 // failed is an error of a change: the plan is as it was.
 func failed(err error) error {
-	code := rules.ExitError
+	code := state.ExitError
 	if _, is := errors.AsType[store.Unsupported](err); is || errors.Is(err, errNoEditor) {
-		code = rules.ExitUsage
+		code = state.ExitUsage
 	}
 	return &cmdline.ExitError{Code: code, Text: err.Error() + "; the plan was not changed"}
 }

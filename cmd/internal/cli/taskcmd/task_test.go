@@ -13,7 +13,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
-	"ralph/runner/rules"
 	"ralph/runner/task/journal"
 	"ralph/state"
 	"ralph/state/act"
@@ -104,16 +103,16 @@ func TestTask_verbsChangeThePlanInItsOwnWords(t *testing.T) {
 		{args: "drop 3", says: "open -> dropped", old: `"Log out", "status": "pending"`, new: `"Log out", "status": "cancelled"`},
 		{args: "done Set", says: "Set up: done -> done"},
 		{args: "edit 3 Leave", says: "now: Leave", old: `"Log out"`, new: `"Leave"`},
-		{args: "done log", says: `"log" can mean 2, 3; write the whole id`, code: rules.ExitUsage},
-		{args: "done 2 9", says: `the plan has no task "9"; see: ralph task list`, code: rules.ExitUsage},
-		{args: "done", says: "done takes the ids of tasks", code: rules.ExitUsage},
-		{args: "move 3", says: "move needs one of --before ID, --after ID, --first, --last", code: rules.ExitUsage},
-		{args: "move 3 --first --last", says: "move needs one of", code: rules.ExitUsage},
-		{args: "edit 3 <!---->", says: "the title is empty", code: rules.ExitError},
-		{args: "edit 3", says: "there is no terminal for an editor; give the text as an argument; the plan was not changed", code: rules.ExitUsage},
-		{args: "add", says: "no terminal for an editor", code: rules.ExitUsage},
-		{args: "list --priority x", says: `--priority "x" is neither a number nor high, medium or low`, code: rules.ExitUsage},
-		{args: "list --state x", says: `--state: unknown state "x"; known: open, active, review, blocked, done, dropped`, code: rules.ExitUsage},
+		{args: "done log", says: `"log" can mean 2, 3; write the whole id`, code: state.ExitUsage},
+		{args: "done 2 9", says: `the plan has no task "9"; see: ralph task list`, code: state.ExitUsage},
+		{args: "done", says: "done takes the ids of tasks", code: state.ExitUsage},
+		{args: "move 3", says: "move needs one of --before ID, --after ID, --first, --last", code: state.ExitUsage},
+		{args: "move 3 --first --last", says: "move needs one of", code: state.ExitUsage},
+		{args: "edit 3 <!---->", says: "the title is empty", code: state.ExitError},
+		{args: "edit 3", says: "there is no terminal for an editor; give the text as an argument; the plan was not changed", code: state.ExitUsage},
+		{args: "add", says: "no terminal for an editor", code: state.ExitUsage},
+		{args: "list --priority x", says: `--priority "x" is neither a number nor high, medium or low`, code: state.ExitUsage},
+		{args: "list --state x", says: `--state: unknown state "x"; known: open, active, review, blocked, done, dropped`, code: state.ExitUsage},
 		{args: "list --tag WEB", says: "○ 2  Log in\n1 of 3 tasks done, next: Log in"},
 		{args: "list --category auth --state open", says: "○ 2  Log in\n1 of 3"},
 		{args: "list", says: "✓ 1  Set up\n○ 2  Log in\n○ 3  Log out  (waits for 2)\n1 of 3 tasks done, next: Log in\n"},
@@ -164,17 +163,17 @@ func TestTask_reasonForBlocking_isShown(t *testing.T) {
 func TestTask_wordThatTheFormatLacks_isRefused(t *testing.T) {
 	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] a\n"})
 	out, code := p.run("", "block", "a")
-	if code != rules.ExitUsage || !strings.Contains(out, "checkbox plans cannot mark a task as blocked; the plan was not changed") {
+	if code != state.ExitUsage || !strings.Contains(out, "checkbox plans cannot mark a task as blocked; the plan was not changed") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	p = newProject(t, map[string]string{"backlog/tasks/task-1 - a.md": "---\nid: task-1\ntitle: a\nstatus: To Do\n---\n"})
 	for _, args := range [][]string{{"add", "b"}, {"move", "task-1", "--first"}, {"skip", "task-1"}} {
-		if out, code := p.run("", args...); code != rules.ExitUsage || !strings.Contains(out, "the plan was not changed") {
+		if out, code := p.run("", args...); code != state.ExitUsage || !strings.Contains(out, "the plan was not changed") {
 			t.Errorf("%q: exit %d: %s", args, code, out)
 		}
 	}
 	p = newProject(t, nil)
-	if out, code := p.run("", "list"); code != rules.ExitUsage || !strings.Contains(out, "there is no plan") {
+	if out, code := p.run("", "list"); code != state.ExitUsage || !strings.Contains(out, "there is no plan") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
@@ -187,7 +186,7 @@ func TestTask_linesOfStandardInput_becomeTasks(t *testing.T) {
 	if got, want := p.read("fix_plan.md"), "- [ ] a\n- [ ] one\n- [ ] two words\n\n## Optional\n- [ ] later\n"; got != want {
 		t.Errorf("%q", got)
 	}
-	if out, code := p.run(" \n", "add", "-"); code != rules.ExitUsage || !strings.Contains(out, "the new task needs a text") {
+	if out, code := p.run(" \n", "add", "-"); code != state.ExitUsage || !strings.Contains(out, "the new task needs a text") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
@@ -263,24 +262,24 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		says string
 	}{
 		{[]string{"--list-templates"}, 0, "automation"},
-		{[]string{}, rules.ExitUsage, "import needs a file, gh:, or --template NAME"},
-		{[]string{file, "--template", "api"}, rules.ExitUsage, "import needs a file"},
-		{[]string{file, "--to", "yaml"}, rules.ExitUsage, `--to "yaml" is not one of checkbox, prd.json, tasks.json`},
-		{[]string{filepath.Join(p.dir, "none.md")}, rules.ExitUsage, "no such file"},
-		{[]string{file, "--label", "x"}, rules.ExitUsage, "are for gh:"},
-		{[]string{"gh:"}, rules.ExitUsage, "gh CLI, which is not installed"},
+		{[]string{}, state.ExitUsage, "import needs a file, gh:, or --template NAME"},
+		{[]string{file, "--template", "api"}, state.ExitUsage, "import needs a file"},
+		{[]string{file, "--to", "yaml"}, state.ExitUsage, `--to "yaml" is not one of checkbox, prd.json, tasks.json`},
+		{[]string{filepath.Join(p.dir, "none.md")}, state.ExitUsage, "no such file"},
+		{[]string{file, "--label", "x"}, state.ExitUsage, "are for gh:"},
+		{[]string{"gh:"}, state.ExitUsage, "gh CLI, which is not installed"},
 		{[]string{file}, 0, "not taken: line 3: it is text outside a task: Words.\n"},
 		{[]string{file, "--out", ".ralph/prd.json", "--to", "prd.json"}, 0, "next: PLAN_FILE=.ralph/prd.json ralph task list, then"},
 		{[]string{file, "--out", "c.md"}, 0, "wrote c.md: 2 tasks\nnext: PLAN_FILE=c.md ralph task list, then ralph doctor --plan c.md\n"},
 		{[]string{file, "--out", "d e.md"}, 0, "next: PLAN_FILE='d e.md' ralph task list, then ralph doctor --plan 'd e.md'\n"},
-		{[]string{file}, rules.ExitUsage, ".ralph/fix_plan.md exists, and import never overwrites a file"},
-		{[]string{"nosuch.md"}, rules.ExitUsage, "nosuch.md: no such file"},
+		{[]string{file}, state.ExitUsage, ".ralph/fix_plan.md exists, and import never overwrites a file"},
+		{[]string{"nosuch.md"}, state.ExitUsage, "nosuch.md: no such file"},
 		{[]string{"--template", "saas", "--to", "prd.json"}, 0, "wrote prd.json: 7 tasks"},
 		{[]string{file, "--out", "plans/new/a.md"}, 0, "wrote plans/new/a.md: 2 tasks"},
-		{[]string{file, "--out", filepath.Join(t.TempDir(), "new/a.md")}, rules.ExitUsage, "makes folders in the project only"},
-		{[]string{file, "--out", "../../new/a.md"}, rules.ExitUsage, "makes folders in the project only"},
-		{[]string{file, "--out", "link/new/a.md"}, rules.ExitUsage, "makes folders in the project only"},
-		{[]string{"--template", "nope", "--out", "x.md"}, rules.ExitUsage, `unknown template "nope"`},
+		{[]string{file, "--out", filepath.Join(t.TempDir(), "new/a.md")}, state.ExitUsage, "makes folders in the project only"},
+		{[]string{file, "--out", "../../new/a.md"}, state.ExitUsage, "makes folders in the project only"},
+		{[]string{file, "--out", "link/new/a.md"}, state.ExitUsage, "makes folders in the project only"},
+		{[]string{"--template", "nope", "--out", "x.md"}, state.ExitUsage, `unknown template "nope"`},
 	} {
 		if strings.HasPrefix(strings.Join(c.args, ""), "gh:") {
 			t.Setenv("PATH", t.TempDir())
@@ -333,7 +332,7 @@ func TestAdd_boxesAndMarkers_areNoPartOfTheTitle(t *testing.T) {
 	for in, want := range map[string]string{
 		"new\n- [x] done": "has the box of another task state", "[?] what": "has the box", "<!-- x -->": "needs a text", "- [ ] ": "needs a text",
 	} {
-		if out, code := p.run(in, "add", "-"); code != rules.ExitUsage || !strings.Contains(out, want) || p.read("fix_plan.md") != before {
+		if out, code := p.run(in, "add", "-"); code != state.ExitUsage || !strings.Contains(out, want) || p.read("fix_plan.md") != before {
 			t.Errorf("%q: exit %d: %s", in, code, out)
 		}
 	}
@@ -365,7 +364,7 @@ func TestEdit_titleWithTheIDOfAnother_isRefused(t *testing.T) {
 		p := newProject(t, map[string]string{name: text, ".specify/feature.json": `{"feature_directory": ".specify/specs/001-x"}`})
 		for _, args := range edits {
 			out, code := p.run("", args...)
-			if code != rules.ExitUsage || !strings.Contains(out, "another task has the id \"T") || p.read(name) != text {
+			if code != state.ExitUsage || !strings.Contains(out, "another task has the id \"T") || p.read(name) != text {
 				t.Errorf("%q: exit %d: %s\n%s", args, code, out, p.read(name))
 			}
 		}

@@ -8,8 +8,8 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
-	"ralph/runner/rules"
 	"ralph/runner/sandbox"
+	"ralph/state"
 )
 
 func newNotifyTestCmd(f *cmdline.Factory) *cobra.Command {
@@ -44,7 +44,7 @@ func notifyTestRun(f *cmdline.Factory) error {
 		f.Say("%s", strings.TrimRight(line, "\n"))
 	}
 	if err != nil {
-		return &cmdline.ExitError{Code: rules.ExitError, Text: "not every message was sent"}
+		return &cmdline.ExitError{Code: state.ExitError, Text: "not every message was sent"}
 	}
 	return nil
 }

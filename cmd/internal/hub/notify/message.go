@@ -78,14 +78,10 @@ func ended(d state.RunEnd, s view.Snapshot) Message {
 		s.Status = state.Status{Status: d.Status, LoopCount: d.Iterations, Usage: d.Usage,
 			Task: state.TaskStatus{Done: d.Done, Total: d.Total}}
 	}
-	on, word := "ended", s.Status.Status
+	on, word := state.ExitOf(d.Exit).Notice, s.Status.Status
 	word = cmp.Or(state.NotProven(word, d.Unproven), word)
-	switch d.Exit {
-	case 0, 4, 130, 143:
-	case 9:
-		on, word = "review", "it needs your review"
-	default:
-		on = "halted"
+	if d.Exit == state.ExitReview {
+		word = "it needs your review"
 	}
 	next := termtext.Line(d.Next)
 	switch {
