@@ -114,11 +114,10 @@ func TestChecks_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 }
 
 func TestChecks_unknownKey_isRefusedWithASuggestion(t *testing.T) {
-	const why = " reads like a check or a protection, which ralph does not have"
 	for text, want := range map[string]string{
-		"check: [{name: a, command: b}]":                             `:1: unknown key "check"` + why + "; did you mean checks?; correct or remove it to start",
-		"checks:\n  - name: a\n    comand: x\n    command: make\n":   `:3: unknown key "checks.comand"` + why + "; did you mean checks.command?; correct or remove it to start",
-		"checks:\n  - name: a\n    command: x\n    colour: {red: 1}": `:4: unknown key "checks.colour"` + why + "; correct or remove it to start",
+		"check: [{name: a, command: b}]":                             `:1: unknown key "check"` + "; did you mean checks?; correct or remove it to start",
+		"checks:\n  - name: a\n    comand: x\n    command: make\n":   `:3: unknown key "checks.comand"` + "; did you mean checks.command?; correct or remove it to start",
+		"checks:\n  - name: a\n    command: x\n    colour: {red: 1}": `:4: unknown key "checks.colour"` + "; correct or remove it to start",
 	} {
 		l := Loader{Dir: t.TempDir()}
 		write(t, l.Dir, yamlName, text)

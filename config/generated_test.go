@@ -90,8 +90,8 @@ ralph takes each value from the first source that sets it. ` + "`ralph config`" 
 6. the default
 
 ralph refuses to start (exit code 2) when any source has a value that is not among the allowed ones below, even if
-another source overrides it, and warns about an unknown key in a file. But if the key sounds like a check or a
-protection, such as ` + "`PROTECTED_PATHS`" + `, ralph refuses to start, because it cannot keep that promise.
+another source overrides it, and warns about an unknown key in a file. An unknown key below ` + "`checks`, `hooks`, `judges`, `permissions`" + ` or
+` + "`sandbox`" + `, or one that looks like a misspelled option of these, ends ralph with the same code.
 
 In the tables, a text, a path and an entry of a list are on one line, and do not start with -. A duration is written like
 30s, 5m or 2h; minutes and hours may also be written so.

@@ -177,7 +177,7 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 		case isForeign:
 			unused = append(unused, a.name)
 		case a.used || a.value == "": // another key uses it, or it is empty
-			warnings = append(warnings, warn(where, "unknown key %s%s", quote(a.name), suggestKey(a.name)))
+			warnings = append(warnings, warnUnknown(where, a.name, suggestKey(a.name)))
 		default:
 			warning, err := unknown(where, a.name, suggestKey(a.name))
 			if err != nil {

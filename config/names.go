@@ -1,8 +1,11 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"ralph/config/option"
 )
 
 // baselineKey is a key of config.yaml that is not an option: it is accepted with the value
@@ -37,13 +40,37 @@ func foreignKeys() map[string]string {
 	return keys
 }
 
-// suggestKey is "; did you mean X?" for a name of .ralphrc, or empty.
+// unknown is the warning about a key that ralph does not know, or the error for one that was meant to protect
+// something: a typing mistake must not turn that off.
+func unknown(where, key, meant string) (Warning, error) {
+	if !protects(key, meant) {
+		return warnUnknown(where, key, meant), nil
+	}
+	return "", &UsageError{where, "unknown key " + quote(key) + didYouMean(meant) + "; correct or remove it to start"}
+}
+
+func warnUnknown(where, key, meant string) Warning {
+	return warn(where, "unknown key %s%s", quote(key), didYouMean(meant))
+}
+
+// protects reports whether a key stands among those of a protection, or is a misspelled option that decides about
+// programs, permissions or checks.
+func protects(key, meant string) bool {
+	groups := []string{checksKey, hooksKey, judgesKey, "permissions", "sandbox"}
+	group, _, _ := strings.Cut(key, ".")
+	return slices.Contains(groups, group) || slices.Contains(groups, meant) || strings.HasPrefix(key, "SANDBOX_") ||
+		slices.ContainsFunc(Table(), func(o option.Row) bool {
+			return (o.Trust || o.Group == "Checks") && (o.Key == meant || o.YAML == meant || slices.Contains(o.Aliases, meant))
+		})
+}
+
+// suggestKey returns the name of .ralphrc that was probably meant, or "".
 func suggestKey(name string) string {
 	var names []string
 	for _, o := range Table() {
 		names = append(append(names, o.Key), o.Aliases...)
 	}
-	return didYouMean(nearest(strings.ToUpper(name), names))
+	return nearest(strings.ToUpper(name), names)
 }
 
 // suggestYAML also knows the names of .ralphrc, and the last part of a path.
@@ -51,17 +78,17 @@ func suggestYAML(path string) string {
 	table := Table()
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	if o, ok := index(table)[strings.ToUpper(last)]; ok {
-		return didYouMean(o.YAML)
+		return o.YAML
 	}
 	var paths []string
 	for _, o := range table {
 		if o.YAML[strings.LastIndexByte(o.YAML, '.')+1:] == last {
-			return didYouMean(o.YAML)
+			return o.YAML
 		}
 		group, _, _ := strings.Cut(o.YAML, ".")
 		paths = append(paths, group, o.YAML)
 	}
-	return didYouMean(nearest(path, append(paths, agentsKey, checksKey, hooksKey)))
+	return nearest(path, append(paths, agentsKey, checksKey, hooksKey, judgesKey))
 }
 
 func didYouMean(name string) string {

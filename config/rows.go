@@ -56,7 +56,7 @@ func (t rowTable[T]) field(r *yamlReader, d *T, pair *ast.MappingValueNode) erro
 		for _, f := range t.fields {
 			paths = append(paths, f.YAML)
 		}
-		_, err := unknown(r.where(pair.Key), path, didYouMean(nearest(path, paths))) // it always promises something
+		_, err := unknown(r.where(pair.Key), path, nearest(path, paths)) // never a warning: it is inside a protection
 		return err
 	}
 	f := t.fields[i]

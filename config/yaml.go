@@ -122,14 +122,10 @@ func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 		return r.mapping(path, pair.Value)
 	}
 	if pair.Value.Type() == ast.NullType { // the key is not set
-		r.warnings = append(r.warnings, warn(r.where(pair.Key), "unknown key %s%s", quote(path), suggestYAML(path)))
+		r.warnings = append(r.warnings, warnUnknown(r.where(pair.Key), path, suggestYAML(path)))
 		return nil
 	}
-	at := ast.Node(pair.Key)
-	if found, where := promise(path, pair); found != "" {
-		path, at = found, where
-	}
-	warning, err := unknown(r.where(at), path, suggestYAML(path))
+	warning, err := unknown(r.where(pair.Key), path, suggestYAML(path))
 	if err == nil {
 		r.warnings = append(r.warnings, warning)
 	}

@@ -52,7 +52,7 @@ func TestParseYAML_keysOfOtherTools_messages(t *testing.T) {
 		{name: "a row of another point", text: "hooks:\n  pre_task: [{point: post_task, command: make}]\n", wantErr: ":2: hooks.pre_task: the row names another point, \"post_task\""},
 		{name: "a hook without a command", text: "hooks: [{point: pre_task}]\n", wantErr: ":1: hooks.pre_task: a hook needs a command, or type: agent and a prompt"},
 		{name: "files before a turn", text: "hooks: [{point: pre_task, command: make, when: '*.go'}]\n", wantErr: ":1: hooks.pre_task: when: pre_task does not follow a turn, so there are no changed files"},
-		{name: "an unknown key of a hook", text: "hooks: [{point: pre_task, comand: make}]\n", wantErr: ":1: unknown key \"hooks.comand\" reads like a check or a protection, which ralph does not have; did you mean hooks.command?; correct or remove it to start"},
+		{name: "an unknown key of a hook", text: "hooks: [{point: pre_task, comand: make}]\n", wantErr: ":1: unknown key \"hooks.comand\"; did you mean hooks.command?; correct or remove it to start"},
 		{name: "an agent that there is not", text: "hooks: [{point: pre_task, type: agent, prompt: well?, agent: nobody}]\n", wantErr: unknownAgent(":1: hooks.pre_task: ", "nobody")},
 		{name: "an agent without a prompt", text: "hooks: [{point: pre_task, type: agent, command: make}]\n", wantErr: ":1: hooks.pre_task: a hook of type agent needs a prompt"},
 		{name: "a prompt without the type", text: "hooks: [{point: pre_task, command: make, prompt: well?}]\n", wantErr: ":1: hooks.pre_task: command belongs to a hook of type shell; prompt, agent and model to one of type agent"},
