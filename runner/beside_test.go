@@ -2,11 +2,13 @@ package runner
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"ralph/internal/world"
+	"ralph/runner/audit"
 	"ralph/runner/rules"
 	"ralph/runner/slots"
 	"ralph/state"
@@ -30,6 +32,9 @@ var besideFakes = map[string]func(*fake) int{
 		}
 		return f.beside(200 * time.Millisecond)
 	},
+	"untags":         func(f *fake) int { return f.untags(true, false) },
+	"untags-hidden":  func(f *fake) int { return f.untags(false, false) },
+	"untags-quickly": func(f *fake) int { return f.untags(true, true) },
 	"beside-limited": func(f *fake) int {
 		if strings.HasSuffix(f.ownTask(), " a") && once("limit") {
 			return limit(f, time.Now().Add(2*time.Second))
@@ -74,6 +79,40 @@ func (f *fake) beside(thinks time.Duration) int {
 	}
 	time.Sleep(thinks) // sleep: the agent thinks
 	put(planName, strings.Replace(read1(planName), "- [ ] "+title+"\n", "- [x] "+title+"\n", 1))
+	return f.result("Did it."+block(false, ""), nil)
+}
+
+// untags deletes a tag in the turn for the first task, while the other is under way, and does what both are about. The
+// turn that deletes it ends first if quickly is true, else last.
+func (f *fake) untags(tells, quickly bool) int {
+	own := f.ownTask()
+	wait := func(what string) {
+		for end := time.Now().Add(30 * time.Second); read1(os.Getenv(fakeCount)+what) == "" && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond) // sleep: polls
+		}
+	}
+	if strings.Contains(own, "delete") {
+		wait("begun")
+		if tells {
+			f.tool("Bash", "git tag -d v0-old")
+		}
+		_ = exec.Command("git", "tag", "-d", "v0-old").Run()
+		put(os.Getenv(fakeCount)+"gone", "gone")
+		put("changes", "no v0-old\n")
+		if !quickly {
+			wait("done")
+			time.Sleep(time.Second) // sleep: the other turn ends
+		}
+	} else {
+		put(os.Getenv(fakeCount)+"begun", "begun")
+		wait("gone")
+		if quickly {
+			time.Sleep(2 * time.Second) // sleep: the other turn ends
+		}
+		put("a", "a\n")
+		put(os.Getenv(fakeCount)+"done", "done")
+	}
+	put(planName, strings.Replace(read1(planName), "- [ ] "+own+"\n", "- [x] "+own+"\n", 1))
 	return f.result("Did it."+block(false, ""), nil)
 }
 
@@ -304,5 +343,53 @@ func TestRun_noRepository_endsWithOneLine(t *testing.T) {
 	r := b.run(t.Context())
 	if r.Decision.Exit != rules.ExitUsage || !strings.Contains(r.Decision.Reason, "git init") || b.calls() > 0 {
 		t.Errorf("%+v", r.Decision)
+	}
+}
+
+func TestRun_tagIsGoneSideBySide_concernsOneTurnAtMost(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
+	for name, c := range map[string]struct {
+		agent, task string
+		by          string // title of the task whose turn has the finding; empty: none has it
+		anyone      bool   // or that of another one
+	}{
+		"asked for":             {agent: "untags", task: "delete the tag v0-old, and note it in changes"},
+		"asked for, ends first": {agent: "untags-quickly", task: "delete the tag v0-old, and note it in changes"},
+		"asked for, not told":   {agent: "untags-hidden", task: "delete the tag v0-old, and note it in changes"},
+		"shown by its tools":    {agent: "untags", task: "delete nothing, write changes", by: "[P] delete nothing, write changes"},
+		"ends first":            {agent: "untags-quickly", task: "delete nothing, write changes", by: "[P] delete nothing, write changes"},
+		"shown by nothing":      {agent: "untags-hidden", task: "delete nothing, write changes", by: "[P] write a", anyone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBeside(t, c.agent, "a", "b")
+			b.write(planName, strings.Replace(b.read(planName), "write b", c.task, 1))
+			b.check("true")
+			b.git("tag", "v0-old")
+			r := b.run(t.Context())
+			titles := map[int]string{}
+			var found []string
+			for _, e := range b.seen {
+				switch d := e.Data.(type) {
+				case state.IterationStart:
+					titles[e.Origin.Iteration] = d.Title
+				case state.Finding:
+					if d.Name == string(audit.KindLost) {
+						found = append(found, titles[e.Origin.Iteration])
+					}
+				}
+			}
+			if c.by == "" {
+				wantEnd(t, r, "complete", 0)
+				if len(found) > 0 {
+					t.Errorf("accused %q", found)
+				}
+				return
+			}
+			wantEnd(t, r, "review", rules.ExitReview)
+			if len(found) != 1 || found[0] != c.by && !c.anyone || len(r.Decision.Review) != 1 {
+				t.Errorf("found in the turns for %q: %v", found, r.Decision.Review)
+			}
+		})
 	}
 }

@@ -26,7 +26,6 @@ import (
 	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/git/refs"
 	"ralph/runner/hooks"
 	"ralph/runner/inbox"
 	"ralph/runner/lessons"
@@ -239,11 +238,11 @@ func New(o Options, d Deps) *Run {
 
 func (r *Run) newWorker(env []string) *turn.Worker {
 	d := r.d
-	var first *refs.View
+	shared := &turn.Shared{}
 	if r.worker != nil {
-		first = r.worker.First
+		shared = r.worker.Shared
 	}
-	return &turn.Worker{First: first, Env: env, Size: d.Size, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(env)}
+	return &turn.Worker{Shared: shared, Env: env, Size: d.Size, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(env)}
 }
 
 // Run runs until a decision stops it. The context is cancelled with a

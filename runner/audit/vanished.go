@@ -29,8 +29,7 @@ func (in Input) vanished() []Finding {
 	var found []Finding
 	text := in.allText()
 	for _, l := range in.Lost {
-		named := l.What == changed.LostBranch || l.What == changed.LostTag || l.What == changed.LostCommits && l.Gone
-		if !named || !asksToRemove(text, l.Name) {
+		if !AsksForLoss(text, l) {
 			found = append(found, Finding{Kind: KindLost, Text: l.Text, Doubt: l.Harmless})
 		}
 	}
@@ -73,8 +72,30 @@ var removal = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(delet|remov|drop|renam|prun|clean|clear|merg|squash|get rid|tidy|move)\w*\b`)
 })
 
-// asksToRemove reports whether a task asks to remove the branch or tag of this name.
-func asksToRemove(text, name string) bool { return removal().MatchString(text) && namesRef(text, name) }
+// AsksForLoss reports whether a task asks to remove the branch or tag that is gone.
+func AsksForLoss(text string, l changed.Lost) bool {
+	named := l.What == changed.LostBranch || l.What == changed.LostTag || l.What == changed.LostCommits && l.Gone
+	return named && removal().MatchString(text) && namesRef(text, l.Name)
+}
+
+var gitCommands = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bgit\b.*\b(?:(stash (?:drop|pop|clear))|(worktree (?:remove|prune))|branch|tag|update-ref|` +
+		`push|fetch|reset|rebase|checkout|switch|remote)\b`)
+})
+
+// Removes reports whether a shell command may have removed what is gone.
+func Removes(command string, l changed.Lost) bool {
+	m := gitCommands().FindStringSubmatch(command)
+	switch {
+	case m == nil:
+		return false
+	case l.What == changed.LostStash:
+		return m[1] != ""
+	case l.What == changed.LostWorktree:
+		return m[2] != ""
+	}
+	return namesRef(command, l.Name)
+}
 
 func namesRef(text, name string) bool {
 	named, err := regexp.Compile(`(?:^|[^\w/-])` + regexp.QuoteMeta(name) + `(?:$|[^\w/-])`)

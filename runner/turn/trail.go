@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -39,6 +40,7 @@ type trail struct {
 // openTrail keeps the state before the worker's first turn, and again when people have edited since the last one.
 func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	t := &w.trail
+	w.Shared = cmp.Or(w.Shared, &Shared{})
 	if !w.before.Repo {
 		return
 	}
@@ -62,9 +64,9 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	}
 	t.mine = slices.DeleteFunc(t.users.Files.Names(), ofPlan(a))
 	w.branch = start.Branch
-	if w.First == nil {
+	if w.Shared.first == nil { // the run has not begun other turns yet
 		first := w.refs
-		w.First = &first
+		w.Shared.first = &first
 		w.notKept(first.KeepStash(ctx, a.Dir, a.Origin.Run))
 	}
 	if t.view, err = hidden.Look(ctx, a.Dir); err != nil {

@@ -88,8 +88,7 @@ type Worker struct {
 	by     intact.Written
 	view   hidden.View // what git did not show after the latest turn
 
-	// First is what the repository had when the run began; nil: what it had before this worker's first turn.
-	First   *refs.View
+	Shared  *Shared        // with the other workers of the run; nil: there are none
 	refs    refs.View      // the refs at the time of before
 	branch  string         // that was checked out before the first turn; empty: none, as in a slot
 	missing []changed.Lost // what is gone, and what became of HEAD, in all turns of the run
@@ -164,6 +163,7 @@ type turn struct {
 	plan    *intact.Plan  // as it was before the call
 	sending sync.Mutex    // the agent and the proxy of the sandbox report at the same time
 	git     putBack
+	refs    *refTurn
 }
 
 // Redacted hides keys and tokens in the words of an event.
@@ -177,6 +177,9 @@ func (t *turn) redacted(p state.Payload) state.Payload { return redact.Payload(p
 func (t *turn) tell(p state.Payload) { t.send(t.redacted(p)) }
 
 func (t *turn) send(p state.Payload) {
+	if tool, ok := p.(state.Tool); ok && t.refs != nil && !tool.File {
+		t.w.Shared.ran(t.refs, tool.Arg)
+	}
 	t.sending.Lock()
 	defer t.sending.Unlock()
 	t.emit(state.NewEvent(t.a.Origin, time.Now(), p))
@@ -193,6 +196,8 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 		}
 		return settle(t.a, f), err
 	}
+	t.refs = t.w.Shared.begin(t.a.Task, t.w.refs)
+	defer t.w.Shared.end(t.refs)
 	kept, steering := steer.Protect(t.a.Dir, t.a.Protect), t.steering()
 	files := intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
 		State: t.a.State, Hidden: t.a.Sandbox.InContainer()}

@@ -3,17 +3,81 @@ package turn
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"ralph/runner/audit"
 	"ralph/runner/git"
 	"ralph/runner/git/changed"
 	"ralph/runner/git/history"
 	"ralph/runner/git/refs"
+	"ralph/runner/task"
 )
+
+// Shared is what the turns of a run know together: branches, tags, the stash and the list of worktrees belong to all
+// worktrees of a repository, so each turn sees what another one has removed. It can be used by several goroutines. The
+// zero value is ready.
+type Shared struct {
+	mu    sync.Mutex
+	first *refs.View // what the repository had when the run began; nil: no turn has looked
+	turns []*refTurn // under way, and those that ended while others were
+	told  []changed.Lost
+}
+
+// refTurn is a turn, as Shared has to know it.
+type refTurn struct {
+	task     task.Task
+	before   refs.View
+	told     int      // how many losses had been told when it began
+	commands []string // that its tools ran
+	over     bool
+}
+
+func (s *Shared) begin(t task.Task, before refs.View) *refTurn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &refTurn{task: t, before: before, told: len(s.told)}
+	s.turns = append(s.turns, r)
+	return r
+}
+
+func (s *Shared) ran(r *refTurn, command string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.commands = append(r.commands, command)
+}
+
+func (s *Shared) end(r *refTurn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.over = true
+	if !slices.ContainsFunc(s.turns, func(o *refTurn) bool { return !o.over }) {
+		s.turns = nil
+	}
+}
+
+// answersFor returns those of the losses that the turn saw and has to answer for: not those that another task asks for,
+// that the tools of another turn show, which will tell it, or that have been told since this one began.
+func (s *Shared) answersFor(r *refTurn, gone []changed.Lost) (own []changed.Lost) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range gone {
+		shows := func(command string) bool { return audit.Removes(command, l) }
+		if slices.ContainsFunc(s.turns, func(o *refTurn) bool {
+			return o != r && (audit.AsksForLoss(audit.TextOf(o.task), l) ||
+				!o.over && o.before.Has(l) && slices.ContainsFunc(o.commands, shows) && !slices.ContainsFunc(r.commands, shows))
+		}) || slices.ContainsFunc(s.told[r.told:], func(t changed.Lost) bool { return t.Text == l.Text }) {
+			continue
+		}
+		own, s.told = append(own, l), append(s.told, l)
+	}
+	return own
+}
 
 // vanished is what a turn did to the refs.
 type vanished struct {
 	gone            []changed.Lost
+	own             []changed.Lost    // those of gone that this turn answers for
 	moved           []string          // branches and tags
 	putBack, astray string            // see Work
 	tasks           map[string]string // by id: why the work on a task that was done is gone
@@ -45,7 +109,7 @@ func (t *turn) observeRepository(ctx context.Context, f *facts) (git.Snapshot, e
 		}
 	}
 	tree := func() (string, error) { return after.Tree(ctx) }
-	if v.gone, err = refs.Lost(ctx, t.a.Dir, *w.First, before, view, tree); err != nil {
+	if v.gone, err = refs.Lost(ctx, t.a.Dir, *w.Shared.first, before, view, tree); err != nil {
 		return after, err
 	}
 	v.moved = refs.Moved(before, view)
@@ -53,7 +117,8 @@ func (t *turn) observeRepository(ctx context.Context, f *facts) (git.Snapshot, e
 	if err := refs.Keep(ctx, t.a.Dir, t.a.Origin.Run, v.gone); err != nil {
 		return after, err
 	}
-	v.tasks, err = t.tasksOf(ctx, v.gone)
+	v.own = w.Shared.answersFor(t.refs, v.gone)
+	v.tasks, err = t.tasksOf(ctx, v.own)
 	return after, err
 }
 
@@ -87,7 +152,7 @@ func (t *turn) tasksOf(ctx context.Context, gone []changed.Lost) (map[string]str
 
 // repository is the audit's input about the repository.
 func (t *turn) repository(v vanished, after git.Snapshot) audit.Repository {
-	r := audit.Repository{Lost: v.gone, Moved: v.moved, Operation: after.Operation, Unmerged: after.Unmerged, Scratch: t.w.branch == ""}
+	r := audit.Repository{Lost: v.own, Moved: v.moved, Operation: after.Operation, Unmerged: after.Unmerged, Scratch: t.w.branch == ""}
 	if what := v.putBack + v.astray; what != "" {
 		r.Head = []string{what}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ralph/runner/git"
+	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 )
 
@@ -95,6 +96,20 @@ func (v *View) readWorktrees(root string) {
 		at := strings.TrimPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 		v.worktrees[path] = entry{oid: at}
 	}
+}
+
+// Has reports whether the view has what another one has lost.
+func (v View) Has(l changed.Lost) bool {
+	switch l.What {
+	case changed.LostTag:
+		return v.tags[l.Name] == l.OID
+	case changed.LostStash:
+		return slices.ContainsFunc(v.stash, entry{oid: l.OID}.same)
+	case changed.LostWorktree:
+		_, is := v.worktrees[l.Name]
+		return is
+	}
+	return v.heads[l.Name] == l.OID
 }
 
 // KeepStash keeps the entries of the stash below refs/ralph/, so that git does not collect those that are dropped.
