@@ -13,7 +13,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
-	"ralph/runner/lessons"
+	"ralph/runner/memory"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
@@ -39,7 +39,7 @@ type Options struct {
 	sandbox.Settings
 	hooks.Commands
 	agenthooks.Wanted
-	lessons.LessonOptions
+	memory.LessonOptions
 	slots.SlotOptions
 	Touch huboptions.Settings
 	roles.Review

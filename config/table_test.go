@@ -19,7 +19,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
-	"ralph/runner/lessons"
+	"ralph/runner/memory"
 	"ralph/runner/pool"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
@@ -230,7 +230,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Touch: huboptions.Settings{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:        agenthooks.Wanted{MaxContinuations: 5},
-		LessonOptions: lessons.LessonOptions{Learn: true, ArchiveBranch: true, MemoryFile: true},
+		LessonOptions: memory.LessonOptions{Learn: true, ArchiveBranch: true, MemoryFile: true},
 		SlotOptions:   slots.SlotOptions{Parallel: 1, Isolate: "none", Land: "checkout", FleetGit: "send"},
 		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxRead: []string{}, SandboxImage: "localhost/ralph-sandbox"},
 	}

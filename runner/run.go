@@ -28,7 +28,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/hooks"
 	"ralph/runner/inbox"
-	"ralph/runner/lessons"
+	"ralph/runner/memory"
 	"ralph/runner/notes"
 	"ralph/runner/openitems"
 	"ralph/runner/output"
@@ -65,7 +65,7 @@ type Options struct {
 	git.CommitOptions
 	sandbox.Contained
 	agenthooks.Wanted
-	lessons.LessonOptions
+	memory.LessonOptions
 	slots.SlotOptions
 	roles.Review
 	AIOS      aios.Options
@@ -184,7 +184,7 @@ type books struct {
 	tasks     taskrecords.Records
 	checks    turn.Checks
 	notes     notes.Notes
-	learned   *lessons.Book
+	learned   *memory.Book
 	openItems openitems.List
 	asked     questions.Book
 }
@@ -223,7 +223,7 @@ func New(o Options, d Deps) *Run {
 	r.tasks, r.reviews, r.plan = taskrecords.Records{}, map[string]*reviewPhase{},
 		planbook.New(d.Dir, d.Plan, o.PlanOptions)
 	r.past.mergeVetoes = map[string]hooks.Verdict{}
-	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, lessons.Open(d.Dir, o.LessonOptions)
+	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, memory.Open(d.Dir, o.LessonOptions)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
 	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config has checked it
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained,

@@ -40,9 +40,9 @@ const (
 	dirQuestions  = "questions"
 	dirNotes      = "notes"
 	dirHub        = "hub"
-	fileLessons   = "learnings.jsonl" // written by runner/lessons
-	fileLearnings = "LEARNINGS.md"    // written by runner/lessons
-	fileBranch    = ".branch"         // written by runner/lessons
+	fileLessons   = "learnings.jsonl" // written by runner/memory
+	fileLearnings = "LEARNINGS.md"    // written by runner/memory
+	fileBranch    = ".branch"         // written by runner/memory
 	dirArchive    = "archive"
 	fileProject   = "analysis.json" // written by cmd/internal/analysis
 )

@@ -1,22 +1,20 @@
-// Package memory decides which lessons of earlier turns are kept, merged, ranked and
-// dropped. It is pure; package lessons has the files.
+// Package memory keeps what the turns of a project teach, and offers it to the prompts of later tasks.
 //
-//	final message -> Extract -> Refuse -> Add    near duplicates are merged
-//	Query -> Rank -> Fit                         what a prompt gets
+//	final message -> extract -> Refuse -> Add    near duplicates are merged
+//	task -> rank -> fit                          what a prompt gets
 //
 // A lesson is data. Prompts quote it, and ralph keeps none that gives orders about tests,
 // permissions or ralph's own files.
 package memory
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"math"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -34,13 +32,11 @@ const (
 )
 
 const (
-	// MaxPrompt limits the lessons of a prompt, in bytes.
-	MaxPrompt  = 2 << 10
-	maxText    = 500 // of one lesson, in bytes
-	maxKept    = 300 // lessons of a project
-	maxPerTurn = 10  // lessons of one turn
-	maxPaths   = 20  // paths of a lesson
-	maxUsers   = 50  // tasks in UsedBy
+	maxPrompt  = 2 << 10 // bytes of all lessons of a prompt
+	maxText    = 500     // bytes of one lesson
+	maxKept    = 300     // lessons of a project
+	maxPerTurn = 10      // lessons of one turn
+	maxListed  = 50      // turns, files or tasks of a lesson
 	halfLife   = 14 * 24 * time.Hour
 	// alike is the share of common words from which two lessons count as one.
 	alike = 0.6
@@ -68,8 +64,8 @@ type Lesson struct {
 	In       string    `json:"in,omitempty"`       // document that contains it now; empty: none
 }
 
-// New makes a lesson; its text becomes one line. ok is false if nothing is left.
-func New(text string, kind Kind, at time.Time) (l Lesson, ok bool) {
+// New makes a lesson; its text becomes one line, which may be empty.
+func New(text string, kind Kind, at time.Time) Lesson {
 	text = strings.TrimSpace(strings.TrimLeft(termtext.Unwrap(text), "-* "))
 	if len(text) > maxText {
 		text = text[:maxText]
@@ -79,7 +75,7 @@ func New(text string, kind Kind, at time.Time) (l Lesson, ok bool) {
 		text += "..."
 	}
 	sum := sha256.Sum256([]byte(strings.ToLower(text)))
-	return Lesson{ID: hex.EncodeToString(sum[:3]), Text: text, Kind: kind, At: at}, text != ""
+	return Lesson{ID: hex.EncodeToString(sum[:3]), Text: text, Kind: kind, At: at}
 }
 
 // Person is true if a person added the lesson.
@@ -90,76 +86,60 @@ func (l Lesson) Person() bool { return len(l.Turns) == 0 }
 func Add(all []Lesson, l Lesson) ([]Lesson, Lesson) {
 	i := slices.IndexFunc(all, func(o Lesson) bool { return o.Kind == l.Kind && near(o.Text, l.Text) })
 	if i < 0 {
-		all = append(all, l)
-		if len(all) > maxKept { // remove the one that matters least
-			least := 0
-			for i, o := range all[:maxKept] {
-				if o.weight(l.At) < all[least].weight(l.At) {
-					least = i
-				}
-			}
-			all = slices.Delete(all, least, least+1)
+		if len(all) >= maxKept {
+			least := ByWeight(all, l.At)[len(all)-1].ID
+			all = slices.DeleteFunc(all, func(o Lesson) bool { return o.ID == least })
 		}
-		return all, l
+		return append(all, l), l
 	}
 	o := all[i]
-	if !l.Person() && !o.Person() { // what a person added stays even if the turns are undone
-		o.Turns = union(o.Turns, l.Turns, maxUsers)
+	if l.Person() || o.Person() {
+		o.Turns = nil // what a person added stays even if the turns are undone
 	} else {
-		o.Turns = nil
+		o.Turns = union(o.Turns, l.Turns)
 	}
-	o.Paths, o.At = union(o.Paths, l.Paths, maxPaths), l.At
+	o.Paths, o.At = union(o.Paths, l.Paths), l.At
 	all[i] = o
 	return all, o
 }
 
-func union[T comparable](a, b []T, most int) []T {
+func union[T comparable](a, b []T) []T {
 	out := slices.Clone(a)
 	for _, v := range b {
-		if !slices.Contains(out, v) && len(out) < most {
+		if !slices.Contains(out, v) && len(out) < maxListed {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// near reports whether two texts say nearly the same.
+// near reports whether two texts say nearly the same. They do not if only one of them has a negation or names a file,
+// a version or the like.
 func near(a, b string) bool {
 	x, y := words(a), words(b)
-	common := 0
-	for w := range x {
-		if y[w] {
-			common++
+	either, both := maps.Clone(x), 0
+	maps.Copy(either, y)
+	for w := range either {
+		if x[w] && y[w] {
+			both++
+		} else if decisive(w) {
+			return false
 		}
 	}
-	all := len(x) + len(y) - common
-	return all > 0 && float64(common)/float64(all) >= alike && negations(x) == negations(y) &&
-		maps.Equal(names(x), names(y))
+	return both > 0 && float64(both) >= alike*float64(len(either))
 }
 
-// names returns the words that name one thing, such as a file or a version: another name makes another lesson.
-func names(words map[string]bool) map[string]bool {
-	names := maps.Clone(words)
-	maps.DeleteFunc(names, func(w string, _ bool) bool { return !strings.ContainsAny(w, "./_0123456789") })
-	return names
-}
-
-// negations counts words that reverse the meaning: "never use x" is not "use x".
-func negations(words map[string]bool) (n int) {
-	for _, w := range []string{"not", "never", "no", "without", "don't", "avoid", "instead"} {
-		if words[w] {
-			n++
-		}
-	}
-	return n
+// decisive reports whether a word can make another lesson of a sentence.
+func decisive(w string) bool {
+	return strings.ContainsAny(w, "./_0123456789") ||
+		slices.Contains([]string{"not", "never", "no", "without", "don't", "avoid", "instead"}, w)
 }
 
 // words returns the words of a text, without those that say little.
 func words(text string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return r != '\'' && r != '_' && r != '/' && r != '.' && r != '-' && (r < 'a' || r > 'z') &&
-			(r < '0' || r > '9') && r < 0x80
+		return !strings.ContainsRune("'_/.-", r) && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
 	}) {
 		w = strings.Trim(w, ".'-/")
 		if w != "" && !slices.Contains([]string{"the", "a", "an", "is", "are", "to", "of", "in", "for", "and", "it",
@@ -170,87 +150,84 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// Query is what a prompt is about.
-type Query struct {
-	Text    string   // of the task; paths in it count
-	Touched []string // files that earlier attempts at the task changed
-	Now     time.Time
-}
-
 // weight rates a lesson by its use and its age.
 func (l Lesson) weight(now time.Time) float64 {
-	age := now.Sub(latest(l.At, l.LastUsed))
+	last := l.At
+	if l.LastUsed.After(last) {
+		last = l.LastUsed
+	}
 	w := 1 + math.Log2(float64(1+l.Uses))
 	if l.Person() {
 		w++
 	}
-	return w * math.Exp2(-max(age.Hours(), 0)/halfLife.Hours())
+	return w * math.Exp2(-max(now.Sub(last).Hours(), 0)/halfLife.Hours())
 }
 
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+// ByWeight returns the lessons by weight, the heaviest first.
+func ByWeight(all []Lesson, now time.Time) []Lesson {
+	return sorted(all, func(l Lesson) float64 { return l.weight(now) })
 }
 
-// nearness returns how close the paths of a lesson are to those of the query: 1 for a file that the task names or
-// touched, less for a file in a folder that it names or touched.
-func (l Lesson) nearness(q Query, text string) (best float64) {
-	for _, p := range l.Paths {
-		switch {
-		case slices.Contains(q.Touched, p), strings.Contains(text, strings.ToLower(p)):
-			return 1
-		case path.Base(p) != p && strings.Contains(text, strings.ToLower(path.Base(p))):
-			best = max(best, 0.8)
-		case slices.ContainsFunc(q.Touched, func(t string) bool {
-			return path.Dir(t) == path.Dir(p) && path.Dir(p) != "."
-		}),
-			path.Dir(p) != "." && strings.Contains(text, strings.ToLower(path.Dir(p))+"/"):
-			best = max(best, 0.5)
+// sorted returns the lessons by score, the highest first, without those whose score is negative.
+func sorted(all []Lesson, score func(Lesson) float64) (out []Lesson) {
+	scores := map[string]float64{}
+	for _, l := range all {
+		if s := score(l); s >= 0 {
+			scores[l.ID], out = s, append(out, l)
 		}
 	}
-	return best
+	slices.SortStableFunc(out, func(a, b Lesson) int {
+		return cmp.Or(cmp.Compare(scores[b.ID], scores[a.ID]), strings.Compare(a.ID, b.ID))
+	})
+	return out
 }
 
-// Rank orders lessons for a prompt, the best first. A Failure counts only
-// if the task is about its files.
-func Rank(all []Lesson, q Query) []Lesson {
-	type ranked struct {
-		Lesson
-		score float64
-	}
-	var out []ranked
-	text := strings.ToLower(q.Text)
-	asked := words(q.Text)
-	for _, l := range all {
-		near := l.nearness(q, text)
+// rank orders lessons for the prompt of a task, the best first. text describes the task, and touched are files that
+// earlier attempts at it changed. A Failure counts only if the task is about its files.
+func rank(all []Lesson, text string, touched []string, now time.Time) []Lesson {
+	text, asked := strings.ToLower(text), words(text)
+	return sorted(all, func(l Lesson) float64 {
+		near := l.nearness(text, touched)
 		if l.In != "" || l.Kind == Failure && near == 0 {
-			continue
+			return -1
 		}
 		for w := range words(l.Text) {
 			if asked[w] && len(w) > 3 {
 				near += 0.1
 			}
 		}
-		out = append(out, ranked{l, l.weight(q.Now) * (1 + 3*min(near, 1))})
-	}
-	sort.SliceStable(out, func(i, j int) bool {
-		a, b := &out[i], &out[j]
-		return a.score > b.score || a.score == b.score && a.ID < b.ID
+		return l.weight(now) * (1 + 3*min(near, 1))
 	})
-	list := make([]Lesson, len(out))
-	for i, r := range out {
-		list[i] = r.Lesson
-	}
-	return list
 }
 
-// Fit returns the first lessons that fit into a prompt.
-func Fit(ranked []Lesson) (fit []Lesson) {
+// nearness returns how close the files of a lesson are to a task: 1 for one that the text names or that was touched,
+// less for one in a folder that is named or in which a file was touched.
+func (l Lesson) nearness(text string, touched []string) (best float64) {
+	named := func(what string) bool { return strings.Contains(text, strings.ToLower(what)) }
+	for _, p := range l.Paths {
+		inFolder := path.Dir(p) != "."
+		switch {
+		case slices.Contains(touched, p), named(p):
+			return 1
+		case inFolder && named(path.Base(p)):
+			best = max(best, 0.8)
+		case inFolder && (besideOne(p, touched) || named(path.Dir(p)+"/")):
+			best = max(best, 0.5)
+		}
+	}
+	return best
+}
+
+// besideOne reports whether a file is in the folder of one of these files.
+func besideOne(file string, files []string) bool {
+	return slices.ContainsFunc(files, func(f string) bool { return path.Dir(f) == path.Dir(file) })
+}
+
+// fit returns the first lessons that fit into a prompt.
+func fit(ranked []Lesson) (fit []Lesson) {
 	size := 0
 	for _, l := range ranked {
-		if size += len(l.Text) + len("> - \n"); size > MaxPrompt {
+		if size += len(l.Text) + len("> - \n"); size > maxPrompt {
 			break
 		}
 		fit = append(fit, l)
@@ -258,62 +235,28 @@ func Fit(ranked []Lesson) (fit []Lesson) {
 	return fit
 }
 
-// MarkUsed records that an accepted task, which touched the files of q, had these lessons in its prompt. A lesson with
-// paths counts as used only if the task changed one of these files, or one in the same folder.
-func MarkUsed(all []Lesson, ids []string, task string, q Query) {
-	near := func(p string) bool {
-		return slices.ContainsFunc(q.Touched, func(t string) bool { return path.Dir(t) == path.Dir(p) })
-	}
+// markUsed records that an accepted task, which changed these files, had lessons in its prompt. A lesson with files
+// counts as used only if the task changed one of them, or one in the same folder.
+func markUsed(all []Lesson, ids []string, task string, files []string, now time.Time) {
 	for i, l := range all {
-		if !slices.Contains(ids, l.ID) || len(l.Paths) > 0 && !slices.ContainsFunc(l.Paths, near) {
+		if !slices.Contains(ids, l.ID) || len(l.Paths) > 0 &&
+			!slices.ContainsFunc(l.Paths, func(p string) bool { return besideOne(p, files) }) {
 			continue
 		}
-		l.Uses, l.LastUsed = l.Uses+1, q.Now
-		l.UsedBy = union(l.UsedBy, []string{task}, maxUsers)
+		l.Uses, l.LastUsed = l.Uses+1, now
+		l.UsedBy = union(l.UsedBy, []string{task})
 		all[i] = l
 	}
 }
 
-// Without returns the lessons that are left when a turn is undone.
-func Without(all []Lesson, t Turn) []Lesson {
-	var left []Lesson
+// without returns the lessons that are left when a turn is undone.
+func without(all []Lesson, t Turn) (left []Lesson) {
 	for _, l := range all {
-		if slices.Contains(l.Turns, t) {
-			l.Turns = slices.DeleteFunc(slices.Clone(l.Turns), func(o Turn) bool { return o == t })
-			if len(l.Turns) == 0 {
-				continue
-			}
+		turns := slices.DeleteFunc(slices.Clone(l.Turns), func(o Turn) bool { return o == t })
+		if len(turns) > 0 || l.Person() {
+			l.Turns = turns
+			left = append(left, l)
 		}
-		left = append(left, l)
 	}
 	return left
-}
-
-// Describe returns a few lines about a lesson and where it comes from.
-func (l Lesson) Describe() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", l.ID, l.Text)
-	if l.Person() {
-		fmt.Fprintf(&b, "  a person added it on %s\n", l.At.Format(time.DateOnly))
-	}
-	for _, t := range l.Turns {
-		fmt.Fprintf(&b, "  learned in iteration %d of run %s\n", t.Iteration, t.Run)
-	}
-	for _, line := range []struct{ what, text string }{{"first for the task", l.Task}, {"evidence", l.Evidence},
-		{"files", strings.Join(l.Paths, ", ")}, {"used by the tasks", strings.Join(l.UsedBy, ", ")}, {"now in", l.In}} {
-		if line.text != "" {
-			fmt.Fprintf(&b, "  %s: %s\n", line.what, line.text)
-		}
-	}
-	return b.String()
-}
-
-// ByWeight returns the lessons by weight, the heaviest first.
-func ByWeight(all []Lesson, now time.Time) []Lesson {
-	all = slices.Clone(all)
-	sort.SliceStable(all, func(i, j int) bool {
-		x, y := all[i].weight(now), all[j].weight(now)
-		return x > y || x == y && all[i].ID < all[j].ID
-	})
-	return all
 }

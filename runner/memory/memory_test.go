@@ -9,14 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-
 func lesson(t *testing.T, text string, age time.Duration, paths ...string) Lesson {
 	t.Helper()
-	l, ok := New(text, Pattern, now.Add(-age))
-	if !ok {
-		t.Fatal(text)
-	}
+	l := New(text, Pattern, now.Add(-age))
 	l.Turns, l.Paths = []Turn{{"r", 1}}, paths
 	return l
 }
@@ -44,7 +39,7 @@ func TestExtract(t *testing.T) {
 		"empty":          {"<learning> </learning>", nil},
 		"terminal codes": {"<learning>\x1b[31mred\x1b[0m</learning>", []string{"red"}},
 	} {
-		if d := cmp.Diff(c.want, Extract(c.final)); d != "" {
+		if d := cmp.Diff(c.want, extract(c.final)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -125,9 +120,9 @@ func TestRank_pathsThenUseThenAge(t *testing.T) {
 	near, beside := lesson(t, "named file", 0, "src/db.go"), lesson(t, "same folder", 0, "src/other.go")
 	failure := lesson(t, "test failed with X", 0, "lib/x.go")
 	failure.Kind = Failure
-	q := Query{Text: "Change src/db.go", Touched: []string{"src/new.go"}, Now: now}
+	touched := []string{"src/new.go"}
 	var got []string
-	for _, l := range Rank([]Lesson{plain, old, used, near, beside, failure}, q) {
+	for _, l := range rank([]Lesson{plain, old, used, near, beside, failure}, "Change src/db.go", touched, now) {
 		got = append(got, l.Text)
 	}
 	if d := cmp.Diff([]string{"named file", "used fact", "same folder", "plain fact", "old fact"}, got); d != "" {
@@ -147,7 +142,7 @@ func TestFit_atMost2KiB(t *testing.T) {
 	for i := range 20 {
 		all = append(all, lesson(t, strings.Repeat(fmt.Sprint(i%10), 300), 0))
 	}
-	if n := len(Fit(all)); n != 6 {
+	if n := len(fit(all)); n != 6 {
 		t.Errorf("%d lessons", n)
 	}
 }
@@ -155,8 +150,8 @@ func TestFit_atMost2KiB(t *testing.T) {
 func TestUsed_onlyWhatTheTurnTouched(t *testing.T) {
 	all := []Lesson{lesson(t, "a", 0, "src/a.go"), lesson(t, "b", 0, "lib/b.go"), lesson(t, "everywhere", 0), lesson(t, "not given", 0)}
 	ids := []string{all[0].ID, all[1].ID, all[2].ID}
-	MarkUsed(all, ids, "T1", Query{Touched: []string{"src/a.go"}, Now: now})
-	MarkUsed(all, ids, "T1", Query{Touched: []string{"src/a.go"}, Now: now})
+	markUsed(all, ids, "T1", []string{"src/a.go"}, now)
+	markUsed(all, ids, "T1", []string{"src/a.go"}, now)
 	for i, want := range []int{2, 0, 2, 0} {
 		if all[i].Uses != want || want > 0 && len(all[i].UsedBy) != 1 {
 			t.Errorf("%+v, want %d uses", all[i], want)
@@ -167,7 +162,7 @@ func TestUsed_onlyWhatTheTurnTouched(t *testing.T) {
 func TestWithout_lessonOfOneTurn_goes(t *testing.T) {
 	both, one, person := lesson(t, "both", 0), lesson(t, "one", 0), lesson(t, "person", 0)
 	both.Turns, person.Turns = []Turn{{"r", 1}, {"r", 2}}, nil
-	left := Without([]Lesson{both, one, person}, Turn{"r", 1})
+	left := without([]Lesson{both, one, person}, Turn{"r", 1})
 	if len(left) != 2 || left[0].Text != "both" || len(left[0].Turns) != 1 || left[1].Text != "person" {
 		t.Errorf("%+v", left)
 	}
@@ -176,8 +171,8 @@ func TestWithout_lessonOfOneTurn_goes(t *testing.T) {
 func FuzzExtract(f *testing.F) {
 	f.Add("<learning>a</learning>")
 	f.Fuzz(func(t *testing.T, final string) {
-		for _, text := range Extract(final) {
-			if l, ok := New(text, Pattern, now); ok && (strings.ContainsAny(l.Text, "\n\r") || len(l.Text) > maxText+3) {
+		for _, text := range extract(final) {
+			if l := New(text, Pattern, now); strings.ContainsAny(l.Text, "\n\r") || len(l.Text) > maxText+3 {
 				t.Errorf("%q", l.Text)
 			}
 		}

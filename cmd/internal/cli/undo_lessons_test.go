@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ralph/runner/git"
-	"ralph/runner/lessons"
 	"ralph/runner/memory"
 )
 
@@ -23,14 +22,14 @@ func newTaughtWorld(t *testing.T, committed bool) *pastWorld {
 	var all []memory.Lesson
 	for n, text := range []string{"Dates are stored in UTC", "The cache is per user"} {
 		w.write([]string{"one.txt", "two.txt"}[n], "new\n")
-		l, _ := memory.New(text, memory.Pattern, time.Now())
+		l := memory.New(text, memory.Pattern, time.Now())
 		l.Turns = []memory.Turn{{Run: pastRun, Iteration: n + 1}}
 		was := all
 		if all = append(all[:n:n], l); committed {
 			w.git("add", "-A")
 			w.git("commit", "-q", "-m", text)
 		}
-		if _, err := lessons.Save(w.Dir, was, all); err != nil {
+		if _, err := memory.Save(w.Dir, was, all); err != nil {
 			t.Fatal(err)
 		}
 		if committed {
@@ -68,7 +67,7 @@ func TestUndo_lessonsHaveComeSince_onlyItsOwnGoes(t *testing.T) {
 			if c.committed {
 				w.wantDirty("progress.txt")
 			}
-			if all, err := lessons.Load(w.Dir); err != nil || len(all) != 3-len(c.undo) {
+			if all, err := memory.Load(w.Dir); err != nil || len(all) != 3-len(c.undo) {
 				t.Errorf("%+v, %v", all, err)
 			}
 		})

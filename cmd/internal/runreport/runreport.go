@@ -13,7 +13,6 @@ import (
 	"ralph/logs"
 	"ralph/runner/agent"
 	"ralph/runner/git/history"
-	"ralph/runner/lessons"
 	"ralph/runner/memory"
 	"ralph/state"
 	"ralph/state/question"
@@ -127,7 +126,7 @@ func text(q question.Question) string {
 
 // learned are the lessons that a run taught.
 func learned(r *state.Reader, run string) (texts []string) {
-	all, _ := lessons.Load(filepath.Dir(r.Dir())) // a report without them is better than none
+	all, _ := memory.Load(filepath.Dir(r.Dir())) // a report without them is better than none
 	for _, l := range all {
 		if slices.ContainsFunc(l.Turns, func(t memory.Turn) bool { return t.Run == run }) {
 			texts = append(texts, fmt.Sprintf("%s (ralph learn why %s)", l.Text, l.ID))

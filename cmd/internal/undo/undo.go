@@ -17,7 +17,6 @@ import (
 	"ralph/config"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
-	"ralph/runner/lessons"
 	"ralph/runner/memory"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
@@ -97,7 +96,7 @@ func Do(ctx context.Context, w *state.Writer, l config.Loader, u *history.Undo) 
 
 func forget(project string, all []history.Kept) (n int, err error) {
 	for _, k := range all {
-		some, err := lessons.Undo(project, memory.Turn{Run: k.Run, Iteration: k.Iteration})
+		some, _, err := memory.Undo(project, memory.Turn{Run: k.Run, Iteration: k.Iteration})
 		if err != nil {
 			return n, err
 		}

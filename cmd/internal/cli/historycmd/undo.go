@@ -18,7 +18,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
-	"ralph/runner/lessons"
+	"ralph/runner/memory"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -78,7 +78,7 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 		return err
 	}
 	if !p.undone[all[0].Iteration] {
-		r.Notes, r.Revert = p.notes(), lessons.Revert
+		r.Notes, r.Revert = p.notes(), memory.Revert
 	}
 	u, err := history.PlanUndo(ctx, p.dir, r)
 	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[all[0].Iteration] {
@@ -208,7 +208,7 @@ func (p *past) boxes(all []history.Kept, r *history.Request) (boxes undo.Boxes, 
 
 // notes are the files of the repository in which ralph lists lessons.
 func (p *past) notes() (all []string) {
-	for _, path := range lessons.Notes(p.dir) {
+	for _, path := range memory.Lists(p.dir) {
 		if rel, ok := p.inRepository(path); ok {
 			all = append(all, rel)
 		}

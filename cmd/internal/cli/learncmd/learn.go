@@ -4,16 +4,19 @@ package learncmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs"
+	"ralph/logs/termtext"
 	"ralph/runner/git"
-	"ralph/runner/lessons"
 	"ralph/runner/memory"
 	"ralph/state"
 )
@@ -26,7 +29,17 @@ func NewLearnCmd(f *cmdline.Factory) *cobra.Command {
 			"  ralph learn forget 3fa9c1",
 		RunE: func(*cobra.Command, []string) error { return listRun(f) },
 	}
-	cmd.AddCommand(newAddCmd(f), newProposeCmd(f), newListCmd(f), newForgetCmd(f), newWhyCmd(f))
+	cmd.AddCommand(newAddCmd(f), newProposeCmd(f),
+		&cobra.Command{Use: "list", Short: "List all lessons", Args: cmdline.NoArgs, Example: "  ralph learn list",
+			RunE: func(*cobra.Command, []string) error { return listRun(f) }},
+		&cobra.Command{Use: "forget ID...", Short: "Forget lessons",
+			Args:              cmdline.Takes("the ids of lessons", cobra.MinimumNArgs(1)),
+			ValidArgsFunction: complete(f), Example: "  ralph learn forget 3fa9c1",
+			RunE: func(_ *cobra.Command, args []string) error { return forgetRun(f, args) }},
+		&cobra.Command{Use: "why ID", Short: "Show where a lesson comes from",
+			Args:              cmdline.Takes("the id of a lesson", cobra.ExactArgs(1)),
+			ValidArgsFunction: complete(f), Example: "  ralph learn why 3fa9c1",
+			RunE: func(_ *cobra.Command, args []string) error { return whyRun(f, args[0]) }})
 	return cmd
 }
 
@@ -34,7 +47,7 @@ func load(f *cmdline.Factory) (dir string, all []memory.Lesson, err error) {
 	if dir, err = f.Project(); err != nil {
 		return "", nil, err
 	}
-	all, err = lessons.Load(dir)
+	all, err = memory.Load(dir)
 	return dir, all, err
 }
 
@@ -57,8 +70,118 @@ func find(all []memory.Lesson, id string) (int, error) {
 	return i, nil
 }
 
+func listRun(f *cmdline.Factory) error {
+	_, all, err := load(f)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		f.Say("nothing was learned yet")
+	}
+	for _, l := range memory.ByWeight(all, time.Now()) {
+		extra := string(l.Kind)
+		if l.Uses > 0 {
+			extra += ", used " + termtext.Count(l.Uses, "time")
+		}
+		if l.In != "" {
+			extra += ", in " + l.In
+		}
+		f.Say("%s  %s (%s)", l.ID, cmdline.Inert(l.Text), cmdline.Inert(extra))
+	}
+	return nil
+}
+
+func whyRun(f *cmdline.Factory, id string) error {
+	_, all, err := load(f)
+	if err != nil {
+		return err
+	}
+	i, err := find(all, id)
+	if err != nil {
+		return err
+	}
+	l := all[i]
+	say := func(format string, args ...any) { f.Say("%s", cmdline.Inert(fmt.Sprintf(format, args...))) }
+	say("%s  %s", l.ID, l.Text)
+	if l.Person() {
+		say("  a person added it on %s", l.At.Format(time.DateOnly))
+	}
+	for _, t := range l.Turns {
+		say("  learned in iteration %d of run %s", t.Iteration, t.Run)
+	}
+	for _, line := range [][2]string{{"first for the task", l.Task}, {"evidence", l.Evidence},
+		{"files", strings.Join(l.Paths, ", ")}, {"used by the tasks", strings.Join(l.UsedBy, ", ")}, {"now in", l.In}} {
+		if line[1] != "" {
+			say("  %s: %s", line[0], line[1])
+		}
+	}
+	return nil
+}
+
+type addOptions struct {
+	*cmdline.Factory
+	text  string
+	paths []string
+}
+
+func newAddCmd(f *cmdline.Factory) *cobra.Command {
+	o := &addOptions{Factory: f}
+	cmd := &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cmdline.Takes("a text", cobra.MinimumNArgs(1)),
+		Example: "  ralph learn add 'Run npm run gen after changing the schema'",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.text = strings.Join(args, " ")
+			return addRun(o)
+		}}
+	cmd.Flags().StringArrayVar(&o.paths, "path", nil, "`FILE` that the lesson is about; may be given more than once.")
+	return cmd
+}
+
+func addRun(o *addOptions) error {
+	l := memory.New(logs.Redact(o.text), memory.Pattern, time.Now())
+	if l.Text == "" {
+		return cmdline.UsageError("the lesson is empty")
+	}
+	for _, p := range o.paths {
+		if filepath.IsAbs(p) || !filepath.IsLocal(p) {
+			return cmdline.UsageError("--path %q: a path in the project, relative to its folder", p)
+		}
+		l.Paths = append(l.Paths, filepath.ToSlash(filepath.Clean(p)))
+	}
+	return change(o.Factory, func(all []memory.Lesson) ([]memory.Lesson, error) {
+		n := len(all)
+		all, l = memory.Add(all, l)
+		if len(all) == n {
+			more := ""
+			if len(o.paths) > 0 {
+				more = "; it is about " + strings.Join(l.Paths, ", ")
+			}
+			o.Say("%s says so already: %s%s", l.ID, cmdline.Inert(l.Text), cmdline.Inert(more))
+			return all, nil
+		}
+		o.Say("added %s", l.ID)
+		if why := memory.Refuse(l.Text); why != "" {
+			o.Note("%s", "kept because a person says it; from an agent it would not be: "+why)
+		}
+		return all, nil
+	})
+}
+
+func forgetRun(f *cmdline.Factory, ids []string) error {
+	return change(f, func(all []memory.Lesson) ([]memory.Lesson, error) {
+		for _, id := range ids {
+			i, err := find(all, id)
+			if err != nil {
+				return nil, err
+			}
+			f.Say("forgot %s  %s", all[i].ID, cmdline.Inert(all[i].Text))
+			all = slices.Delete(all, i, i+1)
+		}
+		return all, nil
+	})
+}
+
 // change does something to the lessons. A run that is alive reads them anew before each turn.
-func change(f *cmdline.Factory, do func(dir string, all []memory.Lesson) ([]memory.Lesson, error)) error {
+func change(f *cmdline.Factory, do func(all []memory.Lesson) ([]memory.Lesson, error)) error {
 	dir, _, err := load(f)
 	if err != nil {
 		return err
@@ -70,21 +193,19 @@ func change(f *cmdline.Factory, do func(dir string, all []memory.Lesson) ([]memo
 	if locked := (*state.LockedError)(nil); err != nil && !errors.As(err, &locked) {
 		return err
 	}
-	if err == nil {
+	if err == nil { // else a run is alive, which has followed the branch
 		defer w.Release()
-	}
-	if err == nil { // else a run is alive, which has done it
 		followBranch(f, dir)
 	}
-	all, err := lessons.Load(dir)
+	all, err := memory.Load(dir)
 	if err != nil {
 		return err
 	}
-	left, err := do(dir, slices.Clone(all))
+	left, err := do(slices.Clone(all))
 	if err != nil {
 		return err
 	}
-	_, err = lessons.Save(dir, all, left)
+	_, err = memory.Save(dir, all, left)
 	f.Wrote(dir, state.LessonsFile)
 	return err
 }
@@ -107,4 +228,56 @@ func followBranch(f *cmdline.Factory, dir string) {
 	if said != "" {
 		f.Note("%s", cmdline.Inert(said))
 	}
+}
+
+type proposeOptions struct {
+	*cmdline.Factory
+	yes bool
+}
+
+func newProposeCmd(f *cmdline.Factory) *cobra.Command {
+	o := &proposeOptions{Factory: f}
+	cmd := &cobra.Command{Use: "propose", Short: "Propose lessons that many tasks used for AGENTS.md or CLAUDE.md",
+		Args: cmdline.NoArgs, Example: "  ralph learn propose",
+		Long: "Show the lessons that at least three tasks used, as a change of AGENTS.md or CLAUDE.md in the folder " +
+			"they concern, and ask.\nPrompts no longer repeat what you accept.",
+		RunE: func(*cobra.Command, []string) error { return proposeRun(o) }}
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "Do not ask.")
+	return cmd
+}
+
+func proposeRun(o *proposeOptions) error {
+	dir, all, err := load(o.Factory)
+	if err != nil {
+		return err
+	}
+	if err := o.RefuseAgent(dir, "accept a proposal"); err != nil {
+		return err
+	}
+	list, err := memory.Proposals(dir, all)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		o.Say("nothing to propose: no lesson was used by three tasks yet")
+	}
+	for _, p := range list {
+		for line := range strings.Lines(p.Diff()) {
+			o.Say("%s", cmdline.Inert(strings.TrimRight(line, "\n")))
+		}
+		if !o.yes && !o.CanAsk() {
+			return cmdline.UsageError("nobody can be asked here; agree with: ralph learn propose --yes")
+		}
+		if !o.yes && !o.Agree(fmt.Sprintf("Change %s?", p.Name)) {
+			return &cmdline.ExitError{Code: state.ExitError, Text: p.Name + " was not changed"}
+		}
+		if all, err = memory.Load(dir); err != nil { // a run may have learned something meanwhile
+			return err
+		}
+		if err := p.Accept(dir, all); err != nil {
+			return err
+		}
+		o.Say("changed %s", p.Name)
+	}
+	return nil
 }

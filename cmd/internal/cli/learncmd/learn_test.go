@@ -11,7 +11,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
-	"ralph/runner/lessons"
+	"ralph/runner/memory"
 	"ralph/state"
 )
 
@@ -72,7 +72,7 @@ func TestLearn(t *testing.T) {
 		t.Errorf("an agent: exit code %d, %s", code, out)
 	}
 	says("forgot "+id, 0, "forget", id)
-	if all, err := lessons.Load(dir); err != nil || len(all) != 0 {
+	if all, err := memory.Load(dir); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -8,36 +8,26 @@ import (
 	"ralph/runner/agent/statusblock"
 )
 
-// The marks around a lesson in a final message.
-const (
-	Begin = "<learning>"
-	end   = "</learning>"
-)
-
-// Extract returns the lessons of a final message: its <learning> blocks, and the lessons in its
+// extract returns the lessons of a final message: its <learning> blocks, and the lessons in its
 // status block. It skips code and quotations: they are not the agent's own words.
-func Extract(final string) []string {
-	var lines []string
+func extract(final string) (found []string) {
+	var own strings.Builder
 	fenced := false
 	for line := range strings.Lines(termtext.Clean(final)) {
 		trimmed := strings.TrimSpace(line)
 		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 			fenced = !fenced
-			continue
-		}
-		if !fenced && !strings.HasPrefix(trimmed, ">") {
-			lines = append(lines, strings.TrimRight(line, "\r\n"))
+		} else if !fenced && !strings.HasPrefix(trimmed, ">") {
+			own.WriteString(line)
 		}
 	}
-	var found []string
-	text := strings.Join(lines, "\n")
-	for len(found) < maxPerTurn {
-		_, rest, ok := strings.Cut(text, Begin)
-		inner, after, closed := strings.Cut(rest, end)
-		if !ok || !closed {
+	for text := own.String(); len(found) < maxPerTurn; {
+		_, rest, opened := strings.Cut(text, "<learning>")
+		block, after, closed := strings.Cut(rest, "</learning>")
+		if !opened || !closed {
 			break
 		}
-		found, text = append(found, items(inner)...), after
+		found, text = append(found, items(block)...), after
 	}
 	signal, _ := statusblock.Parse(final)
 	for _, l := range signal.Learnings {
@@ -48,33 +38,17 @@ func Extract(final string) []string {
 	return found[:min(len(found), maxPerTurn)]
 }
 
-// items returns the entries of a block: each item of a list, else the whole text.
-func items(block string) []string {
-	var list, all []string
-	for line := range strings.Lines(block) {
+// items returns the lessons of a block: the items, if it is a list, else the whole text.
+func items(block string) (list []string) {
+	for line := range strings.Lines(strings.TrimSpace(block)) {
 		line = strings.TrimSpace(line)
-		if item, ok := cutMark(line); ok {
-			list = append(list, item)
+		if len(line) > 1 && strings.ContainsRune("-*+", rune(line[0])) && line[1] == ' ' {
+			list = append(list, line[2:])
 		} else if line != "" {
-			all = append(all, line)
+			return []string{termtext.Unwrap(block)}
 		}
 	}
-	if len(list) > 0 && len(all) == 0 {
-		return list
-	}
-	if text := strings.TrimSpace(termtext.Unwrap(block)); text != "" {
-		return []string{text}
-	}
-	return nil
-}
-
-func cutMark(line string) (string, bool) {
-	for _, mark := range [...]string{"- ", "* ", "+ "} {
-		if item, ok := strings.CutPrefix(line, mark); ok {
-			return item, true
-		}
-	}
-	return line, false
+	return list
 }
 
 // orders are words that a lesson about code does not need, by what is wrong with them.

@@ -1,4 +1,4 @@
-package lessons
+package memory
 
 import (
 	"os"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ralph/runner/agent/ending"
-	"ralph/runner/memory"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -74,7 +73,7 @@ func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- Dates are in UTC.\n\n# Progress\n\nmine\n" {
 		t.Errorf("%q", got)
 	}
-	if n, err := Undo(p.dir, memory.Turn{Run: "r", Iteration: 1}); n != 1 || err != nil {
+	if n, _, err := Undo(p.dir, Turn{Run: "r", Iteration: 1}); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	if got := p.read("progress.txt"); strings.Contains(got, "UTC") || !strings.HasSuffix(got, "# Progress\n\nmine\n") {
@@ -166,8 +165,8 @@ not json
 
 func TestSave_pageOfTheUser_stays(t *testing.T) {
 	p := newProject(t, map[string]string{".ralph/LEARNINGS.md": "mine\n"})
-	l, _ := memory.New("fact", memory.Pattern, now)
-	if _, err := Save(p.dir, nil, []memory.Lesson{l}); err != nil || p.read(".ralph/LEARNINGS.md") != "mine\n" {
+	l := New("fact", Pattern, now)
+	if _, err := Save(p.dir, nil, []Lesson{l}); err != nil || p.read(".ralph/LEARNINGS.md") != "mine\n" {
 		t.Errorf("%v, %q", err, p.read(".ralph/LEARNINGS.md"))
 	}
 }
@@ -241,25 +240,6 @@ func TestOnBranch_likeNames_haveArchivesOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestOnBranch_archiveOfAnEarlierRalph_isFound(t *testing.T) {
-	p := newProject(t, map[string]string{".ralph/.branch": "main\n"})
-	l, _ := memory.New("Fact of the slash", memory.Pattern, now)
-	if _, err := Save(p.dir, nil, []memory.Lesson{l}); err != nil {
-		t.Fatal(err)
-	}
-	old := filepath.Join(p.dir, ".ralph/archive/2026-04-01-feat-x")
-	if err := os.MkdirAll(old, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(p.dir, ".ralph", File), filepath.Join(old, File)); err != nil {
-		t.Fatal(err)
-	}
-	said, err := LessonOptions{ArchiveBranch: true}.OnBranch(p.dir, "feat/x", filepath.Join(p.dir, ".ralph/fix_plan.md"), now)
-	if err != nil || !strings.Contains(said, "took 1 lesson of this branch back") {
-		t.Errorf("%s, %v", said, err)
-	}
-}
-
 func glob(t *testing.T, dir, pattern string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -271,13 +251,13 @@ func glob(t *testing.T, dir, pattern string) []string {
 
 func TestProposals_whatManyTasksUsed(t *testing.T) {
 	p := newProject(t, map[string]string{"web/AGENTS.md": "# Web\n\n## Learned\n\n- old\n\n## Other\n", "CLAUDE.md": "root\n"})
-	add := func(text string, users []string, paths ...string) memory.Lesson {
-		l, _ := memory.New(text, memory.Pattern, now)
-		l.UsedBy, l.Paths, l.Turns = users, paths, []memory.Turn{{Run: "r", Iteration: 1}}
+	add := func(text string, users []string, paths ...string) Lesson {
+		l := New(text, Pattern, now)
+		l.UsedBy, l.Paths, l.Turns = users, paths, []Turn{{Run: "r", Iteration: 1}}
 		return l
 	}
 	three := []string{"A", "B", "C"}
-	all := []memory.Lesson{add("web fact", three, "web/src/a.ts", "web/lib/b.ts"), add("root fact", three, "web/a.ts", "lib/b.go"), add("seldom", three[:2])}
+	all := []Lesson{add("web fact", three, "web/src/a.ts", "web/lib/b.ts"), add("root fact", three, "web/a.ts", "lib/b.go"), add("seldom", three[:2])}
 	list, err := Proposals(p.dir, all)
 	if err != nil || len(list) != 2 || list[0].Name != "web/AGENTS.md" || list[1].Name != "CLAUDE.md" {
 		t.Fatalf("%+v, %v", list, err)
@@ -306,14 +286,14 @@ func TestProposals_whatManyTasksUsed(t *testing.T) {
 
 func TestUndo_lessonThatAnotherTurnTaughtToo_isInTheProgressFileAgain(t *testing.T) {
 	p := newProject(t, map[string]string{"progress.txt": "# Progress\n"}) // as the undo has left it
-	l, _ := memory.New("dates are in UTC", memory.Pattern, now)
-	l.Turns = []memory.Turn{{Run: "r", Iteration: 1}, {Run: "r", Iteration: 2}}
-	gone, _ := memory.New("names are unique", memory.Pattern, now)
+	l := New("dates are in UTC", Pattern, now)
+	l.Turns = []Turn{{Run: "r", Iteration: 1}, {Run: "r", Iteration: 2}}
+	gone := New("names are unique", Pattern, now)
 	gone.Turns = l.Turns[:1]
-	if _, err := Save(p.dir, []memory.Lesson{l, gone}, []memory.Lesson{l, gone}); err != nil {
+	if _, err := Save(p.dir, []Lesson{l, gone}, []Lesson{l, gone}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := Undo(p.dir, l.Turns[0]); n != 1 || err != nil {
+	if n, _, err := Undo(p.dir, l.Turns[0]); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- dates are in UTC\n\n# Progress\n" {
@@ -364,9 +344,9 @@ func TestOnBranch_planIsCommitted_keepsThatOfTheOldBranch(t *testing.T) {
 // A branch that comes back must not bring back what an undo took away meanwhile.
 func TestUndo_alsoForgetsInArchives(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "app[1]")
-	at := memory.Turn{Run: "r1", Iteration: 2}
-	lesson, _ := memory.New("The cache is per user", memory.Pattern, time.Now())
-	lesson.Turns = []memory.Turn{at}
+	at := Turn{Run: "r1", Iteration: 2}
+	lesson := New("The cache is per user", Pattern, time.Now())
+	lesson.Turns = []Turn{at}
 	plan := filepath.Join(dir, "fix_plan.md")
 	branch := func(name string) {
 		t.Helper()
@@ -378,15 +358,35 @@ func TestUndo_alsoForgetsInArchives(t *testing.T) {
 		t.Fatal(err)
 	}
 	branch("main")
-	if _, err := Save(dir, nil, []memory.Lesson{lesson}); err != nil {
+	if _, err := Save(dir, nil, []Lesson{lesson}); err != nil {
 		t.Fatal(err)
 	}
 	branch("other")
-	if _, err := Undo(dir, at); err != nil {
+	if _, _, err := Undo(dir, at); err != nil {
 		t.Fatal(err)
 	}
 	branch("main")
 	if all, err := Load(dir); err != nil || len(all) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestLearn_turnsSideBySide_eachUsesTheLessonsOfItsOwnPrompt(t *testing.T) {
+	p := newProject(t, nil)
+	l := New("test failed with: no port", Failure, now)
+	l.Paths = []string{"src/a.go"}
+	if _, err := Save(p.dir, nil, []Lesson{l}); err != nil {
+		t.Fatal(err)
+	}
+	b := Open(p.dir, LessonOptions{Learn: true})
+	r := result(1, "", "src/a.go")
+	r.Task.Title = "Change src/a.go"
+	b.For(r.Task, now)
+	b.For(task.Task{ID: "T2", Title: "Write the manual"}, now)
+	if _, err := b.Learn(r, now); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Load(p.dir); err != nil || len(all) != 1 || all[0].Uses != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -1,6 +1,4 @@
-// Package lessons stores in .ralph what a project's turns learned, shows it to people, and
-// provides the lessons for prompts. Package memory decides; this one has the files.
-package lessons
+package memory
 
 import "ralph/config/option"
 

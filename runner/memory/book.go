@@ -1,0 +1,152 @@
+package memory
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph/logs"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Book gives a run the lessons of its project, and keeps what its turns teach. The zero value learns nothing and tells
+// nothing.
+type Book struct {
+	project    string // empty: nothing is kept
+	memoryFile bool   // lessons go into MEMORY.md, too
+	tasks      map[string]*attempts
+	Wrote      bool // the latest Learn changed a file of the project outside .ralph
+}
+
+// attempts are those of this run at one task.
+type attempts struct {
+	given   []string // ids of the lessons in the latest prompt
+	touched []string // files that they changed
+	failed  string   // what failed last
+}
+
+// Open returns the book of a project.
+func Open(project string, c LessonOptions) *Book {
+	if !c.Learn {
+		project = ""
+	}
+	return &Book{project: project, memoryFile: c.MemoryFile, tasks: map[string]*attempts{}}
+}
+
+func (b *Book) attempts(id string) *attempts {
+	if b.tasks[id] == nil {
+		b.tasks[id] = &attempts{}
+	}
+	return b.tasks[id]
+}
+
+// For returns the lessons for the prompt of a task, the best first. It remembers them, so that Learn
+// can count which were used.
+func (b *Book) For(t task.Task, now time.Time) (texts []string) {
+	if b.project == "" {
+		return nil
+	}
+	past := b.attempts(t.ID)
+	past.given = nil
+	all, _ := Load(b.project) // a prompt can do without; Learn returns the error
+	about := strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n")
+	for _, l := range fit(rank(all, about, past.touched, now)) {
+		past.given = append(past.given, l.ID)
+		texts = append(texts, l.Text)
+	}
+	return texts
+}
+
+// Learn adds the lessons of a turn. It returns findings about texts that it refused.
+func (b *Book) Learn(res turn.Result, now time.Time) (refused []state.Finding, err error) {
+	b.Wrote = false
+	if b.project == "" || !res.Call.Made {
+		return nil, nil
+	}
+	past, files := b.attempts(res.Task.ID), b.changed(res)
+	past.touched = union(past.touched, files)
+	if blocking := res.Proof.Report.Blocking(); len(blocking) > 0 {
+		past.failed = fmt.Sprintf("%s failed with: %s", blocking[0].Name, blocking[0].FirstLine())
+	}
+	if !accepted(res) {
+		return nil, nil
+	}
+	was, err := Load(b.project)
+	if err != nil {
+		return nil, err
+	}
+	var heard []Lesson
+	for _, text := range extract(res.Call.Final) {
+		heard = append(heard, New(logs.Redact(text), Pattern, now))
+	}
+	if past.failed != "" && res.Proof.Report.Results != nil && len(files) > 0 {
+		heard = append(heard, New(logs.Redact(past.failed+"; it passed after a change to "+
+			strings.Join(files[:min(len(files), 3)], ", ")), Failure, now))
+	}
+	past.failed = ""
+	all := slices.Clone(was)
+	markUsed(all, past.given, res.Task.ID, files, now)
+	for _, l := range heard {
+		if why := Refuse(l.Text); why != "" {
+			refused = append(refused, state.Finding{Source: state.FoundByAudit, Name: "refused_lesson",
+				Task: res.Task.ID, Doubt: true,
+				Text: fmt.Sprintf("ralph refused a lesson of the agent because %s: %q", why, l.Text)})
+		} else if l.Text != "" {
+			l.Turns = []Turn{{Run: res.Origin.Run, Iteration: res.Origin.Iteration}}
+			l.Task, l.Evidence, l.Paths = cmp.Or(res.Task.Title, "no task"), evidence(res), files[:min(len(files), 20)]
+			all, _ = Add(all, l)
+		}
+	}
+	b.Wrote, err = save(b.project, was, all, b.memoryFile)
+	return refused, err
+}
+
+// accepted reports whether a turn may teach something: ralph refused and undid none of its work, and no required check
+// fails. If a reviewer refuses it later, Forget removes what it taught.
+func accepted(res turn.Result) bool {
+	p := res.Proof
+	return res.Cut == "" && res.Call.Outcome.Class.Success() && res.Work.Lost == "" &&
+		!p.Unchecked && !p.Report.Blocked() && !p.Refused && !p.Unearned &&
+		!slices.ContainsFunc(p.Reopen, func(o turn.Reopen) bool { return o.By != turn.ReopenReview })
+}
+
+// changed returns the changed files that a lesson can be about. It leaves out the plan, in which every turn ticks a
+// task, the files for progress and lessons, and names that Refuse does not allow in a lesson.
+func (b *Book) changed(res turn.Result) []string {
+	plan := res.Proof.After.List.Path
+	if rel, err := filepath.Rel(b.project, plan); err == nil && filepath.IsAbs(plan) {
+		plan = rel
+	}
+	plan = filepath.ToSlash(plan)
+	return slices.DeleteFunc(slices.Clone(res.Work.Change.Files), func(f string) bool {
+		return f == plan || strings.HasPrefix(f, plan+"/") || f == memoryFile || slices.Contains(progressFiles(), f) ||
+			Refuse(f) != ""
+	})
+}
+
+// evidence says why ralph believed a turn.
+func evidence(res turn.Result) string {
+	var names []string
+	for _, r := range res.Proof.Report.Results {
+		names = append(names, r.Name)
+	}
+	if len(names) == 0 {
+		return "the turn was accepted; the project has no checks"
+	}
+	return "the turn was accepted; checks: " + strings.Join(names, ", ")
+}
+
+// Forget removes the lessons that only this turn taught. wrote is true if it changed a file of
+// the project outside .ralph.
+func (b *Book) Forget(run string, iteration int) (wrote bool, err error) {
+	if b.project == "" {
+		return false, nil
+	}
+	_, wrote, err = Undo(b.project, Turn{run, iteration})
+	return wrote, err
+}

@@ -1,0 +1,126 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph/runner/roles/aios"
+	"ralph/state/projectfs"
+)
+
+// Projects of other tools list what they learned in a file of their own, under this heading.
+const patterns = "## Codebase Patterns"
+
+func progressFiles() []string {
+	return []string{"progress.txt", ".ralph/progress.txt", "scripts/ralph/progress.txt"}
+}
+
+// memoryFile is the one of AIOS.
+const memoryFile = "MEMORY.md"
+
+// Lists returns the files of the project that list the patterns.
+func Lists(project string) []string { return lists(project, false) }
+
+func lists(project string, memory bool) (all []string) {
+	in := projectfs.In(project)
+	for _, name := range progressFiles() {
+		if path := in.Path(name); in.IsPlain(path) {
+			all = append(all, path)
+			break
+		}
+	}
+	if path := in.Path(memoryFile); (aios.Options{Enabled: "auto"}).In(project) && in.IsPlain(path) {
+		data, err := in.Read(path, maxRead)
+		if memory || err == nil && strings.Contains(string(data), patterns) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// show adds the new patterns to a file, under their heading, and removes the lines of those that
+// are gone. It changes nothing else there.
+func show(in projectfs.Dir, path string, was, all []Lesson) (wrote bool, err error) {
+	data, err := in.Read(path, maxRead)
+	if err != nil {
+		return false, fmt.Errorf("read the shared lessons: %w", err)
+	}
+	missing := func(list []Lesson, l Lesson) bool {
+		return l.Kind == Pattern && !slices.ContainsFunc(list, func(o Lesson) bool { return o.ID == l.ID && o.Kind == Pattern })
+	}
+	text, gone := string(data), map[string]bool{}
+	for _, l := range was {
+		gone["- "+l.Text] = missing(all, l)
+	}
+	lines := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool { return gone[strings.TrimSpace(line)] })
+	var fresh []string
+	for _, l := range all {
+		if missing(was, l) && !strings.Contains(text, l.Text) {
+			fresh = append(fresh, "- "+l.Text+"\n")
+		}
+	}
+	shown := insert(lines, fresh)
+	if shown == text {
+		return false, nil
+	}
+	if err := in.Update(path, []byte(shown), 0o644); err != nil {
+		return false, fmt.Errorf("write the shared lessons: %w", err)
+	}
+	return true, nil
+}
+
+// Revert removes the change from before to after from the current text of such a file. Other iterations and people may
+// have added to the list of patterns since: their lines stay. ok is false if the rest of the file has changed since.
+func Revert(now, after, before string) (text string, ok bool) {
+	rest, list := split(now)
+	restAfter, added := split(after)
+	restBefore, had := split(before)
+	switch restAfter {
+	case restBefore:
+	case rest:
+		rest = restBefore
+	default:
+		return "", false
+	}
+	list = slices.DeleteFunc(list, func(line string) bool {
+		return slices.Contains(added, line) && !slices.Contains(had, line)
+	})
+	for _, line := range had {
+		if !slices.Contains(added, line) && !slices.Contains(list, line) {
+			list = append(list, line)
+		}
+	}
+	return insert(strings.SplitAfter(rest, "\n"), list), true
+}
+
+// split separates the list of patterns from the rest of a file.
+func split(text string) (rest string, list []string) {
+	lines := strings.SplitAfter(text, "\n")
+	start := heading(lines) + 1
+	end := start
+	for start > 0 && end < len(lines) && strings.HasPrefix(lines[end], "- ") {
+		end++
+	}
+	return strings.Join(slices.Concat(lines[:start], lines[end:]), ""), lines[start:end:end]
+}
+
+func heading(lines []string) int {
+	return slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) == patterns })
+}
+
+// insert adds patterns below their heading, and the heading if it is missing.
+func insert(lines, fresh []string) string {
+	at := heading(lines)
+	switch {
+	case len(fresh) == 0:
+	case at < 0:
+		lines = slices.Concat([]string{patterns + "\n"}, fresh, []string{"\n"}, lines)
+	default:
+		if !strings.HasSuffix(lines[at], "\n") {
+			lines[at] += "\n"
+		}
+		lines = slices.Insert(lines, at+1, fresh...)
+	}
+	return strings.Join(lines, "")
+}
