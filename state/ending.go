@@ -63,18 +63,6 @@ func (s Status) Ending() Ending {
 // ByRequest reports whether a run with this exit reason was ended by a person.
 func ByRequest(exitReason string) bool { return exitReason == "interrupted" || exitReason == "aborted" }
 
-// RuleQuestion is the rule by which a run, or a task, waits for answers of a person.
-const RuleQuestion = "question"
-
-// RuleBlocked is the rule by which a run ends when every open task is blocked until a person opens it.
-const RuleBlocked = "blocked"
-
-// RuleHourly is the rule by which a run waits for the next hour of its own bounds. ralph resume does not end that wait.
-const RuleHourly = "hourly"
-
-// RulePaused is the rule by which a run waits for ralph resume.
-const RulePaused = "paused"
-
 // Ended says in the same words everywhere which rule ended a run, and with which exit code.
 // The exit_reason of status.json is for programs.
 func Ended(rule string, exit int) string { return fmt.Sprintf("rule %s, exit code %d", rule, exit) }
@@ -95,7 +83,7 @@ func (s Status) Unsettled() bool { return s.Ending().Unfinished() || s.Status ==
 func (s Status) action() string {
 	switch s.ExitReason {
 	case "":
-		if s.Status == StatusWaiting && s.Rule == "usage_limit" {
+		if s.Status == StatusWaiting && s.Rule == RuleUsageLimit {
 			return "api_limit"
 		}
 		return "executing"

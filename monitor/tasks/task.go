@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
+	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/view"
 	"ralph/state/view/summary"
@@ -218,7 +219,7 @@ func (p *Page) history(t *Task, m *view.Model, now time.Time) []text {
 		all = append(all, text{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
 			row.Cost, row.Text), tone: row.Tone})
 		it := &m.Run.Iterations[i]
-		for _, why := range append([]string{view.Join(": ", view.Unless("continue", it.Rule), it.Reason)},
+		for _, why := range append([]string{view.Join(": ", view.Unless(state.RuleContinue, it.Rule), it.Reason)},
 			it.Findings...) {
 			if why = termtext.Line(why); why != "" && !it.Running() {
 				all = append(all, text{text: "       " + why, dim: true})

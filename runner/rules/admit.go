@@ -13,59 +13,59 @@ import (
 // AdmitRules is the table that Admit asks. Ordered: the first match wins.
 func AdmitRules() []Rule[Admission] {
 	return []Rule[Admission]{
-		{"interrupted", "signal, `ralph abort`", "stop 130, or 143 after SIGTERM and SIGHUP", func(f Admission) (Decision, bool) {
+		{state.RuleInterrupted, "signal, `ralph abort`", "stop 130, or 143 after SIGTERM and SIGHUP", func(f Admission) (Decision, bool) {
 			return interrupted(f.Facts), f.Interrupt.Now()
 		}},
-		{"continue", "the plan has nothing left, but a person skipped the checks that would prove it",
+		{state.RuleContinue, "the plan has nothing left, but a person skipped the checks that would prove it",
 			"the checks run again before the run can end", func(f Admission) (Decision, bool) {
 				return Decision{Action: state.ActionContinue}, f.Unchecked
 			}},
-		{"review", "as `plan_complete`, but a person has to look at something",
+		{state.RuleReview, "as `plan_complete`, but a person has to look at something",
 			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
 				return reviewed(planComplete(f), f.Review), f.complete() && len(f.Review) > 0
 			}},
-		{"plan_complete",
+		{state.RulePlanComplete,
 			"the plan has nothing left, the required checks pass where there are any, and no verifying turn is due",
 			"stop 0 without a call", func(f Admission) (Decision, bool) { return planComplete(f), f.complete() }},
-		{"interrupted", "`ralph stop`", "stop 130", func(f Admission) (Decision, bool) {
+		{state.RuleInterrupted, "`ralph stop`", "stop 130", func(f Admission) (Decision, bool) {
 			return interrupted(f.Facts), f.Interrupt != nil
 		}},
 		{state.RuleQuestion, "nothing can be done until a person answers the agents' questions",
 			"wait `QUESTION_WAIT`, unless a limit of the run is reached; then stop 9 and name them", unanswered},
-		{"plan_unusable", "the plan is gone, broken or empty, or every open task waits for one that cannot be done",
+		{state.RulePlanUnusable, "the plan is gone, broken or empty, or every open task waits for one that cannot be done",
 			"stop 2", planUnusable},
-		{"tasks_put_aside", "every open task was put aside, or waits for a person",
+		{state.RuleTasksPutAside, "every open task was put aside, or waits for a person",
 			"stop 8 and name them", tasksPutAside},
 		{state.RuleBlocked,
 			"every open task is blocked, or waits for a blocked task: a person has to do something first",
 			"stop 9 and name them", blocked},
-		{ruleStagnation, "the circuit breaker is open because nothing changed", "stop 3",
-			breakerStillOpen(ruleStagnation, "stagnation_detected")},
-		{ruleSameError, "the circuit breaker is open because of the same error", "stop 3",
-			breakerStillOpen(ruleSameError, "same_error")},
-		{ruleDecline, "the circuit breaker is open because answers kept getting shorter", "stop 3",
-			breakerStillOpen(ruleDecline, "output_decline")},
-		{"start_at", "it is not `START_AT` yet", "wait for it; `ralph resume` starts now", func(f Admission) (Decision, bool) {
+		{state.RuleStagnation, "the circuit breaker is open because nothing changed", "stop 3",
+			breakerStillOpen(state.RuleStagnation, "stagnation_detected")},
+		{state.RuleSameError, "the circuit breaker is open because of the same error", "stop 3",
+			breakerStillOpen(state.RuleSameError, "same_error")},
+		{state.RuleOutputDecline, "the circuit breaker is open because answers kept getting shorter", "stop 3",
+			breakerStillOpen(state.RuleOutputDecline, "output_decline")},
+		{state.RuleStartAt, "it is not `START_AT` yet", "wait for it; `ralph resume` starts now", func(f Admission) (Decision, bool) {
 			return Decision{Action: state.ActionWait, Reason: "the run begins at " + f.Policy.StartAt,
 				Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
 		}},
-		{"ceilings", whenCeilings, "stop 4", ceilingBefore},
-		{"usage_limit", "every agent that may work is under a usage limit, as earlier calls have shown",
+		{state.RuleCeilings, whenCeilings, "stop 4", ceilingBefore},
+		{state.RuleUsageLimit, "every agent that may work is under a usage limit, as earlier calls have shown",
 			"wait for the reset, or stop 7", stillLimited},
-		{RulePace,
+		{state.RulePace,
 			"a call might use more of a usage window than `PACE` allows at this time, and no other model or agent may work",
 			"wait; stop 7 as for a usage limit; `ralph resume` continues now", paced},
 		{state.RuleHourly, "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
-		{"gate_failed", "the plan has nothing left, but a required check fails; one that was red before the run only while agents still try to repair it",
+		{state.RuleGateFailed, "the plan has nothing left, but a required check fails; one that was red before the run only while agents still try to repair it",
 			"continue, with the failure in the prompt; stop 8 at a check with `on_failure: stop`", lastCheckFailed},
-		{"verify", "the plan has nothing left, but the agent's last message contradicts it",
+		{state.RuleVerify, "the plan has nothing left, but the agent's last message contradicts it",
 			"one verifying turn", func(f Admission) (Decision, bool) {
 				d := verifying(f.Facts)
 				d.Action = state.ActionContinue
 				return d, f.contradicted()
 			}},
-		{"continue", "otherwise", "start the next iteration", func(Admission) (Decision, bool) {
+		{state.RuleContinue, "otherwise", "start the next iteration", func(Admission) (Decision, bool) {
 			return Decision{Action: state.ActionContinue}, true
 		}},
 	}
@@ -78,9 +78,6 @@ func interrupted(f Facts) Decision {
 	}
 	return stopped(f.Interrupt.Exit, f.Interrupt.ExitReason, f.Interrupt.Why, "to continue: ralph resume")
 }
-
-// RulePace is the rule by which a run waits for PACE.
-const RulePace = "pace"
 
 func asksPerson(f Conclusion) (Decision, bool) {
 	return Decision{Action: state.ActionContinue, Reason: "the task waits for a person's answer"},

@@ -116,20 +116,12 @@ func (m Memory) Repeats(r turn.Result) []string {
 	return repeats
 }
 
-// The reasons for which the breaker opens, by rule name.
-const (
-	ruleStagnation = "stagnation"
-	ruleSameError  = "same_error"
-	ruleDecline    = "output_decline"
-	ruleDenied     = "permission_denied"
-)
-
 func openReason(b state.Breaker, p Policy) string {
 	return map[string]string{
-		ruleDenied:     fmt.Sprintf("permission denials in %d consecutive iterations", b.PermissionDenials),
-		ruleStagnation: fmt.Sprintf("no progress in %d consecutive iterations", b.NoProgress),
-		ruleSameError:  fmt.Sprintf("the same error in %d consecutive iterations: %s", b.SameError, b.LastError),
-		ruleDecline:    "no progress and ever shorter answers",
+		state.RulePermissionDenied: fmt.Sprintf("permission denials in %d consecutive iterations", b.PermissionDenials),
+		state.RuleStagnation:       fmt.Sprintf("no progress in %d consecutive iterations", b.NoProgress),
+		state.RuleSameError:        fmt.Sprintf("the same error in %d consecutive iterations: %s", b.SameError, b.LastError),
+		state.RuleOutputDecline:    "no progress and ever shorter answers",
 	}[openRule(b, p)]
 }
 
@@ -137,13 +129,13 @@ func openReason(b state.Breaker, p Policy) string {
 func openRule(b state.Breaker, p Policy) string {
 	switch {
 	case b.PermissionDenials >= p.DenialThreshold:
-		return ruleDenied
+		return state.RulePermissionDenied
 	case b.NoProgress >= p.NoProgressThreshold:
-		return ruleStagnation
+		return state.RuleStagnation
 	case b.SameError >= p.SameErrorThreshold:
-		return ruleSameError
+		return state.RuleSameError
 	case declining(b, p.OutputDeclineThreshold):
-		return ruleDecline
+		return state.RuleOutputDecline
 	}
 	return ""
 }
@@ -152,8 +144,8 @@ func openRule(b state.Breaker, p Policy) string {
 // denials, and when no threshold is reached any more, because options changed.
 func openedBy(b state.Breaker, p Policy) string {
 	rule := openRule(b, p)
-	if rule == "" || rule == ruleDenied {
-		return ruleStagnation
+	if rule == "" || rule == state.RulePermissionDenied {
+		return state.RuleStagnation
 	}
 	return rule
 }

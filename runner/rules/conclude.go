@@ -23,73 +23,71 @@ const TestOnlyBound = 3
 // ConcludeRules is the table that Conclude asks. Ordered: the first match wins.
 func ConcludeRules() []Rule[Conclusion] {
 	return []Rule[Conclusion]{
-		{"interrupted", "signal, `ralph abort`", "stop 130, or 143 after SIGTERM and SIGHUP", func(f Conclusion) (Decision, bool) {
+		{state.RuleInterrupted, "signal, `ralph abort`", "stop 130, or 143 after SIGTERM and SIGHUP", func(f Conclusion) (Decision, bool) {
 			return interrupted(f.Facts), f.Interrupt.Now()
 		}},
-		{"interrupted", "`ralph stop`, unless nothing is left to do", "stop 130", func(f Conclusion) (Decision, bool) {
+		{state.RuleInterrupted, "`ralph stop`, unless nothing is left to do", "stop 130", func(f Conclusion) (Decision, bool) {
 			return interrupted(f.Facts), f.Interrupt != nil && !f.finished()
 		}},
-		{ruleIntegrity, "git can no longer read the repository, or it is not the same one as before the turn",
+		{state.RuleIntegrity, "git can no longer read the repository, or it is not the same one as before the turn",
 			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
 				return LostRepository(f.Result.Work.Lost), f.Result.Work.Lost != ""
 			}},
-		{ruleIntegrity, "the turn left HEAD detached or on another branch, and putting it back would lose something",
+		{state.RuleIntegrity, "the turn left HEAD detached or on another branch, and putting it back would lose something",
 			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
 				d := halt(f.Result.Work.Astray, "integrity_failure")
-				d.Rule, d.Next = ruleIntegrity, "look at git log --all --oneline --graph, check out your branch with what belongs on it, then: ralph resume"
+				d.Rule, d.Next = state.RuleIntegrity, "look at git log --all --oneline --graph, check out your branch with what belongs on it, then: ralph resume"
 				return d, f.Result.Work.Astray != ""
 			}},
-		{"agent_unusable", "not installed, auth, credit, admin, unknown model or flag",
+		{state.RuleAgentUnusable, "not installed, auth, credit, admin, unknown model or flag",
 			"stop 6", agentUnusable},
-		pausing(Rule[Conclusion]{"usage_limit", "a structured record or the agent CLI's own error text says so",
+		pausing(Rule[Conclusion]{state.RuleUsageLimit, "a structured record or the agent CLI's own error text says so",
 			"another agent of `FALLBACK_AGENTS`; else wait for the real reset (plus a margin); or stop 7, also when the reset is more than a day away or after the end of `MAX_DURATION` or `UNTIL`; costs no iteration and no breaker count", usageLimit}),
-		{"transient", "429, 5xx, overloaded, network, dropped stream, a session that is gone",
+		{state.RuleTransient, "429, 5xx, overloaded, network, dropped stream, a session that is gone",
 			"retry with a growing delay, a limited number of times; costs no iteration", transient},
-		pausing(Rule[Conclusion]{ruleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
+		pausing(Rule[Conclusion]{state.RuleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
 			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity}),
-		{"plan_unusable", "the plan is gone, broken or empty", "stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
-		{"permission_denied", "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
+		{state.RulePlanUnusable, "the plan is gone, broken or empty", "stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
+		{state.RulePermissionDenied, "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
 		{state.RuleQuestion, "the agent asks a person something, and its task is not done; at most three turns of a task",
 			"the task waits for the answer, the next one runs", asksPerson},
-		{"verify", "the plan has nothing left and no required check fails, but the turn failed or its status block says BLOCKED or FAILING",
+		{state.RuleVerify, "the plan has nothing left and no required check fails, but the turn failed or its status block says BLOCKED or FAILING",
 			"one verifying turn", func(f Conclusion) (Decision, bool) {
 				return verifying(f.Facts), f.contradicted() && !f.Result.Proof.Report.Blocked() && !f.mends(f.Result.Proof.Report)
 			}},
-		{"review", "as `complete`, but findings are open, fewer tests ran than before, a check still fails as it did before the run or did not run, or the agent contradicts the plan",
+		{state.RuleReview, "as `complete`, but findings are open, fewer tests ran than before, a check still fails as it did before the run or did not run, or the agent contradicts the plan",
 			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
 				return reviewed(complete(f), f.Review), f.proof() != "" && len(f.Review) > 0
 			}},
-		{"complete", "the plan has nothing left, no required check fails, and the final message signals completion or there are required checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
+		{state.RuleComplete, "the plan has nothing left, no required check fails, and the final message signals completion or there are required checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
 			"stop 0", func(f Conclusion) (Decision, bool) { return complete(f), f.proof() != "" }},
-		{"claimed_incomplete", "the final message signals completion and no required check fails, but tasks are open",
+		{state.RuleClaimedIncomplete, "the final message signals completion and no required check fails, but tasks are open",
 			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row that close no task: stop 8", claimedOpen},
-		{"claimed_incomplete", "`COMPLETION_CLAIMS` signals of completion in a row, but a required check fails and nothing changed",
+		{state.RuleClaimedIncomplete, "`COMPLETION_CLAIMS` signals of completion in a row, but a required check fails and nothing changed",
 			"stop 8", claimedFailing},
-		{ruleStagnation, "no progress, only a change that was made and undone before, or a merge or the like left open, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleStagnation, "stagnation_detected")},
-		{ruleSameError, "the same error, or the same failed tool call while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(ruleSameError, "same_error")},
-		{ruleDecline, "no progress in 2 iterations, and 3 answers in a row that got shorter, in total by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(ruleDecline, "output_decline")},
-		{"gate_failed", "a required check with `on_failure: stop` fails",
+		{state.RuleStagnation, "no progress, only a change that was made and undone before, or a merge or the like left open, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(state.RuleStagnation, "stagnation_detected")},
+		{state.RuleSameError, "the same error, or the same failed tool call while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(state.RuleSameError, "same_error")},
+		{state.RuleOutputDecline, "no progress in 2 iterations, and 3 answers in a row that got shorter, in total by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(state.RuleOutputDecline, "output_decline")},
+		{state.RuleGateFailed, "a required check with `on_failure: stop` fails",
 			"stop 8; stop 3 when another task was put aside for the same failure", gateStops},
-		pausing(Rule[Conclusion]{"gate_failed", "without a plan, the agent signals completion, but a required check that was red before the run still fails",
+		pausing(Rule[Conclusion]{state.RuleGateFailed, "without a plan, the agent signals completion, but a required check that was red before the run still fails",
 			"retry with the failure in the next prompt, until a turn changes nothing or `MAX_RETRIES` turns have tried", redAtEnd}),
-		pausing(Rule[Conclusion]{"task_attempts", "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
+		pausing(Rule[Conclusion]{state.RuleTaskAttempts, "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
 			"put the task aside and continue", taskAttempts}),
-		pausing(Rule[Conclusion]{"gate_failed", "another required check fails, or the merge is refused",
+		pausing(Rule[Conclusion]{state.RuleGateFailed, "another required check fails, or the merge is refused",
 			"retry with the failure in the next prompt; the task is open again; after `MAX_RETRIES` retries it is put aside; stop 3 when another task was put aside for the same failure", gateFailed}),
-		{"test_saturation", fmt.Sprintf("%d consecutive iterations that only tested", TestOnlyBound), "stop 3", testSaturation},
-		{"plan_complete", "the plan has nothing left, but nothing proves it yet",
+		{state.RuleTestSaturation, fmt.Sprintf("%d consecutive iterations that only tested", TestOnlyBound), "stop 3", testSaturation},
+		{state.RulePlanComplete, "the plan has nothing left, but nothing proves it yet",
 			"check again before the next call", func(f Conclusion) (Decision, bool) { return checkAgain(f), f.nothingLeft() }},
-		{"ceilings", whenCeilings, "stop 4", ceilingAfter},
-		pausing(Rule[Conclusion]{"repeating", "the agent made the same calls again and again, with the same answers, until ralph ended it",
+		{state.RuleCeilings, whenCeilings, "stop 4", ceilingAfter},
+		pausing(Rule[Conclusion]{state.RuleRepeating, "the agent made the same calls again and again, with the same answers, until ralph ended it",
 			"next iteration, in a fresh context; its prompt says why; the circuit breaker counts it", repeating}),
-		pausing(Rule[Conclusion]{"continue", "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
+		pausing(Rule[Conclusion]{state.RuleContinue, "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
 			return Decision{Action: state.ActionContinue, Reason: remark(f)}, true
 		}}),
 	}
 }
-
-const ruleIntegrity = "integrity"
 
 func repeating(f Conclusion) (Decision, bool) {
 	o := f.Result.Call.Outcome
@@ -99,7 +97,7 @@ func repeating(f Conclusion) (Decision, bool) {
 // LostRepository ends a run whose repository is gone: its work can no longer be proved.
 func LostRepository(why string) Decision {
 	d := halt(why, "integrity_failure")
-	d.Rule, d.Next = ruleIntegrity,
+	d.Rule, d.Next = state.RuleIntegrity,
 		"bring the repository back (a copy of .git, or a fresh clone beside it), then: ralph resume"
 	return d
 }

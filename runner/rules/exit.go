@@ -15,3 +15,6 @@ const (
 	ExitTerminated  = state.ExitTerminated
 	ExitUsage       = state.ExitUsage
 )
+
+// RulePace is the rule by which a run waits for PACE.
+const RulePace = state.RulePace

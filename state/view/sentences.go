@@ -270,7 +270,7 @@ func Unless(normal, text string) string {
 // decided says what follows. The normal case, the next iteration, gets a line only if
 // it has a reason, such as an agent that reports being blocked.
 func decided(e state.Event, d state.Decision) []entry {
-	if d.Rule == "" || d.Rule == "continue" || d.Action == state.ActionContinue && d.Rule == "plan_complete" {
+	if d.Rule == "" || d.Rule == state.RuleContinue || d.Action == state.ActionContinue && d.Rule == state.RulePlanComplete {
 		return one(RoleNote, d.Reason)
 	}
 	what, role := string(d.Action), RoleNote
@@ -294,7 +294,7 @@ func decided(e state.Event, d state.Decision) []entry {
 
 // Succeeds reports whether this rule ends a run that reached its goal.
 func Succeeds(rule string) bool {
-	return rule == "complete" || rule == "plan_complete" || rule == "project_complete"
+	return rule == state.RuleComplete || rule == state.RulePlanComplete
 }
 
 func over(d state.RunEnd) []entry {

@@ -111,7 +111,7 @@ func (s Snapshot) Settled() Snapshot {
 		s.Wait = Wait{Rule: state.RulePaused, Reason: st.Reason}
 	case state.StatusWaiting:
 		s.Wait = Wait{Rule: st.Rule, Reason: st.Reason, Until: st.WakeAt}
-		if st.Limit != nil && st.Rule == "usage_limit" {
+		if st.Limit != nil && st.Rule == state.RuleUsageLimit {
 			s.Wait.Window = st.Limit.Name
 		}
 	}

@@ -82,7 +82,7 @@ func acceptRun(o *acceptOptions) error {
 	}
 	if s.Review = left; len(left) == 0 {
 		s.Status, s.ExitReason, s.ExitCode, s.Next = state.StatusCompleted, "plan_complete", state.ExitComplete, ""
-		s.Rule, s.Reason = "plan_complete", "everything is done, and a person has accepted what was left to look at"
+		s.Rule, s.Reason = state.RulePlanComplete, "everything is done, and a person has accepted what was left to look at"
 		s.Unproven = cmp.Or(s.Unproven, "a person accepted what was left")
 		if err := closeBreaker(w, &s); err != nil {
 			return err

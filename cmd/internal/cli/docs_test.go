@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -191,6 +192,27 @@ func TestGenerated_tablesInTheDocuments_areCurrent(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("no document shows %q", name)
 		}
+	}
+}
+
+func TestRules_eachName_isAConstantWithARow(t *testing.T) {
+	src, err := os.ReadFile(filepath.Join("..", "..", "..", "state", "rule.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, m := range regexp.MustCompile(`(?m)^\tRule\w+ += "(\w+)"`).FindAllStringSubmatch(string(src), -1) {
+		want = append(want, m[1])
+	}
+	tables := generated()
+	for _, table := range []string{"admit rules", "conclude rules", "review rules", "fixed rules"} {
+		for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)`").FindAllStringSubmatch(tables[table], -1) {
+			got = append(got, m[1])
+		}
+	}
+	slices.Sort(got)
+	if got = slices.Compact(got); len(got) < 20 || !slices.Equal(want, got) {
+		t.Errorf("state/rule.go has\n%q, the tables of rules have\n%q", want, got)
 	}
 }
 

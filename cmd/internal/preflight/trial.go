@@ -210,7 +210,7 @@ func (t Trial) Code() int {
 	switch {
 	case t.Scene.Outcome.Class.Success():
 		return state.ExitComplete
-	case d.Rule == "usage_limit":
+	case d.Rule == state.RuleUsageLimit:
 		return state.ExitLimited
 	case d.Action == state.ActionStop:
 		return d.Exit

@@ -46,22 +46,22 @@ func Rules() []Row {
 	unfit.Exit, unfit.Next = state.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET or ISOLATE"
 	locked.Exit, locked.ExitReason, locked.Next = state.ExitLocked, "error", "watch the other one: ralph monitor"
 	return []Row{
-		NotCalled: {"continue", "a person ended the turn before its agent was called",
+		NotCalled: {state.RuleContinue, "a person ended the turn before its agent was called",
 			"next iteration; costs no call", goOn},
-		Conflict: {"continue", "work that reviewers looked at conflicts with what has landed meanwhile",
+		Conflict: {state.RuleContinue, "work that reviewers looked at conflicts with what has landed meanwhile",
 			"its developer joins both sides", goOn},
-		Retries: {"transient", "turns run side by side, and all tasks wait for their next try",
+		Retries: {state.RuleTransient, "turns run side by side, and all tasks wait for their next try",
 			"wait for the first of them", rules.Decision{Action: state.ActionWait}},
 		Pause: {state.RulePaused, "`ralph pause`", "wait for `ralph resume`", rules.Decision{Action: state.ActionWait}},
-		Hook:  {"hook", "a hook that blocks ends the run", "stop 3", hook},
+		Hook:  {state.RuleHook, "a hook that blocks ends the run", "stop 3", hook},
 		Lost: {rules.LostRepository("").Rule, "the repository is gone between two turns", "stop 3",
 			rules.LostRepository("")},
-		Unusable: {"plan_unusable",
+		Unusable: {state.RulePlanUnusable,
 			"the prompt of the next turn cannot be made: a file of it, or the plan, is not usable", "stop 2", unusable},
-		Locked: {"error", "another run is active in this project", "stop 5", locked},
-		Unfit: {"error", "the project cannot have worktrees, or a worker or the fleet cannot be used",
+		Locked: {state.RuleError, "another run is active in this project", "stop 5", locked},
+		Unfit: {state.RuleError, "the project cannot have worktrees, or a worker or the fleet cannot be used",
 			"stop 2", unfit},
-		Error: {"error", "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
+		Error: {state.RuleError, "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
 	}
 }
 

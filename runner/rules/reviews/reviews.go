@@ -36,32 +36,32 @@ type Row struct {
 // Rules is the table. Ordered: the first match wins.
 func Rules() []Row {
 	return []Row{
-		{"question_answered", "an analyst found all that the task had asked in the project",
+		{state.RuleQuestionAnswered, "an analyst found all that the task had asked in the project",
 			"the same task again, with the answers in the next prompt",
 			func(f Facts, _ rules.Policy) bool { return f.Analyst && f.Left == 0 },
 			because("the analyst found the answer in the project")},
-		{"question_parked", "an analyst did not find all of it",
+		{state.RuleQuestionParked, "an analyst did not find all of it",
 			"the task waits for a person, who sees what the analyst said, and the next task begins",
 			func(f Facts, _ rules.Policy) bool { return f.Analyst },
 			because("the analyst found no answer in the project; a person is asked")},
-		{"review_blocked",
+		{state.RuleReviewBlocked,
 			"a required reviewer refused for the `MAX_RETRIES`th time, " +
 				"or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
 			"put the task aside with the reasons, and continue", func(f Facts, p rules.Policy) bool {
 				return !f.Passed && (p.MaxRetries > 0 && f.Refused+1 >= p.MaxRetries || p.MaxPerTask > 0 &&
 					f.Attempts >= p.MaxPerTask)
 			}, givenUp},
-		{"review_refused", "a required reviewer says fail or concerns, or its score is too low",
+		{state.RuleReviewRefused, "a required reviewer says fail or concerns, or its score is too low",
 			"the same task again, with the reasons in the next prompt",
 			func(f Facts, _ rules.Policy) bool { return !f.Passed },
 			func(_ Facts, d rules.Decision) rules.Decision {
 				d.Action = state.ActionRetry
 				return d
 			}},
-		{"review_missing", "a required reviewer gave no answer that can be read, twice",
+		{state.RuleReviewMissing, "a required reviewer gave no answer that can be read, twice",
 			"continue as if it had passed; the run ends with 9, not with 0",
 			func(f Facts, _ rules.Policy) bool { return len(f.Missing) > 0 }, passed},
-		{"review_passed", "otherwise", "the next phase; after the last one the task is done",
+		{state.RuleReviewPassed, "otherwise", "the next phase; after the last one the task is done",
 			func(Facts, rules.Policy) bool { return true }, passed},
 	}
 }

@@ -114,7 +114,7 @@ func waitsFor(d state.Decision) Part {
 	switch {
 	case d.WakeAt.IsZero() || d.Action == state.ActionStop:
 		return Own
-	case d.Rule == "start_at":
+	case d.Rule == state.RuleStartAt:
 		return Idle
 	case d.Rule == state.RuleQuestion:
 		return Paused

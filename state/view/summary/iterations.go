@@ -83,9 +83,9 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "»", Calm
 	case it.Action == state.ActionWait:
 		return "○", Warn
-	case it.Rule == "review_passed" && found(it) == 0 && !troubled:
+	case it.Rule == state.RuleReviewPassed && found(it) == 0 && !troubled:
 		return "✓", Good
-	case it.Outcome != view.CompletedTurn || it.Rule != "continue" || troubled:
+	case it.Outcome != view.CompletedTurn || it.Rule != state.RuleContinue || troubled:
 		return "!", Warn
 	case found(it) > 0 || slices.Contains(slices.Collect(maps.Values(it.Checks)), false):
 		return "!", Warn
@@ -140,7 +140,7 @@ func resultOf(it *view.Iteration) []string {
 	case it.TaskDone:
 		done = "done"
 	}
-	if it.Rule != "continue" && (it.Reason != "" || it.Failed == "") {
+	if it.Rule != state.RuleContinue && (it.Reason != "" || it.Failed == "") {
 		why = cmp.Or(it.Reason, strings.ReplaceAll(it.Rule, "_", " "))
 	}
 	if said := verdictsOf(it); said != "" { // they say it all

@@ -297,7 +297,7 @@ func waiting(w view.Wait, now time.Time) string {
 		left = fmt.Sprintf("%s left, until %s", countdown(w.Until.Sub(now)), view.Clock(w.Until, now))
 	}
 	why := termtext.Line(w.Rule)
-	if w.Rule == "usage_limit" {
+	if w.Rule == state.RuleUsageLimit {
 		if why = "usage limit"; w.Window != "" && w.Window != "usage" {
 			why = view.WindowName(w.Window) + " " + why
 		}

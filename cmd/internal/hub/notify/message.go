@@ -63,7 +63,7 @@ func waits(d state.Decision, s view.Snapshot) (Message, bool) {
 		return Message{}, false
 	}
 	on, title := "waiting", "waiting"
-	if d.Rule == "usage_limit" {
+	if d.Rule == state.RuleUsageLimit {
 		on, title = "limited", "usage limit reached"
 	}
 	if !d.WakeAt.IsZero() {
