@@ -27,8 +27,8 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 		Agent:  turn.Agent{Filter: r.d.Filter},
 		Checks: r.checks, Sandbox: r.o.Contained,
 		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
-		Known: turn.History{Worked: notes.Worked || len(notes.Work) > 0, Linked: r.tasks.Linked(t.ID), Ticked: notes.Ticked,
-			Refusals: notes.Refused, Tries: notes.Tries, Others: r.tasks.Others(t.ID), Changed: r.tasks.Changed(r.d.RunID)},
+		Known: turn.History{Worked: notes.Worked(), Linked: r.tasks.Linked(t.ID), Ticked: notes.Ticked,
+			Refusals: notes.Refused, Tries: notes.Tries, Others: r.tasks.Others(t.ID), Changed: r.tasks.Changed(r.d.RunID, r.past.continues)},
 	}
 	if r.d.State != nil { // a preview writes nothing
 		// These files are the user's. The run cannot continue without them.

@@ -29,7 +29,7 @@ func TestReview_agentThatDoesNotStart_leavesWhatIsKnownOfTheTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range s.Tasks {
-		if m.Worked {
+		if m.Worked() {
 			return
 		}
 	}

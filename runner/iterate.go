@@ -244,7 +244,7 @@ func (r *Run) settleTasks(res turn.Result) {
 	}
 	r.tasks.Learn(res)
 	if res.Cut == state.RequestAbort { // this call may have done the work that the next run only ticks
-		r.tasks.Of(res.Task.ID).Worked = true
+		r.tasks.Of(res.Task.ID).CutOff = true
 	}
 	r.past.warned = r.past.warned || res.Proof.Warned
 	r.past.findings += len(res.Proof.Findings)

@@ -47,13 +47,14 @@ func (r *Run) open() error {
 	r.past.unfinished = old.Unsettled()
 	r.tasks.Recall(old.Tasks)
 	if r.past.unfinished {
+		r.past.continues = old.RunID
 		r.notes.NextPrompt = old.NextPrompt
 	}
 	r.openItems.Recall(old)
 	r.openItems.LeftOut = r.d.LeftOut
 	r.worker.Recall(r.openItems.Gone())
 	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
-		r.tasks.Of(old.Task.ID).Worked = true // the killed call may have done the work, and the next one only ticks it
+		r.tasks.Of(old.Task.ID).CutOff = true // the killed call may have done the work, and the next one only ticks it
 		r.past.unproved = old.Task.ID
 	}
 	r.pool.Recall(old.LimitedUntil, r.o.Agent, r.d.Resumed && !r.d.Unattended)

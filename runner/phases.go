@@ -45,7 +45,7 @@ func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewPhase {
 	}
 	s.known = turn.Result{Agent: r.panel.First(s.request), PlanName: r.plan.File.Name, Started: time.Now(),
 		Checks: r.checks,
-		Work:   turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Worked: n.Worked, Tries: n.Tries, Report: n.Report}}
+		Work:   turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Tries: n.Tries, Report: n.Report}}
 	return s
 }
 

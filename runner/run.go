@@ -201,6 +201,7 @@ type team struct {
 // past is what a run remembers of itself and of the run before.
 type past struct {
 	started     time.Time
+	continues   string                   // the run before, if it did not complete; else empty
 	unfinished  bool                     // the run before did not complete
 	agent       string                   // who works, or worked last
 	namedBy     string                   // what decided that, as in Status.AgentFrom

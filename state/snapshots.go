@@ -149,7 +149,7 @@ type TaskMemory struct {
 	Proof string `json:"proof,omitempty"`
 	Done  bool   `json:"done,omitempty"`
 
-	Worked  bool `json:"worked,omitempty"`  // a turn for it may have done something that nobody saw: it was cut off
+	CutOff  bool `json:"cut_off,omitempty"` // a turn for it was cut off, and may have done something that nobody saw
 	Ticked  int  `json:"ticked,omitempty"`  // the iteration that ticked it without its work; its next turn has to check it
 	Refused int  `json:"refused,omitempty"` // ticks without work
 	Skipped bool `json:"skipped,omitempty"` // a person put it off
@@ -201,6 +201,9 @@ func (m TaskMemory) ProofOf(done bool) string {
 	}
 	return m.Proof
 }
+
+// Worked reports whether a turn did something for the task, or may have.
+func (m TaskMemory) Worked() bool { return m.CutOff || len(m.Work) > 0 }
 
 // Iterations returns the iterations of a run whose work belongs to the task, in order, each once.
 func (m TaskMemory) Iterations(run string) []int {

@@ -49,7 +49,7 @@ func Links(in Input, green []string) (all []Link) {
 			continue
 		}
 		of, words := in, brought
-		if !asksForProse(TextOf(t)) {
+		if !AsksForProse(TextOf(t)) {
 			of, words = in.code(), code
 		}
 		if by, what := of.link(t, green, words, in.Files); by != "" {
@@ -275,8 +275,8 @@ var prose = sync.OnceValue(func() *regexp.Regexp {
 		`report|summar|notes?\b|texts?\b|tutorial|investigat|licen[cs]e|wording|typo|translat|mention)|\.(?:md|rst|adoc|txt)\b`)
 })
 
-// asksForProse reports whether a task may want a text for people.
-func asksForProse(task string) bool { return prose().MatchString(task) }
+// AsksForProse reports whether a task may want a text for people.
+func AsksForProse(task string) bool { return prose().MatchString(task) }
 
 var (
 	source = sync.OnceValue(func() *regexp.Regexp {
@@ -309,7 +309,7 @@ func (in Input) named(t task.Task) []string {
 	text := TextOf(t)
 	wanted := slices.DeleteFunc(taskPhrases().end.Split(text, -1), gone().MatchString)
 	known := names.Of(strings.Join(wanted, "\n"))
-	if !asksForProse(text) {
+	if !AsksForProse(text) {
 		in = in.code()
 	}
 	if len(known) == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,35 +14,37 @@ import (
 	"ralph/runner/git/command"
 )
 
-// Mentions reports whether a file of code in dir, committed or not, has one of these words, or the path of any file does; a word may
-// be the name of a file.
-// Texts for people, data and the folder .ralph do not count.
-func Mentions(ctx context.Context, dir string, words []string) (bool, error) {
-	args := []string{"grep", "--untracked", "--no-color", "-I", "-l", "-w", "-F"}
+// Mentions returns the files in dir, committed or not, that have one of these words in their text or path; a word may be
+// the name of a file. It leaves out the folder .ralph, the files in skip, and texts for people unless prose is true.
+func Mentions(ctx context.Context, dir string, words []string, prose bool, skip []string) (files []string, err error) {
+	where := []string{"--", ".", ":(exclude).ralph"}
+	for _, name := range skip {
+		if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
+			where = append(where, ":(exclude,literal)"+filepath.ToSlash(rel))
+		}
+	}
+	args := []string{"grep", "--untracked", "--no-color", "-I", "-l", "-z", "-w", "-F"}
 	for _, w := range words {
 		args = append(args, "-e", w)
 	}
-	args = append(args, "--", ".", ":(exclude).ralph")
-	for _, end := range []string{"md", "txt", "rst", "json", "yaml", "yml"} {
-		args = append(args, ":(exclude,icase)*."+end)
+	args = append(args, where...)
+	if !prose {
+		args = append(args, ":(exclude,icase)*.md", ":(exclude,icase)*.txt", ":(exclude,icase)*.rst")
 	}
 	said, err := command.Run(ctx, dir, args...)
 	if status := (*exec.ExitError)(nil); errors.As(err, &status) && status.ExitCode() == 1 { // git grep found nothing
-		args = []string{"ls-files", "--cached", "--others", "--exclude-standard", "--"}
-		for _, w := range words {
-			args = append(args, "*"+w+"*")
+		said, err = command.Run(ctx, dir, append([]string{"ls-files", "--cached", "--others", "--exclude-standard", "-z"}, where...)...)
+		for file := range strings.SplitSeq(said, "\x00") {
+			parts := strings.FieldsFunc(file, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			if slices.ContainsFunc(append(parts, path.Base(file)), func(part string) bool { return slices.Contains(words, part) }) {
+				files = append(files, file)
+			}
 		}
-		said, err = command.Run(ctx, dir, append(args, ":(exclude).ralph")...)
-		parts := strings.FieldsFunc(said, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		for line := range strings.Lines(said) {
-			parts = append(parts, path.Base(strings.TrimSpace(line)))
-		}
-		if !slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) }) {
-			said = ""
-		}
+	} else if err == nil {
+		files = strings.Split(strings.TrimSuffix(said, "\x00"), "\x00")
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for %q: %w", words, err)
+		return nil, fmt.Errorf("look for %q: %w", words, err)
 	}
-	return said != "", nil
+	return files, nil
 }

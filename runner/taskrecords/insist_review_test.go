@@ -122,3 +122,16 @@ func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *te
 		}
 	}
 }
+
+func TestChanged_runThatContinuesAnother_namesTheIterationsOfBoth(t *testing.T) {
+	l := taskrecords.Records{}
+	for _, w := range []state.Work{{Run: "old", Iteration: 2}, {Run: "older", Iteration: 1}, {Run: "r", Iteration: 1}, {Run: "r", Iteration: 4}} {
+		l.Of("a").Work = append(l.Of("a").Work, w)
+	}
+	if d := cmp.Diff([]string{"4", "1", "2 of old"}, l.Changed("r", "old")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"4", "1"}, l.Changed("r", "")); d != "" {
+		t.Error(d)
+	}
+}

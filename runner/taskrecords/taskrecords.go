@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ralph/runner/audit"
@@ -220,8 +221,8 @@ const namesKept = 20
 func (l Records) NotBegun(list task.List) *state.NotBegun {
 	left := &state.NotBegun{}
 	for _, t := range list.Tasks {
-		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked ||
-			len(n.Work) > 0 || n.Ticked > 0 || n.Aside.Why != "" {
+		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked() ||
+			n.Ticked > 0 || n.Aside.Why != "" {
 			continue
 		}
 		if left.Count++; left.Count <= namesKept {
@@ -244,7 +245,7 @@ func (l Records) Ticked(list task.List) (ids []string) {
 // Learn updates the records with what a turn says about the tasks.
 func (l Records) Learn(r turn.Result) {
 	own, p := l.Of(r.Task.ID), r.Proof
-	own.Worked, own.Tries, own.Report = p.Worked, p.Tries, p.Report
+	own.Tries, own.Report = p.Tries, p.Report
 	if p.Refused {
 		own.Refused++
 	}
@@ -357,13 +358,22 @@ func (l Records) Causes(id string) []string {
 	return causes
 }
 
-// Changed returns the iterations of a run that changed something, in order.
-func (l Records) Changed(run string) []int {
+// Changed names the iterations of a run that changed something, and of the one that it continues (empty: none), for
+// turn.History.
+func (l Records) Changed(run, continues string) (names []string) {
 	var all state.TaskMemory
 	for _, n := range l {
 		all.Work = append(all.Work, n.Work...)
 	}
-	return all.Iterations(run)
+	for _, n := range slices.Backward(all.Iterations(run)) {
+		names = append(names, strconv.Itoa(n))
+	}
+	if continues != "" && continues != run {
+		for _, n := range slices.Backward(all.Iterations(continues)) {
+			names = append(names, fmt.Sprintf("%d of %s", n, continues))
+		}
+	}
+	return names
 }
 
 // Proof says what shows that a task is done which a turn has finished.
@@ -436,7 +446,7 @@ func (l Records) Linked(id string) bool {
 func (l Records) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
 	for id, n := range l {
-		if m := n.TaskMemory; m.Worked || m.Ticked > 0 || len(m.Work) > 0 || m.Done || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 ||
+		if m := n.TaskMemory; m.Worked() || m.Ticked > 0 || m.Done || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 ||
 			m.Aside.Why != "" || m.Review.Begun() {
 			kept[id] = m
 		}

@@ -112,8 +112,9 @@ type History struct {
 	Tries    int  `json:"tries,omitempty"`    // failed checks in a row
 	// Others are the ids of other open tasks for which earlier turns did something.
 	Others []string `json:"others,omitempty"`
-	// Changed are the earlier iterations of the run that changed files, the latest last.
-	Changed []int `json:"changed,omitempty"`
+	// Changed names the earlier iterations that changed files, of this run and of the one that it continues, the latest
+	// first: "7", "3 of RUN".
+	Changed []string `json:"changed,omitempty"`
 }
 
 // Validate says in one line why a worker cannot carry out the Assignment; nil: it can.

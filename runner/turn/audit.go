@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ralph/logs/termtext"
 
@@ -53,19 +51,15 @@ func audited(a Assignment, f facts) auditResult {
 
 // credit decides which ticks of the turn stand. It needs to know which tests have become green. Pure.
 func (r *auditResult) credit(a Assignment, f facts) (found []audit.Finding, answers []string) {
-	passes := a.Checks.Gated() && !f.report.Red()
 	if f.left.Error != "" || !f.observed || f.cut != "" {
 		return nil, nil
 	}
-	in, red := auditInput(a, f), f.report.RedTests()
+	in := auditInput(a, f)
 	if r.work || len(r.Green)+len(in.Moved) > 0 {
 		r.Links = audit.Links(in, slices.DeleteFunc(slices.Clone(r.Green), gate.OfCheck))
 	}
 	for _, t := range audit.Ticks(in) {
-		v := r.judge(a, t, f.absent[t.ID], passes)
-		if v == (verdict{}) && t.Own && a.Known.Ticked > 0 && !r.work { // it only confirms the tick
-			v = stillRed(audit.TextOf(t.Task), red)
-		}
+		v := r.judge(a, f, t)
 		if v.finding.Kind == "" && v.by == "" {
 			continue
 		}
@@ -82,46 +76,30 @@ func (r *auditResult) credit(a Assignment, f facts) (found []audit.Finding, answ
 	return found, answers
 }
 
-// unearned returns the ticks that no check can save. Those that wait for a turn of their own are not among them: the
-// checks may show their work.
-func (r auditResult) unearned(a Assignment, f facts) (all []Reopen) {
-	r.Reopen = slices.Clone(r.Reopen)
-	r.credit(a, f)
-	for _, o := range r.Reopen {
-		if o.By == ReopenAudit {
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
-// stillRed takes back the tick of a task if a test that is about it fails.
-func stillRed(text string, red []string) verdict {
-	if i := slices.IndexFunc(red, func(test string) bool { return audit.About(test, text) }); i >= 0 {
-		return verdict{by: ReopenChecks, why: red[i] + " still fails"}
-	}
-	return verdict{}
-}
-
 // verdict says what follows from a tick. The zero value: it stands.
 type verdict struct {
 	finding audit.Finding // zero: nothing is wrong
 	by, why string        // why it is taken back; see Reopen; empty: it is not
 }
 
-// judge looks for the work that has earned a tick. absent is true if the code that the task names is nowhere in the
-// project. A second tick without work stands if passes is true (required checks exist and none that ran is red): the work
-// may be older than the run. A person has to look at it, unless the task only describes code that the project has.
-func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) verdict {
+// judge looks for the work that has earned a tick. A second tick without work stands if required checks exist and none
+// that ran is red: the work may be older than the run. A person has to look at it, unless the task only describes code
+// that the project has.
+func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
+	text, absent, passes := audit.TextOf(t.Task), f.absent[t.ID], a.Checks.Gated() && !f.report.Red()
 	linked := slices.ContainsFunc(r.Links, func(l audit.Link) bool { return l.Task == t.ID }) ||
 		slices.Contains(a.Known.Others, t.ID) || a.Known.Linked && t.ID == a.Task.ID
 	changed := r.work || len(a.Known.Changed) > 0 // in this run
-	again := t.Own && a.Known.Refusals > 0
+	again, confirms := t.Own && a.Known.Refusals > 0, t.Own && a.Known.Ticked > 0 && !r.work
+	var red []string // tests that are about it
+	if confirms {
+		red = slices.DeleteFunc(f.report.RedTests(), func(test string) bool { return !audit.About(test, text) })
+	}
 	switch {
 	case !t.Own && t.Parts:
 		return verdict{by: ReopenAudit, why: "tasks below it are open"}
 	case absent && !linked && changed:
-		why := termtext.Some(t.Named, 3) + " is nowhere in the project's code"
+		why := termtext.Some(t.Named, 3) + " is nowhere in the project"
 		v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, why}
 		if t.Own {
 			r.Refused = true
@@ -130,17 +108,19 @@ func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) ver
 			v.by, v.finding.Revert = "", false // a person has to look
 		}
 		return v
-	case linked, t.Own && (r.Worked || a.Known.Ticked > 0), audit.AsksForNoChange(audit.TextOf(t.Task)):
+	case len(red) > 0:
+		return verdict{by: ReopenChecks, why: red[0] + " still fails"}
+	case linked, t.Own && (r.Worked || a.Known.Ticked > 0), audit.AsksForNoChange(text):
 		return verdict{}
 	case !t.Own && changed:
 		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
 			"iteration %d ticked it, and nothing that the run has changed shows its work: its own turn will check it", a.Origin.Iteration)}
 	case len(a.Known.Changed) > 0:
 		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
-			"iteration %d ticked it without a change, and nothing that %s changed shows its work: its next turn will check it",
-			a.Origin.Iteration, iterations(a.Known.Changed))}
+			"iteration %d ticked it without a change, and no change of earlier ones (%s) shows its work: its next turn will check it",
+			a.Origin.Iteration, termtext.Some(a.Known.Changed, 5))}
 	}
-	if again && passes && len(t.Named) > 0 && !absent && audit.Describes(audit.TextOf(t.Task)) {
+	if again && passes && len(t.Named) > 0 && !absent && audit.Describes(text) {
 		return verdict{} // it was done before the run
 	}
 	const why = "this run has changed no file"
@@ -155,32 +135,18 @@ func (r *auditResult) judge(a Assignment, t audit.Tick, absent, passes bool) ver
 	return v
 }
 
-// iterations names some iterations.
-func iterations(all []int) string {
-	const most = 5
-	if len(all) == 1 {
-		return fmt.Sprintf("iteration %d", all[0])
-	}
-	var texts []string
-	for _, n := range all[max(0, len(all)-most):] {
-		texts = append(texts, strconv.Itoa(n))
-	}
-	last := len(texts) - 1
-	return "iterations " + strings.Join(texts[:last], ", ") + " and " + texts[last]
-}
-
 // absent finds ticked tasks that name code which is nowhere in the project, neither in the changed files nor elsewhere.
 func (t *turn) absent(ctx context.Context, f *facts) map[string]bool {
-	all := map[string]bool{}
+	all, plan := map[string]bool{}, intact.Paths(t.a.Plan, f.left)
 	for _, tick := range audit.Ticks(auditInput(t.a, *f)) {
 		if len(tick.Named) == 0 {
 			continue
 		}
-		found, err := git.Mentions(ctx, t.a.Dir, tick.Named)
+		files, err := git.Mentions(ctx, t.a.Dir, tick.Named, audit.AsksForProse(audit.TextOf(tick.Task)), plan)
 		if err != nil {
 			t.w.Log.Warn("cannot look for the code that a task names", "error", err)
 		}
-		all[tick.ID] = err == nil && !found
+		all[tick.ID] = err == nil && len(files) == 0
 	}
 	return all
 }

@@ -35,7 +35,7 @@ func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 	}
 	changed := f.changed
 	changed.Own = t.own(f)
-	changed.Final = reopened(f.left, f.audit.unearned(t.a, *f)).Remaining == 0
+	changed.Final = f.left.Remaining == 0
 	changed.All = changed.All || changed.Final && t.checks.Everything
 	before, base := t.checks.Memory.Clone(), t.checks.Baseline.Clone()
 	f.report, err = t.runChecks(ctx, changed)

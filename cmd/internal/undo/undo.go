@@ -225,7 +225,7 @@ func among(w state.Work, all []history.Kept) bool {
 func without(m state.TaskMemory, all []history.Kept) state.TaskMemory {
 	if Gone(m, all) {
 		m.Work = slices.DeleteFunc(slices.Clone(m.Work), func(w state.Work) bool { return among(w, all) })
-		m.Done, m.Proof, m.Worked = false, "", false
+		m.Done, m.Proof, m.CutOff = false, "", false
 	}
 	return m
 }
