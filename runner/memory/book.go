@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/agent/statusblock"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -38,24 +39,21 @@ func Open(project string, c LessonOptions) *Book {
 	return &Book{project: project, memoryFile: c.MemoryFile, tasks: map[string]*attempts{}}
 }
 
-func (b *Book) attempts(id string) *attempts {
-	if b.tasks[id] == nil {
-		b.tasks[id] = &attempts{}
-	}
-	return b.tasks[id]
-}
-
 // For returns the lessons for the prompt of a task, the best first. It remembers them, so that Learn
 // can count which were used.
 func (b *Book) For(t task.Task, now time.Time) (texts []string) {
 	if b.project == "" {
 		return nil
 	}
-	past := b.attempts(t.ID)
-	past.given = nil
+	past := cmp.Or(b.tasks[t.ID], &attempts{})
+	b.tasks[t.ID], past.given = past, nil
 	all, _ := Load(b.project) // a prompt can do without; Learn returns the error
 	about := strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n")
-	for _, l := range fit(rank(all, about, past.touched, now)) {
+	size := 0
+	for _, l := range rank(all, about, past.touched, now) {
+		if size += len(l.Text) + len("> - \n"); size > maxPrompt {
+			break
+		}
 		past.given = append(past.given, l.ID)
 		texts = append(texts, l.Text)
 	}
@@ -68,8 +66,8 @@ func (b *Book) Learn(res turn.Result, now time.Time) (refused []state.Finding, e
 	if b.project == "" || !res.Call.Made {
 		return nil, nil
 	}
-	past, files := b.attempts(res.Task.ID), b.changed(res)
-	past.touched = union(past.touched, files)
+	past, files := cmp.Or(b.tasks[res.Task.ID], &attempts{}), b.changed(res)
+	b.tasks[res.Task.ID], past.touched = past, union(past.touched, files)
 	if blocking := res.Proof.Report.Blocking(); len(blocking) > 0 {
 		past.failed = fmt.Sprintf("%s failed with: %s", blocking[0].Name, blocking[0].FirstLine())
 	}
@@ -81,7 +79,8 @@ func (b *Book) Learn(res turn.Result, now time.Time) (refused []state.Finding, e
 		return nil, err
 	}
 	var heard []Lesson
-	for _, text := range extract(res.Call.Final) {
+	learnings := statusblock.Learnings(res.Call.Final)
+	for _, text := range learnings[:min(len(learnings), maxPerTurn)] {
 		heard = append(heard, New(logs.Redact(text), Pattern, now))
 	}
 	if past.failed != "" && res.Proof.Report.Results != nil && len(files) > 0 {
@@ -135,10 +134,7 @@ func evidence(res turn.Result) string {
 	for _, r := range res.Proof.Report.Results {
 		names = append(names, r.Name)
 	}
-	if len(names) == 0 {
-		return "the turn was accepted; the project has no checks"
-	}
-	return "the turn was accepted; checks: " + strings.Join(names, ", ")
+	return "the turn was accepted; checks: " + cmp.Or(strings.Join(names, ", "), "the project has none")
 }
 
 // Forget removes the lessons that only this turn taught. wrote is true if it changed a file of

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,8 +30,7 @@ func lists(project string, memory bool) (all []string) {
 		}
 	}
 	if path := in.Path(memoryFile); (aios.Options{Enabled: "auto"}).In(project) && in.IsPlain(path) {
-		data, err := in.Read(path, maxRead)
-		if memory || err == nil && strings.Contains(string(data), patterns) {
+		if data, _ := in.Read(path, maxRead); memory || strings.Contains(string(data), patterns) {
 			all = append(all, path)
 		}
 	}
@@ -44,7 +42,7 @@ func lists(project string, memory bool) (all []string) {
 func show(in projectfs.Dir, path string, was, all []Lesson) (wrote bool, err error) {
 	data, err := in.Read(path, maxRead)
 	if err != nil {
-		return false, fmt.Errorf("read the shared lessons: %w", err)
+		return false, err
 	}
 	missing := func(list []Lesson, l Lesson) bool {
 		return l.Kind == Pattern && !slices.ContainsFunc(list, func(o Lesson) bool { return o.ID == l.ID && o.Kind == Pattern })
@@ -64,10 +62,8 @@ func show(in projectfs.Dir, path string, was, all []Lesson) (wrote bool, err err
 	if shown == text {
 		return false, nil
 	}
-	if err := in.Update(path, []byte(shown), 0o644); err != nil {
-		return false, fmt.Errorf("write the shared lessons: %w", err)
-	}
-	return true, nil
+	err = in.Update(path, []byte(shown), 0o644)
+	return err == nil, err
 }
 
 // Revert removes the change from before to after from the current text of such a file. Other iterations and people may
@@ -112,14 +108,11 @@ func heading(lines []string) int {
 // insert adds patterns below their heading, and the heading if it is missing.
 func insert(lines, fresh []string) string {
 	at := heading(lines)
-	switch {
-	case len(fresh) == 0:
-	case at < 0:
-		lines = slices.Concat([]string{patterns + "\n"}, fresh, []string{"\n"}, lines)
-	default:
-		if !strings.HasSuffix(lines[at], "\n") {
-			lines[at] += "\n"
-		}
+	if at < 0 && len(fresh) > 0 {
+		lines, at = slices.Concat([]string{patterns, "\n"}, lines), 0
+	}
+	if len(fresh) > 0 {
+		lines[at] = strings.TrimRight(lines[at], "\n") + "\n"
 		lines = slices.Insert(lines, at+1, fresh...)
 	}
 	return strings.Join(lines, "")

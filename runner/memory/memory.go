@@ -1,7 +1,7 @@
 // Package memory keeps what the turns of a project teach, and offers it to the prompts of later tasks.
 //
-//	final message -> extract -> Refuse -> Add    near duplicates are merged
-//	task -> rank -> fit                          what a prompt gets
+//	final message -> Refuse -> Add    near duplicates are merged
+//	task -> rank                      what a prompt gets
 //
 // A lesson is data. Prompts quote it, and ralph keeps none that gives orders about tests,
 // permissions or ralph's own files.
@@ -17,9 +17,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"ralph/logs/termtext"
+	"ralph/runner/agent/wire"
 )
 
 // Kind says what a lesson is about.
@@ -32,10 +33,10 @@ const (
 )
 
 const (
-	maxPrompt  = 2 << 10 // bytes of all lessons of a prompt
-	maxText    = 500     // bytes of one lesson
+	maxPrompt  = 2 << 10 // bytes of all lessons in it
+	maxText    = 500     // bytes
 	maxKept    = 300     // lessons of a project
-	maxPerTurn = 10      // lessons of one turn
+	maxPerTurn = 10      // lessons
 	maxListed  = 50      // turns, files or tasks of a lesson
 	halfLife   = 14 * 24 * time.Hour
 	// alike is the share of common words from which two lessons count as one.
@@ -66,14 +67,7 @@ type Lesson struct {
 
 // New makes a lesson; its text becomes one line, which may be empty.
 func New(text string, kind Kind, at time.Time) Lesson {
-	text = strings.TrimSpace(strings.TrimLeft(termtext.Unwrap(text), "-* "))
-	if len(text) > maxText {
-		text = text[:maxText]
-		for !utf8.ValidString(text) {
-			text = text[:len(text)-1]
-		}
-		text += "..."
-	}
+	text = wire.Cut(strings.TrimLeft(termtext.Line(text), "-* "), maxText)
 	sum := sha256.Sum256([]byte(strings.ToLower(text)))
 	return Lesson{ID: hex.EncodeToString(sum[:3]), Text: text, Kind: kind, At: at}
 }
@@ -131,19 +125,18 @@ func near(a, b string) bool {
 
 // decisive reports whether a word can make another lesson of a sentence.
 func decisive(w string) bool {
-	return strings.ContainsAny(w, "./_0123456789") ||
-		slices.Contains([]string{"not", "never", "no", "without", "don't", "avoid", "instead"}, w)
+	const negations = " not never no without don't avoid instead "
+	return strings.ContainsAny(w, "./_0123456789") || strings.Contains(negations, " "+w+" ")
 }
 
 // words returns the words of a text, without those that say little.
 func words(text string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return !strings.ContainsRune("'_/.-", r) && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
+		return !strings.ContainsRune("'_/.-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		w = strings.Trim(w, ".'-/")
-		if w != "" && !slices.Contains([]string{"the", "a", "an", "is", "are", "to", "of", "in", "for", "and", "it",
-			"this", "that", "must", "should"}, w) {
+		const filler = " the a an is are to of in for and it this that must should "
+		if w = strings.Trim(w, ".'-/"); w != "" && !strings.Contains(filler, " "+w+" ") {
 			set[w] = true
 		}
 	}
@@ -185,34 +178,26 @@ func sorted(all []Lesson, score func(Lesson) float64) (out []Lesson) {
 // rank orders lessons for the prompt of a task, the best first. text describes the task, and touched are files that
 // earlier attempts at it changed. A Failure counts only if the task is about its files.
 func rank(all []Lesson, text string, touched []string, now time.Time) []Lesson {
-	text, asked := strings.ToLower(text), words(text)
+	text = strings.ToLower(text)
 	return sorted(all, func(l Lesson) float64 {
 		near := l.nearness(text, touched)
 		if l.In != "" || l.Kind == Failure && near == 0 {
 			return -1
 		}
-		for w := range words(l.Text) {
-			if asked[w] && len(w) > 3 {
-				near += 0.1
-			}
-		}
-		return l.weight(now) * (1 + 3*min(near, 1))
+		return l.weight(now) * (1 + 3*near)
 	})
 }
 
-// nearness returns how close the files of a lesson are to a task: 1 for one that the text names or that was touched,
-// less for one in a folder that is named or in which a file was touched.
+// nearness returns how close the files of a lesson are to a task: 1 if the text names one or one was touched, less if
+// that is true of a folder.
 func (l Lesson) nearness(text string, touched []string) (best float64) {
 	named := func(what string) bool { return strings.Contains(text, strings.ToLower(what)) }
 	for _, p := range l.Paths {
-		inFolder := path.Dir(p) != "."
-		switch {
-		case slices.Contains(touched, p), named(p):
+		if slices.Contains(touched, p) || named(path.Base(p)) {
 			return 1
-		case inFolder && named(path.Base(p)):
-			best = max(best, 0.8)
-		case inFolder && (besideOne(p, touched) || named(path.Dir(p)+"/")):
-			best = max(best, 0.5)
+		}
+		if path.Dir(p) != "." && (besideOne(p, touched) || named(path.Dir(p)+"/")) {
+			best = 0.5
 		}
 	}
 	return best
@@ -221,18 +206,6 @@ func (l Lesson) nearness(text string, touched []string) (best float64) {
 // besideOne reports whether a file is in the folder of one of these files.
 func besideOne(file string, files []string) bool {
 	return slices.ContainsFunc(files, func(f string) bool { return path.Dir(f) == path.Dir(file) })
-}
-
-// fit returns the first lessons that fit into a prompt.
-func fit(ranked []Lesson) (fit []Lesson) {
-	size := 0
-	for _, l := range ranked {
-		if size += len(l.Text) + len("> - \n"); size > maxPrompt {
-			break
-		}
-		fit = append(fit, l)
-	}
-	return fit
 }
 
 // markUsed records that an accepted task, which changed these files, had lessons in its prompt. A lesson with files

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph/logs/termtext"
+	"ralph/runner/agent/statusblock"
 )
 
 func lesson(t *testing.T, text string, age time.Duration, paths ...string) Lesson {
@@ -14,35 +17,6 @@ func lesson(t *testing.T, text string, age time.Duration, paths ...string) Lesso
 	l := New(text, Pattern, now.Add(-age))
 	l.Turns, l.Paths = []Turn{{"r", 1}}, paths
 	return l
-}
-
-func TestExtract(t *testing.T) {
-	for name, c := range map[string]struct {
-		final string
-		want  []string
-	}{
-		"nothing":        {"Done.", nil},
-		"one":            {"Done.\n<learning>The server needs  a port.</learning>\n", []string{"The server needs a port."}},
-		"several lines":  {"<learning>\nThe server\nneeds a port.\n</learning>", []string{"The server needs a port."}},
-		"a list":         {"<learning>\n- a is b\n- c is d\n</learning>", []string{"a is b", "c is d"}},
-		"two blocks":     {"<learning>a</learning> and <learning>b</learning>", []string{"a", "b"}},
-		"not closed":     {"<learning>a", nil},
-		"in code":        {"```\n<learning>a</learning>\n```", nil},
-		"quoted":         {"> <learning>a</learning>", nil},
-		"in the block":   {"---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nLEARNINGS: use tabs\n---END_RALPH_STATUS---", []string{"use tabs"}},
-		"list of block":  {"---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nLEARNINGS:\n- use ctx: always\n- b\n- **EXIT_SIGNAL:** false\n---END_RALPH_STATUS---", []string{"use ctx: always", "b"}},
-		"the template":   {"---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nLEARNINGS: <what you learned>\n---END_RALPH_STATUS---", nil},
-		"none in block":  {"---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nLEARNINGS: none\n---END_RALPH_STATUS---", nil},
-		"json":           {"```json\n{\"status\": \"IN_PROGRESS\", \"learnings\": [\"a\", \"b\"]}\n```", []string{"a", "b"}},
-		"far too many":   {strings.Repeat("<learning>a</learning>", 50), []string{"a", "a", "a", "a", "a", "a", "a", "a", "a", "a"}},
-		"same in both":   {"<learning>a</learning>\n---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nLEARNINGS: a\n---END_RALPH_STATUS---", []string{"a"}},
-		"empty":          {"<learning> </learning>", nil},
-		"terminal codes": {"<learning>\x1b[31mred\x1b[0m</learning>", []string{"red"}},
-	} {
-		if d := cmp.Diff(c.want, extract(c.final)); d != "" {
-			t.Errorf("%s: %s", name, d)
-		}
-	}
 }
 
 func TestRefuse(t *testing.T) {
@@ -137,16 +111,6 @@ func TestWeight_halvesInFourteenDays(t *testing.T) {
 	}
 }
 
-func TestFit_atMost2KiB(t *testing.T) {
-	var all []Lesson
-	for i := range 20 {
-		all = append(all, lesson(t, strings.Repeat(fmt.Sprint(i%10), 300), 0))
-	}
-	if n := len(fit(all)); n != 6 {
-		t.Errorf("%d lessons", n)
-	}
-}
-
 func TestUsed_onlyWhatTheTurnTouched(t *testing.T) {
 	all := []Lesson{lesson(t, "a", 0, "src/a.go"), lesson(t, "b", 0, "lib/b.go"), lesson(t, "everywhere", 0), lesson(t, "not given", 0)}
 	ids := []string{all[0].ID, all[1].ID, all[2].ID}
@@ -168,11 +132,11 @@ func TestWithout_lessonOfOneTurn_goes(t *testing.T) {
 	}
 }
 
-func FuzzExtract(f *testing.F) {
+func FuzzNew(f *testing.F) {
 	f.Add("<learning>a</learning>")
 	f.Fuzz(func(t *testing.T, final string) {
-		for _, text := range extract(final) {
-			if l := New(text, Pattern, now); strings.ContainsAny(l.Text, "\n\r") || len(l.Text) > maxText+3 {
+		for _, text := range statusblock.Learnings(final) {
+			if l := New(text, Pattern, now); strings.ContainsAny(l.Text, "\n\r") || len(l.Text) > maxText+len(termtext.More) {
 				t.Errorf("%q", l.Text)
 			}
 		}

@@ -57,9 +57,6 @@ func Save(project string, was, all []Lesson) (wrote bool, err error) {
 
 // save is Save. With memoryFile, it begins a list in the MEMORY.md of a project of AIOS.
 func save(project string, was, all []Lesson, memoryFile bool) (wrote bool, err error) {
-	if len(was)+len(all) == 0 {
-		return false, nil
-	}
 	if err := write(projectfs.In(project), filepath.Join(project, state.DirName), all); err != nil {
 		return false, err
 	}
@@ -82,7 +79,8 @@ func write(in projectfs.Dir, dir string, all []Lesson) error {
 	for name, text := range map[string][]byte{File: data.Bytes(), Page: []byte(page(all))} {
 		path := filepath.Join(dir, name)
 		old, err := in.Read(path, maxRead)
-		if err == nil && (bytes.Equal(old, text) || name == Page && !bytes.HasPrefix(old, []byte(pageMark))) {
+		if errors.Is(err, fs.ErrNotExist) && len(all) == 0 ||
+			err == nil && (bytes.Equal(old, text) || name == Page && !bytes.HasPrefix(old, []byte(pageMark))) {
 			continue
 		}
 		if err := in.Write(path, text, 0o600); err != nil {
@@ -95,18 +93,15 @@ func write(in projectfs.Dir, dir string, all []Lesson) error {
 // page returns the page for people.
 func page(all []Lesson) string {
 	text := pageMark + "\n\n# Learnings\n"
-	for _, part := range []struct {
-		kind  Kind
-		title string
-	}{{Pattern, "Patterns"}, {Failure, "Check failures"}} {
+	for _, kind := range []Kind{Pattern, Failure} {
 		lines := ""
 		for _, l := range all {
-			if l.Kind == part.kind {
+			if l.Kind == kind {
 				lines += fmt.Sprintf("- %s (%s)\n", l.Text, l.ID)
 			}
 		}
 		if lines != "" {
-			text += "\n## " + part.title + "\n\n" + lines
+			text += map[Kind]string{Pattern: "\n## Patterns\n\n", Failure: "\n## Check failures\n\n"}[kind] + lines
 		}
 	}
 	return text

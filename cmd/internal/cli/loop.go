@@ -143,15 +143,15 @@ func (o *runOptions) report(con *console.Console, log hclog.Logger, w *state.Wri
 // tidy switches to the memory of the branch, if another one was checked out before, and removes
 // the oldest kept iterations. Errors are only warnings.
 func (o *runOptions) tidy(s *preflight.Project) {
-	said, err := s.Config.OnBranch(s.Dir, s.Branch, s.Plan, time.Now())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	said, err := s.Config.OnBranch(ctx, s.Dir, s.Branch, s.Plan, time.Now())
 	if err != nil {
 		o.Warn(err)
 	}
 	if said != "" {
 		o.Note("%s", cmdline.Inert(said))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	if _, ok := git.Root(s.Dir); !ok {
 		return
 	}

@@ -5,51 +5,7 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/agent/statusblock"
 )
-
-// extract returns the lessons of a final message: its <learning> blocks, and the lessons in its
-// status block. It skips code and quotations: they are not the agent's own words.
-func extract(final string) (found []string) {
-	var own strings.Builder
-	fenced := false
-	for line := range strings.Lines(termtext.Clean(final)) {
-		trimmed := strings.TrimSpace(line)
-		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
-			fenced = !fenced
-		} else if !fenced && !strings.HasPrefix(trimmed, ">") {
-			own.WriteString(line)
-		}
-	}
-	for text := own.String(); len(found) < maxPerTurn; {
-		_, rest, opened := strings.Cut(text, "<learning>")
-		block, after, closed := strings.Cut(rest, "</learning>")
-		if !opened || !closed {
-			break
-		}
-		found, text = append(found, items(block)...), after
-	}
-	signal, _ := statusblock.Parse(final)
-	for _, l := range signal.Learnings {
-		if !slices.Contains(found, l) {
-			found = append(found, l)
-		}
-	}
-	return found[:min(len(found), maxPerTurn)]
-}
-
-// items returns the lessons of a block: the items, if it is a list, else the whole text.
-func items(block string) (list []string) {
-	for line := range strings.Lines(strings.TrimSpace(block)) {
-		line = strings.TrimSpace(line)
-		if len(line) > 1 && strings.ContainsRune("-*+", rune(line[0])) && line[1] == ' ' {
-			list = append(list, line[2:])
-		} else if line != "" {
-			return []string{termtext.Unwrap(block)}
-		}
-	}
-	return list
-}
 
 // orders are words that a lesson about code does not need, by what is wrong with them.
 var orders = []struct {
