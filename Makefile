@@ -12,13 +12,10 @@ LINKS    := ralph-status ralph-monitor
 DEST     := bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
 SET      := -X ralph/cmd/internal/cli/versioncmd
-# Nothing waits for readers of YAML, TOML and shell scripts, the verbs, the screens, or what a turn, its checks and the
-# audit do beside an agent, which run no loop that matters. Without inlining, ralph is more than 600 KB smaller.
-COMPACT  := $(addsuffix =-l,$(addprefix -gcflags=,mvdan.cc/sh/v3/syntax github.com/goccy/go-yaml/... \
-	github.com/BurntSushi/toml github.com/spf13/... ralph/cmd/... ralph/config/... ralph/monitor/... ralph/runner \
-	$(addprefix ralph/runner/,agent/ending audit/... crew gate/... reviewers/... roles/... rules/... sandbox/... slots turn/...)))
-BUILD    := CGO_ENABLED=0 go build -trimpath $(COMPACT) -ldflags \
+BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags \
 	"-s -w $(SET).Version=$(VERSION) $(SET).Commit=$(COMMIT) $(SET).Date=$(DATE)"
+# With the flags of BUILD, so that nothing is compiled twice.
+SHIPPED  := CGO_ENABLED=0 go run -trimpath ./cmd/internal/shipped .cache/shipped $(VERSION)
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 GATE     := .cache/bin/testgate
 
@@ -46,7 +43,7 @@ GENERATED = $(shell grep -rl '^func Test.*Generated' --include='*_test.go' . | x
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build man beside snapshot release-tools packages sandbox-image demo demo-parallel test check rules e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
+.PHONY: help build ralph man beside snapshot release-tools packages sandbox-image demo demo-parallel test check rules e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +51,9 @@ help: ## this list
 build: ## bin/ralph, bin/ralph-hub, and links ralph-status and ralph-monitor
 	$(BUILD) -o bin/ $(PROGRAMS:%=./cmd/%)
 	@for link in $(LINKS); do ln -sf ralph bin/$$link; done
+
+ralph:
+	$(BUILD) -o bin/ ./cmd/ralph
 
 beside: man
 	rm -rf .cache/shipped/man-gz .cache/shipped/links && mkdir -p .cache/shipped/man-gz .cache/shipped/links
@@ -79,9 +79,9 @@ $(GORELEASER):
 	mv .cache/bin/goreleaser $@
 
 man: ## man pages and completions into .cache/shipped, as packages install them
-	go run ./cmd/internal/shipped .cache/shipped $(VERSION)
+	$(SHIPPED)
 
-demo: build ## a whole run in a fresh temporary project, with a scripted agent
+demo: ralph ## a whole run in a fresh temporary project, with a scripted agent
 	bin/ralph demo
 
 demo-parallel: build ## four scripted agents side by side: a conflict, a bad merge, a worker that is killed
@@ -103,7 +103,7 @@ check: testgate tools-for-tests ## vet and all tests with the race detector; RAL
 # podman in tests: what works inside other containers and virtual machines, too.
 check e2e sandbox-image: export CONTAINERS_CONF ?= $(CURDIR)/scripts/containers.conf
 
-sandbox-image: build ## the image for tests of SANDBOX=podman (needs podman, runc and debootstrap, once)
+sandbox-image: ralph ## the image for tests of SANDBOX=podman (needs podman, runc and debootstrap, once)
 	scripts/sandbox-image bin/ralph
 
 rules: ## what is easily forgotten, in a minute: vet, the house rules, stale generated files
@@ -148,14 +148,29 @@ cross: ## build for every system, and vet the tests of macOS
 generate: ## write the files that are made from tables (docs, .ralphrc.example)
 	go test $(GENERATED) -run Generated -update
 
-install: build man ## programs, man pages and completions below $(PREFIX)
-	install -d $(DEST:%=$(DESTDIR)$(PREFIX)/%)
-	install -m 755 $(PROGRAMS:%=bin/%) $(DESTDIR)$(PREFIX)/bin/
-	for link in $(LINKS); do ln -sf ralph $(DESTDIR)$(PREFIX)/bin/$$link; done
-	install -m 644 .cache/shipped/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	install -m 644 .cache/shipped/completions/ralph.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ralph
-	install -m 644 .cache/shipped/completions/_ralph $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
-	install -m 644 .cache/shipped/completions/ralph.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
+# quietly COMMAND: what it prints is shown only if it fails.
+quietly = @mkdir -p .cache && { $(1) >.cache/install.log 2>&1 || { cat .cache/install.log >&2; exit 1; }; }
+INTO    = $(DESTDIR)$(PREFIX)
+
+install: ## programs, man pages and completions below $(PREFIX)
+	@echo "Building ralph. The first time, this takes about a minute."
+	$(call quietly,$(BUILD) -o bin/ ./cmd/ralph)
+	@install -d $(DEST:%=$(INTO)/%) && install -m 755 bin/ralph $(INTO)/bin/
+	@for link in $(LINKS); do ln -sf ralph $(INTO)/bin/$$link; done
+	@echo "ralph is installed. Building ralph-hub: dashboard, messages, fleet. The first time, this takes two minutes more."
+	$(call quietly,$(BUILD) -o bin/ ./cmd/ralph-hub)
+	@install -m 755 bin/ralph-hub $(INTO)/bin/
+	@echo "ralph-hub is installed. Writing man pages and completions."
+	$(call quietly,$(SHIPPED))
+	@install -m 644 .cache/shipped/man/*.1 $(INTO)/share/man/man1/
+	@install -m 644 .cache/shipped/completions/ralph.bash $(INTO)/share/bash-completion/completions/ralph
+	@install -m 644 .cache/shipped/completions/_ralph $(INTO)/share/zsh/site-functions/
+	@install -m 644 .cache/shipped/completions/ralph.fish $(INTO)/share/fish/vendor_completions.d/
+	@echo "Everything is in $(INTO). Next, type: ralph demo; then, in your project: ralph init"
+	@[ -n "$(DESTDIR)" ] || case ":$$PATH:" in \
+	*":$(INTO)/bin:"*) echo "$(INTO)/bin is on your PATH." ;; \
+	*) echo "$(INTO)/bin is not on your PATH. Add it: export PATH=\"$(INTO)/bin:\$$PATH\"" ;; \
+	esac
 
 uninstall: ## remove what make install wrote
 	cd $(DESTDIR)$(PREFIX) && rm -f $(PROGRAMS:%=bin/%) $(LINKS:%=bin/%) share/man/man1/ralph.1 share/man/man1/ralph-*.1 \
