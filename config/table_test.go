@@ -28,7 +28,6 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/session"
 	"ralph/runner/slots"
-	"ralph/runner/task/only"
 	"ralph/runner/task/store"
 )
 
@@ -221,7 +220,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Continuity: session.Continuity{SessionExpiry: 24 * time.Hour},
 		Exclusion:  environ.Exclusion{EnvExclude: []string{}},
 		PlanOptions: store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
-			Selection: only.Selection{OnlyCategories: []string{}, OnlyPriorities: []string{}, OnlyTags: []string{}, OnlyTasks: []string{}}},
+			Selection: store.Selection{OnlyCategories: []string{}, OnlyPriorities: []string{}, OnlyTags: []string{}, OnlyTasks: []string{}}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, TestMode: "auto", BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},

@@ -3,11 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
-
-	"ralph/cmd/internal/wsl"
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, wsl.Refusal("ralph-hub"))
+	fmt.Fprintln(os.Stderr,
+		"ralph-hub: ralph does not run on Windows itself; run it in WSL2: wsl --install, then see docs/wsl2.md")
 	os.Exit(2)
 }

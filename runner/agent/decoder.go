@@ -8,7 +8,6 @@ import (
 
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/meter"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/agent/wire"
 	"ralph/state"
@@ -56,7 +55,7 @@ type Decoder struct {
 	silent   int                   // steps of opencode in a row without an answer of the model
 	loop     string                // the warning with which gemini stopped a loop; "": none since
 	tail     []byte                // the end of what was printed before the first record
-	meter    meter.Meter
+	meter    meter
 }
 
 // NewDecoder returns a decoder for the row's format. Write and Close call emit.

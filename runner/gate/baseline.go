@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
-	"ralph/runner/gate/fresh"
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/store"
 )
@@ -212,7 +211,7 @@ func (r Result) IgnoredFailures(b *Baseline) []string {
 // saysFailed names the tests that failed by the output. Without a known format, they are the lines that say so.
 func (r Result) saysFailed() []string {
 	if !r.Tests.Known {
-		return fresh.Said(r.Output)
+		return failingLines(r.Output)
 	}
 	return r.Tests.StillFailed()
 }
@@ -266,5 +265,5 @@ func (b *Baseline) green(r Result, mode Mode) []string {
 	if mode != ModeTDD && mode != ModeAuto {
 		return nil
 	}
-	return fresh.Add(b.Checks[r.Name].Green, r.Tests.PassedTests())
+	return addFresh(b.Checks[r.Name].Green, r.Tests.PassedTests())
 }

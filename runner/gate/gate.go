@@ -19,7 +19,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"ralph/ptyexec"
-	"ralph/runner/gate/applies"
 	"ralph/runner/gate/report"
 	"ralph/runner/sandbox"
 )
@@ -103,7 +102,7 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	r.Tests = req.read(stream.Close(), dir, began)
 	r.Output = req.hide(out.String())
 	if r.Tests.Nothing == "" && !r.Passed {
-		r.Tests.Nothing = applies.Why(p.Dir, dir, c.Command, r.Output)
+		r.Tests.Nothing = whyUnneeded(p.Dir, dir, c.Command, r.Output)
 	}
 	if r.TimedOut {
 		r.Output += fmt.Sprintf("\n(timeout: ended after %s)", timeout)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/gate/instrument"
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/workspace"
 	"ralph/state/projectfs"
@@ -38,7 +37,7 @@ func prepare(c Check, p Place) (request, error) {
 	}
 	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
 	call := workspace.ParseCall(c.Command)
-	if command, ok := instrument.GoJSON(call); ok && wants(report.Go) {
+	if command, ok := goJSON(call); ok && wants(report.Go) {
 		r.command = command
 		return r, nil
 	}
@@ -51,12 +50,12 @@ func prepare(c Check, p Place) (request, error) {
 	}
 	if wants(report.Jest) {
 		dir := filepath.Join(p.Dir, filepath.FromSlash(c.Dir))
-		if command, ok := instrument.JestJSON(call, filepath.Join(r.dir, jestFile), dir); ok {
+		if command, ok := jestJSON(call, filepath.Join(r.dir, jestFile), dir); ok {
 			r.command = command
 		}
 	}
 	if wants(report.Pytest) {
-		r.env = instrument.WithPytest(p.Env, filepath.Join(r.dir, junitFile))
+		r.env = withPytest(p.Env, filepath.Join(r.dir, junitFile))
 	}
 	return r, nil
 }
@@ -116,8 +115,8 @@ func (r request) hide(output string) string {
 	var lines []string
 	for line := range strings.SplitSeq(output, "\n") {
 		for _, quote := range []string{"", "'", `"`} {
-			line = strings.ReplaceAll(line, instrument.JestOptions(quote+filepath.Join(r.dir, jestFile)+quote), "")
-			line = strings.ReplaceAll(line, instrument.VitestOptions(quote+filepath.Join(r.dir, jestFile)+quote), "")
+			line = strings.ReplaceAll(line, jestOptions(quote+filepath.Join(r.dir, jestFile)+quote), "")
+			line = strings.ReplaceAll(line, vitestOptions(quote+filepath.Join(r.dir, jestFile)+quote), "")
 		}
 		if !strings.Contains(line, filepath.Base(r.dir)) {
 			lines = append(lines, line)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/runner/gate/fresh"
 	"ralph/runner/gate/report"
 )
 
@@ -287,7 +286,7 @@ func (r *Result) splitNew(e Entry, began bool) {
 	}
 	unnamed := began && len(e.Green) == 0 && e.Ran > 0
 	isNew := func(t report.Test) bool {
-		return !fresh.Known(e.Green, t.Name) && (!unnamed || fresh.Within(e.Failed, t.Name))
+		return !passedBefore(e.Green, t.Name) && (!unnamed || withinUnit(e.Failed, t.Name))
 	}
 	r.New = names(slices.DeleteFunc(slices.Clone(r.Blamed), func(t report.Test) bool { return !isNew(t) }))
 	if r.Blamed = slices.DeleteFunc(slices.Clone(r.Blamed), isNew); len(r.Blamed) == 0 {

@@ -15,7 +15,6 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/sandbox/containers"
-	"ralph/runner/sandbox/remedy"
 )
 
 // containerHub is the path of ralph-hub inside a container.
@@ -149,9 +148,9 @@ func (e *engine) works(s Settings) error {
 	containers.RemoveOrphans(ctx, path)
 	if out, err := exec.CommandContext(ctx, path, "image", "inspect", "--format", "{{.Id}}",
 		s.image()).CombinedOutput(); err != nil {
-		if line := remedy.FirstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
+		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
 			!strings.Contains(line, "not known") {
-			return errors.New(remedy.Hint(line))
+			return errors.New(remedyHint(line))
 		}
 		if s.image() != DefaultImage {
 			return fmt.Errorf("there is no image %s: build it with %s, or pull it", s.image(), e.name)
@@ -161,7 +160,7 @@ func (e *engine) works(s Settings) error {
 	args := append(e.base(containers.Name()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s cannot run the image %s: %s", e.name, s.image(),
-			remedy.Hint(remedy.FirstLine(string(out), err)))
+			remedyHint(firstLine(string(out), err)))
 	}
 	return nil
 }
@@ -208,7 +207,7 @@ func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
 		}
 		return fmt.Errorf("the image %s has no program %q%s", s.image(), name, hint)
 	case err != nil:
-		return fmt.Errorf("look for %q in the image %s: %s", name, s.image(), remedy.FirstLine(string(out), err))
+		return fmt.Errorf("look for %q in the image %s: %s", name, s.image(), firstLine(string(out), err))
 	}
 	return nil
 }

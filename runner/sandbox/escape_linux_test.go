@@ -17,7 +17,6 @@ import (
 	"ralph/runner/agent/environ"
 	"ralph/runner/sandbox/allow"
 	"ralph/runner/sandbox/containers"
-	"ralph/runner/sandbox/remedy"
 )
 
 func TestMain(m *testing.M) {
@@ -110,7 +109,7 @@ func answers(t *testing.T) bool {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").CombinedOutput()
 	if err != nil && os.Getenv("RALPH_REQUIRE") != "all" {
-		t.Skipf("no Docker daemon answers: %s", remedy.FirstLine(string(out), err))
+		t.Skipf("no Docker daemon answers: %s", firstLine(string(out), err))
 	}
 	return err == nil
 }

@@ -12,7 +12,6 @@ import (
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
-	"ralph/runner/turn/delta"
 	"ralph/runner/turn/intact"
 	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
@@ -158,7 +157,7 @@ func reported(a Assignment, f facts) []audit.Finding {
 	}
 	isPlan := func(name string) bool { return a.Plan.Has(f.left, name) }
 	report := said.Report{Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks,
-		Unchanged: f.observed && !f.change.Progress(), Edited: delta.Edited(f.texts, command.Relative(a.Dir), isPlan)}
+		Unchanged: f.observed && !f.change.Progress(), Edited: editedFiles(f.texts, command.Relative(a.Dir), isPlan)}
 	return audit.Contradicted(a.Task.ID, report.In(f.call.transcript.Final))
 }
 

@@ -14,7 +14,6 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/intact"
-	"ralph/runner/turn/steps"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -96,7 +95,7 @@ func (t *turn) suite() *gate.Suite {
 	return &gate.Suite{
 		Checks: c.Rows, Mode: c.Mode, FailFast: c.FailFast, Baseline: c.Baseline, Flakes: c.Flakes, Memory: c.Memory,
 		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill, Box: box},
-		Progress: func(s gate.Step) { t.tell(steps.Payload(s)) },
+		Progress: func(s gate.Step) { t.tell(stepPayload(s)) },
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"ralph/runner/git/hidden"
 	"ralph/runner/git/own"
 	"ralph/runner/git/refs"
-	"ralph/runner/git/restore"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/intact"
 	"ralph/runner/turn/stop"
@@ -196,7 +195,7 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 	if err == nil && len(in.Discarded) > 0 {
 		w.finishKeeping()
 		root, _ := git.Root(t.a.Dir)
-		in.Restore, err = restore.Command(ctx, root, w.trail.base, in.Discarded)
+		in.Restore, err = restoreCommand(ctx, root, w.trail.base, in.Discarded)
 	}
 	if err != nil {
 		w.Log.Warn("cannot find everything that the turn hid or threw away", "error", err)

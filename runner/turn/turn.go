@@ -39,7 +39,6 @@ import (
 	"ralph/runner/sandbox/proxy"
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/delta"
 	"ralph/runner/turn/intact"
 	"ralph/runner/turn/redact"
 	"ralph/runner/turn/said"
@@ -347,7 +346,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	if f.change, err = f.found.Compare(after).Committed(ctx, t.a.Dir, f.found, after); err != nil {
 		t.w.Log.Warn("the files of the new commits are unknown", "error", err)
 	}
-	f.changed = delta.Files(t.a.Dir, f.change)
+	f.changed = changedFiles(t.a.Dir, f.change)
 	t.w.before = &after
 	if f.observed = f.found.Repo && after.Repo; !f.observed {
 		return nil

@@ -18,7 +18,6 @@ import (
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/resume"
-	"ralph/cmd/internal/runplan"
 	"ralph/cmd/internal/runreport"
 	"ralph/config"
 	"ralph/logs"
@@ -57,7 +56,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	}
 	defer w.Release()
 	o.tidy(s)
-	runplan.Keep(s.Config, s.Dir, s.Plan)
+	preflight.KeepPlan(s.Config, s.Dir, s.Plan)
 	flags := resume.Words(s.Config, o.once)
 	begun := resume.Record(o.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
 	if err := w.SaveRunFlags(run, resume.Shown(flags)); err != nil {

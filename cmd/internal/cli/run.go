@@ -10,7 +10,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
-	"ralph/cmd/internal/runplan"
 	"ralph/cmd/internal/split"
 	"ralph/runner"
 	"ralph/runner/gate"
@@ -126,7 +125,7 @@ func runRun(o *runOptions) error {
 		return err
 	}
 	if o.resumed != "" {
-		if taken := runplan.Taken(p.Dir, p.Plan, o.resumed, p.Config.OptionalSections); taken != "" {
+		if taken := preflight.PlanTaken(p.Dir, p.Plan, o.resumed, p.Config.OptionalSections); taken != "" {
 			o.Note("%s", taken)
 		}
 		_, _, err = p.BeginAgreed(o.Factory)

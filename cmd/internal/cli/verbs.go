@@ -15,7 +15,6 @@ import (
 	"ralph/cmd/internal/cli/setupcmd"
 	"ralph/cmd/internal/cli/taskcmd"
 	"ralph/cmd/internal/cli/touchcmd"
-	"ralph/cmd/internal/cli/turncmd"
 	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 )
@@ -81,7 +80,7 @@ func table() []verbs {
 		one(cmdline.GroupSetUp, "version", versioncmd.NewVersionCmd),
 		one(cmdline.GroupSetUp, "worker", touchcmd.NewWorkerCmd),
 
-		one("", "turn", turncmd.NewTurnCmd), one("", "hook", hookcmd.NewHookCmd),
+		one("", "turn", newTurnCmd), one("", "hook", hookcmd.NewHookCmd),
 	}
 }
 

@@ -1,16 +1,23 @@
 package hub
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"ralph/cmd/internal/hub/bridge"
 )
 
 type bridgeOptions struct {
-	bridge.Bridge
+	sandboxBridge
 	ports []uint
 }
 
@@ -45,4 +52,99 @@ func bridgeRun(ctx context.Context, o *bridgeOptions, program []string) error {
 		err = exited(code)
 	}
 	return err
+}
+
+// sandboxBridge connects a program in a sandbox without a network to a proxy outside, through a unix socket. It is what
+// the program can connect to, on its own loopback.
+type sandboxBridge struct {
+	Socket    string   // of the proxy
+	ProxyPort uint16   // the proxy itself
+	Ports     []uint16 // each leads to the same port on the loopback outside
+}
+
+// Run runs the program and returns its exit code; 128 more than the number of the
+// signal that ended it.
+func (b sandboxBridge) Run(ctx context.Context, args []string) (int, error) {
+	if err := b.listen(ctx); err != nil {
+		return 0, err
+	}
+	// These go to the whole group, and the program decides. Caught, not ignored, since
+	// the program would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGTERM)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	var failed *exec.ExitError
+	err := cmd.Run()
+	if !errors.As(err, &failed) {
+		return 0, err
+	}
+	if status, ok := failed.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return failed.ExitCode(), nil
+}
+
+func (b sandboxBridge) listen(ctx context.Context) error {
+	var network net.ListenConfig
+	proxy, err := network.Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", b.ProxyPort))
+	if err != nil {
+		return fmt.Errorf("listen in the sandbox: %w", err)
+	}
+	go accept(proxy, func(c net.Conn) { b.pass(ctx, c, "") })
+	for _, port := range b.Ports {
+		outside := fmt.Sprintf("127.0.0.1:%d", port)
+		l, err := network.Listen(ctx, "tcp4", outside)
+		if err != nil {
+			return fmt.Errorf("listen in the sandbox: %w", err)
+		}
+		go accept(l, func(c net.Conn) { b.pass(ctx, c, outside) })
+		// Not everywhere is there an IPv6 loopback.
+		if l, err := network.Listen(ctx, "tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
+			go accept(l, func(c net.Conn) { b.pass(ctx, c, outside) })
+		}
+	}
+	return nil
+}
+
+func accept(l net.Listener, serve func(net.Conn)) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go serve(c)
+	}
+}
+
+// pass joins the connection with the proxy, or with what the proxy connects it to.
+func (b sandboxBridge) pass(ctx context.Context, inside net.Conn, to string) {
+	defer inside.Close()
+	outside, err := new(net.Dialer).DialContext(ctx, "unix", b.Socket)
+	if err != nil {
+		return
+	}
+	defer outside.Close()
+	from := bufio.NewReader(outside)
+	if to != "" {
+		if _, err := fmt.Fprintf(outside, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", to, to); err != nil {
+			return
+		}
+		answer, err := http.ReadResponse(from, &http.Request{Method: http.MethodConnect})
+		if err != nil || answer.StatusCode != http.StatusOK {
+			return
+		}
+	}
+	go func() {
+		_, _ = io.Copy(outside, inside)
+		closeWrite(outside)
+	}()
+	_, _ = io.Copy(inside, from)
+	closeWrite(inside)
+}
+
+// closeWrite tells the other side that nothing more comes.
+func closeWrite(c net.Conn) {
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/cmd/internal/modellist"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
@@ -30,7 +29,7 @@ func (p *Project) Models(ctx context.Context, one pool.Agent, stateHome string) 
 	if err != nil || len(one.Spec.ModelsArgs) == 0 {
 		return one.Spec.Models
 	}
-	kept := modellist.Kept{File: filepath.Join(stateHome, "ralph", "models", one.Spec.Name+".json"), Program: path}
+	kept := modelList{File: filepath.Join(stateHome, "ralph", "models", one.Spec.Name+".json"), Program: path}
 	if info, err := os.Stat(path); err == nil {
 		kept.Changed = info.ModTime()
 	}
@@ -41,7 +40,7 @@ func (p *Project) Models(ctx context.Context, one pool.Agent, stateHome string) 
 	if err != nil || exit.Cause != ptyexec.CauseExited || exit.Code != 0 {
 		return one.Spec.Models
 	}
-	if kept.Names = modellist.Names(out); len(kept.Names) == 0 {
+	if kept.Names = modelNames(out); len(kept.Names) == 0 {
 		return one.Spec.Models
 	}
 	kept.Write()

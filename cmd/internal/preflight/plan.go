@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/runplan"
 	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner/task"
@@ -51,9 +50,9 @@ func (p *Project) choosePlan(f *cmdline.Factory) error {
 	return p.FindPlan()
 }
 
-// FindRunPlan is FindPlan for verbs that are about a run; see runplan.Find.
+// FindRunPlan is FindPlan for verbs that are about a run; see findRunPlan.
 func (p *Project) FindRunPlan() (taken string, err error) {
-	return runplan.Find(p.loader, p.Config, func() (string, error) { err := p.FindPlan(); return p.Plan, err })
+	return findRunPlan(p.loader, p.Config, func() (string, error) { err := p.FindPlan(); return p.Plan, err })
 }
 
 // OtherPlans says in one line which plan of several is taken, and why; empty if there is only
@@ -99,7 +98,7 @@ func (p *Project) askPlan(f *cmdline.Factory) error {
 		if i < 0 || i >= len(found) {
 			return fmt.Errorf("%q is not one of 1 to %d", answer, len(names))
 		}
-		runplan.Keep(p.Config, p.Dir, found[i].Path)
+		KeepPlan(p.Config, p.Dir, found[i].Path)
 		return p.choosePlan(f)
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/runplan"
 	"ralph/config"
 	"ralph/state"
 )
@@ -75,7 +74,7 @@ func TestKeepPlan_aPlanThatWasFound_isAFlagOfTheRun(t *testing.T) {
 	if p.Config = cfg; cfg.Flags() != nil {
 		t.Fatal(cfg.Flags())
 	}
-	runplan.Keep(cfg, p.Dir, p.Plan)
+	KeepPlan(cfg, p.Dir, p.Plan)
 	if got := strings.Join(cfg.Flags(), " "); got != "--plan=prd.json" {
 		t.Error(got)
 	}

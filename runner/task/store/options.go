@@ -4,12 +4,11 @@ import (
 	"slices"
 
 	"ralph/config/option"
-	"ralph/runner/task/only"
 )
 
 // PlanOptions are the user's options for the plan.
 type PlanOptions struct {
-	only.Selection
+	Selection
 
 	PlanFile         string   // empty: the result of Find
 	OptionalSections []string // headings with tasks that a run need not finish

@@ -13,7 +13,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
-	"ralph/state/view/forecast"
 	"ralph/state/view/machines"
 )
 
@@ -158,7 +157,8 @@ func (f *Fold) Build(s Source) *Report {
 	}
 	r.audited(run.Iterations)
 	if open := r.Total - r.Done; open > 0 {
-		r.Forecast = &Forecast{forecast.Predict(append(r.Samples(), s.Earlier...), open)}
+		f := predict(append(r.Samples(), s.Earlier...), open)
+		r.Forecast = &f
 	}
 	r.Result = r.result(f)
 	r.Next = r.next()

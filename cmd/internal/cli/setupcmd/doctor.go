@@ -16,7 +16,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
-	"ralph/cmd/internal/wsl"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/questions"
@@ -362,7 +361,7 @@ func (d *diagnosis) machine() {
 	}
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease") // file: of the kernel; of Linux only
 	program, _ := exec.LookPath(d.p.Program())
-	for _, line := range wsl.Advice(strings.TrimSpace(string(kernel)), d.p.Dir, program) {
+	for _, line := range wslAdvice(strings.TrimSpace(string(kernel)), d.p.Dir, program) {
 		d.warn("wsl", "%s", line)
 	}
 	var fs syscall.Statfs_t

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"ralph/cmd/internal/hub/door"
-	"ralph/cmd/internal/hub/records"
 	"ralph/state"
 )
 
@@ -33,7 +32,7 @@ type Board struct {
 	feeds   map[string]*feed // by folder
 	runs    *list
 	streams int
-	records records.Records
+	records records
 }
 
 // Handler serves all pages until ctx ends.

@@ -18,7 +18,6 @@ import (
 
 	"ralph/cmd/internal/hub/notify"
 	"ralph/cmd/internal/hub/outbox"
-	"ralph/cmd/internal/hub/webhook"
 	"ralph/config/huboptions"
 	"ralph/logs"
 	"ralph/state"
@@ -208,7 +207,7 @@ func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
 		all.Go(func() {
 			w.keepSending(ctx, to, never, func(ctx context.Context, e outbox.Entry) error {
 				id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
-				return webhook.Send(ctx, to, w.WebhookSecret, webhook.Message{ID: id, Body: e.Data})
+				return sendWebhook(ctx, to, w.WebhookSecret, webhookMessage{ID: id, Body: e.Data})
 			})
 		})
 	}

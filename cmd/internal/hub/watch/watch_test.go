@@ -18,7 +18,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/cmd/internal/hub/webhook"
 	"ralph/config/huboptions"
 	"ralph/state"
 )
@@ -39,8 +38,8 @@ func newReceiver(t *testing.T, bad int) *receiver {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if id := q.Header.Get("webhook-id"); id != "" {
-			m := webhook.Message{ID: id, Body: body}
-			if q.Header.Get("webhook-signature") != "v1,"+webhook.Sign("key", m, q.Header.Get("webhook-timestamp")) {
+			m := webhookMessage{ID: id, Body: body}
+			if q.Header.Get("webhook-signature") != "v1,"+signWebhook("key", m, q.Header.Get("webhook-timestamp")) {
 				t.Error("a bad signature")
 			}
 		}

@@ -1,6 +1,4 @@
-// Package turncmd has the hidden verb turn, by which a run sends a turn to another process or
-// machine.
-package turncmd
+package cli
 
 import (
 	"errors"
@@ -17,9 +15,9 @@ import (
 	"ralph/runner/turn/serve"
 )
 
-// NewTurnCmd is how a run sends a turn to another process or machine. People do
+// newTurnCmd is how a run sends a turn to another process or machine. People do
 // not type it.
-func NewTurnCmd(f *cmdline.Factory) *cobra.Command {
+func newTurnCmd(f *cmdline.Factory) *cobra.Command {
 	var elsewhere bool
 	cmd := &cobra.Command{
 		Use: "turn", Short: "Carry out one assignment for another ralph", Args: cmdline.NoArgs, Hidden: true,

@@ -1,6 +1,4 @@
-// Package instrument changes the command of a check so that its test runner writes
-// a report of each test. The change never affects which tests run or pass.
-package instrument
+package gate
 
 import (
 	"fmt"
@@ -12,9 +10,9 @@ import (
 	"ralph/runner/gate/workspace"
 )
 
-// WithPytest returns an environment in which every pytest of the command writes a report. Only the xunit1
+// withPytest returns an environment in which every pytest of the command writes a report. Only the xunit1
 // family names the files of tests.
-func WithPytest(env []string, file string) []string {
+func withPytest(env []string, file string) []string {
 	const name = "PYTEST_ADDOPTS"
 	if env == nil {
 		env = os.Environ()
@@ -28,16 +26,16 @@ func WithPytest(env []string, file string) []string {
 	return append(slices.Clone(env), name+"="+options)
 }
 
-// JestOptions returns the arguments that make jest write a JSON file.
-func JestOptions(file string) string { return "--json --outputFile=" + file }
+// jestOptions returns the arguments that make jest write a JSON file.
+func jestOptions(file string) string { return "--json --outputFile=" + file }
 
-// VitestOptions returns the arguments that make vitest write a JSON file.
-func VitestOptions(file string) string {
+// vitestOptions returns the arguments that make vitest write a JSON file.
+func vitestOptions(file string) string {
 	return "--reporter=default --reporter=json --outputFile.json=" + file
 }
 
-// GoJSON adds -json to a go test.
-func GoJSON(c workspace.Call) (string, bool) {
+// goJSON adds -json to a go test.
+func goJSON(c workspace.Call) (string, bool) {
 	if len(c.Words) < 2 || c.Words[0] != "go" || c.Words[1] != "test" ||
 		c.HasAny("-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec") {
 		return "", false
@@ -45,9 +43,9 @@ func GoJSON(c workspace.Call) (string, bool) {
 	return c.After(1, "-json"), true
 }
 
-// JestJSON makes a call of jest or vitest also write a JSON file. It follows
+// jestJSON makes a call of jest or vitest also write a JSON file. It follows
 // scripts of package.json.
-func JestJSON(c workspace.Call, file, dir string) (string, bool) {
+func jestJSON(c workspace.Call, file, dir string) (string, bool) {
 	if word, arg := jestArgs(c, file); arg != "" {
 		return c.After(word, arg), true
 	}
@@ -84,7 +82,7 @@ func jestArgs(c workspace.Call, file string) (int, string) {
 			if c.HasAny("--json", "--outputFile", "--watch", "--watchAll", "--listTests") {
 				return 0, ""
 			}
-			return i, JestOptions("'" + file + "'")
+			return i, jestOptions("'" + file + "'")
 		case "vitest":
 			if c.HasAny("--reporter", "--outputFile", "watch", "--watch", "-w", "list", "bench", "dev", "related") {
 				return 0, ""
@@ -92,7 +90,7 @@ func jestArgs(c workspace.Call, file string) (int, string) {
 			if i+1 < len(c.Words) && c.Words[i+1] == "run" {
 				i++
 			}
-			return i, VitestOptions("'" + file + "'")
+			return i, vitestOptions("'" + file + "'")
 		}
 	}
 	return 0, ""

@@ -1,6 +1,4 @@
-// Package delta fingerprints a change to files, so that the same change is recognized when it is
-// made again.
-package delta
+package turn
 
 import (
 	"crypto/sha256"
@@ -12,10 +10,10 @@ import (
 	"ralph/runner/git/command"
 )
 
-// Of is the same for the same change of the same files, from the same texts to the same texts.
+// deltaOf is the same for the same change of the same files, from the same texts to the same texts.
 // A change that is made twice was taken back in between. Empty: nothing changed, or only files that
 // are not text. count is the number of all changed files.
-func Of(count int, texts []git.Text) string {
+func deltaOf(count int, texts []git.Text) string {
 	if len(texts) == 0 || len(texts) < count {
 		return ""
 	}
@@ -27,9 +25,9 @@ func Of(count int, texts []git.Text) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Edited are the files that were there before and read differently now, named by rel, but
+// editedFiles are the files that were there before and read differently now, named by rel, but
 // for those that skip.
-func Edited(texts []git.Text, rel func(string) string, skip func(string) bool) (names []string) {
+func editedFiles(texts []git.Text, rel func(string) string, skip func(string) bool) (names []string) {
 	for _, t := range texts {
 		if name := rel(t.Path); t.Existed && t.Exists && t.Before != t.After && !skip(name) {
 			names = append(names, name)
@@ -38,9 +36,9 @@ func Edited(texts []git.Text, rel func(string) string, skip func(string) bool) (
 	return names
 }
 
-// Files are the files of a change as the checks know them: relative to the project, which may be a
+// changedFiles are the files of a change as the checks know them: relative to the project, which may be a
 // folder of the repository.
-func Files(dir string, c git.Change) gate.Changed {
+func changedFiles(dir string, c git.Change) gate.Changed {
 	if c.Count > len(c.Files) {
 		return gate.Changed{All: true}
 	}

@@ -1,5 +1,4 @@
-// Package restore tells people how to bring files back from a kept state.
-package restore
+package turn
 
 import (
 	"context"
@@ -12,9 +11,9 @@ import (
 	"ralph/runner/git/command"
 )
 
-// Command returns the command that restores files from a kept state. If the state does not have them, because they are
+// restoreCommand returns the command that restores files from a kept state. If the state does not have them, because they are
 // too large, the text says so.
-func Command(ctx context.Context, root, oid string, files []string) (string, error) {
+func restoreCommand(ctx context.Context, root, oid string, files []string) (string, error) {
 	if oid == "" {
 		return "ralph kept no copy", nil
 	}

@@ -1,10 +1,9 @@
-package delta_test
+package turn
 
 import (
 	"testing"
 
 	"ralph/runner/git"
-	"ralph/runner/turn/delta"
 )
 
 func TestOf_thereAndBack_areTwoChanges(t *testing.T) {
@@ -13,15 +12,15 @@ func TestOf_thereAndBack_areTwoChanges(t *testing.T) {
 	fresh := []git.Text{{Path: "a", After: "2", Exists: true}}
 	seen := map[string]bool{}
 	for _, texts := range [][]git.Text{there, back, fresh, append(back, there...)} {
-		seen[delta.Of(1, texts)] = true
+		seen[deltaOf(1, texts)] = true
 	}
-	if len(seen) != 4 || seen[""] || delta.Of(1, there) != delta.Of(1, []git.Text{there[0]}) {
+	if len(seen) != 4 || seen[""] || deltaOf(1, there) != deltaOf(1, []git.Text{there[0]}) {
 		t.Errorf("%v", seen)
 	}
 }
 
 func TestOf_noTexts_isUnknown(t *testing.T) {
-	if got := delta.Of(0, nil) + delta.Of(2, make([]git.Text, 1)); got != "" {
+	if got := deltaOf(0, nil) + deltaOf(2, make([]git.Text, 1)); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -29,7 +28,7 @@ func TestOf_noTexts_isUnknown(t *testing.T) {
 func TestEdited_onlyWhatWasThereBeforeAndReadsDifferently(t *testing.T) {
 	texts := []git.Text{{Path: "a", Before: "1", After: "2", Existed: true, Exists: true}, {Path: "plan", Before: "1", After: "2", Existed: true, Exists: true},
 		{Path: "new", After: "2", Exists: true}, {Path: "gone", Before: "1", Existed: true}, {Path: "same", Existed: true, Exists: true}}
-	got := delta.Edited(texts, func(p string) string { return "./" + p }, func(name string) bool { return name == "./plan" })
+	got := editedFiles(texts, func(p string) string { return "./" + p }, func(name string) bool { return name == "./plan" })
 	if len(got) != 1 || got[0] != "./a" {
 		t.Errorf("%v", got)
 	}

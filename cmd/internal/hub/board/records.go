@@ -1,5 +1,4 @@
-// Package records reads the reports of runs that have ended, each once.
-package records
+package board
 
 import (
 	"os"
@@ -10,8 +9,8 @@ import (
 	"ralph/state/view/report"
 )
 
-// Records caches the reports that were read. The zero value is ready for use. It is safe for concurrent use.
-type Records struct {
+// records caches the reports that were read. The zero value is ready for use. It is safe for concurrent use.
+type records struct {
 	mu  sync.Mutex
 	all map[string]*report.Report // by project, run and time: a run that goes on gets another one
 }
@@ -19,7 +18,7 @@ type Records struct {
 const maxRecords = 500 // of all projects
 
 // Of lists the recorded runs of a project, the latest first.
-func (c *Records) Of(r *state.Reader) (all []*report.Report) {
+func (c *records) Of(r *state.Reader) (all []*report.Report) {
 	names, _ := r.Recorded() // without them, only the current run is shown
 	slices.Reverse(names)
 	c.mu.Lock()
@@ -50,7 +49,7 @@ func (c *Records) Of(r *state.Reader) (all []*report.Report) {
 }
 
 // Samples are the tasks that the other runs finished: all but the run but.
-func (c *Records) Samples(r *state.Reader, but string) (all []report.Sample) {
+func (c *records) Samples(r *state.Reader, but string) (all []report.Sample) {
 	for _, rep := range c.Of(r) {
 		if rep.Run != but {
 			all = append(all, rep.Samples()...)

@@ -1,6 +1,4 @@
-// Package only has the options that select the tasks of a run, and say what happens to finished
-// ones.
-package only
+package store
 
 import (
 	"ralph/config/option"

@@ -1,4 +1,4 @@
-package forecast
+package report
 
 import (
 	"math"
@@ -39,7 +39,7 @@ func backTest(rng *rand.Rand, draw func(*rand.Rand) float64, known int) (inTime,
 			past[i] = task()
 		}
 		open := 3 + rng.IntN(20)
-		f, was := Predict(past, open), Sample{}
+		f, was := predict(past, open), Sample{}
 		for range open {
 			s := task()
 			was.Seconds, was.USD, was.Calls = was.Seconds+s.Seconds, was.USD+s.USD, was.Calls+s.Calls

@@ -1,5 +1,4 @@
-// Package wsl knows what is different on Windows, where ralph runs in WSL2.
-package wsl
+package setupcmd
 
 import (
 	"fmt"
@@ -7,16 +6,10 @@ import (
 	"strings"
 )
 
-// Refusal is what a program says on Windows itself, which has neither the terminals nor
-// the signals that ralph works with.
-func Refusal(program string) string {
-	return program + ": ralph does not run on Windows itself; run it in WSL2: wsl --install, then see docs/wsl2.md"
-}
-
-// Advice says what stands in the way of a good run in WSL, a line each. kernel is the
+// wslAdvice says what stands in the way of a good run in WSL, a line each. kernel is the
 // release of the kernel, program the path of the agent's program; empty: unknown. Outside
 // WSL there is nothing to say.
-func Advice(kernel, dir, program string) []string {
+func wslAdvice(kernel, dir, program string) []string {
 	if !strings.Contains(strings.ToLower(kernel), "microsoft") {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package modellist
+package preflight
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func TestModelNames_readsWhatProgramsPrint(t *testing.T) {
 		"twice":               {"a\na\n", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Names(test.out); !slices.Equal(got, strings.Fields(test.want)) {
+			if got := modelNames(test.out); !slices.Equal(got, strings.Fields(test.want)) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})

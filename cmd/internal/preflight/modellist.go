@@ -1,5 +1,4 @@
-// Package modellist reads the models that an agent's program lists, and keeps them.
-package modellist
+package preflight
 
 import (
 	"encoding/json"
@@ -21,8 +20,8 @@ const (
 	maxModels = 500
 )
 
-// Kept is the list of a program's models. It holds until the program changes.
-type Kept struct {
+// modelList is the list of a program's models. It holds until the program changes.
+type modelList struct {
 	File    string    `json:"-"`
 	Program string    `json:"program"`
 	Changed time.Time `json:"changed"` // when the program was
@@ -31,8 +30,8 @@ type Kept struct {
 }
 
 // Read returns the kept names; nil if there are none, they are too old, or the program has changed.
-func (k Kept) Read() []string {
-	var was Kept
+func (k modelList) Read() []string {
+	var was modelList
 	data, err := os.ReadFile(k.File) // file: in the cache
 	if err != nil || json.Unmarshal(data, &was) != nil {
 		return nil
@@ -45,7 +44,7 @@ func (k Kept) Read() []string {
 }
 
 // Write keeps the list. If that fails, the next look only takes longer.
-func (k Kept) Write() {
+func (k modelList) Write() {
 	k.Listed = time.Now()
 	data, err := json.Marshal(k)
 	if err == nil {
@@ -56,9 +55,9 @@ func (k Kept) Write() {
 	}
 }
 
-// Names reads what a program prints: a JSON object with models, or a name
+// modelNames reads what a program prints: a JSON object with models, or a name
 // alone on its line, before " - ", two blanks or a bracket, or in square brackets.
-func Names(out string) (names []string) {
+func modelNames(out string) (names []string) {
 	if at := strings.Index(out, `{"models"`); at >= 0 {
 		for _, m := range gjson.Get(out[at:], "models").Array() {
 			if name := m.Get("slug").String(); name != "" && m.Get("visibility").String() != "hide" &&

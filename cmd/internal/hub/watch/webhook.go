@@ -1,6 +1,4 @@
-// Package webhook sends events to an address of the user, signed as Standard Webhooks
-// (standardwebhooks.com) describe it.
-package webhook
+package watch
 
 import (
 	"bytes"
@@ -17,18 +15,18 @@ import (
 	"time"
 )
 
-const bound = 20 * time.Second // for one try
+const webhookBound = 20 * time.Second // for one try
 
-// Message is one event.
-type Message struct {
+// webhookMessage is one event.
+type webhookMessage struct {
 	ID   string // the same in each try
 	Body []byte // JSON
 }
 
-// Send posts a message. An answer that is not 2xx is an error; redirects are not followed.
+// sendWebhook posts a message, signed as Standard Webhooks (standardwebhooks.com) describe it. An answer that is not 2xx is an error; redirects are not followed.
 // The error does not name the address.
-func Send(ctx context.Context, to, key string, m Message) error {
-	ctx, cancel := context.WithTimeout(ctx, bound)
+func sendWebhook(ctx context.Context, to, key string, m webhookMessage) error {
+	ctx, cancel := context.WithTimeout(ctx, webhookBound)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(m.Body))
 	if err != nil {
@@ -40,7 +38,7 @@ func Send(ctx context.Context, to, key string, m Message) error {
 	req.Header.Set("webhook-id", m.ID)
 	req.Header.Set("webhook-timestamp", at)
 	if key != "" {
-		req.Header.Set("webhook-signature", "v1,"+Sign(key, m, at))
+		req.Header.Set("webhook-signature", "v1,"+signWebhook(key, m, at))
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
@@ -55,9 +53,9 @@ func Send(ctx context.Context, to, key string, m Message) error {
 	return nil
 }
 
-// Sign returns the signature of a message that is sent at a Unix time. A key that begins
+// signWebhook returns the signature of a message that is sent at a Unix time. A key that begins
 // with whsec_ is the base64 of its bytes.
-func Sign(key string, m Message, at string) string {
+func signWebhook(key string, m webhookMessage, at string) string {
 	secret := []byte(key)
 	if encoded, ok := strings.CutPrefix(key, "whsec_"); ok {
 		if raw, err := base64.StdEncoding.DecodeString(encoded); err == nil {

@@ -1,5 +1,4 @@
-// Package meter adds up the usage that the records of one call report.
-package meter
+package agent
 
 import (
 	"strings"
@@ -7,10 +6,10 @@ import (
 	"ralph/state"
 )
 
-// Meter adds up the usage of one call. Records repeat each other: every block of a
+// meter adds up the usage of one call. Records repeat each other: every block of a
 // message has the usage of the whole message, and the final record that of the
 // whole turn.
-type Meter struct {
+type meter struct {
 	Base    state.Usage // of the session before this call
 	Counted state.Usage // of the session so far, as reported by the agent
 	turns   state.Usage // finished turns of this call
@@ -22,7 +21,7 @@ type Meter struct {
 }
 
 // Note sets the usage of a message of the current turn.
-func (m *Meter) Note(id string, u state.Usage) {
+func (m *meter) Note(id string, u state.Usage) {
 	if id == "" || id != m.id {
 		m.open, m.id = m.open.Add(m.last), strings.Clone(id)
 	}
@@ -30,7 +29,7 @@ func (m *Meter) Note(id string, u state.Usage) {
 }
 
 // EndTurn ends the current turn. A total replaces the sum of its messages.
-func (m *Meter) EndTurn(total *state.Usage) {
+func (m *meter) EndTurn(total *state.Usage) {
 	u := m.open.Add(m.last)
 	if total != nil {
 		u = *total
@@ -40,7 +39,7 @@ func (m *Meter) EndTurn(total *state.Usage) {
 }
 
 // SetTokens sets the tokens of the whole session so far.
-func (m *Meter) SetTokens(u state.Usage) {
+func (m *meter) SetTokens(u state.Usage) {
 	u.CostUSD = m.Counted.CostUSD
 	m.Counted = u
 	m.open, m.last, m.id = state.Usage{}, state.Usage{}, ""
@@ -55,7 +54,7 @@ func (m *Meter) SetTokens(u state.Usage) {
 }
 
 // SetCost sets the cost so far: of the session if carried, else of the process.
-func (m *Meter) SetCost(usd float64, carried bool) {
+func (m *meter) SetCost(usd float64, carried bool) {
 	m.Counted.CostUSD = usd
 	if carried && usd >= m.Base.CostUSD {
 		usd -= m.Base.CostUSD
@@ -64,7 +63,7 @@ func (m *Meter) SetCost(usd float64, carried bool) {
 }
 
 // Read returns the usage of the call, and whether it has changed.
-func (m *Meter) Read() (u state.Usage, changed bool) {
+func (m *meter) Read() (u state.Usage, changed bool) {
 	u = m.turns.Add(m.open).Add(m.last)
 	u.CostUSD += m.cost
 	changed = u != m.shown

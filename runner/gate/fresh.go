@@ -1,5 +1,4 @@
-// Package fresh tells newly written tests from tests that passed before.
-package fresh
+package gate
 
 import (
 	"hash/fnv"
@@ -14,9 +13,9 @@ const (
 	child = "<" // a test in it passed
 )
 
-// Add returns green with the names of tests and units that passed, in order. Names
+// addFresh returns green with the names of tests and units that passed, in order. Names
 // are kept as short hashes: there may be thousands.
-func Add(green, passed []string) []string {
+func addFresh(green, passed []string) []string {
 	all := slices.Clone(green)
 	for _, name := range passed {
 		all = append(all, hash(self+name))
@@ -28,9 +27,9 @@ func Add(green, passed []string) []string {
 	return slices.Compact(all)
 }
 
-// Known reports whether a failed test or unit passed before. It did if it passed itself, if a test in it passed, or if
+// passedBefore reports whether a failed test or unit passed before. It did if it passed itself, if a test in it passed, or if
 // the unit that contains it passed and the output did not name the tests in it.
-func Known(green []string, name string) bool {
+func passedBefore(green []string, name string) bool {
 	has := func(mark, name string) bool {
 		_, found := slices.BinarySearch(green, hash(mark+name))
 		return found
@@ -69,8 +68,8 @@ func parents(name string) func(yield func(string) bool) {
 	}
 }
 
-// Within reports whether one of these units contains a test.
-func Within(units []string, name string) bool {
+// withinUnit reports whether one of these units contains a test.
+func withinUnit(units []string, name string) bool {
 	for above := range parents(name) {
 		if slices.Contains(units, above) {
 			return true

@@ -1,9 +1,7 @@
-package fresh_test
+package gate
 
 import (
 	"testing"
-
-	"ralph/runner/gate/fresh"
 )
 
 func TestKnown_testThatPassedBefore_orThatNobodyNamed(t *testing.T) {
@@ -26,8 +24,8 @@ func TestKnown_testThatPassedBefore_orThatNobodyNamed(t *testing.T) {
 		{"a.test.js > sums > adds", "a.test.js > sums > adds two: works", false},
 		{"ok", "", false},
 	} {
-		green := fresh.Add(fresh.Add(nil, []string{"other"}), []string{test.passed})
-		if got := fresh.Known(green, test.failed); got != test.want {
+		green := addFresh(addFresh(nil, []string{"other"}), []string{test.passed})
+		if got := passedBefore(green, test.failed); got != test.want {
 			t.Errorf("%q passed, %q fails: %v", test.passed, test.failed, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package fresh
+package gate
 
 import (
 	"regexp"
@@ -14,7 +14,7 @@ var (
 	zero = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z ]+[:\s]*0\b`) })
 )
 
-// Said returns the lines in which a script of an unknown format says that a test failed.
-func Said(output string) []string {
+// failingLines returns the lines in which a script of an unknown format says that a test failed.
+func failingLines(output string) []string {
 	return slices.DeleteFunc(failing().FindAllString(output, -1), zero().MatchString)
 }

@@ -1,6 +1,4 @@
-// Package runplan remembers which plan a run uses. The run is resumed with the same one, and what
-// people do meanwhile is about that one, also when the plans of other features are open.
-package runplan
+package preflight
 
 import (
 	"fmt"
@@ -17,27 +15,28 @@ import (
 )
 
 const (
-	key  = "PLAN_FILE"
-	flag = "--plan="
+	planKey  = "PLAN_FILE"
+	planFlag = "--plan="
 )
 
-// Keep makes the plan that was found a flag of the run.
-func Keep(cfg *config.Config, dir, plan string) {
+// KeepPlan makes the plan that was found a flag of the run: it is resumed with the same one, and what people do
+// meanwhile is about that one, also when the plans of other features are open.
+func KeepPlan(cfg *config.Config, dir, plan string) {
 	if rel, err := filepath.Rel(dir, plan); err == nil && plan != "" && cfg.Plan(dir) == "" {
-		cfg.Choose(key, filepath.ToSlash(rel), "found")
+		cfg.Choose(planKey, filepath.ToSlash(rel), "found")
 	}
 }
 
-// Find finds the plan for what is about a run: unless somebody has just named another, that of the run that is
+// findRunPlan finds the plan for what is about a run: unless somebody has just named another, that of the run that is
 // alive, or else of the last one if it is not finished. It says in one line which plan was taken if another
 // one is open; empty: none is.
-func Find(loader config.Loader, cfg *config.Config, find func() (plan string, err error)) (taken string, err error) {
-	source := cfg.Source(key).Kind
+func findRunPlan(loader config.Loader, cfg *config.Config, find func() (plan string, err error)) (taken string, err error) {
+	source := cfg.Source(planKey).Kind
 	named := source == config.SourceFlag || source == config.SourceEnvironment
 	plan, run := unfinished(loader)
 	switch {
 	case plan != "" && !named:
-		cfg.Choose(key, plan, "run "+run)
+		cfg.Choose(planKey, plan, "run "+run)
 	case cfg.Plan(loader.Dir) != "":
 		_, err := find()
 		return "", err
@@ -45,7 +44,7 @@ func Find(loader config.Loader, cfg *config.Config, find func() (plan string, er
 	if plan, err = find(); err != nil {
 		return "", err
 	}
-	return Taken(loader.Dir, plan, run, cfg.OptionalSections), nil
+	return PlanTaken(loader.Dir, plan, run, cfg.OptionalSections), nil
 }
 
 // unfinished is the plan of the run that is alive, or was not finished; empty if there is none.
@@ -61,7 +60,7 @@ func unfinished(loader config.Loader) (plan, run string) {
 		return "", ""
 	}
 	for _, word := range known[i].Flags {
-		if value, is := strings.CutPrefix(word, flag); is {
+		if value, is := strings.CutPrefix(word, planFlag); is {
 			plan = value
 		}
 	}
@@ -75,9 +74,9 @@ func unfinished(loader config.Loader) (plan, run string) {
 	return plan, s.RunID
 }
 
-// Taken says in one line that a plan is that of a run, or else the first one, and which others are open;
+// PlanTaken says in one line that a plan is that of a run, or else the first one, and which others are open;
 // empty: none is.
-func Taken(dir, plan, run string, optionalSections []string) string {
+func PlanTaken(dir, plan, run string, optionalSections []string) string {
 	var open []string
 	for _, found := range store.All(dir, optionalSections) {
 		if name, _ := store.ProgramOf(dir, found.Path); found.Path == plan || name != "" {

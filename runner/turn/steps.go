@@ -1,13 +1,12 @@
-// Package steps turns the steps of a check into events.
-package steps
+package turn
 
 import (
 	"ralph/runner/gate"
 	"ralph/state"
 )
 
-// Payload is the start, or the end, of one run of a check.
-func Payload(s gate.Step) state.Payload {
+// stepPayload is the start, or the end, of one run of a check.
+func stepPayload(s gate.Step) state.Payload {
 	run := ""
 	switch {
 	case s.Again:

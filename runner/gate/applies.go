@@ -1,6 +1,4 @@
-// Package applies says why a failed check does not apply to a project yet: the files that its program needs are
-// missing. It looks at files and starts nothing.
-package applies
+package gate
 
 import (
 	"io/fs"
@@ -40,9 +38,9 @@ func rows() []row {
 // maxFiles limits how many files of a project Why looks at.
 const maxFiles = 100_000
 
-// Why returns why the command, which failed in dir with this output, does not apply yet; empty: it does. top is the
+// whyUnneeded returns why the command, which failed in dir with this output, does not apply yet; empty: it does. top is the
 // project.
-func Why(top, dir, command, output string) string {
+func whyUnneeded(top, dir, command, output string) string {
 	for _, r := range rows() {
 		if !strings.Contains(output, r.says) || !r.starts(command) {
 			continue

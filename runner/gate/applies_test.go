@@ -1,12 +1,10 @@
-package applies_test
+package gate
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"ralph/runner/gate/applies"
 )
 
 func TestWhy_filesThatTheProgramNeeds_areNamedWhileTheyAreMissing(t *testing.T) {
@@ -44,7 +42,7 @@ func TestWhy_filesThatTheProgramNeeds_areNamedWhileTheyAreMissing(t *testing.T) 
 				t.Fatal(err)
 			}
 		}
-		if got := applies.Why(top, filepath.Join(top, test.dir), test.command, test.output); got != test.want {
+		if got := whyUnneeded(top, filepath.Join(top, test.dir), test.command, test.output); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -1,10 +1,9 @@
-// Package remedy knows how to fix a sandbox program that does not work.
-package remedy
+package sandbox
 
 import "strings"
 
-// known are parts of error messages of podman, docker and bubblewrap, in lower case, each with its fix.
-func known() [][2]string {
+// remedies are parts of error messages of podman, docker and bubblewrap, in lower case, each with its fix.
+func remedies() [][2]string {
 	return [][2]string{
 		{"cannot connect to the docker daemon",
 			"start it with: sudo systemctl start docker (Docker Desktop: start it)"},
@@ -25,9 +24,9 @@ func known() [][2]string {
 	}
 }
 
-// Hint adds the fix to a program's error message, if it is known.
-func Hint(said string) string {
-	for _, r := range known() {
+// remedyHint adds the fix to a program's error message, if it is known.
+func remedyHint(said string) string {
+	for _, r := range remedies() {
 		if strings.Contains(strings.ToLower(said), r[0]) {
 			return said + "; " + r[1]
 		}
@@ -35,8 +34,8 @@ func Hint(said string) string {
 	return said
 }
 
-// FirstLine is the first line that the program printed; if it printed nothing, the error says what happened.
-func FirstLine(printed string, err error) string {
+// firstLine is the first line that the program printed; if it printed nothing, the error says what happened.
+func firstLine(printed string, err error) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(printed), "\n")
 	if line == "" {
 		return err.Error()

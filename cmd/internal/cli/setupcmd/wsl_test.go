@@ -1,11 +1,11 @@
-package wsl
+package setupcmd
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestAdvice_kernelAndPaths_nameWhatIsSlowOrWrong(t *testing.T) {
+func TestWSLAdvice_kernelAndPaths_nameWhatIsSlowOrWrong(t *testing.T) {
 	const (
 		wsl1 = "4.4.0-19041-Microsoft"
 		old2 = "4.19.104-microsoft-standard"
@@ -22,7 +22,7 @@ func TestAdvice_kernelAndPaths_nameWhatIsSlowOrWrong(t *testing.T) {
 		{wsl2, "/mnt/d/shop", "/mnt/c/Users/Ann B/AppData/Roaming/npm/claude", []string{"/mnt/d/shop is on a Windows drive", "npm/claude is a Windows program"}},
 		{wsl1, "/home/ann/shop", "", []string{"this is WSL 1"}},
 	} {
-		got := Advice(test.kernel, test.dir, test.program)
+		got := wslAdvice(test.kernel, test.dir, test.program)
 		if len(got) != len(test.want) {
 			t.Errorf("%+v: %q", test, got)
 			continue
@@ -32,11 +32,5 @@ func TestAdvice_kernelAndPaths_nameWhatIsSlowOrWrong(t *testing.T) {
 				t.Errorf("%+v: %q, want %q", test, got[i], want)
 			}
 		}
-	}
-}
-
-func TestRefusal_isOneLineThatNamesWSL2(t *testing.T) {
-	if got := Refusal("ralph-status"); !strings.HasPrefix(got, "ralph-status: ") || !strings.Contains(got, "WSL2") || strings.Contains(got, "\n") {
-		t.Errorf("%q", got)
 	}
 }
