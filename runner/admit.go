@@ -136,7 +136,7 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 
 // reviewItems lists what a person has to look at before the run is complete. report is of the latest checks.
 func (r *Run) reviewItems(ctx context.Context, report gate.Report) []state.ReviewItem {
-	in, err := r.worker.Changed(ctx, r.dir())
+	in, err := r.worker.Changed(ctx, r.assignment(task.Task{}).Dir)
 	if err == nil && in == nil && r.openItems.InGit() {
 		in, err = r.worker.Standing(ctx, r.assignment(task.Task{}))
 	}
@@ -159,7 +159,7 @@ func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 // freeAt is when the first agent may work on a task, or review it; zero: now.
 func (r *Run) freeAt(t task.Task, list task.List, now time.Time) time.Time {
 	author := r.wanted(t, list).Agent
-	if n := r.tasks.Of(t.ID).Review; n.Phase != "" && (r.crew != nil || !n.Kept) {
+	if n := r.tasks.Of(t.ID).Review; n.Phase != "" && (r.crew.Apart() || !n.Kept) {
 		return r.panel.FreeAt(t, n, author, now)
 	}
 	return r.pool.FreeAt(r.pool.Candidates(author), now)

@@ -23,7 +23,7 @@ const maxInput = 16 << 20
 func (r *Run) assignment(t task.Task) turn.Assignment {
 	notes := r.tasks.Of(t.ID)
 	a := turn.Assignment{
-		V: turn.Version, Origin: r.origin(t), Dir: r.dir(), Task: t, Plan: r.plan.File,
+		V: turn.Version, Origin: r.origin(t), Dir: r.d.Dir, Task: t, Plan: r.plan.File,
 		Agent:  turn.Agent{Filter: r.d.Filter},
 		Checks: r.checks, Sandbox: r.o.Contained,
 		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
@@ -33,13 +33,11 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 	if r.d.State != nil { // a preview writes nothing
 		// These files are the user's. The run cannot continue without them.
 		a.LogDir, a.Protect = r.d.State.RunDir(r.d.RunID), planbook.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
-		if r.o.On() && !r.o.Locks() && r.crew == nil {
+		if r.o.On() && !r.o.Locks() {
 			a.State = r.d.State.Dir()
 		}
 	}
-	if j := r.crew.Of(t.ID); j != nil {
-		j.Place(&a)
-	}
+	r.crew.Place(&a)
 	return a
 }
 
@@ -79,7 +77,7 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
 	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, a.Plan, t.ID, a.Prompt)
-	if !r.mem.Stale && r.crew == nil {
+	if !r.mem.Stale {
 		a.Agent.Session = r.o.Resumable(r.session, who.Agent.Spec.Name)
 	}
 	a.Bounds = turn.Bounds{Timeout: r.timeout(), IdleTimeout: r.o.IdleTimeout}

@@ -54,7 +54,6 @@ func (r *Run) beforeTurn(ctx context.Context, t task.Task) (d rules.Decision, st
 	}
 	var v hooks.Verdict
 	from := r.origin(t)
-	from.Iteration = r.crew.Next(from.Iteration)
 	if t.ID != "" && t.ID != r.hooked && r.tasks.Of(t.ID).Attempts == 0 {
 		v = r.runHooks(ctx, hookfacts.Moment{Point: hooks.PreTask, From: from, Task: t})
 	}

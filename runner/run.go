@@ -1,20 +1,12 @@
-// Package runner is the run: it owns the plan and decides. A turn (package turn)
-// does the work and reports.
+// Package runner is the run: it owns the plan and decides. A turn (package turn) does the work and reports. The loop is in
+// loop.go.
 //
-//	        +----------- continue, retry ------------+
-//	        v                                        |
-//	admit ----> assign ----> turn ----> conclude ----+----> stop
-//	  |  ^        |           |            |
-//	  |  +- wait -+-----------|------------+
-//	  +--> stop   Assignment  Result       plan, counters, events
-//
-// The two decisions are pure (package rules). Each carries the name of the rule that
-// matched, so that users always see why a run went on, waited or stopped.
+// The decisions before and after a turn are pure (package rules). Each carries the name of the rule that matched, so that
+// users always see why a run went on, waited or stopped.
 package runner
 
 import (
 	"context"
-	"errors"
 	"os"
 	"time"
 
@@ -39,13 +31,11 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
-	"ralph/runner/rules/fixed"
 	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
 	"ralph/runner/session"
 	"ralph/runner/slots"
-	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
@@ -191,11 +181,10 @@ type books struct {
 
 // team holds the reviewers, the hooks and the turns under way.
 type team struct {
-	panel   *reviewers.Panel
-	hooks   hooks.Set
-	hooked  string                  // the task that beforeTurn ran hooks for last
-	crew    *crew.Crew              // nil: turns work in the project itself, one at a time
-	reviews map[string]*reviewPhase // the reviews in slots, by task
+	panel  *reviewers.Panel
+	hooks  hooks.Set
+	hooked string // the task that beforeTurn ran hooks for last
+	crew   *crew.Crew
 }
 
 // past is what a run remembers of itself and of the run before.
@@ -221,8 +210,7 @@ type past struct {
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
-	r.tasks, r.reviews, r.plan = taskrecords.Records{}, map[string]*reviewPhase{},
-		planbook.New(d.Dir, d.Plan, o.PlanOptions)
+	r.tasks, r.plan = taskrecords.Records{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
 	r.past.mergeVetoes = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, memory.Open(d.Dir, o.LessonOptions)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
@@ -231,6 +219,7 @@ func New(o Options, d Deps) *Run {
 		Kill: d.Kill, Responder: o.Responder(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
+	r.crew = crew.InCheckout(d.Dir, r.worker, r.prefix)
 	r.panel = &reviewers.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS.At(d.Dir), Dir: d.Dir, Env: d.Env,
 		Filter: d.Filter, Sandbox: o.Contained, Idle: o.IdleTimeout,
 		Pool: &r.pool, Model: o.Model, Log: d.Log, Size: d.Size, Kill: d.Kill}
@@ -246,92 +235,12 @@ func (r *Run) newWorker(env []string) *turn.Worker {
 	return &turn.Worker{Shared: shared, Env: env, Size: d.Size, Kill: d.Kill, Log: d.Log, Find: d.Find, Retest: retest.New(env)}
 }
 
-// Run runs until a decision stops it. The context is cancelled with a
-// *rules.Interrupt as its cause. The error is ralph's own failure; then the
-// decision is a stop with ExitError.
-func (r *Run) Run(ctx context.Context) (Ending, error) {
-	if err := r.open(); err != nil {
-		return r.ending(fixed.Failed(err)), err
-	}
-	stop := r.watch()
-	d, err := r.inWorktrees(ctx)
-	if errors.Is(err, turn.ErrLost) {
-		d, err = fixed.Decide(fixed.Lost, err.Error()), nil
-	}
-	if err == nil {
-		err = r.inbox.Broken()
-	}
-	if err != nil {
-		d = fixed.Failed(err)
-	}
-	r.atEnd(ctx, d)
-	stop()
-	d = r.closeWorktrees(d) //nolint:contextcheck // the context of the run has often ended by now
-	r.worker.Close()
-	return r.ending(d), errors.Join(err, r.close(d))
-}
-
 func (r *Run) ending(d rules.Decision) Ending {
 	p := r.plan.Counts
 	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done,
 		Total: p.Total, Findings: r.past.findings, Report: r.last.Proof.Report,
-		Uncommitted: r.uncommitted, Unproved: r.o.AutoCommit && r.crew == nil && r.last.Proof.Report.Blocked() &&
+		Uncommitted: r.uncommitted, Unproved: r.o.AutoCommit && r.last.Proof.Report.Blocked() &&
 			r.last.Work.Change.Progress()}
-}
-
-func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
-	if d, goOn := r.atStart(ctx); !goOn {
-		return d, nil
-	}
-	if r.crew != nil {
-		return r.beside(ctx)
-	}
-	if err := r.checkKilledTick(ctx); err != nil {
-		return rules.Decision{}, err
-	}
-	for {
-		if err := r.inbox.Broken(); err != nil { // it also ended what ran
-			return rules.Decision{}, err
-		}
-		r.taskRequests()
-		d, next, err := r.admit(ctx)
-		if err != nil || d.Action == state.ActionStop {
-			return d, err
-		}
-		if d.Action == state.ActionWait {
-			r.announce(d)
-			if err := r.wait(ctx, d); err != nil {
-				return rules.Decision{}, err
-			}
-			continue
-		}
-		if r.inbox.TakePause() {
-			if err := r.pause(ctx); err != nil {
-				return rules.Decision{}, err
-			}
-			continue
-		}
-		if r.inbox.Take(state.RequestSkip) != "" { // it arrived while no call ran
-			r.skip(next, true)
-			continue
-		}
-		made := r.mem.Iterations
-		d, err = r.iterate(ctx, next)
-		if err != nil || d.Action == state.ActionStop {
-			return d, err
-		}
-		if err := r.pauseBetween(ctx, d, r.mem.Iterations > made); err != nil {
-			return rules.Decision{}, err
-		}
-	}
-}
-
-// skip puts a task off; say reports it.
-func (r *Run) skip(t task.Task, say bool) {
-	if r.tasks.Skip(t.ID); say && t.ID != "" {
-		r.tellOf(t,
-			state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskSkipped, Why: r.inbox.Who(state.RequestSkip)})
-	}
 }
 
 // pauseBetween waits as long as the decision says, else for the delay between

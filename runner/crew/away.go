@@ -30,7 +30,7 @@ type source struct {
 }
 
 // findSource finds where workers get commits by themselves, if they are to.
-func (c *Crew) findSource(ctx context.Context) {
+func (c *worktrees) findSource(ctx context.Context) {
 	if c.o.FleetGit != slots.FleetRemote {
 		return
 	}
@@ -43,7 +43,7 @@ func (c *Crew) findSource(ctx context.Context) {
 }
 
 // sendable checks that the commits can be sent to other machines, if they are to.
-func (c *Crew) sendable(ctx context.Context) error {
+func (c *worktrees) sendable(ctx context.Context) error {
 	all, _ := carrier.Parse(c.o.Workers) // reach returns its error
 	if !c.o.OnFleet() && !slices.ContainsFunc(all, func(way carrier.Carrier) bool { return way.Args(c.way) != nil }) {
 		return nil
@@ -55,7 +55,7 @@ func (c *Crew) sendable(ctx context.Context) error {
 }
 
 // reach checks that a worker answers on each carrier that the options name.
-func (c *Crew) reach(ctx context.Context) error {
+func (c *worktrees) reach(ctx context.Context) error {
 	all, err := carrier.Parse(c.o.Workers)
 	if err != nil {
 		return &slots.UnfitError{Why: err.Error()}
@@ -78,7 +78,7 @@ func (c *Crew) reach(ctx context.Context) error {
 }
 
 // trip is the connection from a slot to its worker, which must have these labels.
-func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Trip {
+func (c *worktrees) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Trip {
 	lead := c.way
 	lead.FleetLabel = strings.Join(option.SplitLabels(lead.FleetLabel, labels), ",")
 	inside, err := filepath.Rel(s.Root, s.Dir)
@@ -93,20 +93,20 @@ func (c *Crew) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Tr
 // away has the turn carried out by the worker of the slot, if it has one. The slot then matches the
 // worker's worktree. done is false if the turn must be carried out here instead: a worker that cannot be
 // reached does not cost the task an attempt.
-func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
-	way, elsewhere := c.ways[j.Slot.N]
+func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
+	way, elsewhere := c.ways[j.slot.N]
 	if !elsewhere {
 		return false
 	}
 	if d.Err = j.worker.Ready(ctx, j.a); d.Err != nil {
 		return true
 	}
-	trip := c.trip(j.Slot, way, j.Task.Worker)
+	trip := c.trip(j.slot, way, j.Task.Worker)
 	trip.Note = func(why string) { c.noteOnce(j.a.Origin, "FLEET_GIT=remote: this machine sends all commits: "+why) }
 	if c.source.missing != "" {
 		trip.Note(c.source.missing)
 	}
-	trip.Parcel.Files, d.Err = filesOf(j.Slot)
+	trip.Parcel.Files, d.Err = filesOf(j.slot)
 	waits := pauses()
 	for d.Err == nil {
 		var res turn.Result
@@ -146,7 +146,7 @@ func (c *Crew) away(ctx context.Context, j *Job, d *Done) (done bool) {
 }
 
 // noteOnce says something that is the same for all turns.
-func (c *Crew) noteOnce(from state.Origin, text string) {
+func (c *worktrees) noteOnce(from state.Origin, text string) {
 	if _, known := c.source.noted.LoadOrStore(text, true); !known {
 		c.Tell(state.NewEvent(from, time.Now(), state.Finding{Source: state.FoundByChecks, Text: text}))
 	}

@@ -3,6 +3,7 @@ package crew
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"ralph/runner/carrier"
 	"ralph/runner/crew/fleet"
@@ -13,7 +14,7 @@ import (
 )
 
 // joinFleet follows the fleet, if the options name one.
-func (c *Crew) joinFleet(ctx context.Context) error {
+func (c *worktrees) joinFleet(ctx context.Context) error {
 	if !c.o.OnFleet() {
 		return nil
 	}
@@ -36,7 +37,7 @@ func (c *Crew) joinFleet(ctx context.Context) error {
 }
 
 // spare is how many more turns that need these labels the workers of the fleet can have.
-func (c *Crew) spare(labels string) int {
+func (c *worktrees) spare(labels string) int {
 	if c.o.Fleet == "" || c.o.Fixed() {
 		return 0
 	}
@@ -45,9 +46,9 @@ func (c *Crew) spare(labels string) int {
 }
 
 // fleetJobs are the turns in slots that come and go.
-func (c *Crew) fleetJobs() (n int) {
+func (c *worktrees) fleetJobs() (n int) {
 	for _, j := range c.jobs {
-		if j.Slot.N > c.o.Parallel {
+		if j.slot.N > c.o.Parallel {
 			n++
 		}
 	}
@@ -55,7 +56,7 @@ func (c *Crew) fleetJobs() (n int) {
 }
 
 // grow opens a slot for the workers of the fleet, if they have room and there is none.
-func (c *Crew) grow(ctx context.Context) {
+func (c *worktrees) grow(ctx context.Context) {
 	if len(c.free) > 0 && c.free[len(c.free)-1].N > c.o.Parallel || c.spare("") == 0 {
 		return
 	}
@@ -72,8 +73,7 @@ func (c *Crew) grow(ctx context.Context) {
 	c.free = append(c.free, s)
 }
 
-// Fleet is the fleet, for people; nil: the run has none.
-func (c *Crew) Fleet() *state.FleetStatus {
+func (c *worktrees) followed() *state.FleetStatus {
 	if c.fleet == nil {
 		return nil
 	}
@@ -81,13 +81,12 @@ func (c *Crew) Fleet() *state.FleetStatus {
 	return &state.FleetStatus{Workers: r.Workers, Slots: r.With(), Busy: r.Busy}
 }
 
-// Suits reports whether there is, or can be, a free slot on a worker that the task needs.
-func (c *Crew) Suits(t task.Task) bool {
+func (c *worktrees) suits(t task.Task) bool {
 	return t.Worker == "" || !c.o.OnFleet() || c.spare(t.Worker) > 0 || len(c.fit(t)) > 0
 }
 
 // fit are the free slots that the task may have, those here first. A task that names its worker gets no other one.
-func (c *Crew) fit(t task.Task) (all []*slots.Slot) {
+func (c *worktrees) fit(t task.Task) (all []*slots.Slot) {
 	left := c.spare(t.Worker)
 	for _, s := range c.free {
 		switch {
@@ -101,8 +100,8 @@ func (c *Crew) fit(t task.Task) (all []*slots.Slot) {
 	return all
 }
 
-// CatchUp handles waiting reports of the fleet. No turn may be under way.
-func (c *Crew) CatchUp() {
+// catchUp handles waiting reports of the fleet. No turn may be under way.
+func (c *worktrees) catchUp() {
 	for {
 		select {
 		case n := <-c.news:
@@ -111,4 +110,28 @@ func (c *Crew) CatchUp() {
 			return
 		}
 	}
+}
+
+func (c *worktrees) open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare("") > 0 }
+
+func (c *worktrees) room(ctx context.Context, t task.Task) int {
+	c.grow(ctx)
+	return len(c.fit(t))
+}
+
+func (c *worktrees) take(j *Job) {
+	slot := c.free[0] // for a review, which is asked for here
+	if fit := c.fit(j.Task); len(fit) > 0 {
+		slot = fit[0]
+	}
+	j.slot = slot
+	c.free = slices.DeleteFunc(c.free, func(s *slots.Slot) bool { return s == slot })
+}
+
+func (c *worktrees) release(j *Job) {
+	if j.worker != nil {
+		j.worker.Close()
+	}
+	c.free = append(c.free, j.slot)
+	slices.SortStableFunc(c.free, func(a, b *slots.Slot) int { return a.N - b.N })
 }

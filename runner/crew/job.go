@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ralph/runner/reviewers"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -12,10 +13,10 @@ import (
 	"ralph/state"
 )
 
-// Job is one turn under way.
+// Job is one thing to do for a task: a turn of its developer, or a phase of its review.
 type Job struct {
 	Task   task.Task
-	Slot   *slots.Slot
+	Review *reviewers.Phase // nil: its developer works on it
 	Origin state.Origin
 	Since  time.Time
 
@@ -23,8 +24,9 @@ type Job struct {
 	Host string // the machine that the turn is on, as its events say
 	Skip bool   // a person has skipped the task
 
-	marked  bool // see slots.Slot.Mark
-	queued  bool // its work waits for the merge queue
+	slot    *slots.Slot // nil in the checkout
+	marked  bool        // see slots.Slot.Mark
+	queued  bool        // its work waits for the merge queue
 	a       turn.Assignment
 	message string
 	ctx     context.Context
@@ -36,23 +38,11 @@ type Job struct {
 	unchecked bool
 }
 
-// Next is the number of the next iteration, which is not lower than this one.
-func (c *Crew) Next(number int) int {
-	if c == nil {
-		return number
-	}
-	return max(number, c.last+1)
-}
-
-// Take reserves a slot for a task. number is the lowest that its iteration may have.
+// Take begins a job for a task. number is the lowest that its iteration may have. There must be room.
 func (c *Crew) Take(t task.Task, number int) *Job {
-	slot := c.free[0] // for a review, which is asked for here
-	if fit := c.fit(t); len(fit) > 0 {
-		slot = fit[0]
-	}
-	j := &Job{Task: t, Slot: slot, Since: time.Now(), landing: make(chan landing, 1)}
-	c.free = slices.DeleteFunc(c.free, func(s *slots.Slot) bool { return s == slot })
-	c.last = c.Next(number)
+	j := &Job{Task: t, Since: time.Now(), landing: make(chan landing, 1)}
+	c.space.take(j)
+	c.last = max(number, c.last+1)
 	j.Origin.Iteration = c.last
 	c.jobs = append(c.jobs, j)
 	return j
@@ -60,9 +50,6 @@ func (c *Crew) Take(t task.Task, number int) *Job {
 
 // Of returns the job of a task; nil: nobody works on it.
 func (c *Crew) Of(id string) *Job {
-	if c == nil {
-		return nil
-	}
 	for _, j := range c.jobs {
 		if j.Task.ID == id {
 			return j
@@ -81,33 +68,23 @@ func (c *Crew) At(from state.Origin) *Job {
 	return nil
 }
 
-func (c *Crew) drop(j *Job) {
-	c.jobs = slices.DeleteFunc(c.jobs, func(other *Job) bool { return other == j })
-}
+// Jobs returns how many jobs are under way.
+func (c *Crew) Jobs() int { return len(c.jobs) }
 
-// Jobs are all that are under way, in the order of their slots.
-func (c *Crew) Jobs() []*Job {
-	all := slices.Clone(c.jobs)
-	slices.SortStableFunc(all, func(a, b *Job) int { return a.Slot.N - b.Slot.N })
-	return all
-}
-
-// Release gives the slot back.
+// Release ends a job.
 func (c *Crew) Release(j *Job) {
-	if j.worker != nil {
-		j.worker.Close()
-	}
+	c.space.release(j)
 	if j.cancel != nil {
 		j.cancel(nil)
+	} else if j.Origin.Iteration == c.last { // it did not start: the next one gets its number
+		c.last--
 	}
-	c.free = append(c.free, j.Slot)
-	slices.SortStableFunc(c.free, func(a, b *slots.Slot) int { return a.N - b.N })
-	c.drop(j)
+	c.jobs = slices.DeleteFunc(c.jobs, func(other *Job) bool { return other == j })
 }
 
 // Start begins the turn of a job that was taken. Its News follow until its Done.
 func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment) {
-	c.begin(ctx, j, a, func() Done { return c.carryOut(j) }) //nolint:contextcheck // it has the job's
+	c.begin(ctx, j, a, func() Done { return c.space.carryOut(j) }) //nolint:contextcheck // it has the job's
 }
 
 func (c *Crew) begin(ctx context.Context, j *Job, a turn.Assignment, work func() Done) {
@@ -138,3 +115,12 @@ func (c *Crew) PutOff(id string, by state.Request) {
 	}
 	c.End(id, by)
 }
+
+// Worker returns the worker that carries out the job; nil: the job ended before it got one.
+func (j *Job) Worker() *turn.Worker { return j.worker }
+
+// Dir returns the project's folder in the job's workspace.
+func (j *Job) Dir() string { return j.a.Dir }
+
+// Context ends with the job.
+func (j *Job) Context() context.Context { return j.ctx }

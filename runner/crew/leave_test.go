@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // The last step is the branch of the run, which cannot be made beside a branch named ralph.
-func TestOpen_failsAtItsLastStep_leavesTheFleet(t *testing.T) {
+func TestInWorktrees_failsAtItsLastStep_leavesTheFleet(t *testing.T) {
 	dir, bin, home := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	pid := filepath.Join(bin, "pid")
@@ -37,7 +37,7 @@ func TestOpen_failsAtItsLastStep_leavesTheFleet(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	_, err := Open(t.Context(), Options{Dir: dir, Run: "20260101-000000-abcd", Log: hclog.NewNullLogger(),
+	_, _, err := InWorktrees(t.Context(), Options{Dir: dir, Run: "20260101-000000-abcd", Log: hclog.NewNullLogger(),
 		Env:         []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "PATH=" + os.Getenv("PATH")},
 		SlotOptions: slots.SlotOptions{Parallel: 1, Land: slots.LandCheckout, WorkerOptions: carrier.WorkerOptions{Fleet: "nats://127.0.0.1:1"}}})
 	if err == nil || !strings.Contains(err.Error(), "make branch ralph/") {

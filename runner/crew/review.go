@@ -11,7 +11,7 @@ import (
 	"ralph/runner/turn/stop"
 )
 
-// Place is a slot with the work on a task in it.
+// Place is a workspace with the work on a task in it.
 type Place struct {
 	Dir  string // the project in the slot
 	Env  []string
@@ -23,11 +23,11 @@ type Look func(ctx context.Context, at Place) (res turn.Result, land bool, err e
 
 // Review begins the review of a job that was taken. Its News follow until its Done.
 func (c *Crew) Review(ctx context.Context, j *Job, a turn.Assignment, look Look) {
-	c.begin(ctx, j, a, func() Done { return c.review(j, look) }) //nolint:contextcheck // it has the context of its job
+	c.begin(ctx, j, a, func() Done { return c.space.review(j, look) }) //nolint:contextcheck // it has the context of its job
 }
 
 // review shows the work in a slot, and sends it through the merge queue if it may land.
-func (c *Crew) review(j *Job, look Look) (d Done) {
+func (c *worktrees) review(j *Job, look Look) (d Done) {
 	d.Job = j
 	ctx := command.With(j.ctx, c.trust)
 	d.Result = c.notBegun(ctx, j)
@@ -47,17 +47,17 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 	if strings.Contains(message, "\nRalph-Iteration: ") { // else no turn made the commit
 		j.message = message
 	}
-	j.worker = c.workerIn(j.Slot)
+	j.worker = c.workerIn(j.slot)
 	var land bool
-	d.Result, land, d.Err = look(ctx, Place{Dir: j.Slot.Dir, Env: j.Slot.Env(c.o.Env), Base: begun.Base})
+	d.Result, land, d.Err = look(ctx, Place{Dir: j.slot.Dir, Env: j.slot.Env(c.o.Env), Base: begun.Base})
 	late, done := stop.Outlast(ctx)
 	defer done()
-	if j.work, err = j.Slot.Save(late, j.message); err != nil && d.Err == nil {
+	if j.work, err = j.slot.Save(late, j.message); err != nil && d.Err == nil {
 		d.Err = err
 	}
 	d.Work, j.unchecked = j.work, !c.same(late, kept, j.work)
 	if land && d.Err == nil && j.work.Commit != "" && ctx.Err() == nil {
-		d.Files, d.Err = j.work.Files(ctx, j.Slot)
+		d.Files, d.Err = j.work.Files(ctx, j.slot)
 	}
 	if len(d.Files) > 0 && d.Err == nil {
 		c.land(ctx, j, &d)
@@ -66,7 +66,7 @@ func (c *Crew) review(j *Job, look Look) (d Done) {
 }
 
 // same reports whether work is what its developer's turn has checked.
-func (c *Crew) same(ctx context.Context, kept string, w slots.Work) bool {
+func (c *worktrees) same(ctx context.Context, kept string, w slots.Work) bool {
 	if kept == "" || w.Commit == "" {
 		return false
 	}

@@ -27,7 +27,7 @@ import (
 )
 
 // carryOut carries out one turn in its slot, from the clean worktree to the answer of the merge queue.
-func (c *Crew) carryOut(j *Job) Done {
+func (c *worktrees) carryOut(j *Job) Done {
 	d := c.work(j)
 	switch {
 	case d.Err != nil:
@@ -41,27 +41,27 @@ func (c *Crew) carryOut(j *Job) Done {
 
 // enter brings the slot of a job to the end of the branch, and adds the kept work on its task. If ok
 // is false, d says why.
-func (c *Crew) enter(ctx context.Context, j *Job, d *Done) (begun slots.Begun, ok bool) {
+func (c *worktrees) enter(ctx context.Context, j *Job, d *Done) (begun slots.Begun, ok bool) {
 	tip, err := c.trunk.branch.Tip(ctx)
 	if err != nil {
 		d.Err = err
 		return begun, false
 	}
-	if begun, err = j.Slot.Begin(ctx, j.a.Task, tip); err != nil {
+	if begun, err = j.slot.Begin(ctx, j.a.Task, tip); err != nil {
 		d.Err, d.Result = err, c.notBegun(ctx, j)
 	}
 	return begun, err == nil
 }
 
 // workerIn makes a worker for a slot.
-func (c *Crew) workerIn(s *slots.Slot) *turn.Worker {
+func (c *worktrees) workerIn(s *slots.Slot) *turn.Worker {
 	w := c.o.Worker(s.Env(c.o.Env))
 	w.Trust = c.trust
 	return w
 }
 
 // work is the turn itself, until what it did is kept.
-func (c *Crew) work(j *Job) (d Done) {
+func (c *worktrees) work(j *Job) (d Done) {
 	d.Job = j
 	ctx := command.With(j.ctx, c.trust)
 	d.Result = c.notBegun(ctx, j)
@@ -69,16 +69,16 @@ func (c *Crew) work(j *Job) (d Done) {
 	if !ok {
 		return d
 	}
-	if _, elsewhere := c.ways[j.Slot.N]; !elsewhere { // another machine has a stash of its own
-		if d.Err = j.Slot.Mark(ctx, j.a.Task); d.Err != nil {
+	if _, elsewhere := c.ways[j.slot.N]; !elsewhere { // another machine has a stash of its own
+		if d.Err = j.slot.Mark(ctx, j.a.Task); d.Err != nil {
 			return d
 		}
 		j.marked = true
 	}
-	if left := j.Slot.LeftOut(); len(left) > 0 {
+	if left := j.slot.LeftOut(); len(left) > 0 {
 		c.noteOnce(j.Origin, "worktrees do not get "+termtext.Some(left, 5)+": ralph copies only plain files and follows no links")
 	}
-	j.worker = c.workerIn(j.Slot)
+	j.worker = c.workerIn(j.slot)
 	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
 	if len(begun.Conflict) > 0 {
 		j.a.Origin.Role = roles.Merger
@@ -90,7 +90,7 @@ func (c *Crew) work(j *Job) (d Done) {
 	late, done := stop.Outlast(ctx)
 	defer done()
 	var err error
-	if j.work, err = j.Slot.Save(late, j.message); err != nil {
+	if j.work, err = j.slot.Save(late, j.message); err != nil {
 		d.Err = errors.Join(d.Err, err)
 	}
 	if err == nil && j.marked {
@@ -101,7 +101,7 @@ func (c *Crew) work(j *Job) (d Done) {
 }
 
 // uncross keeps work from landing that has the files of another turn in it, from the stash that all worktrees share.
-func (c *Crew) uncross(ctx context.Context, j *Job, d *Done, begun slots.Begun) error {
+func (c *worktrees) uncross(ctx context.Context, j *Job, d *Done, begun slots.Begun) error {
 	var users []string
 	for _, l := range d.Result.Work.Gone {
 		if l.What == changed.LostStash {
@@ -112,7 +112,7 @@ func (c *Crew) uncross(ctx context.Context, j *Job, d *Done, begun slots.Begun) 
 	if err != nil {
 		return err
 	}
-	x, err := j.Slot.Crossed(ctx, slots.Turn{Task: j.a.Task, Run: c.opened, Began: j.Since,
+	x, err := j.slot.Crossed(ctx, slots.Turn{Task: j.a.Task, Run: c.opened, Began: j.Since,
 		Base: begun.Base, Tip: tip, Users: users})
 	if err != nil || len(x.Foreign) == 0 {
 		return err
@@ -127,11 +127,11 @@ func (c *Crew) uncross(ctx context.Context, j *Job, d *Done, begun slots.Begun) 
 	for _, oid := range slices.Concat(x.Foreign, x.Own, []string{j.work.Commit}) {
 		keep = append(keep, changed.Lost{OID: oid})
 	}
-	if err := refs.Keep(ctx, j.Slot.Root, j.Origin.Run, keep); err != nil {
+	if err := refs.Keep(ctx, j.slot.Root, j.Origin.Run, keep); err != nil {
 		return err
 	}
 	if j.work.Commit != "" {
-		err, j.work = j.Slot.Reject(ctx, j.work, begun.Kept), slots.Work{Key: j.work.Key, Base: j.work.Base}
+		err, j.work = j.slot.Reject(ctx, j.work, begun.Kept), slots.Work{Key: j.work.Key, Base: j.work.Base}
 	}
 	found := audit.Finding{Kind: audit.KindLost, Text: text}
 	d.Result = amend.Crossed(d.Result, found)
@@ -150,8 +150,8 @@ func short(oids []string) string {
 }
 
 // here carries out the turn in this process. began is false if it ended before the call.
-func (c *Crew) here(ctx context.Context, j *Job, d *Done) (began bool) {
-	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
+func (c *worktrees) here(ctx context.Context, j *Job, d *Done) (began bool) {
+	if d.Err = c.setUp(ctx, j.slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
 		return false
 	}
 	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
@@ -160,11 +160,11 @@ func (c *Crew) here(ctx context.Context, j *Job, d *Done) (began bool) {
 
 // baseline takes the baseline of the task if it needs one. It is always taken here: what lands is checked here, too.
 // ok is false if it could not be taken.
-func (c *Crew) baseline(ctx context.Context, j *Job, d *Done) (ok bool) {
+func (c *worktrees) baseline(ctx context.Context, j *Job, d *Done) (ok bool) {
 	if !j.a.Checks.NeedBaseline(j.a.Origin) {
 		return true
 	}
-	if d.Err = c.setUp(ctx, j.Slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
+	if d.Err = c.setUp(ctx, j.slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
 		return false
 	}
 	first := j.a
@@ -179,7 +179,7 @@ func (c *Crew) baseline(ctx context.Context, j *Job, d *Done) (ok bool) {
 }
 
 // notBegun is the result of a turn that ended before its call.
-func (c *Crew) notBegun(ctx context.Context, j *Job) turn.Result {
+func (c *worktrees) notBegun(ctx context.Context, j *Job) turn.Result {
 	return turn.Result{V: turn.Version, Origin: j.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name,
 		Checks: j.a.Checks, Cut: stop.By(ctx)}
 }
@@ -204,22 +204,24 @@ func passes(r turn.Result) bool {
 	return done && r.Cut == "" && !r.Proof.Report.Blocked() && !r.Proof.Unchecked && r.Work.Lost == ""
 }
 
-// Sync brings the worktree into which results are merged to the end of the branch, ready for checks of
-// the run itself. No turn may be under way.
-func (c *Crew) Sync(ctx context.Context, a turn.Assignment, w *turn.Worker, emit func(state.Event)) error {
-	ctx = command.With(ctx, c.trust)
-	tip, err := c.trunk.branch.Refresh(ctx)
-	if err != nil || tip == c.trunk.synced {
+// sync brings the worktree into which results are merged to the end of the branch, ready for checks of the run itself.
+func (c *worktrees) sync(ctx context.Context, a turn.Assignment, emit func(state.Event)) error {
+	c.catchUp()
+	in, w := command.With(ctx, c.trust), c.o.Base
+	tip, err := c.trunk.branch.Refresh(in)
+	if err == nil && tip != c.trunk.synced {
+		w.Forget()
+		if err = c.trunk.slot.Prepare(in, tip); err == nil {
+			err = c.setUp(in, c.trunk.slot, a, helper{w, emit})
+		}
+		if err == nil {
+			c.trunk.synced = tip
+		}
+	}
+	if err != nil {
 		return err
 	}
-	w.Forget()
-	if err = c.trunk.slot.Prepare(ctx, tip); err == nil {
-		err = c.setUp(ctx, c.trunk.slot, a, helper{w, emit})
-	}
-	if err == nil {
-		c.trunk.synced = tip
-	}
-	return err
+	return w.Ready(ctx, a)
 }
 
 // helper is what runs the user's command for a slot.
@@ -229,7 +231,7 @@ type helper struct {
 }
 
 // setUp prepares a slot with the user's command, if it has to be.
-func (c *Crew) setUp(ctx context.Context, s *slots.Slot, a turn.Assignment, by helper) error {
+func (c *worktrees) setUp(ctx context.Context, s *slots.Slot, a turn.Assignment, by helper) error {
 	needed, done, err := s.NeedsSetup(ctx, c.o.Setup)
 	if err != nil || !needed {
 		return err
@@ -260,17 +262,17 @@ const maxJoined = 16 << 20 // bytes of a file
 func (j *Job) unjoined(ctx context.Context, files []string) []string {
 	var texts []git.Text
 	for _, name := range files {
-		path := filepath.Join(j.Slot.Root, name)
-		text, err := projectfs.In(j.Slot.Root).Read(path, maxJoined)
-		was, _ := command.Run(ctx, j.Slot.Root, "cat-file", "blob", j.work.Base+":"+name) // empty: a new file
+		path := filepath.Join(j.slot.Root, name)
+		text, err := projectfs.In(j.slot.Root).Read(path, maxJoined)
+		was, _ := command.Run(ctx, j.slot.Root, "cat-file", "blob", j.work.Base+":"+name) // empty: a new file
 		texts = append(texts, git.Text{Path: name, Before: was, After: string(text), Exists: err == nil})
 	}
-	return git.Conflicts(ctx, j.Slot.Root, texts)
+	return git.Conflicts(ctx, j.slot.Root, texts)
 }
 
 // land sends the work through the merge queue, and adds its answer to the result.
-func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
-	files, err := j.work.Files(ctx, j.Slot)
+func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
+	files, err := j.work.Files(ctx, j.slot)
 	if d.Err = err; err != nil {
 		return
 	}
@@ -299,6 +301,7 @@ func (c *Crew) land(ctx context.Context, j *Job, d *Done) {
 			c.o.Log.Warn("what the work conflicts with is not kept", "error", err)
 		}
 	}
+	d.Branch = c.trunk.branch.Name
 	d.take(l)
 }
 
@@ -344,7 +347,7 @@ func refused(check gate.Check, text string) gate.Report {
 }
 
 // checkTogether runs the checks where results are joined, for these jobs.
-func (c *Crew) checkTogether(ctx context.Context, of []*Job) (turn.Result, error) {
+func (c *worktrees) checkTogether(ctx context.Context, of []*Job) (turn.Result, error) {
 	if c.trunk.checker == nil {
 		c.trunk.checker = c.workerIn(c.trunk.slot)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent/ending"
+	"ralph/runner/crew"
 	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
 	"ralph/runner/notes"
@@ -31,54 +32,17 @@ const (
 	pruneEvery = 128 << 20
 )
 
-// iterate carries out one turn on a task, and decides what follows from its result.
-func (r *Run) iterate(ctx context.Context, next task.Task) (rules.Decision, error) {
-	goOn := rules.Decision{Action: state.ActionContinue}
-	work, done := r.inbox.CallContext(ctx)
-	defer done()
-	if d, start := r.beforeTurn(work, next); !start {
-		return d, nil
-	}
-	if review := r.tasks.Of(next.ID).Review; review.Phase != "" && !review.Kept {
-		return r.examine(work, next)
-	} else if review.Phase != "" {
-		r.fetchBack(next)
-	}
-	if err := r.takeBaseline(work, next); err != nil || work.Err() != nil {
-		return goOn, err // admit sees who ended it, and why
-	}
-	a, who, err := r.assign(next)
-	if err != nil {
-		return fixed.Decide(fixed.Unusable, err.Error()), nil
-	}
-	n := r.tasks.Of(next.ID)
-	n.Review, a.Then = r.panel.Begin(work, next, n.Review)
-	r.announceAgent(next, who)
-	if err := r.worker.Ready(work, a); err == nil && work.Err() == nil && next.State == task.Open && next.ID != "" {
-		a.Prompt.State = r.started(next, a.Prompt.State)
-	}
-	r.begin(a)
-	res, err := r.carryOut(work, a)
-	if err := r.counted.Wait(); err != nil {
-		return rules.Decision{}, err
-	}
-	return r.finish(ctx, work,
-		finished{Result: res, worker: r.worker, dir: r.d.Dir, skip: r.inbox.Take(state.RequestSkip) != ""}, err)
-}
-
-// finished is a Result, and the worker and folder that it comes from.
+// finished is a job that is over, and its Result as the run takes it.
 type finished struct {
 	turn.Result
-	worker *turn.Worker // nil: there is no state to keep
-	dir    string
-	skip   bool     // a person has skipped the task
-	hints  []string // what the next prompt says about its agent's questions
+	job   *crew.Job
+	hints []string // what the next prompt says about its agent's questions
 }
 
 // finish decides what follows from a turn. err is the error of the turn. It is ralph's own, and
 // ends the run, unless work was cancelled.
-func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.Decision, error) {
-	next := res.Task
+func (r *Run) finish(ctx context.Context, res finished, err error) (rules.Decision, error) {
+	next, work := res.Task, res.job.Context()
 	r.pool.Pace.End(callKey(res.Origin))
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
@@ -92,7 +56,7 @@ func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.
 	for _, q := range r.inbox.OfAgent() {
 		r.tell(state.Finding{Source: state.FoundByAudit, Name: "request", Text: r.inbox.Who(q)})
 	}
-	if res.skip { // a turn that the skip has cut off reports that itself
+	if res.job.Skip { // a turn that the skip has cut off reports that itself
 		r.skip(next, res.Cut == "" && !res.Proof.After.IsDone(next.ID))
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
@@ -104,7 +68,7 @@ func (r *Run) finish(ctx, work context.Context, res finished, err error) (rules.
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
 	res.Result, res.hints = r.asked.Limit(res.Result)
-	d, err := r.conclude(ctx, keep, res)
+	d, err := r.concludeTurn(ctx, keep, res)
 	if err != nil {
 		return d, err
 	}
@@ -120,8 +84,8 @@ func (r *Run) spend(u state.Usage) {
 // callKey identifies a call among those under way.
 func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
 
-// begin counts the call on disk before it is made. handleEvent waits for the write.
-func (r *Run) begin(a turn.Assignment) {
+// count counts a call on disk before it is made. handleEvent waits for the write.
+func (r *Run) count(a turn.Assignment) {
 	r.calls = hours.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
 	p := a.Prompt
@@ -151,9 +115,9 @@ func (r *Run) showCalls(s *state.Status) {
 		hours.NextHour(hours.HourOf(time.Now()))
 }
 
-// conclude decides what follows from a turn, and records it. It commits and keeps the work unless keep is
+// concludeTurn decides what follows from a turn, and records it. It commits and keeps the work unless keep is
 // cancelled.
-func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision, error) {
+func (r *Run) concludeTurn(ctx, keep context.Context, from finished) (rules.Decision, error) {
 	res := from.Result
 	r.last, r.plan.Counts = res, res.Proof.After
 	damaged := res.Work.Damaged
@@ -201,10 +165,10 @@ func (r *Run) conclude(ctx, keep context.Context, from finished) (rules.Decision
 		return rules.Decision{}, err
 	}
 	r.announceEnd(res, d)
-	if !res.Call.Made || from.worker == nil {
+	if !res.Call.Made || from.job.Worker() == nil {
 		return d, nil // there is no state to keep
 	}
-	if err := from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+	if err := from.job.Worker().Keep(keep, from.job.Dir(), output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return rules.Decision{}, err
 	}
 	return d, nil
@@ -222,7 +186,7 @@ func (r *Run) giveUp(res turn.Result, d rules.Decision) {
 // dropNotes drops what the next prompt would say about a task that was put aside. Only with worktrees does
 // the next task not see the files of that task.
 func (r *Run) dropNotes(d rules.Decision) {
-	if r.crew != nil {
+	if r.crew.Apart() {
 		r.notes.Drop(d)
 	}
 }
@@ -283,7 +247,7 @@ func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 	is := state.TaskOpen
 	if n := r.tasks.Of(o.Task); o.By == turn.ReopenReview {
 		n.Review.Phase, is = r.panel.Plan(t, n.Review).Next(""), state.TaskInReview
-		n.Review.Kept = r.crew != nil
+		n.Review.Kept = r.crew.Apart()
 		n.Review.Run, n.Review.Iteration = r.last.Origin.Run, r.last.Origin.Iteration
 		n.Review.Decisions = r.panel.AIOS.Decisions(t, logs.Redact(r.last.Call.Final))
 	}
@@ -324,11 +288,11 @@ func (r *Run) keepWork(ctx context.Context, res turn.Result) {
 
 // commit commits what the agent left uncommitted; others are the titles of other tasks that it finished.
 func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others ...string) {
-	if !r.o.AutoCommit || r.crew != nil {
+	if !r.o.AutoCommit {
 		return
 	}
 	var v hooks.Verdict
-	message := output.CommitOf(r.panel.Prefix(r.o.CommitPrefix, t), t, from, others...)
+	message := output.CommitOf(r.prefix(t), t, from, others...)
 	hooked := func(commit func() (state.Commit, error)) (state.Commit, error) {
 		v = r.runHooks(ctx,
 			hookfacts.Moment{Point: hooks.PreCommit, From: from, Task: t, More: hookfacts.Commits(r.last)})

@@ -22,65 +22,57 @@ import (
 	"ralph/state"
 )
 
-// reviewPhase is a review phase of a task: what the reviewers are asked, and what they said.
-type reviewPhase struct {
-	request reviewers.Request
-	result  reviewers.Result
-	known   turn.Result // what the run knew when the phase began
+// reviewIn prepares the review phase that the task of a job waits for, and returns what begins it.
+func (r *Run) reviewIn(j *crew.Job) (begin func(context.Context) error) {
+	t := j.Task
+	a := r.assignment(t)
+	s := r.newReviewPhase(t, a)
+	j.Review = s
+	a.Agent.Spec.Name = s.Known.Agent // these are for observers
+	a.Prompt.Done, a.Prompt.Total = s.Known.Work.Before.Done, s.Known.Work.Before.Total
+	kept := s.Request.Review.Kept
+	look := func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
+		if kept { // else it is in the user's files
+			s.Request.Dir, s.Request.Env, s.Request.Review.Base = at.Dir, at.Env, at.Base
+		}
+		s.Result, err = r.panel.Run(ctx, s.Request)
+		land = !s.Request.Role().Answers && s.Result.Passed && s.Result.Stuck == nil && s.Result.Cut == "" &&
+			r.panel.Plan(t, s.Request.Review).Next(s.Request.Review.Phase) == ""
+		return s.Turn(), land, err
+	}
+	return func(ctx context.Context) error {
+		r.count(a)
+		if err := r.counted.Wait(); err != nil {
+			return err
+		}
+		r.crew.Review(ctx, j, a, look)
+		return nil
+	}
 }
 
-// newReviewPhase prepares the review phase that a task waits for.
-func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewPhase {
+func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewers.Phase {
 	n, list := r.tasks.Of(t.ID), r.plan.Read().List
 	now, _ := list.Find(t.ID)
-	s := &reviewPhase{request: reviewers.Request{From: a.Origin, Task: t,
+	s := &reviewers.Phase{Request: reviewers.Request{From: a.Origin, Task: t,
 		Review: n.Review,
 		Story: aios.Context{ID: t.ID, Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now),
 			Task: t.Title}, Plan: r.plan.File, Changed: r.plan.ChangedSince, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
-		Findings: r.openItems.Texts(r.checks, n.Report), Emit: r.handleEvent,
+		Findings: r.openItems.Texts(r.checks, n.Report), Emit: r.crew.Tell, Exclusive: r.crew.Alone,
 		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}
-	if s.request.Role().Answers {
-		s.request.Findings, s.request.Context = r.asked.Asked(t.ID)
+	if s.Request.Role().Answers {
+		s.Request.Findings, s.Request.Context = r.asked.Asked(t.ID)
 	}
-	s.known = turn.Result{Agent: r.panel.First(s.request), PlanName: r.plan.File.Name, Started: time.Now(),
+	s.Known = turn.Result{Agent: r.panel.First(s.Request), PlanName: r.plan.File.Name, Started: time.Now(),
 		Checks: r.checks,
 		Work:   turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Tries: n.Tries, Report: n.Report}}
 	return s
 }
 
-// fill puts what observers see of the phase into its assignment.
-func (s *reviewPhase) fill(a *turn.Assignment) {
-	a.Agent.Spec.Name = s.known.Agent
-	a.Prompt.Done, a.Prompt.Total = s.known.Work.Before.Done, s.known.Work.Before.Total
-}
-
-// examine carries out the review phase that a task waits for.
-func (r *Run) examine(ctx context.Context, t task.Task) (rules.Decision, error) {
-	a := r.assignment(t)
-	s := r.newReviewPhase(t, a)
-	s.fill(&a)
-	r.begin(a)
-	if err := r.counted.Wait(); err != nil {
-		return rules.Decision{}, err
-	}
-	var err error
-	s.result, err = r.panel.Run(ctx, s.request)
-	keep, kept := r.inbox.AfterContext(ctx)
-	defer kept()
-	res := finished{Result: s.request.Result(s.result, s.known), worker: r.worker, dir: r.d.Dir}
-	if err != nil || res.Cut != "" || ctx.Err() != nil {
-		res.skip = r.inbox.Take(state.RequestSkip) != ""
-		d, saved := r.endInterrupted(res)
-		return d, errors.Join(err, saved)
-	}
-	return r.reviewed(ctx, keep, res, s.result)
-}
-
 // endInterrupted ends a phase of review that was cut off. Its calls still count against the budgets.
 func (r *Run) endInterrupted(res finished) (rules.Decision, error) {
 	goOn := rules.Decision{Action: state.ActionContinue}
-	if res.skip {
+	if res.job.Skip {
 		r.skip(res.Task, true)
 	}
 	r.spend(res.Call.Usage)
@@ -88,16 +80,16 @@ func (r *Run) endInterrupted(res finished) (rules.Decision, error) {
 	return goOn, r.saveCalls()
 }
 
-// reviewed concludes from a phase.
-func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed reviewers.Result) (rules.Decision, error) {
-	res, t := from.Result, from.Task
+// reviewed concludes from a phase that was not cut off.
+func (r *Run) reviewed(ctx, keep context.Context, from finished) (rules.Decision, error) {
+	res, t, reviewed := from.Result, from.Task, from.job.Review.Result
 	if reviewed.Stuck != nil {
-		return r.conclude(ctx, keep, from)
+		return r.concludeTurn(ctx, keep, from)
 	}
 	if from.Reopened() { // the reviewers passed it, but it could not be merged
 		r.sendBack(t, reviewed.Verdicts)
 		from.Result = amend.Returned(res, r.plan.Read())
-		d, err := r.conclude(ctx, keep, from)
+		d, err := r.concludeTurn(ctx, keep, from)
 		if err != nil {
 			return d, err
 		}
@@ -117,7 +109,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished, reviewed review
 	if err := writes.SideBySide(r.saveCalls, r.out.Save); err != nil {
 		return d, err
 	}
-	if err := from.worker.Keep(keep, from.dir, output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+	if err := from.job.Worker().Keep(keep, from.job.Dir(), output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
 		return d, err
 	}
 	return r.afterTurn(keep, res, d), nil
@@ -193,36 +185,9 @@ func (r *Run) putAside(t task.Task, why string) {
 	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskPutAside, Why: why})
 }
 
-// startReview begins the review phase that a task waits for, in a slot.
-func (r *Run) startReview(ctx context.Context, t task.Task) (rules.Decision, error) {
-	j := r.crew.Take(t, r.mem.Iterations+1)
-	a := r.assignment(t)
-	s := r.newReviewPhase(t, a)
-	s.request.Emit, s.request.Exclusive = r.crew.Tell, r.crew.Alone
-	s.fill(&a)
-	r.begin(a)
-	if err := r.counted.Wait(); err != nil {
-		r.crew.Release(j)
-		return rules.Decision{}, err
-	}
-	r.reviews[t.ID] = s
-	kept := s.request.Review.Kept
-	r.crew.Review(ctx, j, a, func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
-		if kept { // else it is in the user's files, from a run without worktrees
-			s.request.Dir, s.request.Env, s.request.Review.Base = at.Dir, at.Env, at.Base
-		}
-		s.result, err = r.panel.Run(ctx, s.request)
-		land = !s.request.Role().Answers && s.result.Passed && s.result.Stuck == nil && s.result.Cut == "" &&
-			r.panel.Plan(t, s.request.Review).Next(s.request.Review.Phase) == ""
-		return s.request.Result(s.result, s.known), land, err
-	})
-	r.showSlots()
-	return rules.Decision{}, nil
-}
-
-// reviewedBeside concludes from a phase in a slot.
-func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s *reviewPhase) (rules.Decision, error) {
-	work := d.Job.Context()
+// finishReview concludes from a phase that is over.
+func (r *Run) finishReview(ctx context.Context, from finished, d crew.Done) (rules.Decision, error) {
+	ended := d.Err != nil || from.Cut != "" || from.job.Context().Err() != nil
 	switch {
 	case len(d.Conflict) > 0:
 		n := r.tasks.Of(from.Task.ID)
@@ -232,16 +197,17 @@ func (r *Run) reviewedBeside(ctx context.Context, from finished, d crew.Done, s 
 		r.announceEnd(from.Result, goOn)
 		r.calls.Calls--
 		return goOn, r.saveCalls()
-	case d.Err != nil && work.Err() == nil:
-		return rules.Decision{}, d.Err
 	case d.Landed != "": // it counts, even if a skip or abort came in the meantime
-		from.skip = false
-	case from.Cut != "" || work.Err() != nil:
+		from.job.Skip = false
+	case ended && from.job.Context().Err() != nil:
 		return r.endInterrupted(from)
+	case ended:
+		goOn, err := r.endInterrupted(from)
+		return goOn, errors.Join(d.Err, err)
 	}
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
-	return r.reviewed(ctx, keep, from, s.result)
+	return r.reviewed(ctx, keep, from)
 }
 
 // unlearn forgets the lessons of a turn.

@@ -1,0 +1,275 @@
+package crew
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/runner/carrier"
+	"ralph/runner/crew/fleet"
+	"ralph/runner/git/command"
+	"ralph/runner/git/history"
+	"ralph/runner/merge"
+	"ralph/runner/sandbox"
+	"ralph/runner/slots"
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+	"ralph/runner/turn"
+	"ralph/runner/turn/amend"
+	"ralph/state"
+)
+
+// Options are what worktrees need from the run.
+type Options struct {
+	slots.SlotOptions
+	Dir    string // the user's project
+	Plan   store.File
+	Run    string
+	Prefix func(task.Task) string // of the message of a commit for a task; empty: none
+	Env    []string               // of the run
+	Secure []string               // the variables that filters of git get
+	Log    hclog.Logger
+	// Base is the worker of the run itself. It works in the worktree into which results are merged.
+	Base *turn.Worker
+	// Worker makes a worker for turns with this environment.
+	Worker func(env []string) *turn.Worker
+	// Merge is called, on the goroutine of the run, before finished work goes into the merge queue.
+	// It says why the work must not; empty: it may. nil: all work may.
+	Merge    func(j *Job, commit string, files []string) (why string)
+	Ralph    string // version of this ralph, which workers elsewhere have to fit
+	Numbered int    // the last number that an iteration has had; new ones get higher numbers
+}
+
+// worktrees are slots beside the user's checkout. Finished work goes through the merge queue.
+type worktrees struct {
+	*Crew
+	o     Options
+	home  *slots.Home
+	trust *command.Trust
+	trunk trunk
+	queue *queue
+
+	free   []*slots.Slot
+	ways   map[int]carrier.Carrier // by slot; not of those in this process
+	way    carrier.Way             // to the fleet
+	fleet  *fleet.Follower         // nil: the run has none
+	source source
+
+	opened time.Time
+}
+
+// trunk is what results are merged into.
+type trunk struct {
+	slot    *slots.Slot // the worktree
+	branch  *merge.Branch
+	checker *turn.Worker // of the merge queue; nil: not needed yet
+	synced  string       // the commit that Sync has prepared
+	why     string       // why the user's checkout does not follow, as reported last
+}
+
+// landing is the merge queue's answer.
+type landing struct {
+	merge.Outcome
+	held string // why it must not land; empty: it may
+	// unjoined are files of the work with conflicts that are not resolved.
+	unjoined []string
+	err      error
+}
+
+// InWorktrees makes or finds the worktrees. landed names the tasks that landed before the plan could say so.
+func InWorktrees(ctx context.Context, o Options) (crew *Crew, landed []string, err error) {
+	c, err := openWorktrees(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Base.Env, o.Base.Trust = c.trunk.slot.Env(o.Env), c.trust
+	return c.Crew, c.recall(ctx), nil
+}
+
+func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
+	home, err := slots.HomeOf(o.Env, o.Dir, o.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if err := home.Check(ctx, o.Setup); err != nil {
+		return nil, err
+	}
+	c := &worktrees{Crew: newCrew(o.Prefix), o: o, home: home, opened: time.Now(), ways: map[int]carrier.Carrier{}}
+	c.space = c
+	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
+		return nil, err
+	}
+	ctx = command.With(ctx, c.trust)
+	root, _ := command.Root(o.Dir)
+	c.trunk.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch,
+		Note: filepath.Join(home.Dir, "following")}
+	if err := c.trunk.branch.Recover(ctx); err != nil {
+		return nil, err
+	}
+	if c.last, err = latest(ctx, o.Dir, o.Run); err != nil {
+		return nil, err
+	}
+	c.last = max(c.last, o.Numbered)
+	for n := range c.o.Parallel + 1 {
+		s, err := home.Open(ctx, n, "HEAD")
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Salvage(ctx); err != nil {
+			o.Log.Warn("what a killed run left cannot be kept", "slot", n, "error", err)
+		}
+		if n == 0 {
+			c.trunk.slot, c.trunk.branch.Root = s, s.Root
+			continue
+		}
+		c.free = append(c.free, s)
+	}
+	if err := c.sendable(ctx); err != nil {
+		return nil, err
+	}
+	c.findSource(ctx)
+	if err := c.joinFleet(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.reach(ctx); err != nil {
+		c.fleet.Leave()
+		return nil, err
+	}
+	if err := c.trunk.branch.Open(ctx); err != nil {
+		c.fleet.Leave()
+		return nil, err
+	}
+	c.queue = openQueue(ctx, c.trunk.branch, c.checkTogether)
+	return c, nil
+}
+
+// contained is the sandbox for the folder of an assignment. After a failure it is still that
+// of the project, which refuses to run anything in this folder.
+func contained(a turn.Assignment) sandbox.Contained {
+	if !a.Sandbox.On() {
+		return a.Sandbox // no sandbox: nothing to adapt
+	}
+	if s, err := a.Sandbox.For(a.Dir); err == nil {
+		return s
+	}
+	return a.Sandbox
+}
+
+func (c *worktrees) place(j *Job, a *turn.Assignment) {
+	a.State = "" // it is not in the worktree
+	if j == nil {
+		a.Dir = c.trunk.slot.Dir
+		return
+	}
+	a.Dir, a.Plan, a.Origin.Iteration = j.slot.Dir, j.slot.Plan(), j.Origin.Iteration
+	a.Sandbox = contained(*a)
+	protect := a.Protect
+	a.Protect = nil
+	for _, path := range protect {
+		a.Protect = append(a.Protect, j.slot.Path(path))
+	}
+}
+
+// look has nothing to do: the turn begins in another folder.
+func (c *worktrees) look(context.Context, turn.Assignment) error { return nil }
+
+// settle returns the Result with the plan and the checks as they are now: the turn saw a copy of the plan.
+func (c *worktrees) settle(d Done, k Known) turn.Result {
+	c.o.Base.Forget()
+	res := amend.WithCurrentPlan(d.Result, k.Plan, d.Landed != "", k.Busy)
+	if res.Checks.Detect == k.Checks.Detect { // else it found the project's first checks
+		res.Checks = k.Checks
+	}
+	return res
+}
+
+func (c *worktrees) status() (all []state.SlotStatus, of *state.FleetStatus) {
+	jobs := slices.Clone(c.jobs)
+	slices.SortStableFunc(jobs, func(a, b *Job) int { return a.slot.N - b.slot.N })
+	for _, j := range jobs {
+		phase := ""
+		if j.queued {
+			phase = "landing"
+		}
+		all = append(all, state.SlotStatus{Phase: phase, Slot: j.slot.N, Iteration: j.Origin.Iteration,
+			Worker: c.where(j), TaskID: j.Task.ID, Title: j.Task.Title, Since: j.Since, LastTool: j.Tool})
+	}
+	return all, c.followed()
+}
+
+// where is the machine that a job is on; empty: this one.
+func (c *worktrees) where(j *Job) string {
+	if way := c.ways[j.slot.N]; !way.OnFleet() || j.Host == "" {
+		return way.Name()
+	}
+	return j.Host
+}
+
+func (c *worktrees) landed(ctx context.Context, d Done) (why string) {
+	c.forget(ctx, d.Work.Key)
+	return c.follow(ctx)
+}
+
+// follow moves the user's checkout to the end of the branch. why says what prevents that, once for each reason.
+func (c *worktrees) follow(ctx context.Context) (why string) {
+	why = c.trunk.branch.Follow(command.With(ctx, c.trust))
+	if why == c.trunk.why {
+		return ""
+	}
+	c.trunk.why = why
+	return why
+}
+
+func (c *worktrees) unlanded(ctx context.Context) (commits int, branch string) {
+	c.follow(ctx)
+	return c.trunk.branch.Behind(ctx), c.trunk.branch.Name
+}
+
+// forget removes what is kept of a task that has landed.
+func (c *worktrees) forget(ctx context.Context, key string) {
+	if err := c.home.Landed(command.With(ctx, c.trust), key); err != nil {
+		c.o.Log.Warn("a ref of finished work stays", "error", err)
+	}
+}
+
+// recall returns the tasks that landed before the plan could say so.
+func (c *worktrees) recall(ctx context.Context) (ids []string) {
+	ctx = command.With(ctx, c.trust)
+	tip, err := c.trunk.branch.Tip(ctx)
+	var landed map[string]string
+	if err == nil {
+		landed, err = c.home.Recall(ctx, tip)
+	}
+	if err != nil {
+		c.o.Log.Warn("what has landed is not known", "error", err)
+	}
+	for key, id := range landed {
+		c.forget(ctx, key)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func (c *worktrees) close(ctx context.Context) {
+	c.fleet.Leave()
+	c.queue.close()
+	if c.trunk.checker != nil {
+		c.trunk.checker.Close()
+	}
+	c.trunk.branch.Close(command.With(ctx, c.trust))
+}
+
+// latest is the highest number of an iteration of the run. After a kill, it may be higher than the run's count: of
+// turns side by side, a later one may have ended first.
+func latest(ctx context.Context, dir, run string) (n int, err error) {
+	kept, err := history.List(ctx, dir, run)
+	for _, k := range kept {
+		if !k.Start { // a start has the number of the next iteration
+			n = max(n, k.Iteration)
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,397 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/runner/beside"
+	"ralph/runner/checkstate"
+	"ralph/runner/crew"
+	"ralph/runner/gate"
+	"ralph/runner/rules"
+	"ralph/runner/rules/bounds"
+	"ralph/runner/rules/fixed"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Run runs until a decision stops it. The context is cancelled with a *rules.Interrupt as its cause. The error is ralph's
+// own failure; then the decision is a stop with ExitError.
+func (r *Run) Run(ctx context.Context) (Ending, error) {
+	if err := r.open(); err != nil {
+		return r.ending(fixed.Failed(err)), err
+	}
+	stop := r.watch()
+	d, err := r.enter(ctx)
+	if err == nil && d.Action != state.ActionStop {
+		d, err = r.loop(ctx)
+	}
+	if errors.Is(err, turn.ErrLost) {
+		d, err = fixed.Decide(fixed.Lost, err.Error()), nil
+	}
+	if err == nil {
+		err = r.inbox.Broken()
+	}
+	if err != nil {
+		d = fixed.Failed(err)
+	}
+	r.atEnd(ctx, d)
+	stop()
+	d = r.leave(d) //nolint:contextcheck // the context of the run has often ended by now
+	r.worker.Close()
+	return r.ending(d), errors.Join(err, r.close(d))
+}
+
+// loop starts jobs while there is room, and concludes from those that are over. It ends with the decision to stop, once
+// no job is under way.
+//
+//	   +----------------------------------------------------------+
+//	   v                                                          |
+//	admit ---> start ---> the job's turn ---> settle ---> conclude --- apply
+//	 |  ^     hooks, baseline,  in its            Result   Decision     records, plan,
+//	 |  |     agent, prompt     workspace                               counters, one event
+//	 |  +--- wait, pause, skip
+//	 +--> stop
+//
+// In the user's checkout there is room for one job, in worktrees for several.
+func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
+	if d, goOn := r.atStart(ctx); !goOn {
+		return d, nil
+	}
+	if err := r.checkKilledTick(ctx); err != nil {
+		return rules.Decision{}, err
+	}
+	var over rules.Decision // a stop: no other job starts
+	for {
+		if err := r.inbox.Broken(); err != nil {
+			return over, r.drain(err)
+		}
+		r.taskRequests()
+		if over.Action != state.ActionStop && r.crew.Open() {
+			d, again, err := r.next(ctx)
+			switch {
+			case err != nil:
+				return over, r.drain(err)
+			case d.Action == state.ActionStop:
+				over = d
+			case again:
+				continue
+			}
+		}
+		if r.crew.Jobs() == 0 {
+			if over.Action == state.ActionStop {
+				return over, nil
+			}
+			continue
+		}
+		d, err := r.listen(ctx)
+		if err != nil {
+			return over, r.drain(err)
+		}
+		if d.Action == state.ActionStop && (over.Action != state.ActionStop || d.Exit == rules.ExitComplete) {
+			over = d
+		}
+	}
+}
+
+// drain ends all jobs after a failure of ralph itself, waits for them, and returns err.
+func (r *Run) drain(err error) error {
+	r.crew.End("", state.RequestAbort)
+	for r.crew.Jobs() > 0 {
+		switch n := <-r.crew.News(); {
+		case n.Done != nil:
+			r.crew.Release(n.Done.Job)
+		case n.Event != nil:
+			r.crew.Took()
+		default:
+			n.Do()
+		}
+	}
+	return err
+}
+
+// next starts a job if one may start. again is also true when it waited, paused or skipped a task instead: the loop then
+// asks again.
+func (r *Run) next(ctx context.Context) (d rules.Decision, again bool, err error) {
+	if r.crew.Jobs() > 0 {
+		t, ok := r.nextBeside(ctx)
+		if !ok {
+			return d, false, nil
+		}
+		d, err = r.start(ctx, t)
+		return d, true, err
+	}
+	if err := r.crew.Sync(ctx, r.assignment(task.Task{}), r.handleEvent); err != nil && ctx.Err() == nil {
+		return d, false, err
+	}
+	d, t, err := r.admit(ctx)
+	if err != nil || d.Action == state.ActionStop {
+		return d, false, err
+	}
+	if d.Action != state.ActionWait {
+		d, t = r.holdBack(d, t)
+	}
+	switch {
+	case d.Action == state.ActionWait:
+		r.announce(d)
+		err := r.wait(ctx, d)
+		if time.Now().Before(d.Until) {
+			r.crew.Go() // ralph resume ended the wait
+		}
+		return rules.Decision{}, true, err
+	case r.inbox.TakePause():
+		return rules.Decision{}, true, r.pause(ctx)
+	case r.inbox.Take(state.RequestSkip) != "": // it arrived while no job was under way
+		r.skip(t, true)
+		return rules.Decision{}, true, nil
+	}
+	d, err = r.start(ctx, t)
+	return d, true, err
+}
+
+// noWorker is how long a task waits before the run looks again for a worker of the fleet.
+const noWorker = 5 * time.Second
+
+// holdBack returns another task instead of one that has to wait, or the decision to wait.
+func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task) {
+	if !r.crew.Suits(t) {
+		r.crew.Later(t.ID, time.Now().Add(noWorker))
+		r.d.Log.Warn("no worker of the fleet can take a task; it waits", logs.KeyTask, t.ID, "worker", t.Worker)
+	}
+	now := time.Now()
+	if !r.crew.Waits(t.ID, now) {
+		return d, t
+	}
+	other, ok := r.rule(now).Next(r.plan.Read().List)
+	if !ok {
+		d = fixed.Decide(fixed.Retries, "all tasks wait for their next try")
+		d.Until = r.crew.Wait(now)
+	}
+	return d, other
+}
+
+// rule says which tasks may run beside those under way.
+func (r *Run) rule(now time.Time) beside.Rule {
+	return beside.Rule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
+		n := r.tasks.Of(t.ID)
+		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Waits(t.ID, now) || !r.crew.Suits(t)
+	}}
+}
+
+// nextBeside returns a task that may start beside those under way, if the limits of the run allow one.
+func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
+	if bounds.Wish(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) {
+		return task.Task{}, false
+	}
+	now, plan := time.Now(), r.plan.Read()
+	if _, err := r.asked.Waiting(plan.List); err != nil {
+		return task.Task{}, false // admit returns this error once no job is under way
+	}
+	next, ok := r.rule(now).Next(plan.List)
+	if !ok || r.crew.Room(ctx, next) == 0 {
+		return next, false
+	}
+	f := rules.Admission{Facts: r.facts(ctx, plan)}
+	f.LimitedUntil = r.freeAt(next, plan.List, now)
+	f.Paced = r.pool.PaceHold(r.wanted(next, plan.List), now)
+	f.Memory.Iterations += r.crew.Jobs()
+	return next, rules.Admit(f).Action == state.ActionContinue
+}
+
+// start makes a job of a task and begins it. The decision says why it could not.
+func (r *Run) start(ctx context.Context, t task.Task) (rules.Decision, error) {
+	work, done := r.inbox.CallContext(ctx) // from then on, listen ends the job
+	defer done()
+	if n := r.tasks.Of(t.ID); n.Review.Kept && !r.crew.Apart() {
+		r.fetchBack(t)
+	}
+	j := r.crew.Take(t, r.mem.Iterations+1)
+	d, begin, err := r.prepare(work, j)
+	if begin == nil || err != nil || work.Err() != nil { // admit sees who ended it, and why
+		r.crew.Release(j)
+		return d, err
+	}
+	r.showSlots()
+	if err := begin(ctx); err != nil {
+		r.crew.Release(j)
+		return d, err
+	}
+	return rules.Decision{}, nil
+}
+
+// prepare does what comes before a job: the user's hooks, the baseline of the checks, the choice of the agent. begin is
+// nil if the decision says why the job cannot begin.
+func (r *Run) prepare(ctx context.Context, j *crew.Job) (d rules.Decision, begin func(context.Context) error, err error) {
+	t := j.Task
+	if d, ok := r.beforeTurn(ctx, t); !ok {
+		return d, nil, nil
+	}
+	n := r.tasks.Of(t.ID)
+	if n.Review.Phase != "" {
+		return d, r.reviewIn(j), nil
+	}
+	if r.checks.Scope != gate.ScopeTask || !r.crew.Apart() { // else the turn takes its baseline in its worktree
+		if err := r.takeBaseline(ctx, t); err != nil || ctx.Err() != nil {
+			return d, nil, err
+		}
+	}
+	a, who, err := r.assign(t)
+	if err != nil {
+		return fixed.Decide(fixed.Unusable, err.Error()), nil, nil
+	}
+	n.Review, a.Then = r.panel.Begin(ctx, t, n.Review)
+	r.announceAgent(t, who)
+	err = r.crew.Look(ctx, a)
+	if err == nil && ctx.Err() == nil && t.State == task.Open && t.ID != "" { // else the turn meets the error, too
+		a.Prompt.State = r.started(t, a.Prompt.State)
+	}
+	return d, func(ctx context.Context) error {
+		r.count(a)
+		if r.crew.Apart() { // else handleEvent waits: a worker elsewhere would not
+			if err := r.counted.Wait(); err != nil {
+				return err
+			}
+		}
+		r.crew.Start(ctx, j, a)
+		return nil
+	}, nil
+}
+
+// listen waits for news, or for something that lets another job start.
+func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
+	var again <-chan time.Time
+	if until := r.crew.Wait(time.Now()); !until.IsZero() {
+		again = time.After(time.Until(until))
+	}
+	select {
+	case n := <-r.crew.News():
+		switch {
+		case n.Do != nil:
+			n.Do()
+			r.showSlots()
+		case n.Event != nil:
+			r.handleEvent(*n.Event)
+			r.showTool(*n.Event)
+			r.crew.Took()
+		default:
+			return r.conclude(ctx, *n.Done)
+		}
+	case <-r.inbox.Wake:
+		switch r.taskRequests(); {
+		case r.inbox.Has(state.RequestAbort):
+			r.crew.End("", state.RequestAbort)
+		case r.inbox.Take(state.RequestSkip) != "": // skips all tasks under way
+			for id := range r.crew.Busy() {
+				r.crew.PutOff(id, state.RequestSkip)
+			}
+		}
+	case <-again:
+	}
+	return rules.Decision{}, nil
+}
+
+// conclude settles what a job has done, decides what follows from it, and waits until the next one may start.
+func (r *Run) conclude(ctx context.Context, done crew.Done) (rules.Decision, error) {
+	made := r.mem.Iterations
+	d, err := r.concludeJob(ctx, done)
+	r.crew.Release(done.Job)
+	r.showSlots()
+	switch {
+	case err != nil || d.Action == state.ActionStop:
+	case r.crew.Apart():
+		if d.Until.After(time.Now()) {
+			r.crew.Later(done.Job.Task.ID, d.Until)
+		}
+	default: // the next task would find the half-done files of this one
+		err = r.pauseBetween(ctx, d, r.mem.Iterations > made)
+	}
+	return d, err
+}
+
+func (r *Run) concludeJob(ctx context.Context, done crew.Done) (rules.Decision, error) {
+	j := done.Job
+	res := finished{job: j, Result: r.crew.Settle(done, crew.Known{Plan: r.plan.Read(), Checks: r.checks,
+		Busy: func(id string) bool { return id != j.Task.ID && r.crew.Of(id) != nil }})}
+	if done.Landed != "" {
+		r.tellOf(res.Task, state.Commit{OID: done.Landed, Landed: done.Branch,
+			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Refused()})
+	}
+	if done.Err == nil {
+		r.checks = res.Checks
+		done.Err = checkstate.Save(r.d.State.Dir(), r.checks)
+	}
+	r.crew.Touched(res.Task.ID, res.Work.Change.Files)
+	var d rules.Decision
+	var err error
+	if j.Review != nil {
+		d, err = r.finishReview(ctx, res, done)
+	} else {
+		r.panel.Collect(j.Dir(), res.Task)
+		d, err = r.finish(ctx, res, done.Err)
+	}
+	if err != nil || done.Landed == "" {
+		return d, err
+	}
+	if why := r.crew.Landed(ctx, done); why != "" {
+		r.d.Log.Warn("the checkout does not follow", logs.KeyReason, why)
+		r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks,
+			Text: "your files stay as they are: " + why + "; what is finished is on " + done.Branch})
+	}
+	return r.afterMerge(ctx, done, d), nil
+}
+
+func (r *Run) showSlots() {
+	slots, fleet := r.crew.Status()
+	r.out.Status(func(s *state.Status) { s.Slots, s.Fleet = slots, fleet })
+}
+
+// showTool shows the tool that the agent of a job called last.
+func (r *Run) showTool(e state.Event) {
+	j := r.crew.At(e.Origin)
+	if j == nil {
+		return
+	}
+	tool, ok := e.Data.(state.Tool)
+	if ok {
+		j.Tool = termtext.Line(tool.Name + " " + tool.Arg)
+	}
+	if ok || j.Host != e.Host {
+		j.Host = e.Host
+		r.showSlots()
+	}
+}
+
+// skip puts a task off; say reports it.
+func (r *Run) skip(t task.Task, say bool) {
+	if r.tasks.Skip(t.ID); say && t.ID != "" {
+		r.tellOf(t,
+			state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskSkipped, Why: r.inbox.Who(state.RequestSkip)})
+	}
+}
+
+// paused is how long a paused task waits. In effect, it waits until ralph resume.
+const paused = 365 * 24 * time.Hour
+
+// taskRequests carries out what people ask for single tasks: skip, abort, pause and resume.
+func (r *Run) taskRequests() {
+	for _, q := range r.inbox.About() {
+		kind, id := q.Split()
+		kind, _ = kind.Plain()
+		t, known := r.plan.Read().List.Find(id)
+		switch {
+		case !known:
+			r.d.Log.Warn("a request names no task of the plan", logs.KeyTask, id, "request", kind)
+		case kind == state.RequestSkip, kind == state.RequestAbort:
+			r.skip(t, r.crew.Of(id) == nil) // a turn that is cut off says so itself
+			r.crew.PutOff(id, kind)
+		case kind == state.RequestPause:
+			r.crew.Later(id, time.Now().Add(paused))
+		case kind == state.RequestResume:
+			r.crew.Later(id, time.Time{})
+		}
+	}
+}

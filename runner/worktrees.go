@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"ralph/runner/crew"
+	"ralph/runner/git"
+	"ralph/runner/hooks"
+	"ralph/runner/output"
+	"ralph/runner/rules"
+	"ralph/runner/rules/fixed"
+	"ralph/runner/slots"
+	"ralph/runner/task"
+	"ralph/state"
+)
+
+// enter opens worktrees if the options ask for them. A stop says why they cannot work here.
+func (r *Run) enter(ctx context.Context) (rules.Decision, error) {
+	err := r.o.SlotOptions.Check()
+	if err == nil && !r.o.Worktrees() {
+		return rules.Decision{}, nil
+	}
+	r.o.SlotOptions = r.o.Spread()
+	r.o.AutoCommit, r.o.Continue = false, false // work is committed as it lands, and no two turns share a folder
+	r.past.unproved = ""                        // what a killed turn did there has not landed
+	var mayMerge func(*crew.Job, string, []string) string
+	if r.hooks.Has(hooks.PreMerge, hooks.PostMerge) {
+		mayMerge = r.mayMerge
+	}
+	var landed []string
+	var c *crew.Crew
+	if err == nil {
+		c, landed, err = crew.InWorktrees(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File,
+			Numbered: r.past.numbered, Run: r.d.RunID, Ralph: r.d.Start.Version, Prefix: r.prefix,
+			Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Base: r.worker, Worker: r.newWorker,
+			Merge: mayMerge})
+	}
+	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
+		return fixed.Decide(fixed.Unfit, unfit.Why), nil
+	}
+	if err != nil {
+		return rules.Decision{}, err
+	}
+	r.crew = c
+	for _, id := range landed {
+		r.mark(id, task.Done, "")
+	}
+	return rules.Decision{}, nil
+}
+
+// prefix returns what the message of a commit for the task begins with.
+func (r *Run) prefix(t task.Task) string { return r.panel.Prefix(r.o.CommitPrefix, t) }
+
+// leave gives the workspaces up. If there are commits that the user's checkout does not have, it adds to d how to get
+// them.
+func (r *Run) leave(d rules.Decision) rules.Decision {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if n, branch := r.crew.Unlanded(ctx); n > 0 {
+		where := "to get what is finished: git merge " + branch
+		r.d.Log.Warn("some commits are not in the checkout", "branch", branch, "commits", n)
+		if d.Next != "" {
+			where += "; " + d.Next
+		}
+		d.Next = where
+	}
+	r.crew.Close(ctx)
+	if r.crew.Apart() {
+		r.leavePlan(ctx)
+	}
+	return d
+}
+
+// leavePlan lets the end say that the ticks are not committed: what lands never contains the plan.
+func (r *Run) leavePlan(ctx context.Context) {
+	root, _ := git.Root(r.d.Dir)
+	rel, err := filepath.Rel(root, r.plan.File.Path)
+	now, failed := git.Observe(ctx, r.d.Dir)
+	if err == nil && failed == nil && r.mem.Iterations > 0 && now.Dirty(filepath.ToSlash(rel)) {
+		r.uncommitted = output.Uncommitted(r.uncommitted, []state.Refusal{{File: r.plan.File.Name,
+			Why: "work in worktrees lands without the plan; its ticks are yours to commit"}})
+	}
+}
