@@ -1,18 +1,24 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"ralph/logs"
+	"ralph/runner/crew"
+	"ralph/runner/output"
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
+	"ralph/runner/rules/hours"
 	"ralph/runner/task"
 	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
+	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -37,7 +43,7 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 			a.State = r.d.State.Dir()
 		}
 	}
-	r.crew.Place(&a)
+	r.crew.Place(nil, &a)
 	return a
 }
 
@@ -58,9 +64,9 @@ func (r *Run) origin(t task.Task) state.Origin {
 	return o
 }
 
-// assign makes the assignment for the developer of a task. It fails when a person has to
+// assign makes the assignment for the developer of a task, in the place of a job (nil: where the run itself is). It fails when a person has to
 // fix something: the prompt is gone, or the plan names an agent that does not exist.
-func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
+func (r *Run) assign(t task.Task, j *crew.Job) (turn.Assignment, pool.Choice, error) {
 	plan := r.plan.Read()
 	template, err := prompt.Read(r.d.Dir, r.d.Prompt, maxInput)
 	if err != nil {
@@ -73,6 +79,7 @@ func (r *Run) assign(t task.Task) (turn.Assignment, pool.Choice, error) {
 		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("task %q: %w", t.Title, err)
 	}
 	a := r.assignment(t)
+	r.crew.Place(j, &a)
 	a.Prompt = r.promptInput(r.panel.Template(string(template), t), plan, t)
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
@@ -203,7 +210,7 @@ func Preview(o Options, d Deps, known taskrecords.Records) (DryRun, error) {
 		return DryRun{}, fmt.Errorf("%s", plan.Error)
 	}
 	next, _ := r.tasks.Choose(plan.List)
-	a, _, err := r.assign(next)
+	a, _, err := r.assign(next, nil)
 	if err != nil {
 		return DryRun{}, err
 	}
@@ -211,3 +218,46 @@ func Preview(o Options, d Deps, known taskrecords.Records) (DryRun, error) {
 	return DryRun{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Plan: d.Plan,
 		Done: plan.Done, Total: plan.Total, Next: next.Title}, nil
 }
+
+// count counts a call on disk before it is made. handleEvent waits for the write.
+func (r *Run) count(a turn.Assignment) {
+	r.calls = hours.ThisHour(r.calls, time.Now())
+	r.calls.Calls++
+	p := a.Prompt
+	r.past.lostState = false
+	r.pool.Pace.Begin(callKey(a.Origin), a.Agent.Spec.Name, a.Agent.Model)
+	r.out.Status(func(s *state.Status) {
+		s.Status, s.Phase = state.StatusRunning, state.PhaseAgent
+		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
+		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
+		s.EndsWhen = r.endsWhen(a.Task.ID)
+		r.showCalls(s)
+	})
+	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done,
+		Total: p.Total}
+	start.Why = output.WithoutTask(start, r.mem.Contradiction != "")
+	r.tellOf(a.Task, start)
+	if feedback := r.notes.Payload(a.Origin.Iteration, p); feedback != nil && !a.Origin.Reviews {
+		r.tellOf(a.Task, feedback)
+	}
+	calls, saved := r.calls, r.saved
+	r.saved = writes.Begun{}
+	r.counted.Begin(func() error { return errors.Join(saved.Wait(), r.d.State.SaveCalls(calls)) }, r.out.Save)
+}
+
+func (r *Run) showCalls(s *state.Status) {
+	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens,
+		hours.NextHour(hours.HourOf(time.Now()))
+}
+
+// started marks a task as begun, and returns the plan's word for its new state.
+func (r *Run) started(t task.Task, word string) string {
+	if r.mark(t.ID, task.Active, "") {
+		t.State, t.Word = task.Active, ""
+		word = r.plan.Read().List.Word(t)
+	}
+	return word
+}
+
+// callKey identifies a call among those under way.
+func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"ralph/logs"
 	"ralph/runner/agent/ending"
+	"ralph/runner/checkstate"
 	"ralph/runner/crew"
 	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
@@ -21,7 +21,6 @@ import (
 	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
-	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -32,6 +31,68 @@ const (
 	pruneEvery = 128 << 20
 )
 
+// conclude decides what follows from a job that is over, and waits until the next one may start.
+func (r *Run) conclude(ctx context.Context, done crew.Done) (rules.Decision, error) {
+	made := r.mem.Iterations
+	d, err := r.settle(ctx, done)
+	r.crew.Release(done.Job)
+	r.showSlots()
+	switch {
+	case err != nil || d.Action == state.ActionStop:
+	case r.crew.Apart():
+		if d.Until.After(time.Now()) {
+			r.crew.Later(done.Job.Task.ID, d.Until)
+		}
+	default: // the next task would find the half-done files of this one
+		err = r.pauseBetween(ctx, d, r.mem.Iterations > made)
+	}
+	return d, err
+}
+
+func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error) {
+	j := done.Job
+	if err := r.counted.Wait(); err != nil { // of a turn that ended before its call
+		return rules.Decision{}, err
+	}
+	r.pool.Pace.End(callKey(j.Origin))
+	if r.crew.Jobs() == 1 && r.inbox.Take(state.RequestSkip) != "" { // it arrived at the last moment
+		j.Skip = true
+	}
+	res := finished{job: j, Result: r.crew.Settle(done, crew.Known{Plan: r.plan.Read(), Checks: r.checks,
+		Busy: func(id string) bool { return id != j.Task.ID && r.crew.Of(id) != nil }})}
+	if done.Landed != "" {
+		r.tellOf(res.Task, state.Commit{OID: done.Landed, Landed: done.Branch,
+			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Refused()})
+	}
+	if done.Err == nil {
+		r.checks = res.Checks
+		err := checkstate.Save(r.d.State.Dir(), r.checks)
+		if done.Landed != "" {
+			r.lost(err) // the plan first says what has landed
+		} else {
+			done.Err = err
+		}
+	}
+	r.crew.Touched(res.Task.ID, res.Work.Change.Files)
+	var d rules.Decision
+	var err error
+	if j.Review != nil {
+		d, err = r.concludeReview(ctx, res, done)
+	} else {
+		r.panel.Collect(j.Dir(), res.Task)
+		d, err = r.concludeTurn(ctx, res, done.Err)
+	}
+	if err != nil || done.Landed == "" {
+		return d, err
+	}
+	if why := r.crew.Landed(ctx, done); why != "" {
+		r.d.Log.Warn("the checkout does not follow", logs.KeyReason, why)
+		r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks,
+			Text: "your files stay as they are: " + why + "; what is finished is on " + done.Branch})
+	}
+	return r.afterMerge(ctx, done, d), nil
+}
+
 // finished is a job that is over, and its Result as the run takes it.
 type finished struct {
 	turn.Result
@@ -39,11 +100,10 @@ type finished struct {
 	hints []string // what the next prompt says about its agent's questions
 }
 
-// finish decides what follows from a turn. err is the error of the turn. It is ralph's own, and
-// ends the run, unless work was cancelled.
-func (r *Run) finish(ctx context.Context, res finished, err error) (rules.Decision, error) {
+// concludeTurn concludes from a turn of a developer. err is the error of the turn. It is ralph's own, and ends the run,
+// unless the job was ended.
+func (r *Run) concludeTurn(ctx context.Context, res finished, err error) (rules.Decision, error) {
 	next, work := res.Task, res.job.Context()
-	r.pool.Pace.End(callKey(res.Origin))
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
 	}
@@ -68,7 +128,7 @@ func (r *Run) finish(ctx context.Context, res finished, err error) (rules.Decisi
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
 	res.Result, res.hints = r.asked.Limit(res.Result)
-	d, err := r.concludeTurn(ctx, keep, res)
+	d, err := r.apply(ctx, keep, res)
 	if err != nil {
 		return d, err
 	}
@@ -81,43 +141,9 @@ func (r *Run) spend(u state.Usage) {
 	r.calls.Tokens += u.Total()
 }
 
-// callKey identifies a call among those under way.
-func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
-
-// count counts a call on disk before it is made. handleEvent waits for the write.
-func (r *Run) count(a turn.Assignment) {
-	r.calls = hours.ThisHour(r.calls, time.Now())
-	r.calls.Calls++
-	p := a.Prompt
-	r.past.lostState = false
-	r.pool.Pace.Begin(callKey(a.Origin), a.Agent.Spec.Name, a.Agent.Model)
-	r.out.Status(func(s *state.Status) {
-		s.Status, s.Phase = state.StatusRunning, state.PhaseAgent
-		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
-		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
-		s.EndsWhen = r.endsWhen(a.Task.ID)
-		r.showCalls(s)
-	})
-	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done,
-		Total: p.Total}
-	start.Why = output.WithoutTask(start, r.mem.Contradiction != "")
-	r.tellOf(a.Task, start)
-	if feedback := r.notes.Payload(a.Origin.Iteration, p); feedback != nil && !a.Origin.Reviews {
-		r.tellOf(a.Task, feedback)
-	}
-	calls, saved := r.calls, r.saved
-	r.saved = writes.Begun{}
-	r.counted.Begin(func() error { return errors.Join(saved.Wait(), r.d.State.SaveCalls(calls)) }, r.out.Save)
-}
-
-func (r *Run) showCalls(s *state.Status) {
-	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens,
-		hours.NextHour(hours.HourOf(time.Now()))
-}
-
-// concludeTurn decides what follows from a turn, and records it. It commits and keeps the work unless keep is
+// apply decides what follows from a turn, and records it. It commits and keeps the work unless keep is
 // cancelled.
-func (r *Run) concludeTurn(ctx, keep context.Context, from finished) (rules.Decision, error) {
+func (r *Run) apply(ctx, keep context.Context, from finished) (rules.Decision, error) {
 	res := from.Result
 	r.last, r.plan.Counts = res, res.Proof.After
 	damaged := res.Work.Damaged
@@ -267,15 +293,6 @@ func (r *Run) mark(id string, s task.State, why string) (changed bool) {
 		r.worker.Forget()
 	}
 	return changed
-}
-
-// started marks a task as begun, and returns the plan's word for its new state.
-func (r *Run) started(t task.Task, word string) string {
-	if r.mark(t.ID, task.Active, "") {
-		t.State, t.Word = task.Active, ""
-		word = r.plan.Read().List.Word(t)
-	}
-	return word
 }
 
 // keepWork commits what a turn has achieved, and takes the tasks that are done out of the plan.

@@ -8,7 +8,6 @@ import (
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/runner/beside"
-	"ralph/runner/checkstate"
 	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
@@ -46,18 +45,17 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	return r.ending(d), errors.Join(err, r.close(d))
 }
 
-// loop starts jobs while there is room, and concludes from those that are over. It ends with the decision to stop, once
-// no job is under way.
+// loop starts jobs while there is room, listens to them, and concludes from those that are over. It ends with the
+// decision to stop, once no job is under way. In the user's checkout there is room for one job, in worktrees for several.
 //
-//	   +----------------------------------------------------------+
-//	   v                                                          |
-//	admit ---> start ---> the job's turn ---> settle ---> conclude --- apply
-//	 |  ^     hooks, baseline,  in its            Result   Decision     records, plan,
-//	 |  |     agent, prompt     workspace                               counters, one event
-//	 |  +--- wait, pause, skip
+//	  +-------------------------- continue, retry ----------------------------+
+//	  v                                                                       |
+//	next ---> start ---> the job: a turn, or a phase of a review ---> listen ---> conclude
+//	 |  ^     hooks,     on a goroutine of its own, in its place      events,     Result --> Decision:
+//	 |  |     baseline,                                               requests    plan, records, counters,
+//	 |  |     agent                                                               one event
+//	 |  +---- wait, pause, skip
 //	 +--> stop
-//
-// In the user's checkout there is room for one job, in worktrees for several.
 func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 	if d, goOn := r.atStart(ctx); !goOn {
 		return d, nil
@@ -82,11 +80,8 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 				continue
 			}
 		}
-		if r.crew.Jobs() == 0 {
-			if over.Action == state.ActionStop {
-				return over, nil
-			}
-			continue
+		if r.crew.Jobs() == 0 && over.Action == state.ActionStop {
+			return over, nil
 		}
 		d, err := r.listen(ctx)
 		if err != nil {
@@ -184,7 +179,7 @@ func (r *Run) rule(now time.Time) beside.Rule {
 
 // nextBeside returns a task that may start beside those under way, if the limits of the run allow one.
 func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
-	if bounds.Wish(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) {
+	if bounds.Wish(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) || r.inbox.Has(state.RequestSkip) {
 		return task.Task{}, false
 	}
 	now, plan := time.Now(), r.plan.Read()
@@ -204,44 +199,53 @@ func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
 
 // start makes a job of a task and begins it. The decision says why it could not.
 func (r *Run) start(ctx context.Context, t task.Task) (rules.Decision, error) {
-	work, done := r.inbox.CallContext(ctx) // from then on, listen ends the job
+	work, done := r.inbox.CallContext(ctx) // ends what comes before the job; once it runs, listen ends it
 	defer done()
-	if n := r.tasks.Of(t.ID); n.Review.Kept && !r.crew.Apart() {
-		r.fetchBack(t)
-	}
 	j := r.crew.Take(t, r.mem.Iterations+1)
-	d, begin, err := r.prepare(work, j)
-	if begin == nil || err != nil || work.Err() != nil { // admit sees who ended it, and why
+	a, d, err := r.prepare(work, j)
+	if err != nil || a.Origin.Iteration == 0 || work.Err() != nil { // admit sees who ended it, and why
 		r.crew.Release(j)
 		return d, err
 	}
 	r.showSlots()
-	if err := begin(ctx); err != nil {
-		r.crew.Release(j)
-		return d, err
+	r.count(a)
+	if r.crew.Apart() || j.Review != nil { // else handleEvent waits, just before the agent is called
+		if err := r.counted.Wait(); err != nil {
+			r.crew.Release(j)
+			return d, err
+		}
+	}
+	if j.Review != nil {
+		r.crew.Review(ctx, j, a, r.reviewers(j))
+	} else {
+		r.crew.Start(ctx, j, a)
 	}
 	return rules.Decision{}, nil
 }
 
-// prepare does what comes before a job: the user's hooks, the baseline of the checks, the choice of the agent. begin is
-// nil if the decision says why the job cannot begin.
-func (r *Run) prepare(ctx context.Context, j *crew.Job) (d rules.Decision, begin func(context.Context) error, err error) {
+// prepare does what comes before a job: the user's hooks, the baseline of the checks, the choice of the agent. The
+// assignment is zero if the job cannot begin; the decision may say why.
+func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d rules.Decision, err error) {
 	t := j.Task
 	if d, ok := r.beforeTurn(ctx, t); !ok {
-		return d, nil, nil
+		return none, d, nil
 	}
 	n := r.tasks.Of(t.ID)
+	if n.Review.Kept && !r.crew.Apart() {
+		r.fetchBack(t)
+	}
 	if n.Review.Phase != "" {
-		return d, r.reviewIn(j), nil
+		return r.prepareReview(j), d, nil
 	}
 	if r.checks.Scope != gate.ScopeTask || !r.crew.Apart() { // else the turn takes its baseline in its worktree
 		if err := r.takeBaseline(ctx, t); err != nil || ctx.Err() != nil {
-			return d, nil, err
+			return none, d, err
 		}
 	}
-	a, who, err := r.assign(t)
+	r.crew.Enter(j)
+	a, who, err := r.assign(t, j)
 	if err != nil {
-		return fixed.Decide(fixed.Unusable, err.Error()), nil, nil
+		return none, fixed.Decide(fixed.Unusable, err.Error()), nil
 	}
 	n.Review, a.Then = r.panel.Begin(ctx, t, n.Review)
 	r.announceAgent(t, who)
@@ -249,16 +253,7 @@ func (r *Run) prepare(ctx context.Context, j *crew.Job) (d rules.Decision, begin
 	if err == nil && ctx.Err() == nil && t.State == task.Open && t.ID != "" { // else the turn meets the error, too
 		a.Prompt.State = r.started(t, a.Prompt.State)
 	}
-	return d, func(ctx context.Context) error {
-		r.count(a)
-		if r.crew.Apart() { // else handleEvent waits: a worker elsewhere would not
-			if err := r.counted.Wait(); err != nil {
-				return err
-			}
-		}
-		r.crew.Start(ctx, j, a)
-		return nil
-	}, nil
+	return a, d, nil
 }
 
 // listen waits for news, or for something that lets another job start.
@@ -292,56 +287,6 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 	case <-again:
 	}
 	return rules.Decision{}, nil
-}
-
-// conclude settles what a job has done, decides what follows from it, and waits until the next one may start.
-func (r *Run) conclude(ctx context.Context, done crew.Done) (rules.Decision, error) {
-	made := r.mem.Iterations
-	d, err := r.concludeJob(ctx, done)
-	r.crew.Release(done.Job)
-	r.showSlots()
-	switch {
-	case err != nil || d.Action == state.ActionStop:
-	case r.crew.Apart():
-		if d.Until.After(time.Now()) {
-			r.crew.Later(done.Job.Task.ID, d.Until)
-		}
-	default: // the next task would find the half-done files of this one
-		err = r.pauseBetween(ctx, d, r.mem.Iterations > made)
-	}
-	return d, err
-}
-
-func (r *Run) concludeJob(ctx context.Context, done crew.Done) (rules.Decision, error) {
-	j := done.Job
-	res := finished{job: j, Result: r.crew.Settle(done, crew.Known{Plan: r.plan.Read(), Checks: r.checks,
-		Busy: func(id string) bool { return id != j.Task.ID && r.crew.Of(id) != nil }})}
-	if done.Landed != "" {
-		r.tellOf(res.Task, state.Commit{OID: done.Landed, Landed: done.Branch,
-			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Refused()})
-	}
-	if done.Err == nil {
-		r.checks = res.Checks
-		done.Err = checkstate.Save(r.d.State.Dir(), r.checks)
-	}
-	r.crew.Touched(res.Task.ID, res.Work.Change.Files)
-	var d rules.Decision
-	var err error
-	if j.Review != nil {
-		d, err = r.finishReview(ctx, res, done)
-	} else {
-		r.panel.Collect(j.Dir(), res.Task)
-		d, err = r.finish(ctx, res, done.Err)
-	}
-	if err != nil || done.Landed == "" {
-		return d, err
-	}
-	if why := r.crew.Landed(ctx, done); why != "" {
-		r.d.Log.Warn("the checkout does not follow", logs.KeyReason, why)
-		r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks,
-			Text: "your files stay as they are: " + why + "; what is finished is on " + done.Branch})
-	}
-	return r.afterMerge(ctx, done, d), nil
 }
 
 func (r *Run) showSlots() {

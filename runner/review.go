@@ -22,31 +22,28 @@ import (
 	"ralph/state"
 )
 
-// reviewIn prepares the review phase that the task of a job waits for, and returns what begins it.
-func (r *Run) reviewIn(j *crew.Job) (begin func(context.Context) error) {
-	t := j.Task
-	a := r.assignment(t)
-	s := r.newReviewPhase(t, a)
-	j.Review = s
-	a.Agent.Spec.Name = s.Known.Agent // these are for observers
-	a.Prompt.Done, a.Prompt.Total = s.Known.Work.Before.Done, s.Known.Work.Before.Total
-	kept := s.Request.Review.Kept
-	look := func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
-		if kept { // else it is in the user's files
+// prepareReview prepares the phase of its review that the task of a job waits for.
+func (r *Run) prepareReview(j *crew.Job) turn.Assignment {
+	r.crew.Enter(j)
+	a := r.assignment(j.Task)
+	r.crew.Place(j, &a)
+	j.Review = r.newReviewPhase(j.Task, a)
+	a.Agent.Spec.Name = j.Review.Known.Agent // these are for observers
+	a.Prompt.Done, a.Prompt.Total = j.Review.Known.Work.Before.Done, j.Review.Known.Work.Before.Total
+	return a
+}
+
+// reviewers returns what asks the reviewers of a job.
+func (r *Run) reviewers(j *crew.Job) crew.Look {
+	s, kept := j.Review, j.Review.Request.Review.Kept
+	return func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
+		if kept { // else the work is in the user's files
 			s.Request.Dir, s.Request.Env, s.Request.Review.Base = at.Dir, at.Env, at.Base
 		}
 		s.Result, err = r.panel.Run(ctx, s.Request)
 		land = !s.Request.Role().Answers && s.Result.Passed && s.Result.Stuck == nil && s.Result.Cut == "" &&
-			r.panel.Plan(t, s.Request.Review).Next(s.Request.Review.Phase) == ""
+			r.panel.Plan(j.Task, s.Request.Review).Next(s.Request.Review.Phase) == ""
 		return s.Turn(), land, err
-	}
-	return func(ctx context.Context) error {
-		r.count(a)
-		if err := r.counted.Wait(); err != nil {
-			return err
-		}
-		r.crew.Review(ctx, j, a, look)
-		return nil
 	}
 }
 
@@ -80,16 +77,16 @@ func (r *Run) endInterrupted(res finished) (rules.Decision, error) {
 	return goOn, r.saveCalls()
 }
 
-// reviewed concludes from a phase that was not cut off.
-func (r *Run) reviewed(ctx, keep context.Context, from finished) (rules.Decision, error) {
+// applyReview decides what follows from a phase that was not cut off, and records it.
+func (r *Run) applyReview(ctx, keep context.Context, from finished) (rules.Decision, error) {
 	res, t, reviewed := from.Result, from.Task, from.job.Review.Result
 	if reviewed.Stuck != nil {
-		return r.concludeTurn(ctx, keep, from)
+		return r.apply(ctx, keep, from)
 	}
 	if from.Reopened() { // the reviewers passed it, but it could not be merged
 		r.sendBack(t, reviewed.Verdicts)
 		from.Result = amend.Returned(res, r.plan.Read())
-		d, err := r.concludeTurn(ctx, keep, from)
+		d, err := r.apply(ctx, keep, from)
 		if err != nil {
 			return d, err
 		}
@@ -97,7 +94,7 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished) (rules.Decision
 	}
 	r.spend(reviewed.Usage)
 	r.mem.Iterations++
-	d := r.concludeReview(t, reviewed.Outcome)
+	d := r.applyVerdicts(t, reviewed.Outcome)
 	res = amend.Leaving(res, r.plan.Read())
 	r.plan.Counts, r.last = res.Proof.After, res
 	if res.Proof.After.IsDone(t.ID) {
@@ -115,8 +112,8 @@ func (r *Run) reviewed(ctx, keep context.Context, from finished) (rules.Decision
 	return r.afterTurn(keep, res, d), nil
 }
 
-// concludeReview does what follows from the verdicts of a phase.
-func (r *Run) concludeReview(t task.Task, o roles.Outcome) rules.Decision {
+// applyVerdicts does what follows from the verdicts of a phase.
+func (r *Run) applyVerdicts(t task.Task, o roles.Outcome) rules.Decision {
 	n := r.tasks.Of(t.ID)
 	if roles.ByPhase(n.Review.Phase).Answers {
 		return r.advised(t, o)
@@ -185,8 +182,8 @@ func (r *Run) putAside(t task.Task, why string) {
 	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskPutAside, Why: why})
 }
 
-// finishReview concludes from a phase that is over.
-func (r *Run) finishReview(ctx context.Context, from finished, d crew.Done) (rules.Decision, error) {
+// concludeReview concludes from a phase of a review.
+func (r *Run) concludeReview(ctx context.Context, from finished, d crew.Done) (rules.Decision, error) {
 	ended := d.Err != nil || from.Cut != "" || from.job.Context().Err() != nil
 	switch {
 	case len(d.Conflict) > 0:
@@ -207,7 +204,7 @@ func (r *Run) finishReview(ctx context.Context, from finished, d crew.Done) (rul
 	}
 	keep, kept := r.inbox.AfterContext(ctx)
 	defer kept()
-	return r.reviewed(ctx, keep, from)
+	return r.applyReview(ctx, keep, from)
 }
 
 // unlearn forgets the lessons of a turn.

@@ -6,7 +6,6 @@
 package runner
 
 import (
-	"context"
 	"os"
 	"time"
 
@@ -219,7 +218,7 @@ func New(o Options, d Deps) *Run {
 		Kill: d.Kill, Responder: o.Responder(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
-	r.crew = crew.InCheckout(d.Dir, r.worker, r.prefix)
+	r.crew = crew.InCheckout(r.worker, r.prefix)
 	r.panel = &reviewers.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS.At(d.Dir), Dir: d.Dir, Env: d.Env,
 		Filter: d.Filter, Sandbox: o.Contained, Idle: o.IdleTimeout,
 		Pool: &r.pool, Model: o.Model, Log: d.Log, Size: d.Size, Kill: d.Kill}
@@ -241,14 +240,4 @@ func (r *Run) ending(d rules.Decision) Ending {
 		Total: p.Total, Findings: r.past.findings, Report: r.last.Proof.Report,
 		Uncommitted: r.uncommitted, Unproved: r.o.AutoCommit && r.last.Proof.Report.Blocked() &&
 			r.last.Work.Change.Progress()}
-}
-
-// pauseBetween waits as long as the decision says, else for the delay between
-// two iterations. There is none after the last iteration.
-func (r *Run) pauseBetween(ctx context.Context, d rules.Decision, counted bool) error {
-	last := r.o.MaxIterations > 0 && r.mem.Iterations >= r.o.MaxIterations
-	if d.Until.IsZero() && counted && !last {
-		d.Until = time.Now().Add(r.o.Delay)
-	}
-	return r.wait(ctx, d)
 }

@@ -160,3 +160,13 @@ func (r *Run) nap(ctx context.Context, until time.Time) {
 	case <-ctx.Done():
 	}
 }
+
+// pauseBetween waits as long as the decision says, else for the delay between
+// two iterations. There is none after the last iteration.
+func (r *Run) pauseBetween(ctx context.Context, d rules.Decision, counted bool) error {
+	last := r.o.MaxIterations > 0 && r.mem.Iterations >= r.o.MaxIterations
+	if d.Until.IsZero() && counted && !last {
+		d.Until = time.Now().Add(r.o.Delay)
+	}
+	return r.wait(ctx, d)
+}

@@ -94,8 +94,8 @@ func (c *worktrees) trip(s *slots.Slot, way carrier.Carrier, labels string) remo
 // worker's worktree. done is false if the turn must be carried out here instead: a worker that cannot be
 // reached does not cost the task an attempt.
 func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
-	way, elsewhere := c.ways[j.slot.N]
-	if !elsewhere {
+	way := j.way
+	if !j.away {
 		return false
 	}
 	if d.Err = j.worker.Ready(ctx, j.a); d.Err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"ralph/runner/task"
-	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -12,22 +11,14 @@ import (
 // checkout is the user's own checkout, which holds one job at a time. There is nothing to land.
 type checkout struct {
 	*Crew
-	dir    string
 	worker *turn.Worker // of the run itself: nobody else changes the checkout while it works
-	plan   *store.Cache // of the turns, which read the plan while the run does
 }
 
 // InCheckout returns a crew of one, which works in the project itself.
-func InCheckout(dir string, worker *turn.Worker, prefix func(task.Task) string) *Crew {
-	c := &checkout{Crew: newCrew(prefix), dir: dir, worker: worker, plan: new(store.Cache)}
+func InCheckout(worker *turn.Worker, prefix func(task.Task) string) *Crew {
+	c := &checkout{Crew: newCrew(prefix), worker: worker}
 	c.space = c
 	return c.Crew
-}
-
-func (c *checkout) place(j *Job, a *turn.Assignment) {
-	if j != nil {
-		a.Plan.Cache, a.Origin.Iteration = c.plan, j.Origin.Iteration
-	}
 }
 
 func (c *checkout) carryOut(j *Job) Done {
@@ -36,13 +27,8 @@ func (c *checkout) carryOut(j *Job) Done {
 }
 
 func (c *checkout) review(j *Job, look Look) Done {
-	res, _, err := look(j.ctx, Place{Dir: c.dir, Env: c.worker.Env})
+	res, _, err := look(j.ctx, Place{Dir: j.a.Dir, Env: c.worker.Env})
 	return Done{Job: j, Result: res, Err: err}
-}
-
-func (c *checkout) take(j *Job) {
-	j.worker = c.worker
-	c.last = 0 // an iteration that is not counted gives its number back
 }
 
 func (c *checkout) look(ctx context.Context, a turn.Assignment) error { return c.worker.Ready(ctx, a) }
@@ -50,6 +36,8 @@ func (c *checkout) look(ctx context.Context, a turn.Assignment) error { return c
 func (c *checkout) open() bool                                                     { return len(c.jobs) == 0 }
 func (c *checkout) room(context.Context, task.Task) int                            { return 1 - len(c.jobs) }
 func (c *checkout) suits(task.Task) bool                                           { return true }
+func (c *checkout) enter(j *Job)                                                   { j.worker = c.worker }
+func (c *checkout) place(*Job, *turn.Assignment)                                   {}
 func (c *checkout) release(*Job)                                                   {}
 func (c *checkout) settle(d Done, _ Known) turn.Result                             { return d.Result }
 func (c *checkout) sync(context.Context, turn.Assignment, func(state.Event)) error { return nil }

@@ -40,7 +40,7 @@ type workspace interface {
 	open() bool                                // another job may start
 	room(ctx context.Context, t task.Task) int // for so many turns for the task
 	suits(t task.Task) bool                    // there is, or can be, room for the task
-	take(j *Job)
+	enter(j *Job)                              // gives the job its place
 	release(j *Job)
 	place(j *Job, a *turn.Assignment) // into the workspace of the job; nil: into that of the run itself
 	carryOut(j *Job) Done
@@ -92,8 +92,11 @@ func (c *Crew) Apart() bool {
 	return ok
 }
 
-// Place puts an assignment where the job of its task works; if nobody works on it, where the run itself does.
-func (c *Crew) Place(a *turn.Assignment) { c.space.place(c.Of(a.Task.ID), a) }
+// Enter gives a job that was taken its place. There must be room.
+func (c *Crew) Enter(j *Job) { c.space.enter(j) }
+
+// Place puts an assignment into the place of a job; nil: into that of the run itself, where it runs checks of its own.
+func (c *Crew) Place(j *Job, a *turn.Assignment) { c.space.place(j, a) }
 
 // Sync makes the workspace of the run itself ready to be looked at. No job may be under way.
 func (c *Crew) Sync(ctx context.Context, a turn.Assignment, emit func(state.Event)) error {

@@ -48,7 +48,7 @@ func (c *worktrees) spare(labels string) int {
 // fleetJobs are the turns in slots that come and go.
 func (c *worktrees) fleetJobs() (n int) {
 	for _, j := range c.jobs {
-		if j.slot.N > c.o.Parallel {
+		if j.slot != nil && j.slot.N > c.o.Parallel {
 			n++
 		}
 	}
@@ -119,16 +119,20 @@ func (c *worktrees) room(ctx context.Context, t task.Task) int {
 	return len(c.fit(t))
 }
 
-func (c *worktrees) take(j *Job) {
+func (c *worktrees) enter(j *Job) {
 	slot := c.free[0] // for a review, which is asked for here
 	if fit := c.fit(j.Task); len(fit) > 0 {
 		slot = fit[0]
 	}
 	j.slot = slot
+	j.way, j.away = c.ways[slot.N]
 	c.free = slices.DeleteFunc(c.free, func(s *slots.Slot) bool { return s == slot })
 }
 
 func (c *worktrees) release(j *Job) {
+	if j.slot == nil {
+		return
+	}
 	if j.worker != nil {
 		j.worker.Close()
 	}

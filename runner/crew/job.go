@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ralph/runner/carrier"
 	"ralph/runner/reviewers"
 	"ralph/runner/slots"
 	"ralph/runner/task"
@@ -24,9 +25,11 @@ type Job struct {
 	Host string // the machine that the turn is on, as its events say
 	Skip bool   // a person has skipped the task
 
-	slot    *slots.Slot // nil in the checkout
-	marked  bool        // see slots.Slot.Mark
-	queued  bool        // its work waits for the merge queue
+	slot    *slots.Slot     // nil in the checkout, and before Enter
+	way     carrier.Carrier // to the machine of its turn
+	away    bool            // it is another machine
+	marked  bool            // see slots.Slot.Mark
+	queued  bool            // its work waits for the merge queue
 	a       turn.Assignment
 	message string
 	ctx     context.Context
@@ -38,10 +41,12 @@ type Job struct {
 	unchecked bool
 }
 
-// Take begins a job for a task. number is the lowest that its iteration may have. There must be room.
+// Take makes a job for a task. number is the lowest that its iteration may have.
 func (c *Crew) Take(t task.Task, number int) *Job {
 	j := &Job{Task: t, Since: time.Now(), landing: make(chan landing, 1)}
-	c.space.take(j)
+	if !c.Apart() {
+		c.last = 0 // the number of an iteration that did not count is used again
+	}
 	c.last = max(number, c.last+1)
 	j.Origin.Iteration = c.last
 	c.jobs = append(c.jobs, j)

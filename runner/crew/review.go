@@ -36,7 +36,7 @@ func (c *worktrees) review(j *Job, look Look) (d Done) {
 		d.Err, d.Result = err, c.notBegun(ctx, j)
 		return d
 	}
-	begun, ok := c.enter(ctx, j, &d)
+	begun, ok := c.beginIn(ctx, j, &d)
 	if !ok {
 		return d
 	}

@@ -39,9 +39,9 @@ func (c *worktrees) carryOut(j *Job) Done {
 	return d
 }
 
-// enter brings the slot of a job to the end of the branch, and adds the kept work on its task. If ok
+// beginIn brings the slot of a job to the end of the branch, and adds the kept work on its task. If ok
 // is false, d says why.
-func (c *worktrees) enter(ctx context.Context, j *Job, d *Done) (begun slots.Begun, ok bool) {
+func (c *worktrees) beginIn(ctx context.Context, j *Job, d *Done) (begun slots.Begun, ok bool) {
 	tip, err := c.trunk.branch.Tip(ctx)
 	if err != nil {
 		d.Err = err
@@ -65,11 +65,11 @@ func (c *worktrees) work(j *Job) (d Done) {
 	d.Job = j
 	ctx := command.With(j.ctx, c.trust)
 	d.Result = c.notBegun(ctx, j)
-	begun, ok := c.enter(ctx, j, &d)
+	begun, ok := c.beginIn(ctx, j, &d)
 	if !ok {
 		return d
 	}
-	if _, elsewhere := c.ways[j.slot.N]; !elsewhere { // another machine has a stash of its own
+	if !j.away { // another machine has a stash of its own
 		if d.Err = j.slot.Mark(ctx, j.a.Task); d.Err != nil {
 			return d
 		}

@@ -180,16 +180,17 @@ func (c *worktrees) look(context.Context, turn.Assignment) error { return nil }
 func (c *worktrees) settle(d Done, k Known) turn.Result {
 	c.o.Base.Forget()
 	res := amend.WithCurrentPlan(d.Result, k.Plan, d.Landed != "", k.Busy)
-	if res.Checks.Detect == k.Checks.Detect { // else it found the project's first checks
+	if res.Checks.Detect || !k.Checks.Detect { // else it found the project's first checks
 		res.Checks = k.Checks
 	}
 	return res
 }
 
 func (c *worktrees) status() (all []state.SlotStatus, of *state.FleetStatus) {
-	jobs := slices.Clone(c.jobs)
-	slices.SortStableFunc(jobs, func(a, b *Job) int { return a.slot.N - b.slot.N })
-	for _, j := range jobs {
+	for _, j := range c.jobs {
+		if j.slot == nil {
+			continue
+		}
 		phase := ""
 		if j.queued {
 			phase = "landing"
@@ -197,13 +198,14 @@ func (c *worktrees) status() (all []state.SlotStatus, of *state.FleetStatus) {
 		all = append(all, state.SlotStatus{Phase: phase, Slot: j.slot.N, Iteration: j.Origin.Iteration,
 			Worker: c.where(j), TaskID: j.Task.ID, Title: j.Task.Title, Since: j.Since, LastTool: j.Tool})
 	}
+	slices.SortStableFunc(all, func(a, b state.SlotStatus) int { return a.Slot - b.Slot })
 	return all, c.followed()
 }
 
 // where is the machine that a job is on; empty: this one.
 func (c *worktrees) where(j *Job) string {
-	if way := c.ways[j.slot.N]; !way.OnFleet() || j.Host == "" {
-		return way.Name()
+	if !j.way.OnFleet() || j.Host == "" {
+		return j.way.Name()
 	}
 	return j.Host
 }
