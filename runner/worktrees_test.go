@@ -3,6 +3,7 @@ package runner
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -391,5 +392,26 @@ func TestRun_tagIsGoneSideBySide_concernsOneTurnAtMost(t *testing.T) {
 				t.Errorf("found in the turns for %q: %v", found, r.Decision.Review)
 			}
 		})
+	}
+}
+
+// The slot of the first job may still have what the last run left in it.
+func TestRun_inWorktrees_takesItsBaselineWhereResultsAreMerged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
+	t.Parallel()
+	b := newBeside(t, "beside", "a")
+	b.o.Isolate = slots.IsolateWorktree
+	seen := t.TempDir() + "/seen"
+	b.check("pwd >> " + seen)
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	data, err := os.ReadFile(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	if filepath.Base(filepath.Dir(first)) != "0" {
+		t.Errorf("the baseline was taken in %s", first)
 	}
 }
