@@ -180,10 +180,10 @@ func (c *worktrees) look(context.Context, turn.Assignment) error { return nil }
 func (c *worktrees) settle(d Done, k Known) turn.Result {
 	c.o.Base.Forget()
 	res := amend.WithCurrentPlan(d.Result, k.Plan, d.Landed != "", k.Busy)
-	if res.Checks.Detect || !k.Checks.Detect { // else it found the project's first checks
-		res.Checks = k.Checks
+	if !res.Checks.Detect && k.Checks.Detect { // it found the project's first checks
+		return res
 	}
-	return res
+	return amend.WithChecks(res, k.Checks)
 }
 
 func (c *worktrees) status() (all []state.SlotStatus, of *state.FleetStatus) {

@@ -80,6 +80,12 @@ func WithCurrentPlan(r turn.Result, now turn.Plan, landed bool, busy func(id str
 	return r
 }
 
+// WithChecks is the Result with what the run knows of the checks.
+func WithChecks(r turn.Result, c turn.Checks) turn.Result {
+	r.Checks = c
+	return r
+}
+
 // Leaving is the Result of a turn after which the plan is like this.
 func Leaving(r turn.Result, after turn.Plan) turn.Result {
 	r.Proof.After = after
