@@ -157,7 +157,7 @@ install: ## programs, man pages and completions below $(PREFIX)
 	$(call quietly,$(BUILD) -o bin/ ./cmd/ralph)
 	@install -d $(DEST:%=$(INTO)/%) && install -m 755 bin/ralph $(INTO)/bin/
 	@for link in $(LINKS); do ln -sf ralph $(INTO)/bin/$$link; done
-	@echo "ralph is installed. Building ralph-hub: dashboard, messages, fleet. The first time, this takes two minutes more."
+	@echo "ralph is installed. Building ralph-hub: dashboard, messages, fleet. The first time, this takes a few minutes more."
 	$(call quietly,$(BUILD) -o bin/ ./cmd/ralph-hub)
 	@install -m 755 bin/ralph-hub $(INTO)/bin/
 	@echo "ralph-hub is installed. Writing man pages and completions."
