@@ -39,9 +39,9 @@ type Book struct {
 	Host
 	store        question.Store
 	all          []question.Question
-	since        time.Time       // since when the run has nothing else to do; zero: it has
-	given        []string        // ids of the answers that the current prompt has
-	toldToDecide map[string]bool // tasks whose agents were told to decide
+	since        time.Time           // since when the run has nothing else to do; zero: it has
+	given        map[string][]string // ids of the answered questions in the latest prompt for a task
+	toldToDecide map[string]bool     // tasks whose agents were told to decide
 }
 
 // Host is the run, as far as the book needs it.
@@ -54,7 +54,9 @@ type Host struct {
 }
 
 // Open returns the book of the project's state, unread.
-func Open(r *state.Reader, h Host) Book { return Book{Host: h, store: question.In(r)} }
+func Open(r *state.Reader, h Host) Book {
+	return Book{Host: h, store: question.In(r), given: map[string][]string{}, toldToDecide: map[string]bool{}}
+}
 
 // Waiting reads the questions again, emits an event for each new answer, and returns the questions that hold up
 // unfinished tasks or, without a plan, the run. An answer does not bring back a task that was put aside.
@@ -139,23 +141,16 @@ func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 	if len(asks) == 0 || decided || res.Cut != "" || !res.Call.Outcome.Class.Success() {
 		return amend.Asking(res, nil, ""), nil
 	}
-	type turnOf struct {
-		run       string
-		iteration int
-	}
-	before := map[turnOf]bool{}
+	before := map[state.Origin]bool{} // turns that asked
 	for _, q := range b.all {
 		if q.Task == res.Task.ID && (q.Task != "" || q.Run == res.Origin.Run) {
-			before[turnOf{q.Run, q.Iteration}] = true
+			before[state.Origin{Run: q.Run, Iteration: q.Iteration}] = true
 		}
 	}
 	switch {
 	case len(before) >= maxRounds && b.toldToDecide[res.Task.ID] && res.Task.ID != "":
 		return amend.Asking(res, nil, keepsAsking), nil
 	case len(before) >= maxRounds:
-		if b.toldToDecide == nil {
-			b.toldToDecide = map[string]bool{}
-		}
 		b.toldToDecide[res.Task.ID] = true
 		return amend.Asking(res, nil, ""), []string{decide}
 	}
@@ -196,20 +191,20 @@ func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, e
 
 // Give returns the answers that the next prompt for a task must contain.
 func (b *Book) Give(taskID string) (answers []prompt.Answer) {
-	b.given = nil
+	b.given[taskID] = nil
 	for _, q := range b.all {
 		if q.Task == taskID && !q.Open() && q.Told == 0 {
-			b.given = append(b.given, q.ID)
+			b.given[taskID] = append(b.given[taskID], q.ID)
 			answers = append(answers, prompt.Answer{Question: q.Text, Answer: q.Answer})
 		}
 	}
 	return answers
 }
 
-// markDelivered records that a turn had the answers that Give returned.
+// markDelivered records that a turn had the answers that Give returned for its task.
 func (b *Book) markDelivered(res turn.Result) error {
 	for i, q := range b.all {
-		if !slices.Contains(b.given, q.ID) {
+		if !slices.Contains(b.given[res.Task.ID], q.ID) {
 			continue
 		}
 		err := b.change(&b.all[i], func(q *question.Question) { q.Told = max(res.Origin.Iteration, 1) })
@@ -217,7 +212,7 @@ func (b *Book) markDelivered(res turn.Result) error {
 			return err
 		}
 	}
-	b.given = nil
+	delete(b.given, res.Task.ID)
 	return nil
 }
 
