@@ -48,8 +48,11 @@ func (c *cargo) line(line string) {
 func (c *cargo) totals(line string) {
 	how, passed, failed, ignored := "", 0, 0, 0
 	_, err := fmt.Sscanf(line, "test result: %s %d passed; %d failed; %d ignored", &how, &passed, &failed, &ignored)
-	if c.quiet && err == nil {
-		c.c.passed, c.c.skipped, c.c.known = c.c.passed+passed, c.c.skipped+ignored, true
+	if err == nil && !c.quiet {
+		passed, ignored = 0, 0 // they have names
+	}
+	if err == nil {
+		c.c.count(passed, failed, ignored)
 	}
 }
 

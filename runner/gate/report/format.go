@@ -36,7 +36,9 @@ type row struct {
 func rows() []row {
 	return []row{
 		{Go, func(c *collector) parser { return &goText{c: c} }},
-		{Pytest, func(c *collector) parser { return &pytest{c: c, sections: map[string]*Excerpt{}} }},
+		{Pytest, func(c *collector) parser {
+			return &pytest{c: c, sections: map[string]*Excerpt{}, after: map[string]bool{}}
+		}},
 		{Unittest, func(c *collector) parser { return &unittest{block: block{c: c}} }},
 		{Jest, func(c *collector) parser { return &jest{block: block{c: c}} }},
 		{Node, func(c *collector) parser { return &nodeSpec{block: block{c: c}} }},

@@ -41,7 +41,7 @@ func (g *goEvents) line(line []byte) bool {
 	if json.Unmarshal(line, &e) != nil || e.Package == "" && e.ImportPath == "" {
 		return false
 	}
-	g.c.known = true
+	g.c.known, g.c.complete = true, true
 	switch e.Action {
 	case "build-output":
 		g.print(e.Output)
@@ -159,6 +159,7 @@ type goText struct {
 	pending []Test // of the current package
 	texts   map[string]*Excerpt
 	current string // the test, or "# package" of a build, that the next lines belong to
+	verbose bool   // the tests of the current package that pass are named, too
 }
 
 func (g *goText) line(line string) {
@@ -169,11 +170,14 @@ func (g *goText) line(line string) {
 	case strings.HasPrefix(rest, "--- FAIL: "):
 		g.result(rest, Failed)
 	case strings.HasPrefix(rest, "--- PASS: "):
+		g.verbose = true
 		g.result(rest, Passed)
 	case strings.HasPrefix(rest, "--- SKIP: "):
+		g.verbose = true
 		g.result(rest, Skipped)
 	case strings.HasPrefix(line, "=== RUN "), strings.HasPrefix(line, "=== CONT "),
 		strings.HasPrefix(line, "=== NAME "):
+		g.verbose = true
 		g.current = strings.Fields(line + " -")[2]
 	case strings.HasPrefix(line, "=== "), line == "FAIL", line == "PASS":
 		g.current = ""
@@ -203,7 +207,7 @@ func (g *goText) endPackage(line string) {
 	if len(fields) < 3 && how == "" {
 		return
 	}
-	g.c.known = true
+	g.c.known, g.c.complete = true, true
 	failed := false
 	for _, t := range g.pending {
 		below := func(o Test) bool { return o.Status == Failed && strings.HasPrefix(o.Name, t.Name+"/") }
@@ -216,6 +220,9 @@ func (g *goText) endPackage(line string) {
 			t.Message = message
 		}
 		t.Name = pkg + "." + t.Name
+		if !g.verbose {
+			t.Of = pkg
+		}
 		g.c.add(t)
 	}
 	switch {
@@ -224,7 +231,7 @@ func (g *goText) endPackage(line string) {
 	case fields[0] == "ok  " && len(g.pending) == 0 && !strings.Contains(line, "[no tests to run]"):
 		g.c.add(Test{Name: pkg, Status: Passed})
 	}
-	g.pending, g.current = nil, ""
+	g.pending, g.current, g.verbose = nil, "", false
 	for name := range g.texts {
 		if !strings.HasPrefix(name, "# ") { // builds are printed before all packages
 			delete(g.texts, name)

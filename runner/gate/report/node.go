@@ -38,7 +38,8 @@ func (j *jest) line(line string) {
 		j.settle()
 	case strings.HasPrefix(line, "Test Suites: "), strings.HasPrefix(rest, "Test Files  "):
 		j.settle()
-		j.file, j.c.known = "", true
+		j.file = ""
+		j.c.count(0, 0, 0)
 	case strings.HasPrefix(line, "Tests:  "), strings.HasPrefix(rest, "Tests  "):
 		j.count(rest)
 	case j.name != "":
@@ -82,9 +83,11 @@ func (j *jest) count(line string) {
 		}
 		switch words[i] {
 		case "passed":
-			j.c.passed += n
+			j.c.count(n, 0, 0)
+		case "failed":
+			j.c.count(0, n, 0)
 		case "skipped", "todo":
-			j.c.skipped += n
+			j.c.count(0, 0, n)
 		}
 	}
 }
@@ -137,19 +140,22 @@ func (n *nodeSpec) line(line string) {
 	case n.pass(line):
 	case line == "✖ failing tests:":
 		n.list, n.c.known = true, true
-	case strings.HasPrefix(line, "ℹ pass "), strings.HasPrefix(line, "ℹ skipped "), strings.HasPrefix(line, "ℹ todo "):
+	case strings.HasPrefix(line, "ℹ pass "), strings.HasPrefix(line, "ℹ fail "), strings.HasPrefix(line, "ℹ skipped "),
+		strings.HasPrefix(line, "ℹ todo "):
 		_, rest, _ := strings.Cut(line, " ")
 		what, number, _ := strings.Cut(rest, " ")
 		count, err := strconv.Atoi(strings.TrimSpace(number))
 		if err != nil {
 			return // the end of an output that was cut
 		}
-		n.c.known = true
 		n.named()
-		if what == "pass" {
-			n.c.passed += count
-		} else {
-			n.c.skipped += count
+		switch what {
+		case "pass":
+			n.c.count(count, 0, 0)
+		case "fail":
+			n.c.count(0, count, 0)
+		default:
+			n.c.count(0, 0, count)
 		}
 	case !n.list:
 	case strings.HasPrefix(line, "test at "):

@@ -11,6 +11,7 @@ import (
 type pytest struct {
 	c        *collector
 	sections map[string]*Excerpt // "TestA.test_b" -> what the section says
+	after    map[string]bool     // titles of those about errors after a test, which has its own result
 	current  *Excerpt
 }
 
@@ -22,6 +23,7 @@ func (p *pytest) line(line string) {
 			title = strings.TrimPrefix(title, prefix)
 		}
 		if len(p.sections) < maxTests {
+			p.after[title] = strings.Contains(line, "ERROR at teardown of ")
 			p.current = newMessage()
 			p.sections[title] = p.current
 		}
@@ -31,9 +33,9 @@ func (p *pytest) line(line string) {
 	case p.current != nil:
 		p.current.WriteLine(line)
 	case strings.HasPrefix(line, "FAILED "):
-		p.failed(line[len("FAILED "):])
+		p.failed(line[len("FAILED "):], false)
 	case strings.HasPrefix(line, "ERROR "):
-		p.failed(line[len("ERROR "):])
+		p.failed(line[len("ERROR "):], true)
 	default: // the last line of pytest -q has no bars
 		if strings.Contains(line, " in ") && pytestEnd().MatchString(line) {
 			p.count(line)
@@ -61,7 +63,7 @@ func dottedID(id string) (string, bool) {
 }
 
 // failed reads "tests/test_a.py::TestB::test_c[1] - AssertionError: ...".
-func (p *pytest) failed(rest string) {
+func (p *pytest) failed(rest string, isError bool) {
 	id, why := p.split(rest)
 	file, _, _ := strings.Cut(id, "::")
 	if !strings.HasSuffix(file, ".py") || strings.Contains(file, " ") {
@@ -71,7 +73,7 @@ func (p *pytest) failed(rest string) {
 	if message == "" {
 		message = why
 	}
-	p.c.add(Test{Name: id, Status: Failed, Message: message})
+	p.c.add(Test{Name: id, Status: Failed, Message: message, Loose: isError && p.after[sectionOf(id)]})
 }
 
 // split parts the id of a test from the reason after " - ". The parameters of a test may contain that, too: then a
@@ -121,12 +123,15 @@ func (p *pytest) count(text string) {
 		if err != nil {
 			return
 		}
-		p.c.known = true
 		switch what {
 		case "passed", "xpassed":
-			p.c.passed += n
+			p.c.count(n, 0, 0)
 		case "skipped", "xfailed":
-			p.c.skipped += n
+			p.c.count(0, 0, n)
+		case "failed", "error", "errors":
+			p.c.count(0, n, 0)
+		default:
+			p.c.known = true
 		}
 	}
 }
@@ -140,8 +145,8 @@ func (p *pytest) end() {}
 
 // unittest reads Python's own test runner.
 type unittest struct {
-	passed []string // with -v
-	failed int
+	passed []string        // with -v
+	failed map[string]bool // a test may fail several times: in subtests, and when it cleans up
 	ran    int
 	rule   bool // the previous line is a rule of "="
 	block
@@ -154,13 +159,20 @@ func (u *unittest) line(line string) {
 		u.settle()
 	case u.rule && (strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "ERROR: ")):
 		_, what, _ := strings.Cut(line, ": ")
-		u.failed++
 		u.open(unittestName(what))
+		if u.failed == nil {
+			u.failed = map[string]bool{}
+		}
+		if whole := wholeTest(u.name); whole != u.name {
+			u.of = whole
+		}
+		u.failed[wholeTest(u.name)] = true
 	case strings.HasPrefix(line, "Ran ") && strings.Contains(line, " test"):
 		u.settle()
 		if n, err := strconv.Atoi(strings.Fields(line)[1]); err == nil {
-			u.ran, u.c.known = n, true
-			u.c.passed += max(n-u.failed, 0)
+			u.ran = n
+			u.c.count(max(n-len(u.failed), 0), len(u.failed), 0)
+			u.failed = nil
 			for _, name := range u.passed {
 				u.c.add(Test{Name: name, Status: Passed})
 			}
@@ -174,6 +186,12 @@ func (u *unittest) line(line string) {
 		u.passed = append(u.passed, unittestName(strings.TrimSuffix(line, " ... ok")))
 	}
 	u.rule = rule
+}
+
+// wholeTest is the name of a test without the parameters of a subtest: "test_a.T.test_b [x] (i=1)".
+func wholeTest(name string) string {
+	name, _, _ = strings.Cut(name, " ")
+	return name
 }
 
 // unittestName returns "test_a.T.test_b" for "test_b (test_a.T)", the form of

@@ -4,7 +4,9 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +29,11 @@ type Test struct {
 	// NoSetup marks a Go package whose tests were not even built, because its
 	// module or a package that it imports is missing.
 	NoSetup bool `json:"no_setup,omitempty"`
+	// Of is what the report names in its place once it passes: its package, or the test that it is a part of. Empty: the
+	// test itself.
+	Of string `json:"of,omitempty"`
+	// Loose is true if the report would neither name nor count it if it passed.
+	Loose bool `json:"loose,omitempty"`
 }
 
 // Summary has the tests of one run.
@@ -136,6 +143,9 @@ type collector struct {
 	failed          int // without a name, because there are too many
 	known           bool
 	nothing         string
+	complete        bool // passed tests are named or counted, too
+	counted         bool // the runner's own number of failed tests is in failedByCount
+	failedByCount   int
 }
 
 func newCollector() *collector { return &collector{index: map[string]int{}} }
@@ -172,6 +182,32 @@ func (c *collector) add(t Test) {
 	c.tests = append(c.tests, t)
 }
 
+// count takes the runner's own numbers.
+func (c *collector) count(passed, failed, skipped int) {
+	c.known, c.complete, c.counted = true, true, true
+	c.passed, c.failedByCount, c.skipped = c.passed+passed, c.failedByCount+failed, c.skipped+skipped
+}
+
+// loosen marks the failed tests that will not be in the report once they pass: those of a runner that says nothing about
+// passed tests, and those above its own number, such as a suite whose tests passed and whose cleanup failed.
+func (c *collector) loosen() {
+	well := c.complete || c.passed+c.skipped > 0 ||
+		slices.ContainsFunc(c.tests, func(t Test) bool { return t.Status != Failed })
+	left := c.failedByCount
+	units := map[string]bool{}
+	for i, t := range c.tests {
+		unit := cmp.Or(t.Of, t.Name)
+		if t.Status != Failed || units[unit] {
+			continue
+		}
+		units[unit] = true
+		c.tests[i].Loose = t.Loose || !well || c.counted && left == 0
+		if !c.tests[i].Loose {
+			left--
+		}
+	}
+}
+
 func (c *collector) summary() Summary {
 	s := Summary{Tests: c.tests, Known: c.known, Nothing: c.nothing, Failed: c.failed}
 	for _, t := range c.tests {
@@ -203,6 +239,7 @@ type parser interface {
 type block struct {
 	c    *collector
 	name string // empty: none
+	of   string // as in Test
 	text *Excerpt
 }
 
@@ -211,9 +248,9 @@ func (b *block) open(name string) { b.name, b.text = name, newMessage() }
 // settle records the test, if there is one.
 func (b *block) settle() {
 	if b.name != "" {
-		b.c.add(Test{Name: b.name, Status: Failed, Message: b.text.String()})
+		b.c.add(Test{Name: b.name, Of: b.of, Status: Failed, Message: b.text.String()})
 	}
-	b.name = ""
+	b.name, b.of = "", ""
 }
 
 func (b *block) end() { b.settle() }
@@ -221,7 +258,8 @@ func (b *block) end() { b.settle() }
 // Stream finds tests in the output of a running command.
 type Stream struct {
 	text    io.Writer
-	c       *collector
+	all     []*collector // one for each parser: what one of them counts says nothing about the others
+	nothing string
 	events  *goEvents // nil: JSON lines are text like any other
 	parsers []parser
 	partial []byte
@@ -230,15 +268,16 @@ type Stream struct {
 // NewStream returns a Stream for Auto or a format of Formats. It writes what a
 // person wants to read to text: without escape sequences, and JSON events as text.
 func NewStream(f Format, text io.Writer) *Stream {
-	c := newCollector()
-	s := &Stream{text: text, c: c}
+	s := &Stream{text: text}
 	for _, r := range rows() {
-		if f == r.format || f == Auto {
-			s.parsers = append(s.parsers, r.parser(c))
+		if f != r.format && f != Auto {
+			continue
 		}
-	}
-	if f == Go || f == Auto {
-		s.events = newGoEvents(c, text)
+		c := newCollector()
+		s.all, s.parsers = append(s.all, c), append(s.parsers, r.parser(c))
+		if r.format == Go {
+			s.events = newGoEvents(c, text)
+		}
 	}
 	return s
 }
@@ -270,8 +309,8 @@ func (s *Stream) flush(end string) {
 	line := strings.TrimRight(strip(string(s.partial)), "\r\n")
 	s.partial = s.partial[:0]
 	_, _ = io.WriteString(s.text, line+end) // an Excerpt cannot fail
-	if s.c.nothing == "" && saysNothing(line) {
-		s.c.nothing = strings.Trim(line, "= ")
+	if s.nothing == "" && saysNothing(line) {
+		s.nothing = strings.Trim(line, "= ")
 	}
 	for _, p := range s.parsers {
 		p.line(line)
@@ -289,5 +328,12 @@ func (s *Stream) Close() Summary {
 	for _, p := range s.parsers {
 		p.end()
 	}
-	return s.c.summary()
+	sum := Summary{Nothing: s.nothing}
+	for _, c := range s.all {
+		c.loosen()
+		one := c.summary()
+		sum.Tests, sum.Known = append(sum.Tests, one.Tests...), sum.Known || one.Known
+		sum.Passed, sum.Failed, sum.Skipped = sum.Passed+one.Passed, sum.Failed+one.Failed, sum.Skipped+one.Skipped
+	}
+	return sum
 }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"ralph/logs/termtext"
@@ -10,8 +12,9 @@ import (
 // maxNames limits the names in a Tally. If there are more tests, it has only their number.
 const maxNames = 5000
 
-// Tally says how many tests ran, and which. Skipped tests did not run. The zero
-// value: none, or not known.
+// Tally says how many tests ran, and which. Skipped tests did not run. Only what has its place in the report whether it
+// fails or passes is counted: of a runner that names passed packages, a package is one test. The zero value: none, or not
+// known.
 type Tally struct {
 	Ran int `json:"tests"`
 	// Names are sorted; nil if some are not known.
@@ -21,15 +24,20 @@ type Tally struct {
 // Tally returns what ran.
 func (s Summary) Tally() Tally {
 	t := Tally{Ran: s.Passed + s.Failed}
+	units := map[string]bool{}
+	for _, test := range s.Tests {
+		switch name := cmp.Or(test.Of, test.Name); {
+		case test.Status == Skipped:
+		case test.Loose, units[name]:
+			t.Ran--
+		default:
+			units[name] = true
+		}
+	}
 	if t.Ran > maxNames {
 		return t
 	}
-	for _, test := range s.Tests {
-		if test.Status != Skipped {
-			t.Names = append(t.Names, test.Name)
-		}
-	}
-	slices.Sort(t.Names)
+	t.Names = slices.Sorted(maps.Keys(units))
 	if len(t.Names) != t.Ran {
 		t.Names = nil
 	}

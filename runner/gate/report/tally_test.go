@@ -135,3 +135,56 @@ func TestCargo_outputOfPassedTests_isNoFailure(t *testing.T) {
 		}
 	}
 }
+
+// What turned green is not gone, however little a report says about tests that pass.
+func TestTallyLoss_reportThatNamesOnlyFailures_losesNothingOnceTheyPass(t *testing.T) {
+	const goFails = "--- FAIL: TestA (0.00s)\n    a_test.go:3: no\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\texample.com/p\t0.002s\nFAIL\n"
+	const bats = "1..2\nok 1 one\nok 2 two\n"
+	const summary = "=========================== short test summary info ============================\n"
+	const rule = "======================================================================\n"
+	subtests := ""
+	for _, i := range []string{"0", "1", "2"} {
+		subtests += rule + "FAIL: test_s (m.T.test_s) (i=" + i + ")\n----\nAssertionError\n\n"
+	}
+	for name, c := range map[string]struct{ red, green string }{
+		"go":                     {goFails, "ok  \texample.com/p\t0.002s\n"},
+		"go, one still fails":    {goFails, strings.Replace(goFails, "TestB", "TestA", 1)},
+		"go, twice":              {goFails + "ok  \texample.com/p\t0.02s\n", "ok  \texample.com/p\t0.002s\nok  \texample.com/p\t0.02s\n"},
+		"go, then TAP":           {goFails + bats, "ok  \texample.com/p\t0.002s\n" + bats},
+		"pytest -qq":             {summary + "FAILED test_a.py::test_f - assert 0\nFAILED test_a.py::test_g - assert 0\n", "..                  [100%]\n"},
+		"pytest -qq, then TAP":   {summary + "FAILED test_a.py::test_f - assert 0\n" + bats, ".                   [100%]\n" + bats},
+		"pytest, cleanup":        {"____ ERROR at teardown of test_t ____\nOSError\n" + summary + "ERROR test_a.py::test_t - OSError\n1 passed, 1 error in 0.10s\n", "1 passed in 0.10s\n"},
+		"pytest and unittest":    {summary + "FAILED test_a.py::test_f - no\n1 failed, 1 passed in 0.10s\nRan 3 tests in 0.001s\n\nOK\n", "2 passed in 0.10s\nRan 3 tests in 0.001s\n\nOK\n"},
+		"unittest, subtests":     {subtests + "Ran 1 test in 0.001s\n\nFAILED (failures=3)\n", "Ran 1 test in 0.001s\n\nOK\n"},
+		"unittest twice":         {rule + "FAIL: test_a (m.T.test_a)\n----\nno\n\nRan 1 test in 0.001s\n\nFAILED (failures=1)\nRan 2 tests in 0.001s\n\nOK\n", "Ran 1 test in 0.001s\n\nOK\nRan 2 tests in 0.001s\n\nOK\n"},
+		"jest, only the failing": {"FAIL a.test.js\n  ● one\n\n    no\n\n", ""},
+		"jest, cleanup":          {"FAIL a.test.js\n  ● Test suite failed to run\n\n    no\n\nTest Suites: 1 failed, 1 total\nTests:       2 passed, 2 total\n", "PASS a.test.js\nTest Suites: 1 passed, 1 total\nTests:       2 passed, 2 total\n"},
+		"node, cleanup":          {"ℹ tests 1\nℹ pass 1\nℹ fail 0\n\n✖ failing tests:\n\ntest at a.test.js:2:1\n✖ suite (2.4ms)\n  Error: cleanup\n", "ℹ tests 1\nℹ pass 1\nℹ fail 0\n"},
+		"cargo, only failures":   {"test tests::one ... FAILED\n", ""},
+		"TAP, only failures":     {"not ok 1 - one\nnot ok 2 - two\n", ""},
+	} {
+		red, green := parse(Auto, c.red), parse(Auto, c.green)
+		if len(red.FailedTests()) == 0 {
+			t.Errorf("%s: no failure was read", name)
+		}
+		if l, lost := red.Tally().Loss("test", green); lost {
+			t.Errorf("%s: %s", name, l)
+		}
+	}
+}
+
+// Of a runner that names packages, a package that is gone is missed, and so is a test where all are named.
+func TestTallyLoss_whatHadItsPlaceInTheReport_isMissed(t *testing.T) {
+	const quiet = "--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/p\t0.002s\n"
+	const long = "=== RUN   TestA\n--- FAIL: TestA (0.00s)\n=== RUN   TestB\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\texample.com/p\t0.002s\n"
+	for want, c := range map[string]struct{ before, after string }{
+		"check test: 2 tests ran before, 1 runs now; gone: example.com/p":       {quiet + "ok  \texample.com/q\t0.002s\n", "ok  \texample.com/q\t0.002s\n"},
+		"check test: 2 tests ran before, 1 runs now; gone: example.com/p.TestB": {long, "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/p\t0.002s\n"},
+		"check test: 3 tests ran before, 2 run now":                             {"1 failed, 2 passed in 0.10s\nFAILED test_a.py::test_f - no\n", "2 passed in 0.10s\n"},
+		"check test: 2 tests ran before, 1 runs now; gone: two":                 {"1..2\nnot ok 1 one\nnot ok 2 two\n", "1..1\nok 1 one\n"},
+	} {
+		if l, _ := parse(Auto, c.before).Tally().Loss("test", parse(Auto, c.after)); l.String() != want {
+			t.Errorf("%s, want %s", l, want)
+		}
+	}
+}

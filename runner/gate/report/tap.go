@@ -35,6 +35,8 @@ func (t *tap) line(line string) {
 			t.comments = newMessage()
 		}
 		t.comments.WriteLine(rest[2:])
+	case strings.HasPrefix(rest, "1..") && depth == 0:
+		t.c.complete = true
 	case t.result(rest, depth):
 	case t.last.Status == Failed && t.last.Name != "" && len(line) > len(rest) && !strings.HasPrefix(rest, "1.."):
 		t.note.WriteLine(line) // what a small script prints below a failure, without YAML
