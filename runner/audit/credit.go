@@ -325,6 +325,9 @@ func (in Input) named(t task.Task) []string {
 	return known
 }
 
+// NothingChanged is why a tick is not earned while the run has changed nothing.
+const NothingChanged = "this run has changed no file"
+
 // TickWithoutWork is the finding for a tick that no work has earned.
 func TickWithoutWork(t task.Task, why string) Finding {
 	return Finding{Kind: KindTickWithoutWork, Task: t.ID, Text: fmt.Sprintf("the task %q was ticked, and %s", t.Title, why),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -73,6 +74,11 @@ func (b *List) Accepted() []string { return b.accepted }
 // accepted was said of the work before this turn. Tests are counted again at the end.
 func (b *List) Add(res turn.Result) {
 	b.accepted = nil
+	if res.Work.Change.Progress() && !res.Proof.OnlyTicks { // work may begin with what was done already
+		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
+			return i.Name == string(audit.KindTickWithoutWork) && strings.HasSuffix(i.Text, audit.NothingChanged)
+		})
+	}
 	for _, file := range res.Work.Change.Files {
 		delete(b.standing, file)
 	}

@@ -37,6 +37,24 @@ func TestBook_findings_stayOpenUnlessTheirTickWasTakenBack(t *testing.T) {
 	}
 }
 
+// A plan may begin with tasks that are done already. Which comes first says nothing about the others.
+func TestBook_tickWithoutAChange_isClosedOnceTheRunHasWorked(t *testing.T) {
+	var b List
+	b.Add(found(audit.TickWithoutWork(task.Task{ID: "T1", Title: "empty lists"}, audit.NothingChanged)))
+	onlyTicks := turn.Result{Proof: turn.Proof{OnlyTicks: true}}
+	onlyTicks.Work.Change.Count = 1
+	b.Add(onlyTicks)
+	if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != 1 {
+		t.Errorf("after another tick: %+v", items)
+	}
+	work := turn.Result{}
+	work.Work.Change.Count = 1
+	b.Add(work)
+	if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != 0 {
+		t.Errorf("after work: %+v", items)
+	}
+}
+
 // What was found stays open until a person accepts it, or its file changes again: another task may excuse the like.
 func TestBook_anyKindOfFinding_staysOpenWhileItsFileIsAsItWas(t *testing.T) {
 	for _, row := range audit.Kinds() {

@@ -122,8 +122,7 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 	if again && passes && len(t.Named) > 0 && !absent && audit.Describes(text) {
 		return verdict{} // it was done before the run
 	}
-	const why = "this run has changed no file"
-	v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, why}
+	v := verdict{audit.TickWithoutWork(t.Task, audit.NothingChanged), ReopenAudit, audit.NothingChanged}
 	r.Refused = r.Refused || t.Own
 	switch {
 	case again && passes:
