@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -20,7 +19,7 @@ func TestReview_acceptedFinding_isFoundAgainInALaterRun(t *testing.T) {
 	b.write("a_test.go", expecting(1))
 	b.inGit()
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerWarn, 1
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 	s, err := b.w.Status()
 	if err != nil || len(s.Review) != 1 {
 		t.Fatal(err, s.Review)
@@ -36,5 +35,5 @@ func TestReview_acceptedFinding_isFoundAgainInALaterRun(t *testing.T) {
 	_ = os.Remove(filepath.Join(b.dir, "count"))
 	_ = os.Remove(b.counter())
 	b.d.RunID = "run-2"
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 }

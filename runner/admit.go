@@ -56,7 +56,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	if d.Action == state.ActionStop {
 		r.plan.Counts = plan
 		// A failed or cut-off call may have left the rest uncommitted.
-		if d.Exit == rules.ExitComplete || d.Exit == rules.ExitReview {
+		if d.Exit == state.ExitComplete || d.Exit == state.ExitReview {
 			r.commit(ctx, task.Task{}, r.origin(task.Task{}))
 		}
 		r.announce(d)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"ralph/runner/gate"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // Starting ralph again is no way around a review.
@@ -12,7 +12,7 @@ func TestReview_fewerTests_stayInTheNextRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.d.Checks = []gate.Check{{Name: "test", Command: `echo "ok 1 - a"; test -f work.txt || echo "ok 2 - b"; test -f work.txt && echo 1..1 || echo 1..2`}}
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 	b.d.RunID = "run-2"
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 }

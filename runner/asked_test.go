@@ -12,7 +12,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/rules"
-	"ralph/runner/rules/thresholds"
 	"ralph/runner/slots"
 	"ralph/state"
 	"ralph/state/question"
@@ -109,7 +108,7 @@ func TestRun_questionOfATask_parksItAndTheAnswerComesOnce(t *testing.T) {
 			b.answerWhen("q1", "SQLite is enough")
 		}
 	}
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if n := b.calls(); n != 4 {
 		t.Errorf("%d calls, want 4: ask, two, three, one", n)
 	}
@@ -141,7 +140,7 @@ func TestRun_unansweredQuestion_endsWithReviewAndGoesOnAfterTheAnswer(t *testing
 	b := newBench(t, "asker", "[ ] one", "[ ] two")
 	b.o.QuestionWait = 0
 	r := b.run(t.Context())
-	wantEnd(t, r, state.RuleQuestion, rules.ExitReview)
+	wantEnd(t, r, state.RuleQuestion, state.ExitReview)
 	if b.calls() != 2 || !strings.Contains(r.Decision.Reason, `q1: Which database? (task "one")`) || r.Decision.Status != state.StatusStopped {
 		t.Errorf("%d calls, %+v", b.calls(), r.Decision)
 	}
@@ -149,7 +148,7 @@ func TestRun_unansweredQuestion_endsWithReviewAndGoesOnAfterTheAnswer(t *testing
 		t.Fatal(err)
 	}
 	b.d.RunID = "run-2"
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if b.calls() != 3 {
 		t.Errorf("%d calls", b.calls())
 	}
@@ -159,7 +158,7 @@ func TestRun_questionTool_storesEachQuestionWithItsOptions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "tool-asker", "[ ] one")
 	b.o.QuestionWait = 0
-	wantEnd(t, b.run(t.Context()), state.RuleQuestion, rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), state.RuleQuestion, state.ExitReview)
 	q := b.questions()
 	if len(q) != 2 || q[0].Text != "Which region?" || !slices.Equal(q[0].Options, []string{"eu: Frankfurt", "us"}) || q[1].Text != "Which size?" {
 		t.Errorf("%+v", q)
@@ -179,7 +178,7 @@ func TestRun_agentThatAlwaysAsks_isBoundedAndTold(t *testing.T) {
 			b.answerWhen(d.ID, "Decide")
 		}
 	}
-	wantEnd(t, b.run(ctx), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(ctx), "ceilings", state.ExitCeiling)
 	if q := b.questions(); len(q) != 3 {
 		t.Errorf("%d questions, want 3", len(q))
 	}
@@ -206,7 +205,7 @@ func TestRun_agentThatAlwaysAsks_isPutAsideForTheOthers(t *testing.T) {
 		}
 	}
 	r := b.run(t.Context())
-	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
+	wantEnd(t, r, "tasks_put_aside", state.ExitClaimed)
 	if !strings.Contains(b.read(planName), "- [x] two") || b.calls() != 6 {
 		t.Errorf("%d calls, want 6: three questions, told, aside, two\n%s", b.calls(), b.read(planName))
 	}
@@ -219,7 +218,7 @@ func TestRun_withoutPlan_waitsForTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "nagger")
 	b.o.QuestionWait = 0
-	wantEnd(t, b.run(t.Context()), state.RuleQuestion, rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), state.RuleQuestion, state.ExitReview)
 	if q := b.questions(); len(q) != 1 || q[0].Task != "" {
 		t.Errorf("%+v", q)
 	}
@@ -229,9 +228,9 @@ func TestRun_questionThatTheProjectAnswers_needsNoPerson(t *testing.T) {
 	world.Long(t, "a whole run with several calls")
 	t.Parallel()
 	b := newBench(t, "analysed", "[ ] one", "[ ] two")
-	b.o.QuestionFirst, b.o.QuestionWait = thresholds.AskAnalyst, 0
+	b.o.QuestionFirst, b.o.QuestionWait = rules.AskAnalyst, 0
 	b.write("docs.md", "SQLite is enough")
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if n := b.calls(); n != 4 {
 		t.Errorf("%d calls, want 4: ask, analyst, one, two", n)
 	}
@@ -257,12 +256,12 @@ func TestRun_questionThatTheProjectDoesNotAnswer_waitsForAPersonWithBoth(t *test
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, "analysed", "[ ] one", "[ ] two")
-			b.o.QuestionFirst, b.o.QuestionWait = thresholds.AskAnalyst, 0
+			b.o.QuestionFirst, b.o.QuestionWait = rules.AskAnalyst, 0
 			if parallel > 1 {
 				b.o.SlotOptions = slots.SlotOptions{Parallel: parallel, ParallelAny: true, Isolate: slots.IsolateNone, Land: slots.LandCheckout}
 				b.inGit()
 			}
-			wantEnd(t, b.run(t.Context()), state.RuleQuestion, rules.ExitReview)
+			wantEnd(t, b.run(t.Context()), state.RuleQuestion, state.ExitReview)
 			q := b.questions()
 			if len(q) != 1 || !q[0].Open() || q[0].Advice != "work.txt:1: nothing is written about databases" {
 				t.Errorf("%+v", q)

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
+	"ralph/state"
 )
 
 // What a person has blocked waits for that person: nothing is wrong with the plan.
@@ -23,7 +23,7 @@ func TestRun_onlyBlockedTasksAreLeft_needsAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := b.run(t.Context())
-	wantEnd(t, r, "blocked", rules.ExitReview)
+	wantEnd(t, r, "blocked", state.ExitReview)
 	if d := r.Decision; !strings.Contains(d.Reason, `a "Log answers": waits for the design`) || strings.Contains(d.Reason, "Rotate") ||
 		!strings.Contains(d.Next, "ralph task reopen a;") || b.calls() != 0 {
 		t.Errorf("%q, %q, %d calls", d.Reason, d.Next, b.calls())

@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ralph/runner/gate"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 // patchVar names the folder with what the fake agent "patches" writes, by call.
@@ -135,11 +135,11 @@ func TestRun_cheatsAndHonestChanges(t *testing.T) {
 				left = append(left, item.Name)
 			}
 			slices.Sort(left)
-			exit := rules.ExitReview
+			exit := state.ExitReview
 			if strings.HasPrefix(name, "honest/") {
-				exit = rules.ExitComplete
+				exit = state.ExitComplete
 			}
-			if exit == rules.ExitReview && r.Decision.Exit == rules.ExitClaimed && r.Done < r.Total {
+			if exit == state.ExitReview && r.Decision.Exit == state.ExitClaimed && r.Done < r.Total {
 				return // the task is open, and the agent was told why
 			}
 			if r.Decision.Exit != exit || !slices.Contains(append(left, ""), c.want) {

@@ -7,7 +7,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/gate"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -20,7 +19,7 @@ func TestRun_checkStaysRed_taskIsOpenedAgainThenPutAsideAndNamed(t *testing.T) {
 	// Green before the first iteration, red after it.
 	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
 	r := b.run(t.Context())
-	wantEnd(t, r, "gate_failed", rules.ExitHalted)
+	wantEnd(t, r, "gate_failed", state.ExitHalted)
 	if b.calls() != 3 {
 		t.Errorf("%d calls, want two for the first task and one for the second (%s)", b.calls(), b.rules())
 	}
@@ -43,7 +42,7 @@ func TestRun_tdd_whatWasRedBeforeBlocksNothing(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.check("echo red from the start; exit 1")
 	b.d.Mode = gate.ModeTDD
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview) // a person knows that it failed
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview) // a person knows that it failed
 	if red := payloads[state.Baseline](b); len(red) != 1 || !slices.Equal(red[0].Red, []string{"test"}) {
 		t.Errorf("baseline %+v", red)
 	}
@@ -61,7 +60,7 @@ func TestRun_gate_redFromTheStart_taskIsOpenedAgainAndTheCheckIsNamed(t *testing
 		b.check(command)
 		b.o.MaxRetries, b.o.SameErrorThreshold = 1, 100
 		r := b.run(t.Context())
-		wantEnd(t, r, "gate_failed", rules.ExitHalted)
+		wantEnd(t, r, "gate_failed", state.ExitHalted)
 		if !strings.Contains(r.Decision.Reason, "check test fails for a second task in the same way: "+want) {
 			t.Errorf("reason %q", r.Decision.Reason)
 		}
@@ -120,7 +119,7 @@ func TestRun_taskNeverTicked_isPutAsideAndStaysThere(t *testing.T) {
 	b.inGit()
 	b.o.MaxPerTask, b.o.AntiCheat = 3, turn.AnswerRevert
 	r := b.run(t.Context())
-	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
+	wantEnd(t, r, "tasks_put_aside", state.ExitClaimed)
 	if b.calls() != 6 {
 		t.Errorf("%d calls, want three for each task (%s)", b.calls(), b.rules())
 	}
@@ -155,7 +154,7 @@ func TestRun_agentTicksTheSkippedTaskAgainAndAgain_getsItAssigned(t *testing.T) 
 			}
 		}
 	}
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if b.calls() != 6 { // skipped, twice ticked in vain, then one call a task
 		t.Errorf("%d calls for three tasks (%s)", b.calls(), b.said())
 	}
@@ -168,7 +167,7 @@ func TestRun_nextRunAfterARedCheck_stillKnowsTheFailure(t *testing.T) {
 	b.check("test ! -f work.txt || { echo the check is red; exit 1; }")
 	b.o.MaxIterations = 1
 	r := b.run(t.Context())
-	wantEnd(t, r, "ceilings", rules.ExitCeiling)
+	wantEnd(t, r, "ceilings", state.ExitCeiling)
 	if want := "made 1 iteration, as many as are allowed: required check failed: test"; r.Decision.Reason != want {
 		t.Errorf("ended with %q, want %q", r.Decision.Reason, want)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/gate"
-	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 // Landlock cannot lock ralph's own files: what a call makes of them has no effect.
@@ -28,7 +28,7 @@ func TestRun_containedCallForgesState_hasNoEffect(t *testing.T) {
 	if b.o.Contained, err = s.At(b.dir, nil); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 	if b.calls() != 2 {
 		t.Errorf("%d calls (%s)", b.calls(), b.rules())
 	}
@@ -63,7 +63,7 @@ func TestRun_containedProject_testsRunAsTheyWere(t *testing.T) {
 	b.d.Checks, b.d.Mode = []gate.Check{{Name: "test", Command: "sh tests/run.sh"}}, gate.ModeTDD
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 3
 	b.inGit()
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 	if got := strings.Join(b.found("audit"), "\n"); !strings.Contains(got, "still fails with tests/run.sh as before") {
 		t.Errorf("findings: %s\n%s", got, b.said())
 	}

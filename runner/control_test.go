@@ -26,9 +26,9 @@ func TestRun_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 		if err != nil || s.Status != state.StatusWaiting || s.WakeAt.Before(time.Now().Add(4*time.Hour)) || s.Limit == nil || s.LoopCount != 0 {
 			t.Errorf("status.json while waiting: %+v, %v", s, err)
 		}
-		cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
+		cancel(&rules.Interrupt{Exit: state.ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
 	}
-	wantEnd(t, b.run(ctx), "interrupted", rules.ExitInterrupted)
+	wantEnd(t, b.run(ctx), "interrupted", state.ExitInterrupted)
 	if s, _ := b.w.Status(); s.LimitedUntil["claude"].Before(time.Now().Add(4 * time.Hour)) {
 		t.Errorf("the limit is lost: %+v", s)
 	}
@@ -51,7 +51,7 @@ func TestRun_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	go func() {
 		poll(t, "a second call", func() bool { return b.calls() >= 2 })
-		stop(&rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "enough"})
+		stop(&rules.Interrupt{Exit: state.ExitInterrupted, ExitReason: "interrupted", Why: "enough"})
 	}()
 	b.run(ctx)
 	if !resumed || b.calls() != 2 {
@@ -70,9 +70,9 @@ func TestRun_hourUsedUp_waitsWithoutACall(t *testing.T) {
 		if d.Rule != "hourly" {
 			t.Errorf("waits for %s", d.Rule)
 		}
-		cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, Why: "SIGINT"})
+		cancel(&rules.Interrupt{Exit: state.ExitInterrupted, Why: "SIGINT"})
 	}
-	wantEnd(t, b.run(ctx), "interrupted", rules.ExitInterrupted)
+	wantEnd(t, b.run(ctx), "interrupted", state.ExitInterrupted)
 	if b.calls() != 0 {
 		t.Errorf("%d calls", b.calls())
 	}
@@ -89,7 +89,7 @@ func TestRun_interruptedCall_leavesNothingAndKeepsTheWork(t *testing.T) {
 				waitFor(t, filepath.Join(b.dir, "grandchild"))
 				switch how {
 				case "context":
-					cancel(&rules.Interrupt{Exit: rules.ExitTerminated, ExitReason: "interrupted", Why: "SIGTERM"})
+					cancel(&rules.Interrupt{Exit: state.ExitTerminated, ExitReason: "interrupted", Why: "SIGTERM"})
 				default:
 					if err := state.Send(b.w.Dir(), state.Request(how)); err != nil {
 						t.Error(err)
@@ -100,11 +100,11 @@ func TestRun_interruptedCall_leavesNothingAndKeepsTheWork(t *testing.T) {
 			r := b.run(ctx)
 			switch how {
 			case "context":
-				wantEnd(t, r, "interrupted", rules.ExitTerminated)
+				wantEnd(t, r, "interrupted", state.ExitTerminated)
 			case "abort":
-				wantEnd(t, r, "interrupted", rules.ExitInterrupted)
+				wantEnd(t, r, "interrupted", state.ExitInterrupted)
 			case "skip":
-				wantEnd(t, r, "ceilings", rules.ExitCeiling)
+				wantEnd(t, r, "ceilings", state.ExitCeiling)
 			}
 			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("took %s", took)
@@ -158,7 +158,7 @@ func TestRun_stopRequest_endsAfterTheIteration(t *testing.T) {
 			b.ask(state.RequestStop)
 		}
 	}
-	wantEnd(t, b.run(t.Context()), "interrupted", rules.ExitInterrupted)
+	wantEnd(t, b.run(t.Context()), "interrupted", state.ExitInterrupted)
 	if b.calls() != 1 {
 		t.Errorf("%d calls", b.calls())
 	}
@@ -318,7 +318,7 @@ func TestRun_taskNamesAnUnknownAgent_stopsWithTheName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one <!-- ralph: agent=no-such -->")
 	r := b.run(t.Context())
-	wantEnd(t, r, "plan_unusable", rules.ExitUsage)
+	wantEnd(t, r, "plan_unusable", state.ExitUsage)
 	if !strings.Contains(r.Decision.Reason, "no-such") || b.calls() != 0 {
 		t.Errorf("%s, %d calls", r.Decision.Reason, b.calls())
 	}
@@ -355,12 +355,12 @@ func TestRun_stopDuringTheLastTask_endsAsWithoutIt(t *testing.T) {
 		agent, check, rule string
 		exit               int
 	}{
-		"done":                     {"worker", "true", "complete", rules.ExitComplete},
-		"done without checks":      {"worker", "", "complete", rules.ExitComplete},
-		"done, and nobody says so": {"unsaid", "", "plan_complete", rules.ExitComplete},
-		"to review":                {"repairs", "true", "review", rules.ExitReview},
-		"a check fails":            {"worker", "false", "interrupted", rules.ExitInterrupted},
-		"the agent contradicts":    {"contradicts", "", "interrupted", rules.ExitInterrupted},
+		"done":                     {"worker", "true", "complete", state.ExitComplete},
+		"done without checks":      {"worker", "", "complete", state.ExitComplete},
+		"done, and nobody says so": {"unsaid", "", "plan_complete", state.ExitComplete},
+		"to review":                {"repairs", "true", "review", state.ExitReview},
+		"a check fails":            {"worker", "false", "interrupted", state.ExitInterrupted},
+		"the agent contradicts":    {"contradicts", "", "interrupted", state.ExitInterrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
@@ -141,7 +140,7 @@ func TestRun_planEditedDuringACall_isTheAgentsUnlessItCannotBe(t *testing.T) {
 					}
 				}()
 			}
-			wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+			wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 			stands := strings.Contains(b.read(planName), "[x] two")
 			told, found := false, false
 			for _, c := range payloads[state.TaskChange](b) {
@@ -199,7 +198,7 @@ func TestRun_planEditedWithRalphTaskDuringACall_isThePersons(t *testing.T) {
 		tickIn(b.dir+"/", "two")
 		_ = journal.Record(record, journal.Edit{Before: &before, After: &after})
 	}()
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if !strings.Contains(b.read(planName), "[x] two") {
 		t.Errorf("%s\n%s", b.said(), b.read(planName))
 	}
@@ -267,7 +266,7 @@ func TestRun_planEditedWithRalphTaskBetweenRecordAndPlan_isThePersons(t *testing
 					done("two", late)
 				}
 			}
-			wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+			wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 			<-recorded
 			<-recorded
 			if !strings.Contains(b.read(planName), "[x] two") || len(b.found(state.FoundByAudit)) > 0 {

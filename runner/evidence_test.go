@@ -10,7 +10,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/gate"
-	"ralph/runner/rules"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -21,9 +20,9 @@ func TestRun_runAfterAnUnfinishedOne_keepsItsBaseline(t *testing.T) {
 	b := newBench(t, "busy", "[ ] one")
 	b.d.Mode, b.o.MaxRetries = gate.ModeTDD, 1
 	b.check("test ! -f work.txt || { echo broken; exit 1; }")
-	wantEnd(t, b.run(t.Context()), "tasks_put_aside", rules.ExitClaimed)
+	wantEnd(t, b.run(t.Context()), "tasks_put_aside", state.ExitClaimed)
 	b.d.RunID, b.o.MaxIterations = "run-2", 1
-	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
+	if r := b.run(t.Context()); r.Decision.Exit == state.ExitComplete {
 		t.Errorf("what the first run broke is forgiven: %s", r.Decision.Reason)
 	}
 	if red := payloads[state.Baseline](b); len(red) > 0 {
@@ -42,7 +41,7 @@ func TestRun_checkChangedByAPersonBetweenTwoRuns_countsAnew(t *testing.T) {
 	b.run(t.Context())
 	b.d.RunID, b.o.MaxIterations = "run-2", 0
 	b.check("printf 'ok 1 - a\n'")
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 }
 
 func TestRun_haltAtATickWithoutWork_takesItBack(t *testing.T) {
@@ -51,7 +50,7 @@ func TestRun_haltAtATickWithoutWork_takesItBack(t *testing.T) {
 	b.inGit()
 	b.o.AntiCheat = turn.AnswerHalt
 	r := b.run(t.Context())
-	wantEnd(t, r, "integrity", rules.ExitHalted)
+	wantEnd(t, r, "integrity", state.ExitHalted)
 	if plan := b.read(planName); strings.Contains(plan, "[x]") || strings.Contains(r.Decision.Next, "reset") {
 		t.Errorf("next %q, plan:\n%s", r.Decision.Next, plan)
 	}
@@ -67,7 +66,7 @@ func TestRun_checkWeakenedInTheLastIteration_agentIsToldBeforeTheEnd(t *testing.
 	b.o.AntiCheat = turn.AnswerRevert
 	b.check("make test")
 	r := b.run(t.Context())
-	wantEnd(t, r, "review", rules.ExitReview)
+	wantEnd(t, r, "review", state.ExitReview)
 	if b.calls() != 2 || r.Findings == 0 {
 		t.Fatalf("%d calls, %d findings: %s", b.calls(), r.Findings, b.said())
 	}
@@ -130,14 +129,14 @@ func TestRun_lastIterationAllowedFinishesThePlan_isComplete(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "silent-worker", "[ ] one")
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "plan_complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "plan_complete", state.ExitComplete)
 }
 
 func TestRun_finalRun_leavesOutWhatNoChangeAskedFor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.d.Checks = []gate.Check{{Name: "test", Command: "true"}, {Name: "web", Command: "test ! -f work.txt", When: []string{"web/**"}}}
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 }
 
 // Tests that are younger than the run may come and go, but the agent is told.
@@ -156,7 +155,7 @@ func TestRun_fewerTestsThanInTheTurnBefore_areTold(t *testing.T) {
 		put(filepath.Join(patches, call, "tests.txt"), tests)
 	}
 	b.d.Env = append(b.d.Env, patchVar+"="+patches)
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	const told = "check test: 3 tests ran before, 2 run now; gone: c"
 	if found := b.found(state.FoundByAudit); len(found) != 1 || !strings.Contains(found[0], told) {
 		t.Errorf("findings %q", found)

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"ralph/runner/pool"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 // An agent that cannot be started has forgotten nothing.
@@ -23,7 +23,7 @@ func TestReview_agentThatDoesNotStart_leavesWhatIsKnownOfTheTask(t *testing.T) {
 		}
 		return a, err
 	}
-	wantEnd(t, b.run(t.Context()), "agent_unusable", rules.ExitAgent)
+	wantEnd(t, b.run(t.Context()), "agent_unusable", state.ExitAgent)
 	s, err := b.w.Status()
 	if err != nil {
 		t.Fatal(err)

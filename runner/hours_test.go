@@ -20,7 +20,7 @@ func TestRun_beforeItsHours_waitsUntilAPersonResumes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if waited == 0 {
 		t.Error("it did not wait")
 	}
@@ -29,7 +29,7 @@ func TestRun_beforeItsHours_waitsUntilAPersonResumes(t *testing.T) {
 func TestRun_endOfItsHours_endsItWithoutACall(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.d.Window.End = time.Now()
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if b.calls() != 0 {
 		t.Errorf("%d calls", b.calls())
 	}

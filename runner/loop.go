@@ -87,7 +87,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 		if err != nil {
 			return over, r.drain(err)
 		}
-		if d.Action == state.ActionStop && (over.Action != state.ActionStop || d.Exit == rules.ExitComplete) {
+		if d.Action == state.ActionStop && (over.Action != state.ActionStop || d.Exit == state.ExitComplete) {
 			over = d
 		}
 	}

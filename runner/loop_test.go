@@ -13,7 +13,6 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/pool"
-	"ralph/runner/rules"
 	"ralph/runner/rules/hours"
 	"ralph/state"
 )
@@ -233,10 +232,10 @@ func TestRun_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T) 
 func TestRun_resumed_goesOnCounting(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	b.d.Resumed, b.o.MaxIterations = true, 2
 	r := b.run(t.Context())
-	wantEnd(t, r, "ceilings", rules.ExitCeiling)
+	wantEnd(t, r, "ceilings", state.ExitCeiling)
 	if b.calls() != 2 || r.Iterations != 2 || r.Usage.CostUSD != 0.5 {
 		t.Errorf("%d calls, %+v", b.calls(), r)
 	}
@@ -248,7 +247,7 @@ func TestRun_openBreaker_haltsBeforeACallAndCoolsDownByItself(t *testing.T) {
 	if err := b.w.SaveBreaker(opened); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, b.run(t.Context()), "stagnation", rules.ExitHalted)
+	wantEnd(t, b.run(t.Context()), "stagnation", state.ExitHalted)
 	if b.calls() != 0 {
 		t.Errorf("%d calls", b.calls())
 	}
@@ -276,7 +275,7 @@ func TestRun_idleIterationsOfTheRunBefore_countOnlyForTheSameRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.d.Resumed = c.resumed
-			wantEnd(t, b.run(t.Context()), "stagnation", rules.ExitHalted)
+			wantEnd(t, b.run(t.Context()), "stagnation", state.ExitHalted)
 			if br, err := b.w.Breaker(); b.calls() != c.calls || br.TotalOpens != 8 || err != nil {
 				t.Errorf("%d calls, want %d; %+v, %v", b.calls(), c.calls, br, err)
 			}

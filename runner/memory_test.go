@@ -7,7 +7,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/gate"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -27,7 +26,7 @@ func TestRun_taskWasPutAside_nextRunLeavesItUntilThePlanChanges(t *testing.T) {
 	}
 	b.d.RunID = "run-3"
 	r := b.run(t.Context())
-	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
+	wantEnd(t, r, "tasks_put_aside", state.ExitClaimed)
 	if b.calls() != 2 || !strings.Contains(r.Decision.Next, "ralph reset --tasks") {
 		t.Errorf("%d calls; next: %q", b.calls(), r.Decision.Next)
 	}
@@ -105,7 +104,7 @@ func TestRun_tdd_newRedTest_blocksNoTickButTheEnd(t *testing.T) {
 	b.d.Checks = []gate.Check{{Name: "test", Command: `echo "ok 1 - old"; test ! -f work.txt || { echo "not ok 2 - new"; exit 1; }`}}
 	b.d.Mode = gate.ModeTDD
 	r := b.run(t.Context())
-	wantEnd(t, r, "review", rules.ExitReview)
+	wantEnd(t, r, "review", state.ExitReview)
 	if b.calls() != 1 || !strings.Contains(r.Decision.Reason, "check test: never passed yet: new") {
 		t.Errorf("%d calls, %q", b.calls(), r.Decision.Reason)
 	}
@@ -122,7 +121,7 @@ func TestRun_silentWhileAToolCallIsOpen_isNotStuck(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "long-tool", "[ ] one")
 	b.o.IdleTimeout = 1500 * time.Millisecond
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if end := payloads[state.IterationEnd](b); len(end) != 1 || end[0].Failed {
 		t.Errorf("%+v", end)
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/runner/slots"
 	"ralph/state"
 )
@@ -39,7 +38,7 @@ func newMoved(t *testing.T, isolate string) *bench {
 	t.Helper()
 	b := newBeside(t, "moved", "a")
 	b.o.QA, b.o.MaxIterations, b.o.Isolate = true, 1, isolate
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	return b
 }
 

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/runner/rules"
 	"ralph/state"
 	"ralph/state/note"
 )
@@ -17,7 +16,7 @@ func TestRun_noteOfAPerson_goesIntoOnePrompt(t *testing.T) {
 	if _, err := s.Add("use UTC everywhere"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, b.run(t.Context()), "plan_complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "plan_complete", state.ExitComplete)
 	if got := b.read("prompt-1"); !strings.Contains(got, "## Notes from a person") || !strings.Contains(got, "\nuse UTC everywhere\n") {
 		t.Errorf("%q", got)
 	}

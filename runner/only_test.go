@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 func TestRun_viewOfThePlan_isCompleteWithoutTheOthers(t *testing.T) {
@@ -18,7 +18,7 @@ func TestRun_viewOfThePlan_isCompleteWithoutTheOthers(t *testing.T) {
 	if got := b.read(kiroPlan); got != "- [ ] 1. first\n- [x] 2. second\n- [ ] 3. third\n" {
 		t.Errorf("%q", got)
 	}
-	wantEnd(t, end, "plan_complete", rules.ExitComplete)
+	wantEnd(t, end, "plan_complete", state.ExitComplete)
 	if !strings.Contains(end.Decision.Reason, "1 of 1 task is done") || !strings.HasSuffix(end.Decision.Reason, "; 2 other tasks are open") {
 		t.Error(end.Decision.Reason)
 	}
@@ -31,7 +31,7 @@ func TestRun_popTasks_finishedOnesLeaveThePlanButCount(t *testing.T) {
 	b.inGit()
 	b.o.PopTasks, b.o.AutoCommit = true, true
 	end := b.run(t.Context())
-	wantEnd(t, end, "plan_complete", rules.ExitComplete)
+	wantEnd(t, end, "plan_complete", state.ExitComplete)
 	if got := b.read(kiroPlan); got != "# Plan\n\n" || end.Done != 2 || end.Total != 2 {
 		t.Errorf("%q, %d of %d", got, end.Done, end.Total)
 	}

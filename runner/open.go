@@ -15,7 +15,6 @@ import (
 	"ralph/runner/output"
 	"ralph/runner/questions"
 	"ralph/runner/rules"
-	"ralph/runner/rules/thresholds"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -77,7 +76,7 @@ func (r *Run) open() error {
 	r.notes.Open(w.Reader)
 	r.hooks.Logs = w.RunDir(r.d.RunID)
 	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Emit: r.out.Event,
-		Analyst: r.o.QuestionFirst == thresholds.AskAnalyst})
+		Analyst: r.o.QuestionFirst == rules.AskAnalyst})
 	r.recallChecks()
 	return r.announceStart(old)
 }
@@ -158,25 +157,25 @@ func (r *Run) close(d rules.Decision) error {
 		s.Status, s.ExitReason, s.ExitCode, s.Rule, s.Reason, s.Next = d.Status, d.ExitReason, d.Exit, d.Rule,
 			d.Reason, d.Next
 		s.Phase, s.WakeAt, s.Pending = "ended", d.Until, ""
-		if d.Exit == rules.ExitTerminated {
+		if d.Exit == state.ExitTerminated {
 			s.Pending = r.inbox.Asked() // a run that resumes by itself after a reboot must still answer it
 		}
 		s.Task.Done, s.Task.Total = r.plan.Counts.Done, r.plan.Counts.Total
 		s.LimitedUntil = maps.Clone(r.pool.Limits)
-		s.Proven, s.Unproven = d.Exit == rules.ExitComplete && d.Unproven == "", d.Unproven
+		s.Proven, s.Unproven = d.Exit == state.ExitComplete && d.Unproven == "", d.Unproven
 		s.Review = d.Review
-		if s.Review == nil && d.Exit != rules.ExitComplete {
+		if s.Review == nil && d.Exit != state.ExitComplete {
 			s.Review = r.openItems.Items
 		}
 		if next, open := r.tasks.Peek(plan.List); open && d.ExitReason != "interrupted" && d.ExitReason != "aborted" {
 			s.Task.ID, s.Task.Title = next.ID, next.Title // an interrupted run continues with the same task
 		}
 	})
-	if d.Exit == rules.ExitComplete { // idle iterations of this plan say nothing about the next one
+	if d.Exit == state.ExitComplete { // idle iterations of this plan say nothing about the next one
 		r.out.Lost(r.d.State.SaveBreaker(r.mem.Breaker.Closed()))
 	}
 	end := state.RunEnd{Decision: decisionOf(d), Exit: d.Exit, Seconds: time.Since(r.past.started).Seconds(),
-		Usage: r.mem.Usage, Next: d.Next, Proven: d.Exit == rules.ExitComplete && d.Unproven == "", Unproven: d.Unproven,
+		Usage: r.mem.Usage, Next: d.Next, Proven: d.Exit == state.ExitComplete && d.Unproven == "", Unproven: d.Unproven,
 		Status: d.Status, Done: r.plan.Counts.Done, Total: r.plan.Counts.Total, Iterations: r.mem.Iterations,
 		NotBegun: r.tasks.NotBegun(plan.List), Ticked: r.tasks.Ticked(plan.List)}
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: r.host}, time.Now(), turn.Redacted(end)))

@@ -9,8 +9,8 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/gate"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 // job is a task of a plan, and the work that it needs. Its test is green once has is in the file.
@@ -172,7 +172,7 @@ func TestRun_planInAnyOrder_needsNoCallsBeyondItsOwn(t *testing.T) {
 				if most == 0 {
 					most = n + vague
 				}
-				if r.Decision.Exit != rules.ExitComplete || b.calls() > most {
+				if r.Decision.Exit != state.ExitComplete || b.calls() > most {
 					t.Errorf("exit %d, %d calls, want at most %d: %s\n%s", r.Decision.Exit, b.calls(), most, b.rules(), b.said())
 				}
 			})

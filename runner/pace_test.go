@@ -36,12 +36,12 @@ func TestRun_pace_waitsBeforeTheLineAndLaterRunsToo(t *testing.T) {
 	b := paced(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	b.d.Tick = func(_ time.Duration, d rules.Decision) {
-		if s, _ := b.w.Status(); d.Rule != rules.RulePace || s.Status != state.StatusWaiting || !strings.Contains(s.Reason, "69% of five_hour is used; up to 70% is allowed now") {
+		if s, _ := b.w.Status(); d.Rule != state.RulePace || s.Status != state.StatusWaiting || !strings.Contains(s.Reason, "69% of five_hour is used; up to 70% is allowed now") {
 			t.Errorf("waits for %s: %s", d.Rule, s.Reason)
 		}
-		cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, Why: "SIGINT"})
+		cancel(&rules.Interrupt{Exit: state.ExitInterrupted, Why: "SIGINT"})
 	}
-	wantEnd(t, b.run(ctx), "interrupted", rules.ExitInterrupted)
+	wantEnd(t, b.run(ctx), "interrupted", state.ExitInterrupted)
 	if b.calls() != 1 {
 		t.Fatalf("%d calls, want 1", b.calls())
 	}
@@ -64,14 +64,14 @@ func TestRun_paceWithoutTime_stops(t *testing.T) {
 	t.Parallel()
 	b := paced(t)
 	b.o.MaxDuration = time.Hour
-	wantEnd(t, b.run(t.Context()), rules.RulePace, rules.ExitLimited)
+	wantEnd(t, b.run(t.Context()), state.RulePace, state.ExitLimited)
 }
 
 func TestRun_paceWithOtherAgent_itTakesOver(t *testing.T) {
 	t.Parallel()
 	b := paced(t)
 	b.o.FallbackAgents, b.o.MaxIterations = []string{"codex"}, 2
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if who := b.read("who-2"); !strings.HasPrefix(who, "codex ") {
 		t.Errorf("call 2 was made by %s", who)
 	}
@@ -89,7 +89,7 @@ func TestRun_paceWithOtherModel_itTakesOverWhereItsCallsFit(t *testing.T) {
 		s.WindowUse = []state.WindowUse{{Agent: "claude", Limit: state.Limit{Name: "five_hour", Utilization: .6, ResetsAt: time.Now().Add(4 * time.Hour)},
 			Models: map[string]state.ModelUse{"haiku": {Calls: 50, Most: .002}}}}
 	})
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	for call, want := range []string{"opus", "haiku"} {
 		if who := b.read(fmt.Sprintf("who-%d", call+1)); !strings.Contains(who, want) {
 			t.Errorf("call %d: %s, want %s", call+1, who, want)

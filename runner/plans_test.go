@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -73,7 +72,7 @@ func TestRun_claimInTheFinalMessage_isWrittenIntoThePlanAfterProof(t *testing.T)
 	b := newBench(t, "task-claimer")
 	b.planOf(kiroPlan, "- [ ] 1. first\n  - step\n- [~] 2. second\n- [ ]* 3. optional\n")
 	b.inGit()
-	wantEnd(t, b.run(t.Context()), "plan_complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "plan_complete", state.ExitComplete)
 	if got := b.read(kiroPlan); got != "- [x] 1. first\n  - step\n- [x] 2. second\n- [ ]* 3. optional\n" {
 		t.Errorf("%q", got)
 	}
@@ -113,7 +112,7 @@ func TestRun_taskPutAside_isMarkedBlocked_untilAPersonOpensIt(t *testing.T) {
 	b.d.Plan = filepath.Join(b.dir, "backlog")
 	b.inGit()
 	b.o.MaxPerTask = 1
-	wantEnd(t, b.run(t.Context()), "tasks_put_aside", rules.ExitClaimed)
+	wantEnd(t, b.run(t.Context()), "tasks_put_aside", state.ExitClaimed)
 	if got := b.read(backlog); !strings.Contains(got, "status: Blocked") {
 		t.Fatalf("%q", got)
 	}
@@ -127,7 +126,7 @@ func TestRun_taskPutAside_isMarkedBlocked_untilAPersonOpensIt(t *testing.T) {
 func TestRun_agentWritesAMarkThatNobodyKnows_getsTheTaskAgain(t *testing.T) {
 	b := newBench(t, "begins", "[ ] one", "[ ] two")
 	b.inGit()
-	wantEnd(t, b.run(t.Context()), "plan_complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "plan_complete", state.ExitComplete)
 	if got := b.read(planName); strings.Contains(got, "~") || strings.Count(got, "[x]") != 2 || b.calls() != 3 {
 		t.Errorf("%d calls, %q", b.calls(), got)
 	}

@@ -83,7 +83,7 @@ func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
 // afterTurn runs the hooks of the points that a turn reached. It returns d, or the stop that a hook asked for.
 func (r *Run) afterTurn(ctx context.Context, res turn.Result, d rules.Decision) rules.Decision {
 	apply := func(v hooks.Verdict) {
-		good := d.Action == state.ActionStop && d.Exit == rules.ExitComplete // a run that a hook aborts is not complete
+		good := d.Action == state.ActionStop && d.Exit == state.ExitComplete // a run that a hook aborts is not complete
 		if d.Action != state.ActionStop && v.Skip && !res.Proof.After.IsDone(res.Task.ID) || v.Abort &&
 			(d.Action != state.ActionStop || good) {
 			if stop, _ := r.obey(v, res.Task); stop.Action == state.ActionStop {
@@ -124,7 +124,7 @@ func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) 
 func (r *Run) afterMerge(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
 	v := r.runHooks(ctx, hookfacts.Moment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
 		More: hookfacts.Merge(d.Landed, d.Files)})
-	if v.Abort && (then.Action != state.ActionStop || then.Exit == rules.ExitComplete) {
+	if v.Abort && (then.Action != state.ActionStop || then.Exit == state.ExitComplete) {
 		then, _ = r.obey(v, d.Job.Task)
 	}
 	r.notes.Settle()

@@ -245,9 +245,9 @@ func TestHooks_personEndsTheRun_endsTheHook(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		waitFor(t, filepath.Join(b.dir, ".ralph/hook"))
-		cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "Ctrl-C"})
+		cancel(&rules.Interrupt{Exit: state.ExitInterrupted, ExitReason: "interrupted", Why: "Ctrl-C"})
 	}()
-	if r := b.run(ctx); r.Decision.Exit != rules.ExitInterrupted || b.calls() != 0 {
+	if r := b.run(ctx); r.Decision.Exit != state.ExitInterrupted || b.calls() != 0 {
 		t.Errorf("%d calls, ended with %+v", b.calls(), r.Decision)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, ".ralph/halted")); err != nil {

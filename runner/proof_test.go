@@ -9,7 +9,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/pool"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -140,7 +139,7 @@ func TestRun_planDoneButCheckRed_stillKnowsItsCeilings(t *testing.T) {
 	b := newBench(t, "busy", "[x] one")
 	b.check("echo red; exit 1")
 	b.o.MaxIterations = 2
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if b.calls() != 2 {
 		t.Errorf("%d calls, at most 2 are allowed", b.calls())
 	}
@@ -165,7 +164,7 @@ func TestRun_abortWhileACheckRuns_endsItAndMakesNoCall(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.check("sleep 600")
 	b.sendWhen(state.RequestAbort, "the check", func() bool { s, _ := b.w.Status(); return s.Phase == "checking" })
-	wantEnd(t, b.run(t.Context()), "interrupted", rules.ExitInterrupted)
+	wantEnd(t, b.run(t.Context()), "interrupted", state.ExitInterrupted)
 	if b.calls() != 0 {
 		t.Errorf("%d calls", b.calls())
 	}
@@ -177,7 +176,7 @@ func TestRun_skipDuringTheBaseline_doesNotSkipTheProof(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.o.MaxIterations = 2
 	b.check("test -f seen || { touch seen .ralph/control/00000000000000000001-1-skip; sleep 1; exit 0; }; exit 1")
-	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
+	if r := b.run(t.Context()); r.Decision.Exit == state.ExitComplete {
 		t.Errorf("complete with a red check: %s", r.Decision.Reason)
 	}
 }
@@ -188,7 +187,7 @@ func TestRun_onlyThePlanCommitted_isNoWork(t *testing.T) {
 	b := newBench(t, "plan-committer", "[ ] one", "[ ] two")
 	b.inGit()
 	b.o.AntiCheat = turn.AnswerRevert
-	wantEnd(t, b.run(t.Context()), "claimed_incomplete", rules.ExitClaimed)
+	wantEnd(t, b.run(t.Context()), "claimed_incomplete", state.ExitClaimed)
 }
 
 func TestRun_tickAndNewBoxWithARedCheck_tickIsTakenBack(t *testing.T) {
@@ -219,7 +218,7 @@ func TestRun_agentVanished_endsWith6(t *testing.T) {
 		return a, err
 	}
 	r := b.run(t.Context())
-	wantEnd(t, r, "agent_unusable", rules.ExitAgent)
+	wantEnd(t, r, "agent_unusable", state.ExitAgent)
 	if !strings.Contains(r.Decision.Reason, "/nowhere/agent") {
 		t.Errorf("reason %q", r.Decision.Reason)
 	}
@@ -236,7 +235,7 @@ func TestRun_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
 	b.sendWhen(state.RequestAbort, "the work", func() bool { _, err := b.w.Status(); return err == nil && len(glob(b.dir+"/work.txt")) == 1 })
 	b.run(t.Context())
 	b.d.RunID = "run-2"
-	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
+	if r := b.run(t.Context()); r.Decision.Exit == state.ExitComplete {
 		t.Errorf("what the first run broke became what was red before: %s", r.Decision.Reason)
 	}
 }
@@ -247,7 +246,7 @@ func TestRun_otherTasksTickedAhead_eachIsConfirmedInItsOwnIteration(t *testing.T
 	b := newBench(t, "ticks-ahead", "[ ] one", "[ ] two", "[ ] three")
 	b.inGit()
 	b.o.AntiCheat = turn.AnswerRevert
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if b.calls() != 3 {
 		t.Errorf("%d calls, want 3: one a task (%s)", b.calls(), b.rules())
 	}
@@ -266,7 +265,7 @@ func TestRun_flakyCheck_isShownAndCostsNoCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "worker", "[ ] one")
 	b.check("test ! -f work.txt || test -f twice || { touch twice; echo red; exit 1; }")
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if b.calls() != 1 {
 		t.Errorf("%d calls, want 1 (%s)", b.calls(), b.rules())
 	}
@@ -280,7 +279,7 @@ func TestRun_fileInPlaceOfTheStateDirectory_isIntegrityNotAnError(t *testing.T) 
 	t.Parallel()
 	b := newBench(t, "usurper", "[ ] one")
 	b.write("plan.md", b.read(planName))
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if got := b.rules(); !strings.Contains(got, "integrity") {
 		t.Errorf("rules %s", got)
 	}
@@ -302,17 +301,17 @@ func TestRun_limitsOfEachAgent_outliveTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "both-limited", "[ ] one")
 	b.o.FallbackAgents, b.o.OnLimit = []string{"codex"}, "stop"
-	wantEnd(t, b.run(t.Context()), "usage_limit", rules.ExitLimited)
+	wantEnd(t, b.run(t.Context()), "usage_limit", state.ExitLimited)
 	if b.calls() != 2 {
 		t.Fatalf("%d calls, want one of each agent", b.calls())
 	}
 	b.d.RunID = "run-2"
-	wantEnd(t, b.run(t.Context()), "usage_limit", rules.ExitLimited)
+	wantEnd(t, b.run(t.Context()), "usage_limit", state.ExitLimited)
 	if b.calls() != 2 {
 		t.Errorf("%d calls: a limited agent was called again", b.calls())
 	}
 	b.d.RunID, b.o.FallbackAgents = "run-3", []string{"codex", "gemini"}
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if who := b.read("who"); b.calls() != 3 || who != "gemini" {
 		t.Errorf("call %d was made by %s, want gemini", b.calls(), who)
 	}
@@ -327,7 +326,7 @@ func TestRun_resumed_timeBetweenTheRunsDoesNotCount(t *testing.T) {
 		s.StartedAt, s.Timestamp = time.Now().Add(-10*time.Hour), time.Now().Add(-9*time.Hour)
 	})
 	b.o.MaxIterations, b.o.MaxDuration, b.d.Resumed = 0, 2*time.Hour, true
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if s, err := b.w.Status(); err != nil || time.Since(s.StartedAt).Round(time.Minute) != time.Hour {
 		t.Errorf("started %s ago, %v", time.Since(s.StartedAt), err)
 	}

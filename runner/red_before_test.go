@@ -55,7 +55,7 @@ func TestRun_oneRedTestPerTask_agentDoesOnlyItsOwn_isComplete(t *testing.T) {
 	b := newBench(t, "own-task-only", "[ ] one", "[ ] two")
 	b.redCheck("one", "two")
 	b.inGit()
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if b.calls() != 2 {
 		t.Errorf("%d calls, want one a task (%s)", b.calls(), b.rules())
 	}
@@ -71,7 +71,7 @@ func TestRun_tickWithoutWorkWhileItsOwnTestIsRed_isTakenBack(t *testing.T) {
 	b.redCheck("alpha", "beta")
 	b.inGit()
 	b.o.AntiCheat = turn.AnswerRevert
-	wantEnd(t, b.run(t.Context()), "claimed_incomplete", rules.ExitClaimed)
+	wantEnd(t, b.run(t.Context()), "claimed_incomplete", state.ExitClaimed)
 	if plan := b.read(planName); !strings.Contains(plan, "- [x] Fix alpha") || !strings.Contains(plan, "- [ ] Fix beta") {
 		t.Error(plan)
 	}
@@ -85,7 +85,7 @@ func TestRun_oneRedSubtestPerTask_agentDoesOnlyItsOwn_isComplete(t *testing.T) {
 	b.check(`red=0; for t in adds drops; do if [ -f "green-TestCart $t" ]; then echo "--- PASS: TestCart/$t (0.00s)"; else echo "--- FAIL: TestCart/$t (0.00s)"; red=1; fi; done
 		if [ $red = 0 ]; then printf 'ok  \tshop\t0.1s\n'; else printf 'FAIL\tshop\t0.1s\n'; fi; exit $red`)
 	b.inGit()
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if b.calls() != 2 {
 		t.Errorf("%d calls, want one a task (%s)", b.calls(), b.rules())
 	}
@@ -97,7 +97,7 @@ func TestRun_redBeforeTheRun_isTheLastAssignment(t *testing.T) {
 	b := newBench(t, "repairs-last", "[ ] one")
 	b.redCheck("one", "more")
 	b.inGit()
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	p := b.read(".ralph/logs/run-1/2.prompt.md")
 	if b.calls() != 2 || !strings.Contains(p, "this is your assignment now") || !strings.Contains(p, "\nmore\n") {
 		t.Errorf("%d calls (%s), the last prompt:\n%s", b.calls(), b.rules(), p)
@@ -110,7 +110,7 @@ func TestRun_redBeforeTheRunAndNobodyRepairsIt_isReviewed(t *testing.T) {
 	b.redCheck("one", "more")
 	b.inGit()
 	r := b.run(t.Context())
-	wantEnd(t, r, "review", rules.ExitReview)
+	wantEnd(t, r, "review", state.ExitReview)
 	if b.calls() != 2 {
 		t.Errorf("%d calls, want one for the task and one for what is red (%s)", b.calls(), b.rules())
 	}
@@ -129,7 +129,7 @@ func TestRun_taskBreaksWhatWasGreen_staysOpen(t *testing.T) {
 	b.write("green-old", "")
 	b.inGit()
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if plan := b.read(planName); !strings.Contains(plan, "[ ] one") {
 		t.Errorf("the tick stands:\n%s", plan)
 	}
@@ -141,7 +141,7 @@ func TestRun_redBeforeTheRunWithoutAPlan_isToldAndThenReviewed(t *testing.T) {
 	b := newBench(t, "repairs-last")
 	b.redCheck("old", "more")
 	b.inGit()
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 	if p := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(p, "\nold\n") {
 		t.Errorf("the agent was not told:\n%s", p)
 	}

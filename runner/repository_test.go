@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 // Fakes that harm the repository, or what the user has in it.
@@ -42,7 +42,7 @@ func TestRun_repositoryRemovedByTheAgent_haltsAndProvesNothing(t *testing.T) {
 			b := newBench(t, agent, "[ ] one")
 			b.inGit()
 			r := b.run(t.Context())
-			wantEnd(t, r, "integrity", rules.ExitHalted)
+			wantEnd(t, r, "integrity", state.ExitHalted)
 			if !strings.Contains(r.Decision.Reason, "is gone") || strings.Contains(b.read(planName), "[x]") {
 				t.Errorf("reason %q, plan %s", r.Decision.Reason, b.read(planName))
 			}
@@ -56,7 +56,7 @@ func TestRun_repositoryRemovedByACheck_halts(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one", "[ ] two")
 	b.inGit()
 	b.check("test ! -f work.txt || rm -rf .git")
-	wantEnd(t, b.run(t.Context()), "integrity", rules.ExitHalted)
+	wantEnd(t, b.run(t.Context()), "integrity", state.ExitHalted)
 }
 
 func TestRun_uncommittedWorkThrownAway_needsAReview(t *testing.T) {
@@ -69,7 +69,7 @@ func TestRun_uncommittedWorkThrownAway_needsAReview(t *testing.T) {
 	b.check("true")
 	b.o.AntiCheat = turn.AnswerWarn
 	r := b.run(t.Context())
-	wantEnd(t, r, "review", rules.ExitReview)
+	wantEnd(t, r, "review", state.ExitReview)
 	if len(r.Decision.Review) != 1 || !strings.Contains(r.Decision.Review[0].Text, "restore --source ") {
 		t.Errorf("review %+v", r.Decision.Review)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/roles"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -210,7 +209,7 @@ func TestQA_refusals_putTheTaskAside_andTheRunMovesOn(t *testing.T) {
 	b.repository()
 	b.o.QA, b.o.MaxRetries, b.o.MaxIterations = true, 2, 12
 	r := b.run(t.Context())
-	wantEnd(t, r, "tasks_put_aside", rules.ExitClaimed)
+	wantEnd(t, r, "tasks_put_aside", state.ExitClaimed)
 	want := strings.Repeat("developer continue, qa review_refused, developer continue, qa review_blocked, ", 2)
 	if got := b.course() + ", "; got != want {
 		t.Errorf("course %s\nwant   %s", got, want)
@@ -225,7 +224,7 @@ func TestQA_answerWithoutVerdict_isAskedOnceMore_thenAPersonHasToLook(t *testing
 	b.repository()
 	b.o.QA = true
 	r := b.run(t.Context())
-	wantEnd(t, r, "review", rules.ExitReview)
+	wantEnd(t, r, "review", state.ExitReview)
 	if s := b.status(); s.CallsThisHour != 3 || len(s.Review) != 1 || !strings.Contains(s.Review[0].Text, "gave no verdict") {
 		t.Errorf("%d calls, review %+v", s.CallsThisHour, s.Review)
 	}
@@ -305,7 +304,7 @@ func TestReview_killedBetweenDeveloperAndReviewer_goesOnWithTheReviewer(t *testi
 	b := newBench(t, "strict-once", "[ ] one")
 	b.repository()
 	b.o.QA, b.o.MaxIterations = true, 1
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if plan := b.read(planName); !strings.Contains(plan, "[ ] one") {
 		t.Errorf("the task counts as done before anybody has looked: %s", plan)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/gate"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -16,9 +15,9 @@ func TestRun_lastWordContradictsTheDonePlan_isVerifiedOnce(t *testing.T) {
 		rule        string
 		exit, calls int
 	}{
-		"contradicts":  {"review", rules.ExitReview, 2},
-		"crashes-last": {"review", rules.ExitReview, 2},
-		"clears-up":    {"complete", rules.ExitComplete, 2},
+		"contradicts":  {"review", state.ExitReview, 2},
+		"crashes-last": {"review", state.ExitReview, 2},
+		"clears-up":    {"complete", state.ExitComplete, 2},
 	} {
 		t.Run(agent, func(t *testing.T) {
 			t.Parallel()
@@ -43,14 +42,14 @@ func TestRun_openFinding_needsAReviewAndStaysOpenInTheNextRun(t *testing.T) {
 	b.write("a_test.go", expecting(1))
 	b.inGit()
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerWarn, 1
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 	s, err := b.w.Status()
 	if err != nil || s.Status != state.StatusReview || len(s.Review) != 1 || s.Review[0].File != "a_test.go" || s.Review[0].Show != "ralph diff 1 --run run-1" || s.Review[0].N != 1 {
 		t.Errorf("%v, status %s, review %+v", err, s.Status, s.Review)
 	}
 	b.d.RunID = "run-2"
 	r := b.run(t.Context())
-	if r.Decision.Exit == rules.ExitComplete {
+	if r.Decision.Exit == state.ExitComplete {
 		t.Errorf("the next run forgot the finding: %s", r.Decision.Reason)
 	}
 }
@@ -63,7 +62,7 @@ func TestRun_findingThatIsRepaired_closes(t *testing.T) {
 	b.write("a_test.go", expecting(1))
 	b.inGit()
 	b.o.AntiCheat = turn.AnswerWarn
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 }
 
 func TestRun_fewerTestsThanBefore_needsAReview(t *testing.T) {
@@ -71,7 +70,7 @@ func TestRun_fewerTestsThanBefore_needsAReview(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.d.Checks = []gate.Check{{Name: "test", Command: `echo "ok 1 - a"; test -f work.txt || echo "ok 2 - b"; test -f work.txt && echo 1..1 || echo 1..2`}}
 	r := b.run(t.Context())
-	wantEnd(t, r, "review", rules.ExitReview)
+	wantEnd(t, r, "review", state.ExitReview)
 	if !strings.Contains(r.Decision.Reason, "2 tests ran before, 1 runs now") {
 		t.Errorf("reason %q", r.Decision.Reason)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -27,12 +26,12 @@ func TestReview_reviewersAgentIsLimited_waitsForIt(t *testing.T) {
 	b.o.QA, b.o.QAAgent, b.o.OnLimit = true, "codex", "stop"
 	ctx, done := context.WithTimeout(t.Context(), 20*time.Second)
 	defer done()
-	wantEnd(t, b.run(ctx), "usage_limit", rules.ExitLimited)
+	wantEnd(t, b.run(ctx), "usage_limit", state.ExitLimited)
 	if n := b.calls(); n != 2 {
 		t.Errorf("%d calls, want 2", n)
 	}
 	b.d.RunID = "run-2"
-	wantEnd(t, b.run(ctx), "usage_limit", rules.ExitLimited)
+	wantEnd(t, b.run(ctx), "usage_limit", state.ExitLimited)
 	if n := b.calls(); n != 2 {
 		t.Errorf("%d calls after the second run, want 2: the limit is known", n)
 	}
@@ -49,7 +48,7 @@ func TestReview_onlyTheDevelopersAgentIsLimited_theReviewerIsAsked(t *testing.T)
 		t.Fatal(err)
 	}
 	b.d.RunID, b.o.MaxIterations = "run-2", 2
-	wantEnd(t, b.run(t.Context()), "usage_limit", rules.ExitLimited)
+	wantEnd(t, b.run(t.Context()), "usage_limit", state.ExitLimited)
 	if got, want := b.course(), "developer ceilings, qa review_refused"; got != want {
 		t.Errorf("course %s\nwant   %s", got, want)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -43,7 +42,7 @@ func TestRun_sameToolFailureWithOtherFilesChanging_isToldThenEndsTheRun(t *testi
 	b := newBench(t, "repeater", "[ ] one")
 	b.o.SameErrorThreshold = 3
 	r := b.run(t.Context())
-	wantEnd(t, r, "same_error", rules.ExitHalted)
+	wantEnd(t, r, "same_error", state.ExitHalted)
 	if b.calls() != 3 || !strings.Contains(r.Decision.Reason, "undefined: parse") {
 		t.Errorf("%d calls, reason %q", b.calls(), r.Decision.Reason)
 	}
@@ -62,7 +61,7 @@ func TestRun_wordsOfTheFinalMessage_areHintsAndDecideNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "talker", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	want := state.Hints{Confidence: 20, Completion: []string{"all tasks are complete"}, NoWork: []string{"nothing to do"}, Stuck: []string{"unable to"}}
 	text := []byte(b.read(".ralph/.response_analysis"))
 	var analysis map[string]any
@@ -108,7 +107,7 @@ func TestRun_reportThatContradictsThePlan_isShownAndEndsNothing(t *testing.T) {
 	b := newBench(t, "boaster", "[ ] T1: one", "[ ] T2: two")
 	b.inGit()
 	b.o.AntiCheat = turn.AnswerHalt
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	want := []string{
 		`the agent reports work on "T2", but the iteration was for "T1"`,
 		"the agent reports 9 completed tasks, but the plan shows 1",
@@ -133,7 +132,7 @@ func TestRun_reportOfFilesThatDidNotChange_isShown(t *testing.T) {
 	b := newBench(t, "dreamer", "[ ] one")
 	b.inGit()
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	found := payloads[state.Finding](b)
 	if len(found) != 1 || found[0].Text != "the agent reports 3 modified files, but nothing was changed" {
 		t.Errorf("findings %+v", found)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -99,7 +98,7 @@ func TestRun_otherTaskTickedAgainAndAgain_ends(t *testing.T) {
 		}
 		b.inGit()
 		b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 40
-		if r := b.run(t.Context()); b.calls() > 5 || r.Decision.Exit == rules.ExitComplete {
+		if r := b.run(t.Context()); b.calls() > 5 || r.Decision.Exit == state.ExitComplete {
 			t.Errorf("check %q: %d calls, %s", check, b.calls(), r.Decision.Reason)
 		}
 	}
@@ -110,7 +109,7 @@ func TestRun_allTickedWithoutAnyWork_eachTaskIsLookedAtByItself(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "ticker", "[ ] one", "[ ] two", "[ ] three")
 	b.check("true")
-	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete && b.calls() < 6 {
+	if r := b.run(t.Context()); r.Decision.Exit == state.ExitComplete && b.calls() < 6 {
 		t.Errorf("complete after %d calls", b.calls())
 	}
 }
@@ -118,7 +117,7 @@ func TestRun_allTickedWithoutAnyWork_eachTaskIsLookedAtByItself(t *testing.T) {
 func TestRun_noWorkInAnyCall_endsSoon(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "first-ticker", "[ ] one", "[ ] two")
-	if r := b.run(t.Context()); b.calls() > 6 || r.Decision.Exit == rules.ExitComplete {
+	if r := b.run(t.Context()); b.calls() > 6 || r.Decision.Exit == state.ExitComplete {
 		t.Errorf("%d calls, %s", b.calls(), r.Decision.Reason)
 	}
 }
@@ -129,7 +128,7 @@ func TestRun_taskPutAsideIsDoneWithTheNext_completes(t *testing.T) {
 	b := revert(t, "helps-aside", "[ ] one", "[ ] two")
 	b.check("test ! -f work.txt || test -f green")
 	b.o.MaxRetries = 1
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 }
 
 func TestRun_workDoneAhead_isRememberedByTheNextRun(t *testing.T) {
@@ -137,11 +136,11 @@ func TestRun_workDoneAhead_isRememberedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "ahead-then-confirm", "[ ] one", "[ ] two", "[ ] three")
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	b.d.RunID = "run-2" // as ralph once does
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	b.o.MaxIterations, b.d.Resumed = 20, true
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete) // each tick that nothing shows was confirmed in a turn
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete) // each tick that nothing shows was confirmed in a turn
 	if b.calls() != 3 {
 		t.Errorf("%d calls", b.calls())
 	}
@@ -154,7 +153,7 @@ func TestRun_skipWhileChecksRunAndAllIsTicked_isNotComplete(t *testing.T) {
 	b.o.MaxIterations = 3
 	b.check("test -f n3 && exit 1; test -f n2 && { touch n3; sleep 600; }; test -f n1 && touch n2; touch n1; exit 1")
 	b.sendWhen(state.RequestSkip, "the check", func() bool { return len(glob(b.dir+"/n3")) == 1 })
-	if r := b.run(t.Context()); r.Decision.Exit == rules.ExitComplete {
+	if r := b.run(t.Context()); r.Decision.Exit == state.ExitComplete {
 		t.Errorf("complete although no check ever passed: %s", r.Decision.Reason)
 	}
 }
@@ -167,7 +166,7 @@ func TestRun_skipInTheMiddleOfAnEdit_isNotJudged(t *testing.T) {
 	b.inGit()
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerHalt, 1
 	b.sendWhen(state.RequestSkip, "the edit", func() bool { return strings.TrimSpace(read1(b.dir+"/a_test.go")) == "package a" })
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 }
 
 func TestRun_resumedStatusWithoutAStart_countsNoTime(t *testing.T) {
@@ -177,7 +176,7 @@ func TestRun_resumedStatusWithoutAStart_countsNoTime(t *testing.T) {
 	b.run(t.Context())
 	b.restatus(func(s *state.Status) { s.StartedAt = time.Time{} })
 	b.o.MaxIterations, b.o.MaxDuration, b.d.Resumed = 0, 2*time.Hour, true
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 }
 
 func TestRun_planOfAProjectInASubfolder_isNoCode(t *testing.T) {
@@ -202,7 +201,7 @@ func TestRun_bothTasksInOneTurn_bothTicksStandAndSayWhoseWorkTheyAre(t *testing.
 	t.Parallel()
 	b := revert(t, "both-at-once", "[ ] add slugify_text", "[ ] add trim_text", "[ ] write the docs")
 	b.o.MaxIterations = 1
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if text := b.read(planName); strings.Count(text, "[x]") != 2 || !strings.Contains(text, "[ ] write the docs") {
 		t.Errorf("ticks that stand:\n%s\n%s", text, b.said())
 	}
@@ -238,7 +237,7 @@ func TestRun_workDoneAheadAndTickedLater_needsNoChangeAndNoReview(t *testing.T) 
 	t.Parallel()
 	b := revert(t, "all-then-tick", "[ ] add slugify_text", "[ ] add trim_text")
 	b.check("true")
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 	if b.calls() != 2 {
 		t.Errorf("%d calls, want one for each task", b.calls())
 	}
@@ -248,12 +247,12 @@ func TestRun_taskThatAsksForNoChange_isDoneWithoutOne(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "first-ticker", "[ ] Verify that all tests pass")
 	b.check("true")
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 }
 
 func TestRun_codeWasThereBeforeTheRun_isDoneWithASecondTick(t *testing.T) {
 	t.Parallel()
-	for title, want := range map[string]int{"parse_version(text) returns three numbers": rules.ExitComplete, "make parse_version(text) faster": rules.ExitReview} {
+	for title, want := range map[string]int{"parse_version(text) returns three numbers": state.ExitComplete, "make parse_version(text) faster": state.ExitReview} {
 		b := revert(t, "first-ticker", "[ ] "+title)
 		b.write("version.py", "def parse_version(text):\n    return text.split('.')\n")
 		b.git("add", "-A")
@@ -269,7 +268,7 @@ func TestRun_codeThatTheTaskNamesIsNowhere_isToldAndThenReviewed(t *testing.T) {
 	t.Parallel()
 	b := revert(t, "prolific", "[ ] add mode_of_values, with tests")
 	b.check("true")
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 	if found := strings.Join(b.found(state.FoundByAudit), "\n"); !strings.Contains(found, "mode_of_values is nowhere in the project") {
 		t.Error(found)
 	}

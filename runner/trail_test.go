@@ -41,7 +41,7 @@ func TestRun_ticksWithoutWork_areTakenBackAndTold(t *testing.T) {
 	b.inGit()
 	b.o.AntiCheat = turn.AnswerRevert
 	r := b.run(t.Context())
-	wantEnd(t, r, "claimed_incomplete", rules.ExitClaimed)
+	wantEnd(t, r, "claimed_incomplete", state.ExitClaimed)
 	if plan := b.read(planName); strings.Contains(plan, "[x]") {
 		t.Errorf("a tick stands:\n%s", plan)
 	}
@@ -56,7 +56,7 @@ func TestRun_antiCheatWarn_leavesTheTicks(t *testing.T) {
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
 	b.o.AntiCheat = "warn"
-	wantEnd(t, b.run(t.Context()), "review", rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 }
 
 func TestRun_antiCheatHalt_endsTheRun(t *testing.T) {
@@ -64,7 +64,7 @@ func TestRun_antiCheatHalt_endsTheRun(t *testing.T) {
 	b := newBench(t, "ticker", "[ ] one", "[ ] two")
 	b.inGit()
 	b.o.AntiCheat = turn.AnswerHalt
-	wantEnd(t, b.run(t.Context()), "integrity", rules.ExitHalted)
+	wantEnd(t, b.run(t.Context()), "integrity", state.ExitHalted)
 }
 
 // expecting is a test of A.
@@ -148,7 +148,7 @@ func TestRun_autoCommit_gitCannotCommit_isSaidOnceAndNeedsAReview(t *testing.T) 
 			b.o.AutoCommit = true
 			why := hinder(b)
 			r := b.run(t.Context())
-			wantEnd(t, r, "review", rules.ExitReview)
+			wantEnd(t, r, "review", state.ExitReview)
 			if items := r.Decision.Review; len(items) != 1 || !strings.Contains(items[0].Text, why) || items[0].Show != "git status" {
 				t.Errorf("to look at: %+v", items)
 			}
@@ -259,7 +259,7 @@ func TestRun_iterationThatIsCutOff_stateIsKept(t *testing.T) {
 				if how != "" {
 					b.ask(how)
 				} else {
-					cancel(&rules.Interrupt{Exit: rules.ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
+					cancel(&rules.Interrupt{Exit: state.ExitInterrupted, ExitReason: "interrupted", Why: "SIGINT"})
 				}
 			}()
 			b.run(ctx)

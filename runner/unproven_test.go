@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"ralph/runner/gate"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
@@ -23,7 +22,7 @@ func TestRun_complete_saysWhetherChecksProveIt(t *testing.T) {
 		if c.check != "" {
 			b.check(c.check)
 		}
-		wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+		wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 		s, err := b.w.Status()
 		end := payloads[state.RunEnd](b)
 		if err != nil || s.Proven != c.proven || s.Unproven != c.why || len(end) != 1 || end[0].Proven != c.proven || end[0].Unproven != c.why {
@@ -51,7 +50,7 @@ func TestRun_checkThatProvedNothing_isReviewedAndNamed(t *testing.T) {
 			b.d.LeftOut = []string{c.left}
 		}
 		r := b.run(t.Context())
-		wantEnd(t, r, "review", rules.ExitReview)
+		wantEnd(t, r, "review", state.ExitReview)
 		if items := r.Decision.Review; len(items) != 1 || items[0].Name != "not_run" || !strings.Contains(items[0].Text, c.want) {
 			t.Errorf("%s: to look at: %+v", name, items)
 		}
@@ -59,5 +58,5 @@ func TestRun_checkThatProvedNothing_isReviewedAndNamed(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.d.LeftOut, b.d.Mode = []string{"left"}, gate.ModeReport
 	b.check("true")
-	wantEnd(t, b.run(t.Context()), "complete", rules.ExitComplete)
+	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ralph/runner/pool"
-	"ralph/runner/rules"
+	"ralph/state"
 )
 
 // Only the state before the run is kept when no call was made.
@@ -21,7 +21,7 @@ func TestReview_agentThatDoesNotStart_leavesNoIteration(t *testing.T) {
 		a.Program = []string{filepath.Join(b.dir, "gone")}
 		return a, err
 	}
-	wantEnd(t, b.run(t.Context()), "agent_unusable", rules.ExitAgent)
+	wantEnd(t, b.run(t.Context()), "agent_unusable", state.ExitAgent)
 	refs, err := exec.CommandContext(t.Context(), "git", "-C", b.dir, "for-each-ref", "--format=%(refname)").Output()
 	if err != nil {
 		t.Fatal(err)

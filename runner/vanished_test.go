@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 // gitScripts are what agents do with git in their calls, by name. The last one is for all later calls.
@@ -42,13 +42,13 @@ func TestRun_agentAndItsGit(t *testing.T) {
 		exit  int
 		shows string // part of the reason, or of an item to review
 	}{
-		"resetter":   {"review", rules.ExitReview, "are on no branch any more"},
-		"detacher":   {"review", rules.ExitReview, "HEAD was detached"},
-		"strayer":    {"integrity", rules.ExitHalted, ""},
-		"merger-off": {"stagnation", rules.ExitHalted, "a merge is in progress: finish it, or abort it with git merge --abort; conflicts are not resolved in lines"},
-		"merger-on":  {"complete", rules.ExitComplete, ""},
-		"amender":    {"complete", rules.ExitComplete, ""},
-		"brancher":   {"complete", rules.ExitComplete, ""},
+		"resetter":   {"review", state.ExitReview, "are on no branch any more"},
+		"detacher":   {"review", state.ExitReview, "HEAD was detached"},
+		"strayer":    {"integrity", state.ExitHalted, ""},
+		"merger-off": {"stagnation", state.ExitHalted, "a merge is in progress: finish it, or abort it with git merge --abort; conflicts are not resolved in lines"},
+		"merger-on":  {"complete", state.ExitComplete, ""},
+		"amender":    {"complete", state.ExitComplete, ""},
+		"brancher":   {"complete", state.ExitComplete, ""},
 	} {
 		t.Run(agent, func(t *testing.T) {
 			t.Parallel()

@@ -126,7 +126,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		if r.inbox.Take(state.RequestResume) != "" {
 			r.inbox.Take(state.RequestPause)
 			r.d.Window.Begin = time.Time{} // the person wants the run to work now
-			r.pool.WorkNow(d.Rule == "usage_limit", d.Rule == rules.RulePace, d.Until)
+			r.pool.WorkNow(d.Rule == state.RuleUsageLimit, d.Rule == state.RulePace, d.Until)
 			break
 		}
 		if n%4 == 0 && d.Rule == state.RuleQuestion && r.asked.WaitOver(r.plan.Read().List) {

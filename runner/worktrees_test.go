@@ -10,7 +10,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/audit"
-	"ralph/runner/rules"
 	"ralph/runner/slots"
 	"ralph/state"
 )
@@ -180,7 +179,7 @@ func TestRun_questionBesideOthers_parksItsTask(t *testing.T) {
 	b := newBeside(t, "beside-asks", "a", "b", "c")
 	b.o.Parallel, b.o.QuestionWait = 2, 0
 	b.check("true")
-	wantEnd(t, b.run(t.Context()), state.RuleQuestion, rules.ExitReview)
+	wantEnd(t, b.run(t.Context()), state.RuleQuestion, state.ExitReview)
 	if q, i := len(b.questions()), len(payloads[state.IterationStart](b)); q != 1 || i != 3 {
 		t.Errorf("%d questions in %d iterations", q, i)
 	}
@@ -307,7 +306,7 @@ func TestRun_bounds_countTheTurnsUnderWay(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t, "beside", "a", "b", "c", "d")
 	b.o.MaxIterations = 2
-	wantEnd(t, b.run(t.Context()), "ceilings", rules.ExitCeiling)
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if got := b.order(); strings.Count(got, "+") != 2 || strings.Count(got, "landed") != 2 {
 		t.Error(got)
 	}
@@ -342,7 +341,7 @@ func TestRun_noRepository_endsWithOneLine(t *testing.T) {
 	b := newBench(t, "beside", "[ ] [P] write a", "[ ] [P] write b")
 	b.o.SlotOptions = slots.SlotOptions{Parallel: 2}
 	r := b.run(t.Context())
-	if r.Decision.Exit != rules.ExitUsage || !strings.Contains(r.Decision.Reason, "git init") || b.calls() > 0 {
+	if r.Decision.Exit != state.ExitUsage || !strings.Contains(r.Decision.Reason, "git init") || b.calls() > 0 {
 		t.Errorf("%+v", r.Decision)
 	}
 }
@@ -387,7 +386,7 @@ func TestRun_tagIsGoneSideBySide_concernsOneTurnAtMost(t *testing.T) {
 				}
 				return
 			}
-			wantEnd(t, r, "review", rules.ExitReview)
+			wantEnd(t, r, "review", state.ExitReview)
 			if len(found) != 1 || found[0] != c.by && !c.anyone || len(r.Decision.Review) != 1 {
 				t.Errorf("found in the turns for %q: %v", found, r.Decision.Review)
 			}

@@ -15,11 +15,11 @@ func TestAdmit_paceBeyondWhatARunWaits_stops(t *testing.T) {
 	} {
 		f := usual()
 		f.Starting, f.Paced.Until = true, noon.Add(time.Hour)
-		if d := f.decide(); d.Rule != RulePace || d.Action != state.ActionWait {
+		if d := f.decide(); d.Rule != state.RulePace || d.Action != state.ActionWait {
 			t.Fatalf("%+v", d)
 		}
 		change(&f)
-		if d := f.decide(); d.Rule != RulePace || d.Action != state.ActionStop || d.Exit != state.ExitLimited || d.Next == "" {
+		if d := f.decide(); d.Rule != state.RulePace || d.Action != state.ActionStop || d.Exit != state.ExitLimited || d.Next == "" {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

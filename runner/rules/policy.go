@@ -7,7 +7,6 @@ import (
 	"ralph/config/option"
 	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
-	"ralph/runner/rules/thresholds"
 	"ralph/runner/turn"
 )
 
@@ -16,7 +15,7 @@ type Policy struct {
 	BreakerPolicy
 	hours.Hours
 	pace.Pacing
-	thresholds.Questions
+	Questions
 
 	CallsPerHour  int           // agent calls in one clock hour; at least 1
 	TokensPerHour int64         // 0: off
@@ -34,9 +33,6 @@ type Policy struct {
 	ErrorPause time.Duration
 	AntiCheat  string // turn.AnswerWarn, turn.AnswerRevert or turn.AnswerHalt
 }
-
-// BreakerPolicy says when the circuit breaker opens and closes.
-type BreakerPolicy = thresholds.Breaker
 
 // Options are the rows of the option table that fill o.
 func (o *Policy) Options() []option.Row {

@@ -174,7 +174,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 			if !d.Until.IsZero() && (d.Until.Before(now) || d.Until.After(now.AddDate(0, 0, 8))) {
 				t.Errorf("%s as %s: until %s", c.Class, s.Name, d.Until)
 			}
-			infrastructure := c.Class.Transient() || d.Rule == "usage_limit" || d.Rule == "agent_unusable" || c.Class == ending.StaleSession
+			infrastructure := c.Class.Transient() || d.Rule == state.RuleUsageLimit || d.Rule == "agent_unusable" || c.Class == ending.StaleSession
 			if infrastructure != (len(scene.Counted) == 0) && !c.Class.Success() {
 				t.Errorf("%s as %s counts %q", c.Class, s.Name, scene.Counted)
 			}

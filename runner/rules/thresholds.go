@@ -1,5 +1,4 @@
-// Package thresholds has the options that say when a run without progress ends.
-package thresholds
+package rules
 
 import (
 	"time"
@@ -7,9 +6,9 @@ import (
 	"ralph/config/option"
 )
 
-// Breaker says when the circuit breaker opens and closes. Thresholds are
+// BreakerPolicy says when the circuit breaker opens and closes. Thresholds are
 // in iterations.
-type Breaker struct {
+type BreakerPolicy struct {
 	NoProgressThreshold    int
 	SameErrorThreshold     int
 	DenialThreshold        int
@@ -19,7 +18,7 @@ type Breaker struct {
 }
 
 // Options are the rows of the option table that fill o.
-func (o *Breaker) Options() []option.Row {
+func (o *BreakerPolicy) Options() []option.Row {
 	return []option.Row{{
 		Group: "Circuit breaker", Key: "CB_NO_PROGRESS_THRESHOLD", YAML: "breaker.no_progress",
 		Kind: option.Int, Default: "3", Min: "1", Max: "1000", Field: &o.NoProgressThreshold,
