@@ -191,7 +191,7 @@ func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, e
 
 // Give returns the answers that the next prompt for a task must contain.
 func (b *Book) Give(taskID string) (answers []prompt.Answer) {
-	b.given[taskID] = nil
+	delete(b.given, taskID)
 	for _, q := range b.all {
 		if q.Task == taskID && !q.Open() && q.Told == 0 {
 			b.given[taskID] = append(b.given[taskID], q.ID)
