@@ -3,7 +3,6 @@ package config
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -28,11 +27,7 @@ func (c *Config) Hooks() []hooks.Hook {
 	for _, row := range c.hooks {
 		all = append(all, row.hook)
 	}
-	all = append(all, c.Commands.Hooks()...)
-	if c.Push && c.Enabled != "false" {
-		all = append(all, c.push())
-	}
-	return all
+	return append(all, c.Commands.Hooks()...)
 }
 
 // keepHook keeps the command of a config.yaml for a point when a stronger source gives another
@@ -46,26 +41,6 @@ func (c *Config) keepHook(o option.Row) {
 	c.hooks = append(c.hooks,
 		hookRow{hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}, from, o.Key})
 }
-
-// pushes pushes the branch of the user. If git refuses, its first line says why. It never asks for a password.
-const pushes = `test "$RALPH_MODE" = aios || exit 0
-out=$(GIT_TERMINAL_PROMPT=0 git push 2>&1) && { echo "$out"; exit; }
-why=$(echo "$out" | grep -m1 -E '^ *! \[|^fatal:|^error:')
-echo "git push failed; the commits stay here, and the next push takes them along: ${why:-$out}"
-echo "$out"
-exit 1`
-
-// push is the hook of AIOS_PUSH_ENABLED: it pushes once the commit of a story is in the user's branch.
-func (c *Config) push() hooks.Hook {
-	h := hooks.Hook{Point: hooks.OnStoryComplete, Command: pushes, Title: "git push, for AIOS_PUSH_ENABLED",
-		Timeout: pushBound}
-	if c.Worktrees() {
-		h.Point = hooks.PostMerge
-	}
-	return h
-}
-
-const pushBound = 5 * time.Minute
 
 // checkHookAgents returns an error for a hook that asks an agent which does not exist.
 func (c *Config) checkHookAgents() error {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -106,28 +105,6 @@ func TestHooks_changedAnswer_needsConsentAgain(t *testing.T) {
 	}
 	if len(hash) != 3 {
 		t.Errorf("%d different consents, want 3", len(hash))
-	}
-}
-
-func TestHooks_pushOfStories_onlyIfAskedFor(t *testing.T) {
-	for said, want := range map[string]hooks.Point{"": "", "AIOS_PUSH_ENABLED=false\n": "", "AIOS_PUSH_ENABLED=true\n": hooks.OnStoryComplete,
-		"AIOS_PUSH_ENABLED=true\nISOLATE=worktree\n": hooks.PostMerge, "AIOS_PUSH_ENABLED=true\nAIOS_ENABLED=false\n": ""} {
-		dir := t.TempDir()
-		write(t, dir, rcName, said)
-		l := Loader{Dir: dir}
-		c, _, err := l.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got hooks.Point
-		for _, h := range c.Hooks() {
-			got = h.Point
-		}
-		u, err := l.Untrusted()
-		asks := u != nil && strings.Contains(fmt.Sprint(u), "PUSH")
-		if err != nil || got != want || asks != strings.Contains(said, "PUSH_ENABLED=true") {
-			t.Errorf("%q: %q, asks %t (%v), %v", said, got, asks, u, err)
-		}
 	}
 }
 

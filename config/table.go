@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 	"sync"
@@ -45,11 +44,6 @@ type Options struct {
 	roles.Review
 	AIOSOptions
 	OutputOptions
-}
-
-// Plan is the plan that the user has named, for the project at dir; empty: none.
-func (o *Options) Plan(dir string) string {
-	return cmp.Or(o.PlanFile, aios.Options(o.AIOSOptions).Stories(dir))
 }
 
 // AIOSOptions is what a user can say about projects of AIOS.

@@ -44,7 +44,6 @@ type Hook struct {
 	Point     Point
 	Type      Type          // empty: Shell
 	Command   string        // of a Shell
-	Title     string        // for people, instead of the command; empty: the command
 	Prompt    string        // of an Agent
 	Agent     string        // who answers the prompt; empty: the run's agent
 	Model     string        // empty: the agent's own default
@@ -91,7 +90,7 @@ func (h Hook) promptFor(f Facts) string { return h.Prompt + fmt.Sprintf(answerFo
 // Line returns what runs, in the words of the row.
 func (h Hook) Line() string {
 	if h.Type != Agent {
-		return cmp.Or(h.Title, h.Command)
+		return h.Command
 	}
 	who := strings.TrimSpace("agent " + h.Agent)
 	return who + ": " + h.Prompt

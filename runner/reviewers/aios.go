@@ -23,7 +23,7 @@ func (p *Panel) Template(user string, t task.Task) string {
 	if !p.AIOS.Story(t) {
 		return user
 	}
-	return p.AIOS.Develop(t) + user
+	return aios.Develop(t) + user
 }
 
 // Prefix returns the text before the title in a commit message.
@@ -108,10 +108,10 @@ func mergeGate(v *state.Verdict, gate []byte) {
 
 // handOff marks the handoffs to h.From as read and writes h for the next role. If h.To is empty, it writes nothing.
 func (p *Panel) handOff(ctx context.Context, s Request, h aios.Handoff) {
-	if !p.AIOS.Story(s.Task) || p.AIOS.HandoffDir == "" || !filepath.IsLocal(p.AIOS.HandoffDir) {
+	if !p.AIOS.Story(s.Task) {
 		return
 	}
-	in, dir := projectfs.In(s.Dir), filepath.Join(s.Dir, p.AIOS.HandoffDir)
+	in, dir := projectfs.In(s.Dir), filepath.Join(s.Dir, aios.Handoffs)
 	if err := aios.Consume(in, dir, h.From, s.Story.ID); err != nil {
 		p.unwritten(s, "cannot mark a handoff as read", err)
 	}

@@ -124,7 +124,7 @@ func TestReport_folderIsALinkThatLeadsOut_isAFinding(t *testing.T) {
 	req := Request{Dir: project, Task: task.Task{ID: "1.2", File: "1.2.login.story.md"}, Emit: func(e state.Event) {
 		found = append(found, e.Data.(state.Finding).Text)
 	}}
-	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true", HandoffDir: ".aios/handoffs"}.At(project), Log: hclog.NewNullLogger()}
+	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
 	v := state.Verdict{Verdict: state.VerdictPass}
 	p.handOff(t.Context(), req, aios.Handoff{From: "dev", To: "qa"})
 	p.keepReport(&workspace{dir: copied, project: project, request: req}, []string{gate}, &v)

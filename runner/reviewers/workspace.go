@@ -120,7 +120,7 @@ func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
 	if p.reports(s) && r.Copied {
 		r.Head, r.Reports = aios.Review(s.Task), p.AIOS.Folder()
 		p.handOff(ctx, s, aios.Handoff{From: "dev", To: "qa", Next: "review the story",
-			Decisions: s.Review.Decisions, Files: r.names(p.AIOS.HandoffDir)})
+			Decisions: s.Review.Decisions, Files: r.names(aios.Handoffs)})
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()

@@ -23,7 +23,7 @@ func (p *Project) FindPlan() (err error) {
 			return cmp.Or(err, cmdline.UsageError("%s, and you have not agreed to that yet; agree with: ralph trust", claim.Lines[0]))
 		}
 	}
-	p.Tasks, err = store.Locate(p.Dir, p.Config.Plan(p.Dir), p.Config.OptionalSections)
+	p.Tasks, err = store.Locate(p.Dir, p.Config.PlanFile, p.Config.OptionalSections)
 	if p.Plan = p.Tasks.Path; err != nil {
 		return cmdline.UsageError("%v", err)
 	}
@@ -33,7 +33,7 @@ func (p *Project) FindPlan() (err error) {
 // planProgram is the consent to run the program that keeps the tasks of the plan, because it may run
 // what the project configures; false: the plan is a file.
 func (p *Project) planProgram() (config.Untrusted, bool) {
-	name, path := store.ProgramOf(p.Dir, p.Config.Plan(p.Dir))
+	name, path := store.ProgramOf(p.Dir, p.Config.PlanFile)
 	if name == "" {
 		return config.Untrusted{}, false
 	}
@@ -68,7 +68,7 @@ func (p *Project) OtherPlans() string {
 
 // plans names the plans of the project, if the user has not named one.
 func (p *Project) plans() (all []string) {
-	if p.Config.Plan(p.Dir) != "" {
+	if p.Config.PlanFile != "" {
 		return nil
 	}
 	for _, found := range store.All(p.Dir, p.Config.OptionalSections) {

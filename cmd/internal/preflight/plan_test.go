@@ -50,16 +50,6 @@ func TestOtherPlans_severalPlans_namesTheOneThatIsTaken(t *testing.T) {
 	}
 }
 
-func TestFindPlan_storiesOfAIOSInAFolderOfTheirOwn_areFound(t *testing.T) {
-	p := project(t, map[string]string{".aios-core/core.yaml": "x: 1\n", "work/stories/1.1.one.story.md": "# One\n\n## Status\n\nReady\n", "prd.json": `{"userStories": []}`})
-	for dir, want := range map[string]string{"work/stories": "work/stories", "gone": "prd.json", "../out": "prd.json", "": "prd.json"} {
-		p.Config.AIOSOptions = config.AIOSOptions{Enabled: "auto", StoryDir: dir}
-		if err := p.FindPlan(); err != nil || p.Plan != filepath.Join(p.Dir, want) {
-			t.Errorf("%q: %s, %v", dir, p.Plan, err)
-		}
-	}
-}
-
 func TestProblem_planThatCannotBeWorkedThrough_isOneLine(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"circle":     {"prd.json", `{"userStories": [{"id": "a", "dependsOn": ["b"]}, {"id": "b", "dependsOn": ["a"]}]}`, `task "a" (line 1) depends on itself: a -> b -> a`},

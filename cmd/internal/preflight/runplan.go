@@ -22,7 +22,7 @@ const (
 // KeepPlan makes the plan that was found a flag of the run: it is resumed with the same one, and what people do
 // meanwhile is about that one, also when the plans of other features are open.
 func KeepPlan(cfg *config.Config, dir, plan string) {
-	if rel, err := filepath.Rel(dir, plan); err == nil && plan != "" && cfg.Plan(dir) == "" {
+	if rel, err := filepath.Rel(dir, plan); err == nil && plan != "" && cfg.PlanFile == "" {
 		cfg.Choose(planKey, filepath.ToSlash(rel), "found")
 	}
 }
@@ -37,7 +37,7 @@ func findRunPlan(loader config.Loader, cfg *config.Config, find func() (plan str
 	switch {
 	case plan != "" && !named:
 		cfg.Choose(planKey, plan, "run "+run)
-	case cfg.Plan(loader.Dir) != "":
+	case cfg.PlanFile != "":
 		_, err := find()
 		return "", err
 	}

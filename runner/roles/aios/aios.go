@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"ralph/config/option"
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/state"
 	"ralph/state/projectfs"
@@ -23,13 +25,9 @@ import (
 
 // Options is what a user can say about projects of AIOS.
 type Options struct {
-	Enabled    string // auto, true or false
-	QAEnabled  bool
-	DevMode    string
-	HandoffDir string // relative to the project
-	StoryDir   string // relative to the project; empty: the usual one
-	Push       bool   // when a story is done
-	BMAD       bool   // in projects of BMAD that name a folder for it, stories are reviewed
+	Enabled   string // auto, true or false
+	QAEnabled bool
+	BMAD      bool // in projects of BMAD that name a folder for it, stories are reviewed
 }
 
 // Options are the rows of the option table that fill o.
@@ -42,22 +40,6 @@ func (o *Options) Options() []option.Row {
 		Group: "Review", Key: "AIOS_QA_ENABLED", YAML: "aios.qa",
 		Kind: option.Bool, Default: "true", Field: &o.QAEnabled,
 		Help: "In AIOS projects, let @qa review each story.",
-	}, {
-		Group: "Review", Key: "AIOS_DEV_MODE", YAML: "aios.dev_mode",
-		Kind: option.String, Default: "yolo", Field: &o.DevMode,
-		Help: "Mode in which @dev develops a story.",
-	}, {
-		Group: "Review", Key: "AIOS_HANDOFF_DIR", YAML: "aios.handoff_dir",
-		Kind: option.String, Default: ".aios/handoffs", Field: &o.HandoffDir,
-		Help: "Folder in the project for the handoffs between @dev and @qa; empty means none.",
-	}, {
-		Group: "Review", Key: "AIOS_STORY_DIR", YAML: "aios.story_dir",
-		Kind: option.String, Field: &o.StoryDir,
-		Help: "Folder of the stories in AIOS projects, unless PLAN_FILE names a plan; empty means docs/stories.",
-	}, {
-		Group: "Review", Key: "AIOS_PUSH_ENABLED", YAML: "aios.push",
-		Kind: option.Bool, Default: "false", Trust: true, Safe: []string{"false"}, Field: &o.Push,
-		Help: "In AIOS projects, run git push when a story is done; without this, ralph never pushes.",
 	}, {
 		Group: "Review", Key: "BMAD_QA_ENABLED", YAML: "bmad.qa",
 		Kind: option.Bool, Default: "true", Field: &o.BMAD,
@@ -76,21 +58,84 @@ func (o Options) In(dir string) bool {
 	})
 }
 
-// Stories is the folder of the stories that the user has named, relative to the project;
-// empty: none, or the project is not one of AIOS, or has no such folder.
-func (o Options) Stories(dir string) string {
-	if o.StoryDir == "" || !filepath.IsLocal(o.StoryDir) || !o.In(dir) {
-		return ""
-	}
-	if info, err := projectfs.In(dir).Lstat(filepath.Join(dir, o.StoryDir)); err != nil || !info.IsDir() {
-		return ""
-	}
-	return o.StoryDir
+// Project is what the conventions of a project ask for, as it was when the run began: what an agent does
+// to the project's folders takes no review away.
+type Project struct {
+	Options
+	aios    bool
+	bmad    bool   // and it names a folder for reports
+	reports string // folder of what reviewers write, relative to the project
 }
 
+const (
+	usualReports = "docs/qa"
+	maxConfig    = 1 << 20 // bytes
+)
+
+// At looks at the project in a folder.
+func (o Options) At(dir string) Project {
+	p := Project{Options: o, aios: o.In(dir), reports: usualReports}
+	for _, folder := range []string{".aios-core", ".aiox-core", ".bmad-core"} {
+		named := location(projectfs.In(dir), filepath.Join(dir, folder, "core-config.yaml"))
+		if p.bmad = named != "" && folder == ".bmad-core"; named == "" {
+			continue
+		}
+		if clean := path.Clean(named); clean != "." && filepath.IsLocal(clean) {
+			p.reports = clean
+		}
+		break
+	}
+	return p
+}
+
+// location is the folder for reports that a configuration names; empty: it names none.
+func location(in projectfs.Dir, file string) string {
+	var c struct {
+		QA struct {
+			Location string `yaml:"qaLocation"`
+		} `yaml:"qa"`
+	}
+	if data, err := in.Read(file, maxConfig); err != nil || safeyaml.Unmarshal(data, &c) != nil {
+		return ""
+	}
+	return strings.TrimSpace(c.QA.Location)
+}
+
+// Story reports whether a task is a story of AIOS in a project of AIOS.
+func (p Project) Story(t task.Task) bool {
+	base := path.Base(t.File)
+	return p.aios && (strings.HasSuffix(base, ".story.md") || strings.HasPrefix(base, "STORY-"))
+}
+
+// Reports reports whether a task is a story whose reviewer writes a report and a gate file.
+func (p Project) Reports(t task.Task) bool {
+	named, _ := path.Match("[0-9]*.[0-9]*.*.md", path.Base(t.File))
+	return p.Story(t) || p.bmad && named && !strings.HasSuffix(t.File, ".story.md")
+}
+
+// Asks reports whether the project wants a review of a task.
+func (p Project) Asks(t task.Task) bool {
+	if p.Story(t) {
+		return p.QAEnabled
+	}
+	return p.BMAD && p.Reports(t)
+}
+
+// Folder is where reviewers write, relative to the project.
+func (p Project) Folder() string { return p.reports }
+
+// IsGate reports whether a file of the project is a gate file of a story.
+func (p Project) IsGate(t task.Task, file string) bool {
+	is, _ := path.Match(p.reports+"/gates/"+t.ID+"-*.y*ml", file)
+	return is
+}
+
+// MayWrite reports whether a review may write this file of the project.
+func (p Project) MayWrite(file string) bool { return strings.HasPrefix(file, p.reports+"/") }
+
 // Develop is the head of the developer's prompt.
-func (o Options) Develop(t task.Task) string {
-	return strings.TrimSpace(fmt.Sprintf("@dev\n*develop %s %s", t.ID, o.DevMode)) + "\n\n" +
+func Develop(t task.Task) string {
+	return fmt.Sprintf("@dev\n*develop %s yolo\n\n", t.ID) +
 		"If you decide something that your reviewer must know, write it into your final message, on a line of its own: `Decision: ...`\n\n"
 }
 
@@ -169,6 +214,9 @@ func cutSection(story string) (rest, part string) {
 	return rest, part
 }
 
+// Handoffs is the folder of the handoffs between developer and reviewer, relative to the project.
+const Handoffs = ".aios/handoffs"
+
 // Handoff is what one call leaves the next one.
 type Handoff struct {
 	Version   string   `yaml:"version"`
@@ -231,4 +279,31 @@ func Consume(in projectfs.Dir, dir, to, story string) error {
 		return fmt.Errorf("mark handoff as read: %w", err)
 	}
 	return nil
+}
+
+const (
+	mostDecisions = 5   // of a handoff
+	longDecision  = 200 // characters
+)
+
+// Decisions are what a developer of a story says it has decided: the lines of its final message that begin with
+// "Decision:". Other tasks have none.
+func (p Project) Decisions(t task.Task, final string) (all []string) {
+	if !p.Story(t) {
+		return nil
+	}
+	for line := range strings.Lines(termtext.Clean(final)) {
+		label, text, found := strings.Cut(strings.TrimLeft(line, " \t-*+>"), ":")
+		text = termtext.Line(strings.Trim(text, " \t\r\n*"))
+		if !found || !strings.EqualFold(strings.Trim(label, " *_"), "decision") || text == "" {
+			continue
+		}
+		if r := []rune(text); len(r) > longDecision {
+			text = string(r[:longDecision]) + "..."
+		}
+		if all = append(all, text); len(all) == mostDecisions {
+			break
+		}
+	}
+	return all
 }

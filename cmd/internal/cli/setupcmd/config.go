@@ -63,7 +63,7 @@ func configRun(o *configOptions) error {
 		if _, err := cfg.InTouch(); err != nil {
 			return err
 		}
-		if err := cfg.Located(cfg.Fit(context.Background(), o.Env, dir, cfg.Plan(dir))); err != nil {
+		if err := cfg.Located(cfg.Fit(context.Background(), o.Env, dir, cfg.PlanFile)); err != nil {
 			return err
 		}
 		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
