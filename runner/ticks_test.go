@@ -62,6 +62,29 @@ var tickFakes = map[string]func(*fake) int{
 		put(planName, strings.Replace(read1(planName), "- [ ]", "- [x]", 1))
 		return f.result("ok"+block(false, ""), nil)
 	},
+	"tests-later": func(f *fake) int { // adds the tests once it is told
+		put("mode.py", "def mode_of_values(v):\n    return max(v, key=v.count)\n")
+		if strings.Contains(f.prompt, "asks for tests") {
+			put("test_mode.py", "from mode import mode_of_values\n")
+		}
+		return f.tickFirst()
+	},
+	"tests-never": func(f *fake) int {
+		put("mode.py", fmt.Sprintf("def mode_of_values(v):\n    return max(v, key=v.count)\n\nN = %d\n", f.call))
+		return f.tickFirst()
+	},
+	"tests-first": func(f *fake) int {
+		if f.call == 1 {
+			put("test_mode.py", "from mode import mode_of_values\n")
+			return f.result("ok"+block(false, ""), nil)
+		}
+		put("mode.py", "def mode_of_values(v):\n    return max(v, key=v.count)\n")
+		return f.tickFirst()
+	},
+	"tests-inside": func(f *fake) int {
+		put("mode.rs", "fn mode_of_values() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn mode() {}\n}\n")
+		return f.tickFirst()
+	},
 	"first-ticker": func(f *fake) int { // never works
 		put(planName, strings.Replace(read1(planName), "- [ ]", "- [x]", 1))
 		return f.result("ok"+block(false, ""), nil)
@@ -75,6 +98,11 @@ var tickFakes = map[string]func(*fake) int{
 		put("prd.json", strings.Replace(read1("prd.json"), "false", "true", 1))
 		return f.result("ok"+block(true, ""), nil)
 	},
+}
+
+func (f *fake) tickFirst() int {
+	put(planName, strings.Replace(read1(planName), "- [ ]", "- [x]", 1))
+	return f.result("ok"+block(!open1(planName), ""), nil)
 }
 
 // revert is a bench in git whose unearned ticks are taken back.
@@ -271,5 +299,39 @@ func TestRun_codeThatTheTaskNamesIsNowhere_isToldAndThenReviewed(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 	if found := strings.Join(b.found(state.FoundByAudit), "\n"); !strings.Contains(found, "mode_of_values is nowhere in the project") {
 		t.Error(found)
+	}
+}
+
+func TestRun_taskAsksForTests_isDoneOnlyWithSome(t *testing.T) {
+	world.Long(t, "whole runs")
+	t.Parallel()
+	const title = "[ ] Add mode_of_values(values), with tests"
+	for name, c := range map[string]struct {
+		agent string
+		more  string // a test file of the project
+		calls int
+		exit  int
+	}{
+		"never":             {"tests-never", "", 3, state.ExitReview},
+		"once told":         {"tests-later", "", 2, state.ExitComplete},
+		"in the file":       {"tests-inside", "", 1, state.ExitComplete},
+		"before the code":   {"tests-first", "", 2, state.ExitComplete},
+		"are there":         {"tests-never", "from mode import mode_of_values\n", 1, state.ExitComplete},
+		"of something else": {"tests-never", "from other import sort\n", 3, state.ExitReview},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := revert(t, c.agent, title)
+			if c.more != "" {
+				b.write("test_mode.py", c.more)
+				b.git("add", "-A")
+				b.git("commit", "-qm", "Add a test")
+			}
+			b.check("true")
+			r := b.run(t.Context())
+			if r.Decision.Exit != c.exit || b.calls() != c.calls {
+				t.Errorf("%d calls, exit %d: %s\n%s", b.calls(), r.Decision.Exit, r.Decision.Reason, strings.Join(b.found(state.FoundByAudit), "\n"))
+			}
+		})
 	}
 }

@@ -182,6 +182,14 @@ func AsksForNoChange(task string) bool {
 	return p.verify.MatchString(strings.TrimSpace(task)) && !p.mend.MatchString(p.unless.ReplaceAllString(task, ""))
 }
 
+// AsksForTests reports whether a task asks for new tests: "mode(values), with tests", "add a test for Sort".
+func AsksForTests(task string) bool {
+	p := taskPhrases()
+	return slices.ContainsFunc(p.end.Split(p.code.ReplaceAllString(task, "_"), -1), func(sentence string) bool {
+		return p.wanted.MatchString(sentence) && !p.unwanted.MatchString(sentence)
+	})
+}
+
 // Describes reports whether a task says what code does, and asks for no change: "parse(text) returns three numbers".
 func Describes(task string) bool {
 	p := taskPhrases()
@@ -210,9 +218,15 @@ func AsksForPlan(task string) bool {
 // taskPhrases are patterns for what a task says about single tests and thresholds.
 var taskPhrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, flaky, end, level, hold, pass,
-	outOfDate, value, aside, verify, mend, other, unless, back, adapt, file *regexp.Regexp
+	outOfDate, value, aside, verify, mend, other, unless, back, adapt, file, code, wanted, unwanted *regexp.Regexp
 }) {
 	re := regexp.MustCompile
+	p.code = re("`[^`\n]*`")
+	p.wanted = re(`(?i)\b(?:with|plus|including|incl\.?|by|needs?|add(?:s|ing)?|writ(?:e|es|ing)|creat(?:e|es|ing)) ` +
+		`(?:(?:an?|some|new|more|few|own|unit|integration|regression|end-to-end|e2e|small|simple|good|failing|automated) )*` +
+		`tests?(?: cases?)?(?:\s*(?:$|[.,;:)])|\s+(?:for|of|that|which|covering|and|per)\b)`)
+	p.unwanted = re(`(?i)\b(?:no|not|never|nor|without|instead|unless|exist\w*|already|(?:remov|delet|drop|skip|disabl|renam|mov|merg|` +
+		`split|convert|revert)(?:e|es|ed|ing|s)?|(?:work|run|pass|break|fail|deal|conflict|interfer|clash|compat)\w*(?: \w+)? with)\b|n't\b`)
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +
 		`(?:$|[.;,:\n]| (?:for|of|in|from|with|and)\b)|["'\x60])`)
 	p.aside = re(`\s\([^()\n]*\)`)

@@ -238,3 +238,38 @@ func TestDescribes_whatCodeDoes_notWhatToChange(t *testing.T) {
 		}
 	}
 }
+
+func TestAsksForTests_onlyWhereNewOnesAreWanted(t *testing.T) {
+	for task, want := range map[string]bool{
+		"Add `Remove(name string) int` with a test; returns the number of removed entries": true,
+		"service: refuse other methods than GET and HEAD with 405 (with a test)":           true,
+		"Minus, division and unary minus; division by zero is an error; with tests":        true,
+		"gcd(a, b) in src/lib.rs with a unit test":                                         true,
+		"`human BYTES` in lib/human.sh, with test; do it on a branch":                      true,
+		"Add a `--json` option, with a test and documentation":                             true,
+		"Write unit tests for the parser":                                                  true,
+		"Cover Sort and Join with tests":                                                   true,
+		"Add a test that a full cart is refused":                                           true,
+
+		"Move util/hex.go and util/hex_test.go to internal/hexfmt":            false,
+		"Add a test runner script":                                            false,
+		"Write a test plan for the release":                                   false,
+		"Add a test job to CI":                                                false,
+		"Fill the database with test data":                                    false,
+		"Remove the deprecated API with its tests":                            false,
+		"Remove make_message, with tests":                                     false,
+		"Fix the rounding of totals (see tests/test_rounding.py)":             false,
+		"The cache works with tests":                                          false,
+		"Rename Slug to Slugify, with tests":                                  false,
+		"Do not add tests for this":                                           false,
+		"Add Sort; no need to write tests":                                    false,
+		"Run the suite with the existing tests":                               false,
+		"Merge the tests of Compare into one table-driven test with subtests": false,
+		"Fix X, with all tests green":                                         false,
+		"The helper conflicts with tests":                                     false,
+	} {
+		if got := AsksForTests(task); got != want {
+			t.Errorf("%q: %t", task, got)
+		}
+	}
+}

@@ -86,7 +86,7 @@ func Kinds() []KindRow {
 		{Kind: KindKnowsTests, excused: asksForAwareness, Found: "the change adds code that asks whether it runs in a test"},
 		{Kind: KindTickWithoutWork,
 			Found: "a box was ticked, and no change of the run has to do with its task, or the code that the task names " +
-				"is nowhere in the project",
+				"is nowhere in the project, or the task asks for tests and the run has changed none",
 			Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
 		{Kind: KindStateChanged,

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"regexp"
+	"slices"
 	"sync"
 )
 
@@ -106,6 +107,20 @@ func IsTestFile(path string) bool {
 	return l != nil && !l.inline()
 }
 
+// TestLine matches a line of a test that may stand among other code. It is a regular expression for git, too.
+const TestLine = `^[[:space:]]*(#\[.*test|>>> |iex> |@Test|(it|test|describe)[[:space:](]|func (Test|Example)|def test)|assert|expect\(`
+
+// MayHaveTests reports whether a change may have brought or changed tests.
+func MayHaveTests(files []File) bool {
+	test := regexp.MustCompile(TestLine)
+	return slices.ContainsFunc(files, func(f File) bool {
+		return f.Exists && IsAboutTests(f.Path) || slices.ContainsFunc(Without(lines(f.After), lines(f.Before)), test.MatchString)
+	})
+}
+
+// IsAboutTests reports whether a file may have to do with tests, by its path: it may be data for them.
+func IsAboutTests(path string) bool { return paths().about.MatchString(path) }
+
 // languageOf returns the row of a test file, or nil.
 func languageOf(path string) *language {
 	if paths().data.MatchString(path) {
@@ -120,7 +135,9 @@ func languageOf(path string) *language {
 }
 
 // paths are patterns of paths in all languages.
-var paths = sync.OnceValue(func() (p struct{ data, code *regexp.Regexp }) {
+var paths = sync.OnceValue(func() (p struct{ data, code, about *regexp.Regexp }) {
+	p.about = regexp.MustCompile(`(?i)test|spec|fixture|golden|snapshot|expected|e2e|` +
+		`(?:^|[/._-])(?:checks?|cases?|examples?|verify|smoke|bench\w*|fuzz\w*)(?:[/._-]|$)`)
 	p.data = regexp.MustCompile(`(?:^|/)(?:testdata|test[-_]data|(?:__)?fixtures?(?:__)?|node_modules|vendor)/`)
 	p.code = regexp.MustCompile(`\.(?:go|[cm]?[jt]sx?|vue|svelte|py|pyx|rs|java|kt|scala|rb|php|cs|fs|c|cc|cpp|h|hpp|` +
 		`swift|ex|exs|clj|sh|bash|bats|zsh|lua|pl|sql|proto|graphql)$|(?:^|/)bin/[^/.]+$`)

@@ -24,6 +24,11 @@ func (r Report) Losses(before func(check string) report.Tally) []report.Loss {
 	return losses
 }
 
+// More reports whether a check ran more tests than at the baseline.
+func (r Report) More(b *Baseline) bool {
+	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Tests.Tally().Ran > b.Tests(x.Name).Ran })
+}
+
 // Tests returns how many tests a check had when the baseline was taken.
 func (b *Baseline) Tests(check string) report.Tally {
 	e, _ := b.entry(check)

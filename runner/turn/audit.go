@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"ralph/logs/termtext"
 
 	"ralph/runner/audit"
+	"ralph/runner/audit/names"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
+	"ralph/runner/git/history"
 	"ralph/runner/turn/intact"
 	"ralph/runner/turn/said"
 	"ralph/runner/turn/steer"
@@ -23,6 +26,7 @@ type auditResult struct {
 	Proof            // as far as the audit knows
 	answers []string // what ralph does about each of Findings; an empty string: nothing
 	work    bool     // this turn changed more than the plan
+	more    bool     // more tests ran than at the baseline
 }
 
 // audited compares the plan and the files before and after the call. Without git,
@@ -94,11 +98,16 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 	if confirms {
 		red = slices.DeleteFunc(f.report.RedTests(), func(test string) bool { return !audit.About(test, text) })
 	}
+	why := ""
+	if absent && !linked && changed {
+		why = termtext.Some(t.Named, 3) + " is nowhere in the project"
+	} else if f.untested[t.ID] && !confirms && (linked || t.Own && r.Worked) && len(r.Green) == 0 && !r.more {
+		why = "it asks for tests, but the run has changed none"
+	}
 	switch {
 	case !t.Own && t.Parts:
 		return verdict{by: ReopenAudit, why: "tasks below it are open"}
-	case absent && !linked && changed:
-		why := termtext.Some(t.Named, 3) + " is nowhere in the project"
+	case why != "":
 		v := verdict{audit.TickWithoutWork(t.Task, why), ReopenAudit, why}
 		if t.Own {
 			r.Refused = true
@@ -133,20 +142,47 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 	return v
 }
 
-// absent finds ticked tasks that name code which is nowhere in the project, neither in the changed files nor elsewhere.
-func (t *turn) absent(ctx context.Context, f *facts) map[string]bool {
-	all, plan := map[string]bool{}, intact.Paths(t.a.Plan, f.left)
-	for _, tick := range audit.Ticks(auditInput(t.a, *f)) {
-		if len(tick.Named) == 0 {
-			continue
-		}
-		files, err := git.Mentions(ctx, t.a.Dir, tick.Named, audit.AsksForProse(audit.TextOf(tick.Task)), plan)
+// search finds ticked tasks that name code which is nowhere in the project, neither in the changed files nor elsewhere,
+// and those that ask for tests where the run has changed none and no test has the code that they name.
+func (t *turn) search(ctx context.Context, f *facts) (absent, untested map[string]bool) {
+	absent, untested = map[string]bool{}, map[string]bool{}
+	in, plan := auditInput(t.a, *f), intact.Paths(t.a.Plan, f.left)
+	tested := sync.OnceValue(func() bool {
+		return in.Partial || f.changed.All || audit.MayHaveTests(in.Files) || t.testedBefore(ctx)
+	})
+	find := func(words []string, prose bool) (files []string, ok bool) {
+		files, err := git.Mentions(ctx, t.a.Dir, words, prose, plan)
 		if err != nil {
 			t.w.Log.Warn("cannot look for the code that a task names", "error", err)
 		}
-		all[tick.ID] = err == nil && len(files) == 0
+		return files, err == nil
 	}
-	return all
+	for _, tick := range audit.Ticks(in) {
+		text := audit.TextOf(tick.Task)
+		if len(tick.Named) > 0 {
+			files, ok := find(tick.Named, audit.AsksForProse(text))
+			absent[tick.ID] = ok && len(files) == 0
+		}
+		if audit.AsksForTests(text) && !tested() {
+			known := names.Of(text)
+			untested[tick.ID] = len(known) == 0
+			if files, ok := find(known, false); len(known) > 0 {
+				untested[tick.ID] = ok && !slices.ContainsFunc(files, audit.IsAboutTests)
+			}
+		}
+	}
+	return absent, untested
+}
+
+// testedBefore reports whether earlier turns of the run changed tests.
+func (t *turn) testedBefore(ctx context.Context) bool {
+	t.w.finishKeeping()
+	files, err := history.Changes(ctx, t.a.Dir, t.a.Origin.Run, "")
+	if err == nil && !slices.ContainsFunc(files, audit.IsAboutTests) {
+		files, err = history.Changes(ctx, t.a.Dir, t.a.Origin.Run, audit.TestLine)
+		return err != nil || len(files) > 0
+	}
+	return true
 }
 
 // reported finds claims in the agent's own report that are wrong. They change nothing about how a run ends.

@@ -38,7 +38,7 @@ func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 	changed.All = changed.All || changed.Final && t.checks.Everything
 	before, base := t.checks.Memory.Clone(), t.checks.Baseline.Clone()
 	f.report, err = t.runChecks(ctx, changed)
-	f.audit.Green = f.report.Green(base, before)
+	f.audit.Green, f.audit.more = f.report.Green(base, before), f.report.More(base)
 	f.unchecked = err != nil || ctx.Err() != nil
 	if ctx.Err() != nil {
 		err = nil

@@ -34,6 +34,7 @@ type facts struct {
 	blind    bool            // git failed: nobody knows what changed
 	texts    []git.Text      // of the changed files
 	absent   map[string]bool // ticked tasks that name code which does not exist
+	untested map[string]bool // and those that ask for tests, although no test was changed
 	steered  []git.Text      // files that steer the run and have changed
 	by       intact.Written
 	around   audit.Input // what the turn hid from git, and what it threw away

@@ -358,7 +358,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 			t.w.Log.Warn("the changed files cannot be compared", "error", err)
 		}
 		f.around.Conflicts = git.Conflicts(ctx, t.a.Dir, f.texts)
-		f.absent = t.absent(ctx, f)
+		f.absent, f.untested = t.search(ctx, f)
 	}
 	return nil
 }

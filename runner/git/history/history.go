@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"strings"
 
 	"ralph/runner/git"
 	"ralph/runner/git/command"
@@ -19,6 +20,27 @@ func Diff(ctx context.Context, dir string, states [2]string, options ...string) 
 		return "", fmt.Errorf("compare states: %w", err)
 	}
 	return out, nil
+}
+
+// Changes returns the names of the files that the iterations of a run changed, as often as they did. With lines, a regular
+// expression, it returns only those in which lines that match were added or removed.
+func Changes(ctx context.Context, dir, run, lines string) (files []string, err error) {
+	all, err := List(ctx, dir, run)
+	for _, k := range all {
+		if k.Base == "" || k.Undone {
+			continue
+		}
+		options := []string{"--name-only", "-z"}
+		if lines != "" {
+			options = append(options, "-G", lines)
+		}
+		out, err := Diff(ctx, dir, [2]string{k.Base, k.OID}, options...)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, strings.FieldsFunc(out, func(r rune) bool { return r == 0 })...)
+	}
+	return files, err
 }
 
 // Bisect returns the first bad state. states are in order, oldest first. The first must be good and the last bad;
