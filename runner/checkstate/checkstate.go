@@ -1,5 +1,4 @@
-// Package checkstate has the checks of a project, and all that is known about them. It keeps what the next run has to
-// know.
+// Package checkstate has the checks of a project and what is known about them, and saves what the next run needs.
 package checkstate
 
 import (
@@ -74,10 +73,10 @@ func Read(dir string, log hclog.Logger) (*gate.Baseline, *gate.Flakes) {
 
 // Recount forgets how many tests a check had under another command: a person changed it between two runs.
 func Recount(b *gate.Baseline, checks []gate.Check) {
+	if b == nil {
+		return
+	}
 	for _, c := range checks {
-		if b == nil {
-			return
-		}
 		if e, known := b.Checks[c.Name]; known && e.Command != "" && e.Command != c.Command {
 			e.Command, e.Tally = c.Command, report.Tally{}
 			b.Checks[c.Name] = e
@@ -88,17 +87,17 @@ func Recount(b *gate.Baseline, checks []gate.Check) {
 // Save writes the baseline and the known flaky tests. A folder that the agent removed is not an error: the run
 // makes it again.
 func Save(dir string, c Checks) error {
+	var err error
 	if b := c.Baseline; b != nil && !b.TakenAt.IsZero() {
-		if err := b.Write(filepath.Join(dir, gate.BaselineFile)); err != nil && !Gone(err) {
-			return err
-		}
+		err = b.Write(filepath.Join(dir, gate.BaselineFile))
 	}
-	if f := c.Flakes; f != nil {
-		if err := f.Write(filepath.Join(dir, gate.FlakesFile)); err != nil && !Gone(err) {
-			return err
-		}
+	if f := c.Flakes; f != nil && (err == nil || Gone(err)) {
+		err = f.Write(filepath.Join(dir, gate.FlakesFile))
 	}
-	return nil
+	if Gone(err) {
+		return nil
+	}
+	return err
 }
 
 // Gone is true when the folder of a file is not there, or something else is in its place: the next event repairs that.

@@ -1,10 +1,8 @@
-// Package hookfacts turns the result of a turn into what hooks get to know, and their verdict into
-// what it means for the run. Values in, values out.
+// Package hookfacts describes the moments of a run to hooks.
 package hookfacts
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"ralph/runner/hooks"
@@ -14,7 +12,7 @@ import (
 	"ralph/state"
 )
 
-// modeAIOS is what other tools call a project with a plan of this format.
+// modeAIOS is the format of plans whose projects have the mode aios.
 const modeAIOS = "AIOS"
 
 // Moment is a point that a run has reached.
@@ -27,25 +25,19 @@ type Moment struct {
 
 // Facts describes the moment to a hook.
 func (m Moment) Facts(plan turn.Plan) hooks.Facts {
-	f := facts(m.From, m.Task, plan)
-	if m.More != nil {
-		m.More(&f)
-	}
-	return f
-}
-
-// facts are those of any moment.
-func facts(from state.Origin, t task.Task, plan turn.Plan) hooks.Facts {
-	f := hooks.Facts{Run: from.Run, Iteration: from.Iteration, Mode: "standalone", Plan: plan.List.Path,
+	f := hooks.Facts{Run: m.From.Run, Iteration: m.From.Iteration, Mode: "standalone", Plan: plan.List.Path,
 		Done: plan.Done, Total: plan.Total}
 	if plan.List.Format == modeAIOS {
 		f.Mode = "aios"
 	}
-	if t.ID != "" {
-		if i := slices.IndexFunc(plan.List.Tasks, func(now task.Task) bool { return now.ID == t.ID }); i >= 0 {
-			t = plan.List.Tasks[i]
+	if t := m.Task; t.ID != "" {
+		if now, known := plan.List.Find(t.ID); known {
+			t = now
 		}
-		f.Task = &hooks.Task{ID: t.ID, Title: t.Title, Status: plan.List.Word(t), Attempt: from.Attempt}
+		f.Task = &hooks.Task{ID: t.ID, Title: t.Title, Status: plan.List.Word(t), Attempt: m.From.Attempt}
+	}
+	if m.More != nil {
+		m.More(&f)
 	}
 	return f
 }
@@ -86,10 +78,10 @@ func Over(f *hooks.Facts, iterations int, d rules.Decision) {
 	}
 }
 
-// endGrace is what the hooks of the end may take when a person has ended the run.
+// endGrace limits the hooks at the end of a run that a person has ended.
 const endGrace = 10 * time.Second
 
-// Late is the context of the hooks of the end.
+// Late returns the context for the hooks at the end of a run, which may be canceled already.
 func Late(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() == nil {
 		return context.WithCancel(ctx)
@@ -97,8 +89,7 @@ func Late(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), endGrace)
 }
 
-// Of are the points that a turn brought, in their order. aside is true when its task was
-// put aside.
+// Of returns the points that a turn has reached, in order. aside is true when its task was put aside.
 func Of(res turn.Result, aside bool) []hooks.Point {
 	id, limited := res.Task.ID, rules.IsLimit(res.Call.Outcome.Class)
 	return hooks.After(hooks.Turn{

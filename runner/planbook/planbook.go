@@ -54,21 +54,25 @@ func (b *Book) Read() store.Plan {
 
 // Rel is a path as people know it: relative to the project when it is in it.
 func (b *Book) Rel(path string) string {
-	if r, err := filepath.Rel(b.Dir, path); err == nil && filepath.IsLocal(r) {
-		return filepath.ToSlash(r)
+	if rel, in := below(b.Dir, path); in {
+		return filepath.ToSlash(rel)
 	}
 	return path
 }
 
-// Within lists the files that are in a folder.
+// Within returns those of the files that are in a folder.
 func Within(dir string, files ...string) (all []string) {
 	for _, path := range files {
-		r, err := filepath.Rel(dir, path)
-		if path != "" && err == nil && filepath.IsLocal(r) {
+		if _, in := below(dir, path); in && path != "" {
 			all = append(all, path)
 		}
 	}
 	return all
+}
+
+func below(dir, path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(dir, path)
+	return rel, err == nil && filepath.IsLocal(rel)
 }
 
 // Pop notes that a task is finished, and takes what is finished out of the plan, if the user
@@ -87,10 +91,8 @@ func (b *Book) Pop(id, dir string, changed func()) {
 		if !known || !t.Done() {
 			return true // somebody else has taken it
 		}
-		if slices.ContainsFunc(plan.List.Tasks, func(o task.Task) bool {
-			return o.Pending() &&
-				slices.Contains(o.DependsOn, id)
-		}) {
+		needs := func(o task.Task) bool { return o.Pending() && slices.Contains(o.DependsOn, id) }
+		if slices.ContainsFunc(plan.List.Tasks, needs) {
 			return false
 		}
 		var kept []task.Task
@@ -124,14 +126,12 @@ type Archived struct {
 }
 
 func archive(in projectfs.Dir, dir string, a Archived) error {
-	line, err := json.Marshal(a)
-	if err != nil {
-		return fmt.Errorf("archive task: %w", err)
+	line, _ := json.Marshal(a) // plain values: it cannot fail
+	var f *os.File
+	err := in.MkdirAll(dir, 0o755)
+	if err == nil {
+		f, err = in.OpenFile(filepath.Join(dir, "tasks.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	}
-	if err := in.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("archive task: %w", err)
-	}
-	f, err := in.OpenFile(filepath.Join(dir, "tasks.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("archive task: %w", err)
 	}

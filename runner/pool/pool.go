@@ -49,13 +49,8 @@ func Wanted(choices ...task.Choice) (c task.Choice) {
 
 // Candidates returns the agents that may work if this one is wanted, in order.
 func (p *Pool) Candidates(wanted string) []string {
-	names := []string{wanted}
-	for _, name := range p.Fallbacks {
-		if name != wanted {
-			names = append(names, name)
-		}
-	}
-	return names
+	others := slices.DeleteFunc(slices.Clone(p.Fallbacks), func(name string) bool { return name == wanted })
+	return slices.Insert(others, 0, wanted)
 }
 
 // Choose returns the wanted agent, or a fallback while those before it are limited or held back.
@@ -139,14 +134,7 @@ func (p *Pool) FreeAt(names []string, now time.Time) time.Time {
 	if _, free := p.Free(names, now); free || len(names) == 0 {
 		return time.Time{}
 	}
-	until := func(name string) time.Time { return p.Limits[name] }
-	first := until(names[0])
-	for _, name := range names[1:] {
-		if until(name).Before(first) {
-			first = until(name)
-		}
-	}
-	return first
+	return p.Limits[slices.MinFunc(names, func(a, b string) int { return p.Limits[a].Compare(p.Limits[b]) })]
 }
 
 // Recall takes over the limits of an earlier run. With try, it forgets them if no candidate is free: a person who

@@ -20,7 +20,7 @@ func (b *Book) withAnalyst(taskID string) bool {
 // Asked returns the open questions of a task, and what the agent said around them.
 func (b *Book) Asked(taskID string) (texts, context []string) {
 	for _, q := range b.open(taskID) {
-		texts = append(texts, ask(q))
+		texts = append(texts, withOptions(q))
 		if q.Context != "" {
 			context = append(context, q.Context)
 		}
@@ -37,8 +37,8 @@ func (b *Book) open(taskID string) (open []*question.Question) {
 	return open
 }
 
-// ask returns a question with its options.
-func ask(q *question.Question) string {
+// withOptions returns a question with its options.
+func withOptions(q *question.Question) string {
 	if len(q.Options) == 0 {
 		return q.Text
 	}
@@ -55,7 +55,7 @@ func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
 	for _, q := range b.open(t.ID) {
 		err := b.change(q, func(q *question.Question) {
 			for _, v := range o.Verdicts {
-				answer, advice := adviceOn(v, ask(q))
+				answer, advice := adviceOn(v, withOptions(q))
 				q.Advice = logs.Redact(advice)
 				if answer != "" && q.Open() { // a person may have been faster
 					q.Answer, q.AnsweredBy, q.AnsweredAt = logs.Redact(answer), roles.Analyst, time.Now()

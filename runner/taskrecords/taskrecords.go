@@ -48,10 +48,8 @@ func (l Records) look(id string) *Record {
 
 // Used is how often a task was attempted, and how often in a row its checks failed.
 func (l Records) Used(id string) (attempts, tries int) {
-	if n := l[id]; n != nil {
-		return n.Attempts, n.Tries
-	}
-	return 0, 0
+	n := l.look(id)
+	return n.Attempts, n.Tries
 }
 
 const (
@@ -77,11 +75,11 @@ func (l Records) Choose(list task.List) (task.Task, bool) {
 	l.forgetUndone(list)
 	l.takeBack(list)
 	list = without(list, func(t task.Task) bool {
-		return (l.look(t.ID).Aside.Why != "" || l.look(t.ID).Waits) &&
-			t.Pending()
+		n := l.look(t.ID)
+		return (n.Aside.Why != "" || n.Waits) && t.Pending()
 	})
 	for _, t := range list.Tasks {
-		if n := l[t.ID]; n != nil && n.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !n.Skipped {
+		if n := l.look(t.ID); n.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !n.Skipped {
 			return t, true // it is finished before the next one begins
 		}
 	}
@@ -207,7 +205,7 @@ func (l Records) Opened(list task.List) task.List {
 func (l Records) AsideTitles(list task.List) []string {
 	var titles []string
 	for _, t := range list.Tasks {
-		if l.Of(t.ID).Aside.Why != "" && t.Pending() {
+		if l.look(t.ID).Aside.Why != "" && t.Pending() {
 			titles = append(titles, t.Title)
 		}
 	}
@@ -235,7 +233,7 @@ func (l Records) NotBegun(list task.List) *state.NotBegun {
 // Ticked are the ids of the tasks that are done, although no turn for them has ended so.
 func (l Records) Ticked(list task.List) (ids []string) {
 	for _, t := range list.Tasks {
-		if n := l[t.ID]; t.Done() && n != nil && n.Attempts > 0 && len(ids) < namesKept {
+		if t.Done() && l.look(t.ID).Attempts > 0 && len(ids) < namesKept {
 			ids = append(ids, t.ID)
 		}
 	}
@@ -277,7 +275,7 @@ func (l Records) Learn(r turn.Result) {
 	}
 }
 
-// credit records which tasks the change of a turn belongs to.
+// credit records for which tasks a turn did something.
 func (l Records) credit(r turn.Result) {
 	at := state.Work{Run: r.Origin.Run, Iteration: r.Origin.Iteration}
 	if r.Proof.Worked && r.Work.Change.Progress() && !r.Proof.OnlyTicks {
