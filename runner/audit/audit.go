@@ -92,7 +92,8 @@ func Kinds() []KindRow {
 		{Kind: KindStateChanged,
 			Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent, or what git starts; ralph has put it back"},
 		{Kind: KindReport, Found: "the status block names another task, or reports files or completed tasks that are clearly wrong", Doubt: true},
-		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests or a new file that the task asks for"},
+		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests, " +
+			"a new file that the task asks for, or code that the change needs"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
 		{Kind: KindLost,
 			Found: "commits that a branch had are on none, and their changes are not in another commit; or branches, tags, " +

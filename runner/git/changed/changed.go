@@ -11,10 +11,12 @@ type File struct {
 
 // Hidden is a file that git does not show.
 type Hidden struct {
-	File  string // slash-separated, relative to the root of the repository
+	File  string // slash-separated, relative to the root of the repository; of a folder that is not tracked: with a slash at the end
 	Flag  string // "assume-unchanged", "skip-worktree"; empty: an ignore rule
 	Rule  string // the rule, such as "*_test.go"
 	Place string // the file with the rule
+	// Untracked is true for what was never committed.
+	Untracked bool
 }
 
 // Lost is something that the repository had and does not have any more.

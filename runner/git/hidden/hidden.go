@@ -1,4 +1,4 @@
-// Package hidden finds tracked files whose changes git no longer shows.
+// Package hidden finds files that git does not show.
 package hidden
 
 import (
@@ -18,7 +18,7 @@ import (
 type View struct {
 	root     string
 	flags    map[string]string // marked files
-	ignored  map[string]bool   // tracked files that an ignore rule matches
+	ignored  map[string]bool   // tracked files that an ignore rule matches, and what is not tracked, once the rules change
 	index    string            // changes whenever the index does
 	settings string            // the ignore rules that are not in the work tree
 }
@@ -47,8 +47,9 @@ func Look(ctx context.Context, dir string) (View, error) {
 
 // Since returns what is hidden now and was not in v, and the View of now. head is the
 // commit that was checked out for v; the files of its tree count as tracked. rules is true
-// if an ignore file of the work tree changed. It runs a git process if the index changed,
-// and two if ignore rules did.
+// if an ignore file of the work tree changed. Then what is ignored and not tracked is hidden,
+// too, for whatever reason. It runs a git process if the index changed, and four if ignore
+// rules did.
 func (v View) Since(ctx context.Context, head string, rules bool) (View, []changed.Hidden, error) {
 	if v.root == "" {
 		return v, nil, nil
@@ -69,26 +70,35 @@ func (v View) Since(ctx context.Context, head string, rules bool) (View, []chang
 	if head == "" || !rules && now.settings == v.settings {
 		return now, found, nil
 	}
-	ignored, err := v.matched(ctx, head)
+	tracked, err := command.Run(ctx, v.root, "ls-tree", "-r", "--full-tree", "--name-only", "-z", head)
+	if err != nil {
+		return v, found, fmt.Errorf("list tracked files: %w", err)
+	}
+	ignored, err := v.matched(ctx, tracked)
+	if err != nil {
+		return v, found, err
+	}
+	others, err := command.Run(ctx, v.root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+	if err != nil {
+		return v, found, fmt.Errorf("list ignored files: %w", err)
+	}
+	untracked, err := v.matched(ctx, others)
 	if err != nil {
 		return v, found, err
 	}
 	now.ignored = map[string]bool{}
-	for _, e := range ignored {
-		now.ignored[e.File] = true
-		if !v.ignored[e.File] {
+	for i, e := range append(ignored, untracked...) {
+		e.Untracked = i >= len(ignored)
+		if !v.ignored[e.File] && !now.ignored[e.File] {
 			found = append(found, e)
 		}
+		now.ignored[e.File] = true
 	}
 	return now, found, nil
 }
 
-// matched returns the files of a commit that an ignore rule matches.
-func (v View) matched(ctx context.Context, commit string) ([]changed.Hidden, error) {
-	files, err := command.Run(ctx, v.root, "ls-tree", "-r", "--full-tree", "--name-only", "-z", commit)
-	if err != nil {
-		return nil, fmt.Errorf("list tracked files: %w", err)
-	}
+// matched returns those of the files that an ignore rule matches.
+func (v View) matched(ctx context.Context, files string) ([]changed.Hidden, error) {
 	out, err := command.Call{Dir: v.root, Stdin: files}.Run(ctx, "check-ignore", "--no-index", "--verbose", "-z",
 		"--stdin")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
