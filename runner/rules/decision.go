@@ -177,8 +177,8 @@ const (
 	ItemNewRed   = "new_red"
 )
 
-// mends reports whether an agent should still repair checks that only block the end of the run. It is over when a turn for it has
-// changed nothing, when MAX_RETRIES turns have tried, or when a person has accepted the failure.
+// mends reports whether an agent should still repair checks that only block the end of the run: not if a turn for it has
+// changed nothing, MAX_RETRIES turns have tried, or a person has accepted the failure.
 func (f Facts) mends(r gate.Report) bool {
 	red := func(i state.ReviewItem) bool { return i.Name == ItemKnownRed || i.Name == ItemNewRed }
 	if len(r.AtEnd().Blocking()) == 0 || !slices.ContainsFunc(f.Review, red) || f.over() {

@@ -134,7 +134,8 @@ func update(ctx context.Context, dir, commands string) error {
 // PutBack brings HEAD back to a branch, if that loses nothing, and returns what it did. why says what prevents it, and
 // how a person can do it; empty: HEAD is on the branch now. It starts no git process if HEAD is there.
 //
-// The branch follows HEAD if that is a fast-forward with commits of this turn. Otherwise HEAD leaves only commits that some branch had before.
+// The branch follows HEAD if that is a fast-forward with commits of this turn. Otherwise HEAD returns to the branch, but
+// only if every commit that it leaves was on some branch before, and still is.
 func PutBack(ctx context.Context, dir, branch string, before, after View) (did, why string, err error) {
 	if branch == "" || after.Branch == branch {
 		return "", "", nil
