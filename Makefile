@@ -14,8 +14,7 @@ DEST     := bin share/man/man1 share/bash-completion/completions share/zsh/site-
 SET      := -X ralph/cmd/internal/cli/versioncmd
 BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags \
 	"-s -w $(SET).Version=$(VERSION) $(SET).Commit=$(COMMIT) $(SET).Date=$(DATE)"
-# With the flags of BUILD, so that nothing is compiled twice.
-SHIPPED  := CGO_ENABLED=0 go run -trimpath ./cmd/internal/shipped .cache/shipped $(VERSION)
+SHIPPED  := go run ./cmd/internal/shipped .cache/shipped $(VERSION)
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 GATE     := .cache/bin/testgate
 
@@ -28,9 +27,13 @@ GORELEASER         := .cache/bin/goreleaser-$(GORELEASER_VERSION)
 GOVULNCHECK_VERSION := v1.8.0
 GOVULNCHECK         := .cache/bin/govulncheck-$(GOVULNCHECK_VERSION)
 
+# The race detector needs a C compiler; without one Go's default is CGO_ENABLED=0.
+RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
 # The version comes from above, and git may refuse to describe a checkout that
-# belongs to another user.
-export GOFLAGS := $(GOFLAGS) -buildvcs=false
+# belongs to another user. What differs in any other flag is compiled again, so all targets share these.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false -trimpath
+export CGO_ENABLED ?= 0
 export GOLANGCI_LINT_CACHE ?= $(CURDIR)/.cache/golangci-lint
 
 # These start first: they wait for processes and clocks while the others compile.
@@ -38,9 +41,6 @@ SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
 
 # The packages with generated files.
 GENERATED = $(shell grep -rl '^func Test.*Generated' --include='*_test.go' . | xargs -n1 dirname | sort -u)
-
-# The race detector needs a C compiler; without one Go's default is CGO_ENABLED=0.
-RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
 .PHONY: help build ralph man beside snapshot release-tools packages sandbox-image demo demo-parallel test check rules e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
@@ -89,8 +89,7 @@ demo-parallel: build ## four scripted agents side by side: a conflict, a bad mer
 
 # Without vet, debug symbols and inlining, which make check has, a cold start takes half the time. Most of it is the
 # compiler, and a sixth of that is its garbage collection.
-test: export CGO_ENABLED = 0
-test: export GOFLAGS += -trimpath '-gcflags=all=-l -dwarf=false'
+test: export GOFLAGS += '-gcflags=all=-l -dwarf=false'
 test: export GOGC = 400
 test: testgate tools-for-tests ## the tests in under three minutes; what it leaves out is named, and in `make check`
 	$(GATE) -short -shuffle=on -vet=off -ldflags=-w -parallel=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(SLOW) ./...
@@ -98,7 +97,7 @@ test: testgate tools-for-tests ## the tests in under three minutes; what it leav
 check: testgate tools-for-tests ## vet and all tests with the race detector; RALPH_REQUIRE=all: a skipped test is a failure
 	go vet ./...
 	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
-	$(GATE) $(RACE) -shuffle=on -timeout 30m $(SLOW) ./...
+	$(if $(RACE),CGO_ENABLED=1) $(GATE) $(RACE) -shuffle=on -vet=off -ldflags=-w -parallel=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout 45m $(SLOW) ./...
 
 # podman in tests: what works inside other containers and virtual machines, too.
 check e2e sandbox-image: export CONTAINERS_CONF ?= $(CURDIR)/scripts/containers.conf

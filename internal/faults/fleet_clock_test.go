@@ -42,6 +42,7 @@ func (a *actor) offClock() int {
 // waits for a limit by its own clock, and so do its events, its commits and its report.
 func TestFleet_clocksTenMinutesOff_timesAreTheRuns(t *testing.T) {
 	world.Long(t, "a program with a Go library of its own, and a fleet")
+	t.Parallel()
 	hub := filepath.Join(filepath.Dir(withClock(t)), "ralph-hub") // it starts the ralph beside it
 	f := newServer(t, "off-clock", 6)
 	f.Do(exec.Command("cp", filepath.Join(world.Programs(t), "ralph-hub"), hub).Run())

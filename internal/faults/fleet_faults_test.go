@@ -88,6 +88,7 @@ func (w *wire) pass(from, to net.Conn) {
 // One worker is cut off while it works, one says that its checks pass when they fail, one is slow. What is good lands.
 func TestFleet_cutOffLyingAndSlowWorkers_onlyGoodWorkLandsOnce(t *testing.T) {
 	world.Long(t, "a fleet")
+	t.Parallel()
 	f := newServer(t, "odd", 12)
 	f.Env = append(f.Env, "MAX_RETRIES=0", "CB_SAME_ERROR_THRESHOLD=100", "MAX_ITERATIONS_PER_TASK=0",
 		`TEST_COMMAND=test "$`+machineVar+`" = 1 || ! grep -s bad work-*`)

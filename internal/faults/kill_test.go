@@ -264,6 +264,7 @@ func unreadable(dir string) (bad []error) {
 
 func TestKill_randomMoments_nothingLeftNothingLost(t *testing.T) {
 	world.Long(t, "kills at random moments")
+	t.Parallel()
 	s := newSiege(t, "stubborn")
 	for _, m := range moments(1, amount(40, 1000), "KILL", syscall.SIGKILL) {
 		s.hit(m, 128+9)
@@ -273,6 +274,7 @@ func TestKill_randomMoments_nothingLeftNothingLost(t *testing.T) {
 
 func TestKill_betweenCommitAndTick_theTickOfTheNextCallCounts(t *testing.T) {
 	world.Long(t, "runs that are killed")
+	t.Parallel()
 	w := newProject(t, "late", 1)
 	p := w.ralph()
 	w.Until("the work is committed", func() bool { return len(w.entries("late")) > 0 })
@@ -287,8 +289,10 @@ func TestKill_betweenCommitAndTick_theTickOfTheNextCallCounts(t *testing.T) {
 
 func TestSignals_randomMoments_nothingLeftNothingLost(t *testing.T) {
 	world.Long(t, "runs that are ended")
+	t.Parallel()
 	for sig, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGINT: 130} {
 		t.Run(unix.SignalName(sig), func(t *testing.T) {
+			t.Parallel()
 			s := newSiege(t, "worker")
 			for _, m := range moments(uint64(sig), amount(9, 100), unix.SignalName(sig), sig) {
 				s.hit(m, code)

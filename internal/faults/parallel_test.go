@@ -40,6 +40,7 @@ func (a *actor) doneBeside() int {
 // What has landed is in the user's branch once, and what had not is done again.
 func TestKill_turnsSideBySide_nothingLeftNothingLostNothingTwice(t *testing.T) {
 	world.Long(t, "worktrees")
+	t.Parallel()
 	const boxes = 24
 	w := newProject(t, "beside", boxes)
 	w.Env = append(w.Env, "PARALLEL=3", "PARALLEL_ANY=true", "TEST_COMMAND=true")

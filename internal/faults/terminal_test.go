@@ -14,6 +14,7 @@ import (
 )
 
 func TestTerminal_closedDuringACall_endsTheRunInOrder(t *testing.T) {
+	t.Parallel()
 	s := newSiege(t, "worker")
 	for i, m := range moments(7, amount(3, 100), "close terminal", syscall.SIGHUP) {
 		m.early, m.file = false, ""
@@ -62,6 +63,7 @@ func (w *project) killTmux() {
 
 func TestTmux_serverKilled_endsTheRunInOrder(t *testing.T) {
 	world.Long(t, "tmux servers that are killed")
+	t.Parallel()
 	s := newSiege(t, "worker")
 	s.withTmux()
 	for range amount(2, 30) {
@@ -81,6 +83,7 @@ func TestTmux_serverKilled_endsTheRunInOrder(t *testing.T) {
 
 func TestTmux_serverOfTheMonitorSplitKilled_endsBothRalphs(t *testing.T) {
 	world.Long(t, "tmux servers that are killed")
+	t.Parallel()
 	s := newSiege(t, "worker")
 	s.withTmux()
 	for range amount(1, 10) {

@@ -58,7 +58,9 @@ var Build = sync.OnceValues(func() (string, error) {
 	if _, err := os.Stat(built); err == nil {
 		return dir, nil
 	}
-	out, err := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-hub").CombinedOutput()
+	build := exec.Command("go", "build", "-o", dir+"/", "ralph/cmd/ralph", "ralph/cmd/ralph-hub")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in a release, also for tests with the race detector
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build programs: %w\n%s", err, out)
 	}
