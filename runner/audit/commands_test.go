@@ -45,6 +45,26 @@ func TestNarrowed_onlyALineThatHadNoSuchArgument(t *testing.T) {
 	}
 }
 
+func TestHidesFailure_targetForTests_whateverItRuns(t *testing.T) {
+	for _, c := range []struct {
+		line, lost string
+		want       bool
+	}{
+		{"make test: @./t | grep -v FAIL || true", "make test: ./t", true},
+		{"make check-unit: -./t; true", "make check-unit: @./t", true},
+		{"make test: ./t | tee log", "make test: ./t", true},
+		{"make test: set -o pipefail; ./t | tee log", "make test: ./t", false},
+		{"make test: ./t -v", "make test: ./t", false},
+		{"make clean: rm t || true", "make clean: rm t", false},
+		{"make test: mkdir -p out || true", "make test: ./t", false},
+		{"make test: ./t a || true", "make test: ./t || true", false},
+	} {
+		if got := hidesFailure(c.line, []string{c.lost}, true); got != c.want {
+			t.Errorf("%s: %v", c.line, got)
+		}
+	}
+}
+
 func TestUntestedLine(t *testing.T) {
 	for _, c := range []struct{ path, before, after, want string }{
 		{"Cargo.toml", "[lib]\n", "[lib]\ntest = false\n", "test = false"},
