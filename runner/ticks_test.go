@@ -273,9 +273,12 @@ func TestRun_workDoneAheadAndTickedLater_needsNoChangeAndNoReview(t *testing.T) 
 
 func TestRun_taskThatAsksForNoChange_isDoneWithoutOne(t *testing.T) {
 	t.Parallel()
-	b := revert(t, "first-ticker", "[ ] Verify that all tests pass")
+	b := revert(t, "first-ticker", "[ ] Verify that all tests pass", "[ ] Double-check that no file handle stays open")
 	b.check("true")
 	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
+	if b.calls() != 2 {
+		t.Errorf("%d calls, want one for each task", b.calls())
+	}
 }
 
 func TestRun_codeWasThereBeforeTheRun_isDoneWithASecondTick(t *testing.T) {
@@ -294,11 +297,17 @@ func TestRun_codeWasThereBeforeTheRun_isDoneWithASecondTick(t *testing.T) {
 
 func TestRun_codeThatTheTaskNamesIsNowhere_isToldAndThenReviewed(t *testing.T) {
 	t.Parallel()
-	b := revert(t, "prolific", "[ ] add mode_of_values, with tests")
-	b.check("true")
-	wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
-	if found := strings.Join(b.found(state.FoundByAudit), "\n"); !strings.Contains(found, "mode_of_values is nowhere in the project") {
-		t.Error(found)
+	for title, want := range map[string]string{
+		"add mode_of_values, with tests":                                                  "mode_of_values is nowhere in the project",
+		"limit: at most 10 mails a minute, raise `RateLimited` above":                     "RateLimited is nowhere in the project",
+		"Investigate why version.py is slow, write the findings to NOTES.md (no fix yet)": "no change of the run is in NOTES.md",
+	} {
+		b := revert(t, "prolific", "[ ] "+title)
+		b.check("true")
+		wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
+		if found := strings.Join(b.found(state.FoundByAudit), "\n"); !strings.Contains(found, want) {
+			t.Errorf("%s: %s", title, found)
+		}
 	}
 }
 

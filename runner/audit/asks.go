@@ -179,7 +179,25 @@ func asksForOtherTests(task string) bool {
 // AsksForNoChange reports whether a task is done without a change if all is well: "verify that all tests pass".
 func AsksForNoChange(task string) bool {
 	p := taskPhrases()
-	return p.verify.MatchString(strings.TrimSpace(task)) && !p.mend.MatchString(p.unless.ReplaceAllString(task, ""))
+	text := p.unless.ReplaceAllString(strings.TrimSpace(task), "")
+	if !p.verify.MatchString(text) {
+		return false
+	}
+	if p.whether.MatchString(text) { // what follows may be any verb: "check that no file handle stays open"
+		return !slices.ContainsFunc(p.then.Split(text, -1)[1:], p.mends.MatchString)
+	}
+	return !p.mend.MatchString(text)
+}
+
+// NotesIn returns the files for which a task asks that is done without a change of code: "investigate why it is slow,
+// write the findings to NOTES.md".
+func NotesIn(task string) (files []string) {
+	if p := taskPhrases(); p.verify.MatchString(strings.TrimSpace(task)) {
+		for _, m := range p.notes.FindAllStringSubmatch(task, -1) {
+			files = append(files, path.Base(m[1]))
+		}
+	}
+	return files
 }
 
 // AsksForTests reports whether a task asks for new tests: "mode(values), with tests", "add a test for Sort".
@@ -218,7 +236,7 @@ func AsksForPlan(task string) bool {
 // taskPhrases are patterns for what a task says about single tests and thresholds.
 var taskPhrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, flaky, end, level, hold, pass,
-	outOfDate, value, aside, verify, mend, other, unless, back, adapt, file, code, wanted, unwanted *regexp.Regexp
+	outOfDate, value, aside, verify, whether, then, notes, mend, mends, other, unless, back, adapt, file, code, wanted, unwanted *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re("`[^`\n]*`")
@@ -246,13 +264,19 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 		`[\w./-]*\btests?/[\w./-]+`)
 	p.value = re(`"[^"\n]+"|'[^'\n]+'|\b\d[\d.]*\b`)
 	p.pass = re(`(?i)\b(?:fix|make|get|turn|repair)\b`)
-	p.verify = re(`(?i)^(?:please )?(?:(?:verify|check|double-check|confirm|review|re-?run|run|inspect)\b|` +
+	p.verify = re(`(?i)^(?:please )?(?:(?:verify|check|double-check|confirm|review|re-?run|run|inspect|investigate|analy[sz]e|find out|look into)\b|` +
 		`(?:make sure|ensure)\b.{0,60}\b(?:tests?|build|lint|suite|checks?|ci|everything)\b.{0,30}\b(?:pass|green|works?|clean|runs?)\b)`)
 	p.other = re(`(?i)\b(?:make|must|should|need|let|chang|renam|replac|mov|split|extend|improv|speed|optimi[sz]|support|use|allow|prevent|` +
 		`avoid|stop|drop|delet|convert|port|migrat|upgrad|introduc|provid|show|print|faster|instead|also|now|no longer|new|bug|broken|wrong)`)
 	p.unless = re(`(?i)\b(?:only )?(?:if|where|should) (?:not\b|[^,;.]{0,40}\b(?:fail|break|broke|red\b|wrong\b))[^,;.]*[,;]?[^,;.]*|` +
 		`\b(?:fix|mend|repair|correct)\w* (?:what|whatever|anything that|everything that) [^,;.]*`)
-	p.mend = re(`(?i)\b(?:fix|add|writ|implement|updat|creat|mend|repair|correct|document|handl|reject|refactor|remov)`)
+	const mends = `(?:fix|add|writ|implement|updat|creat|mend|repair|correct|document|handl|reject|refactor|remov)`
+	p.mend = re(`(?i)\b` + mends)
+	p.mends = re(`(?i)^\W*(?:(?:please|also|then|to)\W+)*` + mends)
+	p.whether = re(`(?i)^(?:please )?[\w-]+(?: out| into)? (?:that|whether|if|why|how)\b`)
+	p.then = re(`(?i)[,;.:]\s|\n|\b(?:and|but|then|so)\b`)
+	p.notes = re(`(?i)\b(?:writ\w+|record|note|document|put|summari[sz]e|list|save|collect|report)\b[^.;\n]{0,80}?` +
+		`\b(?:to|in|into|as) (?:the |an? )?["'\x60]?([\w./-]*\w\.(?:md|txt|rst|adoc))\b`)
 	return p
 })
 

@@ -213,10 +213,29 @@ func TestAsksForNoChange_onlyWhereAllMayBeWell(t *testing.T) {
 		"Verify that parse() rejects empty input, and add a test":                                                         false,
 		"Ensure all tests pass by implementing the retry":                                                                 false,
 		"Check if a name is empty, and reject it":                                                                         false,
+		"Verify that umlauts are counted correctly":                                                                       true,
+		"Double-check that no file handle stays open":                                                                     true,
+		"Confirm that parse() still rejects empty input":                                                                  true,
+		"Investigate why the export is slow on big files":                                                                 true,
+		"Investigate why the export is slow, write the findings to NOTES.md (don't fix yet)":                              false,
+		"Verify that exit codes are right; then document them":                                                            false,
 		"Review the report; when a total is missing, add it to report.py":                                                 false,
 	} {
 		if got := AsksForNoChange(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestNotesIn_taskThatInvestigates_namesTheFileToWrite(t *testing.T) {
+	for text, want := range map[string]string{
+		"Investigate why `wordfreq.py` is slow, write the findings to NOTES.md (don't fix yet)": "NOTES.md",
+		"Check which options nobody uses and list them in `docs/unused.md`":                     "unused.md",
+		"Verify that README.md has no dead links":                                               "",
+		"`export` writes the totals to totals.txt":                                              "",
+	} {
+		if got := strings.Join(NotesIn(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

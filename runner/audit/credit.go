@@ -62,6 +62,14 @@ func Links(in Input, green []string) (all []Link) {
 // link looks for names in the Files of in; a task may name any of all.
 func (in Input) link(t task.Task, green []string, brought map[string]bool, all []File) (by string, what []string) {
 	text := TextOf(t)
+	if notes := NotesIn(text); len(notes) > 0 { // nothing else is its work
+		for _, f := range all {
+			if f.Exists && slices.Contains(notes, path.Base(f.Path)) {
+				return ByFiles, []string{f.Path}
+			}
+		}
+		return "", nil
+	}
 	for _, test := range green {
 		if About(test, text) {
 			what = append(what, test)
@@ -227,7 +235,8 @@ type Tick struct {
 	Own bool
 	// Parts is true if boxes below it are open.
 	Parts bool
-	// Named are the names of code that the task says, if no changed file has or had one of them; nil: one has.
+	// Named are the names of code that the task says, if no changed file has or had one of them; nil: one has. Of names
+	// that it asks for by a verb, they are those that no changed file has.
 	Named []string
 }
 
@@ -315,11 +324,14 @@ func (in Input) named(t task.Task) []string {
 	if len(known) == 0 {
 		known = sources(text)
 	}
-	has := func(f File) bool {
-		text := f.Path + "\n" + f.Before + "\n" + f.After
-		return slices.ContainsFunc(known, func(name string) bool { return names.In(text, name) })
+	missing := func(name string) bool {
+		return !slices.ContainsFunc(in.Files, func(f File) bool { return names.In(f.Path+"\n"+f.Before+"\n"+f.After, name) })
 	}
-	if in.Partial || slices.ContainsFunc(in.Files, has) {
+	asked := names.Asked(strings.Join(wanted, "\n"))
+	if asked = slices.DeleteFunc(asked, func(name string) bool { return !missing(name) }); len(asked) > 0 && !asksForRemoval(text) {
+		known = asked
+	}
+	if in.Partial || slices.ContainsFunc(known, func(name string) bool { return !missing(name) }) {
 		return nil
 	}
 	return known

@@ -99,7 +99,9 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 		red = slices.DeleteFunc(f.report.RedTests(), func(test string) bool { return !audit.About(test, text) })
 	}
 	why := ""
-	if absent && !linked && changed {
+	if notes := audit.NotesIn(text); len(notes) > 0 && !linked && changed {
+		why = "no change of the run is in " + termtext.Some(notes, 3)
+	} else if absent && !linked && changed {
 		why = termtext.Some(t.Named, 3) + " is nowhere in the project"
 	} else if f.untested[t.ID] && !confirms && (linked || t.Own && r.Worked) && len(r.Green) == 0 && !r.more {
 		why = "it asks for tests, but the run has changed none"

@@ -45,7 +45,12 @@ func In(text, name string) bool {
 var (
 	span   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]+)`") })
 	quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"\n]{8,})"|\x{201C}([^\x{201D}\n]{8,})\x{201D}`) })
-	word   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
+	asked  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(\b(?:not|never|no longer|instead of|rather than|without|that|which|still|does|or)\s+(?:to )?|n't )?` +
+			"\\b(?:raise|throw|add|introduce|create|define|provide|implement|named|called) (?:(?:an?|the|new|own|custom) )*`" +
+			`([a-zA-Z_]\w{2,})(?:\([^\x60]*\))?` + "`")
+	})
+	word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
 )
 
 // Quoted returns the words that stand between backticks in a text, sorted: commands, options, functions.
@@ -53,6 +58,18 @@ func Quoted(text string) []string {
 	var all []string
 	for _, m := range span().FindAllStringSubmatch(text, -1) {
 		all = append(all, word().FindAllString(m[1], -1)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Asked returns the names between backticks that a text asks for by a verb, sorted: "raise `RateLimited`".
+func Asked(text string) []string {
+	var all []string
+	for _, m := range asked().FindAllStringSubmatch(text, -1) {
+		if m[1] == "" {
+			all = append(all, m[2])
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
