@@ -240,6 +240,24 @@ func TestOnBranch_likeNames_haveArchivesOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestOnBranch_anyName_becomesAFolderThatAShellTakesAsItIs(t *testing.T) {
+	long := strings.Repeat("分", 60)
+	p := newProject(t, map[string]string{})
+	on, learn := p.branches(t)
+	for _, branch := range []string{"main;touch${IFS}x", long + "a", long + "b"} {
+		on(branch)
+		learn("Fact " + branch)
+	}
+	on("main")
+	folders := glob(t, p.dir, ".ralph/archive/*")
+	if len(folders) != 3 || strings.ContainsAny(strings.Join(folders, ""), ";${}") {
+		t.Errorf("%q", folders)
+	}
+	if said := on(long + "a"); !strings.Contains(said, "took 1 lesson of this branch back") {
+		t.Error(said)
+	}
+}
+
 func glob(t *testing.T, dir, pattern string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, pattern))

@@ -2,9 +2,11 @@ package memory
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +22,7 @@ const (
 	branchFile = ".branch"
 	archiveDir = "archive"
 	maxCopied  = 64 << 20 // bytes of a file
+	maxName    = 200      // bytes of the name of a folder, without date and digest
 )
 
 // OnBranch records on which branch a run starts. If the last run was on another branch, OnBranch
@@ -60,7 +63,10 @@ func branchIn(in projectfs.Dir, path string) string {
 // none.
 func archive(ctx context.Context, project, branch, plan string, now time.Time) (folder string, err error) {
 	in, home := projectfs.In(project), filepath.Join(project, state.DirName)
-	name := strings.NewReplacer("%", "%25", "/", "%2F").Replace(branch)
+	name := url.QueryEscape(branch) // nothing that a shell understands: people copy the path
+	if len(name) > maxName {
+		name = fmt.Sprintf("%.*s-%.3x", maxName, name, sha256.Sum256([]byte(branch)))
+	}
 	folder = filepath.Join(state.DirName, archiveDir, now.Format(time.DateOnly)+"-"+name)
 	if err := in.MkdirAll(in.Path(folder), 0o700); err != nil {
 		return "", err
@@ -84,31 +90,23 @@ func archive(ctx context.Context, project, branch, plan string, now time.Time) (
 	return filepath.ToSlash(folder), nil
 }
 
-// fileOn returns a file as it was on a branch: the user has already checked out another one, which keeps what is not
-// committed.
+// fileOn returns a file as it was on a branch. The user has already checked out another one: the file is as it was if
+// it has uncommitted changes, or is not in git.
 func fileOn(ctx context.Context, project, branch, path string) ([]byte, error) {
 	in := projectfs.In(project)
 	rel, err := filepath.Rel(project, path)
 	if err != nil || !filepath.IsLocal(rel) {
 		in = projectfs.In(filepath.Dir(path)) // a plan elsewhere
-	} else if text, ok := committed(ctx, project, branch, rel); ok {
-		return []byte(text), nil
+	} else if changed, err := command.Run(ctx, project, "status", "--porcelain", "--", rel); err == nil && changed == "" {
+		texts, _ := command.Contents(ctx, project, "refs/heads/"+branch, []string{"./" + rel})
+		if text, ok := texts["./"+rel]; ok {
+			return []byte(text), nil
+		}
 	}
 	if !in.IsPlain(path) {
 		return nil, fs.ErrNotExist
 	}
 	return in.Read(path, maxCopied)
-}
-
-// committed returns a file as it is committed on a branch. ok is false if it is not, or has uncommitted changes.
-func committed(ctx context.Context, project, branch, rel string) (text string, ok bool) {
-	changed, err := command.Run(ctx, project, "status", "--porcelain", "--", rel)
-	if err != nil || changed != "" {
-		return "", false
-	}
-	texts, _ := command.Contents(ctx, project, "refs/heads/"+branch, []string{"./" + rel})
-	text, ok = texts["./"+rel]
-	return text, ok
 }
 
 // switchTo replaces the memory by the one that the newest archive of a branch has. It returns how many lessons that are.
