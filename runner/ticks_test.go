@@ -81,6 +81,14 @@ var tickFakes = map[string]func(*fake) int{
 		put("mode.py", "def mode_of_values(v):\n    return max(v, key=v.count)\n")
 		return f.tickFirst()
 	},
+	"tests-inside-first": func(f *fake) int {
+		if f.call == 1 {
+			put("lib.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn mode() {}\n}\n")
+			return f.result("ok"+block(false, ""), nil)
+		}
+		put("mode.rs", "fn mode_of_values() {}\n")
+		return f.tickFirst()
+	},
 	"tests-inside": func(f *fake) int {
 		put("mode.rs", "fn mode_of_values() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn mode() {}\n}\n")
 		return f.tickFirst()
@@ -324,6 +332,7 @@ func TestRun_taskAsksForTests_isDoneOnlyWithSome(t *testing.T) {
 		"never":             {"tests-never", "", 3, state.ExitReview},
 		"once told":         {"tests-later", "", 2, state.ExitComplete},
 		"in the file":       {"tests-inside", "", 1, state.ExitComplete},
+		"in a file before":  {"tests-inside-first", "", 2, state.ExitComplete},
 		"before the code":   {"tests-first", "", 2, state.ExitComplete},
 		"are there":         {"tests-never", "from mode import mode_of_values\n", 1, state.ExitComplete},
 		"of something else": {"tests-never", "from other import sort\n", 3, state.ExitReview},

@@ -152,25 +152,21 @@ func (t *turn) search(ctx context.Context, f *facts) (absent, untested map[strin
 	tested := sync.OnceValue(func() bool {
 		return in.Partial || f.changed.All || audit.MayHaveTests(in.Files) || t.testedBefore(ctx)
 	})
-	find := func(words []string, prose bool) (files []string, ok bool) {
+	lacks := func(words []string, prose bool, kind func(file string) bool) bool { // no file of the kind has one of them
 		files, err := git.Mentions(ctx, t.a.Dir, words, prose, plan)
 		if err != nil {
 			t.w.Log.Warn("cannot look for the code that a task names", "error", err)
 		}
-		return files, err == nil
+		return err == nil && !slices.ContainsFunc(files, kind)
 	}
 	for _, tick := range audit.Ticks(in) {
 		text := audit.TextOf(tick.Task)
 		if len(tick.Named) > 0 {
-			files, ok := find(tick.Named, audit.AsksForProse(text))
-			absent[tick.ID] = ok && len(files) == 0
+			absent[tick.ID] = lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true })
 		}
 		if audit.AsksForTests(text) && !tested() {
 			known := names.Of(text)
-			untested[tick.ID] = len(known) == 0
-			if files, ok := find(known, false); len(known) > 0 {
-				untested[tick.ID] = ok && !slices.ContainsFunc(files, audit.IsAboutTests)
-			}
+			untested[tick.ID] = len(known) == 0 || lacks(known, false, audit.IsAboutTests)
 		}
 	}
 	return absent, untested
