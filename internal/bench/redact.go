@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/turn/rawlog"
+	"ralph/runner/turn"
 )
 
 const (
@@ -30,7 +30,7 @@ func (b *bencher) redact(delivered float64) error {
 	}
 	with, without := time.Hour, time.Hour
 	for round := range floodRounds {
-		kept, err := rawlog.Open(dir, 2*round+1, "", secrets)
+		kept, err := turn.OpenRawLog(dir, 2*round+1, "", secrets)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/git/command"
-	"ralph/runner/git/foreign"
 	"ralph/state/projectfs"
 )
 
@@ -66,7 +65,7 @@ func guard(ctx context.Context, root string, files []string) ([]Refusal, error) 
 func refusedTrees(ctx context.Context, root string, files []string) ([]Refusal, error) {
 	var refused []Refusal
 	var dirs []string
-	for _, t := range foreign.Trees(root, files) {
+	for _, t := range foreignTrees(root, files) {
 		refused = append(refused, Refusal{t.Dir, t.Why})
 		dirs = append(dirs, t.Dir)
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"ralph/runner/git/command"
-	"ralph/runner/git/foreign"
 	"ralph/state"
 )
 
@@ -211,9 +210,9 @@ func settle(headMoved bool, root string, all map[string]bool) Change {
 	if c.Count <= maxFiles {
 		return c
 	}
-	trees := foreign.Trees(root, c.Files)
+	trees := foreignTrees(root, c.Files)
 	installed := func(f string) bool {
-		return all[f] && slices.ContainsFunc(trees, func(t foreign.Tree) bool { return strings.HasPrefix(f, t.Dir) })
+		return all[f] && slices.ContainsFunc(trees, func(t foreignTree) bool { return strings.HasPrefix(f, t.Dir) })
 	}
 	c.Files = slices.DeleteFunc(c.Files, installed)
 	old := map[string]bool{} // names of files that are not new

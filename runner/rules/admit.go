@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/rules/proof"
 	"ralph/state"
 )
 
@@ -216,5 +215,5 @@ func lastCheckFailed(f Admission) (Decision, bool) {
 	if f.mends(report) {
 		report = report.AtEnd()
 	}
-	return failedCheck(proof.Failure{Report: report}), report.Blocked()
+	return failedCheck(checkFailure{Report: report}), report.Blocked()
 }

@@ -12,7 +12,6 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/rules/advice"
-	"ralph/runner/rules/proof"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -214,7 +213,7 @@ func (f Conclusion) proof() string {
 		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and the agent's final message says so" +
 			f.Plan.List.OthersOpen()
 	case r.Checks.Gated():
-		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and " + proof.Of(r.Proof.Report) +
+		return tasksAre(f.Plan.Done, f.Plan.Total, "done") + " and " + proofOf(r.Proof.Report) +
 			f.Plan.List.OthersOpen()
 	}
 	return ""
@@ -278,7 +277,7 @@ func gateFailed(f Conclusion) (Decision, bool) {
 }
 
 func redAtEnd(f Conclusion) (Decision, bool) {
-	d := failedCheck(proof.Failure{Report: f.Result.Proof.Report.AtEnd()})
+	d := failedCheck(checkFailure{Report: f.Result.Proof.Report.AtEnd()})
 	d.Refused = d.Reason
 	return d, f.Plan.Total == 0 && f.claims() && f.mends(f.Result.Proof.Report)
 }
@@ -333,7 +332,7 @@ func leftBehind(report gate.Report) []string {
 
 // failedCheck retries with the failure in the next prompt, or stops where a
 // check asks for it.
-func failedCheck(f proof.Failure) Decision {
+func failedCheck(f checkFailure) Decision {
 	if f.Report.OnFailure() == gate.Stop {
 		return stopped(state.ExitClaimed, "claimed_incomplete", f.What(), nextCheck)
 	}

@@ -15,7 +15,6 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
-	"ralph/runner/rules/proof"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -203,6 +202,6 @@ func verifying(f Facts) Decision {
 
 // completed ends the run. report is of its last checks.
 func completed(reason, exitReason string, report gate.Report) Decision {
-	return Decision{Unproven: proof.Unproven(report), Action: state.ActionStop, Reason: reason, Exit: state.ExitComplete, ExitReason: exitReason,
+	return Decision{Unproven: unproven(report), Action: state.ActionStop, Reason: reason, Exit: state.ExitComplete, ExitReason: exitReason,
 		Status: state.StatusCompleted}
 }

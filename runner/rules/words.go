@@ -7,7 +7,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/audit"
 	"ralph/runner/rules/advice"
-	"ralph/runner/rules/proof"
 	"ralph/runner/turn"
 )
 
@@ -58,6 +57,6 @@ func Attempt(r turn.Result) string {
 	return strings.Join(parts, ", ")
 }
 
-func failureOf(r turn.Result) proof.Failure {
-	return proof.Failure{Report: r.Proof.Report, Merge: r.Proof.Merge}
+func failureOf(r turn.Result) checkFailure {
+	return checkFailure{Report: r.Proof.Report, Merge: r.Proof.Merge}
 }

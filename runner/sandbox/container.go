@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"ralph/ptyexec"
-	"ralph/runner/sandbox/containers"
 )
 
 // containerHub is the path of ralph-hub inside a container.
@@ -31,7 +30,7 @@ type engine struct {
 // wrap runs the command in a container of its own. The command sees the image, the project and the agent's own files;
 // the latter two have the same paths as outside.
 func (e *engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, error) {
-	name, file := containers.Name(), tempName()
+	name, file := containerName(), tempName()
 	args := append(e.base(name), "--cidfile", file)
 	switch {
 	case c.Stdin != nil: // a prompt; with a terminal, the engine refuses a pipe
@@ -66,8 +65,8 @@ func (e *engine) wrap(c ptyexec.Command, v *view, n network) (ptyexec.Command, e
 	c.Args = slices.Concat(args, command)
 	c.Dir = os.TempDir() // of the engine: its monitor may leave a file there when memory runs out
 	// The engine itself needs more variables, to find its service.
-	c.Env = slices.Concat(containers.Env(), env)
-	c.After = containers.Remove(e.name, e.kill, name, file)
+	c.Env = slices.Concat(containerEnv(), env)
+	c.After = removeContainer(e.name, e.kill, name, file)
 	return c, nil
 }
 
@@ -115,7 +114,7 @@ func (e *engine) base(name string) []string {
 	args := []string{e.name, "run", "--rm", "--init", "--pull", "never", "--name", name, "--cap-drop", "ALL",
 		"--security-opt", "no-new-privileges", "--security-opt", "label=disable",
 		"--pids-limit", strconv.Itoa(maxProcesses)}
-	if bytes := containers.Memory(); bytes > 0 {
+	if bytes := containerMemory(); bytes > 0 {
 		args = append(args, "--memory", strconv.FormatUint(bytes, 10))
 	}
 	if e.keepsID && os.Geteuid() != 0 {
@@ -145,7 +144,7 @@ func (e *engine) works(s Settings) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
-	containers.RemoveOrphans(ctx, path)
+	removeOrphans(ctx, path)
 	if out, err := exec.CommandContext(ctx, path, "image", "inspect", "--format", "{{.Id}}",
 		s.image()).CombinedOutput(); err != nil {
 		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
@@ -157,7 +156,7 @@ func (e *engine) works(s Settings) error {
 		}
 		return fmt.Errorf("there is no image %s: build it with: ralph sandbox build --with %s", s.image(), e.name)
 	}
-	args := append(e.base(containers.Name()), s.image(), "true")
+	args := append(e.base(containerName()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s cannot run the image %s: %s", e.name, s.image(),
 			remedyHint(firstLine(string(out), err)))
@@ -197,7 +196,7 @@ func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
 	e := s.profile().engine
 	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
-	args := append(e.base(containers.Name()), s.image(), "sh", "-c", `command -v "$0"`, name)
+	args := append(e.base(containerName()), s.image(), "sh", "-c", `command -v "$0"`, name)
 	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
 	var failed *exec.ExitError
 	switch hint := "; add it with: ralph sandbox build"; {

@@ -16,7 +16,6 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent/environ"
 	"ralph/runner/sandbox/allow"
-	"ralph/runner/sandbox/containers"
 )
 
 func TestMain(m *testing.M) {
@@ -372,7 +371,7 @@ func TestEscape_processesAndMemoryOfAContainer(t *testing.T) {
 		}
 		home, project := home(t)
 		_, out := sh(t, box(t, p.name, project), home, "cd /sys/fs/cgroup; cat pids.max memory.max pids/pids.max memory/memory.limit_in_bytes 2>/dev/null")
-		memory := fmt.Sprint(containers.Memory() / 4096 * 4096)
+		memory := fmt.Sprint(containerMemory() / 4096 * 4096)
 		if got := strings.Fields(out); len(got) != 2 || got[0] != fmt.Sprint(maxProcesses) || got[1] != memory {
 			t.Errorf("limits %q, want %d and %s", got, maxProcesses, memory)
 		}

@@ -16,10 +16,8 @@ import (
 	"ralph/runner/prompt"
 	"ralph/runner/sandbox/inside"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/activity"
 	"ralph/runner/turn/edits"
 	"ralph/runner/turn/intact"
-	"ralph/runner/turn/rawlog"
 	"ralph/state"
 )
 
@@ -51,7 +49,7 @@ func (a Assignment) Request(env []string) agent.Request {
 // call runs the agent in its pty and folds what it prints.
 func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	spec, request := t.a.Agent.Spec, t.a.Request(slices.Concat(t.w.env(), []string{state.InsideVar + "=" + t.a.Origin.Run}))
-	out, err := rawlog.Open(t.a.LogDir, t.a.Origin.Iteration, request.Prompt, t.secrets)
+	out, err := OpenRawLog(t.a.LogDir, t.a.Origin.Iteration, request.Prompt, t.secrets)
 	if err != nil {
 		return call{}, err
 	}
@@ -77,8 +75,8 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	c := call{transcript: &agent.Transcript{Resumed: request.Session != ""}}
 	watch := edits.Follow(intact.Watched(t.a.Plan, before), inside.Of(box, cmd), func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started
-	silence := activity.Watch{Dir: t.a.Dir, Plain: spec.Format == agent.FormatText}
-	decoder := spec.NewDecoder(watch.Listen(activity.Follow(&cmd, &silence, t.listen(c.transcript))))
+	silence := activity{Dir: t.a.Dir, Plain: spec.Format == agent.FormatText}
+	decoder := spec.NewDecoder(watch.Listen(followActivity(&cmd, &silence, t.listen(c.transcript))))
 	if request.Session != "" {
 		decoder.Resume(t.a.Agent.Session.Counted)
 	}
@@ -128,7 +126,7 @@ func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
 		}
 		return t.redacted(p)
 	}
-	return activity.Flood(redacted, t.send, func(p state.Payload) {
+	return floodLimit(redacted, t.send, func(p state.Payload) {
 		transcript.Add(p)
 		transcript.Repeats = circles.See(p)
 	})

@@ -7,14 +7,13 @@ import (
 
 	"ralph/state"
 	"ralph/state/view"
-	"ralph/state/view/machines"
 )
 
 // Fold takes the events of one run, oldest first.
 type Fold struct {
 	Run       view.Run
 	clock     clock
-	machines  machines.Fold
+	machines  machineFold
 	before    int                // tasks that were done when the run began
 	tasks     int                // that the plan had at its largest
 	aside     map[string]string  // why, by task

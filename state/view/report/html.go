@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ralph/state/view"
-	"ralph/state/view/patchline"
 )
 
 //go:embed page.css
@@ -131,7 +130,7 @@ func (r *Report) diffs() []diff {
 		}
 		x := diff{Number: n, Title: titles[n], Commit: short(change.Commit)}
 		for i, text := range strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n") {
-			tone, text := patchline.Of(text)
+			tone, text := view.PatchLine(text)
 			if i >= maxLines || left < len(text) {
 				x.More++
 				continue

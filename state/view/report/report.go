@@ -13,7 +13,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
-	"ralph/state/view/machines"
 )
 
 // Report is the summary of a run. Its texts are clean lines. As JSON it is
@@ -47,7 +46,7 @@ type Report struct {
 	Next       []string         `json:"next"` // commands to type
 	Timeline   []Span           `json:"timeline"`
 	Forecast   *Forecast        `json:"forecast,omitempty"` // nil: no task is open
-	machines.Work
+	MachineWork
 
 	changes map[int]Change
 	undone  string // what of it was undone in part since it ended; empty: nothing
@@ -147,7 +146,7 @@ func (f *Fold) Build(s Source) *Report {
 	}
 	r.Attach(s.Changes)
 	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()
-	r.USD, r.Work = r.Cost.USD, f.machines.Work()
+	r.USD, r.MachineWork = r.Cost.USD, f.machines.Work()
 	r.Tasks = f.worked(s.Changes)
 	r.credit(st.Tasks, f.elsewhere)
 	r.takenBack(s, current)

@@ -11,7 +11,6 @@ import (
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/view"
-	"ralph/state/view/patchline"
 	"ralph/state/view/summary"
 )
 
@@ -137,7 +136,7 @@ func (b *Board) diff(ctx context.Context, d *iterationData, at int) {
 	}
 	var lines []patchLine
 	for line := range strings.SplitSeq(text, "\n") {
-		tone, text := patchline.Of(line)
+		tone, text := view.PatchLine(line)
 		lines = append(lines, patchLine{tone, text})
 	}
 	pages := cutPages(len(lines), maxDiff, func(i int) int { return len(lines[i].Text) + 24 })

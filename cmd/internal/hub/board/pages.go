@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/cmd/internal/hub/metrics"
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
@@ -221,10 +220,10 @@ func (b *Board) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b *Board) metricsPage(w http.ResponseWriter, _ *http.Request) {
-	var all []metrics.Project
+	var all []metricsProject
 	for _, p := range b.all() {
-		all = append(all, metrics.Project(p))
+		all = append(all, metricsProject(p))
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(metrics.Text(all, time.Now()))
+	_, _ = w.Write(metricsText(all, time.Now()))
 }

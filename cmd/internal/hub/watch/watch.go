@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/cmd/internal/hub/notify"
-	"ralph/cmd/internal/hub/outbox"
 	"ralph/config/huboptions"
 	"ralph/logs"
 	"ralph/state"
@@ -38,7 +37,7 @@ type Watch struct {
 	Logger hclog.Logger
 
 	r      *state.Reader
-	box    outbox.Box
+	box    outbox
 	ended  bool      // its end is in the outbox
 	gone   time.Time // since when no runner is alive; zero: one is
 	missed []string  // earlier runs whose watcher was killed before it saw the end
@@ -47,7 +46,7 @@ type Watch struct {
 // Run watches until the run has ended and everything is sent, given up, or ctx ends.
 func (w *Watch) Run(ctx context.Context) error {
 	w.r = state.Open(filepath.Join(w.Dir, state.DirName))
-	box, err := outbox.Open(w.r.HubDir())
+	box, err := openOutbox(w.r.HubDir())
 	if err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func (w *Watch) take(e state.Event) {
 	if slices.Contains(w.WebhookEvents, string(e.Kind)) {
 		data, err := json.Marshal(e)
 		for _, to := range w.Webhooks {
-			w.put(err, outbox.Entry{To: digest(to), Run: e.Run, Seq: e.Seq, Kind: string(e.Kind), Data: data})
+			w.put(err, outboxEntry{To: digest(to), Run: e.Run, Seq: e.Seq, Kind: string(e.Kind), Data: data})
 		}
 	}
 }
@@ -155,17 +154,17 @@ func (w *Watch) death(m notify.Message, run string, seq int64) {
 	data, err := json.Marshal(map[string]any{"v": state.EventVersion, "seq": seq, "time": time.Now(),
 		"kind": "runner_died", "run": run})
 	for _, to := range w.Webhooks {
-		w.put(err, outbox.Entry{To: digest(to), Run: run, Seq: seq, Kind: "runner_died", Data: data})
+		w.put(err, outboxEntry{To: digest(to), Run: run, Seq: seq, Kind: "runner_died", Data: data})
 	}
 }
 
 func (w *Watch) notify(m notify.Message, run string, seq int64) {
 	for _, to := range w.Notify {
-		w.put(nil, outbox.Entry{To: digest(to), Run: run, Seq: seq, Kind: m.On, Title: m.Title, Text: m.Text})
+		w.put(nil, outboxEntry{To: digest(to), Run: run, Seq: seq, Kind: m.On, Title: m.Title, Text: m.Text})
 	}
 }
 
-func (w *Watch) put(err error, e outbox.Entry) {
+func (w *Watch) put(err error, e outboxEntry) {
 	if err = errors.Join(err, w.box.Put(e)); err != nil {
 		w.Logger.Error("a message is lost", logs.KeyError, err)
 	}
@@ -198,14 +197,14 @@ func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for _, to := range w.Notify {
 		all.Go(func() {
-			w.keepSending(ctx, to, w.quiet, func(ctx context.Context, e outbox.Entry) error {
+			w.keepSending(ctx, to, w.quiet, func(ctx context.Context, e outboxEntry) error {
 				return notify.Send(ctx, to, w.TTY, notify.Message{On: e.Kind, Title: e.Title, Text: e.Text})
 			})
 		})
 	}
 	for _, to := range w.Webhooks {
 		all.Go(func() {
-			w.keepSending(ctx, to, never, func(ctx context.Context, e outbox.Entry) error {
+			w.keepSending(ctx, to, never, func(ctx context.Context, e outboxEntry) error {
 				id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
 				return sendWebhook(ctx, to, w.WebhookSecret, webhookMessage{ID: id, Body: e.Data})
 			})
@@ -223,7 +222,7 @@ func (w *Watch) quiet() bool {
 func never() bool { return false }
 
 func (w *Watch) keepSending(ctx context.Context, to string, held func() bool,
-	do func(context.Context, outbox.Entry) error) {
+	do func(context.Context, outboxEntry) error) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
@@ -249,8 +248,8 @@ func (w *Watch) left() (n int) {
 	return n
 }
 
-func (w *Watch) send(ctx context.Context, to string, do func(context.Context, outbox.Entry) error) {
-	_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outbox.Entry) error {
+func (w *Watch) send(ctx context.Context, to string, do func(context.Context, outboxEntry) error) {
+	_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outboxEntry) error {
 		err := do(ctx, e)
 		if err != nil && ctx.Err() == nil {
 			w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)

@@ -1,5 +1,4 @@
-// Package proof says what the checks of a finished plan have shown.
-package proof
+package rules
 
 import (
 	"strings"
@@ -8,8 +7,8 @@ import (
 	"ralph/state"
 )
 
-// Of returns a clause without a full stop. A check that was skipped has shown nothing.
-func Of(r gate.Report) string {
+// proofOf returns a clause without a full stop. A check that was skipped has shown nothing.
+func proofOf(r gate.Report) string {
 	skipped, ran := unchecked(r)
 	switch red := r.KnownRed(); {
 	case len(red) > 0:
@@ -23,8 +22,8 @@ func Of(r gate.Report) string {
 	}
 }
 
-// Unproven says why a run that is complete is not proven; empty: required checks ran, and they prove it.
-func Unproven(r gate.Report) string {
+// unproven says why a run that is complete is not proven; empty: required checks ran, and they prove it.
+func unproven(r gate.Report) string {
 	_, ran := unchecked(r)
 	switch {
 	case !ran:

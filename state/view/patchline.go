@@ -1,5 +1,4 @@
-// Package patchline makes the lines of a patch safe to show on a page.
-package patchline
+package view
 
 import (
 	"strings"
@@ -10,8 +9,8 @@ import (
 
 const maxColumn = 400 // runes of a line
 
-// Of makes a line inert and bounded, and says what it is: add, del, at, file or empty.
-func Of(line string) (tone, text string) {
+// PatchLine makes a line inert and bounded, and says what it is: add, del, at, file or empty.
+func PatchLine(line string) (tone, text string) {
 	text = cut(line)
 	return toneOf(text), text
 }

@@ -1,4 +1,4 @@
-package containers
+package sandbox
 
 import (
 	"fmt"
@@ -15,18 +15,18 @@ func TestLeft_onlyContainersOfEndedProcessesHere(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	own, ended := Name(), fmt.Sprintf("%s%d-1-abc", prefix(), cmd.Process.Pid)
-	if !regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]+$`).MatchString(own) || own == Name() {
+	own, ended := containerName(), fmt.Sprintf("%s%d-1-abc", containerPrefix(), cmd.Process.Pid)
+	if !regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]+$`).MatchString(own) || own == containerName() {
 		t.Errorf("name %q", own)
 	}
 	for name, want := range map[string]bool{
 		own:   false,
 		ended: true,
-		fmt.Sprintf("%s%d-1-abc", prefix(), os.Getpid()): startTime(os.Getpid()) != "0", // its number was given again
-		strings.Replace(ended, "-", "-0", 1):             false,                         // of another machine
-		"ralph-abc":                                      false,
-		"ralph-postgres-1":                               false,
-		"":                                               false,
+		fmt.Sprintf("%s%d-1-abc", containerPrefix(), os.Getpid()): startTime(os.Getpid()) != "0", // its number was given again
+		strings.Replace(ended, "-", "-0", 1):                      false,                         // of another machine
+		"ralph-abc":                                               false,
+		"ralph-postgres-1":                                        false,
+		"":                                                        false,
 	} {
 		if got := orphaned(name); got != want {
 			t.Errorf("%q is left: %v", name, got)
@@ -41,12 +41,12 @@ func TestRemoveLeft_removesThoseAlone(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	ended := fmt.Sprintf("%s%d-1-abc", prefix(), cmd.Process.Pid)
-	script := fmt.Sprintf("#!/bin/sh\ncase $1 in ps) echo %s; echo %s;; *) echo \"$@\" >>%s/asked;; esac\n", Name(), ended, dir)
+	ended := fmt.Sprintf("%s%d-1-abc", containerPrefix(), cmd.Process.Pid)
+	script := fmt.Sprintf("#!/bin/sh\ncase $1 in ps) echo %s; echo %s;; *) echo \"$@\" >>%s/asked;; esac\n", containerName(), ended, dir)
 	if err := os.WriteFile(filepath.Join(dir, "engine"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
-	RemoveOrphans(t.Context(), filepath.Join(dir, "engine"))
+	removeOrphans(t.Context(), filepath.Join(dir, "engine"))
 	if got, _ := os.ReadFile(filepath.Join(dir, "asked")); string(got) != "rm --force "+ended+"\n" {
 		t.Errorf("asked for %q", got)
 	}
@@ -61,7 +61,7 @@ func TestRemove_optionThatTheEngineDoesNotKnow_removesWithout(t *testing.T) {
 		if err := os.WriteFile(engine, []byte(script), 0o700); err != nil { //nolint:gosec // a program
 			t.Fatal(err)
 		}
-		args := Remove(engine, kill, "ralph-x", filepath.Join(dir, "none"))
+		args := removeContainer(engine, kill, "ralph-x", filepath.Join(dir, "none"))
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput() //nolint:gosec // what ralph runs
 		got, _ := os.ReadFile(asked)
 		if err != nil || string(got) != "rm --force ralph-x\n" {

@@ -1,5 +1,4 @@
-// Package metrics writes what Prometheus reads: state files in, text out.
-package metrics
+package board
 
 import (
 	"bytes"
@@ -17,7 +16,7 @@ import (
 // metric is a row of /metrics: a gauge of the latest run of each project.
 type metric struct {
 	name, help string
-	values     func(p Project, s view.Snapshot) []point
+	values     func(p metricsProject, s view.Snapshot) []point
 }
 
 // point is a value with more labels than those of the run: "name", "value", ...
@@ -27,11 +26,11 @@ type point struct {
 }
 
 func metrics() []metric {
-	one := func(f func(s view.Snapshot) float64) func(Project, view.Snapshot) []point {
-		return func(_ Project, s view.Snapshot) []point { return []point{{nil, f(s)}} }
+	one := func(f func(s view.Snapshot) float64) func(metricsProject, view.Snapshot) []point {
+		return func(_ metricsProject, s view.Snapshot) []point { return []point{{nil, f(s)}} }
 	}
 	return []metric{
-		{"ralph_run_info", "The latest run of each project; always 1.", func(_ Project, s view.Snapshot) []point {
+		{"ralph_run_info", "The latest run of each project; always 1.", func(_ metricsProject, s view.Snapshot) []point {
 			return []point{{[]string{"state", s.State, "agent", s.Status.Agent, "model", s.Status.Model,
 				"rule", s.Status.Rule}, 1}}
 		}},
@@ -47,20 +46,20 @@ func metrics() []metric {
 			one(func(s view.Snapshot) float64 { return s.Age.Seconds() })},
 		{"ralph_run_iterations", "Iterations that have ended.",
 			one(func(s view.Snapshot) float64 { return float64(s.Status.LoopCount) })},
-		{"ralph_run_exit_code", "Exit code of a run that has ended.", func(_ Project, s view.Snapshot) []point {
+		{"ralph_run_exit_code", "Exit code of a run that has ended.", func(_ metricsProject, s view.Snapshot) []point {
 			if s.Status.Active() || s.State == view.StateStarting { // a crash leaves none, either
 				return nil
 			}
 			return []point{{nil, float64(s.Status.ExitCode)}}
 		}},
 		{"ralph_run_cost_usd", "Cost as the agent estimates it; none while no agent has named one.",
-			func(_ Project, s view.Snapshot) []point {
+			func(_ metricsProject, s view.Snapshot) []point {
 				if s.Status.Usage.CostUSD == 0 {
 					return nil
 				}
 				return []point{{nil, s.Status.Usage.CostUSD}}
 			}},
-		{"ralph_run_tokens", "Tokens by kind.", func(_ Project, s view.Snapshot) []point {
+		{"ralph_run_tokens", "Tokens by kind.", func(_ metricsProject, s view.Snapshot) []point {
 			u := s.Status.Usage
 			return []point{{[]string{"kind", "input"}, float64(u.InputTokens)},
 				{[]string{"kind", "output"}, float64(u.OutputTokens)},
@@ -74,13 +73,13 @@ func metrics() []metric {
 		{"ralph_check_failed", "1 if the latest run of a check failed.", checksFailed},
 		{"ralph_findings_open", "What a person has to look at.",
 			one(func(s view.Snapshot) float64 { return float64(len(s.Status.Review)) })},
-		{"ralph_questions_open", "Questions that wait for an answer.", func(p Project, _ view.Snapshot) []point {
-			return []point{{nil, float64(openQuestions(p))}}
+		{"ralph_questions_open", "Questions that wait for an answer.", func(p metricsProject, _ view.Snapshot) []point {
+			return []point{{nil, float64(questionsOf(p))}}
 		}},
 	}
 }
 
-func checksFailed(_ Project, s view.Snapshot) (all []point) {
+func checksFailed(_ metricsProject, s view.Snapshot) (all []point) {
 	for _, c := range s.Status.Checks {
 		failed := 0.0
 		if c.Result == "failed" || c.Result == "running" && !c.RedSince.IsZero() {
@@ -91,7 +90,7 @@ func checksFailed(_ Project, s view.Snapshot) (all []point) {
 	return all
 }
 
-func openQuestions(p Project) (n int) {
+func questionsOf(p metricsProject) (n int) {
 	list, _ := question.In(p.reader()).List() // none can be read: none is counted
 	for _, q := range list {
 		if q.Open() {
@@ -101,16 +100,18 @@ func openQuestions(p Project) (n int) {
 	return n
 }
 
-// Project is a folder with runs. The key distinguishes folders with the same name.
-type Project struct{ Key, Dir string }
+// metricsProject is a folder with runs. The key distinguishes folders with the same name.
+type metricsProject struct{ Key, Dir string }
 
-func (p Project) reader() *state.Reader { return state.Open(filepath.Join(p.Dir, state.DirName)) }
+func (p metricsProject) reader() *state.Reader {
+	return state.Open(filepath.Join(p.Dir, state.DirName))
+}
 
-// Text is the latest run of each project in the text format of Prometheus. It is so
+// metricsText is the latest run of each project in the text format of Prometheus. It is so
 // small that no library is needed.
-func Text(projects []Project, now time.Time) []byte {
+func metricsText(projects []metricsProject, now time.Time) []byte {
 	type run struct {
-		Project
+		metricsProject
 		view.Snapshot
 	}
 	var runs []run
@@ -123,8 +124,8 @@ func Text(projects []Project, now time.Time) []byte {
 	for _, m := range metrics() {
 		fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %[1]s gauge\n", m.name, m.help)
 		for _, r := range runs {
-			whose := []string{"project", filepath.Base(r.Project.Dir), "key", r.Key, "run", runOf(r.Snapshot)}
-			for _, v := range m.values(r.Project, r.Snapshot) {
+			whose := []string{"project", filepath.Base(r.metricsProject.Dir), "key", r.Key, "run", runOf(r.Snapshot)}
+			for _, v := range m.values(r.metricsProject, r.Snapshot) {
 				fmt.Fprintf(&out, "%s{%s} %s\n", m.name, labels(append(whose[:len(whose):len(whose)], v.labels...)),
 					strconv.FormatFloat(v.value, 'g', -1, 64))
 			}

@@ -1,6 +1,4 @@
-// Package machines lists the machines that carried out the turns of a run side by side, and what
-// became of the work in the merge queue.
-package machines
+package report
 
 import (
 	"cmp"
@@ -12,9 +10,9 @@ import (
 	"ralph/state"
 )
 
-// Work is where the turns of a run were carried out. It is empty for a run that had one after the other, where it was
+// MachineWork is where the turns of a run were carried out. It is empty for a run that had one after the other, where it was
 // started.
-type Work struct {
+type MachineWork struct {
 	Machines []Machine `json:"machines,omitempty"` // the one with the most turns first
 	Queue    *Queue    `json:"merge_queue,omitempty"`
 }
@@ -34,8 +32,8 @@ type Queue struct {
 	Hooks     int `json:"hooks"`     // sent back by a hook
 }
 
-// Fold takes the events of one run, oldest first.
-type Fold struct {
+// machineFold takes the events of one run, oldest first.
+type machineFold struct {
 	host   string // of the run, whose machine may get another name before it is resumed
 	beside bool   // several turns at the same time, or one on another machine
 	all    []Machine
@@ -43,7 +41,7 @@ type Fold struct {
 }
 
 // Add folds one event.
-func (f *Fold) Add(e state.Event) {
+func (f *machineFold) Add(e state.Event) {
 	switch d := e.Data.(type) {
 	case state.RunStart:
 		f.host, f.beside = termtext.Line(e.Host), f.beside || d.Parallel > 1
@@ -56,7 +54,7 @@ func (f *Fold) Add(e state.Event) {
 	}
 }
 
-func (f *Fold) ended(host string, d state.IterationEnd) {
+func (f *machineFold) ended(host string, d state.IterationEnd) {
 	host = termtext.Line(host)
 	f.beside = f.beside || host != f.host
 	n := slices.IndexFunc(f.all, func(m Machine) bool { return m.Name == host })
@@ -77,7 +75,7 @@ func (f *Fold) ended(host string, d state.IterationEnd) {
 }
 
 // Work is what the events add up to.
-func (f *Fold) Work() (w Work) {
+func (f *machineFold) Work() (w MachineWork) {
 	if !f.beside && f.queue == (Queue{}) {
 		return w
 	}
@@ -90,20 +88,20 @@ func (f *Fold) Work() (w Work) {
 	return w
 }
 
-// mostRows is how many machines have a line.
-const mostRows = 20
+// mostMachines is how many machines have a line.
+const mostMachines = 20
 
 // Lines are for people; took writes a time. They are inert, even if the Work was read from a file.
-func (w Work) Lines(took func(seconds float64) string) (all []string) {
+func (w MachineWork) Lines(took func(seconds float64) string) (all []string) {
 	row := func(name string, turns int, seconds float64) {
 		all = append(all, fmt.Sprintf("%s: %s, %s", name, termtext.Count(turns, "turn"), took(seconds)))
 	}
-	for _, m := range w.Machines[:min(len(w.Machines), mostRows)] {
+	for _, m := range w.Machines[:min(len(w.Machines), mostMachines)] {
 		row("machine "+cmp.Or(termtext.Line(m.Name), "without a name"), m.Turns, m.Seconds)
 	}
-	if more := len(w.Machines) - mostRows; more > 0 {
+	if more := len(w.Machines) - mostMachines; more > 0 {
 		turns, seconds := 0, 0.0
-		for _, m := range w.Machines[mostRows:] {
+		for _, m := range w.Machines[mostMachines:] {
 			turns, seconds = turns+m.Turns, seconds+m.Seconds
 		}
 		row(fmt.Sprintf("%d more machines", more), turns, seconds)

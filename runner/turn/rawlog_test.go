@@ -1,4 +1,4 @@
-package rawlog
+package turn
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ func TestLog_promptAndOutput_areKeptWithoutSecrets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	key := "ghp_" + strings.Repeat("a1", 18)
 	for range 2 { // the second call is a retry
-		l, err := Open(dir, 3, "use "+key, logs.NewValues([]string{"swordfish9"}))
+		l, err := OpenRawLog(dir, 3, "use "+key, logs.NewValues([]string{"swordfish9"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,14 +37,14 @@ func TestLog_promptAndOutput_areKeptWithoutSecrets(t *testing.T) {
 }
 
 func TestLog_noDir_keepsNothing(t *testing.T) {
-	l, err := Open("", 1, "", logs.Values{})
+	l, err := OpenRawLog("", 1, "", logs.Values{})
 	if err != nil || l.Write([]byte("x")) != nil || l.Close() != nil || l.Printed != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
 
 func TestLog_fileThatCannotBeWritten_isAnError(t *testing.T) {
-	l, err := Open(filepath.Join(t.TempDir(), "run"), 1, "", logs.Values{})
+	l, err := OpenRawLog(filepath.Join(t.TempDir(), "run"), 1, "", logs.Values{})
 	if err != nil {
 		t.Fatal(err)
 	}

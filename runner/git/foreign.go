@@ -1,6 +1,4 @@
-// Package foreign finds folders that a project did not write itself: installed, vendored
-// and built trees.
-package foreign
+package git
 
 import (
 	"fmt"
@@ -12,23 +10,23 @@ import (
 	"sync"
 )
 
-// Tree is such a folder.
-type Tree struct {
+// foreignTree is a folder that the project did not write itself: an installed, vendored or built tree.
+type foreignTree struct {
 	Dir string // ends with a slash
 	Why string // "60 files, a vendored tree"
 }
 
-// kind says what a folder with some name is. It always counts if beside and many are not set,
+// foreignKind says what a folder with some name is. It always counts if beside and many are not set,
 // else if one of the paths exists or it contains that many files.
-type kind struct {
+type foreignKind struct {
 	what   string
 	beside []string // paths relative to the parent folder
 	many   int      // number of files; 0: not set
 }
 
-// kinds are the rows, by the name of the folder.
-var kinds = sync.OnceValue(func() map[string]kind {
-	return map[string]kind{
+// foreignKinds are the rows, by the name of the folder.
+var foreignKinds = sync.OnceValue(func() map[string]foreignKind {
+	return map[string]foreignKind{
 		"node_modules":     {what: "an installed tree"},
 		"bower_components": {what: "an installed tree"},
 		".venv":            {what: "an installed tree"},
@@ -51,15 +49,15 @@ var kinds = sync.OnceValue(func() map[string]kind {
 	}
 })
 
-// Trees returns the outermost foreign trees that contain the files, in their order.
+// foreignTrees returns the outermost foreign trees that contain the files, in their order.
 // files are slash-separated paths relative to root.
-func Trees(root string, files []string) []Tree {
+func foreignTrees(root string, files []string) []foreignTree {
 	count := map[string]int{} // files below each folder with a name of the table
 	var folders []string
 	for _, f := range files {
 		segments := strings.Split(f, "/")
 		for i, name := range segments[:len(segments)-1] {
-			if _, ok := kinds()[name]; !ok {
+			if _, ok := foreignKinds()[name]; !ok {
 				continue
 			}
 			folder := path.Join(segments[:i+1]...)
@@ -68,9 +66,9 @@ func Trees(root string, files []string) []Tree {
 			}
 		}
 	}
-	var found []Tree
+	var found []foreignTree
 	for _, folder := range folders { // outer folders come first
-		inner := slices.ContainsFunc(found, func(t Tree) bool { return strings.HasPrefix(folder, t.Dir) })
+		inner := slices.ContainsFunc(found, func(t foreignTree) bool { return strings.HasPrefix(folder, t.Dir) })
 		if inner || !isForeign(root, folder, count[folder]) {
 			continue
 		}
@@ -78,14 +76,14 @@ func Trees(root string, files []string) []Tree {
 		if count[folder] == 1 {
 			files = "file"
 		}
-		found = append(found, Tree{folder + "/", fmt.Sprintf("%d %s, %s", count[folder], files,
-			kinds()[path.Base(folder)].what)})
+		found = append(found, foreignTree{folder + "/", fmt.Sprintf("%d %s, %s", count[folder], files,
+			foreignKinds()[path.Base(folder)].what)})
 	}
 	return found
 }
 
 func isForeign(root, folder string, files int) bool {
-	k := kinds()[path.Base(folder)]
+	k := foreignKinds()[path.Base(folder)]
 	if k.beside == nil && k.many == 0 || k.many > 0 && files >= k.many {
 		return true
 	}

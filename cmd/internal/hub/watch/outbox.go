@@ -1,6 +1,4 @@
-// Package outbox keeps entries on disk until they are sent. Several processes may use the same
-// folder: an entry is added only once, and only one process sends at a time.
-package outbox
+package watch
 
 import (
 	"context"
@@ -25,9 +23,9 @@ const (
 	maxWait  = 15 * time.Minute    // between two tries
 )
 
-// Entry is something to send. Its name on disk is To, Run, Seq and Kind, which must be fit
+// outboxEntry is something to send. Its name on disk is To, Run, Seq and Kind, which must be fit
 // for a file name without dots: the same four are never sent twice.
-type Entry struct {
+type outboxEntry struct {
 	To   string `json:"-"` // who gets it: a digest, as addresses hold keys
 	Run  string `json:"run"`
 	Seq  int64  `json:"seq"`
@@ -41,23 +39,24 @@ type Entry struct {
 	Tries   int             `json:"tries,omitempty"`
 }
 
-func (e Entry) name() string { return fmt.Sprintf("%s.%s.%012d.%s", e.To, e.Run, e.Seq, e.Kind) }
+func (e outboxEntry) name() string { return fmt.Sprintf("%s.%s.%012d.%s", e.To, e.Run, e.Seq, e.Kind) }
 
-// Box is the folder.
-type Box struct {
+// outbox is a folder that keeps entries until they are sent. Several processes may use it: an entry is added only
+// once, and only one process sends at a time.
+type outbox struct {
 	dir     string
 	project projectfs.Dir
 }
 
-// Open makes the folder where needed and forgets what was sent long ago.
-func Open(dir string) (Box, error) {
+// openOutbox makes the folder where needed and forgets what was sent long ago.
+func openOutbox(dir string) (outbox, error) {
 	project := projectfs.Above(dir)
 	if err := project.MkdirAll(dir, 0o700); err != nil {
-		return Box{}, fmt.Errorf("open outbox: %w", err)
+		return outbox{}, fmt.Errorf("open outbox: %w", err)
 	}
 	entries, err := project.ReadDir(dir)
 	if err != nil {
-		return Box{}, fmt.Errorf("open outbox: %w", err)
+		return outbox{}, fmt.Errorf("open outbox: %w", err)
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && (info.Size() == 0 || strings.HasPrefix(e.Name(), ".")) && // or half written
@@ -65,11 +64,11 @@ func Open(dir string) (Box, error) {
 			_ = project.Remove(filepath.Join(dir, e.Name())) // if it fails, the next Open tries again
 		}
 	}
-	return Box{dir, project}, nil
+	return outbox{dir, project}, nil
 }
 
 // Put adds an entry. If there is one with the same name, sent or not, it does nothing.
-func (b Box) Put(e Entry) error {
+func (b outbox) Put(e outboxEntry) error {
 	path := filepath.Join(b.dir, e.name())
 	if strings.ContainsAny(e.name(), "/\x00") {
 		return fmt.Errorf("keep message: %q is not a name", e.name())
@@ -94,7 +93,7 @@ func (b Box) Put(e Entry) error {
 // Deliver sends the entries that are due for one address, the oldest first. Entries of a run are
 // never sent out of order. While another process delivers, it does nothing. It returns how many
 // entries are left, and the errors of those that were given up.
-func (b Box) Deliver(ctx context.Context, to string, send func(context.Context, Entry) error) (left int, lost error) {
+func (b outbox) Deliver(ctx context.Context, to string, send func(context.Context, outboxEntry) error) (left int, lost error) {
 	waiting, err := b.waiting(to)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
@@ -141,13 +140,13 @@ func (b Box) Deliver(ctx context.Context, to string, send func(context.Context, 
 }
 
 // Left is how many entries for one address are not sent.
-func (b Box) Left(to string) (int, error) {
+func (b outbox) Left(to string) (int, error) {
 	names, err := b.waiting(to)
 	return len(names), err
 }
 
 // waiting are the names of the entries that are not sent, the oldest of a run first.
-func (b Box) waiting(to string) ([]string, error) {
+func (b outbox) waiting(to string) ([]string, error) {
 	entries, err := b.project.ReadDir(b.dir)
 	if err != nil {
 		return nil, fmt.Errorf("read outbox: %w", err)
@@ -164,9 +163,9 @@ func (b Box) waiting(to string) ([]string, error) {
 	return names, nil
 }
 
-func (b Box) read(path string) (Entry, error) {
+func (b outbox) read(path string) (outboxEntry, error) {
 	data, err := b.project.Read(path, maxEntry)
-	var e Entry
+	var e outboxEntry
 	if err == nil {
 		err = json.Unmarshal(data, &e)
 	}
@@ -176,7 +175,7 @@ func (b Box) read(path string) (Entry, error) {
 	return e, nil
 }
 
-func (b Box) save(path string, e Entry) error {
+func (b outbox) save(path string, e outboxEntry) error {
 	data, err := json.Marshal(e)
 	if err == nil {
 		err = b.project.Write(path, data, 0o600)
@@ -188,7 +187,7 @@ func (b Box) save(path string, e Entry) error {
 }
 
 // done empties the file. Its name stays, so that nobody adds the entry again.
-func (b Box) done(path string) error {
+func (b outbox) done(path string) error {
 	f, err := b.project.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err == nil {
 		err = f.Close()

@@ -1,6 +1,4 @@
-// Package activity tells whether a silent agent still works: it waits for a tool, or to try its
-// call to the model again, or files of its workspace change.
-package activity
+package turn
 
 import (
 	"io/fs"
@@ -15,15 +13,16 @@ import (
 )
 
 const (
-	// ToolFactor is how much longer a call may be silent while a tool call is open:
+	// silentToolFactor is how much longer a call may be silent while a tool call is open:
 	// a build or a test may take that long.
-	ToolFactor = 3
+	silentToolFactor = 3
 	// mostFiles bounds the look at the workspace, so that it takes a second at most.
 	mostFiles = 200_000
 )
 
-// Watch follows one agent call. It is safe for concurrent use.
-type Watch struct {
+// activity tells whether a silent agent still works: it waits for a tool, or to try its call to the model again, or
+// files of its workspace change. It follows one agent call. It is safe for concurrent use.
+type activity struct {
 	Dir   string        // the workspace
 	Idle  time.Duration // silence after which a call without any activity is stuck
 	Plain bool          // the agent prints no records, so that its CLI's lines are as its own words
@@ -33,15 +32,15 @@ type Watch struct {
 	again time.Time       // when its CLI tries again, as it has announced; zero: it has not
 }
 
-// Follow makes cmd ask w for the agent's activity, and returns a function that listens for
+// followActivity makes cmd ask w for the agent's activity, and returns a function that listens for
 // it and hands everything on.
-func Follow(cmd *ptyexec.Command, w *Watch, listen func(state.Payload)) func(state.Payload) {
+func followActivity(cmd *ptyexec.Command, w *activity, listen func(state.Payload)) func(state.Payload) {
 	w.Idle, cmd.More = cmd.IdleTimeout, w.More
 	return func(p state.Payload) { w.See(p); listen(p) }
 }
 
 // See takes what the agent reports.
-func (w *Watch) See(p state.Payload) {
+func (w *activity) See(p state.Payload) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch d := p.(type) {
@@ -73,7 +72,7 @@ func (w *Watch) See(p state.Payload) {
 }
 
 // said takes a line of the CLI's own, which may announce another try.
-func (w *Watch) said(line string) {
+func (w *activity) said(line string) {
 	if ending.AnnouncesRetry(line) {
 		w.announced(line)
 	}
@@ -83,7 +82,7 @@ func (w *Watch) said(line string) {
 const mostAnnounced = time.Hour
 
 // announced takes a retry notice, which may say when the CLI tries again.
-func (w *Watch) announced(notice string) {
+func (w *activity) announced(notice string) {
 	if delay := ending.Delay(notice); delay > 0 {
 		w.again = time.Now().Add(min(delay, mostAnnounced))
 	}
@@ -91,14 +90,14 @@ func (w *Watch) announced(notice string) {
 
 // More is how much longer an agent may be silent that has been so for this time.
 // Zero or less: it is stuck.
-func (w *Watch) More(silent time.Duration) time.Duration {
+func (w *activity) More(silent time.Duration) time.Duration {
 	w.mu.Lock()
 	busy, again := len(w.open) > 0, w.again
 	w.mu.Unlock()
 	if wait := time.Until(again) + w.Idle; !again.IsZero() && wait > 0 {
 		return wait
 	}
-	if more := ToolFactor*w.Idle - silent; busy && more > 0 {
+	if more := silentToolFactor*w.Idle - silent; busy && more > 0 {
 		return more
 	}
 	now := time.Now()
@@ -135,9 +134,9 @@ func newest(dir string, since time.Time) time.Time {
 // go only into its raw output: the logs rotate, and would keep none of it.
 const shownMost = 32 << 20
 
-// Flood returns a function that hides the secrets of what a call reports, then keeps and
+// floodLimit returns a function that hides the secrets of what a call reports, then keeps and
 // shows it. What is beyond what is shown is only kept.
-func Flood(hide func(state.Payload) state.Payload, show, keep func(state.Payload)) func(state.Payload) {
+func floodLimit(hide func(state.Payload) state.Payload, show, keep func(state.Payload)) func(state.Payload) {
 	shown := 0
 	return func(p state.Payload) {
 		n, bulk := 0, false

@@ -1,5 +1,4 @@
-// Package rawlog keeps what an agent prints in one call, without secrets.
-package rawlog
+package turn
 
 import (
 	"errors"
@@ -10,11 +9,11 @@ import (
 	"ralph/state"
 )
 
-// Most bounds the output that is kept of one call, in bytes.
-const Most = 256 << 20
+// mostRaw bounds the output that is kept of one call, in bytes.
+const mostRaw = 256 << 20
 
-// Log takes the output of one call. It is not safe for concurrent use.
-type Log struct {
+// RawLog takes the output of one call. It is not safe for concurrent use.
+type RawLog struct {
 	Printed int64 // bytes so far
 	Err     error // why nothing more can be kept; nil: more can
 
@@ -22,11 +21,11 @@ type Log struct {
 	out  *logs.Redactor
 }
 
-// Open keeps the prompt of a call in dir and returns the log for its output. Secrets
+// OpenRawLog keeps the prompt of a call in dir and returns the log for its output. Secrets
 // are hidden in both. An empty dir keeps nothing.
-func Open(dir string, iteration int, prompt string, secrets logs.Values) (*Log, error) {
+func OpenRawLog(dir string, iteration int, prompt string, secrets logs.Values) (*RawLog, error) {
 	if dir == "" {
-		return &Log{}, nil
+		return &RawLog{}, nil
 	}
 	kept := state.RunLogs{Dir: dir}
 	if err := kept.SavePrompt(iteration, secrets.Redact(prompt)); err != nil {
@@ -36,12 +35,12 @@ func Open(dir string, iteration int, prompt string, secrets logs.Values) (*Log, 
 	if err != nil {
 		return nil, err
 	}
-	return &Log{file: file, out: logs.NewRedactor(file, secrets)}, nil
+	return &RawLog{file: file, out: logs.NewRedactor(file, secrets)}, nil
 }
 
-// Write keeps p while the call has printed at most Most bytes. It returns Err.
-func (l *Log) Write(p []byte) error {
-	room := Most - l.Printed
+// Write keeps p while the call has printed at most mostRaw bytes. It returns Err.
+func (l *RawLog) Write(p []byte) error {
+	room := mostRaw - l.Printed
 	l.Printed += int64(len(p))
 	if l.file == nil || l.Err != nil || room <= 0 {
 		return l.Err
@@ -54,7 +53,7 @@ func (l *Log) Write(p []byte) error {
 }
 
 // Close writes the rest. It returns Err.
-func (l *Log) Close() error {
+func (l *RawLog) Close() error {
 	if l.file == nil {
 		return nil
 	}
@@ -63,7 +62,7 @@ func (l *Log) Close() error {
 	return l.fail(err)
 }
 
-func (l *Log) fail(err error) error {
+func (l *RawLog) fail(err error) error {
 	if err != nil && l.Err == nil {
 		l.Err = fmt.Errorf("keep raw output: %w", err)
 	}

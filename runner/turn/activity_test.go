@@ -1,4 +1,4 @@
-package activity_test
+package turn
 
 import (
 	"os"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"ralph/runner/turn/activity"
 	"ralph/state"
 )
 
@@ -26,7 +25,7 @@ func TestMore_openToolCall_getsThreeTimesTheSilence(t *testing.T) {
 		"answers are not shown":   {[]state.Payload{tool, state.Text{Text: "then"}}, 10 * time.Minute, 0},
 		"a tool after some words": {[]state.Payload{state.Text{Text: "first"}, tool, state.Usage{}}, 10 * time.Minute, 20 * time.Minute},
 	} {
-		w := activity.Watch{Dir: filepath.Join(t.TempDir(), "none"), Idle: 10 * time.Minute}
+		w := activity{Dir: filepath.Join(t.TempDir(), "none"), Idle: 10 * time.Minute}
 		for _, p := range test.seen {
 			w.See(p)
 		}
@@ -55,7 +54,7 @@ func TestMore_announcedRetry_isWaitedFor(t *testing.T) {
 		"a line that quotes": {false, []state.Payload{cli("the last one said: Retrying in 120s")}, 0},
 		"no time is named":   {false, []state.Payload{state.Retry{Text: "Reconnecting... 1/5"}}, 0},
 	} {
-		w := activity.Watch{Dir: filepath.Join(t.TempDir(), "none"), Idle: time.Minute, Plain: test.plain}
+		w := activity{Dir: filepath.Join(t.TempDir(), "none"), Idle: time.Minute, Plain: test.plain}
 		for _, p := range test.seen {
 			w.See(p)
 		}
@@ -97,7 +96,7 @@ func TestMore_filesChange_countAsActivity(t *testing.T) {
 		if err := os.Chtimes(path, at, at); err != nil {
 			t.Fatal(err)
 		}
-		w := activity.Watch{Dir: dir, Idle: 10 * time.Minute}
+		w := activity{Dir: dir, Idle: 10 * time.Minute}
 		if got := max(w.More(10*time.Minute), 0); got > test.want || got < test.want-time.Minute {
 			t.Errorf("%s: %s more, want %s", name, got, test.want)
 		}

@@ -1,4 +1,4 @@
-package foreign
+package git
 
 import (
 	"os"
@@ -13,8 +13,8 @@ func TestTrees_nestedAndAmbiguous_onlyTheOutermostCount(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "package.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := Trees(root, []string{"src/a.js", "node_modules/a/node_modules/b/x.js", "node_modules/a/x.js", "dist/a.js", "lib/dist/a.js", "node_modules"})
-	want := []Tree{{"node_modules/", "2 files, an installed tree"}, {"dist/", "1 file, a built tree"}}
+	got := foreignTrees(root, []string{"src/a.js", "node_modules/a/node_modules/b/x.js", "node_modules/a/x.js", "dist/a.js", "lib/dist/a.js", "node_modules"})
+	want := []foreignTree{{"node_modules/", "2 files, an installed tree"}, {"dist/", "1 file, a built tree"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -1,4 +1,4 @@
-package outbox
+package watch
 
 import (
 	"context"
@@ -23,19 +23,19 @@ func TestDeliver_twoProcesses_sendEachEntryOnceInOrder(t *testing.T) {
 	var sent []int64
 	var wait sync.WaitGroup
 	for range 2 {
-		box, err := Open(dir)
+		box, err := openOutbox(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wait.Go(func() {
 			for seq := range int64(50) {
-				if err := box.Put(Entry{To: "a", Run: "r", Seq: seq, Kind: "ended"}); err != nil {
+				if err := box.Put(outboxEntry{To: "a", Run: "r", Seq: seq, Kind: "ended"}); err != nil {
 					t.Error(err)
 				}
 			}
 			for left := 1; left > 0; {
 				var err error
-				left, err = box.Deliver(t.Context(), "a", func(_ context.Context, e Entry) error {
+				left, err = box.Deliver(t.Context(), "a", func(_ context.Context, e outboxEntry) error {
 					mu.Lock()
 					defer mu.Unlock()
 					sent = append(sent, e.Seq)
@@ -51,9 +51,9 @@ func TestDeliver_twoProcesses_sendEachEntryOnceInOrder(t *testing.T) {
 	if len(sent) != 50 {
 		t.Fatalf("sent %d of 50: %v", len(sent), sent)
 	}
-	box, _ := Open(dir) // after a restart
-	_ = box.Put(Entry{To: "a", Run: "r", Seq: 3, Kind: "ended"})
-	if left, err := box.Deliver(t.Context(), "a", func(context.Context, Entry) error { t.Error("sent again"); return nil }); left != 0 || err != nil {
+	box, _ := openOutbox(dir) // after a restart
+	_ = box.Put(outboxEntry{To: "a", Run: "r", Seq: 3, Kind: "ended"})
+	if left, err := box.Deliver(t.Context(), "a", func(context.Context, outboxEntry) error { t.Error("sent again"); return nil }); left != 0 || err != nil {
 		t.Error(left, err)
 	}
 }
@@ -76,16 +76,16 @@ func TestBox_linksPlanted_nothingIsWrittenOutside(t *testing.T) {
 			if err := errors.Join(os.MkdirAll(dir, 0o700), os.MkdirAll(outside, 0o700)); err != nil {
 				t.Fatal(err)
 			}
-			box, err := Open(dir)
+			box, err := openOutbox(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			first := box.Put(Entry{To: "a", Run: "r", Seq: 1, Kind: "ended"})
+			first := box.Put(outboxEntry{To: "a", Run: "r", Seq: 1, Kind: "ended"})
 			if err := errors.Join(first, plant(dir, outside)); err != nil {
 				t.Fatal(err)
 			}
-			put := box.Put(Entry{To: "a", Run: "r", Seq: 2, Kind: "ended"})
-			_, sent := box.Deliver(t.Context(), "a", func(context.Context, Entry) error { return nil })
+			put := box.Put(outboxEntry{To: "a", Run: "r", Seq: 2, Kind: "ended"})
+			_, sent := box.Deliver(t.Context(), "a", func(context.Context, outboxEntry) error { return nil })
 			if err := errors.Join(put, sent); projectfs.Refused(err) == nil {
 				t.Errorf("nothing was refused: %v", err)
 			}
@@ -97,18 +97,18 @@ func TestBox_linksPlanted_nothingIsWrittenOutside(t *testing.T) {
 }
 
 func TestDeliver_failure_holdsTheRunBackAndIsTriedAgainForADay(t *testing.T) {
-	box, err := Open(t.TempDir())
+	box, err := openOutbox(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []Entry{{Run: "r", Seq: 1}, {Run: "r", Seq: 2}, {Run: "s", Seq: 1}, {Run: "t", Seq: 1, Created: time.Now().Add(-25 * time.Hour)}} {
+	for _, e := range []outboxEntry{{Run: "r", Seq: 1}, {Run: "r", Seq: 2}, {Run: "s", Seq: 1}, {Run: "t", Seq: 1, Created: time.Now().Add(-25 * time.Hour)}} {
 		e.To, e.Kind = "a", "ended"
 		if err := box.Put(e); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var tried atomic.Int64
-	send := func(_ context.Context, e Entry) error {
+	send := func(_ context.Context, e outboxEntry) error {
 		tried.Add(1)
 		if e.Run == "s" {
 			return nil
@@ -126,7 +126,7 @@ func TestDeliver_failure_holdsTheRunBackAndIsTriedAgainForADay(t *testing.T) {
 	if e, err := box.read(box.dir + "/" + names[0]); err != nil || e.Tries != 1 || time.Until(e.Next) > 6*time.Second {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if err := box.Put(Entry{To: "a", Run: "../x", Kind: "y"}); err == nil {
+	if err := box.Put(outboxEntry{To: "a", Run: "../x", Kind: "y"}); err == nil {
 		t.Error(fmt.Errorf("a name that leads out is taken"))
 	}
 }
@@ -141,16 +141,16 @@ type day struct {
 func dayOf(t *testing.T, down time.Duration) (d day) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		box, err := Open(dir)
+		box, err := openOutbox(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if err := box.Put(Entry{To: "a", Run: "r", Seq: 1, Kind: "ended"}); err != nil {
+		if err := box.Put(outboxEntry{To: "a", Run: "r", Seq: 1, Kind: "ended"}); err != nil {
 			t.Fatal(err)
 		}
 		deliver := func() (left int) {
-			left, err := box.Deliver(t.Context(), "a", func(context.Context, Entry) error {
+			left, err := box.Deliver(t.Context(), "a", func(context.Context, outboxEntry) error {
 				at := time.Since(began)
 				if d.tries = append(d.tries, at); at < down {
 					return errors.New("down")
@@ -204,7 +204,7 @@ func TestDeliver_serviceThatComesBackAtTheEndOfTheDay_getsTheMessageOnce(t *test
 
 func TestDeliver_tornFile_isNamedOnce(t *testing.T) {
 	dir := t.TempDir()
-	box, err := Open(dir)
+	box, err := openOutbox(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestDeliver_tornFile_isNamedOnce(t *testing.T) {
 	if err := os.WriteFile(torn, []byte(`{"run":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	send := func(context.Context, Entry) error { return nil }
+	send := func(context.Context, outboxEntry) error { return nil }
 	if _, err := box.Deliver(t.Context(), "to", send); err == nil || !strings.Contains(err.Error(), torn) {
 		t.Errorf("%v, want %s", err, torn)
 	}

@@ -1,4 +1,4 @@
-package proof
+package rules
 
 import (
 	"fmt"
@@ -9,19 +9,19 @@ import (
 	"ralph/state"
 )
 
-// Failure is what keeps the work of a turn from counting.
-type Failure struct {
+// checkFailure is what keeps the work of a turn from counting.
+type checkFailure struct {
 	Report gate.Report
 	Merge  string // how the merge ended, in the words of state; empty: there was none
 }
 
 // Refused is true when no check failed: a hook refuses the merge, or what has landed meanwhile conflicts with it.
-func (f Failure) Refused() bool {
+func (f checkFailure) Refused() bool {
 	return f.Report.Blocked() && (f.Merge == state.MergeHook || f.Merge == state.MergeConflict)
 }
 
 // What is the failure in one clause.
-func (f Failure) What() string {
+func (f checkFailure) What() string {
 	if f.Refused() {
 		return "not merged: " + f.clause()
 	}
@@ -29,7 +29,7 @@ func (f Failure) What() string {
 }
 
 // Again is What, when the work of a second task fails in the same way.
-func (f Failure) Again() string {
+func (f checkFailure) Again() string {
 	if f.Refused() {
 		return "the work of a second task is not merged for the same reason: " + f.clause()
 	}
@@ -38,7 +38,7 @@ func (f Failure) Again() string {
 }
 
 // Feedback is the failure for the next prompt. reopened is true if the task was ticked.
-func (f Failure) Feedback(reopened bool) []string {
+func (f checkFailure) Feedback(reopened bool) []string {
 	told, rule := f.Report.Feedback(), "the required checks pass"
 	if f.Refused() {
 		told, rule = "Your work was not merged: "+f.why(), "its work is merged"
@@ -49,12 +49,12 @@ func (f Failure) Feedback(reopened bool) []string {
 	return []string{told, "ralph reopened your task: a task is done when " + rule + "."}
 }
 
-func (f Failure) why() string { return f.Report.Blocking()[0].Reason }
+func (f checkFailure) why() string { return f.Report.Blocking()[0].Reason }
 
-func (f Failure) clause() string { return termtext.Fit(termtext.Line(f.why()), 400) }
+func (f checkFailure) clause() string { return termtext.Fit(termtext.Line(f.why()), 400) }
 
 // Names are those of the checks.
-func (f Failure) Names() string {
+func (f checkFailure) Names() string {
 	var names []string
 	for _, x := range f.Report.Blocking() {
 		names = append(names, x.Name)

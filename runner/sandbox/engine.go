@@ -1,12 +1,12 @@
-package containers
+package sandbox
 
 import (
 	"fmt"
 	"os"
 )
 
-// Memory returns how many bytes a container may use: seven eighths of this machine's memory; 0: unknown.
-func Memory() uint64 {
+// containerMemory returns how many bytes a container may use: seven eighths of this machine's memory; 0: unknown.
+func containerMemory() uint64 {
 	text, err := os.ReadFile("/proc/meminfo") // file: of the kernel
 	if err != nil {
 		return 0
@@ -18,8 +18,8 @@ func Memory() uint64 {
 	return kib * 1024 / 8 * 7
 }
 
-// Env returns the variables that the engine itself needs and a contained program does not get.
-func Env() (env []string) {
+// containerEnv returns the variables that the engine itself needs and a contained program does not get.
+func containerEnv() (env []string) {
 	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DOCKER_HOST", "DOCKER_CONTEXT",
 		"DOCKER_CONFIG", "DOCKER_CERT_PATH",
 		"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"} {

@@ -1,5 +1,4 @@
-// Package containers names ralph's containers, so that ralph can find those that outlived their process.
-package containers
+package sandbox
 
 import (
 	"context"
@@ -14,15 +13,15 @@ import (
 	"syscall"
 )
 
-// Name returns a new name for a container. The name says which process it belongs to.
-func Name() string {
+// containerName returns a new name for a container. The name says which process it belongs to.
+func containerName() string {
 	pid := os.Getpid()
-	return fmt.Sprintf("%s%d-%s-%s", prefix(), pid, startTime(pid), strings.ToLower(rand.Text())[:12])
+	return fmt.Sprintf("%s%d-%s-%s", containerPrefix(), pid, startTime(pid), strings.ToLower(rand.Text())[:12])
 }
 
-// prefix is the same for all processes that see the same process ids: on one machine since its boot, outside containers
+// containerPrefix is the same for all processes that see the same process ids: on one machine since its boot, outside containers
 // or in the same container.
-func prefix() string {
+func containerPrefix() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id") // file: of the kernel
 	if err != nil {
 		host, _ := os.Hostname()
@@ -44,7 +43,7 @@ func startTime(pid int) string {
 
 // orphaned reports whether a container belongs to a process of this machine that has ended.
 func orphaned(name string) bool {
-	rest, ours := strings.CutPrefix(name, prefix())
+	rest, ours := strings.CutPrefix(name, containerPrefix())
 	id, rest, ok := strings.Cut(rest, "-")
 	since, _, also := strings.Cut(rest, "-")
 	pid, err := strconv.Atoi(id)
@@ -55,10 +54,10 @@ func orphaned(name string) bool {
 	return syscall.Kill(pid, 0) == syscall.ESRCH || now != "0" && now != since
 }
 
-// Remove returns the command that removes a container by the id that the engine wrote to a file. An engine that was
+// removeContainer returns the command that removes a container by the id that the engine wrote to a file. An engine that was
 // ended too early has written no id but may have made the container: then the command uses the name. kill are
 // options of the engine's rm; if they fail, the command does without: older versions do not know them.
-func Remove(engine string, kill []string, name, file string) []string {
+func removeContainer(engine string, kill []string, name, file string) []string {
 	rm := engine + ` rm --force "$id"`
 	if len(kill) > 0 {
 		rm = engine + ` rm --force ` + strings.Join(kill, " ") + ` "$id" || ` + rm
@@ -67,8 +66,8 @@ func Remove(engine string, kill []string, name, file string) []string {
 	return []string{"sh", "-c", script, "sh", name, file}
 }
 
-// RemoveOrphans removes the containers of an engine whose ralph and guard have both ended, for example by kill -9.
-func RemoveOrphans(ctx context.Context, engine string) {
+// removeOrphans removes the containers of an engine whose ralph and guard have both ended, for example by kill -9.
+func removeOrphans(ctx context.Context, engine string) {
 	out, err := exec.CommandContext(ctx, engine, "ps", "--all", "--filter", "name=ralph-",
 		"--format", "{{.Names}}").Output()
 	if err != nil {
