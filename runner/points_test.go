@@ -357,3 +357,31 @@ func TestHooks_statusOfAStory_isInTheWordsOfThePlan(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestHooks_preMergePutsATaskAside_theNextOneHearsNothingOfIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
+	t.Parallel()
+	b := newBeside(t, "beside", "a", "b")
+	b.o.Parallel, b.o.MaxIterations = 1, 3
+	b.o.Isolate = "worktree"
+	b.d.Hooks = []hooks.Hook{{Point: hooks.PreMerge, Command: "echo broken; exit 3", OnFailure: hooks.SkipTask}}
+	if r := b.run(t.Context()); r.Decision.Exit != 8 {
+		t.Errorf("ended with %+v", r.Decision)
+	}
+	if told := b.told(); told != "" {
+		t.Errorf("told %q", told)
+	}
+}
+
+func TestHooks_questionPutsItsTaskAside_theRunWaitsForNoAnswer(t *testing.T) {
+	b, _ := atPoint(t, hooks.OnQuestion)
+	b.o.QuestionWait = time.Minute
+	b.d.Hooks = []hooks.Hook{{Point: hooks.OnQuestion, Command: "exit 3", OnFailure: hooks.SkipTask}}
+	ctx, done := context.WithTimeout(t.Context(), 20*time.Second)
+	defer done()
+	if r := b.run(ctx); r.Decision.Exit != 8 || r.Decision.Rule != "tasks_put_aside" {
+		t.Errorf("ended with %+v", r.Decision)
+	}
+}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"ralph/internal/world"
+	"ralph/runner/gate"
+	"ralph/runner/pool"
 	"ralph/runner/roles"
 	"ralph/state"
 )
@@ -333,4 +336,66 @@ func TestReview_notAskedFor_changesNothing(t *testing.T) {
 	if without, with := prompt(roles.Review{}), prompt(roles.Review{QA: true}); without != with {
 		t.Errorf("the developer's prompt differs:\n%s\n---\n%s", without, with)
 	}
+}
+
+func TestReview_judgeIsAnAgentThatDoesNotExist_isSaidBeforeAnybodyWorks(t *testing.T) {
+	b := newBench(t, "prd-witness")
+	b.write("prd/auth.json", `{"items": [{"id": "A1", "description": "log in", "status": "pending", "judges": [{"name": "Ghost", "agent": "nosuch"}]}]}`)
+	b.d.Plan = filepath.Join(b.dir, "prd")
+	find := b.d.Agents
+	b.d.Agents = func(name string) (pool.Agent, error) {
+		if name == "nosuch" {
+			return pool.Agent{}, errors.New(`unknown agent "nosuch"`)
+		}
+		return find(name)
+	}
+	b.o.MaxIterations = 3
+	r := b.run(t.Context())
+	wantEnd(t, r, "plan_unusable", 2)
+	if !strings.Contains(r.Decision.Reason, `"log in", review by Ghost: unknown agent "nosuch"`) || b.course() != "" {
+		t.Errorf("%s, course %s", r.Decision.Reason, b.course())
+	}
+}
+
+// In worktrees, the next task begins with files in which the failure of this one is not.
+// Nobody waits for an answer to a task that was put aside.
+// Without git there is no copy: what a reviewer changes stays, and the run says so.
+func TestReviewer_changesFilesOutsideOfGit_isReportedAsWhatItIs(t *testing.T) {
+	b := newBench(t, "meddler", "[ ] one")
+	b.o.QA = true
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	v := payloads[state.Verdict](b)
+	if len(v) != 1 || len(v[0].Changed) > 0 {
+		t.Errorf("verdicts that speak of files which are not kept: %+v", v)
+	}
+	var files []string
+	for _, f := range payloads[state.Finding](b) {
+		if strings.Contains(f.Text, "no reviewer may change it") {
+			files = append(files, f.File)
+		}
+	}
+	if got := strings.Join(files, " "); got != "new.txt work.txt" {
+		t.Errorf("reported: %q", got)
+	}
+}
+
+func TestJudges_fewerTests_canBeJustified(t *testing.T) {
+	b := newBench(t, "lenient", "[ ] one")
+	b.o.Judges, b.o.MaxIterations = []string{"qa"}, 8
+	b.d.Checks = []gate.Check{{Name: "test", Command: `echo "ok 1 - a"; test -f work.txt || echo "ok 2 - b"; test -f work.txt && echo 1..1 || echo 1..2`}}
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+}
+
+// lenient is a judge who sees a reason for each finding.
+func lenient(f *fake) int {
+	if code, asked := f.verdict(func(_, nonce string) string {
+		_, findings, _ := strings.Cut(f.prompt, "## Open findings of the audit\n\n")
+		if !strings.Contains(findings, "2 tests ran before") {
+			return says(nonce, "fail", 10, "I see no finding")
+		}
+		return strings.Replace(says(nonce, "pass", 90, ""), `"reasons"`, `"findings": [{"n": 1, "justified": true, "why": "the task asks for it"}], "reasons"`, 1)
+	}); asked {
+		return code
+	}
+	return f.developed()
 }

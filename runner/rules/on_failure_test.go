@@ -7,7 +7,7 @@ import (
 	"ralph/state"
 )
 
-func TestReview_checkThatStopsTheRun_stopsItAlsoAtTheLastAttempt(t *testing.T) {
+func TestOnFailure_checkThatStopsTheRun_stopsItAlsoAtTheLastAttempt(t *testing.T) {
 	f := usual()
 	failing(&f)
 	f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10

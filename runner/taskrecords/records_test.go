@@ -14,7 +14,7 @@ import (
 	"ralph/state"
 )
 
-func TestReview_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
+func TestChoose_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
 	list := task.List{Tasks: []task.Task{{ID: "a", Title: "a"}, {ID: "b", Title: "b"}}}
 	l := taskrecords.Records{}
 	l.Of("b").Foreign = 2
@@ -81,7 +81,7 @@ func TestChoose_doneTaskIsOpenAgain_beginsAnew(t *testing.T) {
 }
 
 // What the agent insists on may still wait for something else.
-func TestReview_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
+func TestChoose_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
 	for name, other := range map[string]task.Task{
 		"it depends on an open one": {ID: "b", DependsOn: []string{"a"}},
 		"it is marked as blocked":   {ID: "b", State: task.Blocked},

@@ -14,7 +14,7 @@ import (
 
 // Checks that a person ended say nothing about those that did not run: the next
 // task's baseline must not be made from them.
-func TestReview_checksThatWereEnded_areNoBaseline(t *testing.T) {
+func TestBaseline_checksThatWereEnded_areNoBaseline(t *testing.T) {
 	w := &Worker{}
 	a := Assignment{V: Version, Dir: t.TempDir(), Part: Check, Origin: state.Origin{Run: "r", Task: "a"}, Checks: Checks{
 		Scope: gate.ScopeTask, Everything: true,
@@ -37,7 +37,7 @@ func TestReview_checksThatWereEnded_areNoBaseline(t *testing.T) {
 }
 
 // Nor does a report from before the latest agent call.
-func TestReview_reportFromBeforeTheCall_isNoBaseline(t *testing.T) {
+func TestBaseline_reportFromBeforeTheCall_isNotUsed(t *testing.T) {
 	w := &Worker{before: &git.Snapshot{}, report: gate.Report{Results: []gate.Result{{Name: "test", Passed: true, Verdict: gate.VerdictPassed}}}}
 	dir := t.TempDir()
 	tn := &turn{w: w, a: Assignment{Dir: dir}, emit: func(state.Event) {}}

@@ -9,7 +9,7 @@ import (
 	"ralph/state"
 )
 
-func TestReview_verifyingTurnThatSaysNothing_leavesTheContradiction(t *testing.T) {
+func TestVerify_turnThatSaysNothing_leavesTheContradiction(t *testing.T) {
 	done := turn.Plan{Known: true, Done: 2, Total: 2}
 	blocked := busy(1)
 	blocked.Proof.After, blocked.Call.Signalled, blocked.Call.Signal = done, true, statusblock.Signal{Status: statusblock.Blocked, Recommendation: "no key"}
