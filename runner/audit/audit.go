@@ -139,6 +139,7 @@ type Input struct {
 	// Hidden are tracked files that git no longer shows, and why, in the words of git.
 	Hidden []changed.Hidden
 	Edited []string // files that people edited between the turns of a whole run
+	Undone []int    // iterations of a whole run of whose changes nothing is left
 	Gone
 	Repository
 	Steering Steering // what steers other programs in the project

@@ -31,6 +31,7 @@ type List struct {
 	accepted []string // texts that a person has accepted
 	closed   []string // texts that reviewers have called justified
 	goals    goals
+	earned   earned
 	latest   string          // command that shows all changes of this process
 	standing map[string]bool // files as the turn left them that a finding is about: nobody can have repaired them
 }
@@ -74,6 +75,7 @@ func (b *List) Accepted() []string { return b.accepted }
 // accepted was said of the work before this turn. Tests are counted again at the end.
 func (b *List) Add(res turn.Result) {
 	b.accepted = nil
+	b.earned.follow(res)
 	if res.Work.Change.Progress() && !res.Proof.OnlyTicks { // work may begin with what was done already
 		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
 			return i.Name == string(audit.KindTickWithoutWork) && strings.HasSuffix(i.Text, audit.NothingChanged)
@@ -165,6 +167,10 @@ func (b *List) Look(in audit.Input, plan turn.Plan) {
 		delete(b.standing, file)
 	}
 	still := audit.Compare(in)
+	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool { return i.Name == Undone && !slices.Contains(b.carried, i.Text) })
+	if plan.Usable() {
+		b.Items = append(b.Items, b.earned.undone(plan.List.Tasks, in.Undone)...)
+	}
 	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
 		shows := func(f audit.Finding) bool {
 			one := f.Kind == audit.KindLost || f.Kind == audit.KindHead // each of them is repaired on its own

@@ -156,3 +156,37 @@ func TestBook_leftUnfinished_isClosedInTheNextRunOnceItIsFinished(t *testing.T) 
 		t.Errorf("%+v", b.Items)
 	}
 }
+
+// A task keeps its tick, but a person has to look: the agent may have taken the work back for a reason.
+func TestBook_doneTaskOfWhoseWorkNothingIsLeft_isOpenUntilTheWorkIsBack(t *testing.T) {
+	turnOf := func(iteration int, asked task.Task, links ...audit.Link) turn.Result {
+		r := turn.Result{Origin: state.Origin{Run: "r", Iteration: iteration}, Task: asked, Proof: turn.Proof{Worked: true, Links: links}}
+		r.Work.Change.Count = 1
+		return r
+	}
+	add, other := task.Task{ID: "T1", Title: "Add --quiet", State: task.Done}, task.Task{ID: "T2", Title: "Exit with 3", State: task.Done}
+	for name, c := range map[string]struct {
+		turns  []turn.Result
+		undone []int
+		open   int
+	}{
+		"taken back":               {[]turn.Result{turnOf(1, add), turnOf(2, other)}, []int{1}, 1},
+		"still there":              {[]turn.Result{turnOf(1, add), turnOf(2, other)}, nil, 0},
+		"done anew":                {[]turn.Result{turnOf(1, add), turnOf(2, other), turnOf(3, add)}, []int{1}, 0},
+		"another task asks for it": {[]turn.Result{turnOf(1, add), turnOf(2, task.Task{ID: "T2", Title: "Remove --quiet"})}, []int{1}, 0},
+		"its test is green":        {[]turn.Result{turnOf(1, add, audit.Link{Task: "T1", By: audit.ByTests}), turnOf(2, other)}, []int{1}, 0},
+	} {
+		var b List
+		for _, r := range c.turns {
+			b.Add(r)
+		}
+		plan := turn.Plan{Known: true, List: task.List{Tasks: []task.Task{add, other}}}
+		b.Look(audit.Input{Undone: c.undone}, plan)
+		if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != c.open {
+			t.Errorf("%s: %+v", name, items)
+		}
+		if b.Look(audit.Input{}, plan); len(b.Open("", turn.Checks{}, gate.Report{})) != 0 {
+			t.Errorf("%s: the work is back, but it is open", name)
+		}
+	}
+}

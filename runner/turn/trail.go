@@ -30,6 +30,7 @@ type trail struct {
 	kept    git.Snapshot      // of that state
 	mine    []string          // files that a person changed: before the start, or between turns
 	between []string          // those of mine that a person changed between turns
+	traces  audit.Traces      // what the turns changed
 	view    hidden.View       // what git did not show at the start
 	begun   int               // the iteration that was kept last
 	from    string            // the state that it began with
@@ -173,6 +174,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	}
 	in := &audit.Input{Edited: t.between, Steering: audit.Steering(w.steer.Steering)}
 	in.Discarded = change.Discarded(*t.start, *w.before, t.mine)
+	in.Undone = t.traces.Undone(texts, t.between)
 	in.Files = intact.Steered(dir, texts, w.steer.Changed(dir), w.by)
 	if _, in.Hidden, err = t.view.Since(ctx, t.start.Head, true); err != nil {
 		return nil, err

@@ -1,0 +1,121 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+)
+
+// Traces remembers what the turns of a run changed, to tell whether it is still there. The zero value is empty.
+type Traces struct {
+	turns map[int][]trace   // by iteration
+	first map[string]string // the text of each file before the first of these changes
+	bytes int
+}
+
+// trace is the part of a file that a turn changed.
+type trace struct {
+	file            string
+	existed, exists bool     // before and after the turn
+	before, after   string   // the changed lines, with the lines around them
+	added           []string // lines that say something and were not there before
+}
+
+// maxTraces bounds the texts that are kept, in bytes. Later turns are not followed.
+const maxTraces = 8 << 20
+
+// Add keeps what a turn changed.
+func (t *Traces) Add(iteration int, files []File) {
+	var all []trace
+	for _, f := range files {
+		if f.Before == f.After && f.Existed == f.Exists {
+			continue
+		}
+		all = append(all, traceOf(f))
+		t.bytes += len(f.Before) + len(f.After)
+	}
+	if t.bytes > maxTraces || len(all) == 0 {
+		return
+	}
+	if t.turns == nil {
+		t.turns, t.first = map[int][]trace{}, map[string]string{}
+	}
+	t.turns[iteration] = all
+	for _, f := range files {
+		if _, known := t.first[f.Path]; !known {
+			t.first[f.Path] = f.Before
+		}
+	}
+}
+
+// framed is a text with its beginning and its end as lines of their own.
+func framed(text string) string { return "\x00\n" + text + "\x00" }
+
+func traceOf(f File) trace {
+	t := trace{file: f.Path, existed: f.Existed, exists: f.Exists}
+	was, is := strings.SplitAfter(framed(f.Before), "\n"), strings.SplitAfter(framed(f.After), "\n")
+	head, tail := 0, 0
+	for head < min(len(was), len(is)) && was[head] == is[head] {
+		head++
+	}
+	for tail < min(len(was), len(is))-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
+		tail++
+	}
+	from, rest := max(head-1, 0), max(tail-1, 0)
+	t.before, t.after = strings.Join(was[from:len(was)-rest], ""), strings.Join(is[from:len(is)-rest], "")
+	for _, line := range is[head : len(is)-tail] {
+		if line = strings.Trim(line, " \t\n\x00"); len(line) > 3 && !strings.Contains(f.Before, line) {
+			t.added = append(t.added, line)
+		}
+	}
+	return t
+}
+
+// Undone returns the iterations of which nothing is left: all that they changed is as before, and their lines are
+// nowhere else. changed are the files that differ from the beginning of the run, edited those that people have edited.
+func (t *Traces) Undone(changed []File, edited []string) (iterations []int) {
+	now := map[string]File{}
+	for _, f := range changed {
+		now[f.Path] = f
+	}
+	for iteration, all := range t.turns {
+		if !slices.ContainsFunc(all, func(c trace) bool {
+			f, differs := now[c.file]
+			if !differs { // it is as it was when the run began
+				f = File{After: t.first[c.file], Exists: t.began(c.file)}
+			}
+			return slices.Contains(edited, c.file) || !c.undone(f, changed)
+		}) {
+			iterations = append(iterations, iteration)
+		}
+	}
+	slices.Sort(iterations)
+	return iterations
+}
+
+// began reports whether a file was there before the first change of it.
+func (t *Traces) began(file string) bool {
+	least, there := 0, false
+	for iteration, all := range t.turns {
+		for _, c := range all {
+			if c.file == file && (least == 0 || iteration < least) {
+				least, there = iteration, c.existed
+			}
+		}
+	}
+	return there
+}
+
+// undone reports whether nothing is left of a change in the file as it is now.
+func (c trace) undone(now File, changed []File) bool {
+	if now.Exists != c.existed {
+		return false
+	}
+	text := framed(now.After)
+	if c.existed && (!strings.Contains(text, c.before) || c.exists && strings.Count(text, c.before) <= strings.Count(c.after, c.before)) {
+		return false
+	}
+	return !slices.ContainsFunc(c.added, func(line string) bool {
+		return strings.Contains(now.After, line) ||
+			slices.ContainsFunc(changed, func(f File) bool { return strings.Contains(f.After, line) })
+	})
+}
