@@ -11,7 +11,7 @@ PROGRAMS := ralph ralph-hub
 LINKS    := ralph-status ralph-monitor
 DEST     := bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
-SET      := -X ralph/cmd/internal/cli/versioncmd
+SET      := -X ralph/cmd/internal/cli
 BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags \
 	"-s -w $(SET).Version=$(VERSION) $(SET).Commit=$(COMMIT) $(SET).Date=$(DATE)"
 SHIPPED  := go run ./cmd/internal/shipped .cache/shipped $(VERSION)

@@ -3,8 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"ralph/cmd/internal/cli/lookcmd"
-	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 )
 
@@ -22,9 +20,9 @@ func addCompatFlags(root *cobra.Command, f *cmdline.Factory) {
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case showVersion:
-			return versioncmd.NewVersionCmd(f).RunE(cmd, args)
+			return newVersionCmd(f).RunE(cmd, args)
 		case status:
-			return lookcmd.NewStatusCmd(f).RunE(cmd, args)
+			return newStatusCmd(f).RunE(cmd, args)
 		case reset.circuit || reset.session:
 			return resetRun(reset)
 		case circuitStatus:

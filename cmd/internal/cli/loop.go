@@ -12,13 +12,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/cmd/internal/cli/touchcmd"
-	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/resume"
-	"ralph/cmd/internal/runreport"
 	"ralph/config"
 	"ralph/logs"
 	"ralph/runner"
@@ -72,7 +69,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	con := console.New(o.Factory, s.Dir, console.Options{JSON: o.output == "json", Live: o.live || s.Config.Verbose, Headless: o.headless})
 	rows, _ := s.Checks()
 	con.Start(s, run, rows)
-	defer touchcmd.Start(o.Factory, s.Config, s.Dir, run)()
+	defer startHub(o.Factory, s.Config, s.Dir, run)()
 	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
 	if held := s.HeldBack(); held != "" {
 		con.Print("ralph: environment: %s", held)
@@ -80,7 +77,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	}
 	result, err := runner.New(runOptionsOf(s), runner.Deps{
 		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: o.Loader(s.Dir, nil).PlanEditsPath()},
-		Start: runner.Start{RunID: run, Version: versioncmd.String(), Resumed: o.resumed != "",
+		Start: runner.Start{RunID: run, Version: versionText(), Resumed: o.resumed != "",
 			Unattended: o.unattended, Begun: resume.Begun(o.Factory, s.Dir, w, o.resumed)},
 		Proof: runner.Proof{LeftOut: s.LeftOut, Checks: rows, Mode: gate.Mode(s.Config.TestMode),
 			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks},
@@ -132,7 +129,7 @@ func (f flushing) Write(p []byte) (int, error) {
 
 // report saves the report of the run. A failure does not change how the run ended.
 func (o *runOptions) report(con *console.Console, log hclog.Logger, w *state.Writer, run string) {
-	if err := runreport.Save(context.Background(), w, run, o.Env); err != nil {
+	if err := saveReport(context.Background(), w, run, o.Env); err != nil {
 		log.Warn("no report", logs.KeyRun, run, logs.KeyError, err)
 		return
 	}

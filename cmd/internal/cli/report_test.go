@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"ralph/cmd/internal/runreport"
 	"ralph/config"
 	"ralph/state"
 )
@@ -19,7 +18,7 @@ func (w *pastWorld) save(run string) {
 	w.t.Helper()
 	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: run, StartedAt: time.Now()})
 	if err == nil {
-		err = runreport.Save(w.t.Context(), writer, run, nil)
+		err = saveReport(w.t.Context(), writer, run, nil)
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -226,7 +225,7 @@ func TestUndo_lastRun_keptReportSaysHowItEnded(t *testing.T) {
 	w.save(pastRun)
 	w.ended(state.Status{Status: state.StatusCompleted, ExitReason: "plan_complete", Rule: "complete"})
 	w.want(0, "undone in commit", "undo", "2", "--yes")
-	rep, err := runreport.Recorded(state.Open(filepath.Join(w.Dir, state.DirName)), pastRun)
+	rep, err := recordedReport(state.Open(filepath.Join(w.Dir, state.DirName)), pastRun)
 	if err != nil || rep.Status != state.StatusCompleted || !strings.HasPrefix(rep.Result, "Completed, and undone in part since") {
 		t.Errorf("%+v, %v", rep, err)
 	}

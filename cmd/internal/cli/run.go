@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph/cmd/internal/cli/touchcmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
@@ -109,7 +108,7 @@ func runRun(o *runOptions) error {
 	if o.once {
 		p.Config.MaxIterations = 1
 	}
-	if err := touchcmd.Check(o.Factory, p.Config, p.Dir); err != nil {
+	if err := checkHub(o.Factory, p.Config, p.Dir); err != nil {
 		return err
 	}
 	if o.dryRun {

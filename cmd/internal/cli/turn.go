@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/turn"
@@ -45,7 +44,7 @@ func turnAway(f *cmdline.Factory) error {
 	if err != nil {
 		return cmdline.UsageError("there is no cache folder for worktrees: %v", err)
 	}
-	h := away.Host{Ralph: versioncmd.String(), Cache: cache, Env: f.Env, Worker: func(env []string) *turn.Worker {
+	h := away.Host{Ralph: versionText(), Cache: cache, Env: f.Env, Worker: func(env []string) *turn.Worker {
 		return &turn.Worker{Env: env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(env),
 			Records: f.Loader("", nil).GitRecords()}
 	}}

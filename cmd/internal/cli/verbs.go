@@ -5,17 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph/cmd/internal/cli/agentcmd"
-	"ralph/cmd/internal/cli/historycmd"
-	"ralph/cmd/internal/cli/hookcmd"
-	"ralph/cmd/internal/cli/initcmd"
-	"ralph/cmd/internal/cli/learncmd"
-	"ralph/cmd/internal/cli/lookcmd"
-	"ralph/cmd/internal/cli/servicecmd"
-	"ralph/cmd/internal/cli/setupcmd"
-	"ralph/cmd/internal/cli/taskcmd"
-	"ralph/cmd/internal/cli/touchcmd"
-	"ralph/cmd/internal/cli/versioncmd"
 	"ralph/cmd/internal/cmdline"
 )
 
@@ -41,46 +30,46 @@ func table() []verbs {
 	}
 	initialise := func(f *cmdline.Factory) *cobra.Command {
 		made := new([]string)
-		return taskcmd.WithPlan(f, initcmd.NewInitCmd(f, made), made)
+		return withPlan(f, newInitCmd(f, made), made)
 	}
 	return []verbs{
 		one(cmdline.GroupRun, "run", run("run")), one(cmdline.GroupRun, "once", run("once")),
 		one(cmdline.GroupRun, "demo", newDemoCmd), one(cmdline.GroupRun, "resume", newResumeCmd),
 		{cmdline.GroupRun, []string{"pause", "skip", "stop", "abort"}, newControlCmds},
-		one(cmdline.GroupRun, "accept", newAcceptCmd), one(cmdline.GroupRun, "answer", touchcmd.NewAnswerCmd),
-		one(cmdline.GroupRun, "note", touchcmd.NewNoteCmd),
+		one(cmdline.GroupRun, "accept", newAcceptCmd), one(cmdline.GroupRun, "answer", newAnswerCmd),
+		one(cmdline.GroupRun, "note", newNoteCmd),
 
-		one(cmdline.GroupLook, "status", lookcmd.NewStatusCmd),
-		one(cmdline.GroupLook, "monitor", lookcmd.NewMonitorCmd),
-		one(cmdline.GroupLook, "top", lookcmd.NewTopCmd), one(cmdline.GroupLook, "serve", touchcmd.NewServeCmd),
-		one(cmdline.GroupLook, "mcp", touchcmd.NewMCPCmd),
-		one(cmdline.GroupLook, "iterations", historycmd.NewIterationsCmd),
-		one(cmdline.GroupLook, "diff", historycmd.NewDiffCmd),
-		one(cmdline.GroupLook, "report", historycmd.NewReportCmd),
-		one(cmdline.GroupLook, "runs", historycmd.NewRunsCmd, "sessions"),
-		one(cmdline.GroupLook, "questions", touchcmd.NewQuestionsCmd),
-		one(cmdline.GroupLook, "check", setupcmd.NewCheckCmd),
-		one(cmdline.GroupLook, "learn", learncmd.NewLearnCmd),
+		one(cmdline.GroupLook, "status", newStatusCmd),
+		one(cmdline.GroupLook, "monitor", newMonitorCmd),
+		one(cmdline.GroupLook, "top", newTopCmd), one(cmdline.GroupLook, "serve", newServeCmd),
+		one(cmdline.GroupLook, "mcp", newMCPCmd),
+		one(cmdline.GroupLook, "iterations", newIterationsCmd),
+		one(cmdline.GroupLook, "diff", newDiffCmd),
+		one(cmdline.GroupLook, "report", newReportCmd),
+		one(cmdline.GroupLook, "runs", newRunsCmd, "sessions"),
+		one(cmdline.GroupLook, "questions", newQuestionsCmd),
+		one(cmdline.GroupLook, "check", newCheckCmd),
+		one(cmdline.GroupLook, "learn", newLearnCmd),
 
-		one(cmdline.GroupPlan, "task", taskcmd.NewTaskCmd), one(cmdline.GroupPlan, "import", taskcmd.NewImportCmd),
+		one(cmdline.GroupPlan, "task", newTaskCmd), one(cmdline.GroupPlan, "import", newImportCmd),
 
-		one(cmdline.GroupGoBack, "undo", historycmd.NewUndoCmd),
-		one(cmdline.GroupGoBack, "bisect", historycmd.NewBisectCmd),
+		one(cmdline.GroupGoBack, "undo", newUndoCmd),
+		one(cmdline.GroupGoBack, "bisect", newBisectCmd),
 		one(cmdline.GroupGoBack, "reset", newResetCmd),
 
-		one(cmdline.GroupSetUp, "init", initialise), one(cmdline.GroupSetUp, "config", setupcmd.NewConfigCmd),
-		one(cmdline.GroupSetUp, "trust", setupcmd.NewTrustCmd),
-		one(cmdline.GroupSetUp, "doctor", setupcmd.NewDoctorCmd),
-		one(cmdline.GroupSetUp, "notify", touchcmd.NewNotifyCmd),
-		one(cmdline.GroupSetUp, "drill", setupcmd.NewDrillCmd),
-		one(cmdline.GroupSetUp, "hooks", hookcmd.NewHooksCmd),
-		one(cmdline.GroupSetUp, "sandbox", setupcmd.NewSandboxCmd),
-		one(cmdline.GroupSetUp, "agent", agentcmd.NewAgentCmd),
-		one(cmdline.GroupSetUp, "service", servicecmd.NewServiceCmd),
-		one(cmdline.GroupSetUp, "version", versioncmd.NewVersionCmd),
-		one(cmdline.GroupSetUp, "worker", touchcmd.NewWorkerCmd),
+		one(cmdline.GroupSetUp, "init", initialise), one(cmdline.GroupSetUp, "config", newConfigCmd),
+		one(cmdline.GroupSetUp, "trust", newTrustCmd),
+		one(cmdline.GroupSetUp, "doctor", newDoctorCmd),
+		one(cmdline.GroupSetUp, "notify", newNotifyCmd),
+		one(cmdline.GroupSetUp, "drill", newDrillCmd),
+		one(cmdline.GroupSetUp, "hooks", newHooksCmd),
+		one(cmdline.GroupSetUp, "sandbox", newSandboxCmd),
+		one(cmdline.GroupSetUp, "agent", newAgentCmd),
+		one(cmdline.GroupSetUp, "service", newServiceCmd),
+		one(cmdline.GroupSetUp, "version", newVersionCmd),
+		one(cmdline.GroupSetUp, "worker", newWorkerCmd),
 
-		one("", "turn", newTurnCmd), one("", "hook", hookcmd.NewHookCmd),
+		one("", "turn", newTurnCmd), one("", "hook", newHookCmd),
 	}
 }
 

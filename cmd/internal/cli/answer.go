@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/question"
+)
+
+// answerOptions are what a person answers.
+type answerOptions struct {
+	*cmdline.Factory
+	option string // its number, from 1; empty: the answer is a text
+	by     string // where it comes from
+}
+
+// newAnswerCmd returns ralph answer.
+func newAnswerCmd(f *cmdline.Factory) *cobra.Command {
+	o := &answerOptions{Factory: f}
+	cmd := &cobra.Command{
+		Use: "answer ID [TEXT...]", Short: "Answer an agent's question; its task continues",
+		Args: cmdline.Takes("the id of a question", cobra.MinimumNArgs(1)),
+		Long: "Answer a question that ralph questions lists. The answer goes into the next prompt of its task, once. The task\n" +
+			"continues when all its questions are answered. If no run is active, the next run takes the answer.",
+		Example: "  ralph answer q1 Use PostgreSQL 16\n  ralph answer q2 --option 1",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return answerRun(o, args[0], strings.Join(args[1:], " "))
+		},
+	}
+	cmd.Flags().StringVar(&o.option, "option", "", "Choose option `N` of the question.")
+	cmd.Flags().StringVar(&o.by, "by", "ralph answer", "Where the answer comes from.")
+	_ = cmd.Flags().MarkHidden("by") // for ralph-hub; fails only for an unknown flag
+	cmd.ValidArgsFunction = cmdline.FirstArg(completeQuestions(f, false))
+	_ = cmd.RegisterFlagCompletionFunc("option", completeOptions(f)) // fails only for an unknown flag
+	return cmd
+}
+
+func completeOptions(f *cmdline.Factory) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var numbers []string
+		if r, _, err := f.Reader(); err == nil && len(args) > 0 {
+			if q, err := question.In(r).Get(args[0]); err == nil {
+				for i, option := range q.Options {
+					numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(i+1), cmdline.Shorten(option)))
+				}
+			}
+		}
+		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+func answerRun(o *answerOptions, id, text string) error {
+	r, dir, err := o.Reader()
+	if err != nil {
+		return err
+	}
+	if err := o.RefuseAgent(dir, "answer a question that is put to a person"); err != nil {
+		return err
+	}
+	store := question.In(r)
+	switch {
+	case o.option != "" && text != "":
+		return cmdline.UsageError("answer takes a text or --option, not both")
+	case o.option != "":
+		q, err := store.Get(id)
+		if err == nil {
+			n, bad := strconv.Atoi(o.option)
+			if bad != nil {
+				return cmdline.UsageError("--option %q is not allowed: the number of an option, "+
+					"as ralph questions %s shows it", o.option, q.ID)
+			}
+			text, err = q.Option(n)
+		}
+		if err != nil {
+			return cmdline.UsageError("%v", err)
+		}
+	}
+	q, err := store.Answered(id, text, termtext.Unwrap(o.by))
+	if err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	o.Wrote(dir, state.QuestionFile(q.ID))
+	next := "the next run takes it: ralph resume"
+	if owner, alive := r.Owner(); alive {
+		next = "run " + owner.RunID + " takes it"
+	} else if err := o.tell(r, store); err != nil {
+		o.Warn(err)
+	}
+	o.Say("answered %s: %s; %s", q.ID, termtext.Line(q.Answer), next)
+	return nil
+}
+
+// tell records in status.json that the run that ended to wait for answers has them all. How it ended does not change.
+func (o *answerOptions) tell(r *state.Reader, store question.Store) error {
+	all, err := store.List()
+	if s, _ := r.Status(); err != nil || s.Rule != state.RuleQuestion ||
+		slices.ContainsFunc(all, question.Question.Open) {
+		return err // without a status, no run waits for anything
+	}
+	w, err := o.Lock(r.Dir(), "answer")
+	if _, locked := errors.AsType[*state.LockedError](err); locked { // a run that starts now, or another answer
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer w.Release()
+	s, err := w.Status()
+	if err != nil || s.Rule != state.RuleQuestion || s.Active() {
+		return err
+	}
+	s.Reason, s.Next = "the questions that it waited for are answered", "ralph resume"
+	return w.SaveStatus(s)
+}

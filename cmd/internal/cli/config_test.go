@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/creack/pty"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/config"
+)
+
+func TestWrap_longValues_breakBehindACommaElseASpace(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"", 10, ""},
+		{"short", 10, "short"},
+		{"Read,Bash(git add *),Edit", 12, "Read,|Bash(git |add *),Edit"},
+		{"Bash(git status),Bash(git log)", 20, "Bash(git status),|Bash(git log)"},
+		{"one two three", 8, "one two |three"},
+		{"abcdefghij", 4, "abcd|efgh|ij"},
+		{"äöüß,é", 5, "äöüß,|é"},
+	} {
+		if got := strings.Join(wrap(c.text, c.width), "|"); got != c.want {
+			t.Errorf("%q at %d: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+func TestConfig_terminalOrPipe_fitsOrIsWhole(t *testing.T) {
+	tools := "Read," + strings.Repeat("Bash(git status *),", 20) + "Edit"
+	print := func(out io.Writer) {
+		cmd := newConfigCmd(&cmdline.Factory{In: os.Stdin, Out: out, Err: io.Discard, Dir: t.TempDir()})
+		cmd.SetArgs([]string{"--allowed-tools", tools})
+		if err := cmd.Execute(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Setenv("HOME", t.TempDir())
+	var pipe bytes.Buffer
+	print(&pipe)
+	if !strings.Contains(pipe.String(), tools) {
+		t.Errorf("the value is cut in a pipe:\n%s", pipe.String())
+	}
+	const longest = "WEBHOOK_EVENTS" // its default alone has 96 columns
+	for line := range strings.Lines(pipe.String()) {
+		if line = strings.TrimSuffix(line, "\n"); len(line) > 130 && !strings.Contains(line, tools) && !strings.HasPrefix(line, longest+" ") || strings.HasSuffix(line, " ") {
+			t.Errorf("%d columns in a pipe: %q", len(line), line)
+		}
+	}
+	for _, width := range []int{60, 80, 200} {
+		master, tty, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: uint16(width)}); err != nil {
+			t.Fatal(err)
+		}
+		read := make(chan string)
+		go func() { // ends with an error when nobody has the terminal open
+			data, _ := io.ReadAll(master)
+			read <- string(data)
+		}()
+		print(tty)
+		_ = tty.Close()
+		whole := ""
+		for line := range strings.Lines(<-read) {
+			line = strings.TrimRight(line, "\r\n")
+			if utf8.RuneCountInString(line) > width {
+				t.Errorf("at %d: %d characters in %q", width, utf8.RuneCountInString(line), line)
+			}
+			whole += strings.Join(strings.Fields(line), "")
+		}
+		_ = master.Close()
+		if value := strings.ReplaceAll(tools, " ", ""); !strings.Contains(strings.Replace(whole, "--allowed-tools(flag)", "", 1), value) {
+			t.Errorf("at %d something is lost:\n%s", width, whole)
+		}
+	}
+}
+
+func TestPrintEnv_commonVariables_fitsInto80Columns(t *testing.T) {
+	env := []string{"PATH=/bin", "HOME=/h", "CLAUDECODE=1", "XDG_SESSION_CLASS=user"}
+	for _, name := range []string{"GITHUB_TOKEN", "NPM_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS",
+		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "PGPASSWORD", "SSH_KEY_PASSPHRASE", "DEPLOY_PRIVATE_KEY", "CURSOR_API_KEY", "DATABASE_URL"} {
+		env = append(env, name+"=the-value")
+	}
+	for _, name := range []string{"claude", "cursor-agent", "opencode"} {
+		cfg, _, err := config.Loader{Dir: t.TempDir(), Env: []string{"AGENT=" + name, "ENV_EXCLUDE=DATABASE_URL,!AWS_SESSION_TOKEN,!NPM_*"}}.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := printEnv(&cmdline.Factory{Out: &text, Env: env}, cfg); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text.String()) {
+			if len(line) > 81 || strings.Contains(line, "the-value") {
+				t.Errorf("%d columns: %s", len(line)-1, line)
+			}
+		}
+		if !strings.Contains(text.String(), "4 others pass to both; -v names them") && name != "claude" {
+			t.Errorf("nothing of the others:\n%s", text.String())
+		}
+	}
+}
+
+func TestConfig_detectedCheck_isShown(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", t.TempDir())
+	if err := os.WriteFile(dir+"/test.sh", []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := newConfigCmd(&cmdline.Factory{In: os.Stdin, Out: &out, Err: io.Discard, Dir: dir})
+	cmd.SetArgs(nil)
+	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), "detected check test: ./test.sh\n") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestConfigCheck_worktreesThatCannotBe_refusedAsByARun(t *testing.T) {
+	git := func(dir string, args ...string) {
+		t.Helper()
+		args = append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for name, test := range map[string]struct {
+		options, want string
+		make          func(dir string)
+	}{
+		"no such worker":   {"WORKERS=cloud:2\n", `.ralphrc:1: WORKERS: unknown kind of worker "cloud:2"; known: local:N`, nil},
+		"no such agent":    {"AGENT=nobody\n", `.ralphrc:1: AGENT: unknown agent "nobody", known are: claude,`, nil},
+		"no such fallback": {"FALLBACK_AGENTS=codex,nobody\n", `.ralphrc:1: FALLBACK_AGENTS: unknown agent "nobody", known are: claude,`, nil},
+		"short token":      {"REPLIES=ntfy://ntfy.sh/t\nREPLY_TOKEN=short\n", ".ralphrc:2: REPLY_TOKEN has 5 characters: REPLIES needs at least 8", nil},
+		"no repository":    {"ISOLATE=worktree\n", "worktrees need a git repository; make one with: git init && git add -A && git commit -m start", nil},
+		"no commit": {"PARALLEL=2\n", "worktrees need a first commit; make one with: git add -A && git commit -m start",
+			func(dir string) { git(dir, "init", "-q") }},
+		"a program keeps the plan": {"PARALLEL=2\n", "worktrees need a plan in files, and bd keeps its tasks in a database", func(dir string) {
+			git(dir, "init", "-q")
+			git(dir, "commit", "-q", "--allow-empty", "-m", "start")
+			if err := os.Mkdir(dir+"/.beads", 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"fine": {"PARALLEL=2\n", "", func(dir string) {
+			git(dir, "init", "-q")
+			git(dir, "commit", "-q", "--allow-empty", "-m", "start")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("HOME", t.TempDir())
+			t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+			if test.make != nil {
+				test.make(dir)
+			}
+			if err := os.WriteFile(dir+"/.ralphrc", []byte(test.options), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := newConfigCmd(&cmdline.Factory{In: os.Stdin, Out: io.Discard, Err: io.Discard, Dir: dir, Env: os.Environ()})
+			cmd.SetArgs([]string{"--check"})
+			err := cmd.Execute()
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}

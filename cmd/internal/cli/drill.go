@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/drill"
+	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
+	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/rules"
+	"ralph/state"
+	"ralph/state/view"
+)
+
+type drillOptions struct {
+	*cmdline.Factory
+	class string // empty: none was given
+	all   bool
+	flags map[string]string
+}
+
+// newDrillCmd returns ralph drill.
+func newDrillCmd(f *cmdline.Factory) *cobra.Command {
+	o := &drillOptions{Factory: f, flags: map[string]string{}}
+	cmd := &cobra.Command{
+		Use: "drill [CLASS]", Short: "Replay a recorded agent failure and show what ralph would do",
+		Long: "Replay the recorded end of an agent call and show what ralph would do. This calls no agent.\n\n" +
+			strings.Join(termtext.Wrap("Classes: "+strings.Join(classNames(), ", ")+".", 110), "\n"),
+		Args:              cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
+		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex\n  ralph drill --all",
+		ValidArgsFunction: cmdline.FirstArg(completeClasses),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.class = strings.Join(args, "")
+			return drillRun(o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "Show a table of all classes and agents, or of the agent in --agent.")
+	cmdline.AddHiddenOptions(cmd, f, o.flags)
+	return cmd
+}
+
+func classNames() []string {
+	var names []string
+	for _, c := range ending.Classes() {
+		names = append(names, string(c.Class))
+	}
+	return names
+}
+
+func completeClasses(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
+	for _, c := range ending.Classes() {
+		all = append(all, cobra.CompletionWithDesc(string(c.Class), c.Meaning))
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+func drillRun(o *drillOptions) error {
+	p, _, err := preflight.Open(o.Factory, o.flags)
+	if err == nil {
+		err = p.FindAgents()
+	}
+	if err != nil {
+		return err
+	}
+	known := strings.Join(classNames(), ", ")
+	switch {
+	case o.all && o.class != "":
+		return cmdline.UsageError("drill takes a class or --all, not both")
+	case o.all:
+		return drillAll(o, p)
+	case o.class == "":
+		return cmdline.UsageError("drill needs a class or --all; known are: %s", known)
+	case !slices.Contains(classNames(), o.class):
+		return cmdline.UsageError("unknown class %q, known are: %s", o.class, known)
+	}
+	set, class := drillSetting(p, p.Agent.Spec, time.Now()), ending.Class(o.class)
+	r, ok := drill.Find(class, set.Spec)
+	if !ok {
+		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
+			"there is no recording of %s by %s, and ralph cannot simulate one; "+
+				"list the recordings with: ralph drill --all", class, set.Spec.Name)}
+	}
+	scene := drill.Play(r, set)
+	printScene(o.Factory, r, set, scene)
+	if scene.Outcome.Class != class {
+		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
+			"the recording shows %s, but your configuration reads it as %s: see the patterns of agents.%s",
+			class, scene.Outcome.Class, set.Spec.Name)}
+	}
+	return nil
+}
+
+// drillSetting is the user's configuration. Every fallback agent counts as available.
+func drillSetting(p *preflight.Project, spec agent.Spec, now time.Time) drill.Setting {
+	set := drill.Setting{Spec: spec, Policy: p.Config.Policy, Now: now}
+	if i := slices.IndexFunc(p.Config.FallbackAgents, func(name string) bool { return name != spec.Name }); i >= 0 {
+		set.Fallback = p.Config.FallbackAgents[i]
+	}
+	return set
+}
+
+func printScene(f *cmdline.Factory, r drill.Recording, set drill.Setting, scene drill.Scene) {
+	o, d := scene.Outcome, scene.Decision
+	played := cmdline.Quote(r.Args...)
+	if r.Agent != set.Spec.Name {
+		played += fmt.Sprintf(" (none by %s; %s prints the same format, %s)", set.Spec.Name, r.Agent, set.Spec.Format)
+	}
+	f.Say("played    recording %s: %s", r.Name, played)
+	if staged := r.Staged(); staged != "" {
+		f.Say("staged    %s", staged)
+	}
+	f.Say("class     %s", o.Class)
+	f.Say("record    %s", cmp.Or(o.Evidence, "-"))
+	f.Say("reason    %s", cmp.Or(d.Reason, o.Reason))
+	f.Say("rule      %s", d.Rule)
+	f.Say("decision  %s", decisionText(d, set.Now))
+	f.Say("counts    %s", cmp.Or(strings.Join(scene.Counted, ", "),
+		"nothing: no iteration, no attempt of the task, nothing for the breaker"))
+	f.Say("next      %s", cmp.Or(d.Next, "nothing: ralph continues by itself"))
+	f.Say("assumes that the call was the first of a run whose plan has open tasks, and ended just now; " +
+		"the recording's text keeps its original times")
+}
+
+// decisionText says what the run does next, and when.
+func decisionText(d rules.Decision, now time.Time) string {
+	text := map[state.Action]string{
+		state.ActionContinue: "continue with the next iteration",
+		state.ActionRetry:    "the same task again",
+		state.ActionWait:     "wait until",
+		state.ActionStop:     fmt.Sprintf("stop with exit code %d", d.Exit),
+	}[d.Action]
+	if !d.Until.After(now) {
+		return text
+	}
+	text += map[state.Action]string{state.ActionRetry: " at", state.ActionStop: "; it is over at"}[d.Action]
+	at := d.Until.Local().Format("2006-01-02 15:04:05 MST")
+	return text + fmt.Sprintf(" %s (in %s)", at, d.Until.Sub(now).Round(time.Second))
+}
+
+// drillAll prints a row per class and a column per agent. A cell shows what ralph does,
+// or the class if the configuration reads the recording as a wrong one.
+func drillAll(o *drillOptions, p *preflight.Project) error {
+	specs := append(agent.Specs(), p.Config.Agents()...)
+	if o.flags["AGENT"] != "" {
+		specs = []agent.Spec{p.Agent.Spec}
+	}
+	now, right, all := time.Now(), 0, 0
+	w := tabwriter.NewWriter(o.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprint(w, "CLASS")
+	for _, spec := range specs {
+		fmt.Fprint(w, "\t", spec.Name)
+	}
+	fmt.Fprintln(w, "\tCOUNTS")
+	for _, c := range ending.Classes() {
+		fmt.Fprint(w, c.Class)
+		counts := ""
+		for _, spec := range specs {
+			r, ok := drill.Find(c.Class, spec)
+			if !ok {
+				fmt.Fprint(w, "\t-")
+				continue
+			}
+			all++
+			scene := drill.Play(r, drillSetting(p, spec, now))
+			if scene.Outcome.Class != c.Class {
+				fmt.Fprintf(w, "\t! %s", scene.Outcome.Class)
+				continue
+			}
+			right++
+			if counts == "" {
+				counts = countsText(scene)
+			}
+			fmt.Fprintf(w, "\t%s", cellText(scene.Decision, now))
+		}
+		fmt.Fprintf(w, "\t%s\n", cmdline.Dash(counts))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	o.Say("%d of %d recordings are read as the right class; - means no recording; times start now; "+
+		"see one in full with: ralph drill CLASS --agent NAME", right, all)
+	if right != all {
+		return &cmdline.ExitError{Code: state.ExitError,
+			Text: "your configuration reads recordings as the wrong class, marked with !: " +
+				"see the patterns under agents in config.yaml"}
+	}
+	return nil
+}
+
+// cellText is the decision in one or two words.
+func cellText(d rules.Decision, now time.Time) string {
+	switch {
+	case d.Action == state.ActionContinue:
+		return "continue"
+	case d.Action == state.ActionStop:
+		return fmt.Sprintf("stop %d", d.Exit)
+	case d.Until.After(now):
+		return string(d.Action) + " " + view.Span(d.Until.Sub(now))
+	}
+	return string(d.Action)
+}
+
+// countsText names the counters that a call changes, without numbers.
+func countsText(s drill.Scene) string {
+	if len(s.Counted) == 0 {
+		return "nothing"
+	}
+	text := "iteration"
+	if slices.ContainsFunc(s.Counted, func(c string) bool { return strings.HasPrefix(c, "breaker") }) {
+		text += ", breaker"
+	}
+	return text
+}

@@ -1,0 +1,392 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/importer"
+	"ralph/cmd/internal/migrate"
+	"ralph/cmd/internal/scaffold"
+	"ralph/logs/termtext"
+	"ralph/runner/prompt"
+	"ralph/runner/task/store"
+	"ralph/state"
+	"ralph/state/projectfs"
+)
+
+// importOptions say what to import, and where to.
+type importOptions struct {
+	*cmdline.Factory
+	to, out, template        string
+	list, ai                 bool
+	begins, force            bool      // a project, which another verb sets up, and may overwrite files
+	made                     *[]string // the files that it begins with
+	label, milestone, author string
+}
+
+// newImportCmd returns the verb.
+func newImportCmd(f *cmdline.Factory) *cobra.Command {
+	o := &importOptions{Factory: f}
+	cmd := &cobra.Command{
+		Use: "import [FILE | gh: | gh:OWNER/REPO]", Short: "Make a plan from a PRD, a list, issues or a template",
+		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
+		Long: "Make a plan from a PRD in Markdown, a plain list, JSON, the open issues of a repository (through the gh CLI), or a\n" +
+			"template. It lists every line that it leaves out, and never overwrites a file.",
+		Example: "  ralph import docs/prd.md\n  ralph import notes.txt --ai    # the agent makes stories of prose\n" +
+			"  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.list {
+				for _, t := range importer.Templates() {
+					f.Say("%-11s %s", t.Name, t.About)
+				}
+				return nil
+			}
+			if (len(args) == 1) == (o.template != "") {
+				return cmdline.UsageError("import needs a file, gh:, or --template NAME; " +
+					"see: ralph import --list-templates")
+			}
+			return o.run(cmd.Context(), strings.Join(args, ""))
+		},
+	}
+	cmd.ValidArgsFunction = cmdline.FileArg()
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&o.to, "to", "checkbox", "`FORM` of the plan: "+strings.Join(importer.Forms(), ", ")+".")
+	fs.StringVar(&o.out, "out", "", "`FILE` to write (default: where a plan of this form belongs).")
+	fs.StringVar(&o.template, "template", "", "Begin with the template `NAME`.")
+	fs.BoolVar(&o.list, "list-templates", false, "List the templates.")
+	fs.BoolVar(&o.ai, "ai", false,
+		"Let the agent turn prose into stories, and show them before anything is written; one call.")
+	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
+	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
+	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
+	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(importer.Forms(),
+		cobra.ShellCompDirectiveNoFileComp))
+	completeTemplate(cmd)
+	return cmd
+}
+
+// completeTemplate completes the names of the templates.
+func completeTemplate(cmd *cobra.Command) {
+	var names []string
+	for _, t := range importer.Templates() {
+		names = append(names, cobra.CompletionWithDesc(t.Name, t.About))
+	}
+	// It fails only for an unknown flag.
+	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// withPlan lets a verb that sets a project up begin with a plan: of a template, or imported from
+// the file that its flag --from names. Into made go the files that are written for it.
+func withPlan(f *cmdline.Factory, cmd *cobra.Command, made *[]string) *cobra.Command {
+	o := &importOptions{Factory: f, to: "checkbox", begins: true, made: made}
+	setUp := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		from := cmd.Flags().Lookup("from").Value.String()
+		tool := slices.Contains(migrate.Tools(), from) // which the verb itself reads
+		begun := cmd.Flags().Changed("template")
+		if from != "" && begun {
+			return cmdline.UsageError("%s takes --template or --from, not both", cmd.Name())
+		}
+		o.force = set(cmd, "force")
+		if set(cmd, "json") { // standard output is for the JSON
+			quiet := *f
+			quiet.Out, o.Factory = quiet.Err, &quiet
+		}
+		if from != "" && !tool || begun {
+			if err := o.run(cmd.Context(), from); err != nil {
+				return err
+			}
+		}
+		return setUp(cmd, args)
+	}
+	cmd.Flags().StringVar(&o.template, "template", "",
+		"Start with the plan of the template `NAME`; see: ralph import --list-templates.")
+	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
+	completeTemplate(cmd)
+	return cmd
+}
+
+func set(cmd *cobra.Command, flag string) bool {
+	f := cmd.Flags().Lookup(flag)
+	return f != nil && f.Value.String() == "true"
+}
+
+func (o *importOptions) sayNext(dir, out string) {
+	if o.begins {
+		return // the verb that sets the project up says it
+	}
+	cfg, _, err := o.Loader(dir, nil).Load()
+	if err == nil {
+		_, err = prompt.Find(dir, cfg.PromptFile)
+	}
+	if err != nil {
+		o.Say("next: ralph init, which writes the prompt and the settings")
+		return
+	}
+	if p, _, err := opened(o.Factory); err != nil || p.project.Plan != out {
+		named := cmdline.Quote(o.shown(dir, out))
+		o.Say("next: PLAN_FILE=%s ralph task list, then ralph doctor --plan %s", named, named)
+		return
+	}
+	o.Say("next: ralph task list, then ralph doctor")
+}
+
+func (o *importOptions) run(ctx context.Context, from string) error {
+	if !slices.Contains(importer.Forms(), o.to) {
+		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(importer.Forms(), ", "))
+	}
+	if from == "" {
+		if _, err := importer.ReadTemplate(o.template); err != nil {
+			return cmdline.UsageError("%v", err)
+		}
+	}
+	dir, err := o.Project()
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(dir, importer.Path(o.to))
+	if o.out != "" {
+		if out = o.out; !filepath.IsAbs(out) {
+			out = filepath.Join(dir, out)
+		}
+	}
+	if err := o.taken(from, dir, out); err != nil {
+		return err
+	}
+	items, skipped, err := o.read(ctx, dir, from)
+	if err != nil {
+		return err
+	}
+	for _, s := range skipped {
+		o.Note("not taken: %s: %s: %s", s.Where, s.Why, termtext.Fit(termtext.Line(s.Text), 80))
+	}
+	if len(items) == 0 {
+		return cmdline.UsageError("%s has no task that could be imported; "+
+			"a task is a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
+	}
+	text, err := importer.Write(o.to, filepath.Base(dir), items)
+	if err != nil {
+		return err
+	}
+	if list, err := store.Parse(importer.Path(o.to), []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
+		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items),
+			err)
+	}
+	if err := o.agreed(o.shown(dir, out), text); err != nil {
+		return err
+	}
+	if err := o.write(dir, out, text); err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	o.Say("wrote %s: %s", o.shown(dir, out), termtext.Count(len(items), "task"))
+	if err := o.specify(dir); err != nil {
+		return err
+	}
+	o.sayNext(dir, out)
+	return nil
+}
+
+// specify puts the PRD of a template where the prompt looks for specifications: the plan has no room for its goals
+// and non-goals.
+func (o *importOptions) specify(dir string) error {
+	if o.template == "" || o.out != "" {
+		return nil
+	}
+	data, err := importer.ReadTemplate(o.template)
+	if err != nil {
+		return err
+	}
+	name := ".ralph/specs/" + o.template + ".md"
+	switch err := o.write(dir, filepath.Join(dir, name), string(data)); {
+	case errors.Is(err, fs.ErrExist):
+		o.Say("kept %s, which exists", name)
+	case err != nil:
+		return fmt.Errorf("write specification: %w", err)
+	default:
+		o.Say("wrote %s: goals and non-goals, for you to edit", name)
+	}
+	return nil
+}
+
+// write writes a file, which may exist only with force.
+func (o *importOptions) write(dir, path, text string) (err error) {
+	name := o.shown(dir, path)
+	if o.force {
+		err = scaffold.Write(dir, []scaffold.File{{Path: name, Text: text}})
+	} else {
+		err = writeNew(dir, path, text)
+	}
+	if err == nil && o.made != nil {
+		*o.made = append(*o.made, name)
+	}
+	return err
+}
+
+func writeNew(dir, path, text string) error {
+	in := projectfs.In(dir)
+	if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {
+		in = projectfs.In(filepath.Dir(path)) // the user named it
+	}
+	if err := in.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := in.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}
+
+// taken says what to do about a file that stands where the plan would go; nil if there is none.
+func (o *importOptions) taken(from, dir, out string) error {
+	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
+		return ownFolder(dir, out)
+	}
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && o.template == "" && !strings.HasPrefix(from, "gh:") {
+		return o.noFile(from)
+	}
+	switch owner, alive := cmdline.OpenState(dir).Owner(); {
+	case alive && o.force:
+		return &state.LockedError{Owner: owner} // its plan must not change during a run
+	case o.force:
+		return nil
+	case o.begins:
+		return cmdline.UsageError("%s exists; overwrite it with --force, or add to it with ralph task add -",
+			o.shown(dir, out))
+	}
+	return cmdline.UsageError("%s exists, and import never overwrites a file; "+
+		"if it is the sample of ralph init, remove it first; "+
+		"else add to it with ralph task add -, or choose another file with --out", o.shown(dir, out))
+}
+
+// ownFolder refuses a file whose folder does not exist and would not be in the project.
+func ownFolder(dir, out string) error {
+	folder, missing := filepath.Dir(out), false
+	for {
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		folder, missing = filepath.Dir(folder), true
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil || !missing {
+		return err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(dir, real); err != nil || !filepath.IsLocal(rel) {
+		return cmdline.UsageError("the folder %q does not exist, and import makes folders in the project only",
+			filepath.Dir(out))
+	}
+	return nil
+}
+
+func (o *importOptions) shown(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// read returns what there is to import.
+func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.Item, []importer.Skipped, error) {
+	if o.ai && (o.template != "" || strings.HasPrefix(from, "gh:")) {
+		return nil, nil, cmdline.UsageError("--ai is for a file")
+	}
+	if o.template != "" {
+		data, err := importer.ReadTemplate(o.template)
+		if err != nil {
+			return nil, nil, cmdline.UsageError("%v", err)
+		}
+		items, _, err := importer.Markdown(data) // specify keeps the goals and non-goals
+		return items, nil, err
+	}
+	if repo, ok := strings.CutPrefix(from, "gh:"); ok {
+		return o.issues(ctx, dir, repo)
+	}
+	if o.label+o.milestone+o.author != "" {
+		return nil, nil, cmdline.UsageError("--label, --milestone and --author are for gh:")
+	}
+	info, err := os.Stat(from)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, o.noFile(from)
+	case err != nil:
+		return nil, nil, cmdline.UsageError("%v", err)
+	case !info.Mode().IsRegular() || info.Size() > store.MaxSize:
+		return nil, nil, cmdline.UsageError("%q is not a regular file of at most %d MiB", from, store.MaxSize>>20)
+	}
+	data, err := os.ReadFile(from) // file: the user names it
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.ai {
+		return o.askAgent(string(data)) //nolint:contextcheck // asks for parents of this process, in milliseconds
+	}
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return nil, nil, cmdline.UsageError("%s is not a text in UTF-8", from)
+	}
+	read := importer.Markdown
+	if strings.EqualFold(filepath.Ext(from), ".json") {
+		read = importer.JSON
+	}
+	items, skipped, err := read(data)
+	if err != nil {
+		return nil, nil, cmdline.UsageError("%s: %v; nothing was written", from, err)
+	}
+	return items, skipped, nil
+}
+
+// ghBound is how long gh may take.
+const ghBound = 2 * time.Minute
+
+// issues asks the gh CLI for the open issues.
+func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importer.Item, []importer.Skipped, error) {
+	args := []string{"issue", "list", "--state", "open", "--limit", "500", "--json", "number,title,body,url"}
+	for flag, value := range map[string]string{"--repo": repo, "--label": o.label, "--milestone": o.milestone,
+		"--author": o.author} {
+		if value != "" {
+			args = append(args, flag+"="+value)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, ghBound)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "gh", args...)
+	cmd.Dir, cmd.Env = dir, o.Env
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	data, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, nil, cmdline.UsageError("issues are read with the gh CLI, which is not installed; " +
+			"see: https://cli.github.com")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("gh issue list: %w: %s", err, termtext.Line(complaint.String()))
+	}
+	items, err := importer.Issues(data)
+	return items, nil, err
+}
+
+func (o *importOptions) noFile(from string) error {
+	if o.begins {
+		return cmdline.UsageError("%s: no such file; --from takes a file, gh:, gh:owner/repo, or a tool: %s", from,
+			strings.Join(migrate.Tools(), ", "))
+	}
+	return cmdline.UsageError("%s: no such file; ralph import takes a file, gh: or gh:owner/repo", from)
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/preflight"
+	"ralph/logs"
+	"ralph/logs/termtext"
+	"ralph/runner/git"
+	"ralph/runner/memory"
+	"ralph/state"
+)
+
+// newLearnCmd returns ralph learn.
+func newLearnCmd(f *cmdline.Factory) *cobra.Command {
+	cmd := &cobra.Command{Use: "learn", Short: "Show and change what earlier iterations learned", Args: cmdline.NoArgs,
+		Long: "Show and change what earlier iterations learned about this project. docs/memory.md describes it.",
+		Example: "  ralph learn\n  ralph learn add 'Dates are stored in UTC' --path src/db.go\n" +
+			"  ralph learn forget 3fa9c1",
+		RunE: func(*cobra.Command, []string) error { return learnListRun(f) },
+	}
+	cmd.AddCommand(newLearnAddCmd(f), newProposeCmd(f),
+		&cobra.Command{Use: "list", Short: "List all lessons", Args: cmdline.NoArgs, Example: "  ralph learn list",
+			RunE: func(*cobra.Command, []string) error { return learnListRun(f) }},
+		&cobra.Command{Use: "forget ID...", Short: "Forget lessons",
+			Args:              cmdline.Takes("the ids of lessons", cobra.MinimumNArgs(1)),
+			ValidArgsFunction: learnComplete(f), Example: "  ralph learn forget 3fa9c1",
+			RunE: func(_ *cobra.Command, args []string) error { return forgetRun(f, args) }},
+		&cobra.Command{Use: "why ID", Short: "Show where a lesson comes from",
+			Args:              cmdline.Takes("the id of a lesson", cobra.ExactArgs(1)),
+			ValidArgsFunction: learnComplete(f), Example: "  ralph learn why 3fa9c1",
+			RunE: func(_ *cobra.Command, args []string) error { return whyRun(f, args[0]) }})
+	return cmd
+}
+
+func load(f *cmdline.Factory) (dir string, all []memory.Lesson, err error) {
+	if dir, err = f.Project(); err != nil {
+		return "", nil, err
+	}
+	all, err = memory.Load(dir)
+	return dir, all, err
+}
+
+// learnComplete completes the ids of lessons.
+func learnComplete(f *cmdline.Factory) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) (ids []string, _ cobra.ShellCompDirective) {
+		_, all, _ := load(f)
+		for _, l := range all {
+			ids = append(ids, cobra.CompletionWithDesc(l.ID, cmdline.Inert(l.Text)))
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func find(all []memory.Lesson, id string) (int, error) {
+	i := slices.IndexFunc(all, func(l memory.Lesson) bool { return l.ID == id })
+	if i < 0 {
+		return 0, cmdline.UsageError("no lesson has the id %q; see: ralph learn list", id)
+	}
+	return i, nil
+}
+
+func learnListRun(f *cmdline.Factory) error {
+	_, all, err := load(f)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		f.Say("nothing was learned yet")
+	}
+	for _, l := range memory.ByWeight(all, time.Now()) {
+		extra := string(l.Kind)
+		if l.Uses > 0 {
+			extra += ", used " + termtext.Count(l.Uses, "time")
+		}
+		if l.In != "" {
+			extra += ", in " + l.In
+		}
+		f.Say("%s  %s (%s)", l.ID, cmdline.Inert(l.Text), cmdline.Inert(extra))
+	}
+	return nil
+}
+
+func whyRun(f *cmdline.Factory, id string) error {
+	_, all, err := load(f)
+	if err != nil {
+		return err
+	}
+	i, err := find(all, id)
+	if err != nil {
+		return err
+	}
+	l := all[i]
+	say := func(format string, args ...any) { f.Say("%s", cmdline.Inert(fmt.Sprintf(format, args...))) }
+	say("%s  %s", l.ID, l.Text)
+	if l.Person() {
+		say("  a person added it on %s", l.At.Format(time.DateOnly))
+	}
+	for _, t := range l.Turns {
+		say("  learned in iteration %d of run %s", t.Iteration, t.Run)
+	}
+	for _, line := range [][2]string{{"first for the task", l.Task}, {"evidence", l.Evidence},
+		{"files", strings.Join(l.Paths, ", ")}, {"used by the tasks", strings.Join(l.UsedBy, ", ")}, {"now in", l.In}} {
+		if line[1] != "" {
+			say("  %s: %s", line[0], line[1])
+		}
+	}
+	return nil
+}
+
+type learnAddOptions struct {
+	*cmdline.Factory
+	text  string
+	paths []string
+}
+
+func newLearnAddCmd(f *cmdline.Factory) *cobra.Command {
+	o := &learnAddOptions{Factory: f}
+	cmd := &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cmdline.Takes("a text", cobra.MinimumNArgs(1)),
+		Example: "  ralph learn add 'Run npm run gen after changing the schema'",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.text = strings.Join(args, " ")
+			return learnAddRun(o)
+		}}
+	cmd.Flags().StringArrayVar(&o.paths, "path", nil, "`FILE` that the lesson is about; may be given more than once.")
+	return cmd
+}
+
+func learnAddRun(o *learnAddOptions) error {
+	l := memory.New(logs.Redact(o.text), memory.Pattern, time.Now())
+	if l.Text == "" {
+		return cmdline.UsageError("the lesson is empty")
+	}
+	for _, p := range o.paths {
+		if filepath.IsAbs(p) || !filepath.IsLocal(p) {
+			return cmdline.UsageError("--path %q: a path in the project, relative to its folder", p)
+		}
+		l.Paths = append(l.Paths, filepath.ToSlash(filepath.Clean(p)))
+	}
+	return change(o.Factory, func(all []memory.Lesson) ([]memory.Lesson, error) {
+		n := len(all)
+		all, l = memory.Add(all, l)
+		if len(all) == n {
+			more := ""
+			if len(o.paths) > 0 {
+				more = "; it is about " + strings.Join(l.Paths, ", ")
+			}
+			o.Say("%s says so already: %s%s", l.ID, cmdline.Inert(l.Text), cmdline.Inert(more))
+			return all, nil
+		}
+		o.Say("added %s", l.ID)
+		if why := memory.Refuse(l.Text); why != "" {
+			o.Note("%s", "kept because a person says it; from an agent it would not be: "+why)
+		}
+		return all, nil
+	})
+}
+
+func forgetRun(f *cmdline.Factory, ids []string) error {
+	return change(f, func(all []memory.Lesson) ([]memory.Lesson, error) {
+		for _, id := range ids {
+			i, err := find(all, id)
+			if err != nil {
+				return nil, err
+			}
+			f.Say("forgot %s  %s", all[i].ID, cmdline.Inert(all[i].Text))
+			all = slices.Delete(all, i, i+1)
+		}
+		return all, nil
+	})
+}
+
+// change does something to the lessons. A run that is alive reads them anew before each turn.
+func change(f *cmdline.Factory, do func(all []memory.Lesson) ([]memory.Lesson, error)) error {
+	dir, _, err := load(f)
+	if err != nil {
+		return err
+	}
+	if err := f.RefuseAgent(dir, "change what ralph has learned"); err != nil {
+		return err
+	}
+	w, err := f.Lock(filepath.Join(dir, state.DirName), "learn")
+	if locked := (*state.LockedError)(nil); err != nil && !errors.As(err, &locked) {
+		return err
+	}
+	if err == nil { // else a run is alive, which has followed the branch
+		defer w.Release()
+		followBranch(f, dir)
+	}
+	all, err := memory.Load(dir)
+	if err != nil {
+		return err
+	}
+	left, err := do(slices.Clone(all))
+	if err != nil {
+		return err
+	}
+	_, err = memory.Save(dir, all, left)
+	f.Wrote(dir, state.LessonsFile)
+	return err
+}
+
+// followBranch begins with the memory of the branch that is checked out, as a run does.
+func followBranch(f *cmdline.Factory, dir string) {
+	p, _, err := preflight.Open(f, nil)
+	if err != nil {
+		return
+	}
+	_ = p.FindPlan() // without one, the archive gets none
+	ctx := context.Background()
+	c, err := git.Inspect(ctx, dir)
+	if err != nil {
+		return
+	}
+	said, err := p.Config.OnBranch(ctx, dir, c.Branch, p.Plan, time.Now())
+	if err != nil {
+		f.Warn(err)
+	}
+	if said != "" {
+		f.Note("%s", cmdline.Inert(said))
+	}
+}

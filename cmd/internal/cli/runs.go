@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
+	"ralph/state"
+	"ralph/state/view"
+	"ralph/state/view/report"
+)
+
+const errorWidth = 120 // columns of an error in the list
+
+// runRow is a run in the list.
+type runRow struct {
+	ID         string    `json:"id"`
+	Project    string    `json:"project"`
+	Status     string    `json:"status"`
+	Exit       int       `json:"exit_code"`          // below zero: it has not ended, or was killed
+	Proven     bool      `json:"proven"`             // it has completed, and its checks prove it
+	Unproven   string    `json:"unproven,omitempty"` // why it is complete and not proven
+	Done       int       `json:"tasks_done"`
+	Total      int       `json:"tasks_total"`
+	Iterations int       `json:"iterations"`
+	USD        float64   `json:"cost_usd"`
+	Seconds    float64   `json:"seconds"`
+	StartedAt  time.Time `json:"started_at,omitzero"`
+	EndedAt    time.Time `json:"ended_at,omitzero"`
+	LastError  string    `json:"last_error,omitempty"` // of a run that crashed
+}
+
+type runsOptions struct {
+	*cmdline.Factory
+	json, all bool // all: of all projects
+	sessions  bool // in the words of ralph sessions
+}
+
+// newRunsCmd returns ralph runs, with its verbs.
+func newRunsCmd(f *cmdline.Factory) *cobra.Command {
+	o := &runsOptions{Factory: f}
+	cmd := &cobra.Command{
+		Use: "runs", Aliases: []string{"sessions"}, Short: "List the runs of this project, or of all of your projects",
+		Args: cmdline.NoArgs,
+		Long: "List the runs of this project, or of all of your projects: start, length, result, tasks, cost, exit code.\n" +
+			"ralph sessions prints the same list, with the words running, completed, crashed and aborted.",
+		Example: "  ralph runs\n  ralph runs --all --json\n  ralph runs show 20261120-131810-abcd",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.sessions = cmd.CalledAs() == "sessions"
+			return runsRun(o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "List the runs of all of your projects.")
+	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
+	show := newReportCmd(f)
+	show.Use, show.Short, show.Long = "show RUN", "Show what a run came to, as ralph report does", ""
+	show.Args = cmdline.Takes("one run", cobra.ExactArgs(1))
+	show.Example = "  ralph runs show 20261120-131810-abcd"
+	cmd.AddCommand(show, newPruneCmd(f))
+	return cmd
+}
+
+func runsRun(o *runsOptions) error {
+	rows, err := o.rows()
+	if err != nil {
+		return err
+	}
+	if o.sessions {
+		for i := range rows {
+			rows[i].Status = sessionWord(rows[i])
+		}
+	}
+	return o.print(rows)
+}
+
+// rows lists runs, the latest first.
+func (o *runsOptions) rows() ([]runRow, error) {
+	dir, err := o.Project()
+	if err != nil {
+		return nil, err
+	}
+	loader := o.Loader(dir, nil)
+	dirs, rows := []string{dir}, []runRow{}
+	if o.all {
+		if dirs = loader.Projects(); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, project := range dirs {
+		all, err := runsOf(cmdline.OpenState(project), project)
+		if err != nil && !o.all {
+			return nil, err
+		}
+		if rows = append(rows, all...); project == dir && len(all) > 0 {
+			loader.Remember() // restores the list of projects if it was lost
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool { // not slices: that makes another sort for each type
+		return cmp.Or(rows[j].StartedAt.Compare(rows[i].StartedAt), cmp.Compare(rows[j].ID, rows[i].ID)) < 0
+	})
+	return rows, nil
+}
+
+// runsOf lists the runs of a project: those with a record, and those whose events are
+// still there and that nobody pruned.
+func runsOf(r *state.Reader, dir string) ([]runRow, error) {
+	known, err := r.Recorded()
+	if err != nil {
+		return nil, err
+	}
+	snapshot := view.Gather(r, time.Now())
+	last := snapshot.Status.RunID
+	// The record of the last run may be outdated: the run was resumed.
+	known = slices.DeleteFunc(known, func(run string) bool { return run == last })
+	folds, err := foldRuns(r, known)
+	if err != nil {
+		return nil, err
+	}
+	var rows []runRow
+	failed := lastErrors(r)
+	for _, f := range folds {
+		if f.Run.End != nil && f.Run.ID <= r.Pruned() {
+			continue
+		}
+		alone := report.Source{Project: dir, Now: time.Now(), Snapshot: snapshot, LastError: failed[f.Run.ID]}
+		rows = append(rows, rowOf(f.Build(alone), dir))
+	}
+	for _, run := range known {
+		if rep, err := recordedReport(r, run); err == nil {
+			rows = append(rows, rowOf(rep, dir))
+		}
+	}
+	return rows, nil
+}
+
+// foldRuns folds the events of all runs but these.
+func foldRuns(r *state.Reader, but []string) (map[string]*report.Fold, error) {
+	folds := map[string]*report.Fold{}
+	err := view.EachEvent(r, "", report.Wanted, func(e state.Event) {
+		if e.Run == "" || slices.Contains(but, e.Run) {
+			return
+		}
+		if folds[e.Run] == nil {
+			folds[e.Run] = &report.Fold{}
+		}
+		folds[e.Run].Add(e)
+	})
+	return folds, err
+}
+
+func rowOf(rep *report.Report, dir string) runRow {
+	return runRow{rep.Run, dir, rep.Status, rep.Exit, rep.Proven, rep.Unproven, rep.Done, rep.Total, rep.Iterations, rep.USD,
+		rep.Took().Seconds(), rep.StartedAt, rep.EndedAt, rep.LastError}
+}
+
+// sessionWord is the state of a run as `ralph sessions` of other ralphs calls it.
+func sessionWord(row runRow) string {
+	switch row.Status {
+	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, view.StateStarting:
+		return "running"
+	case state.StatusReview:
+		if row.Done < row.Total { // questions were left
+			return "aborted"
+		}
+		return "completed"
+	case state.StatusCompleted:
+		return "completed"
+	case view.StateCrashed:
+		return "crashed"
+	}
+	return "aborted"
+}
+
+func (o *runsOptions) print(rows []runRow) error {
+	if o.json {
+		enc := cmdline.NewEncoder(o.Out)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(rows); err != nil || len(rows) > 0 {
+			return err
+		}
+	}
+	if len(rows) == 0 {
+		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
+	}
+	head := []string{"RUN", "STARTED", "TOOK", "RESULT", "TASKS", "ITERATIONS", "COST", "EXIT"}
+	if o.all {
+		head = append(head, "PROJECT")
+	}
+	crashed := slices.ContainsFunc(rows, func(row runRow) bool { return row.LastError != "" })
+	if crashed {
+		head = append(head, "LAST ERROR")
+	}
+	table := [][]string{head}
+	for _, row := range rows {
+		exit, tasks := "-", "-"
+		if row.Exit >= 0 {
+			exit = fmt.Sprint(row.Exit)
+		}
+		if row.Total > 0 {
+			tasks = fmt.Sprintf("%d/%d", row.Done, row.Total)
+		}
+		cells := []string{oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"),
+			view.Span(view.Seconds(row.Seconds)), oneLine(cmp.Or(state.NotProven(row.Status, row.Unproven), row.Status)), tasks, fmt.Sprint(row.Iterations), cost(row.USD), exit}
+		if o.all {
+			cells = append(cells, cmdline.Inert(row.Project))
+		}
+		if crashed {
+			cells = append(cells, termtext.Fit(cmdline.Inert(row.LastError), errorWidth))
+		}
+		table = append(table, cells)
+	}
+	o.Table(table, "EXIT", "STARTED", "COST", "TOOK", "ITERATIONS", "TASKS")
+	return nil
+}
