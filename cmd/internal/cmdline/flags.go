@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph/cmd/internal/complete"
 	"ralph/config"
 	"ralph/config/option"
 	"ralph/runner/agent"
@@ -182,7 +181,7 @@ func CompleteFiles(root *cobra.Command, f *Factory) {
 		if cmd != root {
 			CompleteFiles(cmd, f)
 		}
-		complete.Files(cmd)
+		CompleteFlags(cmd)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph/cmd/internal/complete"
+	"ralph/cmd/internal/cmdline"
 	"ralph/state"
 )
 
@@ -88,7 +88,7 @@ func Root() *cobra.Command {
 		newACPCmd(), newFleetCmd(), newWorkerCmd(), newWorkersCmd(), newTurnCmd())
 	root.InitDefaultCompletionCmd()
 	for _, verb := range root.Commands() {
-		if complete.Files(verb); verb.HasSubCommands() {
+		if cmdline.CompleteFlags(verb); verb.HasSubCommands() {
 			var names []string
 			for _, below := range verb.Commands() {
 				below.Args = usage(noArgs)

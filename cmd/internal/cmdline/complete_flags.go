@@ -1,14 +1,15 @@
-// Package complete lets the shell complete the values of flags.
-package complete
+package cmdline
+
+// This file lets the shell complete the values of flags.
 
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// Files lets the shell complete names of files for the flags of a verb whose help calls the value FILE, PATH or DIR. A
+// CompleteFlags lets the shell complete names of files for the flags of a verb whose help calls the value FILE, PATH or DIR. A
 // completion that the verb has set itself stays.
-func Files(verb *cobra.Command) {
+func CompleteFlags(verb *cobra.Command) {
 	verb.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		directive := cobra.ShellCompDirectiveDefault
 		switch name, _ := pflag.UnquoteUsage(flag); name {
