@@ -46,7 +46,7 @@ const offline = "ralph-hub is the only program with a network, and linked into a
 const byName = "it calls methods by name: then the linker keeps every method of every type, and ralph is 2 MB larger"
 
 var bans = []ban{
-	{in: "...", what: module + "/tmux", by: "cmd/internal/split",
+	{in: "...", what: module + "/tmux", by: "cmd/internal/console",
 		why: "the loop and the screen do not know that there is a tmux"},
 	{in: "...", what: "github.com/mattn/go-isatty", by: "cmd/internal/cmdline",
 		why: "whether there is a terminal is decided once, then passed down"},

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/demo"
-	"ralph/cmd/internal/split"
 	"ralph/runner/agent/ending/zoneinfo"
 	"ralph/state"
 )
@@ -36,7 +36,7 @@ func calledAs(argv []string) (program string, args []string) {
 func Main(argv []string) int {
 	zoneinfo.SetLocal(os.Getenv("TZ"))
 	program, args := calledAs(argv)
-	tellOuter, watched := split.Reporter()
+	tellOuter, watched := console.Reporter()
 	f := cmdline.New()
 	f.Program, f.Watched = program, watched
 	if len(args) > 0 && args[0] == demoAgentVerb {

@@ -9,7 +9,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
-	"ralph/cmd/internal/split"
 	"ralph/runner"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
@@ -135,7 +134,7 @@ func runRun(o *runOptions) error {
 		return err
 	}
 	if o.monitor {
-		window := split.Window{Factory: o.Factory, Project: p.Dir, Runner: o.argv(p), Summary: o.summary}
+		window := console.Split{Factory: o.Factory, Project: p.Dir, Runner: o.argv(p), Summary: o.summary}
 		if handled, err := window.Open(); handled || err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package split
+package console
 
 import (
 	"context"

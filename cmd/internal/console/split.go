@@ -1,6 +1,7 @@
-// Package split runs ralph in tmux: the runner on the left, the monitor on the
+package console
+
+// This file runs ralph in tmux: the runner on the left, the monitor on the
 // right, which gets most of the space; in a narrow terminal one above the other.
-package split
 
 import (
 	"context"
@@ -37,8 +38,8 @@ func Reporter() (tell func(text string), watched bool) {
 	}, path != ""
 }
 
-// Window is a run that wants the monitor beside it.
-type Window struct {
+// Split is a run that wants the monitor beside it.
+type Split struct {
 	*cmdline.Factory
 	Project string   // absolute
 	Runner  []string // arguments of the inner ralph
@@ -49,7 +50,7 @@ type Window struct {
 // Open opens the monitor beside the runner. The run is handled if the runner
 // was started in a session of its own. Otherwise the caller runs the loop here,
 // with the monitor in the next pane or, where tmux cannot do it, without.
-func (w Window) Open() (handled bool, err error) {
+func (w Split) Open() (handled bool, err error) {
 	client := &tmux.Client{}
 	self, err := os.Executable()
 	if err != nil {
@@ -95,7 +96,7 @@ func (w Window) Open() (handled bool, err error) {
 func insideTmux() bool { return os.Getenv("TMUX") != "" }
 
 // terminal says why tmux cannot be shown here.
-func (w Window) terminal() error {
+func (w Split) terminal() error {
 	switch name := os.Getenv("TERM"); {
 	case !w.CanAsk() || !w.IsTerminal():
 		return errors.New("standard input and output are not a terminal")
@@ -125,7 +126,7 @@ func comeBack(s *tmux.Session) string {
 	return fmt.Sprintf("tmux %s -t '=%s'", verb, s.Name)
 }
 
-func (w Window) without(err error) {
+func (w Split) without(err error) {
 	w.Warn(fmt.Sprintf("no tmux split: %v; the run continues without; "+
 		"watch it with ralph monitor in another terminal", err))
 }
@@ -160,7 +161,7 @@ func openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, error) {
 // attach shows the session until the user leaves it, then says how the run
 // ended; the runner's exit code becomes this one's. A closed terminal or a
 // SIGTERM leaves the session too, and the run continues.
-func (w Window) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
+func (w Split) attach(client *tmux.Client, s *tmux.Session, e *ending) error {
 	leave, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ctx, cancel := context.WithCancel(leave)
@@ -239,7 +240,7 @@ const leaveScreen = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b
 
 // show attaches. It restores the terminal itself because a killed tmux server
 // does not.
-func (w Window) show(ctx context.Context, client *tmux.Client, s *tmux.Session) error {
+func (w Split) show(ctx context.Context, client *tmux.Client, s *tmux.Session) error {
 	before, _ := term.GetState(int(w.In.Fd()))
 	err := client.Attach(ctx, s)
 	if before != nil {
@@ -282,7 +283,7 @@ func (e *ending) await() int {
 }
 
 // lastWords repeats in the user's own terminal how the run ended.
-func (w Window) lastWords(e *ending, code int) error {
+func (w Split) lastWords(e *ending, code int) error {
 	if text, err := os.ReadFile(e.report); err == nil && len(text) > 0 { // file: a temporary file
 		return &cmdline.ExitError{Code: code, Text: strings.TrimSpace(string(text))}
 	}
