@@ -17,8 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/importer"
-	"ralph/cmd/internal/migrate"
 	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
 	"ralph/runner/prompt"
@@ -49,7 +47,7 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 			"  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
-				for _, t := range importer.Templates() {
+				for _, t := range scaffold.Templates() {
 					f.Say("%-11s %s", t.Name, t.About)
 				}
 				return nil
@@ -64,7 +62,7 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	cmd.ValidArgsFunction = cmdline.FileArg()
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.to, "to", "checkbox", "`FORM` of the plan: "+strings.Join(importer.Forms(), ", ")+".")
+	fs.StringVar(&o.to, "to", "checkbox", "`FORM` of the plan: "+strings.Join(scaffold.ImportForms(), ", ")+".")
 	fs.StringVar(&o.out, "out", "", "`FILE` to write (default: where a plan of this form belongs).")
 	fs.StringVar(&o.template, "template", "", "Begin with the template `NAME`.")
 	fs.BoolVar(&o.list, "list-templates", false, "List the templates.")
@@ -73,7 +71,7 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
 	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
 	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
-	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(importer.Forms(),
+	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(scaffold.ImportForms(),
 		cobra.ShellCompDirectiveNoFileComp))
 	completeTemplate(cmd)
 	return cmd
@@ -82,7 +80,7 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 // completeTemplate completes the names of the templates.
 func completeTemplate(cmd *cobra.Command) {
 	var names []string
-	for _, t := range importer.Templates() {
+	for _, t := range scaffold.Templates() {
 		names = append(names, cobra.CompletionWithDesc(t.Name, t.About))
 	}
 	// It fails only for an unknown flag.
@@ -96,7 +94,7 @@ func withPlan(f *cmdline.Factory, cmd *cobra.Command, made *[]string) *cobra.Com
 	setUp := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		from := cmd.Flags().Lookup("from").Value.String()
-		tool := slices.Contains(migrate.Tools(), from) // which the verb itself reads
+		tool := slices.Contains(scaffold.ForeignTools(), from) // which the verb itself reads
 		begun := cmd.Flags().Changed("template")
 		if from != "" && begun {
 			return cmdline.UsageError("%s takes --template or --from, not both", cmd.Name())
@@ -146,11 +144,11 @@ func (o *importOptions) sayNext(dir, out string) {
 }
 
 func (o *importOptions) run(ctx context.Context, from string) error {
-	if !slices.Contains(importer.Forms(), o.to) {
-		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(importer.Forms(), ", "))
+	if !slices.Contains(scaffold.ImportForms(), o.to) {
+		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(scaffold.ImportForms(), ", "))
 	}
 	if from == "" {
-		if _, err := importer.ReadTemplate(o.template); err != nil {
+		if _, err := scaffold.ReadTemplate(o.template); err != nil {
 			return cmdline.UsageError("%v", err)
 		}
 	}
@@ -158,7 +156,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(dir, importer.Path(o.to))
+	out := filepath.Join(dir, scaffold.ImportPath(o.to))
 	if o.out != "" {
 		if out = o.out; !filepath.IsAbs(out) {
 			out = filepath.Join(dir, out)
@@ -178,11 +176,11 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 		return cmdline.UsageError("%s has no task that could be imported; "+
 			"a task is a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
 	}
-	text, err := importer.Write(o.to, filepath.Base(dir), items)
+	text, err := scaffold.WriteImported(o.to, filepath.Base(dir), items)
 	if err != nil {
 		return err
 	}
-	if list, err := store.Parse(importer.Path(o.to), []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
+	if list, err := store.Parse(scaffold.ImportPath(o.to), []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
 		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items),
 			err)
 	}
@@ -206,7 +204,7 @@ func (o *importOptions) specify(dir string) error {
 	if o.template == "" || o.out != "" {
 		return nil
 	}
-	data, err := importer.ReadTemplate(o.template)
+	data, err := scaffold.ReadTemplate(o.template)
 	if err != nil {
 		return err
 	}
@@ -305,16 +303,16 @@ func (o *importOptions) shown(dir, path string) string {
 }
 
 // read returns what there is to import.
-func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.Item, []importer.Skipped, error) {
+func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.Item, []scaffold.Skipped, error) {
 	if o.ai && (o.template != "" || strings.HasPrefix(from, "gh:")) {
 		return nil, nil, cmdline.UsageError("--ai is for a file")
 	}
 	if o.template != "" {
-		data, err := importer.ReadTemplate(o.template)
+		data, err := scaffold.ReadTemplate(o.template)
 		if err != nil {
 			return nil, nil, cmdline.UsageError("%v", err)
 		}
-		items, _, err := importer.Markdown(data) // specify keeps the goals and non-goals
+		items, _, err := scaffold.ImportMarkdown(data) // specify keeps the goals and non-goals
 		return items, nil, err
 	}
 	if repo, ok := strings.CutPrefix(from, "gh:"); ok {
@@ -342,9 +340,9 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return nil, nil, cmdline.UsageError("%s is not a text in UTF-8", from)
 	}
-	read := importer.Markdown
+	read := scaffold.ImportMarkdown
 	if strings.EqualFold(filepath.Ext(from), ".json") {
-		read = importer.JSON
+		read = scaffold.ImportJSON
 	}
 	items, skipped, err := read(data)
 	if err != nil {
@@ -357,7 +355,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]importer.
 const ghBound = 2 * time.Minute
 
 // issues asks the gh CLI for the open issues.
-func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importer.Item, []importer.Skipped, error) {
+func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]scaffold.Item, []scaffold.Skipped, error) {
 	args := []string{"issue", "list", "--state", "open", "--limit", "500", "--json", "number,title,body,url"}
 	for flag, value := range map[string]string{"--repo": repo, "--label": o.label, "--milestone": o.milestone,
 		"--author": o.author} {
@@ -379,14 +377,14 @@ func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]importe
 	if err != nil {
 		return nil, nil, fmt.Errorf("gh issue list: %w: %s", err, termtext.Line(complaint.String()))
 	}
-	items, err := importer.Issues(data)
+	items, err := scaffold.ImportIssues(data)
 	return items, nil, err
 }
 
 func (o *importOptions) noFile(from string) error {
 	if o.begins {
 		return cmdline.UsageError("%s: no such file; --from takes a file, gh:, gh:owner/repo, or a tool: %s", from,
-			strings.Join(migrate.Tools(), ", "))
+			strings.Join(scaffold.ForeignTools(), ", "))
 	}
 	return cmdline.UsageError("%s: no such file; ralph import takes a file, gh: or gh:owner/repo", from)
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/importer"
 	"ralph/cmd/internal/preflight"
+	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
 	"ralph/state"
 )
 
 // askAgent lets the agent turn prose into stories, in one call.
-func (o *importOptions) askAgent(text string) ([]importer.Item, []importer.Skipped, error) {
+func (o *importOptions) askAgent(text string) ([]scaffold.Item, []scaffold.Skipped, error) {
 	if !o.CanAsk() {
 		return nil, nil, cmdline.UsageError("--ai shows what the agent made of the text and asks; " +
 			"nobody can be asked here")
@@ -32,11 +32,11 @@ func (o *importOptions) askAgent(text string) ([]importer.Item, []importer.Skipp
 	}
 	nonce := rand.Text()
 	o.Note("%s makes stories of the text; this is one call", p.Agent.Spec.Name)
-	final, err := p.AskAgent(o.Factory, importer.Prompt(text, nonce))
+	final, err := p.AskAgent(o.Factory, scaffold.ImportPrompt(text, nonce))
 	if err != nil {
 		return nil, nil, err
 	}
-	return importer.Answer(termtext.Clean(final), nonce)
+	return scaffold.ParseAnswer(termtext.Clean(final), nonce)
 }
 
 // agreed shows the plan that an agent has made as a diff, and asks whether to write it.

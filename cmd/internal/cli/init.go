@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/migrate"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
@@ -26,9 +25,9 @@ type initOptions struct {
 	*cmdline.Factory
 	result               written
 	yes, force, ai, json bool
-	from                 string           // another tool, or whence the plan is; empty: neither
-	made                 *[]string        // the plan and its specification that the verb has written just now
-	moved                *migrate.Project // its project; nil: none
+	from                 string            // another tool, or whence the plan is; empty: neither
+	made                 *[]string         // the plan and its specification that the verb has written just now
+	moved                *scaffold.Foreign // its project; nil: none
 }
 
 // newInitCmd returns ralph init. Another part of the verb has made the plan, if made names files.
@@ -46,9 +45,9 @@ func newInitCmd(f *cmdline.Factory, made *[]string) *cobra.Command {
 	cmd.Flags().BoolVar(&o.force, "force", false, "Overwrite existing files.")
 	cmd.Flags().BoolVar(&o.json, "json", false, "Do not ask; print what was written, as JSON for programs.")
 	cmd.Flags().StringVar(&o.from, "from",
-		"", "Take over a project of another `TOOL` ("+strings.Join(migrate.Tools(), ", ")+"), or make the plan\n"+
+		"", "Take over a project of another `TOOL` ("+strings.Join(scaffold.ForeignTools(), ", ")+"), or make the plan\n"+
 			"from a file, gh: or gh:owner/repo, as ralph import does.")
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(migrate.Tools(), cobra.ShellCompDirectiveDefault))
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(scaffold.ForeignTools(), cobra.ShellCompDirectiveDefault))
 	cmd.Flags().BoolVar(&o.ai, "ai", false, "Let the agent look at a copy of the project and propose checks; one call.")
 	return cmd
 }

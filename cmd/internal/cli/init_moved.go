@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/migrate"
+	"ralph/cmd/internal/scaffold"
 	"ralph/config"
 	"ralph/config/option"
 	"ralph/logs/termtext"
@@ -31,10 +31,10 @@ func (m moved) keys(usual []string) []string {
 
 // move reads the project of another tool. An error means that nothing was changed.
 func (o *initOptions) move(dir string) error {
-	if !slices.Contains(migrate.Tools(), o.from) { // a plan, which was imported
+	if !slices.Contains(scaffold.ForeignTools(), o.from) { // a plan, which was imported
 		return nil
 	}
-	p, err := migrate.Read(o.from, dir, optionOf)
+	p, err := scaffold.ReadForeign(o.from, dir, optionOf)
 	if err != nil {
 		return cmdline.UsageError("%v; nothing was changed", err)
 	}
@@ -83,7 +83,7 @@ func initRowOf(name string) (found option.Row) {
 }
 
 // optionsOf are the settings of a project by the key of the option.
-func optionsOf(dir string, p migrate.Project) map[string]string {
+func optionsOf(dir string, p scaffold.Foreign) map[string]string {
 	options := map[string]string{}
 	if p.Own {
 		return options

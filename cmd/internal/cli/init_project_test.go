@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/migrate"
 	"ralph/cmd/internal/preflight"
+	"ralph/cmd/internal/scaffold"
 	"ralph/config"
 	"ralph/internal/world"
 	"ralph/runner/prompt"
@@ -344,7 +344,7 @@ func TestInit_fastLinterAndTypes_areChecksInTheirOrder(t *testing.T) {
 
 func TestSayMoved_secret_isNotShown(t *testing.T) {
 	w := newInitWorld(t, nil)
-	o := initOptions{Factory: w.Factory, moved: &migrate.Project{Settings: []migrate.Setting{{From: "NOTIFY", Key: "NOTIFY", Value: "telegram://1:topsecret@telegram"}}}}
+	o := initOptions{Factory: w.Factory, moved: &scaffold.Foreign{Settings: []scaffold.ForeignSetting{{From: "NOTIFY", Key: "NOTIFY", Value: "telegram://1:topsecret@telegram"}}}}
 	o.sayMoved()
 	if out := w.out.String() + strings.Join(o.result.Took, ""); strings.Contains(out, "topsecret") || !strings.Contains(out, "NOTIFY=(set, not shown)") {
 		t.Errorf("%s", out)

@@ -1,4 +1,4 @@
-package importer
+package scaffold
 
 import (
 	"encoding/json"
@@ -17,9 +17,9 @@ import (
 
 const noPlace = "the plan has no place for it"
 
-// JSON reads tasks from JSON of many shapes: an array of texts or objects, or an object with
+// ImportJSON reads tasks from JSON of many shapes: an array of texts or objects, or an object with
 // such an array as userStories, stories, tasks, items, issues or features.
-func JSON(data []byte) ([]Item, []Skipped, error) {
+func ImportJSON(data []byte) ([]Item, []Skipped, error) {
 	text := string(data)
 	if line, _, err := task.InvalidJSON(data); err != nil {
 		return nil, nil, fmt.Errorf("line %d: invalid JSON: %w", line, err)
@@ -235,9 +235,9 @@ func words() task.Words {
 	return task.Words{Read: read}
 }
 
-// Issues reads what gh issue list --json number,title,body,labels,url prints. Anybody may have
+// ImportIssues reads what gh issue list --json number,title,body,labels,url prints. Anybody may have
 // written the body, so it is quoted as data.
-func Issues(data []byte) ([]Item, error) {
+func ImportIssues(data []byte) ([]Item, error) {
 	var issues []struct {
 		Number    int
 		Title     string

@@ -1,4 +1,4 @@
-package migrate
+package scaffold
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ var iniLine = sync.OnceValue(func() *regexp.Regexp {
 // openBox is a task that is left in a plan.
 var openBox = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*[-*] \[ \] `) })
 
-func ralphex(dir string) (p Project, pairs []pair, err error) {
+func ralphex(dir string) (p Foreign, pairs []pair, err error) {
 	plans := "docs/plans"
 	if _, err := os.Stat(filepath.Join(dir, ".ralphex")); err != nil {
 		return p, nil, errors.New(".ralphex is missing; ralphex --init writes it")
@@ -57,25 +57,25 @@ func ralphex(dir string) (p Project, pairs []pair, err error) {
 		case p.Plan == "":
 			p.Plan = name
 		default:
-			p.Left = append(p.Left, Left{name, "the plan after this one: ralph --plan " + name})
+			p.Left = append(p.Left, foreignLeft{name, "the plan after this one: ralph --plan " + name})
 		}
 	}
 	if p.Plan == "" {
 		return p, nil, fmt.Errorf("no plan in %s has an open box", plans)
 	}
-	if says(filepath.Join(dir, ".ralphex/prompts/task.txt")) {
-		p.Left = append(p.Left, Left{".ralphex/prompts/task.txt", "it speaks of ralphex's signals; " +
+	if migrateSays(filepath.Join(dir, ".ralphex/prompts/task.txt")) {
+		p.Left = append(p.Left, foreignLeft{".ralphex/prompts/task.txt", "it speaks of ralphex's signals; " +
 			"put your own rules into .ralph/PROMPT.md"})
 	}
 	agents, _ := fs.Glob(os.DirFS(dir), ".ralphex/agents/*.txt")
-	if slices.ContainsFunc(agents, func(file string) bool { return says(filepath.Join(dir, file)) }) {
-		p.Left = append(p.Left, Left{".ralphex/agents", "reviewers are judges here: JUDGES, docs/review.md"})
+	if slices.ContainsFunc(agents, func(file string) bool { return migrateSays(filepath.Join(dir, file)) }) {
+		p.Left = append(p.Left, foreignLeft{".ralphex/agents", "reviewers are judges here: JUDGES, docs/review.md"})
 	}
 	return p, append(pairs, pair{"executor", "claude"}), nil // if no line says otherwise
 }
 
-// says reports whether a file has more than the comments that ralphex --init writes.
-func says(path string) bool {
+// migrateSays reports whether a file has more than the comments that ralphex --init writes.
+func migrateSays(path string) bool {
 	text, _ := projectfs.Above(path).Read(path, maxSettings)
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
@@ -85,9 +85,9 @@ func says(path string) bool {
 	return false
 }
 
-func ralphexRows() []Row {
+func ralphexRows() []foreignRow {
 	const patterns = "ralph knows the errors and limits of each agent"
-	return []Row{
+	return []foreignRow{
 		{Theirs: "claude_command", Ours: "AGENT_CMD", value: unless("claude")},
 		{Theirs: "claude_args", Note: "`ALLOWED_TOOLS` says what the agent may do; all of it with `PERMISSION_MODE`"},
 		{Theirs: "executor", Ours: "AGENT", value: oneOf("claude", "codex")},

@@ -1,4 +1,4 @@
-package migrate
+package scaffold
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func shell(path string) ([]pair, error) {
 	return all, err
 }
 
-func claudeCode(dir string) (p Project, pairs []pair, err error) {
+func claudeCode(dir string) (p Foreign, pairs []pair, err error) {
 	if p.Prompt, err = need(dir, "ralph-setup", ".ralph/PROMPT.md", "PROMPT.md"); err != nil {
 		return p, nil, err
 	}
@@ -61,8 +61,8 @@ func claudeCode(dir string) (p Project, pairs []pair, err error) {
 	return p, pairs, err
 }
 
-func claudeCodeRows() []Row {
-	rows := []Row{
+func claudeCodeRows() []foreignRow {
+	rows := []foreignRow{
 		{Theirs: "PROJECT_NAME", Note: "the name of the folder"},
 		{Theirs: "PROJECT_TYPE", Note: "`ralph init` looks at the project itself"},
 		{Theirs: "CLAUDE_OUTPUT_FORMAT", Note: "ralph reads the events of each agent"},
@@ -92,7 +92,7 @@ func claudeCodeRows() []Row {
 		"CB_SAME_ERROR_THRESHOLD", "CB_OUTPUT_DECLINE_THRESHOLD",
 		"CB_PERMISSION_DENIAL_THRESHOLD", "CB_COOLDOWN_MINUTES", "CB_AUTO_RESET", "RALPH_VERBOSE", "OPTIONAL_SECTIONS",
 		"CLAUDE_CODE_CMD", "SANDBOX_PROVIDER", "ENABLE_NOTIFICATIONS"} {
-		row := Row{Theirs: same, Ours: same}
+		row := foreignRow{Theirs: same, Ours: same}
 		if same == "SANDBOX_PROVIDER" {
 			row.Ours = "SANDBOX"
 		}
@@ -104,7 +104,7 @@ func claudeCodeRows() []Row {
 // scriptDirs are where people put the script of snarktank/ralph.
 func scriptDirs() []string { return []string{"", "scripts/ralph/", "ralph/", ".ralph/"} }
 
-func snarktank(dir string) (p Project, pairs []pair, err error) {
+func snarktank(dir string) (p Foreign, pairs []pair, err error) {
 	for _, in := range scriptDirs() {
 		if first(dir, in+"ralph.sh") == "" {
 			continue
@@ -134,21 +134,21 @@ func snarktank(dir string) (p Project, pairs []pair, err error) {
 		if p.Plan = first(dir, in+"prd.json"); p.Plan == "" {
 			return p, nil, fmt.Errorf("%sprd.json is missing; the skill /ralph writes it", in)
 		}
-		p.Left = append(p.Left, Left{"--dangerously-skip-permissions, --dangerously-allow-all",
+		p.Left = append(p.Left, foreignLeft{"--dangerously-skip-permissions, --dangerously-allow-all",
 			"here ALLOWED_TOOLS says what the agent may do; all of it with PERMISSION_MODE=bypass"})
 		if other := first(dir, prompts[1]); other != "" && other != p.Prompt {
-			p.Left = append(p.Left, Left{other, "the prompt of the other agent: --prompt " + other})
+			p.Left = append(p.Left, foreignLeft{other, "the prompt of the other agent: --prompt " + other})
 		}
 		if first(dir, in+"progress.txt") != "" {
-			p.Left = append(p.Left, Left{in + "progress.txt", "stays where it is: the prompt names it"})
+			p.Left = append(p.Left, foreignLeft{in + "progress.txt", "stays where it is: the prompt names it"})
 		}
 		return p, pairs, nil
 	}
 	return p, nil, fmt.Errorf("ralph.sh is missing, here and in scripts/ralph")
 }
 
-func snarktankRows() []Row {
-	return []Row{
+func snarktankRows() []foreignRow {
+	return []foreignRow{
 		{Theirs: "TOOL", Ours: "AGENT", Note: "claude, if CLAUDE.md is the only prompt"},
 		{Theirs: "MAX_ITERATIONS", Ours: "MAX_ITERATIONS", value: number},
 	}

@@ -1,4 +1,4 @@
-package migrate
+package scaffold
 
 import (
 	"flag"
@@ -35,7 +35,7 @@ func project(t *testing.T, text string) string {
 func TestRead_eachTool_takesAndNames(t *testing.T) {
 	for _, c := range []struct {
 		tool, files string
-		want        Project
+		want        Foreign
 	}{
 		{"ralph-claude-code", `
 -- .ralph/PROMPT.md --
@@ -53,17 +53,17 @@ TEST_COMMAND="make test"
 RALPH_SHELL_INIT_FILE="~/.zshrc"
 GITHUB_ISSUE=12
 WHAT=1
-`, Project{Prompt: ".ralph/PROMPT.md", Plan: ".ralph/fix_plan.md", Own: true,
-			Settings: []Setting{{"MAX_CALLS_PER_HOUR", "50", "MAX_CALLS_PER_HOUR"}, {"CB_AUTO_RESET", "false", "CB_AUTO_RESET"},
+`, Foreign{Prompt: ".ralph/PROMPT.md", Plan: ".ralph/fix_plan.md", Own: true,
+			Settings: []ForeignSetting{{"MAX_CALLS_PER_HOUR", "50", "MAX_CALLS_PER_HOUR"}, {"CB_AUTO_RESET", "false", "CB_AUTO_RESET"},
 				{"MODEL", "opus", "CLAUDE_MODEL"}, {"TEST_COMMAND", "make test", "TEST_COMMAND"}},
-			Left: []Left{{"PROJECT_NAME", "the name of the folder"}, {"SANDBOX_E2B_TEMPLATE", "there is no sandbox in a cloud"},
+			Left: []foreignLeft{{"PROJECT_NAME", "the name of the folder"}, {"SANDBOX_E2B_TEMPLATE", "there is no sandbox in a cloud"},
 				{"RALPH_SHELL_INIT_FILE", "start ralph in a shell that has read it"},
 				{"GITHUB_ISSUE", "`ralph import` reads issues; ralph writes none"}, {"WHAT", "ralph does not know it"}}}},
 		{"ralph-claude-code", "-- .ralph/PROMPT.md --\nx\n-- .ralph/fix_plan.md --\n- [ ] x\n-- .ralphrc --\nCLAUDE_MODEL=opus\nMODEL=sonnet\n" +
-			"CLAUDE_TIMEOUT_MINUTES=20\nAGENT_TIMEOUT_MINUTES=30\nCLAUDE_USE_CONTINUE=true\nSESSION_CONTINUITY=false\n", Project{Prompt: ".ralph/PROMPT.md", Plan: ".ralph/fix_plan.md", Own: true,
-			Settings: []Setting{{"MODEL", "sonnet", "MODEL"}, {"CLAUDE_TIMEOUT_MINUTES", "20", "CLAUDE_TIMEOUT_MINUTES"},
+			"CLAUDE_TIMEOUT_MINUTES=20\nAGENT_TIMEOUT_MINUTES=30\nCLAUDE_USE_CONTINUE=true\nSESSION_CONTINUITY=false\n", Foreign{Prompt: ".ralph/PROMPT.md", Plan: ".ralph/fix_plan.md", Own: true,
+			Settings: []ForeignSetting{{"MODEL", "sonnet", "MODEL"}, {"CLAUDE_TIMEOUT_MINUTES", "20", "CLAUDE_TIMEOUT_MINUTES"},
 				{"SESSION_CONTINUITY", "false", "SESSION_CONTINUITY"}}}},
-		{"ralph-claude-code", "-- PROMPT.md --\nx\n-- @fix_plan.md --\n- [ ] x\n", Project{Prompt: "PROMPT.md", Plan: "@fix_plan.md"}},
+		{"ralph-claude-code", "-- PROMPT.md --\nx\n-- @fix_plan.md --\n- [ ] x\n", Foreign{Prompt: "PROMPT.md", Plan: "@fix_plan.md"}},
 		{"ralphex", `
 -- .ralphex/config --
 # claude_command = not this
@@ -86,12 +86,12 @@ x
 - [ ] x
 -- docs/plans/c-later.md --
 - [ ] x
-`, Project{Plan: "docs/plans/b-open.md",
-			Settings: []Setting{{"AGENT_CMD", "my-claude", "claude_command"}, {"MODEL", "opus", "task_model"},
+`, Foreign{Plan: "docs/plans/b-open.md",
+			Settings: []ForeignSetting{{"AGENT_CMD", "my-claude", "claude_command"}, {"MODEL", "opus", "task_model"},
 				{"ITERATION_DELAY", "2.5s", "iteration_delay_ms"}, {"CLAUDE_TIMEOUT_MINUTES", "90", "session_timeout"},
 				{"MAX_ITERATIONS", "30", "max_iterations"}, {"ISOLATE", "worktree", "use_worktree"},
 				{"QA", "false", "external_review_tool"}, {"AGENT", "claude", "executor"}},
-			Left: []Left{{"docs/plans/c-later.md", "the plan after this one: ralph --plan docs/plans/c-later.md"},
+			Left: []foreignLeft{{"docs/plans/c-later.md", "the plan after this one: ralph --plan docs/plans/c-later.md"},
 				{".ralphex/prompts/task.txt", "it speaks of ralphex's signals; put your own rules into .ralph/PROMPT.md"},
 				{"notify_telegram_token", "one address for each channel: `NOTIFY`"}, {"color_task", "the screen has its own colours"}}}},
 		{"ralph-tui", `
@@ -115,11 +115,11 @@ enabled = true
 network = false
 -- plan/prd.json --
 {}
-`, Project{Plan: "plan/prd.json",
-			Settings: []Setting{{"AGENT", "claude", "agent"}, {"MAX_ITERATIONS", "12", "maxIterations"}, {"AUTO_COMMIT", "true", "autoCommit"},
+`, Foreign{Plan: "plan/prd.json",
+			Settings: []ForeignSetting{{"AGENT", "claude", "agent"}, {"MAX_ITERATIONS", "12", "maxIterations"}, {"AUTO_COMMIT", "true", "autoCommit"},
 				{"FALLBACK_AGENTS", "codex,gemini", "fallbackAgents"}, {"MODEL", "opus", "agentOptions.model"},
 				{"SANDBOX", "auto", "sandbox.enabled"}, {"SANDBOX_NET", "none", "sandbox.network"}},
-			Left: []Left{{"configVersion", "`ralph config` shows what is set"},
+			Left: []foreignLeft{{"configVersion", "`ralph config` shows what is set"},
 				{"prompt_template", "its fields are not those of ralph; put your rules into .ralph/PROMPT.md"},
 				{"parallel.mode", "`PARALLEL` says how many tasks run side by side"}}}},
 		{"snarktank", `
@@ -134,19 +134,19 @@ x
 x
 -- scripts/ralph/prd.json --
 {}
-`, Project{Prompt: "scripts/ralph/CLAUDE.md", Plan: "scripts/ralph/prd.json",
-			Settings: []Setting{{"AGENT", "claude", "TOOL"}, {"MAX_ITERATIONS", "25", "MAX_ITERATIONS"}},
-			Left: []Left{{"--dangerously-skip-permissions, --dangerously-allow-all",
+`, Foreign{Prompt: "scripts/ralph/CLAUDE.md", Plan: "scripts/ralph/prd.json",
+			Settings: []ForeignSetting{{"AGENT", "claude", "TOOL"}, {"MAX_ITERATIONS", "25", "MAX_ITERATIONS"}},
+			Left: []foreignLeft{{"--dangerously-skip-permissions, --dangerously-allow-all",
 				"here ALLOWED_TOOLS says what the agent may do; all of it with PERMISSION_MODE=bypass"},
 				{"scripts/ralph/prompt.md", "the prompt of the other agent: --prompt scripts/ralph/prompt.md"}}}},
 		// Its README copies the prompt of one agent; ralph.sh names the other one.
 		{"snarktank", "-- ralph.sh --\nTOOL=\"amp\"\n-- CLAUDE.md --\nx\n-- prd.json --\n{}\n",
-			Project{Prompt: "CLAUDE.md", Plan: "prd.json", Settings: []Setting{{"AGENT", "claude", "TOOL"}},
-				Left: []Left{{"--dangerously-skip-permissions, --dangerously-allow-all",
+			Foreign{Prompt: "CLAUDE.md", Plan: "prd.json", Settings: []ForeignSetting{{"AGENT", "claude", "TOOL"}},
+				Left: []foreignLeft{{"--dangerously-skip-permissions, --dangerously-allow-all",
 					"here ALLOWED_TOOLS says what the agent may do; all of it with PERMISSION_MODE=bypass"}}}},
 	} {
 		options := map[string]string{"TEST_COMMAND": "TEST_COMMAND", "MODEL": "MODEL", "AGENT_TIMEOUT_MINUTES": "CLAUDE_TIMEOUT_MINUTES"}
-		got, err := Read(c.tool, project(t, c.files), func(name string) string { return options[name] })
+		got, err := ReadForeign(c.tool, project(t, c.files), func(name string) string { return options[name] })
 		if err != nil {
 			t.Errorf("%s: %v", c.tool, err)
 		}
@@ -178,7 +178,7 @@ func TestRead_halfConfigured_isOneLineThatSaysWhatIsMissing(t *testing.T) {
 		{"snarktank", "-- ralph.sh --\n-- prompt.md --\n", "prd.json is missing"},
 		{"snarktank", "-- ralph.sh --\nMAX_ITERATIONS=ten\n-- prompt.md --\n-- prd.json --\n", `"ten": not a whole number`},
 	} {
-		_, err := Read(c.tool, project(t, c.files), func(string) string { return "" })
+		_, err := ReadForeign(c.tool, project(t, c.files), func(string) string { return "" })
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s %q: got %v, want %q", c.tool, c.files, err, c.want)
 		}

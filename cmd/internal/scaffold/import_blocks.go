@@ -1,4 +1,4 @@
-package importer
+package scaffold
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ const (
 	paragraph
 	listItem
 	almost // a box
-	table
+	importerTable
 	quotation // or indented code, HTML
 	hidden    // code or a comment
 	front     // matter
@@ -101,7 +101,7 @@ func frontMatter(text string) int {
 
 func (s *splitter) add(b block) *block {
 	b.last = max(b.last, b.line)
-	if b.text = strings.TrimSpace(b.text); b.kind != table {
+	if b.text = strings.TrimSpace(b.text); b.kind != importerTable {
 		b.text = termtext.Unwrap(b.text)
 	}
 	s.blocks = append(s.blocks, b)
@@ -168,11 +168,11 @@ func (s *splitter) line(number int, text string) {
 
 // row takes a line of a table.
 func (s *splitter) row(number int, text string) {
-	if n := len(s.blocks) - 1; n >= 0 && s.blocks[n].kind == table && s.blocks[n].last == number-1 {
+	if n := len(s.blocks) - 1; n >= 0 && s.blocks[n].kind == importerTable && s.blocks[n].last == number-1 {
 		s.blocks[n].text += "\n" + text
 		return
 	}
-	s.add(block{kind: table, line: number, text: text})
+	s.add(block{kind: importerTable, line: number, text: text})
 }
 
 // inside takes a line that belongs to the last list item.

@@ -1,4 +1,4 @@
-package importer
+package scaffold
 
 import (
 	"fmt"
@@ -41,9 +41,9 @@ const (
 	markLost   = "a criterion has no mark; its text is taken"
 )
 
-// Markdown reads the tasks of a text: boxes, headings that are stories, and the list items below
+// ImportMarkdown reads the tasks of a text: boxes, headings that are stories, and the list items below
 // a heading such as "Tasks" or in a text without headings. What is below a task describes it.
-func Markdown(data []byte) ([]Item, []Skipped, error) {
+func ImportMarkdown(data []byte) ([]Item, []Skipped, error) {
 	blocks := split(strings.TrimPrefix(string(data), "\ufeff"))
 	var headings []int
 	for _, b := range blocks {
@@ -80,9 +80,9 @@ func (r *reader) block(b block) {
 		r.heading(b)
 	case listItem:
 		r.listItem(b)
-	case paragraph, table:
+	case paragraph, importerTable:
 		if r.current == nil || r.out {
-			r.skip(b, map[kind]string{paragraph: outside, table: aTable}[b.kind])
+			r.skip(b, map[kind]string{paragraph: outside, importerTable: aTable}[b.kind])
 			return
 		}
 		if label := strings.Trim(b.text, "*_: "); len(label) < 40 && patterns().criteria.MatchString(label) {

@@ -1,6 +1,7 @@
-// Package importer turns other texts into a plan: a PRD in Markdown, a plain list, JSON, issues,
-// or one of the templates. It reads and writes no files.
-package importer
+package scaffold
+
+// The files import_*.go turn other texts into a plan: a PRD in Markdown, a plain list,
+// JSON, issues, or one of the templates. They read and write no files.
 
 import (
 	"encoding/json"
@@ -40,8 +41,8 @@ func forms() []form {
 	}
 }
 
-// Forms returns the formats that a plan can be written in.
-func Forms() (names []string) {
+// ImportForms returns the formats that a plan can be written in.
+func ImportForms() (names []string) {
 	for _, f := range forms() {
 		names = append(names, f.name)
 	}
@@ -52,20 +53,20 @@ func Forms() (names []string) {
 func find(name string) (form, error) {
 	i := slices.IndexFunc(forms(), func(f form) bool { return f.name == name })
 	if i < 0 {
-		return form{}, fmt.Errorf("unknown format %q; known: %s", name, strings.Join(Forms(), ", "))
+		return form{}, fmt.Errorf("unknown format %q; known: %s", name, strings.Join(ImportForms(), ", "))
 	}
 	return forms()[i], nil
 }
 
-// Path returns the default path of a plan in this format.
-func Path(name string) string {
+// ImportPath returns the default path of a plan in this format.
+func ImportPath(name string) string {
 	f, _ := find(name)
 	return f.path
 }
 
-// Write returns a plan with the tasks. Every text stays within its task: no line of it can be
+// WriteImported returns a plan with the tasks. Every text stays within its task: no line of it can be
 // read as another task.
-func Write(name, project string, items []Item) (string, error) {
+func WriteImported(name, project string, items []Item) (string, error) {
 	f, err := find(name)
 	if err != nil {
 		return "", err

@@ -1,8 +1,10 @@
-// Package migrate reads projects of other programs called ralph: their settings, plan and
-// prompt, as ralph would have them, and what has no counterpart. It writes nothing.
+package scaffold
+
+// The files migrate_*.go read projects of other programs called ralph: their settings,
+// plan and prompt, as ralph would have them, and what has no counterpart. They write
+// nothing.
 //
 //	Read: tool x folder -> Project
-package migrate
 
 import (
 	"fmt"
@@ -12,23 +14,23 @@ import (
 	"strings"
 )
 
-// Project is what ralph takes over.
-type Project struct {
-	Settings []Setting
+// Foreign is what ralph takes over.
+type Foreign struct {
+	Settings []ForeignSetting
 	Prompt   string // slash path below the project; empty: ralph writes its own
 	Plan     string // slash path below the project; empty: none
-	Left     []Left
+	Left     []foreignLeft
 	Own      bool // the settings are in .ralphrc, which ralph reads as it is
 }
 
-// Setting is an option of ralph, and where its value comes from.
-type Setting struct{ Key, Value, From string }
+// ForeignSetting is an option of ralph, and where its value comes from.
+type ForeignSetting struct{ Key, Value, From string }
 
-// Left is what was not taken, and why or what to do instead.
-type Left struct{ Name, Why string }
+// foreignLeft is what was not taken, and why or what to do instead.
+type foreignLeft struct{ Name, Why string }
 
-// Row says what becomes of a setting of another tool.
-type Row struct {
+// foreignRow says what becomes of a setting of another tool.
+type foreignRow struct {
 	Theirs string // its name; a * at the end stands for any rest
 	Ours   string // the option; empty if there is none
 	Note   string // what to know; for what has no counterpart, what to do instead
@@ -43,8 +45,8 @@ type pair struct{ name, value string }
 type tool struct {
 	name  string
 	about string
-	rows  func() []Row
-	read  func(dir string) (Project, []pair, error)
+	rows  func() []foreignRow
+	read  func(dir string) (Foreign, []pair, error)
 }
 
 // tools are those whose projects can be read.
@@ -57,8 +59,8 @@ func tools() []tool {
 	}
 }
 
-// Tools are the names that Read knows.
-func Tools() []string {
+// ForeignTools are the names that Read knows.
+func ForeignTools() []string {
 	var names []string
 	for _, t := range tools() {
 		names = append(names, t.name)
@@ -66,51 +68,51 @@ func Tools() []string {
 	return names
 }
 
-// Read reads the project of a tool in dir. option names the option that ralph sets by a name in
+// ReadForeign reads the project of a tool in dir. option names the option that ralph sets by a name in
 // .ralphrc; empty: none. An error is one line: the project is not configured, or not completely.
-func Read(name, dir string, option func(string) string) (Project, error) {
+func ReadForeign(name, dir string, option func(string) string) (Foreign, error) {
 	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == name })
 	if i < 0 {
-		return Project{}, fmt.Errorf("ralph cannot read projects of %q; it knows %s", name, strings.Join(Tools(), ", "))
+		return Foreign{}, fmt.Errorf("ralph cannot read projects of %q; it knows %s", name, strings.Join(ForeignTools(), ", "))
 	}
 	t := tools()[i]
 	p, pairs, err := t.read(dir)
 	if err != nil {
-		return Project{}, fmt.Errorf("no complete project of %s in %s: %w", t.name, dir, err)
+		return Foreign{}, fmt.Errorf("no complete project of %s in %s: %w", t.name, dir, err)
 	}
 	for _, pair := range pairs {
 		if pair.value == "" { // the default
 			continue
 		}
-		if key := option(pair.name); p.Own && key != "" && find(t.rows(), pair.name) < 0 {
-			p.add(Setting{key, pair.value, pair.name})
+		if key := option(pair.name); p.Own && key != "" && migrateFind(t.rows(), pair.name) < 0 {
+			p.add(ForeignSetting{key, pair.value, pair.name})
 			continue
 		}
 		if err := p.take(t.rows(), pair); err != nil {
-			return Project{}, err
+			return Foreign{}, err
 		}
 	}
 	return p, nil
 }
 
-// find is the index of the row of a setting; less than 0: it has none.
-func find(rows []Row, name string) int {
-	return slices.IndexFunc(rows, func(r Row) bool {
+// migrateFind is the index of the row of a setting; less than 0: it has none.
+func migrateFind(rows []foreignRow, name string) int {
+	return slices.IndexFunc(rows, func(r foreignRow) bool {
 		start, rest := strings.CutSuffix(r.Theirs, "*")
 		return r.Theirs == name || rest && strings.HasPrefix(name, start)
 	})
 }
 
 // take adds one setting to what is taken or left.
-func (p *Project) take(rows []Row, s pair) error {
-	i := find(rows, s.name)
+func (p *Foreign) take(rows []foreignRow, s pair) error {
+	i := migrateFind(rows, s.name)
 	if i < 0 {
-		p.Left = append(p.Left, Left{s.name, "ralph does not know it"})
+		p.Left = append(p.Left, foreignLeft{s.name, "ralph does not know it"})
 		return nil
 	}
 	row, value := rows[i], s.value
 	if row.Ours == "" {
-		p.Left = append(p.Left, Left{s.name, row.Note})
+		p.Left = append(p.Left, foreignLeft{s.name, row.Note})
 		return nil
 	}
 	if row.value != nil {
@@ -120,14 +122,14 @@ func (p *Project) take(rows []Row, s pair) error {
 		}
 	}
 	if value != "" {
-		p.add(Setting{row.Ours, value, s.name})
+		p.add(ForeignSetting{row.Ours, value, s.name})
 	}
 	return nil
 }
 
 // add adds a setting. Of several names for one thing the first counts; in .ralphrc, the name of the option does.
-func (p *Project) add(s Setting) {
-	same := func(o Setting) bool { return o.Key == s.Key }
+func (p *Foreign) add(s ForeignSetting) {
+	same := func(o ForeignSetting) bool { return o.Key == s.Key }
 	if p.Own && s.From == s.Key {
 		p.Settings = slices.DeleteFunc(p.Settings, same)
 	}

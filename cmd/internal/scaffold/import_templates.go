@@ -1,4 +1,4 @@
-package importer
+package scaffold
 
 import (
 	"embed"
@@ -7,7 +7,7 @@ import (
 )
 
 //go:embed templates
-var templates embed.FS
+var importerTemplates embed.FS
 
 // Template is a PRD to start from.
 type Template struct{ Name, About string }
@@ -25,7 +25,7 @@ func Templates() []Template {
 
 // ReadTemplate returns the PRD of a template, in Markdown.
 func ReadTemplate(name string) ([]byte, error) {
-	data, err := templates.ReadFile("templates/" + name + ".md")
+	data, err := importerTemplates.ReadFile("templates/" + name + ".md")
 	if err != nil {
 		var names []string
 		for _, t := range Templates() {

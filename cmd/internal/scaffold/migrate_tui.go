@@ -1,4 +1,4 @@
-package migrate
+package scaffold
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"ralph/state/projectfs"
 )
 
-func tui(dir string) (p Project, pairs []pair, err error) {
+func tui(dir string) (p Foreign, pairs []pair, err error) {
 	name, err := need(dir, "ralph-tui setup", ".ralph-tui/config.toml")
 	if err != nil {
 		return p, nil, err
@@ -99,7 +99,7 @@ func scalar(value any, key []string) (string, bool) {
 	return fmt.Sprint(value), len(key) == 0
 }
 
-func tuiRows() []Row {
+func tuiRows() []foreignRow {
 	agent := func(v string) (string, error) {
 		for theirs, ours := range map[string]string{"cursor": "cursor-agent", "droid": "", "kiro": "", "kimi": "",
 			"pi": "", "github-copilot": ""} {
@@ -113,7 +113,7 @@ func tuiRows() []Row {
 		return v, nil
 	}
 	yes := func(value string) func(string) (string, error) { return when("true", value) }
-	return []Row{
+	return []foreignRow{
 		{Theirs: "configVersion", Note: "`ralph config` shows what is set"},
 		{Theirs: "agent", Ours: "AGENT", value: agent},
 		{Theirs: "defaultAgent", Ours: "AGENT", value: agent},
