@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/drill"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
@@ -83,13 +82,13 @@ func drillRun(o *drillOptions) error {
 		return cmdline.UsageError("unknown class %q, known are: %s", o.class, known)
 	}
 	set, class := drillSetting(p, p.Agent.Spec, time.Now()), ending.Class(o.class)
-	r, ok := drill.Find(class, set.Spec)
+	r, ok := preflight.FindRecording(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
 			"there is no recording of %s by %s, and ralph cannot simulate one; "+
 				"list the recordings with: ralph drill --all", class, set.Spec.Name)}
 	}
-	scene := drill.Play(r, set)
+	scene := preflight.PlayRecording(r, set)
 	printScene(o.Factory, r, set, scene)
 	if scene.Outcome.Class != class {
 		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
@@ -100,15 +99,15 @@ func drillRun(o *drillOptions) error {
 }
 
 // drillSetting is the user's configuration. Every fallback agent counts as available.
-func drillSetting(p *preflight.Project, spec agent.Spec, now time.Time) drill.Setting {
-	set := drill.Setting{Spec: spec, Policy: p.Config.Policy, Now: now}
+func drillSetting(p *preflight.Project, spec agent.Spec, now time.Time) preflight.DrillSetting {
+	set := preflight.DrillSetting{Spec: spec, Policy: p.Config.Policy, Now: now}
 	if i := slices.IndexFunc(p.Config.FallbackAgents, func(name string) bool { return name != spec.Name }); i >= 0 {
 		set.Fallback = p.Config.FallbackAgents[i]
 	}
 	return set
 }
 
-func printScene(f *cmdline.Factory, r drill.Recording, set drill.Setting, scene drill.Scene) {
+func printScene(f *cmdline.Factory, r preflight.Recording, set preflight.DrillSetting, scene preflight.Scene) {
 	o, d := scene.Outcome, scene.Decision
 	played := cmdline.Quote(r.Args...)
 	if r.Agent != set.Spec.Name {
@@ -164,13 +163,13 @@ func drillAll(o *drillOptions, p *preflight.Project) error {
 		fmt.Fprint(w, c.Class)
 		counts := ""
 		for _, spec := range specs {
-			r, ok := drill.Find(c.Class, spec)
+			r, ok := preflight.FindRecording(c.Class, spec)
 			if !ok {
 				fmt.Fprint(w, "\t-")
 				continue
 			}
 			all++
-			scene := drill.Play(r, drillSetting(p, spec, now))
+			scene := preflight.PlayRecording(r, drillSetting(p, spec, now))
 			if scene.Outcome.Class != c.Class {
 				fmt.Fprintf(w, "\t! %s", scene.Outcome.Class)
 				continue
@@ -210,7 +209,7 @@ func cellText(d rules.Decision, now time.Time) string {
 }
 
 // countsText names the counters that a call changes, without numbers.
-func countsText(s drill.Scene) string {
+func countsText(s preflight.Scene) string {
 	if len(s.Counted) == 0 {
 		return "nothing"
 	}

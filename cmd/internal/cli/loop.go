@@ -15,7 +15,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
-	"ralph/cmd/internal/resume"
 	"ralph/config"
 	"ralph/logs"
 	"ralph/runner"
@@ -54,9 +53,9 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	defer w.Release()
 	o.tidy(s)
 	preflight.KeepPlan(s.Config, s.Dir, s.Plan)
-	flags := resume.Words(s.Config, o.once)
-	begun := resume.Record(o.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
-	if err := w.SaveRunFlags(run, resume.Shown(flags)); err != nil {
+	flags := preflight.StartWords(s.Config, o.once)
+	begun := preflight.RecordStart(o.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
+	if err := w.SaveRunFlags(run, preflight.StartShown(flags)); err != nil {
 		return err
 	}
 	file, err := logs.OpenFile(w.LogPath(), 10, 4)
@@ -78,7 +77,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	result, err := runner.New(runOptionsOf(s), runner.Deps{
 		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: o.Loader(s.Dir, nil).PlanEditsPath()},
 		Start: runner.Start{RunID: run, Version: versionText(), Resumed: o.resumed != "",
-			Unattended: o.unattended, Begun: resume.Begun(o.Factory, s.Dir, w, o.resumed)},
+			Unattended: o.unattended, Begun: preflight.BegunState(o.Factory, s.Dir, w, o.resumed)},
 		Proof: runner.Proof{LeftOut: s.LeftOut, Checks: rows, Mode: gate.Mode(s.Config.TestMode),
 			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks},
 		Terminal: runner.Terminal{Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick, Size: sig.Size,

@@ -9,7 +9,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
-	"ralph/cmd/internal/resume"
 	"ralph/logs/termtext"
 	"ralph/state"
 )
@@ -55,7 +54,7 @@ func resumeRun(o *resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	ending, why := last.Ending(), resume.Finished(last)
+	ending, why := last.Ending(), preflight.Finished(last)
 	switch {
 	case o.unfinished && why != "":
 		o.Say("nothing to resume: %s", why)
@@ -64,7 +63,7 @@ func resumeRun(o *resumeOptions) error {
 		return cmdline.UsageError("nothing to resume: %s; start a run with: ralph", why)
 	}
 	dir := filepath.Dir(r.Dir())
-	run, err := resume.Find(o.Loader(dir, nil), r, last.RunID)
+	run, err := preflight.FindRun(o.Loader(dir, nil), r, last.RunID)
 	if err != nil {
 		return err
 	}
@@ -74,7 +73,7 @@ func resumeRun(o *resumeOptions) error {
 	}
 	maps.Copy(run.Options, o.options)
 	f := *o.Factory
-	f.Env = resume.SetEnv(f.Env, run.Settings)
+	f.Env = preflight.SetEnv(f.Env, run.Settings)
 	if ending == state.EndingComplete {
 		open := openTasks(&f, dir, run.Options)
 		if open == 0 {

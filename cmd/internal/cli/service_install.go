@@ -11,7 +11,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
-	"ralph/cmd/internal/resume"
 	"ralph/cmd/internal/service"
 	"ralph/config"
 	"ralph/runner/agent"
@@ -100,9 +99,9 @@ func checkUnattended(f *cmdline.Factory, e service.Entry) (onlyHere []string, er
 	if err != nil {
 		return nil, err
 	}
-	var run resume.Run
-	if _, alive := r.Owner(); last.RunID != "" && (alive || resume.Finished(last) == "") {
-		if run, err = resume.Find(f.Loader(e.Dir, nil), r, last.RunID); err != nil {
+	var run preflight.LastRun
+	if _, alive := r.Owner(); last.RunID != "" && (alive || preflight.Finished(last) == "") {
+		if run, err = preflight.FindRun(f.Loader(e.Dir, nil), r, last.RunID); err != nil {
 			return nil, err
 		}
 	}
@@ -111,7 +110,7 @@ func checkUnattended(f *cmdline.Factory, e service.Entry) (onlyHere []string, er
 		return nil, err
 	}
 	if run.ID == "" {
-		run.Settings = resume.Settings(resume.Words(cfg, false)) // as the next run would record them
+		run.Settings = preflight.StartSettings(preflight.StartWords(cfg, false)) // as the next run would record them
 	}
 	onlyHere = readHere(f.Env, cfg)
 	nothing, err := os.Open(os.DevNull) // file: a device
@@ -141,7 +140,7 @@ func bareEnv(e service.Entry, settings []string) []string {
 			env = append(env, name+"="+value)
 		}
 	}
-	return resume.SetEnv(env, settings)
+	return preflight.SetEnv(env, settings)
 }
 
 // readHere names the variables that the agents read and that a service manager

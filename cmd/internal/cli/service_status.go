@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/resume"
+	"ralph/cmd/internal/preflight"
 )
 
 func newServiceStatusCmd(f *cmdline.Factory) *cobra.Command {
@@ -47,7 +47,7 @@ func serviceStatusRun(f *cmdline.Factory) error {
 	if err != nil {
 		return err
 	}
-	if why := resume.Finished(last); why != "" {
+	if why := preflight.Finished(last); why != "" {
 		f.Say("resumes    nothing: %s", why)
 	} else {
 		f.Say("resumes    run %s", last.RunID)

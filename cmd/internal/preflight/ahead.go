@@ -6,25 +6,24 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/cmd/internal/analysis"
 	"ralph/cmd/internal/cmdline"
 	"ralph/config"
 )
 
 // whenReady is the consent to a check that begins when there is something to check. If its command changes,
 // the user has to agree again.
-func (p *Project) whenReady(c analysis.Named) config.Untrusted {
-	return p.loader.Claim("when ready "+c.Name+" "+c.Command.Command,
-		fmt.Sprintf("the %s check %q, as soon as there is code or a test", c.Name, c.Command.Command))
+func (p *Project) whenReady(c namedAnalysis) config.Untrusted {
+	return p.loader.Claim("when ready "+c.Name+" "+c.AnalysisCommand.Command,
+		fmt.Sprintf("the %s check %q, as soon as there is code or a test", c.Name, c.AnalysisCommand.Command))
 }
 
 // askAhead asks whether a check that is not ready may begin by itself when it is.
-func (p *Project) askAhead(f *cmdline.Factory, in *bufio.Reader, c analysis.Named) error {
-	if c.Command.Command == "" || !f.CanAsk() {
+func (p *Project) askAhead(f *cmdline.Factory, in *bufio.Reader, c namedAnalysis) error {
+	if c.AnalysisCommand.Command == "" || !f.CanAsk() {
 		return nil
 	}
 	yes, err := f.Confirm(in,
-		fmt.Sprintf("Make %q the %s check by itself, as soon as there is code or a test?", c.Command.Command, c.Name),
+		fmt.Sprintf("Make %q the %s check by itself, as soon as there is code or a test?", c.AnalysisCommand.Command, c.Name),
 		"no")
 	if err != nil || !yes {
 		return err
@@ -39,7 +38,7 @@ func (p *Project) BeginAgreed(f *cmdline.Factory) (has []string, begun bool, err
 	for _, row := range rows {
 		has = append(has, row.Name)
 	}
-	for _, c := range analysis.Begun(p.Dir) {
+	for _, c := range analysesBegun(p.Dir) {
 		key := strings.ToUpper(c.Name) + "_COMMAND"
 		agreed, err := config.Trusted(p.loader.StateHome(), p.whenReady(c))
 		switch {
@@ -47,12 +46,12 @@ func (p *Project) BeginAgreed(f *cmdline.Factory) (has []string, begun bool, err
 		case err != nil:
 			return has, begun, fmt.Errorf("begin the %s check: %w", c.Name, err)
 		case agreed:
-			p.Config.Choose(key, c.Command.Command, "answer")
+			p.Config.Choose(key, c.AnalysisCommand.Command, "answer")
 			has, begun = append(has, c.Name), true
-			f.Note("the %s check begins, as agreed: %s", c.Name, cmdline.Inert(c.Command.Command))
+			f.Note("the %s check begins, as agreed: %s", c.Name, cmdline.Inert(c.AnalysisCommand.Command))
 		case !f.CanAsk():
 			f.Note("the %s check stays out, because nobody has agreed to it: %s; run ralph on a terminal, or set %s",
-				c.Name, cmdline.Inert(c.Command.Command), key)
+				c.Name, cmdline.Inert(c.AnalysisCommand.Command), key)
 		}
 	}
 	return has, begun, nil

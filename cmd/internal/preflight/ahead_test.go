@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/cmd/internal/analysis"
 	"ralph/cmd/internal/cmdline"
 	"ralph/internal/world"
 )
@@ -16,8 +15,8 @@ func TestOfferAnalysis_agreedAhead_beginsWithTheFirstCode(t *testing.T) {
 	for typed, want := range map[string]string{"y\n": "mix test", "n\n": ""} {
 		dir := world.Project(t, map[string]string{"prompt.md": "p", "mix.exs": "x"})
 		p := found(t, dir, nil)
-		a := analysis.Answer{Test: analysis.Command{Command: "mix test", Reason: "there is no test yet"}}
-		if err := analysis.Write(dir, analysis.Kept{Answer: a}); err != nil {
+		a := analysisAnswer{Test: AnalysisCommand{Command: "mix test", Reason: "there is no test yet"}}
+		if err := writeAnalysis(dir, keptAnalysis{Answer: a}); err != nil {
 			t.Fatal(err)
 		}
 		var text strings.Builder

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/cmd/internal/analysis"
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/config"
@@ -25,31 +24,31 @@ const tryBound = 10 * time.Minute
 
 // Analyse asks the agent what the project is, in a copy of it. The answer is kept until a
 // manifest changes.
-func (p *Project) Analyse(f *cmdline.Factory) (analysis.Answer, error) {
-	if kept, ok := analysis.Read(p.Dir); ok && !kept.Declined {
+func (p *Project) Analyse(f *cmdline.Factory) (analysisAnswer, error) {
+	if kept, ok := readAnalysis(p.Dir); ok && !kept.Declined {
 		f.Note("the project is as it was when %s looked at it", p.Agent.Spec.Name)
 		return kept.Answer, nil
 	}
 	dir, err := os.MkdirTemp("", "ralph-analysis-")
 	if err != nil {
-		return analysis.Answer{}, fmt.Errorf("make a folder for the analysis: %w", err)
+		return analysisAnswer{}, fmt.Errorf("make a folder for the analysis: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	if err := analysis.Copy(p.Dir, dir); err != nil {
-		return analysis.Answer{}, fmt.Errorf("copy the project: %w", err)
+	if err := copyForAnalysis(p.Dir, dir); err != nil {
+		return analysisAnswer{}, fmt.Errorf("copy the project: %w", err)
 	}
-	f.Note("%s looks at a copy of the project; this is one call, of at most %s", p.Agent.Spec.Name, analysis.Bound)
+	f.Note("%s looks at a copy of the project; this is one call, of at most %s", p.Agent.Spec.Name, analysisBound)
 	nonce := rand.Text()
-	final, err := p.askIn(f, dir, analysis.Prompt(nonce))
+	final, err := p.askIn(f, dir, analysisPrompt(nonce))
 	if err != nil {
-		return analysis.Answer{}, err
+		return analysisAnswer{}, err
 	}
-	answer, err := analysis.Parse(final, nonce)
+	answer, err := parseAnalysis(final, nonce)
 	if err != nil {
 		return answer, &cmdline.ExitError{Code: state.ExitError, Text: err.Error()}
 	}
-	defer f.WroteInProject(p.Dir, analysis.Name)
-	return answer, analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Answer: answer})
+	defer f.WroteInProject(p.Dir, analysisName)
+	return answer, writeAnalysis(p.Dir, keptAnalysis{At: time.Now(), Answer: answer})
 }
 
 // AskAgent sends the agent one prompt, in an empty folder, and returns its final message.
@@ -65,7 +64,7 @@ func (p *Project) AskAgent(f *cmdline.Factory, text string) (string, error) {
 // askIn sends the agent one prompt in a folder, and returns its final message.
 func (p *Project) askIn(f *cmdline.Factory, dir, text string) (string, error) {
 	res, err := p.consult(f, p.Agent,
-		consultation{dir: dir, text: text, tools: analysis.Tools(), bound: analysis.Bound})
+		consultation{dir: dir, text: text, tools: analysisTools(), bound: analysisBound})
 	if o := res.Call.Outcome; err == nil && !o.Class.Success() {
 		err = cmdline.AgentError("the call ended with %s: %s", o.Class, o.Reason)
 	}
@@ -75,16 +74,16 @@ func (p *Project) askIn(f *cmdline.Factory, dir, text string) (string, error) {
 // Propose shows an answer, tries its commands once, and asks which of them become checks.
 // Without a terminal, none does.
 func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader,
-	a analysis.Answer) (accepted []analysis.Named, err error) {
+	a analysisAnswer) (accepted []namedAnalysis, err error) {
 	f.Note("it is: %s (%s)", a.Type, strings.Join(a.Languages, ", "))
 	for _, line := range a.More() {
 		f.Note("%s", line)
 	}
-	var ready []analysis.Named
+	var ready []namedAnalysis
 	for _, c := range a.Commands() {
 		switch {
 		case c.Ready:
-			f.Note("  %-5s %s   # %s", c.Name, c.Command.Command, c.Reason)
+			f.Note("  %-5s %s   # %s", c.Name, c.AnalysisCommand.Command, c.Reason)
 			ready = append(ready, c)
 		case c.Reason != "":
 			f.Note("  %-5s not ready: %s; ralph looks again when the first code or test appears", c.Name, c.Reason)
@@ -106,7 +105,7 @@ func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader,
 		return nil, err
 	}
 	for _, c := range ready {
-		preset := map[bool]string{true: "yes", false: "no"}[p.try(f, c.Command.Command)]
+		preset := map[bool]string{true: "yes", false: "no"}[p.try(f, c.AnalysisCommand.Command)]
 		use, err := f.Confirm(in, fmt.Sprintf("Make it the %s check?", c.Name), preset)
 		if err != nil {
 			return accepted, err
@@ -155,7 +154,7 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 	if err != nil || begun || !p.Config.DetectChecks || !f.CanAsk() {
 		return err
 	}
-	why := analysis.Due(p.Dir, has)
+	why := analysisDue(p.Dir, has)
 	if why == "" {
 		return nil
 	}
@@ -166,8 +165,8 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 		return err
 	}
 	if !yes {
-		defer f.WroteInProject(p.Dir, analysis.Name)
-		return analysis.Write(p.Dir, analysis.Kept{At: time.Now(), Declined: true})
+		defer f.WroteInProject(p.Dir, analysisName)
+		return writeAnalysis(p.Dir, keptAnalysis{At: time.Now(), Declined: true})
 	}
 	answer, err := p.Analyse(f)
 	if err != nil {
@@ -181,8 +180,8 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 	var settings []scaffold.Setting
 	for _, c := range accepted {
 		key := strings.ToUpper(c.Name) + "_COMMAND"
-		p.Config.Choose(key, c.Command.Command, "answer")
-		settings = append(settings, scaffold.Setting{Key: key, Value: c.Command.Command})
+		p.Config.Choose(key, c.AnalysisCommand.Command, "answer")
+		settings = append(settings, scaffold.Setting{Key: key, Value: c.AnalysisCommand.Command})
 	}
 	if err := scaffold.Append(p.Dir, settings); err != nil {
 		return err

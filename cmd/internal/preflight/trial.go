@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/drill"
 	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
@@ -140,7 +139,7 @@ func Cost(one pool.Agent) string {
 
 // Trial is one real call, and what a run would do after it.
 type Trial struct {
-	Scene  drill.Scene
+	Scene  Scene
 	Result turn.Result
 }
 
@@ -156,7 +155,7 @@ func (p *Project) Ask(f *cmdline.Factory, one pool.Agent) (Trial, error) {
 	if t.Result, err = p.consult(f, one, test); err != nil {
 		return t, err
 	}
-	t.Scene = drill.Answer(t.Result, drill.Setting{Spec: one.Spec, Policy: p.Config.Policy, Now: time.Now()})
+	t.Scene = sceneOf(t.Result, DrillSetting{Spec: one.Spec, Policy: p.Config.Policy, Now: time.Now()})
 	return t, nil
 }
 

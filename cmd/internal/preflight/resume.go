@@ -1,6 +1,7 @@
-// Package resume records how a run was started, and decides whether and how the last
+package preflight
+
+// This file records how a run was started, and decides whether and how the last
 // run can be resumed.
-package resume
 
 import (
 	"context"
@@ -20,16 +21,16 @@ import (
 	"ralph/state"
 )
 
-// Run is how a run was started.
-type Run struct {
+// LastRun is how a run was started.
+type LastRun struct {
 	ID       string
 	Options  map[string]string // value of each flag by the option's key
 	Settings []string          // KEY=value: options that came from the environment
 }
 
-// Words returns what is recorded about the start of a run: its flags, and as KEY=value
+// StartWords returns what is recorded about the start of a run: its flags, and as KEY=value
 // the options from the environment, which may differ when the run is resumed.
-func Words(cfg *config.Config, once bool) []string {
+func StartWords(cfg *config.Config, once bool) []string {
 	words := cfg.Flags()
 	if once {
 		words = append(words, "--max-iterations=1")
@@ -42,8 +43,8 @@ func Words(cfg *config.Config, once bool) []string {
 	return words
 }
 
-// Shown is words as an agent may read them: without the passwords of addresses.
-func Shown(words []string) []string {
+// StartShown is words as an agent may read them: without the passwords of addresses.
+func StartShown(words []string) []string {
 	words = slices.Clone(words)
 	for i, w := range words {
 		name, value, _ := strings.Cut(w, "=")
@@ -56,8 +57,8 @@ func Shown(words []string) []string {
 	return words
 }
 
-// Settings returns the KEY=value words.
-func Settings(words []string) []string {
+// StartSettings returns the KEY=value words.
+func StartSettings(words []string) []string {
 	_, settings := split(words)
 	return settings
 }
@@ -119,45 +120,45 @@ func Finished(s state.Status) string {
 	return termtext.Line(why)
 }
 
-// Find returns how a run was started. An agent can write to the recorded flags: they
+// FindRun returns how a run was started. An agent can write to the recorded flags: they
 // count only if this user started the run with exactly these.
-func Find(loader config.Loader, r *state.Reader, run string) (Run, error) {
+func FindRun(loader config.Loader, r *state.Reader, run string) (LastRun, error) {
 	words, err := r.RunFlags(run)
 	var corrupt *state.CorruptError
 	if err != nil && !errors.As(err, &corrupt) {
-		return Run{}, err
+		return LastRun{}, err
 	}
 	known, err := loader.KeptRuns()
 	if err != nil {
-		return Run{}, err
+		return LastRun{}, err
 	}
 	last := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run })
 	mine := started(known, run, words)
 	switch {
 	case len(known) == 0:
-		return Run{}, cmdline.UsageError("run %s cannot be resumed: you started it in another folder, "+
+		return LastRun{}, cmdline.UsageError("run %s cannot be resumed: you started it in another folder, "+
 			"or too long ago; "+
 			"start a new one with: ralph", run)
 	case last < 0:
-		return Run{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
+		return LastRun{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
 			"started here, which is %s; start a new one with: %s", run, known[0].Run, commandLine(known[0]))
 	case corrupt != nil || mine == nil:
-		return Run{}, cmdline.UsageError("the flags of run %s were changed since you started it: "+
+		return LastRun{}, cmdline.UsageError("the flags of run %s were changed since you started it: "+
 			".ralph/logs/%[1]s/flags.json has %.200s; start a new one with yours: %s",
-			run, termtext.Line(cmdline.Quote(Shown(words)...)), commandLine(known[last]))
+			run, termtext.Line(cmdline.Quote(StartShown(words)...)), commandLine(known[last]))
 	}
 	flags, settings := split(mine.Flags)
 	options, err := cmdline.ParseOptions(flags)
 	if err != nil {
-		return Run{}, cmdline.UsageError("the flags of run %s cannot be used again: %v", run, err)
+		return LastRun{}, cmdline.UsageError("the flags of run %s cannot be used again: %v", run, err)
 	}
-	return Run{ID: run, Options: options, Settings: settings}, nil
+	return LastRun{ID: run, Options: options, Settings: settings}, nil
 }
 
 // started finds the run that was started with exactly these words, as Shown has them; nil: none.
 func started(known []config.KeptRun, run string, words []string) *config.KeptRun {
 	for i, k := range known {
-		if k.Run == run && slices.Equal(Shown(k.Flags), Shown(words)) {
+		if k.Run == run && slices.Equal(StartShown(k.Flags), StartShown(words)) {
 			return &known[i]
 		}
 	}
@@ -166,14 +167,14 @@ func started(known []config.KeptRun, run string, words []string) *config.KeptRun
 
 // commandLine returns the command that starts such a run.
 func commandLine(k config.KeptRun) string {
-	flags, settings := split(Shown(k.Flags))
+	flags, settings := split(StartShown(k.Flags))
 	return cmdline.Quote(slices.Concat(settings, []string{"ralph"}, flags)...)
 }
 
-// Record keeps what a run is started with. The run that status.json names stays
+// RecordStart keeps what a run is started with. The run that status.json names stays
 // resumable until it names this one, which happens before the first event after
 // the start: pass every event to the returned func.
-func Record(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.Event) {
+func RecordStart(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.Event) {
 	loader := f.Loader(filepath.Dir(r.Dir()), nil)
 	record := func(runs ...config.KeptRun) {
 		if err := loader.KeepRuns(runs...); err != nil {
@@ -196,8 +197,8 @@ func Record(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.
 	}
 }
 
-// Begun returns the state before the iteration that a resumed run repeats.
-func Begun(f *cmdline.Factory, dir string, w *state.Writer, resumed string) git.State {
+// BegunState returns the state before the iteration that a resumed run repeats.
+func BegunState(f *cmdline.Factory, dir string, w *state.Writer, resumed string) git.State {
 	s, err := w.Status()
 	if _, repo := git.Root(dir); !repo || resumed == "" || err != nil || s.RunID != resumed {
 		return git.State{}

@@ -1,4 +1,4 @@
-package drill
+package preflight
 
 import (
 	"bytes"
@@ -158,12 +158,12 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 	played := map[string]int{}
 	for _, s := range agent.Specs() {
 		for _, c := range ending.Classes() {
-			r, ok := Find(c.Class, s)
+			r, ok := FindRecording(c.Class, s)
 			if !ok {
 				continue
 			}
 			played[s.Name]++
-			scene := Play(r, Setting{Spec: s, Policy: options(), Now: now})
+			scene := PlayRecording(r, DrillSetting{Spec: s, Policy: options(), Now: now})
 			if scene.Outcome.Class != c.Class {
 				t.Errorf("%s as %s (%s, %q): %q, %s", c.Class, s.Name, r.Name, r.Staged(), scene.Outcome.Class, scene.Outcome.Reason)
 			}
@@ -188,21 +188,21 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 	t.Log(played)
 }
 
-func scene(t *testing.T, class ending.Class, name string, change func(*Setting)) Scene {
+func scene(t *testing.T, class ending.Class, name string, change func(*DrillSetting)) Scene {
 	t.Helper()
 	s, err := agent.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, ok := Find(class, s)
+	r, ok := FindRecording(class, s)
 	if !ok {
 		t.Fatalf("no %s of %s", class, name)
 	}
-	set := Setting{Spec: s, Policy: options(), Now: time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)}
+	set := DrillSetting{Spec: s, Policy: options(), Now: time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)}
 	if change != nil {
 		change(&set)
 	}
-	return Play(r, set)
+	return PlayRecording(r, set)
 }
 
 func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
@@ -214,11 +214,11 @@ func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 	if left := got.Decision.Until.Sub(now); left < time.Minute || left > 24*time.Hour {
 		t.Errorf("waits %s", left)
 	}
-	stop := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Policy.OnLimit = "stop" })
+	stop := scene(t, ending.UsageLimit, "claude", func(s *DrillSetting) { s.Policy.OnLimit = "stop" })
 	if stop.Decision.Exit != state.ExitLimited {
 		t.Errorf("on-limit stop: %+v", stop.Decision)
 	}
-	other := scene(t, ending.UsageLimit, "claude", func(s *Setting) { s.Fallback = "codex" })
+	other := scene(t, ending.UsageLimit, "claude", func(s *DrillSetting) { s.Fallback = "codex" })
 	if other.Decision.Action != state.ActionRetry || !strings.Contains(other.Decision.Reason, "codex") {
 		t.Errorf("with a fallback: %+v", other.Decision)
 	}
@@ -229,14 +229,14 @@ func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
 	if got.Decision.Action != state.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
 		t.Errorf("%+v", got)
 	}
-	got = scene(t, ending.PermissionDenied, "claude", func(s *Setting) { s.Policy.DenialThreshold = 1 })
+	got = scene(t, ending.PermissionDenied, "claude", func(s *DrillSetting) { s.Policy.DenialThreshold = 1 })
 	if got.Decision.Exit != state.ExitHalted || got.Decision.Rule != "permission_denied" {
 		t.Errorf("%+v", got.Decision)
 	}
 }
 
 func TestPlay_patternOfTheUser_changesTheReading(t *testing.T) {
-	got := scene(t, ending.Crash, "amp", func(s *Setting) {
+	got := scene(t, ending.Crash, "amp", func(s *DrillSetting) {
 		s.Spec.Patterns = append(s.Spec.Patterns, ending.Pattern{Class: ending.Auth, Match: `.+`})
 	})
 	if got.Outcome.Class != ending.Auth || got.Decision.Exit != state.ExitAgent {
@@ -246,15 +246,15 @@ func TestPlay_patternOfTheUser_changesTheReading(t *testing.T) {
 
 func TestFind_ownAgents_playThoseOfTheSameFormat(t *testing.T) {
 	for format, want := range map[agent.Format]string{agent.FormatClaude: "claude", agent.FormatCodex: "codex", agent.FormatText: "text"} {
-		r, ok := Find(ending.Auth, agent.Spec{Name: "mine", Format: format})
+		r, ok := FindRecording(ending.Auth, agent.Spec{Name: "mine", Format: format})
 		if !ok || r.Agent != want {
 			t.Errorf("%s: %q", format, r.Agent)
 		}
 	}
-	if r, ok := Find(ending.MaxBudget, agent.Spec{Name: "codex", Format: agent.FormatCodex}); ok {
+	if r, ok := FindRecording(ending.MaxBudget, agent.Spec{Name: "codex", Format: agent.FormatCodex}); ok {
 		t.Errorf("codex has no budget, yet: %+v", r)
 	}
-	if r, ok := Find(ending.MaxBudget, agent.Spec{Name: "amp", Format: agent.FormatClaude}); ok {
+	if r, ok := FindRecording(ending.MaxBudget, agent.Spec{Name: "amp", Format: agent.FormatClaude}); ok {
 		t.Errorf("amp has recordings of its own, yet: %+v", r.Name)
 	}
 }

@@ -1,4 +1,4 @@
-package drill
+package preflight
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"ralph/state"
 )
 
-// Setting is the user's configuration and the time of the drill.
-type Setting struct {
+// DrillSetting is the user's configuration and the time of the drill.
+type DrillSetting struct {
 	Spec     agent.Spec
 	Policy   rules.Policy
 	Fallback string // an agent that is available during a usage limit; empty: none
@@ -32,19 +32,19 @@ type Scene struct {
 	Session string
 }
 
-// Play treats a recording as the first call of a run whose plan has open tasks. It
+// PlayRecording treats a recording as the first call of a run whose plan has open tasks. It
 // changed a file if the agent used a tool.
-func Play(r Recording, s Setting) Scene {
+func PlayRecording(r Recording, s DrillSetting) Scene {
 	t := decode(s.Spec, r)
 	o := s.Spec.Classify(t, r.Exit(), r.Recorded.UTC())
 	move(&o, s.Now.Sub(r.Recorded))
 	a := turn.Assignment{Origin: state.Origin{Iteration: 1, Task: "1"}, Task: task.Task{ID: "1", Title: "a task"},
 		Agent: turn.Agent{Spec: s.Spec}}
-	return Answer(turn.Replay(a, t, o, r.Exit()), s)
+	return sceneOf(turn.Replay(a, t, o, r.Exit()), s)
 }
 
-// Answer decides on a turn that ended just now, as a run with two open tasks would.
-func Answer(res turn.Result, s Setting) Scene {
+// sceneOf decides on a turn that ended just now, as a run with two open tasks would.
+func sceneOf(res turn.Result, s DrillSetting) Scene {
 	plan := turn.Plan{Known: true, Total: 2, Remaining: 2}
 	res = amend.WithCurrentPlan(res, plan, true, func(string) bool { return false })
 	after := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}.After(res, false, s.Policy, s.Now)
@@ -93,7 +93,7 @@ func decode(s agent.Spec, r Recording) *agent.Transcript {
 	}
 	output := r.Output
 	if keep == keepUnfinished {
-		output = unfinished(s, output)
+		output = drillUnfinished(s, output)
 	}
 	d := s.NewDecoder(t.Add)
 	_, _ = d.Write([]byte(output)) // never fails
@@ -101,8 +101,8 @@ func decode(s agent.Spec, r Recording) *agent.Transcript {
 	return t
 }
 
-// unfinished returns the output before the record that ends the turn.
-func unfinished(s agent.Spec, output string) string {
+// drillUnfinished returns the output before the record that ends the turn.
+func drillUnfinished(s agent.Spec, output string) string {
 	d := s.NewDecoder(func(state.Payload) {})
 	var b strings.Builder
 	for line := range strings.Lines(output) {

@@ -1,9 +1,10 @@
-// Package drill plays recordings of real agent CLIs through the code that reads and
-// judges a turn in a run. It calls no agent and no provider.
+package preflight
+
+// The files drill*.go play recordings of real agent CLIs through the code that reads and
+// judges a turn in a run. They call no agent and no provider.
 //
 //	Find: class x agent -> Recording      embedded, one each
 //	Play: Recording + Setting -> Scene    decode, classify, decide: as in a run
-package drill
 
 import (
 	"bytes"
@@ -80,10 +81,10 @@ var all = sync.OnceValue(func() []Recording {
 	return list
 })
 
-// Find returns a recording of the class for the agent: its own, or else one of its good
+// FindRecording returns a recording of the class for the agent: its own, or else one of its good
 // turns with another end. An agent without any recordings gets those of another agent
 // with the same wire format.
-func Find(class ending.Class, s agent.Spec) (Recording, bool) {
+func FindRecording(class ending.Class, s agent.Spec) (Recording, bool) {
 	name := s.Name
 	if _, own := pick(ending.CompletedTurn, name); !own {
 		name = standIn(s.Format)

@@ -1,4 +1,4 @@
-package analysis
+package preflight
 
 import (
 	"os"
@@ -13,13 +13,13 @@ const good = `Here it is. {"nonce": "other", "type": "wrong"}
 ` + "```\n"
 
 func TestParse(t *testing.T) {
-	a, err := Parse(good, "n1")
+	a, err := parseAnalysis(good, "n1")
 	if err != nil || a.Type != "web service" || !a.Test.Ready || a.Test.Command != "go test ./..." || a.Build.Ready || a.Lint.Ready {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for name, final := range map[string]string{"no JSON": "I do not know.", "wrong nonce": strings.ReplaceAll(good, "n1", "n2"), "": "",
 		"two lines": `{"nonce": "n1", "test": {"ready": true, "command": "a\nb"}}`, "an option": `{"nonce": "n1", "test": {"command": "-rf"}}`} {
-		if a, err := Parse(final, "n1"); err == nil {
+		if a, err := parseAnalysis(final, "n1"); err == nil {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
@@ -40,16 +40,16 @@ func TestRead_untilAManifestChanges(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "web/package.json", "{}")
 	write(t, dir, "main.go", "package main")
-	a, _ := Parse(good, "n1")
-	if err := Write(dir, Kept{Answer: a}); err != nil {
+	a, _ := parseAnalysis(good, "n1")
+	if err := writeAnalysis(dir, keptAnalysis{Answer: a}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "more.go", "package main")
-	if k, ok := Read(dir); !ok || k.Answer.Test.Command != "go test ./..." {
+	if k, ok := readAnalysis(dir); !ok || k.Answer.Test.Command != "go test ./..." {
 		t.Errorf("%+v, %v", k, ok)
 	}
 	write(t, dir, "web/package.json", `{"scripts": {}}`)
-	if k, ok := Read(dir); ok {
+	if k, ok := readAnalysis(dir); ok {
 		t.Errorf("still there: %+v", k)
 	}
 }
@@ -57,24 +57,24 @@ func TestRead_untilAManifestChanges(t *testing.T) {
 func TestRead_aCheckHadToWait_untilTheFirstCodeOrTest(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "mix.exs", "x")
-	waits := Answer{Test: Command{Command: "mix test", Reason: "there is no test yet"}}
+	waits := analysisAnswer{Test: AnalysisCommand{Command: "mix test", Reason: "there is no test yet"}}
 	for _, one := range []string{"", "lib/a.ex", "test/a_test.exs"} {
 		if one != "" {
 			write(t, dir, one, "x")
-			if k, ok := Read(dir); ok || !strings.Contains(Due(dir, []string{"build"}), "had to wait") {
+			if k, ok := readAnalysis(dir); ok || !strings.Contains(analysisDue(dir, []string{"build"}), "had to wait") {
 				t.Errorf("%s is there, and the answer still holds: %+v", one, k)
 			}
 		}
-		if err := Write(dir, Kept{Answer: waits}); err != nil {
+		if err := writeAnalysis(dir, keptAnalysis{Answer: waits}); err != nil {
 			t.Fatal(err)
 		}
 		write(t, dir, "README.md", "tests: "+one)
-		if _, ok := Read(dir); !ok || Due(dir, nil) != "" {
+		if _, ok := readAnalysis(dir); !ok || analysisDue(dir, nil) != "" {
 			t.Errorf("after %q: the answer does not hold", one)
 		}
 	}
 	write(t, dir, "lib/b.ex", "x")
-	if _, ok := Read(dir); !ok {
+	if _, ok := readAnalysis(dir); !ok {
 		t.Error("asked again after the second file of code")
 	}
 }
@@ -88,7 +88,7 @@ func TestCopy_leavesOutKeysAndWhatIsInstalled(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Copy(dir, to); err != nil {
+	if err := copyForAnalysis(dir, to); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -113,10 +113,10 @@ func TestDue_codeWithoutAManifest_isSomethingToFindOut(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if why := Due(dir, nil); (why != "") != want {
+		if why := analysisDue(dir, nil); (why != "") != want {
 			t.Errorf("%s: %q", name, why)
 		}
-		if why := Due(dir, []string{"test"}); why != "" {
+		if why := analysisDue(dir, []string{"test"}); why != "" {
 			t.Errorf("%s, with a check: %q", name, why)
 		}
 	}
@@ -125,9 +125,9 @@ func TestDue_codeWithoutAManifest_isSomethingToFindOut(t *testing.T) {
 func TestKey_folderWithABracketInItsName_changesWithTheManifests(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "app[1]")
 	write(t, dir, "go.mod", "module a\n")
-	before := Key(dir)
+	before := analysisKey(dir)
 	write(t, dir, "sub/go.mod", "module b\n")
-	if Key(dir) == before {
+	if analysisKey(dir) == before {
 		t.Error("a new manifest was not seen")
 	}
 }

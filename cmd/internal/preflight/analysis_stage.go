@@ -1,4 +1,4 @@
-package analysis
+package preflight
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 )
 
 // waits is true if a check cannot run yet.
-func (a Answer) waits() bool {
-	return slices.ContainsFunc(a.Commands(), func(c Named) bool { return !c.Ready && c.Reason != "" })
+func (a analysisAnswer) waits() bool {
+	return slices.ContainsFunc(a.Commands(), func(c namedAnalysis) bool { return !c.Ready && c.Reason != "" })
 }
 
 // sources are the extensions of files that are code.
