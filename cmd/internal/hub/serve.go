@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/board"
-	"ralph/cmd/internal/hub/door"
 	"ralph/config/huboptions"
 	"ralph/config/projects"
 	"ralph/state"
@@ -43,15 +42,15 @@ func newServeCmd() *cobra.Command {
 }
 
 // doorOf makes the access control of the dashboard.
-func doorOf(s huboptions.Serve, stateHome string) (*door.Door, error) {
+func doorOf(s huboptions.Serve, stateHome string) (*board.Door, error) {
 	if stateHome == "" {
 		return nil, errors.New("neither XDG_STATE_HOME nor HOME is set")
 	}
-	token, err := door.ReadToken(filepath.Join(stateHome, "ralph", "hub", "token"))
+	token, err := board.ReadToken(filepath.Join(stateHome, "ralph", "hub", "token"))
 	if err != nil {
 		return nil, err
 	}
-	d := &door.Door{Token: token, Closed: !s.Loopback() || s.Proxy != "", Secure: s.Cert != "" || s.Proxy != "",
+	d := &board.Door{Token: token, Closed: !s.Loopback() || s.Proxy != "", Secure: s.Cert != "" || s.Proxy != "",
 		Used: filepath.Join(stateHome, "ralph", "hub", "used-links"), Now: time.Now}
 	if s.Proxy != "" {
 		d.Public, err = url.Parse(s.Proxy)

@@ -14,13 +14,12 @@ import (
 	"sync"
 	"time"
 
-	"ralph/cmd/internal/hub/door"
 	"ralph/state"
 )
 
 // Board is the dashboard of one user.
 type Board struct {
-	Door     *door.Door
+	Door     *Door
 	Actions  bool            // users who are logged in may act
 	Ralph    string          // the program
 	Projects func() []string // folders

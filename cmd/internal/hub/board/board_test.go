@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"ralph/cmd/internal/hub/door"
 	"ralph/internal/sample"
 	"ralph/state"
 	"ralph/state/view"
@@ -57,7 +56,7 @@ esac
 	}
 	jar, _ := cookiejar.New(nil)
 	s.client = &http.Client{Jar: jar}
-	s.board = &Board{Door: &door.Door{Token: token, Used: filepath.Join(t.TempDir(), "used"), Now: time.Now}, Actions: true, Ralph: ralph, Projects: func() (dirs []string) {
+	s.board = &Board{Door: &Door{Token: token, Used: filepath.Join(t.TempDir(), "used"), Now: time.Now}, Actions: true, Ralph: ralph, Projects: func() (dirs []string) {
 		for _, p := range s.projects {
 			dirs = append(dirs, p.Dir)
 		}
@@ -241,7 +240,7 @@ func TestLogin_wrongOrExpiredCode_saysWhich(t *testing.T) {
 	now := time.Now()
 	s.board.Door.Now = func() time.Time { return now }
 	link, _ := url.Parse(s.board.Door.Link(s.URL))
-	now = now.Add(door.LinkTime + time.Minute)
+	now = now.Add(linkTime + time.Minute)
 	for path, want := range map[string]int{link.RequestURI(): http.StatusGone, "/login?code=wrong": http.StatusUnauthorized,
 		"/login?code=" + token: http.StatusOK, "/login": http.StatusOK} {
 		if status, body := s.get(path); status != want {

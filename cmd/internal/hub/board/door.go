@@ -1,7 +1,8 @@
-// Package door controls access to the dashboard: who may see it, and who may act. Reading may
+package board
+
+// This file controls access to the dashboard: who may see it, and who may act. Reading may
 // need a login, acting always does. There are no stored sessions: a login is a signed cookie, and
 // a new token ends all of them.
-package door
 
 import (
 	"crypto/hmac"
@@ -25,8 +26,8 @@ import (
 
 // How long a link and a login are good for.
 const (
-	LinkTime  = 15 * time.Minute
-	LoginTime = 30 * 24 * time.Hour
+	linkTime  = 15 * time.Minute
+	loginTime = 30 * 24 * time.Hour
 )
 
 const cookieName = "ralph"
@@ -108,7 +109,7 @@ func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byt
 
 // Link is the address of a login. It is valid for LinkTime.
 func (d *Door) Link(base string) string {
-	return strings.TrimSuffix(base, "/") + "/login?code=" + d.seal("link", LinkTime)
+	return strings.TrimSuffix(base, "/") + "/login?code=" + d.seal("link", linkTime)
 }
 
 // Login answers a link: 401 for one that is not ours, 410 for one that is old or was used, 500 if that cannot be noted,
@@ -129,8 +130,8 @@ func (d *Door) Login(w http.ResponseWriter, code string) (status int) {
 	case err != nil:
 		return http.StatusUnauthorized
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: d.seal("login", LoginTime), Path: "/",
-		MaxAge: int(LoginTime / time.Second), HttpOnly: true, Secure: d.Secure, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: d.seal("login", loginTime), Path: "/",
+		MaxAge: int(loginTime / time.Second), HttpOnly: true, Secure: d.Secure, SameSite: http.SameSiteStrictMode})
 	return http.StatusOK
 }
 
@@ -141,7 +142,7 @@ func (d *Door) use(code string) error {
 	}
 	old, _ := os.ReadDir(d.Used) // what stays is small
 	for _, e := range old {
-		if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > 2*LinkTime {
+		if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > 2*linkTime {
 			_ = os.Remove(filepath.Join(d.Used, e.Name()))
 		}
 	}
