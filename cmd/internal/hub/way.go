@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/fleet"
-	"ralph/cmd/internal/hub/fleet/label"
 	"ralph/config/huboptions"
 	"ralph/config/projects"
 )
@@ -36,9 +35,9 @@ func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.
 }
 
 // needs checks the flags of a verb for the runs of a fleet, and returns the labels that a worker must have.
-func (w *way) needs() (label.Set, error) {
+func (w *way) needs() (fleet.Labels, error) {
 	if err := w.Check("fleet"); err != nil {
 		return nil, usageError{err}
 	}
-	return label.Parse(w.Labels)
+	return fleet.ParseLabels(w.Labels)
 }

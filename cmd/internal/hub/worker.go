@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/fleet"
-	"ralph/cmd/internal/hub/fleet/label"
 	"ralph/config/huboptions"
 )
 
@@ -38,7 +37,7 @@ func workerRun(ctx context.Context, o *workerOptions) error {
 	if err := o.Check(); err != nil {
 		return usageError{err}
 	}
-	labels, err := label.Parse(o.Labels)
+	labels, err := fleet.ParseLabels(o.Labels)
 	if err != nil {
 		return usageError{err}
 	}

@@ -28,14 +28,13 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"ralph/cmd/internal/hub/fleet/link"
 	"ralph/config/option"
 )
 
 const (
 	ackWait   = 60 * time.Second
 	progress  = 20 * time.Second
-	beatEvery = link.BeatEvery   // between signs of life
+	beatEvery = linkBeatEvery    // between signs of life
 	gone      = 30 * time.Second // without the server
 	answers   = 3 * ackWait      // without a worker that began
 	silence   = 20 * time.Second // without one the other side is gone
@@ -162,8 +161,8 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 
 // linked begins a session with the other end, which listens to this subject. missing gets a message when nobody does;
 // empty: nobody wants to know.
-func linked(conn *nats.Conn, to, missing string) *link.Link {
-	return link.New(func(data []byte, alive bool) (err error) {
+func linked(conn *nats.Conn, to, missing string) *link {
+	return newLink(func(data []byte, alive bool) (err error) {
 		if alive && missing != "" {
 			err = conn.PublishRequest(to, missing, data)
 		} else {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // A worker has a valid key, and says what it has no turn for, what it has said before, and what belongs to a turn that
@@ -51,13 +49,13 @@ func TestTurn_forgedAndReplayedMessages_countForNothing(t *testing.T) {
 		}
 		return string(answer.Data)
 	}
-	say := func(id, who, session string, f link.Frame) {
+	say := func(id, who, session string, f linkFrame) {
 		t.Helper()
 		data, err := json.Marshal(f)
 		do(err)
 		do(conn.Publish(outOf(id, who, session), data))
 	}
-	forged := link.Frame{Seq: 1, Data: []byte("forged\n"), End: true}
+	forged := linkFrame{Seq: 1, Data: []byte("forged\n"), End: true}
 	say(o.ID, "one", "s", forged) // before it has the turn
 	do(conn.Flush())
 	hears, err := conn.Subscribe(inOf("one", o.ID, "s"), func(*nats.Msg) {})
@@ -71,11 +69,11 @@ func TestTurn_forgedAndReplayedMessages_countForNothing(t *testing.T) {
 	for _, to := range [][3]string{{o.ID, "two", "s"}, {o.ID, "one", "t"}, {"another", "one", "s"}} {
 		say(to[0], to[1], to[2], forged)
 	}
-	first := link.Frame{Seq: 1, Data: []byte("first\n")}
+	first := linkFrame{Seq: 1, Data: []byte("first\n")}
 	say(o.ID, "one", "s", first)
 	say(o.ID, "one", "s", first)
 	say(o.ID, "one", "s", forged) // has been heard, as it seems
-	last, session := link.Frame{Seq: 2, Data: []byte("last\n"), End: true}, "s"
+	last, session := linkFrame{Seq: 2, Data: []byte("last\n"), End: true}, "s"
 	if !testing.Short() {
 		do(hears.Unsubscribe()) // the worker is gone
 		for end, got := time.Now().Add(2*silence), ""; got != yes; got = claim(o.ID, "two", "t") {
@@ -84,7 +82,7 @@ func TestTurn_forgedAndReplayedMessages_countForNothing(t *testing.T) {
 			}
 			time.Sleep(beatEvery / 10)
 		}
-		say(o.ID, "one", "s", link.Frame{Seq: 2, Data: []byte("late\n"), End: true})
+		say(o.ID, "one", "s", linkFrame{Seq: 2, Data: []byte("late\n"), End: true})
 		say(o.ID, "two", "t", first)
 		say(o.ID, "one", "t", last)
 		do(conn.Flush())

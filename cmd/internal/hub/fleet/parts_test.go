@@ -15,8 +15,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // partVar makes the test binary the server of a fleet, or many workers in one process: the figures are those of processes.
@@ -196,7 +194,7 @@ func TestWrite_endlessLineOfAWorker_endsTheTurnWithFlatMemory(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, r) }()
 	defer w.Close()
 	ctx, cancel := context.WithCancelCause(context.Background())
-	l := link.New(func([]byte, bool) error { return nil })
+	l := newLink(func([]byte, bool) error { return nil })
 	defer l.Close()
 	turn := &client{out: w, session: "s", over: cancel}
 	go turn.write("s", l)
@@ -205,7 +203,7 @@ func TestWrite_endlessLineOfAWorker_endsTheTurnWithFlatMemory(t *testing.T) {
 	data := []byte(strings.Repeat("x", 256<<10))
 	sent := 0
 	for seq := uint64(1); sent < 300<<20 && ctx.Err() == nil; {
-		frame, err := json.Marshal(link.Frame{Seq: seq, Data: data})
+		frame, err := json.Marshal(linkFrame{Seq: seq, Data: data})
 		if err != nil {
 			t.Fatal(err)
 		}

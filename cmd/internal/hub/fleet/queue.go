@@ -9,8 +9,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"ralph/cmd/internal/hub/fleet/label"
 )
 
 const (
@@ -36,7 +34,7 @@ type offer struct {
 func offersOf(line string) string { return fmt.Sprintf("ralph.offer.%d.%s", version, line) }
 
 // queue finds or makes the queue of offers and its line for these labels. In a cluster, the queue has copies.
-func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need label.Set) error {
+func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need Labels) error {
 	err := persist(ctx, func(ctx context.Context) error {
 		_, err := js.Stream(ctx, stream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {

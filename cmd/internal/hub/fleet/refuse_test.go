@@ -14,9 +14,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"ralph/cmd/internal/hub/fleet/label"
-	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // crew is workers that carry simulated turns out, until the test ends.
@@ -102,14 +99,14 @@ func TestLabels_aTurnGoesToAWorkerThatHasThem(t *testing.T) {
 	a := startServer(t)
 	var done sync.Map
 	crew(t, Work{Access: a, Carry: named("plain", &done)},
-		Work{Access: a, Carry: named("gpu", &done), Labels: label.Set{"gpu"}},
-		Work{Access: a, Carry: named("both", &done), Labels: label.Set{"gpu", "linux"}, Slots: 3})
+		Work{Access: a, Carry: named("gpu", &done), Labels: Labels{"gpu"}},
+		Work{Access: a, Carry: named("both", &done), Labels: Labels{"gpu", "linux"}, Slots: 3})
 	all := here(t, a, func(all []Here) bool { return len(all) == 3 })
-	got := Having(label.Set{"gpu"}, all)
+	got := Having(Labels{"gpu"}, all)
 	if len(got) != 2 || got[0].Slots+got[1].Slots != 4 {
 		t.Errorf("%+v", got)
 	}
-	for _, need := range []label.Set{{"gpu", "linux"}, {"linux"}, {"gpu"}, {"gpu", "linux"}} {
+	for _, need := range []Labels{{"gpu", "linux"}, {"linux"}, {"gpu"}, {"gpu", "linux"}} {
 		if err := offered(t.Context(), Offer{Access: a, Need: need}); err != nil {
 			t.Fatal(need, err)
 		}
@@ -122,15 +119,15 @@ func TestLabels_aTurnGoesToAWorkerThatHasThem(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	if err := offered(ctx, Offer{Access: a, Need: label.Set{"windows"}}); !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if err := offered(ctx, Offer{Access: a, Need: Labels{"windows"}}); !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		t.Errorf("nobody has the label, and the turn ends: %v", err)
 	}
 	for _, text := range []string{"GPU", "a.b", "a>b", strings.Repeat("x", 33)} {
-		if _, err := label.Parse(text); err == nil {
+		if _, err := ParseLabels(text); err == nil {
 			t.Errorf("%q is a label", text)
 		}
 	}
-	if l, err := label.Parse("linux, gpu,gpu"); err != nil || l.Line() != "with-gpu-linux" {
+	if l, err := ParseLabels("linux, gpu,gpu"); err != nil || l.Line() != "with-gpu-linux" {
 		t.Error(l, err)
 	}
 }
@@ -192,7 +189,7 @@ func TestWorker_strangeOffersAndRolls_areRefusedAndCounted(t *testing.T) {
 	if _, err := js.Publish(t.Context(), offersOf("any")+".big", make([]byte, 5000)); err == nil {
 		t.Error("an offer of 5,000 bytes is taken")
 	}
-	if err := conn.Publish(offersOf("any")+".huge", make([]byte, link.MaxFrame+1)); !errors.Is(err, nats.ErrMaxPayload) {
+	if err := conn.Publish(offersOf("any")+".huge", make([]byte, maxFrame+1)); !errors.Is(err, nats.ErrMaxPayload) {
 		t.Errorf("a message of more than 1 MiB: %v", err)
 	}
 	if err := conn.Publish(rollSubject, []byte("a b")); err != nil {
@@ -293,7 +290,7 @@ func TestTurn_runThatReadsSlowly_holdsItsWorkerUp(t *testing.T) {
 			still, before = 0, now
 		}
 	}
-	if before == 0 || before > link.Window+2<<20 {
+	if before == 0 || before > linkWindow+2<<20 {
 		t.Errorf("%d bytes are on the way, and nobody reads", before)
 	}
 	select {

@@ -12,8 +12,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
-
-	"ralph/cmd/internal/hub/fleet/label"
 )
 
 // Here is a worker's answer to a roll call.
@@ -131,6 +129,6 @@ func (r *roll) call() (all []Here, changed bool) {
 }
 
 // Having returns the workers that have the labels.
-func Having(need label.Set, all []Here) []Here {
-	return slices.DeleteFunc(slices.Clone(all), func(h Here) bool { return !label.Set(h.Labels).Serves(need.Line()) })
+func Having(need Labels, all []Here) []Here {
+	return slices.DeleteFunc(slices.Clone(all), func(h Here) bool { return !Labels(h.Labels).Serves(need.Line()) })
 }

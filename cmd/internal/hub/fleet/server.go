@@ -19,8 +19,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // restart is how often the server checks that its queue still works, and how long it waits before it starts again.
@@ -92,7 +90,7 @@ func mayDo(who string) *server.Permissions {
 func (o Server) options(dir string, d door) (*server.Options, Access, error) {
 	// The timeouts are long because many may connect at once.
 	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true,
-		MaxPayload: link.MaxFrame, JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most,
+		MaxPayload: maxFrame, JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most,
 		CustomClientAuthentication: d, AuthTimeout: dialWait.Seconds(), TLSTimeout: dialWait.Seconds()}
 	a := Access{Token: d.run}
 	if o.Cert == "" {

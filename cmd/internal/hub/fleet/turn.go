@@ -13,15 +13,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
-
-	"ralph/cmd/internal/hub/fleet/label"
-	"ralph/cmd/internal/hub/fleet/link"
 )
 
 // Offer is a turn that wants a worker.
 type Offer struct {
 	Access
-	Need label.Set // of the worker
+	Need Labels // of the worker
 	// Fits says why a worker with this version of ralph cannot work for the run, whose first line is given; nil: all
 	// can.
 	Fits func(hello []byte, theirs string) error
@@ -96,7 +93,7 @@ type client struct {
 
 	mu      sync.Mutex
 	session string // of the worker; empty if there is none
-	link    *link.Link
+	link    *link
 	subs    []*nats.Subscription // of the session
 	missed  int                  // heartbeats in a row that nobody received
 	refused int
@@ -157,7 +154,7 @@ func (t *client) claimed(m *nats.Msg) {
 	t.dismiss("the run has given up on this worker")
 	t.subs, t.session, t.link, t.missed = []*nats.Subscription{out, lost}, c.Session, l, 0
 	_ = m.Respond([]byte(yes))
-	_ = l.Send(link.Frame{Data: t.first}) // never waits: the link is new
+	_ = l.Send(linkFrame{Data: t.first}) // never waits: the link is new
 	go t.write(c.Session, l)
 }
 
@@ -170,7 +167,7 @@ func (t *client) dismiss(why string) {
 	for _, s := range t.subs {
 		_ = s.Unsubscribe()
 	}
-	_ = t.link.Send(link.Frame{End: true, Why: why})
+	_ = t.link.Send(linkFrame{End: true, Why: why})
 	t.link.Close()
 }
 
@@ -183,7 +180,7 @@ func (t *client) leave() {
 }
 
 // hear handles a message of the worker.
-func (t *client) hear(session string, l *link.Link, m *nats.Msg) {
+func (t *client) hear(session string, l *link, m *nats.Msg) {
 	err := l.Take(m.Data)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,10 +202,10 @@ func (t *client) current(session string) bool {
 
 // write passes on what the worker says until its session is over: whole lines only, since another worker may take over
 // after any of them.
-func (t *client) write(session string, l *link.Link) {
+func (t *client) write(session string, l *link) {
 	var line []byte
 	for {
-		var f link.Frame
+		var f linkFrame
 		select {
 		case f = <-l.Queue:
 		case <-l.Ended:
@@ -266,14 +263,14 @@ func (t *client) miss(session string) {
 func (t *client) alone(now time.Time) bool { return t.missed >= misses || t.link.Silent(now) > silence }
 
 // tell sends a frame to the current worker, if there is one. It waits while that worker is behind.
-func (t *client) tell(f link.Frame) {
+func (t *client) tell(f linkFrame) {
 	t.mu.Lock()
 	l := t.link
 	t.mu.Unlock()
 	if l == nil {
 		return
 	}
-	if err := l.Send(f); err != nil && !errors.Is(err, link.ErrOver) {
+	if err := l.Send(f); err != nil && !errors.Is(err, errOver) {
 		t.over(fmt.Errorf("write to the worker: %w", err))
 	}
 }
@@ -284,7 +281,7 @@ func (t *client) pass() {
 	for {
 		n, err := t.in.Read(buffer)
 		if n > 0 {
-			t.tell(link.Frame{Data: bytes.Clone(buffer[:n])})
+			t.tell(linkFrame{Data: bytes.Clone(buffer[:n])})
 		}
 		if err != nil {
 			t.over(errDone)

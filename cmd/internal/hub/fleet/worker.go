@@ -18,8 +18,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
-	"ralph/cmd/internal/hub/fleet/label"
-	"ralph/cmd/internal/hub/fleet/link"
 	"ralph/ptyexec"
 )
 
@@ -27,7 +25,7 @@ import (
 type Work struct {
 	Access
 	Slots  int
-	Labels label.Set
+	Labels Labels
 	Host   string // for people
 	Ralph  string // the version of the ralph of Args; empty: unknown
 	Args   []string
@@ -123,7 +121,7 @@ func (l *lines) find(ctx context.Context) ([]jetstream.Consumer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, oneTry)
 	defer cancel()
-	names := []string{label.Set{}.Line()}
+	names := []string{Labels{}.Line()}
 	if len(l.w.Labels) > 0 {
 		all, err := l.w.lineNames(ctx)
 		if err != nil {
@@ -260,7 +258,7 @@ type session struct {
 	w    *worker
 	id   string
 	name string
-	link *link.Link
+	link *link
 }
 
 // claim asks the run for the turn.
@@ -306,14 +304,14 @@ func (s *session) hear(ctx context.Context, to *io.PipeWriter, end context.Cance
 func (s *session) say(p []byte) {
 	for len(p) > 0 {
 		n := min(part, len(p))
-		_ = s.link.Send(link.Frame{Data: bytes.Clone(p[:n])})
+		_ = s.link.Send(linkFrame{Data: bytes.Clone(p[:n])})
 		p = p[n:]
 	}
 }
 
 // end tells the run that nothing follows, and waits until it has heard everything, or is gone.
 func (s *session) end(ctx context.Context, why string) {
-	_ = s.link.Send(link.Frame{End: true, Why: why})
+	_ = s.link.Send(linkFrame{End: true, Why: why})
 	for ctx.Err() == nil && !s.link.Settled() {
 		select {
 		case <-ctx.Done():

@@ -1,5 +1,6 @@
-// Package label says what a worker has and what a turn needs, and matches the two.
-package label
+package fleet
+
+// This file says what a worker has and what a turn needs, and matches the two.
 
 import (
 	"slices"
@@ -8,14 +9,14 @@ import (
 	"ralph/config/option"
 )
 
-// Set is what a worker has or a turn needs: sorted, each label once.
-type Set []string
+// Labels is what a worker has or a turn needs: sorted, each label once.
+type Labels []string
 
-// Parse reads a list such as "gpu,linux".
-func Parse(text string) (Set, error) { return option.Labels(text) }
+// ParseLabels reads a list such as "gpu,linux".
+func ParseLabels(text string) (Labels, error) { return option.Labels(text) }
 
 // Line is the line of offers that need these labels: the name of its consumer, and a part of its subject.
-func (l Set) Line() string {
+func (l Labels) Line() string {
 	if len(l) == 0 {
 		return "any"
 	}
@@ -23,7 +24,7 @@ func (l Set) Line() string {
 }
 
 // Serves reports whether a worker with these labels may take offers from a line.
-func (l Set) Serves(line string) bool {
+func (l Labels) Serves(line string) bool {
 	if line == "any" {
 		return true
 	}

@@ -1,5 +1,6 @@
-// Package link has one end of a session over a way that may lose messages: each arrives once, and in order.
-package link
+package fleet
+
+// This file has one end of a session over a way that may lose messages: each arrives once, and in order.
 
 import (
 	"encoding/json"
@@ -9,8 +10,8 @@ import (
 	"time"
 )
 
-// Frame is a message of a session.
-type Frame struct {
+// linkFrame is a message of a session.
+type linkFrame struct {
 	Seq  uint64 `json:"n,omitempty"` // from 1 on; 0: a sign of life
 	Data []byte `json:"d,omitempty"`
 	End  bool   `json:"e,omitempty"`
@@ -24,32 +25,32 @@ type Frame struct {
 }
 
 const (
-	// BeatEvery is the time between heartbeats.
-	BeatEvery = 3 * time.Second
-	// MaxFrame is the size of a message. A larger one is refused.
-	MaxFrame = 1 << 20
-	// Window is how many bytes may be on the way: a slow side makes the other one wait, so nothing piles up.
-	Window = 4 << 20
+	// linkBeatEvery is the time between heartbeats.
+	linkBeatEvery = 3 * time.Second
+	// maxFrame is the size of a message. A larger one is refused.
+	maxFrame = 1 << 20
+	// linkWindow is how many bytes may be on the way: a slow side makes the other one wait, so nothing piles up.
+	linkWindow = 4 << 20
 
 	windowFrames = 1024
 	ackEvery     = 16 // frames
-	again        = time.Second
+	linkAgain    = time.Second
 )
 
-// ErrOver is the error of Send when the session is over.
-var ErrOver = errors.New("the session is over")
+// errOver is the error of Send when the session is over.
+var errOver = errors.New("the session is over")
 
-// Link is one end of a session. Each end keeps what the other one has not acknowledged, and sends it again.
-type Link struct {
-	Queue chan Frame    // heard, and not finished
-	Ended chan struct{} // closed by Close
+// link is one end of a session. Each end keeps what the other one has not acknowledged, and sends it again.
+type link struct {
+	Queue chan linkFrame // heard, and not finished
+	Ended chan struct{}  // closed by Close
 
 	publish func(data []byte, alive bool) error
 
 	mu      sync.Mutex
-	room    *sync.Cond // signalled when there is more of it
-	kept    []Frame    // sent, and not acknowledged
-	size    int        // of kept, in bytes
+	room    *sync.Cond  // signalled when there is more of it
+	kept    []linkFrame // sent, and not acknowledged
+	size    int         // of kept, in bytes
 	over    bool
 	sent    uint64
 	theirs  uint64 // the number that the other end has heard last
@@ -61,22 +62,22 @@ type Link struct {
 	resent  time.Time
 }
 
-// New begins a session. publish sends a message to the other end, and may lose it; alive is true for a heartbeat.
-func New(publish func(data []byte, alive bool) error) *Link {
-	l := &Link{publish: publish, last: time.Now(), Queue: make(chan Frame, windowFrames+1), Ended: make(chan struct{})}
+// newLink begins a session. publish sends a message to the other end, and may lose it; alive is true for a heartbeat.
+func newLink(publish func(data []byte, alive bool) error) *link {
+	l := &link{publish: publish, last: time.Now(), Queue: make(chan linkFrame, windowFrames+1), Ended: make(chan struct{})}
 	l.room = sync.NewCond(&l.mu)
 	return l
 }
 
 // Send sends a frame. The other end gets frames once, and in order. It waits while the other end is behind.
-func (l *Link) Send(f Frame) error {
+func (l *link) Send(f linkFrame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for !l.over && !f.End && len(l.kept) > 0 && (l.size+len(f.Data) > Window || len(l.kept) >= windowFrames) {
+	for !l.over && !f.End && len(l.kept) > 0 && (l.size+len(f.Data) > linkWindow || len(l.kept) >= windowFrames) {
 		l.room.Wait()
 	}
 	if l.over {
-		return ErrOver
+		return errOver
 	}
 	l.sent++
 	f.Seq = l.sent
@@ -86,7 +87,7 @@ func (l *Link) Send(f Frame) error {
 }
 
 // Close wakes everybody who waits for room or for a frame.
-func (l *Link) Close() {
+func (l *link) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.over {
@@ -97,17 +98,17 @@ func (l *Link) Close() {
 }
 
 // Heartbeat tells the other end that this one lives, and sends again what it has not heard for long.
-func (l *Link) Heartbeat() {
+func (l *link) Heartbeat() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.kept) > 0 && time.Since(l.resent) > 2*BeatEvery {
+	if len(l.kept) > 0 && time.Since(l.resent) > 2*linkBeatEvery {
 		l.resend()
 	}
-	_ = l.put(Frame{})
+	_ = l.put(linkFrame{})
 }
 
 // put sends a frame as it is. The lock is held.
-func (l *Link) put(f Frame) error {
+func (l *link) put(f linkFrame) error {
 	f.Got, f.Ack, l.acked = l.heard, l.done, l.done
 	data, err := json.Marshal(f)
 	if err != nil {
@@ -116,7 +117,7 @@ func (l *Link) put(f Frame) error {
 	return l.publish(data, f.Seq == 0)
 }
 
-func (l *Link) resend() {
+func (l *link) resend() {
 	l.resent = time.Now()
 	for _, f := range l.kept {
 		if f.Seq > l.theirs {
@@ -127,11 +128,11 @@ func (l *Link) resend() {
 
 // Take puts a message of the other end into the queue, unless it is a sign of life, or has been heard before, or
 // comes too early. The error says why the message is refused.
-func (l *Link) Take(data []byte) error {
-	if len(data) > MaxFrame {
-		return fmt.Errorf("a message of %d bytes is refused: at most %d are allowed", len(data), MaxFrame)
+func (l *link) Take(data []byte) error {
+	if len(data) > maxFrame {
+		return fmt.Errorf("a message of %d bytes is refused: at most %d are allowed", len(data), maxFrame)
 	}
-	var f Frame
+	var f linkFrame
 	if err := json.Unmarshal(data, &f); err != nil {
 		return errors.New("a message is refused: it cannot be read")
 	}
@@ -146,12 +147,12 @@ func (l *Link) Take(data []byte) error {
 		l.kept = l.kept[1:]
 		l.room.Broadcast()
 	}
-	if f.Again && l.last.Sub(l.resent) > again/2 {
+	if f.Again && l.last.Sub(l.resent) > linkAgain/2 {
 		l.resend()
 	}
 	switch {
 	case f.Seq == l.heard+1:
-		if l.waiting+len(f.Data) > Window+MaxFrame { // the last frame does not wait
+		if l.waiting+len(f.Data) > linkWindow+maxFrame { // the last frame does not wait
 			return errors.New("a message is refused: more than allowed are on the way")
 		}
 		select {
@@ -162,31 +163,31 @@ func (l *Link) Take(data []byte) error {
 			return errors.New("a message is refused: more than allowed are on the way")
 		}
 	case f.Seq > l.heard:
-		_ = l.put(Frame{Again: true})
+		_ = l.put(linkFrame{Again: true})
 	}
 	return nil
 }
 
 // Finish records that a frame of the queue was processed.
-func (l *Link) Finish(f Frame) {
+func (l *link) Finish(f linkFrame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.done = f.Seq
 	l.waiting -= len(f.Data)
-	if l.done-l.acked >= ackEvery || f.End || len(l.Queue) == 0 && len(f.Data) > Window/8 {
-		_ = l.put(Frame{})
+	if l.done-l.acked >= ackEvery || f.End || len(l.Queue) == 0 && len(f.Data) > linkWindow/8 {
+		_ = l.put(linkFrame{})
 	}
 }
 
 // Silent is the time since the last message of the other end.
-func (l *Link) Silent(now time.Time) time.Duration {
+func (l *link) Silent(now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return now.Sub(l.last)
 }
 
 // Settled reports whether the other end has done everything.
-func (l *Link) Settled() bool {
+func (l *link) Settled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.kept) == 0

@@ -1,4 +1,4 @@
-package link
+package fleet
 
 import (
 	"encoding/json"
@@ -7,14 +7,14 @@ import (
 )
 
 func TestLink_moreThanAllowed_isRefused(t *testing.T) {
-	l := New(func([]byte, bool) error { return nil })
-	if err := l.Take(make([]byte, MaxFrame+1)); err == nil || !strings.Contains(err.Error(), "1048577 bytes") {
+	l := newLink(func([]byte, bool) error { return nil })
+	if err := l.Take(make([]byte, maxFrame+1)); err == nil || !strings.Contains(err.Error(), "1048577 bytes") {
 		t.Error(err)
 	}
 	var failed error
 	n := 0
 	for ; failed == nil && n < 2*windowFrames; n++ {
-		data, _ := json.Marshal(Frame{Seq: uint64(n + 1)})
+		data, _ := json.Marshal(linkFrame{Seq: uint64(n + 1)})
 		failed = l.Take(data)
 	}
 	if failed == nil || n != windowFrames+2 {
@@ -24,11 +24,11 @@ func TestLink_moreThanAllowed_isRefused(t *testing.T) {
 
 // Half of all messages are lost, in both directions. What was sent arrives once, and in order.
 func TestLink_halfOfAllMessagesAreLost_eachFrameArrivesOnce(t *testing.T) {
-	var ends [2]*Link
+	var ends [2]*link
 	var wires [2][][]byte // what is on the way to each end
 	for i := range ends {
 		n := 0
-		ends[i] = New(func(data []byte, _ bool) error {
+		ends[i] = newLink(func(data []byte, _ bool) error {
 			if n++; n%2 == i {
 				wires[1-i] = append(wires[1-i], data)
 			}
@@ -37,7 +37,7 @@ func TestLink_halfOfAllMessagesAreLost_eachFrameArrivesOnce(t *testing.T) {
 	}
 	const frames = 200
 	for n := range frames {
-		if err := ends[0].Send(Frame{Data: []byte{byte(n)}}); err != nil {
+		if err := ends[0].Send(linkFrame{Data: []byte{byte(n)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func TestLink_halfOfAllMessagesAreLost_eachFrameArrivesOnce(t *testing.T) {
 			t.Fatalf("%d of %d frames arrived", len(got), frames)
 		}
 		for i, l := range ends {
-			l.resent = l.resent.Add(-3 * BeatEvery) // time passes
+			l.resent = l.resent.Add(-3 * linkBeatEvery) // time passes
 			l.Heartbeat()
 			all := wires[i]
 			wires[i] = nil
