@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph/cmd/internal/hub/watch"
+	"ralph/cmd/internal/hub/notify"
 	"ralph/config/huboptions"
 	"ralph/logs"
 )
@@ -61,7 +61,7 @@ func watchRun(ctx context.Context, o *watchOptions) error {
 		return err
 	}
 	defer file.Close()
-	return (&watch.Watch{Job: job, Logger: logs.NewLogger(flushed{file}, false)}).Run(ctx)
+	return (&notify.Watch{Job: job, Logger: logs.NewLogger(flushed{file}, false)}).Run(ctx)
 }
 
 // again starts the watcher in a session of its own, because it must outlive the runner. It is also

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/cmd/internal/hub/replies"
+	"ralph/cmd/internal/hub/notify"
 	"ralph/logs/termtext"
 	"ralph/state/act"
 )
@@ -87,6 +87,6 @@ func (b *Board) act(w http.ResponseWriter, r *http.Request) {
 func (b *Board) run(ctx context.Context, p project, args []string) (line string, done bool) {
 	said := act.In(b.Ralph, p.Dir).Run(context.WithoutCancel(ctx), args...) // the client may leave meanwhile
 	line = termtext.Fit(said.Line(), 500)
-	replies.Record(p.reader().HubDir(), replies.Entry{Source: source, Args: args, Said: line})
+	notify.RecordReply(p.reader().HubDir(), notify.ReplyEntry{Source: source, Args: args, Said: line})
 	return line, said.Err == nil
 }

@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-const hex = "0123456789abcdef0123456789abcdef"
+const hexText = "0123456789abcdef0123456789abcdef"
 
 // addresses are an address of each service, and a server that must get the message: PORT is that of the test's
 // own server, for services that take no proxy.
@@ -79,8 +79,8 @@ func addresses() map[string][2]string {
 		"notifiarr":  {"notifiarr://apikey/?channel=4711", "notifiarr.com"},
 		"ntfy":       {"ntfy://127.0.0.1:PORT/topic?scheme=http", "127.0.0.1"},
 		"opsgenie":   {"opsgenie://api.opsgenie.com/eb243592-faa2-4ba2-a551-1afdf565c889", "api.opsgenie.com"},
-		"pagerduty":  {"pagerduty://events.pagerduty.com/" + hex, "events.pagerduty.com:443"},
-		"pushbullet": {"pushbullet://o." + hex + "/device", "api.pushbullet.com"},
+		"pagerduty":  {"pagerduty://events.pagerduty.com/" + hexText, "events.pagerduty.com:443"},
+		"pushbullet": {"pushbullet://o." + hexText + "/device", "api.pushbullet.com"},
 		"pushover":   {"pushover://shoutrrr:token@user/", "api.pushover.net"},
 		"rocketchat": {"rocketchat://rocket.example.invalid/tokenA/tokenB/channel", "rocket.example.invalid"},
 		"signal":     {"signal://signal.example.invalid:8443/+15551234567/+15557654321", "signal.example.invalid"},

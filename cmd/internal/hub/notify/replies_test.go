@@ -1,4 +1,4 @@
-package replies
+package notify
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func TestLook_messages_countOnlyWithTheToken(t *testing.T) {
 		{"ntfy://" + host + "/topic?scheme=http", "[[answer --by=ntfy -- q1 Use a, -x] [pause]]"},
 		{"telegram://12:key@" + host + "?chats=7&scheme=http", "[[stop]]"},
 	} {
-		b, err := Open(c.to, "right-token")
+		b, err := openInbox(c.to, "right-token")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,10 +54,10 @@ func TestLook_messages_countOnlyWithTheToken(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Open("ntfy://x/y", "short"); err == nil {
+	if _, err := openInbox("ntfy://x/y", "short"); err == nil {
 		t.Error("a short token is taken")
 	}
-	if _, _, ok := (Reply{Text: "abort"}).Verb(); ok {
+	if _, _, ok := (received{Text: "abort"}).Verb(); ok {
 		t.Error("abort is obeyed")
 	}
 }
@@ -81,7 +81,7 @@ func TestLook_longMessagesOfStrangersCameFirst_theReplyIsRead(t *testing.T) {
 	defer s.Close()
 	host := strings.TrimPrefix(s.URL, "http://")
 	for _, to := range []string{"ntfy://" + host + "/topic?scheme=http", "telegram://12:key@" + host + "?chats=7&scheme=http"} {
-		b, err := Open(to, "right-token")
+		b, err := openInbox(to, "right-token")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package replies
+package notify
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type webhook struct {
 	patience    time.Duration // how long a sender waits for the outcome of a reply
 
 	mu      sync.Mutex
-	waiting []Reply
+	waiting []received
 }
 
 // serve listens on the host of an address until ctx ends.
@@ -36,7 +36,7 @@ func serve(ctx context.Context, to *url.URL, token string) (*webhook, error) {
 		return nil, fmt.Errorf("listen for replies: %w", err)
 	}
 	w := &webhook{token: token, path: "/" + strings.Trim(to.Path, "/"), patience: patience}
-	server := &http.Server{Handler: w, ReadTimeout: bound, WriteTimeout: bound, MaxHeaderBytes: 8 << 10}
+	server := &http.Server{Handler: w, ReadTimeout: repliesBound, WriteTimeout: repliesBound, MaxHeaderBytes: 8 << 10}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() { _ = server.Serve(listener) }() // until it is closed
 	return w, nil
@@ -62,7 +62,7 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	came := make(chan result, 1) // buffered: the sender may have stopped waiting
-	reply := Reply{Source: "webhook", ID: rand.Text(), Text: strings.TrimSpace(string(body)), result: came}
+	reply := received{Source: "webhook", ID: rand.Text(), Text: strings.TrimSpace(string(body)), result: came}
 	if _, _, ok := reply.Verb(); !ok {
 		http.Error(out, "a reply is pause, resume, stop, or answer ID TEXT", http.StatusBadRequest)
 		return
@@ -85,7 +85,7 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 }
 
 // put reports whether there is room for a reply.
-func (w *webhook) put(r Reply) bool {
+func (w *webhook) put(r received) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.waiting) >= maxWaiting {
@@ -96,7 +96,7 @@ func (w *webhook) put(r Reply) bool {
 }
 
 // take returns what has arrived since the last call.
-func (w *webhook) take() []Reply {
+func (w *webhook) take() []received {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.waiting
@@ -107,7 +107,7 @@ func (w *webhook) take() []Reply {
 // retryListen is the time between two tries to listen: another watcher may have the port.
 const retryListen = 30 * time.Second
 
-func (b *Inbox) webhook(ctx context.Context) ([]Reply, error) {
+func (b *inbox) webhook(ctx context.Context) ([]received, error) {
 	if b.hook == nil {
 		if time.Since(b.tried) < retryListen {
 			return nil, nil

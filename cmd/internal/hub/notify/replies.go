@@ -1,6 +1,8 @@
-// Package replies reads what people send back: from a topic of ntfy, from the chats of a Telegram
-// bot, or by a webhook of its own. It ignores messages that do not begin with the user's token.
-package replies
+package notify
+
+// The files replies_*.go read what people send back: from a topic of ntfy, from the chats
+// of a Telegram bot, or by a webhook of its own. They ignore messages that do not begin
+// with the user's token.
 
 import (
 	"bufio"
@@ -22,12 +24,12 @@ import (
 )
 
 const (
-	bound   = 20 * time.Second // for one look
-	maxRead = 16 << 20         // bytes of one answer: Telegram sends 100 messages at once, perhaps with what they quote
+	repliesBound = 20 * time.Second // for one look
+	maxRead      = 16 << 20         // bytes of one answer: Telegram sends 100 messages at once, perhaps with what they quote
 )
 
-// Reply is a message of a person, without the token.
-type Reply struct {
+// received is a message of a person, without the token.
+type received struct {
 	Source string // ntfy, telegram or webhook
 	ID     string // of the message there
 	Text   string
@@ -42,14 +44,14 @@ type result struct {
 }
 
 // Tell sends the outcome to the sender of the reply, if they wait for it. Call it once.
-func (r Reply) Tell(said string, ok bool) {
+func (r received) Tell(said string, ok bool) {
 	if r.result != nil {
 		r.result <- result{said, ok}
 	}
 }
 
-// Inbox is one address. The zero value of since: messages from now on.
-type Inbox struct {
+// inbox is one address. The zero value of since: messages from now on.
+type inbox struct {
 	to    *url.URL
 	token string
 	since string
@@ -59,22 +61,22 @@ type Inbox struct {
 	tried time.Time // when it was to begin
 }
 
-// Open opens an address in the form of shoutrrr. The error does not name it.
-func Open(to, token string) (*Inbox, error) {
+// openInbox opens an address in the form of shoutrrr. The error does not name it.
+func openInbox(to, token string) (*inbox, error) {
 	u, err := url.Parse(to)
 	if err = cmp.Or(huboptions.CheckReplies(to), huboptions.CheckToken(token), err); err != nil {
 		return nil, err
 	}
-	return &Inbox{to: u, token: token, start: time.Now()}, nil
+	return &inbox{to: u, token: token, start: time.Now()}, nil
 }
 
 // Look returns the new replies. The error does not name the address. A webhook listens from
 // the first call until its context ends.
-func (b *Inbox) Look(ctx context.Context) ([]Reply, error) {
+func (b *inbox) Look(ctx context.Context) ([]received, error) {
 	if b.to.Scheme == "webhook" {
 		return b.webhook(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, bound)
+	ctx, cancel := context.WithTimeout(ctx, repliesBound)
 	defer cancel()
 	if b.to.Scheme == "ntfy" {
 		return b.ntfy(ctx)
@@ -82,7 +84,7 @@ func (b *Inbox) Look(ctx context.Context) ([]Reply, error) {
 	return b.telegram(ctx)
 }
 
-func (b *Inbox) get(ctx context.Context, u url.URL) (io.ReadCloser, error) {
+func (b *inbox) get(ctx context.Context, u url.URL) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, errors.New("the address is unusable")
@@ -102,14 +104,14 @@ func (b *Inbox) get(ctx context.Context, u url.URL) (io.ReadCloser, error) {
 }
 
 // scheme is that of HTTP: https, unless the address says otherwise.
-func (b *Inbox) scheme() string {
+func (b *inbox) scheme() string {
 	if b.to.Query().Get("scheme") == "http" {
 		return "http"
 	}
 	return "https"
 }
 
-func (b *Inbox) ntfy(ctx context.Context) (all []Reply, err error) {
+func (b *inbox) ntfy(ctx context.Context) (all []received, err error) {
 	since := b.since
 	if since == "" {
 		since = strconv.FormatInt(b.start.Unix(), 10)
@@ -129,12 +131,12 @@ func (b *Inbox) ntfy(ctx context.Context) (all []Reply, err error) {
 			continue
 		}
 		b.since = m.ID
-		all = b.add(all, Reply{Source: "ntfy", ID: m.ID, Text: m.Message})
+		all = b.add(all, received{Source: "ntfy", ID: m.ID, Text: m.Message})
 	}
 	return all, lines.Err()
 }
 
-func (b *Inbox) telegram(ctx context.Context) (all []Reply, err error) {
+func (b *inbox) telegram(ctx context.Context) (all []received, err error) {
 	host := b.to.Host
 	if host == "telegram" {
 		host = "api.telegram.org"
@@ -164,14 +166,14 @@ func (b *Inbox) telegram(ctx context.Context) (all []Reply, err error) {
 	for _, r := range got.Result {
 		b.since = strconv.FormatInt(r.ID+1, 10)
 		if r.Message.Date >= b.start.Unix() && slices.Contains(chats, strconv.FormatInt(r.Message.Chat.ID, 10)) {
-			all = b.add(all, Reply{Source: "telegram", ID: strconv.FormatInt(r.ID, 10), Text: r.Message.Text})
+			all = b.add(all, received{Source: "telegram", ID: strconv.FormatInt(r.ID, 10), Text: r.Message.Text})
 		}
 	}
 	return all, nil
 }
 
 // add keeps a reply whose first word is the token, and takes that away.
-func (b *Inbox) add(all []Reply, r Reply) []Reply {
+func (b *inbox) add(all []received, r received) []received {
 	first, rest, _ := strings.Cut(strings.TrimSpace(r.Text), " ")
 	if subtle.ConstantTimeCompare([]byte(first), []byte(b.token)) != 1 {
 		return all
@@ -182,7 +184,7 @@ func (b *Inbox) add(all []Reply, r Reply) []Reply {
 
 // Verb returns the verb of ralph that a reply asks for, with its arguments; ok is false if it
 // asks for none. living is true if the verb needs a run that is alive.
-func (r Reply) Verb() (args []string, living, ok bool) {
+func (r received) Verb() (args []string, living, ok bool) {
 	words := strings.Fields(r.Text)
 	switch {
 	case len(words) == 1 && slices.Contains([]string{"pause", "resume", "stop"}, words[0]):

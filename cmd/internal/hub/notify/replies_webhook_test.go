@@ -1,4 +1,4 @@
-package replies
+package notify
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func send(t *testing.T, req *http.Request, token string) int {
 func TestWebhook_postsCountOnlyWithTheToken(t *testing.T) {
 	host := freePort(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	b, err := Open("webhook://"+host+"/ralph", "right-token")
+	b, err := openInbox("webhook://"+host+"/ralph", "right-token")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestWebhook_postsCountOnlyWithTheToken(t *testing.T) {
 	if all, _ := b.Look(ctx); len(all) > 0 {
 		t.Errorf("replies come twice: %v", all)
 	}
-	second, _ := Open("webhook://"+host+"/ralph", "right-token")
+	second, _ := openInbox("webhook://"+host+"/ralph", "right-token")
 	if _, err := second.Look(ctx); err == nil {
 		t.Error("two listen on one port")
 	}
@@ -96,7 +96,7 @@ func TestWebhook_postsCountOnlyWithTheToken(t *testing.T) {
 
 func TestWebhook_whatBecameOfAReply_isTheAnswer(t *testing.T) {
 	host := freePort(t)
-	b, err := Open("webhook://"+host+"/ralph", "right-token")
+	b, err := openInbox("webhook://"+host+"/ralph", "right-token")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestWebhook_whatBecameOfAReply_isTheAnswer(t *testing.T) {
 
 func TestOpen_webhookOfOtherMachines_isRefused(t *testing.T) {
 	for _, to := range []string{"webhook://0.0.0.0:80/x", "webhook://example.com:80/x", "webhook://127.0.0.1/x", "webhook://:80/x"} {
-		if _, err := Open(to, "right-token"); err == nil {
+		if _, err := openInbox(to, "right-token"); err == nil {
 			t.Errorf("%s is taken", to)
 		}
 	}

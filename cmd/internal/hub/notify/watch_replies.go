@@ -1,4 +1,4 @@
-package watch
+package notify
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/cmd/internal/hub/replies"
 	"ralph/logs"
 	"ralph/state"
 	"ralph/state/act"
@@ -17,13 +16,13 @@ import (
 const (
 	lookEvery  = 3 * time.Second
 	lookSeldom = 5 * time.Minute // for a server that fails
-	waits      = 24 * time.Hour  // for answers, after the end of the run
+	watchWaits = 24 * time.Hour  // for answers, after the end of the run
 )
 
 // listen does what people send back, until ctx ends.
 func (w *Watch) listen(ctx context.Context) {
 	for _, to := range w.Replies {
-		inbox, err := replies.Open(to, w.ReplyToken)
+		inbox, err := openInbox(to, w.ReplyToken)
 		if err != nil {
 			w.Logger.Error("no replies", logs.KeyError, err)
 			continue
@@ -33,7 +32,7 @@ func (w *Watch) listen(ctx context.Context) {
 }
 
 // keepLooking does the replies that come until ctx ends. Its pauses grow while look fails.
-func (w *Watch) keepLooking(ctx context.Context, look func(context.Context) ([]replies.Reply, error)) {
+func (w *Watch) keepLooking(ctx context.Context, look func(context.Context) ([]received, error)) {
 	for pause := lookEvery; ctx.Err() == nil; {
 		all, err := look(ctx)
 		if err == nil {
@@ -53,7 +52,7 @@ func (w *Watch) keepLooking(ctx context.Context, look func(context.Context) ([]r
 }
 
 // obey runs the verb that a reply asks for, once, and records both.
-func (w *Watch) obey(ctx context.Context, r replies.Reply) {
+func (w *Watch) obey(ctx context.Context, r received) {
 	claim, err := state.Project(w.r.Dir()).OpenFile(filepath.Join(w.r.HubDir(), "reply-"+digest(r.Source+" "+r.ID)),
 		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -74,13 +73,13 @@ func (w *Watch) obey(ctx context.Context, r replies.Reply) {
 	}
 	r.Tell(said, done)
 	w.Logger.Info("reply", "source", r.Source, "verb", strings.Join(args, " "), "said", said)
-	replies.Record(w.r.HubDir(), replies.Entry{Source: r.Source, ID: r.ID, Args: args, Said: said})
+	RecordReply(w.r.HubDir(), ReplyEntry{Source: r.Source, ID: r.ID, Args: args, Said: said})
 }
 
 // awaits reports whether an answer may still come after the end of the run.
 func (w *Watch) awaits(now time.Time) bool {
 	if owner, alive := w.r.Owner(); len(w.Replies) == 0 || alive && owner.RunID != w.Job.Run || !w.gone.IsZero() &&
-		now.Sub(w.gone) > waits {
+		now.Sub(w.gone) > watchWaits {
 		return false
 	}
 	all, _ := question.In(w.r).List()

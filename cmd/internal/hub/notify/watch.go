@@ -1,6 +1,7 @@
-// Package watch follows one run and sends what its user wants to hear of: notifications and
+package notify
+
+// This file follows one run and sends what its user wants to hear of: notifications and
 // webhooks. It outlives the runner, reports its death, and ends when everything is sent.
-package watch
 
 import (
 	"context"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/cmd/internal/hub/notify"
 	"ralph/config/huboptions"
 	"ralph/logs"
 	"ralph/state"
@@ -114,7 +114,7 @@ func (w *Watch) take(e state.Event) {
 		return
 	}
 	s := view.Gather(w.r, time.Now())
-	if m, ok := notify.Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Settings) &&
+	if m, ok := Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Settings) &&
 		(ends || time.Since(e.Time) < stale) {
 		w.notify(m, e.Run, e.Seq)
 	}
@@ -144,10 +144,10 @@ func (w *Watch) reportDeath(run string, next state.Event) {
 		}
 		last = e.Seq
 	}
-	w.death(notify.Died(ofRun(view.Gather(w.r, time.Now()), run)), run, last)
+	w.death(Died(ofRun(view.Gather(w.r, time.Now()), run)), run, last)
 }
 
-func (w *Watch) death(m notify.Message, run string, seq int64) {
+func (w *Watch) death(m Message, run string, seq int64) {
 	if m.Wanted(w.Settings) {
 		w.notify(m, run, seq)
 	}
@@ -158,7 +158,7 @@ func (w *Watch) death(m notify.Message, run string, seq int64) {
 	}
 }
 
-func (w *Watch) notify(m notify.Message, run string, seq int64) {
+func (w *Watch) notify(m Message, run string, seq int64) {
 	for _, to := range w.Notify {
 		w.put(nil, outboxEntry{To: digest(to), Run: run, Seq: seq, Kind: m.On, Title: m.Title, Text: m.Text})
 	}
@@ -189,7 +189,7 @@ func (w *Watch) look(now time.Time) {
 	if err != nil || s.Status.RunID != w.Job.Run || s.Status.Ending() != state.EndingKilled {
 		return
 	}
-	w.death(notify.Died(s), w.Job.Run, last.Seq)
+	w.death(Died(s), w.Job.Run, last.Seq)
 }
 
 // deliver sends what is due until ctx ends. No target waits for another: one may hang.
@@ -198,7 +198,7 @@ func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
 	for _, to := range w.Notify {
 		all.Go(func() {
 			w.keepSending(ctx, to, w.quiet, func(ctx context.Context, e outboxEntry) error {
-				return notify.Send(ctx, to, w.TTY, notify.Message{On: e.Kind, Title: e.Title, Text: e.Text})
+				return Send(ctx, to, w.TTY, Message{On: e.Kind, Title: e.Title, Text: e.Text})
 			})
 		})
 	}

@@ -1,4 +1,4 @@
-package watch
+package notify
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-
-	"ralph/cmd/internal/hub/replies"
 )
 
 // A server that fails is asked less and less, one that answers again as often as before.
@@ -25,7 +23,7 @@ func TestKeepLooking_serverThatFails_isAskedLessAndLess(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 			defer cancel()
 			asked := 0
-			w.keepLooking(ctx, func(context.Context) ([]replies.Reply, error) {
+			w.keepLooking(ctx, func(context.Context) ([]received, error) {
 				if asked++; asked <= c.bad {
 					return nil, errors.New("no route")
 				}

@@ -1,4 +1,4 @@
-package replies
+package notify
 
 import (
 	"encoding/json"
@@ -12,8 +12,8 @@ import (
 // recordFile records what people have sent, and the result.
 const recordFile = "replies.jsonl"
 
-// Entry is something that a person asked for remotely.
-type Entry struct {
+// ReplyEntry is something that a person asked for remotely.
+type ReplyEntry struct {
 	Time   time.Time `json:"time"` // set by Record
 	Source string    `json:"source"`
 	ID     string    `json:"id,omitempty"` // of the message at its source
@@ -21,8 +21,8 @@ type Entry struct {
 	Said   string    `json:"said"`         // by ralph
 }
 
-// Record adds an entry. It ignores errors: what the entry says has already happened.
-func Record(hubDir string, e Entry) {
+// RecordReply adds an entry. It ignores errors: what the entry says has already happened.
+func RecordReply(hubDir string, e ReplyEntry) {
 	e.Time = time.Now()
 	project := projectfs.Above(hubDir)
 	line, err := json.Marshal(e)
