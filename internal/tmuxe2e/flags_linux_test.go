@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/config/option"
 	"ralph/internal/world"
 )

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
-	"ralph/config"
 )
 
 // open reads the project, and finds its agents.

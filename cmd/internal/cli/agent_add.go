@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/custom"

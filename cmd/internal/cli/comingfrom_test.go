@@ -14,7 +14,7 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/monitor"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/prompt"

@@ -13,7 +13,7 @@ import (
 	"github.com/creack/pty"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 )
 
 func TestWrap_longValues_breakBehindACommaElseASpace(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/demo"
-	"ralph/config"
 )
 
 // demoAgentVerb starts the built-in scripted agent. ralph demo names it as the

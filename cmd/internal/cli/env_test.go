@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/runner/agent"
 )
 

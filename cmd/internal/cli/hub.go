@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/config/huboptions"
 	"ralph/logs/termtext"
 	"ralph/ptyexec"

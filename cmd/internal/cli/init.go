@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config"
 	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/state"

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config"
 	"ralph/runner/agent"
 	"ralph/runner/sandbox"
 )

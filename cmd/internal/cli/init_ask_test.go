@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
-	"ralph/config"
 	"ralph/runner/sandbox"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config"
 	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/runner/task/store"

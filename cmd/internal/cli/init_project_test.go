@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config"
 	"ralph/internal/world"
 	"ralph/runner/prompt"
 	"ralph/runner/task/store"

@@ -13,9 +13,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
-	"ralph/config"
 	"ralph/logs"
 	"ralph/runner"
 	"ralph/runner/gate"

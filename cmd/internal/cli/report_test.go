@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/state"
 )
 

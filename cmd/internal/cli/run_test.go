@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
-	"ralph/config"
 	"ralph/internal/world"
 	"ralph/state"
 )

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/service"
-	"ralph/config"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"
 	"ralph/runner/agent/environ"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 )

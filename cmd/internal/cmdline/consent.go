@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
 	"ralph/state"
 )

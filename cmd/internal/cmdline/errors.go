@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/state"
 	"ralph/state/projectfs"
 )

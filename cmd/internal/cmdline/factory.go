@@ -18,8 +18,8 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/undo"
-	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/state"
 )

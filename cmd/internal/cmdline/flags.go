@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/config/option"
 	"ralph/runner/agent"
 )

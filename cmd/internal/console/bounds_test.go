@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
-	"ralph/config"
 	"ralph/runner/agent"
 )
 

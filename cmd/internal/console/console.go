@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
-	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner"
 	"ralph/runner/agent"

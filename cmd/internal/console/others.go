@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
-	"ralph/config"
 	"ralph/runner/beside"
 	"ralph/runner/roles"
 	"ralph/runner/task"

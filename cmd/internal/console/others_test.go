@@ -3,8 +3,8 @@ package console
 import (
 	"testing"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
-	"ralph/config"
 	"ralph/runner/task"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/runner/agent"
 	"ralph/runner/pool"
 	"ralph/runner/task"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 )
 
 // whenReady is the consent to a check that begins when there is something to check. If its command changes,

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config"
 	"ralph/ptyexec"
 	"ralph/runner/gate/report"
 	"ralph/runner/sandbox/gitkeep"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/internal/world"
 	"ralph/runner/gate"
 )

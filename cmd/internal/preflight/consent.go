@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/state"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/internal/world"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/internal/world"
 )
 

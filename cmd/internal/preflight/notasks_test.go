@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/internal/world"
 )
 

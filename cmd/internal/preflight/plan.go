@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/store"

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/internal/fakebd"
 	"ralph/runner/task/store"
 )

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config"
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/argv"

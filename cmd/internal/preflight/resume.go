@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/history"

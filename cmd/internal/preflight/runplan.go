@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
 	"ralph/runner/task/store"
 	"ralph/state"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/agent"

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"ralph/config"
+	"ralph/cmd/internal/config"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/memory"

@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the generated files")
 
 func TestGeneratedFiles_areUpToDate(t *testing.T) {
-	for path, want := range map[string]string{"../.ralphrc.example": example(), "../docs/options.md": optionsPage()} {
+	for path, want := range map[string]string{"../../../.ralphrc.example": example(), "../../../docs/options.md": optionsPage()} {
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 				t.Fatal(err)
