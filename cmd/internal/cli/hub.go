@@ -18,7 +18,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
-	"ralph/config/huboptions"
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/sandbox"
@@ -28,9 +27,9 @@ import (
 const startBound = 10 * time.Second
 
 // jobOf is what ralph-hub gets to do for a run. The error is one line for people.
-func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (huboptions.Job, error) {
+func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (config.HubJob, error) {
 	settings, err := cfg.InTouch()
-	job := huboptions.Job{Settings: settings, Dir: dir, Run: run}
+	job := config.HubJob{Notifications: settings, Dir: dir, Run: run}
 	if err != nil {
 		return job, err
 	}
@@ -68,7 +67,7 @@ func startHub(f *cmdline.Factory, cfg *config.Config, dir, run string) (again fu
 	}
 	start()
 	return func() {
-		if huboptions.Unwatched(cmdline.OpenState(dir).HubDir(), run) {
+		if config.Unwatched(cmdline.OpenState(dir).HubDir(), run) {
 			start()
 		}
 	}
@@ -81,7 +80,7 @@ func prefixed(out []byte) string {
 	return ""
 }
 
-func runHub(f *cmdline.Factory, job huboptions.Job, args ...string) ([]byte, error) {
+func runHub(f *cmdline.Factory, job config.HubJob, args ...string) ([]byte, error) {
 	hub, err := sandbox.FindHub()
 	if err != nil {
 		return nil, err

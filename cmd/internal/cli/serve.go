@@ -4,12 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 )
 
 type serveOptions struct {
 	*cmdline.Factory
-	huboptions.Serve
+	config.Serve
 }
 
 // newServeCmd returns ralph serve.

@@ -4,12 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 )
 
 type workerOptions struct {
 	*cmdline.Factory
-	huboptions.Worker
+	config.Worker
 }
 
 // newWorkerCmd returns ralph worker.

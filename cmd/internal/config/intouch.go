@@ -5,16 +5,15 @@ import (
 	"strings"
 	"unicode"
 
-	"ralph/config/huboptions"
 	"ralph/state"
 )
 
 // InTouch is what the options say about being in touch, and what is wrong with that.
-func (c *Config) InTouch() (huboptions.Settings, error) {
+func (c *Config) InTouch() (Notifications, error) {
 	s := c.Touch
 	switch {
 	case c.Notify && len(s.Notify) == 0:
-		s.Notify = []string{huboptions.Desktop}
+		s.Notify = []string{Desktop}
 	case !c.Notify && c.Source("ENABLE_NOTIFICATIONS").Kind == SourceFlag: // --no-notify
 		s.Notify = nil
 	}

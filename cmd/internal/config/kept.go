@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
-
-	"ralph/config/projects"
 )
 
 // keptRuns is how long ralph remembers the flags with which a run was started.
@@ -81,7 +79,7 @@ func (l Loader) keptPath() (string, error) {
 	if l.StateHome() == "" {
 		return "", errors.New("record run: neither XDG_STATE_HOME nor a home folder is known")
 	}
-	return filepath.Join(projects.Folder(l.StateHome()),
+	return filepath.Join(projectsFolder(l.StateHome()),
 		fmt.Sprintf("%x.json", sha256.Sum256([]byte(l.project())))), nil
 }
 
@@ -139,7 +137,7 @@ func (l Loader) Projects() []string {
 	if l.StateHome() == "" {
 		return nil
 	}
-	return projects.List(l.StateHome())
+	return Projects(l.StateHome())
 }
 
 // Remember records the project without a run, unless it is known.

@@ -5,7 +5,6 @@ import (
 	"sort"
 	"sync"
 
-	"ralph/config/huboptions"
 	"ralph/config/option"
 	"ralph/runner/agent/environ"
 	"ralph/runner/agenthooks"
@@ -40,7 +39,7 @@ type Options struct {
 	agenthooks.Wanted
 	memory.LessonOptions
 	slots.SlotOptions
-	Touch huboptions.Settings
+	Touch Notifications
 	roles.Review
 	AIOSOptions
 	OutputOptions

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph/config/huboptions"
 	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/state/projectfs"
@@ -126,7 +125,7 @@ func (l Loader) claims(c *Config) Untrusted {
 		if o.Kind == option.String { // an address is shown: it says where messages go
 			claim = strings.Replace(claim, "="+value, "="+Display(o, value), 1)
 		} else if key, list, ok := strings.Cut(claim, " adds "); ok && o.Secret {
-			claim = key + " adds " + huboptions.Shown(list)
+			claim = key + " adds " + shownAddresses(list)
 		}
 		if claim == "" || source.Kind != SourceRC && source.Kind != SourceProject {
 			continue

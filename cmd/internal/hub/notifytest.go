@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/notify"
-	"ralph/config/huboptions"
 	"ralph/state"
 )
 
@@ -42,9 +42,9 @@ func notifyTestRun(ctx context.Context, out io.Writer) error {
 }
 
 // try sends a test message, and says what came of it.
-func try(ctx context.Context, to string, job huboptions.Job) (what string, ok bool) {
+func try(ctx context.Context, to string, job config.HubJob) (what string, ok bool) {
 	m := notify.Test(job.Dir)
-	if to != huboptions.Desktop {
+	if to != config.Desktop {
 		if err := notify.Send(ctx, to, job.TTY, m); err != nil {
 			return "failed: " + err.Error(), false
 		}

@@ -18,14 +18,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/board"
-	"ralph/config/huboptions"
-	"ralph/config/projects"
 	"ralph/state"
 )
 
 type serveOptions struct {
-	huboptions.Serve
+	config.Serve
 	ralph string
 }
 
@@ -42,7 +41,7 @@ func newServeCmd() *cobra.Command {
 }
 
 // doorOf makes the access control of the dashboard.
-func doorOf(s huboptions.Serve, stateHome string) (*board.Door, error) {
+func doorOf(s config.Serve, stateHome string) (*board.Door, error) {
 	if stateHome == "" {
 		return nil, errors.New("neither XDG_STATE_HOME nor HOME is set")
 	}
@@ -68,8 +67,8 @@ func serveRun(ctx context.Context, o *serveOptions, out io.Writer) error {
 }
 
 // serve serves the dashboard until ctx ends. Runs do not depend on it.
-func serve(ctx context.Context, s huboptions.Serve, ralph string, out io.Writer) error {
-	stateHome := projects.StateHome(os.Getenv)
+func serve(ctx context.Context, s config.Serve, ralph string, out io.Writer) error {
+	stateHome := config.StateHome(os.Getenv)
 	if run := os.Getenv(state.InsideVar); run != "" && (s.Actions || s.Link) {
 		return usageError{fmt.Errorf("this is inside of run %s, and an agent cannot act as a person; "+
 			"do it in a terminal of your own", run)}
@@ -93,7 +92,7 @@ func serve(ctx context.Context, s huboptions.Serve, ralph string, out io.Writer)
 	if err != nil {
 		return err
 	}
-	known := func() []string { return projects.List(stateHome) }
+	known := func() []string { return config.Projects(stateHome) }
 	if _, port, _ := net.SplitHostPort(s.Listen); port == "0" { // the system has chosen one
 		s.Listen = listener.Addr().String()
 	}
@@ -111,7 +110,7 @@ func serve(ctx context.Context, s huboptions.Serve, ralph string, out io.Writer)
 	return err
 }
 
-func listen(ctx context.Context, s huboptions.Serve) (net.Listener, error) {
+func listen(ctx context.Context, s config.Serve) (net.Listener, error) {
 	var secure *tls.Config
 	if s.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)

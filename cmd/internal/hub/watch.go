@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/notify"
-	"ralph/config/huboptions"
 	"ralph/logs"
 )
 
 const maxJob = 1 << 20 // bytes
 
 // readJob reads what to do. It comes on standard input, as it holds keys.
-func readJob() (job huboptions.Job, data []byte, err error) {
+func readJob() (job config.HubJob, data []byte, err error) {
 	if data, err = io.ReadAll(io.LimitReader(os.Stdin, maxJob)); err == nil {
 		err = json.Unmarshal(data, &job)
 	}
@@ -61,7 +61,7 @@ func watchRun(ctx context.Context, o *watchOptions) error {
 		return err
 	}
 	defer file.Close()
-	return (&notify.Watch{Job: job, Logger: logs.NewLogger(flushed{file}, false)}).Run(ctx)
+	return (&notify.Watch{HubJob: job, Logger: logs.NewLogger(flushed{file}, false)}).Run(ctx)
 }
 
 // again starts the watcher in a session of its own, because it must outlive the runner. It is also

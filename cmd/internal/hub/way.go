@@ -5,19 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
-	"ralph/config/huboptions"
-	"ralph/config/projects"
 )
 
 // stateHome is the user's folder for state.
-func stateHome() string { return projects.StateHome(os.Getenv) }
+func stateHome() string { return config.StateHome(os.Getenv) }
 
 // way says how a verb reaches a fleet.
-type way struct{ huboptions.Way }
+type way struct{ config.Way }
 
 // newWay is that of the environment.
-func newWay() way { return way{huboptions.Way{Creds: os.Getenv(fleet.CredsVar)}} }
+func newWay() way { return way{config.Way{Creds: os.Getenv(fleet.CredsVar)}} }
 
 // flags adds the flags of a verb for the runs of a fleet; labels is the help of one.
 func (w *way) flags(cmd *cobra.Command, labels string) { w.Flags(cmd.Flags(), "fleet", labels) }

@@ -9,17 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
-	"ralph/config/huboptions"
 )
 
 type workerOptions struct {
-	huboptions.Worker
+	config.Worker
 	ralph string
 }
 
 func newWorkerCmd() *cobra.Command {
-	o := &workerOptions{Worker: huboptions.Worker{Way: newWay().Way}}
+	o := &workerOptions{Worker: config.Worker{Way: newWay().Way}}
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Take turns from a fleet", Args: noArgs,
 		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, " +

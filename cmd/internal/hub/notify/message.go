@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
@@ -16,7 +16,7 @@ import (
 
 // Message is what a person gets.
 type Message struct {
-	On    string // one of huboptions.Occasions
+	On    string // one of config.occasions
 	Title string
 	Text  string
 }
@@ -128,7 +128,7 @@ func far(s view.Snapshot) string {
 }
 
 // Wanted reports whether the user wants this message. A test message is always wanted.
-func (m Message) Wanted(s huboptions.Settings) bool {
+func (m Message) Wanted(s config.Notifications) bool {
 	for _, on := range s.NotifyOn {
 		if on == m.On {
 			return true

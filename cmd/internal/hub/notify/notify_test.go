@@ -14,7 +14,7 @@ import (
 
 	"github.com/nicholas-fedor/shoutrrr"
 
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -193,7 +193,7 @@ func TestServices_areThoseOfTheLibrary(t *testing.T) {
 	}
 	got := slices.DeleteFunc(sender.ListServices(), func(name string) bool { return name == "logger" })
 	slices.Sort(got)
-	if want := huboptions.Services(); !slices.Equal(got, want) {
+	if want := config.Services(); !slices.Equal(got, want) {
 		t.Errorf("the library has %q, NOTIFY takes %q", got, want)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 )
 
 const (
@@ -64,7 +64,7 @@ type inbox struct {
 // openInbox opens an address in the form of shoutrrr. The error does not name it.
 func openInbox(to, token string) (*inbox, error) {
 	u, err := url.Parse(to)
-	if err = cmp.Or(huboptions.CheckReplies(to), huboptions.CheckToken(token), err); err != nil {
+	if err = cmp.Or(config.CheckReplies(to), config.CheckToken(token), err); err != nil {
 		return nil, err
 	}
 	return &inbox{to: u, token: token, start: time.Now()}, nil

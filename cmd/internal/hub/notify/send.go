@@ -18,7 +18,7 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/incident/pagerduty"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 )
 
 const (
@@ -48,7 +48,7 @@ func services() map[string]service {
 // Send sends a message to a shoutrrr address or to the desktop. Without a notification
 // program, the desktop gets the terminal bell of tty. The error never contains the address.
 func Send(ctx context.Context, to, tty string, m Message) error {
-	if to == huboptions.Desktop {
+	if to == config.Desktop {
 		Desktop(ctx, tty, m)
 		return nil // trying again would not help: nothing here can show it
 	}

@@ -27,7 +27,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 )
 
 // sends makes the test binary send a message to each address on its standard input. It prints a line for each:
@@ -218,8 +218,8 @@ func (o *outside) send(t *testing.T, schemes ...string) map[string]string {
 // What cannot be sent is an error, and ends nothing else.
 func TestSend_everyService_unreachableServer_isAnError(t *testing.T) {
 	o := newOutside(t, nil)
-	got := o.send(t, huboptions.Services()...)
-	for _, scheme := range huboptions.Services() {
+	got := o.send(t, config.Services()...)
+	for _, scheme := range config.Services() {
 		if got[scheme] == "" || got[scheme] == "<nil>" {
 			t.Errorf("%s: %q", scheme, got[scheme])
 		}
@@ -232,8 +232,8 @@ func TestSend_everyService_serverThatFails_isAsked_andIsAnError(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden) // not 5xx: discord would try for a minute
 		_, _ = io.WriteString(w, "<html>no</html>")
 	})
-	got := o.send(t, huboptions.Services()...)
-	for _, scheme := range huboptions.Services() {
+	got := o.send(t, config.Services()...)
+	for _, scheme := range config.Services() {
 		if got[scheme] == "" || got[scheme] == "<nil>" {
 			t.Errorf("%s: %q", scheme, got[scheme])
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 	"ralph/logs"
 	"ralph/state"
 	"ralph/state/view"
@@ -33,7 +33,7 @@ const (
 
 // Watch is the work on one run.
 type Watch struct {
-	huboptions.Job
+	config.HubJob
 	Logger hclog.Logger
 
 	r      *state.Reader
@@ -51,7 +51,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		return err
 	}
 	w.box = box
-	mark, missed, err := huboptions.Mark(w.r.HubDir(), w.Job.Run)
+	mark, missed, err := config.MarkWatched(w.r.HubDir(), w.HubJob.Run)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		missed = nil // the next one tries again
 	}
 	for _, run := range missed { // what is left of them is in the outbox
-		huboptions.Unmark(w.r.HubDir(), run)
+		config.UnmarkWatched(w.r.HubDir(), run)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -84,7 +84,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			}
 		}
 		if w.look(time.Now()); w.ended {
-			huboptions.Unmark(w.r.HubDir(), w.Job.Run)
+			config.UnmarkWatched(w.r.HubDir(), w.HubJob.Run)
 		}
 		if w.ended && !w.awaits(time.Now()) && w.left() == 0 {
 			return nil
@@ -108,13 +108,13 @@ func (w *Watch) take(e state.Event) {
 	}
 	_, ends := e.Data.(state.RunEnd)
 	switch {
-	case e.Run == w.Job.Run:
+	case e.Run == w.HubJob.Run:
 		w.ended = ends || w.ended && !starts
 	case !slices.Contains(w.missed, e.Run) || time.Since(e.Time) > 24*time.Hour:
 		return
 	}
 	s := view.Gather(w.r, time.Now())
-	if m, ok := Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Settings) &&
+	if m, ok := Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Notifications) &&
 		(ends || time.Since(e.Time) < stale) {
 		w.notify(m, e.Run, e.Seq)
 	}
@@ -148,7 +148,7 @@ func (w *Watch) reportDeath(run string, next state.Event) {
 }
 
 func (w *Watch) death(m Message, run string, seq int64) {
-	if m.Wanted(w.Settings) {
+	if m.Wanted(w.Notifications) {
 		w.notify(m, run, seq)
 	}
 	data, err := json.Marshal(map[string]any{"v": state.EventVersion, "seq": seq, "time": time.Now(),
@@ -173,7 +173,7 @@ func (w *Watch) put(err error, e outboxEntry) {
 // look notices that the runner has died, or that the run belongs to another watcher now.
 func (w *Watch) look(now time.Time) {
 	owner, alive := w.r.Owner()
-	if alive && owner.RunID == w.Job.Run {
+	if alive && owner.RunID == w.HubJob.Run {
 		w.gone = time.Time{}
 		return
 	}
@@ -185,11 +185,11 @@ func (w *Watch) look(now time.Time) {
 	}
 	w.ended = true // whatever follows, nobody writes its events any more
 	s := view.Gather(w.r, now)
-	last, err := w.r.LastEvent(w.Job.Run)
-	if err != nil || s.Status.RunID != w.Job.Run || s.Status.Ending() != state.EndingKilled {
+	last, err := w.r.LastEvent(w.HubJob.Run)
+	if err != nil || s.Status.RunID != w.HubJob.Run || s.Status.Ending() != state.EndingKilled {
 		return
 	}
-	w.death(Died(s), w.Job.Run, last.Seq)
+	w.death(Died(s), w.HubJob.Run, last.Seq)
 }
 
 // deliver sends what is due until ctx ends. No target waits for another: one may hang.

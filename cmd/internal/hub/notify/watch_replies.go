@@ -78,7 +78,7 @@ func (w *Watch) obey(ctx context.Context, r received) {
 
 // awaits reports whether an answer may still come after the end of the run.
 func (w *Watch) awaits(now time.Time) bool {
-	if owner, alive := w.r.Owner(); len(w.Replies) == 0 || alive && owner.RunID != w.Job.Run || !w.gone.IsZero() &&
+	if owner, alive := w.r.Owner(); len(w.Replies) == 0 || alive && owner.RunID != w.HubJob.Run || !w.gone.IsZero() &&
 		now.Sub(w.gone) > watchWaits {
 		return false
 	}

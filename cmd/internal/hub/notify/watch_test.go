@@ -18,7 +18,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/config/huboptions"
+	"ralph/cmd/internal/config"
 	"ralph/state"
 )
 
@@ -111,13 +111,13 @@ func (p *project) event(d state.Payload) {
 }
 
 // watch starts a watcher; the func waits for its end.
-func (p *project) watch(s huboptions.Settings) func() {
+func (p *project) watch(s config.Notifications) func() {
 	if s.NotifyOn == nil {
 		s.NotifyOn = []string{"ended", "halted", "question", "review"}
 	}
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	done := make(chan error, 1)
-	w := &Watch{Job: huboptions.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
+	w := &Watch{HubJob: config.HubJob{Notifications: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
 	go func() { done <- w.Run(ctx) }()
 	return func() {
 		p.t.Helper()
@@ -151,7 +151,7 @@ func ntfy(r *receiver) string {
 
 func TestWatch_end_isReportedOnceByTwoWatchersAndAfterARestart(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
-	s := huboptions.Settings{Notify: []string{ntfy(r)}}
+	s := config.Notifications{Notify: []string{ntfy(r)}}
 	first, second := p.watch(s), p.watch(s)
 	p.event(state.Question{ID: "q1", Ask: state.Ask{Text: "Which database?", Options: []string{"a", "b"}}})
 	p.end()
@@ -171,7 +171,7 @@ func TestWatch_end_isReportedOnceByTwoWatchersAndAfterARestart(t *testing.T) {
 
 func TestWatch_runnerThatDies_isReportedOnce(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
-	s := huboptions.Settings{Notify: []string{ntfy(r)}}
+	s := config.Notifications{Notify: []string{ntfy(r)}}
 	end := p.watch(s)
 	if err := p.w.Release(); err != nil { // its status still says running
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestWatch_runnerThatDies_isReportedOnce(t *testing.T) {
 
 func TestWatch_webhooks_areSignedOrderedAndTriedAgain(t *testing.T) {
 	r, p := newReceiver(t, 1), newProject(t)
-	end := p.watch(huboptions.Settings{Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "question", "run_end"}})
+	end := p.watch(config.Notifications{Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "question", "run_end"}})
 	for i := range 5 {
 		p.event(state.Question{ID: fmt.Sprint("q", i)})
 		p.event(state.Paused{})
@@ -218,7 +218,7 @@ func TestWatch_targetThatHangs_holdsUpNoOther(t *testing.T) {
 		}
 	}))
 	t.Cleanup(hanging.Close)
-	end := p.watch(huboptions.Settings{Notify: []string{ntfy(&receiver{Server: hanging}), ntfy(good)},
+	end := p.watch(config.Notifications{Notify: []string{ntfy(&receiver{Server: hanging}), ntfy(good)},
 		Webhooks: []string{hanging.URL, good.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}})
 	p.end()
 	for deadline := time.Now().Add(9 * time.Second); len(good.texts()) < 2 && time.Now().Before(deadline); {
@@ -243,7 +243,7 @@ func TestWatch_end_hasTheFiguresOfItsOwnRun(t *testing.T) {
 	if err := p.w.Release(); err != nil {
 		t.Fatal(err)
 	}
-	p.watch(huboptions.Settings{Notify: []string{ntfy(r)}})()
+	p.watch(config.Notifications{Notify: []string{ntfy(r)}})()
 	got := strings.Join(r.texts(), "\n")
 	for _, want := range []string{"shop: stopped", "1 of 6 tasks done, 1 iteration, $2.00", "Next: to continue: ralph resume"} {
 		if !strings.Contains(got, want) {
@@ -255,20 +255,20 @@ func TestWatch_end_hasTheFiguresOfItsOwnRun(t *testing.T) {
 // A watcher that was killed leaves the rest to the next one, also to that of the next run.
 func TestWatch_killedWatcher_theNextRunsWatcherReportsTheEnd(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
-	s := huboptions.Settings{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "run_end"}}
+	s := config.Notifications{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_start", "run_end"}}
 	hubDir := filepath.Join(p.dir, ".ralph/hub")
 	if err := os.MkdirAll(hubDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	mark, _, err := huboptions.Mark(hubDir, p.run)
+	mark, _, err := config.MarkWatched(hubDir, p.run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if huboptions.Unwatched(hubDir, p.run) {
+	if config.Unwatched(hubDir, p.run) {
 		t.Error("a living watcher is not seen")
 	}
 	_ = mark.Close() // as its death does
-	if !huboptions.Unwatched(hubDir, p.run) {
+	if !config.Unwatched(hubDir, p.run) {
 		t.Error("the death of the watcher is not seen")
 	}
 	p.event(state.RunEnd{Decision: state.Decision{Rule: "complete", Reason: "the first is done"}, Status: "completed"})
@@ -284,7 +284,7 @@ func TestWatch_killedWatcher_theNextRunsWatcherReportsTheEnd(t *testing.T) {
 	if n := len(r.texts()); n != 6 || strings.Count(got, "Next: ralph report") != 2 || !strings.Contains(got, "the first is done\nNext") {
 		t.Errorf("%d messages: %s", n, got)
 	}
-	if left, _ := filepath.Glob(filepath.Join(hubDir, "*.watched")); len(left) > 0 || huboptions.Unwatched(hubDir, p.run) {
+	if left, _ := filepath.Glob(filepath.Join(hubDir, "*.watched")); len(left) > 0 || config.Unwatched(hubDir, p.run) {
 		t.Error(left)
 	}
 }
@@ -294,11 +294,11 @@ func TestWatch_quietHours_keepBackNotificationsWithoutATry(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
 	now := time.Now()
 	quiet := now.Add(-time.Hour).Format("15:04") + "-" + now.Add(time.Hour).Format("15:04")
-	s := huboptions.Settings{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}, Quiet: quiet, NotifyOn: []string{"ended"}}
+	s := config.Notifications{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}, Quiet: quiet, NotifyOn: []string{"ended"}}
 	p.end()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	w := &Watch{Job: huboptions.Job{Settings: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
+	w := &Watch{HubJob: config.HubJob{Notifications: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
 	go func() { done <- w.Run(ctx) }()
 	for deadline := time.Now().Add(9 * time.Second); !p.sent("run_end") && time.Now().Before(deadline); {
 		<-time.After(10 * time.Millisecond)

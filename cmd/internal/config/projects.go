@@ -1,5 +1,6 @@
-// Package projects lists the projects in which a user has started runs.
-package projects
+package config
+
+// This file lists the projects in which a user has started runs.
 
 import (
 	"encoding/json"
@@ -19,18 +20,18 @@ func StateHome(getenv func(string) string) string {
 	return ""
 }
 
-// Folder has one record a project: PROJECT in its field "project".
-func Folder(stateHome string) string { return filepath.Join(stateHome, "ralph", "runs") }
+// projectsFolder has one record a project: PROJECT in its field "project".
+func projectsFolder(stateHome string) string { return filepath.Join(stateHome, "ralph", "runs") }
 
-// List reads the records. What cannot be read is left out.
-func List(stateHome string) []string {
-	entries, _ := os.ReadDir(Folder(stateHome))
+// Projects reads the records. What cannot be read is left out.
+func Projects(stateHome string) []string {
+	entries, _ := os.ReadDir(projectsFolder(stateHome))
 	var all []string
 	for _, e := range entries {
 		var record struct {
 			Project string `json:"project"`
 		}
-		data, err := os.ReadFile(filepath.Join(Folder(stateHome), e.Name())) // file: in the state home
+		data, err := os.ReadFile(filepath.Join(projectsFolder(stateHome), e.Name())) // file: in the state home
 		if err == nil && json.Unmarshal(data, &record) == nil && record.Project != "" {
 			all = append(all, record.Project)
 		}

@@ -1,4 +1,4 @@
-package huboptions
+package config
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 // it has seen the end of the run, and then removes.
 const markEnd = ".watched"
 
-// Mark marks a run as watched. It also returns the runs whose watchers died before they saw the end.
-func Mark(hubDir, run string) (mark *os.File, missed []string, err error) {
+// MarkWatched marks a run as watched. It also returns the runs whose watchers died before they saw the end.
+func MarkWatched(hubDir, run string) (mark *os.File, missed []string, err error) {
 	project := projectfs.Above(hubDir)
 	entries, err := project.ReadDir(hubDir)
 	if err != nil {
@@ -36,8 +36,8 @@ func Mark(hubDir, run string) (mark *os.File, missed []string, err error) {
 	return mark, missed, nil
 }
 
-// Unmark says that the end of the run was seen.
-func Unmark(hubDir, run string) {
+// UnmarkWatched says that the end of the run was seen.
+func UnmarkWatched(hubDir, run string) {
 	_ = projectfs.Above(hubDir).Remove(filepath.Join(hubDir, run+markEnd))
 }
 

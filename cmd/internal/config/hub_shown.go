@@ -1,4 +1,4 @@
-package huboptions
+package config
 
 import (
 	"net/url"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Shown is a list of addresses for people who decide about it: of each entry the service, and the server that gets
+// shownAddresses is a list of addresses for people who decide about it: of each entry the service, and the server that gets
 // the messages. The rest may be a key.
-func Shown(list string) string {
+func shownAddresses(list string) string {
 	entries := strings.Split(list, ",")
 	for i, to := range entries {
 		entries[i] = shown(strings.TrimSpace(to))

@@ -1,4 +1,4 @@
-package huboptions
+package config
 
 import (
 	"errors"

@@ -1,7 +1,8 @@
-// Package huboptions has the options that ralph hands to ralph-hub, and the list of services that
-// can notify people: notifications, webhooks, replies and the dashboard. They go as JSON to its standard input,
-// because they hold keys.
-package huboptions
+package config
+
+// The files hub*.go have the options that ralph hands to ralph-hub, and the list of
+// services that can notify people: notifications, webhooks, replies and the dashboard.
+// They go as JSON to its standard input, because they hold keys.
 
 import (
 	"errors"
@@ -21,8 +22,8 @@ import (
 // Desktop stands in NOTIFY for a notification on this machine.
 const Desktop = "desktop"
 
-// Occasions are the events of which a person can be notified.
-func Occasions() []string {
+// occasions are the events of which a person can be notified.
+func occasions() []string {
 	return []string{"ended", "halted", "limited", "waiting", "question", "review", "milestone"}
 }
 
@@ -55,8 +56,8 @@ func Services() (names []string) {
 	return names
 }
 
-// Settings are the values of the options.
-type Settings struct {
+// Notifications are the values of the options.
+type Notifications struct {
 	Notify        []string `json:"notify"` // addresses of shoutrrr, and Desktop
 	NotifyOn      []string `json:"notify_on"`
 	Milestone     int      `json:"milestone"`   // tasks
@@ -68,9 +69,9 @@ type Settings struct {
 	ReplyToken    string   `json:"reply_token"` // the first word of each reply
 }
 
-// Job is what ralph tells ralph-hub to do.
-type Job struct {
-	Settings
+// HubJob is what ralph tells ralph-hub to do.
+type HubJob struct {
+	Notifications
 	Dir   string   `json:"dir"` // the project
 	Run   string   `json:"run"`
 	Ralph []string `json:"ralph"` // the command line that begins a verb
@@ -79,10 +80,10 @@ type Job struct {
 }
 
 // Wanted reports whether anything is to be sent.
-func (s Settings) Wanted() bool { return len(s.Notify)+len(s.Webhooks)+len(s.Replies) > 0 }
+func (s Notifications) Wanted() bool { return len(s.Notify)+len(s.Webhooks)+len(s.Replies) > 0 }
 
 // Options are the rows of the option table that fill s.
-func (s *Settings) Options() []option.Row {
+func (s *Notifications) Options() []option.Row {
 	const group = "In touch"
 	return []option.Row{{
 		Group: group, Key: "NOTIFY", YAML: "notify.to", Kind: option.List, Trust: true, Safe: []string{Desktop},
@@ -92,7 +93,7 @@ func (s *Settings) Options() []option.Row {
 	}, {
 		Group: group, Key: "NOTIFY_ON", YAML: "notify.on", Kind: option.List,
 		Default: "ended,halted,limited,question,review", Field: &s.NotifyOn,
-		Help: "What you are notified about: a comma list of " + strings.Join(Occasions(), ", ") + ".",
+		Help: "What you are notified about: a comma list of " + strings.Join(occasions(), ", ") + ".",
 	}, {
 		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1",
 		Max: "10000", Field: &s.Milestone, Help: "Finished tasks between two milestones.",
@@ -130,14 +131,14 @@ func (s *Settings) Options() []option.Row {
 
 // Check returns what is wrong with the values; nil: nothing. kinds are the events that can be
 // sent. The error names no address, because an address may contain a key.
-func (s Settings) Check(kinds []string) error {
+func (s Notifications) Check(kinds []string) error {
 	if err := s.checkAddresses(); err != nil {
 		return err
 	}
 	for _, list := range []struct {
 		key         string
 		have, known []string
-	}{{"NOTIFY_ON", s.NotifyOn, Occasions()}, {"WEBHOOK_EVENTS", s.WebhookEvents, kinds}} {
+	}{{"NOTIFY_ON", s.NotifyOn, occasions()}, {"WEBHOOK_EVENTS", s.WebhookEvents, kinds}} {
 		for _, name := range list.have {
 			if !slices.Contains(list.known, name) {
 				return fmt.Errorf("%s: %q is not one of %s", list.key, name, strings.Join(list.known, ", "))
@@ -150,7 +151,7 @@ func (s Settings) Check(kinds []string) error {
 	return nil
 }
 
-func (s Settings) checkAddresses() error {
+func (s Notifications) checkAddresses() error {
 	for i, to := range s.Notify {
 		if why := unserved(to); why != "" {
 			return fmt.Errorf("NOTIFY: entry %d %s", i+1, why)
@@ -223,7 +224,7 @@ func CheckToken(token string) error {
 }
 
 // quiet is the beginning and the end of the quiet hours, in minutes of the day.
-func (s Settings) quiet() (from, to int, err error) {
+func (s Notifications) quiet() (from, to int, err error) {
 	if s.Quiet == "" {
 		return 0, 0, nil
 	}
@@ -245,7 +246,7 @@ func minutes(clock string) (int, error) {
 }
 
 // After returns the first moment from now on that is not quiet.
-func (s Settings) After(now time.Time) time.Time {
+func (s Notifications) After(now time.Time) time.Time {
 	from, to, err := s.quiet()
 	if err != nil || from == to {
 		return now
@@ -266,6 +267,6 @@ func (s Settings) After(now time.Time) time.Time {
 }
 
 // String hides the values: they hold keys.
-func (s Settings) String() string {
+func (s Notifications) String() string {
 	return "settings with " + strconv.Itoa(len(s.Notify)+len(s.Webhooks)) + " addresses"
 }
