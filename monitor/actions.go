@@ -6,7 +6,6 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
-	"ralph/monitor/keys"
 	"ralph/state/view"
 	"ralph/state/view/scan"
 	"ralph/state/view/summary"
@@ -30,12 +29,12 @@ func (u *ui) askBefore(verb string) {
 
 func (u *ui) askSearch() {
 	defer u.lock()()
-	u.asks, u.line, u.help = askQuery, keys.Line{}, false
+	u.asks, u.line, u.help = askQuery, inputLine{}, false
 }
 
 func (u *ui) askForNote() {
 	defer u.lock()()
-	u.asks, u.line, u.help = askNote, keys.Line{}, false
+	u.asks, u.line, u.help = askNote, inputLine{}, false
 }
 
 func (u *ui) search(direction int) {

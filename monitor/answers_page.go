@@ -13,7 +13,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/keys"
 	"ralph/state"
 	"ralph/state/question"
 	"ralph/state/view"
@@ -24,7 +23,7 @@ import (
 type answersPage struct {
 	all      []question.Question // that are open
 	selected int
-	line     keys.Line
+	line     inputLine
 	rows     []target // what the latest draw put on each row
 }
 
@@ -56,7 +55,7 @@ func (p *answersPage) Click(_, y int) {
 	}
 	at := p.rows[y]
 	if p.move(at.question - p.selected); at.option > 0 {
-		p.line = keys.Line{Text: strconv.Itoa(at.option)}
+		p.line = inputLine{Text: strconv.Itoa(at.option)}
 	}
 }
 
@@ -81,9 +80,9 @@ func (p *answersPage) Key(e *tcell.EventKey) answerAct {
 		return answerAct{}
 	}
 	switch p.line.Key(e) {
-	case keys.Left:
+	case inputLeft:
 		return answerAct{Close: true}
-	case keys.Entered:
+	case inputEntered:
 		return p.answer()
 	}
 	return answerAct{}
@@ -93,7 +92,7 @@ func (p *answersPage) Key(e *tcell.EventKey) answerAct {
 func (p *answersPage) move(by int) {
 	to := min(max(p.selected+by, 0), len(p.all)-1)
 	if to != p.selected {
-		p.selected, p.line = to, keys.Line{}
+		p.selected, p.line = to, inputLine{}
 	}
 }
 

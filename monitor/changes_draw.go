@@ -8,7 +8,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/page"
 	"ralph/state/view/summary"
 )
 
@@ -17,7 +16,7 @@ const changesTwoColumns = 120 // minimum width for the list of files beside the 
 var plainLines = tcell.StyleDefault
 
 // Draw draws the page. The cost depends on the rows on the screen.
-func (p *changesPage) Draw(c canvas.Canvas, s page.Scene) {
+func (p *changesPage) Draw(c canvas.Canvas, s scene) {
 	p.Living = s.Model.Alive
 	right := ""
 	if n := p.count(); n > 0 {

@@ -6,30 +6,28 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/keys"
-	"ralph/monitor/page"
 )
 
-func changesBindings() []page.Binding[*changesPage] {
-	file := func(by int) func(*changesPage) page.Act {
-		return func(p *changesPage) page.Act {
+func changesBindings() []pageBinding[*changesPage] {
+	file := func(by int) func(*changesPage) keyAct {
+		return func(p *changesPage) keyAct {
 			p.step(by)
-			return page.Act{}
+			return keyAct{}
 		}
 	}
-	return append([]page.Binding[*changesPage]{
-		page.Row("d esc", "back", "back", func(*changesPage) page.Act { return page.Act{Close: true} }),
-		page.Row("] tab", "next file", "the next file", file(1)),
-		page.Row("[ backtab", "", "the file before", file(-1)),
-		page.Row("enter", "fold", "fold the file, or unfold it", (*changesPage).fold),
-		page.Row("z", "", "fold all files, or unfold them", (*changesPage).foldAll),
-		page.Row("u", "undo", "take these changes back, as a new commit (asks first)", (*changesPage).undo),
-		page.Row("B", "bisect", "find the iteration that broke a check (asks which, and first)", (*changesPage).bisect),
-	}, page.Moves("pgup b ctrl-u", func(p *changesPage) int { return max(p.height, 2) - 1 })...)
+	return append([]pageBinding[*changesPage]{
+		keyRow("d esc", "back", "back", func(*changesPage) keyAct { return keyAct{Close: true} }),
+		keyRow("] tab", "next file", "the next file", file(1)),
+		keyRow("[ backtab", "", "the file before", file(-1)),
+		keyRow("enter", "fold", "fold the file, or unfold it", (*changesPage).fold),
+		keyRow("z", "", "fold all files, or unfold them", (*changesPage).foldAll),
+		keyRow("u", "undo", "take these changes back, as a new commit (asks first)", (*changesPage).undo),
+		keyRow("B", "bisect", "find the iteration that broke a check (asks which, and first)", (*changesPage).bisect),
+	}, moveKeys("pgup b ctrl-u", func(p *changesPage) int { return max(p.height, 2) - 1 })...)
 }
 
 // Hints are the keys of the page.
-func (p *changesPage) Hints() []keys.Hint { return page.Hints(changesBindings()) }
+func (p *changesPage) Hints() []keyHint { return pageHints(changesBindings()) }
 
 // asks is what the last row asks.
 type asks int
@@ -43,59 +41,59 @@ const (
 // input is what a person is asked and types.
 type input struct {
 	asks asks
-	line keys.Line
-	sure page.Sure // of askSure
+	line inputLine
+	sure sure // of askSure
 }
 
 // Asks reports whether the page waits for an answer: then it takes all keys.
 func (p *changesPage) Asks() bool { return p.asks != changesAskNothing }
 
 // Key handles a key. It returns false if the page does not know it.
-func (p *changesPage) Key(e *tcell.EventKey) (page.Act, bool) {
+func (p *changesPage) Key(e *tcell.EventKey) (keyAct, bool) {
 	switch p.asks {
 	case askSure:
 		p.asks = changesAskNothing
 		return p.sure.Answer(e), true
 	case askCheck:
 		switch p.line.Key(e) {
-		case keys.Left:
+		case inputLeft:
 			p.asks = changesAskNothing
-		case keys.Entered:
+		case inputEntered:
 			p.asks = changesAskNothing
 			p.chosen(termtext.Line(p.line.Text))
 		}
-		return page.Act{}, true
+		return keyAct{}, true
 	}
-	return page.Do(changesBindings(), p, e)
+	return doKey(changesBindings(), p, e)
 }
 
-func (p *changesPage) fold() page.Act {
+func (p *changesPage) fold() keyAct {
 	p.folded[p.selected] = !p.folded[p.selected]
 	p.show()
-	return page.Act{}
+	return keyAct{}
 }
 
-func (p *changesPage) foldAll() page.Act {
+func (p *changesPage) foldAll() keyAct {
 	open := !p.folded[p.selected]
 	for i := range p.files {
 		p.folded[i] = open
 	}
 	p.show()
-	return page.Act{}
+	return keyAct{}
 }
 
-func (p *changesPage) undo() page.Act {
+func (p *changesPage) undo() keyAct {
 	switch {
 	case !p.ready || len(p.files) == 0:
-		return page.Act{Say: "there is nothing to undo"}
+		return keyAct{Say: "there is nothing to undo"}
 	case p.Living:
-		return page.Act{Say: "a run is at work here; undo when it has ended"}
+		return keyAct{Say: "a run is at work here; undo when it has ended"}
 	}
 	p.asks = askSure
-	p.sure = page.Sure{Question: "undo " + p.Name + ": take " + termtext.Count(p.count(), "file") +
+	p.sure = sure{Question: "undo " + p.Name + ": take " + termtext.Count(p.count(), "file") +
 		" back, as a new commit",
-		After: page.Act{Verb: p.verb("undo", "--yes")}}
-	return page.Act{}
+		After: keyAct{Verb: p.verb("undo", "--yes")}}
+	return keyAct{}
 }
 
 // count is how many files changed; a task's iterations may have changed the same ones.
@@ -107,9 +105,9 @@ func (p *changesPage) count() int {
 	return len(names)
 }
 
-func (p *changesPage) bisect() page.Act {
-	p.asks, p.line = askCheck, keys.Line{Text: p.Check}
-	return page.Act{}
+func (p *changesPage) bisect() keyAct {
+	p.asks, p.line = askCheck, inputLine{Text: p.Check}
+	return keyAct{}
 }
 
 // chosen asks for confirmation, and then bisects with a check or a command after --.
@@ -127,6 +125,6 @@ func (p *changesPage) chosen(check string) {
 		verb = append(verb, check)
 	}
 	p.asks = askSure
-	p.sure = page.Sure{Question: "bisect " + check + ": run it in copies of the kept states; your files stay",
-		After: page.Act{Verb: verb, Terminal: page.Prints}}
+	p.sure = sure{Question: "bisect " + check + ": run it in copies of the kept states; your files stay",
+		After: keyAct{Verb: verb, Terminal: verbPrints}}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/canvas"
-	"ralph/monitor/page"
 	"ralph/state/view"
 )
 
@@ -39,7 +38,7 @@ func screenOf(t *testing.T, p *changesPage, size [2]int) string {
 	defer screen.Fini()
 	screen.SetSize(size[0], size[1])
 	c := canvas.Canvas{Screen: screen, W: size[0], H: size[1]}
-	p.Draw(c.Rows(0, c.H-1), page.Scene{Model: &view.Model{Snapshot: view.Snapshot{Alive: p.Living}}})
+	p.Draw(c.Rows(0, c.H-1), scene{Model: &view.Model{Snapshot: view.Snapshot{Alive: p.Living}}})
 	p.DrawAsk(c.Rows(c.H-1, 1))
 	screen.Show()
 	cells, w, h := screen.GetContents()
@@ -53,7 +52,7 @@ func screenOf(t *testing.T, p *changesPage, size [2]int) string {
 	return b.String()
 }
 
-func changesPress(t *testing.T, p *changesPage, text string) (act page.Act) {
+func changesPress(t *testing.T, p *changesPage, text string) (act keyAct) {
 	t.Helper()
 	for _, r := range text {
 		e := tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone)
@@ -123,7 +122,7 @@ func TestKeys_undoAndBisect_askAndNameWhatHappens(t *testing.T) {
 	if got := screenOf(t, p, [2]int{80, 15}); !strings.Contains(got, "bisect test: run it in copies of the kept states; your files stay (y/n)") {
 		t.Error(got)
 	}
-	if act := changesPress(t, p, "y"); strings.Join(act.Verb, " ") != "bisect --run=r1 test" || act.Terminal != page.Prints {
+	if act := changesPress(t, p, "y"); strings.Join(act.Verb, " ") != "bisect --run=r1 test" || act.Terminal != verbPrints {
 		t.Error(act)
 	}
 	p.Check = "-- go vet"

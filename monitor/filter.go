@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/keys"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -12,7 +11,7 @@ import (
 // askFilter asks which part of the log to show.
 func (u *ui) askFilter() {
 	defer u.lock()()
-	u.asks, u.line, u.help = askFilter, keys.Line{}, false
+	u.asks, u.line, u.help = askFilter, inputLine{}, false
 }
 
 // openFiltered shows a part of the log, which is read in the background. u is locked.

@@ -3,7 +3,6 @@ package monitor
 import (
 	"slices"
 
-	"ralph/monitor/keys"
 	"ralph/state"
 	"ralph/state/view/summary"
 )
@@ -83,7 +82,7 @@ func bindings() []binding {
 func dispatch(table []binding) map[string]func(*ui) {
 	all := map[string]func(*ui){}
 	for _, b := range table {
-		for _, name := range keys.Names(b.keys) {
+		for _, name := range keyNames(b.keys) {
 			all[name] = b.do
 		}
 	}
@@ -91,7 +90,7 @@ func dispatch(table []binding) map[string]func(*ui) {
 }
 
 // hints are the keys that work now. While a page is open, those are its own.
-func (u *ui) hints(v summary.Summary) []keys.Hint {
+func (u *ui) hints(v summary.Summary) []keyHint {
 	all := u.pageHints()
 	for _, b := range u.table {
 		if b.alive && !v.Alive || len(u.over) > 0 && !b.always {
@@ -103,7 +102,7 @@ func (u *ui) hints(v summary.Summary) []keys.Hint {
 		if b.short == "abort" && u.awaited() {
 			b.short = "answer"
 		}
-		hint := keys.Hint{Keys: b.keys, Short: b.short, Help: b.help}
+		hint := keyHint{Keys: b.keys, Short: b.short, Help: b.help}
 		if b.keys == "esc" && u.escapes() {
 			hint.Short = "back"
 			all = slices.Insert(all, 0, hint)
@@ -128,7 +127,7 @@ func (u *ui) escapes() bool {
 // Keys are the names of all keys that do something.
 func Keys() (names []string) {
 	for _, b := range bindings() {
-		names = append(names, keys.Names(b.keys)...)
+		names = append(names, keyNames(b.keys)...)
 	}
 	return names
 }

@@ -14,8 +14,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/keys"
-	"ralph/monitor/page"
 	"ralph/state/act"
 	"ralph/state/view/summary"
 )
@@ -27,7 +25,7 @@ func (c choice) text() string { return strings.TrimSpace(c.agent + " " + c.model
 
 // modelsPage is the page of models. It is not safe for concurrent use.
 type modelsPage struct {
-	page.Choice[choice]
+	filterList[choice]
 	all     []choice
 	agents  map[string]bool
 	current string // agent of the run
@@ -111,17 +109,17 @@ func (p *modelsPage) typed(text string) choice {
 func (p *modelsPage) Asks() bool { return true }
 
 // Hints is nil: the last row asks for a model.
-func (p *modelsPage) Hints() []keys.Hint { return nil }
+func (p *modelsPage) Hints() []keyHint { return nil }
 
 // Key handles a key.
-func (p *modelsPage) Key(e *tcell.EventKey) (page.Act, bool) {
-	switch p.Choice.Key(e) {
-	case keys.Left:
-		return page.Act{Close: true}, true
-	case keys.Entered:
-		return page.Act{Close: true, Verb: p.choose()}, true
+func (p *modelsPage) Key(e *tcell.EventKey) (keyAct, bool) {
+	switch p.filterList.Key(e) {
+	case inputLeft:
+		return keyAct{Close: true}, true
+	case inputEntered:
+		return keyAct{Close: true, Verb: p.choose()}, true
 	}
-	return page.Act{}, true
+	return keyAct{}, true
 }
 
 // choose is the verb for the selected choice; nil if there is none.
@@ -138,7 +136,7 @@ func (p *modelsPage) choose() []string {
 }
 
 // Draw draws the page.
-func (p *modelsPage) Draw(c canvas.Canvas, _ page.Scene) {
+func (p *modelsPage) Draw(c canvas.Canvas, _ scene) {
 	c.Title(canvas.Title{Name: "Agent and model from the next turn on", Key: "m", Focused: true})
 	c = c.Rows(1, c.H-1)
 	switch {
@@ -152,7 +150,7 @@ func (p *modelsPage) Draw(c canvas.Canvas, _ page.Scene) {
 		c.Text(1, 0, c.Dim(), "no agent runs here; see: ralph agent list")
 		return
 	}
-	p.Choice.Draw(c, func(row canvas.Canvas, one choice, style tcell.Style) {
+	p.filterList.Draw(c, func(row canvas.Canvas, one choice, style tcell.Style) {
 		x := row.Text(1, 0, style.Bold(true), termtext.Fit(termtext.Line(one.agent), 14))
 		model := one.model
 		if model == "" {

@@ -7,7 +7,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/canvas"
-	"ralph/monitor/page"
 )
 
 const agents = `[{"agent":"claude","runs":true,"chosen":true,"models":["opus","sonnet"]},{"agent":"codex","runs":true,"models":["gpt-5"]},{"agent":"amp","runs":false,"models":["x"]}]`
@@ -54,7 +53,7 @@ func TestPage_withoutAgents_choosesNothing(t *testing.T) {
 			if data != "" && p.Load([]byte(data)) != nil {
 				t.Fatal(data)
 			}
-			p.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, page.Scene{})
+			p.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, scene{})
 			act, _ := p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone))
 			if (act.Verb != nil) != (data == agents) {
 				t.Errorf("%q: %q", data, act.Verb)
@@ -70,5 +69,5 @@ func TestPage_withoutAgents_choosesNothing(t *testing.T) {
 	}
 	p = newModelsPage("")
 	p.Fail("because")
-	p.Draw(canvas.Canvas{Screen: screen, W: 60, H: 3}, page.Scene{})
+	p.Draw(canvas.Canvas{Screen: screen, W: 60, H: 3}, scene{})
 }

@@ -3,9 +3,6 @@ package monitor
 import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
-
-	"ralph/monitor/keys"
-	"ralph/monitor/page"
 )
 
 // MouseHandler handles the mouse: the wheel scrolls what is below it, a click selects it or presses the
@@ -34,7 +31,7 @@ func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 
 // press acts as if the key of that name was pressed; empty: none.
 func (u *ui) press(name string) {
-	if e := keys.Event(name); e != nil {
+	if e := keyEvent(name); e != nil {
 		u.key(e)
 	}
 }
@@ -64,7 +61,7 @@ func (u *ui) click(x, y int) (key string) {
 		}
 		return ""
 	}
-	switch over, clicks := u.covers().(page.Clicker); {
+	switch over, clicks := u.covers().(clicker); {
 	case u.help || y == p.y: // a title
 	case clicks:
 		over.Click(x-p.x, y-p.y-1)
@@ -113,7 +110,7 @@ func (u *ui) covered() bool {
 func (u *ui) opens(x, y int) string {
 	defer u.lock()()
 	p, ok := u.placeAt(x, y)
-	_, clicks := u.covers().(page.Clicker)
+	_, clicks := u.covers().(clicker)
 	switch {
 	case !ok || u.help || p.panel == panelKeys || p.panel == panelHeader:
 		return ""

@@ -5,16 +5,13 @@ import (
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
-
-	"ralph/monitor/keys"
-	"ralph/monitor/page"
 )
 
 // scrolling are the keys that move in the help.
 const scrolling = "up k down j pgup b ctrl-u pgdn space ctrl-d g home G end"
 
 // top is the topmost page; nil if there is none.
-func (u *ui) top() page.Page {
+func (u *ui) top() coverPage {
 	if len(u.over) == 0 {
 		return nil
 	}
@@ -22,7 +19,7 @@ func (u *ui) top() page.Page {
 }
 
 // pageHints are the keys of the page at the top.
-func (u *ui) pageHints() []keys.Hint {
+func (u *ui) pageHints() []keyHint {
 	if p := u.top(); p != nil {
 		return p.Hints()
 	}
@@ -33,7 +30,7 @@ func (u *ui) pageHints() []keys.Hint {
 // everywhere, and without a page.
 func (u *ui) keyOfPage(e *tcell.EventKey) bool {
 	u.mu.Lock()
-	p, name := u.top(), keys.Name(e)
+	p, name := u.top(), keyName(e)
 	if p == nil {
 		u.mu.Unlock()
 		return false
@@ -47,20 +44,20 @@ func (u *ui) keyOfPage(e *tcell.EventKey) bool {
 	u.mu.Unlock()
 	u.onTerminal(act)
 	switch act.Open {
-	case page.Transcript:
+	case pageTranscript:
 		u.openTranscriptOf(act.Of)
-	case page.Review:
+	case pageReview:
 		u.openReviewOf(act.Of)
-	case page.Changes:
+	case pageChanges:
 		u.openChangesOf(act.Of)
 	}
 	return known || !u.everywhere(name)
 }
 
 // follow does what a page asks for, unless that needs the terminal: see onTerminal. u is locked.
-func (u *ui) follow(p page.Page, act page.Act) {
+func (u *ui) follow(p coverPage, act keyAct) {
 	if act.Close {
-		u.over = slices.DeleteFunc(u.over, func(o page.Page) bool { return o == p })
+		u.over = slices.DeleteFunc(u.over, func(o coverPage) bool { return o == p })
 	}
 	switch tasks, lists := p.(*taskPage); {
 	case act.Say != "":
@@ -69,7 +66,7 @@ func (u *ui) follow(p page.Page, act page.Act) {
 		u.copies(act.Copy)
 	case act.Diff != "":
 		u.showChanges(changesSubject{Arg: act.Diff, Name: "task " + act.Diff})
-	case act.Verb == nil || act.Terminal != page.Unused:
+	case act.Verb == nil || act.Terminal != verbNoTerminal:
 	case lists:
 		u.change(tasks, act.Verb)
 	default:
@@ -78,14 +75,14 @@ func (u *ui) follow(p page.Page, act page.Act) {
 }
 
 // onTerminal does what a page asks for that needs the terminal.
-func (u *ui) onTerminal(act page.Act) {
+func (u *ui) onTerminal(act keyAct) {
 	if act.Edit.Name != "" {
 		u.edit(act.Edit)
 	}
 	switch act.Terminal {
-	case page.Edits:
+	case verbEdits:
 		u.inTerminal(act.Verb)
-	case page.Prints:
+	case verbPrints:
 		u.watched(act.Verb)
 	}
 }
@@ -112,6 +109,6 @@ func (u *ui) stays(name string) bool {
 // everywhere reports whether a key works on every page, too.
 func (u *ui) everywhere(name string) bool {
 	return slices.ContainsFunc(u.table, func(b binding) bool {
-		return b.always && slices.Contains(keys.Names(b.keys), name)
+		return b.always && slices.Contains(keyNames(b.keys), name)
 	})
 }

@@ -8,8 +8,6 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/logs/termtext"
-	"ralph/monitor/tasks"
-	"ralph/monitor/transcript"
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/view"
@@ -27,7 +25,7 @@ var pages = map[string]func(*ui){
 	},
 	"transcript": func(u *ui) {
 		s, events := spoken()
-		p := transcript.New(transcript.Subject{Run: s.Status.RunID, Number: 7, Title: s.Status.Task.Title, Dir: s.Dir})
+		p := newTranscript(transcriptSubject{Run: s.Status.RunID, Number: 7, Title: s.Status.Task.Title, Dir: s.Dir})
 		p.Load(events)
 		u.over = append(u.over, p)
 	},
@@ -41,10 +39,10 @@ var pages = map[string]func(*ui){
 
 // planned are the tasks of the sample run.
 func planned() *taskPage {
-	p := &taskPage{Page: tasks.New()}
-	var all []tasks.Task
+	p := &taskPage{tasksPage: newTasksPage()}
+	var all []shownTask
 	for i := range 10 {
-		t := tasks.Task{Task: act.Task{ID: fmt.Sprintf("#%d", i+1), Title: fmt.Sprintf("task %d of the plan", i+1), State: "open"}}
+		t := shownTask{Task: act.Task{ID: fmt.Sprintf("#%d", i+1), Title: fmt.Sprintf("task %d of the plan", i+1), State: "open"}}
 		switch {
 		case i < 6:
 			t.State, t.Attempts = "done", 1+i%2

@@ -8,9 +8,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"ralph/monitor/keys"
-	"ralph/monitor/tasks"
-	"ralph/monitor/timeline"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -97,7 +94,7 @@ func (u *ui) openTimeline() {
 		u.timeline = nil
 		return
 	}
-	u.timeline = &timeline.Page{}
+	u.timeline = &timelinePage{}
 }
 
 // openPalette opens the list of commands, panels and tasks.
@@ -171,7 +168,7 @@ func (u *ui) keyOfPalette(e *tcell.EventKey) bool {
 		u.openTasks()
 		u.mu.Lock()
 		if p := u.tasks(); p != nil {
-			p.Page = tasks.At(chosen.Task)
+			p.tasksPage = tasksPageAt(chosen.Task)
 			u.readTasks(p)
 		}
 		u.mu.Unlock()
@@ -194,7 +191,7 @@ func (u *ui) toggleAbout() {
 }
 
 // aboutHints puts what the current panel shows, and its keys, before the others.
-func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
+func (u *ui) aboutHints(all []keyHint) []keyHint {
 	current := u.focus
 	switch {
 	case !u.about || len(u.over) > 0:
@@ -208,7 +205,7 @@ func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
 		if p.panel != current {
 			continue
 		}
-		own := keys.Names(p.keys)
+		own := keyNames(p.keys)
 		sort.SliceStable(all, func(i, j int) bool { return rank(own, all[i]) < rank(own, all[j]) })
 		name := p.name
 		if u.page != nil {
@@ -221,14 +218,14 @@ func (u *ui) aboutHints(all []keys.Hint) []keys.Hint {
 				name, p.about = "Raw output", "What the agent printed, as it is."
 			}
 		}
-		return append([]keys.Hint{{Keys: name, Help: view.Join(" ", p.about, "Its keys come first.")}}, all...)
+		return append([]keyHint{{Keys: name, Help: view.Join(" ", p.about, "Its keys come first.")}}, all...)
 	}
 	return all
 }
 
 // rank is 0 for a key of the panel.
-func rank(own []string, h keys.Hint) int {
-	for _, name := range keys.Names(h.Keys) {
+func rank(own []string, h keyHint) int {
+	for _, name := range keyNames(h.Keys) {
 		if slices.Contains(own, name) {
 			return 0
 		}

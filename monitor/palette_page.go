@@ -15,8 +15,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/keys"
-	"ralph/monitor/page"
 	"ralph/state/view/summary"
 )
 
@@ -34,7 +32,7 @@ func (e paletteEntry) text() string { return e.Kind + " " + e.Name }
 
 // palettePage is the palette. It is not safe for concurrent use.
 type palettePage struct {
-	page.Choice[paletteEntry]
+	filterList[paletteEntry]
 	all   []paletteEntry
 	turns int // iterations of the run
 }
@@ -103,11 +101,11 @@ func (p *palettePage) turn(text string) (n int) {
 
 // Key handles a key. It returns what was chosen, and whether the palette is to be closed.
 func (p *palettePage) Key(e *tcell.EventKey) (chosen paletteEntry, closed bool) {
-	edge := p.Choice.Key(e)
-	if edge == keys.Entered {
+	edge := p.filterList.Key(e)
+	if edge == inputEntered {
 		chosen, _ = p.Row()
 	}
-	return chosen, edge != keys.Typing
+	return chosen, edge != inputTyping
 }
 
 // Draw draws the palette.
@@ -119,7 +117,7 @@ func (p *palettePage) Draw(c canvas.Canvas) {
 		c.Text(1, 0, c.Tone(summary.Warn), termtext.Fit("nothing matches; esc goes back", c.W-2))
 		return
 	}
-	p.Choice.Draw(c, func(row canvas.Canvas, e paletteEntry, style tcell.Style) {
+	p.filterList.Draw(c, func(row canvas.Canvas, e paletteEntry, style tcell.Style) {
 		side := style
 		if style == tcell.StyleDefault {
 			side = c.Dim()

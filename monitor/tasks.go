@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/page"
-	"ralph/monitor/tasks"
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/view"
@@ -22,7 +20,7 @@ const tasksAge = 2 * time.Second
 
 // taskPage is the page of tasks, with the verbs that it waits for.
 type taskPage struct {
-	*tasks.Page
+	*tasksPage
 	verbs   [][]string // to be run, one after the other
 	working bool       // a goroutine runs them
 	reading bool       // another one reads the plan
@@ -40,8 +38,8 @@ func (u *ui) openTasks() {
 	}
 	u.help = false
 	u.closePage()
-	p := &taskPage{Page: tasks.Left(u.model.Status.Task.ID)}
-	u.over = []page.Page{p}
+	p := &taskPage{tasksPage: tasksPageLeft(u.model.Status.Task.ID)}
+	u.over = []coverPage{p}
 	u.readTasks(p)
 }
 
@@ -115,12 +113,12 @@ func (u *ui) readTasks(p *taskPage) {
 }
 
 // listTasks asks ralph for the tasks.
-func listTasks(ralph act.Ralph) ([]tasks.Task, error) {
+func listTasks(ralph act.Ralph) ([]shownTask, error) {
 	out, err := ralph.Output(context.Background(), "task", "list", "--json")
 	if err != nil {
 		return nil, err
 	}
-	return tasks.Read(out)
+	return readTasks(out)
 }
 
 // change runs a verb that changes the plan, after those in the queue. If one fails, the rest of

@@ -13,8 +13,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/page"
-	"ralph/monitor/transcript"
 	"ralph/state"
 	"ralph/state/view/scan"
 )
@@ -33,7 +31,7 @@ func (u *ui) openTranscriptOf(n int) {
 		return
 	}
 	run := u.run()
-	p := transcript.New(transcript.Subject{Run: run, Number: n, Title: u.model.Run.Iterations[i].Task, Dir: u.o.Dir})
+	p := newTranscript(transcriptSubject{Run: run, Number: n, Title: u.model.Run.Iterations[i].Task, Dir: u.o.Dir})
 	u.over, u.help = append(u.over, p), false
 	r := u.feed.Reader()
 	u.load(p.Fail, func() (func(), error) {
@@ -60,7 +58,7 @@ func (u *ui) load(fail func(why string), read func() (show func(), err error)) {
 // renewTranscripts adds what has happened to the open transcripts. u is locked.
 func (u *ui) renewTranscripts(events []state.Event) {
 	for _, p := range u.over {
-		if t, ok := p.(*transcript.Page); ok {
+		if t, ok := p.(*transcriptPage); ok {
 			t.Add(events)
 		}
 	}
@@ -94,7 +92,7 @@ func toClipboard(screen tcell.Screen, text string) {
 }
 
 // edit opens a file of the project, or a copy of a text, in the editor.
-func (u *ui) edit(f page.File) {
+func (u *ui) edit(f shownFile) {
 	var err error
 	u.app.Suspend(func() {
 		path := f.Name

@@ -11,10 +11,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/keys"
-	"ralph/monitor/page"
-	"ralph/monitor/tasks"
-	"ralph/monitor/timeline"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -59,7 +55,7 @@ type lastRow struct {
 	asks    questionKind
 	verb    string       // of askToAct; the text of askToCopy
 	answers *answersPage // of askAnswer
-	line    keys.Line
+	line    inputLine
 	message string
 	until   time.Time // when message disappears
 	mayCopy bool      // a person has allowed to write to the clipboard
@@ -68,26 +64,26 @@ type lastRow struct {
 
 // sight is what the screen shows.
 type sight struct {
-	page     *reading       // over the panels; nil: none
-	over     []page.Page    // over it, each over the one before
-	timeline *timeline.Page // over the panels; nil: it is closed
-	palette  *palettePage   // over all of it; nil: it is closed
-	list     *taskPage      // the tasks in the panel of the plan
-	pressed  string         // the latest key
-	alone    panel          // the only panel shown; panelHeader: all
-	focus    panel          // panelIterations or panelLog
-	selected int            // iteration in the list, 0 is the newest
-	about    bool           // the help begins with the current panel
-	help     bool           // the page of keys
-	helpTop  int            // its first row
+	page     *reading      // over the panels; nil: none
+	over     []coverPage   // over it, each over the one before
+	timeline *timelinePage // over the panels; nil: it is closed
+	palette  *palettePage  // over all of it; nil: it is closed
+	list     *taskPage     // the tasks in the panel of the plan
+	pressed  string        // the latest key
+	alone    panel         // the only panel shown; panelHeader: all
+	focus    panel         // panelIterations or panelLog
+	selected int           // iteration in the list, 0 is the newest
+	about    bool          // the help begins with the current panel
+	help     bool          // the page of keys
+	helpTop  int           // its first row
 	spread
 }
 
 // spread is where the latest draw put things, for the mouse.
 type spread struct {
 	places  []rect
-	spots   []keys.Spot // of the keys in the last row
-	listTop int         // the first row of the list of iterations
+	spots   []keySpot // of the keys in the last row
+	listTop int       // the first row of the list of iterations
 }
 
 // signals pass between the goroutines without mu.
@@ -126,7 +122,7 @@ type ui struct {
 func newUI(o Options, f *follow.Follower) *ui {
 	u := &ui{
 		Box: tview.NewBox(), o: o, feed: f, lines: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}},
-		log: newLogView(), table: bindings(), sight: sight{focus: panelLog, list: &taskPage{Page: tasks.New()}},
+		log: newLogView(), table: bindings(), sight: sight{focus: panelLog, list: &taskPage{tasksPage: newTasksPage()}},
 		signals: signals{started: make(chan struct{})},
 	}
 	u.SetBackgroundColor(tcell.ColorDefault)
@@ -206,7 +202,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 		drawHeader(c, v, u.notes)
 	case panelPlan:
 		if below := drawPlan(c, v, u.forecast(v)); below.H > 0 {
-			u.list.DrawPanel(below, page.Scene{Model: &u.model, Now: u.o.Now()})
+			u.list.DrawPanel(below, scene{Model: &u.model, Now: u.o.Now()})
 		}
 	case panelUsage:
 		drawUsage(c, v, &u.model.Run)
@@ -225,10 +221,10 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 		case u.answers != nil:
 			u.answers.Draw(c)
 		case u.help:
-			u.helpTop = keys.DrawHelp(c, u.aboutHints(u.hints(v)), u.helpTop)
+			u.helpTop = drawHelp(c, u.aboutHints(u.hints(v)), u.helpTop)
 			c.Text(8, 0, c.Dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
 		case u.top() != nil:
-			u.top().Draw(c, page.Scene{Model: &u.model, Now: u.o.Now()})
+			u.top().Draw(c, scene{Model: &u.model, Now: u.o.Now()})
 		case u.page != nil:
 			t := canvas.Title{Name: fmt.Sprintf("Review of iteration %d", u.page.of), Key: "r", Focused: true}
 			switch {
@@ -281,14 +277,14 @@ func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
 	case u.message != "" && time.Now().Before(u.until):
 		u.drawKeysFrom(c, c.Text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.W-2)), v)
 	default:
-		u.spots = keys.DrawRow(c, u.hints(v))
+		u.spots = drawKeyRow(c, u.hints(v))
 	}
 }
 
 // drawKeysFrom draws the keys beside a message that ends at x, as far as there is room.
 func (u *ui) drawKeysFrom(c canvas.Canvas, x int, v summary.Summary) {
 	if room := c.W - x - 2; room > 0 {
-		u.spots = keys.DrawRow(c.Columns(x+2, room), u.hints(v))
+		u.spots = drawKeyRow(c.Columns(x+2, room), u.hints(v))
 	}
 }
 
@@ -308,7 +304,7 @@ func (u *ui) key(e *tcell.EventKey) {
 	case askToCopy:
 		defer u.lock()()
 		u.asks = askNothing
-		if name := keys.Name(e); name == "y" || name == "Y" {
+		if name := keyName(e); name == "y" || name == "Y" {
 			u.mayCopy = true
 			u.copies(u.verb)
 		}
@@ -318,7 +314,7 @@ func (u *ui) key(e *tcell.EventKey) {
 		u.asks = askNothing
 		verb := u.verb
 		u.mu.Unlock()
-		if name := keys.Name(e); name == "y" || name == "Y" {
+		if name := keyName(e); name == "y" || name == "Y" {
 			u.control(verb)
 		}
 		return
@@ -326,7 +322,7 @@ func (u *ui) key(e *tcell.EventKey) {
 	if u.keyOfPalette(e) || u.keyOfPage(e) {
 		return
 	}
-	u.pressed = keys.Name(e)
+	u.pressed = keyName(e)
 	if do := u.do[u.pressed]; do != nil {
 		do(u)
 	}
@@ -337,9 +333,9 @@ func (u *ui) keyInput(e *tcell.EventKey, asks questionKind) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch u.line.Key(e) {
-	case keys.Left:
+	case inputLeft:
 		u.asks = askNothing
-	case keys.Entered:
+	case inputEntered:
 		u.asks = askNothing
 		switch asks {
 		case askNote:

@@ -8,7 +8,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/monitor"
-	"ralph/monitor/top"
 )
 
 type topOptions struct {
@@ -31,7 +30,7 @@ func newTopCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func topRun(o *topOptions) error {
-	rows := func() []top.Row { return top.Living(o.Loader(o.Dir, nil).Projects(), time.Now()) }
+	rows := func() []monitor.TopRow { return monitor.Living(o.Loader(o.Dir, nil).Projects(), time.Now()) }
 	switch {
 	case o.json:
 		enc := cmdline.NewEncoder(o.Out)
@@ -43,23 +42,23 @@ func topRun(o *topOptions) error {
 	return o.show(rows)
 }
 
-func (o *topOptions) print(rows []top.Row) error {
+func (o *topOptions) print(rows []monitor.TopRow) error {
 	if len(rows) == 0 {
 		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no run is alive; start one with: ralph"}
 	}
-	for _, line := range top.Lines(rows, o.Width(), time.Now()) {
+	for _, line := range monitor.TopLines(rows, o.Width(), time.Now()) {
 		fmt.Fprintln(o.Out, line)
 	}
 	return nil
 }
 
 // show shows the runs until the user quits. Opening one shows its monitor.
-func (o *topOptions) show(rows func() []top.Row) error {
+func (o *topOptions) show(rows func() []monitor.TopRow) error {
 	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
 	for dir := ""; ; {
 		var err error
-		if dir, err = (top.Screen{Rows: rows, On: dir, Now: time.Now}).Run(sig.Ctx); err != nil || dir == "" {
+		if dir, err = (monitor.TopScreen{Rows: rows, On: dir, Now: time.Now}).Run(sig.Ctx); err != nil || dir == "" {
 			return err
 		}
 		project := *o.Factory

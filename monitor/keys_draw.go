@@ -1,6 +1,4 @@
-// Package keys shows what keys do: their names, the hints in the last row of a screen, a
-// help page; and the line that a person types there.
-package keys
+package monitor
 
 import (
 	"fmt"
@@ -12,15 +10,15 @@ import (
 	"ralph/monitor/canvas"
 )
 
-// Hint is one row of a table of keys, as people see it.
-type Hint struct {
+// keyHint is one row of a table of keys, as people see it.
+type keyHint struct {
 	Keys  string // names, separated by spaces; 1..9 are all digits between
 	Short string // for the last row; empty: in the help only
 	Help  string
 }
 
-// Names are the names of keys in a table.
-func Names(keys string) (names []string) {
+// keyNames are the names of keys in a table.
+func keyNames(keys string) (names []string) {
 	for name := range strings.FieldsSeq(keys) {
 		first, last, all := strings.Cut(name, "..")
 		if !all || len(first) != 1 || len(last) != 1 {
@@ -35,13 +33,13 @@ func Names(keys string) (names []string) {
 }
 
 // key is the one that the last row names.
-func (h Hint) key() string {
+func (h keyHint) key() string {
 	key, _, _ := strings.Cut(h.Keys, " ")
 	return key
 }
 
-// Name returns the name of a key in a table.
-func Name(e *tcell.EventKey) string {
+// keyName returns the name of a key in a table.
+func keyName(e *tcell.EventKey) string {
 	if e.Key() == tcell.KeyRune {
 		if e.Rune() == ' ' {
 			return "space"
@@ -57,14 +55,14 @@ func Name(e *tcell.EventKey) string {
 	return strings.ToLower(tcell.KeyNames[e.Key()])
 }
 
-// Spot is where a key is named in the last row, from column X up to End.
-type Spot struct {
+// keySpot is where a key is named in the last row, from column X up to End.
+type keySpot struct {
 	X, End int
 	Key    string
 }
 
-// DrawRow draws the keys that work now in one row and returns their positions. Help and quit get space first.
-func DrawRow(c canvas.Canvas, table []Hint) []Spot {
+// drawKeyRow draws the keys that work now in one row and returns their positions. Help and quit get space first.
+func drawKeyRow(c canvas.Canvas, table []keyHint) []keySpot {
 	shown := make([]bool, len(table))
 	room := c.W - 2
 	for _, last := range []bool{true, false} {
@@ -77,19 +75,19 @@ func DrawRow(c canvas.Canvas, table []Hint) []Spot {
 		}
 	}
 	x := 1
-	var spots []Spot
+	var spots []keySpot
 	for i, h := range table {
 		if shown[i] {
 			end := c.Text(c.Text(x, 0, tcell.StyleDefault.Bold(true), h.key()), 0, c.Dim(), " "+h.Short)
-			spots = append(spots, Spot{c.X + x, c.X + end, h.key()})
+			spots = append(spots, keySpot{c.X + x, c.X + end, h.key()})
 			x = end + 2
 		}
 	}
 	return spots
 }
 
-// Event returns the terminal event for a key name, or nil for an unknown name.
-func Event(name string) *tcell.EventKey {
+// keyEvent returns the terminal event for a key name, or nil for an unknown name.
+func keyEvent(name string) *tcell.EventKey {
 	if name == "space" {
 		name = " "
 	}
@@ -104,9 +102,9 @@ func Event(name string) *tcell.EventKey {
 	return nil
 }
 
-// DrawHelp draws the table, wrapped, from row top, or from the last row that still
+// drawHelp draws the table, wrapped, from row top, or from the last row that still
 // fills the screen. It returns the row that it used.
-func DrawHelp(c canvas.Canvas, table []Hint, top int) int {
+func drawHelp(c canvas.Canvas, table []keyHint, top int) int {
 	var all [][2]string
 	for _, h := range table {
 		names := h.Keys

@@ -1,6 +1,7 @@
-// Package top shows the living runs of all projects of a user: state files in; rows, a
-// table and a screen out.
-package top
+package monitor
+
+// The files top*.go show the living runs of all projects of a user: state files in; rows,
+// a table and a screen out.
 
 import (
 	"cmp"
@@ -17,8 +18,8 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Row is a living run.
-type Row struct {
+// TopRow is a living run.
+type TopRow struct {
 	Run       string    `json:"run"`
 	Project   string    `json:"project"` // its folder
 	Status    string    `json:"status"`
@@ -41,8 +42,8 @@ type Row struct {
 
 // Living looks at each project and returns the runs that are alive, those that need a
 // person first.
-func Living(projects []string, now time.Time) []Row {
-	rows := []Row{}
+func Living(projects []string, now time.Time) []TopRow {
+	rows := []TopRow{}
 	for _, dir := range projects {
 		s := view.Gather(state.Open(filepath.Join(dir, state.DirName)), now)
 		if !s.Alive {
@@ -50,14 +51,14 @@ func Living(projects []string, now time.Time) []Row {
 		}
 		m := view.Model{Snapshot: s}
 		st := s.Status
-		rows = append(rows, Row{
+		rows = append(rows, TopRow{
 			Run: cmp.Or(s.Owner.RunID, st.RunID), Project: dir, Status: s.State, PID: s.Owner.PID, Task: st.Task.Title,
 			Done: st.Task.Done, Total: st.Task.Total,
 			Iteration: m.Iteration(), Agent: st.Agent, Model: st.Model, USD: st.Usage.CostUSD, Reason: s.Wait.Reason,
 			StartedAt: st.StartedAt, WakeAt: s.Wait.Until, Turns: st.Slots, Fleet: st.Fleet,
 		})
 	}
-	urgent := func(r Row) int {
+	urgent := func(r TopRow) int {
 		return 1 + slices.Index([]string{state.StatusPaused, state.StatusWaiting, state.StatusRunning,
 			view.StateStarting}, r.Status)
 	}
@@ -74,39 +75,39 @@ type column struct {
 	head  string
 	from  int // the width from which it is shown
 	width int // at most; 0: the rest
-	text  func(r Row, now time.Time) string
+	text  func(r TopRow, now time.Time) string
 }
 
-func columns() []column {
+func topColumns() []column {
 	return []column{
-		{"PROJECT", 0, 20, func(r Row, _ time.Time) string { return filepath.Base(r.Project) }},
-		{"STATE", 0, 10, func(r Row, _ time.Time) string {
+		{"PROJECT", 0, 20, func(r TopRow, _ time.Time) string { return filepath.Base(r.Project) }},
+		{"STATE", 0, 10, func(r TopRow, _ time.Time) string {
 			word, mark, _ := summary.Word(r.Status)
 			return mark + " " + word
 		}},
-		{"TASKS", 0, 9, func(r Row, _ time.Time) string {
+		{"TASKS", 0, 9, func(r TopRow, _ time.Time) string {
 			if r.Total == 0 {
 				return "-"
 			}
 			return fmt.Sprintf("%d/%d", r.Done, r.Total)
 		}},
-		{"RUNS FOR", 0, 8, func(r Row, now time.Time) string {
+		{"RUNS FOR", 0, 8, func(r TopRow, now time.Time) string {
 			if r.StartedAt.IsZero() {
 				return "-"
 			}
 			return view.Span(now.Sub(r.StartedAt))
 		}},
-		{"COST", 70, 9, func(r Row, _ time.Time) string { return cmp.Or(view.Dollars(r.USD), "-") }},
-		{"ITERATION", 90, 9, func(r Row, _ time.Time) string { return fmt.Sprint(r.Iteration) }},
-		{"SIDE BY SIDE", 100, 34, func(r Row, _ time.Time) string { return cmp.Or(beside(r), "-") }},
-		{"AGENT", 130, 24, func(r Row, _ time.Time) string { return strings.TrimSpace(r.Agent + " " + r.Model) }},
-		{"RUN", 150, 24, func(r Row, _ time.Time) string { return r.Run }},
+		{"COST", 70, 9, func(r TopRow, _ time.Time) string { return cmp.Or(view.Dollars(r.USD), "-") }},
+		{"ITERATION", 90, 9, func(r TopRow, _ time.Time) string { return fmt.Sprint(r.Iteration) }},
+		{"SIDE BY SIDE", 100, 34, func(r TopRow, _ time.Time) string { return cmp.Or(topBeside(r), "-") }},
+		{"AGENT", 130, 24, func(r TopRow, _ time.Time) string { return strings.TrimSpace(r.Agent + " " + r.Model) }},
+		{"RUN", 150, 24, func(r TopRow, _ time.Time) string { return r.Run }},
 		{"WHAT", 0, 0, what},
 	}
 }
 
-// beside counts the turns side by side, those that wait for the merge queue, and the workers of the fleet.
-func beside(r Row) string {
+// topBeside counts the turns side by side, those that wait for the merge queue, and the workers of the fleet.
+func topBeside(r TopRow) string {
 	landing := 0
 	for _, s := range r.Turns {
 		if s.Phase == "landing" {
@@ -127,7 +128,7 @@ func beside(r Row) string {
 }
 
 // what names the tasks, or says why the run waits.
-func what(r Row, now time.Time) string {
+func what(r TopRow, now time.Time) string {
 	until := ""
 	if !r.WakeAt.IsZero() {
 		until = "until " + view.Clock(r.WakeAt, now)
@@ -145,9 +146,9 @@ func what(r Row, now time.Time) string {
 	return strings.Join(titles, " | ")
 }
 
-// cells are the headings and the rows for a screen of this width; 0: all columns.
-func cells(rows []Row, width int, now time.Time) (table [][]string) {
-	shown := slices.DeleteFunc(columns(), func(c column) bool { return width > 0 && width < c.from })
+// topCells are the headings and the rows for a screen of this width; 0: all columns.
+func topCells(rows []TopRow, width int, now time.Time) (table [][]string) {
+	shown := slices.DeleteFunc(topColumns(), func(c column) bool { return width > 0 && width < c.from })
 	table = make([][]string, 1+len(rows))
 	for _, c := range shown {
 		table[0] = append(table[0], c.head)
@@ -162,9 +163,9 @@ func cells(rows []Row, width int, now time.Time) (table [][]string) {
 	return table
 }
 
-// Lines is the table as text, cut to the width; 0: nothing is cut.
-func Lines(rows []Row, width int, now time.Time) (lines []string) {
-	table := cells(rows, width, now)
+// TopLines is the table as text, cut to the width; 0: nothing is cut.
+func TopLines(rows []TopRow, width int, now time.Time) (lines []string) {
+	table := topCells(rows, width, now)
 	wide := make([]int, len(table[0]))
 	for _, row := range table {
 		for i, text := range row {

@@ -1,4 +1,4 @@
-package transcript
+package monitor
 
 import (
 	"fmt"
@@ -9,30 +9,29 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/canvas"
-	"ralph/monitor/page"
 	"ralph/state"
 	"ralph/state/view"
 )
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+var transcriptNoon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // told are events of iteration 3, numbered, a second apart.
 func told(all ...state.Payload) (events []state.Event) {
 	for i, p := range all {
-		e := state.NewEvent(state.Origin{Run: "r", Iteration: 3}, noon.Add(time.Duration(i)*time.Second), p)
+		e := state.NewEvent(state.Origin{Run: "r", Iteration: 3}, transcriptNoon.Add(time.Duration(i)*time.Second), p)
 		e.Seq = int64(i + 1)
 		events = append(events, e)
 	}
 	return events
 }
 
-func pageOf(all ...state.Payload) *Page {
-	p := New(Subject{Run: "r", Number: 3, Title: "Log in", Dir: "/p"})
+func pageOf(all ...state.Payload) *transcriptPage {
+	p := newTranscript(transcriptSubject{Run: "r", Number: 3, Title: "Log in", Dir: "/p"})
 	p.Load(told(all...))
 	return p
 }
 
-func drawn(t *testing.T, p *Page, w, h int) string {
+func transcriptDrawn(t *testing.T, p *transcriptPage, w, h int) string {
 	t.Helper()
 	screen := tcell.NewSimulationScreen("UTF-8")
 	if err := screen.Init(); err != nil {
@@ -40,7 +39,7 @@ func drawn(t *testing.T, p *Page, w, h int) string {
 	}
 	defer screen.Fini()
 	screen.SetSize(w, h)
-	p.Draw(canvas.Canvas{Screen: screen, W: w, H: h}, page.Scene{Model: &view.Model{}, Now: noon})
+	p.Draw(canvas.Canvas{Screen: screen, W: w, H: h}, scene{Model: &view.Model{}, Now: transcriptNoon})
 	screen.Show()
 	cells, w, h := screen.GetContents()
 	var b strings.Builder
@@ -54,7 +53,7 @@ func drawn(t *testing.T, p *Page, w, h int) string {
 	return b.String()
 }
 
-func press(t *testing.T, p *Page, all ...string) (act page.Act) {
+func transcriptPress(t *testing.T, p *transcriptPage, all ...string) (act keyAct) {
 	t.Helper()
 	for _, name := range all {
 		e := tcell.NewEventKey(tcell.KeyRune, []rune(name)[0], tcell.ModNone)
@@ -74,16 +73,16 @@ func TestDraw_parallelCallsAndSubAgents_haveTheirAnswersBelow(t *testing.T) {
 	a, b := state.Tool{ID: "a", Name: "Read", Arg: "a.go", Parent: "0"}, state.Tool{ID: "b", Name: "Read", Arg: "b.go"}
 	p := pageOf(task, a, b, state.ToolResult{Tool: b, Text: "text of b"}, state.ToolResult{Tool: a, Text: "text of a", Error: true},
 		state.ToolResult{Tool: task, Text: "I saw a"})
-	press(t, p, "z", "z") // all unfolded
+	transcriptPress(t, p, "z", "z") // all unfolded
 	want := []string{"▾ Task look around", "  ▾ Read a.go", "   │ text of a", " │ I saw a", "▾ Read b.go", " │ text of b"}
-	got := strings.Split(drawn(t, p, 60, 12), "\n")[1:]
+	got := strings.Split(transcriptDrawn(t, p, 60, 12), "\n")[1:]
 	for i, line := range want {
 		if !strings.HasPrefix(got[i], line) {
 			t.Errorf("row %d is %q, want %q", i, got[i], line)
 		}
 	}
-	press(t, p, "g", "enter")
-	if all := drawn(t, p, 60, 12); strings.Contains(all, "a.go") || !strings.Contains(all, "1 call · 1 line · ✓") {
+	transcriptPress(t, p, "g", "enter")
+	if all := transcriptDrawn(t, p, 60, 12); strings.Contains(all, "a.go") || !strings.Contains(all, "1 call · 1 line · ✓") {
 		t.Errorf("the sub-agent is not folded:\n%s", all)
 	}
 }
@@ -92,7 +91,7 @@ func TestAdd_eventsThatCameBeforeLoadOrTwice_areThereOnce(t *testing.T) {
 	all := told(state.Text{Text: "one"}, state.Text{Text: "two"}, state.Text{Text: "three"})
 	other := told(state.Text{Text: "other"})
 	other[0].Iteration, other[0].Seq = 4, 9
-	p := New(Subject{Run: "r", Number: 3})
+	p := newTranscript(transcriptSubject{Run: "r", Number: 3})
 	p.Add(all[1:])
 	p.Load(all[:2])
 	p.Add(append(all[2:], other...))
@@ -105,27 +104,27 @@ func TestKeys_turnsCopyEditAndOtherPages(t *testing.T) {
 	edit := state.Tool{ID: "a", Name: "Edit", Arg: "src/a.go", File: true, Hunk: "-old\n+new"}
 	p := pageOf(state.Text{Text: "first"}, edit, state.ToolResult{Tool: edit, Text: "done"}, state.Text{Text: "second"},
 		state.FinalMessage{Text: "second"})
-	drawn(t, p, 80, 24)
-	press(t, p, "g")
-	if got := press(t, p, "y").Copy; got != "first" {
+	transcriptDrawn(t, p, 80, 24)
+	transcriptPress(t, p, "g")
+	if got := transcriptPress(t, p, "y").Copy; got != "first" {
 		t.Errorf("copied %q", got)
 	}
-	press(t, p, "]")
-	if got := press(t, p, "y").Copy; got != "second" {
+	transcriptPress(t, p, "]")
+	if got := transcriptPress(t, p, "y").Copy; got != "second" {
 		t.Errorf("copied %q in the second turn", got)
 	}
-	press(t, p, "[", "j")
-	if got := press(t, p, "y").Copy; !strings.Contains(got, "-old\n+new\ndone") {
+	transcriptPress(t, p, "[", "j")
+	if got := transcriptPress(t, p, "y").Copy; !strings.Contains(got, "-old\n+new\ndone") {
 		t.Errorf("copied %q of the edit", got)
 	}
-	if got := press(t, p, "e").Edit; got.Name != "src/a.go" || got.Text != "" {
+	if got := transcriptPress(t, p, "e").Edit; got.Name != "src/a.go" || got.Text != "" {
 		t.Errorf("opens %+v", got)
 	}
-	press(t, p, "g")
-	if got := press(t, p, "e").Edit; !strings.Contains(got.Text, "> Edit src/a.go\n    -old\n") {
+	transcriptPress(t, p, "g")
+	if got := transcriptPress(t, p, "e").Edit; !strings.Contains(got.Text, "> Edit src/a.go\n    -old\n") {
 		t.Errorf("opens %+v", got)
 	}
-	if got := press(t, p, "d"); got.Open != page.Changes || got.Of != 3 || !got.Close {
+	if got := transcriptPress(t, p, "d"); got.Open != pageChanges || got.Of != 3 || !got.Close {
 		t.Errorf("%+v", got)
 	}
 }
@@ -137,18 +136,18 @@ func TestDraw_longLive_followsAndKeepsThePlaceWhenScrolledBack(t *testing.T) {
 		e.Seq = int64(i + 1)
 		p.Add([]state.Event{e})
 	}
-	if got := drawn(t, p, 40, 10); !strings.Contains(got, "line 99") || strings.Contains(got, "\x1b") {
+	if got := transcriptDrawn(t, p, 40, 10); !strings.Contains(got, "line 99") || strings.Contains(got, "\x1b") {
 		t.Error(got)
 	}
 	p.Scroll(-50)
-	before := drawn(t, p, 40, 10)
+	before := transcriptDrawn(t, p, 40, 10)
 	e := told(state.Text{Text: "one more"})[0]
 	e.Seq = 1000
 	p.Add([]state.Event{e})
-	if got := drawn(t, p, 40, 10); got != strings.Replace(before, "99 of", "100 of", 1) {
+	if got := transcriptDrawn(t, p, 40, 10); got != strings.Replace(before, "99 of", "100 of", 1) {
 		t.Errorf("it moved:\n%s\n%s", before, got)
 	}
 	for _, size := range [][2]int{{1, 1}, {3, 2}, {10, 3}, {200, 50}} {
-		drawn(t, p, size[0], size[1])
+		transcriptDrawn(t, p, size[0], size[1])
 	}
 }

@@ -1,4 +1,4 @@
-package top
+package monitor
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"ralph/logs/termtext"
 )
 
-// Screen shows the runs until the user quits or chooses one.
-type Screen struct {
-	Rows   func() []Row // asked once a second
-	Screen tcell.Screen // nil: the terminal
-	On     string       // the project whose run is chosen at first; empty: the first one
+// TopScreen shows the runs until the user quits or chooses one.
+type TopScreen struct {
+	Rows   func() []TopRow // asked once a second
+	Screen tcell.Screen    // nil: the terminal
+	On     string          // the project whose run is chosen at first; empty: the first one
 	Now    func() time.Time
 }
 
@@ -27,21 +27,21 @@ const (
 
 // shown is what the screen shows. Only the event loop uses it.
 type shown struct {
-	Screen
+	TopScreen
 	table  *tview.Table
 	head   *tview.TextView
-	rows   []Row
+	rows   []TopRow
 	width  int
 	chosen string
 }
 
 // Run returns the project of the run that the user opened; empty: none.
-func (s Screen) Run(ctx context.Context) (chosen string, err error) {
+func (s TopScreen) Run(ctx context.Context) (chosen string, err error) {
 	app := tview.NewApplication()
 	if s.Screen != nil {
 		app.SetScreen(s.Screen)
 	}
-	v := &shown{Screen: s, rows: s.Rows(), head: tview.NewTextView(),
+	v := &shown{TopScreen: s, rows: s.Rows(), head: tview.NewTextView(),
 		table: tview.NewTable().SetFixed(1, 0).SetSelectable(true, false)}
 	foot := tview.NewTextView().SetText(keys).SetTextColor(tcell.ColorDefault)
 	v.head.SetTextColor(tcell.ColorDefault)
@@ -106,7 +106,7 @@ func (v *shown) fill() {
 	if len(v.rows) == 0 {
 		v.head.SetText(" No run is alive. Start one with: ralph")
 	}
-	for y, row := range cells(v.rows, v.width, v.Now()) {
+	for y, row := range topCells(v.rows, v.width, v.Now()) {
 		for x, text := range row {
 			cell := tview.NewTableCell(tview.Escape(text)).SetTextColor(tcell.ColorDefault).SetSelectable(y > 0)
 			if y == 0 {

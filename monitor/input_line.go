@@ -1,4 +1,4 @@
-package keys
+package monitor
 
 import (
 	"github.com/gdamore/tcell/v2"
@@ -10,26 +10,26 @@ import (
 // maxLine bounds what a person types, in bytes.
 const maxLine = 2000
 
-// Line is a text that a person types.
-type Line struct{ Text string }
+// inputLine is a text that a person types.
+type inputLine struct{ Text string }
 
-// Edge says whether a key has ended a Line.
-type Edge int
+// inputEdge says whether a key has ended an inputLine.
+type inputEdge int
 
 // The edges.
 const (
-	Typing Edge = iota
-	Entered
-	Left // without an answer
+	inputTyping inputEdge = iota
+	inputEntered
+	inputLeft // without an answer
 )
 
 // Key changes the text.
-func (l *Line) Key(e *tcell.EventKey) Edge {
+func (l *inputLine) Key(e *tcell.EventKey) inputEdge {
 	switch e.Key() {
 	case tcell.KeyEnter:
-		return Entered
+		return inputEntered
 	case tcell.KeyEscape, tcell.KeyCtrlC:
-		return Left
+		return inputLeft
 	case tcell.KeyBackspace, tcell.KeyBackspace2:
 		if r := []rune(l.Text); len(r) > 0 {
 			l.Text = string(r[:len(r)-1])
@@ -41,11 +41,11 @@ func (l *Line) Key(e *tcell.EventKey) Edge {
 			l.Text += string(e.Rune())
 		}
 	}
-	return Typing
+	return inputTyping
 }
 
 // Draw draws a question and the text; of a long text the end. The question leaves it a third of the row.
-func (l *Line) Draw(c canvas.Canvas, question string) {
+func (l *inputLine) Draw(c canvas.Canvas, question string) {
 	plain := tcell.StyleDefault
 	if room := c.W * 2 / 3; termtext.Width(question) > room {
 		question = termtext.Fit(question, room-1) + " "

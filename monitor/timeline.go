@@ -1,6 +1,4 @@
-// Package timeline is the monitor's page of a run over time: one cell for each iteration, gaps
-// for waits, cost and tokens below, and how fast the run spends.
-package timeline
+package monitor
 
 import (
 	"fmt"
@@ -19,8 +17,8 @@ const (
 	bandH  = 4           // rows: cells, cost, tokens, none
 )
 
-// Page is the page of the timeline. It is not safe for concurrent use.
-type Page struct {
+// timelinePage is the page of the timeline. It is not safe for concurrent use.
+type timelinePage struct {
 	back   int  // bands from the latest one to the last one on the screen
 	chosen int  // number of the iteration that a person looks at; 0: none
 	moved  bool // to it, since the latest draw
@@ -31,7 +29,7 @@ type Page struct {
 type spot struct{ x, y, number int }
 
 // Click chooses the iteration at a column and a row below the title, and returns its number; 0: there is none.
-func (p *Page) Click(x, y int) int {
+func (p *timelinePage) Click(x, y int) int {
 	for _, s := range p.spots {
 		if x == s.x && y >= s.y && y < s.y+bandH-1 {
 			p.chosen = s.number
@@ -42,7 +40,7 @@ func (p *Page) Click(x, y int) int {
 }
 
 // Step chooses the iteration that many after the chosen one, and returns its number; 0: there is none.
-func (p *Page) Step(r *view.Run, by int) int {
+func (p *timelinePage) Step(r *view.Run, by int) int {
 	n := len(r.Iterations)
 	if n == 0 {
 		return 0
@@ -56,7 +54,7 @@ func (p *Page) Step(r *view.Run, by int) int {
 }
 
 // about says what the chosen iteration came to.
-func (p *Page) about(m *view.Model, now time.Time) []string {
+func (p *timelinePage) about(m *view.Model, now time.Time) []string {
 	at := slices.IndexFunc(m.Run.Iterations, func(it view.Iteration) bool { return it.Number == p.chosen })
 	if at < 0 {
 		return nil
@@ -69,7 +67,7 @@ func (p *Page) about(m *view.Model, now time.Time) []string {
 }
 
 // Scroll moves by bands.
-func (p *Page) Scroll(by int) { p.back = max(p.back-by, 0) }
+func (p *timelinePage) Scroll(by int) { p.back = max(p.back-by, 0) }
 
 // cell is an iteration, or the wait before the next one.
 type cell struct {
@@ -106,7 +104,7 @@ func bands(r *view.Run, width int) [][]cell {
 }
 
 // Draw draws the page. It formats only the visible iterations.
-func (p *Page) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast string) {
+func (p *timelinePage) Draw(c canvas.Canvas, m *view.Model, now time.Time, forecast string) {
 	c.Title(canvas.Title{Name: "Timeline", Key: "T", Focused: true,
 		Right: termtext.Count(len(m.Run.Iterations), "iteration")})
 	c, p.spots = c.Rows(1, c.H-1), nil

@@ -1,4 +1,4 @@
-package top_test
+package monitor
 
 import (
 	"fmt"
@@ -12,14 +12,13 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/top"
 	"ralph/state"
 )
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+var topNoon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// living begins a run in a project of its own.
-func living(t *testing.T, name string, s state.Status) string {
+// topLiving begins a run in a project of its own.
+func topLiving(t *testing.T, name string, s state.Status) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -41,19 +40,19 @@ func projects(t *testing.T) []string {
 	dead := t.TempDir()
 	return []string{
 		dead, filepath.Join(dead, "gone"),
-		living(t, "shop", state.Status{Status: state.StatusRunning, Timestamp: noon, StartedAt: noon.Add(-90 * time.Minute), Agent: "claude", Model: "opus",
+		topLiving(t, "shop", state.Status{Status: state.StatusRunning, Timestamp: topNoon, StartedAt: topNoon.Add(-90 * time.Minute), Agent: "claude", Model: "opus",
 			LoopCount: 4, Task: state.TaskStatus{Title: "Add a basket [red]that[-] keeps its items\x1b[31m", Done: 3, Total: 12}, Usage: state.Usage{CostUSD: 1.25}}),
-		living(t, "a-project-with-a-very-long-name", state.Status{Status: state.StatusWaiting, Timestamp: noon, StartedAt: noon.Add(-10 * time.Minute), Agent: "codex",
-			Rule: "usage_limit", Reason: "the limit five_hour rejected the work", WakeAt: noon.Add(2 * time.Hour), Task: state.TaskStatus{Title: "x", Total: 2}}),
-		living(t, "beside", state.Status{Status: state.StatusRunning, Timestamp: noon, StartedAt: noon.Add(-time.Minute), Task: state.TaskStatus{Title: "last", Total: 9},
+		topLiving(t, "a-project-with-a-very-long-name", state.Status{Status: state.StatusWaiting, Timestamp: topNoon, StartedAt: topNoon.Add(-10 * time.Minute), Agent: "codex",
+			Rule: "usage_limit", Reason: "the limit five_hour rejected the work", WakeAt: topNoon.Add(2 * time.Hour), Task: state.TaskStatus{Title: "x", Total: 2}}),
+		topLiving(t, "beside", state.Status{Status: state.StatusRunning, Timestamp: topNoon, StartedAt: topNoon.Add(-time.Minute), Task: state.TaskStatus{Title: "last", Total: 9},
 			Slots: []state.SlotStatus{{Slot: 1, Title: "one", Worker: "build1"}, {Slot: 2, Title: "two", Phase: "landing"}},
 			Fleet: &state.FleetStatus{Workers: 4, Slots: 8, Busy: 3}}),
-		living(t, "日本語", state.Status{Status: state.StatusPaused, Timestamp: noon, StartedAt: noon.Add(-time.Minute)}),
+		topLiving(t, "日本語", state.Status{Status: state.StatusPaused, Timestamp: topNoon, StartedAt: topNoon.Add(-time.Minute)}),
 	}
 }
 
 func TestLiving_deadAndMissingProjects_areLeftOut(t *testing.T) {
-	rows := top.Living(projects(t), noon)
+	rows := Living(projects(t), topNoon)
 	var got []string
 	for _, r := range rows {
 		got = append(got, fmt.Sprintf("%s %s %d/%d %s", r.Run, r.Status, r.Done, r.Total, r.Agent))
@@ -68,9 +67,9 @@ func TestLiving_deadAndMissingProjects_areLeftOut(t *testing.T) {
 }
 
 func TestLines_anyWidth_fitAndAreInert(t *testing.T) {
-	rows := top.Living(projects(t), noon)
+	rows := Living(projects(t), topNoon)
 	for _, width := range []int{0, 20, 60, 80, 200} {
-		lines := top.Lines(rows, width, noon)
+		lines := TopLines(rows, width, topNoon)
 		if text := strings.Join(lines, "\n"); width == 200 && !strings.Contains(text, "2 turns · 1 landing · 4 workers") || !strings.Contains(text, "one") && width != 20 {
 			t.Errorf("%d: turns side by side are not told:\n%s", width, text)
 		}
@@ -119,7 +118,7 @@ func (r *ready) shown() string {
 	return r.picture
 }
 
-func until(t *testing.T, what string, ok func() bool) {
+func topUntil(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
@@ -130,7 +129,7 @@ func until(t *testing.T, what string, ok func() bool) {
 }
 
 // show runs the screen, presses keys one after the other, and returns what it showed before each.
-func show(t *testing.T, size [2]int, s top.Screen, keys ...*tcell.EventKey) (chosen string, seen []string) {
+func show(t *testing.T, size [2]int, s TopScreen, keys ...*tcell.EventKey) (chosen string, seen []string) {
 	t.Helper()
 	screen := &ready{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
 	if err := screen.SimulationScreen.Init(); err != nil {
@@ -140,12 +139,12 @@ func show(t *testing.T, size [2]int, s top.Screen, keys ...*tcell.EventKey) (cho
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		s.Now, s.Screen = func() time.Time { return noon }, screen
+		s.Now, s.Screen = func() time.Time { return topNoon }, screen
 		chosen, err = s.Run(t.Context())
 		done <- err
 	}()
 	for _, key := range keys {
-		until(t, "the keys on the screen", func() bool { return strings.Contains(screen.shown(), "q quit") })
+		topUntil(t, "the keys on the screen", func() bool { return strings.Contains(screen.shown(), "q quit") })
 		seen = append(seen, screen.shown())
 		if err := screen.PostEvent(key); err != nil {
 			t.Fatal(err)
@@ -166,9 +165,9 @@ func key(k tcell.Key, r rune) *tcell.EventKey { return tcell.NewEventKey(k, r, t
 
 func TestScreen_enter_opensTheChosenRun(t *testing.T) {
 	all := projects(t)
-	rows := func() []top.Row { return top.Living(all, noon) }
+	rows := func() []TopRow { return Living(all, topNoon) }
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
-		chosen, seen := show(t, size, top.Screen{Rows: rows}, key(tcell.KeyDown, 0), key(tcell.KeyRune, 'j'), key(tcell.KeyEnter, 0))
+		chosen, seen := show(t, size, TopScreen{Rows: rows}, key(tcell.KeyDown, 0), key(tcell.KeyRune, 'j'), key(tcell.KeyEnter, 0))
 		if filepath.Base(chosen) != "shop" {
 			t.Errorf("%v: opened %q", size, chosen)
 		}
@@ -179,14 +178,14 @@ func TestScreen_enter_opensTheChosenRun(t *testing.T) {
 		}
 		t.Log("\n" + seen[0])
 	}
-	if chosen, _ := show(t, [2]int{80, 24}, top.Screen{Rows: rows, On: all[2]}, key(tcell.KeyEnter, 0)); chosen != all[2] {
+	if chosen, _ := show(t, [2]int{80, 24}, TopScreen{Rows: rows, On: all[2]}, key(tcell.KeyEnter, 0)); chosen != all[2] {
 		t.Errorf("opened %q", chosen)
 	}
 }
 
 func TestScreen_noRun_saysSoAndQuits(t *testing.T) {
-	none := func() []top.Row { return nil }
-	chosen, seen := show(t, [2]int{60, 15}, top.Screen{Rows: none}, key(tcell.KeyEnter, 0), key(tcell.KeyRune, 'q'))
+	none := func() []TopRow { return nil }
+	chosen, seen := show(t, [2]int{60, 15}, TopScreen{Rows: none}, key(tcell.KeyEnter, 0), key(tcell.KeyRune, 'q'))
 	if chosen != "" || !strings.Contains(seen[0], "No run is alive") {
 		t.Errorf("opened %q\n%s", chosen, seen[0])
 	}

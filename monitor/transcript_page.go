@@ -1,7 +1,8 @@
-// Package transcript is the monitor's page of what an agent said and did in an iteration. It
-// shows its words, its tool calls with their answers below them, and what sub-agents did below
-// the call that started them. It reads nothing and runs nothing itself.
-package transcript
+package monitor
+
+// The files transcript*.go are the page of what an agent said and did in an iteration: its
+// words, its tool calls with their answers below them, and what sub-agents did below the
+// call that started them. They read nothing and run nothing.
 
 import (
 	"fmt"
@@ -14,30 +15,30 @@ import (
 	"ralph/state/view"
 )
 
-// Subject is the iteration that is shown.
-type Subject struct {
+// transcriptSubject is the iteration that is shown.
+type transcriptSubject struct {
 	Run    string
 	Number int
 	Title  string // of its task
 	Dir    string // the project; paths in it are shown relative to it
 }
 
-// Page is the page of a transcript. It is not safe for concurrent use.
-type Page struct {
-	Subject
-	steps  []*step
-	calls  map[string]*step // by id of the tool call
-	last   state.Event      // the latest one
-	early  []state.Event    // that came before Load
+// transcriptPage is the page of a transcript. It is not safe for concurrent use.
+type transcriptPage struct {
+	transcriptSubject
+	steps  []*transcriptStep
+	calls  map[string]*transcriptStep // by id of the tool call
+	last   state.Event                // the latest one
+	early  []state.Event              // that came before Load
 	ready  bool
 	why    string // it cannot be shown
 	failed int    // tools
-	sight
+	transcriptSight
 }
 
-// sight is the visible part of the page.
-type sight struct {
-	rows   []row
+// transcriptSight is the visible part of the page.
+type transcriptSight struct {
+	rows   []transcriptRow
 	turns  []int // the rows at which turns begin
 	width  int   // for which rows are
 	cursor int   // row
@@ -46,15 +47,15 @@ type sight struct {
 	follow bool
 }
 
-// step is one thing that happened: words, a tool call, or anything else in a few lines.
-type step struct {
+// transcriptStep is one thing that happened: words, a tool call, or anything else in a few lines.
+type transcriptStep struct {
 	at     time.Time
 	role   view.Role
-	lines  []string // of a call only the first one: its name and argument
-	sub    []*step  // of the sub-agent that it started
-	call   *call    // nil: it is none
-	folded bool     // the answer of the call, and what is below it
-	chosen bool     // a person has folded or unfolded it
+	lines  []string          // of a call only the first one: its name and argument
+	sub    []*transcriptStep // of the sub-agent that it started
+	call   *call             // nil: it is none
+	folded bool              // the answer of the call, and what is below it
+	chosen bool              // a person has folded or unfolded it
 }
 
 // call is the rest of a tool call.
@@ -72,13 +73,13 @@ const (
 	maxAnswer = 1_000 // lines of one answer
 )
 
-// New returns a page that waits for its events.
-func New(s Subject) *Page {
-	return &Page{Subject: s, calls: map[string]*step{}, sight: sight{follow: true}}
+// newTranscript returns a page that waits for its events.
+func newTranscript(s transcriptSubject) *transcriptPage {
+	return &transcriptPage{transcriptSubject: s, calls: map[string]*transcriptStep{}, transcriptSight: transcriptSight{follow: true}}
 }
 
 // Load shows events that were read from the files, and those that came in the meantime.
-func (p *Page) Load(events []state.Event) {
+func (p *transcriptPage) Load(events []state.Event) {
 	p.ready = true
 	early := p.early
 	p.early = nil
@@ -87,10 +88,10 @@ func (p *Page) Load(events []state.Event) {
 }
 
 // Fail shows why there are none.
-func (p *Page) Fail(why string) { p.ready, p.why = true, termtext.Line(why) }
+func (p *transcriptPage) Fail(why string) { p.ready, p.why = true, termtext.Line(why) }
 
 // Add adds what has happened since. It skips events of other iterations, and those it has.
-func (p *Page) Add(events []state.Event) {
+func (p *transcriptPage) Add(events []state.Event) {
 	if !p.ready {
 		p.early = append(p.early, events...)
 		return
@@ -112,7 +113,7 @@ func (p *Page) Add(events []state.Event) {
 	}
 }
 
-func (p *Page) add(e state.Event) {
+func (p *transcriptPage) add(e state.Event) {
 	switch d := e.Data.(type) {
 	case state.Tool:
 		p.called(e, d)
@@ -129,7 +130,7 @@ func (p *Page) add(e state.Event) {
 }
 
 // said reports whether the latest words end with the text.
-func (p *Page) said(text string) bool {
+func (p *transcriptPage) said(text string) bool {
 	for _, s := range slices.Backward(p.steps) {
 		if s.role == view.RoleText && s.call == nil {
 			return strings.HasSuffix(text, strings.TrimSpace(s.lines[len(s.lines)-1]))
@@ -139,12 +140,12 @@ func (p *Page) said(text string) bool {
 }
 
 // addEvent adds an event that is only lines.
-func (p *Page) addEvent(e state.Event) {
-	s := &step{at: e.Time}
+func (p *transcriptPage) addEvent(e state.Event) {
+	s := &transcriptStep{at: e.Time}
 	for i, l := range view.Lines(e, view.LineOptions{Dir: p.Dir}) {
 		if i > 0 && l.First && l.Role != s.role {
 			p.steps = append(p.steps, s)
-			s = &step{at: e.Time}
+			s = &transcriptStep{at: e.Time}
 		}
 		if len(s.lines) == 0 {
 			s.role = l.Role
@@ -157,10 +158,10 @@ func (p *Page) addEvent(e state.Event) {
 }
 
 // called adds a tool call, below the one that started the sub-agent that makes it.
-func (p *Page) called(e state.Event, d state.Tool) *step {
+func (p *transcriptPage) called(e state.Event, d state.Tool) *transcriptStep {
 	hunk := d.Hunk
 	d.Hunk = ""
-	s := &step{at: e.Time, role: view.RoleTool, call: &call{tool: d, hunk: clean(hunk, 0)}, folded: hunk == ""}
+	s := &transcriptStep{at: e.Time, role: view.RoleTool, call: &call{tool: d, hunk: clean(hunk, 0)}, folded: hunk == ""}
 	for _, l := range view.Lines(state.Event{Time: e.Time, Data: d}, view.LineOptions{Dir: p.Dir}) {
 		s.lines = append(s.lines, l.Text)
 		break
@@ -181,10 +182,10 @@ func (p *Page) called(e state.Event, d state.Tool) *step {
 }
 
 // open shows what is below a call, unless a person has folded it.
-func (s *step) open() { s.folded = s.folded && s.chosen }
+func (s *transcriptStep) open() { s.folded = s.folded && s.chosen }
 
 // answered puts an answer below its call, even if other events came in between.
-func (p *Page) answered(e state.Event, d state.ToolResult) {
+func (p *transcriptPage) answered(e state.Event, d state.ToolResult) {
 	s := p.calls[d.Tool.ID]
 	if d.Tool.ID == "" || s == nil {
 		if s = p.waiting(d.Tool); s == nil {
@@ -201,7 +202,7 @@ func (p *Page) answered(e state.Event, d state.ToolResult) {
 }
 
 // waiting is the latest call without an id that has no answer yet; nil if there is none.
-func (p *Page) waiting(t state.Tool) *step {
+func (p *transcriptPage) waiting(t state.Tool) *transcriptStep {
 	for _, s := range slices.Backward(p.steps) {
 		if c := s.call; c != nil && c.tool.ID == "" && !c.answered && c.tool.Name == t.Name && c.tool.Arg == t.Arg {
 			return s
@@ -227,7 +228,7 @@ func clean(text string, most int) []string {
 }
 
 // words is the whole text of a step, to be copied.
-func (s *step) words() string {
+func (s *transcriptStep) words() string {
 	all := slices.Clone(s.lines)
 	if c := s.call; c != nil {
 		all = slices.Concat(all, c.hunk, c.answer)
@@ -236,10 +237,10 @@ func (s *step) words() string {
 }
 
 // text is the whole transcript.
-func (p *Page) text() string {
+func (p *transcriptPage) text() string {
 	var b strings.Builder
-	var write func(all []*step, indent string)
-	write = func(all []*step, indent string) {
+	var write func(all []*transcriptStep, indent string)
+	write = func(all []*transcriptStep, indent string) {
 		for _, s := range all {
 			mark := ""
 			if s.call != nil {

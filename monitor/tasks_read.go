@@ -1,4 +1,4 @@
-package tasks
+package monitor
 
 import (
 	"cmp"
@@ -15,15 +15,15 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Task is a row of `ralph task list --json`.
-type Task struct {
+// shownTask is a row of `ralph task list --json`.
+type shownTask struct {
 	act.Task
 	name string // id and title, as far as the id tells more
 }
 
-// Read reads what `ralph task list --json` prints. The texts of one line are clean then.
-func Read(data []byte) ([]Task, error) {
-	var all []Task
+// readTasks reads what `ralph task list --json` prints. The texts of one line are clean then.
+func readTasks(data []byte) ([]shownTask, error) {
+	var all []shownTask
 	if err := json.Unmarshal(data, &all); err != nil {
 		return nil, fmt.Errorf("read the list of tasks: %w", err)
 	}
@@ -40,10 +40,10 @@ func Read(data []byte) ([]Task, error) {
 }
 
 // pending reports whether work on the task is left.
-func (t *Task) pending() bool { return t.State != "done" && t.State != "dropped" }
+func (t *shownTask) pending() bool { return t.State != "done" && t.State != "dropped" }
 
 // named sets the name.
-func (t *Task) named() {
+func (t *shownTask) named() {
 	if t.name != "" {
 		return
 	}
@@ -56,16 +56,16 @@ func (t *Task) named() {
 }
 
 // Name is the title, after the id where that tells more.
-func (t *Task) Name() string {
+func (t *shownTask) Name() string {
 	t.named()
 	return t.name
 }
 
 // worker is the agent of the task; empty: the agent of the run.
-func (t *Task) worker() string { return strings.TrimSpace(t.Agent + " " + t.Model) }
+func (t *shownTask) worker() string { return strings.TrimSpace(t.Agent + " " + t.Model) }
 
 // workerFrom is worker with where its name comes from.
-func (t *Task) workerFrom() string {
+func (t *shownTask) workerFrom() string {
 	if t.worker() == "" || t.AgentFrom == "" {
 		return t.worker()
 	}
@@ -116,7 +116,7 @@ func worked(r *view.Run) map[string]work {
 }
 
 // state is the state of a task. Where the plan has no word for it, a task is active while a turn works on it.
-func (p *Page) state(t *Task) string {
+func (p *tasksPage) state(t *shownTask) string {
 	if t.State == "open" && !p.work[t.ID].since.IsZero() {
 		return "active"
 	}
@@ -124,7 +124,7 @@ func (p *Page) state(t *Task) string {
 }
 
 // mark is the mark of a task; one that is open and cannot be worked on looks blocked.
-func (p *Page) mark(t *Task) (mark string, tone summary.Tone) {
+func (p *tasksPage) mark(t *shownTask) (mark string, tone summary.Tone) {
 	state := p.state(t)
 	if state == "open" && t.Why != "" {
 		state = "blocked"
@@ -132,8 +132,8 @@ func (p *Page) mark(t *Task) (mark string, tone summary.Tone) {
 	return summary.TaskMark(state)
 }
 
-// text is a line of the details.
-type text struct {
+// taskText is a line of the details.
+type taskText struct {
 	text string
 	tone summary.Tone
 	bold bool
@@ -141,11 +141,11 @@ type text struct {
 }
 
 // details says all that is known about a task.
-func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
+func (p *tasksPage) details(t *shownTask, m *view.Model, now time.Time) (all []taskText) {
 	state := p.state(t)
 	mark, tone := p.mark(t)
-	all = append(all, text{text: t.name, bold: true},
-		text{text: view.Join(" · ", mark+" "+state, t.Why, p.about(t)), tone: tone})
+	all = append(all, taskText{text: t.name, bold: true},
+		taskText{text: view.Join(" · ", mark+" "+state, t.Why, p.about(t)), tone: tone})
 	place := t.File
 	if t.Line > 0 {
 		place = view.Join(" ", t.File, fmt.Sprintf("line %d", t.Line))
@@ -156,7 +156,7 @@ func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
 		{"place", place},
 	} {
 		if field.value != "" {
-			all = append(all, text{text: fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)), dim: true})
+			all = append(all, taskText{text: fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)), dim: true})
 		}
 	}
 	for _, part := range []struct{ heading, body string }{
@@ -166,12 +166,12 @@ func (p *Page) details(t *Task, m *view.Model, now time.Time) (all []text) {
 		if body == "" {
 			continue
 		}
-		all = append(all, text{})
+		all = append(all, taskText{})
 		if part.heading != "" {
-			all = append(all, text{text: part.heading, bold: true})
+			all = append(all, taskText{text: part.heading, bold: true})
 		}
 		for line := range strings.Lines(body) {
-			all = append(all, text{text: strings.TrimRight(line, "\n")})
+			all = append(all, taskText{text: strings.TrimRight(line, "\n")})
 		}
 	}
 	return append(all, p.history(t, m, now)...)
@@ -186,7 +186,7 @@ func bullets(items []string) string {
 }
 
 // about says why a task cannot be worked on, and gives the file's own word for its state.
-func (p *Page) about(t *Task) string {
+func (p *tasksPage) about(t *shownTask) string {
 	var all []string
 	if t.Optional {
 		all = append(all, "optional")
@@ -203,26 +203,26 @@ func (p *Page) about(t *Task) string {
 }
 
 // history lists the iterations of this run that worked on a task.
-func (p *Page) history(t *Task, m *view.Model, now time.Time) []text {
+func (p *tasksPage) history(t *shownTask, m *view.Model, now time.Time) []taskText {
 	w := p.work[t.ID]
 	heading := view.Join(" · ", "History", view.Prefix("attempts ", number(max(t.Attempts, len(w.turns)))), w.span(now),
 		view.Dollars(w.cost))
-	all := []text{{}, {text: heading, bold: true}}
+	all := []taskText{{}, {text: heading, bold: true}}
 	if len(w.turns) == 0 {
-		return append(all, text{text: "no turn of this run has worked on it", dim: true})
+		return append(all, taskText{text: "no turn of this run has worked on it", dim: true})
 	}
 	for _, i := range w.turns {
 		if i >= len(m.Run.Iterations) {
 			continue
 		}
 		row := summary.Row(m, i, now)
-		all = append(all, text{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
+		all = append(all, taskText{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
 			row.Cost, row.Text), tone: row.Tone})
 		it := &m.Run.Iterations[i]
 		for _, why := range append([]string{view.Join(": ", view.Unless(state.RuleContinue, it.Rule), it.Reason)},
 			it.Findings...) {
 			if why = termtext.Line(why); why != "" && !it.Running() {
-				all = append(all, text{text: "       " + why, dim: true})
+				all = append(all, taskText{text: "       " + why, dim: true})
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package transcript
+package monitor
 
 import (
 	"fmt"
@@ -9,14 +9,13 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/page"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
-// row is one row of the page.
-type row struct {
-	step  *step
+// transcriptRow is one row of the page.
+type transcriptRow struct {
+	step  *transcriptStep
 	text  string
 	depth int
 	head  bool // the first row of a step
@@ -29,7 +28,7 @@ const (
 )
 
 // layOut makes the rows for a width. The cursor stays on its step.
-func (p *Page) layOut(width int) {
+func (p *transcriptPage) layOut(width int) {
 	if width == p.width {
 		return
 	}
@@ -63,23 +62,23 @@ func (p *Page) layOut(width int) {
 	p.cursor = min(max(p.cursor, 0), max(len(p.rows)-1, 0))
 }
 
-func (p *Page) rowsOf(s *step, depth int) {
+func (p *transcriptPage) rowsOf(s *transcriptStep, depth int) {
 	room := max(p.width-depth*indent-3, 8)
 	add := func(kind byte, text string) {
 		for _, part := range termtext.Wrap(text, room) {
-			p.rows = append(p.rows, row{step: s, text: part, depth: depth, kind: kind})
+			p.rows = append(p.rows, transcriptRow{step: s, text: part, depth: depth, kind: kind})
 		}
 	}
 	first := len(p.rows)
 	if s.call != nil {
-		p.rows = append(p.rows, row{step: s, text: s.lines[0], depth: depth})
+		p.rows = append(p.rows, transcriptRow{step: s, text: s.lines[0], depth: depth})
 	} else {
 		for _, line := range s.lines {
 			add(0, line)
 		}
 	}
 	if first == len(p.rows) {
-		p.rows = append(p.rows, row{step: s, depth: depth})
+		p.rows = append(p.rows, transcriptRow{step: s, depth: depth})
 	}
 	p.rows[first].head = true
 	if s.call == nil || s.folded {
@@ -106,7 +105,7 @@ func (p *Page) rowsOf(s *step, depth int) {
 }
 
 // Draw draws the page. The cost depends on the rows on the screen, unless something happened.
-func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
+func (p *transcriptPage) Draw(c canvas.Canvas, s scene) {
 	name := fmt.Sprintf("Transcript of iteration %d", p.Number)
 	stamps := c.W >= stamped
 	text := c.Rows(1, c.H-1)
@@ -143,7 +142,7 @@ func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
 }
 
 // right is the counts at the right of the title, in at most room cells.
-func (p *Page) right(room int) string {
+func (p *transcriptPage) right(room int) string {
 	turn := 0
 	for i, at := range p.turns {
 		if at <= p.cursor {
@@ -169,7 +168,7 @@ func (p *Page) right(room int) string {
 	return strings.Join(words, " · ")
 }
 
-func (r *row) draw(c canvas.Canvas, selected bool) {
+func (r *transcriptRow) draw(c canvas.Canvas, selected bool) {
 	style := styleOf(c, r)
 	if selected {
 		style = tcell.StyleDefault.Reverse(true)
@@ -211,7 +210,7 @@ func (r *row) draw(c canvas.Canvas, selected bool) {
 }
 
 // how says how a call went, and how many calls and folded lines are below it.
-func (c *call) how(s *step) (text string, tone summary.Tone) {
+func (c *call) how(s *transcriptStep) (text string, tone summary.Tone) {
 	var size []string
 	if n := len(s.sub); n > 0 {
 		size = append(size, termtext.Count(n, "call"))
@@ -230,7 +229,7 @@ func (c *call) how(s *step) (text string, tone summary.Tone) {
 	return strings.Join(size, " · "), tone
 }
 
-func styleOf(c canvas.Canvas, r *row) tcell.Style {
+func styleOf(c canvas.Canvas, r *transcriptRow) tcell.Style {
 	switch r.kind {
 	case '+':
 		return c.Tone(summary.Good)

@@ -1,4 +1,4 @@
-package timeline
+package monitor
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 	"ralph/state/view"
 )
 
-func drawn(t *testing.T, p *Page, m *view.Model, size [2]int, forecast ...string) string {
+func timelineDrawn(t *testing.T, p *timelinePage, m *view.Model, size [2]int, forecast ...string) string {
 	t.Helper()
 	screen := tcell.NewSimulationScreen("UTF-8")
 	if err := screen.Init(); err != nil {
@@ -39,7 +39,7 @@ func TestDraw_sample_showsCellsCostBurnAndForecast(t *testing.T) {
 	m := &view.Model{}
 	m.Apply(view.Update{Snapshot: s, Events: events})
 	for _, size := range [][2]int{{60, 12}, {80, 21}, {200, 47}} {
-		got := drawn(t, &Page{}, m, size)
+		got := timelineDrawn(t, &timelinePage{}, m, size)
 		for _, want := range []string{"7 iterations", "✓!✓!·! 1h 05m ●", "   1  13:18", "cost", "tokens", "done about 16:00"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("at %v there is no %q:\n%s", size, want, got)
@@ -49,7 +49,7 @@ func TestDraw_sample_showsCellsCostBurnAndForecast(t *testing.T) {
 			t.Errorf("no burn rate:\n%s", got)
 		}
 	}
-	if got := drawn(t, &Page{}, &view.Model{}, [2]int{60, 12}); !strings.Contains(got, "no iteration has begun yet") {
+	if got := timelineDrawn(t, &timelinePage{}, &view.Model{}, [2]int{60, 12}); !strings.Contains(got, "no iteration has begun yet") {
 		t.Error(got)
 	}
 }
@@ -58,7 +58,7 @@ func TestDraw_forecastTooEarly_namesItOnce(t *testing.T) {
 	s, events := sample.Run(sample.Noon)
 	m := &view.Model{}
 	m.Apply(view.Update{Snapshot: s, Events: events})
-	if got := drawn(t, &Page{}, m, [2]int{80, 21}, "too early for a forecast"); strings.Count(got, "too early for a forecast") != 1 {
+	if got := timelineDrawn(t, &timelinePage{}, m, [2]int{80, 21}, "too early for a forecast"); strings.Count(got, "too early for a forecast") != 1 {
 		t.Error(got)
 	}
 }
@@ -71,17 +71,17 @@ func TestDraw_longRun_fillsBandsAndScrollsBack(t *testing.T) {
 		m.Run.Add(state.NewEvent(o, at, state.IterationStart{Title: "a task"}))
 		m.Run.Add(state.NewEvent(o, at.Add(50*time.Second), state.IterationEnd{Outcome: view.CompletedTurn, Seconds: 50}))
 	}
-	p := &Page{}
-	latest := drawn(t, p, m, [2]int{60, 12})
+	p := &timelinePage{}
+	latest := timelineDrawn(t, p, m, [2]int{60, 12})
 	if strings.Contains(latest, "   1  ") || !strings.Contains(latest, " 361  ") {
 		t.Errorf("it does not show the latest:\n%s", latest)
 	}
 	p.Scroll(-100)
-	if got := drawn(t, p, m, [2]int{60, 12}); !strings.Contains(got, "   1  ") {
+	if got := timelineDrawn(t, p, m, [2]int{60, 12}); !strings.Contains(got, "   1  ") {
 		t.Errorf("it does not show the first:\n%s", got)
 	}
 	p.Scroll(100)
-	if drawn(t, p, m, [2]int{60, 12}) != latest {
+	if timelineDrawn(t, p, m, [2]int{60, 12}) != latest {
 		t.Error("it does not come back")
 	}
 }
@@ -90,8 +90,8 @@ func TestClick_cell_choosesItsIteration(t *testing.T) {
 	s, events := sample.Run(sample.Noon)
 	m := &view.Model{}
 	m.Apply(view.Update{Snapshot: s, Events: events})
-	p := &Page{}
-	drawn(t, p, m, [2]int{60, 12})
+	p := &timelinePage{}
+	timelineDrawn(t, p, m, [2]int{60, 12})
 	for _, c := range []struct{ x, y, want int }{{margin, 0, 1}, {margin + 2, 2, 3}, {margin, 3, 0}, {0, 0, 0}, {margin + 7, 0, 0},
 		{margin + 14, 0, 7}} {
 		if got := p.Click(c.x, c.y); got != c.want {
@@ -104,7 +104,7 @@ func TestStep_choosesFromTheLatestOn_andSaysWhatItCameTo(t *testing.T) {
 	s, events := sample.Run(sample.Noon)
 	m := &view.Model{}
 	m.Apply(view.Update{Snapshot: s, Events: events})
-	p := &Page{}
+	p := &timelinePage{}
 	for _, step := range []struct {
 		by, want int
 		says     string
@@ -112,16 +112,16 @@ func TestStep_choosesFromTheLatestOn_andSaysWhatItCameTo(t *testing.T) {
 		if got := p.Step(&m.Run, step.by); got != step.want {
 			t.Errorf("by %d: %d, want %d", step.by, got, step.want)
 		}
-		if got := drawn(t, p, m, [2]int{80, 21}); !strings.Contains(got, step.says) {
+		if got := timelineDrawn(t, p, m, [2]int{80, 21}); !strings.Contains(got, step.says) {
 			t.Errorf("no %q in\n%s", step.says, got)
 		}
 	}
-	if got := (&Page{}).Step(&view.Run{}, 1); got != 0 {
+	if got := (&timelinePage{}).Step(&view.Run{}, 1); got != 0 {
 		t.Error(got)
 	}
 	for p.Step(&m.Run, -9); p.chosen < 7; p.Step(&m.Run, 1) { // every one is on the screen
 		shown := false
-		drawn(t, p, m, [2]int{20, 8})
+		timelineDrawn(t, p, m, [2]int{20, 8})
 		for _, s := range p.spots {
 			shown = shown || s.number == p.chosen
 		}

@@ -1,4 +1,4 @@
-package tasks
+package monitor
 
 import (
 	"encoding/json"
@@ -11,14 +11,13 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/monitor/canvas"
-	"ralph/monitor/page"
 	"ralph/state/act"
 	"ralph/state/view"
 )
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+var taskNoon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func simulate(t testing.TB, w, h int) tcell.SimulationScreen {
+func taskSimulate(t testing.TB, w, h int) tcell.SimulationScreen {
 	t.Helper()
 	screen := tcell.NewSimulationScreen("UTF-8")
 	if err := screen.Init(); err != nil {
@@ -29,11 +28,11 @@ func simulate(t testing.TB, w, h int) tcell.SimulationScreen {
 	return screen
 }
 
-// drawn is what a person reads of the page.
-func drawn(t testing.TB, p *Page, m *view.Model, size [2]int) string {
-	screen := simulate(t, size[0], size[1])
+// taskDrawn is what a person reads of the page.
+func taskDrawn(t testing.TB, p *tasksPage, m *view.Model, size [2]int) string {
+	screen := taskSimulate(t, size[0], size[1])
 	c := canvas.Canvas{Screen: screen, W: size[0], H: size[1] - 1}
-	p.Draw(c, page.Scene{Model: m, Now: noon})
+	p.Draw(c, scene{Model: m, Now: taskNoon})
 	last := canvas.Canvas{Screen: screen, Y: size[1] - 1, W: size[0], H: 1}
 	p.DrawAsk(last)
 	screen.Show()
@@ -50,14 +49,14 @@ func drawn(t testing.TB, p *Page, m *view.Model, size [2]int) string {
 }
 
 // rowsOf are tasks as the page gets them.
-func rowsOf(rows []act.Task) (all []Task) {
+func rowsOf(rows []act.Task) (all []shownTask) {
 	for _, t := range rows {
-		all = append(all, Task{Task: t})
+		all = append(all, shownTask{Task: t})
 	}
 	return all
 }
 
-func plan() []Task {
+func plan() []shownTask {
 	return rowsOf([]act.Task{
 		{ID: "T1", Title: "Set up", State: "done", Attempts: 2},
 		{ID: "T2", Title: "Log in", State: "active", Agent: "codex", Model: "gpt-5", AgentFrom: "task", Criteria: []string{"a wrong password is refused"}},
@@ -69,19 +68,19 @@ func plan() []Task {
 	})
 }
 
-func model() *view.Model {
+func taskModel() *view.Model {
 	m := &view.Model{}
 	m.Run.ID = "r1"
 	m.Run.Iterations = []view.Iteration{
-		{Number: 1, TaskID: "T2", StartedAt: noon.Add(-time.Hour), Ended: noon.Add(-50 * time.Minute), Call: view.Call{Outcome: view.CompletedTurn, Seconds: 600, CostUSD: 0.25, Files: 2},
+		{Number: 1, TaskID: "T2", StartedAt: taskNoon.Add(-time.Hour), Ended: taskNoon.Add(-50 * time.Minute), Call: view.Call{Outcome: view.CompletedTurn, Seconds: 600, CostUSD: 0.25, Files: 2},
 			Verdict: view.Verdict{Action: "retry", Rule: "gate_failed", Reason: "test failed"}, Findings: []string{"a_test.go: 2 tests fewer"}},
-		{Number: 2, TaskID: "T2", StartedAt: noon.Add(-time.Minute)},
+		{Number: 2, TaskID: "T2", StartedAt: taskNoon.Add(-time.Minute)},
 	}
 	return m
 }
 
-// press sends keys: runes, or names in angle brackets. It returns what they ask for.
-func press(t *testing.T, p *Page, all string) (acts []page.Act) {
+// taskPress sends keys: runes, or names in angle brackets. It returns what they ask for.
+func taskPress(t *testing.T, p *tasksPage, all string) (acts []keyAct) {
 	t.Helper()
 	for all != "" {
 		e := tcell.NewEventKey(tcell.KeyRune, []rune(all)[0], tcell.ModNone)
@@ -141,13 +140,13 @@ func TestKeys_askForVerbsOfRalph(t *testing.T) {
 		{"<enter><right>xy", "task|done|--|T2"},
 	} {
 		t.Run(c.keys, func(t *testing.T) {
-			p := New()
+			p := newTasksPage()
 			p.Load(plan())
-			drawn(t, p, model(), [2]int{80, 24})
+			taskDrawn(t, p, taskModel(), [2]int{80, 24})
 			var got []string
-			for _, a := range press(t, p, c.keys) {
+			for _, a := range taskPress(t, p, c.keys) {
 				text := strings.Join(a.Verb, "|")
-				if a.Terminal == page.Edits {
+				if a.Terminal == verbEdits {
 					text += "|in the terminal"
 				}
 				if a.Close {
@@ -166,24 +165,24 @@ func TestKeys_askForVerbsOfRalph(t *testing.T) {
 }
 
 func TestKeys_withoutATask_doNoHarm(t *testing.T) {
-	for _, all := range [][]Task{nil, {}} {
-		p := New()
+	for _, all := range [][]shownTask{nil, {}} {
+		p := newTasksPage()
 		if all != nil {
 			p.Load(all)
 		}
-		for _, b := range bindings() {
+		for _, b := range taskBindings() {
 			if act := b.Do(p); act.Verb != nil {
 				t.Errorf("%s runs %q", b.Keys, act.Verb)
 			}
-			p.input = input{}
-			drawn(t, p, &view.Model{}, [2]int{80, 24})
+			p.taskInput = taskInput{}
+			taskDrawn(t, p, &view.Model{}, [2]int{80, 24})
 		}
 	}
 }
 
 func TestAt_selectsThatTaskFirst(t *testing.T) {
 	for id, want := range map[string]string{"T3": "T3", "gone": "T1", "": "T1"} {
-		p := At(id)
+		p := tasksPageAt(id)
 		p.Load(plan())
 		if got := p.chosen(); got != want {
 			t.Errorf("%q: %q is selected, want %q", id, got, want)
@@ -193,13 +192,13 @@ func TestAt_selectsThatTaskFirst(t *testing.T) {
 
 func TestLeft_selectsWhatIsLeftToDo(t *testing.T) {
 	for id, want := range map[string]string{"T3": "T3", "T1": "T2", "gone": "T2", "": "T2", "0a1b2c3d": "T2"} {
-		p := Left(id)
+		p := tasksPageLeft(id)
 		p.Load(plan())
 		if got := p.chosen(); got != want {
 			t.Errorf("%q: %q is selected, want %q", id, got, want)
 		}
 	}
-	p := Left("T1")
+	p := tasksPageLeft("T1")
 	p.Load(plan()[:1])
 	if got := p.chosen(); got != "T1" {
 		t.Errorf("nothing is left: %q is selected", got)
@@ -207,11 +206,11 @@ func TestLeft_selectsWhatIsLeftToDo(t *testing.T) {
 }
 
 func TestDraw_taskThatCannotBeDone_saysWhyInAnyWidth(t *testing.T) {
-	p := New()
+	p := newTasksPage()
 	p.Load(rowsOf([]act.Task{{ID: "T1", Title: "Round as the accountants do, half to even, on each page of the report", State: "open",
 		Why: "required check failed: test, after 4 tries"}, {ID: "T2", Title: "Print", State: "open"}}))
 	for _, size := range [][2]int{{60, 12}, {80, 21}, {120, 37}, {200, 47}} {
-		if screen := drawn(t, p, &view.Model{}, size); !strings.Contains(screen, "⊘ T1  Round as the") || !strings.Contains(screen, "required check") ||
+		if screen := taskDrawn(t, p, &view.Model{}, size); !strings.Contains(screen, "⊘ T1  Round as the") || !strings.Contains(screen, "required check") ||
 			!strings.Contains(screen, "○ T2  Print") {
 			t.Errorf("%v:\n%s", size, screen)
 		}
@@ -221,31 +220,31 @@ func TestDraw_taskThatCannotBeDone_saysWhyInAnyWidth(t *testing.T) {
 func TestDraw_agentThatWorked_isNamed(t *testing.T) {
 	m := &view.Model{Run: view.Run{Iterations: []view.Iteration{{Number: 1, TaskID: "T1", Call: view.Call{Agent: "claude"}},
 		{Number: 2, TaskID: "T1", Call: view.Call{Agent: "codex gpt-5"}}}}}
-	p := New()
+	p := newTasksPage()
 	p.Load(rowsOf([]act.Task{{ID: "T1", Title: "Set up", State: "done"}, {ID: "T2", Title: "Log in", State: "open", Agent: "amp"}}))
-	screen := drawn(t, p, m, [2]int{200, 47})
+	screen := taskDrawn(t, p, m, [2]int{200, 47})
 	if !strings.Contains(screen, "2×                   codex gpt-5") || !strings.Contains(screen, " amp ") {
 		t.Error(screen)
 	}
 }
 
 func TestDraw_showsStateWorkAndWhy(t *testing.T) {
-	p := New()
+	p := newTasksPage()
 	p.Load(plan())
 	for size, want := range map[[2]int][]string{
 		{60, 12}:  {"t Tasks", "1/6 done", "✓ T1  Set up", "2×", "▸ T2  Log in", "11m 00s", "⊘ T5  Reset password", "⏸ T6", "✗ no id of its own"},
 		{80, 21}:  {"tries     time     cost", "$0.25", "○ T3  Log out  waits for T2", " ○   T4", "⊘ T5  Reset password  waits for the design"},
 		{200, 47}: {"codex gpt-5", "enter Task", "│  ✓ done"},
 	} {
-		screen := drawn(t, p, model(), size)
+		screen := taskDrawn(t, p, taskModel(), size)
 		for _, text := range want {
 			if !strings.Contains(screen, text) {
 				t.Errorf("%v: no %q in\n%s", size, text, screen)
 			}
 		}
 	}
-	press(t, p, "j<enter>")
-	screen := drawn(t, p, model(), [2]int{80, 30})
+	taskPress(t, p, "j<enter>")
+	screen := taskDrawn(t, p, taskModel(), [2]int{80, 30})
 	for _, text := range []string{"▸ active", "codex gpt-5 (named by the task)", "It is done when", "- a wrong password is refused", "History · attempts 2 · 11m 00s · $0.25",
 		"1 ", "gate_failed: test failed", "a_test.go: 2 tests fewer", "running"} {
 		if !strings.Contains(screen, text) {
@@ -260,16 +259,16 @@ func TestDraw_anySizeAndHostileText_staysInertAndInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := Read(data)
+	all, err := readTasks(data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, keys := range []string{"", "<enter>", "x", "/é漢"} {
 		for _, size := range [][2]int{{1, 2}, {5, 3}, {20, 5}, {60, 15}, {130, 40}} {
-			p := New()
+			p := newTasksPage()
 			p.Load(all)
-			press(t, p, keys)
-			if screen := drawn(t, p, model(), size); strings.ContainsAny(screen, "\x1b\a\t\r\u202e") {
+			taskPress(t, p, keys)
+			if screen := taskDrawn(t, p, taskModel(), size); strings.ContainsAny(screen, "\x1b\a\t\r\u202e") {
 				t.Errorf("%q", screen)
 			}
 		}
@@ -277,9 +276,9 @@ func TestDraw_anySizeAndHostileText_staysInertAndInside(t *testing.T) {
 }
 
 func TestLoad_whileAPersonLooks_keepsTheSelectedTask(t *testing.T) {
-	p := New()
+	p := newTasksPage()
 	p.Load(plan())
-	press(t, p, "jjjj")
+	taskPress(t, p, "jjjj")
 	p.Load(slices.Concat(rowsOf([]act.Task{{ID: "T0", Title: "new", State: "open"}}), plan()))
 	if got := p.chosen(); got != "T5" {
 		t.Errorf("%q is selected", got)
@@ -289,16 +288,16 @@ func TestLoad_whileAPersonLooks_keepsTheSelectedTask(t *testing.T) {
 		t.Errorf("%q is selected", got)
 	}
 	p.Fail("the plan is broken")
-	if screen := drawn(t, p, model(), [2]int{80, 24}); !strings.Contains(screen, "T2") {
+	if screen := taskDrawn(t, p, taskModel(), [2]int{80, 24}); !strings.Contains(screen, "T2") {
 		t.Errorf("what was read is gone:\n%s", screen)
 	}
 }
 
 // many is a plan of 20,000 tasks.
-func many() []Task {
-	var all []Task
+func many() []shownTask {
+	var all []shownTask
 	for i := range 20_000 {
-		all = append(all, Task{Task: act.Task{ID: fmt.Sprintf("T%d", i), Title: fmt.Sprintf("Add cursor pagination to the list endpoint number %d", i), State: []string{"done", "open", "blocked"}[i%3], Depth: i % 2}})
+		all = append(all, shownTask{Task: act.Task{ID: fmt.Sprintf("T%d", i), Title: fmt.Sprintf("Add cursor pagination to the list endpoint number %d", i), State: []string{"done", "open", "blocked"}[i%3], Depth: i % 2}})
 	}
 	return all
 }
@@ -308,21 +307,21 @@ const frame = 16 * time.Millisecond
 
 // BenchmarkScroll scrolls through 20,000 tasks of a run with 10,000 iterations.
 func BenchmarkScroll(b *testing.B) {
-	m := model()
+	m := taskModel()
 	for i := range 10_000 {
-		m.Run.Iterations = append(m.Run.Iterations, view.Iteration{Number: i + 3, TaskID: fmt.Sprintf("T%d", i), Ended: noon, Call: view.Call{Seconds: 60}})
+		m.Run.Iterations = append(m.Run.Iterations, view.Iteration{Number: i + 3, TaskID: fmt.Sprintf("T%d", i), Ended: taskNoon, Call: view.Call{Seconds: 60}})
 	}
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			p := New()
+			p := newTasksPage()
 			p.Load(many())
-			c := canvas.Canvas{Screen: simulate(b, size[0], size[1]), W: size[0], H: size[1]}
+			c := canvas.Canvas{Screen: taskSimulate(b, size[0], size[1]), W: size[0], H: size[1]}
 			for b.Loop() {
 				p.Scroll(37)
 				if p.selected == len(p.shown)-1 {
-					p.Scroll(-page.End)
+					p.Scroll(-verbEnd)
 				}
-				p.Draw(c, page.Scene{Model: m, Now: noon})
+				p.Draw(c, scene{Model: m, Now: taskNoon})
 			}
 			bounded(b)
 		})
@@ -331,7 +330,7 @@ func BenchmarkScroll(b *testing.B) {
 
 // BenchmarkFind types one letter of a search.
 func BenchmarkFind(b *testing.B) {
-	p := New()
+	p := newTasksPage()
 	p.Load(many())
 	for b.Loop() {
 		p.search("pagin19")
@@ -341,7 +340,7 @@ func BenchmarkFind(b *testing.B) {
 
 // BenchmarkMove moves a task.
 func BenchmarkMove(b *testing.B) {
-	p := New()
+	p := newTasksPage()
 	p.Load(many())
 	p.Scroll(10_000)
 	for b.Loop() {
@@ -359,10 +358,10 @@ func bounded(b *testing.B) {
 
 // BenchmarkLoad shows a plan that was read anew, while a person scrolls.
 func BenchmarkLoad(b *testing.B) {
-	p, data := New(), listed(b)
+	p, data := newTasksPage(), listed(b)
 	for b.Loop() {
 		b.StopTimer()
-		all, err := Read(data)
+		all, err := readTasks(data)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,4 @@
-// Package tasks is the monitor's page of tasks: it lists and finds them, shows one with its
-// history, and says which verb of ralph a key asks for. It runs nothing itself.
-package tasks
+package monitor
 
 import (
 	"cmp"
@@ -14,21 +12,21 @@ import (
 	"ralph/state/view"
 )
 
-// Page is the page of tasks. It is not safe for concurrent use.
-type Page struct {
-	all   []Task
-	at    map[string]int // index by id
-	list                 // what is on the screen of them
-	input                // what a person is asked
-	first string         // id of the task to be selected at first; empty: the first one
-	left  bool           // if that one is done, select the first one that is left
-	open  bool           // the selected task is shown alone
-	row   int            // first one of the details
-	quiet bool           // it is a panel: nothing is selected
-	ready bool           // the tasks were read
-	why   string         // they could not be
-	work  map[string]work
-	known latest // of the run, for work
+// tasksPage is the page of tasks. It is not safe for concurrent use.
+type tasksPage struct {
+	all       []shownTask
+	at        map[string]int // index by id
+	list                     // what is on the screen of them
+	taskInput                // what a person is asked
+	first     string         // id of the task to be selected at first; empty: the first one
+	left      bool           // if that one is done, select the first one that is left
+	open      bool           // the selected task is shown alone
+	row       int            // first one of the details
+	quiet     bool           // it is a panel: nothing is selected
+	ready     bool           // the tasks were read
+	why       string         // they could not be
+	work      map[string]work
+	known     latest // of the run, for work
 }
 
 // list is a view of the tasks.
@@ -52,20 +50,20 @@ type latest struct {
 	found int
 }
 
-// New returns a page that waits for its tasks.
-func New() *Page { return &Page{} }
+// newTasksPage returns a page that waits for its tasks.
+func newTasksPage() *tasksPage { return &tasksPage{} }
 
-// At returns a page that selects this task first.
-func At(id string) *Page { return &Page{first: id} }
+// tasksPageAt returns a page that selects this task first.
+func tasksPageAt(id string) *tasksPage { return &tasksPage{first: id} }
 
-// Left returns a page that selects this task first if it is left to do, else the first one that is.
-func Left(id string) *Page { return &Page{first: id, left: true} }
+// tasksPageLeft returns a page that selects this task first if it is left to do, else the first one that is.
+func tasksPageLeft(id string) *tasksPage { return &tasksPage{first: id, left: true} }
 
 // Len is how many tasks there are.
-func (p *Page) Len() int { return len(p.all) }
+func (p *tasksPage) Len() int { return len(p.all) }
 
 // Load shows tasks. The selected one stays selected.
-func (p *Page) Load(all []Task) {
+func (p *tasksPage) Load(all []shownTask) {
 	id, at := cmp.Or(p.chosen(), p.first), p.selected
 	p.first = ""
 	p.all, p.at, p.ready, p.why = all, make(map[string]int, len(all)), true, ""
@@ -86,14 +84,14 @@ func (p *Page) Load(all []Task) {
 }
 
 // Fail shows why there are no tasks. What was read before stays.
-func (p *Page) Fail(why string) {
+func (p *tasksPage) Fail(why string) {
 	if !p.ready {
 		p.why = why
 	}
 }
 
 // chosen is the id of the selected task; empty if there is none.
-func (p *Page) chosen() string {
+func (p *tasksPage) chosen() string {
 	if t := p.task(); t != nil {
 		return t.ID
 	}
@@ -101,7 +99,7 @@ func (p *Page) chosen() string {
 }
 
 // task is the selected one; nil if there is none.
-func (p *Page) task() *Task {
+func (p *tasksPage) task() *shownTask {
 	if p.selected < 0 || p.selected >= len(p.shown) {
 		return nil
 	}
@@ -109,7 +107,7 @@ func (p *Page) task() *Task {
 }
 
 // choose selects a task if it is listed.
-func (p *Page) choose(id string) {
+func (p *tasksPage) choose(id string) {
 	if i, known := p.at[id]; known {
 		if row := slices.Index(p.shown, i); row >= 0 {
 			p.selected = row
@@ -118,21 +116,21 @@ func (p *Page) choose(id string) {
 }
 
 // chooseLeft selects the first task that is left to do, unless the selected one is.
-func (p *Page) chooseLeft() {
+func (p *tasksPage) chooseLeft() {
 	left := func(i int) bool { return p.all[i].pending() && !p.all[i].Optional }
 	if t := p.task(); t != nil && !t.pending() {
 		p.selected = max(slices.IndexFunc(p.shown, left), 0)
 	}
 }
 
-// source lets the fuzzy search read the tasks.
-type source []Task
+// taskSource lets the fuzzy search read the tasks.
+type taskSource []shownTask
 
-func (s source) String(i int) string { return s[i].name }
-func (s source) Len() int            { return len(s) }
+func (s taskSource) String(i int) string { return s[i].name }
+func (s taskSource) Len() int            { return len(s) }
 
 // find fills the list: all tasks, or those that match, best first.
-func (p *Page) find() {
+func (p *tasksPage) find() {
 	p.shown, p.hits = make([]int, 0, len(p.all)), nil
 	if strings.TrimSpace(p.query) == "" {
 		for i := range p.all {
@@ -140,14 +138,14 @@ func (p *Page) find() {
 		}
 		return
 	}
-	for _, m := range fuzzy.FindFrom(strings.TrimSpace(p.query), source(p.all)) {
+	for _, m := range fuzzy.FindFrom(strings.TrimSpace(p.query), taskSource(p.all)) {
 		p.shown = append(p.shown, m.Index)
 		p.hits = append(p.hits, m.MatchedIndexes)
 	}
 }
 
 // search narrows the list; the best match is selected.
-func (p *Page) search(query string) {
+func (p *tasksPage) search(query string) {
 	id := p.chosen()
 	p.query = query
 	p.find()
@@ -158,7 +156,7 @@ func (p *Page) search(query string) {
 }
 
 // Scroll moves by rows, up for a negative number.
-func (p *Page) Scroll(by int) {
+func (p *tasksPage) Scroll(by int) {
 	if p.open {
 		p.row = max(p.row+by, 0) // drawing limits it to the text
 		return
@@ -167,17 +165,17 @@ func (p *Page) Scroll(by int) {
 }
 
 // Click selects the task at a row of the list.
-func (p *Page) Click(x, y int) {
+func (p *tasksPage) Click(x, y int) {
 	if at := p.top + y - p.head; !p.open && x < p.width && y >= p.head && at < len(p.shown) {
 		p.selected = at
 	}
 }
 
 // screenful is how far a page key moves.
-func (p *Page) screenful() int { return max(p.height-1, 1) }
+func (p *tasksPage) screenful() int { return max(p.height-1, 1) }
 
 // counts are the tasks that are done and those that count.
-func (p *Page) counts() (done, total int) {
+func (p *tasksPage) counts() (done, total int) {
 	for i := range p.all {
 		if t := &p.all[i]; !t.Optional && t.State != "dropped" {
 			total++
@@ -190,7 +188,7 @@ func (p *Page) counts() (done, total int) {
 }
 
 // block is where a task ends in the list, with what is nested below it.
-func (p *Page) block(i int) int {
+func (p *tasksPage) block(i int) int {
 	end := i + 1
 	for end < len(p.all) && p.all[end].Depth > p.all[i].Depth {
 		end++
@@ -200,7 +198,7 @@ func (p *Page) block(i int) int {
 
 // neighbour is the index of the task before or after one, on the same level and below the same
 // task; -1: there is none.
-func (p *Page) neighbour(i, by int) int {
+func (p *tasksPage) neighbour(i, by int) int {
 	if by > 0 {
 		if end := p.block(i); end < len(p.all) && p.all[end].Depth == p.all[i].Depth {
 			return end
@@ -217,7 +215,7 @@ func (p *Page) neighbour(i, by int) int {
 
 // swap exchanges a task with its neighbour on the screen until the plan is read again. It
 // touches only these two: a plan of 20,000 tasks moves as fast as a small one. No search is on.
-func (p *Page) swap(first, second int) {
+func (p *tasksPage) swap(first, second int) {
 	id := p.chosen()
 	middle, end := p.block(first), p.block(second)
 	copy(p.all[first:end], slices.Concat(p.all[middle:end], p.all[first:middle]))
@@ -228,7 +226,7 @@ func (p *Page) swap(first, second int) {
 }
 
 // see updates the page with what the run has done.
-func (p *Page) see(m *view.Model) {
+func (p *tasksPage) see(m *view.Model) {
 	now := latest{run: m.Run.ID, turns: len(m.Run.Iterations), cost: m.Run.Usage.CostUSD}
 	if now.turns > 0 {
 		latest := &m.Run.Iterations[now.turns-1]
@@ -239,7 +237,7 @@ func (p *Page) see(m *view.Model) {
 	}
 }
 
-func count(n int) string {
+func taskCount(n int) string {
 	text := strconv.Itoa(n)
 	if n >= 10_000 {
 		text = text[:len(text)-3] + "," + text[len(text)-3:]

@@ -1,4 +1,4 @@
-package keys
+package monitor
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 
 func TestNames_range_hasAllDigits(t *testing.T) {
 	for text, want := range map[string][]string{"q ctrl-c": {"q", "ctrl-c"}, "0 2..4 x": {"0", "2", "3", "4", "x"}, "..": {".."}, "": nil} {
-		if got := Names(text); !slices.Equal(got, want) {
+		if got := keyNames(text); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

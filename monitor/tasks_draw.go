@@ -1,4 +1,4 @@
-package tasks
+package monitor
 
 import (
 	"cmp"
@@ -11,31 +11,30 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/page"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
 const (
-	twoColumns  = 120 // minimum width for the details beside the list
-	headerRoom  = 12  // minimum height for the names of the columns
-	detailShare = 5   // of 12: width of the details
+	taskTwoColumns = 120 // minimum width for the details beside the list
+	headerRoom     = 12  // minimum height for the names of the columns
+	detailShare    = 5   // of 12: width of the details
 )
 
-var plain = tcell.StyleDefault
+var taskPlain = tcell.StyleDefault
 
 // Draw draws the page. The cost depends on the rows on the screen, not on the plan.
-func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
+func (p *tasksPage) Draw(c canvas.Canvas, s scene) {
 	m, now := s.Model, s.Now
 	p.see(m)
 	t := p.task()
 	switch {
 	case p.open && t != nil:
 		c.Title(canvas.Title{Name: "Task", Key: "t", Focused: true,
-			Right: fmt.Sprintf("%s of %s", count(p.selected+1), count(len(p.shown)))})
+			Right: fmt.Sprintf("%s of %s", taskCount(p.selected+1), taskCount(len(p.shown)))})
 		p.row = drawText(c.Rows(1, c.H-1), p.details(t, m, now), p.row)
 		p.height = c.H - 1
-	case c.W >= twoColumns && t != nil:
+	case c.W >= taskTwoColumns && t != nil:
 		right := c.W * detailShare / 12
 		left := c.W - right
 		p.drawList(c.Columns(0, left-1), now)
@@ -53,9 +52,9 @@ func (p *Page) Draw(c canvas.Canvas, s page.Scene) {
 
 // drawText draws lines, wrapped, from row top or from the last one that still fills c. It
 // returns the row that it used.
-func drawText(c canvas.Canvas, all []text, top int) int {
+func drawText(c canvas.Canvas, all []taskText, top int) int {
 	type line struct {
-		text
+		taskText
 		indent int
 	}
 	var rows []line
@@ -65,9 +64,9 @@ func drawText(c canvas.Canvas, all []text, top int) int {
 			indent = 0
 		}
 		for i, part := range termtext.Wrap(t.text[indent:], max(c.W-2-indent, 1)) {
-			l := line{text{part, t.tone, t.bold, t.dim}, indent}
+			l := line{taskText{part, t.tone, t.bold, t.dim}, indent}
 			if i == 0 {
-				l.text.text, l.indent = t.text[:indent]+part, 0
+				l.taskText.text, l.indent = t.text[:indent]+part, 0
 			}
 			rows = append(rows, l)
 		}
@@ -78,7 +77,7 @@ func drawText(c canvas.Canvas, all []text, top int) int {
 		if l.dim {
 			style = c.Dim()
 		}
-		c.Text(1+l.indent, y, style, l.text.text)
+		c.Text(1+l.indent, y, style, l.taskText.text)
 	}
 	return top
 }
@@ -86,7 +85,7 @@ func drawText(c canvas.Canvas, all []text, top int) int {
 // columns are the widths of what stands to the right of a title; 0 if there is no room, or nothing to say.
 type columns struct{ tries, span, cost, found, worker int }
 
-func (p *Page) columnsOf(width int) (k columns) {
+func (p *tasksPage) columnsOf(width int) (k columns) {
 	switch {
 	case p.quiet && width >= 60:
 		k = columns{3, 7, 7, 3, 8}
@@ -106,7 +105,7 @@ func (p *Page) columnsOf(width int) (k columns) {
 	if !found {
 		k.found = 0
 	}
-	if p.quiet && !slices.ContainsFunc(p.all, func(t Task) bool { return t.worker() != "" }) {
+	if p.quiet && !slices.ContainsFunc(p.all, func(t shownTask) bool { return t.worker() != "" }) {
 		k.worker = 0 // they are all of the same agent
 	}
 	return k
@@ -155,7 +154,7 @@ func (k columns) heads(c canvas.Canvas) {
 }
 
 // DrawPanel draws the tasks around the one at hand, below the names of the columns.
-func (p *Page) DrawPanel(c canvas.Canvas, s page.Scene) {
+func (p *tasksPage) DrawPanel(c canvas.Canvas, s scene) {
 	p.quiet = true
 	p.see(s.Model)
 	if p.choose(s.Model.Status.Task.ID); len(p.shown) == 0 || c.H < 2 {
@@ -172,11 +171,11 @@ func (p *Page) DrawPanel(c canvas.Canvas, s page.Scene) {
 }
 
 // drawList draws the tasks around the selected one.
-func (p *Page) drawList(c canvas.Canvas, now time.Time) {
+func (p *tasksPage) drawList(c canvas.Canvas, now time.Time) {
 	done, total := p.counts()
-	right := fmt.Sprintf("%s/%s done", count(done), count(total))
+	right := fmt.Sprintf("%s/%s done", taskCount(done), taskCount(total))
 	if p.query != "" {
-		right = fmt.Sprintf("%s of %s match %q", count(len(p.shown)), count(len(p.all)), termtext.Line(p.query))
+		right = fmt.Sprintf("%s of %s match %q", taskCount(len(p.shown)), taskCount(len(p.all)), termtext.Line(p.query))
 	}
 	if !p.ready {
 		right = ""
@@ -209,11 +208,11 @@ func (p *Page) drawList(c canvas.Canvas, now time.Time) {
 	}
 }
 
-func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
+func (p *tasksPage) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 	t := &p.all[p.shown[row]]
 	state := p.state(t)
 	mark, tone := p.mark(t)
-	style, icon, side := plain, c.Tone(tone), c.Dim()
+	style, icon, side := taskPlain, c.Tone(tone), c.Dim()
 	switch {
 	case row == p.selected && !p.quiet:
 		style = style.Reverse(true)
@@ -254,7 +253,7 @@ func (p *Page) drawTask(c canvas.Canvas, row int, k columns, now time.Time) {
 }
 
 // drawName draws id and title from column x; what a search matched is underlined.
-func (p *Page) drawName(c canvas.Canvas, x, row int, style tcell.Style) int {
+func (p *tasksPage) drawName(c canvas.Canvas, x, row int, style tcell.Style) int {
 	name := p.all[p.shown[row]].name
 	shown := termtext.Fit(name, max(c.W-x, 0))
 	if row >= len(p.hits) {
@@ -277,7 +276,7 @@ func (p *Page) drawName(c canvas.Canvas, x, row int, style tcell.Style) int {
 }
 
 // DrawAsk draws what the page asks in the last row.
-func (p *Page) DrawAsk(c canvas.Canvas) {
+func (p *tasksPage) DrawAsk(c canvas.Canvas) {
 	title := ""
 	if t := p.task(); t != nil {
 		title = t.Title
@@ -289,9 +288,9 @@ func (p *Page) DrawAsk(c canvas.Canvas) {
 		p.line.Draw(c, "title: ")
 	case askReason:
 		p.line.Draw(c, "blocked because: ")
-	case askQuery:
+	case taskAskQuery:
 		p.line.Draw(c, "/")
-	case askSure:
+	case taskAskSure:
 		question := " " + p.sure.Question + " (y/n)"
 		name := termtext.Fit(title, max(c.W-4-termtext.Width(question), 0))
 		c.Text(1, 0, c.Tone(summary.Bad), `"`+name+`"`+question)

@@ -1,4 +1,4 @@
-package page
+package monitor
 
 import (
 	"strings"
@@ -7,12 +7,11 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/monitor/keys"
 )
 
-// Choice is a list of rows that a person narrows by typing until one is left.
-type Choice[R any] struct {
-	Line     keys.Line
+// filterList is a list of rows that a person narrows by typing until one is left.
+type filterList[R any] struct {
+	Line     inputLine
 	Shown    []R
 	Selected int
 	Find     func(typed string) []R // the rows for a text, which has single spaces only
@@ -20,12 +19,12 @@ type Choice[R any] struct {
 }
 
 // Narrow finds the rows anew, and selects the first.
-func (l *Choice[R]) Narrow() {
+func (l *filterList[R]) Narrow() {
 	l.Shown, l.Selected, l.top = l.Find(termtext.Unwrap(l.Line.Text)), 0, 0
 }
 
 // Row is the selected one; false: there is none.
-func (l *Choice[R]) Row() (row R, ok bool) {
+func (l *filterList[R]) Row() (row R, ok bool) {
 	if l.Selected < 0 || l.Selected >= len(l.Shown) {
 		return row, false
 	}
@@ -33,20 +32,20 @@ func (l *Choice[R]) Row() (row R, ok bool) {
 }
 
 // Scroll moves the selection.
-func (l *Choice[R]) Scroll(by int) {
+func (l *filterList[R]) Scroll(by int) {
 	l.Selected = min(max(l.Selected+by, 0), max(len(l.Shown)-1, 0))
 }
 
 // Click selects the row y of the list.
-func (l *Choice[R]) Click(_, y int) {
+func (l *filterList[R]) Click(_, y int) {
 	if at := l.top + y; at < len(l.Shown) {
 		l.Selected = at
 	}
 }
 
 // Key handles a key. All but those that move belong to the text.
-func (l *Choice[R]) Key(e *tcell.EventKey) keys.Edge {
-	switch keys.Name(e) {
+func (l *filterList[R]) Key(e *tcell.EventKey) inputEdge {
+	switch keyName(e) {
 	case "up", "backtab":
 		l.Scroll(-1)
 	case "down", "tab":
@@ -58,16 +57,16 @@ func (l *Choice[R]) Key(e *tcell.EventKey) keys.Edge {
 	default:
 		before := l.Line.Text
 		edge := l.Line.Key(e)
-		if edge == keys.Typing && l.Line.Text != before {
+		if edge == inputTyping && l.Line.Text != before {
 			l.Narrow()
 		}
 		return edge
 	}
-	return keys.Typing
+	return inputTyping
 }
 
 // Draw draws the rows around the selected one.
-func (l *Choice[R]) Draw(c canvas.Canvas, draw func(c canvas.Canvas, row R, style tcell.Style)) {
+func (l *filterList[R]) Draw(c canvas.Canvas, draw func(c canvas.Canvas, row R, style tcell.Style)) {
 	l.top = c.First(l.top, l.Selected, len(l.Shown))
 	for y := 0; y < c.H && l.top+y < len(l.Shown); y++ {
 		style := tcell.StyleDefault
