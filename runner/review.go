@@ -17,7 +17,6 @@ import (
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
-	"ralph/runner/turn/amend"
 	"ralph/runner/writes"
 	"ralph/state"
 )
@@ -85,7 +84,7 @@ func (r *Run) applyReview(ctx, keep context.Context, from finished) (rules.Decis
 	}
 	if from.Reopened() { // the reviewers passed it, but it could not be merged
 		r.sendBack(t, reviewed.Verdicts)
-		from.Result = amend.Returned(res, r.plan.Read())
+		from.Result = turn.Returned(res, r.plan.Read())
 		d, err := r.apply(ctx, keep, from)
 		if err != nil {
 			return d, err
@@ -95,7 +94,7 @@ func (r *Run) applyReview(ctx, keep context.Context, from finished) (rules.Decis
 	r.spend(reviewed.Usage)
 	r.mem.Iterations++
 	d := r.applyVerdicts(t, reviewed.Outcome)
-	res = amend.Leaving(res, r.plan.Read())
+	res = turn.WithFinalPlan(res, r.plan.Read())
 	r.plan.Counts, r.last = res.Proof.After, res
 	if res.Proof.After.IsDone(t.ID) {
 		r.commit(keep, t, res.Origin)

@@ -13,7 +13,7 @@ const results = "runner/turn"
 
 var (
 	kept     = []string{"Result", "Call", "Work", "Proof"}
-	amenders = []string{"runner/turn/amend"}
+	amenders = []string{"runner/turn"}
 )
 
 // checkWritten finds code that changes a field of a Result, or of a part of one. It also refuses a pointer to one,

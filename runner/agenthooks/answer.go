@@ -12,7 +12,7 @@ import (
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/gate"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/said"
+	"ralph/runner/turn"
 )
 
 // Input is what the CLI says on stdin, as far as it matters here.
@@ -97,7 +97,7 @@ func unfinished(last string, f Facts) string {
 	if f.Task == "" || !plan.Usable() || !known {
 		return ""
 	}
-	if !t.Done() && !said.Claims(last, t) {
+	if !t.Done() && !turn.ClaimsDone(last, t) {
 		return fmt.Sprintf("Your task %q is still open in %s. Finish it, check it and mark it as done. "+
 			"If you cannot, end with STATUS: BLOCKED and say in RECOMMENDATION what is missing.", head(t.Title,
 			200), f.Plan.Name)

@@ -7,7 +7,6 @@ import (
 	"ralph/runner/git/command"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
-	"ralph/runner/turn/amend"
 	"ralph/runner/turn/stop"
 )
 
@@ -41,7 +40,7 @@ func (c *worktrees) review(j *Job, look Look) (d Done) {
 		return d
 	}
 	if d.Conflict = begun.Conflict; len(d.Conflict) > 0 {
-		d.Result = amend.Conflicting(d.Result)
+		d.Result = turn.Conflicting(d.Result)
 		return d
 	}
 	if strings.Contains(message, "\nRalph-Iteration: ") { // else no turn made the commit

@@ -20,7 +20,6 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
-	"ralph/runner/turn/amend"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 	"ralph/state/projectfs"
@@ -134,7 +133,7 @@ func (c *worktrees) uncross(ctx context.Context, j *Job, d *Done, begun slots.Be
 		err, j.work = j.slot.Reject(ctx, j.work, begun.Kept), slots.Work{Key: j.work.Key, Base: j.work.Base}
 	}
 	found := audit.Finding{Kind: audit.KindLost, Text: text}
-	d.Result = amend.Crossed(d.Result, found)
+	d.Result = turn.Crossed(d.Result, found)
 	c.Tell(state.NewEvent(j.Origin, time.Now(), state.Finding{Source: state.FoundByAudit, Name: string(found.Kind),
 		Text: text}))
 	return err
@@ -307,7 +306,7 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 
 // take adds to the result what the merge queue found.
 func (d *Done) take(l landing) {
-	by := amend.Refusal{Tries: d.Job.a.Known.Tries + 1, Why: "it does not pass together with what has landed meanwhile"}
+	by := turn.Refusal{Tries: d.Job.a.Known.Tries + 1, Why: "it does not pass together with what has landed meanwhile"}
 	switch {
 	case l.Landed != "":
 		d.Landed = l.Landed
@@ -329,7 +328,7 @@ func (d *Done) take(l landing) {
 	default:
 		by.Merge, by.Report = state.MergeChecks, l.Failed
 	}
-	d.Result = amend.Refused(d.Result, by)
+	d.Result = turn.Refused(d.Result, by)
 }
 
 // conflictReport is a check that fails: the run answers a conflict as it answers a failure.

@@ -18,7 +18,6 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
-	"ralph/runner/turn/amend"
 	"ralph/state"
 )
 
@@ -179,11 +178,11 @@ func (c *worktrees) look(context.Context, turn.Assignment) error { return nil }
 // settle returns the Result with the plan and the checks as they are now: the turn saw a copy of the plan.
 func (c *worktrees) settle(d Done, k Known) turn.Result {
 	c.o.Base.Forget()
-	res := amend.WithCurrentPlan(d.Result, k.Plan, d.Landed != "", k.Busy)
+	res := turn.WithCurrentPlan(d.Result, k.Plan, d.Landed != "", k.Busy)
 	if !res.Checks.Detect && k.Checks.Detect { // it found the project's first checks
 		return res
 	}
-	return amend.WithChecks(res, k.Checks)
+	return turn.WithChecks(res, k.Checks)
 }
 
 func (c *worktrees) status() (all []state.SlotStatus, of *state.FleetStatus) {

@@ -14,8 +14,6 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
-	"ralph/runner/turn/amend"
-	"ralph/runner/turn/said"
 	"ralph/state"
 	"ralph/state/question"
 )
@@ -139,7 +137,7 @@ func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 	p := res.Proof.After
 	decided := p.IsDone(res.Task.ID) || p.Total > 0 && p.Remaining == 0 || res.Claims()
 	if len(asks) == 0 || decided || res.Cut != "" || !res.Call.Outcome.Class.Success() {
-		return amend.Asking(res, nil, ""), nil
+		return turn.Asking(res, nil, ""), nil
 	}
 	before := map[state.Origin]bool{} // turns that asked
 	for _, q := range b.all {
@@ -149,12 +147,12 @@ func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 	}
 	switch {
 	case len(before) >= maxRounds && b.toldToDecide[res.Task.ID] && res.Task.ID != "":
-		return amend.Asking(res, nil, keepsAsking), nil
+		return turn.Asking(res, nil, keepsAsking), nil
 	case len(before) >= maxRounds:
 		b.toldToDecide[res.Task.ID] = true
-		return amend.Asking(res, nil, ""), []string{decide}
+		return turn.Asking(res, nil, ""), []string{decide}
 	}
-	return amend.Asking(res, asks[:min(len(asks), maxPerTurn)], ""), nil
+	return turn.Asking(res, asks[:min(len(asks), maxPerTurn)], ""), nil
 }
 
 // Settle records that the turn had its answers, and stores the questions that it asks.
@@ -174,7 +172,7 @@ func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, e
 	for _, ask := range res.Call.Asks {
 		q := question.Question{Run: res.Origin.Run, Iteration: res.Origin.Iteration, Task: res.Task.ID,
 			Title: logs.Redact(res.Task.Title), Agent: res.Agent, AskedAt: now,
-			Text: logs.Redact(ask.Text), Context: logs.Redact(said.Context(res.Call.Final))}
+			Text: logs.Redact(ask.Text), Context: logs.Redact(turn.AskContext(res.Call.Final))}
 		for _, option := range ask.Options {
 			q.Options = append(q.Options, logs.Redact(option))
 		}

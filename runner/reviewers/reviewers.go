@@ -33,7 +33,6 @@ import (
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
-	"ralph/runner/turn/amend"
 	"ralph/runner/turn/intact"
 	"ralph/state"
 )
@@ -101,7 +100,7 @@ func (s Request) Result(res Result, known turn.Result) turn.Result {
 	plan, by := known.Work.Before, known.Agent
 	call := turn.Call{Made: true, Usage: res.Usage, Outcome: agent.Outcome{Class: ending.CompletedTurn}}
 	if res.Stuck != nil {
-		by, call = res.Stuck.Agent, amend.Closed(res.Stuck.Call)
+		by, call = res.Stuck.Agent, turn.Closed(res.Stuck.Call)
 	}
 	return turn.Result{
 		V: turn.Version, Origin: s.From, Task: s.Task, PlanName: known.PlanName, Agent: by, Cut: res.Cut, Call: call,

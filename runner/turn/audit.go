@@ -16,8 +16,6 @@ import (
 	"ralph/runner/git/command"
 	"ralph/runner/git/history"
 	"ralph/runner/turn/intact"
-	"ralph/runner/turn/said"
-	"ralph/runner/turn/steer"
 	"ralph/state"
 )
 
@@ -44,7 +42,7 @@ func audited(a Assignment, f facts) auditResult {
 	} else { // the files that steer the run are always compared
 		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
 	}
-	in.Steering = audit.Steering(steer.Of(a.Agent.Filter.Rules(), ""))
+	in.Steering = audit.Steering(Steering(a.Agent.Filter.Rules(), ""))
 	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
 	for _, found := range r.Findings {
 		r.answers = append(r.answers, f.plan.Answer(found))
@@ -189,13 +187,13 @@ func reported(a Assignment, f facts) []audit.Finding {
 		return nil // the agent could not finish
 	}
 	isPlan := func(name string) bool { return a.Plan.Has(f.left, name) }
-	report := said.Report{Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks,
+	report := statusReport{Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks,
 		Unchanged: f.observed && !f.change.Progress(), Edited: editedFiles(f.texts, command.Relative(a.Dir), isPlan)}
 	return audit.Contradicted(a.Task.ID, report.In(f.call.transcript.Final))
 }
 
 // steering reads the files that steer the run, before the call.
-func (t *turn) steering() steer.Files {
+func (t *turn) steering() steerFiles {
 	if t.a.Sandbox.On() && !t.a.Sandbox.Locks() { // then an agent can change its own settings at home
 		t.w.steer.AtHome(t.w.env(), t.a.Agent.Spec.Env.State, t.a.Agent.Spec.Env.Fixed, t.a.Agent.Spec.Env.Copied)
 	}

@@ -12,7 +12,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/task/journal"
 	"ralph/runner/turn/intact"
-	"ralph/runner/turn/said"
 	"ralph/state"
 )
 
@@ -157,8 +156,8 @@ func settleCall(a Assignment, c call) Call {
 	t := c.transcript
 	r.ToolCalls, r.Final, r.Usage, r.Session = t.ToolCalls, t.Final, t.Usage, Session{ID: t.Session, Counted: c.counted}
 	r.Signal, r.Signalled = statusblock.Parse(t.Final)
-	r.Hints, r.Failing, r.Asks = said.Words(t.Final), t.Failures.Texts(), said.Asks(t.Final, t.Asks, c.outcome.Class)
-	r.Denied, r.Advised = said.Refused(t.Denials, a.Agent.AllowedTools)
+	r.Hints, r.Failing, r.Asks = hintsIn(t.Final), t.Failures.Texts(), askedIn(t.Final, t.Asks, c.outcome.Class)
+	r.Denied, r.Advised = refusedCalls(t.Denials, a.Agent.AllowedTools)
 	for _, d := range r.Denied {
 		r.Advice = append(r.Advice, a.Agent.Spec.Advice(a.Agent.Spec.Name, d.Name, d.Arg))
 	}

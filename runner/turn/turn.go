@@ -40,9 +40,6 @@ import (
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/intact"
-	"ralph/runner/turn/redact"
-	"ralph/runner/turn/said"
-	"ralph/runner/turn/steer"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -83,7 +80,7 @@ type Worker struct {
 	blind  bool          // git could not say what the latest turn left
 	report gate.Report   // of the latest checks; describes the workspace while before is set
 	trail  trail
-	steer  steer.Memory // of the worker's first turn
+	steer  steerMemory // of the worker's first turn
 	by     intact.Written
 	view   hidden.View // what git did not show after the latest turn
 
@@ -112,7 +109,7 @@ func (w *Worker) Forget() { w.before = nil }
 
 // Ready keeps the workspace as it is now, if it is not kept yet. Later changes do not count as the user's.
 func (w *Worker) Ready(ctx context.Context, a Assignment) error {
-	w.steer.Steering = steer.Of(a.Agent.Filter.Rules(), "")
+	w.steer.Steering = Steering(a.Agent.Filter.Rules(), "")
 	err := w.look(w.git(ctx, a), a.Dir)
 	if err == nil {
 		w.openTrail(w.git(ctx, a), a)
@@ -166,10 +163,10 @@ type turn struct {
 }
 
 // Redacted hides keys and tokens in the words of an event.
-func Redacted(p state.Payload) state.Payload { return redact.Payload(p, logs.Redact) }
+func Redacted(p state.Payload) state.Payload { return redactPayload(p, logs.Redact) }
 
 // redacted is like Redacted, and also hides the secrets of this turn.
-func (t *turn) redacted(p state.Payload) state.Payload { return redact.Payload(p, t.secrets.Redact) }
+func (t *turn) redacted(p state.Payload) state.Payload { return redactPayload(p, t.secrets.Redact) }
 
 // tell hands a payload on. Keys and tokens are hidden before anything looks at
 // it: an agent's words come back in state files, in logs and in prompts.
@@ -197,7 +194,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	}
 	t.refs = t.w.Shared.begin(t.a.Task, t.w.refs)
 	defer t.w.Shared.end(t.refs)
-	kept, steering := steer.Protect(t.a.Dir, t.a.Protect), t.steering()
+	kept, steering := protectFiles(t.a.Dir, t.a.Protect), t.steering()
 	files := intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
 		State: t.a.State, Hidden: t.a.Sandbox.InContainer()}
 	t.plan = intact.Remember(t.a.Sandbox.On(), files, f.before)
@@ -226,7 +223,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if errors.Join(broken, err) != nil {
 		return settle(t.a, f), errors.Join(broken, err)
 	}
-	f.lost = cmp.Or(steer.Repair(t.a.Dir, f.steered), t.git.leads()) // before git runs
+	f.lost = cmp.Or(repairGit(t.a.Dir, f.steered), t.git.leads()) // before git runs
 	if err := t.observe(ctx, &f); err != nil {
 		return settle(t.a, f), err
 	}
@@ -302,7 +299,7 @@ func (t *turn) readPlan(f *facts) {
 	f.before, _ = f.people.Now()
 	for waited := false; ; {
 		known := len(f.people.Changes)
-		f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, f.plan.Says || said.Claims(f.call.transcript.Final, t.a.Task))
+		f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, f.plan.Says || ClaimsDone(f.call.transcript.Final, t.a.Task))
 		if f.before, _ = f.people.Now(); len(f.people.Changes) != known {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/pool"
 	"ralph/runner/sandbox"
-	"ralph/runner/turn/steer"
+	"ralph/runner/turn"
 )
 
 // inside tries an agent's program in a sandbox, as Resolve returned it. The error says why it cannot run there.
@@ -33,7 +33,7 @@ func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one 
 		return nil
 	}
 	filter := p.Config.EnvFilter()
-	here, err := in.At(p.Dir, steer.Of(filter.Rules(), p.Dir).Files)
+	here, err := in.At(p.Dir, turn.Steering(filter.Rules(), p.Dir).Files)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/gitkeep"
 	"ralph/runner/sandbox/proxy"
-	"ralph/runner/turn/steer"
+	"ralph/runner/turn"
 )
 
 // Sandbox returns the sandbox for a folder. The error is a usage error, and says what is
@@ -20,7 +20,7 @@ func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 		return c, err
 	}
 	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
-		c, err = c.At(dir, steer.Of(p.Config.EnvFilter().Rules(), dir).Files)
+		c, err = c.At(dir, turn.Steering(p.Config.EnvFilter().Rules(), dir).Files)
 	}
 	if c.Records = records; err == nil && c.On() && records == "" {
 		err = errors.New("SANDBOX needs a folder outside of the project: neither XDG_STATE_HOME nor HOME is set")

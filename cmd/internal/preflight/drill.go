@@ -10,7 +10,6 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
-	"ralph/runner/turn/amend"
 	"ralph/state"
 )
 
@@ -46,7 +45,7 @@ func PlayRecording(r Recording, s DrillSetting) Scene {
 // sceneOf decides on a turn that ended just now, as a run with two open tasks would.
 func sceneOf(res turn.Result, s DrillSetting) Scene {
 	plan := turn.Plan{Known: true, Total: 2, Remaining: 2}
-	res = amend.WithCurrentPlan(res, plan, true, func(string) bool { return false })
+	res = turn.WithCurrentPlan(res, plan, true, func(string) bool { return false })
 	after := rules.Memory{Breaker: state.Breaker{State: state.BreakerClosed}}.After(res, false, s.Policy, s.Now)
 	f := rules.Conclusion{
 		Facts:  rules.Facts{Memory: after, Policy: s.Policy, Plan: plan, HadPlan: true, Started: s.Now, Now: s.Now},

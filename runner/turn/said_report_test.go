@@ -1,4 +1,4 @@
-package said_test
+package turn
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/task"
-	"ralph/runner/turn/said"
 )
 
 // plan has four stories; those in ticked are done.
@@ -46,7 +45,7 @@ func TestContradictions_storyID(t *testing.T) {
 	} {
 		tasks := plan()
 		i := slices.IndexFunc(tasks, func(t task.Task) bool { return t.ID == c.task })
-		r := said.Report{Signal: statusblock.Signal{StoryID: c.says}, Before: tasks, After: tasks}
+		r := statusReport{Signal: statusblock.Signal{StoryID: c.says}, Before: tasks, After: tasks}
 		if i >= 0 {
 			r.Task = tasks[i]
 		}
@@ -75,13 +74,13 @@ func TestContradictions_numbers(t *testing.T) {
 		"tidied up meanwhile":                    {3, 1, false, plan("US-002")[1:], ""},
 		"a plan that cannot be read, or is none": {3, 4, false, nil, ""},
 	} {
-		r := said.Report{Signal: statusblock.Signal{FilesModified: c.files, TasksCompleted: c.tasks}, Task: plan()[1],
+		r := statusReport{Signal: statusblock.Signal{FilesModified: c.files, TasksCompleted: c.tasks}, Task: plan()[1],
 			Before: plan("US-001"), After: c.after, Unchanged: c.unchanged}
 		if got := strings.Join(r.Contradictions(), "\n"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	steps := said.Report{Signal: statusblock.Signal{TasksCompleted: 1}, Task: plan()[0], Before: plan(), After: plan()}
+	steps := statusReport{Signal: statusblock.Signal{TasksCompleted: 1}, Task: plan()[0], Before: plan(), After: plan()}
 	if got := steps.Contradictions(); len(got) > 0 {
 		t.Errorf("a criterion counted as a task: %q", got)
 	}

@@ -1,4 +1,4 @@
-package inside
+package turn
 
 import (
 	"bytes"
@@ -12,11 +12,6 @@ import (
 	"ralph/runner/turn/edits"
 	"ralph/state"
 )
-
-func TestMain(m *testing.M) {
-	ptyexec.Init()
-	os.Exit(m.Run())
-}
 
 // In every sandbox, what an editor writes while the agent is alone is a person's, and nothing else is.
 func TestOf_whoChangedTheFile(t *testing.T) {
@@ -67,7 +62,7 @@ func attributed(t *testing.T, s sandbox.Settings, script string) []edits.Edit[st
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := edits.Follow([]string{plan}, Of(box, cmd), func() string { data, _ := os.ReadFile(plan); return string(data) })
+	w := edits.Follow([]string{plan}, placeOf(box, cmd), func() string { data, _ := os.ReadFile(plan); return string(data) })
 	cmd.Started = w.Started
 	_, err = ptyexec.Run(t.Context(), cmd, func(p []byte) bool {
 		if bytes.Contains(p, []byte("now")) {

@@ -1,5 +1,6 @@
-// Package inside finds the process of a program that a sandbox has started.
-package inside
+package turn
+
+// This file finds the process of a program that a sandbox has started.
 
 import (
 	"bytes"
@@ -17,8 +18,8 @@ import (
 	"ralph/runner/turn/edits"
 )
 
-// Of returns the place for a command as Box.Wrap returned it.
-func Of(b sandbox.Box, c ptyexec.Command) (p edits.Place) {
+// placeOf returns the place for a command as Box.Wrap returned it.
+func placeOf(b sandbox.Box, c ptyexec.Command) (p edits.Place) {
 	p.Below = b.Below()
 	if b.InContainer() {
 		p.First = func(ctx context.Context) int { return first(ctx, c) }

@@ -1,4 +1,4 @@
-package steer
+package turn
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 // maxProtected limits the size of a file to restore, in bytes.
 const maxProtected = 16 << 20
 
-// Protected are files as they were before the call.
-type Protected []protectedFile
+// protectedFiles are files as they were before the call.
+type protectedFiles []protectedFile
 
 type protectedFile struct {
 	path string
@@ -23,10 +23,10 @@ type protectedFile struct {
 	mode fs.FileMode
 }
 
-// Protect remembers files of a project. It leaves out those that are missing or empty now: their
+// protectFiles remembers files of a project. It leaves out those that are missing or empty now: their
 // readers report that.
-func Protect(dir string, paths []string) Protected {
-	var all Protected
+func protectFiles(dir string, paths []string) protectedFiles {
+	var all protectedFiles
 	project := projectfs.In(dir)
 	for _, path := range paths {
 		info, err := project.Lstat(path)
@@ -41,7 +41,7 @@ func Protect(dir string, paths []string) Protected {
 }
 
 // Restore restores the files that were removed, emptied or replaced by a link, and returns their names.
-func (all Protected) Restore(dir string) ([]string, error) {
+func (all protectedFiles) Restore(dir string) ([]string, error) {
 	project := projectfs.In(dir)
 	var damaged []string
 	for _, f := range all {

@@ -1,6 +1,7 @@
-// Package said compares what an agent says about its work with the plan and the files, and reads
-// hints from its words. It decides nothing.
-package said
+package turn
+
+// The files said_*.go compare what an agent says about its work with the plan and the
+// files, and read hints from its words. They decide nothing.
 
 import (
 	"slices"
@@ -19,7 +20,7 @@ var (
 	noWork = []string{"nothing to do", "nothing left to do", "nothing to change", "no changes needed",
 		"no changes are needed", "no changes required",
 		"no changes", "no work left", "already implemented", "already complete", "already done", "already exists"}
-	stuck = []string{"unable to", "not able to", "cannot", "can't", "could not", "couldn't", "failed", "failing",
+	saidStuck = []string{"unable to", "not able to", "cannot", "can't", "could not", "couldn't", "failed", "failing",
 		"errors", "error", "blocked", "stuck"}
 )
 
@@ -31,14 +32,14 @@ const (
 	perDoubt  = 25  // less, for each phrase of being stuck
 )
 
-// Words returns the hints in a final message. It ignores the status block and quotations.
-func Words(final string) state.Hints {
+// hintsIn returns the hints in a final message. It ignores the status block and quotations.
+func hintsIn(final string) state.Hints {
 	text := prose(final)
 	h := state.Hints{NoWork: found(text, noWork)}
 	for _, phrase := range h.NoWork {
 		text = strings.ReplaceAll(text, phrase, ";") // "already done" is not a word of completion
 	}
-	h.Completion, h.Stuck = found(text, completion), found(text, stuck)
+	h.Completion, h.Stuck = found(text, completion), found(text, saidStuck)
 	h.Confidence = (len(h.Completion)+len(h.NoWork))*perPhrase - len(h.Stuck)*perDoubt
 	h.Confidence = min(max(h.Confidence, 0), sure)
 	if signal, ok := statusblock.Parse(final); ok && signal.Exit {

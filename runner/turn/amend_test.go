@@ -1,4 +1,4 @@
-package amend
+package turn
 
 import (
 	"encoding/json"
@@ -9,38 +9,37 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
-	"ralph/runner/turn"
 	"ralph/state"
 )
 
-// plan is a plan of two tasks.
-func plan(a, b task.State) turn.Plan {
+// amendPlan is a plan of two tasks.
+func amendPlan(a, b task.State) Plan {
 	return store.Of(task.List{Tasks: []task.Task{{ID: "a", State: a}, {ID: "b", State: b}}})
 }
 
 // worked is a turn that has ticked a, and b beside it.
-func worked() turn.Result {
-	reopen := make([]turn.Reopen, 1, 4) // room for another one, which belongs to whoever appends
-	reopen[0] = turn.Reopen{Task: "b", By: turn.ReopenAudit}
-	return turn.Result{Task: task.Task{ID: "a"},
-		Call: turn.Call{Signalled: true, Asks: []state.Ask{{Text: "1"}, {Text: "2"}}, Session: turn.Session{ID: "s"}},
-		Work: turn.Work{Before: plan(task.Open, task.Open), Left: plan(task.Done, task.Done)},
-		Proof: turn.Proof{Reopen: reopen, Tries: 1, GiveUp: "it says so", After: plan(task.Done, task.Open),
+func worked() Result {
+	reopen := make([]Reopen, 1, 4) // room for another one, which belongs to whoever appends
+	reopen[0] = Reopen{Task: "b", By: ReopenAudit}
+	return Result{Task: task.Task{ID: "a"},
+		Call: Call{Signalled: true, Asks: []state.Ask{{Text: "1"}, {Text: "2"}}, Session: Session{ID: "s"}},
+		Work: Work{Before: amendPlan(task.Open, task.Open), Left: amendPlan(task.Done, task.Done)},
+		Proof: Proof{Reopen: reopen, Tries: 1, GiveUp: "it says so", After: amendPlan(task.Done, task.Open),
 			Report: gate.Report{Results: []gate.Result{{Name: "mine"}}}}}
 }
 
 func TestAll_leaveTheResultAsItIs(t *testing.T) {
-	now := plan(task.Active, task.Done)
-	for name, f := range map[string]func(turn.Result) turn.Result{
-		"refused": func(r turn.Result) turn.Result {
+	now := amendPlan(task.Active, task.Done)
+	for name, f := range map[string]func(Result) Result{
+		"refused": func(r Result) Result {
 			return Refused(r, Refusal{Merge: state.MergeHook, Tries: 2, Stopped: true})
 		},
 		"conflicting":  Conflicting,
-		"current plan": func(r turn.Result) turn.Result { return WithCurrentPlan(r, now, true, nobody) },
-		"leaving":      func(r turn.Result) turn.Result { return Leaving(r, now) },
-		"returned":     func(r turn.Result) turn.Result { return Returned(r, now) },
-		"asking":       func(r turn.Result) turn.Result { return Asking(r, nil, "why") },
-		"closed":       func(r turn.Result) turn.Result { return turn.Result{Call: Closed(r.Call)} },
+		"current plan": func(r Result) Result { return WithCurrentPlan(r, now, true, nobody) },
+		"leaving":      func(r Result) Result { return WithFinalPlan(r, now) },
+		"returned":     func(r Result) Result { return Returned(r, now) },
+		"asking":       func(r Result) Result { return Asking(r, nil, "why") },
+		"closed":       func(r Result) Result { return Result{Call: Closed(r.Call)} },
 	} {
 		r := worked()
 		was := text(t, r)
@@ -58,9 +57,9 @@ func nobody(string) bool { return false }
 
 func TestWithCurrentPlan_landed_ticksOfOthersCountUnlessSomebodyWorksOnThem(t *testing.T) {
 	for busy, want := range map[bool]bool{false: true, true: false} {
-		r := Leaving(worked(), plan(task.Done, task.Done))
+		r := WithFinalPlan(worked(), amendPlan(task.Done, task.Done))
 		r.Proof.Reopen = nil
-		got := WithCurrentPlan(r, plan(task.Open, task.Open), true, func(id string) bool { return busy && id == "b" })
+		got := WithCurrentPlan(r, amendPlan(task.Open, task.Open), true, func(id string) bool { return busy && id == "b" })
 		if got.Proof.After.IsDone("b") != want || !got.Proof.After.IsDone("a") {
 			t.Errorf("busy %t: %+v", busy, got.Proof.After.List.Tasks)
 		}
@@ -80,8 +79,8 @@ func TestRefused_takesTheTickBack(t *testing.T) {
 	failed := gate.Report{Results: []gate.Result{{Name: "joined"}}}
 	got := Refused(worked(), Refusal{Merge: state.MergeChecks, Report: failed, Tries: 4, Why: "w"})
 	want := worked().Proof
-	want.Merge, want.Report, want.Tries, want.After = state.MergeChecks, failed, 4, plan(task.Open, task.Open)
-	want.Reopen = append(want.Reopen, turn.Reopen{Task: "a", By: turn.ReopenChecks, Why: "w"})
+	want.Merge, want.Report, want.Tries, want.After = state.MergeChecks, failed, 4, amendPlan(task.Open, task.Open)
+	want.Reopen = append(want.Reopen, Reopen{Task: "a", By: ReopenChecks, Why: "w"})
 	if diff := cmp.Diff(text(t, want), text(t, got.Proof)); diff != "" || got.Call.Signalled {
 		t.Errorf("signalled %t %s", got.Call.Signalled, diff)
 	}
@@ -93,15 +92,15 @@ func TestRefused_takesTheTickBack(t *testing.T) {
 
 // Others have begun a and finished b in the meantime. Only the turn's own tick, and what was said about it, count.
 func TestWithCurrentPlan_notLanded_onlyItsOwnTickCounts(t *testing.T) {
-	now := plan(task.Active, task.Done)
+	now := amendPlan(task.Active, task.Done)
 	got := WithCurrentPlan(worked(), now, false, nobody)
 	want := worked()
-	want.Work.Before, want.Work.Left = now, plan(task.Done, task.Done)
+	want.Work.Before, want.Work.Left = now, amendPlan(task.Done, task.Done)
 	want.Proof.After, want.Proof.Reopen = want.Work.Left, nil
 	if diff := cmp.Diff(text(t, want), text(t, got)); diff != "" {
 		t.Error(diff)
 	}
-	undone := Leaving(worked(), plan(task.Open, task.Open))
+	undone := WithFinalPlan(worked(), amendPlan(task.Open, task.Open))
 	if got := WithCurrentPlan(undone, now, false, nobody); got.Proof.After.IsDone("a") || got.Work.Left.IsDone("a") {
 		t.Errorf("not done: %+v", got.Proof.After)
 	}

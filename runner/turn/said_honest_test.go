@@ -1,4 +1,4 @@
-package said_test
+package turn
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/task"
-	"ralph/runner/turn/said"
 )
 
 // stage is what a turn shows, and what its agent says of it.
@@ -36,7 +35,7 @@ func (s stage) contradictions() []string {
 	if s.at == "" {
 		s.at = "US-002"
 	}
-	r := said.Report{Signal: signal, Before: plan(s.before...), After: after, Unchanged: s.unchanged}
+	r := statusReport{Signal: signal, Before: plan(s.before...), After: after, Unchanged: s.unchanged}
 	for _, t := range r.Before {
 		if t.ID == s.at {
 			r.Task = t
@@ -103,7 +102,7 @@ func TestContradictions_plainlyFalseNumbers_areFindings(t *testing.T) {
 
 func TestContradictions_whatProgramsWrite_isNobodysReport(t *testing.T) {
 	signal, _ := statusblock.Parse("---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nFILES_MODIFIED: 0\nEXIT_SIGNAL: false\n---END_RALPH_STATUS---")
-	r := said.Report{Signal: signal, Edited: []string{"package-lock.json", "Cargo.lock", "web/dist/app.js", "go.sum", "src/__snapshots__/a.snap", "a.go", "b.go"}}
+	r := statusReport{Signal: signal, Edited: []string{"package-lock.json", "Cargo.lock", "web/dist/app.js", "go.sum", "src/__snapshots__/a.snap", "a.go", "b.go"}}
 	if got := r.Contradictions(); len(got) > 0 {
 		t.Errorf("%q", got)
 	}

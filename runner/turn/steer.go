@@ -1,7 +1,8 @@
-// Package steer protects the user's files that control a run: it restores those that an agent
-// call destroyed, and reports those that it changed. Git does not show them all: many projects
-// ignore .ralph/.
-package steer
+package turn
+
+// The files steer*.go protect the user's files that control a run: they restore those that
+// an agent call destroyed, and report those that it changed. Git does not show them all:
+// many projects ignore .ralph/.
 
 import (
 	"crypto/sha256"
@@ -32,13 +33,13 @@ const (
 // gitData are the folders of a repository that contain many files and no program.
 var gitData = []string{"objects", "refs", "logs", "info", "lfs", "rebase-merge"}
 
-// Files maps slash paths in the project to the content of existing files.
-type Files map[string]string
+// steerFiles maps slash paths in the project to the content of existing files.
+type steerFiles map[string]string
 
-// Read reads the settings, the prompt and the specs of a project, and the files that
+// readSteering reads the settings, the prompt and the specs of a project, and the files that
 // make git, a shell or another program start programs. more are those of agents and plans; folders end with a slash.
-func Read(dir string, more []string) Files {
-	all, in := Files{}, projectfs.In(dir)
+func readSteering(dir string, more []string) steerFiles {
+	all, in := steerFiles{}, projectfs.In(dir)
 	for _, name := range append([]string{".ralphrc", state.DirName + "/config.yaml", state.DirName + "/PROMPT.md",
 		state.DirName + "/specs/", ".envrc"}, more...) {
 		if folder, ok := strings.CutSuffix(name, "/"); ok {
@@ -52,7 +53,7 @@ func Read(dir string, more []string) Files {
 }
 
 // readGit reads git's files under the names that they have in .git, wherever they are.
-func (all Files) readGit(dir string) {
+func (all steerFiles) readGit(dir string) {
 	root, ok := command.Root(dir)
 	if !ok {
 		root = dir
@@ -76,7 +77,7 @@ func (all Files) readGit(dir string) {
 	if all[dotGit+"/config.worktree"] == "" {
 		delete(all, dotGit+"/config.worktree")
 	}
-	git, in := Files{}, projectfs.In(common)
+	git, in := steerFiles{}, projectfs.In(common)
 	git.read(in, "config", "config")
 	git.walk(in, "hooks", func(string) bool { return true })
 	git.walk(in, "modules", func(name string) bool { // of submodules
@@ -101,10 +102,10 @@ func size(in projectfs.Dir, name string) int64 {
 	return info.Size()
 }
 
-// Repair restores files that the call changed to lead git to another repository: git would start
+// repairGit restores files that the call changed to lead git to another repository: git would start
 // programs of that one. It returns what was changed; empty: nothing. If there was a change, do not trust the
 // repository, not even about what else changed.
-func Repair(dir string, changed []changed.File) string {
+func repairGit(dir string, changed []changed.File) string {
 	root, ok := command.Root(dir)
 	if !ok {
 		root = dir
@@ -136,7 +137,7 @@ func Repair(dir string, changed []changed.File) string {
 }
 
 // walk reads the wanted files of a folder. It skips git's samples, which git does not start.
-func (all Files) walk(in projectfs.Dir, folder string, wanted func(name string) bool) {
+func (all steerFiles) walk(in projectfs.Dir, folder string, wanted func(name string) bool) {
 	left := maxSpecs
 	_ = fs.WalkDir(in.FS(in.Path(folder)), ".", func(name string, d fs.DirEntry, err error) error {
 		name = path.Join(folder, name)
@@ -157,7 +158,7 @@ func (all Files) walk(in projectfs.Dir, folder string, wanted func(name string) 
 }
 
 // read adds a file. For a link it adds the target's path, not its content.
-func (all Files) read(in projectfs.Dir, file, name string) {
+func (all steerFiles) read(in projectfs.Dir, file, name string) {
 	full := in.Path(file)
 	info, err := in.Lstat(full)
 	if projectfs.IsLink(err) {
@@ -186,7 +187,7 @@ func (all Files) read(in projectfs.Dir, file, name string) {
 }
 
 // Changed compares the files with what they are now, sorted by path.
-func (all Files) Changed(now Files) []changed.File {
+func (all steerFiles) Changed(now steerFiles) []changed.File {
 	var found []changed.File
 	add := func(name string) {
 		f := changed.File{Path: name}

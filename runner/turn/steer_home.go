@@ -1,4 +1,4 @@
-package steer
+package turn
 
 import (
 	"crypto/sha256"
@@ -17,24 +17,24 @@ import (
 	"ralph/state"
 )
 
-// Of is what steers agents in a project, and the programs that keep plans: all, or those with a plan in dir.
-func Of(agents environ.Filter, dir string) environ.Steering {
+// Steering is what steers agents in a project, and the programs that keep plans: all, or those with a plan in dir.
+func Steering(agents environ.Filter, dir string) environ.Steering {
 	all := agents.Steering()
 	files, topics := store.Steering(dir)
 	return environ.Steering{Files: append(all.Files, files...), Topics: append(all.Topics, topics...)}
 }
 
-// Memory remembers the files as they were when it was first read. The zero value remembers nothing yet.
-type Memory struct {
+// steerMemory remembers the files as they were when it was first read. The zero value remembers nothing yet.
+type steerMemory struct {
 	Steering environ.Steering // as Of returned it
 
-	first Files
+	first steerFiles
 	home  home
 }
 
 // Read reads the files of a project, and what AtHome has named.
-func (m *Memory) Read(dir string) Files {
-	now := Read(dir, m.Steering.Files)
+func (m *steerMemory) Read(dir string) steerFiles {
+	now := readSteering(dir, m.Steering.Files)
 	m.home.read(now)
 	if m.first == nil {
 		m.first = now
@@ -43,13 +43,13 @@ func (m *Memory) Read(dir string) Files {
 }
 
 // Changed compares the files with what they were at first.
-func (m *Memory) Changed(dir string) []changed.File { return m.first.Changed(m.Read(dir)) }
+func (m *steerMemory) Changed(dir string) []changed.File { return m.first.Changed(m.Read(dir)) }
 
 // AtHome adds what an agent keeps in the home folder of env, from now on. It compares files
 // by digest, because they may contain keys. The starters are JSON files that the agent itself rewrites in
 // each call: of these it compares only what starts programs. It leaves out names that are in state:
 // Landlock can lock those.
-func (m *Memory) AtHome(env, state, files, starters []string) {
+func (m *steerMemory) AtHome(env, state, files, starters []string) {
 	for _, kv := range env {
 		if dir, ok := strings.CutPrefix(kv, "HOME="); ok {
 			m.home.dir = dir
@@ -73,7 +73,7 @@ type home struct {
 }
 
 // read adds the files under names that begin with ~/.
-func (h home) read(all Files) {
+func (h home) read(all steerFiles) {
 	if h.dir == "" {
 		return
 	}
@@ -120,7 +120,7 @@ func starters() []string {
 }
 
 // readStarters adds the entries that start programs, a line for each.
-func (all Files) readStarters(path, name string) {
+func (all steerFiles) readStarters(path, name string) {
 	data, err := state.ReadFile(path, maxRead)
 	if errors.Is(err, fs.ErrNotExist) {
 		return

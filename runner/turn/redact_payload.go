@@ -1,5 +1,6 @@
-// Package redact hides keys and tokens in the words of events.
-package redact
+package turn
+
+// This file hides keys and tokens in the words of events.
 
 import (
 	"slices"
@@ -8,8 +9,8 @@ import (
 	"ralph/state"
 )
 
-// Payload hides what hide finds in the words of an event. Paths stay as they are.
-func Payload(p state.Payload, hide func(string) string) state.Payload {
+// redactPayload hides what hide finds in the words of an event. Paths stay as they are.
+func redactPayload(p state.Payload, hide func(string) string) state.Payload {
 	return redacted(p, whole(hide))
 }
 

@@ -1,4 +1,4 @@
-package steer
+package turn
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 		".git/modules/lib/a/objects/config": "x",
 		".new-cli/rules":                    "", ".ralph/fix_plan.md": "- [ ] one\n", ".ralph/status.json": "{}", "code.go": "",
 	})
-	before := Read(dir, []string{".mcp.json", ".new-cli/"})
-	if changed := before.Changed(Read(dir, []string{".mcp.json", ".new-cli/"})); changed != nil {
+	before := readSteering(dir, []string{".mcp.json", ".new-cli/"})
+	if changed := before.Changed(readSteering(dir, []string{".mcp.json", ".new-cli/"})); changed != nil {
 		t.Errorf("nothing changed: %+v", changed)
 	}
 	write := func(name, text string) {
@@ -45,7 +45,7 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 	if err := os.Symlink("../code.go", filepath.Join(dir, ".ralph/PROMPT.md")); err != nil {
 		t.Fatal(err)
 	}
-	found := before.Changed(Read(dir, []string{".mcp.json", ".new-cli/"}))
+	found := before.Changed(readSteering(dir, []string{".mcp.json", ".new-cli/"}))
 	for i := range found {
 		if strings.HasSuffix(found[i].Path, ".bin") {
 			found[i].Before, found[i].After = "", ""
@@ -78,7 +78,7 @@ func TestRead_belowALink_isNoticedButNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	look := func() Files { return Read(dir, []string{".cli/rules"}) }
+	look := func() steerFiles { return readSteering(dir, []string{".cli/rules"}) }
 	before := look()
 	for _, name := range []string{".cli", ".ralph"} {
 		if err := errors.Join(os.RemoveAll(filepath.Join(dir, name)), os.Symlink("../outside", filepath.Join(dir, name))); err != nil {
@@ -115,7 +115,7 @@ func TestRestore_linkInPlaceOfAFile_isReplacedByTheFile(t *testing.T) {
 			os.WriteFile(outside, []byte("other"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		kept := Protect(dir, []string{file})
+		kept := protectFiles(dir, []string{file})
 		if err := errors.Join(os.Remove(file), os.Symlink(to, file)); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestHome_whatStartsProgramsChanged_isFoundWithoutItsText(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var m Memory
+	var m steerMemory
 	project := t.TempDir()
 	m.Read(project)
 	m.AtHome([]string{"HOME=" + dir}, []string{".cli/locked/"}, []string{".cli/settings.json", ".cli/commands/", ".cli/hooks.json", ".cli/locked/"}, []string{".cli.json"})
@@ -176,7 +176,7 @@ func TestHome_whatStartsProgramsChanged_isFoundWithoutItsText(t *testing.T) {
 
 func TestRepair_aFolderThatIsGone_isNotAsBefore(t *testing.T) {
 	dir := world.Project(t, map[string]string{".git/config": "[core]\n", ".git/HEAD": "ref"})
-	before := Read(dir, []string{".mcp.json", ".new-cli/"})
+	before := readSteering(dir, []string{".mcp.json", ".new-cli/"})
 	if err := os.Rename(filepath.Join(dir, ".git"), filepath.Join(dir, "moved")); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestRepair_aFolderThatIsGone_isNotAsBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = ".git was changed, which leads git to another repository; ralph removed that file, and now there is no .git: if it was moved, move it back"
-	if got := Repair(dir, before.Changed(Read(dir, []string{".mcp.json", ".new-cli/"}))); got != want {
+	if got := repairGit(dir, before.Changed(readSteering(dir, []string{".mcp.json", ".new-cli/"}))); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

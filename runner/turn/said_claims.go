@@ -1,18 +1,18 @@
-package said
+package turn
 
 import (
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/task"
 )
 
-// Claims reports whether a final message says that this task is done: in its status block, by
+// ClaimsDone reports whether a final message says that this task is done: in its status block, by
 // "TASK: id" or by a story_id with the status COMPLETE. That counts like a mark in the
 // plan, which still has to be proved.
-func Claims(final string, t task.Task) bool {
+func ClaimsDone(final string, t task.Task) bool {
 	signal, ok := statusblock.Parse(final)
 	if !ok || t.ID == "" || signal.Status == statusblock.Blocked || signal.Status == statusblock.Error {
 		return false
 	}
-	return plain(signal.Task) == plain(t.ID) || signal.Status == statusblock.Complete &&
-		plain(signal.StoryID) == plain(t.ID)
+	return saidPlain(signal.Task) == saidPlain(t.ID) || signal.Status == statusblock.Complete &&
+		saidPlain(signal.StoryID) == saidPlain(t.ID)
 }

@@ -1,13 +1,13 @@
-package said
+package turn
 
 import (
 	"ralph/runner/agent/argv"
 	"ralph/state"
 )
 
-// Refused splits refused tool calls into those that were denied and compound commands of
+// refusedCalls splits refused tool calls into those that were denied and compound commands of
 // which the list allows every part. It leaves out questions to the user.
-func Refused(calls []state.Tool, allowed []string) (denied, advised []state.Tool) {
+func refusedCalls(calls []state.Tool, allowed []string) (denied, advised []state.Tool) {
 	for _, c := range calls {
 		switch {
 		case argv.Asks(c.Name):

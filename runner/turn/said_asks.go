@@ -1,4 +1,4 @@
-package said
+package turn
 
 import (
 	"regexp"
@@ -18,10 +18,10 @@ const (
 	maxOptions  = 12
 )
 
-// Asks returns what a turn asks a person: the questions that it asked with a tool, else the question of
+// askedIn returns what a turn asks a person: the questions that it asked with a tool, else the question of
 // a status block that says BLOCKED, else the last paragraph of a message that ends with a question,
 // unless that only asks whether to continue.
-func Asks(final string, byTool []state.Ask, class ending.Class) []state.Ask {
+func askedIn(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 	if len(byTool) > 0 {
 		return byTool
 	}
@@ -69,8 +69,8 @@ func onlyPermission(text string) bool {
 	return strings.Count(text, "?") == 1 && permission().MatchString(text)
 }
 
-// Context returns the end of a final message, without its status block: it shows why the agent asks.
-func Context(final string) string {
+// AskContext returns the end of a final message, without its status block: it shows why the agent asks.
+func AskContext(final string) string {
 	var kept []string
 	for line := range strings.Lines(termtext.Clean(final)) {
 		if !strings.HasPrefix(strings.TrimSpace(line), "```") && !statusLine(strings.ToLower(strings.TrimSpace(line))) {

@@ -1,4 +1,4 @@
-package said_test
+package turn
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/runner/agent/ending"
-	"ralph/runner/turn/said"
 	"ralph/state"
 )
 
@@ -37,11 +36,11 @@ func TestAsks_finalMessages(t *testing.T) {
 		"leave for something":            {"Shall I delete the table?", nil, ending.QuestionAsked, byTool1("Shall I delete the table?")},
 		"ends by asking":                 {"I looked.\n\nShall I use A?", nil, ending.QuestionAsked, byTool1("Shall I use A?")},
 	} {
-		if diff := cmp.Diff(c.want, said.Asks(c.final, c.tool, c.class)); diff != "" {
+		if diff := cmp.Diff(c.want, askedIn(c.final, c.tool, c.class)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if got := said.Context(blockOf("STATUS: BLOCKED", "QUESTION: Which one?")); got != "I looked at both." {
+	if got := AskContext(blockOf("STATUS: BLOCKED", "QUESTION: Which one?")); got != "I looked at both." {
 		t.Errorf("context %q", got)
 	}
 }

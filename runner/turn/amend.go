@@ -1,6 +1,7 @@
-// Package amend adds to a Result what happened after its turn was over. It returns another
+package turn
+
+// This file adds to a Result what happened after its turn was over. It returns another
 // Result; the one that it gets stays as it is.
-package amend
 
 import (
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git/changed"
-	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -22,13 +22,13 @@ type Refusal struct {
 }
 
 // Refused is the Result of a turn whose work does not land.
-func Refused(r turn.Result, by Refusal) turn.Result {
+func Refused(r Result, by Refusal) Result {
 	p := r.Proof
 	if by.Merge != "" {
 		p.Merge, p.Report = by.Merge, by.Report
 	}
 	p.Unchecked, p.Tries = p.Unchecked || by.Stopped, by.Tries
-	p.Reopen = append(slices.Clip(p.Reopen), turn.Reopen{Task: r.Task.ID, By: turn.ReopenChecks, Why: by.Why})
+	p.Reopen = append(slices.Clip(p.Reopen), Reopen{Task: r.Task.ID, By: ReopenChecks, Why: by.Why})
 	p.After = p.After.Without([]string{r.Task.ID})
 	r.Proof = p
 	r.Call.Signalled = false // the agent could not know this when it signalled completion
@@ -36,11 +36,11 @@ func Refused(r turn.Result, by Refusal) turn.Result {
 }
 
 // Crossed is the Result of a turn that has work of another one in it. It does not count.
-func Crossed(r turn.Result, found audit.Finding) turn.Result {
+func Crossed(r Result, found audit.Finding) Result {
 	p := r.Proof
 	r.Work.Gone = append(slices.Clip(r.Work.Gone), changed.Lost{What: changed.LostCrossed, Text: found.Text})
 	p.Findings = append(slices.Clip(p.Findings), found)
-	p.Reopen = append(slices.Clip(p.Reopen), turn.Reopen{Task: r.Task.ID, By: turn.ReopenAudit, Why: found.Text})
+	p.Reopen = append(slices.Clip(p.Reopen), Reopen{Task: r.Task.ID, By: ReopenAudit, Why: found.Text})
 	p.After, p.Handed, p.Unearned = p.After.Without([]string{r.Task.ID}), false, true
 	r.Proof = p
 	r.Call.Signalled = false // as in Refused
@@ -48,14 +48,14 @@ func Crossed(r turn.Result, found audit.Finding) turn.Result {
 }
 
 // Conflicting is the Result of a turn that could not begin: its work conflicts with what has landed.
-func Conflicting(r turn.Result) turn.Result {
+func Conflicting(r Result) Result {
 	r.Proof.Merge = state.MergeConflict
 	return r
 }
 
 // WithCurrentPlan is the Result with the plan as it is now: other turns may have finished tasks in the meantime. If its
 // work has landed, its ticks of other tasks count too, except of those in busy, on which others work.
-func WithCurrentPlan(r turn.Result, now turn.Plan, landed bool, busy func(id string) bool) turn.Result {
+func WithCurrentPlan(r Result, now Plan, landed bool, busy func(id string) bool) Result {
 	var ticked []string
 	for _, t := range r.Proof.After.List.Tasks {
 		own := t.ID == r.Task.ID
@@ -63,9 +63,9 @@ func WithCurrentPlan(r turn.Result, now turn.Plan, landed bool, busy func(id str
 			ticked = append(ticked, t.ID)
 		}
 	}
-	var reopen []turn.Reopen
+	var reopen []Reopen
 	for _, o := range r.Proof.Reopen {
-		if o.Task == r.Task.ID || landed && o.By == turn.ReopenConfirm && !now.IsDone(o.Task) && !busy(o.Task) {
+		if o.Task == r.Task.ID || landed && o.By == ReopenConfirm && !now.IsDone(o.Task) && !busy(o.Task) {
 			reopen = append(reopen, o)
 		}
 	}
@@ -81,26 +81,26 @@ func WithCurrentPlan(r turn.Result, now turn.Plan, landed bool, busy func(id str
 }
 
 // WithChecks is the Result with what the run knows of the checks.
-func WithChecks(r turn.Result, c turn.Checks) turn.Result {
+func WithChecks(r Result, c Checks) Result {
 	r.Checks = c
 	return r
 }
 
-// Leaving is the Result of a turn after which the plan is like this.
-func Leaving(r turn.Result, after turn.Plan) turn.Result {
+// WithFinalPlan is the Result of a turn after which the plan is like this.
+func WithFinalPlan(r Result, after Plan) Result {
 	r.Proof.After = after
 	return r
 }
 
 // Returned is the Result of a review after which the task is with its developer again, who got somewhere.
-func Returned(r turn.Result, now turn.Plan) turn.Result {
+func Returned(r Result, now Plan) Result {
 	r.Work.Before, r.Proof.Handed = now, true
 	return r
 }
 
 // Asking is the Result with only those questions that go to a person. giveUp says why the task is put aside
 // instead; empty: as the turn has it.
-func Asking(r turn.Result, asks []state.Ask, giveUp string) turn.Result {
+func Asking(r Result, asks []state.Ask, giveUp string) Result {
 	r.Call.Asks = asks
 	if giveUp != "" {
 		r.Proof.GiveUp = giveUp
@@ -109,7 +109,7 @@ func Asking(r turn.Result, asks []state.Ask, giveUp string) turn.Result {
 }
 
 // Closed is the call with a session that nobody resumes.
-func Closed(c turn.Call) turn.Call {
-	c.Session = turn.Session{}
+func Closed(c Call) Call {
+	c.Session = Session{}
 	return c
 }

@@ -1,4 +1,4 @@
-package said
+package turn
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"ralph/runner/task"
 )
 
-// Report has what an agent's status block says, and what the turn shows.
-type Report struct {
+// statusReport has what an agent's status block says, and what the turn shows.
+type statusReport struct {
 	statusblock.Signal
 	Task          task.Task   // the one that the turn was for; zero: none
 	Before, After []task.Task // of the plan; empty if there is none, or it cannot be read
@@ -30,14 +30,14 @@ type Report struct {
 const minEdited = 3
 
 // In returns the Contradictions of the report in a final message.
-func (r Report) In(final string) []string {
+func (r statusReport) In(final string) []string {
 	r.Signal, _ = statusblock.Parse(final)
 	return r.Contradictions()
 }
 
 // Contradictions returns a sentence for each point in which the report is plainly wrong. Inexact
 // numbers are not: agents count files and small steps in their own way.
-func (r Report) Contradictions() []string {
+func (r statusReport) Contradictions() []string {
 	var found []string
 	if text := r.otherTask(); text != "" {
 		found = append(found, text)
@@ -70,7 +70,7 @@ func (r Report) Contradictions() []string {
 // ticked counts the tasks that the agent may have finished in this turn. In doubt it counts one: tasks that are now
 // done or wait for a review and were not before, even reworded ones; tasks that it took out of the plan; and its own
 // task if that was done before, or if the report says TASK: ID instead of a mark.
-func (r Report) ticked() (n int) {
+func (r statusReport) ticked() (n int) {
 	finished := func(t task.Task) bool { return t.Done() || t.State == task.Review }
 	before, after := task.Index(r.Before), task.Index(r.After)
 	for _, now := range r.After {
@@ -91,7 +91,7 @@ func (r Report) ticked() (n int) {
 
 // done returns the number of all finished tasks if the agent reports that number, as some do. It does not accept 1:
 // most agents report 1 for the task of their turn.
-func (r Report) done() (n int) {
+func (r statusReport) done() (n int) {
 	for _, t := range r.After {
 		if t.Done() {
 			n++
@@ -127,15 +127,15 @@ func more(n int) string {
 
 // otherTask returns a sentence if the report names another task; empty: it names the
 // right one, or no task at all.
-func (r Report) otherTask() string {
-	name := plain(r.StoryID)
-	id, title := plain(r.Task.ID), plain(r.Task.Title)
+func (r statusReport) otherTask() string {
+	name := saidPlain(r.StoryID)
+	id, title := saidPlain(r.Task.ID), saidPlain(r.Task.Title)
 	if name == "" || id == "" || hasWords(name, id) || hasWords(title, name) || hasWords(name, title) {
 		return ""
 	}
 	said := fmt.Sprintf("the agent reports work on %.80q, ", strings.TrimSpace(r.StoryID))
 	for _, t := range slices.Concat(r.Before, r.After) {
-		if t.ID != r.Task.ID && names(name, t) {
+		if t.ID != r.Task.ID && saidNames(name, t) {
 			if r.nested(t.ID) {
 				return ""
 			}
@@ -149,7 +149,7 @@ func (r Report) otherTask() string {
 }
 
 // nested reports whether one of the two tasks is a box below the other.
-func (r Report) nested(other string) bool {
+func (r statusReport) nested(other string) bool {
 	index := func(id string) int {
 		return slices.IndexFunc(r.Before, func(t task.Task) bool { return t.ID == id })
 	}
@@ -175,9 +175,9 @@ func label(t task.Task) string {
 	return t.ID
 }
 
-// names reports whether the name is this task's id or title, perhaps with more words.
-func names(name string, t task.Task) bool {
-	id, title := plain(t.ID), plain(t.Title)
+// saidNames reports whether the name is this task's id or title, perhaps with more words.
+func saidNames(name string, t task.Task) bool {
+	id, title := saidPlain(t.ID), saidPlain(t.Title)
 	return strings.HasPrefix(name+" ", id+" ") || title != "" && strings.HasPrefix(name+" ", title+" ")
 }
 
@@ -192,9 +192,9 @@ var (
 	digitsRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 )
 
-// plain removes what people and agents spell differently: "US-001" and
+// saidPlain removes what people and agents spell differently: "US-001" and
 // "[us 1]" become the same.
-func plain(name string) string {
+func saidPlain(name string) string {
 	name = strings.TrimSpace(otherRE().ReplaceAllString(strings.ToLower(name), " "))
 	return zerosRE().ReplaceAllString(strings.TrimRight(name, "."), "$1")
 }

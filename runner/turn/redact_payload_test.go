@@ -1,4 +1,4 @@
-package redact
+package turn
 
 import (
 	"encoding/json"
@@ -69,7 +69,7 @@ func TestPayload_eachKind_hidesItsWords(t *testing.T) {
 	for _, row := range state.Kinds() {
 		v := reflect.New(reflect.TypeOf(row.Payload)).Elem()
 		fill(v)
-		hidden := Payload(v.Interface().(state.Payload), func(text string) string { return strings.ReplaceAll(text, key, "***") })
+		hidden := redactPayload(v.Interface().(state.Payload), func(text string) string { return strings.ReplaceAll(text, key, "***") })
 		for _, field := range left(string(row.Kind), reflect.ValueOf(hidden)) {
 			if !slices.Contains(plain, field[strings.LastIndex(field, ".")+1:]) {
 				t.Errorf("%s is not hidden", field)

@@ -1,4 +1,4 @@
-package said_test
+package turn
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"ralph/runner/turn/said"
 	"ralph/state"
 )
 
@@ -42,7 +41,7 @@ func TestWords_finalMessages(t *testing.T) {
 		"a curly apostrophe":                {"I can’t reach the host.", state.Hints{Stuck: []string{"can't"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, said.Words(c.final), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(c.want, hintsIn(c.final), cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -52,7 +51,7 @@ func TestWords_finalMessages(t *testing.T) {
 func FuzzWords(f *testing.F) {
 	f.Add("done `" + ends)
 	f.Fuzz(func(t *testing.T, final string) {
-		if h := said.Words(final); h.Confidence < 0 || h.Confidence > 100 {
+		if h := hintsIn(final); h.Confidence < 0 || h.Confidence > 100 {
 			t.Errorf("confidence %d", h.Confidence)
 		}
 	})
