@@ -9,9 +9,8 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/turn"
-	"ralph/runner/turn/away"
+	"ralph/runner/turn/remote"
 	"ralph/runner/turn/retest"
-	"ralph/runner/turn/serve"
 )
 
 // newTurnCmd is how a run sends a turn to another process or machine. People do
@@ -44,12 +43,12 @@ func turnAway(f *cmdline.Factory) error {
 	if err != nil {
 		return cmdline.UsageError("there is no cache folder for worktrees: %v", err)
 	}
-	h := away.Host{Ralph: versionText(), Cache: cache, Env: f.Env, Worker: func(env []string) *turn.Worker {
+	h := remote.Host{Ralph: versionText(), Cache: cache, Env: f.Env, Worker: func(env []string) *turn.Worker {
 		return &turn.Worker{Env: env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(env),
 			Records: f.Loader("", nil).GitRecords()}
 	}}
 	err = h.Turn(sig.Ctx, f.In, f.Out)
-	if bad := (*serve.BadAssignmentError)(nil); errors.As(err, &bad) {
+	if bad := (*remote.BadAssignmentError)(nil); errors.As(err, &bad) {
 		return cmdline.UsageError("%s", bad.Why)
 	}
 	return err
@@ -61,8 +60,8 @@ func turnRun(f *cmdline.Factory) error {
 	w := &turn.Worker{Env: f.Env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(f.Env),
 		Records: f.Loader("", nil).GitRecords()}
 	defer w.Close()
-	err := serve.Turn(sig.Ctx, w, f.In, f.Out)
-	if bad := (*serve.BadAssignmentError)(nil); errors.As(err, &bad) {
+	err := remote.ServeTurn(sig.Ctx, w, f.In, f.Out)
+	if bad := (*remote.BadAssignmentError)(nil); errors.As(err, &bad) {
 		return cmdline.UsageError("%s", bad.Why)
 	}
 	return err

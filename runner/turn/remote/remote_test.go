@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"ralph/internal/scripted"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,6 +28,17 @@ import (
 
 func TestMain(m *testing.M) {
 	ptyexec.Init()
+	if os.Getenv(serveVar) != "" {
+		_ = os.Unsetenv(serveVar) // not for the agent
+		w := &turn.Worker{}
+		defer w.Close()
+		if err := ServeTurn(context.Background(), w, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	scripted.Main()
 	os.Exit(world.GitMain(m))
 }
 

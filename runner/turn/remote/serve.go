@@ -1,5 +1,6 @@
-// Package serve carries out a turn in a local process of its own: the protocol of `ralph turn`.
-package serve
+package remote
+
+// This file carries out a turn in a local process of its own: the protocol of `ralph turn`.
 
 import (
 	"bufio"
@@ -35,12 +36,12 @@ type BadAssignmentError struct{ Why string }
 // Error implements error.
 func (e *BadAssignmentError) Error() string { return e.Why }
 
-// Turn carries out one assignment for another process. It reads the Assignment
+// ServeTurn carries out one assignment for another process. It reads the Assignment
 // as JSON, and then a Control a line; it writes each event as a line of JSON, numbered from 1,
 // and {"result": ...} last, with "error" if ralph failed. When in ends, so does the agent: whoever asked for
 // the turn is gone. An assignment that cannot be carried out is a
 // *BadAssignmentError, and nothing is written.
-func Turn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) error {
+func ServeTurn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) error {
 	a, rest, err := read(in)
 	if err != nil {
 		return &BadAssignmentError{err.Error()}
@@ -49,7 +50,7 @@ func Turn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer) erro
 	defer cancel(nil)
 	sizes := make(chan ptyexec.Size, 1)
 	w.Resize = sizes
-	go control(rest, cancel, sizes)
+	go serveControl(rest, cancel, sizes)
 	enc := json.NewEncoder(out)
 	var broken error
 	var seq int64
@@ -91,8 +92,8 @@ func read(in io.Reader) (a turn.Assignment, rest *bufio.Reader, err error) {
 	return a, bufio.NewReader(io.MultiReader(dec.Buffered(), in)), a.Validate()
 }
 
-// control follows the lines behind the assignment until they end.
-func control(lines *bufio.Reader, cancel context.CancelCauseFunc, sizes chan ptyexec.Size) {
+// serveControl follows the lines behind the assignment until they end.
+func serveControl(lines *bufio.Reader, cancel context.CancelCauseFunc, sizes chan ptyexec.Size) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		var c Control

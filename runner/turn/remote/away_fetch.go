@@ -1,4 +1,4 @@
-package away
+package remote
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/git/command"
-	"ralph/runner/turn/remote"
 )
 
 const (
@@ -27,7 +26,7 @@ const outside = "/"
 
 // fetch fetches commits from the project's own remote, as the user of this machine. why says why it could not; empty:
 // the commit is here.
-func (p *place) fetch(ctx context.Context, u *remote.Upstream) (why string) {
+func (p *place) fetch(ctx context.Context, u *Upstream) (why string) {
 	if err := u.Check(); err != nil {
 		return err.Error()
 	}
@@ -52,7 +51,7 @@ func (p *place) fetch(ctx context.Context, u *remote.Upstream) (why string) {
 
 // fetchFrom fetches into the objects of the repository, but uses a second repository for it that no agent knows: the
 // settings of a repository decide which programs git runs.
-func (p *place) fetchFrom(ctx context.Context, u *remote.Upstream) error {
+func (p *place) fetchFrom(ctx context.Context, u *Upstream) error {
 	bare := filepath.Join(p.top, "remote.git")
 	if _, err := os.Stat(filepath.Join(bare, "HEAD")); err != nil {
 		if _, err := command.Run(ctx, outside, "init", "--quiet", "--bare", bare); err != nil {

@@ -1,13 +1,11 @@
-package serve
+package remote
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -30,22 +28,6 @@ import (
 const serveVar = "RALPH_TEST_SERVE" // serve one assignment
 
 // This binary is also the agent, and `ralph turn`.
-func TestMain(m *testing.M) {
-	ptyexec.Init()
-	if os.Getenv(serveVar) != "" {
-		_ = os.Unsetenv(serveVar) // not for the agent
-		w := &turn.Worker{}
-		defer w.Close()
-		if err := Turn(context.Background(), w, os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	scripted.Main()
-	os.Exit(m.Run())
-}
-
 // seen is what a turn reported and what came of it.
 type seen struct {
 	Events []state.Event
@@ -185,7 +167,7 @@ func TestServe_restoringFailsAfterTheCall_resultComesWithTheError(t *testing.T) 
 	var out bytes.Buffer
 	w := &turn.Worker{}
 	defer w.Close()
-	failed := Turn(t.Context(), w, in, &out)
+	failed := ServeTurn(t.Context(), w, in, &out)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	var last answer
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
@@ -240,7 +222,7 @@ func TestServe_lineThatIsNoControl_isSkipped(t *testing.T) {
 func TestControl_sizesThatNobodyTakes_theLastOneCounts(t *testing.T) {
 	lines := strings.NewReader(`{"do":"resize","rows":24,"cols":80}` + "\n" + `{"do":"resize","rows":50,"cols":200}`)
 	sizes := make(chan ptyexec.Size, 1)
-	control(bufio.NewReader(lines), func(error) {}, sizes)
+	serveControl(bufio.NewReader(lines), func(error) {}, sizes)
 	if got := <-sizes; got != (ptyexec.Size{Rows: 50, Cols: 200}) {
 		t.Errorf("%+v", got)
 	}
@@ -273,7 +255,7 @@ func TestServe_badAssignment_isRefusedInOneLine(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		w := &turn.Worker{}
-		err := Turn(t.Context(), w, strings.NewReader(input), &out)
+		err := ServeTurn(t.Context(), w, strings.NewReader(input), &out)
 		w.Close()
 		if bad := (*BadAssignmentError)(nil); !errors.As(err, &bad) || err.Error() != want || out.Len() > 0 {
 			t.Errorf(" %s: %v, %q; want %q", input, err, out.String(), want)

@@ -1,6 +1,7 @@
-// Package away is the worker's end of `ralph turn --away`: it carries out a turn for a run on
+package remote
+
+// This file is the worker's end of `ralph turn --away`: it carries out a turn for a run on
 // another machine. It keeps the project and its worktrees in the user's cache.
-package away
 
 import (
 	"context"
@@ -17,8 +18,6 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
-	"ralph/runner/turn/remote"
-	"ralph/runner/turn/serve"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -35,23 +34,23 @@ type Host struct {
 }
 
 // Turn carries out one turn. When in ends, so does its agent. If this machine cannot serve the run, Turn tells the run
-// why and returns a *serve.BadAssignmentError.
+// why and returns a *BadAssignmentError.
 func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, w := remote.NewReader(in, remote.MaxParcel), remote.NewWriter(out)
+	r, w := NewReader(in, MaxParcel), NewWriter(out)
 	p, err := h.greet(ctx, r, w)
 	if err != nil {
-		_ = w.Send(remote.Line{Hello: &remote.Hello{Protocol: remote.Protocol, Ralph: h.Ralph, Error: err.Error()}})
-		return &serve.BadAssignmentError{Why: err.Error()}
+		_ = w.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: h.Ralph, Error: err.Error()}})
+		return &BadAssignmentError{Why: err.Error()}
 	}
 	parcel, pack, err := receive(r)
 	if err != nil || parcel == nil { // the run only probed this worker
 		return err
 	}
 	p.ahead = ahead(parcel.Now)
-	go control(r, cancel)
-	end := remote.End{}
+	go awayControl(r, cancel)
+	end := End{}
 	err = p.prepare(ctx, *parcel, pack)
 	if err == nil {
 		end, err = h.carryOut(ctx, p, *parcel, w)
@@ -61,7 +60,7 @@ func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 		late, done := stop.Outlast(ctx)
 		defer done()
 		if end.Head, end.Left, err = p.left(late); err == nil {
-			back, err = remote.Pack(late, p.root, []string{end.Head, end.Left}, []string{parcel.Head})
+			back, err = Pack(late, p.root, []string{end.Head, end.Left}, []string{parcel.Head})
 		}
 	}
 	if err != nil {
@@ -70,11 +69,11 @@ func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 	if sent := w.SendPack(back); sent != nil {
 		return errors.Join(err, sent)
 	}
-	return errors.Join(err, w.Send(remote.Line{End: &end}))
+	return errors.Join(err, w.Send(Line{End: &end}))
 }
 
 // greet answers the run's hello.
-func (h Host) greet(ctx context.Context, r *remote.Reader, w *remote.Writer) (*place, error) {
+func (h Host) greet(ctx context.Context, r *Reader, w *Writer) (*place, error) {
 	l, err := r.Next()
 	switch {
 	case err != nil:
@@ -82,14 +81,14 @@ func (h Host) greet(ctx context.Context, r *remote.Reader, w *remote.Writer) (*p
 	case l.Hello == nil:
 		return nil, errors.New("read assignment: the first line is not a greeting; only a run of ralph can use --away")
 	}
-	if err := remote.Greet(*l.Hello, h.Ralph); err != nil {
+	if err := Greet(*l.Hello, h.Ralph); err != nil {
 		return nil, err
 	}
 	p, err := openPlace(ctx, h.Cache, l.Hello.Repo)
 	if err != nil {
 		return nil, err
 	}
-	mine, wait := remote.Hello{Protocol: remote.Protocol, Ralph: h.Ralph}, func() {}
+	mine, wait := Hello{Protocol: Protocol, Ralph: h.Ralph}, func() {}
 	if u := l.Hello.Upstream; u != nil {
 		ctx, cancel := context.WithCancel(ctx)
 		heard := make(chan bool)
@@ -105,13 +104,13 @@ func (h Host) greet(ctx context.Context, r *remote.Reader, w *remote.Writer) (*p
 		return nil, err
 	}
 	mine.Host, _ = os.Hostname() // empty: nobody knows
-	err = w.Send(remote.Line{Hello: &mine})
+	err = w.Send(Line{Hello: &mine})
 	wait()
 	return p, err
 }
 
 // receive reads what the turn needs; nil: the run wants no turn.
-func receive(r *remote.Reader) (*remote.Parcel, string, error) {
+func receive(r *Reader) (*Parcel, string, error) {
 	var pack strings.Builder
 	for {
 		l, err := r.Next()
@@ -121,7 +120,7 @@ func receive(r *remote.Reader) (*remote.Parcel, string, error) {
 		case err != nil:
 			return nil, "", err
 		case l.Pack != nil:
-			if err := remote.Collect(&pack, l.Pack); err != nil {
+			if err := Collect(&pack, l.Pack); err != nil {
 				return nil, "", err
 			}
 		case l.Do != "": // the run cancelled the turn
@@ -141,8 +140,8 @@ func ahead(now time.Time) time.Duration {
 	return 0
 }
 
-// control obeys the lines after the parcel until they end.
-func control(r *remote.Reader, cancel context.CancelCauseFunc) {
+// awayControl obeys the lines after the parcel until they end.
+func awayControl(r *Reader, cancel context.CancelCauseFunc) {
 	for {
 		l, err := r.Next()
 		if err != nil {
@@ -159,8 +158,8 @@ func control(r *remote.Reader, cancel context.CancelCauseFunc) {
 }
 
 // carryOut carries out the turn itself.
-func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel,
-	w *remote.Writer) (end remote.End, err error) {
+func (h Host) carryOut(ctx context.Context, p *place, parcel Parcel,
+	w *Writer) (end End, err error) {
 	a, err := p.localize(parcel)
 	if err != nil {
 		return end, err
@@ -175,7 +174,7 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel,
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	tell := func(e state.Event) {
-		if err := w.Send(remote.Line{Event: &e}); err != nil {
+		if err := w.Send(Line{Event: &e}); err != nil {
 			cancel(err) // nobody is listening any more
 		}
 	}
@@ -187,16 +186,16 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel remote.Parcel,
 		first.Part = turn.Baseline
 		res, err := worker.Run(ctx, first, tell)
 		if err != nil || res.Cut != "" {
-			return remote.End{Result: &res}, err
+			return End{Result: &res}, err
 		}
 		a.Checks = res.Checks
 	}
 	res, err := worker.Run(ctx, a, tell)
-	return remote.End{Result: &res}, err
+	return End{Result: &res}, err
 }
 
 // localize returns the assignment with the paths of this machine.
-func (p *place) localize(parcel remote.Parcel) (turn.Assignment, error) {
+func (p *place) localize(parcel Parcel) (turn.Assignment, error) {
 	a := parcel.Assignment
 	a.Dir = filepath.Join(p.root, parcel.Inside)
 	a.LogDir = filepath.Join(p.dir, "logs")

@@ -1,4 +1,4 @@
-package away
+package remote
 
 import (
 	"fmt"
@@ -11,10 +11,7 @@ import (
 	"time"
 
 	"ralph/internal/world"
-	"ralph/runner/turn/remote"
 )
-
-func TestMain(m *testing.M) { os.Exit(world.GitMain(m)) }
 
 // origin is a bare repository with many files, and a clone of it.
 func origin(t *testing.T) (bare, clone world.Folder) {
@@ -44,13 +41,13 @@ func open(t *testing.T) *place {
 }
 
 // sends is how many bytes a run sends to a worker that says this.
-func sends(t *testing.T, f world.Folder, p *place, u *remote.Upstream) int {
+func sends(t *testing.T, f world.Folder, p *place, u *Upstream) int {
 	t.Helper()
 	has, err := p.has(t.Context(), u)
 	f.Do(err)
-	pack, err := remote.Pack(t.Context(), f.Dir, []string{head(f)}, has)
+	pack, err := Pack(t.Context(), f.Dir, []string{head(f)}, has)
 	f.Do(err)
-	f.Do(remote.Unpack(t.Context(), p.repo, pack, head(f)))
+	f.Do(Unpack(t.Context(), p.repo, pack, head(f)))
 	return len(pack)
 }
 
@@ -112,7 +109,7 @@ func fetchFrom(t *testing.T, address string, of world.Folder) {
 	t.Helper()
 	mine := world.Folder{TB: t, Dir: t.TempDir()}
 	mine.Git("clone", "--quiet", of.Dir, ".")
-	u := &remote.Upstream{URL: address, Ref: "refs/heads/main", Base: head(mine)}
+	u := &Upstream{URL: address, Ref: "refs/heads/main", Base: head(mine)}
 	mine.Write("f1", "changed\n")
 	mine.Commit("not pushed")
 	all := sends(t, mine, open(t), nil)
@@ -138,7 +135,7 @@ func TestFetch_remoteThatIsOfNoUse_saysWhyAndEverythingIsSent(t *testing.T) {
 	tip := head(clone)
 	clone.Write("f1", "changed\n")
 	clone.Commit("not pushed")
-	for want, u := range map[string]remote.Upstream{
+	for want, u := range map[string]Upstream{
 		"does not appear to be a git repository": {URL: "file:///no/such/repository", Base: tip},
 		"couldn't find remote ref":               {URL: bare.Dir, Ref: "refs/heads/none", Base: tip},
 		"main of the git remote does not have":   {URL: bare.Dir, Base: head(clone)},
@@ -174,7 +171,7 @@ func TestFetch_settingsOfAnAgent_doNotRun(t *testing.T) {
 	far.Git("config", "url.ext::touch "+mark+".insteadOf", address)
 	far.Git("config", "protocol.ext.allow", "always")
 	far.Git("config", "remote."+address+".uploadpack", "touch "+mark)
-	if why := p.fetch(t.Context(), &remote.Upstream{URL: address, Ref: "refs/heads/main", Base: head(clone)}); why != "" {
+	if why := p.fetch(t.Context(), &Upstream{URL: address, Ref: "refs/heads/main", Base: head(clone)}); why != "" {
 		t.Error(why)
 	}
 	if _, err := os.Stat(mark); err == nil {
@@ -194,7 +191,7 @@ func TestOpenPlace_cacheInARepository_leavesThatAlone(t *testing.T) {
 		t.Errorf("%v; its settings are now %s", err, home.Read(".git/config"))
 	}
 	bare, clone := origin(t)
-	if why := p.fetch(t.Context(), &remote.Upstream{URL: bare.Dir, Ref: "refs/heads/main", Base: head(clone)}); why != "" {
+	if why := p.fetch(t.Context(), &Upstream{URL: bare.Dir, Ref: "refs/heads/main", Base: head(clone)}); why != "" {
 		t.Error(why)
 	}
 	if objects := home.Git("count-objects", "-v"); !strings.Contains(objects, "in-pack: 0") || !strings.HasPrefix(objects, "count: 0") {

@@ -1,4 +1,4 @@
-package away
+package remote
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"ralph/runner/git/command"
-	"ralph/runner/turn/remote"
 )
 
 // maxSlots limits how many turns of one project this machine carries out at the same time.
@@ -87,7 +86,7 @@ func (p *place) alone(ctx context.Context, f func() error) error {
 }
 
 // has returns commits that the repository has, and the one that the run asks for, if it is there.
-func (p *place) has(ctx context.Context, u *remote.Upstream) ([]string, error) {
+func (p *place) has(ctx context.Context, u *Upstream) ([]string, error) {
 	out, err := command.Run(ctx, p.repo, "for-each-ref", "--sort=-committerdate", "--count="+strconv.Itoa(maxHas),
 		"--format=%(objectname)", refs)
 	all := strings.Fields(out)
@@ -98,14 +97,14 @@ func (p *place) has(ctx context.Context, u *remote.Upstream) ([]string, error) {
 }
 
 // prepare checks out the commit of the parcel and adds the user's files.
-func (p *place) prepare(ctx context.Context, parcel remote.Parcel, pack string) error {
+func (p *place) prepare(ctx context.Context, parcel Parcel, pack string) error {
 	if filepath.Base(parcel.Name) != parcel.Name || !filepath.IsLocal(parcel.Name) || !local(parcel.Inside) {
 		return fmt.Errorf("the run names the folder %q, which is not inside a worktree",
 			filepath.Join(parcel.Name, parcel.Inside))
 	}
 	p.root = filepath.Join(p.dir, parcel.Name)
 	err := p.alone(ctx, func() error {
-		if err := remote.Unpack(ctx, p.repo, pack, parcel.Head); err != nil {
+		if err := Unpack(ctx, p.repo, pack, parcel.Head); err != nil {
 			return err
 		}
 		_, err := command.Run(ctx, p.repo, "update-ref", refs+strconv.Itoa(p.n), parcel.Head)
@@ -145,7 +144,7 @@ func (p *place) checkout(ctx context.Context, head string) error {
 }
 
 // fill writes the user's files into the worktree.
-func (p *place) fill(files []remote.File) error {
+func (p *place) fill(files []File) error {
 	tree, err := os.OpenRoot(p.root) // it follows no link that leads out
 	if err != nil {
 		return fmt.Errorf("write files: %w", err)
