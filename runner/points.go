@@ -12,16 +12,16 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
 	"ralph/runner/turn"
-	"ralph/runner/turn/intact"
+	"ralph/runner/turn/protect"
 	"ralph/state"
 )
 
 // runHooks runs the hooks of a point. Without hooks it costs nothing.
 func (r *Run) runHooks(ctx context.Context, m hookfacts.Moment) hooks.Verdict {
 	r.hooks.Emit = func(said state.Payload) { r.handleEvent(state.NewEvent(m.From, time.Now(), turn.Redacted(said))) }
-	var plan *intact.Bystander
+	var plan *protect.Bystander
 	v := r.hooks.At(ctx, m.Point, func() hooks.Facts {
-		plan = intact.Watch(r.plan.File, r.d.State.RunDir(r.d.RunID), m.From.Iteration)
+		plan = protect.Watch(r.plan.File, r.d.State.RunDir(r.d.RunID), m.From.Iteration)
 		return m.Facts(r.plan.Read())
 	})
 	if v.Ran { // what a hook changed is not the agent's work
@@ -38,7 +38,7 @@ func (r *Run) runHooks(ctx context.Context, m hookfacts.Moment) hooks.Verdict {
 }
 
 // putPlanBack takes back what hooks changed in tasks of the plan, and says so.
-func (r *Run) putPlanBack(plan *intact.Bystander, from state.Origin) {
+func (r *Run) putPlanBack(plan *protect.Bystander, from state.Origin) {
 	found, err := plan.Settle(journal.Since(r.plan.File), nil, nil)
 	r.out.Lost(err)
 	for _, f := range found {

@@ -33,7 +33,7 @@ import (
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
-	"ralph/runner/turn/intact"
+	"ralph/runner/turn/protect"
 	"ralph/state"
 )
 
@@ -66,7 +66,7 @@ type Request struct {
 	Story  aios.Context // for handoffs; Path is also the file of the task, relative to the project
 	Plan   store.File
 	// Changed returns what the run has changed in the plan since a moment, as intact.Own does; nil: nothing.
-	Changed  intact.Own
+	Changed  protect.Own
 	Dir      string   // where the work is: the project, or its worktree in a slot
 	Env      []string // of programs in Dir
 	Author   string   // its agent

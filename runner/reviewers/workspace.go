@@ -22,7 +22,7 @@ import (
 	"ralph/runner/roles/aios"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
-	"ralph/runner/turn/intact"
+	"ralph/runner/turn/protect"
 	"ralph/state"
 	"ralph/state/projectfs"
 )
@@ -46,7 +46,7 @@ type workspace struct {
 	before   git.Snapshot // of project
 	tree     string       // git's tree of its files before the review; empty: git has none
 	tools    toolLog
-	plan     *intact.Bystander
+	plan     *protect.Bystander
 	files    map[string]stamp
 
 	mu    sync.Mutex
@@ -124,7 +124,7 @@ func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()
-	r.plan = intact.Watch(s.Plan, s.LogDir, s.From.Iteration)
+	r.plan = protect.Watch(s.Plan, s.LogDir, s.From.Iteration)
 	return r, err
 }
 

@@ -15,7 +15,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/git/history"
-	"ralph/runner/turn/intact"
+	"ralph/runner/turn/protect"
 	"ralph/state"
 )
 
@@ -40,7 +40,7 @@ func audited(a Assignment, f facts) auditResult {
 	if usable && f.cut == "" {
 		in = auditInput(a, f)
 	} else { // the files that steer the run are always compared
-		in.Files = intact.Steered(a.Dir, nil, f.steered, f.by)
+		in.Files = protect.Steered(a.Dir, nil, f.steered, f.by)
 	}
 	in.Steering = audit.Steering(Steering(a.Agent.Filter.Rules(), ""))
 	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
@@ -146,7 +146,7 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 // and those that ask for tests where the run has changed none and no test has the code that they name.
 func (t *turn) search(ctx context.Context, f *facts) (absent, untested map[string]bool) {
 	absent, untested = map[string]bool{}, map[string]bool{}
-	in, plan := auditInput(t.a, *f), intact.Paths(t.a.Plan, f.left)
+	in, plan := auditInput(t.a, *f), protect.Paths(t.a.Plan, f.left)
 	tested := sync.OnceValue(func() bool {
 		return in.Partial || f.changed.All || audit.MayHaveTests(in.Files) || t.testedBefore(ctx)
 	})
@@ -211,7 +211,7 @@ func auditInput(a Assignment, f facts) audit.Input {
 			in.Files = append(in.Files, text)
 		}
 	}
-	in.Files = intact.Steered(a.Dir, in.Files, f.steered, f.by)
+	in.Files = protect.Steered(a.Dir, in.Files, f.steered, f.by)
 	return in
 }
 

@@ -13,7 +13,7 @@ import (
 	"ralph/runner/git/command"
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/intact"
+	"ralph/runner/turn/protect"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -101,7 +101,7 @@ func (t *turn) suite() *gate.Suite {
 
 // readOnly lists the files of the plan, if the sandbox can keep checks from writing them.
 func (t *turn) readOnly() []string {
-	return t.a.Sandbox.Lockable(intact.Roots(t.a.Plan, store.Read(t.a.Plan)))
+	return t.a.Sandbox.Lockable(protect.Roots(t.a.Plan, store.Read(t.a.Plan)))
 }
 
 // box is the sandbox of the checks. call adds what the agent's row asks for.

@@ -11,7 +11,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/task/journal"
-	"ralph/runner/turn/intact"
+	"ralph/runner/turn/protect"
 	"ralph/state"
 )
 
@@ -22,7 +22,7 @@ type facts struct {
 	call     call
 	cut      state.Request
 	damaged  []string
-	plan     intact.Outcome
+	plan     protect.Outcome
 	people   *journal.People // what they have changed since before
 	left     Plan
 	found    git.Snapshot // the workspace before the call
@@ -35,7 +35,7 @@ type facts struct {
 	absent   map[string]bool // ticked tasks that name code which does not exist
 	untested map[string]bool // and those that ask for tests, although no test was changed
 	steered  []git.Text      // files that steer the run and have changed
-	by       intact.Written
+	by       protect.Written
 	around   audit.Input // what the turn hid from git, and what it threw away
 	vanished vanished
 	audit    auditResult

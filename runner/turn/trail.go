@@ -14,7 +14,7 @@ import (
 	"ralph/runner/git/own"
 	"ralph/runner/git/refs"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/intact"
+	"ralph/runner/turn/protect"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -175,7 +175,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	in := &audit.Input{Edited: t.between, Steering: audit.Steering(w.steer.Steering)}
 	in.Discarded = change.Discarded(*t.start, *w.before, t.mine)
 	in.Undone = t.traces.Undone(texts, t.between)
-	in.Files = intact.Steered(dir, texts, w.steer.Changed(dir), w.by)
+	in.Files = protect.Steered(dir, texts, w.steer.Changed(dir), w.by)
 	if _, in.Hidden, err = t.view.Since(ctx, t.start.Head, true); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ import (
 	"ralph/runner/sandbox/proxy"
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/intact"
+	"ralph/runner/turn/protect"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
@@ -81,7 +81,7 @@ type Worker struct {
 	report gate.Report   // of the latest checks; describes the workspace while before is set
 	trail  trail
 	steer  steerMemory // of the worker's first turn
-	by     intact.Written
+	by     protect.Written
 	view   hidden.View // what git did not show after the latest turn
 
 	Shared  *Shared        // with the other workers of the run; nil: there are none
@@ -156,7 +156,7 @@ type turn struct {
 	checks  Checks        // changes as checks run
 	secrets logs.Values   // values of variables that must not be shown
 	route   sandbox.Route // to the hosts of SANDBOX_NET
-	plan    *intact.Plan  // as it was before the call
+	plan    *protect.Plan // as it was before the call
 	sending sync.Mutex    // the agent and the proxy of the sandbox report at the same time
 	git     putBack
 	refs    *refTurn
@@ -195,9 +195,9 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	t.refs = t.w.Shared.begin(t.a.Task, t.w.refs)
 	defer t.w.Shared.end(t.refs)
 	kept, steering := protectFiles(t.a.Dir, t.a.Protect), t.steering()
-	files := intact.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
+	files := protect.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
 		State: t.a.State, Hidden: t.a.Sandbox.InContainer()}
-	t.plan = intact.Remember(t.a.Sandbox.On(), files, f.before)
+	t.plan = protect.Remember(t.a.Sandbox.On(), files, f.before)
 	locked := git.Locked(t.a.Dir)
 	f.call, err = t.call(ctx, f.before)
 	by := &journal.People{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Exclusive: t.plan.Apart()}
@@ -215,7 +215,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	asked := time.Now()
 	f.plan, err = t.plan.Settle(func() (store.Plan, bool) { asked = time.Now(); return by.Now() })
 	f.before = by.Plan // the agent's changes count from here
-	f.people = &journal.People{File: t.a.Plan, From: by.Plan, Since: asked.Add(-2 * intact.RecordDelay)}
+	f.people = &journal.People{File: t.a.Plan, From: by.Plan, Since: asked.Add(-2 * protect.RecordDelay)}
 	known := by.Events(t.a.Task, "")
 	for _, c := range by.Events(t.a.Task, f.plan.Left) {
 		t.tell(c)
@@ -303,10 +303,10 @@ func (t *turn) readPlan(f *facts) {
 		if f.before, _ = f.people.Now(); len(f.people.Changes) != known {
 			continue
 		}
-		if waited || t.a.Plan.Edits == "" || !intact.Touches(f.before, f.left, t.a.Task.ID) {
+		if waited || t.a.Plan.Edits == "" || !protect.Touches(f.before, f.left, t.a.Task.ID) {
 			return
 		}
-		time.Sleep(intact.RecordDelay)
+		time.Sleep(protect.RecordDelay)
 		waited = true
 		f.before, _ = f.people.Now()
 	}

@@ -1,7 +1,7 @@
-// Package intact undoes what a sandboxed agent may not change: other tasks of the plan, and
+// Package protect undoes what a sandboxed agent may not change: other tasks of the plan, and
 // ralph's own files where the sandbox cannot lock them. It compares the files before and after a
 // call.
-package intact
+package protect
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package intact
+package protect
 
 import (
 	"fmt"
