@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"ralph/runner/agent/ending/zoneinfo"
 )
 
 // Parts of the expressions for dates and clock times.
@@ -185,7 +183,7 @@ func location(part map[string]string, local *time.Location) (zone *time.Location
 	if hours, known := offsets[strings.ToUpper(name)]; known {
 		return time.FixedZone(name, hours*3600), ""
 	}
-	if loc, err := zoneinfo.Load(name); err == nil && name != "" {
+	if loc, err := loadZone(name); err == nil && name != "" {
 		return loc, ""
 	}
 	return local, name

@@ -3,13 +3,11 @@ package ending
 import (
 	"testing"
 	"time"
-
-	"ralph/runner/agent/ending/zoneinfo"
 )
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
-	loc, err := zoneinfo.Load(name)
+	loc, err := loadZone(name)
 	if err != nil {
 		t.Fatal(err)
 	}

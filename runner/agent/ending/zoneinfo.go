@@ -1,6 +1,7 @@
-// Package zoneinfo has the world's time zones, for machines without them. time/tzdata does the
+package ending
+
+// This file has the world's time zones, for machines without them. time/tzdata does the
 // same with five times the bytes.
-package zoneinfo
 
 import (
 	"bufio"
@@ -18,8 +19,8 @@ import (
 //go:embed zones.gz
 var packed []byte
 
-// Load is time.LoadLocation, which also knows the zones that this machine does not have.
-func Load(name string) (*time.Location, error) {
+// loadZone is time.LoadLocation, which also knows the zones that this machine does not have.
+func loadZone(name string) (*time.Location, error) {
 	loc, err := time.LoadLocation(name)
 	if err != nil {
 		if data := find(name); data != nil {
@@ -29,16 +30,16 @@ func Load(name string) (*time.Location, error) {
 	return loc, err
 }
 
-// SetLocal makes the zone in the variable TZ the local one where Go could not, as it is unknown on this
+// SetLocalZone makes the zone in the variable TZ the local one where Go could not, as it is unknown on this
 // machine: in a small container.
-func SetLocal(tz string) { local(tz, time.LoadLocation) }
+func SetLocalZone(tz string) { local(tz, time.LoadLocation) }
 
 func local(tz string, load func(string) (*time.Location, error)) {
 	name := strings.TrimPrefix(tz, ":")
 	if _, err := load(name); err == nil {
 		return
 	}
-	if loc, err := Load(name); err == nil {
+	if loc, err := loadZone(name); err == nil {
 		time.Local = loc
 	}
 }

@@ -1,4 +1,4 @@
-package zoneinfo
+package ending
 
 import (
 	"archive/zip"
@@ -78,7 +78,7 @@ func TestFind_zone_hasItsRules(t *testing.T) {
 	if find("Moon/Tycho") != nil || find("") != nil {
 		t.Error("found what does not exist")
 	}
-	if _, err := Load("Moon/Tycho"); err == nil {
+	if _, err := loadZone("Moon/Tycho"); err == nil {
 		t.Error("no error")
 	}
 }
