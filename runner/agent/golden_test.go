@@ -18,7 +18,7 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/recording"
+	"ralph/runner/agent/wire"
 	"ralph/state"
 )
 
@@ -62,18 +62,18 @@ func goldens(t testing.TB) []golden {
 }
 
 // recordings reads testdata/recordings, one archive for each agent.
-var recordings = sync.OnceValues(func() (map[string]recording.Recording, error) {
+var recordings = sync.OnceValues(func() (map[string]wire.Recording, error) {
 	files, err := filepath.Glob("testdata/recordings/*.txtar")
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]recording.Recording{}
+	all := map[string]wire.Recording{}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		list, err := recording.Parse(data)
+		list, err := wire.ParseRecordings(data)
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/recording"
+	"ralph/runner/agent/wire"
 )
 
 // archive holds one recording for each class and agent. `go test
@@ -38,7 +38,7 @@ func unpack() ([]byte, error) {
 
 // Recording is what one call of an agent CLI printed, and how it ended.
 type Recording struct {
-	recording.Recording
+	wire.Recording
 	end *stagedEnd // replaces the recorded end; nil: as recorded
 }
 
@@ -70,7 +70,7 @@ var all = sync.OnceValue(func() []Recording {
 	if err != nil {
 		panic("embedded recordings: " + err.Error())
 	}
-	parsed, err := recording.Parse(text)
+	parsed, err := wire.ParseRecordings(text)
 	if err != nil {
 		panic("embedded recordings: " + err.Error())
 	}

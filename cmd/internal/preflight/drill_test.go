@@ -17,8 +17,8 @@ import (
 
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/recording"
 	"ralph/runner/agent/statusblock"
+	"ralph/runner/agent/wire"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -31,7 +31,7 @@ const source = "../../../runner/agent/testdata"
 const maxOutput = 24 << 10
 
 func TestRecordings_areThoseOfPackageAgent(t *testing.T) {
-	want, err := recording.Format(choose(t))
+	want, err := wire.FormatRecordings(choose(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,19 +52,19 @@ func TestRecordings_areThoseOfPackageAgent(t *testing.T) {
 // choose takes for each class and agent the recording that shows most: of a
 // limit its end, of a good turn some work, then the format that the row asks
 // for, then the shortest.
-func choose(t *testing.T) []recording.Recording {
+func choose(t *testing.T) []wire.Recording {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join(source, "golden.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := map[string]recording.Recording{}
+	sources := map[string]wire.Recording{}
 	for _, s := range agent.Specs() {
 		archive, err := os.ReadFile(filepath.Join(source, "recordings", s.Name+".txtar"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		list, parseErr := recording.Parse(archive)
+		list, parseErr := wire.ParseRecordings(archive)
 		if err := errors.Join(err, parseErr); err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +86,11 @@ func choose(t *testing.T) []recording.Recording {
 			}
 		}
 	}
-	var all []recording.Recording
+	var all []wire.Recording
 	for _, c := range best {
 		all = append(all, c.Recording.Recording)
 	}
-	slices.SortFunc(all, func(a, b recording.Recording) int {
+	slices.SortFunc(all, func(a, b wire.Recording) int {
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Agent, b.Agent))
 	})
 	return all
@@ -105,7 +105,7 @@ func better(a, b candidate) bool {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(len(a.Output), len(b.Output)), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-func candidateOf(t *testing.T, from recording.Recording, class ending.Class, row string) (candidate, bool) {
+func candidateOf(t *testing.T, from wire.Recording, class ending.Class, row string) (candidate, bool) {
 	t.Helper()
 	name, out := from.Name, from.Output
 	// They were made in two sittings of one morning.
