@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/agent/argv"
+	"ralph/runner/agent"
 	"ralph/runner/notes"
 	"ralph/runner/output"
 	"ralph/runner/rules"
@@ -53,7 +53,7 @@ func (r *Run) announceEnd(res turn.Result, d rules.Decision) {
 		"call_seconds", res.Duration.Seconds())
 	for _, t := range res.Call.Advised {
 		r.d.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add",
-			argv.AllowEntry(t.Name, t.Arg))
+			agent.AllowEntry(t.Name, t.Arg))
 	}
 	if res.Call.Leftover > 0 {
 		r.d.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration,

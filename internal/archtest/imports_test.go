@@ -17,18 +17,18 @@ var tools = map[string][]string{
 	"internal/fakebd":        nil,                // a stand-in for the program of Beads
 	"internal/mockllm":       nil,                // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
-	"internal/world":         nil,                                                                                                                // a private place for the real programs, and for git
-	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                                             // sees ralph as users do: a program and its files
-	"internal/e2e/browser":   {"internal/sample", "internal/world", "state", "state/question"},                                                   // the dashboard in a real browser
-	"internal/faults":        {"internal/leaks", "internal/world", "state"},                                                                      // breaks the built program and reads what is left
-	"internal/leaks":         nil,                                                                                                                // texts with made-up secrets
-	"internal/tmuxe2e":       {"cmd/internal/config", "config/option", "internal/world", "state", "tmux"},                                        // sees ralph --monitor as users do
-	"internal/sample":        {"state", "state/view"},                                                                                            // runs in every state, for tests of what people see
-	"internal/scripted":      {"runner/agent", "runner/agent/argv", "runner/gate", "runner/prompt", "runner/task/store", "runner/turn", "state"}, // a scripted agent
-	"internal/release":       {"internal/world"},                                                                                                 // packages, as their users get them
-	"internal/sbom":          nil,                                                                                                                // a program in, the list of its modules out
-	"internal/picture":       nil,                                                                                                                // screen in, picture out
-	"internal/bench":         {"*"},                                                                                                              // measures any of them
+	"internal/world":         nil,                                                                                           // a private place for the real programs, and for git
+	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                        // sees ralph as users do: a program and its files
+	"internal/e2e/browser":   {"internal/sample", "internal/world", "state", "state/question"},                              // the dashboard in a real browser
+	"internal/faults":        {"internal/leaks", "internal/world", "state"},                                                 // breaks the built program and reads what is left
+	"internal/leaks":         nil,                                                                                           // texts with made-up secrets
+	"internal/tmuxe2e":       {"cmd/internal/config", "config/option", "internal/world", "state", "tmux"},                   // sees ralph --monitor as users do
+	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see
+	"internal/scripted":      {"runner/agent", "runner/gate", "runner/prompt", "runner/task/store", "runner/turn", "state"}, // a scripted agent
+	"internal/release":       {"internal/world"},                                                                            // packages, as their users get them
+	"internal/sbom":          nil,                                                                                           // a program in, the list of its modules out
+	"internal/picture":       nil,                                                                                           // screen in, picture out
+	"internal/bench":         {"*"},                                                                                         // measures any of them
 }
 
 // ban forbids the import of a package and of all below it.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/runner/gate"
 	"ralph/runner/prompt"
 	"ralph/runner/task/store"
@@ -144,7 +143,7 @@ func Project(t testing.TB, steps []Step) turn.Assignment {
 		Dir:    dir, LogDir: filepath.Join(t.TempDir(), "logs"), Task: first, Plan: plan,
 		Prompt: prompt.Input{Template: "Do it.", Iteration: 1, Total: 2, Remaining: 2, PlanPath: "plan.md"},
 		Agent: turn.Agent{Spec: spec, Program: []string{self}, AllowedTools: []string{"Read"},
-			PermissionMode: argv.PermitAllowedTools},
+			PermissionMode: agent.PermitAllowedTools},
 		Bounds: turn.Bounds{Timeout: time.Minute},
 		Checks: turn.Checks{Rows: []gate.Check{{Name: "test", Command: "test ! -f broken"}}, Mode: gate.ModeGate,
 			FailFast: true},

@@ -9,7 +9,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/agent/wire"
@@ -73,7 +72,7 @@ func (s Spec) succeeded(t *Transcript, exit ptyexec.Exit) bool {
 func (s Spec) goodTurn(t *Transcript, exit ptyexec.Exit) Outcome {
 	o := Outcome{Class: ending.CompletedTurn}
 	_, signal := statusblock.Parse(t.Final)
-	refused := slices.DeleteFunc(slices.Clone(t.Denials), func(d state.Tool) bool { return argv.Asks(d.Name) })
+	refused := slices.DeleteFunc(slices.Clone(t.Denials), func(d state.Tool) bool { return AsksUser(d.Name) })
 	switch {
 	case slices.Contains(t.Codes, "refusal"):
 		o.Class, o.Evidence = ending.Refusal, t.Final

@@ -8,25 +8,23 @@ import (
 	"strings"
 
 	"ralph/ptyexec"
-	"ralph/runner/agent/argv"
-	"ralph/runner/agent/environ"
 )
 
 // Request describes one call to an agent.
 type Request struct {
-	argv.Call          // its arguments; an empty PromptFile: see Prepare
-	Program   []string // program and arguments that replace Spec.Bin; nil: Spec.Bin
-	Dir       string   // working directory
-	Env       []string // environment to start from, NAME=value
-	Filter    EnvFilter
-	Root      bool // the call runs as the superuser
+	ArgvCall          // its arguments; an empty PromptFile: see Prepare
+	Program  []string // program and arguments that replace Spec.Bin; nil: Spec.Bin
+	Dir      string   // working directory
+	Env      []string // environment to start from, NAME=value
+	Filter   EnvFilter
+	Root     bool // the call runs as the superuser
 }
 
 // Command builds the command of a call. The caller sets time limits and the size of the terminal.
 func (s Spec) Command(r Request) ptyexec.Command {
-	args := s.Build(r.Call)
+	args := s.Build(r.ArgvCall)
 	c := ptyexec.Command{Args: slices.Concat(s.Through, s.program(r), args), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
-	if s.PromptBy != argv.PromptArg && s.PromptBy != argv.PromptFile {
+	if s.PromptBy != PromptArg && s.PromptBy != PromptFile {
 		c.Stdin = strings.NewReader(r.Prompt)
 	}
 	return c
@@ -43,7 +41,7 @@ func (s Spec) program(r Request) []string {
 // prompt as a file, it writes a temporary file with mode 0600; done removes it.
 func (s Spec) Prepare(r Request) (c ptyexec.Command, done func(), err error) {
 	done = func() {}
-	if s.PromptBy == argv.PromptFile && r.PromptFile == "" {
+	if s.PromptBy == PromptFile && r.PromptFile == "" {
 		file, err := os.CreateTemp("", "ralph-prompt-*.md")
 		if err == nil {
 			r.PromptFile = file.Name()
@@ -66,15 +64,15 @@ func (s Spec) Inquiry(args []string, r Request) ptyexec.Command {
 }
 
 // EnvFilter decides which environment variables agents and checks get; see
-// environ.Filter. The zero value has only the built-in rules.
+// EnvRules. The zero value has only the built-in rules.
 type EnvFilter struct {
 	Custom  []Spec   `json:"custom,omitempty"`  // the user's own agents
 	Exclude []string `json:"exclude,omitempty"` // the user's entries, ENV_EXCLUDE
 }
 
 // Rules are those of all agents, and the user's entries.
-func (f EnvFilter) Rules() environ.Filter {
-	filter := environ.Filter{Exclude: f.Exclude}
+func (f EnvFilter) Rules() EnvRules {
+	filter := EnvRules{Exclude: f.Exclude}
 	for _, s := range append(Specs(), f.Custom...) {
 		filter.Agents = append(filter.Agents, s.environ())
 	}
@@ -86,7 +84,7 @@ func (f EnvFilter) Checks(env []string) []string { return f.Rules().Checks(env) 
 
 // List returns a row for each variable of r.Env and each that ralph sets for the
 // call, sorted by name.
-func (f EnvFilter) List(s Spec, r Request) []environ.Row {
+func (f EnvFilter) List(s Spec, r Request) []EnvRow {
 	return f.Rules().List(s.environ(), s.call(r))
 }
 
@@ -100,14 +98,14 @@ func (f EnvFilter) Secrets(s Spec, r Request) []string {
 	return f.Rules().Secrets(s.environ(), s.call(r))
 }
 
-func (s Spec) environ() environ.Agent {
+func (s Spec) environ() Variables {
 	a := s.Env
 	a.Name = s.Name
 	return a
 }
 
-func (s Spec) call(r Request) environ.Call {
-	return environ.Call{Env: r.Env, Model: r.Model, BypassAsRoot: r.Root && r.PermissionMode == argv.PermitBypass}
+func (s Spec) call(r Request) envCall {
+	return envCall{Env: r.Env, Model: r.Model, BypassAsRoot: r.Root && r.PermissionMode == PermitBypass}
 }
 
 // env returns the environment of the call.

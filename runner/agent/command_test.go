@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/runner/agent/argv"
-
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -21,29 +19,29 @@ func TestCommand_argv(t *testing.T) {
 		req   Request
 		want  string
 	}{
-		"claude bypass": {"claude", Request{Call: argv.Call{PermissionMode: argv.PermitBypass}},
+		"claude bypass": {"claude", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass}},
 			"claude -p --output-format stream-json --verbose --dangerously-skip-permissions"},
-		"claude allowed tools": {"claude", Request{Call: argv.Call{PermissionMode: argv.PermitAllowedTools, AllowedTools: tools, Model: "opus", Session: "id-1"}},
+		"claude allowed tools": {"claude", Request{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools, AllowedTools: tools, Model: "opus", Session: "id-1"}},
 			"claude -p --output-format stream-json --verbose --permission-mode default --allowedTools Write Bash(git add:*) Bash --model opus --resume id-1"},
-		"claude empty list": {"claude", Request{Call: argv.Call{PermissionMode: argv.PermitAllowedTools}},
+		"claude empty list": {"claude", Request{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools}},
 			"claude -p --output-format stream-json --verbose --permission-mode default"},
-		"own command line": {"claude", Request{Call: argv.Call{PermissionMode: argv.PermitBypass}, Program: []string{"npx", "claude", "--debug"}},
+		"own command line": {"claude", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass}, Program: []string{"npx", "claude", "--debug"}},
 			"npx claude --debug -p --output-format stream-json --verbose --dangerously-skip-permissions"},
-		"codex resume": {"codex", Request{Call: argv.Call{PermissionMode: argv.PermitBypass, Session: "id-1", Model: "m"}},
+		"codex resume": {"codex", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass, Session: "id-1", Model: "m"}},
 			"codex exec --json --skip-git-repo-check -c analytics.enabled=false --dangerously-bypass-approvals-and-sandbox --model m resume id-1 -"},
-		"codex sandboxed": {"codex", Request{Call: argv.Call{PermissionMode: argv.PermitAllowedTools, AllowedTools: tools}},
+		"codex sandboxed": {"codex", Request{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools, AllowedTools: tools}},
 			"codex exec --json --skip-git-repo-check -c analytics.enabled=false --sandbox workspace-write -"},
-		"gemini": {"gemini", Request{Call: argv.Call{PermissionMode: argv.PermitAllowedTools, AllowedTools: tools}},
+		"gemini": {"gemini", Request{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools, AllowedTools: tools}},
 			"gemini --output-format stream-json --skip-trust --approval-mode auto_edit --allowed-tools write_file --allowed-tools run_shell_command(git add) --allowed-tools run_shell_command"},
-		"opencode": {"opencode", Request{Call: argv.Call{PermissionMode: argv.PermitBypass, Session: "ses_1"}}, "opencode run --format json --auto --session ses_1"},
-		"qwen":     {"qwen", Request{Call: argv.Call{PermissionMode: argv.PermitBypass, Session: "q"}}, "qwen --output-format stream-json --yolo --resume q"},
-		"amp":      {"amp", Request{Call: argv.Call{PermissionMode: argv.PermitBypass, Session: "T-1"}}, "amp threads continue T-1 --dangerously-allow-all --execute --stream-json"},
-		"cursor":   {"cursor-agent", Request{Call: argv.Call{PermissionMode: argv.PermitBypass, Prompt: "do"}}, "cursor-agent -p --output-format stream-json --trust --force do"},
-		"cursor, as a rule": {"cursor", Request{Call: argv.Call{PermissionMode: argv.PermitAllowedTools, AllowedTools: []string{"Read"}, Model: "auto", Session: "s", Prompt: "do"}},
+		"opencode": {"opencode", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass, Session: "ses_1"}}, "opencode run --format json --auto --session ses_1"},
+		"qwen":     {"qwen", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass, Session: "q"}}, "qwen --output-format stream-json --yolo --resume q"},
+		"amp":      {"amp", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass, Session: "T-1"}}, "amp threads continue T-1 --dangerously-allow-all --execute --stream-json"},
+		"cursor":   {"cursor-agent", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass, Prompt: "do"}}, "cursor-agent -p --output-format stream-json --trust --force do"},
+		"cursor, as a rule": {"cursor", Request{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools, AllowedTools: []string{"Read"}, Model: "auto", Session: "s", Prompt: "do"}},
 			"cursor-agent -p --output-format stream-json --trust --force --sandbox enabled --model auto --resume s do"},
-		"auggie": {"auggie", Request{Call: argv.Call{PermissionMode: argv.PermitAllowedTools, AllowedTools: []string{"Read"}, Model: "sonnet4.5", Session: "s", PromptFile: "/tmp/p.md"}},
+		"auggie": {"auggie", Request{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools, AllowedTools: []string{"Read"}, Model: "sonnet4.5", Session: "s", PromptFile: "/tmp/p.md"}},
 			"auggie --print --output-format json --model sonnet4.5 --resume s --instruction-file /tmp/p.md"},
-		"text": {"text", Request{Call: argv.Call{PermissionMode: argv.PermitBypass}, Program: []string{"./my agent.sh", "-x"}}, "./my agent.sh -x"},
+		"text": {"text", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass}, Program: []string{"./my agent.sh", "-x"}}, "./my agent.sh -x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := row(t, c.agent).Command(c.req)
@@ -57,15 +55,15 @@ func TestCommand_argv(t *testing.T) {
 func TestCommand_prompt_isOnStdinAndNotInArgv(t *testing.T) {
 	for _, s := range Specs() {
 		const prompt = "-starts with a dash\nand is long"
-		cmd := s.Command(Request{Call: argv.Call{Prompt: prompt, PermissionMode: argv.PermitAllowedTools, AllowedTools: []string{"Read"}}})
+		cmd := s.Command(Request{ArgvCall: ArgvCall{Prompt: prompt, PermissionMode: PermitAllowedTools, AllowedTools: []string{"Read"}}})
 		inArgs := slices.ContainsFunc(cmd.Args, func(a string) bool { return strings.Contains(a, "starts with") })
-		if s.PromptBy == argv.PromptArg {
+		if s.PromptBy == PromptArg {
 			if last := cmd.Args[len(cmd.Args)-1]; strings.HasPrefix(last, "-") || !inArgs || cmd.Stdin != nil {
 				t.Errorf("%s: argv %q", s.Name, cmd.Args)
 			}
 			continue
 		}
-		if s.PromptBy == argv.PromptFile {
+		if s.PromptBy == PromptFile {
 			if cmd.Stdin != nil || inArgs {
 				t.Errorf("%s: argv %q", s.Name, cmd.Args)
 			}
@@ -83,7 +81,7 @@ func TestCommand_insideAnAgentSession_dropsItsVariables(t *testing.T) {
 	base := []string{"PATH=/bin", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SSE_PORT=1", "CLAUDE_CODE_OAUTH_TOKEN=t",
 		"CLAUDE_CODE_USE_BEDROCK=1", "ANTHROPIC_API_KEY=k", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=0", "IS_SANDBOX=0"}
 	before := slices.Clone(base)
-	got := s.Command(Request{Call: argv.Call{PermissionMode: argv.PermitBypass}, Env: base, Root: true}).Env
+	got := s.Command(Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass}, Env: base, Root: true}).Env
 	want := []string{"PATH=/bin", "CLAUDE_CODE_OAUTH_TOKEN=t", "CLAUDE_CODE_USE_BEDROCK=1", "ANTHROPIC_API_KEY=k",
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -92,7 +90,7 @@ func TestCommand_insideAnAgentSession_dropsItsVariables(t *testing.T) {
 	if !slices.Equal(base, before) {
 		t.Error("the caller's environment was changed")
 	}
-	for _, r := range []Request{{Call: argv.Call{PermissionMode: argv.PermitAllowedTools}, Root: true}, {Call: argv.Call{PermissionMode: argv.PermitBypass}}} {
+	for _, r := range []Request{{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools}, Root: true}, {ArgvCall: ArgvCall{PermissionMode: PermitBypass}}} {
 		if slices.Contains(s.Command(r).Env, "IS_SANDBOX=1") {
 			t.Errorf("sandbox claimed for %+v", r)
 		}
@@ -116,9 +114,9 @@ func TestFind_unknownName_errorListsTheKnown(t *testing.T) {
 
 func TestPrepare_promptFile_isPrivateAndRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s := Spec{Name: "own", Bin: "own", Template: argv.Template{Args: []string{"{prompt_file}"}, PromptBy: argv.PromptFile}, Format: FormatText}
+	s := Spec{Name: "own", Bin: "own", Template: Template{Args: []string{"{prompt_file}"}, PromptBy: PromptFile}, Format: FormatText}
 	prompt := strings.Repeat("0123456789abcdef", 1<<16) // 1 MiB
-	cmd, done, err := s.Prepare(Request{Call: argv.Call{Prompt: prompt}})
+	cmd, done, err := s.Prepare(Request{ArgvCall: ArgvCall{Prompt: prompt}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +136,7 @@ func TestPrepare_promptFile_isPrivateAndRemoved(t *testing.T) {
 		t.Errorf("still there: %v", err)
 	}
 	t.Setenv("TMPDIR", "/no/such/folder")
-	if _, done, err := s.Prepare(Request{Call: argv.Call{Prompt: "p"}}); err == nil {
+	if _, done, err := s.Prepare(Request{ArgvCall: ArgvCall{Prompt: "p"}}); err == nil {
 		t.Error("no error without a folder for temporary files")
 	} else {
 		done()

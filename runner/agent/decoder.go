@@ -6,7 +6,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/agent/wire"
@@ -193,7 +192,7 @@ func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 	}
 	t.Hunk, t.File, t.Sum = args.Hunk, args.File, args.Sum // only here: an answer repeats the call
 	for _, ask := range args.Asks {
-		if argv.Asks(name) {
+		if AsksUser(name) {
 			t.Asks = append(t.Asks, state.Ask(ask))
 		}
 	}

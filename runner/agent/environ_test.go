@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"ralph/logs/secretname"
-	"ralph/runner/agent/argv"
-	"ralph/runner/agent/environ"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -15,7 +13,7 @@ import (
 
 // mine is a user's own agent whose key does not look like a secret.
 func mine() Spec {
-	return Spec{Name: "mine", Bin: "mine", Format: FormatText, Env: environ.Agent{Set: []string{"MY_TOKEN=set"}, Keys: []string{"MY_LOGIN_*"}}}
+	return Spec{Name: "mine", Bin: "mine", Format: FormatText, Env: Variables{Set: []string{"MY_TOKEN=set"}, Keys: []string{"MY_LOGIN_*"}}}
 }
 
 type filterCase struct {
@@ -97,7 +95,7 @@ func TestEnvFilter_entries_holdBackAndPassOn(t *testing.T) {
 			t.Errorf("%q: %s passes to %q, want %q", test.exclude, test.name, got, test.passes)
 		}
 		rows := f.List(row(t, "claude"), Request{Env: env})
-		i := slices.IndexFunc(rows, func(r environ.Row) bool { return r.Name == name })
+		i := slices.IndexFunc(rows, func(r EnvRow) bool { return r.Name == name })
 		if i < 0 || rows[i].Why != test.why {
 			t.Errorf("%q: %s is listed as %+v, want the reason %q", test.exclude, test.name, rows, test.why)
 		}
@@ -126,7 +124,7 @@ func TestEnvFilter_modelOfACloud_passesItsKeysToOpencode(t *testing.T) {
 		{"cloudflare-workers-ai/x", "CLOUDFLARE_API_TOKEN", ""},
 	} {
 		for _, other := range []string{"AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GITHUB_TOKEN", "CLOUDFLARE_API_TOKEN"} {
-			r := Request{Call: argv.Call{Model: test.model}, Env: []string{other + "=k", test.env}}
+			r := Request{ArgvCall: ArgvCall{Model: test.model}, Env: []string{other + "=k", test.env}}
 			if got := slices.Contains(row(t, "opencode").Command(r).Env, other+"=k"); got != (other == test.key) {
 				t.Errorf("model %q, %s: %s passes: %v", test.model, test.env, other, got)
 			}
@@ -140,16 +138,16 @@ func TestEnvFilter_modelOfACloud_passesItsKeysToOpencode(t *testing.T) {
 func TestEnvFilter_list_matchesTheCall(t *testing.T) {
 	env := []string{"PATH=/bin", "CLAUDECODE=1", "ANTHROPIC_API_KEY=k", "GITHUB_TOKEN=t", "NPM_TOKEN=n", "IS_SANDBOX=0"}
 	f := EnvFilter{Exclude: []string{"!NPM_TOKEN"}}
-	got := f.List(row(t, "claude"), Request{Call: argv.Call{PermissionMode: argv.PermitBypass}, Env: env, Root: true})
-	want := []environ.Row{
-		{Name: "ANTHROPIC_API_KEY", Agent: environ.Passes, Checks: environ.Held, Why: "key of claude"},
-		{Name: "CLAUDECODE", Agent: environ.Unset, Checks: environ.Passes, Why: "outer agent session"},
-		{Name: "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", Agent: environ.Set, Checks: environ.Unset, Why: "set by ralph"},
-		{Name: "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", Agent: environ.Set, Checks: environ.Unset, Why: "set by ralph"},
-		{Name: "GITHUB_TOKEN", Agent: environ.Held, Checks: environ.Held, Why: "default *TOKEN"},
-		{Name: "IS_SANDBOX", Agent: environ.Set, Checks: environ.Passes, Why: "set by ralph"},
-		{Name: "NPM_TOKEN", Agent: environ.Passes, Checks: environ.Passes, Why: "ENV_EXCLUDE names it"},
-		{Name: "PATH", Agent: environ.Passes, Checks: environ.Passes, Why: ""},
+	got := f.List(row(t, "claude"), Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass}, Env: env, Root: true})
+	want := []EnvRow{
+		{Name: "ANTHROPIC_API_KEY", Agent: EnvPasses, Checks: EnvHeld, Why: "key of claude"},
+		{Name: "CLAUDECODE", Agent: envUnset, Checks: EnvPasses, Why: "outer agent session"},
+		{Name: "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", Agent: envSet, Checks: envUnset, Why: "set by ralph"},
+		{Name: "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", Agent: envSet, Checks: envUnset, Why: "set by ralph"},
+		{Name: "GITHUB_TOKEN", Agent: EnvHeld, Checks: EnvHeld, Why: "default *TOKEN"},
+		{Name: "IS_SANDBOX", Agent: envSet, Checks: EnvPasses, Why: "set by ralph"},
+		{Name: "NPM_TOKEN", Agent: EnvPasses, Checks: EnvPasses, Why: "ENV_EXCLUDE names it"},
+		{Name: "PATH", Agent: EnvPasses, Checks: EnvPasses, Why: ""},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -170,13 +168,13 @@ func TestSpecs_keysAndBuiltInEntries_areValid(t *testing.T) {
 			keys = append(keys, cloud.Keys...)
 		}
 		for _, key := range keys {
-			if !environ.ValidEntry(key) || strings.HasPrefix(key, "!") {
+			if !validEnvEntry(key) || strings.HasPrefix(key, "!") {
 				t.Errorf("%s: %q", s.Name, key)
 			}
 		}
 	}
 	for _, entry := range secretname.Globs() {
-		if !environ.ValidEntry(entry) {
+		if !validEnvEntry(entry) {
 			t.Errorf("%q", entry)
 		}
 	}
@@ -197,10 +195,10 @@ func TestEnvFilter_anyEntries_listAndCallAgree(t *testing.T) {
 		s := row(t, "claude")
 		agent, checks := s.Command(Request{Env: env, Filter: f}).Env, f.Checks(env)
 		for _, r := range f.List(s, Request{Env: env}) {
-			if got := slices.Contains(agent, r.Name+"=v"); got != (r.Agent == environ.Passes) {
+			if got := slices.Contains(agent, r.Name+"=v"); got != (r.Agent == EnvPasses) {
 				rt.Fatalf("%q: %+v, and the call has it: %v", f.Exclude, r, got)
 			}
-			if got := slices.Contains(checks, r.Name+"=v"); got != (r.Checks == environ.Passes) {
+			if got := slices.Contains(checks, r.Name+"=v"); got != (r.Checks == EnvPasses) {
 				rt.Fatalf("%q: %+v, and a check has it: %v", f.Exclude, r, got)
 			}
 		}

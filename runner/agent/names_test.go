@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"ralph/runner/agent/argv"
 )
 
 // Real names: secrets, and names that only look like secrets.
@@ -80,7 +78,7 @@ func TestEnvFilter_held_listsWhatTheAgentDoesNotGet(t *testing.T) {
 }
 
 func TestCommand_sessionThatIsAnOption_isNotResumed(t *testing.T) {
-	args := row(t, "claude").Command(Request{Call: argv.Call{Session: "--dangerously-skip-permissions"}}).Args
+	args := row(t, "claude").Command(Request{ArgvCall: ArgvCall{Session: "--dangerously-skip-permissions"}}).Args
 	if slices.Contains(args, "--resume") || slices.Contains(args, "--dangerously-skip-permissions") {
 		t.Errorf("%q", args)
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"testing"
 
-	"ralph/runner/agent/stuck"
 	"ralph/state"
 )
 
@@ -21,7 +20,7 @@ func TestRecordings_onlyTheEndlessOneRepeatsItself(t *testing.T) {
 			t.Fatalf("%s: no recording", g.name)
 		}
 		s, _ := Find(g.agent)
-		watch, why, steps, at := stuck.Watch{}, "", 0, 0
+		watch, why, steps, at := StuckWatch{}, "", 0, 0
 		d := s.NewDecoder(func(p state.Payload) {
 			why = watch.See(p)
 			if _, answer := p.(state.ToolResult); answer {

@@ -12,9 +12,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/environ"
 )
 
 // Format is the name of the wire format of a CLI's output.
@@ -39,10 +37,10 @@ type Spec struct {
 	Bin     string `json:"bin,omitempty"`     // program on PATH; empty: the user must set AGENT_CMD
 	Install string `json:"install,omitempty"` // one line: how to get it
 
-	argv.Template
+	Template
 	Pipe bool `json:"pipe,omitempty"` // run it with a pipe instead of a terminal
 
-	Env environ.Agent `json:"env"` // without its Name, which is the Spec's
+	Env Variables `json:"env"` // without its Name, which is the Spec's
 
 	Format        Format   `json:"format,omitempty"`
 	SessionTokens bool     `json:"session_tokens,omitempty"`  // token counts are those of the whole session

@@ -1,31 +1,29 @@
 package agent
 
 import (
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/environ"
 )
 
 // Specs returns the table of agent CLIs, in the order in which they are shown.
 func Specs() []Spec {
 	version := []string{"--version"}
-	resume, model := []string{"--resume", argv.Value}, []string{"--model", argv.Value}
+	resume, model := []string{"--resume", argValue}, []string{"--model", argValue}
 	return []Spec{
 		{
 			Name: "claude", Bin: "claude", Install: "npm install -g @anthropic-ai/claude-code",
-			Template: argv.Template{
+			Template: Template{
 				// --allowedTools takes all words that follow, so the prompt must not follow it.
-				Args: []string{"-p", "--output-format", "stream-json", "--verbose", argv.Permissions,
-					argv.Model, argv.Settings, argv.Resume},
-				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
-				SettingsArgs: []string{"--settings", argv.Value},
+				Args: []string{"-p", "--output-format", "stream-json", "--verbose", argPermissions,
+					argModel, argSettings, argResume},
+				PromptBy: PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+				SettingsArgs: []string{"--settings", argValue},
 				AllowedArgs:  []string{"--permission-mode", "default", "--allowedTools"},
-				AllowedItem:  []string{argv.Value},
-				BypassArgs:   []string{"--dangerously-skip-permissions"}, ReadOnlyArgs: argv.ClaudeReadOnly(),
+				AllowedItem:  []string{argValue},
+				BypassArgs:   []string{"--dangerously-skip-permissions"}, ReadOnlyArgs: claudeReadOnly(),
 				ShellEntry: "Bash(%s:*)", Models: []string{"opus", "sonnet", "haiku"},
 				LoginArgs: []string{"auth", "status", "--text"}, // an older CLI refuses --text, and makes no call
 			},
-			Env: environ.Agent{State: []string{".claude/", ".claude.json", ".local/share/claude/",
+			Env: Variables{State: []string{".claude/", ".claude.json", ".local/share/claude/",
 				".local/state/claude/"},
 				Fixed: []string{".claude/settings.json", ".claude/commands/", ".claude/agents/", ".claude/hooks/",
 					".claude/plugins/", ".claude/skills/",
@@ -50,23 +48,23 @@ func Specs() []Spec {
 					"ANTHROPIC_*_API_KEY", "ANTHROPIC_*_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
 					"CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_API_KEY_*",
 					"CLAUDE_CODE_CLIENT_KEY_PASSPHRASE", "AWS_BEARER_TOKEN_BEDROCK"},
-				Clouds: []environ.Cloud{{If: []string{"CLAUDE_CODE_USE_*"}, Keys: append(environ.AWSKeys(),
+				Clouds: []cloud{{If: []string{"CLAUDE_CODE_USE_*"}, Keys: append(awsKeys(),
 					"GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD")}},
 			},
 			Format: FormatClaude, SessionCost: true,
 		},
 		{
 			Name: "codex", Bin: "codex", Install: "npm install -g @openai/codex",
-			Template: argv.Template{
+			Template: Template{
 				// Analytics would delay the end of every call by five seconds.
 				Args: []string{"exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false",
-					argv.Permissions, argv.Model, argv.Resume, "-"},
-				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"resume", argv.Value}, ModelArgs: model,
+					argPermissions, argModel, argResume, "-"},
+				PromptBy: PromptStdin, VersionArgs: version, ResumeArgs: []string{"resume", argValue}, ModelArgs: model,
 				AllowedArgs: []string{"--sandbox", "workspace-write"}, ContainedArgs: []string{"--sandbox", "danger-full-access"},
 				BypassArgs: []string{"--dangerously-bypass-approvals-and-sandbox"}, LoginArgs: []string{"login", "status"},
 				ModelsArgs: []string{"debug", "models"}, ReadOnlyArgs: []string{"--sandbox", "read-only"},
 			},
-			Env: environ.Agent{State: []string{".codex/"}, Reads: []string{".agents/skills"}, Moved: []string{"CODEX_HOME=.codex"}, Steers: []string{".codex/"},
+			Env: Variables{State: []string{".codex/"}, Reads: []string{".agents/skills"}, Moved: []string{"CODEX_HOME=.codex"}, Steers: []string{".codex/"},
 				Fixed: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules/", ".codex/prompts/", ".codex/packages/",
 					".codex/skills/", ".codex/AGENTS.md"}, Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
 					"AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}},
@@ -76,18 +74,18 @@ func Specs() []Spec {
 		},
 		{
 			Name: "gemini", Bin: "gemini", Install: "npm install -g @google/gemini-cli",
-			Template: argv.Template{
-				Args: []string{"--output-format", "stream-json", "--skip-trust", argv.Permissions, argv.Model,
-					argv.Resume},
-				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+			Template: Template{
+				Args: []string{"--output-format", "stream-json", "--skip-trust", argPermissions, argModel,
+					argResume},
+				PromptBy: PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				AllowedArgs: []string{"--approval-mode", "auto_edit"},
-				AllowedItem: []string{"--allowed-tools", argv.Value},
+				AllowedItem: []string{"--allowed-tools", argValue},
 				BypassArgs:  []string{"--yolo"}, ReadOnlyArgs: []string{"--approval-mode", "default"},
 				LoginFile: ".gemini/oauth_creds.json", Models: []string{"auto", "pro", "flash", "flash-lite"},
-				Tools:      argv.GeminiTools("replace", "write_todos", "google_web_search"),
+				Tools:      geminiTools("replace", "write_todos", "google_web_search"),
 				ShellEntry: "run_shell_command(%s)",
 			},
-			Env: environ.Agent{State: []string{".gemini/"}, Reads: []string{".agents/skills"}, Steers: []string{".gemini/"},
+			Env: Variables{State: []string{".gemini/"}, Reads: []string{".agents/skills"}, Steers: []string{".gemini/"},
 				Fixed: []string{".gemini/settings.json", ".gemini/.env", ".gemini/extensions/", ".gemini/commands/",
 					".gemini/policies/", ".gemini/skills/", ".gemini/agents/", ".gemini/trustedFolders.json",
 					".gemini/GEMINI.md"},
@@ -101,22 +99,22 @@ func Specs() []Spec {
 		},
 		{
 			Name: "opencode", Bin: "opencode", Install: "npm install -g opencode-ai",
-			Template: argv.Template{
-				Args:     []string{"run", "--format", "json", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"--session", argv.Value},
+			Template: Template{
+				Args:     []string{"run", "--format", "json", argPermissions, argModel, argResume},
+				PromptBy: PromptStdin, VersionArgs: version, ResumeArgs: []string{"--session", argValue},
 				ModelArgs: model, BypassArgs: []string{"--auto"}, ReadOnlyArgs: []string{"--agent", "plan"},
 				ModelsArgs: []string{"models"}, LoginFile: ".local/share/opencode/auth.json",
 			},
-			Env: environ.Agent{State: []string{".config/opencode/", ".local/share/opencode/", ".local/state/opencode/", ".cache/opencode/"},
+			Env: Variables{State: []string{".config/opencode/", ".local/share/opencode/", ".local/state/opencode/", ".cache/opencode/"},
 				Reads: []string{".opencode/bin", ".agents/skills"},
 				// It does not start if a .gitignore is missing and it cannot write one.
 				Fixed:  []string{".config/opencode/.gitignore", ".config/opencode/", ".cache/opencode/bin/"},
 				Steers: []string{"opencode.json", "opencode.jsonc", ".opencode/", ".opencode/.gitignore"},
 				Set:    []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
-				Keys: append(environ.ProviderKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT",
+				Keys: append(providerKeys(), "OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT",
 					"OPENCODE_CONFIG_CONTENT", "AWS_BEARER_TOKEN_BEDROCK"),
-				Clouds: []environ.Cloud{
-					{Models: []string{"amazon-bedrock/"}, Keys: environ.AWSKeys()},
+				Clouds: []cloud{
+					{Models: []string{"amazon-bedrock/"}, Keys: awsKeys()},
 					{Models: []string{"google-vertex"}, If: []string{"GOOGLE_VERTEX_*"},
 						Keys: []string{"GOOGLE_APPLICATION_CREDENTIALS"}},
 					{Models: []string{"github-"}, Keys: []string{"GITHUB_TOKEN"}},
@@ -127,21 +125,21 @@ func Specs() []Spec {
 		},
 		{
 			Name: "qwen", Bin: "qwen", Install: "npm install -g @qwen-code/qwen-code",
-			Template: argv.Template{
-				Args:     []string{"--output-format", "stream-json", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+			Template: Template{
+				Args:     []string{"--output-format", "stream-json", argPermissions, argModel, argResume},
+				PromptBy: PromptStdin, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				AllowedArgs: []string{"--approval-mode", "auto-edit"},
-				AllowedItem: []string{"--allowed-tools", argv.Value},
+				AllowedItem: []string{"--allowed-tools", argValue},
 				BypassArgs:  []string{"--yolo"}, ReadOnlyArgs: []string{"--approval-mode", "default"},
-				LoginFile: ".qwen/oauth_creds.json", Tools: argv.GeminiTools("edit", "todo_write", "web_search"),
+				LoginFile: ".qwen/oauth_creds.json", Tools: geminiTools("edit", "todo_write", "web_search"),
 				ShellEntry: "run_shell_command(%s)",
 			},
-			Env: environ.Agent{State: []string{".qwen/"}, Steers: []string{".qwen/"},
+			Env: Variables{State: []string{".qwen/"}, Steers: []string{".qwen/"},
 				Fixed: []string{".qwen/.env", ".qwen/extensions/", ".qwen/commands/", ".qwen/agents/", ".qwen/skills/",
 					".qwen/trustedFolders.json", ".qwen/QWEN.md"},
 				Copied: []string{".qwen/settings.json"}, // its first start writes it anew
 				Set:    []string{"QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
-				Keys: append(environ.ModelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY",
+				Keys: append(modelKeys(), "QWEN_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY",
 					"BAILIAN_*_API_KEY", "MODELSCOPE_API_KEY", "REQUESTY_API_KEY", "WEB_SEARCH_API_KEY",
 					"ZAI_API_KEY"),
 			},
@@ -150,12 +148,12 @@ func Specs() []Spec {
 		},
 		{
 			Name: "amp", Bin: "amp", Install: "npm install -g @sourcegraph/amp",
-			Template: argv.Template{
-				Args:     []string{argv.Resume, argv.Permissions, "--execute", "--stream-json"},
-				PromptBy: argv.PromptStdin, VersionArgs: version, ResumeArgs: []string{"threads", "continue", argv.Value},
+			Template: Template{
+				Args:     []string{argResume, argPermissions, "--execute", "--stream-json"},
+				PromptBy: PromptStdin, VersionArgs: version, ResumeArgs: []string{"threads", "continue", argValue},
 				BypassArgs: []string{"--dangerously-allow-all"},
 			},
-			Env: environ.Agent{State: []string{".config/amp/", ".local/share/amp/", ".cache/amp/"},
+			Env: Variables{State: []string{".config/amp/", ".local/share/amp/", ".cache/amp/"},
 				Reads:  []string{".amp/bin", ".config/agents", ".agents/skills"},
 				Fixed:  []string{".config/amp/settings.json", ".config/amp/plugins/", ".config/amp/tools/"},
 				Steers: []string{".amp/"}, Keys: []string{"AMP_API_KEY"}},
@@ -167,14 +165,14 @@ func Specs() []Spec {
 			// Written from its documentation, without a recording. In print mode it only
 			// proposes changes, unless --force lets it make them.
 			Name: "cursor-agent", Alias: "cursor", Bin: "cursor-agent", Install: "see cursor.com/cli",
-			Template: argv.Template{
-				Args:     []string{"-p", "--output-format", "stream-json", "--trust", argv.Permissions, argv.Model, argv.Resume},
-				PromptBy: argv.PromptArg, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+			Template: Template{
+				Args:     []string{"-p", "--output-format", "stream-json", "--trust", argPermissions, argModel, argResume},
+				PromptBy: PromptArg, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				AllowedArgs:   []string{"--force", "--sandbox", "enabled"},
 				ContainedArgs: []string{"--force", "--sandbox", "disabled"}, BypassArgs: []string{"--force"},
 				ReadOnlyArgs: []string{"--sandbox", "enabled"}, ModelsArgs: []string{"models"},
 			},
-			Env: environ.Agent{State: []string{".cursor/", ".config/cursor/"}, Reads: []string{".local/share/cursor-agent"},
+			Env: Variables{State: []string{".cursor/", ".config/cursor/"}, Reads: []string{".local/share/cursor-agent"},
 				Fixed:  []string{".cursor/hooks.json", ".cursor/mcp.json", ".cursor/hooks/", ".cursor/rules/"},
 				Copied: []string{".cursor/cli-config.json", ".config/cursor/cli-config.json"},
 				Steers: []string{".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json", ".cursor/hooks/"},
@@ -185,13 +183,13 @@ func Specs() []Spec {
 			// Written from its documentation and its help, without a recording. It asks for
 			// nothing in print mode; its own settings say what it may not do.
 			Name: "auggie", Bin: "auggie", Install: "npm install -g @augmentcode/auggie",
-			Template: argv.Template{
-				Args: []string{"--print", "--output-format", "json", argv.Model, argv.Resume,
-					"--instruction-file", argv.PromptPath},
-				PromptBy: argv.PromptFile, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
+			Template: Template{
+				Args: []string{"--print", "--output-format", "json", argModel, argResume,
+					"--instruction-file", argPromptPath},
+				PromptBy: PromptFile, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
 				ModelsArgs: []string{"model", "list"}, LoginArgs: []string{"account", "status"},
 			},
-			Env: environ.Agent{State: []string{".augment/"}, Steers: []string{".augment/"},
+			Env: Variables{State: []string{".augment/"}, Steers: []string{".augment/"},
 				Topics: []string{"augment", "auggie"}, Set: []string{"AUGMENT_DISABLE_AUTO_UPDATE=1"},
 				Fixed: []string{".augment/settings.json", ".augment/commands/", ".augment/agents/", ".augment/rules/"},
 				Keys:  []string{"AUGMENT_SESSION_AUTH", "AUGMENT_API_TOKEN"}},
@@ -199,13 +197,13 @@ func Specs() []Spec {
 		},
 		{
 			Name: "acp", About: "any agent that speaks the Agent Client Protocol", Install: "set AGENT_CMD to its command line, such as gemini --acp",
-			Template: argv.ACP(), Env: environ.Agent{Keys: environ.ProviderKeys()}, Format: FormatACP,
+			Template: acpTemplate(), Env: Variables{Keys: providerKeys()}, Format: FormatACP,
 			Patterns: []ending.Pattern{{Class: ending.BadFlag, Match: `does not speak the Agent Client Protocol|does not take the model|unknown model "`}},
 		},
 		{
 			Name: "text", About: "any other program, which reads the prompt from standard input",
 			Install:  "set AGENT_CMD to the command line of your agent",
-			Template: argv.Template{PromptBy: argv.PromptStdin},
+			Template: Template{PromptBy: PromptStdin},
 			Format:   FormatText,
 		},
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/state"
 )
@@ -60,7 +59,7 @@ func (t *Transcript) Add(p state.Payload) {
 		t.addText(p)
 	case state.Tool:
 		t.ToolCalls++
-		t.Asked = t.Asked || argv.Asks(p.Name)
+		t.Asked = t.Asked || AsksUser(p.Name)
 		t.Asks = append(t.Asks, p.Asks[:min(len(p.Asks), maxAsks-len(t.Asks))]...)
 		t.Rejected, t.Retries = nil, nil
 	case state.ToolResult:
@@ -71,7 +70,7 @@ func (t *Transcript) Add(p state.Payload) {
 	case state.Usage:
 		t.Usage = p
 	case state.Denied:
-		t.Asked = t.Asked || argv.Asks(p.Tool.Name)
+		t.Asked = t.Asked || AsksUser(p.Tool.Name)
 		t.Denials = keep(t.Denials, p.Tool, maxDenials)
 		t.Failures.Forget(p.Tool.Name, p.Tool.Arg)
 	case state.Limit:

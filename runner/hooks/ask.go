@@ -9,7 +9,6 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/state"
 )
 
@@ -48,7 +47,7 @@ func (s *Set) ask(ctx context.Context, h Hook, f Facts) result {
 		return result{err: err}
 	}
 	request := agent.Request{
-		Call: argv.Call{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Responder.AllowedTools,
+		ArgvCall: agent.ArgvCall{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Responder.AllowedTools,
 			PermissionMode: s.Responder.PermissionMode, Contained: s.Sandbox.On()},
 		Program: program, Dir: s.Dir, Env: slices.Concat(s.Env, []string{state.InsideVar + "=" + f.Run}),
 		Filter: s.Filter, Root: os.Geteuid() == 0,

@@ -13,7 +13,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/agent/environ"
 	"ralph/runner/audit"
 	"ralph/runner/gate/report"
 	"ralph/runner/gate/workspace"
@@ -177,7 +176,7 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) result {
 		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir,
 		Env:   slices.Concat(s.Filter.Checks(s.Env), f.environment()),
 		Stdin: bytes.NewReader(f.stdin()), Pipe: true,
-	}, environ.Agent{}, func(p []byte) bool { _, _ = out.Write(p); return false }})
+	}, agent.Variables{}, func(p []byte) bool { _, _ = out.Write(p); return false }})
 	r.text = out.String()
 	if r.exit.Code != 0 {
 		r.failed = fmt.Sprintf("failed with exit code %d", r.exit.Code)
@@ -188,7 +187,7 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) result {
 // child is a program to run.
 type child struct {
 	cmd    ptyexec.Command
-	agent  environ.Agent
+	agent  agent.Variables
 	output func([]byte) bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/agent/argv"
+	"ralph/runner/agent"
 	"ralph/runner/git/command"
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
@@ -41,7 +41,7 @@ func (p *Panel) reports(s Request) bool {
 
 // letWrite allows a reviewer to write its report. It works in a copy; keepReport copies only what it may write.
 func letWrite(a *turn.Assignment) {
-	a.Agent.PermissionMode = argv.PermitAllowedTools
+	a.Agent.PermissionMode = agent.PermitAllowedTools
 	a.Agent.AllowedTools = []string{"Read", "Glob", "Grep", "Write", "Edit"}
 }
 

@@ -20,7 +20,6 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/pool"
@@ -341,7 +340,7 @@ func (p *Panel) assignment(ws *workspace, c call, who pool.Choice) turn.Assignme
 		V: turn.Version, Origin: s.From, Part: turn.Ask, Dir: ws.dir, LogDir: logs, Task: s.Task,
 		Prompt: prompt.Input{Template: c.question, Verbatim: true},
 		Agent: turn.Agent{Spec: who.Agent.Spec, Program: who.Agent.Program, Model: who.Model,
-			PermissionMode: argv.PermitReadOnly,
+			PermissionMode: agent.PermitReadOnly,
 			Filter:         p.Filter},
 		Sandbox: ws.box,
 		Bounds:  turn.Bounds{Timeout: c.Bound(), IdleTimeout: p.Idle},

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
-	"ralph/runner/agent/environ"
+	"ralph/runner/agent"
 )
 
 // bounds are what a sandbox may add to one call, in milliseconds. A container has none.
@@ -81,7 +81,7 @@ func calls(b *testing.B) map[string]func() (ptyexec.Command, error) {
 			b.Fatal(err)
 		}
 		box := here.Box(project, "")
-		box.Agent = environ.Agent{State: []string{".ours/"}, Fixed: []string{".ours/settings.json"}}
+		box.Agent = agent.Variables{State: []string{".ours/"}, Fixed: []string{".ours/settings.json"}}
 		all[p.name] = func() (ptyexec.Command, error) { return box.Wrap(program) }
 		if p.name == bwrapProgram {
 			alone := program

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph/ptyexec"
-	"ralph/runner/agent/environ"
+	"ralph/runner/agent"
 	"ralph/runner/sandbox/allow"
 )
 
@@ -54,7 +54,7 @@ func box(t *testing.T, mode, project string, net ...string) Box {
 		t.Fatal(err)
 	}
 	b := s.Box(project, filepath.Join(project, ".ralph/plan.md"))
-	b.Agent = environ.Agent{State: []string{".ours/", ".new/", ".program/", ".ours.json"}, Copied: []string{".ours.json", ".ours/state.json"},
+	b.Agent = agent.Variables{State: []string{".ours/", ".new/", ".program/", ".ours.json"}, Copied: []string{".ours.json", ".ours/state.json"},
 		Fixed: []string{".ours/settings.json", ".ours/commands/", ".new/config.toml", ".program/"}}
 	return b
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ralph/ptyexec"
-	"ralph/runner/agent/environ"
+	"ralph/runner/agent"
 )
 
 // reads runs a script that prints the files of the home folder which a command can read, a line for each.
@@ -210,7 +210,7 @@ func TestHome_links(t *testing.T) {
 		link("../../secret", "src/project/planted")
 		link("../secret", "~/temp/planted")
 		b := here(t, p, project, "~/src/project/planted", "~/temp/planted")
-		b.Agent = environ.Agent{State: []string{".ours/"}}
+		b.Agent = agent.Variables{State: []string{".ours/"}}
 		env = append(env, "JAVA_HOME="+filepath.Join(project, "planted"), "GOPATH="+filepath.Join(project, "planted"))
 		want := []string{".gitconfig", ".config/git/ignore", ".cargo/bin/cargo", ".ours/login"}
 		names := append(want, ".config/gh/hosts", "disk/conf/gh/hosts", "secret/file", "src/project/planted/file", "temp/planted/file")
@@ -391,7 +391,7 @@ func TestHome_folderOfTheAgentIsMoved_isFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := here(t, p, project)
-		b.Agent = environ.Agent{State: []string{".ours/", ".config/ours/"}, Fixed: []string{".ours/settings.json"}, Moved: []string{"OURS_DIR=.ours"}}
+		b.Agent = agent.Variables{State: []string{".ours/", ".config/ours/"}, Fixed: []string{".ours/settings.json"}, Moved: []string{"OURS_DIR=.ours"}}
 		env = append(env, "OURS_DIR="+filepath.Join(home, "work"))
 		if got := reads(t, b, env, names[:4]...); !slices.Equal(got, names[:3]) {
 			t.Errorf("seen are %q", got)

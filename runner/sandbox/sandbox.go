@@ -15,7 +15,7 @@ import (
 	"ralph/config/option"
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
-	"ralph/runner/agent/environ"
+	"ralph/runner/agent"
 	"ralph/runner/sandbox/allow"
 	"ralph/runner/sandbox/gitkeep"
 )
@@ -112,7 +112,7 @@ type Place struct {
 	ReadOnly []string
 	// Agent is the agent that the command starts: its State is writable, its Fixed read-only. It gets copies of its Copied,
 	// which are removed at its end; Landlock cannot do that. The zero value: none.
-	Agent environ.Agent
+	Agent agent.Variables
 	// Reads are paths in the home folder that the command may read, too, as in SANDBOX_READ.
 	Reads []string
 	Keep  gitkeep.Place

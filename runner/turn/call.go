@@ -10,9 +10,7 @@ import (
 	"ralph/logs"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/stuck"
 	"ralph/runner/prompt"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/edits"
@@ -38,7 +36,7 @@ type call struct {
 func (a Assignment) Request(env []string) agent.Request {
 	a.Prompt.Locked = a.Sandbox.Locks()
 	return agent.Request{
-		Call: argv.Call{Prompt: prompt.Build(a.Prompt), Model: a.Agent.Model, AllowedTools: a.Agent.AllowedTools,
+		ArgvCall: agent.ArgvCall{Prompt: prompt.Build(a.Prompt), Model: a.Agent.Model, AllowedTools: a.Agent.AllowedTools,
 			PermissionMode: a.Agent.PermissionMode, Session: a.Agent.Session.ID, Settings: a.Agent.Settings,
 			Contained: a.Sandbox.On()},
 		Program: a.Agent.Program, Dir: a.Dir, Env: env, Filter: a.Agent.Filter, Root: os.Geteuid() == 0,
@@ -116,7 +114,7 @@ func (w *Worker) env() []string {
 // listen returns a function that adds events of the decoder to the transcript and hands them
 // on. A flood of text goes only into the transcript and the raw output.
 func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
-	var circles stuck.Watch
+	var circles agent.StuckWatch
 	var keys logs.PrivateKeys
 	redacted := func(p state.Payload) state.Payload {
 		if text, ok := p.(state.Text); ok { // perhaps one line of a key

@@ -1,7 +1,7 @@
 package turn
 
 import (
-	"ralph/runner/agent/argv"
+	"ralph/runner/agent"
 	"ralph/state"
 )
 
@@ -10,8 +10,8 @@ import (
 func refusedCalls(calls []state.Tool, allowed []string) (denied, advised []state.Tool) {
 	for _, c := range calls {
 		switch {
-		case argv.Asks(c.Name):
-		case argv.Compound(c.Name, c.Arg, allowed):
+		case agent.AsksUser(c.Name):
+		case agent.CompoundAllowed(c.Name, c.Arg, allowed):
 			advised = append(advised, c)
 		default:
 			denied = append(denied, c)

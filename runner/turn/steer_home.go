@@ -11,22 +11,22 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/runner/agent/environ"
+	"ralph/runner/agent"
 	"ralph/runner/git/changed"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
 
 // Steering is what steers agents in a project, and the programs that keep plans: all, or those with a plan in dir.
-func Steering(agents environ.Filter, dir string) environ.Steering {
+func Steering(agents agent.EnvRules, dir string) agent.Steering {
 	all := agents.Steering()
 	files, topics := store.Steering(dir)
-	return environ.Steering{Files: append(all.Files, files...), Topics: append(all.Topics, topics...)}
+	return agent.Steering{Files: append(all.Files, files...), Topics: append(all.Topics, topics...)}
 }
 
 // steerMemory remembers the files as they were when it was first read. The zero value remembers nothing yet.
 type steerMemory struct {
-	Steering environ.Steering // as Of returned it
+	Steering agent.Steering // as Of returned it
 
 	first steerFiles
 	home  home

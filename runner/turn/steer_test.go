@@ -8,7 +8,6 @@ import (
 
 	"ralph/internal/scripted"
 	"ralph/runner/agent"
-	"ralph/runner/agent/environ"
 	"ralph/runner/audit"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -88,7 +87,7 @@ func TestRun_turnSetsUpAnotherAgent_isAFinding(t *testing.T) {
 	a := scripted.Project(t, []scripted.Step{{Do: "write", Text: ".new-cli/hooks.json"}})
 	put(t, a.Dir, ".gitignore", ".new-cli/\n")
 	put(t, a.Dir, ".new-cli/hooks.json", "{}\n")
-	a.Agent.Filter.Custom = append(a.Agent.Filter.Custom, agent.Spec{Name: "new-cli", Env: environ.Agent{Steers: []string{".new-cli/"}}})
+	a.Agent.Filter.Custom = append(a.Agent.Filter.Custom, agent.Spec{Name: "new-cli", Env: agent.Variables{Steers: []string{".new-cli/"}}})
 	if f := here(t, a).Result.Proof.Findings; len(f) != 1 || f[0].File != ".new-cli/hooks.json" || f[0].Kind != audit.KindChecksChanged {
 		t.Errorf("findings %+v", f)
 	}

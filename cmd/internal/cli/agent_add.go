@@ -13,8 +13,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
-	"ralph/runner/agent/custom"
 	"ralph/state"
 )
 
@@ -32,20 +30,20 @@ const placeholders = "{prompt}, {prompt_file}, {model}, {permissions}, {resume}"
 // textFields are the fields with one value, in the order of the file.
 func textFields() []struct{ key, help string } {
 	return []struct{ key, help string }{
-		{custom.FieldCommand, "`LINE`: program and arguments; may contain " + placeholders + "."},
-		{custom.FieldPrompt,
-			"`HOW` it takes the prompt: " + strings.Join(custom.Prompts(), ", ") + " (default stdin)."},
-		{custom.FieldFormat, "`FORMAT` that it prints: " + strings.Join(custom.Formats(), ", ") + " (default text)."},
-		{custom.FieldOutput, "`WHERE` it prints to: pty, pipe (default pty)."},
-		{custom.FieldResume, "`ARGUMENTS` that resume a session; {} is its id."},
-		{custom.FieldModel, "`ARGUMENTS` that choose a model; {} is its name."},
-		{custom.FieldAllowed, "`ARGUMENTS` of the permission mode allowed-tools; {} is an entry."},
-		{custom.FieldBypass, "`ARGUMENTS` of the permission mode bypass."},
-		{custom.FieldVersion, "`ARGUMENTS` that print its version, which show that it is installed."},
-		{custom.FieldModels, "`ARGUMENTS` that print the names of its models, one per line."},
-		{custom.FieldLogin, "`ARGUMENTS` that end with exit code 0 if it is logged in."},
-		{custom.FieldAbout, "`LINE` about it, for ralph agent list."},
-		{custom.FieldKeys, "`NAMES` of the variables that hold its keys; * matches any text."},
+		{agent.FieldCommand, "`LINE`: program and arguments; may contain " + placeholders + "."},
+		{agent.FieldPrompt,
+			"`HOW` it takes the prompt: " + strings.Join(agent.CustomPrompts(), ", ") + " (default stdin)."},
+		{agent.FieldFormat, "`FORMAT` that it prints: " + strings.Join(agent.CustomFormats(), ", ") + " (default text)."},
+		{agent.FieldOutput, "`WHERE` it prints to: pty, pipe (default pty)."},
+		{agent.FieldResume, "`ARGUMENTS` that resume a session; {} is its id."},
+		{agent.FieldModel, "`ARGUMENTS` that choose a model; {} is its name."},
+		{agent.FieldAllowed, "`ARGUMENTS` of the permission mode allowed-tools; {} is an entry."},
+		{agent.FieldBypass, "`ARGUMENTS` of the permission mode bypass."},
+		{agent.FieldVersion, "`ARGUMENTS` that print its version, which show that it is installed."},
+		{agent.FieldModels, "`ARGUMENTS` that print the names of its models, one per line."},
+		{agent.FieldLogin, "`ARGUMENTS` that end with exit code 0 if it is logged in."},
+		{agent.FieldAbout, "`LINE` about it, for ralph agent list."},
+		{agent.FieldKeys, "`NAMES` of the variables that hold its keys; * matches any text."},
 	}
 }
 
@@ -68,7 +66,7 @@ func newAddCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringArrayVar(&o.env, "env", nil, "`NAME=VALUE` for every call; may be repeated.")
 	fs.StringArrayVar(&o.patterns, "pattern", nil, "`CLASS=REGEXP` for its error texts; may be repeated.")
 	for flag, values := range map[string][]string{
-		custom.FieldPrompt: custom.Prompts(), custom.FieldFormat: custom.Formats(), custom.FieldOutput: {"pty", "pipe"},
+		agent.FieldPrompt: agent.CustomPrompts(), agent.FieldFormat: agent.CustomFormats(), agent.FieldOutput: {"pty", "pipe"},
 	} {
 		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
@@ -86,7 +84,7 @@ func addRun(o *addOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.name == "" || *o.fields[custom.FieldCommand] == "" {
+	if o.name == "" || *o.fields[agent.FieldCommand] == "" {
 		if !o.CanAsk() {
 			return cmdline.UsageError("agent add needs --name and --command: there is no terminal to ask on")
 		}
@@ -143,7 +141,7 @@ func (o *addOptions) row() ([]config.AgentField, error) {
 	for _, group := range []struct {
 		key, form string
 		values    []string
-	}{{custom.FieldEnv, "NAME=value", o.env}, {custom.FieldPatterns, "CLASS=regexp", o.patterns}} {
+	}{{agent.FieldEnv, "NAME=value", o.env}, {agent.FieldPatterns, "CLASS=regexp", o.patterns}} {
 		var some []config.AgentField
 		for _, v := range group.values {
 			name, value, ok := strings.Cut(v, "=")
@@ -172,12 +170,12 @@ func (o *addOptions) check(loader config.Loader) (agent.Spec, error) {
 
 // ask asks for the fields that the flags do not set.
 func (o *addOptions) ask(loader config.Loader) error {
-	command, prompt, format := o.fields[custom.FieldCommand], o.fields[custom.FieldPrompt], o.fields[custom.FieldFormat]
+	command, prompt, format := o.fields[agent.FieldCommand], o.fields[agent.FieldPrompt], o.fields[agent.FieldFormat]
 	// check tries a row of the answers so far, with one field changed.
 	check := func(name, line string, more ...config.AgentField) (agent.Spec, error) {
-		fields := []config.AgentField{{Key: custom.FieldCommand, Value: line}}
-		if len(more) == 0 || more[0].Key != custom.FieldPrompt {
-			fields = append(fields, config.AgentField{Key: custom.FieldPrompt, Value: promptFor(line)})
+		fields := []config.AgentField{{Key: agent.FieldCommand, Value: line}}
+		if len(more) == 0 || more[0].Key != agent.FieldPrompt {
+			fields = append(fields, config.AgentField{Key: agent.FieldPrompt, Value: promptFor(line)})
 		}
 		return loader.CheckAgent(name, append(fields, more...))
 	}
@@ -194,20 +192,20 @@ func (o *addOptions) ask(loader config.Loader) error {
 			}
 			return err
 		}},
-		{"How it takes the prompt (" + strings.Join(custom.Prompts(), ", ") + ")", prompt,
+		{"How it takes the prompt (" + strings.Join(agent.CustomPrompts(), ", ") + ")", prompt,
 			func() string { return promptFor(*command) }, func(s string) error {
-				_, err := check(o.name, *command, config.AgentField{Key: custom.FieldPrompt, Value: s})
+				_, err := check(o.name, *command, config.AgentField{Key: agent.FieldPrompt, Value: s})
 				return err
 			}},
-		{"What it prints (" + strings.Join(custom.Formats(), ", ") + ")", format,
+		{"What it prints (" + strings.Join(agent.CustomFormats(), ", ") + ")", format,
 			func() string { return string(agent.FormatText) }, func(s string) error {
-				_, err := check(o.name, *command, config.AgentField{Key: custom.FieldFormat, Value: s})
+				_, err := check(o.name, *command, config.AgentField{Key: agent.FieldFormat, Value: s})
 				return err
 			}},
 		{"Arguments that print its version, which show that it is installed (- for none)",
-			o.fields[custom.FieldVersion], nil, nil},
-		{"Arguments that print the names of its models (- for none)", o.fields[custom.FieldModels], nil, nil},
-		{"Description, one line (- for none)", o.fields[custom.FieldAbout], nil, nil},
+			o.fields[agent.FieldVersion], nil, nil},
+		{"Arguments that print the names of its models (- for none)", o.fields[agent.FieldModels], nil, nil},
+		{"Description, one line (- for none)", o.fields[agent.FieldAbout], nil, nil},
 	} {
 		if err := o.put(in, loader, q); err != nil {
 			return err
@@ -254,9 +252,9 @@ func (o *addOptions) put(in *bufio.Reader, loader config.Loader, q agentQuestion
 func promptFor(command string) string {
 	switch {
 	case strings.Contains(command, "{prompt_file}"):
-		return string(argv.PromptFile)
+		return string(agent.PromptFile)
 	case strings.Contains(command, "{prompt}"):
-		return string(argv.PromptArg)
+		return string(agent.PromptArg)
 	}
-	return string(argv.PromptStdin)
+	return string(agent.PromptStdin)
 }

@@ -14,7 +14,6 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/internal/world"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/state"
 )
 
@@ -97,7 +96,7 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 	if s.About != "It is mine" || strings.Join(s.ModelsArgs, " ") != "list models" {
 		t.Errorf("%q, %q", s.About, s.ModelsArgs)
 	}
-	if err != nil || s.PromptBy != argv.PromptFile || s.Format != agent.FormatClaude {
+	if err != nil || s.PromptBy != agent.PromptFile || s.Format != agent.FormatClaude {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if u, err := w.Loader(w.Dir, nil).Untrusted(); u != nil || err != nil {

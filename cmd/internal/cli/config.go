@@ -15,7 +15,7 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
-	"ralph/runner/agent/environ"
+	"ralph/runner/agent"
 )
 
 type configOptions struct {
@@ -141,7 +141,7 @@ func printEnv(f *cmdline.Factory, cfg *config.Config) error {
 	rows := cfg.EnvFilter().List(s, (&preflight.Project{Env: f.Env, Config: cfg}).EnvRequest())
 	all := len(rows)
 	if !cfg.Verbose {
-		rows = slices.DeleteFunc(rows, func(r environ.Row) bool { return r.Why == "" })
+		rows = slices.DeleteFunc(rows, func(r agent.EnvRow) bool { return r.Why == "" })
 	}
 	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "VARIABLE\tAGENT\tCHECKS\tWHY")

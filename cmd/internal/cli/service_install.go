@@ -14,8 +14,6 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/service"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
-	"ralph/runner/agent/environ"
 )
 
 type installOptions struct {
@@ -153,10 +151,10 @@ func readHere(env []string, cfg *config.Config) []string {
 		if err != nil {
 			continue // a start refuses it
 		}
-		for _, row := range cfg.EnvFilter().List(spec, agent.Request{Call: argv.Call{Model: cfg.Model}, Env: env}) {
+		for _, row := range cfg.EnvFilter().List(spec, agent.Request{ArgvCall: agent.ArgvCall{Model: cfg.Model}, Env: env}) {
 			upper := strings.ToUpper(row.Name)
-			key := row.Agent == environ.Passes && row.Checks == environ.Held
-			setting := row.Agent == environ.Passes && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")
+			key := row.Agent == agent.EnvPasses && row.Checks == agent.EnvHeld
+			setting := row.Agent == agent.EnvPasses && strings.HasPrefix(upper, strings.ToUpper(spec.Name)+"_")
 			where := strings.HasSuffix(upper, "_BASE_URL") || strings.HasSuffix(upper, "_PROXY") ||
 				row.Name == "XDG_CONFIG_HOME" || row.Name == "XDG_STATE_HOME"
 			if key || setting || where {

@@ -13,8 +13,6 @@ import (
 
 	"ralph/config/option"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
-	"ralph/runner/agent/custom"
 	"ralph/runner/agent/ending"
 )
 
@@ -28,14 +26,14 @@ const (
 )
 
 func agentKeys() []string {
-	return []string{custom.FieldCommand, custom.FieldPrompt, custom.FieldFormat, custom.FieldOutput, custom.FieldResume,
-		custom.FieldModel, custom.FieldAllowed, custom.FieldBypass, custom.FieldVersion, custom.FieldModels,
-		custom.FieldLogin, custom.FieldAbout, custom.FieldEnv, custom.FieldKeys, custom.FieldHome, custom.FieldPatterns}
+	return []string{agent.FieldCommand, agent.FieldPrompt, agent.FieldFormat, agent.FieldOutput, agent.FieldResume,
+		agent.FieldModel, agent.FieldAllowed, agent.FieldBypass, agent.FieldVersion, agent.FieldModels,
+		agent.FieldLogin, agent.FieldAbout, agent.FieldEnv, agent.FieldKeys, agent.FieldHome, agent.FieldPatterns}
 }
 
 // agentRow is an agent of the user's own.
 type agentRow struct {
-	custom custom.Row
+	custom agent.CustomRow
 	spec   agent.Spec
 	source Source
 }
@@ -83,18 +81,18 @@ func (c *Config) addAgent(row agentRow) []Warning {
 
 // agentClaim shows what a row decides about programs, for a person and for the
 // hash of the consent. What only reads the agent's output is left out.
-func agentClaim(c custom.Row) string {
+func agentClaim(c agent.CustomRow) string {
 	text := fmt.Sprintf("%s.%s=%s", agentsKey, c.Name, showWords(c.Command))
-	if c.Prompt == argv.PromptArg {
+	if c.Prompt == agent.PromptArg {
 		text += " (prompt as an argument)"
 	}
 	for _, f := range []struct {
 		name string
 		args []string
-	}{{custom.FieldEnv, c.Env}, {custom.FieldResume, c.Resume}, {custom.FieldModel, c.Model},
-		{custom.FieldAllowed, c.Allowed},
-		{custom.FieldBypass, c.Bypass}, {custom.FieldVersion, c.Version}, {custom.FieldModels,
-			c.Models}, {custom.FieldLogin, c.Login}, {custom.FieldKeys, c.Keys}, {custom.FieldHome, c.Home}} {
+	}{{agent.FieldEnv, c.Env}, {agent.FieldResume, c.Resume}, {agent.FieldModel, c.Model},
+		{agent.FieldAllowed, c.Allowed},
+		{agent.FieldBypass, c.Bypass}, {agent.FieldVersion, c.Version}, {agent.FieldModels,
+			c.Models}, {agent.FieldLogin, c.Login}, {agent.FieldKeys, c.Keys}, {agent.FieldHome, c.Home}} {
 		if len(f.args) > 0 {
 			text += "; " + f.name + ": " + showWords(f.args)
 		}
@@ -148,8 +146,8 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 		return r.refuse(pair.Value, path+" must hold the keys "+strings.Join(agentKeys(),
 			", ")+", not "+describe(pair.Value))
 	}
-	c := custom.Row{Name: name, Prompt: argv.PromptStdin, Format: agent.FormatText}
-	at := map[string]ast.Node{custom.FieldName: pair.Key}
+	c := agent.CustomRow{Name: name, Prompt: agent.PromptStdin, Format: agent.FormatText}
+	at := map[string]ast.Node{agent.FieldName: pair.Key}
 	for _, field := range m.Values {
 		key := field.Key.GetToken().Value
 		if at[key] = field.Value; field.Value.Type() == ast.NullType {
@@ -169,7 +167,7 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	}
 	spec, err := c.Spec()
 	if err != nil {
-		field := (*custom.FieldError)(nil)
+		field := (*agent.FieldError)(nil)
 		where := ast.Node(pair.Key)
 		if errors.As(err, &field) && at[field.Field] != nil {
 			where = at[field.Field]
@@ -180,22 +178,22 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	return nil
 }
 
-func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) (err error) {
-	words := map[string]*[]string{custom.FieldCommand: &c.Command, custom.FieldResume: &c.Resume,
-		custom.FieldModel:   &c.Model,
-		custom.FieldAllowed: &c.Allowed, custom.FieldBypass: &c.Bypass, custom.FieldVersion: &c.Version,
-		custom.FieldModels: &c.Models, custom.FieldLogin: &c.Login, custom.FieldKeys: &c.Keys, custom.FieldHome: &c.Home}
+func (r *yamlReader) agentField(c *agent.CustomRow, key, path string, node ast.Node) (err error) {
+	words := map[string]*[]string{agent.FieldCommand: &c.Command, agent.FieldResume: &c.Resume,
+		agent.FieldModel:   &c.Model,
+		agent.FieldAllowed: &c.Allowed, agent.FieldBypass: &c.Bypass, agent.FieldVersion: &c.Version,
+		agent.FieldModels: &c.Models, agent.FieldLogin: &c.Login, agent.FieldKeys: &c.Keys, agent.FieldHome: &c.Home}
 	path += "." + key
 	if list := words[key]; list != nil {
 		*list, err = r.words(path, node)
 		return err
 	}
 	switch key {
-	case custom.FieldEnv:
+	case agent.FieldEnv:
 		return r.entries(path, node, func(name, value string) { c.Env = append(c.Env, name+"="+value) })
-	case custom.FieldPatterns:
+	case agent.FieldPatterns:
 		return r.entries(path, node, func(class, match string) {
-			if class == custom.PatternNone {
+			if class == agent.PatternNone {
 				class = string(ending.Unknown)
 			}
 			c.Patterns = append(c.Patterns, ending.Pattern{Class: ending.Class(class), Match: match})
@@ -205,11 +203,11 @@ func (r *yamlReader) agentField(c *custom.Row, key, path string, node ast.Node) 
 	switch {
 	case !ok || !option.Printable(text):
 		return r.refuse(node, path+" must be text on one line, not "+describe(node))
-	case key == custom.FieldAbout:
+	case key == agent.FieldAbout:
 		c.About = text
-	case key == custom.FieldPrompt:
-		c.Prompt = argv.PromptBy(text)
-	case key == custom.FieldFormat:
+	case key == agent.FieldPrompt:
+		c.Prompt = agent.PromptBy(text)
+	case key == agent.FieldFormat:
 		c.Format = agent.Format(text)
 	case text != outputPty && text != outputPipe:
 		return r.refuse(node, fmt.Sprintf("%s: %s is not one of %s, %s", path, quote(text), outputPty, outputPipe))

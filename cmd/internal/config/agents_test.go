@@ -12,9 +12,7 @@ import (
 
 	"ralph/config/option"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/environ"
 )
 
 const twoAgents = `
@@ -55,14 +53,14 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 	codex, _ := agent.Find("codex")
 	want := agent.Spec{
 		Name: "mine", Bin: "/opt/my tools/mine", Install: "see its row under agents in config.yaml",
-		Template: argv.Template{
+		Template: agent.Template{
 			Args:     []string{"--json", `{"a":1}`, "{model}", "two words", "{prompt_file}", "{permissions}", "{resume}"},
-			PromptBy: argv.PromptFile, VersionArgs: []string{"--version"},
+			PromptBy: agent.PromptFile, VersionArgs: []string{"--version"},
 			ResumeArgs: []string{"resume", "{}"}, ModelArgs: []string{"--model={}"},
 			AllowedItem: []string{"--allow", "{}"}, BypassArgs: []string{"--yes", "--really"},
 		},
 		Format: agent.FormatCodex, Pipe: true,
-		Env:           environ.Agent{Set: []string{"A=1", "B=x=y"}, Keys: []string{"A_KEY", "B_*"}},
+		Env:           agent.Variables{Set: []string{"A=1", "B=x=y"}, Keys: []string{"A_KEY", "B_*"}},
 		SessionTokens: codex.SessionTokens, CachedInInput: codex.CachedInInput,
 		Patterns: []ending.Pattern{{Class: "usage-limit", Match: "quota of the day"}, {Match: "warning: .*"}, {Match: `note: \d+`}},
 	}
@@ -73,7 +71,7 @@ func TestAgents_everyKey_reachesTheRow(t *testing.T) {
 	if err != nil || other.Bin != filepath.Join(l.Dir, "bin/other") {
 		t.Errorf("%+v, %v", other, err)
 	}
-	cmd := other.Command(agent.Request{Call: argv.Call{Prompt: "-do", Model: "m"}})
+	cmd := other.Command(agent.Request{ArgvCall: agent.ArgvCall{Prompt: "-do", Model: "m"}})
 	if got := strings.Join(cmd.Args[1:], "|"); got != "\n-do|$HOME" {
 		t.Errorf("argv %q", got)
 	}

@@ -14,7 +14,6 @@ import (
 	"ralph/config/option"
 	"ralph/logs/secretname"
 	"ralph/runner/agent"
-	"ralph/runner/agent/custom"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -360,7 +359,7 @@ agents:
 |---|---|---|
 | ` + "`command`" + ` | | Program and arguments, with shell quoting or as a list. A program with a slash is relative to the project. ` + "`${NAME}`" + ` comes from the environment; nothing else is expanded. |
 | ` + "`prompt`" + ` | stdin | How it takes the prompt. ` + "`stdin`" + `; ` + "`arg`" + `: as the last argument, or in place of ` + "`{prompt}`" + `; ` + "`file`" + `: in a private temporary file whose path replaces ` + "`{prompt_file}`" + `. |
-| ` + "`format`" + ` | text | Format of its output: ` + code(strings.Join(custom.Formats(), "`, `")) + `. |
+| ` + "`format`" + ` | text | Format of its output: ` + code(strings.Join(agent.CustomFormats(), "`, `")) + `. |
 | ` + "`output`" + ` | pty | Where it prints: ` + "`pty`" + ` is a terminal, ` + "`pipe`" + ` a pipe. |
 | ` + "`resume`, `model`" + ` | | Arguments that resume a session or select a model; ` + "`{}`" + ` is the value. Empty means that the agent cannot do it. |
 | ` + "`allowed_tools`" + ` | | Arguments for the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + `, repeated for each entry of ` + "`ALLOWED_TOOLS`" + `. |

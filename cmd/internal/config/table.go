@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"ralph/config/option"
-	"ralph/runner/agent/environ"
+	"ralph/runner/agent"
 	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -29,7 +29,7 @@ type Options struct {
 	rules.Policy
 	pool.CallOptions
 	session.Continuity
-	environ.Exclusion
+	agent.EnvExclusion
 	prompt.FileOptions
 	store.PlanOptions
 	gate.CheckOptions
@@ -62,7 +62,7 @@ func groups() []string {
 
 // rows are all rows, bound to o, in the order of the documents.
 func (o *Options) rows() []option.Row {
-	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.Continuity.Options(), o.Exclusion.Options(),
+	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.Continuity.Options(), o.EnvExclusion.Options(),
 		o.FileOptions.Options(), o.PlanOptions.Options(), o.CheckOptions.Options(), o.Review.Options(),
 		(*aios.Options)(&o.AIOSOptions).Options(), o.Commands.Options(), o.Wanted.Options(), o.LessonOptions.Options(),
 		o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(),

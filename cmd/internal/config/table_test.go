@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ralph/config/option"
-	"ralph/runner/agent/environ"
+	"ralph/runner/agent"
 	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -215,8 +215,8 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		},
 		CallOptions: pool.CallOptions{ActiveTimeout: 2 * time.Hour, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},
 			PermissionMode: "allowed-tools"},
-		Continuity: session.Continuity{SessionExpiry: 24 * time.Hour},
-		Exclusion:  environ.Exclusion{EnvExclude: []string{}},
+		Continuity:   session.Continuity{SessionExpiry: 24 * time.Hour},
+		EnvExclusion: agent.EnvExclusion{EnvExclude: []string{}},
 		PlanOptions: store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
 			Selection: store.Selection{OnlyCategories: []string{}, OnlyPriorities: []string{}, OnlyTags: []string{}, OnlyTasks: []string{}}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, TestMode: "auto", BaselineScope: "session", FailFast: true},

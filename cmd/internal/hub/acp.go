@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/hub/acp"
-	"ralph/runner/agent/argv"
+	"ralph/runner/agent"
 	"ralph/state"
 )
 
@@ -36,7 +36,7 @@ func newACPCmd() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Policy.Mode, "permit", argv.PermitAllowedTools, "What it may do that asks first: `MODE`.")
+	f.StringVar(&o.Policy.Mode, "permit", agent.PermitAllowedTools, "What it may do that asks first: `MODE`.")
 	f.StringArrayVar(&o.Policy.Allowed, "allow", nil, "An `ENTRY` of ALLOWED_TOOLS.")
 	f.StringVar(&o.Model, "model", "", "The `NAME` of a model.")
 	f.StringVar(&o.Session, "resume", "", "The `ID` of a session to resume.")
@@ -52,7 +52,7 @@ func acpRun(ctx context.Context, o *acpOptions, flags *pflag.FlagSet, args []str
 	if err := flags.Parse(args[split+1:]); err != nil {
 		return usageError{err}
 	}
-	modes := []string{argv.PermitAllowedTools, argv.PermitBypass, argv.PermitReadOnly}
+	modes := []string{agent.PermitAllowedTools, agent.PermitBypass, agent.PermitReadOnly}
 	if !slices.Contains(modes, o.Policy.Mode) || flags.NArg() > 0 {
 		return usageError{fmt.Errorf("after -- it takes flags only; --permit is one of %s", strings.Join(modes, ", "))}
 	}

@@ -10,8 +10,6 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
-	"ralph/runner/agent/environ"
 	"ralph/runner/pool"
 )
 
@@ -59,8 +57,8 @@ const (
 // without a call.
 func (p *Project) Login(ctx context.Context, one pool.Agent) string {
 	env := slices.DeleteFunc(slices.Clone(p.Env), func(pair string) bool { return strings.HasSuffix(pair, "=") })
-	for _, row := range p.Config.EnvFilter().List(one.Spec, agent.Request{Call: argv.Call{Model: p.Config.Model}, Env: env}) {
-		if row.Agent == environ.Passes && row.Checks == environ.Held {
+	for _, row := range p.Config.EnvFilter().List(one.Spec, agent.Request{ArgvCall: agent.ArgvCall{Model: p.Config.Model}, Env: env}) {
+		if row.Agent == agent.EnvPasses && row.Checks == agent.EnvHeld {
 			return LoginKey
 		}
 	}

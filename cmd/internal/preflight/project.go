@@ -16,7 +16,6 @@ import (
 	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/pool"
@@ -182,8 +181,8 @@ func FindChecks(dir string, changed []string) []gate.Check {
 // EnvRequest is a request with only the fields on which its environment depends.
 func (p *Project) EnvRequest() agent.Request {
 	return agent.Request{
-		Call: argv.Call{Model: p.Config.Model, PermissionMode: p.Config.PermissionMode},
-		Env:  p.Env, Root: os.Geteuid() == 0,
+		ArgvCall: agent.ArgvCall{Model: p.Config.Model, PermissionMode: p.Config.PermissionMode},
+		Env:      p.Env, Root: os.Geteuid() == 0,
 	}
 }
 

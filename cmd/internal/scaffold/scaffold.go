@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ralph/runner/agent/argv"
+	"ralph/runner/agent"
 )
 
 // Command is a shell command line for the folder that it belongs to.
@@ -208,7 +208,7 @@ func (p Project) Tools(allowed []string, commands ...string) []string {
 				prefix+" ")
 		})
 		if line != "" && !covered {
-			more = append(more, argv.AllowEntry("Bash", line))
+			more = append(more, agent.AllowEntry("Bash", line))
 		}
 	}
 	slices.Sort(more)

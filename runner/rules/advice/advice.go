@@ -8,7 +8,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/environ"
 )
 
 // Hint is what the agent can do about an outcome; empty: nothing.
@@ -44,7 +43,7 @@ func Remedy(o agent.Outcome, name string, withheld []string) string {
 		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[o.Class]
 	if o.Class == ending.Auth && len(withheld) > 0 {
-		do += "; " + environ.Release(withheld, o.Reason+" "+ending.Shown(o.Evidence))
+		do += "; " + agent.EnvRelease(withheld, o.Reason+" "+ending.Shown(o.Evidence))
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
 }

@@ -13,7 +13,6 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/state"
 )
 
@@ -150,7 +149,7 @@ func TestRun_commandOfTheList_isAllowedAndEverythingIsRead(t *testing.T) {
 }
 
 func TestRun_commandThatIsNotInTheList_isRefusedAndReported(t *testing.T) {
-	for _, p := range []Policy{{Allowed: []string{"Bash(go vet:*)"}}, {Mode: argv.PermitReadOnly, Allowed: []string{"Bash"}}} {
+	for _, p := range []Policy{{Allowed: []string{"Bash(go vet:*)"}}, {Mode: agent.PermitReadOnly, Allowed: []string{"Bash"}}} {
 		all, _ := made(t, "works", Call{Prompt: "x", Policy: p})
 		if denied := of[state.Denied](all); len(denied) != 1 || denied[0].Tool.Name != "Bash" {
 			t.Errorf("%+v: %+v", p, denied)
@@ -214,8 +213,8 @@ func TestPolicy_modes(t *testing.T) {
 		{Policy{Allowed: []string{"Bash(git:*)"}}, sdk.ToolKindExecute, "git log $(rm x)", false},
 		{Policy{Allowed: []string{"Bash(git:*)", "Write"}}, sdk.ToolKindExecute, "git log > x", false},
 		{Policy{Allowed: []string{"Bash"}}, sdk.ToolKindExecute, "rm -rf /tmp/x", true},
-		{Policy{Mode: argv.PermitBypass}, sdk.ToolKindExecute, "rm x", true},
-		{Policy{Mode: argv.PermitReadOnly, Allowed: []string{"Edit"}}, sdk.ToolKindEdit, "", false},
+		{Policy{Mode: agent.PermitBypass}, sdk.ToolKindExecute, "rm x", true},
+		{Policy{Mode: agent.PermitReadOnly, Allowed: []string{"Edit"}}, sdk.ToolKindEdit, "", false},
 		{Policy{Allowed: []string{"WebFetch"}}, sdk.ToolKindFetch, "", true},
 		{Policy{}, sdk.ToolKindOther, "", false},
 	} {

@@ -7,7 +7,7 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
-	"ralph/runner/agent/argv"
+	"ralph/runner/agent"
 )
 
 // Policy decides what an agent may do when it asks for permission. It may always read and search.
@@ -30,9 +30,9 @@ func (p Policy) allows(kind sdk.ToolKind, command string) bool {
 		return true
 	}
 	switch p.Mode {
-	case argv.PermitBypass:
+	case agent.PermitBypass:
 		return true
-	case argv.PermitReadOnly:
+	case agent.PermitReadOnly:
 		return false
 	}
 	switch kind {
@@ -41,7 +41,7 @@ func (p Policy) allows(kind sdk.ToolKind, command string) bool {
 			return e == "Edit" || e == "Write" || e == "MultiEdit"
 		})
 	case sdk.ToolKindExecute:
-		return argv.AllowsCommand(command, p.Allowed)
+		return agent.AllowsCommand(command, p.Allowed)
 	}
 	return slices.Contains(p.Allowed, tools()[kind])
 }

@@ -1,17 +1,16 @@
-package stuck_test
+package agent
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"ralph/runner/agent/stuck"
 	"ralph/state"
 )
 
 // story is what an agent did, step by step.
 type story struct {
-	watch stuck.Watch
+	watch StuckWatch
 	n     int
 	why   string
 	at    int // the step at which it was found stuck; 0: never

@@ -1,4 +1,4 @@
-package custom
+package agent
 
 import (
 	"slices"
@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"ralph/ptyexec"
-	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
 )
 
-func spec(t *testing.T, c Row) agent.Spec {
+func spec(t *testing.T, c CustomRow) Spec {
 	t.Helper()
 	s, err := c.Spec()
 	if err != nil {
@@ -22,8 +20,8 @@ func spec(t *testing.T, c Row) agent.Spec {
 }
 
 // classOf classifies a call that printed the text.
-func classOf(s agent.Spec, text string, exit ptyexec.Exit) ending.Class {
-	var tr agent.Transcript
+func classOf(s Spec, text string, exit ptyexec.Exit) ending.Class {
+	var tr Transcript
 	d := s.NewDecoder(tr.Add)
 	_, _ = d.Write([]byte(text)) // never fails
 	d.Close()
@@ -31,15 +29,15 @@ func classOf(s agent.Spec, text string, exit ptyexec.Exit) ending.Class {
 }
 
 func TestFormats_areThoseOfTheAgents(t *testing.T) {
-	for _, s := range agent.Specs() {
-		if !slices.Contains(Formats(), string(s.Format)) {
+	for _, s := range Specs() {
+		if !slices.Contains(CustomFormats(), string(s.Format)) {
 			t.Errorf("%s is missing, which %s prints", s.Format, s.Name)
 		}
 	}
 }
 
 func TestSpec_argv(t *testing.T) {
-	full := Row{Name: "own", Command: []string{"own", "--json"}, Prompt: argv.PromptStdin, Format: agent.FormatClaude,
+	full := CustomRow{Name: "own", Command: []string{"own", "--json"}, Prompt: PromptStdin, Format: FormatClaude,
 		Resume: []string{"--resume", "{}"}, Model: []string{"--model={}"}, Bypass: []string{"--yes"}}
 	placed := full
 	placed.Command = []string{"own", "{model}", "do", "{permissions}"}
@@ -47,25 +45,25 @@ func TestSpec_argv(t *testing.T) {
 	entries.Allowed = []string{"--allow", "{}"}
 	once := full
 	once.Allowed = []string{"--sandbox"}
-	arg := Row{Name: "own", Command: []string{"own"}, Prompt: argv.PromptArg, Format: agent.FormatText}
-	inside := Row{Name: "own", Command: []string{"own", "--message={prompt}", "--end"}, Prompt: argv.PromptArg, Format: agent.FormatText}
-	file := Row{Name: "own", Command: []string{"own", "--file={prompt_file}"}, Prompt: argv.PromptFile, Format: agent.FormatText}
-	expand := func(command ...string) Row {
-		return Row{Name: "own", Command: command, Prompt: argv.PromptStdin, Format: agent.FormatText}
+	arg := CustomRow{Name: "own", Command: []string{"own"}, Prompt: PromptArg, Format: FormatText}
+	inside := CustomRow{Name: "own", Command: []string{"own", "--message={prompt}", "--end"}, Prompt: PromptArg, Format: FormatText}
+	file := CustomRow{Name: "own", Command: []string{"own", "--file={prompt_file}"}, Prompt: PromptFile, Format: FormatText}
+	expand := func(command ...string) CustomRow {
+		return CustomRow{Name: "own", Command: command, Prompt: PromptStdin, Format: FormatText}
 	}
-	none := agent.Request{Call: argv.Call{Prompt: "p"}}
-	all := agent.Request{Call: argv.Call{Prompt: "-p", Model: "m", Session: "s", PermissionMode: argv.PermitBypass, AllowedTools: []string{"Read", "Edit"}}}
+	none := Request{ArgvCall: ArgvCall{Prompt: "p"}}
+	all := Request{ArgvCall: ArgvCall{Prompt: "-p", Model: "m", Session: "s", PermissionMode: PermitBypass, AllowedTools: []string{"Read", "Edit"}}}
 	allowed := all
-	allowed.PermissionMode = argv.PermitAllowedTools
+	allowed.PermissionMode = PermitAllowedTools
 	withFile := all
 	withFile.PromptFile = "/tmp/p.md"
 	for name, c := range map[string]struct {
-		custom Row
-		req    agent.Request
+		custom CustomRow
+		req    Request
 		want   string
 	}{
 		"what has no place comes last":  {full, all, "own|--json|--yes|--model=m|--resume|s"},
-		"nothing asked for":             {full, agent.Request{}, "own|--json"},
+		"nothing asked for":             {full, Request{}, "own|--json"},
 		"placed":                        {placed, all, "own|--model=m|do|--yes|--resume|s"},
 		"an entry each":                 {entries, allowed, "own|--json|--allow|Read|--allow|Edit|--model=m|--resume|s"},
 		"one switch":                    {once, allowed, "own|--json|--sandbox|--model=m|--resume|s"},
@@ -88,18 +86,18 @@ func TestSpec_argv(t *testing.T) {
 }
 
 func TestSpec_pipe_reachesTheCommand(t *testing.T) {
-	c := Row{Name: "own", Command: []string{"own"}, Prompt: argv.PromptStdin, Format: agent.FormatText}
-	if spec(t, c).Command(agent.Request{}).Pipe {
+	c := CustomRow{Name: "own", Command: []string{"own"}, Prompt: PromptStdin, Format: FormatText}
+	if spec(t, c).Command(Request{}).Pipe {
 		t.Error("a pipe by default")
 	}
 	c.Pipe = true
-	if !spec(t, c).Command(agent.Request{}).Pipe {
+	if !spec(t, c).Command(Request{}).Pipe {
 		t.Error("no pipe")
 	}
 }
 
 func TestSpec_patternsOfTheUser_comeBeforeTheBuiltInOnes(t *testing.T) {
-	c := Row{Name: "own", Command: []string{"own"}, Prompt: argv.PromptStdin, Format: agent.FormatText}
+	c := CustomRow{Name: "own", Command: []string{"own"}, Prompt: PromptStdin, Format: FormatText}
 	classify := func(text string) ending.Class {
 		s := spec(t, c)
 		return classOf(s, text, ptyexec.Exit{Code: 1, Cause: ptyexec.CauseExited})
@@ -119,7 +117,7 @@ func TestSpec_patternsOfTheUser_comeBeforeTheBuiltInOnes(t *testing.T) {
 }
 
 func TestSpec_patternForAOneLineAnswer_countsWithExitCode0(t *testing.T) {
-	c := Row{Name: "own", Command: []string{"own"}, Prompt: argv.PromptStdin, Format: agent.FormatText,
+	c := CustomRow{Name: "own", Command: []string{"own"}, Prompt: PromptStdin, Format: FormatText,
 		Patterns: []ending.Pattern{{Class: ending.Auth, Match: `who are you`}, {Class: ending.Unknown, Match: `^error budget`}}}
 	for text, want := range map[string]ending.Class{
 		"who are you?\n":                         ending.Auth,
@@ -135,7 +133,7 @@ func TestSpec_patternForAOneLineAnswer_countsWithExitCode0(t *testing.T) {
 
 func TestSpec_badField_isNamedInTheError(t *testing.T) {
 	for _, key := range []string{"", "A B", "!A", "A=b", "[A]"} {
-		_, err := Row{Name: "mine", Command: []string{"mine"}, Prompt: argv.PromptStdin, Format: agent.FormatText, Keys: []string{key}}.Spec()
+		_, err := CustomRow{Name: "mine", Command: []string{"mine"}, Prompt: PromptStdin, Format: FormatText, Keys: []string{key}}.Spec()
 		if err == nil || !strings.HasPrefix(err.Error(), FieldKeys+" ") {
 			t.Errorf("%q: %v", key, err)
 		}
@@ -144,7 +142,7 @@ func TestSpec_badField_isNamedInTheError(t *testing.T) {
 
 func TestSpec_modelTwiceOrBesideAnotherPlaceholder_isRefused(t *testing.T) {
 	for _, command := range [][]string{{"own", "{model}", "{model}"}, {"own", "{model}-{prompt}"}, {"{model}"}} {
-		_, err := Row{Name: "own", Command: command, Prompt: argv.PromptArg, Format: agent.FormatText}.Spec()
+		_, err := CustomRow{Name: "own", Command: command, Prompt: PromptArg, Format: FormatText}.Spec()
 		if err == nil || !strings.HasPrefix(err.Error(), FieldCommand+" ") {
 			t.Errorf("%q: %v", command, err)
 		}

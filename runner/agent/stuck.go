@@ -1,10 +1,11 @@
-// Package stuck detects agent calls that go in circles: what the agent reports goes in, a
+package agent
+
+// This file detects agent calls that go in circles: what the agent reports goes in, a
 // reason to end the call comes out. It is pure.
 //
 // Only what is certain counts. A call of a tool is known by all of its arguments, and its
 // answer by its text without times. An agent that waits for something or gets a new answer is
 // not stuck, and neither is one that does not report the answers of its tools.
-package stuck
 
 import (
 	"fmt"
@@ -32,8 +33,8 @@ const (
 	maxFiles  = 3
 )
 
-// Watch follows one agent call. The zero value is ready to use, on one goroutine.
-type Watch struct {
+// StuckWatch follows one agent call. The zero value is ready to use, on one goroutine.
+type StuckWatch struct {
 	why   string
 	lanes map[string]*lane // the agent itself, and each of its sub-agents
 }
@@ -61,7 +62,7 @@ type check struct {
 }
 
 // See takes what the agent reports, and says what it repeats; empty: it is not stuck.
-func (w *Watch) See(p state.Payload) string {
+func (w *StuckWatch) See(p state.Payload) string {
 	if w.why != "" {
 		return w.why
 	}
@@ -78,7 +79,7 @@ func (w *Watch) See(p state.Payload) string {
 	return w.why
 }
 
-func (w *Watch) lane(name string) *lane {
+func (w *StuckWatch) lane(name string) *lane {
 	if w.lanes == nil {
 		w.lanes = map[string]*lane{}
 	}
@@ -95,7 +96,7 @@ func (l *lane) add(call state.Tool, answer state.ToolResult) string {
 	if waits(call) {
 		return ""
 	}
-	s := step{failed: answer.Error, edit: call.Hunk != "", words: words(call)}
+	s := step{failed: answer.Error, edit: call.Hunk != "", words: stuckWords(call)}
 	said := sum(timeless(answer.Text))
 	if call.File && (s.edit || call.Sum == "" || writes(call.Name)) {
 		for _, c := range l.checks {
@@ -175,10 +176,10 @@ func (l *lane) fails(call state.Tool, said uint64, failed bool) string {
 	if c.times++; c.times < sameCheck {
 		return ""
 	}
-	return fmt.Sprintf("the same command failed in exactly the same way %d times: %s", c.times, words(call))
+	return fmt.Sprintf("the same command failed in exactly the same way %d times: %s", c.times, stuckWords(call))
 }
 
-func words(call state.Tool) string {
+func stuckWords(call state.Tool) string {
 	return termtext.Line(strings.TrimSuffix(fmt.Sprintf("%s(%.200s)", call.Name, call.Arg), "()"))
 }
 

@@ -1,5 +1,6 @@
-// Package custom checks the rows that users add to the table of agents.
-package custom
+package agent
+
+// This file checks the rows that users add to the table of agents.
 
 import (
 	"fmt"
@@ -8,23 +9,20 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/runner/agent"
-	"ralph/runner/agent/argv"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/environ"
 )
 
-// Row is a user's own agent, as in the settings file. {} in Resume, Model and
+// CustomRow is a user's own agent, as in the settings file. {} in Resume, Model and
 // Allowed stands for the value.
-type Row struct {
+type CustomRow struct {
 	Name string
 	// Command is the program and its arguments. {permissions}, {model} and {resume}
 	// stand for the arguments below, {prompt} or {prompt_file} for the prompt. What
 	// has no placeholder is appended, in this order. Where Model is nil, {model} is
 	// the name itself.
 	Command []string
-	Prompt  argv.PromptBy
-	Format  agent.Format
+	Prompt  PromptBy
+	Format  Format
 	Pipe    bool
 	Resume  []string // nil: it cannot resume a session
 	Model   []string // nil: it takes no model
@@ -42,7 +40,7 @@ type Row struct {
 	Patterns []ending.Pattern
 }
 
-// The fields of a Row, as FieldError and the settings file name them.
+// The fields of a CustomRow, as FieldError and the settings file name them.
 const (
 	FieldName     = "name"
 	FieldCommand  = "command"
@@ -63,7 +61,7 @@ const (
 	FieldPatterns = "patterns"
 )
 
-// FieldError is a bad field of a Row.
+// FieldError is a bad field of a CustomRow.
 type FieldError struct{ Field, Problem string }
 
 func (e *FieldError) Error() string { return e.Field + " " + e.Problem }
@@ -72,58 +70,58 @@ func wrong(field, format string, args ...any) error {
 	return &FieldError{field, fmt.Sprintf(format, args...)}
 }
 
-// Formats lists the wire formats.
-func Formats() []string {
-	return []string{string(agent.FormatClaude), string(agent.FormatCodex), string(agent.FormatGemini),
-		string(agent.FormatOpencode), string(agent.FormatACP), string(agent.FormatText)}
+// CustomFormats lists the wire formats.
+func CustomFormats() []string {
+	return []string{string(FormatClaude), string(FormatCodex), string(FormatGemini),
+		string(FormatOpencode), string(FormatACP), string(FormatText)}
 }
 
-// Prompts lists the ways to pass a prompt.
-func Prompts() []string {
-	return []string{string(argv.PromptStdin), string(argv.PromptArg), string(argv.PromptFile)}
+// CustomPrompts lists the ways to pass a prompt.
+func CustomPrompts() []string {
+	return []string{string(PromptStdin), string(PromptArg), string(PromptFile)}
 }
 
 // Spec checks the row and turns it into a Spec. It takes the names of tools and the
 // way of counting from the first built-in row with the same wire format. Errors
 // are *FieldError.
-func (r Row) Spec() (agent.Spec, error) {
+func (r CustomRow) Spec() (Spec, error) {
 	r, err := r.expandModel()
 	if err != nil {
-		return agent.Spec{}, err
+		return Spec{}, err
 	}
 	checks := []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkHome, r.checkPatterns}
 	for _, check := range checks {
 		if err := check(); err != nil {
-			return agent.Spec{}, err
+			return Spec{}, err
 		}
 	}
-	s := agent.Spec{
+	s := Spec{
 		Name: r.Name, About: r.About, Bin: r.Command[0], Install: "see its row under agents in config.yaml",
-		Template: argv.Template{Args: slices.Clone(r.Command[1:]), PromptBy: r.Prompt, VersionArgs: r.Version,
+		Template: Template{Args: slices.Clone(r.Command[1:]), PromptBy: r.Prompt, VersionArgs: r.Version,
 			ResumeArgs: r.Resume, ModelArgs: r.Model, BypassArgs: r.Bypass,
 			ModelsArgs: r.Models, LoginArgs: r.Login},
 		Pipe: r.Pipe,
-		Env:  environ.Agent{Set: r.Env, Keys: r.Keys, State: r.Home}, Format: r.Format, Patterns: r.Patterns,
+		Env:  Variables{Set: r.Env, Keys: r.Keys, State: r.Home}, Format: r.Format, Patterns: r.Patterns,
 	}
-	if r.Format == agent.FormatACP { // the protocol says how to permit, to resume, and to name a model
-		s.Template = argv.ACP(r.Command[1:]...)
+	if r.Format == FormatACP { // the protocol says how to permit, to resume, and to name a model
+		s.Template = acpTemplate(r.Command[1:]...)
 		s.VersionArgs, s.ModelsArgs, s.LoginArgs = r.Version, r.Models, r.Login
-		acp, _ := agent.Find(string(agent.FormatACP)) // it is in the table
+		acp, _ := Find(string(FormatACP)) // it is in the table
 		s.Patterns = append(s.Patterns, acp.Patterns...)
 		return s, nil
 	}
-	if argv.Contains(r.Allowed, argv.Value) {
+	if containsPlaceholder(r.Allowed, argValue) {
 		s.AllowedItem = r.Allowed
 	} else {
 		s.AllowedArgs = r.Allowed
 	}
-	for _, p := range []string{argv.Permissions, argv.Model, argv.Resume} {
+	for _, p := range []string{argPermissions, argModel, argResume} {
 		if !slices.Contains(s.Args, p) {
 			s.Args = append(s.Args, p)
 		}
 	}
-	specs := agent.Specs()
-	like := specs[slices.IndexFunc(specs, func(o agent.Spec) bool { return o.Format == r.Format })]
+	specs := Specs()
+	like := specs[slices.IndexFunc(specs, func(o Spec) bool { return o.Format == r.Format })]
 	s.SessionTokens, s.SessionCost, s.CachedInInput = like.SessionTokens, like.SessionCost, like.CachedInInput
 	s.Tools, s.ShellEntry, s.Guarded = like.Tools, like.ShellEntry, like.Guarded
 	return s, nil
@@ -132,53 +130,53 @@ func (r Row) Spec() (agent.Spec, error) {
 // expandModel moves {model} out of an argument of the command, together with the
 // option before it, to where the arguments for a model are: without a model, both
 // are left out.
-func (r Row) expandModel() (Row, error) {
-	i := slices.IndexFunc(r.Command, func(a string) bool { return strings.Contains(a, argv.Model) })
+func (r CustomRow) expandModel() (CustomRow, error) {
+	i := slices.IndexFunc(r.Command, func(a string) bool { return strings.Contains(a, argModel) })
 	if i < 1 || len(r.Model) > 0 {
 		return r, nil
 	}
 	from := i
-	if r.Command[i] == argv.Model && i > 1 && strings.HasPrefix(r.Command[i-1], "-") {
+	if r.Command[i] == argModel && i > 1 && strings.HasPrefix(r.Command[i-1], "-") {
 		from--
 	}
 	rest := r.Command[i+1:]
-	if argv.Contains(rest, argv.Model) || strings.Contains(strings.Replace(r.Command[i], argv.Model, "", 1), "{") {
+	if containsPlaceholder(rest, argModel) || strings.Contains(strings.Replace(r.Command[i], argModel, "", 1), "{") {
 		return r, wrong(FieldCommand, "%q: %s may stand in one argument, without another placeholder", r.Command[i],
-			argv.Model)
+			argModel)
 	}
 	for _, a := range r.Command[from : i+1] {
-		r.Model = append(r.Model, strings.Replace(a, argv.Model, argv.Value, 1))
+		r.Model = append(r.Model, strings.Replace(a, argModel, argValue, 1))
 	}
-	r.Command = slices.Concat(r.Command[:from], []string{argv.Model}, rest)
+	r.Command = slices.Concat(r.Command[:from], []string{argModel}, rest)
 	return r, nil
 }
 
-func (r Row) checkName() error {
+func (r CustomRow) checkName() error {
 	if len(r.Name) > 40 || !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`).MatchString(r.Name) {
 		return wrong(FieldName, "%q is not allowed: at most 40 letters, digits, dots, dashes and underscores, "+
 			"a letter or digit first", r.Name)
 	}
-	if _, err := agent.Find(r.Name); err == nil {
+	if _, err := Find(r.Name); err == nil {
 		return wrong(FieldName, "%q is that of a built-in agent: choose another one; "+
 			"AGENT_CMD replaces the program of a built-in agent", r.Name)
 	}
 	return nil
 }
 
-func (r Row) checkCommand() error {
+func (r CustomRow) checkCommand() error {
 	if len(r.Command) == 0 || r.Command[0] == "" {
 		return wrong(FieldCommand, "is missing: the program and its arguments")
 	}
 	if strings.ContainsAny(r.Command[0], "{}") || strings.HasPrefix(r.Command[0], "-") {
 		return wrong(FieldCommand, "%q must begin with a program", strings.Join(r.Command, " "))
 	}
-	if !slices.Contains(Prompts(), string(r.Prompt)) {
-		return wrong(FieldPrompt, "%q is not one of %s", r.Prompt, strings.Join(Prompts(), ", "))
+	if !slices.Contains(CustomPrompts(), string(r.Prompt)) {
+		return wrong(FieldPrompt, "%q is not one of %s", r.Prompt, strings.Join(CustomPrompts(), ", "))
 	}
-	if !slices.Contains(Formats(), string(r.Format)) {
-		return wrong(FieldFormat, "%q is not one of %s", r.Format, strings.Join(Formats(), ", "))
+	if !slices.Contains(CustomFormats(), string(r.Format)) {
+		return wrong(FieldFormat, "%q is not one of %s", r.Format, strings.Join(CustomFormats(), ", "))
 	}
-	for _, p := range []string{argv.Permissions, argv.Model, argv.Resume} {
+	for _, p := range []string{argPermissions, argModel, argResume} {
 		for _, a := range r.Command {
 			if a != p && strings.Contains(a, p) {
 				return wrong(FieldCommand, "%q: %s must be an argument of its own; "+
@@ -186,30 +184,30 @@ func (r Row) checkCommand() error {
 			}
 		}
 	}
-	switch inFile := argv.Contains(r.Command, argv.PromptPath); {
-	case r.Prompt == argv.PromptFile && !inFile:
-		return wrong(FieldCommand, "must hold %s, because prompt is file", argv.PromptPath)
-	case r.Prompt != argv.PromptFile && inFile:
-		return wrong(FieldCommand, "holds %s, which needs prompt: file", argv.PromptPath)
-	case r.Prompt != argv.PromptArg && argv.Contains(r.Command, argv.Prompt):
-		return wrong(FieldCommand, "holds %s, which needs prompt: arg", argv.Prompt)
+	switch inFile := containsPlaceholder(r.Command, argPromptPath); {
+	case r.Prompt == PromptFile && !inFile:
+		return wrong(FieldCommand, "must hold %s, because prompt is file", argPromptPath)
+	case r.Prompt != PromptFile && inFile:
+		return wrong(FieldCommand, "holds %s, which needs prompt: file", argPromptPath)
+	case r.Prompt != PromptArg && containsPlaceholder(r.Command, argPrompt):
+		return wrong(FieldCommand, "holds %s, which needs prompt: arg", argPrompt)
 	}
 	return nil
 }
 
-func (r Row) checkValues() error {
+func (r CustomRow) checkValues() error {
 	for _, f := range []struct {
 		field string
 		args  []string
 	}{{FieldResume, r.Resume}, {FieldModel, r.Model}} {
-		if len(f.args) > 0 && !argv.Contains(f.args, argv.Value) {
+		if len(f.args) > 0 && !containsPlaceholder(f.args, argValue) {
 			return wrong(f.field, "must hold {} where the value goes, such as --%s {}", f.field)
 		}
 	}
 	return nil
 }
 
-func (r Row) checkEnv() error {
+func (r CustomRow) checkEnv() error {
 	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 	for _, kv := range r.Env {
 		if !name.MatchString(kv) {
@@ -219,16 +217,16 @@ func (r Row) checkEnv() error {
 	return nil
 }
 
-func (r Row) checkKeys() error {
+func (r CustomRow) checkKeys() error {
 	for _, key := range r.Keys {
-		if !environ.ValidEntry(key) || strings.HasPrefix(key, "!") {
+		if !validEnvEntry(key) || strings.HasPrefix(key, "!") {
 			return wrong(FieldKeys, "%q is not the name of a variable; * and ? stand for any text or character", key)
 		}
 	}
 	return nil
 }
 
-func (r Row) checkHome() error {
+func (r CustomRow) checkHome() error {
 	for _, name := range r.Home {
 		if !filepath.IsLocal(name) || filepath.Clean(name) == "." || strings.HasPrefix(name, "~") {
 			return wrong(FieldHome, "%q is not a file or folder in the home folder, such as .aider/ or .aider.conf.yml", name)
@@ -241,8 +239,8 @@ func (r Row) checkHome() error {
 // matches it.
 const PatternNone = "none"
 
-// PatternClasses lists the classes that a pattern can have.
-func PatternClasses() []string {
+// patternClasses lists the classes that a pattern can have.
+func patternClasses() []string {
 	var names []string
 	for _, i := range ending.Classes() {
 		switch i.Class {
@@ -255,10 +253,10 @@ func PatternClasses() []string {
 	return append(names, PatternNone)
 }
 
-func (r Row) checkPatterns() error {
+func (r CustomRow) checkPatterns() error {
 	for _, p := range r.Patterns {
-		if p.Class != ending.Unknown && !slices.Contains(PatternClasses(), string(p.Class)) {
-			return wrong(FieldPatterns, "%q is not one of %s", p.Class, strings.Join(PatternClasses(), ", "))
+		if p.Class != ending.Unknown && !slices.Contains(patternClasses(), string(p.Class)) {
+			return wrong(FieldPatterns, "%q is not one of %s", p.Class, strings.Join(patternClasses(), ", "))
 		}
 		re, err := regexp.Compile(`(?im)` + p.Match)
 		if err != nil {

@@ -1,6 +1,7 @@
-// Package environ decides which environment variables the agent and the checks get:
+package agent
+
+// The files environ*.go decide which environment variables the agent and the checks get:
 // keys must not reach a program that does not need them.
-package environ
 
 import (
 	"cmp"
@@ -14,13 +15,13 @@ import (
 	"ralph/logs/secretname"
 )
 
-// Agent has the variables that an agent needs, and those that ralph sets for it.
-type Agent struct {
+// Variables has the variables that an agent needs, and those that ralph sets for it.
+type Variables struct {
 	Name string `json:"name,omitempty"`
 	// Keys are the variables with its keys, as names or globs. They pass only to
 	// this agent.
 	Keys   []string `json:"keys,omitempty"`
-	Clouds []Cloud  `json:"clouds,omitempty"`
+	Clouds []cloud  `json:"clouds,omitempty"`
 
 	Set       []string `json:"set,omitempty"`         // NAME=value, set for every call
 	SetAsRoot []string `json:"set_as_root,omitempty"` // NAME=value, also set if Call.BypassAsRoot
@@ -48,22 +49,22 @@ type Agent struct {
 	Topics []string `json:"topics,omitempty"`
 }
 
-// Cloud is a provider whose keys other tools use, too. They pass only to a call
+// cloud is a provider whose keys other tools use, too. They pass only to a call
 // that uses the provider.
-type Cloud struct {
+type cloud struct {
 	Keys   []string `json:"keys,omitempty"`   // names or globs
 	If     []string `json:"if,omitempty"`     // one of these switches is on: names, or prefixes ending in *
 	Models []string `json:"models,omitempty"` // or the model has one of these prefixes
 }
 
-// Call describes one call of an agent.
-type Call struct {
+// envCall describes one call of an agent.
+type envCall struct {
 	Env          []string // to start from, NAME=value
 	Model        string   // empty: the agent's own default
 	BypassAsRoot bool     // it runs as root and bypasses the permission rules
 }
 
-// Filter decides by entries. An entry holds names back, or passes them on if it
+// EnvRules decides by entries. An entry holds names back, or passes them on if it
 // starts with !. The last matching entry in this order decides; a name without one
 // passes:
 //
@@ -74,16 +75,16 @@ type Call struct {
 //	the agent's own keys pass, but not to a check
 //	Exclude
 //	PATH, HOME           pass
-type Filter struct {
-	Agents  []Agent  // all agents, not only the current one
-	Exclude []string // the user's entries; see ValidEntry
+type EnvRules struct {
+	Agents  []Variables // all agents, not only the current one
+	Exclude []string    // the user's entries; see ValidEntry
 }
 
 // Steering has the Steers and the Topics of all agents.
 type Steering struct{ Files, Topics []string }
 
 // Steering collects the files in a project that change what its agents do, and how tasks speak of them.
-func (f Filter) Steering() (all Steering) {
+func (f EnvRules) Steering() (all Steering) {
 	for _, a := range f.Agents {
 		topics := a.Topics
 		if topics == nil {
@@ -96,30 +97,30 @@ func (f Filter) Steering() (all Steering) {
 	return all
 }
 
-// ValidEntry reports whether an entry is the name of a variable, or a glob with
+// validEnvEntry reports whether an entry is the name of a variable, or a glob with
 // * for any text and ? for any character, with or without ! before it. Case
 // does not matter.
-func ValidEntry(entry string) bool { return validEntry().MatchString(entry) }
+func validEnvEntry(entry string) bool { return envEntryPattern().MatchString(entry) }
 
-var validEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`) })
+var envEntryPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`) })
 
-// AWSKeys returns the keys for Amazon Bedrock.
-func AWSKeys() []string {
+// awsKeys returns the keys for Amazon Bedrock.
+func awsKeys() []string {
 	return []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
 		"AWS_CONTAINER_AUTHORIZATION_TOKEN"}
 }
 
-// ModelKeys returns the keys of model providers that more than one CLI supports.
-func ModelKeys() []string {
+// modelKeys returns the keys of model providers that more than one CLI supports.
+func modelKeys() []string {
 	return []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
 		"DASHSCOPE_API_KEY", "DEEPSEEK_API_KEY", "MINIMAX_API_KEY", "MISTRAL_API_KEY", "MOONSHOT_API_KEY",
 		"XAI_API_KEY"}
 }
 
-// ProviderKeys returns ModelKeys and the keys of other popular providers, for CLIs
+// providerKeys returns ModelKeys and the keys of other popular providers, for CLIs
 // that support some 150 providers.
-func ProviderKeys() []string {
-	return append(ModelKeys(), "AI_GATEWAY_API_KEY", "AZURE_API_KEY", "CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY",
+func providerKeys() []string {
+	return append(modelKeys(), "AI_GATEWAY_API_KEY", "AZURE_API_KEY", "CEREBRAS_API_KEY", "CLOUDFLARE_API_KEY",
 		"COHERE_API_KEY", "DEEPINFRA_API_KEY", "FIREWORKS_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
 		"GROQ_API_KEY", "HF_TOKEN", "KIMI_API_KEY", "NVIDIA_API_KEY", "OLLAMA_API_KEY", "PERPLEXITY_API_KEY",
 		"TOGETHER_API_KEY", "ZHIPU_API_KEY")
@@ -181,7 +182,7 @@ func (all ruleSet) decide(kv string) rule {
 }
 
 // rules returns the rules for a call of an agent; for a check, both are zero.
-func (f Filter) rules(a Agent, c Call) ruleSet {
+func (f EnvRules) rules(a Variables, c envCall) ruleSet {
 	var rules []rule
 	for _, other := range f.Agents {
 		for _, key := range other.Keys {
@@ -225,7 +226,7 @@ func (f Filter) rules(a Agent, c Call) ruleSet {
 }
 
 // serves reports whether the call uses the cloud.
-func (c Cloud) serves(call Call) bool {
+func (c cloud) serves(call envCall) bool {
 	return slices.ContainsFunc(call.Env, func(kv string) bool { return turnsOn(c.If, kv) }) ||
 		slices.ContainsFunc(c.Models, func(prefix string) bool { return strings.HasPrefix(call.Model, prefix) })
 }
@@ -249,11 +250,11 @@ func (all ruleSet) passing(env []string) []string {
 }
 
 // Checks returns the variables of env that a check gets.
-func (f Filter) Checks(env []string) []string { return f.rules(Agent{}, Call{}).passing(env) }
+func (f EnvRules) Checks(env []string) []string { return f.rules(Variables{}, envCall{}).passing(env) }
 
 // ForCall returns the environment of a call: the variables that pass, except those
 // of another agent session, and those that ralph sets.
-func (f Filter) ForCall(a Agent, c Call) []string {
+func (f EnvRules) ForCall(a Variables, c envCall) []string {
 	set := a.set(c)
 	env := slices.DeleteFunc(f.rules(a, c).passing(c.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -263,7 +264,7 @@ func (f Filter) ForCall(a Agent, c Call) []string {
 	return append(env, set...)
 }
 
-func (a Agent) set(c Call) []string {
+func (a Variables) set(c envCall) []string {
 	set := slices.Clone(a.Set)
 	if c.BypassAsRoot {
 		set = append(set, a.SetAsRoot...)
@@ -272,51 +273,53 @@ func (a Agent) set(c Call) []string {
 }
 
 // leftBehind reports whether the variable comes from another session of the agent.
-func (a Agent) leftBehind(name string) bool { return matches(a.Unset, name) && !matches(a.Keep, name) }
+func (a Variables) leftBehind(name string) bool {
+	return matches(a.Unset, name) && !matches(a.Keep, name)
+}
 
-// State is what ralph does with a variable.
-type State string
+// envState is what ralph does with a variable.
+type envState string
 
 // The states. Unset means for the agent that the variable comes from another
 // session, and for a check that ralph sets it only for the agent.
 const (
-	Passes State = "passes"
-	Held   State = "held"
-	Set    State = "set"
-	Unset  State = "unset"
+	EnvPasses envState = "passes"
+	EnvHeld   envState = "held"
+	envSet    envState = "set"
+	envUnset  envState = "unset"
 )
 
-// Row is the state of one variable, without its value.
-type Row struct {
+// EnvRow is the state of one variable, without its value.
+type EnvRow struct {
 	Name   string
-	Agent  State
-	Checks State
+	Agent  envState
+	Checks envState
 	Why    string // empty: no rule matches
 }
 
 // List returns a row for each variable of c.Env and each that ralph sets, sorted
 // by name.
-func (f Filter) List(a Agent, c Call) []Row {
-	rows := map[string]Row{}
-	own, checks := f.rules(a, c), f.rules(Agent{}, Call{})
+func (f EnvRules) List(a Variables, c envCall) []EnvRow {
+	rows := map[string]EnvRow{}
+	own, checks := f.rules(a, c), f.rules(Variables{}, envCall{})
 	for _, kv := range c.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		mine, theirs := own.decide(kv), checks.decide(kv)
-		row := Row{Name: name, Agent: Passes, Checks: Passes, Why: cmp.Or(mine.why, theirs.why)}
+		row := EnvRow{Name: name, Agent: EnvPasses, Checks: EnvPasses, Why: cmp.Or(mine.why, theirs.why)}
 		if !mine.pass {
-			row.Agent = Held
+			row.Agent = EnvHeld
 		}
 		if !theirs.pass {
-			row.Checks = Held
+			row.Checks = EnvHeld
 		}
 		if a.leftBehind(name) {
-			row.Agent, row.Why = Unset, "outer agent session"
+			row.Agent, row.Why = envUnset, "outer agent session"
 		}
 		rows[name] = row
 	}
 	for _, kv := range a.set(c) {
 		name, _, _ := strings.Cut(kv, "=")
-		rows[name] = Row{Name: name, Agent: Set, Checks: cmp.Or(rows[name].Checks, Unset), Why: "set by ralph"}
+		rows[name] = EnvRow{Name: name, Agent: envSet, Checks: cmp.Or(rows[name].Checks, envUnset), Why: "set by ralph"}
 	}
 	all := slices.Collect(maps.Values(rows))
 	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
@@ -324,10 +327,10 @@ func (f Filter) List(a Agent, c Call) []Row {
 }
 
 // Withheld returns the names of c.Env that the agent does not get, sorted.
-func (f Filter) Withheld(a Agent, c Call) []string {
+func (f EnvRules) Withheld(a Variables, c envCall) []string {
 	var names []string
 	for _, row := range f.List(a, c) {
-		if row.Agent == Held {
+		if row.Agent == EnvHeld {
 			names = append(names, row.Name)
 		}
 	}
@@ -336,8 +339,8 @@ func (f Filter) Withheld(a Agent, c Call) []string {
 
 // Secrets returns the values of c.Env that must not be shown: of variables that the
 // agent or a check does not get, and of those that look like secrets even if they pass.
-func (f Filter) Secrets(a Agent, c Call) []string {
-	own, checks := f.rules(a, c), f.rules(Agent{}, Call{})
+func (f EnvRules) Secrets(a Variables, c envCall) []string {
+	own, checks := f.rules(a, c), f.rules(Variables{}, envCall{})
 	var values []string
 	for _, kv := range c.Env {
 		name, value, _ := strings.Cut(kv, "=")

@@ -1,4 +1,4 @@
-package argv
+package agent
 
 import (
 	"net/url"
@@ -61,10 +61,10 @@ func commandPrefix(command string) string {
 	return words[0]
 }
 
-// Compound reports whether a refused call is a compound shell command (joined
+// CompoundAllowed reports whether a refused call is a compound shell command (joined
 // commands, a pipe or a redirection) of which the list allows every part. Then
 // the rules refused only the form.
-func Compound(tool, arg string, allowed []string) bool {
+func CompoundAllowed(tool, arg string, allowed []string) bool {
 	if !runsShell(tool) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package environ
+package agent
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"ralph/logs/termtext"
 )
 
-// Release says how to let the agent have a variable that was withheld: the ones that its error
+// EnvRelease says how to let the agent have a variable that was withheld: the ones that its error
 // names, or the only one.
-func Release(held []string, said string) string {
+func EnvRelease(held []string, said string) string {
 	named := slices.DeleteFunc(slices.Clone(held),
 		func(name string) bool { return len(held) > 1 && !strings.Contains(said, name) })
 	if len(named) == 0 {

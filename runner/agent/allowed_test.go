@@ -1,4 +1,4 @@
-package argv
+package agent
 
 import "testing"
 
@@ -45,11 +45,11 @@ func TestCompound(t *testing.T) {
 		{"run_shell_command", "npm test | tail", true},
 		{"Read", "git add . && git add y", false},
 	} {
-		if got := Compound(c.name, c.command, allowed); got != c.want {
+		if got := CompoundAllowed(c.name, c.command, allowed); got != c.want {
 			t.Errorf("%s %q: %v, want %v", c.name, c.command, got, c.want)
 		}
 	}
-	if !Compound("Bash", "a | b", []string{"Bash"}) {
+	if !CompoundAllowed("Bash", "a | b", []string{"Bash"}) {
 		t.Error("an entry for the whole tool allows every part")
 	}
 }
@@ -59,7 +59,7 @@ func TestAsks(t *testing.T) {
 		"AskUserQuestion": true, "ask_user": true, "question": true, "mcp__human__ask_user": true,
 		"mcp__db__question": false, "Bash": false, "ask_user_feedback_form": false,
 	} {
-		if got := Asks(tool); got != want {
+		if got := AsksUser(tool); got != want {
 			t.Errorf("%s: %t", tool, got)
 		}
 	}

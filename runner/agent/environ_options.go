@@ -1,17 +1,17 @@
-package environ
+package agent
 
 import "ralph/config/option"
 
-// Exclusion is what a user can say about variables.
-type Exclusion struct {
+// EnvExclusion is what a user can say about variables.
+type EnvExclusion struct {
 	EnvExclude []string // Filter.Exclude
 }
 
 // Options returns the rows of the option table that fill e.
-func (e *Exclusion) Options() []option.Row {
+func (e *EnvExclusion) Options() []option.Row {
 	return []option.Row{{
 		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
-		Kind: option.Env, Valid: ValidEntry, Trust: true, Field: &e.EnvExclude,
+		Kind: option.Env, Valid: validEnvEntry, Trust: true, Field: &e.EnvExclude,
 		Help: "Environment variables to withhold from agents and checks, or to pass on if they start with !; " +
 			"applies after the built-in rules, and the last match decides.",
 	}}

@@ -1,6 +1,7 @@
-// Package argv builds the arguments of an agent CLI, and the entries of its list
+package agent
+
+// This file builds the arguments of an agent CLI, and the entries of its list
 // of allowed tools.
-package argv
 
 import (
 	"fmt"
@@ -19,7 +20,7 @@ const (
 	PromptFile  PromptBy = "file" // the path of a file
 )
 
-// The permission modes of a Call.
+// The permission modes of an ArgvCall.
 const (
 	PermitAllowedTools = "allowed-tools"
 	PermitBypass       = "bypass"
@@ -30,16 +31,16 @@ const (
 // arguments, or by nothing if the call does not need them. Prompt and PromptPath
 // may be a part of an argument.
 const (
-	Resume      = "{resume}"
-	Permissions = "{permissions}"
-	Model       = "{model}"
-	Settings    = "{settings}"
-	Prompt      = "{prompt}" // without it, a prompt by argument comes last
-	PromptPath  = "{prompt_file}"
+	argResume      = "{resume}"
+	argPermissions = "{permissions}"
+	argModel       = "{model}"
+	argSettings    = "{settings}"
+	argPrompt      = "{prompt}" // without it, a prompt by argument comes last
+	argPromptPath  = "{prompt_file}"
 )
 
-// Value is the placeholder for the value in the other lists of a Template.
-const Value = "{}"
+// argValue is the placeholder for the value in the other lists of a Template.
+const argValue = "{}"
 
 // Template has the arguments of a CLI. A nil list means that the CLI has no such
 // option.
@@ -69,8 +70,8 @@ type Template struct {
 	ShellEntry   string            `json:"shell_entry,omitempty"`  // an entry for the prefix %s of a shell command
 }
 
-// Call has the values for the arguments of one call.
-type Call struct {
+// ArgvCall has the values for the arguments of one call.
+type ArgvCall struct {
 	Prompt         string
 	PromptFile     string   // path of a file with Prompt; empty: its placeholder stays
 	Model          string   // empty: the agent's own default
@@ -81,30 +82,30 @@ type Call struct {
 	Contained      bool     // the call runs in a sandbox of ralph
 }
 
-// ACP is the template of every agent that speaks the Agent Client Protocol. own are arguments of the agent's program;
+// acpTemplate is the template of every agent that speaks the Agent Client Protocol. own are arguments of the agent's program;
 // what follows -- is for ralph-hub.
-func ACP(own ...string) Template {
+func acpTemplate(own ...string) Template {
 	return Template{
-		Through: []string{"ralph-hub", "acp"}, Args: append(own, "--", Permissions, Model, Resume),
-		PromptBy: PromptStdin, ResumeArgs: []string{"--resume", Value}, ModelArgs: []string{"--model", Value},
-		AllowedArgs: []string{"--permit", PermitAllowedTools}, AllowedItem: []string{"--allow", Value},
+		Through: []string{"ralph-hub", "acp"}, Args: append(own, "--", argPermissions, argModel, argResume),
+		PromptBy: PromptStdin, ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
+		AllowedArgs: []string{"--permit", PermitAllowedTools}, AllowedItem: []string{"--allow", argValue},
 		BypassArgs: []string{"--permit", PermitBypass}, ReadOnlyArgs: []string{"--permit", PermitReadOnly},
 		VersionArgs: []string{"--version"}, ShellEntry: "Bash(%s:*)",
 	}
 }
 
 // Build returns the arguments of a call, without the program.
-func (t Template) Build(c Call) []string {
+func (t Template) Build(c ArgvCall) []string {
 	var args []string
 	for _, a := range t.Args {
 		switch a {
-		case Resume:
+		case argResume:
 			args = appendValue(args, t.ResumeArgs, c.Session)
-		case Model:
+		case argModel:
 			args = appendValue(args, t.ModelArgs, c.Model)
-		case Settings:
+		case argSettings:
 			args = appendValue(args, t.SettingsArgs, c.Settings)
-		case Permissions:
+		case argPermissions:
 			args = append(args, t.permissions(c)...)
 		default:
 			args = append(args, a)
@@ -116,12 +117,12 @@ func (t Template) Build(c Call) []string {
 		if strings.HasPrefix(prompt, "-") {
 			prompt = "\n" + prompt // or the CLI takes it for an option
 		}
-		if !Contains(t.Args, Prompt) {
-			args = append(args, Prompt)
+		if !containsPlaceholder(t.Args, argPrompt) {
+			args = append(args, argPrompt)
 		}
-		return replaceAll(args, Prompt, prompt)
+		return replaceAll(args, argPrompt, prompt)
 	case t.PromptBy == PromptFile && c.PromptFile != "":
-		return replaceAll(args, PromptPath, c.PromptFile)
+		return replaceAll(args, argPromptPath, c.PromptFile)
 	}
 	return args
 }
@@ -134,24 +135,24 @@ func (t Template) Advice(agent, tool, arg string) string {
 	return "add " + AllowEntry(tool, arg) + " to ALLOWED_TOOLS"
 }
 
-// ClaudeReadOnly are the arguments that leave Claude Code only the tools that read. Settings
+// claudeReadOnly are the arguments that leave Claude Code only the tools that read. Settings
 // of the user may allow others: those are refused by name.
-func ClaudeReadOnly() []string {
+func claudeReadOnly() []string {
 	return []string{"--permission-mode", "default", "--allowedTools", "Read", "Glob", "Grep",
 		"--disallowedTools", "Write", "Edit", "MultiEdit", "NotebookEdit", shellTool}
 }
 
-// Asks reports whether a tool of this name asks the user a question. That of an MCP server has the
+// AsksUser reports whether a tool of this name asks the user a question. That of an MCP server has the
 // server's name before it: mcp__SERVER__ask_user.
-func Asks(tool string) bool {
+func AsksUser(tool string) bool {
 	tool = strings.ToLower(tool)
 	return strings.HasSuffix(tool, "__ask_user") ||
 		slices.Contains([]string{"askuserquestion", "ask_user_question", "ask_user", "question"}, tool)
 }
 
-// GeminiTools translates the names of tools to those of Gemini CLI and of its
+// geminiTools translates the names of tools to those of Gemini CLI and of its
 // forks, which call some of them differently.
-func GeminiTools(edit, todo, search string) map[string]string {
+func geminiTools(edit, todo, search string) map[string]string {
 	return map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": edit,
 		"Glob": "glob", "Grep": "grep_search", "TodoWrite": todo, "WebFetch": "web_fetch", "WebSearch": search}
 }
@@ -161,8 +162,8 @@ func (t Template) TakesModel(model string) bool {
 	return len(t.ModelArgs) > 0 && !strings.HasPrefix(model, "-")
 }
 
-// Contains reports whether any argument holds the placeholder.
-func Contains(args []string, placeholder string) bool {
+// containsPlaceholder reports whether any argument holds the placeholder.
+func containsPlaceholder(args []string, placeholder string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, placeholder) })
 }
 
@@ -178,10 +179,10 @@ func appendValue(args, template []string, value string) []string {
 	if value == "" || strings.HasPrefix(value, "-") { // it would be an option, not a session or a model
 		return args
 	}
-	return append(args, replaceAll(slices.Clone(template), Value, value)...)
+	return append(args, replaceAll(slices.Clone(template), argValue, value)...)
 }
 
-func (t Template) permissions(c Call) []string {
+func (t Template) permissions(c ArgvCall) []string {
 	switch c.PermissionMode {
 	case PermitBypass:
 		return t.BypassArgs
@@ -195,7 +196,7 @@ func (t Template) permissions(c Call) []string {
 		if c.Contained && t.ContainedArgs != nil {
 			args = slices.Clone(t.ContainedArgs)
 		}
-		if len(c.AllowedTools) == 0 && len(t.AllowedItem) > 0 && t.AllowedItem[0] == Value {
+		if len(c.AllowedTools) == 0 && len(t.AllowedItem) > 0 && t.AllowedItem[0] == argValue {
 			return args[:max(0, len(args)-1)] // an option with an empty list would swallow the next argument
 		}
 		for _, entry := range c.AllowedTools {
