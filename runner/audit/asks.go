@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"ralph/runner/audit/names"
 )
 
 // taskWords are patterns for clauses of a task.
@@ -211,7 +209,7 @@ func AsksForTests(task string) bool {
 // Describes reports whether a task says what code does, and asks for no change: "parse(text) returns three numbers".
 func Describes(task string) bool {
 	p := taskPhrases()
-	return len(names.Of(task)) > 0 && !p.mend.MatchString(task) && !p.other.MatchString(task)
+	return len(NamesOf(task)) > 0 && !p.mend.MatchString(task) && !p.other.MatchString(task)
 }
 
 // asksToLeaveOut reports whether a task wants a tool to leave files out.

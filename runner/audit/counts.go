@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"ralph/runner/audit/names"
 	"ralph/runner/gate/report"
 )
 
@@ -127,13 +126,13 @@ func (in Input) deletedWith(test File) bool {
 		name, _, _ := strings.Cut(path.Base(f.Path), ".")
 		moved := func(o File) bool { return o.Exists && !o.Existed && path.Base(o.Path) == path.Base(f.Path) }
 		return f.Existed && !f.Exists && !IsTestFile(f.Path) && paths().code.MatchString(f.Path) &&
-			len(name) > 2 && names.In(test.Before, name) && !slices.ContainsFunc(in.Files, moved)
+			len(name) > 2 && HasName(test.Before, name) && !slices.ContainsFunc(in.Files, moved)
 	})
 }
 
 // calling reports whether the text of a test has one of the names.
 func calling(block string, called map[string]bool) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(called)), func(name string) bool { return called[name] && names.In(block, name) })
+	return slices.ContainsFunc(slices.Collect(maps.Keys(called)), func(name string) bool { return called[name] && HasName(block, name) })
 }
 
 // blocks returns the text of each test in a file, by its name.
@@ -162,7 +161,7 @@ func covers(removed, unwanted []string, l report.Loss) bool {
 	if len(l.Gone) > 0 {
 		n = 0
 		for _, name := range l.Gone {
-			if slices.ContainsFunc(removed, func(r string) bool { return names.In(name, r) }) || isNamed(name, unwanted) {
+			if slices.ContainsFunc(removed, func(r string) bool { return HasName(name, r) }) || isNamed(name, unwanted) {
 				n++
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"unicode"
 
-	"ralph/runner/audit/names"
 	"ralph/runner/task"
 )
 
@@ -79,7 +78,7 @@ func (in Input) link(t task.Task, green []string, brought map[string]bool, all [
 		return ByTests, what
 	}
 	for _, f := range all {
-		if base := path.Base(f.Path); names.In(text, f.Path) || strings.Contains(base, ".") && names.In(text, base) {
+		if base := path.Base(f.Path); HasName(text, f.Path) || strings.Contains(base, ".") && HasName(text, base) {
 			what = append(what, f.Path)
 		}
 	}
@@ -94,14 +93,14 @@ func (in Input) link(t task.Task, green []string, brought map[string]bool, all [
 	if len(what) > 0 {
 		return ByRefs, what
 	}
-	for _, name := range slices.Concat(names.Of(text), names.Quoted(text)) {
+	for _, name := range slices.Concat(NamesOf(text), quotedNames(text)) {
 		if slices.ContainsFunc(in.Files, func(f File) bool {
-			return names.In(f.Path+"\n"+f.After, name) != names.In(f.Path+"\n"+f.Before, name)
+			return HasName(f.Path+"\n"+f.After, name) != HasName(f.Path+"\n"+f.Before, name)
 		}) {
 			what = append(what, name)
 		}
 	}
-	for _, phrase := range names.Phrases(text) {
+	for _, phrase := range phrasesOf(text) {
 		if slices.ContainsFunc(in.Files, func(f File) bool {
 			return strings.Count(f.Before, phrase) != strings.Count(f.After, phrase)
 		}) {
@@ -167,10 +166,10 @@ func About(test, text string) bool {
 	}
 	words := stems(short)
 	if len(words) == 1 && len(has) > 2 { // one plain word says little: "open"
-		return names.In(text, test) && test != short || names.In(text, "test: "+short) || strings.Contains(text, "`"+short+"`") ||
-			strings.ContainsAny(short, "_") && names.In(text, short)
+		return HasName(text, test) && test != short || HasName(text, "test: "+short) || strings.Contains(text, "`"+short+"`") ||
+			strings.ContainsAny(short, "_") && HasName(text, short)
 	}
-	if names.In(text, test) || names.In(text, short) {
+	if HasName(text, test) || HasName(text, short) {
 		return true
 	}
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !has[w] })
@@ -317,7 +316,7 @@ var gone = sync.OnceValue(func() *regexp.Regexp {
 func (in Input) named(t task.Task) []string {
 	text := TextOf(t)
 	wanted := slices.DeleteFunc(taskPhrases().end.Split(text, -1), gone().MatchString)
-	known := names.Of(strings.Join(wanted, "\n"))
+	known := NamesOf(strings.Join(wanted, "\n"))
 	if !AsksForProse(text) {
 		in = in.code()
 	}
@@ -325,9 +324,9 @@ func (in Input) named(t task.Task) []string {
 		known = sources(text)
 	}
 	missing := func(name string) bool {
-		return !slices.ContainsFunc(in.Files, func(f File) bool { return names.In(f.Path+"\n"+f.Before+"\n"+f.After, name) })
+		return !slices.ContainsFunc(in.Files, func(f File) bool { return HasName(f.Path+"\n"+f.Before+"\n"+f.After, name) })
 	}
-	asked := names.Asked(strings.Join(wanted, "\n"))
+	asked := namesAsked(strings.Join(wanted, "\n"))
 	if asked = slices.DeleteFunc(asked, func(name string) bool { return !missing(name) }); len(asked) > 0 && !asksForRemoval(text) {
 		known = asked
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"ralph/logs/termtext"
-	"ralph/runner/audit/names"
 	"ralph/runner/git/changed"
 )
 
@@ -90,7 +89,7 @@ func (in Input) needsIgnored(h changed.Hidden) bool {
 		}
 		for _, line := range lines(f.After) {
 			switch {
-			case path.Base(f.Path) == ".gitignore" || isProse(f.Path) || !names.In(line, base):
+			case path.Base(f.Path) == ".gitignore" || isProse(f.Path) || !HasName(line, base):
 			case p.imports.MatchString(line):
 				needed = needed || paths().code.MatchString(f.Path)
 			default:

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode"
 
-	words "ralph/runner/audit/names"
+	"ralph/runner/audit"
 )
 
 // Own says which tests belong to the task of a turn: those that its text names, alone or by a group that no other open
@@ -34,7 +34,7 @@ func (o Own) has(test string) bool {
 		return false
 	}
 	groups, name := parts[:len(parts)-1], parts[len(parts)-1]
-	whole := len(groups) > 0 && words.In(o.Text, strings.Join(parts, "/")) // a subtest of Go
+	whole := len(groups) > 0 && audit.HasName(o.Text, strings.Join(parts, "/")) // a subtest of Go
 	return where != "" && (whole || strings.Contains(o.Text, test)) || named(o.Text, name) ||
 		slices.ContainsFunc(groups, o.hasGroup) && !slices.ContainsFunc(parts, func(p string) bool { return named(o.Others, p) }) ||
 		slices.ContainsFunc(o.Tests, func(t TestAt) bool { return slices.Contains(parts, t.Name) && t.in(where) })
@@ -107,5 +107,5 @@ func named(text, test string) bool {
 		lower = unicode.IsLower(c)
 		return camel || c == '_' || c == ' '
 	})
-	return telling && words.In(text, test)
+	return telling && audit.HasName(text, test)
 }

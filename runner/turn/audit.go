@@ -9,7 +9,6 @@ import (
 	"ralph/logs/termtext"
 
 	"ralph/runner/audit"
-	"ralph/runner/audit/names"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
@@ -163,7 +162,7 @@ func (t *turn) search(ctx context.Context, f *facts) (absent, untested map[strin
 			absent[tick.ID] = lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true })
 		}
 		if audit.AsksForTests(text) && !tested() {
-			known := names.Of(text)
+			known := audit.NamesOf(text)
 			untested[tick.ID] = len(known) == 0 || lacks(known, false, audit.IsAboutTests)
 		}
 	}

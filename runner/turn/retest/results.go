@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/audit/names"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
@@ -63,7 +63,7 @@ func (u undo) excuses(t report.Test) bool {
 
 // has reports whether a test is in the files of now, too.
 func (u undo) has(test string) bool {
-	return slices.ContainsFunc(u.files, func(f git.Text) bool { return names.In(f.After, test) })
+	return slices.ContainsFunc(u.files, func(f git.Text) bool { return audit.HasName(f.After, test) })
 }
 
 // confirmed are sentences about the suspects of checks that pass in the same copy with the

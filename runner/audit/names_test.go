@@ -1,4 +1,4 @@
-package names
+package audit
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ func TestAsked_namesThatAVerbAsksFor(t *testing.T) {
 		"parse() must not raise `KeyError`; it doesn't add `Foo`":          nil,
 		"`make clean` should also remove core files":                       nil,
 	} {
-		if got := Asked(text); !slices.Equal(got, want) {
+		if got := namesAsked(text); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -25,7 +25,7 @@ func TestQuoted_wordsBetweenBackticks_sorted(t *testing.T) {
 		"no code, and an `open one":                  nil,
 		"an `old\nline` is none":                     nil,
 	} {
-		if got := Quoted(text); !slices.Equal(got, want) {
+		if got := quotedNames(text); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -1,5 +1,6 @@
-// Package names finds the names of code in prose: text in, names out.
-package names
+package audit
+
+// This file finds the names of code in prose: text in, names out.
 
 import (
 	"regexp"
@@ -13,8 +14,8 @@ var pattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b([a-zA-Z]\w{2,})\((?:[^s)]|s[^)]|\))|\b([a-zA-Z]\w*_\w+)|\b[A-Z]\w*\.([a-zA-Z]\w{2,})`)
 })
 
-// Of returns the names of code in a text, sorted.
-func Of(text string) []string {
+// NamesOf returns the names of code in a text, sorted.
+func NamesOf(text string) []string {
 	var all []string
 	for _, m := range pattern().FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1]+m[2]+m[3])
@@ -23,8 +24,8 @@ func Of(text string) []string {
 	return slices.Compact(all)
 }
 
-// In is strings.Contains for whole words.
-func In(text, name string) bool {
+// HasName is strings.Contains for whole words.
+func HasName(text, name string) bool {
 	letter := func(c byte) bool {
 		return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 	}
@@ -53,8 +54,8 @@ var (
 	word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
 )
 
-// Quoted returns the words that stand between backticks in a text, sorted: commands, options, functions.
-func Quoted(text string) []string {
+// quotedNames returns the words that stand between backticks in a text, sorted: commands, options, functions.
+func quotedNames(text string) []string {
 	var all []string
 	for _, m := range span().FindAllStringSubmatch(text, -1) {
 		all = append(all, word().FindAllString(m[1], -1)...)
@@ -63,8 +64,8 @@ func Quoted(text string) []string {
 	return slices.Compact(all)
 }
 
-// Asked returns the names between backticks that a text asks for by a verb, sorted: "raise `RateLimited`".
-func Asked(text string) []string {
+// namesAsked returns the names between backticks that a text asks for by a verb, sorted: "raise `RateLimited`".
+func namesAsked(text string) []string {
 	var all []string
 	for _, m := range asked().FindAllStringSubmatch(text, -1) {
 		if m[1] == "" {
@@ -75,8 +76,8 @@ func Asked(text string) []string {
 	return slices.Compact(all)
 }
 
-// Phrases returns the texts of two words and more that stand between quotes, sorted: messages, labels.
-func Phrases(text string) []string {
+// phrasesOf returns the texts of two words and more that stand between quotes, sorted: messages, labels.
+func phrasesOf(text string) []string {
 	var all []string
 	for _, m := range quoted().FindAllStringSubmatch(text, -1) {
 		if phrase := m[1] + m[2]; strings.Contains(strings.TrimSpace(phrase), " ") {
