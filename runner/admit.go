@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/checkstate"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
@@ -102,7 +101,7 @@ func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, err
 		return res, err
 	}
 	r.checks = res.Checks
-	return res, checkstate.Save(r.d.State.Dir(), r.checks)
+	return res, gate.SaveKnown(r.d.State.Dir(), r.checks)
 }
 
 // checkKilledTick runs the checks for a task that a killed call ticked, before other work builds on it.

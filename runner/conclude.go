@@ -8,8 +8,8 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent/ending"
-	"ralph/runner/checkstate"
 	"ralph/runner/crew"
+	"ralph/runner/gate"
 	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
 	"ralph/runner/notes"
@@ -66,7 +66,7 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 	}
 	if done.Err == nil {
 		r.checks = res.Checks
-		err := checkstate.Save(r.d.State.Dir(), r.checks)
+		err := gate.SaveKnown(r.d.State.Dir(), r.checks)
 		if done.Landed != "" {
 			r.lost(err) // the plan first says what has landed
 		} else {

@@ -9,7 +9,6 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/beside"
-	"ralph/runner/checkstate"
 	"ralph/runner/gate"
 	"ralph/runner/git/own"
 	"ralph/runner/output"
@@ -98,10 +97,10 @@ func (r *Run) renewBreaker() error {
 
 // recallChecks reads what earlier runs know about the checks of this project.
 func (r *Run) recallChecks() {
-	baseline, flakes := checkstate.Read(r.d.State.Dir(), r.d.Log)
+	baseline, flakes := gate.ReadKnown(r.d.State.Dir(), r.d.Log)
 	if r.past.unfinished {
 		baseline.Adopt(r.d.RunID)
-		checkstate.Recount(baseline, r.d.Checks)
+		gate.Recount(baseline, r.d.Checks)
 	}
 	r.checks = turn.Checks{
 		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast, Scope: gate.Scope(r.o.BaselineScope),

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/checkstate"
+	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
 	"ralph/runner/rules/fixed"
@@ -46,7 +46,7 @@ func (r *Run) watch() (stop func()) {
 
 // readRequests renews the lock and queues new requests. It reports whether there were any.
 func (r *Run) readRequests() bool {
-	if err := r.d.State.HoldLock(); err != nil && !checkstate.Gone(err) {
+	if err := r.d.State.HoldLock(); err != nil && !gate.FolderGone(err) {
 		r.inbox.Fail(err)
 	}
 	requests, err := r.d.State.TakeRequests()
@@ -74,7 +74,7 @@ func (r *Run) refresh() {
 
 // lost ends the run if state could not be written. A missing directory is repaired later.
 func (r *Run) lost(err error) {
-	if err != nil && !checkstate.Gone(err) {
+	if err != nil && !gate.FolderGone(err) {
 		r.inbox.Fail(err)
 	}
 }

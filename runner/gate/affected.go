@@ -1,7 +1,5 @@
 package gate
 
-import "ralph/runner/gate/workspace"
-
 // Rows returns the checks as a Suite runs them: a check of a whole workspace
 // (go.work, npm, pnpm, yarn, cargo, uv) becomes one for each package.
 func Rows(dir string, checks []Check) []Check {
@@ -13,9 +11,9 @@ func Rows(dir string, checks []Check) []Check {
 // relative to dir) whether a row has to run: its package has changed, or depends
 // on one that has. A row without a folder always has to.
 func split(dir string, checks []Check) (all []Check, touched func(changed []string) func(Check) bool) {
-	w := workspace.Open(dir)
+	w := openWorkspaces(dir)
 	for _, c := range checks {
-		var parts []workspace.Part
+		var parts []workspacePart
 		if c.Dir == "" {
 			parts = w.Parts(c.Command)
 		} else {

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"ralph/runner/gate/workspace"
 )
 
 // row says what one program needs.
@@ -97,6 +95,6 @@ func (r row) foundAbove(dir string) bool {
 }
 
 func (r row) matches(name string) bool {
-	match := func(glob string) bool { return workspace.Match(glob, name) }
+	match := func(glob string) bool { return MatchGlob(glob, name) }
 	return slices.ContainsFunc(r.needs, match) && !slices.ContainsFunc(r.not, match)
 }

@@ -13,7 +13,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"ralph/runner/gate/report"
-	"ralph/runner/gate/workspace"
 )
 
 // Kind is what a check does. Fast kinds run first.
@@ -84,11 +83,11 @@ func (c Check) Validate() error {
 		return fail("timeout %s is not allowed: 0s to %s", c.Timeout, maxTimeout)
 	case c.Dir != "" && !filepath.IsLocal(c.Dir):
 		return fail("folder %q is not inside the project", c.Dir)
-	case c.JUnit != "" && (!filepath.IsLocal(c.JUnit) || workspace.BadGlob(c.JUnit)):
+	case c.JUnit != "" && (!filepath.IsLocal(c.JUnit) || badGlob(c.JUnit)):
 		return fail("junit %q is not a path glob inside its folder", c.JUnit)
 	}
 	for _, glob := range c.When {
-		if glob == "" || workspace.BadGlob(glob) {
+		if glob == "" || badGlob(glob) {
 			return fail("when %q is not a path glob", glob)
 		}
 	}
@@ -125,6 +124,6 @@ func ordered(checks []Check) []Check {
 // touchedBy reports whether a changed file matches When.
 func (c Check) touchedBy(files []string) bool {
 	return len(c.When) == 0 || slices.ContainsFunc(files, func(file string) bool {
-		return slices.ContainsFunc(c.When, func(glob string) bool { return workspace.Match(glob, file) })
+		return slices.ContainsFunc(c.When, func(glob string) bool { return MatchGlob(glob, file) })
 	})
 }

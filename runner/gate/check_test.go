@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ralph/runner/gate/report"
-	"ralph/runner/gate/workspace"
 )
 
 func TestValidate_badRow_errorIsOneLineAndNamesTheProblem(t *testing.T) {
@@ -348,7 +347,7 @@ func TestWhen_globsMatchAsDocumented(t *testing.T) {
 		{"a/", "a/b/c", true}, {"a/**/z.go", "a/z.go", true}, {"a/**/z.go", "a/b/c/z.go", true}, {"**", "x/y", true},
 		{"./a/*", "a/b", true}, {"go.mod", "x/go.mod", true}, {"a/**/b/**/c", "a/b/b/c", true}, {"a/**/b/**/c", "a/c", false},
 	} {
-		if got := workspace.Match(c.glob, c.file); got != c.want {
+		if got := MatchGlob(c.glob, c.file); got != c.want {
 			t.Errorf("Match(%q, %q) = %v", c.glob, c.file, got)
 		}
 	}

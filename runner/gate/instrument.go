@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"ralph/runner/gate/workspace"
 )
 
 // withPytest returns an environment in which every pytest of the command writes a report. Only the xunit1
@@ -35,7 +33,7 @@ func vitestOptions(file string) string {
 }
 
 // goJSON adds -json to a go test.
-func goJSON(c workspace.Call) (string, bool) {
+func goJSON(c toolCall) (string, bool) {
 	if len(c.Words) < 2 || c.Words[0] != "go" || c.Words[1] != "test" ||
 		c.HasAny("-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec") {
 		return "", false
@@ -45,7 +43,7 @@ func goJSON(c workspace.Call) (string, bool) {
 
 // jestJSON makes a call of jest or vitest also write a JSON file. It follows
 // scripts of package.json.
-func jestJSON(c workspace.Call, file, dir string) (string, bool) {
+func jestJSON(c toolCall, file, dir string) (string, bool) {
 	if word, arg := jestArgs(c, file); arg != "" {
 		return c.After(word, arg), true
 	}
@@ -60,7 +58,7 @@ func jestJSON(c workspace.Call, file, dir string) (string, bool) {
 	default:
 		return "", false
 	}
-	_, arg := jestArgs(workspace.ParseCall(workspace.Script(dir, script)), file)
+	_, arg := jestArgs(parseCall(packageScript(dir, script)), file)
 	if arg == "" {
 		return "", false
 	}
@@ -72,7 +70,7 @@ func jestJSON(c workspace.Call, file, dir string) (string, bool) {
 
 // jestArgs returns the arguments to insert, and the index of the word before
 // them; "" means none.
-func jestArgs(c workspace.Call, file string) (int, string) {
+func jestArgs(c toolCall, file string) (int, string) {
 	for i, word := range c.Words[:min(len(c.Words), 3)] {
 		if i > 0 && !slices.Contains([]string{"npx", "pnpm", "exec", "yarn", "bunx"}, c.Words[i-1]) {
 			break

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ralph/runner/gate/report"
-	"ralph/runner/gate/workspace"
 	"ralph/state/projectfs"
 )
 
@@ -36,7 +35,7 @@ func prepare(c Check, p Place) (request, error) {
 		return r, nil
 	}
 	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
-	call := workspace.ParseCall(c.Command)
+	call := parseCall(c.Command)
 	if command, ok := goJSON(call); ok && wants(report.Go) {
 		r.command = command
 		return r, nil

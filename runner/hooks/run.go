@@ -14,8 +14,8 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/audit"
+	"ralph/runner/gate"
 	"ralph/runner/gate/report"
-	"ralph/runner/gate/workspace"
 	"ralph/runner/git"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/gitkeep"
@@ -84,7 +84,7 @@ func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {
 }
 
 func (h Hook) touches(file string) bool {
-	return slices.ContainsFunc(h.When, func(glob string) bool { return workspace.Match(glob, file) })
+	return slices.ContainsFunc(h.When, func(glob string) bool { return gate.MatchGlob(glob, file) })
 }
 
 // outcome is how one hook ended.

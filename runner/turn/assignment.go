@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ralph/runner/agent"
-	"ralph/runner/checkstate"
+	"ralph/runner/gate"
 	"ralph/runner/prompt"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
@@ -84,7 +84,7 @@ type Bounds struct {
 }
 
 // Checks are the project's own checks and all that is known about them.
-type Checks = checkstate.Checks
+type Checks = gate.Known
 
 // The values of Audit.Answer.
 const (

@@ -1,4 +1,4 @@
-package workspace
+package gate
 
 import (
 	"path"
@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Part is a command for a whole workspace, reduced to one package.
-type Part struct {
+// workspacePart is a command for a whole workspace, reduced to one package.
+type workspacePart struct {
 	Dir     string // slash path relative to the project
 	Command string // in Dir
 }
 
 // Parts splits a command for a whole workspace into one for each package; nil for
 // any other command.
-func (w *Workspaces) Parts(command string) []Part {
+func (w *workspaces) Parts(command string) []workspacePart {
 	if len(w.members) == 0 {
 		return nil
 	}
-	tool, one := w.perPackage(ParseCall(command))
-	var parts []Part
+	tool, one := w.perPackage(parseCall(command))
+	var parts []workspacePart
 	for _, m := range w.members {
 		if m.tool == tool && tool != "" && (tool != "npm" || scriptIn(m.manifest, one.script()) != "") {
-			parts = append(parts, Part{m.dir, one.Text})
+			parts = append(parts, workspacePart{m.dir, one.Text})
 		}
 	}
 	return parts
@@ -31,7 +31,7 @@ func (w *Workspaces) Parts(command string) []Part {
 
 // perPackage returns the tool whose whole workspace a command is for, and the
 // command for the folder of one package. The tool is "" for any other command.
-func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
+func (w *workspaces) perPackage(c toolCall) (tool string, one toolCall) {
 	if len(c.Words) < 2 {
 		return "", one
 	}
@@ -60,18 +60,18 @@ func (w *Workspaces) perPackage(c Call) (tool string, one Call) {
 }
 
 // without returns the command without some words.
-func (c Call) without(words ...string) Call {
+func (c toolCall) without(words ...string) toolCall {
 	text := c.Text
 	for i := len(c.Words) - 1; i > 0; i-- {
 		if slices.Contains(words, c.Words[i]) {
 			text = text[:c.ends[i-1]] + text[c.ends[i]:]
 		}
 	}
-	return ParseCall(text)
+	return parseCall(text)
 }
 
 // script returns what "npm test" or "npm run NAME" runs; empty for other calls.
-func (c Call) script() string {
+func (c toolCall) script() string {
 	switch {
 	case len(c.Words) > 2 && c.Words[1] == "run":
 		return c.Words[2]
@@ -82,7 +82,7 @@ func (c Call) script() string {
 }
 
 // Add makes a folder a package even if no manifest names it.
-func (w *Workspaces) Add(dir string) {
+func (w *workspaces) Add(dir string) {
 	dir = path.Clean(dir)
 	if !slices.ContainsFunc(w.members, func(m member) bool { return m.dir == dir }) {
 		w.members = append(w.members, member{dir: dir})
@@ -92,7 +92,7 @@ func (w *Workspaces) Add(dir string) {
 // Touched returns a func that reports whether any of the changed files (slash paths
 // relative to the project) is in the package of a folder, or in one that it
 // depends on.
-func (w *Workspaces) Touched(changed []string) func(dir string) bool {
+func (w *workspaces) Touched(changed []string) func(dir string) bool {
 	touched := map[string]bool{}
 	for _, file := range changed {
 		m, ok := w.owner(file)
@@ -111,7 +111,7 @@ func (w *Workspaces) Touched(changed []string) func(dir string) bool {
 }
 
 // owner returns the innermost package of a file.
-func (w *Workspaces) owner(file string) (member, bool) {
+func (w *workspaces) owner(file string) (member, bool) {
 	var best member
 	found := false
 	for _, m := range w.members {
@@ -132,7 +132,7 @@ func document(file string) bool {
 
 // spread adds the packages that depend on a touched one, directly or not. A package depends on all packages whose names
 // are in its manifest, as whole words: a false alarm costs an extra check, but no check is missed.
-func (w *Workspaces) spread(touched map[string]bool) {
+func (w *workspaces) spread(touched map[string]bool) {
 	queue := slices.DeleteFunc(slices.Clone(w.members), func(m member) bool { return !touched[m.dir] })
 	for ; len(queue) > 0; queue = queue[1:] {
 		o := queue[0]

@@ -1,6 +1,7 @@
-// Package workspace finds the packages of a monorepo: workspaces of go, npm,
-// pnpm, yarn, cargo and uv. It reads manifests and runs nothing.
-package workspace
+package gate
+
+// The files workspace*.go find the packages of a monorepo: workspaces of go, npm, pnpm,
+// yarn, cargo and uv. They read manifests and run nothing.
 
 import (
 	"io/fs"
@@ -29,16 +30,16 @@ type member struct {
 	manifest string // its text
 }
 
-// Workspaces are the packages of a project, of all its tools.
-type Workspaces struct {
+// workspaces are the packages of a project, of all its tools.
+type workspaces struct {
 	root    string
 	members []member
 	virtual map[string]bool // tools whose root manifest declares no package
 }
 
-// Open reads the manifests. It ignores what it cannot read.
-func Open(root string) *Workspaces {
-	w := &Workspaces{root: root, virtual: map[string]bool{}}
+// openWorkspaces reads the manifests. It ignores what it cannot read.
+func openWorkspaces(root string) *workspaces {
+	w := &workspaces{root: root, virtual: map[string]bool{}}
 	w.openGo()
 	w.openNode()
 	w.openCargo()
@@ -50,13 +51,13 @@ func Open(root string) *Workspaces {
 const maxManifest = 4 << 20
 
 // text returns a file of the project; empty if it cannot be read.
-func (w *Workspaces) text(elem ...string) string {
+func (w *workspaces) text(elem ...string) string {
 	data, _ := projectfs.In(w.root).Read(filepath.Join(append([]string{w.root}, elem...)...), maxManifest)
 	return string(data)
 }
 
 // add adds the folders that have the manifest. name reads the package's name from it.
-func (w *Workspaces) add(tool string, dirs []string, manifest string, name func(text string) string) {
+func (w *workspaces) add(tool string, dirs []string, manifest string, name func(text string) string) {
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
 		if text := w.text(dir, manifest); text != "" && filepath.IsLocal(dir) {
@@ -65,7 +66,7 @@ func (w *Workspaces) add(tool string, dirs []string, manifest string, name func(
 	}
 }
 
-func (w *Workspaces) openGo() {
+func (w *workspaces) openGo() {
 	w.add("go", usedDirs(w.text("go.work")), "go.mod", func(text string) string {
 		return modfile.ModulePath([]byte(text))
 	})
@@ -100,7 +101,7 @@ var pnpmPackages = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // openNode reads the workspaces of npm and yarn (package.json) and of pnpm.
-func (w *Workspaces) openNode() {
+func (w *workspaces) openNode() {
 	list := gjson.Get(w.text("package.json"), "workspaces")
 	if list.IsObject() {
 		list = list.Get("packages")
@@ -135,7 +136,7 @@ func parseTOML(text string) tomlManifest {
 	return m
 }
 
-func (w *Workspaces) openCargo() {
+func (w *workspaces) openCargo() {
 	root := parseTOML(w.text("Cargo.toml"))
 	dirs := w.find(root.Workspace.Members, root.Workspace.Exclude)
 	w.virtual["cargo"] = root.Package == nil
@@ -150,7 +151,7 @@ func (w *Workspaces) openCargo() {
 	})
 }
 
-func (w *Workspaces) openUV() {
+func (w *workspaces) openUV() {
 	root := parseTOML(w.text("pyproject.toml"))
 	w.virtual["uv"] = root.Project == nil
 	dirs := w.find(root.Tool.UV.Workspace.Members, root.Tool.UV.Workspace.Exclude)
@@ -167,7 +168,7 @@ const maxDepth = 8
 
 // find returns the folders that match one of the globs and none to exclude. A
 // glob that starts with ! excludes, too.
-func (w *Workspaces) find(globs, exclude []string) []string {
+func (w *workspaces) find(globs, exclude []string) []string {
 	clean := func(glob string) string { return path.Clean(strings.TrimPrefix(glob, "./")) }
 	var dirs []string
 	for _, glob := range globs {

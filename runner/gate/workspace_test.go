@@ -1,4 +1,4 @@
-package workspace
+package gate
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-func open(t *testing.T, archive string) *Workspaces {
+func open(t *testing.T, archive string) *workspaces {
 	t.Helper()
 	root := t.TempDir()
 	for _, f := range txtar.Parse([]byte(archive)).Files {
@@ -23,7 +23,7 @@ func open(t *testing.T, archive string) *Workspaces {
 			t.Fatal(err)
 		}
 	}
-	return Open(root)
+	return openWorkspaces(root)
 }
 
 const cargoSpace = `
@@ -198,11 +198,11 @@ func TestScript_brokenManifest_isEmpty(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := Script(dir, "test"); got != "" {
+		if got := packageScript(dir, "test"); got != "" {
 			t.Errorf("Script() of %q = %q", text, got)
 		}
 	}
-	if got := Script(t.TempDir(), "test"); got != "" {
+	if got := packageScript(t.TempDir(), "test"); got != "" {
 		t.Errorf("Script() without a manifest = %q", got)
 	}
 }
@@ -218,10 +218,10 @@ func TestMatch_globsOfUsers(t *testing.T) {
 		{"*.{ts,tsx}", "a/x.tsx", true}, {"{api,web}/**", "web/x", true}, {"[!a]*.go", "b.go", true}, {"[!a]*.go", "a.go", false},
 		{"[", "[", false}, {"a/{b", "a/{b", false},
 	} {
-		if got := Match(c.glob, c.file); got != c.want {
+		if got := MatchGlob(c.glob, c.file); got != c.want {
 			t.Errorf("Match(%q, %q) = %t, want %t", c.glob, c.file, got, c.want)
 		}
-		if bad := c.glob == "[" || c.glob == "a/{b"; BadGlob(c.glob) != bad {
+		if bad := c.glob == "[" || c.glob == "a/{b"; badGlob(c.glob) != bad {
 			t.Errorf("BadGlob(%q) = %t, want %t", c.glob, !bad, bad)
 		}
 	}

@@ -1,4 +1,4 @@
-package workspace
+package gate
 
 import (
 	"path"
@@ -7,13 +7,13 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// BadGlob reports whether a glob is malformed and so matches nothing.
-func BadGlob(glob string) bool { return !doublestar.ValidatePattern(glob) }
+// badGlob reports whether a glob is malformed and so matches nothing.
+func badGlob(glob string) bool { return !doublestar.ValidatePattern(glob) }
 
-// Match reports whether a slash path matches a glob. ** stands for any number of folders, including none, and {a,b} for
+// MatchGlob reports whether a slash path matches a glob. ** stands for any number of folders, including none, and {a,b} for
 // one of several words. A glob without a slash matches the last name; one that ends with a slash matches everything in
 // that folder.
-func Match(glob, file string) bool {
+func MatchGlob(glob, file string) bool {
 	glob = strings.TrimPrefix(glob, "./")
 	if strings.HasSuffix(glob, "/") {
 		glob += "**"

@@ -1,4 +1,4 @@
-package workspace
+package gate
 
 import (
 	"path/filepath"
@@ -11,25 +11,25 @@ import (
 	"ralph/state/projectfs"
 )
 
-// Call is a shell command that calls one program and does nothing else.
-type Call struct {
+// toolCall is a shell command that calls one program and does nothing else.
+type toolCall struct {
 	Text  string
 	Words []string // "?" for a quoted or expanded word; nil: the command does more
 	ends  []int    // offset after each word
 }
 
-// ParseCall parses a shell command.
-func ParseCall(command string) Call {
+// parseCall parses a shell command.
+func parseCall(command string) toolCall {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
 	if err != nil || len(file.Stmts) != 1 {
-		return Call{}
+		return toolCall{}
 	}
 	s := file.Stmts[0]
 	expr, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || s.Negated || s.Background || len(s.Redirs) > 0 {
-		return Call{}
+		return toolCall{}
 	}
-	c := Call{Text: command}
+	c := toolCall{Text: command}
 	for _, w := range expr.Args {
 		text := w.Lit()
 		if text == "" {
@@ -42,19 +42,19 @@ func ParseCall(command string) Call {
 }
 
 // After inserts text after a word.
-func (c Call) After(word int, text string) string {
+func (c toolCall) After(word int, text string) string {
 	return c.Text[:c.ends[word]] + " " + text + c.Text[c.ends[word]:]
 }
 
 // HasAny reports whether a word is one of these, or starts with one and "=".
-func (c Call) HasAny(prefixes ...string) bool {
+func (c toolCall) HasAny(prefixes ...string) bool {
 	return slices.ContainsFunc(c.Words, func(word string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return word == p || strings.HasPrefix(word, p+"=") })
 	})
 }
 
-// Script returns a script of dir's package.json; empty if there is none.
-func Script(dir, name string) string {
+// packageScript returns a script of dir's package.json; empty if there is none.
+func packageScript(dir, name string) string {
 	data, _ := projectfs.In(dir).Read(filepath.Join(dir, "package.json"), maxManifest)
 	return scriptIn(string(data), name)
 }
