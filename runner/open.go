@@ -10,7 +10,7 @@ import (
 	"ralph/logs"
 	"ralph/runner/beside"
 	"ralph/runner/gate"
-	"ralph/runner/git/own"
+	"ralph/runner/git"
 	"ralph/runner/output"
 	"ralph/runner/questions"
 	"ralph/runner/rules"
@@ -57,7 +57,7 @@ func (r *Run) open() error {
 	}
 	r.pool.Recall(old.LimitedUntil, r.o.Agent, r.d.Resumed && !r.d.Unattended)
 	r.pool.Pace.Used = old.WindowUse
-	r.worker.Own = own.Store{Path: w.OwnPath(), Run: r.d.RunID, Continues: r.past.unfinished}
+	r.worker.Own = git.OwnStore{Path: w.OwnPath(), Run: r.d.RunID, Continues: r.past.unfinished}
 	if old.Ending() == state.EndingKilled {
 		r.worker.Own.KilledRun, r.worker.Own.KilledAt = old.RunID, old.Timestamp
 	}

@@ -23,7 +23,7 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 	"ralph/runner/task"
 )
 
@@ -119,7 +119,7 @@ type Finding struct {
 }
 
 // File is a changed file.
-type File = changed.File
+type File = git.ChangedFile
 
 // Input describes one iteration.
 type Input struct {
@@ -137,7 +137,7 @@ type Input struct {
 	Count, Listed int      // all changed files, and those that Files is made of
 	Large         []string // changed files that are too large to read
 	// Hidden are tracked files that git no longer shows, and why, in the words of git.
-	Hidden []changed.Hidden
+	Hidden []git.HiddenFile
 	Edited []string // files that people edited between the turns of a whole run
 	Undone []int    // iterations of a whole run of whose changes nothing is left
 	Gone

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"ralph/logs/termtext"
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 )
 
 // sight finds what the audit cannot see, or what git does not show any more.
@@ -72,7 +72,7 @@ var ignoring = sync.OnceValue(func() (p struct{ output, asked, imports *regexp.R
 
 // needsIgnored reports whether code of the change imports code that a new rule hides. What the project makes does not
 // count: the output of a tool, which some line beside imports names, and what the task wants to be ignored.
-func (in Input) needsIgnored(h changed.Hidden) bool {
+func (in Input) needsIgnored(h git.HiddenFile) bool {
 	p, name := ignoring(), strings.TrimSuffix(h.File, "/")
 	base, _, _ := strings.Cut(path.Base(name), ".")
 	isNew := func(f File) bool {

@@ -5,14 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 	"ralph/runner/task"
 )
 
 // unseen is a change of which git and the audit do not see everything.
 func unseen() Input {
 	return Input{Count: 6002, Listed: 1000, Large: []string{"a.csv", "b.csv"}, Gone: Gone{[]string{"1", "2", "3", "4", "5", "6", "7"}, "git restore"},
-		Hidden: []changed.Hidden{
+		Hidden: []git.HiddenFile{
 			{File: "code.go", Flag: "skip-worktree"}, {File: "more.go", Flag: "skip-worktree"}, {File: "x_test.go", Flag: "assume-unchanged"},
 			{File: "a_test.go", Rule: "*_test.go", Place: ".gitignore"}, {File: "b.go", Rule: "b.go", Place: ".gitignore"},
 		}}
@@ -92,7 +92,7 @@ func TestCompare_changeNeedsWhatANewRuleHides(t *testing.T) {
 		"no code":              {"vat(country, net)", "rates.json", "rates.json", []File{code("vat.js", "import rates from './rates.json'\n")}, false},
 	} {
 		in := Input{Task: "1", PlanBefore: []task.Task{{ID: "1", Title: c.title}},
-			Hidden: []changed.Hidden{{File: c.file, Rule: c.rule, Place: ".gitignore", Untracked: true}},
+			Hidden: []git.HiddenFile{{File: c.file, Rule: c.rule, Place: ".gitignore", Untracked: true}},
 			Files:  append(c.files, File{Path: ".gitignore", Before: "*.log\n", After: "*.log\n" + c.rule + "\n", Existed: true, Exists: true})}
 		if got := in.sight(); (len(got) > 0) != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"ralph/logs/termtext"
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 )
 
 // Repository is what a turn did to the repository, beside files and commits.
 type Repository struct {
-	Lost []changed.Lost // that was there and is gone
+	Lost []git.Lost // that was there and is gone
 	// Moved are the branches and tags that the turn made, moved or deleted, beside the branch that is checked out.
 	Moved []string
 	Head  []string // what became of HEAD, if the turn left it on no branch or on another one
@@ -73,8 +73,8 @@ var removal = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // AsksForLoss reports whether a task asks to remove the branch or tag that is gone.
-func AsksForLoss(text string, l changed.Lost) bool {
-	named := l.What == changed.LostBranch || l.What == changed.LostTag || l.What == changed.LostCommits && l.Gone
+func AsksForLoss(text string, l git.Lost) bool {
+	named := l.What == git.LostBranch || l.What == git.LostTag || l.What == git.LostCommits && l.Gone
 	return named && removal().MatchString(text) && namesRef(text, l.Name)
 }
 
@@ -84,14 +84,14 @@ var gitCommands = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Removes reports whether a shell command may have removed what is gone.
-func Removes(command string, l changed.Lost) bool {
+func Removes(command string, l git.Lost) bool {
 	m := gitCommands().FindStringSubmatch(command)
 	switch {
 	case m == nil:
 		return false
-	case l.What == changed.LostStash:
+	case l.What == git.LostStash:
 		return m[1] != ""
-	case l.What == changed.LostWorktree:
+	case l.What == git.LostWorktree:
 		return m[2] != ""
 	}
 	return namesRef(command, l.Name)

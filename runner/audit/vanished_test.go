@@ -5,14 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 	"ralph/runner/task"
 )
 
 // damaged is a turn that harmed the repository.
 func damaged() Input {
 	return Input{Repository: Repository{
-		Lost: []changed.Lost{{What: changed.LostCommits, Name: "main", Text: "commits of main are gone"}},
+		Lost: []git.Lost{{What: git.LostCommits, Name: "main", Text: "commits of main are gone"}},
 		Head: []string{"HEAD was detached"}, Operation: "merge", Unmerged: []string{"a", "b"}, Conflicts: []string{"b", "c.go"}}}
 }
 
@@ -38,7 +38,7 @@ func TestCompare_refThatTheTaskAsksToRemove_isNoFinding(t *testing.T) {
 	} {
 		plan := []task.Task{{ID: "1", Title: title}}
 		in := Input{Task: "1", PlanBefore: plan, PlanAfter: plan, Repository: Repository{
-			Lost: []changed.Lost{{What: changed.LostCommits, Name: "old-login", Gone: true, Text: "gone"}}}}
+			Lost: []git.Lost{{What: git.LostCommits, Name: "old-login", Gone: true, Text: "gone"}}}}
 		if got := Compare(in); len(got) != want {
 			t.Errorf("%s: %v", title, got)
 		}

@@ -13,9 +13,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
-	"ralph/runner/git/refs"
 	"ralph/runner/hooks"
 	"ralph/runner/roles"
 	"ralph/runner/slots"
@@ -103,7 +101,7 @@ func (c *worktrees) work(j *Job) (d Done) {
 func (c *worktrees) uncross(ctx context.Context, j *Job, d *Done, begun slots.Begun) error {
 	var users []string
 	for _, l := range d.Result.Work.Gone {
-		if l.What == changed.LostStash {
+		if l.What == git.LostStash {
 			users = append(users, l.OID)
 		}
 	}
@@ -122,11 +120,11 @@ func (c *worktrees) uncross(ctx context.Context, j *Job, d *Done, begun slots.Be
 	if len(x.Own) > 0 {
 		text += fmt.Sprintf(". Its own are %s: git stash apply %s", short(x.Own), short(x.Own))
 	}
-	var keep []changed.Lost
+	var keep []git.Lost
 	for _, oid := range slices.Concat(x.Foreign, x.Own, []string{j.work.Commit}) {
-		keep = append(keep, changed.Lost{OID: oid})
+		keep = append(keep, git.Lost{OID: oid})
 	}
-	if err := refs.Keep(ctx, j.slot.Root, j.Origin.Run, keep); err != nil {
+	if err := git.KeepLost(ctx, j.slot.Root, j.Origin.Run, keep); err != nil {
 		return err
 	}
 	if j.work.Commit != "" {

@@ -8,7 +8,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/gate/report"
-	"ralph/runner/gate/store"
+	"ralph/runner/git"
 )
 
 // The files in the state directory.
@@ -60,10 +60,10 @@ type Baseline struct {
 
 // ReadBaseline reads the file, which may be missing. On an error it has renamed
 // an unusable file, and the Baseline is empty.
-func ReadBaseline(path string) (*Baseline, error) { return store.Load[Baseline](path) }
+func ReadBaseline(path string) (*Baseline, error) { return git.LoadJSON[Baseline](path) }
 
 // Write replaces the file, unless it has the same content.
-func (b *Baseline) Write(path string) error { return store.Save(path, b) }
+func (b *Baseline) Write(path string) error { return git.SaveJSON(path, b) }
 
 // Clone returns a copy that does not change when b does.
 func (b *Baseline) Clone() *Baseline {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ralph/runner/gate/report"
-	"ralph/runner/gate/store"
+	"ralph/runner/git"
 )
 
 const (
@@ -37,12 +37,12 @@ type Flakes struct {
 
 // ReadFlakes reads the file, which may be missing. On an error it has renamed
 // an unusable file, and the Flakes are empty.
-func ReadFlakes(path string) (*Flakes, error) { return store.Load[Flakes](path) }
+func ReadFlakes(path string) (*Flakes, error) { return git.LoadJSON[Flakes](path) }
 
 // PeekFlakes returns the history on disk, the latest last. It changes no file;
 // an unusable one reads as empty.
 func PeekFlakes(path string) []Flake {
-	if f, err := store.Peek[Flakes](path); err == nil {
+	if f, err := git.PeekJSON[Flakes](path); err == nil {
 		return f.Flakes
 	}
 	return nil
@@ -53,7 +53,7 @@ func (f *Flakes) Write(path string) error {
 	if len(f.Flakes) == 0 {
 		return nil
 	}
-	return store.Save(path, f)
+	return git.SaveJSON(path, f)
 }
 
 // Clone returns a copy that does not change when f does.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ralph/runner/gate/report"
-	"ralph/runner/gate/store"
+	"ralph/runner/git"
 )
 
 // Losses returns the checks that ran fewer tests than before. It leaves out checks with new failures: they may have
@@ -94,7 +94,7 @@ func (r Result) UnreadOutput() string {
 
 // PeekBaseline reads the baseline and changes nothing on disk; nil if there is none.
 func PeekBaseline(path string) *Baseline {
-	b, err := store.Peek[Baseline](path)
+	b, err := git.PeekJSON[Baseline](path)
 	if err != nil || b.TakenAt.IsZero() {
 		return nil
 	}

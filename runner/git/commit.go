@@ -14,7 +14,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/git/command"
-	"ralph/runner/git/own"
 )
 
 // Ready returns nil if a run may start in this condition; no repository is fine, too. The error is one line with
@@ -34,8 +33,8 @@ func Ready(c Condition) error {
 }
 
 // Changes returns all files that differ from HEAD or are untracked, with a digest of each.
-func (s Snapshot) Changes() own.Files {
-	all := own.Files{}
+func (s Snapshot) Changes() DirtyFiles {
+	all := DirtyFiles{}
 	for _, files := range []map[string]signature{s.files, s.own} {
 		for path, sig := range files {
 			all[path] = fmt.Sprintf("%o %x", sig.mode, sig.sum)

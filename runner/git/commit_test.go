@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ralph/runner/git/own"
 )
 
 func (p project) wantOut(want string, args ...string) {
@@ -39,7 +37,7 @@ func TestCommit_leftOver_takesOnlyWhatTheUserHadNotTouched(t *testing.T) {
 	p.Write("new dir/ünï \"q\".txt", "new\n")
 	p.Do(os.Remove(p.Path("sub/c.txt")))
 	p.Write("sub/d.txt", "d\n")
-	files := own.Users{Files: start.Changes()}.LeftOver(p.observe().Changes())
+	files := UserFiles{Files: start.Changes()}.LeftOver(p.observe().Changes())
 	if d := cmp.Diff([]string{"a.txt", "new dir/ünï \"q\".txt", "sub/c.txt", "sub/d.txt"}, files); d != "" {
 		t.Fatal(d)
 	}

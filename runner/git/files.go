@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"ralph/runner/git/walk"
 )
 
 const (
@@ -118,7 +116,7 @@ func (s *signer) read(path string, size int) ([]byte, bool) {
 // tree signs a nested repository by the sizes and times of its files.
 func (s *signer) tree(dir string, info fs.FileInfo, submodule string) signature {
 	list := fmt.Appendln(nil, submodule)
-	_ = walk.Files(dir, &s.left, func(path string, info fs.FileInfo) error { // unreadable files do not count
+	_ = WalkFiles(dir, &s.left, func(path string, info fs.FileInfo) error { // unreadable files do not count
 		list = fmt.Appendf(list, "%q %x\n", path, stat(info).sum)
 		return nil
 	})
@@ -128,7 +126,7 @@ func (s *signer) tree(dir string, info fs.FileInfo, submodule string) signature 
 // walkFolder takes the Snapshot of a folder without git: at most limit files, by size and time.
 func walkFolder(ctx context.Context, dir string, limit int) (Snapshot, error) {
 	snap := newSnapshot(false)
-	err := walk.Files(dir, &limit, func(path string, info fs.FileInfo) error {
+	err := WalkFiles(dir, &limit, func(path string, info fs.FileInfo) error {
 		snap.files[path] = stat(info)
 		return ctx.Err()
 	})

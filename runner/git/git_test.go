@@ -8,7 +8,9 @@ import (
 	"ralph/internal/world"
 )
 
-func TestMain(m *testing.M) { os.Exit(world.GitMain(m)) }
+func TestMain(m *testing.M) {
+	os.Exit(world.GitMain(m))
+}
 
 // project is a repository with one commit of a.txt, b.txt and sub/c.txt, in
 // which dirty.txt is untracked and b.txt is changed.

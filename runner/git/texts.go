@@ -7,13 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 	"ralph/state/projectfs"
 )
 
 // Text is a changed text file. Its path is relative to the root of the repository.
-type Text = changed.File
+type Text = ChangedFile
 
 // Texts returns the changed files, including the user's files in .ralph, as they were before and are now; after must be
 // current. It leaves out files that are binary or larger than 1 MiB on one side. Without a repository there are none.

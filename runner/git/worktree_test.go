@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ralph/runner/git/own"
 )
 
 func TestCommit_workTreeSetElsewhere_commitsTheProjectsFiles(t *testing.T) {
@@ -17,10 +15,10 @@ func TestCommit_workTreeSetElsewhere_commitsTheProjectsFiles(t *testing.T) {
 	other.Write("a.txt", "foreign\n")
 	p.Write("a.txt", "mine\n")
 	now := p.observe()
-	if d := cmp.Diff([]string{"a.txt"}, own.Users{Files: start.Changes()}.LeftOver(now.Changes())); d != "" {
+	if d := cmp.Diff([]string{"a.txt"}, UserFiles{Files: start.Changes()}.LeftOver(now.Changes())); d != "" {
 		t.Error(d)
 	}
-	done, err := Commit(context.Background(), p.Dir, CommitRequest{Files: own.Users{Files: start.Changes()}.LeftOver(now.Changes()), Message: "x"})
+	done, err := Commit(context.Background(), p.Dir, CommitRequest{Files: UserFiles{Files: start.Changes()}.LeftOver(now.Changes()), Message: "x"})
 	p.Do(err)
 	if got := p.Git("show", done.OID+":a.txt"); got != "mine" {
 		t.Errorf("a.txt is committed as %q", got)

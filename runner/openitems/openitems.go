@@ -12,7 +12,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/task"
@@ -50,9 +50,9 @@ func (b *List) Recall(old state.Status) {
 }
 
 // Gone is what an earlier run left open about git, for Worker.Recall.
-func (b *List) Gone() (all []changed.Lost) {
+func (b *List) Gone() (all []git.Lost) {
 	for _, i := range b.Items {
-		var l changed.Lost
+		var l git.Lost
 		if len(i.Gone) > 0 && json.Unmarshal(i.Gone, &l) == nil {
 			all = append(all, l)
 		}
@@ -203,8 +203,8 @@ func (b *List) keep(f audit.Finding, show string) {
 }
 
 // remember notes with an item what is gone from git.
-func (b *List) remember(f audit.Finding, gone []changed.Lost) {
-	i := slices.IndexFunc(gone, func(l changed.Lost) bool { return f.Kind == audit.KindLost && l.Text == f.Text })
+func (b *List) remember(f audit.Finding, gone []git.Lost) {
+	i := slices.IndexFunc(gone, func(l git.Lost) bool { return f.Kind == audit.KindLost && l.Text == f.Text })
 	if i < 0 {
 		return
 	}

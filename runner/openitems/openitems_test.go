@@ -6,7 +6,6 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/git/changed"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -130,9 +129,9 @@ func TestBook_testsTriedAnew_closeWhatTheyShowed(t *testing.T) {
 }
 
 func TestBook_goneFromGit_isOpenInTheNextRunUntilItIsBack(t *testing.T) {
-	lost := changed.Lost{What: changed.LostTag, Name: "v1", OID: "1234", Text: "the tag v1 is gone"}
+	lost := git.Lost{What: git.LostTag, Name: "v1", OID: "1234", Text: "the tag v1 is gone"}
 	res := found(audit.Finding{Kind: audit.KindLost, Text: lost.Text})
-	res.Work.Gone = []changed.Lost{lost}
+	res.Work.Gone = []git.Lost{lost}
 	var first, next List
 	first.Add(res)
 	next.Recall(state.Status{Status: state.StatusReview, Review: first.Open("", turn.Checks{}, gate.Report{})})
@@ -140,7 +139,7 @@ func TestBook_goneFromGit_isOpenInTheNextRunUntilItIsBack(t *testing.T) {
 		t.Fatalf("recalled %+v", gone)
 	}
 	var in audit.Input
-	in.Lost = []changed.Lost{lost}
+	in.Lost = []git.Lost{lost}
 	if next.Look(in, turn.Plan{}); len(next.Items) != 1 {
 		t.Errorf("while it is gone: %+v", next.Items)
 	}

@@ -17,7 +17,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/git/replica"
-	"ralph/runner/git/walk"
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/sandbox"
@@ -185,7 +184,7 @@ func (r *workspace) readEvidence(dir string) {
 }
 
 func (r *workspace) readFolder(dir, folder string, left *int) {
-	_ = walk.Files(filepath.Join(dir, folder), left, func(name string, info fs.FileInfo) error {
+	_ = git.WalkFiles(filepath.Join(dir, folder), left, func(name string, info fs.FileInfo) error {
 		r.addEvidence(dir, filepath.Join(folder, name), info)
 		return nil
 	})
@@ -217,7 +216,7 @@ func copyFiles(from, to, folder string) error {
 		return nil //nolint:nilerr // there are none
 	}
 	left := maxEvidence
-	return walk.Files(filepath.Join(from, folder), &left, func(name string, info fs.FileInfo) error {
+	return git.WalkFiles(filepath.Join(from, folder), &left, func(name string, info fs.FileInfo) error {
 		if !info.Mode().IsRegular() || info.Size() > maxCopied {
 			return nil
 		}
@@ -237,7 +236,7 @@ func copyFiles(from, to, folder string) error {
 func (r *workspace) look() map[string]stamp {
 	files := map[string]stamp{}
 	left := maxWatched
-	err := walk.Files(r.dir, &left, func(name string, info fs.FileInfo) error {
+	err := git.WalkFiles(r.dir, &left, func(name string, info fs.FileInfo) error {
 		files[name] = stamp{info.Size(), info.Mode(), info.ModTime()}
 		return nil
 	})

@@ -17,7 +17,6 @@ import (
 
 	"ralph/runner/git"
 	"ralph/runner/git/command"
-	"ralph/runner/git/own"
 	"ralph/runner/git/replica"
 	plans "ralph/runner/task/store"
 )
@@ -40,7 +39,7 @@ type Slot struct {
 	top     string
 	copied  []string
 	leftOut []string
-	start   own.Files // uncommitted files when the turn began
+	start   git.DirtyFiles // uncommitted files when the turn began
 }
 
 // Copied returns the user's files that Begin has put into the worktree, relative to Root. Some may be gone.

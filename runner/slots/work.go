@@ -13,10 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/runner/gate/store"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
-	"ralph/runner/git/own"
 	"ralph/runner/task"
 )
 
@@ -56,10 +54,10 @@ func (h *Home) Key(t task.Task) string {
 
 // record notes the work in a slot, for the run after one that was killed.
 type record struct {
-	Task  string    `json:"task"`
-	Key   string    `json:"key"`
-	Base  string    `json:"base"`
-	Start own.Files `json:"start"` // uncommitted files when it began
+	Task  string         `json:"task"`
+	Key   string         `json:"key"`
+	Base  string         `json:"base"`
+	Start git.DirtyFiles `json:"start"` // uncommitted files when it began
 }
 
 func (s *Slot) recordFile() string { return filepath.Join(s.top, "job.json") }
@@ -95,7 +93,7 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
 	}
 	s.start = snap.Changes()
-	return b, store.Save(s.recordFile(), record{Task: t.ID, Key: key, Base: tip, Start: s.start})
+	return b, git.SaveJSON(s.recordFile(), record{Task: t.ID, Key: key, Base: tip, Start: s.start})
 }
 
 // Prepare checks a commit out in the slot and adds the user's own files that git does not have.
@@ -160,7 +158,7 @@ func Pick(ctx context.Context, c command.Call, commit string) (conflict []string
 // Save makes one commit of everything that was done in the slot since Begin, without the plan, and keeps
 // it in the task's ref. message is for a commit to which the agent gave none.
 func (s *Slot) Save(ctx context.Context, message string) (Work, error) {
-	j, err := store.Peek[record](s.recordFile())
+	j, err := git.PeekJSON[record](s.recordFile())
 	if err != nil || j.Base == "" {
 		return Work{}, err
 	}
@@ -178,7 +176,7 @@ func (s *Slot) save(ctx context.Context, j record, message string) (Work, error)
 	if err != nil {
 		return w, err
 	}
-	left := own.Users{Files: j.Start}.LeftOver(snap.Changes())
+	left := git.UserFiles{Files: j.Start}.LeftOver(snap.Changes())
 	left = slices.DeleteFunc(left, func(f string) bool { return slices.Contains(s.planPaths(), f) })
 	if len(left) > 0 {
 		for _, what := range []string{"merge", "cherry-pick", "rebase"} { // the agent may have left one unfinished

@@ -8,7 +8,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/gate"
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 	"ralph/state"
 )
 
@@ -38,7 +38,7 @@ func Refused(r Result, by Refusal) Result {
 // Crossed is the Result of a turn that has work of another one in it. It does not count.
 func Crossed(r Result, found audit.Finding) Result {
 	p := r.Proof
-	r.Work.Gone = append(slices.Clip(r.Work.Gone), changed.Lost{What: changed.LostCrossed, Text: found.Text})
+	r.Work.Gone = append(slices.Clip(r.Work.Gone), git.Lost{What: git.LostCrossed, Text: found.Text})
 	p.Findings = append(slices.Clip(p.Findings), found)
 	p.Reopen = append(slices.Clip(p.Reopen), Reopen{Task: r.Task.ID, By: ReopenAudit, Why: found.Text})
 	p.After, p.Handed, p.Unearned = p.After.Without([]string{r.Task.ID}), false, true

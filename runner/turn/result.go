@@ -10,7 +10,6 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/git/changed"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
@@ -76,7 +75,7 @@ type Work struct {
 	// empty: it still is. If it is lost, the ticks of the turn do not count.
 	Lost string `json:"lost,omitempty"`
 	// Gone is what the repository had when the turn began, and did not have when it ended.
-	Gone []changed.Lost `json:"gone,omitempty"`
+	Gone []git.Lost `json:"gone,omitempty"`
 	// PutBack says how ralph put HEAD back on the branch of the run. Astray says why it could not; then the ticks of
 	// the turn do not count. Both empty: HEAD was there.
 	PutBack string `json:"put_back,omitempty"`

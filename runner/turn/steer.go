@@ -18,7 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/state"
 	"ralph/state/projectfs"
@@ -105,7 +105,7 @@ func size(in projectfs.Dir, name string) int64 {
 // repairGit restores files that the call changed to lead git to another repository: git would start
 // programs of that one. It returns what was changed; empty: nothing. If there was a change, do not trust the
 // repository, not even about what else changed.
-func repairGit(dir string, changed []changed.File) string {
+func repairGit(dir string, changed []git.ChangedFile) string {
 	root, ok := command.Root(dir)
 	if !ok {
 		root = dir
@@ -187,10 +187,10 @@ func (all steerFiles) read(in projectfs.Dir, file, name string) {
 }
 
 // Changed compares the files with what they are now, sorted by path.
-func (all steerFiles) Changed(now steerFiles) []changed.File {
-	var found []changed.File
+func (all steerFiles) Changed(now steerFiles) []git.ChangedFile {
+	var found []git.ChangedFile
 	add := func(name string) {
-		f := changed.File{Path: name}
+		f := git.ChangedFile{Path: name}
 		f.Before, f.Existed = all[name]
 		f.After, f.Exists = now[name]
 		if f.Before != f.After || f.Existed != f.Exists {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/internal/world"
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 )
 
 func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) {
@@ -51,7 +51,7 @@ func TestChanged_whatTheUserWroteIntoDotRalph_isComparedByContent(t *testing.T) 
 			found[i].Before, found[i].After = "", ""
 		}
 	}
-	want := []changed.File{
+	want := []git.ChangedFile{
 		{Path: ".git/hooks/pre-commit", After: "B=2\n", Exists: true},
 		{Path: ".git/modules/lib/a/config", Before: "[core]\n", After: "B=2\n", Existed: true, Exists: true},
 		{Path: ".git/modules/lib/a/hooks/pre-push", After: "B=2\n", Exists: true},

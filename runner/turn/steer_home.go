@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"ralph/runner/agent"
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -43,7 +43,7 @@ func (m *steerMemory) Read(dir string) steerFiles {
 }
 
 // Changed compares the files with what they were at first.
-func (m *steerMemory) Changed(dir string) []changed.File { return m.first.Changed(m.Read(dir)) }
+func (m *steerMemory) Changed(dir string) []git.ChangedFile { return m.first.Changed(m.Read(dir)) }
 
 // AtHome adds what an agent keeps in the home folder of env, from now on. It compares files
 // by digest, because they may contain keys. The starters are JSON files that the agent itself rewrites in

@@ -10,9 +10,6 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
-	"ralph/runner/git/hidden"
-	"ralph/runner/git/own"
-	"ralph/runner/git/refs"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/protect"
 	"ralph/runner/turn/stop"
@@ -23,7 +20,7 @@ import (
 type trail struct {
 	dir     string
 	start   *git.Snapshot     // the workspace when the worker began; nil: outside git
-	users   own.Users         // changes of the user, which ralph never commits
+	users   git.UserFiles     // changes of the user, which ralph never commits
 	keeper  *git.Keeper       // nil: outside git
 	keeping *git.Keeping      // the state that is being written; nil: none
 	base    string            // the state that the next turn begins with
@@ -31,7 +28,7 @@ type trail struct {
 	mine    []string          // files that a person changed: before the start, or between turns
 	between []string          // those of mine that a person changed between turns
 	traces  audit.Traces      // what the turns changed
-	view    hidden.View       // what git did not show at the start
+	view    git.HiddenView    // what git did not show at the start
 	begun   int               // the iteration that was kept last
 	from    string            // the state that it began with
 	refused map[string]string // by file: the latest reported reason why it was not committed
@@ -69,7 +66,7 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 		w.Shared.first = &first
 		w.notKept(first.KeepStash(ctx, a.Dir, a.Origin.Run))
 	}
-	if t.view, err = hidden.Look(ctx, a.Dir); err != nil {
+	if t.view, err = git.LookForHidden(ctx, a.Dir); err != nil {
 		w.Log.Warn("cannot list the files that git ignores or hides", "error", err)
 	}
 	w.view = t.view
@@ -183,7 +180,7 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	if in.Scratch = w.branch == ""; !in.Scratch {
 		in.Operation, in.Unmerged = w.before.Operation, w.before.Unmerged
 	}
-	in.Lost, err = refs.Still(ctx, dir, w.missing, w.refs, func() (string, error) { return w.before.Tree(ctx) })
+	in.Lost, err = git.StillLost(ctx, dir, w.missing, w.refs, func() (string, error) { return w.before.Tree(ctx) })
 	return in, err
 }
 

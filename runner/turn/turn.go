@@ -29,11 +29,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
-	"ralph/runner/git/hidden"
-	"ralph/runner/git/own"
-	"ralph/runner/git/refs"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/proxy"
 	"ralph/runner/task/journal"
@@ -65,7 +61,7 @@ type Worker struct {
 	// Retest finds checks that pass for another reason than the work; nil: nobody looks.
 	Retest func(context.Context, Proven) ([]audit.Finding, error)
 	// Own stores which uncommitted changes are the user's, for a run that continues this one; zero: not stored.
-	Own own.Store
+	Own git.OwnStore
 	// Begun is the start of an iteration that was cut off and now runs again; zero: none.
 	Begun git.State
 	// Records is for an Assignment of another process: see sandbox.Contained.
@@ -81,12 +77,12 @@ type Worker struct {
 	trail  trail
 	steer  steerMemory // of the worker's first turn
 	by     protect.Written
-	view   hidden.View // what git did not show after the latest turn
+	view   git.HiddenView // what git did not show after the latest turn
 
-	Shared  *Shared        // with the other workers of the run; nil: there are none
-	refs    refs.View      // the refs at the time of before
-	branch  string         // that was checked out before the first turn; empty: none, as in a slot
-	missing []changed.Lost // what is gone, and what became of HEAD, in all turns of the run
+	Shared  *Shared      // with the other workers of the run; nil: there are none
+	refs    git.RefsView // the refs at the time of before
+	branch  string       // that was checked out before the first turn; empty: none, as in a slot
+	missing []git.Lost   // what is gone, and what became of HEAD, in all turns of the run
 	moved   []string
 }
 
@@ -279,7 +275,7 @@ func (w *Worker) look(ctx context.Context, dir string) error {
 			return fmt.Errorf("%s: %w", why, ErrLost)
 		}
 	}
-	if w.refs, err = refs.Look(ctx, dir, s); err != nil {
+	if w.refs, err = git.LookAtRefs(ctx, dir, s); err != nil {
 		return err
 	}
 	w.before = &s

@@ -8,9 +8,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/git"
-	"ralph/runner/git/changed"
 	"ralph/runner/git/history"
-	"ralph/runner/git/refs"
 	"ralph/runner/task"
 )
 
@@ -19,21 +17,21 @@ import (
 // zero value is ready.
 type Shared struct {
 	mu    sync.Mutex
-	first *refs.View // what the repository had when the run began; nil: no turn has looked
-	turns []*refTurn // under way, and those that ended while others were
-	told  []changed.Lost
+	first *git.RefsView // what the repository had when the run began; nil: no turn has looked
+	turns []*refTurn    // under way, and those that ended while others were
+	told  []git.Lost
 }
 
 // refTurn is a turn, as Shared has to know it.
 type refTurn struct {
 	task     task.Task
-	before   refs.View
+	before   git.RefsView
 	told     int      // how many losses had been told when it began
 	commands []string // that its tools ran
 	over     bool
 }
 
-func (s *Shared) begin(t task.Task, before refs.View) *refTurn {
+func (s *Shared) begin(t task.Task, before git.RefsView) *refTurn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &refTurn{task: t, before: before, told: len(s.told)}
@@ -58,7 +56,7 @@ func (s *Shared) end(r *refTurn) {
 
 // answersFor returns those of the losses that the turn saw and has to answer for: not those that another task asks for,
 // that the tools of another turn show, which will tell it, or that have been told since this one began.
-func (s *Shared) answersFor(r *refTurn, gone []changed.Lost) (own []changed.Lost) {
+func (s *Shared) answersFor(r *refTurn, gone []git.Lost) (own []git.Lost) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range gone {
@@ -66,7 +64,7 @@ func (s *Shared) answersFor(r *refTurn, gone []changed.Lost) (own []changed.Lost
 		if slices.ContainsFunc(s.turns, func(o *refTurn) bool {
 			return o != r && (audit.AsksForLoss(audit.TextOf(o.task), l) ||
 				!o.over && o.before.Has(l) && slices.ContainsFunc(o.commands, shows) && !slices.ContainsFunc(r.commands, shows))
-		}) || slices.ContainsFunc(s.told[r.told:], func(t changed.Lost) bool { return t.Text == l.Text }) {
+		}) || slices.ContainsFunc(s.told[r.told:], func(t git.Lost) bool { return t.Text == l.Text }) {
 			continue
 		}
 		own, s.told = append(own, l), append(s.told, l)
@@ -76,8 +74,8 @@ func (s *Shared) answersFor(r *refTurn, gone []changed.Lost) (own []changed.Lost
 
 // vanished is what a turn did to the refs.
 type vanished struct {
-	gone            []changed.Lost
-	own             []changed.Lost    // those of gone that this turn answers for
+	gone            []git.Lost
+	own             []git.Lost        // those of gone that this turn answers for
 	moved           []string          // branches and tags
 	putBack, astray string            // see Work
 	tasks           map[string]string // by id: why the work on a task that was done is gone
@@ -96,7 +94,7 @@ func (t *turn) observeRepository(ctx context.Context, f *facts) (git.Snapshot, e
 	}
 	v := &f.vanished
 	if w.branch != "" && after.Operation == "" { // a rebase detaches HEAD until it is over
-		if v.putBack, v.astray, err = refs.PutBack(ctx, t.a.Dir, w.branch, before, view); err != nil {
+		if v.putBack, v.astray, err = git.PutBackBranch(ctx, t.a.Dir, w.branch, before, view); err != nil {
 			return after, err
 		}
 		if v.astray != "" {
@@ -109,12 +107,12 @@ func (t *turn) observeRepository(ctx context.Context, f *facts) (git.Snapshot, e
 		}
 	}
 	tree := func() (string, error) { return after.Tree(ctx) }
-	if v.gone, err = refs.Lost(ctx, t.a.Dir, *w.Shared.first, before, view, tree); err != nil {
+	if v.gone, err = git.LostBetween(ctx, t.a.Dir, *w.Shared.first, before, view, tree); err != nil {
 		return after, err
 	}
-	v.moved = refs.Moved(before, view)
+	v.moved = git.MovedRefs(before, view)
 	w.refs = view
-	if err := refs.Keep(ctx, t.a.Dir, t.a.Origin.Run, v.gone); err != nil {
+	if err := git.KeepLost(ctx, t.a.Dir, t.a.Origin.Run, v.gone); err != nil {
 		return after, err
 	}
 	v.own = w.Shared.answersFor(t.refs, v.gone)
@@ -123,17 +121,17 @@ func (t *turn) observeRepository(ctx context.Context, f *facts) (git.Snapshot, e
 }
 
 // look takes the Snapshot and the refs at one moment.
-func (t *turn) look(ctx context.Context) (git.Snapshot, refs.View, error) {
+func (t *turn) look(ctx context.Context) (git.Snapshot, git.RefsView, error) {
 	s, err := git.Observe(ctx, t.a.Dir)
 	if err != nil {
-		return s, refs.View{}, err
+		return s, git.RefsView{}, err
 	}
-	v, err := refs.Look(ctx, t.a.Dir, s)
+	v, err := git.LookAtRefs(ctx, t.a.Dir, s)
 	return s, v, err
 }
 
 // tasksOf finds the tasks in whose turns the lost commits were made.
-func (t *turn) tasksOf(ctx context.Context, gone []changed.Lost) (map[string]string, error) {
+func (t *turn) tasksOf(ctx context.Context, gone []git.Lost) (map[string]string, error) {
 	tasks := map[string]string{}
 	for _, l := range gone {
 		for _, oid := range l.Commits {
@@ -160,7 +158,7 @@ func (t *turn) repository(v vanished, after git.Snapshot) audit.Repository {
 }
 
 // Recall takes over what an earlier run left open: what is gone from git.
-func (w *Worker) Recall(gone []changed.Lost) { w.missing = append(w.missing, gone...) }
+func (w *Worker) Recall(gone []git.Lost) { w.missing = append(w.missing, gone...) }
 
 // Standing is the audit's input before the first turn: what git shows of losses and operations that an earlier run has
 // left open; nil outside git.
@@ -173,7 +171,7 @@ func (w *Worker) Standing(ctx context.Context, a Assignment) (*audit.Input, erro
 	if !w.before.Repo {
 		return nil, nil
 	}
-	lost, err := refs.Still(ctx, a.Dir, w.missing, w.refs, func() (string, error) { return w.before.Tree(ctx) })
+	lost, err := git.StillLost(ctx, a.Dir, w.missing, w.refs, func() (string, error) { return w.before.Tree(ctx) })
 	r := audit.Repository{Lost: lost, Operation: w.before.Operation, Unmerged: w.before.Unmerged, Scratch: w.before.Branch == ""}
 	return &audit.Input{Repository: r}, err
 }

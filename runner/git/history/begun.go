@@ -8,7 +8,6 @@ import (
 
 	"ralph/runner/git"
 	"ralph/runner/git/command"
-	"ralph/runner/git/own"
 )
 
 // Cut is an iteration that was cut off and that the resumed run repeats.
@@ -40,8 +39,8 @@ func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
 		return git.State{}, err
 	}
 	if left == base { // nothing recorded what the killed call left, so go by the times of files
-		ended := c.Killed.Add(own.KillGrace)
-		edited = slices.DeleteFunc(edited, func(path string) bool { return !own.ChangedSince(root, path, ended) })
+		ended := c.Killed.Add(git.KillGrace)
+		edited = slices.DeleteFunc(edited, func(path string) bool { return !git.ChangedSince(root, path, ended) })
 	}
 	s := git.State{Run: c.Run, Iteration: c.Iteration, Start: true, Base: base}
 	if len(edited) > 0 {

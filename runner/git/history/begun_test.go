@@ -10,14 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/runner/git"
-	"ralph/runner/git/own"
 )
 
 // passed waits until the clock of the file system is past now.
 func (p *project) passed() {
 	p.Helper()
 	began := time.Now()
-	for ; !own.ChangedSince(p.Dir, "probe", began); time.Sleep(time.Millisecond) {
+	for ; !git.ChangedSince(p.Dir, "probe", began); time.Sleep(time.Millisecond) {
 		p.Write("probe", "")
 	}
 	p.Do(os.Remove(filepath.Join(p.Dir, "probe")))
@@ -34,7 +33,7 @@ func TestBegun_resumedIteration_undoCoversBothPartsAndNothingOfThePersons(t *tes
 			cut := Cut{Run: "r", Iteration: 1}
 			if killed {
 				p.passed()
-				cut.Killed = time.Now().Add(-own.KillGrace)
+				cut.Killed = time.Now().Add(-git.KillGrace)
 				p.passed()
 			} else {
 				p.keep(git.State{Run: "r", Iteration: 1, Base: p.base})

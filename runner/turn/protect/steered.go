@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"ralph/runner/git/changed"
+	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/state/people"
 )
@@ -26,14 +26,14 @@ func (w *Written) Look(edits string, since time.Time) Written {
 
 // Steered adds to files the changed ones that control the run and that git does not show, and leaves out what
 // people have written.
-func Steered(dir string, files []changed.File, found []changed.File, by Written) []changed.File {
+func Steered(dir string, files []git.ChangedFile, found []git.ChangedFile, by Written) []git.ChangedFile {
 	inProject := command.Relative(dir)
 	for _, c := range found {
-		if !slices.ContainsFunc(files, func(f changed.File) bool { return inProject(f.Path) == c.Path }) {
+		if !slices.ContainsFunc(files, func(f git.ChangedFile) bool { return inProject(f.Path) == c.Path }) {
 			files = append(files, c)
 		}
 	}
-	return slices.DeleteFunc(files, func(f changed.File) bool {
+	return slices.DeleteFunc(files, func(f git.ChangedFile) bool {
 		w, known := by.files[inProject(f.Path)]
 		return known && f.After == string(w.Data)
 	})

@@ -1,15 +1,16 @@
-// Package walk visits the project's own files in a folder.
-package walk
+package git
+
+// This file visits the project's own files in a folder.
 
 import (
 	"io/fs"
 	"os"
 )
 
-// Files calls visit for the files below dir, in lexical order, with slash-separated
+// WalkFiles calls visit for the files below dir, in lexical order, with slash-separated
 // paths relative to dir, and counts left down to zero. It skips unreadable files and
 // folders that do not hold the project's own work.
-func Files(dir string, left *int, visit func(path string, info fs.FileInfo) error) error {
+func WalkFiles(dir string, left *int, visit func(path string, info fs.FileInfo) error) error {
 	return fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == ".":

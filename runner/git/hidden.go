@@ -1,5 +1,6 @@
-// Package hidden finds files that git does not show.
-package hidden
+package git
+
+// This file finds files that git does not show.
 
 import (
 	"context"
@@ -10,12 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 )
 
-// View has the tracked files whose changes git does not show. The zero value: none.
-type View struct {
+// HiddenView has the tracked files whose changes git does not show. The zero value: none.
+type HiddenView struct {
 	root     string
 	flags    map[string]string // marked files
 	ignored  map[string]bool   // tracked files that an ignore rule matches, and what is not tracked, once the rules change
@@ -23,20 +23,20 @@ type View struct {
 	settings string            // the ignore rules that are not in the work tree
 }
 
-// Look takes a View of the repository of dir. It runs two git processes, none without a
+// LookForHidden takes a HiddenView of the repository of dir. It runs two git processes, none without a
 // repository.
-func Look(ctx context.Context, dir string) (View, error) {
+func LookForHidden(ctx context.Context, dir string) (HiddenView, error) {
 	root, ok := command.Root(dir)
 	if !ok {
-		return View{}, nil
+		return HiddenView{}, nil
 	}
-	v := View{root: root, ignored: map[string]bool{}}
+	v := HiddenView{root: root, ignored: map[string]bool{}}
 	if err := v.readFlags(ctx); err != nil {
-		return View{}, err
+		return HiddenView{}, err
 	}
 	out, err := command.Run(ctx, root, "ls-files", "--ignored", "--cached", "--exclude-standard", "-z")
 	if err != nil {
-		return View{}, fmt.Errorf("list ignored files: %w", err)
+		return HiddenView{}, fmt.Errorf("list ignored files: %w", err)
 	}
 	for file := range strings.SplitSeq(out, "\x00") {
 		v.ignored[file] = true
@@ -45,12 +45,12 @@ func Look(ctx context.Context, dir string) (View, error) {
 	return v, nil
 }
 
-// Since returns what is hidden now and was not in v, and the View of now. head is the
+// Since returns what is hidden now and was not in v, and the HiddenView of now. head is the
 // commit that was checked out for v; the files of its tree count as tracked. rules is true
 // if an ignore file of the work tree changed. Then what is ignored and not tracked is hidden,
 // too, for whatever reason. It runs a git process if the index changed, and four if ignore
 // rules did.
-func (v View) Since(ctx context.Context, head string, rules bool) (View, []changed.Hidden, error) {
+func (v HiddenView) Since(ctx context.Context, head string, rules bool) (HiddenView, []HiddenFile, error) {
 	if v.root == "" {
 		return v, nil, nil
 	}
@@ -60,10 +60,10 @@ func (v View) Since(ctx context.Context, head string, rules bool) (View, []chang
 			return v, nil, err
 		}
 	}
-	var found []changed.Hidden
+	var found []HiddenFile
 	for file, flag := range now.flags {
 		if v.flags[file] == "" {
-			found = append(found, changed.Hidden{File: file, Flag: flag})
+			found = append(found, HiddenFile{File: file, Flag: flag})
 		}
 	}
 	now.settings = v.readSettings()
@@ -98,7 +98,7 @@ func (v View) Since(ctx context.Context, head string, rules bool) (View, []chang
 }
 
 // matched returns those of the files that an ignore rule matches.
-func (v View) matched(ctx context.Context, files string) ([]changed.Hidden, error) {
+func (v HiddenView) matched(ctx context.Context, files string) ([]HiddenFile, error) {
 	out, err := command.Call{Dir: v.root, Stdin: files}.Run(ctx, "check-ignore", "--no-index", "--verbose", "-z",
 		"--stdin")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
@@ -107,7 +107,7 @@ func (v View) matched(ctx context.Context, files string) ([]changed.Hidden, erro
 	if err != nil {
 		return nil, fmt.Errorf("list ignored files: %w", err)
 	}
-	var found []changed.Hidden
+	var found []HiddenFile
 	fields := strings.Split(out, "\x00") // place, line, rule, file
 	for i := 0; i+3 < len(fields); i += 4 {
 		place, rule := fields[i], fields[i+2]
@@ -117,13 +117,13 @@ func (v View) matched(ctx context.Context, files string) ([]changed.Hidden, erro
 		if rel, err := filepath.Rel(v.root, place); err == nil && filepath.IsAbs(place) && filepath.IsLocal(rel) {
 			place = rel
 		}
-		found = append(found, changed.Hidden{File: fields[i+3], Rule: rule, Place: place})
+		found = append(found, HiddenFile{File: fields[i+3], Rule: rule, Place: place})
 	}
 	return found, nil
 }
 
 // readFlags reads which files are marked.
-func (v *View) readFlags(ctx context.Context) error {
+func (v *HiddenView) readFlags(ctx context.Context) error {
 	v.index, v.flags = v.indexStamp(), map[string]string{}
 	out, err := command.Run(ctx, v.root, "ls-files", "-v", "-z")
 	if err != nil {
@@ -141,7 +141,7 @@ func (v *View) readFlags(ctx context.Context) error {
 	return nil
 }
 
-func (v View) indexStamp() string {
+func (v HiddenView) indexStamp() string {
 	info, err := os.Stat(filepath.Join(command.MetaDir(v.root), "index"))
 	if err != nil {
 		return ""
@@ -150,7 +150,7 @@ func (v View) indexStamp() string {
 }
 
 // readSettings reads the rules of the repository, and the settings that may name others.
-func (v View) readSettings() string {
+func (v HiddenView) readSettings() string {
 	meta := command.MetaDir(v.root)
 	all := ""
 	for _, name := range []string{"info/exclude", "config", "config.worktree"} {

@@ -1,4 +1,4 @@
-package refs
+package git
 
 import (
 	"context"
@@ -10,21 +10,19 @@ import (
 	"unicode"
 
 	"ralph/logs/termtext"
-	"ralph/runner/git"
-	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 )
 
-// Lost returns what before had and after does not have. tree is the tree of the files as they are now; it is called at
+// LostBetween returns what before had and after does not have. tree is the tree of the files as they are now; it is called at
 // most once, and only if commits are gone. first is what the repository had when the run began: the run may remove
 // branches, tags, stash entries and worktrees of its own. If no branch has moved, Lost runs no git process.
 //
 // A commit is gone if its branch does not have it any more, and neither a rewritten form of it: see survives. Commits
 // of any branch but the one that is checked out may also be on another branch, in a tag or on a remote.
-func Lost(ctx context.Context, dir string, first, before, after View, tree func() (string, error)) ([]changed.Lost, error) {
+func LostBetween(ctx context.Context, dir string, first, before, after RefsView, tree func() (string, error)) ([]Lost, error) {
 	c := comparison{before: before, after: after, tree: tree}
-	c.root, _ = git.Root(dir)
-	var all []changed.Lost
+	c.root, _ = Root(dir)
+	var all []Lost
 	for _, name := range sorted(before.heads) {
 		old, now := before.heads[name], after.heads[name]
 		if now == old || now != "" && before.elsewhere[name] && after.elsewhere[name] {
@@ -35,7 +33,7 @@ func Lost(ctx context.Context, dir string, first, before, after View, tree func(
 			return nil, err
 		}
 		_, users := first.heads[name]
-		if lost.What == changed.LostCommits || lost.What != "" && users {
+		if lost.What == LostCommits || lost.What != "" && users {
 			all = append(all, lost)
 		}
 	}
@@ -44,34 +42,34 @@ func Lost(ctx context.Context, dir string, first, before, after View, tree func(
 		switch {
 		case old == now || first.tags[name] != old:
 		case now == "":
-			all = append(all, changed.Lost{What: changed.LostTag, Name: name, OID: old,
-				Text: fmt.Sprintf("the tag %s is gone; to restore it: git tag %s %.12s", name, quote(name), old)})
+			all = append(all, Lost{What: LostTag, Name: name, OID: old,
+				Text: fmt.Sprintf("the tag %s is gone; to restore it: git tag %s %.12s", name, refsQuote(name), old)})
 		default:
-			all = append(all, changed.Lost{What: changed.LostTag, Name: name, OID: old, Harmless: true,
-				Text: fmt.Sprintf("the tag %s was moved; to move it back: git tag -f %s %.12s", name, quote(name), old)})
+			all = append(all, Lost{What: LostTag, Name: name, OID: old, Harmless: true,
+				Text: fmt.Sprintf("the tag %s was moved; to move it back: git tag -f %s %.12s", name, refsQuote(name), old)})
 		}
 	}
 	for _, e := range before.stash {
 		if slices.ContainsFunc(first.stash, e.same) && !slices.ContainsFunc(after.stash, e.same) {
-			all = append(all, changed.Lost{What: changed.LostStash, OID: e.oid,
+			all = append(all, Lost{What: LostStash, OID: e.oid,
 				Text: fmt.Sprintf("your stash entry %q is gone; to restore it: git stash store -m %s %.12s", e.text,
-					quote(e.text), e.oid)})
+					refsQuote(e.text), e.oid)})
 		}
 	}
 	for _, path := range sorted(before.worktrees) {
 		_, users := first.worktrees[path]
 		if _, is := after.worktrees[path]; users && !is {
-			all = append(all, changed.Lost{What: changed.LostWorktree, Name: path,
+			all = append(all, Lost{What: LostWorktree, Name: path,
 				Text: fmt.Sprintf("the worktree %s is gone; to make it again, without its uncommitted changes: "+
-					"git worktree add %s %s", path, quote(path), quote(before.worktrees[path].oid))})
+					"git worktree add %s %s", path, refsQuote(path), refsQuote(before.worktrees[path].oid))})
 		}
 	}
 	return all, nil
 }
 
-// Moved names the branches and tags that were made, moved or deleted between two views, without the branch that is
+// MovedRefs names the branches and tags that were made, moved or deleted between two views, without the branch that is
 // checked out and those of other worktrees.
-func Moved(before, after View) (all []string) {
+func MovedRefs(before, after RefsView) (all []string) {
 	for _, side := range [][2]map[string]string{{before.heads, after.heads}, {before.tags, after.tags}} {
 		both := map[string]string{}
 		maps.Copy(both, side[0])
@@ -85,27 +83,27 @@ func Moved(before, after View) (all []string) {
 	return all
 }
 
-func (e entry) same(o entry) bool { return e.oid == o.oid }
+func (e refsEntry) same(o refsEntry) bool { return e.oid == o.oid }
 
-// Still returns those of the losses that nobody has repaired.
-func Still(ctx context.Context, dir string, all []changed.Lost, now View, tree func() (string, error)) ([]changed.Lost, error) {
-	var left []changed.Lost
+// StillLost returns those of the losses that nobody has repaired.
+func StillLost(ctx context.Context, dir string, all []Lost, now RefsView, tree func() (string, error)) ([]Lost, error) {
+	var left []Lost
 	for _, l := range all {
-		was := View{Branch: now.Branch}
+		was := RefsView{Branch: now.Branch}
 		switch l.What {
-		case changed.LostCommits, changed.LostBranch:
+		case LostCommits, LostBranch:
 			was.heads = map[string]string{l.Name: l.OID}
-		case changed.LostTag:
+		case LostTag:
 			was.tags = map[string]string{l.Name: l.OID}
-		case changed.LostStash:
-			was.stash = []entry{{oid: l.OID}}
-		case changed.LostWorktree:
-			was.worktrees = map[string]entry{l.Name: {}}
+		case LostStash:
+			was.stash = []refsEntry{{oid: l.OID}}
+		case LostWorktree:
+			was.worktrees = map[string]refsEntry{l.Name: {}}
 		default:
 			left = append(left, l)
 			continue
 		}
-		lost, err := Lost(ctx, dir, was, was, now, tree)
+		lost, err := LostBetween(ctx, dir, was, was, now, tree)
 		if err != nil {
 			return nil, err
 		}
@@ -116,19 +114,19 @@ func Still(ctx context.Context, dir string, all []changed.Lost, now View, tree f
 	return left, nil
 }
 
-// Keep keeps the objects of the losses below refs/ralph/, so that git does not collect them.
-func Keep(ctx context.Context, dir, run string, all []changed.Lost) error {
+// KeepLost keeps the objects of the losses below refs/ralph/, so that git does not collect them.
+func KeepLost(ctx context.Context, dir, run string, all []Lost) error {
 	var in strings.Builder
 	for _, l := range all {
 		if l.OID != "" {
-			fmt.Fprintf(&in, "update %s%s/lost/%.12s %s\n", git.KeptRefs, run, l.OID, l.OID)
+			fmt.Fprintf(&in, "update %s%s/lost/%.12s %s\n", KeptRefs, run, l.OID, l.OID)
 		}
 	}
 	return update(ctx, dir, in.String())
 }
 
-// quote quotes a word for the shell if it needs that.
-func quote(word string) string {
+// refsQuote quotes a word for the shell if it needs that.
+func refsQuote(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("/._-+:@=", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}) {
@@ -140,7 +138,7 @@ func quote(word string) string {
 // comparison compares two views.
 type comparison struct {
 	root          string
-	before, after View
+	before, after RefsView
 	tree          func() (string, error)
 	files         string // the tree of the files as they are now, once it is known
 }
@@ -151,7 +149,7 @@ func (c *comparison) run(ctx context.Context, args ...string) (string, error) {
 }
 
 // branch compares one branch that moved or is gone. A zero Lost means that nothing is lost.
-func (c *comparison) branch(ctx context.Context, name, old, now string) (changed.Lost, error) {
+func (c *comparison) branch(ctx context.Context, name, old, now string) (Lost, error) {
 	mine := name == c.after.Branch && now != "" // HEAD may be on a branch without commits
 	args := []string{"rev-list", "--no-merges", "--format=%h%x00%s%x00%an%x00%ae%x00%at", old, "--not"}
 	if mine {
@@ -161,22 +159,22 @@ func (c *comparison) branch(ctx context.Context, name, old, now string) (changed
 	}
 	out, err := c.run(ctx, args...)
 	if err != nil {
-		return changed.Lost{}, fmt.Errorf("find lost commits of %s: %w", name, err)
+		return Lost{}, fmt.Errorf("find lost commits of %s: %w", name, err)
 	}
 	var gone []commit
 	if all := commits(out); len(all) > 0 {
 		if gone, err = c.missing(ctx, all, old, now); err != nil {
-			return changed.Lost{}, fmt.Errorf("find lost commits of %s: %w", name, err)
+			return Lost{}, fmt.Errorf("find lost commits of %s: %w", name, err)
 		}
 	}
-	l := changed.Lost{What: changed.LostCommits, Name: name, OID: old, Gone: now == ""}
+	l := Lost{What: LostCommits, Name: name, OID: old, Gone: now == ""}
 	switch {
 	case len(gone) > 0:
 	case now != "":
-		return changed.Lost{}, nil
+		return Lost{}, nil
 	default:
-		l.What, l.Harmless = changed.LostBranch, true
-		l.Text = fmt.Sprintf("the branch %s is gone, but not its commits; to restore it: git branch %s %.12s", name, quote(name), old)
+		l.What, l.Harmless = LostBranch, true
+		l.Text = fmt.Sprintf("the branch %s is gone, but not its commits; to restore it: git branch %s %.12s", name, refsQuote(name), old)
 		return l, nil
 	}
 	var names []string
@@ -186,7 +184,7 @@ func (c *comparison) branch(ctx context.Context, name, old, now string) (changed
 	}
 	listed, restore := termtext.Some(names, 5), fmt.Sprintf("git branch ralph-rescue/%.7s %[1]s", old)
 	if now == "" {
-		restore = fmt.Sprintf("git branch %s %.12s", quote(name), old)
+		restore = fmt.Sprintf("git branch %s %.12s", refsQuote(name), old)
 	}
 	where := "are on no branch any more"
 	if now == "" {

@@ -1,45 +1,41 @@
-package hidden
+package git
 
 import (
 	"cmp"
-	"os"
 	"slices"
 	"testing"
 
 	diff "github.com/google/go-cmp/cmp"
 
 	"ralph/internal/world"
-	"ralph/runner/git/changed"
 )
-
-func TestMain(m *testing.M) { os.Exit(world.GitMain(m)) }
 
 func TestSince_whatGitStopsToShow_isNamed(t *testing.T) {
 	for name, test := range map[string]struct {
 		do    func(p world.Folder)
 		rules bool
-		want  []changed.Hidden
+		want  []HiddenFile
 	}{
 		"nothing":          {do: func(world.Folder) {}},
 		"a commit":         {do: func(p world.Folder) { p.Write("new.txt", "n"); p.Commit("more") }},
-		"assume-unchanged": {do: func(p world.Folder) { p.Git("update-index", "--assume-unchanged", "a_test.go") }, want: []changed.Hidden{{File: "a_test.go", Flag: "assume-unchanged"}}},
-		"skip-worktree":    {do: func(p world.Folder) { p.Git("update-index", "--skip-worktree", "a_test.go") }, want: []changed.Hidden{{File: "a_test.go", Flag: "skip-worktree"}}},
-		"info/exclude":     {do: func(p world.Folder) { p.Write(".git/info/exclude", "*_test.go\n") }, want: []changed.Hidden{{File: "a_test.go", Rule: "*_test.go", Place: ".git/info/exclude"}}},
+		"assume-unchanged": {do: func(p world.Folder) { p.Git("update-index", "--assume-unchanged", "a_test.go") }, want: []HiddenFile{{File: "a_test.go", Flag: "assume-unchanged"}}},
+		"skip-worktree":    {do: func(p world.Folder) { p.Git("update-index", "--skip-worktree", "a_test.go") }, want: []HiddenFile{{File: "a_test.go", Flag: "skip-worktree"}}},
+		"info/exclude":     {do: func(p world.Folder) { p.Write(".git/info/exclude", "*_test.go\n") }, want: []HiddenFile{{File: "a_test.go", Rule: "*_test.go", Place: ".git/info/exclude"}}},
 		"a rule, and the file taken out of the index": {
 			do: func(p world.Folder) {
 				p.Write(".gitignore", "old\n/a_test.go\n")
 				p.Git("rm", "-q", "--cached", "a_test.go")
 				p.Commit("x")
 			},
-			rules: true, want: []changed.Hidden{{File: "a_test.go", Rule: "/a_test.go", Place: ".gitignore"}},
+			rules: true, want: []HiddenFile{{File: "a_test.go", Rule: "/a_test.go", Place: ".gitignore"}},
 		},
 		"another file of rules": {
 			do:   func(p world.Folder) { p.Write("rules", "a_*\n"); p.Git("config", "core.excludesFile", p.Path("rules")) },
-			want: []changed.Hidden{{File: "a_test.go", Rule: "a_*", Place: "rules"}},
+			want: []HiddenFile{{File: "a_test.go", Rule: "a_*", Place: "rules"}},
 		},
 		"a rule for a new folder": {
 			do:    func(p world.Folder) { p.Write(".gitignore", "old\nlocal/\n"); p.Write("local/a.py", "a") },
-			rules: true, want: []changed.Hidden{{File: "local/", Rule: "local/", Place: ".gitignore", Untracked: true}},
+			rules: true, want: []HiddenFile{{File: "local/", Rule: "local/", Place: ".gitignore", Untracked: true}},
 		},
 		"a rule that hides nothing": {do: func(p world.Folder) { p.Write(".gitignore", "old\ndist/\n") }, rules: true},
 	} {
@@ -54,12 +50,12 @@ func TestSince_whatGitStopsToShow_isNamed(t *testing.T) {
 			p.Commit("first")
 			p.Git("update-index", "--skip-worktree", "marked")
 			head := p.Git("rev-parse", "HEAD")
-			before, err := Look(t.Context(), p.Dir)
+			before, err := LookForHidden(t.Context(), p.Dir)
 			p.Do(err)
 			test.do(p)
 			now, got, err := before.Since(t.Context(), head, test.rules)
 			p.Do(err)
-			slices.SortFunc(got, func(a, b changed.Hidden) int { return cmp.Compare(a.File, b.File) })
+			slices.SortFunc(got, func(a, b HiddenFile) int { return cmp.Compare(a.File, b.File) })
 			if d := diff.Diff(test.want, got); d != "" {
 				t.Error(d)
 			}

@@ -1,16 +1,15 @@
-// Package changed is what a call did to a file or to the repository, as those who look at the repository tell those who judge it.
-package changed
+package git
 
-// File is a changed text file before and after. A renamed file is two: one that no longer exists and one that
+// ChangedFile is a changed text file before and after. A renamed file is two: one that no longer exists and one that
 // did not exist before.
-type File struct {
+type ChangedFile struct {
 	Path            string // slash-separated, relative to the root of the repository, or to the project
 	Before, After   string // empty if the file does not exist
 	Existed, Exists bool   // before, after
 }
 
-// Hidden is a file that git does not show.
-type Hidden struct {
+// HiddenFile is a file that git does not show.
+type HiddenFile struct {
 	File  string // slash-separated, relative to the root of the repository; of a folder that is not tracked: with a slash at the end
 	Flag  string // "assume-unchanged", "skip-worktree"; empty: an ignore rule
 	Rule  string // the rule, such as "*_test.go"

@@ -1,5 +1,6 @@
-// Package store reads and writes JSON files, and renames a file that it cannot read.
-package store
+package git
+
+// This file reads and writes JSON files, and renames a file that it cannot read.
 
 import (
 	"bytes"
@@ -16,10 +17,10 @@ import (
 // maxStored is the size of the largest file that Load reads, in bytes. ralph writes smaller ones.
 const maxStored = 16 << 20
 
-// Load reads a JSON file; a missing one is the zero value. It renames a file
+// LoadJSON reads a JSON file; a missing one is the zero value. It renames a file
 // that it cannot use and reports that in the error; the value is then zero.
-func Load[T any](path string) (*T, error) {
-	v, why := Peek[T](path)
+func LoadJSON[T any](path string) (*T, error) {
+	v, why := PeekJSON[T](path)
 	if why == nil {
 		return v, nil
 	}
@@ -31,8 +32,8 @@ func Load[T any](path string) (*T, error) {
 		filepath.Base(aside))
 }
 
-// Peek reads a JSON file and changes nothing on disk. A missing one is the zero value.
-func Peek[T any](path string) (*T, error) {
+// PeekJSON reads a JSON file and changes nothing on disk. A missing one is the zero value.
+func PeekJSON[T any](path string) (*T, error) {
 	v := new(T)
 	data, err := readStored(path)
 	if err == nil && data != nil {
@@ -53,8 +54,8 @@ func readStored(path string) ([]byte, error) {
 	return data, err
 }
 
-// Save replaces a JSON file atomically, unless it has the same content.
-func Save(path string, v any) error {
+// SaveJSON replaces a JSON file atomically, unless it has the same content.
+func SaveJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if old, _ := readStored(path); err == nil && bytes.Equal(bytes.TrimSpace(old), data) {
 		return nil

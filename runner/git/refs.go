@@ -1,6 +1,8 @@
-// Package refs compares the refs of a repository before and after a turn: it finds commits, branches, tags, stash entries
-// and worktrees that are gone, and brings HEAD back to the branch of the run.
-package refs
+package git
+
+// The files refs*.go compare the refs of a repository before and after a turn: they find
+// commits, branches, tags, stash entries and worktrees that are gone, and bring HEAD back
+// to the branch of the run.
 
 import (
 	"context"
@@ -10,31 +12,29 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/runner/git"
-	"ralph/runner/git/changed"
 	"ralph/runner/git/command"
 )
 
-// View is what a repository has at one moment.
-type View struct {
+// RefsView is what a repository has at one moment.
+type RefsView struct {
 	Branch string // the one that is checked out; empty: HEAD is detached
 	Head   string // commit; empty before the first one
 
 	heads, tags map[string]string // name -> object
 	elsewhere   map[string]bool   // branches that are checked out in another worktree
-	stash       []entry
-	worktrees   map[string]entry // by path
+	stash       []refsEntry
+	worktrees   map[string]refsEntry // by path
 }
 
-// entry is an entry of the stash, or a worktree.
-type entry struct{ oid, text string }
+// refsEntry is an entry of the stash, or a worktree.
+type refsEntry struct{ oid, text string }
 
-// Look returns the refs of the repository of dir. snap is its Snapshot at the same moment. It runs one git process, and
+// LookAtRefs returns the refs of the repository of dir. snap is its Snapshot at the same moment. It runs one git process, and
 // a second one if the stash is not empty.
-func Look(ctx context.Context, dir string, snap git.Snapshot) (View, error) {
-	v := View{Branch: snap.Branch, Head: snap.Head, heads: map[string]string{}, tags: map[string]string{},
-		elsewhere: map[string]bool{}, worktrees: map[string]entry{}}
-	root, ok := git.Root(dir)
+func LookAtRefs(ctx context.Context, dir string, snap Snapshot) (RefsView, error) {
+	v := RefsView{Branch: snap.Branch, Head: snap.Head, heads: map[string]string{}, tags: map[string]string{},
+		elsewhere: map[string]bool{}, worktrees: map[string]refsEntry{}}
+	root, ok := Root(dir)
 	if !ok || !snap.Repo {
 		return v, nil
 	}
@@ -69,20 +69,20 @@ func sameFolder(a, b string) bool {
 }
 
 // stash returns the entries of the stash, the newest first.
-func stash(ctx context.Context, root string) (all []entry, err error) {
+func stash(ctx context.Context, root string) (all []refsEntry, err error) {
 	out, err := command.Run(ctx, root, "log", "--walk-reflogs", "--format=%H %gs", "refs/stash", "--")
 	if err != nil {
 		return nil, fmt.Errorf("list stash: %w", err)
 	}
 	for line := range strings.Lines(out) {
 		oid, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		all = append(all, entry{oid, text})
+		all = append(all, refsEntry{oid, text})
 	}
 	return all, nil
 }
 
 // readWorktrees reads git's own files about the linked worktrees whose folders exist.
-func (v *View) readWorktrees(root string) {
+func (v *RefsView) readWorktrees(root string) {
 	top := filepath.Join(command.CommonDir(root), "worktrees")
 	all, _ := os.ReadDir(top) // none: nothing to lose
 	for _, one := range all {
@@ -94,18 +94,18 @@ func (v *View) readWorktrees(root string) {
 		}
 		head, _ := os.ReadFile(filepath.Join(dir, "HEAD")) // file: in the folder of git; unreadable: the command says HEAD
 		at := strings.TrimPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
-		v.worktrees[path] = entry{oid: at}
+		v.worktrees[path] = refsEntry{oid: at}
 	}
 }
 
 // Has reports whether the view has what another one has lost.
-func (v View) Has(l changed.Lost) bool {
+func (v RefsView) Has(l Lost) bool {
 	switch l.What {
-	case changed.LostTag:
+	case LostTag:
 		return v.tags[l.Name] == l.OID
-	case changed.LostStash:
-		return slices.ContainsFunc(v.stash, entry{oid: l.OID}.same)
-	case changed.LostWorktree:
+	case LostStash:
+		return slices.ContainsFunc(v.stash, refsEntry{oid: l.OID}.same)
+	case LostWorktree:
 		_, is := v.worktrees[l.Name]
 		return is
 	}
@@ -113,10 +113,10 @@ func (v View) Has(l changed.Lost) bool {
 }
 
 // KeepStash keeps the entries of the stash below refs/ralph/, so that git does not collect those that are dropped.
-func (v View) KeepStash(ctx context.Context, dir, run string) error {
+func (v RefsView) KeepStash(ctx context.Context, dir, run string) error {
 	var in strings.Builder
 	for _, e := range v.stash {
-		fmt.Fprintf(&in, "update %s%s/stash/%.12s %s\n", git.KeptRefs, run, e.oid, e.oid)
+		fmt.Fprintf(&in, "update %s%s/stash/%.12s %s\n", KeptRefs, run, e.oid, e.oid)
 	}
 	return update(ctx, dir, in.String())
 }
@@ -131,16 +131,16 @@ func update(ctx context.Context, dir, commands string) error {
 	return nil
 }
 
-// PutBack brings HEAD back to a branch, if that loses nothing, and returns what it did. why says what prevents it, and
+// PutBackBranch brings HEAD back to a branch, if that loses nothing, and returns what it did. why says what prevents it, and
 // how a person can do it; empty: HEAD is on the branch now. It starts no git process if HEAD is there.
 //
 // The branch follows HEAD if that is a fast-forward with commits of this turn. Otherwise HEAD returns to the branch, but
 // only if every commit that it leaves was on some branch before, and still is.
-func PutBack(ctx context.Context, dir, branch string, before, after View) (did, why string, err error) {
+func PutBackBranch(ctx context.Context, dir, branch string, before, after RefsView) (did, why string, err error) {
 	if branch == "" || after.Branch == branch {
 		return "", "", nil
 	}
-	root, _ := git.Root(dir)
+	root, _ := Root(dir)
 	p := putting{root: root, branch: branch, before: before, after: after}
 	where := "on the branch " + after.Branch
 	if after.Branch == "" {
@@ -176,7 +176,7 @@ func PutBack(ctx context.Context, dir, branch string, before, after View) (did, 
 // putting is HEAD on its way back to a branch.
 type putting struct {
 	root, branch  string
-	before, after View
+	before, after RefsView
 }
 
 func (p putting) run(ctx context.Context, args ...string) (string, error) {

@@ -1,4 +1,4 @@
-package own
+package git
 
 import (
 	"os"
@@ -35,8 +35,8 @@ func (f folder) passed() {
 	_ = os.Remove(filepath.Join(f.dir, "probe"))
 }
 
-func (f folder) now(names ...string) Files {
-	files := Files{}
+func (f folder) now(names ...string) DirtyFiles {
+	files := DirtyFiles{}
 	for _, name := range names {
 		data, _ := os.ReadFile(filepath.Join(f.dir, name))
 		files[name] = string(data)
@@ -45,21 +45,21 @@ func (f folder) now(names ...string) Files {
 }
 
 func TestEdited_whilePaused_isThePersons(t *testing.T) {
-	s := Store{Path: filepath.Join(t.TempDir(), "own.json"), Run: "a"}
-	users, err := s.Begin(t.TempDir(), Files{"old": "1", "mixed": "1"})
+	s := OwnStore{Path: filepath.Join(t.TempDir(), "own.json"), Run: "a"}
+	users, err := s.Begin(t.TempDir(), DirtyFiles{"old": "1", "mixed": "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	was := Files{"old": "1", "mixed": "2", "work": "1", "both": "1"}
-	now := Files{"old": "3", "mixed": "3", "work": "1", "both": "3", "new": "3", "plan": "3"}
+	was := DirtyFiles{"old": "1", "mixed": "2", "work": "1", "both": "1"}
+	now := DirtyFiles{"old": "3", "mixed": "3", "work": "1", "both": "3", "new": "3", "plan": "3"}
 	if err := s.Edited(&users, was, now, func(path string) bool { return path == "plan" }); err != nil {
 		t.Fatal(err)
 	}
-	continued, err := Store{Path: s.Path, Run: "b", Continues: true, KilledRun: "a", KilledAt: time.Now().Add(time.Hour)}.Begin(t.TempDir(), now)
+	continued, err := OwnStore{Path: s.Path, Run: "b", Continues: true, KilledRun: "a", KilledAt: time.Now().Add(time.Hour)}.Begin(t.TempDir(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range []Users{users, continued} {
+	for _, u := range []UserFiles{users, continued} {
 		if diff := cmp.Diff([]string{"plan", "work"}, u.LeftOver(now)); diff != "" {
 			t.Error(diff)
 		}
@@ -69,7 +69,7 @@ func TestEdited_whilePaused_isThePersons(t *testing.T) {
 				t.Errorf("%s: %q, want %q", path, got, want)
 			}
 		}
-		if got := u.Mixed("new", Files{"new": "4"}); got != paused {
+		if got := u.Mixed("new", DirtyFiles{"new": "4"}); got != paused {
 			t.Errorf("changed by the agent, too: %q", got)
 		}
 	}
@@ -79,7 +79,7 @@ func TestBegin_continuedRun_tellsTheUsersFilesFromItsOwn(t *testing.T) {
 	for name, killed := range map[string]bool{"ended by itself": false, "killed": true} {
 		t.Run(name, func(t *testing.T) {
 			f := folder{t, t.TempDir()}
-			s := Store{Path: filepath.Join(t.TempDir(), "own.json"), Run: "a"}
+			s := OwnStore{Path: filepath.Join(t.TempDir(), "own.json"), Run: "a"}
 			for _, file := range []string{"old", "touched", "edited", "committed"} {
 				f.write(file, "the user's")
 			}
@@ -91,7 +91,7 @@ func TestBegin_continuedRun_tellsTheUsersFilesFromItsOwn(t *testing.T) {
 			f.write("work", "the agent's")
 			f.write("mixed", "the agent's")
 			f.passed()
-			next := Store{Path: s.Path, Run: "b", Continues: true}
+			next := OwnStore{Path: s.Path, Run: "b", Continues: true}
 			if killed {
 				next.KilledRun, next.KilledAt = "a", time.Now().Add(-KillGrace)
 			} else if err := s.End(f.now("old", "touched", "edited", "work", "mixed", "gone")); err != nil {
@@ -137,7 +137,7 @@ func TestBegin_whatIsNotKnown_isTheUsers(t *testing.T) {
 	f := folder{t, t.TempDir()}
 	f.write("work", "x")
 	now := f.now("work")
-	for name, next := range map[string]Store{
+	for name, next := range map[string]OwnStore{
 		"a new run":                   {Run: "b"},
 		"another run was killed":      {Run: "b", Continues: true, KilledRun: "c", KilledAt: time.Now()},
 		"its end was not noted":       {Run: "b", Continues: true},
@@ -147,7 +147,7 @@ func TestBegin_whatIsNotKnown_isTheUsers(t *testing.T) {
 	} {
 		next.Path = filepath.Join(t.TempDir(), "own.json")
 		if name != "nothing is kept" {
-			if _, err := (Store{Path: next.Path, Run: "a"}).Begin(f.dir, Files{}); err != nil {
+			if _, err := (OwnStore{Path: next.Path, Run: "a"}).Begin(f.dir, DirtyFiles{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -182,7 +182,7 @@ func TestBegin_filesThatAppearWithOldTimes_areTheUsers(t *testing.T) {
 	for name, killed := range map[string]bool{"ended by itself": false, "killed": true} {
 		t.Run(name, func(t *testing.T) {
 			f := folder{t, t.TempDir()}
-			s := Store{Path: filepath.Join(t.TempDir(), "own.json"), Run: "a"}
+			s := OwnStore{Path: filepath.Join(t.TempDir(), "own.json"), Run: "a"}
 			if _, err := s.Begin(f.dir, f.now()); err != nil {
 				t.Fatal(err)
 			}
@@ -192,7 +192,7 @@ func TestBegin_filesThatAppearWithOldTimes_areTheUsers(t *testing.T) {
 			f.write("sub/work", "the agent's")
 			f.write(".env", "the user's, and git does not show it yet")
 			f.passed()
-			next := Store{Path: s.Path, Run: "b", Continues: true}
+			next := OwnStore{Path: s.Path, Run: "b", Continues: true}
 			want := []string{"sub/work", "work"}
 			now := []string{"docs/deep/notes", "sub/work", "work"}
 			if killed {

@@ -1,6 +1,7 @@
-// Package own distinguishes the user's uncommitted changes from those of a run, even if the run is cut off and another
+package git
+
+// This file distinguishes the user's uncommitted changes from those of a run, even if the run is cut off and another
 // one continues it.
-package own
 
 import (
 	"maps"
@@ -9,32 +10,30 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"ralph/runner/gate/store"
 )
 
-// Files are files with uncommitted changes: by path, a digest of each.
-type Files map[string]string
+// DirtyFiles are files with uncommitted changes: by path, a digest of each.
+type DirtyFiles map[string]string
 
 // Names returns the paths, sorted.
-func (f Files) Names() []string { return slices.Sorted(maps.Keys(f)) }
+func (f DirtyFiles) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
-// Users are the files whose changes are the user's, or the user's and the run's.
-type Users struct {
-	Files   Files    `json:"files"`
-	Between []string `json:"between,omitempty"` // those that changed only between two runs
+// UserFiles are the files whose changes are the user's, or the user's and the run's.
+type UserFiles struct {
+	Files   DirtyFiles `json:"files"`
+	Between []string   `json:"between,omitempty"` // those that changed only between two runs
 	// Paused are those that a person changed while the run was paused; true: the run had
 	// changed them before.
 	Paused map[string]bool `json:"paused,omitempty"`
 }
 
 // LeftOver returns the files in now that only the run changed.
-func (u Users) LeftOver(now Files) []string {
+func (u UserFiles) LeftOver(now DirtyFiles) []string {
 	return slices.DeleteFunc(now.Names(), func(path string) bool { _, is := u.Files[path]; return is })
 }
 
 // Mixed says why a file that the run may have changed has changes of the user, too; empty: only one of them changed it.
-func (u Users) Mixed(path string, now Files) string {
+func (u UserFiles) Mixed(path string, now DirtyFiles) string {
 	was, is := u.Files[path]
 	switch {
 	case !is:
@@ -49,31 +48,31 @@ func (u Users) Mixed(path string, now Files) string {
 	return ""
 }
 
-// Mix is a file that both the user and the run may have changed.
-type Mix struct{ File, Why string }
+// mixedFile is a file that both the user and the run may have changed.
+type mixedFile struct{ File, Why string }
 
 // AllMixed returns the mixed files in now, sorted.
-func (u Users) AllMixed(now Files) (all []Mix) {
+func (u UserFiles) AllMixed(now DirtyFiles) (all []mixedFile) {
 	for _, path := range now.Names() {
 		if why := u.Mixed(path, now); why != "" {
-			all = append(all, Mix{path, why})
+			all = append(all, mixedFile{path, why})
 		}
 	}
 	return all
 }
 
-func (u Users) paused(path string) bool { _, is := u.Paused[path]; return is }
+func (u UserFiles) paused(path string) bool { _, is := u.Paused[path]; return is }
 
 // edited adds what a person changed during a pause, from the uncommitted files before and after it. It reports whether
 // there was anything.
-func (u *Users) edited(was, now Files, leaveOut func(path string) bool) (found bool) {
+func (u *UserFiles) edited(was, now DirtyFiles, leaveOut func(path string) bool) (found bool) {
 	for path, digest := range now {
 		before, had := was[path]
 		if had && before == digest || leaveOut(path) {
 			continue
 		}
 		if u.Files == nil {
-			u.Files = Files{}
+			u.Files = DirtyFiles{}
 		}
 		if u.Paused == nil {
 			u.Paused = map[string]bool{}
@@ -92,15 +91,15 @@ func (u *Users) edited(was, now Files, leaveOut func(path string) bool) (found b
 
 // Edited adds what a person changed during a pause, from the uncommitted files before and after it, and stores it for
 // the run that continues this one.
-func (s Store) Edited(u *Users, was, now Files, leaveOut func(path string) bool) error {
+func (s OwnStore) Edited(u *UserFiles, was, now DirtyFiles, leaveOut func(path string) bool) error {
 	if !u.edited(was, now, leaveOut) || s.Path == "" {
 		return nil
 	}
-	return store.Save(s.Path, record{Run: s.Run, Users: *u})
+	return SaveJSON(s.Path, ownRecord{Run: s.Run, UserFiles: *u})
 }
 
-// Store keeps the user's files for the run that continues this one. The zero value keeps nothing.
-type Store struct {
+// OwnStore keeps the user's files for the run that continues this one. The zero value keeps nothing.
+type OwnStore struct {
 	Path string // a JSON file
 	Run  string // its id
 	// Continues is true if this run continues an unfinished one.
@@ -114,22 +113,22 @@ type Store struct {
 // second.
 const KillGrace = 3 * time.Second
 
-// record is the file of a Store.
-type record struct {
-	Run  string `json:"run"`
-	Left Files  `json:"left"` // uncommitted files at its end; nil: it is still running, or was killed
-	Users
+// ownRecord is the file of an OwnStore.
+type ownRecord struct {
+	Run  string     `json:"run"`
+	Left DirtyFiles `json:"left"` // uncommitted files at its end; nil: it is still running, or was killed
+	UserFiles
 }
 
 // Begin returns the user's files among the uncommitted files of now. If this run continues another one, they are the
 // user's files of that run, and those that have changed since it ended; the rest is the run's own work. A killed run
 // recorded no end, so Begin goes by the times of files. On an error, nothing is kept for the next run.
-func (s Store) Begin(root string, now Files) (Users, error) {
-	users := Users{Files: now}
+func (s OwnStore) Begin(root string, now DirtyFiles) (UserFiles, error) {
+	users := UserFiles{Files: now}
 	if s.Path == "" {
 		return users, nil
 	}
-	if was, err := store.Peek[record](s.Path); err == nil && s.Continues && was.Files != nil {
+	if was, err := PeekJSON[ownRecord](s.Path); err == nil && s.Continues && was.Files != nil {
 		switch {
 		case was.Left != nil:
 			users = was.later(now, func(path string) bool {
@@ -142,26 +141,26 @@ func (s Store) Begin(root string, now Files) (Users, error) {
 			})
 		}
 	}
-	return users, store.Save(s.Path, record{Run: s.Run, Users: users})
+	return users, SaveJSON(s.Path, ownRecord{Run: s.Run, UserFiles: users})
 }
 
 // End records the uncommitted files when the run ends: whatever changes later is the user's.
-func (s Store) End(left Files) error {
+func (s OwnStore) End(left DirtyFiles) error {
 	if s.Path == "" {
 		return nil
 	}
-	r, err := store.Peek[record](s.Path)
+	r, err := PeekJSON[ownRecord](s.Path)
 	if err != nil || r.Run != s.Run || r.Files == nil {
 		return err
 	}
 	r.Left = left
-	return store.Save(s.Path, r)
+	return SaveJSON(s.Path, r)
 }
 
 // later returns the user's files for the run that continues. asLeft reports whether a file is as the earlier run left
 // it.
-func (u Users) later(now Files, asLeft func(path string) bool) Users {
-	next := Users{Files: Files{}, Paused: u.Paused}
+func (u UserFiles) later(now DirtyFiles, asLeft func(path string) bool) UserFiles {
+	next := UserFiles{Files: DirtyFiles{}, Paused: u.Paused}
 	for _, path := range now.Names() {
 		before, known := u.Files[path]
 		between := slices.Contains(u.Between, path)
