@@ -9,7 +9,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
 	"ralph/runner/turn"
@@ -19,7 +19,7 @@ import (
 // admit decides whether another turn may start, and for which task.
 func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	now := time.Now()
-	r.calls = hours.ThisHour(r.calls, now)
+	r.calls = pace.ThisHour(r.calls, now)
 	if b := rules.CoolDown(r.mem.Breaker, r.o.Policy, now); b.State != r.mem.Breaker.State {
 		if err := errors.Join(r.saved.Wait(), r.moveBreaker(b)()); err != nil {
 			return rules.Decision{}, task.Task{}, err

@@ -14,7 +14,7 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
@@ -221,7 +221,7 @@ func Preview(o Options, d Deps, known taskrecords.Records) (DryRun, error) {
 
 // count counts a call on disk before it is made. handleEvent waits for the write.
 func (r *Run) count(a turn.Assignment) {
-	r.calls = hours.ThisHour(r.calls, time.Now())
+	r.calls = pace.ThisHour(r.calls, time.Now())
 	r.calls.Calls++
 	p := a.Prompt
 	r.past.lostState = false
@@ -247,7 +247,7 @@ func (r *Run) count(a turn.Assignment) {
 
 func (r *Run) showCalls(s *state.Status) {
 	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens,
-		hours.NextHour(hours.HourOf(time.Now()))
+		pace.NextHour(pace.HourOf(time.Now()))
 }
 
 // started marks a task as begun, and returns the plan's word for its new state.

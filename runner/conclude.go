@@ -17,7 +17,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/bounds"
 	"ralph/runner/rules/fixed"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/session"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -153,7 +153,7 @@ func (r *Run) apply(ctx, keep context.Context, from finished) (rules.Decision, e
 	r.settleTasks(res)
 	r.keepWork(keep, res)
 	now, was := time.Now(), r.mem
-	r.calls = hours.ThisHour(r.calls, now)
+	r.calls = pace.ThisHour(r.calls, now)
 	r.calls.Tokens += res.Call.Usage.Total()
 	r.keepSession(res)
 	r.mem = r.mem.After(res, len(damaged) > 0, r.o.Policy, now)

@@ -14,7 +14,7 @@ import (
 	"ralph/internal/world"
 	"ralph/runner/pool"
 	"ralph/runner/rules"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/state"
 )
 
@@ -62,7 +62,7 @@ func TestRun_limit_costsNoIterationAndShowsUntilWhen(t *testing.T) {
 func TestRun_hourUsedUp_waitsWithoutACall(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	b.o.CallsPerHour = 3
-	if err := b.w.SaveCalls(state.Calls{Hour: hours.HourOf(time.Now()), Calls: 3}); err != nil {
+	if err := b.w.SaveCalls(state.Calls{Hour: pace.HourOf(time.Now()), Calls: 3}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())

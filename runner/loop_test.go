@@ -13,7 +13,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/gate"
 	"ralph/runner/pool"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/state"
 )
 
@@ -213,7 +213,7 @@ func TestRun_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T) 
 	if err := b.w.SaveSignals(state.Signals{CompletionIndicators: []int{3, 4}, DoneSignals: []int{3, 4}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.w.SaveCalls(state.Calls{Hour: hours.HourOf(now), Calls: 4}); err != nil {
+	if err := b.w.SaveCalls(state.Calls{Hour: pace.HourOf(now), Calls: 4}); err != nil {
 		t.Fatal(err)
 	}
 	b.write(".ralph/control/00000000000000000001-1-abort", "")

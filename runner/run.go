@@ -30,7 +30,6 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
-	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
 	"ralph/runner/session"
@@ -76,7 +75,7 @@ type Deps struct {
 	Hooks  []hooks.Hook
 	State  *state.Writer
 	Log    hclog.Logger
-	Window hours.Window
+	Window pace.HoursWindow
 }
 
 // Project is where a run works, and on what.

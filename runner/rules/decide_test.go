@@ -11,7 +11,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -54,7 +54,7 @@ func usual() scene {
 			Work: turn.Work{Before: plan, Change: git.Change{Count: 1, Files: []string{"a.go"}}}, Proof: turn.Proof{After: plan}},
 		Facts: Facts{
 			Memory: Memory{Breaker: state.Breaker{State: state.BreakerClosed}, Iterations: 1}, Policy: defaults(), Plan: plan, HadPlan: true,
-			Calls: state.Calls{Hour: hours.HourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
+			Calls: state.Calls{Hour: pace.HourOf(noon), Calls: 1}, Started: noon.Add(-time.Hour), Now: noon,
 		},
 	}
 }
@@ -384,7 +384,7 @@ func TestRules_hourly_waitsToTheNextHour(t *testing.T) {
 	f := usual()
 	starting(&f)
 	f.Calls.Calls = 100
-	if d := f.decide(); !d.Until.Equal(hours.HourOf(noon).Add(time.Hour)) {
+	if d := f.decide(); !d.Until.Equal(pace.HourOf(noon).Add(time.Hour)) {
 		t.Errorf("waits until %s", d.Until)
 	}
 }

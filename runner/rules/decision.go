@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"ralph/runner/gate"
-	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -50,7 +49,7 @@ type Facts struct {
 	Calls     state.Calls // of this hour
 	Started   time.Time   // of the run
 	Now       time.Time
-	Window    hours.Window
+	Window    pace.HoursWindow
 	Interrupt *Interrupt // a signal or a request to end; nil: none
 	// Review is what a person has to look at before the run counts as complete;
 	// set only when the plan has nothing left, or there is none.

@@ -12,7 +12,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/git"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -69,7 +69,7 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 		var m budgetModel
 		m.label = now.Format("2006010215")
 		check := func(*rapid.T) {
-			c = hours.ThisHour(c, now)
+			c = pace.ThisHour(c, now)
 			m.at(now)
 			if c.Calls != m.calls || c.Tokens != m.tokens || c.Hour.Format("2006010215") != m.label {
 				rt.Fatalf("at %s: %d calls and %d tokens of hour %s, the model says %+v", now, c.Calls, c.Tokens, c.Hour, m)
@@ -78,7 +78,7 @@ func TestBudget_anyClock_followsTheModel(t *testing.T) {
 			for want.Format("2006010215") == m.label {
 				want = want.Add(time.Minute)
 			}
-			if next := hours.NextHour(c.Hour); !next.Equal(want) {
+			if next := pace.NextHour(c.Hour); !next.Equal(want) {
 				rt.Fatalf("at %s the next hour is %s, want %s", now, next, want)
 			}
 		}
@@ -136,14 +136,14 @@ func TestHourOf_anyChangeOfTheClocks_isOfItsHour(t *testing.T) {
 		end := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 		for _, change := time.Date(2006, 1, 1, 0, 0, 0, 0, zone).ZoneBounds(); !change.IsZero() && change.Before(end); _, change = change.ZoneBounds() {
 			for now := change.Add(-2 * time.Hour); now.Before(change.Add(3 * time.Hour)); now = now.Add(7 * time.Minute) {
-				hour := hours.HourOf(now)
+				hour := pace.HourOf(now)
 				if err := w.SaveCalls(state.Calls{Hour: hour, Calls: 5}); err != nil {
 					t.Fatal(err)
 				}
 				kept, err := w.Calls()
 				label := now.Local().Format("2006010215")
-				if err != nil || hour.Format("2006010215") != label || !hours.NextHour(hour).After(now) || hours.ThisHour(kept, now).Calls != 5 || hours.ThisHour(kept, hours.NextHour(hour)).Calls == 5 && hours.NextHour(hour).Format("2006010215") > label {
-					t.Fatalf("%s: %s is in the hour of %s, kept as %s, and the next one is %s: %v", name, now.Local(), hour, kept.Hour, hours.NextHour(hour), err)
+				if err != nil || hour.Format("2006010215") != label || !pace.NextHour(hour).After(now) || pace.ThisHour(kept, now).Calls != 5 || pace.ThisHour(kept, pace.NextHour(hour)).Calls == 5 && pace.NextHour(hour).Format("2006010215") > label {
+					t.Fatalf("%s: %s is in the hour of %s, kept as %s, and the next one is %s: %v", name, now.Local(), hour, kept.Hour, pace.NextHour(hour), err)
 				}
 			}
 		}

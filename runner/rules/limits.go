@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/state"
 )
 
@@ -119,7 +119,7 @@ func hourly(f Facts) (Decision, bool) {
 	default:
 		return Decision{}, false
 	}
-	until := hours.NextHour(f.Calls.Hour)
+	until := pace.NextHour(f.Calls.Hour)
 	if until.Sub(f.Now) > f.timeLeft() {
 		return stopped(state.ExitCeiling, "max_duration", reason+"; the run's time is over before the next hour",
 			"to continue: ralph resume, after "+until.Local().Format("15:04")+

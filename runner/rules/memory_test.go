@@ -12,7 +12,7 @@ import (
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/git"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -316,7 +316,7 @@ func TestBreaker_anySequence_followsTheModel(t *testing.T) {
 }
 
 func TestThisHour_countersOfAnotherHour(t *testing.T) {
-	hour := hours.HourOf(noon)
+	hour := pace.HourOf(noon)
 	tests := []struct {
 		name string
 		in   state.Calls
@@ -329,7 +329,7 @@ func TestThisHour_countersOfAnotherHour(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := hours.ThisHour(tt.in, noon); got.Calls != tt.want || !got.Hour.Equal(hour) {
+			if got := pace.ThisHour(tt.in, noon); got.Calls != tt.want || !got.Hour.Equal(hour) {
 				t.Errorf("hours.ThisHour() = %+v, want %d calls at %s", got, tt.want, hour)
 			}
 		})
@@ -342,7 +342,7 @@ func TestNextHour_clocksSetBack_skipsTheRepeatedHour(t *testing.T) {
 		t.Skip("no time zone data")
 	}
 	first := time.Date(2026, 10, 25, 1, 0, 0, 0, rome).Add(time.Hour) // the hour that comes twice
-	if got := hours.NextHour(first); got.Hour() != 3 || got.Sub(first) != 2*time.Hour {
+	if got := pace.NextHour(first); got.Hour() != 3 || got.Sub(first) != 2*time.Hour {
 		t.Errorf("hours.NextHour(%s) = %s", first, got)
 	}
 }

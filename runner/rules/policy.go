@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ralph/config/option"
-	"ralph/runner/rules/hours"
 	"ralph/runner/rules/pace"
 	"ralph/runner/turn"
 )
@@ -13,7 +12,7 @@ import (
 // Policy is what a user can say about when a run waits and when it ends.
 type Policy struct {
 	BreakerPolicy
-	hours.Hours
+	pace.Hours
 	pace.Pacing
 	Questions
 

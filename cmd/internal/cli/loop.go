@@ -22,7 +22,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/history"
 	"ralph/runner/roles/aios"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/state"
 )
 
@@ -98,7 +98,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 
 // window finds the window in which this run works. If a person resumes it, it does not wait
 // for START_AT; if a service manager does, it keeps the window in which it began.
-func (o *runOptions) window(h hours.Hours, r *state.Reader, now time.Time) hours.Window {
+func (o *runOptions) window(h pace.Hours, r *state.Reader, now time.Time) pace.HoursWindow {
 	switch before, err := r.Status(); {
 	case o.resumed != "" && !o.unattended:
 		h.StartAt = ""

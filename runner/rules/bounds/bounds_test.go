@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/runner/rules"
-	"ralph/runner/rules/hours"
+	"ralph/runner/rules/pace"
 	"ralph/state"
 )
 
@@ -26,13 +26,13 @@ func TestWhen_boundsOfTime_countFromWhenTheRunMayWork(t *testing.T) {
 	started := time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)
 	begin, end := started.Add(time.Hour), started.Add(9*time.Hour)
 	for _, test := range []struct {
-		window hours.Window
+		window pace.HoursWindow
 		most   time.Duration
 		want   []state.Bound
 	}{
-		{hours.Window{End: end}, 0, []state.Bound{{Name: "until", Most: 9 * 3600, From: started}}},
-		{hours.Window{Begin: begin, End: end}, 4 * time.Hour, []state.Bound{{Name: "duration", Most: 4 * 3600, From: begin}, {Name: "until", Most: 8 * 3600, From: begin}}},
-		{hours.Window{End: started}, 0, []state.Bound{{Name: "until", Most: 1, From: started}}},
+		{pace.HoursWindow{End: end}, 0, []state.Bound{{Name: "until", Most: 9 * 3600, From: started}}},
+		{pace.HoursWindow{Begin: begin, End: end}, 4 * time.Hour, []state.Bound{{Name: "duration", Most: 4 * 3600, From: begin}, {Name: "until", Most: 8 * 3600, From: begin}}},
+		{pace.HoursWindow{End: started}, 0, []state.Bound{{Name: "until", Most: 1, From: started}}},
 	} {
 		got := Used(rules.Facts{Policy: rules.Policy{MaxDuration: test.most}, Started: started, Window: test.window}, 0, 0)
 		got = slices.DeleteFunc(got, func(b state.Bound) bool { return b.From.IsZero() })

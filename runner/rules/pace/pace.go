@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ralph/config/option"
-	"ralph/runner/rules/hours"
 )
 
 // Pacing is what a user can say about it.
@@ -115,7 +114,7 @@ func (r Rule) Line(reset, now time.Time) float64 {
 }
 
 // next is the time of day after now at which the rest is to be there.
-func (r Rule) next(now time.Time) time.Time { return hours.Hours{StartAt: r.At}.After(now).Begin }
+func (r Rule) next(now time.Time) time.Time { return Hours{StartAt: r.At}.After(now).Begin }
 
 // until is when use that is now too much may go on.
 func (r Rule) until(use float64, reset, now time.Time) time.Time {

@@ -1,5 +1,6 @@
-// Package hours says between which times of day a run works.
-package hours
+package pace
+
+// This file says between which times of day a run works.
 
 import (
 	"math"
@@ -14,8 +15,8 @@ type Hours struct {
 	Until   string // empty: no bound
 }
 
-// Window is the time in which one run works.
-type Window struct{ Begin, End time.Time } // zero: no bound
+// HoursWindow is the time in which one run works.
+type HoursWindow struct{ Begin, End time.Time } // zero: no bound
 
 // Options are the rows of the option table that fill h.
 func (h *Hours) Options() []option.Row {
@@ -31,7 +32,7 @@ func (h *Hours) Options() []option.Row {
 }
 
 // After is the next window that begins after now.
-func (h Hours) After(now time.Time) (w Window) {
+func (h Hours) After(now time.Time) (w HoursWindow) {
 	if h.StartAt != "" {
 		now = next(h.StartAt, now)
 		w.Begin = now
@@ -58,7 +59,7 @@ func next(clock string, t time.Time) time.Time {
 }
 
 // Ran is how long a run has worked. The wait for the beginning of the window does not count.
-func (w Window) Ran(started, now time.Time) time.Duration {
+func (w HoursWindow) Ran(started, now time.Time) time.Duration {
 	if started.Before(w.Begin) {
 		started = w.Begin
 	}
@@ -66,7 +67,7 @@ func (w Window) Ran(started, now time.Time) time.Duration {
 }
 
 // Left is how long a run may still work. most is the time that it may work in all; 0: no bound.
-func (w Window) Left(most time.Duration, started, now time.Time) time.Duration {
+func (w HoursWindow) Left(most time.Duration, started, now time.Time) time.Duration {
 	left := time.Duration(math.MaxInt64)
 	if most > 0 {
 		left = most - w.Ran(started, now)

@@ -1,4 +1,4 @@
-package hours
+package pace
 
 import (
 	"math"
@@ -53,7 +53,7 @@ func TestLeft_waitForTheBeginning_doesNotCount(t *testing.T) {
 			t.Errorf("%+v: %s", tc, got)
 		}
 	}
-	if got := (Window{}).Left(0, now, now); got != math.MaxInt64 {
+	if got := (HoursWindow{}).Left(0, now, now); got != math.MaxInt64 {
 		t.Error(got)
 	}
 }

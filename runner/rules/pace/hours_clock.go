@@ -1,4 +1,4 @@
-package hours
+package pace
 
 import (
 	"time"
