@@ -8,7 +8,6 @@ import (
 	"ralph/logs"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
-	"ralph/runner/rules/bounds"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
@@ -33,7 +32,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 			return rules.Decision{}, task.Task{}, err
 		}
 		f.Report, f.Unchecked = res.Proof.Report, res.Proof.Unchecked
-		f.Interrupt = bounds.Wish(ctx, r.inbox)
+		f.Interrupt = rules.StopRequest(ctx, r.inbox)
 	}
 	waiting, err := r.asked.Waiting(plan.List)
 	if err != nil {
@@ -151,7 +150,7 @@ func (r *Run) reviewItems(ctx context.Context, report gate.Report) []state.Revie
 func (r *Run) facts(ctx context.Context, plan turn.Plan) rules.Facts {
 	return rules.Facts{
 		Policy: r.o.Policy, Memory: r.mem, Plan: plan, HadPlan: r.plan.Had, Calls: r.calls,
-		Started: r.past.started, Now: time.Now(), Window: r.d.Window, Interrupt: bounds.Wish(ctx, r.inbox),
+		Started: r.past.started, Now: time.Now(), Window: r.d.Window, Interrupt: rules.StopRequest(ctx, r.inbox),
 	}
 }
 

@@ -15,8 +15,6 @@ import (
 	"ralph/runner/notes"
 	"ralph/runner/output"
 	"ralph/runner/rules"
-	"ralph/runner/rules/bounds"
-	"ralph/runner/rules/fixed"
 	"ralph/runner/rules/pace"
 	"ralph/runner/session"
 	"ralph/runner/task"
@@ -120,7 +118,7 @@ func (r *Run) concludeTurn(ctx context.Context, res finished, err error) (rules.
 		r.skip(next, res.Cut == "" && !res.Proof.After.IsDone(next.ID))
 	}
 	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
-		goOn := fixed.Decide(fixed.NotCalled, "a person ended it before the agent was called")
+		goOn := rules.DecideCase(rules.CaseNotCalled, "a person ended it before the agent was called")
 		r.announceEnd(res.Result, goOn)
 		r.calls.Calls--
 		return goOn, r.saveCalls()
@@ -163,7 +161,7 @@ func (r *Run) apply(ctx, keep context.Context, from finished) (rules.Decision, e
 	if counted {
 		f.Attempts = r.tasks.Of(res.Task.ID).Attempts + 1
 	}
-	bounds.MeetLimit(&f, &r.pool, r.fallbacks(res), now)
+	rules.MeetLimit(&f, &r.pool, r.fallbacks(res), now)
 	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && !f.Interrupt.Now() {
 		f.Review = r.reviewItems(keep, res.Proof.Report)
 	}

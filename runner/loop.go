@@ -11,8 +11,6 @@ import (
 	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
-	"ralph/runner/rules/bounds"
-	"ralph/runner/rules/fixed"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -22,7 +20,7 @@ import (
 // own failure; then the decision is a stop with ExitError.
 func (r *Run) Run(ctx context.Context) (Ending, error) {
 	if err := r.open(); err != nil {
-		return r.ending(fixed.Failed(err)), err
+		return r.ending(rules.DecideError(err)), err
 	}
 	stop := r.watch()
 	d, err := r.enter(ctx)
@@ -30,13 +28,13 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 		d, err = r.loop(ctx)
 	}
 	if errors.Is(err, turn.ErrLost) {
-		d, err = fixed.Decide(fixed.Lost, err.Error()), nil
+		d, err = rules.DecideCase(rules.CaseLost, err.Error()), nil
 	}
 	if err == nil {
 		err = r.inbox.Broken()
 	}
 	if err != nil {
-		d = fixed.Failed(err)
+		d = rules.DecideError(err)
 	}
 	r.atEnd(ctx, d)
 	stop()
@@ -163,7 +161,7 @@ func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task
 	}
 	other, ok := r.rule(now).Next(r.plan.Read().List)
 	if !ok {
-		d = fixed.Decide(fixed.Retries, "all tasks wait for their next try")
+		d = rules.DecideCase(rules.CaseRetries, "all tasks wait for their next try")
 		d.Until = r.crew.Wait(now)
 	}
 	return d, other
@@ -179,7 +177,7 @@ func (r *Run) rule(now time.Time) beside.Rule {
 
 // nextBeside returns a task that may start beside those under way, if the limits of the run allow one.
 func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
-	if bounds.Wish(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) || r.inbox.Has(state.RequestSkip) {
+	if rules.StopRequest(ctx, r.inbox) != nil || r.inbox.Has(state.RequestPause) || r.inbox.Has(state.RequestSkip) {
 		return task.Task{}, false
 	}
 	now, plan := time.Now(), r.plan.Read()
@@ -245,7 +243,7 @@ func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d
 	r.crew.Enter(j)
 	a, who, err := r.assign(t, j)
 	if err != nil {
-		return none, fixed.Decide(fixed.Unusable, err.Error()), nil
+		return none, rules.DecideCase(rules.CaseUnusable, err.Error()), nil
 	}
 	n.Review, a.Then = r.panel.Begin(ctx, t, n.Review)
 	r.announceAgent(t, who)

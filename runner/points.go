@@ -8,7 +8,6 @@ import (
 	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
 	"ralph/runner/rules"
-	"ralph/runner/rules/fixed"
 	"ralph/runner/task"
 	"ralph/runner/task/journal"
 	"ralph/runner/turn"
@@ -50,7 +49,7 @@ func (r *Run) putPlanBack(plan *protect.Bystander, from state.Origin) {
 // beforeTurn runs the pre_task and pre_iteration hooks. start is false when the turn must not begin.
 func (r *Run) beforeTurn(ctx context.Context, t task.Task) (d rules.Decision, start bool) {
 	if err := r.panel.Check(t, r.tasks.Of(t.ID).Review); err != nil {
-		return fixed.Decide(fixed.Unusable, err.Error()), false
+		return rules.DecideCase(rules.CaseUnusable, err.Error()), false
 	}
 	var v hooks.Verdict
 	from := r.origin(t)
@@ -71,7 +70,7 @@ func (r *Run) obey(v hooks.Verdict, t task.Task) (d rules.Decision, goOn bool) {
 	case v.Why == "":
 		return rules.Decision{}, true
 	case v.Abort || t.ID == "":
-		d = fixed.Decide(fixed.Hook, v.Why)
+		d = rules.DecideCase(rules.CaseHook, v.Why)
 		r.announce(d)
 		return d, false
 	case r.tasks.Of(t.ID).Aside.Why == "":

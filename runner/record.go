@@ -11,7 +11,6 @@ import (
 	"ralph/runner/notes"
 	"ralph/runner/output"
 	"ralph/runner/rules"
-	"ralph/runner/rules/bounds"
 	"ralph/runner/turn"
 	"ralph/runner/writes"
 	"ralph/state"
@@ -42,7 +41,7 @@ func (r *Run) showDecision(d rules.Decision) {
 func (r *Run) endsWhen(task string) []state.Bound {
 	attempts, tries := r.tasks.Used(task)
 	f := rules.Facts{Policy: r.o.Policy, Memory: r.mem, Started: r.past.started, Window: r.d.Window}
-	return bounds.Used(f, attempts, tries)
+	return rules.BoundsUsed(f, attempts, tries)
 }
 
 // announceEnd reports a turn and what follows from it.

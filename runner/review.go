@@ -12,8 +12,6 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
-	"ralph/runner/rules/fixed"
-	"ralph/runner/rules/reviews"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -53,7 +51,7 @@ func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewers.Phase {
 		Review: n.Review,
 		Story: aios.Context{ID: t.ID, Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now),
 			Task: t.Title}, Plan: r.plan.File, Changed: r.plan.ChangedSince, Dir: r.d.Dir, Env: r.d.Env,
-		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: reviews.Checks(n.Report),
+		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: rules.ReviewChecks(n.Report),
 		Findings: r.openItems.Texts(r.checks, n.Report), Emit: r.crew.Tell, Exclusive: r.crew.Alone,
 		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}
 	if s.Request.Role().Answers {
@@ -117,9 +115,9 @@ func (r *Run) applyVerdicts(t task.Task, o roles.Outcome) rules.Decision {
 	if roles.ByPhase(n.Review.Phase).Answers {
 		return r.advised(t, o)
 	}
-	f := reviews.Facts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts,
+	f := rules.ReviewFacts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts,
 		Next: r.panel.Plan(t, n.Review).Next(n.Review.Phase)}
-	d := reviews.Conclude(f, r.o.Policy)
+	d := rules.ConcludeReview(f, r.o.Policy)
 	r.notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Review: d.Feedback}
 	r.out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
 	r.openItems.Judged(t, o)
@@ -150,7 +148,7 @@ func (r *Run) applyVerdicts(t task.Task, o roles.Outcome) rules.Decision {
 func (r *Run) advised(t task.Task, o roles.Outcome) rules.Decision {
 	left, err := r.asked.Advise(t, o)
 	r.out.Lost(err)
-	return reviews.Conclude(reviews.Facts{Outcome: o, Analyst: true, Left: left}, r.o.Policy)
+	return rules.ConcludeReview(rules.ReviewFacts{Outcome: o, Analyst: true, Left: left}, r.o.Policy)
 }
 
 // sendBack gives a task back to its developer, and forgets the lessons of the turn that was refused.
@@ -188,7 +186,7 @@ func (r *Run) concludeReview(ctx context.Context, from finished, d crew.Done) (r
 	case len(d.Conflict) > 0:
 		n := r.tasks.Of(from.Task.ID)
 		r.sendBack(from.Task, n.Review.Verdicts)
-		goOn := fixed.Decide(fixed.Conflict,
+		goOn := rules.DecideCase(rules.CaseConflict,
 			"its work conflicts with what has landed in the meantime: its developer joins both sides")
 		r.announceEnd(from.Result, goOn)
 		r.calls.Calls--

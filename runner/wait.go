@@ -8,8 +8,6 @@ import (
 	"ralph/logs"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
-	"ralph/runner/rules/bounds"
-	"ralph/runner/rules/fixed"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -86,7 +84,7 @@ func (r *Run) pause(ctx context.Context) error {
 			r.inbox.Who(state.RequestPause), ""
 	})
 	r.tell(state.Paused{})
-	err := r.sleep(ctx, time.Time{}, fixed.Decide(fixed.Pause, r.inbox.Who(state.RequestPause)))
+	err := r.sleep(ctx, time.Time{}, rules.DecideCase(rules.CasePause, r.inbox.Who(state.RequestPause)))
 	if ctx.Err() != nil { // a signal is not an answer to the pause
 		r.inbox.Put(state.RequestPause)
 	}
@@ -118,7 +116,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		return err
 	}
 	defer r.worker.Away(ctx, r.assignment(task.Task{}))() // people edit while ralph waits
-	for n := 0; bounds.Wish(ctx, r.inbox) == nil; n++ {
+	for n := 0; rules.StopRequest(ctx, r.inbox) == nil; n++ {
 		left := time.Until(until.Round(0)).Round(time.Second)
 		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {
 			break

@@ -11,7 +11,6 @@ import (
 	"ralph/runner/hooks"
 	"ralph/runner/output"
 	"ralph/runner/rules"
-	"ralph/runner/rules/fixed"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/state"
@@ -39,7 +38,7 @@ func (r *Run) enter(ctx context.Context) (rules.Decision, error) {
 			Merge: mayMerge})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
-		return fixed.Decide(fixed.Unfit, unfit.Why), nil
+		return rules.DecideCase(rules.CaseUnfit, unfit.Why), nil
 	}
 	if err != nil {
 		return rules.Decision{}, err

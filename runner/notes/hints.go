@@ -7,14 +7,13 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/rules"
-	"ralph/runner/rules/advice"
 	"ralph/runner/turn"
 )
 
 // Hints returns what the agent should do better in the next turn.
 func Hints(r turn.Result, damaged []string) []string {
 	var hints []string
-	if hint := advice.Hint(r.Call.Outcome); hint != "" && len(r.Call.Asks) == 0 {
+	if hint := rules.AgentHint(r.Call.Outcome); hint != "" && len(r.Call.Asks) == 0 {
 		hints = append(hints, hint)
 	}
 	if len(damaged) > 0 {

@@ -11,7 +11,6 @@ import (
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
-	"ralph/runner/rules/advice"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -109,7 +108,7 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 		d.Reason, d.Next = call.NotStarted, "install or mend the program of the agent "+name+
 			", or name another with AGENT_CMD (ralph doctor says more), then: ralph resume"
 	case call.Made && kindOf(call.Outcome.Class) == kindUnusable:
-		d.Reason, d.Next = advice.Seen(call.Outcome), advice.Remedy(call.Outcome, name, call.Withheld)
+		d.Reason, d.Next = seenIn(call.Outcome), remedyFor(call.Outcome, name, call.Withheld)
 	default:
 		return Decision{}, false
 	}
@@ -126,7 +125,7 @@ func usageLimit(f Conclusion) (Decision, bool) {
 	case f.Fallback != "":
 		return Decision{Action: state.ActionRetry, Reason: fmt.Sprintf("%s; %s takes over", o.Reason, f.Fallback)}, true
 	}
-	reason := advice.Seen(o)
+	reason := seenIn(o)
 	if o.ResetsAt.IsZero() {
 		reason += "; it names no time of its reset that ralph can read, so the next try is a guess"
 	}
@@ -257,7 +256,7 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 		}
 		d := halt(b.Reason, exitReason)
 		if o := f.Result.Call.Outcome; !o.Class.Success() {
-			d.Reason += "; the last call: " + advice.Seen(o)
+			d.Reason += "; the last call: " + seenIn(o)
 		} else if open := f.Result.Unfinished(); open != "" {
 			d.Reason += "; " + open
 			d.Next = "look at git status, end what is in progress, then: " + reopen
@@ -369,7 +368,7 @@ func ceilingAfter(f Conclusion) (Decision, bool) {
 	if o := f.Result.Call.Outcome; ok && f.Policy.MaxIterations == 1 && o.Class != "" {
 		why := remark(f)
 		if why == "" && !o.Class.Success() {
-			why = advice.Seen(o)
+			why = seenIn(o)
 		}
 		end := map[bool]string{true: "; its task is done", false: "; its task is not done yet"}[f.Plan.IsDone(f.Result.Task.ID)]
 		if f.Result.Task.ID == "" {

@@ -8,7 +8,6 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
-	"ralph/runner/rules/advice"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -159,7 +158,7 @@ func Answer(c ending.Class) string {
 		return "continue and tell the agent; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
 	case c == ending.TimeoutWithWork:
 		return "continue, and the work counts; without any change it is an error"
-	case advice.Hint(agent.Outcome{Class: c}) != "":
+	case AgentHint(agent.Outcome{Class: c}) != "":
 		return "continue and tell the agent; the circuit breaker counts it if nothing changed"
 	case c.Success():
 		return "continue, or end by the rules of completion"

@@ -6,7 +6,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/audit"
-	"ralph/runner/rules/advice"
 	"ralph/runner/turn"
 )
 
@@ -22,7 +21,7 @@ func FindingText(f audit.Finding) string {
 // wrong in its latest turn. Empty: nothing did.
 func LastError(r turn.Result) string {
 	if r.Failed() {
-		return advice.Seen(r.Call.Outcome)
+		return seenIn(r.Call.Outcome)
 	}
 	blocking := r.Proof.Report.Blocking()
 	switch {

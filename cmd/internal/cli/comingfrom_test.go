@@ -19,7 +19,6 @@ import (
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
-	"ralph/runner/rules/fixed"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -67,7 +66,7 @@ func existing(t *testing.T, root string) func(name string) bool {
 	for _, r := range rules.ConcludeRules() {
 		known = append(known, r.Name)
 	}
-	for _, r := range fixed.Rules() {
+	for _, r := range rules.CaseRules() {
 		known = append(known, r.Name)
 	}
 	return func(name string) bool {
@@ -198,7 +197,7 @@ func TestDocs_stoppedWith3_namesEachRuleThatHalts(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := map[string]bool{}
-	for _, r := range fixed.Rules() {
+	for _, r := range rules.CaseRules() {
 		rows[r.Name] = rows[r.Name] || strings.Contains(r.Then, "stop 3")
 	}
 	for _, r := range rules.AdmitRules() {

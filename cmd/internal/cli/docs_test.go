@@ -21,14 +21,12 @@ import (
 	"ralph/runner/hooks"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
-	"ralph/runner/rules/fixed"
-	"ralph/runner/rules/reviews"
 	"ralph/state"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the documents")
 
-func ruleTable[R rules.Rule[rules.Admission] | rules.Rule[rules.Conclusion] | reviews.Row | fixed.Row](rows []R) string {
+func ruleTable[R rules.Rule[rules.Admission] | rules.Rule[rules.Conclusion] | rules.ReviewRow | rules.CaseRow](rows []R) string {
 	var out strings.Builder
 	out.WriteString("| rule | when | then |\n|---|---|---|\n")
 	for _, row := range rows {
@@ -145,7 +143,7 @@ func generated() map[string]string {
 		"status block": statusKeys(),
 		"roles":        roleTable(),
 		"points":       points, "hook environment": environment,
-		"findings": findings.String(), "exit codes": exits.String(), "admit rules": ruleTable(rules.AdmitRules()), "conclude rules": ruleTable(rules.ConcludeRules()), "review rules": ruleTable(reviews.Rules()), "fixed rules": ruleTable(fixed.Rules()),
+		"findings": findings.String(), "exit codes": exits.String(), "admit rules": ruleTable(rules.AdmitRules()), "conclude rules": ruleTable(rules.ConcludeRules()), "review rules": ruleTable(rules.ReviewRules()), "fixed rules": ruleTable(rules.CaseRules()),
 		"state files": files.String(), "outcomes": classes.String(), "event kinds": eventKinds(),
 	}
 }

@@ -1,17 +1,16 @@
-package bounds
+package rules
 
 import (
 	"time"
 
 	"ralph/runner/pool"
-	"ralph/runner/rules"
 )
 
 // MeetLimit records a usage limit that the latest call met. It sets f.Fallback to the first of
 // these agents that can take over now, and f.LimitedUntil to when one of them can.
-func MeetLimit(f *rules.Conclusion, p *pool.Pool, names []string, now time.Time) {
+func MeetLimit(f *Conclusion, p *pool.Pool, names []string, now time.Time) {
 	o, name := f.Result.Call.Outcome, f.Result.Agent
-	if !rules.IsLimit(o.Class) {
+	if !IsLimit(o.Class) {
 		return
 	}
 	again := f.Memory.Limits

@@ -1,5 +1,6 @@
-// Package advice says what can be done about the end of an agent call: by the agent, and by a person.
-package advice
+package rules
+
+// This file says what can be done about the end of an agent call: by the agent, and by a person.
 
 import (
 	"fmt"
@@ -10,8 +11,8 @@ import (
 	"ralph/runner/agent/ending"
 )
 
-// Hint is what the agent can do about an outcome; empty: nothing.
-func Hint(o agent.Outcome) string {
+// AgentHint is what the agent can do about an outcome; empty: nothing.
+func AgentHint(o agent.Outcome) string {
 	switch o.Class {
 	case ending.Repeating:
 		return "ralph ended the last call because it went in circles: " + o.Evidence +
@@ -32,9 +33,9 @@ func Hint(o agent.Outcome) string {
 	return ""
 }
 
-// Remedy is what a person can do about an agent that cannot be used. withheld names
+// remedyFor is what a person can do about an agent that cannot be used. withheld names
 // the variables that ralph did not pass on to it.
-func Remedy(o agent.Outcome, name string, withheld []string) string {
+func remedyFor(o agent.Outcome, name string, withheld []string) string {
 	do := map[ending.Class]string{
 		ending.Auth:            "log in with " + name + " itself, or set its key",
 		ending.NoCredit:        "look at the account of " + name,
@@ -48,8 +49,8 @@ func Remedy(o agent.Outcome, name string, withheld []string) string {
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
 }
 
-// Seen is the reason with the agent's own words, shortened, if it does not quote them yet.
-func Seen(o agent.Outcome) string {
+// seenIn is the reason with the agent's own words, shortened, if it does not quote them yet.
+func seenIn(o agent.Outcome) string {
 	seen := termtext.Unwrap(ending.Shown(o.Evidence))
 	if seen == "" || strings.Contains(o.Reason, seen) {
 		return o.Reason

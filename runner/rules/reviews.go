@@ -1,6 +1,7 @@
-// Package reviews decides what follows from the verdicts on a task. Like package rules, it is
+package rules
+
+// This file decides what follows from the verdicts on a task. Like package rules, it is
 // pure: facts go in, and the first row of an ordered table that matches answers.
-package reviews
 
 import (
 	"fmt"
@@ -8,12 +9,11 @@ import (
 
 	"ralph/runner/gate"
 	"ralph/runner/roles"
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
-// Facts are what the table looks at.
-type Facts struct {
+// ReviewFacts are what the table looks at.
+type ReviewFacts struct {
 	roles.Outcome
 	Refused  int    // refusals of this task in a row, before this one
 	Attempts int    // turns of its developer
@@ -24,57 +24,57 @@ type Facts struct {
 	Left    int
 }
 
-// Row is a row of the table.
-type Row struct {
+// ReviewRow is a row of the table.
+type ReviewRow struct {
 	Name, When, Then string
-	match            func(Facts, rules.Policy) bool
+	match            func(ReviewFacts, Policy) bool
 	// conclude turns d, which continues with the summary and the feedback of the reviewers, into
 	// what the row decides.
-	conclude func(f Facts, d rules.Decision) rules.Decision
+	conclude func(f ReviewFacts, d Decision) Decision
 }
 
-// Rules is the table. Ordered: the first match wins.
-func Rules() []Row {
-	return []Row{
+// ReviewRules is the table. Ordered: the first match wins.
+func ReviewRules() []ReviewRow {
+	return []ReviewRow{
 		{state.RuleQuestionAnswered, "an analyst found all that the task had asked in the project",
 			"the same task again, with the answers in the next prompt",
-			func(f Facts, _ rules.Policy) bool { return f.Analyst && f.Left == 0 },
+			func(f ReviewFacts, _ Policy) bool { return f.Analyst && f.Left == 0 },
 			because("the analyst found the answer in the project")},
 		{state.RuleQuestionParked, "an analyst did not find all of it",
 			"the task waits for a person, who sees what the analyst said, and the next task begins",
-			func(f Facts, _ rules.Policy) bool { return f.Analyst },
+			func(f ReviewFacts, _ Policy) bool { return f.Analyst },
 			because("the analyst found no answer in the project; a person is asked")},
 		{state.RuleReviewBlocked,
 			"a required reviewer refused for the `MAX_RETRIES`th time, " +
 				"or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
-			"put the task aside with the reasons, and continue", func(f Facts, p rules.Policy) bool {
+			"put the task aside with the reasons, and continue", func(f ReviewFacts, p Policy) bool {
 				return !f.Passed && (p.MaxRetries > 0 && f.Refused+1 >= p.MaxRetries || p.MaxPerTask > 0 &&
 					f.Attempts >= p.MaxPerTask)
 			}, givenUp},
 		{state.RuleReviewRefused, "a required reviewer says fail or concerns, or its score is too low",
 			"the same task again, with the reasons in the next prompt",
-			func(f Facts, _ rules.Policy) bool { return !f.Passed },
-			func(_ Facts, d rules.Decision) rules.Decision {
+			func(f ReviewFacts, _ Policy) bool { return !f.Passed },
+			func(_ ReviewFacts, d Decision) Decision {
 				d.Action = state.ActionRetry
 				return d
 			}},
 		{state.RuleReviewMissing, "a required reviewer gave no answer that can be read, twice",
 			"continue as if it had passed; the run ends with 9, not with 0",
-			func(f Facts, _ rules.Policy) bool { return len(f.Missing) > 0 }, passed},
+			func(f ReviewFacts, _ Policy) bool { return len(f.Missing) > 0 }, passed},
 		{state.RuleReviewPassed, "otherwise", "the next phase; after the last one the task is done",
-			func(Facts, rules.Policy) bool { return true }, passed},
+			func(ReviewFacts, Policy) bool { return true }, passed},
 	}
 }
 
 // because continues for this reason, with nothing for the next prompt.
-func because(reason string) func(Facts, rules.Decision) rules.Decision {
-	return func(_ Facts, d rules.Decision) rules.Decision {
+func because(reason string) func(ReviewFacts, Decision) Decision {
+	return func(_ ReviewFacts, d Decision) Decision {
 		d.Reason, d.Feedback = reason, nil
 		return d
 	}
 }
 
-func givenUp(f Facts, d rules.Decision) rules.Decision {
+func givenUp(f ReviewFacts, d Decision) Decision {
 	d.PutAside, d.Feedback = true, nil
 	d.Reason = fmt.Sprintf("refused %d times: %s", f.Refused+1, strings.Join(f.Refusals(), "; "))
 	if f.Refused == 0 {
@@ -83,17 +83,17 @@ func givenUp(f Facts, d rules.Decision) rules.Decision {
 	return d
 }
 
-func passed(f Facts, d rules.Decision) rules.Decision {
+func passed(f ReviewFacts, d Decision) Decision {
 	if f.Next == "" {
 		d.Feedback = nil // the next task is another one
 	}
 	return d
 }
 
-// Conclude says what follows.
-func Conclude(f Facts, p rules.Policy) rules.Decision {
-	d := rules.Decision{Action: state.ActionContinue, Reason: f.Summary(), Feedback: f.Feedback()}
-	for _, r := range Rules() {
+// ConcludeReview says what follows.
+func ConcludeReview(f ReviewFacts, p Policy) Decision {
+	d := Decision{Action: state.ActionContinue, Reason: f.Summary(), Feedback: f.Feedback()}
+	for _, r := range ReviewRules() {
 		if r.match(f, p) {
 			d = r.conclude(f, d)
 			d.Rule = r.Name
@@ -103,8 +103,8 @@ func Conclude(f Facts, p rules.Policy) rules.Decision {
 	panic("the last rule always matches")
 }
 
-// Checks are what the checks said, a line each.
-func Checks(report gate.Report) []string {
+// ReviewChecks are what the checks said, a line each.
+func ReviewChecks(report gate.Report) []string {
 	var lines []string
 	for _, r := range report.Results {
 		line := fmt.Sprintf("%s: passed (%s)", r.Name, r.Command)

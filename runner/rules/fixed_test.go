@@ -1,4 +1,4 @@
-package fixed
+package rules
 
 import (
 	"errors"
@@ -10,12 +10,12 @@ import (
 )
 
 func TestDecide_eachCase_doesWhatItsRowSays(t *testing.T) {
-	rows := Rules()
-	if len(rows) != int(Error)+1 {
-		t.Fatalf("%d rows for %d cases", len(rows), int(Error)+1)
+	rows := CaseRules()
+	if len(rows) != int(CaseError)+1 {
+		t.Fatalf("%d rows for %d cases", len(rows), int(CaseError)+1)
 	}
 	for i, row := range rows {
-		d := Decide(Case(i), "because")
+		d := DecideCase(Case(i), "because")
 		if row.Name == "" || row.When == "" || d.Rule != row.Name || d.Reason != "because" {
 			t.Errorf("case %d: row %+v decides %+v", i, row, d)
 		}
@@ -32,13 +32,13 @@ func TestDecide_eachCase_doesWhatItsRowSays(t *testing.T) {
 }
 
 func TestFailed_otherRunIsActive_hasAnExitCodeOfItsOwn(t *testing.T) {
-	if d := Failed(fmt.Errorf("open state: %w", &state.LockedError{})); d.Rule != "error" || d.Exit != state.ExitLocked {
+	if d := DecideError(fmt.Errorf("open state: %w", &state.LockedError{})); d.Rule != "error" || d.Exit != state.ExitLocked {
 		t.Errorf("%+v", d)
 	}
-	if d := Decide(Unfit, "the fleet cannot be used"); d.Rule != "error" || d.Exit != state.ExitUsage || d.Reason != "the fleet cannot be used" {
+	if d := DecideCase(CaseUnfit, "the fleet cannot be used"); d.Rule != "error" || d.Exit != state.ExitUsage || d.Reason != "the fleet cannot be used" {
 		t.Errorf("%+v", d)
 	}
-	if d := Failed(errors.New("disk full")); d.Rule != "error" || d.Exit != state.ExitError || d.Reason != "disk full" {
+	if d := DecideError(errors.New("disk full")); d.Rule != "error" || d.Exit != state.ExitError || d.Reason != "disk full" {
 		t.Errorf("%+v", d)
 	}
 }

@@ -1,15 +1,15 @@
-// Package bounds says how far each bound of a run is used, and words the ends that no rule
+package rules
+
+// This file says how far each bound of a run is used, and words the ends that no rule
 // decides: requests of people, and errors.
-package bounds
 
 import (
-	"ralph/runner/rules"
 	"ralph/state"
 )
 
-// Used lists the bounds that end a run, or put its task aside, and how far each is
+// BoundsUsed lists the bounds that end a run, or put its task aside, and how far each is
 // used. attempts and tries are those of the current task. Pure.
-func Used(f rules.Facts, attempts, tries int) []state.Bound {
+func BoundsUsed(f Facts, attempts, tries int) []state.Bound {
 	p, m := f.Policy, f.Memory
 	from := f.Started
 	if from.Before(f.Window.Begin) {
@@ -28,7 +28,7 @@ func Used(f rules.Facts, attempts, tries int) []state.Bound {
 		{Name: "same error", Have: float64(m.Breaker.SameError), Most: float64(p.SameErrorThreshold)},
 		{Name: "denials", Have: float64(m.Breaker.PermissionDenials), Most: float64(p.DenialThreshold)},
 		{Name: "claims", Have: float64(m.Claims), Most: float64(p.CompletionClaims)},
-		{Name: "test-only", Have: float64(m.TestOnly), Most: rules.TestOnlyBound},
+		{Name: "test-only", Have: float64(m.TestOnly), Most: TestOnlyBound},
 		{Name: "attempts of this task", Have: float64(attempts), Most: float64(p.MaxPerTask)},
 		{Name: "failed checks of this task", Have: float64(tries), Most: float64(retries)},
 		{Name: "iterations", Have: float64(m.Iterations), Most: float64(p.MaxIterations)},

@@ -1,4 +1,4 @@
-package bounds
+package rules
 
 import (
 	"slices"
@@ -7,14 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/state"
 )
 
 func TestWhen_boundsThatAreOff_areLeftOut(t *testing.T) {
-	p := rules.Policy{BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2}, CompletionClaims: 2, MaxRetries: 3, MaxCost: 5}
-	got := Used(rules.Facts{Policy: p, Memory: rules.Memory{Breaker: state.Breaker{NoProgress: 1}, Claims: 1, TestOnly: 2}}, 4, 2)
+	p := Policy{BreakerPolicy: BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2}, CompletionClaims: 2, MaxRetries: 3, MaxCost: 5}
+	got := BoundsUsed(Facts{Policy: p, Memory: Memory{Breaker: state.Breaker{NoProgress: 1}, Claims: 1, TestOnly: 2}}, 4, 2)
 	want := []state.Bound{{Name: "no progress", Have: 1, Most: 3}, {Name: "same error", Most: 5}, {Name: "denials", Most: 2}, {Name: "claims", Have: 1, Most: 2},
 		{Name: "test-only", Have: 2, Most: 3}, {Name: "failed checks of this task", Have: 2, Most: 4}, {Name: "cost", Most: 5}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -34,7 +33,7 @@ func TestWhen_boundsOfTime_countFromWhenTheRunMayWork(t *testing.T) {
 		{pace.HoursWindow{Begin: begin, End: end}, 4 * time.Hour, []state.Bound{{Name: "duration", Most: 4 * 3600, From: begin}, {Name: "until", Most: 8 * 3600, From: begin}}},
 		{pace.HoursWindow{End: started}, 0, []state.Bound{{Name: "until", Most: 1, From: started}}},
 	} {
-		got := Used(rules.Facts{Policy: rules.Policy{MaxDuration: test.most}, Started: started, Window: test.window}, 0, 0)
+		got := BoundsUsed(Facts{Policy: Policy{MaxDuration: test.most}, Started: started, Window: test.window}, 0, 0)
 		got = slices.DeleteFunc(got, func(b state.Bound) bool { return b.From.IsZero() })
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%+v: %s", test.window, diff)
