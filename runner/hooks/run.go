@@ -19,7 +19,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/gitkeep"
-	"ralph/runner/sandbox/proxy"
 	"ralph/state"
 )
 
@@ -203,7 +202,7 @@ type result struct {
 
 // run runs a program in the sandbox of the run.
 func (s *Set) run(ctx context.Context, h Hook, c child) result {
-	via, err := proxy.Start(ctx, s.Sandbox.Settings, func(host string) { s.emit(state.Blocked{Host: host}) })
+	via, err := sandbox.StartProxy(ctx, s.Sandbox.Settings, func(host string) { s.emit(state.Blocked{Host: host}) })
 	if err != nil {
 		return result{err: err}
 	}

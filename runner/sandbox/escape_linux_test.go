@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"ralph/internal/world"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +16,11 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/sandbox/allow"
 )
 
 func TestMain(m *testing.M) {
 	ptyexec.Init()
-	os.Exit(m.Run())
+	os.Exit(world.Main(m))
 }
 
 // home makes a home folder with a project, secrets and what two agents keep.
@@ -292,7 +292,7 @@ func TestEscape_network(t *testing.T) {
 		if ok, out := sh(t, box(t, p.name, project), home, connect); !ok {
 			t.Errorf("the whole network: %s", out)
 		}
-		if ok, out := sh(t, box(t, p.name, project, allow.None), home, connect); ok {
+		if ok, out := sh(t, box(t, p.name, project, netNone), home, connect); ok {
 			t.Errorf("no network, but it connects: %s", out)
 		}
 	})
@@ -334,7 +334,7 @@ func TestEscape_withoutNetwork_noPacketLeaves(t *testing.T) {
 		}
 		defer udp.Close()
 		port := udp.LocalAddr().(*net.UDPAddr).Port
-		sh(t, box(t, p.name, project, allow.None), home, fmt.Sprintf("echo secret > /dev/udp/127.0.0.1/%d; getent hosts localhost.example.com", port))
+		sh(t, box(t, p.name, project, netNone), home, fmt.Sprintf("echo secret > /dev/udp/127.0.0.1/%d; getent hosts localhost.example.com", port))
 		if err := udp.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}

@@ -8,19 +8,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"ralph/runner/sandbox/allow"
 )
 
 // network says what contained programs may connect to, and how. The zero value: nothing.
 type network struct {
-	allow.Network
+	netRules
 	route Route
 }
 
 // Listed returns the hosts that contained programs may connect to; nil if SANDBOX_NET lists none.
-func (s Settings) Listed() allow.List {
-	n, _ := allow.ParseNetwork(s.SandboxNet) // a bad one is refused elsewhere, and lists nothing
+func (s Settings) Listed() AllowList {
+	n, _ := parseNetwork(s.SandboxNet) // a bad one is refused elsewhere, and lists nothing
 	return n.List
 }
 

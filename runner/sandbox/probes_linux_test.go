@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"ralph/runner/sandbox/allow"
 	"testing"
 )
 
@@ -42,7 +41,7 @@ func probesOf(t *testing.T) map[string]probe {
 	if err != nil {
 		t.Skip(err)
 	}
-	none := []string{allow.None}
+	none := []string{netNone}
 	connect := func(path string) string {
 		return fmt.Sprintf(`%s -e "require('net').connect({path:'%s'}).on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))"`, filepath.Base(node), path)
 	}
@@ -107,7 +106,7 @@ func withPrograms(t *testing.T, probes map[string]probe) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = tmux("kill-server") })
-		probes["the tmux server"] = probe{script: "TMUX_TMPDIR=/tmp tmux -L " + name + " list-sessions", works: "landlock", net: []string{allow.None}}
+		probes["the tmux server"] = probe{script: "TMUX_TMPDIR=/tmp tmux -L " + name + " list-sessions", works: "landlock", net: []string{netNone}}
 	}
 	if _, err := exec.LookPath("strace"); err == nil {
 		victim := exec.Command("sleep", "600")

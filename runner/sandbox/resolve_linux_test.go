@@ -8,7 +8,6 @@ import (
 
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
-	"ralph/runner/sandbox/allow"
 )
 
 // What was asked for holds, or nothing starts.
@@ -19,7 +18,7 @@ func TestResolve_cannotBeDone_isRefused(t *testing.T) {
 		want string // of the error; empty if there is none
 	}{
 		{Settings{Sandbox: Off}, ""},
-		{Settings{Sandbox: Off, SandboxNet: []string{allow.None}}, "SANDBOX_NET=none needs SANDBOX"},
+		{Settings{Sandbox: Off, SandboxNet: []string{netNone}}, "SANDBOX_NET=none needs SANDBOX"},
 		{Settings{Sandbox: "landlock", SandboxNet: []string{"api.example.com"}}, "use bwrap for hosts"},
 		{Settings{Sandbox: "bwrap"}, "not installed (apt install bubblewrap"},
 		{Settings{Sandbox: "podman"}, "not installed (apt install podman"},

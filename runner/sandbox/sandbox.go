@@ -16,14 +16,13 @@ import (
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
 	"ralph/runner/agent"
-	"ralph/runner/sandbox/allow"
 	"ralph/runner/sandbox/gitkeep"
 )
 
 // Settings are what the user asked for.
 type Settings struct {
 	Sandbox    string   `json:"mode,omitempty"` // name of a profile; empty: Off
-	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: allow.All
+	SandboxNet []string `json:"net,omitempty"`  // as in SANDBOX_NET; empty: netAll
 	// SandboxRead are paths in the home folder that commands may read: absolute, or below ~/.
 	SandboxRead []string `json:"read,omitempty"`
 	// SandboxImage is what podman and docker run; empty: DefaultImage.
@@ -59,9 +58,9 @@ func (s *Settings) Options() []option.Row {
 		Help: "Contain agents and checks. auto takes the strongest sandbox that works here; " +
 			"without one, ralph does not start.",
 	}, {
-		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: allow.All,
-		Weakens: allow.Wider, Field: &s.SandboxNet,
-		Takes: func(entries []string) bool { _, err := allow.ParseNetwork(entries); return err == nil },
+		Group: "Sandbox", Key: "SANDBOX_NET", YAML: "sandbox.net", Kind: option.List, Default: netAll,
+		Weakens: widerNetwork, Field: &s.SandboxNet,
+		Takes: func(entries []string) bool { _, err := parseNetwork(entries); return err == nil },
 		What:  "all, none, or a comma list of HOST, *.HOST, HOST:PORT and :PORT",
 		Help:  "What contained programs may connect to.",
 	}, {
@@ -194,7 +193,7 @@ func (s Settings) Below() int {
 // tries a sandbox that the user named. The error says what is missing, and how to get
 // it.
 func (s Settings) Resolve() (Settings, error) {
-	net, err := allow.ParseNetwork(s.SandboxNet)
+	net, err := parseNetwork(s.SandboxNet)
 	switch {
 	case err != nil:
 		return s, err
@@ -210,7 +209,7 @@ func (s Settings) Resolve() (Settings, error) {
 			continue
 		}
 		err := p.works(s)
-		why := p.refuses(network{Network: net})
+		why := p.refuses(network{netRules: net})
 		if err == nil && why == "" {
 			s.Sandbox = p.name
 			return s, nil
@@ -331,7 +330,7 @@ func (b Box) Wrap(c ptyexec.Command, write ...string) (ptyexec.Command, error) {
 	if p.name == "" {
 		return c, fmt.Errorf("unknown sandbox %q; known: %s", b.Sandbox, strings.Join(Names(), ", "))
 	}
-	net, err := allow.ParseNetwork(b.SandboxNet)
+	net, err := parseNetwork(b.SandboxNet)
 	if err != nil {
 		return c, err
 	}

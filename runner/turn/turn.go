@@ -31,7 +31,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/sandbox"
-	"ralph/runner/sandbox/proxy"
 	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/protect"
@@ -129,7 +128,7 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	ctx = w.git(ctx, a)
 	t := &turn{w: w, a: a, emit: emit, checks: a.Checks.Clone()}
 	t.secrets = logs.NewValues(a.Agent.Filter.Secrets(a.Agent.Spec, agent.Request{ArgvCall: agent.ArgvCall{Model: a.Agent.Model}, Env: w.env()}))
-	p, err := proxy.Start(ctx, a.Sandbox.Settings, func(host string) { t.tell(state.Blocked{Host: host}) })
+	p, err := sandbox.StartProxy(ctx, a.Sandbox.Settings, func(host string) { t.tell(state.Blocked{Host: host}) })
 	if err != nil {
 		return none, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/hub/proxy"
-	"ralph/runner/sandbox/allow"
+	"ralph/runner/sandbox"
 )
 
 type proxyOptions struct {
@@ -31,7 +31,7 @@ func newProxyCmd() *cobra.Command {
 }
 
 func proxyRun(ctx context.Context, o *proxyOptions) error {
-	list, err := allow.Parse(o.hosts)
+	list, err := sandbox.ParseAllowed(o.hosts)
 	if err != nil {
 		return usageError{err}
 	}

@@ -8,7 +8,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/gitkeep"
-	"ralph/runner/sandbox/proxy"
 	"ralph/runner/turn"
 )
 
@@ -40,7 +39,7 @@ func (p *Project) Contain(ctx context.Context,
 		return nil, nil, err
 	}
 	settings := here.Settings
-	via, err := proxy.Start(ctx, settings, func(host string) { f.Note("the sandbox refused a connection to %s (SANDBOX_NET)", host) })
+	via, err := sandbox.StartProxy(ctx, settings, func(host string) { f.Note("the sandbox refused a connection to %s (SANDBOX_NET)", host) })
 	if err != nil {
 		return nil, nil, err
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/elazarl/goproxy"
 	"golang.org/x/net/http/httpproxy"
 
-	"ralph/runner/sandbox/allow"
+	"ralph/runner/sandbox"
 )
 
 // Line is what the proxy prints: first that it is ready, then each refusal.
@@ -37,7 +37,7 @@ const (
 )
 
 // Serve listens on the unix socket until ctx ends. Lines go to out as JSON.
-func Serve(ctx context.Context, socket string, list allow.List, out io.Writer) error {
+func Serve(ctx context.Context, socket string, list sandbox.AllowList, out io.Writer) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "unix", socket)
 	if err != nil {
 		return fmt.Errorf("listen for programs in the sandbox: %w", err)
@@ -58,7 +58,7 @@ func Serve(ctx context.Context, socket string, list allow.List, out io.Writer) e
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
-func handler(list allow.List, out io.Writer) http.Handler {
+func handler(list sandbox.AllowList, out io.Writer) http.Handler {
 	p := goproxy.NewProxyHttpServer()
 	p.Logger = quiet()
 	var mu sync.Mutex
@@ -101,7 +101,7 @@ const dialBound = 30 * time.Second
 
 // toHosts makes the proxy open tunnels only to addresses that the list lets an allowed host have, and returns what makes
 // requests to no others.
-func toHosts(p *goproxy.ProxyHttpServer, list allow.List, tell func(hostport string)) goproxy.RoundTripperFunc {
+func toHosts(p *goproxy.ProxyHttpServer, list sandbox.AllowList, tell func(hostport string)) goproxy.RoundTripperFunc {
 	check := func(address string) error {
 		a, err := netip.ParseAddrPort(address)
 		if err != nil || list.Reaches(a) {

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"ralph/runner/sandbox/allow"
+	"ralph/runner/sandbox"
 )
 
 // lines collects what a proxy prints.
@@ -40,7 +40,7 @@ func (l *lines) String() string {
 // what the proxy prints.
 func proxied(t *testing.T, list, address string) (request, tunnel, printed string) {
 	t.Helper()
-	entries, err := allow.Parse(strings.Split(list, ","))
+	entries, err := sandbox.ParseAllowed(strings.Split(list, ","))
 	if err != nil {
 		t.Fatal(err)
 	}

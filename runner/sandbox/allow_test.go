@@ -1,4 +1,4 @@
-package allow
+package sandbox
 
 import (
 	"net/netip"
@@ -40,14 +40,14 @@ func TestPermits(t *testing.T) {
 		if test.list != "" {
 			entries = strings.Split(test.list, ",")
 		}
-		list, err := Parse(entries)
+		list, err := ParseAllowed(entries)
 		if err != nil {
 			t.Errorf("%s: %v", test.list, err)
 		}
 		if got := list.Permits(test.host, test.port); got != test.want {
 			t.Errorf("%s permits %s:%d = %v", test.list, test.host, test.port, got)
 		}
-		again, err := Parse(strings.Split(list.String(), ","))
+		again, err := ParseAllowed(strings.Split(list.String(), ","))
 		if test.list != "" && (err != nil || again.String() != list.String()) {
 			t.Errorf("%s became %s and then %s, %v", test.list, list, again, err)
 		}
@@ -56,14 +56,14 @@ func TestPermits(t *testing.T) {
 
 func TestParse_refuses(t *testing.T) {
 	for _, text := range []string{"", ":", ":0", ":70000", "a b", "http://a.org", "a.org/path", "*", "*.", "a..org", "a.org:x", "1.2.3", "all", "none"} {
-		if list, err := Parse([]string{text}); err == nil && text != "all" && text != "none" {
+		if list, err := ParseAllowed([]string{text}); err == nil && text != "all" && text != "none" {
 			t.Errorf("%q is read as %s", text, list)
 		}
 	}
 }
 
 func TestLoopback(t *testing.T) {
-	list, err := Parse([]string{"localhost:1", "127.0.0.1:2", "[::1]:2", "localhost", "a.org:3", ":4"})
+	list, err := ParseAllowed([]string{"localhost:1", "127.0.0.1:2", "[::1]:2", "localhost", "a.org:3", ":4"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,18 +81,18 @@ func TestReaches(t *testing.T) {
 		"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "64:ff9b::127.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b::169.254.169.254", "64:ff9b:1::1",
 		"::127.0.0.1", "2002:7f00:1::", "2002:a00:1::1", "fec0::1"}
 	public := []string{"8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "192.0.2.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1"}
-	any, _ := Parse([]string{"*.example.com", ":443"})
+	any, _ := ParseAllowed([]string{"*.example.com", ":443"})
 	for _, address := range slices.Concat(private, public) {
 		a := netip.AddrPortFrom(netip.MustParseAddr(address), 443)
 		if any.Reaches(a) != slices.Contains(public, address) {
 			t.Errorf("%s is reached: %v", address, any.Reaches(a))
 		}
-		named, err := Parse([]string{"[" + strings.TrimSuffix(address, "%eth0") + "]:443"})
+		named, err := ParseAllowed([]string{"[" + strings.TrimSuffix(address, "%eth0") + "]:443"})
 		if err != nil || !named.Reaches(a) || !any.Reaches(a) && named.Reaches(netip.AddrPortFrom(a.Addr(), 80)) {
 			t.Errorf("%s by %s: %v", address, named, err)
 		}
 	}
-	local, _ := Parse([]string{"localhost:11434"})
+	local, _ := ParseAllowed([]string{"localhost:11434"})
 	for address, want := range map[string]bool{"127.0.0.1:11434": true, "[::1]:11434": true, "127.0.0.1:80": false, "127.0.0.2:11434": false, "10.0.0.1:11434": false} {
 		if local.Reaches(netip.MustParseAddrPort(address)) != want {
 			t.Errorf("%s: %v", address, !want)

@@ -1,5 +1,6 @@
-// Package proxy starts and ends the proxy of a sandbox.
-package proxy
+package sandbox
+
+// This file starts and ends the proxy of a sandbox.
 
 import (
 	"bytes"
@@ -13,12 +14,11 @@ import (
 	"time"
 
 	"ralph/ptyexec"
-	"ralph/runner/sandbox"
 )
 
 // Proxy is a running proxy. The zero value is none.
 type Proxy struct {
-	Route sandbox.Route // for sandbox.Box
+	Route Route // for sandbox.Box
 	stop  func()
 }
 
@@ -37,14 +37,14 @@ const (
 	maxRefusals = 1000
 )
 
-// Start starts the proxy if SANDBOX_NET lists hosts and the sandbox needs a proxy for that. The proxy ends with Stop,
+// StartProxy starts the proxy if SANDBOX_NET lists hosts and the sandbox needs a proxy for that. The proxy ends with Stop,
 // with ctx, and with this process; if it dies, Start starts it again on the same socket. For each connection that the
 // proxy refuses, Start calls refused from another goroutine.
-func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string)) (Proxy, error) {
+func StartProxy(ctx context.Context, s Settings, refused func(hostport string)) (Proxy, error) {
 	if !s.NeedsProxy() {
 		return Proxy{}, nil
 	}
-	hub, err := sandbox.FindHub()
+	hub, err := FindHub()
 	if err != nil {
 		return Proxy{}, err
 	}
@@ -52,7 +52,7 @@ func Start(ctx context.Context, s sandbox.Settings, refused func(hostport string
 	if err != nil {
 		return Proxy{}, fmt.Errorf("start the proxy: %w", err)
 	}
-	p := Proxy{Route: sandbox.Route{Hub: hub, Socket: filepath.Join(dir, "socket")}}
+	p := Proxy{Route: Route{Hub: hub, Socket: filepath.Join(dir, "socket")}}
 	ctx, cancel := context.WithCancel(ctx)
 	hold, release := io.Pipe() // its stdin: the proxy ends when it is closed
 	lines := reader{ready: make(chan struct{}), refused: refused}

@@ -1,4 +1,4 @@
-package proxy
+package sandbox
 
 import (
 	"context"
@@ -18,18 +18,12 @@ import (
 
 	"ralph/internal/world"
 	"ralph/ptyexec"
-	"ralph/runner/sandbox"
 )
-
-func TestMain(m *testing.M) {
-	ptyexec.Init()
-	os.Exit(world.Main(m))
-}
 
 // contained runs scripts in a sandbox whose network is the list.
 type contained struct {
 	t       *testing.T
-	box     sandbox.Box
+	box     Box
 	mu      sync.Mutex
 	refused []string
 }
@@ -37,12 +31,12 @@ type contained struct {
 func newContained(t *testing.T, hosts ...string) *contained {
 	t.Helper()
 	t.Setenv("PATH", world.Programs(t)+":"+os.Getenv("PATH"))
-	s, err := sandbox.Settings{Sandbox: "bwrap", SandboxNet: hosts}.Resolve()
+	s, err := Settings{Sandbox: "bwrap", SandboxNet: hosts}.Resolve()
 	if err != nil {
 		t.Skip(err)
 	}
 	c := &contained{t: t}
-	p, err := Start(t.Context(), s, func(host string) {
+	p, err := StartProxy(t.Context(), s, func(host string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.refused = append(c.refused, host)
@@ -190,8 +184,8 @@ func TestStart_stopped_leavesNothing(t *testing.T) {
 	if _, err := os.Stat(socket); err != nil {
 		t.Fatal(err)
 	}
-	s := sandbox.Settings{Sandbox: "bwrap", SandboxNet: []string{"example.com"}}
-	p, err := Start(t.Context(), s, nil)
+	s := Settings{Sandbox: "bwrap", SandboxNet: []string{"example.com"}}
+	p, err := StartProxy(t.Context(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +200,8 @@ func TestStart_stopped_leavesNothing(t *testing.T) {
 }
 
 func TestStart_notNeeded_startsNothing(t *testing.T) {
-	for _, s := range []sandbox.Settings{{}, {Sandbox: "bwrap"}, {Sandbox: "bwrap", SandboxNet: []string{"none"}}, {Sandbox: "landlock", SandboxNet: []string{":443"}}} {
-		if p, err := Start(t.Context(), s, nil); err != nil || p.Route != (sandbox.Route{}) {
+	for _, s := range []Settings{{}, {Sandbox: "bwrap"}, {Sandbox: "bwrap", SandboxNet: []string{"none"}}, {Sandbox: "landlock", SandboxNet: []string{":443"}}} {
+		if p, err := StartProxy(t.Context(), s, nil); err != nil || p.Route != (Route{}) {
 			t.Errorf("%v: %v, %v", s, p.Route, err)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package allow reads SANDBOX_NET: the hosts that contained programs may connect to.
-package allow
+package sandbox
 
 import (
 	"fmt"
@@ -11,19 +10,19 @@ import (
 	"sync"
 )
 
-// List says what a program may connect to. The zero value: nothing.
-type List []Entry
+// AllowList says what a program may connect to. The zero value: nothing.
+type AllowList []allowedHost
 
-// Entry allows one host, or one port, or both.
-type Entry struct {
+// allowedHost allows one host, or one port, or both.
+type allowedHost struct {
 	Host string // in lower case; "*.example.com" is every name below it; empty: every host
 	Port uint16 // 0: every port
 }
 
-// Parse reads entries such as api.example.com, *.example.com, 127.0.0.1:8080,
+// ParseAllowed reads entries such as api.example.com, *.example.com, 127.0.0.1:8080,
 // [::1]:8080 and :443.
-func Parse(entries []string) (List, error) {
-	var list List
+func ParseAllowed(entries []string) (AllowList, error) {
+	var list AllowList
 	for _, text := range entries {
 		e, ok := parse(strings.ToLower(strings.TrimSpace(text)))
 		if !ok {
@@ -34,14 +33,14 @@ func Parse(entries []string) (List, error) {
 	return list, nil
 }
 
-func parse(text string) (e Entry, ok bool) {
+func parse(text string) (e allowedHost, ok bool) {
 	e.Host = text
 	if host, port, err := net.SplitHostPort(text); err == nil {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 {
 			return e, false
 		}
-		e = Entry{host, uint16(n)}
+		e = allowedHost{host, uint16(n)}
 	} else {
 		e.Host = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	}
@@ -59,14 +58,14 @@ func isName(host string) bool {
 }
 
 // Permits reports whether the list allows host and port.
-func (l List) Permits(host string, port uint16) bool {
+func (l AllowList) Permits(host string, port uint16) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	return slices.ContainsFunc(l, func(e Entry) bool {
+	return slices.ContainsFunc(l, func(e allowedHost) bool {
 		return (e.Port == 0 || e.Port == port) && e.covers(host)
 	})
 }
 
-func (e Entry) covers(host string) bool {
+func (e allowedHost) covers(host string) bool {
 	if e.Host == "" || e.Host == host {
 		return true
 	}
@@ -79,9 +78,9 @@ func (e Entry) covers(host string) bool {
 
 // Reaches reports whether a program may connect to an address that an allowed host has: to any public one, but to one of
 // this machine or of a private network only if the list names the address.
-func (l List) Reaches(a netip.AddrPort) bool {
+func (l AllowList) Reaches(a netip.AddrPort) bool {
 	addr := a.Addr().Unmap().WithZone("")
-	return !isPrivate(addr) || slices.ContainsFunc(l, func(e Entry) bool {
+	return !isPrivate(addr) || slices.ContainsFunc(l, func(e allowedHost) bool {
 		named, err := netip.ParseAddr(e.Host)
 		return (e.Port == 0 || e.Port == a.Port()) &&
 			(err == nil && named.Unmap() == addr || isLocal(e.Host) && isLocal(addr.String()))
@@ -126,7 +125,7 @@ var special = sync.OnceValue(func() (all []netip.Prefix) {
 func isLocal(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
 // Ports returns the ports if the list names only ports.
-func (l List) Ports() (ports []uint16, only bool) {
+func (l AllowList) Ports() (ports []uint16, only bool) {
 	for _, e := range l {
 		if e.Host != "" {
 			return nil, false
@@ -137,7 +136,7 @@ func (l List) Ports() (ports []uint16, only bool) {
 }
 
 // Loopback returns the ports of this machine's own loopback that the list names.
-func (l List) Loopback() (ports []uint16) {
+func (l AllowList) Loopback() (ports []uint16) {
 	for _, e := range l {
 		if e.Port != 0 && isLocal(e.Host) && !slices.Contains(ports, e.Port) {
 			ports = append(ports, e.Port)
@@ -147,7 +146,7 @@ func (l List) Loopback() (ports []uint16) {
 }
 
 // String returns the entries as Parse reads them, joined with commas.
-func (l List) String() string {
+func (l AllowList) String() string {
 	var texts []string
 	for _, e := range l {
 		switch {
