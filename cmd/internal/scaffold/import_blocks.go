@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/task/markdown"
+	"ralph/runner/task/boxes"
 )
 
 // kind is the kind of a block.
@@ -59,7 +59,7 @@ func split(text string) []block {
 	if first > 0 {
 		s.add(block{kind: front, line: 1, last: first, text: text[:strings.IndexByte(text, '\n')]})
 	}
-	for _, l := range markdown.Lines(text) {
+	for _, l := range boxes.MarkdownLines(text) {
 		if l.Number <= first {
 			end, number = l.End, l.Number
 			continue
@@ -112,7 +112,7 @@ func (s *splitter) add(b block) *block {
 // hidden takes fenced code and comments.
 func (s *splitter) hidden(line int, text string) {
 	first := strings.TrimLeft(text, "\r\n")
-	if s.inItem && markdown.Indent(first) > s.indent {
+	if s.inItem && boxes.Indent(first) > s.indent {
 		s.below(dedent(first))
 		s.open = nil
 		return
@@ -123,7 +123,7 @@ func (s *splitter) hidden(line int, text string) {
 
 // dedent returns a text without the indent of its first line.
 func dedent(text string) string {
-	indent := text[:markdown.Blank(text)]
+	indent := text[:boxes.Blank(text)]
 	var lines []string
 	for line := range strings.Lines(text) {
 		lines = append(lines, strings.TrimRight(strings.TrimPrefix(line, indent), " \t\r\n"))
@@ -133,14 +133,14 @@ func dedent(text string) string {
 
 func (s *splitter) line(number int, text string) {
 	trimmed := strings.TrimSpace(text)
-	indent, marker := markdown.Indent(text), markdown.MarkerLen(trimmed)
-	level, title, isHeading := markdown.ATXHeading(text)
-	underline := markdown.SetextLevel(text)
+	indent, marker := boxes.Indent(text), boxes.MarkerLen(trimmed)
+	level, title, isHeading := boxes.ATXHeading(text)
+	underline := boxes.SetextLevel(text)
 	switch {
 	case s.inItem && indent > s.indent:
 		s.inside(number, trimmed, marker)
 	case isHeading:
-		s.add(block{kind: heading, level: level, line: number, text: markdown.CleanHeading(title)})
+		s.add(block{kind: heading, level: level, line: number, text: boxes.CleanHeading(title)})
 	case s.isText && s.open != nil && underline > 0:
 		last := &s.blocks[len(s.blocks)-1]
 		last.kind, last.level, s.open = heading, underline, nil

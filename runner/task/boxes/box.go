@@ -6,7 +6,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/task"
-	"ralph/runner/task/markdown"
 )
 
 // oneBox is a box and its text.
@@ -33,7 +32,7 @@ func (s *scanner) box(text string) (b oneBox, ok bool) {
 		b.optional, b.title0 = true, end+1
 	}
 	b.title = oneLine(text[b.title0:])
-	b.title0 += markdown.Blank(text[b.title0:])
+	b.title0 += Blank(text[b.title0:])
 	return b, b.title != ""
 }
 

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"ralph/runner/task"
-	"ralph/runner/task/markdown"
 )
 
 // dialect says how a format writes its boxes.
@@ -50,14 +49,14 @@ func Checkbox(in task.Input) (task.Parsed, error) {
 
 func parse(in task.Input, d dialect) *list {
 	text := string(in.Files[0].Data)
-	s := scanner{dialect: d, text: text, fenceEnds: markdown.ClosingFences(text), optional: map[string]bool{},
+	s := scanner{dialect: d, text: text, fenceEnds: closingFences(text), optional: map[string]bool{},
 		details: map[int]*details{},
 		choice:  frontMatter(text)}
 	// A box takes at least eight bytes, so this cannot be too large.
 	likely := min(strings.Count(text, "] "), len(text)/8)
 	s.tasks, s.spots = make([]task.Task, 0, likely), make([]task.Spot, 0, likely)
 	for _, name := range in.OptionalSections {
-		s.optional[markdown.HeadingKey(name)] = true
+		s.optional[HeadingKey(name)] = true
 	}
 	number := 0
 	for start := 0; start < len(s.text); {
@@ -91,8 +90,8 @@ func HasBox(data []byte) bool {
 type scanner struct {
 	dialect
 	text      string
-	fenceEnds markdown.FenceEnds
-	optional  map[string]bool // markdown.HeadingKey of each optional section
+	fenceEnds fenceEnds
+	optional  map[string]bool // HeadingKey of each optional section
 
 	tasks   []task.Task
 	spots   []task.Spot      // of each task
@@ -101,7 +100,7 @@ type scanner struct {
 	items     []item   // the list items that may contain the current line
 	paragraph []string // lines that a setext underline turns into a heading
 	inComment bool
-	fence     markdown.Fence
+	fence     mdFence
 	choice    task.Choice
 	odd       []int
 	section   string
@@ -145,36 +144,36 @@ func (s *scanner) line(number, start, end int) {
 	}
 	if s.fence.Length > 0 {
 		if s.fence.ClosedBy(text) {
-			s.fence = markdown.Fence{}
+			s.fence = mdFence{}
 			return
 		}
-		if strings.TrimSpace(text) == "" || markdown.Indent(text) >= s.fence.Floor {
+		if strings.TrimSpace(text) == "" || Indent(text) >= s.fence.Floor {
 			s.describe(text, false)
 			return
 		}
-		s.fence = markdown.Fence{} // the list item around it ended
+		s.fence = mdFence{} // the list item around it ended
 	}
 	if s.openFence(text, start) {
 		return
 	}
 	if c, worker, ok := choiceIn(text); ok {
-		defer s.choose(c, worker, number, markdown.Indent(text))
+		defer s.choose(c, worker, number, Indent(text))
 	}
 	text = s.hideComments(text, start)
 	if strings.TrimSpace(text) == "" {
 		s.paragraph = nil
 		return
 	}
-	if level, title, ok := markdown.ATXHeading(text); ok {
+	if level, title, ok := ATXHeading(text); ok {
 		s.heading(level, title)
 		return
 	}
-	if level := markdown.SetextLevel(text); level > 0 && len(s.paragraph) > 0 {
+	if level := SetextLevel(text); level > 0 && len(s.paragraph) > 0 {
 		s.heading(level, strings.Join(s.paragraph, " "))
 		return
 	}
 	known := len(s.tasks)
-	s.close(markdown.Indent(text))
+	s.close(Indent(text))
 	body, ok := s.openItems(text)
 	if ok {
 		s.paragraph = nil
@@ -199,12 +198,12 @@ var almostBox = sync.OnceValue(func() *regexp.Regexp {
 
 // openFence starts fenced code if text opens a fence that is closed later.
 func (s *scanner) openFence(text string, start int) bool {
-	rest := markdown.SkipMarkers(text)
-	f, ok := markdown.FenceIn(text[rest:])
+	rest := skipMarkers(text)
+	f, ok := fenceIn(text[rest:])
 	if !ok || !s.fenceEnds.After(start, f) {
 		return false
 	}
-	s.close(markdown.Indent(text))
+	s.close(Indent(text))
 	s.openItems(text)
 	if n := len(s.items); n > 0 {
 		f.Floor = s.items[n-1].indent + 1
@@ -215,12 +214,12 @@ func (s *scanner) openFence(text string, start int) bool {
 
 // hideComments blanks the HTML comments in text, which starts at offset start.
 func (s *scanner) hideComments(text string, start int) string {
-	open := markdown.CommentStart(text, 0)
+	open := commentStart(text, 0)
 	if open < 0 {
 		return text
 	}
 	shown := []byte(text)
-	for ; open >= 0; open = markdown.CommentStart(text, open) {
+	for ; open >= 0; open = commentStart(text, open) {
 		end := strings.Index(text[open+4:], "-->")
 		if end < 0 {
 			if s.closesLater(start+open+4, len(bytes.TrimSpace(shown[:open])) == 0) {
@@ -252,12 +251,12 @@ func (s *scanner) heading(level int, title string) {
 	if s.dialect.phase != nil && level <= 2 && s.dialect.phase(title) {
 		s.phases++
 	}
-	s.section = markdown.CleanHeading(title)
+	s.section = CleanHeading(title)
 	if s.optionalLevel > 0 && level > s.optionalLevel {
 		return
 	}
 	s.optionalLevel = 0
-	if s.optional[markdown.HeadingKey(title)] {
+	if s.optional[HeadingKey(title)] {
 		s.optionalLevel = level
 	}
 }
@@ -272,20 +271,20 @@ func (s *scanner) close(indent int) {
 // openItems opens an item for each list marker at the start of text, and returns where
 // the text of the innermost starts.
 func (s *scanner) openItems(text string) (body int, ok bool) {
-	for range markdown.MaxMarkers {
-		marker := body + markdown.Blank(text[body:])
-		n := markdown.MarkerLen(text[marker:])
+	for range maxMarkers {
+		marker := body + Blank(text[body:])
+		n := MarkerLen(text[marker:])
 		if n == 0 {
 			break
 		}
-		it := item{indent: markdown.Column(text[:marker]), task: -1}
+		it := item{indent: column(text[:marker]), task: -1}
 		if len(s.items) > 0 {
 			parent := s.items[len(s.items)-1]
 			it.task, it.depth = parent.task, parent.depth
 		}
 		s.items = append(s.items, it)
 		body, ok = marker+n, true
-		body += markdown.Blank(text[body:])
+		body += Blank(text[body:])
 	}
 	return body, ok
 }
@@ -351,7 +350,7 @@ func (s *scanner) extend(number int, line task.Range, next int) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	indent := markdown.Indent(text)
+	indent := Indent(text)
 	for _, it := range s.items {
 		if it.box && (indent > it.indent || s.tasks[it.task].Line == number) {
 			s.spots[it.task].Item.End = next

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ralph/runner/task"
-	"ralph/runner/task/markdown"
+	"ralph/runner/task/boxes"
 	"ralph/state/safeyaml"
 )
 
@@ -94,7 +94,7 @@ func (d *doc) backlogTask() (task.Task, task.Spot) {
 func (d *doc) between(name string) ([]string, []task.Place) {
 	from := strings.Index(d.text, "<!-- "+name+":BEGIN -->")
 	to := strings.Index(d.text, "<!-- "+name+":END -->")
-	var lines []markdown.Line
+	var lines []boxes.MarkdownLine
 	for _, p := range d.parts {
 		for _, l := range p.lines {
 			if l.Start > from && l.Start < to {

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"ralph/runner/task"
-	"ralph/runner/task/markdown"
+	"ralph/runner/task/boxes"
 	"ralph/state/safeyaml"
 )
 
@@ -30,10 +30,10 @@ const maxFrontMatter = 64 << 10
 
 // part is a heading with the lines below it, up to the next heading of any level.
 type part struct {
-	title string // as markdown.HeadingKey; empty: before the first heading
-	line  markdown.Line
+	title string // as boxes.HeadingKey; empty: before the first heading
+	line  boxes.MarkdownLine
 	level int
-	lines []markdown.Line
+	lines []boxes.MarkdownLine
 }
 
 // read splits a file. It fails only if the front matter is invalid.
@@ -50,18 +50,18 @@ func read(index int, f task.File) (*doc, error) {
 		}
 		d.begin = block
 	}
-	for _, l := range markdown.Lines(d.text) {
+	for _, l := range boxes.MarkdownLines(d.text) {
 		if l.Start < d.begin {
 			continue
 		}
-		level, title, ok := markdown.ATXHeading(l.Text)
+		level, title, ok := boxes.ATXHeading(l.Text)
 		if !ok {
 			last := &d.parts[len(d.parts)-1]
 			last.lines = append(last.lines, l)
 			continue
 		}
 		if level == 1 && d.heading == "" {
-			d.heading = markdown.CleanHeading(title)
+			d.heading = boxes.CleanHeading(title)
 			title = strings.TrimSpace(title)
 			at := l.Start + strings.Index(l.Text, title)
 			d.titleAt = task.Range{File: index, Start: at, End: at + len(title)}
@@ -69,7 +69,7 @@ func read(index int, f task.File) (*doc, error) {
 				d.titleAt.Start += number
 			}
 		}
-		d.parts = append(d.parts, part{title: markdown.HeadingKey(title), line: l, level: level})
+		d.parts = append(d.parts, part{title: boxes.HeadingKey(title), line: l, level: level})
 	}
 	return d, nil
 }
@@ -130,7 +130,7 @@ func value(text, key string, file int) found {
 
 // scalar returns the value in a part of a line.
 func scalar(text string, in task.Range) found {
-	in.Start += markdown.Blank(text[in.Start:in.End])
+	in.Start += boxes.Blank(text[in.Start:in.End])
 	raw := text[in.Start:in.End]
 	if raw != "" && (raw[0] == '"' || raw[0] == '\'') {
 		for i := 1; i < len(raw); i++ {
@@ -187,7 +187,7 @@ func (d *doc) list(key string) []string {
 }
 
 // section returns the lines below a heading, those of deeper headings too.
-func (d *doc) section(titles ...string) []markdown.Line {
+func (d *doc) section(titles ...string) []boxes.MarkdownLine {
 	for i, p := range d.parts {
 		for _, title := range titles {
 			if p.title != title {
@@ -207,7 +207,7 @@ func (d *doc) section(titles ...string) []markdown.Line {
 }
 
 // paragraph returns the text of lines, without blank lines around it.
-func paragraph(lines []markdown.Line) string {
+func paragraph(lines []boxes.MarkdownLine) string {
 	var texts []string
 	for _, l := range lines {
 		texts = append(texts, strings.TrimRight(l.Text, " \t"))
@@ -222,10 +222,10 @@ var boxWords = sync.OnceValue(func() map[task.State]string {
 
 // items returns the list items in lines, without their markers and boxes; boxes are the places
 // of those that have one.
-func (d *doc) items(lines []markdown.Line) (texts []string, boxes []task.Place) {
+func (d *doc) items(lines []boxes.MarkdownLine) (texts []string, places []task.Place) {
 	for _, l := range lines {
-		at := markdown.Blank(l.Text)
-		n := markdown.MarkerLen(l.Text[at:])
+		at := boxes.Blank(l.Text)
+		n := boxes.MarkerLen(l.Text[at:])
 		if n == 0 {
 			if text := strings.TrimSpace(l.Text); text != "" && len(texts) > 0 {
 				texts[len(texts)-1] += "\n" + text
@@ -233,17 +233,17 @@ func (d *doc) items(lines []markdown.Line) (texts []string, boxes []task.Place) 
 			continue
 		}
 		text := strings.TrimSpace(l.Text[at+n:])
-		if mark := at + n + markdown.Blank(l.Text[at+n:]); len(text) > 3 && text[0] == '[' && text[2] == ']' &&
+		if mark := at + n + boxes.Blank(l.Text[at+n:]); len(text) > 3 && text[0] == '[' && text[2] == ']' &&
 			strings.IndexByte(" xX", text[1]) >= 0 {
 			r := task.Range{File: d.index, Start: l.Start + mark + 1, End: l.Start + mark + 2}
-			boxes = append(boxes, task.Place{Range: r, Final: true, Words: boxWords()})
+			places = append(places, task.Place{Range: r, Final: true, Words: boxWords()})
 			text = strings.TrimSpace(text[3:])
 		}
 		if text != "" {
 			texts = append(texts, text)
 		}
 	}
-	return texts, boxes
+	return texts, places
 }
 
 var storyTitle = sync.OnceValue(func() *regexp.Regexp {

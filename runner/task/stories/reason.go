@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ralph/runner/task"
-	"ralph/runner/task/markdown"
+	"ralph/runner/task/boxes"
 )
 
 // reason says how a format writes why a task is blocked.
@@ -79,7 +79,7 @@ func (r reason) place(f task.File, doc string) (place int, has bool) {
 	}
 	place = len(doc)
 	for i, p := range d.parts {
-		if p.title == markdown.HeadingKey(r.title) {
+		if p.title == boxes.HeadingKey(r.title) {
 			for _, next := range d.parts[i+1:] {
 				if next.level <= p.level {
 					return next.line.Start, true

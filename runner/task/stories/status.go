@@ -11,7 +11,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/runner/task"
-	"ralph/runner/task/markdown"
+	"ralph/runner/task/boxes"
 	"ralph/state/safeyaml"
 )
 
@@ -83,7 +83,7 @@ func labelled(line string) int {
 }
 
 // inner returns the word in a line after offset from: without decoration before it.
-func inner(d *doc, l markdown.Line, from int) found {
+func inner(d *doc, l boxes.MarkdownLine, from int) found {
 	text := l.Text[from:]
 	start := strings.IndexFunc(text, isLetter)
 	if start < 0 {
@@ -174,16 +174,16 @@ func boxLabels() map[string]task.State {
 }
 
 // choices reads the status boxes of Portuguese templates. Writing a state unticks a box with an unknown name.
-func (d *doc) choices(lines []markdown.Line) (s status) {
+func (d *doc) choices(lines []boxes.MarkdownLine) (s status) {
 	labels := boxLabels()
 	writable := map[task.State]bool{}
 	var odd status
 	for _, l := range lines {
-		texts, boxes := d.items([]markdown.Line{l})
-		if len(boxes) != 1 || len(texts) != 1 {
+		texts, places := d.items([]boxes.MarkdownLine{l})
+		if len(places) != 1 || len(texts) != 1 {
 			continue
 		}
-		marked := d.text[boxes[0].Range.Start] != ' '
+		marked := d.text[places[0].Range.Start] != ' '
 		state, known := labels[strings.ToLower(strings.Trim(texts[0], " *_."))]
 		if !known && !marked {
 			continue
@@ -192,7 +192,7 @@ func (d *doc) choices(lines []markdown.Line) (s status) {
 		for any := task.Open; any <= task.Dropped; any++ {
 			words[any] = " "
 		}
-		at := boxes[0].Range
+		at := places[0].Range
 		s.places = append(s.places, task.Place{Range: at, Words: words})
 		if !known {
 			odd.line, odd.word = l.Number, texts[0]

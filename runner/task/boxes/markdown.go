@@ -1,54 +1,55 @@
-// Package markdown reads the parts of Markdown that plans are made of: fences, comments,
+package boxes
+
+// This file reads the parts of Markdown that plans are made of: fences, comments,
 // headings and list markers. It knows nothing of tasks.
-package markdown
 
 import "strings"
 
-// Fence is the opening line of fenced code; Length 0: none.
-type Fence struct {
+// mdFence is the opening line of fenced code; Length 0: none.
+type mdFence struct {
 	char   byte // '`' or '~'
 	Length int
 	Floor  int // a line with less indent ends it together with its list item
 }
 
-// FenceIn reads an opening fence at the start of text, at any indent.
-func FenceIn(text string) (Fence, bool) {
+// fenceIn reads an opening fence at the start of text, at any indent.
+func fenceIn(text string) (mdFence, bool) {
 	text = text[Blank(text):]
 	if text == "" || (text[0] != '`' && text[0] != '~') {
-		return Fence{}, false
+		return mdFence{}, false
 	}
-	f := Fence{char: text[0]}
+	f := mdFence{char: text[0]}
 	for f.Length < len(text) && text[f.Length] == f.char {
 		f.Length++
 	}
 	if f.Length < 3 || (f.char == '`' && strings.Contains(text[f.Length:], "`")) {
-		return Fence{}, false
+		return mdFence{}, false
 	}
 	return f, true
 }
 
 // ClosedBy reports whether text is a line of at least as many fence characters and nothing
 // else. The indent does not matter, because people are sloppy about it.
-func (f Fence) ClosedBy(text string) bool {
-	end, ok := FenceIn(text)
+func (f mdFence) ClosedBy(text string) bool {
+	end, ok := fenceIn(text)
 	return ok && end.char == f.char && end.Length >= f.Length && len(strings.TrimSpace(text)) == end.Length
 }
 
-// FenceEnds is the offset of the last line that closes a fence, by fence character and
+// fenceEnds is the offset of the last line that closes a fence, by fence character and
 // length. Lengths above maxFence count as maxFence.
-type FenceEnds map[byte]*[maxFence + 1]int
+type fenceEnds map[byte]*[maxFence + 1]int
 
 const maxFence = 64
 
-// ClosingFences finds the lines of a text that can close a fence.
-func ClosingFences(text string) FenceEnds {
+// closingFences finds the lines of a text that can close a fence.
+func closingFences(text string) fenceEnds {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return nil // nearly always, in a folder of many files
 	}
-	ends := FenceEnds{'`': {}, '~': {}}
+	ends := fenceEnds{'`': {}, '~': {}}
 	offset := 0
 	for line := range strings.Lines(text) {
-		f, ok := FenceIn(strings.TrimRight(line, "\r\n"))
+		f, ok := fenceIn(strings.TrimRight(line, "\r\n"))
 		if ok && f.ClosedBy(line) {
 			for n := min(f.Length, maxFence); n >= 3; n-- {
 				ends[f.char][n] = offset
@@ -60,13 +61,13 @@ func ClosingFences(text string) FenceEnds {
 }
 
 // After reports whether a fence opened at offset start is closed later.
-func (e FenceEnds) After(start int, f Fence) bool {
+func (e fenceEnds) After(start int, f mdFence) bool {
 	return e != nil && e[f.char][min(f.Length, maxFence)] > start
 }
 
-// CommentStart returns the offset of the first "<!--" at or after from that is not in a
+// commentStart returns the offset of the first "<!--" at or after from that is not in a
 // code span of this line, or -1.
-func CommentStart(text string, from int) int {
+func commentStart(text string, from int) int {
 	if !strings.Contains(text, "<!--") {
 		return -1
 	}
@@ -145,11 +146,11 @@ func HeadingKey(title string) string {
 }
 
 // Indent returns the column of the first character that is not blank.
-func Indent(text string) int { return Column(text[:Blank(text)]) }
+func Indent(text string) int { return column(text[:Blank(text)]) }
 
-// Column returns the column after prefix, which consists of blanks and list markers. Tabs go to
+// column returns the column after prefix, which consists of blanks and list markers. Tabs go to
 // the next multiple of four.
-func Column(prefix string) int {
+func column(prefix string) int {
 	col := 0
 	for _, c := range []byte(prefix) {
 		if c == '\t' {
@@ -187,41 +188,41 @@ func MarkerLen(text string) int {
 	return n + 1
 }
 
-// SkipMarkers returns the offset after the list markers in text.
-func SkipMarkers(text string) int {
+// skipMarkers returns the offset after the list markers in text.
+func skipMarkers(text string) int {
 	at := Blank(text)
-	for range MaxMarkers {
+	for range maxMarkers {
 		n := MarkerLen(text[at:])
 		at += n + Blank(text[at+n:])
 	}
 	return at
 }
 
-// MaxMarkers bounds the list markers in one line.
-const MaxMarkers = 8
+// maxMarkers bounds the list markers in one line.
+const maxMarkers = 8
 
-// Line is a line outside of fenced code. What is in comments is blank.
-type Line struct {
+// MarkdownLine is a line outside of fenced code. What is in comments is blank.
+type MarkdownLine struct {
 	Number     int // 1-based
 	Start, End int // without the line break
 	Text       string
 }
 
-// Lines returns the lines of a text that are not in fenced code. A fence or comment without
+// MarkdownLines returns the lines of a text that are not in fenced code. A fence or comment without
 // an end hides nothing.
-func Lines(text string) []Line {
+func MarkdownLines(text string) []MarkdownLine {
 	var (
-		all       = make([]Line, 0, strings.Count(text, "\n")+1)
-		open      Fence
+		all       = make([]MarkdownLine, 0, strings.Count(text, "\n")+1)
+		open      mdFence
 		inComment bool
-		ends      = ClosingFences(text)
+		ends      = closingFences(text)
 		number    int
 	)
 	start := 0
 	for raw := range strings.Lines(text) {
 		number++
 		shown := strings.TrimRight(raw, "\r\n")
-		l := Line{Number: number, Start: start, End: start + len(shown), Text: shown}
+		l := MarkdownLine{Number: number, Start: start, End: start + len(shown), Text: shown}
 		start += len(raw)
 		if inComment {
 			i := strings.Index(l.Text, "-->")
@@ -233,15 +234,15 @@ func Lines(text string) []Line {
 		}
 		if open.Length > 0 {
 			if open.ClosedBy(l.Text) {
-				open = Fence{}
+				open = mdFence{}
 			}
 			continue
 		}
-		if f, ok := FenceIn(l.Text); ok && ends.After(l.Start, f) {
+		if f, ok := fenceIn(l.Text); ok && ends.After(l.Start, f) {
 			open = f
 			continue
 		}
-		for i := CommentStart(l.Text, 0); i >= 0; i = CommentStart(l.Text, i) {
+		for i := commentStart(l.Text, 0); i >= 0; i = commentStart(l.Text, i) {
 			end := strings.Index(l.Text[i:], "-->")
 			if end < 0 {
 				if inComment = strings.Contains(text[l.End:], "-->"); inComment {
