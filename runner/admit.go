@@ -10,7 +10,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
-	"ralph/runner/task/journal"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -40,7 +40,7 @@ func (r *Run) admit(ctx context.Context) (rules.Decision, task.Task, error) {
 	}
 	next, open := r.tasks.Choose(plan.List)
 	if plan.Remaining > 0 && !open {
-		f.Blocked, f.Never, f.PutAside = r.tasks.Stuck(plan.List, journal.Reasons(r.plan.File.Edits))
+		f.Blocked, f.Never, f.PutAside = r.tasks.Stuck(plan.List, store.JournalReasons(r.plan.File.Edits))
 	}
 	f.Waiting, f.WaitingSince = r.asked.Idle(waiting, open || plan.Total > 0 && plan.Remaining == 0, now)
 	if plan.Total > 0 && plan.Remaining == 0 && !f.Interrupt.Now() && !f.Unchecked && !f.Report.Blocked() {

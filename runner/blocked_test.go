@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ralph/runner/task"
-	"ralph/runner/task/journal"
+	"ralph/runner/task/store"
 	"ralph/state"
 )
 
@@ -19,7 +19,7 @@ func TestRun_onlyBlockedTasksAreLeft_needsAPerson(t *testing.T) {
 	b.d.PlanEdits = filepath.Join(t.TempDir(), "p.edits.jsonl")
 	b.inGit()
 	blocked := task.Task{ID: "a", Title: "Log answers", State: task.Blocked}
-	if err := journal.Record(b.d.PlanEdits, journal.Edit{After: &blocked, Why: "waits for the design"}); err != nil {
+	if err := store.RecordEdit(b.d.PlanEdits, store.JournalEdit{After: &blocked, Why: "waits for the design"}); err != nil {
 		t.Fatal(err)
 	}
 	r := b.run(t.Context())

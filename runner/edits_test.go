@@ -11,7 +11,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/task"
-	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -79,7 +78,7 @@ var editFakes = map[string]func(*fake) int{
 		}
 		before, after := list.Tasks[1], list.Tasks[1]
 		after.State = task.Done
-		if journal.Record(".ralph/plan_edits.jsonl", journal.Edit{Before: &before, After: &after}) != nil {
+		if store.RecordEdit(".ralph/plan_edits.jsonl", store.JournalEdit{Before: &before, After: &after}) != nil {
 			return 1
 		}
 		tickIn("", "one")
@@ -196,7 +195,7 @@ func TestRun_planEditedWithRalphTaskDuringACall_isThePersons(t *testing.T) {
 		before, after := list.Tasks[1], list.Tasks[1]
 		after.State = task.Done
 		tickIn(b.dir+"/", "two")
-		_ = journal.Record(record, journal.Edit{Before: &before, After: &after})
+		_ = store.RecordEdit(record, store.JournalEdit{Before: &before, After: &after})
 	}()
 	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
 	if !strings.Contains(b.read(planName), "[x] two") {
@@ -243,7 +242,7 @@ func TestRun_planEditedWithRalphTaskBetweenRecordAndPlan_isThePersons(t *testing
 							t.Error(err)
 						}
 						record := func() {
-							if err := journal.Record(b.d.PlanEdits, journal.Edit{Before: &before, After: &after}); err != nil {
+							if err := store.RecordEdit(b.d.PlanEdits, store.JournalEdit{Before: &before, After: &after}); err != nil {
 								t.Error(err)
 							}
 							recorded <- struct{}{}

@@ -9,7 +9,7 @@ import (
 	"ralph/runner/hooks"
 	"ralph/runner/rules"
 	"ralph/runner/task"
-	"ralph/runner/task/journal"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/runner/turn/protect"
 	"ralph/state"
@@ -38,7 +38,7 @@ func (r *Run) runHooks(ctx context.Context, m hookfacts.Moment) hooks.Verdict {
 
 // putPlanBack takes back what hooks changed in tasks of the plan, and says so.
 func (r *Run) putPlanBack(plan *protect.Bystander, from state.Origin) {
-	found, err := plan.Settle(journal.Since(r.plan.File), nil, nil)
+	found, err := plan.Settle(store.EditsSince(r.plan.File), nil, nil)
 	r.out.Lost(err)
 	for _, f := range found {
 		r.handleEvent(state.NewEvent(from, time.Now(), turn.Redacted(state.Finding{Source: state.FoundByAudit,

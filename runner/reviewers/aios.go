@@ -12,7 +12,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/roles/aios"
 	"ralph/runner/task"
-	"ralph/runner/task/rewrite"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
 	"ralph/state/projectfs"
@@ -67,7 +67,7 @@ func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (u
 			}
 		case err == nil && file == req.Story.Path: // the plan is never part of the work
 			theirs, whole := string(data), false
-			err := rewrite.File(projectfs.In(p.Dir), req.Plan.Path, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
+			err := store.RewriteFile(projectfs.In(p.Dir), req.Plan.Path, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
 				with := aios.Section(story, theirs)
 				whole = with == theirs
 				return with

@@ -13,7 +13,6 @@ import (
 
 	"ralph/runner/roles/aios"
 	"ralph/runner/task"
-	"ralph/runner/task/rewrite"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -38,7 +37,7 @@ func TestTake_planIsLocked_theReportWaitsAndKeepsWhatOthersWrote(t *testing.T) {
 	r := &workspace{dir: copied, project: project, request: Request{Plan: store.File{Path: plan}, Story: aios.Context{Path: story},
 		Task: task.Task{ID: "1.2", File: "1.2.login.story.md"}}}
 
-	unlock, err := rewrite.Lock(plan)
+	unlock, err := store.LockPlan(plan)
 	if err != nil {
 		t.Fatal(err)
 	}

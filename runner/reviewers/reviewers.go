@@ -29,7 +29,6 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
-	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/runner/turn/protect"
@@ -184,7 +183,7 @@ func (p *Panel) settle(ctx context.Context, s Request, ws *workspace, answers []
 	var touched []audit.Finding
 	var broken error
 	ws.alone(func() {
-		touched, broken = ws.plan.Settle(journal.Since(s.Plan), s.Changed, ws.tools.couldWrite)
+		touched, broken = ws.plan.Settle(store.EditsSince(s.Plan), s.Changed, ws.tools.couldWrite)
 	})
 	for _, f := range touched {
 		p.emit(s, state.Finding{Source: state.FoundByReview, Name: string(f.Kind), Task: f.Task, Doubt: true, Text: f.Text})

@@ -10,7 +10,7 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/task/journal"
+	"ralph/runner/task/store"
 	"ralph/runner/turn/protect"
 	"ralph/state"
 )
@@ -23,7 +23,7 @@ type facts struct {
 	cut      state.Request
 	damaged  []string
 	plan     protect.Outcome
-	people   *journal.People // what they have changed since before
+	people   *store.JournalPeople // what they have changed since before
 	left     Plan
 	found    git.Snapshot // the workspace before the call
 	change   git.Change

@@ -31,7 +31,6 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/sandbox"
-	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/protect"
 	"ralph/runner/turn/stop"
@@ -194,7 +193,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	t.plan = protect.Remember(t.a.Sandbox.On(), files, f.before)
 	locked := git.Locked(t.a.Dir)
 	f.call, err = t.call(ctx, f.before)
-	by := &journal.People{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Exclusive: t.plan.Apart()}
+	by := &store.JournalPeople{File: t.a.Plan, From: f.before, Since: f.started, Watched: f.call.edits, Exclusive: t.plan.Apart()}
 	if err != nil || !f.call.made { // a call that ralph could not record may still have changed the plan
 		_, broken := t.plan.Settle(by.Now)
 		return settle(t.a, f), errors.Join(err, broken)
@@ -209,7 +208,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	asked := time.Now()
 	f.plan, err = t.plan.Settle(func() (store.Plan, bool) { asked = time.Now(); return by.Now() })
 	f.before = by.Plan // the agent's changes count from here
-	f.people = &journal.People{File: t.a.Plan, From: by.Plan, Since: asked.Add(-2 * protect.RecordDelay)}
+	f.people = &store.JournalPeople{File: t.a.Plan, From: by.Plan, Since: asked.Add(-2 * protect.RecordDelay)}
 	known := by.Events(t.a.Task, "")
 	for _, c := range by.Events(t.a.Task, f.plan.Left) {
 		t.tell(c)
@@ -233,7 +232,7 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	if f.lost != "" {
 		return settle(t.a, f), nil
 	}
-	found, err := t.plan.GuardChecks(t.readOnly() != nil, journal.Since(t.a.Plan), func() error { return t.prove(ctx, &f) })
+	found, err := t.plan.GuardChecks(t.readOnly() != nil, store.EditsSince(t.a.Plan), func() error { return t.prove(ctx, &f) })
 	t.addFindings(&f, found)
 	found, answers := f.audit.credit(t.a, f)
 	f.audit.Findings = append(f.audit.Findings, found...)
@@ -288,7 +287,7 @@ var ErrLost = errors.New("ralph can no longer verify the work")
 // ralph task writes the record a moment after the plan.
 func (t *turn) readPlan(f *facts) {
 	if f.people == nil {
-		f.people = &journal.People{File: t.a.Plan, From: f.before, Since: time.Now()}
+		f.people = &store.JournalPeople{File: t.a.Plan, From: f.before, Since: time.Now()}
 	}
 	f.before, _ = f.people.Now()
 	for waited := false; ; {

@@ -21,7 +21,7 @@ import (
 	"ralph/runner/questions"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
-	"ralph/runner/task/journal"
+	"ralph/runner/task/store"
 	"ralph/runner/taskrecords"
 	"ralph/state"
 	"ralph/state/question"
@@ -159,7 +159,7 @@ func (d *diagnosis) plan() {
 	}
 	known := taskrecords.Read(cmdline.OpenState(d.p.Dir))
 	next, open := known.Choose(list)
-	held, never, aside := known.Stuck(list, journal.Reasons(d.f.Loader(d.p.Dir, nil).PlanEditsPath()))
+	held, never, aside := known.Stuck(list, store.JournalReasons(d.f.Loader(d.p.Dir, nil).PlanEditsPath()))
 	if len(aside) > 0 {
 		d.warn("plan", "put aside until the plan or the task changes, or ralph reset --tasks: %s",
 			termtext.Some(aside, 5))

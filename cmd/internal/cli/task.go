@@ -11,7 +11,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/task"
-	"ralph/runner/task/journal"
 	"ralph/runner/task/store"
 	"ralph/runner/taskrecords"
 	"ralph/state"
@@ -107,11 +106,11 @@ func (p *plan) recordWhy(before, after *task.Task, why string) error {
 	if p.Inside(dir) != "" {
 		return nil // its agent is at work
 	}
-	outdated := before != nil && journal.Reasons(p.edits())[before.ID] != ""
+	outdated := before != nil && store.JournalReasons(p.edits())[before.ID] != ""
 	if why == "" && !outdated && !cmdline.OpenState(dir).Exists() {
 		return nil // no run is alive that could look
 	}
-	return journal.Record(p.edits(), journal.Edit{Before: before, After: after, Why: why})
+	return store.RecordEdit(p.edits(), store.JournalEdit{Before: before, After: after, Why: why})
 }
 
 // taskComplete completes ids of tasks that fit.
@@ -136,7 +135,7 @@ func all(task.Task) bool { return true }
 // rows describes tasks.
 func (p *plan) rows(tasks []task.Task) []act.Task {
 	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing was attempted
-	reasons, asked := journal.Reasons(p.edits()), p.asked()
+	reasons, asked := store.JournalReasons(p.edits()), p.asked()
 	rows := []act.Task{}
 	for _, t := range tasks {
 		who := t.Choice.Or(p.Choice)

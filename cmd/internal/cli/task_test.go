@@ -13,7 +13,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
-	"ralph/runner/task/journal"
+	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/act"
 )
@@ -228,15 +228,15 @@ func TestTask_changeDuringARun_isRecordedAsAPersons(t *testing.T) {
 	start := time.Now()
 	p.run("", "done", "T1")
 	p.run("", "add", "c")
-	edits := journal.Recorded(path, start)
+	edits := store.RecordedEdits(path, start)
 	if len(edits) != 2 || edits[0].Before.Done != 0 || edits[0].After.Done != 1 || edits[1].Before.Total != 0 || edits[1].After.Total != 1 {
 		t.Errorf("%+v", edits)
 	}
-	if later := journal.Recorded(path, time.Now()); later != nil {
+	if later := store.RecordedEdits(path, time.Now()); later != nil {
 		t.Errorf("%+v", later)
 	}
 	p.env = append(p.env, state.InsideVar+"=r1")
-	if p.run("", "done", "T2"); len(journal.Recorded(path, start)) != 2 {
+	if p.run("", "done", "T2"); len(store.RecordedEdits(path, start)) != 2 {
 		t.Error("what an agent does is not a person's")
 	}
 	if info, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || info.Mode().Perm() != 0o600 {

@@ -3,8 +3,6 @@ package store
 import (
 	"sync"
 	"time"
-
-	"ralph/runner/task/disk"
 )
 
 // Cache reads a plan again only if it has changed, and of a folder only the changed files. The zero value
@@ -14,7 +12,7 @@ type Cache struct {
 	path string // of the plan in it
 	plan plan
 	err  error
-	of   disk.Stamp // of the file when it was read; zero: not known
+	of   stamp // of the file when it was read; zero: not known
 }
 
 // open is the function open, but from memory if the plan is still the same. A nil Cache keeps nothing.
@@ -25,15 +23,15 @@ func (c *Cache) open(f File) (plan, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.path != f.Path {
-		c.path, c.plan, c.err, c.of = f.Path, plan{}, nil, disk.Stamp{}
+		c.path, c.plan, c.err, c.of = f.Path, plan{}, nil, stamp{}
 	}
-	now := disk.StampOf(f.Project(), f.Path)
-	if now != (disk.Stamp{}) && now == c.of {
+	now := stampOf(f.Project(), f.Path)
+	if now != (stamp{}) && now == c.of {
 		return c.plan, c.err
 	}
 	began := time.Now()
 	c.plan, c.err = c.plan.reload(f)
-	c.of = disk.Stamp{}
+	c.of = stamp{}
 	oneFile := c.plan.Beside == nil && c.plan.More == nil && c.plan.format.Files == nil && c.plan.Program == nil
 	if c.err == nil && oneFile && now.Old(began) {
 		c.of = now

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"ralph/runner/task/disk"
 )
 
 func TestCache_everyChange_isSeen(t *testing.T) {
@@ -46,7 +44,7 @@ func TestCache_fileThatStaysTheSame_isReadOnce(t *testing.T) {
 	write(t, f.Path, "- [ ] a\n")
 	c := new(Cache)
 	f.Cache = c
-	for end := time.Now().Add(10 * disk.Settled); c.of == (disk.Stamp{}); Read(f) { // it settles
+	for end := time.Now().Add(10 * settled); c.of == (stamp{}); Read(f) { // it settles
 		if time.Now().After(end) {
 			t.Fatal("it is never kept")
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"ralph/runner/task"
-	"ralph/runner/task/disk"
 	"ralph/state/projectfs"
 )
 
@@ -296,7 +295,7 @@ func (p *plan) parseWith(edits []edit) (plan, error) {
 	after := plan{format: p.format, in: p.in}
 	for i, f := range p.files {
 		if text, changed := texts[i]; changed {
-			f.data, f.seen, f.of = text, new(any), disk.Stamp{}
+			f.data, f.seen, f.of = text, new(any), stamp{}
 		}
 		after.files = append(after.files, f)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ralph/runner/task"
-	"ralph/runner/task/disk"
 )
 
 func backlogTask(id int, status string) string {
@@ -42,7 +41,7 @@ func TestCache_folder_everyChangeIsSeen(t *testing.T) {
 	kept := f
 	kept.Cache = new(Cache)
 	Read(kept)
-	time.Sleep(disk.Settled + 100*time.Millisecond) // sleep: the files settle, as they have in a run
+	time.Sleep(settled + 100*time.Millisecond) // sleep: the files settle, as they have in a run
 	Read(kept)
 	for name, change := range map[string]func(){
 		"nothing":              func() {},

@@ -14,7 +14,6 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/beads"
 	"ralph/runner/task/boxes"
-	"ralph/runner/task/disk"
 	"ralph/runner/task/records"
 	"ralph/runner/task/stories"
 	"ralph/state/projectfs"
@@ -126,19 +125,19 @@ var formats = sync.OnceValue(func() []format {
 
 // fits reports whether a glob of the row matches the path.
 func (f format) fits(name string) bool {
-	return slices.ContainsFunc(f.Globs, func(glob string) bool { return disk.Fits(glob, name) })
+	return slices.ContainsFunc(f.Globs, func(glob string) bool { return fitsGlob(glob, name) })
 }
 
 // findSpecKit returns the tasks.md of the current feature, else those of all features.
 func findSpecKit(project string) []string {
 	named := filepath.Join(project, ".specify", "feature.json")
 	in := projectfs.In(project)
-	config, _, _ := disk.Read(in, named) // if it is missing, the environment may name a feature
+	config, _, _ := readStable(in, named) // if it is missing, the environment may name a feature
 	switch feature, ok := boxes.Feature(project, body(config)); {
 	case !ok:
 		return []string{named} // reading it will report what is wrong
 	case feature != "":
-		return disk.Matches(in, project, path.Join(filepath.ToSlash(feature), "tasks.md"))
+		return matchesIn(in, project, path.Join(filepath.ToSlash(feature), "tasks.md"))
 	}
 	return inProjectsWith("specs/*/tasks.md", ".specify")(project)
 }
@@ -147,8 +146,8 @@ func findSpecKit(project string) []string {
 func inProjectsWith(folder string, others ...string) func(string) []string {
 	return func(project string) []string {
 		for _, other := range others {
-			if len(disk.Matches(projectfs.In(project), project, other)) > 0 {
-				return disk.Matches(projectfs.In(project), project, folder)
+			if len(matchesIn(projectfs.In(project), project, other)) > 0 {
+				return matchesIn(projectfs.In(project), project, folder)
 			}
 		}
 		return nil

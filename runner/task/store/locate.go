@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"ralph/runner/task"
-	"ralph/runner/task/disk"
 	"ralph/state/projectfs"
 )
 
@@ -49,7 +48,7 @@ func All(dir string, optionalSections []string) []Found {
 	for _, f := range formats() {
 		found := []Found{}
 		for _, pattern := range f.Where {
-			found = append(found, openFirst(dir, disk.Matches(in, dir, pattern), optionalSections)...)
+			found = append(found, openFirst(dir, matchesIn(in, dir, pattern), optionalSections)...)
 		}
 		if f.Find != nil {
 			found = append(found, openFirst(dir, f.Find(dir), optionalSections)...)
@@ -105,10 +104,10 @@ func (f format) isAt(in projectfs.Dir, path string) bool {
 		return true
 	}
 	if f.Files == nil {
-		data, _, err := disk.Read(in, path)
+		data, _, err := readStable(in, path)
 		return err == nil && f.Is(body(data))
 	}
-	names, err := disk.Files(in, path)
+	names, err := filesIn(in, path)
 	return err == nil && len(f.ofFolder(names)) > 0
 }
 
@@ -182,8 +181,8 @@ func within(folder string) []Found {
 	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}",
 		"{*,specs/*,changes/*}/tasks.md"} {
 		in := projectfs.In(folder)
-		for _, path := range disk.Matches(in, folder, pattern) {
-			data, _, err := disk.Read(in, path)
+		for _, path := range matchesIn(in, folder, pattern) {
+			data, _, err := readStable(in, path)
 			known := slices.ContainsFunc(all, func(o Found) bool { return o.Path == path })
 			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !known {
 				all = append(all, Found{Path: path, Format: f.Name, dir: folder})

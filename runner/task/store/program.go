@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ralph/runner/task"
-	"ralph/runner/task/disk"
 	"ralph/state/projectfs"
 )
 
@@ -69,7 +68,7 @@ func ProgramOf(dir, given string) (name, path string) {
 // hasProgram reports whether a program keeps one of the plans in a folder.
 func hasProgram(dir string) bool {
 	return slices.ContainsFunc(formats(), func(f format) bool {
-		return f.Program != nil && len(disk.Matches(projectfs.In(dir), dir, f.Where[0])) > 0
+		return f.Program != nil && len(matchesIn(projectfs.In(dir), dir, f.Where[0])) > 0
 	})
 }
 

@@ -13,16 +13,15 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"ralph/runner/task"
-	"ralph/runner/task/disk"
 	"ralph/state/projectfs"
 )
 
 // MaxSize is the size in bytes of the largest plan, and of the largest file of one.
-const MaxSize = disk.MaxSize
+const MaxSize = maxFileSize
 
 // ErrUnusable is the error of a file that cannot be a plan: it is unreadable, binary, too
 // large, invalid or of an unknown format.
-var ErrUnusable = disk.ErrUnusable
+var ErrUnusable = errUnusable
 
 // plan is a plan with its files.
 type plan struct {
@@ -36,14 +35,14 @@ type plan struct {
 type planFile struct {
 	path string // absolute or as given
 	data []byte
-	bom  int        // bytes of a byte order mark
-	seen *any       // see task.File.Cached
-	of   disk.Stamp // when it was read
+	bom  int   // bytes of a byte order mark
+	seen *any  // see task.File.Cached
+	of   stamp // when it was read
 }
 
 // sameAs reports whether a file has certainly not changed.
 func (f planFile) sameAs(old planFile) bool {
-	return f.path == old.path && f.of == old.of && f.of != (disk.Stamp{})
+	return f.path == old.path && f.of == old.of && f.of != (stamp{})
 }
 
 // Load reads and parses a plan, a file or a folder. Boxes under a heading in
@@ -79,7 +78,7 @@ func (p plan) reload(f File) (plan, error) {
 	if info.IsDir() {
 		return earlier.openFolder(f)
 	}
-	data, of, err := disk.Read(p.in, f.Path)
+	data, of, err := readStable(p.in, f.Path)
 	if err != nil {
 		return p, err
 	}
@@ -99,7 +98,7 @@ func (p *plan) parse(name string, optionalSections []string) (err error) {
 		patterns = slices.Concat(patterns, p.More(body(p.files[0].data)))
 	}
 	for _, pattern := range patterns {
-		for _, path := range disk.Matches(p.in, filepath.Dir(name), pattern) {
+		for _, path := range matchesIn(p.in, filepath.Dir(name), pattern) {
 			if !known[path] {
 				p.files, known[path] = append(p.files, planFile{path: path, seen: new(any)}), true
 			}
@@ -143,7 +142,7 @@ func (p *plan) finish(name string, in task.Input) error {
 func (p plan) openFolder(at File) (plan, error) {
 	earlier, dir := p, at.Path
 	p = plan{in: at.Project()}
-	names, err := disk.Files(p.in, dir)
+	names, err := filesIn(p.in, dir)
 	if err != nil {
 		return plan{}, err
 	}
@@ -236,11 +235,11 @@ func (p *plan) readFiles(from int, earlier []planFile) error {
 	var total atomic.Int64
 	task.Each(len(files), func(i int) {
 		f := &files[i]
-		if old, known := was[f.path]; known && old.of != (disk.Stamp{}) && disk.StampOf(p.in, f.path) == old.of {
+		if old, known := was[f.path]; known && old.of != (stamp{}) && stampOf(p.in, f.path) == old.of {
 			*f = old
 		} else if now := time.Now(); total.Load() <= most {
-			if f.data, f.of, errs[i] = disk.Read(p.in, f.path); !f.of.Old(now) {
-				f.of = disk.Stamp{} // its next change may not show in the stamp
+			if f.data, f.of, errs[i] = readStable(p.in, f.path); !f.of.Old(now) {
+				f.of = stamp{} // its next change may not show in the stamp
 			}
 		}
 		total.Add(int64(len(f.data)))

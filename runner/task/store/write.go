@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ralph/runner/task"
-	"ralph/runner/task/rewrite"
 )
 
 // edit replaces a range with a text.
@@ -166,12 +165,12 @@ func (s spot) to(from, to task.State) ([]edit, error) {
 // update changes files of a plan. It calls change again whenever
 // somebody else has written a file meanwhile.
 func update(f File, change func(*plan) ([]edit, error)) error {
-	unlock, err := rewrite.Lock(f.Path)
+	unlock, err := LockPlan(f.Path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	for range rewrite.MaxTries {
+	for range MaxTries {
 		p, err := open(f)
 		if err != nil {
 			return err
@@ -180,11 +179,11 @@ func update(f File, change func(*plan) ([]edit, error)) error {
 		if err != nil || len(edits) == 0 {
 			return err
 		}
-		if err = p.write(edits); !errors.Is(err, rewrite.ErrChanged) {
+		if err = p.write(edits); !errors.Is(err, ErrChanged) {
 			return err
 		}
 	}
-	return rewrite.ErrChanged
+	return ErrChanged
 }
 
 // apply returns the files with the edits, by index.
@@ -211,12 +210,12 @@ func (p *plan) write(edits []edit) error {
 	maps.DeleteFunc(texts, func(i int, text []byte) bool { return bytes.Equal(text, p.files[i].data) })
 	for i := range texts {
 		if now, err := p.in.Read(p.files[i].path, MaxSize); err != nil || !bytes.Equal(now, p.files[i].data) {
-			return rewrite.ErrChanged
+			return ErrChanged
 		}
 	}
 	for _, i := range slices.Backward(slices.Sorted(maps.Keys(texts))) {
 		f := p.files[i]
-		if err := rewrite.Replace(p.in, f.path, f.data, texts[i]); err != nil {
+		if err := replaceFile(p.in, f.path, f.data, texts[i]); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"ralph/runner/task"
-	"ralph/runner/task/rewrite"
 )
 
 const sprintText = "development_status:\n  epic-1: in-progress\n  1-1-log-in: review\n"
@@ -67,7 +66,7 @@ func TestWrite_oneFileHasChanged_noneIsWritten(t *testing.T) {
 	}
 	put(t, path, sprintText+"# a note\n")
 	before := content(t, story)
-	if err := p.write(edits); !errors.Is(err, rewrite.ErrChanged) || content(t, story) != before {
+	if err := p.write(edits); !errors.Is(err, ErrChanged) || content(t, story) != before {
 		t.Errorf("%v: %s", err, content(t, story))
 	}
 }

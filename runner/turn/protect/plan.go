@@ -19,7 +19,6 @@ import (
 	"ralph/ptyexec/cover"
 	"ralph/runner/audit"
 	"ralph/runner/task"
-	"ralph/runner/task/rewrite"
 	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/people"
@@ -169,18 +168,18 @@ func (p *Plan) settle(now People) (o Outcome, err error) {
 	if p.call.Plan.Edits != "" {
 		time.Sleep(RecordDelay)
 	}
-	unlock, err := rewrite.Lock(p.files[0].top)
+	unlock, err := store.LockPlan(p.files[0].top)
 	if err != nil {
 		return o, err
 	}
 	defer unlock()
-	for range rewrite.MaxTries {
+	for range store.MaxTries {
 		texts := p.texts()
 		before, edited = now()
 		if o = p.judge(before, store.Read(p.call.Plan)); edited || len(o.Touched) == 0 {
 			return Outcome{}, nil
 		}
-		if o.back, err = p.putBack(texts); !errors.Is(err, rewrite.ErrChanged) {
+		if o.back, err = p.putBack(texts); !errors.Is(err, store.ErrChanged) {
 			return o, err
 		}
 	}
@@ -204,7 +203,7 @@ func (p *Plan) putBack(texts [][]byte) (back string, err error) {
 	back = "ralph restored the plan"
 	for i, text := range p.texts() {
 		if !bytes.Equal(text, texts[i]) {
-			return back, rewrite.ErrChanged
+			return back, store.ErrChanged
 		}
 	}
 	for i, f := range p.files {
@@ -360,7 +359,7 @@ func (f file) write(data []byte) error {
 
 // replace writes the file if it has not changed.
 func (f file) replace(in projectfs.Dir, text []byte) (written bool, err error) {
-	unlock, err := rewrite.Lock(f.top)
+	unlock, err := store.LockPlan(f.top)
 	if err != nil {
 		return false, err
 	}

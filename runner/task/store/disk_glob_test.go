@@ -1,4 +1,4 @@
-package disk
+package store
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ func TestMatches_patterns_nameWhatIsThere(t *testing.T) {
 		"*/tasks.json": {"tasks/tasks.json"}, "*/x": {"a/x", "a-b/x"}, "no/*/tasks.md": nil, "*/none.md": nil,
 	} {
 		var got []string
-		for _, at := range Matches(projectfs.In(dir), dir, pattern) {
+		for _, at := range matchesIn(projectfs.In(dir), dir, pattern) {
 			rel, _ := filepath.Rel(dir, at)
 			got = append(got, filepath.ToSlash(rel))
 		}

@@ -1,6 +1,4 @@
-// Package disk reads the files of a plan: whole, as they were at one moment, and with a stamp that shows whether they
-// have changed since.
-package disk
+package store
 
 import (
 	"errors"
@@ -15,12 +13,12 @@ import (
 	"ralph/state/projectfs"
 )
 
-// ErrUnusable is the error of a file that cannot be a plan.
-var ErrUnusable = errors.New("the plan cannot be used")
+// errUnusable is the error of a file that cannot be a plan.
+var errUnusable = errors.New("the plan cannot be used")
 
 const (
-	// MaxSize is the size in bytes of the largest file that Read accepts.
-	MaxSize = 16 << 20
+	// maxFileSize is the size in bytes of the largest file that Read accepts.
+	maxFileSize = 16 << 20
 	// maxFiles and maxDepth limit a plan that is a folder.
 	maxFiles = 50_000
 	maxDepth = 6
@@ -28,22 +26,22 @@ const (
 	maxReads = 5
 )
 
-// Stamp changes whenever a file does: no program can set a ctime.
-type Stamp struct {
+// stamp changes whenever a file does: no program can set a ctime.
+type stamp struct {
 	device, inode uint64
 	size          int64
 	changed       time.Time
 }
 
-// Settled is how old a change must be so that the next one shows in the stamp: the clock of a file
+// settled is how old a change must be so that the next one shows in the stamp: the clock of a file
 // system moves in steps.
-const Settled = time.Second
+const settled = time.Second
 
 // Old reports whether the last change is so long before a moment that the next one will show in the stamp.
-func (s Stamp) Old(at time.Time) bool { return at.Sub(s.changed) > Settled }
+func (s stamp) Old(at time.Time) bool { return at.Sub(s.changed) > settled }
 
-// StampOf returns the stamp of a file; zero if there is none.
-func StampOf(in projectfs.Dir, path string) (s Stamp) {
+// stampOf returns the stamp of a file; zero if there is none.
+func stampOf(in projectfs.Dir, path string) (s stamp) {
 	if info, err := in.Lstat(path); err == nil {
 		if st, ok := info.Sys().(*unix.Stat_t); ok {
 			s = stampIn(*st)
@@ -52,32 +50,32 @@ func StampOf(in projectfs.Dir, path string) (s Stamp) {
 	return s
 }
 
-func stampIn(st unix.Stat_t) Stamp {
-	return Stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // an int32 on macOS
+func stampIn(st unix.Stat_t) stamp {
+	return stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // an int32 on macOS
 }
 
-// Read returns the bytes of a plan file, at most MaxSize, as they were at one moment.
-func Read(in projectfs.Dir, path string) ([]byte, Stamp, error) {
+// readStable returns the bytes of a plan file, at most MaxSize, as they were at one moment.
+func readStable(in projectfs.Dir, path string) ([]byte, stamp, error) {
 	for range maxReads {
 		data, of, err := readOnce(in, path)
-		if err != nil || of != (Stamp{}) {
+		if err != nil || of != (stamp{}) {
 			return data, of, err
 		}
 	}
-	return nil, Stamp{}, fmt.Errorf("%w: %q changes while it is read", ErrUnusable, path)
+	return nil, stamp{}, fmt.Errorf("%w: %q changes while it is read", errUnusable, path)
 }
 
 // readOnce reads a file with few system calls, because a plan may have thousands of files. The zero
 // stamp: it changed meanwhile.
-func readOnce(in projectfs.Dir, path string) (data []byte, of Stamp, err error) {
+func readOnce(in projectfs.Dir, path string) (data []byte, of stamp, err error) {
 	fd, st, err := in.OpenFD(path)
 	if err != nil {
-		return nil, of, fmt.Errorf("%w: %w", ErrUnusable, err)
+		return nil, of, fmt.Errorf("%w: %w", errUnusable, err)
 	}
 	defer func() { _ = unix.Close(fd) }() // nothing was written
 	switch before := stampIn(st); {
-	case st.Size > MaxSize:
-		return nil, of, fmt.Errorf("%w: %q is larger than %d MiB", ErrUnusable, path, MaxSize>>20)
+	case st.Size > maxFileSize:
+		return nil, of, fmt.Errorf("%w: %q is larger than %d MiB", errUnusable, path, maxFileSize>>20)
 	default:
 		data = make([]byte, st.Size)
 		n := 0
@@ -95,7 +93,7 @@ func readOnce(in projectfs.Dir, path string) (data []byte, of Stamp, err error) 
 			err = unix.Fstat(fd, &st)
 		}
 		if err != nil {
-			return nil, of, fmt.Errorf("%w: %w", ErrUnusable, &fs.PathError{Op: "read", Path: path, Err: err})
+			return nil, of, fmt.Errorf("%w: %w", errUnusable, &fs.PathError{Op: "read", Path: path, Err: err})
 		}
 		if now := stampIn(st); now == before {
 			of = now
@@ -113,8 +111,8 @@ func retry(call func() (int, error)) (n int, err error) {
 	}
 }
 
-// Files lists the regular files below dir by slash path, sorted, without following links.
-func Files(in projectfs.Dir, dir string) ([]string, error) {
+// filesIn lists the regular files below dir by slash path, sorted, without following links.
+func filesIn(in projectfs.Dir, dir string) ([]string, error) {
 	var names []string
 	err := fs.WalkDir(in.FS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -131,7 +129,7 @@ func Files(in projectfs.Dir, dir string) ([]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		return nil, fmt.Errorf("%w: %w", errUnusable, err)
 	}
 	return names, nil
 }

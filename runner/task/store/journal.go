@@ -1,6 +1,7 @@
-// Package journal records what people change in a plan, so that no run takes it for the work of
+package store
+
+// This file records what people change in a plan, so that no run takes it for the work of
 // an agent.
-package journal
 
 import (
 	"bytes"
@@ -14,7 +15,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"ralph/runner/task"
-	"ralph/runner/task/store"
 	"ralph/runner/turn/edits"
 	"ralph/state"
 )
@@ -22,16 +22,16 @@ import (
 // maxRecords limits the file of edits, in bytes: above it, Record drops the older half.
 const maxRecords = 1 << 20
 
-// Edit is one change by a person. Before is nil for a new task.
-type Edit struct {
+// JournalEdit is one change by a person. Before is nil for a new task.
+type JournalEdit struct {
 	At     time.Time  `json:"at"`
 	Before *task.Task `json:"before,omitempty"`
 	After  *task.Task `json:"after,omitempty"`
 	Why    string     `json:"why,omitempty"` // the person's reason; empty: none was given
 }
 
-// Record appends an edit to a file.
-func Record(path string, e Edit) error {
+// RecordEdit appends an edit to a file.
+func RecordEdit(path string, e JournalEdit) error {
 	e.At = time.Now()
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -67,10 +67,10 @@ func Record(path string, e Edit) error {
 }
 
 // recorded returns all edits; none, if the file cannot be read.
-func recorded(path string) (all []Edit) {
+func recorded(path string) (all []JournalEdit) {
 	data, _ := os.ReadFile(path) // file: outside of the project
 	for line := range bytes.Lines(data) {
-		var e Edit
+		var e JournalEdit
 		if json.Unmarshal(line, &e) == nil {
 			all = append(all, e)
 		}
@@ -78,24 +78,24 @@ func recorded(path string) (all []Edit) {
 	return all
 }
 
-// Recorded returns the edits since a moment, each as the plan before and after it.
-func Recorded(path string, since time.Time) (all []edits.Edit[store.Plan]) {
-	of := func(t *task.Task) store.Plan {
+// RecordedEdits returns the edits since a moment, each as the plan before and after it.
+func RecordedEdits(path string, since time.Time) (all []edits.Edit[Plan]) {
+	of := func(t *task.Task) Plan {
 		if t == nil {
-			return store.Of(task.List{})
+			return Of(task.List{})
 		}
-		return store.Of(task.List{Tasks: []task.Task{*t}})
+		return Of(task.List{Tasks: []task.Task{*t}})
 	}
 	for _, e := range recorded(path) {
 		if e.At.After(since) {
-			all = append(all, edits.Edit[store.Plan]{Before: of(e.Before), After: of(e.After)})
+			all = append(all, edits.Edit[Plan]{Before: of(e.Before), After: of(e.After)})
 		}
 	}
 	return all
 }
 
-// Reasons returns the latest reasons that people gave for blocking tasks, by id.
-func Reasons(path string) map[string]string {
+// JournalReasons returns the latest reasons that people gave for blocking tasks, by id.
+func JournalReasons(path string) map[string]string {
 	all := map[string]string{}
 	for _, e := range recorded(path) {
 		if e.After != nil {
@@ -105,25 +105,25 @@ func Reasons(path string) map[string]string {
 	return all
 }
 
-// People finds what people have changed in a plan since a moment.
-type People struct {
-	File    store.File
-	From    store.Plan // as it was then
+// JournalPeople finds what people have changed in a plan since a moment.
+type JournalPeople struct {
+	File    File
+	From    Plan // as it was then
 	Since   time.Time
-	Watched []edits.Edit[store.Plan] // edits that a watch saw
+	Watched []edits.Edit[Plan] // edits that a watch saw
 	// Exclusive is true if nobody but people can have written the plan.
 	Exclusive bool
 
 	// Plan has their changes, and Changes lists the new and changed tasks. Now sets both.
-	Plan    store.Plan
-	Changes []store.Change
+	Plan    Plan
+	Changes []Change
 }
 
 // Now looks for changes, and reports whether there are any.
-func (p *People) Now() (store.Plan, bool) {
-	all := append(slices.Clone(p.Watched), Recorded(p.File.Edits, p.Since)...)
+func (p *JournalPeople) Now() (Plan, bool) {
+	all := append(slices.Clone(p.Watched), RecordedEdits(p.File.Edits, p.Since)...)
 	if p.Exclusive {
-		all = []edits.Edit[store.Plan]{{Before: p.From, After: store.Read(p.File)}}
+		all = []edits.Edit[Plan]{{Before: p.From, After: Read(p.File)}}
 	}
 	p.Plan, p.Changes = p.From, nil
 	for _, e := range all {
@@ -135,7 +135,7 @@ func (p *People) Now() (store.Plan, bool) {
 
 // Events returns the changes as events. left describes what an agent did to its own task and what did not get into the
 // plan because of them; empty: nothing.
-func (p *People) Events(own task.Task, left string) (all []state.TaskChange) {
+func (p *JournalPeople) Events(own task.Task, left string) (all []state.TaskChange) {
 	for _, c := range p.Changes {
 		is := state.TaskChanged
 		switch {
@@ -153,9 +153,9 @@ func (p *People) Events(own task.Task, left string) (all []state.TaskChange) {
 	return all
 }
 
-// Since returns a function that finds what people have changed in a plan since a moment, from a watch and the record.
-func Since(f store.File) func(store.Plan, time.Time, []edits.Edit[store.Plan]) (store.Plan, bool) {
-	return func(from store.Plan, at time.Time, watched []edits.Edit[store.Plan]) (store.Plan, bool) {
-		return (&People{File: f, From: from, Since: at, Watched: watched}).Now()
+// EditsSince returns a function that finds what people have changed in a plan since a moment, from a watch and the record.
+func EditsSince(f File) func(Plan, time.Time, []edits.Edit[Plan]) (Plan, bool) {
+	return func(from Plan, at time.Time, watched []edits.Edit[Plan]) (Plan, bool) {
+		return (&JournalPeople{File: f, From: from, Since: at, Watched: watched}).Now()
 	}
 }

@@ -1,4 +1,4 @@
-package disk
+package store
 
 import (
 	"path"
@@ -11,8 +11,8 @@ import (
 	"ralph/state/projectfs"
 )
 
-// Fits reports whether a glob matches a path in lower case: its base name or, with a slash, its end.
-func Fits(glob, name string) bool {
+// fitsGlob reports whether a glob matches a path in lower case: its base name or, with a slash, its end.
+func fitsGlob(glob, name string) bool {
 	name = strings.ToLower(filepath.ToSlash(name))
 	if strings.Contains(glob, "/") {
 		glob = "**/" + glob
@@ -23,9 +23,9 @@ func Fits(glob, name string) bool {
 	return err == nil && ok
 }
 
-// Matches lists the paths below dir that match a slash pattern, sorted. Links in place of files are listed, too: reading
+// matchesIn lists the paths below dir that match a slash pattern, sorted. Links in place of files are listed, too: reading
 // them will report them.
-func Matches(in projectfs.Dir, dir, pattern string) []string {
+func matchesIn(in projectfs.Dir, dir, pattern string) []string {
 	const meta = `*?[{\`
 	missing := func(at string) bool { _, err := in.Lstat(at); return err != nil && !projectfs.IsLink(err) }
 	if !strings.ContainsAny(pattern, meta) {
@@ -36,7 +36,7 @@ func Matches(in projectfs.Dir, dir, pattern string) []string {
 		return []string{at}
 	}
 	if parent, name := path.Split(pattern); !strings.ContainsAny(name, meta+"}") {
-		paths := Matches(in, dir, path.Clean(parent)) // do not list these folders: there may be thousands
+		paths := matchesIn(in, dir, path.Clean(parent)) // do not list these folders: there may be thousands
 		for i := range paths {
 			paths[i] = filepath.Join(paths[i], name)
 		}

@@ -1,4 +1,4 @@
-package disk
+package store
 
 import (
 	"bytes"
@@ -39,17 +39,17 @@ func TestRead_fileThatKeepsChanging_isRefused(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if info, err := f.Stat(); err == nil && info.Size() > MaxSize/2 {
-				_ = f.Truncate(MaxSize / 4)
+			if info, err := f.Stat(); err == nil && info.Size() > maxFileSize/2 {
+				_ = f.Truncate(maxFileSize / 4)
 			}
 		}
 	})
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		data, of, err := Read(projectfs.In(filepath.Dir(path)), path)
+		data, of, err := readStable(projectfs.In(filepath.Dir(path)), path)
 		switch {
-		case err == nil && (of == (Stamp{}) || int64(len(data)) != of.size):
+		case err == nil && (of == (stamp{}) || int64(len(data)) != of.size):
 			t.Fatalf("%d bytes with the stamp %+v", len(data), of)
-		case err != nil && (!errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), `fix_plan.md" changes while it is read`)):
+		case err != nil && (!errors.Is(err, errUnusable) || !strings.Contains(err.Error(), `fix_plan.md" changes while it is read`)):
 			t.Fatal(err)
 		case err != nil:
 			return
@@ -64,7 +64,7 @@ func TestRead_fileThatChangedOnce_isReadAsItIsNow(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if data, of, err := Read(projectfs.In(filepath.Dir(path)), path); err != nil || string(data) != text || of != StampOf(projectfs.In(filepath.Dir(path)), path) {
+		if data, of, err := readStable(projectfs.In(filepath.Dir(path)), path); err != nil || string(data) != text || of != stampOf(projectfs.In(filepath.Dir(path)), path) {
 			t.Errorf("%q, %v", data, err)
 		}
 	}

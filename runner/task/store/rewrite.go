@@ -1,6 +1,7 @@
-// Package rewrite changes files of a plan: under the lock that all writers in ralph take, each file
+package store
+
+// This file changes files of a plan: under the lock that all writers in ralph take, each file
 // atomically, and never over what somebody else has written meanwhile.
-package rewrite
 
 import (
 	"bytes"
@@ -11,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"ralph/runner/task/disk"
 	"ralph/state/projectfs"
 )
 
@@ -25,9 +25,9 @@ const (
 	lockWait = 10 * time.Second
 )
 
-// Lock keeps other writers in ralph away from the plan at path, which must not be a symbolic link. The lock is on the
+// LockPlan keeps other writers in ralph away from the plan at path, which must not be a symbolic link. The lock is on the
 // folder, so it leaves no file.
-func Lock(path string) (unlock func(), err error) {
+func LockPlan(path string) (unlock func(), err error) {
 	dir, err := os.OpenFile(filepath.Dir(path), os.O_RDONLY|syscall.O_DIRECTORY, 0) // file: only to lock the folder
 	if err != nil {
 		return nil, fmt.Errorf("lock plan: %w", err)
@@ -58,8 +58,8 @@ func Lock(path string) (unlock func(), err error) {
 	}
 }
 
-// Replace writes a file that still has its old content; see ErrChanged.
-func Replace(in projectfs.Dir, path string, old, text []byte) error {
+// replaceFile writes a file that still has its old content; see ErrChanged.
+func replaceFile(in projectfs.Dir, path string, old, text []byte) error {
 	file, err := in.Replace(path, 0o644)
 	if err == nil {
 		defer file.Discard() // does nothing after the rename
@@ -69,7 +69,7 @@ func Replace(in projectfs.Dir, path string, old, text []byte) error {
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
-	if now, err := in.Read(path, disk.MaxSize); err != nil || !bytes.Equal(now, old) {
+	if now, err := in.Read(path, maxFileSize); err != nil || !bytes.Equal(now, old) {
 		return ErrChanged
 	}
 	if err := file.Commit(); err != nil {
@@ -78,16 +78,16 @@ func Replace(in projectfs.Dir, path string, old, text []byte) error {
 	return nil
 }
 
-// File changes one file of the plan at path. It calls change again whenever somebody
+// RewriteFile changes one file of the plan at path. It calls change again whenever somebody
 // else has written the file meanwhile.
-func File(in projectfs.Dir, path, file string, change func(text string) string) error {
-	unlock, err := Lock(path)
+func RewriteFile(in projectfs.Dir, path, file string, change func(text string) string) error {
+	unlock, err := LockPlan(path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	for range MaxTries {
-		old, err := in.Read(file, disk.MaxSize)
+		old, err := in.Read(file, maxFileSize)
 		if err != nil {
 			return fmt.Errorf("change plan: %w", err)
 		}
@@ -95,7 +95,7 @@ func File(in projectfs.Dir, path, file string, change func(text string) string) 
 		if text == string(old) {
 			return nil
 		}
-		if err := Replace(in, file, old, []byte(text)); !errors.Is(err, ErrChanged) {
+		if err := replaceFile(in, file, old, []byte(text)); !errors.Is(err, ErrChanged) {
 			return err
 		}
 	}

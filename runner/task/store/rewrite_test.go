@@ -1,4 +1,4 @@
-package rewrite_test
+package store
 
 import (
 	"os"
@@ -7,11 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"ralph/runner/task/rewrite"
 	"ralph/state/projectfs"
 )
 
-func write(t *testing.T, path, text string) {
+func rewriteWrite(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -24,11 +23,11 @@ func TestFile_manyWriters_noChangeIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(plan, "1.md")
-	write(t, file, "")
+	rewriteWrite(t, file, "")
 	var wait sync.WaitGroup
 	for range 20 {
 		wait.Go(func() {
-			if err := rewrite.File(projectfs.In(plan), plan, file, func(text string) string { return text + "x" }); err != nil {
+			if err := RewriteFile(projectfs.In(plan), plan, file, func(text string) string { return text + "x" }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -44,11 +43,11 @@ func TestFile_manyWriters_noChangeIsLost(t *testing.T) {
 
 func TestFile_somebodyElseWritesMeanwhile_theChangeBeginsAnew(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "1.md")
-	write(t, file, "a")
+	rewriteWrite(t, file, "a")
 	calls := 0
-	err := rewrite.File(projectfs.In(filepath.Dir(file)), file, file, func(text string) string {
+	err := RewriteFile(projectfs.In(filepath.Dir(file)), file, file, func(text string) string {
 		if calls++; calls == 1 {
-			write(t, file, "person")
+			rewriteWrite(t, file, "person")
 		}
 		return text + " and review"
 	})
@@ -59,7 +58,7 @@ func TestFile_somebodyElseWritesMeanwhile_theChangeBeginsAnew(t *testing.T) {
 
 func TestReplace_fails_namesThePlanAndNotTheTemporaryFile(t *testing.T) {
 	plan := filepath.Join(t.TempDir(), "gone", "plan.md")
-	if err := rewrite.Replace(projectfs.In(filepath.Dir(plan)), plan, nil, nil); err == nil || err.Error() != "write plan: open "+plan+": no such file or directory" {
+	if err := replaceFile(projectfs.In(filepath.Dir(plan)), plan, nil, nil); err == nil || err.Error() != "write plan: open "+plan+": no such file or directory" {
 		t.Error(err)
 	}
 }
