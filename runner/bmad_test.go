@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ralph/internal/world"
-	"ralph/runner/roles/aios"
+	"ralph/runner/roles"
 	"ralph/runner/slots"
 	"ralph/state"
 )
@@ -46,7 +46,7 @@ func newBMAD(t *testing.T) *bench {
 	b.write(".bmad-core/core-config.yaml", "markdownExploder: true\nqa:\n  qaLocation: qa\ndevStoryLocation: docs/stories\n")
 	b.write(bmadStory, "# Story 1.2: Login\n\n## Status\n\nApproved\n\n## Acceptance Criteria\n\n1. it works\n")
 	b.d.Plan = filepath.Join(b.dir, "docs/stories")
-	b.o.AIOS = aios.Options{Enabled: "auto", QAEnabled: true, BMAD: true}
+	b.o.AIOS = roles.AIOSOptions{Enabled: "auto", QAEnabled: true, BMAD: true}
 	return b
 }
 

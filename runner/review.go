@@ -10,7 +10,6 @@ import (
 	"ralph/runner/output"
 	"ralph/runner/reviewers"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/slots"
 	"ralph/runner/task"
@@ -49,7 +48,7 @@ func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewers.Phase {
 	now, _ := list.Find(t.ID)
 	s := &reviewers.Phase{Request: reviewers.Request{From: a.Origin, Task: t,
 		Review: n.Review,
-		Story: aios.Context{ID: t.ID, Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now),
+		Story: roles.AIOSContext{ID: t.ID, Path: r.plan.File.Of(r.plan.Counts.List, t), Status: list.Word(now),
 			Task: t.Title}, Plan: r.plan.File, Changed: r.plan.ChangedSince, Dir: r.d.Dir, Env: r.d.Env,
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: rules.ReviewChecks(n.Report),
 		Findings: r.openItems.Texts(r.checks, n.Report), Emit: r.crew.Tell, Exclusive: r.crew.Alone,

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ralph/internal/world"
-	"ralph/runner/roles/aios"
+	"ralph/runner/roles"
 	"ralph/state"
 )
 
@@ -21,7 +21,7 @@ func TestAIOS_storyIsDevelopedAndReviewed(t *testing.T) {
 	b.write(story, "# Story 1.2: Login\n\n## Status\n\nReady\n\n## Acceptance Criteria\n\n- [ ] it works\n")
 	b.d.Plan = filepath.Join(b.dir, "docs/stories")
 	b.repository()
-	b.o.AIOS = aios.Options{Enabled: "auto", QAEnabled: true}
+	b.o.AIOS = roles.AIOSOptions{Enabled: "auto", QAEnabled: true}
 	b.o.AutoCommit, b.o.CommitPrefix = true, "[ralph]"
 	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 	if got, want := b.course(), "developer continue, qa review_refused, developer continue, qa review_passed"; got != want {

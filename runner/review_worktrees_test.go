@@ -12,7 +12,6 @@ import (
 
 	"ralph/runner/hooks"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/state"
 )
 
@@ -179,7 +178,7 @@ func TestReview_oneAtATimeInAWorktree_aiosStoryIsReviewed(t *testing.T) {
 	b.d.Plan = filepath.Join(b.dir, "docs/stories")
 	b.inGit()
 	b.o.Parallel, b.o.Isolate, b.o.Land, b.o.CommitPrefix = 1, "worktree", "checkout", "[ralph]"
-	b.o.AIOS = aios.Options{Enabled: "auto", QAEnabled: true}
+	b.o.AIOS = roles.AIOSOptions{Enabled: "auto", QAEnabled: true}
 	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 	if got, want := b.course(), "developer continue, qa review_refused, developer continue, qa review_passed"; got != want {
 		t.Errorf("course %s\nwant   %s", got, want)

@@ -28,7 +28,6 @@ import (
 	"ralph/runner/questions"
 	"ralph/runner/reviewers"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
@@ -56,7 +55,7 @@ type Options struct {
 	memory.LessonOptions
 	slots.SlotOptions
 	roles.Review
-	AIOS      aios.Options
+	AIOS      roles.AIOSOptions
 	JudgeRows []roles.Reviewer
 }
 

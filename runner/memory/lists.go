@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/runner/roles/aios"
+	"ralph/runner/roles"
 	"ralph/state/projectfs"
 )
 
@@ -29,7 +29,7 @@ func lists(project string, memory bool) (all []string) {
 			break
 		}
 	}
-	if path := in.Path(memoryFile); (aios.Options{Enabled: "auto"}).In(project) && in.IsPlain(path) {
+	if path := in.Path(memoryFile); (roles.AIOSOptions{Enabled: "auto"}).In(project) && in.IsPlain(path) {
 		if data, _ := in.Read(path, maxRead); memory || strings.Contains(string(data), patterns) {
 			all = append(all, path)
 		}

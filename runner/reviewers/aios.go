@@ -10,7 +10,6 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/git/command"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
@@ -23,7 +22,7 @@ func (p *Panel) Template(user string, t task.Task) string {
 	if !p.AIOS.Story(t) {
 		return user
 	}
-	return aios.Develop(t) + user
+	return roles.AiosDevelop(t) + user
 }
 
 // Prefix returns the text before the title in a commit message.
@@ -68,7 +67,7 @@ func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (u
 		case err == nil && file == req.Story.Path: // the plan is never part of the work
 			theirs, whole := string(data), false
 			err := store.RewriteFile(projectfs.In(p.Dir), req.Plan.Path, filepath.Join(p.Dir, filepath.FromSlash(file)), func(story string) string {
-				with := aios.Section(story, theirs)
+				with := roles.ReviewSection(story, theirs)
 				whole = with == theirs
 				return with
 			})
@@ -87,7 +86,7 @@ func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (u
 
 // mergeGate takes over the verdict of a gate file and its reasons, unless the verdict of the answer is worse.
 func mergeGate(v *state.Verdict, gate []byte) {
-	verdict, reasons, ok := aios.Verdict(gate)
+	verdict, reasons, ok := roles.GateVerdict(gate)
 	order := []string{state.VerdictNone, state.VerdictPass, state.VerdictConcerns, state.VerdictFail}
 	if !ok || slices.Index(order, verdict) < slices.Index(order, v.Verdict) {
 		return
@@ -107,12 +106,12 @@ func mergeGate(v *state.Verdict, gate []byte) {
 }
 
 // handOff marks the handoffs to h.From as read and writes h for the next role. If h.To is empty, it writes nothing.
-func (p *Panel) handOff(ctx context.Context, s Request, h aios.Handoff) {
+func (p *Panel) handOff(ctx context.Context, s Request, h roles.AIOSHandoff) {
 	if !p.AIOS.Story(s.Task) {
 		return
 	}
-	in, dir := projectfs.In(s.Dir), filepath.Join(s.Dir, aios.Handoffs)
-	if err := aios.Consume(in, dir, h.From, s.Story.ID); err != nil {
+	in, dir := projectfs.In(s.Dir), filepath.Join(s.Dir, roles.AiosHandoffs)
+	if err := roles.ConsumeHandoff(in, dir, h.From, s.Story.ID); err != nil {
 		p.unwritten(s, "cannot mark a handoff as read", err)
 	}
 	if h.To == "" {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/runner/roles/aios"
+	"ralph/runner/roles"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
@@ -33,8 +33,8 @@ func TestTake_planIsLocked_theReportWaitsAndKeepsWhatOthersWrote(t *testing.T) {
 	put(project, "# S\n\n## Status\n\nReady for Review\n")
 	put(copied, "# S\n\n## Status\n\nReady for Review\n\n## QA Results\n\nfine\n")
 	plan := filepath.Join(project, "docs/stories")
-	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
-	r := &workspace{dir: copied, project: project, request: Request{Plan: store.File{Path: plan}, Story: aios.Context{Path: story},
+	p := &Panel{Dir: project, AIOS: roles.AIOSOptions{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
+	r := &workspace{dir: copied, project: project, request: Request{Plan: store.File{Path: plan}, Story: roles.AIOSContext{Path: story},
 		Task: task.Task{ID: "1.2", File: "1.2.login.story.md"}}}
 
 	unlock, err := store.LockPlan(plan)
@@ -79,7 +79,7 @@ func TestTake_linksAndPipes_areNotFollowed(t *testing.T) {
 		syscall.Mkfifo(filepath.Join(copied, "docs/qa/pipe.md"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
+	p := &Panel{Dir: project, AIOS: roles.AIOSOptions{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
 	r := &workspace{dir: copied, project: project, request: Request{Emit: func(state.Event) {}}}
 	taken := make(chan []string, 1)
 	go func() {
@@ -123,9 +123,9 @@ func TestReport_folderIsALinkThatLeadsOut_isAFinding(t *testing.T) {
 	req := Request{Dir: project, Task: task.Task{ID: "1.2", File: "1.2.login.story.md"}, Emit: func(e state.Event) {
 		found = append(found, e.Data.(state.Finding).Text)
 	}}
-	p := &Panel{Dir: project, AIOS: aios.Options{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
+	p := &Panel{Dir: project, AIOS: roles.AIOSOptions{Enabled: "true"}.At(project), Log: hclog.NewNullLogger()}
 	v := state.Verdict{Verdict: state.VerdictPass}
-	p.handOff(t.Context(), req, aios.Handoff{From: "dev", To: "qa"})
+	p.handOff(t.Context(), req, roles.AIOSHandoff{From: "dev", To: "qa"})
 	p.keepReport(&workspace{dir: copied, project: project, request: req}, []string{gate}, &v)
 	if v.Verdict != state.VerdictFail {
 		t.Errorf("verdict %q", v.Verdict)

@@ -25,7 +25,6 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
@@ -40,7 +39,7 @@ import (
 type Panel struct {
 	roles.Review
 	Rows    []roles.Reviewer // of config.yaml
-	AIOS    aios.Project
+	AIOS    roles.AIOSProject
 	Dir     string // the project
 	Env     []string
 	Filter  agent.EnvFilter
@@ -61,7 +60,7 @@ type Request struct {
 	From   state.Origin
 	Task   task.Task
 	Review state.Reviewing
-	Story  aios.Context // for handoffs; Path is also the file of the task, relative to the project
+	Story  roles.AIOSContext // for handoffs; Path is also the file of the task, relative to the project
 	Plan   store.File
 	// Changed returns what the run has changed in the plan since a moment, as intact.Own does; nil: nothing.
 	Changed  protect.Own
@@ -223,7 +222,7 @@ func (p *Panel) settle(ctx context.Context, s Request, ws *workspace, answers []
 			Text: "it changed during the review, and no reviewer may change it" + back[file]})
 	}
 	if res.Outcome = roles.Settle(all); p.reports(s) {
-		answer := aios.Handoff{From: "qa"}
+		answer := roles.AIOSHandoff{From: "qa"}
 		if !res.Passed {
 			answer.To, answer.Next, answer.Blockers = "dev", "fix what the review found", res.Refusals()
 		}

@@ -18,7 +18,6 @@ import (
 	"ralph/runner/git/command"
 	"ralph/runner/git/replica"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/turn/protect"
@@ -117,9 +116,9 @@ func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
 		}
 	}
 	if p.reports(s) && r.Copied {
-		r.Head, r.Reports = aios.Review(s.Task), p.AIOS.Folder()
-		p.handOff(ctx, s, aios.Handoff{From: "dev", To: "qa", Next: "review the story",
-			Decisions: s.Review.Decisions, Files: r.names(aios.Handoffs)})
+		r.Head, r.Reports = roles.AIOSReview(s.Task), p.AIOS.Folder()
+		p.handOff(ctx, s, roles.AIOSHandoff{From: "dev", To: "qa", Next: "review the story",
+			Decisions: s.Review.Decisions, Files: r.names(roles.AiosHandoffs)})
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()

@@ -21,7 +21,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
-	"ralph/runner/roles/aios"
+	"ralph/runner/roles"
 	"ralph/runner/rules/pace"
 	"ralph/state"
 )
@@ -114,7 +114,7 @@ func runOptionsOf(p *preflight.Project) runner.Options {
 	return runner.Options{Policy: c.Policy, CallOptions: c.CallOptions, Continuity: c.Continuity,
 		CheckOptions: c.CheckOptions, PlanOptions: c.PlanOptions,
 		CommitOptions: c.CommitOptions, Contained: p.Contained, Wanted: c.Wanted, LessonOptions: c.LessonOptions,
-		SlotOptions: c.SlotOptions, Review: c.Review, JudgeRows: c.JudgeRows(), AIOS: aios.Options(c.AIOSOptions)}
+		SlotOptions: c.SlotOptions, Review: c.Review, JudgeRows: c.JudgeRows(), AIOS: roles.AIOSOptions(c.AIOSOptions)}
 }
 
 // flushing writes each line of ralph's own log immediately: there are few lines, and

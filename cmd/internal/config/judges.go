@@ -10,7 +10,6 @@ import (
 
 	"ralph/config/option"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/task"
 )
 
@@ -104,7 +103,7 @@ type NamedReviewer struct{ From, Agent, Model string }
 
 // NamedReviewers lists the reviewers with an agent of their own that open tasks will need, each once.
 func (c *Config) NamedReviewers(dir string, tasks []task.Task) (all []NamedReviewer) {
-	stories, rows := aios.Options(c.AIOSOptions).At(dir), c.JudgeRows()
+	stories, rows := roles.AIOSOptions(c.AIOSOptions).At(dir), c.JudgeRows()
 	for _, t := range tasks {
 		if !t.Pending() || !t.Required() {
 			continue

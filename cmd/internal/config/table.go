@@ -15,7 +15,6 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
-	"ralph/runner/roles/aios"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
 	"ralph/runner/session"
@@ -46,7 +45,7 @@ type Options struct {
 }
 
 // AIOSOptions is what a user can say about projects of AIOS.
-type AIOSOptions aios.Options
+type AIOSOptions roles.AIOSOptions
 
 // OutputOptions is what a user can say about what ralph prints.
 type OutputOptions struct {
@@ -64,7 +63,7 @@ func groups() []string {
 func (o *Options) rows() []option.Row {
 	table := slices.Concat(o.Policy.Options(), o.CallOptions.Options(), o.Continuity.Options(), o.EnvExclusion.Options(),
 		o.FileOptions.Options(), o.PlanOptions.Options(), o.CheckOptions.Options(), o.Review.Options(),
-		(*aios.Options)(&o.AIOSOptions).Options(), o.Commands.Options(), o.Wanted.Options(), o.LessonOptions.Options(),
+		(*roles.AIOSOptions)(&o.AIOSOptions).Options(), o.Commands.Options(), o.Wanted.Options(), o.LessonOptions.Options(),
 		o.CommitOptions.Options(), o.Settings.Options(), o.SlotOptions.Options(), o.Touch.Options(),
 		o.OutputOptions.Options())
 	rank := func(r option.Row) int { return slices.Index(groups(), r.Group) }

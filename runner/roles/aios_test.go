@@ -1,4 +1,4 @@
-package aios
+package roles
 
 import (
 	"os"
@@ -15,7 +15,7 @@ func TestVerdict_gateFiles(t *testing.T) {
 		"gate: PASS\n": "pass", "gate: waived": "pass", "gate: CONCERNS\nstatus_reason: x": "concerns", "gate: FAIL": "fail",
 		"gate: MAYBE": "", "": "", "gate: [": "", "a: &a [x]\ngate: FAIL\ntop_issues: *a\n": "", "schema: 1\ngate: PASS # all good\n": "pass",
 	} {
-		if got, _, ok := Verdict([]byte(text)); got != want || ok != (want != "") {
+		if got, _, ok := GateVerdict([]byte(text)); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %t", text, got, ok)
 		}
 	}
@@ -28,7 +28,7 @@ func TestVerdict_reasons_inWhateverForm(t *testing.T) {
 		"gate: FAIL\nreasons: no salt\ntop_issues: none\n":                                                    "no salt",
 		"gate: FAIL\ntop_issues: [a, {severity: high}, {description: b}]\n":                                   "a|b",
 	} {
-		verdict, reasons, ok := Verdict([]byte(text))
+		verdict, reasons, ok := GateVerdict([]byte(text))
 		var got []string
 		for _, r := range reasons {
 			got = append(got, r.Text)
@@ -41,12 +41,12 @@ func TestVerdict_reasons_inWhateverForm(t *testing.T) {
 
 func TestSection_onlyThePartOfTheReviewIsTaken(t *testing.T) {
 	story := "# S\n\n## Status\n\nReady\n\n## QA Results\n\nold\n\n## Notes\n\nn\n"
-	got := Section(story, "# Changed\n\n## Status\n\nDone\n\n## QA Results\n\nnew\n")
+	got := ReviewSection(story, "# Changed\n\n## Status\n\nDone\n\n## QA Results\n\nnew\n")
 	if !strings.HasPrefix(got, "# S\n\n## Status\n\nReady\n") || !strings.Contains(got, "## QA Results\n\nnew\n") || strings.Contains(got, "old") ||
 		!strings.Contains(got, "## Notes\n\nn\n") {
 		t.Errorf("%s", got)
 	}
-	if got := Section(story, "# no results\n"); got != story {
+	if got := ReviewSection(story, "# no results\n"); got != story {
 		t.Errorf("%s", got)
 	}
 }
@@ -63,7 +63,7 @@ func TestAt_reportsGoWhereTheProjectSays_andNowhereElse(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ".bmad-core/core-config.yaml"), []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := Options{Enabled: "auto", BMAD: true}.At(dir)
+		p := AIOSOptions{Enabled: "auto", BMAD: true}.At(dir)
 		if !p.MayWrite(want+"/gates/1.2-x.yml") || p.MayWrite("main.go") || p.MayWrite("other/qa/x") {
 			t.Errorf("%q: %+v", config, p)
 		}
@@ -75,7 +75,7 @@ func TestAt_reportsGoWhereTheProjectSays_andNowhereElse(t *testing.T) {
 }
 
 func TestDecisions_ofAStory_areItsLines(t *testing.T) {
-	p := Project{aios: true}
+	p := AIOSProject{aios: true}
 	story := task.Task{ID: "1.2", File: "docs/stories/1.2.login.story.md"}
 	for final, want := range map[string][]string{
 		"Done.": nil, "Decision: sqlite, not a file\nDecision:\n": {"sqlite, not a file"},

@@ -1,7 +1,8 @@
-// Package aios has the conventions of AIOS and BMAD projects between developer and reviewer: how
-// each is called, what a review may write, its gate file, and the handoff between two calls. AIOS
-// comes from BMAD.
-package aios
+package roles
+
+// The files aios*.go have the conventions of AIOS and BMAD projects between developer and
+// reviewer: how each is called, what a review may write, its gate file, and the handoff
+// between two calls. AIOS comes from BMAD.
 
 import (
 	"errors"
@@ -23,15 +24,15 @@ import (
 	"ralph/state/safeyaml"
 )
 
-// Options is what a user can say about projects of AIOS.
-type Options struct {
+// AIOSOptions is what a user can say about projects of AIOS.
+type AIOSOptions struct {
 	Enabled   string // auto, true or false
 	QAEnabled bool
 	BMAD      bool // in projects of BMAD that name a folder for it, stories are reviewed
 }
 
 // Options are the rows of the option table that fill o.
-func (o *Options) Options() []option.Row {
+func (o *AIOSOptions) Options() []option.Row {
 	return []option.Row{{
 		Group: "Review", Key: "AIOS_ENABLED", YAML: "aios.enabled",
 		Kind: option.Enum, Default: "auto", Values: []string{"auto", "true", "false"}, Field: &o.Enabled,
@@ -48,7 +49,7 @@ func (o *Options) Options() []option.Row {
 }
 
 // In reports whether the project at dir is one of AIOS.
-func (o Options) In(dir string) bool {
+func (o AIOSOptions) In(dir string) bool {
 	if o.Enabled == "false" || o.Enabled == "" {
 		return false
 	}
@@ -58,10 +59,10 @@ func (o Options) In(dir string) bool {
 	})
 }
 
-// Project is what the conventions of a project ask for, as it was when the run began: what an agent does
+// AIOSProject is what the conventions of a project ask for, as it was when the run began: what an agent does
 // to the project's folders takes no review away.
-type Project struct {
-	Options
+type AIOSProject struct {
+	AIOSOptions
 	aios    bool
 	bmad    bool   // and it names a folder for reports
 	reports string // folder of what reviewers write, relative to the project
@@ -73,8 +74,8 @@ const (
 )
 
 // At looks at the project in a folder.
-func (o Options) At(dir string) Project {
-	p := Project{Options: o, aios: o.In(dir), reports: usualReports}
+func (o AIOSOptions) At(dir string) AIOSProject {
+	p := AIOSProject{AIOSOptions: o, aios: o.In(dir), reports: usualReports}
 	for _, folder := range []string{".aios-core", ".aiox-core", ".bmad-core"} {
 		named := location(projectfs.In(dir), filepath.Join(dir, folder, "core-config.yaml"))
 		if p.bmad = named != "" && folder == ".bmad-core"; named == "" {
@@ -102,19 +103,19 @@ func location(in projectfs.Dir, file string) string {
 }
 
 // Story reports whether a task is a story of AIOS in a project of AIOS.
-func (p Project) Story(t task.Task) bool {
+func (p AIOSProject) Story(t task.Task) bool {
 	base := path.Base(t.File)
 	return p.aios && (strings.HasSuffix(base, ".story.md") || strings.HasPrefix(base, "STORY-"))
 }
 
 // Reports reports whether a task is a story whose reviewer writes a report and a gate file.
-func (p Project) Reports(t task.Task) bool {
+func (p AIOSProject) Reports(t task.Task) bool {
 	named, _ := path.Match("[0-9]*.[0-9]*.*.md", path.Base(t.File))
 	return p.Story(t) || p.bmad && named && !strings.HasSuffix(t.File, ".story.md")
 }
 
 // Asks reports whether the project wants a review of a task.
-func (p Project) Asks(t task.Task) bool {
+func (p AIOSProject) Asks(t task.Task) bool {
 	if p.Story(t) {
 		return p.QAEnabled
 	}
@@ -122,29 +123,29 @@ func (p Project) Asks(t task.Task) bool {
 }
 
 // Folder is where reviewers write, relative to the project.
-func (p Project) Folder() string { return p.reports }
+func (p AIOSProject) Folder() string { return p.reports }
 
 // IsGate reports whether a file of the project is a gate file of a story.
-func (p Project) IsGate(t task.Task, file string) bool {
+func (p AIOSProject) IsGate(t task.Task, file string) bool {
 	is, _ := path.Match(p.reports+"/gates/"+t.ID+"-*.y*ml", file)
 	return is
 }
 
 // MayWrite reports whether a review may write this file of the project.
-func (p Project) MayWrite(file string) bool { return strings.HasPrefix(file, p.reports+"/") }
+func (p AIOSProject) MayWrite(file string) bool { return strings.HasPrefix(file, p.reports+"/") }
 
-// Develop is the head of the developer's prompt.
-func Develop(t task.Task) string {
+// AiosDevelop is the head of the developer's prompt.
+func AiosDevelop(t task.Task) string {
 	return fmt.Sprintf("@dev\n*develop %s yolo\n\n", t.ID) +
 		"If you decide something that your reviewer must know, write it into your final message, on a line of its own: `Decision: ...`\n\n"
 }
 
-// Review is the head of the reviewer's prompt.
-func Review(t task.Task) string { return fmt.Sprintf("@qa\n*review %s\n\n", t.ID) }
+// AIOSReview is the head of the reviewer's prompt.
+func AIOSReview(t task.Task) string { return fmt.Sprintf("@qa\n*review %s\n\n", t.ID) }
 
-// Verdict reads a gate file: its verdict and its reasons, which people and agents write in several forms. ok is
+// GateVerdict reads a gate file: its verdict and its reasons, which people and agents write in several forms. ok is
 // false if there is no verdict.
-func Verdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
+func GateVerdict(data []byte) (verdict string, reasons []state.Reason, ok bool) {
 	var g struct {
 		Gate    string `yaml:"gate"`
 		Reason  any    `yaml:"status_reason"`
@@ -187,9 +188,9 @@ func texts(value any) (all []string) {
 	return all
 }
 
-// Section is the story with the part that belongs to the review, "## QA Results", taken from
+// ReviewSection is the story with the part that belongs to the review, "## QA Results", taken from
 // another version of it.
-func Section(story, reviewed string) string {
+func ReviewSection(story, reviewed string) string {
 	_, part := cutSection(reviewed)
 	if part == "" {
 		return story
@@ -214,25 +215,25 @@ func cutSection(story string) (rest, part string) {
 	return rest, part
 }
 
-// Handoffs is the folder of the handoffs between developer and reviewer, relative to the project.
-const Handoffs = ".aios/handoffs"
+// AiosHandoffs is the folder of the handoffs between developer and reviewer, relative to the project.
+const AiosHandoffs = ".aios/handoffs"
 
-// Handoff is what one call leaves the next one.
-type Handoff struct {
-	Version   string   `yaml:"version"`
-	Timestamp string   `yaml:"timestamp"`
-	Consumed  bool     `yaml:"consumed"`
-	From      string   `yaml:"from_agent"`
-	To        string   `yaml:"to_agent"`
-	Story     Context  `yaml:"story_context"`
-	Decisions []string `yaml:"decisions"`
-	Files     []string `yaml:"files_modified"`
-	Blockers  []string `yaml:"blockers"`
-	Next      string   `yaml:"next_action"`
+// AIOSHandoff is what one call leaves the next one.
+type AIOSHandoff struct {
+	Version   string      `yaml:"version"`
+	Timestamp string      `yaml:"timestamp"`
+	Consumed  bool        `yaml:"consumed"`
+	From      string      `yaml:"from_agent"`
+	To        string      `yaml:"to_agent"`
+	Story     AIOSContext `yaml:"story_context"`
+	Decisions []string    `yaml:"decisions"`
+	Files     []string    `yaml:"files_modified"`
+	Blockers  []string    `yaml:"blockers"`
+	Next      string      `yaml:"next_action"`
 }
 
-// Context is the story of a handoff.
-type Context struct {
+// AIOSContext is the story of a handoff.
+type AIOSContext struct {
 	ID     string `yaml:"story_id"`
 	Path   string `yaml:"story_path"`
 	Status string `yaml:"story_status"`
@@ -241,7 +242,7 @@ type Context struct {
 }
 
 // Write writes a handoff into a folder of a project, with at most as much as its readers take.
-func (h Handoff) Write(in projectfs.Dir, dir string, now time.Time) error {
+func (h AIOSHandoff) Write(in projectfs.Dir, dir string, now time.Time) error {
 	h.Version, h.Timestamp = "1.0", now.UTC().Format(time.RFC3339)
 	h.Decisions, h.Files, h.Blockers = h.Decisions[:min(5, len(h.Decisions))], h.Files[:min(10,
 		len(h.Files))], h.Blockers[:min(3, len(h.Blockers))]
@@ -262,12 +263,12 @@ func (h Handoff) Write(in projectfs.Dir, dir string, now time.Time) error {
 	return nil
 }
 
-// Consume marks what the story's earlier calls left for a role as read, now that this role has answered.
-func Consume(in projectfs.Dir, dir, to, story string) error {
+// ConsumeHandoff marks what the story's earlier calls left for a role as read, now that this role has answered.
+func ConsumeHandoff(in projectfs.Dir, dir, to, story string) error {
 	files, err := fs.Glob(in.FS(dir), "handoff-*-to-"+to+"-*.yaml")
 	for _, file := range files {
 		file = filepath.Join(dir, file)
-		var h Handoff
+		var h AIOSHandoff
 		data, readErr := in.Read(file, maxConfig)
 		if readErr != nil || safeyaml.Unmarshal(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {
 			continue // somebody else's, perhaps
@@ -288,7 +289,7 @@ const (
 
 // Decisions are what a developer of a story says it has decided: the lines of its final message that begin with
 // "Decision:". Other tasks have none.
-func (p Project) Decisions(t task.Task, final string) (all []string) {
+func (p AIOSProject) Decisions(t task.Task, final string) (all []string) {
 	if !p.Story(t) {
 		return nil
 	}
