@@ -7,7 +7,6 @@ import (
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/state/view"
-	"ralph/state/view/scan"
 	"ralph/state/view/summary"
 )
 
@@ -345,7 +344,7 @@ func (u *ui) readMore() {
 	}
 	var lines []view.Line
 	log := view.Log{LineOptions: u.lines.LineOptions}
-	events, err := scan.Before(u.feed.Reader(), before, olderBytes)
+	events, err := view.EventsBefore(u.feed.Reader(), before, olderBytes)
 	for _, e := range events {
 		// Events are looked up by time. If the clock was set back, some may be here already.
 		if !held[e.Time.UnixNano()] {

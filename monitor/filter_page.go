@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ralph/state"
-	"ralph/state/view/scan"
+	"ralph/state/view"
 )
 
 // filter is what a person wants to see.
@@ -24,7 +24,7 @@ type filter struct {
 
 	kinds  []state.Kind
 	failed bool // only what went wrong
-	needle scan.Needle
+	needle view.Needle
 }
 
 // askFor is what the last row says.
@@ -51,7 +51,7 @@ func parseFilter(typed string, now time.Time) (filter, error) {
 		}
 	}
 	return filter{Name: `"` + typed + `"`, Text: typed,
-		needle: scan.NeedleOf(typed, typed == strings.ToLower(typed))}, nil
+		needle: view.NeedleOf(typed, typed == strings.ToLower(typed))}, nil
 }
 
 // ofTask returns the filter for the events of one task. The title of the log names the task.
@@ -107,13 +107,13 @@ const (
 // Read returns the events that match, oldest first. If there are too many, it returns the latest.
 func (f *filter) Read(r *state.Reader) ([]state.Event, error) {
 	if !f.At.IsZero() {
-		before, err := scan.Before(r, f.At, besideFilter)
+		before, err := view.EventsBefore(r, f.At, besideFilter)
 		if err != nil {
 			return nil, err
 		}
-		after, err := scan.After(r, f.At, besideFilter)
+		after, err := view.EventsAfter(r, f.At, besideFilter)
 		return append(before, after...), err
 	}
-	all, err := scan.Select(r, most, f.Line)
+	all, err := view.SelectEvents(r, most, f.Line)
 	return slices.DeleteFunc(all, func(e state.Event) bool { return !f.Event(e) }), err
 }

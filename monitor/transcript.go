@@ -14,7 +14,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/state"
-	"ralph/state/view/scan"
+	"ralph/state/view"
 )
 
 // maxTranscript bounds the events of one iteration that are read, in bytes.
@@ -35,7 +35,7 @@ func (u *ui) openTranscriptOf(n int) {
 	u.over, u.help = append(u.over, p), false
 	r := u.feed.Reader()
 	u.load(p.Fail, func() (func(), error) {
-		events, err := scan.Iteration(r, run, n, maxTranscript)
+		events, err := view.EventsOfIteration(r, run, n, maxTranscript)
 		return func() { p.Load(events) }, err
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ralph/state"
-	"ralph/state/view/scan"
 )
 
 // ReadRun folds all events of one run, also those in rotated files. With alive,
@@ -89,7 +88,7 @@ func Folded(k state.Kind) bool { return k != state.KindText && k != state.KindTo
 
 // readEvents calls do for the events of one file, of all runs if run is empty; a missing file has none.
 func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)) error {
-	_, err := scan.Lines(name, 0, -1, func(line []byte) bool {
+	_, err := ScanLines(name, 0, -1, func(line []byte) bool {
 		if e, ok := wanted.Decode(line); ok && (run == "" || e.Run == run) {
 			do(e)
 		}

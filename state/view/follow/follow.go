@@ -14,7 +14,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
-	"ralph/state/view/scan"
 )
 
 const (
@@ -49,7 +48,7 @@ type past struct {
 	files []string // still to be read
 	at    int64    // offset in the first file
 	end   int64    // offset of the end in the last file
-	thin  scan.Thinner
+	thin  view.Thinner
 }
 
 // pastStep is how much of the past one Poll reads, in bytes.
@@ -214,12 +213,12 @@ func (f *Follower) begin(u *view.Update) error {
 		return err
 	}
 	name := files[len(files)-1]
-	end, err := scan.End(name)
+	end, err := view.EndOf(name)
 	if err != nil {
 		return err
 	}
 	f.past, f.more = &past{files: files, end: end}, true
-	u.Early, err = scan.Tail(name, end, earlyLog)
+	u.Early, err = view.TailEvents(name, end, earlyLog)
 	f.tail, f.read = logs.NewTailFrom(f.reader.EventsPath(), end), end
 	if len(u.Early) == 0 {
 		u.Early = []state.Event{}
@@ -235,11 +234,11 @@ func (f *Follower) readPast(u *view.Update) error {
 	switch whole := p.end - earlyLog; {
 	case last && p.at >= whole:
 		u.Events = p.thin.Rest()
-		read, to = scan.Decode, p.end
+		read, to = view.DecodeLine, p.end
 	case last:
 		to = min(to, whole)
 	}
-	at, err := scan.Lines(p.files[0], p.at, to, func(line []byte) bool {
+	at, err := view.ScanLines(p.files[0], p.at, to, func(line []byte) bool {
 		u.Events = append(u.Events, read(line)...)
 		return true
 	})

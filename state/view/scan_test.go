@@ -1,4 +1,4 @@
-package scan_test
+package view_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/state"
-	"ralph/state/view/scan"
+	"ralph/state/view"
 )
 
 func TestLines_longOnesAndHalfOnes_areWholeOrLeftOut(t *testing.T) {
@@ -19,7 +19,7 @@ func TestLines_longOnesAndHalfOnes_areWholeOrLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	at, err := scan.Lines(name, 0, -1, func(line []byte) bool {
+	at, err := view.ScanLines(name, 0, -1, func(line []byte) bool {
 		got = append(got, string(line))
 		return true
 	})
@@ -27,10 +27,10 @@ func TestLines_longOnesAndHalfOnes_areWholeOrLeftOut(t *testing.T) {
 		t.Errorf("%d lines up to %d: %v", len(got), at, err)
 	}
 	var first string
-	if at, _ = scan.Lines(name, 4+int64(len(long))+2, -1, func(line []byte) bool { first = string(line); return false }); first != "last" {
+	if at, _ = view.ScanLines(name, 4+int64(len(long))+2, -1, func(line []byte) bool { first = string(line); return false }); first != "last" {
 		t.Errorf("%q, then %d", first, at)
 	}
-	if at, err = scan.Lines(name+"-none", 5, -1, nil); at != 5 || err != nil {
+	if at, err = view.ScanLines(name+"-none", 5, -1, nil); at != 5 || err != nil {
 		t.Errorf("a missing file: %d, %v", at, err)
 	}
 }
@@ -47,11 +47,11 @@ func TestIteration_ofAllFiles_isThereUpToABound(t *testing.T) {
 		events = append(events, e)
 	}
 	pr.Add(events...)
-	all, err := scan.Iteration(pr.Reader(), "r", 2, 1<<20)
+	all, err := view.EventsOfIteration(pr.Reader(), "r", 2, 1<<20)
 	if err != nil || len(all) != 100 || all[0].Seq != 2 {
 		t.Errorf("%d events: %v", len(all), err)
 	}
-	if all, _ = scan.Iteration(pr.Reader(), "r", 2, 1000); len(all) == 0 || len(all) > 10 || all[len(all)-1].Seq != 299 {
+	if all, _ = view.EventsOfIteration(pr.Reader(), "r", 2, 1000); len(all) == 0 || len(all) > 10 || all[len(all)-1].Seq != 299 {
 		t.Errorf("%d events within the bound", len(all))
 	}
 }
@@ -83,12 +83,12 @@ func TestBeforeAndAfter_aTime_areTheEventsNextToIt(t *testing.T) {
 	r, first := written(t)
 	for _, n := range []int{0, 1, 2, 17, 500, 999, 1000, 1001, 1999, 2000, 2500, 2999, 3000, 5000} {
 		at := first.Add(time.Duration(n) * time.Second)
-		before, err := scan.Before(r, at, 20_000)
+		before, err := view.EventsBefore(r, at, 20_000)
 		last, count := min(n, 3000), len(before)
 		if err != nil || (count == 0) != (last == 0) || count > 0 && before[count-1].Seq != int64(last) {
 			t.Fatalf("before %d: %d events, %v", n, count, err)
 		}
-		after, err := scan.After(r, at, 20_000)
+		after, err := view.EventsAfter(r, at, 20_000)
 		if err != nil || (len(after) == 0) != (n >= 3000) || len(after) > 0 && after[0].Seq != int64(n+1) {
 			t.Fatalf("after %d: %d events, %v", n, len(after), err)
 		}
@@ -100,7 +100,7 @@ func TestBeforeAndAfter_aTime_areTheEventsNextToIt(t *testing.T) {
 			}
 		}
 	}
-	if all, _ := scan.Before(r, first.Add(1500*time.Second), 1<<30); len(all) != 1500 {
+	if all, _ := view.EventsBefore(r, first.Add(1500*time.Second), 1<<30); len(all) != 1500 {
 		t.Errorf("%d events before the middle", len(all))
 	}
 }
@@ -114,7 +114,7 @@ func TestNeedle_findsEachLineThatHoldsTheText(t *testing.T) {
 		{"", "anything", true, true}, {"a<b", `a\u003cb`, true, true}, {"fox!", "the quick fox", true, false},
 		{"say \"no\"", `say \"no\"`, false, true}, {"漢字", "nothing of it", true, true}, {"x", "", true, false},
 	} {
-		if got := scan.NeedleOf(c.text, c.fold).In([]byte(c.line)); got != c.want {
+		if got := view.NeedleOf(c.text, c.fold).In([]byte(c.line)); got != c.want {
 			t.Errorf("%q in %q: %t", c.text, c.line, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package scan
+package view
 
 import (
 	"maps"
@@ -34,29 +34,29 @@ func (t *Thinner) Events(line []byte) []state.Event {
 			return []state.Event{{V: state.EventVersion, Kind: state.KindTool, Origin: from, Data: state.Tool{}}}
 		}
 	case state.KindIterationStart, state.KindIterationEnd:
-		all := append(Decode(t.usage[h.Iteration]), Decode(line)...)
+		all := append(DecodeLine(t.usage[h.Iteration]), DecodeLine(line)...)
 		delete(t.usage, h.Iteration)
 		if t.begun[h.Iteration] = true; h.Kind == state.KindIterationEnd {
 			delete(t.begun, h.Iteration)
 		}
 		return all
 	case state.KindRunStart, state.KindRunEnd:
-		return append(t.Rest(), Decode(line)...)
+		return append(t.Rest(), DecodeLine(line)...)
 	}
-	return Decode(line)
+	return DecodeLine(line)
 }
 
 // Rest returns what was held back, at the end of the file.
 func (t *Thinner) Rest() (all []state.Event) {
 	for _, n := range slices.Sorted(maps.Keys(t.usage)) {
-		all = append(all, Decode(t.usage[n])...)
+		all = append(all, DecodeLine(t.usage[n])...)
 	}
 	t.usage = map[int][]byte{}
 	return all
 }
 
-// Decode returns the event of a line; nil: it is none.
-func Decode(line []byte) []state.Event {
+// DecodeLine returns the event of a line; nil: it is none.
+func DecodeLine(line []byte) []state.Event {
 	if e, ok := state.EventFilter(nil).Decode(line); ok {
 		return []state.Event{e}
 	}

@@ -1,4 +1,4 @@
-package scan
+package view
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"ralph/state"
 )
 
-// End is the offset at which the last whole line of a file ends; 0 for a missing file.
-func End(name string) (int64, error) {
+// EndOf is the offset at which the last whole line of a file ends; 0 for a missing file.
+func EndOf(name string) (int64, error) {
 	file, size, err := open(name)
 	if file == nil {
 		return 0, err
@@ -49,8 +49,8 @@ func open(name string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// Begin is the beginning of the first line at or after an offset.
-func Begin(file io.ReaderAt, at int64) int64 {
+// lineBegin is the beginning of the first line at or after an offset.
+func lineBegin(file io.ReaderAt, at int64) int64 {
 	if at <= 0 {
 		return 0
 	}
@@ -66,9 +66,9 @@ func Begin(file io.ReaderAt, at int64) int64 {
 	}
 }
 
-// Find is the beginning of the first line of a file whose event is not before t. The events stand in
+// findTime is the beginning of the first line of a file whose event is not before t. The events stand in
 // the order of their times.
-func Find(name string, t time.Time) (int64, error) {
+func findTime(name string, t time.Time) (int64, error) {
 	file, size, err := open(name)
 	if file == nil {
 		return 0, err
@@ -76,12 +76,12 @@ func Find(name string, t time.Time) (int64, error) {
 	defer file.Close()
 	low, high := int64(0), size // a line that begins before low is before t; one from high on is not
 	for low < high {
-		middle := Begin(file, low+(high-low)/2)
+		middle := lineBegin(file, low+(high-low)/2)
 		if middle >= high {
 			middle = low // one line is left, or a long one
 		}
 		var at time.Time
-		next, err := Lines(name, middle, -1, func(line []byte) bool {
+		next, err := ScanLines(name, middle, -1, func(line []byte) bool {
 			at = state.HeadOf(line).At()
 			return at.IsZero()
 		})
@@ -100,13 +100,13 @@ func Find(name string, t time.Time) (int64, error) {
 	return low, nil
 }
 
-// Before returns the latest events before t, up to most bytes, oldest first. None means that there are
+// EventsBefore returns the latest events before t, up to most bytes, oldest first. None means that there are
 // none.
-func Before(r *state.Reader, t time.Time, most int64) ([]state.Event, error) {
+func EventsBefore(r *state.Reader, t time.Time, most int64) ([]state.Event, error) {
 	files, err := r.EventFiles()
 	var all []state.Event
 	for i := len(files) - 1; i >= 0 && err == nil && most > 0; i-- {
-		end, fault := Find(files[i], t)
+		end, fault := findTime(files[i], t)
 		if err = fault; err != nil || end == 0 {
 			continue
 		}
@@ -119,18 +119,18 @@ func Before(r *state.Reader, t time.Time, most int64) ([]state.Event, error) {
 	return all, err
 }
 
-// After returns the first events at or after t, up to about most bytes, oldest first.
-func After(r *state.Reader, t time.Time, most int64) ([]state.Event, error) {
+// EventsAfter returns the first events at or after t, up to about most bytes, oldest first.
+func EventsAfter(r *state.Reader, t time.Time, most int64) ([]state.Event, error) {
 	files, err := r.EventFiles()
 	var all []state.Event
 	for i := 0; i < len(files) && err == nil && most > 0; i++ {
-		from, fault := Find(files[i], t)
+		from, fault := findTime(files[i], t)
 		if err = fault; err != nil {
 			break
 		}
 		part, _, fault := span(files[i], from, from+most)
 		size := int64(0)
-		if end, fault := End(files[i]); fault == nil {
+		if end, fault := EndOf(files[i]); fault == nil {
 			size = min(most, max(end-from, 0))
 		}
 		all, most, err = append(all, part...), most-size, fault
@@ -144,17 +144,17 @@ func span(name string, from, to int64) (all []state.Event, first int64, err erro
 	if file == nil {
 		return nil, to, err
 	}
-	from = Begin(file, from)
+	from = lineBegin(file, from)
 	_ = file.Close()
-	_, err = Lines(name, from, to, func(line []byte) bool {
-		all = append(all, Decode(line)...)
+	_, err = ScanLines(name, from, to, func(line []byte) bool {
+		all = append(all, DecodeLine(line)...)
 		return true
 	})
 	return all, from, err
 }
 
-// Tail returns the events of the last bytes before an offset, which is the end of a line.
-func Tail(name string, end, most int64) ([]state.Event, error) {
+// TailEvents returns the events of the last bytes before an offset, which is the end of a line.
+func TailEvents(name string, end, most int64) ([]state.Event, error) {
 	all, _, err := span(name, end-most, end)
 	return all, err
 }

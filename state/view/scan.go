@@ -1,6 +1,7 @@
-// Package scan reads long files of events fast: it looks at the head of each line and decodes
+package view
+
+// This file reads long files of events fast: it looks at the head of each line and decodes
 // only what somebody wants.
-package scan
 
 import (
 	"bytes"
@@ -14,10 +15,10 @@ import (
 
 const block = 1 << 20 // bytes that are read at once
 
-// Lines calls f for each whole line of a file from an offset, which must be the beginning of a
+// ScanLines calls f for each whole line of a file from an offset, which must be the beginning of a
 // line, until f returns false or the offset to is reached; below 0: the end. It returns where
 // it stopped. The line is valid only during the call. A missing file has no lines.
-func Lines(name string, from, to int64, f func(line []byte) (more bool)) (at int64, err error) {
+func ScanLines(name string, from, to int64, f func(line []byte) (more bool)) (at int64, err error) {
 	file, err := state.OpenEvents(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return from, nil
@@ -58,18 +59,18 @@ func Lines(name string, from, to int64, f func(line []byte) (more bool)) (at int
 	}
 }
 
-// Iteration returns the events of an iteration, oldest first: of a long one the latest, up to
+// EventsOfIteration returns the events of an iteration, oldest first: of a long one the latest, up to
 // most bytes.
-func Iteration(r *state.Reader, run string, n, most int) ([]state.Event, error) {
-	return Select(r, most, func(line []byte) bool {
+func EventsOfIteration(r *state.Reader, run string, n, most int) ([]state.Event, error) {
+	return SelectEvents(r, most, func(line []byte) bool {
 		h := state.HeadOf(line)
 		return h.Iteration == n && h.Run == run
 	})
 }
 
-// Select returns the events of the wanted lines of all files, oldest first: the latest, up to most
+// SelectEvents returns the events of the wanted lines of all files, oldest first: the latest, up to most
 // bytes.
-func Select(r *state.Reader, most int, wanted func(line []byte) bool) ([]state.Event, error) {
+func SelectEvents(r *state.Reader, most int, wanted func(line []byte) bool) ([]state.Event, error) {
 	files, err := r.EventFiles()
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func Select(r *state.Reader, most int, wanted func(line []byte) bool) ([]state.E
 	var lines [][]byte
 	size := 0
 	for _, name := range files {
-		_, err := Lines(name, 0, -1, func(line []byte) bool {
+		_, err := ScanLines(name, 0, -1, func(line []byte) bool {
 			if wanted(line) {
 				lines, size = append(lines, bytes.Clone(line)), size+len(line)
 			}
@@ -93,7 +94,7 @@ func Select(r *state.Reader, most int, wanted func(line []byte) bool) ([]state.E
 	}
 	var all []state.Event
 	for _, line := range lines {
-		all = append(all, Decode(line)...)
+		all = append(all, DecodeLine(line)...)
 	}
 	return all, nil
 }

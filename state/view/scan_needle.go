@@ -1,4 +1,4 @@
-package scan
+package view
 
 import (
 	"bytes"
