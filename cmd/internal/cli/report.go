@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/state/view/report"
+	"ralph/state/report"
 )
 
 type reportOptions struct {

@@ -17,8 +17,8 @@ import (
 	"ralph/runner/memory"
 	"ralph/state"
 	"ralph/state/question"
+	"ralph/state/report"
 	"ralph/state/view"
-	"ralph/state/view/report"
 )
 
 // Bounds of what a report asks git for.

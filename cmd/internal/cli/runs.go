@@ -12,8 +12,8 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/report"
 	"ralph/state/view"
-	"ralph/state/view/report"
 )
 
 const errorWidth = 120 // columns of an error in the list

@@ -10,8 +10,8 @@ import (
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/question"
+	"ralph/state/report"
 	"ralph/state/view"
-	"ralph/state/view/report"
 	"ralph/state/view/summary"
 )
 

@@ -9,8 +9,8 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/question"
+	"ralph/state/report"
 	"ralph/state/view"
-	"ralph/state/view/report"
 	"ralph/state/view/summary"
 )
 

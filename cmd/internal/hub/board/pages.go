@@ -11,8 +11,8 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/report"
 	"ralph/state/view"
-	"ralph/state/view/report"
 	"ralph/state/view/summary"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"ralph/state"
-	"ralph/state/view/report"
+	"ralph/state/report"
 )
 
 // records caches the reports that were read. The zero value is ready for use. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"ralph/state/view/report"
+	"ralph/state/report"
 	"ralph/state/view/summary"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/state/act"
+	"ralph/state/report"
 	"ralph/state/view"
-	"ralph/state/view/report"
 )
 
 // slowEvery is how old the slow parts of a page may get.
