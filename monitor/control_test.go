@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ralph/state"
-	kept "ralph/state/note"
 	"ralph/state/view"
 )
 
@@ -75,7 +74,7 @@ func TestScreen_noteThatWaits_isShownUntilAPromptHasIt(t *testing.T) {
 		t.Skip("long: many screens")
 	}
 	pr := living(t)
-	notes := kept.In(pr.Reader())
+	notes := state.Notes(pr.Reader())
 	n, err := notes.Add("mind the tests")
 	if err != nil {
 		t.Fatal(err)

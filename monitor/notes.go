@@ -6,7 +6,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/state"
-	kept "ralph/state/note"
 	asked "ralph/state/question"
 	"ralph/state/view"
 )
@@ -24,7 +23,7 @@ type waiting struct {
 func (n noteSign) read(r *state.Reader) noteSign {
 	return noteSign{
 		n.questions.read(r.QuestionsDir(), func() int { return count(asked.In(r).List, asked.Question.Open) }),
-		n.notes.read(r.NotesDir(), func() int { return count(kept.In(r).List, kept.Note.Waits) }),
+		n.notes.read(r.NotesDir(), func() int { return count(state.Notes(r).List, state.Note.Waits) }),
 	}
 }
 

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"ralph/state"
-	"ralph/state/note"
 )
 
 func TestRun_noteOfAPerson_goesIntoOnePrompt(t *testing.T) {
 	b := newBench(t, "noted")
 	b.planOf(kiroPlan, "- [ ] 1. first\n- [ ] 2. second\n")
 	b.inGit()
-	s := note.In(b.d.State.Reader)
+	s := state.Notes(b.d.State.Reader)
 	if _, err := s.Add("use UTC everywhere"); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func TestRun_noteInATurnThatAPersonEnds_goesIntoTheNextPrompt(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, "prompted", "[ ] one", "[ ] two")
 			b.o.MaxIterations = 1
-			if _, err := note.In(b.d.State.Reader).Add("use UTC everywhere"); err != nil {
+			if _, err := state.Notes(b.d.State.Reader).Add("use UTC everywhere"); err != nil {
 				t.Fatal(err)
 			}
 			b.sendWhen(how, "the call", func() bool { return len(glob(b.dir+"/.ralph/prompt-1")) == 1 })

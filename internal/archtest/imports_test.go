@@ -53,7 +53,7 @@ var bans = []ban{
 	{in: "cmd/ralph", what: "net/http", linked: true, why: offline},
 	{in: "...", what: "github.com/nats-io", by: "cmd/internal/hub/fleet", why: offline},
 	{in: "...", what: "text/template", why: byName}, {in: "...", what: "html/template", by: "cmd/internal/hub/board", why: byName},
-	{in: "monitor", what: module, but: []string{"state", "state/act", "state/note", "state/question", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/canvas"},
+	{in: "monitor", what: module, but: []string{"state", "state/act", "state/question", "state/view", "state/view/follow", "state/view/summary", "logs", "logs/termtext", "internal/sample", "monitor/canvas"},
 		why: "runner and monitor meet only in files"},
 	{in: "runner/...", what: module + "/monitor", why: "runner and monitor meet only in files"},
 	{in: "state/...", what: module + "/runner", why: "state is what both sides read; it knows neither"},

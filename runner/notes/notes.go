@@ -10,7 +10,6 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
-	"ralph/state/note"
 )
 
 // Notes are the notes of a run.
@@ -18,19 +17,19 @@ type Notes struct {
 	state.NextPrompt
 	told []string // by hooks, since the last Settle
 
-	people   note.Store
-	inPrompt []note.Note // in the prompts of turns that are still running
+	people   state.NoteStore
+	inPrompt []state.Note // in the prompts of turns that are still running
 }
 
 // Open gives access to the notes of people.
-func (n *Notes) Open(r *state.Reader) { n.people = note.In(r) }
+func (n *Notes) Open(r *state.Reader) { n.people = state.Notes(r) }
 
 // Give returns the notes of people that no prompt has had yet, for the prompt of an iteration.
 func (n *Notes) Give(from state.Origin, t task.Task) (texts []string) {
 	all, err := n.people.List()
-	n.inPrompt = slices.DeleteFunc(n.inPrompt, func(g note.Note) bool { return g.Iteration == from.Iteration })
+	n.inPrompt = slices.DeleteFunc(n.inPrompt, func(g state.Note) bool { return g.Iteration == from.Iteration })
 	for _, one := range all {
-		taken := slices.ContainsFunc(n.inPrompt, func(g note.Note) bool { return g.ID == one.ID })
+		taken := slices.ContainsFunc(n.inPrompt, func(g state.Note) bool { return g.ID == one.ID })
 		if err == nil && one.Waits() && !taken {
 			texts = append(texts, one.Text)
 			one.Run, one.Iteration, one.Task = from.Run, from.Iteration, t.Title
@@ -42,7 +41,7 @@ func (n *Notes) Give(from state.Origin, t task.Task) (texts []string) {
 
 // Delivered records that a turn is over and had its notes. If it does not count, the next turn gets them.
 func (n *Notes) Delivered(res turn.Result, counts bool) (err error) {
-	n.inPrompt = slices.DeleteFunc(n.inPrompt, func(g note.Note) bool {
+	n.inPrompt = slices.DeleteFunc(n.inPrompt, func(g state.Note) bool {
 		if g.Iteration == res.Origin.Iteration && counts {
 			err = errors.Join(err, n.people.Save(g))
 		}

@@ -18,7 +18,6 @@ import (
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
-	"ralph/state/people"
 )
 
 // contained puts the assignment into a sandbox that works here.
@@ -311,7 +310,7 @@ func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {
 			res, err := w.Run(t.Context(), a, func(e state.Event) {
 				if _, began := e.Data.(state.Tool); began {
 					put(t, dir, "questions/q2.json", "answered")
-					if err := people.Record(people.Beside(a.Plan.Edits), a.Dir, ".ralph/questions/q2.json"); err != nil {
+					if err := state.RecordPeople(state.PeopleRecordPath(a.Plan.Edits), a.Dir, ".ralph/questions/q2.json"); err != nil {
 						t.Error(err)
 					}
 				}
@@ -363,7 +362,7 @@ func TestRun_aPersonWritesSettingsDuringTheCall_isNotTheAgents(t *testing.T) {
 				}
 				put(t, a.Dir, ".ralph/config.yaml", "a: 2\n")
 				if recorded {
-					if err := people.Record(people.Beside(a.Plan.Edits), a.Dir, ".ralph/config.yaml"); err != nil {
+					if err := state.RecordPeople(state.PeopleRecordPath(a.Plan.Edits), a.Dir, ".ralph/config.yaml"); err != nil {
 						t.Error(err)
 					}
 				}

@@ -11,7 +11,6 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/state"
-	"ralph/state/numbered"
 )
 
 const (
@@ -48,11 +47,11 @@ type Question struct {
 func (q Question) Open() bool { return q.AnsweredAt.IsZero() }
 
 // Store is the folder of the questions of a project.
-type Store struct{ folder numbered.Folder }
+type Store struct{ folder state.NumberedFolder }
 
 // In returns the store of a project's state.
 func In(r *state.Reader) Store {
-	return Store{numbered.Folder{Dir: r.QuestionsDir(), Letter: "q", Kind: "question"}}
+	return Store{state.NumberedFolder{Dir: r.QuestionsDir(), Letter: "q", Kind: "question"}}
 }
 
 // List returns all questions, the oldest first. It skips files that are not questions: an

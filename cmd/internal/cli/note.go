@@ -12,7 +12,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/logs/termtext"
 	"ralph/state"
-	"ralph/state/note"
 )
 
 // newNoteCmd returns ralph note.
@@ -39,7 +38,7 @@ func addNote(f *cmdline.Factory, text string) error {
 	if err := f.RefuseAgent(dir, "write a note into the next prompt"); err != nil {
 		return err
 	}
-	n, err := note.In(r).Add(text)
+	n, err := state.Notes(r).Add(text)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("write note: %w", err)
 	}
@@ -56,7 +55,7 @@ func listNotes(f *cmdline.Factory) error {
 	if err != nil {
 		return err
 	}
-	all, err := note.In(r).List()
+	all, err := state.Notes(r).List()
 	if err != nil {
 		return err
 	}

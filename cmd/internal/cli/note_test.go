@@ -6,7 +6,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/state"
-	"ralph/state/note"
 )
 
 func TestNote_writtenAndListed(t *testing.T) {
@@ -19,7 +18,7 @@ func TestNote_writtenAndListed(t *testing.T) {
 	}{
 		{[]string{"note"}, 0, "no notes; write one with: ralph note TEXT"},
 		{[]string{"note", " "}, state.ExitUsage, "the note is empty"},
-		{[]string{"note", strings.Repeat("x", note.MaxText+1)}, state.ExitUsage, "the note has 8001 bytes; at most 8000 are allowed"},
+		{[]string{"note", strings.Repeat("x", state.MaxNote+1)}, state.ExitUsage, "the note has 8001 bytes; at most 8000 are allowed"},
 		{[]string{"note", "use", "UTC"}, 0, "note n1 waits for the next prompt: use UTC"},
 		{[]string{"note", "--", "-v is for verbose"}, 0, "note n2 waits"},
 		{[]string{"note"}, 0, "n1  waits for the next prompt: use UTC\n"},
@@ -32,7 +31,7 @@ func TestNote_writtenAndListed(t *testing.T) {
 			t.Errorf("ralph %.40q: exit code %d, says %q, want %q", c.typed, cmdline.ExitCode(err), out, c.want)
 		}
 	}
-	s := note.In(cmdline.OpenState(dir))
+	s := state.Notes(cmdline.OpenState(dir))
 	all, err := s.List()
 	if err != nil || len(all) != 2 {
 		t.Fatal(all, err)

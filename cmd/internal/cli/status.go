@@ -10,7 +10,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/logs/termtext"
 	"ralph/state"
-	"ralph/state/note"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -78,7 +77,7 @@ func (o *statusOptions) print(r *state.Reader) error {
 		m := view.Model{Snapshot: s}
 		m.Recall(r)
 		fmt.Fprint(o.Out, summary.Text(&m, now, o.Width()))
-		if all, err := note.In(r).List(); err == nil && len(all) > 0 {
+		if all, err := state.Notes(r).List(); err == nil && len(all) > 0 {
 			last := all[len(all)-1]
 			o.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(last.Text))
 		}

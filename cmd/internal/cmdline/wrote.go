@@ -4,7 +4,6 @@ import (
 	"path"
 
 	"ralph/state"
-	"ralph/state/people"
 )
 
 // Wrote records that a person wrote these files in the state directory of the project, for a run
@@ -19,8 +18,8 @@ func (f *Factory) Wrote(dir string, names ...string) {
 
 // WroteInProject is Wrote for names relative to the project.
 func (f *Factory) WroteInProject(dir string, names ...string) {
-	record := people.Beside(f.Loader(dir, nil).PlanEditsPath())
-	if err := people.Record(record, dir, names...); err != nil {
+	record := state.PeopleRecordPath(f.Loader(dir, nil).PlanEditsPath())
+	if err := state.RecordPeople(record, dir, names...); err != nil {
 		f.Warn(err)
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
-	"ralph/state/people"
 	"ralph/state/projectfs"
 )
 
@@ -140,7 +139,7 @@ func (p *Plan) Settle(now People) (Outcome, error) {
 	aside := false
 	var broken error // an error does not stop it from restoring the rest
 	for _, one := range p.own {
-		forged, kept, err := one.restore(p.call, people.Beside(p.call.Plan.Edits))
+		forged, kept, err := one.restore(p.call, state.PeopleRecordPath(p.call.Plan.Edits))
 		aside = aside || kept
 		names, broken = append(names, forged...), errors.Join(broken, err)
 	}

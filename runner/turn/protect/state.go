@@ -14,7 +14,6 @@ import (
 
 	"ralph/runner/task/store"
 	"ralph/state"
-	"ralph/state/people"
 )
 
 const (
@@ -168,7 +167,7 @@ func (o ownFiles) reopen() (*os.Root, error) {
 // forged returns the files that differ from what they should be.
 func (o ownFiles) forged(record string) (names []string) {
 	now := o.read()
-	for name, w := range people.Since(record, o.since) {
+	for name, w := range state.PeopleSince(record, o.since) {
 		if name, ours := strings.CutPrefix(name, o.prefix); ours && o.decides(name) {
 			o.write(name, w)
 		}
@@ -196,7 +195,7 @@ func (o ownFiles) decides(name string) bool {
 }
 
 // write records what a person wrote.
-func (o ownFiles) write(name string, w people.Written) {
+func (o ownFiles) write(name string, w state.Written) {
 	if w.Data == nil {
 		delete(o.files, name)
 		return

@@ -10,7 +10,7 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/task/store"
-	"ralph/state/people"
+	"ralph/state"
 )
 
 // kept is a project with settings, where a call changes something and is over.
@@ -31,7 +31,7 @@ func kept(t *testing.T, files map[string]string, links map[string]string, call f
 	edits := filepath.Join(t.TempDir(), "p.edits.jsonl")
 	p := Remember(true, Call{Plan: store.File{Edits: edits}, State: filepath.Join(dir, ".ralph"), Logs: filepath.Join(dir, ".ralph", "logs", "r"), Iteration: 1}, store.Plan{})
 	p.CallStarts(nil)
-	call(dir, people.Beside(edits))
+	call(dir, state.PeopleRecordPath(edits))
 	o, err := p.Settle(by(store.Plan{}))
 	if err != nil {
 		t.Error(err)
@@ -124,14 +124,14 @@ func TestSettle_settingsOfAPerson_stay(t *testing.T) {
 			dir, o := kept(t, map[string]string{".ralph/config.yaml": "a: 1\n", ".ralphrc": "A=1\n"}, nil, func(dir, record string) {
 				for _, name := range []string{".ralphrc", ".ralph/config.yaml", ".ralph/analysis.json"} {
 					write(t, filepath.Join(dir, name), "a person's")
-					if err := people.Record(record, dir, name); err != nil {
+					if err := state.RecordPeople(record, dir, name); err != nil {
 						t.Error(err)
 					}
 					if forge {
 						write(t, filepath.Join(dir, name), "forged")
 					}
 				}
-				if err := people.Record(record, dir, ".ralph/PROMPT.md"); err != nil { // of which ralph keeps nothing
+				if err := state.RecordPeople(record, dir, ".ralph/PROMPT.md"); err != nil { // of which ralph keeps nothing
 					t.Error(err)
 				}
 			})
@@ -153,7 +153,7 @@ func TestSettle_recordComesLater_isWaitedFor(t *testing.T) {
 	done := make(chan error, 1)
 	dir, o := kept(t, map[string]string{".ralph/config.yaml": "a: 1\n"}, nil, func(dir, record string) {
 		write(t, filepath.Join(dir, ".ralph/config.yaml"), "a person's")
-		time.AfterFunc(RecordDelay/3, func() { done <- people.Record(record, dir, ".ralph/config.yaml") })
+		time.AfterFunc(RecordDelay/3, func() { done <- state.RecordPeople(record, dir, ".ralph/config.yaml") })
 	})
 	if err := <-done; err != nil {
 		t.Error(err)

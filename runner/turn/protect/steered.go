@@ -6,13 +6,13 @@ import (
 
 	"ralph/runner/git"
 	"ralph/runner/git/command"
-	"ralph/state/people"
+	"ralph/state"
 )
 
 // Written has what people have written with ralph's commands since the first Look. The zero value: nothing.
 type Written struct {
 	since time.Time
-	files map[string]people.Written
+	files map[string]state.Written
 }
 
 // Look reads the record of people's writes, which is beside that of plan edits. since counts only in the first call.
@@ -20,7 +20,7 @@ func (w *Written) Look(edits string, since time.Time) Written {
 	if w.since.IsZero() {
 		w.since = since
 	}
-	w.files = people.Since(people.Beside(edits), w.since)
+	w.files = state.PeopleSince(state.PeopleRecordPath(edits), w.since)
 	return *w
 }
 

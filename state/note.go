@@ -1,5 +1,6 @@
-// Package note keeps what people want the next prompt to say: one file for each note.
-package note
+package state
+
+// This file keeps what people want the next prompt to say: one file for each note.
 
 import (
 	"errors"
@@ -8,14 +9,12 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
-	"ralph/state"
-	"ralph/state/numbered"
 )
 
 const (
 	kept = 100 // notes
-	// MaxText bounds a note, in bytes: it becomes a part of a prompt.
-	MaxText = 8000
+	// MaxNote bounds a note, in bytes: it becomes a part of a prompt.
+	MaxNote = 8000
 )
 
 // Note is one note.
@@ -41,16 +40,16 @@ func (n Note) Where() string {
 	return fmt.Sprintf("went into iteration %d", n.Iteration)
 }
 
-// Store is the folder of the notes of a project.
-type Store struct{ folder numbered.Folder }
+// NoteStore is the folder of the notes of a project.
+type NoteStore struct{ folder NumberedFolder }
 
-// In returns the store of a project's state.
-func In(r *state.Reader) Store {
-	return Store{numbered.Folder{Dir: r.NotesDir(), Letter: "n", Kind: "note"}}
+// Notes returns the store of a project's state.
+func Notes(r *Reader) NoteStore {
+	return NoteStore{NumberedFolder{Dir: r.NotesDir(), Letter: "n", Kind: "note"}}
 }
 
 // List returns all notes, the oldest first. A file that is not a note is skipped.
-func (s Store) List() ([]Note, error) {
+func (s NoteStore) List() ([]Note, error) {
 	ids, err := s.folder.IDs()
 	if err != nil {
 		return nil, err
@@ -68,13 +67,13 @@ func (s Store) List() ([]Note, error) {
 }
 
 // Add stores a new note. The error is one line for people.
-func (s Store) Add(text string) (Note, error) {
+func (s NoteStore) Add(text string) (Note, error) {
 	text = strings.TrimSpace(termtext.Clean(text))
 	switch {
 	case text == "":
 		return Note{}, errors.New("the note is empty")
-	case len(text) > MaxText:
-		return Note{}, fmt.Errorf("the note has %d bytes; at most %d are allowed", len(text), MaxText)
+	case len(text) > MaxNote:
+		return Note{}, fmt.Errorf("the note has %d bytes; at most %d are allowed", len(text), MaxNote)
 	}
 	all, err := s.List()
 	if err != nil {
@@ -94,4 +93,4 @@ func (s Store) Add(text string) (Note, error) {
 }
 
 // Save writes a note.
-func (s Store) Save(n Note) error { return s.folder.Write(n.ID, n) }
+func (s NoteStore) Save(n Note) error { return s.folder.Write(n.ID, n) }

@@ -1,7 +1,8 @@
-// Package people records what people write into the state and the settings of a project with ralph's
+package state
+
+// This file records what people write into the state and the settings of a project with ralph's
 // commands. The record is where no agent can write. If a sandbox cannot lock these files, ralph tells by
 // the record whether a person or an agent has changed them.
-package people
 
 import (
 	"bytes"
@@ -20,9 +21,9 @@ import (
 )
 
 const (
-	kept    = 1 << 20        // bytes of the record; beyond that, old lines are dropped
-	counts  = 25 * time.Hour // age at which a line is old: longer than a call may take
-	maxFile = 16 << 20       // bytes of a file that is recorded
+	peopleKept    = 1 << 20        // bytes of the record; beyond that, old lines are dropped
+	counts        = 25 * time.Hour // age at which a line is old: longer than a call may take
+	peopleMaxFile = 16 << 20       // bytes of a file that is recorded
 )
 
 // Written is a file that a person wrote. Data is nil when the person removed it.
@@ -33,24 +34,24 @@ type Written struct {
 	Mode uint32    `json:"mode,omitempty"` // its permissions
 }
 
-// Beside is the path of the record, next to the record of edits of the plan; empty: there is none.
-func Beside(edits string) string {
+// PeopleRecordPath is the path of the record, next to the record of edits of the plan; empty: there is none.
+func PeopleRecordPath(edits string) string {
 	if edits == "" {
 		return ""
 	}
 	return strings.TrimSuffix(edits, ".edits.jsonl") + ".people.jsonl"
 }
 
-// Record adds these files of the project in dir, as they are now, to the record at path. An empty path
+// RecordPeople adds these files of the project in dir, as they are now, to the record at path. An empty path
 // does nothing.
-func Record(path, dir string, names ...string) error {
+func RecordPeople(path, dir string, names ...string) error {
 	if path == "" {
 		return nil
 	}
 	var lines bytes.Buffer
 	for _, name := range names {
 		in := projectfs.In(dir)
-		data, err := in.Read(in.Path(name), maxFile)
+		data, err := in.Read(in.Path(name), peopleMaxFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("record %s: %w", name, err)
 		}
@@ -77,7 +78,7 @@ func add(path string, lines []byte) error {
 	}
 	defer func() { _ = lock.Close() }() // only reading was needed
 	data, err := os.ReadFile(path)      // file: outside of the project
-	if len(data) > kept {
+	if len(data) > peopleKept {
 		data = recent(data)
 	}
 	if err == nil {
@@ -100,8 +101,8 @@ func recent(data []byte) (left []byte) {
 	return left
 }
 
-// Since returns the latest version of each file that people wrote since a moment.
-func Since(path string, moment time.Time) map[string]Written {
+// PeopleSince returns the latest version of each file that people wrote since a moment.
+func PeopleSince(path string, moment time.Time) map[string]Written {
 	all := map[string]Written{}
 	data, _ := os.ReadFile(path) // file: outside of the project; none, if it cannot be read
 	for line := range bytes.Lines(data) {

@@ -1,6 +1,7 @@
-// Package numbered keeps a folder of numbered JSON files, one for each record, so that several
+package state
+
+// This file keeps a folder of numbered JSON files, one for each record, so that several
 // programs can change different records at the same time. A name is a letter and a number.
-package numbered
 
 import (
 	"encoding/json"
@@ -14,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"ralph/state"
 	"ralph/state/projectfs"
 )
 
@@ -26,15 +26,15 @@ const (
 	lockPoll = 2 * time.Millisecond
 )
 
-// Folder holds the records of one kind, in a folder of the state directory.
-type Folder struct {
+// NumberedFolder holds the records of one kind, in a folder of the state directory.
+type NumberedFolder struct {
 	Dir    string
 	Letter string // begins each id: "q" for q1, q2, ...
 	Kind   string // "question", for errors
 }
 
 // IDs returns the ids of the files in the folder, the lowest first. Other files are left out.
-func (f Folder) IDs() ([]string, error) {
+func (f NumberedFolder) IDs() ([]string, error) {
 	entries, err := f.project().ReadDir(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list %ss: %w", f.Kind, err)
@@ -50,7 +50,7 @@ func (f Folder) IDs() ([]string, error) {
 }
 
 // Number is the number in an id; 0: it is not an id of this folder.
-func (f Folder) Number(id string) int {
+func (f NumberedFolder) Number(id string) int {
 	digits, ok := strings.CutPrefix(id, f.Letter)
 	n, err := strconv.Atoi(digits)
 	if !ok || err != nil || n < 1 || f.Letter+strconv.Itoa(n) != id {
@@ -60,10 +60,10 @@ func (f Folder) Number(id string) int {
 }
 
 // After is the id that follows an id. After an empty one, it is the first.
-func (f Folder) After(id string) string { return f.Letter + strconv.Itoa(f.Number(id)+1) }
+func (f NumberedFolder) After(id string) string { return f.Letter + strconv.Itoa(f.Number(id)+1) }
 
 // Read decodes a record. Without such a file, the error is fs.ErrNotExist.
-func (f Folder) Read(id string, record any) error {
+func (f NumberedFolder) Read(id string, record any) error {
 	data, err := f.project().Read(f.path(id), maxFile)
 	if err == nil {
 		err = json.Unmarshal(data, record)
@@ -77,7 +77,7 @@ func (f Folder) Read(id string, record any) error {
 // Lock keeps other programs from changing a record between its reader's look and its write,
 // until the returned function is called. A lock that stays is a program that hangs: after
 // patience, the change is made all the same.
-func (f Folder) Lock() (unlock func()) {
+func (f NumberedFolder) Lock() (unlock func()) {
 	l, err := f.project().OpenDir(f.Dir) // the lock of the folder leaves no file
 	if err != nil {
 		return func() {} // without a folder there is nothing to change
@@ -91,10 +91,10 @@ func (f Folder) Lock() (unlock func()) {
 }
 
 // Remove removes a record.
-func (f Folder) Remove(id string) error { return f.project().Remove(f.path(id)) }
+func (f NumberedFolder) Remove(id string) error { return f.project().Remove(f.path(id)) }
 
 // Write replaces a record, and makes the folder if it is missing. A link in its place is an error.
-func (f Folder) Write(id string, record any) error {
+func (f NumberedFolder) Write(id string, record any) error {
 	data, err := json.MarshalIndent(record, "", "  ")
 	if err == nil {
 		err = f.project().MkdirAll(f.Dir, 0o700)
@@ -108,6 +108,6 @@ func (f Folder) Write(id string, record any) error {
 	return nil
 }
 
-func (f Folder) project() projectfs.Dir { return state.Project(filepath.Dir(f.Dir)) }
+func (f NumberedFolder) project() projectfs.Dir { return Project(filepath.Dir(f.Dir)) }
 
-func (f Folder) path(id string) string { return filepath.Join(f.Dir, id+ext) }
+func (f NumberedFolder) path(id string) string { return filepath.Join(f.Dir, id+ext) }

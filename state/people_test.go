@@ -1,4 +1,4 @@
-package people_test
+package state
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"ralph/state/people"
 )
 
 // A large file is recorded like any other, and what follows does not push it out while a call may still run.
@@ -23,15 +21,15 @@ func TestRecord_aLargeFile_isKeptWhileItMayCount(t *testing.T) {
 	begun, large := time.Now(), strings.Repeat("a lesson\n", 200_000)
 	put("large", large)
 	put("small", "x")
-	if err := people.Record(record, dir, "large"); err != nil {
+	if err := RecordPeople(record, dir, "large"); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := people.Record(record, dir, "small", "missing"); err != nil {
+		if err := RecordPeople(record, dir, "small", "missing"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all := people.Since(record, begun)
+	all := PeopleSince(record, begun)
 	if !bytes.Equal(all["large"].Data, []byte(large)) || string(all["small"].Data) != "x" || all["missing"].Data != nil || len(all) != 3 {
 		t.Errorf("%d files, %d bytes of the large one", len(all), len(all["large"].Data))
 	}
@@ -44,10 +42,10 @@ func TestRecord_whatIsOld_goes(t *testing.T) {
 	if err := os.WriteFile(record, []byte("not JSON\n"+old), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := people.Record(record, dir, "new"); err != nil {
+	if err := RecordPeople(record, dir, "new"); err != nil {
 		t.Fatal(err)
 	}
-	if all := people.Since(record, time.Time{}); len(all) != 1 {
+	if all := PeopleSince(record, time.Time{}); len(all) != 1 {
 		t.Errorf("%d files", len(all))
 	}
 }
