@@ -19,7 +19,6 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"ralph/state/projectfs"
-	"ralph/state/safeyaml"
 )
 
 // member is a package of a workspace.
@@ -112,7 +111,7 @@ func (w *workspaces) openNode() {
 	}
 	if text := w.text("pnpm-workspace.yaml"); text != "" {
 		var p struct{ Packages []string }
-		_ = safeyaml.Unmarshal([]byte(pnpmPackages().FindString(text+"\n")), &p) // catalogs may have aliases
+		_ = projectfs.UnmarshalYAML([]byte(pnpmPackages().FindString(text+"\n")), &p) // catalogs may have aliases
 		globs = p.Packages
 	}
 	w.add("npm", w.find(globs, nil), "package.json",

@@ -21,7 +21,6 @@ import (
 	"ralph/runner/task"
 	"ralph/state"
 	"ralph/state/projectfs"
-	"ralph/state/safeyaml"
 )
 
 // AIOSOptions is what a user can say about projects of AIOS.
@@ -96,7 +95,7 @@ func location(in projectfs.Dir, file string) string {
 			Location string `yaml:"qaLocation"`
 		} `yaml:"qa"`
 	}
-	if data, err := in.Read(file, maxConfig); err != nil || safeyaml.Unmarshal(data, &c) != nil {
+	if data, err := in.Read(file, maxConfig); err != nil || projectfs.UnmarshalYAML(data, &c) != nil {
 		return ""
 	}
 	return strings.TrimSpace(c.QA.Location)
@@ -152,7 +151,7 @@ func GateVerdict(data []byte) (verdict string, reasons []state.Reason, ok bool) 
 		Reasons any    `yaml:"reasons"`
 		Issues  any    `yaml:"top_issues"`
 	}
-	if safeyaml.Unmarshal(data, &g) != nil {
+	if projectfs.UnmarshalYAML(data, &g) != nil {
 		return "", nil, false
 	}
 	words := map[string]string{"PASS": state.VerdictPass, "WAIVED": state.VerdictPass,
@@ -270,7 +269,7 @@ func ConsumeHandoff(in projectfs.Dir, dir, to, story string) error {
 		file = filepath.Join(dir, file)
 		var h AIOSHandoff
 		data, readErr := in.Read(file, maxConfig)
-		if readErr != nil || safeyaml.Unmarshal(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {
+		if readErr != nil || projectfs.UnmarshalYAML(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {
 			continue // somebody else's, perhaps
 		}
 		text := strings.Replace(string(data), "\nconsumed: false\n", "\nconsumed: true\n", 1)

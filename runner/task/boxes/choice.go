@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"ralph/runner/task"
-	"ralph/state/safeyaml"
+	"ralph/state/projectfs"
 )
 
 var choiceComment = sync.OnceValue(func() *regexp.Regexp {
@@ -65,7 +65,7 @@ func frontMatter(plan string) task.Choice {
 		Agent, Model string
 		Provider     any
 	}
-	if !begins || !ends || safeyaml.Unmarshal([]byte(block), &data) != nil {
+	if !begins || !ends || projectfs.UnmarshalYAML([]byte(block), &data) != nil {
 		return task.Choice{}
 	}
 	var named task.Choice

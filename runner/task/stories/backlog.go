@@ -10,7 +10,7 @@ import (
 
 	"ralph/runner/task"
 	"ralph/runner/task/boxes"
-	"ralph/state/safeyaml"
+	"ralph/state/projectfs"
 )
 
 // Backlog reads the folder of Backlog.md: tasks/*.md with front matter, and the words for the
@@ -116,7 +116,7 @@ func backlogWords(in task.Input) (task.Words, error) {
 		var config struct {
 			Statuses []string `yaml:"statuses"`
 		}
-		if err := safeyaml.Unmarshal(f.Data, &config); err != nil {
+		if err := projectfs.UnmarshalYAML(f.Data, &config); err != nil {
 			return task.Words{}, fmt.Errorf("%s: %s", f.Name, yamlError(err))
 		}
 		if len(config.Statuses) > 1 {

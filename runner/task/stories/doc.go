@@ -10,7 +10,7 @@ import (
 
 	"ralph/runner/task"
 	"ralph/runner/task/boxes"
-	"ralph/state/safeyaml"
+	"ralph/state/projectfs"
 )
 
 // doc is a story file.
@@ -45,7 +45,7 @@ func read(index int, f task.File) (*doc, error) {
 		}
 		if front, plain := plainFront(d.text[:block]); plain {
 			d.front = front
-		} else if err := safeyaml.Unmarshal([]byte(d.text[:block]), &d.front); err != nil {
+		} else if err := projectfs.UnmarshalYAML([]byte(d.text[:block]), &d.front); err != nil {
 			return nil, fmt.Errorf("%s: front matter: %s", f.Name, yamlError(err))
 		}
 		d.begin = block

@@ -12,7 +12,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/boxes"
-	"ralph/state/safeyaml"
+	"ralph/state/projectfs"
 )
 
 // status is the state of a file's story, and where the file says it.
@@ -155,7 +155,7 @@ func Heading(title string) string { return termtext.Unwrap(title) }
 func Title(title string) string {
 	title = Heading(title)
 	var read struct{ Title any }
-	if err := safeyaml.Unmarshal([]byte("title: "+title), &read); err != nil || read.Title != title {
+	if err := projectfs.UnmarshalYAML([]byte("title: "+title), &read); err != nil || read.Title != title {
 		return strconv.Quote(title)
 	}
 	return title

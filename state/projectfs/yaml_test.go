@@ -1,4 +1,4 @@
-package safeyaml
+package projectfs
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func TestUnmarshal_bombs_areRefusedAtOnce(t *testing.T) {
 	} {
 		start := time.Now()
 		var v any
-		err := Unmarshal([]byte(text), &v)
+		err := UnmarshalYAML([]byte(text), &v)
 		if err == nil || time.Since(start) > 10*time.Second {
 			t.Errorf("%s: %v after %s", name, err, time.Since(start))
 		}
@@ -32,7 +32,7 @@ func TestUnmarshal_usualText_isRead(t *testing.T) {
 		strings.Repeat("- a: [x]\n", 1000),
 	} {
 		var v any
-		if err := Unmarshal([]byte(text), &v); err != nil {
+		if err := UnmarshalYAML([]byte(text), &v); err != nil {
 			t.Errorf("%.60q: %v", text, err)
 		}
 	}

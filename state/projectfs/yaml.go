@@ -1,6 +1,7 @@
-// Package safeyaml reads YAML that an agent or a stranger may have written. The library expands aliases without a bound,
+package projectfs
+
+// This file reads YAML that an agent or a stranger may have written. The library expands aliases without a bound,
 // and needs time and memory with the square of the depth: a file of 400 bytes fills the memory.
-package safeyaml
 
 import (
 	"fmt"
@@ -16,8 +17,8 @@ const (
 	maxColumn = 300       // of - and ?, which nest on one line
 )
 
-// Unmarshal is that of the library, for YAML within bounds and without aliases.
-func Unmarshal(data []byte, v any) error {
+// UnmarshalYAML is that of the library, for YAML within bounds and without aliases.
+func UnmarshalYAML(data []byte, v any) error {
 	if len(data) > maxSize {
 		return fmt.Errorf("larger than %d KiB", maxSize>>10)
 	}
