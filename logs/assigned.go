@@ -3,8 +3,6 @@ package logs
 import (
 	"math"
 	"strings"
-
-	"ralph/logs/secretname"
 )
 
 // maxEscapes is how many backslashes are before a quote in a JSON string in a JSON string in one more.
@@ -52,7 +50,7 @@ func assigned(exact bool) finder {
 			return 0, 0, false
 		}
 		value := text[a.from:a.to]
-		if !secretname.Is(a.name) {
+		if !IsSecretName(a.name) {
 			return a.from, a.to, !exact && !a.calls && isVendors(dotted(text, start, end), value)
 		}
 		if !a.isSecret(value) {

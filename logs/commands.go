@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"ralph/logs/secretname"
 )
 
 const (
@@ -145,7 +143,7 @@ func longFlag(text string, at int) (from, to int, ok bool) {
 	if end == len(text) || strings.IndexByte(" \"'\\", text[end]) < 0 || !mayBeNamed(name) {
 		return 0, 0, false
 	}
-	if strings.HasSuffix(name, "-hash") || !secretname.Is(name) && name != "authkey" && name != "auth-key" {
+	if strings.HasSuffix(name, "-hash") || !IsSecretName(name) && name != "authkey" && name != "auth-key" {
 		return 0, 0, false
 	}
 	m := long().FindStringSubmatchIndex(text[at:min(len(text), at+maxSecret)])

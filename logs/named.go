@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"strings"
 	"sync"
-
-	"ralph/logs/secretname"
 )
 
 // named has the names that reveal a secret in a special form, in lower case, and what finds it from the = or : on.
@@ -108,7 +106,7 @@ var (
 // inElement finds the value in <add key="NAME" value="...">.
 func inElement(text string, at int) (from, to int, ok bool) {
 	name := elementKey().FindStringSubmatch(text[max(0, at-maxName):at])
-	if name == nil || !secretname.Is(name[1]) {
+	if name == nil || !IsSecretName(name[1]) {
 		return 0, 0, false
 	}
 	m := quoted().FindStringSubmatchIndex(text[at:min(len(text), at+maxSecret)])
@@ -124,7 +122,7 @@ func element(text string, at int) (from, to int, ok bool) {
 	for end < len(text) && isNameByte(text[end]) {
 		end++
 	}
-	if end == len(text) || text[end] != '>' || !mayBeNamed(text[at+2:end]) || !secretname.Is(text[at+2:end]) {
+	if end == len(text) || text[end] != '>' || !mayBeNamed(text[at+2:end]) || !IsSecretName(text[at+2:end]) {
 		return 0, 0, false
 	}
 	from = at

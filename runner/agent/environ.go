@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"ralph/logs/secretname"
+	"ralph/logs"
 )
 
 // Variables has the variables that an agent needs, and those that ralph sets for it.
@@ -69,7 +69,7 @@ type envCall struct {
 // passes:
 //
 //	keys of all agents   held back
-//	secretname.Globs     held back
+//	logs.SecretNameGlobs     held back
 //	a value that is an address with a password   held back, unless the name ends in
 //	                     _PROXY; an agent also gets those that end in _BASE_URL
 //	the agent's own keys pass, but not to a check
@@ -167,10 +167,10 @@ func (all ruleSet) decide(kv string) rule {
 		if i < last {
 			break
 		}
-		if all.rules[i].address && !secretname.InAddress(value) {
+		if all.rules[i].address && !logs.KeyInAddress(value) {
 			continue
 		}
-		if secretname.Match(all.rules[i].glob, name) {
+		if logs.MatchName(all.rules[i].glob, name) {
 			last = i
 			break
 		}
@@ -189,7 +189,7 @@ func (f EnvRules) rules(a Variables, c envCall) ruleSet {
 			rules = append(rules, rule{glob: key, why: "key of " + other.Name})
 		}
 	}
-	for _, entry := range secretname.Globs() {
+	for _, entry := range logs.SecretNameGlobs() {
 		glob, pass := strings.CutPrefix(entry, "!")
 		r := rule{glob: glob, pass: pass, why: "default " + entry}
 		if pass {
@@ -347,7 +347,7 @@ func (f EnvRules) Secrets(a Variables, c envCall) []string {
 		if strings.HasPrefix(name, "GIT_CONFIG_KEY_") {
 			continue // it is held back only because its value is
 		}
-		if !own.decide(kv).pass || !checks.decide(kv).pass || secretname.Is(name) || secretname.InAddress(value) {
+		if !own.decide(kv).pass || !checks.decide(kv).pass || logs.IsSecretName(name) || logs.KeyInAddress(value) {
 			values = append(values, value)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/logs/secretname"
+	"ralph/logs"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -173,7 +173,7 @@ func TestSpecs_keysAndBuiltInEntries_areValid(t *testing.T) {
 			}
 		}
 	}
-	for _, entry := range secretname.Globs() {
+	for _, entry := range logs.SecretNameGlobs() {
 		if !validEnvEntry(entry) {
 			t.Errorf("%q", entry)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/config/option"
-	"ralph/logs/secretname"
+	"ralph/logs"
 	"ralph/runner/agent"
 )
 
@@ -200,7 +200,7 @@ passes.
 
 | agent | its keys |
 |---|---|
-`, code(strings.Join(secretname.Globs(), "`, `")))
+`, code(strings.Join(logs.SecretNameGlobs(), "`, `")))
 	for _, s := range agent.Specs() {
 		cell := code(strings.Join(s.Env.Keys, "`, `"))
 		if cell == "" {

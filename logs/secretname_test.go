@@ -1,4 +1,4 @@
-package secretname
+package logs
 
 import (
 	"path"
@@ -15,7 +15,7 @@ func TestIs_realNames_onlySecrets(t *testing.T) {
 		AZURE_TOKEN_CREDENTIALS TOKEN_TYPE token_expiry SECRET_MANAGER_PROJECT_ID`: false,
 	} {
 		for _, name := range strings.Fields(list) {
-			if Is(name) != want {
+			if IsSecretName(name) != want {
 				t.Errorf("%s: a secret %t, want %t", name, !want, want)
 			}
 		}
@@ -29,16 +29,16 @@ func TestInAddress_anyAddressWithAPassword_isFound(t *testing.T) {
 		"https://example.com/@me:here": false, "postgres://app@db/app": false, "http://host:8080/a@b": false, "u:p@h": false,
 		"https://u:@host": false, "https://h/?password=": false, "http://h:80?to=a:b@c": false, "": false, "://": false,
 	} {
-		if InAddress(text) != want {
+		if KeyInAddress(text) != want {
 			t.Errorf("%q: a password %t, want %t", text, !want, want)
 		}
 	}
 }
 func TestMatch_anyGlob_isPathMatch(t *testing.T) {
-	for _, glob := range append(Globs(), "*", "**", "?", "A", "A*", "*A", "*A*", "A*B", "*A*B*", "A?B*", "**A", "A**", "*?") {
+	for _, glob := range append(SecretNameGlobs(), "*", "**", "?", "A", "A*", "*A", "*A*", "A*B", "*A*B*", "A?B*", "**A", "A**", "*?") {
 		glob = strings.TrimPrefix(glob, "!")
 		for _, name := range []string{"", "A", "B", "AB", "AXB", "XAXBX", "MY_TOKEN", "TOKEN_FILE", "GIT_CONFIG_KEY_1", "PASS", "A_PASS"} {
-			if want, err := path.Match(glob, name); Match(glob, name) != want || err != nil {
+			if want, err := path.Match(glob, name); MatchName(glob, name) != want || err != nil {
 				t.Errorf("Match(%q, %q) is %t, %v", glob, name, !want, err)
 			}
 		}

@@ -1,6 +1,7 @@
-// Package secretname recognizes variables that contain secrets, by their name or
+package logs
+
+// This file recognizes variables that contain secrets, by their name or
 // by their value.
-package secretname
 
 import (
 	"path"
@@ -9,9 +10,9 @@ import (
 	"sync"
 )
 
-// Globs returns patterns of the names, in upper case, with * for any text. A glob that starts with !
+// SecretNameGlobs returns patterns of the names, in upper case, with * for any text. A glob that starts with !
 // excludes names. The last match decides.
-func Globs() []string { return slices.Clone(globs()) }
+func SecretNameGlobs() []string { return slices.Clone(globs()) }
 
 var globs = sync.OnceValue(func() []string {
 	return []string{"*TOKEN", "*TOKEN_*", "*API_TOKENS", "*ACCESS_TOKENS", "*SECRET", "*SECRETS", "*SECRET_*",
@@ -32,9 +33,9 @@ var globs = sync.OnceValue(func() []string {
 		"!*SKIP_*", "!PASSWORD_STORE_*", "!XDG_*"}
 })
 
-// Is reports whether a variable with this name contains a secret. Case does not matter, and - is
+// IsSecretName reports whether a variable with this name contains a secret. Case does not matter, and - is
 // the same as _.
-func Is(name string) bool {
+func IsSecretName(name string) bool {
 	name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
 	found := false
 	for i := range patterns() {
@@ -73,8 +74,8 @@ func parse(glob string) (p pattern) {
 	return p
 }
 
-// Match is path.Match, but ten times as fast for a glob with * only at its ends.
-func Match(glob, name string) bool {
+// MatchName is path.Match, but ten times as fast for a glob with * only at its ends.
+func MatchName(glob, name string) bool {
 	p := parse(glob)
 	return p.match(name)
 }
@@ -94,9 +95,9 @@ func (p *pattern) match(name string) bool {
 	return name == p.part
 }
 
-// InAddress reports whether a text has an address with a password: before the host,
+// KeyInAddress reports whether a text has an address with a password: before the host,
 // or as a parameter.
-func InAddress(text string) bool {
+func KeyInAddress(text string) bool {
 	for {
 		_, rest, found := strings.Cut(text, "://")
 		if !found {
