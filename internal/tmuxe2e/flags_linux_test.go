@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/cmd/internal/config"
-	"ralph/config/option"
 	"ralph/internal/world"
+	"ralph/state/option"
 )
 
 // other returns a value of the option that is not its default, written as ralph

@@ -1,6 +1,6 @@
 package agent
 
-import "ralph/config/option"
+import "ralph/state/option"
 
 // EnvExclusion is what a user can say about variables.
 type EnvExclusion struct {

@@ -8,7 +8,7 @@
 // A command that cannot tell says nothing: then the CLI goes on as without it.
 package agenthooks
 
-import "ralph/config/option"
+import "ralph/state/option"
 
 // AutoLint is the HookLint that chooses a program by the kind of file.
 const AutoLint = "auto"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Carrier is where a slot has its turns carried out. The zero value is this process.

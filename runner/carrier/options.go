@@ -5,7 +5,7 @@ import (
 	"os"
 	"slices"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // WorkerOptions are the user's options for workers.

@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"ralph/config/option"
 	"ralph/runner/carrier"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/remote"
 	"ralph/state"
+	"ralph/state/option"
 	"ralph/state/projectfs"
 )
 

@@ -3,7 +3,7 @@ package gate
 import (
 	"strings"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // CheckOptions are the user's options for checks.

@@ -1,6 +1,6 @@
 package git
 
-import "ralph/config/option"
+import "ralph/state/option"
 
 // CommitOptions are the options for ralph's own commits.
 type CommitOptions struct {

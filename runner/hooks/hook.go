@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Type says what a hook is.

@@ -1,6 +1,6 @@
 package memory
 
-import "ralph/config/option"
+import "ralph/state/option"
 
 // LessonOptions are the user's options for lessons.
 type LessonOptions struct {

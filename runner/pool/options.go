@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // CallOptions are the user's options for agent calls.

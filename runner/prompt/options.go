@@ -1,6 +1,6 @@
 package prompt
 
-import "ralph/config/option"
+import "ralph/state/option"
 
 // FileOptions are the user's options for the prompt.
 type FileOptions struct {

@@ -16,10 +16,10 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/state"
+	"ralph/state/option"
 	"ralph/state/projectfs"
 )
 

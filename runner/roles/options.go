@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/config/option"
 	"ralph/logs/termtext"
+	"ralph/state/option"
 )
 
 // Review is what a user can say about reviewers.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"ralph/config/option"
 	"ralph/runner/rules/pace"
 	"ralph/runner/turn"
+	"ralph/state/option"
 )
 
 // Policy is what a user can say about when a run waits and when it ends.

@@ -3,7 +3,7 @@ package rules
 import (
 	"time"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // BreakerPolicy says when the circuit breaker opens and closes. Thresholds are

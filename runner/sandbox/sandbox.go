@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"ralph/config/option"
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
 	"ralph/runner/agent"
 	"ralph/runner/sandbox/gitkeep"
+	"ralph/state/option"
 )
 
 // Settings are what the user asked for.

@@ -3,7 +3,7 @@ package session
 import (
 	"time"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Continuity is what a user can say about sessions.

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"ralph/config/option"
 	"ralph/runner/carrier"
 	"ralph/runner/task/store"
+	"ralph/state/option"
 )
 
 // The values of SlotOptions.Isolate, Land and FleetGit.

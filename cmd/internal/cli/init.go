@@ -16,9 +16,9 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/state"
+	"ralph/state/option"
 )
 
 type initOptions struct {

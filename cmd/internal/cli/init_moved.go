@@ -12,9 +12,9 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/scaffold"
-	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/runner/task/store"
+	"ralph/state/option"
 )
 
 // moved is what comes from another tool.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/config"
-	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/state/option"
 )
 
 // optionFlag collects the raw text of one option's flag. The loader reads and

@@ -15,8 +15,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"ralph/state/projectfs"
 
-	"ralph/config/option"
 	"ralph/runner/agent"
+	"ralph/state/option"
 )
 
 // AgentField is one line of an agent's row: a key, env.NAME or patterns.CLASS,

@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"mvdan.cc/sh/v3/syntax"
 
-	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
+	"ralph/state/option"
 )
 
 // agentsKey is the key of config.yaml for the user's own agents.

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
+	"ralph/state/option"
 )
 
 const twoAgents = `

@@ -7,9 +7,9 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"ralph/config/option"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
+	"ralph/state/option"
 )
 
 // checksKey is the key of config.yaml for the project's checks.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/config/option"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
+	"ralph/state/option"
 )
 
 func TestChecks_everyKey_reachesTheRow(t *testing.T) {

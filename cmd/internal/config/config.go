@@ -3,7 +3,7 @@ package config
 import (
 	"slices"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // The kinds of sources, from the weakest to the strongest.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/config/option"
 	"ralph/logs"
 	"ralph/runner/agent"
+	"ralph/state/option"
 )
 
 var update = flag.Bool("update", false, "write the generated files")

@@ -6,8 +6,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"ralph/config/option"
 	"ralph/runner/hooks"
+	"ralph/state/option"
 )
 
 // hooksKey is the key of config.yaml for the user's hooks.

@@ -16,7 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Desktop stands in NOTIFY for a notification on this machine.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Way says how to reach a fleet.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"ralph/config/option"
 	"ralph/runner/roles"
 	"ralph/runner/task"
+	"ralph/state/option"
 )
 
 // judgesKey is the key of config.yaml for judges.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"ralph/config/option"
+	"ralph/state/option"
 	"slices"
 	"strings"
 )

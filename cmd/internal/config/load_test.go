@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"ralph/config/option"
+	"ralph/state/option"
 	"strings"
 	"syscall"
 	"testing"

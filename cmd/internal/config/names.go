@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // baselineKey is a key of config.yaml that is not an option: it is accepted with the value

@@ -4,7 +4,7 @@
 // generated documents, and the argv of an inner process.
 package config
 
-import "ralph/config/option"
+import "ralph/state/option"
 
 // index maps every key and alias to its row.
 func index(table []option.Row) map[string]option.Row {

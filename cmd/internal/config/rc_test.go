@@ -4,7 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"ralph/config/option"
+	"ralph/state/option"
 	"slices"
 	"strings"
 	"testing"

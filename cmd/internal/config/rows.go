@@ -6,7 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // rowTable says what a row in a list of config.yaml may hold.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Whoever consents must see where messages go, but never a password.

@@ -5,7 +5,6 @@ import (
 	"sort"
 	"sync"
 
-	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
@@ -20,6 +19,7 @@ import (
 	"ralph/runner/session"
 	"ralph/runner/slots"
 	"ralph/runner/task/store"
+	"ralph/state/option"
 )
 
 // Options are the values of all options. Each part belongs to the package that

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ralph/config/option"
 	"ralph/runner/agent"
 	"ralph/runner/agenthooks"
 	"ralph/runner/gate"
@@ -27,6 +26,7 @@ import (
 	"ralph/runner/session"
 	"ralph/runner/slots"
 	"ralph/runner/task/store"
+	"ralph/state/option"
 )
 
 // other returns an allowed value of the option that is not its default, and

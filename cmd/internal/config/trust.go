@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph/config/option"
 	"ralph/logs/termtext"
+	"ralph/state/option"
 	"ralph/state/projectfs"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
+	"ralph/state/option"
 )
 
 // yamlReader turns a config.yaml into settings.

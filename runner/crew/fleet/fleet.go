@@ -14,10 +14,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/config/option"
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/carrier"
+	"ralph/state/option"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Hours are times of day, such as 23:00.

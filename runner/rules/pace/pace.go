@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Pacing is what a user can say about it.

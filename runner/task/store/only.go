@@ -1,8 +1,8 @@
 package store
 
 import (
-	"ralph/config/option"
 	"ralph/runner/task"
+	"ralph/state/option"
 )
 
 // Selection has the user's options. The zero value: all tasks, and they stay in the plan.

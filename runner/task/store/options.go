@@ -3,7 +3,7 @@ package store
 import (
 	"slices"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // PlanOptions are the user's options for the plan.

@@ -28,7 +28,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph/config/option"
+	"ralph/state/option"
 )
 
 // Labels is what a worker has or a turn needs: sorted, each label once.
