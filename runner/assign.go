@@ -9,6 +9,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/crew"
+	"ralph/runner/ledger"
 	"ralph/runner/output"
 	"ralph/runner/planbook"
 	"ralph/runner/pool"
@@ -16,7 +17,6 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
-	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 	"ralph/runner/writes"
 	"ralph/state"
@@ -200,7 +200,7 @@ type DryRun struct {
 
 // Preview says what the first iteration would do. It reads the project and
 // writes nothing. known is what earlier runs remember of its tasks.
-func Preview(o Options, d Deps, known taskrecords.Records) (DryRun, error) {
+func Preview(o Options, d Deps, known ledger.Records) (DryRun, error) {
 	r := New(o, d)
 	r.tasks = known
 	r.past.started = time.Now()

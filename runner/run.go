@@ -19,6 +19,7 @@ import (
 	"ralph/runner/git"
 	"ralph/runner/hooks"
 	"ralph/runner/inbox"
+	"ralph/runner/ledger"
 	"ralph/runner/memory"
 	"ralph/runner/notes"
 	"ralph/runner/openitems"
@@ -34,7 +35,6 @@ import (
 	"ralph/runner/session"
 	"ralph/runner/slots"
 	"ralph/runner/task/store"
-	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 	"ralph/runner/turn/retest"
 	"ralph/runner/writes"
@@ -168,7 +168,7 @@ type counters struct {
 // books are what the run knows of its plan and its tasks.
 type books struct {
 	plan      planbook.Book
-	tasks     taskrecords.Records
+	tasks     ledger.Records
 	checks    turn.Checks
 	notes     notes.Notes
 	learned   *memory.Book
@@ -207,7 +207,7 @@ type past struct {
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
-	r.tasks, r.plan = taskrecords.Records{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
+	r.tasks, r.plan = ledger.Records{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
 	r.past.mergeVetoes = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, memory.Open(d.Dir, o.LessonOptions)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}

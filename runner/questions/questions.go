@@ -9,10 +9,10 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
+	"ralph/runner/ledger"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
 	"ralph/runner/task"
-	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 	"ralph/state"
 	"ralph/state/question"
@@ -44,7 +44,7 @@ type Book struct {
 
 // Host is the run, as far as the book needs it.
 type Host struct {
-	Tasks  taskrecords.Records          // is told which tasks wait
+	Tasks  ledger.Records               // is told which tasks wait
 	Origin func(task.Task) state.Origin // of an event about a task
 	Emit   func(state.Event)
 	// Analyst is true if an analyst is asked before a person.

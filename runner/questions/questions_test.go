@@ -3,8 +3,8 @@ package questions
 import (
 	"testing"
 
+	"ralph/runner/ledger"
 	"ralph/runner/task"
-	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 	"ralph/state"
 	"ralph/state/question"
@@ -28,7 +28,7 @@ func TestSettle_turnsSideBySide_onlyTheTurnThatEndedHadItsAnswers(t *testing.T) 
 			t.Fatal(err)
 		}
 	}
-	b := Open(w.Reader, Host{Tasks: taskrecords.Records{}, Emit: func(state.Event) {}})
+	b := Open(w.Reader, Host{Tasks: ledger.Records{}, Emit: func(state.Event) {}})
 	if _, err := b.Waiting(list); err != nil {
 		t.Fatal(err)
 	}

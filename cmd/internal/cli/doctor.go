@@ -18,11 +18,11 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
+	"ralph/runner/ledger"
 	"ralph/runner/questions"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
-	"ralph/runner/taskrecords"
 	"ralph/state"
 	"ralph/state/question"
 )
@@ -157,7 +157,7 @@ func (d *diagnosis) plan() {
 		d.fail(state.ExitUsage, "plan", "%s", problem)
 		return
 	}
-	known := taskrecords.Read(cmdline.OpenState(d.p.Dir))
+	known := ledger.Read(cmdline.OpenState(d.p.Dir))
 	next, open := known.Choose(list)
 	held, never, aside := known.Stuck(list, store.JournalReasons(d.f.Loader(d.p.Dir, nil).PlanEditsPath()))
 	if len(aside) > 0 {

@@ -13,8 +13,8 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/monitor"
 	"ralph/monitor/canvas"
+	"ralph/runner/ledger"
 	"ralph/runner/task"
-	"ralph/runner/taskrecords"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -94,7 +94,7 @@ func planReader(f *cmdline.Factory) func() (state.TaskStatus, []string) {
 			}
 			tasks = append(tasks, box+t.Title)
 		}
-		next, _ := taskrecords.Next(cmdline.OpenState(p.Dir), list)
+		next, _ := ledger.Next(cmdline.OpenState(p.Dir), list)
 		s = state.TaskStatus{ID: next.ID, Title: next.Title, Done: list.Done(), Total: list.Total()}
 		return s, tasks
 	}

@@ -11,8 +11,8 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/runner"
 	"ralph/runner/gate"
+	"ralph/runner/ledger"
 	"ralph/runner/rules"
-	"ralph/runner/taskrecords"
 	"ralph/state"
 )
 
@@ -175,7 +175,7 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	rows, _ := p.Checks()
 	deps := runner.Deps{Project: runner.Project{Dir: p.Dir, Prompt: p.Prompt, Plan: p.Plan},
 		Proof: runner.Proof{Checks: rows, Mode: gate.Mode(p.Config.TestMode)}, Agents: p.Find, Env: p.Env, Self: p.Self}
-	dry, err := runner.Preview(runOptionsOf(p), deps, taskrecords.Read(cmdline.OpenState(p.Dir)))
+	dry, err := runner.Preview(runOptionsOf(p), deps, ledger.Read(cmdline.OpenState(p.Dir)))
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/runner/ledger"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
-	"ralph/runner/taskrecords"
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/question"
@@ -77,7 +77,7 @@ func opened(f *cmdline.Factory) (p *plan, taken string, err error) {
 
 // next is the task that a run would begin with.
 func (p *plan) next() (task.Task, bool) {
-	return taskrecords.Next(cmdline.OpenState(p.project.Dir), p.project.Tasks)
+	return ledger.Next(cmdline.OpenState(p.project.Dir), p.project.Tasks)
 }
 
 // find returns the task that a person names: by id or title, by its number, or by the beginning of either.

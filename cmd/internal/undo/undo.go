@@ -17,10 +17,10 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/runner/ledger"
 	"ralph/runner/memory"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
-	"ralph/runner/taskrecords"
 	"ralph/state"
 )
 
@@ -205,7 +205,7 @@ func tell(w *state.Writer, l config.Loader, all []history.Kept) error {
 	}
 	if list, err := store.Load(store.At(l.Dir, PlanOf(l.Dir, all[0]), optional)); err == nil {
 		s.Task.Done, s.Task.Total = list.Done(), list.Total()
-		if next, open := taskrecords.Next(w.Reader, list); open {
+		if next, open := ledger.Next(w.Reader, list); open {
 			s.Task.ID, s.Task.Title = next.ID, next.Title
 		}
 	}

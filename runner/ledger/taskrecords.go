@@ -1,6 +1,6 @@
-// Package taskrecords keeps what a run knows about each task in addition to the plan: attempts,
+// Package ledger keeps what a run knows about each task in addition to the plan: attempts,
 // failed checks, feedback, and why it was put aside.
-package taskrecords
+package ledger
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package taskrecords_test
+package ledger_test
 
 import (
 	"testing"
@@ -8,15 +8,15 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/ledger"
 	"ralph/runner/task"
-	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 	"ralph/state"
 )
 
 func TestChoose_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
 	list := task.List{Tasks: []task.Task{{ID: "a", Title: "a"}, {ID: "b", Title: "b"}}}
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	l.Of("b").Foreign = 2
 	for i := range 2 { // the run asks once more after a wait or a pause
 		if got, _ := l.Choose(list); got.ID != "b" {
@@ -37,7 +37,7 @@ func confirm(task string, onlyTicks bool) turn.Result {
 func task1() task.Task { return task.Task{ID: "a", Title: "a"} }
 
 func TestLearn_tickThatNothingShows_waitsForItsOwnTurn(t *testing.T) {
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	if l.Learn(confirm("b", false)); l.Of("b").Ticked != 7 {
 		t.Errorf("%+v", l.Of("b"))
 	}
@@ -54,7 +54,7 @@ func TestLearn_tickThatNothingShows_waitsForItsOwnTurn(t *testing.T) {
 }
 
 func TestLearn_linkedChange_belongsToTheTaskOnceForEachTurn(t *testing.T) {
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	r := turn.Result{Task: task1(), Origin: state.Origin{Run: "r", Iteration: 3},
 		Work:  turn.Work{Change: git.Change{Count: 1, Files: []string{"b.go"}}},
 		Proof: turn.Proof{Worked: true, Links: []audit.Link{{Task: "b", By: audit.ByNames, What: "B"}, {Task: "a", By: audit.ByTests}}}}
@@ -71,7 +71,7 @@ func TestLearn_linkedChange_belongsToTheTaskOnceForEachTurn(t *testing.T) {
 }
 
 func TestChoose_doneTaskIsOpenAgain_beginsAnew(t *testing.T) {
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	l.Learn(confirm("a", false))
 	l.Settled("a", "r", state.ProofWord)
 	l.Choose(task.List{Tasks: []task.Task{task1()}})
@@ -88,7 +88,7 @@ func TestChoose_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
 		"it is optional":            {ID: "b", Optional: true},
 	} {
 		list := task.List{Tasks: []task.Task{{ID: "a"}, other, {ID: "c"}}}
-		l := taskrecords.Records{}
+		l := ledger.Records{}
 		l.Of("b").Foreign = 2
 		if got, _ := l.Choose(list); got.ID != "a" {
 			t.Errorf("%s: chose %q", name, got.ID)
@@ -104,8 +104,8 @@ func TestChoose_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
 // for it, and only once.
 func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *testing.T) {
 	list := task.List{Tasks: []task.Task{{ID: "a", Title: "a"}, {ID: "b", Title: "b"}}}
-	aside := func(l taskrecords.Records) bool { return l.Of("b").Aside.Why != "" }
-	l := taskrecords.Records{}
+	aside := func(l ledger.Records) bool { return l.Of("b").Aside.Why != "" }
+	l := ledger.Records{}
 	l.PutAside("b", "not done after 3 iterations", "", list)
 	if l.Learn(confirm("b", true)); !aside(l) {
 		t.Error("nothing but ticks: it came back")
@@ -114,9 +114,9 @@ func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *te
 		t.Error("it did not come back although work was done")
 	}
 	l.PutAside("b", "not done after 4 iterations", "", list)
-	later := taskrecords.Records{}
+	later := ledger.Records{}
 	later.Recall(l.Kept()) // the next run
-	for i, l := range []taskrecords.Records{l, later} {
+	for i, l := range []ledger.Records{l, later} {
 		if l.Learn(confirm("b", false)); !aside(l) {
 			t.Errorf("run %d: it came back a second time", i+1)
 		}
@@ -124,7 +124,7 @@ func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *te
 }
 
 func TestChanged_runThatContinuesAnother_namesTheIterationsOfBoth(t *testing.T) {
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	for _, w := range []state.Work{{Run: "old", Iteration: 2}, {Run: "older", Iteration: 1}, {Run: "r", Iteration: 1}, {Run: "r", Iteration: 4}} {
 		l.Of("a").Work = append(l.Of("a").Work, w)
 	}

@@ -1,4 +1,4 @@
-package taskrecords
+package ledger
 
 import (
 	"ralph/runner/task"

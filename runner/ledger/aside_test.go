@@ -1,11 +1,11 @@
-package taskrecords_test
+package ledger_test
 
 import (
 	"strings"
 	"testing"
 
+	"ralph/runner/ledger"
 	"ralph/runner/task"
-	"ralph/runner/taskrecords"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -19,8 +19,8 @@ func plan(titles ...string) task.List {
 }
 
 // next is the choice of the next run.
-func next(l taskrecords.Records, list task.List) (task.Task, *taskrecords.Record) {
-	later := taskrecords.Records{}
+func next(l ledger.Records, list task.List) (task.Task, *ledger.Record) {
+	later := ledger.Records{}
 	later.Recall(l.Kept())
 	t, _ := later.Choose(list)
 	return t, later.Of("a")
@@ -28,7 +28,7 @@ func next(l taskrecords.Records, list task.List) (task.Task, *taskrecords.Record
 
 func TestPutAside_nextRun_leavesItUntilTheWordingChanges(t *testing.T) {
 	list := plan("a one", "b two")
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	n := l.Of("a")
 	n.Attempts, n.Tries, n.Past = 10, 4, []string{"changed nothing"}
 	l.PutAside("a", "not done after 10 iterations", "", list)
@@ -61,7 +61,7 @@ func TestPutAside_nextRun_leavesItUntilTheWordingChanges(t *testing.T) {
 
 func TestLearn_agentAddsATask_bringsNothingBack(t *testing.T) {
 	before, after := plan("a one", "b two"), plan("a one", "b two", "c three")
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	l.PutAside("a", "not done after 10 iterations", "", before)
 	l.Learn(turn.Result{Task: before.Tasks[1], Work: turn.Work{Before: turn.Plan{Known: true, List: before}},
 		Proof: turn.Proof{After: turn.Plan{Known: true, List: after}}})
@@ -83,7 +83,7 @@ func TestBound_failedChecks_endEarlier(t *testing.T) {
 		{1, 1, 0, 3, 4},
 		{1, 0, 0, 3, 0},
 	} {
-		n := taskrecords.Record{TaskMemory: state.TaskMemory{Attempts: test.attempts, Tries: test.tries}}
+		n := ledger.Record{TaskMemory: state.TaskMemory{Attempts: test.attempts, Tries: test.tries}}
 		if got := n.Bound(test.perTask, test.retries); got != test.want {
 			t.Errorf("%+v: %d", test, got)
 		}
@@ -91,7 +91,7 @@ func TestBound_failedChecks_endEarlier(t *testing.T) {
 }
 
 func TestRemember_longFeedback_isCut(t *testing.T) {
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	l.Remember("a", []string{"short", strings.Repeat("é", 3000)})
 	_, n := next(l, plan("a one"))
 	if len(n.Feedback) != 2 || n.Feedback[0] != "short" || len(n.Feedback[1]) > 2100 {
@@ -102,7 +102,7 @@ func TestRemember_longFeedback_isCut(t *testing.T) {
 func TestTicked_doneTaskThatWasTriedAndNotSettled_isSomebodyElses(t *testing.T) {
 	list := plan("a one", "b two", "c three")
 	list.Tasks[0].State, list.Tasks[1].State = task.Done, task.Done
-	l := taskrecords.Records{}
+	l := ledger.Records{}
 	for _, id := range []string{"a", "b", "c"} {
 		l.Attempted(id, "changed nothing")
 	}
