@@ -11,14 +11,12 @@ import (
 	"ralph/runner/crew"
 	"ralph/runner/ledger"
 	"ralph/runner/output"
-	"ralph/runner/planbook"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/turn"
-	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -38,7 +36,7 @@ func (r *Run) assignment(t task.Task) turn.Assignment {
 	}
 	if r.d.State != nil { // a preview writes nothing
 		// These files are the user's. The run cannot continue without them.
-		a.LogDir, a.Protect = r.d.State.RunDir(r.d.RunID), planbook.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
+		a.LogDir, a.Protect = r.d.State.RunDir(r.d.RunID), ledger.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
 		if r.o.On() && !r.o.Locks() {
 			a.State = r.d.State.Dir()
 		}
@@ -241,7 +239,7 @@ func (r *Run) count(a turn.Assignment) {
 		r.tellOf(a.Task, feedback)
 	}
 	calls, saved := r.calls, r.saved
-	r.saved = writes.Begun{}
+	r.saved = ledger.BegunWrite{}
 	r.counted.Begin(func() error { return errors.Join(saved.Wait(), r.d.State.SaveCalls(calls)) }, r.out.Save)
 }
 

@@ -12,7 +12,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
-	"ralph/runner/notes"
+	"ralph/runner/ledger"
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
@@ -217,7 +217,7 @@ func (r *Run) dropNotes(d rules.Decision) {
 
 // hints are what the next prompt says about a turn, in addition to what the decision says.
 func (r *Run) hints(from finished, damaged []string) []string {
-	hints := append(notes.Hints(from.Result, damaged), r.tellRepeats(from.Result)...)
+	hints := append(ledger.HintsFor(from.Result, damaged), r.tellRepeats(from.Result)...)
 	if r.tasks.Of(from.Task.ID).Aside.Why != "" {
 		return hints // the next turn has another task
 	}

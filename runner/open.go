@@ -11,8 +11,8 @@ import (
 	"ralph/runner/beside"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/ledger"
 	"ralph/runner/output"
-	"ralph/runner/questions"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -74,7 +74,7 @@ func (r *Run) open() error {
 	}
 	r.notes.Open(w.Reader)
 	r.hooks.Logs = w.RunDir(r.d.RunID)
-	r.asked = questions.Open(w.Reader, questions.Host{Tasks: r.tasks, Origin: r.origin, Emit: r.out.Event,
+	r.asked = ledger.OpenQuestions(w.Reader, ledger.QuestionHost{Tasks: r.tasks, Origin: r.origin, Emit: r.out.Event,
 		Analyst: r.o.QuestionFirst == rules.AskAnalyst})
 	r.recallChecks()
 	return r.announceStart(old)

@@ -8,11 +8,10 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent"
-	"ralph/runner/notes"
+	"ralph/runner/ledger"
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/turn"
-	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -86,7 +85,7 @@ func (r *Run) learn(res turn.Result) {
 
 // tellRepeats reports tools that fail again and again, and returns what the agent is told.
 func (r *Run) tellRepeats(res turn.Result) []string {
-	found, hints := notes.Repeated(r.mem.Repeats(res), res.Task.ID)
+	found, hints := ledger.RepeatedAdvice(r.mem.Repeats(res), res.Task.ID)
 	for _, f := range found {
 		r.out.Event(state.NewEvent(res.Origin, time.Now(), turn.Redacted(f)))
 	}
@@ -133,7 +132,7 @@ func (r *Run) moveBreaker(b state.Breaker) (write func() error) {
 	change := state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from, ToState: b.State,
 		Reason: b.Reason}
 	return func() error {
-		return writes.SideBySide(func() error { return r.d.State.SaveBreaker(b) },
+		return ledger.SideBySide(func() error { return r.d.State.SaveBreaker(b) },
 			func() error { return r.d.State.AddBreakerChange(change) })
 	}
 }

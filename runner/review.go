@@ -7,6 +7,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/crew"
+	"ralph/runner/ledger"
 	"ralph/runner/output"
 	"ralph/runner/reviewers"
 	"ralph/runner/roles"
@@ -14,7 +15,6 @@ import (
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
-	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -99,7 +99,7 @@ func (r *Run) applyReview(ctx, keep context.Context, from finished) (rules.Decis
 		r.tasks.Settled(t.ID, res.Origin.Run, state.ProofReview)
 	}
 	r.announceEnd(res, d)
-	if err := writes.SideBySide(r.saveCalls, r.out.Save); err != nil {
+	if err := ledger.SideBySide(r.saveCalls, r.out.Save); err != nil {
 		return d, err
 	}
 	if err := from.job.Worker().Keep(keep, from.job.Dir(), output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {

@@ -21,12 +21,8 @@ import (
 	"ralph/runner/inbox"
 	"ralph/runner/ledger"
 	"ralph/runner/memory"
-	"ralph/runner/notes"
-	"ralph/runner/openitems"
 	"ralph/runner/output"
-	"ralph/runner/planbook"
 	"ralph/runner/pool"
-	"ralph/runner/questions"
 	"ralph/runner/reviewers"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
@@ -37,7 +33,6 @@ import (
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/runner/turn/retest"
-	"ralph/runner/writes"
 	"ralph/state"
 )
 
@@ -151,9 +146,9 @@ type Run struct {
 	// uncommitted are files that no commit of this run took.
 	uncommitted []state.Refusal
 	past        past
-	saved       writes.Begun // writes of what the latest turn has changed
-	counted     writes.Begun // writes that count a call, before it is made; after those of saved
-	analysis    writes.Later // analysis.json of the latest turn
+	saved       ledger.BegunWrite // writes of what the latest turn has changed
+	counted     ledger.BegunWrite // writes that count a call, before it is made; after those of saved
+	analysis    ledger.LaterWrite // analysis.json of the latest turn
 }
 
 // counters are what the rules and limits count. A resumed run continues them.
@@ -167,13 +162,13 @@ type counters struct {
 
 // books are what the run knows of its plan and its tasks.
 type books struct {
-	plan      planbook.Book
+	plan      ledger.PlanBook
 	tasks     ledger.Records
 	checks    turn.Checks
-	notes     notes.Notes
+	notes     ledger.Notes
 	learned   *memory.Book
-	openItems openitems.List
-	asked     questions.Book
+	openItems ledger.OpenItems
+	asked     ledger.Questions
 }
 
 // team holds the reviewers, the hooks and the turns under way.
@@ -207,7 +202,7 @@ type past struct {
 func New(o Options, d Deps) *Run {
 	host, _ := os.Hostname() // only a label
 	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
-	r.tasks, r.plan = ledger.Records{}, planbook.New(d.Dir, d.Plan, o.PlanOptions)
+	r.tasks, r.plan = ledger.Records{}, ledger.NewPlanBook(d.Dir, d.Plan, o.PlanOptions)
 	r.past.mergeVetoes = map[string]hooks.Verdict{}
 	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, memory.Open(d.Dir, o.LessonOptions)
 	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}

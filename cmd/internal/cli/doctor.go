@@ -19,7 +19,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/ledger"
-	"ralph/runner/questions"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
@@ -190,7 +189,7 @@ func (d *diagnosis) asked(list task.List) (texts []string) {
 	all, _ := question.In(cmdline.OpenState(d.p.Dir)).List() // without a list, none is known
 	for _, q := range all {
 		if t, ok := list.Find(q.Task); ok && q.Open() && t.Pending() {
-			texts = append(texts, questions.Text(q))
+			texts = append(texts, ledger.QuestionText(q))
 		}
 	}
 	return texts

@@ -1,4 +1,4 @@
-package notes
+package ledger
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func TestHints_timeout_onlyAnAgentThatWorkedIsToldToWorkInSmallerSteps(t *testin
 	for class, want := range map[ending.Class]bool{ending.TimeoutIdle: true, ending.TimeoutWithWork: true, ending.HangSilent: false, ending.Auth: false} {
 		var r turn.Result
 		r.Call.Outcome.Class = class
-		if got := strings.Contains(strings.Join(Hints(r, nil), "\n"), "smaller steps"); got != want {
+		if got := strings.Contains(strings.Join(HintsFor(r, nil), "\n"), "smaller steps"); got != want {
 			t.Errorf("%s: %v", class, got)
 		}
 	}
@@ -25,8 +25,8 @@ func TestHints_whatTheNextTurnCanDoBetter_isSaid(t *testing.T) {
 	limited.Call.Outcome.Class = ending.UsageLimit
 	circles.Call.Outcome = agent.Outcome{Class: ending.Repeating, Reason: "the agent made the same calls: Bash(ls)", Evidence: "Bash(ls)"}
 	for want, hints := range map[string][]string{
-		"PROMPT.md": Hints(limited, []string{"PROMPT.md"}),
-		"in circles: Bash(ls). Do not do that again": Hints(circles, nil),
+		"PROMPT.md": HintsFor(limited, []string{"PROMPT.md"}),
+		"in circles: Bash(ls). Do not do that again": HintsFor(circles, nil),
 	} {
 		if len(hints) != 1 || !strings.Contains(hints[0], want) {
 			t.Errorf("%s: %q", want, hints)

@@ -1,5 +1,6 @@
-// Package writes writes files in the background while the run does something else.
-package writes
+package ledger
+
+// This file writes files in the background while the run does something else.
 
 import (
 	"errors"
@@ -18,19 +19,19 @@ func SideBySide(all ...func() error) error {
 	return errors.Join(errs...)
 }
 
-// Begun are writes that somebody waits for later. The zero value has none. It is for one
+// BegunWrite are writes that somebody waits for later. The zero value has none. It is for one
 // goroutine at a time.
-type Begun struct{ done chan error }
+type BegunWrite struct{ done chan error }
 
 // Begin begins the writes. Wait must have been called since the last time.
-func (b *Begun) Begin(all ...func() error) {
+func (b *BegunWrite) Begin(all ...func() error) {
 	done := make(chan error, 1)
 	b.done = done
 	go func() { done <- SideBySide(all...) }()
 }
 
 // Wait waits for the writes and returns their error, once.
-func (b *Begun) Wait() error {
+func (b *BegunWrite) Wait() error {
 	if b.done == nil {
 		return nil
 	}
@@ -39,15 +40,15 @@ func (b *Begun) Wait() error {
 	return err
 }
 
-// Later holds one write that can wait. It is safe for concurrent use, and its zero value
+// LaterWrite holds one write that can wait. It is safe for concurrent use, and its zero value
 // holds none.
-type Later struct{ write atomic.Pointer[func() error] }
+type LaterWrite struct{ write atomic.Pointer[func() error] }
 
 // Put holds a write in place of one that was not made.
-func (l *Later) Put(write func() error) { l.write.Store(&write) }
+func (l *LaterWrite) Put(write func() error) { l.write.Store(&write) }
 
 // Make makes the write, if there is one.
-func (l *Later) Make() error {
+func (l *LaterWrite) Make() error {
 	write := l.write.Swap(nil)
 	if write == nil {
 		return nil

@@ -1,6 +1,7 @@
-// Package openitems keeps what a person has to accept or repair before a run counts as
-// complete.
-package openitems
+package ledger
+
+// The files openitems*.go keep what a person has to accept or repair before a run counts
+// as complete.
 
 import (
 	"cmp"
@@ -20,8 +21,8 @@ import (
 	"ralph/state"
 )
 
-// List holds the findings that are open. The zero value is empty.
-type List struct {
+// OpenItems holds the findings that are open. The zero value is empty.
+type OpenItems struct {
 	Items []state.ReviewItem
 	// Uncommitted says why the latest work could not be committed, although AUTO_COMMIT asks for it; empty: it could.
 	Uncommitted string
@@ -38,7 +39,7 @@ type List struct {
 
 // Recall takes over what an earlier run left open. What is not about a file or a
 // task is found anew.
-func (b *List) Recall(old state.Status) {
+func (b *OpenItems) Recall(old state.Status) {
 	if old.Status != state.StatusCompleted { // else it is over: what comes back is new
 		b.accepted = old.Accepted
 	}
@@ -50,7 +51,7 @@ func (b *List) Recall(old state.Status) {
 }
 
 // Gone is what an earlier run left open about git, for Worker.Recall.
-func (b *List) Gone() (all []git.Lost) {
+func (b *OpenItems) Gone() (all []git.Lost) {
 	for _, i := range b.Items {
 		var l git.Lost
 		if len(i.Gone) > 0 && json.Unmarshal(i.Gone, &l) == nil {
@@ -61,19 +62,19 @@ func (b *List) Gone() (all []git.Lost) {
 }
 
 // InGit reports whether something is open that git can tell to be repaired.
-func (b *List) InGit() bool { return slices.ContainsFunc(b.Items, inGit) }
+func (b *OpenItems) InGit() bool { return slices.ContainsFunc(b.Items, inGit) }
 
 func inGit(i state.ReviewItem) bool {
 	return len(i.Gone) > 0 || i.Name == string(audit.KindUnfinished) && i.File == ""
 }
 
 // Accepted are the texts of what a person has accepted.
-func (b *List) Accepted() []string { return b.accepted }
+func (b *OpenItems) Accepted() []string { return b.accepted }
 
 // Add keeps what the audit found in a turn until it is repaired or a person
 // accepts it. Ticks that were taken back are settled already. What a person
 // accepted was said of the work before this turn. Tests are counted again at the end.
-func (b *List) Add(res turn.Result) {
+func (b *OpenItems) Add(res turn.Result) {
 	b.accepted = nil
 	b.earned.follow(res)
 	if res.Work.Change.Progress() && !res.Proof.OnlyTicks { // work may begin with what was done already
@@ -112,10 +113,10 @@ func (b *List) Add(res turn.Result) {
 }
 
 // Texts are the findings of the audit that are open, with the tests that do not run any more.
-func (b *List) Texts(checks turn.Checks, report gate.Report) []string {
+func (b *OpenItems) Texts(checks turn.Checks, report gate.Report) []string {
 	all := b.losses(checks, report)
 	for _, i := range b.Items {
-		if i.Name != NoVerdict {
+		if i.Name != noVerdict {
 			all = append(all, i.Text)
 		}
 	}
@@ -123,7 +124,7 @@ func (b *List) Texts(checks turn.Checks, report gate.Report) []string {
 }
 
 // losses are the checks that run fewer tests than before, unless reviewers have called that justified.
-func (b *List) losses(checks turn.Checks, report gate.Report) (all []string) {
+func (b *OpenItems) losses(checks turn.Checks, report gate.Report) (all []string) {
 	for _, l := range report.Losses(checks.Baseline.Tests) {
 		if text := fmt.Sprint(l); !slices.Contains(b.closed, text) {
 			all = append(all, text)
@@ -132,12 +133,12 @@ func (b *List) losses(checks turn.Checks, report gate.Report) (all []string) {
 	return all
 }
 
-// NoVerdict is the name of an item about a reviewer that gave none.
-const NoVerdict = "no_verdict"
+// noVerdict is the name of an item about a reviewer that gave none.
+const noVerdict = "no_verdict"
 
 // Judged takes over what reviewers say: it closes the findings that they call justified, and
 // notes who gave no verdict.
-func (b *List) Judged(t task.Task, o roles.Outcome) {
+func (b *OpenItems) Judged(t task.Task, o roles.Outcome) {
 	for _, j := range o.Closed() {
 		b.closed = append(b.closed, j.Finding)
 		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool { return i.Text == j.Finding })
@@ -145,12 +146,12 @@ func (b *List) Judged(t task.Task, o roles.Outcome) {
 	of := func(name string) string { return fmt.Sprintf("the reviewer %s gave no verdict on %q", name, t.Title) }
 	for _, v := range o.Verdicts { // of now, not of an earlier review
 		b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool {
-			return i.Name == NoVerdict && i.Task == t.ID && i.Text == of(v.Name)
+			return i.Name == noVerdict && i.Task == t.ID && i.Text == of(v.Name)
 		})
 	}
 	for _, name := range o.Missing {
 		b.Items = append(b.Items,
-			state.ReviewItem{Name: NoVerdict, Task: t.ID, Show: "ralph iterations", Text: of(name)})
+			state.ReviewItem{Name: noVerdict, Task: t.ID, Show: "ralph iterations", Text: of(name)})
 	}
 }
 
@@ -158,7 +159,7 @@ func (b *List) Judged(t task.Task, o roles.Outcome) {
 // drops findings that they do not show any more, and adds what no single turn
 // showed. What an earlier process left open was there when this one began: it is
 // dropped only when its file changed, or git shows that it was repaired.
-func (b *List) Look(in audit.Input, plan turn.Plan) {
+func (b *OpenItems) Look(in audit.Input, plan turn.Plan) {
 	in.Whole = true
 	if plan.Usable() && b.goals.known {
 		in.PlanBefore, in.PlanAfter = b.goals.tasks, plan.List.Tasks
@@ -167,7 +168,7 @@ func (b *List) Look(in audit.Input, plan turn.Plan) {
 		delete(b.standing, file)
 	}
 	still := audit.Compare(in)
-	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool { return i.Name == Undone && !slices.Contains(b.carried, i.Text) })
+	b.Items = slices.DeleteFunc(b.Items, func(i state.ReviewItem) bool { return i.Name == openitemsUndone && !slices.Contains(b.carried, i.Text) })
 	if plan.Usable() {
 		b.Items = append(b.Items, b.earned.undone(plan.List.Tasks, in.Undone)...)
 	}
@@ -191,7 +192,7 @@ func (b *List) Look(in audit.Input, plan turn.Plan) {
 }
 
 // keep adds an item, unless there is one of this kind for the same file or task.
-func (b *List) keep(f audit.Finding, show string) {
+func (b *OpenItems) keep(f audit.Finding, show string) {
 	item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f), Show: show}
 	same := func(o state.ReviewItem) bool {
 		return o.Name == item.Name && o.File == item.File && o.Task == item.Task &&
@@ -203,7 +204,7 @@ func (b *List) keep(f audit.Finding, show string) {
 }
 
 // remember notes with an item what is gone from git.
-func (b *List) remember(f audit.Finding, gone []git.Lost) {
+func (b *OpenItems) remember(f audit.Finding, gone []git.Lost) {
 	i := slices.IndexFunc(gone, func(l git.Lost) bool { return f.Kind == audit.KindLost && l.Text == f.Text })
 	if i < 0 {
 		return
@@ -224,7 +225,7 @@ func aboutGit(name string) bool {
 
 // Open numbers the findings and what else needs a person: an agent that
 // contradicts the done plan (empty: it does not), and what the checks say.
-func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report) []state.ReviewItem {
+func (b *OpenItems) Open(contradiction string, checks turn.Checks, report gate.Report) []state.ReviewItem {
 	items := slices.Clone(b.Items)
 	add := func(name, show, format string, args ...any) {
 		items = append(items, state.ReviewItem{Name: name, Show: show, Text: fmt.Sprintf(format, args...)})
@@ -246,7 +247,7 @@ func (b *List) Open(contradiction string, checks turn.Checks, report gate.Report
 }
 
 // ofChecks adds what the checks say, and which did not say anything. With TEST_MODE=report, a run ends as without checks.
-func (b *List) ofChecks(add func(name, show, format string, args ...any), checks turn.Checks, report gate.Report) {
+func (b *OpenItems) ofChecks(add func(name, show, format string, args ...any), checks turn.Checks, report gate.Report) {
 	for _, text := range b.LeftOut {
 		add("not_run", "ralph trust", "%s", text)
 	}

@@ -1,4 +1,4 @@
-package openitems
+package ledger
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"ralph/state"
 )
 
-// Undone is the name of an item about a done task of whose work nothing is left.
-const Undone = "work_undone"
+// openitemsUndone is the name of an item about a done task of whose work nothing is left.
+const openitemsUndone = "work_undone"
 
 // earned is which turns of this process earned their ticks.
 type earned struct {
@@ -59,7 +59,7 @@ func (e *earned) undone(tasks []task.Task, iterations []int) (items []state.Revi
 		for _, n := range turns {
 			names = append(names, strconv.Itoa(n))
 		}
-		items = append(items, state.ReviewItem{Name: Undone, Task: t.ID, Show: fmt.Sprintf("ralph diff %d --run %s", turns[0], e.run),
+		items = append(items, state.ReviewItem{Name: openitemsUndone, Task: t.ID, Show: fmt.Sprintf("ralph diff %d --run %s", turns[0], e.run),
 			Text: fmt.Sprintf("the task %q is ticked, but nothing is left of its work (iteration %s): a later iteration took it back",
 				t.Title, termtext.Some(names, 5))})
 	}

@@ -1,4 +1,4 @@
-package openitems
+package ledger
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package writes
+package ledger
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 var errDisk = errors.New("the disk is full")
 
 func TestBegun_wait_returnsTheErrorOnce(t *testing.T) {
-	var b Begun
+	var b BegunWrite
 	if err := b.Wait(); err != nil {
 		t.Error("nothing was begun:", err)
 	}
@@ -24,7 +24,7 @@ func TestBegun_wait_returnsTheErrorOnce(t *testing.T) {
 }
 
 func TestLater_make_makesTheWriteOnce(t *testing.T) {
-	var l Later
+	var l LaterWrite
 	made := 0
 	l.Put(func() error { made++; return errDisk })
 	if err := l.Make(); !errors.Is(err, errDisk) {

@@ -1,9 +1,8 @@
-package questions
+package ledger
 
 import (
 	"testing"
 
-	"ralph/runner/ledger"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -28,7 +27,7 @@ func TestSettle_turnsSideBySide_onlyTheTurnThatEndedHadItsAnswers(t *testing.T) 
 			t.Fatal(err)
 		}
 	}
-	b := Open(w.Reader, Host{Tasks: ledger.Records{}, Emit: func(state.Event) {}})
+	b := OpenQuestions(w.Reader, QuestionHost{Tasks: Records{}, Emit: func(state.Event) {}})
 	if _, err := b.Waiting(list); err != nil {
 		t.Fatal(err)
 	}

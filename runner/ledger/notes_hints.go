@@ -1,4 +1,4 @@
-package notes
+package ledger
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"ralph/runner/turn"
 )
 
-// Hints returns what the agent should do better in the next turn.
-func Hints(r turn.Result, damaged []string) []string {
+// HintsFor returns what the agent should do better in the next turn.
+func HintsFor(r turn.Result, damaged []string) []string {
 	var hints []string
 	if hint := rules.AgentHint(r.Call.Outcome); hint != "" && len(r.Call.Asks) == 0 {
 		hints = append(hints, hint)
@@ -43,8 +43,8 @@ func Hints(r turn.Result, damaged []string) []string {
 	return hints
 }
 
-// Summary returns what an iteration did, for the prompt of the next one.
-func Summary(res turn.Result) string {
+// summaryOf returns what an iteration did, for the prompt of the next one.
+func summaryOf(res turn.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Iteration %d", res.Origin.Iteration)
 	if res.Task.Title != "" {

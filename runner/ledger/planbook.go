@@ -1,6 +1,7 @@
-// Package planbook reads the plan for a run, and marks in the format's own words what became of a
+package ledger
+
+// This file reads the plan for a run, and marks in the format's own words what became of a
 // task.
-package planbook
 
 import (
 	"encoding/json"
@@ -19,8 +20,8 @@ import (
 	"ralph/state/projectfs"
 )
 
-// Book is the plan of one run.
-type Book struct {
+// PlanBook is the plan of one run.
+type PlanBook struct {
 	Dir    string // the project
 	File   store.File
 	Counts store.Plan // that the latest turn, or the latest look, left
@@ -38,22 +39,22 @@ type change struct {
 	to *task.State // nil: it left the plan
 }
 
-// New is the book of the plan at path; empty if there is none.
-func New(dir, path string, o store.PlanOptions) Book {
-	b := Book{Dir: dir, File: store.At(dir, path, o.OptionalSections), pops: o.PopTasks}
+// NewPlanBook is the book of the plan at path; empty if there is none.
+func NewPlanBook(dir, path string, o store.PlanOptions) PlanBook {
+	b := PlanBook{Dir: dir, File: store.At(dir, path, o.OptionalSections), pops: o.PopTasks}
 	b.File.View, b.File.Cache = o.View(), new(store.Cache)
 	return b
 }
 
 // Read is the plan as it is now.
-func (b *Book) Read() store.Plan {
+func (b *PlanBook) Read() store.Plan {
 	plan := store.Read(b.File)
 	b.Had = b.Had || plan.Total > 0
 	return plan
 }
 
 // Rel is a path as people know it: relative to the project when it is in it.
-func (b *Book) Rel(path string) string {
+func (b *PlanBook) Rel(path string) string {
 	if rel, in := below(b.Dir, path); in {
 		return filepath.ToSlash(rel)
 	}
@@ -78,7 +79,7 @@ func below(dir, path string) (rel string, ok bool) {
 // Pop notes that a task is finished, and takes what is finished out of the plan, if the user
 // wants that: archived in a folder of dir first. What an open task depends on stays until then.
 // changed is called after each change of the plan.
-func (b *Book) Pop(id, dir string, changed func()) {
+func (b *PlanBook) Pop(id, dir string, changed func()) {
 	if !b.pops {
 		return
 	}
@@ -99,7 +100,7 @@ func (b *Book) Pop(id, dir string, changed func()) {
 		err := store.Remove(b.File, t, func(text string, gone []task.Task) error {
 			kept = gone
 			return archive(projectfs.In(b.Dir), filepath.Join(dir, "archive"),
-				Archived{time.Now(), b.File.Name, plan.List.Format, id, t.Title, text})
+				archivedPlan{time.Now(), b.File.Name, plan.List.Format, id, t.Title, text})
 		})
 		if err != nil {
 			b.Log.Warn("a finished task stays in the plan", logs.KeyTask, id, logs.KeyError, err)
@@ -115,8 +116,8 @@ func (b *Book) Pop(id, dir string, changed func()) {
 	})
 }
 
-// Archived is a task that has left the plan: a line of archive/tasks.jsonl.
-type Archived struct {
+// archivedPlan is a task that has left the plan: a line of archive/tasks.jsonl.
+type archivedPlan struct {
 	At     time.Time `json:"at"`
 	Plan   string    `json:"plan"`
 	Format string    `json:"format"`
@@ -125,7 +126,7 @@ type Archived struct {
 	Text   string    `json:"text"` // as the plan had it, with what was below it
 }
 
-func archive(in projectfs.Dir, dir string, a Archived) error {
+func archive(in projectfs.Dir, dir string, a archivedPlan) error {
 	line, _ := json.Marshal(a) // plain values: it cannot fail
 	var f *os.File
 	err := in.MkdirAll(dir, 0o755)
@@ -140,14 +141,14 @@ func archive(in projectfs.Dir, dir string, a Archived) error {
 }
 
 // Mark gives a task of the plan another state, as store.Mark does.
-func (b *Book) Mark(id string, s task.State, why string) (changed bool, err error) {
+func (b *PlanBook) Mark(id string, s task.State, why string) (changed bool, err error) {
 	if changed, err = store.Mark(b.File, id, s, why); changed {
 		b.note(id, &s)
 	}
 	return changed, err
 }
 
-func (b *Book) note(id string, to *task.State) {
+func (b *PlanBook) note(id string, to *task.State) {
 	if b.changes == nil {
 		b.changes = map[string]change{}
 	}
@@ -156,7 +157,7 @@ func (b *Book) note(id string, to *task.State) {
 
 // ChangedSince returns the states that the run has written since a moment, by the id of the task; nil: it took the task
 // out of the plan.
-func (b *Book) ChangedSince(moment time.Time) map[string]*task.State {
+func (b *PlanBook) ChangedSince(moment time.Time) map[string]*task.State {
 	all := map[string]*task.State{}
 	for id, c := range b.changes {
 		if !c.at.Before(moment) {
@@ -167,7 +168,7 @@ func (b *Book) ChangedSince(moment time.Time) map[string]*task.State {
 }
 
 // Judged writes the verdicts on a task into the plan, where it has a place for them.
-func (b *Book) Judged(t task.Task, verdicts any) (changed bool, err error) {
+func (b *PlanBook) Judged(t task.Task, verdicts any) (changed bool, err error) {
 	if b.File.Path == "" {
 		return false, nil
 	}
@@ -184,7 +185,7 @@ func (b *Book) Judged(t task.Task, verdicts any) (changed bool, err error) {
 
 // Reopen takes back the mark of a task that is done, to what it said in an earlier plan, or
 // gives it to review where the format has a word for that.
-func (b *Book) Reopen(id string, earlier store.Plan, review bool) (t task.Task, changed bool, err error) {
+func (b *PlanBook) Reopen(id string, earlier store.Plan, review bool) (t task.Task, changed bool, err error) {
 	t, known := store.Read(b.File).List.Find(id)
 	if !known || review && t.State == task.Review {
 		return t, false, nil

@@ -1,4 +1,4 @@
-package openitems
+package ledger
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 
 // A task that is reviewed again needs a person only for what its latest review left open.
 func TestBook_Judged_again_replacesWhatTheEarlierReviewLacked(t *testing.T) {
-	b := &List{}
+	b := &OpenItems{}
 	one, two := task.Task{ID: "1", Title: "one"}, task.Task{ID: "2", Title: "two"}
 	said := func(names ...string) roles.Outcome {
 		o := roles.Outcome{Missing: names}

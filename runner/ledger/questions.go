@@ -1,6 +1,7 @@
-// Package questions keeps a run's view of its agents' questions: which tasks wait for a person,
-// and which answers the next prompt must contain.
-package questions
+package ledger
+
+// The files questions*.go keep a run's view of its agents' questions: which tasks wait for
+// a person, and which answers the next prompt must contain.
 
 import (
 	"fmt"
@@ -9,7 +10,6 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
-	"ralph/runner/ledger"
 	"ralph/runner/prompt"
 	"ralph/runner/roles"
 	"ralph/runner/task"
@@ -32,9 +32,9 @@ const keepsAsking = "its agent keeps asking although it was told to decide"
 const decide = "You have asked often enough about this task. " +
 	"Decide yourself now, and write the decision and its reason down in the project."
 
-// Book holds the questions of a project, as they were when they were read last.
-type Book struct {
-	Host
+// Questions holds the questions of a project, as they were when they were read last.
+type Questions struct {
+	QuestionHost
 	store        question.Store
 	all          []question.Question
 	since        time.Time           // since when the run has nothing else to do; zero: it has
@@ -42,23 +42,23 @@ type Book struct {
 	toldToDecide map[string]bool     // tasks whose agents were told to decide
 }
 
-// Host is the run, as far as the book needs it.
-type Host struct {
-	Tasks  ledger.Records               // is told which tasks wait
+// QuestionHost is the run, as far as the book needs it.
+type QuestionHost struct {
+	Tasks  Records                      // is told which tasks wait
 	Origin func(task.Task) state.Origin // of an event about a task
 	Emit   func(state.Event)
 	// Analyst is true if an analyst is asked before a person.
 	Analyst bool
 }
 
-// Open returns the book of the project's state, unread.
-func Open(r *state.Reader, h Host) Book {
-	return Book{Host: h, store: question.In(r), given: map[string][]string{}, toldToDecide: map[string]bool{}}
+// OpenQuestions returns the book of the project's state, unread.
+func OpenQuestions(r *state.Reader, h QuestionHost) Questions {
+	return Questions{QuestionHost: h, store: question.In(r), given: map[string][]string{}, toldToDecide: map[string]bool{}}
 }
 
 // Waiting reads the questions again, emits an event for each new answer, and returns the questions that hold up
 // unfinished tasks or, without a plan, the run. An answer does not bring back a task that was put aside.
-func (b *Book) Waiting(list task.List) (open []question.Question, err error) {
+func (b *Questions) Waiting(list task.List) (open []question.Question, err error) {
 	if err := b.refresh(); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (b *Book) Waiting(list task.List) (open []question.Question, err error) {
 }
 
 // refresh reads the files. It writes an open question again if its file is gone: agents clean up.
-func (b *Book) refresh() error {
+func (b *Questions) refresh() error {
 	now, err := b.store.List()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (b *Book) refresh() error {
 	return nil
 }
 
-func (b *Book) emit(from state.Origin, p state.Payload) {
+func (b *Questions) emit(from state.Origin, p state.Payload) {
 	b.Emit(state.NewEvent(from, time.Now(), turn.Redacted(p)))
 }
 
@@ -108,7 +108,7 @@ func concerns(q question.Question, list task.List) bool {
 }
 
 // WaitOver reports whether an answer or a change of the plan has ended the wait for answers.
-func (b *Book) WaitOver(list task.List) bool {
+func (b *Questions) WaitOver(list task.List) bool {
 	open, err := b.Waiting(list)
 	_, next := b.Tasks.Choose(list)
 	return err != nil || next || len(open) == 0 // the caller then reads the questions again and gets the error
@@ -116,7 +116,7 @@ func (b *Book) WaitOver(list task.List) bool {
 
 // Idle returns the texts of the open questions, and since when the run has waited for nothing but answers. busy means
 // that it has something else to do.
-func (b *Book) Idle(open []question.Question, busy bool, now time.Time) (texts []string, since time.Time) {
+func (b *Questions) Idle(open []question.Question, busy bool, now time.Time) (texts []string, since time.Time) {
 	if busy || len(open) == 0 {
 		b.since = time.Time{}
 		return nil, b.since
@@ -125,14 +125,14 @@ func (b *Book) Idle(open []question.Question, busy bool, now time.Time) (texts [
 		b.since = now
 	}
 	for _, q := range open {
-		texts = append(texts, Text(q))
+		texts = append(texts, QuestionText(q))
 	}
 	return texts, b.since
 }
 
 // Limit returns the result with only those questions that go to a person: those of a task that
 // is not done and has not asked too often. feedback is for the agent's next prompt.
-func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
+func (b *Questions) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 	asks := res.Call.Asks
 	p := res.Proof.After
 	decided := p.IsDone(res.Task.ID) || p.Total > 0 && p.Remaining == 0 || res.Claims()
@@ -156,7 +156,7 @@ func (b *Book) Limit(res turn.Result) (limited turn.Result, feedback []string) {
 }
 
 // Settle records that the turn had its answers, and stores the questions that it asks.
-func (b *Book) Settle(res turn.Result, asks bool) error {
+func (b *Questions) Settle(res turn.Result, asks bool) error {
 	if err := b.markDelivered(res); err != nil || !asks {
 		return err
 	}
@@ -168,7 +168,7 @@ func (b *Book) Settle(res turn.Result, asks bool) error {
 }
 
 // add stores the questions of a turn.
-func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, err error) {
+func (b *Questions) add(res turn.Result, now time.Time) (added []question.Question, err error) {
 	for _, ask := range res.Call.Asks {
 		q := question.Question{Run: res.Origin.Run, Iteration: res.Origin.Iteration, Task: res.Task.ID,
 			Title: logs.Redact(res.Task.Title), Agent: res.Agent, AskedAt: now,
@@ -188,7 +188,7 @@ func (b *Book) add(res turn.Result, now time.Time) (added []question.Question, e
 }
 
 // Give returns the answers that the next prompt for a task must contain.
-func (b *Book) Give(taskID string) (answers []prompt.Answer) {
+func (b *Questions) Give(taskID string) (answers []prompt.Answer) {
 	delete(b.given, taskID)
 	for _, q := range b.all {
 		if q.Task == taskID && !q.Open() && q.Told == 0 {
@@ -200,7 +200,7 @@ func (b *Book) Give(taskID string) (answers []prompt.Answer) {
 }
 
 // markDelivered records that a turn had the answers that Give returned for its task.
-func (b *Book) markDelivered(res turn.Result) error {
+func (b *Questions) markDelivered(res turn.Result) error {
 	for i, q := range b.all {
 		if !slices.Contains(b.given[res.Task.ID], q.ID) {
 			continue
@@ -216,7 +216,7 @@ func (b *Book) markDelivered(res turn.Result) error {
 
 // change changes a stored question and the book's copy. If an agent removed or broke the file, change
 // writes it again.
-func (b *Book) change(q *question.Question, f func(*question.Question)) error {
+func (b *Questions) change(q *question.Question, f func(*question.Question)) error {
 	now, err := b.store.Change(q.ID, func(now *question.Question) error { f(now); return nil })
 	if err != nil {
 		f(q)
@@ -226,8 +226,8 @@ func (b *Book) change(q *question.Question, f func(*question.Question)) error {
 	return nil
 }
 
-// Text returns a question and its task in one line.
-func Text(q question.Question) string {
+// QuestionText returns a question and its task in one line.
+func QuestionText(q question.Question) string {
 	text := fmt.Sprintf("%s: %s", q.ID, termtext.Line(q.Text))
 	if q.Title != "" {
 		text += fmt.Sprintf(" (task %q)", q.Title)

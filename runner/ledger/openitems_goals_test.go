@@ -1,4 +1,4 @@
-package openitems
+package ledger
 
 import (
 	"strings"
@@ -44,7 +44,7 @@ func TestBook_planOfTheWholeRun_isComparedWithItsBeginning(t *testing.T) {
 		"what is done moves to an archive":            {[]step{{two, "- [x] A: read (see a.txt); - [ ] B: write it all", ""}}, "- [x] B: write it all", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var b List
+			var b OpenItems
 			for n, s := range c.steps {
 				res := turn.Result{Origin: state.Origin{Run: "r", Iteration: n + 1}, Task: task.Task{Title: s.task},
 					Work: turn.Work{Before: planIn(t, s.before), Left: planIn(t, s.after)}}
@@ -68,7 +68,7 @@ func TestBook_planOfTheWholeRun_isComparedWithItsBeginning(t *testing.T) {
 
 func TestBook_findingInThePlan_closesWhenThePlanIsRepaired(t *testing.T) {
 	was, weaker := planIn(t, "- [ ] A: read; - [ ] B: write it all"), planIn(t, "- [x] A: read; - [ ] B: write some")
-	var b List
+	var b OpenItems
 	res := turn.Result{Work: turn.Work{Before: was, Left: weaker}}
 	res.Proof.After = weaker
 	res.Proof.Findings = audit.Compare(audit.Input{PlanBefore: was.List.Tasks, PlanAfter: weaker.List.Tasks})
@@ -88,7 +88,7 @@ func TestBook_findingInThePlan_closesWhenThePlanIsRepaired(t *testing.T) {
 
 func TestBook_stub_closesWhenItIsWritten(t *testing.T) {
 	stub := audit.File{Path: "a.py", After: "def send():\n    raise NotImplementedError\n", Exists: true}
-	var b List
+	var b OpenItems
 	b.Look(audit.Input{Files: []audit.File{stub}}, turn.Plan{})
 	if len(b.Items) != 1 || b.Items[0].File != "a.py" {
 		t.Fatalf("items %+v", b.Items)

@@ -1,4 +1,4 @@
-package questions
+package ledger
 
 import (
 	"strings"
@@ -12,13 +12,13 @@ import (
 )
 
 // withAnalyst is true while a task waits for the analyst to look at its questions.
-func (b *Book) withAnalyst(taskID string) bool {
+func (b *Questions) withAnalyst(taskID string) bool {
 	n := b.Tasks[taskID]
 	return n != nil && roles.ByPhase(n.Review.Phase).Answers
 }
 
 // Asked returns the open questions of a task, and what the agent said around them.
-func (b *Book) Asked(taskID string) (texts, context []string) {
+func (b *Questions) Asked(taskID string) (texts, context []string) {
 	for _, q := range b.open(taskID) {
 		texts = append(texts, withOptions(q))
 		if q.Context != "" {
@@ -28,7 +28,7 @@ func (b *Book) Asked(taskID string) (texts, context []string) {
 	return texts, context
 }
 
-func (b *Book) open(taskID string) (open []*question.Question) {
+func (b *Questions) open(taskID string) (open []*question.Question) {
 	for i := range b.all {
 		if q := &b.all[i]; q.Task == taskID && q.Open() {
 			open = append(open, q)
@@ -47,7 +47,7 @@ func withOptions(q *question.Question) string {
 
 // Advise stores the analyst's answers and advice. Questions without an answer wait for a person.
 // It returns how many there are.
-func (b *Book) Advise(t task.Task, o roles.Outcome) (left int, err error) {
+func (b *Questions) Advise(t task.Task, o roles.Outcome) (left int, err error) {
 	b.Tasks.Of(t.ID).Review.Phase = ""
 	if err := b.refresh(); err != nil {
 		return 1, err

@@ -1,5 +1,6 @@
-// Package notes collects what the next prompt says about earlier turns.
-package notes
+package ledger
+
+// This file collects what the next prompt says about earlier turns.
 
 import (
 	"errors"
@@ -52,7 +53,7 @@ func (n *Notes) Delivered(res turn.Result, counts bool) (err error) {
 
 // Begin forgets the notes for the last turn, but not what hooks have said since.
 func (n *Notes) Begin(res turn.Result) {
-	n.NextPrompt = state.NextPrompt{Task: res.Task.ID, Last: Summary(res)}
+	n.NextPrompt = state.NextPrompt{Task: res.Task.ID, Last: summaryOf(res)}
 }
 
 // Add adds what a decision tells the agent, without repetitions: a check before an iteration
@@ -108,8 +109,8 @@ func (n *Notes) Payload(iteration int, in prompt.Input) state.Payload {
 	return state.Feedback{Items: items}
 }
 
-// Repeated returns findings about tools that keep failing, and hints for the agent.
-func Repeated(texts []string, task string) (found []state.Finding, hints []string) {
+// RepeatedAdvice returns findings about tools that keep failing, and hints for the agent.
+func RepeatedAdvice(texts []string, task string) (found []state.Finding, hints []string) {
 	for _, text := range texts {
 		found = append(found, state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: task,
 			Text: text, Doubt: true})

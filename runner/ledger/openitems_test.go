@@ -1,4 +1,4 @@
-package openitems
+package ledger
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func TestBook_findings_stayOpenUnlessTheirTickWasTakenBack(t *testing.T) {
 		"a deleted file":             {found(deleted), 1},
 		"a question":                 {found(audit.Finding{Doubt: true}), 0},
 	} {
-		var b List
+		var b OpenItems
 		b.Add(c.res)
 		b.Add(c.res) // the same once more is not a second item
 		if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != c.open {
@@ -38,7 +38,7 @@ func TestBook_findings_stayOpenUnlessTheirTickWasTakenBack(t *testing.T) {
 
 // A plan may begin with tasks that are done already. Which comes first says nothing about the others.
 func TestBook_tickWithoutAChange_isClosedOnceTheRunHasWorked(t *testing.T) {
-	var b List
+	var b OpenItems
 	b.Add(found(audit.TickWithoutWork(task.Task{ID: "T1", Title: "empty lists"}, audit.NothingChanged)))
 	onlyTicks := turn.Result{Proof: turn.Proof{OnlyTicks: true}}
 	onlyTicks.Work.Change.Count = 1
@@ -64,7 +64,7 @@ func TestBook_anyKindOfFinding_staysOpenWhileItsFileIsAsItWas(t *testing.T) {
 			if row.Kind == audit.KindFewerTests || f.File == "" && (row.Kind == audit.KindTaskChanged || aboutGit(string(row.Kind))) {
 				continue // the report of the checks shows it, the plan, or git
 			}
-			var b List
+			var b OpenItems
 			res := found(f)
 			res.Work.Change.Files = []string{"a_test.go"}
 			b.Add(res)
@@ -78,13 +78,13 @@ func TestBook_anyKindOfFinding_staysOpenWhileItsFileIsAsItWas(t *testing.T) {
 }
 
 func TestBook_fileChangedAgain_mayCloseItsFinding(t *testing.T) {
-	for name, change := range map[string]func(*List, *audit.Input){
-		"by a turn": func(b *List, _ *audit.Input) {
+	for name, change := range map[string]func(*OpenItems, *audit.Input){
+		"by a turn": func(b *OpenItems, _ *audit.Input) {
 			b.Add(turn.Result{Work: turn.Work{Change: git.Change{Files: []string{"a_test.go"}}}})
 		},
-		"by a person": func(_ *List, in *audit.Input) { in.Edited = []string{"a_test.go"} },
+		"by a person": func(_ *OpenItems, in *audit.Input) { in.Edited = []string{"a_test.go"} },
 	} {
-		var b List
+		var b OpenItems
 		res := found(audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"})
 		res.Work.Change.Files = []string{"a_test.go"}
 		b.Add(res)
@@ -98,7 +98,7 @@ func TestBook_fileChangedAgain_mayCloseItsFinding(t *testing.T) {
 
 func TestBook_acceptedOnce_saysNothingAboutLaterWork(t *testing.T) {
 	deleted := audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"}
-	var b List
+	var b OpenItems
 	b.Recall(state.Status{Accepted: []string{"a_test.go: deleted"}})
 	if items := b.Open("", turn.Checks{}, gate.Report{}); len(items) != 0 {
 		t.Errorf("nothing happened, but %+v", items)
@@ -111,7 +111,7 @@ func TestBook_acceptedOnce_saysNothingAboutLaterWork(t *testing.T) {
 
 func TestBook_testsTriedAnew_closeWhatTheyShowed(t *testing.T) {
 	bent := audit.Finding{Kind: audit.KindGreenByTests, Task: "T1", Text: "still fails"}
-	var b List
+	var b OpenItems
 	b.Add(found(bent))
 	b.Look(audit.Input{Files: []audit.File{}}, turn.Plan{})
 	if len(b.Items) != 1 {
@@ -132,7 +132,7 @@ func TestBook_goneFromGit_isOpenInTheNextRunUntilItIsBack(t *testing.T) {
 	lost := git.Lost{What: git.LostTag, Name: "v1", OID: "1234", Text: "the tag v1 is gone"}
 	res := found(audit.Finding{Kind: audit.KindLost, Text: lost.Text})
 	res.Work.Gone = []git.Lost{lost}
-	var first, next List
+	var first, next OpenItems
 	first.Add(res)
 	next.Recall(state.Status{Status: state.StatusReview, Review: first.Open("", turn.Checks{}, gate.Report{})})
 	if gone := next.Gone(); len(gone) != 1 || gone[0].OID != lost.OID {
@@ -149,7 +149,7 @@ func TestBook_goneFromGit_isOpenInTheNextRunUntilItIsBack(t *testing.T) {
 }
 
 func TestBook_leftUnfinished_isClosedInTheNextRunOnceItIsFinished(t *testing.T) {
-	var b List
+	var b OpenItems
 	b.Recall(state.Status{Status: state.StatusReview, Review: []state.ReviewItem{{Name: string(audit.KindUnfinished), Text: "a merge is in progress"}}})
 	if b.Look(audit.Input{}, turn.Plan{}); len(b.Items) != 0 {
 		t.Errorf("%+v", b.Items)
@@ -175,7 +175,7 @@ func TestBook_doneTaskOfWhoseWorkNothingIsLeft_isOpenUntilTheWorkIsBack(t *testi
 		"another task asks for it": {[]turn.Result{turnOf(1, add), turnOf(2, task.Task{ID: "T2", Title: "Remove --quiet"})}, []int{1}, 0},
 		"its test is green":        {[]turn.Result{turnOf(1, add, audit.Link{Task: "T1", By: audit.ByTests}), turnOf(2, other)}, []int{1}, 0},
 	} {
-		var b List
+		var b OpenItems
 		for _, r := range c.turns {
 			b.Add(r)
 		}

@@ -1,4 +1,4 @@
-package planbook
+package ledger
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func TestChangedSince_onlyWhatTheRunWrote(t *testing.T) {
 	if err := os.WriteFile(path, []byte("- [ ] one\n- [ ] two\n- [x] three\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b := New(dir, path, store.PlanOptions{})
+	b := NewPlanBook(dir, path, store.PlanOptions{})
 	before, begun := b.Read(), time.Now()
 	for i, s := range []task.State{task.Open, task.Done} { // the first has this state
 		if _, err := b.Mark(before.List.Tasks[i].ID, s, ""); err != nil {
