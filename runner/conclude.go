@@ -10,7 +10,6 @@ import (
 	"ralph/runner/agent/ending"
 	"ralph/runner/crew"
 	"ralph/runner/gate"
-	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
 	"ralph/runner/ledger"
 	"ralph/runner/output"
@@ -310,7 +309,7 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others
 	message := output.CommitOf(r.prefix(t), t, from, others...)
 	hooked := func(commit func() (state.Commit, error)) (state.Commit, error) {
 		v = r.runHooks(ctx,
-			hookfacts.Moment{Point: hooks.PreCommit, From: from, Task: t, More: hookfacts.Commits(r.last)})
+			hookMoment{Point: hooks.PreCommit, From: from, Task: t, More: hookCommits(r.last)})
 		if v.Block || v.Skip || v.Abort {
 			return state.Commit{}, errors.New(v.Why)
 		}

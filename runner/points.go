@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ralph/runner/crew"
-	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
 	"ralph/runner/rules"
 	"ralph/runner/task"
@@ -16,7 +15,7 @@ import (
 )
 
 // runHooks runs the hooks of a point. Without hooks it costs nothing.
-func (r *Run) runHooks(ctx context.Context, m hookfacts.Moment) hooks.Verdict {
+func (r *Run) runHooks(ctx context.Context, m hookMoment) hooks.Verdict {
 	r.hooks.Emit = func(said state.Payload) { r.handleEvent(state.NewEvent(m.From, time.Now(), turn.Redacted(said))) }
 	var plan *protect.Bystander
 	v := r.hooks.At(ctx, m.Point, func() hooks.Facts {
@@ -54,10 +53,10 @@ func (r *Run) beforeTurn(ctx context.Context, t task.Task) (d rules.Decision, st
 	var v hooks.Verdict
 	from := r.origin(t)
 	if t.ID != "" && t.ID != r.hooked && r.tasks.Of(t.ID).Attempts == 0 {
-		v = r.runHooks(ctx, hookfacts.Moment{Point: hooks.PreTask, From: from, Task: t})
+		v = r.runHooks(ctx, hookMoment{Point: hooks.PreTask, From: from, Task: t})
 	}
 	if v.Why == "" {
-		v = r.runHooks(ctx, hookfacts.Moment{Point: hooks.PreIteration, From: from, Task: t})
+		v = r.runHooks(ctx, hookMoment{Point: hooks.PreIteration, From: from, Task: t})
 	}
 	r.hooked = t.ID
 	r.notes.Settle()
@@ -96,9 +95,9 @@ func (r *Run) afterTurn(ctx context.Context, res turn.Result, d rules.Decision) 
 	apply(r.past.mergeVetoes[res.Task.ID])
 	r.past.commit = hooks.Verdict{}
 	delete(r.past.mergeVetoes, res.Task.ID)
-	for _, p := range hookfacts.Of(res, r.tasks.Of(res.Task.ID).Aside.Why != "") {
-		apply(r.runHooks(ctx, hookfacts.Moment{Point: p, From: res.Origin, Task: res.Task,
-			More: func(f *hooks.Facts) { hookfacts.After(f, res, d) }}))
+	for _, p := range hookPoints(res, r.tasks.Of(res.Task.ID).Aside.Why != "") {
+		apply(r.runHooks(ctx, hookMoment{Point: p, From: res.Origin, Task: res.Task,
+			More: func(f *hooks.Facts) { hookAfter(f, res, d) }}))
 	}
 	if len(r.hooks.Hooks) > 0 {
 		r.notes.Settle()
@@ -111,8 +110,8 @@ func (r *Run) afterTurn(ctx context.Context, res turn.Result, d rules.Decision) 
 func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) {
 	ctx, done := r.inbox.AfterContext(j.Context()) // an abort must end the hooks, too
 	defer done()
-	v := r.runHooks(ctx, hookfacts.Moment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task,
-		More: hookfacts.Merge(commit, files)})
+	v := r.runHooks(ctx, hookMoment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task,
+		More: hookMerge(commit, files)})
 	if v.Why != "" {
 		r.past.mergeVetoes[j.Task.ID] = v
 	}
@@ -121,8 +120,8 @@ func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) 
 
 // afterMerge runs the hooks after a commit has landed. It returns then, or the stop that a hook asked for.
 func (r *Run) afterMerge(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
-	v := r.runHooks(ctx, hookfacts.Moment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
-		More: hookfacts.Merge(d.Landed, d.Files)})
+	v := r.runHooks(ctx, hookMoment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
+		More: hookMerge(d.Landed, d.Files)})
 	if v.Abort && (then.Action != state.ActionStop || then.Exit == state.ExitComplete) {
 		then, _ = r.obey(v, d.Job.Task)
 	}
@@ -135,16 +134,16 @@ func (r *Run) atStart(ctx context.Context) (d rules.Decision, goOn bool) {
 	ctx, done := r.inbox.AfterContext(ctx)
 	defer done()
 	return r.obey(r.runHooks(ctx,
-		hookfacts.Moment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}),
+		hookMoment{Point: hooks.RunStart, From: state.Origin{Run: r.d.RunID, Host: r.host}}),
 		task.Task{})
 }
 
 // atEnd runs the hooks of the end of the run. They cannot change how it ends.
 func (r *Run) atEnd(ctx context.Context, d rules.Decision) {
-	ctx, done := hookfacts.Late(ctx)
+	ctx, done := hookLate(ctx)
 	defer done()
-	r.runHooks(ctx, hookfacts.Moment{Point: hookfacts.End(d), From: state.Origin{Run: r.d.RunID, Host: r.host},
-		Task: r.last.Task, More: func(f *hooks.Facts) { hookfacts.Over(f, r.mem.Iterations, d) }})
+	r.runHooks(ctx, hookMoment{Point: hookEnd(d), From: state.Origin{Run: r.d.RunID, Host: r.host},
+		Task: r.last.Task, More: func(f *hooks.Facts) { hookOver(f, r.mem.Iterations, d) }})
 	r.notes.Settle() // for the first prompt after ralph resume
 	r.out.Status(func(s *state.Status) { s.NextPrompt = r.notes.NextPrompt })
 }

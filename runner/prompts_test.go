@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"ralph/runner/hookfacts"
 	"ralph/runner/hooks"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -69,7 +68,7 @@ func TestPoints_withoutHooksAndReviewers_costNothingNextToAnIteration(t *testing
 	began = time.Now()
 	for range rounds {
 		for _, p := range hooks.Points() {
-			if v := r.runHooks(t.Context(), hookfacts.Moment{Point: p.Point, Task: one}); v.Ran {
+			if v := r.runHooks(t.Context(), hookMoment{Point: p.Point, Task: one}); v.Ran {
 				t.Fatal(p.Point)
 			}
 		}

@@ -1,5 +1,6 @@
-// Package hookfacts describes the moments of a run to hooks.
-package hookfacts
+package runner
+
+// This file describes the moments of a run to hooks.
 
 import (
 	"context"
@@ -15,8 +16,8 @@ import (
 // modeAIOS is the format of plans whose projects have the mode aios.
 const modeAIOS = "AIOS"
 
-// Moment is a point that a run has reached.
-type Moment struct {
+// hookMoment is a point that a run has reached.
+type hookMoment struct {
 	Point hooks.Point
 	From  state.Origin
 	Task  task.Task          // zero: none
@@ -24,7 +25,7 @@ type Moment struct {
 }
 
 // Facts describes the moment to a hook.
-func (m Moment) Facts(plan turn.Plan) hooks.Facts {
+func (m hookMoment) Facts(plan turn.Plan) hooks.Facts {
 	f := hooks.Facts{Run: m.From.Run, Iteration: m.From.Iteration, Mode: "standalone", Plan: plan.List.Path,
 		Done: plan.Done, Total: plan.Total}
 	if plan.List.Format == modeAIOS {
@@ -42,8 +43,8 @@ func (m Moment) Facts(plan turn.Plan) hooks.Facts {
 	return f
 }
 
-// After adds what a turn brought, and the decision that followed.
-func After(f *hooks.Facts, res turn.Result, d rules.Decision) {
+// hookAfter adds what a turn brought, and the decision that followed.
+func hookAfter(f *hooks.Facts, res turn.Result, d rules.Decision) {
 	f.Iteration, f.Agent, f.Outcome, f.Error = res.Origin.Iteration, res.Agent, string(res.Call.Outcome.Class),
 		rules.LastError(res)
 	f.Files, f.CostUSD, f.Rule, f.Reason = res.Work.Change.Files, res.Call.Usage.CostUSD, d.Rule, d.Reason
@@ -52,26 +53,26 @@ func After(f *hooks.Facts, res turn.Result, d rules.Decision) {
 	}
 }
 
-// Commits are the facts before a commit of what a turn left.
-func Commits(res turn.Result) func(*hooks.Facts) {
+// hookCommits are the facts before a commit of what a turn left.
+func hookCommits(res turn.Result) func(*hooks.Facts) {
 	return func(f *hooks.Facts) { f.Agent, f.Files = res.Agent, res.Work.Change.Files }
 }
 
-// Merge are the facts of a commit that lands.
-func Merge(commit string, files []string) func(*hooks.Facts) {
+// hookMerge are the facts of a commit that lands.
+func hookMerge(commit string, files []string) func(*hooks.Facts) {
 	return func(f *hooks.Facts) { f.Commit, f.Files = commit, files }
 }
 
-// End is the point of the end of a run.
-func End(d rules.Decision) hooks.Point {
+// hookEnd is the point of the end of a run.
+func hookEnd(d rules.Decision) hooks.Point {
 	if d.Exit == state.ExitComplete {
 		return hooks.OnComplete
 	}
 	return hooks.OnHalt
 }
 
-// Over adds how a run ended.
-func Over(f *hooks.Facts, iterations int, d rules.Decision) {
+// hookOver adds how a run ended.
+func hookOver(f *hooks.Facts, iterations int, d rules.Decision) {
 	f.Iteration, f.Rule, f.Reason, f.Exit = iterations, d.Rule, d.Reason, &d.Exit
 	if d.Exit != state.ExitComplete {
 		f.Error = d.Reason
@@ -81,16 +82,16 @@ func Over(f *hooks.Facts, iterations int, d rules.Decision) {
 // endGrace limits the hooks at the end of a run that a person has ended.
 const endGrace = 10 * time.Second
 
-// Late returns the context for the hooks at the end of a run, which may be canceled already.
-func Late(ctx context.Context) (context.Context, context.CancelFunc) {
+// hookLate returns the context for the hooks at the end of a run, which may be canceled already.
+func hookLate(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() == nil {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), endGrace)
 }
 
-// Of returns the points that a turn has reached, in order. aside is true when its task was put aside.
-func Of(res turn.Result, aside bool) []hooks.Point {
+// hookPoints returns the points that a turn has reached, in order. aside is true when its task was put aside.
+func hookPoints(res turn.Result, aside bool) []hooks.Point {
 	id, limited := res.Task.ID, rules.IsLimit(res.Call.Outcome.Class)
 	return hooks.After(hooks.Turn{
 		Failed: res.Failed() && res.Cut == "" && !limited, Limited: limited, Asked: len(res.Call.Asks) > 0,
