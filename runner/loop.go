@@ -7,7 +7,6 @@ import (
 
 	"ralph/logs"
 	"ralph/logs/termtext"
-	"ralph/runner/beside"
 	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/rules"
@@ -168,8 +167,8 @@ func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task
 }
 
 // rule says which tasks may run beside those under way.
-func (r *Run) rule(now time.Time) beside.Rule {
-	return beside.Rule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
+func (r *Run) rule(now time.Time) crew.BesideRule {
+	return crew.BesideRule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
 		n := r.tasks.Of(t.ID)
 		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Waits(t.ID, now) || !r.crew.Suits(t)
 	}}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/beside"
+	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/ledger"
@@ -132,7 +132,7 @@ func (r *Run) announceStart(old state.Status) error {
 		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
 	if r.o.Parallel > 1 {
 		start.Parallel = r.o.Parallel
-		if list := r.plan.Read().List; !r.o.ParallelAny && beside.Silent(list) {
+		if list := r.plan.Read().List; !r.o.ParallelAny && crew.Silent(list) {
 			r.d.Log.Warn("one task at a time: the plan does not say which may run side by side",
 				"parallel", r.o.Parallel,
 				"hint", "mark tasks with [P], give them dependencies, or set PARALLEL_ANY=true")

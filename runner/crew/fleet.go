@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ralph/runner/carrier"
-	"ralph/runner/crew/fleet"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/task"
@@ -23,7 +22,7 @@ func (c *worktrees) joinFleet(ctx context.Context) error {
 		return &slots.UnfitError{Why: err.Error()}
 	}
 	c.way = carrier.Way{Hub: hub, WorkerOptions: c.o.WorkerOptions}
-	c.fleet, err = fleet.Join(ctx, fleet.Options{Way: c.way, Env: c.o.Env, Log: c.o.Log,
+	c.fleet, err = joinFleet(ctx, fleetOptions{Way: c.way, Env: c.o.Env, Log: c.o.Log,
 		Do: func(ctx context.Context, f func()) {
 			select {
 			case c.news <- News{Do: f}:

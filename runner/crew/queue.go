@@ -5,22 +5,21 @@ import (
 	"errors"
 	"slices"
 
-	"ralph/runner/merge"
 	"ralph/runner/turn"
 )
 
 // queue sends finished work through the merge queue, on a goroutine of its own, and answers its jobs.
 type queue struct {
-	merge merge.Queue
+	merge mergeQueue
 	in    chan *Job
 	end   context.CancelFunc
 	ended chan struct{} // closed when its goroutine has ended
 }
 
 // openQueue merges into a branch. check runs the checks on the work of these jobs together.
-func openQueue(ctx context.Context, into *merge.Branch,
+func openQueue(ctx context.Context, into *branch,
 	check func(context.Context, []*Job) (turn.Result, error)) *queue {
-	q := &queue{merge: merge.Queue{Branch: into}, in: make(chan *Job), ended: make(chan struct{})}
+	q := &queue{merge: mergeQueue{Branch: into}, in: make(chan *Job), ended: make(chan struct{})}
 	ctx, q.end = context.WithCancel(context.WithoutCancel(ctx))
 	go q.run(ctx, check)
 	return q
@@ -35,9 +34,9 @@ func (q *queue) close() {
 func (q *queue) run(ctx context.Context, check func(context.Context, []*Job) (turn.Result, error)) {
 	defer close(q.ended)
 	var waiting []*Job
-	q.merge.Check = func(ctx context.Context, items []merge.Item) (turn.Result, error) {
+	q.merge.Check = func(ctx context.Context, items []mergeItem) (turn.Result, error) {
 		return check(ctx, slices.DeleteFunc(slices.Clone(waiting), func(j *Job) bool {
-			return !slices.ContainsFunc(items, func(it merge.Item) bool { return it.Task == j.Task.ID })
+			return !slices.ContainsFunc(items, func(it mergeItem) bool { return it.Task == j.Task.ID })
 		}))
 	}
 	for {
@@ -75,15 +74,15 @@ func ended(j *Job) bool {
 
 // round answers the jobs of one round and returns those that wait for the next.
 func (q *queue) round(ctx context.Context, waiting []*Job) (next []*Job) {
-	items := make([]merge.Item, len(waiting))
+	items := make([]mergeItem, len(waiting))
 	work, done := context.WithCancelCause(ctx)
 	defer done(nil)
 	for i, j := range waiting {
-		items[i] = merge.Item{Task: j.Task.ID, Work: j.work, Unchecked: j.unchecked}
+		items[i] = mergeItem{Task: j.Task.ID, Work: j.work, Unchecked: j.unchecked}
 		defer context.AfterFunc(j.ctx, func() { done(context.Cause(j.ctx)) })() //nolint:contextcheck // each job has a context of its own
 	}
 	out, err := q.merge.Round(work, items)
-	if errors.Is(err, merge.ErrMoved) && ctx.Err() == nil {
+	if errors.Is(err, errMoved) && ctx.Err() == nil {
 		return waiting
 	}
 	for i, j := range waiting {
@@ -97,7 +96,7 @@ func (q *queue) round(ctx context.Context, waiting []*Job) (next []*Job) {
 		case out[i].Again:
 			next = append(next, j)
 		default:
-			j.landing <- landing{Outcome: out[i]}
+			j.landing <- landing{mergeOutcome: out[i]}
 		}
 	}
 	return next

@@ -9,10 +9,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/runner/carrier"
-	"ralph/runner/crew/fleet"
 	"ralph/runner/git/command"
 	"ralph/runner/git/history"
-	"ralph/runner/merge"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/task"
@@ -54,7 +52,7 @@ type worktrees struct {
 	free   []*slots.Slot
 	ways   map[int]carrier.Carrier // by slot; not of those in this process
 	way    carrier.Way             // to the fleet
-	fleet  *fleet.Follower         // nil: the run has none
+	fleet  *fleetFollower          // nil: the run has none
 	source source
 
 	opened time.Time
@@ -63,7 +61,7 @@ type worktrees struct {
 // trunk is what results are merged into.
 type trunk struct {
 	slot    *slots.Slot // the worktree
-	branch  *merge.Branch
+	branch  *branch
 	checker *turn.Worker // of the merge queue; nil: not needed yet
 	synced  string       // the commit that Sync has prepared
 	why     string       // why the user's checkout does not follow, as reported last
@@ -71,7 +69,7 @@ type trunk struct {
 
 // landing is the merge queue's answer.
 type landing struct {
-	merge.Outcome
+	mergeOutcome
 	held string // why it must not land; empty: it may
 	// unjoined are files of the work with conflicts that are not resolved.
 	unjoined []string
@@ -103,7 +101,7 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	}
 	ctx = command.With(ctx, c.trust)
 	root, _ := command.Root(o.Dir)
-	c.trunk.branch = &merge.Branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch,
+	c.trunk.branch = &branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch,
 		Note: filepath.Join(home.Dir, "following")}
 	if err := c.trunk.branch.Recover(ctx); err != nil {
 		return nil, err

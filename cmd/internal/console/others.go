@@ -7,7 +7,7 @@ import (
 
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
-	"ralph/runner/beside"
+	"ralph/runner/crew"
 	"ralph/runner/roles"
 	"ralph/runner/task"
 	"ralph/state/view"
@@ -18,7 +18,7 @@ func parallel(p *preflight.Project) string {
 	switch n := p.Config.Spread().Parallel; {
 	case n <= 1:
 		return ""
-	case !p.Config.ParallelAny && beside.Silent(p.Tasks):
+	case !p.Config.ParallelAny && crew.Silent(p.Tasks):
 		return fmt.Sprintf("parallel: one task at a time, although there is room for %d: "+
 			"the plan does not say which tasks may run "+
 			"side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", n)

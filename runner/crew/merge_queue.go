@@ -1,11 +1,12 @@
-// Package merge is the queue of finished work: it combines results, checks them together, and lands
-// those that pass.
+package crew
+
+// The files merge*.go are the queue of finished work: it combines results, checks them
+// together, and lands those that pass.
 //
 //	results --> pick, one on top of the other --> checks --> green: land all
 //	                |                               |
 //	                conflict: back                  red: bisect --> land those before the culprit,
 //	                                                                the culprit goes back, the rest waits
-package merge
 
 import (
 	"context"
@@ -16,30 +17,30 @@ import (
 	"ralph/runner/turn"
 )
 
-// MaxBatch is how many results are checked together at most.
-const MaxBatch = 8
+// maxBatch is how many results are checked together at most.
+const maxBatch = 8
 
-// Item is a result in the queue.
-type Item struct {
+// mergeItem is a result in the queue.
+type mergeItem struct {
 	Task string // id
 	Work slots.Work
 	// Unchecked is true if no turn has checked the work in its present state.
 	Unchecked bool
 }
 
-// Outcome says what happened to an Item. Exactly one of its fields is set.
-type Outcome struct {
+// mergeOutcome says what happened to a mergeItem. Exactly one of its fields is set.
+type mergeOutcome struct {
 	Landed   string      // the commit on the branch
 	Conflict []string    // files that conflict with what has landed
 	Failed   gate.Report // checks that fail with this item, and pass without it
 	Again    bool        // it waits for the next round
 }
 
-// Queue lands results. It is for one goroutine.
-type Queue struct {
-	Branch *Branch
+// mergeQueue lands results. It is for one goroutine.
+type mergeQueue struct {
+	Branch *branch
 	// Check runs the required checks for these items in the worktree of the branch, as it is now.
-	Check func(ctx context.Context, items []Item) (turn.Result, error)
+	Check func(ctx context.Context, items []mergeItem) (turn.Result, error)
 	Runs  int // how often Check has run
 }
 
@@ -52,8 +53,8 @@ type picked struct {
 
 // Round tries to land up to MaxBatch items, in order, and returns the outcome of each. If it returns an error, no item
 // of this round has landed, unless the branch has moved.
-func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
-	out := make([]Outcome, len(items))
+func (q *mergeQueue) Round(ctx context.Context, items []mergeItem) ([]mergeOutcome, error) {
+	out := make([]mergeOutcome, len(items))
 	tip, err := q.Branch.Refresh(ctx)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
 	var row []picked
 	at := tip
 	for i, it := range items {
-		if len(row) == MaxBatch {
+		if len(row) == maxBatch {
 			out[i].Again = true
 			continue
 		}
@@ -99,7 +100,7 @@ func (q *Queue) Round(ctx context.Context, items []Item) ([]Outcome, error) {
 
 // passing returns how many of the first picked items pass together. The next one, if any, makes the checks fail as bad
 // says.
-func (q *Queue) passing(ctx context.Context, items []Item, row []picked) (n int, bad gate.Report, err error) {
+func (q *mergeQueue) passing(ctx context.Context, items []mergeItem, row []picked) (n int, bad gate.Report, err error) {
 	if len(row) == 0 || len(row) == 1 && row[0].proved {
 		return len(row), bad, nil
 	}
@@ -111,7 +112,7 @@ func (q *Queue) passing(ctx context.Context, items []Item, row []picked) (n int,
 		if err := q.Branch.checkout(ctx, row[k-1].commit); err != nil {
 			return false, err
 		}
-		var of []Item
+		var of []mergeItem
 		for _, p := range row[:k] {
 			of = append(of, items[p.item])
 		}

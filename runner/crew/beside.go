@@ -1,5 +1,6 @@
-// Package beside chooses the tasks that may run at the same time as others. It is pure.
-package beside
+package crew
+
+// This file chooses the tasks that may run at the same time as others. It is pure.
 
 import (
 	"slices"
@@ -7,8 +8,8 @@ import (
 	"ralph/runner/task"
 )
 
-// Rule is what has to be respected.
-type Rule struct {
+// BesideRule is what has to be respected.
+type BesideRule struct {
 	// Busy holds the ids of the tasks that are worked on, or wait to land.
 	Busy map[string]bool
 	// Files holds, by the id of a task, the files that its earlier turns changed. Two tasks that
@@ -22,7 +23,7 @@ type Rule struct {
 
 // Next is the task that may start beside those that are busy. While nothing is busy, everything
 // may that comes next in the plan.
-func (r Rule) Next(list task.List) (task.Task, bool) {
+func (r BesideRule) Next(list task.List) (task.Task, bool) {
 	order := r.Any || slices.ContainsFunc(list.Tasks, func(t task.Task) bool { return len(t.DependsOn) > 0 })
 	free := func(t task.Task) bool { return t.Parallel || order }
 	list.Tasks = slices.Clone(list.Tasks)
@@ -65,7 +66,7 @@ func Silent(list task.List) bool {
 }
 
 // touches reports whether earlier turns of the task changed a file that those of a busy one did, too.
-func (r Rule) touches(t task.Task) bool {
+func (r BesideRule) touches(t task.Task) bool {
 	for id := range r.Busy {
 		if slices.ContainsFunc(r.Files[t.ID], func(file string) bool { return slices.Contains(r.Files[id], file) }) {
 			return true

@@ -1,4 +1,4 @@
-package merge
+package crew
 
 import (
 	"context"
@@ -18,12 +18,10 @@ import (
 	"ralph/runner/turn"
 )
 
-func TestMain(m *testing.M) { os.Exit(world.GitMain(m)) }
-
 // shop is a repository with a queue. A tree fails the checks when it has a file "bad".
 type shop struct {
 	world.Folder
-	q     *Queue
+	q     *mergeQueue
 	first string
 }
 
@@ -36,8 +34,8 @@ func newShop(t *testing.T) *shop {
 	s.first = s.Git("rev-parse", "HEAD")
 	joined := s.In(filepath.Join(t.TempDir(), "joined"))
 	s.Git("worktree", "add", "-q", "--detach", joined.Dir, "HEAD")
-	s.q = &Queue{Branch: &Branch{Root: joined.Dir, User: s.Dir, Name: "ralph/run"}}
-	s.q.Check = func(context.Context, []Item) (turn.Result, error) {
+	s.q = &mergeQueue{Branch: &branch{Root: joined.Dir, User: s.Dir, Name: "ralph/run"}}
+	s.q.Check = func(context.Context, []mergeItem) (turn.Result, error) {
 		bad := gate.Result{Name: "test", Blocks: joined.Read("bad") != "", Output: joined.Read("bad")}
 		return turn.Result{Proof: turn.Proof{Report: gate.Report{Results: []gate.Result{bad}}}}, nil
 	}
@@ -46,16 +44,16 @@ func newShop(t *testing.T) *shop {
 }
 
 // work is an item that writes one file on top of the first commit.
-func (s *shop) work(name, text string) Item {
+func (s *shop) work(name, text string) mergeItem {
 	s.Helper()
 	side := s.In(filepath.Join(s.TempDir(), name))
 	s.Git("worktree", "add", "-q", "--detach", side.Dir, s.first)
 	side.Write(name, text)
 	side.Commit("write " + name)
-	return Item{Task: name, Work: slots.Work{Base: s.first, Commit: side.Git("rev-parse", "HEAD")}}
+	return mergeItem{Task: name, Work: slots.Work{Base: s.first, Commit: side.Git("rev-parse", "HEAD")}}
 }
 
-func (s *shop) round(items ...Item) string {
+func (s *shop) round(items ...mergeItem) string {
 	s.Helper()
 	out, err := s.q.Round(context.Background(), items)
 	s.Do(err)
@@ -114,7 +112,7 @@ func TestRound_oneBadAmongEight_isFoundInFourChecks(t *testing.T) {
 	for _, bad := range bads {
 		s := newShop(t)
 		s.round(s.work("z", "1")) // no turn has checked what comes on top of it
-		var items []Item
+		var items []mergeItem
 		for i := range 8 {
 			name := fmt.Sprint("f", i)
 			if i == bad {
@@ -147,14 +145,14 @@ func TestRound_oneBadAmongEight_isFoundInFourChecks(t *testing.T) {
 
 func TestRound_conflict_goesBackAndTheOthersLand(t *testing.T) {
 	s := newShop(t)
-	if got := s.round(s.work("a", "1\n"), func() Item { i := s.work("code", "2\n"); return i }()); got != "landed landed" {
+	if got := s.round(s.work("a", "1\n"), func() mergeItem { i := s.work("code", "2\n"); return i }()); got != "landed landed" {
 		t.Fatal(got)
 	}
 	other := s.In(filepath.Join(t.TempDir(), "other"))
 	s.Git("worktree", "add", "-q", "--detach", other.Dir, s.first)
 	other.Write("code", "3\n")
 	other.Commit("also")
-	it := Item{Task: "x", Work: slots.Work{Base: s.first, Commit: other.Git("rev-parse", "HEAD")}}
+	it := mergeItem{Task: "x", Work: slots.Work{Base: s.first, Commit: other.Git("rev-parse", "HEAD")}}
 	if got := s.round(it, s.work("b", "1")); got != "conflict:code landed" {
 		t.Error(got)
 	}
@@ -167,7 +165,7 @@ func TestLand_branchMoved_nothingIsOverwritten(t *testing.T) {
 	s := newShop(t)
 	a, b := s.work("a", "1"), s.work("b", "1")
 	s.Do(s.q.Branch.Land(context.Background(), s.first, a.Work.Commit))
-	if err := s.q.Branch.Land(context.Background(), s.first, b.Work.Commit); !errors.Is(err, ErrMoved) {
+	if err := s.q.Branch.Land(context.Background(), s.first, b.Work.Commit); !errors.Is(err, errMoved) {
 		t.Errorf("%v", err)
 	}
 	if got := s.landed(); got != "write a" {
@@ -212,7 +210,7 @@ func TestFollow_usersWork_isNeverTouched(t *testing.T) {
 func TestOpen_earlierRunLeftItsBranch_theNextOneBuildsOnIt(t *testing.T) {
 	s := newShop(t)
 	s.round(s.work("a", "1"))
-	next := &Branch{Root: s.q.Branch.Root, User: s.Dir, Name: "ralph/next"}
+	next := &branch{Root: s.q.Branch.Root, User: s.Dir, Name: "ralph/next"}
 	s.Do(next.Open(context.Background()))
 	if got := s.Git("log", "-1", "--format=%s", "ralph/next"); got != "write a" {
 		t.Error(got)

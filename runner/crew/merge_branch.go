@@ -1,4 +1,4 @@
-package merge
+package crew
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"ralph/runner/slots"
 )
 
-// Branch is the run's own branch, ralph/RUN, and the user's checkout that follows it.
-type Branch struct {
+// branch is the run's own branch, ralph/RUN, and the user's checkout that follows it.
+type branch struct {
 	Root  string // of the worktree in which results are merged
 	User  string // root of the user's checkout
 	Name  string // ralph/RUN
@@ -24,10 +24,10 @@ type Branch struct {
 }
 
 // ref returns the branch's full name.
-func (b *Branch) ref() string { return "refs/heads/" + b.Name }
+func (b *branch) ref() string { return "refs/heads/" + b.Name }
 
 // Open creates the branch at the user's commit, or finds it again.
-func (b *Branch) Open(ctx context.Context) error {
+func (b *branch) Open(ctx context.Context) error {
 	var err error
 	if b.users, err = b.onBranch(ctx); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (b *Branch) Open(ctx context.Context) error {
 
 // start is where the run begins: the commit of the user, or what an earlier run has landed on top of it
 // on a branch of its own.
-func (b *Branch) start(ctx context.Context) (string, error) {
+func (b *branch) start(ctx context.Context) (string, error) {
 	head, err := b.run(ctx, b.User, "rev-parse", "HEAD")
 	if err != nil {
 		return "", err
@@ -60,28 +60,28 @@ func (b *Branch) start(ctx context.Context) (string, error) {
 	return head, nil
 }
 
-func (b *Branch) onBranch(ctx context.Context) (string, error) {
+func (b *branch) onBranch(ctx context.Context) (string, error) {
 	return b.run(ctx, b.User, "rev-parse", "--symbolic-full-name", "HEAD")
 }
 
-func (b *Branch) run(ctx context.Context, dir string, args ...string) (string, error) {
+func (b *branch) run(ctx context.Context, dir string, args ...string) (string, error) {
 	out, err := command.Run(ctx, dir, args...)
 	return strings.TrimSpace(out), err
 }
 
 // Tip returns the commit of the branch.
-func (b *Branch) Tip(ctx context.Context) (string, error) {
+func (b *branch) Tip(ctx context.Context) (string, error) {
 	return b.run(ctx, b.User, "rev-parse", "--verify", "--quiet", b.ref()+"^{commit}")
 }
 
-func (b *Branch) contains(ctx context.Context, commit, in string) bool {
+func (b *branch) contains(ctx context.Context, commit, in string) bool {
 	_, err := b.run(ctx, b.User, "merge-base", "--is-ancestor", commit, in)
 	return err == nil
 }
 
 // Refresh moves the branch forward to what the user has committed meanwhile, unless the run has commits that the user
 // does not have.
-func (b *Branch) Refresh(ctx context.Context) (tip string, err error) {
+func (b *branch) Refresh(ctx context.Context) (tip string, err error) {
 	tip, err = b.Tip(ctx)
 	if err != nil {
 		return "", fmt.Errorf("branch %s is gone: %w", b.Name, err)
@@ -94,14 +94,14 @@ func (b *Branch) Refresh(ctx context.Context) (tip string, err error) {
 	return head, b.Land(ctx, tip, head)
 }
 
-// ErrMoved is the error if somebody else has moved the branch.
-var ErrMoved = errors.New("somebody else has moved the run's branch")
+// errMoved is the error if somebody else has moved the branch.
+var errMoved = errors.New("somebody else has moved the run's branch")
 
 // Land moves the branch from one commit to another, if it still points to the first.
-func (b *Branch) Land(ctx context.Context, from, to string) error {
+func (b *branch) Land(ctx context.Context, from, to string) error {
 	if _, err := b.run(ctx, b.User, "update-ref", "-m", "ralph: land", b.ref(), to, from); err != nil {
 		if now, _ := b.Tip(ctx); now != from {
-			return ErrMoved
+			return errMoved
 		}
 		return fmt.Errorf("land on %s: %w", b.Name, err)
 	}
@@ -109,7 +109,7 @@ func (b *Branch) Land(ctx context.Context, from, to string) error {
 }
 
 // Follow moves the user's branch and files forward to the tip. why tells the user what prevents that; empty: nothing.
-func (b *Branch) Follow(ctx context.Context) (why string) {
+func (b *branch) Follow(ctx context.Context) (why string) {
 	tip, err := b.Tip(ctx)
 	on, err2 := b.onBranch(ctx)
 	head, err3 := b.run(ctx, b.User, "rev-parse", "HEAD")
@@ -132,7 +132,7 @@ func (b *Branch) Follow(ctx context.Context) (why string) {
 }
 
 // Behind counts the commits that the user's checkout does not have.
-func (b *Branch) Behind(ctx context.Context) int {
+func (b *branch) Behind(ctx context.Context) int {
 	out, err := b.run(ctx, b.User, "rev-list", "--count", "HEAD.."+b.ref())
 	n := 0
 	if err == nil {
@@ -142,7 +142,7 @@ func (b *Branch) Behind(ctx context.Context) int {
 }
 
 // Close deletes the branches of runs whose commits the user has.
-func (b *Branch) Close(ctx context.Context) {
+func (b *branch) Close(ctx context.Context) {
 	out, err := b.run(ctx, b.User, "for-each-ref", "--merged", "HEAD", "--format=%(objectname) %(refname)",
 		"refs/heads/ralph/")
 	for line := range strings.Lines(out) {
@@ -159,7 +159,7 @@ var ofRun = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // pick applies a commit on top of another one. conflict names the files with conflicts.
-func (b *Branch) pick(ctx context.Context, onto, commit string) (picked string, conflict []string, err error) {
+func (b *branch) pick(ctx context.Context, onto, commit string) (picked string, conflict []string, err error) {
 	if err := b.checkout(ctx, onto); err != nil {
 		return "", nil, err
 	}
@@ -179,7 +179,7 @@ func (b *Branch) pick(ctx context.Context, onto, commit string) (picked string, 
 	return picked, nil, err
 }
 
-func (b *Branch) checkout(ctx context.Context, commit string) error {
+func (b *branch) checkout(ctx context.Context, commit string) error {
 	_, err := b.run(ctx, b.Root, "checkout", "--quiet", "--force", "--detach", commit)
 	return err
 }

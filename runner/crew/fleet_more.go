@@ -1,5 +1,6 @@
-// Package fleet follows the workers of a fleet through ralph-hub.
-package fleet
+package crew
+
+// This file follows the workers of a fleet through ralph-hub.
 
 import (
 	"bytes"
@@ -25,15 +26,15 @@ const (
 	pause   = time.Second      // between two tries to follow the fleet
 )
 
-// Report is what ralph-hub workers says about the fleet.
-type Report struct {
+// fleetReport is what ralph-hub workers says about the fleet.
+type fleetReport struct {
 	Workers int            `json:"workers"`
 	Busy    int            `json:"busy"`
 	Slots   map[string]int `json:"slots"` // of workers, by their labels with commas between
 }
 
 // With counts the slots of workers that have all labels of the lists.
-func (r Report) With(labels ...string) (n int) {
+func (r fleetReport) With(labels ...string) (n int) {
 	need := option.SplitLabels(labels...)
 	for has, count := range r.Slots {
 		if carrier.Has(has, need) {
@@ -43,8 +44,8 @@ func (r Report) With(labels ...string) (n int) {
 	return n
 }
 
-// Options say how to follow a fleet.
-type Options struct {
+// fleetOptions say how to follow a fleet.
+type fleetOptions struct {
 	Way carrier.Way // ralph-hub, and which fleet
 	Env []string
 	Log hclog.Logger
@@ -52,32 +53,32 @@ type Options struct {
 	Do func(context.Context, func())
 }
 
-// Follower knows the latest report. nil is that of a run without a fleet.
-type Follower struct {
-	o      Options
-	report Report
+// fleetFollower knows the latest report. nil is that of a run without a fleet.
+type fleetFollower struct {
+	o      fleetOptions
+	report fleetReport
 	end    context.CancelFunc
 	ended  chan struct{} // closed when nobody follows any more
 }
 
 // Report is the latest one; zero: there is none.
-func (f *Follower) Report() Report {
+func (f *fleetFollower) Report() fleetReport {
 	if f == nil {
-		return Report{}
+		return fleetReport{}
 	}
 	return f.report
 }
 
-// Join starts ralph-hub, which reports the workers of the fleet, and is the server if there is no other. It waits for
+// joinFleet starts ralph-hub, which reports the workers of the fleet, and is the server if there is no other. It waits for
 // the first report.
-func Join(ctx context.Context, o Options) (*Follower, error) {
+func joinFleet(ctx context.Context, o fleetOptions) (*fleetFollower, error) {
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
-	f := &Follower{o: o, end: end, ended: make(chan struct{})}
+	f := &fleetFollower{o: o, end: end, ended: make(chan struct{})}
 	first := make(chan error)
 	go func() {
 		defer close(f.ended)
 		for tell := f.beforeLoop(first); ctx.Err() == nil; tell = f.inLoop {
-			tell(ctx, Report{}, f.follow(ctx, tell))
+			tell(ctx, fleetReport{}, f.follow(ctx, tell))
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -97,16 +98,16 @@ func Join(ctx context.Context, o Options) (*Follower, error) {
 	return f, nil
 }
 
-// teller takes a Report, or why there is none.
-type teller func(ctx context.Context, r Report, err error)
+// teller takes a fleetReport, or why there is none.
+type teller func(ctx context.Context, r fleetReport, err error)
 
 // beforeLoop takes the first Report, for which the run waits, and leaves the others to the loop.
-func (f *Follower) beforeLoop(first chan<- error) teller {
+func (f *fleetFollower) beforeLoop(first chan<- error) teller {
 	var once sync.Once
-	return func(ctx context.Context, r Report, err error) {
+	return func(ctx context.Context, r fleetReport, err error) {
 		tell := f.inLoop
 		once.Do(func() {
-			tell = func(ctx context.Context, _ Report, err error) {
+			tell = func(ctx context.Context, _ fleetReport, err error) {
 				f.report = r // nobody else is at work yet
 				select {
 				case first <- err:
@@ -118,7 +119,7 @@ func (f *Follower) beforeLoop(first chan<- error) teller {
 	}
 }
 
-func (f *Follower) inLoop(ctx context.Context, r Report, err error) {
+func (f *fleetFollower) inLoop(ctx context.Context, r fleetReport, err error) {
 	if err != nil {
 		f.o.Log.Warn("the fleet is out of reach", "error", err)
 	}
@@ -126,7 +127,7 @@ func (f *Follower) inLoop(ctx context.Context, r Report, err error) {
 }
 
 // follow passes on the reports of ralph-hub until ralph-hub ends, and returns why it did.
-func (f *Follower) follow(ctx context.Context, tell teller) error {
+func (f *fleetFollower) follow(ctx context.Context, tell teller) error {
 	in, held := io.Pipe() // ralph-hub ends with it
 	defer held.Close()
 	var text []byte
@@ -140,7 +141,7 @@ func (f *Follower) follow(ctx context.Context, tell teller) error {
 				return false
 			}
 			text = rest
-			var r Report
+			var r fleetReport
 			if err := json.Unmarshal(line, &r); err != nil {
 				why = strings.TrimPrefix(termtext.Line(string(line)), "ralph-hub: ")
 				continue
@@ -152,7 +153,7 @@ func (f *Follower) follow(ctx context.Context, tell teller) error {
 }
 
 // Leave ends ralph-hub.
-func (f *Follower) Leave() {
+func (f *fleetFollower) Leave() {
 	if f != nil {
 		f.end()
 		<-f.ended

@@ -1,4 +1,4 @@
-package merge
+package crew
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 )
 
 // markMove records that ralph is moving the user's checkout to a commit.
-func (b *Branch) markMove(tip string) error {
+func (b *branch) markMove(tip string) error {
 	if b.Note == "" {
 		return nil
 	}
 	return os.WriteFile(b.Note, []byte(tip), 0o600) // file: in the cache
 }
 
-func (b *Branch) unmarkMove() {
+func (b *branch) unmarkMove() {
 	if b.Note != "" {
 		_ = os.Remove(b.Note) // on an error, Recover finds nothing to do
 	}
@@ -28,7 +28,7 @@ func (b *Branch) unmarkMove() {
 
 // Recover restores the user's checkout if ralph was killed while git moved it. It restores the files that git had
 // already changed, and leaves all others as they are.
-func (b *Branch) Recover(ctx context.Context) error {
+func (b *branch) Recover(ctx context.Context) error {
 	b.unlock()
 	tip, err := os.ReadFile(b.Note) // file: in the cache
 	if b.Note == "" || errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +52,7 @@ func (b *Branch) Recover(ctx context.Context) error {
 }
 
 // restore restores the files that are already as in the tip.
-func (b *Branch) restore(ctx context.Context, tip string) error {
+func (b *branch) restore(ctx context.Context, tip string) error {
 	out, err := command.Run(ctx, b.User, "diff-tree", "-r", "-z", "--no-renames", "HEAD", tip)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (b *Branch) restore(ctx context.Context, tip string) error {
 }
 
 // unlock removes the locks of ralph's own refs that a kill left.
-func (b *Branch) unlock() {
+func (b *branch) unlock() {
 	common := command.MetaDir(b.User)
 	if folder := filepath.Dir(common); filepath.Base(folder) == "worktrees" {
 		common = filepath.Dir(folder)
