@@ -37,7 +37,7 @@ export CGO_ENABLED ?= 0
 export GOLANGCI_LINT_CACHE ?= $(CURDIR)/.cache/golangci-lint
 
 # These start first: they wait for processes and clocks while the others compile.
-SLOW := ./internal/faults ./internal/tmuxe2e ./runner ./monitor ./cmd/...
+SLOW := ./internal/faults ./cmd/internal/tmuxe2e ./runner ./monitor ./cmd/...
 
 # The packages with generated files.
 GENERATED = $(shell grep -rl '^func Test.*Generated' --include='*_test.go' . | xargs -n1 dirname | sort -u)

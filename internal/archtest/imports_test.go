@@ -22,7 +22,7 @@ var tools = map[string][]string{
 	"internal/e2e/browser":   {"internal/sample", "internal/world", "state", "state/question"},                              // the dashboard in a real browser
 	"internal/faults":        {"internal/leaks", "internal/world", "state"},                                                 // breaks the built program and reads what is left
 	"internal/leaks":         nil,                                                                                           // texts with made-up secrets
-	"internal/tmuxe2e":       {"cmd/internal/config", "state/option", "internal/world", "state", "tmux"},                    // sees ralph --monitor as users do
+	"cmd/internal/tmuxe2e":   {"cmd/internal/config", "state/option", "internal/world", "state", "tmux"},                    // sees ralph --monitor as users do
 	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see
 	"internal/scripted":      {"runner/agent", "runner/gate", "runner/prompt", "runner/task/store", "runner/turn", "state"}, // a scripted agent
 	"internal/release":       {"internal/world"},                                                                            // packages, as their users get them
