@@ -29,7 +29,7 @@ var rules = []rule{
 	{"sleep", "a test that sleeps is slow and still fails on a busy machine; `// sleep: reason` in the line outranks it", checkSleep},
 	{"glob", "the name of a user's folder is no pattern: in app[1] it matches nothing; use fs.Glob(os.DirFS(folder), pattern)", checkGlob},
 	{"files", "a project's files may be links that lead out of it; open them with state/projectfs, or say in the line `// file: reason`", checkFiles},
-	{"written", "a turn.Result says what the turn found, to all who look at it; what comes of it later makes another one, in runner/turn/amend", checkWritten},
+	{"written", "a turn.Result says what the turn found, to all who look at it; what comes of it later makes another one, in runner/turn/amend.go", checkWritten},
 	{"gofmt", "one format, no discussion", checkFormat},
 	{"workplace", "the path of somebody's machine means nothing to a reader", checkWorkplace},
 }

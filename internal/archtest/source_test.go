@@ -90,7 +90,7 @@ func checkGlob(t *tree) (found []violation) {
 func checkFiles(t *tree) (found []violation) {
 	for _, p := range t.packages {
 		top, _, _ := strings.Cut(p.path, "/")
-		if !slices.Contains([]string{"runner", "state", "monitor", "cmd", "config", "logs"}, top) ||
+		if !slices.Contains([]string{"runner", "state", "monitor", "cmd", "logs"}, top) ||
 			p.path == "state/projectfs" {
 			continue
 		}
