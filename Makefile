@@ -119,7 +119,7 @@ faults: ## the long form of the fault suite: hours; RALPH_FAULTS_PERCENT=10 make
 
 bench: ## figures of speed and size beside their bounds; a missed one is named, and no failure
 	go run ./internal/bench
-	go test -run '^$$' -bench . -benchtime 20x ./runner/agent ./ptyexec ./monitor ./monitor ./runner/git ./runner/audit ./runner/gate/... ./runner/sandbox ./logs
+	go test -run '^$$' -bench . -benchtime 20x ./runner/agent ./ptyexec ./monitor ./runner/git ./runner/audit ./runner/gate/... ./runner/sandbox ./logs
 
 lint: $(GOLANGCI) ## golangci-lint, pinned; the first time it is built into .cache
 	$(GOLANGCI) run

@@ -36,7 +36,7 @@ job "ralph-worker" {
       # The worker ends its agents itself; a turn that is cut off begins anew elsewhere.
       kill_timeout = "45s"
 
-      cmd/internal/config {
+      config {
         image = var.image
       }
 
