@@ -89,7 +89,7 @@ func (c *Crew) Release(j *Job) {
 
 // Start begins the turn of a job that was taken. Its News follow until its Done.
 func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment) {
-	c.begin(ctx, j, a, func() Done { return c.space.carryOut(j) }) //nolint:contextcheck // it has the job's
+	c.begin(ctx, j, a, func() Done { return c.space.carryOut(j) })
 }
 
 func (c *Crew) begin(ctx context.Context, j *Job, a turn.Assignment, work func() Done) {

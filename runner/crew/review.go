@@ -22,7 +22,7 @@ type Look func(ctx context.Context, at Place) (res turn.Result, land bool, err e
 
 // Review begins the review of a job that was taken. Its News follow until its Done.
 func (c *Crew) Review(ctx context.Context, j *Job, a turn.Assignment, look Look) {
-	c.begin(ctx, j, a, func() Done { return c.space.review(j, look) }) //nolint:contextcheck // it has the context of its job
+	c.begin(ctx, j, a, func() Done { return c.space.review(j, look) })
 }
 
 // review shows the work in a slot, and sends it through the merge queue if it may land.
