@@ -240,7 +240,7 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 	p.code = re("`[^`\n]*`")
 	p.wanted = re(`(?i)\b(?:with|plus|including|incl\.?|by|needs?|add(?:s|ing)?|writ(?:e|es|ing)|creat(?:e|es|ing)) ` +
 		`(?:(?:an?|some|new|more|few|own|unit|integration|regression|end-to-end|e2e|small|simple|good|failing|automated) )*` +
-		`tests?(?: cases?)?(?:\s*(?:$|[.,;:)])|\s+(?:for|of|that|which|covering|and|per)\b)`)
+		`tests?(?: cases?)?(?:\s*(?:$|[.,;:)]+(?:\s|$))|\s+(?:for|of|that|which|covering|and|per)\b)`)
 	p.unwanted = re(`(?i)\b(?:no|not|never|nor|without|instead|unless|exist\w*|already|(?:remov|delet|drop|skip|disabl|renam|mov|merg|` +
 		`split|convert|revert)(?:e|es|ed|ing|s)?|(?:work|run|pass|break|fail|deal|conflict|interfer|clash|compat)\w*(?: \w+)? with)\b|n't\b`)
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +

@@ -272,6 +272,7 @@ func TestAsksForTests_onlyWhereNewOnesAreWanted(t *testing.T) {
 
 		"Move util/hex.go and util/hex_test.go to internal/hexfmt":            false,
 		"Add a test runner script":                                            false,
+		"npm test should check the syntax first; add test:watch, too":         false,
 		"Write a test plan for the release":                                   false,
 		"Add a test job to CI":                                                false,
 		"Fill the database with test data":                                    false,
