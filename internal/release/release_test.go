@@ -51,7 +51,7 @@ func TestBuild_inTwoFolders_makesTheSameSmallProgram(t *testing.T) {
 		if err := os.MkdirAll(tree, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []string{"go.mod", "go.sum", "Makefile", "cmd", "config", "internal", "logs", "monitor", "ptyexec", "runner", "state", "tmux"} {
+		for _, part := range []string{"go.mod", "go.sum", "Makefile", "cmd", "internal", "logs", "monitor", "ptyexec", "runner", "state", "tmux"} {
 			command(t, "cp", "-R", part, tree)
 		}
 		command(t, "make", "-s", "-C", tree, "build", "VERSION=v1.2.3", "COMMIT=0123456789", "DATE=2026-01-02T03:04:05Z")
