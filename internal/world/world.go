@@ -101,17 +101,23 @@ func (w *World) NoneLeft(within time.Duration) time.Duration {
 	}
 }
 
-// Until polls until ok returns true; after Patience the test fails, with what the funcs
-// in said return.
+// Until is Within for Patience.
 func (w *World) Until(what string, ok func() bool, said ...func() string) {
 	w.Helper()
-	for end := time.Now().Add(Patience); !ok(); time.Sleep(10 * time.Millisecond) {
+	Within(w, Patience, what, ok, said...)
+}
+
+// Within polls until ok returns true. If that takes longer than the bound, the test fails, with what the funcs in said
+// return.
+func Within(t testing.TB, bound time.Duration, what string, ok func() bool, said ...func() string) {
+	t.Helper()
+	for end := time.Now().Add(bound); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			text := ""
 			for _, f := range said {
 				text += "\n" + f()
 			}
-			w.Fatalf("%s: not within %s%s", what, Patience, text)
+			t.Fatalf("%s: not within %s%s", what, bound, text)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/world"
 	"ralph/ptyexec"
 )
 
@@ -127,9 +128,7 @@ func TestServer_ofAPerson_takesThePlaceOfOneOfARun(t *testing.T) {
 	}
 	turn := make(chan error, 1)
 	go func() { turn <- all.one(ctx, before, 3*time.Second) }()
-	for deadline := time.Now().Add(time.Minute); all.begun() < 2 && time.Now().Before(deadline); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	world.Within(t, time.Minute, "the second turn has begun", func() bool { return all.begun() >= 2 })
 	after, endPerson := start(t, ofPerson)
 	end() // it has ended by itself
 	if want := fmt.Sprintf("nats://127.0.0.1:%d", ofPerson.Port); after.URL != want || after.Token != before.Token {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"ralph/internal/world"
 )
 
 // A worker has a valid key, and says what it has no turn for, what it has said before, and what belongs to a turn that
@@ -76,12 +78,11 @@ func TestTurn_forgedAndReplayedMessages_countForNothing(t *testing.T) {
 	last, session := linkFrame{Seq: 2, Data: []byte("last\n"), End: true}, "s"
 	if !testing.Short() {
 		do(hears.Unsubscribe()) // the worker is gone
-		for end, got := time.Now().Add(2*silence), ""; got != yes; got = claim(o.ID, "two", "t") {
-			if time.Now().After(end) {
-				t.Fatalf("nobody else may have the turn: %q", got)
-			}
-			time.Sleep(beatEvery / 10)
-		}
+		got := ""
+		world.Within(t, 2*silence, "somebody else may have the turn", func() bool {
+			got = claim(o.ID, "two", "t")
+			return got == yes
+		}, func() string { return got })
 		say(o.ID, "one", "s", linkFrame{Seq: 2, Data: []byte("late\n"), End: true})
 		say(o.ID, "two", "t", first)
 		say(o.ID, "one", "t", last)
