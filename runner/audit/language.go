@@ -112,9 +112,8 @@ const TestLine = `^[[:space:]]*(#\[.*test|>>> |iex> |@Test|(it|test|describe)[[:
 
 // MayHaveTests reports whether a change may have brought or changed tests.
 func MayHaveTests(files []File) bool {
-	test := regexp.MustCompile(TestLine)
 	return slices.ContainsFunc(files, func(f File) bool {
-		return f.Exists && IsAboutTests(f.Path) || slices.ContainsFunc(Without(lines(f.After), lines(f.Before)), test.MatchString)
+		return f.Exists && IsAboutTests(f.Path) || slices.ContainsFunc(Without(lines(f.After), lines(f.Before)), paths().test.MatchString)
 	})
 }
 
@@ -135,7 +134,8 @@ func languageOf(path string) *language {
 }
 
 // paths are patterns of paths in all languages.
-var paths = sync.OnceValue(func() (p struct{ data, code, about *regexp.Regexp }) {
+var paths = sync.OnceValue(func() (p struct{ data, code, about, test *regexp.Regexp }) {
+	p.test = regexp.MustCompile(TestLine)
 	p.about = regexp.MustCompile(`(?i)test|spec|fixture|golden|snapshot|expected|e2e|` +
 		`(?:^|[/._-])(?:checks?|cases?|examples?|verify|smoke|bench\w*|fuzz\w*)(?:[/._-]|$)`)
 	p.data = regexp.MustCompile(`(?:^|/)(?:testdata|test[-_]data|(?:__)?fixtures?(?:__)?|node_modules|vendor)/`)

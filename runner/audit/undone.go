@@ -7,8 +7,8 @@ import (
 
 // Traces remembers what the turns of a run changed, to tell whether it is still there. The zero value is empty.
 type Traces struct {
-	turns map[int][]trace   // by iteration
-	first map[string]string // the text of each file before the first of these changes
+	turns map[int][]trace // by iteration
+	first map[string]File // each file as it was before the first of these changes
 	bytes int
 }
 
@@ -37,12 +37,12 @@ func (t *Traces) Add(iteration int, files []File) {
 		return
 	}
 	if t.turns == nil {
-		t.turns, t.first = map[int][]trace{}, map[string]string{}
+		t.turns, t.first = map[int][]trace{}, map[string]File{}
 	}
 	t.turns[iteration] = all
 	for _, f := range files {
 		if _, known := t.first[f.Path]; !known {
-			t.first[f.Path] = f.Before
+			t.first[f.Path] = File{After: f.Before, Exists: f.Existed}
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (t *Traces) Undone(changed []File, edited []string) (iterations []int) {
 		if !slices.ContainsFunc(all, func(c trace) bool {
 			f, differs := now[c.file]
 			if !differs { // it is as it was when the run began
-				f = File{After: t.first[c.file], Exists: t.began(c.file)}
+				f = t.first[c.file]
 			}
 			return slices.Contains(edited, c.file) || !c.undone(f, changed)
 		}) {
@@ -90,19 +90,6 @@ func (t *Traces) Undone(changed []File, edited []string) (iterations []int) {
 	}
 	slices.Sort(iterations)
 	return iterations
-}
-
-// began reports whether a file was there before the first change of it.
-func (t *Traces) began(file string) bool {
-	least, there := 0, false
-	for iteration, all := range t.turns {
-		for _, c := range all {
-			if c.file == file && (least == 0 || iteration < least) {
-				least, there = iteration, c.existed
-			}
-		}
-	}
-	return there
 }
 
 // undone reports whether nothing is left of a change in the file as it is now.

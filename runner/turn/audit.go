@@ -143,9 +143,9 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 
 // search finds ticked tasks that name code which is nowhere in the project, neither in the changed files nor elsewhere,
 // and those that ask for tests where the run has changed none and no test has the code that they name.
-func (t *turn) search(ctx context.Context, f *facts) (absent, untested map[string]bool) {
+func (t *turn) search(ctx context.Context, f *facts, in audit.Input) (absent, untested map[string]bool) {
 	absent, untested = map[string]bool{}, map[string]bool{}
-	in, plan := auditInput(t.a, *f), protect.Paths(t.a.Plan, f.left)
+	plan := protect.Paths(t.a.Plan, f.left)
 	tested := sync.OnceValue(func() bool {
 		return in.Partial || f.changed.All || audit.MayHaveTests(in.Files) || t.testedBefore(ctx)
 	})

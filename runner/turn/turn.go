@@ -348,10 +348,11 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 			t.w.Log.Warn("the changed files cannot be compared", "error", err)
 		}
 		f.around.Conflicts = git.Conflicts(ctx, t.a.Dir, f.texts)
-		if in := auditInput(t.a, *f); !in.Partial {
+		in := auditInput(t.a, *f)
+		if !in.Partial {
 			t.w.trail.traces.Add(t.a.Origin.Iteration, in.Files)
 		}
-		f.absent, f.untested = t.search(ctx, f)
+		f.absent, f.untested = t.search(ctx, f, in)
 	}
 	return nil
 }
