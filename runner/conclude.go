@@ -55,13 +55,13 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 	if r.crew.Jobs() == 1 && r.inbox.Take(state.RequestSkip) != "" { // it arrived at the last moment
 		j.Skip = true
 	}
-	res := finished{job: j, Result: r.crew.Settle(done, crew.Known{Plan: r.plan.Read(), Checks: r.checks,
+	res := finished{job: j, Result: r.crew.Settle(done, crew.Known{Plan: r.plan.Read, Checks: r.checks,
 		Busy: func(id string) bool { return id != j.Task.ID && r.crew.Of(id) != nil }})}
 	if done.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: done.Landed, Landed: done.Branch,
 			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Refused()})
 	}
-	if done.Err == nil {
+	if done.Err == nil && j.Review == nil { // reviewers run no checks
 		r.checks = res.Checks
 		err := gate.SaveKnown(r.d.State.Dir(), r.checks)
 		if done.Landed != "" {

@@ -98,7 +98,7 @@ func (r *Run) drain(err error) error {
 		case n.Done != nil:
 			r.crew.Release(n.Done.Job)
 		case n.Event != nil:
-			r.crew.Took()
+			n.Took()
 		default:
 			n.Do()
 		}
@@ -106,8 +106,8 @@ func (r *Run) drain(err error) error {
 	return err
 }
 
-// next starts a job if one may start. again is also true when it waited, paused or skipped a task instead: the loop then
-// asks again.
+// next starts a job if one may start, or else waits, pauses or skips a task. again is true after each of these: the loop
+// then calls next again.
 func (r *Run) next(ctx context.Context) (d rules.Decision, again bool, err error) {
 	if r.crew.Jobs() > 0 {
 		t, ok := r.nextBeside(ctx)
@@ -117,7 +117,7 @@ func (r *Run) next(ctx context.Context) (d rules.Decision, again bool, err error
 		d, err = r.start(ctx, t)
 		return d, true, err
 	}
-	if err := r.crew.Sync(ctx, r.assignment(task.Task{}), r.handleEvent); err != nil && ctx.Err() == nil {
+	if err := r.crew.Sync(ctx, func() turn.Assignment { return r.assignment(task.Task{}) }, r.handleEvent); err != nil && ctx.Err() == nil {
 		return d, false, err
 	}
 	d, t, err := r.admit(ctx)
@@ -246,7 +246,7 @@ func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d
 	}
 	n.Review, a.Then = r.panel.Begin(ctx, t, n.Review)
 	r.announceAgent(t, who)
-	err = r.crew.Look(ctx, a)
+	err = r.crew.Ready(ctx, a)
 	if err == nil && ctx.Err() == nil && t.State == task.Open && t.ID != "" { // else the turn meets the error, too
 		a.Prompt.State = r.started(t, a.Prompt.State)
 	}
@@ -268,7 +268,7 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 		case n.Event != nil:
 			r.handleEvent(*n.Event)
 			r.showTool(*n.Event)
-			r.crew.Took()
+			n.Took()
 		default:
 			return r.conclude(ctx, *n.Done)
 		}

@@ -31,17 +31,17 @@ func (c *checkout) review(j *Job, look Look) Done {
 	return Done{Job: j, Result: res, Err: err}
 }
 
-func (c *checkout) look(ctx context.Context, a turn.Assignment) error { return c.worker.Ready(ctx, a) }
+func (c *checkout) ready(ctx context.Context, a turn.Assignment) error { return c.worker.Ready(ctx, a) }
 
-func (c *checkout) open() bool                                                     { return len(c.jobs) == 0 }
-func (c *checkout) room(context.Context, task.Task) int                            { return 1 - len(c.jobs) }
-func (c *checkout) suits(task.Task) bool                                           { return true }
-func (c *checkout) enter(j *Job)                                                   { j.worker = c.worker }
-func (c *checkout) place(*Job, *turn.Assignment)                                   {}
-func (c *checkout) release(*Job)                                                   {}
-func (c *checkout) settle(d Done, _ Known) turn.Result                             { return d.Result }
-func (c *checkout) sync(context.Context, turn.Assignment, func(state.Event)) error { return nil }
-func (c *checkout) landed(context.Context, Done) string                            { return "" }
-func (c *checkout) unlanded(context.Context) (int, string)                         { return 0, "" }
-func (c *checkout) status() ([]state.SlotStatus, *state.FleetStatus)               { return nil, nil }
-func (c *checkout) close(context.Context)                                          {}
+func (c *checkout) open() bool                                                            { return len(c.jobs) == 0 }
+func (c *checkout) room(context.Context, task.Task) int                                   { return 1 - len(c.jobs) }
+func (c *checkout) suits(task.Task) bool                                                  { return true }
+func (c *checkout) enter(j *Job)                                                          { j.worker = c.worker }
+func (c *checkout) place(*Job, *turn.Assignment)                                          {}
+func (c *checkout) release(*Job)                                                          {}
+func (c *checkout) settle(d Done, _ Known) turn.Result                                    { return d.Result }
+func (c *checkout) sync(context.Context, func() turn.Assignment, func(state.Event)) error { return nil }
+func (c *checkout) landed(context.Context, Done) string                                   { return "" }
+func (c *checkout) unlanded(context.Context) (int, string)                                { return 0, "" }
+func (c *checkout) status() ([]state.SlotStatus, *state.FleetStatus)                      { return nil, nil }
+func (c *checkout) close(context.Context)                                                 {}

@@ -22,12 +22,11 @@ import (
 	"ralph/state"
 )
 
-// Crew is the jobs under way, and the workspaces for them.
+// Crew holds the jobs under way and their workspaces.
 type Crew struct {
 	space  workspace
 	prefix func(task.Task) string // of the message of a commit for a task; empty: none
 	news   chan News
-	taken  chan struct{} // gets a value when the run has handled an event
 
 	jobs  []*Job               // in the order in which they were taken
 	later map[string]time.Time // by task: not before then
@@ -45,9 +44,9 @@ type workspace interface {
 	place(j *Job, a *turn.Assignment) // into the workspace of the job; nil: into that of the run itself
 	carryOut(j *Job) Done
 	review(j *Job, look Look) Done
-	look(ctx context.Context, a turn.Assignment) error
+	ready(ctx context.Context, a turn.Assignment) error
 	settle(d Done, k Known) turn.Result
-	sync(ctx context.Context, a turn.Assignment, emit func(state.Event)) error
+	sync(ctx context.Context, own func() turn.Assignment, emit func(state.Event)) error
 	landed(ctx context.Context, d Done) (why string)
 	unlanded(ctx context.Context) (commits int, branch string)
 	status() ([]state.SlotStatus, *state.FleetStatus)
@@ -55,15 +54,27 @@ type workspace interface {
 }
 
 func newCrew(prefix func(task.Task) string) *Crew {
-	return &Crew{prefix: prefix, news: make(chan News), taken: make(chan struct{}), later: map[string]time.Time{},
+	return &Crew{prefix: prefix, news: make(chan News, maxNews), later: map[string]time.Time{},
 		files: map[string][]string{}}
 }
 
 // News is one event of a job, or its end, or something that the run has to do for it.
 type News struct {
-	Event *state.Event // answer it with Took
+	Event *state.Event
 	Done  *Done
 	Do    func()
+
+	taken chan struct{} // closed by Took; nil: nobody waits
+}
+
+// maxNews is how many news may wait for the run: an agent that floods its terminal does not wait for each line.
+const maxNews = 256
+
+// Took says that the run has handled an event.
+func (n News) Took() {
+	if n.taken != nil {
+		close(n.taken)
+	}
 }
 
 // Done is a job that is over.
@@ -81,7 +92,7 @@ type Done struct {
 
 // Known is what the run knows when a job ends.
 type Known struct {
-	Plan   turn.Plan
+	Plan   func() turn.Plan // reads it as it is now
 	Checks turn.Checks
 	Busy   func(id string) bool // another job works on the task
 }
@@ -98,19 +109,21 @@ func (c *Crew) Enter(j *Job) { c.space.enter(j) }
 // Place puts an assignment into the place of a job; nil: into that of the run itself, where it runs checks of its own.
 func (c *Crew) Place(j *Job, a *turn.Assignment) { c.space.place(j, a) }
 
-// Sync makes the workspace of the run itself ready to be looked at. No job may be under way.
-func (c *Crew) Sync(ctx context.Context, a turn.Assignment, emit func(state.Event)) error {
-	return c.space.sync(ctx, a, emit)
+// Sync brings the workspace of the run itself up to date. own returns an assignment for that workspace. No job may be
+// under way.
+func (c *Crew) Sync(ctx context.Context, own func() turn.Assignment, emit func(state.Event)) error {
+	return c.space.sync(ctx, own, emit)
 }
 
-// Look keeps the user's files as they are now: changes that the run makes before the turn begins do not count as the turn's.
-func (c *Crew) Look(ctx context.Context, a turn.Assignment) error { return c.space.look(ctx, a) }
+// Ready records the user's files as they are now, so that what the run changes before the turn begins does not count as
+// the turn's work.
+func (c *Crew) Ready(ctx context.Context, a turn.Assignment) error { return c.space.ready(ctx, a) }
 
-// Settle returns the Result of a job as the run has to take it.
+// Settle returns the Result of a job, adapted to what the run knows by now.
 func (c *Crew) Settle(d Done, k Known) turn.Result { return c.space.settle(d, k) }
 
-// Landed forgets what was kept of work that has landed, and moves the user's checkout to it. why says what prevents that,
-// once for each reason.
+// Landed forgets what was kept of work that has landed, and moves the user's checkout forward to it. why says what
+// prevents the move, once for each reason.
 func (c *Crew) Landed(ctx context.Context, d Done) (why string) { return c.space.landed(ctx, d) }
 
 // Unlanded counts the commits on a branch that the user's checkout does not have. It tries to move the checkout first.
@@ -121,7 +134,7 @@ func (c *Crew) Unlanded(ctx context.Context) (commits int, branch string) {
 // Status returns the jobs in worktrees, and the fleet (nil: the run has none), for people.
 func (c *Crew) Status() ([]state.SlotStatus, *state.FleetStatus) { return c.space.status() }
 
-// Close gives the workspaces up. No job may be under way.
+// Close releases the workspaces. No job may be under way.
 func (c *Crew) Close(ctx context.Context) { c.space.close(ctx) }
 
 // Busy returns the ids of the tasks that are worked on.
@@ -142,17 +155,17 @@ func (c *Crew) Room(ctx context.Context, t task.Task) int { return c.space.room(
 // Suits reports whether there is, or can be, a workspace that the task needs.
 func (c *Crew) Suits(t task.Task) bool { return c.space.suits(t) }
 
-// Files holds, by task, the files that its turns have changed.
+// Files returns, by task, the files that its turns have changed.
 func (c *Crew) Files() map[string][]string { return c.files }
 
-// Touched remembers which files a turn for the task has changed.
+// Touched records which files a turn for the task has changed.
 func (c *Crew) Touched(id string, files []string) {
 	all := append(c.files[id], files...)
 	slices.Sort(all)
 	c.files[id] = slices.Compact(all)
 }
 
-// Wait is when the first of the tasks that wait may go on; zero: none waits.
+// Wait returns when the first of the waiting tasks may start; zero: no task waits.
 func (c *Crew) Wait(now time.Time) (first time.Time) {
 	for id, until := range c.later {
 		if !until.After(now) {
@@ -180,16 +193,20 @@ func (c *Crew) Alone(f func()) {
 	<-done
 }
 
-// Tell hands an event to the run, and waits until it has handled it.
+// Tell hands an event to the run. It waits until the run has handled the beginning of a phase: a call begins only once it
+// is counted, and a turn looks at its files only once the state directory is whole again.
 func (c *Crew) Tell(e state.Event) {
-	c.news <- News{Event: &e}
-	<-c.taken
+	n := News{Event: &e}
+	if _, begins := e.Data.(state.Phase); begins {
+		n.taken = make(chan struct{})
+	}
+	c.news <- n
+	if n.taken != nil {
+		<-n.taken
+	}
 }
 
-// Took answers the event of a News, after it was handled.
-func (c *Crew) Took() { c.taken <- struct{}{} }
-
-// message is the message for the commit of a turn that made none.
+// message returns the commit message for a turn whose agent wrote none.
 func (c *Crew) message(a turn.Assignment) string {
 	title := strings.TrimPrefix(a.Task.Title, "[P] ")
 	if title == "" {
@@ -202,5 +219,5 @@ func (c *Crew) message(a turn.Assignment) string {
 		a.Origin.Iteration, a.Task.ID)
 }
 
-// News are the events and ends of all turns.
+// News returns the channel of the events and ends of all jobs.
 func (c *Crew) News() <-chan News { return c.news }

@@ -202,8 +202,9 @@ func passes(r turn.Result) bool {
 }
 
 // sync brings the worktree into which results are merged to the end of the branch, ready for checks of the run itself.
-func (c *worktrees) sync(ctx context.Context, a turn.Assignment, emit func(state.Event)) error {
+func (c *worktrees) sync(ctx context.Context, own func() turn.Assignment, emit func(state.Event)) error {
 	c.catchUp()
+	a := own()
 	in, w := command.With(ctx, c.trust), c.o.Base
 	tip, err := c.trunk.branch.Refresh(in)
 	if err == nil && tip != c.trunk.synced {

@@ -170,13 +170,13 @@ func (c *worktrees) place(j *Job, a *turn.Assignment) {
 	}
 }
 
-// look has nothing to do: the turn begins in another folder.
-func (c *worktrees) look(context.Context, turn.Assignment) error { return nil }
+// ready has nothing to do: the turn begins in another folder.
+func (c *worktrees) ready(context.Context, turn.Assignment) error { return nil }
 
 // settle returns the Result with the plan and the checks as they are now: the turn saw a copy of the plan.
 func (c *worktrees) settle(d Done, k Known) turn.Result {
 	c.o.Base.Forget()
-	res := turn.WithCurrentPlan(d.Result, k.Plan, d.Landed != "", k.Busy)
+	res := turn.WithCurrentPlan(d.Result, k.Plan(), d.Landed != "", k.Busy)
 	if !res.Checks.Detect && k.Checks.Detect { // it found the project's first checks
 		return res
 	}
@@ -261,8 +261,8 @@ func (c *worktrees) close(ctx context.Context) {
 	c.trunk.branch.Close(command.With(ctx, c.trust))
 }
 
-// latest is the highest number of an iteration of the run. After a kill, it may be higher than the run's count: of
-// turns side by side, a later one may have ended first.
+// latest returns the number of the run's latest kept iteration. After a kill, it may be higher than the run's own count,
+// because turns side by side may end in another order than they began.
 func latest(ctx context.Context, dir, run string) (n int, err error) {
 	kept, err := history.List(ctx, dir, run)
 	for _, k := range kept {
