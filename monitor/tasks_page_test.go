@@ -79,7 +79,7 @@ func taskModel() *view.Model {
 	return m
 }
 
-// taskPress sends keys: runes, or names in angle brackets. It returns what they ask for.
+// taskPress types keys on the page: runes, or names such as <enter>. It returns the actions that the page asks for.
 func taskPress(t *testing.T, p *tasksPage, all string) (acts []keyAct) {
 	t.Helper()
 	for all != "" {

@@ -55,7 +55,7 @@ func TestOpenItems_acceptedFinding_isFoundAgainInALaterRun(t *testing.T) {
 	if err := b.w.SaveStatus(s); err != nil {
 		t.Fatal(err)
 	}
-	// The test comes back, and another plan begins.
+	// The weakened test is back, and a new plan begins.
 	b.write("a_test.go", expecting(1))
 	b.write(planName, "# Plan\n\n- [ ] another\n")
 	_ = os.Remove(filepath.Join(b.dir, "count"))

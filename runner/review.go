@@ -73,7 +73,7 @@ func (r *Run) endInterrupted(res finished) (rules.Decision, error) {
 	return goOn, r.saveCalls()
 }
 
-// applyReview decides what follows from a phase that was not cut off, and records it.
+// applyReview records a phase that ran to its end, and decides what follows from it.
 func (r *Run) applyReview(ctx, keep context.Context, from finished) (rules.Decision, error) {
 	res, t, reviewed := from.Result, from.Task, from.job.Review.Result
 	if reviewed.Stuck != nil {

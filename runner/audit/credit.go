@@ -283,7 +283,7 @@ var prose = sync.OnceValue(func() *regexp.Regexp {
 		`report|summar|notes?\b|texts?\b|tutorial|investigat|licen[cs]e|wording|typo|translat|mention)|\.(?:md|rst|adoc|txt)\b`)
 })
 
-// AsksForProse reports whether a task may want a text for people.
+// AsksForProse reports whether a task may ask for documentation or another text for people.
 func AsksForProse(task string) bool { return prose().MatchString(task) }
 
 var (

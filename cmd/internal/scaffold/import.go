@@ -64,8 +64,7 @@ func ImportPath(name string) string {
 	return f.path
 }
 
-// WriteImported returns a plan with the tasks. Every text stays within its task: no line of it can be
-// read as another task.
+// WriteImported returns the text of a plan in the named format. No line of a task's text can be read as another task.
 func WriteImported(name, project string, items []Item) (string, error) {
 	f, err := find(name)
 	if err != nil {

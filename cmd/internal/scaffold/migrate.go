@@ -29,7 +29,7 @@ type ForeignSetting struct{ Key, Value, From string }
 // foreignLeft is what was not taken, and why or what to do instead.
 type foreignLeft struct{ Name, Why string }
 
-// foreignRow says what becomes of a setting of another tool.
+// foreignRow maps a setting of another tool to what ralph makes of it.
 type foreignRow struct {
 	Theirs string // its name; a * at the end stands for any rest
 	Ours   string // the option; empty if there is none
