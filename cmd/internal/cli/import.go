@@ -91,10 +91,8 @@ func completeTemplate(cmd *cobra.Command) {
 // the file that its flag --from names. Into made go the files that are written for it.
 func withPlan(f *cmdline.Factory, cmd *cobra.Command, made *[]string) *cobra.Command {
 	o := &importOptions{Factory: f, to: "checkbox", begins: true, made: made}
-	setUp := cmd.RunE
+	from, setUp := "", cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		from := cmd.Flags().Lookup("from").Value.String()
-		tool := slices.Contains(scaffold.ForeignTools(), from) // which the verb itself reads
 		begun := cmd.Flags().Changed("template")
 		if from != "" && begun {
 			return cmdline.UsageError("%s takes --template or --from, not both", cmd.Name())
@@ -104,13 +102,14 @@ func withPlan(f *cmdline.Factory, cmd *cobra.Command, made *[]string) *cobra.Com
 			quiet := *f
 			quiet.Out, o.Factory = quiet.Err, &quiet
 		}
-		if from != "" && !tool || begun {
+		if from != "" || begun {
 			if err := o.run(cmd.Context(), from); err != nil {
 				return err
 			}
 		}
 		return setUp(cmd, args)
 	}
+	cmd.Flags().StringVar(&from, "from", "", "Make the plan from a `FILE`, gh: or gh:owner/repo, as ralph import does.")
 	cmd.Flags().StringVar(&o.template, "template", "",
 		"Start with the plan of the template `NAME`; see: ralph import --list-templates.")
 	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
@@ -383,8 +382,7 @@ func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]scaffol
 
 func (o *importOptions) noFile(from string) error {
 	if o.begins {
-		return cmdline.UsageError("%s: no such file; --from takes a file, gh:, gh:owner/repo, or a tool: %s", from,
-			strings.Join(scaffold.ForeignTools(), ", "))
+		return cmdline.UsageError("%s: no such file; --from takes a file, gh: or gh:owner/repo", from)
 	}
 	return cmdline.UsageError("%s: no such file; ralph import takes a file, gh: or gh:owner/repo", from)
 }

@@ -25,9 +25,7 @@ type initOptions struct {
 	*cmdline.Factory
 	result               written
 	yes, force, ai, json bool
-	from                 string            // another tool, or whence the plan is; empty: neither
-	made                 *[]string         // the plan and its specification that the verb has written just now
-	moved                *scaffold.Foreign // its project; nil: none
+	made                 *[]string // the plan and its specification that the verb has written just now
 }
 
 // newInitCmd returns ralph init. Another part of the verb has made the plan, if made names files.
@@ -38,16 +36,12 @@ func newInitCmd(f *cmdline.Factory, made *[]string) *cobra.Command {
 		Long: "Inspect the project, ask about what it cannot detect, and write .ralph/PROMPT.md, .ralph/fix_plan.md,\n" +
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
-		Example: "  ralph init\n  ralph init --yes    # ask nothing\n  ralph init --from ralphex",
+		Example: "  ralph init\n  ralph init --yes    # ask nothing",
 		RunE:    func(*cobra.Command, []string) error { return o.reported(initRun) },
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask; use what was detected, as without a terminal.")
 	cmd.Flags().BoolVar(&o.force, "force", false, "Overwrite existing files.")
 	cmd.Flags().BoolVar(&o.json, "json", false, "Do not ask; print what was written, as JSON for programs.")
-	cmd.Flags().StringVar(&o.from, "from",
-		"", "Take over a project of another `TOOL` ("+strings.Join(scaffold.ForeignTools(), ", ")+"), or make the plan\n"+
-			"from a file, gh: or gh:owner/repo, as ralph import does.")
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(scaffold.ForeignTools(), cobra.ShellCompDirectiveDefault))
 	cmd.Flags().BoolVar(&o.ai, "ai", false, "Let the agent look at a copy of the project and propose checks; one call.")
 	return cmd
 }
@@ -61,25 +55,20 @@ func initRun(o *initOptions) error {
 	if owner, alive := cmdline.OpenState(dir).Owner(); alive && o.force {
 		return &state.LockedError{Owner: owner} // its prompt and plan must not change during a run
 	}
-	if err := o.move(dir); err != nil {
-		return err
-	}
 	found, err := scaffold.Detect(dir, preflight.OnPath)
 	if err != nil {
 		return err
 	}
 	cfg := o.presentConfig(dir)
-	a := o.detected(dir, found, cfg)
+	a := o.detected(found, cfg)
 	// The answers do not change which files are missing.
 	files, err := scaffold.Files(dir, found, a.scaffold(cfg, found))
 	if err != nil {
 		return err
 	}
 	o.Say("project: %s", dir)
-	o.sayMoved()
 	if len(o.choose(files)) == 0 {
 		o.sayKept(files)
-		o.sayAsks(dir)
 		o.Say("everything exists already, nothing was written; overwrite it with: ralph init --force")
 		return nil
 	}
@@ -106,19 +95,17 @@ func initRun(o *initOptions) error {
 	o.sayWritten(dir, write, a)
 	o.sayKept(files)
 	if slices.ContainsFunc(write, func(file scaffold.File) bool { return file.Path == ".ralphrc" }) {
-		o.trustOwn(dir, a)
+		o.trustOwn(dir)
 	}
 	o.sayNext(dir, files, a)
 	return nil
 }
 
 // detected are the answers that need no question.
-func (o *initOptions) detected(dir string, found scaffold.Project, cfg *config.Config) answers {
-	a := answers{agent: o.firstAgent(cfg), Answers: scaffold.Answers{Name: found.Name,
+func (o *initOptions) detected(found scaffold.Project, cfg *config.Config) answers {
+	return answers{agent: o.firstAgent(cfg), Answers: scaffold.Answers{Name: found.Name,
 		Build: found.Build().SureLine(), Test: found.Test().SureLine(), Lint: found.Lint().SureLine(),
 		Types: found.Types().SureLine(), Fast: found.Fast().SureLine()}}.distinct()
-	o.apply(dir, &a)
-	return a
 }
 
 // folder is what is set up: the project that this folder lies in, or the folder itself.
@@ -196,11 +183,7 @@ func (o *initOptions) sayFound(p scaffold.Project) {
 
 // trustOwn records the user's consent to the commands just written, but not to those of
 // other project files.
-func (o *initOptions) trustOwn(dir string, a answers) {
-	if o.moved != nil && a.command != "" { // it is from a file that may have come with the repository
-		o.Say("%s comes from %s: look at it, then agree with: ralph trust", a.command, o.from)
-		return
-	}
+func (o *initOptions) trustOwn(dir string) {
 	loader := o.Loader(dir, nil)
 	u, err := loader.Untrusted()
 	if err == nil && u != nil && u.File == ".ralphrc" {
@@ -250,7 +233,6 @@ func installed(cfg *config.Config) (names []string) {
 type answers struct {
 	scaffold.Answers
 	agent, command, sandbox, qa string
-	moved                       moved
 }
 
 // distinct leaves out commands that would run twice.
@@ -284,13 +266,9 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 		"QA":           "true",
 		"TEST_COMMAND": p.Test().Line, "BUILD_COMMAND": p.Build().Line, "LINT_COMMAND": p.Lint().Line,
 	}
-	for key, value := range a.moved.options {
-		values[key] = value
-	}
 	all := a.Answers
-	all.Prompt, all.Plan = a.moved.prompt, a.moved.plan
 	table := config.Table()
-	for _, key := range a.moved.keys(firstKeys()) {
+	for _, key := range firstKeys() {
 		o := table[slices.IndexFunc(table, func(o option.Row) bool { return o.Key == key })]
 		s := scaffold.Setting{Key: o.Key, Help: o.Help, Value: o.Default}
 		if o.Key == "CLAUDE_CODE_CMD" {

@@ -16,9 +16,7 @@ type written struct {
 	Test    string   `json:"test_command"` // empty: none is known
 	Build   string   `json:"build_command"`
 	Lint    string   `json:"lint_command"`
-	Next    []string `json:"next"`           // commands, in order
-	Took    []string `json:"took,omitempty"` // from another tool, as OPTION=value
-	Left    []string `json:"left,omitempty"` // what has no counterpart, and why
+	Next    []string `json:"next"` // commands, in order
 }
 
 // reported runs init. With --json it asks nothing and prints only the result.

@@ -19,7 +19,7 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 	if plan.Kept != "" && plan.Kept != plan.Path {
 		name, add = plan.Kept, add+" "+plan.Kept
 	}
-	for _, used := range files { // those of another tool that are used where they are
+	for _, used := range files { // those that are used where they are
 		if used.Kept != "" && used.Kept != used.Path && used.Kept != name {
 			add += " " + cmdline.Quote(used.Kept)
 		}
@@ -43,7 +43,7 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 	if _, repo := git.Root(dir); !repo {
 		steps = append(steps, [2]string{vcs + " init", "lets ralph show and undo what the agent changes"})
 	}
-	if o.sayAsks(dir) {
+	if u, err := o.Loader(dir, nil).Untrusted(); err == nil && u != nil {
 		steps = append(steps, [2]string{ralph + " trust", "shows what the settings ask for, then asks you"})
 	}
 	steps = append(steps, [][2]string{

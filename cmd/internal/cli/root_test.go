@@ -111,8 +111,8 @@ func TestForeign_hints_nameWhatExists(t *testing.T) {
 	}
 }
 
-// The flags of the tools that init --from reads, from their own help; without those that ralph has.
-func TestForeign_flagsOfToolsThatAreRead_haveAHint(t *testing.T) {
+// The flags of other programs called ralph, from their own help; without those that ralph has.
+func TestForeign_flagsOfOtherTools_haveAHint(t *testing.T) {
 	for tool, flags := range map[string]string{
 		"ralphex": "--config-dir --debug --dump-defaults --host --no-color --pass-claude-md --reset --watch --base-ref " +
 			"--branch --claude-args --codex-only --external-only --init --plan-model --port --review --serve --session-timeout " +
@@ -211,7 +211,6 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"sandbox", "build", "--agent", ""}, "mine"},
 		{[]string{"monitor", "--theme", ""}, "dark"},
 		{[]string{"task", "list", "--state", ""}, "blocked"},
-		{[]string{"init", "--from", ""}, "ralphex"},
 	} {
 		if got := complete(t, w.Dir, test.typed...); !slices.Contains(got, test.want) {
 			t.Errorf("%q: %q, want %s", test.typed, got, test.want)

@@ -69,7 +69,7 @@ func ForeignFlags() map[string]string {
 func ForeignVerbs() map[string]string {
 	return map[string]string{
 		"setup": "ralph init", "enable": "ralph init", "enable-ci": "ralph init", "install": "ralph init",
-		"migrate": "ralph init --from TOOL", "build": "ralph run", "loop": "ralph run", "start": "ralph run",
+		"migrate": "ralph init", "build": "ralph run", "loop": "ralph run", "start": "ralph run",
 		"continue": "ralph resume", "cancel": "ralph abort", "quit": "ralph stop", "kill": "ralph abort",
 		"logs": "ralph monitor --plain", "log": "ralph monitor --plain", "watch": "ralph monitor",
 		"tui": "ralph monitor", "stats": "ralph report", "metrics": "ralph report", "history": "ralph runs",

@@ -23,7 +23,6 @@ type Answers struct {
 	Build, Test, Lint string // empty: none
 	Types, Fast       string // beside them; empty: none
 	Settings          []Setting
-	Prompt, Plan      string // existing files that the settings name; empty: none
 }
 
 // Checks returns the commands that must succeed, in the order in which ralph runs them.
@@ -88,12 +87,7 @@ func Files(dir string, p Project, a Answers) ([]File, error) {
 	var files []File
 	for _, row := range texts() {
 		f := File{Path: row.path, Kept: kept(dir, row.path, row.instead)}
-		if a.Prompt != "" && row.path == promptFile {
-			f.Kept = a.Prompt
-		}
-		if a.Plan != "" && row.path == planFile {
-			f.Kept, c.plan = a.Plan, a.Plan
-		} else if found, ok := store.Find(dir, nil); ok && row.path == planFile {
+		if found, ok := store.Find(dir, nil); ok && row.path == planFile {
 			// In any format: a second plan would take precedence over it.
 			name, err := filepath.Rel(dir, found)
 			if err != nil {
