@@ -206,7 +206,6 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"undo", ""}, "3"},
 		{[]string{"diff", ""}, "1"},
 		{[]string{"diff", "--run", ""}, pastRun},
-		{[]string{"service", ""}, "install"},
 		{[]string{"sandbox", "build", "--with", ""}, "podman"},
 		{[]string{"sandbox", "build", "--agent", ""}, "mine"},
 		{[]string{"monitor", "--theme", ""}, "dark"},

@@ -65,7 +65,6 @@ func table() []verbs {
 		one(cmdline.GroupSetUp, "hooks", newHooksCmd),
 		one(cmdline.GroupSetUp, "sandbox", newSandboxCmd),
 		one(cmdline.GroupSetUp, "agent", newAgentCmd),
-		one(cmdline.GroupSetUp, "service", newServiceCmd),
 		one(cmdline.GroupSetUp, "version", newVersionCmd),
 		one(cmdline.GroupSetUp, "worker", newWorkerCmd),
 

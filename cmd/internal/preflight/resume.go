@@ -57,12 +57,6 @@ func StartShown(words []string) []string {
 	return words
 }
 
-// StartSettings returns the KEY=value words.
-func StartSettings(words []string) []string {
-	_, settings := split(words)
-	return settings
-}
-
 func split(words []string) (flags, settings []string) {
 	for _, w := range words {
 		if strings.HasPrefix(w, "-") {
