@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ralph/runner/carrier"
@@ -21,26 +20,6 @@ import (
 
 // pauses are the waits between tries to reach a worker.
 func pauses() []time.Duration { return []time.Duration{time.Second, 3 * time.Second} }
-
-// source is where workers get commits by themselves. The zero value sends them all from this machine.
-type source struct {
-	upstream *remote.Upstream
-	missing  string   // why there is none, where one was asked for
-	noted    sync.Map // what was said about that
-}
-
-// findSource finds where workers get commits by themselves, if they are to.
-func (c *worktrees) findSource(ctx context.Context) {
-	if c.o.FleetGit != slots.FleetRemote {
-		return
-	}
-	upstream, err := remote.FindUpstream(ctx, c.o.Dir)
-	if err != nil {
-		c.source.missing = err.Error()
-		return
-	}
-	c.source.upstream = upstream
-}
 
 // sendable checks that the commits can be sent to other machines, if they are to.
 func (c *worktrees) sendable(ctx context.Context) error {
@@ -86,7 +65,7 @@ func (c *worktrees) trip(s *slots.Slot, way carrier.Carrier, labels string) remo
 		inside = ""
 	}
 	return remote.Trip{Args: way.Args(lead), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
-		Temp: s.Temp(), Upstream: c.source.upstream,
+		Temp:   s.Temp(),
 		Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
 
@@ -102,10 +81,6 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		return true
 	}
 	trip := c.trip(j.slot, way, j.Task.Worker)
-	trip.Note = func(why string) { c.noteOnce(j.a.Origin, "FLEET_GIT=remote: this machine sends all commits: "+why) }
-	if c.source.missing != "" {
-		trip.Note(c.source.missing)
-	}
 	trip.Parcel.Files, d.Err = filesOf(j.slot)
 	waits := pauses()
 	for d.Err == nil {
@@ -147,7 +122,7 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 
 // noteOnce says something that is the same for all turns.
 func (c *worktrees) noteOnce(from state.Origin, text string) {
-	if _, known := c.source.noted.LoadOrStore(text, true); !known {
+	if _, known := c.noted.LoadOrStore(text, true); !known {
 		c.Tell(state.NewEvent(from, time.Now(), state.Finding{Source: state.FoundByChecks, Text: text}))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -49,11 +50,11 @@ type worktrees struct {
 	trunk trunk
 	queue *queue
 
-	free   []*slots.Slot
-	ways   map[int]carrier.Carrier // by slot; not of those in this process
-	way    carrier.Way             // to the fleet
-	fleet  *fleetFollower          // nil: the run has none
-	source source
+	free  []*slots.Slot
+	ways  map[int]carrier.Carrier // by slot; not of those in this process
+	way   carrier.Way             // to the fleet
+	fleet *fleetFollower          // nil: the run has none
+	noted sync.Map                // findings that were told
 
 	opened time.Time
 }
@@ -127,7 +128,6 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	if err := c.sendable(ctx); err != nil {
 		return nil, err
 	}
-	c.findSource(ctx)
 	if err := c.joinFleet(ctx); err != nil {
 		return nil, err
 	}

@@ -10,14 +10,12 @@ import (
 	"ralph/state/option"
 )
 
-// The values of SlotOptions.Isolate, Land and FleetGit.
+// The values of SlotOptions.Isolate and Land.
 const (
 	IsolateNone     = "none"
 	IsolateWorktree = "worktree"
 	LandCheckout    = "checkout"
 	LandBranch      = "branch"
-	FleetSend       = "send"
-	FleetRemote     = "remote"
 )
 
 // SlotOptions are the user's options for work side by side.
@@ -29,7 +27,6 @@ type SlotOptions struct {
 	Isolate     string // IsolateNone or IsolateWorktree
 	Setup       string // shell command that prepares a worktree; empty: none
 	Land        string // LandCheckout or LandBranch
-	FleetGit    string // how commits get to other machines: FleetSend or FleetRemote
 }
 
 // Spread returns the options with as many slots as Workers names.
@@ -96,11 +93,6 @@ func (o *SlotOptions) Options() []option.Row {
 		Help: "Shell command that prepares a new worktree, such as npm ci, " +
 			"and runs again when a manifest has changed; empty means none.",
 	}}, o.WorkerOptions.Options(), []option.Row{{
-		Group: group, Key: "FLEET_GIT", YAML: "parallel.fleet_git",
-		Kind: option.Enum, Default: FleetSend, Values: []string{FleetSend, FleetRemote}, Field: &o.FleetGit,
-		Help: "How commits get to other machines: send sends them; " +
-			"with remote, each fetches what the project's git remote has.",
-	}, {
 		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch", YAML: "parallel.land",
 		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,
 		Help: "Where finished tasks go: checkout moves your branch forward, " +

@@ -228,7 +228,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:        agenthooks.Wanted{MaxContinuations: 5},
 		LessonOptions: memory.LessonOptions{Learn: true, ArchiveBranch: true, MemoryFile: true},
-		SlotOptions:   slots.SlotOptions{Parallel: 1, Isolate: "none", Land: "checkout", FleetGit: "send"},
+		SlotOptions:   slots.SlotOptions{Parallel: 1, Isolate: "none", Land: "checkout"},
 		Settings:      sandbox.Settings{Sandbox: "off", SandboxNet: []string{"all"}, SandboxRead: []string{}, SandboxImage: "localhost/ralph-sandbox"},
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {

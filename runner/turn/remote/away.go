@@ -88,25 +88,12 @@ func (h Host) greet(ctx context.Context, r *Reader, w *Writer) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	mine, wait := Hello{Protocol: Protocol, Ralph: h.Ralph}, func() {}
-	if u := l.Hello.Upstream; u != nil {
-		ctx, cancel := context.WithCancel(ctx)
-		heard := make(chan bool)
-		go func() { // before it is greeted, a run sends a message only to cancel the turn
-			r.Wait()
-			cancel()
-			close(heard)
-		}()
-		wait = func() { <-heard }
-		mine.Note = p.fetch(ctx, u)
-	}
-	if mine.Has, err = p.has(ctx, l.Hello.Upstream); err != nil {
+	has, err := p.has(ctx)
+	if err != nil {
 		return nil, err
 	}
-	mine.Host, _ = os.Hostname() // empty: nobody knows
-	err = w.Send(Line{Hello: &mine})
-	wait()
-	return p, err
+	host, _ := os.Hostname() // empty: nobody knows
+	return p, w.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: h.Ralph, Has: has, Host: host}})
 }
 
 // receive reads what the turn needs; nil: the run wants no turn.

@@ -24,6 +24,9 @@ const maxHas = 100
 
 const refs = "refs/ralph-away/"
 
+// outside is a folder in which git finds no repository. The home folder may be in one.
+const outside = "/"
+
 // place is where this machine keeps one project, and the worktree of one turn.
 type place struct {
 	top  string // of the project
@@ -85,15 +88,11 @@ func (p *place) alone(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// has returns commits that the repository has, and the one that the run asks for, if it is there.
-func (p *place) has(ctx context.Context, u *Upstream) ([]string, error) {
+// has returns commits that the repository has.
+func (p *place) has(ctx context.Context) ([]string, error) {
 	out, err := command.Run(ctx, p.repo, "for-each-ref", "--sort=-committerdate", "--count="+strconv.Itoa(maxHas),
 		"--format=%(objectname)", refs)
-	all := strings.Fields(out)
-	if u != nil && u.Check() == nil && p.contains(ctx, u.Base) {
-		all = append(all, u.Base)
-	}
-	return all, err
+	return strings.Fields(out), err
 }
 
 // prepare checks out the commit of the parcel and adds the user's files.

@@ -37,9 +37,6 @@ type Trip struct {
 	Repo  string   // see Hello
 	Root  string   // the worktree that stands for the worker's
 	Temp  string   // a folder for the error output of the carrier
-	// Upstream is where workers get commits by themselves; nil: the run sends all of them. Note hears why one cannot.
-	Upstream *Upstream
-	Note     func(why string)
 	// Parcel has what each turn needs; Send fills in Head, Now and Assignment.
 	Parcel Parcel
 }
@@ -54,7 +51,6 @@ func (e *FailedError) Error() string { return e.Why }
 func (t Trip) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	t.Upstream = nil
 	return t.talk(ctx, nil, func(l Line, c *call) (bool, error) { return l.Hello != nil, nil })
 }
 
@@ -65,7 +61,6 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 	if err != nil {
 		return turn.Result{}, err
 	}
-	t.Upstream = t.base(ctx)
 	p := t.Parcel
 	p.Head = strings.TrimSpace(head)
 	p.Assignment = t.relative(a)
@@ -85,7 +80,6 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 				emit(note(a.Origin, "the worker on %s no longer answers; the turn starts again on %s", before, a.Origin.Host))
 			}
 			began = time.Now()
-			t.note(*l.Hello, a.Origin.Host)
 			return false, c.send(work, t.Root, p, l.Hello.Has)
 		case l.Pack != nil:
 			return false, Collect(&pack, l.Pack)
@@ -118,25 +112,6 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 		}
 	}
 	return end.Result.Trusted(a, began), nil
-}
-
-// base returns Upstream with the latest commit of the worktree that the remote has; nil: there is none.
-func (t Trip) base(ctx context.Context) *Upstream {
-	if t.Upstream == nil {
-		return nil
-	}
-	u := t.Upstream.at(ctx, t.Root)
-	if u == nil && t.Note != nil {
-		t.Note("the git remote has nothing of this branch")
-	}
-	return u
-}
-
-// note passes on what a worker says about the remote.
-func (t Trip) note(h Hello, host string) {
-	if t.Note != nil && h.Note != "" {
-		t.Note(host + ": " + termtext.Line(h.Note))
-	}
 }
 
 // note returns an event with a message for people.
@@ -224,7 +199,7 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 		ended <- err
 	}()
 	go func() {
-		_ = c.out.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: t.Ralph, Repo: t.Repo, Upstream: t.Upstream}})
+		_ = c.out.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: t.Ralph, Repo: t.Repo}})
 	}()
 	err := t.listen(NewReader(outR, MaxReply), c, heard)
 	_ = inW.Close() // the worker ends, and so does the carrier

@@ -48,10 +48,6 @@ type Hello struct {
 	Repo string   `json:"repo,omitempty"`
 	Has  []string `json:"has,omitempty"` // commits that the worker has
 	Host string   `json:"host,omitempty"`
-	// Upstream is sent by the run: the worker should fetch commits there; nil: it should not. Note is sent by the
-	// worker: why it could not; empty: it could.
-	Upstream *Upstream `json:"upstream,omitempty"`
-	Note     string    `json:"note,omitempty"`
 }
 
 // File is one of the user's files that git does not have, relative to the worktree.
@@ -98,9 +94,6 @@ type Reader struct {
 
 // NewReader reads from r. A message of more than most bytes is an error.
 func NewReader(r io.Reader, most int) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10), most} }
-
-// Wait waits for the next message or the end, and reads nothing.
-func (r *Reader) Wait() { _, _ = r.r.Peek(1) }
 
 // Next returns the next message. The error is io.EOF at the end.
 func (r *Reader) Next() (Line, error) {
