@@ -7,7 +7,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -65,7 +64,7 @@ type Notifications struct {
 	Webhooks      []string `json:"webhooks"`    // addresses
 	WebhookSecret string   `json:"webhook_key"` // signs them; empty: they are not signed
 	WebhookEvents []string `json:"webhook_events"`
-	Replies       []string `json:"replies"`     // addresses of ntfy, Telegram and webhooks
+	Replies       []string `json:"replies"`     // addresses of ntfy and Telegram
 	ReplyToken    string   `json:"reply_token"` // the first word of each reply
 }
 
@@ -119,13 +118,11 @@ func (s *Notifications) Options() []option.Row {
 		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true,
 		Field: &s.Replies,
 		Help: "Where your answers and commands to a run come from: " +
-			"a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them, " +
-			"and webhook://127.0.0.1:PORT/PATH.",
+			"a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them.",
 	}, {
 		Group: group, Key: "REPLY_TOKEN", YAML: "replies.token", Kind: option.String, Trust: true, Secret: true,
 		Field: &s.ReplyToken,
-		Help: "First word of each reply, or the bearer token of a webhook, at least 8 characters; " +
-			"ralph ignores replies without it.",
+		Help:  "First word of each reply, at least 8 characters; ralph ignores replies without it.",
 	}}
 }
 
@@ -197,20 +194,11 @@ func unserved(to string) string {
 		Desktop, strings.Join(Services(), ", "))
 }
 
-// CheckReplies returns why replies cannot come from an address; nil: they can. The token must
-// not travel without TLS, so only this machine may reach such a webhook. The error does not
-// name the address.
+// CheckReplies returns why replies cannot come from an address; nil: they can. The error does not name the address.
 func CheckReplies(from string) error {
 	u, err := url.Parse(from)
-	if err != nil || !slices.Contains([]string{"ntfy", "telegram", "webhook"}, u.Scheme) || u.Host == "" {
-		return errors.New("an address that begins with ntfy://, telegram:// or webhook://")
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	local := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
-	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	if u.Scheme == "webhook" && (!local || err != nil || port == 0) {
-		return errors.New("a webhook listens on this machine, with a port, such as webhook://127.0.0.1:8091/ralph: " +
-			"put a proxy with TLS in front of it")
+	if err != nil || !slices.Contains([]string{"ntfy", "telegram"}, u.Scheme) || u.Host == "" {
+		return errors.New("an address that begins with ntfy:// or telegram://")
 	}
 	return nil
 }

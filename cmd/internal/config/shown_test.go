@@ -58,7 +58,7 @@ func TestUntrusted_addressesOfMessages_showServiceAndServerOnly(t *testing.T) {
 		"NOTIFY=signal://h.example/HORSE?token=HORSE&Host=evil.example":                                "NOTIFY adds signal://h.example/...?Host=evil.example",
 		"NOTIFY=HORSE,nfty://HORSE%,(x,ntfy://h.example)":                                              "NOTIFY adds ..., ..., ..., ntfy://h.example)",
 		"WEBHOOKS=https://h.example?token=HORSE,https://h.example/#HORSE":                              "WEBHOOKS adds https://h.example/..., https://h.example/...",
-		"REPLIES=ntfy://a:HORSE@h.example/HORSE,webhook://127.0.0.1:80/HORSE":                          "REPLIES adds ntfy://...@h.example/..., webhook://127.0.0.1:80/...",
+		"REPLIES=ntfy://a:HORSE@h.example/HORSE":                                                       "REPLIES adds ntfy://...@h.example/...",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte(strings.Replace(rc, "=", "='", 1)+"'\n"), 0o644); err != nil {

@@ -1,8 +1,7 @@
 package notify
 
-// The files replies_*.go read what people send back: from a topic of ntfy, from the chats
-// of a Telegram bot, or by a webhook of its own. They ignore messages that do not begin
-// with the user's token.
+// This file reads what people send back: from a topic of ntfy or from the chats of a Telegram bot. It ignores
+// messages that do not begin with the user's token.
 
 import (
 	"bufio"
@@ -30,24 +29,9 @@ const (
 
 // received is a message of a person, without the token.
 type received struct {
-	Source string // ntfy, telegram or webhook
+	Source string // ntfy or telegram
 	ID     string // of the message there
 	Text   string
-
-	result chan<- result // where the sender waits; nil: nobody waits
-}
-
-// result is the outcome of a reply.
-type result struct {
-	said string // a line
-	ok   bool
-}
-
-// Tell sends the outcome to the sender of the reply, if they wait for it. Call it once.
-func (r received) Tell(said string, ok bool) {
-	if r.result != nil {
-		r.result <- result{said, ok}
-	}
 }
 
 // inbox is one address. The zero value of since: messages from now on.
@@ -56,9 +40,6 @@ type inbox struct {
 	token string
 	since string
 	start time.Time
-
-	hook  *webhook  // that listens; nil: it does not
-	tried time.Time // when it was to begin
 }
 
 // openInbox opens an address in the form of shoutrrr. The error does not name it.
@@ -70,12 +51,8 @@ func openInbox(to, token string) (*inbox, error) {
 	return &inbox{to: u, token: token, start: time.Now()}, nil
 }
 
-// Look returns the new replies. The error does not name the address. A webhook listens from
-// the first call until its context ends.
+// Look returns the new replies. The error does not name the address.
 func (b *inbox) Look(ctx context.Context) ([]received, error) {
-	if b.to.Scheme == "webhook" {
-		return b.webhook(ctx)
-	}
 	ctx, cancel := context.WithTimeout(ctx, repliesBound)
 	defer cancel()
 	if b.to.Scheme == "ntfy" {

@@ -61,17 +61,16 @@ func (w *Watch) obey(ctx context.Context, r received) {
 	_ = claim.Close()
 	args, living, ok := r.Verb()
 	_, alive := w.r.Owner()
-	said, done := "refused: a reply is pause, resume, stop, or answer ID TEXT", false
+	said := "refused: a reply is pause, resume, stop, or answer ID TEXT"
 	switch {
 	case ok && living && !alive:
 		said = "refused: no run is alive"
 	case ok:
 		answer := act.Ralph{Command: w.Ralph}.Run(ctx, args...)
-		if said, done = answer.Line(), answer.Err == nil; !done {
+		if said = answer.Line(); answer.Err != nil {
 			said = "failed: " + said
 		}
 	}
-	r.Tell(said, done)
 	w.Logger.Info("reply", "source", r.Source, "verb", strings.Join(args, " "), "said", said)
 	RecordReply(w.r.HubDir(), ReplyEntry{Source: r.Source, ID: r.ID, Args: args, Said: said})
 }
