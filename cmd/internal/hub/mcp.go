@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -20,16 +19,14 @@ func newMCPCmd() *cobra.Command {
 		Use: "mcp", Args: noArgs,
 		Short:   "Let another agent watch and steer the run of a project (MCP, on standard input and output)",
 		Example: "  ralph-hub mcp --project DIR",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return mcpRun(cmd.Context(), o, cmd.InOrStdin(), cmd.OutOrStdout())
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return mcpRun(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.Dir, "project", ".", "The `DIR` of the project.")
 	ralphFlag(cmd, &o.Ralph)
 	return cmd
 }
 
-func mcpRun(ctx context.Context, o *mcpOptions, in io.Reader, out io.Writer) (err error) {
+func mcpRun(ctx context.Context, o *mcpOptions) (err error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return usageError{fmt.Errorf("--project %q is not a folder", o.Dir)}
 	}
@@ -41,5 +38,5 @@ func mcpRun(ctx context.Context, o *mcpOptions, in io.Reader, out io.Writer) (er
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	return o.Run(ctx, in, out)
+	return o.Run(ctx)
 }

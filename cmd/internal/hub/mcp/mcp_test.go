@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,45 +93,4 @@ func TestTools_list_saysWhichOnlyRead(t *testing.T) {
 	if len(all.Tools) != 7 || !slices.Equal(writes, []string{"add_task", "answer"}) {
 		t.Errorf("%d tools, these write: %v", len(all.Tools), writes)
 	}
-}
-
-func TestRun_inputThatEndsAndLinesThatAreNoMessages_eachIsAnswered(t *testing.T) {
-	var out bytes.Buffer
-	err := server(t).Run(t.Context(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-this is no JSON
-
-[1, 2]
-{"id": 3}
-{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"status","arguments":{}}}
-{"jsonrpc":"2.0","id":"five","method":"tools/call","params":{"name":"tasks","arguments":{}}}
-`), &out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"version":"1.2.3"`, "-32700", "-32600", `"id":4`, "halted", `"id":"five"`, "list"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %s in\n%s", want, out.String())
-		}
-	}
-	if n := strings.Count(out.String(), "-32600"); n != 2 {
-		t.Errorf("%d lines are no messages, want 2", n)
-	}
-}
-
-func TestRun_aLineWithoutEnd_endsItWithAReason(t *testing.T) {
-	var out bytes.Buffer
-	if err := server(t).Run(t.Context(), io.LimitReader(endless{}, 2*maxLine), &out); err != nil || !strings.Contains(out.String(), "longer than") {
-		t.Errorf("%v, %s", err, out.String())
-	}
-}
-
-// endless is a line.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
 }
