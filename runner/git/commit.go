@@ -2,15 +2,11 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"ralph/logs/termtext"
 	"ralph/runner/git/command"
@@ -49,6 +45,7 @@ type CommitRequest struct {
 	Files    []string
 	Message  string
 	Trailers []Trailer // appended to the message
+	Hold     *os.File  // stays open until the commit is made, even if ralph is killed; nil: nothing
 }
 
 // Trailer is one line at the end of a message, like "Ralph-Task: T3".
@@ -87,7 +84,7 @@ func Commit(ctx context.Context, dir string, r CommitRequest) (Committed, error)
 	if len(c.Files) == 0 {
 		return c, nil
 	}
-	if c.OID, err = newBuilder(root, c.Files).commit(ctx, r.text()); err != nil {
+	if c.OID, err = r.commit(ctx, root, c.Files); err != nil {
 		return Committed{Refused: refused}, fmt.Errorf("commit: %w", err)
 	}
 	if c.OID == "" {
@@ -107,100 +104,63 @@ func (r CommitRequest) text() string {
 	return text
 }
 
-// builder makes one commit.
-type builder struct {
-	root, meta string
-	paths      string // NUL-terminated
-}
-
-func newBuilder(root string, files []string) builder {
-	b := builder{root: root, meta: command.MetaDir(root)}
-	for _, f := range files {
-		b.paths += f + "\x00"
-	}
-	return b
-}
+// moveScript stages the files and moves HEAD. It is a process of its own, so that a killed ralph leaves no index that
+// does not match HEAD. If it fails because HEAD has moved meanwhile, the files stay staged.
+const moveScript = `subject=$1 new=$2 old=$3; shift 3
+trap '' HUP INT TERM
+"$@" update-index --add --remove --replace -z --stdin && "$@" update-ref -m "$subject" HEAD "$new" "$old"`
 
 // commit returns the id of the new commit; empty if nothing would change.
-func (b builder) commit(ctx context.Context, message string) (oid string, err error) {
-	if err := ClearLock(ctx, b.root); err != nil {
+func (r CommitRequest) commit(ctx context.Context, root string, files []string) (oid string, err error) {
+	if err := Unlocked(root); err != nil {
 		return "", err
 	}
-	head, tree, err := b.head(ctx)
+	head, was, err := headOf(ctx, root)
 	if err != nil {
 		return "", err
 	}
-	fresh, err := b.tree(ctx, head)
-	if err != nil || fresh == tree {
+	tree, err := TreeWith(ctx, root, head, files)
+	if err != nil || tree == was {
 		return "", err
 	}
-	oid, err = b.write(ctx, fresh, head, message)
-	if err != nil {
+	message := r.text()
+	if oid, err = commitTree(ctx, root, tree, head, message); err != nil {
 		return "", err
 	}
 	if head == "" {
 		head = strings.Repeat("0", len(oid))
 	}
-	subject, _, _ := strings.Cut(message, "\n")
-	move, err := command.Program("update-ref", "-m", "commit: "+subject, "HEAD", oid, head)
-	for range 3 {
-		if err != nil {
-			return "", err
-		}
-		if err = b.move(ctx, oid, move); !errors.Is(err, errIndexMoved) {
-			break
-		}
+	git, err := command.Program()
+	if err != nil {
+		return "", err
 	}
+	subject, _, _ := strings.Cut(message, "\n")
+	_, err = command.Call{Dir: root, Env: command.Identity(ctx, root), Script: moveScript, Hold: r.Hold,
+		Stdin: strings.Join(files, "\x00") + "\x00"}.Run(ctx, append([]string{"commit: " + subject, oid, head}, git...)...)
 	return oid, err
 }
 
-// errIndexMoved means that somebody changed the index after ralph had read it.
-var errIndexMoved = errors.New("another git changed the index meanwhile")
-
-// moveScript changes HEAD and the index while it holds the lock of the index. It is a process of its own, so that a
-// killed ralph leaves neither the lock nor an index that does not match HEAD. The lock is a link to the new index, by
-// which ClearLock recognizes it, except where a file system has no links.
-const moveScript = `new=$1 lock=$2 was=$3 index=$4; shift 4
-trap '' HUP INT TERM
-ln "$new" "$lock" 2>/dev/null || { (set -C; cat "$new" >"$lock") && touch -r "$new" "$lock"; } 2>/dev/null ||
-	{ echo "fatal: Unable to create '$lock': File exists." >&2; exit 128; }
-if cmp -s "$was" "$index" || ! { [ -e "$was" ] || [ -e "$index" ]; }; then
-	if "$@"; then mv -f "$lock" "$index"; else code=$?; rm -f "$lock"; exit $code; fi
-else
-	rm -f "$lock"; exit 75
-fi`
-
-// move moves HEAD with the given command, and gives the user's index the files of the commit.
-func (b builder) move(ctx context.Context, oid string, move []string) error {
-	index := filepath.Join(b.meta, "index")
-	env, done, err := b.index(ctx, index, "")
-	if err != nil {
-		return err
+// Locked returns the lock of the index, empty if there is none. Git commits nothing while it is there.
+func Locked(dir string) string {
+	root, ok := Root(dir)
+	lock := filepath.Join(command.MetaDir(root), "index.lock")
+	if _, err := os.Lstat(lock); !ok || err != nil {
+		return ""
 	}
-	defer done()
-	fresh := strings.TrimPrefix(env[0], "GIT_INDEX_FILE=")
-	held, err := lockFresh(fresh, oid)
-	if err != nil {
-		return fmt.Errorf("write index: %w", err)
-	}
-	defer held.Close()
-	lock := filepath.Join(b.meta, lockName)
-	defer func() {
-		if sameFile(fresh, lock) { // it took too long, and was killed
-			_ = os.Remove(lock)
-		}
-	}()
-	_, err = command.Call{Dir: b.root, Env: command.Identity(ctx, b.root), Script: moveScript, Hold: held}.Run(ctx,
-		append([]string{fresh, lock, filepath.Join(filepath.Dir(fresh), wasName), index}, move...)...)
-	if exit, is := errors.AsType[*exec.ExitError](err); is && exit.ExitCode() == 75 {
-		return errIndexMoved
-	}
-	return err
+	return lock
 }
 
-// head returns the commit and tree of HEAD, empty before the first commit.
-func (b builder) head(ctx context.Context) (commit, tree string, err error) {
-	out, err := command.Run(ctx, b.root, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+// Unlocked fails if the index is locked.
+func Unlocked(dir string) error {
+	if lock := Locked(dir); lock != "" {
+		return fmt.Errorf("another git is running, or was killed: %q exists", lock)
+	}
+	return nil
+}
+
+// headOf returns the commit and tree of HEAD, empty before the first commit.
+func headOf(ctx context.Context, root string) (commit, tree string, err error) {
+	out, err := command.Run(ctx, root, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
 	if err != nil {
 		return "", "", ctx.Err()
 	}
@@ -208,67 +168,12 @@ func (b builder) head(ctx context.Context) (commit, tree string, err error) {
 	return commit, tree, nil
 }
 
-// tree writes a tree: that of commit (empty: none) with the paths as on disk.
-func (b builder) tree(ctx context.Context, commit string) (string, error) {
-	env, done, err := b.index(ctx, "", commit)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	tree, err := command.Call{Dir: b.root, Env: env}.Run(ctx, "write-tree")
-	return strings.TrimSpace(tree), err
-}
-
-// write writes a commit of the tree. If parent is empty, it has none.
-func (b builder) write(ctx context.Context, tree, parent, message string) (string, error) {
+// commitTree writes a commit of the tree. If parent is empty, it has none.
+func commitTree(ctx context.Context, root, tree, parent, message string) (string, error) {
 	args := []string{"commit-tree", tree}
 	if parent != "" {
 		args = append(args, "-p", parent)
 	}
-	oid, err := command.Call{Dir: b.root, Env: command.Identity(ctx, b.root), Stdin: message}.Run(ctx, args...)
+	oid, err := command.Call{Dir: root, Env: command.Identity(ctx, root), Stdin: message}.Run(ctx, args...)
 	return strings.TrimSpace(oid), err
-}
-
-// readIndex returns an index and the time of its file; without one, nothing.
-func readIndex(path string) ([]byte, time.Time, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, time.Time{}, nil
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(path) // file: in the folder of git
-	}
-	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("read index: %w", err)
-	}
-	return data, info.ModTime(), nil
-}
-
-// index creates a second index: a copy of the one at from or, if from is empty, of
-// commit (empty: none), with the paths as on disk. env points git to it.
-func (b builder) index(ctx context.Context, from, commit string) (env []string, done func(), err error) {
-	dir, err := os.MkdirTemp(b.meta, indexDirs)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make index: %w", err)
-	}
-	done = func() { _ = os.RemoveAll(dir) } // git and ralph ignore a leftover
-	path := filepath.Join(dir, "index")
-	env = []string{"GIT_INDEX_FILE=" + path}
-	data, written, err := readIndex(from)
-	if err == nil && data != nil {
-		err = errors.Join(os.WriteFile(path, data, 0o644), os.Chtimes(path, written, written), // file: in the folder of git
-			os.WriteFile(filepath.Join(dir, wasName), data, 0o600)) // file: in the folder of git
-	} else if err == nil && commit != "" {
-		_, err = command.Call{Dir: b.root, Env: env}.Run(ctx, "read-tree", commit)
-	}
-	if err == nil {
-		_, err = command.Call{Dir: b.root, Env: env, Stdin: b.paths}.Run(ctx, "update-index", "--add", "--remove",
-			"--replace", "-z", "--stdin")
-	}
-	if err != nil {
-		done()
-		return nil, nil, fmt.Errorf("make index: %w", err)
-	}
-	return env, done, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"ralph/runner/git/command"
+	"ralph/state/projectfs"
 )
 
 // Kept states are commits below KeptRefs. Their message contains the State as JSON after
@@ -26,6 +28,7 @@ const (
 	maxKeptFile  = 8 << 20  // bytes
 	maxKeptFiles = 5000     // written for one state
 	maxKeptBytes = 64 << 20 // written for one state
+	maxGrown     = 16 << 20 // by how many bytes a file may grow while it is read
 	// keepDelay is how long git waits after Start, so that it does not slow down the next agent's start.
 	keepDelay  = 200 * time.Millisecond
 	runLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
@@ -76,26 +79,16 @@ func (s State) message() (string, error) {
 	return fmt.Sprintf("ralph: run %s, iteration %d\n\n%s%s\n", s.Run, s.Iteration, KeptTrailer, meta), nil
 }
 
-// Keeper keeps states of one repository. It remembers which objects exist, so that it
-// writes only what has changed. It is for one goroutine.
+// Keeper keeps states of one repository. It is for one goroutine.
 type Keeper struct {
 	root    string
-	have    map[string]blob // by path
-	filters *bool           // whether git converts content; nil: unknown
-}
-
-// blob is the object of a file, or its content until git has it.
-type blob struct {
-	sig       signature
-	mode, oid string
-	data      []byte
-	inline    bool
+	filters *bool // whether git converts content; nil: unknown
 }
 
 // NewKeeper returns a Keeper for the repository of dir, or false if there is none.
 func NewKeeper(dir string) (*Keeper, bool) {
 	root, ok := Root(dir)
-	return &Keeper{root: root, have: map[string]blob{}}, ok
+	return &Keeper{root: root}, ok
 }
 
 // Keep writes the state of a current snapshot as a commit below refs/ralph/ on top of
@@ -104,12 +97,7 @@ func NewKeeper(dir string) (*Keeper, bool) {
 // iteration. It runs one git process, or two if git converts content (line ends,
 // filters), and touches neither the index nor the work tree.
 func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, error) {
-	first := len(k.have) == 0
-	oid, err := k.start(ctx, snap, s).Wait()
-	if err != nil && !first && ctx.Err() == nil {
-		oid, err = k.start(ctx, snap, s).Wait()
-	}
-	return oid, err
+	return k.start(ctx, snap, s).Wait()
 }
 
 // Tree writes the files of a current snapshot as a tree and returns its object id. No ref points to it. A file that is
@@ -125,52 +113,45 @@ func (s Snapshot) Tree(ctx context.Context) (string, error) {
 	if len(files) > maxKeptFiles {
 		return "", fmt.Errorf("too many files differ from HEAD: %d", len(files))
 	}
-	return newBuilder(s.root, files).tree(ctx, s.Head)
+	return TreeWith(ctx, s.root, s.Head, files)
 }
 
 // KeepFiles keeps the states, all or none: of each, the tree of its Base with the given files as they are in the work
 // tree at root. What changes the refs keeps hold open.
 func KeepFiles(ctx context.Context, root string, files []string, hold *os.File, states ...State) error {
+	head, _, err := headOf(ctx, root)
+	if err != nil {
+		return err
+	}
 	var in strings.Builder
 	for _, s := range states {
 		s.At = time.Now().UnixNano()
-		oid, err := newBuilder(root, files).state(ctx, s)
+		message, err := s.message()
+		tree := ""
+		if err == nil {
+			tree, err = TreeWith(ctx, root, s.Base, files)
+		}
+		if err == nil {
+			tree, err = commitTree(ctx, root, tree, head, message)
+		}
 		if err != nil {
 			return fmt.Errorf("keep state %s: %w", s.Ref(), err)
 		}
-		fmt.Fprintf(&in, "update %s %s\n", s.Ref(), oid)
+		fmt.Fprintf(&in, "update %s %s\n", s.Ref(), tree)
 	}
-	_, err := command.Call{Dir: root, Stdin: in.String(), Hold: hold}.Run(ctx, "update-ref", "--stdin")
-	if err != nil {
+	if _, err := (command.Call{Dir: root, Stdin: in.String(), Hold: hold}).Run(ctx, "update-ref", "--stdin"); err != nil {
 		return fmt.Errorf("keep states: %w", err)
 	}
 	return nil
 }
 
-func (b builder) state(ctx context.Context, s State) (string, error) {
-	message, err := s.message()
-	if err != nil {
-		return "", err
-	}
-	head, _, err := b.head(ctx)
-	if err != nil {
-		return "", err
-	}
-	tree, err := b.tree(ctx, s.Base)
-	if err != nil {
-		return "", err
-	}
-	return b.write(ctx, tree, head, message)
-}
-
 // Keeping is a state that is being written.
 type Keeping struct {
-	keeper *Keeper
-	now    chan struct{} // closed: start git now
-	ref    string
-	done   chan struct{}
-	oid    string
-	err    error
+	now  chan struct{} // closed: start git now
+	ref  string
+	done chan struct{}
+	oid  string
+	err  error
 }
 
 // Start is Keep in two steps. When it returns, all files are read and may change; git
@@ -180,7 +161,7 @@ func (k *Keeper) Start(ctx context.Context, snap Snapshot, s State) *Keeping {
 }
 
 func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
-	p := &Keeping{keeper: k, ref: s.Ref(), now: make(chan struct{}), done: make(chan struct{})}
+	p := &Keeping{ref: s.Ref(), now: make(chan struct{}), done: make(chan struct{})}
 	in, err := k.prepare(ctx, snap, s)
 	if err != nil {
 		p.err = err
@@ -211,17 +192,12 @@ func (p *Keeping) Wait() (string, error) {
 	close(p.now)
 	<-p.done
 	if p.err != nil {
-		clear(p.keeper.have) // git may have collected unreferenced objects
 		return "", fmt.Errorf("keep state %s: %w", p.ref, p.err)
-	}
-	for path, b := range p.keeper.have {
-		b.data, b.inline = nil, b.inline && b.oid == ""
-		p.keeper.have[path] = b
 	}
 	return p.oid, nil
 }
 
-// prepare reads new files and returns the input of git fast-import.
+// prepare reads the files and returns the input of git fast-import.
 func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, error) {
 	if s.Run == "" || strings.Trim(s.Run, runLetters) != "" || strings.Contains(s.Run, "..") {
 		return "", fmt.Errorf("run %q is not a valid name: only letters, digits, dots and dashes", s.Run)
@@ -231,7 +207,7 @@ func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, e
 	}
 	files := maps.Clone(snap.files)
 	maps.Copy(files, snap.own)
-	leftOut, err := k.write(ctx, snap, files)
+	blobs, leftOut, err := k.read(ctx, files)
 	if err != nil {
 		return "", err
 	}
@@ -252,57 +228,113 @@ func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, e
 			fmt.Fprintf(&in, "D %s\n", quote(path))
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		b, ok := k.have[path]
-		if ok && b.inline {
-			fmt.Fprintf(&in, "M %s inline %s\ndata %d\n%s\n", b.mode, quote(path), len(b.data), b.data)
-		} else if ok {
+	for _, path := range slices.Sorted(maps.Keys(blobs)) {
+		if b := blobs[path]; b.oid != "" {
 			fmt.Fprintf(&in, "M %s %s %s\n", b.mode, b.oid, quote(path))
+		} else {
+			fmt.Fprintf(&in, "M %s inline %s\ndata %d\n%s\n", b.mode, quote(path), len(b.data), b.data)
 		}
 	}
 	in.WriteString("\nget-mark :1\ndone\n")
 	return in.String(), nil
 }
 
-// write updates the objects of the files. It returns how many files it left out.
-func (k *Keeper) write(ctx context.Context, snap Snapshot, files map[string]signature) (leftOut int, err error) {
-	maps.DeleteFunc(k.have, func(path string, _ blob) bool { _, ok := files[path]; return !ok })
+// blob is a file for git fast-import: its content, or the object that has it.
+type blob struct {
+	mode, oid string
+	data      []byte
+}
+
+// read reads the files, or lets git store those that it converts. It leaves out what is gone or no file, and counts
+// what is too large or too much.
+func (k *Keeper) read(ctx context.Context, files map[string]signature) (blobs map[string]blob, leftOut int, err error) {
 	filters, err := k.filtered(ctx, files)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
+	blobs = map[string]blob{}
 	var convert []string
-	count, room := 0, maxKeptBytes
+	var in strings.Builder
+	room := maxKeptBytes
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		sig := files[path]
-		if b, ok := k.have[path]; sig == (signature{}) || ok && b.sig == sig && !b.inline {
-			continue
-		}
-		delete(k.have, path)
 		name := filepath.Join(k.root, filepath.FromSlash(path))
 		info, err := os.Lstat(name)
 		if err != nil || info.IsDir() { // gone, or a nested repository
 			continue
 		}
-		if count++; count > maxKeptFiles || info.Size() > maxKeptFile || int(info.Size()) > room {
+		if len(blobs) == maxKeptFiles || info.Size() > maxKeptFile || int(info.Size()) > room {
 			leftOut++
 			continue
 		}
 		room -= int(info.Size())
-		if filters && info.Mode().IsRegular() {
+		b := blob{mode: "100644"}
+		if info.Mode()&0o100 != 0 {
+			b.mode = "100755"
+		}
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, unread := os.Readlink(name)
+			b.mode, b.data, err = "120000", []byte(target), unread
+		case !info.Mode().IsRegular():
+			continue
+		case filters:
 			convert = append(convert, path)
-		} else if b, ok := readBlob(name, info, len(snap.Head)); ok {
-			b.sig = sig
-			k.have[path] = b
+			in.WriteString(quote(path) + "\n")
+		default:
+			b.data, err = projectfs.Above(name).Read(name, info.Size()+maxGrown)
+		}
+		if err == nil {
+			blobs[path] = b
 		}
 	}
-	found, err := Hash(ctx, k.root, convert, "-w")
+	if len(convert) == 0 {
+		return blobs, leftOut, nil
+	}
+	out, err := command.Call{Dir: k.root, Stdin: in.String()}.Run(ctx, "hash-object", "-w", "--stdin-paths")
+	oids := strings.Fields(out)
+	if err == nil && len(oids) != len(convert) {
+		err = fmt.Errorf("store files: %d answers for %d files", len(oids), len(convert))
+	}
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	for path, entry := range found {
-		mode, oid, _ := strings.Cut(entry, " ")
-		k.have[path] = blob{sig: files[path], mode: mode, oid: oid}
+	for i, path := range convert {
+		blobs[path] = blob{mode: blobs[path].mode, oid: oids[i]}
 	}
-	return leftOut, nil
+	return blobs, leftOut, nil
+}
+
+// filtered reports whether git may store other bytes than those on disk: it may convert line ends or run clean filters.
+func (k *Keeper) filtered(ctx context.Context, files map[string]signature) (bool, error) {
+	if k.filters == nil {
+		config, err := command.Run(ctx, k.root, "config", "--get-regexp", `^core\.(autocrlf|attributesfile)$`)
+		if err != nil && ctx.Err() != nil {
+			return false, err
+		}
+		attributes, err := command.Run(ctx, k.root, "ls-files", "--", ".gitattributes", "**/.gitattributes")
+		if err != nil {
+			return false, err
+		}
+		is := strings.ReplaceAll(config, "core.autocrlf false\n", "")+attributes != "" ||
+			exists(command.MetaDir(k.root), "info", "attributes") ||
+			exists(os.Getenv("HOME"), ".config", "git", "attributes")
+		k.filters = &is
+	}
+	if !*k.filters { // it may have changed since
+		*k.filters = exists(k.root, ".gitattributes")
+		for path := range files {
+			*k.filters = *k.filters || filepath.Base(path) == ".gitattributes"
+		}
+	}
+	return *k.filters, nil
+}
+
+func exists(path ...string) bool {
+	_, err := os.Lstat(filepath.Join(path...))
+	return err == nil
+}
+
+// quote quotes a path for git.
+func quote(path string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }

@@ -117,10 +117,9 @@ func Pending(l config.Loader) bool {
 	return l.UndoPath() != "" && err == nil
 }
 
-// Recover finishes an undo that was killed after git had recorded it, and takes back any other. It also removes the
-// lock of git's index that a killed ralph left.
+// Recover finishes an undo that was killed after git had recorded it, and takes back any other.
 func Recover(ctx context.Context, w *state.Writer, l config.Loader) (Recovered, error) {
-	locked := git.ClearLock(ctx, l.Dir)
+	locked := git.Unlocked(l.Dir)
 	if !Pending(l) {
 		return Recovered{}, nil // another git holds the lock; verbs that need the index say so
 	}
@@ -147,7 +146,7 @@ func Recover(ctx context.Context, w *state.Writer, l config.Loader) (Recovered, 
 	if err := closeBoxes(i.Box); err != nil {
 		said += fmt.Sprintf("; a box stays open: %v", err)
 	}
-	left, err := i.TakeBack()
+	left, err := i.TakeBack(ctx)
 	if len(left) > 0 {
 		said += "; changed since, and left as they are: " + strings.Join(left, ", ")
 	}

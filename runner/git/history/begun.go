@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/runner/git"
@@ -71,7 +72,7 @@ func edited(ctx context.Context, root, kept string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare with a kept state: %w", err)
 	}
-	files := append(splitNul(changed), splitNul(untracked)...)
-	slices.Sort(files)
-	return (&Undo{root: root}).differing(ctx, kept, slices.Compact(files))
+	files := slices.DeleteFunc(append(splitNul(changed), splitNul(untracked)...),
+		func(f string) bool { return strings.HasSuffix(f, "/") }) // a nested repository
+	return differing(ctx, root, kept, files)
 }

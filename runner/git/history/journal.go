@@ -2,16 +2,13 @@ package history
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -28,17 +25,14 @@ type journal struct {
 	Head       string // before the undo; empty: no commit yet
 	Iterations []Kept
 	Ref        string // object id of the first iteration's undo in the work tree, before this one; empty: none
-	Files      []journalFile
+	Files      []string
+	Now, Then  string          // trees of Files: before the undo, and after it
 	Box        json.RawMessage `json:",omitempty"`
 	Status     json.RawMessage `json:",omitempty"`
 
 	dir  string
 	hold *os.File // locked while the undo, or what it started, lives
 }
-
-// journalFile is a file before and after, each as print returns it. The journal's folder has a copy of the old one
-// under its number.
-type journalFile struct{ Path, Old, New string }
 
 const (
 	journalName = "journal.json"
@@ -48,7 +42,7 @@ const (
 	holdPatience = 2 * time.Second
 )
 
-// begin prepares the new files and keeps the old ones. If it fails, nothing has changed.
+// begin writes the journal. If it fails, nothing has changed.
 func (u *Undo) begin(ctx context.Context) (*journal, error) {
 	j := &journal{Root: u.root, Iterations: u.r.Iterations, Box: u.r.Box, Status: u.r.Status, dir: u.r.Journal}
 	if j.dir == "" {
@@ -60,9 +54,6 @@ func (u *Undo) begin(ctx context.Context) (*journal, error) {
 	}
 	if err == nil {
 		err = syscall.Flock(int(j.hold.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	}
-	if err == nil {
-		err = errors.Join(os.RemoveAll(j.fresh()), os.Mkdir(j.fresh(), 0o700))
 	}
 	if err != nil {
 		return j, err
@@ -77,65 +68,15 @@ func (u *Undo) begin(ctx context.Context) (*journal, error) {
 	if err := u.combine(ctx); err != nil { // the files may have changed while the user was asked
 		return j, err
 	}
-	if err := u.export(ctx, j); err != nil {
+	j.Now, j.Then = u.now, u.then
+	if j.Files, err = u.changed(ctx, j.Now, j.Then); err != nil {
 		return j, err
-	}
-	for _, path := range u.Files {
-		f := journalFile{Path: path}
-		if f.Old, err = fingerprint(j.path(path)); err == nil {
-			f.New, err = fingerprint(filepath.Join(j.fresh(), filepath.FromSlash(path)))
-		}
-		if err == nil && f.Old != f.New && f.Old != "" {
-			err = duplicate(j.path(path), j.old(len(j.Files)))
-		}
-		if err != nil {
-			return j, err
-		}
-		if f.Old != f.New {
-			j.Files = append(j.Files, f)
-		}
 	}
 	text, err := json.Marshal(j)
 	if err == nil {
 		err = renameio.WriteFile(filepath.Join(j.dir, journalName), text, 0o600)
 	}
 	return j, err
-}
-
-// export writes the files as they will be below j.fresh().
-func (u *Undo) export(ctx context.Context, j *journal) error {
-	top, err := os.MkdirTemp("", "ralph-undo-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(top)
-	c := command.Call{Dir: u.root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(top, "index")}}
-	if _, err := c.Run(ctx, "read-tree", u.then); err != nil {
-		return err
-	}
-	if _, err := c.Run(ctx, "checkout-index", "-a", "-f", "--prefix="+j.fresh()+"/"); err != nil {
-		return err
-	}
-	for file, text := range u.merged {
-		path := filepath.Join(j.fresh(), filepath.FromSlash(file))
-		mode := fs.FileMode(0o644)
-		if info, err := os.Stat(j.path(file)); err == nil {
-			mode = info.Mode().Perm()
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if text == "" {
-			continue
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil { // file: in the folder of git
-			return err
-		}
-	}
-	return nil
 }
 
 func undoneRef(ctx context.Context, root string, k Kept) (string, error) {
@@ -151,22 +92,31 @@ func (j *journal) fresh() string {
 	return filepath.Join(command.MetaDir(j.Root), freshDir+name[:min(len(name), 16)])
 }
 
-func (j *journal) old(i int) string { return filepath.Join(j.dir, strconv.Itoa(i)) }
-
-// write changes the files. Each of them is the old one or the new one at any moment.
-func (j *journal) write() error {
-	for _, f := range j.Files {
-		if f.New == "" {
-			if err := j.remove(f.Path); err != nil {
-				return err
-			}
+// change makes files what they are in a tree. Each of them is the old one or the new one at any moment.
+func (j *journal) change(ctx context.Context, files []string, tree string) error {
+	if err := errors.Join(os.RemoveAll(j.fresh()), os.Mkdir(j.fresh(), 0o700)); err != nil {
+		return err
+	}
+	x, err := git.NewIndex(ctx, j.Root, tree)
+	defer x.Close()
+	if err == nil {
+		_, err = x.Run(ctx, "", "checkout-index", "-a", "-f", "--prefix="+j.fresh()+"/")
+	}
+	if err != nil {
+		return err
+	}
+	fresh := func(file string) string { return filepath.Join(j.fresh(), filepath.FromSlash(file)) }
+	var there []string
+	for _, file := range files {
+		if info, gone := os.Lstat(fresh(file)); gone == nil && !info.IsDir() {
+			there = append(there, file)
+		} else if err := j.remove(file); err != nil {
+			return err
 		}
 	}
-	for _, f := range j.Files {
-		if f.New != "" {
-			if err := j.place(filepath.Join(j.fresh(), filepath.FromSlash(f.Path)), f.Path); err != nil {
-				return err
-			}
+	for _, file := range there {
+		if err := j.place(fresh(file), file); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -199,11 +149,21 @@ func (j *journal) place(from, file string) error {
 	if !errors.Is(err, syscall.EXDEV) {
 		return err
 	}
-	near := to + ".ralph-undo"
-	if err := duplicate(from, near); err != nil {
+	return copyFile(from, to)
+}
+
+// copyFile replaces a file or a link with a copy from another file system.
+func copyFile(from, to string) error {
+	info, err := os.Lstat(from)
+	if err != nil {
 		return err
 	}
-	return os.Rename(near, to)
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(from)
+		return errors.Join(err, renameio.Symlink(target, to))
+	}
+	data, err := os.ReadFile(from) // file: in the folder of git
+	return errors.Join(err, renameio.WriteFile(to, data, info.Mode().Perm(), renameio.WithTempDir(filepath.Dir(to))))
 }
 
 // plain refuses a file below a symbolic link.
@@ -220,39 +180,25 @@ func (j *journal) plain(file string) error {
 }
 
 // takeBack puts back what the undo has changed. It returns the files that somebody else has changed since; they stay.
-func (j *journal) takeBack() (left []string, err error) {
-	var back []int
-	for i, f := range j.Files {
-		now, err := fingerprint(j.path(f.Path))
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("take undo back: %w", err)
-		case now == f.New:
-			back = append(back, i)
-		case now != f.Old:
-			left = append(left, f.Path)
-		}
-	}
-	if err := os.MkdirAll(j.fresh(), 0o700); err != nil {
+func (j *journal) takeBack(ctx context.Context) (left []string, err error) {
+	unlikeThen, err := differing(ctx, j.Root, j.Then, j.Files)
+	if err != nil {
 		return nil, fmt.Errorf("take undo back: %w", err)
 	}
-	for _, i := range back {
-		if f := j.Files[i]; f.Old == "" {
-			err = errors.Join(err, j.remove(f.Path))
-		}
-	}
-	for _, i := range back {
-		if f := j.Files[i]; f.Old != "" {
-			copied := filepath.Join(j.fresh(), "old")
-			if e := duplicate(j.old(i), copied); e != nil {
-				err = errors.Join(err, e)
-			} else {
-				err = errors.Join(err, j.place(copied, f.Path))
-			}
-		}
-	}
+	unlikeNow, err := differing(ctx, j.Root, j.Now, j.Files)
 	if err != nil {
-		return nil, fmt.Errorf("take undo back: %w; what the files were is in %q", err, j.dir)
+		return nil, fmt.Errorf("take undo back: %w", err)
+	}
+	var back []string
+	for _, file := range j.Files {
+		if !slices.Contains(unlikeThen, file) {
+			back = append(back, file)
+		} else if slices.Contains(unlikeNow, file) {
+			left = append(left, file)
+		}
+	}
+	if err := j.change(ctx, back, j.Now); err != nil {
+		return nil, fmt.Errorf("take undo back: %w; git has what the files were: git ls-tree -r %s", err, j.Now)
 	}
 	return left, j.close()
 }
@@ -304,7 +250,7 @@ func FindInterrupted(ctx context.Context, project, dir string) (*Interrupted, er
 		return nil, j.close() // what it is about is gone
 	}
 	i := &Interrupted{journal: j}
-	if err := git.ClearLock(ctx, j.Root); err != nil {
+	if err := git.Unlocked(j.Root); err != nil {
 		return nil, err
 	}
 	ref, err := undoneRef(ctx, j.Root, j.Iterations[0])
@@ -350,64 +296,7 @@ func (j *journal) wait(ctx context.Context) error {
 }
 
 // TakeBack puts back what the undo has changed, and returns the files that somebody else has changed since.
-func (i *Interrupted) TakeBack() ([]string, error) { return i.takeBack() }
+func (i *Interrupted) TakeBack(ctx context.Context) ([]string, error) { return i.takeBack(ctx) }
 
 // Close forgets it.
 func (i *Interrupted) Close() error { return i.close() }
-
-// fingerprint is equal for equal files; empty: there is none, or a folder.
-func fingerprint(path string) (string, error) {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && info.IsDir() {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		to, err := os.Readlink(path)
-		return "link " + to, err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%q is not a plain file", path)
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // file: in the folder of git
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("file %t %x", info.Mode()&0o100 != 0, sum.Sum(nil)), nil
-}
-
-// duplicate copies a file or a link.
-func duplicate(from, to string) error {
-	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	info, err := os.Lstat(from)
-	if err != nil {
-		return err
-	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		target, err := os.Readlink(from)
-		if err != nil {
-			return err
-		}
-		return os.Symlink(target, to)
-	}
-	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // file: in the folder of git
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // file: in the folder of git
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Chmod(info.Mode().Perm()), out.Close())
-}

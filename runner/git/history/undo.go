@@ -8,9 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -194,11 +192,10 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 		return 0, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("the state before iteration %d is no longer kept",
 			k.Iteration)})
 	}
-	out, err := u.compare(ctx, "-z", "--name-only", k.Base, k.OID, "--")
+	changed, err := u.changed(ctx, k.Base, k.OID)
 	if err != nil {
 		return 0, err
 	}
-	changed := splitNul(out)
 	u.Files = append(u.Files, slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return f == u.r.Plan })...)
 	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base,
 		"--", "."}
@@ -218,31 +215,40 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 	return len(changed), err
 }
 
-// combine applies the patches to the files as they are, in an index of its own.
+// combine applies the patches to the files as they are.
 func (u *Undo) combine(ctx context.Context) error {
-	top, err := os.MkdirTemp("", "ralph-undo-")
+	x, err := git.NewIndex(ctx, u.root, "")
+	defer x.Close()
+	if err == nil {
+		err = x.Add(ctx, u.Files)
+	}
 	if err != nil {
-		return fmt.Errorf("undo: %w", err)
-	}
-	defer os.RemoveAll(top)
-	c := command.Call{Dir: u.root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(top, "index")}}
-	c.Stdin = strings.Join(u.Files, "\x00") + "\x00"
-	if _, err := c.Run(ctx, "update-index", "--add", "--remove", "-z", "--stdin"); err != nil {
 		return err
 	}
-	if u.now, err = c.Run(ctx, "write-tree"); err != nil {
+	if u.now, err = x.Tree(ctx); err != nil {
 		return err
 	}
-	for _, c.Stdin = range u.patches {
-		if c.Stdin == "" {
+	for _, patch := range u.patches {
+		if patch == "" {
 			continue // it changed nothing but the plan
 		}
-		if _, err := c.Run(ctx, "apply", "--cached", "--whitespace=nowarn"); err != nil {
+		if _, err := x.Run(ctx, patch, "apply", "--cached", "--whitespace=nowarn"); err != nil {
 			return err
 		}
 	}
-	u.then, err = c.Run(ctx, "write-tree")
-	u.now, u.then = strings.TrimSpace(u.now), strings.TrimSpace(u.then)
+	for file, text := range u.merged {
+		if text == "" {
+			_, err = x.Run(ctx, "", "update-index", "--force-remove", "--", file)
+		} else if oid, failed := x.Run(ctx, text, "hash-object", "-w", "--stdin", "--path="+file); failed != nil {
+			err = failed
+		} else {
+			_, err = x.Run(ctx, "", "update-index", "--add", "--cacheinfo", "100644,"+strings.TrimSpace(oid)+","+file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	u.then, err = x.Tree(ctx)
 	return err
 }
 
@@ -252,6 +258,12 @@ func (u *Undo) compare(ctx context.Context, args ...string) (string, error) {
 		return "", fmt.Errorf("undo: %w", err)
 	}
 	return out, nil
+}
+
+// changed returns the files that differ between two commits or trees.
+func (u *Undo) changed(ctx context.Context, from, to string) ([]string, error) {
+	out, err := u.compare(ctx, "-z", "--name-only", from, to, "--")
+	return splitNul(out), err
 }
 
 func splitNul(out string) []string {
@@ -272,7 +284,7 @@ func (u *Undo) check(ctx context.Context) error {
 		}
 	}
 	if u.r.Plan != "" && snap.Head != "" {
-		changed, err := u.differing(ctx, snap.Head, []string{u.r.Plan})
+		changed, err := differing(ctx, u.root, snap.Head, []string{u.r.Plan})
 		if err != nil {
 			return err
 		}
@@ -284,7 +296,7 @@ func (u *Undo) check(ctx context.Context) error {
 		}
 		return nil
 	}
-	changed, err := u.differing(ctx, u.r.Last.OID, u.Uncommitted)
+	changed, err := differing(ctx, u.root, u.r.Last.OID, u.Uncommitted)
 	if err == nil && len(changed) > 0 {
 		err = &ConflictError{"these files have changes that the loop did not make; commit or stash them first: " +
 			strings.Join(changed, ", ")}
@@ -292,31 +304,20 @@ func (u *Undo) check(ctx context.Context) error {
 	return err
 }
 
-// differing returns the files that differ between the work tree and the commit.
-func (u *Undo) differing(ctx context.Context, commit string, files []string) ([]string, error) {
-	now, err := git.Hash(ctx, u.root, files)
+// differing returns those of the files that differ between the work tree and a commit or tree.
+func differing(ctx context.Context, root, commit string, files []string) ([]string, error) {
+	now, err := git.TreeWith(ctx, root, commit, files)
 	if err != nil {
 		return nil, fmt.Errorf("undo: %w", err)
 	}
-	out, err := command.Call{Dir: u.root}.Run(ctx, append([]string{"ls-tree", "-r", "-z", commit, "--"}, files...)...)
-	if err != nil {
-		return nil, fmt.Errorf("undo: %w", err)
-	}
-	left := map[string]string{}
-	for _, record := range splitNul(out) {
-		facts, path, _ := strings.Cut(record, "\t")
-		if f := strings.Fields(facts); len(f) == 3 {
-			left[path] = f[0] + " " + f[2]
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return now[f] == left[f] }), nil
+	return (&Undo{root: root}).changed(ctx, commit, now)
 }
 
 // Do changes all files in the work tree or none, and reopens the box. If none of the files differed from HEAD, it
 // commits exactly this change, but not a plan that was changed or untracked. The caller calls Undo.Close once it has
 // noted the undo elsewhere.
 func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
-	if err := git.ClearLock(ctx, u.root); err != nil {
+	if err := git.Unlocked(u.root); err != nil {
 		return git.Committed{}, fmt.Errorf("undo: %w", err)
 	}
 	j, err := u.begin(ctx)
@@ -328,7 +329,7 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 		if u.reopened && u.r.Restore != nil {
 			err = errors.Join(err, u.r.Restore())
 		}
-		_, back := j.takeBack()
+		_, back := j.takeBack(context.WithoutCancel(ctx))
 		return git.Committed{}, errors.Join(err, back)
 	}
 	u.journal = j
@@ -342,7 +343,7 @@ func (u *Undo) Iterations() []Kept { return u.r.Iterations }
 func (u *Undo) Close() error { return u.journal.close() }
 
 func (u *Undo) write(ctx context.Context, j *journal) (git.Committed, error) {
-	if err := j.write(); err != nil {
+	if err := j.change(ctx, j.Files, j.Then); err != nil {
 		return git.Committed{}, fmt.Errorf("undo: %w", err)
 	}
 	files := slices.DeleteFunc(slices.Clone(u.Files), func(f string) bool { return slices.Contains(u.Left, f) })
@@ -364,7 +365,7 @@ func (u *Undo) write(ctx context.Context, j *journal) (git.Committed, error) {
 	for _, k := range u.r.Iterations {
 		trailers = append(trailers, git.Trailer{Key: undoTrailer, Value: k.Run + "/" + strconv.Itoa(k.Iteration)})
 	}
-	done, err := git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: trailers})
+	done, err := git.Commit(ctx, u.root, git.CommitRequest{Files: files, Message: message, Trailers: trailers, Hold: j.hold})
 	if err == nil && done.OID == "" { // all files were refused: the undo is in the work tree only
 		err = u.record(ctx, j)
 	}

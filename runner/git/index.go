@@ -1,0 +1,63 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ralph/runner/git/command"
+)
+
+// Index makes trees. Neither the user's index nor the work tree changes.
+type Index struct{ root, dir string }
+
+// NewIndex returns an index with the files of a tree or commit; empty: without files. Close it even after an error.
+func NewIndex(ctx context.Context, root, tree string) (Index, error) {
+	dir, err := os.MkdirTemp("", "ralph-index-")
+	x := Index{root, dir}
+	if err == nil && tree != "" {
+		_, err = x.Run(ctx, "", "read-tree", tree)
+	}
+	if err != nil {
+		return x, fmt.Errorf("make index: %w", err)
+	}
+	return x, nil
+}
+
+// Close removes the index.
+func (x Index) Close() { _ = os.RemoveAll(x.dir) }
+
+// Run runs git with the index.
+func (x Index) Run(ctx context.Context, stdin string, args ...string) (string, error) {
+	return command.Call{Dir: x.root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(x.dir, "index")}, Stdin: stdin}.Run(ctx, args...)
+}
+
+// Add takes files as they are on disk. A missing one is removed.
+func (x Index) Add(ctx context.Context, files []string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	_, err := x.Run(ctx, strings.Join(files, "\x00")+"\x00", "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	return err
+}
+
+// Tree writes the files as a tree and returns its object id.
+func (x Index) Tree(ctx context.Context) (string, error) {
+	tree, err := x.Run(ctx, "", "write-tree")
+	return strings.TrimSpace(tree), err
+}
+
+// TreeWith writes the tree of a commit (empty: none), with these files as they are on disk.
+func TreeWith(ctx context.Context, root, commit string, files []string) (string, error) {
+	x, err := NewIndex(ctx, root, commit)
+	defer x.Close()
+	if err == nil {
+		err = x.Add(ctx, files)
+	}
+	if err != nil {
+		return "", err
+	}
+	return x.Tree(ctx)
+}
