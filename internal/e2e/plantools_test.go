@@ -107,13 +107,54 @@ func taskmasterTool() planTool {
 			mark: "sed -i '0,/in-progress/s//done/' .taskmaster/tasks/tasks.json"},
 		make: func(p *toolProject) {
 			p.Set("TASKMASTER_SKIP_AUTO_UPDATE", "1")
-			p.run("init", "-y", "--no-aliases", "--rules", "none")
-			config := p.Read(".taskmaster/config.json")
-			p.Write(".taskmaster/config.json", strings.Replace(config, `"anonymousTelemetry": true`, `"anonymousTelemetry": false`, 1))
-			p.Write(".taskmaster/tasks/tasks.json", `{"master": {"tasks": []}}`)
-			p.run("add-task", "--title", "Log in", "--description", "Users log in", "--details", "With sessions")
-			p.run("add-task", "--title", "Log out", "--description", "Users log out", "--details", "Soon", "--dependencies", "1", "--priority", "high")
-			p.run("add-subtask", "--parent", "1", "--title", "The form", "--description", "A form")
+			p.Write(".taskmaster/config.json", `{"global": {"anonymousTelemetry": false}}`)
+			p.Write(".taskmaster/state.json", `{"currentTag": "master", "branchTagMapping": {}}`)
+			p.Write(".taskmaster/tasks/tasks.json", `{
+  "master": {
+    "tasks": [
+      {
+        "id": 1,
+        "title": "Log in",
+        "description": "Users log in",
+        "details": "With sessions",
+        "testStrategy": "",
+        "status": "pending",
+        "dependencies": [],
+        "priority": "medium",
+        "subtasks": [
+          {
+            "id": 1,
+            "title": "The form",
+            "description": "A form",
+            "details": "",
+            "status": "pending",
+            "dependencies": [],
+            "parentTaskId": 1
+          }
+        ]
+      },
+      {
+        "id": 2,
+        "title": "Log out",
+        "description": "Users log out",
+        "details": "Soon",
+        "testStrategy": "",
+        "status": "pending",
+        "dependencies": [
+          1
+        ],
+        "priority": "high",
+        "subtasks": []
+      }
+    ],
+    "metadata": {
+      "created": "2026-11-28T15:25:47.879Z",
+      "updated": "2026-11-28T15:26:18.703Z",
+      "description": "Tasks for master context"
+    }
+  }
+}
+`)
 		},
 		says: func(p *toolProject) string {
 			type item struct {

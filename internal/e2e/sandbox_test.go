@@ -15,9 +15,10 @@ import (
 )
 
 func TestAgents_planOfTwo_isWorkedOffInASandbox(t *testing.T) {
-	for _, sandbox := range []string{"landlock", "bwrap"} {
+	// What differs between agents, the files that they need, is the same in both; landlock is the stricter one.
+	for sandbox, all := range map[string][]agentCLI{"landlock": agents(), "bwrap": agents()[:3]} {
 		t.Run(sandbox, func(t *testing.T) {
-			each(t, agents(), func(t *testing.T, a agentCLI) {
+			each(t, all, func(t *testing.T, a agentCLI) {
 				w := newProject(t, a, 2, mockllm.Plan(2))
 				w.onlyMock(sandbox)
 				w.Set("TMPDIR", t.TempDir()) // else temp has the home folder in it, and landlock refuses new files there
