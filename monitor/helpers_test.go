@@ -37,9 +37,6 @@ func TestMain(m *testing.M) {
 		if os.Getenv("MONITOR_TEST_VERBS") != "" {
 			o.Ralph = []string{os.Args[0], "verb"}
 		}
-		if text := os.Getenv("MONITOR_TEST_FORECAST"); text != "" {
-			o.Forecast = func() string { return text }
-		}
 		if in := os.Getenv("MONITOR_TEST_PANIC"); in != "" {
 			calls := 0
 			o.Now = func() time.Time {

@@ -26,8 +26,6 @@ type Options struct {
 	// Plan reads the plan before the first run: where it is, and its tasks, a row each.
 	// Nil: nothing is shown.
 	Plan func() (state.TaskStatus, []string)
-	// Forecast says in a few words when the run may be done; nil if there is no forecast.
-	Forecast func() string
 	// NoControl says why Ralph is empty.
 	NoControl string
 	Version   string           // of ralph, for people

@@ -103,7 +103,6 @@ func TestPages_atEverySize_lookAsAgreed(t *testing.T) {
 		for _, size := range sizes {
 			t.Run(fmt.Sprintf("%s at %dx%d", name, size[0], size[1]), func(t *testing.T) {
 				u := still(t, s, events)
-				u.soon = "done about 16:00"
 				open(u)
 				screen := simulate(t, size[0], size[1])
 				u.drawOn(screen)

@@ -57,7 +57,7 @@ func numberOf(n int) string {
 
 // drawPlan draws one row; or a title, the bar, and the task or the turns side by side. It returns what
 // is left for the list of tasks.
-func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas.Canvas) {
+func drawPlan(c canvas.Canvas, v summary.Summary) (below canvas.Canvas) {
 	p := v.Plan
 	part := 0.0
 	if p.Total > 0 {
@@ -74,9 +74,9 @@ func drawPlan(c canvas.Canvas, v summary.Summary, forecast string) (below canvas
 		c.Text(x, 0, plain, termtext.Fit("  "+view.Prefix(p.Lastly(), p.Task), c.W-x-1))
 		return c.Rows(1, 0)
 	}
-	right := forecast
+	right := p.Ahead
 	if p.Fleet != "" {
-		right = view.Join(" · ", "fleet: "+p.Fleet, forecast)
+		right = view.Join(" · ", "fleet: "+p.Fleet, p.Ahead)
 	}
 	c.Title(canvas.Title{Name: "Plan", Key: "1", Right: right})
 	c = c.Rows(1, c.H-1)

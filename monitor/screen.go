@@ -78,10 +78,6 @@ func runScreen(ctx context.Context, o Options) (err error) {
 		}
 	})
 	wait.Go(func() { u.jobControl(ctx) })
-	wait.Go(func() {
-		defer u.caught()
-		u.updateForecast(ctx)
-	})
 	err = u.loop()
 	close(ended)
 	cancel()

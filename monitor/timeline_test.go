@@ -54,15 +54,6 @@ func TestDraw_sample_showsCellsCostBurnAndForecast(t *testing.T) {
 	}
 }
 
-func TestDraw_forecastTooEarly_namesItOnce(t *testing.T) {
-	s, events := sample.Run(sample.Noon)
-	m := &view.Model{}
-	m.Apply(view.Update{Snapshot: s, Events: events})
-	if got := timelineDrawn(t, &timelinePage{}, m, [2]int{80, 21}, "too early for a forecast"); strings.Count(got, "too early for a forecast") != 1 {
-		t.Error(got)
-	}
-}
-
 func TestDraw_longRun_fillsBandsAndScrollsBack(t *testing.T) {
 	m := &view.Model{}
 	for i := 1; i <= 400; i++ {

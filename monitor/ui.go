@@ -113,7 +113,6 @@ type ui struct {
 	lines view.Log // of the feed's goroutine
 	log   *logView
 	plan  []string // the tasks, before the first run
-	soon  string   // when the run may be done; empty: unknown
 	mouse bool
 	notes noteSign
 	undone
@@ -201,7 +200,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 	case panelHeader:
 		drawHeader(c, v, u.notes)
 	case panelPlan:
-		if below := drawPlan(c, v, u.forecast(v)); below.H > 0 {
+		if below := drawPlan(c, v); below.H > 0 {
 			u.list.DrawPanel(below, scene{Model: &u.model, Now: u.o.Now()})
 		}
 	case panelUsage:
@@ -239,7 +238,7 @@ func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
 			}
 			drawLog(c, t, u.page.logView)
 		case u.timeline != nil:
-			u.timeline.Draw(c, &u.model, u.o.Now(), u.soon)
+			u.timeline.Draw(c, &u.model, u.o.Now(), v.Plan.Ahead)
 		case u.listsTasks():
 			drawTasks(c, u.plan)
 		default:

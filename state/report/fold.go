@@ -13,7 +13,6 @@ import (
 type Fold struct {
 	Run       view.Run
 	clock     clock
-	machines  machineFold
 	before    int                // tasks that were done when the run began
 	tasks     int                // that the plan had at its largest
 	aside     map[string]string  // why, by task
@@ -42,7 +41,6 @@ func (f *Fold) Add(e state.Event) {
 		f.payer, f.spent = map[int]payer{}, map[payer]state.Usage{}
 	}
 	f.clock.add(e)
-	f.machines.Add(e)
 	switch d := e.Data.(type) {
 	case state.RunStart:
 		if f.before = min(f.before, d.Done); !d.Resumed { // less: earlier work was undone

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"ralph/state/view"
 )
@@ -26,10 +25,8 @@ const (
 type pageData struct {
 	*Report
 	Policy, Tone, When, Ended string
-	Ahead                     string // the forecast
 	Kinds                     []tasksOf
 	Bars                      []Bar
-	Beside                    []string // machines, and the merge queue
 	Total                     string
 	Diffs                     []diff
 	has                       map[int]bool
@@ -69,7 +66,7 @@ func (r *Report) HTML() ([]byte, error) {
 		Total: view.Took(r.Time[total]),
 		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(sum[:]) + "'",
-		Bars: r.Bars(), Ahead: r.Forecast.Text(time.Now()), Beside: r.Lines(view.Took)}
+		Bars: r.Bars()}
 	for _, kind := range kinds() {
 		if tasks := r.In(kind.State); len(tasks) > 0 {
 			d.Kinds = append(d.Kinds, tasksOf{kind.Title, tasks})

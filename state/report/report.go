@@ -45,8 +45,6 @@ type Report struct {
 	Advice     string           `json:"advice,omitempty"`
 	Next       []string         `json:"next"` // commands to type
 	Timeline   []Span           `json:"timeline"`
-	Forecast   *Forecast        `json:"forecast,omitempty"` // nil: no task is open
-	MachineWork
 
 	changes map[int]Change
 	undone  string // what of it was undone in part since it ended; empty: nothing
@@ -100,7 +98,6 @@ type Source struct {
 	// Snapshot counts only if it is about the run of the events.
 	Snapshot view.Snapshot
 	Changes  map[int]Change // by iteration
-	Earlier  []Sample       // tasks of earlier runs
 	// Questions are those that the run asked, or that were answered while it lived, with their answers.
 	Questions []string
 	Learned   []string // what its turns taught, and is still known
@@ -146,7 +143,7 @@ func (f *Fold) Build(s Source) *Report {
 	}
 	r.Attach(s.Changes)
 	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()
-	r.USD, r.MachineWork = r.Cost.USD, f.machines.Work()
+	r.USD = r.Cost.USD
 	r.Tasks = f.worked(s.Changes)
 	r.credit(st.Tasks, f.elsewhere)
 	r.takenBack(s, current)
@@ -155,10 +152,6 @@ func (f *Fold) Build(s Source) *Report {
 		r.review(st.Review)
 	}
 	r.audited(run.Iterations)
-	if open := r.Total - r.Done; open > 0 {
-		f := predict(append(r.Samples(), s.Earlier...), open)
-		r.Forecast = &f
-	}
 	r.Result = r.result(f)
 	r.Next = r.next()
 	return r

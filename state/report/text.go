@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ralph/logs/termtext"
 	"ralph/state"
@@ -51,9 +50,6 @@ func (r *Report) page(esc func(string) string) string {
 	if r.Why != "" {
 		say("\nWhy: %s%s", esc(r.Why), view.Prefix(" · ", esc(r.ended())))
 	}
-	if text := r.Forecast.Text(time.Now()); text != "" {
-		say("\nForecast: %s", esc(text))
-	}
 	for _, kind := range kinds() {
 		var texts []string
 		for _, t := range r.In(kind.State) {
@@ -72,7 +68,6 @@ func (r *Report) page(esc func(string) string) string {
 		used = append(used, fmt.Sprintf("%s: %s (%.0f %%): %s", u.Part, view.Took(u.Seconds), u.Percent, u.Meaning))
 	}
 	list("Where the time went", append(used, "together: "+view.Took(r.Time[total])))
-	list("Side by side", r.Lines(view.Took))
 	for _, by := range r.Shares() {
 		text := "by " + by.By + ":"
 		for _, s := range by.Shares {

@@ -16,7 +16,6 @@ import (
 	"ralph/runner/ledger"
 	"ralph/runner/task"
 	"ralph/state"
-	"ralph/state/view"
 )
 
 type monitorOptions struct {
@@ -53,10 +52,6 @@ func monitorRun(o *monitorOptions) error {
 // watch shows the run of a project on a screen.
 func watch(ctx context.Context, f *cmdline.Factory, o monitor.Options) error {
 	o.Version, o.Now, o.Plan = versionText(), time.Now, planReader(f)
-	o.Forecast = func() string {
-		r, now := cmdline.OpenState(o.Dir), time.Now()
-		return forecastOf(r, view.Gather(r, now)).Brief(now)
-	}
 	self, err := f.Ralph()
 	if o.Ralph = []string{self, "-C", o.Dir}; err != nil {
 		o.Ralph, o.NoControl = nil, err.Error()

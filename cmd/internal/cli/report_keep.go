@@ -83,7 +83,7 @@ func runreportBuild(r *state.Reader, snapshot view.Snapshot, run string, changes
 			lastError = lastErrors(r)[run]
 		}
 		return f.Build(report.Source{LastError: lastError, Project: filepath.Dir(r.Dir()), Snapshot: snapshot,
-			Changes: changes, Now: snapshot.At, Earlier: earlier(r, run), Questions: asked(r, f.Run.StartedAt, run),
+			Changes: changes, Now: snapshot.At, Questions: asked(r, f.Run.StartedAt, run),
 			Learned: learned(r, run)}), nil
 	}
 	if rep, err := recordedReport(r, run); err == nil {
@@ -153,30 +153,6 @@ func lastErrors(r *state.Reader) map[string]string {
 			all[d.Killed] = d.LastError
 		}
 	})
-	return all
-}
-
-// forecastOf says when the open tasks of a living run may be done; nil: no run is alive, or too
-// little is known.
-func forecastOf(r *state.Reader, s view.Snapshot) *report.Forecast {
-	if !s.Alive {
-		return nil
-	}
-	f, err := foldRun(r, s.Status.RunID)
-	if err != nil || !f.Known() {
-		return nil
-	}
-	return f.Build(report.Source{Snapshot: s, Now: s.At, Earlier: earlier(r, s.Status.RunID)}).Forecast
-}
-
-// earlier are the tasks that the recorded runs of the project did, without the run but.
-func earlier(r *state.Reader, but string) (all []report.Sample) {
-	runs, _ := r.Recorded() // without them, only this run predicts
-	for _, run := range runs {
-		if rep, err := recordedReport(r, run); err == nil && run != but {
-			all = append(all, rep.Samples()...)
-		}
-	}
 	return all
 }
 

@@ -173,39 +173,6 @@ func TestComplete_bisect_knowsACommandFromACheck(t *testing.T) {
 	}
 }
 
-func TestStatus_livingRun_forecastsItsEnd(t *testing.T) {
-	w := newEmptyWorld(t)
-	at := time.Now().Add(-time.Hour)
-	var b strings.Builder
-	tell := func(iteration int, p state.Payload) {
-		at = at.Add(time.Minute)
-		data, err := json.Marshal(state.NewEvent(state.Origin{Run: "a1", Iteration: iteration, Task: strings.Repeat("t", iteration)}, at, p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(append(data, '\n'))
-		w.write(".ralph/events.jsonl", b.String())
-	}
-	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "a1", StartedAt: at})
-	if err == nil {
-		err = writer.SaveStatus(state.Status{RunID: "a1", Status: state.StatusRunning, Timestamp: time.Now()})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = writer.Release() })
-	tell(0, state.RunStart{Total: 9})
-	for n := range 6 {
-		if n == 4 {
-			w.want(0, "forecast  too early", "status")
-		}
-		tell(n+1, state.IterationStart{Title: "task", Total: 9, Done: n})
-		tell(n+1, state.IterationEnd{TaskDone: true, Total: 9, Done: n + 1, Seconds: 60})
-	}
-	w.want(0, "forecast  3 tasks open: done about ", "status")
-	w.want(0, "Forecast: 3 tasks open: done about ", "report")
-}
-
 func TestUndo_keptReport_isWrittenAgain(t *testing.T) {
 	w := newPastWorld(t)
 	w.save(pastRun)

@@ -81,9 +81,6 @@ func (o *statusOptions) print(r *state.Reader) error {
 			last := all[len(all)-1]
 			o.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(last.Text))
 		}
-		if text := forecastOf(r, s).Text(now); text != "" {
-			o.Say("forecast  %s", text)
-		}
 	}
 	if code := statusCode(s.State); code != statusGood || s.Reopened() {
 		return &cmdline.ExitError{Code: max(code, statusBad)}

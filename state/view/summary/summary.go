@@ -78,6 +78,7 @@ type Plan struct {
 	Last        bool     // the run has ended, and worked on that; false: it is at work on Task, or Task is next
 	Slots       []string // the turns side by side, a line each; empty: one turn at a time
 	Fleet       string   // who works for the fleet; empty: the run has none
+	Ahead       string   // when the open tasks may be done at the pace so far; empty: too little is known
 }
 
 // Breaker is the circuit breaker.
@@ -134,6 +135,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	if active {
 		v.Plan.Slots = slots(m.Dir, st.Slots, now)
 		v.Plan.Fleet = fleet(st.Fleet)
+		v.Plan.Ahead = forecast(m, now)
 	}
 	v.Ends = ends(m, now)
 	if u := st.Usage; u != (state.Usage{}) {

@@ -35,7 +35,6 @@ type runData struct {
 	shell
 	Run       string
 	Burn      []string
-	Forecast  string
 	Rows      []summary.IterationRow
 	Tasks     []act.Task
 	More      int // tasks that are left out
@@ -78,7 +77,6 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	d.Tasks = window(s.tasks)
 	d.More = len(s.tasks) - len(d.Tasks)
 	if s.report != nil && s.report.Run == d.Run {
-		d.Forecast = s.report.Forecast.Brief(now)
 		d.Uses = s.report.Uses()
 		if d.Bars = s.report.Bars(); len(d.Bars) > maxBars {
 			d.Bars = nil // the report has it

@@ -47,13 +47,3 @@ func (c *records) Of(r *state.Reader) (all []*report.Report) {
 	}
 	return all
 }
-
-// Samples are the tasks that the other runs finished: all but the run but.
-func (c *records) Samples(r *state.Reader, but string) (all []report.Sample) {
-	for _, rep := range c.Of(r) {
-		if rep.Run != but {
-			all = append(all, rep.Samples()...)
-		}
-	}
-	return all
-}

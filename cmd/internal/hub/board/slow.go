@@ -68,6 +68,5 @@ func (f *feed) fold(run string, s view.Snapshot) *report.Report {
 		return nil
 	}
 	fold.Run.Settle(s.Alive)
-	return fold.Build(report.Source{Project: f.Dir, Snapshot: s, Now: time.Now(),
-		Earlier: f.board.records.Samples(r, run)})
+	return fold.Build(report.Source{Project: f.Dir, Snapshot: s, Now: time.Now()})
 }
