@@ -149,9 +149,6 @@ func (p *answersPage) Draw(c canvas.Canvas) {
 		if q.Context != "" && q.Context != q.Text {
 			add(5, c.Dim(), q.Context)
 		}
-		if q.Advice != "" {
-			add(5, c.Dim(), "The analyst: "+q.Advice)
-		}
 		end = len(rows)
 	}
 	top := max(min(at, end-c.H, len(rows)-c.H), 0)

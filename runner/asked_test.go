@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"ralph/internal/world"
-	"ralph/runner/rules"
-	"ralph/runner/slots"
 	"ralph/state"
 	"ralph/state/question"
 )
@@ -44,18 +42,6 @@ var askFakes = map[string]func(*fake) int{
 				map[string]any{"question": "Which size?"}}}}}}})
 		return f.result("I have asked."+block(false, ""), map[string]any{"permission_denials": []any{map[string]any{
 			"tool_name": "AskUserQuestion", "tool_use_id": "q", "tool_input": map[string]any{"questions": []any{}}}}})
-	},
-	// Its question is first looked at by an analyst, who knows what docs.md says.
-	"analysed": func(f *fake) int {
-		if nonce := nonceIn.FindStringSubmatch(f.prompt); nonce != nil {
-			put(os.Getenv(fakeCount)+".analyst", f.prompt)
-			if text := read1("docs.md"); text != "" {
-				return f.result(fmt.Sprintf(`{"nonce": %q, "verdict": "pass", "score": 100, "findings": [{"n": 1, "justified": true, "why": %q}], "reasons": []}`,
-					nonce[1], text+" (docs.md:1)"), nil)
-			}
-			return f.result(says(nonce[1], "concerns", 0, "nothing is written about databases"), nil)
-		}
-		return asker(f)
 	},
 	// Does nothing but ask, about the first task.
 	"asks-for-one": func(f *fake) int {
@@ -221,51 +207,5 @@ func TestRun_withoutPlan_waitsForTheAnswer(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), state.RuleQuestion, state.ExitReview)
 	if q := b.questions(); len(q) != 1 || q[0].Task != "" {
 		t.Errorf("%+v", q)
-	}
-}
-
-func TestRun_questionThatTheProjectAnswers_needsNoPerson(t *testing.T) {
-	world.Long(t, "a whole run with several calls")
-	t.Parallel()
-	b := newBench(t, "analysed", "[ ] one", "[ ] two")
-	b.o.QuestionFirst, b.o.QuestionWait = rules.AskAnalyst, 0
-	b.write("docs.md", "SQLite is enough")
-	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
-	if n := b.calls(); n != 4 {
-		t.Errorf("%d calls, want 4: ask, analyst, one, two", n)
-	}
-	q := b.questions()
-	if len(q) != 1 || q[0].Answer != "SQLite is enough (docs.md:1)" || q[0].AnsweredBy != "analyst" || q[0].Told != 3 {
-		t.Errorf("%+v", q)
-	}
-	data, _ := os.ReadFile(b.counter() + ".analyst")
-	asked := string(data)
-	for _, want := range []string{"1. Which database? Options: PostgreSQL | SQLite", "I found two databases in use."} {
-		if !strings.Contains(asked, want) {
-			t.Errorf("the analyst was not told %q:\n%s", want, asked)
-		}
-	}
-	if answers := payloads[state.Answer](b); len(answers) != 1 || answers[0].By != "analyst" {
-		t.Errorf("events %+v", answers)
-	}
-}
-
-func TestRun_questionThatTheProjectDoesNotAnswer_waitsForAPersonWithBoth(t *testing.T) {
-	t.Parallel()
-	for name, parallel := range map[string]int{"in the project": 1, "in slots": 2} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t, "analysed", "[ ] one", "[ ] two")
-			b.o.QuestionFirst, b.o.QuestionWait = rules.AskAnalyst, 0
-			if parallel > 1 {
-				b.o.SlotOptions = slots.SlotOptions{Parallel: parallel, ParallelAny: true, Isolate: slots.IsolateNone, Land: slots.LandCheckout}
-				b.inGit()
-			}
-			wantEnd(t, b.run(t.Context()), state.RuleQuestion, state.ExitReview)
-			q := b.questions()
-			if len(q) != 1 || !q[0].Open() || q[0].Advice != "work.txt:1: nothing is written about databases" {
-				t.Errorf("%+v", q)
-			}
-		})
 	}
 }

@@ -74,8 +74,7 @@ func (r *Run) open() error {
 	}
 	r.notes.Open(w.Reader)
 	r.hooks.Logs = w.RunDir(r.d.RunID)
-	r.asked = ledger.OpenQuestions(w.Reader, ledger.QuestionHost{Tasks: r.tasks, Origin: r.origin, Emit: r.out.Event,
-		Analyst: r.o.QuestionFirst == rules.AskAnalyst})
+	r.asked = ledger.OpenQuestions(w.Reader, ledger.QuestionHost{Tasks: r.tasks, Origin: r.origin, Emit: r.out.Event})
 	r.recallChecks()
 	return r.announceStart(old)
 }

@@ -37,7 +37,7 @@ func (r *Run) reviewers(j *crew.Job) crew.Look {
 			s.Request.Dir, s.Request.Env, s.Request.Review.Base = at.Dir, at.Env, at.Base
 		}
 		s.Result, err = r.panel.Run(ctx, s.Request)
-		land = !s.Request.Role().Answers && s.Result.Passed && s.Result.Stuck == nil && s.Result.Cut == "" &&
+		land = s.Result.Passed && s.Result.Stuck == nil && s.Result.Cut == "" &&
 			r.panel.Plan(j.Task, s.Request.Review).Next(s.Request.Review.Phase) == ""
 		return s.Turn(), land, err
 	}
@@ -53,9 +53,6 @@ func (r *Run) newReviewPhase(t task.Task, a turn.Assignment) *reviewers.Phase {
 		Author: r.wanted(t, list).Agent, LogDir: a.LogDir, Checks: rules.ReviewChecks(n.Report),
 		Findings: r.openItems.Texts(r.checks, n.Report), Emit: r.crew.Tell, Exclusive: r.crew.Alone,
 		Called: func() error { r.calls.Calls++; return r.saveCalls() }}}
-	if s.Request.Role().Answers {
-		s.Request.Findings, s.Request.Context = r.asked.Asked(t.ID)
-	}
 	s.Known = turn.Result{Agent: r.panel.First(s.Request), PlanName: r.plan.File.Name, Started: time.Now(),
 		Checks: r.checks,
 		Work:   turn.Work{Before: r.plan.Read()}, Proof: turn.Proof{Tries: n.Tries, Report: n.Report}}
@@ -111,9 +108,6 @@ func (r *Run) applyReview(ctx, keep context.Context, from finished) (rules.Decis
 // applyVerdicts does what follows from the verdicts of a phase.
 func (r *Run) applyVerdicts(t task.Task, o roles.Outcome) rules.Decision {
 	n := r.tasks.Of(t.ID)
-	if roles.ByPhase(n.Review.Phase).Answers {
-		return r.advised(t, o)
-	}
 	f := rules.ReviewFacts{Outcome: o, Refused: n.Review.Refused, Attempts: n.Attempts,
 		Next: r.panel.Plan(t, n.Review).Next(n.Review.Phase)}
 	d := rules.ConcludeReview(f, r.o.Policy)
@@ -140,14 +134,6 @@ func (r *Run) applyVerdicts(t task.Task, o roles.Outcome) rules.Decision {
 		r.mark(t.ID, task.Done, "")
 	}
 	return d
-}
-
-// advised hands on what the analyst said: the task goes back to its developer with an answer, or
-// its question goes to a person.
-func (r *Run) advised(t task.Task, o roles.Outcome) rules.Decision {
-	left, err := r.asked.Advise(t, o)
-	r.out.Lost(err)
-	return rules.ConcludeReview(rules.ReviewFacts{Outcome: o, Analyst: true, Left: left}, r.o.Policy)
 }
 
 // sendBack gives a task back to its developer, and forgets the lessons of the turn that was refused.

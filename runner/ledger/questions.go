@@ -11,7 +11,6 @@ import (
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/runner/prompt"
-	"ralph/runner/roles"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -47,8 +46,6 @@ type QuestionHost struct {
 	Tasks  Records                      // is told which tasks wait
 	Origin func(task.Task) state.Origin // of an event about a task
 	Emit   func(state.Event)
-	// Analyst is true if an analyst is asked before a person.
-	Analyst bool
 }
 
 // OpenQuestions returns the book of the project's state, unread.
@@ -64,7 +61,7 @@ func (b *Questions) Waiting(list task.List) (open []question.Question, err error
 	}
 	waits := map[string]bool{}
 	for _, q := range b.all {
-		if q.Open() && concerns(q, list) && !b.withAnalyst(q.Task) && b.Tasks.Of(q.Task).Aside.Why == "" {
+		if q.Open() && concerns(q, list) && b.Tasks.Of(q.Task).Aside.Why == "" {
 			open = append(open, q)
 			waits[q.Task] = true
 		}
@@ -180,9 +177,6 @@ func (b *Questions) add(res turn.Result, now time.Time) (added []question.Questi
 			return added, err
 		}
 		added, b.all = append(added, q), append(b.all, q)
-		if b.Analyst && q.Task != "" { // without a plan, there is no task for the analyst
-			b.Tasks.Of(q.Task).Review.Phase = roles.PhaseAnalyst
-		}
 	}
 	return added, nil
 }

@@ -69,8 +69,7 @@ type Request struct {
 	Author   string   // its agent
 	LogDir   string   // for prompts and raw output; empty: they are not kept
 	Checks   []string // results of the latest checks, a line each
-	Findings []string // open findings of the audit; for an analyst: the agent's questions
-	Context  []string // what the agent said around its questions
+	Findings []string // open findings of the audit
 	// Called is called before each call of an agent except the first.
 	Called func() error
 	Emit   func(state.Event)

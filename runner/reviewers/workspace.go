@@ -93,7 +93,6 @@ func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
 			r.Before = append(r.Before, v.Name+": "+reason.String())
 		}
 	}
-	r.Before = append(r.Before, s.Context...)
 	r.readEvidence(p.Dir)
 	var err error
 	if r.before, err = git.Observe(ctx, s.Dir); err != nil && ctx.Err() == nil {

@@ -18,7 +18,6 @@ import (
 // The roles, as events name them.
 const (
 	Developer = "developer"
-	Analyst   = "analyst"
 	QA        = "qa"
 	Judge     = "judge"
 )
@@ -33,12 +32,10 @@ const (
 	Merge = "merge"
 )
 
-// The phases that a task passes through after its developer. It passes through PhaseAnalyst
-// only when its developer has asked something, and then goes back.
+// The phases that a task passes through after its developer.
 const (
-	PhaseAnalyst = "analyst"
-	PhaseQA      = "qa"
-	PhaseJudges  = "judges"
+	PhaseQA     = "qa"
+	PhaseJudges = "judges"
 )
 
 // Role is a row of the table of roles: all that the program knows about it. Add a row, and a run asks it.
@@ -49,9 +46,6 @@ type Role struct {
 	// Title is what people call its only reviewer; empty: its reviewers have names of their own.
 	Title  string
 	Writes Writes
-	// Answers is true for a role that answers questions. A task comes to it only when its developer has
-	// asked something, and then goes back.
-	Answers bool
 	// Who are its reviewers for a task; none: the task skips the phase. Nil for a role that does the work.
 	Who func(Review, Asking) []Reviewer
 	// Prompt is what a reviewer of the role is asked. The last parameter is the nonce. Nil: the user's prompt.
@@ -81,10 +75,6 @@ const (
 func Table() []Role {
 	return []Role{
 		{Name: Developer, Writes: TheProject, Asked: "always", Agent: "`AGENT`"},
-		{Name: Analyst, Phase: PhaseAnalyst, Title: "analyst", Writes: Nothing, Answers: true,
-			Who: func(Review, Asking) []Reviewer { return []Reviewer{{Name: Analyst}} }, Prompt: answering,
-			Asked: "`QUESTION_FIRST=analyst`, when a task asks something ([in-touch.md](in-touch.md))",
-			Agent: "another vendor's", Fails: "the question waits for a person"},
 		{Name: QA, Phase: PhaseQA, Title: "QA", Writes: TheReport, Who: Review.qa, Prompt: judging(whole),
 			Asked: "`QA=true` (`--qa`); stories of AIOS, and of BMAD 4 if the project asks for it",
 			Agent: "`QA_AGENT`, else another vendor's agent", Fails: "the developer gets the reasons"},

@@ -286,7 +286,7 @@ func TestTable_rowOfANewRole_isAStepOfEachTask(t *testing.T) {
 				t.Errorf("phase %s has %d reviewers", phase, len(p.Of(phase)))
 			}
 		}
-		if i := slices.Index(phases, "tests"); i != max(at-2, 0) || len(phases) != 3 || !tester.Reviews() || !tester.Single() ||
+		if i := slices.Index(phases, "tests"); i != at-1 || len(phases) != 3 || !tester.Reviews() || !tester.Single() ||
 			!slices.ContainsFunc(p.All(), func(r Reviewer) bool { return r.Name == "tester" }) {
 			t.Errorf("in row %d: phases %q, all %+v", at, phases, p.All())
 		}

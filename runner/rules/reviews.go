@@ -18,10 +18,6 @@ type ReviewFacts struct {
 	Refused  int    // refusals of this task in a row, before this one
 	Attempts int    // turns of its developer
 	Next     string // phase that comes after; empty: none
-	// Analyst is true for the phase in which an analyst looks for answers; Left counts the
-	// questions that it did not answer.
-	Analyst bool
-	Left    int
 }
 
 // ReviewRow is a row of the table.
@@ -36,14 +32,6 @@ type ReviewRow struct {
 // ReviewRules is the table. Ordered: the first match wins.
 func ReviewRules() []ReviewRow {
 	return []ReviewRow{
-		{state.RuleQuestionAnswered, "an analyst found all that the task had asked in the project",
-			"the same task again, with the answers in the next prompt",
-			func(f ReviewFacts, _ Policy) bool { return f.Analyst && f.Left == 0 },
-			because("the analyst found the answer in the project")},
-		{state.RuleQuestionParked, "an analyst did not find all of it",
-			"the task waits for a person, who sees what the analyst said, and the next task begins",
-			func(f ReviewFacts, _ Policy) bool { return f.Analyst },
-			because("the analyst found no answer in the project; a person is asked")},
 		{state.RuleReviewBlocked,
 			"a required reviewer refused for the `MAX_RETRIES`th time, " +
 				"or after `MAX_ITERATIONS_PER_TASK` iterations of the developer",
@@ -63,14 +51,6 @@ func ReviewRules() []ReviewRow {
 			func(f ReviewFacts, _ Policy) bool { return len(f.Missing) > 0 }, passed},
 		{state.RuleReviewPassed, "otherwise", "the next phase; after the last one the task is done",
 			func(ReviewFacts, Policy) bool { return true }, passed},
-	}
-}
-
-// because continues for this reason, with nothing for the next prompt.
-func because(reason string) func(ReviewFacts, Decision) Decision {
-	return func(_ ReviewFacts, d Decision) Decision {
-		d.Reason, d.Feedback = reason, nil
-		return d
 	}
 }
 

@@ -21,8 +21,6 @@ func TestConclude_eachRow_decidesItsOwn(t *testing.T) {
 		feedback bool
 		reason   string
 	}{
-		{"question_answered", ReviewFacts{Outcome: said(state.VerdictPass), Analyst: true}, state.ActionContinue, false, false, "the analyst found the answer in the project"},
-		{"question_parked", ReviewFacts{Outcome: said(state.VerdictPass), Analyst: true, Left: 1}, state.ActionContinue, false, false, "the analyst found no answer in the project; a person is asked"},
 		{"review_blocked", ReviewFacts{Outcome: said(state.VerdictFail), Refused: 2}, state.ActionContinue, true, false, "refused 3 times: qa: why"},
 		{"review_blocked", ReviewFacts{Outcome: said(state.VerdictFail), Attempts: 10}, state.ActionContinue, true, false, "refused: qa: why"},
 		{"review_refused", ReviewFacts{Outcome: said(state.VerdictFail), Refused: 1, Attempts: 9}, state.ActionRetry, false, true, said(state.VerdictFail).Summary()},

@@ -48,15 +48,8 @@ func (o *BreakerPolicy) Options() []option.Row {
 
 // Questions says what happens while agents wait for an answer.
 type Questions struct {
-	QuestionWait  time.Duration // when nothing else can be done
-	QuestionFirst string        // who is asked before a person: AskNobody or AskAnalyst
+	QuestionWait time.Duration // when nothing else can be done
 }
-
-// Who is asked before a person.
-const (
-	AskNobody  = "nobody"
-	AskAnalyst = "analyst"
-)
 
 // Options are the rows of the option table that fill q.
 func (q *Questions) Options() []option.Row {
@@ -65,10 +58,5 @@ func (q *Questions) Options() []option.Row {
 		Kind: option.Duration, Default: "30m", Min: "0s", Max: "720h", Field: &q.QuestionWait,
 		Help: "How long a run waits for your answers when nothing else can be done; " +
 			"after that it ends with exit code 9.",
-	}, {
-		Group: "Limits", Key: "QUESTION_FIRST", YAML: "limits.question_first",
-		Kind: option.Enum, Default: AskNobody, Values: []string{AskNobody, AskAnalyst}, Field: &q.QuestionFirst,
-		Help: "Who answers an agent's question before you are asked: " +
-			"analyst lets another agent look for the answer in the project first.",
 	}}
 }

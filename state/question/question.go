@@ -22,20 +22,17 @@ const (
 // Question is what an agent asked. The zero values of Answer, AnsweredBy and AnsweredAt:
 // nobody has answered yet.
 type Question struct {
-	V         int       `json:"v"`
-	ID        string    `json:"id"` // q1, q2, ...
-	Run       string    `json:"run"`
-	Iteration int       `json:"iteration"`
-	Task      string    `json:"task"`  // id; empty: the run has no plan, and waits as a whole
-	Title     string    `json:"title"` // of the task
-	Agent     string    `json:"agent,omitempty"`
-	AskedAt   time.Time `json:"asked_at"`
-	Text      string    `json:"text"`
-	Options   []string  `json:"options"`
-	Context   string    `json:"context,omitempty"` // what the agent said around it
-
-	// Advice is what an analyst found in the project without finding the answer.
-	Advice     string    `json:"advice,omitempty"`
+	V          int       `json:"v"`
+	ID         string    `json:"id"` // q1, q2, ...
+	Run        string    `json:"run"`
+	Iteration  int       `json:"iteration"`
+	Task       string    `json:"task"`  // id; empty: the run has no plan, and waits as a whole
+	Title      string    `json:"title"` // of the task
+	Agent      string    `json:"agent,omitempty"`
+	AskedAt    time.Time `json:"asked_at"`
+	Text       string    `json:"text"`
+	Options    []string  `json:"options"`
+	Context    string    `json:"context,omitempty"` // what the agent said around it
 	Answer     string    `json:"answer"`
 	AnsweredBy string    `json:"answered_by,omitempty"` // where it came from: "ralph answer", "ntfy", ...
 	AnsweredAt time.Time `json:"answered_at,omitzero"`
@@ -76,7 +73,6 @@ func (s Store) read(id string) (q Question, err error) {
 	}
 	q.ID, q.Title = id, termtext.Line(q.Title)
 	q.Text, q.Context, q.Answer = termtext.Clean(q.Text), termtext.Clean(q.Context), termtext.Clean(q.Answer)
-	q.Advice = termtext.Clean(q.Advice)
 	for i := range q.Options {
 		q.Options[i] = termtext.Line(q.Options[i])
 	}

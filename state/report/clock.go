@@ -37,7 +37,7 @@ func parts() []partRow {
 	return []partRow{
 		{Agent, "the agent worked"},
 		{Checks, "checks ran"},
-		{Judges, "reviewers, judges and analysts looked"},
+		{Judges, "reviewers and judges looked"},
 		{Hooks, "hooks ran"},
 		{Limits, "waited for a usage limit or the next hour"},
 		{Retries, "calls that failed and were made again, and the waits before"},

@@ -77,9 +77,6 @@ func (o *questionsOptions) list(list []question.Question) error {
 		if q.Title != "" {
 			o.Say("    task: %s", termtext.Line(q.Title))
 		}
-		if q.Advice != "" {
-			o.Say("    analyst: %s", termtext.Line(q.Advice))
-		}
 		if q.Open() {
 			o.Say("    answer: %s", howTo(q))
 		} else {

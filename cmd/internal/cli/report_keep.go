@@ -113,9 +113,6 @@ func text(q question.Question) string {
 	for i, option := range q.Options {
 		text += fmt.Sprintf("; %d: %s", i+1, option)
 	}
-	if q.Advice != "" {
-		text += "; the analyst: " + q.Advice
-	}
 	if !q.Open() {
 		return text + fmt.Sprintf("; answered (%s): %s", q.AnsweredBy, q.Answer)
 	}

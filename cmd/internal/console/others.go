@@ -32,9 +32,7 @@ func parallel(p *preflight.Project) string {
 func reviewers(p *preflight.Project) string {
 	var steps []string
 	for _, s := range p.Config.For(roles.Asking{Task: task.Task{ID: "any"}, Rows: p.Config.JudgeRows()}) {
-		if !s.Answers {
-			steps = append(steps, strings.Join(s.Names(), ", "))
-		}
+		steps = append(steps, strings.Join(s.Names(), ", "))
 	}
 	if slices.ContainsFunc(p.Tasks.Tasks, func(t task.Task) bool { return len(t.Judges) > 0 }) {
 		steps = append(steps, "the judges that tasks name")

@@ -68,7 +68,7 @@ func mapped[T any](all []T, f func(T) T) []T {
 // questions are the open questions, as many as there is room for.
 func questions(open []question.Question) []question.Question {
 	return within(mapped(open, bound), roomAsked, 1200, func(q question.Question) string {
-		text := q.Title + q.Text + q.Advice
+		text := q.Title + q.Text
 		for _, o := range q.Options {
 			text += o
 		}

@@ -120,7 +120,7 @@ func bound(q question.Question) question.Question {
 		}
 		return s
 	}
-	q.Title, q.Text, q.Advice = fit(q.Title), cut(q.Text), cut(q.Advice)
+	q.Title, q.Text = fit(q.Title), cut(q.Text)
 	q.Options = q.Options[:min(len(q.Options), options)]
 	for i := range q.Options {
 		q.Options[i] = termtext.Fit(q.Options[i], maxTitle)

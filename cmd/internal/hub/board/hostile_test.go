@@ -67,7 +67,7 @@ func TestPages_hostileTextEverywhere_addsNoElement(t *testing.T) {
 		}
 		p := sample.New(t, snapshot.Settled(), events)
 		s.projects = append(s.projects, p)
-		if _, err := question.In(p.Reader()).Add(question.Question{Run: st.RunID, Title: text, Text: text, Options: []string{text, text}, Context: text, Advice: text}); err != nil {
+		if _, err := question.In(p.Reader()).Add(question.Question{Run: st.RunID, Title: text, Text: text, Options: []string{text, text}, Context: text}); err != nil {
 			t.Fatal(err)
 		}
 		s.login()
