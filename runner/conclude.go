@@ -38,7 +38,7 @@ func (r *Run) conclude(ctx context.Context, done crew.Done) (rules.Decision, err
 	case err != nil || d.Action == state.ActionStop:
 	case r.crew.Apart():
 		if d.Until.After(time.Now()) {
-			r.crew.Later(done.Job.Task.ID, d.Until)
+			r.crew.Delay(done.Job.Task.ID, d.Until)
 		}
 	default: // the next task would find the half-done files of this one
 		err = r.pauseBetween(ctx, d, r.mem.Iterations > made)
@@ -55,8 +55,7 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 	if r.crew.Jobs() == 1 && r.inbox.Take(state.RequestSkip) != "" { // it arrived at the last moment
 		j.Skip = true
 	}
-	res := finished{job: j, Result: r.crew.Settle(done, crew.Known{Plan: r.plan.Read, Checks: r.checks,
-		Busy: func(id string) bool { return id != j.Task.ID && r.crew.Of(id) != nil }})}
+	res := finished{job: j, Result: r.crew.Settle(done, r.plan.Read, r.checks)}
 	if done.Landed != "" {
 		r.tellOf(res.Task, state.Commit{OID: done.Landed, Landed: done.Branch,
 			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Refused()})
@@ -82,7 +81,7 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 	if err != nil || done.Landed == "" {
 		return d, err
 	}
-	if why := r.crew.Landed(ctx, done); why != "" {
+	if why := r.crew.Advance(ctx, done); why != "" {
 		r.d.Log.Warn("the checkout does not follow", logs.KeyReason, why)
 		r.tellOf(res.Task, state.Finding{Source: state.FoundByChecks,
 			Text: "your files stay as they are: " + why + "; what is finished is on " + done.Branch})

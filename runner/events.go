@@ -21,7 +21,7 @@ func (r *Run) handleEvent(e state.Event) {
 	if d, ok := e.Data.(state.Phase); ok && d.Name == state.PhaseAgent {
 		if err := r.counted.Wait(); err != nil {
 			r.inbox.Fail(err) // a call that cannot be counted must not be made
-			r.crew.End("", state.RequestAbort)
+			r.crew.Stop("", state.RequestAbort)
 		}
 	} else if ok && d.Name == state.PhaseObserving {
 		r.repairState()

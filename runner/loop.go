@@ -92,7 +92,7 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 
 // drain ends all jobs after a failure of ralph itself, waits for them, and returns err.
 func (r *Run) drain(err error) error {
-	r.crew.End("", state.RequestAbort)
+	r.crew.Stop("", state.RequestAbort)
 	for r.crew.Jobs() > 0 {
 		switch n := <-r.crew.News(); {
 		case n.Done != nil:
@@ -117,7 +117,7 @@ func (r *Run) next(ctx context.Context) (d rules.Decision, again bool, err error
 		d, err = r.start(ctx, t)
 		return d, true, err
 	}
-	if err := r.crew.Sync(ctx, func() turn.Assignment { return r.assignment(task.Task{}) }, r.handleEvent); err != nil && ctx.Err() == nil {
+	if err := r.crew.Refresh(ctx, func() turn.Assignment { return r.assignment(task.Task{}) }, r.handleEvent); err != nil && ctx.Err() == nil {
 		return d, false, err
 	}
 	d, t, err := r.admit(ctx)
@@ -132,7 +132,7 @@ func (r *Run) next(ctx context.Context) (d rules.Decision, again bool, err error
 		r.announce(d)
 		err := r.wait(ctx, d)
 		if time.Now().Before(d.Until) {
-			r.crew.Go() // ralph resume ended the wait
+			r.crew.EndDelays() // ralph resume ended the wait
 		}
 		return rules.Decision{}, true, err
 	case r.inbox.TakePause():
@@ -151,17 +151,17 @@ const noWorker = 5 * time.Second
 // holdBack returns another task instead of one that has to wait, or the decision to wait.
 func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task) {
 	if !r.crew.Suits(t) {
-		r.crew.Later(t.ID, time.Now().Add(noWorker))
+		r.crew.Delay(t.ID, time.Now().Add(noWorker))
 		r.d.Log.Warn("no worker of the fleet can take a task; it waits", logs.KeyTask, t.ID, "worker", t.Worker)
 	}
 	now := time.Now()
-	if !r.crew.Waits(t.ID, now) {
+	if !r.crew.Delayed(t.ID, now) {
 		return d, t
 	}
 	other, ok := r.rule(now).Next(r.plan.Read().List)
 	if !ok {
 		d = rules.DecideCase(rules.CaseRetries, "all tasks wait for their next try")
-		d.Until = r.crew.Wait(now)
+		d.Until = r.crew.NextStart(now)
 	}
 	return d, other
 }
@@ -170,7 +170,7 @@ func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task
 func (r *Run) rule(now time.Time) crew.BesideRule {
 	return crew.BesideRule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
 		n := r.tasks.Of(t.ID)
-		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Waits(t.ID, now) || !r.crew.Suits(t)
+		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Delayed(t.ID, now) || !r.crew.Suits(t)
 	}}
 }
 
@@ -198,7 +198,7 @@ func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
 func (r *Run) start(ctx context.Context, t task.Task) (rules.Decision, error) {
 	work, done := r.inbox.CallContext(ctx) // ends what comes before the job; once it runs, listen ends it
 	defer done()
-	j := r.crew.Take(t, r.mem.Iterations+1)
+	j := r.crew.New(t, r.tasks.Of(t.ID), r.origin(t))
 	a, d, err := r.prepare(work, j)
 	if err != nil || a.Origin.Iteration == 0 || work.Err() != nil { // admit sees who ended it, and why
 		r.crew.Release(j)
@@ -212,11 +212,7 @@ func (r *Run) start(ctx context.Context, t task.Task) (rules.Decision, error) {
 			return d, err
 		}
 	}
-	if j.Review != nil {
-		r.crew.Review(ctx, j, a, r.reviewers(j))
-	} else {
-		r.crew.Start(ctx, j, a)
-	}
+	r.crew.Start(ctx, j, a, r.reviewers(j))
 	return rules.Decision{}, nil
 }
 
@@ -239,7 +235,6 @@ func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d
 			return none, d, err
 		}
 	}
-	r.crew.Enter(j)
 	a, who, err := r.assign(t, j)
 	if err != nil {
 		return none, rules.DecideCase(rules.CaseUnusable, err.Error()), nil
@@ -256,7 +251,7 @@ func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d
 // listen waits for news, or for something that lets another job start.
 func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 	var again <-chan time.Time
-	if until := r.crew.Wait(time.Now()); !until.IsZero() {
+	if until := r.crew.NextStart(time.Now()); !until.IsZero() {
 		again = time.After(time.Until(until))
 	}
 	select {
@@ -275,10 +270,10 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 	case <-r.inbox.Wake:
 		switch r.taskRequests(); {
 		case r.inbox.Has(state.RequestAbort):
-			r.crew.End("", state.RequestAbort)
+			r.crew.Stop("", state.RequestAbort)
 		case r.inbox.Take(state.RequestSkip) != "": // skips all tasks under way
 			for id := range r.crew.Busy() {
-				r.crew.PutOff(id, state.RequestSkip)
+				r.crew.Skip(id, state.RequestSkip)
 			}
 		}
 	case <-again:
@@ -329,11 +324,11 @@ func (r *Run) taskRequests() {
 			r.d.Log.Warn("a request names no task of the plan", logs.KeyTask, id, "request", kind)
 		case kind == state.RequestSkip, kind == state.RequestAbort:
 			r.skip(t, r.crew.Of(id) == nil) // a turn that is cut off says so itself
-			r.crew.PutOff(id, kind)
+			r.crew.Skip(id, kind)
 		case kind == state.RequestPause:
-			r.crew.Later(id, time.Now().Add(paused))
+			r.crew.Delay(id, time.Now().Add(paused))
 		case kind == state.RequestResume:
-			r.crew.Later(id, time.Time{})
+			r.crew.Delay(id, time.Time{})
 		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 
 // prepareReview prepares the phase of its review that the task of a job waits for.
 func (r *Run) prepareReview(j *crew.Job) turn.Assignment {
-	r.crew.Enter(j)
 	a := r.assignment(j.Task)
 	r.crew.Place(j, &a)
 	j.Review = r.newReviewPhase(j.Task, a)
@@ -29,8 +28,11 @@ func (r *Run) prepareReview(j *crew.Job) turn.Assignment {
 	return a
 }
 
-// reviewers returns what asks the reviewers of a job.
+// reviewers returns what asks the reviewers of a job; nil: its developer works.
 func (r *Run) reviewers(j *crew.Job) crew.Look {
+	if j.Review == nil {
+		return nil
+	}
 	s, kept := j.Review, j.Review.Request.Review.Kept
 	return func(ctx context.Context, at crew.Place) (res turn.Result, land bool, err error) {
 		if kept { // else the work is in the user's files

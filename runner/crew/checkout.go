@@ -10,15 +10,14 @@ import (
 
 // checkout is the user's own checkout, which holds one job at a time. There is nothing to land.
 type checkout struct {
-	*Crew
+	*board
 	worker *turn.Worker // of the run itself: nobody else changes the checkout while it works
 }
 
 // InCheckout returns a crew of one, which works in the project itself.
 func InCheckout(worker *turn.Worker, prefix func(task.Task) string) *Crew {
-	c := &checkout{Crew: newCrew(prefix), worker: worker}
-	c.space = c
-	return c.Crew
+	b := newBoard(prefix)
+	return &Crew{b, &checkout{b, worker}}
 }
 
 func (c *checkout) carryOut(j *Job) Done {
@@ -31,17 +30,20 @@ func (c *checkout) review(j *Job, look Look) Done {
 	return Done{Job: j, Result: res, Err: err}
 }
 
-func (c *checkout) ready(ctx context.Context, a turn.Assignment) error { return c.worker.Ready(ctx, a) }
+func (c *checkout) Ready(ctx context.Context, a turn.Assignment) error { return c.worker.Ready(ctx, a) }
 
-func (c *checkout) open() bool                                                            { return len(c.jobs) == 0 }
-func (c *checkout) room(context.Context, task.Task) int                                   { return 1 - len(c.jobs) }
-func (c *checkout) suits(task.Task) bool                                                  { return true }
-func (c *checkout) enter(j *Job)                                                          { j.worker = c.worker }
-func (c *checkout) place(*Job, *turn.Assignment)                                          {}
-func (c *checkout) release(*Job)                                                          {}
-func (c *checkout) settle(d Done, _ Known) turn.Result                                    { return d.Result }
-func (c *checkout) sync(context.Context, func() turn.Assignment, func(state.Event)) error { return nil }
-func (c *checkout) landed(context.Context, Done) string                                   { return "" }
-func (c *checkout) unlanded(context.Context) (int, string)                                { return 0, "" }
-func (c *checkout) status() ([]state.SlotStatus, *state.FleetStatus)                      { return nil, nil }
-func (c *checkout) close(context.Context)                                                 {}
+func (c *checkout) Apart() bool                                                  { return false }
+func (c *checkout) Open() bool                                                   { return len(c.jobs) == 0 }
+func (c *checkout) Room(context.Context, task.Task) int                          { return 1 - len(c.jobs) }
+func (c *checkout) Suits(task.Task) bool                                         { return true }
+func (c *checkout) Place(*Job, *turn.Assignment)                                 {}
+func (c *checkout) Settle(d Done, _ func() turn.Plan, _ turn.Checks) turn.Result { return d.Result }
+func (c *checkout) Refresh(context.Context, func() turn.Assignment, func(state.Event)) error {
+	return nil
+}
+func (c *checkout) Advance(context.Context, Done) string             { return "" }
+func (c *checkout) Unlanded(context.Context) (int, string)           { return 0, "" }
+func (c *checkout) Status() ([]state.SlotStatus, *state.FleetStatus) { return nil, nil }
+func (c *checkout) Close(context.Context)                            {}
+func (c *checkout) take(j *Job)                                      { j.worker = c.worker }
+func (c *checkout) release(*Job)                                     {}

@@ -1,9 +1,9 @@
 // Package crew carries out the jobs of a run, each in a workspace: the user's checkout, one at a time, or a git worktree
 // for each, side by side.
 //
-//	Take --> Start or Review --> its turn --> work kept --> done? --> merge queue --> landed, or back with the reason
-//	                               |          (only in worktrees)                             |
-//	                               +------------- News (events, then Done) <------------------+
+//	New --> Start --> its turn, or reviewers --> work kept --> done? --> merge queue --> landed, or back with the reason
+//	                     |                      (only in worktrees)                         |
+//	                     +------------------ News (events, then Done) <--------------------+
 //
 // The run decides which job starts, and what follows from its Result. Only the run's own goroutine may call the methods,
 // except Alone and Tell, which are for the goroutines of jobs.
@@ -16,45 +16,68 @@ import (
 	"strings"
 	"time"
 
+	"ralph/runner/ledger"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
+	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
-// Crew holds the jobs under way and their workspaces.
+// Crew holds the jobs under way and the place where they work.
 type Crew struct {
-	space  workspace
+	*board
+	Workspace
+}
+
+// Workspace is where jobs are carried out.
+type Workspace interface {
+	// Apart reports whether jobs work apart from the user's files, which get only what has landed.
+	Apart() bool
+	// Open reports whether another job may start.
+	Open() bool
+	// Room returns how many turns for the task can start.
+	Room(ctx context.Context, t task.Task) int
+	// Suits reports whether there is, or can be, a place that the task needs.
+	Suits(t task.Task) bool
+	// Place puts an assignment into the place of a job; nil: into that of the run itself, where it runs checks of its own.
+	Place(j *Job, a *turn.Assignment)
+	// Refresh brings the place of the run itself up to date. own returns an assignment for it. No job may be under way.
+	Refresh(ctx context.Context, own func() turn.Assignment, emit func(state.Event)) error
+	// Ready records the user's files as they are now, so that what the run changes before the turn begins does not count
+	// as the turn's work.
+	Ready(ctx context.Context, a turn.Assignment) error
+	// Settle returns the Result of a job, adapted to the plan and the checks as they are by now.
+	Settle(d Done, plan func() turn.Plan, checks turn.Checks) turn.Result
+	// Advance forgets what was kept of work that has landed, and moves the user's checkout forward to it. why says what
+	// prevents the move, once for each reason.
+	Advance(ctx context.Context, d Done) (why string)
+	// Unlanded counts the commits on a branch that the user's checkout does not have. It tries to move the checkout first.
+	Unlanded(ctx context.Context) (commits int, branch string)
+	// Status returns the jobs in worktrees, and the fleet (nil: the run has none), for people.
+	Status() ([]state.SlotStatus, *state.FleetStatus)
+	// Close gives up the place. No job may be under way.
+	Close(ctx context.Context)
+
+	take(j *Job) // a place, of which there is one
+	release(j *Job)
+	carryOut(j *Job) Done
+	review(j *Job, look Look) Done
+}
+
+// board is what is known of the jobs under way.
+type board struct {
 	prefix func(task.Task) string // of the message of a commit for a task; empty: none
 	news   chan News
 
-	jobs  []*Job               // in the order in which they were taken
+	jobs  []*Job               // in the order in which they were made
 	later map[string]time.Time // by task: not before then
 	files map[string][]string  // by task: what its turns changed
 	last  int                  // number of the latest iteration
 }
 
-// workspace is where jobs are carried out.
-type workspace interface {
-	open() bool                                // another job may start
-	room(ctx context.Context, t task.Task) int // for so many turns for the task
-	suits(t task.Task) bool                    // there is, or can be, room for the task
-	enter(j *Job)                              // gives the job its place
-	release(j *Job)
-	place(j *Job, a *turn.Assignment) // into the workspace of the job; nil: into that of the run itself
-	carryOut(j *Job) Done
-	review(j *Job, look Look) Done
-	ready(ctx context.Context, a turn.Assignment) error
-	settle(d Done, k Known) turn.Result
-	sync(ctx context.Context, own func() turn.Assignment, emit func(state.Event)) error
-	landed(ctx context.Context, d Done) (why string)
-	unlanded(ctx context.Context) (commits int, branch string)
-	status() ([]state.SlotStatus, *state.FleetStatus)
-	close(ctx context.Context)
-}
-
-func newCrew(prefix func(task.Task) string) *Crew {
-	return &Crew{prefix: prefix, news: make(chan News, maxNews), later: map[string]time.Time{},
+func newBoard(prefix func(task.Task) string) *board {
+	return &board{prefix: prefix, news: make(chan News, maxNews), later: map[string]time.Time{},
 		files: map[string][]string{}}
 }
 
@@ -90,86 +113,117 @@ type Done struct {
 	Conflict []string
 }
 
-// Known is what the run knows when a job ends.
-type Known struct {
-	Plan   func() turn.Plan // reads it as it is now
-	Checks turn.Checks
-	Busy   func(id string) bool // another job works on the task
+// New makes the job of a task. There must be room for it. from is the origin of its events, with the lowest number that
+// its iteration may have.
+func (c *Crew) New(t task.Task, n *ledger.Record, from state.Origin) *Job {
+	if !c.Apart() {
+		c.last = 0 // the number of an iteration that did not count is used again
+	}
+	c.last = max(from.Iteration, c.last+1)
+	from.Iteration = c.last
+	j := &Job{Task: t, Record: n, Origin: from, Since: time.Now(), landing: make(chan landing, 1)}
+	c.jobs = append(c.jobs, j)
+	c.take(j)
+	return j
 }
 
-// Apart reports whether jobs work apart from the user's files, which get only what has landed.
-func (c *Crew) Apart() bool {
-	_, ok := c.space.(*worktrees)
-	return ok
+// Start begins a job. Its News follow until its Done. look reviews the work; nil: the developer of the task works.
+func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment, look Look) {
+	j.a, j.message = a, c.message(a)
+	j.ctx, j.cancel = context.WithCancelCause(ctx)
+	go func() {
+		var d Done
+		if look != nil {
+			d = c.review(j, look)
+		} else {
+			d = c.carryOut(j)
+		}
+		c.news <- News{Done: &d}
+	}()
 }
 
-// Enter gives a job that was taken its place. There must be room.
-func (c *Crew) Enter(j *Job) { c.space.enter(j) }
-
-// Place puts an assignment into the place of a job; nil: into that of the run itself, where it runs checks of its own.
-func (c *Crew) Place(j *Job, a *turn.Assignment) { c.space.place(j, a) }
-
-// Sync brings the workspace of the run itself up to date. own returns an assignment for that workspace. No job may be
-// under way.
-func (c *Crew) Sync(ctx context.Context, own func() turn.Assignment, emit func(state.Event)) error {
-	return c.space.sync(ctx, own, emit)
+// Release ends a job.
+func (c *Crew) Release(j *Job) {
+	c.release(j)
+	if j.cancel != nil {
+		j.cancel(nil)
+	} else if j.Origin.Iteration == c.last { // it did not start: the next one gets its number
+		c.last--
+	}
+	c.jobs = slices.DeleteFunc(c.jobs, func(other *Job) bool { return other == j })
 }
 
-// Ready records the user's files as they are now, so that what the run changes before the turn begins does not count as
-// the turn's work.
-func (c *Crew) Ready(ctx context.Context, a turn.Assignment) error { return c.space.ready(ctx, a) }
-
-// Settle returns the Result of a job, adapted to what the run knows by now.
-func (c *Crew) Settle(d Done, k Known) turn.Result { return c.space.settle(d, k) }
-
-// Landed forgets what was kept of work that has landed, and moves the user's checkout forward to it. why says what
-// prevents the move, once for each reason.
-func (c *Crew) Landed(ctx context.Context, d Done) (why string) { return c.space.landed(ctx, d) }
-
-// Unlanded counts the commits on a branch that the user's checkout does not have. It tries to move the checkout first.
-func (c *Crew) Unlanded(ctx context.Context) (commits int, branch string) {
-	return c.space.unlanded(ctx)
+// Stop ends the work of jobs: that on a task, or all of it.
+func (b *board) Stop(id string, by state.Request) {
+	for _, j := range b.jobs {
+		if (id == "" || j.Task.ID == id) && j.cancel != nil {
+			j.cancel(&stop.Stopped{By: by})
+		}
+	}
 }
 
-// Status returns the jobs in worktrees, and the fleet (nil: the run has none), for people.
-func (c *Crew) Status() ([]state.SlotStatus, *state.FleetStatus) { return c.space.status() }
+// Skip ends the work on a task that a person has skipped.
+func (b *board) Skip(id string, by state.Request) {
+	if j := b.Of(id); j != nil {
+		j.Skip = true
+	}
+	b.Stop(id, by)
+}
 
-// Close releases the workspaces. No job may be under way.
-func (c *Crew) Close(ctx context.Context) { c.space.close(ctx) }
+// Of returns the job of a task; nil: nobody works on it.
+func (b *board) Of(id string) *Job {
+	for _, j := range b.jobs {
+		if j.Task.ID == id {
+			return j
+		}
+	}
+	return nil
+}
+
+// At is the job that an event comes from; nil: it has ended.
+func (b *board) At(from state.Origin) *Job {
+	if j := b.Of(from.Task); j != nil && j.Origin.Iteration == from.Iteration {
+		return j
+	}
+	return nil
+}
+
+// Jobs returns how many jobs are under way.
+func (b *board) Jobs() int { return len(b.jobs) }
 
 // Busy returns the ids of the tasks that are worked on.
-func (c *Crew) Busy() map[string]bool {
+func (b *board) Busy() map[string]bool {
 	busy := map[string]bool{}
-	for _, j := range c.jobs {
+	for _, j := range b.jobs {
 		busy[j.Task.ID] = true
 	}
 	return busy
 }
 
-// Open reports whether another job may start.
-func (c *Crew) Open() bool { return c.space.open() }
-
-// Room returns the number of turns for the task that can start.
-func (c *Crew) Room(ctx context.Context, t task.Task) int { return c.space.room(ctx, t) }
-
-// Suits reports whether there is, or can be, a workspace that the task needs.
-func (c *Crew) Suits(t task.Task) bool { return c.space.suits(t) }
-
 // Files returns, by task, the files that its turns have changed.
-func (c *Crew) Files() map[string][]string { return c.files }
+func (b *board) Files() map[string][]string { return b.files }
 
 // Touched records which files a turn for the task has changed.
-func (c *Crew) Touched(id string, files []string) {
-	all := append(c.files[id], files...)
+func (b *board) Touched(id string, files []string) {
+	all := append(b.files[id], files...)
 	slices.Sort(all)
-	c.files[id] = slices.Compact(all)
+	b.files[id] = slices.Compact(all)
 }
 
-// Wait returns when the first of the waiting tasks may start; zero: no task waits.
-func (c *Crew) Wait(now time.Time) (first time.Time) {
-	for id, until := range c.later {
+// Delay keeps a task from starting until then.
+func (b *board) Delay(id string, until time.Time) { b.later[id] = until }
+
+// Delayed reports whether the task has to wait.
+func (b *board) Delayed(id string, now time.Time) bool { return b.later[id].After(now) }
+
+// EndDelays lets all tasks start.
+func (b *board) EndDelays() { clear(b.later) }
+
+// NextStart returns when the first of the delayed tasks may start; zero: there is none.
+func (b *board) NextStart(now time.Time) (first time.Time) {
+	for id, until := range b.later {
 		if !until.After(now) {
-			delete(c.later, id)
+			delete(b.later, id)
 		} else if first.IsZero() || until.Before(first) {
 			first = until
 		}
@@ -177,47 +231,35 @@ func (c *Crew) Wait(now time.Time) (first time.Time) {
 	return first
 }
 
-// Go lets all waiting tasks start.
-func (c *Crew) Go() { clear(c.later) }
-
-// Waits reports whether the task has to wait.
-func (c *Crew) Waits(id string, now time.Time) bool { return c.later[id].After(now) }
-
-// Later keeps a task from starting until then.
-func (c *Crew) Later(id string, until time.Time) { c.later[id] = until }
-
 // Alone runs a function on the goroutine of the run, and waits for it. Call it from another goroutine.
-func (c *Crew) Alone(f func()) {
+func (b *board) Alone(f func()) {
 	done := make(chan struct{})
-	c.news <- News{Do: func() { f(); close(done) }}
+	b.news <- News{Do: func() { f(); close(done) }}
 	<-done
 }
 
 // Tell hands an event to the run. It waits until the run has handled the beginning of a phase: a call begins only once it
 // is counted, and a turn looks at its files only once the state directory is whole again.
-func (c *Crew) Tell(e state.Event) {
+func (b *board) Tell(e state.Event) {
 	n := News{Event: &e}
 	if _, begins := e.Data.(state.Phase); begins {
 		n.taken = make(chan struct{})
 	}
-	c.news <- n
+	b.news <- n
 	if n.taken != nil {
 		<-n.taken
 	}
 }
 
+// News returns the channel of the events and ends of all jobs.
+func (b *board) News() <-chan News { return b.news }
+
 // message returns the commit message for a turn whose agent wrote none.
-func (c *Crew) message(a turn.Assignment) string {
+func (b *board) message(a turn.Assignment) string {
 	title := strings.TrimPrefix(a.Task.Title, "[P] ")
 	if title == "" {
 		title = fmt.Sprintf("iteration %d", a.Origin.Iteration)
 	}
-	if prefix := c.prefix(a.Task); prefix != "" {
-		title = prefix + " " + title
-	}
-	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n", title, a.Origin.Run,
-		a.Origin.Iteration, a.Task.ID)
+	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n",
+		strings.TrimSpace(b.prefix(a.Task)+" "+title), a.Origin.Run, a.Origin.Iteration, a.Task.ID)
 }
-
-// News returns the channel of the events and ends of all jobs.
-func (c *Crew) News() <-chan News { return c.news }

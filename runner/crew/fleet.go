@@ -22,13 +22,12 @@ func (c *worktrees) joinFleet(ctx context.Context) error {
 		return &slots.UnfitError{Why: err.Error()}
 	}
 	c.way = carrier.Way{Hub: hub, WorkerOptions: c.o.WorkerOptions}
-	c.fleet, err = joinFleet(ctx, fleetOptions{Way: c.way, Env: c.o.Env, Log: c.o.Log,
-		Do: func(ctx context.Context, f func()) {
-			select {
-			case c.news <- News{Do: f}:
-			case <-ctx.Done():
-			}
-		}})
+	c.fleet, err = joinFleet(ctx, c.way, c.o.Env, c.o.Log, func() {
+		select {
+		case c.news <- News{Do: func() {}}: // wakes the run
+		default: // it is awake
+		}
+	})
 	if err != nil {
 		return &slots.UnfitError{Why: fmt.Sprintf("the fleet cannot be used: %v", err)}
 	}
@@ -47,7 +46,7 @@ func (c *worktrees) spare(labels string) int {
 // fleetJobs are the turns in slots that come and go.
 func (c *worktrees) fleetJobs() (n int) {
 	for _, j := range c.jobs {
-		if j.slot != nil && j.slot.N > c.o.Parallel {
+		if j.slot.N > c.o.Parallel {
 			n++
 		}
 	}
@@ -80,7 +79,7 @@ func (c *worktrees) followed() *state.FleetStatus {
 	return &state.FleetStatus{Workers: r.Workers, Slots: r.With(), Busy: r.Busy}
 }
 
-func (c *worktrees) suits(t task.Task) bool {
+func (c *worktrees) Suits(t task.Task) bool {
 	return t.Worker == "" || !c.o.OnFleet() || c.spare(t.Worker) > 0 || len(c.fit(t)) > 0
 }
 
@@ -99,26 +98,14 @@ func (c *worktrees) fit(t task.Task) (all []*slots.Slot) {
 	return all
 }
 
-// catchUp handles waiting reports of the fleet. No turn may be under way.
-func (c *worktrees) catchUp() {
-	for {
-		select {
-		case n := <-c.news:
-			n.Do()
-		default:
-			return
-		}
-	}
-}
+func (c *worktrees) Open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare("") > 0 }
 
-func (c *worktrees) open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare("") > 0 }
-
-func (c *worktrees) room(ctx context.Context, t task.Task) int {
+func (c *worktrees) Room(ctx context.Context, t task.Task) int {
 	c.grow(ctx)
 	return len(c.fit(t))
 }
 
-func (c *worktrees) enter(j *Job) {
+func (c *worktrees) take(j *Job) {
 	slot := c.free[0] // for a review, which is asked for here
 	if fit := c.fit(j.Task); len(fit) > 0 {
 		slot = fit[0]
@@ -129,9 +116,6 @@ func (c *worktrees) enter(j *Job) {
 }
 
 func (c *worktrees) release(j *Job) {
-	if j.slot == nil {
-		return
-	}
 	if j.worker != nil {
 		j.worker.Close()
 	}

@@ -44,21 +44,14 @@ func (r fleetReport) With(labels ...string) (n int) {
 	return n
 }
 
-// fleetOptions say how to follow a fleet.
-type fleetOptions struct {
-	Way carrier.Way // ralph-hub, and which fleet
-	Env []string
-	Log hclog.Logger
-	// Do runs a function on the goroutine that calls Report, or not at all once the context has ended.
-	Do func(context.Context, func())
-}
-
 // fleetFollower knows the latest report. nil is that of a run without a fleet.
 type fleetFollower struct {
-	o      fleetOptions
+	changed func() // called after each report
+	end     context.CancelFunc
+	ended   chan struct{} // closed when nobody follows any more
+
+	mu     sync.Mutex
 	report fleetReport
-	end    context.CancelFunc
-	ended  chan struct{} // closed when nobody follows any more
 }
 
 // Report is the latest one; zero: there is none.
@@ -66,19 +59,35 @@ func (f *fleetFollower) Report() fleetReport {
 	if f == nil {
 		return fleetReport{}
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return f.report
 }
 
 // joinFleet starts ralph-hub, which reports the workers of the fleet, and is the server if there is no other. It waits for
 // the first report.
-func joinFleet(ctx context.Context, o fleetOptions) (*fleetFollower, error) {
+func joinFleet(ctx context.Context, way carrier.Way, env []string, log hclog.Logger, changed func()) (*fleetFollower, error) {
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
-	f := &fleetFollower{o: o, end: end, ended: make(chan struct{})}
-	first := make(chan error)
+	f := &fleetFollower{changed: changed, end: end, ended: make(chan struct{})}
+	first := make(chan error, 1)
+	heard := func(r fleetReport, err error) {
+		f.mu.Lock()
+		f.report = r
+		f.mu.Unlock()
+		f.changed()
+		select {
+		case first <- err:
+		default: // nobody waits any more
+		}
+	}
 	go func() {
 		defer close(f.ended)
-		for tell := f.beforeLoop(first); ctx.Err() == nil; tell = f.inLoop {
-			tell(ctx, fleetReport{}, f.follow(ctx, tell))
+		for ctx.Err() == nil {
+			err := follow(ctx, way, env, func(r fleetReport) { heard(r, nil) })
+			if ctx.Err() == nil {
+				log.Warn("the fleet is out of reach", "error", err)
+			}
+			heard(fleetReport{}, err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -98,42 +107,14 @@ func joinFleet(ctx context.Context, o fleetOptions) (*fleetFollower, error) {
 	return f, nil
 }
 
-// teller takes a fleetReport, or why there is none.
-type teller func(ctx context.Context, r fleetReport, err error)
-
-// beforeLoop takes the first Report, for which the run waits, and leaves the others to the loop.
-func (f *fleetFollower) beforeLoop(first chan<- error) teller {
-	var once sync.Once
-	return func(ctx context.Context, r fleetReport, err error) {
-		tell := f.inLoop
-		once.Do(func() {
-			tell = func(ctx context.Context, _ fleetReport, err error) {
-				f.report = r // nobody else is at work yet
-				select {
-				case first <- err:
-				case <-ctx.Done():
-				}
-			}
-		})
-		tell(ctx, r, err)
-	}
-}
-
-func (f *fleetFollower) inLoop(ctx context.Context, r fleetReport, err error) {
-	if err != nil {
-		f.o.Log.Warn("the fleet is out of reach", "error", err)
-	}
-	f.o.Do(ctx, func() { f.report = r })
-}
-
 // follow passes on the reports of ralph-hub until ralph-hub ends, and returns why it did.
-func (f *fleetFollower) follow(ctx context.Context, tell teller) error {
+func follow(ctx context.Context, way carrier.Way, env []string, heard func(fleetReport)) error {
 	in, held := io.Pipe() // ralph-hub ends with it
 	defer held.Close()
 	var text []byte
 	why := "ralph-hub has ended"
-	args := append([]string{f.o.Way.Hub, "workers", "--watch", "--serve"}, f.o.Way.Reach()...)
-	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: f.o.Env, Stdin: in, Pipe: true}, func(p []byte) bool {
+	args := append([]string{way.Hub, "workers", "--watch", "--serve"}, way.Reach()...)
+	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: env, Stdin: in, Pipe: true}, func(p []byte) bool {
 		text = append(text, p...)
 		for {
 			line, rest, whole := bytes.Cut(text, []byte("\n"))
@@ -146,7 +127,7 @@ func (f *fleetFollower) follow(ctx context.Context, tell teller) error {
 				why = strings.TrimPrefix(termtext.Line(string(line)), "ralph-hub: ")
 				continue
 			}
-			tell(ctx, r, nil)
+			heard(r)
 		}
 	})
 	return cmp.Or(err, errors.New(why))

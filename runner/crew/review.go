@@ -20,11 +20,6 @@ type Place struct {
 // Look reviews the work at a place. land reports whether it may land. The error is a failure of ralph itself.
 type Look func(ctx context.Context, at Place) (res turn.Result, land bool, err error)
 
-// Review begins the review of a job that was taken. Its News follow until its Done.
-func (c *Crew) Review(ctx context.Context, j *Job, a turn.Assignment, look Look) {
-	c.begin(ctx, j, a, func() Done { return c.space.review(j, look) })
-}
-
 // review shows the work in a slot, and sends it through the merge queue if it may land.
 func (c *worktrees) review(j *Job, look Look) (d Done) {
 	d.Job = j

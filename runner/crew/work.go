@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,8 @@ func (c *worktrees) carryOut(j *Job) Done {
 	switch {
 	case d.Err != nil:
 	case j.ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
-		d.take(landing{err: context.Canceled}) // its work does not land, so its tick must not count: the next run continues
-	case finished(d.Result) && j.work.Commit != "" && j.ctx.Err() == nil:
+		d.refuse(turn.Refusal{Stopped: true}) // its work does not land, so its tick must not count: the next run continues
+	case mayLand(d.Result) && j.work.Commit != "" && j.ctx.Err() == nil:
 		c.land(command.With(j.ctx, c.trust), j, &d)
 	}
 	return d
@@ -189,21 +190,17 @@ func (d Done) Refused() (all []state.Refusal) {
 	return all
 }
 
-// finished is true for a result that may land.
-func finished(r turn.Result) bool { return !r.Proof.Handed && passes(r) }
-
-// passes is true for a result that its developer and the checks call done.
-func passes(r turn.Result) bool {
-	done := r.Proof.After.IsDone(r.Task.ID) || r.Proof.Handed
+// mayLand is true for a result that its developer and the checks call done, unless reviewers look at it first.
+func mayLand(r turn.Result) bool {
+	done := r.Proof.After.IsDone(r.Task.ID) && !r.Proof.Handed
 	if r.Task.ID == "" { // no plan says whether it is finished
-		done = r.Call.Outcome.Class.Success() && r.Progress()
+		done = r.Call.Outcome.Class.Success() && r.Progress() && !r.Proof.Handed
 	}
 	return done && r.Cut == "" && !r.Proof.Report.Blocked() && !r.Proof.Unchecked && r.Work.Lost == ""
 }
 
-// sync brings the worktree into which results are merged to the end of the branch, ready for checks of the run itself.
-func (c *worktrees) sync(ctx context.Context, own func() turn.Assignment, emit func(state.Event)) error {
-	c.catchUp()
+// Refresh brings the worktree into which results are merged to the end of the branch, ready for checks of the run itself.
+func (c *worktrees) Refresh(ctx context.Context, own func() turn.Assignment, emit func(state.Event)) error {
 	a := own()
 	in, w := command.With(ctx, c.trust), c.o.Base
 	tip, err := c.trunk.branch.Refresh(in)
@@ -275,58 +272,50 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 		return
 	}
 	if left := j.unjoined(ctx, files); len(left) > 0 {
-		d.take(landing{unjoined: left})
+		d.refuse(turn.Refusal{Merge: state.MergeConflict, Report: refused(gate.Check{Name: "merge", Command: "git diff --check"},
+			"these files still have the markers of a conflict: "+termtext.Some(left, 20))})
 		return
 	}
 	if c.o.Merge != nil {
 		d.Files = files
 		var why string
 		if c.Alone(func() { why = c.o.Merge(j, j.work.Commit, d.Files) }); why != "" {
-			d.take(landing{held: why})
+			point := string(hooks.PreMerge)
+			d.refuse(turn.Refusal{Merge: state.MergeHook, Why: "a hook keeps it back",
+				Report: refused(gate.Check{Name: point, Command: "ralph hooks test " + point}, why)})
 			return
 		}
 	}
 	c.news <- News{Do: func() { j.queued = true }}
+	var l landing
 	select {
 	case c.queue.in <- j:
+		l = <-j.landing
 	case <-ctx.Done():
-		d.take(landing{err: ctx.Err()})
-		return
+		l.err = ctx.Err()
 	}
-	l := <-j.landing
-	if len(l.Conflict) > 0 {
+	d.Branch = c.trunk.branch.Name
+	switch {
+	case l.landed != "":
+		d.Landed = l.landed
+	case errors.Is(l.err, context.Canceled):
+		d.refuse(turn.Refusal{Stopped: true})
+	case l.err != nil:
+		d.Err = l.err
+	case len(l.conflict) > 0:
 		if err := c.home.KeepOther(ctx, j.work.Key, c.trunk.branch.Name); err != nil {
 			c.o.Log.Warn("what the work conflicts with is not kept", "error", err)
 		}
+		d.refuse(turn.Refusal{Merge: state.MergeConflict, Report: conflictReport(l.conflict, d.Work.Key)})
+	default:
+		d.refuse(turn.Refusal{Merge: state.MergeChecks, Report: l.failed})
 	}
-	d.Branch = c.trunk.branch.Name
-	d.take(l)
 }
 
-// take adds to the result what the merge queue found.
-func (d *Done) take(l landing) {
-	by := turn.Refusal{Tries: d.Job.a.Known.Tries + 1, Why: "it does not pass together with what has landed meanwhile"}
-	switch {
-	case l.Landed != "":
-		d.Landed = l.Landed
-		return
-	case l.err != nil && !errors.Is(l.err, context.Canceled):
-		d.Err = l.err
-	case l.err != nil:
-		by.Stopped = true
-	case l.held != "":
-		point := string(hooks.PreMerge)
-		by.Merge, by.Report = state.MergeHook,
-			refused(gate.Check{Name: point, Command: "ralph hooks test " + point}, l.held)
-		by.Why = "a hook keeps it back"
-	case len(l.unjoined) > 0:
-		by.Merge, by.Report = state.MergeConflict, refused(gate.Check{Name: "merge", Command: "git diff --check"},
-			"these files still have the markers of a conflict: "+termtext.Some(l.unjoined, 20))
-	case len(l.Conflict) > 0:
-		by.Merge, by.Report = state.MergeConflict, conflictReport(l.Conflict, d.Work.Key)
-	default:
-		by.Merge, by.Report = state.MergeChecks, l.Failed
-	}
+// refuse makes the result one of a turn whose work does not land.
+func (d *Done) refuse(by turn.Refusal) {
+	by.Tries = d.Job.a.Known.Tries + 1
+	by.Why = cmp.Or(by.Why, "it does not pass together with what has landed meanwhile")
 	d.Result = turn.Refused(d.Result, by)
 }
 

@@ -43,7 +43,7 @@ type Options struct {
 
 // worktrees are slots beside the user's checkout. Finished work goes through the merge queue.
 type worktrees struct {
-	*Crew
+	*board
 	o     Options
 	home  *slots.Home
 	trust *command.Trust
@@ -64,17 +64,8 @@ type trunk struct {
 	slot    *slots.Slot // the worktree
 	branch  *branch
 	checker *turn.Worker // of the merge queue; nil: not needed yet
-	synced  string       // the commit that Sync has prepared
+	synced  string       // the commit that Refresh has prepared
 	why     string       // why the user's checkout does not follow, as reported last
-}
-
-// landing is the merge queue's answer.
-type landing struct {
-	mergeOutcome
-	held string // why it must not land; empty: it may
-	// unjoined are files of the work with conflicts that are not resolved.
-	unjoined []string
-	err      error
 }
 
 // InWorktrees makes or finds the worktrees. landed names the tasks that landed before the plan could say so.
@@ -84,7 +75,7 @@ func InWorktrees(ctx context.Context, o Options) (crew *Crew, landed []string, e
 		return nil, nil, err
 	}
 	o.Base.Env, o.Base.Trust = c.trunk.slot.Env(o.Env), c.trust
-	return c.Crew, c.recall(ctx), nil
+	return &Crew{c.board, c}, c.recall(ctx), nil
 }
 
 func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
@@ -95,8 +86,7 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	if err := home.Check(ctx, o.Setup); err != nil {
 		return nil, err
 	}
-	c := &worktrees{Crew: newCrew(o.Prefix), o: o, home: home, opened: time.Now(), ways: map[int]carrier.Carrier{}}
-	c.space = c
+	c := &worktrees{board: newBoard(o.Prefix), o: o, home: home, opened: time.Now(), ways: map[int]carrier.Carrier{}}
 	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
 		return nil, err
 	}
@@ -155,7 +145,11 @@ func contained(a turn.Assignment) sandbox.Contained {
 	return a.Sandbox
 }
 
-func (c *worktrees) place(j *Job, a *turn.Assignment) {
+// Apart implements Workspace.
+func (c *worktrees) Apart() bool { return true }
+
+// Place implements Workspace.
+func (c *worktrees) Place(j *Job, a *turn.Assignment) {
 	a.State = "" // it is not in the worktree
 	if j == nil {
 		a.Dir = c.trunk.slot.Dir
@@ -170,24 +164,23 @@ func (c *worktrees) place(j *Job, a *turn.Assignment) {
 	}
 }
 
-// ready has nothing to do: the turn begins in another folder.
-func (c *worktrees) ready(context.Context, turn.Assignment) error { return nil }
+// Ready has nothing to do: the turn begins in another folder.
+func (c *worktrees) Ready(context.Context, turn.Assignment) error { return nil }
 
-// settle returns the Result with the plan and the checks as they are now: the turn saw a copy of the plan.
-func (c *worktrees) settle(d Done, k Known) turn.Result {
+// Settle returns the Result with the plan and the checks as they are now: the turn saw a copy of the plan.
+func (c *worktrees) Settle(d Done, plan func() turn.Plan, checks turn.Checks) turn.Result {
 	c.o.Base.Forget()
-	res := turn.WithCurrentPlan(d.Result, k.Plan(), d.Landed != "", k.Busy)
-	if !res.Checks.Detect && k.Checks.Detect { // it found the project's first checks
+	busy := func(id string) bool { return id != d.Job.Task.ID && c.Of(id) != nil }
+	res := turn.WithCurrentPlan(d.Result, plan(), d.Landed != "", busy)
+	if !res.Checks.Detect && checks.Detect { // it found the project's first checks
 		return res
 	}
-	return turn.WithChecks(res, k.Checks)
+	return turn.WithChecks(res, checks)
 }
 
-func (c *worktrees) status() (all []state.SlotStatus, of *state.FleetStatus) {
+// Status implements Workspace.
+func (c *worktrees) Status() (all []state.SlotStatus, of *state.FleetStatus) {
 	for _, j := range c.jobs {
-		if j.slot == nil {
-			continue
-		}
 		phase := ""
 		if j.queued {
 			phase = "landing"
@@ -207,7 +200,8 @@ func (c *worktrees) where(j *Job) string {
 	return j.Host
 }
 
-func (c *worktrees) landed(ctx context.Context, d Done) (why string) {
+// Advance implements Workspace.
+func (c *worktrees) Advance(ctx context.Context, d Done) (why string) {
 	c.forget(ctx, d.Work.Key)
 	return c.follow(ctx)
 }
@@ -222,7 +216,8 @@ func (c *worktrees) follow(ctx context.Context) (why string) {
 	return why
 }
 
-func (c *worktrees) unlanded(ctx context.Context) (commits int, branch string) {
+// Unlanded implements Workspace.
+func (c *worktrees) Unlanded(ctx context.Context) (commits int, branch string) {
 	c.follow(ctx)
 	return c.trunk.branch.Behind(ctx), c.trunk.branch.Name
 }
@@ -252,7 +247,8 @@ func (c *worktrees) recall(ctx context.Context) (ids []string) {
 	return ids
 }
 
-func (c *worktrees) close(ctx context.Context) {
+// Close implements Workspace.
+func (c *worktrees) Close(ctx context.Context) {
 	c.fleet.Leave()
 	c.queue.close()
 	if c.trunk.checker != nil {
