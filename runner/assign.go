@@ -250,7 +250,7 @@ func (r *Run) showCalls(s *state.Status) {
 
 // started marks a task as begun, and returns the plan's word for its new state.
 func (r *Run) started(t task.Task, word string) string {
-	if r.mark(t.ID, task.Active, "") {
+	if r.mark(t.ID, task.Active) {
 		t.State, t.Word = task.Active, ""
 		word = r.plan.Read().List.Word(t)
 	}

@@ -176,7 +176,7 @@ func (r *Run) apply(ctx, keep context.Context, from finished) (rules.Decision, e
 		r.giveUp(res, d)
 	}
 	if n := r.tasks.Of(res.Task.ID); n.Aside.Why != "" && !n.Aside.Marked {
-		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked, n.Aside.Why)
+		n.Aside.Marked = r.mark(res.Task.ID, task.Blocked)
 	}
 	r.notes.Settle(r.hints(from, damaged)...)
 	if counted && res.Cut == "" && !d.PutAside {
@@ -245,7 +245,7 @@ func (r *Run) settleTasks(res turn.Result) {
 				Why: "its agent has marked it so"})
 	}
 	for _, id := range res.Finished() { // also when the agent only claimed it, and set no tick
-		r.mark(id, task.Done, "")
+		r.mark(id, task.Done)
 	}
 }
 
@@ -280,8 +280,8 @@ func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 }
 
 // mark writes the state of a task into the plan, if the format has a word for it.
-func (r *Run) mark(id string, s task.State, why string) (changed bool) {
-	changed, err := r.plan.Mark(id, s, logs.Redact(why))
+func (r *Run) mark(id string, s task.State) (changed bool) {
+	changed, err := r.plan.Mark(id, s)
 	if err != nil {
 		r.d.Log.Warn("a task cannot be marked", logs.KeyTask, id, logs.KeyError, err)
 	}

@@ -133,7 +133,7 @@ func (r *Run) applyVerdicts(t task.Task, o roles.Outcome) rules.Decision {
 	case f.Next != "":
 		n.Review.Phase, n.Review.Verdicts = f.Next, o.Verdicts
 	default:
-		r.mark(t.ID, task.Done, "")
+		r.mark(t.ID, task.Done)
 	}
 	return d
 }
@@ -144,7 +144,7 @@ func (r *Run) sendBack(t task.Task, said []state.Verdict) {
 	r.unlearn(n.Review.Run, n.Review.Iteration)
 	n.Review.Phase, n.Review.Verdicts, n.Review.Run, n.Review.Iteration = "", said, "", 0
 	n.Review.Kept = false
-	r.mark(t.ID, task.Active, "")
+	r.mark(t.ID, task.Active)
 }
 
 // fetchBack gives a task back to its developer: an earlier run did its work in a worktree, it still waits
@@ -162,7 +162,7 @@ func (r *Run) fetchBack(t task.Task) {
 // putAside gives a task up and marks it as blocked in the plan.
 func (r *Run) putAside(t task.Task, why string) {
 	r.tasks.PutAside(t.ID, why, "", r.plan.Read().List)
-	r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked, why)
+	r.tasks.Of(t.ID).Aside.Marked = r.mark(t.ID, task.Blocked)
 	r.tellOf(t, state.TaskChange{ID: t.ID, Title: t.Title, State: state.TaskPutAside, Why: why})
 }
 

@@ -45,7 +45,7 @@ func (r *Run) enter(ctx context.Context) (rules.Decision, error) {
 	}
 	r.crew = c
 	for _, id := range landed {
-		r.mark(id, task.Done, "")
+		r.mark(id, task.Done)
 	}
 	return rules.Decision{}, nil
 }

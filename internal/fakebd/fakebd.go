@@ -101,9 +101,6 @@ func run(args []string) error {
 			return fmt.Errorf("invalid status %q", flags["--status"])
 		}
 		i["status"] = flags["--status"]
-		if note := flags["--append-notes"]; note != "" {
-			i["notes"] = strings.TrimSpace(fmt.Sprint(i["notes"], "\n", note))
-		}
 		answer = []issue{i}
 	default:
 		return fmt.Errorf("unknown command %q", args)

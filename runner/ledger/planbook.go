@@ -141,8 +141,8 @@ func archive(in projectfs.Dir, dir string, a archivedPlan) error {
 }
 
 // Mark gives a task of the plan another state, as store.Mark does.
-func (b *PlanBook) Mark(id string, s task.State, why string) (changed bool, err error) {
-	if changed, err = store.Mark(b.File, id, s, why); changed {
+func (b *PlanBook) Mark(id string, s task.State) (changed bool, err error) {
+	if changed, err = store.Mark(b.File, id, s); changed {
 		b.note(id, &s)
 	}
 	return changed, err

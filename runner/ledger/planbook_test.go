@@ -21,7 +21,7 @@ func TestChangedSince_onlyWhatTheRunWrote(t *testing.T) {
 	b := NewPlanBook(dir, path, store.PlanOptions{})
 	before, begun := b.Read(), time.Now()
 	for i, s := range []task.State{task.Open, task.Done} { // the first has this state
-		if _, err := b.Mark(before.List.Tasks[i].ID, s, ""); err != nil {
+		if _, err := b.Mark(before.List.Tasks[i].ID, s); err != nil {
 			t.Fatal(err)
 		}
 	}

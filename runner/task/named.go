@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ralph/logs/termtext"
 )
 
 // Resolve returns the task that a person means by a name. The error says that there is none, or lists the candidates.
@@ -15,8 +17,11 @@ func (l List) Resolve(name string) (Task, error) {
 	case 1:
 		return close[0], nil
 	default:
-		return Task{}, fmt.Errorf("%q can mean %s; write the whole id", name,
-			some(close, func(t Task) []string { return []string{t.ID} }))
+		ids := make([]string, len(close))
+		for i, t := range close {
+			ids[i] = t.ID
+		}
+		return Task{}, fmt.Errorf("%q can mean %s; write the whole id", name, termtext.Some(ids, 10))
 	}
 }
 

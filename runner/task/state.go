@@ -112,8 +112,6 @@ func (l List) Word(t Task) string { return cmp.Or(t.Word, l.Words[t.State], t.St
 type File struct {
 	Name string // slash path; relative to the plan's folder
 	Data []byte
-	// Cached keeps the result of a parser, for when it reads the same bytes again; nil: nothing is kept.
-	Cached *any
 }
 
 // Range is a part of a file.

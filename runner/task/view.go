@@ -19,29 +19,49 @@ type View struct {
 // IsZero reports whether the view has all tasks.
 func (v View) IsZero() bool { return len(v.Categories)+len(v.Priorities)+len(v.Tags)+len(v.Tasks) == 0 }
 
-// has reports whether the view names a task.
-func (v View) has(t Task) bool {
-	return one(v.Categories, t.Category, t.Section) && one(v.Tags, t.Tags...) && one(v.Tasks, t.ID) &&
-		(len(v.Priorities) == 0 || slices.ContainsFunc(v.Priorities,
-			func(p string) bool { return numberOf(p) == t.Priority }))
+// parts returns the lists of the view, and the values that a task has for each.
+func (v View) parts() []viewPart {
+	return []viewPart{
+		{"category", v.Categories, func(t Task) []string { return []string{t.Category, t.Section} }},
+		{"priority", v.Priorities, func(t Task) []string { return []string{priority(strconv.Itoa(t.Priority))} }},
+		{"tag", v.Tags, func(t Task) []string { return t.Tags }},
+		{"task", v.Tasks, func(t Task) []string { return []string{t.ID} }},
+	}
 }
 
-// one reports whether one of the values is wanted. An empty list wants all of them.
-func one(wanted []string, values ...string) bool {
-	return len(wanted) == 0 || slices.ContainsFunc(values, func(value string) bool { return named(wanted, value) })
+type viewPart struct {
+	what   string
+	wanted []string
+	of     func(Task) []string
 }
 
-func named(names []string, value string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		return strings.EqualFold(strings.TrimSpace(name), value)
+// matches reports whether a task has one of some values.
+func (p viewPart) matches(t Task, wanted ...string) bool {
+	return slices.ContainsFunc(wanted, func(want string) bool {
+		if want = strings.TrimSpace(want); p.what == "priority" {
+			want = priority(want)
+		}
+		return want != "" && slices.ContainsFunc(p.of(t), func(value string) bool { return strings.EqualFold(want, value) })
 	})
 }
 
-func numberOf(priority string) int {
-	if n, err := strconv.Atoi(strings.TrimSpace(priority)); err == nil {
-		return n
+// priority returns the number of a priority, as text; empty: it is none.
+func priority(word string) string {
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		n = PriorityOf(word)
 	}
-	return PriorityOf(priority)
+	if n == NoPriority {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// has reports whether the view names a task.
+func (v View) has(t Task) bool {
+	return !slices.ContainsFunc(v.parts(), func(p viewPart) bool {
+		return len(p.wanted) > 0 && !p.matches(t, p.wanted...)
+	})
 }
 
 // ApplyView returns the list with the tasks marked that its View does not have. Optional tasks that the
@@ -101,8 +121,14 @@ func (l List) OthersOpen() string {
 // In returns the view with the ids of the tasks that it names. The error says what the list does
 // not have.
 func (v View) In(l List) (View, error) {
-	if err := v.fits(l); err != nil {
-		return v, err
+	for _, p := range v.parts()[:3] {
+		for _, value := range p.wanted {
+			// All tasks of a list of boxes have the priority 0.
+			ranked := p.what != "priority" || slices.ContainsFunc(l.Tasks, func(t Task) bool { return t.Priority != 0 })
+			if !ranked || !slices.ContainsFunc(l.Tasks, func(t Task) bool { return p.matches(t, value) }) {
+				return v, fmt.Errorf("no task of the plan has the %s %q", p.what, value)
+			}
+		}
 	}
 	ids := make([]string, 0, len(v.Tasks))
 	for _, name := range v.Tasks {
@@ -120,67 +146,12 @@ func (v View) In(l List) (View, error) {
 	return v, nil
 }
 
-// fits returns an error if no task has one of the values.
-func (v View) fits(l List) error {
-	for _, part := range []struct {
-		what   string
-		wanted []string
-		of     func(Task) []string
-	}{
-		{"category", v.Categories, func(t Task) []string { return []string{t.Category, t.Section} }},
-		{"priority", v.Priorities, priorities},
-		{"tag", v.Tags, func(t Task) []string { return t.Tags }},
-	} {
-		for _, value := range part.wanted {
-			has := func(t Task) bool { return named(part.of(t), value) }
-			if part.what == "priority" {
-				has = func(t Task) bool { return t.Priority == numberOf(value) && t.Priority != NoPriority }
-			}
-			known := some(l.Tasks, part.of)
-			switch {
-			case known == "" || known == "0" && part.what == "priority":
-				return fmt.Errorf("the tasks of the plan have no %s, so none has %q", part.what, value)
-			case !slices.ContainsFunc(l.Tasks, has):
-				return fmt.Errorf("no task of the plan has the %s %q; known: %s", part.what, value, known)
-			}
-		}
-	}
-	return nil
-}
-
-func priorities(t Task) []string {
-	if t.Priority == NoPriority {
-		return nil
-	}
-	return []string{strconv.Itoa(t.Priority)}
-}
-
-// some lists up to ten different values of tasks.
-func some(tasks []Task, of func(Task) []string) string {
-	const most = 10
-	var all []string
-	for _, t := range tasks {
-		for _, value := range of(t) {
-			if value != "" && !slices.Contains(all, value) && len(all) <= most {
-				all = append(all, value)
-			}
-		}
-	}
-	if len(all) > most {
-		all[most] = "..."
-	}
-	return strings.Join(all, ", ")
-}
-
 // String describes the view for people.
 func (v View) String() string {
 	var parts []string
-	for _, part := range []struct {
-		what   string
-		values []string
-	}{{"category", v.Categories}, {"priority", v.Priorities}, {"tag", v.Tags}, {"task", v.Tasks}} {
-		if len(part.values) > 0 {
-			parts = append(parts, part.what+" "+strings.Join(part.values, " or "))
+	for _, p := range v.parts() {
+		if len(p.wanted) > 0 {
+			parts = append(parts, p.what+" "+strings.Join(p.wanted, " or "))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -47,7 +47,7 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 // set gives a task another state.
 func (p *plan) set(t task.Task, s task.State, why string) error {
 	why = withoutControls(termtext.Unwrap(why))
-	err := store.SetWithReason(p.file(), t, s, why)
+	err := store.Set(p.file(), t, s)
 	if errors.Is(err, task.ErrNoWord) {
 		return cmdline.UsageError("%s plans cannot mark a task as %s; the plan was not changed", p.Format, s)
 	}

@@ -82,7 +82,7 @@ func PlanTaken(dir, plan, run string, optionalSections []string) string {
 		if name, _ := store.ProgramOf(dir, found.Path); found.Path == plan || name != "" {
 			continue // what only a program reads may need consent
 		}
-		if found.Left(optionalSections) > 0 {
+		if list, err := store.Load(store.At(dir, found.Path, optionalSections)); err == nil && list.Remaining() > 0 {
 			open = append(open, view.Within(dir, found.Path))
 		}
 	}

@@ -59,7 +59,10 @@ func split(text string) []block {
 	if first > 0 {
 		s.add(block{kind: front, line: 1, last: first, text: text[:strings.IndexByte(text, '\n')]})
 	}
-	for _, l := range boxes.MarkdownLines(text) {
+	for l := range boxes.MarkdownLines(text) {
+		if l.Code || l.Text == "" && l.End > l.Start { // the next line takes it
+			continue
+		}
 		if l.Number <= first {
 			end, number = l.End, l.Number
 			continue

@@ -34,8 +34,8 @@ func List(folder string) ([]byte, error) {
 	return run(folder, "list", "--all", "--limit", "0", "--json")
 }
 
-// Set gives an issue another state. It adds the reason, if there is one, to the issue's notes.
-func Set(folder string, t task.Task, to task.State, why string) error {
+// Set gives an issue another state.
+func Set(folder string, t task.Task, to task.State) error {
 	if t.State == task.Done {
 		if _, err := run(folder, "reopen", t.ID, "--json"); err != nil || to == task.Open {
 			return err
@@ -47,9 +47,6 @@ func Set(folder string, t task.Task, to task.State, why string) error {
 		args = []string{"close", t.ID, "--reason", "Done", "--json"}
 	case task.Open, task.Active, task.Blocked:
 		args = []string{"update", t.ID, "--status", words().Write[to], "--json"}
-		if why != "" {
-			args = append(args, "--append-notes", why)
-		}
 	default:
 		return fmt.Errorf("%w: %s", task.ErrNoWord, to)
 	}

@@ -3,7 +3,6 @@
 package boxes
 
 import (
-	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,26 +48,16 @@ func Checkbox(in task.Input) (task.Parsed, error) {
 
 func parse(in task.Input, d dialect) *list {
 	text := string(in.Files[0].Data)
-	s := scanner{dialect: d, text: text, fenceEnds: closingFences(text), optional: map[string]bool{},
-		details: map[int]*details{},
-		choice:  frontMatter(text)}
+	s := scanner{dialect: d, text: text, optional: map[string]bool{}, details: map[int]*details{}}
 	// A box takes at least eight bytes, so this cannot be too large.
 	likely := min(strings.Count(text, "] "), len(text)/8)
 	s.tasks, s.spots = make([]task.Task, 0, likely), make([]task.Spot, 0, likely)
 	for _, name := range in.OptionalSections {
 		s.optional[HeadingKey(name)] = true
 	}
-	number := 0
-	for start := 0; start < len(s.text); {
-		number++
-		next := len(s.text)
-		if i := strings.IndexByte(s.text[start:], '\n'); i >= 0 {
-			next = start + i + 1
-		}
-		end := start + len(strings.TrimRight(s.text[start:next], "\r\n"))
-		s.line(number, start, end)
-		s.extend(number, task.Range{Start: start, End: end}, next)
-		start = next
+	for l := range MarkdownLines(text) {
+		s.line(l)
+		s.extend(l)
 	}
 	if len(s.tasks) == 0 {
 		s.tasks, s.spots = nil, nil
@@ -89,18 +78,16 @@ func HasBox(data []byte) bool {
 // scanner collects the tasks of a Markdown file line by line.
 type scanner struct {
 	dialect
-	text      string
-	fenceEnds fenceEnds
-	optional  map[string]bool // HeadingKey of each optional section
+	text     string
+	optional map[string]bool // HeadingKey of each optional section
 
 	tasks   []task.Task
 	spots   []task.Spot      // of each task
 	details map[int]*details // of tasks, by index
 
-	items     []item   // the list items that may contain the current line
+	items     []item // the list items that may contain the current line
+	inFence   bool
 	paragraph []string // lines that a setext underline turns into a heading
-	inComment bool
-	fence     mdFence
 	choice    task.Choice
 	odd       []int
 	section   string
@@ -132,34 +119,23 @@ type item struct {
 	depth  int // number of boxes around it, including itself
 }
 
-func (s *scanner) line(number, start, end int) {
-	text := s.text[start:end]
-	if s.inComment {
-		i := strings.Index(text, "-->")
-		if i < 0 {
-			return
-		}
-		s.inComment = false
-		text = strings.Repeat(" ", i+3) + text[i+3:]
-	}
-	if s.fence.Length > 0 {
-		if s.fence.ClosedBy(text) {
-			s.fence = mdFence{}
-			return
-		}
-		if strings.TrimSpace(text) == "" || Indent(text) >= s.fence.Floor {
+func (s *scanner) line(l MarkdownLine) {
+	text, number := l.Text, l.Number
+	if l.Code {
+		if !l.fence {
 			s.describe(text, false)
-			return
+		} else if s.inFence = !s.inFence; s.inFence {
+			s.close(Indent(text))
+			s.openItems(text)
+			s.paragraph = nil
 		}
-		s.fence = mdFence{} // the list item around it ended
-	}
-	if s.openFence(text, start) {
 		return
 	}
-	if c, worker, ok := choiceIn(text); ok {
-		defer s.choose(c, worker, number, Indent(text))
+	s.inFence = false
+	raw := s.text[l.Start:l.End]
+	if c, worker, ok := choiceIn(raw); ok {
+		defer s.choose(c, worker, number, Indent(raw))
 	}
-	text = s.hideComments(text, start)
 	if strings.TrimSpace(text) == "" {
 		s.paragraph = nil
 		return
@@ -177,7 +153,7 @@ func (s *scanner) line(number, start, end int) {
 	body, ok := s.openItems(text)
 	if ok {
 		s.paragraph = nil
-		s.item(number, start, text, body)
+		s.item(number, l.Start, text, body)
 	}
 	if len(s.tasks) == known && strings.Contains(text, "[") && almostBox().MatchString(text) {
 		s.odd = append(s.odd, number)
@@ -195,56 +171,6 @@ func (s *scanner) line(number, start, end int) {
 var almostBox = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s*\[(?:[ xX~-]{0,3}|[!?>/*+])\](?:[^(:\[]|$)`)
 })
-
-// openFence starts fenced code if text opens a fence that is closed later.
-func (s *scanner) openFence(text string, start int) bool {
-	rest := skipMarkers(text)
-	f, ok := fenceIn(text[rest:])
-	if !ok || !s.fenceEnds.After(start, f) {
-		return false
-	}
-	s.close(Indent(text))
-	s.openItems(text)
-	if n := len(s.items); n > 0 {
-		f.Floor = s.items[n-1].indent + 1
-	}
-	s.fence, s.paragraph = f, nil
-	return true
-}
-
-// hideComments blanks the HTML comments in text, which starts at offset start.
-func (s *scanner) hideComments(text string, start int) string {
-	open := commentStart(text, 0)
-	if open < 0 {
-		return text
-	}
-	shown := []byte(text)
-	for ; open >= 0; open = commentStart(text, open) {
-		end := strings.Index(text[open+4:], "-->")
-		if end < 0 {
-			if s.closesLater(start+open+4, len(bytes.TrimSpace(shown[:open])) == 0) {
-				s.inComment = true
-				shown = shown[:open]
-			}
-			break
-		}
-		for end += open + 4 + 3; open < end; open++ {
-			shown[open] = ' '
-		}
-	}
-	return string(shown)
-}
-
-// closesLater reports whether the comment with text from offset at is closed on a later
-// line. If it starts in the middle of a line and another comment starts before the next
-// end, the line only mentions comments.
-func (s *scanner) closesLater(at int, ownLine bool) bool {
-	rest := s.text[at:]
-	if !ownLine {
-		rest, _, _ = strings.Cut(rest, "<!--")
-	}
-	return strings.Contains(rest, "-->")
-}
 
 func (s *scanner) heading(level int, title string) {
 	s.items, s.paragraph = nil, nil
@@ -345,14 +271,18 @@ func (s *scanner) describe(text string, criterion bool) {
 }
 
 // extend makes a line part of the boxes that contain it.
-func (s *scanner) extend(number int, line task.Range, next int) {
-	text := s.text[line.Start:line.End]
+func (s *scanner) extend(l MarkdownLine) {
+	text := s.text[l.Start:l.End]
 	if strings.TrimSpace(text) == "" {
 		return
 	}
+	next := len(s.text)
+	if i := strings.IndexByte(s.text[l.End:], '\n'); i >= 0 {
+		next = l.End + i + 1
+	}
 	indent := Indent(text)
 	for _, it := range s.items {
-		if it.box && (indent > it.indent || s.tasks[it.task].Line == number) {
+		if it.box && (indent > it.indent || s.tasks[it.task].Line == l.Number) {
 			s.spots[it.task].Item.End = next
 		}
 	}

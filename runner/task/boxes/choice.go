@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"ralph/runner/task"
-	"ralph/state/projectfs"
 )
 
 var choiceComment = sync.OnceValue(func() *regexp.Regexp {
@@ -49,32 +48,4 @@ func (s *scanner) choose(c task.Choice, worker string, line, indent int) {
 		}
 	}
 	s.choice = c.Or(s.choice)
-}
-
-// maxFrontMatter limits the YAML block at the start of a Markdown plan, in bytes.
-const maxFrontMatter = 16 << 10
-
-// frontMatter reads agent, model and provider in the YAML block between two lines
-// --- at the start of a Markdown plan. It ignores a block that is not YAML, which may
-// be a rule and a paragraph.
-func frontMatter(plan string) task.Choice {
-	plan = strings.ReplaceAll(plan[:min(len(plan), maxFrontMatter)], "\r\n", "\n")
-	block, begins := strings.CutPrefix(plan, "---\n")
-	block, _, ends := strings.Cut(block, "\n---\n")
-	var data struct {
-		Agent, Model string
-		Provider     any
-	}
-	if !begins || !ends || projectfs.UnmarshalYAML([]byte(block), &data) != nil {
-		return task.Choice{}
-	}
-	var named task.Choice
-	switch p := data.Provider.(type) {
-	case string:
-		named.Agent = p
-	case map[string]any:
-		named.Agent, _ = p["name"].(string)
-		named.Model, _ = p["model"].(string)
-	}
-	return task.Choice{Agent: data.Agent, Model: data.Model}.Or(named)
 }

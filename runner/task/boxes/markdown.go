@@ -3,7 +3,11 @@ package boxes
 // This file reads the parts of Markdown that plans are made of: fences, comments,
 // headings and list markers. It knows nothing of tasks.
 
-import "strings"
+import (
+	"bytes"
+	"iter"
+	"strings"
+)
 
 // mdFence is the opening line of fenced code; Length 0: none.
 type mdFence struct {
@@ -201,58 +205,118 @@ func skipMarkers(text string) int {
 // maxMarkers bounds the list markers in one line.
 const maxMarkers = 8
 
-// MarkdownLine is a line outside of fenced code. What is in comments is blank.
+// MarkdownLine is a line of a Markdown file.
 type MarkdownLine struct {
-	Number     int // 1-based
-	Start, End int // without the line break
-	Text       string
+	Number     int    // 1-based
+	Start, End int    // without the line break
+	Text       string // blank where a comment hides it
+	Code       bool   // it is in fenced code
+	fence      bool   // it opens or closes fenced code
 }
 
-// MarkdownLines returns the lines of a text that are not in fenced code. A fence or comment without
-// an end hides nothing.
-func MarkdownLines(text string) []MarkdownLine {
-	var (
-		all       = make([]MarkdownLine, 0, strings.Count(text, "\n")+1)
-		open      mdFence
-		inComment bool
-		ends      = closingFences(text)
-		number    int
-	)
-	start := 0
-	for raw := range strings.Lines(text) {
-		number++
-		shown := strings.TrimRight(raw, "\r\n")
-		l := MarkdownLine{Number: number, Start: start, End: start + len(shown), Text: shown}
-		start += len(raw)
-		if inComment {
-			i := strings.Index(l.Text, "-->")
-			if i < 0 {
-				continue
+// MarkdownLines returns the lines of a text. A fence or comment without an end hides nothing: a typo must not make
+// open tasks disappear.
+func MarkdownLines(text string) iter.Seq[MarkdownLine] {
+	return func(yield func(MarkdownLine) bool) {
+		s := lineScanner{text: text, ends: closingFences(text)}
+		start, number := 0, 0
+		for raw := range strings.Lines(text) {
+			number++
+			shown := strings.TrimRight(raw, "\r\n")
+			l := MarkdownLine{Number: number, Start: start, End: start + len(shown), Text: shown}
+			s.hide(&l)
+			if !yield(l) {
+				return
 			}
-			inComment = false
-			l.Text = strings.Repeat(" ", i+3) + l.Text[i+3:]
+			start += len(raw)
 		}
-		if open.Length > 0 {
-			if open.ClosedBy(l.Text) {
-				open = mdFence{}
-			}
-			continue
-		}
-		if f, ok := fenceIn(l.Text); ok && ends.After(l.Start, f) {
-			open = f
-			continue
-		}
-		for i := commentStart(l.Text, 0); i >= 0; i = commentStart(l.Text, i) {
-			end := strings.Index(l.Text[i:], "-->")
-			if end < 0 {
-				if inComment = strings.Contains(text[l.End:], "-->"); inComment {
-					l.Text = l.Text[:i]
-				}
-				break
-			}
-			l.Text = l.Text[:i] + strings.Repeat(" ", end+3) + l.Text[i+end+3:]
-		}
-		all = append(all, l)
 	}
-	return all
+}
+
+// lineScanner knows in what code or comment a line begins.
+type lineScanner struct {
+	text      string
+	ends      fenceEnds
+	fence     mdFence
+	inComment bool
+	markers   []int // columns of the markers of the list items that may contain the line
+}
+
+// hide marks a line in fenced code, and blanks what is in comments.
+func (s *lineScanner) hide(l *MarkdownLine) {
+	if s.inComment {
+		end := strings.Index(l.Text, "-->") + len("-->")
+		if s.inComment = end < len("-->"); s.inComment {
+			l.Text = ""
+			return
+		}
+		l.Text = strings.Repeat(" ", end) + l.Text[end:]
+	}
+	if s.fence.Length > 0 {
+		l.fence = s.fence.ClosedBy(l.Text)
+		if l.Code = strings.TrimSpace(l.Text) == "" || l.fence || Indent(l.Text) >= s.fence.Floor; !l.Code || l.fence {
+			s.fence = mdFence{} // it is closed, or the list item around it ended
+		}
+		if l.Code {
+			return
+		}
+	}
+	if s.ends != nil {
+		s.items(l.Text)
+		if f, ok := fenceIn(l.Text[skipMarkers(l.Text):]); ok && s.ends.After(l.Start, f) {
+			if n := len(s.markers); n > 0 {
+				f.Floor = s.markers[n-1] + 1
+			}
+			s.fence, l.Code, l.fence = f, true, true
+			return
+		}
+	}
+	l.Text = s.withoutComments(l)
+}
+
+// items notes which list items contain a line.
+func (s *lineScanner) items(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	for n := len(s.markers); n > 0 && Indent(text) <= s.markers[n-1]; n-- {
+		s.markers = s.markers[:n-1]
+	}
+	for at := 0; ; {
+		at += Blank(text[at:])
+		n := MarkerLen(text[at:])
+		if n == 0 || len(s.markers) > len(text) {
+			return
+		}
+		s.markers = append(s.markers, column(text[:at]))
+		at += n
+	}
+}
+
+// withoutComments returns the text of a line with its HTML comments blanked.
+func (s *lineScanner) withoutComments(l *MarkdownLine) string {
+	text := l.Text
+	open := commentStart(text, 0)
+	if open < 0 {
+		return text
+	}
+	shown := []byte(text)
+	for ; open >= 0; open = commentStart(text, open) {
+		end := strings.Index(text[open+4:], "-->")
+		if end < 0 {
+			// In the middle of a line, and with another comment before the next end, it only mentions comments.
+			rest := s.text[l.Start+open+4:]
+			if len(bytes.TrimSpace(shown[:open])) > 0 {
+				rest, _, _ = strings.Cut(rest, "<!--")
+			}
+			if s.inComment = strings.Contains(rest, "-->"); s.inComment {
+				shown = shown[:open]
+			}
+			break
+		}
+		for end += open + 4 + len("-->"); open < end; open++ {
+			shown[open] = ' '
+		}
+	}
+	return string(shown)
 }

@@ -200,13 +200,18 @@ func tagsOf(root gjson.Result) (tags []string) {
 	return tags
 }
 
+// details returns what Taskmaster knows about a task besides its description.
+func details(rec record) string {
+	return strings.TrimSpace(text(rec.all.get("details")) + "\n" + text(rec.all.get("testStrategy")))
+}
+
 // withSubtasks adds a task and, below it, its subtasks: their ids are local.
 func (r *reader) withSubtasks(rec record) error {
 	t, spot, err := r.one(rec)
 	if err != nil {
 		return err
 	}
-	t.Notes = r.details(rec)
+	t.Notes = details(rec)
 	if err := r.add(rec.place, t, spot); err != nil {
 		return err
 	}
@@ -220,7 +225,7 @@ func (r *reader) withSubtasks(rec record) error {
 			return err
 		}
 		sub.ID, sub.Depth, sub.Priority = t.ID+"."+sub.ID, 1, t.Priority
-		sub.Notes = r.details(rec)
+		sub.Notes = details(rec)
 		for i, id := range sub.DependsOn {
 			if !strings.Contains(id, ".") {
 				sub.DependsOn[i] = t.ID + "." + id

@@ -82,17 +82,11 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 	if err := Set(File{Path: path}, shop, task.Review); !errors.Is(err, task.ErrNoWord) {
 		t.Errorf("review: %v", err)
 	}
-	if changed, err := Mark(File{Path: path}, "bd-a1", task.Review, ""); changed || err != nil {
+	if changed, err := Mark(File{Path: path}, "bd-a1", task.Review); changed || err != nil {
 		t.Errorf("mark: %t, %v", changed, err)
 	}
-	if changed, err := Mark(File{Path: path}, "bd-a1", task.Active, ""); !changed || err != nil {
+	if changed, err := Mark(File{Path: path}, "bd-a1", task.Active); !changed || err != nil {
 		t.Errorf("mark: %t, %v", changed, err)
-	}
-	if err := SetWithReason(File{Path: path}, shop, task.Blocked, "needs a key"); err != nil {
-		t.Error(err)
-	}
-	if list, _ := Load(File{Path: path}); !strings.Contains(list.Tasks[0].Notes, "needs a key") {
-		t.Errorf("notes %q", list.Tasks[0].Notes)
 	}
 	if added, err := Add(File{Path: path}, "Ship it"); err != nil || added.Title != "Ship it" || added.State != task.Open {
 		t.Errorf("add: %+v, %v", added, err)

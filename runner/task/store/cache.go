@@ -1,18 +1,16 @@
 package store
 
 import (
+	"slices"
 	"sync"
-	"time"
 )
 
-// Cache reads a plan again only if it has changed, and of a folder only the changed files. The zero value
-// is empty. Callers must not change the tasks of the plans.
+// Cache reads a plan again only if its files have changed. The zero value is empty. Callers must not change the tasks
+// of the plans.
 type Cache struct {
 	mu   sync.Mutex
 	path string // of the plan in it
-	plan plan
-	err  error
-	of   stamp // of the file when it was read; zero: not known
+	plan plan   // zero: none
 }
 
 // open is the function open, but from memory if the plan is still the same. A nil Cache keeps nothing.
@@ -22,19 +20,31 @@ func (c *Cache) open(f File) (plan, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.path != f.Path {
-		c.path, c.plan, c.err, c.of = f.Path, plan{}, nil, stamp{}
+	if c.path == f.Path && c.plan.current() {
+		return c.plan, nil
 	}
-	now := stampOf(f.Project(), f.Path)
-	if now != (stamp{}) && now == c.of {
-		return c.plan, c.err
+	p, err := open(f)
+	if c.path, c.plan = f.Path, p; err != nil {
+		c.plan = plan{}
 	}
-	began := time.Now()
-	c.plan, c.err = c.plan.reload(f)
-	c.of = stamp{}
-	oneFile := c.plan.Beside == nil && c.plan.More == nil && c.plan.format.Files == nil && c.plan.Program == nil
-	if c.err == nil && oneFile && now.Old(began) {
-		c.of = now
+	return p, err
+}
+
+// current reports whether the files of a plan have certainly not changed.
+func (p plan) current() bool {
+	switch {
+	case p.Name == "", p.Program != nil:
+		return false
+	case p.format.Files != nil:
+		_, paths, err := folderFiles(p.in, p.Path)
+		same := func(f planFile, path string) bool { return f.path == path }
+		if err != nil || !slices.EqualFunc(p.files, paths, same) {
+			return false
+		}
+	case p.Beside != nil || p.More != nil: // a file may have appeared beside the plan
+		return false
 	}
-	return c.plan, c.err
+	return !slices.ContainsFunc(p.files, func(f planFile) bool {
+		return f.of == (stamp{}) || stampOf(p.in, f.path) != f.of
+	})
 }

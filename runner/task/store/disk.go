@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"time"
@@ -13,12 +12,13 @@ import (
 	"ralph/state/projectfs"
 )
 
-// errUnusable is the error of a file that cannot be a plan.
-var errUnusable = errors.New("the plan cannot be used")
+// ErrUnusable is the error of a file that cannot be a plan: it is unreadable, binary, too
+// large, invalid or of an unknown format.
+var ErrUnusable = errors.New("the plan cannot be used")
 
 const (
-	// maxFileSize is the size in bytes of the largest file that Read accepts.
-	maxFileSize = 16 << 20
+	// MaxSize is the size in bytes of the largest plan, and of the largest file of one.
+	MaxSize = 16 << 20
 	// maxFiles and maxDepth limit a plan that is a folder.
 	maxFiles = 50_000
 	maxDepth = 6
@@ -44,71 +44,28 @@ func (s stamp) Old(at time.Time) bool { return at.Sub(s.changed) > settled }
 func stampOf(in projectfs.Dir, path string) (s stamp) {
 	if info, err := in.Lstat(path); err == nil {
 		if st, ok := info.Sys().(*unix.Stat_t); ok {
-			s = stampIn(*st)
+			s = stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // an int32 on macOS
 		}
 	}
 	return s
 }
 
-func stampIn(st unix.Stat_t) stamp {
-	return stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // an int32 on macOS
-}
-
 // readStable returns the bytes of a plan file, at most MaxSize, as they were at one moment.
 func readStable(in projectfs.Dir, path string) ([]byte, stamp, error) {
 	for range maxReads {
-		data, of, err := readOnce(in, path)
-		if err != nil || of != (stamp{}) {
-			return data, of, err
+		before := stampOf(in, path)
+		if before.size > MaxSize {
+			return nil, stamp{}, fmt.Errorf("%w: %q is larger than %d MiB", ErrUnusable, path, MaxSize>>20)
 		}
-	}
-	return nil, stamp{}, fmt.Errorf("%w: %q changes while it is read", errUnusable, path)
-}
-
-// readOnce reads a file with few system calls, because a plan may have thousands of files. The zero
-// stamp: it changed meanwhile.
-func readOnce(in projectfs.Dir, path string) (data []byte, of stamp, err error) {
-	fd, st, err := in.OpenFD(path)
-	if err != nil {
-		return nil, of, fmt.Errorf("%w: %w", errUnusable, err)
-	}
-	defer func() { _ = unix.Close(fd) }() // nothing was written
-	switch before := stampIn(st); {
-	case st.Size > maxFileSize:
-		return nil, of, fmt.Errorf("%w: %q is larger than %d MiB", errUnusable, path, maxFileSize>>20)
-	default:
-		data = make([]byte, st.Size)
-		n := 0
-		for n < len(data) && err == nil {
-			var more int
-			if more, err = retry(func() (int, error) { return unix.Read(fd, data[n:]) }); more == 0 && err == nil {
-				err = io.ErrUnexpectedEOF
-			}
-			n += max(more, 0)
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, of, nil // somebody shortened it meanwhile
-		}
-		if err == nil {
-			err = unix.Fstat(fd, &st)
-		}
+		data, err := in.Read(path, MaxSize)
 		if err != nil {
-			return nil, of, fmt.Errorf("%w: %w", errUnusable, &fs.PathError{Op: "read", Path: path, Err: err})
+			return nil, stamp{}, fmt.Errorf("%w: %w", ErrUnusable, err)
 		}
-		if now := stampIn(st); now == before {
-			of = now
-		}
-		return data, of, nil
-	}
-}
-
-// retry repeats a system call until no signal interrupts it.
-func retry(call func() (int, error)) (n int, err error) {
-	for {
-		if n, err = call(); !errors.Is(err, unix.EINTR) {
-			return n, err
+		if before != (stamp{}) && before == stampOf(in, path) && before.size == int64(len(data)) {
+			return data, before, nil
 		}
 	}
+	return nil, stamp{}, fmt.Errorf("%w: %q changes while it is read", ErrUnusable, path)
 }
 
 // filesIn lists the regular files below dir by slash path, sorted, without following links.
@@ -129,7 +86,7 @@ func filesIn(in projectfs.Dir, dir string) ([]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnusable, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	return names, nil
 }

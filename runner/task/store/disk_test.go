@@ -39,8 +39,8 @@ func TestRead_fileThatKeepsChanging_isRefused(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if info, err := f.Stat(); err == nil && info.Size() > maxFileSize/2 {
-				_ = f.Truncate(maxFileSize / 4)
+			if info, err := f.Stat(); err == nil && info.Size() > MaxSize/2 {
+				_ = f.Truncate(MaxSize / 4)
 			}
 		}
 	})
@@ -49,7 +49,7 @@ func TestRead_fileThatKeepsChanging_isRefused(t *testing.T) {
 		switch {
 		case err == nil && (of == (stamp{}) || int64(len(data)) != of.size):
 			t.Fatalf("%d bytes with the stamp %+v", len(data), of)
-		case err != nil && (!errors.Is(err, errUnusable) || !strings.Contains(err.Error(), `fix_plan.md" changes while it is read`)):
+		case err != nil && (!errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), `fix_plan.md" changes while it is read`)):
 			t.Fatal(err)
 		case err != nil:
 			return

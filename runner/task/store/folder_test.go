@@ -26,16 +26,6 @@ func backlog(t *testing.T, n int) (File, func(id int) string) {
 	return File{Path: dir, Name: "backlog"}, at
 }
 
-func TestLoad_20000FilesOfTasks_areAllRead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: 20,000 files")
-	}
-	f, _ := backlog(t, 20_000)
-	if list, err := Load(File{Path: f.Path}); err != nil || len(list.Tasks) != 20_000 || list.Tasks[19_999].ID != "TASK-20000" {
-		t.Errorf("%d tasks, %v", len(list.Tasks), err)
-	}
-}
-
 func TestCache_folder_everyChangeIsSeen(t *testing.T) {
 	f, at := backlog(t, 100)
 	kept := f

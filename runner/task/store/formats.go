@@ -45,10 +45,6 @@ type format struct {
 	Program *program
 	// New returns the text of a new task, and where it goes; nil: each task is a file of its own.
 	New func(f task.File, p task.Parsed, title string) (task.Range, string)
-	// Reason returns the edit that writes the reason for which a task is blocked, where the format's own tool shows it,
-	// in place of ralph's earlier one; an empty reason removes that one. An empty text for an empty range: no edit is
-	// needed. nil: the format has no place for it.
-	Reason func(f task.File, item task.Range, why string) (at task.Range, text string)
 	// Title returns a title as the format writes it.
 	Title func(string) string
 }
@@ -78,7 +74,7 @@ var formats = sync.OnceValue(func() []format {
 		Parse: stories.Sprint, Title: stories.Heading,
 	}, {
 		Name: "BMAD spec", Where: []string{"_bmad-output/implementation-artifacts/*.md"}, Globs: []string{"*.md"},
-		Is: stories.IsSpec, Parse: stories.Spec, Title: stories.Title, Reason: stories.SpecReason,
+		Is: stories.IsSpec, Parse: stories.Spec, Title: stories.Title,
 	}, {
 		Name: "BMAD stories", Find: inProjectsWith("docs/stories", ".bmad-core"),
 		Files: []string{"[0-9]*.[0-9]*.*.md"}, Not: []string{"*.story.md"},
@@ -94,10 +90,9 @@ var formats = sync.OnceValue(func() []format {
 		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"},
 		Globs:  []string{".taskmaster/tasks/tasks.json"},
 		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title,
-		Reason: records.TaskmasterReason,
 	}, {
 		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"},
-		Beside: []string{"config.yml"}, Parse: stories.Backlog, Title: stories.Title, Reason: stories.BacklogReason,
+		Beside: []string{"config.yml"}, Parse: stories.Backlog, Title: stories.Title,
 	}, {
 		Name: "AIOS", Find: inProjectsWith("docs/stories", ".aios-core", ".aiox-core"),
 		Files: []string{"**/*.story.md", "**/STORY-*.md"}, Parse: stories.AIOS, Title: stories.Heading,
@@ -114,7 +109,7 @@ var formats = sync.OnceValue(func() []format {
 		Title: records.Title, Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
 	}, {
 		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster,
-		New: records.NewNumbered(), Title: records.Title, Reason: records.TaskmasterReason,
+		New: records.NewNumbered(), Title: records.Title,
 	}, {
 		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
 	}, {

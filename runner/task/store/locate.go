@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
-	"sort"
-	"strings"
 
 	"ralph/runner/task"
 	"ralph/state/projectfs"
@@ -17,27 +14,6 @@ import (
 type Found struct {
 	Path   string // below the folder that All was given
 	Format string
-	dir    string  // that folder
-	counts *counts // nil: it was not read
-}
-
-// counts says how many tasks a plan has, and how many are left.
-type counts struct{ total, left int }
-
-// Left returns the number of tasks that are left in the plan; 0 if it cannot be read.
-func (f Found) Left(optionalSections []string) int {
-	if f.counts != nil {
-		return f.counts.left
-	}
-	return count(At(f.dir, f.Path, optionalSections)).left
-}
-
-func count(f File) counts {
-	list, err := Load(f)
-	if err != nil {
-		return counts{}
-	}
-	return counts{list.Total(), list.Remaining()}
 }
 
 // All lists the plans in dir, in the order of the table. A run takes the first one if
@@ -46,7 +22,7 @@ func All(dir string, optionalSections []string) []Found {
 	var all []Found
 	in, known := projectfs.In(dir), map[string]bool{}
 	for _, f := range formats() {
-		found := []Found{}
+		var found []string
 		for _, pattern := range f.Where {
 			found = append(found, openFirst(dir, matchesIn(in, dir, pattern), optionalSections)...)
 		}
@@ -54,8 +30,8 @@ func All(dir string, optionalSections []string) []Found {
 			found = append(found, openFirst(dir, f.Find(dir), optionalSections)...)
 		}
 		for _, one := range found {
-			if one.Format = f.Name; f.isAt(in, one.Path) && !known[one.Path] {
-				all, known[one.Path] = append(all, one), true
+			if f.isAt(in, one) && !known[one] {
+				all, known[one] = append(all, Found{one, f.Name}), true
 			}
 		}
 	}
@@ -63,23 +39,19 @@ func All(dir string, optionalSections []string) []Found {
 }
 
 // openFirst sorts plans that are finished after the others.
-func openFirst(dir string, paths, optionalSections []string) []Found {
-	all := make([]Found, len(paths))
-	task.Each(len(paths), func(i int) {
-		all[i].Path, all[i].dir = paths[i], dir
-		if len(paths) > 1 {
-			c := count(At(dir, paths[i], optionalSections))
-			all[i].counts = &c
-		}
-	})
-	finished := func(f Found) int {
-		if f.counts != nil && f.counts.total > 0 && f.counts.left == 0 {
-			return 1
-		}
-		return 0
+func openFirst(dir string, paths, optionalSections []string) []string {
+	if len(paths) < 2 {
+		return paths
 	}
-	sort.SliceStable(all, func(i, j int) bool { return finished(all[i]) < finished(all[j]) })
-	return all
+	var open, finished []string
+	for _, path := range paths {
+		if list, err := Load(At(dir, path, optionalSections)); err == nil && list.Total() > 0 && list.Remaining() == 0 {
+			finished = append(finished, path)
+		} else {
+			open = append(open, path)
+		}
+	}
+	return append(open, finished...)
 }
 
 // isAt reports whether a path has what the row looks for: a file, or a folder with files.
@@ -133,19 +105,7 @@ func Locate(dir, given string, optionalSections []string) (task.List, error) {
 		path = filepath.Join(dir, path)
 	}
 	path = below(dir, path)
-	at := At(dir, path, optionalSections)
-	list, err := Load(at)
-	if info, statErr := at.Project().Lstat(path); err != nil && statErr == nil && info.IsDir() &&
-		!strings.Contains(err.Error(), "two formats") {
-		switch inside := within(path); len(inside) {
-		case 0:
-		case 1:
-			list, err = Load(At(dir, inside[0].Path, optionalSections))
-		default:
-			return task.List{}, fmt.Errorf("the folder %q has several plans: %s; name one of them", given,
-				names(dir, inside))
-		}
-	}
+	list, err := Load(At(dir, path, optionalSections))
 	switch {
 	case projectfs.Refused(err) != nil:
 		return task.List{}, fmt.Errorf("%w; name the file itself with --plan", err)
@@ -173,35 +133,4 @@ func below(dir, path string) string {
 		}
 	}
 	return real
-}
-
-// within lists the plans in a folder that the user named: that of a feature, of several features, or of a project.
-func within(folder string) []Found {
-	all := All(folder, nil) // in any order
-	for _, pattern := range []string{"{tasks.md,tasks/tasks.json,tasks.json,sprint-status.yaml}",
-		"{*,specs/*,changes/*}/tasks.md"} {
-		in := projectfs.In(folder)
-		for _, path := range matchesIn(in, folder, pattern) {
-			data, _, err := readStable(in, path)
-			known := slices.ContainsFunc(all, func(o Found) bool { return o.Path == path })
-			if f, noFormat := formatOf(path, body(data)); err == nil && noFormat == nil && !known {
-				all = append(all, Found{Path: path, Format: f.Name, dir: folder})
-			}
-		}
-		if len(all) > 0 {
-			break
-		}
-	}
-	return all
-}
-
-// names lists plans for people.
-func names(dir string, all []Found) string {
-	var texts []string
-	for _, found := range all {
-		if rel, err := filepath.Rel(dir, found.Path); err == nil {
-			texts = append(texts, fmt.Sprintf("%s (%s)", filepath.ToSlash(rel), found.Format))
-		}
-	}
-	return strings.Join(texts, ", ")
 }

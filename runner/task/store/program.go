@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ralph/runner/task"
@@ -16,7 +15,7 @@ type program struct {
 	// Steers are files and folders in a folder of the project that make it start others; folders end with a slash.
 	Steers []string
 	List   func(folder string) ([]byte, error)
-	Set    func(folder string, t task.Task, s task.State, why string) error
+	Set    func(folder string, t task.Task, s task.State) error
 	Add    func(folder, title string) (id string, err error)
 }
 
@@ -45,31 +44,16 @@ func (f File) program() (format, bool) {
 func ProgramOf(dir, given string) (name, path string) {
 	path = given
 	switch {
-	case given == "" && !hasProgram(dir):
-		return "", ""
 	case given == "":
-		path, _ = Find(dir, nil) // a program has only one folder
+		path, _ = Find(dir, nil)
 	case !filepath.IsAbs(path):
 		path = filepath.Join(dir, path)
 	}
 	f, ok := At(dir, path, nil).program()
-	if !ok && given != "" && hasProgram(path) {
-		if inside := All(path, nil); len(inside) == 1 {
-			path = inside[0].Path
-			f, ok = At(dir, path, nil).program()
-		}
-	}
 	if !ok {
 		return "", ""
 	}
 	return f.Program.Name, path
-}
-
-// hasProgram reports whether a program keeps one of the plans in a folder.
-func hasProgram(dir string) bool {
-	return slices.ContainsFunc(formats(), func(f format) bool {
-		return f.Program != nil && len(matchesIn(projectfs.In(dir), dir, f.Where[0])) > 0
-	})
 }
 
 func openProgram(folder string, f format, optionalSections []string) (plan, error) {
@@ -84,7 +68,7 @@ func openProgram(folder string, f format, optionalSections []string) (plan, erro
 }
 
 // setState lets the program give a task another state.
-func (f format) setState(folder string, t task.Task, s task.State, why string) error {
+func (f format) setState(folder string, t task.Task, s task.State) error {
 	p, err := openProgram(folder, f, nil)
 	if err != nil {
 		return err
@@ -93,7 +77,7 @@ func (f format) setState(folder string, t task.Task, s task.State, why string) e
 	if err != nil || p.Tasks[i].State == s {
 		return err
 	}
-	return f.Program.Set(folder, p.Tasks[i], s, why)
+	return f.Program.Set(folder, p.Tasks[i], s)
 }
 
 // keptByProgram returns an error if a program keeps the tasks, for changes that only it can make.

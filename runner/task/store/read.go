@@ -2,12 +2,10 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -15,13 +13,6 @@ import (
 	"ralph/runner/task"
 	"ralph/state/projectfs"
 )
-
-// MaxSize is the size in bytes of the largest plan, and of the largest file of one.
-const MaxSize = maxFileSize
-
-// ErrUnusable is the error of a file that cannot be a plan: it is unreadable, binary, too
-// large, invalid or of an unknown format.
-var ErrUnusable = errUnusable
 
 // plan is a plan with its files.
 type plan struct {
@@ -36,13 +27,7 @@ type planFile struct {
 	path string // absolute or as given
 	data []byte
 	bom  int   // bytes of a byte order mark
-	seen *any  // see task.File.Cached
-	of   stamp // when it was read
-}
-
-// sameAs reports whether a file has certainly not changed.
-func (f planFile) sameAs(old planFile) bool {
-	return f.path == old.path && f.of == old.of && f.of != (stamp{})
+	of   stamp // when it was read; zero: its next change may not show there
 }
 
 // Load reads and parses a plan, a file or a folder. Boxes under a heading in
@@ -61,13 +46,8 @@ func Parse(name string, data []byte, optionalSections []string) (task.List, erro
 	return p.List, err
 }
 
-func open(f File) (plan, error) { return plan{}.reload(f) }
-
-// reload reads a plan. p is the result of an earlier read, or the zero value. It reads files of a folder only
-// if they have changed since.
-func (p plan) reload(f File) (plan, error) {
-	earlier := p
-	p = plan{in: f.Project()}
+func open(f File) (plan, error) {
+	p := plan{in: f.Project()}
 	info, err := p.in.Lstat(f.Path)
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnusable, err)
@@ -76,14 +56,13 @@ func (p plan) reload(f File) (plan, error) {
 		return openProgram(f.Path, program, f.OptionalSections)
 	}
 	if info.IsDir() {
-		return earlier.openFolder(f)
-	}
-	data, of, err := readStable(p.in, f.Path)
-	if err != nil {
+		err = p.openFolder(f)
 		return p, err
 	}
-	p.files = []planFile{{path: f.Path, data: data, of: of}}
-	err = p.parse(f.Path, f.OptionalSections)
+	p.files = []planFile{{path: f.Path}}
+	if err = p.readFiles(0); err == nil {
+		err = p.parse(f.Path, f.OptionalSections)
+	}
 	return p, err
 }
 
@@ -100,11 +79,11 @@ func (p *plan) parse(name string, optionalSections []string) (err error) {
 	for _, pattern := range patterns {
 		for _, path := range matchesIn(p.in, filepath.Dir(name), pattern) {
 			if !known[path] {
-				p.files, known[path] = append(p.files, planFile{path: path, seen: new(any)}), true
+				p.files, known[path] = append(p.files, planFile{path: path}), true
 			}
 		}
 	}
-	if err := p.readFiles(1, nil); err != nil {
+	if err := p.readFiles(1); err != nil {
 		return err
 	}
 	return p.finish(name, in)
@@ -124,7 +103,7 @@ func (p *plan) finish(name string, in task.Input) error {
 		if err != nil {
 			rel = f.path
 		}
-		in.Files = append(in.Files, task.File{Name: filepath.ToSlash(rel), Data: text, Cached: f.seen})
+		in.Files = append(in.Files, task.File{Name: filepath.ToSlash(rel), Data: text})
 	}
 	var err error
 	if p.Parsed, err = p.format.Parse(in); err != nil {
@@ -139,38 +118,45 @@ func (p *plan) finish(name string, in task.Input) error {
 	return nil
 }
 
-func (p plan) openFolder(at File) (plan, error) {
-	earlier, dir := p, at.Path
-	p = plan{in: at.Project()}
-	names, err := filesIn(p.in, dir)
+func (p *plan) openFolder(f File) error {
+	format, paths, err := folderFiles(p.in, f.Path)
 	if err != nil {
-		return plan{}, err
+		return err
+	}
+	p.format = format
+	for _, path := range paths {
+		p.files = append(p.files, planFile{path: path})
+	}
+	if err := p.readFiles(0); err != nil {
+		return err
+	}
+	return p.finish(f.Path, task.Input{OptionalSections: f.OptionalSections, Folder: f.Path})
+}
+
+// folderFiles returns the format of a plan that is a folder, and its files.
+func folderFiles(in projectfs.Dir, dir string) (is format, paths []string, err error) {
+	names, err := filesIn(in, dir)
+	if err != nil {
+		return is, nil, err
 	}
 	for _, f := range formats() {
 		own := f.ofFolder(names)
 		if len(own) == 0 {
 			continue
 		}
-		if p.format.Name != "" {
-			return plan{}, fmt.Errorf("%w: %q has plans of two formats: %s (%s) and %s (%s); name one of the files with --plan",
-				ErrUnusable, dir, p.format.Name, filepath.Base(p.files[0].path), f.Name, own[0])
+		if is.Name != "" {
+			return is, nil, fmt.Errorf("%w: %q has plans of two formats: %s (%s) and %s (%s); name one of the files with --plan",
+				ErrUnusable, dir, is.Name, filepath.Base(paths[0]), f.Name, own[0])
 		}
-		p.format = f
+		is = f
 		for _, name := range own {
-			p.files = append(p.files, planFile{path: filepath.Join(dir, filepath.FromSlash(name)), seen: new(any)})
+			paths = append(paths, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
-	if p.format.Name == "" {
-		return plan{}, fmt.Errorf("%w: the folder %q has no plan in a format that ralph knows", ErrUnusable, dir)
+	if is.Name == "" {
+		return is, nil, fmt.Errorf("%w: the folder %q has no plan in a format that ralph knows; name a file", ErrUnusable, dir)
 	}
-	if err := p.readFiles(0, earlier.files); err != nil {
-		return plan{}, err
-	}
-	if slices.EqualFunc(p.files, earlier.files, planFile.sameAs) {
-		return earlier, nil
-	}
-	err = p.finish(dir, task.Input{OptionalSections: at.OptionalSections, Folder: dir})
-	return p, err
+	return is, paths, nil
 }
 
 // ofFolder lists the files of a folder that are a plan of this format.
@@ -223,30 +209,22 @@ func formatOf(name string, data []byte) (format, error) {
 	return format{}, fmt.Errorf("%w: unknown format of %q; known: %s", ErrUnusable, name, strings.Join(known, ", "))
 }
 
-// readFiles reads the files of a plan from an index on, except those that have not changed since the earlier read.
-func (p *plan) readFiles(from int, earlier []planFile) error {
+// readFiles reads the files of a plan from an index on.
+func (p *plan) readFiles(from int) (err error) {
 	const most = 4 * MaxSize
-	was := make(map[string]planFile, len(earlier))
-	for _, f := range earlier {
-		was[f.path] = f
-	}
-	files := p.files[from:]
-	errs := make([]error, len(files))
-	var total atomic.Int64
-	task.Each(len(files), func(i int) {
-		f := &files[i]
-		if old, known := was[f.path]; known && old.of != (stamp{}) && stampOf(p.in, f.path) == old.of {
-			*f = old
-		} else if now := time.Now(); total.Load() <= most {
-			if f.data, f.of, errs[i] = readStable(p.in, f.path); !f.of.Old(now) {
-				f.of = stamp{} // its next change may not show in the stamp
-			}
+	total := 0
+	for i := range p.files[from:] {
+		f, now := &p.files[from+i], time.Now()
+		if f.data, f.of, err = readStable(p.in, f.path); err != nil {
+			return err
 		}
-		total.Add(int64(len(f.data)))
-	})
-	if total.Load() > most {
-		return fmt.Errorf("%w: the files in %q have more than %d MiB together", ErrUnusable,
-			filepath.Dir(p.files[0].path), most>>20)
+		if !f.of.Old(now) {
+			f.of = stamp{}
+		}
+		if total += len(f.data); total > most {
+			return fmt.Errorf("%w: the files in %q have more than %d MiB together", ErrUnusable,
+				filepath.Dir(p.files[0].path), most>>20)
+		}
 	}
-	return cmp.Or(errs...)
+	return nil
 }

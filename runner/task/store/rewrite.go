@@ -69,7 +69,7 @@ func replaceFile(in projectfs.Dir, path string, old, text []byte) error {
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
-	if now, err := in.Read(path, maxFileSize); err != nil || !bytes.Equal(now, old) {
+	if now, err := in.Read(path, MaxSize); err != nil || !bytes.Equal(now, old) {
 		return ErrChanged
 	}
 	if err := file.Commit(); err != nil {
@@ -87,7 +87,7 @@ func RewriteFile(in projectfs.Dir, path, file string, change func(text string) s
 	}
 	defer unlock()
 	for range MaxTries {
-		old, err := in.Read(file, maxFileSize)
+		old, err := in.Read(file, MaxSize)
 		if err != nil {
 			return fmt.Errorf("change plan: %w", err)
 		}

@@ -25,44 +25,23 @@ type edit struct {
 // has that state. The write is atomic, keeps the file's mode and
 // never overwrites what somebody else has written meanwhile. It fails if t is gone or
 // several tasks match, and with task.ErrNoWord if the format has no word for the state.
-func Set(f File, t task.Task, s task.State) error { return SetWithReason(f, t, s, "") }
-
-// SetWithReason is Set with the reason for which a task is blocked. The plan gets the reason if the format has a place
-// for it.
-func SetWithReason(f File, t task.Task, s task.State, why string) error {
-	return set(f, t, task.Task{State: s}, why)
-}
+func Set(f File, t task.Task, s task.State) error { return set(f, t, task.Task{State: s}) }
 
 // Restore gives t in the plan the state of the earlier version, and its word for it.
-func Restore(f File, t, earlier task.Task) error {
-	return set(f, t, earlier, "")
-}
+func Restore(f File, t, earlier task.Task) error { return set(f, t, earlier) }
 
 // Mark gives the task with an id another state, and reports whether the files have changed. It changes nothing if the
-// plan cannot be read, if the task is gone or has that state, or if the format has no word for it. why is the reason
-// for SetWithReason.
-func Mark(f File, id string, s task.State, why string) (changed bool, err error) {
+// plan cannot be read, if the task is gone or has that state, or if the format has no word for it.
+func Mark(f File, id string, s task.State) (changed bool, err error) {
 	p, err := open(f)
 	t, known := p.List.Find(id)
-	if err != nil || !known || t.State == s && !p.outdated(t) {
+	if err != nil || !known || t.State == s {
 		return false, nil
 	}
-	if _, err := p.stateEdits(t, s, ""); p.Program == nil && errors.Is(err, task.ErrNoWord) {
-		return false, nil
-	}
-	if err = SetWithReason(f, t, s, why); errors.Is(err, task.ErrNoWord) {
+	if err = Set(f, t, s); errors.Is(err, task.ErrNoWord) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// outdated reports whether the plan has ralph's reason for a block although the task is not blocked.
-func (p *plan) outdated(t task.Task) bool {
-	if p.Reason == nil || t.State == task.Blocked {
-		return false
-	}
-	edits, err := p.reasonEdits(t, nil, "")
-	return err == nil && len(edits) > 0
 }
 
 // SetVerdicts writes the verdicts on a task, as JSON, if its record has a place for them. It
@@ -81,47 +60,17 @@ func SetVerdicts(f File, t task.Task, verdicts string) (changed bool, err error)
 }
 
 // set gives a task the state of another one, and its word for it.
-func set(f File, t, to task.Task, why string) error {
-	why = task.Reason(why)
+func set(f File, t, to task.Task) error {
 	err := error(nil)
 	if program, ok := f.program(); ok {
-		err = program.setState(f.Path, t, to.State, why)
+		err = program.setState(f.Path, t, to.State)
 	} else {
-		err = update(f, func(p *plan) ([]edit, error) {
-			edits, err := p.stateEdits(t, to.State, to.Word)
-			switch {
-			case err != nil || p.Reason == nil || to.State == task.Blocked && why == "":
-				return edits, err
-			case to.State != task.Blocked:
-				return p.reasonEdits(t, edits, "") // the old reason is outdated
-			}
-			return p.reasonEdits(t, edits, why)
-		})
+		err = update(f, func(p *plan) ([]edit, error) { return p.stateEdits(t, to.State, to.Word) })
 	}
 	if err != nil {
 		return fmt.Errorf("mark task %q in %q: %w", t.Title, f.Path, err)
 	}
 	return nil
-}
-
-// reasonEdits returns the edits, and one that puts the reason in place of ralph's earlier one, if it does not
-// change what the tasks say.
-func (p *plan) reasonEdits(t task.Task, edits []edit, why string) ([]edit, error) {
-	i, err := task.Locate(p.Tasks, t)
-	if err != nil {
-		return nil, err
-	}
-	item := p.Spots[i].Item
-	at, text := p.Reason(p.file(item.File), item, why)
-	if text == "" && at.Start == at.End {
-		return edits, nil
-	}
-	at.File = item.File
-	more := append(slices.Clone(edits), edit{at, task.Stamped(text, time.Now())})
-	if after, err := p.parseWith(more); err != nil || after.Wording() != p.Wording() {
-		return edits, nil
-	}
-	return more, nil
 }
 
 // stateEdits returns the edits that give t a state, in ralph's word for it or the given one.

@@ -54,7 +54,6 @@ func Backlog(in task.Input) (task.Parsed, error) {
 		ids[strings.ToLower(t.ID)] = t.ID
 	}
 	for i := range p.Tasks { // the case of a dependency does not matter
-		p.Tasks[i].DependsOn = slices.Clone(p.Tasks[i].DependsOn)
 		for j, id := range p.Tasks[i].DependsOn {
 			if known := ids[strings.ToLower(id)]; known != "" {
 				p.Tasks[i].DependsOn[j] = known

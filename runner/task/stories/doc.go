@@ -43,15 +43,13 @@ func read(index int, f task.File) (*doc, error) {
 		if block > maxFrontMatter {
 			return nil, fmt.Errorf("%s: front matter: larger than %d KiB", f.Name, maxFrontMatter>>10)
 		}
-		if front, plain := plainFront(d.text[:block]); plain {
-			d.front = front
-		} else if err := projectfs.UnmarshalYAML([]byte(d.text[:block]), &d.front); err != nil {
+		if err := projectfs.UnmarshalYAML([]byte(d.text[:block]), &d.front); err != nil {
 			return nil, fmt.Errorf("%s: front matter: %s", f.Name, yamlError(err))
 		}
 		d.begin = block
 	}
-	for _, l := range boxes.MarkdownLines(d.text) {
-		if l.Start < d.begin {
+	for l := range boxes.MarkdownLines(d.text) {
+		if l.Start < d.begin || l.Code {
 			continue
 		}
 		level, title, ok := boxes.ATXHeading(l.Text)
