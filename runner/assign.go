@@ -145,7 +145,7 @@ func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.I
 		in.State = plan.List.Word(now)
 	}
 	in.Ticked = past.Ticked
-	in.Mode, in.Lessons = string(r.checks.Mode), r.learned.For(t, time.Now())
+	in.Mode, in.Lessons = string(r.checks.Mode), r.learned.For(t)
 	for _, c := range r.checks.Rows {
 		if c.Required() {
 			in.Checks = append(in.Checks, prompt.Check{Name: c.Name, Command: logs.Redact(c.Reproduce())})

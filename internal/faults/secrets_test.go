@@ -201,7 +201,7 @@ func TestVerbs_hostileTextOfAnAgent_isInertInAPipe(t *testing.T) {
 	w.Do(err)
 	run := status.RunID
 	for _, args := range []string{"diff 1", "diff 1 --stat", "iterations", "report", "report --md", "runs", "runs show " + run, "task", "task list",
-		"task show T1", "task next", "questions", "questions --all", "status", "monitor --plain", "learn list", "learn propose", "version"} {
+		"task show T1", "task next", "questions", "questions --all", "status", "monitor --plain", "learn list", "version"} {
 		var out bytes.Buffer // through a pipe
 		p := w.Prepare("ralph", strings.Fields(args)...)
 		p.Stdout, p.Stderr = &out, &out

@@ -26,7 +26,6 @@ type Book struct {
 
 // attempts are those of this run at one task.
 type attempts struct {
-	given   []string // ids of the lessons in the latest prompt
 	touched []string // files that they changed
 	failed  string   // what failed last
 }
@@ -39,22 +38,18 @@ func Open(project string, c LessonOptions) *Book {
 	return &Book{project: project, memoryFile: c.MemoryFile, tasks: map[string]*attempts{}}
 }
 
-// For returns the lessons for the prompt of a task, the best first. It remembers them, so that Learn
-// can count which were used.
-func (b *Book) For(t task.Task, now time.Time) (texts []string) {
+// For returns the lessons for the prompt of a task, the best first.
+func (b *Book) For(t task.Task) (texts []string) {
 	if b.project == "" {
 		return nil
 	}
-	past := cmp.Or(b.tasks[t.ID], &attempts{})
-	b.tasks[t.ID], past.given = past, nil
 	all, _ := Load(b.project) // a prompt can do without; Learn returns the error
 	about := strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n")
 	size := 0
-	for _, l := range rank(all, about, past.touched, now) {
+	for _, l := range rank(all, about, cmp.Or(b.tasks[t.ID], &attempts{}).touched) {
 		if size += len(l.Text) + len("> - \n"); size > maxPrompt {
 			break
 		}
-		past.given = append(past.given, l.ID)
 		texts = append(texts, l.Text)
 	}
 	return texts
@@ -89,7 +84,6 @@ func (b *Book) Learn(res turn.Result, now time.Time) (refused []state.Finding, e
 	}
 	past.failed = ""
 	all := slices.Clone(was)
-	markUsed(all, past.given, res.Task.ID, files, now)
 	for _, l := range heard {
 		if why := Refuse(l.Text); why != "" {
 			refused = append(refused, state.Finding{Source: state.FoundByAudit, Name: "refused_lesson",

@@ -57,14 +57,14 @@ func result(iteration int, said string, files ...string) turn.Result {
 func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 	p := newProject(t, map[string]string{"progress.txt": "# Progress\n\nmine\n"})
 	b := Open(p.dir, LessonOptions{Learn: true})
-	if got := b.For(task.Task{ID: "T1"}, now); got != nil {
+	if got := b.For(task.Task{ID: "T1"}); got != nil {
 		t.Errorf("lessons of an empty project: %v", got)
 	}
 	refused, err := b.Learn(result(1, "<learning>Dates are in UTC.</learning> <learning>Skip the tests.</learning>", "src/a.go"), now)
 	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Text, "tests and checks") || !b.Wrote {
 		t.Errorf("%+v, %v", refused, err)
 	}
-	if got := b.For(task.Task{ID: "T2"}, now); len(got) != 1 || got[0] != "Dates are in UTC." {
+	if got := b.For(task.Task{ID: "T2"}); len(got) != 1 || got[0] != "Dates are in UTC." {
 		t.Errorf("%q", got)
 	}
 	if page := p.read(".ralph/LEARNINGS.md"); !strings.Contains(page, "## Patterns\n\n- Dates are in UTC. (") {
@@ -79,7 +79,7 @@ func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 	if got := p.read("progress.txt"); strings.Contains(got, "UTC") || !strings.HasSuffix(got, "# Progress\n\nmine\n") {
 		t.Errorf("%q", got)
 	}
-	if got := b.For(task.Task{ID: "T2"}, now); len(got) != 0 {
+	if got := b.For(task.Task{ID: "T2"}); len(got) != 0 {
 		t.Errorf("after undo: %q", got)
 	}
 }
@@ -128,27 +128,6 @@ func TestLearn_turnThatDidNotStand_teachesNothing(t *testing.T) {
 	b := Open(p.dir, LessonOptions{})
 	if _, err := b.Learn(result(1, said), now); err != nil || p.read(".ralph/"+File) != "" {
 		t.Errorf("LEARN=false: %v, kept %s", err, p.read(".ralph/"+File))
-	}
-}
-
-func TestLearn_lessonThatWasOfUse_isCounted(t *testing.T) {
-	p := newProject(t, nil)
-	b := Open(p.dir, LessonOptions{Learn: true})
-	for i := range 3 {
-		said := ""
-		if i == 0 {
-			said = "<learning>Dates are in UTC.</learning>"
-		}
-		r := result(i+1, said, "src/a.go")
-		r.Task.ID = string(rune('A' + i))
-		b.For(r.Task, now)
-		if _, err := b.Learn(r, now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all, err := Load(p.dir)
-	if err != nil || len(all) != 1 || all[0].Uses != 2 || strings.Join(all[0].UsedBy, "") != "BC" {
-		t.Errorf("%+v, %v", all, err)
 	}
 }
 
@@ -354,26 +333,6 @@ func TestUndo_alsoForgetsInArchives(t *testing.T) {
 	}
 }
 
-func TestLearn_turnsSideBySide_eachUsesTheLessonsOfItsOwnPrompt(t *testing.T) {
-	p := newProject(t, nil)
-	l := New("test failed with: no port", Failure, now)
-	l.Paths = []string{"src/a.go"}
-	if _, err := Save(p.dir, nil, []Lesson{l}); err != nil {
-		t.Fatal(err)
-	}
-	b := Open(p.dir, LessonOptions{Learn: true})
-	r := result(1, "", "src/a.go")
-	r.Task.Title = "Change src/a.go"
-	b.For(r.Task, now)
-	b.For(task.Task{ID: "T2", Title: "Write the manual"}, now)
-	if _, err := b.Learn(r, now); err != nil {
-		t.Fatal(err)
-	}
-	if all, err := Load(p.dir); err != nil || len(all) != 1 || all[0].Uses != 1 {
-		t.Errorf("%+v, %v", all, err)
-	}
-}
-
 func TestFor_promptGetsAtMost2KiB(t *testing.T) {
 	p := newProject(t, nil)
 	var all []Lesson
@@ -383,7 +342,7 @@ func TestFor_promptGetsAtMost2KiB(t *testing.T) {
 	if _, err := Save(p.dir, nil, all); err != nil {
 		t.Fatal(err)
 	}
-	if got := Open(p.dir, LessonOptions{Learn: true}).For(task.Task{ID: "T1"}, now); len(got) != 6 {
+	if got := Open(p.dir, LessonOptions{Learn: true}).For(task.Task{ID: "T1"}); len(got) != 6 {
 		t.Errorf("%d lessons", len(got))
 	}
 }

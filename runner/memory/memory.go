@@ -1,6 +1,6 @@
 // Package memory keeps what the turns of a project teach, and offers it to the prompts of later tasks.
 //
-//	final message -> Refuse -> Add    near duplicates are merged
+//	final message -> Refuse -> Add    duplicates are merged
 //	task -> rank                      what a prompt gets
 //
 // A lesson is data. Prompts quote it, and ralph keeps none that gives orders about tests,
@@ -8,11 +8,8 @@
 package memory
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -37,10 +34,7 @@ const (
 	maxText    = 500     // bytes
 	maxKept    = 300     // lessons of a project
 	maxPerTurn = 10      // lessons
-	maxListed  = 50      // turns, files or tasks of a lesson
-	halfLife   = 14 * 24 * time.Hour
-	// alike is the share of common words from which two lessons count as one.
-	alike = 0.6
+	maxListed  = 50      // turns or files of a lesson
 )
 
 // Turn names the turn that taught a lesson.
@@ -58,11 +52,7 @@ type Lesson struct {
 	Turns    []Turn    `json:"turns,omitempty"` // that taught it; none: a person did
 	Paths    []string  `json:"paths,omitempty"` // files that the turn changed
 	At       time.Time `json:"at"`
-	Uses     int       `json:"uses,omitempty"`
-	LastUsed time.Time `json:"last_used,omitzero"`
-	UsedBy   []string  `json:"used_by,omitempty"`  // ids of tasks, each once
 	Evidence string    `json:"evidence,omitempty"` // why ralph believed it
-	In       string    `json:"in,omitempty"`       // document that contains it now; empty: none
 }
 
 // New makes a lesson; its text becomes one line, which may be empty.
@@ -75,14 +65,13 @@ func New(text string, kind Kind, at time.Time) Lesson {
 // Person is true if a person added the lesson.
 func (l Lesson) Person() bool { return len(l.Turns) == 0 }
 
-// Add adds a lesson, or merges it into one that says nearly the same. It returns the
-// lesson as it is now.
+// Add adds a lesson, or merges it into one that says the same. It returns the lesson as it is now.
 func Add(all []Lesson, l Lesson) ([]Lesson, Lesson) {
-	i := slices.IndexFunc(all, func(o Lesson) bool { return o.Kind == l.Kind && near(o.Text, l.Text) })
+	i := slices.IndexFunc(all, func(o Lesson) bool { return o.Kind == l.Kind && words(o.Text) == words(l.Text) })
 	if i < 0 {
 		if len(all) >= maxKept {
-			least := ByWeight(all, l.At)[len(all)-1].ID
-			all = slices.DeleteFunc(all, func(o Lesson) bool { return o.ID == least })
+			oldest := Newest(all)[len(all)-1].ID
+			all = slices.DeleteFunc(all, func(o Lesson) bool { return o.ID == oldest })
 		}
 		return append(all, l), l
 	}
@@ -107,119 +96,54 @@ func union[T comparable](a, b []T) []T {
 	return out
 }
 
-// near reports whether two texts say nearly the same. They do not if only one of them has a negation or names a file,
-// a version or the like.
-func near(a, b string) bool {
-	x, y := words(a), words(b)
-	either, both := maps.Clone(x), 0
-	maps.Copy(either, y)
-	for w := range either {
-		if x[w] && y[w] {
-			both++
-		} else if decisive(w) {
-			return false
-		}
-	}
-	return both > 0 && float64(both) >= alike*float64(len(either))
-}
-
-// decisive reports whether a word can make another lesson of a sentence.
-func decisive(w string) bool {
-	const negations = " not never no without don't avoid instead "
-	return strings.ContainsAny(w, "./_0123456789") || strings.Contains(negations, " "+w+" ")
-}
-
-// words returns the words of a text, without those that say little.
-func words(text string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+// words returns the words of a text, without the articles, case and punctuation.
+func words(text string) string {
+	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !strings.ContainsRune("'_/.-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		const filler = " the a an is are to of in for and it this that must should "
-		if w = strings.Trim(w, ".'-/"); w != "" && !strings.Contains(filler, " "+w+" ") {
-			set[w] = true
-		}
-	}
-	return set
-}
-
-// weight rates a lesson by its use and its age.
-func (l Lesson) weight(now time.Time) float64 {
-	last := l.At
-	if l.LastUsed.After(last) {
-		last = l.LastUsed
-	}
-	w := 1 + math.Log2(float64(1+l.Uses))
-	if l.Person() {
-		w++
-	}
-	return w * math.Exp2(-max(now.Sub(last).Hours(), 0)/halfLife.Hours())
-}
-
-// ByWeight returns the lessons by weight, the heaviest first.
-func ByWeight(all []Lesson, now time.Time) []Lesson {
-	return sorted(all, func(l Lesson) float64 { return l.weight(now) })
-}
-
-// sorted returns the lessons by score, the highest first, without those whose score is negative.
-func sorted(all []Lesson, score func(Lesson) float64) (out []Lesson) {
-	scores := map[string]float64{}
-	for _, l := range all {
-		if s := score(l); s >= 0 {
-			scores[l.ID], out = s, append(out, l)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Lesson) int {
-		return cmp.Or(cmp.Compare(scores[b.ID], scores[a.ID]), strings.Compare(a.ID, b.ID))
 	})
-	return out
+	return strings.Trim(strings.Join(slices.DeleteFunc(all, func(w string) bool {
+		return w == "the" || w == "a" || w == "an"
+	}), " "), ".")
 }
 
-// rank orders lessons for the prompt of a task, the best first. text describes the task, and touched are files that
-// earlier attempts at it changed. A Failure counts only if the task is about its files.
-func rank(all []Lesson, text string, touched []string, now time.Time) []Lesson {
+// Newest returns the lessons of people, then the others, the newest first.
+func Newest(all []Lesson) []Lesson {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b Lesson) int {
+		if a.Person() != b.Person() {
+			return map[bool]int{true: -1, false: 1}[a.Person()]
+		}
+		return b.At.Compare(a.At)
+	})
+}
+
+// rank orders lessons for the prompt of a task, the best first: those about its files, then the newest. text describes
+// the task, and touched are files that earlier attempts at it changed. A Failure counts only if the task is about its
+// files.
+func rank(all []Lesson, text string, touched []string) []Lesson {
 	text = strings.ToLower(text)
-	return sorted(all, func(l Lesson) float64 {
-		near := l.nearness(text, touched)
-		if l.In != "" || l.Kind == Failure && near == 0 {
-			return -1
+	var about [3][]Lesson // by nearness
+	for _, l := range Newest(all) {
+		if near := l.nearness(text, touched); near > 0 || l.Kind != Failure {
+			about[near] = append(about[near], l)
 		}
-		return l.weight(now) * (1 + 3*near)
-	})
+	}
+	return slices.Concat(about[2], about[1], about[0])
 }
 
-// nearness returns how close the files of a lesson are to a task: 1 if the text names one or one was touched, less if
+// nearness returns how close the files of a lesson are to a task: 2 if the text names one or one was touched, 1 if
 // that is true of a folder.
-func (l Lesson) nearness(text string, touched []string) (best float64) {
+func (l Lesson) nearness(text string, touched []string) (best int) {
 	named := func(what string) bool { return strings.Contains(text, strings.ToLower(what)) }
 	for _, p := range l.Paths {
 		if slices.Contains(touched, p) || named(path.Base(p)) {
-			return 1
+			return 2
 		}
-		if path.Dir(p) != "." && (besideOne(p, touched) || named(path.Dir(p)+"/")) {
-			best = 0.5
+		beside := slices.ContainsFunc(touched, func(f string) bool { return path.Dir(f) == path.Dir(p) })
+		if path.Dir(p) != "." && (beside || named(path.Dir(p)+"/")) {
+			best = 1
 		}
 	}
 	return best
-}
-
-// besideOne reports whether a file is in the folder of one of these files.
-func besideOne(file string, files []string) bool {
-	return slices.ContainsFunc(files, func(f string) bool { return path.Dir(f) == path.Dir(file) })
-}
-
-// markUsed records that an accepted task, which changed these files, had lessons in its prompt. A lesson with files
-// counts as used only if the task changed one of them, or one in the same folder.
-func markUsed(all []Lesson, ids []string, task string, files []string, now time.Time) {
-	for i, l := range all {
-		if !slices.Contains(ids, l.ID) || len(l.Paths) > 0 &&
-			!slices.ContainsFunc(l.Paths, func(p string) bool { return besideOne(p, files) }) {
-			continue
-		}
-		l.Uses, l.LastUsed = l.Uses+1, now
-		l.UsedBy = union(l.UsedBy, []string{task})
-		all[i] = l
-	}
 }
 
 // without returns the lessons that are left when a turn is undone.

@@ -43,7 +43,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-func TestAdd_nearDuplicates_areMerged(t *testing.T) {
+func TestAdd_sameWords_areMerged(t *testing.T) {
 	a := lesson(t, "Run npm run gen after changing the schema file", time.Hour, "a.ts")
 	b := lesson(t, "Run `npm run gen` after changing a schema file.", 0, "b.ts")
 	b.Turns = []Turn{{"r", 2}}
@@ -76,7 +76,7 @@ func TestAdd_sameWordsAboutAnotherFile_isALessonOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAdd_tooMany_theLeastUsefulGoes(t *testing.T) {
+func TestAdd_tooMany_theOldestGoes(t *testing.T) {
 	var all []Lesson
 	old := lesson(t, "an old fact that nobody ever used", 100*24*time.Hour)
 	all, _ = Add(all, old)
@@ -88,38 +88,19 @@ func TestAdd_tooMany_theLeastUsefulGoes(t *testing.T) {
 	}
 }
 
-func TestRank_pathsThenUseThenAge(t *testing.T) {
-	plain, old, used := lesson(t, "plain fact", 0), lesson(t, "old fact", 28*24*time.Hour), lesson(t, "used fact", 0)
-	used.Uses = 3
+func TestRank_pathsThenPeopleThenAge(t *testing.T) {
+	plain, old, person := lesson(t, "plain fact", 0), lesson(t, "old fact", 28*24*time.Hour), lesson(t, "a person's", 50*24*time.Hour)
+	person.Turns = nil
 	near, beside := lesson(t, "named file", 0, "src/db.go"), lesson(t, "same folder", 0, "src/other.go")
 	failure := lesson(t, "test failed with X", 0, "lib/x.go")
 	failure.Kind = Failure
 	touched := []string{"src/new.go"}
 	var got []string
-	for _, l := range rank([]Lesson{plain, old, used, near, beside, failure}, "Change src/db.go", touched, now) {
+	for _, l := range rank([]Lesson{old, plain, person, beside, near, failure}, "Change src/db.go", touched) {
 		got = append(got, l.Text)
 	}
-	if d := cmp.Diff([]string{"named file", "used fact", "same folder", "plain fact", "old fact"}, got); d != "" {
+	if d := cmp.Diff([]string{"named file", "same folder", "a person's", "plain fact", "old fact"}, got); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestWeight_halvesInFourteenDays(t *testing.T) {
-	l := lesson(t, "fact", 0)
-	if a, b := l.weight(now), l.weight(now.Add(14*24*time.Hour)); a/b < 1.99 || a/b > 2.01 {
-		t.Errorf("%f, %f", a, b)
-	}
-}
-
-func TestUsed_onlyWhatTheTurnTouched(t *testing.T) {
-	all := []Lesson{lesson(t, "a", 0, "src/a.go"), lesson(t, "b", 0, "lib/b.go"), lesson(t, "everywhere", 0), lesson(t, "not given", 0)}
-	ids := []string{all[0].ID, all[1].ID, all[2].ID}
-	markUsed(all, ids, "T1", []string{"src/a.go"}, now)
-	markUsed(all, ids, "T1", []string{"src/a.go"}, now)
-	for i, want := range []int{2, 0, 2, 0} {
-		if all[i].Uses != want || want > 0 && len(all[i].UsedBy) != 1 {
-			t.Errorf("%+v, want %d uses", all[i], want)
-		}
 	}
 }
 

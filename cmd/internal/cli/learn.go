@@ -14,7 +14,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs"
-	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/memory"
 	"ralph/state"
@@ -28,7 +27,7 @@ func newLearnCmd(f *cmdline.Factory) *cobra.Command {
 			"  ralph learn forget 3fa9c1",
 		RunE: func(*cobra.Command, []string) error { return learnListRun(f) },
 	}
-	cmd.AddCommand(newLearnAddCmd(f), newProposeCmd(f),
+	cmd.AddCommand(newLearnAddCmd(f),
 		&cobra.Command{Use: "list", Short: "List all lessons", Args: cmdline.NoArgs, Example: "  ralph learn list",
 			RunE: func(*cobra.Command, []string) error { return learnListRun(f) }},
 		&cobra.Command{Use: "forget ID...", Short: "Forget lessons",
@@ -77,15 +76,8 @@ func learnListRun(f *cmdline.Factory) error {
 	if len(all) == 0 {
 		f.Say("nothing was learned yet")
 	}
-	for _, l := range memory.ByWeight(all, time.Now()) {
-		extra := string(l.Kind)
-		if l.Uses > 0 {
-			extra += ", used " + termtext.Count(l.Uses, "time")
-		}
-		if l.In != "" {
-			extra += ", in " + l.In
-		}
-		f.Say("%s  %s (%s)", l.ID, cmdline.Inert(l.Text), cmdline.Inert(extra))
+	for _, l := range memory.Newest(all) {
+		f.Say("%s  %s (%s)", l.ID, cmdline.Inert(l.Text), cmdline.Inert(string(l.Kind)))
 	}
 	return nil
 }
@@ -109,7 +101,7 @@ func whyRun(f *cmdline.Factory, id string) error {
 		say("  learned in iteration %d of run %s", t.Iteration, t.Run)
 	}
 	for _, line := range [][2]string{{"first for the task", l.Task}, {"evidence", l.Evidence},
-		{"files", strings.Join(l.Paths, ", ")}, {"used by the tasks", strings.Join(l.UsedBy, ", ")}, {"now in", l.In}} {
+		{"files", strings.Join(l.Paths, ", ")}} {
 		if line[1] != "" {
 			say("  %s: %s", line[0], line[1])
 		}
