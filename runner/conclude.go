@@ -271,7 +271,6 @@ func (r *Run) reopen(o turn.Reopen, before turn.Plan) {
 		n.Review.Phase, is = r.panel.Plan(t, n.Review).Next(""), state.TaskInReview
 		n.Review.Kept = r.crew.Apart()
 		n.Review.Run, n.Review.Iteration = r.last.Origin.Run, r.last.Origin.Iteration
-		n.Review.Decisions = r.panel.AIOS.Decisions(t, logs.Redact(r.last.Call.Final))
 	}
 	if changed {
 		r.worker.Forget()

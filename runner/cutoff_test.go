@@ -42,7 +42,7 @@ func TestReview_cutOff_whatItHasCostCounts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "half-a-panel", "[ ] one")
 	b.repository()
-	b.o.Judges, b.o.JudgesFailFast = []string{"security", "UX Designer"}, true
+	b.o.Judges = []string{"security", "UX Designer"}
 	calls := 0
 	b.runUntil(func(e state.Event) bool {
 		if _, begins := e.Data.(state.SessionStart); begins {

@@ -238,19 +238,17 @@ func TestQA_answerWithoutVerdict_isAskedOnceMore_thenAPersonHasToLook(t *testing
 
 func TestJudges_oneRefuses_allLookAgain(t *testing.T) {
 	world.Long(t, "a whole run with several calls")
-	for _, failFast := range []bool{false, true} {
-		b := newBench(t, "court", "[ ] one", "[ ] two")
-		b.repository()
-		b.o.Judges, b.o.QA, b.o.JudgesFailFast = []string{"security", "UX Designer"}, true, failFast
-		wantEnd(t, b.run(t.Context()), "plan_complete", 0)
-		round := "developer continue, qa review_passed, judge review_"
-		if got, want := b.course(), round+"refused, "+round+"passed, "+round+"passed"; got != want {
-			t.Errorf("course %s\nwant   %s", got, want)
-		}
-		calls := map[bool]int{false: 3 + 3 + 6, true: 3 + 3 + 6 - 1}[failFast]
-		if made, said := b.status().CallsThisHour, len(payloads[state.FinalMessage](b)); made != calls || said != calls {
-			t.Errorf("fail fast %t: %d calls with %d final messages, want %d of each", failFast, made, said, calls)
-		}
+	b := newBench(t, "court", "[ ] one", "[ ] two")
+	b.repository()
+	b.o.Judges, b.o.QA = []string{"security", "UX Designer"}, true
+	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
+	round := "developer continue, qa review_passed, judge review_"
+	if got, want := b.course(), round+"refused, "+round+"passed, "+round+"passed"; got != want {
+		t.Errorf("course %s\nwant   %s", got, want)
+	}
+	calls := 3 + 3 + 6
+	if made, said := b.status().CallsThisHour, len(payloads[state.FinalMessage](b)); made != calls || said != calls {
+		t.Errorf("%d calls with %d final messages, want %d of each", made, said, calls)
 	}
 }
 

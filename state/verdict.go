@@ -160,8 +160,6 @@ type Reviewing struct {
 	Verdicts []Verdict `json:"verdicts,omitempty"` // of the latest phase
 	Kept     bool      `json:"kept,omitempty"`     // the work is kept for worktrees, and is not in the user's files
 
-	Decisions []string `json:"decisions,omitempty"` // that the developer names; only in projects of AIOS
-
 	// Run and Iteration are the developer's turn that is looked at. Zero: none is.
 	Run       string `json:"run,omitempty"`
 	Iteration int    `json:"iteration,omitempty"`

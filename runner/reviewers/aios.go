@@ -33,9 +33,9 @@ func (p *Panel) Prefix(prefix string, t task.Task) string {
 	return "feat: " + t.ID + " -"
 }
 
-// reports is true when the reviewer writes a report and a gate file, as in projects of AIOS and BMAD.
+// reports is true when the reviewer writes a report and a gate file, as in projects of AIOS.
 func (p *Panel) reports(s Request) bool {
-	return s.Role().Writes == roles.TheReport && p.AIOS.Reports(s.Task)
+	return s.Role().Writes == roles.TheReport && p.AIOS.Story(s.Task)
 }
 
 // letWrite allows a reviewer to write its report. It works in a copy; keepReport copies only what it may write.
@@ -52,8 +52,8 @@ func (p *Panel) keepReport(ws *workspace, changed []string, v *state.Verdict) (u
 		made, project := projectfs.In(ws.dir), projectfs.In(ws.project)
 		data, err := made.Read(made.Path(file), maxCopied)
 		switch {
-		case err == nil && p.AIOS.MayWrite(file):
-			if p.AIOS.IsGate(req.Task, file) {
+		case err == nil && strings.HasPrefix(file, roles.AIOSReports+"/"):
+			if roles.IsGate(req.Task, file) {
 				mergeGate(v, data)
 			}
 			err := project.MkdirAll(filepath.Dir(project.Path(file)), 0o755)

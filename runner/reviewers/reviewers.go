@@ -143,25 +143,19 @@ func (p *Panel) Run(ctx context.Context, s Request) (Result, error) {
 	defer ws.close()
 	reviewers := p.Plan(s.Task, s.Review).Of(s.Review.Phase)
 	answers := make([]answer, len(reviewers))
-	if p.JudgesFailFast || len(reviewers) == 1 {
-		for i, r := range reviewers {
-			answers[i] = p.ask(ctx, ws, r, s.Emit)
-			if !answers[i].verdict.Passes() && !r.Optional {
-				answers = answers[:i+1]
-				break
+	var wait sync.WaitGroup
+	for i, r := range reviewers {
+		wait.Go(func() {
+			var events []state.Event // held back, so that those of several reviewers do not mix
+			emit := func(e state.Event) { events = append(events, e) }
+			if len(reviewers) == 1 {
+				emit = s.Emit
 			}
-		}
-	} else {
-		var wait sync.WaitGroup
-		for i, r := range reviewers {
-			wait.Go(func() {
-				var events []state.Event // held back, so that those of several reviewers do not mix
-				answers[i] = p.ask(ctx, ws, r, func(e state.Event) { events = append(events, e) })
-				answers[i].events = events
-			})
-		}
-		wait.Wait()
+			answers[i] = p.ask(ctx, ws, r, emit)
+			answers[i].events = events
+		})
 	}
+	wait.Wait()
 	return p.settle(ctx, s, ws, answers)
 }
 

@@ -115,9 +115,9 @@ func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
 		}
 	}
 	if p.reports(s) && r.Copied {
-		r.Head, r.Reports = roles.AIOSReview(s.Task), p.AIOS.Folder()
+		r.Head, r.Reports = roles.AIOSReview(s.Task), roles.AIOSReports
 		p.handOff(ctx, s, roles.AIOSHandoff{From: "dev", To: "qa", Next: "review the story",
-			Decisions: s.Review.Decisions, Files: r.names(roles.AiosHandoffs)})
+			Files: r.names(roles.AiosHandoffs)})
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
 	r.files = r.look()

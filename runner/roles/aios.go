@@ -1,8 +1,7 @@
 package roles
 
-// The files aios*.go have the conventions of AIOS and BMAD projects between developer and
-// reviewer: how each is called, what a review may write, its gate file, and the handoff
-// between two calls. AIOS comes from BMAD.
+// This file has the conventions of AIOS projects between developer and reviewer: how each is called, what a review may
+// write, its gate file, and the handoff between two calls.
 
 import (
 	"errors"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/state"
 	"ralph/state/option"
@@ -27,7 +25,6 @@ import (
 type AIOSOptions struct {
 	Enabled   string // auto, true or false
 	QAEnabled bool
-	BMAD      bool // in projects of BMAD that name a folder for it, stories are reviewed
 }
 
 // Options are the rows of the option table that fill o.
@@ -40,10 +37,6 @@ func (o *AIOSOptions) Options() []option.Row {
 		Group: "Review", Key: "AIOS_QA_ENABLED", YAML: "aios.qa",
 		Kind: option.Bool, Default: "true", Field: &o.QAEnabled,
 		Help: "In AIOS projects, let @qa review each story.",
-	}, {
-		Group: "Review", Key: "BMAD_QA_ENABLED", YAML: "bmad.qa",
-		Kind: option.Bool, Default: "true", Field: &o.BMAD,
-		Help: "In BMAD 4 projects whose .bmad-core/core-config.yaml has qa.qaLocation, let @qa review each story.",
 	}}
 }
 
@@ -62,44 +55,17 @@ func (o AIOSOptions) In(dir string) bool {
 // to the project's folders takes no review away.
 type AIOSProject struct {
 	AIOSOptions
-	aios    bool
-	bmad    bool   // and it names a folder for reports
-	reports string // folder of what reviewers write, relative to the project
+	aios bool
 }
 
 const (
-	usualReports = "docs/qa"
-	maxConfig    = 1 << 20 // bytes
+	// AIOSReports is the folder of what reviewers write, relative to the project.
+	AIOSReports = "docs/qa"
+	maxHandoff  = 1 << 20 // bytes
 )
 
 // At looks at the project in a folder.
-func (o AIOSOptions) At(dir string) AIOSProject {
-	p := AIOSProject{AIOSOptions: o, aios: o.In(dir), reports: usualReports}
-	for _, folder := range []string{".aios-core", ".aiox-core", ".bmad-core"} {
-		named := location(projectfs.In(dir), filepath.Join(dir, folder, "core-config.yaml"))
-		if p.bmad = named != "" && folder == ".bmad-core"; named == "" {
-			continue
-		}
-		if clean := path.Clean(named); clean != "." && filepath.IsLocal(clean) {
-			p.reports = clean
-		}
-		break
-	}
-	return p
-}
-
-// location is the folder for reports that a configuration names; empty: it names none.
-func location(in projectfs.Dir, file string) string {
-	var c struct {
-		QA struct {
-			Location string `yaml:"qaLocation"`
-		} `yaml:"qa"`
-	}
-	if data, err := in.Read(file, maxConfig); err != nil || projectfs.UnmarshalYAML(data, &c) != nil {
-		return ""
-	}
-	return strings.TrimSpace(c.QA.Location)
-}
+func (o AIOSOptions) At(dir string) AIOSProject { return AIOSProject{o, o.In(dir)} }
 
 // Story reports whether a task is a story of AIOS in a project of AIOS.
 func (p AIOSProject) Story(t task.Task) bool {
@@ -107,36 +73,18 @@ func (p AIOSProject) Story(t task.Task) bool {
 	return p.aios && (strings.HasSuffix(base, ".story.md") || strings.HasPrefix(base, "STORY-"))
 }
 
-// Reports reports whether a task is a story whose reviewer writes a report and a gate file.
-func (p AIOSProject) Reports(t task.Task) bool {
-	named, _ := path.Match("[0-9]*.[0-9]*.*.md", path.Base(t.File))
-	return p.Story(t) || p.bmad && named && !strings.HasSuffix(t.File, ".story.md")
-}
-
 // Asks reports whether the project wants a review of a task.
-func (p AIOSProject) Asks(t task.Task) bool {
-	if p.Story(t) {
-		return p.QAEnabled
-	}
-	return p.BMAD && p.Reports(t)
-}
-
-// Folder is where reviewers write, relative to the project.
-func (p AIOSProject) Folder() string { return p.reports }
+func (p AIOSProject) Asks(t task.Task) bool { return p.QAEnabled && p.Story(t) }
 
 // IsGate reports whether a file of the project is a gate file of a story.
-func (p AIOSProject) IsGate(t task.Task, file string) bool {
-	is, _ := path.Match(p.reports+"/gates/"+t.ID+"-*.y*ml", file)
+func IsGate(t task.Task, file string) bool {
+	is, _ := path.Match(AIOSReports+"/gates/"+t.ID+"-*.y*ml", file)
 	return is
 }
 
-// MayWrite reports whether a review may write this file of the project.
-func (p AIOSProject) MayWrite(file string) bool { return strings.HasPrefix(file, p.reports+"/") }
-
 // AiosDevelop is the head of the developer's prompt.
 func AiosDevelop(t task.Task) string {
-	return fmt.Sprintf("@dev\n*develop %s yolo\n\n", t.ID) +
-		"If you decide something that your reviewer must know, write it into your final message, on a line of its own: `Decision: ...`\n\n"
+	return fmt.Sprintf("@dev\n*develop %s yolo\n\n", t.ID)
 }
 
 // AIOSReview is the head of the reviewer's prompt.
@@ -243,8 +191,7 @@ type AIOSContext struct {
 // Write writes a handoff into a folder of a project, with at most as much as its readers take.
 func (h AIOSHandoff) Write(in projectfs.Dir, dir string, now time.Time) error {
 	h.Version, h.Timestamp = "1.0", now.UTC().Format(time.RFC3339)
-	h.Decisions, h.Files, h.Blockers = h.Decisions[:min(5, len(h.Decisions))], h.Files[:min(10,
-		len(h.Files))], h.Blockers[:min(3, len(h.Blockers))]
+	h.Files, h.Blockers = h.Files[:min(10, len(h.Files))], h.Blockers[:min(3, len(h.Blockers))]
 	for i, text := range h.Blockers {
 		h.Blockers[i] = strings.ToValidUTF8(text[:min(300, len(text))], "")
 	}
@@ -268,7 +215,7 @@ func ConsumeHandoff(in projectfs.Dir, dir, to, story string) error {
 	for _, file := range files {
 		file = filepath.Join(dir, file)
 		var h AIOSHandoff
-		data, readErr := in.Read(file, maxConfig)
+		data, readErr := in.Read(file, maxHandoff)
 		if readErr != nil || projectfs.UnmarshalYAML(data, &h) != nil || h.Consumed || h.To != to || h.Story.ID != story {
 			continue // somebody else's, perhaps
 		}
@@ -279,31 +226,4 @@ func ConsumeHandoff(in projectfs.Dir, dir, to, story string) error {
 		return fmt.Errorf("mark handoff as read: %w", err)
 	}
 	return nil
-}
-
-const (
-	mostDecisions = 5   // of a handoff
-	longDecision  = 200 // characters
-)
-
-// Decisions are what a developer of a story says it has decided: the lines of its final message that begin with
-// "Decision:". Other tasks have none.
-func (p AIOSProject) Decisions(t task.Task, final string) (all []string) {
-	if !p.Story(t) {
-		return nil
-	}
-	for line := range strings.Lines(termtext.Clean(final)) {
-		label, text, found := strings.Cut(strings.TrimLeft(line, " \t-*+>"), ":")
-		text = termtext.Line(strings.Trim(text, " \t\r\n*"))
-		if !found || !strings.EqualFold(strings.Trim(label, " *_"), "decision") || text == "" {
-			continue
-		}
-		if r := []rune(text); len(r) > longDecision {
-			text = string(r[:longDecision]) + "..."
-		}
-		if all = append(all, text); len(all) == mostDecisions {
-			break
-		}
-	}
-	return all
 }

@@ -10,10 +10,9 @@ import (
 
 // Review is what a user can say about reviewers.
 type Review struct {
-	QA             bool
-	QAAgent        string   // empty: another vendor than the author's, if one is installed
-	Judges         []string // names of rows or personas; empty: all rows
-	JudgesFailFast bool     // one after the other, up to the first refusal
+	QA      bool
+	QAAgent string   // empty: another vendor than the author's, if one is installed
+	Judges  []string // names of rows or personas; empty: all rows
 }
 
 // Options are the rows of the option table that fill o.
@@ -35,10 +34,6 @@ func (o *Review) Options() []option.Row {
 		Weakens: fewer,
 		Help: "Judges that look at each task before it counts as done: qa, security, ux, performance, " +
 			"architecture, or names under judges: in config.yaml; empty means all of those in config.yaml.",
-	}, {
-		Group: "Review", Key: "JUDGES_FAIL_FAST", YAML: "review.fail_fast",
-		Kind: option.Bool, Default: "false", Field: &o.JudgesFailFast,
-		Help: "Ask the judges one after the other, up to the first refusal; otherwise all at once.",
 	}}
 }
 

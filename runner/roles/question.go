@@ -99,7 +99,7 @@ func persona(r Reviewer) string {
 // whole is the opening for QA.
 func whole(Reviewer) string { return reviewer }
 
-// reviewer is what QA is. In AIOS and BMAD, Case.Head comes before it.
+// reviewer is what QA is. In AIOS, Case.Head comes before it.
 const reviewer = `# You review a task that somebody else calls done
 
 Find out whether it is. Go through the acceptance criteria one by one, or through what the task says if it has none, and

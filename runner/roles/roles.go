@@ -67,7 +67,7 @@ type Writes string
 // What a role may write, as docs/review.md says it.
 const (
 	Nothing    Writes = "nothing"
-	TheReport  Writes = "nothing; in AIOS and BMAD its report"
+	TheReport  Writes = "nothing; in AIOS its report"
 	TheProject Writes = "the project"
 )
 
@@ -76,7 +76,7 @@ func Table() []Role {
 	return []Role{
 		{Name: Developer, Writes: TheProject, Asked: "always", Agent: "`AGENT`"},
 		{Name: QA, Phase: PhaseQA, Title: "QA", Writes: TheReport, Who: Review.qa, Prompt: judging(whole),
-			Asked: "`QA=true` (`--qa`); stories of AIOS, and of BMAD 4 if the project asks for it",
+			Asked: "`QA=true` (`--qa`); stories of AIOS",
 			Agent: "`QA_AGENT`, else another vendor's agent", Fails: "the developer gets the reasons"},
 		{Name: Judge, Phase: PhaseJudges, Writes: Nothing, Who: Review.judges, Prompt: judging(persona),
 			Asked: "`JUDGES`, `judges:` in `config.yaml`, or the task names it (`judges` of a PRD item)",

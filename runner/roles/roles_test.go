@@ -210,6 +210,7 @@ func TestFor_judgeOfAPlan_isReadHoweverItIsWritten(t *testing.T) {
 		`{"name": "Poet", "timeout": "soon", "required": "false"}`:      {Name: "Poet"},
 		`{"name": "Poet", "timeout": 1e300}`:                            {Name: "Poet", Timeout: 24 * time.Hour},
 		`{"criteria": ["docs say the same"], "require_evidence": true}`: {Name: "docs say the same", Criteria: []string{"docs say the same"}, RequireEvidence: true},
+		`{"name": "Poet", "requireEvidence": true}`:                     {Name: "Poet", RequireEvidence: true},
 	} {
 		p := Review{}.For(Asking{Task: task.Task{ID: "1", Judges: []string{text}}}).Of(PhaseJudges)
 		if len(p) != 1 || !reflect.DeepEqual(p[0], want) {

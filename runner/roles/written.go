@@ -2,75 +2,52 @@ package roles
 
 import (
 	"cmp"
-	"encoding/json"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"ralph/logs/termtext"
 )
 
-// written is a judge that a plan describes as a JSON object. A value of another kind counts as not
-// there: a plan that is written loosely must not lose a judge.
-func written(text string, rows []Reviewer) Reviewer {
-	var j struct {
-		Name, Persona, Agent, Provider, Model string
-		Criteria                              lines
-		RequireEvidence                       bool `json:"require_evidence"`
-		Required                              any
-		Weight, Threshold                     float64
-		Timeout                               wait
-	}
-	_ = json.Unmarshal([]byte(text), &j) // what fits has been read
-	name := cmp.Or(j.Name, j.Persona, strings.Join(j.Criteria, "; "), text)
-	r, err := find(name, rows)
-	if err != nil {
-		r = Reviewer{Name: termtext.Fit(termtext.Line(name), maxName), Persona: j.Persona}
-	}
-	r.Criteria, r.Agent, r.Model = append(r.Criteria, j.Criteria...), cmp.Or(j.Agent, j.Provider, r.Agent),
-		cmp.Or(j.Model, r.Model)
-	r.RequireEvidence = r.RequireEvidence || j.RequireEvidence
-	r.Optional = r.Optional || j.Required == false
-	r.Weight = cmp.Or(max(j.Weight, 0), r.Weight)
-	r.Threshold = cmp.Or(int(min(max(j.Threshold, 0), 100)), r.Threshold)
-	r.Timeout = cmp.Or(time.Duration(j.Timeout), r.Timeout)
-	return r
-}
-
-// lines are a list of texts, or one text.
-type lines []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (l *lines) UnmarshalJSON(data []byte) error {
-	var one string
-	if json.Unmarshal(data, &one) == nil && one != "" {
-		*l = lines{one}
-		return nil
-	}
-	_ = json.Unmarshal(data, (*[]string)(l)) // what fits has been read
-	*l = slices.DeleteFunc(*l, func(line string) bool { return line == "" })
-	return nil
-}
-
-// wait is a number of seconds, or a text such as 5m.
-type wait time.Duration
-
-// longestWait bounds what a plan can ask for.
+// longestWait bounds the timeout that a plan can ask for.
 const longestWait = 24 * time.Hour
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (w *wait) UnmarshalJSON(data []byte) error {
-	var seconds float64
-	var text string
-	switch {
-	case json.Unmarshal(data, &seconds) == nil:
-		seconds = min(max(seconds, 0), longestWait.Seconds())
-		text = time.Duration(seconds * float64(time.Second)).String()
-	case json.Unmarshal(data, &text) != nil:
-		return nil
+// written is a judge that a plan describes as a JSON object. A value of another kind counts as not
+// there: a plan that is written loosely must not lose a judge.
+func written(object string, rows []Reviewer) Reviewer {
+	all := gjson.Parse(object)
+	get := func(kind gjson.Type, names ...string) (none gjson.Result) {
+		for _, name := range names {
+			if v := all.Get(name); v.Type == kind {
+				return v
+			}
+		}
+		return none
 	}
-	if d, err := time.ParseDuration(text); err == nil {
-		*w = wait(min(max(d, 0), longestWait))
+	var criteria []string
+	for _, v := range all.Get("criteria").Array() {
+		if v.Type == gjson.String && v.Str != "" {
+			criteria = append(criteria, v.Str)
+		}
 	}
-	return nil
+	persona := get(gjson.String, "persona").Str
+	name := cmp.Or(get(gjson.String, "name").Str, persona, strings.Join(criteria, "; "), object)
+	r, err := find(name, rows)
+	if err != nil {
+		r = Reviewer{Name: termtext.Fit(termtext.Line(name), maxName), Persona: persona}
+	}
+	r.Criteria = append(r.Criteria, criteria...)
+	r.Agent = cmp.Or(get(gjson.String, "agent", "provider").Str, r.Agent)
+	r.Model = cmp.Or(get(gjson.String, "model").Str, r.Model)
+	r.RequireEvidence = r.RequireEvidence || get(gjson.True, "require_evidence", "requireEvidence").Bool()
+	r.Optional = r.Optional || all.Get("required").Type == gjson.False
+	r.Weight = cmp.Or(max(get(gjson.Number, "weight").Num, 0), r.Weight)
+	r.Threshold = cmp.Or(int(min(max(get(gjson.Number, "threshold").Num, 0), 100)), r.Threshold)
+	wait, _ := time.ParseDuration(get(gjson.String, "timeout").Str)
+	if seconds := get(gjson.Number, "timeout").Num; seconds > 0 {
+		wait = time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
+	}
+	r.Timeout = cmp.Or(min(max(wait, 0), longestWait), r.Timeout)
+	return r
 }

@@ -223,7 +223,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},
 		Review:        roles.Review{Judges: []string{}},
-		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true, BMAD: true},
+		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true},
 		Touch: Notifications{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:        agenthooks.Wanted{MaxContinuations: 5},

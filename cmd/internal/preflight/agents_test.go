@@ -95,7 +95,7 @@ func TestStartable_agentsOfThePlanAreCheckedBeforeTheFirstCall(t *testing.T) {
 		{"unknown, but done", "", "- [ ] a\n- [x] b <!-- ralph: agent=nobody -->\n", 0, ""},
 		{"unknown, but optional", "", "- [ ] a\n# Optional\n- [ ] b <!-- ralph: agent=nobody -->\n", 0, ""},
 		{"not installed", "", "- [ ] a\n- [ ] b <!-- ralph: agent=gemini -->\n", state.ExitAgent, `task "b" in fix_plan.md: the agent gemini cannot run: "gemini" is not an executable on PATH`},
-		{"not installed, for the whole plan", "", "---\nprovider: gemini\n---\n- [ ] a\n", state.ExitAgent, `the agent gemini cannot run`},
+		{"not installed, for the whole plan", "", "<!-- ralph: provider=gemini -->\n- [ ] a\n", state.ExitAgent, `the agent gemini cannot run`},
 		{"nobody needs the one that is missing", "AGENT=gemini", "<!-- ralph: agent=codex -->\n- [ ] a\n", 0, ""},
 		{"fallback is missing", "FALLBACK_AGENTS=gemini", "- [ ] a\n", state.ExitAgent, "the agent gemini cannot run"},
 		{"no model", "AGENT=amp\nMODEL=opus", "- [ ] a\n", state.ExitUsage, `the agent amp cannot be given the model "opus": it has no option for a model`},

@@ -166,7 +166,7 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		Category:    text(all.get("category")),
 		Tags:        texts(all.first("tags", "labels")),
 		Judges:      texts(all.get("judges")),
-		Evidence:    text(all.get("evidence_path")),
+		Evidence:    text(all.first("evidence_path", "evidencePath")),
 		Choice:      all.choice(),
 		Worker:      text(all.get("worker")),
 		Line:        r.line(rec.value.Index), // first: offsets must not decrease
