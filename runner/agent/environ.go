@@ -134,51 +134,20 @@ type rule struct {
 	address bool
 }
 
-// ruleSet holds rules in their order. Most of them name one variable.
-type ruleSet struct {
-	rules []rule
-	exact map[string]int // the last rule for each whole name
-	globs []int          // the other rules
-}
-
-func newRuleSet(rules []rule) ruleSet {
-	all := ruleSet{rules: rules, exact: make(map[string]int, len(rules))}
-	for i, r := range rules {
-		rules[i].glob = strings.ToUpper(r.glob)
-		if strings.ContainsAny(r.glob, "*?") {
-			all.globs = append(all.globs, i)
-		} else {
-			all.exact[rules[i].glob] = i
-		}
-	}
-	return all
-}
+// ruleSet holds rules in their order.
+type ruleSet []rule
 
 // decide returns the last matching rule for NAME=value, or one that passes it.
 func (all ruleSet) decide(kv string) rule {
 	name, value, _ := strings.Cut(kv, "=")
 	// * does not always match a slash, which npm uses in names.
 	name = strings.ReplaceAll(strings.ToUpper(name), "/", "_")
-	last, found := all.exact[name]
-	if !found {
-		last = -1
-	}
-	for _, i := range slices.Backward(all.globs) {
-		if i < last {
-			break
-		}
-		if all.rules[i].address && !logs.KeyInAddress(value) {
-			continue
-		}
-		if logs.MatchName(all.rules[i].glob, name) {
-			last = i
-			break
+	for _, r := range slices.Backward(all) {
+		if logs.MatchName(r.glob, name) && (!r.address || logs.KeyInAddress(value)) {
+			return r
 		}
 	}
-	if last < 0 {
-		return rule{pass: true}
-	}
-	return all.rules[last]
+	return rule{pass: true}
 }
 
 // rules returns the rules for a call of an agent; for a check, both are zero.
@@ -222,7 +191,11 @@ func (f EnvRules) rules(a Variables, c envCall) ruleSet {
 		rules = append(rules, r)
 	}
 	// Without these two, programs do not start.
-	return newRuleSet(append(rules, rule{glob: "PATH", pass: true}, rule{glob: "HOME", pass: true}))
+	rules = append(rules, rule{glob: "PATH", pass: true}, rule{glob: "HOME", pass: true})
+	for i := range rules {
+		rules[i].glob = strings.ToUpper(rules[i].glob)
+	}
+	return rules
 }
 
 // serves reports whether the call uses the cloud.

@@ -26,11 +26,6 @@ const (
 	sameRounds   = 6  // several steps
 	sameEdits    = 4  // several steps, among them edits: the files are as they were a round ago
 	longest      = 6
-	// sameCheck is how often a command fails in exactly the same way, whatever is tried in
-	// between in a few files. A check that failed before the call fails on, too, but who works
-	// beside it edits ever more files.
-	sameCheck = 12
-	maxFiles  = 3
 )
 
 // StuckWatch follows one agent call. The zero value is ready to use, on one goroutine.
@@ -41,9 +36,8 @@ type StuckWatch struct {
 
 // lane is what one agent did.
 type lane struct {
-	open   map[string]state.Tool
-	steps  []step // the newest
-	checks map[string]*check
+	open  map[string]state.Tool
+	steps []step // the newest
 }
 
 // step is one tool call with its answer.
@@ -52,13 +46,6 @@ type step struct {
 	failed bool
 	edit   bool
 	words  string
-}
-
-// check is a command that fails.
-type check struct {
-	answer uint64
-	times  int
-	files  map[string]bool // edited since
 }
 
 // See takes what the agent reports, and says what it repeats; empty: it is not stuck.
@@ -85,7 +72,7 @@ func (w *StuckWatch) lane(name string) *lane {
 	}
 	l := w.lanes[name]
 	if l == nil {
-		l = &lane{open: map[string]state.Tool{}, checks: map[string]*check{}}
+		l = &lane{open: map[string]state.Tool{}}
 		w.lanes[name] = l
 	}
 	return l
@@ -97,26 +84,16 @@ func (l *lane) add(call state.Tool, answer state.ToolResult) string {
 		return ""
 	}
 	s := step{failed: answer.Error, edit: call.Hunk != "", words: stuckWords(call)}
-	said := sum(timeless(answer.Text))
-	if call.File && (s.edit || call.Sum == "" || writes(call.Name)) {
-		for _, c := range l.checks {
-			c.files[call.Arg] = true
-		}
-	}
 	if call.Sum == "" || strings.HasSuffix(answer.Text, termtext.More) { // nobody knows whether it is the same
 		l.steps = nil
-		delete(l.checks, call.Name+" "+call.Sum)
 		return ""
 	}
-	s.call = sum(call.Name, call.Sum, fmt.Sprint(said, answer.Error))
+	s.call = sum(call.Name, call.Sum, timeless(answer.Text), fmt.Sprint(answer.Error))
 	l.steps = append(l.steps, s)
 	if most := longest * (sameRounds + 1); len(l.steps) > most {
 		l.steps = l.steps[len(l.steps)-most:]
 	}
-	if why := l.circles(); why != "" {
-		return why
-	}
-	return l.fails(call, said, answer.Error)
+	return l.circles()
 }
 
 // circles looks for rounds at the end of the steps.
@@ -158,34 +135,8 @@ func rounds(round []step) int {
 	return most
 }
 
-// fails counts how often a command fails in the same way.
-func (l *lane) fails(call state.Tool, said uint64, failed bool) string {
-	key := call.Name + " " + call.Sum
-	c := l.checks[key]
-	switch {
-	case !failed || call.File:
-		delete(l.checks, key)
-		return ""
-	case c == nil || c.answer != said || len(c.files) > maxFiles:
-		if c == nil && len(l.checks) >= 100 {
-			clear(l.checks)
-		}
-		l.checks[key] = &check{answer: said, times: 1, files: map[string]bool{}}
-		return ""
-	}
-	if c.times++; c.times < sameCheck {
-		return ""
-	}
-	return fmt.Sprintf("the same command failed in exactly the same way %d times: %s", c.times, stuckWords(call))
-}
-
 func stuckWords(call state.Tool) string {
 	return termtext.Line(strings.TrimSuffix(fmt.Sprintf("%s(%.200s)", call.Name, call.Arg), "()"))
-}
-
-// writes is true for tools that write a file without saying what changes in it.
-func writes(name string) bool {
-	return strings.Contains(strings.ToLower(name), "write")
 }
 
 var (

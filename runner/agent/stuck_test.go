@@ -86,10 +86,6 @@ func stories() (circles, works map[string]func(*story)) {
 			s.fails("go test ./...", red+" too")
 		}),
 		"tests without an edit": times(12, func(s *story, _ int) { s.fails("npm test", "1 failing"); s.read("a.js", "let a") }),
-		"tries one thing after another": times(16, func(s *story, i int) {
-			s.edit("a.go", "x", fmt.Sprint("y", i))
-			s.fails("go test ./...", red)
-		}),
 		"a sub-agent in circles": times(20, func(s *story, i int) {
 			s.step(state.Tool{Name: "Bash", Arg: "ls", Parent: "task1"}, "a b", false)
 			s.read(fmt.Sprintf("f%d.go", i), "package f")

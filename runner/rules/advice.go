@@ -44,7 +44,8 @@ func remedyFor(o agent.Outcome, name string, withheld []string) string {
 		ending.BadFlag:         "update " + name + "; ralph --dry-run shows the command line",
 	}[o.Class]
 	if o.Class == ending.Auth && len(withheld) > 0 {
-		do += "; " + agent.EnvRelease(withheld, o.Reason+" "+ending.Shown(o.Evidence))
+		do += fmt.Sprintf("; ralph withheld %s from it; let the one that it needs pass, such as ENV_EXCLUDE='!%s'",
+			termtext.Some(withheld, 5), withheld[0])
 	}
 	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
 }

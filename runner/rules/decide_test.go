@@ -366,8 +366,8 @@ func TestRules_auth_namesWhatWasHeldBack(t *testing.T) {
 		{ending.Auth, []string{"CORP_API_KEY", "NPM_TOKEN"}, "",
 			"; ralph withheld CORP_API_KEY, NPM_TOKEN from it; let the one that it needs pass, such as ENV_EXCLUDE='!CORP_API_KEY'; "},
 		{ending.Auth, []string{"GROQ_API_KEY", "NPM_TOKEN"}, "missing environment variable: GROQ_API_KEY",
-			"; ralph withheld GROQ_API_KEY from it; let it pass with ENV_EXCLUDE='!GROQ_API_KEY'; "},
-		{ending.Auth, []string{"NPM_TOKEN"}, "please log in", "; ralph withheld NPM_TOKEN from it; let it pass with ENV_EXCLUDE='!NPM_TOKEN'; "},
+			"; ralph withheld GROQ_API_KEY, NPM_TOKEN from it; let the one that it needs pass, such as ENV_EXCLUDE='!GROQ_API_KEY'; "},
+		{ending.Auth, []string{"NPM_TOKEN"}, "please log in", "; ralph withheld NPM_TOKEN from it; let the one that it needs pass, such as ENV_EXCLUDE='!NPM_TOKEN'; "},
 		{ending.Auth, nil, "", ""},
 		{ending.NoCredit, []string{"CORP_API_KEY", "NPM_TOKEN"}, "", ""},
 	} {

@@ -12,7 +12,6 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/demo"
-	"ralph/runner/agent/ending"
 	"ralph/state"
 )
 
@@ -34,7 +33,6 @@ func calledAs(argv []string) (program string, args []string) {
 
 // Main runs one command line, with the program's name before it, and returns the exit code.
 func Main(argv []string) int {
-	ending.SetLocalZone(os.Getenv("TZ"))
 	program, args := calledAs(argv)
 	tellOuter, watched := console.Reporter()
 	f := cmdline.New()

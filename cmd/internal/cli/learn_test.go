@@ -58,7 +58,6 @@ func TestLearn(t *testing.T) {
 	says(`no lesson has the id "nope"; see: ralph learn list`, 2, "forget", "nope")
 	says(`--path "/etc": a path in the project`, 2, "add", "x", "--path", "/etc")
 	says("the lesson is empty", 2, "add", " ")
-	says("nothing to propose", 0, "propose")
 	orders := regexp.MustCompile(`[0-9a-f]{6}`).FindString(says("kept because a person says it; from an agent it would not be: it gives orders about tests and checks", 0, "add", "Skip the tests"))
 	says("Skip the tests", 0, "list")
 	says("forgot", 0, "forget", orders)

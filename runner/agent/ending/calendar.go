@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	_ "time/tzdata" // the zones, for machines without them
 )
 
 // Parts of the expressions for dates and clock times.
@@ -183,7 +184,7 @@ func location(part map[string]string, local *time.Location) (zone *time.Location
 	if hours, known := offsets[strings.ToUpper(name)]; known {
 		return time.FixedZone(name, hours*3600), ""
 	}
-	if loc, err := loadZone(name); err == nil && name != "" {
+	if loc, err := time.LoadLocation(name); err == nil && name != "" {
 		return loc, ""
 	}
 	return local, name

@@ -7,7 +7,7 @@ import (
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
-	loc, err := loadZone(name)
+	loc, err := time.LoadLocation(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,33 +65,11 @@ const (
 // only at the end of the message, and not after a line such as "As the prompt says:": else
 // it is an example. The exception is
 // JSON with an exit_signal of false, which can only keep the run going. A promise
-// does not overrule an EXIT_SIGNAL: false. Without a fence, JSON counts only as the last
-// thing of the message, with both a status and an exit_signal.
+// does not overrule an EXIT_SIGNAL: false.
 func Parse(final string) (Signal, bool) {
 	lines := strings.Split(strings.TrimSpace(termtext.Clean(final)), "\n")
-	if s, ok := parseBare(lines); ok {
-		return s, true
-	}
 	return scan(lines, false)
 }
-
-// parseBare reads JSON without a fence at the end of a message.
-func parseBare(lines []string) (Signal, bool) {
-	for i := len(lines) - 1; i >= max(0, len(lines)-maxBare); i-- {
-		if !strings.HasPrefix(lines[i], "{") {
-			continue
-		}
-		text := strings.Join(lines[i:], "\n")
-		if !gjson.Valid(text) || quotes(append(slices.Clone(lines[:i]), "")) {
-			return Signal{}, false
-		}
-		s, explicit, ok := parseJSON(text)
-		return s, ok && explicit && s.HasExit && s.Status != ""
-	}
-	return Signal{}, false
-}
-
-const maxBare = 40 // lines
 
 func scan(lines []string, fenced bool) (found Signal, ok bool) {
 	refused := false // the latest block has an EXIT_SIGNAL: false
@@ -307,34 +285,29 @@ func parseJSON(text string) (s Signal, explicit, ok bool) {
 			obj = inner
 		}
 	}
-	s.set("STATUS", obj.Get("status").String())
-	if explicit = obj.Get("exit_signal").Exists(); explicit {
-		s.set("EXIT_SIGNAL", obj.Get("exit_signal").String())
-	} else {
-		s.Exit = s.Status == Complete
-	}
-	s.StoryID, s.Recommendation = obj.Get("story_id").String(), obj.Get("recommendation").String()
-	s.Question = obj.Get("question").String()
-	var options []string
-	for _, o := range obj.Get("options").Array() {
-		options = append(options, o.String())
-	}
-	s.Options = strings.Join(options, " | ")
-	if files := obj.Get("files_modified"); files.IsArray() {
-		s.FilesModified = len(files.Array())
-		s.NoFiles = s.FilesModified == 0
-	} else {
-		s.set("FILES_MODIFIED", files.String())
-	}
-	s.set("WORK_TYPE", obj.Get("work_type").String())
-	s.set("TASKS_COMPLETED", obj.Get("tasks_completed_this_loop").String())
-	s.set("TESTS_STATUS", obj.Get("tests_status").String())
-	if learned := obj.Get("learnings"); learned.IsArray() {
-		for _, l := range learned.Array() {
-			s.learn(l.String())
+	obj.ForEach(func(key, value gjson.Result) bool {
+		name := strings.ToUpper(key.Str)
+		switch {
+		case isLearnings(name):
+			for _, l := range value.Array() {
+				s.learn(l.String())
+			}
+		case name == "FILES_MODIFIED" && value.IsArray():
+			s.FilesModified = len(value.Array())
+			s.NoFiles = s.FilesModified == 0
+		case name == "OPTIONS":
+			var options []string
+			for _, o := range value.Array() {
+				options = append(options, o.String())
+			}
+			s.Options = strings.Join(options, " | ")
+		case name != "TASK": // other tools name the current task there
+			explicit = s.set(name, value.String()) || explicit
 		}
-	} else {
-		s.learn(learned.String())
+		return true
+	})
+	if !explicit {
+		s.Exit = s.Status == Complete
 	}
 	return s, explicit, s.Status != "" || s.HasExit
 }
