@@ -206,7 +206,7 @@ func TestGuardKilled_randomMoments_noDaemonIsLeftAndNoTaskIsLost(t *testing.T) {
 				s := newFoster(t, c.act, 10)
 				s.Env = append(s.Env, c.env...)
 				r := rand.New(rand.NewPCG(36, uint64(part)))
-				for n := range amount(3, 50) {
+				for n := range amount(2, 50) {
 					s.strike(n, "guard", r)
 				}
 				s.allDone()

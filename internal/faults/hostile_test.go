@@ -84,7 +84,7 @@ func TestHostileAgent_printsWithoutEnd_memoryAndDiskStayBounded(t *testing.T) {
 	}
 	for act, gigabytes := range map[string]int{"talks": 10, "one-line": 1, "one-record": 1} {
 		t.Run(act, func(t *testing.T) {
-			size := int64(amount(400, gigabytes<<10)) << 20
+			size := int64(amount(280, gigabytes<<10)) << 20
 			var most atomic.Int64
 			h := hostile{act: act, bound: 10 * time.Minute, env: []string{amountVar + "=" + strconv.FormatInt(size, 10)}, disk: &most}
 			p := h.run(t)

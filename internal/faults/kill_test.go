@@ -266,7 +266,7 @@ func TestKill_randomMoments_nothingLeftNothingLost(t *testing.T) {
 	world.Long(t, "kills at random moments")
 	t.Parallel()
 	s := newSiege(t, "stubborn")
-	for _, m := range moments(1, amount(40, 1000), "KILL", syscall.SIGKILL) {
+	for _, m := range moments(1, amount(20, 1000), "KILL", syscall.SIGKILL) {
 		s.hit(m, 128+9)
 	}
 	s.report()
@@ -294,7 +294,7 @@ func TestSignals_randomMoments_nothingLeftNothingLost(t *testing.T) {
 		t.Run(unix.SignalName(sig), func(t *testing.T) {
 			t.Parallel()
 			s := newSiege(t, "worker")
-			for _, m := range moments(uint64(sig), amount(9, 100), unix.SignalName(sig), sig) {
+			for _, m := range moments(uint64(sig), amount(4, 100), unix.SignalName(sig), sig) {
 				s.hit(m, code)
 			}
 			s.report()
@@ -310,7 +310,7 @@ func (s *siege) report() {
 	s.Log(s.toll)
 }
 
-// amount is the bounded figure, a quarter of it under -short, or the long one.
+// amount is the bounded figure, an eighth of it under -short, or the long one.
 // RALPH_FAULTS_PERCENT scales the long one down to what there is time for.
 func amount(bounded, long int) int {
 	if testing.Short() {
