@@ -1,8 +1,8 @@
 package logs
 
 import (
-	"math"
 	"strings"
+	"sync"
 )
 
 // maxEscapes is how many backslashes are before a quote in a JSON string in a JSON string in one more.
@@ -22,13 +22,34 @@ type assignment struct {
 	inName   bool // it is a part of a longer name, as in arn:aws:secret:NAME
 }
 
+// names has the names that reveal a secret in a form of their own, in lower case, and what finds it from the = or : on.
+var names = sync.OnceValue(func() map[string]finder {
+	all := map[string]finder{}
+	for list, find := range map[string]finder{
+		"cookie":     key(`:\s*\\*["']?[^\s=;"'\\]+=([^"'\\\r\n]{12,})`, hasNoDigit),
+		"set-cookie": key(`:\s*\\*["']?[^\s=;"'\\]+=([^;\s"'\\]{12,})`, hasNoDigit),
+		"auth":       key(`:\s*\\*"([A-Za-z0-9+/]{8,}={0,2})\\*"`), // user and password, as Docker keeps them
+		"sig x-amz-signature x-goog-signature sharedaccesssignature": key(`=([A-Za-z0-9%+/=_-]{40,})`),
+		"_gitlab_session phpsessid jsessionid":                       key(`=([A-Za-z0-9%+/=_-]{20,})`),
+		"mnemonic seedphrase seed_phrase seed-phrase":                key(`[:=]\s*\\*["']?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})\b`),
+		"psk presharedkey preshared_key crumb jenkins-crumb auth-key x-auth-key dd-application-key x-honeycomb-team " +
+			"app_key master-key unsealkey": key(`[:=]\s*\\*["']?(?:base64:)?([A-Za-z0-9+/=_-]{12,})`, hasNoDigit),
+		"bw_session pass_phrase": key(`[:=]\s*\\*["']?([^\s"'\\]{6,})`, isWord, hasNoDigit),
+	} {
+		for _, name := range strings.Fields(list) {
+			all[name] = find
+		}
+	}
+	return all
+})
+
 // assigned returns a finder for the value of a variable whose name ends before the = or : at
 // text[at]. If exact, it finds only values that are almost certainly secrets.
 func assigned(exact bool) finder {
 	return func(text string, at int) (from, to int, ok bool) {
 		start, end := nameBefore(text, at)
 		if !exact {
-			if find := special(text[start:end]); find != nil {
+			if find := names()[strings.ToLower(text[start:end])]; find != nil {
 				if from, to, ok = find(text, at); ok {
 					return from, to, ok
 				}
@@ -181,50 +202,6 @@ func endOf(text string, i int, ends func(byte) bool) int {
 }
 
 func isNameByte(b byte) bool { return isWordByte(b) || b == '_' || b == '-' }
-
-func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
-
-// hasNoDigit reports whether a match is words rather than a key.
-func hasNoDigit(match string) bool {
-	for i := range len(match) { // strings.ContainsAny makes a set first
-		if match[i] >= '0' && match[i] <= '9' {
-			return false
-		}
-	}
-	return true
-}
-
-// isWord reports whether the last word of a match is a placeholder or a common word.
-func isWord(match string) bool {
-	value := match[strings.LastIndexByte(match, ' ')+1:]
-	return placeholder(value) || example(value)
-}
-
-// notRandom reports whether the last word of a match is probably no generated
-// key: those have letters of both cases, digits, and few repetitions.
-func notRandom(match string) bool {
-	const leastLength, leastBits = 20, 3.7
-	value := match[strings.LastIndexByte(match, ' ')+1:]
-	mixed := !hasNoDigit(value) && strings.ToLower(value) != value &&
-		strings.ToUpper(value) != value
-	return len(value) < leastLength || entropy(value) < leastBits || !mixed || isWord(value) ||
-		strings.ContainsAny(value, " .(){}$<>")
-}
-
-// entropy returns that of the bytes of a value, in bits per byte.
-func entropy(value string) float64 {
-	var count [256]float64
-	for i := range len(value) {
-		count[value[i]]++
-	}
-	bits := 0.0
-	for _, n := range count {
-		if p := n / float64(len(value)); n > 0 {
-			bits -= p * math.Log2(p)
-		}
-	}
-	return bits
-}
 
 // dotted returns the name text[start:end] with what is before its dots, as in sonar.token.
 func dotted(text string, start, end int) string {

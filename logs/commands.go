@@ -101,7 +101,7 @@ func inCommand(text string, at int) (from, to int, ok bool) {
 		}
 		m := c.find().FindStringSubmatchIndex(text[at+1 : min(len(text), at+maxSecret)])
 		for i := 2; i < len(m); i += 2 {
-			if m[i] >= 0 && isArgument(text[at+1+m[i]:at+1+m[i+1]]) {
+			if m[i] >= 0 && !notArgument(text[at+1+m[i]:at+1+m[i+1]]) {
 				return at + 1 + m[i], at + 1 + m[i+1], true
 			}
 		}
@@ -137,9 +137,6 @@ func longFlag(text string, at int) (from, to int, ok bool) {
 		end++
 	}
 	name := text[at+2 : end]
-	if name == "password-stdin" {
-		return echoed(text, at)
-	}
 	if end == len(text) || strings.IndexByte(" \"'\\", text[end]) < 0 || !mayBeNamed(name) {
 		return 0, 0, false
 	}
@@ -153,31 +150,9 @@ func longFlag(text string, at int) (from, to int, ok bool) {
 		}
 		value := text[at+m[i] : at+m[i+1]]
 		isKey := len(value) >= 8 && !hasNoDigit(value) && strings.ContainsFunc(value, isLetter)
-		if isKey && isArgument(value) && !strings.Contains(value, "://") && !mount().MatchString(value) {
+		if isKey && !notArgument(value) && !strings.Contains(value, "://") && !mount().MatchString(value) {
 			return at + m[i], at + m[i+1], true
 		}
 	}
 	return 0, 0, false
-}
-
-var echo = re(`(?:echo|printf)(?: -n)? +(?:\\*["'](?:%s\\*["'] +\\*["'])?)?([^\s"'\\]+)\\*["']? *\| *(?:sudo +)?[^|\n]*$`)
-
-// echoed finds the text that echo pipes into the command at text[at].
-func echoed(text string, at int) (from, to int, ok bool) {
-	start := max(0, at-maxCommand)
-	m := echo().FindStringSubmatchIndex(text[start:at])
-	if m == nil {
-		return 0, 0, false
-	}
-	from, to = start+m[2], start+m[3]
-	if colon := strings.IndexByte(text[from:to], ':'); colon >= 0 { // user:password
-		from += colon + 1
-	}
-	return from, to, isArgument(text[from:to])
-}
-
-// isArgument reports whether an argument may be a secret: it is no variable, placeholder or common word.
-func isArgument(value string) bool {
-	return len(value) >= 4 && strings.IndexByte("$%<{*./~@#-", value[0]) < 0 && !isWord(value) &&
-		!strings.ContainsAny(value, "$`{<")
 }

@@ -21,8 +21,8 @@ func vendorShapes() []shape {
 		if strings.IndexByte("aeio", f[0][0]) >= 0 {
 			article = "an "
 		}
-		all = append(all, shape{article + strings.ReplaceAll(f[0], "-", " "), strings.Fields(f[1]),
-			word(pattern, ends, min(bits, hiddenBits)), noExample(word(pattern, ends, bits))})
+		all = append(all, shape{name: article + strings.ReplaceAll(f[0], "-", " "), starts: strings.Fields(f[1]),
+			hidden: word(pattern, ends, min(bits, hiddenBits)), refused: noExample(word(pattern, ends, bits))})
 	}
 	return all
 }
@@ -55,36 +55,13 @@ func noExample(find finder) finder {
 	}
 }
 
-// vendorValue is a value that the name of a vendor reveals.
-type vendorValue struct{ name, value func() *regexp.Regexp }
+var (
+	vendorName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(vendorNames) })
+	vendorValue = re(`^(?:[A-Za-z0-9]{14,}|[A-Za-z0-9][\w=%.+/-]{31,})$`)
+)
 
-var vendorNames = sync.OnceValues(func() (any *regexp.Regexp, each []vendorValue) {
-	var names []string
-	for line := range strings.Lines(ruleValues) {
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		names = append(names, name)
-		each = append(each, vendorValue{re(name), re("^(?:" + value + ")$")})
-	}
-	return regexp.MustCompile(strings.Join(names, "|")), each
-})
-
-// isVendors reports whether a value looks like those of the vendor in its name.
+// isVendors reports whether a value looks like a key, and its name like that of a vendor.
 func isVendors(name, value string) bool {
-	if len(value) < minVendorValue || hasNoDigit(value) || strings.ContainsAny(value, " /.(") && strings.IndexByte("/.(", value[0]) >= 0 {
-		return false
-	}
-	name = strings.ToLower(name)
-	anyName, each := vendorNames()
-	if !anyName.MatchString(name) {
-		return false
-	}
-	for _, v := range each {
-		if v.name().MatchString(name) && v.value().MatchString(value) {
-			return true
-		}
-	}
-	return false
+	return !hasNoDigit(value) && vendorValue().MatchString(value) && entropy(value) >= hiddenBits &&
+		vendorName().MatchString(strings.ToLower(name))
 }
-
-// minVendorValue is the length of the shortest value in ruleValues.
-const minVendorValue = 14

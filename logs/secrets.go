@@ -3,6 +3,7 @@ package logs
 import (
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -11,27 +12,7 @@ import (
 	"time"
 )
 
-// Secret is a secret in a text.
-type Secret struct {
-	Name string // what it is: "a GitHub token"
-	Text string // the secret and the text that identifies it
-}
-
-// Secrets returns the secrets that must not be committed: those of a known shape that
-// are not examples and may still give access to something.
-func Secrets(text string) []Secret {
-	var found []Secret
-	places := newPlaces(text)
-	for at, starts := places.next(0); at >= 0; {
-		next := at + 1
-		if s, from, to := find(text, at, starts, (*shape).refuse); s != nil {
-			found = append(found, Secret{s.name, text[min(at, from):to]})
-			next = max(to, next)
-		}
-		at, starts = places.next(next)
-	}
-	return found
-}
+// This file says which texts in the place of a secret are none.
 
 // example reports whether a key is an example for documentation.
 func example(match string) bool {
@@ -106,4 +87,50 @@ func uselessAddress(match string) bool {
 	}
 	return len(password) < minPassword || strings.HasPrefix(password, "$") || strings.EqualFold(password, user) ||
 		placeholder(password) || placeholder(strings.Replace(password, user, "", 1))
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+// hasNoDigit reports whether a match is words rather than a key.
+func hasNoDigit(match string) bool {
+	for i := range len(match) { // strings.ContainsAny makes a set first
+		if match[i] >= '0' && match[i] <= '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isWord reports whether a value is a placeholder or a common word.
+func isWord(value string) bool { return placeholder(value) || example(value) }
+
+// notArgument reports whether an argument of a command can be no secret: it is a variable, a placeholder or a common
+// word.
+func notArgument(value string) bool {
+	return len(value) < 4 || strings.IndexByte("$%<{*./~@#-", value[0]) >= 0 || isWord(value) ||
+		strings.ContainsAny(value, "$`{<")
+}
+
+// notRandom reports whether a value is probably no generated key: those have letters of both
+// cases, digits, and few repetitions.
+func notRandom(value string) bool {
+	const leastLength, leastBits = 20, 3.7
+	mixed := !hasNoDigit(value) && strings.ToLower(value) != value && strings.ToUpper(value) != value
+	return len(value) < leastLength || entropy(value) < leastBits || !mixed || isWord(value) ||
+		strings.ContainsAny(value, " .(){}$<>")
+}
+
+// entropy returns that of the bytes of a value, in bits per byte.
+func entropy(value string) float64 {
+	var count [256]float64
+	for i := range len(value) {
+		count[value[i]]++
+	}
+	bits := 0.0
+	for _, n := range count {
+		if p := n / float64(len(value)); n > 0 {
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
 }

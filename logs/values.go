@@ -59,18 +59,6 @@ func (v *Values) add(text string, least int) {
 	}
 }
 
-func rarity(b byte) int {
-	switch {
-	case strings.IndexByte(" etaoinsrhld\"", b) >= 0:
-		return 0
-	case b >= 'a' && b <= 'z':
-		return 1
-	case strings.IndexByte(",.:/-_\\{}0123456789", b) >= 0:
-		return 2
-	}
-	return 3
-}
-
 // in reports whether the value is in the text. strings.Contains looks for the first
 // byte, which is much slower if that is a common one.
 func (one value) in(text string) bool {

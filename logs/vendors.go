@@ -9,16 +9,11 @@ package logs
 // its least entropy in bits per byte, pattern.
 const ruleKeys = "" +
 	"1password-secret-key\tA3-\ttrue\t3.8\tA3-[0-9A-Z]{6}-(?:[0-9A-Z]{11}|[0-9A-Z]{6}-[0-9A-Z]{5})-[0-9A-Z]{5}-[0-9A-Z]{5}-[0-9A-Z]{5}\n" +
-	"1password-service-account-token\tops_eyJ\tfalse\t4\tops_eyJ[\\+/-9A-Za-z]{250,}={0,3}\n" +
 	"adobe-client-secret\tp8e-\ttrue\t2\tp8e-[0-9A-Za-z]{32}\n" +
 	"age-secret-key\tAGE-SECRET-KEY-1\tfalse\t0\tAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\n" +
 	"airtable-personnal-access-token\tpat\ttrue\t0\tpat[0-9A-Za-z]{14}\\.[0-9a-f]{64}\n" +
 	"alibaba-access-key-id\tLTAI\ttrue\t2\tLTAI[0-9A-Za-z]{20}\n" +
-	"anthropic-admin-api-key\tsk-ant-admin01-\ttrue\t0\tsk-ant-admin01-[\\-0-9A-Z_a-z]{93}AA\n" +
-	"anthropic-api-key\tsk-ant-api03-\ttrue\t0\tsk-ant-api03-[\\-0-9A-Z_a-z]{93}AA\n" +
-	"artifactory-api-key\tAKCp\ttrue\t4.5\tAKCp[0-9A-Za-z]{69}\n" +
 	"artifactory-reference-token\tcmVmd\ttrue\t4.5\tcmVmd[0-9A-Za-z]{59}\n" +
-	"aws-access-token\tA3T ABIA ACCA AKIA ASIA\ttrue\t3\tA(?:3T[0-9A-Z]|KIA|SIA|BIA|CCA)[2-7A-Z]{16}\n" +
 	"aws-amazon-bedrock-api-key-long-lived\tABSK\ttrue\t3\tABSK[\\+/-9A-Za-z]{109,269}={0,2}\n" +
 	"aws-amazon-bedrock-api-key-short-lived\tbedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t\tfalse\t3\tbedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t\n" +
 	"clickhouse-cloud-api-secret-key\t4b1d\ttrue\t3\t4b1d[0-9A-Za-z]{38}\n" +
@@ -29,7 +24,6 @@ const ruleKeys = "" +
 	"digitalocean-access-token\tdoo_v1_\ttrue\t3\tdoo_v1_[0-9a-f]{64}\n" +
 	"digitalocean-pat\tdop_v1_\ttrue\t3\tdop_v1_[0-9a-f]{64}\n" +
 	"digitalocean-refresh-token\tdor_v1_\ttrue\t0\t(?i:DOR_V1_[0-9A-Fa-f]{64})\n" +
-	"doppler-api-token\tdp.pt.\tfalse\t2\tdp\\.pt\\.[0-9A-Za-z]{43}\n" +
 	"duffel-api-token\tduffel_live_ duffel_test_\tfalse\t2\tduffel_(?:test|live)_[\\-0-9=A-Z_a-z]{43}\n" +
 	"dynatrace-api-token\tdt0c01.\tfalse\t4\tdt0c01\\.[0-9A-Za-z]{24}\\.[0-9A-Za-z]{64}\n" +
 	"easypost-api-token\tEZAK\ttrue\t2\tEZAK[0-9A-Za-z]{54}\n" +
@@ -37,47 +31,21 @@ const ruleKeys = "" +
 	"facebook-page-access-token\tEAAC EAAM\ttrue\t4\tEAA[CM][0-9A-Za-z]{100,}\n" +
 	"flutterwave-encryption-key\tFLWSECK_TEST-\tfalse\t2\tFLWSECK_TEST-[0-9A-Ha-h]{12}\n" +
 	"flutterwave-secret-key\tFLWSECK_TEST-\tfalse\t2\tFLWSECK_TEST-[0-9A-Ha-h]{32}(?i:-X)\n" +
-	"flyio-access-token\tfm1a_ fm1r_ fm2_ fo1_\ttrue\t4\tf(?:o1_[\\-0-9A-Z_a-z]{43}|m(?:1[ar]_[\\+/-9A-Za-z]{100,}={0,3}|2_[\\+/-9A-Za-z]{100,}={0,3}))\n" +
 	"frameio-api-token\tfio-u-\tfalse\t0\tfio-u-[\\-0-9=A-Z_a-z]{64}\n" +
-	"gcp-api-key\tAIza\ttrue\t4\tAIza[\\-0-9A-Z_a-z]{35}\n" +
-	"github-app-token\tghs_ ghu_\tfalse\t3\tgh[su]_[0-9A-Za-z]{36}\n" +
-	"github-fine-grained-pat\tgithub_pat_\tfalse\t3\tgithub_pat_[0-9A-Z_a-z]{82}\n" +
-	"github-oauth\tgho_\tfalse\t3\tgho_[0-9A-Za-z]{36}\n" +
-	"github-pat\tghp_\tfalse\t3\tghp_[0-9A-Za-z]{36}\n" +
-	"github-refresh-token\tghr_\tfalse\t3\tghr_[0-9A-Za-z]{36}\n" +
-	"gitlab-cicd-job-token\tglcbt-\tfalse\t3\tglcbt-[0-9A-Za-z]{1,5}_[\\-0-9A-Z_a-z]{20}\n" +
-	"gitlab-deploy-token\tgldt-\tfalse\t3\tgldt-[\\-0-9A-Z_a-z]{20}\n" +
-	"gitlab-feature-flag-client-token\tglffct-\tfalse\t3\tglffct-[\\-0-9A-Z_a-z]{20}\n" +
-	"gitlab-feed-token\tglft-\tfalse\t3\tglft-[\\-0-9A-Z_a-z]{20}\n" +
-	"gitlab-incoming-mail-token\tglimt-\tfalse\t3\tglimt-[\\-0-9A-Z_a-z]{25}\n" +
-	"gitlab-kubernetes-agent-token\tglagent-\tfalse\t3\tglagent-[\\-0-9A-Z_a-z]{50}\n" +
-	"gitlab-oauth-app-secret\tgloas-\tfalse\t3\tgloas-[\\-0-9A-Z_a-z]{64}\n" +
-	"gitlab-pat\tglpat-\tfalse\t3\tglpat-[\\-0-9A-Z_a-z]{20}\n" +
-	"gitlab-pat-routable\tglpat-\ttrue\t4\tglpat-[\\-0-9A-Z_a-z]{27,300}\\.[0-9a-z]{2}[0-9a-z]{7}\n" +
-	"gitlab-ptt\tglptt-\tfalse\t3\tglptt-[0-9a-f]{40}\n" +
 	"gitlab-rrt\tGR1348941\tfalse\t3\tGR1348941[\\-0-9A-Z_a-z]{20}\n" +
-	"gitlab-runner-authentication-token\tglrt-\tfalse\t3\tglrt-[\\-0-9A-Z_a-z]{20}\n" +
-	"gitlab-runner-authentication-token-routable\tglrt-t0_ glrt-t1_ glrt-t2_ glrt-t3_ glrt-t4_ glrt-t5_ glrt-t6_ glrt-t7_ glrt-t8_ glrt-t9_\ttrue\t4\tglrt-t[0-9]_[\\-0-9A-Z_a-z]{27,300}\\.[0-9a-z]{2}[0-9a-z]{7}\n" +
-	"gitlab-scim-token\tglsoat-\tfalse\t3\tglsoat-[\\-0-9A-Z_a-z]{20}\n" +
 	"grafana-api-key\teyJrIjoi\ttrue\t3\t(?i:EYJRIJOI[0-9A-Za-z]{70,400}={0,3})\n" +
 	"grafana-cloud-api-token\tglc_\ttrue\t3\t(?i:GLC_[\\+/-9A-Za-z]{32,400}={0,3})\n" +
 	"grafana-service-account-token\tglsa_\ttrue\t3\t(?i:GLSA_[0-9A-Za-z]{32}_[0-9A-Fa-f]{8})\n" +
 	"harness-api-key\tpat. sat.\tfalse\t0\t(?:pat|sat)\\.[\\-0-9A-Z_a-z]{22}\\.[0-9A-Za-z]{24}\\.[0-9A-Za-z]{20}\n" +
-	"heroku-api-key-v2\tHRKU-AA\ttrue\t4\tHRKU-AA[\\-0-9A-Z_a-z]{58}\n" +
 	"infracost-api-token\tico-\ttrue\t3\tico-[0-9A-Za-z]{32}\n" +
 	"intra42-client-secret\ts-s4t2af- s-s4t2ud-\ttrue\t3\ts-s4t2(?:ud|af)-[0-9A-Fa-f]{64}\n" +
 	"jwt-base64\tZXlK\tfalse\t2\tZXlK(?:aGJHY2lPaU|aGNIVWlPaU|aGNIWWlPaU|aGRXUWlPaU|aU5qUWlP|amNtbDBJanBi|amRIa2lPaU|bGNHc2lPbn|bGJtTWlPaU|cWEzVWlPaU|cWQyc2lPb|cGMzTWlPaU|cGRpSTZJ|cmFXUWlP|clpYbGZiM0J6SWpwY|cmRIa2lPaUp|dWIyNWpaU0k2|d01tTWlP|d01uTWlPaU|d2NIUWlPaU|emRXSWlPaU|emRuUWlP|MFlXY2lPaU|MGVYQWlPaUp|MWNtd2l|MWMyVWlPaUp|MlpYSWlPaU|MlpYSnphVzl1SWpv|NElqb2|NE5XTWlP|NE5YUWlPaU|NE5YUWpVekkxTmlJNkl|NE5YVWlPaU|NmFYQWlPaU)[\\n\\r\\+\\-/-9A-Z\\\\_a-z]{40,}={0,2}\n" +
-	"linear-api-key\tlin_api_\tfalse\t2\tlin_api_[0-9A-Za-z]{40}\n" +
 	"lob-api-key\tlive_ test_\ttrue\t0\t(?i:(?:LIVE|TEST)_[0-9A-Fa-f]{35})\n" +
 	"mailgun-private-api-token\tkey-\ttrue\t0\t(?i:KEY-[0-9A-Fa-f]{32})\n" +
 	"new-relic-browser-api-token\tNRJS-\ttrue\t0\t(?i:NRJS-[0-9A-Fa-f]{19})\n" +
 	"new-relic-insert-key\tNRII-\ttrue\t0\t(?i:NRII-[\\-0-9A-Za-z]{32})\n" +
 	"new-relic-user-api-key\tNRAK-\ttrue\t0\t(?i:NRAK-[0-9A-Za-z]{27})\n" +
-	"notion-api-token\tntn_\ttrue\t4\tntn_[0-9]{11}[0-9A-Za-z]{32}[0-9A-Za-z]{3}\n" +
-	"npm-access-token\tnpm_\ttrue\t2\t(?i:NPM_[0-9A-Za-z]{36})\n" +
 	"octopus-deploy-api-key\tAPI-\ttrue\t3\tAPI-[0-9A-Z]{26}\n" +
-	"openai-api-key\tsk- sk-admin- sk-proj- sk-svcacct-\ttrue\t3\tsk-(?:(?:proj|svcacct|admin)-(?:[\\-0-9A-Z_a-z]{74}|[\\-0-9A-Z_a-z]{58})T3BlbkFJ(?:[\\-0-9A-Z_a-z]{74}|[\\-0-9A-Z_a-z]{58})\\b|[0-9A-Za-z]{20}T3BlbkFJ[0-9A-Za-z]{20})\n" +
-	"perplexity-api-key\tpplx-\ttrue\t4\tpplx-[0-9A-Za-z]{48}\n" +
 	"plaid-api-token\taccess-development- access-production- access-sandbox-\ttrue\t0\t(?i:ACCESS-(?:SANDBOX|DEVELOPMENT|PRODUCTION)-[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})\n" +
 	"planetscale-api-token\tpscale_tkn_\ttrue\t3\tpscale_tkn_[\\-\\.0-9=A-Z_a-z]{32,64}\n" +
 	"planetscale-oauth-token\tpscale_oauth_\ttrue\t3\tpscale_oauth_[\\-\\.0-9=A-Z_a-z]{32,64}\n" +
@@ -85,14 +53,11 @@ const ruleKeys = "" +
 	"postman-api-token\tPMAK-\ttrue\t3\tPMAK-[0-9A-Fa-f]{24}-[0-9A-Fa-f]{34}\n" +
 	"prefect-api-token\tpnu_\ttrue\t2\tpnu_[0-9A-Za-z]{36}\n" +
 	"pulumi-api-token\tpul-\ttrue\t2\tpul-[0-9a-f]{40}\n" +
-	"pypi-upload-token\tpypi-AgEIcHlwaS5vcmc\tfalse\t3\tpypi-AgEIcHlwaS5vcmc[\\-0-9A-Z_a-z]{50,1000}\n" +
 	"readme-api-token\trdme_\ttrue\t2\trdme_[0-9a-z]{70}\n" +
 	"rubygems-api-token\trubygems_\ttrue\t2\trubygems_[0-9a-f]{48}\n" +
 	"scalingo-api-token\ttk-us-\ttrue\t2\ttk-us-[\\-0-9A-Z_a-z]{48}\n" +
 	"sendgrid-api-token\tSG.\ttrue\t2\tSG\\.[\\-\\.0-9=A-Z_a-z]{66}\n" +
 	"sendinblue-api-token\txkeysib-\ttrue\t2\txkeysib-[0-9a-f]{64}-[0-9A-Za-z]{16}\n" +
-	"sentry-org-token\tsntrys_eyJpYXQiO\ttrue\t4.5\tsntrys_eyJpYXQiO[\\+/-9A-Za-z]{10,200}(?:LCJyZWdpb25fdXJs|InJlZ2lvbl91cmwi|cmVnaW9uX3VybCI6)[\\+/-9A-Za-z]{10,200}={0,2}_[\\+/-9A-Za-z]{43}\n" +
-	"sentry-user-token\tsntryu_\ttrue\t3.5\tsntryu_[0-9a-f]{64}\n" +
 	"settlemint-application-access-token\tsm_aat_\ttrue\t3\tsm_aat_[0-9A-Za-z]{16}\n" +
 	"settlemint-personal-access-token\tsm_pat_\ttrue\t3\tsm_pat_[0-9A-Za-z]{16}\n" +
 	"settlemint-service-access-token\tsm_sat_\ttrue\t3\tsm_sat_[0-9A-Za-z]{16}\n" +
@@ -101,90 +66,19 @@ const ruleKeys = "" +
 	"shopify-custom-access-token\tshpca_\tfalse\t2\tshpca_[0-9A-Fa-f]{32}\n" +
 	"shopify-private-app-access-token\tshppa_\tfalse\t2\tshppa_[0-9A-Fa-f]{32}\n" +
 	"shopify-shared-secret\tshpss_\tfalse\t2\tshpss_[0-9A-Fa-f]{32}\n" +
-	"slack-bot-token\txoxb-\tfalse\t3\txoxb-[0-9]{10,13}-[0-9]{10,13}[\\-0-9A-Za-z]*\n" +
-	"slack-legacy-bot-token\txoxb-\tfalse\t2\txoxb-[0-9]{8,14}-[0-9A-Za-z]{18,26}\n" +
 	"slack-legacy-token\txoxo- xoxs-\tfalse\t2\txox[os]-[0-9]+-[0-9]+-[0-9]+-[0-9A-Fa-f]+\n" +
 	"slack-legacy-workspace-token\txoxa- xoxr-\tfalse\t2\txox[ar]-(?:[0-9]-)?[0-9A-Za-z]{8,48}\n" +
 	"stripe-access-token\trk_live_ rk_prod_ rk_test_ sk_live_ sk_prod_ sk_test_\ttrue\t2\t(?:sk|rk)_(?:test|live|prod)_[0-9A-Za-z]{10,99}\n" +
 	"typeform-api-token\ttfp_\ttrue\t0\t(?i:TFP_[\\-\\.0-9=A-Z_a-z]{59})\n" +
-	"vault-batch-token\thvb.\ttrue\t4\thvb\\.[\\-0-9A-Z_a-z]{138,300}\n" +
 	"yandex-api-key\tAQVN\ttrue\t0\t(?i:AQVN[\\-0-9A-Z_a-z]{35,38})\n"
 
-// ruleValues has a line for each value that only its name reveals: pattern of the vendor in the name of the variable
-// (in lower case), pattern of the value.
-const ruleValues = "" +
-	"adafruit\t[\\-0-9A-Z_a-z]{32}\n" +
-	"airtable\t[0-9A-Za-z]{17}\n" +
-	"algolia\t[0-9A-Za-z]{32}\n" +
-	"alibaba\t[0-9A-Za-z]{30}\n" +
-	"asana\t[0-9A-Za-z]{32}\n" +
-	"beamer\t(?i:B_[\\-0-9=A-Z_a-z]{44})\n" +
-	"bitbucket\t[\\-0-9=A-Z_a-z]{64}\n" +
-	"bittrex\t[0-9A-Za-z]{32}\n" +
-	"bittrex\t[0-9A-Za-z]{32}\n" +
-	"meraki(?:)\t[0-9a-f]{40}\n" +
-	"cloudflare\t[\\-0-9A-Z_a-z]{40}\n" +
-	"cloudflare\t[0-9A-Fa-f]{37}\n" +
-	"codecov\t[0-9A-Za-z]{32}\n" +
-	"co(?:here|_api_key)\t[0-9A-Za-z]{40}\n" +
-	"coinbase\t[\\-0-9A-Z_a-z]{64}\n" +
-	"confluent\t[0-9A-Za-z]{16}\n" +
-	"confluent\t[0-9A-Za-z]{64}\n" +
-	"contentful\t[\\-0-9=A-Z_a-z]{43}\n" +
-	"datadog\t[0-9A-Za-z]{40}\n" +
-	"discord\t[0-9A-Fa-f]{64}\n" +
-	"discord\t[\\-0-9=A-Z_a-z]{32}\n" +
-	"droneci\t[0-9A-Za-z]{32}\n" +
-	"dropbox\t[0-9A-Za-z]{15}\n" +
-	"dropbox\t(?i:[0-9A-Za-z]{11}AAAAAAAAAA[\\-0-9=A-Z_a-z]{43})\n" +
-	"dropbox\t(?i:SL\\.[\\-0-9=A-Z_a-z]{135})\n" +
-	"etsy(?:)\t[0-9A-Za-z]{24}\n" +
-	"facebook\t[0-9A-Fa-f]{32}\n" +
-	"fastly\t[\\-0-9=A-Z_a-z]{32}\n" +
-	"finicity\t[0-9A-Fa-f]{32}\n" +
-	"finicity\t[0-9A-Za-z]{20}\n" +
-	"finnhub\t[0-9A-Za-z]{20}\n" +
-	"flickr\t[0-9A-Za-z]{32}\n" +
-	"freshbooks\t[0-9A-Za-z]{64}\n" +
-	"gitter\t[\\-0-9A-Z_a-z]{40}\n" +
-	"heroku\t[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\n" +
-	"hubspot\t[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\n" +
-	"intercom\t[\\-0-9=A-Z_a-z]{60}\n" +
-	"jfrog|artifactory|bintray|xray\t[0-9A-Za-z]{73}\n" +
-	"jfrog|artifactory|bintray|xray\t[0-9A-Za-z]{64}\n" +
-	"kraken\t[\\+\\-/-9=A-Z_a-z]{80,90}\n" +
-	"kucoin\t[0-9A-Fa-f]{24}\n" +
-	"kucoin\t[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\n" +
-	"launchdarkly\t[\\-0-9=A-Z_a-z]{40}\n" +
-	"linear\t[0-9A-Fa-f]{32}\n" +
-	"linked[\\-_]?in\t[0-9A-Za-z]{16}\n" +
-	"looker\t[0-9A-Za-z]{24}\n" +
-	"(?-s:mailchimp(?:sdk.initialize|(?:)))\t(?i:[0-9A-Fa-f]{32}-US[0-9][0-9])\n" +
-	"mailgun\t[0-9A-Ha-h]{32}-[0-9A-Ha-h]{8}-[0-9A-Ha-h]{8}\n" +
-	"mattermost\t[0-9A-Za-z]{26}\n" +
-	"message[\\-_]?bird\t[0-9A-Za-z]{25}\n" +
-	"netlify\t[\\-0-9=A-Z_a-z]{40,46}\n" +
-	"new(?:-relic|relic|_relic)\t[0-9A-Za-z]{64}\n" +
-	"n(?:ytimes|ew(?:-york-times,|yorktimes))\t[\\-0-9=A-Z_a-z]{32}\n" +
-	"okta(?:)\t00[\\-0-9=A-Z_a-z]{40}\n" +
-	"plaid\t[0-9A-Za-z]{30}\n" +
-	"private[\\-_]?ai\t[0-9a-z]{32}\n" +
-	"rapidapi\t[\\-0-9A-Z_a-z]{50}\n" +
-	"sendbird\t[0-9A-Fa-f]{40}\n" +
-	"sentry\t[0-9A-Fa-f]{64}\n" +
-	"bundle_(?:enterprise__contribsys__com|gems__contribsys__com)\t[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8}\n" +
-	"snyk[\\-\\._]?(?:(?:api|oauth)[\\-\\._]?)?(?:key|token)\t[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\n" +
-	"sonar[\\-\\._]?(?:login|token)\t(?i:(?:SQ(?:U_|P_|A_))?[\\-0-9=A-Z_a-z]{40})\n" +
-	"squarespace\t[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\n" +
-	"sumo(?:)\t[0-9A-Za-z]{64}\n" +
-	"telegr\t[0-9]{5,16}:A[\\-0-9A-Z_a-z]{34}\n" +
-	"travis\t[0-9A-Za-z]{22}\n" +
-	"twitch\t[0-9A-Za-z]{30}\n" +
-	"twitter\t[0-9A-Za-z]{45}\n" +
-	"twitter\t[0-9]{15,25}-[0-9A-Za-z]{20,40}\n" +
-	"twitter\t[0-9A-Za-z]{25}\n" +
-	"twitter\t[0-9A-Za-z]{50}\n" +
-	"twitter\t(?i:A{22}[%0-9A-Za-z]{80,100})\n" +
-	"yandex\t(?i:T1\\.[\\-0-9A-Z_a-z]+={0,2}\\.[\\-0-9A-Z_a-z]{86}={0,2})\n" +
-	"yandex\t(?i:YC[\\-0-9A-Z_a-z]{38})\n" +
-	"zendesk\t[0-9A-Za-z]{40}\n"
+// vendorNames matches names of variables, in lower case, whose values are keys of a vendor.
+const vendorNames = "" +
+	"(?-s:mailchimp(?:sdk.initialize|(?:)))|adafruit|airtable|algolia|alibaba|asana|beamer|bitbucket" +
+	"|bittrex|bundle_(?:enterprise__contribsys__com|gems__contribsys__com)|cloudflare|co(?:here|_api_key)|codecov|coinbase|confluent|contentful" +
+	"|datadog|discord|droneci|dropbox|etsy(?:)|facebook|fastly|finicity" +
+	"|finnhub|flickr|freshbooks|gitter|heroku|hubspot|intercom|jfrog|artifactory|bintray|xray" +
+	"|kraken|kucoin|launchdarkly|linear|linked[\\-_]?in|looker|mailgun|mattermost" +
+	"|meraki(?:)|message[\\-_]?bird|n(?:ytimes|ew(?:-york-times,|yorktimes))|netlify|new(?:-relic|relic|_relic)|okta(?:)|plaid|private[\\-_]?ai" +
+	"|rapidapi|sendbird|sentry|snyk[\\-\\._]?(?:(?:api|oauth)[\\-\\._]?)?(?:key|token)|sonar[\\-\\._]?(?:login|token)|squarespace|sumo(?:)|telegr" +
+	"|travis|twitch|twitter|yandex|zendesk"
