@@ -36,17 +36,7 @@ func (u *ui) openChangesOf(n int) {
 		u.say("iteration %d has not ended yet; what it changes is kept then", n)
 		return
 	}
-	u.showChanges(changesSubject{Arg: strconv.Itoa(n), Name: fmt.Sprintf("iteration %d", n), Check: failedCheck(it)})
-}
-
-// failedCheck is the name of a check that failed, else of any check; empty: there is none.
-func failedCheck(it *view.Iteration) (name string) {
-	for n, passed := range it.Checks {
-		if name == "" || !passed && it.Checks[name] || passed == it.Checks[name] && n < name {
-			name = n
-		}
-	}
-	return name
+	u.showChanges(changesSubject{Arg: strconv.Itoa(n), Name: fmt.Sprintf("iteration %d", n)})
 }
 
 // showChanges opens the page; ralph itself makes the patch, in the background. u is locked.

@@ -115,10 +115,7 @@ func (p *changesPage) drawPlace(c canvas.Canvas, at changesPlace) {
 
 // DrawAsk draws what the page asks in the last row.
 func (p *changesPage) DrawAsk(c canvas.Canvas) {
-	switch p.asks {
-	case askCheck:
-		p.line.Draw(c, "bisect which check, or -- command: ")
-	case askSure:
+	if p.asks {
 		p.sure.Draw(c)
 	}
 }

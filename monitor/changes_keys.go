@@ -1,8 +1,6 @@
 package monitor
 
 import (
-	"strings"
-
 	"github.com/gdamore/tcell/v2"
 
 	"ralph/logs/termtext"
@@ -22,47 +20,20 @@ func changesBindings() []pageBinding[*changesPage] {
 		keyRow("enter", "fold", "fold the file, or unfold it", (*changesPage).fold),
 		keyRow("z", "", "fold all files, or unfold them", (*changesPage).foldAll),
 		keyRow("u", "undo", "take these changes back, as a new commit (asks first)", (*changesPage).undo),
-		keyRow("B", "bisect", "find the iteration that broke a check (asks which, and first)", (*changesPage).bisect),
 	}, moveKeys("pgup b ctrl-u", func(p *changesPage) int { return max(p.height, 2) - 1 })...)
 }
 
 // Hints are the keys of the page.
 func (p *changesPage) Hints() []keyHint { return pageHints(changesBindings()) }
 
-// asks is what the last row asks.
-type asks int
-
-const (
-	changesAskNothing asks = iota
-	askCheck
-	askSure
-)
-
-// input is what a person is asked and types.
-type input struct {
-	asks asks
-	line inputLine
-	sure sure // of askSure
-}
-
 // Asks reports whether the page waits for an answer: then it takes all keys.
-func (p *changesPage) Asks() bool { return p.asks != changesAskNothing }
+func (p *changesPage) Asks() bool { return p.asks }
 
 // Key handles a key. It returns false if the page does not know it.
 func (p *changesPage) Key(e *tcell.EventKey) (keyAct, bool) {
-	switch p.asks {
-	case askSure:
-		p.asks = changesAskNothing
+	if p.asks {
+		p.asks = false
 		return p.sure.Answer(e), true
-	case askCheck:
-		switch p.line.Key(e) {
-		case inputLeft:
-			p.asks = changesAskNothing
-		case inputEntered:
-			p.asks = changesAskNothing
-			p.chosen(termtext.Line(p.line.Text))
-		}
-		return keyAct{}, true
 	}
 	return doKey(changesBindings(), p, e)
 }
@@ -89,7 +60,7 @@ func (p *changesPage) undo() keyAct {
 	case p.Living:
 		return keyAct{Say: "a run is at work here; undo when it has ended"}
 	}
-	p.asks = askSure
+	p.asks = true
 	p.sure = sure{Question: "undo " + p.Name + ": take " + termtext.Count(p.count(), "file") +
 		" back, as a new commit",
 		After: keyAct{Verb: p.verb("undo", "--yes")}}
@@ -103,28 +74,4 @@ func (p *changesPage) count() int {
 		names[f.name] = true
 	}
 	return len(names)
-}
-
-func (p *changesPage) bisect() keyAct {
-	p.asks, p.line = askCheck, inputLine{Text: p.Check}
-	return keyAct{}
-}
-
-// chosen asks for confirmation, and then bisects with a check or a command after --.
-func (p *changesPage) chosen(check string) {
-	if check == "" {
-		return
-	}
-	verb := []string{"bisect"}
-	if p.Run != "" {
-		verb = append(verb, "--run="+p.Run)
-	}
-	if command, ok := strings.CutPrefix(check, "-- "); ok {
-		verb = append(verb, "--", command)
-	} else {
-		verb = append(verb, check)
-	}
-	p.asks = askSure
-	p.sure = sure{Question: "bisect " + check + ": run it in copies of the kept states; your files stay",
-		After: keyAct{Verb: verb, Terminal: verbPrints}}
 }

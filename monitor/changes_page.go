@@ -19,14 +19,14 @@ type changesSubject struct {
 	Arg    string // of the verbs: the number of an iteration, or the id of a task
 	Name   string // "iteration 6", "task T4"
 	Run    string // its id; empty: the latest
-	Check  string // the check to bisect with, unless the user names another; empty: none is known
 	Living bool   // a runner works here, so nothing can be undone
 }
 
 // changesPage is the page of changes. It is not safe for concurrent use.
 type changesPage struct {
 	changesSubject
-	input
+	asks     bool // sure waits for an answer
+	sure     sure
 	files    []file
 	folded   map[int]bool
 	selected int // file

@@ -105,8 +105,8 @@ func TestLoad_badOrEmptyPatch_saysSo(t *testing.T) {
 	}
 }
 
-func TestKeys_undoAndBisect_askAndNameWhatHappens(t *testing.T) {
-	p := newChangesPage(changesSubject{Arg: "6", Name: "iteration 6", Run: "r1", Check: "test"})
+func TestKeys_undo_asksAndNamesWhatHappens(t *testing.T) {
+	p := newChangesPage(changesSubject{Arg: "6", Name: "iteration 6", Run: "r1"})
 	p.Load(patch)
 	changesPress(t, p, "u")
 	if got := screenOf(t, p, [2]int{60, 15}); !strings.Contains(got, "undo iteration 6: take 2 files back, as a new commit (y/n)") {
@@ -116,17 +116,6 @@ func TestKeys_undoAndBisect_askAndNameWhatHappens(t *testing.T) {
 		t.Error(act)
 	}
 	if got := strings.Join(changesPress(t, p, "uy").Verb, " "); got != "undo --yes --run=r1 -- 6" {
-		t.Error(got)
-	}
-	changesPress(t, p, "B\n")
-	if got := screenOf(t, p, [2]int{80, 15}); !strings.Contains(got, "bisect test: run it in copies of the kept states; your files stay (y/n)") {
-		t.Error(got)
-	}
-	if act := changesPress(t, p, "y"); strings.Join(act.Verb, " ") != "bisect --run=r1 test" || act.Terminal != verbPrints {
-		t.Error(act)
-	}
-	p.Check = "-- go vet"
-	if got := strings.Join(changesPress(t, p, "B\ny").Verb, "|"); got != "bisect|--run=r1|--|go vet" {
 		t.Error(got)
 	}
 	p.Living = true

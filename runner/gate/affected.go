@@ -1,13 +1,7 @@
 package gate
 
-// Rows returns the checks as a Suite runs them: a check of a whole workspace
-// (go.work, npm, pnpm, yarn, cargo, uv) becomes one for each package.
-func Rows(dir string, checks []Check) []Check {
-	all, _ := split(dir, checks)
-	return all
-}
-
-// split returns Rows, and a func that reports for changed files (slash paths
+// split returns the checks as a Suite runs them: a check of a whole workspace
+// (go.work, npm, pnpm, yarn, cargo, uv) becomes one for each package. The func reports for changed files (slash paths
 // relative to dir) whether a row has to run: its package has changed, or depends
 // on one that has. A row without a folder always has to.
 func split(dir string, checks []Check) (all []Check, touched func(changed []string) func(Check) bool) {

@@ -295,8 +295,8 @@ func asked(dir string, changed []string, checks []Check) []Check {
 
 func TestRows_noWorkspace_returnsTheChecksUnchanged(t *testing.T) {
 	checks := []Check{{Name: "test", Command: "go test ./..."}}
-	if got := Rows(t.TempDir(), checks); len(got) != 1 || got[0].Command != "go test ./..." || got[0].Dir != "" {
-		t.Errorf("Rows() = %+v", got)
+	if got, _ := split(t.TempDir(), checks); len(got) != 1 || got[0].Command != "go test ./..." || got[0].Dir != "" {
+		t.Errorf("split() = %+v", got)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/runner/git/history"
 )
@@ -63,26 +62,5 @@ func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 			}
 		}
 		return append(numbers, tasks...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	}
-}
-
-// completeChecks completes the checks, and names of files in a command after --.
-func completeChecks(f *cmdline.Factory) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if slices.Contains(f.Words, "--") {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var names []string
-		if dir, err := f.Project(); err == nil {
-			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
-				for _, c := range allChecks(&preflight.Project{Dir: dir, Config: cfg}) {
-					names = append(names, cobra.CompletionWithDesc(c.Name, termtext.Line(c.Reproduce())))
-				}
-			}
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }

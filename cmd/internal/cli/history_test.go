@@ -329,46 +329,6 @@ func TestUndo_runnerAlive_isLocked(t *testing.T) {
 	w.want(state.ExitLocked, "", "undo", "2", "--yes")
 }
 
-func TestBisect_command_findsTheIterationThatBrokeIt(t *testing.T) {
-	w := newPastWorld(t)
-	w.write("good.txt", "the user's change does not matter\n")
-	status := w.git("status", "--porcelain")
-	out := w.want(0, "iteration 2 broke it: T2 second\n", "bisect", "--", "grep", "-q", "good", "good.txt")
-	if !strings.Contains(out, "at the start") || !strings.Contains(out, "passes") {
-		t.Error(out)
-	}
-	if got := w.git("status", "--porcelain"); got != status {
-		t.Errorf("status %q, before %q", got, status)
-	}
-}
-
-func TestBisect_nothingToFind_saysWhy(t *testing.T) {
-	w := newPastWorld(t)
-	w.want(0, "passes in the last kept state, iteration 3: no iteration broke it; if it fails in your files, they changed after that: ralph check", "bisect", "--", "true")
-	w.want(0, "fails in the first kept state", "bisect", "--", "false")
-	w.want(1, "cannot run", "bisect", "--", "no-such-program-anywhere")
-	w.want(state.ExitUsage, "the project has no checks", "bisect", "nope")
-	w.want(state.ExitUsage, "one check", "bisect", "a", "b")
-}
-
-func TestBisect_dependenciesThatGitIgnores_areBorrowed(t *testing.T) {
-	w := newPastWorld(t)
-	w.write("node_modules/dep/index.js", "x")
-	w.want(0, "iteration 3 broke it: T3 third", "bisect", "--", "test -f node_modules/dep/index.js && ! test -f three.txt")
-}
-
-func TestBisect_copyOfAKilledProgram_isRemoved(t *testing.T) {
-	w := newPastWorld(t)
-	dead := filepath.Join(os.Getenv("HOME"), ".cache", "ralph", "copies", "copy-1")
-	if err := os.MkdirAll(dead, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	w.want(0, "iteration 3 broke it", "bisect", "--", "test ! -f three.txt")
-	if _, err := os.Stat(dead); err == nil {
-		t.Error("it is still there")
-	}
-}
-
 // Without --run, a verb is about the last run.
 func TestPast_ofARunThatIsNamed_adviceNamesItToo(t *testing.T) {
 	w := newPastWorld(t)
@@ -384,7 +344,6 @@ func TestPast_ofARunThatIsNamed_adviceNamesItToo(t *testing.T) {
 		{2, "ralph diff 1..2" + named, "diff 2..1"},
 		{2, "is not the number of an iteration; see: ralph iterations" + named, "diff 1..x"},
 		{2, `task "T9"; see: ralph iterations` + named, "undo T9"},
-		{0, "see: ralph diff 2" + named + "; take it back with: ralph undo 2" + named, "bisect -- grep -q good good.txt"},
 	} {
 		verb, rest, _ := strings.Cut(c.args, " ")
 		w.want(c.code, c.want, append([]string{verb, "--run", pastRun}, strings.Fields(rest)...)...)
@@ -401,7 +360,7 @@ func TestPast_ofARunThatIsNamed_adviceNamesItToo(t *testing.T) {
 func TestPast_lastRunMadeNoIteration_namesTheRunThatDid(t *testing.T) {
 	w := newPastWorld(t)
 	w.write(".ralph/status.json", `{"v":1,"run_id":"20260103-030405-abcd","status":"completed"}`)
-	for _, args := range []string{"iterations", "undo 2", "diff 2", "bisect -- true"} {
+	for _, args := range []string{"iterations", "undo 2", "diff 2"} {
 		w.want(4, "run 20260103-030405-abcd has no iterations; the last run that has: ralph iterations --run "+pastRun, strings.Fields(args)...)
 	}
 }

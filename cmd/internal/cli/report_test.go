@@ -159,19 +159,6 @@ func TestComplete_run_isOneWithAReportOrAKeptState(t *testing.T) {
 }
 
 // A command after -- has names of files; a check has none.
-func TestComplete_bisect_knowsACommandFromACheck(t *testing.T) {
-	w := newPastWorld(t)
-	w.write(".ralphrc", "TEST_COMMAND=true\n")
-	for _, c := range []struct{ typed, want string }{
-		{"bisect |", "test\ttrue\n:4"}, {"bisect test |", ":4"}, {"bisect -- |", ":0"}, {"bisect -- go test |", ":0"}, {"bisect -- test |", ":0"},
-	} {
-		args := append([]string{"__complete"}, strings.Split(strings.ReplaceAll(c.typed, "|", ""), " ")...)
-		w.Words = args
-		if out := w.want(0, c.want, args...); strings.HasPrefix(out, "test") != strings.HasPrefix(c.want, "test") {
-			t.Errorf("%s\n%s", c.typed, out)
-		}
-	}
-}
 
 func TestUndo_keptReport_isWrittenAgain(t *testing.T) {
 	w := newPastWorld(t)

@@ -201,7 +201,6 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"agent", "test", ""}, "mine"},
 		{[]string{"agent", "add", "--prompt", ""}, "stdin"},
 		{[]string{"drill", ""}, "usage-limit"},
-		{[]string{"bisect", ""}, "unit"},
 		{[]string{"import", "--template", ""}, "api"},
 		{[]string{"undo", ""}, "3"},
 		{[]string{"diff", ""}, "1"},

@@ -54,7 +54,6 @@ func table() []verbs {
 		one(cmdline.GroupPlan, "task", newTaskCmd), one(cmdline.GroupPlan, "import", newImportCmd),
 
 		one(cmdline.GroupGoBack, "undo", newUndoCmd),
-		one(cmdline.GroupGoBack, "bisect", newBisectCmd),
 		one(cmdline.GroupGoBack, "reset", newResetCmd),
 
 		one(cmdline.GroupSetUp, "init", initialise), one(cmdline.GroupSetUp, "config", newConfigCmd),

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"fmt"
-	"sort"
 	"strings"
 
 	"ralph/runner/git"
@@ -41,22 +40,4 @@ func Changes(ctx context.Context, dir, run, lines string) (files []string, err e
 		files = append(files, strings.FieldsFunc(out, func(r rune) bool { return r == 0 })...)
 	}
 	return files, err
-}
-
-// Bisect returns the first bad state. states are in order, oldest first. The first must be good and the last bad;
-// Bisect does not test these two. It stops if bad returns an error.
-func Bisect(states []Kept, bad func(Kept) (bool, error)) (Kept, error) {
-	var failed error
-	first := 1 + sort.Search(len(states)-2, func(i int) bool {
-		if failed != nil {
-			return true
-		}
-		is, err := bad(states[i+1])
-		failed = err
-		return is
-	})
-	if failed != nil {
-		return Kept{}, failed
-	}
-	return states[first], nil
 }

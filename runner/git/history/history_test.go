@@ -208,25 +208,6 @@ func TestUndo_iterationWithoutAChange_saysSo(t *testing.T) {
 	}
 }
 
-func TestBisect_everyPosition_isFoundInLog2Steps(t *testing.T) {
-	for size := 2; size <= 40; size++ {
-		states := make([]Kept, size)
-		for i := range states {
-			states[i].Iteration = i
-		}
-		for broken := 1; broken < size; broken++ {
-			asked := 0
-			got, err := Bisect(states, func(k Kept) (bool, error) { asked++; return k.Iteration >= broken, nil })
-			if err != nil || got.Iteration != broken || 1<<max(asked-1, 0) > size {
-				t.Fatalf("size %d, broken %d: got %d after %d questions, %v", size, broken, got.Iteration, asked, err)
-			}
-		}
-	}
-	if _, err := Bisect(make([]Kept, 5), func(Kept) (bool, error) { return false, errors.New("no") }); err == nil {
-		t.Error("no error")
-	}
-}
-
 func TestUndo_reopensHalfAndFails_restoresBoxesAndFiles(t *testing.T) {
 	p := newProject(t, map[string]string{"a": "1\n", "plan.md": "- [x] t\n"})
 	p.Write("a", "2\n")
