@@ -1,14 +1,10 @@
 package monitor
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
-	"ralph/monitor/canvas"
 	"ralph/state/question"
 )
 
@@ -21,36 +17,35 @@ func questions() []question.Question {
 	}
 }
 
-func press(p *answersPage, keys string) (act answerAct) {
-	for _, r := range keys {
-		key := tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone)
-		if k, ok := map[rune]tcell.Key{'\n': tcell.KeyEnter, '>': tcell.KeyDown, '<': tcell.KeyUp, '!': tcell.KeyEscape}[r]; ok {
-			key = tcell.NewEventKey(k, 0, tcell.ModNone)
-		}
-		act = p.Key(key)
-	}
-	return act
+func answersOver(t *testing.T) (u *ui, verbs *[]string) {
+	u, verbs = recorded(t)
+	p := &answersPage{u: u, all: questions()[1:]}
+	u.open("answers", p)
+	p.ask("answer to q2", "")
+	return u, verbs
 }
 
-func TestKey_answers_becomeVerbs(t *testing.T) {
+func TestAnswers_become_verbs(t *testing.T) {
 	for keys, want := range map[string]string{
-		"2\n":          "close answer q2 --option 2",
-		"3\n":          "q2 has the options 1 to 2",
-		"0\n":          "q2 has the options 1 to 2",
-		"Use MySQL\n":  "close answer q2 -- Use MySQL",
-		"--option 1\n": "close answer q2 -- --option 1",
-		"\n":           "type an answer first, or leave with esc",
-		"  \n":         "type an answer first, or leave with esc",
-		"1>30\n":       "close answer q3 -- 30",
-		">>>one day\n": "close answer q3 -- one day",
-		">x<1\n":       "close answer q2 --option 1",
-		"12!":          "close",
-		"quit":         "",
+		"2<enter>":              "answer q2 --option 2",
+		"3<enter>":              "asks q2 has no option 3 (1 to 2, or a text): ",
+		"0<enter>":              "asks q2 has no option 0 (1 to 2, or a text): ",
+		"Use MySQL<enter>":      "answer q2 -- Use MySQL",
+		"--option 1<enter>":     "answer q2 -- --option 1",
+		"  <enter>":             "asks type an answer to q2, or leave with esc (1 to 2, or a text): ",
+		"1<down>30<enter>":      "answer q3 -- 30",
+		"<down><down>1d<enter>": "answer q3 -- 1d",
+		"<down>x<up>1<enter>":   "answer q2 --option 1",
+		"12<esc>":               "",
+		"quit":                  "asks answer to q2 (1 to 2, or a text): ",
 	} {
-		act := press(newAnswersPage(questions()), keys)
-		got := strings.Join(act.Verb, " ") + act.Say
-		if act.Close {
-			got = strings.TrimSpace("close " + got)
+		u, verbs := answersOver(t)
+		u.types(t, keys)
+		got := strings.Join(*verbs, "|")
+		if u.prompt != nil {
+			got += "asks " + u.prompt.question
+		} else if u.front().page != u.run {
+			t.Errorf("%q: the page is still open", keys)
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", keys, got, want)
@@ -58,38 +53,15 @@ func TestKey_answers_becomeVerbs(t *testing.T) {
 	}
 }
 
-func TestNew_nothingWaits_isNoPage(t *testing.T) {
-	if newAnswersPage(questions()[:1]) != nil {
-		t.Error("a page without questions")
-	}
-}
-
-func TestDraw_anySize_showsTheSelectedQuestion(t *testing.T) {
-	for _, size := range [][2]int{{60, 12}, {80, 21}, {200, 47}, {20, 3}, {1, 1}} {
-		for _, keys := range []string{"", ">"} {
-			p := newAnswersPage(questions())
-			press(p, keys)
-			screen := tcell.NewSimulationScreen("UTF-8")
-			if err := screen.Init(); err != nil {
-				t.Fatal(err)
-			}
-			screen.SetSize(size[0], size[1]+1)
-			c := canvas.Canvas{Screen: screen, W: size[0], H: size[1] + 1}
-			p.Draw(c.Rows(0, size[1]))
-			p.DrawAsk(c.Rows(size[1], 1))
-			screen.Show()
-			cells, w, h := screen.GetContents()
-			var b strings.Builder
-			for y := range h {
-				for x := range w {
-					b.WriteString(string(cells[y*w+x].Runes))
-				}
-				b.WriteByte('\n')
-			}
-			got, want := b.String(), []string{"q2 Which database", "1 SQLite", "2 PostgreSQL 16", "task: Add a database", "1 of 2", "answer to q2 (1 to 2, or a text)", "  q3 How"}
-			if keys != "" {
-				want = []string{"q3 How long", "The schema", "2 of 2", "answer to q3: "}
-			}
+func TestAnswers_anySize_showTheSelectedQuestion(t *testing.T) {
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}, {20, 6}, {1, 1}} {
+		for keys, want := range map[string][]string{
+			"":       {"q2 Which database", "1 SQLite", "2 PostgreSQL 16", "task: Add a database", "1 of 2", "answer to q2 (1 to 2, or a text)", "  q3 How"},
+			"<down>": {"q3 How long", "The schema", "2 of 2", "answer to q3:"},
+		} {
+			u, _ := answersOver(t)
+			u.types(t, keys)
+			got := u.picture(t, size)
 			for _, text := range want {
 				if size[0] >= 60 && !strings.Contains(got, text) {
 					t.Errorf("%v %q: no %q in\n%s", size, keys, text, got)
@@ -98,34 +70,24 @@ func TestDraw_anySize_showsTheSelectedQuestion(t *testing.T) {
 			if strings.ContainsRune(got, 0x1b) {
 				t.Errorf("%q", got)
 			}
-			t.Log(fmt.Sprint(size, "\n", got))
 		}
 	}
 }
 
-func TestClick_rowSelectsAndOptionIsTyped(t *testing.T) {
-	screen := tcell.NewSimulationScreen("UTF-8")
-	if err := screen.Init(); err != nil {
-		t.Fatal(err)
-	}
-	defer screen.Fini()
-	screen.SetSize(80, 12)
-	p := newAnswersPage(questions())
+func TestAnswers_click_selectsAQuestionAndTypesAnOption(t *testing.T) {
+	u, verbs := answersOver(t)
 	click := func(y int) {
-		p.Draw(canvas.Canvas{Screen: screen, W: 80, H: 12})
-		p.Click(0, y)
+		u.picture(t, [2]int{80, 15})
+		u.front().page.(clicker).Click(0, y)
 	}
 	click(6) // the other question, below text, options, task and context
-	if act := press(p, "x\n"); strings.Join(act.Verb, " ") != "answer q3 -- x" {
-		t.Errorf("a click selects: %v", act)
-	}
-	press(p, "<") // the long text of the other question fills the page
-	click(2)
-	if !p.Option(2) || p.Option(0) || p.Option(99) {
-		t.Error("only row 2 of these is an option")
-	}
-	if act := press(p, "\n"); strings.Join(act.Verb, " ") != "answer q2 --option 2" {
-		t.Errorf("a click chooses an option: %v", act)
-	}
 	click(99)
+	if u.types(t, "x<enter>"); strings.Join(*verbs, "|") != "answer q3 -- x" {
+		t.Errorf("a click selects: %q", *verbs)
+	}
+	u, verbs = answersOver(t)
+	click(2)
+	if u.types(t, "<enter>"); strings.Join(*verbs, "|") != "answer q2 --option 2" {
+		t.Errorf("a click chooses an option: %q", *verbs)
+	}
 }

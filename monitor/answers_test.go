@@ -58,7 +58,7 @@ func TestAnswers_keysRunRalphAnswer(t *testing.T) {
 	p.keys("a", "Escape")
 	p.hides("Questions")
 	p.keys("u", "7", "Enter")
-	p.shows("options 1 to 2")
+	p.shows("q1 has no option 7")
 	p.keys("BSpace", "2", "Enter")
 	p.shows("answer will act soon")
 	if got, want := p.called(), "answer q1 --option 2"; got != want {

@@ -24,9 +24,9 @@ func longLog(b *testing.B, wrap bool) *ui {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Repeat("words of a long line, m[key] // [ERROR] and so on, ", 90)
 	for i := range 100_000 {
-		u.log.append([]view.Line{{At: noon, First: true, Text: fmt.Sprintf("%d %s", i, words[:r.IntN(3990)])}})
+		u.run.log.append([]view.Line{{At: noon, First: true, Text: fmt.Sprintf("%d %s", i, words[:r.IntN(3990)])}})
 	}
-	u.log.wrap = wrap
+	u.run.log.wrap = wrap
 	return u
 }
 
@@ -37,7 +37,7 @@ func BenchmarkDraw(b *testing.B) {
 				u := longLog(b, wrap)
 				screen := simulate(b, size[0], size[1])
 				for i := 0; b.Loop(); i++ {
-					u.log.append([]view.Line{{At: noon, First: true, Text: fmt.Sprintf("%d one more line", i)}})
+					u.run.log.append([]view.Line{{At: noon, First: true, Text: fmt.Sprintf("%d one more line", i)}})
 					u.drawOn(screen)
 				}
 			})
@@ -49,9 +49,9 @@ func BenchmarkScrollBack(b *testing.B) {
 	u := longLog(b, true)
 	screen := simulate(b, 200, 50)
 	for b.Loop() {
-		u.log.scroll(-20)
-		if u.log.top.line == u.log.first {
-			u.log.toEnd()
+		u.run.log.scroll(-20)
+		if u.run.log.top.line == u.run.log.first {
+			u.run.log.toEnd()
 		}
 		u.drawOn(screen)
 	}
@@ -59,9 +59,9 @@ func BenchmarkScrollBack(b *testing.B) {
 
 func BenchmarkSearchWithoutMatch(b *testing.B) {
 	u := longLog(b, true)
-	u.log.setQuery("no such words")
+	u.run.log.setQuery("no such words")
 	for b.Loop() {
-		u.log.search(-1)
+		u.run.log.search(-1)
 	}
 }
 

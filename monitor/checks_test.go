@@ -43,7 +43,7 @@ func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 	u := still(t, s, events)
 	u.theme = canvas.Theme{}
 	screen := simulate(t, 80, 24)
-	u.show(panelLog)
+	u.run.show(panelLog)
 	u.drawOn(screen)
 	got := text(screen)
 	for _, want := range []string{"» told the agent: The required check \"test\" fails. Reproduce it with:\n", "│     go test ./...\n│ --- FAIL: TestList (0.00s)\n│ --- FAIL: TestPage", "✗ audit: src/api/list_test.go: 2 tests fewer", "! checks: lint: flaky", "! failed before the agent started: test: TestOld"} {
@@ -52,12 +52,12 @@ func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"told the agent", "testpage", "taken back", "flaky"} {
-		u.log.setQuery(query)
-		if !u.log.search(-1) {
+		u.run.log.setQuery(query)
+		if !u.run.log.search(-1) {
 			t.Errorf("%q is not found", query)
 		}
 	}
-	u.show(panelChecks)
+	u.run.show(panelChecks)
 	u.drawOn(screen)
 	got = text(screen)
 	last := -1
@@ -98,6 +98,6 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 	}
 	p.keys("R")
 	p.shows("Raw output of iteration 1", "the first words")
-	p.keys("p")
+	p.keys("R", "p")
 	p.shows("resume will act soon")
 }

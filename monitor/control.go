@@ -2,15 +2,14 @@ package monitor
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,128 +19,70 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/act"
-	"ralph/state/view"
 )
-
-// control runs "ralph VERB" in the background and shows its result.
-func (u *ui) control(name string) {
-	defer u.lock()()
-	if len(u.o.Ralph) > 0 && !u.model.Alive {
-		u.say("no runner is alive here; start one with: ralph")
-		return
-	}
-	u.act(name)
-}
-
-// act runs ralph with arguments in the background and shows its result. u is locked.
-func (u *ui) act(args ...string) {
-	if len(u.o.Ralph) == 0 {
-		u.fail(view.Join(": ", args[0]+" failed", cmp.Or(u.o.NoControl, "this screen cannot control the runner")))
-		return
-	}
-	u.say("%s …", args[0])
-	go func() {
-		defer u.caught()
-		text, ok := runVerb(u.ralph(), args...)
-		defer u.redraw()
-		defer u.lock()()
-		if !ok {
-			u.fail(text)
-			return
-		}
-		u.say("%s", text)
-	}()
-}
-
-// ralph runs verbs.
-func (u *ui) ralph() act.Ralph { return act.Ralph{Command: u.o.Ralph} }
-
-// runVerb returns the last line that the verb printed, or why it failed.
-func runVerb(ralph act.Ralph, args ...string) (text string, ok bool) {
-	name := args[0]
-	if name == "task" || name == "agent" {
-		name += " " + args[1]
-	}
-	said := ralph.Run(context.Background(), args...)
-	if said.Err != nil {
-		return name + " failed: " + said.Line(), false
-	}
-	return cmp.Or(said.Line(), name+" requested"), true
-}
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
+// inTerminal lets another program have the terminal, once the key is handled.
+func (u *ui) inTerminal(program func() error) {
+	u.later = append(u.later, func() {
+		var err error
+		u.app.Suspend(func() { err = program() })
+		if err != nil {
+			defer u.lock()()
+			u.fail(err.Error())
+		}
+	})
+}
+
+// edited runs a verb that opens an editor. The error is the last line that the verb wrote as one.
+func edited(ralph, verb []string) error {
+	problems, err := os.CreateTemp("", "ralph-verb-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(problems.Name())
+	defer problems.Close()
+	cmd := exec.Command(ralph[0], slices.Concat(ralph[1:], verb)...) //nolint:noctx // only the user ends it
+	cmd.Stderr = problems
+	if err = foreground(cmd); err != nil {
+		out, _ := os.ReadFile(problems.Name()) // file: a temporary file
+		return fmt.Errorf("%s failed: %s", strings.Join(verb[:2], " "), cmp.Or(act.Problem(out), err.Error()))
+	}
+	return nil
+}
+
 const pagerBytes = 64 << 20 // the pager gets the end of a longer log
 
-// path is the file of the log or the raw output on the screen.
-func (u *ui) path() string {
-	if u.page != nil {
-		return u.feed.Reader().RawPath(u.run(), u.page.of)
-	}
-	return u.feed.Reader().LiveLogPath()
-}
-
-// file is path relative to the project.
-func (u *ui) file() string { return view.Within(filepath.Dir(u.feed.Reader().Dir()), u.path()) }
-
-// unfiled is what is on the screen but not in a file: a review, a filtered log, or the
-// tasks before the first run. An empty name: it is in the file path.
-func (u *ui) unfiled() (name string, lines []string) {
-	switch {
-	case u.page != nil && u.page.tail == nil:
-		for _, l := range u.page.logView.lines {
-			lines = append(lines, l.Text)
+// pageFile shows a copy of a file of the state directory in the pager.
+func (u *ui) pageFile(path string) {
+	dir := state.Project(u.feed.Reader().Dir())
+	u.inTerminal(func() error {
+		file, err := dir.Open(path)
+		if err != nil {
+			return fmt.Errorf("open log: %w", err)
 		}
-		if u.page.filter != nil {
-			return "log.txt", lines
+		defer file.Close()
+		if info, err := file.Stat(); err == nil && info.Size() > pagerBytes {
+			_, _ = file.Seek(-pagerBytes, io.SeekEnd)
 		}
-		return fmt.Sprintf("iteration-%d.diff", u.page.of), lines
-	case u.page == nil && u.listsTasks():
-		return "tasks.txt", u.plan
-	}
-	return "", nil
-}
-
-// openWith opens what is on the screen in another program.
-func (u *ui) openWith(program func(path string) error) {
-	u.mu.Lock()
-	path := u.path()
-	name, lines := u.unfiled()
-	u.mu.Unlock()
-	var err error
-	u.app.Suspend(func() {
-		if name == "" {
-			if err = u.plain(path); err == nil {
-				err = program(path)
-			}
-			return
+		data, err := io.ReadAll(file)
+		if err != nil {
+			return fmt.Errorf("read log: %w", err)
 		}
-		err = withCopy(name, strings.Join(lines, "\n")+"\n", program)
+		return inPager(filepath.Base(path)+".txt", string(data))
 	})
-	if err != nil {
-		defer u.lock()()
-		u.fail(err.Error())
-	}
 }
 
-// plain says what is in the place of a file of the state directory; nil: a plain file, or nothing.
-func (u *ui) plain(path string) error {
-	f, err := state.Project(u.feed.Reader().Dir()).Open(path)
-	if err == nil {
-		return f.Close()
+// inPager shows a text in $PAGER, without escape sequences: some pagers pass them to the terminal.
+func inPager(name, text string) error {
+	command := pagerCommand()
+	if command == nil {
+		return errors.New("open log: set $PAGER or install less")
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the program says so
-	}
-	return err
-}
-
-// withCopy runs a program with a file of its own, without escape sequences: some pagers
-// pass them to the terminal.
-func withCopy(name, text string, program func(path string) error) error {
 	folder, err := os.MkdirTemp("", "ralph-log-")
 	if err != nil {
 		return fmt.Errorf("copy log: %w", err)
@@ -151,44 +92,8 @@ func withCopy(name, text string, program func(path string) error) error {
 	if err := os.WriteFile(path, []byte(termtext.Clean(text)), 0o600); err != nil { // file: a copy or a terminal
 		return fmt.Errorf("copy log: %w", err)
 	}
-	return program(path)
-}
-
-// inPager shows a copy of a file.
-func inPager(path string) error {
-	command := pagerCommand()
-	if command == nil {
-		return fmt.Errorf("open log: set $PAGER or install less")
-	}
-	file, err := os.Open(path) // file: openWith has looked at it
-	if err != nil {
-		return fmt.Errorf("open log: %w", err)
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.Size() > pagerBytes {
-		_, _ = file.Seek(-pagerBytes, io.SeekEnd)
-	}
-	data, err := io.ReadAll(file)
-	if err != nil {
-		return fmt.Errorf("read log: %w", err)
-	}
-	return withCopy(filepath.Base(path)+".txt", string(data), func(copied string) error {
-		// Only the user ends the pager. Killed, it would leave the terminal in raw mode.
-		return foreground(exec.Command(command[0], append(command[1:], copied)...)) //nolint:noctx // see above
-	})
-}
-
-// inEditor opens the file itself.
-func inEditor(path string) error {
-	if !exists(path) {
-		return fmt.Errorf("open %s: it does not exist", filepath.Base(path))
-	}
-	for _, text := range []string{os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"} {
-		if words := strings.Fields(text); len(words) > 0 {
-			return foreground(exec.Command(words[0], append(words[1:], path)...)) //nolint:noctx // the user ends it
-		}
-	}
-	return nil
+	// Only the user ends the pager. Killed, it would leave the terminal in raw mode.
+	return foreground(exec.Command(command[0], append(command[1:], path)...)) //nolint:noctx // see above
 }
 
 // pagerCommand is $PAGER, else $EDITOR, else less.
@@ -270,4 +175,14 @@ func underShell() bool {
 	theirs, err1 := unix.Getsid(parent)
 	ours, err2 := unix.Getsid(0)
 	return err1 == nil && err2 == nil && theirs == ours
+}
+
+// toShell suspends this process, as Ctrl-Z does, if a shell can resume it. The lock must be free.
+func (u *ui) toShell() {
+	if underShell() {
+		u.app.Suspend(stopSelf)
+		return
+	}
+	defer u.lock()()
+	u.say("there is no shell to return to")
 }

@@ -18,8 +18,9 @@ func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
 	p.shows("pause will act soon")
 	p.keys("?") // a message is gone with the next key
 	p.hides("pause will act soon")
-	p.shows("esc back")
+	p.shows("? Keys", "esc back")
 	p.keys("Escape")
+	p.hides("? Keys") // before the next key: together they would be Alt-s
 	p.keys("s")
 	p.shows("end this iteration and take the next task?")
 	p.keys("n")
@@ -46,11 +47,11 @@ func TestKeys_thatControlTheRunner_runItsVerbs(t *testing.T) {
 func TestQuestionBefore_skipOfSeveralTurns_saysThatAllEnd(t *testing.T) {
 	m := view.Model{Snapshot: view.Snapshot{State: state.StatusRunning}}
 	m.Run.Iterations = []view.Iteration{{Number: 1, Ended: time.Now()}, {Number: 2}}
-	if got := questionBefore("skip", &m); got != "end this iteration and take the next task? (y/n)" {
+	if got := questionBeforeSkip(&m); got != "end this iteration and take the next task?" {
 		t.Error(got)
 	}
 	m.Run.Iterations = append(m.Run.Iterations, view.Iteration{Number: 3})
-	if got := questionBefore("skip", &m); !strings.HasPrefix(got, "end all 2 current turns and take the next tasks?") {
+	if got := questionBeforeSkip(&m); !strings.HasPrefix(got, "end all 2 current turns and take the next tasks?") {
 		t.Error(got)
 	}
 }

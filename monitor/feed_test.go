@@ -40,14 +40,14 @@ func TestFeed_farBehind_skipsTextButNoIteration(t *testing.T) {
 	if len(u.model.Run.Iterations) != 3 {
 		t.Errorf("%d iterations are known", len(u.model.Run.Iterations))
 	}
-	if last := u.log.at(u.log.end() - 1).Text; last != "the last" {
+	if last := u.run.log.at(u.run.log.end() - 1).Text; last != "the last" {
 		t.Errorf("the log ends in %.40q", last)
 	}
 	// What the log holds has no hole.
 	number := -1
-	for i := range u.log.lines {
+	for i := range u.run.log.lines {
 		var n int
-		if _, err := fmt.Sscanf(u.log.lines[i].Text, "%d ", &n); err != nil {
+		if _, err := fmt.Sscanf(u.run.log.lines[i].Text, "%d ", &n); err != nil {
 			continue
 		}
 		if number >= 0 && n != number+1 {
@@ -72,33 +72,33 @@ func TestOlder_scrolledBack_bringsTheFileBackToItsBeginning(t *testing.T) {
 	for more := true; more; more = f.More() {
 		u.apply(f.Poll())
 	}
-	u.log.layOut(100, 30)
-	first := u.log.at(u.log.first).Text
+	u.run.log.layOut(100, 30)
+	first := u.run.log.at(u.run.log.first).Text
 	if strings.HasPrefix(first, "0 ") {
 		t.Fatal("the log holds everything: the test shows nothing")
 	}
 	for range 40 {
-		u.log.toStart()
-		u.log.layOut(100, 30)
-		u.readMore()
-		if u.log.noOlder {
+		u.run.log.toStart()
+		u.run.log.layOut(100, 30)
+		u.run.readOlder()
+		if u.run.log.noOlder {
 			break
 		}
 	}
 	number := -1
-	for i := range u.log.lines {
+	for i := range u.run.log.lines {
 		var n int
-		if _, err := fmt.Sscanf(u.log.lines[i].Text, "%d ", &n); err == nil {
+		if _, err := fmt.Sscanf(u.run.log.lines[i].Text, "%d ", &n); err == nil {
 			if number >= 0 && n != number+1 {
 				t.Fatalf("%d follows %d", n, number)
 			}
 			number = n
 		}
 	}
-	if got := u.log.at(u.log.first).Text; !strings.HasPrefix(got, "0 ") {
-		t.Errorf("the oldest is %.40q, %d bytes held", got, u.log.bytes)
+	if got := u.run.log.at(u.run.log.first).Text; !strings.HasPrefix(got, "0 ") {
+		t.Errorf("the oldest is %.40q, %d bytes held", got, u.run.log.bytes)
 	}
-	if !u.log.noOlder || !strings.Contains(u.message, "beginning") {
+	if !u.run.log.noOlder || !strings.Contains(u.message, "beginning") {
 		t.Errorf("the beginning is not said: %q", u.message)
 	}
 }

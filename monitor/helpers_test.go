@@ -130,6 +130,47 @@ func (u *ui) drawOn(screen tcell.SimulationScreen) {
 	screen.Show()
 }
 
+// types presses keys: characters, or names such as <enter>.
+func (u *ui) types(t testing.TB, all string) {
+	t.Helper()
+	for all != "" {
+		e := tcell.NewEventKey(tcell.KeyRune, []rune(all)[0], tcell.ModNone)
+		rest := string([]rune(all)[1:])
+		if name, after, ok := strings.Cut(all[1:], ">"); ok && all[0] == '<' {
+			for k, known := range tcell.KeyNames {
+				if strings.EqualFold(known, name) {
+					e = tcell.NewEventKey(k, 0, tcell.ModNone)
+				}
+			}
+			rest = after
+		}
+		u.message = ""
+		if u.prompt != nil {
+			u.answer(e)
+		} else {
+			u.press(keyName(e))
+		}
+		all = rest
+	}
+}
+
+// picture is what a person reads on a screen of this size.
+func (u *ui) picture(t testing.TB, size [2]int) string {
+	t.Helper()
+	screen := simulate(t, size[0], size[1])
+	u.drawOn(screen)
+	return text(screen)
+}
+
+// recorded returns a still ui that only notes the verbs that it would run.
+func recorded(t testing.TB) (u *ui, verbs *[]string) {
+	t.Helper()
+	u, verbs = still(t, view.Snapshot{}, nil), new([]string)
+	u.o.Ralph = []string{"false"}
+	u.act = func(verb ...string) { *verbs = append(*verbs, strings.Join(verb, " ")) }
+	return u, verbs
+}
+
 // text is what a person reads of the screen.
 func text(screen tcell.SimulationScreen) string {
 	cells, w, h := screen.GetContents()

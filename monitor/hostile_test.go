@@ -67,7 +67,7 @@ func TestScreen_hostileTextInEveryField_reachesNoCell(t *testing.T) {
 			u := still(t, s, events)
 			screen := simulate(t, size[0], size[1])
 			for _, show := range []panel{panelHeader, panelPlan, panelUsage, panelEnds, panelIterations, panelLog} {
-				u.alone = show
+				u.run.alone = show
 				u.drawOn(screen)
 				cells, _, _ := screen.GetContents()
 				for _, c := range cells {

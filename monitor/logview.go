@@ -69,6 +69,18 @@ func (v *logView) clear() {
 	v.hits, v.noOlder = nil, false
 }
 
+// replace replaces all lines and keeps the place.
+func (v *logView) replace(all []view.Line) {
+	if slices.Equal(all, v.lines) {
+		return
+	}
+	at := v.top.line - v.first
+	v.clear()
+	v.noOlder, v.found.line = true, -1
+	v.append(all)
+	v.top.line = v.first + at
+}
+
 // matching returns the numbers of the lines that match, the first of which is number from.
 func (v *logView) matching(lines []view.Line, from int) (hits []int) {
 	for i := range lines {

@@ -1,73 +1,56 @@
 package monitor
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/gdamore/tcell/v2"
-
-	"ralph/monitor/canvas"
+	"ralph/state"
 )
 
 const agents = `[{"agent":"claude","runs":true,"chosen":true,"models":["opus","sonnet"]},{"agent":"codex","runs":true,"models":["gpt-5"]},{"agent":"amp","runs":false,"models":["x"]}]`
 
-func TestKeys_chooseWhatIsTyped(t *testing.T) {
-	for _, c := range []struct{ typed, want string }{
-		{"", "agent use -- codex"},
-		{"opus", "agent use --model=opus -- claude"},
-		{"snt", "agent use --model=sonnet -- claude"},
-		{"codex", "agent use -- codex"},
-		{"codex gpt-9", "agent use --model=gpt-9 -- codex"},
-		{"gpt5", "agent use --model=gpt-5 -- codex"},
-		{"brand-new", "agent use --model=brand-new -- codex"},
-		{"amp", "agent use --model=amp -- codex"},
-	} {
-		p := newModelsPage("codex")
-		if err := p.Load([]byte(agents)); err != nil {
+func modelsOver(t *testing.T, data string) (u *ui, verbs *[]string) {
+	u, verbs = recorded(t)
+	u.model.Alive, u.model.Status = true, state.Status{Agent: "codex"}
+	u.pending.Store(true) // nothing is drawn
+	u.openModels()
+	u.mu.Lock() // what ralph says does not come
+	t.Cleanup(u.mu.Unlock)
+	if data != "" {
+		if err := u.front().page.(*modelsPage).load([]byte(data)); err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range c.typed {
-			if act, _ := p.Key(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone)); act.Verb != nil || act.Close {
-				t.Fatal("a letter has chosen")
-			}
+	}
+	return u, verbs
+}
+
+func TestModels_whatIsTyped_isChosen(t *testing.T) {
+	for typed, want := range map[string]string{
+		"<down><down><down>": "agent use -- codex",
+		"opus":               "agent use --model=opus -- claude",
+		"snt":                "agent use --model=sonnet -- claude",
+		"codex":              "agent use -- codex",
+		"codex gpt-9":        "agent use --model=gpt-9 -- codex",
+		"gpt5":               "agent use --model=gpt-5 -- codex",
+		"brand-new":          "agent use --model=brand-new -- codex",
+		"amp":                "agent use --model=amp -- codex",
+	} {
+		u, verbs := modelsOver(t, agents)
+		if u.types(t, typed); len(*verbs) > 0 {
+			t.Fatal("a letter has chosen")
 		}
-		if c.typed == "" {
-			p.Scroll(3)
-		}
-		act, _ := p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone))
-		if got := strings.Join(act.Verb, " "); got != c.want || !act.Close {
-			t.Errorf("%q: %q, want %q", c.typed, got, c.want)
+		u.types(t, "<enter>")
+		if len(*verbs) != 1 || (*verbs)[0] != want || u.front().page != u.run {
+			t.Errorf("%q: %q, want %q", typed, *verbs, want)
 		}
 	}
 }
 
-func TestPage_withoutAgents_choosesNothing(t *testing.T) {
-	screen := tcell.NewSimulationScreen("UTF-8")
-	if err := screen.Init(); err != nil {
-		t.Fatal(err)
+func TestModels_withoutAgents_choosesNothing(t *testing.T) {
+	u, verbs := modelsOver(t, "")
+	if u.types(t, "opus<enter>"); len(*verbs) > 0 {
+		t.Error(*verbs)
 	}
-	defer screen.Fini()
-	for _, data := range []string{"", "[]", agents} {
-		for _, size := range [][2]int{{1, 1}, {20, 3}, {60, 12}} {
-			p := newModelsPage("")
-			if data != "" && p.Load([]byte(data)) != nil {
-				t.Fatal(data)
-			}
-			p.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, scene{})
-			act, _ := p.Key(tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModNone))
-			if (act.Verb != nil) != (data == agents) {
-				t.Errorf("%q: %q", data, act.Verb)
-			}
-		}
-	}
-	if newModelsPage("").Load([]byte("{")) == nil {
+	if err := (&modelsPage{}).load([]byte("{")); err == nil {
 		t.Error("no error")
 	}
-	p := newModelsPage("text")
-	if err := p.Load([]byte("[]")); err != nil || len(p.Shown) != 1 {
-		t.Errorf("the agent of the run is missing: %v, %v", p.Shown, err)
-	}
-	p = newModelsPage("")
-	p.Fail("because")
-	p.Draw(canvas.Canvas{Screen: screen, W: 60, H: 3}, scene{})
 }

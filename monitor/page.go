@@ -1,155 +1,213 @@
 package monitor
 
 import (
+	"io"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
 
-	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/state/view"
-	"ralph/state/view/summary"
 )
 
-// coverPage covers the panels. It runs nothing itself. It is not safe for concurrent use.
-type coverPage interface {
-	asker
-	// Key handles a key. It returns false if the page does not know it.
-	Key(e *tcell.EventKey) (keyAct, bool)
-	// Scroll moves by rows, up for a negative number.
-	Scroll(by int)
-	// Hints are the keys of the page.
-	Hints() []keyHint
-	Draw(c canvas.Canvas, s scene)
+// page is what is on the screen above the last row. The pages are a stack: a key opens one, esc goes back. To add
+// one, write its file and add a row to pageKeys. A page is only called while the ui is locked.
+type page interface {
+	Keys() []binding
+	Draw(c canvas.Canvas)
+	Scroll(by int) // by rows, up for a negative number
 }
 
-// clicker is a page with rows to be selected by the mouse.
-type clicker interface {
-	// Click selects what is at a column and a row below the title.
-	Click(x, y int)
-}
-
-// asker can ask something in the last row.
-type asker interface {
-	// Asks reports whether the page waits for an answer: then it takes all keys.
-	Asks() bool
-	DrawAsk(c canvas.Canvas)
-}
-
-// scene is the run at the moment of a draw.
-type scene struct {
-	Model *view.Model
-	Now   time.Time
-}
-
-// keyAct is what a key asks the screen to do; zero: nothing.
-type keyAct struct {
-	Verb     []string    // arguments of ralph
-	Terminal terminalUse // how the verb uses it
-	Close    bool        // the page
-	Diff     string      // id of the task whose changes are to be shown
-	Say      string
-	Copy     string     // into the clipboard
-	Open     pageToOpen // another page, about iteration Of
-	Of       int
-	Edit     shownFile // to be opened in an editor
-}
-
-// pageToOpen is a page about an iteration.
-type pageToOpen int
-
-// The pages.
-const (
-	pageNone pageToOpen = iota
-	pageTranscript
-	pageReview
-	pageChanges
+// What a page can do besides.
+type (
+	// updater takes what has happened in the run.
+	updater interface{ Update(up view.Update) }
+	// clicker selects what is at a column and a row below its title.
+	clicker interface{ Click(x, y int) }
+	// backer closes a part of the page. It returns false if there is none: then the page is closed.
+	backer interface{ Back() bool }
 )
 
-// shownFile is a file of the project or, if it has a text, a temporary file with that text.
-type shownFile struct{ Name, Text string }
-
-// terminalUse is how a verb uses the terminal.
-type terminalUse int
-
-// The uses.
-const (
-	verbNoTerminal terminalUse = iota
-	verbEdits                  // it opens an editor
-	verbPrints                 // it takes long and prints: the screen comes back when the user has read the output
-)
-
-// pageBinding is one row of the table of keys of a page of type P.
-type pageBinding[P any] struct {
-	keyHint
-	Do func(P) keyAct
+// binding is one row of a table of keys.
+type binding struct {
+	keys  string // names, separated by spaces; 1..9 are all digits between
+	short string // for the last row; empty: in the help only
+	help  string
+	do    func()
 }
 
-// keyRow is a pageBinding. Its names are separated by spaces.
-func keyRow[P any](names, short, help string, do func(P) keyAct) pageBinding[P] {
-	return pageBinding[P]{keyHint{Keys: names, Short: short, Help: help}, do}
+// sheet is a page in tview.Pages.
+type sheet struct {
+	*tview.Box
+	page
+	u   *ui
+	key string // that opened it: it also closes it, unless the page has another use for it
 }
 
-// verbEnd is more rows than any page has.
-const verbEnd = 1 << 30
+// Draw draws the page.
+func (s *sheet) Draw(screen tcell.Screen) {
+	x, y, w, h := s.GetRect()
+	s.page.Draw(canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Theme: s.u.theme})
+}
 
-// moveKeys are the rows that scroll; screenful is how far a page key moves. Up is the keys for
-// a screen up: not every page has all of them free.
-func moveKeys[P interface{ Scroll(by int) }](up string, screenful func(P) int) []pageBinding[P] {
-	by := func(n func(P) int) func(P) keyAct {
-		return func(p P) keyAct {
-			p.Scroll(n(p))
-			return keyAct{}
-		}
+// open puts a page on the stack, in the place of an open page of this name.
+func (u *ui) open(name string, p page) {
+	s := &sheet{Box: tview.NewBox(), page: p, u: u, key: u.pressed}
+	if old, ok := u.pages.GetPage(name).(*sheet); ok {
+		old.close()
+		s.key = old.key
 	}
-	always := func(n int) func(P) keyAct { return by(func(P) int { return n }) }
-	return []pageBinding[P]{
-		keyRow("up k", "", "one row up", always(-1)),
-		keyRow("down j", "", "one row down", always(1)),
-		keyRow(up, "", "one screen up", by(func(p P) int { return -screenful(p) })),
-		keyRow("pgdn space ctrl-d", "", "one screen down", by(screenful)),
-		keyRow("g home", "", "the beginning", always(-verbEnd)),
-		keyRow("G end", "", "the end", always(verbEnd)),
+	u.pages.AddAndSwitchToPage(name, s, true)
+}
+
+func (s *sheet) close() {
+	if c, ok := s.page.(io.Closer); ok {
+		_ = c.Close()
 	}
 }
 
-// pageHints are the rows as people see them.
-func pageHints[P any](table []pageBinding[P]) []keyHint {
-	var all []keyHint
-	for _, b := range table {
-		all = append(all, b.keyHint)
+// front is the page at the top of the stack.
+func (u *ui) front() *sheet {
+	_, top := u.pages.GetFrontPage()
+	return top.(*sheet)
+}
+
+// isOpen reports whether a page is on the stack.
+func (u *ui) isOpen(p page) bool {
+	return slices.ContainsFunc(u.stack(), func(s *sheet) bool { return s.page == p })
+}
+
+// stack lists the pages, the run's screen first.
+func (u *ui) stack() (all []*sheet) {
+	for _, name := range u.pages.GetPageNames(false) {
+		all = append(all, u.pages.GetPage(name).(*sheet))
 	}
 	return all
 }
 
-// doKey does what the table says of a key. It returns false if the table does not have it.
-func doKey[P any](table []pageBinding[P], p P, e *tcell.EventKey) (keyAct, bool) {
-	name := keyName(e)
-	for _, b := range table {
-		if slices.Contains(keyNames(b.Keys), name) {
-			return b.Do(p), true
+// back closes one thing: a failure, a part of a page, or the page.
+func (u *ui) back() {
+	top := u.front()
+	p, parts := top.page.(backer)
+	switch {
+	case u.failure != "":
+		u.failure = ""
+	case parts && p.Back():
+	default:
+		u.closeFront()
+	}
+}
+
+// closeFront goes back to the page below. The run's screen stays.
+func (u *ui) closeFront() {
+	if name, _ := u.pages.GetFrontPage(); u.pages.GetPageCount() > 1 {
+		u.front().close()
+		u.pages.RemovePage(name)
+	}
+}
+
+// press does what a key means on the page at the top.
+func (u *ui) press(name string) {
+	top := u.front()
+	u.pressed = name
+	for _, b := range slices.Concat(top.Keys(), u.keys()) {
+		if slices.Contains(keyNames(b.keys), name) {
+			b.do()
+			return
 		}
 	}
-	return keyAct{}, false
-}
-
-// sure asks for confirmation: only y confirms.
-type sure struct {
-	Question string // without "(y/n)"
-	After    keyAct // what follows a yes
-}
-
-// Answer is what a key answers.
-func (s sure) Answer(e *tcell.EventKey) keyAct {
-	if name := keyName(e); name == "y" || name == "Y" {
-		return s.After
+	if name == top.key {
+		u.closeFront()
 	}
-	return keyAct{}
 }
 
-// Draw draws the question in the last row.
-func (s sure) Draw(c canvas.Canvas) {
-	const yes = " (y/n)"
-	c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(s.Question, c.W-2-len(yes))+yes)
+// far is more rows than any page has.
+const far = 1 << 30
+
+// moveKeys are the rows that scroll; screenful is how far a page key moves. Up is the keys for a screen up: not every
+// page has all of them free.
+func moveKeys(up string, scroll func(by int), screenful func() int) []binding {
+	return []binding{
+		{"up k", "", "one row up", func() { scroll(-1) }},
+		{"down j", "", "one row down", func() { scroll(1) }},
+		{up, "", "one screen up", func() { scroll(-screenful()) }},
+		{"pgdn space ctrl-d", "", "one screen down", func() { scroll(screenful()) }},
+		{"g home", "", "the beginning", func() { scroll(-far) }},
+		{"G end", "", "the end", func() { scroll(far) }},
+	}
+}
+
+const allUp = "pgup b ctrl-u"
+
+// Keys are the names of all keys that do something on the run's screen.
+func Keys() (names []string) {
+	u := newUI(Options{}.filled(), nil)
+	for _, b := range slices.Concat(u.run.Keys(), u.keys()) {
+		names = append(names, keyNames(b.keys)...)
+	}
+	return names
+}
+
+// keyNames are the names of keys in a table.
+func keyNames(keys string) (names []string) {
+	for name := range strings.FieldsSeq(keys) {
+		first, last, all := strings.Cut(name, "..")
+		if !all || len(first) != 1 || len(last) != 1 {
+			names = append(names, name)
+			continue
+		}
+		for c := first[0]; c <= last[0]; c++ {
+			names = append(names, string(rune(c)))
+		}
+	}
+	return names
+}
+
+// keyName returns the name of a key in a table.
+func keyName(e *tcell.EventKey) string {
+	switch e.Key() {
+	case tcell.KeyRune:
+		if e.Rune() == ' ' {
+			return "space"
+		}
+		return string(e.Rune())
+	case tcell.KeyPgUp:
+		return "pgup"
+	case tcell.KeyPgDn:
+		return "pgdn"
+	}
+	return strings.ToLower(tcell.KeyNames[e.Key()])
+}
+
+// keySpot is where a key is named in the last row, from column X up to End.
+type keySpot struct {
+	X, End int
+	Key    string
+}
+
+// drawKeyRow draws the keys of a page in one row and returns their positions. Help and quit get space first.
+func drawKeyRow(c canvas.Canvas, table []binding) (spots []keySpot) {
+	shown := make([]bool, len(table))
+	room := c.W - 2
+	first := func(b binding) string { return keyNames(b.keys)[0] }
+	for _, last := range []bool{true, false} {
+		for i, b := range table {
+			w := len(first(b)) + len(b.short) + 3
+			if b.short != "" && last == (b.keys == "?" || first(b) == "q") && w <= room+2 {
+				shown[i] = true
+				room -= w
+			}
+		}
+	}
+	x := 1
+	for i, b := range table {
+		if shown[i] {
+			end := c.Text(c.Text(x, 0, plain.Bold(true), first(b)), 0, c.Dim(), " "+b.short)
+			spots = append(spots, keySpot{c.X + x, c.X + end, first(b)})
+			x = end + 2
+		}
+	}
+	return spots
 }

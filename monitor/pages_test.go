@@ -15,31 +15,30 @@ import (
 
 // pages opens each page over the sample run.
 var pages = map[string]func(*ui){
-	"timeline": (*ui).openTimeline,
-	"palette":  (*ui).openPalette,
-	"about":    (*ui).toggleAbout,
+	"help": (*ui).openHelp,
 	"changes": func(u *ui) {
-		p := newChangesPage(changesSubject{Arg: "6", Name: "iteration 6"})
-		p.Load(onePatch)
-		u.over = append(u.over, p)
+		p := &changesPage{u: u, of: "6", name: "iteration 6"}
+		p.load(onePatch)
+		u.open("changes", p)
 	},
 	"transcript": func(u *ui) {
 		s, events := spoken()
-		p := newTranscript(transcriptSubject{Run: s.Status.RunID, Number: 7, Title: s.Status.Task.Title, Dir: s.Dir})
-		p.Load(events)
-		u.over = append(u.over, p)
+		p := newTranscript(u, s.Status.RunID, 7, s.Status.Task.Title)
+		p.load(events)
+		u.open("transcript", p)
 	},
-	"tasks": func(u *ui) { u.over = append(u.over, planned()) },
+	"review": func(u *ui) { u.openReview(15) },
+	"tasks":  func(u *ui) { u.open("tasks", planned(u)) },
 	"panel-tasks": func(u *ui) {
-		u.o.Ralph, u.list = []string{"none"}, planned()
-		u.list.wanted = true
+		u.o.Ralph, u.run.tasks = []string{"none"}, planned(u)
+		u.run.tasks.wanted, u.run.tasks.quiet = true, true
 	},
-	"iterations": func(u *ui) { u.show(panelIterations) },
+	"iterations": func(u *ui) { u.run.show(panelIterations) },
 }
 
 // planned are the tasks of the sample run.
-func planned() *taskPage {
-	p := &taskPage{tasksPage: newTasksPage()}
+func planned(u *ui) *tasksPage {
+	p := &tasksPage{u: u}
 	var all []shownTask
 	for i := range 10 {
 		t := shownTask{Task: act.Task{ID: fmt.Sprintf("#%d", i+1), Title: fmt.Sprintf("task %d of the plan", i+1), State: "open"}}
@@ -51,9 +50,10 @@ func planned() *taskPage {
 		case i == 8:
 			t.State, t.Why = "blocked", "the schema is not decided"
 		}
+		t.named()
 		all = append(all, t)
 	}
-	p.Load(all)
+	p.load(all)
 	return p
 }
 
@@ -115,35 +115,17 @@ func TestPages_atEverySize_lookAsAgreed(t *testing.T) {
 func TestList_repeatedIterations_areOneStepAway(t *testing.T) {
 	s, events := repeated()
 	u := still(t, s, events)
-	u.focus = panelIterations
-	u.scroll(1)
-	if got := u.chosen(); got != 15 {
+	u.run.focus = panelIterations
+	u.run.Scroll(1)
+	if got := u.run.chosen(); got != 15 {
 		t.Fatalf("iteration %d is selected", got)
 	}
-	u.scroll(1)
-	if got := u.chosen(); got != 7 {
+	u.run.Scroll(1)
+	if got := u.run.chosen(); got != 7 {
 		t.Errorf("iteration %d is selected", got)
 	}
-	if got := moveIteration(&u.model.Run, u.selected, -1); got != 1 {
+	if got := moveIteration(&u.model.Run, u.run.selected, -1); got != 1 {
 		t.Errorf("row %d comes before", got)
-	}
-}
-
-func TestTimeline_opensScrollsAndCloses(t *testing.T) {
-	pr := living(t)
-	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
-		p := openPane(t, pr.Dir, size)
-		p.shows("RUNNING", "line number 199")
-		p.keys("T")
-		p.shows("T Timeline", "cost", "tokens", "an hour")
-		p.keys("Left", "Left")
-		p.shows("6 ! · task 6 of the plan · done")
-		p.keys("k", "j", "r")
-		p.shows("Review of iteration 6")
-		p.keys("T")
-		p.hides("Review of iteration")
-		p.keys("Escape")
-		p.shows("6 Live log")
 	}
 }
 
@@ -166,9 +148,10 @@ func TestMouse_clicksSelectOpenAndPressKeys(t *testing.T) {
 	p.shows("RUNNING", "T3  Log out")
 	p.keys("M")
 	p.shows("mouse on")
-	p.keys("T") // takes the message away with its own row
-	p.shows("T Timeline")
+	p.keys("?") // takes the message away with its own row
+	p.shows("? Keys")
 	p.keys("Escape")
+	p.hides("? Keys")
 	_, y := find("required check failed")
 	click(10, y)
 	p.keys("Enter")
@@ -176,6 +159,8 @@ func TestMouse_clicksSelectOpenAndPressKeys(t *testing.T) {
 	x, last := find("r review")
 	click(x, last)
 	p.shows("Review of iteration 2")
+	p.keys("Escape")
+	p.shows("Transcript of iteration 2")
 	p.keys("Escape")
 	_, y = find("no change")
 	click(10, y)

@@ -10,23 +10,8 @@ import (
 	"ralph/state/view"
 )
 
-// drawLog draws a title and the visible rows of a log.
-func drawLog(c canvas.Canvas, t canvas.Title, v *logView) {
-	switch {
-	case v.follow:
-		t.Right = "following"
-	case t.File != "": // nothing is added to a review
-		t.Right = "scrolled back, f follows"
-	}
-	t.Right = view.Join(", ", v.progress(), t.Right)
-	if !v.wrap {
-		t.Right += ", unwrapped"
-	}
-	c.Title(t)
-	if x := termtext.Width(t.Name+t.Key) + 4; t.File != "" && x+termtext.Width(t.File+t.Right)+8 <= c.W {
-		c.Text(x, 0, c.Dim(), t.File+" ")
-	}
-	c = c.Rows(1, c.H-1)
+// drawLines draws the visible rows of a log.
+func drawLines(c canvas.Canvas, v *logView) {
 	if c.H <= 0 {
 		return
 	}

@@ -128,7 +128,7 @@ func (u *ui) loop() (err error) {
 func (u *ui) pump(ctx context.Context) {
 	for u.feed.Wait(ctx) {
 		u.apply(u.feed.Poll())
-		u.readMore()
+		u.run.readOlder()
 		u.redraw()
 	}
 }

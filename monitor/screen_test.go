@@ -265,18 +265,18 @@ func TestScreen_everySizeAndState_neverPanicsOrLeavesItsRows(t *testing.T) {
 		for _, h := range []int{0, 1, 2, 3, 5, 9, 15, 22, 30, 52} {
 			for _, w := range []int{0, 1, 2, 7, 20, 41, 60, 119, 120, 200} {
 				for _, alone := range []panel{panelHeader, panelPlan, panelUsage, panelEnds, panelIterations, panelLog} {
-					u.alone = alone
+					u.run.alone = alone
 					screen.SetSize(w, h)
 					u.drawOn(screen)
 					used := 0
-					for _, p := range u.places {
+					for _, p := range u.run.places {
 						if p.x < 0 || p.y < 0 || p.x+p.w > w || p.y+p.h > h {
 							t.Fatalf("%s at %dx%d: %+v is outside", name, w, h, p)
 						}
 						used += p.w * p.h
 					}
 					if used > w*h {
-						t.Fatalf("%s at %dx%d: panels overlap: %+v", name, w, h, u.places)
+						t.Fatalf("%s at %dx%d: panels overlap: %+v", name, w, h, u.run.places)
 					}
 				}
 			}
@@ -287,20 +287,20 @@ func TestScreen_everySizeAndState_neverPanicsOrLeavesItsRows(t *testing.T) {
 func TestHelp_smallScreen_showsEveryWord(t *testing.T) {
 	s, events := sample.Run(noon)
 	u := still(t, s, events)
-	u.toggleHelp()
+	u.openHelp()
 	screen := simulate(t, 60, 15)
 	seen := ""
-	for range 2 * len(u.table) {
+	for range 150 {
 		u.drawOn(screen)
 		for row := range strings.Lines(text(screen)) {
 			if !strings.HasSuffix(seen, row) {
 				seen += row
 			}
 		}
-		u.scroll(1)
+		u.front().Scroll(1)
 	}
 	words := strings.Join(strings.Fields(seen), " ")
-	for _, b := range u.table {
+	for _, b := range u.run.Keys() {
 		for word := range strings.FieldsSeq(b.help) {
 			if !strings.Contains(words, word) {
 				t.Errorf("%q of %q is not shown", word, b.help)

@@ -8,50 +8,37 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
-	"ralph/monitor/canvas"
 	"ralph/state/act"
 	"ralph/state/view"
 )
 
 var taskNoon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func taskSimulate(t testing.TB, w, h int) tcell.SimulationScreen {
-	t.Helper()
-	screen := tcell.NewSimulationScreen("UTF-8")
-	if err := screen.Init(); err != nil {
-		t.Fatal(err)
+// tasksOver is a page of tasks over the run of taskModel. Its verbs stay in the queue.
+func tasksOver(t testing.TB, all []shownTask) (*ui, *tasksPage) {
+	u, _ := recorded(t)
+	u.o.Now = func() time.Time { return taskNoon }
+	u.model = *taskModel()
+	p := &tasksPage{u: u, working: true}
+	u.pressed = "t"
+	u.open("tasks", p)
+	if all != nil {
+		p.load(all)
 	}
-	screen.SetSize(w, h)
-	t.Cleanup(screen.Fini)
-	return screen
+	return u, p
 }
 
-// taskDrawn is what a person reads of the page.
-func taskDrawn(t testing.TB, p *tasksPage, m *view.Model, size [2]int) string {
-	screen := taskSimulate(t, size[0], size[1])
-	c := canvas.Canvas{Screen: screen, W: size[0], H: size[1] - 1}
-	p.Draw(c, scene{Model: m, Now: taskNoon})
-	last := canvas.Canvas{Screen: screen, Y: size[1] - 1, W: size[0], H: 1}
-	p.DrawAsk(last)
-	screen.Show()
-	cells, w, h := screen.GetContents()
-	var b strings.Builder
-	for y := range h {
-		row := ""
-		for x := range w {
-			row += string(cells[y*w+x].Runes)
-		}
-		b.WriteString(strings.TrimRight(row, " ") + "\n")
-	}
-	return b.String()
+// below is the picture of a page of this size.
+func below(t testing.TB, u *ui, size [2]int) string {
+	return u.picture(t, [2]int{size[0], size[1] + 2})
 }
 
 // rowsOf are tasks as the page gets them.
 func rowsOf(rows []act.Task) (all []shownTask) {
 	for _, t := range rows {
-		all = append(all, shownTask{Task: t})
+		one := shownTask{Task: t}
+		one.named()
+		all = append(all, one)
 	}
 	return all
 }
@@ -79,41 +66,13 @@ func taskModel() *view.Model {
 	return m
 }
 
-// taskPress types keys on the page: runes, or names such as <enter>. It returns the actions that the page asks for.
-func taskPress(t *testing.T, p *tasksPage, all string) (acts []keyAct) {
-	t.Helper()
-	for all != "" {
-		e := tcell.NewEventKey(tcell.KeyRune, []rune(all)[0], tcell.ModNone)
-		rest := string([]rune(all)[1:])
-		if name, after, ok := strings.Cut(all[1:], ">"); ok && all[0] == '<' {
-			k, known := map[string]tcell.Key{"enter": tcell.KeyEnter, "esc": tcell.KeyEscape, "left": tcell.KeyLeft, "right": tcell.KeyRight,
-				"del": tcell.KeyCtrlU}[name]
-			if !known {
-				t.Fatalf("no key %q", name)
-			}
-			e, rest = tcell.NewEventKey(k, 0, tcell.ModNone), after
-		}
-		act, known := p.Key(e)
-		if !known {
-			t.Fatalf("the page does not know %q", all)
-		}
-		if act.Verb != nil || act.Close || act.Say != "" {
-			acts = append(acts, act)
-		}
-		all = rest
-	}
-	return acts
-}
-
 func TestKeys_askForVerbsOfRalph(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"aNew one<enter>", "task|add|--|New one"},
 		{"a<enter>", ""},
 		{"anever<esc>", ""},
 		{"a-x<enter>", "task|add|--|-x"},
-		{"je", "task|edit|--|T2|in the terminal"},
-		{"jr<del>Sign in<enter>", "task|edit|--|T2|Sign in"},
-		{"jr<enter>", "task|edit|--|T2|Log in"},
+		{"je", "in the terminal"},
 		{"jxn", ""},
 		{"jxy", "task|done|--|T2"},
 		{"xy", "task|reopen|--|T1"},
@@ -137,25 +96,23 @@ func TestKeys_askForVerbsOfRalph(t *testing.T) {
 		{"/audit<esc>gxy", "task|reopen|--|T1"},
 		{"<enter>jjt", "close"},
 		{"<enter><esc><esc>", "close"},
-		{"<enter><right>xy", "task|done|--|T2"},
+		{"j<enter>xy", "task|done|--|T2"},
 	} {
 		t.Run(c.keys, func(t *testing.T) {
-			p := newTasksPage()
-			p.Load(plan())
-			taskDrawn(t, p, taskModel(), [2]int{80, 24})
+			u, p := tasksOver(t, plan())
+			below(t, u, [2]int{80, 24})
+			u.types(t, c.keys)
 			var got []string
-			for _, a := range taskPress(t, p, c.keys) {
-				text := strings.Join(a.Verb, "|")
-				if a.Terminal == verbEdits {
-					text += "|in the terminal"
-				}
-				if a.Close {
-					text = "close"
-				}
-				if a.Say != "" {
-					text = "says " + a.Say
-				}
-				got = append(got, text)
+			for _, verb := range p.verbs {
+				got = append(got, strings.Join(verb, "|"))
+			}
+			switch {
+			case !u.isOpen(p):
+				got = append(got, "close")
+			case u.message != "":
+				got = append(got, "says "+u.message)
+			case len(u.later) > 0:
+				got = append(got, "in the terminal")
 			}
 			if strings.Join(got, "; ") != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -166,51 +123,39 @@ func TestKeys_askForVerbsOfRalph(t *testing.T) {
 
 func TestKeys_withoutATask_doNoHarm(t *testing.T) {
 	for _, all := range [][]shownTask{nil, {}} {
-		p := newTasksPage()
-		if all != nil {
-			p.Load(all)
-		}
-		for _, b := range taskBindings() {
-			if act := b.Do(p); act.Verb != nil {
-				t.Errorf("%s runs %q", b.Keys, act.Verb)
+		u, p := tasksOver(t, all)
+		for _, b := range p.Keys() {
+			b.do()
+			if u.prompt = nil; len(p.verbs)+len(u.later) > 0 {
+				t.Errorf("%s runs %q", b.keys, p.verbs)
 			}
-			p.taskInput = taskInput{}
-			taskDrawn(t, p, &view.Model{}, [2]int{80, 24})
-		}
-	}
-}
-
-func TestAt_selectsThatTaskFirst(t *testing.T) {
-	for id, want := range map[string]string{"T3": "T3", "gone": "T1", "": "T1"} {
-		p := tasksPageAt(id)
-		p.Load(plan())
-		if got := p.chosen(); got != want {
-			t.Errorf("%q: %q is selected, want %q", id, got, want)
+			below(t, u, [2]int{80, 24})
 		}
 	}
 }
 
 func TestLeft_selectsWhatIsLeftToDo(t *testing.T) {
 	for id, want := range map[string]string{"T3": "T3", "T1": "T2", "gone": "T2", "": "T2", "0a1b2c3d": "T2"} {
-		p := tasksPageLeft(id)
-		p.Load(plan())
+		p := &tasksPage{u: still(t, view.Snapshot{}, nil), first: id, left: true}
+		p.load(plan())
 		if got := p.chosen(); got != want {
 			t.Errorf("%q: %q is selected, want %q", id, got, want)
 		}
 	}
-	p := tasksPageLeft("T1")
-	p.Load(plan()[:1])
+	p := &tasksPage{u: still(t, view.Snapshot{}, nil), first: "T1", left: true}
+	p.load(plan()[:1])
 	if got := p.chosen(); got != "T1" {
 		t.Errorf("nothing is left: %q is selected", got)
 	}
 }
 
 func TestDraw_taskThatCannotBeDone_saysWhyInAnyWidth(t *testing.T) {
-	p := newTasksPage()
-	p.Load(rowsOf([]act.Task{{ID: "T1", Title: "Round as the accountants do, half to even, on each page of the report", State: "open",
+	u, p := tasksOver(t, nil)
+	u.model = view.Model{}
+	p.load(rowsOf([]act.Task{{ID: "T1", Title: "Round as the accountants do, half to even, on each page of the report", State: "open",
 		Why: "required check failed: test, after 4 tries"}, {ID: "T2", Title: "Print", State: "open"}}))
 	for _, size := range [][2]int{{60, 12}, {80, 21}, {120, 37}, {200, 47}} {
-		if screen := taskDrawn(t, p, &view.Model{}, size); !strings.Contains(screen, "⊘ T1  Round as the") || !strings.Contains(screen, "required check") ||
+		if screen := below(t, u, size); !strings.Contains(screen, "⊘ T1  Round as the") || !strings.Contains(screen, "required check") ||
 			!strings.Contains(screen, "○ T2  Print") {
 			t.Errorf("%v:\n%s", size, screen)
 		}
@@ -218,33 +163,32 @@ func TestDraw_taskThatCannotBeDone_saysWhyInAnyWidth(t *testing.T) {
 }
 
 func TestDraw_agentThatWorked_isNamed(t *testing.T) {
-	m := &view.Model{Run: view.Run{Iterations: []view.Iteration{{Number: 1, TaskID: "T1", Call: view.Call{Agent: "claude"}},
-		{Number: 2, TaskID: "T1", Call: view.Call{Agent: "codex gpt-5"}}}}}
-	p := newTasksPage()
-	p.Load(rowsOf([]act.Task{{ID: "T1", Title: "Set up", State: "done"}, {ID: "T2", Title: "Log in", State: "open", Agent: "amp"}}))
-	screen := taskDrawn(t, p, m, [2]int{200, 47})
+	u, p := tasksOver(t, nil)
+	u.model.Run.Iterations = []view.Iteration{{Number: 1, TaskID: "T1", Call: view.Call{Agent: "claude"}},
+		{Number: 2, TaskID: "T1", Call: view.Call{Agent: "codex gpt-5"}}}
+	p.load(rowsOf([]act.Task{{ID: "T1", Title: "Set up", State: "done"}, {ID: "T2", Title: "Log in", State: "open", Agent: "amp"}}))
+	screen := below(t, u, [2]int{200, 47})
 	if !strings.Contains(screen, "2×                   codex gpt-5") || !strings.Contains(screen, " amp ") {
 		t.Error(screen)
 	}
 }
 
 func TestDraw_showsStateWorkAndWhy(t *testing.T) {
-	p := newTasksPage()
-	p.Load(plan())
+	u, _ := tasksOver(t, plan())
 	for size, want := range map[[2]int][]string{
 		{60, 12}:  {"t Tasks", "1/6 done", "✓ T1  Set up", "2×", "▸ T2  Log in", "11m 00s", "⊘ T5  Reset password", "⏸ T6", "✗ no id of its own"},
 		{80, 21}:  {"tries     time     cost", "$0.25", "○ T3  Log out  waits for T2", " ○   T4", "⊘ T5  Reset password  waits for the design"},
 		{200, 47}: {"codex gpt-5", "enter Task", "│  ✓ done"},
 	} {
-		screen := taskDrawn(t, p, taskModel(), size)
+		screen := below(t, u, size)
 		for _, text := range want {
 			if !strings.Contains(screen, text) {
 				t.Errorf("%v: no %q in\n%s", size, text, screen)
 			}
 		}
 	}
-	taskPress(t, p, "j<enter>")
-	screen := taskDrawn(t, p, taskModel(), [2]int{80, 30})
+	u.types(t, "j<enter>")
+	screen := below(t, u, [2]int{80, 30})
 	for _, text := range []string{"▸ active", "codex gpt-5 (named by the task)", "It is done when", "- a wrong password is refused", "History · attempts 2 · 11m 00s · $0.25",
 		"1 ", "gate_failed: test failed", "a_test.go: 2 tests fewer", "running"} {
 		if !strings.Contains(screen, text) {
@@ -265,10 +209,9 @@ func TestDraw_anySizeAndHostileText_staysInertAndInside(t *testing.T) {
 	}
 	for _, keys := range []string{"", "<enter>", "x", "/é漢"} {
 		for _, size := range [][2]int{{1, 2}, {5, 3}, {20, 5}, {60, 15}, {130, 40}} {
-			p := newTasksPage()
-			p.Load(all)
-			taskPress(t, p, keys)
-			if screen := taskDrawn(t, p, taskModel(), size); strings.ContainsAny(screen, "\x1b\a\t\r\u202e") {
+			u, _ := tasksOver(t, all)
+			u.types(t, keys)
+			if screen := below(t, u, size); strings.ContainsAny(screen, "\x1b\a\t\r\u202e") {
 				t.Errorf("%q", screen)
 			}
 		}
@@ -276,19 +219,18 @@ func TestDraw_anySizeAndHostileText_staysInertAndInside(t *testing.T) {
 }
 
 func TestLoad_whileAPersonLooks_keepsTheSelectedTask(t *testing.T) {
-	p := newTasksPage()
-	p.Load(plan())
-	taskPress(t, p, "jjjj")
-	p.Load(slices.Concat(rowsOf([]act.Task{{ID: "T0", Title: "new", State: "open"}}), plan()))
+	u, p := tasksOver(t, plan())
+	u.types(t, "jjjj")
+	p.load(slices.Concat(rowsOf([]act.Task{{ID: "T0", Title: "new", State: "open"}}), plan()))
 	if got := p.chosen(); got != "T5" {
 		t.Errorf("%q is selected", got)
 	}
-	p.Load(plan()[:2])
+	p.load(plan()[:2])
 	if got := p.chosen(); got != "T2" {
 		t.Errorf("%q is selected", got)
 	}
-	p.Fail("the plan is broken")
-	if screen := taskDrawn(t, p, taskModel(), [2]int{80, 24}); !strings.Contains(screen, "T2") {
+	p.fail("the plan is broken")
+	if screen := below(t, u, [2]int{80, 24}); !strings.Contains(screen, "T2") {
 		t.Errorf("what was read is gone:\n%s", screen)
 	}
 }
@@ -297,7 +239,7 @@ func TestLoad_whileAPersonLooks_keepsTheSelectedTask(t *testing.T) {
 func many() []shownTask {
 	var all []shownTask
 	for i := range 20_000 {
-		all = append(all, shownTask{Task: act.Task{ID: fmt.Sprintf("T%d", i), Title: fmt.Sprintf("Add cursor pagination to the list endpoint number %d", i), State: []string{"done", "open", "blocked"}[i%3], Depth: i % 2}})
+		all = append(all, shownTask{name: fmt.Sprintf("T%d  Add cursor pagination to the list endpoint number %d", i, i), Task: act.Task{ID: fmt.Sprintf("T%d", i), Title: fmt.Sprintf("Add cursor pagination to the list endpoint number %d", i), State: []string{"done", "open", "blocked"}[i%3], Depth: i % 2}})
 	}
 	return all
 }
@@ -307,21 +249,21 @@ const frame = 16 * time.Millisecond
 
 // BenchmarkScroll scrolls through 20,000 tasks of a run with 10,000 iterations.
 func BenchmarkScroll(b *testing.B) {
-	m := taskModel()
-	for i := range 10_000 {
-		m.Run.Iterations = append(m.Run.Iterations, view.Iteration{Number: i + 3, TaskID: fmt.Sprintf("T%d", i), Ended: taskNoon, Call: view.Call{Seconds: 60}})
-	}
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			p := newTasksPage()
-			p.Load(many())
-			c := canvas.Canvas{Screen: taskSimulate(b, size[0], size[1]), W: size[0], H: size[1]}
+			u, p := tasksOver(b, nil)
+			m := &u.model
+			for i := range 10_000 {
+				m.Run.Iterations = append(m.Run.Iterations, view.Iteration{Number: i + 3, TaskID: fmt.Sprintf("T%d", i), Ended: taskNoon, Call: view.Call{Seconds: 60}})
+			}
+			p.load(many())
+			screen := simulate(b, size[0], size[1])
 			for b.Loop() {
 				p.Scroll(37)
 				if p.selected == len(p.shown)-1 {
-					p.Scroll(-verbEnd)
+					p.Scroll(-far)
 				}
-				p.Draw(c, scene{Model: m, Now: taskNoon})
+				u.drawOn(screen)
 			}
 			bounded(b)
 		})
@@ -330,8 +272,7 @@ func BenchmarkScroll(b *testing.B) {
 
 // BenchmarkFind types one letter of a search.
 func BenchmarkFind(b *testing.B) {
-	p := newTasksPage()
-	p.Load(many())
+	_, p := tasksOver(b, many())
 	for b.Loop() {
 		p.search("pagin19")
 	}
@@ -340,12 +281,12 @@ func BenchmarkFind(b *testing.B) {
 
 // BenchmarkMove moves a task.
 func BenchmarkMove(b *testing.B) {
-	p := newTasksPage()
-	p.Load(many())
+	_, p := tasksOver(b, many())
 	p.Scroll(10_000)
 	for b.Loop() {
-		p.move(1)
-		p.move(-1)
+		p.move(p.task(), 1)
+		p.move(p.task(), -1)
+		p.verbs = nil
 	}
 	bounded(b)
 }
@@ -358,7 +299,8 @@ func bounded(b *testing.B) {
 
 // BenchmarkLoad shows a plan that was read anew, while a person scrolls.
 func BenchmarkLoad(b *testing.B) {
-	p, data := newTasksPage(), listed(b)
+	data := listed(b)
+	_, p := tasksOver(b, nil)
 	for b.Loop() {
 		b.StopTimer()
 		all, err := readTasks(data)
@@ -366,7 +308,7 @@ func BenchmarkLoad(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		p.Load(all)
+		p.load(all)
 	}
 	bounded(b)
 }

@@ -36,7 +36,7 @@ func TestTasks_keysRunVerbsAndActOnlyThere(t *testing.T) {
 	p := openPane(t, living(t).Dir, [2]int{80, 24}, setting)
 	p.shows("RUNNING", "line number 199")
 	p.keys("t")
-	p.shows("t Tasks", "1/3 done", "✓ T1  Set up", "▸ T2  Log in", "enter details", "t back")
+	p.shows("t Tasks", "1/3 done", "✓ T1  Set up", "▸ T2  Log in", "enter details", "esc back")
 	p.keys("a", "s", "a", "p", "Enter") // abort, skip and pause outside
 	p.shows("task will act soon")
 	p.keys("b", "w", "h", "y", "Enter")
@@ -44,7 +44,7 @@ func TestTasks_keysRunVerbsAndActOnlyThere(t *testing.T) {
 	p.keys("s", "p", "l", "y") // they mean nothing here
 	p.keys("?")
 	p.shows("? Keys", "mark the task as done")
-	p.keys("a")
+	p.keys("?")
 	p.hides("? Keys")
 	p.keys("Enter")
 	p.shows("t Task ", "it works", "2 of 3")

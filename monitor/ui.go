@@ -1,7 +1,10 @@
 package monitor
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,80 +14,11 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/state"
+	"ralph/state/act"
 	"ralph/state/view"
 	"ralph/state/view/follow"
 	"ralph/state/view/summary"
 )
-
-// questionKind is what the last row of the screen asks.
-type questionKind int
-
-const (
-	askNothing questionKind = iota
-	askQuery
-	askNote
-	askToAct
-	askAnswer
-	askToCopy
-	askFilter
-)
-
-// questionBefore is what askToAct asks.
-func questionBefore(verb string, m *view.Model) string {
-	what := "end the run now and stop the agent?"
-	turns := 0
-	for i := range m.Run.Iterations {
-		if m.Run.Iterations[i].Running() {
-			turns++
-		}
-	}
-	switch {
-	case verb == "skip" && turns > 1:
-		what = fmt.Sprintf("end all %d current turns and take the next tasks? (one of them: ralph skip TASK)", turns)
-	case verb == "skip" && m.State == state.StatusRunning:
-		what = "end this iteration and take the next task?"
-	case verb == "skip":
-		what = "put off the task that comes next?"
-	}
-	return what + " (y/n)"
-}
-
-// lastRow is what the last row of the screen shows instead of the keys.
-type lastRow struct {
-	asks    questionKind
-	verb    string       // of askToAct; the text of askToCopy
-	answers *answersPage // of askAnswer
-	line    inputLine
-	message string
-	until   time.Time // when message disappears
-	mayCopy bool      // a person has allowed to write to the clipboard
-	failure string    // stays until the user has read it
-}
-
-// sight is what the screen shows.
-type sight struct {
-	page     *reading      // over the panels; nil: none
-	over     []coverPage   // over it, each over the one before
-	timeline *timelinePage // over the panels; nil: it is closed
-	palette  *palettePage  // over all of it; nil: it is closed
-	list     *taskPage     // the tasks in the panel of the plan
-	pressed  string        // the latest key
-	alone    panel         // the only panel shown; panelHeader: all
-	focus    panel         // panelIterations or panelLog
-	selected int           // iteration in the list, 0 is the newest
-	about    bool          // the help begins with the current panel
-	help     bool          // the page of keys
-	helpTop  int           // its first row
-	spread
-}
-
-// spread is where the latest draw put things, for the mouse.
-type spread struct {
-	places  []rect
-	spots   []keySpot // of the keys in the last row
-	listTop int       // the first row of the list of iterations
-}
 
 // signals pass between the goroutines without mu.
 type signals struct {
@@ -103,30 +37,65 @@ type ui struct {
 	app   *tview.Application
 	feed  *follow.Follower
 	theme canvas.Theme
-	table []binding
-	do    map[string]func(*ui)
+	lines view.Log             // of the feed's goroutine
+	act   func(verb ...string) // runs a verb of ralph in the background; mu is held
 
-	mu sync.Mutex // for what follows
-	sight
-	lastRow
-	model view.Model
-	lines view.Log // of the feed's goroutine
-	log   *logView
-	plan  []string // the tasks, before the first run
-	mouse bool
-	notes noteSign
+	mu      sync.Mutex // for what follows
+	pages   *tview.Pages
+	run     *runPage // the lowest one
+	pressed string   // the latest key
+	prompt  *prompt  // nil: nothing is asked
+	message string
+	until   time.Time // when message disappears
+	failure string    // stays until the user has read it
+	later   []func()  // what a key asks for that must not hold mu
+	model   view.Model
+	mouse   bool
+	notes   noteSign
 	undone
+	spots []keySpot // of the keys in the last row, at the latest draw
 }
 
 func newUI(o Options, f *follow.Follower) *ui {
-	u := &ui{
-		Box: tview.NewBox(), o: o, feed: f, lines: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}},
-		log: newLogView(), table: bindings(), sight: sight{focus: panelLog, list: &taskPage{tasksPage: newTasksPage()}},
-		signals: signals{started: make(chan struct{})},
-	}
+	u := &ui{Box: tview.NewBox(), o: o, feed: f, lines: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}},
+		pages: tview.NewPages(), signals: signals{started: make(chan struct{})}}
 	u.SetBackgroundColor(tcell.ColorDefault)
-	u.do = dispatch(u.table)
+	u.pages.SetBackgroundColor(tcell.ColorDefault)
+	u.act = u.runVerb
+	u.run = newRunPage(u)
+	u.open("run", u.run)
 	return u
+}
+
+// lock locks u and returns its unlock.
+func (u *ui) lock() func() {
+	u.mu.Lock()
+	return u.mu.Unlock
+}
+
+// keys work on every page.
+func (u *ui) keys() []binding {
+	return []binding{
+		{"i", "note", "write a note into the next prompt", func() {
+			u.ask("note for the next prompt: ", "", func(text string) { u.act("note", "--", text) })
+		}},
+		{"M", "", "mouse on or off: a click selects, or presses the key named in the last row; a double click opens; " +
+			"off, the terminal selects text", u.toggleMouse},
+		{"ctrl-l", "", "redraw the screen", func() { u.wake(wakeSync) }},
+		{"ctrl-z", "", "suspend to the shell", func() { u.later = append(u.later, u.toShell) }},
+		{"esc", "", "back", u.back},
+		{"?", "help", "the keys of this page, and back", u.openHelp},
+		{"q ctrl-c", "quit", "quit this screen; the run continues", func() { u.app.Stop() }},
+	}
+}
+
+// hints are the keys that the last row names.
+func (u *ui) hints() []binding {
+	all := slices.Concat(u.front().Keys(), u.keys())
+	if u.pages.GetPageCount() > 1 || u.run.alone != panelHeader {
+		all = slices.Insert(all, 0, binding{keys: "esc", short: "back"})
+	}
+	return all
 }
 
 // apply takes an update of the feed.
@@ -142,19 +111,25 @@ func (u *ui) apply(up view.Update) {
 	notes := u.notes.read(u.feed.Reader()) // without the lock: only this goroutine writes u.notes
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.plan, u.notes = plan, notes
-	run, selected := u.model.Run.ID, u.selectedNumber()
+	u.notes = notes
+	run, selected := u.model.Run.ID, u.run.selectedNumber()
 	u.model.Apply(up)
 	u.markUndone()
-	u.selected = u.rowOf(selected, run)
-	if up.Gap {
-		u.log.clear() // a log with a gap would mislead
+	u.run.selected = u.run.rowOf(selected, run)
+	u.run.add(lines, up.Gap, plan)
+	for _, s := range u.stack() {
+		if p, ok := s.page.(updater); ok {
+			p.Update(up)
+		}
 	}
-	u.log.append(lines)
-	u.renew()
-	u.renewTasks(up.Events)
-	u.renewFiltered(up.LogEvents())
-	u.renewTranscripts(up.Events)
+}
+
+// runID is the id of the run on the screen.
+func (u *ui) runID() string { return cmp.Or(u.model.Run.ID, u.model.Status.RunID) }
+
+// indexOf finds an iteration in the model; -1: it is not there.
+func (u *ui) indexOf(n int) int {
+	return slices.IndexFunc(u.model.Run.Iterations, func(it view.Iteration) bool { return it.Number == n })
 }
 
 // Draw draws everything; tview calls it in its event loop.
@@ -162,212 +137,63 @@ func (u *ui) Draw(screen tcell.Screen) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.first.Do(func() { close(u.started) })
+	screen.HideCursor()
 	u.DrawForSubclass(screen, u)
 	x, y, w, h := u.GetInnerRect()
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Theme: u.theme}
 	v := summary.Of(&u.model, u.o.Now())
-	alone := u.alone
-	if u.page != nil || u.timeline != nil || len(u.over) > 0 || u.palette != nil || u.help || u.answers != nil {
-		alone = panelLog
+	u.pages.SetRect(x, y, w, h) // the run's screen has a header of its own, and leaves the last row free
+	if u.pages.GetPageCount() > 1 {
+		drawHeader(c.Rows(0, 2), v, u.notes)
+		u.pages.SetRect(x, y+2, w, max(h-3, 0))
 	}
-	u.places = layout(w, h, alone, contents{len(v.Gauges), len(u.model.Run.Iterations), len(v.Checks), len(v.Notes),
-		len(v.Plan.Slots), u.panelTasks(w, h), boundsOf(v)})
-	for _, p := range u.places {
-		u.drawPanel(c.Rows(p.y, p.h).Columns(p.x, p.w), p.panel, v)
-		if p.panel == panelLog && p.x > 0 {
-			drawDivider(c, p, u.places)
-		}
-	}
-}
-
-// drawDivider draws the line between the log and the panels to its left.
-func drawDivider(c canvas.Canvas, log rect, all []rect) {
-	x := log.x - 2
-	for y := log.y; y < log.y+log.h; y++ {
-		c.Text(x, y, c.Dim(), "│")
-	}
-	for _, p := range all {
-		if p.x == 0 && p.w == x {
-			c.Text(x, p.y, c.Dim(), "┤")
-		}
-	}
-	c.Text(x, log.y, c.Dim(), "┬─")
-}
-
-func (u *ui) drawPanel(c canvas.Canvas, p panel, v summary.Summary) {
-	focused := u.focus == p && u.alone == panelHeader
-	switch p {
-	case panelHeader:
-		drawHeader(c, v, u.notes)
-	case panelPlan:
-		if below := drawPlan(c, v); below.H > 0 {
-			u.list.DrawPanel(below, scene{Model: &u.model, Now: u.o.Now()})
-		}
-	case panelUsage:
-		drawUsage(c, v, &u.model.Run)
-	case panelEnds:
-		drawEnds(c, v)
-	case panelIterations:
-		u.listTop = drawIterations(c, &u.model, iterationsLook{Selected: u.selected, Top: u.listTop,
-			Focused: u.focus == p, Now: u.o.Now()})
-	case panelChecks:
-		drawChecks(c, v, u.o.Now())
-	case panelLog:
-		u.shown().height = c.H - 1 // for the page keys, whatever is drawn here
-		switch {
-		case u.palette != nil:
-			u.palette.Draw(c)
-		case u.answers != nil:
-			u.answers.Draw(c)
-		case u.help:
-			u.helpTop = drawHelp(c, u.aboutHints(u.hints(v)), u.helpTop)
-			c.Text(8, 0, c.Dim(), view.Prefix(" ralph ", termtext.Line(u.o.Version))+" ")
-		case u.top() != nil:
-			u.top().Draw(c, scene{Model: &u.model, Now: u.o.Now()})
-		case u.page != nil:
-			t := canvas.Title{Name: fmt.Sprintf("Review of iteration %d", u.page.of), Key: "r", Focused: true}
-			switch {
-			case u.page.filter != nil:
-				t = canvas.Title{Name: "Log: " + u.page.filter.Name, Key: "F", Focused: true}
-				if u.page.busy {
-					t.Name += ", reading …"
-				}
-			case u.page.tail != nil:
-				t = canvas.Title{Name: fmt.Sprintf("Raw output of iteration %d", u.page.of), Key: "R", Focused: true,
-					File: u.file()}
-			}
-			drawLog(c, t, u.page.logView)
-		case u.timeline != nil:
-			u.timeline.Draw(c, &u.model, u.o.Now(), v.Plan.Ahead)
-		case u.listsTasks():
-			drawTasks(c, u.plan)
-		default:
-			drawLog(c, canvas.Title{Name: "Live log", Key: "6", Focused: focused, File: u.file()}, u.log)
-		}
-	case panelKeys:
-		u.drawLast(c, v)
+	u.pages.Draw(screen)
+	if h > 1 {
+		u.drawLast(c.Rows(h-1, 1))
 	}
 }
 
 // drawLast draws the last row: a question, a message or the keys.
-func (u *ui) drawLast(c canvas.Canvas, v summary.Summary) {
+func (u *ui) drawLast(c canvas.Canvas) {
 	u.spots = nil
+	x := 0
 	switch {
-	case u.palette != nil:
-		u.palette.DrawAsk(c)
-	case u.asks == askAnswer && (u.message == "" || time.Now().After(u.until)):
-		u.answers.DrawAsk(c)
-	case u.asks == askQuery:
-		u.line.Draw(c, "/")
-	case u.asks == askFilter:
-		u.line.Draw(c, askFor)
-	case u.asks == askNote:
-		u.line.Draw(c, "note for the next prompt: ")
-	case u.asks == askToCopy:
-		c.Text(1, 0, c.Tone(summary.Warn), termtext.Fit("write to the terminal's clipboard (OSC 52)? (y/n)", c.W-2))
-	case u.asks == askToAct:
-		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(questionBefore(u.verb, &u.model), c.W-2))
-	case u.top() != nil && u.top().Asks():
-		u.top().DrawAsk(c)
+	case u.prompt != nil:
+		u.prompt.draw(c)
+		return
 	case u.failure != "":
 		const read = " (esc)"
-		x := c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(u.failure, c.W-2-len(read)))
-		u.drawKeysFrom(c, c.Text(x, 0, c.Dim(), read), v)
+		x = c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(u.failure, c.W-2-len(read)))
+		x = c.Text(x, 0, c.Dim(), read) + 2
 	case u.message != "" && time.Now().Before(u.until):
-		u.drawKeysFrom(c, c.Text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.W-2)), v)
-	default:
-		u.spots = drawKeyRow(c, u.hints(v))
+		x = c.Text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.W-2)) + 2
 	}
-}
-
-// drawKeysFrom draws the keys beside a message that ends at x, as far as there is room.
-func (u *ui) drawKeysFrom(c canvas.Canvas, x int, v summary.Summary) {
-	if room := c.W - x - 2; room > 0 {
-		u.spots = drawKeyRow(c.Columns(x+2, room), u.hints(v))
+	if x < c.W {
+		u.spots = drawKeyRow(c.Columns(x, c.W-x), u.hints())
 	}
 }
 
 // key handles one key in the event loop.
 func (u *ui) key(e *tcell.EventKey) {
 	u.mu.Lock()
-	asks := u.asks
-	u.message = "" // it was about an earlier key, and may stand where the next one asks
+	u.message = "" // it was about an earlier key
+	if u.prompt != nil {
+		u.answer(e)
+	} else {
+		u.press(keyName(e))
+	}
+	u.doLater()
+}
+
+// doLater unlocks u, and then does what a key has asked for.
+func (u *ui) doLater() {
+	all := u.later
+	u.later = nil
 	u.mu.Unlock()
-	switch asks {
-	case askQuery, askNote, askFilter:
-		u.keyInput(e, asks)
-		return
-	case askAnswer:
-		u.keyAnswer(e)
-		return
-	case askToCopy:
-		defer u.lock()()
-		u.asks = askNothing
-		if name := keyName(e); name == "y" || name == "Y" {
-			u.mayCopy = true
-			u.copies(u.verb)
-		}
-		return
-	case askToAct:
-		u.mu.Lock()
-		u.asks = askNothing
-		verb := u.verb
-		u.mu.Unlock()
-		if name := keyName(e); name == "y" || name == "Y" {
-			u.control(verb)
-		}
-		return
-	}
-	if u.keyOfPalette(e) || u.keyOfPage(e) {
-		return
-	}
-	u.pressed = keyName(e)
-	if do := u.do[u.pressed]; do != nil {
-		do(u)
+	for _, do := range all {
+		do()
 	}
 }
-
-// keyInput edits the line that a person types.
-func (u *ui) keyInput(e *tcell.EventKey, asks questionKind) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	switch u.line.Key(e) {
-	case inputLeft:
-		u.asks = askNothing
-	case inputEntered:
-		u.asks = askNothing
-		switch asks {
-		case askNote:
-			u.act("note", "--", u.line.Text)
-			return
-		case askFilter:
-			u.openFiltered(u.line.Text)
-			return
-		}
-		v := u.shown()
-		v.setQuery(termtext.Line(u.line.Text))
-		switch {
-		case v.query == "" || v.search(-1):
-		case v.noOlder:
-			u.say("no match for %q", v.query)
-		default:
-			v.seek = true
-			u.say("searching older lines …")
-		}
-		u.feed.Poke()
-	}
-}
-
-// shown returns the log on which keys act.
-func (u *ui) shown() *logView {
-	if u.page != nil {
-		return u.page.logView
-	}
-	return u.log
-}
-
-// listsTasks reports whether the plan stands in the place of the log.
-func (u *ui) listsTasks() bool { return len(u.plan) > 0 && len(u.log.lines) == 0 }
 
 // say shows a message for six seconds.
 func (u *ui) say(format string, args ...any) {
@@ -376,3 +202,124 @@ func (u *ui) say(format string, args ...any) {
 
 // fail shows what went wrong until the user closes it: six seconds are easily missed.
 func (u *ui) fail(text string) { u.failure, u.message = termtext.Line(text), "" }
+
+// noRalph says why there is no ralph to run; empty: there is one.
+func (u *ui) noRalph() string {
+	if len(u.o.Ralph) > 0 {
+		return ""
+	}
+	return cmp.Or(u.o.NoControl, "this screen cannot run ralph")
+}
+
+// ralph runs verbs.
+func (u *ui) ralph() act.Ralph { return act.Ralph{Command: u.o.Ralph} }
+
+// runVerb runs ralph with arguments in the background and shows its result.
+func (u *ui) runVerb(verb ...string) {
+	if why := u.noRalph(); why != "" {
+		u.fail(verb[0] + " failed: " + why)
+		return
+	}
+	u.say("%s …", verb[0])
+	u.background(func() func() {
+		text, ok := said(u.ralph(), verb)
+		return func() { u.tell(text, ok) }
+	})
+}
+
+// tell shows what a verb has said.
+func (u *ui) tell(text string, ok bool) {
+	if ok {
+		u.say("%s", text)
+	} else {
+		u.fail(text)
+	}
+}
+
+// said returns the last line that a verb printed, or why it failed.
+func said(ralph act.Ralph, verb []string) (text string, ok bool) {
+	name := verb[0]
+	if name == "task" || name == "agent" {
+		name += " " + verb[1]
+	}
+	all := ralph.Run(context.Background(), verb...)
+	if all.Err != nil {
+		return name + " failed: " + all.Line(), false
+	}
+	return cmp.Or(all.Line(), name+" requested"), true
+}
+
+// background calls read in a goroutine, without the lock, and then what it returns, with it.
+func (u *ui) background(read func() (show func())) {
+	go func() {
+		defer u.caught()
+		show := read()
+		defer u.redraw()
+		defer u.lock()()
+		show()
+	}()
+}
+
+// alive reports whether there is a runner to act on. If not, it says so.
+func (u *ui) alive() bool {
+	if !u.model.Alive {
+		u.say("no runner is alive here; start one with: ralph")
+	}
+	return u.model.Alive
+}
+
+// toggleMouse lets the screen have the mouse, or the terminal.
+func (u *ui) toggleMouse() {
+	u.mouse = !u.mouse
+	if u.mouse {
+		u.say("mouse on: click selects, double click opens, wheel scrolls")
+	} else {
+		u.say("mouse off: the terminal selects text")
+	}
+	on := u.mouse
+	u.later = append(u.later, func() { u.app.EnableMouse(on) })
+}
+
+// MouseHandler handles the mouse: the wheel scrolls what is below it, a click selects it or presses the
+// key that is named there, and a double click opens it.
+func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		u.mu.Lock()
+		defer u.doLater()
+		top := u.front()
+		x, y := e.Position()
+		_, first, _, _ := top.GetRect()
+		_, _, _, h := u.GetRect()
+		last := y == h-1
+		p, clicks := top.page.(clicker)
+		if y -= first; top.page == u.run {
+			u.run.point(x, y)
+		}
+		switch action {
+		case tview.MouseLeftDown:
+			at := slices.IndexFunc(u.spots, func(s keySpot) bool { return x >= s.X && x < s.End })
+			switch {
+			case last && at >= 0:
+				u.message = ""
+				u.press(u.spots[at].Key)
+			case !last && clicks && y > 0:
+				p.Click(x, y-1)
+			}
+		case tview.MouseLeftDoubleClick:
+			switch {
+			case u.prompt != nil || last:
+			case top.page == u.run:
+				u.press(u.run.opens(x, y))
+			case clicks && y > 0:
+				u.press("enter")
+			}
+		case tview.MouseScrollUp:
+			top.Scroll(-3)
+		case tview.MouseScrollDown:
+			top.Scroll(3)
+		default:
+			return false, nil
+		}
+		return true, nil
+	}
+}

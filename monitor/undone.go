@@ -15,9 +15,9 @@ type undone struct {
 	all   []int // their numbers
 }
 
-// markUndone marks the iterations that are undone. u is locked.
+// markUndone marks the iterations that are undone. If ralph fails, none is marked.
 func (u *ui) markUndone() {
-	run, count := u.run(), u.model.Status.Undone
+	run, count := u.runID(), u.model.Status.Undone
 	if run == u.undone.run {
 		for _, n := range u.undone.all {
 			if at := u.indexOf(n); at >= 0 {
@@ -29,22 +29,18 @@ func (u *ui) markUndone() {
 		return
 	}
 	u.undone = undone{run: run, count: count}
-	ask := u.askUndone // it outlives the poll, and has a bound of its own
-	go ask(run)
-}
-
-// askUndone adds the iterations of a run that are undone. If ralph fails, none is marked.
-func (u *ui) askUndone(run string) {
-	defer u.caught()
-	out, _ := u.ralph().Output(context.Background(), "iterations", "--json", "--run="+run)
-	var all []view.Iteration
-	_ = json.Unmarshal(out, &all)
-	defer u.redraw()
-	defer u.lock()()
-	for i := range all {
-		if all[i].Undone && run == u.undone.run {
-			u.undone.all = append(u.undone.all, all[i].Number)
+	ralph := u.ralph()
+	u.background(func() func() {
+		out, _ := ralph.Output(context.Background(), "iterations", "--json", "--run="+run)
+		var all []view.Iteration
+		_ = json.Unmarshal(out, &all)
+		return func() {
+			for i := range all {
+				if all[i].Undone && run == u.undone.run {
+					u.undone.all = append(u.undone.all, all[i].Number)
+				}
+			}
+			u.markUndone()
 		}
-	}
-	u.markUndone()
+	})
 }

@@ -58,23 +58,3 @@ func TestHeadOf_oddLines_areReadAsFarAsTheyGo(t *testing.T) {
 		}
 	}
 }
-
-// Who looks for failures in lines finds those that a decoder finds.
-func TestMayFail_failedEvent_isNeverMissed(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", `"error":true`, `"passed":false`, `"failed":true`})).Draw(rt, "text")
-		yes := rapid.Bool().Draw(rt, "yes")
-		e := NewEvent(Origin{Task: text}, eventTime, rapid.SampledFrom(append(samples(), ToolResult{Text: text, Error: yes}, FinalMessage{Text: text, Error: yes},
-			Check{Name: text, Passed: yes}, Check{Run: CheckOldTests, Passed: yes}, Check{Skipped: text, Passed: yes}, IterationEnd{Title: text, Failed: yes},
-			Text{Text: text})).Draw(rt, "payload"))
-		line := encoded(rt, e)
-		may, failed := MayFail(e.Kind, line), e.Failed()
-		c, check := e.Data.(Check)
-		if check && (c.Skipped != "" || c.Run == CheckOldTests) { // such a line is decoded in vain
-			failed = !c.Passed
-		}
-		if may != failed {
-			rt.Errorf("%v, but may fail: %v: %s", failed, may, line)
-		}
-	})
-}

@@ -122,7 +122,6 @@ func (c Canvas) Bar(part float64, style tcell.Style) {
 type Title struct {
 	Name, Key, Right string
 	Focused          bool
-	File             string // that the panel shows; relative to the project if there is room
 }
 
 // Title draws the rule above a panel, in the first row. Where there is no room, the last parts of Right are left out.

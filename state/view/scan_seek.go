@@ -119,25 +119,6 @@ func EventsBefore(r *state.Reader, t time.Time, most int64) ([]state.Event, erro
 	return all, err
 }
 
-// EventsAfter returns the first events at or after t, up to about most bytes, oldest first.
-func EventsAfter(r *state.Reader, t time.Time, most int64) ([]state.Event, error) {
-	files, err := r.EventFiles()
-	var all []state.Event
-	for i := 0; i < len(files) && err == nil && most > 0; i++ {
-		from, fault := findTime(files[i], t)
-		if err = fault; err != nil {
-			break
-		}
-		part, _, fault := span(files[i], from, from+most)
-		size := int64(0)
-		if end, fault := EndOf(files[i]); fault == nil {
-			size = min(most, max(end-from, 0))
-		}
-		all, most, err = append(all, part...), most-size, fault
-	}
-	return all, err
-}
-
 // span returns the events of the lines that begin at or after from and before to.
 func span(name string, from, to int64) (all []state.Event, first int64, err error) {
 	file, _, err := open(name)

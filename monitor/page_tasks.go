@@ -1,0 +1,879 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sahilm/fuzzy"
+
+	"ralph/logs/termtext"
+	"ralph/monitor/canvas"
+	"ralph/state"
+	"ralph/state/act"
+	"ralph/state/view"
+	"ralph/state/view/summary"
+)
+
+// tasksAge is how old the list of tasks may get: other programs edit plans, too.
+const tasksAge = 2 * time.Second
+
+// tasksPage is the page of tasks, or the list of them in the panel of the plan.
+type tasksPage struct {
+	u     *ui
+	all   []shownTask
+	at    map[string]int // index by id
+	ready bool           // the tasks were read
+	why   string         // they could not be
+	work  map[string]work
+	first string // id of the task to be selected at first; empty: the first one
+	left  bool   // if that one is done, select the first one that is left
+
+	shown    []int // indexes of the tasks in the list
+	query    string
+	selected int // in shown
+	top      int // first row on the screen
+	height   int // rows, at the latest draw
+	width    int
+	head     int  // rows above the first task
+	open     bool // the selected task is shown alone
+	row      int  // first one of the details
+
+	quiet   bool       // it is in the panel: nothing is selected
+	wanted  bool       // there was room for it in the panel
+	verbs   [][]string // to be run, one after the other
+	working bool       // they are being run
+	reading bool       // the plan is being read
+	stale   bool       // it has to be read again
+	next    time.Time  // when it is read again in any case
+}
+
+// openTasks opens the page of tasks.
+func (u *ui) openTasks() {
+	if why := u.noRalph(); why != "" {
+		u.fail("no list of tasks: " + why)
+		return
+	}
+	p := &tasksPage{u: u, first: u.model.Status.Task.ID, left: true}
+	u.open("tasks", p)
+	p.read()
+}
+
+// Update reads the plan again if it may have changed.
+func (p *tasksPage) Update(up view.Update) {
+	if len(up.Events) > 0 {
+		p.work = worked(&p.u.model.Run)
+	}
+	if changesPlan(up.Events) || time.Now().After(p.next) {
+		p.read()
+	}
+}
+
+// changesPlan reports whether the plan is different after these events.
+func changesPlan(events []state.Event) bool {
+	return slices.ContainsFunc(events, func(e state.Event) bool {
+		switch e.Data.(type) {
+		case state.IterationStart, state.IterationEnd, state.TaskChange:
+			return true
+		}
+		return false
+	})
+}
+
+// read reads the plan in the background, once at a time.
+func (p *tasksPage) read() {
+	if p.reading || p.working {
+		p.stale = true
+		return
+	}
+	p.reading, p.stale = true, false
+	ralph, began := p.u.ralph(), time.Now()
+	p.u.background(func() func() {
+		all, err := listTasks(ralph)
+		return func() {
+			p.reading, p.next = false, time.Now().Add(tasksAge+10*time.Since(began))
+			switch {
+			case p.stale && !p.working:
+				p.read()
+			case p.stale: // a verb has changed the plan since
+			case err != nil:
+				p.fail(err.Error())
+			default:
+				p.load(all)
+			}
+		}
+	})
+}
+
+// listTasks asks ralph for the tasks.
+func listTasks(ralph act.Ralph) ([]shownTask, error) {
+	out, err := ralph.Output(context.Background(), "task", "list", "--json")
+	if err != nil {
+		return nil, err
+	}
+	return readTasks(out)
+}
+
+// change runs a verb that changes the plan, after those in the queue.
+func (p *tasksPage) change(verb ...string) {
+	p.verbs = append(p.verbs, verb)
+	if !p.working {
+		p.working = true
+		p.runNext()
+	}
+}
+
+// runNext runs the verbs in the queue, and then reads the plan. If one fails, the rest is dropped, because it depends
+// on it.
+func (p *tasksPage) runNext() {
+	if len(p.verbs) == 0 {
+		p.working, p.stale = false, false
+		p.read()
+		return
+	}
+	ralph, verb := p.u.ralph(), p.verbs[0]
+	p.verbs = p.verbs[1:]
+	p.u.background(func() func() {
+		text, ok := said(ralph, verb)
+		return func() {
+			if !ok {
+				p.verbs = nil
+			}
+			p.u.tell(text, ok)
+			p.runNext()
+		}
+	})
+}
+
+// Keys are the keys of the page.
+func (p *tasksPage) Keys() []binding {
+	with := func(do func(t *shownTask)) func() {
+		return func() {
+			if t := p.task(); t != nil {
+				do(t)
+			} else {
+				p.u.say("no task is selected")
+			}
+		}
+	}
+	return append([]binding{
+		{"enter", "details", "the task with its criteria and history, and back",
+			with(func(*shownTask) { p.open, p.row = !p.open, 0 })},
+		{"a", "add", "add a task at the end of the plan", p.add},
+		{"e", "edit", "edit the task in $EDITOR", with(p.edit)},
+		{"d", "diff", "what the iterations of this run changed for the task, to look at and to undo",
+			with(func(t *shownTask) { p.u.showChanges(t.ID, "task "+t.ID) })},
+		{"x", "done", "mark the task as done, or open it again (asks first)", with(p.tick)},
+		{"b", "block", "keep runs from working on the task, with a reason; on a blocked one: open it again (asks first)",
+			with(p.block)},
+		{"D", "drop", "take the task out of what is left to do (asks first)", with(p.drop)},
+		{"J", "", "move the task down in the plan", with(func(t *shownTask) { p.move(t, 1) })},
+		{"K", "", "move the task up in the plan", with(func(t *shownTask) { p.move(t, -1) })},
+		{"/", "find", "find tasks: letters of the id and title in their order; an empty text shows all", p.askQuery},
+	}, moveKeys("pgup ctrl-u", p.Scroll, func() int { return max(p.height-1, 1) })...)
+}
+
+// Back closes the details or ends a search.
+func (p *tasksPage) Back() bool {
+	switch {
+	case p.open:
+		p.open = false
+	case p.query != "":
+		p.search("")
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *tasksPage) askQuery() {
+	q := p.u.ask("/", p.query, p.search)
+	q.typed, q.left = p.search, func() { p.search("") }
+}
+
+func (p *tasksPage) add() {
+	p.u.ask("new task: ", "", func(text string) {
+		if text = termtext.Line(text); text != "" {
+			p.change("task", "add", "--", text)
+		}
+	})
+}
+
+func (p *tasksPage) edit(t *shownTask) {
+	ralph, verb := p.u.o.Ralph, []string{"task", "edit", "--", t.ID}
+	p.u.inTerminal(func() error { return edited(ralph, verb) })
+	p.u.later = append(p.u.later, func() {
+		defer p.u.lock()()
+		p.read()
+	})
+}
+
+// confirm asks before a verb that changes a task.
+func (p *tasksPage) confirm(question string, t *shownTask, verb string) {
+	id := t.ID
+	p.u.confirm(fmt.Sprintf("%q %s", termtext.Fit(t.Title, 30), question), func() { p.change("task", verb, "--", id) })
+}
+
+func (p *tasksPage) tick(t *shownTask) {
+	if t.pending() {
+		p.confirm("mark it as done?", t, "done")
+	} else {
+		p.confirm("open it again?", t, "reopen")
+	}
+}
+
+func (p *tasksPage) block(t *shownTask) {
+	id := t.ID
+	switch {
+	case t.State == "blocked":
+		p.confirm("open it again?", t, "reopen")
+	case !t.pending():
+		p.u.say("it is %s; x opens it again", t.State)
+	default:
+		p.u.ask("blocked because: ", "", func(text string) {
+			if text = termtext.Line(text); text != "" {
+				p.change("task", "block", "--reason="+text, "--", id)
+			} else {
+				p.change("task", "block", "--", id)
+			}
+		})
+	}
+}
+
+func (p *tasksPage) drop(t *shownTask) {
+	if t.State == "dropped" {
+		p.u.say("it is dropped already; x opens it again")
+	} else {
+		p.confirm("drop it?", t, "drop")
+	}
+}
+
+// move moves a task by one, and shows it there at once.
+func (p *tasksPage) move(t *shownTask, by int) {
+	if p.query != "" {
+		p.u.say("a search hides the order; esc ends it")
+		return
+	}
+	i := p.at[t.ID]
+	j := p.neighbour(i, by)
+	if j < 0 {
+		p.u.say("it cannot go further")
+		return
+	}
+	where := "--after="
+	if by < 0 {
+		where = "--before="
+	}
+	verb := []string{"task", "move", where + p.all[j].ID, "--", t.ID}
+	p.swap(min(i, j), max(i, j))
+	p.change(verb...)
+}
+
+// load shows tasks. The selected one stays selected.
+func (p *tasksPage) load(all []shownTask) {
+	id, at := cmp.Or(p.chosen(), p.first), p.selected
+	p.first = ""
+	p.all, p.at, p.ready, p.why = all, make(map[string]int, len(all)), true, ""
+	for i := range all {
+		p.at[all[i].ID] = i
+	}
+	p.work = worked(&p.u.model.Run)
+	p.find()
+	p.selected = min(at, max(len(p.shown)-1, 0))
+	p.choose(id)
+	if p.left {
+		p.left = false
+		p.chooseLeft()
+	}
+	if len(all) == 0 {
+		p.open = false
+	}
+}
+
+// fail shows why there are no tasks. What was read before stays.
+func (p *tasksPage) fail(why string) {
+	if !p.ready {
+		p.why = why
+	}
+}
+
+// chosen is the id of the selected task; empty if there is none.
+func (p *tasksPage) chosen() string {
+	if t := p.task(); t != nil {
+		return t.ID
+	}
+	return ""
+}
+
+// task is the selected one; nil if there is none.
+func (p *tasksPage) task() *shownTask {
+	if p.selected < 0 || p.selected >= len(p.shown) {
+		return nil
+	}
+	return &p.all[p.shown[p.selected]]
+}
+
+// choose selects a task if it is listed.
+func (p *tasksPage) choose(id string) {
+	if i, known := p.at[id]; known {
+		if row := slices.Index(p.shown, i); row >= 0 {
+			p.selected = row
+		}
+	}
+}
+
+// chooseLeft selects the first task that is left to do, unless the selected one is.
+func (p *tasksPage) chooseLeft() {
+	left := func(i int) bool { return p.all[i].pending() && !p.all[i].Optional }
+	if t := p.task(); t != nil && !t.pending() {
+		p.selected = max(slices.IndexFunc(p.shown, left), 0)
+	}
+}
+
+// find fills the list: all tasks, or those that match, best first.
+func (p *tasksPage) find() {
+	p.shown = make([]int, 0, len(p.all))
+	if strings.TrimSpace(p.query) == "" {
+		for i := range p.all {
+			p.shown = append(p.shown, i)
+		}
+		return
+	}
+	for _, m := range fuzzy.FindFrom(strings.TrimSpace(p.query), p) {
+		p.shown = append(p.shown, m.Index)
+	}
+}
+
+// String is what a search looks at.
+func (p *tasksPage) String(i int) string { return p.all[i].name }
+
+// Len is how many tasks there are.
+func (p *tasksPage) Len() int { return len(p.all) }
+
+// search narrows the list; the best match is selected.
+func (p *tasksPage) search(query string) {
+	id := p.chosen()
+	p.query = query
+	p.find()
+	p.selected, p.top = 0, 0
+	if query == "" {
+		p.choose(id)
+	}
+}
+
+// Scroll moves by rows, up for a negative number.
+func (p *tasksPage) Scroll(by int) {
+	if p.open {
+		p.row = max(p.row+by, 0) // drawing limits it to the text
+		return
+	}
+	p.selected = min(max(p.selected+by, 0), max(len(p.shown)-1, 0))
+}
+
+// Click selects the task at a row of the list.
+func (p *tasksPage) Click(x, y int) {
+	if at := p.top + y - p.head; !p.open && x < p.width && y >= p.head && at < len(p.shown) {
+		p.selected = at
+	}
+}
+
+// counts are the tasks that are done and those that count.
+func (p *tasksPage) counts() (done, total int) {
+	for i := range p.all {
+		if t := &p.all[i]; !t.Optional && t.State != "dropped" {
+			total++
+			if t.State == "done" {
+				done++
+			}
+		}
+	}
+	return done, total
+}
+
+// end is where a task ends in the list, with what is nested below it.
+func (p *tasksPage) end(i int) int {
+	end := i + 1
+	for end < len(p.all) && p.all[end].Depth > p.all[i].Depth {
+		end++
+	}
+	return end
+}
+
+// neighbour is the index of the task before or after one, on the same level and below the same
+// task; -1: there is none.
+func (p *tasksPage) neighbour(i, by int) int {
+	if by > 0 {
+		if end := p.end(i); end < len(p.all) && p.all[end].Depth == p.all[i].Depth {
+			return end
+		}
+		return -1
+	}
+	for j := i - 1; j >= 0 && p.all[j].Depth >= p.all[i].Depth; j-- {
+		if p.all[j].Depth == p.all[i].Depth {
+			return j
+		}
+	}
+	return -1
+}
+
+// swap exchanges a task with its neighbour on the screen until the plan is read again. It
+// touches only these two: a plan of 20,000 tasks moves as fast as a small one. No search is on.
+func (p *tasksPage) swap(first, second int) {
+	id := p.chosen()
+	middle, end := p.end(first), p.end(second)
+	copy(p.all[first:end], slices.Concat(p.all[middle:end], p.all[first:middle]))
+	for i := first; i < end; i++ {
+		p.at[p.all[i].ID] = i
+	}
+	p.selected = p.at[id]
+}
+
+// shownTask is a row of `ralph task list --json`.
+type shownTask struct {
+	act.Task
+	name string // id and title, as far as the id tells more
+}
+
+// readTasks reads what `ralph task list --json` prints. The texts of one line are clean then.
+func readTasks(data []byte) ([]shownTask, error) {
+	var all []shownTask
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("read the list of tasks: %w", err)
+	}
+	for i := range all {
+		t := &all[i]
+		t.Title = termtext.Line(t.Title)
+		for _, s := range []*string{&t.State, &t.Word, &t.Why, &t.Category, &t.Agent, &t.Model, &t.AgentFrom, &t.File,
+			&t.Section} {
+			*s = termtext.Line(*s)
+		}
+		t.named() // here, not in load: 20,000 names take as long to make as four frames to draw
+	}
+	return all, nil
+}
+
+// pending reports whether work on the task is left.
+func (t *shownTask) pending() bool { return t.State != "done" && t.State != "dropped" }
+
+// named sets the name.
+func (t *shownTask) named() {
+	words := strings.FieldsFunc(t.Title, func(r rune) bool { return strings.ContainsRune(" *:()[]", r) })
+	t.name = t.Title
+	if known := len(words) > 0 && words[0] == t.ID || len(t.ID) > 2 && slices.Contains(words, t.ID); !known &&
+		!view.Computed(t.ID) {
+		t.name = termtext.Line(t.ID) + "  " + t.Title
+	}
+}
+
+// worker is the agent of the task; empty: the agent of the run.
+func (t *shownTask) worker() string { return strings.TrimSpace(t.Agent + " " + t.Model) }
+
+// workerFrom is worker with where its name comes from.
+func (t *shownTask) workerFrom() string {
+	if t.worker() == "" || t.AgentFrom == "" {
+		return t.worker()
+	}
+	return fmt.Sprintf("%s (named by the %s)", t.worker(), t.AgentFrom)
+}
+
+// work is what the run on the screen did for a task.
+type work struct {
+	turns   []int // indexes of its iterations
+	seconds float64
+	cost    float64
+	agent   string    // of the latest turn
+	found   int       // findings
+	since   time.Time // of the turn that runs; zero: none
+}
+
+func (w work) span(now time.Time) string {
+	d := view.Seconds(w.seconds)
+	if !w.since.IsZero() {
+		d += max(now.Sub(w.since), 0)
+	}
+	if d <= 0 {
+		return ""
+	}
+	return view.Span(d)
+}
+
+// worked sums the iterations of a run up by task.
+func worked(r *view.Run) map[string]work {
+	all := map[string]work{}
+	for i := range r.Iterations {
+		it := &r.Iterations[i]
+		if it.TaskID == "" {
+			continue
+		}
+		w := all[it.TaskID]
+		w.turns = append(w.turns, i)
+		w.seconds += it.Seconds
+		w.cost += it.CostUSD
+		w.found += it.Found
+		w.agent = cmp.Or(it.Agent, w.agent)
+		if it.Running() {
+			w.since = it.StartedAt
+		}
+		all[it.TaskID] = w
+	}
+	return all
+}
+
+// state is the state of a task. Where the plan has no word for it, a task is active while a turn works on it.
+func (p *tasksPage) state(t *shownTask) string {
+	if t.State == "open" && !p.work[t.ID].since.IsZero() {
+		return "active"
+	}
+	return t.State
+}
+
+// mark is the mark of a task; one that is open and cannot be worked on looks blocked.
+func (p *tasksPage) mark(t *shownTask) (mark string, tone summary.Tone) {
+	state := p.state(t)
+	if state == "open" && t.Why != "" {
+		state = "blocked"
+	}
+	return summary.TaskMark(state)
+}
+
+// taskText is a line of the details.
+type taskText struct {
+	text string
+	tone summary.Tone
+	bold bool
+	dim  bool
+}
+
+// details says all that is known about a task.
+func (p *tasksPage) details(t *shownTask) (all []taskText) {
+	state := p.state(t)
+	mark, tone := p.mark(t)
+	all = append(all, taskText{text: t.name, bold: true},
+		taskText{text: view.Join(" · ", mark+" "+state, t.Why, p.about(t)), tone: tone})
+	place := t.File
+	if t.Line > 0 {
+		place = view.Join(" ", t.File, fmt.Sprintf("line %d", t.Line))
+	}
+	for _, field := range []struct{ name, value string }{
+		{"category", t.Category}, {"section", t.Section}, {"tags", strings.Join(t.Tags, ", ")},
+		{"needs", strings.Join(t.DependsOn, ", ")}, {"agent", cmp.Or(t.workerFrom(), p.work[t.ID].agent)},
+		{"place", place},
+	} {
+		if field.value != "" {
+			all = append(all, taskText{text: fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)), dim: true})
+		}
+	}
+	for _, part := range []struct{ heading, body string }{
+		{"", t.Description}, {"It is done when", bullets(t.Criteria)}, {"Notes", t.Notes},
+	} {
+		body := strings.TrimSpace(termtext.Clean(part.body))
+		if body == "" {
+			continue
+		}
+		all = append(all, taskText{})
+		if part.heading != "" {
+			all = append(all, taskText{text: part.heading, bold: true})
+		}
+		for line := range strings.Lines(body) {
+			all = append(all, taskText{text: strings.TrimRight(line, "\n")})
+		}
+	}
+	return append(all, p.history(t)...)
+}
+
+func bullets(items []string) string {
+	var b strings.Builder
+	for _, item := range items {
+		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n")
+	}
+	return b.String()
+}
+
+// about says why a task cannot be worked on, and gives the file's own word for its state.
+func (p *tasksPage) about(t *shownTask) string {
+	var all []string
+	if t.Optional {
+		all = append(all, "optional")
+	}
+	if t.Word != "" {
+		all = append(all, fmt.Sprintf("marked %q", t.Word))
+	}
+	for _, id := range t.DependsOn {
+		if i, known := p.at[id]; t.pending() && (!known || p.all[i].State != "done") {
+			all = append(all, "waits for "+termtext.Line(id))
+		}
+	}
+	return strings.Join(all, " · ")
+}
+
+// history lists the iterations of this run that worked on a task.
+func (p *tasksPage) history(t *shownTask) []taskText {
+	m, now := &p.u.model, p.u.o.Now()
+	w := p.work[t.ID]
+	heading := view.Join(" · ", "History", view.Prefix("attempts ", number(max(t.Attempts, len(w.turns)))), w.span(now),
+		view.Dollars(w.cost))
+	all := []taskText{{}, {text: heading, bold: true}}
+	if len(w.turns) == 0 {
+		return append(all, taskText{text: "no turn of this run has worked on it", dim: true})
+	}
+	for _, i := range w.turns {
+		if i >= len(m.Run.Iterations) {
+			continue
+		}
+		row := summary.Row(m, i, now)
+		all = append(all, taskText{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
+			row.Cost, row.Text), tone: row.Tone})
+		it := &m.Run.Iterations[i]
+		for _, why := range append([]string{view.Join(": ", view.Unless(state.RuleContinue, it.Rule), it.Reason)},
+			it.Findings...) {
+			if why = termtext.Line(why); why != "" && !it.Running() {
+				all = append(all, taskText{text: "       " + why, dim: true})
+			}
+		}
+	}
+	return all
+}
+
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+const (
+	taskTwoColumns = 120 // minimum width for the details beside the list
+	headerRoom     = 12  // minimum height for the names of the columns
+	detailShare    = 5   // of 12: width of the details
+)
+
+// Draw draws the page. The cost depends on the rows on the screen, not on the plan.
+func (p *tasksPage) Draw(c canvas.Canvas) {
+	t := p.task()
+	switch {
+	case p.open && t != nil:
+		c.Title(canvas.Title{Name: "Task", Key: "t", Focused: true,
+			Right: fmt.Sprintf("%s of %s", thousands(p.selected+1), thousands(len(p.shown)))})
+		p.row = drawText(c.Rows(1, c.H-1), p.details(t), p.row)
+		p.height = c.H - 1
+	case c.W >= taskTwoColumns && t != nil:
+		right := c.W * detailShare / 12
+		left := c.W - right
+		p.drawList(c.Columns(0, left-1))
+		side := c.Columns(left, right)
+		side.Title(canvas.Title{Name: "Task", Key: "enter"})
+		drawText(side.Rows(1, c.H-1).Columns(1, right-1), p.details(t), 0)
+		for y := 1; y < c.H; y++ {
+			c.Text(left-1, y, c.Dim(), "│")
+		}
+		c.Text(left-1, 0, c.Dim(), "┬")
+	default:
+		p.drawList(c)
+	}
+}
+
+// drawText draws lines, wrapped, from row top or from the last one that still fills c. It
+// returns the row that it used.
+func drawText(c canvas.Canvas, all []taskText, top int) int {
+	type line struct {
+		taskText
+		indent int
+	}
+	var rows []line
+	for _, t := range all {
+		indent := len(t.text) - len(strings.TrimLeft(t.text, " -"))
+		if indent >= c.W/2 {
+			indent = 0
+		}
+		for i, part := range termtext.Wrap(t.text[indent:], max(c.W-2-indent, 1)) {
+			l := line{taskText{part, t.tone, t.bold, t.dim}, indent}
+			if i == 0 {
+				l.taskText.text, l.indent = t.text[:indent]+part, 0
+			}
+			rows = append(rows, l)
+		}
+	}
+	top = max(min(top, len(rows)-c.H), 0)
+	for y, l := range rows[top:min(top+c.H, len(rows))] {
+		style := c.Tone(l.tone).Bold(l.bold)
+		if l.dim {
+			style = c.Dim()
+		}
+		c.Text(1+l.indent, y, style, l.taskText.text)
+	}
+	return top
+}
+
+// columns are the widths of what stands to the right of a title; 0 if there is no room, or nothing to say.
+type columns struct{ tries, span, cost, found, worker int }
+
+func (p *tasksPage) columnsOf(width int) (k columns) {
+	switch {
+	case p.quiet && width >= 60:
+		k = columns{3, 7, 7, 3, 8}
+	case p.quiet && width >= 44:
+		k = columns{3, 7, 7, 3, 0}
+	case width >= 100:
+		k = columns{5, 8, 8, 5, 16}
+	case width >= 76:
+		k = columns{5, 8, 8, 5, 0}
+	case width >= 56:
+		k = columns{5, 8, 0, 5, 0}
+	}
+	found := false
+	for _, w := range p.work {
+		found = found || w.found > 0
+	}
+	if !found {
+		k.found = 0
+	}
+	if p.quiet && !slices.ContainsFunc(p.all, func(t shownTask) bool { return t.worker() != "" }) {
+		k.worker = 0 // they are all of the same agent
+	}
+	return k
+}
+
+func (k columns) all() []int { return []int{k.tries, k.span, k.cost, k.found, k.worker} }
+
+func (k columns) width() (n int) {
+	for _, w := range k.all() {
+		if w > 0 {
+			n += w + 1
+		}
+	}
+	return n
+}
+
+// draw draws the cells of a row.
+func (k columns) draw(c canvas.Canvas, cells []canvas.Piece) {
+	x := c.W - k.width()
+	for i, w := range k.all() {
+		if w == 0 {
+			continue
+		}
+		text := termtext.Fit(cells[i].Text, w)
+		at := x
+		if i < 4 { // numbers are right-aligned
+			at += w - termtext.Width(text)
+		}
+		c.Text(at, 0, cells[i].Style, text)
+		x += w + 1
+	}
+}
+
+// heads draws the names of the columns.
+func (k columns) heads(c canvas.Canvas) {
+	names := []string{"tries", "time", "cost", "found", "agent"}
+	if k.tries < len(names[0]) {
+		names[0], names[3] = "try", "!"
+	}
+	var all []canvas.Piece
+	for _, name := range names {
+		all = append(all, canvas.In(c.Dim(), name))
+	}
+	c.Text(3, 0, c.Dim(), "task")
+	k.draw(c, all)
+}
+
+// drawPanel draws the tasks around the one at hand, below the names of the columns.
+func (p *tasksPage) drawPanel(c canvas.Canvas) {
+	if p.choose(p.u.model.Status.Task.ID); len(p.shown) == 0 || c.H < 2 {
+		return
+	}
+	p.chooseLeft()
+	k := p.columnsOf(c.W)
+	k.heads(c)
+	c = c.Rows(1, c.H-1)
+	top := max(min(p.selected-c.H/2, len(p.shown)-c.H), 0)
+	for y := 0; y < c.H && top+y < len(p.shown); y++ {
+		p.drawTask(c.Rows(y, 1), top+y, k)
+	}
+}
+
+// drawList draws the tasks around the selected one.
+func (p *tasksPage) drawList(c canvas.Canvas) {
+	done, total := p.counts()
+	right := fmt.Sprintf("%s/%s done", thousands(done), thousands(total))
+	if p.query != "" {
+		right = fmt.Sprintf("%s of %s match %q", thousands(len(p.shown)), thousands(len(p.all)), termtext.Line(p.query))
+	}
+	if !p.ready {
+		right = ""
+	}
+	c.Title(canvas.Title{Name: "Tasks", Key: "t", Focused: true, Right: right})
+	k := p.columnsOf(c.W)
+	p.width, p.head = c.W, 0
+	if c = c.Rows(1, c.H-1); c.H >= headerRoom && k.tries > 0 {
+		k.heads(c)
+		p.head, c = 1, c.Rows(1, c.H-1)
+	}
+	p.height = c.H
+	switch {
+	case p.why != "":
+		c.Text(1, 0, c.Tone(summary.Bad), termtext.Fit(p.why, c.W-2))
+		return
+	case !p.ready:
+		c.Text(1, 0, c.Dim(), "reading the plan …")
+		return
+	case len(p.all) == 0:
+		c.Text(1, 0, c.Dim(), "the plan has no tasks; a adds one")
+		return
+	case len(p.shown) == 0:
+		c.Text(1, 0, c.Dim(), "nothing matches; esc shows all tasks")
+		return
+	}
+	p.top = c.First(p.top, p.selected, len(p.shown))
+	for y := 0; y < c.H && p.top+y < len(p.shown); y++ {
+		p.drawTask(c.Rows(y, 1), p.top+y, k)
+	}
+}
+
+func (p *tasksPage) drawTask(c canvas.Canvas, row int, k columns) {
+	t := &p.all[p.shown[row]]
+	state := p.state(t)
+	mark, tone := p.mark(t)
+	style, icon, side := plain, c.Tone(tone), c.Dim()
+	switch {
+	case row == p.selected && !p.quiet:
+		style = style.Reverse(true)
+		icon, side = style, style
+		c.Text(0, 0, style, strings.Repeat(" ", c.W))
+	case !t.pending() || t.Optional:
+		style = c.Dim()
+	case state == "active":
+		style = style.Bold(true)
+	}
+	w := p.work[t.ID]
+	x := c.Text(1, 0, icon, mark) + 1
+	if p.query == "" {
+		x += min(2*t.Depth, 12)
+	}
+	room := c.W - k.width() - 1
+	more, named := view.Join(" · ", t.Why, p.about(t)), room
+	if t.Why != "" && !p.quiet {
+		named = max(room*3/5, room-2-termtext.Width(more)) // why it is not done is worth a part of its title
+	}
+	x = c.Text(x, 0, style, termtext.Fit(t.name, max(named-x, 0)))
+	if room-x > 12 && more != "" {
+		c.Text(x+2, 0, side, termtext.Fit(more, room-x-2))
+	}
+	tries := ""
+	if n := max(t.Attempts, len(w.turns)); n > 0 {
+		tries = fmt.Sprintf("%d×", n)
+	}
+	found, alarm := "", side
+	if w.found > 0 {
+		found = fmt.Sprintf("!%d", w.found)
+		if row != p.selected || p.quiet {
+			alarm = c.Tone(summary.Warn)
+		}
+	}
+	k.draw(c, []canvas.Piece{canvas.In(side, tries), canvas.In(side, w.span(p.u.o.Now())),
+		canvas.In(side, view.Dollars(w.cost)), canvas.In(alarm, found), canvas.In(side, cmp.Or(t.worker(), w.agent))})
+}
+
+func thousands(n int) string { return termtext.Thousands(int64(n)) }
