@@ -32,7 +32,6 @@ const (
 	fileUse       = "agent.json"
 	fileEvents    = "events.jsonl"
 	fileLive      = "live.log"
-	fileFlags     = "flags.json"
 	fileGitignore = ".gitignore"
 	dirLogs       = "logs"
 	dirControl    = "control"
@@ -79,7 +78,7 @@ func Files() []File {
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},
 		{dirLogs + "/RUN/ITERATION.raw",
 			"what the agent printed, with secrets hidden; next to it `ITERATION.prompt.md`, " +
-				"what a sandbox kept out (`ITERATION.fix_plan.md`), and the run's `flags.json`", "pruned by size"},
+				"what a sandbox kept out (`ITERATION.fix_plan.md`)", "pruned by size"},
 		{dirReports + "/RUN.html",
 			"the results of a run on one page; next to it `RUN.md` and `RUN.json`, the record that `ralph runs` lists",
 			"the latest 100 runs"},
@@ -105,12 +104,11 @@ func Files() []File {
 }
 
 // Deciding returns patterns of the files in the state directory that decide what a run does, or
-// the run that resumes it. During a call, only people write them, with ralph's commands. logs is the
-// run's folder of logs, in which the file with the run's flags is such a file.
-func Deciding(logs string) []string {
+// the run that resumes it. During a call, only people write them, with ralph's commands.
+func Deciding() []string {
 	return []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileSession, fileBaseline,
 		fileFlakes, fileOwn, fileUse, fileLessons, fileBranch, fileProject, fileGitignore, ConfigFile,
-		dirLogs + "/" + filepath.Base(logs) + "/" + fileFlags, dirQuestions + "/*.json", dirNotes + "/*.json"}
+		dirQuestions + "/*.json", dirNotes + "/*.json"}
 }
 
 // OfPeople reports whether ralph's commands let people write such a file while a run is alive.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -108,11 +107,6 @@ func (r *Reader) History() ([]BreakerChange, error) {
 		}
 	}
 	return all, nil
-}
-
-// RunFlags reads the command line of a run; none for an unknown run.
-func (r *Reader) RunFlags(run string) ([]string, error) {
-	return readJSON(r.in, filepath.Join(r.RunDir(run), fileFlags), func([]string) string { return "" })
 }
 
 // readJSON returns the zero value for a missing file.

@@ -174,7 +174,7 @@ func (w *Writer) removeTemporary() error {
 		return fmt.Errorf("clear state: %w", err)
 	}
 	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
-		fileSession, fileStatus, fileFlags, fileGitignore, fileOwn}
+		fileSession, fileStatus, fileGitignore, fileOwn}
 	for _, e := range entries {
 		stem := strings.TrimRight(e.Name(), "0123456789")
 		name, temporary := strings.CutSuffix(stem, projectfs.Temporary)
@@ -345,14 +345,8 @@ func (w *Writer) ResetAll() error {
 	return nil
 }
 
-// SaveRunFlags keeps the command line of a run, so that resuming it does not
-// lose a ceiling.
-func (w *Writer) SaveRunFlags(run string, flags []string) error {
-	if err := w.in.MkdirAll(w.RunDir(run), 0o700); err != nil {
-		return err
-	}
-	return w.writeJSON(filepath.Join(dirLogs, runName(run), fileFlags), flags)
-}
+// MakeRunDir makes the folder for the logs of a run.
+func (w *Writer) MakeRunDir(run string) error { return w.in.MkdirAll(w.RunDir(run), 0o700) }
 
 func (w *Writer) writeJSON(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")

@@ -241,13 +241,11 @@ func unreadable(dir string) (bad []error) {
 	_, e5 := r.Calls()
 	_, e6 := r.History()
 	bad = append(bad, e1, e2, e3, e4, e5, e6)
-	flags, _ := filepath.Glob(filepath.Join(dir, "logs", "*", "flags.json"))
-	for _, path := range append(flags, filepath.Join(dir, ".response_analysis")) {
-		if data, err := os.ReadFile(path); err == nil && !json.Valid(data) {
-			bad = append(bad, fmt.Errorf("%s is torn: %q", path, data))
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			bad = append(bad, err)
-		}
+	path := filepath.Join(dir, ".response_analysis")
+	if data, err := os.ReadFile(path); err == nil && !json.Valid(data) {
+		bad = append(bad, fmt.Errorf("%s is torn: %q", path, data))
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		bad = append(bad, err)
 	}
 	events, _ := filepath.Glob(filepath.Join(dir, "events*.jsonl"))
 	for _, path := range append(events, filepath.Join(dir, ".circuit_breaker_history")) {

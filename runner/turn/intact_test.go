@@ -289,7 +289,7 @@ func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {
 	world.Long(t, "sandboxes")
 	const forge = `cd .ralph; for f in .call_count .circuit_breaker_state .exit_signals .ralph_session test_baseline.json config.yaml ../.ralphrc; do
 		echo forged > $f; done; rm learnings.jsonl; echo '{}' > agent.json; echo '{}' > questions/q1.json; mv notes elsewhere; ln -s .. notes
-		echo '{"text": "forged"}' > notes/n2.json; echo '["--sandbox","off"]' > logs/run-1/flags.json`
+		echo '{"text": "forged"}' > notes/n2.json`
 	for _, mode := range []string{"landlock", "bwrap"} {
 		t.Run(mode, func(t *testing.T) {
 			a := scripted.Project(t, []scripted.Step{{Do: "run", Text: forge}})
@@ -301,7 +301,7 @@ func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {
 			}
 			was := map[string]string{}
 			for _, name := range []string{".call_count", ".circuit_breaker_state", ".exit_signals", ".ralph_session", "test_baseline.json", "config.yaml",
-				"../.ralphrc", "learnings.jsonl", "questions/q1.json", "notes/n1.json", "logs/run-1/flags.json"} {
+				"../.ralphrc", "learnings.jsonl", "questions/q1.json", "notes/n1.json"} {
 				was[name] = "# of ralph\n"
 				put(t, dir, name, was[name])
 			}
@@ -333,7 +333,7 @@ func TestRun_containedCallForgesState_isAsBefore(t *testing.T) {
 			}
 			slices.Sort(found)
 			want := ".ralph/.call_count .ralph/.circuit_breaker_state .ralph/.exit_signals .ralph/.ralph_session .ralph/agent.json .ralph/config.yaml " +
-				".ralph/learnings.jsonl .ralph/logs/run-1/flags.json .ralph/questions/q1.json .ralph/test_baseline.json .ralphrc"
+				".ralph/learnings.jsonl .ralph/questions/q1.json .ralph/test_baseline.json .ralphrc"
 			if a.Sandbox.Locks() {
 				want = ""
 			}

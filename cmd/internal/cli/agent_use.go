@@ -63,7 +63,7 @@ func useRun(o *useOptions) error {
 		with = "model " + o.model
 	}
 	o.Say("from the next turn of run %s on: %s with %s", owner.RunID, one.Spec.Name, with)
-	if _, err := p.FindRunPlan(); err == nil && p.Named() {
+	if p.FindRunPlan() == nil && p.Named() {
 		o.Warn("the plan names the agent of every open task; that still counts")
 	}
 	return nil

@@ -29,7 +29,7 @@ import (
 type importOptions struct {
 	*cmdline.Factory
 	to, out, template        string
-	list, ai                 bool
+	list                     bool
 	begins, force            bool      // a project, which another verb sets up, and may overwrite files
 	made                     *[]string // the files that it begins with
 	label, milestone, author string
@@ -43,7 +43,7 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
 		Long: "Make a plan from a PRD in Markdown, a plain list, JSON, the open issues of a repository (through the gh CLI), or a\n" +
 			"template. It lists every line that it leaves out, and never overwrites a file.",
-		Example: "  ralph import docs/prd.md\n  ralph import notes.txt --ai    # the agent makes stories of prose\n" +
+		Example: "  ralph import docs/prd.md\n" +
 			"  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
@@ -66,8 +66,6 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.out, "out", "", "`FILE` to write (default: where a plan of this form belongs).")
 	fs.StringVar(&o.template, "template", "", "Begin with the template `NAME`.")
 	fs.BoolVar(&o.list, "list-templates", false, "List the templates.")
-	fs.BoolVar(&o.ai, "ai", false,
-		"Let the agent turn prose into stories, and show them before anything is written; one call.")
 	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
 	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
 	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
@@ -134,7 +132,7 @@ func (o *importOptions) sayNext(dir, out string) {
 		o.Say("next: ralph init, which writes the prompt and the settings")
 		return
 	}
-	if p, _, err := opened(o.Factory); err != nil || p.project.Plan != out {
+	if p, err := opened(o.Factory); err != nil || p.project.Plan != out {
 		named := cmdline.Quote(o.shown(dir, out))
 		o.Say("next: PLAN_FILE=%s ralph task list, then ralph doctor --plan %s", named, named)
 		return
@@ -182,9 +180,6 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if list, err := store.Parse(scaffold.ImportPath(o.to), []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
 		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items),
 			err)
-	}
-	if err := o.agreed(o.shown(dir, out), text); err != nil {
-		return err
 	}
 	if err := o.write(dir, out, text); err != nil {
 		return fmt.Errorf("write plan: %w", err)
@@ -303,9 +298,6 @@ func (o *importOptions) shown(dir, path string) string {
 
 // read returns what there is to import.
 func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.Item, []scaffold.Skipped, error) {
-	if o.ai && (o.template != "" || strings.HasPrefix(from, "gh:")) {
-		return nil, nil, cmdline.UsageError("--ai is for a file")
-	}
 	if o.template != "" {
 		data, err := scaffold.ReadTemplate(o.template)
 		if err != nil {
@@ -332,9 +324,6 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 	data, err := os.ReadFile(from) // file: the user names it
 	if err != nil {
 		return nil, nil, err
-	}
-	if o.ai {
-		return o.askAgent(string(data)) //nolint:contextcheck // asks for parents of this process, in milliseconds
 	}
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return nil, nil, cmdline.UsageError("%s is not a text in UTF-8", from)

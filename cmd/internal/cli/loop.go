@@ -53,9 +53,9 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	defer w.Release()
 	o.tidy(s)
 	preflight.KeepPlan(s.Config, s.Dir, s.Plan)
-	flags := preflight.StartWords(s.Config, o.once)
-	begun := preflight.RecordStart(o.Factory, w.Reader, config.KeptRun{Run: run, Flags: flags})
-	if err := w.SaveRunFlags(run, preflight.StartShown(flags)); err != nil {
+	begun := preflight.RecordStart(o.Factory, w.Reader,
+		config.KeptRun{Run: run, Flags: preflight.StartWords(s.Config, o.once)})
+	if err := w.MakeRunDir(run); err != nil {
 		return err
 	}
 	file, err := logs.OpenFile(w.LogPath(), 10, 4)

@@ -77,7 +77,7 @@ func planReader(f *cmdline.Factory) func() (state.TaskStatus, []string) {
 			return s, tasks
 		}
 		s, tasks, seen = state.TaskStatus{}, nil, fmt.Sprint(info)
-		if _, err := p.FindRunPlan(); err != nil || p.Plan == "" {
+		if err := p.FindRunPlan(); err != nil || p.Plan == "" {
 			return s, nil
 		}
 		list := p.Tasks

@@ -63,7 +63,7 @@ func resumeRun(o *resumeOptions) error {
 		return cmdline.UsageError("nothing to resume: %s; start a run with: ralph", why)
 	}
 	dir := filepath.Dir(r.Dir())
-	run, err := preflight.FindRun(o.Loader(dir, nil), r, last.RunID)
+	run, err := preflight.FindRun(o.Loader(dir, nil), last.RunID)
 	if err != nil {
 		return err
 	}

@@ -123,9 +123,6 @@ func runRun(o *runOptions) error {
 		return err
 	}
 	if o.resumed != "" {
-		if taken := preflight.PlanTaken(p.Dir, p.Plan, o.resumed, p.Config.OptionalSections); taken != "" {
-			o.Note("%s", taken)
-		}
 		_, _, err = p.BeginAgreed(o.Factory)
 	} else {
 		err = p.OfferAnalysis(o.Factory)

@@ -52,27 +52,27 @@ func openTask(f *cmdline.Factory, id string) (*plan, task.Task, error) {
 	return p, t, err
 }
 
-// taskOpen opens the plan, and says which it is if another one is open.
+// taskOpen opens the plan, and says which it is if there are several.
 func taskOpen(f *cmdline.Factory) (*plan, error) {
-	p, taken, err := opened(f)
-	if taken != "" {
-		f.Note("%s", taken)
+	p, err := opened(f)
+	if err == nil && p.project.OtherPlans() != "" {
+		f.Note("%s", p.project.OtherPlans())
 	}
 	return p, err
 }
 
-func opened(f *cmdline.Factory) (p *plan, taken string, err error) {
+func opened(f *cmdline.Factory) (*plan, error) {
 	project, _, err := preflight.Open(f, nil)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if taken, err = project.FindRunPlan(); err != nil {
-		return nil, "", err
+	if err := project.FindRunPlan(); err != nil {
+		return nil, err
 	}
 	if project.Plan == "" {
-		return nil, "", cmdline.UsageError("there is no plan in %q; write one with: ralph init", project.Dir)
+		return nil, cmdline.UsageError("there is no plan in %q; write one with: ralph init", project.Dir)
 	}
-	return &plan{f, project, project.Tasks}, taken, nil
+	return &plan{f, project, project.Tasks}, nil
 }
 
 // next is the task that a run would begin with.
@@ -116,7 +116,7 @@ func (p *plan) recordWhy(before, after *task.Task, why string) error {
 // taskComplete completes ids of tasks that fit.
 func taskComplete(f *cmdline.Factory, fits func(task.Task) bool) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		p, _, err := opened(f)
+		p, err := opened(f)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

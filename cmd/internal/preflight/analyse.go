@@ -51,16 +51,6 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysisAnswer, error) {
 	return answer, writeAnalysis(p.Dir, keptAnalysis{At: time.Now(), Answer: answer})
 }
 
-// AskAgent sends the agent one prompt, in an empty folder, and returns its final message.
-func (p *Project) AskAgent(f *cmdline.Factory, text string) (string, error) {
-	dir, err := os.MkdirTemp("", "ralph-question-")
-	if err != nil {
-		return "", fmt.Errorf("make a folder for the question: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	return p.askIn(f, dir, text)
-}
-
 // askIn sends the agent one prompt in a folder, and returns its final message.
 func (p *Project) askIn(f *cmdline.Factory, dir, text string) (string, error) {
 	res, err := p.consult(f, p.Agent,

@@ -50,11 +50,6 @@ func (p *Project) choosePlan(f *cmdline.Factory) error {
 	return p.FindPlan()
 }
 
-// FindRunPlan is FindPlan for verbs that are about a run; see findRunPlan.
-func (p *Project) FindRunPlan() (taken string, err error) {
-	return findRunPlan(p.loader, p.Config, func() (string, error) { err := p.FindPlan(); return p.Plan, err })
-}
-
 // OtherPlans says in one line which plan of several is taken, and why; empty if there is only
 // one, or the user has named it.
 func (p *Project) OtherPlans() string {
@@ -62,8 +57,8 @@ func (p *Project) OtherPlans() string {
 	if len(all) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("several plans: this run takes %s, the first in the order of docs/plans.md, not %s; "+
-		"choose one with --plan", all[0], termtext.Some(all[1:], 5))
+	return fmt.Sprintf("several plans: taking %s, the first in the order of docs/plans.md, not %s; "+
+		"choose one with --plan or PLAN_FILE", all[0], termtext.Some(all[1:], 5))
 }
 
 // plans names the plans of the project, if the user has not named one.

@@ -35,8 +35,8 @@ func project(t *testing.T, files map[string]string) *Project {
 func TestOtherPlans_severalPlans_namesTheOneThatIsTaken(t *testing.T) {
 	files := map[string]string{"prd.json": `{"userStories": []}`, ".kiro/specs/a/tasks.md": "- [ ] 1. a\n", "backlog/tasks/a.md": "---\nid: a\nstatus: Done\n---\n"}
 	p := project(t, files)
-	want := "several plans: this run takes prd.json (prd.json), the first in the order of docs/plans.md, " +
-		"not .kiro/specs/a/tasks.md (Kiro), backlog (Backlog.md); choose one with --plan"
+	want := "several plans: taking prd.json (prd.json), the first in the order of docs/plans.md, " +
+		"not .kiro/specs/a/tasks.md (Kiro), backlog (Backlog.md); choose one with --plan or PLAN_FILE"
 	if got := p.OtherPlans(); got != want || p.Plan != filepath.Join(p.Dir, "prd.json") {
 		t.Errorf("%s: %s", p.Plan, got)
 	}

@@ -5,7 +5,6 @@ package preflight
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -43,20 +42,7 @@ func StartWords(cfg *config.Config, once bool) []string {
 	return words
 }
 
-// StartShown is words as an agent may read them: without the passwords of addresses.
-func StartShown(words []string) []string {
-	words = slices.Clone(words)
-	for i, w := range words {
-		name, value, _ := strings.Cut(w, "=")
-		for _, o := range config.Table() {
-			if name == "--"+o.Flag || name == o.Key {
-				words[i] = name + "=" + config.Display(o, value)
-			}
-		}
-	}
-	return words
-}
-
+// split separates the flags of a start from its KEY=value words.
 func split(words []string) (flags, settings []string) {
 	for _, w := range words {
 		if strings.HasPrefix(w, "-") {
@@ -114,34 +100,23 @@ func Finished(s state.Status) string {
 	return termtext.Line(why)
 }
 
-// FindRun returns how a run was started. An agent can write to the recorded flags: they
-// count only if this user started the run with exactly these.
-func FindRun(loader config.Loader, r *state.Reader, run string) (LastRun, error) {
-	words, err := r.RunFlags(run)
-	var corrupt *state.CorruptError
-	if err != nil && !errors.As(err, &corrupt) {
-		return LastRun{}, err
-	}
+// FindRun returns how this user started a run. What the project itself records does not count: its agents can write
+// there.
+func FindRun(loader config.Loader, run string) (LastRun, error) {
 	known, err := loader.KeptRuns()
 	if err != nil {
 		return LastRun{}, err
 	}
-	last := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run })
-	mine := started(known, run, words)
+	i := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run })
 	switch {
 	case len(known) == 0:
 		return LastRun{}, cmdline.UsageError("run %s cannot be resumed: you started it in another folder, "+
-			"or too long ago; "+
-			"start a new one with: ralph", run)
-	case last < 0:
+			"or too long ago; start a new one with: ralph", run)
+	case i < 0:
 		return LastRun{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
 			"started here, which is %s; start a new one with: %s", run, known[0].Run, commandLine(known[0]))
-	case corrupt != nil || mine == nil:
-		return LastRun{}, cmdline.UsageError("the flags of run %s were changed since you started it: "+
-			".ralph/logs/%[1]s/flags.json has %.200s; start a new one with yours: %s",
-			run, termtext.Line(cmdline.Quote(StartShown(words)...)), commandLine(known[last]))
 	}
-	flags, settings := split(mine.Flags)
+	flags, settings := split(known[i].Flags)
 	options, err := cmdline.ParseOptions(flags)
 	if err != nil {
 		return LastRun{}, cmdline.UsageError("the flags of run %s cannot be used again: %v", run, err)
@@ -149,19 +124,18 @@ func FindRun(loader config.Loader, r *state.Reader, run string) (LastRun, error)
 	return LastRun{ID: run, Options: options, Settings: settings}, nil
 }
 
-// started finds the run that was started with exactly these words, as Shown has them; nil: none.
-func started(known []config.KeptRun, run string, words []string) *config.KeptRun {
-	for i, k := range known {
-		if k.Run == run && slices.Equal(StartShown(k.Flags), StartShown(words)) {
-			return &known[i]
+// commandLine returns the command that starts such a run, without the passwords of addresses.
+func commandLine(k config.KeptRun) string {
+	words := slices.Clone(k.Flags)
+	for i, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		for _, o := range config.Table() {
+			if name == "--"+o.Flag || name == o.Key {
+				words[i] = name + "=" + config.Display(o, value)
+			}
 		}
 	}
-	return nil
-}
-
-// commandLine returns the command that starts such a run.
-func commandLine(k config.KeptRun) string {
-	flags, settings := split(StartShown(k.Flags))
+	flags, settings := split(words)
 	return cmdline.Quote(slices.Concat(settings, []string{"ralph"}, flags)...)
 }
 
@@ -178,9 +152,10 @@ func RecordStart(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(s
 	runs := []config.KeptRun{run}
 	known, _ := loader.KeptRuns() // an unreadable record resumes nothing
 	last, _ := r.Status()
-	words, _ := r.RunFlags(last.RunID)
-	if before := started(known, last.RunID, words); before != nil {
-		runs = append(runs, *before)
+	for _, before := range known {
+		if before.Run == last.RunID && before.Run != run.Run {
+			runs = append(runs, before)
+		}
 	}
 	record(runs...)
 	named := sync.OnceFunc(func() { record(run) })

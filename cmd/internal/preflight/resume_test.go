@@ -34,11 +34,7 @@ func TestRecord_startsThatAreKilledEarly_leaveTheRunBeforeResumable(t *testing.T
 	f, w, said := starting(t)
 	begin := func(run string, flags ...string) func(state.Event) {
 		t.Helper()
-		named := RecordStart(f, w.Reader, config.KeptRun{Run: run, Flags: flags})
-		if err := w.SaveRunFlags(run, flags); err != nil {
-			t.Fatal(err)
-		}
-		return named
+		return RecordStart(f, w.Reader, config.KeptRun{Run: run, Flags: flags})
 	}
 	name := func(run string, named func(state.Event)) {
 		t.Helper()
@@ -49,7 +45,7 @@ func TestRecord_startsThatAreKilledEarly_leaveTheRunBeforeResumable(t *testing.T
 	}
 	resumable := func(run string, want bool) {
 		t.Helper()
-		if _, err := FindRun(f.Loader(f.Dir, nil), w.Reader, run); (err == nil) != want {
+		if _, err := FindRun(f.Loader(f.Dir, nil), run); (err == nil) != want {
 			t.Errorf("run %s: %v, want it resumable: %v", run, err, want)
 		}
 	}
@@ -75,18 +71,6 @@ func TestRecord_startsThatAreKilledEarly_leaveTheRunBeforeResumable(t *testing.T
 	}
 }
 
-func TestFind_changedFlagsWithEscapesAndLines_areSaidInert(t *testing.T) {
-	f, w, said := starting(t)
-	RecordStart(f, w.Reader, config.KeptRun{Run: "c"})
-	if err := w.SaveRunFlags("c", []string{"--model=\x1b[2J\u009b2J\nralph: all is well"}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := FindRun(f.Loader(f.Dir, nil), w.Reader, "c")
-	if text := cmdline.Inert(err.Error()); strings.ContainsAny(text, "\x1b\u009b\n") || said.Len() > 0 {
-		t.Errorf("says %q, warned %q", text, said)
-	}
-}
-
 // A variable that was exported since the start counts, also under its other name.
 func TestSetEnv_exportedSinceTheStart_countsMoreThanTheRecord(t *testing.T) {
 	recorded := []string{"CLAUDE_CODE_CMD=old", "AGENT=text", "MODEL=m"}
@@ -100,26 +84,17 @@ func TestSetEnv_exportedSinceTheStart_countsMoreThanTheRecord(t *testing.T) {
 	}
 }
 
-// An agent can read the flags of a run. The password of its fleet is elsewhere, and used again.
-func TestFind_passwordOfTheFleet_isKeptFromTheProject(t *testing.T) {
+// The line that says how to start the last run again is for a screen.
+func TestFind_anotherRun_passwordOfTheFleetIsNotShown(t *testing.T) {
 	f, w, _ := starting(t)
 	flags := []string{"--fleet=nats://ann:horse@h:1,ann:horse@i:2", "FLEET=nats://horse@h:1", "--model=a@b"}
 	RecordStart(f, w.Reader, config.KeptRun{Run: "a", Flags: flags})
-	if err := w.SaveRunFlags("a", StartShown(flags)); err != nil {
-		t.Fatal(err)
-	}
-	words, err := w.RunFlags("a")
-	if want := []string{"--fleet=nats://...@h:1,...@i:2", "FLEET=nats://...@h:1", "--model=a@b"}; err != nil || !slices.Equal(words, want) {
-		t.Errorf("kept %q, %v", words, err)
-	}
-	run, err := FindRun(f.Loader(f.Dir, nil), w.Reader, "a")
+	run, err := FindRun(f.Loader(f.Dir, nil), "a")
 	if err != nil || run.Options["FLEET"] != "nats://ann:horse@h:1,ann:horse@i:2" || !slices.Equal(run.Settings, flags[1:2]) {
 		t.Errorf("%+v, %v", run, err)
 	}
-	if err := w.SaveRunFlags("a", []string{"--fleet=nats://ann:horse@h:2"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := FindRun(f.Loader(f.Dir, nil), w.Reader, "a"); err == nil || strings.Contains(err.Error(), "horse") {
-		t.Errorf("changed flags: %v", err)
+	_, err = FindRun(f.Loader(f.Dir, nil), "b")
+	if want := "FLEET=nats://...@h:1 ralph --fleet=nats://...@h:1,...@i:2 --model=a@b"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("another run: %v", err)
 	}
 }

@@ -1,17 +1,13 @@
 package preflight
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ralph/cmd/internal/config"
-	"ralph/logs/termtext"
-	"ralph/runner/task/store"
 	"ralph/state"
-	"ralph/state/view"
 )
 
 const (
@@ -27,24 +23,14 @@ func KeepPlan(cfg *config.Config, dir, plan string) {
 	}
 }
 
-// findRunPlan finds the plan for what is about a run: unless somebody has just named another, that of the run that is
-// alive, or else of the last one if it is not finished. It says in one line which plan was taken if another
-// one is open; empty: none is.
-func findRunPlan(loader config.Loader, cfg *config.Config, find func() (plan string, err error)) (taken string, err error) {
-	source := cfg.Source(planKey).Kind
-	named := source == config.SourceFlag || source == config.SourceEnvironment
-	plan, run := unfinished(loader)
-	switch {
-	case plan != "" && !named:
-		cfg.Choose(planKey, plan, "run "+run)
-	case cfg.PlanFile != "":
-		_, err := find()
-		return "", err
+// FindRunPlan is FindPlan for verbs that are about a run: unless the user has just named another plan, it takes that of
+// the run that is alive or, if it was not finished, of the last one.
+func (p *Project) FindRunPlan() error {
+	source := p.Config.Source(planKey).Kind
+	if plan, run := unfinished(p.loader); plan != "" && source != config.SourceFlag && source != config.SourceEnvironment {
+		p.Config.Choose(planKey, plan, "run "+run)
 	}
-	if plan, err = find(); err != nil {
-		return "", err
-	}
-	return PlanTaken(loader.Dir, plan, run, cfg.OptionalSections), nil
+	return p.FindPlan()
 }
 
 // unfinished is the plan of the run that is alive, or was not finished; empty if there is none.
@@ -72,26 +58,4 @@ func unfinished(loader config.Loader) (plan, run string) {
 		return "", ""
 	}
 	return plan, s.RunID
-}
-
-// PlanTaken says in one line that a plan is that of a run, or else the first one, and which others are open;
-// empty: none is.
-func PlanTaken(dir, plan, run string, optionalSections []string) string {
-	var open []string
-	for _, found := range store.All(dir, optionalSections) {
-		if name, _ := store.ProgramOf(dir, found.Path); found.Path == plan || name != "" {
-			continue // what only a program reads may need consent
-		}
-		if list, err := store.Load(store.At(dir, found.Path, optionalSections)); err == nil && list.Remaining() > 0 {
-			open = append(open, view.Within(dir, found.Path))
-		}
-	}
-	if len(open) == 0 || plan == "" {
-		return ""
-	}
-	why := "the first in the order of docs/plans.md"
-	if run != "" {
-		why = "that of run " + run
-	}
-	return fmt.Sprintf("plan %s, %s; also open: %s", view.Within(dir, plan), why, termtext.Some(open, 5))
 }

@@ -1,7 +1,6 @@
 package tmuxe2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,10 +52,16 @@ func (p *project) other(o option.Row) string {
 	return ""
 }
 
-// kept returns the flags of the latest run, as its state directory keeps them.
+// kept returns the flags of the latest run, as they are kept to resume it.
 func (p *project) kept() (flags []string) {
 	p.Helper()
-	p.Do(json.Unmarshal([]byte(p.In(p.dir).Read(filepath.Join(".ralph", "logs", p.status().RunID, "flags.json"))), &flags))
+	runs, err := config.Loader{Dir: p.dir, Home: p.Home}.KeptRuns()
+	p.Do(err)
+	for _, run := range runs {
+		if run.Run == p.status().RunID {
+			flags = run.Flags
+		}
+	}
 	return slices.DeleteFunc(flags, func(word string) bool { return !strings.HasPrefix(word, "-") }) // options of the environment
 }
 

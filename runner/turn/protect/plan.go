@@ -111,7 +111,7 @@ func (p *Plan) CallStarts(places *cover.Places) {
 	if p == nil {
 		return
 	}
-	if p.own = remember(p.call.State, p.call.Logs); places == nil {
+	if p.own = remember(p.call.State); places == nil {
 		return
 	}
 	for i, s := range places.Stages {

@@ -47,12 +47,12 @@ func (e entry) same(o entry) bool {
 
 // remember reads the files that decide what a run does: in the state directory, and beside it. Those that
 // steer a program which keeps the plan belong to them, because ralph starts it outside the sandbox.
-func remember(dir, logs string) (all []ownFiles) {
+func remember(dir string) (all []ownFiles) {
 	if dir == "" {
 		return nil
 	}
 	project := filepath.Dir(dir)
-	own := []ownFiles{{prefix: state.DirName + "/", patterns: state.Deciding(logs)}, {patterns: []string{".ralphrc"}}}
+	own := []ownFiles{{prefix: state.DirName + "/", patterns: state.Deciding()}, {patterns: []string{".ralphrc"}}}
 	steering, _ := store.Steering("")
 	for _, name := range steering {
 		folder, pattern, _ := strings.Cut(name, "/")
