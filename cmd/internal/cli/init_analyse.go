@@ -27,7 +27,7 @@ func (o *initOptions) analyse(in *bufio.Reader, a *answers) error {
 	}
 	accepted, err := p.Propose(o.Factory, in, answer)
 	for _, c := range accepted {
-		*map[string]*string{"build": &a.Build, "test": &a.Test, "lint": &a.Lint}[c.Name] = c.AnalysisCommand.Command
+		*map[string]*string{"build": &a.Build, "test": &a.Test, "lint": &a.Lint}[c.Name] = c.Command
 	}
 	return err
 }

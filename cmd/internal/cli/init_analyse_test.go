@@ -14,16 +14,16 @@ touch written-by-the-analyst
 echo "{\"nonce\": \"$nonce\", \"type\": \"shop\", \"test\": {\"ready\": true, \"command\": \"test -f go.mod\", \"reason\": \"r\"}, \"build\": {\"ready\": true, \"command\": \"exit 1\", \"reason\": \"r\"}, \"lint\": {\"ready\": false, \"command\": \"\", \"reason\": \"no linter yet\"}}"
 `
 
-func TestInit_ai_whatWasTriedAndAcceptedBecomesAnAnswer(t *testing.T) {
+func TestInit_ai_whatIsAcceptedBecomesAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: a terminal")
 	}
 	for name, c := range map[string]struct {
 		typed, test, build string
 	}{
-		"what passes is taken by Enter": {"y\n\n\n\n\n\n\n\n\n", "test -f go.mod", ""},
-		"the user refuses":              {"n\n\n\n\n\n\n\n\n\n", "", ""},
-		"the user insists":              {"y\ny\nn\n\n\n\n\n\n\n", "", "exit 1"},
+		"one is accepted":    {"\ny\n\n\n\n\n\n\n\n", "test -f go.mod", ""},
+		"Enter accepts none": {"\n\n\n\n\n\n\n\n\n", "", ""},
+		"the other one is":   {"y\nn\n\n\n\n\n\n\n\n", "", "exit 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := goProject()

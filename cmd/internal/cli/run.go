@@ -122,13 +122,10 @@ func runRun(o *runOptions) error {
 	if err := p.AgreeChecks(o.Factory); err != nil {
 		return err
 	}
-	if o.resumed != "" {
-		_, _, err = p.BeginAgreed(o.Factory)
-	} else {
-		err = p.OfferAnalysis(o.Factory)
-	}
-	if err != nil {
-		return err
+	if o.resumed == "" {
+		if err := p.OfferAnalysis(o.Factory); err != nil {
+			return err
+		}
 	}
 	if o.monitor {
 		window := console.Split{Factory: o.Factory, Project: p.Dir, Runner: o.argv(p), Summary: o.summary}

@@ -54,22 +54,22 @@ func TestRead_untilAManifestChanges(t *testing.T) {
 	}
 }
 
-func TestRead_aCheckHadToWait_untilTheFirstCodeOrTest(t *testing.T) {
+func TestRead_untilTheFirstCodeOrTest(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "mix.exs", "x")
-	waits := analysisAnswer{Test: AnalysisCommand{Command: "mix test", Reason: "there is no test yet"}}
 	for _, one := range []string{"", "lib/a.ex", "test/a_test.exs"} {
 		if one != "" {
 			write(t, dir, one, "x")
-			if k, ok := readAnalysis(dir); ok || !strings.Contains(analysisDue(dir, []string{"build"}), "had to wait") {
+			if k, ok := readAnalysis(dir); ok {
 				t.Errorf("%s is there, and the answer still holds: %+v", one, k)
 			}
 		}
-		if err := writeAnalysis(dir, keptAnalysis{Answer: waits}); err != nil {
+		if err := writeAnalysis(dir, keptAnalysis{}); err != nil {
 			t.Fatal(err)
 		}
 		write(t, dir, "README.md", "tests: "+one)
-		if _, ok := readAnalysis(dir); !ok || analysisDue(dir, nil) != "" {
+		write(t, dir, "lib/README.ex.md", "x")
+		if _, ok := readAnalysis(dir); !ok {
 			t.Errorf("after %q: the answer does not hold", one)
 		}
 	}
@@ -107,17 +107,12 @@ func TestCopy_leavesOutKeysAndWhatIsInstalled(t *testing.T) {
 	}
 }
 
-func TestDue_codeWithoutAManifest_isSomethingToFindOut(t *testing.T) {
+func TestAnalysable_codeWithoutAManifest_isSomethingToFindOut(t *testing.T) {
 	for name, want := range map[string]bool{"app.py": true, "Makefile": true, "notes.txt": false} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if why := analysisDue(dir, nil); (why != "") != want {
-			t.Errorf("%s: %q", name, why)
-		}
-		if why := analysisDue(dir, []string{"test"}); why != "" {
-			t.Errorf("%s, with a check: %q", name, why)
+		write(t, dir, name, "x")
+		if analysable(dir) != want {
+			t.Errorf("%s: not %v", name, want)
 		}
 	}
 }
