@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -67,14 +66,8 @@ func (c Call) talk(ctx context.Context, p *printer) (sdk.StopReason, error) {
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
-	updates, done := newBacklog(), make(chan struct{})
-	defer updates.drain(p)
-	defer close(done)
-	go updates.print(p, done)
-	said := newPaced(answers)
-	conn := sdk.NewClientSideConnection(&client{printer: p, policy: c.Policy, updates: updates, said: said}, in, said)
-	conn.SetLogger(slog.New(slog.DiscardHandler))
-	stop, err := c.turn(ctx, conn, p)
+	silent := time.AfterFunc(greeting, cancel)
+	stop, err := c.turn(newClient(answers, in, p, c.Policy), p, silent)
 	_ = in.Close()
 	gone := make(chan error, 1)
 	go func() { gone <- cmd.Wait() }()
@@ -92,28 +85,29 @@ func (c Call) talk(ctx context.Context, p *printer) (sdk.StopReason, error) {
 }
 
 // turn sends the prompt in a session, and waits for the end of the turn.
-func (c Call) turn(ctx context.Context, conn *sdk.ClientSideConnection, p *printer) (sdk.StopReason, error) {
-	first, cancel := context.WithTimeout(ctx, greeting)
-	defer cancel()
-	hello, err := conn.Initialize(first, sdk.InitializeRequest{ProtocolVersion: sdk.ProtocolVersionNumber,
-		ClientInfo: &sdk.Implementation{Name: "ralph", Version: "1"}})
+func (c Call) turn(to *client, p *printer, silent *time.Timer) (sdk.StopReason, error) {
+	var hello sdk.InitializeResponse
+	err := to.call(sdk.AgentMethodInitialize, sdk.InitializeRequest{ProtocolVersion: sdk.ProtocolVersionNumber,
+		ClientInfo: &sdk.Implementation{Name: "ralph", Version: "1"}}, &hello)
+	silent.Stop()
 	if err != nil {
 		return "", fmt.Errorf("it does not speak the Agent Client Protocol: %w", err)
 	}
-	session, err := c.open(ctx, conn, hello)
+	session, err := c.open(to, hello)
 	if err != nil {
 		return "", err
 	}
 	p.begin(session.id, cmp.Or(c.Model, session.model))
 	if c.Model != "" {
-		if err := setModel(ctx, conn, session, c.Model); err != nil {
+		if err := setModel(to, session, c.Model); err != nil {
 			return "", err
 		}
 	}
-	p.listen() // before this, a resumed session repeats old updates
-	answer, err := conn.Prompt(ctx,
-		sdk.PromptRequest{SessionId: session.id, Prompt: []sdk.ContentBlock{sdk.TextBlock(c.Prompt)}})
-	p.used(answer.Usage)
+	p.heard = true // before this, a resumed session repeats old updates
+	var answer sdk.PromptResponse
+	err = to.call(sdk.AgentMethodSessionPrompt,
+		sdk.PromptRequest{SessionId: session.id, Prompt: []sdk.ContentBlock{sdk.TextBlock(c.Prompt)}}, &answer)
+	p.usage = answer.Usage
 	return answer.StopReason, err
 }
 
@@ -126,19 +120,21 @@ type session struct {
 
 // open opens a session: a new one, or the one to resume. If the agent asks how to log in, it is told to use
 // the key in the environment, if there is one.
-func (c Call) open(ctx context.Context, conn *sdk.ClientSideConnection, hello sdk.InitializeResponse) (session, error) {
+func (c Call) open(to *client, hello sdk.InitializeResponse) (session, error) {
 	try := func() (s session, err error) {
 		if c.Session != "" {
 			if !hello.AgentCapabilities.LoadSession {
 				return s, errors.New("no conversation found with this session id: the agent cannot load sessions")
 			}
 			s.id = sdk.SessionId(c.Session)
-			got, err := conn.LoadSession(ctx,
-				sdk.LoadSessionRequest{SessionId: s.id, Cwd: c.Dir, McpServers: []sdk.McpServer{}})
+			var got sdk.LoadSessionResponse
+			err = to.call(sdk.AgentMethodSessionLoad,
+				sdk.LoadSessionRequest{SessionId: s.id, Cwd: c.Dir, McpServers: []sdk.McpServer{}}, &got)
 			s.take(got.Models)
 			return s, err
 		}
-		got, err := conn.NewSession(ctx, sdk.NewSessionRequest{Cwd: c.Dir, McpServers: []sdk.McpServer{}})
+		var got sdk.NewSessionResponse
+		err = to.call(sdk.AgentMethodSessionNew, sdk.NewSessionRequest{Cwd: c.Dir, McpServers: []sdk.McpServer{}}, &got)
 		s.id = got.SessionId
 		s.take(got.Models)
 		return s, err
@@ -148,7 +144,7 @@ func (c Call) open(ctx context.Context, conn *sdk.ClientSideConnection, hello sd
 		if refused := (*sdk.RequestError)(nil); !errors.As(err, &refused) || refused.Code != authRequired {
 			break
 		}
-		if _, failed := conn.Authenticate(ctx, sdk.AuthenticateRequest{MethodId: id}); failed == nil {
+		if to.call(sdk.AgentMethodAuthenticate, sdk.AuthenticateRequest{MethodId: id}, &sdk.AuthenticateResponse{}) == nil {
 			s, err = try()
 		}
 	}
@@ -168,12 +164,12 @@ func (s *session) take(models *sdk.SessionModelState) {
 	}
 }
 
-func setModel(ctx context.Context, conn *sdk.ClientSideConnection, s session, model string) error {
+func setModel(to *client, s session, model string) error {
 	if s.models != nil && !slices.Contains(s.models, model) {
 		return fmt.Errorf("unknown model %q: the agent offers %s", model, strings.Join(s.models, ", "))
 	}
-	if _, err := conn.UnstableSetSessionModel(ctx, sdk.UnstableSetSessionModelRequest{
-		SessionId: s.id, ModelId: sdk.UnstableModelId(model)}); err != nil {
+	if err := to.call(sdk.AgentMethodSessionSetModel, sdk.UnstableSetSessionModelRequest{
+		SessionId: s.id, ModelId: sdk.UnstableModelId(model)}, &sdk.UnstableSetSessionModelResponse{}); err != nil {
 		return fmt.Errorf("the agent does not take the model %q: %w", model, err)
 	}
 	return nil

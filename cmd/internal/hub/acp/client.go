@@ -1,115 +1,94 @@
 package acp
 
 import (
-	"context"
-	"sync"
-	"time"
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
 
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// client is ralph's end of the connection. It offers neither files nor terminals: the agent has its own.
+// maxMessage bounds a message of the agent, in bytes.
+const maxMessage = 16 << 20
+
+// client is ralph's end of the connection. It offers neither files nor terminals: the agent has its own. It handles
+// messages one at a time, in order. The library's own client ends a connection whose updates it gets too fast, and
+// hands requests over before the updates that they are about.
 type client struct {
+	in      *bufio.Scanner
+	out     *json.Encoder
+	id      int // of the last request
 	printer *printer
 	policy  Policy
-	updates *backlog
-	said    *paced
 }
 
-// backlog has the updates that are not printed yet. The library ends a connection whose updates are not read fast
-// enough.
-type backlog struct {
-	mu   sync.Mutex
-	all  []sdk.SessionUpdate
-	some chan struct{} // has a value if all may have updates
+func newClient(from io.Reader, to io.Writer, p *printer, policy Policy) *client {
+	in := bufio.NewScanner(from)
+	in.Buffer(nil, maxMessage)
+	return &client{in: in, out: json.NewEncoder(to), printer: p, policy: policy}
 }
 
-func newBacklog() *backlog { return &backlog{some: make(chan struct{}, 1)} }
+// message is one of JSON-RPC.
+type message struct {
+	Version string            `json:"jsonrpc"`
+	ID      json.RawMessage   `json:"id,omitempty"`
+	Method  string            `json:"method,omitempty"`
+	Params  any               `json:"params,omitempty"`
+	Result  any               `json:"result,omitempty"`
+	Error   *sdk.RequestError `json:"error,omitempty"`
+}
 
-func (b *backlog) add(u sdk.SessionUpdate) {
-	b.mu.Lock()
-	b.all = append(b.all, u)
-	b.mu.Unlock()
-	select {
-	case b.some <- struct{}{}:
-	default:
+// call sends a request and handles what the agent says until it answers.
+func (c *client) call(method string, params, result any) error {
+	c.id++
+	id := strconv.Itoa(c.id)
+	if err := c.send(message{ID: json.RawMessage(id), Method: method, Params: params}); err != nil {
+		return err
 	}
-}
-
-// drain prints the backlog.
-func (b *backlog) drain(p *printer) {
-	b.mu.Lock()
-	defer b.mu.Unlock() // so that no other call overtakes this one
-	for _, u := range b.all {
-		p.update(u)
-	}
-	b.all = nil
-}
-
-// print prints updates as they come, until done is closed.
-func (b *backlog) print(p *printer, done <-chan struct{}) {
-	for {
-		select {
-		case <-b.some:
-			b.drain(p)
-		case <-done:
-			return
+	for c.in.Scan() {
+		var params, got json.RawMessage
+		m := message{Params: &params, Result: &got}
+		if json.Unmarshal(c.in.Bytes(), &m) != nil {
+			continue
+		}
+		switch {
+		case m.Method == sdk.ClientMethodSessionUpdate:
+			var n sdk.SessionNotification
+			if json.Unmarshal(params, &n) == nil {
+				c.printer.update(n.Update)
+			}
+		case m.Method != "" && m.ID != nil:
+			if err := c.answer(m.ID, m.Method, params); err != nil {
+				return err
+			}
+		case string(m.ID) == id && m.Error != nil:
+			return m.Error
+		case string(m.ID) == id:
+			return json.Unmarshal(got, result)
 		}
 	}
-}
-
-// announced is how long a request for permission waits until an update has announced its tool call.
-const announced = 2 * time.Second
-
-var _ sdk.Client = (*client)(nil)
-
-func (c *client) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
-	c.updates.add(n.Update)
-	c.said.handed()
-	return nil
-}
-
-func (c *client) RequestPermission(_ context.Context,
-	r sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
-	kind, command := c.printer.asked(r.ToolCall)
-	// The library hands requests over sooner than updates.
-	for end := time.Now().Add(announced); kind == "" && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
-		c.updates.drain(c.printer)
-		kind, command = c.printer.asked(r.ToolCall)
+	if err := c.in.Err(); err != nil {
+		return err
 	}
-	allow := c.policy.allows(kind, command)
+	return errors.New("the agent has ended")
+}
+
+func (c *client) send(m message) error {
+	m.Version = "2.0"
+	return c.out.Encode(m)
+}
+
+// answer answers a request of the agent.
+func (c *client) answer(id json.RawMessage, method string, params json.RawMessage) error {
+	var r sdk.RequestPermissionRequest
+	if method != sdk.ClientMethodSessionRequestPermission || json.Unmarshal(params, &r) != nil {
+		return c.send(message{ID: id, Error: sdk.NewMethodNotFound(method)})
+	}
+	allow := c.policy.allows(c.printer.asked(r.ToolCall))
 	if !allow {
 		c.printer.refused(r.ToolCall)
 	}
-	return answer(r.Options, allow), nil
-}
-
-func (c *client) ReadTextFile(context.Context, sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
-	return sdk.ReadTextFileResponse{}, sdk.NewMethodNotFound("fs/read_text_file")
-}
-
-func (c *client) WriteTextFile(context.Context, sdk.WriteTextFileRequest) (sdk.WriteTextFileResponse, error) {
-	return sdk.WriteTextFileResponse{}, sdk.NewMethodNotFound("fs/write_text_file")
-}
-
-func (c *client) CreateTerminal(context.Context, sdk.CreateTerminalRequest) (sdk.CreateTerminalResponse, error) {
-	return sdk.CreateTerminalResponse{}, sdk.NewMethodNotFound("terminal/create")
-}
-
-func (c *client) KillTerminal(context.Context, sdk.KillTerminalRequest) (sdk.KillTerminalResponse, error) {
-	return sdk.KillTerminalResponse{}, sdk.NewMethodNotFound("terminal/kill")
-}
-
-func (c *client) TerminalOutput(context.Context, sdk.TerminalOutputRequest) (sdk.TerminalOutputResponse, error) {
-	return sdk.TerminalOutputResponse{}, sdk.NewMethodNotFound("terminal/output")
-}
-
-func (c *client) ReleaseTerminal(context.Context, sdk.ReleaseTerminalRequest) (sdk.ReleaseTerminalResponse, error) {
-	return sdk.ReleaseTerminalResponse{}, sdk.NewMethodNotFound("terminal/release")
-}
-
-func (c *client) WaitForTerminalExit(context.Context,
-	sdk.WaitForTerminalExitRequest) (sdk.WaitForTerminalExitResponse, error) {
-	return sdk.WaitForTerminalExitResponse{}, sdk.NewMethodNotFound("terminal/wait_for_exit")
+	return c.send(message{ID: id, Result: answer(r.Options, allow)})
 }

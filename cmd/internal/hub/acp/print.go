@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -22,10 +21,8 @@ const (
 // object is a JSON object.
 type object map[string]any
 
-// printer turns the updates of a session into the lines of Claude Code's stream-json. Updates come from another
-// goroutine than the end of the turn.
+// printer turns the updates of a session into the lines of Claude Code's stream-json.
 type printer struct {
-	mu      sync.Mutex
 	out     *json.Encoder
 	session sdk.SessionId
 	heard   bool // updates are of this turn
@@ -59,28 +56,12 @@ func (p *printer) print(o object) {
 }
 
 func (p *printer) begin(id sdk.SessionId, model string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.session = id
 	p.print(object{"type": "system", "subtype": "init", "model": model})
 }
 
-func (p *printer) listen() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.heard = true
-}
-
-func (p *printer) used(u *sdk.Usage) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.usage = u
-}
-
 // update prints what one update of the session says.
 func (p *printer) update(u sdk.SessionUpdate) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if u.UsageUpdate != nil && u.UsageUpdate.Cost != nil {
 		p.cost = u.UsageUpdate.Cost
 	}
@@ -108,22 +89,16 @@ func (p *printer) update(u sdk.SessionUpdate) {
 func (p *printer) narrate(text string) {
 	p.line.WriteString(text)
 	p.final.WriteString(text)
-	if strings.Contains(text, "\n") || p.line.Len() > maxNarration { // else there is no new paragraph
-		if whole, rest, ok := cutLast(p.line.String(), "\n\n"); ok {
+	if p.line.Len() > maxNarration {
+		p.flush()
+	} else if strings.Contains(text, "\n") { // else there is no new paragraph
+		all := p.line.String()
+		if end := strings.LastIndex(all, "\n\n"); end >= 0 {
 			p.line.Reset()
-			p.line.WriteString(rest)
-			p.say(whole)
-		} else if p.line.Len() > maxNarration {
-			p.flush()
+			p.line.WriteString(all[end+2:])
+			p.say(all[:end])
 		}
 	}
-}
-
-func cutLast(text, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(text, sep); i >= 0 {
-		return text[:i], text[i+len(sep):], true
-	}
-	return text, "", false
 }
 
 func (p *printer) say(text string) {
@@ -199,8 +174,6 @@ func (p *printer) start(id sdk.ToolCallId, c *call) {
 
 // refused prints that a call was not allowed.
 func (p *printer) refused(t sdk.ToolCallUpdate) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	c := p.note(t)
 	p.start(t.ToolCallId, c)
 	p.print(object{"type": "system", "subtype": "permission_denied", "tool_use_id": t.ToolCallId, "tool_name": c.name(),
@@ -209,8 +182,6 @@ func (p *printer) refused(t sdk.ToolCallUpdate) {
 
 // asked is what a call is to do, for the policy.
 func (p *printer) asked(t sdk.ToolCallUpdate) (kind sdk.ToolKind, command string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	c := p.note(t)
 	return c.kind, c.command()
 }
@@ -314,8 +285,6 @@ func resultOf(t sdk.ToolCallUpdate) string {
 
 // end prints the final record.
 func (p *printer) end(stop sdk.StopReason, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.flush()
 	o := object{"type": "result", "subtype": "success", "is_error": err != nil,
 		"result": strings.TrimSpace(p.final.String())}
