@@ -2,143 +2,99 @@ package board
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	"ralph/state"
-	"ralph/state/question"
 	"ralph/state/view"
 )
 
-// metric is a row of /metrics: a gauge of the latest run of each project.
-type metric struct {
-	name, help string
-	values     func(p metricsProject, s view.Snapshot) []point
+// metrics are the names of what /metrics has of the latest run of each project, with their help.
+func metrics() [][2]string {
+	return [][2]string{
+		{"ralph_run_info", "The latest run of each project; always 1."},
+		{"ralph_run_alive", "1 while the runner is alive."},
+		{"ralph_run_start_time_seconds", "When the run began."},
+		{"ralph_run_status_age_seconds", "Time since the runner wrote its status."},
+		{"ralph_run_iterations", "Iterations that have ended."},
+		{"ralph_run_exit_code", "Exit code of a run that has ended."},
+		{"ralph_run_cost_usd", "Cost as the agent estimates it; none while no agent has named one."},
+		{"ralph_run_tokens", "Tokens by kind."},
+		{"ralph_plan_tasks", "Tasks of the plan."},
+		{"ralph_plan_tasks_done", "Tasks that are done."},
+		{"ralph_check_failed", "1 if the latest run of a check failed."},
+		{"ralph_findings_open", "What a person has to look at."},
+		{"ralph_questions_open", "Questions that wait for an answer."},
+	}
 }
 
-// point is a value with more labels than those of the run: "name", "value", ...
+// point is a value of a metric.
 type point struct {
-	labels []string
+	metric string
 	value  float64
+	labels []string // more than those of the run: "name", "value", ...
 }
 
-func metrics() []metric {
-	one := func(f func(s view.Snapshot) float64) func(metricsProject, view.Snapshot) []point {
-		return func(_ metricsProject, s view.Snapshot) []point { return []point{{nil, f(s)}} }
-	}
-	return []metric{
-		{"ralph_run_info", "The latest run of each project; always 1.", func(_ metricsProject, s view.Snapshot) []point {
-			return []point{{[]string{"state", s.State, "agent", s.Status.Agent, "model", s.Status.Model,
-				"rule", s.Status.Rule}, 1}}
-		}},
-		{"ralph_run_alive", "1 while the runner is alive.", one(func(s view.Snapshot) float64 {
-			if s.Alive {
-				return 1
-			}
-			return 0
-		})},
-		{"ralph_run_start_time_seconds", "When the run began.",
-			one(func(s view.Snapshot) float64 { return float64(s.Status.StartedAt.Unix()) })},
-		{"ralph_run_status_age_seconds", "Time since the runner wrote its status.",
-			one(func(s view.Snapshot) float64 { return s.Age.Seconds() })},
-		{"ralph_run_iterations", "Iterations that have ended.",
-			one(func(s view.Snapshot) float64 { return float64(s.Status.LoopCount) })},
-		{"ralph_run_exit_code", "Exit code of a run that has ended.", func(_ metricsProject, s view.Snapshot) []point {
-			if s.Status.Active() || s.State == view.StateStarting { // a crash leaves none, either
-				return nil
-			}
-			return []point{{nil, float64(s.Status.ExitCode)}}
-		}},
-		{"ralph_run_cost_usd", "Cost as the agent estimates it; none while no agent has named one.",
-			func(_ metricsProject, s view.Snapshot) []point {
-				if s.Status.Usage.CostUSD == 0 {
-					return nil
-				}
-				return []point{{nil, s.Status.Usage.CostUSD}}
-			}},
-		{"ralph_run_tokens", "Tokens by kind.", func(_ metricsProject, s view.Snapshot) []point {
-			u := s.Status.Usage
-			return []point{{[]string{"kind", "input"}, float64(u.InputTokens)},
-				{[]string{"kind", "output"}, float64(u.OutputTokens)},
-				{[]string{"kind", "cache_read"}, float64(u.CacheReadTokens)},
-				{[]string{"kind", "cache_write"}, float64(u.CacheWriteTokens)}}
-		}},
-		{"ralph_plan_tasks", "Tasks of the plan.",
-			one(func(s view.Snapshot) float64 { return float64(s.Status.Task.Total) })},
-		{"ralph_plan_tasks_done", "Tasks that are done.",
-			one(func(s view.Snapshot) float64 { return float64(s.Status.Task.Done) })},
-		{"ralph_check_failed", "1 if the latest run of a check failed.", checksFailed},
-		{"ralph_findings_open", "What a person has to look at.",
-			one(func(s view.Snapshot) float64 { return float64(len(s.Status.Review)) })},
-		{"ralph_questions_open", "Questions that wait for an answer.", func(p metricsProject, _ view.Snapshot) []point {
-			return []point{{nil, float64(questionsOf(p))}}
-		}},
-	}
-}
-
-func checksFailed(_ metricsProject, s view.Snapshot) (all []point) {
-	for _, c := range s.Status.Checks {
-		failed := 0.0
-		if c.Result == "failed" || c.Result == "running" && !c.RedSince.IsZero() {
-			failed = 1
+// points are the values of one run.
+func points(p project, s view.Snapshot) []point {
+	st, u := s.Status, s.Status.Usage
+	one := func(is bool) float64 {
+		if is {
+			return 1
 		}
-		all = append(all, point{[]string{"check", c.Name}, failed})
+		return 0
+	}
+	all := []point{
+		{"ralph_run_info", 1, []string{"state", s.State, "agent", st.Agent, "model", st.Model, "rule", st.Rule}},
+		{"ralph_run_alive", one(s.Alive), nil},
+		{"ralph_run_start_time_seconds", float64(st.StartedAt.Unix()), nil},
+		{"ralph_run_status_age_seconds", s.Age.Seconds(), nil},
+		{"ralph_run_iterations", float64(st.LoopCount), nil},
+		{"ralph_run_tokens", float64(u.InputTokens), []string{"kind", "input"}},
+		{"ralph_run_tokens", float64(u.OutputTokens), []string{"kind", "output"}},
+		{"ralph_run_tokens", float64(u.CacheReadTokens), []string{"kind", "cache_read"}},
+		{"ralph_run_tokens", float64(u.CacheWriteTokens), []string{"kind", "cache_write"}},
+		{"ralph_plan_tasks", float64(st.Task.Total), nil},
+		{"ralph_plan_tasks_done", float64(st.Task.Done), nil},
+		{"ralph_findings_open", float64(len(st.Review)), nil},
+		{"ralph_questions_open", float64(len(openQuestions(p))), nil},
+	}
+	if !st.Active() && s.State != view.StateStarting { // a crash leaves none, either
+		all = append(all, point{"ralph_run_exit_code", float64(st.ExitCode), nil})
+	}
+	if u.CostUSD != 0 {
+		all = append(all, point{"ralph_run_cost_usd", u.CostUSD, nil})
+	}
+	for _, c := range st.Checks {
+		failed := c.Result == "failed" || c.Result == "running" && !c.RedSince.IsZero()
+		all = append(all, point{"ralph_check_failed", one(failed), []string{"check", c.Name}})
 	}
 	return all
 }
 
-func questionsOf(p metricsProject) (n int) {
-	list, _ := question.In(p.reader()).List() // none can be read: none is counted
-	for _, q := range list {
-		if q.Open() {
-			n++
-		}
-	}
-	return n
-}
-
-// metricsProject is a folder with runs. The key distinguishes folders with the same name.
-type metricsProject struct{ Key, Dir string }
-
-func (p metricsProject) reader() *state.Reader {
-	return state.Open(filepath.Join(p.Dir, state.DirName))
-}
-
 // metricsText is the latest run of each project in the text format of Prometheus. It is so
 // small that no library is needed.
-func metricsText(projects []metricsProject, now time.Time) []byte {
-	type run struct {
-		metricsProject
-		view.Snapshot
-	}
-	var runs []run
+func metricsText(projects []project, now time.Time) []byte {
+	lines := map[string][]string{}
 	for _, p := range projects {
-		if s := view.Gather(p.reader(), now); s.State != view.StateNone {
-			runs = append(runs, run{p, s})
+		s := view.Gather(p.reader(), now)
+		if s.State == view.StateNone {
+			continue
+		}
+		run := []string{"project", filepath.Base(p.Dir), "key", p.Key, "run", cmp.Or(s.Status.RunID, s.Owner.RunID)}
+		for _, v := range points(p, s) {
+			lines[v.metric] = append(lines[v.metric], fmt.Sprintf("%s{%s} %s\n", v.metric,
+				labels(append(run[:len(run):len(run)], v.labels...)), strconv.FormatFloat(v.value, 'g', -1, 64)))
 		}
 	}
 	var out bytes.Buffer
 	for _, m := range metrics() {
-		fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %[1]s gauge\n", m.name, m.help)
-		for _, r := range runs {
-			whose := []string{"project", filepath.Base(r.metricsProject.Dir), "key", r.Key, "run", runOf(r.Snapshot)}
-			for _, v := range m.values(r.metricsProject, r.Snapshot) {
-				fmt.Fprintf(&out, "%s{%s} %s\n", m.name, labels(append(whose[:len(whose):len(whose)], v.labels...)),
-					strconv.FormatFloat(v.value, 'g', -1, 64))
-			}
-		}
+		fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %s gauge\n%s", m[0], m[1], m[0], strings.Join(lines[m[0]], ""))
 	}
 	return out.Bytes()
-}
-
-func runOf(s view.Snapshot) string {
-	if s.Status.RunID == "" {
-		return s.Owner.RunID
-	}
-	return s.Status.RunID
 }
 
 // labels are pairs of names and values.

@@ -220,10 +220,6 @@ func (b *Board) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b *Board) metricsPage(w http.ResponseWriter, _ *http.Request) {
-	var all []metricsProject
-	for _, p := range b.all() {
-		all = append(all, metricsProject(p))
-	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(metricsText(all, time.Now()))
+	_, _ = w.Write(metricsText(b.all(), time.Now()))
 }
