@@ -46,11 +46,11 @@ func TestHidden_partsOfTheAddress_inAnyForm(t *testing.T) {
 	for _, c := range []struct{ to, text, want string }{
 		{"slack://hook:T0HUNTER2-B0HUNTER3-XXHUNTER4@webhook", `Post "https://hooks.slack.com/services/T0HUNTER2/B0HUNTER3/XXHUNTER4": EOF`, `Post "[address]": EOF`},
 		{"slack://hook:T0HUNTER2-B0HUNTER3-XXHUNTER4@webhook", "T0HUNTER2/B0HUNTER3/XXHUNTER4: EOF", "[...]/[...]/[...]: EOF"},
-		{"googlechat://h.example/v1/spaces/HUNTER2/m?key=k1&token=HUNTER3%3D", `POST https://h.example/v1/spaces/HUNTER2/m?key=k1&token=HUNTER3%3D and k1, HUNTER3=, HUNTER3%3D: EOF`, "POST [address] and [...], [...], [...]: EOF"},
-		{"generic://h.example/hook/HUNTER2%20a", `bad "HUNTER2 a", "HUNTER2%20a", "HUNTER2+a": EOF`, `bad "[...]", "[...]", "[...]": EOF`},
-		{"generic+http://h.example/x?token=HUNTER2%2Fabc%3D", "HUNTER2/abc= HUNTER2%2Fabc%3D, abc=, HUNTER2: EOF", "[...] [...], [...]=, [...]: EOF"},
-		{"bark://:HUNTER2-xy@h.example/", "device xy of HUNTER2 at h.example: EOF", "device [...] of [...] at [...]: EOF"},
-		{"smtp://me:HUNTER2%26x1@h.example:25/?to=Me@Example.com", "550 me: me@example.com HUNTER2&x1, HUNTER2%26x1: EOF", "550 [...]: [...] [...], [...]: EOF"},
+		{"googlechat://h.example/v1/spaces/HUNTER2/m?key=k1&token=HUNTER3%3D", `POST https://h.example/v1/spaces/HUNTER2/m?key=k1&token=HUNTER3%3D and k1, HUNTER3=, HUNTER3%3D: EOF`, "POST [address] and [...], [...]=, [...]%[...]: EOF"},
+		{"generic://h.example/hook/HUNTER2%20a", `bad "HUNTER2 a", "HUNTER2%20a", "HUNTER2+a": EOF`, `bad "[...] a", "[...]%[...]", "[...]+a": EOF`},
+		{"generic+http://h.example/x?token=HUNTER2%2Fabc%3D", "HUNTER2/abc= HUNTER2%2Fabc%3D, abc=, HUNTER2: EOF", "[...]/[...]= [...]%[...]%[...], [...]=, [...]: EOF"},
+		{"bark://:HUNTER2-xy@h.example/", "device xy of HUNTER2 at h.example: EOF", "device [...] of [...] at h.[...]: EOF"},
+		{"smtp://me:HUNTER2%26x1@h.example:25/?to=Me@Example.com", "550 me: me@example.com HUNTER2&x1, HUNTER2%26x1: EOF", "550 [...]: [...]@[...].[...] [...]&[...], [...]%[...]: EOF"},
 		{"zulip://bot%40h.example:HUNTER2@h.example/?stream=ab&topic=HUNTER3", "stream ab,\n\x1b[1mHUNTER3: EOF", "stream [...], [...]: EOF"},
 	} {
 		if got := hidden(errors.New(c.text), c.to).Error(); got != c.want {
