@@ -12,7 +12,7 @@ import (
 
 // cutOffFakes are reviewers that do not come to an end.
 var cutOffFakes = map[string]func(*fake) int{
-	"half-a-panel": func(f *fake) int { // the second judge never answers
+	"half-a-panel": func(f *fake) int { // the judge never answers
 		if code, asked := f.verdict(func(who, nonce string) string {
 			if who == "UX Designer" {
 				time.Sleep(time.Minute) // sleep: the agent hangs
@@ -42,13 +42,13 @@ func TestReview_cutOff_whatItHasCostCounts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "half-a-panel", "[ ] one")
 	b.repository()
-	b.o.Judges = []string{"security", "UX Designer"}
+	b.o.Judges, b.o.QA = []string{"UX Designer"}, true
 	calls := 0
 	b.runUntil(func(e state.Event) bool {
 		if _, begins := e.Data.(state.SessionStart); begins {
 			calls++
 		}
-		return calls == 3 // developer, first judge, second judge
+		return calls == 3 // developer, QA, judge
 	})
 	s := b.status()
 	if s.Usage.CostUSD != 0.5 || s.CallsThisHour != 3 || s.TokensThisHour != 2*120 {

@@ -27,7 +27,7 @@ func hooked(t *testing.T, tasks int, sc mockllm.Scenario) *project {
 	w := newProject(t, claude(), tasks, sc)
 	w.Write("../.claude/settings.json", userHooks)
 	w.Write(".claude/settings.json", strings.ReplaceAll(userHooks, "echo ", "echo project-"))
-	w.Env = append(w.Env, "ALLOWED_TOOLS=Write,Read,Edit", "HOOK_STOP=true", "HOOK_LINT=auto", "HOOK_AUTO_APPROVE=true")
+	w.Env = append(w.Env, "ALLOWED_TOOLS=Write,Read,Edit", "HOOK_STOP=true", "HOOK_LINT=echo unexpected end of JSON input in {file}; exit 1", "HOOK_AUTO_APPROVE=true")
 	return w
 }
 

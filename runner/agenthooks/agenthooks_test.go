@@ -141,7 +141,7 @@ func TestBeforeTool_checkOfTheProject_isAllowed(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	all := Wanted{HookStop: true, HookLint: AutoLint, HookAutoApprove: true, MaxContinuations: 5}
+	all := Wanted{HookStop: true, HookLint: "gofmt -l", HookAutoApprove: true, MaxContinuations: 5}
 	for name, c := range map[string]struct {
 		w      Wanted
 		events string
@@ -170,7 +170,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestLinter(t *testing.T) {
-	for lint, want := range map[string]string{"eslint": "eslint 'a b.xyz'", "x {file} -q": "x 'a b.xyz' -q", AutoLint: "", "": ""} {
+	for lint, want := range map[string]string{"eslint": "eslint 'a b.xyz'", "x {file} -q": "x 'a b.xyz' -q", "": ""} {
 		if got := Linter(lint, "a b.xyz"); got != want {
 			t.Errorf("%q: %q, want %q", lint, got, want)
 		}

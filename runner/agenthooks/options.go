@@ -10,13 +10,10 @@ package agenthooks
 
 import "ralph/state/option"
 
-// AutoLint is the HookLint that chooses a program by the kind of file.
-const AutoLint = "auto"
-
 // Wanted is what a user can say about these hooks.
 type Wanted struct {
 	HookStop         bool
-	HookLint         string // command line, or AutoLint; empty: none
+	HookLint         string // command line; empty: none
 	HookAutoApprove  bool
 	MaxContinuations int
 }
@@ -38,9 +35,9 @@ func (o *Wanted) Options() []option.Row {
 		Help: "How often HOOK_STOP makes one call continue; 0 means never, and 8 is the most that Claude Code allows.",
 	}, {
 		Group: "Hooks", Key: "HOOK_LINT", Flag: "hook-lint", Arg: "CMD", YAML: "agent_hooks.lint",
-		Kind: option.String, Trust: true, Safe: []string{AutoLint}, Field: &o.HookLint,
+		Kind: option.String, Trust: true, Field: &o.HookLint,
 		Help: "Command that checks each file after Claude Code has edited it; " +
-			"{file} is its path, auto chooses by the kind of file, and empty means none.",
+			"{file} is its path, and empty means none.",
 	}, {
 		Group: "Hooks", Key: "HOOK_AUTO_APPROVE", Flag: "hook-auto-approve", YAML: "agent_hooks.auto_approve",
 		Kind: option.Bool, Default: "false", Trust: true, Safe: []string{"false"}, Field: &o.HookAutoApprove,

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -90,17 +91,22 @@ func plainWord(s string) string {
 	}, strings.ToLower(s))
 }
 
+// Apply gives a task the state that a word stands for. It is false for an unknown word: such a task is Blocked.
+func (w Words) Apply(t *Task, word string) bool {
+	state, known := w.Of(word)
+	if t.State, t.Word = state, ""; !known {
+		t.State = Blocked
+	}
+	if !known || w.Write[state] != word {
+		t.Word = word
+	}
+	return known
+}
+
 // Known lists the words, for messages.
 func (w Words) Known() string {
-	var all []string
-	for word := range w.Read {
-		all = append(all, word)
-	}
-	slices.SortStableFunc(all, func(a, b string) int {
-		if d := int(w.Read[a]) - int(w.Read[b]); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
+	all := slices.SortedFunc(maps.Keys(w.Read), func(a, b string) int {
+		return cmp.Or(cmp.Compare(w.Read[a], w.Read[b]), strings.Compare(a, b))
 	})
 	return strings.Join(all, ", ")
 }

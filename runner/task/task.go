@@ -266,34 +266,30 @@ func (l List) OddBoxes() (lines []string) {
 
 // circle returns open tasks that depend on each other in a circle, or nil if there are none.
 func (l List) circle(at map[string]int) []string {
-	const onPath, left = 1, 2
-	seen := make([]int, len(l.Tasks))
-	type step struct{ task, dep int }
-	for i := range l.Tasks {
-		path := []step{{i, 0}}
-		for len(path) > 0 && seen[i] != left {
-			top := &path[len(path)-1]
-			seen[top.task] = onPath
-			t := l.Tasks[top.task]
-			if !t.Pending() || top.dep == len(t.DependsOn) {
-				seen[top.task] = left
-				path = path[:len(path)-1]
-				continue
+	seen := map[string]bool{} // true: on the path to the current task; false: it leads to no circle
+	var path []string
+	var walk func(id string) []string
+	walk = func(id string) []string {
+		i, known := at[id]
+		onPath, left := seen[id]
+		switch {
+		case onPath:
+			return append(path[slices.Index(path, id):], id)
+		case left || !known || !l.Tasks[i].Pending():
+			return nil
+		}
+		seen[id], path = true, append(path, id)
+		for _, next := range l.Tasks[i].DependsOn {
+			if found := walk(next); found != nil {
+				return found
 			}
-			next, known := at[t.DependsOn[top.dep]]
-			top.dep++
-			switch {
-			case !known || seen[next] == left || !l.Tasks[next].Pending():
-			case seen[next] == onPath:
-				start := slices.IndexFunc(path, func(s step) bool { return s.task == next })
-				var ids []string
-				for _, s := range path[start:] {
-					ids = append(ids, l.Tasks[s.task].ID)
-				}
-				return append(ids, l.Tasks[next].ID)
-			default:
-				path = append(path, step{next, 0})
-			}
+		}
+		seen[id], path = false, path[:len(path)-1]
+		return nil
+	}
+	for _, t := range l.Tasks {
+		if found := walk(t.ID); found != nil {
+			return found
 		}
 	}
 	return nil

@@ -72,14 +72,8 @@ func hookRun(f *cmdline.Factory, text string, answer func(agenthooks.Input, agen
 // lint runs the linter of a file. What cannot run finds nothing.
 func lint(f *cmdline.Factory, in agenthooks.Input, facts agenthooks.Facts) any {
 	file := in.Path()
-	if file == "" || facts.Lint == "" {
-		return nil
-	}
 	line := agenthooks.Linter(facts.Lint, file)
-	if line == "" && facts.Lint == agenthooks.AutoLint {
-		return agenthooks.AfterTool(file, agenthooks.BadJSON(file))
-	}
-	if line == "" {
+	if file == "" || line == "" {
 		return nil
 	}
 	out := &report.Excerpt{Head: 2 << 10, Tail: 2 << 10}

@@ -83,14 +83,9 @@ func read(row gjson.Result, list *task.List) (issue, error) {
 	for _, label := range row.Get("labels").Array() {
 		one.Tags = append(one.Tags, label.Str)
 	}
-	state, known := words().Of(text("status"))
-	if !known {
-		state = task.Blocked
+	if !words().Apply(&one.Task, text("status")) {
 		list.Faults = append(list.Faults, fmt.Sprintf("issue %q: unknown status %.40q; known: %s", one.ID,
 			text("status"), words().Known()))
-	}
-	if one.State = state; words().Write[state] != text("status") {
-		one.Word = text("status")
 	}
 	for _, d := range row.Get("dependencies").Array() {
 		switch on := d.Get("depends_on_id").Str; d.Get("type").Str {

@@ -223,17 +223,12 @@ func (r *reader) state(rec record, t *task.Task, spot *task.Spot) error {
 	case status.Type != gjson.String:
 		return r.wrong(rec.place.String()+".status", status, "one of "+r.words.Known())
 	}
-	state, known := r.words.Of(status.Str)
-	switch {
+	switch known := r.words.Apply(t, status.Str); {
 	case !known:
 		r.Faults = append(r.Faults, r.wrong(rec.place.String()+".status", status, "one of "+r.words.Known()).Error())
-		state = task.Blocked
-	case passes.Exists() && passes.Bool() != (state == task.Done):
+	case passes.Exists() && passes.Bool() != t.Done():
 		r.Faults = append(r.Faults, fmt.Sprintf("%s (line %d): %q says %q, and %q says %s", rec.place,
 			r.line(rec.value.Index), "status", status.Str, "passes", passes.Raw))
-	}
-	if t.State = state; !known || r.words.Write[state] != status.Str {
-		t.Word = status.Str
 	}
 	inner := r.span(status)
 	inner.Start, inner.End = inner.Start+1, inner.End-1

@@ -136,7 +136,7 @@ func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 	s.seen[key] = line
 	parts := strings.SplitN(key, "-", 3)
 	t := task.Task{ID: key, Title: strings.ReplaceAll(parts[2], "-", " "), Line: line, Category: "epic-" + parts[0]}
-	spot := task.Spot{Item: task.Range{}}
+	spot := task.Spot{}
 	if d != nil {
 		title := t.Title
 		if t, spot = d.Task, d.spot; t.Title == key { // the file has none
@@ -144,22 +144,14 @@ func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 		}
 		t.Line, t.Category = line, "epic-"+parts[0]
 	}
-	word := s.text[at.Start:at.End]
-	state, known := s.words.Of(word)
-	if !known {
+	if word := s.text[at.Start:at.End]; !s.words.Apply(&t, word) {
 		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %.40q of %q; known: %s",
 			line, word, key, s.words.Known()))
-		state = task.Blocked
-	}
-	if t.State = state; !known || s.words.Write[state] != word {
-		t.Word = word
 	}
 	spot.Word = at
 	spot.States = append(spot.States, task.Place{Range: at, Words: s.words.Write})
-	if d != nil {
-		if d.status.fault == "" {
-			spot.States = append(spot.States, d.status.places...)
-		}
+	if d != nil && d.status.fault == "" {
+		spot.States = append(spot.States, d.status.places...)
 	}
 	s.addShared(parts[0], &spot)
 	s.Tasks, s.Spots = append(s.Tasks, t), append(s.Spots, spot)

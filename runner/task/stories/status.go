@@ -131,19 +131,13 @@ func (s *status) says(d *doc, at found, words task.Words) {
 	s.places = append(s.places, task.Place{Range: at.Range, Words: written})
 }
 
-// quoted returns words as YAML needs them: the same map, if they need nothing.
+// quoted returns words as YAML needs them.
 func quoted(words map[task.State]string) map[task.State]string {
-	var all map[task.State]string
+	all := maps.Clone(words)
 	for state, word := range words {
 		if strings.ContainsAny(word, ":#{}[],&*!|>'\"%@`") {
-			if all == nil {
-				all = maps.Clone(words)
-			}
 			all[state] = `"` + word + `"`
 		}
-	}
-	if all == nil {
-		return words
 	}
 	return all
 }
