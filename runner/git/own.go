@@ -4,6 +4,7 @@ package git
 // one continues it.
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -20,11 +21,15 @@ func (f DirtyFiles) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
 // UserFiles are the files whose changes are the user's, or the user's and the run's.
 type UserFiles struct {
-	Files   DirtyFiles `json:"files"`
-	Between []string   `json:"between,omitempty"` // those that changed only between two runs
-	// Paused are those that a person changed while the run was paused; true: the run had
-	// changed them before.
-	Paused map[string]bool `json:"paused,omitempty"`
+	Files DirtyFiles `json:"files"`
+	// Late are those that a person changed when the run had begun.
+	Late map[string]Late `json:"late,omitempty"`
+}
+
+// Late says of a file when a person changed it, and whether the run had changed it before.
+type Late struct {
+	When  string `json:"when"`
+	Mixed bool   `json:"mixed,omitempty"`
 }
 
 // LeftOver returns the files in now that only the run changed.
@@ -34,68 +39,51 @@ func (u UserFiles) LeftOver(now DirtyFiles) []string {
 
 // Mixed says why a file that the run may have changed has changes of the user, too; empty: only one of them changed it.
 func (u UserFiles) Mixed(path string, now DirtyFiles) string {
-	was, is := u.Files[path]
-	switch {
-	case !is:
+	if was, is := u.Files[path]; !is || was == now[path] && !u.Late[path].Mixed {
 		return ""
-	case slices.Contains(u.Between, path):
-		return "it was changed between the runs"
-	case u.Paused[path], u.paused(path) && was != now[path]:
-		return "a person changed it while the run was paused"
-	case was != now[path]:
-		return "it was changed before the run"
 	}
-	return ""
+	return cmp.Or(u.Late[path].When, "it was changed before the run")
 }
 
-// mixedFile is a file that both the user and the run may have changed.
-type mixedFile struct{ File, Why string }
-
 // AllMixed returns the mixed files in now, sorted.
-func (u UserFiles) AllMixed(now DirtyFiles) (all []mixedFile) {
+func (u UserFiles) AllMixed(now DirtyFiles) (all []Refusal) {
 	for _, path := range now.Names() {
 		if why := u.Mixed(path, now); why != "" {
-			all = append(all, mixedFile{path, why})
+			all = append(all, Refusal{path, why})
 		}
 	}
 	return all
 }
 
-func (u UserFiles) paused(path string) bool { _, is := u.Paused[path]; return is }
-
-// edited adds what a person changed during a pause, from the uncommitted files before and after it. It reports whether
-// there was anything.
-func (u *UserFiles) edited(was, now DirtyFiles, leaveOut func(path string) bool) (found bool) {
+// Edited adds what a person changed during a pause, from the uncommitted files before and after it, and stores it for
+// the run that continues this one.
+func (s OwnStore) Edited(u *UserFiles, was, now DirtyFiles, leaveOut func(path string) bool) error {
+	found := false
 	for path, digest := range now {
 		before, had := was[path]
 		if had && before == digest || leaveOut(path) {
 			continue
 		}
-		if u.Files == nil {
-			u.Files = DirtyFiles{}
-		}
-		if u.Paused == nil {
-			u.Paused = map[string]bool{}
-		}
-		_, users := u.Files[path]
+		found = true
+		own, users := u.Files[path]
 		if !users {
-			u.Paused[path] = had
+			u.late(path, Late{"a person changed it while the run was paused", had})
 		}
-		if !users || u.Files[path] == before { // else the run had changed it, too
+		if !users || own == before { // else the run had changed it, too
 			u.Files[path] = digest
 		}
-		found = true
 	}
-	return found
-}
-
-// Edited adds what a person changed during a pause, from the uncommitted files before and after it, and stores it for
-// the run that continues this one.
-func (s OwnStore) Edited(u *UserFiles, was, now DirtyFiles, leaveOut func(path string) bool) error {
-	if !u.edited(was, now, leaveOut) || s.Path == "" {
+	if !found || s.Path == "" {
 		return nil
 	}
 	return SaveJSON(s.Path, ownRecord{Run: s.Run, UserFiles: *u})
+}
+
+func (u *UserFiles) late(path string, l Late) {
+	if u.Late == nil {
+		u.Late = map[string]Late{}
+	}
+	u.Late[path] = l
 }
 
 // OwnStore keeps the user's files for the run that continues this one. The zero value keeps nothing.
@@ -160,20 +148,16 @@ func (s OwnStore) End(left DirtyFiles) error {
 // later returns the user's files for the run that continues. asLeft reports whether a file is as the earlier run left
 // it.
 func (u UserFiles) later(now DirtyFiles, asLeft func(path string) bool) UserFiles {
-	next := UserFiles{Files: DirtyFiles{}, Paused: u.Paused}
+	next := UserFiles{Files: DirtyFiles{}, Late: maps.Clone(u.Late)}
 	for _, path := range now.Names() {
 		before, known := u.Files[path]
-		between := slices.Contains(u.Between, path)
 		switch {
-		case known && before == now[path]:
+		case known && (before == now[path] || asLeft(path)): // the run may have changed it, too
 			next.Files[path] = before
 		case !asLeft(path):
-			next.Files[path], between = now[path], between || !known
-		case known:
-			next.Files[path] = before // the run also changed it
-		}
-		if between {
-			next.Between = append(next.Between, path)
+			if next.Files[path] = now[path]; !known {
+				next.late(path, Late{"it was changed between the runs", true})
+			}
 		}
 	}
 	return next
