@@ -99,18 +99,19 @@ func (p Project) gitTargets() (all []target) {
 			all = append(all, target{root: filepath.Dir(p.DotGit), path: p.DotGit})
 		}
 	}
-	for i, dir := range p.Git {
-		all = append(all, ofGitDir(dir, dir)...)
-		if i < len(p.Git)-1 {
-			continue // a work tree has no hooks of its own
+	if len(p.Git) == 0 {
+		return all
+	}
+	common := p.Git[len(p.Git)-1]
+	for _, dir := range (gitkeep.Repository{Git: p.Git}).Folders() {
+		all = append(all, target{root: common, path: filepath.Join(dir, "config"), git: true},
+			target{root: common, path: filepath.Join(dir, "config.worktree"), git: true},
+			target{root: common, path: filepath.Join(dir, "commondir"), git: true, text: sameDir})
+		if _, err := os.Lstat(filepath.Join(dir, "gitdir")); err == nil {
+			all = append(all, target{root: common, path: filepath.Join(dir, "gitdir")})
 		}
-		all = append(all, target{root: dir, path: filepath.Join(dir, "hooks") + "/", keep: true})
-		all = append(all, ofSubmodules(dir, filepath.Join(dir, "modules"), 0)...)
-		trees, _ := os.ReadDir(filepath.Join(dir, "worktrees"))
-		for _, e := range trees {
-			if e.IsDir() {
-				all = append(all, ofGitDir(dir, filepath.Join(dir, "worktrees", e.Name()))...)
-			}
+		if filepath.Base(filepath.Dir(dir)) != "worktrees" { // a work tree has no hooks of its own
+			all = append(all, target{root: common, path: filepath.Join(dir, "hooks") + "/", keep: true})
 		}
 	}
 	return all
@@ -118,38 +119,3 @@ func (p Project) gitTargets() (all []target) {
 
 // sameDir in a file commondir means the folder of that file, as if there were no such file.
 const sameDir = ".\n"
-
-func ofGitDir(root, dir string) []target {
-	all := []target{{root: root, path: filepath.Join(dir, "config"), git: true},
-		{root: root, path: filepath.Join(dir, "config.worktree"), git: true},
-		{root: root, path: filepath.Join(dir, "commondir"), git: true, text: sameDir}}
-	if _, err := os.Lstat(filepath.Join(dir, "gitdir")); err == nil {
-		all = append(all, target{root: root, path: filepath.Join(dir, "gitdir")})
-	}
-	return all
-}
-
-// maxNested limits how deep submodules are nested, and folders of their names.
-const maxNested = 8
-
-// ofSubmodules returns the same paths of the submodules below a folder. A submodule's name may
-// have slashes, and it may have submodules of its own.
-func ofSubmodules(root, folder string, depth int) (all []target) {
-	entries, err := os.ReadDir(folder)
-	if err != nil || depth > maxNested {
-		return nil
-	}
-	for _, e := range entries {
-		dir := filepath.Join(folder, e.Name())
-		switch _, err := os.Lstat(filepath.Join(dir, "config")); { // it is locked, so a command cannot remove it
-		case !e.IsDir():
-		case err != nil: // a part of a name
-			all = append(all, ofSubmodules(root, dir, depth+1)...)
-		default:
-			all = append(all, ofGitDir(root, dir)...)
-			all = append(all, target{root: root, path: filepath.Join(dir, "hooks") + "/", keep: true})
-			all = append(all, ofSubmodules(root, filepath.Join(dir, "modules"), depth+1)...)
-		}
-	}
-	return all
-}

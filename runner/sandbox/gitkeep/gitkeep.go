@@ -104,7 +104,6 @@ func Open(r Repository, p Place) (*Window, error) {
 
 func lookOnce(r Repository) (state, error) {
 	l, err := look(r, nil, time.Time{}, true)
-	l.close()
 	return l.state, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,12 +12,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"ralph/ptyexec"
+	"ralph/state/projectfs"
 )
 
 // state is what git starts: the files that decide it, by path. What is missing there is missing on disk.
@@ -59,31 +58,26 @@ const (
 	todo           = "rebase-merge/git-rebase-todo" // its lines may start programs
 )
 
-// looker reads a state. It follows no link, and opens no FIFO.
+// looker reads a state.
 type looker struct {
 	state
-	r     Repository
-	roots map[string]*os.Root
-	seen  []string // paths of .git that it looked at
+	r    Repository
+	seen []string // paths of .git that it looked at
 }
+
+// disk follows no link and opens no FIFO. All paths are absolute, and were without links before a command ran.
+func disk() projectfs.Dir { return projectfs.In("/") }
 
 // look reads the state now. repos are git's folders that were known before: it looks into them, too.
 // With since, it also looks at repositories in the work tree that git add would take, at what was changed since then.
 // Without askGit, it starts no git, which could wait for a FIFO in the place of its settings.
 func look(r Repository, repos []string, since time.Time, askGit bool) (*looker, error) {
-	l := &looker{state: state{Files: map[string]file{}}, r: r, roots: map[string]*os.Root{}}
+	l := &looker{state: state{Files: map[string]file{}}, r: r}
 	for _, path := range r.dotGits() {
 		l.dotGit(path)
 	}
-	if len(r.Git) > 0 {
-		common := r.common()
-		l.repo(common)
-		l.repo(r.Git[0])
-		l.worktrees(filepath.Join(common, "worktrees"))
-		l.modules(filepath.Join(common, "modules"), 0)
-	}
-	for _, repo := range repos {
-		l.repo(repo)
+	for _, dir := range slices.Concat(r.Folders(), repos) {
+		l.repo(dir)
 	}
 	var err error
 	if work := r.work(); askGit && work != "" && len(r.Git) > 0 {
@@ -94,12 +88,53 @@ func look(r Repository, repos []string, since time.Time, askGit bool) (*looker, 
 	return l, err
 }
 
-func (l *looker) close() {
-	for _, root := range l.roots {
-		if root != nil {
-			_ = root.Close()
+// Folders returns git's folders: that which all work trees share, and those of its work trees and submodules.
+func (r Repository) Folders() (all []string) {
+	if len(r.Git) == 0 {
+		return nil
+	}
+	common := r.common()
+	all = append(all, common)
+	for _, name := range []string{"worktrees", "modules"} {
+		all = append(all, below(filepath.Join(common, name), 0)...)
+	}
+	if !slices.Contains(all, r.Git[0]) {
+		all = append(all, r.Git[0])
+	}
+	return all
+}
+
+// below returns git's folders below one. The name of a submodule may have slashes, and it may have submodules, too.
+func below(dir string, depth int) (all []string) {
+	if depth > maxNested {
+		return nil
+	}
+	for _, name := range list(dir) {
+		path := filepath.Join(dir, name)
+		_, err1 := disk().Lstat(filepath.Join(path, "HEAD"))
+		_, err2 := disk().Lstat(filepath.Join(path, "config"))
+		switch {
+		case !isDir(path):
+		case err1 != nil && err2 != nil: // a part of a name
+			all = append(all, below(path, depth+1)...)
+		default:
+			all = append(append(all, path), below(filepath.Join(path, "modules"), depth+1)...)
 		}
 	}
+	return all
+}
+
+func isDir(path string) bool {
+	info, err := disk().Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+func list(dir string) (names []string) {
+	entries, _ := disk().ReadDir(dir) // none: nothing is there
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // work is the work tree; empty: there is none.
@@ -140,86 +175,37 @@ func (l *looker) dotGit(path string) {
 	}
 }
 
-// at returns the root that a path is in, opened, and the rest of the path; nil: it is in none, or a command put
-// something else in its place.
-func (l *looker) at(path string) (*os.Root, string) {
-	for _, top := range []string{l.r.common(), l.r.work(), l.r.Dir} {
+// has reports whether a path is in the project, its work tree, or git's folder for it.
+func (r Repository) has(path string) bool {
+	return slices.ContainsFunc([]string{r.common(), r.work(), r.Dir}, func(top string) bool {
 		rel, err := filepath.Rel(top, path)
-		if top == "" || err != nil || !filepath.IsLocal(rel) || path == l.r.DotGit && top == path {
-			continue
-		}
-		root, opened := l.roots[top]
-		if !opened {
-			if info, err := os.Lstat(top); err == nil && info.IsDir() {
-				root, _ = os.OpenRoot(top)
-			}
-			l.roots[top] = root
-		}
-		return root, rel
-	}
-	return nil, ""
-}
-
-// kind returns what is at a path, with no link above it.
-func (l *looker) kind(path string) (fs.FileInfo, error) {
-	if path == l.r.common() {
-		return os.Lstat(path)
-	}
-	root, rel := l.at(path)
-	if root == nil {
-		return nil, fs.ErrNotExist
-	}
-	for i, c := range rel {
-		if c != filepath.Separator {
-			continue
-		}
-		if info, err := root.Lstat(rel[:i]); err != nil || !info.IsDir() {
-			return nil, fs.ErrNotExist
-		}
-	}
-	return root.Lstat(rel)
-}
-
-func (l *looker) isDir(path string) bool {
-	info, err := l.kind(path)
-	return err == nil && info.IsDir()
-}
-
-func (l *looker) readDir(path string) (names []string) {
-	if !l.isDir(path) {
-		return nil
-	}
-	root, rel := l.at(path)
-	if f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0); err == nil {
-		defer f.Close()
-		names, _ = f.Readdirnames(-1)
-	}
-	return names
+		return top != "" && err == nil && filepath.IsLocal(rel)
+	})
 }
 
 // repo looks into one of git's folders.
 func (l *looker) repo(dir string) {
-	if slices.Contains(l.Repos, dir) || !l.isDir(dir) {
+	if slices.Contains(l.Repos, dir) || !l.r.has(dir) || !isDir(dir) {
 		return
 	}
 	l.Repos = append(l.Repos, dir)
 	for _, name := range names() {
-		l.below(dir, name)
+		l.file(dir, name)
 	}
 	if filepath.Base(filepath.Dir(dir)) == "worktrees" {
-		l.below(dir, "gitdir")
+		l.file(dir, "gitdir")
 	}
 	for _, name := range trees() {
 		l.tree(filepath.Join(dir, name), dir)
 	}
 }
 
-// below adds a file of a repository. Something else in the place of a folder above it stands for the file.
-func (l *looker) below(dir, name string) {
+// file adds a file of a repository. Something else in the place of a folder above it stands for the file.
+func (l *looker) file(dir, name string) {
 	path := dir
 	for part := range strings.SplitSeq(name, "/") {
 		path = filepath.Join(path, part)
-		if !l.isDir(path) {
+		if !isDir(path) {
 			break
 		}
 	}
@@ -228,39 +214,13 @@ func (l *looker) below(dir, name string) {
 
 // tree adds all files of a folder but git's samples, which git does not start.
 func (l *looker) tree(path, repo string) {
-	if !l.isDir(path) {
+	if !isDir(path) {
 		l.add(path, repo)
 		return
 	}
-	for _, name := range l.readDir(path) {
+	for _, name := range list(path) {
 		if !strings.HasSuffix(name, ".sample") {
 			l.tree(filepath.Join(path, name), repo)
-		}
-	}
-}
-
-func (l *looker) worktrees(dir string) {
-	for _, name := range l.readDir(dir) {
-		l.repo(filepath.Join(dir, name))
-	}
-}
-
-// modules looks into the submodules below a folder. Their names may have slashes, and they may have some, too.
-func (l *looker) modules(dir string, depth int) {
-	if depth > maxNested {
-		return
-	}
-	for _, name := range l.readDir(dir) {
-		path := filepath.Join(dir, name)
-		_, err1 := l.kind(filepath.Join(path, "HEAD"))
-		_, err2 := l.kind(filepath.Join(path, "config"))
-		switch {
-		case !l.isDir(path):
-		case err1 != nil && err2 != nil: // a part of a name
-			l.modules(path, depth+1)
-		default:
-			l.repo(path)
-			l.modules(filepath.Join(path, "modules"), depth+1)
 		}
 	}
 }
@@ -308,7 +268,7 @@ func (l *looker) leads(path string) string {
 
 // gitlinks returns the repositories in an index. Most have none, and that is cheap to see.
 func (l *looker) gitlinks(gitDir string) (paths []string, err error) {
-	data, _ := l.read(filepath.Join(gitDir, "index"), 1<<30)
+	data, _ := disk().Read(filepath.Join(gitDir, "index"), 1<<30)
 	if !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) && !bytes.Contains(data, []byte("link")) { // the mode; a split index
 		return nil, nil
 	}
@@ -369,20 +329,20 @@ func older(path string, since time.Time) bool {
 
 // add adds what is at a path, if anything is.
 func (l *looker) add(path, repo string) {
-	info, err := l.kind(path)
+	info, err := disk().Lstat(path)
 	if err != nil {
 		return
 	}
 	f := file{Repo: repo, Mode: info.Mode().Perm()}
-	switch root, rel := l.at(path); {
+	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		f.Link, _ = root.Readlink(rel)
+		f.Link, _ = os.Readlink(path)
 	case info.IsDir():
 		f.Other = folder
 	case !info.Mode().IsRegular():
 		f.Other = "not a file: " + info.Mode().Type().String()
 	default:
-		if f.Data, err = l.read(path, maxFile); err != nil {
+		if f.Data, err = disk().Read(path, maxFile); err != nil {
 			f.Other = fmt.Sprintf("not readable: %d bytes", info.Size())
 		}
 	}
@@ -400,23 +360,6 @@ func placeholder(path string, f file) bool {
 		return string(f.Data) == ".\n"
 	}
 	return false
-}
-
-func (l *looker) read(path string, limit int64) ([]byte, error) {
-	root, rel := l.at(path)
-	if root == nil {
-		return nil, fs.ErrNotExist
-	}
-	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, fs.ErrInvalid
-	}
-	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // paths returns the paths of both states, sorted: folders come before what is in them.

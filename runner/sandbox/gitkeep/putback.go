@@ -3,15 +3,15 @@ package gitkeep
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	ralph "ralph/state"
+	"ralph/state/projectfs"
 )
 
 // maxKept limits how many files of one command are kept.
@@ -37,7 +37,6 @@ func putBack(r Repository, was state, logs string, since time.Time) (Replaced, e
 
 func (done *Replaced) pass(r Repository, was state, since time.Time, askGit bool) error {
 	now, err := look(r, was.Repos, since, askGit)
-	defer now.close()
 	for _, path := range paths(was, now.state) {
 		old, had := was.Files[path]
 		is, has := now.Files[path]
@@ -53,7 +52,7 @@ func (done *Replaced) pass(r Repository, was state, since time.Time, askGit bool
 		if !slices.Contains(done.Files, name) {
 			done.Files = append(done.Files, name)
 		}
-		if broken := now.put(path, old, had); broken != nil {
+		if broken := put(path, old, had); broken != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", name, broken))
 		}
 	}
@@ -88,52 +87,44 @@ func keep(logs, name string, is file) error {
 		text = is.Other + "\n"
 	}
 	base := "planted." + strings.TrimPrefix(strings.ReplaceAll(name, "/", "."), ".")
-	base = base[:min(len(base), 200)]
-	free := base
-	for n := 2; n <= maxKept; n++ {
-		if _, err := os.Lstat(filepath.Join(logs, free)); err != nil {
-			break
-		}
-		free = fmt.Sprintf("%s.%d", base, n)
-	}
-	_, err := ralph.RunLogs{Dir: logs}.Keep(free, text)
+	_, err := ralph.RunLogs{Dir: logs}.Keep(base[:min(len(base), 200)], text)
 	return err
 }
 
 // put makes a path what it was. A new file comes in place of the old one at once.
-func (l *looker) put(path string, was file, had bool) error {
-	root, rel := l.at(path)
-	if root == nil {
-		return errors.New("its folder is gone")
-	}
-	info, err := root.Lstat(rel)
+func put(path string, was file, had bool) error {
 	switch {
-	case err == nil && !had, err == nil && was.Other == folder, err == nil && info.IsDir():
-		if err := root.RemoveAll(rel); err != nil || !had || was.Other != "" {
+	case !had, was.Other == folder:
+		if err := disk().RemoveAll(path); !projectfs.InPlaceOfFolder(err) { // else nothing is there
 			return err
 		}
-	case !had || was.Other == folder:
 		return nil
 	case was.Other != "":
 		return errors.New("what was there was no file, so ralph does not know it")
 	}
-	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
-		return err
-	}
-	fresh := rel + ".ralph-new"
-	if err := root.RemoveAll(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	dir := filepath.Dir(path)
+	if err := disk().MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	if was.Link != "" {
-		return errors.Join(root.Symlink(was.Link, fresh), root.Rename(fresh, rel))
+		at, err := disk().OpenDir(dir)
+		if err != nil {
+			return err
+		}
+		defer at.Close()
+		return errors.Join(disk().RemoveAll(path), unix.Symlinkat(was.Link, int(at.Fd()), filepath.Base(path)))
 	}
-	f, err := root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err := disk().Clear(path); err != nil {
+		return err
+	}
+	next, err := disk().Replace(path, was.Mode)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(was.Data)
-	if err = errors.Join(err, f.Chmod(was.Mode), f.Close()); err != nil {
+	defer next.Discard()
+	_, err = next.Write(was.Data)
+	if err = errors.Join(err, next.Chmod(was.Mode)); err != nil {
 		return err
 	}
-	return root.Rename(fresh, rel)
+	return next.Commit()
 }
