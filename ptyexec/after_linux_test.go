@@ -44,8 +44,9 @@ func TestRun_cover_isThereMeanwhileAndGoneAfterwards(t *testing.T) {
 			dir := t.TempDir()
 			at := func(name string) string { return filepath.Join(dir, name) }
 			c := Command{Args: []string{"sh", "-c", "ls > saw; echo x > filled/in; " + script}, Dir: dir, KillGrace: 100 * time.Millisecond,
-				Cover: &cover.Places{Dirs: []string{at("folder"), at("filled")}, Sockets: []string{at("folder/socket"), at("there")},
-					Files: []cover.File{{Path: at("file"), Text: "."}}, Blanks: []cover.File{{Path: at("blank")}}}}
+				Cover: &cover.Places{Shared: []cover.Place{{Path: at("folder"), Kind: cover.Dir}, {Path: at("filled"), Kind: cover.Dir},
+					{Path: at("folder/socket"), Kind: cover.Socket}, {Path: at("there"), Kind: cover.Socket}, {Path: at("file"), Text: "."}},
+					Blanks: []cover.Place{{Path: at("blank")}}}}
 			if err := os.WriteFile(at("there"), []byte("x"), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -15,22 +15,32 @@ import (
 	"time"
 )
 
-// Places are what to create. Each path is absolute, and nothing exists there yet.
+// Places are what to create. Each path is absolute.
 type Places struct {
-	Dirs    []string `json:"dirs,omitempty"`    // with the sticky bit, which marks them as ours
-	Sockets []string `json:"sockets,omitempty"` // git does not see them
-	Files   []File   `json:"files,omitempty"`
+	// Shared are harmless placeholders, which several programs may use. Nothing else exists there.
+	Shared []Place `json:"shared,omitempty"`
 	// Blanks are for one program only: they must not exist, and are removed whatever is in them.
-	Blanks []File  `json:"blanks,omitempty"`
+	Blanks []Place `json:"blanks,omitempty"`
 	Stages []Stage `json:"stages,omitempty"` // for one program only, too
 	// Held is an existing file, locked and shared, while the program runs; empty: none.
 	Held string `json:"held,omitempty"`
 }
 
-// File is a read-only file, or a copy of another file that its owner can write.
-type File struct {
+// Kind is what to create.
+type Kind int
+
+// The kinds of places.
+const (
+	File   Kind = iota // read-only, or a copy of another file that its owner can write
+	Dir                // with the sticky bit, which marks it as ours
+	Socket             // which git does not see
+)
+
+// Place is one file, folder or socket.
+type Place struct {
 	Path string `json:"path"`
-	Text string `json:"text,omitempty"`
+	Kind Kind   `json:"kind,omitempty"`
+	Text string `json:"text,omitempty"` // of a file
 	From string `json:"from,omitempty"` // the file to copy; empty: it is not a copy
 }
 
@@ -43,7 +53,7 @@ func (p *Places) Encode() (string, error) {
 // Lease keeps places in existence while a program runs. Release ends it.
 type Lease struct {
 	places Places
-	stages []*staged
+	stages [][]original // what was in each of places.Stages
 	held   *os.File
 	locks  map[string]*os.File // the folders that places are in
 }
@@ -70,27 +80,11 @@ func Make(text string) (*Lease, error) {
 			return h, err
 		}
 	}
-	for _, dir := range h.places.Dirs {
-		if err := h.lock(dir, syscall.LOCK_SH, patience); err != nil {
+	for _, p := range h.places.Shared {
+		if err := h.lock(p.Path, syscall.LOCK_SH, patience); err != nil {
 			return h, err
 		}
-		if err := makeDir(dir); err != nil {
-			return h, err
-		}
-	}
-	for _, path := range h.places.Sockets {
-		if err := h.lock(path, syscall.LOCK_SH, patience); err != nil {
-			return h, err
-		}
-		if err := makeSocket(path); err != nil && !errors.Is(err, fs.ErrExist) {
-			return h, err
-		}
-	}
-	for _, f := range h.places.Files {
-		if err := h.lock(f.Path, syscall.LOCK_SH, patience); err != nil {
-			return h, err
-		}
-		if err := f.make(); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := p.make(); err != nil && !errors.Is(err, fs.ErrExist) {
 			return h, err
 		}
 	}
@@ -100,24 +94,22 @@ func Make(text string) (*Lease, error) {
 		}
 	}
 	for _, s := range h.places.Stages {
-		st, err := s.make()
+		was, err := s.make()
 		if err != nil {
 			return h, err
 		}
-		h.stages = append(h.stages, st)
+		h.stages = append(h.stages, was)
 	}
 	return h, nil
 }
 
-func makeDir(path string) error {
-	err := os.Mkdir(path, 0o755|os.ModeSticky)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+func (f Place) make() error {
+	switch f.Kind {
+	case Dir:
+		return os.Mkdir(f.Path, 0o755|os.ModeSticky)
+	case Socket:
+		return makeSocket(f.Path)
 	}
-	return err
-}
-
-func (f File) make() error {
 	mode, text := fs.FileMode(0o444), []byte(f.Text)
 	if f.From != "" {
 		var err error
@@ -158,8 +150,8 @@ func (h *Lease) lock(path string, how int, bound time.Duration) error {
 
 // Release removes what Make created, unless another process holds it. It may be called more than once.
 func (h *Lease) Release() {
-	for _, s := range h.stages {
-		_ = s.release() // then the file is as it was
+	for i, was := range h.stages {
+		_ = h.places.Stages[i].release(was) // then the file is as it was
 	}
 	h.stages = nil
 	for _, f := range h.places.Blanks {
@@ -172,7 +164,12 @@ func (h *Lease) Release() {
 			mine = append(mine, dir)
 		}
 	}
-	h.places.remove(func(path string) bool { return slices.Contains(mine, filepath.Dir(path)) })
+	slices.SortFunc(h.places.Shared, func(a, b Place) int { return strings.Compare(b.Path, a.Path) }) // what is in a folder first
+	for _, p := range h.places.Shared {
+		if slices.Contains(mine, filepath.Dir(p.Path)) && p.Unchanged() {
+			_ = os.Remove(p.Path) // fails for a folder that is not empty
+		}
+	}
 	for _, f := range h.locks {
 		_ = f.Close()
 	}
@@ -186,72 +183,41 @@ func (p Places) Tidy() {
 	for _, s := range p.Stages {
 		_ = os.RemoveAll(s.Dir)
 	}
-	h := &Lease{places: p, locks: map[string]*os.File{}}
-	all := slices.Concat(p.Dirs, p.Sockets)
-	for _, f := range p.Files {
-		all = append(all, f.Path)
-	}
-	for _, path := range all {
-		if Is(path) || p.isFile(path) {
-			_ = h.lock(path, syscall.LOCK_EX, 0)
+	h := &Lease{places: Places{Shared: slices.Clone(p.Shared), Blanks: p.Blanks}, locks: map[string]*os.File{}}
+	for _, place := range p.Shared {
+		if place.Unchanged() {
+			_ = h.lock(place.Path, syscall.LOCK_EX, 0)
 		}
 	}
 	h.Release()
 }
 
-func (p Places) isFile(path string) bool {
-	return slices.ContainsFunc(p.Files, func(f File) bool { return f.Path == path && f.Unchanged() })
-}
-
-// remove removes the places that are unchanged since they were made.
-func (p Places) remove(mine func(path string) bool) {
-	for _, f := range p.Files {
-		if mine(f.Path) && f.Unchanged() {
-			_ = os.Remove(f.Path)
-		}
-	}
-	for _, path := range p.Sockets {
-		if mine(path) && Is(path) {
-			_ = os.Remove(path)
-		}
-	}
-	dirs := slices.SortedStableFunc(slices.Values(p.Dirs), func(a, b string) int { return strings.Compare(b, a) })
-	for _, dir := range dirs {
-		if mine(dir) && Is(dir) {
-			_ = os.Remove(dir) // fails for a folder that is not empty
-		}
-	}
-}
-
-// Unchanged reports whether the file is there as Make makes it.
-func (f File) Unchanged() bool {
+// Unchanged reports whether the place is there as Make makes it. A folder with nothing but an Ignore counts, too.
+func (f Place) Unchanged() bool {
 	info, err := os.Lstat(f.Path)
-	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o222 != 0 || info.Size() != int64(len(f.Text)) {
+	switch {
+	case err != nil:
+		return false
+	case f.Kind == Socket:
+		return info.Mode().Type() == fs.ModeSocket
+	case f.Kind == Dir && info.IsDir() && info.Mode()&fs.ModeSticky != 0:
+		entries, err := os.ReadDir(f.Path)
+		return err == nil && (len(entries) == 0 || len(entries) == 1 &&
+			Ignore(filepath.Join(f.Path, entries[0].Name())).Unchanged())
+	case f.Kind == Dir, !info.Mode().IsRegular(), info.Mode()&0o222 != 0, info.Size() != int64(len(f.Text)):
 		return false
 	}
 	text, err := os.ReadFile(f.Path) // file: a place that the sandbox prepares
 	return err == nil && string(text) == f.Text
 }
 
-// Is reports whether a path is a socket or an empty folder, as Make makes them. A folder
-// with nothing but an Ignore is empty, too.
+// Is reports whether a path is a socket or an empty folder, as Make makes them.
 func Is(path string) bool {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return false
-	case info.Mode().Type() == fs.ModeSocket:
-		return true
-	case !info.IsDir() || info.Mode()&fs.ModeSticky == 0:
-		return false
-	}
-	entries, err := os.ReadDir(path)
-	return err == nil && (len(entries) == 0 || len(entries) == 1 &&
-		Ignore(filepath.Join(path, entries[0].Name())).Unchanged())
+	return Place{Path: path, Kind: Socket}.Unchanged() || Place{Path: path, Kind: Dir}.Unchanged()
 }
 
 // IgnoreName is the name of git's file of ignored paths.
 const IgnoreName = ".gitignore"
 
 // Ignore is such a file at path. It makes git ignore everything in its folder, itself included.
-func Ignore(path string) File { return File{Path: path, Text: "*\n"} }
+func Ignore(path string) Place { return Place{Path: path, Text: "*\n"} }

@@ -8,7 +8,8 @@ import (
 
 func places(dir string) Places {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	return Places{Dirs: []string{at("folder")}, Sockets: []string{at("socket"), at("folder/in")}, Files: []File{{Path: at("file"), Text: "x"}}}
+	return Places{Shared: []Place{{Path: at("folder"), Kind: Dir}, {Path: at("socket"), Kind: Socket}, {Path: at("folder/in"), Kind: Socket},
+		{Path: at("file"), Text: "x"}}}
 }
 
 func hold(t *testing.T, p Places) *Lease {

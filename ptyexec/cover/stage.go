@@ -3,15 +3,14 @@ package cover
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/google/renameio/v2"
+
+	"ralph/state/projectfs"
 )
 
 // Stage is a folder for one program that stands for a folder of ours: the program may do
@@ -43,13 +42,6 @@ func Notes(folder string, names []string) (all []string) {
 // mostStaged is how many bytes of a staged file are copied back at most.
 const mostStaged = 16 << 20
 
-// staged is a Stage while the program runs.
-type staged struct {
-	Stage
-	root *os.Root // the program may have put something else at Dir
-	was  []original
-}
-
 // original is a staged file as it was before the program started.
 type original struct {
 	path, to string
@@ -57,8 +49,8 @@ type original struct {
 	mode     os.FileMode
 }
 
-func (s Stage) make() (*staged, error) {
-	st := &staged{Stage: s}
+// make makes the folder, and returns what its files were.
+func (s Stage) make() (was []original, err error) {
 	files := append([]string{s.File}, s.Notes...)
 	if slices.Contains(s.Notes, s.File) {
 		files = s.Notes
@@ -76,35 +68,31 @@ func (s Stage) make() (*staged, error) {
 		if err != nil && (i == 0 && len(s.Notes) == 0 || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
-		st.was = append(st.was, o)
+		was = append(was, o)
 	}
-	if err := os.Mkdir(s.Dir, 0o700); err != nil {
-		return nil, err
-	}
-	var err error
-	if st.root, err = os.OpenRoot(s.Dir); err != nil {
-		return nil, err
-	}
-	for _, o := range st.was {
-		if o.text != nil {
-			err = errors.Join(err, st.root.WriteFile(filepath.Base(o.path), o.text, o.mode))
+	err = os.Mkdir(s.Dir, 0o700)
+	for _, o := range was {
+		if err == nil && o.text != nil {
+			err = os.WriteFile(s.at(o), o.text, o.mode) // file: a place that the sandbox prepares
 		}
 	}
-	return st, err
+	return was, err
 }
 
+// at is where the program has its copy.
+func (s Stage) at(o original) string { return filepath.Join(s.Dir, filepath.Base(o.path)) }
+
 // release writes the copies back. A copy that is gone or empty changes nothing.
-func (s *staged) release() (err error) {
+func (s Stage) release(was []original) (err error) {
 	defer os.RemoveAll(s.Dir)
-	defer s.root.Close()
-	for _, o := range s.was {
+	for _, o := range was {
 		err = errors.Join(err, s.back(o))
 	}
 	return err
 }
 
-func (s *staged) back(o original) error {
-	now, err := s.read(o.path)
+func (s Stage) back(o original) error {
+	now, err := projectfs.Above(s.at(o)).Read(s.at(o), mostStaged)
 	if errors.Is(err, fs.ErrNotExist) && o.text == nil {
 		return nil
 	}
@@ -119,21 +107,4 @@ func (s *staged) back(o original) error {
 		}
 	}
 	return renameio.WriteFile(o.to, now, o.mode, renameio.WithTempDir(filepath.Dir(o.to)))
-}
-
-// read never blocks, and follows no link out of the folder.
-func (s *staged) read(path string) ([]byte, error) {
-	f, err := s.root.OpenFile(filepath.Base(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > mostStaged {
-		return nil, fmt.Errorf("%s of %d bytes: %w", info.Mode(), info.Size(), errors.ErrUnsupported)
-	}
-	return io.ReadAll(f)
 }

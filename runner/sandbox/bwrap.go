@@ -127,7 +127,7 @@ func bwrapWorks(Settings) error {
 	out, err := exec.CommandContext(ctx, path, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 		"--unshare-pid", "--unshare-net", "--", "/bin/sh", "-c", ":").CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", remedyHint(firstLine(string(out), err)))
+		return fmt.Errorf("bubblewrap cannot make namespaces here: %s", firstLine(string(out), err))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/ptyexec/cover"
 )
 
 // containerHub is the path of ralph-hub inside a container.
@@ -100,7 +101,7 @@ func (v *view) volumes() (args []string) {
 		case isDir(path):
 			// Not a tmpfs: podman would copy the secret into it.
 			empty := tempName()
-			v.places.Dirs = append(v.places.Dirs, empty)
+			v.places.Shared = append(v.places.Shared, cover.Place{Path: empty, Kind: cover.Dir})
 			args = append(args, "--volume", empty+":"+path+":ro")
 		default:
 			args = append(args, "--volume", v.blank("")+":"+path+":ro")
@@ -149,7 +150,7 @@ func (e *engine) works(s Settings) error {
 		s.image()).CombinedOutput(); err != nil {
 		if line := firstLine(string(out), err); !strings.Contains(strings.ToLower(line), "no such") &&
 			!strings.Contains(line, "not known") {
-			return errors.New(remedyHint(line))
+			return errors.New(line)
 		}
 		if s.image() != DefaultImage {
 			return fmt.Errorf("there is no image %s: build it with %s, or pull it", s.image(), e.name)
@@ -158,8 +159,7 @@ func (e *engine) works(s Settings) error {
 	}
 	args := append(e.base(containerName()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot run the image %s: %s", e.name, s.image(),
-			remedyHint(firstLine(string(out), err)))
+		return fmt.Errorf("%s cannot run the image %s: %s", e.name, s.image(), firstLine(string(out), err))
 	}
 	return nil
 }
@@ -209,4 +209,10 @@ func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
 		return fmt.Errorf("look for %q in the image %s: %s", name, s.image(), firstLine(string(out), err))
 	}
 	return nil
+}
+
+// firstLine is the first line that the program printed; if it printed nothing, the error says what happened.
+func firstLine(printed string, err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(printed), "\n")
+	return cmp.Or(line, err.Error())
 }

@@ -11,34 +11,12 @@ import (
 	"ralph/ptyexec/cover"
 )
 
-// seeGit lets the command read git's settings: the files as they are, or, if they have credentials or include other
-// files, a copy without them.
+// seeGit lets the command read a copy of the user's settings of git without credentials, and the files that they name.
 func (v *view) seeGit(env []string) {
-	files := append(v.home.paths(".config/git/config"), v.home.paths(".gitconfig")...)
-	if own := lookup(env, "GIT_CONFIG_GLOBAL"); own != "" {
-		files = []string{own}
-	}
-	var all strings.Builder
-	plain := true
-	for _, path := range files {
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		text, ok := readSettings(path)
-		plain = plain && ok && v.resolve(path) != "" && isPlain(path) && !gitIncludes().MatchString(text)
-		all.WriteString(text + "\n")
-	}
-	text := all.String()
-	if plain {
-		for _, path := range files {
-			v.ask(path)
-		}
-	} else {
-		text = withoutCredentials(env, v.Dir)
-		file := cover.File{Path: tempName(), Text: text}
-		v.places.Blanks, v.gitCopy = append(v.places.Blanks, file), file.Path
-		v.env = append(v.env, "GIT_CONFIG_GLOBAL="+file.Path)
-	}
+	text := withoutCredentials(env, v.Dir)
+	file := cover.Place{Path: tempName(), Text: text}
+	v.places.Blanks, v.gitCopy = append(v.places.Blanks, file), file.Path
+	v.env = append(v.env, "GIT_CONFIG_GLOBAL="+file.Path)
 	for _, m := range gitFiles().FindAllStringSubmatch(text, -1) {
 		path := v.home.named(m[1])
 		if info, err := os.Stat(path); err != nil || v.holdsAll(path) {
@@ -50,14 +28,11 @@ func (v *view) seeGit(env []string) {
 	}
 }
 
-var (
-	gitIncludes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)^[ \t]*\[[ \t]*include`) })
-	// gitFiles matches settings that name a file or folder which git reads.
-	gitFiles = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?im)^[ \t]*(?:excludesfile|attributesfile|hookspath|template|templatedir|ignorerevsfile|mailmap\.file)` +
-			`[ \t]*=[ \t]*"?(~/[^"\n]+|/[^"\n]+)"?[ \t]*$`)
-	})
-)
+// gitFiles matches settings that name a file or folder which git reads.
+var gitFiles = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)^[ \t]*(?:excludesfile|attributesfile|hookspath|template|templatedir|ignorerevsfile|mailmap\.file)` +
+		`[ \t]*=[ \t]*"?(~/[^"\n]+|/[^"\n]+)"?[ \t]*$`)
+})
 
 // withoutCredentials returns the user's settings as git reads them in a folder, with those of included files, and
 // without those that may have a credential.

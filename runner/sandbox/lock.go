@@ -90,15 +90,15 @@ func (p Project) made() (all cover.Places) {
 		path := strings.TrimSuffix(t.path, "/")
 		switch {
 		case t.git:
-			all.Files = append(all.Files, cover.File{Path: path, Text: t.text})
+			all.Shared = append(all.Shared, cover.Place{Path: path, Text: t.text})
 			continue
 		case isIgnore(path):
-			all.Files = append(all.Files, cover.Ignore(path))
+			all.Shared = append(all.Shared, cover.Ignore(path))
 			continue
 		}
-		all.Dirs, all.Sockets = append(all.Dirs, path), append(all.Sockets, path)
+		all.Shared = append(all.Shared, cover.Place{Path: path, Kind: cover.Dir}, cover.Place{Path: path, Kind: cover.Socket})
 		if parent := filepath.Dir(path); parent != t.root {
-			all.Dirs = append(all.Dirs, parent)
+			all.Shared = append(all.Shared, cover.Place{Path: parent, Kind: cover.Dir})
 		}
 	}
 	return all
@@ -113,7 +113,7 @@ func (v *view) lockOne(t target) error {
 	}
 	if slices.ContainsFunc(v.locked, func(dir string) bool { return within(path, dir) }) {
 		if file := cover.Ignore(path); isIgnore(path) && (isMissing(path) || file.Unchanged()) {
-			v.places.Files = append(v.places.Files, file)
+			v.places.Shared = append(v.places.Shared, file)
 		}
 		return nil
 	}
@@ -122,7 +122,7 @@ func (v *view) lockOne(t target) error {
 	}
 	_, err := os.Lstat(path)
 	switch {
-	case err == nil && !cover.Is(path) && !(t.git && cover.File{Path: path, Text: t.text}.Unchanged()):
+	case err == nil && !cover.Is(path) && !(t.git && cover.Place{Path: path, Text: t.text}.Unchanged()):
 		v.locked = append(v.locked, path)
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -135,13 +135,20 @@ func (v *view) lockOne(t target) error {
 	if unix.Access(parent, unix.W_OK) != nil {
 		return nil
 	}
+	place := cover.Place{Path: path, Text: t.text}
 	switch {
 	case isDir:
-		v.places.Dirs, v.locked = append(v.places.Dirs, path), append(v.locked, path)
-	case t.git:
-		v.places.Files, v.locked = append(v.places.Files, cover.File{Path: path, Text: t.text}), append(v.locked, path)
-	case runtime.GOOS == "linux":
-		v.places.Sockets = append(v.places.Sockets, path)
+		place.Kind = cover.Dir
+	case !t.git && runtime.GOOS != "linux":
+		return nil
+	case !t.git:
+		place.Kind = cover.Socket
+	}
+	v.places.Shared = append(v.places.Shared, place)
+	if place.Kind == cover.Socket {
+		v.sockets = append(v.sockets, path)
+	} else {
+		v.locked = append(v.locked, path)
 	}
 	return nil
 }
@@ -201,10 +208,10 @@ func blankText(path string) string {
 // blank returns the path of an empty file to mount in place of path.
 func (v *view) blank(path string) string {
 	text := blankText(path)
-	i := slices.IndexFunc(v.places.Blanks, func(f cover.File) bool { return f.From == "" && f.Text == text })
+	i := slices.IndexFunc(v.places.Blanks, func(f cover.Place) bool { return f.From == "" && f.Text == text })
 	if i < 0 {
 		i = len(v.places.Blanks)
-		v.places.Blanks = append(v.places.Blanks, cover.File{Path: tempName(), Text: text})
+		v.places.Blanks = append(v.places.Blanks, cover.Place{Path: tempName(), Text: text})
 	}
 	return v.places.Blanks[i].Path
 }
@@ -213,7 +220,7 @@ func (v *view) blank(path string) string {
 // them, because a mount cannot be renamed. A locked folder is one mount: a mount on one of its files would be gone as
 // soon as somebody outside replaces the file.
 func (v *view) mounts(bind func(from, to string, readOnly bool)) {
-	all := slices.Concat(v.locked, v.places.Sockets)
+	all := slices.Concat(v.locked, v.sockets)
 	var folders []string
 	for _, root := range slices.Concat([]string{v.Dir}, v.Write) {
 		folders = append(folders, parents(root, all)...)
@@ -233,7 +240,7 @@ func (v *view) mounts(bind func(from, to string, readOnly bool)) {
 	for _, c := range v.copies {
 		bind(c.Path, c.From, false)
 	}
-	for _, path := range v.places.Sockets {
+	for _, path := range v.sockets {
 		bind(v.blank(path), path, true)
 	}
 }

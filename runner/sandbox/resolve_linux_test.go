@@ -88,22 +88,3 @@ func TestWrap_programOfTheProject_isStarted(t *testing.T) {
 		}
 	})
 }
-
-// An engine that cannot work says so in its own words; what to do follows.
-func TestResolve_engineCannotWork_saysWhatHelps(t *testing.T) {
-	for said, want := range map[string]string{
-		"Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?": "sudo systemctl start docker",
-		"permission denied while trying to connect to the Docker daemon socket":                             "usermod -aG docker",
-		"cannot find UID/GID for user you: no subuid ranges found for user":                                 "--add-subuids",
-		"something else": "something else",
-	} {
-		bin := t.TempDir()
-		if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho \""+said+"\" >&2\nexit 1\n"), 0o755); err != nil { //nolint:gosec // a program
-			t.Fatal(err)
-		}
-		t.Setenv("PATH", bin+":/usr/bin:/bin")
-		if _, err := (Settings{Sandbox: "docker"}).Resolve(); err == nil || !strings.Contains(err.Error(), said) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", said, err)
-		}
-	}
-}

@@ -30,9 +30,10 @@ type view struct {
 	env    []string // more variables of the command
 	// gitCopy is a copy of git's settings without credentials; empty: the command sees the files themselves.
 	gitCopy string
-	locked  []string     // read-only
-	copies  []cover.File // of files that the agent writes in its own state
-	fixed   []string     // read-only parts of the agent's own state
+	locked  []string      // read-only
+	sockets []string      // in the place of missing files
+	copies  []cover.Place // of files that the agent writes in its own state
+	fixed   []string      // read-only parts of the agent's own state
 	// places are what ralph makes where a file is missing that the command must not create.
 	places cover.Places
 }
@@ -177,7 +178,7 @@ func (v *view) hideSockets(env []string) {
 // copy gives the command its own copies of files.
 func (v *view) copy(files []string) {
 	for _, path := range files {
-		c := cover.File{Path: tempName(), From: path}
+		c := cover.Place{Path: tempName(), From: path}
 		v.copies, v.places.Blanks = append(v.copies, c), append(v.places.Blanks, c)
 	}
 	v.Write = slices.DeleteFunc(v.Write, func(path string) bool { return slices.Contains(files, path) })
