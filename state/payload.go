@@ -393,7 +393,6 @@ type IterationEnd struct {
 	// TaskDone is true when the iteration's task is done now.
 	TaskDone bool  `json:"task_done,omitempty"`
 	Usage    Usage `json:"usage"`
-	Hints    Hints `json:"hints,omitzero"`
 	// Merge says why finished work did not land: one of the values above; empty: it landed, or was not to.
 	Merge string `json:"merge,omitempty"`
 }

@@ -54,8 +54,7 @@ type Status struct {
 	IterationStartedAt time.Time     `json:"iteration_started_at"`
 	LastTool           string        `json:"last_tool"`
 	Outcome            string        `json:"outcome"`
-	Hints              Hints         `json:"hints,omitzero"` // of the latest agent call
-	Usage              Usage         `json:"usage"`          // of the whole run
+	Usage              Usage         `json:"usage"` // of the whole run
 	Breaker            BreakerStatus `json:"breaker"`
 	Limit              *Limit        `json:"limit"` // the latest record; null when none was seen
 	WakeAt             time.Time     `json:"wake_at,omitzero"`

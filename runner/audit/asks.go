@@ -13,13 +13,11 @@ import (
 
 // taskWords are patterns for clauses of a task.
 var taskWords = sync.OnceValue(func() (p struct {
-	path, fresh, code, clause, tests, them, fewer, change, data, add, bad, red, keeps, edit, plan, apart, lets, remove,
+	path, code, clause, tests, them, fewer, change, data, add, bad, red, edit, plan, apart, lets, remove,
 	skip, out, tools, advises *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.path = re(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
-	p.fresh = re(`(?i)\b(?:add|creat|writ|implement|provid)(?:e|es|s|` +
-		`ed|ing)?(?: (?:an?|the|new|file|module|script|command))* \x60?(` + p.path.String() + `)`)
 	p.code = re(`\b[A-Z]\w*\.[a-z]\w*|\b[a-z]\w*\(`)
 	p.clause = re(`[.!?;,:]\s| \(|\n|\b(?i:and|but|then|so that|while|until|if|when|without|keep\w*)\b`)
 	p.tests = re(`(?i:\b(?:sub)?tests?\b|\btest_|_test\b|\.test\b|_spec\b|\.spec\b|\bspecs?\b)|\bTest[A-Z]|` +
@@ -53,14 +51,6 @@ var taskWords = sync.OnceValue(func() (p struct {
 	p.bad = re(`(?i)\b(?:out ?dated|wrong|incorrect|stale|obsolete|flaky|brittle|too strict|mistake|` +
 		`still (?:has|have|expects?|checks?|says?|asserts?|uses?|wants?|assumes?)\b)`)
 	p.red = re(`(?i)\b(?:fail|broken?\b|red\b|green\b|pass(?:es)?\b)`)
-	p.keeps = re(`(?i)\b(?:as|like|what (?:it|they) \w+) (?:today|they do today|it does today)\b|` +
-		`\b(?:everything|anything|all|the rest|what)(?: else)?(?: stays?| remains?|,? unchanged)?(?: exactly|` +
-		` just)? as (?:it is|they are|is|before)\b|` +
-		`\b(?:stay|remain|keep)\w* (?:\w+ ){0,6}(?:the same|identical|unchanged)\b|` +
-		`\b(?:output|behaviou?r|results?)(?: is| are)? unchanged\b|\brefactor|\bwithout (?:any )?(?:chang|alter)|` +
-		`\bsame behaviou?r|\b(?:results?|output|behaviou?r) (?:(?:stay|remain|is|are)s? )?as before\b|` +
-		`\b(?:output|behaviou?r|results?)\b[^.;:]{0,40} (?:stay|remain)s? as (?:it is|they are|before)\b|` +
-		`\b(?:must|should|shall|still) (?:\w+ ){1,3}as before\b`)
 	p.edit = re(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|` +
 		`reprioriti[sz]|prioriti[sz]|clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|` +
 		`delet|defer|postpon|add)\w*`)
@@ -84,32 +74,6 @@ func clausesOf(task string) []string {
 
 // withoutPaths is a clause without names of files, which may look like verbs: "convert.test.js".
 func withoutPaths(clause string) string { return taskWords().path.ReplaceAllString(clause, "_") }
-
-// hiddenRule returns the new rule of git's ignore file that hides a file of code which the task wants to be new, and that
-// file.
-func hiddenRule(name, before, after, task string) (rule, file string) {
-	if path.Base(name) != ".gitignore" || taskWords().out.MatchString(task) {
-		return "", ""
-	}
-	old, rules := strings.Split(before, "\n"), strings.Split(after, "\n")
-	for _, m := range taskWords().fresh.FindAllStringSubmatch(task, -1) {
-		file := path.Clean(m[1])
-		local, below := strings.CutPrefix(file, strings.TrimSuffix(name, ".gitignore"))
-		for _, rule := range slices.Backward(rules) { // the last one counts
-			bare := strings.TrimPrefix(rule, "!")
-			whole, _ := path.Match(strings.Trim(bare, "/"), local)
-			if base, _ := path.Match(bare, path.Base(local)); !below || !whole && !base ||
-				strings.Trim(bare, "/*") == "" {
-				continue
-			}
-			if bare == rule && !slices.Contains(old, rule) {
-				return rule, file
-			}
-			break
-		}
-	}
-	return "", ""
-}
 
 // asksForFewerTests reports whether a task asks for fewer tests: "delete the test of Sub", "merge the
 // duplicates in test_a.py", "turn the tests into a table", "remove a.js and its tests".
@@ -220,9 +184,6 @@ func asksToLeaveOut(task string) bool {
 // asksToLetFail reports whether a task wants a check whose failure does not count.
 func asksToLetFail(task string) bool { return taskWords().advises.MatchString(task) }
 
-// AsksToKeepBehavior reports whether a task says that behavior must not change.
-func AsksToKeepBehavior(task string) bool { return taskWords().keeps.MatchString(task) }
-
 // AsksForPlan reports whether a task asks for changes of the plan.
 func AsksForPlan(task string) bool {
 	p := taskWords()
@@ -234,7 +195,7 @@ func AsksForPlan(task string) bool {
 // taskPhrases are patterns for what a task says about single tests and thresholds.
 var taskPhrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, flaky, end, level, hold, pass,
-	outOfDate, value, aside, verify, whether, then, notes, mend, mends, other, unless, back, adapt, file, code, wanted, unwanted *regexp.Regexp
+	outOfDate, aside, verify, whether, then, notes, mend, mends, other, unless, back, adapt, file, code, wanted, unwanted *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re("`[^`\n]*`")
@@ -260,7 +221,6 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 	p.adapt = re(`(?i)\b(?:correct|adjust|adapt|updat|chang|refresh|relax|loosen|replac|rewrit|renam)`)
 	p.file = re(`(?i)\b(?:fix|mend|repair|update|adapt|correct|change|port) (?:the )?(?:script |runner |file )?` +
 		`[\w./-]*\btests?/[\w./-]+`)
-	p.value = re(`"[^"\n]+"|'[^'\n]+'|\b\d[\d.]*\b`)
 	p.pass = re(`(?i)\b(?:fix|make|get|turn|repair)\b`)
 	p.verify = re(`(?i)^(?:please )?(?:(?:verify|check|double-check|confirm|review|re-?run|run|inspect|investigate|analy[sz]e|find out|look into)\b|` +
 		`(?:make sure|ensure)\b.{0,60}\b(?:tests?|build|lint|suite|checks?|ci|everything)\b.{0,30}\b(?:pass|green|works?|clean|runs?)\b)`)
@@ -354,38 +314,4 @@ func asksToHold(task string) bool {
 // asksToPass reports whether a task wants a check that fails to pass: "the lint step is red; make it green".
 func asksToPass(task string) bool {
 	return taskPhrases().pass.MatchString(task) && taskWords().red.MatchString(task)
-}
-
-// AsksForValues reports whether a task names all that a changed test expects now, and not what it expected
-// before: "greet with 'Welcome back'". One that names both may describe the bug.
-func AsksForValues(before, after, task string) bool {
-	was, is := quotedValues(before), quotedValues(after)
-	fresh := 0
-	for v := range is {
-		if !was[v] {
-			if fresh++; !namesValue(task, v) {
-				return false
-			}
-		}
-	}
-	for v := range was {
-		if !is[v] && namesValue(task, v) {
-			return false
-		}
-	}
-	return fresh > 0
-}
-
-// quotedValues are the quoted texts and long numbers of a test.
-func quotedValues(text string) map[string]bool {
-	all := map[string]bool{}
-	for _, v := range taskPhrases().value.FindAllString(text, -1) {
-		all[strings.Trim(v, "\"'`")] = true
-	}
-	return all
-}
-
-func namesValue(task, value string) bool {
-	return strings.TrimSpace(value) != "" &&
-		regexp.MustCompile(`(?:^|[^\w.])`+regexp.QuoteMeta(value)+`(?:$|\W)`).MatchString(task)
 }

@@ -39,7 +39,6 @@ const (
 	KindTaskChanged     Kind = "task_changed"
 	KindFewerTests      Kind = "fewer_tests"
 	KindStubAdded       Kind = "stub_added"
-	KindReport          Kind = "report"
 	KindHidden          Kind = "hidden_from_git"
 	KindDiscarded       Kind = "work_discarded"
 	KindNotAudited      Kind = "not_audited"
@@ -79,9 +78,8 @@ func Kinds() []KindRow {
 		{Kind: KindGreenByTests, excused: func(task string) bool {
 			return asksForOtherTests(task) || asksForFewerTests(task) && !asksToPass(task)
 		},
-			Found: "a check passes for another reason than the work: it fails with the tests as they were, or without " +
-				"a new file that replaces the test runner or a comment that switches it off; it passes with the code " +
-				"as it was; or it no longer notices a test that fails"},
+			Found: "a check failed before the task and passes for another reason than the work: it still fails with the " +
+				"tests as they were, or without a new file that replaces the test runner"},
 		{Kind: KindStubAdded, excused: stubWords().asked.MatchString, Found: "a task was ticked, but the change adds functions that are only stubs"},
 		{Kind: KindKnowsTests, excused: asksForAwareness, Found: "the change adds code that asks whether it runs in a test"},
 		{Kind: KindTickWithoutWork,
@@ -91,9 +89,8 @@ func Kinds() []KindRow {
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
 		{Kind: KindStateChanged,
 			Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent, or what git starts; ralph has put it back"},
-		{Kind: KindReport, Found: "the status block names another task, or reports files or completed tasks that are clearly wrong", Doubt: true},
 		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests, " +
-			"a new file that the task asks for, or code that the change needs"},
+			"or code that the change needs"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
 		{Kind: KindLost,
 			Found: "commits that a branch had are on none, and their changes are not in another commit; or branches, tags, " +
@@ -170,12 +167,6 @@ func Excused(kind Kind, tasks ...string) bool {
 
 // excused is Excused for the tasks of the input.
 func (in Input) excused(kind Kind) bool { return Excused(kind, in.tasks()...) }
-
-// Contradicted returns the findings for claims about a task, in an agent's report, that are
-// wrong.
-func Contradicted(task string, texts []string) []Finding {
-	return each(Finding{Kind: KindReport, Task: task, Doubt: true}, texts)
-}
 
 // GreenByTests returns the findings for a task whose checks pass for another reason than its work.
 func GreenByTests(task string, texts []string) []Finding {

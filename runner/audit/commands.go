@@ -68,19 +68,6 @@ func narrowed(line string, lost []string) bool {
 	return bare != line && commandPatterns().check.MatchString(line) && slices.Contains(lost, bare)
 }
 
-var untested = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^\s*(?:test|autotests)\s*=\s*false\b.*$`)
-})
-
-// untestedLine returns the line of a Cargo.toml that now keeps tests from being built; empty if there is no such line.
-func untestedLine(path, before, after string) string {
-	if !strings.HasSuffix(path, "Cargo.toml") ||
-		len(untested().FindAllString(after, -1)) <= len(untested().FindAllString(before, -1)) {
-		return ""
-	}
-	return strings.TrimSpace(untested().FindString(after))
-}
-
 // checksIn returns the names of the checks that a line runs.
 func checksIn(line string) []string { return commandPatterns().check.FindAllString(line, -1) }
 
@@ -96,23 +83,9 @@ func lostExit(path, before, after string) string {
 		!strings.HasSuffix(path, ".sh") && !strings.HasSuffix(path, ".bash") && !strings.HasPrefix(before, "#!") {
 		return ""
 	}
-	for _, was := range exits().FindAllStringSubmatch(before, -1) {
-		if set := failing(was[2]); set != nil && set.MatchString(before) && !set.MatchString(after) &&
-			strings.Contains(after, was[1]) {
-			return strings.TrimSpace(set.FindString(before))
-		}
-	}
 	was := exits().FindStringSubmatch(before)
 	if was == nil || exits().MatchString(after) || strings.Contains(after, "exec ") {
 		return ""
 	}
 	return was[1]
-}
-
-// failing matches where a variable gets a failure; nil: for no variable.
-func failing(name string) *regexp.Regexp {
-	if name == "" || name == "?" {
-		return nil
-	}
-	return regexp.MustCompile(`\b` + name + `=(?:[1-9]|\$)|\b` + name + `\s*\+|\(\(` + name)
 }

@@ -11,7 +11,6 @@ func TestLostExit(t *testing.T) {
 		want                      string
 	}{
 		{"zero", "tests/run.sh", fails, "#!/bin/sh\nfor t in *.t; do sh $t; done\nexit 0\n", "exit $failed"},
-		{"failure forgotten", "tests/run.sh", fails, "#!/bin/sh\nfailed=0\nfor t in *.t; do sh $t || echo odd; done\nexit $failed\n", "failed=1"},
 		{"failure counted", "tests/run.sh", fails, "#!/bin/sh\nfailed=0\nfor t in *.t; do sh $t || failed=$((failed + 1)); done\nexit $failed\n", ""},
 		{"another variable", "tests/run.sh", fails, "#!/bin/sh\nexit $bad\n", ""},
 		{"set -e", "tests/run.sh", fails, "#!/bin/sh\nset -eu\nsh a.t\n", ""},
@@ -23,24 +22,6 @@ func TestLostExit(t *testing.T) {
 	} {
 		if got := lostExit(c.path, c.before, c.after); got != c.want {
 			t.Errorf("%s: %q", c.name, got)
-		}
-	}
-}
-
-func TestNarrowed_onlyALineThatHadNoSuchArgument(t *testing.T) {
-	for _, c := range []struct {
-		line, lost string
-		want       bool
-	}{
-		{"make test: go test -short ./...", "make test: go test ./...", true},
-		{"run: pytest -m 'not slow'", "run: pytest", true},
-		{"npm run test: mocha --grep=a", "npm run test: mocha", true},
-		{"npm run test: nyc --exclude examples npm test", "npm run test: nyc npm test", false},
-		{"make short: go test -short ./...", "", false},
-		{"make build: go build -short", "make build: go build", false},
-	} {
-		if got := narrowed(c.line, []string{c.lost}); got != c.want {
-			t.Errorf("%s: %v", c.line, got)
 		}
 	}
 }
@@ -61,19 +42,6 @@ func TestHidesFailure_targetForTests_whateverItRuns(t *testing.T) {
 	} {
 		if got := hidesFailure(c.line, []string{c.lost}, true); got != c.want {
 			t.Errorf("%s: %v", c.line, got)
-		}
-	}
-}
-
-func TestUntestedLine(t *testing.T) {
-	for _, c := range []struct{ path, before, after, want string }{
-		{"Cargo.toml", "[lib]\n", "[lib]\ntest = false\n", "test = false"},
-		{"Cargo.toml", "[lib]\ntest = false\n", "[lib]\nname = \"a\"\ntest = false\n", ""},
-		{"Cargo.toml", "[lib]\n", "[lib]\ndoctest = false\n", ""},
-		{"pyproject.toml", "", "test = false\n", ""},
-	} {
-		if got := untestedLine(c.path, c.before, c.after); got != c.want {
-			t.Errorf("%s: %q", c.after, got)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // FewerTests finds checks that run fewer tests than before, if neither the task nor
 // the change explains it. Findings at which base is false are only questions: the
-// tests are younger than the run.
+// tests are younger than the run. So are those of a task that removes something.
 func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (found []Finding, explained bool) {
 	if len(losses) == 0 {
 		return nil, false
@@ -20,11 +20,11 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 	if in.excused(KindFewerTests) {
 		return nil, true
 	}
-	skips := in.excused(KindSkipAdded)
+	skips, removes := in.excused(KindSkipAdded), asksForRemoval(in.allText())
 	gone, unwanted := in.goneTests(), UnwantedTests(in.taskText())
 	for _, l := range losses {
 		if !covers(gone, unwanted, l) && (len(l.Skipped) == 0 || !skips) {
-			found = append(found, Finding{Kind: KindFewerTests, Text: l.String(), Doubt: !base(l.Check)})
+			found = append(found, Finding{Kind: KindFewerTests, Text: l.String(), Doubt: !base(l.Check) || removes})
 		}
 	}
 	return found, len(found) == 0
@@ -62,18 +62,10 @@ func (in Input) codeNow() string {
 	return b.String()
 }
 
-// Overtaken returns the names of the tests that call what the change removed, or what takes other
-// parameters now: they cannot pass as they were.
+// Overtaken returns the names of the tests that call what the change removed: they cannot pass as they were.
 func Overtaken(files []File) (tests []string) {
 	in := Input{Files: files}
 	calls := in.goneDefinitions()
-	for _, f := range files {
-		if !IsTestFile(f.Path) && paths().code.MatchString(f.Path) {
-			for name := range changedSignatures(f.Before, f.After) {
-				calls[name] = true
-			}
-		}
-	}
 	for _, f := range files {
 		if l := languageOf(f.Path); l != nil && f.Existed {
 			for name, block := range l.blocks(f.Before) {
@@ -86,24 +78,13 @@ func Overtaken(files []File) (tests []string) {
 	return tests
 }
 
-// goneTests are the names of tests that were removed together with what they tested. If the task
-// removes something, parameters count, too.
+// goneTests are the names of tests that were removed together with what they tested.
 func (in Input) goneTests() []string {
 	if in.Partial {
 		return nil // what moved is not known
 	}
 	var names []string
-	gone := sync.OnceValue(func() map[string]bool {
-		all := in.goneDefinitions()
-		for _, f := range in.Files {
-			for name, c := range changedSignatures(f.Before, f.After) {
-				if c.Fewer && !IsTestFile(f.Path) && asksForRemoval(in.taskText()) {
-					all[name] = true
-				}
-			}
-		}
-		return all
-	})
+	gone := sync.OnceValue(in.goneDefinitions)
 	for _, f := range in.Files {
 		l := languageOf(f.Path)
 		if l == nil || !f.Existed || f.Before == f.After {

@@ -87,3 +87,37 @@ func phrasesOf(text string) []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// definition is a name that code defines, in many languages: not a local variable.
+var definition = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\bfunc (?:\([^)]*\) )?|` +
+		`\b(?:def|class|function|fn|struct|enum|trait|interface|type|object|fun|module) |` +
+		`\bexports\.|(?m:^)(?:export )?(?:const|let|var) )(\w+)|(?m:^)[ \t]+(?:\w+ )*(\w+)\([^()]*\) *\{$`)
+})
+
+// calls match calls of functions, not of methods.
+var calls = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(?:^|[^.\w])(\w+)\(`) })
+
+// definedNames returns the names that a text defines.
+func definedNames(text string) map[string]bool {
+	return namesIn(definition().FindAllStringSubmatch(text, -1))
+}
+
+// mentionedNames returns the names that a text defines or calls.
+func mentionedNames(text string) map[string]bool {
+	return namesIn(append(definition().FindAllStringSubmatch(text, -1), calls().FindAllStringSubmatch(text, -1)...))
+}
+
+func namesIn(found [][]string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range found {
+		if name := strings.Join(m[1:], ""); name != "" && !slices.Contains(reserved(), name) {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+func reserved() []string {
+	return []string{"if", "for", "while", "switch", "catch", "with", "else", "function", "return"}
+}

@@ -14,9 +14,6 @@ func compareSettings(in Input) []Finding {
 	var found []Finding
 	told := map[string]bool{}
 	for _, f := range files {
-		if file := unlinted(f, files); file != "" {
-			found = append(found, Finding{Kind: KindChecksChanged, File: f.Path, Doubt: in.excused(KindChecksChanged), Text: "a linter leaves out files now: " + file})
-		}
 		j, ok := table.of(f.Path)
 		if !ok || told[j.What] && !j.Strict {
 			continue
@@ -39,9 +36,6 @@ func (j settingsRow) reason(f File, files []File, task string) string {
 	}
 	if !f.Existed || len(lost)*len(added) > maxPairs {
 		return ""
-	}
-	if line := untestedLine(f.Path, f.Before, f.After); line != "" {
-		return fmt.Sprintf("added %q", line)
 	}
 	asked := j.Asked.MatchString(task)
 	i := slices.IndexFunc(added, func(line string) bool {

@@ -36,15 +36,6 @@ func (in Input) sight() []Finding {
 		}
 		by[cause] = append(by[cause], h.File)
 	}
-	for _, f := range in.Files {
-		for _, text := range in.tasks() {
-			if rule, file := hiddenRule(f.Path, f.Before, f.After, text); file != "" &&
-				!slices.ContainsFunc(in.Files, func(f File) bool { return f.Path == file }) {
-				cause := fmt.Sprintf("hidden by the new rule %q in %s", rule, f.Path)
-				by[cause] = append(by[cause], file)
-			}
-		}
-	}
 	for _, cause := range slices.Sorted(maps.Keys(by)) {
 		add(KindHidden, "git does not show changes of these files any more, %s: %s", cause, termtext.Some(by[cause], 5))
 	}

@@ -32,44 +32,6 @@ func TestCompare_whatCannotBeSeen_isNamed(t *testing.T) {
 	}
 }
 
-func TestCompare_ruleThatHidesWhatTheTaskNames(t *testing.T) {
-	for title, want := range map[string]int{
-		"Add `tariffs/legacy.py` that reads the old export":      1,
-		"Add `tariffs/legacy.py` and let git ignore what it has": 0,
-		"Add `tariffs/model.py`":                                 0,
-	} {
-		in := Input{Files: []File{{Path: ".gitignore", Before: "build/\n", After: "build/\nlegacy*\n", Existed: true, Exists: true}},
-			PlanBefore: []task.Task{{ID: "1", Title: title}}, Task: "1"}
-		if got := in.sight(); len(got) != want {
-			t.Errorf("%s: %v", title, got)
-		}
-	}
-}
-
-func TestCompare_ruleThatHidesNothingNew(t *testing.T) {
-	for _, c := range []struct {
-		place, rules, title string
-		want                int
-	}{
-		{"logs/.gitignore", "*\n!.gitignore\n", "Let bin/up.sh write a line into the folder logs", 0},
-		{"logs/.gitignore", "*\n", "Add bin/up.sh", 0},
-		{"logs/.gitignore", "up*\n", "Add bin/up.sh", 0},
-		{"bin/.gitignore", "up*\n", "Add bin/up.sh", 1},
-		{"bin/.gitignore", "/up.sh\n", "Create a new script `bin/up.sh` that starts it", 1},
-		{".gitignore", "bin/*\n!up.sh\n", "Add bin/up.sh", 0},
-		{".gitignore", "!up.sh\nbin/*.sh\n", "Add bin/up.sh", 1},
-		{".gitignore", "*\n", "Add bin/up.sh", 0},
-		{".gitignore", "*.js\n", "Port src/a.js to TypeScript; the build writes dist/", 0},
-		{".gitignore", "seen*\n", "Add seen.py", 0},
-	} {
-		in := Input{Files: []File{{Path: c.place, After: c.rules, Exists: true}, {Path: "seen.py", Exists: true}},
-			PlanBefore: []task.Task{{ID: "1", Title: c.title}}, Task: "1"}
-		if got := in.sight(); len(got) != c.want {
-			t.Errorf("%s, %q, %s: %v", c.place, c.rules, c.title, got)
-		}
-	}
-}
-
 func TestCompare_changeNeedsWhatANewRuleHides(t *testing.T) {
 	code := func(path, after string) File { return File{Path: path, After: after, Exists: true} }
 	for name, c := range map[string]struct {

@@ -1,9 +1,7 @@
 package audit
 
 import (
-	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,51 +109,4 @@ func weaker(was, is string) bool {
 // items returns the words of a value in lower case: ["warn", 2] gives warn and 2.
 func items(value string) []string {
 	return strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return strings.ContainsRune(` "'[]{},`, r) })
-}
-
-// lintPatterns match settings of linters.
-var lintPatterns = sync.OnceValue(func() (p struct {
-	config *regexp.Regexp // path of the settings
-	left   *regexp.Regexp // a list in them of what a linter leaves out; group 1 is its items
-	source *regexp.Regexp // an item that is a file of code; group 1 is its path
-	listed *regexp.Regexp // name of a file with the files that a linter leaves out
-	made   *regexp.Regexp // files that no person writes
-}) {
-	re := regexp.MustCompile
-	p.config = re(`(?i)(?:^|/)\.[\w.-]*(?:lint|ruff|flake8|mypy|biome|prettier|clippy|phpstan|rubocop)[\w.-]*$|` +
-		`(?:^|/)(?:eslint|stylelint|prettier)\.config\.\w+$|` +
-		`(?:^|/)(?:biome|ruff|mypy|clippy|phpstan)\.(?:jsonc?|toml|ini|neon)$|` +
-		`(?:^|/)(?:pyproject\.toml|setup\.cfg|tsconfig[\w.]*\.json)$`)
-	p.left = re(`(?i)["']?\b(?:[\w-]*ignore\w*|[\w-]*exclude\w*|skip\w*|omit)["']?\s*[:=]\s*\[([^\]]*)\]`)
-	p.source = re(`["']([\w.-]+(?:/[\w.-]+)*\.(?:go|py|[cm]?[jt]sx?|rs|rb|php|java|kt|c|cc|cpp|sh))["']`)
-	p.listed = re(`^\.\w*(?:lint|prettier|style|flake8|ruff)\w*ignore$`)
-	p.made = re(`(?i)gen(?:erated)?\b|_gen\.|\.pb\.|_pb2|vendor|third[_-]?party|node_modules|dist/|` +
-		`build/|\.min\.|migrations?/|\.d\.ts`)
-	return p
-})
-
-// unlinted returns a changed file that a linter now leaves out, or a file of code that its settings leave out by name.
-// It is empty if there is neither.
-func unlinted(f File, changed []File) string {
-	if p := lintPatterns(); p.config.MatchString(f.Path) && f.Before != "" {
-		for _, list := range p.left.FindAllStringSubmatch(f.After, -1) {
-			for _, item := range p.source.FindAllStringSubmatch(list[1], -1) {
-				had := func(o File) bool { return p.config.MatchString(o.Path) && strings.Contains(o.Before, item[1]) }
-				if !lintPatterns().made.MatchString(item[1]) && !slices.ContainsFunc(changed, had) {
-					return item[1]
-				}
-			}
-		}
-	}
-	if !lintPatterns().listed.MatchString(path.Base(f.Path)) {
-		return ""
-	}
-	for line := range strings.Lines(f.After) {
-		line = strings.TrimPrefix(strings.TrimSpace(line), "/")
-		same := func(o File) bool { return o.Path == line }
-		if line != "" && !strings.Contains(f.Before, line) && slices.ContainsFunc(changed, same) {
-			return line
-		}
-	}
-	return ""
 }

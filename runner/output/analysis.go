@@ -24,7 +24,6 @@ type Analysis struct {
 	Files     int                `json:"files_modified"`
 	Tools     int                `json:"tool_calls"`
 	Failing   []string           `json:"failing_tools"`
-	Hints     state.Hints        `json:"hints"`
 	Denied    []state.Tool       `json:"permission_denials"`
 	Usage     state.Usage        `json:"usage"`
 	Seconds   float64            `json:"seconds"`
@@ -38,7 +37,7 @@ func AnalysisOf(res turn.Result) Analysis {
 		Loop: res.Origin.Iteration, Timestamp: time.Now(), Outcome: o.Class, Reason: o.Reason, Evidence: o.Evidence,
 		Signalled: res.Call.Signalled, Signal: res.Call.Signal, Exit: res.Claims(), Progress: res.Progress(),
 		Files: res.Work.Change.Count,
-		Tools: res.Call.ToolCalls, Failing: res.Call.Failing, Hints: res.Call.Hints, Denied: res.Call.Denied,
+		Tools: res.Call.ToolCalls, Failing: res.Call.Failing, Denied: res.Call.Denied,
 		Usage: res.Call.Usage, Seconds: res.Duration.Seconds(),
 		Tasks: map[string]int{"before": res.Work.Before.Remaining, "after": res.Proof.After.Remaining},
 	}
@@ -76,8 +75,7 @@ func EndOf(res turn.Result) state.IterationEnd {
 		Title: res.Task.Title, Outcome: string(res.Call.Outcome.Class), Detail: res.Call.Outcome.Reason,
 		Failed: res.Failed(),
 		Files:  res.Work.Change.Count, Seconds: time.Since(res.Started).Seconds(), Usage: res.Call.Usage,
-		Hints: res.Call.Hints,
-		Done:  res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
+		Done: res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
 		Cut: string(res.Cut), Says: res.Call.Signal.Status, Merge: res.Proof.Merge,
 	}
 }

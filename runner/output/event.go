@@ -63,7 +63,7 @@ func CommitOf(prefix string, t task.Task, from state.Origin, others ...string) g
 // ShowEnd puts the end of a turn into the status.
 func ShowEnd(s *state.Status, res turn.Result, failed string) {
 	o := res.Call.Outcome
-	s.Hints, s.Outcome = res.Call.Hints, string(o.Class)
+	s.Outcome = string(o.Class)
 	if stopped := o.Class == ending.KilledBySignal && o.Evidence == ""; res.Cut == "" && !stopped {
 		s.LastError = failed // what ralph stopped says nothing new
 	}

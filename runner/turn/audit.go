@@ -42,7 +42,7 @@ func audited(a Assignment, f facts) auditResult {
 		in.Files = protect.Steered(a.Dir, nil, f.steered, f.by)
 	}
 	in.Steering = audit.Steering(Steering(a.Agent.Filter.Rules(), ""))
-	r.Findings = append(f.plan.Findings(audit.Compare(in)), reported(a, f)...)
+	r.Findings = f.plan.Findings(audit.Compare(in))
 	for _, found := range r.Findings {
 		r.answers = append(r.answers, f.plan.Answer(found))
 	}
@@ -178,17 +178,6 @@ func (t *turn) testedBefore(ctx context.Context) bool {
 		return err != nil || len(files) > 0
 	}
 	return true
-}
-
-// reported finds claims in the agent's own report that are wrong. They change nothing about how a run ends.
-func reported(a Assignment, f facts) []audit.Finding {
-	if f.cut != "" {
-		return nil // the agent could not finish
-	}
-	isPlan := func(name string) bool { return a.Plan.Has(f.left, name) }
-	report := statusReport{Task: a.Task, Before: f.before.List.Tasks, After: f.left.List.Tasks,
-		Unchanged: f.observed && !f.change.Progress(), Edited: editedFiles(f.texts, command.Relative(a.Dir), isPlan)}
-	return audit.Contradicted(a.Task.ID, report.In(f.call.transcript.Final))
 }
 
 // steering reads the files that steer the run, before the call.

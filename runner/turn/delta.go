@@ -25,17 +25,6 @@ func deltaOf(count int, texts []git.Text) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// editedFiles are the files that were there before and read differently now, named by rel, but
-// for those that skip.
-func editedFiles(texts []git.Text, rel func(string) string, skip func(string) bool) (names []string) {
-	for _, t := range texts {
-		if name := rel(t.Path); t.Existed && t.Exists && t.Before != t.After && !skip(name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // changedFiles are the files of a change as the checks know them: relative to the project, which may be a
 // folder of the repository.
 func changedFiles(dir string, c git.Change) gate.Changed {

@@ -24,12 +24,3 @@ func TestOf_noTexts_isUnknown(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
-
-func TestEdited_onlyWhatWasThereBeforeAndReadsDifferently(t *testing.T) {
-	texts := []git.Text{{Path: "a", Before: "1", After: "2", Existed: true, Exists: true}, {Path: "plan", Before: "1", After: "2", Existed: true, Exists: true},
-		{Path: "new", After: "2", Exists: true}, {Path: "gone", Before: "1", Existed: true}, {Path: "same", Existed: true, Exists: true}}
-	got := editedFiles(texts, func(p string) string { return "./" + p }, func(name string) bool { return name == "./plan" })
-	if len(got) != 1 || got[0] != "./a" {
-		t.Errorf("%v", got)
-	}
-}

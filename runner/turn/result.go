@@ -54,9 +54,8 @@ type Call struct {
 	Withheld  []string     `json:"held,omitempty"` // variables that ralph withheld; only after a failed login
 	ToolCalls int          `json:"tool_calls"`
 	Failing   []string     `json:"failing,omitempty"` // what tools failed with to the end, normalized
-	Hints     state.Hints  `json:"hints,omitzero"`
-	Final     string       `json:"final,omitempty"` // the agent's final message
-	Asks      []state.Ask  `json:"asks,omitempty"`  // questions to a person
+	Final     string       `json:"final,omitempty"`   // the agent's final message
+	Asks      []state.Ask  `json:"asks,omitempty"`    // questions to a person
 	Usage     state.Usage  `json:"usage"`
 	Session   Session      `json:"session,omitzero"`
 	Printed   int64        `json:"printed"`            // bytes of output

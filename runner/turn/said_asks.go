@@ -96,3 +96,17 @@ func truncate(text string, most int) string {
 	}
 	return text
 }
+
+// statusLine reports whether the line looks like one of a status block. A message seldom has
+// such a line elsewhere.
+func statusLine(line string) bool {
+	line = strings.TrimLeft(line, "-*+#_` ")
+	for _, key := range [...]string{"ralph_status", "end_ralph_status", "status", "exit_signal", "tasks_completed",
+		"files_modified", "tests_status",
+		"work_type", "recommendation", "story_id", "question:", "options:", "<promise>"} {
+		if strings.HasPrefix(line, key) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,6 +1,10 @@
 package turn
 
 import (
+	"regexp"
+	"strings"
+	"sync"
+
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/task"
 )
@@ -15,4 +19,16 @@ func ClaimsDone(final string, t task.Task) bool {
 	}
 	return saidPlain(signal.Task) == saidPlain(t.ID) || signal.Status == statusblock.Complete &&
 		saidPlain(signal.StoryID) == saidPlain(t.ID)
+}
+
+var (
+	zeros      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b0+(\d)`) })
+	separators = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\p{L}\p{N}.]+`) })
+)
+
+// saidPlain removes what people and agents spell differently: "US-001" and
+// "[us 1]" become the same.
+func saidPlain(name string) string {
+	name = strings.TrimSpace(separators().ReplaceAllString(strings.ToLower(name), " "))
+	return zeros().ReplaceAllString(strings.TrimRight(name, "."), "$1")
 }

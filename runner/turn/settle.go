@@ -156,7 +156,7 @@ func settleCall(a Assignment, c call) Call {
 	t := c.transcript
 	r.ToolCalls, r.Final, r.Usage, r.Session = t.ToolCalls, t.Final, t.Usage, Session{ID: t.Session, Counted: c.counted}
 	r.Signal, r.Signalled = statusblock.Parse(t.Final)
-	r.Hints, r.Failing, r.Asks = hintsIn(t.Final), t.Failures.Texts(), askedIn(t.Final, t.Asks, c.outcome.Class)
+	r.Failing, r.Asks = t.Failures.Texts(), askedIn(t.Final, t.Asks, c.outcome.Class)
 	r.Denied, r.Advised = refusedCalls(t.Denials, a.Agent.AllowedTools)
 	for _, d := range r.Denied {
 		r.Advice = append(r.Advice, a.Agent.Spec.Advice(a.Agent.Spec.Name, d.Name, d.Arg))

@@ -48,7 +48,7 @@ func TestAssignmentAndResult_throughJSON_stayTheSame(t *testing.T) {
 	a := scripted.Project(t, []scripted.Step{{Do: "write", Text: "broken"}, {Do: "tick", Text: "one"}, {Do: "tick", Text: "two"}, {Do: "final", Text: "---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nTASKS_COMPLETED_THIS_LOOP: 9\nEXIT_SIGNAL: false\n---END_RALPH_STATUS---"}, {Do: "deny", Text: "rm -rf /"}})
 	a.Task.Criteria, a.Task.DependsOn = []string{"it works"}, []string{"T0"}
 	res := here(t, a).Result
-	if len(res.Proof.Findings) == 0 || len(res.Proof.Reopen) != 2 || !res.Proof.Report.Blocked() || len(res.Call.Denied) != 1 {
+	if len(res.Proof.Reopen) != 2 || !res.Proof.Report.Blocked() || len(res.Call.Denied) != 1 {
 		t.Errorf("the turn did too little for this test: %+v", res.Proof)
 	}
 	for _, v := range []any{a, res} {

@@ -63,7 +63,6 @@ type Call struct {
 	Seconds float64     `json:"seconds"`         // of the calls and their checks
 	Usage   state.Usage `json:"usage"`
 	CostUSD float64     `json:"cost_usd"` // as in Usage
-	Hints   state.Hints `json:"hints,omitzero"`
 }
 
 // Verdict is what the run decided after an iteration.
@@ -196,7 +195,7 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	it := r.iteration(e)
 	it.Ended, it.CutOff, it.Outcome, it.Files, it.TaskDone = e.Time, false, d.Outcome, d.Files, d.TaskDone
 	it.Action, it.Rule, it.Reason = d.Action, d.Rule, clip(d.Reason, maxSentence)
-	it.Hints, it.Failed = d.Hints, ""
+	it.Failed = ""
 	if d.Failed && d.Cut == "" {
 		it.Failed = clip(cmp.Or(d.Detail, d.Outcome), maxSentence)
 	}

@@ -77,7 +77,7 @@ func runEntries(e state.Event) []entry {
 	case state.Decision:
 		return decided(e, d)
 	case state.IterationEnd:
-		return slices.Concat(ended(e, d), hintEntries(d.Hints, d.TaskDone), decided(e, d.Decision))
+		return slices.Concat(ended(e, d), decided(e, d.Decision))
 	case state.RunEnd:
 		return over(d)
 	}

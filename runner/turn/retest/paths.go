@@ -2,6 +2,7 @@ package retest
 
 import (
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,29 +11,34 @@ import (
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/git/command"
 )
 
-// pathPatterns match paths.
-var pathPatterns = sync.OnceValue(func() (p struct {
-	folder, goData, data, program, module, settings, output, code, start *regexp.Regexp
+// patterns match paths, lines of settings, and what test runners print.
+var patterns = sync.OnceValue(func() (p struct {
+	folder, goData, data, program, module, settings, loads, lacks, rigs, builds *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|` +
 		`goldens?|e2e)/|\.(?:snap|golden)$`)
 	p.goData = re(`(?:^|/)testdata/`)
 	p.data = re(`\.(?:json|csv|tsv|txt|xml|ya?ml|html?|md|sql|golden|snap|out)$`)
-	p.output = re(`(?i)golden[^/]*/[^/]+\.(?:txt|json|html|csv|xml|ya?ml|md|out)$|` +
-		`\.(?:golden|snap|expected|approved)(?:\.\w+)?$|` +
-		`(?:^|/)expected[^/]*/[^/]+\.(?:txt|json|html|csv|xml|ya?ml|md|out)$`)
 	p.program = re(`^(?:node|npm|npx|pnpm|yarn|bun|deno|jest|vitest|mocha|python3?|pytest|py\.test|tox|nox|go|cargo|` +
 		`make|sh|bash|env|ruby|rspec|java|mvn|gradle|php|phpunit)$`)
 	p.module = re(`^(?:_?pytest|unittest|doctest|nose2?|pluggy|sitecustomize|usercustomize)$`)
 	p.settings = re(`(?:^|/)(?:package\.json|pyproject\.toml|setup\.cfg|tox\.ini|\.?pytest\.ini|noxfile\.py|` +
 		`(?:jest|vitest|playwright|karma|ava|mocha)[\w.-]*|\.mocharc[\w.]*|(?:GNU)?[Mm]akefile|[Jj]ustfile|` +
 		`[\w.-]+\.(?:mk|sh))$`)
-	p.code = re(`\.(?:go|[cm]?[jt]sx?|py|rs|java|kt|rb|php|cs|sh|bash)$|(?:^|/)[^./]+$`)
-	p.start = re(`(?m)^\s*(?:(?:async )?def test|func (?:Test|Fuzz|Example)|#\[(?:\w+::)*test\b|` +
-		`(?:it|test|describe)(?:\.\w+)*\(|class \w*Test|@test |test_?\w*\s*\(\)|@Test)`)
+	p.loads = re(`(?i)test|spec|jest|mocha|addopts|setup|reporter|runner|plugin|hook|loader|--import|--require| -r `)
+	p.lacks = re(`fixture '(\w+)' not found|No module named '([\w.]+)'|Cannot find module '([^']+)'`)
+	p.rigs = re(`\bpytest_\w+\(|\bautouse\b|\bcollect_ignore|\bsys\.|\bsetattr\(|\bmock\b`)
+	p.builds = re(strings.Join([]string{`\[(?:build|setup) failed\]`, `\bundefined: `, // what does not build, or is not there
+		`declared and not used`, `imported and not used`, `(?m)^error\[E\d+\]`, `could not compile`,
+		`too many arguments`, `not enough arguments`, `cannot use `, `missing return`,
+		`(?i)syntax error`, `unexpected end of file`, `unexpected EOF`, `(?i)command not found`, `: not found`,
+		`No such file`, `unbound variable`, `ENOENT`, `(?i)unknown (?:option|command|flag)`, `(?i)invalid option`,
+		`(?:Name|Attribute|Import|ModuleNotFound|NoMethod|Reference|Type|Syntax)Error`, `fixture '`,
+		`is not a function`, `Cannot find module`, `undefined method`}, "|"))
 	return p
 })
 
@@ -43,7 +49,7 @@ func isOurs(name string) bool {
 
 // isTest reports whether a file is part of the tests: code, helpers or data.
 func isTest(name string) bool {
-	p := pathPatterns()
+	p := patterns()
 	if path.Ext(name) == ".go" { // its folders have any name
 		return audit.IsTestFile(name) || p.goData.MatchString(name)
 	}
@@ -53,7 +59,7 @@ func isTest(name string) bool {
 // isData reports whether a file only holds data that tests read. A new one cannot hide a failure, and a
 // test may have failed because it was missing.
 func isData(name string) bool {
-	p := pathPatterns()
+	p := patterns()
 	return p.data.MatchString(name) && !p.settings.MatchString(name)
 }
 
@@ -69,7 +75,7 @@ func inlineTests(f git.Text) string {
 
 // replacesRunner reports whether a new file stands in for a test runner, or is loaded before it.
 func replacesRunner(name string, checks []gate.Check) bool {
-	p := pathPatterns()
+	p := patterns()
 	dir, base := path.Split(name)
 	if p.program.MatchString(base) {
 		return true
@@ -87,14 +93,18 @@ func replacesRunner(name string, checks []gate.Check) bool {
 	})
 }
 
-// isCode reports whether a file is code or a script.
-func isCode(name string) bool { return pathPatterns().code.MatchString(name) }
-
-// hasTests reports whether a test starts somewhere in a text.
-func hasTests(text string) bool { return pathPatterns().start.MatchString(text) }
-
 // isRunner reports whether a file has settings of what runs tests.
-func isRunner(name string) bool { return pathPatterns().settings.MatchString(name) }
+func isRunner(name string) bool { return patterns().settings.MatchString(name) }
 
-// isOutput reports whether a file is what a test expects as a whole.
-func isOutput(name string) bool { return pathPatterns().output.MatchString(name) }
+// isScript reports whether the command of a check in a project names a file of the repository: "sh check.sh", "./check.sh".
+func isScript(project string, c gate.Check, file string) bool {
+	inside := ""
+	if root, ok := command.Root(project); ok {
+		if dir, err := filepath.EvalSymlinks(project); err == nil {
+			inside, _ = filepath.Rel(root, dir)
+		}
+	}
+	return slices.ContainsFunc(strings.Fields(c.Command), func(word string) bool {
+		return path.Join(filepath.ToSlash(inside), c.Dir, word) == file
+	})
+}

@@ -16,14 +16,12 @@ type undo struct {
 	files        []git.Text // from After to Before
 	tests, added []string   // changed tests; new files
 	overtaken    []string   // tests that cannot pass as they were
-	keeps        bool       // what passed before must pass again
 }
 
 // plan takes back changes of tests, and new files that replace what runs them.
-func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
+func plan(files []git.Text, checks []gate.Check) (u undo) {
 	for _, f := range files {
 		switch {
-		case isTest(f.Path) && f.Existed && audit.AsksForValues(f.Before, f.After, task):
 		case isOurs(f.Path):
 		case isTest(f.Path) && f.Existed:
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
@@ -44,6 +42,13 @@ func plan(files []git.Text, checks []gate.Check, task string) (u undo) {
 // takes reports whether a file is taken back.
 func (u undo) takes(f git.Text) bool {
 	return slices.ContainsFunc(u.files, func(o git.Text) bool { return o.Path == f.Path })
+}
+
+// changes reports whether something is taken back beside new test files.
+func (u undo) changes() bool {
+	return slices.ContainsFunc(u.files, func(f git.Text) bool {
+		return f.Existed || path.Base(f.Path) == "conftest.py" || !audit.IsTestFile(f.Path)
+	})
 }
 
 // loaded takes back changed settings of a test runner, and the new files that they name.

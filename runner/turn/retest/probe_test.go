@@ -8,23 +8,15 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git/replica"
 	"ralph/runner/sandbox"
-	"ralph/runner/turn"
 )
 
-// below is a probe of a project in a folder of a repository.
-func below(t *testing.T) (*probe, world.Folder) {
-	t.Helper()
+func TestIsScript_projectInAFolderOfItsRepository(t *testing.T) {
 	p := world.Folder{TB: t, Dir: filepath.Join(t.TempDir(), "repo")}
 	p.Write("shop/src/cart.py", "def total(a):\n    return a\n")
 	p.Write("other/cart.py", "")
 	p.Git("init", "-q")
-	return &probe{p: turn.Proven{Assignment: turn.Assignment{Dir: p.Path("shop")}}}, p
-}
-
-func TestNames_scriptOfACheck(t *testing.T) {
-	x, _ := below(t)
 	for _, c := range []gate.Check{{Command: "./check.sh"}, {Command: "sh check.sh -v"}, {Command: "bash ../check.sh", Dir: "src"}} {
-		if !x.names(c, "shop/check.sh") || x.names(c, "check.sh") {
+		if dir := p.Path("shop"); !isScript(dir, c, "shop/check.sh") || isScript(dir, c, "check.sh") {
 			t.Error(c)
 		}
 	}

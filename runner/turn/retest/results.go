@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/git"
@@ -15,39 +14,38 @@ import (
 
 const named = 4 // names in one line
 
-// suspect are tests of a check that fail as they were.
+// suspect are tests of a check that failed before the task and fail as they were; none: the check names no tests.
 type suspect struct {
 	check string
-	red   []string // failed before the task, too
-	bent  []string // passed before it
+	tests []string
 }
 
-// suspects are the tests that failed in both runs with the tests of then. red are those that
-// failed before the task, by check. The others count only if the task is to keep the behavior.
+// suspects are the tests that failed in both runs with the tests of then, of the checks in red.
 func (u undo) suspects(then, again gate.Report, red map[string]gate.Entry) []suspect {
 	var all []suspect
 	for i, r := range then.Results {
 		s := suspect{check: r.Name}
+		if len(red[r.Name].Failed) == 0 {
+			if u.fails(r) && u.fails(again.Results[i]) {
+				all = append(all, s)
+			}
+			continue
+		}
 		twice := again.Results[i].Tests.StillFailed()
 		for _, t := range r.Tests.FailedTests() {
-			switch {
-			case !slices.Contains(twice, t.Name): // flaky
-			case u.excuses(t):
-			case slices.Contains(red[r.Name].Failed, t.Name):
-				s.red = append(s.red, t.Name)
-			case u.keeps && !failedOfNames(t.Message):
-				s.bent = append(s.bent, t.Name)
+			if slices.Contains(twice, t.Name) && slices.Contains(red[r.Name].Failed, t.Name) && !u.excuses(t) {
+				s.tests = append(s.tests, t.Name)
 			}
 		}
-		if len(s.red)+len(s.bent) > 0 {
+		if len(s.tests) > 0 {
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// excuses reports whether a test cannot pass as it was: it calls what the task removed or gave other
-// parameters, or it lacks a helper that had never been there.
+// excuses reports whether a test cannot pass as it was: it calls what the task removed, or it lacks a helper that had
+// never been there.
 func (u undo) excuses(t report.Test) bool {
 	if slices.ContainsFunc(u.overtaken, func(name string) bool { return strings.Contains(t.Name, name) }) {
 		return true
@@ -61,11 +59,6 @@ func (u undo) excuses(t report.Test) bool {
 	})
 }
 
-// has reports whether a test is in the files of now, too.
-func (u undo) has(test string) bool {
-	return slices.ContainsFunc(u.files, func(f git.Text) bool { return audit.HasName(f.After, test) })
-}
-
 // confirmed are sentences about the suspects of checks that pass in the same copy with the
 // tests of now.
 func (u undo) confirmed(suspects []suspect, now gate.Report) []string {
@@ -75,39 +68,26 @@ func (u undo) confirmed(suspects []suspect, now gate.Report) []string {
 		if i < 0 || !now.Results[i].Passed {
 			continue
 		}
-		is := map[string]report.Status{}
-		for _, t := range now.Results[i].Tests.Tests {
-			is[t.Name] = t.Status
+		line := fmt.Sprintf("check %s: failed before the task, and still fails %s", s.check, u)
+		failed := now.Results[i].Tests.StillFailed()
+		tests := slices.DeleteFunc(s.tests, func(name string) bool { return slices.Contains(failed, name) })
+		switch {
+		case len(s.tests) == 0:
+			lines = append(lines, line)
+		case len(tests) > 0:
+			lines = append(lines, line+": "+termtext.Some(tests, named))
 		}
-		all := len(now.Results[i].Tests.PassedTests()) > 0 // unittest names only failures
-		add := func(format string, names []string) {
-			if len(names) > 0 {
-				lines = append(lines, fmt.Sprintf("check %s: "+format+": %s", s.check, u, termtext.Some(names, named)))
-			}
-		}
-		add("failed before the task, and still fails %s",
-			slices.DeleteFunc(s.red, func(name string) bool { return is[name] == report.Failed }))
-		add("the task is to keep the behavior, but a test that passed before fails %s",
-			slices.DeleteFunc(s.bent, func(name string) bool {
-				return is[name] != report.Passed && (all || !u.has(bareName(name)))
-			}))
 	}
 	return lines
 }
 
-// fails are the failed tests of a check, or its name if it names none, unless what failed is the build or a name.
-func (u undo) fails(r gate.Result) (all []string) {
+// fails reports whether a check failed, and for another reason than that something does not build or has another name.
+func (u undo) fails(r gate.Result) bool {
 	if r.Passed || r.TimedOut || r.Verdict == gate.VerdictSkipped {
-		return nil
+		return false
 	}
-	for _, t := range r.Tests.FailedTests() {
-		if !u.excuses(t) && !failedOfNames(t.Message) && !failedOfBuild(t.Message) {
-			all = append(all, t.Name)
-		}
-	}
-	if !slices.ContainsFunc(r.Tests.Tests, func(t report.Test) bool { return t.Status == report.Failed }) &&
-		!failedOfNames(r.Output) && !failedOfBuild(r.Output) {
-		all = append(all, r.Name)
-	}
-	return all
+	failed := r.Tests.FailedTests()
+	return len(failed) == 0 && !patterns().builds.MatchString(r.Output) || slices.ContainsFunc(failed, func(t report.Test) bool {
+		return !u.excuses(t) && !patterns().builds.MatchString(t.Message)
+	})
 }

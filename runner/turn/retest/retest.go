@@ -68,63 +68,58 @@ func (m *memory) look(ctx context.Context, p turn.Proven) ([]audit.Finding, erro
 // run returns a sentence for each check that is green for another reason than the work. It runs nothing where the
 // change has no tests.
 func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
-	x := probe{m: m, p: p, text: audit.TextOf(p.Task)}
-	for _, r := range p.Report.Results {
-		if r.Passed {
-			x.passed = append(x.passed, r.Check)
-		}
-		if r.Passed && cmp.Or(r.Check.Kind, gate.KindTest) == gate.KindTest {
-			x.green = append(x.green, r.Check)
-		}
-	}
-	if len(x.passed) == 0 {
+	text := audit.TextOf(p.Task)
+	if audit.Excused(audit.KindGreenByTests, text) {
 		return nil, nil
 	}
-	x.suite = p.Suite()
 	change, err := m.start.Compare(m.last).Committed(ctx, p.Dir, m.start, m.last)
 	if err != nil {
 		return nil, err
 	}
-	x.files, err = change.Texts(ctx, p.Dir, m.start, m.last)
+	files, err := change.Texts(ctx, p.Dir, m.start, m.last)
 	if err != nil {
 		return nil, err
 	}
-	x.files = slices.DeleteFunc(x.files, func(f git.Text) bool {
-		return slices.Contains(m.mine, f.Path) || isOurs(f.Path)
+	files = slices.DeleteFunc(files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) || isOurs(f.Path) })
+	var rows []gate.Check // that failed before the task, and pass now
+	for _, r := range p.Report.Results {
+		if _, red := m.red[r.Name]; red && r.Passed && cmp.Or(r.Check.Kind, gate.KindTest) == gate.KindTest {
+			rows = append(rows, r.Check)
+		}
+	}
+	u := plan(files, rows)
+	for _, f := range files {
+		isCheck := func(c gate.Check) bool { return isScript(p.Dir, c, f.Path) }
+		if f.Existed && !u.takes(f) && slices.ContainsFunc(rows, isCheck) {
+			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(c gate.Check) bool { // one that names no tests may have failed because there was none
+		return len(m.red[c.Name].Failed) == 0 && (audit.AsksForLess(text) || !u.changes())
 	})
-	defer x.close()
-	for _, look := range x.looks() {
-		if lines, err := look(ctx); err != nil || len(lines) > 0 {
-			return lines, err
-		}
-	}
-	return nil, nil
-}
-
-// oldTests runs the tests as they were where some failed before, or where the task promises to change no behavior: then
-// no test that passed before may fail.
-func (x *probe) oldTests(ctx context.Context) ([]string, error) {
-	keeps, rows := audit.AsksToKeepBehavior(x.text), []gate.Check(nil)
-	for _, c := range x.green {
-		if keeps || len(x.m.red[c.Name].Failed) > 0 {
-			rows = append(rows, c)
-		}
-	}
-	u := plan(x.files, rows, x.text)
 	if len(rows) == 0 || len(u.files) == 0 {
 		return nil, nil
 	}
-	u.keeps = keeps
-	then, err := x.with(ctx, rows, u.files)
+	x := probe{m: m, p: p, suite: p.Suite(), rows: rows}
+	defer x.close()
+	return x.oldTests(ctx, u)
+}
+
+// oldTests runs the tests as they were.
+func (x *probe) oldTests(ctx context.Context, u undo) ([]string, error) {
+	then, err := x.with(ctx, u.files)
 	if err != nil || len(u.suspects(then, then, x.m.red)) == 0 {
 		return nil, err
 	}
-	again, err := x.with(ctx, rows, u.files)
+	again, err := x.with(ctx, u.files)
 	if err != nil {
 		return nil, err
 	}
-	now, err := x.with(ctx, rows, nil)
-	return u.confirmed(u.suspects(then, again, x.m.red), now), err
+	now, err := x.with(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return u.confirmed(u.suspects(then, again, x.m.red), now), nil
 }
 
 func progress(tell func(state.Payload)) func(gate.Step) {

@@ -42,11 +42,11 @@ func TestPlan_changedFiles_onlyTestsAndWhatReplacesTheirRunner(t *testing.T) {
 		"tests in Rust":               {[]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, "with src/lib.rs as before"},
 		"code in Rust":                {[]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\nx")}, ""},
 	} {
-		if got := plan(c.files, []gate.Check{{Command: "python -m checks -q"}}, "").String(); got != c.want {
+		if got := plan(c.files, []gate.Check{{Command: "python -m checks -q"}}).String(); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	u := plan([]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, nil, "")
+	u := plan([]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, nil)
 	if got := u.files[0].Before; got != "b\n#[cfg(test)]\nx" {
 		t.Errorf("the code of now with the tests of then: %q", got)
 	}
@@ -64,22 +64,18 @@ func TestConfirmed_failedTests(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		then, now gate.Report
-		keeps     bool
 		want      string
 		flaky     bool
 	}{
-		"red before and as before":             {rep(false, tests{"red": f}, ""), rep(true, tests{"red": p}, ""), false, "failed before the task, and still fails with a_test.go as before: red", false},
-		"red before, with another name now":    {rep(false, tests{"red": f}, ""), rep(true, tests{"new": p}, ""), false, "still fails", false},
-		"red before, green as before":          {rep(true, tests{"red": p}, ""), rep(true, tests{"red": p}, ""), false, "", false},
-		"the copy itself fails":                {rep(false, tests{"red": f}, ""), rep(false, tests{"other": f}, ""), false, "", false},
-		"green before":                         {rep(false, tests{"green": f}, "1 != 2"), rep(true, tests{"green": p}, ""), false, "", false},
-		"green before, nothing was to change":  {rep(false, tests{"green": f}, "1 != 2"), rep(true, tests{"green": p}, ""), true, "the task is to keep the behavior", false},
-		"the same, but it calls another name":  {rep(false, tests{"green": f}, "E  AttributeError: label"), rep(true, tests{"green": p}, ""), true, "", false},
-		"the same, but the test is not there":  {rep(false, tests{"green": f}, "1 != 2"), rep(true, tests{"new": p}, ""), true, "", false},
-		"it does not build, so nothing is run": {rep(false, tests{"package": f}, ""), rep(true, tests{"red": p}, ""), false, "", false},
-		"it fails in one of two runs":          {rep(false, tests{"red": f}, ""), rep(true, tests{"red": p}, ""), false, "", true},
+		"red before and as before":             {rep(false, tests{"red": f}, ""), rep(true, tests{"red": p}, ""), "failed before the task, and still fails with a_test.go as before: red", false},
+		"red before, with another name now":    {rep(false, tests{"red": f}, ""), rep(true, tests{"new": p}, ""), "still fails", false},
+		"red before, green as before":          {rep(true, tests{"red": p}, ""), rep(true, tests{"red": p}, ""), "", false},
+		"the copy itself fails":                {rep(false, tests{"red": f}, ""), rep(false, tests{"other": f}, ""), "", false},
+		"green before":                         {rep(false, tests{"green": f}, "1 != 2"), rep(true, tests{"green": p}, ""), "", false},
+		"it does not build, so nothing is run": {rep(false, tests{"package": f}, ""), rep(true, tests{"red": p}, ""), "", false},
+		"it fails in one of two runs":          {rep(false, tests{"red": f}, ""), rep(true, tests{"red": p}, ""), "", true},
 	} {
-		u, again := undo{tests: []string{"a_test.go"}, keeps: c.keeps}, c.then
+		u, again := undo{tests: []string{"a_test.go"}}, c.then
 		if c.flaky {
 			again = c.now
 		}
@@ -90,10 +86,10 @@ func TestConfirmed_failedTests(t *testing.T) {
 	}
 }
 
-// A test cannot pass as it was if it calls what takes other parameters now, or lacks a helper that was
+// A test cannot pass as it was if it calls what is gone, or lacks a helper that was
 // never there.
 func TestSuspects_testThatCannotPassAsItWas_isNone(t *testing.T) {
-	code := git.Text{Path: "show.js", Before: "const show = (cents, locale) => 1", After: "const show = cents => 1", Existed: true, Exists: true}
+	code := git.Text{Path: "show.js", Before: "const show = (cents, locale) => 1", After: "const print = cents => 1", Existed: true, Exists: true}
 	test := git.Text{Path: "show.test.js", Before: "test('German', () => show(1, 'de'))", After: "test('none', () => 1)", Existed: true, Exists: true}
 	rig := git.Text{Path: "conftest.py", After: "@pytest.fixture\ndef prices():\n    return [1]\n", Exists: true}
 	hook := rig
@@ -103,14 +99,14 @@ func TestSuspects_testThatCannotPassAsItWas_isNone(t *testing.T) {
 		test, message string
 		want          int
 	}{
-		"other parameters":          {[]git.Text{code, test}, "German", "'1' !== '2'", 0},
-		"the parameters are as was": {[]git.Text{test}, "German", "'1' !== '2'", 1},
-		"a fixture that was lost":   {[]git.Text{rig}, "t.py::test_sum", "fixture 'prices' not found", 0},
-		"another fixture":           {[]git.Text{rig}, "t.py::test_sum", "fixture 'sums' not found", 1},
-		"one beside a hook":         {[]git.Text{hook}, "t.py::test_sum", "fixture 'prices' not found", 1},
+		"what it calls is gone":   {[]git.Text{code, test}, "German", "'1' !== '2'", 0},
+		"what it calls is there":  {[]git.Text{test}, "German", "'1' !== '2'", 1},
+		"a fixture that was lost": {[]git.Text{rig}, "t.py::test_sum", "fixture 'prices' not found", 0},
+		"another fixture":         {[]git.Text{rig}, "t.py::test_sum", "fixture 'sums' not found", 1},
+		"one beside a hook":       {[]git.Text{hook}, "t.py::test_sum", "fixture 'prices' not found", 1},
 	} {
 		r := gate.Report{Results: []gate.Result{{Name: "test", Tests: report.Summary{Tests: []report.Test{{Name: c.test, Status: report.Failed, Message: c.message}}}}}}
-		u := plan(c.files, nil, "")
+		u := plan(c.files, nil)
 		if got := u.suspects(r, r, map[string]gate.Entry{"test": {Failed: []string{c.test}}}); len(got) != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
