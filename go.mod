@@ -45,7 +45,6 @@ require (
 	github.com/nats-io/nuid v1.0.1
 	github.com/nicholas-fedor/shoutrrr v0.13.2
 	github.com/sahilm/fuzzy v0.1.3
-	golang.org/x/mod v0.41.0
 	golang.org/x/net v0.60.0
 )
 

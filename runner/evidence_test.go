@@ -80,7 +80,7 @@ func TestRun_checksThatAppear_areRunFromThenOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "busy", "[ ] one")
 	b.o.MaxIterations = 2
-	b.d.Detect, b.d.Mode = true, gate.ModeBaseline
+	b.d.Detect, b.d.Mode = true, gate.ModeAuto
 	b.d.Find = func(_ string, changed []string) []gate.Check {
 		if !slices.Contains(changed, "work.txt") {
 			return nil
@@ -104,7 +104,7 @@ func TestRun_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
 	b.check("test ! -f broken || { echo the check is red; exit 1; }")
 	base := gate.Suite{Checks: b.d.Checks, Mode: b.d.Mode, Place: gate.Place{Dir: b.dir, Env: b.d.Env}}
 	base.Baseline = &gate.Baseline{}
-	if _, err := base.TakeBaseline(t.Context(), gate.Moment{Run: "run-0"}); err != nil {
+	if _, err := base.TakeBaseline(t.Context(), "run-0"); err != nil {
 		t.Fatal(err)
 	}
 	if err := base.Baseline.Write(b.dir + "/.ralph/" + gate.BaselineFile); err != nil {

@@ -8,7 +8,6 @@ import (
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/runner/crew"
-	"ralph/runner/gate"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -230,10 +229,8 @@ func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d
 	if n.Review.Phase != "" {
 		return r.prepareReview(j), d, nil
 	}
-	if r.checks.Scope != gate.ScopeTask || !r.crew.Apart() { // else the turn takes its baseline in its worktree
-		if err := r.takeBaseline(ctx, t); err != nil || ctx.Err() != nil {
-			return none, d, err
-		}
+	if err := r.takeBaseline(ctx, t); err != nil || ctx.Err() != nil {
+		return none, d, err
 	}
 	a, who, err := r.assign(t, j)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -96,14 +97,17 @@ func (r *Run) renewBreaker() error {
 
 // recallChecks reads what earlier runs know about the checks of this project.
 func (r *Run) recallChecks() {
-	baseline, flakes := gate.ReadKnown(r.d.State.Dir(), r.d.Log)
+	baseline, err := gate.ReadBaseline(filepath.Join(r.d.State.Dir(), gate.BaselineFile))
+	if err != nil {
+		r.d.Log.Warn("set aside", logs.KeyError, err)
+	}
 	if r.past.unfinished {
 		baseline.Adopt(r.d.RunID)
 		gate.Recount(baseline, r.d.Checks)
 	}
 	r.checks = turn.Checks{
-		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast, Scope: gate.Scope(r.o.BaselineScope),
-		Detect: r.d.Detect, Baseline: baseline, Flakes: flakes,
+		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast,
+		Detect: r.d.Detect, Baseline: baseline,
 	}
 }
 

@@ -27,7 +27,6 @@ const (
 	fileSession   = ".ralph_session"
 	fileStatus    = "status.json"
 	fileBaseline  = "test_baseline.json" // written by runner/gate
-	fileFlakes    = "test_flakes.json"   // written by runner/gate
 	fileOwn       = "user_changes.json"  // written by runner/git/own
 	fileUse       = "agent.json"
 	fileEvents    = "events.jsonl"
@@ -67,8 +66,7 @@ func Files() []File {
 		{fileAnalysis, "JSON: analysis of the latest agent call", "one run"},
 		{fileSession, "JSON: `agent`, `session_id`, `created_at`, `last_used`, `reset_at`, `reset_reason`", "expires"},
 		{fileStatus, "JSON: the snapshot that `ralph status` and the monitor show", "one run, kept after it"},
-		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "by `BASELINE_SCOPE`"},
-		{fileFlakes, "JSON: tests that failed in one of two runs; bounded", "kept"},
+		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "one run, or the run that continues it"},
 		{fileOwn,
 			"JSON: the files that had your changes when the run began, and all files that it left, with digests, " +
 				"so that AUTO_COMMIT leaves your work alone", "one run, kept after it"},
@@ -107,7 +105,7 @@ func Files() []File {
 // the run that resumes it. During a call, only people write them, with ralph's commands.
 func Deciding() []string {
 	return []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileSession, fileBaseline,
-		fileFlakes, fileOwn, fileUse, fileLessons, fileBranch, fileProject, fileGitignore, ConfigFile,
+		fileOwn, fileUse, fileLessons, fileBranch, fileProject, fileGitignore, ConfigFile,
 		dirQuestions + "/*.json", dirNotes + "/*.json"}
 }
 

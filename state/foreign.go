@@ -75,7 +75,7 @@ func (w *Writer) setAside(path string, now time.Time) (name string, err error) {
 // setForeignAside sets aside what is in the place of a file that ralph keeps. A socket is removed: it is what a sandbox
 // puts where a file is missing.
 func (w *Writer) setForeignAside(now time.Time) (aside []error, err error) {
-	for _, name := range []string{fileHistory, fileAnalysis, fileBaseline, fileFlakes, fileOwn, fileUse, fileEvents, fileLive,
+	for _, name := range []string{fileHistory, fileAnalysis, fileBaseline, fileOwn, fileUse, fileEvents, fileLive,
 		fileGitignore, fileLessons, fileLearnings, fileBranch, fileProject, dirLogs + "/ralph.log"} {
 		path := w.path(filepath.FromSlash(name))
 		f, err := w.in.Open(path)

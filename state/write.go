@@ -331,7 +331,7 @@ func (w *Writer) ResetTasks() error {
 // the user's files stay.
 func (w *Writer) ResetAll() error {
 	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
-		fileSession, fileStatus, fileBaseline, fileFlakes, fileOwn, fileUse}
+		fileSession, fileStatus, fileBaseline, fileOwn, fileUse}
 	for _, name := range names {
 		if err := w.remove(name); err != nil {
 			return err

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -11,28 +10,8 @@ import (
 	"ralph/runner/git"
 )
 
-// The files in the state directory.
-const (
-	BaselineFile = "test_baseline.json"
-	FlakesFile   = "test_flakes.json"
-)
-
-// Scope is how long a baseline is valid.
-type Scope string
-
-// The scopes.
-const (
-	ScopeGlobal  Scope = "global"  // until its file is deleted
-	ScopeSession Scope = "session" // one run; also the meaning of ""
-	ScopeTask    Scope = "task"    // one task
-)
-
-// Moment identifies the run and the task that a baseline is for.
-type Moment struct {
-	Scope Scope
-	Run   string // id of the run
-	Task  string // id of the task; empty without a plan
-}
+// BaselineFile is in the state directory.
+const BaselineFile = "test_baseline.json"
 
 // Entry is a check's result in the baseline. A failure that was fixed is removed, so that it counts if it comes back.
 type Entry struct {
@@ -51,9 +30,7 @@ type Entry struct {
 // Baseline is .ralph/test_baseline.json: the failures that ralph does not blame
 // on the agent. A nil Baseline is empty and stays so.
 type Baseline struct {
-	Scope   Scope            `json:"scope"`
 	Run     string           `json:"run"`
-	Task    string           `json:"task,omitempty"`
 	TakenAt time.Time        `json:"taken_at"` // zero: never
 	Checks  map[string]Entry `json:"checks"`
 }
@@ -75,30 +52,18 @@ func (b *Baseline) Clone() *Baseline {
 	return &c
 }
 
-// Current reports whether the baseline is valid for m. If not, call
-// Suite.TakeBaseline.
-func (b *Baseline) Current(m Moment) bool {
-	if b == nil || b.TakenAt.IsZero() || b.Scope != cmp.Or(m.Scope, ScopeSession) {
-		return false
-	}
-	return b.Scope == ScopeGlobal || b.Run == m.Run && (b.Scope != ScopeTask || b.Task == m.Task)
-}
-
 // Begin sets the baseline of a project that has nothing to check yet: every later failure is new.
-func (b *Baseline) Begin(checks []Check, m Moment) {
+func (b *Baseline) Begin(checks []Check, run string) {
 	if b == nil {
 		return
 	}
 	for _, c := range checks {
 		b.set(c.Name, Entry{Empty: true})
 	}
-	b.stamp(m)
+	b.stamp(run)
 }
 
-func (b *Baseline) stamp(m Moment) {
-	b.Scope, b.Run, b.Task = cmp.Or(m.Scope, ScopeSession), m.Run, m.Task
-	b.TakenAt = time.Now().Truncate(time.Second)
-}
+func (b *Baseline) stamp(run string) { b.Run, b.TakenAt = run, time.Now().Truncate(time.Second) }
 
 // Adopt makes the baseline of an unfinished run that of the run that resumes it, so
 // that what the first one broke still counts as broken by ralph.
@@ -143,36 +108,23 @@ func (b *Baseline) set(check string, e Entry) {
 	b.Checks[check] = e
 }
 
-// take sets the baseline from a report. Checks that did not run keep their entries. Within a run, a check keeps its
-// largest number of tests, so that tests that an earlier task removed are still missed.
-func (b *Baseline) take(rep Report, m Moment) {
+// take sets the baseline from a report. Checks that did not run have no entry.
+func (b *Baseline) take(rep Report, run string) {
 	if b == nil {
 		return
 	}
-	old := b.Checks
-	if b.Run != m.Run {
-		old = nil
-	}
-	if rep.Baseline {
-		b.Checks = nil
-	}
+	b.Checks = nil
 	for _, r := range rep.Results {
 		switch {
-		case r.empty() && old[r.Name].Ran > 0:
-			b.set(r.Name, old[r.Name])
 		case r.empty():
 			b.set(r.Name, Entry{Empty: true})
-		case r.Verdict == VerdictNew:
-			e, ok := b.entry(r.Name)
-			e.Empty, e.Green = e.Empty || !ok, b.green(r, rep.Mode)
-			b.set(r.Name, e)
 		case r.Verdict != VerdictSkipped:
-			e := entryOf(r).atLeast(old[r.Name])
+			e := entryOf(r)
 			e.Green = b.green(r, rep.Mode)
 			b.set(r.Name, e)
 		}
 	}
-	b.stamp(m)
+	b.stamp(run)
 }
 
 func entryOf(r Result) Entry {

@@ -1,32 +1,10 @@
 package gate
 
 import (
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
-
-func TestSuite_goBeforeThereIsAModuleOrCode_isSkippedAndBeginsByItself(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no go")
-	}
-	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "go test ./..."})
-	s.Place.Env = append(os.Environ(), "GOWORK=off")
-	expect(t, s.take(t), "test skipped")
-	expect(t, s.must(t), "test skipped")
-	write(t, s.Place.Dir, map[string]string{"go.mod": "module x\n", "a_test.go": "package x\n\nimport (\n\t\"testing\"\n\n\t\"x/calc\"\n)\n\nfunc TestA(t *testing.T) { calc.Add() }\n"})
-	rep := s.must(t)
-	expect(t, rep, "test skipped")
-	if got := rep.Results[0].Reason; got != "nothing to check yet: there is no Go code besides tests" {
-		t.Errorf("reason %q", got)
-	}
-	write(t, s.Place.Dir, map[string]string{"calc/calc.go": "package calc\n\nfunc Add() {}\n"})
-	expect(t, s.must(t), "test passed")
-	write(t, s.Place.Dir, map[string]string{"calc/calc.go": "package calc\n\nfunc Sub() {}\n"})
-	expect(t, s.must(t), "test failed blocks")
-}
 
 func TestSuite_tdd_onlyWhatWasGreenBlocks(t *testing.T) {
 	s := suiteIn(t, ModeTDD, Check{Name: "test", Command: tapTests}, Check{Name: "lint", Kind: KindLint, Command: "[ ! -f dirty ]"})

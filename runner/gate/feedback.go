@@ -24,10 +24,9 @@ const Duty = "What passes must still pass. What failed before the run need not b
 
 // Report has the results of one run of a Suite.
 type Report struct {
-	Mode      Mode     `json:"mode"`
-	Results   []Result `json:"results"`             // in the order in which they ran
-	Untouched int      `json:"untouched,omitempty"` // checks left out because their packages did not change
-	Baseline  bool     `json:"baseline,omitempty"`  // it became the baseline
+	Mode     Mode     `json:"mode"`
+	Results  []Result `json:"results"`            // in the order in which they ran
+	Baseline bool     `json:"baseline,omitempty"` // it became the baseline
 }
 
 // Blocking returns the results that block.
@@ -126,10 +125,6 @@ func (r Report) Findings() []string {
 			lines = append(lines, fmt.Sprintf("%s: %s", x.Name, x.Reason))
 		}
 	}
-	if r.Untouched > 0 {
-		left := termtext.Counted(r.Untouched, "check", "checks")
-		lines = append(lines, left+" left out: nothing changed in their packages")
-	}
 	return lines
 }
 
@@ -139,7 +134,7 @@ func (r Result) justFailed() bool {
 }
 
 // reason explains a verdict in one sentence.
-func reason(r Result, f *Flakes) string {
+func reason(r Result) string {
 	var parts []string
 	switch {
 	case len(r.Blamed) > 0:
@@ -160,13 +155,7 @@ func reason(r Result, f *Flakes) string {
 		parts = append(parts, "new and red: "+termtext.Some(r.New, maxNamed))
 	}
 	if len(r.Flaky) > 0 {
-		flaky := slices.Clone(r.Flaky)
-		for i, name := range flaky {
-			if n := f.times(r.Name, name); n > 1 {
-				flaky[i] = fmt.Sprintf("%s (%d times so far)", name, n)
-			}
-		}
-		parts = append(parts, "flaky, failed in one of two runs: "+termtext.Some(flaky, maxNamed))
+		parts = append(parts, "flaky, failed in one of two runs: "+termtext.Some(r.Flaky, maxNamed))
 	}
 	if len(parts) > 0 && !r.Check.Required() && r.Verdict == VerdictFailed {
 		parts = append(parts, "not required")

@@ -3,8 +3,8 @@
 // for the agent.
 //
 //	Suite.Run: checks --> those that the change affects --> run --> failed? run again --> verdict --> Report
-//	                                                         |              |               |
-//	                                                 runner/gate/report   Flakes         Baseline
+//	                                                         |                              |
+//	                                                 runner/gate/report                  Baseline
 package gate
 
 import (
@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -101,8 +102,8 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 	r.Duration, r.ExitCode, r.TimedOut = exit.Duration, exit.Code, exit.Cause == ptyexec.CauseTimeout
 	r.Tests = req.read(stream.Close(), dir, began)
 	r.Output = req.hide(out.String())
-	if r.Tests.Nothing == "" && !r.Passed {
-		r.Tests.Nothing = whyUnneeded(p.Dir, dir, c.Command, r.Output)
+	if r.Tests.Nothing == "" && !r.Passed && strings.Contains(r.Output, "No rule to make target") && len(glob(dir, "{GNUm,m,M}akefile")) == 0 {
+		r.Tests.Nothing = "there is no makefile"
 	}
 	if r.TimedOut {
 		r.Output += fmt.Sprintf("\n(timeout: ended after %s)", timeout)

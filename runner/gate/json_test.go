@@ -16,10 +16,9 @@ func TestReport_throughJSON_staysTheSame(t *testing.T) {
 	type data struct {
 		Report   Report
 		Baseline *Baseline
-		Flakes   *Flakes
 		Memory   Memory
 	}
-	want := data{s.must(t), s.Baseline, s.Flakes, s.Memory}
+	want := data{s.must(t), s.Baseline, s.Memory}
 	text, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/hashicorp/go-hclog"
-
-	"ralph/logs"
 	"ralph/runner/gate/report"
 	"ralph/state"
 	"ralph/state/projectfs"
@@ -22,7 +19,6 @@ type Known struct {
 	Rows     []Check `json:"rows,omitempty"`
 	Mode     Mode    `json:"mode,omitempty"` // also of checks that are still to be found
 	FailFast bool    `json:"fail_fast,omitempty"`
-	Scope    Scope   `json:"scope,omitempty"`
 	// Detect asks the turn to look for checks when there are none yet.
 	Detect bool `json:"detect,omitempty"`
 	// Everything asks for every check, because it is not known what has changed. A
@@ -30,7 +26,6 @@ type Known struct {
 	Everything bool `json:"everything,omitempty"`
 
 	Baseline *Baseline `json:"baseline,omitempty"`
-	Flakes   *Flakes   `json:"flakes,omitempty"`
 	Memory   Memory    `json:"memory,omitzero"`
 	// Findings are those that were reported last. A finding is not reported again
 	// while it stays the same.
@@ -42,33 +37,15 @@ func (c Known) Gated() bool {
 	return c.Mode != ModeReport && slices.ContainsFunc(c.Rows, Check.Required)
 }
 
-// Moment is the run and task that a baseline taken now is for.
-func (c Known) Moment(from state.Origin) Moment {
-	return Moment{Scope: c.Scope, Run: from.Run, Task: from.Task}
-}
-
-// NeedBaseline is true when there are checks and no baseline for this run or task.
+// NeedBaseline is true when there are checks and no baseline for this run.
 func (c Known) NeedBaseline(from state.Origin) bool {
-	return len(c.Rows) > 0 && !c.Baseline.Current(c.Moment(from))
+	return len(c.Rows) > 0 && (c.Baseline == nil || c.Baseline.TakenAt.IsZero() || c.Baseline.Run != from.Run)
 }
 
 // Clone copies everything that a turn changes.
 func (c Known) Clone() Known {
-	c.Baseline, c.Flakes, c.Memory = c.Baseline.Clone(), c.Flakes.Clone(), c.Memory.Clone()
+	c.Baseline, c.Memory = c.Baseline.Clone(), c.Memory.Clone()
 	return c
-}
-
-// ReadKnown reads what is known about the checks of a project. A file that cannot be used is set
-// aside.
-func ReadKnown(dir string, log hclog.Logger) (*Baseline, *Flakes) {
-	baseline, err1 := ReadBaseline(filepath.Join(dir, BaselineFile))
-	flakes, err2 := ReadFlakes(filepath.Join(dir, FlakesFile))
-	for _, err := range []error{err1, err2} {
-		if err != nil {
-			log.Warn("set aside", logs.KeyError, err)
-		}
-	}
-	return baseline, flakes
 }
 
 // Recount forgets how many tests a check had under another command: a person changed it between two runs.
@@ -84,16 +61,12 @@ func Recount(b *Baseline, checks []Check) {
 	}
 }
 
-// SaveKnown writes the baseline and the known flaky tests. A folder that the agent removed is not an error: the run
-// makes it again.
+// SaveKnown writes the baseline. A folder that the agent removed is not an error: the run makes it again.
 func SaveKnown(dir string, c Known) error {
-	var err error
-	if b := c.Baseline; b != nil && !b.TakenAt.IsZero() {
-		err = b.Write(filepath.Join(dir, BaselineFile))
+	if c.Baseline == nil || c.Baseline.TakenAt.IsZero() {
+		return nil
 	}
-	if f := c.Flakes; f != nil && (err == nil || FolderGone(err)) {
-		err = f.Write(filepath.Join(dir, FlakesFile))
-	}
+	err := c.Baseline.Write(filepath.Join(dir, BaselineFile))
 	if FolderGone(err) {
 		return nil
 	}

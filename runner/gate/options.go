@@ -14,7 +14,6 @@ type CheckOptions struct {
 	TypesCommand, FastCommand string // types, beside the build; a lint of seconds, before all others
 	DetectChecks              bool   // without configured checks, detect them from the project's files
 	TestMode                  string // a Mode
-	BaselineScope             string // a Scope
 	FailFast                  bool   // stop at the first failure that blocks
 }
 
@@ -36,15 +35,11 @@ func (o *CheckOptions) Options() []option.Row {
 			Help: "Detect checks from the project's files when none are configured.",
 		}, {
 			Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
-			Kind: option.Enum, Default: string(ModeAuto), Values: []string{"auto", "gate", "baseline", "tdd", "report"}, Trust: true,
-			Safe: []string{"auto", "gate", "baseline", "tdd"}, Field: &o.TestMode,
+			Kind: option.Enum, Default: string(ModeAuto), Values: []string{"auto", "gate", "tdd", "report"}, Trust: true,
+			Safe: []string{"auto", "gate", "tdd"}, Field: &o.TestMode,
 			Help: "Which failures of required checks block: auto means gate for a check that is green when the run begins, and " +
 				"for one that is red the end of the run, and a task only by what it breaks and by its own tests; gate means all, " +
-				"baseline only those that are new since the run began, tdd only those of tests that passed before, report none.",
-		}, {
-			Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
-			Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,
-			Help: "When ralph records which checks already fail: once per project (global), per run (session) or per task.",
+				"tdd only those of tests that passed before, report none.",
 		}, {
 			Group: "Checks", Key: "FAIL_FAST", YAML: "test.fail_fast",
 			Kind: option.Bool, Default: "true", Field: &o.FailFast,

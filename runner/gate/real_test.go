@@ -132,50 +132,6 @@ func realEnv(t *testing.T, program string) []string {
 	return env
 }
 
-func TestSuite_goWorkspace_runsThePackagesThatTheChangesTouch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: a workspace that really uses go")
-	}
-	test := func(pkg, call string) string {
-		return "package " + pkg + "\n\nimport \"testing\"\n\nfunc TestIt(t *testing.T) {\n\tif got := " + call + "; got != 3 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n"
-	}
-	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "go test ./..."}, Check{Name: "doc", Kind: KindLint, Command: "true"})
-	s.Place.Env = slices.DeleteFunc(realEnv(t, "go"), func(e string) bool { return strings.HasPrefix(e, "GOFLAGS=") })
-	write(t, s.Place.Dir, map[string]string{
-		"go.work":              "go 1.24\n\nuse (\n\t./lib // shared\n\t./svc/api\n)\nuse ./tools\n",
-		"lib/go.mod":           "module example.com/lib\n\ngo 1.24\n",
-		"lib/lib.go":           "package lib\n\nfunc Three() int { return 3 }\n",
-		"lib/lib_test.go":      test("lib", "Three()"),
-		"svc/api/go.mod":       "module example.com/api\n\ngo 1.24\n\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib => ../../lib\n",
-		"svc/api/api.go":       "package api\n\nimport \"example.com/lib\"\n\nfunc Get() int { return lib.Three() }\n",
-		"svc/api/api_test.go":  test("api", "Get()"),
-		"tools/go.mod":         "module example.com/tools\n\ngo 1.24\n",
-		"tools/tools.go":       "package tools\n\nfunc One() int { return 3 }\n",
-		"tools/tools_test.go":  test("tools", "One()"),
-		"docs/how.md":          "text\n",
-		"svc/api/testdata/x.y": "",
-	})
-	expect(t, s.take(t), "test lib passed", "test svc/api passed", "test tools passed", "doc passed")
-	run := func(files ...string) Report {
-		t.Helper()
-		rep, err := s.Run(t.Context(), Changed{Files: files})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rep
-	}
-	expect(t, run("docs/how.md"), "doc passed")
-	expect(t, run("svc/api/api.go"), "test svc/api passed", "doc passed")
-	write(t, s.Place.Dir, map[string]string{"lib/lib.go": "package lib\n\nfunc Three() int { return 4 }\n"})
-	rep := run("lib/lib.go")
-	expect(t, rep, "test lib failed blocks", "test svc/api failed blocks", "doc passed")
-	if rep.Untouched != 1 || rep.Results[1].Command != "(cd svc/api && go test ./...)" || rep.Results[1].Blamed[0].Name != "example.com/api.TestIt" {
-		t.Errorf("%d untouched, result %+v", rep.Untouched, rep.Results[1])
-	}
-	// A failed check runs again, whatever changes next.
-	expect(t, run("tools/tools.go"), "test lib failed blocks", "test svc/api failed blocks", "test tools passed", "doc passed")
-}
-
 func TestSuite_junitGlob_readsItsFiles(t *testing.T) {
 	xml := `<testsuite><testcase classname="A" name="one"/><testcase classname="A" name="two"><failure message="boom"/></testcase></testsuite>`
 	s := suiteIn(t, ModeGate, Check{Name: "test", JUnit: "out/*.xml", Command: "mkdir -p out && cp report.xml out/A.xml; exit 1"})

@@ -17,11 +17,10 @@ type Mode string
 const (
 	// ModeAuto is ModeGate for a check that is green at the baseline, or since. A check that was red at the baseline
 	// blocks the end of the run. It blocks a task only for a regression or the task's own tests.
-	ModeAuto     Mode = "auto"
-	ModeGate     Mode = "gate"     // every failure of a required check; also the meaning of ""
-	ModeBaseline Mode = "baseline" // only those that are not in the baseline
-	ModeTDD      Mode = "tdd"      // only those of what passed before
-	ModeReport   Mode = "report"   // none
+	ModeAuto   Mode = "auto"
+	ModeGate   Mode = "gate"   // every failure of a required check; also the meaning of ""
+	ModeTDD    Mode = "tdd"    // only those of what passed before
+	ModeReport Mode = "report" // none
 )
 
 // Verdict is the meaning of a result.
@@ -42,10 +41,8 @@ const (
 type Suite struct {
 	Checks   []Check
 	Mode     Mode
-	FailFast bool // stop at the first new failure that blocks
-	// Baseline and Flakes are updated; nil: not kept.
-	Baseline *Baseline
-	Flakes   *Flakes
+	FailFast bool      // stop at the first new failure that blocks
+	Baseline *Baseline // updated; nil: not kept
 	Place    Place
 	// Progress is called at the start and the end of each run of a check, on the
 	// goroutine of Run; nil: not called.
@@ -89,24 +86,22 @@ type Step struct {
 // project.
 type Changed struct {
 	Files []string
-	All   bool // run every check, whatever changed
+	All   bool // run every check, whatever its When
 	// Final is the end of a run: every check, except those whose When matched no
 	// change of the whole run.
 	Final bool
 	Own   Own // the tests of the turn's task
 }
 
-// Run runs the checks that the change affects, and those that failed the last
+// Run runs the checks whose When matches the change, and those that failed the last
 // time. The report has a result for each, in the order in which they ran. An
 // error is a failure of ralph itself (no shell, disk full) or the end of the
 // context; the report then has the results so far.
 func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	rep := Report{Mode: s.Mode}
-	todo, left := s.selected(ch)
-	rep.Untouched = left
 	ch.Own.Tests = slices.Concat(s.Memory.Own[ch.Own.Task], ch.Own.Tests)
 	stopped := ""
-	for _, c := range todo {
+	for _, c := range ordered(s.Checks) {
 		if why := s.skip(c, ch, stopped); why != "" {
 			r := result(c)
 			r.Verdict, r.Reason = VerdictSkipped, why
@@ -124,17 +119,6 @@ func (s *Suite) Run(ctx context.Context, ch Changed) (Report, error) {
 	}
 	s.remember(rep, ch.Own)
 	return rep, nil
-}
-
-// selected returns the checks of this run, and how many others there are.
-func (s *Suite) selected(ch Changed) ([]Check, int) {
-	all, touched := split(s.Place.Dir, s.Checks)
-	if ch.All || ch.Final {
-		return ordered(all), 0
-	}
-	affected := touched(ch.Files)
-	kept := slices.DeleteFunc(slices.Clone(all), func(c Check) bool { return !affected(c) && !s.redBefore(c) })
-	return ordered(kept), len(all) - len(kept)
 }
 
 // redBefore reports whether the last run of a check failed and was blamed.
@@ -179,7 +163,6 @@ func (s *Suite) judge(ctx context.Context, c Check, own Own) (Result, error) {
 		blame(&r, entry, known)
 		r.First = &first
 		compareRuns(&r)
-		s.Flakes.record(r)
 	}
 	mode := s.modeOf(entry, known)
 	if mode == ModeTDD {
@@ -189,10 +172,10 @@ func (s *Suite) judge(ctx context.Context, c Check, own Own) (Result, error) {
 		r.claim(own)
 	}
 	r.Blocks = c.Required() && mode != ModeReport &&
-		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && mode != ModeTDD && mode != ModeBaseline)
+		(r.Verdict == VerdictFailed || r.Verdict == VerdictKnown && mode != ModeTDD)
 	r.BlocksEnd = s.Mode == ModeAuto && c.Required() && !r.Blocks &&
 		(r.Verdict == VerdictKnown || r.Verdict == VerdictNew)
-	r.Reason = reason(r, s.Flakes)
+	r.Reason = reason(r)
 	return r, nil
 }
 
@@ -298,7 +281,7 @@ func (r *Result) splitNew(e Entry, began bool) {
 func (s *Suite) turnedRed(r Result, known bool) bool {
 	last, ran := s.Memory.Last[r.Name]
 	if !ran {
-		return known || s.Flakes.knows(r.Name, r.Blamed)
+		return known
 	}
 	if last.Passed || len(r.Blamed) == 0 {
 		return last.Passed
@@ -365,10 +348,9 @@ func (s *Suite) remember(rep Report, own Own) {
 
 // TakeBaseline runs every check once, before the agent does anything, and stores
 // the failures as the baseline.
-func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
+func (s *Suite) TakeBaseline(ctx context.Context, run string) (Report, error) {
 	rep := Report{Mode: s.Mode, Baseline: true}
-	todo, _ := s.selected(Changed{All: true})
-	for _, c := range todo {
+	for _, c := range ordered(s.Checks) {
 		r, err := s.exec(ctx, Step{Check: c, Baseline: true}, false)
 		if err != nil {
 			return rep, err
@@ -380,15 +362,11 @@ func (s *Suite) TakeBaseline(ctx context.Context, m Moment) (Report, error) {
 		default:
 			r.Verdict = VerdictKnown
 			r.Known = names(r.Tests.FailedTests())
-			r.Reason = reason(r, nil)
+			r.Reason = reason(r)
 		}
 		rep.Results = append(rep.Results, r)
 	}
 	s.Memory.Last = nil
-	s.Baseline.take(rep, m)
+	s.Baseline.take(rep, run)
 	return rep, nil
 }
-
-// Rebase sets the baseline from a report of this run, so that its failures do not
-// count against the next task. The tree must not have changed since.
-func (s *Suite) Rebase(rep Report, m Moment) { s.Baseline.take(rep, m) }

@@ -41,9 +41,6 @@ func suiteIn(t *testing.T, mode Mode, checks ...Check) *Suite {
 	if s.Baseline, err = ReadBaseline(filepath.Join(p.Dir, BaselineFile)); err != nil {
 		t.Fatal(err)
 	}
-	if s.Flakes, err = ReadFlakes(filepath.Join(p.Dir, FlakesFile)); err != nil {
-		t.Fatal(err)
-	}
 	return s
 }
 
@@ -63,7 +60,7 @@ func (s *Suite) tap(t *testing.T, lines string) {
 
 func (s *Suite) take(t *testing.T) Report {
 	t.Helper()
-	rep, err := s.TakeBaseline(t.Context(), Moment{Run: "r1"})
+	rep, err := s.TakeBaseline(t.Context(), "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +94,6 @@ func TestSuite_modes_decideWhatBlocks(t *testing.T) {
 		known, new, regress string
 	}{
 		{ModeGate, "test known-red blocks", "test failed blocks", "test failed blocks"},
-		{ModeBaseline, "test known-red", "test failed blocks", "test failed blocks"},
 		{ModeTDD, "test known-red", "test new-red", "test failed blocks"},
 		{ModeReport, "test known-red", "test failed", "test failed"},
 	} {
@@ -144,28 +140,17 @@ func TestSuite_knownFailuresWithAnotherExitCode_areBlamed(t *testing.T) {
 	expect(t, s.must(t), "test failed blocks")
 }
 
-func TestSuite_failedInOneOfTwoRuns_isFlakyAndRecorded(t *testing.T) {
+func TestSuite_failedInOneOfTwoRuns_isFlaky(t *testing.T) {
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: tapTests})
 	s.tap(t, "ok 1 - a\nok 2 - b\n")
 	s.take(t)
-	for times := 1; times <= 2; times++ {
+	for range 2 {
 		write(t, s.Place.Dir, map[string]string{"tap.txt": "ok 1 - a\nnot ok 2 - b\n", "next.txt": "ok 1 - a\nok 2 - b\n"})
 		rep := s.must(t)
 		expect(t, rep, "test flaky")
 		if r := rep.Results[0]; r.First == nil || r.First.Passed || !r.Passed || !slices.Equal(r.Flaky, []string{"b"}) || rep.Feedback() != "" {
 			t.Errorf("result %+v", r)
 		}
-		all := s.Flakes.Flakes
-		if len(all) != 1 || all[0].Test != "b" || all[0].Times != times || len(all[0].Runs) != times || all[0].Runs[0].First != "failed" || all[0].Runs[0].Second != "passed" {
-			t.Errorf("history %+v", all)
-		}
-	}
-	path := filepath.Join(s.Place.Dir, FlakesFile)
-	if err := s.Flakes.Write(path); err != nil {
-		t.Fatal(err)
-	}
-	if again := PeekFlakes(path); len(again) != 1 || again[0].Test != "b" {
-		t.Errorf("on disk: %+v", again)
 	}
 }
 
@@ -226,7 +211,6 @@ func TestSuite_emptyProject_skipsUntilThereAreTests(t *testing.T) {
 		later string
 	}{
 		{ModeGate, "test failed blocks", "test failed blocks"},
-		{ModeBaseline, "test failed blocks", "test failed blocks"},
 		{ModeTDD, "test new-red", "test new-red"}, // written first, to be made green
 	} {
 		t.Run(string(c.mode), func(t *testing.T) {

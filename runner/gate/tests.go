@@ -56,31 +56,19 @@ func (r Result) RanNoTest() string {
 }
 
 // Unrun returns a line for each required check that did not run, or ran no test, though nothing failed before it and
-// its When matches a change. The packages of a workspace count together.
+// its When matches a change.
 func (r Report) Unrun() []string {
-	lines, ran := map[string]string{}, map[string]bool{}
-	var order []string
+	var lines []string
 	for _, x := range r.Results {
-		name := strings.TrimSuffix(x.Name, " "+x.Check.Dir)
 		line := x.RanNoTest()
 		if x.Verdict == VerdictSkipped && !strings.HasPrefix(x.Reason, notRun) && !strings.HasPrefix(x.Reason, notMatched) {
 			line = "check " + x.Name + " did not run: " + x.Reason
 		}
-		switch {
-		case !x.Check.Required():
-		case line == "":
-			ran[name] = true
-		case lines[name] == "":
-			lines[name], order = line, append(order, name)
+		if line != "" && x.Check.Required() {
+			lines = append(lines, line)
 		}
 	}
-	var all []string
-	for _, name := range order {
-		if !ran[name] {
-			all = append(all, lines[name])
-		}
-	}
-	return all
+	return lines
 }
 
 // UnreadOutput returns a sentence if ralph cannot read from the output which tests ran; empty: it can.

@@ -40,7 +40,7 @@ type Input struct {
 	// Ticked is the iteration that ticked this task without its work; 0: none did.
 	Ticked int `json:"ticked,omitempty"`
 	// Checks are the project's own checks that ralph requires, and Mode says which
-	// of their failures block: auto, gate, baseline, tdd or report.
+	// of their failures block: auto, gate, tdd or report.
 	Checks []Check `json:"checks,omitempty"`
 	Mode   string  `json:"mode,omitempty"`
 	// Last describes what the last iteration did, in one or a few lines.
@@ -166,8 +166,6 @@ func (in Input) checks(b *strings.Builder) {
 	switch in.Mode {
 	case "auto":
 		mode = gate.Duty
-	case "baseline":
-		mode = "What fails now and did not fail before the run keeps the task open"
 	case "tdd":
 		mode = "What passed before your change must still pass, or the task stays open"
 	case "report":

@@ -80,7 +80,7 @@ func (t *turn) findChecks(changed gate.Changed) {
 	if t.checks.Baseline == nil {
 		t.checks.Baseline = &gate.Baseline{}
 	}
-	t.checks.Baseline.Begin(t.checks.Rows, t.checks.Moment(t.a.Origin))
+	t.checks.Baseline.Begin(t.checks.Rows, t.a.Origin.Run)
 	var lines []string
 	for _, c := range t.checks.Rows {
 		lines = append(lines, fmt.Sprintf("found in the project now: check %s: %s", c.Name, c.Reproduce()))
@@ -93,7 +93,7 @@ func (t *turn) suite() *gate.Suite {
 	c, box := &t.checks, t.box()
 	box.ReadOnly = t.readOnly()
 	return &gate.Suite{
-		Checks: c.Rows, Mode: c.Mode, FailFast: c.FailFast, Baseline: c.Baseline, Flakes: c.Flakes, Memory: c.Memory,
+		Checks: c.Rows, Mode: c.Mode, FailFast: c.FailFast, Baseline: c.Baseline, Memory: c.Memory,
 		Place:    gate.Place{Dir: t.a.Dir, Env: t.a.Agent.Filter.Checks(t.w.env()), Kill: t.w.Kill, Box: box},
 		Progress: func(s gate.Step) { t.tell(stepPayload(s)) },
 	}
@@ -119,31 +119,21 @@ func (t *turn) runChecks(ctx context.Context, changed gate.Changed) (gate.Report
 	for i := range rep.Results {
 		rep.Results[i].Output = t.secrets.Redact(rep.Results[i].Output)
 	}
-	t.w.report, t.w.before = rep, nil // checks may leave files behind
-	if err != nil {
-		t.w.report = gate.Report{} // the report is not complete
-	}
+	t.w.before = nil // checks may leave files behind
 	t.tellCheckFindings(rep.Findings())
 	return rep, err
 }
 
-// takeBaseline records which checks fail before the agent works on the task. If the
-// latest report still describes the workspace, it uses that.
+// takeBaseline records which checks fail before the agent works.
 func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	if t.checks.Baseline == nil {
 		t.checks.Baseline = &gate.Baseline{}
 	}
-	suite, moment, rep := t.suite(), t.checks.Moment(t.a.Origin), t.w.report
-	var err error
-	if rep.Results != nil && t.w.before != nil {
-		suite.Rebase(rep, moment)
-	} else {
-		rep, err = suite.TakeBaseline(ctx, moment)
-		t.w.report, t.w.before = rep, nil
-	}
+	suite := t.suite()
+	rep, err := suite.TakeBaseline(ctx, t.a.Origin.Run)
+	t.w.before = nil // checks may leave files behind
 	t.checks.Memory = suite.Memory
 	if err != nil {
-		t.w.report = gate.Report{}
 		return rep, fmt.Errorf("take baseline: %w", err)
 	}
 	if red := t.checks.Baseline.Red(); len(red) > 0 {

@@ -71,7 +71,6 @@ type Worker struct {
 	spare  ptyexec.Spare // the next call's guard, started while this call runs
 	before *git.Snapshot // the workspace as it is now; nil: look again
 	blind  bool          // git could not say what the latest turn left
-	report gate.Report   // of the latest checks; describes the workspace while before is set
 	trail  trail
 	steer  steerMemory // of the worker's first turn
 	by     protect.Written
@@ -310,7 +309,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	asked := ctx
 	ctx, cancel := stop.Outlast(ctx)
 	defer cancel()
-	f.found, t.w.report = *t.w.before, gate.Report{} // drop the report: it is from before the call
+	f.found = *t.w.before
 	var after git.Snapshot
 	var err error
 	if f.lost == "" {

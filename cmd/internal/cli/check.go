@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -78,7 +77,6 @@ func checkRun(o *checkOptions) error {
 		return err
 	}
 	printTests(o.Factory, rep, gate.PeekBaseline(filepath.Join(p.Dir, state.DirName, gate.BaselineFile)))
-	printFlakes(o.Factory, p.Dir)
 	if rep.Blocked() {
 		return &cmdline.ExitError{Code: state.ExitError}
 	}
@@ -137,20 +135,5 @@ func printTests(f *cmdline.Factory, rep gate.Report, b *gate.Baseline) {
 	}
 	for _, l := range rep.Losses(b.Tests) {
 		f.Say("%s", l)
-	}
-}
-
-// flakesShown is how many flaky tests are listed, latest first.
-const flakesShown = 10
-
-// printFlakes lists tests that both passed and failed on the same code.
-func printFlakes(f *cmdline.Factory, dir string) {
-	all := gate.PeekFlakes(filepath.Join(dir, state.DirName, gate.FlakesFile))
-	for i, flake := range slices.Backward(all) {
-		if i < len(all)-flakesShown || len(flake.Runs) == 0 {
-			break
-		}
-		last := flake.Runs[len(flake.Runs)-1].At.Local().Format("Jan 2 15:04")
-		f.Say("flaky before: %s of %s, %d times, last %s", flake.Test, flake.Check, flake.Times, last)
 	}
 }

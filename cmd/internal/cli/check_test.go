@@ -95,25 +95,6 @@ func TestPrintTests_comparesWithTheBaselineAndSaysWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-func TestPrintFlakes_history_isNamedTheLatestFirst(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, ".ralph"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	const history = `{"flakes": [
-		{"check": "test", "test": "TestOld", "times": 1, "runs": [{"at": "2026-11-01T10:00:00Z"}]},
-		{"check": "test", "test": "TestNew", "times": 3, "runs": [{"at": "2026-11-02T10:00:00Z"}]}]}`
-	if err := os.WriteFile(filepath.Join(dir, ".ralph", gate.FlakesFile), []byte(history), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	printFlakes(&cmdline.Factory{Out: &text}, dir)
-	lines := strings.Split(text.String(), "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "flaky before: TestNew of test, 3 times, last Nov 2") || !strings.Contains(lines[1], "TestOld") {
-		t.Errorf("%q", lines)
-	}
-}
-
 func TestTestsOf_skippedCheck_hasNone(t *testing.T) {
 	if got := testsOf(gate.Result{Verdict: gate.VerdictSkipped, Tests: report.Summary{Known: true, Passed: 1}}); got != "" {
 		t.Errorf("%q", got)

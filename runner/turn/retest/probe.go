@@ -33,7 +33,7 @@ func (x *probe) copy(ctx context.Context) error {
 		return err
 	}
 	s := x.suite
-	s.Checks, s.Baseline, s.Flakes, s.Progress = x.rows, nil, nil, progress(x.p.Tell)
+	s.Checks, s.Baseline, s.Progress = x.rows, nil, progress(x.p.Tell)
 	s.Place.Dir, s.Place.Env = x.copied.Dir, slices.Concat(s.Place.Env, x.copied.Env())
 	return x.contain()
 }
@@ -58,7 +58,7 @@ func (x *probe) with(ctx context.Context, files []git.Text) (gate.Report, error)
 			return gate.Report{}, err
 		}
 	}
-	rep, err := x.suite.TakeBaseline(ctx, gate.Moment{})
+	rep, err := x.suite.TakeBaseline(ctx, "")
 	x.suite.Progress = nil // one line is enough
 	for _, f := range files {
 		if back := x.copied.Put(f.Path, f.After, f.Exists); err == nil { // after an error, too: more may run there

@@ -53,12 +53,11 @@ func (c toolCall) HasAny(prefixes ...string) bool {
 	})
 }
 
+// maxManifest bounds a package.json, in bytes.
+const maxManifest = 4 << 20
+
 // packageScript returns a script of dir's package.json; empty if there is none.
 func packageScript(dir, name string) string {
 	data, _ := projectfs.In(dir).Read(filepath.Join(dir, "package.json"), maxManifest)
-	return scriptIn(string(data), name)
-}
-
-func scriptIn(manifest, name string) string {
-	return gjson.Get(manifest, "scripts").Map()[name].String()
+	return gjson.GetBytes(data, "scripts").Map()[name].String()
 }
