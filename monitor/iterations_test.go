@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
 	"ralph/internal/sample"
 	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
+	"ralph/state/view/summary"
 )
 
 // model has 12 iterations: 8 that failed alike between others, one with a finding.
@@ -42,32 +41,19 @@ func model() *view.Model {
 	return m
 }
 
-func iterationsDrawn(t *testing.T, m *view.Model, look iterationsLook, size [2]int) []string {
+func iterationsDrawn(t *testing.T, size [2]int) []string {
 	t.Helper()
-	w, h := size[0], size[1]
-	screen := tcell.NewSimulationScreen("UTF-8")
-	if err := screen.Init(); err != nil {
-		t.Fatal(err)
-	}
-	defer screen.Fini()
-	screen.SetSize(w, h)
-	look.Now = sample.Noon
-	drawIterations(canvas.Canvas{Screen: screen, W: w, H: h}, m, look)
+	u := still(t, view.Snapshot{}, nil)
+	u.model = *model()
+	u.o.Now = func() time.Time { return sample.Noon }
+	screen := simulate(t, size[0], size[1])
+	u.run.drawIterations(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, summary.Summary{})
 	screen.Show()
-	cells, _, _ := screen.GetContents()
-	var rows []string
-	for y := range h {
-		row := ""
-		for _, c := range cells[y*w : (y+1)*w] {
-			row += string(c.Runes)
-		}
-		rows = append(rows, strings.TrimRight(row, " "))
-	}
-	return rows
+	return strings.Split(text(screen), "\n")
 }
 
 func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
-	rows := iterationsDrawn(t, model(), iterationsLook{}, [2]int{100, 8})
+	rows := iterationsDrawn(t, [2]int{100, 8})
 	for y, want := range []string{"─ 4 Iterations", "12 ✓       5s  Add cursors · done, 1 file", "11 !       5s  Add cursors · done, 1 file",
 		"10 !   1m 00s  Add cursors · required check failed", "9 !   8m 00s  ×8 Add cursors", "1 ✓"} {
 		if !strings.Contains(rows[y], want) {
@@ -85,7 +71,7 @@ func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
 }
 
 func TestDraw_narrowRows_haveTheTitleBesideAShortOutcome(t *testing.T) {
-	rows := iterationsDrawn(t, model(), iterationsLook{}, [2]int{42, 8})
+	rows := iterationsDrawn(t, [2]int{42, 8})
 	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  required check", 5: "1 ✓       5s  Add cursors · done"} {
 		if !strings.Contains(rows[y], want) {
 			t.Errorf("row %d is %q, want %q", y, rows[y], want)
@@ -95,12 +81,12 @@ func TestDraw_narrowRows_haveTheTitleBesideAShortOutcome(t *testing.T) {
 
 func TestMove_goesByRows(t *testing.T) {
 	m := model()
-	for _, c := range []struct{ from, by, want int }{{0, 1, 1}, {2, 1, 3}, {3, 1, 11}, {11, -1, 3}, {7, 1, 11}, {0, -1, 0}, {0, 99, 11}} {
+	for _, c := range []struct{ from, by, want int }{{11, 1, 10}, {9, 1, 8}, {8, 1, 0}, {0, -1, 8}, {4, 1, 0}, {11, -1, 11}, {11, 99, 0}} {
 		if got := moveIteration(&m.Run, c.from, c.by); got != c.want {
 			t.Errorf("from %d by %d: %d, want %d", c.from, c.by, got, c.want)
 		}
 	}
-	if got := moveIteration(&view.Run{}, 0, 1); got != 0 {
+	if got := moveIteration(&view.Run{}, 0, 1); got != -1 {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,14 @@
 package monitor
 
-import "ralph/state/view/summary"
+import (
+	"github.com/gdamore/tcell/v2"
+
+	"ralph/monitor/canvas"
+	"ralph/state/view/summary"
+)
+
+// plain is the style of most text.
+var plain = tcell.StyleDefault
 
 // panel is a part of the screen. Its number is the key that shows it alone.
 type panel int
@@ -13,12 +21,26 @@ const (
 	panelIterations
 	panelChecks
 	panelLog
-	panelKeys
 )
 
-// order lists the panels from the top of the screen.
-func order() []panel {
-	return []panel{panelHeader, panelPlan, panelUsage, panelEnds, panelIterations, panelChecks, panelLog, panelKeys}
+// panels are the parts of the run's screen, from its top. To add one, write its file and add a row here and, for each
+// size, in steps and beside.
+func panels() []struct {
+	panel
+	draw func(r *runPage, c canvas.Canvas, v summary.Summary)
+} {
+	return []struct {
+		panel
+		draw func(r *runPage, c canvas.Canvas, v summary.Summary)
+	}{
+		{panelHeader, func(r *runPage, c canvas.Canvas, v summary.Summary) { drawHeader(c, v, r.u.notes) }},
+		{panelPlan, (*runPage).drawPlan},
+		{panelUsage, func(r *runPage, c canvas.Canvas, v summary.Summary) { drawUsage(c, v, &r.u.model.Run) }},
+		{panelEnds, func(_ *runPage, c canvas.Canvas, v summary.Summary) { drawEnds(c, v) }},
+		{panelIterations, (*runPage).drawIterations},
+		{panelChecks, func(r *runPage, c canvas.Canvas, v summary.Summary) { drawChecks(c, v, r.u.o.Now()) }},
+		{panelLog, (*runPage).drawLog},
+	}
 }
 
 // rect is a panel's place on the screen.
@@ -38,7 +60,6 @@ type step struct {
 func steps(in contents, tall bool) []step {
 	all := []step{
 		{panelHeader, 1, 0}, // the state
-		{panelKeys, 1, 0},   // and what can be done
 		{panelLog, 2, 0},    // its title and one line
 		{panelHeader, 1, 2}, // what the run does
 		{panelPlan, 1, 4},   // bar, counts and task in one row
@@ -98,33 +119,32 @@ func (in contents) proof(most int) int {
 	return 1 + min(in.checks, 1) + min(in.notes, most-1)
 }
 
-// layout places the panels on a screen of w by h cells. If alone is set, only that
-// panel is shown between header and keys.
+// layout places the panels on a screen of w by h cells, the last row of which is for the keys. If alone is set, only
+// that panel is shown below the header.
 func layout(w, h int, alone panel, in contents) []rect {
-	if w <= 0 || h <= 0 {
+	switch {
+	case w <= 0 || h <= 0:
 		return nil
-	}
-	if alone != panelHeader {
-		return stack(w, h, map[panel]int{panelHeader: min(2, h), panelKeys: min(1, max(h-2, 0)), alone: max(h-3, 0)})
-	}
-	if w >= twoColumns && h >= columnHeight {
+	case alone != panelHeader:
+		return stack(w, h, map[panel]int{panelHeader: min(2, h), alone: max(h-3, 0)})
+	case w >= twoColumns && h >= columnHeight:
 		return beside(w, h, in)
 	}
 	sizes := map[panel]int{}
-	used := 0
+	used, room := 0, max(h-1, 1)
 	for _, s := range steps(in, h >= 38) {
 		log := max(s.log, sizes[panelLog])
 		if s.panel == panelLog {
 			log = 0
 		}
-		if used-sizes[panelLog]+s.rows+log > h {
+		if used-sizes[panelLog]+s.rows+log > room {
 			break
 		}
 		sizes[s.panel] += s.rows
 		used += s.rows
 	}
 	if sizes[panelLog] > 0 {
-		sizes[panelLog] += h - used
+		sizes[panelLog] += room - used
 	}
 	return stack(w, h, sizes)
 }
@@ -132,9 +152,9 @@ func layout(w, h int, alone panel, in contents) []rect {
 func stack(w, h int, sizes map[panel]int) []rect {
 	var all []rect
 	y := 0
-	for _, p := range order() {
-		if n := min(sizes[p], h-y); n > 0 {
-			all = append(all, rect{p, 0, y, w, n})
+	for _, p := range panels() {
+		if n := min(sizes[p.panel], h-y); n > 0 {
+			all = append(all, rect{p.panel, 0, y, w, n})
 			y += n
 		}
 	}
@@ -146,25 +166,21 @@ func beside(w, h int, in contents) []rect {
 	left := min(w*2/5, 64)
 	y, bottom := 3, h-1
 	all := []rect{{panelHeader, 0, 0, w, y}}
+	add := func(p panel, rows int) {
+		if rows = min(rows, bottom-y); rows > 0 {
+			all = append(all, rect{p, 0, y, left, rows})
+			y += rows
+		}
+	}
 	usage, proof, ends := 2+in.gauges, 2, 3
 	if h >= 32 {
 		usage, proof, ends = usage+4, 8, 5
 	}
-	ends = min(ends, 2+flowRows(in.ends, left-2)) // the breaker's reason has a row
-	for _, p := range []rect{{panelPlan, 0, 0, left, 3 + in.more(h/6) + in.listed(h)}, {panelUsage, 0, 0, left, usage},
-		{panelEnds, 0, 0, left, ends}} {
-		p.y = y
-		p.h = min(p.h, bottom-y)
-		all = append(all, p)
-		y += p.h
-	}
+	add(panelPlan, 3+in.more(h/6)+in.listed(h))
+	add(panelUsage, usage)
+	add(panelEnds, min(ends, 2+len(flow(in.ends, left-2)))) // the breaker's reason has a row
 	checks := min(in.proof(proof), max(bottom-y-3, 0))
-	for _, p := range []rect{
-		{panelIterations, 0, y, left, bottom - checks - y}, {panelChecks, 0, bottom - checks, left, checks},
-	} {
-		if p.h > 0 {
-			all = append(all, p)
-		}
-	}
-	return append(all, rect{panelLog, left + 2, 3, w - left - 2, bottom - 3}, rect{panelKeys, 0, bottom, w, 1})
+	add(panelIterations, bottom-checks-y)
+	add(panelChecks, checks)
+	return append(all, rect{panelLog, left + 2, 3, w - left - 2, bottom - 3})
 }

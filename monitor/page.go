@@ -74,11 +74,6 @@ func (u *ui) front() *sheet {
 	return top.(*sheet)
 }
 
-// isOpen reports whether a page is on the stack.
-func (u *ui) isOpen(p page) bool {
-	return slices.ContainsFunc(u.stack(), func(s *sheet) bool { return s.page == p })
-}
-
 // stack lists the pages, the run's screen first.
 func (u *ui) stack() (all []*sheet) {
 	for _, name := range u.pages.GetPageNames(false) {

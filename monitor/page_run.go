@@ -19,7 +19,7 @@ type runPage struct {
 	plan     []string   // the tasks, before the first run
 	alone    panel      // the only panel shown; panelHeader: all
 	focus    panel      // panelIterations or panelLog
-	selected int        // iteration in the list, 0 is the newest
+	selected int        // number of an iteration; 0: the newest, whichever that is
 	listTop  int        // the first row of the list of iterations
 	places   []rect     // of the panels, at the latest draw
 }
@@ -165,7 +165,7 @@ func (r *runPage) listed() bool { return r.focus == panelIterations && r.alone !
 // Scroll moves in the list of iterations or in the log.
 func (r *runPage) Scroll(by int) {
 	if r.listed() {
-		r.selected = moveIteration(&r.u.model.Run, r.selected, by)
+		r.choose(moveIteration(&r.u.model.Run, r.index(), by))
 		return
 	}
 	r.log.Scroll(by)
@@ -184,7 +184,9 @@ func (r *runPage) placeAt(x, y int) (at rect) {
 // Click selects the iteration there.
 func (r *runPage) Click(x, y int) {
 	if p := r.placeAt(x, y+1); p.panel == panelIterations && y+1 > p.y {
-		r.selected = iterationAt(&r.u.model.Run, r.selected, r.listTop+y-p.y)
+		if all := groups(&r.u.model.Run); r.listTop+y-p.y < len(all) {
+			r.choose(all[r.listTop+y-p.y].first)
+		}
 	}
 }
 
@@ -242,40 +244,33 @@ func (r *runPage) Draw(c canvas.Canvas) {
 	v := summary.Of(&r.u.model, r.u.o.Now())
 	r.places = layout(w, h, r.alone, contents{len(v.Gauges), len(r.u.model.Run.Iterations), len(v.Checks), len(v.Notes),
 		len(v.Plan.Slots), r.taskRows(w, h), boundsOf(v)})
-	for _, p := range r.places {
-		r.drawPanel(p.panel, c.Rows(p.y, p.h).Columns(p.x, p.w), v)
-		if p.panel == panelLog && p.x > 0 {
-			drawDivider(c, p, r.places)
+	for _, at := range r.places {
+		for _, p := range panels() {
+			if p.panel == at.panel {
+				p.draw(r, c.Rows(at.y, at.h).Columns(at.x, at.w), v)
+			}
+		}
+		if at.panel == panelLog && at.x > 0 {
+			drawDivider(c, at, r.places)
 		}
 	}
 }
 
-func (r *runPage) drawPanel(p panel, c canvas.Canvas, v summary.Summary) {
-	now := r.u.o.Now()
-	switch p {
-	case panelHeader:
-		drawHeader(c, v, r.u.notes)
-	case panelPlan:
-		if below := drawPlan(c, v); below.H > 0 {
-			r.tasks.drawPanel(below)
-		}
-	case panelUsage:
-		drawUsage(c, v, &r.u.model.Run)
-	case panelEnds:
-		drawEnds(c, v)
-	case panelIterations:
-		r.listTop = drawIterations(c, &r.u.model, iterationsLook{Selected: r.selected, Top: r.listTop,
-			Focused: r.focus == p, Now: now})
-	case panelChecks:
-		drawChecks(c, v, now)
-	case panelLog:
-		if len(r.plan) > 0 && len(r.log.logView.lines) == 0 {
-			drawTasks(c, r.plan)
-			return
-		}
-		r.log.title.Focused = r.focus == p && r.alone == panelHeader
-		r.log.Draw(c)
+// drawPlan draws the plan and, where there is room, its tasks.
+func (r *runPage) drawPlan(c canvas.Canvas, v summary.Summary) {
+	if below := drawPlan(c, v); below.H > 0 {
+		r.tasks.drawPanel(below)
 	}
+}
+
+// drawLog draws the live log or, before the first run, the tasks.
+func (r *runPage) drawLog(c canvas.Canvas, _ summary.Summary) {
+	if len(r.plan) > 0 && len(r.log.logView.lines) == 0 {
+		drawTasks(c, r.plan)
+		return
+	}
+	r.log.title.Focused = r.focus == panelLog && r.alone == panelHeader
+	r.log.Draw(c)
 }
 
 // drawDivider draws the line between the log and the panels to its left.
@@ -292,30 +287,28 @@ func drawDivider(c canvas.Canvas, log rect, all []rect) {
 	c.Text(x, log.y, c.Dim(), "┬─")
 }
 
-// chosen is the selected iteration or, outside of the list, the latest one.
+// chosen is the number of the selected iteration or, outside of the list, of the latest one.
 func (r *runPage) chosen() int {
-	m := &r.u.model
-	if i := len(m.Run.Iterations) - 1 - r.selected; r.focus == panelIterations && i >= 0 {
-		return m.Run.Iterations[i].Number
+	if i := r.index(); r.focus == panelIterations && i >= 0 {
+		return r.u.model.Run.Iterations[i].Number
 	}
-	return m.Iteration()
+	return r.u.model.Iteration()
 }
 
-// selectedNumber is the number of the selected iteration; 0: the newest is selected, whichever that is.
-func (r *runPage) selectedNumber() int {
+// index is the index of the selected iteration; -1: there is none.
+func (r *runPage) index() int {
+	if i := r.u.indexOf(r.selected); i >= 0 {
+		return i
+	}
+	return len(r.u.model.Run.Iterations) - 1
+}
+
+// choose selects an iteration by its index.
+func (r *runPage) choose(i int) {
 	all := r.u.model.Run.Iterations
-	if i := len(all) - 1 - r.selected; r.selected > 0 && i >= 0 {
-		return all[i].Number
+	if r.selected = 0; i >= 0 && i < len(all)-1 {
+		r.selected = all[i].Number
 	}
-	return 0
-}
-
-// rowOf is the row of an iteration in the list, counted from the newest. For one of another run, it is the newest.
-func (r *runPage) rowOf(number int, run string) int {
-	if i := r.u.indexOf(number); r.u.model.Run.ID == run && i >= 0 {
-		return len(r.u.model.Run.Iterations) - 1 - i
-	}
-	return 0
 }
 
 // olderBytes is how much of the events is loaded at once for a log that is scrolled back.

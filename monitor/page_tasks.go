@@ -708,39 +708,42 @@ func drawText(c canvas.Canvas, all []taskText, top int) int {
 	return top
 }
 
-// columns are the widths of what stands to the right of a title; 0 if there is no room, or nothing to say.
-type columns struct{ tries, span, cost, found, worker int }
+// columns are the widths of what stands to the right of a title: tries, time, cost, findings and agent. 0: there is no
+// room, or nothing to say.
+type columns [5]int
 
 func (p *tasksPage) columnsOf(width int) (k columns) {
-	switch {
-	case p.quiet && width >= 60:
-		k = columns{3, 7, 7, 3, 8}
-	case p.quiet && width >= 44:
-		k = columns{3, 7, 7, 3, 0}
-	case width >= 100:
-		k = columns{5, 8, 8, 5, 16}
-	case width >= 76:
-		k = columns{5, 8, 8, 5, 0}
-	case width >= 56:
-		k = columns{5, 8, 0, 5, 0}
+	for _, size := range []struct {
+		quiet bool
+		from  int
+		columns
+	}{
+		{true, 60, columns{3, 7, 7, 3, 8}},
+		{true, 44, columns{3, 7, 7, 3, 0}},
+		{false, 100, columns{5, 8, 8, 5, 16}},
+		{false, 76, columns{5, 8, 8, 5, 0}},
+		{false, 56, columns{5, 8, 0, 5, 0}},
+	} {
+		if size.quiet == p.quiet && width >= size.from {
+			k = size.columns
+			break
+		}
 	}
 	found := false
 	for _, w := range p.work {
 		found = found || w.found > 0
 	}
 	if !found {
-		k.found = 0
+		k[3] = 0
 	}
 	if p.quiet && !slices.ContainsFunc(p.all, func(t shownTask) bool { return t.worker() != "" }) {
-		k.worker = 0 // they are all of the same agent
+		k[4] = 0 // they are all of the same agent
 	}
 	return k
 }
 
-func (k columns) all() []int { return []int{k.tries, k.span, k.cost, k.found, k.worker} }
-
 func (k columns) width() (n int) {
-	for _, w := range k.all() {
+	for _, w := range k {
 		if w > 0 {
 			n += w + 1
 		}
@@ -751,7 +754,7 @@ func (k columns) width() (n int) {
 // draw draws the cells of a row.
 func (k columns) draw(c canvas.Canvas, cells []canvas.Piece) {
 	x := c.W - k.width()
-	for i, w := range k.all() {
+	for i, w := range k {
 		if w == 0 {
 			continue
 		}
@@ -768,7 +771,7 @@ func (k columns) draw(c canvas.Canvas, cells []canvas.Piece) {
 // heads draws the names of the columns.
 func (k columns) heads(c canvas.Canvas) {
 	names := []string{"tries", "time", "cost", "found", "agent"}
-	if k.tries < len(names[0]) {
+	if k[0] < len(names[0]) {
 		names[0], names[3] = "try", "!"
 	}
 	var all []canvas.Piece
@@ -807,7 +810,7 @@ func (p *tasksPage) drawList(c canvas.Canvas) {
 	c.Title(canvas.Title{Name: "Tasks", Key: "t", Focused: true, Right: right})
 	k := p.columnsOf(c.W)
 	p.width, p.head = c.W, 0
-	if c = c.Rows(1, c.H-1); c.H >= headerRoom && k.tries > 0 {
+	if c = c.Rows(1, c.H-1); c.H >= headerRoom && k[0] > 0 {
 		k.heads(c)
 		p.head, c = 1, c.Rows(1, c.H-1)
 	}

@@ -124,7 +124,7 @@ func TestList_repeatedIterations_areOneStepAway(t *testing.T) {
 	if got := u.run.chosen(); got != 7 {
 		t.Errorf("iteration %d is selected", got)
 	}
-	if got := moveIteration(&u.model.Run, u.run.selected, -1); got != 1 {
+	if got := moveIteration(&u.model.Run, u.run.index(), -1); got != 14 {
 		t.Errorf("row %d comes before", got)
 	}
 }

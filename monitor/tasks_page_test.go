@@ -107,7 +107,7 @@ func TestKeys_askForVerbsOfRalph(t *testing.T) {
 				got = append(got, strings.Join(verb, "|"))
 			}
 			switch {
-			case !u.isOpen(p):
+			case u.front().page != p:
 				got = append(got, "close")
 			case u.message != "":
 				got = append(got, "says "+u.message)

@@ -1,16 +1,17 @@
 package monitor
 
-// The files top*.go show the living runs of all projects of a user: state files in; rows,
-// a table and a screen out.
-
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
 
 	"ralph/logs/termtext"
 	"ralph/state"
@@ -187,4 +188,107 @@ func TopLines(rows []TopRow, width int, now time.Time) (lines []string) {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// TopScreen shows the runs until the user quits or chooses one.
+type TopScreen struct {
+	Rows   func() []TopRow // asked once a second
+	Screen tcell.Screen    // nil: the terminal
+	On     string          // the project whose run is chosen at first; empty: the first one
+	Now    func() time.Time
+
+	table *tview.Table
+	head  *tview.TextView
+	rows  []TopRow
+	width int
+}
+
+// Run returns the project of the run that the user opened; empty: none.
+func (s TopScreen) Run(ctx context.Context) (chosen string, err error) {
+	app := tview.NewApplication()
+	if s.Screen != nil {
+		app.SetScreen(s.Screen)
+	}
+	s.rows, s.head = s.Rows(), tview.NewTextView().SetTextColor(tcell.ColorDefault)
+	s.table = tview.NewTable().SetFixed(1, 0).SetSelectable(true, false).SetSelectedStyle(plain.Reverse(true))
+	foot := tview.NewTextView().SetText(" enter open   up down choose   q quit").SetTextColor(tcell.ColorDefault)
+	for _, box := range []*tview.Box{s.table.Box, s.head.Box, foot.Box} {
+		box.SetBackgroundColor(tcell.ColorDefault)
+	}
+	s.table.SetSelectionChangedFunc(func(y, _ int) { s.On = s.project(y) }).SetSelectedFunc(func(y, _ int) {
+		if chosen = s.project(y); chosen != "" {
+			app.Stop()
+		}
+	})
+	app.SetInputCapture(func(e *tcell.EventKey) *tcell.EventKey {
+		if e.Rune() == 'q' || e.Key() == tcell.KeyEscape || e.Key() == tcell.KeyCtrlC {
+			app.Stop()
+			return nil
+		}
+		return e
+	}).SetBeforeDrawFunc(func(screen tcell.Screen) bool {
+		if w, _ := screen.Size(); w != s.width {
+			s.width = w
+			s.fill()
+		}
+		return false
+	})
+	app.SetRoot(tview.NewFlex().SetDirection(tview.FlexRow).AddItem(s.head, 1, 0, false).AddItem(s.table, 0, 1,
+		true).AddItem(foot, 1, 0, false), true)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	context.AfterFunc(ctx, app.Stop)
+	go func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				fresh := s.Rows()
+				go app.QueueUpdateDraw(func() { // it would block forever after the screen has ended
+					s.rows = fresh
+					s.fill()
+				})
+			}
+		}
+	}()
+	if err := app.Run(); err != nil {
+		return "", fmt.Errorf("show the runs: %w", err)
+	}
+	return chosen, nil
+}
+
+// project is the project in row y of the table; empty if there is none.
+func (s *TopScreen) project(y int) string {
+	if y < 1 || y > len(s.rows) {
+		return ""
+	}
+	return s.rows[y-1].Project
+}
+
+// fill puts the rows into the table, and keeps the selection on the same project.
+func (s *TopScreen) fill() {
+	on := s.On
+	s.table.Clear()
+	s.head.SetText(" " + termtext.Count(len(s.rows), "active run"))
+	if len(s.rows) == 0 {
+		s.head.SetText(" No run is alive. Start one with: ralph")
+	}
+	for y, row := range topCells(s.rows, s.width, s.Now()) {
+		for x, text := range row {
+			cell := tview.NewTableCell(tview.Escape(text)).SetTextColor(tcell.ColorDefault).SetSelectable(y > 0)
+			if y == 0 {
+				cell.SetAttributes(tcell.AttrBold)
+			}
+			s.table.SetCell(y, x, cell)
+		}
+		if on != "" && s.project(y) == on {
+			s.table.Select(y, 0)
+		}
+	}
+	if y, _ := s.table.GetSelection(); s.project(y) == "" && len(s.rows) > 0 {
+		s.table.Select(1, 0)
+	}
 }

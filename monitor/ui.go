@@ -112,10 +112,8 @@ func (u *ui) apply(up view.Update) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.notes = notes
-	run, selected := u.model.Run.ID, u.run.selectedNumber()
 	u.model.Apply(up)
 	u.markUndone()
-	u.run.selected = u.run.rowOf(selected, run)
 	u.run.add(lines, up.Gap, plan)
 	for _, s := range u.stack() {
 		if p, ok := s.page.(updater); ok {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -64,43 +65,39 @@ func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec
 	return cmd, nil
 }
 
-// call has what a call of tmux needs in addition to its commands.
-type call struct {
-	dir   string // working directory of new panes; empty: this process's
-	start bool   // start a server if none runs
-	args  bool   // send the commands as arguments, not as a script on stdin
-}
-
 // run sends commands to the server in one queue, so that nothing happens between
-// them, and returns what they print, without the last newline.
-func (c *Client) run(ctx context.Context, how call, commands ...[]string) (string, error) {
-	var args []string
-	if how.start {
-		args = append(args, "start-server", ";")
+// them, and returns what they print, without the last newline. dir is the working
+// directory of new panes; empty: this process's.
+func (c *Client) run(ctx context.Context, dir string, commands ...[]string) (string, error) {
+	args := []string{"source-file", "-"}
+	if commands[0][0] == "new-session" {
+		args = append([]string{"start-server", ";"}, args...)
 	}
-	if how.args {
-		args = append(args, arguments(commands)...)
-	} else {
-		args = append(args, "source-file", "-")
-	}
-	cmd, err := c.command(ctx, how.dir, args...)
-	if err != nil {
-		return "", err
-	}
-	var out, bad bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &bad
-	if !how.args {
-		cmd.Stdin = strings.NewReader(script(commands))
-	}
-	if err := cmd.Run(); err != nil {
-		return "", failure(commands[0][0], bad.String(), err)
-	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
+	return c.call(ctx, dir, commands[0][0], script(commands), args)
 }
 
 // ask sends a short command as arguments, which every tmux understands.
 func (c *Client) ask(ctx context.Context, command ...string) (string, error) {
-	return c.run(ctx, call{args: true}, command)
+	args := slices.Clone(command)
+	for i, word := range args { // for tmux, a semicolon at the end of an argument ends a command
+		if rest, found := strings.CutSuffix(word, ";"); found {
+			args[i] = rest + `\;`
+		}
+	}
+	return c.call(ctx, "", command[0], "", args)
+}
+
+func (c *Client) call(ctx context.Context, dir, name, stdin string, args []string) (string, error) {
+	cmd, err := c.command(ctx, dir, args...)
+	if err != nil {
+		return "", err
+	}
+	var out, bad bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &bad
+	if err := cmd.Run(); err != nil {
+		return "", failure(name, bad.String(), err)
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
 // failure returns an error that names the command and what tmux printed.

@@ -42,24 +42,6 @@ func quote(b *strings.Builder, word string) {
 	b.WriteByte('"')
 }
 
-// arguments writes commands as arguments of the tmux program. For tmux, a
-// semicolon at the end of any argument ends a command.
-func arguments(commands [][]string) []string {
-	var args []string
-	for i, command := range commands {
-		if i > 0 {
-			args = append(args, ";")
-		}
-		for _, word := range command {
-			if rest, found := strings.CutSuffix(word, ";"); found {
-				word = rest + `\;`
-			}
-			args = append(args, word)
-		}
-	}
-	return args
-}
-
 // withoutShell returns argv in a form that tmux runs without interpreting it: tmux passes a single
 // argument to a shell.
 func withoutShell(argv []string) []string {
@@ -67,13 +49,6 @@ func withoutShell(argv []string) []string {
 		return []string{"sh", "-c", `exec "$0"`, argv[0]}
 	}
 	return argv
-}
-
-// withEnv puts env before argv as arguments of env(1), for a tmux without the -e
-// flag. The shell between them is for a program with "=" in its path.
-func withEnv(env, argv []string) []string {
-	words := append([]string{"env"}, env...)
-	return append(append(words, "sh", "-c", `exec "$0" "$@"`), argv...)
 }
 
 // own reports whether tmux sets this variable for each pane.

@@ -91,15 +91,7 @@ func (c *Client) newSession(ctx context.Context, l Layout) (string, error) {
 		base = append(base, "-x", strconv.Itoa(l.Width), "-y", strconv.Itoa(l.Height))
 	}
 	stay := []string{"set-option", "-w", "-t", "=" + l.Name + ":", "remain-on-exit", "on"}
-	out, err := c.run(ctx, call{dir: l.Dir, start: true}, pane(base, l.Env, l.Monitor), stay)
-	if err == nil || errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNotInstalled) {
-		return out, err
-	}
-	if out, old := c.run(ctx, call{dir: l.Dir, start: true, args: true}, oldPane(base, l.Env, l.Monitor),
-		stay); old == nil {
-		return out, nil
-	}
-	return "", err
+	return c.run(ctx, l.Dir, pane(base, l.Env, l.Monitor), stay)
 }
 
 // addRunner splits the monitor's pane and starts the runner in the first half.
@@ -130,9 +122,9 @@ const (
 	shareBelow = "75" // the monitor
 )
 
-// split makes a pane and returns its id. The later forms are for an older tmux.
+// split makes a pane and returns its id.
 func (c *Client) split(ctx context.Context, l Layout, before [][]string, p splitting) (string, error) {
-	base := []string{"split-window", "-d", "-P", "-F", "#{pane_id}", "-t", p.target}
+	words := []string{"split-window", "-d", "-P", "-F", "#{pane_id}", "-t", p.target}
 	side, share := "-v", shareBelow
 	switch {
 	case p.wide && p.before:
@@ -142,33 +134,17 @@ func (c *Client) split(ctx context.Context, l Layout, before [][]string, p split
 	case p.before:
 		share = shareAbove
 	}
-	if base = append(base, side); p.before {
-		base = append(base, "-b")
+	if words = append(words, side, "-l", share+"%"); p.before {
+		words = append(words, "-b")
 	}
-	base = base[:len(base):len(base)]
-	percent := append(base, "-l", share+"%")
-	out, err := c.run(ctx, call{dir: l.Dir}, append(before, pane(percent, l.Env, p.argv))...)
-	if err == nil || errors.Is(err, ErrNoServer) || errors.Is(err, ErrGone) {
-		return out, err
-	}
-	for _, words := range [][]string{percent, append(base, "-p", share)} {
-		if out, old := c.run(ctx, call{dir: l.Dir, args: true}, oldPane(words, l.Env, p.argv)); old == nil {
-			return out, nil
-		}
-	}
-	return "", err
+	return c.run(ctx, l.Dir, append(before, pane(words, l.Env, p.argv))...)
 }
 
 func pane(words, env, argv []string) []string {
-	words = words[:len(words):len(words)]
 	for _, pair := range env {
 		words = append(words, "-e", pair)
 	}
 	return append(append(words, "--"), withoutShell(argv)...)
-}
-
-func oldPane(words, env, argv []string) []string {
-	return append(words[:len(words):len(words)], withEnv(env, argv)...)
 }
 
 // mark is the session option by which Find and Close recognize ralph's sessions.

@@ -234,50 +234,6 @@ func TestErrors_nameTheCause(t *testing.T) {
 
 // An older tmux has no -e, no script on standard input, no pane options and
 // no sizes in percent.
-func TestOpen_olderTmux_fallsBackToWhatItKnows(t *testing.T) {
-	c := newClient(t, "")
-	real, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, out := layout(t, c, "sleep")
-	l.Env = append(Forward(l.Env), "KEY=a b;\n'")
-	l.Runner = append(l.Runner, "end;", "#S")
-	c.Path = filepath.Join(l.Dir, "tmux")
-	old := `#!/bin/sh
-for a in "$@"; do
-  case "$a" in
-    source-file|-e|*%) echo "unknown flag or size" >&2; exit 1 ;;
-    -p) case "$*" in *set-option*) echo "unknown flag -p" >&2; exit 1 ;; *) set -- "$@" ;; esac ;;
-  esac
-done
-# 3.3 dropped -p of split-window: translate what an old server would have taken.
-n=$#; i=0; last=
-while [ $i -lt $n ]; do
-  a=$1; shift; i=$((i+1))
-  case "$last $a" in "-p 35") a="35%" ;; esac
-  last=$a
-  case "$a" in -p) a=-l ;; esac
-  set -- "$@" "$a"
-done
-exec ` + real + ` "$@"
-`
-	if err := os.WriteFile(c.Path, []byte(old), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, c, l)
-	got := read(t, out)
-	if v, _ := got.env("KEY"); v != "a b;\n'" {
-		t.Errorf("KEY is %q", v)
-	}
-	if !slices.Equal(got.Args, []string{"end;", "#S"}) {
-		t.Errorf("arguments are %q", got.Args)
-	}
-	if p, err := c.Pane(t.Context(), s.Runner); err != nil || p.Width != 42 && p.Width != 41 {
-		t.Errorf("the runner's pane is %+v, %v", p, err)
-	}
-}
-
 func TestAttach_sessionKilled_returnsAndTerminalTooPoorSaysSo(t *testing.T) {
 	c := newClient(t, "")
 	l, out := layout(t, c, "sleep")

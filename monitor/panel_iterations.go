@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -16,14 +15,6 @@ import (
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
-
-// iterationsLook is the position in the list.
-type iterationsLook struct {
-	Selected int // iteration, 0 is the newest
-	Top      int // the row at which the list began before
-	Focused  bool
-	Now      time.Time
-}
 
 // group is one row: the iterations from index first down to index last.
 type group struct{ first, last int }
@@ -47,42 +38,31 @@ func at(all []group, i int) int {
 	return max(slices.IndexFunc(all, func(g group) bool { return i <= g.first && i >= g.last }), 0)
 }
 
-// moveIteration is the iteration that is selected after a move by a number of rows.
-func moveIteration(r *view.Run, selected, by int) int {
-	all, n := groups(r), len(r.Iterations)
-	if n == 0 {
-		return 0
+// moveIteration is the index of the iteration that is a number of rows away from one.
+func moveIteration(r *view.Run, i, by int) int {
+	all := groups(r)
+	if len(all) == 0 {
+		return -1
 	}
-	row := min(max(at(all, n-1-selected)+by, 0), len(all)-1)
-	return n - 1 - all[row].first
+	return all[min(max(at(all, i)+by, 0), len(all)-1)].first
 }
 
-// drawIterations lists the iterations around the selected one, and returns the row at which it begins. It formats
-// only the visible rows.
-func drawIterations(c canvas.Canvas, m *view.Model, look iterationsLook) (top int) {
-	n := len(m.Run.Iterations)
-	c.Title(canvas.Title{Name: "Iterations", Key: "4", Right: fmt.Sprint(n), Focused: look.Focused})
+// drawIterations lists the iterations around the selected one. It formats only the visible rows.
+func (r *runPage) drawIterations(c canvas.Canvas, _ summary.Summary) {
+	m, focused := &r.u.model, r.focus == panelIterations
+	c.Title(canvas.Title{Name: "Iterations", Key: "4", Right: fmt.Sprint(len(m.Run.Iterations)), Focused: focused})
 	c = c.Rows(1, c.H-1)
-	if n == 0 {
-		c.Text(1, 0, c.Dim(), "none yet")
-		return 0
-	}
 	all := groups(&m.Run)
-	selected := at(all, n-1-min(max(look.Selected, 0), n-1))
-	first := c.First(look.Top, selected, len(all))
-	for y := 0; y < c.H && first+y < len(all); y++ {
-		g := all[first+y]
-		draw(c.Rows(y, 1), summary.RowOf(m, g.first, g.last, look.Now), look.Focused && first+y == selected)
+	if len(all) == 0 {
+		c.Text(1, 0, c.Dim(), "none yet")
+		return
 	}
-	return first
-}
-
-// iterationAt is the iteration at a row of all; where there is none, the selected one.
-func iterationAt(r *view.Run, selected, row int) int {
-	if all := groups(r); row >= 0 && row < len(all) {
-		return len(r.Iterations) - 1 - all[row].first
+	selected := at(all, r.index())
+	r.listTop = c.First(r.listTop, selected, len(all))
+	for y := 0; y < c.H && r.listTop+y < len(all); y++ {
+		g := all[r.listTop+y]
+		drawIteration(c.Rows(y, 1), summary.RowOf(m, g.first, g.last, r.u.o.Now()), focused && r.listTop+y == selected)
 	}
-	return selected
 }
 
 // A row shows at least minTitle cells of its task's title if the title has minTitled cells or more.
@@ -91,7 +71,7 @@ const minTitle, minTitled = 14, 28
 // In less room a short outcome, such as "done", leaves its details to a title of at least minShort cells.
 const minShort = 8
 
-func draw(c canvas.Canvas, r summary.IterationRow, selected bool) {
+func drawIteration(c canvas.Canvas, r summary.IterationRow, selected bool) {
 	style, mark := tcell.StyleDefault, c.Tone(r.Tone)
 	if selected {
 		style = style.Reverse(true)
