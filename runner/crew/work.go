@@ -282,7 +282,7 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 		if c.Alone(func() { why = c.o.Merge(j, j.work.Commit, d.Files) }); why != "" {
 			point := string(hooks.PreMerge)
 			d.refuse(turn.Refusal{Merge: state.MergeHook, Why: "a hook keeps it back",
-				Report: refused(gate.Check{Name: point, Command: "ralph hooks test " + point}, why)})
+				Report: refused(gate.Check{Name: point, Command: "the hook " + point}, why)})
 			return
 		}
 	}

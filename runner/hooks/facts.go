@@ -134,25 +134,3 @@ func cut(text string) string {
 	}
 	return strings.TrimSpace(text)
 }
-
-// Sample returns made-up facts of a point, to try hooks with.
-func Sample(p Row) Facts {
-	f := Facts{Run: "20260102-030405-abcd", Mode: "standalone", Plan: "fix_plan.md", Done: 1, Total: 3, Iteration: 2,
-		Task: &Task{ID: "2", Title: "A sample task", Status: "open", Attempt: 1}}
-	if p.Turn {
-		f.Agent, f.Outcome, f.Files = "claude", "completed-turn", []string{"main.go", "README.md"}
-	}
-	switch p.Point {
-	case PreMerge, PostMerge:
-		f.Commit = "HEAD"
-	case OnError, OnLimit, OnHalt:
-		f.Error = "a sample error"
-	case OnStoryComplete, PostTask:
-		f.Task.Status = "done"
-	}
-	if p.Point == OnComplete || p.Point == OnHalt {
-		exit := map[Point]int{OnComplete: 0, OnHalt: 3}[p.Point]
-		f.Exit = &exit
-	}
-	return f
-}

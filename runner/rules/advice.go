@@ -47,7 +47,7 @@ func remedyFor(o agent.Outcome, name string, withheld []string) string {
 		do += fmt.Sprintf("; ralph withheld %s from it; let the one that it needs pass, such as ENV_EXCLUDE='!%s'",
 			termtext.Some(withheld, 5), withheld[0])
 	}
-	return fmt.Sprintf("%s; check with: ralph agent test %s; then: ralph resume", do, name)
+	return fmt.Sprintf("%s; check with: ralph doctor --live --agent %s; then: ralph resume", do, name)
 }
 
 // seenIn is the reason with the agent's own words, shortened, if it does not quote them yet.

@@ -20,12 +20,12 @@ func open(f *cmdline.Factory, flags map[string]string) (*preflight.Project, conf
 // newAgentCmd returns the verb with its subcommands.
 func newAgentCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "agent", Short: "List, choose, add and test agents",
-		Long: "List, choose, add and test agents. The agent text is any program that reads the prompt from standard input and prints text;\n" +
+		Use: "agent", Short: "List, choose and add agents",
+		Long: "List, choose and add agents. The agent text is any program that reads the prompt from standard input and prints text;\n" +
 			"AGENT_CMD names it.",
-		Example: "  AGENT=text AGENT_CMD='my-agent --yes' ralph\n  ralph agent list\n  ralph agent test codex",
+		Example: "  AGENT=text AGENT_CMD='my-agent --yes' ralph\n  ralph agent list",
 		RunE:    cmdline.Parent,
 	}
-	cmd.AddCommand(newListCmd(f), newModelsCmd(f), newUseCmd(f), newAddCmd(f), newTestCmd(f))
+	cmd.AddCommand(newListCmd(f), newUseCmd(f), newAddCmd(f))
 	return cmd
 }

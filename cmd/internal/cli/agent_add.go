@@ -109,7 +109,7 @@ func addRun(o *addOptions) error {
 	o.Wrote(dir, state.ConfigFile)
 	o.Say("wrote agents.%s to .ralph/config.yaml", o.name)
 	o.trustRow(loader, before)
-	o.Say("next: ralph agent test %s, then choose it with --agent %[1]s, or AGENT=%[1]s in .ralphrc", o.name)
+	o.Say("next: ralph doctor --live --agent %s, then choose it with --agent %[1]s, or AGENT=%[1]s in .ralphrc", o.name)
 	return nil
 }
 

@@ -139,21 +139,6 @@ func TestAgentAdd_endedEarly_writesNothing(t *testing.T) {
 	}
 }
 
-func TestAgentTest_onATerminal_makesNoCallWithoutAYes(t *testing.T) {
-	for _, typed := range []string{"\n", "n\n", "yeah\n", "\x04"} {
-		w := newWorld(t, map[string]string{".ralphrc": "AGENT=text\n"})
-		w.program("mine.sh")
-		w.Env = append(w.Env, "AGENT_CMD="+filepath.Join(w.Dir, "mine.sh"))
-		err := w.verb(newTestCmd, typed)
-		if err == nil || err.Error() != "no call was made" {
-			t.Errorf("%q: %v", typed, err)
-		}
-		if !strings.Contains(w.out.String(), "asks text once") || !strings.Contains(w.out.String(), "costs one call") {
-			t.Errorf("it did not say what it costs: %s", &w.out)
-		}
-	}
-}
-
 func trust(t *testing.T, w *agentWorld, u *config.Untrusted) {
 	t.Helper()
 	if u == nil {

@@ -80,7 +80,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	o.Say("* is used unless you name another one; to see all models of an agent: ralph agent models NAME")
+	o.Say("* is used unless you name another one; all models: ralph agent list --json; to try one: ralph doctor --live --agent NAME")
 	return nil
 }
 

@@ -128,28 +128,3 @@ func row(table, name string) string {
 	}
 	return ""
 }
-
-func TestAgentTest_modelOfTheOptions_goesToNoOtherAgent(t *testing.T) {
-	for _, test := range []struct{ args, want, says string }{
-		{"codex", "exec --json", ""},
-		{"codex --model mini", "--model mini", ""},
-		{"claude", "--model opus", ""},
-		{"amp --model x", "", `the agent amp cannot be given the model "x": it has no option for a model`},
-	} {
-		t.Run(test.args, func(t *testing.T) {
-			w := newWorld(t, map[string]string{".ralphrc": "AGENT=claude\nMODEL=opus\n"})
-			script := "echo \"$@\" >" + filepath.Join(w.Dir, "args") + "\n"
-			w.installed(map[string]string{"codex": script, "claude": script, "amp": script})
-			err := w.verb(newTestCmd, "", append(strings.Fields(test.args), "--yes")...)
-			if test.says != "" {
-				if err == nil || err.Error() != test.says {
-					t.Errorf("%v, want %q", err, test.says)
-				}
-				return
-			}
-			if got := w.read("args"); !strings.Contains(got, test.want) || strings.Contains(got, "opus") != strings.Contains(test.want, "opus") {
-				t.Errorf("called with %q, want %q", got, test.want)
-			}
-		})
-	}
-}

@@ -37,17 +37,19 @@ func TestVerbs_thatRunTheProjectsPrograms_runThemInTheSandbox(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			w := newPastWorld(t)
-			for _, argv := range [][]string{{"check"}, {"agent", "test", "--yes"}} {
+			for _, argv := range [][]string{{"check"}, {"doctor", "--live"}} {
 				_, out := w.do(argv...)
 				if _, err := os.Stat(outside); err == nil {
 					t.Errorf("ralph %s writes outside of the project:\n%s", strings.Join(argv, " "), out)
 					_ = os.Remove(outside)
 				}
-				if argv[0] != "agent" && !strings.Contains(out, "sandbox "+trial.Name+", network all") {
+				if argv[0] != "doctor" && !strings.Contains(out, "sandbox "+trial.Name+", network all") {
 					t.Errorf("ralph %s does not say so:\n%s", strings.Join(argv, " "), out)
 				}
 			}
-			w.want(0, "text works", "agent", "test", "--yes")
+			if _, out := w.do("doctor", "--live"); !strings.Contains(out, "ok    live") {
+				t.Error(out)
+			}
 			w.want(1, "touch: ", "check")
 		})
 	}
@@ -87,7 +89,7 @@ func TestRun_sandboxThatDoesNotWork_exitsWith2AndSaysHow(t *testing.T) {
 			w.write(".ralph/PROMPT.md", "work\n")
 			w.write(".ralph/fix_plan.md", "- [ ] one\n")
 			t.Setenv("PATH", bin)
-			for _, argv := range [][]string{{"run"}, {"once"}, {"run", "--dry-run"}, {"check"}, {"hooks", "test", "pre_task"}} {
+			for _, argv := range [][]string{{"run"}, {"once"}, {"run", "--dry-run"}, {"check"}} {
 				if out := w.want(state.ExitUsage, test.want, argv...); strings.Count(out, test.want) != 1 || strings.Contains(out, "iteration 1") {
 					t.Errorf("ralph %v: %s", argv, out)
 				}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,13 +16,11 @@ import (
 	"ralph/runner/agent/ending"
 	"ralph/runner/rules"
 	"ralph/state"
-	"ralph/state/view"
 )
 
 type drillOptions struct {
 	*cmdline.Factory
 	class string // empty: none was given
-	all   bool
 	flags map[string]string
 }
 
@@ -35,14 +32,13 @@ func newDrillCmd(f *cmdline.Factory) *cobra.Command {
 		Long: "Replay the recorded end of an agent call and show what ralph would do. This calls no agent.\n\n" +
 			strings.Join(termtext.Wrap("Classes: "+strings.Join(classNames(), ", ")+".", 110), "\n"),
 		Args:              cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
-		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex\n  ralph drill --all",
+		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex",
 		ValidArgsFunction: cmdline.FirstArg(completeClasses),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.class = strings.Join(args, "")
 			return drillRun(o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "Show a table of all classes and agents, or of the agent in --agent.")
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	return cmd
 }
@@ -72,12 +68,8 @@ func drillRun(o *drillOptions) error {
 	}
 	known := strings.Join(classNames(), ", ")
 	switch {
-	case o.all && o.class != "":
-		return cmdline.UsageError("drill takes a class or --all, not both")
-	case o.all:
-		return drillAll(o, p)
 	case o.class == "":
-		return cmdline.UsageError("drill needs a class or --all; known are: %s", known)
+		return cmdline.UsageError("drill needs a class; known are: %s", known)
 	case !slices.Contains(classNames(), o.class):
 		return cmdline.UsageError("unknown class %q, known are: %s", o.class, known)
 	}
@@ -85,8 +77,7 @@ func drillRun(o *drillOptions) error {
 	r, ok := preflight.FindRecording(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
-			"there is no recording of %s by %s, and ralph cannot simulate one; "+
-				"list the recordings with: ralph drill --all", class, set.Spec.Name)}
+			"there is no recording of %s by %s, and ralph cannot simulate one", class, set.Spec.Name)}
 	}
 	scene := preflight.PlayRecording(r, set)
 	printScene(o.Factory, r, set, scene)
@@ -143,79 +134,4 @@ func decisionText(d rules.Decision, now time.Time) string {
 	text += map[state.Action]string{state.ActionRetry: " at", state.ActionStop: "; it is over at"}[d.Action]
 	at := d.Until.Local().Format("2006-01-02 15:04:05 MST")
 	return text + fmt.Sprintf(" %s (in %s)", at, d.Until.Sub(now).Round(time.Second))
-}
-
-// drillAll prints a row per class and a column per agent. A cell shows what ralph does,
-// or the class if the configuration reads the recording as a wrong one.
-func drillAll(o *drillOptions, p *preflight.Project) error {
-	specs := append(agent.Specs(), p.Config.Agents()...)
-	if o.flags["AGENT"] != "" {
-		specs = []agent.Spec{p.Agent.Spec}
-	}
-	now, right, all := time.Now(), 0, 0
-	w := tabwriter.NewWriter(o.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprint(w, "CLASS")
-	for _, spec := range specs {
-		fmt.Fprint(w, "\t", spec.Name)
-	}
-	fmt.Fprintln(w, "\tCOUNTS")
-	for _, c := range ending.Classes() {
-		fmt.Fprint(w, c.Class)
-		counts := ""
-		for _, spec := range specs {
-			r, ok := preflight.FindRecording(c.Class, spec)
-			if !ok {
-				fmt.Fprint(w, "\t-")
-				continue
-			}
-			all++
-			scene := preflight.PlayRecording(r, drillSetting(p, spec, now))
-			if scene.Outcome.Class != c.Class {
-				fmt.Fprintf(w, "\t! %s", scene.Outcome.Class)
-				continue
-			}
-			right++
-			if counts == "" {
-				counts = countsText(scene)
-			}
-			fmt.Fprintf(w, "\t%s", cellText(scene.Decision, now))
-		}
-		fmt.Fprintf(w, "\t%s\n", cmdline.Dash(counts))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	o.Say("%d of %d recordings are read as the right class; - means no recording; times start now; "+
-		"see one in full with: ralph drill CLASS --agent NAME", right, all)
-	if right != all {
-		return &cmdline.ExitError{Code: state.ExitError,
-			Text: "your configuration reads recordings as the wrong class, marked with !: " +
-				"see the patterns under agents in config.yaml"}
-	}
-	return nil
-}
-
-// cellText is the decision in one or two words.
-func cellText(d rules.Decision, now time.Time) string {
-	switch {
-	case d.Action == state.ActionContinue:
-		return "continue"
-	case d.Action == state.ActionStop:
-		return fmt.Sprintf("stop %d", d.Exit)
-	case d.Until.After(now):
-		return string(d.Action) + " " + view.Span(d.Until.Sub(now))
-	}
-	return string(d.Action)
-}
-
-// countsText names the counters that a call changes, without numbers.
-func countsText(s preflight.Scene) string {
-	if len(s.Counted) == 0 {
-		return "nothing"
-	}
-	text := "iteration"
-	if slices.ContainsFunc(s.Counted, func(c string) bool { return strings.HasPrefix(c, "breaker") }) {
-		text += ", breaker"
-	}
-	return text
 }

@@ -21,7 +21,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/prompt"
 	"ralph/runner/task/store"
-	"ralph/state"
 	"ralph/state/projectfs"
 )
 
@@ -30,8 +29,6 @@ type importOptions struct {
 	*cmdline.Factory
 	to, out, template        string
 	list                     bool
-	begins, force            bool      // a project, which another verb sets up, and may overwrite files
-	made                     *[]string // the files that it begins with
 	label, milestone, author string
 }
 
@@ -71,59 +68,16 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
 	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(scaffold.ImportForms(),
 		cobra.ShellCompDirectiveNoFileComp))
-	completeTemplate(cmd)
-	return cmd
-}
-
-// completeTemplate completes the names of the templates.
-func completeTemplate(cmd *cobra.Command) {
 	var names []string
 	for _, t := range scaffold.Templates() {
 		names = append(names, cobra.CompletionWithDesc(t.Name, t.About))
 	}
 	// It fails only for an unknown flag.
 	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// withPlan lets a verb that sets a project up begin with a plan: of a template, or imported from
-// the file that its flag --from names. Into made go the files that are written for it.
-func withPlan(f *cmdline.Factory, cmd *cobra.Command, made *[]string) *cobra.Command {
-	o := &importOptions{Factory: f, to: "checkbox", begins: true, made: made}
-	from, setUp := "", cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		begun := cmd.Flags().Changed("template")
-		if from != "" && begun {
-			return cmdline.UsageError("%s takes --template or --from, not both", cmd.Name())
-		}
-		o.force = set(cmd, "force")
-		if set(cmd, "json") { // standard output is for the JSON
-			quiet := *f
-			quiet.Out, o.Factory = quiet.Err, &quiet
-		}
-		if from != "" || begun {
-			if err := o.run(cmd.Context(), from); err != nil {
-				return err
-			}
-		}
-		return setUp(cmd, args)
-	}
-	cmd.Flags().StringVar(&from, "from", "", "Make the plan from a `FILE`, gh: or gh:owner/repo, as ralph import does.")
-	cmd.Flags().StringVar(&o.template, "template", "",
-		"Start with the plan of the template `NAME`; see: ralph import --list-templates.")
-	cmd.Example += "\n  ralph init --template api\n  ralph init --from docs/prd.md"
-	completeTemplate(cmd)
 	return cmd
 }
 
-func set(cmd *cobra.Command, flag string) bool {
-	f := cmd.Flags().Lookup(flag)
-	return f != nil && f.Value.String() == "true"
-}
-
 func (o *importOptions) sayNext(dir, out string) {
-	if o.begins {
-		return // the verb that sets the project up says it
-	}
 	cfg, _, err := o.Loader(dir, nil).Load()
 	if err == nil {
 		_, err = prompt.Find(dir, cfg.PromptFile)
@@ -133,7 +87,7 @@ func (o *importOptions) sayNext(dir, out string) {
 		return
 	}
 	if p, err := opened(o.Factory); err != nil || p.project.Plan != out {
-		named := cmdline.Quote(o.shown(dir, out))
+		named := cmdline.Quote(relative(dir, out))
 		o.Say("next: PLAN_FILE=%s ralph task list, then ralph doctor --plan %s", named, named)
 		return
 	}
@@ -144,11 +98,6 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	if !slices.Contains(scaffold.ImportForms(), o.to) {
 		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(scaffold.ImportForms(), ", "))
 	}
-	if from == "" {
-		if _, err := scaffold.ReadTemplate(o.template); err != nil {
-			return cmdline.UsageError("%v", err)
-		}
-	}
 	dir, err := o.Project()
 	if err != nil {
 		return err
@@ -158,9 +107,6 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 		if out = o.out; !filepath.IsAbs(out) {
 			out = filepath.Join(dir, out)
 		}
-	}
-	if err := o.taken(from, dir, out); err != nil {
-		return err
 	}
 	items, skipped, err := o.read(ctx, dir, from)
 	if err != nil {
@@ -181,10 +127,17 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items),
 			err)
 	}
-	if err := o.write(dir, out, text); err != nil {
+	switch err := writeNew(dir, out, text); {
+	case errors.Is(err, fs.ErrExist):
+		return cmdline.UsageError("%s exists, and import never overwrites a file; "+
+			"if it is the sample of ralph init, remove it first; "+
+			"else add to it with ralph task add -, or choose another file with --out", relative(dir, out))
+	case errors.Is(err, fs.ErrNotExist):
+		return cmdline.UsageError("the folder %q does not exist, and import makes folders in the project only", filepath.Dir(out))
+	case err != nil:
 		return fmt.Errorf("write plan: %w", err)
 	}
-	o.Say("wrote %s: %s", o.shown(dir, out), termtext.Count(len(items), "task"))
+	o.Say("wrote %s: %s", relative(dir, out), termtext.Count(len(items), "task"))
 	if err := o.specify(dir); err != nil {
 		return err
 	}
@@ -203,7 +156,7 @@ func (o *importOptions) specify(dir string) error {
 		return err
 	}
 	name := ".ralph/specs/" + o.template + ".md"
-	switch err := o.write(dir, filepath.Join(dir, name), string(data)); {
+	switch err := writeNew(dir, filepath.Join(dir, name), string(data)); {
 	case errors.Is(err, fs.ErrExist):
 		o.Say("kept %s, which exists", name)
 	case err != nil:
@@ -214,26 +167,12 @@ func (o *importOptions) specify(dir string) error {
 	return nil
 }
 
-// write writes a file, which may exist only with force.
-func (o *importOptions) write(dir, path, text string) (err error) {
-	name := o.shown(dir, path)
-	if o.force {
-		err = scaffold.Write(dir, []scaffold.File{{Path: name, Text: text}})
-	} else {
-		err = writeNew(dir, path, text)
-	}
-	if err == nil && o.made != nil {
-		*o.made = append(*o.made, name)
-	}
-	return err
-}
-
+// writeNew writes a file that does not exist yet. It makes folders only in the project.
 func writeNew(dir, path, text string) error {
 	in := projectfs.In(dir)
-	if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {
+	if relative(dir, path) == path {
 		in = projectfs.In(filepath.Dir(path)) // the user named it
-	}
-	if err := in.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	} else if err := in.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	file, err := in.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -244,52 +183,8 @@ func writeNew(dir, path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// taken says what to do about a file that stands where the plan would go; nil if there is none.
-func (o *importOptions) taken(from, dir, out string) error {
-	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
-		return ownFolder(dir, out)
-	}
-	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && o.template == "" && !strings.HasPrefix(from, "gh:") {
-		return o.noFile(from)
-	}
-	switch owner, alive := cmdline.OpenState(dir).Owner(); {
-	case alive && o.force:
-		return &state.LockedError{Owner: owner} // its plan must not change during a run
-	case o.force:
-		return nil
-	case o.begins:
-		return cmdline.UsageError("%s exists; overwrite it with --force, or add to it with ralph task add -",
-			o.shown(dir, out))
-	}
-	return cmdline.UsageError("%s exists, and import never overwrites a file; "+
-		"if it is the sample of ralph init, remove it first; "+
-		"else add to it with ralph task add -, or choose another file with --out", o.shown(dir, out))
-}
-
-// ownFolder refuses a file whose folder does not exist and would not be in the project.
-func ownFolder(dir, out string) error {
-	folder, missing := filepath.Dir(out), false
-	for {
-		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		folder, missing = filepath.Dir(folder), true
-	}
-	real, err := filepath.EvalSymlinks(folder)
-	if err != nil || !missing {
-		return err
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return err
-	}
-	if rel, err := filepath.Rel(dir, real); err != nil || !filepath.IsLocal(rel) {
-		return cmdline.UsageError("the folder %q does not exist, and import makes folders in the project only",
-			filepath.Dir(out))
-	}
-	return nil
-}
-
-func (o *importOptions) shown(dir, path string) string {
+// relative is a path relative to the project, if it is in it.
+func relative(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
@@ -315,7 +210,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 	info, err := os.Stat(from)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, o.noFile(from)
+		return nil, nil, cmdline.UsageError("%s: no such file; ralph import takes a file, gh: or gh:owner/repo", from)
 	case err != nil:
 		return nil, nil, cmdline.UsageError("%v", err)
 	case !info.Mode().IsRegular() || info.Size() > store.MaxSize:
@@ -367,11 +262,4 @@ func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]scaffol
 	}
 	items, err := scaffold.ImportIssues(data)
 	return items, nil, err
-}
-
-func (o *importOptions) noFile(from string) error {
-	if o.begins {
-		return cmdline.UsageError("%s: no such file; --from takes a file, gh: or gh:owner/repo", from)
-	}
-	return cmdline.UsageError("%s: no such file; ralph import takes a file, gh: or gh:owner/repo", from)
 }

@@ -23,25 +23,22 @@ import (
 
 type initOptions struct {
 	*cmdline.Factory
-	result               written
-	yes, force, ai, json bool
-	made                 *[]string // the plan and its specification that the verb has written just now
+	yes, force, ai bool
 }
 
-// newInitCmd returns ralph init. Another part of the verb has made the plan, if made names files.
-func newInitCmd(f *cmdline.Factory, made *[]string) *cobra.Command {
-	o := &initOptions{Factory: f, made: made}
+// newInitCmd returns ralph init.
+func newInitCmd(f *cmdline.Factory) *cobra.Command {
+	o := &initOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write the prompt, plan and settings of this project", Args: cmdline.NoArgs,
 		Long: "Inspect the project, ask about what it cannot detect, and write .ralph/PROMPT.md, .ralph/fix_plan.md,\n" +
 			".ralph/AGENT.md, .ralph/.gitignore and .ralphrc: all of them, or none if interrupted.\n" +
 			"Existing files are kept.",
 		Example: "  ralph init\n  ralph init --yes    # ask nothing",
-		RunE:    func(*cobra.Command, []string) error { return o.reported(initRun) },
+		RunE:    func(*cobra.Command, []string) error { return initRun(o) },
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask; use what was detected, as without a terminal.")
 	cmd.Flags().BoolVar(&o.force, "force", false, "Overwrite existing files.")
-	cmd.Flags().BoolVar(&o.json, "json", false, "Do not ask; print what was written, as JSON for programs.")
 	cmd.Flags().BoolVar(&o.ai, "ai", false, "Let the agent look at a copy of the project and propose checks; one call.")
 	return cmd
 }
@@ -92,7 +89,10 @@ func initRun(o *initOptions) error {
 	if err := writeUninterrupted(dir, write); err != nil {
 		return err
 	}
-	o.sayWritten(dir, write, a)
+	for _, file := range write {
+		o.WroteInProject(dir, file.Path)
+		o.Say("wrote %s", file.Path)
+	}
 	o.sayKept(files)
 	if slices.ContainsFunc(write, func(file scaffold.File) bool { return file.Path == ".ralphrc" }) {
 		o.trustOwn(dir)
@@ -143,12 +143,7 @@ func writeUninterrupted(dir string, files []scaffold.File) error {
 // keeps reports whether an existing file stays. --force overwrites a file, but does not
 // add one that would shadow another of the user's.
 func (o *initOptions) keeps(file scaffold.File) bool {
-	return file.Kept != "" && (!o.force || file.Kept != file.Path || o.madeJustNow(file))
-}
-
-// madeJustNow reports whether the file is the plan that the verb has made of a template or a file.
-func (o *initOptions) madeJustNow(file scaffold.File) bool {
-	return o.made != nil && file.Kept == file.Path && slices.Contains(*o.made, file.Path)
+	return file.Kept != "" && (!o.force || file.Kept != file.Path)
 }
 
 // choose returns the files that are to be written.
@@ -158,10 +153,9 @@ func (o *initOptions) choose(files []scaffold.File) []scaffold.File {
 
 func (o *initOptions) sayKept(files []scaffold.File) {
 	for _, file := range files {
-		if !o.keeps(file) || o.madeJustNow(file) {
+		if !o.keeps(file) {
 			continue
 		}
-		o.result.Kept = append(o.result.Kept, file.Kept)
 		if file.Kept == file.Path {
 			o.Say("kept  %s, which exists", file.Path)
 		} else {

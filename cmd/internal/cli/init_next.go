@@ -54,7 +54,6 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 	}...)
 	o.Say("next:")
 	for _, step := range steps {
-		o.result.Next = append(o.result.Next, step[0])
 		o.Say("  %-18s # %s", step[0], step[1])
 	}
 }

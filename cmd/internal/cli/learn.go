@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,11 +32,7 @@ func newLearnCmd(f *cmdline.Factory) *cobra.Command {
 		&cobra.Command{Use: "forget ID...", Short: "Forget lessons",
 			Args:              cmdline.Takes("the ids of lessons", cobra.MinimumNArgs(1)),
 			ValidArgsFunction: learnComplete(f), Example: "  ralph learn forget 3fa9c1",
-			RunE: func(_ *cobra.Command, args []string) error { return forgetRun(f, args) }},
-		&cobra.Command{Use: "why ID", Short: "Show where a lesson comes from",
-			Args:              cmdline.Takes("the id of a lesson", cobra.ExactArgs(1)),
-			ValidArgsFunction: learnComplete(f), Example: "  ralph learn why 3fa9c1",
-			RunE: func(_ *cobra.Command, args []string) error { return whyRun(f, args[0]) }})
+			RunE: func(_ *cobra.Command, args []string) error { return forgetRun(f, args) }})
 	return cmd
 }
 
@@ -60,14 +55,6 @@ func learnComplete(f *cmdline.Factory) cobra.CompletionFunc {
 	}
 }
 
-func find(all []memory.Lesson, id string) (int, error) {
-	i := slices.IndexFunc(all, func(l memory.Lesson) bool { return l.ID == id })
-	if i < 0 {
-		return 0, cmdline.UsageError("no lesson has the id %q; see: ralph learn list", id)
-	}
-	return i, nil
-}
-
 func learnListRun(f *cmdline.Factory) error {
 	_, all, err := load(f)
 	if err != nil {
@@ -78,33 +65,6 @@ func learnListRun(f *cmdline.Factory) error {
 	}
 	for _, l := range memory.Newest(all) {
 		f.Say("%s  %s (%s)", l.ID, cmdline.Inert(l.Text), cmdline.Inert(string(l.Kind)))
-	}
-	return nil
-}
-
-func whyRun(f *cmdline.Factory, id string) error {
-	_, all, err := load(f)
-	if err != nil {
-		return err
-	}
-	i, err := find(all, id)
-	if err != nil {
-		return err
-	}
-	l := all[i]
-	say := func(format string, args ...any) { f.Say("%s", cmdline.Inert(fmt.Sprintf(format, args...))) }
-	say("%s  %s", l.ID, l.Text)
-	if l.Person() {
-		say("  a person added it on %s", l.At.Format(time.DateOnly))
-	}
-	for _, t := range l.Turns {
-		say("  learned in iteration %d of run %s", t.Iteration, t.Run)
-	}
-	for _, line := range [][2]string{{"first for the task", l.Task}, {"evidence", l.Evidence},
-		{"files", strings.Join(l.Paths, ", ")}} {
-		if line[1] != "" {
-			say("  %s: %s", line[0], line[1])
-		}
 	}
 	return nil
 }
@@ -160,9 +120,9 @@ func learnAddRun(o *learnAddOptions) error {
 func forgetRun(f *cmdline.Factory, ids []string) error {
 	return change(f, func(all []memory.Lesson) ([]memory.Lesson, error) {
 		for _, id := range ids {
-			i, err := find(all, id)
-			if err != nil {
-				return nil, err
+			i := slices.IndexFunc(all, func(l memory.Lesson) bool { return l.ID == id })
+			if i < 0 {
+				return nil, cmdline.UsageError("no lesson has the id %q; see: ralph learn list", id)
 			}
 			f.Say("forgot %s  %s", all[i].ID, cmdline.Inert(all[i].Text))
 			all = slices.Delete(all, i, i+1)

@@ -53,8 +53,6 @@ func TestLearn(t *testing.T) {
 	id := regexp.MustCompile(`[0-9a-f]{6}`).FindString(says("added ", 0, "add", "Dates are stored in UTC.", "--path", "src/db.go"))
 	says("says so already", 0, "add", "Dates are stored in UTC")
 	says(id+"  Dates are stored in UTC. (pattern)", 0, "list")
-	says("a person added it on", 0, "why", id)
-	says("files: src/db.go", 0, "why", id)
 	says(`no lesson has the id "nope"; see: ralph learn list`, 2, "forget", "nope")
 	says(`--path "/etc": a path in the project`, 2, "add", "x", "--path", "/etc")
 	says("the lesson is empty", 2, "add", " ")

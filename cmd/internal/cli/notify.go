@@ -14,6 +14,6 @@ func newNotifyCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  NOTIFY=ntfy://ntfy.sh/my-topic ralph notify test",
 		RunE:    cmdline.Parent,
 	}
-	cmd.AddCommand(newNotifyTestCmd(f), newNotifyWatchCmd(f))
+	cmd.AddCommand(newNotifyTestCmd(f))
 	return cmd
 }

@@ -136,45 +136,6 @@ func TestInTouch_addressThatCannotWork_isRefused(t *testing.T) {
 	}
 }
 
-// The program in PATH keeps what it gets in place of following the run.
-func TestNotifyWatch_startsRalphHubForTheLatestRun(t *testing.T) {
-	otherHome(t)
-	bin := t.TempDir()
-	program := "#!/bin/sh\necho \"$@\" >" + bin + "/args\ncat >" + bin + "/job\n"
-	if err := os.WriteFile(filepath.Join(bin, "ralph-hub"), []byte(program), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	dir := t.TempDir()
-	wants := func(code int, want string) {
-		t.Helper()
-		out, err := verb(t, dir, "notify", "watch")
-		if err != nil {
-			out += err.Error()
-		}
-		if cmdline.ExitCode(err) != code || !strings.Contains(out, want) {
-			t.Errorf("exit code %d, says %q; want %d, %q", cmdline.ExitCode(err), out, code, want)
-		}
-	}
-	wants(cmdline.NothingHasRun, "nothing has run here yet")
-	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: "run-7", StartedAt: time.Now()})
-	if err == nil {
-		err = w.SaveStatus(state.Status{RunID: "run-7", Status: state.StatusCompleted})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Release()
-	wants(state.ExitUsage, "neither NOTIFY, WEBHOOKS nor REPLIES is set")
-	t.Setenv("NOTIFY", "desktop")
-	wants(0, "ralph-hub follows run run-7")
-	args, _ := os.ReadFile(filepath.Join(bin, "args"))
-	job, _ := os.ReadFile(filepath.Join(bin, "job"))
-	if string(args) != "watch --detach\n" || !strings.Contains(string(job), `"run":"run-7"`) {
-		t.Errorf("ralph-hub got %q and %s", args, job)
-	}
-}
-
 // Without ralph-hub nothing can be sent: what says that a message was not sent must say why.
 func TestInTouch_withoutRalphHub_isNamedByDoctorAndTest(t *testing.T) {
 	otherHome(t)

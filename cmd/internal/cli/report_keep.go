@@ -127,7 +127,7 @@ func learned(r *state.Reader, run string) (texts []string) {
 	all, _ := memory.Load(filepath.Dir(r.Dir())) // a report without them is better than none
 	for _, l := range all {
 		if slices.ContainsFunc(l.Turns, func(t memory.Turn) bool { return t.Run == run }) {
-			texts = append(texts, fmt.Sprintf("%s (ralph learn why %s)", l.Text, l.ID))
+			texts = append(texts, fmt.Sprintf("%s (ralph learn forget %s)", l.Text, l.ID))
 		}
 	}
 	return texts

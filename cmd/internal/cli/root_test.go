@@ -37,10 +37,10 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 		{"rollback", `"rollback" is a command of another ralph; use: ralph undo N`},
 		{"statu", `unknown command "statu" for "ralph"; did you mean status?`},
 		{"frobnicate", `unknown command "frobnicate" for "ralph"; see: ralph --help`},
-		{"agent remove", `unknown command "remove" for "ralph agent"; needs one of: add, list, models, test, use`},
+		{"agent remove", `unknown command "remove" for "ralph agent"; needs one of: add, list, use`},
 		{"help statu", `unknown command "statu" for "ralph"; did you mean status?`},
 		{"help frobnicate", `unknown command "frobnicate" for "ralph"; see: ralph --help`},
-		{"help agent remove", `unknown command "remove" for "ralph agent"; needs one of: add, list, models, test, use`},
+		{"help agent remove", `unknown command "remove" for "ralph agent"; needs one of: add, list, use`},
 		{"help rollback", `"rollback" is a command of another ralph; use: ralph undo N`},
 		{"pause T1 T2", "pause takes one task at most: ralph pause [TASK]"},
 		{"status now", `status takes no arguments, but got "now"; see: ralph status --help`},
@@ -59,7 +59,7 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 func TestSubverbs_mistypedOrMissing_areNamed(t *testing.T) {
 	otherHome(t)
 	dir := t.TempDir()
-	ownRun := []string{"hooks", "learn", "runs"}
+	ownRun := []string{"learn", "runs"}
 	for _, verb := range Root().Commands() {
 		if !verb.HasSubCommands() {
 			continue
@@ -198,7 +198,7 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"run", "--output", ""}, "json"},
 		{[]string{"config", "--max-it"}, "--max-iterations"},
 		{[]string{"--max-it"}, "--max-iterations"},
-		{[]string{"agent", "test", ""}, "mine"},
+		{[]string{"agent", "use", ""}, "mine"},
 		{[]string{"agent", "add", "--prompt", ""}, "stdin"},
 		{[]string{"drill", ""}, "usage-limit"},
 		{[]string{"import", "--template", ""}, "api"},

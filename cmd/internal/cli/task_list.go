@@ -2,7 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,19 +14,21 @@ import (
 
 type taskListOptions struct {
 	*cmdline.Factory
-	filter
-	json bool
+	state string // empty: any
+	json  bool
 }
 
 func newTaskListCmd(f *cmdline.Factory) *cobra.Command {
-	o := &taskListOptions{Factory: f}
+	o, states := &taskListOptions{Factory: f}, []string{"open", "active", "review", "blocked", "done", "dropped"}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tasks of the plan", Args: cmdline.NoArgs,
 		Long:    "List the tasks of the plan: ○ open, ▸ active, ⏸ to review, ⊘ blocked, ✓ done, ✗ dropped.",
 		Example: "  ralph task list\n  ralph task list --state open --json",
 		RunE:    func(*cobra.Command, []string) error { return taskListRun(o) },
 	}
-	o.flags(cmd)
+	cmd.Flags().StringVar(&o.state, "state", "", "Only tasks in this `STATE`: "+strings.Join(states, ", ")+".")
+	complete := cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("state", complete) // fails only for an unknown flag
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print JSON for programs.")
 	return cmd
 }
@@ -37,9 +38,13 @@ func taskListRun(o *taskListOptions) error {
 	if err != nil {
 		return err
 	}
-	tasks, err := o.of(p.Tasks)
-	if err != nil {
-		return err
+	tasks := slices.Clone(p.Tasks)
+	if o.state != "" {
+		var only task.State
+		if err := only.UnmarshalText([]byte(o.state)); err != nil {
+			return cmdline.UsageError("--state: %v", err)
+		}
+		tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return t.State != only })
 	}
 	if o.json {
 		return cmdline.NewEncoder(o.Out).Encode(p.rows(tasks))
@@ -65,41 +70,4 @@ func (p *plan) warn() {
 	for _, line := range lines {
 		p.Warn(line)
 	}
-}
-
-// filter selects tasks.
-type filter struct{ category, priority, tag, state string }
-
-func (o *filter) flags(cmd *cobra.Command) {
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&o.category, "category", "", "Only tasks of this `CATEGORY`.")
-	fs.StringVar(&o.priority, "priority", "", "Only tasks of this `PRIORITY`: a number, or high, medium, low.")
-	fs.StringVar(&o.tag, "tag", "", "Only tasks with this `TAG`.")
-	fs.StringVar(&o.state, "state", "", "Only tasks in this `STATE`: open, active, review, blocked, done or dropped.")
-	for flag, values := range map[string][]string{"priority": {"high", "medium", "low"},
-		"state": {"open", "active", "review", "blocked", "done", "dropped"}} {
-		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
-	}
-}
-
-func (o *filter) of(tasks []task.Task) ([]task.Task, error) {
-	priority, err := strconv.Atoi(o.priority)
-	if err != nil {
-		if priority = task.PriorityOf(o.priority); o.priority != "" && priority == task.NoPriority {
-			return nil, cmdline.UsageError("--priority %q is neither a number nor high, medium or low", o.priority)
-		}
-	}
-	var state task.State
-	if err := state.UnmarshalText([]byte(o.state)); o.state != "" && err != nil {
-		return nil, cmdline.UsageError("--state: %v", err)
-	}
-	return slices.DeleteFunc(slices.Clone(tasks), func(t task.Task) bool {
-		return o.category != "" && !strings.EqualFold(o.category, t.Category) || o.priority != "" &&
-			t.Priority != priority ||
-			o.tag != "" && !slices.ContainsFunc(t.Tags,
-				func(tag string) bool { return strings.EqualFold(tag, o.tag) }) ||
-			o.state != "" && t.State != state
-	}), nil
 }

@@ -99,7 +99,7 @@ func TestReport_namesWhatTheRunTaught(t *testing.T) {
 	w := newTaughtWorld(t, true)
 	w.told(pastRun)
 	w.want(0, "added", "learn", "add", "Keys are hidden")
-	out := w.want(0, "- Dates are stored in UTC (ralph learn why ", "report", pastRun)
+	out := w.want(0, "- Dates are stored in UTC (ralph learn forget ", "report", pastRun)
 	if strings.Contains(out, "Keys") {
 		t.Errorf("a person's lesson is not of the run:\n%s", out)
 	}

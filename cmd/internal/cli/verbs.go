@@ -28,10 +28,6 @@ func table() []verbs {
 	run := func(name string) func(*cmdline.Factory) *cobra.Command {
 		return func(f *cmdline.Factory) *cobra.Command { return newRunCmd(f, name) }
 	}
-	initialise := func(f *cmdline.Factory) *cobra.Command {
-		made := new([]string)
-		return withPlan(f, newInitCmd(f, made), made)
-	}
 	return []verbs{
 		one(cmdline.GroupRun, "run", run("run")), one(cmdline.GroupRun, "once", run("once")),
 		one(cmdline.GroupRun, "demo", newDemoCmd), one(cmdline.GroupRun, "resume", newResumeCmd),
@@ -56,12 +52,11 @@ func table() []verbs {
 		one(cmdline.GroupGoBack, "undo", newUndoCmd),
 		one(cmdline.GroupGoBack, "reset", newResetCmd),
 
-		one(cmdline.GroupSetUp, "init", initialise), one(cmdline.GroupSetUp, "config", newConfigCmd),
+		one(cmdline.GroupSetUp, "init", newInitCmd), one(cmdline.GroupSetUp, "config", newConfigCmd),
 		one(cmdline.GroupSetUp, "trust", newTrustCmd),
 		one(cmdline.GroupSetUp, "doctor", newDoctorCmd),
 		one(cmdline.GroupSetUp, "notify", newNotifyCmd),
 		one(cmdline.GroupSetUp, "drill", newDrillCmd),
-		one(cmdline.GroupSetUp, "hooks", newHooksCmd),
 		one(cmdline.GroupSetUp, "sandbox", newSandboxCmd),
 		one(cmdline.GroupSetUp, "agent", newAgentCmd),
 		one(cmdline.GroupSetUp, "version", newVersionCmd),

@@ -50,7 +50,7 @@ func ForeignFlags() map[string]string {
 		{"--listen --remote-only --listen-port --rotate-token", "work on a run elsewhere over ssh: ralph -C DIR monitor"},
 		{"--cwd", "name the project with -C DIR"},
 		{"--output-dir --progress-file", "ralph keeps its files in .ralph"},
-		{"--verify", "try the agent with: ralph agent test"},
+		{"--verify", "try the agent with: ralph doctor --live"},
 		{"--show-tool-args", "ralph --live shows them"},
 		{"--github-issue --comment-progress --auto-close --close-summary --link-issue --comment-interval --followup-label --create-followups --add-label", "ralph import reads issues; to write one, use a hook (HOOK_ON_COMPLETE)"},
 		{"--sandbox-image", "name the image with SANDBOX_IMAGE in .ralphrc"},
@@ -78,6 +78,6 @@ func ForeignVerbs() map[string]string {
 		"convert": "ralph import", "create-prd": "ralph import", "prime": "ralph import", "queue": "ralph import",
 		"template": "ralph import --list-templates", "plugins": "ralph agent list", "info": "ralph doctor",
 		"clean": "ralph reset --all", "circuit": "ralph --circuit-status",
-		"ping": "ralph agent test", "agents": "ralph agent list", "validate": "ralph config --check",
+		"ping": "ralph doctor --live", "agents": "ralph agent list", "validate": "ralph config --check",
 	}
 }

@@ -25,8 +25,7 @@ func readJob() (job config.HubJob, data []byte, err error) {
 	}
 	if err != nil {
 		return job, nil,
-			usageError{fmt.Errorf("standard input has no job, as ralph writes it (%w); "+
-				"to start it by hand: ralph notify watch", err)}
+			usageError{fmt.Errorf("standard input has no job, as ralph writes it (%w)", err)}
 	}
 	return job, data, nil
 }
