@@ -1,9 +1,8 @@
 package logs
 
 import (
-	"regexp"
+	"slices"
 	"strings"
-	"sync"
 )
 
 const (
@@ -41,72 +40,34 @@ func flags() []commandFlag {
 	}
 }
 
-// command is a flag of one command.
-type command struct {
-	name string
-	find func() *regexp.Regexp
-}
+const maxCommand = 256 // bytes between a command and its flag
 
-var byLetter = sync.OnceValue(func() *['z' + 1][]command {
-	var table ['z' + 1][]command
+// commandShapes are the shapes of flags. They start with the first bytes of a flag and what is before it.
+func commandShapes() []shape {
+	all := []shape{{name: "a secret in a flag", starts: flagStarts("-"), hidden: longFlag}}
 	for _, f := range flags() {
-		names, find := strings.Fields(f.commands), re("^"+f.pattern)
+		names, find := strings.Fields(f.commands), key("."+f.pattern, notArgument)
 		if strings.Contains(f.commands, ",") {
 			names = strings.Split(f.commands, ",")
 		}
-		for _, letter := range []byte(f.letters) {
-			for _, name := range names {
-				table[letter] = append(table[letter], command{name, find})
-			}
-		}
+		all = append(all, shape{name: "a secret in a command", starts: flagStarts(f.letters),
+			hidden: func(text string, at int) (from, to int, ok bool) {
+				line := text[max(0, at-maxCommand):at]
+				line = line[strings.LastIndexByte(line, '\n')+1:]
+				if !slices.ContainsFunc(names, func(name string) bool { return hasCommand(line, name) }) {
+					return 0, 0, false
+				}
+				return find(text, at)
+			}})
 	}
-	return &table
-})
-
-// flagStarts are the first bytes of flags that may have a secret, with what is before them.
-func flagStarts() []string {
-	var starts []string
-	for letter, commands := range byLetter() {
-		if len(commands) == 0 && letter != '-' {
-			continue
-		}
-		for _, before := range []string{" -", `"-`, "'-"} {
-			starts = append(starts, before+string(rune(letter)))
-		}
-	}
-	return starts
+	return all
 }
 
-const maxCommand = 256 // bytes between a command and its flag
-
-// inCommand is a finder for arguments of flags, at the space or quote before the flag.
-func inCommand(text string, at int) (from, to int, ok bool) {
-	if at+2 >= len(text) || text[at+2] > 'z' {
-		return 0, 0, false
+func flagStarts(letters string) (starts []string) {
+	for _, letter := range letters {
+		starts = append(starts, " -"+string(letter), `"-`+string(letter), "'-"+string(letter))
 	}
-	candidates := byLetter()[text[at+2]]
-	if text[at+2] == '-' {
-		if from, to, ok = longFlag(text, at+1); ok {
-			return from, to, ok
-		}
-	}
-	if len(candidates) == 0 {
-		return 0, 0, false
-	}
-	line := text[max(0, at-maxCommand):at]
-	line = line[strings.LastIndexByte(line, '\n')+1:]
-	for _, c := range candidates {
-		if !hasCommand(line, c.name) {
-			continue
-		}
-		m := c.find().FindStringSubmatchIndex(text[at+1 : min(len(text), at+maxSecret)])
-		for i := 2; i < len(m); i += 2 {
-			if m[i] >= 0 && !notArgument(text[at+1+m[i]:at+1+m[i+1]]) {
-				return at + 1 + m[i], at + 1 + m[i+1], true
-			}
-		}
-	}
-	return 0, 0, false
+	return starts
 }
 
 // hasCommand reports whether a command begins somewhere in the line.
@@ -128,31 +89,21 @@ func hasCommand(line, name string) bool {
 // mount matches where docker build and docker service take a secret from: id=key1,src=key1.
 var mount = re(`^(?:id|type|env|source|src|target)=`)
 
-var long = re(`^--([a-z][a-z0-9-]*)(?: +|\\*["'], ?)` + argument)
+var long = key(`.--[a-z][a-z0-9-]*(?: +|\\*["'], ?)`+argument, notArgument)
 
-// longFlag is a finder for --NAME VALUE.
+// longFlag is a finder for --NAME VALUE, at the blank or quote before it.
 func longFlag(text string, at int) (from, to int, ok bool) {
-	end := at + 2
+	end := at + len(" --")
 	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] == '-') && end-at < maxName {
 		end++
 	}
-	name := text[at+2 : end]
-	if end == len(text) || strings.IndexByte(" \"'\\", text[end]) < 0 || !mayBeNamed(name) {
+	name := text[at+len(" --") : end]
+	if end == len(text) || strings.IndexByte(" \"'\\", text[end]) < 0 || !mayBeNamed(name) || strings.HasSuffix(name, "-hash") ||
+		!IsSecretName(name) && name != "authkey" && name != "auth-key" {
 		return 0, 0, false
 	}
-	if strings.HasSuffix(name, "-hash") || !IsSecretName(name) && name != "authkey" && name != "auth-key" {
-		return 0, 0, false
-	}
-	m := long().FindStringSubmatchIndex(text[at:min(len(text), at+maxSecret)])
-	for i := 4; i < len(m); i += 2 {
-		if m[i] < 0 {
-			continue
-		}
-		value := text[at+m[i] : at+m[i+1]]
-		isKey := len(value) >= 8 && !hasNoDigit(value) && strings.ContainsFunc(value, isLetter)
-		if isKey && !notArgument(value) && !strings.Contains(value, "://") && !mount().MatchString(value) {
-			return at + m[i], at + m[i+1], true
-		}
-	}
-	return 0, 0, false
+	from, to, ok = long(text, at)
+	value := text[from:to]
+	return from, to, ok && len(value) >= 8 && !hasNoDigit(value) && strings.ContainsFunc(value, isLetter) &&
+		!strings.Contains(value, "://") && !mount().MatchString(value)
 }

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -41,7 +42,7 @@ const (
 
 // shapes is the table: what gitleaks does not have, or finds only in a form that is too narrow for logs, and then its
 // rules.
-var shapes = sync.OnceValue(func() []shape { return append(ownShapes(), vendorShapes()...) })
+var shapes = sync.OnceValue(func() []shape { return slices.Concat(ownShapes(), commandShapes(), vendorShapes()) })
 
 func ownShapes() []shape {
 	return []shape{
@@ -158,7 +159,6 @@ func ownShapes() []shape {
 		hides("a SonarQube login", `login=([0-9a-f]{40})\b`, "login="),
 		hides("a code in an address", `[?&]code=([A-Za-z0-9%_=-]{40,})`, "?code=", "&code="),
 		{"a secret with its name", []string{"=", ":"}, assigned(false), assigned(true), false},
-		{"a secret in a command", flagStarts(), inCommand, nil, false},
 		{"a password in a pipe", []string{"echo ", "printf "}, key(piped, notArgument), nil, false},
 		{"a password of a user", []string{"/user:"}, key(`/user:[^\s:]+ +([^\s"']{6,})`, isWord, hasNoDigit), nil, false},
 		{"a password for Bundler", []string{"BUNDLE_"}, key(`BUNDLE_\w*__\w*`+quote+`\s*[:=]\s*`+quote+
@@ -182,8 +182,8 @@ const maxSecret = 4 << 10
 // anyLength is for secrets of several lines.
 const anyLength = 1 << 30
 
-// key returns a finder for a pattern, unless what it finds is harmless. It finds the group of the pattern or, without a
-// group, everything except the first characters.
+// key returns a finder for a pattern, unless what it finds is harmless. It finds the group of the pattern that
+// matches or, without a group, everything except the first characters.
 func key(pattern string, harmless ...func(value string) bool) finder {
 	return within(maxSecret, pattern, harmless...)
 }
@@ -196,7 +196,12 @@ func within(most int, pattern string, harmless ...func(value string) bool) finde
 		if m == nil {
 			return 0, 0, false
 		}
-		value := m[len(m)-2:] // the group, else the match
+		value := m[:2]
+		for i := 2; i < len(m); i += 2 {
+			if m[i] >= 0 {
+				value = m[i : i+2]
+			}
+		}
 		for _, is := range harmless {
 			if is(text[at+value[0] : at+value[1]]) {
 				return 0, 0, false
