@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/hub/acp"
 	"ralph/runner/agent"
 	"ralph/state"
@@ -46,15 +46,15 @@ func newACPCmd() *cobra.Command {
 func acpRun(ctx context.Context, o *acpOptions, flags *pflag.FlagSet, args []string) error {
 	split := slices.Index(args, "--")
 	if split < 1 {
-		return usageError{errors.New("it takes the agent's command line, then -- and flags")}
+		return cmdline.UsageError("it takes the agent's command line, then -- and flags")
 	}
 	o.Args = args[:split]
 	if err := flags.Parse(args[split+1:]); err != nil {
-		return usageError{err}
+		return cmdline.UsageError("%v", err)
 	}
 	modes := []string{agent.PermitAllowedTools, agent.PermitBypass, agent.PermitReadOnly}
 	if !slices.Contains(modes, o.Policy.Mode) || flags.NArg() > 0 {
-		return usageError{fmt.Errorf("after -- it takes flags only; --permit is one of %s", strings.Join(modes, ", "))}
+		return cmdline.UsageError("after -- it takes flags only; --permit is one of %s", strings.Join(modes, ", "))
 	}
 	prompt, err := io.ReadAll(os.Stdin)
 	if err == nil {
@@ -67,7 +67,7 @@ func acpRun(ctx context.Context, o *acpOptions, flags *pflag.FlagSet, args []str
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	if o.Run(ctx, os.Stdout) != nil {
-		return exited(state.ExitError) // the last record says why
+		return &cmdline.ExitError{Code: state.ExitError} // the last record says why
 	}
 	return nil
 }

@@ -14,11 +14,16 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"ralph/cmd/internal/cmdline"
 )
 
+// bridgeOptions are what a program in a sandbox without a network can connect to, on its own loopback: a proxy outside,
+// through a unix socket.
 type bridgeOptions struct {
-	sandboxBridge
-	ports []uint
+	socket    string // of the proxy
+	proxyPort uint16 // the proxy itself
+	ports     []uint // each leads to the same port on the loopback outside
 }
 
 func newBridgeCmd() *cobra.Command {
@@ -27,80 +32,60 @@ func newBridgeCmd() *cobra.Command {
 		Use: "bridge --socket PATH -- PROGRAM [ARG...]", Short: "Run a program whose only network is a proxy's socket",
 		Long: "Run a program that has no network. On its loopback, one port leads to the proxy, and others lead to the same ports\n" +
 			"outside.",
-		Args: cobra.MinimumNArgs(1), Hidden: true,
+		Args: cmdline.Takes("a program", cobra.MinimumNArgs(1)), Hidden: true,
 		Example: "  ralph-hub bridge --socket /run/user/1000/proxy --proxy-port 8080 -- claude -p",
 		RunE:    func(cmd *cobra.Command, args []string) error { return bridgeRun(cmd.Context(), o, args) },
 	}
-	cmd.Flags().StringVar(&o.Socket, "socket", "", "The proxy's unix socket `PATH`.")
-	cmd.Flags().Uint16Var(&o.ProxyPort, "proxy-port", 0, "The proxy's `PORT` on the program's loopback.")
+	cmd.Flags().StringVar(&o.socket, "socket", "", "The proxy's unix socket `PATH`.")
+	cmd.Flags().Uint16Var(&o.proxyPort, "proxy-port", 0, "The proxy's `PORT` on the program's loopback.")
 	cmd.Flags().UintSliceVar(&o.ports, "port", nil, "A `PORT` on the loopback outside that the program may connect to.")
-	for _, name := range []string{"socket", "proxy-port"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
 	return cmd
 }
 
+// bridgeRun runs the program. The exit code is 128 more than the number of the signal that ended it.
 func bridgeRun(ctx context.Context, o *bridgeOptions, program []string) error {
-	for _, p := range o.ports {
-		if p == 0 || p > 65535 {
-			return usageError{fmt.Errorf("--port %d is not from 1 to 65535", p)}
-		}
-		o.Ports = append(o.Ports, uint16(p))
+	if o.socket == "" || o.proxyPort == 0 {
+		return cmdline.UsageError("bridge needs --socket and --proxy-port")
 	}
-	code, err := o.Run(ctx, program)
-	if err == nil && code != 0 {
-		err = exited(code)
-	}
-	return err
-}
-
-// sandboxBridge connects a program in a sandbox without a network to a proxy outside, through a unix socket. It is what
-// the program can connect to, on its own loopback.
-type sandboxBridge struct {
-	Socket    string   // of the proxy
-	ProxyPort uint16   // the proxy itself
-	Ports     []uint16 // each leads to the same port on the loopback outside
-}
-
-// Run runs the program and returns its exit code; 128 more than the number of the
-// signal that ended it.
-func (b sandboxBridge) Run(ctx context.Context, args []string) (int, error) {
-	if err := b.listen(ctx); err != nil {
-		return 0, err
+	if err := o.listen(ctx); err != nil {
+		return err
 	}
 	// These go to the whole group, and the program decides. Caught, not ignored, since
 	// the program would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGTERM)
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	var failed *exec.ExitError
 	err := cmd.Run()
 	if !errors.As(err, &failed) {
-		return 0, err
+		return err
 	}
 	if status, ok := failed.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal()), nil
+		return &cmdline.ExitError{Code: 128 + int(status.Signal())}
 	}
-	return failed.ExitCode(), nil
+	return &cmdline.ExitError{Code: failed.ExitCode()}
 }
 
-func (b sandboxBridge) listen(ctx context.Context) error {
+func (o *bridgeOptions) listen(ctx context.Context) error {
 	var network net.ListenConfig
-	proxy, err := network.Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", b.ProxyPort))
+	proxy, err := network.Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", o.proxyPort))
 	if err != nil {
 		return fmt.Errorf("listen in the sandbox: %w", err)
 	}
-	go accept(proxy, func(c net.Conn) { b.pass(ctx, c, "") })
-	for _, port := range b.Ports {
+	go accept(proxy, func(c net.Conn) { o.pass(ctx, c, "") })
+	for _, port := range o.ports {
+		if port == 0 || port > 65535 {
+			return cmdline.UsageError("--port %d is not from 1 to 65535", port)
+		}
 		outside := fmt.Sprintf("127.0.0.1:%d", port)
 		l, err := network.Listen(ctx, "tcp4", outside)
 		if err != nil {
 			return fmt.Errorf("listen in the sandbox: %w", err)
 		}
-		go accept(l, func(c net.Conn) { b.pass(ctx, c, outside) })
+		go accept(l, func(c net.Conn) { o.pass(ctx, c, outside) })
 		// Not everywhere is there an IPv6 loopback.
 		if l, err := network.Listen(ctx, "tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
-			go accept(l, func(c net.Conn) { b.pass(ctx, c, outside) })
+			go accept(l, func(c net.Conn) { o.pass(ctx, c, outside) })
 		}
 	}
 	return nil
@@ -117,9 +102,9 @@ func accept(l net.Listener, serve func(net.Conn)) {
 }
 
 // pass joins the connection with the proxy, or with what the proxy connects it to.
-func (b sandboxBridge) pass(ctx context.Context, inside net.Conn, to string) {
+func (o *bridgeOptions) pass(ctx context.Context, inside net.Conn, to string) {
 	defer inside.Close()
-	outside, err := new(net.Dialer).DialContext(ctx, "unix", b.Socket)
+	outside, err := new(net.Dialer).DialContext(ctx, "unix", o.socket)
 	if err != nil {
 		return
 	}

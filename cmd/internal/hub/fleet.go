@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/hub/fleet"
 )
 
@@ -21,7 +21,7 @@ type fleetOptions struct {
 func newFleetCmd() *cobra.Command {
 	o := &fleetOptions{Server: fleet.Server{StateHome: stateHome()}}
 	cmd := &cobra.Command{
-		Use: "fleet", Short: "Run the server of a fleet", Args: noArgs,
+		Use: "fleet", Short: "Run the server of a fleet", Args: cmdline.NoArgs,
 		Long: "Run the server of a fleet. Your own runs and workers on this machine find it; " +
 			"all others need its address and a token.",
 		Example: "  ralph-hub fleet\n  ralph-hub fleet --listen 0.0.0.0:4222\n" +
@@ -39,10 +39,10 @@ func fleetRun(ctx context.Context, o *fleetOptions) error {
 	host, port, err := net.SplitHostPort(o.listen)
 	n, bad := strconv.Atoi(port)
 	if err != nil || bad != nil || n < 0 || n > 65535 {
-		return usageError{fmt.Errorf("--listen %q: write HOST:PORT", o.listen)}
+		return cmdline.UsageError("--listen %q: write HOST:PORT", o.listen)
 	}
 	if (o.Cert == "") != (o.Key == "") {
-		return usageError{errors.New("--cert and --key: give both, or none")}
+		return cmdline.UsageError("--cert and --key: give both, or none")
 	}
 	if n == 0 {
 		n = -1 // any

@@ -2,12 +2,12 @@ package hub
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/hub/mcp"
 )
 
@@ -16,7 +16,7 @@ type mcpOptions struct{ mcp.Server }
 func newMCPCmd() *cobra.Command {
 	o := &mcpOptions{}
 	cmd := &cobra.Command{
-		Use: "mcp", Args: noArgs,
+		Use: "mcp", Args: cmdline.NoArgs,
 		Short:   "Let another agent watch and steer the run of a project (MCP, on standard input and output)",
 		Example: "  ralph-hub mcp --project DIR",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return mcpRun(cmd.Context(), o) },
@@ -28,7 +28,7 @@ func newMCPCmd() *cobra.Command {
 
 func mcpRun(ctx context.Context, o *mcpOptions) (err error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
-		return usageError{fmt.Errorf("--project %q is not a folder", o.Dir)}
+		return cmdline.UsageError("--project %q is not a folder", o.Dir)
 	}
 	if o.Ralph, err = findRalph(o.Ralph); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/notify"
 	"ralph/state"
@@ -14,7 +15,7 @@ import (
 
 func newNotifyTestCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "notify-test", Short: "Send a test message to each address", Args: noArgs, Hidden: true,
+		Use: "notify-test", Short: "Send a test message to each address", Args: cmdline.NoArgs, Hidden: true,
 		Long: "Send a test message to each address. ralph notify test tells it the addresses, " +
 			"as JSON on standard input.",
 		Example: "  ralph-hub notify-test < job.json",
@@ -36,7 +37,7 @@ func notifyTestRun(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(out, "%d %s: %s\n", i+1, scheme(to), what)
 	}
 	if failed > 0 {
-		return exited(state.ExitError) // each line says why
+		return &cmdline.ExitError{Code: state.ExitError} // each line says why
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/hub/proxy"
 	"ralph/runner/sandbox"
 )
@@ -18,7 +19,7 @@ type proxyOptions struct {
 func newProxyCmd() *cobra.Command {
 	o := &proxyOptions{}
 	cmd := &cobra.Command{
-		Use: "proxy", Short: "Pass connections on to allowed hosts only", Args: noArgs,
+		Use: "proxy", Short: "Pass connections on to allowed hosts only", Args: cmdline.NoArgs,
 		Long: "Listen on a unix socket as an HTTP proxy, and pass connections on to allowed hosts only. Print each refusal as one\n" +
 			"line of JSON on stdout. Exit when stdin ends.",
 		Example: "  ralph-hub proxy --socket /run/user/1000/proxy --allow api.anthropic.com,*.github.com",
@@ -26,14 +27,16 @@ func newProxyCmd() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.socket, "socket", "", "Listen on the unix socket `PATH`.")
 	cmd.Flags().StringSliceVar(&o.hosts, "allow", nil, "A comma `LIST` of HOST, *.HOST, HOST:PORT and :PORT.")
-	_ = cmd.MarkFlagRequired("socket") // fails only for an unknown flag
 	return cmd
 }
 
 func proxyRun(ctx context.Context, o *proxyOptions) error {
+	if o.socket == "" {
+		return cmdline.UsageError("proxy needs --socket")
+	}
 	list, err := sandbox.ParseAllowed(o.hosts)
 	if err != nil {
-		return usageError{err}
+		return cmdline.UsageError("%v", err)
 	}
 	ctx, stop := untilEOF(ctx)
 	defer stop()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/board"
 	"ralph/state"
@@ -31,7 +32,7 @@ type serveOptions struct {
 func newServeCmd() *cobra.Command {
 	o := &serveOptions{}
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Show all of your runs in a browser", Args: noArgs,
+		Use: "serve", Short: "Show all of your runs in a browser", Args: cmdline.NoArgs,
 		Example: "  ralph-hub serve\n  ralph-hub serve --actions",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveRun(cmd.Context(), o, cmd.OutOrStdout()) },
 	}
@@ -59,7 +60,7 @@ func doorOf(s config.Serve, stateHome string) (*board.Door, error) {
 
 func serveRun(ctx context.Context, o *serveOptions, out io.Writer) error {
 	if err := o.Check(); err != nil {
-		return usageError{err}
+		return cmdline.UsageError("%v", err)
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -70,8 +71,8 @@ func serveRun(ctx context.Context, o *serveOptions, out io.Writer) error {
 func serve(ctx context.Context, s config.Serve, ralph string, out io.Writer) error {
 	stateHome := config.StateHome(os.Getenv)
 	if run := os.Getenv(state.InsideVar); run != "" && (s.Actions || s.Link) {
-		return usageError{fmt.Errorf("this is inside of run %s, and an agent cannot act as a person; "+
-			"do it in a terminal of your own", run)}
+		return cmdline.UsageError("this is inside of run %s, and an agent cannot act as a person; "+
+			"do it in a terminal of your own", run)
 	}
 	d, err := doorOf(s, stateHome)
 	if err != nil {
@@ -115,7 +116,7 @@ func listen(ctx context.Context, s config.Serve) (net.Listener, error) {
 	if s.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--cert and --key: %w", err)}
+			return nil, cmdline.UsageError("--cert and --key: %v", err)
 		}
 		secure = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"},
 			MinVersion: tls.VersionTLS12}

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/state"
 )
 
@@ -40,7 +41,8 @@ func alone(t *testing.T) (token, busy string) {
 func hub(ctx context.Context, out io.Writer, args ...string) error {
 	root := Root()
 	root.SetOut(out)
-	return execute(ctx, root, args)
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
 }
 
 func TestServe_badInput_isOneLine(t *testing.T) {
@@ -75,7 +77,7 @@ func TestServe_badInput_isOneLine(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", c.args, err)
 		}
-		if usage := errors.As(err, &usageError{}); usage != c.usage {
+		if usage := errors.As(err, new(*cmdline.ExitError)); usage != c.usage {
 			t.Errorf("%s: usage %t", c.args, usage)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/hub/fleet"
 	"ralph/runner/carrier"
 )
@@ -17,7 +18,7 @@ type turnOptions struct{ way }
 func newTurnCmd() *cobra.Command {
 	o := &turnOptions{newWay()}
 	cmd := &cobra.Command{
-		Use: "turn", Short: "Send one turn to a worker of the fleet", Args: noArgs, Hidden: true,
+		Use: "turn", Short: "Send one turn to a worker of the fleet", Args: cmdline.NoArgs, Hidden: true,
 		Long: "Send one turn to a worker of the fleet. A run starts it; " +
 			"both speak the protocol of ralph turn --away.",
 		Example: "  ralph-hub turn --fleet nats://build1:4222 --label gpu",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/notify"
 	"ralph/logs"
@@ -24,8 +25,7 @@ func readJob() (job config.HubJob, data []byte, err error) {
 		err = json.Unmarshal(data, &job)
 	}
 	if err != nil {
-		return job, nil,
-			usageError{fmt.Errorf("standard input has no job, as ralph writes it (%w)", err)}
+		return job, nil, cmdline.UsageError("standard input has no job, as ralph writes it (%v)", err)
 	}
 	return job, data, nil
 }
@@ -35,7 +35,7 @@ type watchOptions struct{ detach bool }
 func newWatchCmd() *cobra.Command {
 	o := &watchOptions{}
 	cmd := &cobra.Command{
-		Use: "watch", Short: "Follow a run; send notifications and webhooks", Args: noArgs,
+		Use: "watch", Short: "Follow a run; send notifications and webhooks", Args: cmdline.NoArgs,
 		Long: "Follow a run of ralph, and send notifications and webhooks. It outlives the runner, and exits when everything is\n" +
 			"sent. ralph starts it and tells it what to do, as JSON on standard input.",
 		Example: "  ralph-hub watch --detach < job.json",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
 )
@@ -26,7 +27,7 @@ func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.
 	if w.URL == "" {
 		a, err := local(stateHome())
 		if err != nil {
-			return a, usageError{err}
+			return a, cmdline.UsageError("%v", err)
 		}
 		return a, nil
 	}
@@ -36,7 +37,7 @@ func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.
 // needs checks the flags of a verb for the runs of a fleet, and returns the labels that a worker must have.
 func (w *way) needs() (fleet.Labels, error) {
 	if err := w.Check("fleet"); err != nil {
-		return nil, usageError{err}
+		return nil, cmdline.UsageError("%v", err)
 	}
 	return fleet.ParseLabels(w.Labels)
 }

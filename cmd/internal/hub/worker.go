@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
 )
@@ -21,7 +22,7 @@ type workerOptions struct {
 func newWorkerCmd() *cobra.Command {
 	o := &workerOptions{Worker: config.Worker{Way: newWay().Way}}
 	cmd := &cobra.Command{
-		Use: "worker", Short: "Take turns from a fleet", Args: noArgs,
+		Use: "worker", Short: "Take turns from a fleet", Args: cmdline.NoArgs,
 		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, " +
 			"logged in.",
 		Example: "  RALPH_FLEET_TOKEN=... ralph-hub worker --join nats://build1:4222 --slots 4\n" +
@@ -35,11 +36,11 @@ func newWorkerCmd() *cobra.Command {
 
 func workerRun(ctx context.Context, o *workerOptions) error {
 	if err := o.Check(); err != nil {
-		return usageError{err}
+		return cmdline.UsageError("%v", err)
 	}
 	labels, err := fleet.ParseLabels(o.Labels)
 	if err != nil {
-		return usageError{err}
+		return cmdline.UsageError("%v", err)
 	}
 	w := way{o.Way}
 	a, err := w.access(fleet.LocalWorker)

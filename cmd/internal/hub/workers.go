@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/hub/fleet"
 )
 
@@ -24,7 +25,7 @@ type workersOptions struct {
 func newWorkersCmd() *cobra.Command {
 	o := &workersOptions{way: newWay()}
 	cmd := &cobra.Command{
-		Use: "workers", Short: "List the workers of a fleet", Args: noArgs,
+		Use: "workers", Short: "List the workers of a fleet", Args: cmdline.NoArgs,
 		Long: "List the workers of a fleet: their machines, labels and slots, and for each how many offers and messages\n" +
 			"it has refused, and how many of its results were discarded because the run had given up on the worker.",
 		Example: "  ralph-hub workers\n  RALPH_FLEET_TOKEN=... ralph-hub workers --fleet nats://build1:4222",
