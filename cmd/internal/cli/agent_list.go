@@ -49,7 +49,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 	for i, spec := range specs {
 		names[i] = spec.Name
 	}
-	found, err := looker{p, untrusted != nil, loader.StateHome()}.at(ctx, names)
+	found, err := looker{p, untrusted != nil}.at(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,7 @@ type listed struct {
 // looker finds out what is known about agents.
 type looker struct {
 	*preflight.Project
-	untrusted bool   // the project: nothing of it is run
-	home      string // where lists of models are kept
+	untrusted bool // the project: nothing of it is run
 }
 
 // at looks at all of them at the same time.
@@ -115,7 +114,7 @@ func (p looker) at(ctx context.Context, names []string) ([]listed, error) {
 			found[i] = listed{Health: h}
 			if h.Askable && h.Why == "" {
 				found[i].login = p.Login(ctx, one)
-				found[i].models = p.Models(ctx, one, p.home)
+				found[i].models = p.Models(ctx, one)
 			}
 		})
 	}

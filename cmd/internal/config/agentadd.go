@@ -5,18 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"ralph/state/projectfs"
-
 	"ralph/runner/agent"
 	"ralph/state/option"
+	"ralph/state/projectfs"
 )
 
 // AgentField is one line of an agent's row: a key, env.NAME or patterns.CLASS,
@@ -47,7 +43,7 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 		}
 	}
 	next := insertRow(text, name, fields)
-	if now, _, err := l.yaml(yamlName, SourceProject, next); err != nil || !sameBut(old, now, row) {
+	if now, _, err := l.yaml(yamlName, SourceProject, next); err != nil || len(now) != len(old)+1 {
 		return agent.Spec{}, &UsageError{yamlName,
 			"is written in a way that nothing can be added to: write agents: on a line of its own, " +
 				"with one indented row for each agent"}
@@ -82,81 +78,25 @@ func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 	return *rows[0].agent, nil
 }
 
-// sameBut reports whether now has the settings of old, and the row, and nothing else.
-func sameBut(old, now []setting, row agentRow) bool {
-	values := func(all []setting) (list []any) {
-		for _, s := range all {
-			switch {
-			case s.agent != nil:
-				list = append(list, s.agent.custom)
-			case s.check != nil:
-				list = append(list, s.check.check)
-			case s.hook != nil:
-				list = append(list, s.hook.hook)
-			case s.judge != nil:
-				list = append(list, s.judge.judge)
-			default:
-				list = append(list, s.name+"="+s.text)
-			}
-		}
-		return list
-	}
-	rest := slices.DeleteFunc(slices.Clone(now), func(s setting) bool {
-		return s.agent != nil &&
-			s.agent.spec.Name == row.spec.Name
-	})
-	return len(now) == len(old)+1 && len(rest) == len(old) && reflect.DeepEqual(values(rest), values(old))
-}
-
-// insertRow adds a row at the end of the block agents:. Without such a block, it
-// adds one at the end of the text.
+// insertRow adds a row below agents:. Without such a line, it adds one at the end of the text.
 func insertRow(text, name string, fields []AgentField) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	lines := strings.SplitAfter(text, "\n")
-	lines = lines[:len(lines)-1] // what follows the last line end is empty
-	at, indent := rowPlace(text, lines)
-	if at < 0 {
+	block := regexp.MustCompile(`(?m)^` + agentsKey + `:[ \t]*(?:#.*)?\n(?:(?:[ \t]*(?:#.*)?\n)*( +)[^\s#])?`)
+	m := block.FindStringSubmatchIndex(text)
+	if m == nil {
 		if text != "" {
 			text += "\n"
 		}
 		return text + agentsKey + ":\n" + rowText(name, fields, "  ")
 	}
-	return strings.Join(lines[:at], "") + rowText(name, fields, indent) + strings.Join(lines[at:], "")
-}
-
-// rowPlace is the number of lines before the new row, and its indent; below
-// zero if there is no block yet.
-func rowPlace(text string, lines []string) (at int, indent string) {
-	tree, err := parser.ParseBytes([]byte(text), 0)
-	if err != nil || len(tree.Docs) == 0 {
-		return -1, ""
+	indent := "  "
+	if m[2] >= 0 { // that of the rows that are there
+		indent = text[m[2]:m[3]]
 	}
-	top, ok := tree.Docs[0].Body.(*ast.MappingNode)
-	if !ok {
-		return -1, ""
-	}
-	i := slices.IndexFunc(top.Values, func(p *ast.MappingValueNode) bool { return p.Key.GetToken().Value == agentsKey })
-	if i < 0 {
-		return -1, ""
-	}
-	start, end := top.Values[i].Key.GetToken().Position.Line, len(lines)
-	if i+1 < len(top.Values) {
-		end = top.Values[i+1].Key.GetToken().Position.Line - 1
-	}
-	// Blank lines and comments before the next key belong to that key.
-	for end > start {
-		if l := strings.TrimSpace(lines[end-1]); l != "" && !strings.HasPrefix(l, "#") {
-			break
-		}
-		end--
-	}
-	indent = "  "
-	if rows, ok := top.Values[i].Value.(*ast.MappingNode); ok && len(rows.Values) > 0 {
-		indent = strings.Repeat(" ", max(1, rows.Values[0].Key.GetToken().Position.Column-1))
-	}
-	return end, indent
+	at := m[0] + strings.IndexByte(text[m[0]:], '\n') + 1
+	return text[:at] + rowText(name, fields, indent) + text[at:]
 }
 
 // rowText is a row, indented.

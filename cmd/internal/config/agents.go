@@ -79,6 +79,20 @@ func (c *Config) addAgent(row agentRow) []Warning {
 	return []Warning{warn(row.source.Where, "%s.%s replaces the one in %s", agentsKey, row.spec.Name, old.Where)}
 }
 
+// wordFields are the keys whose values are arguments or names, in the order in which a person is asked about them.
+func wordFields(c *agent.CustomRow) []struct {
+	key   string
+	words *[]string
+} {
+	return []struct {
+		key   string
+		words *[]string
+	}{{agent.FieldCommand, &c.Command}, {agent.FieldEnv, &c.Env}, {agent.FieldResume, &c.Resume},
+		{agent.FieldModel, &c.Model}, {agent.FieldAllowed, &c.Allowed}, {agent.FieldBypass, &c.Bypass},
+		{agent.FieldVersion, &c.Version}, {agent.FieldModels, &c.Models}, {agent.FieldLogin, &c.Login},
+		{agent.FieldKeys, &c.Keys}, {agent.FieldHome, &c.Home}}
+}
+
 // agentClaim shows what a row decides about programs, for a person and for the
 // hash of the consent. What only reads the agent's output is left out.
 func agentClaim(c agent.CustomRow) string {
@@ -86,15 +100,9 @@ func agentClaim(c agent.CustomRow) string {
 	if c.Prompt == agent.PromptArg {
 		text += " (prompt as an argument)"
 	}
-	for _, f := range []struct {
-		name string
-		args []string
-	}{{agent.FieldEnv, c.Env}, {agent.FieldResume, c.Resume}, {agent.FieldModel, c.Model},
-		{agent.FieldAllowed, c.Allowed},
-		{agent.FieldBypass, c.Bypass}, {agent.FieldVersion, c.Version}, {agent.FieldModels,
-			c.Models}, {agent.FieldLogin, c.Login}, {agent.FieldKeys, c.Keys}, {agent.FieldHome, c.Home}} {
-		if len(f.args) > 0 {
-			text += "; " + f.name + ": " + showWords(f.args)
+	for _, f := range wordFields(&c)[1:] {
+		if len(*f.words) > 0 {
+			text += "; " + f.key + ": " + showWords(*f.words)
 		}
 	}
 	return text
@@ -179,14 +187,12 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 }
 
 func (r *yamlReader) agentField(c *agent.CustomRow, key, path string, node ast.Node) (err error) {
-	words := map[string]*[]string{agent.FieldCommand: &c.Command, agent.FieldResume: &c.Resume,
-		agent.FieldModel:   &c.Model,
-		agent.FieldAllowed: &c.Allowed, agent.FieldBypass: &c.Bypass, agent.FieldVersion: &c.Version,
-		agent.FieldModels: &c.Models, agent.FieldLogin: &c.Login, agent.FieldKeys: &c.Keys, agent.FieldHome: &c.Home}
 	path += "." + key
-	if list := words[key]; list != nil {
-		*list, err = r.words(path, node)
-		return err
+	for _, f := range wordFields(c) {
+		if f.key == key && key != agent.FieldEnv {
+			*f.words, err = r.words(path, node)
+			return err
+		}
 	}
 	switch key {
 	case agent.FieldEnv:

@@ -235,8 +235,8 @@ func TestAddAgent_keepsEverythingElseOfTheFile(t *testing.T) {
 		{"only a comment", "# mine\n", "# mine\n\nagents:\n  " + row},
 		{"other settings, no line end", "# top\nagent:\n  name: x # why", "# top\nagent:\n  name: x # why\n\nagents:\n  " + row},
 		{"block in the middle", "agents:\n  # first\n  a:\n    command: x   # keep\n\n# about limits\nlimits: {iterations: 3}\n",
-			"agents:\n  # first\n  a:\n    command: x   # keep\n  " + row + "\n# about limits\nlimits: {iterations: 3}\n"},
-		{"block at the end, four columns", "agents:\n    a: {command: x}\n", "agents:\n    a: {command: x}\n    " + deep},
+			"agents:\n  " + row + "  # first\n  a:\n    command: x   # keep\n\n# about limits\nlimits: {iterations: 3}\n"},
+		{"block at the end, four columns", "agents:\n    a: {command: x}\n", "agents:\n    " + deep + "    a: {command: x}\n"},
 		{"nothing in it", "agents: # none yet\nlimits: {iterations: 3}\n", "agents: # none yet\n  " + row + "limits: {iterations: 3}\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

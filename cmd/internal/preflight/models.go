@@ -4,10 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/pool"
@@ -19,30 +23,16 @@ const (
 	ModelsBound = 10 * time.Second
 )
 
-// Models returns the names of the agent's models: what its program lists, at most
-// a day old, else those in its documentation; nil: unknown. An agent may take
-// others, too. stateHome is where ralph keeps what belongs to the user.
-func (p *Project) Models(ctx context.Context, one pool.Agent, stateHome string) []string {
-	path, err := p.lookPath(one)
-	if err != nil || len(one.Spec.ModelsArgs) == 0 {
-		return one.Spec.Models
+// Models returns the names of the agent's models: what its program lists, else those in its documentation; nil:
+// unknown. An agent may take others, too.
+func (p *Project) Models(ctx context.Context, one pool.Agent) []string {
+	if len(one.Spec.ModelsArgs) > 0 {
+		out, exit, err := p.inquire(ctx, one, inquiry{args: one.Spec.ModelsArgs, bound: ModelsBound})
+		if names := modelNames(out); err == nil && exit.Cause == ptyexec.CauseExited && exit.Code == 0 && len(names) > 0 {
+			return names
+		}
 	}
-	kept := modelList{File: filepath.Join(stateHome, "ralph", "models", one.Spec.Name+".json"), Program: path}
-	if info, err := os.Stat(path); err == nil {
-		kept.Changed = info.ModTime()
-	}
-	if names := kept.Read(); len(names) > 0 {
-		return names
-	}
-	out, exit, err := p.inquire(ctx, one, inquiry{args: one.Spec.ModelsArgs, bound: ModelsBound})
-	if err != nil || exit.Cause != ptyexec.CauseExited || exit.Code != 0 {
-		return one.Spec.Models
-	}
-	if kept.Names = modelNames(out); len(kept.Names) == 0 {
-		return one.Spec.Models
-	}
-	kept.Write()
-	return kept.Names
+	return one.Spec.Models
 }
 
 // The answers of Login.
@@ -78,4 +68,32 @@ func (p *Project) Login(ctx context.Context, one pool.Agent) string {
 		}
 	}
 	return LoginUnknown
+}
+
+const maxModels = 500
+
+// modelNames reads what a program prints: a JSON object with models, or a name
+// alone on its line, before " - ", two blanks or a bracket, or in square brackets.
+func modelNames(out string) (names []string) {
+	if at := strings.Index(out, `{"models"`); at >= 0 {
+		for _, m := range gjson.Get(out[at:], "models").Array() {
+			if name := m.Get("slug").String(); name != "" && m.Get("visibility").String() != "hide" &&
+				len(names) < maxModels {
+				names = append(names, termtext.Unwrap(termtext.Clean(name)))
+			}
+		}
+		return names
+	}
+	line := regexp.MustCompile(`^[\s*•>-]*(?:([A-Za-z0-9][\w./:@+-]*)(?:\s*$|\s+[-–(*]|\s{2,}|\t)|` +
+		`.*\[([A-Za-z0-9][\w./:@+-]*)\])`)
+	for text := range strings.Lines(termtext.Clean(out)) {
+		m := line.FindStringSubmatch(strings.TrimRight(text, "\r\n"))
+		if m == nil || strings.HasSuffix(m[1], ":") {
+			continue
+		}
+		if name := m[1] + m[2]; !slices.Contains(names, name) && len(names) < maxModels {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -26,6 +26,8 @@ type Skipped struct {
 	Where string // its lines, in words
 	Text  string
 	Why   string
+
+	first, last int // lines
 }
 
 // form is a format that a plan can be written in.

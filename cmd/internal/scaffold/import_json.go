@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -20,12 +19,11 @@ const noPlace = "the plan has no place for it"
 // ImportJSON reads tasks from JSON of many shapes: an array of texts or objects, or an object with
 // such an array as userStories, stories, tasks, items, issues or features.
 func ImportJSON(data []byte) ([]Item, []Skipped, error) {
-	text := string(data)
 	if line, _, err := task.InvalidJSON(data); err != nil {
 		return nil, nil, fmt.Errorf("line %d: invalid JSON: %w", line, err)
 	}
-	r := jsonReader{text: text}
-	list := gjson.Parse(text)
+	r := jsonReader{text: string(data), lost: map[string]int{}}
+	list := gjson.ParseBytes(data)
 	if list.IsObject() {
 		list = r.list(list)
 	}
@@ -34,61 +32,37 @@ func ImportJSON(data []byte) ([]Item, []Skipped, error) {
 	}
 	list.ForEach(func(_, one gjson.Result) bool {
 		r.element(one)
-		return r.err == nil
+		return true
 	})
-	for _, l := range r.lost {
-		where := "line "
-		if len(l.lines) > 1 {
-			where = "lines "
+	for i, s := range r.skipped {
+		if n := r.lost[s.Text]; s.Why == noPlace && n > 1 {
+			r.skipped[i].Where += fmt.Sprintf(", and %s more", termtext.Count(n-1, "line"))
 		}
-		r.skipped = append(r.skipped, Skipped{where + strings.Join(l.lines, ", "), fmt.Sprintf("%q", l.key), noPlace})
 	}
-	return r.items, r.skipped, r.err
+	return r.items, r.skipped, nil
 }
 
 func lists() []string {
 	return []string{"userStories", "stories", "tasks", "items", "issues", "features"}
 }
 
-// line returns the number of the line of a value. It counts from the value before: a file may have very many.
-func (r *jsonReader) line(v gjson.Result) int {
-	if v.Index < r.at {
-		r.at, r.lines = 0, 0
-	}
-	r.lines += strings.Count(r.text[r.at:v.Index], "\n")
-	r.at = v.Index
-	return 1 + r.lines
-}
-
 type jsonReader struct {
-	text    string
-	at      int // how far the lines are counted
-	lines   int
-	items   []Item
-	skipped []Skipped
-	lost    []lost
-	err     error
-}
-
-// lost is a key that the plan has no place for, and the lines on which it says something.
-type lost struct {
-	key   string
-	lines []string
-	seen  map[string]bool
+	text      string
+	at, lines int // how far the lines are counted, and how many there are
+	items     []Item
+	skipped   []Skipped
+	lost      map[string]int // how often a key was not taken
 }
 
 // list returns the array of tasks in an object.
 func (r *jsonReader) list(top gjson.Result) (list gjson.Result) {
 	members := top.Map()
-	name := ""
-	for _, key := range lists() {
-		if members[key].IsArray() {
-			list, name = members[key], key
-			break
-		}
+	i := slices.IndexFunc(lists(), func(key string) bool { return members[key].IsArray() })
+	if i >= 0 {
+		list = members[lists()[i]]
 	}
 	top.ForEach(func(key, value gjson.Result) bool {
-		if key.Str != name {
+		if i < 0 || key.Str != lists()[i] {
 			r.lose(key.Str, value)
 		}
 		return true
@@ -96,70 +70,58 @@ func (r *jsonReader) list(top gjson.Result) (list gjson.Result) {
 	return list
 }
 
+// lose counts a key that the plan has no place for, if it says anything.
 func (r *jsonReader) lose(key string, value gjson.Result) {
-	if !says(value) {
+	if slices.Contains([]string{"null", `""`, "[]", "{}"}, value.Raw) {
 		return
 	}
-	i := slices.IndexFunc(r.lost, func(l lost) bool { return l.key == key })
-	if i < 0 {
-		i = len(r.lost)
-		r.lost = append(r.lost, lost{key: key, seen: map[string]bool{}})
-	}
-	if line := strconv.Itoa(r.line(value)); !r.lost[i].seen[line] {
-		r.lost[i].lines, r.lost[i].seen[line] = append(r.lost[i].lines, line), true
+	name := fmt.Sprintf("%q", key)
+	if r.lost[name]++; r.lost[name] == 1 {
+		r.skip(value, name, noPlace)
 	}
 }
 
-// says reports whether a value says anything.
-func says(v gjson.Result) bool {
-	return v.Exists() && !slices.Contains([]string{"null", `""`, "[]", "{}"}, v.Raw)
-}
-
-// fail records the first value that cannot be read.
-func (r *jsonReader) fail(v gjson.Result, format string, args ...any) {
-	if r.err == nil {
-		r.err = fmt.Errorf("line %d: %w", r.line(v), fmt.Errorf(format, args...))
-	}
-}
-
+// skip names the line of a value. It counts from the value before: a file may have very many.
 func (r *jsonReader) skip(v gjson.Result, text, why string) {
-	r.skipped = append(r.skipped, Skipped{fmt.Sprintf("line %d", r.line(v)), text, why})
+	if v.Index < r.at {
+		r.at, r.lines = 0, 0
+	}
+	r.lines += strings.Count(r.text[r.at:v.Index], "\n")
+	r.at = v.Index
+	r.skipped = append(r.skipped, Skipped{Where: fmt.Sprintf("line %d", 1+r.lines), Text: text, Why: why})
 }
 
 // element reads a task.
 func (r *jsonReader) element(v gjson.Result) {
-	switch {
-	case v.Type == gjson.String:
-		if title := termtext.Unwrap(v.Str); title != "" {
-			r.items = append(r.items, Item{Title: title})
-		}
-		return
-	case !v.IsObject():
-		r.fail(v, "a task must be a text or an object, not %.80s", v.Raw)
+	if v.Type == gjson.String {
+		v = gjson.Result{Type: gjson.JSON, Raw: `{"title":` + v.Raw + `}`, Index: v.Index}
+	}
+	if !v.IsObject() {
+		r.skip(v, v.Raw, "a task must be a text or an object")
 		return
 	}
-	fields, used := v.Map(), map[string]bool{}
-	text := func(keys ...string) string {
+	fields := v.Map()
+	used := map[string]bool{"passes": fields["passes"].IsBool()}
+	first := func(keys ...string) gjson.Result {
 		for _, key := range keys {
-			value := fields[key]
-			if says(value) && value.Type != gjson.String {
-				r.fail(value, "%q must be a text, not %.80s", key, value.Raw)
-			}
-			if s := strings.TrimSpace(value.String()); s != "" {
+			if strings.TrimSpace(fields[key].String()) != "" {
 				used[key] = true
-				return s
+				return fields[key]
 			}
 		}
-		return ""
+		return gjson.Result{}
 	}
-	item := Item{Title: termtext.Unwrap(text("title", "name", "description", "story")),
-		Description: text("description", "body", "details")}
+	item := Item{Title: termtext.Unwrap(first("title", "name", "description", "story").String()),
+		Description: strings.TrimSpace(first("description", "body", "details").String())}
 	if termtext.Unwrap(item.Description) == item.Title {
 		item.Description = ""
 	}
-	item.Criteria = r.criteria(fields, used)
-	state, word := r.state(fields, text("status", "state"))
-	item.Done, used["passes"] = state == task.Done, true
+	for _, one := range first("acceptanceCriteria", "acceptance_criteria", "criteria", "steps").Array() {
+		item.Criteria = append(item.Criteria, termtext.Unwrap(one.String()))
+	}
+	word := first("status", "state").String()
+	state, known := words().Of(word)
+	item.Done = state == task.Done || used["passes"] && fields["passes"].Bool()
 	v.ForEach(func(key, value gjson.Result) bool {
 		if !used[key.Str] {
 			r.lose(key.Str, value)
@@ -168,67 +130,28 @@ func (r *jsonReader) element(v gjson.Result) {
 	})
 	switch {
 	case item.Title == "":
-		r.skip(v, "a task", "it has no title, name or description")
+		if v.Raw != `{"title":""}` {
+			r.skip(v, "a task", "it has no title, name or description")
+		}
+		return
 	case state == task.Dropped:
 		r.skip(v, item.Title, "it is dropped")
-	case state != task.Done && state != task.Open:
+		return
+	case word != "" && !known:
 		r.skip(v, item.Title, fmt.Sprintf("the plan has no word for the state %q: the task is open", word))
-		fallthrough
-	default:
-		r.items = append(r.items, item)
 	}
+	r.items = append(r.items, item)
 }
 
-// criteria returns the criteria under the first key that has any.
-func (r *jsonReader) criteria(fields map[string]gjson.Result, used map[string]bool) (all []string) {
-	for _, key := range []string{"acceptanceCriteria", "acceptance_criteria", "criteria", "steps"} {
-		value := fields[key]
-		if !says(value) {
-			continue
-		}
-		for _, one := range value.Array() {
-			if one.Type != gjson.String {
-				r.fail(value, "%q must be a list of texts", key)
-			}
-			all = append(all, termtext.Unwrap(one.Str))
-		}
-		used[key] = true
-		return all
-	}
-	return nil
-}
-
-// state returns the state of a task, from "passes" or the word for it.
-func (r *jsonReader) state(fields map[string]gjson.Result, word string) (task.State, string) {
-	if passes := fields["passes"]; passes.IsBool() && passes.Bool() {
-		return task.Done, word
-	} else if says(passes) && !passes.IsBool() {
-		r.fail(passes, "\"passes\" must be true or false, not %.80s", passes.Raw)
-	}
-	known := words()
-	s, ok := known.Of(word)
-	if word != "" && !ok {
-		value := fields["status"]
-		if !says(value) {
-			value = fields["state"]
-		}
-		r.fail(value, "unknown status %q; known: %s", word, known.Known())
-	}
-	return s, word
-}
-
-// words returns the words for a state in the formats that tasks come from.
+// words are the states that a plan of boxes can say; a dropped task is left out of it.
 func words() task.Words {
 	read := map[string]task.State{}
-	for s, all := range map[task.State]string{
-		task.Open:    "open,pending,to do,not started,backlog,draft,ready,ready-for-dev,approved,queued",
-		task.Active:  "active,in progress,started,doing",
-		task.Review:  "review,in review,ready for review",
-		task.Blocked: "blocked,paused,failed,on hold",
-		task.Done:    "done,completed,complete,closed,passed",
-		task.Dropped: "dropped,cancelled,canceled,skipped,deferred,won't do",
+	for s, all := range map[task.State][]string{
+		task.Open:    {"open", "pending", "to do", "not started", "backlog", "draft", "ready", "ready-for-dev", "approved"},
+		task.Done:    {"done", "completed", "complete", "closed", "passed"},
+		task.Dropped: {"dropped", "cancelled", "canceled", "skipped", "deferred", "won't do"},
 	} {
-		for word := range strings.SplitSeq(all, ",") {
+		for _, word := range all {
 			read[word] = s
 		}
 	}

@@ -3,57 +3,79 @@ package scaffold
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"ralph/logs/termtext"
+	"ralph/runner/task/boxes"
 )
 
 var patterns = sync.OnceValue(func() (p struct {
-	story, tasks, criteria, label, nongoals, box, almost, mark *regexp.Regexp
+	story, tasks, criteria, label, nongoals, box, almost, mark, rule *regexp.Regexp
 }) {
 	p.story = regexp.MustCompile(`^(?i:(?:user )?(?:story|task|feature|epic|milestone)\s*#?[\w.]*\s*[:–—-]\s*\S)|` +
 		`^[A-Z]{1,6}-\d+(?:\.\d+)*\b|^[A-Z]{1,3}\d+[:.]`)
 	p.tasks = regexp.MustCompile(`(?i)\b(?:tasks?|to-?dos?|user stories|stories|features|requirements|backlog|` +
 		`milestones|plan|scope|roadmap|deliverables)\b`)
-	p.label = regexp.MustCompile(`(?i)([.!?])\s+[*_]*(?:acceptance(?: criteria)?|criteria|definition of done|` +
-		`done when)[*_]*:[*_]*$`)
+	p.label = regexp.MustCompile(`(?i)^[*_]*(?:acceptance(?: criteria)?|criteria|definition of done|done when)[*_]*:[*_]*$`)
 	p.criteria = regexp.MustCompile(`(?i)\b(?:acceptance|criteria|definition of done|done when)\b`)
 	p.nongoals = regexp.MustCompile(`(?i)\b(?:non-?goals?|out of scope|not in scope|later|future|won't)\b`)
 	p.box = regexp.MustCompile(`^\[([ xX])\]\s+`)
 	p.almost = regexp.MustCompile(`^(?:[-*+]|\d+[.)])?\[[ xX]?\]\s+\S|` +
 		`^(?:[-*+]|\d+[.)])\s+\[(?:\]\s*|[ xX]\])[^\s(\[:]`)
 	p.mark = regexp.MustCompile(`^(\[[^\s\pL\pN\])}]\])\s`)
+	p.rule = regexp.MustCompile(`^(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$`)
 	return p
 })
 
-// isAlmostBox reports whether a line looks like a task to a person but is not one.
-func isAlmostBox(line string) bool { return patterns().almost.MatchString(line) }
-
 // Reasons to skip a line.
 const (
-	aHeading   = "it is a heading, and not that of a task"
-	outside    = "it is text outside a task"
-	aTable     = "it is a table; write its tasks as a list"
-	aQuotation = "it is a quotation, indented code or HTML"
-	notToDo    = "it says what not to do"
-	almostBox  = "it looks like a box but is not one; write: - [ ] what to do"
-	markLost   = "a criterion has no mark; its text is taken"
+	aHeading      = "it is a heading, and not that of a task"
+	outside       = "it is text outside a task"
+	aTable        = "it is a table; write its tasks as a list"
+	aQuotation    = "it is a quotation, indented code or HTML"
+	notToDo       = "it says what not to do"
+	almostBox     = "it looks like a box but is not one; write: - [ ] what to do"
+	markLost      = "a criterion has no mark; its text is taken"
+	noTaskSection = "it is a list item outside a section with tasks"
+	codeOrComment = "it is code or a comment"
+	frontMatter   = "it is front matter"
 )
 
 // ImportMarkdown reads the tasks of a text: boxes, headings that are stories, and the list items below
 // a heading such as "Tasks" or in a text without headings. What is below a task describes it.
 func ImportMarkdown(data []byte) ([]Item, []Skipped, error) {
-	blocks := split(strings.TrimPrefix(string(data), "\ufeff"))
-	var headings []int
-	for _, b := range blocks {
-		if b.kind == heading {
-			headings = append(headings, b.level)
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	lines := slices.Collect(boxes.MarkdownLines(text))
+	var r markdownReader
+	headings, titles := 0, 0
+	for _, l := range lines {
+		if level, _, ok := boxes.ATXHeading(l.Text); ok && !l.Code {
+			headings++
+			titles += 1 - min(level-1, 1)
 		}
 	}
-	r := reader{plain: len(headings) == 0 || len(headings) == 1 && headings[0] == 1}
-	for _, b := range blocks {
-		r.block(b)
+	r.plain = headings == 0 || headings == 1 && titles == 1
+	front := frontMatterLines(text)
+	indent := "" // of the fence that is open
+	for i, l := range lines {
+		raw := text[l.Start:l.End]
+		switch {
+		case l.Number <= front:
+			r.skip(l.Number, raw, frontMatter)
+		case l.Code:
+			if i == 0 || !lines[i-1].Code {
+				indent = raw[:boxes.Blank(raw)]
+			}
+			r.code(l.Number, indent, raw)
+		case strings.TrimSpace(raw) == "":
+			r.open = nil
+		case strings.TrimSpace(l.Text) == "":
+			r.skip(l.Number, raw, codeOrComment)
+		default:
+			r.line(l.Number, raw)
+		}
 	}
 	if len(r.bad) > 0 {
 		return nil, nil, fmt.Errorf("%s; known: [ ], [x]", termtext.Some(r.bad, 5))
@@ -61,119 +83,160 @@ func ImportMarkdown(data []byte) ([]Item, []Skipped, error) {
 	return r.items, r.skipped, nil
 }
 
-type reader struct {
-	plain bool // no heading but a title: every list item is a task
+// frontMatterLines is how many lines of YAML are on top of a text.
+func frontMatterLines(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch n++; {
+		case n == 1 && line != "---", n == 2 && !strings.Contains(line, ":"):
+			return 0
+		case n > 1 && line == "---":
+			return n
+		}
+	}
+	return 0
+}
 
+// markdownReader is what is known at a line.
+type markdownReader struct {
+	plain   bool // no heading but a title: every list item is a task
 	items   []Item
 	skipped []Skipped
 	bad     []string // boxes with an unknown mark, with their lines
-	// current is the story whose heading came last, and level that heading's; nil: none.
-	current *int
-	level   int
-	tasks   bool // the section lists tasks
-	out     bool // the section says what not to do
+
+	story int  // level of the heading of the story that the line belongs to; 0: none
+	tasks bool // the section lists tasks
+	out   bool // the section says what not to do
+	// list is true below a list item at the top level: lines with more indent belong to it. If it was not
+	// taken, lost says why.
+	list   bool
+	indent int
+	lost   string
+	open   *string // what a line without a blank one before it continues; nil: nothing
 }
 
-func (r *reader) block(b block) {
-	switch b.kind {
-	case heading:
-		r.heading(b)
-	case listItem:
-		r.listItem(b)
-	case paragraph, importerTable:
-		if r.current == nil || r.out {
-			r.skip(b, map[kind]string{paragraph: outside, importerTable: aTable}[b.kind])
-			return
-		}
-		if label := strings.Trim(b.text, "*_: "); len(label) < 40 && patterns().criteria.MatchString(label) {
-			return // "**Acceptance criteria:**" above a list
-		}
-		item := &r.items[*r.current]
-		item.Description = strings.TrimSpace(item.Description + "\n" + patterns().label.ReplaceAllString(b.text, "$1"))
-	case almost:
-		r.skip(b, almostBox)
-	case quotation:
-		r.skip(b, aQuotation)
-	case hidden:
-		r.skip(b, "it is code or a comment")
-	case front:
-		r.skip(b, "it is front matter")
+// line takes a line that is neither blank nor hidden.
+func (r *markdownReader) line(n int, raw string) {
+	text := strings.TrimSpace(raw)
+	indent, marker := boxes.Indent(raw), boxes.MarkerLen(text)
+	deeper := r.list && indent > r.indent
+	level, title, isHeading := boxes.ATXHeading(raw)
+	switch why := r.reason(text, indent, deeper); {
+	case isHeading && !deeper:
+		r.heading(n, level, boxes.CleanHeading(title))
+	case patterns().rule.MatchString(text):
+		r.list, r.open = false, nil
+	case patterns().almost.MatchString(text):
+		r.open = nil
+		r.skip(n, text, almostBox)
+	case marker > 0:
+		r.listItem(n, strings.TrimSpace(text[marker:]), indent, deeper)
+	case r.open != nil:
+		*r.open = termtext.Unwrap(*r.open + " " + text)
+	case why != "":
+		r.skip(n, text, why)
+	case !patterns().label.MatchString(text):
+		r.describe(text)
 	}
 }
 
-func (r *reader) heading(b block) {
-	if r.current != nil && b.level > r.level && patterns().criteria.MatchString(b.text) {
+// reason is why text cannot describe a task here; empty: it does.
+func (r *markdownReader) reason(text string, indent int, deeper bool) string {
+	switch {
+	case deeper:
+		return r.lost
+	case r.story > 0 && !r.out:
+		return ""
+	case r.out:
+		return notToDo
+	case text[0] == '|':
+		return aTable
+	case text[0] == '>' || text[0] == '<' || indent >= 4:
+		return aQuotation
+	}
+	return outside
+}
+
+func (r *markdownReader) heading(n, level int, text string) {
+	r.list, r.open = false, nil
+	if r.story > 0 && level > r.story && patterns().criteria.MatchString(text) {
 		return // the list below has criteria of the story
 	}
-	if r.current != nil && b.level <= r.level {
-		r.current = nil
+	if level <= r.story {
+		r.story = 0
 	}
-	if r.out = patterns().nongoals.MatchString(b.text); r.out {
-		r.skip(b, notToDo)
-		r.current, r.tasks = nil, false
-		return
-	}
-	if b.level > 1 && patterns().story.MatchString(b.text) {
-		r.items = append(r.items, Item{Title: b.text, Line: b.line})
-		last := len(r.items) - 1
-		r.current, r.level, r.tasks = &last, b.level, false
-		return
-	}
-	r.skip(b, aHeading)
-	r.tasks = b.level > 1 && patterns().tasks.MatchString(b.text) || b.level > 2 && r.tasks
-}
-
-func (r *reader) listItem(b block) {
-	r.known(b.text, b.line)
-	box := patterns().box.FindStringSubmatch(b.text)
-	taken := !r.out && (r.current != nil || box != nil || r.tasks || r.plain)
-	var criteria []string
-	for _, i := range b.items {
-		r.known(i.text, i.line)
-		switch {
-		case i.almost:
-			r.skip(block{line: i.line, text: i.text}, almostBox)
-		case taken:
-			criteria = append(criteria, r.criterion(i.text, i.line))
-		}
-	}
+	r.out = patterns().nongoals.MatchString(text)
 	switch {
 	case r.out:
-		r.skip(b, notToDo)
-	case r.current != nil:
-		item := &r.items[*r.current]
-		item.Criteria = append(append(item.Criteria, r.criterion(b.text, b.line)), criteria...)
-		item.Description = strings.TrimSpace(item.Description + "\n" + strings.Join(b.more, "\n"))
-	case box != nil || r.tasks || r.plain:
-		r.items = append(r.items, Item{Title: unboxed(b.text), Line: b.line, Done: box != nil && box[1] != " ",
-			Description: strings.Join(b.more, "\n"), Criteria: criteria})
+		r.story, r.tasks = 0, false
+		r.skip(n, text, notToDo)
+	case level > 1 && patterns().story.MatchString(text):
+		r.items = append(r.items, Item{Title: text, Line: n})
+		r.story, r.tasks = level, false
 	default:
-		r.skip(b, "it is a list item outside a section with tasks")
+		r.skip(n, text, aHeading)
+		r.tasks = level > 1 && patterns().tasks.MatchString(text) || level > 2 && r.tasks
 	}
 }
 
-// unboxed returns the text of a list item without its box.
-func unboxed(text string) string { return patterns().box.ReplaceAllString(text, "") }
-
-// criterion returns the text of a criterion, which has no mark of its own.
-func (r *reader) criterion(text string, line int) string {
-	if box := patterns().box.FindStringSubmatch(text); box != nil && box[1] != " " {
-		r.skip(block{line: line, text: text}, markLost)
-	}
-	return unboxed(text)
-}
-
-// known refuses a box with a mark that says neither open nor done.
-func (r *reader) known(text string, line int) {
+func (r *markdownReader) listItem(n int, text string, indent int, deeper bool) {
 	if mark := patterns().mark.FindStringSubmatch(text); mark != nil {
-		r.bad = append(r.bad, fmt.Sprintf("line %d: unknown mark %q", line, mark[1]))
+		r.bad = append(r.bad, fmt.Sprintf("line %d: unknown mark %q", n, mark[1]))
+	}
+	box := patterns().box.FindStringSubmatch(text)
+	done := box != nil && box[1] != " "
+	title := termtext.Unwrap(patterns().box.ReplaceAllString(text, ""))
+	if !deeper {
+		r.list, r.indent, r.lost = true, indent, ""
+		switch {
+		case r.out:
+			r.lost = notToDo
+		case r.story == 0 && box == nil && !r.tasks && !r.plain:
+			r.lost = noTaskSection
+		}
+	}
+	r.open = nil
+	switch {
+	case r.lost != "":
+		r.skip(n, text, r.lost)
+	case deeper || r.story > 0:
+		if done {
+			r.skip(n, text, markLost)
+		}
+		item := &r.items[len(r.items)-1]
+		item.Criteria = append(item.Criteria, title)
+		r.open = &item.Criteria[len(item.Criteria)-1]
+	default:
+		r.items = append(r.items, Item{Title: title, Line: n, Done: done})
+		r.open = &r.items[len(r.items)-1].Title
 	}
 }
 
-func (r *reader) skip(b block, why string) {
-	where := fmt.Sprintf("line %d", b.line)
-	if b.last > b.line {
-		where = fmt.Sprintf("lines %d to %d", b.line, b.last)
+// code takes a line of fenced code, without the indent of its fence.
+func (r *markdownReader) code(n int, indent, raw string) {
+	r.open = nil
+	if r.list && boxes.Indent(indent) > r.indent && r.lost == "" {
+		r.describe(strings.TrimRight(strings.TrimPrefix(raw, indent), " \t"))
+		return
 	}
-	r.skipped = append(r.skipped, Skipped{Where: where, Text: b.text, Why: why})
+	r.skip(n, raw, codeOrComment)
+}
+
+// describe adds a line to the latest task.
+func (r *markdownReader) describe(text string) {
+	item := &r.items[len(r.items)-1]
+	item.Description = strings.TrimSpace(item.Description + "\n" + text)
+}
+
+// skip names a line that was not taken, prose together with the lines before it.
+func (r *markdownReader) skip(n int, text, why string) {
+	text = termtext.Unwrap(text)
+	i := len(r.skipped) - 1
+	if i >= 0 && r.skipped[i].Why == why && r.skipped[i].last == n-1 && why != almostBox && why != markLost {
+		r.skipped[i].last = n
+		r.skipped[i].Where = fmt.Sprintf("lines %d to %d", r.skipped[i].first, n)
+		return
+	}
+	r.skipped = append(r.skipped, Skipped{Where: fmt.Sprintf("line %d", n), Text: text, Why: why, first: n, last: n})
 }

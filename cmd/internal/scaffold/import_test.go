@@ -223,24 +223,27 @@ func TestJSON_whatIsNotTaken_isNamed(t *testing.T) {
   {"title": "e", "status": "cancelled"}],
  "tasks": ["f"]}`))
 	told := []string{
-		"line 5: it has no title, name or description", "line 6: " + `the plan has no word for the state "blocked": the task is open`, "line 7: it is dropped",
-		"line 1: " + noPlace, "line 8: " + noPlace, "lines 3, 4: " + noPlace, "line 3: " + noPlace, "line 4: " + noPlace,
+		"line 1: " + noPlace, "line 8: " + noPlace, "line 3, and 1 line more: " + noPlace, "line 3: " + noPlace, "line 4: " + noPlace,
+		"line 5: it has no title, name or description", `line 6: the plan has no word for the state "blocked": the task is open`,
+		"line 7: it is dropped",
 	}
 	if d := cmp.Diff(told, whys(skipped)); d != "" || err != nil {
 		t.Error(d, err)
 	}
 }
 
-func TestJSON_badValues_areRefusedWithLineAndWhatIsAllowed(t *testing.T) {
+func TestJSON_badValues_areNamed(t *testing.T) {
 	for in, want := range map[string]string{
-		"{":        "line 1",
-		`{"a": 1}`: "found no array of tasks",
-		"[\n{\"title\": \"a\", \"passes\": \"yes\"}]": `line 2: "passes" must be true or false, not "yes"`,
-		"[\n\n{\"title\": 7}]":                        `line 3: "title" must be a text, not 7`,
-		`[{"title": "a", "status": "maybe"}]`:         `line 1: unknown status "maybe"; known: approved, `,
-		`[{"title": "a", "steps": [1]}]`:              `line 1: "steps" must be a list of texts`,
-		"[\"a\",\nnull]":                              `line 2: a task must be a text or an object, not null`,
+		"[\n{\"title\": \"a\", \"passes\": \"yes\"}]": "line 2: " + noPlace,
+		`[{"title": "a", "status": "maybe"}]`:         `line 1: the plan has no word for the state "maybe": the task is open`,
+		"[\"a\",\nnull]":                              "line 2: a task must be a text or an object",
 	} {
+		items, skipped, err := ImportJSON([]byte(in))
+		if err != nil || len(items) != 1 || items[0].Done || len(skipped) != 1 || whys(skipped)[0] != want {
+			t.Errorf("%s: %+v, %q, %v", in, items, whys(skipped), err)
+		}
+	}
+	for in, want := range map[string]string{"{": "line 1", `{"a": 1}`: "found no array of tasks"} {
 		if _, _, err := ImportJSON([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", in, err, want)
 		}
