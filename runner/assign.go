@@ -1,20 +1,18 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"ralph/logs"
 	"ralph/runner/crew"
 	"ralph/runner/ledger"
-	"ralph/runner/output"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
-	"ralph/runner/roles"
-	"ralph/runner/rules/pace"
+	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -23,166 +21,170 @@ import (
 // maxInput bounds the user's prompt.
 const maxInput = 16 << 20
 
-// assignment returns the parts that every assignment of this run has in common.
-func (r *Run) assignment(t task.Task) turn.Assignment {
-	notes := r.tasks.Of(t.ID)
+// prepare does what comes before a job: the user's hooks, the baseline of the checks, the choice of the agent. The
+// assignment is zero if the job cannot begin; the decision may say why.
+func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d rules.Decision, err error) {
+	l, t := r.ledger, j.Task
+	if d, ok := r.hooksBefore(ctx, j); !ok {
+		return none, d, nil
+	}
+	if j.Record.Review.Phase != "" {
+		return r.prepareReview(j), d, nil
+	}
+	if err := r.takeBaseline(ctx, t, j.Origin); err != nil || ctx.Err() != nil {
+		return none, d, err
+	}
+	a, who, err := r.assign(j)
+	if err != nil {
+		return none, rules.DecideCase(rules.CaseUnusable, err.Error()), nil
+	}
+	j.Record.Review, a.Then = r.panel.Begin(ctx, t, j.Record.Review)
+	r.announceAgent(j, who)
+	err = r.crew.Ready(ctx, a)
+	if err == nil && ctx.Err() == nil && t.State == task.Open && t.ID != "" { // else the turn meets the error, too
+		if l.Mark(t.ID, task.Active) {
+			t.State, t.Word = task.Active, ""
+			a.Prompt.State = l.Plan.Read().List.Word(t)
+		}
+	}
+	return a, d, nil
+}
+
+// assignment returns the parts that every assignment has in common, in the place of a job; nil: in that of the run itself.
+func (r *Run) assignment(t task.Task, from state.Origin, j *crew.Job) turn.Assignment {
+	l := r.ledger
+	n := l.Tasks.Of(t.ID)
 	a := turn.Assignment{
-		V: turn.Version, Origin: r.origin(t), Dir: r.d.Dir, Task: t, Plan: r.plan.File,
+		V: turn.Version, Origin: from, Dir: r.d.Dir, Task: t, Plan: l.Plan.File,
 		Agent:  turn.Agent{Filter: r.d.Filter},
-		Checks: r.checks, Sandbox: r.o.Contained,
-		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: r.past.warned},
-		Known: turn.History{Worked: notes.Worked(), Linked: r.tasks.Linked(t.ID), Ticked: notes.Ticked,
-			Refusals: notes.Refused, Tries: notes.Tries, Others: r.tasks.Others(t.ID), Changed: r.tasks.Changed(r.d.RunID, r.past.continues)},
+		Checks: l.Checks, Sandbox: r.o.Contained,
+		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: l.Warned},
+		Known: turn.History{Worked: n.Worked(), Linked: l.Tasks.Linked(t.ID), Ticked: n.Ticked, Refusals: n.Refused,
+			Tries: n.Tries, Others: l.Tasks.Others(t.ID), Changed: l.Tasks.Changed(l.RunID, l.Continues)},
 	}
 	if r.d.State != nil { // a preview writes nothing
 		// These files are the user's. The run cannot continue without them.
-		a.LogDir, a.Protect = r.d.State.RunDir(r.d.RunID), ledger.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
+		a.LogDir, a.Protect = r.d.State.RunDir(l.RunID), ledger.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
 		if r.o.On() && !r.o.Locks() {
 			a.State = r.d.State.Dir()
 		}
 	}
-	r.crew.Place(nil, &a)
+	r.crew.Place(j, &a)
 	return a
 }
 
-// origin marks the events of the next iteration.
-func (r *Run) origin(t task.Task) state.Origin {
-	role := roles.ByPhase(r.tasks.Of(t.ID).Review.Phase)
-	o := state.Origin{Run: r.d.RunID, Host: r.host, Iteration: r.mem.Iterations + 1, Task: t.ID, Role: role.Name,
-		Reviews: role.Reviews()}
-	if t.ID != "" {
-		o.Attempt = r.tasks.Of(t.ID).Attempts + 1
-		if o.Reviews { // a review is of the latest attempt
-			o.Attempt = max(o.Attempt-1, 1)
-		}
-	}
-	if j := r.crew.Of(t.ID); j != nil {
-		o.Iteration = j.Origin.Iteration
-	}
-	return o
+// choice is who works on a task, and what decided that.
+type choice struct {
+	pool.Choice
+	by string // as in Status.AgentFrom
 }
 
-// assign makes the assignment for the developer of a task, in the place of a job (nil: where the run itself is). It fails when a person has to
-// fix something: the prompt is gone, or the plan names an agent that does not exist.
-func (r *Run) assign(t task.Task, j *crew.Job) (turn.Assignment, pool.Choice, error) {
-	plan := r.plan.Read()
+// assign makes the assignment for the developer of a task. It fails when a person has to fix something: the prompt is
+// gone, or the plan names an agent that does not exist.
+func (r *Run) assign(j *crew.Job) (a turn.Assignment, who choice, err error) {
+	l, t := r.ledger, j.Task
+	plan := l.Plan.Read()
 	template, err := prompt.Read(r.d.Dir, r.d.Prompt, maxInput)
 	if err != nil {
-		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("the prompt is gone: %w", err)
+		return a, who, fmt.Errorf("the prompt is gone: %w", err)
 	}
-	wanted := r.wanted(t, plan.List)
-	r.past.namedBy = r.namedBy(t, plan.List)
-	who, err := r.pool.Choose(wanted, time.Now())
-	if err != nil {
-		return turn.Assignment{}, pool.Choice{}, fmt.Errorf("task %q: %w", t.Title, err)
+	wanted, by := r.wanted(t, plan.List)
+	who.by = by
+	if who.Choice, err = l.Pool.Choose(wanted, time.Now()); err != nil {
+		return a, who, fmt.Errorf("task %q: %w", t.Title, err)
 	}
-	a := r.assignment(t)
-	r.crew.Place(j, &a)
-	a.Prompt = r.promptInput(r.panel.Template(string(template), t), plan, t)
+	a = r.assignment(t, j.Origin, j)
+	a.Prompt = r.promptInput(j, r.panel.Template(string(template), t), plan)
 	a.Agent.Spec, a.Agent.Program, a.Agent.Model = who.Agent.Spec, who.Agent.Program, who.Model
 	a.Agent.AllowedTools, a.Agent.PermissionMode = r.o.AllowedTools, r.o.PermissionMode
 	a.Agent.Settings = r.o.Wanted.Settings(r.d.Self, a.Plan, t.ID, a.Prompt)
-	if !r.mem.Stale {
-		a.Agent.Session = r.o.Resumable(r.session, who.Agent.Spec.Name)
+	if !l.Memory.Stale {
+		a.Agent.Session = r.o.Resumable(l.Session, who.Agent.Spec.Name)
 	}
-	a.Bounds = turn.Bounds{Timeout: r.timeout(), IdleTimeout: r.o.IdleTimeout}
-	a.Checks.Everything = r.past.unfinished // nobody knows what the run before changed
+	// A call does not go on beyond the end of the run.
+	left := max(l.Window.Left(r.o.MaxDuration, l.Started, time.Now()), time.Second)
+	a.Bounds = turn.Bounds{Timeout: min(r.o.Wall(), left), IdleTimeout: r.o.IdleTimeout}
+	a.Checks.Everything = l.Unfinished // nobody knows what the run before changed
 	return a, who, nil
 }
 
-// wanted is the agent and model that should work on a task. The task decides first, then
-// the plan, then what a person chose during this run, then the options.
-func (r *Run) wanted(t task.Task, list task.List) task.Choice {
-	option, _ := r.option()
-	return pool.Wanted(t.Choice, list.Choice, option)
-}
-
-// option is the agent for a plan that names none. used is true when a person chose it during
-// this run, with ralph agent use.
-func (r *Run) option() (c task.Choice, used bool) {
+// wanted is the agent and model that should work on a task, and what says so. The task decides first, then
+// the plan, then what a person chose during this run with ralph agent use, then the options.
+func (r *Run) wanted(t task.Task, list task.List) (c task.Choice, by string) {
+	last, by := task.Choice{Agent: r.o.Agent, Model: r.o.Model}, "options"
 	if r.d.State != nil {
 		if use, ok := r.d.State.AgentUse(r.d.RunID); ok {
 			if _, err := r.d.Agents(use.Agent); err == nil {
-				return task.Choice{Agent: use.Agent, Model: use.Model}, true
+				last, by = task.Choice{Agent: use.Agent, Model: use.Model}, "agent use"
 			}
 		}
 	}
-	return task.Choice{Agent: r.o.Agent, Model: r.o.Model}, false
-}
-
-// namedBy says what decides which agent works on a task.
-func (r *Run) namedBy(t task.Task, list task.List) string {
-	switch _, used := r.option(); {
-	case t.Choice != (task.Choice{}):
-		return "task"
-	case list.Choice != (task.Choice{}):
-		return "plan"
-	case used:
-		return "agent use"
+	if list.Choice != (task.Choice{}) {
+		by = "plan"
 	}
-	return "options"
+	if t.Choice != (task.Choice{}) {
+		by = "task"
+	}
+	return pool.Wanted(t.Choice, list.Choice, last), by
 }
 
-func (r *Run) promptInput(template string, plan turn.Plan, t task.Task) prompt.Input {
-	past := r.tasks.Of(t.ID)
+func (r *Run) promptInput(j *crew.Job, template string, plan turn.Plan) prompt.Input {
+	l, t, past := r.ledger, j.Task, j.Record
 	in := prompt.Input{
 		Attempt: past.Attempts + 1, MaxAttempts: past.Bound(r.o.MaxPerTask, r.o.MaxRetries), Past: past.Past,
-		Template: template, Iteration: r.mem.Iterations + 1, MaxIterations: r.o.MaxIterations,
+		Template: template, Iteration: l.Memory.Iterations + 1, MaxIterations: r.o.MaxIterations,
 		Done: plan.Done, Total: plan.Total, Remaining: plan.Remaining,
-		Answers: r.asked.Give(t.ID),
-		Aside:   r.tasks.AsideTitles(plan.List), Last: r.notes.Last, Refused: r.notes.Refused,
-		Feedback: r.notes.Feedback,
+		Answers: l.Asked.Give(t.ID),
+		Aside:   l.Tasks.AsideTitles(plan.List), Last: l.Notes.Last, Refused: l.Notes.Refused,
+		Feedback: l.Notes.Feedback,
 	}
-	if from := r.origin(t); !from.Reviews && r.d.State != nil {
-		in.Notes = r.notes.Give(from, t)
+	if r.d.State != nil {
+		in.Notes = l.Notes.Give(j.Origin, t)
 	}
-	if r.notes.Task != t.ID { // another task came between
+	if l.Notes.Task != t.ID { // another task came between
 		in.Feedback = slices.Concat(in.Feedback, past.Feedback)
 	} else {
-		in.Feedback = slices.Concat(r.notes.Review, in.Feedback)
+		in.Feedback = slices.Concat(l.Notes.Review, in.Feedback)
 	}
 	if now, ok := plan.List.Find(t.ID); ok {
 		in.State = plan.List.Word(now)
 	}
 	in.Ticked = past.Ticked
-	in.Mode, in.Lessons = string(r.checks.Mode), r.learned.For(t)
-	for _, c := range r.checks.Rows {
+	in.Mode, in.Lessons = string(l.Checks.Mode), l.Learned.For(t)
+	for _, c := range l.Checks.Rows {
 		if c.Required() {
 			in.Checks = append(in.Checks, prompt.Check{Name: c.Name, Command: logs.Redact(c.Reproduce())})
 		}
 	}
 	if plan.Total > 0 {
-		in.PlanPath = r.plan.File.Name
+		in.PlanPath = l.Plan.File.Name
 	}
 	if t.Title != "" {
-		in.Task, in.TaskFile, in.Marking = &t, r.plan.File.Of(plan.List, t), plan.List.Marking
+		in.Task, in.TaskFile, in.Marking = &t, l.Plan.File.Of(plan.List, t), plan.List.Marking
 	}
 	return in
 }
 
 // announceAgent shows which agent works, and reports it when the agent or the reason changes.
-func (r *Run) announceAgent(t task.Task, who pool.Choice) {
-	name, was := who.Agent.Spec.Name, r.past.agent
-	paced := who.Why != ""
-	changed := paced != r.past.paced
-	r.past.agent, r.past.paced = name, paced
-	r.out.Status(func(s *state.Status) { s.Agent, s.Model, s.AgentFrom = name, who.Model, r.past.namedBy })
-	if !changed && (was == name || was == "" && who.Instead == "") {
+func (r *Run) announceAgent(j *crew.Job, who choice) {
+	was := r.shown
+	r.shown = who
+	name, paced := who.Agent.Spec.Name, who.Why != ""
+	r.out.Status(func(s *state.Status) { s.Agent, s.Model, s.AgentFrom = name, who.Model, who.by })
+	before := was.Agent.Spec.Name
+	changed := paced != (was.Why != "")
+	if !changed && (before == name || before == "" && who.Instead == "") {
 		return
 	}
 	if changed && !paced {
 		who.Why = "PACE allows it again"
 	}
-	until := r.pool.Limits[who.Instead]
-	if who.Why != "" || r.last.Agent == who.Instead && r.last.Call.Outcome.ResetsAt.IsZero() {
+	l := r.ledger
+	until := l.Pool.Limits[who.Instead]
+	if who.Why != "" || l.Last.Agent == who.Instead && l.Last.Call.Outcome.ResetsAt.IsZero() {
 		until = time.Time{} // there is none, or it is a guess
 	}
-	r.tellOf(t, state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: until, Why: who.Why})
-}
-
-// timeout is the longest that one call may take. It does not go beyond the end of the run.
-func (r *Run) timeout() time.Duration {
-	return min(r.o.Wall(), max(r.d.Window.Left(r.o.MaxDuration, r.past.started, time.Now()), time.Second))
+	l.Tell(j.Origin, state.AgentChange{Name: name, Model: who.Model, Instead: who.Instead, Until: until, Why: who.Why})
 }
 
 // DryRun is what `--dry-run` shows of the first iteration.
@@ -200,15 +202,15 @@ type DryRun struct {
 // writes nothing. known is what earlier runs remember of its tasks.
 func Preview(o Options, d Deps, known ledger.Records) (DryRun, error) {
 	r := New(o, d)
-	r.tasks = known
-	r.past.started = time.Now()
-	r.checks = turn.Checks{Rows: d.Checks, Mode: d.Mode}
-	plan := r.plan.Read()
+	l := r.ledger
+	l.Tasks, l.Started = known, time.Now()
+	l.Checks = turn.Checks{Rows: d.Checks, Mode: d.Mode}
+	plan := l.Plan.Read()
 	if plan.Error != "" {
-		return DryRun{}, fmt.Errorf("%s", plan.Error)
+		return DryRun{}, errors.New(plan.Error)
 	}
-	next, _ := r.tasks.Choose(plan.List)
-	a, _, err := r.assign(next, nil)
+	next, _ := l.Tasks.Choose(plan.List)
+	a, _, err := r.assign(&crew.Job{Task: next, Record: l.Tasks.Of(next.ID), Origin: l.Origin(next)})
 	if err != nil {
 		return DryRun{}, err
 	}
@@ -216,46 +218,3 @@ func Preview(o Options, d Deps, known ledger.Records) (DryRun, error) {
 	return DryRun{Args: a.Agent.Spec.Command(request).Args, Prompt: request.Prompt, Plan: d.Plan,
 		Done: plan.Done, Total: plan.Total, Next: next.Title}, nil
 }
-
-// count counts a call on disk before it is made. handleEvent waits for the write.
-func (r *Run) count(a turn.Assignment) {
-	r.calls = pace.ThisHour(r.calls, time.Now())
-	r.calls.Calls++
-	p := a.Prompt
-	r.past.lostState = false
-	r.pool.Pace.Begin(callKey(a.Origin), a.Agent.Spec.Name, a.Agent.Model)
-	r.out.Status(func(s *state.Status) {
-		s.Status, s.Phase = state.StatusRunning, state.PhaseAgent
-		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
-		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
-		s.EndsWhen = r.endsWhen(a.Task.ID)
-		r.showCalls(s)
-	})
-	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done,
-		Total: p.Total}
-	start.Why = output.WithoutTask(start, r.mem.Contradiction != "")
-	r.tellOf(a.Task, start)
-	if feedback := r.notes.Payload(a.Origin.Iteration, p); feedback != nil && !a.Origin.Reviews {
-		r.tellOf(a.Task, feedback)
-	}
-	calls, saved := r.calls, r.saved
-	r.saved = ledger.BegunWrite{}
-	r.counted.Begin(func() error { return errors.Join(saved.Wait(), r.d.State.SaveCalls(calls)) }, r.out.Save)
-}
-
-func (r *Run) showCalls(s *state.Status) {
-	s.CallsThisHour, s.TokensThisHour, s.NextReset = r.calls.Calls, r.calls.Tokens,
-		pace.NextHour(pace.HourOf(time.Now()))
-}
-
-// started marks a task as begun, and returns the plan's word for its new state.
-func (r *Run) started(t task.Task, word string) string {
-	if r.mark(t.ID, task.Active) {
-		t.State, t.Word = task.Active, ""
-		word = r.plan.Read().List.Word(t)
-	}
-	return word
-}
-
-// callKey identifies a call among those under way.
-func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }

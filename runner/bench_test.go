@@ -8,7 +8,7 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/pool"
 	"ralph/runner/rules"
-	"ralph/runner/session"
+
 	"ralph/state"
 	"strconv"
 	"strings"
@@ -25,7 +25,7 @@ func defaults() Options {
 			BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2,
 				OutputDeclineThreshold: 70, Cooldown: 30 * time.Minute},
 		},
-		CallOptions: pool.CallOptions{Timeout: 15 * time.Minute}, Continuity: session.Continuity{SessionExpiry: 24 * time.Hour},
+		CallOptions: pool.CallOptions{Timeout: 15 * time.Minute}, Continuity: pool.Continuity{SessionExpiry: 24 * time.Hour},
 	}
 }
 

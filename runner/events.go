@@ -1,35 +1,28 @@
 package runner
 
 import (
-	"time"
-
 	"ralph/runner/output"
-	"ralph/runner/task"
-	"ralph/runner/turn"
 	"ralph/state"
 )
 
-// tell reports an event of the run itself.
-func (r *Run) tell(p state.Payload) { r.tellOf(r.last.Task, p) }
-
-func (r *Run) tellOf(t task.Task, p state.Payload) {
-	r.out.Event(state.NewEvent(r.origin(t), time.Now(), turn.Redacted(p)))
-}
-
 // handleEvent takes an event of a turn. It updates status.json and passes the event on.
 func (r *Run) handleEvent(e state.Event) {
-	if d, ok := e.Data.(state.Phase); ok && d.Name == state.PhaseAgent {
-		if err := r.counted.Wait(); err != nil {
-			r.inbox.Fail(err) // a call that cannot be counted must not be made
-			r.crew.Stop("", state.RequestAbort)
+	l := r.ledger
+	switch d := e.Data.(type) {
+	case state.Phase:
+		if d.Name == state.PhaseObserving {
+			r.repairState()
 		}
-	} else if ok && d.Name == state.PhaseObserving {
-		r.repairState()
+		if d.Name == state.PhaseAgent {
+			if err := l.Counted(); err != nil {
+				r.inbox.Fail(err) // a call that cannot be counted must not be made
+				r.crew.Stop("", state.RequestAbort)
+			}
+		}
+	case state.Limit:
+		l.NoteUsage(e.Origin, d)
 	}
-	if d, ok := e.Data.(state.Limit); ok {
-		r.pool.Pace.Note(callKey(e.Origin), d)
-	}
-	r.out.Status(func(s *state.Status) { output.ShowEvent(s, e.Data, r.mem.Usage, r.calls.Tokens) })
+	r.out.Status(func(s *state.Status) { output.ShowEvent(s, e.Data, l.Memory.Usage, l.Calls.Tokens) })
 	r.out.Event(e)
 }
 
@@ -41,5 +34,5 @@ func (r *Run) repairState() {
 		return
 	}
 	r.out.Reopen()
-	r.past.lostState = lost
+	r.ledger.StateLost = lost
 }

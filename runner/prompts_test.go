@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/runner/crew"
 	"ralph/runner/hooks"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -17,10 +18,11 @@ func TestPromptInput_refusal_isToldToNoOtherTask(t *testing.T) {
 	b := newBench(t, "strict", "[ ] one", "[ ] two")
 	r := New(b.o, b.d)
 	one, two := task.Task{ID: "1", Title: "one"}, task.Task{ID: "2", Title: "two"}
-	r.notes.NextPrompt = state.NextPrompt{Task: one.ID, Review: []string{"an open door"}}
-	r.tasks.Remember(one.ID, r.notes.Review)
+	l := r.ledger
+	l.Notes.NextPrompt = state.NextPrompt{Task: one.ID, Review: []string{"an open door"}}
+	l.Tasks.Remember(one.ID, l.Notes.Review)
 	told := func(of task.Task) string {
-		return strings.Join(r.promptInput("", turn.Plan{}, of).Feedback, "\n")
+		return strings.Join(r.promptInput(&crew.Job{Task: of, Record: l.Tasks.Of(of.ID)}, "", turn.Plan{}).Feedback, "\n")
 	}
 	if got := told(two); got != "" {
 		t.Errorf("told another task: %s", got)
@@ -28,7 +30,7 @@ func TestPromptInput_refusal_isToldToNoOtherTask(t *testing.T) {
 	if got := told(one); strings.Count(got, "an open door") != 1 {
 		t.Errorf("told the refused task: %s", got)
 	}
-	r.notes.Begin(turn.Result{Task: two}) // another task came between
+	l.Notes.Begin(turn.Result{Task: two}) // another task came between
 	if got := told(one); strings.Count(got, "an open door") != 1 {
 		t.Errorf("told the refused task later: %s", got)
 	}

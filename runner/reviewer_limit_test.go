@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ralph/internal/world"
-	"ralph/runner/turn"
 	"ralph/state"
 )
 
@@ -63,17 +62,5 @@ func TestReview_onlyTheDevelopersIterationsCountForTheTask(t *testing.T) {
 	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
 	if n := b.status().LoopCount; n != 5 {
 		t.Errorf("%d iterations, want 5: two of the developer, three reviews", n)
-	}
-}
-
-// The panel has already tried who may review. Who joins work after a conflict is a developer.
-func TestFallbacks_areForAllWhoDevelop(t *testing.T) {
-	b := newBench(t, "strict-once", "[ ] one")
-	b.o.FallbackAgents = []string{"codex"}
-	r := New(b.o, b.d)
-	for from, want := range map[state.Origin]bool{{Role: "developer"}: true, {Role: "merger"}: true, {Role: "tester", Reviews: true}: false} {
-		if got := r.fallbacks(turn.Result{Origin: from}); (len(got) > 0) != want {
-			t.Errorf("%+v: %q", from, got)
-		}
 	}
 }

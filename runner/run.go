@@ -18,7 +18,6 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
-	"ralph/runner/inbox"
 	"ralph/runner/ledger"
 	"ralph/runner/memory"
 	"ralph/runner/output"
@@ -28,8 +27,8 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
-	"ralph/runner/session"
 	"ralph/runner/slots"
+	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/runner/turn/retest"
@@ -41,7 +40,7 @@ import (
 type Options struct {
 	rules.Policy
 	pool.CallOptions
-	session.Continuity
+	pool.Continuity
 	gate.CheckOptions
 	store.PlanOptions
 	git.CommitOptions
@@ -135,86 +134,40 @@ type Ending struct {
 type Run struct {
 	o      Options
 	d      Deps
-	host   string
+	ledger *ledger.Ledger
 	out    *output.Output
-	inbox  *inbox.Inbox
-	worker *turn.Worker
-	counters
-	books
-	team
-	last turn.Result // of the latest turn
-	// uncommitted are files that no commit of this run took.
-	uncommitted []state.Refusal
-	past        past
-	saved       ledger.BegunWrite // writes of what the latest turn has changed
-	counted     ledger.BegunWrite // writes that count a call, before it is made; after those of saved
-	analysis    ledger.LaterWrite // analysis.json of the latest turn
-}
-
-// counters are what the rules and limits count. A resumed run continues them.
-type counters struct {
-	mem     rules.Memory
-	calls   state.Calls
-	signals state.Signals
-	session state.Session
-	pool    pool.Pool
-}
-
-// books are what the run knows of its plan and its tasks.
-type books struct {
-	plan      ledger.PlanBook
-	tasks     ledger.Records
-	checks    turn.Checks
-	notes     ledger.Notes
-	learned   *memory.Book
-	openItems ledger.OpenItems
-	asked     ledger.Questions
-}
-
-// team holds the reviewers, the hooks and the turns under way.
-type team struct {
+	inbox  *inbox
+	worker *turn.Worker // of the run itself
+	crew   *crew.Crew
 	panel  *reviewers.Panel
 	hooks  hooks.Set
-	hooked string // the task that beforeTurn ran hooks for last
-	crew   *crew.Crew
-}
-
-// past is what a run remembers of itself and of the run before.
-type past struct {
-	started     time.Time
-	continues   string                   // the run before, if it did not complete; else empty
-	unfinished  bool                     // the run before did not complete
-	agent       string                   // who works, or worked last
-	namedBy     string                   // what decided that, as in Status.AgentFrom
-	paced       bool                     // because of PACE, it is not the wanted agent or model
-	unproved    string                   // task of a killed call whose tick no check saw; empty: none
-	decided     string                   // why the run continued after the latest turn
-	warned      bool                     // the end was put off once, because its proof became weaker
-	findings    int                      // number of findings of the audit
-	printed     int64                    // raw output since the last pruning, in bytes
-	lostState   bool                     // the state directory was damaged during the latest call
-	numbered    int                      // the highest iteration that was under way when the run before was killed
-	commit      hooks.Verdict            // of the hooks before the latest commit
-	mergeVetoes map[string]hooks.Verdict // by task: verdicts of pre_merge hooks that refused its merge
+	shown  choice // who works, or worked last
 }
 
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
-	host, _ := os.Hostname() // only a label
-	r := &Run{o: o, d: d, host: host, inbox: inbox.New()}
-	r.tasks, r.plan = ledger.Records{}, ledger.NewPlanBook(d.Dir, d.Plan, o.PlanOptions)
-	r.past.mergeVetoes = map[string]hooks.Verdict{}
-	r.plan.File.Edits, r.plan.Log, r.learned = d.PlanEdits, d.Log, memory.Open(d.Dir, o.LessonOptions)
-	r.pool = pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}
-	r.pool.Pace.Plan, _ = pace.Parse(o.Pace) // config has checked it
+	if o.Worktrees() {
+		o.SlotOptions = o.Spread()
+		o.AutoCommit, o.Continue = false, false // work is committed as it lands, and no two turns share a folder
+	}
+	l := &ledger.Ledger{RunID: d.RunID, Policy: o.Policy, Continue: o.Continue, Window: d.Window, Apart: o.Worktrees(),
+		State: d.State, Log: d.Log, Tasks: ledger.Records{}, Plan: ledger.NewPlanBook(d.Dir, d.Plan, o.PlanOptions),
+		Learned: memory.Open(d.Dir, o.LessonOptions),
+		Pool:    pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}}
+	l.Host, _ = os.Hostname() // only a label
+	l.Plan.File.Edits, l.Plan.Log = d.PlanEdits, d.Log
+	l.Pool.Pace.Plan, _ = pace.Parse(o.Pace) // config has checked it
+	r := &Run{o: o, d: d, ledger: l, inbox: newInbox()}
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained,
 		Kill: d.Kill, Responder: o.Responder(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
+	l.Changed = r.worker.Forget
 	r.crew = crew.InCheckout(r.worker, r.prefix)
 	r.panel = &reviewers.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS.At(d.Dir), Dir: d.Dir, Env: d.Env,
 		Filter: d.Filter, Sandbox: o.Contained, Idle: o.IdleTimeout,
-		Pool: &r.pool, Model: o.Model, Log: d.Log, Size: d.Size, Kill: d.Kill}
+		Pool: &l.Pool, Model: o.Model, Log: d.Log, Size: d.Size, Kill: d.Kill}
+	l.FirstReview = func(t task.Task, n state.Reviewing) string { return r.panel.Plan(t, n).Next("") }
 	return r
 }
 
@@ -228,9 +181,9 @@ func (r *Run) newWorker(env []string) *turn.Worker {
 }
 
 func (r *Run) ending(d rules.Decision) Ending {
-	p := r.plan.Counts
-	return Ending{Decision: d, RunID: r.d.RunID, Iterations: r.mem.Iterations, Usage: r.mem.Usage, Done: p.Done,
-		Total: p.Total, Findings: r.past.findings, Report: r.last.Proof.Report,
-		Uncommitted: r.uncommitted, Unproved: r.o.AutoCommit && r.last.Proof.Report.Blocked() &&
-			r.last.Work.Change.Progress()}
+	l := r.ledger
+	return Ending{Decision: d, RunID: l.RunID, Iterations: l.Memory.Iterations, Usage: l.Memory.Usage,
+		Done: l.Plan.Counts.Done, Total: l.Plan.Counts.Total, Findings: l.Findings, Report: l.Last.Proof.Report,
+		Uncommitted: l.Uncommitted, Unproved: r.o.AutoCommit && l.Last.Proof.Report.Blocked() &&
+			l.Last.Work.Change.Progress()}
 }

@@ -31,7 +31,7 @@ func (r *Run) watch() (stop func()) {
 			case <-quit:
 				return
 			case now := <-ticker.C:
-				r.lost(r.analysis.Make())
+				r.lost(r.ledger.SaveLater())
 				if r.readRequests() || now.Sub(last) >= statusInterval {
 					r.refresh()
 					last = now
@@ -83,7 +83,7 @@ func (r *Run) pause(ctx context.Context) error {
 		s.Status, s.Phase, s.Reason, s.Pending = state.StatusPaused, "paused", "paused by "+
 			r.inbox.Who(state.RequestPause), ""
 	})
-	r.tell(state.Paused{})
+	r.ledger.Tell(r.ledger.Origin(r.ledger.Last.Task), state.Paused{})
 	err := r.sleep(ctx, time.Time{}, rules.DecideCase(rules.CasePause, r.inbox.Who(state.RequestPause)))
 	if ctx.Err() != nil { // a signal is not an answer to the pause
 		r.inbox.Put(state.RequestPause)
@@ -109,25 +109,26 @@ func (r *Run) wait(ctx context.Context, d rules.Decision) error {
 // request. A timer alone would not count the time in which the machine was suspended,
 // and the wall clock alone would wait too long after it was set back.
 func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) error {
-	if next, open := r.tasks.Choose(r.plan.Read().List); open { // the task that ralph skip would skip now
+	l, none := r.ledger, task.Task{}
+	if next, open := l.Tasks.Choose(l.Plan.Read().List); open { // the task that ralph skip would skip now
 		r.out.Status(func(s *state.Status) { s.Task.ID, s.Task.Title = next.ID, next.Title })
 	}
-	if err := errors.Join(r.saved.Wait(), r.out.Save()); err != nil {
+	if err := errors.Join(l.Saved(), r.out.Save()); err != nil {
 		return err
 	}
-	defer r.worker.Away(ctx, r.assignment(task.Task{}))() // people edit while ralph waits
-	for n := 0; rules.StopRequest(ctx, r.inbox) == nil; n++ {
+	defer r.worker.Away(ctx, r.assignment(none, l.Origin(none), nil))() // people edit while ralph waits
+	for n := 0; r.inbox.StopRequest(ctx) == nil; n++ {
 		left := time.Until(until.Round(0)).Round(time.Second)
 		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {
 			break
 		}
 		if r.inbox.Take(state.RequestResume) != "" {
 			r.inbox.Take(state.RequestPause)
-			r.d.Window.Begin = time.Time{} // the person wants the run to work now
-			r.pool.WorkNow(d.Rule == state.RuleUsageLimit, d.Rule == state.RulePace, d.Until)
+			l.Window.Begin = time.Time{} // the person wants the run to work now
+			l.Pool.WorkNow(d.Rule == state.RuleUsageLimit, d.Rule == state.RulePace, d.Until)
 			break
 		}
-		if n%4 == 0 && d.Rule == state.RuleQuestion && r.asked.WaitOver(r.plan.Read().List) {
+		if n%4 == 0 && d.Rule == state.RuleQuestion && l.Asked.WaitOver(l.Plan.Read().List) {
 			break
 		}
 		if n%4 == 0 && r.d.Tick != nil {
@@ -157,14 +158,4 @@ func (r *Run) nap(ctx context.Context, until time.Time) {
 	case <-r.inbox.Wake:
 	case <-ctx.Done():
 	}
-}
-
-// pauseBetween waits as long as the decision says, else for the delay between
-// two iterations. There is none after the last iteration.
-func (r *Run) pauseBetween(ctx context.Context, d rules.Decision, counted bool) error {
-	last := r.o.MaxIterations > 0 && r.mem.Iterations >= r.o.MaxIterations
-	if d.Until.IsZero() && counted && !last {
-		d.Until = time.Now().Add(r.o.Delay)
-	}
-	return r.wait(ctx, d)
 }

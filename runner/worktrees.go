@@ -16,15 +16,13 @@ import (
 	"ralph/state"
 )
 
-// enter opens worktrees if the options ask for them. A stop says why they cannot work here.
-func (r *Run) enter(ctx context.Context) (rules.Decision, error) {
+// openWorktrees opens worktrees if the options ask for them. A stop says why they cannot work here.
+func (r *Run) openWorktrees(ctx context.Context) (rules.Decision, error) {
 	err := r.o.SlotOptions.Check()
 	if err == nil && !r.o.Worktrees() {
 		return rules.Decision{}, nil
 	}
-	r.o.SlotOptions = r.o.Spread()
-	r.o.AutoCommit, r.o.Continue = false, false // work is committed as it lands, and no two turns share a folder
-	r.past.unproved = ""                        // what a killed turn did there has not landed
+	r.ledger.Unproved = "" // what a killed turn did there has not landed
 	var mayMerge func(*crew.Job, string, []string) string
 	if r.hooks.Has(hooks.PreMerge, hooks.PostMerge) {
 		mayMerge = r.mayMerge
@@ -32,8 +30,8 @@ func (r *Run) enter(ctx context.Context) (rules.Decision, error) {
 	var landed []string
 	var c *crew.Crew
 	if err == nil {
-		c, landed, err = crew.InWorktrees(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.plan.File,
-			Numbered: r.past.numbered, Run: r.d.RunID, Ralph: r.d.Start.Version, Prefix: r.prefix,
+		c, landed, err = crew.InWorktrees(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.ledger.Plan.File,
+			Numbered: r.ledger.Numbered, Run: r.d.RunID, Ralph: r.d.Start.Version, Prefix: r.prefix,
 			Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Base: r.worker, Worker: r.newWorker,
 			Merge: mayMerge})
 	}
@@ -45,7 +43,7 @@ func (r *Run) enter(ctx context.Context) (rules.Decision, error) {
 	}
 	r.crew = c
 	for _, id := range landed {
-		r.mark(id, task.Done)
+		r.ledger.Mark(id, task.Done)
 	}
 	return rules.Decision{}, nil
 }
@@ -76,10 +74,10 @@ func (r *Run) leave(d rules.Decision) rules.Decision {
 // leavePlan lets the end say that the ticks are not committed: what lands never contains the plan.
 func (r *Run) leavePlan(ctx context.Context) {
 	root, _ := git.Root(r.d.Dir)
-	rel, err := filepath.Rel(root, r.plan.File.Path)
+	rel, err := filepath.Rel(root, r.ledger.Plan.File.Path)
 	now, failed := git.Observe(ctx, r.d.Dir)
-	if err == nil && failed == nil && r.mem.Iterations > 0 && now.Dirty(filepath.ToSlash(rel)) {
-		r.uncommitted = output.Uncommitted(r.uncommitted, []state.Refusal{{File: r.plan.File.Name,
+	if err == nil && failed == nil && r.ledger.Memory.Iterations > 0 && now.Dirty(filepath.ToSlash(rel)) {
+		r.ledger.Uncommitted = output.Uncommitted(r.ledger.Uncommitted, []state.Refusal{{File: r.ledger.Plan.File.Name,
 			Why: "work in worktrees lands without the plan; its ticks are yours to commit"}})
 	}
 }

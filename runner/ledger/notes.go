@@ -22,9 +22,6 @@ type Notes struct {
 	inPrompt []state.Note // in the prompts of turns that are still running
 }
 
-// Open gives access to the notes of people.
-func (n *Notes) Open(r *state.Reader) { n.people = state.Notes(r) }
-
 // Give returns the notes of people that no prompt has had yet, for the prompt of an iteration.
 func (n *Notes) Give(from state.Origin, t task.Task) (texts []string) {
 	all, err := n.people.List()
@@ -107,15 +104,4 @@ func (n *Notes) Payload(iteration int, in prompt.Input) state.Payload {
 		return nil
 	}
 	return state.Feedback{Items: items}
-}
-
-// RepeatedAdvice returns findings about tools that keep failing, and hints for the agent.
-func RepeatedAdvice(texts []string, task string) (found []state.Finding, hints []string) {
-	for _, text := range texts {
-		found = append(found, state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: task,
-			Text: text, Doubt: true})
-		hints = append(hints, "ralph sees that "+text+
-			". Do not just repeat the call: find the cause, or try another way.")
-	}
-	return found, hints
 }

@@ -1,5 +1,3 @@
-// Package ledger keeps what a run knows about each task in addition to the plan: attempts,
-// failed checks, feedback, and why it was put aside.
 package ledger
 
 import (
@@ -26,6 +24,7 @@ type Record struct {
 	Waits            bool        // for a person's answer
 	Foreign          int         // turns in a row that ticked it without its work, while they worked on another task
 	Report           gate.Report // of the checks after the latest turn
+	Hooked           bool        // the hooks at pre_task have run
 }
 
 // Of returns the record of a task. If there is none yet, it adds an empty one.

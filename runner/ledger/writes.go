@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// SideBySide makes all writes at once and waits for them: each waits for the disk.
-func SideBySide(all ...func() error) error {
+// sideBySide makes all writes at once and waits for them: each waits for the disk.
+func sideBySide(all ...func() error) error {
 	errs := make([]error, len(all))
 	var wait sync.WaitGroup
 	for i, write := range all {
@@ -19,19 +19,19 @@ func SideBySide(all ...func() error) error {
 	return errors.Join(errs...)
 }
 
-// BegunWrite are writes that somebody waits for later. The zero value has none. It is for one
+// write are writes that somebody waits for later. The zero value has none. It is for one
 // goroutine at a time.
-type BegunWrite struct{ done chan error }
+type write struct{ done chan error }
 
-// Begin begins the writes. Wait must have been called since the last time.
-func (b *BegunWrite) Begin(all ...func() error) {
+// begin begins the writes. wait must have been called since the last time.
+func (b *write) begin(all ...func() error) {
 	done := make(chan error, 1)
 	b.done = done
-	go func() { done <- SideBySide(all...) }()
+	go func() { done <- sideBySide(all...) }()
 }
 
-// Wait waits for the writes and returns their error, once.
-func (b *BegunWrite) Wait() error {
+// wait waits for the writes and returns their error, once.
+func (b *write) wait() error {
 	if b.done == nil {
 		return nil
 	}
@@ -40,15 +40,15 @@ func (b *BegunWrite) Wait() error {
 	return err
 }
 
-// LaterWrite holds one write that can wait. It is safe for concurrent use, and its zero value
+// later holds one write that can wait. It is safe for concurrent use, and its zero value
 // holds none.
-type LaterWrite struct{ write atomic.Pointer[func() error] }
+type later struct{ write atomic.Pointer[func() error] }
 
-// Put holds a write in place of one that was not made.
-func (l *LaterWrite) Put(write func() error) { l.write.Store(&write) }
+// put holds a write in place of one that was not made.
+func (l *later) put(write func() error) { l.write.Store(&write) }
 
-// Make makes the write, if there is one.
-func (l *LaterWrite) Make() error {
+// make makes the write, if there is one.
+func (l *later) make() error {
 	write := l.write.Swap(nil)
 	if write == nil {
 		return nil

@@ -15,6 +15,14 @@ const (
 	limitUnknown = 15 * time.Minute
 )
 
+// Met records a usage limit that a call of an agent met. limits is the number of such calls in a row.
+func (p *Pool) Met(name string, o agent.Outcome, limits int, now time.Time) {
+	if _, met := p.Limits[name]; !met { // the refusals so far were those of another agent
+		limits = 1
+	}
+	p.Limits[name] = LimitEnd(o, limits, now)
+}
+
 // LimitEnd is when to try again: the reset plus a margin, and never less than
 // a minute after a try that was refused again. Without a reset time the waits
 // grow from a quarter of an hour to an hour.

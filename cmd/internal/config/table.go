@@ -16,7 +16,7 @@ import (
 	"ralph/runner/roles"
 	"ralph/runner/rules"
 	"ralph/runner/sandbox"
-	"ralph/runner/session"
+
 	"ralph/runner/slots"
 	"ralph/runner/task/store"
 	"ralph/state/option"
@@ -27,7 +27,7 @@ import (
 type Options struct {
 	rules.Policy
 	pool.CallOptions
-	session.Continuity
+	pool.Continuity
 	agent.EnvExclusion
 	prompt.FileOptions
 	store.PlanOptions

@@ -23,7 +23,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/runner/sandbox"
-	"ralph/runner/session"
+
 	"ralph/runner/slots"
 	"ralph/runner/task/store"
 	"ralph/state/option"
@@ -215,7 +215,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		},
 		CallOptions: pool.CallOptions{ActiveTimeout: 2 * time.Hour, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},
 			PermissionMode: "allowed-tools"},
-		Continuity:   session.Continuity{SessionExpiry: 24 * time.Hour},
+		Continuity:   pool.Continuity{SessionExpiry: 24 * time.Hour},
 		EnvExclusion: agent.EnvExclusion{EnvExclude: []string{}},
 		PlanOptions: store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
 			Selection: store.Selection{OnlyCategories: []string{}, OnlyPriorities: []string{}, OnlyTags: []string{}, OnlyTasks: []string{}}},

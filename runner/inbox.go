@@ -1,18 +1,19 @@
-// Package inbox holds what people ask of a run while it works.
-package inbox
+package runner
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
+	"ralph/runner/rules"
 	"ralph/runner/turn/stop"
 	"ralph/state"
 )
 
-// Inbox holds the requests of people (pause, skip, stop, ...) until the run
+// inbox holds the requests of people (pause, skip, stop, ...) until the run
 // answers them. Safe for concurrent use.
-type Inbox struct {
+type inbox struct {
 	Wake chan struct{} // gets a value when a request arrives
 
 	mu      sync.Mutex
@@ -25,11 +26,11 @@ type Inbox struct {
 	err     error                   // why state cannot be written any more
 }
 
-// New returns an empty Inbox.
-func New() *Inbox { return &Inbox{Wake: make(chan struct{}, 1)} }
+// newInbox returns an empty inbox.
+func newInbox() *inbox { return &inbox{Wake: make(chan struct{}, 1)} }
 
 // Fail ends the running turn: without its state ralph must not spend money.
-func (in *Inbox) Fail(err error) {
+func (in *inbox) Fail(err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.err == nil {
@@ -41,7 +42,7 @@ func (in *Inbox) Fail(err error) {
 	in.wake()
 }
 
-func (in *Inbox) wake() {
+func (in *inbox) wake() {
 	select {
 	case in.Wake <- struct{}{}:
 	default:
@@ -49,14 +50,14 @@ func (in *Inbox) wake() {
 }
 
 // Broken is why state cannot be written any more; nil: it can.
-func (in *Inbox) Broken() error {
+func (in *inbox) Broken() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.err
 }
 
 // Add takes requests in. Some end what runs now.
-func (in *Inbox) Add(requests []state.Request) {
+func (in *inbox) Add(requests []state.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, q := range requests {
@@ -80,7 +81,7 @@ func (in *Inbox) Add(requests []state.Request) {
 }
 
 // OfAgent returns the requests of the agent that it has not returned before.
-func (in *Inbox) OfAgent() []state.Request {
+func (in *inbox) OfAgent() []state.Request {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	fresh := in.agents[in.told:]
@@ -89,7 +90,7 @@ func (in *Inbox) OfAgent() []state.Request {
 }
 
 // About removes and returns the requests about single tasks.
-func (in *Inbox) About() []state.Request {
+func (in *inbox) About() []state.Request {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	all := in.about
@@ -98,7 +99,7 @@ func (in *Inbox) About() []state.Request {
 }
 
 // Who names a request and, if it was the agent, who made it.
-func (in *Inbox) Who(q state.Request) string {
+func (in *inbox) Who(q state.Request) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	who := "ralph " + string(q)
@@ -109,21 +110,21 @@ func (in *Inbox) Who(q state.Request) string {
 }
 
 // Put puts a request back that was not answered.
-func (in *Inbox) Put(q state.Request) {
+func (in *inbox) Put(q state.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.pending = append(in.pending, q)
 }
 
 // Has is true when such a request waits.
-func (in *Inbox) Has(q state.Request) bool {
+func (in *inbox) Has(q state.Request) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Contains(in.pending, q)
 }
 
 // Take removes all requests of a kind; empty: there was none.
-func (in *Inbox) Take(kind state.Request) state.Request {
+func (in *inbox) Take(kind state.Request) state.Request {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	before := len(in.pending)
@@ -135,7 +136,7 @@ func (in *Inbox) Take(kind state.Request) state.Request {
 }
 
 // TakePause removes pauses and resumes, and is true when the latest was a pause.
-func (in *Inbox) TakePause() bool {
+func (in *inbox) TakePause() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	paused := false
@@ -150,7 +151,7 @@ func (in *Inbox) TakePause() bool {
 }
 
 // Asked is the request that the end of the iteration answers; empty: none.
-func (in *Inbox) Asked() (q state.Request) {
+func (in *inbox) Asked() (q state.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, p := range in.pending {
@@ -165,16 +166,16 @@ func (in *Inbox) Asked() (q state.Request) {
 }
 
 // CallContext can also be ended by skip and abort. The func gives it up.
-func (in *Inbox) CallContext(ctx context.Context) (context.Context, func()) {
+func (in *inbox) CallContext(ctx context.Context) (context.Context, func()) {
 	return in.until(ctx, state.RequestSkip, state.RequestAbort)
 }
 
 // AfterContext is for what follows a call: a skip comes too late to end it.
-func (in *Inbox) AfterContext(ctx context.Context) (context.Context, func()) {
+func (in *inbox) AfterContext(ctx context.Context) (context.Context, func()) {
 	return in.until(ctx, state.RequestAbort)
 }
 
-func (in *Inbox) until(ctx context.Context, ends ...state.Request) (context.Context, func()) {
+func (in *inbox) until(ctx context.Context, ends ...state.Request) (context.Context, func()) {
 	call, cancel := context.WithCancelCause(ctx)
 	in.mu.Lock()
 	in.cancel, in.ends = cancel, ends
@@ -188,4 +189,21 @@ func (in *Inbox) until(ctx context.Context, ends ...state.Request) (context.Cont
 		in.mu.Unlock()
 		cancel(nil)
 	}
+}
+
+// StopRequest is the signal or request by which a person wants to end the run; nil: none.
+func (in *inbox) StopRequest(ctx context.Context) *rules.Interrupt {
+	switch {
+	case in.Has(state.RequestAbort): // before signals: a service manager resumes a run that SIGTERM ended
+		return &rules.Interrupt{Exit: state.ExitInterrupted, ExitReason: "aborted", Why: in.Who(state.RequestAbort)}
+	case ctx.Err() != nil:
+		if i := (*rules.Interrupt)(nil); errors.As(context.Cause(ctx), &i) {
+			return i
+		}
+		return &rules.Interrupt{Exit: state.ExitInterrupted, ExitReason: "interrupted", Why: context.Cause(ctx).Error()}
+	case in.Has(state.RequestStop):
+		return &rules.Interrupt{Exit: state.ExitInterrupted, ExitReason: "interrupted", Why: in.Who(state.RequestStop),
+			Lenient: true}
+	}
+	return nil
 }

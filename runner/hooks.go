@@ -1,0 +1,201 @@
+package runner
+
+// This file runs the user's programs at the moments of a run.
+
+import (
+	"context"
+	"time"
+
+	"ralph/runner/crew"
+	"ralph/runner/hooks"
+	"ralph/runner/rules"
+	"ralph/runner/task"
+	"ralph/runner/task/store"
+	"ralph/runner/turn"
+	"ralph/runner/turn/protect"
+	"ralph/state"
+)
+
+// modeAIOS is the format of plans whose projects have the mode aios.
+const modeAIOS = "AIOS"
+
+// endGrace limits the hooks at the end of a run that a person has ended.
+const endGrace = 10 * time.Second
+
+// hookMoment is a point that a run has reached.
+type hookMoment struct {
+	Point hooks.Point
+	From  state.Origin
+	Task  task.Task          // zero: none
+	More  func(*hooks.Facts) // adds what is known there; nil: nothing
+}
+
+// Facts describes the moment to a hook.
+func (m hookMoment) Facts(plan turn.Plan) hooks.Facts {
+	f := hooks.Facts{Run: m.From.Run, Iteration: m.From.Iteration, Mode: "standalone", Plan: plan.List.Path,
+		Done: plan.Done, Total: plan.Total}
+	if plan.List.Format == modeAIOS {
+		f.Mode = "aios"
+	}
+	if t := m.Task; t.ID != "" {
+		if now, known := plan.List.Find(t.ID); known {
+			t = now
+		}
+		f.Task = &hooks.Task{ID: t.ID, Title: t.Title, Status: plan.List.Word(t), Attempt: m.From.Attempt}
+	}
+	if m.More != nil {
+		m.More(&f)
+	}
+	return f
+}
+
+// runHooks runs the hooks of a point. Without hooks it costs nothing.
+func (r *Run) runHooks(ctx context.Context, m hookMoment) hooks.Verdict {
+	l := r.ledger
+	tell := func(p state.Payload) { r.handleEvent(state.NewEvent(m.From, time.Now(), turn.Redacted(p))) }
+	r.hooks.Emit = tell
+	var plan *protect.Bystander
+	v := r.hooks.At(ctx, m.Point, func() hooks.Facts {
+		plan = protect.Watch(l.Plan.File, r.d.State.RunDir(l.RunID), m.From.Iteration)
+		return m.Facts(l.Plan.Read())
+	})
+	if v.Ran { // what a hook changed is not the agent's work
+		found, err := plan.Settle(store.EditsSince(l.Plan.File), nil, nil)
+		r.out.Lost(err)
+		for _, f := range found {
+			tell(state.Finding{Source: state.FoundByAudit, Name: string(f.Kind), Task: f.Task, Doubt: true,
+				Text: "a hook ran: " + f.Text})
+		}
+		r.worker.Forget()
+		r.repairState()
+	}
+	if l.Spend(v.Calls, v.Usage); v.Calls > 0 { // they count against the hour, too
+		r.out.Lost(l.SaveCalls())
+	}
+	l.Notes.Tell(v.Notes)
+	return v
+}
+
+// hooksAtStart runs the hooks of the start of the run. goOn is false when one of them stops it.
+func (r *Run) hooksAtStart(ctx context.Context) (d rules.Decision, goOn bool) {
+	ctx, done := r.inbox.AfterContext(ctx)
+	defer done()
+	from := state.Origin{Run: r.ledger.RunID, Host: r.ledger.Host}
+	return r.obey(r.runHooks(ctx, hookMoment{Point: hooks.RunStart, From: from}), from, task.Task{})
+}
+
+// hooksBefore runs the pre_task and pre_iteration hooks of a job. goOn is false when it must not begin.
+func (r *Run) hooksBefore(ctx context.Context, j *crew.Job) (d rules.Decision, goOn bool) {
+	if err := r.panel.Check(j.Task, j.Record.Review); err != nil {
+		return rules.DecideCase(rules.CaseUnusable, err.Error()), false
+	}
+	var v hooks.Verdict
+	if j.Task.ID != "" && !j.Record.Hooked && j.Record.Attempts == 0 {
+		v = r.runHooks(ctx, hookMoment{Point: hooks.PreTask, From: j.Origin, Task: j.Task})
+	}
+	if v.Why == "" {
+		v = r.runHooks(ctx, hookMoment{Point: hooks.PreIteration, From: j.Origin, Task: j.Task})
+	}
+	j.Record.Hooked = true
+	r.ledger.Notes.Settle()
+	return r.obey(v, j.Origin, j.Task)
+}
+
+// obey does what the hooks want: it puts the task aside, or stops the run.
+func (r *Run) obey(v hooks.Verdict, from state.Origin, t task.Task) (d rules.Decision, goOn bool) {
+	switch {
+	case v.Why == "":
+		return rules.Decision{}, true
+	case v.Abort || t.ID == "":
+		d = rules.DecideCase(rules.CaseHook, v.Why)
+		r.ledger.Announce(d)
+		return d, false
+	case r.ledger.Tasks.Of(t.ID).Aside.Why == "":
+		r.ledger.PutAside(from, t, v.Why)
+	}
+	return rules.Decision{Action: state.ActionContinue}, false
+}
+
+// hooksAfter runs the hooks of the points that a job reached. It returns d, or the stop that a hook asked for: one of
+// these, or one of those that have given a verdict.
+func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision, verdicts ...hooks.Verdict) rules.Decision {
+	l, id := r.ledger, res.Task.ID
+	done := res.Proof.After.IsDone(id)
+	obey := func(v hooks.Verdict) {
+		stops := d.Action == state.ActionStop
+		good := stops && d.Exit == state.ExitComplete // a run that a hook aborts is not complete
+		if !stops && v.Skip && !done || v.Abort && (!stops || good) {
+			if stop, _ := r.obey(v, res.Origin, res.Task); stop.Action == state.ActionStop {
+				d = stop
+			} else {
+				l.DropNotes(d)
+			}
+		}
+	}
+	for _, v := range verdicts {
+		obey(v)
+	}
+	limited := rules.IsLimit(res.Call.Outcome.Class)
+	for _, p := range hooks.After(hooks.Turn{
+		Failed: res.Failed() && res.Cut == "" && !limited, Limited: limited, Asked: len(res.Call.Asks) > 0,
+		Done:  id != "" && done && !res.Work.Before.IsDone(id),
+		Aside: id != "" && l.Tasks.Of(id).Aside.Why != "",
+	}) {
+		obey(r.runHooks(ctx, hookMoment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) {
+			f.Agent, f.Outcome, f.Error = res.Agent, string(res.Call.Outcome.Class), rules.LastError(res)
+			f.Files, f.CostUSD, f.Rule, f.Reason = res.Work.Change.Files, res.Call.Usage.CostUSD, d.Rule, d.Reason
+		}}))
+	}
+	if len(r.hooks.Hooks) > 0 {
+		l.Notes.Settle()
+		l.ShowDecision(d)
+	}
+	return d
+}
+
+// mayMerge runs the hooks before a commit goes into the merge queue. why says why it must not; empty: it may.
+func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) {
+	ctx, done := r.inbox.AfterContext(j.Context()) // an abort must end the hooks, too
+	defer done()
+	v := r.runHooks(ctx, hookMoment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task, More: func(f *hooks.Facts) {
+		f.Commit, f.Files = commit, files
+	}})
+	if v.Why != "" {
+		j.Veto = v
+	}
+	return v.Why
+}
+
+// hooksAfterMerge runs the hooks after a commit has landed. It returns then, or the stop that a hook asked for.
+func (r *Run) hooksAfterMerge(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
+	v := r.runHooks(ctx, hookMoment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
+		More: func(f *hooks.Facts) { f.Commit, f.Files = d.Landed, d.Files }})
+	if v.Abort && (then.Action != state.ActionStop || then.Exit == state.ExitComplete) {
+		then, _ = r.obey(v, d.Job.Origin, d.Job.Task)
+	}
+	r.ledger.Notes.Settle()
+	return then
+}
+
+// hooksAtEnd runs the hooks of the end of the run. They cannot change how it ends.
+func (r *Run) hooksAtEnd(ctx context.Context, d rules.Decision) {
+	if ctx.Err() != nil {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), endGrace)
+		defer done()
+	}
+	l := r.ledger
+	m := hookMoment{Point: hooks.OnHalt, From: state.Origin{Run: l.RunID, Host: l.Host}, Task: l.Last.Task,
+		More: func(f *hooks.Facts) {
+			f.Iteration, f.Rule, f.Reason, f.Exit = l.Memory.Iterations, d.Rule, d.Reason, &d.Exit
+			if d.Exit != state.ExitComplete {
+				f.Error = d.Reason
+			}
+		}}
+	if d.Exit == state.ExitComplete {
+		m.Point = hooks.OnComplete
+	}
+	r.runHooks(ctx, m)
+	l.Notes.Settle() // for the first prompt after ralph resume
+	r.out.Status(func(s *state.Status) { s.NextPrompt = l.Notes.NextPrompt })
+}

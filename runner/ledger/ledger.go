@@ -1,0 +1,549 @@
+// Package ledger keeps what a run knows: of itself, of its plan, and of each task.
+package ledger
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"ralph/logs"
+	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/runner/gate"
+	"ralph/runner/memory"
+	"ralph/runner/output"
+	"ralph/runner/pool"
+	"ralph/runner/roles"
+	"ralph/runner/rules"
+	"ralph/runner/rules/pace"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// Ledger is what a run knows. Take and Apply change it after a turn, ApplyReview after a review, and Save writes what the
+// next run, or the next iteration after a crash, needs.
+type Ledger struct {
+	RunID, Host string
+	Policy      rules.Policy
+	Continue    bool             // agents resume their session
+	Window      pace.HoursWindow // in which the run works
+	Apart       bool             // jobs work in worktrees
+	State       *state.Writer    // nil: a preview, which writes nothing
+	Out         *output.Output   // nil: the run is not open yet
+	Log         hclog.Logger
+
+	// What the rules and limits count. A resumed run continues it.
+	Started time.Time
+	Memory  rules.Memory
+	Calls   state.Calls
+	Session state.Session
+	Pool    pool.Pool
+
+	Plan   PlanBook
+	Tasks  Records
+	Checks turn.Checks
+
+	Asked   Questions
+	Notes   Notes
+	Learned *memory.Book
+
+	// What a person has to look at.
+	Items       OpenItems
+	Uncommitted []state.Refusal // files that no commit of this run took
+	Findings    int             // number of findings of the audit
+
+	// What the run before left.
+	Continues  string // its id, if it did not complete; else empty
+	Unfinished bool   // it did not complete
+	Unproved   string // task of a killed call whose tick no check saw; empty: none
+	Numbered   int    // the highest iteration that was under way when it was killed
+
+	// Of the latest turn.
+	Last      turn.Result
+	Decided   string // why the run continued
+	Warned    bool   // the end was put off once, because its proof became weaker
+	StateLost bool   // the state directory was damaged during the latest call
+
+	// Changed is called when the run has changed files of the project: that is not the work of a turn.
+	Changed func()
+	// FirstReview is the phase that a finished task goes through first; empty: none.
+	FirstReview func(t task.Task, n state.Reviewing) string
+
+	was      rules.Memory // before the latest turn
+	signals  state.Signals
+	printed  int64 // raw output since the last pruning, in bytes
+	saved    write // of what the latest turn has changed
+	counted  write // that counts a call, before it is made; after saved
+	analysis later // of the latest turn
+}
+
+const (
+	// logsKept is the most that raw output and prompts may take on disk, in bytes.
+	logsKept = 1 << 30
+	// pruneEvery is how much new raw output there must be before logs are pruned again, in bytes.
+	pruneEvery = 128 << 20
+)
+
+// Recall reads what earlier runs left. With try, a person resumes the run: it forgets usage limits if no agent is free.
+func (l *Ledger) Recall(resumed, try bool, wanted string) (old state.Status, err error) {
+	l.Started = time.Now()
+	w := l.State
+	old, _ = w.Status() // unusable ones were set aside when the lock was taken
+	var errs [3]error
+	l.Memory.Breaker, errs[0] = w.Breaker()
+	l.Calls, errs[1] = w.Calls()
+	l.Session, errs[2] = w.Session()
+	if err := errors.Join(errs[:]...); err != nil {
+		return old, err
+	}
+	if err := w.ClearRun(); err != nil {
+		return old, err
+	}
+	if resumed {
+		l.Memory.Usage, l.Memory.Iterations = old.Usage, old.LoopCount
+		for _, s := range old.Slots { // a kill may come after an iteration ended and before it was counted
+			l.Numbered = max(l.Numbered, s.Iteration)
+		}
+		if ran := old.Timestamp.Sub(old.StartedAt); ran > 0 && !old.StartedAt.IsZero() {
+			l.Started = l.Started.Add(-ran) // the time between the runs does not count
+		}
+	}
+	l.Tasks.Recall(old.Tasks)
+	l.Items.Recall(old)
+	if l.Unfinished = old.Unsettled(); l.Unfinished {
+		l.Continues, l.Notes.NextPrompt = old.RunID, old.NextPrompt
+	}
+	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
+		l.Tasks.Of(old.Task.ID).CutOff = true // the killed call may have done the work, and the next one only ticks it
+		l.Unproved = old.Task.ID
+	}
+	l.Pool.Recall(old.LimitedUntil, wanted, try)
+	l.Pool.Pace.Used = old.WindowUse
+	l.Notes.people = state.Notes(w.Reader)
+	return old, l.renewBreaker(resumed)
+}
+
+// renewBreaker begins the counts of a new run at zero. An open breaker stays open until
+// it has cooled down, unless AUTO_RESET closes it.
+func (l *Ledger) renewBreaker(resumed bool) error {
+	was, closed := l.Memory.Breaker, l.Memory.Breaker.Closed()
+	if !l.Policy.AutoReset && (resumed || was.State == state.BreakerOpen) {
+		return nil
+	}
+	if was.State == state.BreakerClosed {
+		l.Memory.Breaker = closed
+		return nil
+	}
+	closed.Reason, closed.LastChange = "reset at the start of a run", l.Started
+	return l.moveBreaker(closed)()
+}
+
+// Show sets what status.json says of the counters, the tasks and the latest decision.
+func (l *Ledger) Show(s *state.Status) {
+	s.LoopCount, s.Usage, s.Breaker = l.Memory.Iterations, l.Memory.Usage,
+		state.BreakerStatus{State: l.Memory.Breaker.State, Reason: l.Memory.Breaker.Reason}
+	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.Calls.Calls, l.Calls.Tokens,
+		pace.NextHour(pace.HourOf(time.Now()))
+	s.LimitedUntil, s.WindowUse, s.Tasks = maps.Clone(l.Pool.Limits), l.Pool.Pace.Kept(), l.Tasks.Kept()
+	s.NextPrompt, s.Review = l.Notes.NextPrompt, slices.Clone(l.Items.Items) // they must survive a kill
+}
+
+// showBounds sets how far each bound of the run is used.
+func (l *Ledger) showBounds(s *state.Status) {
+	attempts, tries := l.Tasks.Used(s.Task.ID)
+	s.EndsWhen = rules.BoundsUsed(rules.Facts{Policy: l.Policy, Memory: l.Memory, Started: l.Started, Window: l.Window},
+		attempts, tries)
+}
+
+// ShowDecision shows a decision to people.
+func (l *Ledger) ShowDecision(d rules.Decision) {
+	l.Out.Status(func(s *state.Status) {
+		l.Show(s)
+		l.showBounds(s)
+		s.Rule, s.Reason = d.Rule, d.Reason
+	})
+}
+
+// Announce reports a decision that was made without a turn.
+func (l *Ledger) Announce(d rules.Decision) {
+	l.ShowDecision(d)
+	l.Tell(l.Origin(l.Last.Task), DecisionOf(d))
+}
+
+// DecisionOf is a decision as events show it.
+func DecisionOf(d rules.Decision) state.Decision {
+	return state.Decision{Action: d.Action, Rule: d.Rule, Reason: d.Reason, WakeAt: d.Until}
+}
+
+// Origin is that of events about a task in the next iteration.
+func (l *Ledger) Origin(t task.Task) state.Origin {
+	n := l.Tasks.look(t.ID)
+	role := roles.ByPhase(n.Review.Phase)
+	o := state.Origin{Run: l.RunID, Host: l.Host, Iteration: l.Memory.Iterations + 1, Task: t.ID, Role: role.Name,
+		Reviews: role.Reviews()}
+	if t.ID != "" {
+		o.Attempt = n.Attempts + 1
+		if o.Reviews { // a review is of the latest attempt
+			o.Attempt = max(o.Attempt-1, 1)
+		}
+	}
+	return o
+}
+
+// Tell reports an event.
+func (l *Ledger) Tell(from state.Origin, p state.Payload) {
+	l.Out.Event(state.NewEvent(from, time.Now(), turn.Redacted(p)))
+}
+
+// Facts are what all tables of rules look at. stop is the wish of a person to end the run; nil: there is none.
+func (l *Ledger) Facts(plan turn.Plan, stop *rules.Interrupt) rules.Facts {
+	return rules.Facts{Policy: l.Policy, Memory: l.Memory, Plan: plan, HadPlan: l.Plan.Had, Calls: l.Calls,
+		Started: l.Started, Now: time.Now(), Window: l.Window, Interrupt: stop}
+}
+
+// Conclusion is what the table looks at after Take. fallbacks are the agents that may take over.
+func (l *Ledger) Conclusion(res turn.Result, damaged, fallbacks []string, stop *rules.Interrupt) rules.Conclusion {
+	f := rules.Conclusion{Facts: l.Facts(res.Proof.After, stop), Result: res, Damaged: damaged,
+		Causes: l.Tasks.Causes(res.Task.ID)}
+	if l.counts() {
+		f.Attempts = l.Tasks.Of(res.Task.ID).Attempts + 1
+	}
+	if rules.IsLimit(res.Call.Outcome.Class) {
+		f.Fallback, _ = l.Pool.Free(fallbacks, f.Now)
+		f.LimitedUntil = l.Pool.FreeAt(append(fallbacks, res.Agent), f.Now)
+	}
+	return f
+}
+
+// counts is true if the turn that Take took in counts as an iteration.
+func (l *Ledger) counts() bool { return l.Memory.Iterations > l.was.Iterations }
+
+// callKey identifies a call among those under way.
+func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
+
+// NoteUsage takes what an agent reports about a usage window during its call.
+func (l *Ledger) NoteUsage(from state.Origin, u state.Limit) { l.Pool.Pace.Note(callKey(from), u) }
+
+// Count counts a call on disk before it is made. The write goes on until Counted.
+func (l *Ledger) Count(a turn.Assignment) {
+	l.Calls = pace.ThisHour(l.Calls, time.Now())
+	l.Calls.Calls++
+	p := a.Prompt
+	l.StateLost = false
+	l.Pool.Pace.Begin(callKey(a.Origin), a.Agent.Spec.Name, a.Agent.Model)
+	l.Out.Status(func(s *state.Status) {
+		s.Status, s.Phase = state.StatusRunning, state.PhaseAgent
+		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
+		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
+		l.Show(s)
+		l.showBounds(s)
+	})
+	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done,
+		Total: p.Total}
+	start.Why = output.WithoutTask(start, l.Memory.Contradiction != "")
+	l.Tell(a.Origin, start)
+	if feedback := l.Notes.Payload(a.Origin.Iteration, p); feedback != nil && !a.Origin.Reviews {
+		l.Tell(a.Origin, feedback)
+	}
+	calls, saved := l.Calls, l.saved
+	l.saved = write{}
+	l.counted.begin(func() error { return errors.Join(saved.wait(), l.State.SaveCalls(calls)) }, l.Out.Save)
+}
+
+// Counted waits until the call is counted on disk.
+func (l *Ledger) Counted() error { return l.counted.wait() }
+
+// Spend counts what calls of others than a developer have used.
+func (l *Ledger) Spend(calls int, u state.Usage) {
+	l.Memory.Usage = l.Memory.Usage.Add(u)
+	l.Calls.Calls, l.Calls.Tokens = l.Calls.Calls+calls, l.Calls.Tokens+u.Total()
+}
+
+// Take records what a turn saw and did: counters, records, findings, and the ticks that count.
+func (l *Ledger) Take(res turn.Result, damaged bool) {
+	now, own := time.Now(), l.Tasks.Of(res.Task.ID)
+	l.Last, l.Plan.Counts, l.was = res, res.Proof.After, l.Memory
+	if res.Proof.GiveUp != "" && own.Aside.Why == "" {
+		l.Memory.Breaker.NoProgress = 0 // the next task starts a new count
+	}
+	l.Tasks.Learn(res)
+	if res.Cut == state.RequestAbort { // this call may have done the work that the next run only ticks
+		own.CutOff = true
+	}
+	l.Warned = l.Warned || res.Proof.Warned
+	l.Findings += len(res.Proof.Findings)
+	l.Items.Add(res)
+	for _, o := range res.Proof.Reopen {
+		l.Reopen(res.Origin, o, res.Work.Before)
+	}
+	if res.Proof.Blocked {
+		l.tellTask(res.Origin, res.Task, state.TaskBlocked, "its agent has marked it so")
+	}
+	for _, id := range res.Finished() { // also when the agent only claimed it, and set no tick
+		l.Mark(id, task.Done)
+	}
+	l.Calls = pace.ThisHour(l.Calls, now)
+	l.Calls.Tokens += res.Call.Usage.Total()
+	l.Memory = l.Memory.After(res, damaged, l.Policy, now)
+	if rules.IsLimit(res.Call.Outcome.Class) {
+		l.Pool.Met(res.Agent, res.Call.Outcome, l.Memory.Limits, now)
+	}
+}
+
+// Apply records what follows from a turn. hints are for its agent, if its task is next again.
+func (l *Ledger) Apply(res turn.Result, d rules.Decision, damaged, hints []string) {
+	id, counted := res.Task.ID, l.counts()
+	worked := res.Progress() || res.Cut == "" && res.Call.Outcome.Class != ending.HangSilent
+	l.Out.Lost(l.Notes.Delivered(res, counted && worked))
+	if counted { // else the next prompt still needs the notes of this one
+		l.Notes.Begin(res)
+		l.Tasks.Attempted(id, rules.Attempt(res))
+		l.Out.Lost(l.Asked.Settle(res, d.Rule == state.RuleQuestion))
+	}
+	l.Notes.Add(d)
+	if d.PutAside {
+		l.Tasks.PutAside(id, d.Reason, res.ErrorText(), res.Proof.After.List)
+		l.tellTask(res.Origin, res.Task, state.TaskPutAside, d.Reason)
+		l.Memory.Breaker.SameError, l.Memory.Breaker.LastError = 0, "" // the next task starts a new count
+		l.DropNotes(d)
+	}
+	n := l.Tasks.Of(id)
+	if n.Aside.Why != "" {
+		hints = nil // the next turn has another task
+		n.Aside.Marked = n.Aside.Marked || l.Mark(id, task.Blocked)
+	}
+	l.Notes.Settle(slices.Concat(HintsFor(res, damaged), l.tellRepeats(res), hints)...)
+	if counted && res.Cut == "" && !d.PutAside {
+		l.Tasks.Remember(id, l.Notes.Feedback)
+	}
+	for _, done := range res.Finished() {
+		l.Tasks.Settled(done, res.Origin.Run, l.Tasks.Proof(done, res))
+		if t, _ := res.Proof.After.List.Find(done); done != id {
+			l.tellTask(res.Origin, t, state.TaskDone, "its work is done, too: "+l.Tasks.Reason(done))
+		}
+	}
+}
+
+// ApplyReview records a phase of review that ran to its end, and what follows. next is the phase after it; empty: none.
+func (l *Ledger) ApplyReview(from state.Origin, t task.Task, o roles.Outcome, next string, d rules.Decision) {
+	l.Memory.Iterations++
+	n := l.Tasks.Of(t.ID)
+	l.Notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Review: d.Feedback}
+	l.Out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
+	l.Items.Judged(t, o)
+	if wrote, err := l.Plan.Judged(t, o.Results(logs.Redact)); err != nil {
+		l.Log.Warn("the verdicts are not in the plan", logs.KeyTask, t.ID, logs.KeyError, err)
+	} else if wrote {
+		l.Changed()
+	}
+	refused := n.Review.Refused + 1
+	switch {
+	case d.PutAside:
+		l.SendBack(t, o.Verdicts)
+		l.PutAside(from, t, d.Reason)
+	case !o.Passed:
+		l.SendBack(t, o.Verdicts)
+		n.Review.Refused = refused
+		l.Tasks.Remember(t.ID, d.Feedback)
+	case next != "":
+		n.Review.Phase, n.Review.Verdicts = next, o.Verdicts
+	default:
+		l.Mark(t.ID, task.Done)
+	}
+}
+
+// SendBack gives a task back to its developer, and forgets the lessons of the turn that was refused.
+func (l *Ledger) SendBack(t task.Task, said []state.Verdict) {
+	n := l.Tasks.Of(t.ID)
+	if n.Review.Iteration > 0 {
+		wrote, err := l.Learned.Forget(n.Review.Run, n.Review.Iteration)
+		if err != nil {
+			l.Log.Warn("lessons of a turn that was refused stay", logs.KeyIteration, n.Review.Iteration, logs.KeyError, err)
+		}
+		if wrote {
+			l.Changed()
+		}
+	}
+	n.Review.Phase, n.Review.Verdicts, n.Review.Run, n.Review.Iteration, n.Review.Kept = "", said, "", 0, false
+	l.Mark(t.ID, task.Active)
+}
+
+// PutAside gives a task up and marks it as blocked in the plan.
+func (l *Ledger) PutAside(from state.Origin, t task.Task, why string) {
+	l.Tasks.PutAside(t.ID, why, "", l.Plan.Read().List)
+	l.Tasks.Of(t.ID).Aside.Marked = l.Mark(t.ID, task.Blocked)
+	l.tellTask(from, t, state.TaskPutAside, why)
+}
+
+// DropNotes drops what the next prompt would say about a task that was put aside. Only with worktrees does
+// the next task not see the files of that task.
+func (l *Ledger) DropNotes(d rules.Decision) {
+	if l.Apart {
+		l.Notes.Drop(d)
+	}
+}
+
+// Mark writes the state of a task into the plan, if the format has a word for it.
+func (l *Ledger) Mark(id string, s task.State) (changed bool) {
+	changed, err := l.Plan.Mark(id, s)
+	if err != nil {
+		l.Log.Warn("a task cannot be marked", logs.KeyTask, id, logs.KeyError, err)
+	}
+	if changed {
+		l.Changed()
+	}
+	return changed
+}
+
+// Reopen takes one tick back. It changes nothing else in the plan. from is the turn that set the tick, or found it.
+func (l *Ledger) Reopen(from state.Origin, o turn.Reopen, before turn.Plan) {
+	review, is := o.By == turn.ReopenReview, state.TaskOpen
+	t, changed, err := l.Plan.Reopen(o.Task, before, review)
+	if err != nil {
+		l.Log.Warn("a tick cannot be taken back", logs.KeyTask, o.Task, logs.KeyError, err)
+	}
+	if n := l.Tasks.Of(o.Task); review {
+		n.Review.Kept, n.Review.Run, n.Review.Iteration = l.Apart, from.Run, from.Iteration
+		n.Review.Phase = l.FirstReview(t, n.Review)
+		is = state.TaskInReview
+	}
+	if changed {
+		l.Changed()
+		if from.Task != o.Task {
+			from = l.Origin(t)
+		}
+		l.tellTask(from, task.Task{ID: o.Task, Title: t.Title}, is, o.Why)
+	}
+}
+
+func (l *Ledger) tellTask(from state.Origin, t task.Task, is, why string) {
+	l.Tell(from, state.TaskChange{ID: t.ID, Title: t.Title, State: is, Why: why})
+}
+
+// tellRepeats reports tools that fail again and again, and returns what the agent is told.
+func (l *Ledger) tellRepeats(res turn.Result) (hints []string) {
+	for _, text := range l.Memory.Repeats(res) {
+		l.Tell(res.Origin, state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: res.Task.ID,
+			Text: text, Doubt: true})
+		hints = append(hints, "ralph sees that "+text+
+			". Do not just repeat the call: find the cause, or try another way.")
+	}
+	return hints
+}
+
+// End reports a job that is over, and what follows from it.
+func (l *Ledger) End(res turn.Result, d rules.Decision) {
+	o := res.Call.Outcome
+	l.Pool.Pace.End(callKey(res.Origin))
+	l.Log.Info("iteration ended", logs.KeyIteration, res.Origin.Iteration, logs.KeyOutcome, o.Class,
+		logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", res.Work.Change.Count,
+		"call_seconds", res.Duration.Seconds())
+	for _, t := range res.Call.Advised {
+		l.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add",
+			agent.AllowEntry(t.Name, t.Arg))
+	}
+	if res.Call.Leftover > 0 {
+		l.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration,
+			res.Origin.Iteration)
+	}
+	l.Decided = d.Reason
+	l.ShowDecision(d)
+	l.Out.Status(func(s *state.Status) { output.ShowEnd(s, res, logs.Redact(rules.LastError(res))) })
+	end := output.EndOf(res)
+	end.Decision = DecisionOf(d)
+	l.Tell(res.Origin, end)
+	if l.printed += res.Call.Printed; l.printed > pruneEvery {
+		l.printed = 0
+		l.Out.Lost(logs.Prune(l.State.LogsDir(), logsKept))
+	}
+}
+
+// Save writes what a turn has changed. It writes the files at the same time, because each waits for the disk, and does not
+// wait for them: the next call does.
+func (l *Ledger) Save(res turn.Result) error {
+	refused, err := l.Learned.Learn(res, time.Now())
+	if err != nil { // a run can do without them
+		l.Log.Warn("no lessons", logs.KeyError, err)
+	}
+	for _, f := range refused {
+		l.Tell(res.Origin, f)
+	}
+	if l.Learned.Wrote { // into a file of the project
+		l.Changed()
+	}
+	var changed bool
+	if l.Session, changed = pool.SessionAfter(l.Session, res); changed && l.Continue { // else Close saves it: nobody resumes it before
+		if err := l.State.SaveSession(l.Session); err != nil {
+			return err
+		}
+	}
+	if err := l.Saved(); err != nil { // of another turn: no call has begun since
+		return err
+	}
+	w, b, calls := l.State, l.Memory.Breaker, l.Calls
+	breaker := func() error { return w.SaveBreaker(b) }
+	if b.State != l.was.Breaker.State {
+		l.Memory.Breaker = l.was.Breaker
+		breaker = l.moveBreaker(b)
+	}
+	if l.counts() {
+		output.Signal(&l.signals, res)
+	}
+	signals := l.signals
+	l.saved.begin(breaker, func() error { return w.SaveCalls(calls) }, func() error { return w.SaveSignals(signals) })
+	analysis := output.AnalysisOf(res)
+	l.analysis.put(func() error { return w.SaveAnalysis(analysis) }) // nothing depends on it: SaveLater writes it soon
+	return nil
+}
+
+// Saved waits until the writes of the latest Save are on disk.
+func (l *Ledger) Saved() error { return l.saved.wait() }
+
+// SaveLater writes what may wait. It is safe for concurrent use.
+func (l *Ledger) SaveLater() error { return l.analysis.make() }
+
+// SaveCalls counts on disk what is no turn of its own.
+func (l *Ledger) SaveCalls() error { return errors.Join(l.Saved(), l.State.SaveCalls(l.Calls)) }
+
+// SaveChecks writes what is known of the checks.
+func (l *Ledger) SaveChecks() error { return gate.SaveKnown(l.State.Dir(), l.Checks) }
+
+// CoolDown begins a new hour, and half closes a breaker that has cooled down.
+func (l *Ledger) CoolDown(now time.Time) error {
+	l.Calls = pace.ThisHour(l.Calls, now)
+	if b := rules.CoolDown(l.Memory.Breaker, l.Policy, now); b.State != l.Memory.Breaker.State {
+		return errors.Join(l.Saved(), l.moveBreaker(b)())
+	}
+	return nil
+}
+
+// moveBreaker puts the breaker into a new state. write saves it, and adds the change to its history.
+func (l *Ledger) moveBreaker(b state.Breaker) (write func() error) {
+	from := l.Memory.Breaker.State
+	l.Memory.Breaker = b
+	l.Log.Info("circuit breaker", "from", from, "to", b.State, logs.KeyReason, b.Reason)
+	if l.Out != nil {
+		l.Out.Status(func(s *state.Status) { s.Breaker = state.BreakerStatus{State: b.State, Reason: b.Reason} })
+	}
+	change := state.BreakerChange{Timestamp: time.Now(), Loop: b.CurrentLoop, FromState: from, ToState: b.State,
+		Reason: b.Reason}
+	return func() error {
+		return sideBySide(func() error { return l.State.SaveBreaker(b) },
+			func() error { return l.State.AddBreakerChange(change) })
+	}
+}
+
+// Close writes what the next run needs.
+func (l *Ledger) Close(complete bool) error {
+	saved := l.Saved()
+	if complete { // idle iterations of this plan say nothing about the next one
+		l.Out.Lost(l.State.SaveBreaker(l.Memory.Breaker.Closed()))
+	}
+	l.Out.Lost(logs.Prune(l.State.LogsDir(), logsKept))
+	return errors.Join(saved, l.State.SaveSession(l.Session), l.analysis.make())
+}
