@@ -17,14 +17,13 @@ import (
 
 // Variables has the variables that an agent needs, and those that ralph sets for it.
 type Variables struct {
-	Name string `json:"name,omitempty"`
 	// Keys are the variables with its keys, as names or globs. They pass only to
 	// this agent.
 	Keys   []string `json:"keys,omitempty"`
 	Clouds []cloud  `json:"clouds,omitempty"`
 
 	Set       []string `json:"set,omitempty"`         // NAME=value, set for every call
-	SetAsRoot []string `json:"set_as_root,omitempty"` // NAME=value, also set if Call.BypassAsRoot
+	SetAsRoot []string `json:"set_as_root,omitempty"` // NAME=value, also set if the call runs as root and bypasses the permission rules
 	Unset     []string `json:"unset,omitempty"`       // names, or prefixes ending in *, that it does not inherit
 	Keep      []string `json:"keep,omitempty"`        // exceptions to Unset
 
@@ -57,14 +56,7 @@ type cloud struct {
 	Models []string `json:"models,omitempty"` // or the model has one of these prefixes
 }
 
-// envCall describes one call of an agent.
-type envCall struct {
-	Env          []string // to start from, NAME=value
-	Model        string   // empty: the agent's own default
-	BypassAsRoot bool     // it runs as root and bypasses the permission rules
-}
-
-// EnvRules decides by entries. An entry holds names back, or passes them on if it
+// EnvFilter decides which environment variables agents and checks get, by entries. An entry holds names back, or passes them on if it
 // starts with !. The last matching entry in this order decides; a name without one
 // passes:
 //
@@ -75,23 +67,25 @@ type envCall struct {
 //	the agent's own keys pass, but not to a check
 //	Exclude
 //	PATH, HOME           pass
-type EnvRules struct {
-	Agents  []Variables // all agents, not only the current one
-	Exclude []string    // the user's entries; see ValidEntry
+type EnvFilter struct {
+	Custom  []Spec   `json:"custom,omitempty"`  // the user's own agents
+	Exclude []string `json:"exclude,omitempty"` // the user's entries, ENV_EXCLUDE; see validEnvEntry
 }
+
+func (f EnvFilter) agents() []Spec { return append(Specs(), f.Custom...) }
 
 // Steering has the Steers and the Topics of all agents.
 type Steering struct{ Files, Topics []string }
 
 // Steering collects the files in a project that change what its agents do, and how tasks speak of them.
-func (f EnvRules) Steering() (all Steering) {
-	for _, a := range f.Agents {
-		topics := a.Topics
+func (f EnvFilter) Steering() (all Steering) {
+	for _, s := range f.agents() {
+		topics := s.Env.Topics
 		if topics == nil {
-			topics = []string{regexp.QuoteMeta(a.Name)}
+			topics = []string{regexp.QuoteMeta(s.Name)}
 		}
-		if len(a.Steers) > 0 {
-			all.Files, all.Topics = append(all.Files, a.Steers...), append(all.Topics, topics...)
+		if len(s.Env.Steers) > 0 {
+			all.Files, all.Topics = append(all.Files, s.Env.Steers...), append(all.Topics, topics...)
 		}
 	}
 	return all
@@ -151,10 +145,10 @@ func (all ruleSet) decide(kv string) rule {
 }
 
 // rules returns the rules for a call of an agent; for a check, both are zero.
-func (f EnvRules) rules(a Variables, c envCall) ruleSet {
-	var rules []rule
-	for _, other := range f.Agents {
-		for _, key := range other.Keys {
+func (f EnvFilter) rules(s Spec, r Request) ruleSet {
+	var rules ruleSet
+	for _, other := range f.agents() {
+		for _, key := range other.Env.Keys {
 			rules = append(rules, rule{glob: key, why: "key of " + other.Name})
 		}
 	}
@@ -170,17 +164,17 @@ func (f EnvRules) rules(a Variables, c envCall) ruleSet {
 	// agent calls another one.
 	rules = append(rules, rule{glob: "*", why: "address with a password", address: true},
 		rule{glob: "*_PROXY", pass: true, address: true})
-	if a.Name != "" {
+	if s.Name != "" {
 		rules = append(rules, rule{glob: "*_BASE_URL", pass: true, address: true})
 	}
-	own := slices.Clone(a.Keys)
-	for _, cloud := range a.Clouds {
-		if cloud.serves(c) {
+	own := slices.Clone(s.Env.Keys)
+	for _, cloud := range s.Env.Clouds {
+		if cloud.serves(r) {
 			own = append(own, cloud.Keys...)
 		}
 	}
 	for _, key := range own {
-		rules = append(rules, rule{glob: key, pass: true, why: "key of " + a.Name})
+		rules = append(rules, rule{glob: key, pass: true, why: "key of " + s.Name})
 	}
 	for _, entry := range f.Exclude {
 		glob, pass := strings.CutPrefix(entry, "!")
@@ -199,7 +193,7 @@ func (f EnvRules) rules(a Variables, c envCall) ruleSet {
 }
 
 // serves reports whether the call uses the cloud.
-func (c cloud) serves(call envCall) bool {
+func (c cloud) serves(call Request) bool {
 	return slices.ContainsFunc(call.Env, func(kv string) bool { return turnsOn(c.If, kv) }) ||
 		slices.ContainsFunc(c.Models, func(prefix string) bool { return strings.HasPrefix(call.Model, prefix) })
 }
@@ -222,25 +216,25 @@ func (all ruleSet) passing(env []string) []string {
 	return kept
 }
 
-// Checks returns the variables of env that a check gets.
-func (f EnvRules) Checks(env []string) []string { return f.rules(Variables{}, envCall{}).passing(env) }
+// Checks returns the variables of env (NAME=value) that a check gets.
+func (f EnvFilter) Checks(env []string) []string { return f.rules(Spec{}, Request{}).passing(env) }
 
-// ForCall returns the environment of a call: the variables that pass, except those
-// of another agent session, and those that ralph sets.
-func (f EnvRules) ForCall(a Variables, c envCall) []string {
-	set := a.set(c)
-	env := slices.DeleteFunc(f.rules(a, c).passing(c.Env), func(kv string) bool {
+// env returns the environment of a call: the variables that pass, except those of another session of the agent, and
+// those that ralph sets.
+func (s Spec) env(r Request) []string {
+	set := s.set(r)
+	env := slices.DeleteFunc(r.Filter.rules(s, r).passing(r.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		isSet := slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
-		return isSet || a.leftBehind(name)
+		return isSet || s.Env.leftBehind(name)
 	})
 	return append(env, set...)
 }
 
-func (a Variables) set(c envCall) []string {
-	set := slices.Clone(a.Set)
-	if c.BypassAsRoot {
-		set = append(set, a.SetAsRoot...)
+func (s Spec) set(r Request) []string {
+	set := slices.Clone(s.Env.Set)
+	if r.Root && r.PermissionMode == PermitBypass {
+		set = append(set, s.Env.SetAsRoot...)
 	}
 	return set
 }
@@ -270,12 +264,11 @@ type EnvRow struct {
 	Why    string // empty: no rule matches
 }
 
-// List returns a row for each variable of c.Env and each that ralph sets, sorted
-// by name.
-func (f EnvRules) List(a Variables, c envCall) []EnvRow {
+// List returns a row for each variable of r.Env and each that ralph sets for the call, sorted by name.
+func (f EnvFilter) List(s Spec, r Request) []EnvRow {
 	rows := map[string]EnvRow{}
-	own, checks := f.rules(a, c), f.rules(Variables{}, envCall{})
-	for _, kv := range c.Env {
+	own, checks := f.rules(s, r), f.rules(Spec{}, Request{})
+	for _, kv := range r.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		mine, theirs := own.decide(kv), checks.decide(kv)
 		row := EnvRow{Name: name, Agent: EnvPasses, Checks: EnvPasses, Why: cmp.Or(mine.why, theirs.why)}
@@ -285,12 +278,12 @@ func (f EnvRules) List(a Variables, c envCall) []EnvRow {
 		if !theirs.pass {
 			row.Checks = EnvHeld
 		}
-		if a.leftBehind(name) {
+		if s.Env.leftBehind(name) {
 			row.Agent, row.Why = envUnset, "outer agent session"
 		}
 		rows[name] = row
 	}
-	for _, kv := range a.set(c) {
+	for _, kv := range s.set(r) {
 		name, _, _ := strings.Cut(kv, "=")
 		rows[name] = EnvRow{Name: name, Agent: envSet, Checks: cmp.Or(rows[name].Checks, envUnset), Why: "set by ralph"}
 	}
@@ -299,10 +292,10 @@ func (f EnvRules) List(a Variables, c envCall) []EnvRow {
 	return all
 }
 
-// Withheld returns the names of c.Env that the agent does not get, sorted.
-func (f EnvRules) Withheld(a Variables, c envCall) []string {
+// Withheld returns the names of r.Env that the agent does not get, sorted.
+func (f EnvFilter) Withheld(s Spec, r Request) []string {
 	var names []string
-	for _, row := range f.List(a, c) {
+	for _, row := range f.List(s, r) {
 		if row.Agent == EnvHeld {
 			names = append(names, row.Name)
 		}
@@ -310,12 +303,12 @@ func (f EnvRules) Withheld(a Variables, c envCall) []string {
 	return names
 }
 
-// Secrets returns the values of c.Env that must not be shown: of variables that the
+// Secrets returns the values of r.Env that must not be shown: of variables that the
 // agent or a check does not get, and of those that look like secrets even if they pass.
-func (f EnvRules) Secrets(a Variables, c envCall) []string {
-	own, checks := f.rules(a, c), f.rules(Variables{}, envCall{})
+func (f EnvFilter) Secrets(s Spec, r Request) []string {
+	own, checks := f.rules(s, r), f.rules(Spec{}, Request{})
 	var values []string
-	for _, kv := range c.Env {
+	for _, kv := range r.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "GIT_CONFIG_KEY_") {
 			continue // it is held back only because its value is

@@ -8,18 +8,18 @@ import (
 )
 
 func TestForCall_variablesOfAnotherSession_areReplaced(t *testing.T) {
-	a := Variables{Name: "a", Keys: []string{"A_KEY"}, Set: []string{"A_MODE=1"}, SetAsRoot: []string{"A_ROOT=1"}, Unset: []string{"A_*"}, Keep: []string{"A_KEY"}}
+	a := Spec{Name: "a", Env: Variables{Keys: []string{"A_KEY"}, Set: []string{"A_MODE=1"}, SetAsRoot: []string{"A_ROOT=1"}, Unset: []string{"A_*"}, Keep: []string{"A_KEY"}}}
 	env := []string{"A_KEY=k", "A_MODE=0", "A_OTHER=x", "B_TOKEN=t", "LANG=C"}
-	if got := (EnvRules{}).ForCall(a, envCall{Env: env}); !slices.Equal(got, []string{"A_KEY=k", "LANG=C", "A_MODE=1"}) {
+	if got := a.env(Request{Env: env}); !slices.Equal(got, []string{"A_KEY=k", "LANG=C", "A_MODE=1"}) {
 		t.Errorf("%q", got)
 	}
-	if got := (EnvRules{}).ForCall(a, envCall{BypassAsRoot: true}); !slices.Equal(got, []string{"A_MODE=1", "A_ROOT=1"}) {
+	if got := a.env(Request{Root: true, ArgvCall: ArgvCall{PermissionMode: PermitBypass}}); !slices.Equal(got, []string{"A_MODE=1", "A_ROOT=1"}) {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestChecks_nothingPasses_isNotNil(t *testing.T) {
-	if got := (EnvRules{}).Checks([]string{"B_TOKEN=t"}); got == nil || len(got) > 0 {
+	if got := (EnvFilter{}).Checks([]string{"B_TOKEN=t"}); got == nil || len(got) > 0 {
 		t.Errorf("%#v", got) // nil would be all of ralph's environment
 	}
 }
@@ -33,7 +33,7 @@ func FuzzValidEntry(f *testing.F) {
 			return
 		}
 		glob, pass := strings.CutPrefix(entry, "!")
-		filter := EnvRules{Exclude: []string{entry}}
+		filter := EnvFilter{Exclude: []string{entry}}
 		env := []string{strings.ReplaceAll(name, "=", "") + "=v"}
 		if glob == "*" && len(filter.Checks(env)) == 1 != pass {
 			t.Errorf("%q: %q", entry, filter.Checks(env))
@@ -51,6 +51,6 @@ func BenchmarkSecrets(b *testing.B) {
 		env[i] = fmt.Sprintf("SOME_VARIABLE_OF_A_SHELL_%d=/some/value", i)
 	}
 	for b.Loop() {
-		EnvRules{}.Secrets(Variables{Name: "a"}, envCall{Env: env})
+		EnvFilter{}.Secrets(Spec{Name: "a"}, Request{Env: env})
 	}
 }

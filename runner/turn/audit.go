@@ -41,7 +41,7 @@ func audited(a Assignment, f facts) auditResult {
 	} else { // the files that steer the run are always compared
 		in.Files = protect.Steered(a.Dir, nil, f.steered, f.by)
 	}
-	in.Steering = audit.Steering(Steering(a.Agent.Filter.Rules(), ""))
+	in.Steering = audit.Steering(Steering(a.Agent.Filter, ""))
 	r.Findings = f.plan.Findings(audit.Compare(in))
 	for _, found := range r.Findings {
 		r.answers = append(r.answers, f.plan.Answer(found))

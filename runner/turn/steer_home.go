@@ -18,7 +18,7 @@ import (
 )
 
 // Steering is what steers agents in a project, and the programs that keep plans: all, or those with a plan in dir.
-func Steering(agents agent.EnvRules, dir string) agent.Steering {
+func Steering(agents agent.EnvFilter, dir string) agent.Steering {
 	all := agents.Steering()
 	files, topics := store.Steering(dir)
 	return agent.Steering{Files: append(all.Files, files...), Topics: append(all.Topics, topics...)}

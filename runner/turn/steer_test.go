@@ -112,7 +112,7 @@ func TestChanged_workerWithoutAWholeTurn_knowsTheFilesOfAgents(t *testing.T) {
 }
 
 func TestSteers_ofEachAgent_areAFindingUnlessTheTaskIsAboutThem(t *testing.T) {
-	steering := audit.Steering(agent.EnvFilter{}.Rules().Steering())
+	steering := audit.Steering(agent.EnvFilter{}.Steering())
 	of := func(name, title string) []audit.Finding {
 		plan := []task.Task{{ID: "1", Title: title}}
 		return audit.Compare(audit.Input{Files: []audit.File{{Path: name, After: "evil\n", Exists: true}}, PlanBefore: plan, PlanAfter: plan,

@@ -101,7 +101,7 @@ func (w *Worker) Forget() { w.before = nil }
 
 // Ready keeps the workspace as it is now, if it is not kept yet. Later changes do not count as the user's.
 func (w *Worker) Ready(ctx context.Context, a Assignment) error {
-	w.steer.Steering = Steering(a.Agent.Filter.Rules(), "")
+	w.steer.Steering = Steering(a.Agent.Filter, "")
 	err := w.look(w.git(ctx, a), a.Dir)
 	if err == nil {
 		w.openTrail(w.git(ctx, a), a)

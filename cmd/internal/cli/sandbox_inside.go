@@ -33,7 +33,7 @@ func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one 
 		return nil
 	}
 	filter := p.Config.EnvFilter()
-	here, err := in.At(p.Dir, turn.Steering(filter.Rules(), p.Dir).Files)
+	here, err := in.At(p.Dir, turn.Steering(filter, p.Dir).Files)
 	if err != nil {
 		return err
 	}

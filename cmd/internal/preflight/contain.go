@@ -19,7 +19,7 @@ func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 		return c, err
 	}
 	if c.Settings, err = p.Config.Settings.Resolve(); err == nil {
-		c, err = c.At(dir, turn.Steering(p.Config.EnvFilter().Rules(), dir).Files)
+		c, err = c.At(dir, turn.Steering(p.Config.EnvFilter(), dir).Files)
 	}
 	if c.Records = records; err == nil && c.On() && records == "" {
 		err = errors.New("SANDBOX needs a folder outside of the project: neither XDG_STATE_HOME nor HOME is set")
