@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,125 +19,57 @@ import (
 	"ralph/state"
 )
 
-// After how many rounds a call is stuck. A round is one step, or up to longest steps that
-// follow each other again and again.
 const (
-	sameAnswers  = 10 // one step that succeeds: who looks for a flaky test also repeats it
-	sameFailures = 6  // one step that fails
-	sameRounds   = 6  // several steps
-	sameEdits    = 4  // several steps, among them edits: the files are as they were a round ago
-	longest      = 6
+	sameAnswers = 10 // how often one call gets the same answer: who looks for a flaky test also repeats it
+	sameRounds  = 6  // how often several calls follow each other with the same answers
+	longest     = 6  // calls of a round
 )
 
 // StuckWatch follows one agent call. The zero value is ready to use, on one goroutine.
 type StuckWatch struct {
 	why   string
-	lanes map[string]*lane // the agent itself, and each of its sub-agents
-}
-
-// lane is what one agent did.
-type lane struct {
 	open  map[string]state.Tool
-	steps []step // the newest
-}
-
-// step is one tool call with its answer.
-type step struct {
-	call   uint64 // name, arguments and answer
-	failed bool
-	edit   bool
-	words  string
+	steps map[string][]uint64 // the newest calls with their answers, of the agent itself ("") and each of its sub-agents
 }
 
 // See takes what the agent reports, and says what it repeats; empty: it is not stuck.
 func (w *StuckWatch) See(p state.Payload) string {
-	if w.why != "" {
-		return w.why
-	}
 	switch d := p.(type) {
 	case state.Tool:
-		w.lane(d.Parent).open[d.ID] = d
+		if w.open == nil {
+			w.open, w.steps = map[string]state.Tool{}, map[string][]uint64{}
+		}
+		w.open[d.ID] = d
 	case state.ToolResult:
-		l := w.lane(d.Tool.Parent)
-		if call, ok := l.open[d.Tool.ID]; ok {
-			delete(l.open, d.Tool.ID)
-			w.why = l.add(call, d)
+		call, known := w.open[d.Tool.ID]
+		delete(w.open, d.Tool.ID)
+		if known && w.why == "" && !waits(call) {
+			w.add(call, d)
 		}
 	}
 	return w.why
 }
 
-func (w *StuckWatch) lane(name string) *lane {
-	if w.lanes == nil {
-		w.lanes = map[string]*lane{}
-	}
-	l := w.lanes[name]
-	if l == nil {
-		l = &lane{open: map[string]state.Tool{}}
-		w.lanes[name] = l
-	}
-	return l
-}
-
-// add takes one step, and says why it is one too many.
-func (l *lane) add(call state.Tool, answer state.ToolResult) string {
-	if waits(call) {
-		return ""
-	}
-	s := step{failed: answer.Error, edit: call.Hunk != "", words: stuckWords(call)}
+// add takes one step, and looks for rounds at the end of the steps.
+func (w *StuckWatch) add(call state.Tool, answer state.ToolResult) {
 	if call.Sum == "" || strings.HasSuffix(answer.Text, termtext.More) { // nobody knows whether it is the same
-		l.steps = nil
-		return ""
+		w.steps[call.Parent] = nil
+		return
 	}
-	s.call = sum(call.Name, call.Sum, timeless(answer.Text), fmt.Sprint(answer.Error))
-	l.steps = append(l.steps, s)
-	if most := longest * (sameRounds + 1); len(l.steps) > most {
-		l.steps = l.steps[len(l.steps)-most:]
-	}
-	return l.circles()
-}
-
-// circles looks for rounds at the end of the steps.
-func (l *lane) circles() string {
+	steps := append(w.steps[call.Parent], sum(call.Name, call.Sum, timeless(answer.Text), fmt.Sprint(answer.Error)))
+	steps = steps[max(0, len(steps)-longest*sameRounds):]
+	w.steps[call.Parent] = steps
 	for period := 1; period <= longest; period++ {
-		round := l.steps[max(0, len(l.steps)-period):]
-		most := rounds(round)
-		if len(l.steps) < most*period {
-			continue
-		}
-		same := true
-		for i := len(l.steps) - most*period; i < len(l.steps)-period && same; i++ {
-			same = l.steps[i].call == l.steps[i+period].call
-		}
-		if !same {
-			continue
-		}
+		most, what := sameRounds, fmt.Sprintf("the same %d calls got the same answers %d times in a row, the last one", period, sameRounds)
 		if period == 1 {
-			return fmt.Sprintf("the same call got the same answer %d times in a row: %s", most, round[0].words)
+			most, what = sameAnswers, fmt.Sprintf("the same call got the same answer %d times in a row:", sameAnswers)
 		}
-		return fmt.Sprintf("the same %d calls got the same answers %d times in a row, beginning with %s", period, most,
-			round[0].words)
-	}
-	return ""
-}
-
-func rounds(round []step) int {
-	most := sameRounds
-	for _, s := range round {
-		switch {
-		case len(round) > 1 && s.edit:
-			most = sameEdits
-		case len(round) == 1 && s.failed:
-			most = sameFailures
-		case len(round) == 1:
-			most = sameAnswers
+		from := len(steps) - most*period
+		if from >= 0 && slices.Equal(steps[from:len(steps)-period], steps[from+period:]) {
+			w.why = what + " " + termtext.Line(strings.TrimSuffix(fmt.Sprintf("%s(%.200s)", call.Name, call.Arg), "()"))
+			return
 		}
 	}
-	return most
-}
-
-func stuckWords(call state.Tool) string {
-	return termtext.Line(strings.TrimSuffix(fmt.Sprintf("%s(%.200s)", call.Name, call.Arg), "()"))
 }
 
 var (

@@ -67,7 +67,8 @@ func (l Lesson) Person() bool { return len(l.Turns) == 0 }
 
 // Add adds a lesson, or merges it into one that says the same. It returns the lesson as it is now.
 func Add(all []Lesson, l Lesson) ([]Lesson, Lesson) {
-	i := slices.IndexFunc(all, func(o Lesson) bool { return o.Kind == l.Kind && words(o.Text) == words(l.Text) })
+	says := words(l.Text)
+	i := slices.IndexFunc(all, func(o Lesson) bool { return o.Kind == l.Kind && words(o.Text) == says })
 	if i < 0 {
 		if len(all) >= maxKept {
 			oldest := Newest(all)[len(all)-1].ID

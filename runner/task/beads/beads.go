@@ -3,7 +3,6 @@
 package beads
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,39 +73,22 @@ func run(folder string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, Program, args...)
 	cmd.Dir, cmd.WaitDelay = filepath.Dir(folder), time.Second
 	cmd.Env = append(os.Environ(), "BD_JSON_ENVELOPE=1")
-	out, complaint := &limitedBuffer{max: maxOutput}, &limitedBuffer{max: 4 << 10}
-	cmd.Stdout, cmd.Stderr = out, complaint
-	err := cmd.Run()
+	out, err := cmd.Output()
 	what := Program + " " + args[0]
-	switch {
+	switch failed := (*exec.ExitError)(nil); {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fmt.Errorf("ralph reads Beads with the program %s, which is not installed", Program)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s took longer than %s", what, timeout)
+	case errors.As(err, &failed):
+		return nil, fmt.Errorf("%s: %w: %s", what, err,
+			termtext.Unwrap(string(failed.Stderr)+string(out[:min(len(out), 1000)])))
 	case err != nil:
-		said := termtext.Unwrap(string(append(complaint.Bytes(),
-			out.Bytes()[:min(len(out.Bytes()), 1000)]...)))
-		return nil, fmt.Errorf("%s: %w: %s", what, err, said)
-	case out.over:
+		return nil, fmt.Errorf("%s: %w", what, err)
+	case len(out) > maxOutput:
 		return nil, fmt.Errorf("%s printed more than %d MiB", what, maxOutput>>20)
 	}
-	return out.Bytes(), nil
-}
-
-// limitedBuffer keeps the beginning of what is written.
-type limitedBuffer struct {
-	buf  bytes.Buffer // not embedded: os/exec would read into it past Write
-	max  int
-	over bool
-}
-
-func (b *limitedBuffer) Bytes() []byte { return b.buf.Bytes() }
-
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	n := min(len(p), b.max-b.buf.Len())
-	b.over = b.over || n < len(p)
-	_, _ = b.buf.Write(p[:n])
-	return len(p), nil
+	return out, nil
 }
 
 // data returns the answer of bd without its envelope, if it has one.
