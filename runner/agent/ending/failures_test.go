@@ -62,7 +62,7 @@ func TestFailures_whatIsNoFailure(t *testing.T) {
 func TestFailures_flood_isBounded(t *testing.T) {
 	var f Failures
 	for i := range 100 {
-		f.Add(Failure{"Bash", fmt.Sprint("make ", i), strings.Repeat(fmt.Sprintf("error in part%c\n", 'a'+i%26), 500) + strings.Repeat("x", 5000) + " failed"}, true)
+		f.Add(Failure{"Bash", fmt.Sprint("make ", i), strings.Repeat(fmt.Sprintf("error in part%c\n", 'a'+i%26), 50) + strings.Repeat("x", 5000) + " failed"}, true)
 	}
 	if len(f) != maxFailures || f[maxFailures-1].Arg != "make 99" {
 		t.Errorf("%d failures, the last of %q", len(f), f[len(f)-1].Arg)

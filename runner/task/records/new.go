@@ -10,12 +10,19 @@ import (
 	"ralph/runner/task"
 )
 
-// Member is a member of a new record: a key with its value as JSON. In the value, %ID, %TITLE
-// and %ORDER stand for those of the new task. The title must be the result of Title.
-type Member struct{ Key, Value string }
+// The members of a new record. %ID, %TITLE and %ORDER stand for those of the new task.
+const (
+	NewStory = `"id": %ID, "title": %TITLE, "description": "", "acceptanceCriteria": [], "priority": %ORDER, "passes": false`
+	NewItem  = `"id": %ID, "name": %TITLE, "description": "", "priority": "medium", "status": "pending"`
+	NewTask  = `"id": %ID, "name": %TITLE, "description": "", "status": "pending", "order": %ORDER`
+	// NewNumbered is a task of Taskmaster.
+	NewNumbered = `"id": %ID, "title": %TITLE, "description": "", "status": "pending", "dependencies": [], ` +
+		`"priority": "medium", "subtasks": []`
+)
 
-// New returns a function that makes a new record, and says where it goes: after the last one, formatted like it.
-func New(members ...Member) func(f task.File, p task.Parsed, title string) (task.Range, string) {
+// New returns a function that makes a new record, and says where it goes: after the last one, formatted like it. The
+// title must be the result of Title.
+func New(members string) func(f task.File, p task.Parsed, title string) (task.Range, string) {
 	return func(f task.File, p task.Parsed, title string) (task.Range, string) {
 		text := string(f.Data)
 		var own []int // the tasks that are records of the array
@@ -31,23 +38,19 @@ func New(members ...Member) func(f task.File, p task.Parsed, title string) (task
 			}
 		}
 		fill := strings.NewReplacer("%ID", id, "%TITLE", title, "%ORDER", strconv.Itoa(order))
-		var lines []string
-		for _, m := range members {
-			lines = append(lines, quoted(m.Key)+": "+fill.Replace(m.Value))
-		}
+		record := "{" + fill.Replace(members) + "}"
 		if len(own) == 0 {
-			return p.First, "{" + strings.Join(lines, ", ") + "}"
+			return p.First, record
 		}
 		last := p.Spots[own[len(own)-1]].Item
 		gap := text[p.First.Start:p.Spots[own[0]].Item.Start] // before the first one
-		record := "{" + strings.Join(lines, ", ") + "}"
 		if inner := firstGap(text[last.Start:last.End]); strings.Contains(inner, "\n") {
 			outer := text[strings.LastIndexByte(text[:last.End-1], '\n')+1 : last.End-1]
 			end := "\n"
 			if strings.Contains(inner, "\r\n") {
 				end = "\r\n"
 			}
-			record = "{" + inner + strings.Join(lines, ","+inner) + end + outer + "}"
+			record = "{" + inner + fill.Replace(strings.ReplaceAll(members, ", ", ","+inner)) + end + outer + "}"
 		}
 		at := task.Range{File: last.File, Start: last.End, End: last.End}
 		return at, "," + gap + record

@@ -189,6 +189,15 @@ func Taskmaster(in task.Input) (task.Parsed, error) {
 	return r.Parsed, err
 }
 
+// LooksLikeTaskmaster recognizes a file of Taskmaster by its content.
+func LooksLikeTaskmaster(data []byte) bool {
+	root := gjson.ParseBytes(data)
+	if root.Get("tasks").IsArray() {
+		return !root.Get("userStories").Exists()
+	}
+	return len(tagsOf(root)) > 0
+}
+
 // tagsOf returns the tags that have tasks.
 func tagsOf(root gjson.Result) (tags []string) {
 	root.ForEach(func(name, value gjson.Result) bool {

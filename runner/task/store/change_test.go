@@ -171,10 +171,7 @@ func TestReplace_textThatSomebodyElseChanged_isKept(t *testing.T) {
 // Four writers change the same plan at the same time: two tick, one adds, and one is an editor
 // that knows nothing of ralph and writes only what it has read.
 func TestUpdate_fourWriters_nothingIsLost(t *testing.T) {
-	edits := 1000
-	if testing.Short() {
-		edits = 200
-	}
+	const edits = 200
 	path := filepath.Join(t.TempDir(), "fix_plan.md")
 	var text strings.Builder
 	for i := range edits / 2 {

@@ -57,13 +57,13 @@ var formats = sync.OnceValue(func() []format {
 		Sniff: boxes.HasBox, Parse: boxes.Checkbox, New: boxes.New(boxes.NoNumber), Title: boxes.Title,
 	}, {
 		Name: "prd.json", Where: []string{"prd.json", ".ralph/prd.json"},
-		Sniff: records.LooksLikeJSON, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
+		Sniff: records.LooksLikeJSON, Parse: records.PRD, New: records.New(records.NewStory), Title: records.Title,
 	}, {
 		Name: "tasks.json", Where: []string{".ralph/tasks.json"},
-		Globs: []string{".ralph/tasks.json"}, Parse: records.Tasks, New: records.NewTask(), Title: records.Title,
+		Globs: []string{".ralph/tasks.json"}, Parse: records.Tasks, New: records.New(records.NewTask), Title: records.Title,
 	}, {
 		Name: "PRD folder", Where: []string{"docs/prd"}, Files: []string{"*.json"},
-		Parse: records.Folder, New: records.NewItem(), Title: records.Title,
+		Parse: records.Folder, New: records.New(records.NewItem), Title: records.Title,
 	}, {
 		Name: "Spec Kit", Find: findSpecKit, Globs: []string{".specify/feature.json"}, Parse: boxes.NoFeature,
 	}, {
@@ -89,7 +89,7 @@ var formats = sync.OnceValue(func() []format {
 	}, {
 		Name: "Taskmaster", Where: []string{".taskmaster/tasks/tasks.json"},
 		Globs:  []string{".taskmaster/tasks/tasks.json"},
-		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.NewNumbered(), Title: records.Title,
+		Beside: []string{"../state.json"}, Parse: records.Taskmaster, New: records.New(records.NewNumbered), Title: records.Title,
 	}, {
 		Name: "Backlog.md", Where: []string{"backlog", ".backlog"}, Files: []string{"tasks/*.md"},
 		Beside: []string{"config.yml"}, Parse: stories.Backlog, Title: stories.Title,
@@ -105,13 +105,13 @@ var formats = sync.OnceValue(func() []format {
 		Name: "Spec Kit", Globs: []string{"tasks.md"}, Is: boxes.IsSpecKit, Parse: boxes.SpecKit,
 		New: boxes.New(boxes.NextT), Title: boxes.Title,
 	}, {
-		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.NewTask(),
+		Name: "tasks.json", Globs: []string{"tasks.json"}, Parse: records.Tasks, New: records.New(records.NewTask),
 		Title: records.Title, Is: func(data []byte) bool { return gjson.GetBytes(data, "tasks.0.name").Exists() },
 	}, {
 		Name: "Taskmaster", Globs: []string{"tasks.json"}, Is: records.LooksLikeTaskmaster, Parse: records.Taskmaster,
-		New: records.NewNumbered(), Title: records.Title,
+		New: records.New(records.NewNumbered), Title: records.Title,
 	}, {
-		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: records.NewStory(), Title: records.Title,
+		Name: "prd.json", Globs: []string{"*.json"}, Parse: records.PRD, New: records.New(records.NewStory), Title: records.Title,
 	}, {
 		Name: "checkbox", Globs: []string{"*.md", "*.markdown", "*.mdown"}, Parse: boxes.Checkbox,
 		New: boxes.New(boxes.NoNumber), Title: boxes.Title,
