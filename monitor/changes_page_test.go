@@ -27,7 +27,7 @@ index 1111111..0000000
 // changesOver is a page of changes that waits for its patch.
 func changesOver(t *testing.T, of, name string) (u *ui, p *changesPage, verbs *[]string) {
 	u, verbs = recorded(t)
-	p = &changesPage{u: u, of: of, name: name, run: "r1", folded: map[int]bool{}}
+	p = &changesPage{u: u, of: of, name: name, run: "r1"}
 	u.open("changes", p)
 	return u, p, verbs
 }

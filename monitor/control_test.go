@@ -81,7 +81,7 @@ func TestScreen_noteThatWaits_isShownUntilAPromptHasIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := openPane(t, pr.Dir, [2]int{60, 15})
-	p.shows("RUNNING", "a note waits · iteration 7")
+	p.shows("RUNNING", "1 note waits · iteration 7")
 	if _, err := notes.Add("and this"); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestScreen_noteThatWaits_isShownUntilAPromptHasIt(t *testing.T) {
 	if err := notes.Save(n); err != nil {
 		t.Fatal(err)
 	}
-	p.shows("a note waits")
+	p.shows("1 note waits")
 }
 
 // Six seconds are easily missed by somebody who just looks away.
@@ -124,4 +124,21 @@ func TestKeys_pagerThatStopsItself_isResumed(t *testing.T) {
 	p.shows("RUNNING", "q quit")
 	p.keys("q")
 	p.shows("monitor ended")
+}
+
+func TestPaste_isNotPlayedAsKeys(t *testing.T) {
+	p := openPane(t, living(t).Dir, [2]int{80, 24})
+	p.shows("RUNNING")
+	p.tmux("set-buffer", "pin\nq\n")
+	p.tmux("paste-buffer", "-p")
+	p.keys("i")
+	p.shows("note for the next prompt:")
+	p.tmux("set-buffer", "mind\nthe tests")
+	p.tmux("paste-buffer", "-p")
+	p.shows("note for the next prompt: mind the tests")
+	p.keys("Enter")
+	p.shows("note will act soon")
+	if got := p.called(); got != "note -- mind the tests" {
+		t.Errorf("the verbs were %q", got)
+	}
 }

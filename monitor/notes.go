@@ -11,20 +11,28 @@ import (
 )
 
 // noteSign remembers how many questions wait for a person, and how many notes for a prompt.
-type noteSign struct{ questions, notes waiting }
-
-// waiting is how many of a folder's files wait.
-type waiting struct {
-	n       int
-	changed time.Time // the folder, when it was read
+type noteSign struct {
+	questions, notes               int
+	questionsChanged, notesChanged time.Time // their folders, when they were read
 }
 
 // read counts again if the folders have changed.
 func (n noteSign) read(r *state.Reader) noteSign {
-	return noteSign{
-		n.questions.read(r.QuestionsDir(), func() int { return count(asked.In(r).List, asked.Question.Open) }),
-		n.notes.read(r.NotesDir(), func() int { return count(state.Notes(r).List, state.Note.Waits) }),
+	if at := changed(r.QuestionsDir()); !at.Equal(n.questionsChanged) {
+		n.questionsChanged, n.questions = at, count(asked.In(r).List, asked.Question.Open)
 	}
+	if at := changed(r.NotesDir()); !at.Equal(n.notesChanged) {
+		n.notesChanged, n.notes = at, count(state.Notes(r).List, state.Note.Waits)
+	}
+	return n
+}
+
+// changed is when a folder has changed; zero: there is none.
+func changed(dir string) (at time.Time) {
+	if info, err := os.Stat(dir); err == nil {
+		at = info.ModTime()
+	}
+	return at
 }
 
 // count returns how many of a list wait. If it cannot be read, none does.
@@ -38,29 +46,14 @@ func count[T any](list func() ([]T, error), waits func(T) bool) (n int) {
 	return n
 }
 
-func (w waiting) read(dir string, count func() int) waiting {
-	info, err := os.Stat(dir)
-	switch {
-	case err != nil:
-		return waiting{}
-	case info.ModTime().Equal(w.changed):
-		return w
-	}
-	return waiting{count(), info.ModTime()}
-}
-
 // text is what the first row shows; empty: nothing waits.
 func (n noteSign) text() string {
 	questions, notes := "", ""
-	if n.questions.n > 0 {
-		questions = "u: " + termtext.Count(n.questions.n, "question")
+	if n.questions > 0 {
+		questions = "u: " + termtext.Count(n.questions, "question")
 	}
-	switch n.notes.n {
-	case 0:
-	case 1:
-		notes = "a note waits"
-	default:
-		notes = termtext.Count(n.notes.n, "note") + " wait"
+	if n.notes > 0 {
+		notes = termtext.Counted(n.notes, "note waits", "notes wait")
 	}
 	return view.Join(" · ", questions, notes)
 }

@@ -32,7 +32,7 @@ type (
 
 // binding is one row of a table of keys.
 type binding struct {
-	keys  string // names, separated by spaces; 1..9 are all digits between
+	keys  string // names, separated by spaces
 	short string // for the last row; empty: in the help only
 	help  string
 	do    func()
@@ -108,7 +108,7 @@ func (u *ui) press(name string) {
 	top := u.front()
 	u.pressed = name
 	for _, b := range slices.Concat(top.Keys(), u.keys()) {
-		if slices.Contains(keyNames(b.keys), name) {
+		if slices.Contains(strings.Fields(b.keys), name) {
 			b.do()
 			return
 		}
@@ -140,22 +140,7 @@ const allUp = "pgup b ctrl-u"
 func Keys() (names []string) {
 	u := newUI(Options{}.filled(), nil)
 	for _, b := range slices.Concat(u.run.Keys(), u.keys()) {
-		names = append(names, keyNames(b.keys)...)
-	}
-	return names
-}
-
-// keyNames are the names of keys in a table.
-func keyNames(keys string) (names []string) {
-	for name := range strings.FieldsSeq(keys) {
-		first, last, all := strings.Cut(name, "..")
-		if !all || len(first) != 1 || len(last) != 1 {
-			names = append(names, name)
-			continue
-		}
-		for c := first[0]; c <= last[0]; c++ {
-			names = append(names, string(rune(c)))
-		}
+		names = append(names, strings.Fields(b.keys)...)
 	}
 	return names
 }
@@ -186,7 +171,7 @@ type keySpot struct {
 func drawKeyRow(c canvas.Canvas, table []binding) (spots []keySpot) {
 	shown := make([]bool, len(table))
 	room := c.W - 2
-	first := func(b binding) string { return keyNames(b.keys)[0] }
+	first := func(b binding) string { return strings.Fields(b.keys)[0] }
 	for _, last := range []bool{true, false} {
 		for i, b := range table {
 			w := len(first(b)) + len(b.short) + 3

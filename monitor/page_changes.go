@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,11 +23,11 @@ type changesPage struct {
 	name     string // "iteration 6", "task T4"
 	run      string // its id; empty: the latest
 	files    []file
-	folded   map[int]bool
-	selected int // file
-	top      int // first row on the screen
-	left     int // width of the list of files; 0 if there is none
-	height   int // rows, at the latest draw
+	rows     []changesRow // of the files, as far as they are not folded
+	selected int          // file
+	top      int          // first row on the screen
+	left     int          // width of the list of files; 0 if there is none
+	height   int          // rows, at the latest draw
 	ready    bool
 	why      string // there is nothing to show, or not all of it
 }
@@ -51,7 +52,7 @@ func (u *ui) showChanges(of, name string) {
 		u.fail("no changes: " + why)
 		return
 	}
-	p := &changesPage{u: u, of: of, name: name, run: u.runID(), folded: map[int]bool{}}
+	p := &changesPage{u: u, of: of, name: name, run: u.runID()}
 	u.open("changes", p)
 	ralph := u.ralph()
 	ralph.Most = maxDiff
@@ -80,15 +81,11 @@ func (p *changesPage) Keys() []binding {
 		{"] tab", "next file", "the next file", func() { p.step(1) }},
 		{"[ backtab", "", "the file before", func() { p.step(-1) }},
 		{"enter", "fold", "fold the file, or unfold it", func() {
-			p.folded[p.selected] = !p.folded[p.selected]
-			p.show()
+			p.fold(func(i int, f *file) bool { return f.folded != (i == p.selected) })
 		}},
 		{"z", "", "fold all files, or unfold them", func() {
-			fold := !p.folded[p.selected]
-			for i := range p.files {
-				p.folded[i] = fold
-			}
-			p.show()
+			open := slices.ContainsFunc(p.files, func(f file) bool { return !f.folded })
+			p.fold(func(int, *file) bool { return open })
 		}},
 		{"u", "undo", "take these changes back, as a new commit (asks first)", p.undo},
 	}, moveKeys(allUp, p.Scroll, func() int { return max(p.height, 2) - 1 })...)
@@ -115,29 +112,21 @@ func (p *changesPage) count() int {
 	return len(names)
 }
 
-// file is one file of a patch; only a heading: the iteration that changed the next ones.
+// file is one file of a patch.
 type file struct {
-	heading        string
+	heading        string // of the iteration that changed this and the next files
 	name           string
 	added, deleted int64
-	rows           []row
+	folded         bool
+	rows           []changesRow
 }
 
-// row is a line of a hunk, or its head.
-type row struct {
-	kind kind
+// changesRow is one row of the page.
+type changesRow struct {
+	file int
+	mark byte // '+', '-', ' ', '@' above a hunk, '!' for a remark, '#' for a heading; 0: it names the file
 	text string
 }
-
-type kind int
-
-const (
-	changesContext kind = iota
-	added
-	deleted
-	hunk
-	remark
-)
 
 // maxRows bounds what is kept of a patch.
 const maxRows = 50_000
@@ -162,6 +151,26 @@ func (p *changesPage) load(text string) {
 	if len(p.files) == 0 && p.why == "" {
 		p.why = p.name + " changed no file"
 	}
+	p.fold(func(int, *file) bool { return false })
+}
+
+// fold says which files are folded, and lays the rows out anew.
+func (p *changesPage) fold(folded func(i int, f *file) bool) {
+	p.rows = nil
+	for i := range p.files {
+		f := &p.files[i]
+		f.folded = folded(i, f)
+		if f.heading != "" {
+			p.rows = append(p.rows, changesRow{i, '#', f.heading})
+		}
+		p.rows = append(p.rows, changesRow{file: i})
+		for _, r := range f.rows {
+			if !f.folded {
+				p.rows = append(p.rows, changesRow{i, r.mark, r.text})
+			}
+		}
+	}
+	p.show()
 }
 
 func (p *changesPage) read(heading, text string) {
@@ -181,7 +190,7 @@ func (p *changesPage) read(heading, text string) {
 func read(f *gitdiff.File) file {
 	one := file{name: nameOf(f)}
 	say := func(format string, args ...any) {
-		one.rows = append(one.rows, row{remark, fmt.Sprintf(format, args...)})
+		one.rows = append(one.rows, changesRow{mark: '!', text: fmt.Sprintf(format, args...)})
 	}
 	if f.IsBinary {
 		say("a binary file")
@@ -191,26 +200,17 @@ func read(f *gitdiff.File) file {
 	}
 	for _, part := range f.TextFragments {
 		one.added, one.deleted = one.added+part.LinesAdded, one.deleted+part.LinesDeleted
-		one.rows = append(one.rows, row{hunk, termtext.Line(part.Header())})
+		one.rows = append(one.rows, changesRow{mark: '@', text: termtext.Line(part.Header())})
 		for _, l := range part.Lines {
 			if len(one.rows) >= maxRows {
 				say("more lines: ralph diff shows them")
 				return one
 			}
-			one.rows = append(one.rows, row{kindOf(l.Op), lineOf(l.Line)})
+			mark := l.Op.String()
+			one.rows = append(one.rows, changesRow{mark: mark[0], text: mark + lineOf(l.Line)})
 		}
 	}
 	return one
-}
-
-func kindOf(op gitdiff.LineOp) kind {
-	switch op {
-	case gitdiff.OpAdd:
-		return added
-	case gitdiff.OpDelete:
-		return deleted
-	}
-	return changesContext
 }
 
 // lineOf is a line of a file, safe to print, with tabs as spaces.
@@ -232,40 +232,11 @@ func nameOf(f *gitdiff.File) string {
 	}
 }
 
-// changesPlace is one row of the page: a heading, a file, or a row of it.
-type changesPlace struct{ file, row int }
-
-const (
-	isHeading = -2
-	isFile    = -1
-)
-
-// places lists all rows.
-func (p *changesPage) places() []changesPlace {
-	var all []changesPlace
-	for i, f := range p.files {
-		if f.heading != "" {
-			all = append(all, changesPlace{i, isHeading})
-		}
-		all = append(all, changesPlace{i, isFile})
-		for j := range f.rows {
-			if p.folded[i] {
-				break
-			}
-			all = append(all, changesPlace{i, j})
-		}
-	}
-	return all
-}
-
 // Scroll moves by rows; the file at the top becomes the selected one.
 func (p *changesPage) Scroll(by int) {
-	all := p.places()
-	if len(all) == 0 {
-		return
+	if p.top = max(min(p.top+by, len(p.rows)-p.height), 0); len(p.rows) > 0 {
+		p.selected = p.rows[p.top].file
 	}
-	p.top = max(min(p.top+by, len(all)-p.height), 0)
-	p.selected = all[p.top].file
 }
 
 // Click selects the file at a row. In the list beside the hunks it also shows it.
@@ -280,8 +251,8 @@ func (p *changesPage) Click(x, y int) {
 		}
 		return
 	}
-	if all := p.places(); y >= 0 && p.top+y < len(all) {
-		p.selected = all[p.top+y].file
+	if y >= 0 && p.top+y < len(p.rows) {
+		p.selected = p.rows[p.top+y].file
 	}
 }
 
@@ -293,13 +264,8 @@ func (p *changesPage) step(by int) {
 
 // show moves the selected file to the top, as far as there are rows.
 func (p *changesPage) show() {
-	all := p.places()
-	for y, at := range all {
-		if at.file == p.selected {
-			p.top = max(min(y, len(all)-p.height), 0)
-			return
-		}
-	}
+	y := slices.IndexFunc(p.rows, func(r changesRow) bool { return r.file == p.selected })
+	p.top = max(min(y, len(p.rows)-p.height), 0)
 }
 
 const changesTwoColumns = 120 // minimum width for the list of files beside the hunks
@@ -334,10 +300,9 @@ func (p *changesPage) Draw(c canvas.Canvas) {
 		c = c.Columns(left, c.W-left)
 	}
 	p.height = c.H
-	all := p.places()
-	p.top = max(min(p.top, len(all)-c.H), 0)
-	for y := 0; y < c.H && p.top+y < len(all); y++ {
-		p.drawPlace(c.Rows(y, 1), all[p.top+y])
+	p.top = max(min(p.top, len(p.rows)-c.H), 0)
+	for y := 0; y < c.H && p.top+y < len(p.rows); y++ {
+		p.drawRow(c.Rows(y, 1), p.rows[p.top+y])
 	}
 }
 
@@ -372,31 +337,26 @@ func (p *changesPage) drawFile(c canvas.Canvas, i int, fold string) {
 	c.Text(c.Text(right, 0, more, plus), 0, less, minus)
 }
 
-func (p *changesPage) drawPlace(c canvas.Canvas, at changesPlace) {
-	f := p.files[at.file]
-	switch at.row {
-	case isHeading:
-		c.Text(1, 0, c.Tone(summary.Busy).Bold(true), termtext.Fit(f.heading, c.W-2))
-		return
-	case isFile:
+func (p *changesPage) drawRow(c canvas.Canvas, r changesRow) {
+	style := plain
+	switch r.mark {
+	case 0:
 		fold := "▾ "
-		if p.folded[at.file] {
+		if p.files[r.file].folded {
 			fold = "▸ "
 		}
-		p.drawFile(c, at.file, fold)
+		p.drawFile(c, r.file, fold)
 		return
+	case '#':
+		style = c.Tone(summary.Busy).Bold(true)
+	case '+':
+		style = c.Tone(summary.Good)
+	case '-':
+		style = c.Tone(summary.Bad).Bold(false)
+	case '@':
+		style = c.Tone(summary.Busy)
+	case '!':
+		style = c.Dim()
 	}
-	r := f.rows[at.row]
-	switch r.kind {
-	case added:
-		c.Text(1, 0, c.Tone(summary.Good), termtext.Fit("+"+r.text, c.W-2))
-	case deleted:
-		c.Text(1, 0, c.Tone(summary.Bad).Bold(false), termtext.Fit("-"+r.text, c.W-2))
-	case hunk:
-		c.Text(1, 0, c.Tone(summary.Busy), termtext.Fit(r.text, c.W-2))
-	case remark:
-		c.Text(1, 0, c.Dim(), termtext.Fit(r.text, c.W-2))
-	default:
-		c.Text(1, 0, plain, termtext.Fit(" "+r.text, c.W-2))
-	}
+	c.Text(1, 0, style, termtext.Fit(r.text, c.W-2))
 }

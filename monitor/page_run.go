@@ -37,7 +37,7 @@ func (r *runPage) pageKeys() []binding {
 	if u.model.Alive {
 		model = "model"
 	}
-	if u.notes.questions.n > 0 {
+	if u.notes.questions > 0 {
 		questions = "questions"
 	}
 	return []binding{
@@ -100,10 +100,10 @@ func (r *runPage) Keys() []binding {
 				r.focus = panelIterations + panelLog - r.focus
 			}
 		}},
-		{"1..6", "", "one panel alone, by the number in its title, and back",
+		{"1 2 3 4 5 6", "", "one panel alone, by the number in its title, and back",
 			func() { r.show(panel(u.pressed[0] - '0')) }},
 	}, moveKeys(allUp, r.Scroll, r.log.screenful))
-	if !u.model.Alive && u.model.Status.Rule == state.RuleQuestion && u.notes.questions.n > 0 {
+	if !u.model.Alive && u.model.Status.Rule == state.RuleQuestion && u.notes.questions > 0 {
 		i := slices.IndexFunc(all, func(b binding) bool { return b.keys == "u" })
 		answer := all[i] // it is what a person has to do now
 		answer.short = "answer"

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gdamore/tcell/v2"
 	"github.com/sahilm/fuzzy"
 
 	"ralph/logs/termtext"
@@ -30,8 +31,6 @@ type tasksPage struct {
 	ready bool           // the tasks were read
 	why   string         // they could not be
 	work  map[string]work
-	first string // id of the task to be selected at first; empty: the first one
-	left  bool   // if that one is done, select the first one that is left
 
 	shown    []int // indexes of the tasks in the list
 	query    string
@@ -58,7 +57,7 @@ func (u *ui) openTasks() {
 		u.fail("no list of tasks: " + why)
 		return
 	}
-	p := &tasksPage{u: u, first: u.model.Status.Task.ID, left: true}
+	p := &tasksPage{u: u}
 	u.open("tasks", p)
 	p.read()
 }
@@ -273,10 +272,9 @@ func (p *tasksPage) move(t *shownTask, by int) {
 	p.change(verb...)
 }
 
-// load shows tasks. The selected one stays selected.
+// load shows tasks. The selected one stays selected; at first it is the one at hand, if it is left to do.
 func (p *tasksPage) load(all []shownTask) {
-	id, at := cmp.Or(p.chosen(), p.first), p.selected
-	p.first = ""
+	id, at, first := p.chosen(), p.selected, !p.ready
 	p.all, p.at, p.ready, p.why = all, make(map[string]int, len(all)), true, ""
 	for i := range all {
 		p.at[all[i].ID] = i
@@ -284,9 +282,8 @@ func (p *tasksPage) load(all []shownTask) {
 	p.work = worked(&p.u.model.Run)
 	p.find()
 	p.selected = min(at, max(len(p.shown)-1, 0))
-	p.choose(id)
-	if p.left {
-		p.left = false
+	if p.choose(id); first {
+		p.choose(p.u.model.Status.Task.ID)
 		p.chooseLeft()
 	}
 	if len(all) == 0 {
@@ -447,8 +444,7 @@ func readTasks(data []byte) ([]shownTask, error) {
 	for i := range all {
 		t := &all[i]
 		t.Title = termtext.Line(t.Title)
-		for _, s := range []*string{&t.State, &t.Word, &t.Why, &t.Category, &t.Agent, &t.Model, &t.AgentFrom, &t.File,
-			&t.Section} {
+		for _, s := range []*string{&t.State, &t.Word, &t.Why, &t.Category, &t.Agent, &t.Model, &t.File, &t.Section} {
 			*s = termtext.Line(*s)
 		}
 		t.named() // here, not in load: 20,000 names take as long to make as four frames to draw
@@ -471,14 +467,6 @@ func (t *shownTask) named() {
 
 // worker is the agent of the task; empty: the agent of the run.
 func (t *shownTask) worker() string { return strings.TrimSpace(t.Agent + " " + t.Model) }
-
-// workerFrom is worker with where its name comes from.
-func (t *shownTask) workerFrom() string {
-	if t.worker() == "" || t.AgentFrom == "" {
-		return t.worker()
-	}
-	return fmt.Sprintf("%s (named by the %s)", t.worker(), t.AgentFrom)
-}
 
 // work is what the run on the screen did for a task.
 type work struct {
@@ -560,7 +548,7 @@ func (p *tasksPage) details(t *shownTask) (all []taskText) {
 	}
 	for _, field := range []struct{ name, value string }{
 		{"category", t.Category}, {"section", t.Section}, {"tags", strings.Join(t.Tags, ", ")},
-		{"needs", strings.Join(t.DependsOn, ", ")}, {"agent", cmp.Or(t.workerFrom(), p.work[t.ID].agent)},
+		{"needs", strings.Join(t.DependsOn, ", ")}, {"agent", cmp.Or(t.worker(), p.work[t.ID].agent)},
 		{"place", place},
 	} {
 		if field.value != "" {
@@ -614,7 +602,7 @@ func (p *tasksPage) about(t *shownTask) string {
 func (p *tasksPage) history(t *shownTask) []taskText {
 	m, now := &p.u.model, p.u.o.Now()
 	w := p.work[t.ID]
-	heading := view.Join(" · ", "History", view.Prefix("attempts ", number(max(t.Attempts, len(w.turns)))), w.span(now),
+	heading := view.Join(" · ", "History", view.Prefix("attempts ", numberOf(max(t.Attempts, len(w.turns)))), w.span(now),
 		view.Dollars(w.cost))
 	all := []taskText{{}, {text: heading, bold: true}}
 	if len(w.turns) == 0 {
@@ -636,13 +624,6 @@ func (p *tasksPage) history(t *shownTask) []taskText {
 		}
 	}
 	return all
-}
-
-func number(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
 }
 
 const (
@@ -752,34 +733,30 @@ func (k columns) width() (n int) {
 }
 
 // draw draws the cells of a row.
-func (k columns) draw(c canvas.Canvas, cells []canvas.Piece) {
+func (k columns) draw(c canvas.Canvas, cells [5]string, styles func(column int) tcell.Style) {
 	x := c.W - k.width()
 	for i, w := range k {
 		if w == 0 {
 			continue
 		}
-		text := termtext.Fit(cells[i].Text, w)
+		text := termtext.Fit(cells[i], w)
 		at := x
 		if i < 4 { // numbers are right-aligned
 			at += w - termtext.Width(text)
 		}
-		c.Text(at, 0, cells[i].Style, text)
+		c.Text(at, 0, styles(i), text)
 		x += w + 1
 	}
 }
 
 // heads draws the names of the columns.
 func (k columns) heads(c canvas.Canvas) {
-	names := []string{"tries", "time", "cost", "found", "agent"}
+	names := [5]string{"tries", "time", "cost", "found", "agent"}
 	if k[0] < len(names[0]) {
 		names[0], names[3] = "try", "!"
 	}
-	var all []canvas.Piece
-	for _, name := range names {
-		all = append(all, canvas.In(c.Dim(), name))
-	}
 	c.Text(3, 0, c.Dim(), "task")
-	k.draw(c, all)
+	k.draw(c, names, func(int) tcell.Style { return c.Dim() })
 }
 
 // drawPanel draws the tasks around the one at hand, below the names of the columns.
@@ -840,8 +817,9 @@ func (p *tasksPage) drawTask(c canvas.Canvas, row int, k columns) {
 	state := p.state(t)
 	mark, tone := p.mark(t)
 	style, icon, side := plain, c.Tone(tone), c.Dim()
+	selected := row == p.selected && !p.quiet
 	switch {
-	case row == p.selected && !p.quiet:
+	case selected:
 		style = style.Reverse(true)
 		icon, side = style, style
 		c.Text(0, 0, style, strings.Repeat(" ", c.W))
@@ -868,15 +846,17 @@ func (p *tasksPage) drawTask(c canvas.Canvas, row int, k columns) {
 	if n := max(t.Attempts, len(w.turns)); n > 0 {
 		tries = fmt.Sprintf("%d×", n)
 	}
-	found, alarm := "", side
+	found := ""
 	if w.found > 0 {
 		found = fmt.Sprintf("!%d", w.found)
-		if row != p.selected || p.quiet {
-			alarm = c.Tone(summary.Warn)
-		}
 	}
-	k.draw(c, []canvas.Piece{canvas.In(side, tries), canvas.In(side, w.span(p.u.o.Now())),
-		canvas.In(side, view.Dollars(w.cost)), canvas.In(alarm, found), canvas.In(side, cmp.Or(t.worker(), w.agent))})
+	k.draw(c, [5]string{tries, w.span(p.u.o.Now()), view.Dollars(w.cost), found, cmp.Or(t.worker(), w.agent)},
+		func(column int) tcell.Style {
+			if column == 3 && !selected {
+				return c.Tone(summary.Warn)
+			}
+			return side
+		})
 }
 
 func thousands(n int) string { return termtext.Thousands(int64(n)) }

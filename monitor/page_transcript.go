@@ -31,9 +31,8 @@ type transcriptPage struct {
 	failed int    // tools
 
 	rows   []transcriptRow
-	turns  []int // the rows at which turns begin
-	width  int   // for which rows are
-	cursor int   // row
+	width  int // for which rows are
+	cursor int // row
 	top    int
 	height int // rows, at the latest draw
 	follow bool
@@ -74,8 +73,6 @@ func (p *transcriptPage) Keys() []binding {
 	return append([]binding{
 		{"enter", "fold", "fold the tool call at the cursor, or unfold it", p.fold},
 		{"z", "fold all", "fold all tool calls, or unfold them", p.foldAll},
-		{"]", "next turn", "the next turn: where the agent speaks again", func() { p.turn(1) }},
-		{"[", "", "the turn before", func() { p.turn(-1) }},
 		{"r", "review", "review the iteration: how it ended, its checks and findings",
 			func() { p.u.openReview(p.number) }},
 		{"d", "diff", "what the iteration changed", func() { p.u.openChanges(p.number) }},
@@ -346,21 +343,6 @@ func (p *transcriptPage) foldAll() {
 	p.width = 0
 }
 
-// turn moves to the next turn, or to the one before.
-func (p *transcriptPage) turn(by int) {
-	p.follow = false
-	for i := range p.turns {
-		at := p.turns[i]
-		if by < 0 {
-			at = p.turns[len(p.turns)-1-i]
-		}
-		if (at-p.cursor)*by > 0 {
-			p.cursor, p.top = at, max(min(at, len(p.rows)-p.height), 0)
-			return
-		}
-	}
-}
-
 // transcriptRow is one row of the page.
 type transcriptRow struct {
 	step  *transcriptStep
@@ -384,14 +366,8 @@ func (p *transcriptPage) layOut(width int) {
 	for i := p.cursor; i > 0 && at != nil && !p.rows[i].head; i-- {
 		below++
 	}
-	p.rows, p.turns, p.width = p.rows[:0], p.turns[:0], width
-	spoke := false
+	p.rows, p.width = p.rows[:0], width
 	for _, s := range p.steps {
-		speaks := s.call == nil && s.role == view.RoleText
-		if speaks && !spoke || s.role == view.RoleHeading {
-			p.turns = append(p.turns, len(p.rows))
-		}
-		spoke = speaks
 		p.rowsOf(s, 0)
 	}
 	for i := range p.rows {
@@ -491,16 +467,7 @@ func (p *transcriptPage) Draw(c canvas.Canvas) {
 
 // right is the counts at the right of the title, in at most room cells.
 func (p *transcriptPage) right(room int) string {
-	turn := 0
-	for i, at := range p.turns {
-		if at <= p.cursor {
-			turn = i + 1
-		}
-	}
-	words := []string{}
-	if len(p.turns) > 0 {
-		words = append(words, fmt.Sprintf("turn %d of %d", max(turn, 1), len(p.turns)))
-	}
+	var words []string
 	if n := len(p.calls); n > 0 {
 		words = append(words, termtext.Count(n, "call"))
 	}

@@ -3,7 +3,6 @@ package monitor
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
@@ -21,15 +20,18 @@ func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 	}
 	sign := notes.text()
 	name := termtext.Fit(v.Project, max(c.W-termtext.Width(state)-termtext.Width(sign+right)-7, 6))
-	left := []canvas.Piece{canvas.In(style.Reverse(true), state), canvas.In(plain, " "),
-		canvas.In(plain.Bold(true), name)}
-	c.Ends(0, left, []canvas.Piece{canvas.In(c.Tone(summary.Warn), sign),
-		canvas.In(plain, strings.Repeat(" · ", min(len(sign), len(right), 1))+right+" ")})
+	x := c.Text(c.Text(0, 0, style.Reverse(true), state)+1, 0, plain.Bold(true), name)
+	if sign != "" && right != "" {
+		right = " · " + right
+	}
+	if at := c.W - termtext.Width(sign+right) - 1; at > x {
+		c.Text(c.Text(at, 0, c.Tone(summary.Warn), sign), 0, plain, right)
+	}
 	news := v.What
 	if len(v.Problems) > 0 {
 		news = v.Problems[0]
 	}
-	x := c.Text(1, 1, c.Tone(v.Tone), termtext.Fit(news, c.W-2))
+	x = c.Text(1, 1, c.Tone(v.Tone), termtext.Fit(news, c.W-2))
 	identity, right := v.Identity, v.Rule
 	advice := cmp.Or(v.Asked, v.Advice)
 	if advice != "" && x+3+termtext.Width(advice) < c.W {
@@ -37,8 +39,10 @@ func drawHeader(c canvas.Canvas, v summary.Summary, notes noteSign) {
 	} else if advice != "" {
 		identity, right = canvas.FitEnd(advice, c.W-2), ""
 	}
-	c.Ends(2, []canvas.Piece{canvas.In(plain, " "), canvas.In(c.Dim(), termtext.Fit(identity, c.W-2))},
-		[]canvas.Piece{canvas.In(c.Dim(), right), canvas.In(plain, " ")})
+	x = c.Text(1, 2, c.Dim(), termtext.Fit(identity, c.W-2))
+	if at := c.W - termtext.Width(right) - 1; at > x {
+		c.Text(at, 2, c.Dim(), right)
+	}
 }
 
 // numberOf is a number; empty for 0.

@@ -41,9 +41,7 @@ func drawLines(c canvas.Canvas, v *logView) {
 			if p.row == 0 {
 				drawGutter(c, y, l, stamps)
 			}
-			r := logRow{line: l, start: start, end: ends[p.row], hit: hit, hitEnd: hitEnd,
-				current: p.line == v.found.line}
-			r.draw(c.Columns(gutter, c.W-gutter), y, v)
+			v.drawRow(c.Columns(gutter, c.W-gutter), y, p, l, [2]int{start, ends[p.row]}, [2]int{hit, hitEnd})
 			y++
 		}
 		p = place{p.line + 1, 0}
@@ -88,37 +86,29 @@ func drawGutter(c canvas.Canvas, y int, l *view.Line, stamps bool) {
 	c.Text(x, y, c.Role(l.Role), marker(l))
 }
 
-// logRow is one row of a line: its bytes from start to end. Those from hit to hitEnd
-// match the search.
-type logRow struct {
-	line        *view.Line
-	start, end  int
-	hit, hitEnd int
-	current     bool
-}
-
-func (r logRow) draw(c canvas.Canvas, y int, v *logView) {
-	text, style := r.line.Text, c.Role(r.line.Role)
+// drawRow draws one row of a line: its bytes in span. Those in hit match the search.
+func (v *logView) drawRow(c canvas.Canvas, y int, p place, l *view.Line, span, hit [2]int) {
+	text, style := l.Text, c.Role(l.Role)
 	if !v.wrap && v.shift > 0 {
-		r.start = canvas.AfterCells(text, v.shift)
+		span[0] = canvas.AfterCells(text, v.shift)
 	}
 	found := plain.Reverse(true)
-	if !r.current {
+	if p.line != v.found.line {
 		found = plain.Underline(true)
 	}
-	x, at := 0, r.start
-	if r.hit >= 0 && r.hit < r.end && r.hitEnd > r.start {
-		hit, hitEnd := max(r.hit, r.start), min(r.hitEnd, r.end)
-		x = c.Text(x, y, style, text[at:hit])
-		x = c.Text(x, y, found, text[hit:hitEnd])
-		at = hitEnd
+	x, at := 0, span[0]
+	if hit[0] >= 0 && hit[0] < span[1] && hit[1] > at {
+		from, to := max(hit[0], at), min(hit[1], span[1])
+		x = c.Text(x, y, style, text[at:from])
+		x = c.Text(x, y, found, text[from:to])
+		at = to
 	}
-	row := text[at:r.end]
+	row := text[at:span[1]]
 	if !v.wrap && x+len(row) > c.W {
 		row = termtext.Fit(row, c.W-x) // the rest of a long line costs nothing
 	}
 	x = c.Text(x, y, style, row)
-	if r.line.Role == view.RoleHeading && r.end == len(text) {
+	if l.Role == view.RoleHeading && span[1] == len(text) {
 		c.Text(x, y, c.Dim(), " "+strings.Repeat("━", max(c.W-x-2, 0)))
 	}
 }

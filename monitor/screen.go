@@ -24,9 +24,8 @@ import (
 // QueueUpdateDraw would block forever after the end of the loop.
 const (
 	wakeDraw = tcell.KeyF64
-	wakeSync = tcell.KeyF63
-	wakeStop = tcell.KeyF62
-	wakeCont = tcell.KeyF61
+	wakeStop = tcell.KeyF63
+	wakeCont = tcell.KeyF62
 )
 
 func (u *ui) wake(k tcell.Key) { u.app.QueueEvent(tcell.NewEventKey(k, 0, tcell.ModNone)) }
@@ -58,7 +57,7 @@ func runScreen(ctx context.Context, o Options) (err error) {
 	defer f.Close()
 	u := newUI(o, f)
 	u.theme = canvas.ThemeOf(o.Theme, o.Screen.Colors())
-	u.app = tview.NewApplication().SetRoot(u, true).SetScreen(o.Screen)
+	u.app = tview.NewApplication().SetRoot(u, true).SetScreen(o.Screen).EnablePaste(true)
 	for r, substitute := range substitutes() {
 		o.Screen.RegisterRuneFallback(r, substitute)
 	}
@@ -157,8 +156,6 @@ func (u *ui) capture(e *tcell.EventKey) *tcell.EventKey {
 	switch e.Key() {
 	case wakeDraw:
 		u.pending.Store(false)
-	case wakeSync:
-		u.o.Screen.Sync()
 	case wakeStop:
 		u.toShell()
 	case wakeCont:

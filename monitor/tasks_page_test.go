@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/view"
 )
@@ -19,7 +20,7 @@ func tasksOver(t testing.TB, all []shownTask) (*ui, *tasksPage) {
 	u, _ := recorded(t)
 	u.o.Now = func() time.Time { return taskNoon }
 	u.model = *taskModel()
-	p := &tasksPage{u: u, working: true}
+	p := &tasksPage{u: u, working: true, ready: all != nil} // ready: the first task stays selected
 	u.pressed = "t"
 	u.open("tasks", p)
 	if all != nil {
@@ -136,13 +137,13 @@ func TestKeys_withoutATask_doNoHarm(t *testing.T) {
 
 func TestLeft_selectsWhatIsLeftToDo(t *testing.T) {
 	for id, want := range map[string]string{"T3": "T3", "T1": "T2", "gone": "T2", "": "T2", "0a1b2c3d": "T2"} {
-		p := &tasksPage{u: still(t, view.Snapshot{}, nil), first: id, left: true}
+		p := &tasksPage{u: still(t, view.Snapshot{Status: state.Status{Task: state.TaskStatus{ID: id}}}, nil)}
 		p.load(plan())
 		if got := p.chosen(); got != want {
 			t.Errorf("%q: %q is selected, want %q", id, got, want)
 		}
 	}
-	p := &tasksPage{u: still(t, view.Snapshot{}, nil), first: "T1", left: true}
+	p := &tasksPage{u: still(t, view.Snapshot{}, nil)}
 	p.load(plan()[:1])
 	if got := p.chosen(); got != "T1" {
 		t.Errorf("nothing is left: %q is selected", got)
@@ -189,7 +190,7 @@ func TestDraw_showsStateWorkAndWhy(t *testing.T) {
 	}
 	u.types(t, "j<enter>")
 	screen := below(t, u, [2]int{80, 30})
-	for _, text := range []string{"▸ active", "codex gpt-5 (named by the task)", "It is done when", "- a wrong password is refused", "History · attempts 2 · 11m 00s · $0.25",
+	for _, text := range []string{"▸ active", "agent     codex gpt-5", "It is done when", "- a wrong password is refused", "History · attempts 2 · 11m 00s · $0.25",
 		"1 ", "gate_failed: test failed", "a_test.go: 2 tests fewer", "running"} {
 		if !strings.Contains(screen, text) {
 			t.Errorf("no %q in\n%s", text, screen)

@@ -100,32 +100,10 @@ func topColumns() []column {
 		}},
 		{"COST", 70, 9, func(r TopRow, _ time.Time) string { return cmp.Or(view.Dollars(r.USD), "-") }},
 		{"ITERATION", 90, 9, func(r TopRow, _ time.Time) string { return fmt.Sprint(r.Iteration) }},
-		{"SIDE BY SIDE", 100, 34, func(r TopRow, _ time.Time) string { return cmp.Or(topBeside(r), "-") }},
 		{"AGENT", 130, 24, func(r TopRow, _ time.Time) string { return strings.TrimSpace(r.Agent + " " + r.Model) }},
 		{"RUN", 150, 24, func(r TopRow, _ time.Time) string { return r.Run }},
 		{"WHAT", 0, 0, what},
 	}
-}
-
-// topBeside counts the turns side by side, those that wait for the merge queue, and the workers of the fleet.
-func topBeside(r TopRow) string {
-	landing := 0
-	for _, s := range r.Turns {
-		if s.Phase == "landing" {
-			landing++
-		}
-	}
-	var parts []string
-	if n := len(r.Turns); n > 0 {
-		parts = append(parts, termtext.Count(n, "turn"))
-	}
-	if landing > 0 {
-		parts = append(parts, fmt.Sprintf("%d landing", landing))
-	}
-	if r.Fleet != nil {
-		parts = append(parts, termtext.Count(r.Fleet.Workers, "worker"))
-	}
-	return strings.Join(parts, " · ")
 }
 
 // what names the tasks, or says why the run waits.

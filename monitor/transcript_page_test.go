@@ -63,16 +63,10 @@ func TestAdd_eventsThatCameBeforeLoadOrTwice_areThereOnce(t *testing.T) {
 	}
 }
 
-func TestKeys_turns_areWhereTheAgentSpeaks(t *testing.T) {
+func TestTranscript_asText_indentsAnswers(t *testing.T) {
 	edit := state.Tool{ID: "a", Name: "Edit", Arg: "src/a.go", File: true, Hunk: "-old\n+new"}
-	u, p := transcriptOver(t, state.Text{Text: "first"}, edit, state.ToolResult{Tool: edit, Text: "done"}, state.Text{Text: "second"},
+	_, p := transcriptOver(t, state.Text{Text: "first"}, edit, state.ToolResult{Tool: edit, Text: "done"}, state.Text{Text: "second"},
 		state.FinalMessage{Text: "second"})
-	u.picture(t, [2]int{80, 26})
-	for _, step := range [][2]string{{"g", "first"}, {"]", "second"}, {"[", "first"}, {"j", "Edit src/a.go\n-old\n+new\ndone"}} {
-		if u.types(t, step[0]); p.at().words() != step[1] {
-			t.Errorf("%s goes to %q, want %q", step[0], p.at().words(), step[1])
-		}
-	}
 	if got := p.text(); !strings.Contains(got, "> Edit src/a.go\n    -old\n") {
 		t.Errorf("the text is %q", got)
 	}
@@ -93,7 +87,7 @@ func TestDraw_longLive_followsAndKeepsThePlaceWhenScrolledBack(t *testing.T) {
 	e := told(state.Text{Text: "one more"})[0]
 	e.Seq = 1000
 	p.receive([]state.Event{e})
-	if got := u.picture(t, [2]int{40, 12}); got != strings.Replace(before, "99 of", "100 of", 1) {
+	if got := u.picture(t, [2]int{40, 12}); got != before {
 		t.Errorf("it moved:\n%s\n%s", before, got)
 	}
 	for _, size := range [][2]int{{1, 1}, {3, 2}, {10, 3}, {200, 50}} {

@@ -81,11 +81,11 @@ func (u *ui) keys() []binding {
 		}},
 		{"M", "", "mouse on or off: a click selects, or presses the key named in the last row; a double click opens; " +
 			"off, the terminal selects text", u.toggleMouse},
-		{"ctrl-l", "", "redraw the screen", func() { u.wake(wakeSync) }},
+		{"ctrl-l", "", "redraw the screen", func() { u.later = append(u.later, u.o.Screen.Sync) }},
 		{"ctrl-z", "", "suspend to the shell", func() { u.later = append(u.later, u.toShell) }},
 		{"esc", "", "back", u.back},
 		{"?", "help", "the keys of this page, and back", u.openHelp},
-		{"q ctrl-c", "quit", "quit this screen; the run continues", func() { u.app.Stop() }},
+		{"q ctrl-c", "quit", "quit this screen; the run continues", func() { u.later = append(u.later, u.app.Stop) }},
 	}
 }
 
@@ -276,6 +276,18 @@ func (u *ui) toggleMouse() {
 	}
 	on := u.mouse
 	u.later = append(u.later, func() { u.app.EnableMouse(on) })
+}
+
+// PasteHandler takes what is pasted for the prompt; as keys it could do anything.
+func (u *ui) PasteHandler() func(string, func(tview.Primitive)) {
+	return func(text string, _ func(tview.Primitive)) {
+		defer u.lock()()
+		if u.prompt != nil && u.prompt.field != nil {
+			for _, r := range termtext.Line(text) {
+				u.answer(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone))
+			}
+		}
+	}
 }
 
 // MouseHandler handles the mouse: the wheel scrolls what is below it, a click selects it or presses the

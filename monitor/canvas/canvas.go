@@ -72,35 +72,6 @@ func (c Canvas) Text(x, y int, style tcell.Style, s string) int {
 	return x
 }
 
-// Ends draws left and right on one row. If both do not fit, right is dropped.
-func (c Canvas) Ends(y int, left, right []Piece) {
-	x := c.Pieces(0, y, left)
-	w := 0
-	for _, p := range right {
-		w += termtext.Width(p.Text)
-	}
-	if x+1+w <= c.W {
-		c.Pieces(c.W-w, y, right)
-	}
-}
-
-// Piece is a run of text of one style.
-type Piece struct {
-	Text  string
-	Style tcell.Style
-}
-
-// In returns a Piece.
-func In(style tcell.Style, text string) Piece { return Piece{text, style} }
-
-// Pieces draws all from column x of row y and returns the column after them.
-func (c Canvas) Pieces(x, y int, all []Piece) int {
-	for _, p := range all {
-		x = c.Text(x, y, p.Style, p.Text)
-	}
-	return x
-}
-
 // Bar draws a gauge in the first row. Its parts differ in the character, not only in
 // colour.
 func (c Canvas) Bar(part float64, style tcell.Style) {

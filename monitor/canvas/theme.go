@@ -12,15 +12,24 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Theme is how tones look on a terminal. The zero value has no colors: words, marks and bold text carry the
-// same information.
-type Theme struct {
-	colors   map[summary.Tone]tcell.Color
-	contrast bool // nothing is dim, and bad news stands out by more than its color
+// Theme has the color of each tone. The zero value has no colors: words, marks and bold text carry the same
+// information.
+type Theme [summary.Bad + 1]tcell.Color
+
+// themes are the colors of good, busy, warn and bad, for at least 256 colors. The terminal's own colors are readable
+// on its background.
+func themes() map[string]Theme {
+	hex := tcell.NewHexColor
+	return map[string]Theme{
+		"none":     {},
+		"terminal": {0, tcell.ColorGreen, tcell.ColorTeal, tcell.ColorOlive, tcell.ColorMaroon},
+		"dark":     {0, hex(0x7ee787), hex(0x79c0ff), hex(0xe3b341), hex(0xff9b93)}, // at least 7:1 on black
+		"light":    {0, hex(0x116329), hex(0x0550ae), hex(0x7d4e00), hex(0xa40e26)}, // at least 5:1 on white
+	}
 }
 
 // Themes are the names that ThemeOf knows.
-func Themes() []string { return []string{"auto", "terminal", "dark", "light", "contrast", "none"} }
+func Themes() []string { return []string{"auto", "terminal", "dark", "light", "none"} }
 
 // ThemeVariable is the environment variable that names the theme.
 const ThemeVariable = "RALPH_THEME"
@@ -68,27 +77,10 @@ func ThemeOf(name string, depth int) Theme {
 			name = "none"
 		}
 	}
-	own := map[summary.Tone]tcell.Color{summary.Good: tcell.ColorGreen, summary.Busy: tcell.ColorTeal,
-		summary.Warn: tcell.ColorOlive, summary.Bad: tcell.ColorMaroon}
-	exact := func(good, busy, warn, bad int32) Theme {
-		if depth < 256 {
-			return Theme{colors: own}
-		}
-		return Theme{colors: map[summary.Tone]tcell.Color{summary.Good: tcell.NewHexColor(good),
-			summary.Busy: tcell.NewHexColor(busy), summary.Warn: tcell.NewHexColor(warn),
-			summary.Bad: tcell.NewHexColor(bad)}}
+	if depth < 256 && name != "none" {
+		name = "terminal"
 	}
-	switch name {
-	case "none":
-		return Theme{}
-	case "dark": // at least 7:1 on black
-		return exact(0x7ee787, 0x79c0ff, 0xe3b341, 0xff9b93)
-	case "light": // at least 5:1 on white
-		return exact(0x116329, 0x0550ae, 0x7d4e00, 0xa40e26)
-	case "contrast":
-		return Theme{colors: own, contrast: true}
-	}
-	return Theme{colors: own}
+	return themes()[name]
 }
 
 // background reads COLORFGBG, which ends with the number of the background's color.
@@ -103,23 +95,9 @@ func background(value string) string {
 }
 
 // Dim is the style of less important text.
-func (c Canvas) Dim() tcell.Style { return tcell.StyleDefault.Dim(!c.Theme.contrast) }
+func (c Canvas) Dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
 
 // Tone returns the style of a tone.
 func (c Canvas) Tone(t summary.Tone) tcell.Style {
-	style := tcell.StyleDefault
-	switch {
-	case t == summary.Bad && c.Theme.contrast:
-		return style.Bold(true).Reverse(true)
-	case t == summary.Warn && c.Theme.contrast:
-		return style.Bold(true).Underline(true)
-	case c.Theme.contrast:
-		return style.Bold(t == summary.Good || t == summary.Busy)
-	case t == summary.Bad || t == summary.Warn:
-		style = style.Bold(true)
-	}
-	if color, ok := c.Theme.colors[t]; ok {
-		return style.Foreground(color)
-	}
-	return style
+	return tcell.StyleDefault.Foreground(c.Theme[t]).Bold(t == summary.Bad || t == summary.Warn)
 }

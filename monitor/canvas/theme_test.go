@@ -38,10 +38,3 @@ func TestThemeOf_theTerminalDecidesUnlessANameDoes(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestTone_highContrast_needsNoColor(t *testing.T) {
-	c := Canvas{Theme: ThemeOf("contrast", 16)}
-	if c.Dim() != tcell.StyleDefault || c.Tone(summary.Bad) == c.Tone(summary.Warn) || c.Tone(summary.Bad) == tcell.StyleDefault {
-		t.Error("tones look alike, or are faint")
-	}
-}
