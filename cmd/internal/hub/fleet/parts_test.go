@@ -196,8 +196,8 @@ func TestWrite_endlessLineOfAWorker_endsTheTurnWithFlatMemory(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l := newLink(func([]byte, bool) error { return nil })
 	defer l.Close()
-	turn := &client{out: w, session: "s", over: cancel}
-	go turn.write("s", l)
+	turn := &client{out: w, link: l, over: cancel}
+	go turn.write(l)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	data := []byte(strings.Repeat("x", 256<<10))

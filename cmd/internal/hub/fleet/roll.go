@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -59,9 +59,18 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 		return err
 	}
 	defer conn.Close()
-	r := &roll{here: map[string]*present{}}
+	var mu sync.Mutex
+	answered := map[string]present{}
 	id := nuid.Next()
-	sub, err := conn.Subscribe("ralph.here."+id, r.answer)
+	sub, err := conn.Subscribe("ralph.here."+id, func(m *nats.Msg) {
+		var h Here
+		if len(m.Data) > maxHere || json.Unmarshal(m.Data, &h) != nil || h.ID == "" || h.V != version || h.Slots < 0 {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		answered[h.ID] = present{h, rollLost}
+	})
 	if err == nil {
 		err = conn.Flush()
 	}
@@ -69,6 +78,7 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 		return fmt.Errorf("call the roll: %w", err)
 	}
 	defer sub.Unsubscribe()
+	var last []Here
 	pause := rollEvery / 6 // first: all answer at once
 	for first := true; ; first = false {
 		_ = conn.Publish(rollSubject, []byte(id)) // while there is no server, nobody answers
@@ -77,55 +87,29 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 			return nil
 		case <-time.After(pause):
 		}
-		if all, changed := r.call(); changed || first {
+		var all []Here
+		mu.Lock()
+		for id, p := range answered {
+			if p.rolls == 0 {
+				delete(answered, id)
+				continue
+			}
+			all = append(all, p.Here)
+			answered[id] = present{p.Here, p.rolls - 1}
+		}
+		mu.Unlock()
+		slices.SortFunc(all, func(a, b Here) int { return strings.Compare(a.Host+" "+a.ID, b.Host+" "+b.ID) })
+		if first || !reflect.DeepEqual(all, last) {
 			each(all)
 		}
-		pause = rollEvery + time.Duration(r.size())*10*time.Millisecond
+		last, pause = all, rollEvery+time.Duration(len(all))*10*time.Millisecond
 	}
 }
 
-// roll is who has answered.
-type roll struct {
-	mu   sync.Mutex
-	here map[string]*present
-	last []Here // what each got last
-}
-
+// present is a worker that has answered.
 type present struct {
 	Here
-	missed int // rolls
-}
-
-func (r *roll) answer(m *nats.Msg) {
-	var h Here
-	if len(m.Data) > maxHere || json.Unmarshal(m.Data, &h) != nil || h.ID == "" || h.V != version || h.Slots < 0 {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.here[h.ID] = &present{Here: h}
-}
-
-func (r *roll) size() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.here)
-}
-
-// call is who is here after a roll.
-func (r *roll) call() (all []Here, changed bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.DeleteFunc(r.here, func(_ string, p *present) bool { p.missed++; return p.missed > rollLost })
-	for _, p := range r.here {
-		all = append(all, p.Here)
-	}
-	slices.SortFunc(all, func(a, b Here) int { return strings.Compare(a.Host+" "+a.ID, b.Host+" "+b.ID) })
-	changed = !slices.EqualFunc(all, r.last, func(a, b Here) bool {
-		return a.ID == b.ID && a.Busy == b.Busy && a.Refused == b.Refused && a.Discarded == b.Discarded
-	})
-	r.last = all
-	return all, changed
+	rolls int // that it may still miss
 }
 
 // Having returns the workers that have the labels.

@@ -92,8 +92,7 @@ type client struct {
 	out     io.Writer
 
 	mu      sync.Mutex
-	session string // of the worker; empty if there is none
-	link    *link
+	link    *link                // the session of the worker; nil: there is none
 	subs    []*nats.Subscription // of the session
 	missed  int                  // heartbeats in a row that nobody received
 	refused int
@@ -132,18 +131,18 @@ func (t *client) claimed(m *nats.Msg) {
 		_ = m.Respond([]byte(no + ": " + why))
 		return
 	}
-	if t.session != "" && !t.alone(time.Now()) {
+	if t.link != nil && !t.alone(time.Now()) {
 		_ = m.Respond([]byte(no)) // another worker has the turn
 		return
 	}
 	who := m.Subject[len(claimOf(t.id, "")):]
 	missing := t.conn.NewInbox()
 	l := linked(t.conn, inOf(who, t.id, c.Session), missing)
-	out, err := t.conn.Subscribe(outOf(t.id, who, c.Session), func(m *nats.Msg) { t.hear(c.Session, l, m) })
+	out, err := t.conn.Subscribe(outOf(t.id, who, c.Session), func(m *nats.Msg) { t.hear(l, m) })
 	if err == nil {
 		err = out.SetPendingLimits(-1, -1) // the link bounds what is on the way
 	}
-	lost, err2 := t.conn.Subscribe(missing, func(*nats.Msg) { t.miss(c.Session) })
+	lost, err2 := t.conn.Subscribe(missing, func(*nats.Msg) { t.miss(l) })
 	if err = errors.Join(err, err2); err == nil {
 		err = t.conn.FlushTimeout(beatEvery)
 	}
@@ -152,10 +151,10 @@ func (t *client) claimed(m *nats.Msg) {
 		return
 	}
 	t.dismiss("the run has given up on this worker")
-	t.subs, t.session, t.link, t.missed = []*nats.Subscription{out, lost}, c.Session, l, 0
+	t.subs, t.link, t.missed = []*nats.Subscription{out, lost}, l, 0
 	_ = m.Respond([]byte(yes))
 	_ = l.Send(linkFrame{Data: t.first}) // never waits: the link is new
-	go t.write(c.Session, l)
+	go t.write(l)
 }
 
 // dismiss ends the session of the worker, if there is one. why says that its result is discarded; empty: the run has
@@ -180,11 +179,11 @@ func (t *client) leave() {
 }
 
 // hear handles a message of the worker.
-func (t *client) hear(session string, l *link, m *nats.Msg) {
+func (t *client) hear(l *link, m *nats.Msg) {
 	err := l.Take(m.Data)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if session != t.session {
+	if l != t.link {
 		return
 	}
 	t.missed = 0
@@ -194,15 +193,16 @@ func (t *client) hear(session string, l *link, m *nats.Msg) {
 	}
 }
 
-func (t *client) current(session string) bool {
+// current returns the session of the worker; nil: there is none.
+func (t *client) current() *link {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return session == t.session
+	return t.link
 }
 
 // write passes on what the worker says until its session is over: whole lines only, since another worker may take over
 // after any of them.
-func (t *client) write(session string, l *link) {
+func (t *client) write(l *link) {
 	var line []byte
 	for {
 		var f linkFrame
@@ -219,7 +219,7 @@ func (t *client) write(session string, l *link) {
 		if f.End {
 			whole = len(line)
 		}
-		if err := t.print(session, line[:whole]); err != nil {
+		if err := t.print(l, line[:whole]); err != nil {
 			t.over(fmt.Errorf("write to the run: %w", err))
 			return
 		}
@@ -239,10 +239,10 @@ func (t *client) write(session string, l *link) {
 }
 
 // print writes what a session says, unless another one has begun.
-func (t *client) print(session string, text []byte) error {
+func (t *client) print(l *link, text []byte) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	if len(text) == 0 || !t.current(session) {
+	if len(text) == 0 || t.current() != l {
 		return nil
 	}
 	_, err := t.out.Write(text)
@@ -251,10 +251,10 @@ func (t *client) print(session string, text []byte) error {
 
 // miss counts heartbeats that nobody received. After a few in a row the worker is gone; until then, one that lost
 // its connection can come back.
-func (t *client) miss(session string) {
+func (t *client) miss(l *link) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if session == t.session {
+	if l == t.link {
 		t.missed++
 	}
 }
@@ -264,9 +264,7 @@ func (t *client) alone(now time.Time) bool { return t.missed >= misses || t.link
 
 // tell sends a frame to the current worker, if there is one. It waits while that worker is behind.
 func (t *client) tell(f linkFrame) {
-	t.mu.Lock()
-	l := t.link
-	t.mu.Unlock()
+	l := t.current()
 	if l == nil {
 		return
 	}
@@ -290,23 +288,6 @@ func (t *client) pass() {
 	}
 }
 
-// waits reports whether no worker has the turn. gone is true if one had it and is gone.
-func (t *client) waits(now time.Time) (waits, gone bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.session == "" {
-		return true, false
-	}
-	return t.alone(now), t.alone(now)
-}
-
-// silent reports whether a worker has begun, and no worker has been heard for too long.
-func (t *client) silent(now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.session != "" && t.link.Silent(now) > answers
-}
-
 // heartbeats sends heartbeats, and repeats the offer when no worker is heard: it may be lost with a worker.
 func (t *client) heartbeats(ctx context.Context, offer func()) {
 	tick := time.NewTicker(beatEvery)
@@ -320,21 +301,22 @@ func (t *client) heartbeats(ctx context.Context, offer func()) {
 			if t.conn.IsConnected() {
 				seen = now
 			}
+			t.mu.Lock()
+			l := t.link
+			lost := l != nil && t.alone(now)
+			t.mu.Unlock()
 			if now.Sub(seen) > gone {
 				t.over(errors.New("the server of the fleet is gone"))
-			} else if t.silent(now) {
+			} else if l != nil && l.Silent(now) > answers {
 				t.over(errors.New("no worker goes on with the turn"))
 			}
-			waits, lost := t.waits(now)
-			if waits && (now.Sub(offered) > gone || lost && now.Sub(offered) > silence/2) {
+			if l == nil && now.Sub(offered) > gone || lost && now.Sub(offered) > silence/2 {
 				offered = now
 				offer()
 			}
-			t.mu.Lock()
-			if l := t.link; l != nil {
+			if l != nil {
 				l.Heartbeat()
 			}
-			t.mu.Unlock()
 		}
 	}
 }

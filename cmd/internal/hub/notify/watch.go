@@ -204,7 +204,7 @@ func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
 	}
 	for _, to := range w.Webhooks {
 		all.Go(func() {
-			w.keepSending(ctx, to, never, func(ctx context.Context, e outboxEntry) error {
+			w.keepSending(ctx, to, func() bool { return false }, func(ctx context.Context, e outboxEntry) error {
 				id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
 				return sendWebhook(ctx, to, w.WebhookSecret, webhookMessage{ID: id, Body: e.Data})
 			})
@@ -219,15 +219,22 @@ func (w *Watch) quiet() bool {
 	return w.After(now).After(now)
 }
 
-func never() bool { return false }
-
 func (w *Watch) keepSending(ctx context.Context, to string, held func() bool,
 	do func(context.Context, outboxEntry) error) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if !held() {
-			w.send(ctx, to, do)
+			_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outboxEntry) error {
+				err := do(ctx, e)
+				if err != nil && ctx.Err() == nil {
+					w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)
+				}
+				return err
+			})
+			if err != nil {
+				w.Logger.Error("a message is lost", logs.KeyError, err)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -246,19 +253,6 @@ func (w *Watch) left() (n int) {
 		n += left
 	}
 	return n
-}
-
-func (w *Watch) send(ctx context.Context, to string, do func(context.Context, outboxEntry) error) {
-	_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outboxEntry) error {
-		err := do(ctx, e)
-		if err != nil && ctx.Err() == nil {
-			w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)
-		}
-		return err
-	})
-	if err != nil {
-		w.Logger.Error("a message is lost", logs.KeyError, err)
-	}
 }
 
 // digest stands for an address, which may hold a key.
