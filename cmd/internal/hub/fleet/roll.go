@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 )
 
 // Here is a worker's answer to a roll call.
@@ -37,7 +37,7 @@ const (
 
 // answerRolls lets runs know that this worker is here.
 func (w *worker) answerRolls() error {
-	id := nuid.Next()
+	id := rand.Text()
 	_, err := w.conn.Subscribe(rollSubject, func(m *nats.Msg) {
 		if len(m.Data) > 64 || strings.ContainsAny(string(m.Data), " .*>") {
 			w.refuse("a roll that cannot be read")
@@ -61,7 +61,7 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 	defer conn.Close()
 	var mu sync.Mutex
 	answered := map[string]present{}
-	id := nuid.Next()
+	id := rand.Text()
 	sub, err := conn.Subscribe("ralph.here."+id, func(m *nats.Msg) {
 		var h Here
 		if len(m.Data) > maxHere || json.Unmarshal(m.Data, &h) != nil || h.ID == "" || h.V != version || h.Slots < 0 {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 )
 
 // Offer is a turn that wants a worker.
@@ -36,7 +36,7 @@ func Turn(ctx context.Context, o Offer, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer conn.Close()
-	t := &client{conn: conn, id: nuid.Next(), out: out, over: cancel, o: o}
+	t := &client{conn: conn, id: rand.Text(), out: out, over: cancel, o: o}
 	defer t.leave()
 	t.in = bufio.NewReaderSize(in, part)
 	if t.first, err = t.in.ReadBytes('\n'); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"ralph/ptyexec"
 )
@@ -197,7 +197,7 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 		_ = m.Term()
 		return
 	}
-	s := &session{w: w, id: o.ID, name: nuid.Next()}
+	s := &session{w: w, id: o.ID, name: rand.Text()}
 	s.link = linked(w.conn, outOf(s.id, w.who, s.name), "")
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
