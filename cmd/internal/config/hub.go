@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -60,7 +59,6 @@ type Notifications struct {
 	Notify        []string `json:"notify"` // addresses of shoutrrr, and Desktop
 	NotifyOn      []string `json:"notify_on"`
 	Milestone     int      `json:"milestone"`   // tasks
-	Quiet         string   `json:"quiet"`       // 22:00-07:00; empty: none
 	Webhooks      []string `json:"webhooks"`    // addresses
 	WebhookSecret string   `json:"webhook_key"` // signs them; empty: they are not signed
 	WebhookEvents []string `json:"webhook_events"`
@@ -96,9 +94,6 @@ func (s *Notifications) Options() []option.Row {
 	}, {
 		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1",
 		Max: "10000", Field: &s.Milestone, Help: "Finished tasks between two milestones.",
-	}, {
-		Group: group, Key: "NOTIFY_QUIET", YAML: "notify.quiet", Kind: option.String, Field: &s.Quiet,
-		Help: "Quiet hours, such as 22:00-07:00; messages are sent when they are over; empty means none.",
 	}, {
 		Group: group, Key: "WEBHOOKS", YAML: "webhooks.to", Kind: option.List, Trust: true, Secret: true,
 		Field: &s.Webhooks,
@@ -141,9 +136,6 @@ func (s Notifications) Check(kinds []string) error {
 				return fmt.Errorf("%s: %q is not one of %s", list.key, name, strings.Join(list.known, ", "))
 			}
 		}
-	}
-	if _, _, err := s.quiet(); err != nil {
-		return err
 	}
 	return nil
 }
@@ -209,49 +201,6 @@ func CheckToken(token string) error {
 		return fmt.Errorf("REPLY_TOKEN has %d characters: REPLIES needs at least 8, without spaces", n)
 	}
 	return nil
-}
-
-// quiet is the beginning and the end of the quiet hours, in minutes of the day.
-func (s Notifications) quiet() (from, to int, err error) {
-	if s.Quiet == "" {
-		return 0, 0, nil
-	}
-	begin, end, ok := strings.Cut(s.Quiet, "-")
-	from, err1 := minutes(begin)
-	to, err2 := minutes(end)
-	if ok && err1 == nil && err2 == nil && from == to {
-		return 0, 0, fmt.Errorf("NOTIFY_QUIET: %q ends when it begins; leave it empty for no quiet hours", s.Quiet)
-	}
-	if !ok || err1 != nil || err2 != nil {
-		return 0, 0, fmt.Errorf("NOTIFY_QUIET: %q is not two times of day, such as 22:00-07:00", s.Quiet)
-	}
-	return from, to, nil
-}
-
-func minutes(clock string) (int, error) {
-	t, err := time.Parse("15:04", strings.TrimSpace(clock))
-	return t.Hour()*60 + t.Minute(), err
-}
-
-// After returns the first moment from now on that is not quiet.
-func (s Notifications) After(now time.Time) time.Time {
-	from, to, err := s.quiet()
-	if err != nil || from == to {
-		return now
-	}
-	at := now.Hour()*60 + now.Minute()
-	inside := at >= from && at < to
-	if from > to {
-		inside = at >= from || at < to
-	}
-	if !inside {
-		return now
-	}
-	y, m, d := now.Date()
-	if from > to && at >= from {
-		d++
-	}
-	return time.Date(y, m, d, to/60, to%60, 0, 0, now.Location())
 }
 
 // String hides the values: they hold keys.

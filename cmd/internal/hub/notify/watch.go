@@ -197,14 +197,14 @@ func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for _, to := range w.Notify {
 		all.Go(func() {
-			w.keepSending(ctx, to, w.quiet, func(ctx context.Context, e outboxEntry) error {
+			w.keepSending(ctx, to, func(ctx context.Context, e outboxEntry) error {
 				return Send(ctx, to, w.TTY, Message{On: e.Kind, Title: e.Title, Text: e.Text})
 			})
 		})
 	}
 	for _, to := range w.Webhooks {
 		all.Go(func() {
-			w.keepSending(ctx, to, func() bool { return false }, func(ctx context.Context, e outboxEntry) error {
+			w.keepSending(ctx, to, func(ctx context.Context, e outboxEntry) error {
 				id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
 				return sendWebhook(ctx, to, w.WebhookSecret, webhookMessage{ID: id, Body: e.Data})
 			})
@@ -213,28 +213,19 @@ func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
 	return &all
 }
 
-// quiet reports whether nobody is to be told anything now.
-func (w *Watch) quiet() bool {
-	now := time.Now()
-	return w.After(now).After(now)
-}
-
-func (w *Watch) keepSending(ctx context.Context, to string, held func() bool,
-	do func(context.Context, outboxEntry) error) {
+func (w *Watch) keepSending(ctx context.Context, to string, do func(context.Context, outboxEntry) error) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if !held() {
-			_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outboxEntry) error {
-				err := do(ctx, e)
-				if err != nil && ctx.Err() == nil {
-					w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)
-				}
-				return err
-			})
-			if err != nil {
-				w.Logger.Error("a message is lost", logs.KeyError, err)
+		_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outboxEntry) error {
+			err := do(ctx, e)
+			if err != nil && ctx.Err() == nil {
+				w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)
 			}
+			return err
+		})
+		if err != nil {
+			w.Logger.Error("a message is lost", logs.KeyError, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -288,31 +288,3 @@ func TestWatch_killedWatcher_theNextRunsWatcherReportsTheEnd(t *testing.T) {
 		t.Error(left)
 	}
 }
-
-// Quiet hours do not count as failed tries, so what waits for their end is sent without a long delay.
-func TestWatch_quietHours_keepBackNotificationsWithoutATry(t *testing.T) {
-	r, p := newReceiver(t, 0), newProject(t)
-	now := time.Now()
-	quiet := now.Add(-time.Hour).Format("15:04") + "-" + now.Add(time.Hour).Format("15:04")
-	s := config.Notifications{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}, Quiet: quiet, NotifyOn: []string{"ended"}}
-	p.end()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	w := &Watch{HubJob: config.HubJob{Notifications: s, Dir: p.dir, Run: p.run}, Logger: hclog.NewNullLogger()}
-	go func() { done <- w.Run(ctx) }()
-	for deadline := time.Now().Add(9 * time.Second); !p.sent("run_end") && time.Now().Before(deadline); {
-		<-time.After(10 * time.Millisecond)
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if got := r.texts(); len(got) != 1 || strings.Contains(got[0], "Next:") {
-		t.Errorf("only the webhook comes: %q", got)
-	}
-	s.Quiet, now = "", time.Now()
-	p.watch(s)()
-	if got := r.texts(); len(got) != 2 || time.Since(now) > 4*time.Second {
-		t.Errorf("after %s: %q", time.Since(now), got)
-	}
-}
