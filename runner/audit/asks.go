@@ -14,7 +14,7 @@ import (
 // taskWords are patterns for clauses of a task.
 var taskWords = sync.OnceValue(func() (p struct {
 	path, code, clause, tests, them, fewer, change, data, add, bad, red, edit, plan, apart, lets, remove,
-	skip, out, tools, advises *regexp.Regexp
+	skip, advises *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.path = re(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
@@ -35,8 +35,6 @@ var taskWords = sync.OnceValue(func() (p struct {
 		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)
 	p.skip = re(`(?i)\b(?:skip|xfail|disabl|flaky|quarantin|ignor|pending|failing|` +
 		`platform|windows|macos|linux|node(?:\.js)? \d)\w*`)
-	p.out = re(`(?i)\b(?:ignor|exclud|exempt|skip|leav\w* .{1,40}\bout)`)
-	p.tools = re(`(?i)lint|\bruff\b|flake8|mypy|clippy|prettier|biome|\bformat|\btsc\b|typ(?:e|ing).?check|coverage|generated|vendor`)
 	p.advises = re(`(?i)\b(?:must|may|should|shall|does|do|can|will)(?: not|n't|not) (?:\w+ )?(?:fail|break|block|` +
 		`stop)\b|\b(?:jobs?|steps?|checks?|lint\w*|builds?) (?:may|can|is allowed to) fail\b|` +
 		`\bnon-?blocking\b|\badvisory\b|\bwarn\w* only\b|\binformational\b|\bwithout (?:failing|breaking|blocking)\b`)
@@ -174,11 +172,6 @@ func AsksForTests(task string) bool {
 func Describes(task string) bool {
 	p := taskPhrases()
 	return len(NamesOf(task)) > 0 && !p.mend.MatchString(task) && !p.other.MatchString(task)
-}
-
-// asksToLeaveOut reports whether a task wants a tool to leave files out.
-func asksToLeaveOut(task string) bool {
-	return taskWords().out.MatchString(task) && taskWords().tools.MatchString(task)
 }
 
 // asksToLetFail reports whether a task wants a check whose failure does not count.

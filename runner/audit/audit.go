@@ -70,7 +70,7 @@ func Kinds() []KindRow {
 			Found: "a test file was deleted or emptied, and the code that it tested is still there"},
 		{Kind: KindSkipAdded, excused: asksForSkips, Found: "tests that ran before are skipped now"},
 		{Kind: KindChecksChanged, excused: func(task string) bool {
-			return asksToLetFail(task) || asksToLeaveOut(task) || asksForTestsApart(task) || asksForFewerTests(task)
+			return asksToLetFail(task) || asksForTestsApart(task) || asksForFewerTests(task)
 		},
 			Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, " +
 				"prompt or specs changed"},

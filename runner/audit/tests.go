@@ -12,9 +12,6 @@ import (
 const (
 	maxText  = 1 << 20 // larger files are data, not tests
 	maxPairs = 1 << 22 // files that need more comparisons of lines are not judged
-	// sameFile is the minimum share of a deleted file's lines in other files for it to
-	// count as moved.
-	sameFile = 0.5
 )
 
 // compareTests finds deleted test files and newly skipped tests.
@@ -38,14 +35,18 @@ func compareTests(in Input) []Finding {
 func removedFiles(files []File) []Finding {
 	var found []Finding
 	gone := sync.OnceValue(func() map[string]bool { return goneWords(files) })
-	to := sync.OnceValue(func() *arrivals { return arrived(files) })
+	moved := arrived(files)
 	for _, f := range files {
 		l := languageOf(f.Path)
 		if l == nil || !f.Existed {
 			continue
 		}
 		lost := l.count(f.Before)
-		if lost == 0 || l.count(f.After) > 0 || l.skipped(f.After) || to().took(f, lost) || mentions(f.Before, gone()) {
+		if lost == 0 || l.count(f.After) > 0 || l.skipped(f.After) || mentions(f.Before, gone()) {
+			continue
+		}
+		if moved >= lost { // they do not count for another file
+			moved -= lost
 			continue
 		}
 		what, tests := "the test file was deleted", "tests"
@@ -80,45 +81,14 @@ func (l *language) skipped(text string) bool {
 	return slices.ContainsFunc(lines(text), l.mark.MatchString)
 }
 
-// arrivals are the tests and lines that were added to test files.
-type arrivals struct {
-	tests int
-	lines map[string]bool
-}
-
-func arrived(files []File) *arrivals {
-	a := &arrivals{lines: map[string]bool{}}
+// arrived counts the tests that were added to test files.
+func arrived(files []File) (n int) {
 	for _, f := range files {
-		l := languageOf(f.Path)
-		if l == nil || !f.Exists {
-			continue
-		}
-		a.tests += max(0, l.count(f.After)-l.count(f.Before))
-		for _, line := range Without(lines(f.After), lines(f.Before)) {
-			a.lines[line] = true
+		if l := languageOf(f.Path); l != nil && f.Exists {
+			n += max(0, l.count(f.After)-l.count(f.Before))
 		}
 	}
-	return a
-}
-
-// took reports whether the tests of a file moved to others: they got as many tests, which
-// then do not count for another file, or most of its lines.
-func (a *arrivals) took(f File, tests int) bool {
-	if a.tests >= tests {
-		a.tests -= tests
-		return true
-	}
-	all, same := 0, 0
-	for _, line := range lines(f.Before) {
-		if len(line) < 4 {
-			continue // brackets
-		}
-		all++
-		if a.lines[line] {
-			same++
-		}
-	}
-	return a.tests > 0 && float64(same) >= sameFile*float64(all)
+	return n
 }
 
 var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_][\pL\pN_]{3,}`) })

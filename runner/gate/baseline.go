@@ -170,7 +170,7 @@ func (r Result) saysFailed() []string {
 
 // empty reports whether the check ran and found nothing to check.
 func (r Result) empty() bool {
-	return r.Tests.Ran() == 0 && (r.Passed || r.Verdict == VerdictSkipped) && (r.Tests.Nothing != "" || r.Tests.Known)
+	return r.Tests.Total() == 0 && (r.Passed || r.Verdict == VerdictSkipped) && (r.Tests.Nothing != "" || r.Tests.Known)
 }
 
 // learn updates the baseline after a run. A check without an entry gets one, and its later failures are new. A failure

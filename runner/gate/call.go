@@ -1,14 +1,10 @@
 package gate
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
 	"mvdan.cc/sh/v3/syntax"
-
-	"ralph/state/projectfs"
 )
 
 // toolCall is a shell command that calls one program and does nothing else.
@@ -51,13 +47,4 @@ func (c toolCall) HasAny(prefixes ...string) bool {
 	return slices.ContainsFunc(c.Words, func(word string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return word == p || strings.HasPrefix(word, p+"=") })
 	})
-}
-
-// maxManifest bounds a package.json, in bytes.
-const maxManifest = 4 << 20
-
-// packageScript returns a script of dir's package.json; empty if there is none.
-func packageScript(dir, name string) string {
-	data, _ := projectfs.In(dir).Read(filepath.Join(dir, "package.json"), maxManifest)
-	return gjson.GetBytes(data, "scripts").Map()[name].String()
 }

@@ -45,8 +45,6 @@ func TestValidate_badRow_errorIsOneLineAndNamesTheProblem(t *testing.T) {
 
 func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"package.json": `{"scripts": {"test": "jest", "unit": "vitest run", "both": "jest && vitest", "e2e": "playwright test"}}`})
-	const jest, vitest = " --json --outputFile='DIR/jest.json'", " --reporter=default --reporter=json --outputFile.json='DIR/jest.json'"
 	for command, want := range map[string]string{
 		"go test ./...":                       "go test -json ./...",
 		"CGO_ENABLED=0 go test -race  ./... ": "CGO_ENABLED=0 go test -json -race  ./... ",
@@ -61,22 +59,7 @@ func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
 		"go test \"":                          "",
 		"go build ./...":                      "",
 		"make test":                           "",
-		"jest":                                "jest" + jest,
-		"npx jest --ci src":                   "npx jest" + jest + " --ci src",
-		"CI=1 node_modules/.bin/jest":         "CI=1 node_modules/.bin/jest" + jest,
-		"npx jest --json":                     "",
-		"echo jest":                           "",
-		"vitest run":                          "vitest run" + vitest,
-		"pnpm exec vitest run --root x":       "pnpm exec vitest run" + vitest + " --root x",
-		"vitest --reporter=dot":               "",
-		"npm test":                            "npm test --" + jest,
-		"npm run unit":                        "npm run unit --" + vitest,
-		"pnpm run unit":                       "pnpm run unit" + vitest,
-		"yarn test":                           "yarn test" + jest,
-		"npm run both":                        "",
-		"npm run e2e":                         "",
-		"npm run missing":                     "",
-		"npm test -- --ci":                    "",
+		"jest":                                "",
 	} {
 		r, err := prepare(Check{Name: "t", Command: command}, Place{Dir: dir, Env: []string{"A=1"}})
 		if err != nil {
@@ -147,30 +130,6 @@ func TestSuite_pytestReport_usesNodeIDs(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, junitFile)); err == nil {
 			t.Errorf("report left behind in %s", dir)
 		}
-	}
-}
-
-// A fake vitest that writes the requested report.
-func TestSuite_jestReport_replacesTheTextAndIsHidden(t *testing.T) {
-	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "./vitest run --root vt"})
-	for from, to := range map[string]string{"vitest.json": "report.json", "vitest.txt": "report.txt"} {
-		data, err := os.ReadFile("report/testdata/" + from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, s.Place.Dir, map[string]string{to: string(data)})
-	}
-	script := "#!/bin/sh\ncat report.txt\necho \"> vitest $*\"\ncp report.json \"${4#--outputFile.json=}\"\necho \"JSON report written to ${4#*=}\"\nexit 1\n"
-	write(t, s.Place.Dir, map[string]string{"vitest": script})
-	if err := os.Chmod(filepath.Join(s.Place.Dir, "vitest"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	r := s.must(t).Results[0]
-	if len(r.Blamed) != 2 || r.Tests.Total() != 7 {
-		t.Errorf("tests %+v", r.Tests)
-	}
-	if strings.Contains(r.Output, "ralph-check") || strings.Contains(r.Output, "\x1b") || !strings.Contains(r.Output, "> vitest run  --root vt") {
-		t.Errorf("output %s", r.Output)
 	}
 }
 

@@ -21,11 +21,8 @@ type request struct {
 	check   Check
 }
 
-// The report files in request.dir.
-const (
-	junitFile = "junit.xml"
-	jestFile  = "jest.json"
-)
+// junitFile is the report file in request.dir.
+const junitFile = "junit.xml"
 
 // prepare makes the test runner report structured results if that changes nothing else: the command must be one plain
 // call of a known test runner, or the runner must take options from its environment.
@@ -35,27 +32,18 @@ func prepare(c Check, p Place) (request, error) {
 		return r, nil
 	}
 	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
-	call := parseCall(c.Command)
-	if command, ok := goJSON(call); ok && wants(report.Go) {
+	if command, ok := goJSON(parseCall(c.Command)); ok && wants(report.Go) {
 		r.command = command
 		return r, nil
 	}
-	if !wants(report.Pytest) && !wants(report.Jest) {
+	if !wants(report.Pytest) {
 		return r, nil
 	}
 	var err error
 	if r.dir, err = os.MkdirTemp("", "ralph-check-"); err != nil {
 		return r, fmt.Errorf("make folder for reports: %w", err)
 	}
-	if wants(report.Jest) {
-		dir := filepath.Join(p.Dir, filepath.FromSlash(c.Dir))
-		if command, ok := jestJSON(call, filepath.Join(r.dir, jestFile), dir); ok {
-			r.command = command
-		}
-	}
-	if wants(report.Pytest) {
-		r.env = withPytest(p.Env, filepath.Join(r.dir, junitFile))
-	}
+	r.env = withPytest(p.Env, filepath.Join(r.dir, junitFile))
 	return r, nil
 }
 
@@ -63,11 +51,6 @@ func prepare(c Check, p Place) (request, error) {
 func (r request) read(s report.Summary, dir string, began time.Time) report.Summary {
 	var files []string
 	if r.dir != "" {
-		jest := func(file io.Reader) (report.Summary, error) { return report.ReadJest(file, dir) }
-		if all, ok := readFile(dir, filepath.Join(r.dir, jestFile), jest); ok {
-			all.Nothing = s.Nothing
-			s = all // the output has some of the same tests, under other names if jest has a root
-		}
 		files = append(files, filepath.Join(r.dir, junitFile))
 	}
 	if r.check.JUnit != "" {
@@ -80,7 +63,7 @@ func (r request) read(s report.Summary, dir string, began time.Time) report.Summ
 		}
 	}
 	for _, file := range files {
-		if found, ok := readFile(dir, file, report.ReadJUnit); ok {
+		if found, ok := readFile(dir, file); ok {
 			s = s.Merge(found)
 		}
 	}
@@ -92,7 +75,7 @@ const maxReport = 256 << 20
 
 // readFile reads a report file. It returns false if the file is missing, or broken before its first test.
 // One in the project may be anything.
-func readFile(project, path string, read func(io.Reader) (report.Summary, error)) (s report.Summary, ok bool) {
+func readFile(project, path string) (s report.Summary, ok bool) {
 	open := os.Open // file: in a temporary folder of ralph
 	if rel, err := filepath.Rel(project, path); err == nil && filepath.IsLocal(rel) {
 		open = projectfs.In(project).Open
@@ -102,7 +85,7 @@ func readFile(project, path string, read func(io.Reader) (report.Summary, error)
 		return s, false
 	}
 	defer f.Close()
-	s, err = read(io.LimitReader(f, maxReport))
+	s, err = report.ReadJUnit(io.LimitReader(f, maxReport))
 	return s, err == nil || len(s.Tests) > 0
 }
 
@@ -113,10 +96,6 @@ func (r request) hide(output string) string {
 	}
 	var lines []string
 	for line := range strings.SplitSeq(output, "\n") {
-		for _, quote := range []string{"", "'", `"`} {
-			line = strings.ReplaceAll(line, jestOptions(quote+filepath.Join(r.dir, jestFile)+quote), "")
-			line = strings.ReplaceAll(line, vitestOptions(quote+filepath.Join(r.dir, jestFile)+quote), "")
-		}
 		if !strings.Contains(line, filepath.Base(r.dir)) {
 			lines = append(lines, line)
 		}

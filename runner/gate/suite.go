@@ -223,7 +223,7 @@ func (s *Suite) exec(ctx context.Context, step Step, before bool) (Result, error
 // nothing returns a sentence if a check failed because there is no code or no
 // test yet. If there was some earlier, the failure is real and it returns "".
 func nothing(r Result, before bool) string {
-	if r.Passed || before || r.TimedOut || r.Tests.Ran() > 0 || r.Tests.Nothing == "" {
+	if r.Passed || before || r.TimedOut || r.Tests.Total() > 0 || r.Tests.Nothing == "" {
 		return ""
 	}
 	return "nothing to check yet: " + r.Tests.Nothing

@@ -5,10 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
+	"ralph/runner/gate/report"
 	"ralph/runner/task"
 	"ralph/state"
 )
@@ -359,27 +359,15 @@ func (in Input) stories() bool {
 	return in.Marking != "" || strings.HasSuffix(strings.ToLower(in.PlanPath), ".json")
 }
 
-// trim cuts the middle out of s so that at most MaxBlock bytes are left. It
-// keeps whole lines unless they are very long.
+// trim cuts the middle out of s so that about MaxBlock bytes are left.
 func trim(s string) string {
 	if len(s) <= MaxBlock {
 		return s
 	}
-	const half = MaxBlock/2 - 32 // room for the sentence between the halves
-	head, tail := s[:half], s[len(s)-half:]
-	if i := strings.LastIndexByte(head, '\n'); i > half/2 {
-		head = head[:i]
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < half/2 {
-		tail = tail[i+1:]
-	}
-	for len(head) > 0 && !utf8.RuneStart(s[len(head)]) {
-		head = head[:len(head)-1]
-	}
-	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
-		tail = tail[1:]
-	}
-	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", head, len(s)-len(head)-len(tail), tail)
+	const room = 64 // for the line between the halves
+	e := report.Excerpt{Head: MaxBlock/2 - room, Tail: MaxBlock / 2}
+	_, _ = e.Write([]byte(s)) // never fails
+	return e.String()
 }
 
 // fenceFor returns a code fence that nothing in block can close.

@@ -70,7 +70,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	t.tell(state.Phase{Name: state.PhaseAgent})
 	t.plan.CallStarts(cmd.Cover)
 	c := call{transcript: &agent.Transcript{Resumed: request.Session != ""}}
-	watch := edits.Follow(protect.Watched(t.a.Plan, before), placeOf(box, cmd), func() Plan { return store.Read(t.a.Plan) })
+	watch := edits.Follow(protect.Watched(t.a.Plan, before), edits.Place{Below: box.Below(), Hidden: box.InContainer()}, func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started
 	silence := activity{Dir: t.a.Dir, Plain: spec.Format == agent.FormatText}
 	decoder := spec.NewDecoder(watch.Listen(followActivity(&cmd, &silence, t.listen(c.transcript))))

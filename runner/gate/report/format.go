@@ -20,12 +20,13 @@ const (
 	Node     Format = "node" // spec reporter of node --test
 	Cargo    Format = "cargo"
 	TAP      Format = "tap"
+	Script   Format = "script"    // "ok NAME" and "FAIL NAME" of test scripts
 	ExitCode Format = "exit-code" // the output is not read
 )
 
 // Formats lists every format that has a name.
 func Formats() []Format {
-	return []Format{Go, Pytest, Unittest, Jest, Node, Cargo, TAP, ExitCode}
+	return []Format{Go, Pytest, Unittest, Jest, Node, Cargo, TAP, Script, ExitCode}
 }
 
 type row struct {
@@ -44,6 +45,7 @@ func rows() []row {
 		{Node, func(c *collector) parser { return &nodeSpec{block: block{c: c}} }},
 		{Cargo, func(c *collector) parser { return &cargo{block: block{c: c}} }},
 		{TAP, func(c *collector) parser { return &tap{c: c} }},
+		{Script, func(c *collector) parser { return &script{c: c, said: newMessage()} }},
 	}
 }
 

@@ -126,8 +126,7 @@ func (g *goEvents) endPackage(e goEvent) {
 			if b := g.builds[e.FailedBuild]; b != nil {
 				message = b.String()
 			}
-			g.c.add(Test{Name: e.Package, Status: Failed, Message: message,
-				NoSetup: noSetup(g.packages[e.Package].String())})
+			g.c.add(Test{Name: e.Package, Status: Failed, Message: message})
 		}
 	}
 	delete(g.packages, e.Package)
@@ -227,7 +226,7 @@ func (g *goText) endPackage(line string) {
 	}
 	switch {
 	case fields[0] == "FAIL" && !failed:
-		g.c.add(Test{Name: pkg, Status: Failed, Message: g.texts["# "+pkg].String(), NoSetup: noSetup(line)})
+		g.c.add(Test{Name: pkg, Status: Failed, Message: g.texts["# "+pkg].String()})
 	case fields[0] == "ok  " && len(g.pending) == 0 && !strings.Contains(line, "[no tests to run]"):
 		g.c.add(Test{Name: pkg, Status: Passed})
 	}
@@ -240,5 +239,3 @@ func (g *goText) endPackage(line string) {
 }
 
 func (g *goText) end() {}
-
-func noSetup(line string) bool { return strings.Contains(line, " [setup failed]") }

@@ -55,3 +55,15 @@ func TestParse_namesWithDashesBracketsSpacesAndColons_stayWhole(t *testing.T) {
 		})
 	}
 }
+
+func TestScript_okAndFail_nameTheTests(t *testing.T) {
+	s := parse(Auto, "ok   t_usage\n+ cmp a b\nb differs\nFAIL t_copy: 1\nok   tests/a.sh\nok then, that was it\nFAIL\nFAIL: all\n")
+	if !s.Known || s.Passed != 2 || s.Failed != 1 || s.FailedTests()[0].Name != "t_copy" || s.FailedTests()[0].Message != "+ cmp a b\nb differs" {
+		t.Errorf("%+v", s)
+	}
+	for _, text := range []string{"FAIL a.test.js\nFAIL b\n", "ok 1 - a\n", "ok  \texample.com/p\t0.1s\n", "ok - a b\n", "ok I am done\n"} {
+		if s := parse(Script, text); s.Known {
+			t.Errorf("%q: %+v", text, s)
+		}
+	}
+}

@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// maxFile limits a report file, in bytes.
+const maxFile = 64 << 20
+
 type junitCase struct {
 	Name  string      `xml:"name,attr"`
 	Class string      `xml:"classname,attr"`

@@ -1,10 +1,6 @@
 package report
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,60 +169,4 @@ func (n *nodeSpec) line(line string) {
 	case n.name != "" && !strings.Contains(line, "node:internal/"):
 		n.text.WriteLine(line)
 	}
-}
-
-const maxFile = 64 << 20
-
-// ReadJest reads the file of the JSON reporter of jest or vitest. Names of test
-// files are relative to dir.
-func ReadJest(r io.Reader, dir string) (Summary, error) {
-	var file struct {
-		TestResults []struct {
-			Name, Status, Message string
-			AssertionResults      []struct {
-				AncestorTitles  []string
-				Title, Status   string
-				FailureMessages []string
-			}
-		}
-	}
-	if err := json.NewDecoder(io.LimitReader(r, maxFile)).Decode(&file); err != nil {
-		return Summary{}, fmt.Errorf("read jest report: %w", err)
-	}
-	c := newCollector()
-	c.known = true
-	for _, f := range file.TestResults {
-		name := f.Name
-		if rel, err := filepath.Rel(dir, f.Name); err == nil && filepath.IsLocal(rel) {
-			name = filepath.ToSlash(rel)
-		}
-		if f.Status == "failed" && len(f.AssertionResults) == 0 {
-			c.add(Test{Name: name, Status: Failed, Message: stackless(f.Message)})
-		}
-		for _, a := range f.AssertionResults {
-			t := Test{Name: strings.Join(append(append([]string{name}, a.AncestorTitles...), a.Title), " > "),
-				Status: Skipped}
-			switch a.Status {
-			case "passed":
-				t.Status = Passed
-			case "failed":
-				t.Status, t.Message = Failed, stackless(strings.Join(a.FailureMessages, "\n\n"))
-			}
-			c.add(t)
-		}
-	}
-	return c.summary(), nil
-}
-
-// stackless removes the test runner's own frames from stack traces.
-func stackless(text string) string {
-	m := newMessage()
-	for line := range strings.SplitSeq(strip(text), "\n") {
-		frame := strings.HasPrefix(strings.TrimSpace(line), "at ")
-		if !frame || !strings.Contains(line, "node_modules/") && !strings.Contains(line, "node:internal/") &&
-			!strings.Contains(line, "<anonymous>)") {
-			m.WriteLine(line)
-		}
-	}
-	return m.String()
 }

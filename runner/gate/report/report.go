@@ -26,9 +26,6 @@ type Test struct {
 	Name    string `json:"name"` // unique in its check: "example.com/p.TestA/b", "a.test.js > suite > name"
 	Status  Status `json:"status"`
 	Message string `json:"message,omitempty"` // of a failed test: at most 4 KiB, its beginning and its end
-	// NoSetup marks a Go package whose tests were not even built, because its
-	// module or a package that it imports is missing.
-	NoSetup bool `json:"no_setup,omitempty"`
 	// Of is what the report names in its place once it passes: its package, or the test that it is a part of. Empty: the
 	// test itself.
 	Of string `json:"of,omitempty"`
@@ -77,17 +74,6 @@ func (s Summary) PassedTests() (names []string) {
 		}
 	}
 	return names
-}
-
-// Ran returns the number of tests, without the packages that could not be set up.
-func (s Summary) Ran() int {
-	n := s.Total()
-	for _, t := range s.Tests {
-		if t.NoSetup {
-			n--
-		}
-	}
-	return n
 }
 
 // FailedTests returns the tests that failed, in order.

@@ -164,15 +164,11 @@ func TestParse_ordinaryOutput_findsNoTest(t *testing.T) {
 }
 
 func TestReadFiles_realReports_nameEachFailureWithItsMessage(t *testing.T) {
-	jest := func(r io.Reader) (Summary, error) { return ReadJest(r, "/p/j") }
-	vitest := func(r io.Reader) (Summary, error) { return ReadJest(r, "/p/j/vt") }
 	for _, c := range []struct {
 		file string
 		read func(io.Reader) (Summary, error)
 		want want
 	}{
-		{"jest.json", jest, want{failures{"jt/a.test.js > add > two numbers": "Expected: 3", "jt/b.test.js": "Cannot find module"}, 3, 2}},
-		{"vitest.json", vitest, want{failures{"a.test.js > add > two numbers": "expected -1 to be 3", "b.test.js": "Cannot find module"}, 3, 2}},
 		{"node-junit.xml", ReadJUnit, want{failures{"test.adds": "-1 !== 3", "test.inner bad": "boom", "test.bad child": "falsy", "test./p/n/b.test.js": "test failed"}, 2, 2}},
 		{"pytest-junit.xml", ReadJUnit, want{broken(pytestFailed()), 3, 2}},
 		{"surefire.xml", ReadJUnit, want{failures{"com.example.AppTest.adds": "expected: <3>", "com.example.AppTest.bare": "only a message"}, 1, 0}},
@@ -191,9 +187,6 @@ func TestReadFiles_noReport_isAnError(t *testing.T) {
 	for _, text := range []string{"", "<", "<html></html>", "{", "<testsuite><testcase"} {
 		if _, err := ReadJUnit(strings.NewReader(text)); err == nil {
 			t.Errorf("ReadJUnit(%q): no error", text)
-		}
-		if _, err := ReadJest(strings.NewReader(text), "/"); err == nil {
-			t.Errorf("ReadJest(%q): no error", text)
 		}
 	}
 }

@@ -10,15 +10,10 @@
 //
 //	start                   tool ---- answer                             tool ---- answer
 //	  |   quiet   |--margin--|          |--settle--|   quiet   |--margin--|
-//
-// Checks report nothing. For them it is quiet while all of their processes wait and none has run
-// in between.
 package edits
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -31,8 +26,6 @@ const (
 	interval = 200 * time.Millisecond
 	// settle is the time from a tool's answer to the first look at the processes.
 	settle = 300 * time.Millisecond
-	// How long to wait between two questions to an engine.
-	minSeekPause, maxSeekPause = 500 * time.Millisecond, 30 * time.Second
 )
 
 // Edit is one change by a person.
@@ -41,21 +34,17 @@ type Edit[V any] struct{ Before, After V }
 // Place says where the agent is. The zero value: it is the command itself.
 type Place struct {
 	Below int // how many programs of a sandbox run above the agent, each the parent of the next
-	// First finds the first of them in a container, which may take seconds; 0 if there is none yet. If nil,
-	// it is the command.
-	First func(context.Context) int
-	// Hidden is true if ralph cannot see the processes.
+	// Hidden is true if ralph cannot tell its processes from others, as in a container.
 	Hidden bool
 }
 
-// Watch follows the files of one value during one agent call, or while checks run. It is safe for
+// Watch follows the files of one value during one agent call. It is safe for
 // concurrent use.
 type Watch[V any] struct {
-	paths  []string
-	place  Place
-	read   func() V
-	checks bool // it watches checks, not an agent
-	tools  Tools
+	paths []string
+	place Place
+	read  func() V
+	tools Tools
 
 	mu    sync.Mutex
 	pid   int         // of the agent, or the first program around it; 0: not started yet
@@ -67,7 +56,6 @@ type Watch[V any] struct {
 	edits []Edit[V]
 
 	stop, stopped chan struct{}
-	seeking       sync.WaitGroup
 }
 
 type change[V any] struct {
@@ -103,24 +91,12 @@ const maxPaths = 500
 // Follow watches files, and folders for new ones, until Stop is called; read parses them. It watches
 // nothing if there are none, or too many, or if the agent is hidden.
 func Follow[V any](paths []string, place Place, read func() V) *Watch[V] {
-	return (&Watch[V]{paths: paths, place: place, read: read}).begin()
-}
-
-// FollowChecks is Follow for checks that this process runs.
-func FollowChecks[V any](paths []string, place Place, read func() V) *Watch[V] {
-	return (&Watch[V]{paths: paths, place: place, read: read, checks: true}).begin()
-}
-
-func (w *Watch[V]) begin() *Watch[V] {
-	w.stop, w.stopped = make(chan struct{}), make(chan struct{})
-	if len(w.paths) == 0 || len(w.paths) > maxPaths || w.place.Hidden {
+	w := &Watch[V]{paths: paths, place: place, read: read, stop: make(chan struct{}), stopped: make(chan struct{})}
+	if len(paths) == 0 || len(paths) > maxPaths || place.Hidden {
 		close(w.stopped)
 		return w
 	}
 	w.look()
-	if w.place.First != nil {
-		w.seeking.Go(w.seek)
-	}
 	go func() {
 		defer close(w.stopped)
 		ticker := time.NewTicker(interval)
@@ -137,33 +113,11 @@ func (w *Watch[V]) begin() *Watch[V] {
 	return w
 }
 
-// seek finds the first program in a container. Nothing waits for it: an engine may answer late, or never.
-func (w *Watch[V]) seek() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() { defer cancel(); <-w.stop }()
-	for pause := minSeekPause; ; pause = min(2*pause, maxSeekPause) {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-		if pid := w.place.First(ctx); pid != 0 {
-			w.mu.Lock()
-			w.pid = pid
-			w.mu.Unlock()
-			return
-		}
-	}
-}
-
 // Started sets the pid of the command.
 func (w *Watch[V]) Started(pid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.place.First == nil {
-		w.pid = pid
-	}
+	w.pid = pid
 }
 
 // See receives what the agent reports.
@@ -185,10 +139,9 @@ func (w *Watch[V]) Listen(next func(state.Payload)) func(state.Payload) {
 func (w *Watch[V]) Stop() []Edit[V] {
 	close(w.stop)
 	<-w.stopped
-	w.seeking.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.checks && !w.tools.reported() {
+	if !w.tools.reported() {
 		return nil
 	}
 	return w.edits
@@ -198,13 +151,10 @@ func (w *Watch[V]) Stop() []Edit[V] {
 func (w *Watch[V]) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if since, idle := w.tools.idle(); !w.checks && (!idle || time.Since(since) < settle) {
+	if since, idle := w.tools.idle(); !idle || time.Since(since) < settle {
 		return
 	}
-	began, late := time.Now(), margin
-	if w.checks {
-		late = 0
-	}
+	began := time.Now()
 	w.look()
 	switch kin, alone := w.alone(); {
 	case !alone:
@@ -213,18 +163,15 @@ func (w *Watch[V]) check() {
 		w.reset()
 		w.quiet, w.kin = time.Now(), kin
 	default:
-		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > late {
+		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > margin {
 			w.edits = append(w.edits, w.fresh[0].Edit)
 			w.fresh = w.fresh[1:]
 		}
 	}
 }
 
-// alone reports whether no process of the call but the agent itself, or none of the checks, could write now.
+// alone reports whether the agent is the only process of its call.
 func (w *Watch[V]) alone() (activity, bool) {
-	if w.checks {
-		return idle(os.Getpid())
-	}
 	if w.pid == 0 {
 		return "", false
 	}
