@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,55 +101,6 @@ func TestUndo_severalFilesDoNotFit_isRefusedInOneLine(t *testing.T) {
 	if strings.Count(out, "\n") != 1 {
 		t.Errorf("%q", out)
 	}
-}
-
-func TestUndo_laterIterationsDependOnIt_namesThem(t *testing.T) {
-	w := newPastWorld(t)
-	k, _ := git.NewKeeper(w.Dir)
-	for i, file := range []string{"x.txt", "x.txt", "y.txt", "x.txt"} {
-		w.write(file, fmt.Sprint(i, "\n"))
-		w.git("add", "-A")
-		w.git("commit", "-qm", file)
-		w.keep(k, git.State{Run: pastRun, Iteration: 4 + i, Base: w.git("rev-parse", "HEAD~1")})
-	}
-	w.want(2, "; undo iterations 7, 5 first; nothing was changed", "undo", "4", "--yes")
-}
-
-func TestUndo_ofAnotherBranch_namesTheCommit(t *testing.T) {
-	w := newPlanWorld(t, true, true)
-	w.git("checkout", "-q", "-b", "other", "HEAD~4")
-	w.want(2, "iteration 3 worked on a commit that is not part of this branch; check out its branch first: git branch --contains ",
-		"undo", "3", "--yes")
-}
-
-// A turn in a worktree works on commits that no branch has; its work lands as another commit.
-func TestUndo_workOfAWorktree_saysWhetherItLanded(t *testing.T) {
-	w := newPastWorld(t)
-	k, _ := git.NewKeeper(w.Dir)
-	turn := func(n int, text string) {
-		w.git("checkout", "-q", "--detach")
-		w.write("side.txt", text)
-		w.git("add", "-A")
-		w.git("commit", "-qm", text)
-		w.keep(k, git.State{Run: pastRun, Iteration: n, Task: "T9 (a)", Base: w.git("rev-parse", "HEAD~1")})
-		w.git("checkout", "-q", "-")
-	}
-	lands := func(n int, text string) {
-		w.write("side.txt", text)
-		w.git("add", "-A")
-		w.git("commit", "-qm", fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: T9 (a)", text, pastRun, n))
-	}
-	turn(4, "a\n")
-	w.want(2, "cannot undo: the work of iteration 4 has not landed: no branch has it; nothing was changed", "undo", "4", "--yes")
-	turn(5, "b\n") // goes on with it
-	lands(5, "b\n")
-	turn(6, "c\n")
-	w.want(2, "the work of iteration 6 has not landed", "undo", "6", "--yes")
-	lands(6, "c\n")
-	w.want(2, "; undo iteration 6 first; nothing was changed", "undo", "5", "--yes")
-	landed := w.git("rev-parse", "HEAD")
-	w.git("checkout", "-q", "-b", "other", "HEAD~2")
-	w.want(2, "check out its branch first: git branch --contains "+landed[:12], "undo", "6", "--yes")
 }
 
 // Nothing may start on files that are half undone.

@@ -14,12 +14,9 @@ import (
 	"sync"
 )
 
-// driver is a filter or merge driver: its settings by their last word, such as "clean".
-type driver map[string]string
-
-// drivers are drivers by kind and name, such as filter.lfs. Git runs those that .gitattributes asks for: filters on
-// almost any command, and merge drivers in cherry-pick.
-type drivers map[string]driver
+// drivers are the settings of filters and merge drivers, such as filter.lfs.clean. Git runs those that .gitattributes
+// asks for: filters on almost any command, and merge drivers in cherry-pick.
+type drivers map[string]string
 
 // Trust has the drivers that git may run: those that were set when the Trust was made. It is safe for concurrent
 // use.
@@ -184,67 +181,51 @@ func (c Call) drivers(ctx context.Context, env []string) (all, outside drivers, 
 	return all, outside, nil
 }
 
-const (
-	filter = "filter."
-	// mergeText does what git does without a driver.
-	mergeText = "git merge-file --marker-size=%L %A %O %B"
-)
+// mergeText does what git does without a driver.
+const mergeText = "git merge-file --marker-size=%L %A %O %B"
 
 // set adds a setting, "filter.NAME.clean\nVALUE", and ignores all others.
 func (d drivers) set(record string) {
 	key, value, _ := strings.Cut(record, "\n")
-	name, what := key, ""
-	if dot := strings.LastIndexByte(key, '.'); dot > 0 {
-		name, what = key[:dot], key[dot+1:]
+	if isFilter(key) || strings.HasPrefix(key, "merge.") && strings.HasSuffix(key, ".driver") {
+		d[key] = value
 	}
-	if !strings.HasPrefix(name, filter) && (!strings.HasPrefix(name, "merge.") || what != "driver") {
-		return
-	}
-	if d[name] == nil {
-		d[name] = driver{}
-	}
-	d[name][what] = value
+}
+
+func isFilter(key string) bool {
+	return strings.HasPrefix(key, "filter.") && slices.Contains([]string{".clean", ".smudge", ".process", ".required"}, filepath.Ext(key))
 }
 
 // pins returns the variables that replace the settings of now with trusted ones. An empty command runs nothing.
 func pins(trusted, now drivers, env []string) []string {
-	var set []string
+	all, set := drivers{}, drivers{}
+	maps.Copy(all, trusted)
+	maps.Copy(all, now)
+	for key := range all {
+		value := trusted[key]
+		if value == now[key] {
+			continue
+		}
+		name, planted := strings.CutSuffix(key, ".process")
+		switch {
+		case !isFilter(key):
+			value = cmp.Or(value, mergeText)
+		case planted && value == "" && trusted[name+".clean"]+trusted[name+".smudge"] != "":
+			set[name+".required"] = "true" // even an empty process replaces the others: git must fail then, not store what it reads
+		case strings.HasSuffix(key, ".required"):
+			value = cmp.Or(set[key], value, "false")
+		}
+		set[key] = value
+	}
+	var out []string
 	first := countOf(env)
-	add := func(name, what, value string) {
-		n := first + len(set)/2
-		set = append(set, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s.%s", n, name, what),
-			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+	for i, key := range slices.Sorted(maps.Keys(set)) {
+		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", first+i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", first+i, set[key]))
 	}
-	names := drivers{}
-	maps.Copy(names, trusted)
-	maps.Copy(names, now)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		was, is := trusted[name], now[name]
-		if maps.Equal(was, is) {
-			continue
-		}
-		if !strings.HasPrefix(name, filter) {
-			add(name, "driver", cmp.Or(was["driver"], mergeText))
-			continue
-		}
-		for _, what := range []string{"clean", "smudge", "process"} {
-			if was[what] != is[what] {
-				add(name, what, was[what])
-			}
-		}
-		required := was["required"]
-		if required == "" {
-			required = "false"
-		}
-		if len(was) > 0 && was["process"] == "" && is["process"] != "" {
-			required = "true" // even an empty process replaces the others: git must fail then, not store what it reads
-		}
-		add(name, "required", required)
-	}
-	if len(set) == 0 {
+	if out == nil {
 		return nil
 	}
-	return append(set, fmt.Sprintf("GIT_CONFIG_COUNT=%d", first+len(set)/2))
+	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", first+len(set)))
 }
 
 // countOf returns the number of settings in the environment.

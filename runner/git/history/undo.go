@@ -3,13 +3,10 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,67 +105,11 @@ func planUndo(ctx context.Context, dir string, r Request, merged map[string]stri
 		return nil, err
 	}
 	if err := u.combine(ctx); err != nil {
-		if why := u.elsewhere(ctx); why != "" {
-			return nil, &ConflictError{why}
-		}
 		_, why, _ := strings.Cut(err.Error(), "error: ")
-		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s (%s); "+
-			"undo %s first", r.Name(), why, u.later(ctx))})
+		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s, or it is not part of this branch (%s); "+
+			"undo later iterations first, or check out its branch", r.Name(), why)})
 	}
 	return u, nil
-}
-
-// later names the later iterations of the run that changed the same files, the newest first.
-func (u *Undo) later(ctx context.Context) string {
-	var r Request
-	all, _ := List(ctx, u.root, u.r.Iterations[0].Run) // only the name of what is in the way depends on it
-	for _, k := range slices.Backward(all) {
-		if k.Start || k.Undone || k.Base == "" || k.Iteration <= u.r.Iterations[0].Iteration {
-			continue
-		}
-		if out, err := u.compare(ctx,
-			append([]string{"--name-only", k.Base, k.OID, "--"}, u.Files...)...); err == nil && out != "" {
-			r.Iterations = append(r.Iterations, k)
-		}
-	}
-	if r.Iterations == nil {
-		return "the later changes"
-	}
-	return r.Name()
-}
-
-// elsewhere says that HEAD does not contain the work of an iteration; empty: it may.
-func (u *Undo) elsewhere(ctx context.Context) string {
-	for _, k := range u.r.Iterations {
-		_, err := command.Run(ctx, u.root, "merge-base", "--is-ancestor", k.Head, "HEAD")
-		exit, is := errors.AsType[*exec.ExitError](err)
-		if k.Head == "" || !is || exit.ExitCode() != 1 || u.landed(ctx, k, "HEAD") != "" { // anything else says nothing
-			continue
-		}
-		commit := cmp.Or(u.landed(ctx, k, "--branches"), k.Head)
-		branch, err := command.Run(ctx, u.root, "for-each-ref", "--count=1", "--contains", commit, "refs/heads",
-			"refs/remotes")
-		if err == nil && branch == "" {
-			return fmt.Sprintf("the work of iteration %d has not landed: no branch has it", k.Iteration)
-		}
-		return fmt.Sprintf("iteration %d worked on a commit that is not part of this branch; "+
-			"check out its branch first: git branch --contains %.12s", k.Iteration, commit)
-	}
-	return ""
-}
-
-// landed finds the commit in which ralph put the work of an iteration, or of a later one that went on with it.
-func (u *Undo) landed(ctx context.Context, k Kept, where string) string {
-	out, _ := command.Run(ctx, u.root, "log", "--format=%H %(trailers:key=Ralph-Iteration,valueonly,separator=%x20)",
-		"--all-match", "-E", "--grep=^Ralph-Run: "+regexp.QuoteMeta(k.Run)+"$",
-		"--grep=^Ralph-Task: "+regexp.QuoteMeta(k.Task)+"$", where)
-	for line := range strings.Lines(out) {
-		oid, iteration, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if n, err := strconv.Atoi(iteration); err == nil && n >= k.Iteration {
-			return oid
-		}
-	}
-	return ""
 }
 
 // Name returns "iteration 3" or "iterations 5, 3".
