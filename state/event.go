@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -19,7 +20,7 @@ type Event struct {
 	V    int       `json:"v"`
 	Seq  int64     `json:"seq"` // 1 for the first event of a run, then without gaps
 	Time time.Time `json:"time"`
-	Kind Kind      `json:"kind"` // always Data.Kind()
+	Kind Kind      `json:"kind"` // of Data
 	Origin
 	// Data is the payload of the kind. It is nil only for a kind that this version
 	// does not know.
@@ -40,7 +41,7 @@ type Origin struct {
 
 // NewEvent stamps a payload. The caller numbers the event.
 func NewEvent(from Origin, at time.Time, p Payload) Event {
-	return Event{V: EventVersion, Time: at, Kind: p.Kind(), Origin: from, Data: p}
+	return Event{V: EventVersion, Time: at, Kind: kindOf()[reflect.TypeOf(p)], Origin: from, Data: p}
 }
 
 // UnmarshalJSON reads an event of this version or a later one. The payload of an
@@ -67,18 +68,18 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 }
 
 func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
-	decode, known := payloads[kind]
+	t, known := kindTypes()[kind]
 	if !known {
 		return nil, nil
 	}
 	if len(data) == 0 {
 		data = []byte("{}")
 	}
-	p, err := decode(data)
-	if err != nil {
+	p := reflect.New(t)
+	if err := json.Unmarshal(data, p.Interface()); err != nil {
 		return nil, fmt.Errorf("decode event %q: %w", kind, err)
 	}
-	return p, nil
+	return p.Elem().Interface(), nil
 }
 
 // EventFilter reads only the events of some kinds and skips the payloads of all

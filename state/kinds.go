@@ -1,5 +1,10 @@
 package state
 
+import (
+	"reflect"
+	"sync"
+)
+
 // KindRow is a row of the table of event kinds.
 type KindRow struct {
 	Kind    Kind
@@ -42,6 +47,24 @@ func Kinds() []KindRow {
 	}
 }
 
+// kindTypes has the type of the payload of each kind, kindOf the kind of each type.
+var (
+	kindTypes = sync.OnceValue(func() map[Kind]reflect.Type {
+		types := map[Kind]reflect.Type{}
+		for _, row := range Kinds() {
+			types[row.Kind] = reflect.TypeOf(row.Payload)
+		}
+		return types
+	})
+	kindOf = sync.OnceValue(func() map[reflect.Type]Kind {
+		kinds := map[reflect.Type]Kind{}
+		for kind, t := range kindTypes() {
+			kinds[t] = kind
+		}
+		return kinds
+	})
+)
+
 // Streams reports whether an agent causes such events with each line or tool call. They stay
 // on this machine, because they are too many to send one by one.
 func (k Kind) Streams() bool {
@@ -51,87 +74,3 @@ func (k Kind) Streams() bool {
 	}
 	return false
 }
-
-// Kind implements Payload.
-func (RunStart) Kind() Kind { return KindRunStart }
-
-// Kind implements Payload.
-func (IterationStart) Kind() Kind { return KindIterationStart }
-
-// Kind implements Payload.
-func (Phase) Kind() Kind { return KindPhase }
-
-// Kind implements Payload.
-func (AgentChange) Kind() Kind { return KindAgent }
-
-// Kind implements Payload.
-func (Baseline) Kind() Kind { return KindBaseline }
-
-// Kind implements Payload.
-func (Feedback) Kind() Kind { return KindFeedback }
-
-// Kind implements Payload.
-func (SessionStart) Kind() Kind { return KindSession }
-
-// Kind implements Payload.
-func (Text) Kind() Kind { return KindText }
-
-// Kind implements Payload.
-func (Tool) Kind() Kind { return KindTool }
-
-// Kind implements Payload.
-func (ToolResult) Kind() Kind { return KindToolResult }
-
-// Kind implements Payload.
-func (Usage) Kind() Kind { return KindUsage }
-
-// Kind implements Payload.
-func (Denied) Kind() Kind { return KindDenied }
-
-// Kind implements Payload.
-func (Blocked) Kind() Kind { return KindBlocked }
-
-// Kind implements Payload.
-func (Limit) Kind() Kind { return KindLimit }
-
-// Kind implements Payload.
-func (Retry) Kind() Kind { return KindRetry }
-
-// Kind implements Payload.
-func (AgentError) Kind() Kind { return KindError }
-
-// Kind implements Payload.
-func (FinalMessage) Kind() Kind { return KindResult }
-
-// Kind implements Payload.
-func (Finding) Kind() Kind { return KindFinding }
-
-// Kind implements Payload.
-func (Check) Kind() Kind { return KindCheck }
-
-// Kind implements Payload.
-func (Hook) Kind() Kind { return KindHook }
-
-// Kind implements Payload.
-func (TaskChange) Kind() Kind { return KindTask }
-
-// Kind implements Payload.
-func (Question) Kind() Kind { return KindQuestion }
-
-// Kind implements Payload.
-func (Answer) Kind() Kind { return KindAnswer }
-
-// Kind implements Payload.
-func (Commit) Kind() Kind { return KindCommit }
-
-// Kind implements Payload.
-func (Paused) Kind() Kind { return KindPaused }
-
-// Kind implements Payload.
-func (Decision) Kind() Kind { return KindDecision }
-
-// Kind implements Payload.
-func (IterationEnd) Kind() Kind { return KindIterationEnd }
-
-// Kind implements Payload.
-func (RunEnd) Kind() Kind { return KindRunEnd }

@@ -1,9 +1,6 @@
 package state
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // Kind names what an Event reports.
 type Kind string
@@ -42,47 +39,8 @@ const (
 	KindRunEnd         Kind = "run_end"
 )
 
-// Payload is what an event of one kind carries. It is a plain value.
-type Payload interface{ Kind() Kind }
-
-// payloads has one decoder for each kind.
-var payloads = map[Kind]func([]byte) (Payload, error){
-	KindRunStart:       decode[RunStart],
-	KindIterationStart: decode[IterationStart],
-	KindPhase:          decode[Phase],
-	KindAgent:          decode[AgentChange],
-	KindBaseline:       decode[Baseline],
-	KindFeedback:       decode[Feedback],
-	KindSession:        decode[SessionStart],
-	KindText:           decode[Text],
-	KindTool:           decode[Tool],
-	KindToolResult:     decode[ToolResult],
-	KindUsage:          decode[Usage],
-	KindDenied:         decode[Denied],
-	KindBlocked:        decode[Blocked],
-	KindLimit:          decode[Limit],
-	KindRetry:          decode[Retry],
-	KindError:          decode[AgentError],
-	KindResult:         decode[FinalMessage],
-	KindFinding:        decode[Finding],
-	KindCheck:          decode[Check],
-	KindHook:           decode[Hook],
-	KindVerdict:        decode[Verdict],
-	KindTask:           decode[TaskChange],
-	KindQuestion:       decode[Question],
-	KindAnswer:         decode[Answer],
-	KindCommit:         decode[Commit],
-	KindPaused:         decode[Paused],
-	KindDecision:       decode[Decision],
-	KindIterationEnd:   decode[IterationEnd],
-	KindRunEnd:         decode[RunEnd],
-}
-
-func decode[P Payload](data []byte) (Payload, error) {
-	var p P
-	err := json.Unmarshal(data, &p)
-	return p, err
-}
+// Payload is what an event of one kind carries: a plain value of the type that the table Kinds names.
+type Payload any
 
 // RunStart opens a run.
 type RunStart struct {

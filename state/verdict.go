@@ -56,9 +56,6 @@ type Justified struct {
 	Why     string `json:"why"`
 }
 
-// Kind implements Payload.
-func (Verdict) Kind() Kind { return KindVerdict }
-
 // Passes reports whether the reviewer lets the task pass.
 func (v Verdict) Passes() bool { return v.Verdict == VerdictPass && v.Score >= v.Threshold }
 

@@ -362,7 +362,7 @@ func FuzzDecode(f *testing.F) {
 		tr, events := decodeAll(s, out)
 		for _, ev := range events {
 			if text := words(ev); strings.ToValidUTF8(text, "") != text || len(text) > maxText+8 {
-				t.Fatalf("text of %s: %.80q", ev.Kind(), text)
+				t.Fatalf("text of %T: %.80q", ev, text)
 			}
 			if tool, ok := ev.(state.Tool); ok && strings.ContainsAny(tool.Arg, "\n\r") {
 				t.Fatalf("argument %q", tool.Arg)

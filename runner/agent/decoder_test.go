@@ -226,7 +226,7 @@ func TestDecode_invalidUTF8_textIsSanitised(t *testing.T) {
 	tr, events := decodeAll(row(t, "claude"), []byte("{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\xff\xfeb\"}]}}\nbad \xc3 line\n"))
 	for _, ev := range events {
 		if text := words(ev); strings.ToValidUTF8(text, "?") != text {
-			t.Errorf("%s: %q", ev.Kind(), text)
+			t.Errorf("%T: %q", ev, text)
 		}
 	}
 	if tr.TextBytes == 0 || len(tr.CLI) != 1 {

@@ -153,7 +153,7 @@ func TestLines_longTexts_areCutUnlessTheyAreWantedWhole(t *testing.T) {
 		{state.Check{Name: "test", Output: many}, 31, 1001},
 	} {
 		if cut, whole := count(c.p, false), count(c.p, true); cut != c.cut || whole != c.whole {
-			t.Errorf("%s: %d and %d lines", c.p.Kind(), cut, whole)
+			t.Errorf("%T: %d and %d lines", c.p, cut, whole)
 		}
 	}
 	e := state.NewEvent(state.Origin{}, noon, state.Text{Text: strings.Repeat("é", 5000)})
@@ -320,7 +320,7 @@ func TestLines_textWithTabs_isWhole(t *testing.T) {
 // collect returns a function that makes lines of a developer's event, and adds their texts to got.
 func collect(lines func(state.Event) []view.Line, got *[]string) func(n int, d state.Payload) {
 	return func(n int, d state.Payload) {
-		for _, line := range lines(state.Event{Kind: d.Kind(), Origin: state.Origin{Iteration: n, Role: view.Developer}, Data: d}) {
+		for _, line := range lines(state.NewEvent(state.Origin{Iteration: n, Role: view.Developer}, time.Time{}, d)) {
 			*got = append(*got, line.Text)
 		}
 	}
