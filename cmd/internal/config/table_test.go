@@ -218,7 +218,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Continuity:   pool.Continuity{SessionExpiry: 24 * time.Hour},
 		EnvExclusion: agent.EnvExclusion{EnvExclude: []string{}},
 		PlanOptions: store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
-			Selection: store.Selection{OnlyCategories: []string{}, OnlyPriorities: []string{}, OnlyTags: []string{}, OnlyTasks: []string{}}},
+			Selection: store.Selection{OnlyTasks: []string{}}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, TestMode: "auto", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},

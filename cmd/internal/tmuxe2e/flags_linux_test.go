@@ -31,8 +31,8 @@ func (p *project) other(o option.Row) string {
 		"FLEET": "", "FLEET_CREDS": "", "FLEET_LABEL": "gpu", // a run for a fleet needs one, too
 		"MAX_CONTINUATIONS": "7", // the agent's own limit is lower than 17
 		"PACE":              "spread seven_day",
-		"ONLY_CATEGORY":     "", "ONLY_PRIORITY": "", "ONLY_TAG": "", "ONLY_TASK": "", // the plan has none
-		"POP_TASKS": "false", "QA": "false", "JUDGES": "",
+		"ONLY_TASK":         "", // the plan has none
+		"POP_TASKS":         "false", "QA": "false", "JUDGES": "",
 		"SANDBOX": "off", // the agent writes where no sandbox lets it
 	}
 	if value, ok := own[o.Key]; ok {
