@@ -18,16 +18,10 @@ import (
 // Book gives a run the lessons of its project, and keeps what its turns teach. The zero value learns nothing and tells
 // nothing.
 type Book struct {
-	project    string // empty: nothing is kept
-	memoryFile bool   // lessons go into MEMORY.md, too
-	tasks      map[string]*attempts
-	Wrote      bool // the latest Learn changed a file of the project outside .ralph
-}
-
-// attempts are those of this run at one task.
-type attempts struct {
-	touched []string // files that they changed
-	failed  string   // what failed last
+	project    string              // empty: nothing is kept
+	memoryFile bool                // lessons go into MEMORY.md, too
+	touched    map[string][]string // files that earlier attempts of this run changed, by the id of the task
+	Wrote      bool                // the latest Learn changed a file of the project outside .ralph
 }
 
 // Open returns the book of a project.
@@ -35,7 +29,7 @@ func Open(project string, c LessonOptions) *Book {
 	if !c.Learn {
 		project = ""
 	}
-	return &Book{project: project, memoryFile: c.MemoryFile, tasks: map[string]*attempts{}}
+	return &Book{project: project, memoryFile: c.MemoryFile, touched: map[string][]string{}}
 }
 
 // For returns the lessons for the prompt of a task, the best first.
@@ -46,7 +40,7 @@ func (b *Book) For(t task.Task) (texts []string) {
 	all, _ := Load(b.project) // a prompt can do without; Learn returns the error
 	about := strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n")
 	size := 0
-	for _, l := range rank(all, about, cmp.Or(b.tasks[t.ID], &attempts{}).touched) {
+	for _, l := range rank(all, about, b.touched[t.ID]) {
 		if size += len(l.Text) + len("> - \n"); size > maxPrompt {
 			break
 		}
@@ -61,11 +55,8 @@ func (b *Book) Learn(res turn.Result, now time.Time) (refused []state.Finding, e
 	if b.project == "" || !res.Call.Made {
 		return nil, nil
 	}
-	past, files := cmp.Or(b.tasks[res.Task.ID], &attempts{}), b.changed(res)
-	b.tasks[res.Task.ID], past.touched = past, union(past.touched, files)
-	if blocking := res.Proof.Report.Blocking(); len(blocking) > 0 {
-		past.failed = fmt.Sprintf("%s failed with: %s", blocking[0].Name, blocking[0].FirstLine())
-	}
+	files := b.changed(res)
+	b.touched[res.Task.ID] = union(b.touched[res.Task.ID], files)
 	if !accepted(res) {
 		return nil, nil
 	}
@@ -73,18 +64,9 @@ func (b *Book) Learn(res turn.Result, now time.Time) (refused []state.Finding, e
 	if err != nil {
 		return nil, err
 	}
-	var heard []Lesson
-	learnings := statusblock.Learnings(res.Call.Final)
+	all, learnings := slices.Clone(was), statusblock.Learnings(res.Call.Final)
 	for _, text := range learnings[:min(len(learnings), maxPerTurn)] {
-		heard = append(heard, New(logs.Redact(text), Pattern, now))
-	}
-	if past.failed != "" && res.Proof.Report.Results != nil && len(files) > 0 {
-		heard = append(heard, New(logs.Redact(past.failed+"; it passed after a change to "+
-			strings.Join(files[:min(len(files), 3)], ", ")), Failure, now))
-	}
-	past.failed = ""
-	all := slices.Clone(was)
-	for _, l := range heard {
+		l := New(logs.Redact(text), now)
 		if why := Refuse(l.Text); why != "" {
 			refused = append(refused, state.Finding{Source: state.FoundByAudit, Name: "refused_lesson",
 				Task: res.Task.ID, Doubt: true,

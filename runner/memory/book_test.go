@@ -67,7 +67,7 @@ func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 	if got := b.For(task.Task{ID: "T2"}); len(got) != 1 || got[0] != "Dates are in UTC." {
 		t.Errorf("%q", got)
 	}
-	if page := p.read(".ralph/LEARNINGS.md"); !strings.Contains(page, "## Patterns\n\n- Dates are in UTC. (") {
+	if page := p.read(".ralph/LEARNINGS.md"); !strings.Contains(page, "# Learnings\n\n- Dates are in UTC. (") {
 		t.Error(page)
 	}
 	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- Dates are in UTC.\n\n# Progress\n\nmine\n" {
@@ -144,7 +144,7 @@ not json
 
 func TestSave_pageOfTheUser_stays(t *testing.T) {
 	p := newProject(t, map[string]string{".ralph/LEARNINGS.md": "mine\n"})
-	l := New("fact", Pattern, now)
+	l := New("fact", now)
 	if _, err := Save(p.dir, nil, []Lesson{l}); err != nil || p.read(".ralph/LEARNINGS.md") != "mine\n" {
 		t.Errorf("%v, %q", err, p.read(".ralph/LEARNINGS.md"))
 	}
@@ -248,9 +248,9 @@ func glob(t *testing.T, dir, pattern string) []string {
 
 func TestUndo_lessonThatAnotherTurnTaughtToo_isInTheProgressFileAgain(t *testing.T) {
 	p := newProject(t, map[string]string{"progress.txt": "# Progress\n"}) // as the undo has left it
-	l := New("dates are in UTC", Pattern, now)
+	l := New("dates are in UTC", now)
 	l.Turns = []Turn{{Run: "r", Iteration: 1}, {Run: "r", Iteration: 2}}
-	gone := New("names are unique", Pattern, now)
+	gone := New("names are unique", now)
 	gone.Turns = l.Turns[:1]
 	if _, err := Save(p.dir, []Lesson{l, gone}, []Lesson{l, gone}); err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestOnBranch_planIsCommitted_keepsThatOfTheOldBranch(t *testing.T) {
 func TestUndo_alsoForgetsInArchives(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "app[1]")
 	at := Turn{Run: "r1", Iteration: 2}
-	lesson := New("The cache is per user", Pattern, time.Now())
+	lesson := New("The cache is per user", time.Now())
 	lesson.Turns = []Turn{at}
 	plan := filepath.Join(dir, "fix_plan.md")
 	branch := func(name string) {
@@ -337,7 +337,7 @@ func TestFor_promptGetsAtMost2KiB(t *testing.T) {
 	p := newProject(t, nil)
 	var all []Lesson
 	for i := range 10 {
-		all = append(all, New(strings.Repeat(string(rune('a'+i)), 300), Pattern, now))
+		all = append(all, New(strings.Repeat(string(rune('a'+i)), 300), now))
 	}
 	if _, err := Save(p.dir, nil, all); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func show(in projectfs.Dir, path string, was, all []Lesson) (wrote bool, err err
 		return false, err
 	}
 	missing := func(list []Lesson, l Lesson) bool {
-		return l.Kind == Pattern && !slices.ContainsFunc(list, func(o Lesson) bool { return o.ID == l.ID && o.Kind == Pattern })
+		return !slices.ContainsFunc(list, func(o Lesson) bool { return o.ID == l.ID })
 	}
 	text, gone := string(data), map[string]bool{}
 	for _, l := range was {

@@ -20,15 +20,6 @@ import (
 	"ralph/runner/agent/wire"
 )
 
-// Kind says what a lesson is about.
-type Kind string
-
-// The kinds.
-const (
-	Pattern Kind = "pattern" // how things are done in this project
-	Failure Kind = "failure" // what made a check fail
-)
-
 const (
 	maxPrompt  = 2 << 10 // bytes of all lessons in it
 	maxText    = 500     // bytes
@@ -46,8 +37,7 @@ type Turn struct {
 // Lesson is one lesson.
 type Lesson struct {
 	ID       string    `json:"id"`
-	Text     string    `json:"text"` // one line
-	Kind     Kind      `json:"kind"`
+	Text     string    `json:"text"`            // one line
 	Task     string    `json:"task,omitempty"`  // title of the first task that taught it
 	Turns    []Turn    `json:"turns,omitempty"` // that taught it; none: a person did
 	Paths    []string  `json:"paths,omitempty"` // files that the turn changed
@@ -56,10 +46,10 @@ type Lesson struct {
 }
 
 // New makes a lesson; its text becomes one line, which may be empty.
-func New(text string, kind Kind, at time.Time) Lesson {
+func New(text string, at time.Time) Lesson {
 	text = wire.Cut(strings.TrimLeft(termtext.Line(text), "-* "), maxText)
 	sum := sha256.Sum256([]byte(strings.ToLower(text)))
-	return Lesson{ID: hex.EncodeToString(sum[:3]), Text: text, Kind: kind, At: at}
+	return Lesson{ID: hex.EncodeToString(sum[:3]), Text: text, At: at}
 }
 
 // Person is true if a person added the lesson.
@@ -68,7 +58,7 @@ func (l Lesson) Person() bool { return len(l.Turns) == 0 }
 // Add adds a lesson, or merges it into one that says the same. It returns the lesson as it is now.
 func Add(all []Lesson, l Lesson) ([]Lesson, Lesson) {
 	says := words(l.Text)
-	i := slices.IndexFunc(all, func(o Lesson) bool { return o.Kind == l.Kind && words(o.Text) == says })
+	i := slices.IndexFunc(all, func(o Lesson) bool { return words(o.Text) == says })
 	if i < 0 {
 		if len(all) >= maxKept {
 			oldest := Newest(all)[len(all)-1].ID
@@ -118,15 +108,13 @@ func Newest(all []Lesson) []Lesson {
 }
 
 // rank orders lessons for the prompt of a task, the best first: those about its files, then the newest. text describes
-// the task, and touched are files that earlier attempts at it changed. A Failure counts only if the task is about its
-// files.
+// the task, and touched are files that earlier attempts at it changed.
 func rank(all []Lesson, text string, touched []string) []Lesson {
 	text = strings.ToLower(text)
 	var about [3][]Lesson // by nearness
 	for _, l := range Newest(all) {
-		if near := l.nearness(text, touched); near > 0 || l.Kind != Failure {
-			about[near] = append(about[near], l)
-		}
+		near := l.nearness(text, touched)
+		about[near] = append(about[near], l)
 	}
 	return slices.Concat(about[2], about[1], about[0])
 }

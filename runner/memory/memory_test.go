@@ -14,7 +14,7 @@ import (
 
 func lesson(t *testing.T, text string, age time.Duration, paths ...string) Lesson {
 	t.Helper()
-	l := New(text, Pattern, now.Add(-age))
+	l := New(text, now.Add(-age))
 	l.Turns, l.Paths = []Turn{{"r", 1}}, paths
 	return l
 }
@@ -92,11 +92,9 @@ func TestRank_pathsThenPeopleThenAge(t *testing.T) {
 	plain, old, person := lesson(t, "plain fact", 0), lesson(t, "old fact", 28*24*time.Hour), lesson(t, "a person's", 50*24*time.Hour)
 	person.Turns = nil
 	near, beside := lesson(t, "named file", 0, "src/db.go"), lesson(t, "same folder", 0, "src/other.go")
-	failure := lesson(t, "test failed with X", 0, "lib/x.go")
-	failure.Kind = Failure
 	touched := []string{"src/new.go"}
 	var got []string
-	for _, l := range rank([]Lesson{old, plain, person, beside, near, failure}, "Change src/db.go", touched) {
+	for _, l := range rank([]Lesson{old, plain, person, beside, near}, "Change src/db.go", touched) {
 		got = append(got, l.Text)
 	}
 	if d := cmp.Diff([]string{"named file", "same folder", "a person's", "plain fact", "old fact"}, got); d != "" {
@@ -117,7 +115,7 @@ func FuzzNew(f *testing.F) {
 	f.Add("<learning>a</learning>")
 	f.Fuzz(func(t *testing.T, final string) {
 		for _, text := range statusblock.Learnings(final) {
-			if l := New(text, Pattern, now); strings.ContainsAny(l.Text, "\n\r") || len(l.Text) > maxText+len(termtext.More) {
+			if l := New(text, now); strings.ContainsAny(l.Text, "\n\r") || len(l.Text) > maxText+len(termtext.More) {
 				t.Errorf("%q", l.Text)
 			}
 		}

@@ -41,7 +41,7 @@ func load(in projectfs.Dir, dir string) (all []Lesson, err error) {
 		if json.Unmarshal(line, &l) != nil || !l.Person() && Refuse(l.Text) != "" {
 			continue
 		}
-		fresh := New(l.Text, l.Kind, l.At)
+		fresh := New(l.Text, l.At)
 		if l.ID, l.Text = fresh.ID, fresh.Text; l.Text != "" {
 			all = append(all, l)
 		}
@@ -92,17 +92,9 @@ func write(in projectfs.Dir, dir string, all []Lesson) error {
 
 // page returns the page for people.
 func page(all []Lesson) string {
-	text := pageMark + "\n\n# Learnings\n"
-	for _, kind := range []Kind{Pattern, Failure} {
-		lines := ""
-		for _, l := range all {
-			if l.Kind == kind {
-				lines += fmt.Sprintf("- %s (%s)\n", l.Text, l.ID)
-			}
-		}
-		if lines != "" {
-			text += map[Kind]string{Pattern: "\n## Patterns\n\n", Failure: "\n## Check failures\n\n"}[kind] + lines
-		}
+	text := pageMark + "\n\n# Learnings\n\n"
+	for _, l := range all {
+		text += fmt.Sprintf("- %s (%s)\n", l.Text, l.ID)
 	}
 	return text
 }

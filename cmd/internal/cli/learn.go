@@ -64,7 +64,7 @@ func learnListRun(f *cmdline.Factory) error {
 		f.Say("nothing was learned yet")
 	}
 	for _, l := range memory.Newest(all) {
-		f.Say("%s  %s (%s)", l.ID, cmdline.Inert(l.Text), cmdline.Inert(string(l.Kind)))
+		f.Say("%s  %s", l.ID, cmdline.Inert(l.Text))
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func newLearnAddCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func learnAddRun(o *learnAddOptions) error {
-	l := memory.New(logs.Redact(o.text), memory.Pattern, time.Now())
+	l := memory.New(logs.Redact(o.text), time.Now())
 	if l.Text == "" {
 		return cmdline.UsageError("the lesson is empty")
 	}

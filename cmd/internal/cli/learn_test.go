@@ -52,7 +52,7 @@ func TestLearn(t *testing.T) {
 	}
 	id := regexp.MustCompile(`[0-9a-f]{6}`).FindString(says("added ", 0, "add", "Dates are stored in UTC.", "--path", "src/db.go"))
 	says("says so already", 0, "add", "Dates are stored in UTC")
-	says(id+"  Dates are stored in UTC. (pattern)", 0, "list")
+	says(id+"  Dates are stored in UTC.", 0, "list")
 	says(`no lesson has the id "nope"; see: ralph learn list`, 2, "forget", "nope")
 	says(`--path "/etc": a path in the project`, 2, "add", "x", "--path", "/etc")
 	says("the lesson is empty", 2, "add", " ")

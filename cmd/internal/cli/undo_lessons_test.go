@@ -22,7 +22,7 @@ func newTaughtWorld(t *testing.T, committed bool) *pastWorld {
 	var all []memory.Lesson
 	for n, text := range []string{"Dates are stored in UTC", "The cache is per user"} {
 		w.write([]string{"one.txt", "two.txt"}[n], "new\n")
-		l := memory.New(text, memory.Pattern, time.Now())
+		l := memory.New(text, time.Now())
 		l.Turns = []memory.Turn{{Run: pastRun, Iteration: n + 1}}
 		was := all
 		if all = append(all[:n:n], l); committed {
