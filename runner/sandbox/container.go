@@ -155,7 +155,7 @@ func (e *engine) works(s Settings) error {
 		if s.image() != DefaultImage {
 			return fmt.Errorf("there is no image %s: build it with %s, or pull it", s.image(), e.name)
 		}
-		return fmt.Errorf("there is no image %s: build it with: ralph sandbox build --with %s", s.image(), e.name)
+		return fmt.Errorf("there is no image %s: build it with: SANDBOX=%s ralph sandbox build", s.image(), e.name)
 	}
 	args := append(e.base(containerName()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {

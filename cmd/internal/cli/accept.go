@@ -32,21 +32,6 @@ func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
 			}
 			return acceptRun(o)
 		},
-		ValidArgsFunction: cmdline.FirstArg(completeItems(f)),
-	}
-}
-
-// completeItems completes the items that are left.
-func completeItems(f *cmdline.Factory) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) (numbers []string, _ cobra.ShellCompDirective) {
-		if r, _, err := f.Reader(); err == nil {
-			s, _ := r.Status() // without it, none are known
-			for _, i := range s.Review {
-				text := cmdline.Shorten(i.Text)
-				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(i.N), text))
-			}
-		}
-		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os/exec"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,61 +16,48 @@ import (
 	"ralph/state"
 )
 
-// addOptions are the fields of the new agent.
+// addOptions describe the new agent.
 type addOptions struct {
 	*cmdline.Factory
-	name     string
-	fields   map[string]*string // by the key in config.yaml
-	env      []string           // NAME=value
-	patterns []string           // CLASS=regular expression
+	name   string
+	fields []addField
 }
 
-const placeholders = "{prompt}, {prompt_file}, {model}, {permissions}, {resume}"
+// addField is a field that agent add asks for, and its flag. config.yaml takes more.
+type addField struct{ key, help, value string }
 
-// textFields are the fields with one value, in the order of the file.
-func textFields() []struct{ key, help string } {
-	return []struct{ key, help string }{
-		{agent.FieldCommand, "`LINE`: program and arguments; may contain " + placeholders + "."},
-		{agent.FieldPrompt,
-			"`HOW` it takes the prompt: " + strings.Join(agent.CustomPrompts(), ", ") + " (default stdin)."},
-		{agent.FieldFormat, "`FORMAT` that it prints: " + strings.Join(agent.CustomFormats(), ", ") + " (default text)."},
-		{agent.FieldOutput, "`WHERE` it prints to: pty, pipe (default pty)."},
-		{agent.FieldResume, "`ARGUMENTS` that resume a session; {} is its id."},
-		{agent.FieldModel, "`ARGUMENTS` that choose a model; {} is its name."},
-		{agent.FieldAllowed, "`ARGUMENTS` of the permission mode allowed-tools; {} is an entry."},
-		{agent.FieldBypass, "`ARGUMENTS` of the permission mode bypass."},
-		{agent.FieldVersion, "`ARGUMENTS` that print its version, which show that it is installed."},
-		{agent.FieldModels, "`ARGUMENTS` that print the names of its models, one per line."},
-		{agent.FieldLogin, "`ARGUMENTS` that end with exit code 0 if it is logged in."},
-		{agent.FieldAbout, "`LINE` about it, for ralph agent list."},
-		{agent.FieldKeys, "`NAMES` of the variables that hold its keys; * matches any text."},
+// none is the answer that leaves a field out.
+const none = "-"
+
+func addFields() []addField {
+	return []addField{
+		{key: agent.FieldCommand, help: "Program and arguments; may contain {prompt}, {prompt_file}, {model}, {permissions}, {resume}"},
+		{key: agent.FieldPrompt, help: "How it takes the prompt: " + strings.Join(agent.CustomPrompts(), ", ")},
+		{key: agent.FieldFormat, help: "What it prints: " + strings.Join(agent.CustomFormats(), ", ")},
+		{key: agent.FieldVersion, help: "Arguments that print its version, which show that it is installed"},
+		{key: agent.FieldModels, help: "Arguments that print the names of its models, one per line"},
+		{key: agent.FieldAbout, help: "Description, one line"},
 	}
 }
 
 func newAddCmd(f *cmdline.Factory) *cobra.Command {
-	o := &addOptions{Factory: f, fields: map[string]*string{}}
+	o := &addOptions{Factory: f, fields: addFields()}
 	cmd := &cobra.Command{
 		Use: "add", Short: "Add your own agent to .ralph/config.yaml", Args: cmdline.NoArgs,
-		Long: "Add your own agent to .ralph/config.yaml. Without --name and --command it asks on the terminal.",
+		Long: "Add your own agent to .ralph/config.yaml. Without --name and --command it asks on the terminal. docs/options.md lists\n" +
+			"the other fields of an agent.",
 		Example: "  ralph agent add\n" +
-			"  ralph agent add --name mine --command './mine.sh --file {prompt_file}' --prompt file",
+			"  ralph agent add --name mine --command './mine.sh --file {prompt_file}'",
 		RunE: func(*cobra.Command, []string) error { return addRun(o) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&o.name, "name", "", "`NAME` of the agent, as AGENT takes it.")
-	for _, field := range textFields() {
-		o.fields[field.key] = new(string)
-		fs.StringVar(o.fields[field.key], strings.ReplaceAll(field.key, "_", "-"), "", field.help)
+	for i, field := range o.fields {
+		fs.StringVar(&o.fields[i].value, field.key, "", "`TEXT`: "+field.help+".")
 	}
-	fs.StringArrayVar(&o.env, "env", nil, "`NAME=VALUE` for every call; may be repeated.")
-	fs.StringArrayVar(&o.patterns, "pattern", nil, "`CLASS=REGEXP` for its error texts; may be repeated.")
-	for flag, values := range map[string][]string{
-		agent.FieldPrompt: agent.CustomPrompts(), agent.FieldFormat: agent.CustomFormats(), agent.FieldOutput: {"pty", "pipe"},
-	} {
-		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
-	}
+	completeValues(cmd, agent.FieldPrompt, agent.CustomPrompts())
+	completeValues(cmd, agent.FieldFormat, agent.CustomFormats())
 	return cmd
 }
 
@@ -84,7 +71,7 @@ func addRun(o *addOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.name == "" || *o.fields[agent.FieldCommand] == "" {
+	if o.name == "" || o.fields[0].value == "" {
 		if !o.CanAsk() {
 			return cmdline.UsageError("agent add needs --name and --command: there is no terminal to ask on")
 		}
@@ -92,18 +79,14 @@ func addRun(o *addOptions) error {
 			return err
 		}
 	}
-	spec, err := o.check(loader)
-	if err != nil {
-		return err
-	}
-	fields, err := o.row()
+	spec, err := loader.CheckAgent(o.name, o.row())
 	if err != nil {
 		return err
 	}
 	if _, err := exec.LookPath(spec.Bin); err != nil {
 		return cmdline.AgentError("%q is not an executable on PATH; nothing was written", spec.Bin)
 	}
-	if _, err := loader.AddAgent(o.name, fields); err != nil {
+	if _, err := loader.AddAgent(o.name, o.row()); err != nil {
 		return err
 	}
 	o.Wrote(dir, state.ConfigFile)
@@ -130,121 +113,58 @@ func (o *addOptions) trustRow(loader config.Loader, before *config.Untrusted) {
 	}
 }
 
-// row returns the agent's row, key by key.
-func (o *addOptions) row() ([]config.AgentField, error) {
-	var fields []config.AgentField
-	for _, field := range textFields() {
-		if value := *o.fields[field.key]; value != "" {
-			fields = append(fields, config.AgentField{Key: field.key, Value: value})
+// row returns the fields that have a value. The placeholders of the command say how it takes the prompt, unless the
+// user does.
+func (o *addOptions) row() (fields []config.AgentField) {
+	command := o.fields[0].value
+	for _, f := range o.fields {
+		if f.key == agent.FieldPrompt {
+			f.value = cmp.Or(f.value, promptFor(command))
+		}
+		if f.value != "" {
+			fields = append(fields, config.AgentField{Key: f.key, Value: f.value})
 		}
 	}
-	for _, group := range []struct {
-		key, form string
-		values    []string
-	}{{agent.FieldEnv, "NAME=value", o.env}, {agent.FieldPatterns, "CLASS=regexp", o.patterns}} {
-		var some []config.AgentField
-		for _, v := range group.values {
-			name, value, ok := strings.Cut(v, "=")
-			if !ok || name == "" {
-				return nil, cmdline.UsageError("--%s %q is not %s", strings.TrimSuffix(group.key, "s"), v, group.form)
-			}
-			some = append(some, config.AgentField{Key: group.key + "." + name, Value: value})
-		}
-		sort.SliceStable(some, func(i, j int) bool { return some[i].Key < some[j].Key })
-		fields = append(fields, some...)
-	}
-	return fields, nil
+	return fields
 }
 
-// none is the answer that leaves a field out.
-const none = "-"
-
-// check tries the row as it is now.
-func (o *addOptions) check(loader config.Loader) (agent.Spec, error) {
-	fields, err := o.row()
-	if err != nil {
-		return agent.Spec{}, err
-	}
-	return loader.CheckAgent(o.name, fields)
-}
-
-// ask asks for the fields that the flags do not set.
+// ask asks for the name and each field. Enter means what the flag says.
 func (o *addOptions) ask(loader config.Loader) error {
-	command, prompt, format := o.fields[agent.FieldCommand], o.fields[agent.FieldPrompt], o.fields[agent.FieldFormat]
-	// check tries a row of the answers so far, with one field changed.
-	check := func(name, line string, more ...config.AgentField) (agent.Spec, error) {
-		fields := []config.AgentField{{Key: agent.FieldCommand, Value: line}}
-		if len(more) == 0 || more[0].Key != agent.FieldPrompt {
-			fields = append(fields, config.AgentField{Key: agent.FieldPrompt, Value: promptFor(line)})
-		}
-		return loader.CheckAgent(name, append(fields, more...))
-	}
 	in := bufio.NewReader(o.In)
-	for _, q := range []agentQuestion{
-		{"Name", &o.name, nil, func(s string) error {
-			_, err := check(s, "x")
-			return err
-		}},
-		{"Command (may contain " + placeholders + ")", command, nil, func(s string) error {
-			spec, err := check(o.name, s)
-			if err == nil {
-				_, err = exec.LookPath(spec.Bin)
-			}
-			return err
-		}},
-		{"How it takes the prompt (" + strings.Join(agent.CustomPrompts(), ", ") + ")", prompt,
-			func() string { return promptFor(*command) }, func(s string) error {
-				_, err := check(o.name, *command, config.AgentField{Key: agent.FieldPrompt, Value: s})
-				return err
-			}},
-		{"What it prints (" + strings.Join(agent.CustomFormats(), ", ") + ")", format,
-			func() string { return string(agent.FormatText) }, func(s string) error {
-				_, err := check(o.name, *command, config.AgentField{Key: agent.FieldFormat, Value: s})
-				return err
-			}},
-		{"Arguments that print its version, which show that it is installed (- for none)",
-			o.fields[agent.FieldVersion], nil, nil},
-		{"Arguments that print the names of its models (- for none)", o.fields[agent.FieldModels], nil, nil},
-		{"Description, one line (- for none)", o.fields[agent.FieldAbout], nil, nil},
-	} {
-		if err := o.put(in, loader, q); err != nil {
-			return err
-		}
+	err := o.Ask(in, "Name", o.name, func(answer string) error {
+		o.name = answer
+		_, err := loader.CheckAgent(answer, []config.AgentField{{Key: agent.FieldCommand, Value: "x"}})
+		return err
+	})
+	for i := 0; err == nil && i < len(o.fields); i++ {
+		err = o.askField(in, loader, &o.fields[i])
 	}
-	return nil
+	return err
 }
 
-// agentQuestion is one question of ask.
-type agentQuestion struct {
-	text   string
-	answer *string
-	preset func() string      // nil: what the flag says
-	check  func(string) error // nil: no answer is needed
-}
-
-// put asks one question until its answer is good.
-func (o *addOptions) put(in *bufio.Reader, loader config.Loader, q agentQuestion) error {
-	preset, optional := *q.answer, q.check == nil
-	switch {
-	case preset == "" && optional:
-		preset = none
-	case preset == "" && q.preset != nil:
-		preset = q.preset()
+func (o *addOptions) askField(in *bufio.Reader, loader config.Loader, f *addField) error {
+	question, preset := f.help, f.value
+	switch f.key {
+	case agent.FieldCommand:
+	case agent.FieldPrompt:
+		preset = cmp.Or(preset, promptFor(o.fields[0].value))
+	case agent.FieldFormat:
+		preset = cmp.Or(preset, string(agent.FormatText))
+	default:
+		question, preset = question+" (- for none)", cmp.Or(preset, none)
 	}
-	return o.Ask(in, q.text, preset, func(answer string) error {
-		switch {
-		case optional && answer == none:
-			*q.answer = ""
-			return nil
-		case answer == "":
+	return o.Ask(in, question, preset, func(answer string) error {
+		if answer == "" {
 			return errors.New("this needs an answer")
 		}
-		*q.answer = answer
-		if optional {
-			_, err := o.check(loader)
-			return err
+		if f.value = answer; answer == none {
+			f.value = ""
 		}
-		return q.check(answer)
+		spec, err := loader.CheckAgent(o.name, o.row())
+		if err == nil {
+			_, err = exec.LookPath(spec.Bin)
+		}
+		return err
 	})
 }
 

@@ -105,7 +105,7 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 	said := w.err.String()
 	for _, text := range []string{
 		`name "codex" is that of a built-in agent`, `name "my agent" is not allowed`, `"no-such-program": executable file not found`,
-		"is not a plain command line", "which needs prompt: file", "What it prints (claude-stream-json, codex-json", `format "xml" is not one of`,
+		"is not a plain command line", "which needs prompt: file", "What it prints: claude-stream-json, codex-json", `format "xml" is not one of`,
 	} {
 		if !strings.Contains(said, text) {
 			t.Errorf("it never said %q:\n%s", text, said)

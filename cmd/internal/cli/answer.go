@@ -38,22 +38,7 @@ func newAnswerCmd(f *cmdline.Factory) *cobra.Command {
 	cmd.Flags().StringVar(&o.by, "by", "ralph answer", "Where the answer comes from.")
 	_ = cmd.Flags().MarkHidden("by") // for ralph-hub; fails only for an unknown flag
 	cmd.ValidArgsFunction = cmdline.FirstArg(completeQuestions(f, false))
-	_ = cmd.RegisterFlagCompletionFunc("option", completeOptions(f)) // fails only for an unknown flag
 	return cmd
-}
-
-func completeOptions(f *cmdline.Factory) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		var numbers []string
-		if r, _, err := f.Reader(); err == nil && len(args) > 0 {
-			if q, err := question.In(r).Get(args[0]); err == nil {
-				for i, option := range q.Options {
-					numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(i+1), cmdline.Shorten(option)))
-				}
-			}
-		}
-		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	}
 }
 
 func answerRun(o *answerOptions, id, text string) error {

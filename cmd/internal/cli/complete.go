@@ -64,3 +64,9 @@ func completeIterations(f *cmdline.Factory) cobra.CompletionFunc {
 		return append(numbers, tasks...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
+
+// completeValues completes the value of a flag that takes one of these.
+func completeValues(cmd *cobra.Command, flag string, values []string) {
+	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
+}

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +67,9 @@ func configRun(o *configOptions) error {
 		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
 		return nil
 	}
-	printConfig(o.Factory, cfg)
+	if err := printConfig(o.Factory, cfg); err != nil {
+		return err
+	}
 	for _, line := range preflight.New(o.Factory, o.Loader(dir, o.flags), cfg).Detected() {
 		o.Say("%s", cmdline.Inert(line))
 	}
@@ -86,51 +86,14 @@ func checkAgents(p *preflight.Project) error {
 	return cmdline.UsageErrors(p.Misnamed(true))
 }
 
-// printConfig prints a row for each option, the value last: the others must not be
-// padded to the longest. A terminal wraps long values within their column; on a narrow
-// one, the value follows below key and source.
-func printConfig(f *cmdline.Factory, cfg *config.Config) {
-	rows, width := cfg.Rows(), f.Width()
-	key, source := 0, 0
-	for _, row := range rows {
-		key, source = max(key, len(row.Key)), max(source, utf8.RuneCountInString(row.Source.String()))
+// printConfig prints a row for each option, the value last: the others must not be padded to the longest.
+func printConfig(f *cmdline.Factory, cfg *config.Config) error {
+	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
+	for _, row := range cfg.Rows() {
+		line := cmdline.Inert(fmt.Sprintf("%s\t%s\t%s", row.Key, row.Source, row.Value))
+		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
 	}
-	room := width - key - source - 4 // 2 between columns
-	if width == 0 {
-		room = math.MaxInt
-	}
-	for _, row := range rows {
-		if room < 16 {
-			f.Say("%s: %s", row.Key, row.Source)
-			for _, part := range wrap(row.Value, max(width-4, 1)) {
-				f.Say("    %s", part)
-			}
-			continue
-		}
-		name, from := row.Key, row.Source.String()
-		for _, part := range wrap(row.Value, room) {
-			f.Say("%s", strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s", key, name, source, from, part), " "))
-			name, from = "", ""
-		}
-	}
-}
-
-// wrap cuts text into parts of at most width characters: after a comma if possible,
-// else after a space. Empty text is one empty part.
-func wrap(text string, width int) []string {
-	var parts []string
-	rest := []rune(text)
-	for len(rest) > width {
-		cut, head := width, string(rest[:width])
-		for _, sep := range []string{",", " "} {
-			if i := strings.LastIndex(head, sep); i >= 0 {
-				cut = utf8.RuneCountInString(head[:i+1])
-				break
-			}
-		}
-		parts, rest = append(parts, string(rest[:cut])), rest[cut:]
-	}
-	return append(parts, string(rest))
+	return w.Flush()
 }
 
 func printEnv(f *cmdline.Factory, cfg *config.Config) error {

@@ -33,26 +33,12 @@ func newControlCmds(f *cmdline.Factory) []*cobra.Command {
 		}
 		if row.request != state.RequestStop {
 			c.Use, c.Args = c.Use+" [TASK]", cmdline.Takes("one task at most", cobra.MaximumNArgs(1))
-			c.ValidArgsFunction = cmdline.FirstArg(completeSlots(f))
 			c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side",
 				row.request)
 		}
 		verbs = append(verbs, c)
 	}
 	return verbs
-}
-
-// completeSlots completes the tasks that run side by side.
-func completeSlots(f *cmdline.Factory) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) (ids []string, _ cobra.ShellCompDirective) {
-		if r, _, err := f.Reader(); err == nil {
-			s, _ := r.Status() // without it, none are known
-			for _, slot := range s.Slots {
-				ids = append(ids, cobra.CompletionWithDesc(slot.TaskID, cmdline.Shorten(slot.Title)))
-			}
-		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
 }
 
 func controlRun(f *cmdline.Factory, q state.Request, task ...string) error {

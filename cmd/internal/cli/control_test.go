@@ -155,25 +155,3 @@ func TestReset_tasks_startsTheCountsAfresh(t *testing.T) {
 		}
 	}
 }
-
-func TestCompletion_tasksSideBySideAndItems_areOffered(t *testing.T) {
-	otherHome(t)
-	dir := t.TempDir()
-	w, _, err := state.Acquire(filepath.Join(dir, state.DirName), state.Owner{PID: os.Getpid()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := state.Status{RunID: "a", Slots: []state.SlotStatus{{TaskID: "T1"}, {TaskID: "T2"}},
-		Review: []state.ReviewItem{{N: 1, Text: "one\nline"}, {N: 2, Text: "two"}}}
-	if err := errors.Join(w.SaveStatus(s), w.Release()); err != nil {
-		t.Fatal(err)
-	}
-	for verb, want := range map[string]string{"pause": "T1 T2 :4", "skip": "T1 T2 :4", "abort": "T1 T2 :4", "stop": ":4", "accept": "1 2 :36"} {
-		if got := strings.Join(complete(t, dir, verb, ""), " "); got != want {
-			t.Errorf("%s: %q, want %q", verb, got, want)
-		}
-		if got := strings.Join(complete(t, dir, verb, "x", ""), " "); got != ":4" {
-			t.Errorf("%s x: %q", verb, got)
-		}
-	}
-}

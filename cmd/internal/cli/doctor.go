@@ -358,11 +358,6 @@ func (d *diagnosis) machine() {
 	} else {
 		d.ok("tmux", "%s", path)
 	}
-	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease") // file: of the kernel; of Linux only
-	program, _ := exec.LookPath(d.p.Program())
-	for _, line := range wslAdvice(strings.TrimSpace(string(kernel)), d.p.Dir, program) {
-		d.warn("wsl", "%s", line)
-	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(d.p.Dir, &fs); err != nil {
 		d.warn("disk", "%v", err)

@@ -33,7 +33,7 @@ func newDrillCmd(f *cmdline.Factory) *cobra.Command {
 			strings.Join(termtext.Wrap("Classes: "+strings.Join(classNames(), ", ")+".", 110), "\n"),
 		Args:              cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
 		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex",
-		ValidArgsFunction: cmdline.FirstArg(completeClasses),
+		ValidArgsFunction: cmdline.FirstArg(cobra.FixedCompletions(classNames(), cobra.ShellCompDirectiveNoFileComp)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.class = strings.Join(args, "")
 			return drillRun(o)
@@ -49,13 +49,6 @@ func classNames() []string {
 		names = append(names, string(c.Class))
 	}
 	return names
-}
-
-func completeClasses(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
-	for _, c := range ending.Classes() {
-		all = append(all, cobra.CompletionWithDesc(string(c.Class), c.Meaning))
-	}
-	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
 func drillRun(o *drillOptions) error {

@@ -66,14 +66,12 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
 	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
 	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
-	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(scaffold.ImportForms(),
-		cobra.ShellCompDirectiveNoFileComp))
+	completeValues(cmd, "to", scaffold.ImportForms())
 	var names []string
 	for _, t := range scaffold.Templates() {
-		names = append(names, cobra.CompletionWithDesc(t.Name, t.About))
+		names = append(names, t.Name)
 	}
-	// It fails only for an unknown flag.
-	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	completeValues(cmd, "template", names)
 	return cmd
 }
 

@@ -45,7 +45,7 @@ func newInitCmd(f *cmdline.Factory) *cobra.Command {
 
 func initRun(o *initOptions) error {
 	in := bufio.NewReader(o.In)
-	dir, err := o.folder(in)
+	dir, err := o.folder()
 	if err != nil {
 		return err
 	}
@@ -108,28 +108,15 @@ func (o *initOptions) detected(found scaffold.Project, cfg *config.Config) answe
 		Types: found.Types().SureLine(), Fast: found.Fast().SureLine()}}.distinct()
 }
 
-// folder is what is set up: the project that this folder lies in, or the folder itself.
-func (o *initOptions) folder(in *bufio.Reader) (string, error) {
+// folder is what is set up: the project that this folder lies in.
+func (o *initOptions) folder() (string, error) {
 	dir, err := o.Project()
 	here, _ := os.Getwd() // Project has needed it, too
 	if err != nil || o.Dir != "" || here == dir {
 		return dir, err
 	}
-	if o.yes || !o.CanAsk() {
-		o.Say("this folder lies in the project %s, which is set up; for this folder alone: ralph -C . init", dir)
-		return dir, nil
-	}
-	question := fmt.Sprintf("This folder lies in the project %s. Set up the project or this folder", dir)
-	return dir, o.Ask(in, question, "project", func(answer string) error {
-		switch answer {
-		case "project":
-		case "folder":
-			dir = here
-		default:
-			return fmt.Errorf("%q is neither project nor folder", answer)
-		}
-		return nil
-	})
+	o.Say("this folder lies in the project %s, which is set up; for this folder alone: ralph -C . init", dir)
+	return dir, nil
 }
 
 // writeUninterrupted ignores signals while it writes: all files or none.

@@ -3,9 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,26 +92,7 @@ func (o *initOptions) askOne(in *bufio.Reader, q initQuestion) error {
 		case strings.HasPrefix(line, "-") || cmdline.Inert(line) != line || q.allowed != nil && !q.allowed(line):
 			return fmt.Errorf("%q is not allowed here", line)
 		}
-		if *q.answer = line; q.command && line != preset {
-			o.sayMissing(line)
-		}
+		*q.answer = line
 		return nil
 	})
-}
-
-// sayMissing names the program of a command line that is not here.
-func (o *initOptions) sayMissing(line string) {
-	for word := range strings.FieldsSeq(line) {
-		if strings.Contains(word, "=") { // an assignment before the program
-			continue
-		}
-		find := exec.CommandContext(context.Background(), "/bin/sh", "-c", `command -v -- "$1"`, "sh", word)
-		if dir, err := o.Project(); err == nil {
-			find.Dir = dir
-		}
-		if find.Run() != nil {
-			o.Note("there is no program %q here; the check fails until there is", word)
-		}
-		return
-	}
 }

@@ -95,44 +95,6 @@ func TestInit_agent_isOneThatIsInstalled(t *testing.T) {
 	}
 }
 
-func TestInit_inASubfolder_asksWhichFolderIsMeant(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: a terminal")
-	}
-	for _, test := range []struct {
-		typed     string
-		yes, here bool
-	}{
-		{"project\n\n\n\n\n\n\n", false, false},
-		{"\n\n\n\n\n\n\n", false, false},
-		{"both\nfolder\n\n\n\n\n\n\n", false, true},
-		{"", true, false},
-	} {
-		files := goProject()
-		files[".git/HEAD"], files["sub/x.go"] = "ref: refs/heads/main\n", "package sub\n"
-		w := newInitWorld(t, files)
-		w.Env = append(w.Env, "AGENT=claude")
-		project, err := filepath.EvalSymlinks(w.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Chdir(filepath.Join(project, "sub"))
-		w.Factory.Dir = ""
-		if err := w.typed(test.typed, initOptions{yes: test.yes}); err != nil {
-			t.Fatal(err)
-		}
-		w.Factory.Dir = project
-		_, err = os.Stat(filepath.Join(project, "sub", ".ralphrc"))
-		if here := err == nil; here != test.here || here == (len(w.written()) == 6) {
-			t.Errorf("%+v: here %v, wrote %q", test, here, w.written())
-		}
-		said := w.err.String() + w.out.String()
-		if !strings.Contains(said, "his folder lies in the project "+project) || test.yes != strings.Contains(said, "ralph -C . init") {
-			t.Errorf("%+v: %s", test, said)
-		}
-	}
-}
-
 // What init only found is not what it wrote.
 func TestInit_guessNotTaken_isNotRunUnasked(t *testing.T) {
 	w := newInitWorld(t, map[string]string{"test.sh": "#!/bin/sh\n"})
@@ -151,15 +113,5 @@ func TestInit_guessNotTaken_isNotRunUnasked(t *testing.T) {
 	}
 	if rows, detected := p.Checks(); !detected || len(rows) != 1 || rows[0].Command != "./test.sh" {
 		t.Errorf("checks %v, detected %t", rows, detected)
-	}
-}
-
-func TestInit_commandWithoutItsProgram_isTold(t *testing.T) {
-	w := newInitWorld(t, nil)
-	if err := w.typed("\nCI=1 no-such-program --x\ncd . && true\n\n\n\n\n", initOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if said := w.err.String(); strings.Count(said, "there is no program") != 1 || !strings.Contains(said, `"no-such-program"`) || w.load().TestCommand == "" {
-		t.Errorf("said %s", said)
 	}
 }

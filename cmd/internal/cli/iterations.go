@@ -40,9 +40,7 @@ func iterationsRun(ctx context.Context, o *iterationsOptions) error {
 	}
 	rows := p.rows()
 	if o.json {
-		enc := cmdline.NewEncoder(o.Out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rows)
+		return o.JSON(rows)
 	}
 	o.Say("run %s", p.run)
 	table := [][]string{{"N", "ENDED", "OUTCOME", "CHECKS", "FOUND", "FILES", "COST", "STATE", "TASK"}}

@@ -30,9 +30,9 @@ func newLearnCmd(f *cmdline.Factory) *cobra.Command {
 		&cobra.Command{Use: "list", Short: "List all lessons", Args: cmdline.NoArgs, Example: "  ralph learn list",
 			RunE: func(*cobra.Command, []string) error { return learnListRun(f) }},
 		&cobra.Command{Use: "forget ID...", Short: "Forget lessons",
-			Args:              cmdline.Takes("the ids of lessons", cobra.MinimumNArgs(1)),
-			ValidArgsFunction: learnComplete(f), Example: "  ralph learn forget 3fa9c1",
-			RunE: func(_ *cobra.Command, args []string) error { return forgetRun(f, args) }})
+			Args:    cmdline.Takes("the ids of lessons", cobra.MinimumNArgs(1)),
+			Example: "  ralph learn forget 3fa9c1",
+			RunE:    func(_ *cobra.Command, args []string) error { return forgetRun(f, args) }})
 	return cmd
 }
 
@@ -42,17 +42,6 @@ func load(f *cmdline.Factory) (dir string, all []memory.Lesson, err error) {
 	}
 	all, err = memory.Load(dir)
 	return dir, all, err
-}
-
-// learnComplete completes the ids of lessons.
-func learnComplete(f *cmdline.Factory) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) (ids []string, _ cobra.ShellCompDirective) {
-		_, all, _ := load(f)
-		for _, l := range all {
-			ids = append(ids, cobra.CompletionWithDesc(l.ID, cmdline.Inert(l.Text)))
-		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
 }
 
 func learnListRun(f *cmdline.Factory) error {
@@ -169,15 +158,7 @@ func followBranch(f *cmdline.Factory, dir string) {
 	}
 	_ = p.FindPlan() // without one, the archive gets none
 	ctx := context.Background()
-	c, err := git.Inspect(ctx, dir)
-	if err != nil {
-		return
-	}
-	said, err := p.Config.OnBranch(ctx, dir, c.Branch, p.Plan, time.Now())
-	if err != nil {
-		f.Warn(err)
-	}
-	if said != "" {
-		f.Note("%s", cmdline.Inert(said))
+	if c, err := git.Inspect(ctx, dir); err == nil {
+		onBranch(ctx, f, p, c.Branch)
 	}
 }

@@ -140,17 +140,22 @@ func (o *runOptions) report(con *console.Console, log hclog.Logger, w *state.Wri
 func (o *runOptions) tidy(s *preflight.Project) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	said, err := s.Config.OnBranch(ctx, s.Dir, s.Branch, s.Plan, time.Now())
-	if err != nil {
-		o.Warn(err)
-	}
-	if said != "" {
-		o.Note("%s", cmdline.Inert(said))
-	}
+	onBranch(ctx, o.Factory, s, s.Branch)
 	if _, ok := git.Root(s.Dir); !ok {
 		return
 	}
 	if _, err := history.Prune(ctx, s.Dir, keptAge, keptCount); err != nil {
 		o.Warn(err)
+	}
+}
+
+// onBranch switches to the memory of a branch, if another one was checked out before.
+func onBranch(ctx context.Context, f *cmdline.Factory, p *preflight.Project, branch string) {
+	said, err := p.Config.OnBranch(ctx, p.Dir, branch, p.Plan, time.Now())
+	if err != nil {
+		f.Warn(err)
+	}
+	if said != "" {
+		f.Note("%s", said)
 	}
 }

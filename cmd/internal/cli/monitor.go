@@ -34,8 +34,7 @@ func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.plain, "plain", false, "Print a stream of lines instead of the screen.")
 	cmd.Flags().Var(&o.theme, "theme", o.theme.Help())
-	complete := cobra.FixedCompletions(canvas.Themes(), cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("theme", complete) // fails only for an unknown flag
+	completeValues(cmd, "theme", canvas.Themes())
 	return cmd
 }
 

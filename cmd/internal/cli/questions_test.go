@@ -65,9 +65,6 @@ func TestQuestions_listShowAnswer(t *testing.T) {
 			if got := complete(t, dir, "answer", ""); !slices.Contains(got, "q2") {
 				t.Errorf("completion offers %q", got)
 			}
-			if got := complete(t, dir, "answer", "q1", "--option", ""); !slices.Contains(got, "2") {
-				t.Errorf("completion offers %q", got)
-			}
 		}
 	}
 }

@@ -58,9 +58,7 @@ func reportRun(ctx context.Context, o *reportOptions) error {
 	case o.markdown:
 		fmt.Fprint(o.Out, rep.Markdown())
 	case o.json:
-		enc := cmdline.NewEncoder(o.Out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rep)
+		return o.JSON(rep)
 	default:
 		fmt.Fprint(o.Out, rep.Text())
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,20 +119,6 @@ func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
 		t.Errorf("a1 was pruned, b2 was not: %s", out)
 	}
 	w.want(state.ExitUsage, `unknown command "x" for "ralph runs"`, "runs", "x")
-}
-
-func TestSessions_wordsOfOtherRalphs(t *testing.T) {
-	w := newPastWorld(t)
-	w.told("a1")
-	data, _ := os.ReadFile(filepath.Join(w.Dir, ".ralph/events.jsonl"))
-	start, _, _ := strings.Cut(string(data), "\n")
-	w.write(".ralph/events.jsonl", string(data)+strings.ReplaceAll(start, "a1", "b2")+"\n"+strings.ReplaceAll(strings.ReplaceAll(string(data), "a1", "c3"), `"exit":0`, `"exit":3`))
-	_, out := w.do("sessions")
-	for run, word := range map[string]string{"a1": "completed", "b2": "crashed", "c3": "aborted"} {
-		if !slices.ContainsFunc(strings.Split(out, "\n"), func(row string) bool { return strings.HasPrefix(row, run) && strings.Contains(row, word) }) {
-			t.Errorf("%s is not %s:\n%s", run, word, out)
-		}
-	}
 }
 
 func TestRunsAll_indexIsLost_growsAgain(t *testing.T) {

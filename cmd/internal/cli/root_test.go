@@ -205,7 +205,6 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"undo", ""}, "3"},
 		{[]string{"diff", ""}, "1"},
 		{[]string{"diff", "--run", ""}, pastRun},
-		{[]string{"sandbox", "build", "--with", ""}, "podman"},
 		{[]string{"sandbox", "build", "--agent", ""}, "mine"},
 		{[]string{"monitor", "--theme", ""}, "dark"},
 		{[]string{"task", "list", "--state", ""}, "blocked"},

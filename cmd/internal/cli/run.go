@@ -56,10 +56,7 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	fs.BoolVar(&o.withoutTasks, "without-tasks", false, "Run without asking even if the plan has no tasks or is gone.")
 	fs.StringVar(&o.agentOutput, "output-format", "json", "Accepted for existing scripts; only `json`.")
 	fs.Lookup("output-format").Hidden = true
-	for flag, values := range map[string][]string{"output": {"text", "json"}, "output-format": {"json"}} {
-		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
-	}
+	completeValues(cmd, "output", []string{"text", "json"})
 	return cmd
 }
 

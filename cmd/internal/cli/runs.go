@@ -39,7 +39,6 @@ type runRow struct {
 type runsOptions struct {
 	*cmdline.Factory
 	json, all bool // all: of all projects
-	sessions  bool // in the words of ralph sessions
 }
 
 // newRunsCmd returns ralph runs, with its verbs.
@@ -47,14 +46,10 @@ func newRunsCmd(f *cmdline.Factory) *cobra.Command {
 	o := &runsOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use: "runs", Aliases: []string{"sessions"}, Short: "List the runs of this project, or of all of your projects",
-		Args: cmdline.NoArgs,
-		Long: "List the runs of this project, or of all of your projects: start, length, result, tasks, cost, exit code.\n" +
-			"ralph sessions prints the same list, with the words running, completed, crashed and aborted.",
+		Args:    cmdline.NoArgs,
+		Long:    "List the runs of this project, or of all of your projects: start, length, result, tasks, cost, exit code.",
 		Example: "  ralph runs\n  ralph runs --all --json\n  ralph runs show 20261120-131810-abcd",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.sessions = cmd.CalledAs() == "sessions"
-			return runsRun(o)
-		},
+		RunE:    func(*cobra.Command, []string) error { return runsRun(o) },
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "List the runs of all of your projects.")
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
@@ -70,11 +65,6 @@ func runsRun(o *runsOptions) error {
 	rows, err := o.rows()
 	if err != nil {
 		return err
-	}
-	if o.sessions {
-		for i := range rows {
-			rows[i].Status = sessionWord(rows[i])
-		}
 	}
 	return o.print(rows)
 }
@@ -159,29 +149,9 @@ func rowOf(rep *report.Report, dir string) runRow {
 		rep.Took().Seconds(), rep.StartedAt, rep.EndedAt, rep.LastError}
 }
 
-// sessionWord is the state of a run as `ralph sessions` of other ralphs calls it.
-func sessionWord(row runRow) string {
-	switch row.Status {
-	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, view.StateStarting:
-		return "running"
-	case state.StatusReview:
-		if row.Done < row.Total { // questions were left
-			return "aborted"
-		}
-		return "completed"
-	case state.StatusCompleted:
-		return "completed"
-	case view.StateCrashed:
-		return "crashed"
-	}
-	return "aborted"
-}
-
 func (o *runsOptions) print(rows []runRow) error {
 	if o.json {
-		enc := cmdline.NewEncoder(o.Out)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(rows); err != nil || len(rows) > 0 {
+		if err := o.JSON(rows); err != nil || len(rows) > 0 {
 			return err
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/runner/agent"
 	"ralph/runner/sandbox"
-	"ralph/state"
 )
 
 //go:embed Dockerfile
@@ -23,8 +22,6 @@ var dockerfile string
 // sandboxOptions are the flags of ralph sandbox build.
 type sandboxOptions struct {
 	f      *cmdline.Factory
-	with   string
-	base   string
 	agents []string
 	print  bool
 }
@@ -52,11 +49,6 @@ func newSandboxBuildCmd(f *cmdline.Factory) *cobra.Command {
 			"  ralph sandbox build --print > Dockerfile",
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&o.with, "with", "", "Build with `PROGRAM`: "+strings.Join(sandbox.Engines(),
-		" or ")+" (default: the first that is installed).")
-	_ = cmd.RegisterFlagCompletionFunc("with",
-		cobra.FixedCompletions(sandbox.Engines(), cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().StringVar(&o.base, "base", "", "Start from `IMAGE`, which must have npm.")
 	cmd.Flags().StringSliceVar(&o.agents, "agent", nil,
 		"Install the agents `NAMES`, also as NAME@VERSION (default: the project's).")
 	_ = cmd.RegisterFlagCompletionFunc("agent", cmdline.CompleteAgents(f))
@@ -85,36 +77,20 @@ func (o *sandboxOptions) run(ctx context.Context) error {
 		return cmdline.UsageError("SANDBOX_IMAGE is %s, which is yours to build; this verb only makes %s", image,
 			sandbox.DefaultImage)
 	}
-	if err := o.engine(); err != nil {
-		return err
-	}
-	args := []string{"build", "--tag", sandbox.DefaultImage}
-	if o.base != "" {
-		args = append(args, "--build-arg", "BASE="+o.base)
-	}
-	cmd := exec.CommandContext(ctx, o.with, append(args, "-")...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(file), o.f.Out, o.f.Err
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s build failed: %w", o.with, err)
-	}
-	o.f.Say("built %s with %s; use it with: SANDBOX=%s", sandbox.DefaultImage, strings.Join(o.agents, ", "), o.with)
-	return nil
-}
-
-// engine sets the program that builds.
-func (o *sandboxOptions) engine() error {
 	engines := sandbox.Engines()
-	switch {
-	case o.with != "" && !slices.Contains(engines, o.with):
-		return cmdline.UsageError("--with: %q is not one of %s", o.with, strings.Join(engines, ", "))
-	case o.with != "":
-		engines = []string{o.with}
+	if slices.Contains(engines, p.Config.Sandbox) {
+		engines = []string{p.Config.Sandbox}
 	}
 	i := slices.IndexFunc(engines, preflight.OnPath)
 	if i < 0 {
-		return &cmdline.ExitError{Code: state.ExitUsage, Text: "not installed: " + strings.Join(engines, ", ")}
+		return cmdline.UsageError("not installed: %s", strings.Join(engines, ", "))
 	}
-	o.with = engines[i]
+	cmd := exec.CommandContext(ctx, engines[i], "build", "--tag", sandbox.DefaultImage, "-")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(file), o.f.Out, o.f.Err
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s build failed: %w", engines[i], err)
+	}
+	o.f.Say("built %s with %s; use it with: SANDBOX=%s", sandbox.DefaultImage, strings.Join(o.agents, ", "), engines[i])
 	return nil
 }
 

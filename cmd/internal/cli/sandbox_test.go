@@ -30,8 +30,8 @@ func sandboxBuild(t *testing.T, args ...string) (string, error) {
 }
 
 func TestSandboxBuild(t *testing.T) {
-	out, err := sandboxBuild(t, "--with", "podman", "--agent", "claude@2.1.0,codex", "--base", "mine")
-	want := "podman build --tag localhost/ralph-sandbox --build-arg BASE=mine -\n"
+	out, err := sandboxBuild(t, "--agent", "claude@2.1.0,codex")
+	want := "podman build --tag localhost/ralph-sandbox -\n"
 	const packages = `ARG PACKAGES="@anthropic-ai/claude-code@2.1.0 @openai/codex"`
 	if err != nil || !strings.HasPrefix(out, want) || !strings.Contains(out, packages) || !strings.Contains(out, "FROM ${BASE}") || !strings.Contains(out, "use it with: SANDBOX=podman") {
 		t.Errorf("%v\n%s", err, out)
@@ -50,10 +50,8 @@ func TestSandboxBuild(t *testing.T) {
 
 func TestSandboxBuild_badInput(t *testing.T) {
 	for args, want := range map[string]string{
-		"--with=lxc":       `--with: "lxc" is not one of podman, docker`,
-		"--agent=nobody":   "nobody",
-		"--agent=cursor":   "the agent cursor does not come from npm; start from: ralph sandbox build --print",
-		"--with=docker -x": "unknown shorthand flag",
+		"--agent=nobody": "nobody",
+		"--agent=cursor": "the agent cursor does not come from npm; start from: ralph sandbox build --print",
 	} {
 		_, err := sandboxBuild(t, strings.Fields(args)...)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/summary"
@@ -68,11 +66,9 @@ func (o *statusOptions) print(r *state.Reader) error {
 		if s.State != "" && s.State != view.StateNone {
 			shown.Status = s.State
 		}
-		data, err := json.MarshalIndent(statusJSON{shown, s.Alive, s.Age.Seconds(), s.Next}, "", "  ")
-		if err != nil {
-			return fmt.Errorf("print status: %w", err)
+		if err := o.JSON(statusJSON{shown, s.Alive, s.Age.Seconds(), s.Next}); err != nil {
+			return err
 		}
-		fmt.Fprintln(o.Out, termtext.JSON(string(data)))
 	} else {
 		m := view.Model{Snapshot: s}
 		m.Recall(r)

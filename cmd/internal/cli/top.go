@@ -33,9 +33,7 @@ func topRun(o *topOptions) error {
 	rows := func() []monitor.TopRow { return monitor.Living(o.Loader(o.Dir, nil).Projects(), time.Now()) }
 	switch {
 	case o.json:
-		enc := cmdline.NewEncoder(o.Out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rows())
+		return o.JSON(rows())
 	case !o.IsTerminal() || !o.CanAsk():
 		return o.print(rows())
 	}

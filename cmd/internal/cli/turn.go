@@ -23,44 +23,33 @@ func newTurnCmd(f *cmdline.Factory) *cobra.Command {
 		Long: "Carry out one assignment for another ralph. It comes as JSON on stdin. Events go to stdout as lines of JSON, and the\n" +
 			"result comes last. Lines that follow on stdin steer the turn: {\"do\":\"skip\"}, {\"do\":\"abort\"},\n" +
 			"{\"do\":\"resize\",\"rows\":24,\"cols\":80}. When stdin ends, the turn ends its agent.",
-		RunE: func(*cobra.Command, []string) error {
-			if elsewhere {
-				return turnAway(f)
-			}
-			return turnRun(f)
-		},
+		RunE: func(*cobra.Command, []string) error { return turnRun(f, elsewhere) },
 	}
 	cmd.Flags().BoolVar(&elsewhere, "away", false,
 		"Receive the project, too, and send the changes back: how a run reaches another machine.")
 	return cmd
 }
 
-// turnAway carries out a turn for a run on another machine.
-func turnAway(f *cmdline.Factory) error {
+// turnRun carries out a turn for a run of this machine, or of another one.
+func turnRun(f *cmdline.Factory, elsewhere bool) error {
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return cmdline.UsageError("there is no cache folder for worktrees: %v", err)
-	}
-	h := remote.Host{Ralph: versionText(), Cache: cache, Env: f.Env, Worker: func(env []string) *turn.Worker {
+	worker := func(env []string) *turn.Worker {
 		return &turn.Worker{Env: env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(env),
 			Records: f.Loader("", nil).GitRecords()}
-	}}
-	err = h.Turn(sig.Ctx, f.In, f.Out)
-	if bad := (*remote.BadAssignmentError)(nil); errors.As(err, &bad) {
-		return cmdline.UsageError("%s", bad.Why)
 	}
-	return err
-}
-
-func turnRun(f *cmdline.Factory) error {
-	sig := cmdline.HandleSignals(f.In)
-	defer sig.Stop()
-	w := &turn.Worker{Env: f.Env, Kill: sig.Kill, Find: preflight.FindChecks, Retest: retest.New(f.Env),
-		Records: f.Loader("", nil).GitRecords()}
-	defer w.Close()
-	err := remote.ServeTurn(sig.Ctx, w, f.In, f.Out)
+	err := func() error {
+		if elsewhere {
+			cache, err := os.UserCacheDir()
+			if err != nil {
+				return cmdline.UsageError("there is no cache folder for worktrees: %v", err)
+			}
+			return remote.Host{Ralph: versionText(), Cache: cache, Env: f.Env, Worker: worker}.Turn(sig.Ctx, f.In, f.Out)
+		}
+		w := worker(f.Env)
+		defer w.Close()
+		return remote.ServeTurn(sig.Ctx, w, f.In, f.Out)
+	}()
 	if bad := (*remote.BadAssignmentError)(nil); errors.As(err, &bad) {
 		return cmdline.UsageError("%s", bad.Why)
 	}

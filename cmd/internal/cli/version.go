@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -40,12 +39,7 @@ func newVersionCmd(f *cmdline.Factory) *cobra.Command {
 				f.Say("ralph %s", versionText())
 				return nil
 			}
-			text, err := json.MarshalIndent(thisBuild(), "", "  ")
-			if err != nil {
-				return fmt.Errorf("print version: %w", err)
-			}
-			f.Say("%s", text)
-			return nil
+			return f.JSON(thisBuild())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false,

@@ -63,6 +63,13 @@ func quoteWord(s string) string {
 // terminal.
 func NewEncoder(w io.Writer) *json.Encoder { return json.NewEncoder(inertJSON{w}) }
 
+// JSON prints a value for programs, indented.
+func (f *Factory) JSON(value any) error {
+	enc := NewEncoder(f.Out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}
+
 type inertJSON struct{ w io.Writer }
 
 // Write gets whole values: an Encoder writes each at once.
