@@ -70,7 +70,7 @@ func drillRun(o *drillOptions) error {
 	r, ok := preflight.FindRecording(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
-			"there is no recording of %s by %s, and ralph cannot simulate one", class, set.Spec.Name)}
+			"there is no recording of %s by %s", class, set.Spec.Name)}
 	}
 	scene := preflight.PlayRecording(r, set)
 	printScene(o.Factory, r, set, scene)
@@ -98,9 +98,6 @@ func printScene(f *cmdline.Factory, r preflight.Recording, set preflight.DrillSe
 		played += fmt.Sprintf(" (none by %s; %s prints the same format, %s)", set.Spec.Name, r.Agent, set.Spec.Format)
 	}
 	f.Say("played    recording %s: %s", r.Name, played)
-	if staged := r.Staged(); staged != "" {
-		f.Say("staged    %s", staged)
-	}
 	f.Say("class     %s", o.Class)
 	f.Say("record    %s", cmp.Or(o.Evidence, "-"))
 	f.Say("reason    %s", cmp.Or(d.Reason, o.Reason))

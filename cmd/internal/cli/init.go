@@ -103,9 +103,9 @@ func initRun(o *initOptions) error {
 
 // detected are the answers that need no question.
 func (o *initOptions) detected(found scaffold.Project, cfg *config.Config) answers {
+	c := found.Commands()
 	return answers{agent: o.firstAgent(cfg), Answers: scaffold.Answers{Name: found.Name,
-		Build: found.Build().SureLine(), Test: found.Test().SureLine(), Lint: found.Lint().SureLine(),
-		Types: found.Types().SureLine(), Fast: found.Fast().SureLine()}}.distinct()
+		Build: c.Build, Test: c.Test, Lint: c.Lint, Types: c.Types, Fast: c.Fast}}.distinct()
 }
 
 // folder is what is set up: the project that this folder lies in.
@@ -243,10 +243,6 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 		"AUTO_COMMIT":   "true", // nobody else commits what an agent forgets, and ralph undo is easier then
 		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.Lint, a.Build, a.Test, a.Types, a.Fast), ","),
 	}
-	examples := map[string]string{
-		"QA":           "true",
-		"TEST_COMMAND": p.Test().Line, "BUILD_COMMAND": p.Build().Line, "LINT_COMMAND": p.Lint().Line,
-	}
 	all := a.Answers
 	table := config.Table()
 	for _, key := range firstKeys() {
@@ -262,8 +258,6 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 		}
 		if value := values[o.Key]; value != "" {
 			s.Value, s.Active = value, true
-		} else if examples[o.Key] != "" {
-			s.Value = examples[o.Key]
 		}
 		all.Settings = append(all.Settings, s)
 	}

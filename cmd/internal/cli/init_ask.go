@@ -20,7 +20,6 @@ type initQuestion struct {
 	text    string
 	answer  *string // before and after
 	command bool    // "-" means none
-	example string  // shown if no command is sure
 	allowed func(string) bool
 	// required refuses an empty answer.
 	required bool
@@ -36,8 +35,8 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg 
 	here := cmp.Or(strings.Join(installed(cfg), ", "), "none")
 	for _, q := range []initQuestion{
 		{text: "Project name", answer: &a.Name},
-		{text: "Test command", answer: &a.Test, command: true, example: p.Test().Line},
-		{text: "Build command", answer: &a.Build, command: true, example: p.Build().Line},
+		{text: "Test command", answer: &a.Test, command: true},
+		{text: "Build command", answer: &a.Build, command: true},
 		{text: fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)", here,
 			strings.Join(known, ", ")), answer: &a.agent,
 			allowed: func(name string) bool { return slices.Contains(known, name) }},
@@ -77,10 +76,7 @@ func working(cfg *config.Config) (names []string) {
 }
 
 func (o *initOptions) askOne(in *bufio.Reader, q initQuestion) error {
-	switch {
-	case *q.answer == "" && q.example != "":
-		q.text += " (a guess: " + q.example + "; type it to take it, Enter for none)"
-	case *q.answer != "" && q.command:
+	if *q.answer != "" && q.command {
 		q.text += " (- for none)"
 	}
 	preset := *q.answer

@@ -148,7 +148,7 @@ func TestInit_withoutTerminal_writesWhatARunNeeds(t *testing.T) {
 	}
 }
 
-func TestInit_unsureCommands_areCommentedOut(t *testing.T) {
+func TestInit_noCommandFound_isCommentedOut(t *testing.T) {
 	w := newInitWorld(t, map[string]string{"package.json": "{}", "x.js": ""})
 	if err := w.init(initOptions{yes: true}); err != nil {
 		t.Fatal(err)
@@ -156,8 +156,8 @@ func TestInit_unsureCommands_areCommentedOut(t *testing.T) {
 	if cfg := w.load(); cfg.TestCommand != "" || cfg.BuildCommand != "" || cfg.LintCommand != "" {
 		t.Errorf("commands %q, %q, %q", cfg.TestCommand, cfg.BuildCommand, cfg.LintCommand)
 	}
-	if rc := w.read(".ralphrc"); !strings.Contains(rc, "\n# TEST_COMMAND=\"npm test\"\n") {
-		t.Errorf("no suggestion:\n%s", rc)
+	if rc := w.read(".ralphrc"); !strings.Contains(rc, "\n# TEST_COMMAND=\"\"\n") {
+		t.Errorf("not commented out:\n%s", rc)
 	}
 	if !strings.Contains(w.out.String(), "set TEST_COMMAND in .ralphrc") {
 		t.Errorf("does not say what is missing:\n%s", &w.out)

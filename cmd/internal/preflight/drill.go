@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"ralph/runner/agent"
@@ -80,38 +79,13 @@ func counted(m rules.Memory, o rules.Policy) []string {
 	return all
 }
 
-// decode folds the part of the output that the end keeps.
+// decode folds the output of a recording.
 func decode(s agent.Spec, r Recording) *agent.Transcript {
-	keep := keepAll
-	if r.end != nil {
-		keep = r.end.keep
-	}
 	t := &agent.Transcript{}
-	if keep == keepNothing {
-		return t
-	}
-	output := r.Output
-	if keep == keepUnfinished {
-		output = drillUnfinished(s, output)
-	}
 	d := s.NewDecoder(t.Add)
-	_, _ = d.Write([]byte(output)) // never fails
+	_, _ = d.Write([]byte(r.Output)) // never fails
 	d.Close()
 	return t
-}
-
-// drillUnfinished returns the output before the record that ends the turn.
-func drillUnfinished(s agent.Spec, output string) string {
-	d := s.NewDecoder(func(state.Payload) {})
-	var b strings.Builder
-	for line := range strings.Lines(output) {
-		_, _ = d.Write([]byte(line)) // never fails
-		if d.Final() {
-			break
-		}
-		b.WriteString(line)
-	}
-	return b.String()
 }
 
 // move shifts the times in the outcome.

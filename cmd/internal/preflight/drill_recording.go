@@ -12,7 +12,6 @@ import (
 	_ "embed"
 	"io"
 	"sync"
-	"syscall"
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
@@ -37,32 +36,18 @@ func unpack() ([]byte, error) {
 }
 
 // Recording is what one call of an agent CLI printed, and how it ended.
-type Recording struct {
-	wire.Recording
-	end *stagedEnd // replaces the recorded end; nil: as recorded
-}
+type Recording struct{ wire.Recording }
 
 // Class returns the outcome class of the call.
 func (r Recording) Class() ending.Class { return ending.Class(r.Recording.Class) }
 
 // Exit returns the end of the call.
 func (r Recording) Exit() ptyexec.Exit {
-	if r.end != nil {
-		return r.end.exit
-	}
 	exit := ptyexec.Exit{Code: r.Recording.Exit, Signal: r.KilledBy(), Cause: ptyexec.CauseExited}
 	if r.TimedOut {
 		exit.Cause = ptyexec.CauseTimeout
 	}
 	return exit
-}
-
-// Staged describes the end that replaces the recorded one; empty: none does.
-func (r Recording) Staged() string {
-	if r.end == nil {
-		return ""
-	}
-	return r.end.words
 }
 
 var all = sync.OnceValue(func() []Recording {
@@ -76,29 +61,19 @@ var all = sync.OnceValue(func() []Recording {
 	}
 	list := make([]Recording, len(parsed))
 	for i, r := range parsed {
-		list[i].Recording = r
+		list[i] = Recording{r}
 	}
 	return list
 })
 
-// FindRecording returns a recording of the class for the agent: its own, or else one of its good
-// turns with another end. An agent without any recordings gets those of another agent
-// with the same wire format.
+// FindRecording returns a recording of the class by the agent. An agent without any recordings gets those of another
+// one with the same wire format.
 func FindRecording(class ending.Class, s agent.Spec) (Recording, bool) {
 	name := s.Name
 	if _, own := pick(ending.CompletedTurn, name); !own {
 		name = standIn(s.Format)
 	}
-	if r, ok := pick(class, name); ok {
-		return r, true
-	}
-	end, ok := endings(s.Format)[class]
-	if !ok {
-		return Recording{}, false
-	}
-	r, ok := pick(ending.CompletedTurn, name)
-	r.Recording.Class, r.end = string(class), &end
-	return r, ok
+	return pick(class, name)
 }
 
 // standIn returns the first agent of the table with recordings in that format.
@@ -118,45 +93,4 @@ func pick(class ending.Class, name string) (Recording, bool) {
 		}
 	}
 	return Recording{}, false
-}
-
-// stagedEnd is an end that needs no recording: ralph or the kernel causes it.
-type stagedEnd struct {
-	keep  int // how much of the recorded output
-	exit  ptyexec.Exit
-	words string
-}
-
-// How much of the output an end keeps.
-const (
-	keepNothing    = iota
-	keepUnfinished // all before the final record
-	keepAll
-)
-
-// endings returns the ends that can be staged, by class.
-func endings(format agent.Format) map[ending.Class]stagedEnd {
-	ends := map[ending.Class]stagedEnd{
-		ending.NoFinalRecord: {keepUnfinished, ptyexec.Exit{Cause: ptyexec.CauseExited},
-			"cut off before its final record, exit code 0"},
-		ending.HangSilent: {keepNothing, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle},
-			"nothing printed until IDLE_TIMEOUT_MINUTES ended it"},
-		ending.HangAfterResult: {keepAll, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseFinal},
-			"still alive after its final record, and ended"},
-		ending.TimeoutWithWork: {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseTimeout},
-			"ended at work by CLAUDE_TIMEOUT_MINUTES"},
-		ending.TimeoutIdle: {keepUnfinished, ptyexec.Exit{Code: -1, Cause: ptyexec.CauseIdle},
-			"silent after some work, and ended by IDLE_TIMEOUT_MINUTES"},
-		ending.KilledBySignal: {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGKILL,
-			Cause: ptyexec.CauseExited}, "killed at work by SIGKILL"},
-		ending.Crash: {keepUnfinished, ptyexec.Exit{Code: -1, Signal: syscall.SIGSEGV,
-			Cause: ptyexec.CauseExited}, "ended at work by SIGSEGV"},
-	}
-	if format == agent.FormatText { // without records, what it printed is its final message
-		delete(ends, ending.HangAfterResult)
-		end := ends[ending.NoFinalRecord]
-		end.keep, end.words = keepNothing, "nothing printed, exit code 0"
-		ends[ending.NoFinalRecord] = end
-	}
-	return ends
 }

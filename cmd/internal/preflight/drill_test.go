@@ -129,11 +129,9 @@ func candidateOf(t *testing.T, from wire.Recording, class ending.Class, row stri
 	}
 	c := candidate{Recording: r}
 	signal, _ := statusblock.Parse(tr.Final)
-	cutOff := r
-	cutOff.end = &stagedEnd{keep: keepUnfinished}
 	switch {
 	case class == ending.UsageLimit && !o.ResetsAt.IsZero(),
-		class == ending.CompletedTurn && decode(s, cutOff).ToolCalls > 0 && !signal.Exit:
+		class == ending.CompletedTurn && tr.ToolCalls > 0 && !signal.Exit:
 		c.rank += 2
 	}
 	if tr.Rejected != nil {
@@ -153,7 +151,7 @@ func options() rules.Policy {
 		CompletionClaims: 2, CallsPerHour: 100, OnLimit: "wait"}
 }
 
-func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
+func TestPlay_everyRecording_getsItsClass(t *testing.T) {
 	now := time.Date(2031, 2, 3, 10, 0, 0, 0, time.Local)
 	played := map[string]int{}
 	for _, s := range agent.Specs() {
@@ -165,7 +163,7 @@ func TestPlay_everyRecordingAndStagedEnd_getsItsClass(t *testing.T) {
 			played[s.Name]++
 			scene := PlayRecording(r, DrillSetting{Spec: s, Policy: options(), Now: now})
 			if scene.Outcome.Class != c.Class {
-				t.Errorf("%s as %s (%s, %q): %q, %s", c.Class, s.Name, r.Name, r.Staged(), scene.Outcome.Class, scene.Outcome.Reason)
+				t.Errorf("%s as %s (%s): %q, %s", c.Class, s.Name, r.Name, scene.Outcome.Class, scene.Outcome.Reason)
 			}
 			if scene.Outcome.Reason == "" || scene.Decision.Rule == "" {
 				t.Errorf("%s as %s: %+v", c.Class, s.Name, scene)

@@ -44,14 +44,14 @@ func checksOf(parts []Part) []gate.Check {
 		for _, c := range []struct {
 			name    string
 			kind    gate.Kind
-			command Command
+			command string
 		}{
 			{"lint-fast", gate.KindLintFast, part.Fast}, {"build", gate.KindBuild, part.Build},
 			{"typecheck", gate.KindBuild, part.Types},
 			{"test", gate.KindTest, part.Test}, {"lint", gate.KindLint, part.Lint},
 		} {
 			name := strings.TrimSpace(c.name + " " + part.Dir)
-			row := gate.Check{Name: name, Kind: c.kind, Dir: part.Dir, Command: c.command.Line}
+			row := gate.Check{Name: name, Kind: c.kind, Dir: part.Dir, Command: c.command}
 			same := func(r gate.Check) bool { return r.Dir == row.Dir && r.Command == row.Command }
 			if slices.ContainsFunc(rows, same) {
 				continue
@@ -62,7 +62,7 @@ func checksOf(parts []Part) []gate.Check {
 				}
 				row.Name += " " + part.Language
 			}
-			if c.command.Sure && row.Validate() == nil { // a folder's path can be too long for a name
+			if c.command != "" && row.Validate() == nil { // a folder's path can be too long for a name
 				rows = append(rows, row)
 			}
 		}

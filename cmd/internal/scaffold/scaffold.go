@@ -8,6 +8,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,25 +18,18 @@ import (
 	"ralph/runner/agent"
 )
 
-// Command is a shell command line for the folder that it belongs to.
-type Command struct {
-	Line string // empty: none is known
-	// Sure is true if the folder's files show that the command applies and its program
-	// exists. Otherwise the command is a suggestion.
-	Sure bool
-}
-
-// Part is one language, or tool, in one folder, and its commands.
+// Part is one language, or tool, in one folder, and its commands: shell command lines for which the folder's files are
+// evidence, and whose programs exist. Empty: none is known.
 type Part struct {
 	Dir      string // slash path below the project; empty: the project itself
 	Language string
-	Setup    Command
-	Build    Command
-	Types    Command // check of types beside the build
-	Test     Command
-	Fast     Command // linter that takes seconds; checks begin with it
-	Lint     Command
-	Run      Command
+	Setup    string
+	Build    string
+	Types    string // check of types beside the build
+	Test     string
+	Fast     string // linter that takes seconds; checks begin with it
+	Lint     string
+	Run      string
 	Allow    []string // prefixes of the commands that its developers use
 }
 
@@ -119,34 +113,14 @@ func (p Project) Languages() []string {
 	return all
 }
 
-// Test returns the command for the whole project: the first sure one of its parts, else
-// the first suggestion.
-func (p Project) Test() Command { return p.first(func(part Part) Command { return part.Test }) }
-
-// Build is chosen like Test.
-func (p Project) Build() Command { return p.first(func(part Part) Command { return part.Build }) }
-
-// Lint is chosen like Test.
-func (p Project) Lint() Command { return p.first(func(part Part) Command { return part.Lint }) }
-
-// Types is chosen like Test.
-func (p Project) Types() Command { return p.first(func(part Part) Command { return part.Types }) }
-
-// Fast is chosen like Test.
-func (p Project) Fast() Command { return p.first(func(part Part) Command { return part.Fast }) }
-
-func (p Project) first(of func(Part) Command) Command {
-	var suggestion Command
+// Commands returns those of the whole project: of each kind, the first of its parts.
+func (p Project) Commands() (all Part) {
 	for _, part := range p.Parts {
-		c := of(part)
-		if c.Sure {
-			return c
-		}
-		if suggestion.Line == "" {
-			suggestion = c
-		}
+		all.Build, all.Types = cmp.Or(all.Build, part.Build), cmp.Or(all.Types, part.Types)
+		all.Test = cmp.Or(all.Test, part.Test)
+		all.Fast, all.Lint = cmp.Or(all.Fast, part.Fast), cmp.Or(all.Lint, part.Lint)
 	}
-	return suggestion
+	return all
 }
 
 // parts matches the table. The first row of a language wins.
@@ -166,30 +140,14 @@ func (f *folder) parts(dir string) []Part {
 	return parts
 }
 
-// choose returns the first command with evidence and a program, else the first that is
-// not ruled out.
-func (f *folder) choose(candidates []candidate) Command {
-	var suggestion Command
+// choose returns the first command with evidence and a program; empty: none.
+func (f *folder) choose(candidates []candidate) string {
 	for _, c := range candidates {
-		if c.When != nil && !c.When(f) {
-			continue
-		}
-		if c.When != nil && f.canRun(c.Line) {
-			return Command{c.Line, true}
-		}
-		if suggestion.Line == "" {
-			suggestion.Line = c.Line
+		if c.When(f) && f.canRun(c.Line) {
+			return c.Line
 		}
 	}
-	return suggestion
-}
-
-// SureLine returns the line of a sure command, else an empty string.
-func (c Command) SureLine() string {
-	if !c.Sure {
-		return ""
-	}
-	return c.Line
+	return ""
 }
 
 // Tools returns the allowed tools plus those for the project's commands: an agent that

@@ -38,16 +38,10 @@ func repo(t *testing.T, files map[string]string) string {
 
 func everything(string) bool { return true }
 
-// show returns "test | build | lint", with ? before a suggestion.
+// show returns "test | build | lint".
 func show(p Project) string {
-	var words []string
-	for _, c := range []Command{p.Test(), p.Build(), p.Lint()} {
-		if !c.Sure && c.Line != "" {
-			c.Line = "?" + c.Line
-		}
-		words = append(words, c.Line)
-	}
-	return strings.Join(words, " | ")
+	c := p.Commands()
+	return strings.Join([]string{c.Test, c.Build, c.Lint}, " | ")
 }
 
 func TestDetect(t *testing.T) {
@@ -63,49 +57,49 @@ func TestDetect(t *testing.T) {
 		{"only documents", map[string]string{"README.md": "", "LICENSE": ""}, "", " |  | "},
 
 		{"go", map[string]string{"go.mod": "module x", "a/b/x.go": ""}, "Go", "go test ./... | go build -o /dev/null ./... | go vet ./..."},
-		{"go without code would fail its own commands", map[string]string{"go.mod": "module x"}, "Go", "?go test ./... | ?go build -o /dev/null ./... | ?go vet ./..."},
+		{"go without code would fail its own commands", map[string]string{"go.mod": "module x"}, "Go", " |  | "},
 		{"go with golangci-lint", map[string]string{"go.mod": "", "x.go": "", ".golangci.yml": ""}, "Go", "go test ./... | go build -o /dev/null ./... | golangci-lint run"},
 		{"go with make: make fills no gap", map[string]string{"go.mod": "", "x.go": "", "Makefile": "test:\n\ttrue\n"}, "Go, Make", "go test ./... | go build -o /dev/null ./... | go vet ./..."},
-		{"code of others is not the project's", map[string]string{"go.mod": "", "vendor/x/x.go": "", "testdata/x.go": "", ".hidden/x.go": ""}, "Go", "?go test ./... | ?go build -o /dev/null ./... | ?go vet ./..."},
+		{"code of others is not the project's", map[string]string{"go.mod": "", "vendor/x/x.go": "", "testdata/x.go": "", ".hidden/x.go": ""}, "Go", " |  | "},
 
-		{"rust", map[string]string{"Cargo.toml": "[package]", "src/main.rs": ""}, "Rust", "cargo test | cargo build | ?cargo clippy --all-targets"},
+		{"rust", map[string]string{"Cargo.toml": "[package]", "src/main.rs": ""}, "Rust", "cargo test | cargo build | "},
 		{"rust workspace with clippy", map[string]string{"Cargo.toml": "[workspace]", "clippy.toml": ""}, "Rust", "cargo test --workspace | cargo build --workspace | cargo clippy --all-targets"},
 
 		{"npm", map[string]string{"package.json": pkg(`"test":"jest","build":"tsc","lint":"eslint ."`)}, "Node.js", "npm test | npm run build | npm run lint"},
-		{"npm without scripts", map[string]string{"package.json": `{}`}, "Node.js", "?npm test | ?npm run build | ?npm run lint"},
-		{"npm with the stub of npm init", map[string]string{"package.json": pkg(`"test":"echo \"Error: no test specified\" && exit 1"`)}, "Node.js", "?npm test | ?npm run build | ?npm run lint"},
-		{"npm with a watcher", map[string]string{"package.json": pkg(`"test":"vitest --watch"`)}, "Node.js", "?npm test | ?npm run build | ?npm run lint"},
-		{"npm with create-react-app", map[string]string{"package.json": pkg(`"test":"react-scripts test"`)}, "Node.js", "CI=true npm test | ?npm run build | ?npm run lint"},
-		{"npm with a broken manifest", map[string]string{"package.json": `{"scripts":`}, "Node.js", "?npm test | ?npm run build | ?npm run lint"},
-		{"pnpm", map[string]string{"package.json": pkg(`"test":"vitest run","typecheck":"tsc"`), "pnpm-lock.yaml": ""}, "Node.js", "pnpm test | pnpm run typecheck | ?pnpm run lint"},
-		{"pnpm named by the manifest", map[string]string{"package.json": `{"packageManager":"pnpm@9.1.0","scripts":{"test":"x"}}`}, "Node.js", "pnpm test | ?pnpm run build | ?pnpm run lint"},
-		{"yarn", map[string]string{"package.json": pkg(`"test":"jest"`), "yarn.lock": ""}, "Node.js", "yarn test | ?yarn run build | ?yarn run lint"},
-		{"bun", map[string]string{"package.json": pkg(`"test":"bun test"`), "bun.lock": ""}, "Node.js", "bun run test | ?bun run build | ?bun run lint"},
+		{"npm without scripts", map[string]string{"package.json": `{}`}, "Node.js", " |  | "},
+		{"npm with the stub of npm init", map[string]string{"package.json": pkg(`"test":"echo \"Error: no test specified\" && exit 1"`)}, "Node.js", " |  | "},
+		{"npm with a watcher", map[string]string{"package.json": pkg(`"test":"vitest --watch"`)}, "Node.js", " |  | "},
+		{"npm with create-react-app", map[string]string{"package.json": pkg(`"test":"react-scripts test"`)}, "Node.js", "CI=true npm test |  | "},
+		{"npm with a broken manifest", map[string]string{"package.json": `{"scripts":`}, "Node.js", " |  | "},
+		{"pnpm", map[string]string{"package.json": pkg(`"test":"vitest run","typecheck":"tsc"`), "pnpm-lock.yaml": ""}, "Node.js", "pnpm test | pnpm run typecheck | "},
+		{"pnpm named by the manifest", map[string]string{"package.json": `{"packageManager":"pnpm@9.1.0","scripts":{"test":"x"}}`}, "Node.js", "pnpm test |  | "},
+		{"yarn", map[string]string{"package.json": pkg(`"test":"jest"`), "yarn.lock": ""}, "Node.js", "yarn test |  | "},
+		{"bun", map[string]string{"package.json": pkg(`"test":"bun test"`), "bun.lock": ""}, "Node.js", "bun run test |  | "},
 
-		{"python with pytest", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]", "tests/test_x.py": ""}, "Python", "python3 -m pytest |  | ?python3 -m ruff check ."},
-		{"python without tests", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]"}, "Python", "?python3 -m pytest |  | ?python3 -m ruff check ."},
-		{"python with unittest", map[string]string{"x.py": "", "test_x.py": unit}, "Python", "python3 -m unittest discover |  | ?python3 -m ruff check ."},
-		{"python with unittest in a folder", map[string]string{"setup.py": "", "tests/test_x.py": unit}, "Python", "python3 -m unittest discover -s tests |  | ?python3 -m ruff check ."},
+		{"python with pytest", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]", "tests/test_x.py": ""}, "Python", "python3 -m pytest |  | "},
+		{"python without tests", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]"}, "Python", " |  | "},
+		{"python with unittest", map[string]string{"x.py": "", "test_x.py": unit}, "Python", "python3 -m unittest discover |  | "},
+		{"python with unittest in a folder", map[string]string{"setup.py": "", "tests/test_x.py": unit}, "Python", "python3 -m unittest discover -s tests |  | "},
 		{"python with uv and ruff", map[string]string{"pyproject.toml": "[dependency-groups]\ndev=['pytest','ruff']", "uv.lock": "", "tests/test_x.py": ""}, "Python", "uv run pytest |  | uv run ruff check ."},
-		{"python with poetry", map[string]string{"pyproject.toml": "[tool.poetry]\npytest='*'", "tests/test_x.py": ""}, "Python", "poetry run pytest |  | ?poetry run ruff check ."},
-		{"python with pipenv", map[string]string{"Pipfile": "pytest='*'", "tests/test_x.py": unit}, "Python", "pipenv run pytest |  | ?pipenv run ruff check ."},
-		{"python with its own interpreter", map[string]string{".venv/bin/python+": "", "requirements.txt": "pytest", "test_x.py": ""}, "Python", ".venv/bin/python -m pytest |  | ?.venv/bin/python -m ruff check ."},
-		{"django with assets", map[string]string{"manage.py": "", "shop/tests.py": "", "package.json": pkg(`"test":"jest","build":"vite build"`)}, "Python, Node.js", "python3 manage.py test | npm run build | ?python3 -m ruff check ."},
+		{"python with poetry", map[string]string{"pyproject.toml": "[tool.poetry]\npytest='*'", "tests/test_x.py": ""}, "Python", "poetry run pytest |  | "},
+		{"python with pipenv", map[string]string{"Pipfile": "pytest='*'", "tests/test_x.py": unit}, "Python", "pipenv run pytest |  | "},
+		{"python with its own interpreter", map[string]string{".venv/bin/python+": "", "requirements.txt": "pytest", "test_x.py": ""}, "Python", ".venv/bin/python -m pytest |  | "},
+		{"django with assets", map[string]string{"manage.py": "", "shop/tests.py": "", "package.json": pkg(`"test":"jest","build":"vite build"`)}, "Python, Node.js", "python3 manage.py test | npm run build | "},
 
-		{"gradle with wrapper", map[string]string{"build.gradle.kts": "", "gradlew+": ""}, "Java (Gradle)", "./gradlew test | ./gradlew assemble | ?./gradlew check"},
+		{"gradle with wrapper", map[string]string{"build.gradle.kts": "", "gradlew+": ""}, "Java (Gradle)", "./gradlew test | ./gradlew assemble | "},
 		{"maven", map[string]string{"pom.xml": ""}, "Java (Maven)", "mvn -q test | mvn -q test-compile | "},
 		{"ruby", map[string]string{"Gemfile": "", "spec/x_spec.rb": "", ".rubocop.yml": ""}, "Ruby", "bundle exec rspec |  | bundle exec rubocop"},
 		{"php", map[string]string{"composer.json": `{"scripts":{"test":["phpunit"]}}`}, "PHP", "composer test |  | "},
-		{"php before composer install", map[string]string{"composer.json": `{}`, "phpunit.xml": ""}, "PHP", "?vendor/bin/phpunit |  | "},
+		{"php before composer install", map[string]string{"composer.json": `{}`, "phpunit.xml": ""}, "PHP", " |  | "},
 
 		{"make only", map[string]string{"Makefile": "CC := gcc\nall: x\nlint check: x\n\techo test: no\n", "x.c": ""}, "Make", "make check | make | make lint"},
 		{"make without such targets", map[string]string{"Makefile": "test := 1\ntest = 2\nclean:\n\trm x\n"}, "Make", " |  | "},
-		{"make for a node project without scripts", map[string]string{"package.json": `{}`, "Makefile": "test:\n"}, "Node.js, Make", "make test | ?npm run build | ?npm run lint"},
+		{"make for a node project without scripts", map[string]string{"package.json": `{}`, "Makefile": "test:\n"}, "Node.js, Make", "make test |  | "},
 		{"shell", map[string]string{"x.sh": "", "tests/x.bats": "", ".shellcheckrc": ""}, "Shell", "bats tests |  | shellcheck *.sh"},
-		{"shell with a script that cannot be run", map[string]string{"test.sh": ""}, "Shell", "?./test.sh |  | "},
+		{"shell with a script that cannot be run", map[string]string{"test.sh": ""}, "Shell", " |  | "},
 
 		{"monorepo", map[string]string{"api/go.mod": "", "api/x.go": "", "web/package.json": pkg(`"test":"jest"`)}, "Go, Node.js", " |  | "},
-		{"monorepo with a root", map[string]string{"package.json": pkg(`"test":"turbo test"`), "apps/web/package.json": `{}`, "tools/Cargo.toml": ""}, "Node.js, Rust", "npm test | ?npm run build | ?npm run lint"},
+		{"monorepo with a root", map[string]string{"package.json": pkg(`"test":"turbo test"`), "apps/web/package.json": `{}`, "tools/Cargo.toml": ""}, "Node.js, Rust", "npm test |  | "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := Detect(repo(t, c.files), everything)
@@ -122,7 +116,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-func TestDetect_programIsNotInstalled_commandIsOnlySuggested(t *testing.T) {
+func TestDetect_programIsNotInstalled_commandIsNotTaken(t *testing.T) {
 	dir := repo(t, map[string]string{"go.mod": "", "x.go": "", ".golangci.yml": ""})
 	p, err := Detect(dir, func(program string) bool { return program == "go" })
 	if err != nil {
@@ -134,7 +128,7 @@ func TestDetect_programIsNotInstalled_commandIsOnlySuggested(t *testing.T) {
 	if p, err = Detect(dir, func(string) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := show(p), "?go test ./... | ?go build -o /dev/null ./... | ?golangci-lint run"; got != want {
+	if got, want := show(p), " |  | "; got != want {
 		t.Errorf("without any program: %s, want %s", got, want)
 	}
 }
@@ -149,7 +143,7 @@ func TestDetect_monorepo_namesSubprojectsAndTheirCommands(t *testing.T) {
 	}
 	var got []string
 	for _, s := range p.Subprojects {
-		got = append(got, s.Dir+": "+s.Language+": "+s.Test.Line)
+		got = append(got, s.Dir+": "+s.Language+": "+s.Test)
 	}
 	if want := []string{"api: Go: go test ./...", "apps/web: Node.js: yarn test"}; !cmp.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -175,13 +169,8 @@ func TestDetect_folderIsMissing_fails(t *testing.T) {
 
 // answersFor agrees to what was found.
 func answersFor(p Project) Answers {
-	sure := func(c Command) string {
-		if c.Sure {
-			return c.Line
-		}
-		return ""
-	}
-	return Answers{Name: p.Name, Build: sure(p.Build()), Test: sure(p.Test()), Lint: sure(p.Lint()),
+	c := p.Commands()
+	return Answers{Name: p.Name, Build: c.Build, Test: c.Test, Lint: c.Lint,
 		Settings: []Setting{{Key: "AGENT", Help: "Which.", Value: "claude", Active: true}}}
 }
 

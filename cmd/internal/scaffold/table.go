@@ -9,11 +9,11 @@ type row struct {
 	// Manifests are file names that make a folder below the root a project of its own.
 	Manifests                     []string
 	Setup, Build, Test, Lint, Run []candidate
-	Types, Fast                   []candidate // found only by evidence
-	Allow                         []string    // see Part
+	Types, Fast                   []candidate
+	Allow                         []string // see Part
 }
 
-// candidate is a command and its condition. Without a condition it is a suggestion.
+// candidate is a command and its condition.
 type candidate struct {
 	Line string
 	When evidence
@@ -33,11 +33,11 @@ func goRow() row {
 	return row{
 		Language: "Go", When: file("go.mod"), Manifests: []string{"go.mod"},
 		Setup: []candidate{{"go mod download", file("go.mod")}},
-		Build: []candidate{{build, anywhere("*.go")}, {Line: build}},
-		Test:  []candidate{{"go test ./...", anywhere("*.go")}, {Line: "go test ./..."}},
+		Build: []candidate{{build, anywhere("*.go")}},
+		Test:  []candidate{{"go test ./...", anywhere("*.go")}},
 		Lint: []candidate{
 			{"golangci-lint run", file(golangci...)},
-			{"go vet ./...", anywhere("*.go")}, {Line: "go vet ./..."},
+			{"go vet ./...", anywhere("*.go")},
 		},
 		Fast:  []candidate{{"golangci-lint run", file(golangci...)}},
 		Run:   []candidate{{"go run .", file("main.go")}},
@@ -54,7 +54,6 @@ func rustRow() row {
 		Lint: []candidate{
 			{"cargo clippy --all-targets",
 				either(file("clippy.toml", ".clippy.toml"), text(".github/workflows/*", "cargo clippy"))},
-			{Line: "cargo clippy --all-targets"},
 		},
 		Run: []candidate{{"cargo run", file("src/main.rs")}},
 		Allow: []string{"cargo build", "cargo test", "cargo check", "cargo clippy", "cargo fmt", "cargo run",
@@ -68,7 +67,6 @@ func javaRows() []row {
 		Language: "Java (Gradle)", When: file(gradle...), Manifests: gradle[:2],
 		Build: []candidate{{"./gradlew assemble", file("gradlew")}, {"gradle assemble", file(gradle...)}},
 		Test:  []candidate{{"./gradlew test", file("gradlew")}, {"gradle test", file(gradle...)}},
-		Lint:  []candidate{{Line: "./gradlew check"}},
 		Allow: []string{"./gradlew", "gradle"},
 	}, {
 		Language: "Java (Maven)", When: file("pom.xml"), Manifests: []string{"pom.xml"},
@@ -120,7 +118,6 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 			{python + " -m unittest discover", both(unit, file("test*.py", "tests/__init__.py", "test/__init__.py"))},
 			{python + " -m unittest discover -s tests", both(unit, file("tests/test*.py"))},
 			{prefix + "pytest", tests},
-			{Line: prefix + "pytest"},
 		},
 		Types: []candidate{
 			{prefix + "mypy .", mypy},
@@ -130,7 +127,6 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 		Lint: []candidate{
 			{prefix + "ruff check .", ruff},
 			{prefix + "flake8", either(file(".flake8"), text("setup.cfg", "[flake8]"), text("tox.ini", "[flake8]"))},
-			{Line: prefix + "ruff check ."},
 		},
 		Run:   []candidate{{python + " main.py", file("main.py")}},
 		Allow: []string{python, "python3", "pytest"},
@@ -190,7 +186,6 @@ func nodeRow(manager, test, exec string, when evidence) row {
 		Build: []candidate{
 			{manager + " run build", script(manifest, "build")},
 			{manager + " run typecheck", script(manifest, "typecheck")},
-			{Line: manager + " run build"},
 		},
 		Types: []candidate{
 			{manager + " run typecheck", script(manifest, "typecheck")},
@@ -207,9 +202,8 @@ func nodeRow(manager, test, exec string, when evidence) row {
 			// Outside CI it watches forever.
 			{"CI=true " + test, both(script(manifest, "test"), text(manifest, "react-scripts test"))},
 			{test, script(manifest, "test")},
-			{Line: test},
 		},
-		Lint: []candidate{{manager + " run lint", script(manifest, "lint")}, {Line: manager + " run lint"}},
+		Lint: []candidate{{manager + " run lint", script(manifest, "lint")}},
 		Run: []candidate{{manager + " start", script(manifest, "start")},
 			{manager + " run dev", script(manifest, "dev")}},
 		Allow: []string{test, manager + " run", install, "npx", "node"},

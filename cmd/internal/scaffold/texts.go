@@ -88,21 +88,17 @@ func (c content) agent() string {
 }
 
 // commands lists the commands of a part.
-func commands(p Part) string {
-	test := "- test: found nothing\n"
-	switch {
-	case p.Test.Sure:
-		test = "- test: " + code(p.Test.Line) + "\n"
-	case p.Test.Line != "":
-		test = "- test: found nothing that runs here; the usual command is " + code(p.Test.Line) + "\n"
-	}
-	sure := func(name string, c Command) string {
-		if !c.Sure {
-			return ""
+func commands(p Part) (text string) {
+	for _, row := range [][2]string{{"set up", p.Setup}, {"build", p.Build}, {"lint", p.Lint}, {"test", p.Test},
+		{"run", p.Run}} {
+		switch {
+		case row[1] != "":
+			text += "- " + row[0] + ": " + code(row[1]) + "\n"
+		case row[0] == "test":
+			text += "- test: found nothing\n"
 		}
-		return "- " + name + ": " + code(c.Line) + "\n"
 	}
-	return sure("set up", p.Setup) + sure("build", p.Build) + sure("lint", p.Lint) + test + sure("run", p.Run)
+	return text
 }
 
 // settings returns .ralphrc.
