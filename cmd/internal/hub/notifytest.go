@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,8 @@ func notifyTestRun(ctx context.Context, out io.Writer) error {
 		if !ok {
 			failed++
 		}
-		fmt.Fprintf(out, "%d %s: %s\n", i+1, scheme(to), what)
+		scheme, _, _ := strings.Cut(to, ":") // all of an address that may be shown
+		fmt.Fprintf(out, "%d %s: %s\n", i+1, scheme, what)
 	}
 	if failed > 0 {
 		return &cmdline.ExitError{Code: state.ExitError} // each line says why
@@ -60,14 +62,4 @@ func try(ctx context.Context, to string, job config.HubJob) (what string, ok boo
 	default:
 		return "sent with " + via, true
 	}
-}
-
-// scheme is all of an address that may be shown.
-func scheme(to string) string {
-	for i, c := range to {
-		if c == ':' {
-			return to[:i]
-		}
-	}
-	return to
 }

@@ -165,7 +165,7 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel Parcel,
 			cancel(err) // nobody is listening any more
 		}
 	}
-	if err := setUp(ctx, p, a, helper{worker, parcel.Setup, tell}); err != nil {
+	if err := setUp(ctx, p, a, worker, parcel.Setup, tell); err != nil {
 		return end, err
 	}
 	if a.Checks.NeedBaseline(a.Origin) {
@@ -220,23 +220,15 @@ func (p *place) localize(parcel Parcel) (turn.Assignment, error) {
 	return a, err
 }
 
-// helper runs the user's command for a worktree.
-type helper struct {
-	w    *turn.Worker
-	line string
-	tell func(state.Event)
-}
-
 // setUp prepares the worktree with the user's command, if that is necessary.
-func setUp(ctx context.Context, p *place, a turn.Assignment, by helper) error {
-	line := by.line
+func setUp(ctx context.Context, p *place, a turn.Assignment, w *turn.Worker, line string, tell func(state.Event)) error {
 	needed, done, err := slots.NeedsSetup(ctx, p.root, filepath.Join(p.dir, "setup"), line)
 	if err != nil || !needed {
 		return err
 	}
 	a.Part, a.Checks = turn.Check, turn.Checks{Mode: gate.ModeGate, Everything: true,
 		Rows: []gate.Check{{Name: "worktree setup", Command: line, Kind: gate.KindBuild}}}
-	res, err := by.w.Run(ctx, a, by.tell)
+	res, err := w.Run(ctx, a, tell)
 	switch {
 	case err != nil || ctx.Err() != nil:
 		return err

@@ -51,7 +51,7 @@ func (e *FailedError) Error() string { return e.Why }
 func (t Trip) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	return t.talk(ctx, nil, func(l Line, c *call) (bool, error) { return l.Hello != nil, nil })
+	return t.talk(ctx, nil, func(l Line, out *Writer) (bool, error) { return l.Hello != nil, nil })
 }
 
 // Send lets the worker carry out the turn. The worktree is then like the worker's. emit gets each event.
@@ -70,7 +70,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 	refused := 0
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	err = t.talk(work, ctx, func(l Line, c *call) (bool, error) {
+	err = t.talk(work, ctx, func(l Line, out *Writer) (bool, error) {
 		switch {
 		case l.Hello != nil:
 			pack.Reset()
@@ -80,7 +80,7 @@ func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event
 				emit(note(a.Origin, "the worker on %s no longer answers; the turn starts again on %s", before, a.Origin.Host))
 			}
 			began = time.Now()
-			return false, c.send(work, t.Root, p, l.Hello.Has)
+			return false, sendParcel(work, out, t.Root, p, l.Hello.Has)
 		case l.Pack != nil:
 			return false, Collect(&pack, l.Pack)
 		case l.Event != nil:
@@ -152,38 +152,34 @@ func (t Trip) relative(a turn.Assignment) turn.Assignment {
 	return a
 }
 
-// call is a running carrier.
-type call struct {
-	out *Writer
-}
-
-func (c *call) send(ctx context.Context, root string, p Parcel, has []string) error {
+// sendParcel sends what the turn needs, without what the worker has.
+func sendParcel(ctx context.Context, out *Writer, root string, p Parcel, has []string) error {
 	pack, err := Pack(ctx, root, []string{p.Head}, has)
 	if err != nil {
 		return err
 	}
-	if err := c.out.SendPack(pack); err != nil {
+	if err := out.SendPack(pack); err != nil {
 		return err
 	}
 	p.Now = time.Now()
-	return c.out.Send(Line{Parcel: &p})
+	return out.Send(Line{Parcel: &p})
 }
 
 // talk runs the carrier. heard gets each message until it returns true. asked is the context of the
 // turn: when it ends, talk tells the worker; nil: nobody ends it.
-func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, error)) error {
+func (t Trip) talk(ctx, asked context.Context, heard func(Line, *Writer) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	c := &call{out: NewWriter(inW)}
+	out := NewWriter(inW)
 	if asked != nil {
 		over := make(chan struct{})
 		defer close(over)
 		defer context.AfterFunc(asked, func() {
 			defer ptyexec.Working(2*stopTimeout + endBound)()
 			time.AfterFunc(stopTimeout, cancel) // before Send, which blocks if the worker does not read
-			_ = c.out.Send(Line{Do: string(stop.By(asked))})
+			_ = out.Send(Line{Do: string(stop.By(asked))})
 			<-over
 		})()
 	}
@@ -199,9 +195,9 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 		ended <- err
 	}()
 	go func() {
-		_ = c.out.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: t.Ralph, Repo: t.Repo}})
+		_ = out.Send(Line{Hello: &Hello{Protocol: Protocol, Ralph: t.Ralph, Repo: t.Repo}})
 	}()
-	err := t.listen(NewReader(outR, MaxReply), c, heard)
+	err := t.listen(NewReader(outR, MaxReply), out, heard)
 	_ = inW.Close() // the worker ends, and so does the carrier
 	_ = outR.Close()
 	timer := time.AfterFunc(stopTimeout, cancel)
@@ -213,7 +209,7 @@ func (t Trip) talk(ctx, asked context.Context, heard func(Line, *call) (bool, er
 	return err
 }
 
-func (t Trip) listen(r *Reader, c *call, heard func(Line, *call) (bool, error)) error {
+func (t Trip) listen(r *Reader, out *Writer, heard func(Line, *Writer) (bool, error)) error {
 	for {
 		l, err := r.Next()
 		switch {
@@ -227,7 +223,7 @@ func (t Trip) listen(r *Reader, c *call, heard func(Line, *call) (bool, error)) 
 				return err
 			}
 		}
-		done, err := heard(l, c)
+		done, err := heard(l, out)
 		if err != nil && !errors.Is(err, io.ErrClosedPipe) || done {
 			return err
 		}

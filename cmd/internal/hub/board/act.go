@@ -75,12 +75,12 @@ func (b *Board) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	line, done := b.run(r.Context(), p, v.args(about, text))
-	status := http.StatusOK
+	to := "/p/" + p.Key + "/"
+	shown := page{Title: p.Name(), Back: to, Body: "said", Data: said{Text: line, Bad: !done, To: to, Soon: done}}
 	if !done {
-		status = http.StatusConflict
+		shown.Status = http.StatusConflict
 	}
-	b.showAs(w, r, status, page{Title: p.Name(), Back: "/p/" + p.Key + "/", Body: "said",
-		Data: said{Text: line, Bad: !done, To: "/p/" + p.Key + "/", Soon: done}})
+	b.show(w, r, shown)
 }
 
 // run runs a verb in the project, as a person there would, and records it.

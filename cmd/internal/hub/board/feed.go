@@ -59,7 +59,7 @@ func (f *feed) over() bool {
 }
 
 func (f *feed) follow(ctx context.Context) {
-	from := follow.New(f.Dir, time.Now)
+	from, ready := follow.New(f.Dir, time.Now), sync.OnceFunc(func() { close(f.ready) })
 	defer from.Close()
 	log, drawn := view.Log{LineOptions: view.LineOptions{Dir: f.Dir}}, time.Time{}
 	again := time.AfterFunc(time.Hour, from.Poke)
@@ -85,21 +85,12 @@ func (f *feed) follow(ctx context.Context) {
 			parts = f.draw(ctx, drawn)
 		}
 		f.put(parts, lines)
-		if !drawn.IsZero() && !isClosed(f.ready) {
-			close(f.ready)
+		if !drawn.IsZero() {
+			ready()
 		}
 		if f.over() || !from.Wait(ctx) {
 			return
 		}
-	}
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -2,6 +2,7 @@ package board
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -60,17 +61,14 @@ type page struct {
 	Acting bool // this viewer may act
 	LogsIn bool // it brings the cookie
 	CanLog bool // actions are on, and this viewer is not logged in
+	Status int  // 0: 200
 }
 
 func (b *Board) show(w http.ResponseWriter, r *http.Request, p page) {
-	b.showAs(w, r, http.StatusOK, p)
-}
-
-func (b *Board) showAs(w http.ResponseWriter, r *http.Request, status int, p page) {
 	session := b.Door.Session(r)
 	p.Acting, p.CanLog = b.Actions && session != "", b.Actions && session == "" && !p.LogsIn
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
+	w.WriteHeader(cmp.Or(p.Status, http.StatusOK))
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(b.fill(r)([]byte(render("page", p))))
 	}
@@ -91,8 +89,7 @@ func (b *Board) fail(w http.ResponseWriter, r *http.Request, status int, why str
 		http.Error(w, why, status)
 		return
 	}
-	b.showAs(w, r, status,
-		page{Title: http.StatusText(status), Back: "/", Body: "said", Data: said{Text: why, Bad: true}})
+	b.show(w, r, page{Title: http.StatusText(status), Back: "/", Body: "said", Data: said{Text: why, Bad: true}, Status: status})
 }
 
 // said is what came of a request.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ type topic struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed with the next change
 	version uint64
-	parts   []*part
+	parts   []part
 	log     []logLine
 	lines   uint64 // ever logged
 	viewers int
@@ -71,19 +72,14 @@ func (t *topic) put(parts []part, lines []view.Line) {
 }
 
 func (t *topic) replace(p part) {
-	for _, old := range t.parts {
-		if old.ID != p.ID {
-			continue
-		}
-		if old.HTML != p.HTML {
-			t.version++
-			old.HTML, old.version, old.event = p.HTML, t.version, event("part", p)
-		}
-		return
+	i := slices.IndexFunc(t.parts, func(old part) bool { return old.ID == p.ID })
+	if i < 0 {
+		i, t.parts = len(t.parts), append(t.parts, part{ID: p.ID})
 	}
-	t.version++
-	p.version, p.event = t.version, event("part", p)
-	t.parts = append(t.parts, &p)
+	if t.parts[i].HTML != p.HTML || t.parts[i].version == 0 {
+		t.version++
+		t.parts[i] = part{ID: p.ID, HTML: p.HTML, version: t.version, event: event("part", p)}
+	}
 }
 
 // event is one event of the stream.

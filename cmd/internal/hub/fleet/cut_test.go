@@ -80,6 +80,7 @@ func TestTurn_connectionsCut_nothingIsLostAndTheTurnGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: reconnections")
 	}
+	t.Parallel()
 	const lines, cuts = 400, 4
 	straight := startServer(t)
 	ofRun, cutRun := through(t, straight)

@@ -16,6 +16,7 @@ import (
 // A worker has a valid key, and says what it has no turn for, what it has said before, and what belongs to a turn that
 // it has lost. Only the one result of the worker that has the turn reaches the run.
 func TestTurn_forgedAndReplayedMessages_countForNothing(t *testing.T) {
+	t.Parallel()
 	a := startServer(t)
 	conn, js, err := a.connect("stranger", "")
 	if err != nil {

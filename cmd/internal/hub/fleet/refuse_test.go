@@ -96,6 +96,7 @@ func TestLabels_aTurnGoesToAWorkerThatHasThem(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: waits for a worker")
 	}
+	t.Parallel()
 	a := startServer(t)
 	var done sync.Map
 	crew(t, Work{Access: a, Carry: named("plain", &done)},
@@ -137,6 +138,7 @@ func TestTurn_workerOfAnotherVersion_isRefusedAndCounted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: waits for a worker")
 	}
+	t.Parallel()
 	a := startServer(t)
 	var done sync.Map
 	crew(t, Work{Access: a, Carry: named("old", &done), Ralph: "v0.9.0"})
@@ -266,6 +268,7 @@ func TestTurn_runThatReadsSlowly_holdsItsWorkerUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: a run that does not read for ten seconds")
 	}
+	t.Parallel()
 	a := startServer(t)
 	const size = 24 << 20
 	var said atomic.Int64
@@ -309,6 +312,7 @@ func TestOffer_refusedOftenerThanItIsDelivered_isTakenInTheEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: an offer is made again after 30 seconds")
 	}
+	t.Parallel()
 	a := startServer(t)
 	conn, js, err := a.connect("refuser", "")
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -221,11 +222,8 @@ func accepts(ctx context.Context, js jetstream.JetStream) bool {
 
 func write(path string, n note) error {
 	data, err := json.Marshal(n)
-	if err == nil {
-		err = os.WriteFile(path+".new", data, 0o600) // file: in the state home
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	return err
+	return renameio.WriteFile(path, data, 0o600)
 }
