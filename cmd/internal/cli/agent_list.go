@@ -49,7 +49,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 	for i, spec := range specs {
 		names[i] = spec.Name
 	}
-	found, err := looker{p, untrusted != nil}.at(ctx, names)
+	found, err := look(ctx, p, names, untrusted != nil)
 	if err != nil {
 		return err
 	}
@@ -91,14 +91,8 @@ type listed struct {
 	models []string
 }
 
-// looker finds out what is known about agents.
-type looker struct {
-	*preflight.Project
-	untrusted bool // the project: nothing of it is run
-}
-
-// at looks at all of them at the same time.
-func (p looker) at(ctx context.Context, names []string) ([]listed, error) {
+// look looks at all of them at the same time. Nothing of an untrusted project is run.
+func look(ctx context.Context, p *preflight.Project, names []string, untrusted bool) ([]listed, error) {
 	found := make([]listed, len(names))
 	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)
 	defer cancel()
@@ -110,7 +104,7 @@ func (p looker) at(ctx context.Context, names []string) ([]listed, error) {
 			return nil, err
 		}
 		wg.Go(func() {
-			h := p.Probe(ctx, one, p.untrusted)
+			h := p.Probe(ctx, one, untrusted)
 			found[i] = listed{Health: h}
 			if h.Askable && h.Why == "" {
 				found[i].login = p.Login(ctx, one)

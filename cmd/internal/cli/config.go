@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -13,13 +12,12 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
-	"ralph/runner/agent"
 )
 
 type configOptions struct {
 	*cmdline.Factory
-	check, env bool
-	flags      map[string]string
+	check bool
+	flags map[string]string
 }
 
 // newConfigCmd returns ralph config.
@@ -27,20 +25,15 @@ func newConfigCmd(f *cmdline.Factory) *cobra.Command {
 	o := &configOptions{Factory: f, flags: map[string]string{}}
 	cmd := &cobra.Command{
 		Use: "config", Short: "Show every option with its value and source", Args: cmdline.NoArgs,
-		Example: "  ralph config\n  ralph config --check\n  ralph config --env",
+		Example: "  ralph config\n  ralph config --check",
 		RunE:    func(*cobra.Command, []string) error { return configRun(o) },
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "Only validate.")
-	cmd.Flags().BoolVar(&o.env, "env", false,
-		"Show which variables the agent and the checks get, without their values.")
 	cmdline.AddHiddenOptions(cmd, f, o.flags)
 	return cmd
 }
 
 func configRun(o *configOptions) error {
-	if o.check && o.env {
-		return cmdline.UsageError("config takes one of --check and --env")
-	}
 	dir, err := o.Project()
 	if err != nil {
 		return err
@@ -52,8 +45,6 @@ func configRun(o *configOptions) error {
 	switch {
 	case err != nil:
 		return err
-	case o.env:
-		return printEnv(o.Factory, cfg)
 	case o.check:
 		if err := checkAgents(preflight.New(o.Factory, o.Loader(dir, o.flags), cfg)); err != nil {
 			return err
@@ -94,32 +85,4 @@ func printConfig(f *cmdline.Factory, cfg *config.Config) error {
 		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
 	}
 	return w.Flush()
-}
-
-func printEnv(f *cmdline.Factory, cfg *config.Config) error {
-	s, err := cfg.Spec(cfg.Agent)
-	if err != nil {
-		return cmdline.UsageError("%v", cfg.Bad("AGENT", err))
-	}
-	rows := cfg.EnvFilter().List(s, (&preflight.Project{Env: f.Env, Config: cfg}).EnvRequest())
-	all := len(rows)
-	if !cfg.Verbose {
-		rows = slices.DeleteFunc(rows, func(r agent.EnvRow) bool { return r.Why == "" })
-	}
-	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "VARIABLE\tAGENT\tCHECKS\tWHY")
-	for _, r := range rows {
-		line := fmt.Sprintf("%s\t%s\t%s\t%s", cmdline.Inert(r.Name), r.Agent, r.Checks, r.Why)
-		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if others := all - len(rows); others == 1 {
-		f.Say("1 other passes to both; -v names it")
-	} else if others > 1 {
-		f.Say("%d others pass to both; -v names them", others)
-	}
-	f.Say("the agent is %s; pass a variable to both with ENV_EXCLUDE='!NAME'", s.Name)
-	return nil
 }

@@ -7,41 +7,36 @@ import (
 	"ralph/logs/termtext"
 )
 
-type pruneOptions struct {
-	*cmdline.Factory
-	keep int
-}
-
 func newPruneCmd(f *cmdline.Factory) *cobra.Command {
-	o := &pruneOptions{Factory: f}
+	keep := 0
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Forget all but the latest runs", Args: cmdline.NoArgs,
 		Long: "Forget all but the latest runs of this project: their reports are removed, " +
 			"and ralph runs leaves them out.",
 		Example: "  ralph runs prune --keep 10",
-		RunE:    func(*cobra.Command, []string) error { return pruneRun(o) },
+		RunE:    func(*cobra.Command, []string) error { return pruneRun(f, keep) },
 	}
-	cmd.Flags().IntVar(&o.keep, "keep", 100, "How many of the latest runs to keep: `N`.")
+	cmd.Flags().IntVar(&keep, "keep", 100, "How many of the latest runs to keep: `N`.")
 	return cmd
 }
 
-func pruneRun(o *pruneOptions) error {
-	r, dir, err := o.Reader()
+func pruneRun(f *cmdline.Factory, keep int) error {
+	r, dir, err := f.Reader()
 	if err != nil {
 		return err
 	}
-	if o.keep < 0 {
-		return cmdline.UsageError("--keep %d is not allowed: at least 0", o.keep)
+	if keep < 0 {
+		return cmdline.UsageError("--keep %d is not allowed: at least 0", keep)
 	}
-	if err := o.RefuseAgent(dir, "forget runs"); err != nil {
+	if err := f.RefuseAgent(dir, "forget runs"); err != nil {
 		return err
 	}
-	w, err := o.Lock(r.Dir(), "prune")
+	w, err := f.Lock(r.Dir(), "prune")
 	if err != nil {
 		return err
 	}
 	defer w.Release()
-	n, err := w.PruneReports(o.keep)
-	o.Say("forgot %s", termtext.Count(n, "run"))
+	n, err := w.PruneReports(keep)
+	f.Say("forgot %s", termtext.Count(n, "run"))
 	return err
 }

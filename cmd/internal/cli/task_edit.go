@@ -17,46 +17,37 @@ import (
 	"ralph/runner/task/store"
 )
 
-type editOptions struct {
-	*cmdline.Factory
-	id    string
-	title []string // one; none: an editor opens
-}
-
 func newEditCmd(f *cmdline.Factory) *cobra.Command {
-	o := &editOptions{Factory: f}
 	return &cobra.Command{
 		Use: "edit ID [TITLE]", Short: "Change the title of a task, or edit all of it in $EDITOR",
 		Args:              cmdline.Takes("the id of a task, and perhaps a title", cobra.RangeArgs(1, 2)),
 		Example:           "  ralph task edit T7\n  ralph task edit T7 'Log every request and its answer'",
 		ValidArgsFunction: cmdline.FirstArg(taskComplete(f, all)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.id, o.title = args[0], args[1:]
-			return editRun(o)
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return editRun(f, args[0], args[1:]) },
 	}
 }
 
-func editRun(o *editOptions) error {
-	p, t, err := openTask(o.Factory, o.id)
+// editRun changes the title of a task; without one, an editor opens.
+func editRun(f *cmdline.Factory, id string, title []string) error {
+	p, t, err := openTask(f, id)
 	if err != nil {
 		return err
 	}
 	now := t
-	if len(o.title) > 0 {
-		title, bad := titleOf(o.title[0])
+	if len(title) > 0 {
+		text, bad := titleOf(title[0])
 		if bad != nil {
 			return bad
 		}
-		now, err = store.Rename(p.file(), t, title)
+		now, err = store.Rename(p.file(), t, text)
 	} else if now, err = p.edit(t); err == nil && now.ID == "" {
-		o.Say("nothing was changed")
+		f.Say("nothing was changed")
 		return nil
 	}
 	if err != nil {
 		return failed(err)
 	}
-	o.Say("now: %s", now.Title)
+	f.Say("now: %s", now.Title)
 	return p.record(&t, &now)
 }
 

@@ -7,38 +7,33 @@ import (
 	"ralph/runner/task"
 )
 
-type nextOptions struct {
-	*cmdline.Factory
-	json bool
-}
-
 func newNextCmd(f *cmdline.Factory) *cobra.Command {
-	o := &nextOptions{Factory: f}
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "next", Short: "Show the task that comes next", Args: cmdline.NoArgs, Example: "  ralph task next",
-		RunE: func(*cobra.Command, []string) error { return nextRun(o) },
+		RunE: func(*cobra.Command, []string) error { return nextRun(f, asJSON) },
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "Print JSON for programs.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON for programs.")
 	return cmd
 }
 
-func nextRun(o *nextOptions) error {
-	p, err := taskOpen(o.Factory)
+func nextRun(f *cmdline.Factory, asJSON bool) error {
+	p, err := taskOpen(f)
 	if err != nil {
 		return err
 	}
 	t, ok := p.next()
 	switch {
-	case o.json && !ok:
-		return cmdline.NewEncoder(o.Out).Encode(nil)
-	case o.json:
-		return cmdline.NewEncoder(o.Out).Encode(p.rows([]task.Task{t})[0])
+	case asJSON && !ok:
+		return cmdline.NewEncoder(f.Out).Encode(nil)
+	case asJSON:
+		return cmdline.NewEncoder(f.Out).Encode(p.rows([]task.Task{t})[0])
 	case ok:
-		o.Say("%s", p.line(t, ""))
+		f.Say("%s", p.line(t, ""))
 	case p.Remaining() > 0:
-		o.Say("none: each open task was put aside, or waits for a person or for another; see: ralph task list")
+		f.Say("none: each open task was put aside, or waits for a person or for another; see: ralph task list")
 	default:
-		o.Say("none: nothing is open")
+		f.Say("none: nothing is open")
 	}
 	return nil
 }

@@ -12,35 +12,26 @@ import (
 	"ralph/state/act"
 )
 
-type showOptions struct {
-	*cmdline.Factory
-	id   string
-	json bool
-}
-
 func newShowCmd(f *cmdline.Factory) *cobra.Command {
-	o := &showOptions{Factory: f}
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a task with its criteria",
 		Args:    cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
 		Example: "  ralph task show T7", ValidArgsFunction: cmdline.FirstArg(taskComplete(f, all)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.id = args[0]
-			return showRun(o)
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return showRun(f, args[0], asJSON) },
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "Print JSON for programs.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON for programs.")
 	return cmd
 }
 
-func showRun(o *showOptions) error {
-	p, t, err := openTask(o.Factory, o.id)
+func showRun(f *cmdline.Factory, id string, asJSON bool) error {
+	p, t, err := openTask(f, id)
 	if err != nil {
 		return err
 	}
 	r := p.rows([]task.Task{t})[0]
-	if o.json {
-		return cmdline.NewEncoder(o.Out).Encode(r)
+	if asJSON {
+		return cmdline.NewEncoder(f.Out).Encode(r)
 	}
 	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing is known of its work
 	p.show(t, r, s.Tasks[t.ID].Work)

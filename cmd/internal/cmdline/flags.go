@@ -234,9 +234,9 @@ func allowed(flag *pflag.Flag) string {
 	return ""
 }
 
-// flagHint says which flag the user may mean, or lists all flags.
+// flagHint says which flag the user may mean, or where all are listed.
 func flagHint(cmd *cobra.Command, name string) string {
-	var names, own []string
+	var names []string
 	key := strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_"))
 	meant := ""
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
@@ -245,22 +245,12 @@ func flagHint(cmd *cobra.Command, name string) string {
 		if option && (ours.row.Key == key || slices.Contains(ours.row.Aliases, key)) {
 			meant = flag.Name
 		}
-		if !(option && cmd.Annotations[hiddenOptions] != "") && flag.Name != "help" {
-			own = append(own, "--"+flag.Name)
-		}
 	})
 	if meant != "" { // --max-cost-usd, as the option is called in files
 		return "did you mean --" + meant + "?"
 	}
 	if near := similar(strings.TrimLeft(name, "-"), names); len(near) > 0 {
 		return "did you mean --" + strings.Join(near, " or --") + "?"
-	}
-	if len(own) <= 8 {
-		slices.Sort(own)
-		if cmd.Annotations[hiddenOptions] != "" {
-			own = append(own, "and the options of ralph run")
-		}
-		return fmt.Sprintf("%s accepts %s", cmd.CommandPath(), strings.Join(own, ", "))
 	}
 	path := cmd.CommandPath()
 	if !cmd.HasParent() { // its help lists the verbs

@@ -220,8 +220,7 @@ passes.
 	}
 	b.WriteString(`
 ` + "`ENV_EXCLUDE=\"KUBECONFIG,!GITHUB_TOKEN,!NPM_*\"`" + ` withholds one more variable and passes the others; ` + "`!*`" + ` passes
-everything. Names are not case-sensitive. In YAML, quote an entry that starts with ` + "`!`" + `. ` + "`ralph config --env`" + ` shows
-what happens to each variable, and never shows a value.
+everything. Names are not case-sensitive. In YAML, quote an entry that starts with ` + "`!`" + `.
 
 This is not a sandbox: agents and checks run as you, and can read your files and the environment of the ralph process.
 `)

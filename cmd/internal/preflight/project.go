@@ -192,6 +192,6 @@ func (p *Project) HeldBack() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return cmdline.Inert(fmt.Sprintf("%s not passed to the agent %s: %s; see: ralph config --env",
+	return cmdline.Inert(fmt.Sprintf("%s not passed to the agent %s: %s; to pass one: ENV_EXCLUDE='!NAME'",
 		termtext.Count(len(names), "variable"), p.Agent.Spec.Name, termtext.Some(names, 5)))
 }
