@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ralph/logs"
@@ -34,7 +35,7 @@ func (p *logPage) Close() error {
 
 // Keys are the keys of the page.
 func (p *logPage) Keys() []binding {
-	return append(append(p.keys, p.textKeys()...), moveKeys(allUp, p.Scroll, p.screenful)...)
+	return slices.Concat(p.keys, p.textKeys(), moveKeys(allUp, p.Scroll, p.screenful))
 }
 
 // textKeys are the keys of every log.

@@ -61,21 +61,20 @@ func (r *runPage) Keys() []binding {
 	u := r.u
 	pause, skip, abort := "pause", "skip", "abort"
 	asked := u.model.Wait.Rule == state.RuleQuestion // the run can do nothing before a person answers
-	resumable := summary.Of(&u.model, u.o.Now()).Resumable
 	switch {
 	case !u.model.Alive:
 		pause, skip, abort = "", "", ""
 	case asked:
 		abort = "answer"
 	}
-	if resumable && pause != "" {
+	if u.shown.Resumable && pause != "" {
 		pause = "resume"
 	}
 	end := func() { r.actAfter("abort", "end the run now and stop the agent?") }
 	all := slices.Concat([]binding{
 		{"p", pause, "pause after this iteration, or resume", func() {
 			verb := "pause"
-			if resumable {
+			if u.shown.Resumable {
 				verb = "resume"
 			}
 			if len(u.o.Ralph) == 0 || u.alive() {
@@ -241,7 +240,7 @@ func (r *runPage) taskRows(w, h int) int {
 // Draw draws the panels.
 func (r *runPage) Draw(c canvas.Canvas) {
 	w, h := c.W, c.H
-	v := summary.Of(&r.u.model, r.u.o.Now())
+	v := r.u.shown
 	r.places = layout(w, h, r.alone, contents{len(v.Gauges), len(r.u.model.Run.Iterations), len(v.Checks), len(v.Notes),
 		len(v.Plan.Slots), r.taskRows(w, h), boundsOf(v)})
 	for _, at := range r.places {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/view"
@@ -258,13 +259,13 @@ func BenchmarkScroll(b *testing.B) {
 				m.Run.Iterations = append(m.Run.Iterations, view.Iteration{Number: i + 3, TaskID: fmt.Sprintf("T%d", i), Ended: taskNoon, Call: view.Call{Seconds: 60}})
 			}
 			p.load(many())
-			screen := simulate(b, size[0], size[1])
+			c := canvas.Canvas{Screen: simulate(b, size[0], size[1]), W: size[0], H: size[1]}
 			for b.Loop() {
 				p.Scroll(37)
 				if p.selected == len(p.shown)-1 {
 					p.Scroll(-far)
 				}
-				u.drawOn(screen)
+				p.Draw(c)
 			}
 			bounded(b)
 		})

@@ -50,6 +50,7 @@ type ui struct {
 	failure string    // stays until the user has read it
 	later   []func()  // what a key asks for that must not hold mu
 	model   view.Model
+	shown   summary.Summary // of the model, at the latest draw
 	mouse   bool
 	notes   noteSign
 	undone
@@ -139,10 +140,10 @@ func (u *ui) Draw(screen tcell.Screen) {
 	u.DrawForSubclass(screen, u)
 	x, y, w, h := u.GetInnerRect()
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Theme: u.theme}
-	v := summary.Of(&u.model, u.o.Now())
+	u.shown = summary.Of(&u.model, u.o.Now())
 	u.pages.SetRect(x, y, w, h) // the run's screen has a header of its own, and leaves the last row free
 	if u.pages.GetPageCount() > 1 {
-		drawHeader(c.Rows(0, 2), v, u.notes)
+		drawHeader(c.Rows(0, 2), u.shown, u.notes)
 		u.pages.SetRect(x, y+2, w, max(h-3, 0))
 	}
 	u.pages.Draw(screen)
