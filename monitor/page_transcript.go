@@ -439,7 +439,7 @@ func (p *transcriptPage) Draw(c canvas.Canvas) {
 	p.height = text.H
 	p.layOut(text.W)
 	x := termtext.Width(name) + 9
-	right := p.right(c.W - x - 5)
+	right := p.right()
 	c.Title(canvas.Title{Name: name, Key: "enter", Focused: true, Right: right})
 	if room := c.W - x - termtext.Width(right) - 6; p.title != "" && room >= 10 {
 		c.Text(x, 0, c.Dim(), termtext.Fit(termtext.Line(p.title), room)+" ")
@@ -465,22 +465,19 @@ func (p *transcriptPage) Draw(c canvas.Canvas) {
 	}
 }
 
-// right is the counts at the right of the title, in at most room cells.
-func (p *transcriptPage) right(room int) string {
-	var words []string
+// right is the counts at the right of the title.
+func (p *transcriptPage) right() string {
+	calls, failed, following := "", "", ""
 	if n := len(p.calls); n > 0 {
-		words = append(words, termtext.Count(n, "call"))
+		calls = termtext.Count(n, "call")
 	}
 	if p.failed > 0 {
-		words = append(words, fmt.Sprintf("%d failed", p.failed))
+		failed = fmt.Sprintf("%d failed", p.failed)
 	}
 	if p.follow {
-		words = append(words, "following")
+		following = "following"
 	}
-	for len(words) > 1 && termtext.Width(strings.Join(words, " · ")) > room {
-		words = words[:len(words)-1]
-	}
-	return strings.Join(words, " · ")
+	return view.Join(" · ", calls, failed, following)
 }
 
 func (r *transcriptRow) draw(c canvas.Canvas, selected bool) {
