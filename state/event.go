@@ -89,7 +89,7 @@ type EventFilter func(Kind) bool
 // Decode reads one line. It returns false for a line that is not an event, or
 // whose kind the filter leaves out.
 func (wanted EventFilter) Decode(line []byte) (Event, bool) {
-	if wanted != nil && !wanted(KindOf(line)) {
+	if wanted != nil && !wanted(HeadOf(line).Kind) {
 		return Event{}, false
 	}
 	var e Event

@@ -82,7 +82,7 @@ func findTime(name string, t time.Time) (int64, error) {
 		}
 		var at time.Time
 		next, err := ScanLines(name, middle, -1, func(line []byte) bool {
-			at = state.HeadOf(line).At()
+			at = state.HeadOf(line).Time
 			return at.IsZero()
 		})
 		switch {

@@ -16,11 +16,11 @@ type Thinner struct {
 
 // Events returns the events that matter now that this line was read. Those of tools have no content.
 func (t *Thinner) Events(line []byte) []state.Event {
-	switch state.KindOf(line) { // nearly all lines of a long file
+	h := state.HeadOf(line)
+	switch h.Kind { // nearly all lines of a long file
 	case state.KindText, state.KindToolResult, state.KindPhase, state.KindHook:
 		return nil
 	}
-	h := state.HeadOf(line)
 	if t.usage == nil {
 		t.usage, t.begun = map[int][]byte{}, map[int]bool{}
 	}
