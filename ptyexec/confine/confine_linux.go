@@ -1,9 +1,7 @@
 package confine
 
 import (
-	"cmp"
 	"errors"
-	"path/filepath"
 	"syscall"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -32,13 +30,11 @@ func (l *Limits) apply() error {
 	}
 	defer unix.Close(set)
 	files, net := handled.HandledAccessFS, handled.HandledAccessNet
-	r := rules{set: set, folder: unix.AT_FDCWD}
-	defer r.leave()
 	for _, path := range l.Read {
-		err = errors.Join(err, r.allow(path, readDir&files, readFile&files))
+		err = errors.Join(err, allow(set, path, readDir&files, readFile&files))
 	}
 	for _, path := range l.Write {
-		err = errors.Join(err, r.allow(path, writeDir&files, writeFile&files))
+		err = errors.Join(err, allow(set, path, writeDir&files, writeFile&files))
 	}
 	for _, port := range l.Ports {
 		err = errors.Join(err,
@@ -101,43 +97,19 @@ func (l *Limits) handled(version int) (all ll.RulesetAttr, err error) {
 	return all, nil
 }
 
-// rules adds rules to a set. There are often hundreds, so it saves system calls.
-type rules struct {
-	set    int
-	folder int    // open, so that its entries need no way of their own; AT_FDCWD: none
-	name   string // of folder
-}
-
 // allow adds a rule for a path, or none if there is no such path. A file cannot have the
 // rights of a folder.
-func (r *rules) allow(path string, dir, file uint64) error {
-	folder, name := filepath.Split(path)
-	if folder != r.name {
-		r.leave()
-		fd, err := unix.Open(folder, unix.O_PATH|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return nil //nolint:nilerr // without a rule, the path is refused anyway
-		}
-		r.folder, r.name = fd, folder
-	}
-	fd, err := unix.Openat(r.folder, cmp.Or(name, "."), unix.O_PATH|unix.O_CLOEXEC, 0)
+func allow(set int, path string, dir, file uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil //nolint:nilerr // as above
+		return nil //nolint:nilerr // without a rule, the path is refused anyway
 	}
 	defer unix.Close(fd)
 	beneath := ll.PathBeneathAttr{ParentFd: fd, AllowedAccess: dir}
-	err = ll.LandlockAddPathBeneathRule(r.set, &beneath, 0)
+	err = ll.LandlockAddPathBeneathRule(set, &beneath, 0)
 	if errors.Is(err, unix.EINVAL) {
 		beneath.AllowedAccess = file
-		err = ll.LandlockAddPathBeneathRule(r.set, &beneath, 0)
+		err = ll.LandlockAddPathBeneathRule(set, &beneath, 0)
 	}
 	return err
-}
-
-// leave closes the open folder.
-func (r *rules) leave() {
-	if r.folder >= 0 {
-		_ = unix.Close(r.folder)
-	}
-	r.folder, r.name = unix.AT_FDCWD, ""
 }

@@ -179,24 +179,25 @@ type putting struct {
 	before, after RefsView
 }
 
-func (p putting) run(ctx context.Context, args ...string) (string, error) {
-	out, err := command.Run(ctx, p.root, args...)
+// run runs git and returns what it prints, without the blanks around it.
+func run(ctx context.Context, root string, args ...string) (string, error) {
+	out, err := command.Run(ctx, root, args...)
 	return strings.TrimSpace(out), err
 }
 
 func (p putting) contains(ctx context.Context, commit, in string) bool {
-	_, err := p.run(ctx, "merge-base", "--is-ancestor", commit, in)
+	_, err := run(ctx, p.root, "merge-base", "--is-ancestor", commit, in)
 	return err == nil
 }
 
 // fresh reports whether no branch had any of the commits with which HEAD follows tip.
 func (p putting) fresh(ctx context.Context, tip string) bool {
 	args := []string{"rev-list", "--count", p.after.Head, "--not", tip}
-	all, err1 := p.run(ctx, args...)
+	all, err1 := run(ctx, p.root, args...)
 	for _, was := range p.before.heads {
 		args = append(args, was)
 	}
-	made, err2 := p.run(ctx, args...)
+	made, err2 := run(ctx, p.root, args...)
 	return err1 == nil && err2 == nil && all == made
 }
 
@@ -204,20 +205,20 @@ func (p putting) fresh(ctx context.Context, tip string) bool {
 // renamed gets its name back.
 func (p putting) follow(ctx context.Context, exists bool) error {
 	if _, old := p.before.heads[p.after.Branch]; !exists && !old && p.after.Branch != "" {
-		_, err := p.run(ctx, "branch", "-m", p.after.Branch, p.branch)
+		_, err := run(ctx, p.root, "branch", "-m", p.after.Branch, p.branch)
 		return err
 	}
 	ref := "refs/heads/" + p.branch
-	if _, err := p.run(ctx, "update-ref", "-m", "ralph: follow HEAD", ref, p.after.Head, p.after.heads[p.branch]); err != nil {
+	if _, err := run(ctx, p.root, "update-ref", "-m", "ralph: follow HEAD", ref, p.after.Head, p.after.heads[p.branch]); err != nil {
 		return err
 	}
-	_, err := p.run(ctx, "symbolic-ref", "-m", "ralph: back to "+p.branch, "HEAD", ref)
+	_, err := run(ctx, p.root, "symbolic-ref", "-m", "ralph: back to "+p.branch, "HEAD", ref)
 	return err
 }
 
 // known reports whether a branch had the commit of HEAD before, and still has it.
 func (p putting) known(ctx context.Context) bool {
-	out, err := p.run(ctx, "for-each-ref", "--contains", p.after.Head, "--format=%(refname)", "refs/heads")
+	out, err := run(ctx, p.root, "for-each-ref", "--contains", p.after.Head, "--format=%(refname)", "refs/heads")
 	if err != nil || out == "" {
 		return false
 	}
@@ -232,21 +233,12 @@ func (p putting) known(ctx context.Context) bool {
 // leave checks the branch out. It returns why git refuses; empty: it did not.
 func (p putting) leave(ctx context.Context) (why string) {
 	if tip := p.before.heads[p.branch]; p.after.heads[p.branch] == "" && tip != "" {
-		if _, err := p.run(ctx, "update-ref", "refs/heads/"+p.branch, tip, ""); err != nil {
+		if _, err := run(ctx, p.root, "update-ref", "refs/heads/"+p.branch, tip, ""); err != nil {
 			return fmt.Sprintf("the branch %s is gone: %v", p.branch, err)
 		}
 	}
-	if _, err := p.run(ctx, "checkout", "--quiet", "--no-overwrite-ignore", p.branch, "--"); err != nil {
+	if _, err := run(ctx, p.root, "checkout", "--quiet", "--no-overwrite-ignore", p.branch, "--"); err != nil {
 		return fmt.Sprintf("HEAD is not on %s any more, and git cannot check it out: %v", p.branch, err)
 	}
 	return ""
-}
-
-// sorted returns the keys of a map in order.
-func sorted[T any](m map[string]T) (keys []string) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

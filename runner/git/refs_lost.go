@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"ralph/logs/termtext"
-	"ralph/runner/git/command"
 )
 
 // LostBetween returns what before had and after does not have. tree is the tree of the files as they are now; it is called at
@@ -20,10 +20,10 @@ import (
 // A commit is gone if its branch does not have it any more, and neither a rewritten form of it: see survives. Commits
 // of any branch but the one that is checked out may also be on another branch, in a tag or on a remote.
 func LostBetween(ctx context.Context, dir string, first, before, after RefsView, tree func() (string, error)) ([]Lost, error) {
-	c := comparison{before: before, after: after, tree: tree}
+	c := comparison{before: before, after: after, tree: sync.OnceValues(tree)}
 	c.root, _ = Root(dir)
 	var all []Lost
-	for _, name := range sorted(before.heads) {
+	for _, name := range slices.Sorted(maps.Keys(before.heads)) {
 		old, now := before.heads[name], after.heads[name]
 		if now == old || now != "" && before.elsewhere[name] && after.elsewhere[name] {
 			continue // whoever works in that worktree moved it
@@ -37,7 +37,7 @@ func LostBetween(ctx context.Context, dir string, first, before, after RefsView,
 			all = append(all, lost)
 		}
 	}
-	for _, name := range sorted(before.tags) {
+	for _, name := range slices.Sorted(maps.Keys(before.tags)) {
 		old, now := before.tags[name], after.tags[name]
 		switch {
 		case old == now || first.tags[name] != old:
@@ -56,7 +56,7 @@ func LostBetween(ctx context.Context, dir string, first, before, after RefsView,
 					refsQuote(e.text), e.oid)})
 		}
 	}
-	for _, path := range sorted(before.worktrees) {
+	for _, path := range slices.Sorted(maps.Keys(before.worktrees)) {
 		_, users := first.worktrees[path]
 		if _, is := after.worktrees[path]; users && !is {
 			all = append(all, Lost{What: LostWorktree, Name: path,
@@ -74,7 +74,7 @@ func MovedRefs(before, after RefsView) (all []string) {
 		both := map[string]string{}
 		maps.Copy(both, side[0])
 		maps.Copy(both, side[1])
-		for _, name := range sorted(both) {
+		for _, name := range slices.Sorted(maps.Keys(both)) {
 			if side[0][name] != side[1][name] && name != after.Branch && !before.elsewhere[name] && !after.elsewhere[name] {
 				all = append(all, name)
 			}
@@ -140,12 +140,6 @@ type comparison struct {
 	root          string
 	before, after RefsView
 	tree          func() (string, error)
-	files         string // the tree of the files as they are now, once it is known
-}
-
-func (c *comparison) run(ctx context.Context, args ...string) (string, error) {
-	out, err := command.Run(ctx, c.root, args...)
-	return strings.TrimSpace(out), err
 }
 
 // branch compares one branch that moved or is gone. A zero Lost means that nothing is lost.
@@ -157,7 +151,7 @@ func (c *comparison) branch(ctx context.Context, name, old, now string) (Lost, e
 	} else {
 		args = append(args, "--branches", "--remotes", "--tags")
 	}
-	out, err := c.run(ctx, args...)
+	out, err := run(ctx, c.root, args...)
 	if err != nil {
 		return Lost{}, fmt.Errorf("find lost commits of %s: %w", name, err)
 	}
@@ -190,7 +184,7 @@ func (c *comparison) branch(ctx context.Context, name, old, now string) (Lost, e
 	if now == "" {
 		where += ", because the branch is gone"
 	}
-	if on, err := c.run(ctx, "for-each-ref", "--contains", old, "--count=1", "--format=%(refname:short)",
+	if on, err := run(ctx, c.root, "for-each-ref", "--contains", old, "--count=1", "--format=%(refname:short)",
 		"refs/heads", "refs/remotes", "refs/tags"); err == nil && on != "" {
 		where, restore = "are not on it any more, only on "+on, fmt.Sprintf("git merge %.12s", old)
 	}
@@ -226,9 +220,9 @@ func (c *comparison) missing(ctx context.Context, all []commit, old, now string)
 		if target == "" {
 			continue
 		}
-		base, err := c.run(ctx, "merge-base", old, target)
+		base, err := run(ctx, c.root, "merge-base", old, target)
 		if err != nil { // histories without a common commit
-			if base, err = c.empty(ctx); err != nil {
+			if base, err = run(ctx, c.root, "hash-object", "-t", "tree", "-w", "/dev/null"); err != nil { // the empty tree
 				return nil, err
 			}
 		}
@@ -237,15 +231,15 @@ func (c *comparison) missing(ctx context.Context, all []commit, old, now string)
 			return nil, err
 		}
 		if target == c.after.Head { // with what is not committed
-			if target, err = c.current(); err != nil {
+			if target, err = c.tree(); err != nil {
 				return nil, err
 			}
 		}
-		was, err := c.diff(ctx, base, old)
+		was, err := c.patch(ctx, "diff", base, old)
 		if err != nil {
 			return nil, err
 		}
-		is, err := c.diff(ctx, base, target)
+		is, err := c.patch(ctx, "diff", base, target)
 		if err != nil {
 			return nil, err
 		}
@@ -266,29 +260,14 @@ func (c *comparison) missing(ctx context.Context, all []commit, old, now string)
 	return all, nil
 }
 
-func (c *comparison) current() (string, error) {
-	if c.files == "" {
-		var err error
-		if c.files, err = c.tree(); err != nil {
-			return "", err
-		}
-	}
-	return c.files, nil
-}
-
-// empty returns the empty tree of the repository's kind of hash.
-func (c *comparison) empty(ctx context.Context) (string, error) {
-	return c.run(ctx, "hash-object", "-t", "tree", "-w", "/dev/null")
-}
-
 // rewritten returns the authors of the new commits, who and when: amend, rebase and cherry-pick keep them, and change
 // the time of the commit. Within a second, only the subject shows it, so then it is part of the key.
 func (c *comparison) rewritten(ctx context.Context, base, tip string) (map[string]bool, error) {
 	rng := base + ".." + tip
-	if kind, err := c.run(ctx, "cat-file", "-t", base); err != nil || kind == "tree" {
+	if kind, err := run(ctx, c.root, "cat-file", "-t", base); err != nil || kind == "tree" {
 		rng = tip
 	}
-	out, err := c.run(ctx, "log", "--no-merges", "--format=%an%x00%ae%x00%at%x01%ct%x01%s", rng)
+	out, err := run(ctx, c.root, "log", "--no-merges", "--format=%an%x00%ae%x00%at%x01%ct%x01%s", rng)
 	authors := map[string]bool{}
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\x01", 3)
@@ -308,14 +287,10 @@ func (c *comparison) rewritten(ctx context.Context, base, tip string) (map[strin
 // patch is what a diff changes: lines with their sign, and what is no text, by file.
 type patch map[string]map[string]bool
 
-func (c *comparison) diff(ctx context.Context, from, to string) (patch, error) {
-	return c.patch(ctx, "diff", from, to)
-}
-
 func (c *comparison) patch(ctx context.Context, args ...string) (patch, error) {
 	args = append([]string{args[0], "-U0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames",
 		"--full-index", "--ignore-submodules=dirty"}, args[1:]...)
-	out, err := c.run(ctx, append(args, "--")...)
+	out, err := run(ctx, c.root, append(args, "--")...)
 	return parsePatch(out), err
 }
 

@@ -15,12 +15,7 @@ import (
 // Project is what a sandbox knows of a project from before an agent worked in it. What an
 // agent leaves there, such as another .git, does not change it.
 type Project struct {
-	Dir string `json:"dir,omitempty"` // without links; empty: not known yet
-	// Git has git's folders for the project: that of the work tree, then the one that all work trees share. They may be
-	// the same. nil: none.
-	Git []string `json:"git,omitempty"`
-	// DotGit is the .git that leads to them.
-	DotGit string `json:"dot_git,omitempty"`
+	gitkeep.Repository
 	// Locked are names in Dir that commands may only read; folders end with a slash.
 	Locked []string `json:"locked,omitempty"`
 }
@@ -65,7 +60,7 @@ func (b Box) keepGit(c *ptyexec.Command) {
 		return // nothing is known of the project
 	}
 	c.Around = func() (func() error, error) {
-		w, err := gitkeep.Open(gitkeep.Repository{Dir: p.Dir, Git: p.Git, DotGit: p.DotGit}, b.Keep)
+		w, err := gitkeep.Open(p.Repository, b.Keep)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ptyexec.ErrNotConfined, err)
 		}
@@ -103,7 +98,7 @@ func (p Project) gitTargets() (all []target) {
 		return all
 	}
 	common := p.Git[len(p.Git)-1]
-	for _, dir := range (gitkeep.Repository{Git: p.Git}).Folders() {
+	for _, dir := range p.Folders() {
 		all = append(all, target{root: common, path: filepath.Join(dir, "config"), git: true},
 			target{root: common, path: filepath.Join(dir, "config.worktree"), git: true},
 			target{root: common, path: filepath.Join(dir, "commondir"), git: true, text: sameDir})

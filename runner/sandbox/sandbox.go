@@ -283,7 +283,7 @@ func (s Settings) At(dir string, names []string) (Contained, error) {
 		return c, fmt.Errorf("find the project: %w", err)
 	}
 	names = append(controlNames(), names...)
-	c.Project = Project{Dir: real, Locked: slices.Compact(slices.Sorted(slices.Values(names)))}
+	c.Project = Project{Repository: gitkeep.Repository{Dir: real}, Locked: slices.Compact(slices.Sorted(slices.Values(names)))}
 	c.Project.locate()
 	if s.On() && within(newHome(os.Environ(), nil).dir, filepath.Dir(c.Project.DotGit)) {
 		c.Project.Git, c.Project.DotGit = nil, "" // the repository of the home folder has all of it

@@ -24,7 +24,7 @@ import (
 
 // Repository is where git keeps its files for a project, as it was before a contained command ran.
 type Repository struct {
-	Dir string `json:"dir"` // the project, without links
+	Dir string `json:"dir,omitempty"` // the project, without links; empty: not known yet
 	// Git has git's folders: that of the work tree, then the one that all work trees share. nil: none.
 	Git    []string `json:"git,omitempty"`
 	DotGit string   `json:"dot_git,omitempty"` // the .git that leads to them
