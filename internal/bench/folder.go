@@ -14,7 +14,6 @@ const folderTasks = 2_000
 
 const (
 	folderBound       = 750 * time.Millisecond
-	folderAgainBound  = 200 * time.Millisecond
 	folderMemoryBound = 160 // MiB
 	// turnBound is how long ralph may take between two agents with a plan of 20,000 tasks.
 	turnBound       = time.Second
@@ -59,7 +58,6 @@ func (b *bencher) folders() error {
 }
 
 func (b *bencher) oneFolder(name, project, path string) error {
-	time.Sleep(1100 * time.Millisecond) // files that are as young as that are read again
 	list, err := store.Load(store.File{Path: path})
 	if err != nil || len(list.Tasks) != folderTasks {
 		return fmt.Errorf("%s: %d tasks: %w", path, len(list.Tasks), err)
@@ -68,9 +66,6 @@ func (b *bencher) oneFolder(name, project, path string) error {
 	if err != nil {
 		return err
 	}
-	f := store.File{Path: path, Cache: new(store.Cache)}
-	store.Read(f)
-	again, _ := fastest(5, func(int) error { store.Read(f); return nil })
 	edit, err := fastest(5, func(i int) error { return store.Set(store.File{Path: path}, list.Tasks[folderTasks-1-i], task.Done) })
 	if err != nil {
 		return err
@@ -81,8 +76,6 @@ func (b *bencher) oneFolder(name, project, path string) error {
 	}
 	name = fmt.Sprintf("2,000 files of %s: ", name)
 	b.add(figure{name + "read", ms(read), "", "at most " + ms(folderBound), read > folderBound})
-	b.add(figure{name + "read again in a run", ms(again), "", "at most " + ms(folderAgainBound),
-		again > folderAgainBound})
 	b.add(figure{name + "edit", ms(edit), "", "at most " + ms(folderBound), edit > folderBound})
 	b.add(figure{name + "peak of ralph task next", fmt.Sprintf("%d MiB", memory), "",
 		fmt.Sprintf("at most %d MiB", folderMemoryBound), memory > folderMemoryBound})

@@ -208,7 +208,7 @@ func (s *Slot) Plan() plans.File {
 	if f.Path == "" {
 		return f
 	}
-	f.Path, f.Edits, f.Cache = s.Path(f.Path), "", nil
+	f.Path, f.Edits = s.Path(f.Path), ""
 	if rel, err := filepath.Rel(s.Dir, f.Path); err == nil && filepath.IsLocal(rel) {
 		f.Name = filepath.ToSlash(rel)
 	}

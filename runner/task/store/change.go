@@ -295,7 +295,7 @@ func (p *plan) parseWith(edits []edit) (plan, error) {
 	after := plan{format: p.format, in: p.in}
 	for i, f := range p.files {
 		if text, changed := texts[i]; changed {
-			f.data, f.of = text, stamp{}
+			f.data = text
 		}
 		after.files = append(after.files, f)
 	}

@@ -33,13 +33,6 @@ type stamp struct {
 	changed       time.Time
 }
 
-// settled is how old a change must be so that the next one shows in the stamp: the clock of a file
-// system moves in steps.
-const settled = time.Second
-
-// Old reports whether the last change is so long before a moment that the next one will show in the stamp.
-func (s stamp) Old(at time.Time) bool { return at.Sub(s.changed) > settled }
-
 // stampOf returns the stamp of a file; zero if there is none.
 func stampOf(in projectfs.Dir, path string) (s stamp) {
 	if info, err := in.Lstat(path); err == nil {
@@ -51,21 +44,21 @@ func stampOf(in projectfs.Dir, path string) (s stamp) {
 }
 
 // readStable returns the bytes of a plan file, at most MaxSize, as they were at one moment.
-func readStable(in projectfs.Dir, path string) ([]byte, stamp, error) {
+func readStable(in projectfs.Dir, path string) ([]byte, error) {
 	for range maxReads {
 		before := stampOf(in, path)
 		if before.size > MaxSize {
-			return nil, stamp{}, fmt.Errorf("%w: %q is larger than %d MiB", ErrUnusable, path, MaxSize>>20)
+			return nil, fmt.Errorf("%w: %q is larger than %d MiB", ErrUnusable, path, MaxSize>>20)
 		}
 		data, err := in.Read(path, MaxSize)
 		if err != nil {
-			return nil, stamp{}, fmt.Errorf("%w: %w", ErrUnusable, err)
+			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 		}
 		if before != (stamp{}) && before == stampOf(in, path) && before.size == int64(len(data)) {
-			return data, before, nil
+			return data, nil
 		}
 	}
-	return nil, stamp{}, fmt.Errorf("%w: %q changes while it is read", ErrUnusable, path)
+	return nil, fmt.Errorf("%w: %q changes while it is read", ErrUnusable, path)
 }
 
 // filesIn lists the regular files below dir by slash path, sorted, without following links.

@@ -127,7 +127,7 @@ func (f format) fits(name string) bool {
 func findSpecKit(project string) []string {
 	named := filepath.Join(project, ".specify", "feature.json")
 	in := projectfs.In(project)
-	config, _, _ := readStable(in, named) // if it is missing, the environment may name a feature
+	config, _ := readStable(in, named) // if it is missing, the environment may name a feature
 	switch feature, ok := boxes.Feature(project, body(config)); {
 	case !ok:
 		return []string{named} // reading it will report what is wrong

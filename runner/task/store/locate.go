@@ -76,7 +76,7 @@ func (f format) isAt(in projectfs.Dir, path string) bool {
 		return true
 	}
 	if f.Files == nil {
-		data, _, err := readStable(in, path)
+		data, err := readStable(in, path)
 		return err == nil && f.Is(body(data))
 	}
 	names, err := filesIn(in, path)

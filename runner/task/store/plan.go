@@ -24,8 +24,6 @@ type File struct {
 	Popped []task.Task `json:"popped,omitempty"`
 	// Edits is the file of package journal with the changes by people. No agent may write it.
 	Edits string `json:"edits,omitempty"`
-	// Cache keeps the plan between reads; nil: each one reads everything.
-	Cache *Cache `json:"-"`
 }
 
 // At returns the plan at a path, which is in the project in dir or elsewhere.
@@ -63,7 +61,7 @@ func Read(f File) Plan {
 	if f.Path == "" {
 		return Plan{}
 	}
-	p, err := f.Cache.open(f)
+	p, err := open(f)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("the plan %q is gone", f.Name)
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -26,8 +25,7 @@ type plan struct {
 type planFile struct {
 	path string // absolute or as given
 	data []byte
-	bom  int   // bytes of a byte order mark
-	of   stamp // when it was read; zero: its next change may not show there
+	bom  int // bytes of a byte order mark
 }
 
 // Load reads and parses a plan, a file or a folder. Boxes under a heading in
@@ -214,12 +212,9 @@ func (p *plan) readFiles(from int) (err error) {
 	const most = 4 * MaxSize
 	total := 0
 	for i := range p.files[from:] {
-		f, now := &p.files[from+i], time.Now()
-		if f.data, f.of, err = readStable(p.in, f.path); err != nil {
+		f := &p.files[from+i]
+		if f.data, err = readStable(p.in, f.path); err != nil {
 			return err
-		}
-		if !f.of.Old(now) {
-			f.of = stamp{}
 		}
 		if total += len(f.data); total > most {
 			return fmt.Errorf("%w: the files in %q have more than %d MiB together", ErrUnusable,
