@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/gate"
 	"ralph/runner/task/store"
@@ -99,8 +100,7 @@ func unfinished(last string, f Facts) string {
 	}
 	if !t.Done() && !turn.ClaimsDone(last, t) {
 		return fmt.Sprintf("Your task %q is still open in %s. Finish it, check it and mark it as done. "+
-			"If you cannot, end with STATUS: BLOCKED and say in RECOMMENDATION what is missing.", head(t.Title,
-			200), f.Plan.Name)
+			"If you cannot, end with STATUS: BLOCKED and say in RECOMMENDATION what is missing.", termtext.Fit(t.Title, 200), f.Plan.Name)
 	}
 	if len(f.Checks) == 0 || !slices.Contains([]string{"FAILING", "NOT_RUN"}, signal.Tests) {
 		return ""
@@ -147,13 +147,6 @@ func AfterTool(file, found string) any {
 	}
 	return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": "PostToolUse",
 		"additionalContext": fmt.Sprintf("ralph looked at %s after your edit and found:\n%s", file, found)}}
-}
-
-func head(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return text
 }
 
 // ReadInput reads what the CLI says.

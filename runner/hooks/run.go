@@ -104,7 +104,7 @@ func (v *Verdict) add(h Hook, o outcome) {
 	if o.ended {
 		return
 	}
-	name := fmt.Sprintf("the %s hook %q", h.Point, logs.Redact(head(h.Line(), 80)))
+	name := fmt.Sprintf("the %s hook %q", h.Point, logs.Redact(termtext.Fit(termtext.Unwrap(h.Line()), 80)))
 	if o.answer.Block {
 		why := name + " blocks"
 		if o.answer.Reason != "" {
@@ -154,7 +154,7 @@ func (s *Set) runOne(ctx context.Context, h Hook, f Facts) outcome {
 	case r.failed != "":
 		o.failed = r.failed
 		if line := report.ErrorLine(event.Output); line != "" {
-			o.failed += ": " + head(line, 400)
+			o.failed += ": " + termtext.Fit(termtext.Unwrap(line), 400)
 		}
 	}
 	if o.failed != "" {
@@ -229,13 +229,4 @@ func (s *Set) emit(p state.Payload) {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	s.Emit(p)
-}
-
-// head returns the beginning of a text, on one line.
-func head(text string, most int) string {
-	text = termtext.Unwrap(text)
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return text
 }

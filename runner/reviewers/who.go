@@ -1,12 +1,9 @@
 package reviewers
 
 import (
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
+	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/pool"
 	"ralph/runner/roles"
@@ -65,13 +62,6 @@ func (p *Panel) exclude(name string, o agent.Outcome, unusable bool) {
 
 // installed reports whether a program is on the agents' PATH.
 func (p *Panel) installed(program string) bool {
-	for _, e := range slices.Backward(p.Env) {
-		if dirs, ok := strings.CutPrefix(e, "PATH="); ok {
-			return slices.ContainsFunc(filepath.SplitList(dirs), func(dir string) bool {
-				_, err := exec.LookPath(filepath.Join(dir, program))
-				return dir != "" && err == nil
-			})
-		}
-	}
-	return false
+	_, err := ptyexec.LookUp(ptyexec.Command{Args: []string{program}, Dir: p.Dir, Env: p.Env})
+	return err == nil
 }
