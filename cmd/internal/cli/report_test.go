@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"ralph/cmd/internal/config"
 	"ralph/state"
 )
 
@@ -119,19 +118,6 @@ func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
 		t.Errorf("a1 was pruned, b2 was not: %s", out)
 	}
 	w.want(state.ExitUsage, `unknown command "x" for "ralph runs"`, "runs", "x")
-}
-
-func TestRunsAll_indexIsLost_growsAgain(t *testing.T) {
-	w := newPastWorld(t)
-	w.told("a1")
-	home, _ := os.UserHomeDir()
-	loader := config.Loader{Dir: w.Dir, Home: home, Env: w.Env}
-	if err := os.RemoveAll(filepath.Join(loader.StateHome(), "ralph")); err != nil {
-		t.Fatal(err)
-	}
-	w.want(0, "a1", "-C", w.Dir, "runs", "--all")
-	t.Chdir(t.TempDir())
-	w.want(0, w.Dir, "-C", ".", "runs", "--all")
 }
 
 func TestComplete_run_isOneWithAReportOrAKeptState(t *testing.T) {

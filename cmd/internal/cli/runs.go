@@ -87,9 +87,7 @@ func (o *runsOptions) rows() ([]runRow, error) {
 		if err != nil && !o.all {
 			return nil, err
 		}
-		if rows = append(rows, all...); project == dir && len(all) > 0 {
-			loader.Remember() // restores the list of projects if it was lost
-		}
+		rows = append(rows, all...)
 	}
 	sort.SliceStable(rows, func(i, j int) bool { // not slices: that makes another sort for each type
 		return cmp.Or(rows[j].StartedAt.Compare(rows[i].StartedAt), cmp.Compare(rows[j].ID, rows[i].ID)) < 0

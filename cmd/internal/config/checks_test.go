@@ -85,7 +85,7 @@ func TestChecks_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 		{"option for a command", "checks:\n  - name: a\n    command: -x", `:3: checks.command: "-x" is not text on one line that does not start with -`},
 		{"kind", row("kind: tests"), `:4: checks.kind: "tests" is not one of lint-fast, build, test, lint`},
 		{"on_failure", row("on_failure: halt"), `:4: checks.on_failure: "halt" is not one of retry, warn, block_task, stop`},
-		{"format", row("format: junit"), `:4: checks.format: "junit" is not one of go, pytest, unittest, jest, node, cargo, tap, exit-code`},
+		{"format", row("format: junit"), `:4: checks.format: "junit" is not one of go, pytest, unittest, jest, node, cargo, tap, script, exit-code`},
 		{"required", row("required: maybe"), `:4: checks.required: "maybe" is not true or false`},
 		{"timeout without a unit", row("timeout: 5"), `:4: checks.timeout: "5" is not a duration such as 30s, 5m or 2h, from 1s to 24h`},
 		{"no timeout", row("timeout: 0s"), `:4: checks.timeout: "0s" is not a duration such as 30s, 5m or 2h, from 1s to 24h`},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"ralph/logs"
 	"ralph/runner/agent"
 	"ralph/state/option"
@@ -39,7 +41,7 @@ func TestExample_uncommentedItSetsEveryOptionToItsDefault(t *testing.T) {
 	var uncommented strings.Builder
 	for line := range strings.Lines(example()) {
 		if text, ok := strings.CutPrefix(line, "# "); ok {
-			if name, _, ok := strings.Cut(text, "="); ok && isName(name) {
+			if name, _, ok := strings.Cut(text, "="); ok && syntax.ValidName(name) {
 				line = text
 			}
 		}

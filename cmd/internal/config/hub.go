@@ -162,25 +162,17 @@ func (s Notifications) checkAddresses() error {
 	return CheckToken(s.ReplyToken)
 }
 
-// customs are the services that also take the service's own address after a plus:
-// generic+https://HOST/PATH.
-func customs() []string { return []string{"generic", "notifiarr", "teams"} }
-
-// unserved says why no message can go to an entry of NOTIFY; empty: one can.
+// unserved says why no message can go to an entry of NOTIFY; empty: one can. Some services take the service's own
+// address after a plus: generic+https://HOST/PATH.
 func unserved(to string) string {
-	scheme, rest, ok := strings.Cut(to, "://")
-	scheme = strings.ToLower(scheme)
-	service, _, custom := strings.Cut(scheme, "+")
-	known := ok && slices.Contains(Services(), service)
+	scheme, rest, _ := strings.Cut(to, "://")
+	service, _, custom := strings.Cut(strings.ToLower(scheme), "+")
 	switch {
-	case to == Desktop || known && rest != "" && (!custom || slices.Contains(customs(), service)):
+	case to == Desktop || rest != "" && slices.Contains(Services(), service) &&
+		(!custom || slices.Contains([]string{"generic", "notifiarr", "teams"}, service)):
 		return ""
-	case known && rest == "":
-		return "has nothing after " + service + "://; docs/in-touch.md has examples"
-	case known:
-		return fmt.Sprintf("has a + in %s; only %s take one", scheme, strings.Join(customs(), ", "))
-	case scheme == "http" || scheme == "https":
-		return fmt.Sprintf("begins with %s://, which names no service; to POST to it: generic+%[1]s://...", scheme)
+	case service == "http" || service == "https":
+		return fmt.Sprintf("begins with %s://, which names no service; to POST to it: generic+%[1]s://...", service)
 	}
 	return fmt.Sprintf("names no service; allowed are %s, and addresses such as ntfy://ntfy.sh/my-topic of %s",
 		Desktop, strings.Join(Services(), ", "))

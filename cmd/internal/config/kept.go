@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -76,33 +75,26 @@ func (l Loader) KeptRuns() ([]KeptRun, error) {
 }
 
 func (l Loader) keptPath() (string, error) {
+	if path := l.record(".json"); path != "" {
+		return path, nil
+	}
+	return "", errors.New("record run: neither XDG_STATE_HOME nor a home folder is known")
+}
+
+// record is the path of a record of the project, outside of it: agents can write inside the project. Empty: no folder
+// is known for it.
+func (l Loader) record(ext string) string {
 	if l.StateHome() == "" {
-		return "", errors.New("record run: neither XDG_STATE_HOME nor a home folder is known")
-	}
-	return filepath.Join(projectsFolder(l.StateHome()),
-		fmt.Sprintf("%x.json", sha256.Sum256([]byte(l.project())))), nil
-}
-
-// PlanEditsPath is the record of changes that people made to the plan with ralph task. It is
-// next to the record of the project's runs and is removed with it, because agents can write
-// inside the project. Empty: no folder is known for it.
-func (l Loader) PlanEditsPath() string {
-	path, err := l.keptPath()
-	if err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(path, ".json") + ".edits.jsonl"
+	return filepath.Join(projectsFolder(l.StateHome()), fmt.Sprintf("%x%s", sha256.Sum256([]byte(l.project())), ext))
 }
 
-// UndoPath is the folder in which ralph undo notes what it is about to change, next to the record of the project's
-// runs: an agent must not be able to write it. Empty: no folder is known for it.
-func (l Loader) UndoPath() string {
-	path, err := l.keptPath()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSuffix(path, ".json") + ".undo"
-}
+// PlanEditsPath is the record of changes that people made to the plan with ralph task.
+func (l Loader) PlanEditsPath() string { return l.record(".edits.jsonl") }
+
+// UndoPath is the folder in which ralph undo notes what it is about to change.
+func (l Loader) UndoPath() string { return l.record(".undo") }
 
 // GitRecords has what ralph puts back of git after contained programs; empty: no folder is known for it.
 func (l Loader) GitRecords() string {
@@ -138,15 +130,4 @@ func (l Loader) Projects() []string {
 		return nil
 	}
 	return Projects(l.StateHome())
-}
-
-// Remember records the project without a run, unless it is known.
-func (l Loader) Remember() {
-	path, err := l.keptPath()
-	if err != nil {
-		return
-	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		_ = l.KeepRuns() // if it fails, lists of all projects lack this one
-	}
 }

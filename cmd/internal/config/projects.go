@@ -9,17 +9,6 @@ import (
 	"slices"
 )
 
-// StateHome is the folder for the state of a user's programs; empty: none is known.
-func StateHome(getenv func(string) string) string {
-	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return dir
-	}
-	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "state")
-	}
-	return ""
-}
-
 // projectsFolder has one record a project: PROJECT in its field "project".
 func projectsFolder(stateHome string) string { return filepath.Join(stateHome, "ralph", "runs") }
 

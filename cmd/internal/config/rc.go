@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"sort"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -29,7 +28,6 @@ type rcReader struct {
 	vars     map[string]string // earlier keys of this file
 	used     map[string]bool   // keys whose values other keys use
 	tilde    map[string]bool   // keys with a ~ that a shell would expand
-	newlines []int             // offsets
 	warnings []Warning
 }
 
@@ -37,11 +35,6 @@ type rcReader struct {
 // ${NAME} count as empty and give a warning. Errors are *UsageError.
 func parseRC(text string, env map[string]string) ([]assignment, []Warning, error) {
 	r := &rcReader{file: rcName, env: env, vars: map[string]string{}, used: map[string]bool{}, tilde: map[string]bool{}}
-	for i := range len(text) {
-		if text[i] == '\n' {
-			r.newlines = append(r.newlines, i)
-		}
-	}
 	tree, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, nil, r.syntaxError(err)
@@ -60,13 +53,8 @@ func parseRC(text string, env map[string]string) ([]assignment, []Warning, error
 	return all, r.warnings, nil
 }
 
-// line is counted from the offset, because a syntax.Pos forgets large lines.
-func (r *rcReader) line(pos syntax.Pos) int {
-	return 1 + sort.SearchInts(r.newlines, int(pos.Offset()))
-}
-
 func (r *rcReader) refuse(pos syntax.Pos, problem string) error {
-	return &UsageError{lineOf(r.file, r.line(pos)), problem}
+	return &UsageError{lineOf(r.file, int(pos.Line())), problem}
 }
 
 func (r *rcReader) syntaxError(err error) error {
@@ -161,7 +149,7 @@ func (r *rcReader) assign(a *syntax.Assign) (assignment, error) {
 		}
 	}
 	r.vars[name], r.tilde[name] = value.String(), tilde
-	return assignment{name: name, value: value.String(), line: r.line(a.Pos()), tilde: tilde}, nil
+	return assignment{name: name, value: value.String(), line: int(a.Pos().Line()), tilde: tilde}, nil
 }
 
 // expand appends what the parts of a word stand for.
@@ -233,7 +221,7 @@ func (r *rcReader) parameter(out *strings.Builder, p *syntax.ParamExp, quoted bo
 		}
 	}
 	if fallback == nil && !set {
-		r.warnings = append(r.warnings, warn(lineOf(r.file, r.line(p.Pos())), "%s is not set and counts as empty",
+		r.warnings = append(r.warnings, warn(lineOf(r.file, int(p.Pos().Line())), "%s is not set and counts as empty",
 			name))
 	}
 	out.WriteString(value)
@@ -242,19 +230,9 @@ func (r *rcReader) parameter(out *strings.Builder, p *syntax.ParamExp, quoted bo
 
 // isPlain is true for $NAME and ${NAME}.
 func isPlain(p *syntax.ParamExp) bool {
-	return p.Param != nil && isName(p.Param.Value) && p.Flags == nil &&
+	return p.Param != nil && syntax.ValidName(p.Param.Value) && p.Flags == nil &&
 		!p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil && p.Index == nil &&
 		len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
-}
-
-func isName(text string) bool {
-	for i, c := range []byte(text) {
-		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return text != ""
 }
 
 // unescape drops backslashes the way a shell does: before any character

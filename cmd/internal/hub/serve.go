@@ -69,7 +69,7 @@ func serveRun(ctx context.Context, o *serveOptions, out io.Writer) error {
 
 // serve serves the dashboard until ctx ends. Runs do not depend on it.
 func serve(ctx context.Context, s config.Serve, ralph string, out io.Writer) error {
-	stateHome := config.StateHome(os.Getenv)
+	stateHome := stateHome()
 	if run := os.Getenv(state.InsideVar); run != "" && (s.Actions || s.Link) {
 		return cmdline.UsageError("this is inside of run %s, and an agent cannot act as a person; "+
 			"do it in a terminal of your own", run)

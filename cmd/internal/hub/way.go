@@ -11,7 +11,7 @@ import (
 )
 
 // stateHome is the user's folder for state.
-func stateHome() string { return config.StateHome(os.Getenv) }
+func stateHome() string { return config.Loader{Env: os.Environ(), Home: os.Getenv("HOME")}.StateHome() }
 
 // way says how a verb reaches a fleet.
 type way struct{ config.Way }
