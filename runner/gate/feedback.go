@@ -170,20 +170,16 @@ func (r Report) Feedback() string {
 	blocking := r.Blocking()
 	told := blocking[:min(len(blocking), maxDetailed)]
 	var texts []string
-	left := feedbackBudget - len(Duty) - 3
+	for _, x := range told {
+		texts = append(texts, x.feedback((feedbackBudget-namesBudget-len(Duty))/len(told)-2))
+	}
 	if more := blocking[len(told):]; len(more) > 0 {
 		var names []string
 		for _, x := range more {
 			names = append(names, x.Name)
 		}
 		text := termtext.Counted(len(more), "more required check fails", "more required checks fail")
-		texts = append(texts, short("And "+text+": "+strings.Join(names, ", "), namesBudget))
-		left -= namesBudget
-	}
-	for i, x := range told {
-		text := x.feedback(left/(len(told)-i) - 2)
-		left -= len(text) + 2
-		texts = slices.Insert(texts, i, text)
+		texts = append(texts, short("And "+text+": "+strings.Join(names, ", "), namesBudget-5))
 	}
 	before := func(x Result) bool { return len(x.Known)+len(x.New) > 0 && !x.BlocksEnd }
 	if r.Mode == ModeAuto && slices.ContainsFunc(told, before) {

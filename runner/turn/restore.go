@@ -24,13 +24,15 @@ func restoreCommand(ctx context.Context, root, oid string, files []string) (stri
 	}
 	kept := strings.Split(out, "\x00")
 	words := []string{"git", "-C", root, "--literal-pathspecs", "restore", "--source", fmt.Sprintf("%.12s", oid), "--"}
-	lost := 0
+	names := len(words)
 	for _, f := range files {
 		if slices.Contains(kept, f) {
 			words = append(words, f)
-		} else {
-			lost++
 		}
+	}
+	lost := len(files) - len(words[names:])
+	if lost == len(files) {
+		return "ralph kept no copy, because they are too large", nil
 	}
 	for i, w := range words {
 		if words[i], err = syntax.Quote(w, syntax.LangBash); err != nil {
@@ -38,13 +40,7 @@ func restoreCommand(ctx context.Context, root, oid string, files []string) (stri
 		}
 	}
 	text := strings.Join(words, " ")
-	switch {
-	case lost == len(files):
-		text = "ralph kept no copy because the files are too large"
-		if lost == 1 {
-			text = "ralph kept no copy because the file is too large"
-		}
-	case lost > 0:
+	if lost > 0 {
 		text += fmt.Sprintf(" (%d of them were too large to keep)", lost)
 	}
 	return text, nil

@@ -187,7 +187,8 @@ func (t *turn) whole(ctx context.Context) (Result, error) {
 	t.refs = t.w.Shared.begin(t.a.Task, t.w.refs)
 	defer t.w.Shared.end(t.refs)
 	kept, steering := protectFiles(t.a.Dir, t.a.Protect), t.steering()
-	files := protect.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration, State: t.a.State}
+	files := protect.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
+		State: t.a.State, Hidden: t.a.Sandbox.InContainer()}
 	t.plan = protect.Remember(t.a.Sandbox.On(), files, f.before)
 	locked := git.Locked(t.a.Dir)
 	f.call, err = t.call(ctx, f.before)

@@ -38,7 +38,6 @@ type Signal struct {
 	HasExit        bool   `json:"has_exit,omitempty"` // the block has an EXIT_SIGNAL
 	TasksCompleted int    `json:"tasks_completed,omitempty"`
 	FilesModified  int    `json:"files_modified,omitempty"`
-	NoFiles        bool   `json:"no_files,omitempty"`  // the block says that no file was modified
 	Tests          string `json:"tests,omitempty"`     // PASSING, FAILING or NOT_RUN
 	WorkType       string `json:"work_type,omitempty"` // upper case
 	Recommendation string `json:"recommendation,omitempty"`
@@ -294,7 +293,6 @@ func parseJSON(text string) (s Signal, explicit, ok bool) {
 			}
 		case name == "FILES_MODIFIED" && value.IsArray():
 			s.FilesModified = len(value.Array())
-			s.NoFiles = s.FilesModified == 0
 		case name == "OPTIONS":
 			var options []string
 			for _, o := range value.Array() {

@@ -10,10 +10,14 @@
 //
 //	start                   tool ---- answer                             tool ---- answer
 //	  |   quiet   |--margin--|          |--settle--|   quiet   |--margin--|
+//
+// Checks report nothing. For them it is quiet while all of their processes wait and none has run
+// in between.
 package edits
 
 import (
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -38,13 +42,14 @@ type Place struct {
 	Hidden bool
 }
 
-// Watch follows the files of one value during one agent call. It is safe for
+// Watch follows the files of one value during one agent call, or while checks run. It is safe for
 // concurrent use.
 type Watch[V any] struct {
-	paths []string
-	place Place
-	read  func() V
-	tools Tools
+	paths  []string
+	place  Place
+	read   func() V
+	checks bool // it watches checks, not an agent
+	tools  Tools
 
 	mu    sync.Mutex
 	pid   int         // of the agent, or the first program around it; 0: not started yet
@@ -91,8 +96,17 @@ const maxPaths = 500
 // Follow watches files, and folders for new ones, until Stop is called; read parses them. It watches
 // nothing if there are none, or too many, or if the agent is hidden.
 func Follow[V any](paths []string, place Place, read func() V) *Watch[V] {
-	w := &Watch[V]{paths: paths, place: place, read: read, stop: make(chan struct{}), stopped: make(chan struct{})}
-	if len(paths) == 0 || len(paths) > maxPaths || place.Hidden {
+	return (&Watch[V]{paths: paths, place: place, read: read}).begin()
+}
+
+// FollowChecks is Follow for checks that this process runs.
+func FollowChecks[V any](paths []string, place Place, read func() V) *Watch[V] {
+	return (&Watch[V]{paths: paths, place: place, read: read, checks: true}).begin()
+}
+
+func (w *Watch[V]) begin() *Watch[V] {
+	w.stop, w.stopped = make(chan struct{}), make(chan struct{})
+	if len(w.paths) == 0 || len(w.paths) > maxPaths || w.place.Hidden {
 		close(w.stopped)
 		return w
 	}
@@ -141,7 +155,7 @@ func (w *Watch[V]) Stop() []Edit[V] {
 	<-w.stopped
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.tools.reported() {
+	if !w.checks && !w.tools.reported() {
 		return nil
 	}
 	return w.edits
@@ -151,10 +165,13 @@ func (w *Watch[V]) Stop() []Edit[V] {
 func (w *Watch[V]) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if since, idle := w.tools.idle(); !idle || time.Since(since) < settle {
+	if since, idle := w.tools.idle(); !w.checks && (!idle || time.Since(since) < settle) {
 		return
 	}
-	began := time.Now()
+	began, late := time.Now(), margin
+	if w.checks {
+		late = 0
+	}
 	w.look()
 	switch kin, alone := w.alone(); {
 	case !alone:
@@ -163,15 +180,18 @@ func (w *Watch[V]) check() {
 		w.reset()
 		w.quiet, w.kin = time.Now(), kin
 	default:
-		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > margin {
+		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > late {
 			w.edits = append(w.edits, w.fresh[0].Edit)
 			w.fresh = w.fresh[1:]
 		}
 	}
 }
 
-// alone reports whether the agent is the only process of its call.
+// alone reports whether no process of the call but the agent itself, or none of the checks, could write now.
 func (w *Watch[V]) alone() (activity, bool) {
+	if w.checks {
+		return idle(os.Getpid())
+	}
 	if w.pid == 0 {
 		return "", false
 	}

@@ -20,8 +20,12 @@ func (p *Plan) GuardChecks(readOnly bool, since Since, checks func() error) ([]a
 	q := Remember(!readOnly, p.call, now)
 	q.checks = true
 	q.CallStarts(nil)
+	hidden := p.call.Hidden || len(q.files) == 0
+	read := func() store.Plan { return store.Read(p.call.Plan) }
+	watch := edits.FollowChecks(Watched(p.call.Plan, now), edits.Place{Hidden: hidden}, read)
 	err := checks()
-	people := func() (store.Plan, bool) { return since(now, begun, nil) }
+	watched := watch.Stop()
+	people := func() (store.Plan, bool) { return since(now, begun, watched) }
 	o, broken := q.Settle(people)
 	if plan, edited := people(); edited && len(q.files) > 0 { // Settle leaves a plan that a person has changed
 		left := q.judge(plan, store.Read(p.call.Plan))

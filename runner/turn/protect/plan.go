@@ -33,6 +33,8 @@ type Call struct {
 	Iteration int
 	// State is the state directory if the sandbox cannot lock it; empty: it can.
 	State string
+	// Hidden is true if ralph cannot see the processes of checks, because they run in a container.
+	Hidden bool
 }
 
 // Plan is the plan before a call. The zero value protects nothing.
