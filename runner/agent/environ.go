@@ -4,11 +4,8 @@ package agent
 // keys must not reach a program that does not need them.
 
 import (
-	"cmp"
-	"maps"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -123,7 +120,6 @@ func providerKeys() []string {
 type rule struct {
 	glob string // in upper case
 	pass bool
-	why  string // for people; may be empty
 	// address limits the rule to values that are an address with a password.
 	address bool
 }
@@ -149,20 +145,16 @@ func (f EnvFilter) rules(s Spec, r Request) ruleSet {
 	var rules ruleSet
 	for _, other := range f.agents() {
 		for _, key := range other.Env.Keys {
-			rules = append(rules, rule{glob: key, why: "key of " + other.Name})
+			rules = append(rules, rule{glob: key})
 		}
 	}
 	for _, entry := range logs.SecretNameGlobs() {
 		glob, pass := strings.CutPrefix(entry, "!")
-		r := rule{glob: glob, pass: pass, why: "default " + entry}
-		if pass {
-			r.why = ""
-		}
-		rules = append(rules, r)
+		rules = append(rules, rule{glob: glob, pass: pass})
 	}
 	// Without its proxy no program reaches the network, and without its endpoint an
 	// agent calls another one.
-	rules = append(rules, rule{glob: "*", why: "address with a password", address: true},
+	rules = append(rules, rule{glob: "*", address: true},
 		rule{glob: "*_PROXY", pass: true, address: true})
 	if s.Name != "" {
 		rules = append(rules, rule{glob: "*_BASE_URL", pass: true, address: true})
@@ -174,15 +166,11 @@ func (f EnvFilter) rules(s Spec, r Request) ruleSet {
 		}
 	}
 	for _, key := range own {
-		rules = append(rules, rule{glob: key, pass: true, why: "key of " + s.Name})
+		rules = append(rules, rule{glob: key, pass: true})
 	}
 	for _, entry := range f.Exclude {
 		glob, pass := strings.CutPrefix(entry, "!")
-		r := rule{glob: glob, pass: pass, why: "ENV_EXCLUDE " + entry}
-		if !strings.ContainsAny(glob, "*?") {
-			r.why = "ENV_EXCLUDE names it"
-		}
-		rules = append(rules, r)
+		rules = append(rules, rule{glob: glob, pass: pass})
 	}
 	// Without these two, programs do not start.
 	rules = append(rules, rule{glob: "PATH", pass: true}, rule{glob: "HOME", pass: true})
@@ -244,63 +232,28 @@ func (a Variables) leftBehind(name string) bool {
 	return matches(a.Unset, name) && !matches(a.Keep, name)
 }
 
-// envState is what ralph does with a variable.
-type envState string
-
-// The states. Unset means for the agent that the variable comes from another
-// session, and for a check that ralph sets it only for the agent.
-const (
-	EnvPasses envState = "passes"
-	EnvHeld   envState = "held"
-	envSet    envState = "set"
-	envUnset  envState = "unset"
-)
-
-// EnvRow is the state of one variable, without its value.
-type EnvRow struct {
-	Name   string
-	Agent  envState
-	Checks envState
-	Why    string // empty: no rule matches
-}
-
-// List returns a row for each variable of r.Env and each that ralph sets for the call, sorted by name.
-func (f EnvFilter) List(s Spec, r Request) []EnvRow {
-	rows := map[string]EnvRow{}
-	own, checks := f.rules(s, r), f.rules(Spec{}, Request{})
-	for _, kv := range r.Env {
-		name, _, _ := strings.Cut(kv, "=")
-		mine, theirs := own.decide(kv), checks.decide(kv)
-		row := EnvRow{Name: name, Agent: EnvPasses, Checks: EnvPasses, Why: cmp.Or(mine.why, theirs.why)}
-		if !mine.pass {
-			row.Agent = EnvHeld
-		}
-		if !theirs.pass {
-			row.Checks = EnvHeld
-		}
-		if s.Env.leftBehind(name) {
-			row.Agent, row.Why = envUnset, "outer agent session"
-		}
-		rows[name] = row
-	}
-	for _, kv := range s.set(r) {
-		name, _, _ := strings.Cut(kv, "=")
-		rows[name] = EnvRow{Name: name, Agent: envSet, Checks: cmp.Or(rows[name].Checks, envUnset), Why: "set by ralph"}
-	}
-	all := slices.Collect(maps.Values(rows))
-	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
-	return all
-}
-
 // Withheld returns the names of r.Env that the agent does not get, sorted.
 func (f EnvFilter) Withheld(s Spec, r Request) []string {
+	own, set := f.rules(s, r), s.set(r)
 	var names []string
-	for _, row := range f.List(s, r) {
-		if row.Agent == EnvHeld {
-			names = append(names, row.Name)
+	for _, kv := range r.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		isSet := slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+		if !own.decide(kv).pass && !isSet && !s.Env.leftBehind(name) {
+			names = append(names, name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// HasKey reports whether r.Env has a variable that the agent gets and no check: a key of the agent.
+func (f EnvFilter) HasKey(s Spec, r Request) bool {
+	own, checks := f.rules(s, r), f.rules(Spec{}, Request{})
+	return slices.ContainsFunc(r.Env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return own.decide(kv).pass && !checks.decide(kv).pass && !s.Env.leftBehind(name)
+	})
 }
 
 // Secrets returns the values of r.Env that must not be shown: of variables that the

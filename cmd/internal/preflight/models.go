@@ -47,10 +47,8 @@ const (
 // without a call.
 func (p *Project) Login(ctx context.Context, one pool.Agent) string {
 	env := slices.DeleteFunc(slices.Clone(p.Env), func(pair string) bool { return strings.HasSuffix(pair, "=") })
-	for _, row := range p.Config.EnvFilter().List(one.Spec, agent.Request{ArgvCall: agent.ArgvCall{Model: p.Config.Model}, Env: env}) {
-		if row.Agent == agent.EnvPasses && row.Checks == agent.EnvHeld {
-			return LoginKey
-		}
+	if p.Config.EnvFilter().HasKey(one.Spec, agent.Request{ArgvCall: agent.ArgvCall{Model: p.Config.Model}, Env: env}) {
+		return LoginKey
 	}
 	if len(one.Spec.LoginArgs) > 0 {
 		_, exit, err := p.inquire(ctx, one, inquiry{args: one.Spec.LoginArgs, bound: ModelsBound})
