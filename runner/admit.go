@@ -76,15 +76,8 @@ func (r *Run) fetchBack(t task.Task) {
 		Why: "its work was done in a worktree, and this run has none: its developer takes it over from " + ref})
 }
 
-// noWorker is how long a task waits before the run looks again for a worker of the fleet.
-const noWorker = 5 * time.Second
-
 // holdBack returns another task instead of one that has to wait, or the decision to wait.
 func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task) {
-	if !r.crew.Suits(t) {
-		r.crew.Delay(t.ID, time.Now().Add(noWorker))
-		r.d.Log.Warn("no worker of the fleet can take a task; it waits", logs.KeyTask, t.ID, "worker", t.Worker)
-	}
 	now := time.Now()
 	if !r.crew.Delayed(t.ID, now) {
 		return d, t
@@ -101,7 +94,7 @@ func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task
 func (r *Run) rule(now time.Time) crew.BesideRule {
 	return crew.BesideRule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
 		n := r.ledger.Tasks.Of(t.ID)
-		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Delayed(t.ID, now) || !r.crew.Suits(t)
+		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Delayed(t.ID, now)
 	}}
 }
 
@@ -116,7 +109,7 @@ func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
 		return task.Task{}, false // mayStart returns this error once no job is under way
 	}
 	next, ok := r.rule(now).Next(plan.List)
-	if !ok || r.crew.Room(ctx, next) == 0 {
+	if !ok || r.crew.Room(ctx) == 0 {
 		return next, false
 	}
 	f := rules.Admission{Facts: r.ledger.Facts(plan, stop)}

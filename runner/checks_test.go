@@ -137,29 +137,6 @@ func TestRun_taskNeverTicked_isPutAsideAndStaysThere(t *testing.T) {
 	}
 }
 
-// After a skip, an agent that insists on the skipped task gets it.
-func TestRun_agentTicksTheSkippedTaskAgainAndAgain_getsItAssigned(t *testing.T) {
-	world.Long(t, "a whole run with several calls")
-	t.Parallel()
-	b := newBench(t, "first-box", "[ ] one", "[ ] two", "[ ] three")
-	b.inGit()
-	b.o.MaxIterations, b.o.AntiCheat = 10, turn.AnswerRevert
-	skipped := false
-	b.d.Show = func(e state.Event) {
-		b.seen = append(b.seen, e)
-		if e.Kind == state.KindSession && !skipped {
-			skipped = true
-			if err := state.Send(b.w.Dir(), state.RequestSkip); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
-	if b.calls() != 6 { // skipped, twice ticked in vain, then one call a task
-		t.Errorf("%d calls for three tasks (%s)", b.calls(), b.said())
-	}
-}
-
 // ralph once, twice: the second call has to know why the check failed.
 func TestRun_nextRunAfterARedCheck_stillKnowsTheFailure(t *testing.T) {
 	t.Parallel()

@@ -142,28 +142,6 @@ func TestFleet_thatCannotBeJoined_isOneLine(t *testing.T) {
 	f.close()
 }
 
-// A task that needs a certain worker gets no other one, and waits until there is one. The others are worked on meanwhile.
-func TestFleet_taskThatNeedsAWorker_waitsForIt(t *testing.T) {
-	world.Long(t, "a fleet")
-	t.Parallel()
-	f := newFleet(t, "beside", 3, 1)
-	f.Env = append(f.Env, machineVar+"=run")
-	f.Write(planName, strings.Replace(f.Read(planName), "part 2", "part 2\n  <!-- ralph: worker=gpu+linux -->", 1))
-	run := f.ralph("--fleet")
-	f.Until("the others have landed", func() bool { return len(f.landed()) == 2 }, run.Said)
-	f.labels = "linux,gpu,big"
-	f.workers = append(f.workers, nil)
-	f.startWorker(1)
-	run.Ends(0)
-	f.wantAllOnce()
-	for _, e := range f.entries("try") {
-		if id, machine, _ := strings.Cut(e.text, " "); (id == "T2") != (machine == "1") {
-			t.Errorf("%s was tried on machine %s", id, machine)
-		}
-	}
-	f.close()
-}
-
 // When the server that a person has started dies, the run has one of its own, and gives its place back.
 func TestFleet_serverOfAPersonDies_itGetsItsPlaceBackDuringTheRun(t *testing.T) {
 	world.Long(t, "a fleet")

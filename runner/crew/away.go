@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ralph/runner/carrier"
@@ -14,7 +13,6 @@ import (
 	"ralph/runner/turn"
 	"ralph/runner/turn/remote"
 	"ralph/state"
-	"ralph/state/option"
 	"ralph/state/projectfs"
 )
 
@@ -49,22 +47,20 @@ func (c *worktrees) reach(ctx context.Context) error {
 			continue
 		}
 		tried[way] = true
-		if err := c.trip(c.trunk.slot, way, "").Probe(ctx); err != nil {
+		if err := c.trip(c.trunk.slot, way).Probe(ctx); err != nil {
 			return &slots.UnfitError{Why: fmt.Sprintf("the worker %s cannot be used: %v", way.Name(), err)}
 		}
 	}
 	return nil
 }
 
-// trip is the connection from a slot to its worker, which must have these labels.
-func (c *worktrees) trip(s *slots.Slot, way carrier.Carrier, labels string) remote.Trip {
-	lead := c.way
-	lead.FleetLabel = strings.Join(option.SplitLabels(lead.FleetLabel, labels), ",")
+// trip is the connection from a slot to its worker.
+func (c *worktrees) trip(s *slots.Slot, way carrier.Carrier) remote.Trip {
 	inside, err := filepath.Rel(s.Root, s.Dir)
 	if err != nil || inside == "." {
 		inside = ""
 	}
-	return remote.Trip{Args: way.Args(lead), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
+	return remote.Trip{Args: way.Args(c.way), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
 		Temp:   s.Temp(),
 		Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
@@ -80,14 +76,14 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	if d.Err = j.worker.Ready(ctx, j.a); d.Err != nil {
 		return true
 	}
-	trip := c.trip(j.slot, way, j.Task.Worker)
+	trip := c.trip(j.slot, way)
 	trip.Parcel.Files, d.Err = filesOf(j.slot)
 	waits := pauses()
 	for d.Err == nil {
 		var res turn.Result
 		res, d.Err = trip.Send(ctx, j.a, c.Tell)
 		failed := (*remote.FailedError)(nil)
-		if why := remote.Unusable(res); d.Err == nil && why != "" && j.Task.Worker == "" {
+		if why := remote.Unusable(res); d.Err == nil && why != "" {
 			d.Err = &remote.FailedError{Why: why} // it may work elsewhere, or here
 		}
 		if d.Err == nil {
@@ -99,9 +95,6 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 			break
 		}
 		c.o.Log.Warn("a turn did not come back", "worker", way.Name(), "error", d.Err)
-		if len(waits) == 0 && j.Task.Worker != "" { // the task cannot be carried out here
-			waits = pauses()
-		}
 		if len(waits) == 0 {
 			c.Tell(state.NewEvent(j.a.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
 				Text: fmt.Sprintf("the worker %s fails (%s); the task is worked on here", way.Name(), failed.Why)}))
@@ -118,13 +111,6 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		d.Err, d.Result = nil, c.notBegun(ctx, j)
 	}
 	return true
-}
-
-// noteOnce says something that is the same for all turns.
-func (c *worktrees) noteOnce(from state.Origin, text string) {
-	if _, known := c.noted.LoadOrStore(text, true); !known {
-		c.Tell(state.NewEvent(from, time.Now(), state.Finding{Source: state.FoundByChecks, Text: text}))
-	}
 }
 
 const maxSent = 64 << 20 // bytes of a file

@@ -34,8 +34,7 @@ func (c *checkout) Ready(ctx context.Context, a turn.Assignment) error { return 
 
 func (c *checkout) Apart() bool                                                  { return false }
 func (c *checkout) Open() bool                                                   { return len(c.jobs) == 0 }
-func (c *checkout) Room(context.Context, task.Task) int                          { return 1 - len(c.jobs) }
-func (c *checkout) Suits(task.Task) bool                                         { return true }
+func (c *checkout) Room(context.Context) int                                     { return 1 - len(c.jobs) }
 func (c *checkout) Place(*Job, *turn.Assignment)                                 {}
 func (c *checkout) Settle(d Done, _ func() turn.Plan, _ turn.Checks) turn.Result { return d.Result }
 func (c *checkout) Refresh(context.Context, func() turn.Assignment, func(state.Event)) error {

@@ -36,10 +36,8 @@ type Workspace interface {
 	Apart() bool
 	// Open reports whether another job may start.
 	Open() bool
-	// Room returns how many turns for the task can start.
-	Room(ctx context.Context, t task.Task) int
-	// Suits reports whether there is, or can be, a place that the task needs.
-	Suits(t task.Task) bool
+	// Room returns how many jobs can start.
+	Room(ctx context.Context) int
 	// Place puts an assignment into the place of a job; nil: into that of the run itself, where it runs checks of its own.
 	Place(j *Job, a *turn.Assignment)
 	// Refresh brings the place of the run itself up to date. own returns an assignment for it. No job may be under way.

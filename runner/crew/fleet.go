@@ -8,7 +8,6 @@ import (
 	"ralph/runner/carrier"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
-	"ralph/runner/task"
 	"ralph/state"
 )
 
@@ -34,13 +33,12 @@ func (c *worktrees) joinFleet(ctx context.Context) error {
 	return nil
 }
 
-// spare is how many more turns that need these labels the workers of the fleet can have.
-func (c *worktrees) spare(labels string) int {
+// spare is how many more turns the workers of the fleet can have.
+func (c *worktrees) spare() int {
 	if c.o.Fleet == "" || c.o.Fixed() {
 		return 0
 	}
-	all := min(c.fleet.Report().With(c.o.FleetLabel), carrier.Most-c.o.Parallel) - c.fleetJobs()
-	return max(min(all, c.fleet.Report().With(c.o.FleetLabel, labels)), 0)
+	return max(min(c.fleet.Report().With(c.o.FleetLabel), carrier.Most-c.o.Parallel)-c.fleetJobs(), 0)
 }
 
 // fleetJobs are the turns in slots that come and go.
@@ -55,7 +53,7 @@ func (c *worktrees) fleetJobs() (n int) {
 
 // grow opens a slot for the workers of the fleet, if they have room and there is none.
 func (c *worktrees) grow(ctx context.Context) {
-	if len(c.free) > 0 && c.free[len(c.free)-1].N > c.o.Parallel || c.spare("") == 0 {
+	if len(c.free) > 0 && c.free[len(c.free)-1].N > c.o.Parallel || c.spare() == 0 {
 		return
 	}
 	n := c.o.Parallel + 1
@@ -79,40 +77,27 @@ func (c *worktrees) followed() *state.FleetStatus {
 	return &state.FleetStatus{Workers: r.Workers, Slots: r.With(), Busy: r.Busy}
 }
 
-func (c *worktrees) Suits(t task.Task) bool {
-	return t.Worker == "" || !c.o.OnFleet() || c.spare(t.Worker) > 0 || len(c.fit(t)) > 0
-}
+// Open implements Workspace.
+func (c *worktrees) Open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare() > 0 }
 
-// fit are the free slots that the task may have, those here first. A task that names its worker gets no other one.
-func (c *worktrees) fit(t task.Task) (all []*slots.Slot) {
-	left := c.spare(t.Worker)
-	for _, s := range c.free {
-		switch {
-		case s.N > c.o.Parallel && left > 0:
-			left--
-		case s.N > c.o.Parallel, t.Worker != "" && c.o.OnFleet() && !c.ways[s.N].OnFleet():
-			continue
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-func (c *worktrees) Open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare("") > 0 }
-
-func (c *worktrees) Room(ctx context.Context, t task.Task) int {
+// Room implements Workspace.
+func (c *worktrees) Room(ctx context.Context) (n int) {
 	c.grow(ctx)
-	return len(c.fit(t))
+	left := c.spare()
+	for _, s := range c.free {
+		if s.N <= c.o.Parallel {
+			n++
+		} else if left > 0 {
+			n, left = n+1, left-1
+		}
+	}
+	return n
 }
 
+// take gives a job the first free slot: those here come first.
 func (c *worktrees) take(j *Job) {
-	slot := c.free[0] // for a review, which is asked for here
-	if fit := c.fit(j.Task); len(fit) > 0 {
-		slot = fit[0]
-	}
-	j.slot = slot
-	j.way, j.away = c.ways[slot.N]
-	c.free = slices.DeleteFunc(c.free, func(s *slots.Slot) bool { return s == slot })
+	j.slot, c.free = c.free[0], c.free[1:]
+	j.way, j.away = c.ways[j.slot.N]
 }
 
 func (c *worktrees) release(j *Job) {

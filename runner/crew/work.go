@@ -74,7 +74,10 @@ func (c *worktrees) work(j *Job) (d Done) {
 		j.marked = true
 	}
 	if left := j.slot.LeftOut(); len(left) > 0 {
-		c.noteOnce(j.Origin, "worktrees do not get "+termtext.Some(left, 5)+": ralph copies only plain files and follows no links")
+		c.noted.Do(func() { // it is the same for all turns
+			c.Tell(state.NewEvent(j.Origin, time.Now(), state.Finding{Source: state.FoundByChecks, Text: "worktrees do not get " +
+				termtext.Some(left, 5) + ": ralph copies only plain files and follows no links"}))
+		})
 	}
 	j.worker = c.workerIn(j.slot)
 	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
@@ -82,7 +85,7 @@ func (c *worktrees) work(j *Job) (d Done) {
 		j.a.Origin.Role = roles.Merger
 		j.a.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.a.Prompt.Feedback...)
 	}
-	if !c.baseline(ctx, j, &d) || !c.away(ctx, j, &d) && !c.here(ctx, j, &d) {
+	if !c.away(ctx, j, &d) && !c.here(ctx, j, &d) {
 		return d
 	}
 	late, done := stop.Outlast(ctx)
@@ -153,26 +156,6 @@ func (c *worktrees) here(ctx context.Context, j *Job, d *Done) (began bool) {
 		return false
 	}
 	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
-	return true
-}
-
-// baseline takes the baseline of the task if it needs one. It is always taken here: what lands is checked here, too.
-// ok is false if it could not be taken.
-func (c *worktrees) baseline(ctx context.Context, j *Job, d *Done) (ok bool) {
-	if !j.a.Checks.NeedBaseline(j.a.Origin) {
-		return true
-	}
-	if d.Err = c.setUp(ctx, j.slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
-		return false
-	}
-	first := j.a
-	first.Part = turn.Baseline
-	res, err := j.worker.Run(ctx, first, c.Tell)
-	if err != nil || ctx.Err() != nil {
-		d.Err, d.Result = err, c.notBegun(ctx, j)
-		return false
-	}
-	j.a.Checks = res.Checks
 	return true
 }
 

@@ -54,7 +54,7 @@ type worktrees struct {
 	ways  map[int]carrier.Carrier // by slot; not of those in this process
 	way   carrier.Way             // to the fleet
 	fleet *fleetFollower          // nil: the run has none
-	noted sync.Map                // findings that were told
+	noted sync.Once               // files that worktrees do not get were named
 
 	opened time.Time
 }

@@ -14,21 +14,6 @@ import (
 	"ralph/state"
 )
 
-func TestChoose_insistedTask_isChosenUntilATurnWorksOnIt(t *testing.T) {
-	list := task.List{Tasks: []task.Task{{ID: "a", Title: "a"}, {ID: "b", Title: "b"}}}
-	l := ledger.Records{}
-	l.Of("b").Foreign = 2
-	for i := range 2 { // the run asks once more after a wait or a pause
-		if got, _ := l.Choose(list); got.ID != "b" {
-			t.Errorf("choice %d is %q, want b", i+1, got.ID)
-		}
-	}
-	l.Skip("b")
-	if got, _ := l.Choose(list); got.ID != "a" {
-		t.Errorf("after a skip: %q, want a", got.ID)
-	}
-}
-
 func confirm(task string, onlyTicks bool) turn.Result {
 	return turn.Result{Task: task1(), Origin: state.Origin{Run: "r", Iteration: 7}, Proof: turn.Proof{Worked: true,
 		Unearned: true, OnlyTicks: onlyTicks, Reopen: []turn.Reopen{{Task: task, By: turn.ReopenConfirm}}}}
@@ -77,26 +62,6 @@ func TestChoose_doneTaskIsOpenAgain_beginsAnew(t *testing.T) {
 	l.Choose(task.List{Tasks: []task.Task{task1()}})
 	if n := l.Of("a"); n.Done || len(n.Work) > 0 {
 		t.Errorf("%+v", n)
-	}
-}
-
-// What the agent insists on may still wait for something else.
-func TestChoose_insistedTaskThatCannotBegin_isNotChosen(t *testing.T) {
-	for name, other := range map[string]task.Task{
-		"it depends on an open one": {ID: "b", DependsOn: []string{"a"}},
-		"it is marked as blocked":   {ID: "b", State: task.Blocked},
-		"it is optional":            {ID: "b", Optional: true},
-	} {
-		list := task.List{Tasks: []task.Task{{ID: "a"}, other, {ID: "c"}}}
-		l := ledger.Records{}
-		l.Of("b").Foreign = 2
-		if got, _ := l.Choose(list); got.ID != "a" {
-			t.Errorf("%s: chose %q", name, got.ID)
-		}
-		l.Of("c").Foreign = 2
-		if got, _ := l.Choose(list); got.ID != "c" {
-			t.Errorf("%s: chose %q, want the one that may begin", name, got.ID)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +21,6 @@ type Records map[string]*Record
 type Record struct {
 	state.TaskMemory             // what the next run has to know, too
 	Waits            bool        // for a person's answer
-	Foreign          int         // turns in a row that ticked it without its work, while they worked on another task
 	Report           gate.Report // of the checks after the latest turn
 	Hooked           bool        // the hooks at pre_task have run
 }
@@ -52,9 +50,6 @@ func (l Records) Used(id string) (attempts, tries int) {
 }
 
 const (
-	// insists is the number of turns in a row that may tick another task before
-	// that task is the next assignment.
-	insists = 2
 	// pastKept bounds Record.Past.
 	pastKept = 3
 	// feedbackKept bounds a text of Record.Feedback, in bytes: status.json holds
@@ -64,8 +59,7 @@ const (
 
 // Skip puts off a task that a person has skipped.
 func (l Records) Skip(id string) {
-	n := l.Of(id)
-	n.Skipped, n.Foreign = true, 0
+	l.Of(id).Skipped = true
 }
 
 // Choose returns the next task that was neither put aside nor skipped. When only
@@ -80,12 +74,6 @@ func (l Records) Choose(list task.List) (task.Task, bool) {
 	for _, t := range list.Tasks {
 		if n := l.look(t.ID); n.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !n.Skipped {
 			return t, true // it is finished before the next one begins
-		}
-	}
-	for i, t := range list.Tasks {
-		if n := l.look(t.ID); n.Foreign >= insists && workable(list, i) {
-			n.Skipped = false // the agent works on it anyway
-			return t, true
 		}
 	}
 	if t, ok := without(list, func(t task.Task) bool { return l.look(t.ID).Skipped }).Next(); ok {
@@ -135,19 +123,6 @@ func (l Records) Stuck(list task.List, reasons map[string]string) (held []state.
 		never = append(never, name)
 	}
 	return held, never, aside
-}
-
-// workable reports whether a task may be worked on now, if it were the first of its list.
-func workable(list task.List, i int) bool {
-	t := list.Tasks[i]
-	if t.State == task.Open {
-		t.State = task.Active
-	}
-	t.Priority = math.MinInt
-	list.Tasks = slices.Clone(list.Tasks)
-	list.Tasks[i] = t
-	next, ok := list.Next()
-	return ok && next.ID == t.ID
 }
 
 // PutAside gives a task up until it, or the plan, changes. cause is the error
@@ -251,25 +226,16 @@ func (l Records) Learn(r turn.Result) {
 	if p.GiveUp != "" && own.Aside.Why == "" {
 		l.PutAside(r.Task.ID, p.GiveUp, "", p.After.List)
 	}
-	foreign := map[string]bool{}
 	for _, o := range p.Reopen {
-		if o.Task == r.Task.ID && o.By == turn.ReopenConfirm {
-			own.Ticked = r.Origin.Iteration
-		}
-		if o.Task == r.Task.ID || o.By != turn.ReopenConfirm && o.By != turn.ReopenAudit {
-			continue
-		}
-		foreign[o.Task] = true
-		if n := l.Of(o.Task); o.By == turn.ReopenConfirm && !p.OnlyTicks {
+		switch n := l.Of(o.Task); {
+		case o.By != turn.ReopenConfirm:
+		case o.Task == r.Task.ID:
+			n.Ticked = r.Origin.Iteration
+		case !p.OnlyTicks:
 			n.Ticked = r.Origin.Iteration
 			if n.Aside.Why != "" && !n.Returned { // one more chance, and only one
 				n.Aside, n.Returned = state.Aside{}, true
 			}
-		}
-	}
-	for id, n := range l {
-		if n.Foreign++; !foreign[id] {
-			n.Foreign = 0
 		}
 	}
 }

@@ -48,8 +48,6 @@ type Task struct {
 	Line   int    `json:"line,omitempty"`  // 1-based line of the box or state; 0: not known
 	Depth  int    `json:"depth,omitempty"` // number of tasks around it; 0: top level
 	Choice Choice `json:"choice,omitzero"`
-	// Worker has the labels that a worker of a fleet needs to get the task, such as gpu,linux; empty: none.
-	Worker string `json:"worker,omitempty"`
 }
 
 // Done reports whether the task is marked as done.

@@ -133,8 +133,8 @@ func (s *scanner) line(l MarkdownLine) {
 	}
 	s.inFence = false
 	raw := s.text[l.Start:l.End]
-	if c, worker, ok := choiceIn(raw); ok {
-		defer s.choose(c, worker, number, Indent(raw))
+	if c, ok := choiceIn(raw); ok {
+		defer s.choose(c, number, Indent(raw))
 	}
 	if strings.TrimSpace(text) == "" {
 		s.paragraph = nil

@@ -1,7 +1,6 @@
 package boxes
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 	"sync"
@@ -10,40 +9,37 @@ import (
 )
 
 var choiceComment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<!--\s*ralph:\s*((?:(?:agent|provider|model|worker)=[^\s=]+\s*)+)-->`)
+	return regexp.MustCompile(`<!--\s*ralph:\s*((?:(?:agent|provider|model)=[^\s=]+\s*)+)-->`)
 })
 
 // choiceIn reads `<!-- ralph: agent=codex model=gpt-5 -->` in a line of a checkbox plan;
 // provider means agent. In the line of a box or below it, it applies to that task, elsewhere to the whole plan.
-// worker=gpu,linux applies only to a task.
-func choiceIn(text string) (c task.Choice, worker string, ok bool) {
+func choiceIn(text string) (c task.Choice, ok bool) {
 	if !strings.Contains(text, "<!--") {
-		return c, "", false
+		return c, false
 	}
 	m := choiceComment().FindStringSubmatch(text)
 	if m == nil {
-		return c, "", false
+		return c, false
 	}
 	for _, word := range strings.Fields(m[1]) {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "model":
 			c.Model = value
-		case "worker":
-			worker = value
 		default:
 			c.Agent = value
 		}
 	}
-	return c, worker, true
+	return c, true
 }
 
 // choose applies the choice in a line to the box that contains the line.
-func (s *scanner) choose(c task.Choice, worker string, line, indent int) {
+func (s *scanner) choose(c task.Choice, line, indent int) {
 	if n := len(s.items); n > 0 && s.items[n-1].task >= 0 {
 		t := &s.tasks[s.items[n-1].task]
 		if t.Line == line || indent > s.items[n-1].indent {
-			t.Choice, t.Worker = c.Or(t.Choice), cmp.Or(worker, t.Worker)
+			t.Choice = c.Or(t.Choice)
 			return
 		}
 	}

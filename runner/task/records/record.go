@@ -168,7 +168,6 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		Judges:      texts(all.get("judges")),
 		Evidence:    text(all.first("evidence_path", "evidencePath")),
 		Choice:      all.choice(),
-		Worker:      text(all.get("worker")),
 		Line:        r.line(rec.value.Index), // first: offsets must not decrease
 	}
 	spot := task.Spot{Item: r.span(rec.value)}

@@ -71,18 +71,3 @@ func TestChoice_Or_modelStaysWithItsAgent(t *testing.T) {
 func story(fields string) string {
 	return `{"userStories":[{"id":"1","title":"a","passes":false,` + fields + `}]}`
 }
-
-func TestParse_workerThatATaskNeeds_goesToItOnly(t *testing.T) {
-	for file, text := range map[string]string{
-		"fix_plan.md": "<!-- ralph: worker=all -->\n- [ ] a <!-- ralph: agent=codex worker=gpu,linux -->\n- [ ] b\n",
-		"prd.json":    story(`"agent":"codex","worker":"gpu,linux"`),
-	} {
-		list, err := Parse(file, []byte(text), nil)
-		if err != nil || list.Tasks[0].Worker != "gpu,linux" || list.Tasks[0].Choice.Agent != "codex" {
-			t.Errorf("%s: %+v %v", file, list.Tasks, err)
-		}
-		if last := list.Tasks[len(list.Tasks)-1]; last.Title == "b" && last.Worker != "" {
-			t.Errorf("%s: %+v", file, last)
-		}
-	}
-}
