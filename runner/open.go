@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ralph/logs"
-	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/ledger"
@@ -76,11 +75,6 @@ func (r *Run) announceStart(old state.Status) error {
 		Version: r.d.Version, Resumed: r.d.Resumed, Done: plan.Done, Total: plan.Total}
 	if r.o.Parallel > 1 {
 		start.Parallel = r.o.Parallel
-		if !r.o.ParallelAny && crew.Silent(plan.List) {
-			r.d.Log.Warn("one task at a time: the plan does not say which may run side by side",
-				"parallel", r.o.Parallel,
-				"hint", "mark tasks with [P], give them dependencies, or set PARALLEL_ANY=true")
-		}
 	}
 	if old.Ending() == state.EndingKilled {
 		start.Killed, start.KilledIteration, start.LastError = old.RunID, old.LoopCount+1, old.LastError

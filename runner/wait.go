@@ -134,7 +134,15 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		if n%4 == 0 && r.d.Tick != nil {
 			r.d.Tick(left, d)
 		}
-		r.nap(ctx, until)
+		short := pollInterval
+		if !until.IsZero() {
+			short = min(pollInterval, max(time.Until(until), time.Millisecond))
+		}
+		select {
+		case <-time.After(short):
+		case <-r.inbox.Wake:
+		case <-ctx.Done():
+		}
 		if err := r.inbox.Broken(); err != nil {
 			return err
 		}
@@ -143,19 +151,4 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		s.Status, s.WakeAt = state.StatusRunning, time.Time{}
 	})
 	return nil
-}
-
-// nap sleeps for pollInterval, but not beyond until. A request or a cancelled context ends it.
-func (r *Run) nap(ctx context.Context, until time.Time) {
-	short := pollInterval
-	if !until.IsZero() {
-		short = min(pollInterval, max(time.Until(until), time.Millisecond))
-	}
-	timer := time.NewTimer(short)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.inbox.Wake:
-	case <-ctx.Done():
-	}
 }

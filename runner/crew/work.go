@@ -152,7 +152,7 @@ func short(oids []string) string {
 
 // here carries out the turn in this process. began is false if it ended before the call.
 func (c *worktrees) here(ctx context.Context, j *Job, d *Done) (began bool) {
-	if d.Err = c.setUp(ctx, j.slot, j.a, helper{j.worker, c.Tell}); d.Err != nil {
+	if d.Err = j.slot.Setup(c.o.Setup).Run(ctx, j.worker, j.a, c.Tell); d.Err != nil {
 		return false
 	}
 	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
@@ -190,7 +190,7 @@ func (c *worktrees) Refresh(ctx context.Context, own func() turn.Assignment, emi
 	if err == nil && tip != c.trunk.synced {
 		w.Forget()
 		if err = c.trunk.slot.Prepare(in, tip); err == nil {
-			err = c.setUp(in, c.trunk.slot, a, helper{w, emit})
+			err = c.trunk.slot.Setup(c.o.Setup).Run(in, w, a, emit)
 		}
 		if err == nil {
 			c.trunk.synced = tip
@@ -200,30 +200,6 @@ func (c *worktrees) Refresh(ctx context.Context, own func() turn.Assignment, emi
 		return err
 	}
 	return w.Ready(ctx, a)
-}
-
-// helper is what runs the user's command for a slot.
-type helper struct {
-	*turn.Worker
-	emit func(state.Event)
-}
-
-// setUp prepares a slot with the user's command, if it has to be.
-func (c *worktrees) setUp(ctx context.Context, s *slots.Slot, a turn.Assignment, by helper) error {
-	needed, done, err := s.NeedsSetup(ctx, c.o.Setup)
-	if err != nil || !needed {
-		return err
-	}
-	check := gate.Check{Name: "worktree setup", Command: c.o.Setup, Kind: gate.KindBuild}
-	a.Part, a.Checks = turn.Check, turn.Checks{Rows: []gate.Check{check}, Mode: gate.ModeGate, Everything: true}
-	res, err := by.Run(ctx, a, by.emit)
-	switch {
-	case err != nil || ctx.Err() != nil:
-		return err
-	case res.Proof.Report.Blocked():
-		return fmt.Errorf("WORKTREE_SETUP %q fails in slot %d: %s", c.o.Setup, s.N, res.Proof.Report.Cause())
-	}
-	return done()
 }
 
 func conflictText(files []string) string {
@@ -327,7 +303,7 @@ func (c *worktrees) checkTogether(ctx context.Context, of []*Job) (turn.Result, 
 	a := last.a
 	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.trunk.slot.Dir, c.trunk.slot.Plan(), turn.Check, true, nil
 	a.Origin.Role, a.Sandbox = roles.Merge, contained(a)
-	if err := c.setUp(ctx, c.trunk.slot, a, helper{c.trunk.checker, c.Tell}); err != nil {
+	if err := c.trunk.slot.Setup(c.o.Setup).Run(ctx, c.trunk.checker, a, c.Tell); err != nil {
 		return turn.Result{}, err
 	}
 	return c.trunk.checker.Run(ctx, a, c.Tell)

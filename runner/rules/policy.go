@@ -14,7 +14,6 @@ type Policy struct {
 	BreakerPolicy
 	pace.Hours
 	pace.Pacing
-	Questions
 
 	CallsPerHour  int           // agent calls in one clock hour; at least 1
 	TokensPerHour int64         // 0: off
@@ -27,7 +26,8 @@ type Policy struct {
 	MaxRetries       int // failed checks for one task before it is put aside; 0: no bound
 	MaxPerTask       int // turns for one task before it is put aside; 0: no bound
 
-	Delay time.Duration // between two iterations
+	Delay        time.Duration // between two iterations
+	QuestionWait time.Duration // for answers, when nothing else can be done
 	// ErrorPause is the wait after a failed call, doubled with every further one; 0: none.
 	ErrorPause time.Duration
 	AntiCheat  string // turn.AnswerWarn, turn.AnswerRevert or turn.AnswerHalt
@@ -60,6 +60,11 @@ func (o *Policy) Options() []option.Row {
 		Kind: option.Enum, Default: "wait", Values: []string{"wait", "stop"}, Field: &o.OnLimit,
 		Help: "What to do when the agent reaches its usage limit: wait for the reset, for a day at most, or stop.",
 	}, {
+		Group: "Limits", Key: "QUESTION_WAIT", YAML: "limits.question_wait",
+		Kind: option.Duration, Default: "30m", Min: "0s", Max: "720h", Field: &o.QuestionWait,
+		Help: "How long a run waits for your answers when nothing else can be done; " +
+			"after that it ends with exit code 9.",
+	}, {
 		Group: "Limits", Key: "ITERATION_DELAY", Flag: "delay", Arg: "D", YAML: "limits.delay",
 		Kind: option.Duration, Default: "0s", Min: "0s", Max: "24h", Field: &o.Delay,
 		Help: "Pause between two iterations.",
@@ -84,5 +89,5 @@ func (o *Policy) Options() []option.Row {
 		Kind: option.Enum, Default: turn.AnswerRevert, Values: []string{turn.AnswerWarn, turn.AnswerRevert, turn.AnswerHalt},
 		Trust: true, Safe: []string{turn.AnswerRevert, turn.AnswerHalt}, Field: &o.AntiCheat,
 		Help: "What ralph does about findings of the audit: warn tells you and the agent, revert also takes back ticks that were not earned, halt also ends the run.",
-	}}, o.Hours.Options(), o.Pacing.Options(), o.BreakerPolicy.Options(), o.Questions.Options())
+	}}, o.Hours.Options(), o.Pacing.Options(), o.BreakerPolicy.Options())
 }

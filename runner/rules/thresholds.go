@@ -45,18 +45,3 @@ func (o *BreakerPolicy) Options() []option.Row {
 		Help: "Close the circuit breaker when a run starts.",
 	}}
 }
-
-// Questions says what happens while agents wait for an answer.
-type Questions struct {
-	QuestionWait time.Duration // when nothing else can be done
-}
-
-// Options are the rows of the option table that fill q.
-func (q *Questions) Options() []option.Row {
-	return []option.Row{{
-		Group: "Limits", Key: "QUESTION_WAIT", YAML: "limits.question_wait",
-		Kind: option.Duration, Default: "30m", Min: "0s", Max: "720h", Field: &q.QuestionWait,
-		Help: "How long a run waits for your answers when nothing else can be done; " +
-			"after that it ends with exit code 9.",
-	}}
-}

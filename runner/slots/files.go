@@ -2,8 +2,6 @@ package slots
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -136,39 +134,4 @@ func copyTo(tree *os.Root, from, rel string) error {
 		return err
 	}
 	return tree.WriteFile(rel, data, info.Mode().Perm()|0o600)
-}
-
-// manifests returns the names of files that list what a project needs, in any folder.
-func manifests() []string {
-	return []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",
-		"bun.lock", "go.mod", "go.sum",
-		"Cargo.toml", "Cargo.lock", "pyproject.toml", "poetry.lock", "uv.lock", "requirements*.txt", "Pipfile.lock",
-		"setup.py",
-		"Gemfile", "Gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle*", "mix.lock",
-		".gitmodules"}
-}
-
-// NeedsSetup reports whether the command must prepare the slot: it never did, or a manifest has
-// changed since. Call done when it has.
-func (s *Slot) NeedsSetup(ctx context.Context, line string) (needed bool, done func() error, err error) {
-	return NeedsSetup(ctx, s.Root, filepath.Join(s.top, "setup"), line)
-}
-
-// NeedsSetup reports the same for a worktree that is not a slot. file stores what ran last.
-func NeedsSetup(ctx context.Context, root, file, line string) (needed bool, done func() error, err error) {
-	if line == "" {
-		return false, nil, nil
-	}
-	args := []string{"ls-files", "-s", "--"}
-	for _, name := range manifests() {
-		args = append(args, ":(glob)**/"+name)
-	}
-	out, err := command.Run(ctx, root, args...)
-	if err != nil {
-		return false, nil, err
-	}
-	sum := sha256.Sum256([]byte(line + "\x00" + out))
-	stamp := hex.EncodeToString(sum[:])
-	was, _ := os.ReadFile(file)                                                                        // file: in the cache; missing: it never ran
-	return string(was) != stamp, func() error { return os.WriteFile(file, []byte(stamp), 0o600) }, nil // file: in the cache
 }

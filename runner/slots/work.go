@@ -291,18 +291,9 @@ func (s *Slot) Salvage(ctx context.Context) error {
 	return err
 }
 
-// Unfinished reports whether work on the task is kept.
-func (h *Home) Unfinished(ctx context.Context, t task.Task) bool {
-	_, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", Ref(h.Key(t)))
-	return err == nil
-}
-
 // Kept returns the commit of the unfinished work on a task, and its message; empty if there is none.
 func (h *Home) Kept(ctx context.Context, t task.Task) (commit, message string, err error) {
-	if !h.Unfinished(ctx, t) {
-		return "", "", nil
-	}
-	out, err := command.Run(ctx, h.root, "log", "-1", "--format=%H%n%B", Ref(h.Key(t)))
+	out, err := command.Run(ctx, h.root, "for-each-ref", "--format=%(objectname)%0a%(contents)", Ref(h.Key(t)))
 	commit, message, _ = strings.Cut(out, "\n")
 	return commit, message, err
 }

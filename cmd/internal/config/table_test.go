@@ -210,7 +210,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 			BreakerPolicy: rules.BreakerPolicy{NoProgressThreshold: 3, SameErrorThreshold: 5, DenialThreshold: 2, OutputDeclineThreshold: 70,
 				Cooldown: 30 * time.Minute},
 			Pacing:       pace.Pacing{Pace: []string{}},
-			Questions:    rules.Questions{QuestionWait: 30 * time.Minute},
+			QuestionWait: 30 * time.Minute,
 			CallsPerHour: 100, OnLimit: "wait", CompletionClaims: 2, MaxRetries: 3, MaxPerTask: 10, AntiCheat: "revert", ErrorPause: 5 * time.Second,
 		},
 		CallOptions: pool.CallOptions{ActiveTimeout: 2 * time.Hour, IdleTimeout: 10 * time.Minute, Agent: "claude", FallbackAgents: []string{},

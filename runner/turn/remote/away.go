@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/gate"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
@@ -165,17 +164,8 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel Parcel,
 			cancel(err) // nobody is listening any more
 		}
 	}
-	if err := setUp(ctx, p, a, worker, parcel.Setup, tell); err != nil {
+	if err := (slots.Setup{Line: parcel.Setup, Root: p.root, Done: filepath.Join(p.dir, "setup")}).Run(ctx, worker, a, tell); err != nil {
 		return end, err
-	}
-	if a.Checks.NeedBaseline(a.Origin) {
-		first := a
-		first.Part = turn.Baseline
-		res, err := worker.Run(ctx, first, tell)
-		if err != nil || res.Cut != "" {
-			return End{Result: &res}, err
-		}
-		a.Checks = res.Checks
 	}
 	res, err := worker.Run(ctx, a, tell)
 	return End{Result: &res}, err
@@ -218,22 +208,4 @@ func (p *place) localize(parcel Parcel) (turn.Assignment, error) {
 		a.Sandbox, err = a.Sandbox.For(a.Dir)
 	}
 	return a, err
-}
-
-// setUp prepares the worktree with the user's command, if that is necessary.
-func setUp(ctx context.Context, p *place, a turn.Assignment, w *turn.Worker, line string, tell func(state.Event)) error {
-	needed, done, err := slots.NeedsSetup(ctx, p.root, filepath.Join(p.dir, "setup"), line)
-	if err != nil || !needed {
-		return err
-	}
-	a.Part, a.Checks = turn.Check, turn.Checks{Mode: gate.ModeGate, Everything: true,
-		Rows: []gate.Check{{Name: "worktree setup", Command: line, Kind: gate.KindBuild}}}
-	res, err := w.Run(ctx, a, tell)
-	switch {
-	case err != nil || ctx.Err() != nil:
-		return err
-	case res.Proof.Report.Blocked():
-		return fmt.Errorf("WORKTREE_SETUP %q fails: %s", line, res.Proof.Report.Cause())
-	}
-	return done()
 }
