@@ -33,7 +33,7 @@ func turnRun(ctx context.Context, o *turnOptions) error {
 	if err != nil {
 		return err
 	}
-	a, err := o.access(fleet.Local)
+	a, err := o.access(false)
 	if err != nil {
 		return err
 	}

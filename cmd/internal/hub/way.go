@@ -23,9 +23,9 @@ func newWay() way { return way{config.Way{Creds: os.Getenv(fleet.CredsVar)}} }
 func (w *way) flags(cmd *cobra.Command, labels string) { w.Flags(cmd.Flags(), "fleet", labels) }
 
 // access says how to reach the fleet. Without a URL, it is the server on this machine.
-func (w *way) access(local func(stateHome string) (fleet.Access, error)) (fleet.Access, error) {
+func (w *way) access(worker bool) (fleet.Access, error) {
 	if w.URL == "" {
-		a, err := local(stateHome())
+		a, err := fleet.Local(stateHome(), worker)
 		if err != nil {
 			return a, cmdline.UsageError("%v", err)
 		}

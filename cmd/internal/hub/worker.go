@@ -43,7 +43,7 @@ func workerRun(ctx context.Context, o *workerOptions) error {
 		return cmdline.UsageError("%v", err)
 	}
 	w := way{o.Way}
-	a, err := w.access(fleet.LocalWorker)
+	a, err := w.access(true)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ const (
 // muster calls the roll. A server that is about to start is waited for.
 func muster(ctx context.Context, w *way, wait bool, each func([]fleet.Here)) error {
 	for n := 1; ; n++ {
-		a, err := w.access(fleet.Local)
+		a, err := w.access(false)
 		if err == nil {
 			err = fleet.Muster(ctx, a, each)
 		}

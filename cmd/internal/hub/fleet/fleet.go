@@ -94,17 +94,12 @@ func readNote(stateHome string) (n note, err error) {
 	return n, nil
 }
 
-// Local is the embedded server of this machine, for a run.
-func Local(stateHome string) (Access, error) {
+// Local is the embedded server of this machine, for a run or for a worker.
+func Local(stateHome string, worker bool) (Access, error) {
 	n, err := readNote(stateHome)
-	n.home = stateHome
-	return n.Access, err
-}
-
-// LocalWorker is the embedded server of this machine, for a worker.
-func LocalWorker(stateHome string) (Access, error) {
-	n, err := readNote(stateHome)
-	n.Token, n.home, n.waits = n.WorkerToken, stateHome, true
+	if n.home, n.waits = stateHome, worker; worker {
+		n.Token = n.WorkerToken
+	}
 	return n.Access, err
 }
 

@@ -48,7 +48,7 @@ func startServer(t *testing.T) Access {
 		ended <- nil
 		t.Fatal(err)
 	}
-	a, err := Local(home)
+	a, err := Local(home, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func start(t *testing.T, s Server) (Access, func()) {
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	a, err := Local(s.StateHome)
+	a, err := Local(s.StateHome, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestServer_ofAPerson_takesThePlaceOfOneOfARun(t *testing.T) {
 	home := t.TempDir()
 	ofRun, ofPerson := Server{StateHome: home, Host: "127.0.0.1", Port: -1, Yields: true}, Server{StateHome: home, Host: "127.0.0.1", Port: freePort(t)}
 	before, end := start(t, ofRun)
-	a, err := LocalWorker(home)
+	a, err := Local(home, true)
 	if err != nil {
 		t.Fatal(err)
 	}

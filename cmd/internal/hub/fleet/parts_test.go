@@ -37,7 +37,7 @@ func play(part string) error {
 	if part == "server" {
 		return Server{StateHome: os.Getenv(homeVar), Host: "127.0.0.1", Port: -1}.Serve(ctx, func(string) { fmt.Println("ready") })
 	}
-	a, err := Local(os.Getenv(homeVar))
+	a, err := Local(os.Getenv(homeVar), false)
 	if err != nil {
 		return err
 	}

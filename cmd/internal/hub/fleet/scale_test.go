@@ -44,7 +44,7 @@ func measure(tb testing.TB, workers, turns int) (figures map[string]float64) {
 	home := tb.TempDir()
 	server := startPart(tb, "server", home, 0)
 	many := startPart(tb, "workers", home, workers)
-	a, err := Local(home)
+	a, err := Local(home, false)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -61,11 +61,11 @@ func TestServer_withCertificate_isReachedByTLSOnly(t *testing.T) {
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	run, err := Local(home)
+	run, err := Local(home, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker, _ := LocalWorker(home)
+	worker, _ := Local(home, true)
 	if err := greet(t, run, worker); err != nil {
 		t.Error(err)
 	}

@@ -34,8 +34,6 @@ type Server struct {
 	Cert, Key string
 	// Yields is true for the server of a run: it ends when a server that does not yield wants its place.
 	Yields bool
-	// Most is how many bytes the queue may take on disk; 0: what the disk has.
-	Most int64
 	// Trouble is called with the reason why the server has to restart, once for each reason; nil: not called.
 	Trouble func(error)
 }
@@ -91,7 +89,7 @@ func mayDo(who string) *server.Permissions {
 func (o Server) options(dir string, d door) (*server.Options, Access, error) {
 	// The timeouts are long because many may connect at once.
 	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true,
-		MaxPayload: maxFrame, JetStream: true, StoreDir: filepath.Join(dir, "store"), JetStreamMaxStore: o.Most,
+		MaxPayload: maxFrame, JetStream: true, StoreDir: filepath.Join(dir, "store"),
 		CustomClientAuthentication: d, AuthTimeout: dialWait.Seconds(), TLSTimeout: dialWait.Seconds()}
 	a := Access{Token: d.run}
 	if o.Cert == "" {
