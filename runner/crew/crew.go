@@ -120,8 +120,8 @@ func (c *Crew) New(t task.Task, n *ledger.Record, from state.Origin) *Job {
 	c.last = max(from.Iteration, c.last+1)
 	from.Iteration = c.last
 	j := &Job{Task: t, Record: n, Origin: from, Since: time.Now(), landing: make(chan landing, 1)}
+	c.take(j) // before it counts as a job with a slot
 	c.jobs = append(c.jobs, j)
-	c.take(j)
 	return j
 }
 
