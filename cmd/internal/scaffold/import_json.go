@@ -120,7 +120,10 @@ func (r *jsonReader) element(v gjson.Result) {
 		item.Criteria = append(item.Criteria, termtext.Unwrap(one.String()))
 	}
 	word := first("status", "state").String()
-	state, known := words().Of(word)
+	state, known := task.Open, true
+	if word != "" {
+		state, known = words().Of(word)
+	}
 	item.Done = state == task.Done || used["passes"] && fields["passes"].Bool()
 	v.ForEach(func(key, value gjson.Result) bool {
 		if !used[key.Str] {
@@ -137,7 +140,7 @@ func (r *jsonReader) element(v gjson.Result) {
 	case state == task.Dropped:
 		r.skip(v, item.Title, "it is dropped")
 		return
-	case word != "" && !known:
+	case !known:
 		r.skip(v, item.Title, fmt.Sprintf("the plan has no word for the state %q: the task is open", word))
 	}
 	r.items = append(r.items, item)
