@@ -65,7 +65,7 @@ func runScreen(ctx context.Context, o Options) (err error) {
 
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
-	u.apply(f.Poll()) // the first draw shows the run
+	u.apply(f.Poll()) //nolint:contextcheck // what it starts ends with the program; the first draw shows the run
 	ended := make(chan struct{})
 	wait.Go(func() {
 		defer u.app.Stop()
@@ -126,7 +126,7 @@ func (u *ui) loop() (err error) {
 // pump applies updates of the feed until ctx ends.
 func (u *ui) pump(ctx context.Context) {
 	for u.feed.Wait(ctx) {
-		u.apply(u.feed.Poll())
+		u.apply(u.feed.Poll()) //nolint:contextcheck // as above
 		u.run.readOlder()
 		u.redraw()
 	}

@@ -13,7 +13,7 @@ import (
 // Index makes trees. Neither the user's index nor the work tree changes.
 type Index struct{ root, dir string }
 
-// NewIndex returns an index with the files of a tree or commit; empty: without files. Close it even after an error.
+// NewIndex returns an index with the files of a tree or commit; empty: without files.
 func NewIndex(ctx context.Context, root, tree string) (Index, error) {
 	dir, err := os.MkdirTemp("", "ralph-index-")
 	x := Index{root, dir}
@@ -21,7 +21,8 @@ func NewIndex(ctx context.Context, root, tree string) (Index, error) {
 		_, err = x.Run(ctx, "", "read-tree", tree)
 	}
 	if err != nil {
-		return x, fmt.Errorf("make index: %w", err)
+		x.Close()
+		return Index{}, fmt.Errorf("make index: %w", err)
 	}
 	return x, nil
 }
@@ -52,11 +53,11 @@ func (x Index) Tree(ctx context.Context) (string, error) {
 // TreeWith writes the tree of a commit (empty: none), with these files as they are on disk.
 func TreeWith(ctx context.Context, root, commit string, files []string) (string, error) {
 	x, err := NewIndex(ctx, root, commit)
-	defer x.Close()
-	if err == nil {
-		err = x.Add(ctx, files)
-	}
 	if err != nil {
+		return "", err
+	}
+	defer x.Close()
+	if err := x.Add(ctx, files); err != nil {
 		return "", err
 	}
 	return x.Tree(ctx)

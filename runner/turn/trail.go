@@ -240,9 +240,7 @@ func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest, 
 	if c.OID != "" {
 		w.before = nil
 	}
-	for _, m := range mixed {
-		done.Refused = append(done.Refused, git.Refusal(m))
-	}
+	done.Refused = append(done.Refused, mixed...)
 	for _, refusal := range done.Refused {
 		if t.refused[refusal.File] != refusal.Why {
 			t.refused[refusal.File] = refusal.Why

@@ -76,7 +76,7 @@ func initRun(o *initOptions) error {
 		}
 	}
 	if !o.yes && o.CanAsk() {
-		if err := o.ask(in, &a, found, cfg); err != nil {
+		if err := o.ask(in, &a, cfg); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
-	"ralph/cmd/internal/scaffold"
 	"ralph/runner/agent"
 	"ralph/runner/sandbox"
 )
@@ -26,7 +25,7 @@ type initQuestion struct {
 }
 
 // ask asks on the terminal.
-func (o *initOptions) ask(in *bufio.Reader, a *answers, p scaffold.Project, cfg *config.Config) error {
+func (o *initOptions) ask(in *bufio.Reader, a *answers, cfg *config.Config) error {
 	known := initKnown(cfg)
 	boxes := append([]string{sandbox.Off}, working(cfg)...)
 	if len(boxes) > 1 {

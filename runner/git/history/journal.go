@@ -98,11 +98,11 @@ func (j *journal) change(ctx context.Context, files []string, tree string) error
 		return err
 	}
 	x, err := git.NewIndex(ctx, j.Root, tree)
-	defer x.Close()
-	if err == nil {
-		_, err = x.Run(ctx, "", "checkout-index", "-a", "-f", "--prefix="+j.fresh()+"/")
-	}
 	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if _, err := x.Run(ctx, "", "checkout-index", "-a", "-f", "--prefix="+j.fresh()+"/"); err != nil {
 		return err
 	}
 	fresh := func(file string) string { return filepath.Join(j.fresh(), filepath.FromSlash(file)) }

@@ -159,11 +159,11 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 // combine applies the patches to the files as they are.
 func (u *Undo) combine(ctx context.Context) error {
 	x, err := git.NewIndex(ctx, u.root, "")
-	defer x.Close()
-	if err == nil {
-		err = x.Add(ctx, u.Files)
-	}
 	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := x.Add(ctx, u.Files); err != nil {
 		return err
 	}
 	if u.now, err = x.Tree(ctx); err != nil {

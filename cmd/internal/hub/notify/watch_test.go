@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -126,15 +124,6 @@ func (p *project) watch(s config.Notifications) func() {
 			p.t.Errorf("the watcher did not end by itself: %v, %v", err, ctx.Err())
 		}
 	}
-}
-
-// sent reports whether the outbox has noted that an event of this kind was sent.
-func (p *project) sent(kind string) bool {
-	all, err := fs.Glob(os.DirFS(p.dir), state.DirName+"/hub/*."+kind)
-	return err == nil && slices.ContainsFunc(all, func(name string) bool {
-		info, err := os.Stat(filepath.Join(p.dir, name))
-		return err == nil && info.Size() == 0
-	})
 }
 
 func (p *project) end() {
