@@ -62,10 +62,18 @@ func (in Input) codeNow() string {
 	return b.String()
 }
 
-// Overtaken returns the names of the tests that call what the change removed: they cannot pass as they were.
+// Overtaken returns the names of the tests that call what the change removed, or what takes other parameters now: they
+// cannot pass as they were.
 func Overtaken(files []File) (tests []string) {
 	in := Input{Files: files}
 	calls := in.goneDefinitions()
+	for _, f := range files {
+		if !IsTestFile(f.Path) && paths().code.MatchString(f.Path) {
+			for name := range changedParameters(f.Before, f.After) {
+				calls[name] = true
+			}
+		}
+	}
 	for _, f := range files {
 		if l := languageOf(f.Path); l != nil && f.Existed {
 			for name, block := range l.blocks(f.Before) {
@@ -78,13 +86,22 @@ func Overtaken(files []File) (tests []string) {
 	return tests
 }
 
-// goneTests are the names of tests that were removed together with what they tested.
+// goneTests are the names of tests that were removed together with what they tested. If the task removes something,
+// that may be a parameter.
 func (in Input) goneTests() []string {
 	if in.Partial {
 		return nil // what moved is not known
 	}
 	var names []string
-	gone := sync.OnceValue(in.goneDefinitions)
+	gone := sync.OnceValue(func() map[string]bool {
+		all := in.goneDefinitions()
+		for _, f := range in.Files {
+			for name, fewer := range changedParameters(f.Before, f.After) {
+				all[name] = all[name] || fewer && !IsTestFile(f.Path) && asksForRemoval(in.taskText())
+			}
+		}
+		return all
+	})
 	for _, f := range in.Files {
 		l := languageOf(f.Path)
 		if l == nil || !f.Existed || f.Before == f.After {

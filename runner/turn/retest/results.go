@@ -44,8 +44,8 @@ func (u undo) suspects(then, again gate.Report, red map[string]gate.Entry) []sus
 	return all
 }
 
-// excuses reports whether a test cannot pass as it was: it calls what the task removed, or it lacks a helper that had
-// never been there.
+// excuses reports whether a test cannot pass as it was: it calls what the task removed or gave other parameters, or it
+// lacks a helper that had never been there.
 func (u undo) excuses(t report.Test) bool {
 	if slices.ContainsFunc(u.overtaken, func(name string) bool { return strings.Contains(t.Name, name) }) {
 		return true
