@@ -10,7 +10,7 @@ import (
 // hiddenBits bounds the entropy that a rule asks of a key that is only hidden.
 const hiddenBits = 3
 
-// vendorShapes are the shapes of ruleKeys.
+// vendorShapes makes a shape of each line of ruleKeys.
 func vendorShapes() []shape {
 	var all []shape
 	for line := range strings.Lines(ruleKeys) {

@@ -181,7 +181,7 @@ func (r *Reader) HubDir() string { return r.path(dirHub) }
 // LogsDir holds ralph's own log and a folder for each run.
 func (r *Reader) LogsDir() string { return r.path(dirLogs) }
 
-// OwnPath keeps which uncommitted changes are the user's.
+// OwnPath is the file that records which uncommitted changes are the user's.
 func (r *Reader) OwnPath() string { return r.path(fileOwn) }
 
 // RunDir holds the raw output and the prompts of one run.

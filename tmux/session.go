@@ -322,8 +322,7 @@ func (c *Client) askPane(ctx context.Context, id string) (answer, error) {
 	return answer{}, fmt.Errorf("find pane %q: %w", id, ErrGone)
 }
 
-// Close ends the session. It is not an error if the session is gone; another one with
-// the same id stays.
+// Close ends the session. If it is gone, or another session has its id now, it does nothing.
 func (c *Client) Close(ctx context.Context, s *Session) error {
 	now, err := c.Find(ctx, s.Name)
 	if err != nil || now == nil || now.ID != s.ID || now.mark != s.mark {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	keptBytes   = 192 << 20 // below rawlog.Most
+	keptBytes   = 192 << 20 // below what turn keeps of a call's raw output
 	keptChunk   = 64 << 10
 	redactBound = 4 // times as fast as a pty delivers
 )

@@ -8,8 +8,7 @@ import (
 // Limits are limits that a thread puts on itself. They hold for everything that it starts. Limits of
 // files and ports need Linux with Landlock; if there are none, Landlock is not used.
 type Limits struct {
-	// Processes is how many processes and threads the user may have for this one to
-	// start another. The kernel exempts root. 0: no limit.
+	// With this many processes and threads of the user, no new one starts. The kernel exempts root. 0: no limit.
 	Processes uint64
 
 	Read  []string // paths that may be read and run, with all below; missing ones are skipped

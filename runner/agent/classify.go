@@ -144,7 +144,7 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	case exit.Code == 0:
 		return Outcome{Class: ending.NoFinalRecord}
 	case s.ExitCodes[exit.Code] == "" && t.Resumed && t.Session == "" && t.ToolCalls == 0: // amp says no more
-		return Outcome{Class: ending.StaleSession, Reason: "the resumed call ended without a word",
+		return Outcome{Class: ending.StaleSession, Reason: "the resumed session ended without any output",
 			Evidence: ending.LastWords(exit.Code, t.outside())}
 	}
 	return Outcome{Class: cmp.Or(s.ExitCodes[exit.Code], ending.Crash),

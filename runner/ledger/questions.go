@@ -1,7 +1,7 @@
 package ledger
 
-// The files questions*.go keep a run's view of its agents' questions: which tasks wait for
-// a person, and which answers the next prompt must contain.
+// This file keeps a run's view of its agents' questions: which tasks wait for a person, and which answers the next
+// prompt must contain.
 
 import (
 	"fmt"
@@ -41,14 +41,14 @@ type Questions struct {
 	toldToDecide map[string]bool     // tasks whose agents were told to decide
 }
 
-// QuestionHost is the run, as far as the book needs it.
+// QuestionHost is the run, as far as Questions needs it.
 type QuestionHost struct {
 	Tasks  Records                      // is told which tasks wait
 	Origin func(task.Task) state.Origin // of an event about a task
 	Emit   func(state.Event)
 }
 
-// OpenQuestions returns the book of the project's state, unread.
+// OpenQuestions returns the questions of the project's state, unread.
 func OpenQuestions(r *state.Reader, h QuestionHost) Questions {
 	return Questions{QuestionHost: h, store: question.In(r), given: map[string][]string{}, toldToDecide: map[string]bool{}}
 }
@@ -208,7 +208,7 @@ func (b *Questions) markDelivered(res turn.Result) error {
 	return nil
 }
 
-// change changes a stored question and the book's copy. If an agent removed or broke the file, change
+// change changes a stored question and b's copy. If an agent removed or broke the file, change
 // writes it again.
 func (b *Questions) change(q *question.Question, f func(*question.Question)) error {
 	now, err := b.store.Change(q.ID, func(now *question.Question) error { f(now); return nil })

@@ -52,7 +52,7 @@ func (p *Panel) putBack(ctx context.Context, r *workspace, files []string) map[s
 		path := filepath.Join(root, filepath.FromSlash(file))
 		plan := r.request.Plan.Path
 		if path == plan || strings.HasPrefix(path, plan+string(filepath.Separator)) {
-			continue // people and `ralph task` change the plan too: see intact.Bystander
+			continue // people and `ralph task` change the plan too: see protect.Bystander
 		}
 		at, there := written(path)
 		if _, err := projectfs.In(root).Lstat(path); projectfs.Refused(err) != nil || !r.tools.couldWrite(at) {

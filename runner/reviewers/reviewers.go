@@ -62,7 +62,7 @@ type Request struct {
 	Review state.Reviewing
 	Story  roles.AIOSContext // for handoffs; Path is also the file of the task, relative to the project
 	Plan   store.File
-	// Changed returns what the run has changed in the plan since a moment, as intact.Own does; nil: nothing.
+	// Changed returns what the run has changed in the plan since a moment, as protect.Own does; nil: nothing.
 	Changed  protect.Own
 	Dir      string   // where the work is: the project, or its worktree in a slot
 	Env      []string // of programs in Dir

@@ -91,8 +91,8 @@ func ByPhase(phase string) Role {
 	return Table()[max(i, 0)]
 }
 
-// Reviewer is a row: somebody who looks at the work of another. The zero value of what is
-// not Name means: see the comment.
+// Reviewer is a row: somebody who looks at the work of another. All but Name may be zero; the
+// comments say what that means.
 type Reviewer struct {
 	Name            string        // unique
 	Persona         string        // of the table of personas, or words of the user's own; empty: Name

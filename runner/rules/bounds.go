@@ -1,7 +1,6 @@
 package rules
 
-// This file says how far each bound of a run is used, and words the ends that no rule
-// decides: requests of people, and errors.
+// This file says how far each bound of a run is used.
 
 import (
 	"ralph/state"

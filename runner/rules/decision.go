@@ -2,9 +2,9 @@
 // in, and the first matching row answers. It is pure: no clock, no files, no
 // processes.
 //
-// Two moments of a run ask for a decision, and each has its table: Admit says
-// whether another turn may start, Conclude says what follows from the Result of
-// the latest one.
+// Admit says whether another turn may start, Conclude what follows from the Result of the latest one, and
+// ConcludeReview what follows from the verdicts on a task. DecideCase answers what leaves no choice. Each has its
+// table.
 package rules
 
 import (

@@ -1,7 +1,6 @@
 package rules
 
-// This file decides what follows from the verdicts on a task. Like package rules, it is
-// pure: facts go in, and the first row of an ordered table that matches answers.
+// This file decides what follows from the verdicts on a task.
 
 import (
 	"fmt"

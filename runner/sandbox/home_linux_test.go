@@ -277,7 +277,7 @@ func TestAt_projectContainsTheHomeFolder_isRefused(t *testing.T) {
 	project := t.TempDir()
 	for _, value := range []string{"", "relative", "/"} {
 		t.Setenv("HOME", value)
-		if _, err := (Settings{Sandbox: "bwrap"}).At(project, nil); err == nil || !strings.Contains(err.Error(), "HOME is not set") {
+		if _, err := (Settings{Sandbox: "bwrap"}).At(project, nil); err == nil || !strings.Contains(err.Error(), "HOME must be an absolute path") {
 			t.Errorf("HOME=%q: %v", value, err)
 		}
 	}

@@ -13,8 +13,6 @@ type tool struct {
 }
 
 // tools returns the table. A tool whose folder is in PATH needs no row: see programFolders.
-//
-// size: a table.
 func tools() []tool {
 	return []tool{
 		{moved: []string{"XDG_CONFIG_HOME=.config", "XDG_CACHE_HOME=.cache", "XDG_DATA_HOME=.local/share",

@@ -54,7 +54,7 @@ func look(p Place, c ptyexec.Command, lock bool) (view, error) {
 	case p.Project.Dir != v.Dir:
 		return v, fmt.Errorf("the sandbox is for %q, not for %q", p.Project.Dir, v.Dir)
 	case !filepath.IsAbs(v.home.dir) || v.home.dir == "/":
-		return v, errors.New("HOME is not set to the path of your home folder, which a sandbox hides")
+		return v, errors.New("HOME must be an absolute path other than /: a sandbox has to know which folder to hide")
 	case within(v.home.dir, v.Dir):
 		return v, fmt.Errorf("the project %s contains your home folder, so nothing in it would be hidden; "+
 			"give the project a folder of its own", v.Dir)

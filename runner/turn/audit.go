@@ -242,6 +242,6 @@ func (t *turn) tellFindings(all []audit.Finding, answers []string) {
 func (t *turn) tellLock(before string) {
 	if lock := git.Locked(t.a.Dir); lock != "" && lock != before {
 		t.tell(state.Finding{Source: state.FoundByAudit, Name: string(audit.KindUnfinished), Doubt: true,
-			Text: fmt.Sprintf("%q is left, and no git can commit while it is there: if none is running, remove it", lock)})
+			Text: fmt.Sprintf("the lock file %q is left over, and git cannot commit: if no git is running, remove it", lock)})
 	}
 }

@@ -334,7 +334,7 @@ func TestTurn_lockOfTheIndexIsLeft_isSaidOnce(t *testing.T) {
 		return all
 	}
 	a := scripted.Project(t, runs("touch .git/index.lock"))
-	if got := said(a); len(got) != 1 || !strings.Contains(got[0], "no git can commit") {
+	if got := said(a); len(got) != 1 || !strings.Contains(got[0], "git cannot commit") {
 		t.Errorf("said %q", got)
 	}
 	if again := said(scriptedAgain(t, a)); len(again) > 0 {

@@ -17,7 +17,7 @@ import (
 
 // Result is all that is known about one turn once it is over. settle builds it, and nobody changes it. Events, state
 // files, kept git states and rows on a screen are made from it. It survives JSON. What comes of the turn later, such as
-// the answer of the merge queue, makes another Result: see package amend. That of a turn that could not begin comes
+// the answer of the merge queue, makes another Result: see amend.go. That of a turn that could not begin comes
 // from runner/crew, that of a phase of review from runner/reviewers.
 type Result struct {
 	V        int           `json:"v"`
@@ -67,7 +67,7 @@ type Work struct {
 	Before Plan       `json:"before"` // the plan when the turn began
 	Left   Plan       `json:"left"`   // and as the agent left it
 	Change git.Change `json:"change"`
-	Delta  string     `json:"delta,omitempty"` // see delta.Of
+	Delta  string     `json:"delta,omitempty"` // see deltaOf
 	// Damaged names protected files that were removed or emptied. They have been restored.
 	Damaged []string `json:"damaged,omitempty"`
 	// Lost says why the repository is no longer the one in which the turn began;

@@ -26,7 +26,7 @@ func Steering(agents agent.EnvFilter, dir string) agent.Steering {
 
 // steerMemory remembers the files as they were when it was first read. The zero value remembers nothing yet.
 type steerMemory struct {
-	Steering agent.Steering // as Of returned it
+	Steering agent.Steering // the names to look for
 
 	first steerFiles
 	home  home

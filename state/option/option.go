@@ -18,7 +18,7 @@ const (
 	String   Kind = "string"
 	Enum     Kind = "enum" // one of Row.Values
 	List     Kind = "list" // split at the commas that are not inside parentheses
-	Env      Kind = "env"  // a list of names of variables; see environ.ValidEntry
+	Env      Kind = "env"  // a list of names of variables, as ENV_EXCLUDE has them
 	Path     Kind = "path" // relative to the project; on the command line to the working directory
 )
 

@@ -23,7 +23,7 @@ const (
 	Own     Part = "ralph"
 )
 
-// total is the key of the wall clock in Report.Time.
+// total is the key of the run's whole duration in Report.Time.
 const total = "total"
 
 // partRow is a row of the table of uses.

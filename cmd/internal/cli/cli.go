@@ -1,5 +1,4 @@
-// Package cli has the table of ralph's verbs and those that control a run; packages below it have
-// the others. It turns errors into exit codes.
+// Package cli has the table of ralph's verbs, and a file for each. It turns errors into exit codes.
 package cli
 
 import (

@@ -131,7 +131,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 			"if it is the sample of ralph init, remove it first; "+
 			"else add to it with ralph task add -, or choose another file with --out", relative(dir, out))
 	case errors.Is(err, fs.ErrNotExist):
-		return cmdline.UsageError("the folder %q does not exist, and import makes folders in the project only", filepath.Dir(out))
+		return cmdline.UsageError("the folder %q does not exist; ralph import makes folders only inside the project", filepath.Dir(out))
 	case err != nil:
 		return fmt.Errorf("write plan: %w", err)
 	}

@@ -108,7 +108,7 @@ func (o *initOptions) detected(found scaffold.Project, cfg *config.Config) answe
 		Build: c.Build, Test: c.Test, Lint: c.Lint, Types: c.Types, Fast: c.Fast}}.distinct()
 }
 
-// folder is what is set up: the project that this folder lies in.
+// folder returns the folder to set up: the project around this folder, or --dir.
 func (o *initOptions) folder() (string, error) {
 	dir, err := o.Project()
 	here, _ := os.Getwd() // Project has needed it, too

@@ -279,8 +279,8 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		{[]string{"nosuch.md"}, state.ExitUsage, "nosuch.md: no such file"},
 		{[]string{"--template", "saas", "--to", "prd.json"}, 0, "wrote prd.json: 7 tasks"},
 		{[]string{file, "--out", "plans/new/a.md"}, 0, "wrote plans/new/a.md: 2 tasks"},
-		{[]string{file, "--out", filepath.Join(t.TempDir(), "new/a.md")}, state.ExitUsage, "makes folders in the project only"},
-		{[]string{file, "--out", "../../new/a.md"}, state.ExitUsage, "makes folders in the project only"},
+		{[]string{file, "--out", filepath.Join(t.TempDir(), "new/a.md")}, state.ExitUsage, "makes folders only inside the project"},
+		{[]string{file, "--out", "../../new/a.md"}, state.ExitUsage, "makes folders only inside the project"},
 		{[]string{file, "--out", "link/new/a.md"}, state.ExitUsage, "link"},
 		{[]string{"--template", "nope", "--out", "x.md"}, state.ExitUsage, `unknown template "nope"`},
 	} {

@@ -56,7 +56,7 @@ func trustRun(f *cmdline.Factory, yes bool) error {
 	switch {
 	case yes:
 	case !f.CanAsk():
-		return cmdline.UsageError("nobody can be asked here; agree to this with: ralph trust --yes: %s",
+		return cmdline.UsageError("there is no terminal to ask on; ralph trust --yes agrees to: %s",
 			strings.Join(cmdline.Lines(all), "; "))
 	default:
 		f.ShowClaims(all)

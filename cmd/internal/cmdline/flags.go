@@ -212,7 +212,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return UsageError("unknown flag: %s; %s", name, flagHint(cmd, name))
 }
 
-// kind says what a flag takes that does not belong to an option.
+// kind describes the value of a flag that is no option.
 func kind(flag *pflag.Flag) string {
 	switch flag.Value.Type() {
 	case "int", "int64", "uint":

@@ -22,7 +22,7 @@ type File struct {
 	View task.View `json:"view,omitzero"`
 	// Popped are the finished tasks that this run has removed from the file. They still count.
 	Popped []task.Task `json:"popped,omitempty"`
-	// Edits is the file of package journal with the changes by people. No agent may write it.
+	// Edits is the file that records the changes by people, see journal.go. No agent may write it.
 	Edits string `json:"edits,omitempty"`
 }
 

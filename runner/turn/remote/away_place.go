@@ -98,7 +98,7 @@ func (p *place) has(ctx context.Context) ([]string, error) {
 // prepare checks out the commit of the parcel and adds the user's files.
 func (p *place) prepare(ctx context.Context, parcel Parcel, pack string) error {
 	if filepath.Base(parcel.Name) != parcel.Name || !filepath.IsLocal(parcel.Name) || !local(parcel.Inside) {
-		return fmt.Errorf("the run names the folder %q, which is not inside a worktree",
+		return fmt.Errorf("the run sent the folder %q, which leads out of the worktree",
 			filepath.Join(parcel.Name, parcel.Inside))
 	}
 	p.root = filepath.Join(p.dir, parcel.Name)

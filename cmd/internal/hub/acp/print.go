@@ -232,7 +232,7 @@ func joined(list []any) string {
 	return strings.Join(words, " ")
 }
 
-// arguments are those of Claude Code's tool of the same name: the command of a shell, the file of an edit.
+// arguments returns the input under the keys of Claude Code's tool: command, file_path.
 func (c *call) arguments() object {
 	all := object{}
 	for k, v := range c.input {

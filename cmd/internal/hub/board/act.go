@@ -39,7 +39,7 @@ func verbs() map[string]verb {
 	}
 }
 
-// source is where an action comes from, in what ralph records of it.
+// source names the dashboard in what ralph records of an action.
 const source = "dashboard"
 
 // act runs the verb that a form asks for.

@@ -181,7 +181,7 @@ func (o Server) live(ctx context.Context, dir string, d door, ready func(Access)
 	defer s.WaitForShutdown()
 	defer s.Shutdown()
 	if !s.ReadyForConnections(10 * time.Second) {
-		return fmt.Errorf("start the server: %s:%d cannot be listened on", o.Host, o.Port)
+		return fmt.Errorf("start the server: the server does not answer on %s:%d after 10 s", o.Host, o.Port)
 	}
 	a.URL = s.ClientURL()
 	conn, js, err := a.connect("ralph fleet", "")
@@ -210,7 +210,8 @@ func (o Server) live(ctx context.Context, dir string, d door, ready func(Access)
 	return errors.New("the queue of the fleet cannot be kept")
 }
 
-// accepts reports whether the queue still takes offers. Its own offer is for nobody, and replaces the one before.
+// accepts reports whether the queue still takes offers. It sends a test offer that no worker takes; each replaces the
+// one before.
 func accepts(ctx context.Context, js jetstream.JetStream) bool {
 	ctx, cancel := context.WithTimeout(ctx, oneTry)
 	defer cancel()
