@@ -42,6 +42,7 @@ var caseFakes = map[string]func(*fake) int{
 // proofCase is one case of testdata/*.txtar; the head of proof.txtar describes the parts.
 type proofCase struct {
 	check, want string
+	missed      string            // why a cheat is not found
 	base        string            // name of what has the files and the check that are not given
 	files       map[string]string // below 0/, 1/, ...
 }
@@ -75,6 +76,8 @@ func proofCases(t *testing.T) map[string]proofCase {
 			c.check = strings.TrimSpace(text)
 		case "want":
 			c.want = strings.Join(strings.Fields(text), " ")
+		case "missed":
+			c.missed = strings.TrimSpace(text)
 		default:
 			c.files[part[2]] = text
 		}
@@ -97,7 +100,7 @@ func proofCases(t *testing.T) map[string]proofCase {
 	return all
 }
 
-// An honest change ends with exit code 0, a cheat never does.
+// An honest change ends with exit code 0, a cheat never does unless its data says why it is missed.
 func TestRun_cheatsAndHonestChanges(t *testing.T) {
 	cases := proofCases(t)
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
@@ -136,8 +139,8 @@ func TestRun_cheatsAndHonestChanges(t *testing.T) {
 			}
 			slices.Sort(left)
 			exit := state.ExitReview
-			if strings.HasPrefix(name, "honest/") {
-				exit = state.ExitComplete
+			if strings.HasPrefix(name, "honest/") || c.missed != "" {
+				exit = state.ExitComplete // a cheat that is found now does not end so: delete its part "missed"
 			}
 			if exit == state.ExitReview && r.Decision.Exit == state.ExitClaimed && r.Done < r.Total {
 				return // the task is open, and the agent was told why

@@ -14,17 +14,21 @@ import (
 
 const named = 4 // names in one line
 
-// suspect are tests of a check that failed before the task and fail as they were; none: the check names no tests.
+// suspect are tests of a check that failed before the task and fail as they were; none: the check as a whole.
 type suspect struct {
 	check string
 	tests []string
+	why   string
 }
 
-// suspects are the tests that failed in both runs with the tests of then, of the checks in red.
+// suspects are the tests that failed in both runs with the tests of then, and before the task if red has their check.
 func (u undo) suspects(then, again gate.Report, red map[string]gate.Entry) []suspect {
 	var all []suspect
 	for i, r := range then.Results {
-		s := suspect{check: r.Name}
+		s := suspect{check: r.Name, why: "failed before the task, and still fails"}
+		if _, failed := red[r.Name]; !failed {
+			s.why = "the task is to keep the behavior, but the check fails"
+		}
 		if len(red[r.Name].Failed) == 0 {
 			if u.fails(r) && u.fails(again.Results[i]) {
 				all = append(all, s)
@@ -68,7 +72,7 @@ func (u undo) confirmed(suspects []suspect, now gate.Report) []string {
 		if i < 0 || !now.Results[i].Passed {
 			continue
 		}
-		line := fmt.Sprintf("check %s: failed before the task, and still fails %s", s.check, u)
+		line := fmt.Sprintf("check %s: %s %s", s.check, s.why, u)
 		failed := now.Results[i].Tests.StillFailed()
 		tests := slices.DeleteFunc(s.tests, func(name string) bool { return slices.Contains(failed, name) })
 		switch {
