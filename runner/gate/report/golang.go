@@ -46,6 +46,9 @@ func (g *goEvents) line(line []byte) bool {
 	case "build-output":
 		g.print(e.Output)
 		of(g.builds, e.ImportPath).add(e.Output)
+		if g.c.nothing == "" && saysNothing(e.Output) {
+			g.c.nothing = strings.TrimSpace(e.Output)
+		}
 	case "run":
 		of(g.running, goKey{e.Package, e.Test})
 	case "output":
@@ -121,7 +124,7 @@ func (g *goEvents) failedBelow(name string) bool {
 func (g *goEvents) endPackage(e goEvent) {
 	if e.Action == "fail" {
 		g.endRunning(e.Package)
-		if !g.failed[e.Package] {
+		if !g.failed[e.Package] && !isPattern(e.Package) {
 			message := g.packages[e.Package].String()
 			if b := g.builds[e.FailedBuild]; b != nil {
 				message = b.String()
@@ -131,6 +134,9 @@ func (g *goEvents) endPackage(e goEvent) {
 	}
 	delete(g.packages, e.Package)
 }
+
+// isPattern: go names the argument if it matches no package. That is no test.
+func isPattern(pkg string) bool { return strings.Contains(pkg, "...") }
 
 // endRunning fails the tests of a package that have not ended, subtests first; ""
 // is every package.
@@ -203,7 +209,7 @@ func (g *goText) result(rest string, s Status) {
 func (g *goText) endPackage(line string) {
 	fields := strings.Split(line, "\t")
 	pkg, how, _ := strings.Cut(strings.TrimSpace(fields[1]), " ")
-	if len(fields) < 3 && how == "" {
+	if len(fields) < 3 && how == "" || isPattern(pkg) {
 		return
 	}
 	g.c.known, g.c.complete = true, true

@@ -319,6 +319,7 @@ func (s *Stream) Close() Summary {
 		c.loosen()
 		one := c.summary()
 		sum.Tests, sum.Known = append(sum.Tests, one.Tests...), sum.Known || one.Known
+		sum.Nothing = cmp.Or(sum.Nothing, one.Nothing)
 		sum.Passed, sum.Failed, sum.Skipped = sum.Passed+one.Passed, sum.Failed+one.Failed, sum.Skipped+one.Skipped
 	}
 	return sum

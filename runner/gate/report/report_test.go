@@ -265,6 +265,9 @@ func TestParse_nothingToRun_keepsTheRunnersLine(t *testing.T) {
 	for _, text := range []string{
 		"go: warning: \"./...\" matched no packages\nno packages to test\n",
 		"pattern ./...: directory prefix . does not contain main module or its selected dependencies\n",
+		"# ./...\npattern ./...: directory prefix . does not contain main module or its selected dependencies\nFAIL\t./... [setup failed]\nFAIL\n",
+		`{"ImportPath":"./...","Action":"build-output","Output":"pattern ./...: directory prefix . does not contain main module\n"}` + "\n" +
+			`{"ImportPath":"./...","Action":"build-fail"}` + "\n" + `{"Action":"fail","Package":"./...","Elapsed":0,"FailedBuild":"./..."}` + "\n",
 		"error: could not find `Cargo.toml` in `/p/e` or any parent directory\n",
 		"npm error code ENOENT\nnpm error enoent Could not read package.json: Error: ENOENT: no such file\n",
 		"npm error Missing script: \"test\"\n",
