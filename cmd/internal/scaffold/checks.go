@@ -16,19 +16,19 @@ func Checks(dir string, has func(program string) bool) []gate.Check {
 		return nil // unreadable files are not evidence
 	}
 	if rows := checksOf(p.Parts); len(rows) > 0 {
-		return append(rows, checksOf(p.otherLanguages())...)
+		return append(rows, checksOf(p.uncovered())...)
 	}
 	return checksOf(p.Subprojects)
 }
 
-// otherLanguages returns the folders in languages that the root lacks: its commands do
-// not cover them. A makefile in the root covers all.
-func (p Project) otherLanguages() []Part {
+// uncovered returns the folders that the root's commands do not cover: packages of a workspace, and folders in languages
+// that the root lacks. A makefile in the root covers all.
+func (p Project) uncovered() []Part {
 	if !slices.ContainsFunc(p.Parts, func(part Part) bool { return !part.general() }) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(p.Subprojects), func(sub Part) bool {
-		return sub.general() || slices.ContainsFunc(p.Parts,
+		return sub.general() || !sub.Apart && slices.ContainsFunc(p.Parts,
 			func(part Part) bool { return part.Language == sub.Language })
 	})
 }

@@ -22,6 +22,7 @@ import (
 // evidence, and whose programs exist. Empty: none is known.
 type Part struct {
 	Dir      string // slash path below the project; empty: the project itself
+	Apart    bool   // a package of a workspace, which the root's commands leave out
 	Language string
 	Setup    string
 	Build    string
@@ -65,6 +66,11 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 			return Project{}, err
 		}
 		found := below.parts(sub)
+		for i := range found {
+			found[i].Apart = slices.ContainsFunc(table(), func(r row) bool {
+				return r.Language == found[i].Language && r.Apart != nil && r.Apart(f, sub)
+			})
+		}
 		p.Subprojects = append(p.Subprojects, found[:min(1, len(found))]...)
 		if len(p.Subprojects) == maxSubprojects {
 			break

@@ -1,13 +1,19 @@
 package scaffold
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // row is one kind of project.
 type row struct {
 	Language string
 	When     evidence
 	// Manifests are file names that make a folder below the root a project of its own.
-	Manifests                     []string
+	Manifests []string
+	// Apart reports for the root and a folder of the same language below it whether the root's commands leave the folder
+	// out: it is a package of a workspace. nil: they never do.
+	Apart                         func(root *folder, dir string) bool
 	Setup, Build, Test, Lint, Run []candidate
 	Types, Fast                   []candidate
 	Allow                         []string // see Part
@@ -32,6 +38,9 @@ func goRow() row {
 	const build = "go build -o /dev/null ./..."
 	return row{
 		Language: "Go", When: file("go.mod"), Manifests: []string{"go.mod"},
+		Apart: func(root *folder, dir string) bool {
+			return slices.Contains(strings.Fields(string(root.read("go.work"))), "./"+dir)
+		},
 		Setup: []candidate{{"go mod download", file("go.mod")}},
 		Build: []candidate{{build, anywhere("*.go")}},
 		Test:  []candidate{{"go test ./...", anywhere("*.go")}},
@@ -182,6 +191,9 @@ func nodeRow(manager, test, exec string, when evidence) row {
 	install := manager + " install"
 	return row{
 		Language: "Node.js", When: both(file(manifest), when), Manifests: []string{manifest},
+		Apart: func(root *folder, _ string) bool {
+			return either(file("pnpm-workspace.yaml"), text(manifest, `"workspaces"`))(root)
+		},
 		Setup: []candidate{{install, file(manifest)}},
 		Build: []candidate{
 			{manager + " run build", script(manifest, "build")},
