@@ -46,10 +46,11 @@ func (r *Run) open() error {
 	}
 	if l.Unfinished {
 		baseline.Adopt(l.RunID)
-		gate.Recount(baseline, r.d.Checks)
 	}
+	gate.Recount(baseline, r.d.Checks)
 	l.Checks = turn.Checks{
-		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast, Detect: r.d.Detect, Baseline: baseline,
+		Rows: r.d.Checks, Mode: r.d.Mode, FailFast: r.o.FailFast, Scope: r.o.BaselineScope,
+		Detect: r.d.Detect, Baseline: baseline,
 	}
 	return r.announceStart(old)
 }

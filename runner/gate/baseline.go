@@ -31,7 +31,8 @@ type Entry struct {
 // on the agent. A nil Baseline is empty and stays so.
 type Baseline struct {
 	Run     string           `json:"run"`
-	TakenAt time.Time        `json:"taken_at"` // zero: never
+	Task    string           `json:"task,omitempty"` // before whose work it was taken
+	TakenAt time.Time        `json:"taken_at"`       // zero: never
 	Checks  map[string]Entry `json:"checks"`
 }
 
@@ -108,18 +109,24 @@ func (b *Baseline) set(check string, e Entry) {
 	b.Checks[check] = e
 }
 
-// take sets the baseline from a report. Checks that did not run have no entry.
+// take sets the baseline from a report. Checks that did not run have no entry. Within a run, a check keeps its largest
+// number of tests, so that tests that an earlier task removed are still missed.
 func (b *Baseline) take(rep Report, run string) {
 	if b == nil {
 		return
 	}
-	b.Checks = nil
+	old := b.Checks
+	if b.Checks = nil; b.Run != run {
+		old = nil
+	}
 	for _, r := range rep.Results {
 		switch {
+		case r.empty() && old[r.Name].Ran > 0:
+			b.set(r.Name, old[r.Name])
 		case r.empty():
 			b.set(r.Name, Entry{Empty: true})
 		case r.Verdict != VerdictSkipped:
-			e := entryOf(r)
+			e := entryOf(r).atLeast(old[r.Name])
 			e.Green = b.green(r, rep.Mode)
 			b.set(r.Name, e)
 		}

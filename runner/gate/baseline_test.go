@@ -7,7 +7,49 @@ import (
 	"testing"
 
 	"ralph/runner/gate/report"
+	"ralph/state"
 )
+
+func TestNeedBaseline_scopes_decideHowLongABaselineIsValid(t *testing.T) {
+	at := func(run, task string) state.Origin { return state.Origin{Run: run, Task: task} }
+	for _, c := range []struct {
+		scope      string
+		taken, now state.Origin
+		need       bool
+	}{
+		{"session", at("r1", "t1"), at("r1", "t2"), false},
+		{"session", at("r1", "t1"), at("r2", "t1"), true},
+		{"task", at("r1", "t1"), at("r1", "t1"), false},
+		{"task", at("r1", "t1"), at("r1", "t2"), true},
+		{"task", at("r1", "t1"), at("r2", "t1"), true},
+		{"task", at("r1", "t1"), at("r1", ""), false}, // the end of the run must not forgive the last task
+		{"global", at("r1", "t1"), at("r9", "t9"), false},
+	} {
+		k := Known{Rows: []Check{{Name: "test", Command: "true"}}, Scope: c.scope, Baseline: &Baseline{Task: c.taken.Task}}
+		if !k.NeedBaseline(c.now) {
+			t.Errorf("%+v: a baseline that was never taken is valid", c)
+		}
+		if k.Baseline.stamp(c.taken.Run); k.NeedBaseline(c.now) != c.need {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// A new baseline for the next task does not hide that an earlier one removed tests.
+func TestTake_nextTaskOfTheRun_keepsTheNumberOfTests(t *testing.T) {
+	b, ran := &Baseline{}, func(n int) Report {
+		tests := report.Summary{Known: true, Passed: n}
+		return Report{Results: []Result{{Name: "test", Passed: true, Verdict: VerdictPassed, Tests: tests}}}
+	}
+	for _, c := range []struct {
+		run     string
+		ran, is int
+	}{{"r1", 3, 3}, {"r1", 2, 3}, {"r1", 0, 3}, {"r2", 2, 2}} {
+		if b.take(ran(c.ran), c.run); b.Tests("test").Ran != c.is {
+			t.Errorf("%+v: %+v", c, b.Tests("test"))
+		}
+	}
+}
 
 func TestRead_brokenFiles_areRenamed(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"checks": 7}`} {

@@ -19,6 +19,8 @@ type Known struct {
 	Rows     []Check `json:"rows,omitempty"`
 	Mode     Mode    `json:"mode,omitempty"` // also of checks that are still to be found
 	FailFast bool    `json:"fail_fast,omitempty"`
+	// Scope is what a baseline is valid for: the project (global), a task, or else a run.
+	Scope string `json:"scope,omitempty"`
 	// Detect asks the turn to look for checks when there are none yet.
 	Detect bool `json:"detect,omitempty"`
 	// Everything asks for every check, because it is not known what has changed. A
@@ -37,9 +39,16 @@ func (c Known) Gated() bool {
 	return c.Mode != ModeReport && slices.ContainsFunc(c.Rows, Check.Required)
 }
 
-// NeedBaseline is true when there are checks and no baseline for this run.
+// NeedBaseline is true when there are checks and no valid baseline.
 func (c Known) NeedBaseline(from state.Origin) bool {
-	return len(c.Rows) > 0 && (c.Baseline == nil || c.Baseline.TakenAt.IsZero() || c.Baseline.Run != from.Run)
+	b := c.Baseline
+	switch {
+	case len(c.Rows) == 0:
+		return false
+	case b == nil || b.TakenAt.IsZero():
+		return true
+	}
+	return c.Scope != "global" && b.Run != from.Run || c.Scope == "task" && from.Task != "" && b.Task != from.Task
 }
 
 // Clone copies everything that a turn changes.

@@ -14,6 +14,7 @@ type CheckOptions struct {
 	TypesCommand, FastCommand string // types, beside the build; a lint of seconds, before all others
 	DetectChecks              bool   // without configured checks, detect them from the project's files
 	TestMode                  string // a Mode
+	BaselineScope             string // see Known.Scope
 	FailFast                  bool   // stop at the first failure that blocks
 }
 
@@ -40,6 +41,10 @@ func (o *CheckOptions) Options() []option.Row {
 			Help: "Which failures of required checks block: auto means gate for a check that is green when the run begins, and " +
 				"for one that is red the end of the run, and a task only by what it breaks and by its own tests; gate means all, " +
 				"tdd only those of tests that passed before, report none.",
+		}, {
+			Group: "Checks", Key: "BASELINE_SCOPE", YAML: "test.baseline_scope",
+			Kind: option.Enum, Default: "session", Values: []string{"global", "session", "task"}, Field: &o.BaselineScope,
+			Help: "When ralph records which checks already fail: once per project (global), per run (session) or per task.",
 		}, {
 			Group: "Checks", Key: "FAIL_FAST", YAML: "test.fail_fast",
 			Kind: option.Bool, Default: "true", Field: &o.FailFast,

@@ -81,6 +81,7 @@ func (t *turn) findChecks(changed gate.Changed) {
 		t.checks.Baseline = &gate.Baseline{}
 	}
 	t.checks.Baseline.Begin(t.checks.Rows, t.a.Origin.Run)
+	t.checks.Baseline.Task = t.a.Origin.Task
 	var lines []string
 	for _, c := range t.checks.Rows {
 		lines = append(lines, fmt.Sprintf("found in the project now: check %s: %s", c.Name, c.Reproduce()))
@@ -136,6 +137,7 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	if err != nil {
 		return rep, fmt.Errorf("take baseline: %w", err)
 	}
+	t.checks.Baseline.Task = t.a.Origin.Task
 	if red := t.checks.Baseline.Red(); len(red) > 0 {
 		t.tell(state.Baseline{Red: red})
 	}

@@ -219,7 +219,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		EnvExclusion: agent.EnvExclusion{EnvExclude: []string{}},
 		PlanOptions: store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
 			Selection: store.Selection{OnlyTasks: []string{}}},
-		CheckOptions:  gate.CheckOptions{DetectChecks: true, TestMode: "auto", FailFast: true},
+		CheckOptions:  gate.CheckOptions{DetectChecks: true, TestMode: "auto", BaselineScope: "session", FailFast: true},
 		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
 		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},
 		Review:        roles.Review{Judges: []string{}},

@@ -145,12 +145,12 @@ func TestParseYAML_keysOfOtherTools_work(t *testing.T) {
 	const empty = `
 agent: {default: ""}
 build: {command: ""}
-test: {command: "", mode: gate, baseline_file: .ralph/test_baseline.json}
+test: {command: "", mode: gate, baseline_file: .ralph/test_baseline.json, baseline_scope: global}
 git: {auto_commit: true, commit_prefix: "[bot]"}
 hooks: {pre_task: [], post_task: []}
 `
 	for text, want := range map[string]map[string]string{
-		empty: {"TEST_MODE": "gate", "AUTO_COMMIT": "true", "COMMIT_PREFIX": "[bot]"},
+		empty: {"TEST_MODE": "gate", "BASELINE_SCOPE": "global", "AUTO_COMMIT": "true", "COMMIT_PREFIX": "[bot]"},
 		"agent: {default: codex}\nbuild: {command: make}\ntest: {command: make test, baseline_file: ./.ralph/test_baseline.json}\n": {
 			"AGENT": "codex", "BUILD_COMMAND": "make", "TEST_COMMAND": "make test"},
 	} {
