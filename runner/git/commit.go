@@ -105,10 +105,11 @@ func (r CommitRequest) text() string {
 }
 
 // moveScript stages the files and moves HEAD. It is a process of its own, so that a killed ralph leaves no index that
-// does not match HEAD. If it fails because HEAD has moved meanwhile, the files stay staged.
+// does not match HEAD. It reads no file and runs no filter, so it is short. If it fails because HEAD has moved
+// meanwhile, the files stay staged.
 const moveScript = `subject=$1 new=$2 old=$3; shift 3
 trap '' HUP INT TERM
-"$@" update-index --add --remove --replace -z --stdin && "$@" update-ref -m "$subject" HEAD "$new" "$old"`
+"$@" update-index -z --index-info && "$@" update-ref -m "$subject" HEAD "$new" "$old"`
 
 // commit returns the id of the new commit; empty if nothing would change.
 func (r CommitRequest) commit(ctx context.Context, root string, files []string) (oid string, err error) {
@@ -130,14 +131,46 @@ func (r CommitRequest) commit(ctx context.Context, root string, files []string) 
 	if head == "" {
 		head = strings.Repeat("0", len(oid))
 	}
+	staged, err := entriesOf(ctx, root, tree, files)
+	if err != nil {
+		return "", err
+	}
 	git, err := command.Program()
 	if err != nil {
 		return "", err
 	}
 	subject, _, _ := strings.Cut(message, "\n")
-	_, err = command.Call{Dir: root, Env: command.Identity(ctx, root), Script: moveScript, Hold: r.Hold,
-		Stdin: strings.Join(files, "\x00") + "\x00"}.Run(ctx, append([]string{"commit: " + subject, oid, head}, git...)...)
+	_, err = command.Call{Dir: root, Env: command.Identity(ctx, root), Script: moveScript, Hold: r.Hold, Stdin: staged}.Run(ctx,
+		append([]string{"commit: " + subject, oid, head}, git...)...)
+	if err == nil {
+		// The index does not know yet that the files are as committed, so each git status would read them again. If this
+		// fails, git is only slower.
+		_, _ = command.Run(ctx, root, "update-index", "-q", "--refresh")
+	}
 	return oid, err
+}
+
+// entriesOf returns what update-index --index-info reads to stage the files as they are in the tree, or their removal.
+func entriesOf(ctx context.Context, root, tree string, files []string) (string, error) {
+	out, err := command.Run(ctx, root, "ls-tree", "-r", "-z", "--full-tree", tree)
+	if err != nil {
+		return "", err
+	}
+	entries := map[string]string{}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		_, path, _ := strings.Cut(entry, "\t")
+		entries[path] = entry
+	}
+	gone := "0 " + strings.Repeat("0", len(tree)) + "\t"
+	var removed, added strings.Builder
+	for _, f := range files {
+		if entry, ok := entries[f]; ok {
+			added.WriteString(entry + "\x00")
+		} else {
+			removed.WriteString(gone + f + "\x00")
+		}
+	}
+	return removed.String() + added.String(), nil
 }
 
 // Locked returns the lock of the index, empty if there is none. Git commits nothing while it is there.

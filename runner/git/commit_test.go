@@ -182,6 +182,37 @@ func TestCommit_filters_apply(t *testing.T) {
 	p.wantOut("", "status", "--porcelain")
 }
 
+// The process that moves HEAD cannot be ended, so it has little time.
+func TestCommit_filters_doNotRunWhileHeadMoves(t *testing.T) {
+	p := newProject(t)
+	group := `ps -o args= -p "$(ps -o pgid= -p $$ | tr -d ' ')"`
+	p.Git("config", "--global", "filter.probe.clean", group+" >> '"+p.Path(".git/groups")+"'; cat")
+	p.Write(".gitattributes", "*.x filter=probe\n")
+	p.Commit("attributes")
+	p.Write("one.x", "one\n")
+	p.commitFiles("one.x")
+	if groups := p.Read(".git/groups"); !strings.Contains(groups, "git") || strings.Contains(groups, "update-ref") {
+		t.Errorf("a filter ran in the groups of\n%s", groups)
+	}
+	p.wantOut("", "status", "--porcelain")
+}
+
+func TestNewIndex_folders_areInGitsAndOldOnesAreSwept(t *testing.T) {
+	p := newProject(t)
+	p.Write(".git/ralph-index-old/index", "")
+	p.Write(".git/ralph-index-new/index", "")
+	old := time.Now().Add(-25 * time.Hour)
+	p.Do(os.Chtimes(p.Path(".git/ralph-index-old"), old, old))
+	t.Setenv("TMPDIR", p.Path("none"))
+	p.Write("a.txt", "a changed\n")
+	p.commitFiles("a.txt")
+	left, err := filepath.Glob(p.Path(".git/ralph-index-*"))
+	p.Do(err)
+	if d := cmp.Diff([]string{p.Path(".git/ralph-index-new")}, left); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestFit_condition(t *testing.T) {
 	for name, tc := range map[string]struct {
 		c    Condition

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ralph/runner/git/command"
 )
@@ -13,9 +14,14 @@ import (
 // Index makes trees. Neither the user's index nor the work tree changes.
 type Index struct{ root, dir string }
 
+// indexDirs begins the names of the folders of indexes, in git's folder. Git ignores them.
+const indexDirs = "ralph-index-"
+
 // NewIndex returns an index with the files of a tree or commit; empty: without files.
 func NewIndex(ctx context.Context, root, tree string) (Index, error) {
-	dir, err := os.MkdirTemp("", "ralph-index-")
+	meta := command.MetaDir(root)
+	sweepIndexes(meta)
+	dir, err := os.MkdirTemp(meta, indexDirs)
 	x := Index{root, dir}
 	if err == nil && tree != "" {
 		_, err = x.Run(ctx, "", "read-tree", tree)
@@ -25,6 +31,16 @@ func NewIndex(ctx context.Context, root, tree string) (Index, error) {
 		return Index{}, fmt.Errorf("make index: %w", err)
 	}
 	return x, nil
+}
+
+// sweepIndexes removes the folders of processes that were killed.
+func sweepIndexes(meta string) {
+	all, _ := os.ReadDir(meta)
+	for _, e := range all {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), indexDirs) && time.Since(info.ModTime()) > 24*time.Hour {
+			_ = os.RemoveAll(filepath.Join(meta, e.Name()))
+		}
+	}
 }
 
 // Close removes the index.
