@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,8 +27,8 @@ const (
 
 const (
 	maxKeptFile  = 8 << 20  // bytes
-	maxKeptFiles = 5000     // written for one state
-	maxKeptBytes = 64 << 20 // written for one state
+	maxKeptFiles = 5000     // new or changed, for one state
+	maxKeptBytes = 64 << 20 // new or changed, for one state
 	maxGrown     = 16 << 20 // by how many bytes a file may grow while it is read
 	// keepDelay is how long git waits after Start, so that it does not slow down the next agent's start.
 	keepDelay  = 200 * time.Millisecond
@@ -83,12 +84,15 @@ func (s State) message() (string, error) {
 type Keeper struct {
 	root    string
 	filters *bool // whether git converts content; nil: unknown
+	// have has the files of the latest state that git has, and last the signatures of all files then.
+	have map[string]blob
+	last map[string]signature
 }
 
 // NewKeeper returns a Keeper for the repository of dir, or false if there is none.
 func NewKeeper(dir string) (*Keeper, bool) {
 	root, ok := Root(dir)
-	return &Keeper{root: root}, ok
+	return &Keeper{root: root, have: map[string]blob{}}, ok
 }
 
 // Keep writes the state of a current snapshot as a commit below refs/ralph/ on top of
@@ -97,7 +101,12 @@ func NewKeeper(dir string) (*Keeper, bool) {
 // iteration. It runs one git process, or two if git converts content (line ends,
 // filters), and touches neither the index nor the work tree.
 func (k *Keeper) Keep(ctx context.Context, snap Snapshot, s State) (string, error) {
-	return k.start(ctx, snap, s).Wait()
+	known := len(k.have) > 0
+	oid, err := k.start(ctx, snap, s).Wait()
+	if err != nil && known && ctx.Err() == nil { // git may have removed the objects of the latest state
+		oid, err = k.start(ctx, snap, s).Wait()
+	}
+	return oid, err
 }
 
 // Tree writes the files of a current snapshot as a tree and returns its object id. No ref points to it. A file that is
@@ -147,11 +156,13 @@ func KeepFiles(ctx context.Context, root string, files []string, hold *os.File, 
 
 // Keeping is a state that is being written.
 type Keeping struct {
-	now  chan struct{} // closed: start git now
-	ref  string
-	done chan struct{}
-	oid  string
-	err  error
+	keeper *Keeper
+	now    chan struct{} // closed: start git now
+	ref    string
+	done   chan struct{}
+	oids   []string // of the state, then of its new files
+	fresh  []string // the new files
+	err    error
 }
 
 // Start is Keep in two steps. When it returns, all files are read and may change; git
@@ -161,9 +172,10 @@ func (k *Keeper) Start(ctx context.Context, snap Snapshot, s State) *Keeping {
 }
 
 func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
-	p := &Keeping{ref: s.Ref(), now: make(chan struct{}), done: make(chan struct{})}
-	in, err := k.prepare(ctx, snap, s)
-	if err != nil {
+	p := &Keeping{keeper: k, ref: s.Ref(), now: make(chan struct{}), done: make(chan struct{})}
+	var in string
+	var err error
+	if in, p.fresh, err = k.prepare(ctx, snap, s); err != nil {
 		p.err = err
 		close(p.done)
 		return p
@@ -182,7 +194,9 @@ func (k *Keeper) start(ctx context.Context, snap Snapshot, s State) *Keeping {
 		var out string
 		out, p.err = command.Call{Dir: k.root, Stdin: in}.Run(ctx, "-c", "core.fsync=none",
 			"-c", "fastimport.unpackLimit=20", "fast-import", "--quiet", "--done", "--force")
-		p.oid = strings.TrimSpace(out)
+		if p.oids = strings.Fields(out); p.err == nil && len(p.oids) != 1+len(p.fresh) {
+			p.err = fmt.Errorf("git fast-import: %d answers for %d files", len(p.oids), len(p.fresh))
+		}
 	}()
 	return p
 }
@@ -192,32 +206,39 @@ func (p *Keeping) Wait() (string, error) {
 	close(p.now)
 	<-p.done
 	if p.err != nil {
+		clear(p.keeper.have)
 		return "", fmt.Errorf("keep state %s: %w", p.ref, p.err)
 	}
-	return p.oid, nil
+	for i, path := range p.fresh {
+		b := p.keeper.have[path]
+		b.oid, b.data = p.oids[1+i], nil
+		p.keeper.have[path] = b
+	}
+	return p.oids[0], nil
 }
 
-// prepare reads the files and returns the input of git fast-import.
-func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, error) {
+// prepare reads what is new and returns the input of git fast-import, which answers with the object ids of the state
+// and of the fresh files.
+func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (input string, fresh []string, err error) {
 	if s.Run == "" || strings.Trim(s.Run, runLetters) != "" || strings.Contains(s.Run, "..") {
-		return "", fmt.Errorf("run %q is not a valid name: only letters, digits, dots and dashes", s.Run)
+		return "", nil, fmt.Errorf("run %q is not a valid name: only letters, digits, dots and dashes", s.Run)
 	}
 	if !snap.Repo {
-		return "", errors.New("no git repository")
+		return "", nil, errors.New("no git repository")
 	}
 	files := maps.Clone(snap.files)
 	maps.Copy(files, snap.own)
-	blobs, leftOut, err := k.read(ctx, files)
+	leftOut, err := k.read(ctx, files)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	now := time.Now()
 	s.LeftOut, s.At = leftOut, now.UnixNano()
 	message, err := s.message()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	var in strings.Builder
+	var blobs, in, answers strings.Builder
 	fmt.Fprintf(&in, "commit %s\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\ndata %d\n%s\n",
 		s.Ref(), now.Unix(), len(message), message)
 	if snap.Head != "" {
@@ -228,67 +249,91 @@ func (k *Keeper) prepare(ctx context.Context, snap Snapshot, s State) (string, e
 			fmt.Fprintf(&in, "D %s\n", quote(path))
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(blobs)) {
-		if b := blobs[path]; b.oid != "" {
-			fmt.Fprintf(&in, "M %s %s %s\n", b.mode, b.oid, quote(path))
-		} else {
-			fmt.Fprintf(&in, "M %s inline %s\ndata %d\n%s\n", b.mode, quote(path), len(b.data), b.data)
+	for _, path := range slices.Sorted(maps.Keys(k.have)) {
+		b := k.have[path]
+		if b.oid == "" {
+			fresh = append(fresh, path)
+			b.oid = fmt.Sprintf(":%d", 1+len(fresh))
+			fmt.Fprintf(&blobs, "blob\nmark %s\ndata %d\n%s\n", b.oid, len(b.data), b.data)
+			fmt.Fprintf(&answers, "get-mark %s\n", b.oid)
 		}
+		fmt.Fprintf(&in, "M %s %s %s\n", b.mode, b.oid, quote(path))
 	}
-	in.WriteString("\nget-mark :1\ndone\n")
-	return in.String(), nil
+	return blobs.String() + in.String() + "\nget-mark :1\n" + answers.String() + "done\n", fresh, nil
 }
 
-// blob is a file for git fast-import: its content, or the object that has it.
+// blob is a file for git fast-import: the object that has it or, as long as git has none, its content.
 type blob struct {
+	sig       signature
 	mode, oid string
 	data      []byte
 }
 
-// read reads the files, or lets git store those that it converts. It leaves out what is gone or no file, and counts
-// what is too large or too much.
-func (k *Keeper) read(ctx context.Context, files map[string]signature) (blobs map[string]blob, leftOut int, err error) {
+// read makes have the files of the next state. It reads those that it does not have, or lets git store those that git
+// converts. It leaves out what is gone or no file, and counts what is too large or too much: what has changed since the
+// latest state comes first, and then what is small.
+func (k *Keeper) read(ctx context.Context, files map[string]signature) (leftOut int, err error) {
 	filters, err := k.filtered(ctx, files)
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
-	blobs = map[string]blob{}
-	var convert []string
-	var in strings.Builder
-	room := maxKeptBytes
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		name := filepath.Join(k.root, filepath.FromSlash(path))
-		info, err := os.Lstat(name)
-		if err != nil || info.IsDir() { // gone, or a nested repository
+	maps.DeleteFunc(k.have, func(path string, b blob) bool { return b.oid == "" || files[path] != b.sig })
+	type candidate struct {
+		path, name string
+		info       fs.FileInfo
+		old        bool // it was like this in the latest state
+	}
+	var fresh []candidate
+	for path, sig := range files {
+		if _, ok := k.have[path]; ok {
 			continue
 		}
-		if len(blobs) == maxKeptFiles || info.Size() > maxKeptFile || int(info.Size()) > room {
+		name := filepath.Join(k.root, filepath.FromSlash(path))
+		if info, err := os.Lstat(name); err == nil && !info.IsDir() { // else gone, or a nested repository
+			was, ok := k.last[path]
+			fresh = append(fresh, candidate{path, name, info, ok && was == sig})
+		}
+	}
+	k.last = files
+	slices.SortFunc(fresh, func(a, b candidate) int {
+		if a.old != b.old {
+			return map[bool]int{true: 1, false: -1}[a.old]
+		}
+		return cmp.Or(cmp.Compare(a.info.Size(), b.info.Size()), cmp.Compare(a.path, b.path))
+	})
+	var convert []string
+	var in strings.Builder
+	count, room := 0, maxKeptBytes
+	for _, c := range fresh {
+		if count == maxKeptFiles || c.info.Size() > maxKeptFile || int(c.info.Size()) > room {
 			leftOut++
 			continue
 		}
-		room -= int(info.Size())
-		b := blob{mode: "100644"}
-		if info.Mode()&0o100 != 0 {
+		count++
+		room -= int(c.info.Size())
+		b := blob{sig: files[c.path], mode: "100644"}
+		if c.info.Mode()&0o100 != 0 {
 			b.mode = "100755"
 		}
+		var err error
 		switch {
-		case info.Mode()&fs.ModeSymlink != 0:
-			target, unread := os.Readlink(name)
+		case c.info.Mode()&fs.ModeSymlink != 0:
+			target, unread := os.Readlink(c.name)
 			b.mode, b.data, err = "120000", []byte(target), unread
-		case !info.Mode().IsRegular():
+		case !c.info.Mode().IsRegular():
 			continue
 		case filters:
-			convert = append(convert, path)
-			in.WriteString(quote(path) + "\n")
+			convert = append(convert, c.path)
+			in.WriteString(quote(c.path) + "\n")
 		default:
-			b.data, err = projectfs.Above(name).Read(name, info.Size()+maxGrown)
+			b.data, err = projectfs.Above(c.name).Read(c.name, c.info.Size()+maxGrown)
 		}
 		if err == nil {
-			blobs[path] = b
+			k.have[c.path] = b
 		}
 	}
 	if len(convert) == 0 {
-		return blobs, leftOut, nil
+		return leftOut, nil
 	}
 	out, err := command.Call{Dir: k.root, Stdin: in.String()}.Run(ctx, "hash-object", "-w", "--stdin-paths")
 	oids := strings.Fields(out)
@@ -296,12 +341,15 @@ func (k *Keeper) read(ctx context.Context, files map[string]signature) (blobs ma
 		err = fmt.Errorf("store files: %d answers for %d files", len(oids), len(convert))
 	}
 	if err != nil {
-		return nil, 0, err
+		clear(k.have)
+		return 0, err
 	}
 	for i, path := range convert {
-		blobs[path] = blob{mode: blobs[path].mode, oid: oids[i]}
+		b := k.have[path]
+		b.oid = oids[i]
+		k.have[path] = b
 	}
-	return blobs, leftOut, nil
+	return leftOut, nil
 }
 
 // filtered reports whether git may store other bytes than those on disk: it may convert line ends or run clean filters.

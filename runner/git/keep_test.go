@@ -157,6 +157,33 @@ func TestKeep_fileTooLarge_isLeftOutAndCounted(t *testing.T) {
 	}
 }
 
+// Only what has changed since the latest state counts against the bounds, and it comes before what was left out.
+func TestKeep_moreThanOneStateTakes_changesAreKeptFirst(t *testing.T) {
+	p := newProject(t)
+	fits := maxKeptBytes / maxKeptFile
+	write := func(dir string, n, size int) {
+		for i := range n {
+			name := fmt.Sprintf("%s/%d.bin", dir, i)
+			p.Write(name, "")
+			p.Do(os.Truncate(p.Path(name), int64(size)))
+		}
+	}
+	k := p.keeper()
+	keep := func(iteration, leftOut int) (oid string) {
+		t.Helper()
+		oid = p.keep(k, State{Run: "r", Iteration: iteration})
+		if s := p.kept(oid); s.LeftOut != leftOut {
+			t.Errorf("iteration %d: %d left out, want %d", iteration, s.LeftOut, leftOut)
+		}
+		return oid
+	}
+	write("a", fits+3, maxKeptFile-1001)
+	keep(1, 3)
+	write("z", fits, maxKeptFile-1000)
+	p.wantOut(fmt.Sprint(maxKeptFile-1000), "cat-file", "-s", keep(2, 3)+fmt.Sprintf(":z/%d.bin", fits-1))
+	p.wantOut(fmt.Sprint(maxKeptFile-1001), "cat-file", "-s", keep(3, 0)+fmt.Sprintf(":a/%d.bin", fits+2))
+}
+
 func TestKeep_invalidRunName_isRefused(t *testing.T) {
 	p := newProject(t)
 	for _, run := range []string{"", "a/b", "a b", "..", "x\n"} {
