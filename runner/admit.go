@@ -35,7 +35,7 @@ func (r *Run) admit(ctx context.Context) (*crew.Job, rules.Decision, error) {
 		return nil, d, err
 	}
 	if d.Action != state.ActionWait {
-		d, t = r.holdBack(d, t)
+		d, t = r.skipDelayed(d, t)
 	}
 	switch {
 	case d.Action == state.ActionWait:
@@ -57,15 +57,15 @@ func (r *Run) admit(ctx context.Context) (*crew.Job, rules.Decision, error) {
 
 func (r *Run) newJob(t task.Task) *crew.Job {
 	n := r.ledger.Tasks.Of(t.ID)
-	if n.Review.Kept && !r.crew.Apart() {
-		r.fetchBack(t)
+	if n.Review.Kept && !r.crew.InWorktrees() {
+		r.returnToDeveloper(t)
 	}
 	return r.crew.New(t, n, r.ledger.Origin(t))
 }
 
-// fetchBack gives a task back to its developer: an earlier run did its work in a worktree, it still waits
+// returnToDeveloper gives a task back to its developer: an earlier run did its work in a worktree, it still waits
 // for review, and this run has no worktrees.
-func (r *Run) fetchBack(t task.Task) {
+func (r *Run) returnToDeveloper(t task.Task) {
 	l := r.ledger
 	ref := slots.Ref((&slots.Home{Plan: l.Plan.File}).Key(t))
 	l.SendBack(t, l.Tasks.Of(t.ID).Review.Verdicts)
@@ -76,8 +76,8 @@ func (r *Run) fetchBack(t task.Task) {
 		Why: "its work was done in a worktree, and this run has none: its developer takes it over from " + ref})
 }
 
-// holdBack returns another task instead of one that has to wait, or the decision to wait.
-func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task) {
+// skipDelayed returns another task instead of one that has to wait, or the decision to wait.
+func (r *Run) skipDelayed(d rules.Decision, t task.Task) (rules.Decision, task.Task) {
 	now := time.Now()
 	if !r.crew.Delayed(t.ID, now) {
 		return d, t
@@ -92,7 +92,7 @@ func (r *Run) holdBack(d rules.Decision, t task.Task) (rules.Decision, task.Task
 
 // rule says which tasks may run beside those under way.
 func (r *Run) rule(now time.Time) crew.BesideRule {
-	return crew.BesideRule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Out: func(t task.Task) bool {
+	return crew.BesideRule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Skip: func(t task.Task) bool {
 		n := r.ledger.Tasks.Of(t.ID)
 		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Delayed(t.ID, now)
 	}}
@@ -123,7 +123,7 @@ func (r *Run) addLimits(f *rules.Admission, t task.Task, list task.List, now tim
 	wanted, _ := r.wanted(t, list)
 	pool := &r.ledger.Pool
 	f.LimitedUntil, f.Paced = pool.FreeAt(pool.Candidates(wanted.Agent), now), pool.PaceHold(wanted, now)
-	if n := r.ledger.Tasks.Of(t.ID).Review; n.Phase != "" && (r.crew.Apart() || !n.Kept) {
+	if n := r.ledger.Tasks.Of(t.ID).Review; n.Phase != "" && (r.crew.InWorktrees() || !n.Kept) {
 		f.LimitedUntil = r.panel.FreeAt(t, n, wanted.Agent, now)
 	}
 }
@@ -135,7 +135,7 @@ func (r *Run) mayStart(ctx context.Context) (rules.Decision, task.Task, error) {
 		return rules.Decision{}, task.Task{}, err
 	}
 	plan := l.Plan.Read()
-	f := rules.Admission{Facts: l.Facts(plan, r.inbox.StopRequest(ctx)), Decided: l.Decided}
+	f := rules.Admission{Facts: l.Facts(plan, r.inbox.StopRequest(ctx)), Decided: l.LastReason}
 	done := plan.Total > 0 && plan.Remaining == 0
 	if done && !f.Interrupt.Now() && len(l.Checks.Rows) > 0 {
 		res, err := r.lastChecks(ctx)
@@ -215,7 +215,7 @@ func (r *Run) carryOut(ctx context.Context, a turn.Assignment) (turn.Result, err
 // checkKilledTick runs the checks for a task that a killed call ticked, before other work builds on it.
 func (r *Run) checkKilledTick(ctx context.Context) error {
 	l := r.ledger
-	id, plan := l.Unproved, l.Plan.Read()
+	id, plan := l.UncheckedTick, l.Plan.Read()
 	t := task.Task{ID: id}
 	reopen := func(by, why string) {
 		l.Reopen(l.Origin(t), turn.Reopen{Task: id, By: by, Why: why}, turn.Plan{})
@@ -245,7 +245,7 @@ func (r *Run) reviewItems(ctx context.Context, report gate.Report) []state.Revie
 	l, a := r.ledger, r.assignment(task.Task{}, r.ledger.Origin(task.Task{}), nil)
 	in, err := r.worker.Changed(ctx, a.Dir)
 	if err == nil && in == nil && l.Items.InGit() {
-		in, err = r.worker.Standing(ctx, a)
+		in, err = r.worker.StillBroken(ctx, a)
 	}
 	if err != nil {
 		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)

@@ -38,7 +38,7 @@ func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d
 	if err != nil {
 		return none, rules.DecideCase(rules.CaseUnusable, err.Error()), nil
 	}
-	j.Record.Review, a.Then = r.panel.Begin(ctx, t, j.Record.Review)
+	j.Record.Review, a.FirstReview = r.panel.Begin(ctx, t, j.Record.Review)
 	r.announceAgent(j, who)
 	err = r.crew.Ready(ctx, a)
 	if err == nil && ctx.Err() == nil && t.State == task.Open && t.ID != "" { // else the turn meets the error, too

@@ -24,7 +24,7 @@ func (r *Run) conclude(ctx context.Context, done crew.Done) (rules.Decision, err
 	r.showSlots()
 	switch {
 	case err != nil || d.Action == state.ActionStop:
-	case r.crew.Apart():
+	case r.crew.InWorktrees():
 		if d.Until.After(time.Now()) {
 			r.crew.Delay(done.Job.Task.ID, d.Until)
 		}
@@ -42,7 +42,7 @@ func (r *Run) conclude(ctx context.Context, done crew.Done) (rules.Decision, err
 // landed.
 func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error) {
 	l, j := r.ledger, done.Job
-	if err := l.Counted(); err != nil { // of a turn that ended before its call
+	if err := l.WaitCounted(); err != nil { // of a turn that ended before its call
 		return rules.Decision{}, err
 	}
 	if r.crew.Jobs() == 1 && r.inbox.Take(state.RequestSkip) != "" { // it arrived at the last moment
@@ -125,7 +125,7 @@ func (r *Run) apply(ctx, keep context.Context, j *crew.Job, res turn.Result, hin
 		damaged = append([]string{l.Plan.Rel(r.d.State.Dir())}, damaged...)
 	}
 	l.Take(res, len(damaged) > 0)
-	r.worker.Miss(res)
+	r.worker.RememberLosses(res)
 	var commit hooks.Verdict
 	if !res.Proof.Report.Blocked() && res.Call.Outcome.Class.Success() {
 		commit = r.commit(keep, j.Task, j.Origin, res.OthersFinished()...)

@@ -14,7 +14,7 @@ func (r *Run) handleEvent(e state.Event) {
 			r.repairState()
 		}
 		if d.Name == state.PhaseAgent {
-			if err := l.Counted(); err != nil {
+			if err := l.WaitCounted(); err != nil {
 				r.inbox.Fail(err) // a call that cannot be counted must not be made
 				r.crew.Stop("", state.RequestAbort)
 			}

@@ -81,7 +81,7 @@ func (r *Run) hooksAtStart(ctx context.Context) (d rules.Decision, goOn bool) {
 	ctx, done := r.inbox.AfterContext(ctx)
 	defer done()
 	from := state.Origin{Run: r.ledger.RunID, Host: r.ledger.Host}
-	return r.obey(r.runHooks(ctx, hookMoment{Point: hooks.RunStart, From: from}), from, task.Task{})
+	return r.applyVerdict(r.runHooks(ctx, hookMoment{Point: hooks.RunStart, From: from}), from, task.Task{})
 }
 
 // hooksBefore runs the pre_task and pre_iteration hooks of a job. goOn is false when it must not begin.
@@ -90,19 +90,19 @@ func (r *Run) hooksBefore(ctx context.Context, j *crew.Job) (d rules.Decision, g
 		return rules.DecideCase(rules.CaseUnusable, err.Error()), false
 	}
 	var v hooks.Verdict
-	if j.Task.ID != "" && !j.Record.Hooked && j.Record.Attempts == 0 {
+	if j.Task.ID != "" && !j.Record.PreTaskRan && j.Record.Attempts == 0 {
 		v = r.runHooks(ctx, hookMoment{Point: hooks.PreTask, From: j.Origin, Task: j.Task})
 	}
 	if v.Why == "" {
 		v = r.runHooks(ctx, hookMoment{Point: hooks.PreIteration, From: j.Origin, Task: j.Task})
 	}
-	j.Record.Hooked = true
+	j.Record.PreTaskRan = true
 	r.ledger.Notes.Settle()
-	return r.obey(v, j.Origin, j.Task)
+	return r.applyVerdict(v, j.Origin, j.Task)
 }
 
-// obey does what the hooks want: it puts the task aside, or stops the run.
-func (r *Run) obey(v hooks.Verdict, from state.Origin, t task.Task) (d rules.Decision, goOn bool) {
+// applyVerdict does what the hooks want: it puts the task aside, or stops the run.
+func (r *Run) applyVerdict(v hooks.Verdict, from state.Origin, t task.Task) (d rules.Decision, goOn bool) {
 	switch {
 	case v.Why == "":
 		return rules.Decision{}, true
@@ -121,11 +121,11 @@ func (r *Run) obey(v hooks.Verdict, from state.Origin, t task.Task) (d rules.Dec
 func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision, verdicts ...hooks.Verdict) rules.Decision {
 	l, id := r.ledger, res.Task.ID
 	done := res.Proof.After.IsDone(id)
-	obey := func(v hooks.Verdict) {
+	apply := func(v hooks.Verdict) {
 		stops := d.Action == state.ActionStop
 		good := stops && d.Exit == state.ExitComplete // a run that a hook aborts is not complete
 		if !stops && v.Skip && !done || v.Abort && (!stops || good) {
-			if stop, _ := r.obey(v, res.Origin, res.Task); stop.Action == state.ActionStop {
+			if stop, _ := r.applyVerdict(v, res.Origin, res.Task); stop.Action == state.ActionStop {
 				d = stop
 			} else {
 				l.DropNotes(d)
@@ -133,7 +133,7 @@ func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision,
 		}
 	}
 	for _, v := range verdicts {
-		obey(v)
+		apply(v)
 	}
 	limited := rules.IsLimit(res.Call.Outcome.Class)
 	for _, p := range hooks.After(hooks.Turn{
@@ -141,7 +141,7 @@ func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision,
 		Done:  id != "" && done && !res.Work.Before.IsDone(id),
 		Aside: id != "" && l.Tasks.Of(id).Aside.Why != "",
 	}) {
-		obey(r.runHooks(ctx, hookMoment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) {
+		apply(r.runHooks(ctx, hookMoment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) {
 			f.Agent, f.Outcome, f.Error = res.Agent, string(res.Call.Outcome.Class), rules.LastError(res)
 			f.Files, f.CostUSD, f.Rule, f.Reason = res.Work.Change.Files, res.Call.Usage.CostUSD, d.Rule, d.Reason
 		}}))
@@ -171,7 +171,7 @@ func (r *Run) hooksAfterMerge(ctx context.Context, d crew.Done, then rules.Decis
 	v := r.runHooks(ctx, hookMoment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
 		More: func(f *hooks.Facts) { f.Commit, f.Files = d.Landed, d.Files }})
 	if v.Abort && (then.Action != state.ActionStop || then.Exit == state.ExitComplete) {
-		then, _ = r.obey(v, d.Job.Origin, d.Job.Task)
+		then, _ = r.applyVerdict(v, d.Job.Origin, d.Job.Task)
 	}
 	r.ledger.Notes.Settle()
 	return then

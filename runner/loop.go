@@ -58,35 +58,35 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 	if err := r.checkKilledTick(ctx); err != nil {
 		return rules.Decision{}, err
 	}
-	var over rules.Decision // a stop: no other job starts
+	var stop rules.Decision // a stop: no other job starts
 	for {
 		if err := r.inbox.Broken(); err != nil {
-			return over, r.drain(err)
+			return stop, r.drain(err)
 		}
 		r.taskRequests()
-		if over.Action != state.ActionStop && r.crew.Open() {
+		if stop.Action != state.ActionStop && r.crew.Open() {
 			j, d, err := r.admit(ctx)
 			if j != nil {
 				d, err = r.start(ctx, j)
 			}
 			switch {
 			case err != nil:
-				return over, r.drain(err)
+				return stop, r.drain(err)
 			case d.Action == state.ActionStop:
-				over = d
+				stop = d
 			case j != nil || d.Action == state.ActionRetry:
 				continue
 			}
 		}
-		if r.crew.Jobs() == 0 && over.Action == state.ActionStop {
-			return over, nil
+		if r.crew.Jobs() == 0 && stop.Action == state.ActionStop {
+			return stop, nil
 		}
 		d, err := r.listen(ctx)
 		if err != nil {
-			return over, r.drain(err)
+			return stop, r.drain(err)
 		}
-		if d.Action == state.ActionStop && (over.Action != state.ActionStop || d.Exit == state.ExitComplete) {
-			over = d
+		if d.Action == state.ActionStop && (stop.Action != state.ActionStop || d.Exit == state.ExitComplete) {
+			stop = d
 		}
 	}
 }
@@ -118,8 +118,8 @@ func (r *Run) start(ctx context.Context, j *crew.Job) (rules.Decision, error) {
 	}
 	r.showSlots()
 	r.ledger.Count(a)
-	if r.crew.Apart() || j.Review != nil { // else handleEvent waits, just before the agent is called
-		if err := r.ledger.Counted(); err != nil {
+	if r.crew.InWorktrees() || j.Review != nil { // else handleEvent waits, just before the agent is called
+		if err := r.ledger.WaitCounted(); err != nil {
 			r.crew.Release(j)
 			return d, err
 		}
@@ -182,8 +182,8 @@ func (r *Run) showTool(e state.Event) {
 	}
 }
 
-// paused is how long a paused task waits. In effect, it waits until ralph resume.
-const paused = 365 * 24 * time.Hour
+// untilResumed is how long a paused task waits. In effect, it waits until ralph resume.
+const untilResumed = 365 * 24 * time.Hour
 
 // taskRequests carries out what people ask for single tasks: skip, abort, pause and resume.
 func (r *Run) taskRequests() {
@@ -201,7 +201,7 @@ func (r *Run) taskRequests() {
 			}
 			r.crew.Skip(id, kind)
 		case kind == state.RequestPause:
-			r.crew.Delay(id, time.Now().Add(paused))
+			r.crew.Delay(id, time.Now().Add(untilResumed))
 		case kind == state.RequestResume:
 			r.crew.Delay(id, time.Time{})
 		}

@@ -26,9 +26,9 @@ func (r *Run) open() error {
 	}
 	l.Items.LeftOut = r.d.LeftOut
 	r.worker.Recall(l.Items.Gone())
-	r.worker.Own = git.OwnStore{Path: w.OwnPath(), Run: l.RunID, Continues: l.Unfinished}
+	r.worker.UserChanges = git.OwnStore{Path: w.OwnPath(), Run: l.RunID, Continues: l.Unfinished}
 	if old.Ending() == state.EndingKilled {
-		r.worker.Own.KilledRun, r.worker.Own.KilledAt = old.RunID, old.Timestamp
+		r.worker.UserChanges.KilledRun, r.worker.UserChanges.KilledAt = old.RunID, old.Timestamp
 	}
 	to := output.Options{State: w, Log: r.d.Log, Show: r.d.Show}
 	if r.d.Resumed {

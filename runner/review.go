@@ -24,7 +24,7 @@ func (r *Run) prepareReview(j *crew.Job) turn.Assignment {
 		Story: roles.AIOSContext{ID: t.ID, Path: l.Plan.File.Of(l.Plan.Counts.List, t), Status: plan.List.Word(now),
 			Task: t.Title}, Plan: l.Plan.File, Changed: l.Plan.ChangedSince, Dir: r.d.Dir, Env: r.d.Env,
 		Author: author.Agent, LogDir: a.LogDir, Checks: rules.ReviewChecks(n.Report),
-		Findings: l.Items.Texts(l.Checks, n.Report), Emit: r.crew.Tell, Exclusive: r.crew.Alone,
+		Findings: l.Items.Texts(l.Checks, n.Report), Emit: r.crew.Tell, Exclusive: r.crew.OnRunGoroutine,
 		Called: func() error { l.Spend(1, state.Usage{}); return l.SaveCalls() }}}
 	s.Known = turn.Result{Agent: r.panel.First(s.Request), PlanName: l.Plan.File.Name, Started: time.Now(),
 		Checks: l.Checks,
@@ -35,7 +35,7 @@ func (r *Run) prepareReview(j *crew.Job) turn.Assignment {
 }
 
 // reviewers returns what asks the reviewers of a job; nil: its developer works.
-func (r *Run) reviewers(j *crew.Job) crew.Look {
+func (r *Run) reviewers(j *crew.Job) crew.ReviewFunc {
 	if j.Review == nil {
 		return nil
 	}

@@ -150,7 +150,7 @@ func New(o Options, d Deps) *Run {
 		o.SlotOptions = o.Spread()
 		o.AutoCommit, o.Continue = false, false // work is committed as it lands, and no two turns share a folder
 	}
-	l := &ledger.Ledger{RunID: d.RunID, Policy: o.Policy, Continue: o.Continue, Window: d.Window, Apart: o.Worktrees(),
+	l := &ledger.Ledger{RunID: d.RunID, Policy: o.Policy, Continue: o.Continue, Window: d.Window, InWorktrees: o.Worktrees(),
 		State: d.State, Log: d.Log, Tasks: ledger.Records{}, Plan: ledger.NewPlanBook(d.Dir, d.Plan, o.PlanOptions),
 		Learned: memory.Open(d.Dir, o.LessonOptions),
 		Pool:    pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}}

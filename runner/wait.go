@@ -113,10 +113,10 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 	if next, open := l.Tasks.Choose(l.Plan.Read().List); open { // the task that ralph skip would skip now
 		r.out.Status(func(s *state.Status) { s.Task.ID, s.Task.Title = next.ID, next.Title })
 	}
-	if err := errors.Join(l.Saved(), r.out.Save()); err != nil {
+	if err := errors.Join(l.WaitSaved(), r.out.Save()); err != nil {
 		return err
 	}
-	defer r.worker.Away(ctx, r.assignment(none, l.Origin(none), nil))() // people edit while ralph waits
+	defer r.worker.WhilePeopleEdit(ctx, r.assignment(none, l.Origin(none), nil))() // people edit while ralph waits
 	for n := 0; r.inbox.StopRequest(ctx) == nil; n++ {
 		left := time.Until(until.Round(0)).Round(time.Second)
 		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {

@@ -22,7 +22,7 @@ func (r *Run) openWorktrees(ctx context.Context) (rules.Decision, error) {
 	if err == nil && !r.o.Worktrees() {
 		return rules.Decision{}, nil
 	}
-	r.ledger.Unproved = "" // what a killed turn did there has not landed
+	r.ledger.UncheckedTick = "" // what a killed turn did there has not landed
 	var mayMerge func(*crew.Job, string, []string) string
 	if r.hooks.Has(hooks.PreMerge, hooks.PostMerge) {
 		mayMerge = r.mayMerge
@@ -31,7 +31,7 @@ func (r *Run) openWorktrees(ctx context.Context) (rules.Decision, error) {
 	var c *crew.Crew
 	if err == nil {
 		c, landed, err = crew.InWorktrees(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.ledger.Plan.File,
-			Numbered: r.ledger.Numbered, Run: r.d.RunID, Ralph: r.d.Start.Version, Prefix: r.prefix,
+			HighestIteration: r.ledger.HighestIteration, Run: r.d.RunID, Ralph: r.d.Start.Version, Prefix: r.prefix,
 			Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Base: r.worker, Worker: r.newWorker,
 			Merge: mayMerge})
 	}
@@ -65,7 +65,7 @@ func (r *Run) leave(d rules.Decision) rules.Decision {
 		d.Next = where
 	}
 	r.crew.Close(ctx)
-	if r.crew.Apart() {
+	if r.crew.InWorktrees() {
 		r.leavePlan(ctx)
 	}
 	return d

@@ -73,7 +73,7 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	if !j.away {
 		return false
 	}
-	if d.Err = j.worker.Ready(ctx, j.a); d.Err != nil {
+	if d.Err = j.worker.Ready(ctx, j.assignment); d.Err != nil {
 		return true
 	}
 	trip := c.trip(j.slot, way)
@@ -81,7 +81,7 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	waits := pauses()
 	for d.Err == nil {
 		var res turn.Result
-		res, d.Err = trip.Send(ctx, j.a, c.Tell)
+		res, d.Err = trip.Send(ctx, j.assignment, c.Tell)
 		failed := (*remote.FailedError)(nil)
 		if why := remote.Unusable(res); d.Err == nil && why != "" {
 			d.Err = &remote.FailedError{Why: why} // it may work elsewhere, or here
@@ -96,7 +96,7 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		}
 		c.o.Log.Warn("a turn did not come back", "worker", way.Name(), "error", d.Err)
 		if len(waits) == 0 {
-			c.Tell(state.NewEvent(j.a.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
+			c.Tell(state.NewEvent(j.assignment.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
 				Text: fmt.Sprintf("the worker %s fails (%s); the task is worked on here", way.Name(), failed.Why)}))
 			d.Err = nil
 			return false

@@ -17,8 +17,8 @@ type BesideRule struct {
 	Files map[string][]string
 	// Any lets tasks run side by side that the plan says nothing about.
 	Any bool
-	// Out leaves a task out for now: it was put aside or put off, or waits; nil: none.
-	Out func(task.Task) bool
+	// Skip leaves a task out for now: it was put aside or put off, or waits; nil: none.
+	Skip func(task.Task) bool
 }
 
 // Next is the task that may start beside those that are busy. While nothing is busy, everything
@@ -36,7 +36,7 @@ func (r BesideRule) Next(list task.List) (task.Task, bool) {
 		if busy && !free(t) {
 			return task.Task{}, false
 		}
-		if busy || wall || len(r.Busy) > 0 && (!free(t) || r.touches(t)) || r.Out != nil && r.Out(t) {
+		if busy || wall || len(r.Busy) > 0 && (!free(t) || r.touches(t)) || r.Skip != nil && r.Skip(t) {
 			list.Tasks[i].State = task.Blocked
 		}
 		wall = wall || !free(t) && len(r.Busy) > 0

@@ -62,7 +62,7 @@ func TestNext_besideOthers(t *testing.T) {
 				busy[id] = true
 			}
 			list := plan(c.plan)
-			r := BesideRule{Busy: busy, Files: c.files, Any: c.any, Out: func(t task.Task) bool { return t.ID == c.out }}
+			r := BesideRule{Busy: busy, Files: c.files, Any: c.any, Skip: func(t task.Task) bool { return t.ID == c.out }}
 			got, ok := r.Next(list)
 			if got.ID != c.want || ok != (c.want != "") {
 				t.Errorf("%q, %v; want %q", got.ID, ok, c.want)

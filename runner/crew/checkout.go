@@ -10,31 +10,31 @@ import (
 
 // checkout is the user's own checkout, which holds one job at a time. There is nothing to land.
 type checkout struct {
-	*board
+	*jobs
 	worker *turn.Worker // of the run itself: nobody else changes the checkout while it works
 }
 
 // InCheckout returns a crew of one, which works in the project itself.
 func InCheckout(worker *turn.Worker, prefix func(task.Task) string) *Crew {
-	b := newBoard(prefix)
+	b := newJobs(prefix)
 	return &Crew{b, &checkout{b, worker}}
 }
 
 func (c *checkout) carryOut(j *Job) Done {
-	res, err := c.worker.Run(j.ctx, j.a, c.Tell)
+	res, err := c.worker.Run(j.ctx, j.assignment, c.Tell)
 	return Done{Job: j, Result: res, Err: err}
 }
 
-func (c *checkout) review(j *Job, look Look) Done {
-	res, _, err := look(j.ctx, Place{Dir: j.a.Dir, Env: c.worker.Env})
+func (c *checkout) review(j *Job, look ReviewFunc) Done {
+	res, _, err := look(j.ctx, Place{Dir: j.assignment.Dir, Env: c.worker.Env})
 	return Done{Job: j, Result: res, Err: err}
 }
 
 func (c *checkout) Ready(ctx context.Context, a turn.Assignment) error { return c.worker.Ready(ctx, a) }
 
-func (c *checkout) Apart() bool                                                  { return false }
-func (c *checkout) Open() bool                                                   { return len(c.jobs) == 0 }
-func (c *checkout) Room(context.Context) int                                     { return 1 - len(c.jobs) }
+func (c *checkout) InWorktrees() bool                                            { return false }
+func (c *checkout) Open() bool                                                   { return len(c.list) == 0 }
+func (c *checkout) Room(context.Context) int                                     { return 1 - len(c.list) }
 func (c *checkout) Place(*Job, *turn.Assignment)                                 {}
 func (c *checkout) Settle(d Done, _ func() turn.Plan, _ turn.Checks) turn.Result { return d.Result }
 func (c *checkout) Refresh(context.Context, func() turn.Assignment, func(state.Event)) error {
@@ -44,5 +44,5 @@ func (c *checkout) Advance(context.Context, Done) string             { return ""
 func (c *checkout) Unlanded(context.Context) (int, string)           { return 0, "" }
 func (c *checkout) Status() ([]state.SlotStatus, *state.FleetStatus) { return nil, nil }
 func (c *checkout) Close(context.Context)                            {}
-func (c *checkout) take(j *Job)                                      { j.worker = c.worker }
+func (c *checkout) giveSlot(j *Job)                                  { j.worker = c.worker }
 func (c *checkout) release(*Job)                                     {}

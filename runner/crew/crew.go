@@ -6,7 +6,7 @@
 //	                     +------------------ News (events, then Done) <--------------------+
 //
 // The run decides which job starts, and what follows from its Result. Only the run's own goroutine may call the methods,
-// except Alone and Tell, which are for the goroutines of jobs.
+// except OnRunGoroutine and Tell, which are for the goroutines of jobs.
 package crew
 
 import (
@@ -26,14 +26,14 @@ import (
 
 // Crew holds the jobs under way and the place where they work.
 type Crew struct {
-	*board
+	*jobs
 	Workspace
 }
 
 // Workspace is where jobs are carried out.
 type Workspace interface {
-	// Apart reports whether jobs work apart from the user's files, which get only what has landed.
-	Apart() bool
+	// InWorktrees reports whether jobs work apart from the user's files, which get only what has landed.
+	InWorktrees() bool
 	// Open reports whether another job may start.
 	Open() bool
 	// Room returns how many jobs can start.
@@ -57,25 +57,25 @@ type Workspace interface {
 	// Close gives up the place. No job may be under way.
 	Close(ctx context.Context)
 
-	take(j *Job) // a place, of which there is one
+	giveSlot(j *Job) // a place, of which there is one
 	release(j *Job)
 	carryOut(j *Job) Done
-	review(j *Job, look Look) Done
+	review(j *Job, look ReviewFunc) Done
 }
 
-// board is what is known of the jobs under way.
-type board struct {
+// jobs is what is known of the jobs under way.
+type jobs struct {
 	prefix func(task.Task) string // of the message of a commit for a task; empty: none
 	news   chan News
 
-	jobs  []*Job               // in the order in which they were made
+	list  []*Job               // in the order in which they were made
 	later map[string]time.Time // by task: not before then
 	files map[string][]string  // by task: what its turns changed
 	last  int                  // number of the latest iteration
 }
 
-func newBoard(prefix func(task.Task) string) *board {
-	return &board{prefix: prefix, news: make(chan News, maxNews), later: map[string]time.Time{},
+func newJobs(prefix func(task.Task) string) *jobs {
+	return &jobs{prefix: prefix, news: make(chan News, maxNews), later: map[string]time.Time{},
 		files: map[string][]string{}}
 }
 
@@ -114,20 +114,20 @@ type Done struct {
 // New makes the job of a task. There must be room for it. from is the origin of its events, with the lowest number that
 // its iteration may have.
 func (c *Crew) New(t task.Task, n *ledger.Record, from state.Origin) *Job {
-	if !c.Apart() {
+	if !c.InWorktrees() {
 		c.last = 0 // the number of an iteration that did not count is used again
 	}
 	c.last = max(from.Iteration, c.last+1)
 	from.Iteration = c.last
 	j := &Job{Task: t, Record: n, Origin: from, Since: time.Now(), landing: make(chan landing, 1)}
-	c.take(j) // before it counts as a job with a slot
-	c.jobs = append(c.jobs, j)
+	c.giveSlot(j) // before it counts as a job with a slot
+	c.list = append(c.list, j)
 	return j
 }
 
 // Start begins a job. Its News follow until its Done. look reviews the work; nil: the developer of the task works.
-func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment, look Look) {
-	j.a, j.message = a, c.message(a)
+func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment, look ReviewFunc) {
+	j.assignment, j.message = a, c.message(a)
 	j.ctx, j.cancel = context.WithCancelCause(ctx)
 	go func() {
 		var d Done
@@ -148,12 +148,12 @@ func (c *Crew) Release(j *Job) {
 	} else if j.Origin.Iteration == c.last { // it did not start: the next one gets its number
 		c.last--
 	}
-	c.jobs = slices.DeleteFunc(c.jobs, func(other *Job) bool { return other == j })
+	c.list = slices.DeleteFunc(c.list, func(other *Job) bool { return other == j })
 }
 
 // Stop ends the work of jobs: that on a task, or all of it.
-func (b *board) Stop(id string, by state.Request) {
-	for _, j := range b.jobs {
+func (b *jobs) Stop(id string, by state.Request) {
+	for _, j := range b.list {
 		if (id == "" || j.Task.ID == id) && j.cancel != nil {
 			j.cancel(&stop.Stopped{By: by})
 		}
@@ -161,7 +161,7 @@ func (b *board) Stop(id string, by state.Request) {
 }
 
 // Skip ends the work on a task that a person has skipped.
-func (b *board) Skip(id string, by state.Request) {
+func (b *jobs) Skip(id string, by state.Request) {
 	if j := b.Of(id); j != nil {
 		j.Skip = true
 	}
@@ -169,8 +169,8 @@ func (b *board) Skip(id string, by state.Request) {
 }
 
 // Of returns the job of a task; nil: nobody works on it.
-func (b *board) Of(id string) *Job {
-	for _, j := range b.jobs {
+func (b *jobs) Of(id string) *Job {
+	for _, j := range b.list {
 		if j.Task.ID == id {
 			return j
 		}
@@ -179,7 +179,7 @@ func (b *board) Of(id string) *Job {
 }
 
 // At is the job that an event comes from; nil: it has ended.
-func (b *board) At(from state.Origin) *Job {
+func (b *jobs) At(from state.Origin) *Job {
 	if j := b.Of(from.Task); j != nil && j.Origin.Iteration == from.Iteration {
 		return j
 	}
@@ -187,38 +187,38 @@ func (b *board) At(from state.Origin) *Job {
 }
 
 // Jobs returns how many jobs are under way.
-func (b *board) Jobs() int { return len(b.jobs) }
+func (b *jobs) Jobs() int { return len(b.list) }
 
 // Busy returns the ids of the tasks that are worked on.
-func (b *board) Busy() map[string]bool {
+func (b *jobs) Busy() map[string]bool {
 	busy := map[string]bool{}
-	for _, j := range b.jobs {
+	for _, j := range b.list {
 		busy[j.Task.ID] = true
 	}
 	return busy
 }
 
 // Files returns, by task, the files that its turns have changed.
-func (b *board) Files() map[string][]string { return b.files }
+func (b *jobs) Files() map[string][]string { return b.files }
 
 // Touched records which files a turn for the task has changed.
-func (b *board) Touched(id string, files []string) {
+func (b *jobs) Touched(id string, files []string) {
 	all := append(b.files[id], files...)
 	slices.Sort(all)
 	b.files[id] = slices.Compact(all)
 }
 
 // Delay keeps a task from starting until then.
-func (b *board) Delay(id string, until time.Time) { b.later[id] = until }
+func (b *jobs) Delay(id string, until time.Time) { b.later[id] = until }
 
 // Delayed reports whether the task has to wait.
-func (b *board) Delayed(id string, now time.Time) bool { return b.later[id].After(now) }
+func (b *jobs) Delayed(id string, now time.Time) bool { return b.later[id].After(now) }
 
 // EndDelays lets all tasks start.
-func (b *board) EndDelays() { clear(b.later) }
+func (b *jobs) EndDelays() { clear(b.later) }
 
 // NextStart returns when the first of the delayed tasks may start; zero: there is none.
-func (b *board) NextStart(now time.Time) (first time.Time) {
+func (b *jobs) NextStart(now time.Time) (first time.Time) {
 	for id, until := range b.later {
 		if !until.After(now) {
 			delete(b.later, id)
@@ -229,8 +229,8 @@ func (b *board) NextStart(now time.Time) (first time.Time) {
 	return first
 }
 
-// Alone runs a function on the goroutine of the run, and waits for it. Call it from another goroutine.
-func (b *board) Alone(f func()) {
+// OnRunGoroutine runs a function on the goroutine of the run, and waits for it. Call it from another goroutine.
+func (b *jobs) OnRunGoroutine(f func()) {
 	done := make(chan struct{})
 	b.news <- News{Do: func() { f(); close(done) }}
 	<-done
@@ -238,7 +238,7 @@ func (b *board) Alone(f func()) {
 
 // Tell hands an event to the run. It waits until the run has handled the beginning of a phase: a call begins only once it
 // is counted, and a turn looks at its files only once the state directory is whole again.
-func (b *board) Tell(e state.Event) {
+func (b *jobs) Tell(e state.Event) {
 	n := News{Event: &e}
 	if _, begins := e.Data.(state.Phase); begins {
 		n.taken = make(chan struct{})
@@ -250,10 +250,10 @@ func (b *board) Tell(e state.Event) {
 }
 
 // News returns the channel of the events and ends of all jobs.
-func (b *board) News() <-chan News { return b.news }
+func (b *jobs) News() <-chan News { return b.news }
 
 // message returns the commit message for a turn whose agent wrote none.
-func (b *board) message(a turn.Assignment) string {
+func (b *jobs) message(a turn.Assignment) string {
 	title := strings.TrimPrefix(a.Task.Title, "[P] ")
 	if title == "" {
 		title = fmt.Sprintf("iteration %d", a.Origin.Iteration)

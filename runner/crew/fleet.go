@@ -43,7 +43,7 @@ func (c *worktrees) spare() int {
 
 // fleetJobs are the turns in slots that come and go.
 func (c *worktrees) fleetJobs() (n int) {
-	for _, j := range c.jobs {
+	for _, j := range c.list {
 		if j.slot.N > c.o.Parallel {
 			n++
 		}
@@ -78,7 +78,7 @@ func (c *worktrees) followed() *state.FleetStatus {
 }
 
 // Open implements Workspace.
-func (c *worktrees) Open() bool { return len(c.jobs) < c.o.Parallel+c.fleetJobs() || c.spare() > 0 }
+func (c *worktrees) Open() bool { return len(c.list) < c.o.Parallel+c.fleetJobs() || c.spare() > 0 }
 
 // Room implements Workspace.
 func (c *worktrees) Room(ctx context.Context) (n int) {
@@ -95,7 +95,7 @@ func (c *worktrees) Room(ctx context.Context) (n int) {
 }
 
 // take gives a job the first free slot: those here come first.
-func (c *worktrees) take(j *Job) {
+func (c *worktrees) giveSlot(j *Job) {
 	j.slot, c.free = c.free[0], c.free[1:]
 	j.way, j.away = c.ways[j.slot.N]
 }

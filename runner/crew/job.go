@@ -27,18 +27,18 @@ type Job struct {
 	Skip bool          // a person has skipped the task
 	Veto hooks.Verdict // of the hooks before its merge, if they refused it
 
-	slot    *slots.Slot     // nil in the checkout
-	way     carrier.Carrier // to the machine of its turn
-	away    bool            // it is another machine
-	marked  bool            // see slots.Slot.Mark
-	queued  bool            // its work waits for the merge queue
-	a       turn.Assignment
-	message string
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	worker  *turn.Worker
-	work    slots.Work
-	landing chan landing
+	slot       *slots.Slot     // nil in the checkout
+	way        carrier.Carrier // to the machine of its turn
+	away       bool            // it is another machine
+	marked     bool            // see slots.Slot.Mark
+	queued     bool            // its work waits for the merge queue
+	assignment turn.Assignment
+	message    string
+	ctx        context.Context
+	cancel     context.CancelCauseFunc
+	worker     *turn.Worker
+	work       slots.Work
+	landing    chan landing
 	// unchecked is true when no turn has checked the work as it is.
 	unchecked bool
 }
@@ -47,7 +47,7 @@ type Job struct {
 func (j *Job) Worker() *turn.Worker { return j.worker }
 
 // Dir returns the project's folder in the job's workspace.
-func (j *Job) Dir() string { return j.a.Dir }
+func (j *Job) Dir() string { return j.assignment.Dir }
 
 // Context ends with the job.
 func (j *Job) Context() context.Context { return j.ctx }

@@ -17,15 +17,15 @@ type Place struct {
 	Base string // the commit that the work begins with
 }
 
-// Look reviews the work at a place. land reports whether it may land. The error is a failure of ralph itself.
-type Look func(ctx context.Context, at Place) (res turn.Result, land bool, err error)
+// ReviewFunc reviews the work at a place. land reports whether it may land. The error is a failure of ralph itself.
+type ReviewFunc func(ctx context.Context, at Place) (res turn.Result, land bool, err error)
 
 // review shows the work in a slot, and sends it through the merge queue if it may land.
-func (c *worktrees) review(j *Job, look Look) (d Done) {
+func (c *worktrees) review(j *Job, look ReviewFunc) (d Done) {
 	d.Job = j
 	ctx := command.With(j.ctx, c.trust)
 	d.Result = c.notBegun(ctx, j)
-	kept, message, err := c.home.Kept(ctx, j.a.Task)
+	kept, message, err := c.home.Kept(ctx, j.assignment.Task)
 	if err != nil {
 		d.Err, d.Result = err, c.notBegun(ctx, j)
 		return d

@@ -45,7 +45,7 @@ func (c *worktrees) beginIn(ctx context.Context, j *Job, d *Done) (begun slots.B
 		d.Err = err
 		return begun, false
 	}
-	if begun, err = j.slot.Begin(ctx, j.a.Task, tip); err != nil {
+	if begun, err = j.slot.Begin(ctx, j.assignment.Task, tip); err != nil {
 		d.Err, d.Result = err, c.notBegun(ctx, j)
 	}
 	return begun, err == nil
@@ -68,7 +68,7 @@ func (c *worktrees) work(j *Job) (d Done) {
 		return d
 	}
 	if !j.away { // another machine has a stash of its own
-		if d.Err = j.slot.Mark(ctx, j.a.Task); d.Err != nil {
+		if d.Err = j.slot.Mark(ctx, j.assignment.Task); d.Err != nil {
 			return d
 		}
 		j.marked = true
@@ -80,10 +80,10 @@ func (c *worktrees) work(j *Job) (d Done) {
 		})
 	}
 	j.worker = c.workerIn(j.slot)
-	j.a.Known.Worked = j.a.Known.Worked || begun.Resumed // it may be done already
+	j.assignment.Known.Worked = j.assignment.Known.Worked || begun.Resumed // it may be done already
 	if len(begun.Conflict) > 0 {
-		j.a.Origin.Role = roles.Merger
-		j.a.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.a.Prompt.Feedback...)
+		j.assignment.Origin.Role = roles.Merger
+		j.assignment.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.assignment.Prompt.Feedback...)
 	}
 	if !c.away(ctx, j, &d) && !c.here(ctx, j, &d) {
 		return d
@@ -95,14 +95,15 @@ func (c *worktrees) work(j *Job) (d Done) {
 		d.Err = errors.Join(d.Err, err)
 	}
 	if err == nil && j.marked {
-		d.Err = errors.Join(d.Err, c.uncross(late, j, &d, begun))
+		d.Err = errors.Join(d.Err, c.rejectForeignStash(late, j, &d, begun))
 	}
 	d.Work = j.work
 	return d
 }
 
-// uncross keeps work from landing that has the files of another turn in it, from the stash that all worktrees share.
-func (c *worktrees) uncross(ctx context.Context, j *Job, d *Done, begun slots.Begun) error {
+// rejectForeignStash keeps work from landing that has the files of another turn in it, from the stash that all
+// worktrees share.
+func (c *worktrees) rejectForeignStash(ctx context.Context, j *Job, d *Done, begun slots.Begun) error {
 	var users []string
 	for _, l := range d.Result.Work.Gone {
 		if l.What == git.LostStash {
@@ -113,7 +114,7 @@ func (c *worktrees) uncross(ctx context.Context, j *Job, d *Done, begun slots.Be
 	if err != nil {
 		return err
 	}
-	x, err := j.slot.Crossed(ctx, slots.Turn{Task: j.a.Task, Run: c.opened, Began: j.Since,
+	x, err := j.slot.Crossed(ctx, slots.Turn{Task: j.assignment.Task, Run: c.opened, Began: j.Since,
 		Base: begun.Base, Tip: tip, Users: users})
 	if err != nil || len(x.Foreign) == 0 {
 		return err
@@ -152,17 +153,17 @@ func short(oids []string) string {
 
 // here carries out the turn in this process. began is false if it ended before the call.
 func (c *worktrees) here(ctx context.Context, j *Job, d *Done) (began bool) {
-	if d.Err = j.slot.Setup(c.o.Setup).Run(ctx, j.worker, j.a, c.Tell); d.Err != nil {
+	if d.Err = j.slot.Setup(c.o.Setup).Run(ctx, j.worker, j.assignment, c.Tell); d.Err != nil {
 		return false
 	}
-	d.Result, d.Err = j.worker.Run(ctx, j.a, c.Tell)
+	d.Result, d.Err = j.worker.Run(ctx, j.assignment, c.Tell)
 	return true
 }
 
 // notBegun is the result of a turn that ended before its call.
 func (c *worktrees) notBegun(ctx context.Context, j *Job) turn.Result {
-	return turn.Result{V: turn.Version, Origin: j.Origin, Task: j.a.Task, Agent: j.a.Agent.Spec.Name,
-		Checks: j.a.Checks, Cut: stop.By(ctx)}
+	return turn.Result{V: turn.Version, Origin: j.Origin, Task: j.assignment.Task, Agent: j.assignment.Agent.Spec.Name,
+		Checks: j.assignment.Checks, Cut: stop.By(ctx)}
 }
 
 // Refused are the files that were left out of the work.
@@ -175,9 +176,9 @@ func (d Done) Refused() (all []state.Refusal) {
 
 // mayLand is true for a result that its developer and the checks call done, unless reviewers look at it first.
 func mayLand(r turn.Result) bool {
-	done := r.Proof.After.IsDone(r.Task.ID) && !r.Proof.Handed
+	done := r.Proof.After.IsDone(r.Task.ID) && !r.Proof.ToReview
 	if r.Task.ID == "" { // no plan says whether it is finished
-		done = r.Call.Outcome.Class.Success() && r.Progress() && !r.Proof.Handed
+		done = r.Call.Outcome.Class.Success() && r.Progress() && !r.Proof.ToReview
 	}
 	return done && r.Cut == "" && !r.Proof.Report.Blocked() && !r.Proof.Unchecked && r.Work.Lost == ""
 }
@@ -238,7 +239,7 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 	if c.o.Merge != nil {
 		d.Files = files
 		var why string
-		if c.Alone(func() { why = c.o.Merge(j, j.work.Commit, d.Files) }); why != "" {
+		if c.OnRunGoroutine(func() { why = c.o.Merge(j, j.work.Commit, d.Files) }); why != "" {
 			point := string(hooks.PreMerge)
 			d.refuse(turn.Refusal{Merge: state.MergeHook, Why: "a hook keeps it back",
 				Report: refused(gate.Check{Name: point, Command: "the hook " + point}, why)})
@@ -273,7 +274,7 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 
 // refuse makes the result one of a turn whose work does not land.
 func (d *Done) refuse(by turn.Refusal) {
-	by.Tries = d.Job.a.Known.Tries + 1
+	by.Tries = d.Job.assignment.Known.Tries + 1
 	by.Why = cmp.Or(by.Why, "it does not pass together with what has landed meanwhile")
 	d.Result = turn.Refused(d.Result, by)
 }
@@ -300,7 +301,7 @@ func (c *worktrees) checkTogether(ctx context.Context, of []*Job) (turn.Result, 
 	c.trunk.checker.Forget()
 	c.trunk.synced = ""
 	last := of[len(of)-1]
-	a := last.a
+	a := last.assignment
 	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.trunk.slot.Dir, c.trunk.slot.Plan(), turn.Check, true, nil
 	a.Origin.Role, a.Sandbox = roles.Merge, contained(a)
 	if err := c.trunk.slot.Setup(c.o.Setup).Run(ctx, c.trunk.checker, a, c.Tell); err != nil {

@@ -36,14 +36,14 @@ type Options struct {
 	Worker func(env []string) *turn.Worker
 	// Merge is called, on the goroutine of the run, before finished work goes into the merge queue.
 	// It says why the work must not; empty: it may. nil: all work may.
-	Merge    func(j *Job, commit string, files []string) (why string)
-	Ralph    string // version of this ralph, which workers elsewhere have to fit
-	Numbered int    // the last number that an iteration has had; new ones get higher numbers
+	Merge            func(j *Job, commit string, files []string) (why string)
+	Ralph            string // version of this ralph, which workers elsewhere have to fit
+	HighestIteration int    // the last number that an iteration has had; new ones get higher numbers
 }
 
 // worktrees are slots beside the user's checkout. Finished work goes through the merge queue.
 type worktrees struct {
-	*board
+	*jobs
 	o     Options
 	home  *slots.Home
 	trust *command.Trust
@@ -75,7 +75,7 @@ func InWorktrees(ctx context.Context, o Options) (crew *Crew, landed []string, e
 		return nil, nil, err
 	}
 	o.Base.Env, o.Base.Trust = c.trunk.slot.Env(o.Env), c.trust
-	return &Crew{c.board, c}, c.recall(ctx), nil
+	return &Crew{c.jobs, c}, c.recall(ctx), nil
 }
 
 func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
@@ -86,7 +86,7 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	if err := home.Check(ctx, o.Setup); err != nil {
 		return nil, err
 	}
-	c := &worktrees{board: newBoard(o.Prefix), o: o, home: home, opened: time.Now(), ways: map[int]carrier.Carrier{}}
+	c := &worktrees{jobs: newJobs(o.Prefix), o: o, home: home, opened: time.Now(), ways: map[int]carrier.Carrier{}}
 	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	if c.last, err = latest(ctx, o.Dir, o.Run); err != nil {
 		return nil, err
 	}
-	c.last = max(c.last, o.Numbered)
+	c.last = max(c.last, o.HighestIteration)
 	for n := range c.o.Parallel + 1 {
 		s, err := home.Open(ctx, n, "HEAD")
 		if err != nil {
@@ -145,8 +145,8 @@ func contained(a turn.Assignment) sandbox.Contained {
 	return a.Sandbox
 }
 
-// Apart implements Workspace.
-func (c *worktrees) Apart() bool { return true }
+// InWorktrees implements Workspace.
+func (c *worktrees) InWorktrees() bool { return true }
 
 // Place implements Workspace.
 func (c *worktrees) Place(j *Job, a *turn.Assignment) {
@@ -180,7 +180,7 @@ func (c *worktrees) Settle(d Done, plan func() turn.Plan, checks turn.Checks) tu
 
 // Status implements Workspace.
 func (c *worktrees) Status() (all []state.SlotStatus, of *state.FleetStatus) {
-	for _, j := range c.jobs {
+	for _, j := range c.list {
 		phase := ""
 		if j.queued {
 			phase = "landing"

@@ -32,7 +32,7 @@ type Ledger struct {
 	Policy      rules.Policy
 	Continue    bool             // agents resume their session
 	Window      pace.HoursWindow // in which the run works
-	Apart       bool             // jobs work in worktrees
+	InWorktrees bool             // jobs work in worktrees
 	State       *state.Writer    // nil: a preview, which writes nothing
 	Out         *output.Output   // nil: the run is not open yet
 	Log         hclog.Logger
@@ -58,28 +58,28 @@ type Ledger struct {
 	Findings    int             // number of findings of the audit
 
 	// What the run before left.
-	Continues  string // its id, if it did not complete; else empty
-	Unfinished bool   // it did not complete
-	Unproved   string // task of a killed call whose tick no check saw; empty: none
-	Numbered   int    // the highest iteration that was under way when it was killed
+	Continues        string // its id, if it did not complete; else empty
+	Unfinished       bool   // it did not complete
+	UncheckedTick    string // task of a killed call whose tick no check saw; empty: none
+	HighestIteration int    // the highest iteration that was under way when it was killed
 
 	// Of the latest turn.
-	Last      turn.Result
-	Decided   string // why the run continued
-	Warned    bool   // the end was put off once, because its proof became weaker
-	StateLost bool   // the state directory was damaged during the latest call
+	Last       turn.Result
+	LastReason string // why the run continued
+	Warned     bool   // the end was put off once, because its proof became weaker
+	StateLost  bool   // the state directory was damaged during the latest call
 
 	// Changed is called when the run has changed files of the project: that is not the work of a turn.
 	Changed func()
 	// FirstReview is the phase that a finished task goes through first; empty: none.
 	FirstReview func(t task.Task, n state.Reviewing) string
 
-	was      rules.Memory // before the latest turn
-	signals  state.Signals
-	printed  int64 // raw output since the last pruning, in bytes
-	saved    write // of what the latest turn has changed
-	counted  write // that counts a call, before it is made; after saved
-	analysis later // of the latest turn
+	memoryBefore rules.Memory // before the latest turn
+	signals      state.Signals
+	printed      int64 // raw output since the last pruning, in bytes
+	saved        write // of what the latest turn has changed
+	counted      write // that counts a call, before it is made; after saved
+	analysis     later // of the latest turn
 }
 
 const (
@@ -107,7 +107,7 @@ func (l *Ledger) Recall(resumed, try bool, wanted string) (old state.Status, err
 	if resumed {
 		l.Memory.Usage, l.Memory.Iterations = old.Usage, old.LoopCount
 		for _, s := range old.Slots { // a kill may come after an iteration ended and before it was counted
-			l.Numbered = max(l.Numbered, s.Iteration)
+			l.HighestIteration = max(l.HighestIteration, s.Iteration)
 		}
 		if ran := old.Timestamp.Sub(old.StartedAt); ran > 0 && !old.StartedAt.IsZero() {
 			l.Started = l.Started.Add(-ran) // the time between the runs does not count
@@ -120,7 +120,7 @@ func (l *Ledger) Recall(resumed, try bool, wanted string) (old state.Status, err
 	}
 	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
 		l.Tasks.Of(old.Task.ID).CutOff = true // the killed call may have done the work, and the next one only ticks it
-		l.Unproved = old.Task.ID
+		l.UncheckedTick = old.Task.ID
 	}
 	l.Pool.Recall(old.LimitedUntil, wanted, try)
 	l.Pool.Pace.Used = old.WindowUse
@@ -221,7 +221,7 @@ func (l *Ledger) Conclusion(res turn.Result, damaged, fallbacks []string, stop *
 }
 
 // counts is true if the turn that Take took in counts as an iteration.
-func (l *Ledger) counts() bool { return l.Memory.Iterations > l.was.Iterations }
+func (l *Ledger) counts() bool { return l.Memory.Iterations > l.memoryBefore.Iterations }
 
 // callKey identifies a call among those under way.
 func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
@@ -229,7 +229,7 @@ func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" +
 // NoteUsage takes what an agent reports about a usage window during its call.
 func (l *Ledger) NoteUsage(from state.Origin, u state.Limit) { l.Pool.Pace.Note(callKey(from), u) }
 
-// Count counts a call on disk before it is made. The write goes on until Counted.
+// Count counts a call on disk before it is made. The write goes on until WaitCounted.
 func (l *Ledger) Count(a turn.Assignment) {
 	l.Calls = pace.ThisHour(l.Calls, time.Now())
 	l.Calls.Calls++
@@ -255,8 +255,8 @@ func (l *Ledger) Count(a turn.Assignment) {
 	l.counted.begin(func() error { return errors.Join(saved.wait(), l.State.SaveCalls(calls)) }, l.Out.Save)
 }
 
-// Counted waits until the call is counted on disk.
-func (l *Ledger) Counted() error { return l.counted.wait() }
+// WaitCounted waits until the call is counted on disk.
+func (l *Ledger) WaitCounted() error { return l.counted.wait() }
 
 // Spend counts what calls of others than a developer have used.
 func (l *Ledger) Spend(calls int, u state.Usage) {
@@ -267,7 +267,7 @@ func (l *Ledger) Spend(calls int, u state.Usage) {
 // Take records what a turn saw and did: counters, records, findings, and the ticks that count.
 func (l *Ledger) Take(res turn.Result, damaged bool) {
 	now, own := time.Now(), l.Tasks.Of(res.Task.ID)
-	l.Last, l.Plan.Counts, l.was = res, res.Proof.After, l.Memory
+	l.Last, l.Plan.Counts, l.memoryBefore = res, res.Proof.After, l.Memory
 	if res.Proof.GiveUp != "" && own.Aside.Why == "" {
 		l.Memory.Breaker.NoProgress = 0 // the next task starts a new count
 	}
@@ -383,7 +383,7 @@ func (l *Ledger) PutAside(from state.Origin, t task.Task, why string) {
 // DropNotes drops what the next prompt would say about a task that was put aside. Only with worktrees does
 // the next task not see the files of that task.
 func (l *Ledger) DropNotes(d rules.Decision) {
-	if l.Apart {
+	if l.InWorktrees {
 		l.Notes.Drop(d)
 	}
 }
@@ -408,7 +408,7 @@ func (l *Ledger) Reopen(from state.Origin, o turn.Reopen, before turn.Plan) {
 		l.Log.Warn("a tick cannot be taken back", logs.KeyTask, o.Task, logs.KeyError, err)
 	}
 	if n := l.Tasks.Of(o.Task); review {
-		n.Review.Kept, n.Review.Run, n.Review.Iteration = l.Apart, from.Run, from.Iteration
+		n.Review.Kept, n.Review.Run, n.Review.Iteration = l.InWorktrees, from.Run, from.Iteration
 		n.Review.Phase = l.FirstReview(t, n.Review)
 		is = state.TaskInReview
 	}
@@ -451,7 +451,7 @@ func (l *Ledger) End(res turn.Result, d rules.Decision) {
 		l.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration,
 			res.Origin.Iteration)
 	}
-	l.Decided = d.Reason
+	l.LastReason = d.Reason
 	l.ShowDecision(d)
 	l.Out.Status(func(s *state.Status) { output.ShowEnd(s, res, logs.Redact(rules.LastError(res))) })
 	end := output.EndOf(res)
@@ -482,13 +482,13 @@ func (l *Ledger) Save(res turn.Result) error {
 			return err
 		}
 	}
-	if err := l.Saved(); err != nil { // of another turn: no call has begun since
+	if err := l.WaitSaved(); err != nil { // of another turn: no call has begun since
 		return err
 	}
 	w, b, calls := l.State, l.Memory.Breaker, l.Calls
 	breaker := func() error { return w.SaveBreaker(b) }
-	if b.State != l.was.Breaker.State {
-		l.Memory.Breaker = l.was.Breaker
+	if b.State != l.memoryBefore.Breaker.State {
+		l.Memory.Breaker = l.memoryBefore.Breaker
 		breaker = l.moveBreaker(b)
 	}
 	if l.counts() {
@@ -501,14 +501,14 @@ func (l *Ledger) Save(res turn.Result) error {
 	return nil
 }
 
-// Saved waits until the writes of the latest Save are on disk.
-func (l *Ledger) Saved() error { return l.saved.wait() }
+// WaitSaved waits until the writes of the latest Save are on disk.
+func (l *Ledger) WaitSaved() error { return l.saved.wait() }
 
 // SaveLater writes what may wait. It is safe for concurrent use.
-func (l *Ledger) SaveLater() error { return l.analysis.make() }
+func (l *Ledger) SaveLater() error { return l.analysis.flush() }
 
 // SaveCalls counts on disk what is no turn of its own.
-func (l *Ledger) SaveCalls() error { return errors.Join(l.Saved(), l.State.SaveCalls(l.Calls)) }
+func (l *Ledger) SaveCalls() error { return errors.Join(l.WaitSaved(), l.State.SaveCalls(l.Calls)) }
 
 // SaveChecks writes what is known of the checks.
 func (l *Ledger) SaveChecks() error { return gate.SaveKnown(l.State.Dir(), l.Checks) }
@@ -517,7 +517,7 @@ func (l *Ledger) SaveChecks() error { return gate.SaveKnown(l.State.Dir(), l.Che
 func (l *Ledger) CoolDown(now time.Time) error {
 	l.Calls = pace.ThisHour(l.Calls, now)
 	if b := rules.CoolDown(l.Memory.Breaker, l.Policy, now); b.State != l.Memory.Breaker.State {
-		return errors.Join(l.Saved(), l.moveBreaker(b)())
+		return errors.Join(l.WaitSaved(), l.moveBreaker(b)())
 	}
 	return nil
 }
@@ -540,10 +540,10 @@ func (l *Ledger) moveBreaker(b state.Breaker) (write func() error) {
 
 // Close writes what the next run needs.
 func (l *Ledger) Close(complete bool) error {
-	saved := l.Saved()
+	saved := l.WaitSaved()
 	if complete { // idle iterations of this plan say nothing about the next one
 		l.Out.Lost(l.State.SaveBreaker(l.Memory.Breaker.Closed()))
 	}
 	l.Out.Lost(logs.Prune(l.State.LogsDir(), logsKept))
-	return errors.Join(saved, l.State.SaveSession(l.Session), l.analysis.make())
+	return errors.Join(saved, l.State.SaveSession(l.Session), l.analysis.flush())
 }

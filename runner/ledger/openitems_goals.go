@@ -19,7 +19,7 @@ type goals struct {
 
 // follow takes over what happened since the latest turn, and what this one may change.
 func (g *goals) follow(res turn.Result) {
-	before, left := res.Work.Before, res.Work.Left
+	before, left := res.Work.Before, res.Work.AsAgentLeft
 	if before.Usable() {
 		if g.known && g.last != nil {
 			g.tasks = task.Merge(g.tasks, g.last, before.List.Tasks, same)

@@ -47,8 +47,8 @@ func TestBook_planOfTheWholeRun_isComparedWithItsBeginning(t *testing.T) {
 			var b OpenItems
 			for n, s := range c.steps {
 				res := turn.Result{Origin: state.Origin{Run: "r", Iteration: n + 1}, Task: task.Task{Title: s.task},
-					Work: turn.Work{Before: planIn(t, s.before), Left: planIn(t, s.after)}}
-				res.Proof.After = res.Work.Left
+					Work: turn.Work{Before: planIn(t, s.before), AsAgentLeft: planIn(t, s.after)}}
+				res.Proof.After = res.Work.AsAgentLeft
 				b.Add(res)
 			}
 			b.Look(audit.Input{Files: []audit.File{}}, planIn(t, c.end))
@@ -69,7 +69,7 @@ func TestBook_planOfTheWholeRun_isComparedWithItsBeginning(t *testing.T) {
 func TestBook_findingInThePlan_closesWhenThePlanIsRepaired(t *testing.T) {
 	was, weaker := planIn(t, "- [ ] A: read; - [ ] B: write it all"), planIn(t, "- [x] A: read; - [ ] B: write some")
 	var b OpenItems
-	res := turn.Result{Work: turn.Work{Before: was, Left: weaker}}
+	res := turn.Result{Work: turn.Work{Before: was, AsAgentLeft: weaker}}
 	res.Proof.After = weaker
 	res.Proof.Findings = audit.Compare(audit.Input{PlanBefore: was.List.Tasks, PlanAfter: weaker.List.Tasks})
 	b.Add(res)

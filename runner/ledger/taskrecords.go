@@ -22,7 +22,7 @@ type Record struct {
 	state.TaskMemory             // what the next run has to know, too
 	Waits            bool        // for a person's answer
 	Report           gate.Report // of the checks after the latest turn
-	Hooked           bool        // the hooks at pre_task have run
+	PreTaskRan       bool        // the hooks at pre_task have run
 }
 
 // Of returns the record of a task. If there is none yet, it adds an empty one.

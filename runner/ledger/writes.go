@@ -47,8 +47,8 @@ type later struct{ write atomic.Pointer[func() error] }
 // put holds a write in place of one that was not made.
 func (l *later) put(write func() error) { l.write.Store(&write) }
 
-// make makes the write, if there is one.
-func (l *later) make() error {
+// flush makes the write, if there is one.
+func (l *later) flush() error {
 	write := l.write.Swap(nil)
 	if write == nil {
 		return nil

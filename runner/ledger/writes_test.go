@@ -27,10 +27,10 @@ func TestLater_make_makesTheWriteOnce(t *testing.T) {
 	var l later
 	made := 0
 	l.put(func() error { made++; return errDisk })
-	if err := l.make(); !errors.Is(err, errDisk) {
+	if err := l.flush(); !errors.Is(err, errDisk) {
 		t.Error(err)
 	}
-	if err := l.make(); err != nil || made != 1 {
+	if err := l.flush(); err != nil || made != 1 {
 		t.Errorf("%d made, %v", made, err)
 	}
 }

@@ -101,7 +101,7 @@ func (s Request) Result(res Result, known turn.Result) turn.Result {
 	return turn.Result{
 		V: turn.Version, Origin: s.From, Task: s.Task, PlanName: known.PlanName, Agent: by, Cut: res.Cut, Call: call,
 		Started: known.Started, Duration: time.Since(known.Started), Checks: known.Checks,
-		Work:  turn.Work{Before: plan, Left: plan},
+		Work:  turn.Work{Before: plan, AsAgentLeft: plan},
 		Proof: turn.Proof{Tries: known.Proof.Tries, Report: known.Proof.Report, After: plan},
 	}
 }

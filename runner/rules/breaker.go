@@ -57,7 +57,7 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 // goneBack is true for a change that an earlier iteration made already: it was taken back in
 // between. An iteration that closes a task makes progress even so.
 func goneBack(b state.Breaker, r turn.Result) bool {
-	return !r.Proof.Handed && !r.Closed() && r.Work.Delta != "" && slices.Contains(b.Changes, r.Work.Delta)
+	return !r.Proof.ToReview && !r.Closed() && r.Work.Delta != "" && slices.Contains(b.Changes, r.Work.Delta)
 }
 
 // errorsOf are the errors of a turn. A failing tool is an error only in a turn that closes

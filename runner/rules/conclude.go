@@ -226,7 +226,7 @@ func complete(f Conclusion) Decision {
 }
 
 // claims is true when the agent signals completion, and no reviewer decides about that.
-func (f Conclusion) claims() bool { return f.Result.Claims() && !f.Result.Proof.Handed }
+func (f Conclusion) claims() bool { return f.Result.Claims() && !f.Result.Proof.ToReview }
 
 func claimedOpen(f Conclusion) (Decision, bool) {
 	why := tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
@@ -313,7 +313,7 @@ func afterFailedCheck(f Conclusion) Decision {
 // taskAttempts gives up a task after MAX_ITERATIONS_PER_TASK turns.
 func taskAttempts(f Conclusion) (Decision, bool) {
 	r, most := f.Result, f.Policy.MaxPerTask
-	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) || r.Proof.Handed {
+	if most == 0 || f.Attempts < most || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) || r.Proof.ToReview {
 		return Decision{}, false
 	}
 	return Decision{Action: state.ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),

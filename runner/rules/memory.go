@@ -85,7 +85,7 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 func insists(r turn.Result) bool {
 	oneOfSeveral := r.Closed() && r.Proof.After.Remaining > 0
 	warned := (r.Proof.Unearned || r.Proof.Warned) && r.Progress()
-	return r.Claims() && !r.Proof.Handed && !oneOfSeveral && !warned
+	return r.Claims() && !r.Proof.ToReview && !oneOfSeveral && !warned
 }
 
 // failures counts failed calls in a row, even if they changed something. The count stays at 1

@@ -41,7 +41,7 @@ func Crossed(r Result, found audit.Finding) Result {
 	r.Work.Gone = append(slices.Clip(r.Work.Gone), git.Lost{What: git.LostCrossed, Text: found.Text})
 	p.Findings = append(slices.Clip(p.Findings), found)
 	p.Reopen = append(slices.Clip(p.Reopen), Reopen{Task: r.Task.ID, By: ReopenAudit, Why: found.Text})
-	p.After, p.Handed, p.Unearned = p.After.Without([]string{r.Task.ID}), false, true
+	p.After, p.ToReview, p.Unearned = p.After.Without([]string{r.Task.ID}), false, true
 	r.Proof = p
 	r.Call.Signalled = false // as in Refused
 	return r
@@ -69,11 +69,11 @@ func WithCurrentPlan(r Result, now Plan, landed bool, busy func(id string) bool)
 			reopen = append(reopen, o)
 		}
 	}
-	r.Work.Before, r.Work.Left, r.Proof.After, r.Proof.Reopen = now, now, now, reopen
+	r.Work.Before, r.Work.AsAgentLeft, r.Proof.After, r.Proof.Reopen = now, now, now, reopen
 	for _, id := range ticked {
 		r.Proof.After = r.Proof.After.Claimed(now, id, true)
 	}
-	r.Work.Left = r.Proof.After
+	r.Work.AsAgentLeft = r.Proof.After
 	if !landed { // nobody else sees its change
 		r.Proof.Links = nil
 	}
@@ -94,7 +94,7 @@ func WithFinalPlan(r Result, after Plan) Result {
 
 // Returned is the Result of a review after which the task is with its developer again, who got somewhere.
 func Returned(r Result, now Plan) Result {
-	r.Work.Before, r.Proof.Handed = now, true
+	r.Work.Before, r.Proof.ToReview = now, true
 	return r
 }
 

@@ -23,7 +23,7 @@ func worked() Result {
 	reopen[0] = Reopen{Task: "b", By: ReopenAudit}
 	return Result{Task: task.Task{ID: "a"},
 		Call: Call{Signalled: true, Asks: []state.Ask{{Text: "1"}, {Text: "2"}}, Session: Session{ID: "s"}},
-		Work: Work{Before: amendPlan(task.Open, task.Open), Left: amendPlan(task.Done, task.Done)},
+		Work: Work{Before: amendPlan(task.Open, task.Open), AsAgentLeft: amendPlan(task.Done, task.Done)},
 		Proof: Proof{Reopen: reopen, Tries: 1, GiveUp: "it says so", After: amendPlan(task.Done, task.Open),
 			Report: gate.Report{Results: []gate.Result{{Name: "mine"}}}}}
 }
@@ -95,13 +95,13 @@ func TestWithCurrentPlan_notLanded_onlyItsOwnTickCounts(t *testing.T) {
 	now := amendPlan(task.Active, task.Done)
 	got := WithCurrentPlan(worked(), now, false, nobody)
 	want := worked()
-	want.Work.Before, want.Work.Left = now, amendPlan(task.Done, task.Done)
-	want.Proof.After, want.Proof.Reopen = want.Work.Left, nil
+	want.Work.Before, want.Work.AsAgentLeft = now, amendPlan(task.Done, task.Done)
+	want.Proof.After, want.Proof.Reopen = want.Work.AsAgentLeft, nil
 	if diff := cmp.Diff(text(t, want), text(t, got)); diff != "" {
 		t.Error(diff)
 	}
 	undone := WithFinalPlan(worked(), amendPlan(task.Open, task.Open))
-	if got := WithCurrentPlan(undone, now, false, nobody); got.Proof.After.IsDone("a") || got.Work.Left.IsDone("a") {
+	if got := WithCurrentPlan(undone, now, false, nobody); got.Proof.After.IsDone("a") || got.Work.AsAgentLeft.IsDone("a") {
 		t.Errorf("not done: %+v", got.Proof.After)
 	}
 }

@@ -37,9 +37,9 @@ type Assignment struct {
 	Dir    string       `json:"dir"`               // the project's folder in the workspace
 	LogDir string       `json:"log_dir,omitempty"` // for the prompt and the raw output; empty: not kept
 
-	// Then is the review phase that a task enters when its work is done. Its tick is taken back
+	// FirstReview is the review phase that a task enters when its work is done. Its tick is taken back
 	// until the review has passed. Empty: the task is done without one.
-	Then string `json:"then,omitempty"`
+	FirstReview string `json:"then,omitempty"`
 
 	Task   task.Task    `json:"task,omitzero"` // zero: the plan has none, or there is no plan
 	Plan   store.File   `json:"plan,omitzero"`

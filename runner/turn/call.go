@@ -97,7 +97,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	}
 	c.made, c.counted, c.printed = true, decoder.Counted(), out.Printed
 	c.cancelled = c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck() && c.transcript.Repeats == ""
-	c.outcome = spec.Classify(c.transcript, c.exit, time.Now().Add(-t.w.Ahead))
+	c.outcome = spec.Classify(c.transcript, c.exit, time.Now().Add(-t.w.ClockOffset))
 	if c.outcome.Class == ending.Auth {
 		c.withheld = request.Filter.Withheld(spec, request)
 	}

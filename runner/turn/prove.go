@@ -150,8 +150,8 @@ func (t *turn) takeBaseline(ctx context.Context) (gate.Report, error) {
 	return rep, nil
 }
 
-// part carries out a turn that only runs the checks, or only asks the agent.
-func (t *turn) part(ctx context.Context) (f facts, err error) {
+// partialTurn carries out a turn that only runs the checks, or only asks the agent.
+func (t *turn) partialTurn(ctx context.Context) (f facts, err error) {
 	f.started, f.before, f.checks = time.Now(), store.Read(t.a.Plan), t.checks
 	f.left = f.before
 	switch {

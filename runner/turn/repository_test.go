@@ -83,7 +83,7 @@ func TestTurn_repositoryLost_nothingCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := scripted.Project(t, []scripted.Step{{Do: "run", Text: test.command}, {Do: "tick", Text: "one"}, {Do: "tick", Text: "two"}})
 			w := &turn.Worker{}
-			w.Own.Continues = true // as after ralph resume
+			w.UserChanges.Continues = true // as after ralph resume
 			defer w.Close()
 			res := whole(t, w, a)
 			if !strings.Contains(res.Work.Lost, test.want) {

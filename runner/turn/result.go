@@ -64,10 +64,10 @@ type Call struct {
 
 // Work is what a turn left in its workspace.
 type Work struct {
-	Before Plan       `json:"before"` // the plan when the turn began
-	Left   Plan       `json:"left"`   // and as the agent left it
-	Change git.Change `json:"change"`
-	Delta  string     `json:"delta,omitempty"` // see deltaOf
+	Before      Plan       `json:"before"` // the plan when the turn began
+	AsAgentLeft Plan       `json:"left"`   // and as the agent left it
+	Change      git.Change `json:"change"`
+	Delta       string     `json:"delta,omitempty"` // see deltaOf
 	// Damaged names protected files that were removed or emptied. They have been restored.
 	Damaged []string `json:"damaged,omitempty"`
 	// Lost says why the repository is no longer the one in which the turn began;
@@ -111,9 +111,9 @@ type Proof struct {
 	Blocked bool `json:"blocked,omitempty"`
 	// Warned is true when the end of the run was put off because its proof became weaker.
 	Warned bool `json:"warned,omitempty"`
-	// Handed is true when the task is done as far as its developer is concerned; see
-	// Assignment.Then.
-	Handed bool `json:"handed,omitempty"`
+	// ToReview is true when the task is done as far as its developer is concerned; see
+	// Assignment.FirstReview.
+	ToReview bool `json:"handed,omitempty"`
 }
 
 // Why a tick is taken back.
@@ -160,7 +160,7 @@ func reopened(p Plan, reopen []Reopen) Plan {
 
 // Progress is true when HEAD moved, the tree changed, or fewer tasks are open. Ticks without work are no change.
 func (r Result) Progress() bool {
-	return r.Proof.Handed || r.Work.Change.Progress() && !r.Proof.OnlyTicks || r.Closed()
+	return r.Proof.ToReview || r.Work.Change.Progress() && !r.Proof.OnlyTicks || r.Closed()
 }
 
 // Unfinished says what the turn left open in the repository, such as a merge with conflicts; empty: nothing.
@@ -212,7 +212,7 @@ func (r Result) Claims() bool {
 // TestOnly is true for a turn that only ran or wrote tests and finished no task: the
 // agent says so, or test files are all that changed.
 func (r Result) TestOnly() bool {
-	if r.Proof.Handed || r.Proof.After.Remaining < r.Work.Before.Remaining {
+	if r.Proof.ToReview || r.Proof.After.Remaining < r.Work.Before.Remaining {
 		return false
 	}
 	c := r.Work.Change

@@ -50,7 +50,7 @@ func settle(a Assignment, f facts) Result {
 	r := Result{
 		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name,
 		Started: f.started, Cut: f.cut, Checks: f.checks, Proof: f.audit.Proof,
-		Work: Work{Before: f.before, Left: f.left, Change: f.change, Delta: deltaOf(f.change.Count, f.texts),
+		Work: Work{Before: f.before, AsAgentLeft: f.left, Change: f.change, Delta: deltaOf(f.change.Count, f.texts),
 			Damaged: f.damaged, Lost: f.lost, Gone: f.vanished.gone, PutBack: f.vanished.putBack, Astray: f.vanished.astray},
 	}
 	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration
@@ -93,9 +93,9 @@ func unfinished(f audit.Finding) bool { return f.Kind == audit.KindUnfinished }
 // handOver takes back the ticks of the turn if a reviewer has to look at its work first.
 func (p *Proof) handOver(a Assignment, f facts) {
 	for _, t := range p.After.List.Tasks {
-		if a.Then != "" && t.Done() && !f.before.IsDone(t.ID) {
-			p.Handed = p.Handed || t.ID == a.Task.ID
-			p.Reopen = append(p.Reopen, Reopen{Task: t.ID, By: ReopenReview, Why: "phase " + a.Then})
+		if a.FirstReview != "" && t.Done() && !f.before.IsDone(t.ID) {
+			p.ToReview = p.ToReview || t.ID == a.Task.ID
+			p.Reopen = append(p.Reopen, Reopen{Task: t.ID, By: ReopenReview, Why: "phase " + a.FirstReview})
 		}
 	}
 	p.After = reopened(f.left, p.Reopen)

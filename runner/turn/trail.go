@@ -56,7 +56,7 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	t.dir, t.start, t.refused = a.Dir, &start, map[string]string{}
 	root, _ := git.Root(a.Dir)
 	var err error
-	if t.users, err = w.Own.Begin(root, start.Changes()); err != nil {
+	if t.users, err = w.UserChanges.Begin(root, start.Changes()); err != nil {
 		w.Log.Warn("a run that continues this one will not commit what this one leaves", "error", err)
 	}
 	t.mine = slices.DeleteFunc(t.users.Files.Names(), ofPlan(a))
@@ -82,8 +82,8 @@ func ofPlan(a Assignment) func(file string) bool {
 	return func(f string) bool { return a.Plan.Has(store.Plan{}, in(f)) || state.Wrote(a.Dir, in(f)) }
 }
 
-// Away begins a time in which ralph starts nothing. All changes until back is called count as those of people.
-func (w *Worker) Away(ctx context.Context, a Assignment) (back func()) {
+// WhilePeopleEdit begins a time in which ralph starts nothing. All changes until back is called count as those of people.
+func (w *Worker) WhilePeopleEdit(ctx context.Context, a Assignment) (back func()) {
 	if ctx = w.git(ctx, a); w.trail.start == nil || w.look(ctx, a.Dir) != nil {
 		return w.Forget
 	}
@@ -93,7 +93,7 @@ func (w *Worker) Away(ctx context.Context, a Assignment) (back func()) {
 		late, done := stop.Outlast(ctx)
 		defer done()
 		if w.look(late, a.Dir) == nil {
-			w.notKept(w.Own.Edited(&w.trail.users, was, w.before.Changes(), ofPlan(a)))
+			w.notKept(w.UserChanges.Edited(&w.trail.users, was, w.before.Changes(), ofPlan(a)))
 		}
 	}
 }
@@ -209,7 +209,7 @@ type Around func(commit func() (state.Commit, error)) (state.Commit, error)
 // before, nor what the user staged. If there is something to commit, around decides about it; nil: it is committed.
 func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest, around Around) (state.Commit, error) {
 	t := &w.trail
-	if t.start == nil && !w.Own.Continues || ctx.Err() != nil {
+	if t.start == nil && !w.UserChanges.Continues || ctx.Err() != nil {
 		return state.Commit{}, nil
 	}
 	ctx = w.git(ctx, a)

@@ -47,19 +47,19 @@ const (
 // works, with this process's environment. A new Worker takes the workspace as it
 // then is for the user's: changes of earlier turns included.
 type Worker struct {
-	Env    []string // that agents and checks start from; nil: this process's
-	Size   ptyexec.Size
-	Ahead  time.Duration       // of the run's clock: that of this machine; a limit ends by the run's
-	Resize <-chan ptyexec.Size // nil: never
-	Kill   <-chan struct{}     // closed: end the child without any grace; nil: never
-	Log    hclog.Logger        // nil: nothing is logged
+	Env         []string // that agents and checks start from; nil: this process's
+	Size        ptyexec.Size
+	ClockOffset time.Duration       // of the run's clock: that of this machine; a limit ends by the run's
+	Resize      <-chan ptyexec.Size // nil: never
+	Kill        <-chan struct{}     // closed: end the child without any grace; nil: never
+	Log         hclog.Logger        // nil: nothing is logged
 	// Find looks for checks in a project that had none, after these files have
 	// changed; nil: nobody looks.
 	Find func(dir string, changed []string) []gate.Check
 	// Retest finds checks that pass for another reason than the work; nil: nobody looks.
 	Retest func(context.Context, Proven) ([]audit.Finding, error)
-	// Own stores which uncommitted changes are the user's, for a run that continues this one; zero: not stored.
-	Own git.OwnStore
+	// UserChanges stores which uncommitted changes are the user's, for a run that continues this one; zero: not stored.
+	UserChanges git.OwnStore
 	// Begun is the start of an iteration that was cut off and now runs again; zero: none.
 	Begun git.State
 	// Records is for an Assignment of another process: see sandbox.Contained.
@@ -90,8 +90,8 @@ func (w *Worker) Close() {
 	w.finishKeeping()
 	ctx, cancel := context.WithTimeout(command.With(context.Background(), w.Trust), finalGrace)
 	defer cancel()
-	if w.trail.start != nil && w.Own.Path != "" && !w.blind && w.look(ctx, w.trail.dir) == nil {
-		_ = w.Own.End(w.before.Changes()) // if it fails, the next run takes what is left for the user's changes
+	if w.trail.start != nil && w.UserChanges.Path != "" && !w.blind && w.look(ctx, w.trail.dir) == nil {
+		_ = w.UserChanges.End(w.before.Changes()) // if it fails, the next run takes what is left for the user's changes
 	}
 	w.spare.Close()
 }
@@ -133,9 +133,9 @@ func (w *Worker) Run(ctx context.Context, a Assignment, emit func(state.Event)) 
 	defer p.Stop()
 	t.route = p.Route
 	if a.Part == Whole {
-		return t.whole(ctx)
+		return t.fullTurn(ctx)
 	}
-	f, err := t.part(ctx)
+	f, err := t.partialTurn(ctx)
 	t.addFindings(&f, t.git.findings())
 	return settle(a, f), err
 }
@@ -151,7 +151,7 @@ type turn struct {
 	plan    *protect.Plan // as it was before the call
 	sending sync.Mutex    // the agent and the proxy of the sandbox report at the same time
 	git     putBack
-	refs    *refTurn
+	refs    *turnRefs
 }
 
 // Redacted hides keys and tokens in the words of an event.
@@ -173,8 +173,8 @@ func (t *turn) send(p state.Payload) {
 	t.emit(state.NewEvent(t.a.Origin, time.Now(), p))
 }
 
-// whole is a turn with an agent call.
-func (t *turn) whole(ctx context.Context) (Result, error) {
+// fullTurn is a turn with an agent call.
+func (t *turn) fullTurn(ctx context.Context) (Result, error) {
 	f := facts{started: time.Now(), before: store.Read(t.a.Plan), checks: t.checks}
 	f.left, f.audit.Worked = f.before, t.a.Known.Worked
 	err := t.w.Ready(ctx, t.a)
@@ -329,7 +329,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	}
 	if f.lost != "" {
 		t.w.finishKeeping()
-		t.w.trail, t.w.Own.Continues = trail{}, false // nothing may be committed or kept elsewhere
+		t.w.trail, t.w.UserChanges.Continues = trail{}, false // nothing may be committed or kept elsewhere
 		return nil
 	}
 	if f.change, err = f.found.Compare(after).Committed(ctx, t.a.Dir, f.found, after); err != nil {

@@ -18,12 +18,12 @@ import (
 type Shared struct {
 	mu    sync.Mutex
 	first *git.RefsView // what the repository had when the run began; nil: no turn has looked
-	turns []*refTurn    // under way, and those that ended while others were
+	turns []*turnRefs   // under way, and those that ended while others were
 	told  []git.Lost
 }
 
-// refTurn is a turn, as Shared has to know it.
-type refTurn struct {
+// turnRefs is a turn, as Shared has to know it.
+type turnRefs struct {
 	task     task.Task
 	before   git.RefsView
 	told     int      // how many losses had been told when it began
@@ -31,37 +31,37 @@ type refTurn struct {
 	over     bool
 }
 
-func (s *Shared) begin(t task.Task, before git.RefsView) *refTurn {
+func (s *Shared) begin(t task.Task, before git.RefsView) *turnRefs {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := &refTurn{task: t, before: before, told: len(s.told)}
+	r := &turnRefs{task: t, before: before, told: len(s.told)}
 	s.turns = append(s.turns, r)
 	return r
 }
 
-func (s *Shared) ran(r *refTurn, command string) {
+func (s *Shared) ran(r *turnRefs, command string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.commands = append(r.commands, command)
 }
 
-func (s *Shared) end(r *refTurn) {
+func (s *Shared) end(r *turnRefs) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.over = true
-	if !slices.ContainsFunc(s.turns, func(o *refTurn) bool { return !o.over }) {
+	if !slices.ContainsFunc(s.turns, func(o *turnRefs) bool { return !o.over }) {
 		s.turns = nil
 	}
 }
 
 // answersFor returns those of the losses that the turn saw and has to answer for: not those that another task asks for,
 // that the tools of another turn show, which will tell it, or that have been told since this one began.
-func (s *Shared) answersFor(r *refTurn, gone []git.Lost) (own []git.Lost) {
+func (s *Shared) answersFor(r *turnRefs, gone []git.Lost) (own []git.Lost) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range gone {
 		shows := func(command string) bool { return audit.Removes(command, l) }
-		if slices.ContainsFunc(s.turns, func(o *refTurn) bool {
+		if slices.ContainsFunc(s.turns, func(o *turnRefs) bool {
 			return o != r && (audit.AsksForLoss(audit.TextOf(o.task), l) ||
 				!o.over && o.before.Has(l) && slices.ContainsFunc(o.commands, shows) && !slices.ContainsFunc(r.commands, shows))
 		}) || slices.ContainsFunc(s.told[r.told:], func(t git.Lost) bool { return t.Text == l.Text }) {
@@ -160,9 +160,9 @@ func (t *turn) repository(v vanished, after git.Snapshot) audit.Repository {
 // Recall takes over what an earlier run left open: what is gone from git.
 func (w *Worker) Recall(gone []git.Lost) { w.missing = append(w.missing, gone...) }
 
-// Standing is the audit's input before the first turn: what git shows of losses and operations that an earlier run has
+// StillBroken is the audit's input before the first turn: what git shows of losses and operations that an earlier run has
 // left open; nil outside git.
-func (w *Worker) Standing(ctx context.Context, a Assignment) (*audit.Input, error) {
+func (w *Worker) StillBroken(ctx context.Context, a Assignment) (*audit.Input, error) {
 	ctx = w.git(ctx, a)
 	if err := w.look(ctx, a.Dir); err != nil {
 		return nil, err
@@ -176,8 +176,8 @@ func (w *Worker) Standing(ctx context.Context, a Assignment) (*audit.Input, erro
 	return &audit.Input{Repository: r}, err
 }
 
-// Miss remembers what a turn of the run did to the repository, for Changed.
-func (w *Worker) Miss(r Result) {
+// RememberLosses remembers what a turn of the run did to the repository, for Changed.
+func (w *Worker) RememberLosses(r Result) {
 	w.missing = append(w.missing, r.Work.Gone...)
 	if what := r.Work.PutBack + r.Work.Astray; what != "" {
 		w.moved = append(w.moved, what)

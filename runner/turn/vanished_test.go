@@ -48,7 +48,7 @@ func two(t *testing.T, first, second string) (turn.Assignment, *turn.Worker, [2]
 	a.Agent, a.Origin.Iteration = scripted.Project(t, runs(g+second)).Agent, 2
 	both[1] = whole(t, w, a)
 	for _, r := range both {
-		w.Miss(r)
+		w.RememberLosses(r)
 	}
 	return a, w, both
 }

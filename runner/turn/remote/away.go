@@ -155,7 +155,7 @@ func (h Host) carryOut(ctx context.Context, p *place, parcel Parcel,
 		return end, fmt.Errorf("prepare slot: %w", err)
 	}
 	worker := h.Worker(append(h.Env, "RALPH_SLOT="+strconv.Itoa(p.n), "TMPDIR="+tmp))
-	worker.Ahead = p.ahead
+	worker.ClockOffset = p.ahead
 	defer worker.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
