@@ -182,12 +182,12 @@ func DecisionOf(d rules.Decision) state.Decision {
 
 // Origin is that of events about a task in the next iteration.
 func (l *Ledger) Origin(t task.Task) state.Origin {
-	n := l.Tasks.look(t.ID)
-	role := roles.ByPhase(n.Review.Phase)
+	rec := l.Tasks.look(t.ID)
+	role := roles.ByPhase(rec.Review.Phase)
 	o := state.Origin{Run: l.RunID, Host: l.Host, Iteration: l.Memory.Iterations + 1, Task: t.ID, Role: role.Name,
 		Reviews: role.Reviews()}
 	if t.ID != "" {
-		o.Attempt = n.Attempts + 1
+		o.Attempt = rec.Attempts + 1
 		if o.Reviews { // a review is of the latest attempt
 			o.Attempt = max(o.Attempt-1, 1)
 		}
@@ -312,10 +312,10 @@ func (l *Ledger) Apply(res turn.Result, d rules.Decision, damaged, hints []strin
 		l.Memory.Breaker.SameError, l.Memory.Breaker.LastError = 0, "" // the next task starts a new count
 		l.DropNotes(d)
 	}
-	n := l.Tasks.Of(id)
-	if n.Aside.Why != "" {
+	rec := l.Tasks.Of(id)
+	if rec.Aside.Why != "" {
 		hints = nil // the next turn has another task
-		n.Aside.Marked = n.Aside.Marked || l.Mark(id, task.Blocked)
+		rec.Aside.Marked = rec.Aside.Marked || l.Mark(id, task.Blocked)
 	}
 	l.Notes.Settle(slices.Concat(HintsFor(res, damaged), l.tellRepeats(res), hints)...)
 	if counted && res.Cut == "" && !d.PutAside {
@@ -332,7 +332,7 @@ func (l *Ledger) Apply(res turn.Result, d rules.Decision, damaged, hints []strin
 // ApplyReview records a phase of review that ran to its end, and what follows. next is the phase after it; empty: none.
 func (l *Ledger) ApplyReview(from state.Origin, t task.Task, o roles.Outcome, next string, d rules.Decision) {
 	l.Memory.Iterations++
-	n := l.Tasks.Of(t.ID)
+	rec := l.Tasks.Of(t.ID)
 	l.Notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Review: d.Feedback}
 	l.Out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
 	l.Items.Judged(t, o)
@@ -341,17 +341,17 @@ func (l *Ledger) ApplyReview(from state.Origin, t task.Task, o roles.Outcome, ne
 	} else if wrote {
 		l.Changed()
 	}
-	refused := n.Review.Refused + 1
+	refused := rec.Review.Refused + 1
 	switch {
 	case d.PutAside:
 		l.SendBack(t, o.Verdicts)
 		l.PutAside(from, t, d.Reason)
 	case !o.Passed:
 		l.SendBack(t, o.Verdicts)
-		n.Review.Refused = refused
+		rec.Review.Refused = refused
 		l.Tasks.Remember(t.ID, d.Feedback)
 	case next != "":
-		n.Review.Phase, n.Review.Verdicts = next, o.Verdicts
+		rec.Review.Phase, rec.Review.Verdicts = next, o.Verdicts
 	default:
 		l.Mark(t.ID, task.Done)
 	}
@@ -359,17 +359,17 @@ func (l *Ledger) ApplyReview(from state.Origin, t task.Task, o roles.Outcome, ne
 
 // SendBack gives a task back to its developer, and forgets the lessons of the turn that was refused.
 func (l *Ledger) SendBack(t task.Task, said []state.Verdict) {
-	n := l.Tasks.Of(t.ID)
-	if n.Review.Iteration > 0 {
-		wrote, err := l.Learned.Forget(n.Review.Run, n.Review.Iteration)
+	rec := l.Tasks.Of(t.ID)
+	if rec.Review.Iteration > 0 {
+		wrote, err := l.Learned.Forget(rec.Review.Run, rec.Review.Iteration)
 		if err != nil {
-			l.Log.Warn("lessons of a turn that was refused stay", logs.KeyIteration, n.Review.Iteration, logs.KeyError, err)
+			l.Log.Warn("lessons of a turn that was refused stay", logs.KeyIteration, rec.Review.Iteration, logs.KeyError, err)
 		}
 		if wrote {
 			l.Changed()
 		}
 	}
-	n.Review.Phase, n.Review.Verdicts, n.Review.Run, n.Review.Iteration, n.Review.Kept = "", said, "", 0, false
+	rec.Review.Phase, rec.Review.Verdicts, rec.Review.Run, rec.Review.Iteration, rec.Review.Kept = "", said, "", 0, false
 	l.Mark(t.ID, task.Active)
 }
 
@@ -407,9 +407,9 @@ func (l *Ledger) Reopen(from state.Origin, o turn.Reopen, before turn.Plan) {
 	if err != nil {
 		l.Log.Warn("a tick cannot be taken back", logs.KeyTask, o.Task, logs.KeyError, err)
 	}
-	if n := l.Tasks.Of(o.Task); review {
-		n.Review.Kept, n.Review.Run, n.Review.Iteration = l.InWorktrees, from.Run, from.Iteration
-		n.Review.Phase = l.FirstReview(t, n.Review)
+	if rec := l.Tasks.Of(o.Task); review {
+		rec.Review.Kept, rec.Review.Run, rec.Review.Iteration = l.InWorktrees, from.Run, from.Iteration
+		rec.Review.Phase = l.FirstReview(t, rec.Review)
 		is = state.TaskInReview
 	}
 	if changed {

@@ -26,27 +26,27 @@ type Record struct {
 }
 
 // Of returns the record of a task. If there is none yet, it adds an empty one.
-func (l Records) Of(id string) *Record {
-	n := l[id]
-	if n == nil {
-		n = &Record{}
-		l[id] = n
+func (r Records) Of(id string) *Record {
+	rec := r[id]
+	if rec == nil {
+		rec = &Record{}
+		r[id] = rec
 	}
-	return n
+	return rec
 }
 
 // look returns the record of a task for reading only. A large plan has many tasks without one.
-func (l Records) look(id string) *Record {
-	if n := l[id]; n != nil {
-		return n
+func (r Records) look(id string) *Record {
+	if rec := r[id]; rec != nil {
+		return rec
 	}
 	return &Record{}
 }
 
 // Used is how often a task was attempted, and how often in a row its checks failed.
-func (l Records) Used(id string) (attempts, tries int) {
-	n := l.look(id)
-	return n.Attempts, n.Tries
+func (r Records) Used(id string) (attempts, tries int) {
+	rec := r.look(id)
+	return rec.Attempts, rec.Tries
 }
 
 const (
@@ -58,54 +58,54 @@ const (
 )
 
 // Skip puts off a task that a person has skipped.
-func (l Records) Skip(id string) {
-	l.Of(id).Skipped = true
+func (r Records) Skip(id string) {
+	r.Of(id).Skipped = true
 }
 
 // Choose returns the next task that was neither put aside nor skipped. When only
 // skipped tasks are left, they come back.
-func (l Records) Choose(list task.List) (task.Task, bool) {
-	l.forgetUndone(list)
-	l.takeBack(list)
+func (r Records) Choose(list task.List) (task.Task, bool) {
+	r.forgetUndone(list)
+	r.takeBack(list)
 	list = without(list, func(t task.Task) bool {
-		n := l.look(t.ID)
-		return (n.Aside.Why != "" || n.Waits) && t.Pending()
+		rec := r.look(t.ID)
+		return (rec.Aside.Why != "" || rec.Waits) && t.Pending()
 	})
 	for _, t := range list.Tasks {
-		if n := l.look(t.ID); n.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !n.Skipped {
+		if rec := r.look(t.ID); rec.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !rec.Skipped {
 			return t, true // it is finished before the next one begins
 		}
 	}
-	if t, ok := without(list, func(t task.Task) bool { return l.look(t.ID).Skipped }).Next(); ok {
+	if t, ok := without(list, func(t task.Task) bool { return r.look(t.ID).Skipped }).Next(); ok {
 		return t, true
 	}
-	for _, n := range l {
-		n.Skipped = false
+	for _, rec := range r {
+		rec.Skipped = false
 	}
 	return list.Next()
 }
 
 // Wait lets these tasks wait for answers, and no others.
-func (l Records) Wait(ids map[string]bool) {
+func (r Records) Wait(ids map[string]bool) {
 	for id := range ids {
-		l.Of(id)
+		r.Of(id)
 	}
-	for id, n := range l {
-		n.Waits = ids[id]
+	for id, rec := range r {
+		rec.Waits = ids[id]
 	}
 }
 
 // Stuck says why none of the open tasks can be worked on: held are those that somebody has blocked,
 // each with its title and the reason in reasons, which is by id; never names those that wait for
 // something else than these; aside says what was put aside, and why.
-func (l Records) Stuck(list task.List, reasons map[string]string) (held []state.TaskName, never, aside []string) {
+func (r Records) Stuck(list task.List, reasons map[string]string) (held []state.TaskName, never, aside []string) {
 	dropped := map[string]bool{}
-	list = l.Opened(list)
+	list = r.Opened(list)
 	free := list
 	free.Tasks = slices.Clone(list.Tasks)
 	for i, t := range list.Tasks {
 		dropped[t.ID] = t.State == task.Dropped
-		if why := l.look(t.ID).Aside.Why; why != "" && t.Pending() {
+		if why := r.look(t.ID).Aside.Why; why != "" && t.Pending() {
 			aside = append(aside, fmt.Sprintf("%q: %s", t.Title, why))
 		} else if t.State == task.Blocked && t.Required() {
 			why := cmp.Or(reasons[t.ID], fmt.Sprintf("marked %q", list.Word(t)))
@@ -127,31 +127,31 @@ func (l Records) Stuck(list task.List, reasons map[string]string) (held []state.
 
 // PutAside gives a task up until it, or the plan, changes. cause is the error
 // that it is given up for; empty: none.
-func (l Records) PutAside(id, why, cause string, list task.List) {
-	n := l.Of(id)
-	n.Feedback = nil
-	n.Aside = state.Aside{Why: why, Cause: cause, Plan: list.Wording()}
+func (r Records) PutAside(id, why, cause string, list task.List) {
+	rec := r.Of(id)
+	rec.Feedback = nil
+	rec.Aside = state.Aside{Why: why, Cause: cause, Plan: list.Wording()}
 	for _, t := range list.Tasks {
 		if t.ID == id {
-			n.Aside.Task = t.Wording()
+			rec.Aside.Task = t.Wording()
 		}
 	}
 }
 
 // takeBack gives tasks that were put aside a new start if the plan or their text has
 // changed since: a person has looked at them.
-func (l Records) takeBack(list task.List) {
+func (r Records) takeBack(list task.List) {
 	wording := ""
 	for _, t := range list.Tasks {
-		n := l.look(t.ID)
-		if n.Aside.Why == "" || !t.Pending() {
+		rec := r.look(t.ID)
+		if rec.Aside.Why == "" || !t.Pending() {
 			continue
 		}
 		if wording == "" {
 			wording = list.Wording()
 		}
-		if n.Aside.Plan != wording || n.Aside.Task != t.Wording() || n.Aside.Marked && t.State != task.Blocked {
-			n.Aside, n.Attempts, n.Tries, n.Past, n.Returned, n.Review = state.Aside{}, 0, 0, nil, false,
+		if rec.Aside.Plan != wording || rec.Aside.Task != t.Wording() || rec.Aside.Marked && t.State != task.Blocked {
+			rec.Aside, rec.Attempts, rec.Tries, rec.Past, rec.Returned, rec.Review = state.Aside{}, 0, 0, nil, false,
 				state.Reviewing{}
 		}
 	}
@@ -165,10 +165,10 @@ func without(list task.List, out func(task.Task) bool) task.List {
 }
 
 // Opened is the list with the tasks open that are only blocked because they were put aside.
-func (l Records) Opened(list task.List) task.List {
+func (r Records) Opened(list task.List) task.List {
 	list.Tasks = slices.Clone(list.Tasks)
 	for i, t := range list.Tasks {
-		if t.State == task.Blocked && l.look(t.ID).Aside.Marked {
+		if t.State == task.Blocked && r.look(t.ID).Aside.Marked {
 			list.Tasks[i].State = task.Open
 		}
 	}
@@ -176,10 +176,10 @@ func (l Records) Opened(list task.List) task.List {
 }
 
 // AsideTitles names the open tasks that were put aside.
-func (l Records) AsideTitles(list task.List) []string {
+func (r Records) AsideTitles(list task.List) []string {
 	var titles []string
 	for _, t := range list.Tasks {
-		if l.look(t.ID).Aside.Why != "" && t.Pending() {
+		if r.look(t.ID).Aside.Why != "" && t.Pending() {
 			titles = append(titles, t.Title)
 		}
 	}
@@ -190,11 +190,11 @@ func (l Records) AsideTitles(list task.List) []string {
 const namesKept = 20
 
 // NotBegun are the tasks that are left and that nobody has worked on.
-func (l Records) NotBegun(list task.List) *state.NotBegun {
+func (r Records) NotBegun(list task.List) *state.NotBegun {
 	left := &state.NotBegun{}
 	for _, t := range list.Tasks {
-		if n := l.look(t.ID); !t.Pending() || !t.Required() || n.Attempts > 0 || n.Worked() ||
-			n.Ticked > 0 || n.Aside.Why != "" {
+		if rec := r.look(t.ID); !t.Pending() || !t.Required() || rec.Attempts > 0 || rec.Worked() ||
+			rec.Ticked > 0 || rec.Aside.Why != "" {
 			continue
 		}
 		if left.Count++; left.Count <= namesKept {
@@ -205,9 +205,9 @@ func (l Records) NotBegun(list task.List) *state.NotBegun {
 }
 
 // Ticked are the ids of the tasks that are done, although no turn for them has ended so.
-func (l Records) Ticked(list task.List) (ids []string) {
+func (r Records) Ticked(list task.List) (ids []string) {
 	for _, t := range list.Tasks {
-		if t.Done() && l.look(t.ID).Attempts > 0 && len(ids) < namesKept {
+		if t.Done() && r.look(t.ID).Attempts > 0 && len(ids) < namesKept {
 			ids = append(ids, t.ID)
 		}
 	}
@@ -215,107 +215,107 @@ func (l Records) Ticked(list task.List) (ids []string) {
 }
 
 // Learn updates the records with what a turn says about the tasks.
-func (l Records) Learn(r turn.Result) {
-	own, p := l.Of(r.Task.ID), r.Proof
+func (r Records) Learn(res turn.Result) {
+	own, p := r.Of(res.Task.ID), res.Proof
 	own.Tries, own.Report = p.Tries, p.Report
 	if p.Refused {
 		own.Refused++
 	}
-	l.credit(r)
-	l.follow(r)
+	r.credit(res)
+	r.follow(res)
 	if p.GiveUp != "" && own.Aside.Why == "" {
-		l.PutAside(r.Task.ID, p.GiveUp, "", p.After.List)
+		r.PutAside(res.Task.ID, p.GiveUp, "", p.After.List)
 	}
 	for _, o := range p.Reopen {
-		switch n := l.Of(o.Task); {
+		switch rec := r.Of(o.Task); {
 		case o.By != turn.ReopenConfirm:
-		case o.Task == r.Task.ID:
-			n.Ticked = r.Origin.Iteration
+		case o.Task == res.Task.ID:
+			rec.Ticked = res.Origin.Iteration
 		case !p.OnlyTicks:
-			n.Ticked = r.Origin.Iteration
-			if n.Aside.Why != "" && !n.Returned { // one more chance, and only one
-				n.Aside, n.Returned = state.Aside{}, true
+			rec.Ticked = res.Origin.Iteration
+			if rec.Aside.Why != "" && !rec.Returned { // one more chance, and only one
+				rec.Aside, rec.Returned = state.Aside{}, true
 			}
 		}
 	}
 }
 
 // credit records for which tasks a turn did something.
-func (l Records) credit(r turn.Result) {
-	at := state.Work{Run: r.Origin.Run, Iteration: r.Origin.Iteration}
-	if r.Proof.Worked && r.Work.Change.Progress() && !r.Proof.OnlyTicks {
-		l.Of(r.Task.ID).add(at, audit.ByTurn, "")
+func (r Records) credit(res turn.Result) {
+	at := state.Work{Run: res.Origin.Run, Iteration: res.Origin.Iteration}
+	if res.Proof.Worked && res.Work.Change.Progress() && !res.Proof.OnlyTicks {
+		r.Of(res.Task.ID).add(at, audit.ByTurn, "")
 	}
-	for _, link := range r.Proof.Links {
-		l.Of(link.Task).add(at, link.By, link.What)
+	for _, link := range res.Proof.Links {
+		r.Of(link.Task).add(at, link.By, link.What)
 	}
 }
 
 // add records work of a turn. Of several reasons to connect the two, tests say the most, and the turn alone says the least
 // except for words.
-func (n *Record) add(w state.Work, by, what string) {
+func (rec *Record) add(w state.Work, by, what string) {
 	w.By, w.What = by, what
-	for i, old := range n.Work {
+	for i, old := range rec.Work {
 		if old.Run == w.Run && old.Iteration == w.Iteration {
 			if by == audit.ByTests || old.By == audit.ByTurn && by != audit.ByWords {
-				n.Work[i] = w
+				rec.Work[i] = w
 			}
 			return
 		}
 	}
-	n.Work = append(n.Work, w)
+	rec.Work = append(rec.Work, w)
 }
 
 // follow records what the agent changed in the plan while it worked, because only
 // a person's changes bring back tasks that were put aside.
-func (l Records) follow(r turn.Result) {
-	if !r.Work.Before.Usable() || !r.Proof.After.Usable() {
+func (r Records) follow(res turn.Result) {
+	if !res.Work.Before.Usable() || !res.Proof.After.Usable() {
 		return
 	}
-	before, after := r.Work.Before.List.Wording(), r.Proof.After.List.Wording()
-	for _, n := range l {
-		if n.Aside.Plan == before {
-			n.Aside.Plan = after
+	before, after := res.Work.Before.List.Wording(), res.Proof.After.List.Wording()
+	for _, rec := range r {
+		if rec.Aside.Plan == before {
+			rec.Aside.Plan = after
 		}
 	}
 }
 
 // Bound is the attempt after which the task is put aside: perTask, or an earlier
 // one if all further checks fail; 0: no bound. retries 0: no bound of retries.
-func (n *Record) Bound(perTask, retries int) int {
-	byChecks := n.Attempts - n.Tries + retries + 1
-	if n.Tries == 0 || retries == 0 || perTask > 0 && perTask < byChecks {
+func (rec *Record) Bound(perTask, retries int) int {
+	byChecks := rec.Attempts - rec.Tries + retries + 1
+	if rec.Tries == 0 || retries == 0 || perTask > 0 && perTask < byChecks {
 		return perTask
 	}
 	return byChecks
 }
 
 // Remember keeps, for its next attempt, what the task's agent has to know.
-func (l Records) Remember(id string, feedback []string) {
-	n := l.Of(id)
-	n.Feedback = nil
+func (r Records) Remember(id string, feedback []string) {
+	rec := r.Of(id)
+	rec.Feedback = nil
 	for _, text := range feedback {
 		if len(text) > feedbackKept {
 			text = strings.ToValidUTF8(text[:feedbackKept], "") + "\n[...]"
 		}
-		n.Feedback = append(n.Feedback, text)
+		rec.Feedback = append(rec.Feedback, text)
 	}
 }
 
 // Attempted counts a turn and remembers what it did, in one line.
-func (l Records) Attempted(id, line string) {
-	n := l.Of(id)
-	n.Attempts++
-	n.Past = append(n.Past, line)
-	n.Past = n.Past[max(0, len(n.Past)-pastKept):]
+func (r Records) Attempted(id, line string) {
+	rec := r.Of(id)
+	rec.Attempts++
+	rec.Past = append(rec.Past, line)
+	rec.Past = rec.Past[max(0, len(rec.Past)-pastKept):]
 }
 
 // Causes are the errors that other tasks were put aside for.
-func (l Records) Causes(id string) []string {
+func (r Records) Causes(id string) []string {
 	var causes []string
-	for other, n := range l {
-		if other != id && n.Aside.Cause != "" {
-			causes = append(causes, n.Aside.Cause)
+	for other, rec := range r {
+		if other != id && rec.Aside.Cause != "" {
+			causes = append(causes, rec.Aside.Cause)
 		}
 	}
 	return causes
@@ -323,10 +323,10 @@ func (l Records) Causes(id string) []string {
 
 // Changed names the iterations of a run that changed something, and of the one that it continues (empty: none), for
 // turn.History.
-func (l Records) Changed(run, continues string) (names []string) {
+func (r Records) Changed(run, continues string) (names []string) {
 	var all state.TaskMemory
-	for _, n := range l {
-		all.Work = append(all.Work, n.Work...)
+	for _, rec := range r {
+		all.Work = append(all.Work, rec.Work...)
 	}
 	for _, n := range slices.Backward(all.Iterations(run)) {
 		names = append(names, strconv.Itoa(n))
@@ -340,24 +340,24 @@ func (l Records) Changed(run, continues string) (names []string) {
 }
 
 // Proof says what shows that a task is done which a turn has finished.
-func (l Records) Proof(id string, r turn.Result) string {
-	n := l.look(id)
-	byTests := slices.ContainsFunc(n.Work, func(w state.Work) bool { return w.By == audit.ByTests })
+func (r Records) Proof(id string, res turn.Result) string {
+	rec := r.look(id)
+	byTests := slices.ContainsFunc(rec.Work, func(w state.Work) bool { return w.By == audit.ByTests })
 	switch {
-	case byTests || id == r.Task.ID && len(r.Proof.Green) > 0:
+	case byTests || id == res.Task.ID && len(res.Proof.Green) > 0:
 		return state.ProofTests
-	case len(n.Work) == 0 && n.Ticked > 0: // a later turn confirmed it; the checks pass without it, too
+	case len(rec.Work) == 0 && rec.Ticked > 0: // a later turn confirmed it; the checks pass without it, too
 		return state.ProofWord
-	case r.Checks.Gated() && r.Proof.Report.Passes():
+	case res.Checks.Gated() && res.Proof.Report.Passes():
 		return state.ProofChecks
 	}
 	return state.ProofWord
 }
 
 // Reason says in words which work earned a task.
-func (l Records) Reason(id string) string {
+func (r Records) Reason(id string) string {
 	var all []string
-	for _, w := range l.look(id).Work {
+	for _, w := range r.look(id).Work {
 		said := fmt.Sprintf("iteration %d", w.Iteration)
 		if w.What != "" {
 			said += fmt.Sprintf(" (%s: %s)", w.By, w.What)
@@ -368,31 +368,31 @@ func (l Records) Reason(id string) string {
 }
 
 // Settled closes the record of a task that is done. It keeps only whose work that was, and what shows it.
-func (l Records) Settled(id, run, proof string) {
-	n := l.Of(id)
-	if len(n.Work) == 0 && n.Ticked > 0 { // nobody knows more than what the agent says
-		n.Work = []state.Work{{Run: run, Iteration: n.Ticked, By: audit.ByConfirm}}
+func (r Records) Settled(id, run, proof string) {
+	rec := r.Of(id)
+	if len(rec.Work) == 0 && rec.Ticked > 0 { // nobody knows more than what the agent says
+		rec.Work = []state.Work{{Run: run, Iteration: rec.Ticked, By: audit.ByConfirm}}
 	}
 	sure := func(w state.Work) bool { return w.By != audit.ByWords }
-	if slices.ContainsFunc(n.Work, sure) { // words alone connect too much
-		n.Work = slices.DeleteFunc(n.Work, func(w state.Work) bool { return !sure(w) })
+	if slices.ContainsFunc(rec.Work, sure) { // words alone connect too much
+		rec.Work = slices.DeleteFunc(rec.Work, func(w state.Work) bool { return !sure(w) })
 	}
-	*n = Record{TaskMemory: state.TaskMemory{Work: n.Work, Proof: proof, Done: true}}
+	*rec = Record{TaskMemory: state.TaskMemory{Work: rec.Work, Proof: proof, Done: true}}
 }
 
 // forgetUndone begins the record of a task anew that was done and is open again: a person or ralph undo has opened it.
-func (l Records) forgetUndone(list task.List) {
+func (r Records) forgetUndone(list task.List) {
 	for _, t := range list.Tasks {
-		if n := l.look(t.ID); n.Done && t.Pending() {
-			*n = Record{}
+		if rec := r.look(t.ID); rec.Done && t.Pending() {
+			*rec = Record{}
 		}
 	}
 }
 
 // Others returns the ids of the other open tasks for which turns did something.
-func (l Records) Others(id string) (all []string) {
-	for other, n := range l {
-		if other != id && len(n.Work) > 0 && !n.Done {
+func (r Records) Others(id string) (all []string) {
+	for other, rec := range r {
+		if other != id && len(rec.Work) > 0 && !rec.Done {
 			all = append(all, other)
 		}
 	}
@@ -401,15 +401,15 @@ func (l Records) Others(id string) (all []string) {
 }
 
 // Linked reports whether more than the turn in which it was made connects a change to a task.
-func (l Records) Linked(id string) bool {
-	return slices.ContainsFunc(l.look(id).Work, func(w state.Work) bool { return w.By != audit.ByTurn })
+func (r Records) Linked(id string) bool {
+	return slices.ContainsFunc(r.look(id).Work, func(w state.Work) bool { return w.By != audit.ByTurn })
 }
 
 // Kept is what the next run has to know.
-func (l Records) Kept() map[string]state.TaskMemory {
+func (r Records) Kept() map[string]state.TaskMemory {
 	kept := map[string]state.TaskMemory{}
-	for id, n := range l {
-		if m := n.TaskMemory; m.Worked() || m.Ticked > 0 || m.Done || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 ||
+	for id, rec := range r {
+		if m := rec.TaskMemory; m.Worked() || m.Ticked > 0 || m.Done || m.Skipped || m.Refused+m.Attempts+m.Tries+len(m.Feedback) > 0 ||
 			m.Aside.Why != "" || m.Review.Begun() {
 			kept[id] = m
 		}
@@ -418,18 +418,18 @@ func (l Records) Kept() map[string]state.TaskMemory {
 }
 
 // Peek is the task that Choose would take. It changes nothing.
-func (l Records) Peek(list task.List) (task.Task, bool) {
+func (r Records) Peek(list task.List) (task.Task, bool) {
 	copied := Records{}
-	for id, n := range l {
-		record := *n
+	for id, rec := range r {
+		record := *rec
 		copied[id] = &record
 	}
 	return copied.Choose(list)
 }
 
 // Recall restores what an earlier run has kept.
-func (l Records) Recall(kept map[string]state.TaskMemory) {
+func (r Records) Recall(kept map[string]state.TaskMemory) {
 	for id, m := range kept {
-		l.Of(id).TaskMemory = m
+		r.Of(id).TaskMemory = m
 	}
 }

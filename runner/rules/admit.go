@@ -78,11 +78,6 @@ func interrupted(f Facts) Decision {
 	return stopped(f.Interrupt.Exit, f.Interrupt.ExitReason, f.Interrupt.Why, "to continue: ralph resume")
 }
 
-func asksPerson(f Conclusion) (Decision, bool) {
-	return Decision{Action: state.ActionContinue, Reason: "the task waits for a person's answer"},
-		len(f.Result.Call.Asks) > 0
-}
-
 func unanswered(f Admission) (Decision, bool) {
 	if len(f.Waiting) == 0 || f.Plan.Error != "" {
 		return Decision{}, false

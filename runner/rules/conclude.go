@@ -395,3 +395,8 @@ func remark(f Conclusion) string {
 	}
 	return ""
 }
+
+func asksPerson(f Conclusion) (Decision, bool) {
+	return Decision{Action: state.ActionContinue, Reason: "the task waits for a person's answer"},
+		len(f.Result.Call.Asks) > 0
+}

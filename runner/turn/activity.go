@@ -129,29 +129,3 @@ func newest(dir string, since time.Time) time.Time {
 	})
 	return latest
 }
-
-// shownMost is the text of one call after which narration and tool results
-// go only into its raw output: the logs rotate, and would keep none of it.
-const shownMost = 32 << 20
-
-// floodLimit returns a function that hides the secrets of what a call reports, then keeps and
-// shows it. What is beyond what is shown is only kept.
-func floodLimit(hide func(state.Payload) state.Payload, show, keep func(state.Payload)) func(state.Payload) {
-	shown := 0
-	return func(p state.Payload) {
-		n, bulk := 0, false
-		switch d := p.(type) {
-		case state.Text:
-			n, bulk = len(d.Text), true
-		case state.ToolResult:
-			n, bulk = len(d.Text), true
-		}
-		if shown += n; bulk && shown > shownMost {
-			keep(p)
-			return
-		}
-		p = hide(p)
-		keep(p)
-		show(p)
-	}
-}

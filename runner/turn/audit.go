@@ -180,14 +180,6 @@ func (t *turn) testedBefore(ctx context.Context) bool {
 	return true
 }
 
-// steering reads the files that steer the run, before the call.
-func (t *turn) steering() steerFiles {
-	if t.a.Sandbox.On() && !t.a.Sandbox.Locks() { // then an agent can change its own settings at home
-		t.w.steer.AtHome(t.w.env(), t.a.Agent.Spec.Env.State, t.a.Agent.Spec.Env.Fixed, t.a.Agent.Spec.Env.Copied)
-	}
-	return t.w.steer.Read(t.a.Dir)
-}
-
 func auditInput(a Assignment, f facts) audit.Input {
 	in := f.around
 	in.PlanBefore, in.PlanAfter, in.Task = f.before.List.Tasks, f.plan.Made(f.left).List.Tasks, a.Task.ID

@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/git/command"
 )
 
 // deltaOf is the same for the same change of the same files, from the same texts to the same texts.
@@ -23,18 +21,4 @@ func deltaOf(count int, texts []git.Text) string {
 			len(t.After), t.After) // never fails
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
-}
-
-// changedFiles are the files of a change as the checks know them: relative to the project, which may be a
-// folder of the repository.
-func changedFiles(dir string, c git.Change) gate.Changed {
-	if c.Count > len(c.Files) {
-		return gate.Changed{All: true}
-	}
-	inProject := command.Relative(dir)
-	var files []string
-	for _, file := range c.Files {
-		files = append(files, inProject(file))
-	}
-	return gate.Changed{Files: files}
 }

@@ -36,6 +36,14 @@ var gitData = []string{"objects", "refs", "logs", "info", "lfs", "rebase-merge"}
 // steerFiles maps slash paths in the project to the content of existing files.
 type steerFiles map[string]string
 
+// steering reads the files that steer the run, before the call.
+func (t *turn) steering() steerFiles {
+	if t.a.Sandbox.On() && !t.a.Sandbox.Locks() { // then an agent can change its own settings at home
+		t.w.steer.AtHome(t.w.env(), t.a.Agent.Spec.Env.State, t.a.Agent.Spec.Env.Fixed, t.a.Agent.Spec.Env.Copied)
+	}
+	return t.w.steer.Read(t.a.Dir)
+}
+
 // readSteering reads the settings, the prompt and the specs of a project, and the files that
 // make git, a shell or another program start programs. more are those of agents and plans; folders end with a slash.
 func readSteering(dir string, more []string) steerFiles {

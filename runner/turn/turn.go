@@ -355,3 +355,17 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	}
 	return nil
 }
+
+// changedFiles are the files of a change as the checks know them: relative to the project, which may be a
+// folder of the repository.
+func changedFiles(dir string, c git.Change) gate.Changed {
+	if c.Count > len(c.Files) {
+		return gate.Changed{All: true}
+	}
+	inProject := command.Relative(dir)
+	var files []string
+	for _, file := range c.Files {
+		files = append(files, inProject(file))
+	}
+	return gate.Changed{Files: files}
+}
