@@ -88,17 +88,18 @@ type target struct {
 
 // gitTargets returns the paths in git's folders that make git start programs, or lead it to
 // another repository.
-func (p Project) gitTargets() (all []target) {
+func (p Project) gitTargets() (all []target, err error) {
 	if p.DotGit != "" {
 		if info, err := os.Lstat(p.DotGit); err == nil && !info.IsDir() {
 			all = append(all, target{root: filepath.Dir(p.DotGit), path: p.DotGit})
 		}
 	}
-	if len(p.Git) == 0 {
-		return all
+	folders, err := p.Folders()
+	if len(folders) == 0 {
+		return all, err
 	}
-	common := p.Git[len(p.Git)-1]
-	for _, dir := range p.Folders() {
+	common := folders[0]
+	for _, dir := range folders {
 		all = append(all, target{root: common, path: filepath.Join(dir, "config"), git: true},
 			target{root: common, path: filepath.Join(dir, "config.worktree"), git: true},
 			target{root: common, path: filepath.Join(dir, "commondir"), git: true, text: sameDir})
@@ -109,7 +110,7 @@ func (p Project) gitTargets() (all []target) {
 			all = append(all, target{root: common, path: filepath.Join(dir, "hooks") + "/", keep: true})
 		}
 	}
-	return all
+	return all, err
 }
 
 // sameDir in a file commondir means the folder of that file, as if there were no such file.

@@ -17,7 +17,11 @@ import (
 
 // lock finds the paths to lock, and which of them are missing.
 func (v *view) lock(p Place) error {
-	for _, t := range p.Project.targets() {
+	all, err := p.Project.targets()
+	if err != nil {
+		return fmt.Errorf("find git's folders: %w", err)
+	}
+	for _, t := range all {
 		if err := v.lockOne(t); err != nil {
 			return err
 		}
@@ -73,7 +77,7 @@ func (v *view) stage(path string, notes []string) error {
 }
 
 // targets returns the paths to lock in the project and in git's folders.
-func (p Project) targets() (all []target) {
+func (p Project) targets() (all []target, err error) {
 	for _, name := range p.Locked {
 		path := filepath.Join(p.Dir, name)
 		if strings.HasSuffix(name, "/") {
@@ -81,12 +85,14 @@ func (p Project) targets() (all []target) {
 		}
 		all = append(all, target{root: p.Dir, path: path})
 	}
-	return append(all, p.gitTargets()...)
+	inGit, err := p.gitTargets()
+	return append(all, inGit...), err
 }
 
 // made returns all files and folders that a sandbox may have made.
 func (p Project) made() (all cover.Places) {
-	for _, t := range p.targets() {
+	targets, _ := p.targets() // lock reports the error
+	for _, t := range targets {
 		path := strings.TrimSuffix(t.path, "/")
 		switch {
 		case t.git:

@@ -308,7 +308,12 @@ func (d Dir) OpenDir(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.NewFile(uintptr(at.fd), path), nil
+	defer at.close()
+	in, err := at.openDir(".", path, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(in.fd), path), nil
 }
 
 // ReadDir lists a folder, sorted by name.
@@ -447,7 +452,7 @@ func (d Dir) rel(path string) (string, error) {
 	return rel, nil
 }
 
-const openFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC
+const openFolder = unix.O_DIRECTORY | unix.O_CLOEXEC
 
 // folder opens a folder of the project, and makes it if perm is not 0 and it is missing.
 func (d Dir) folder(path string, perm fs.FileMode) (at dirHandle, err error) {
@@ -457,7 +462,7 @@ func (d Dir) folder(path string, perm fs.FileMode) (at dirHandle, err error) {
 	}
 	root := filepath.Clean(d.root)
 	open := func() error {
-		return retry(func() (err error) { at.fd, err = unix.Open(root, openFolder, 0); return err })
+		return retry(func() (err error) { at.fd, err = unix.Open(root, openFolder|search, 0); return err })
 	}
 	if err = open(); errors.Is(err, unix.ENOENT) && perm != 0 {
 		if err := os.MkdirAll(root, perm); err != nil {
@@ -473,10 +478,10 @@ func (d Dir) folder(path string, perm fs.FileMode) (at dirHandle, err error) {
 			break
 		}
 		root = filepath.Join(root, name)
-		next, err := at.openDir(name, root)
+		next, err := at.openDir(name, root, search)
 		if errors.Is(err, fs.ErrNotExist) && Refused(err) == nil && perm != 0 {
 			if err = unix.Mkdirat(at.fd, name, uint32(perm.Perm())); err == nil || errors.Is(err, unix.EEXIST) {
-				next, err = at.openDir(name, root)
+				next, err = at.openDir(name, root, search)
 			} else {
 				err = named("mkdir", root, err)
 			}
@@ -490,10 +495,10 @@ func (d Dir) folder(path string, perm fs.FileMode) (at dirHandle, err error) {
 	return at, nil
 }
 
-// openDir opens a folder in this one.
-func (h dirHandle) openDir(name, path string) (next dirHandle, err error) {
+// openDir opens a folder in this one, to list it or only to search it.
+func (h dirHandle) openDir(name, path string, mode int) (next dirHandle, err error) {
 	err = retry(func() (err error) {
-		next.fd, err = unix.Openat(h.fd, name, openFolder|unix.O_NOFOLLOW, 0)
+		next.fd, err = unix.Openat(h.fd, name, openFolder|unix.O_NOFOLLOW|mode, 0)
 		return err
 	})
 	if err == nil {
@@ -593,7 +598,7 @@ func (h dirHandle) removeAll(name, path string) error {
 	if kind(st) != folder {
 		return h.remove(name, path)
 	}
-	in, err := h.openDir(name, path)
+	in, err := h.openDir(name, path, unix.O_RDONLY)
 	if err != nil {
 		return err
 	}

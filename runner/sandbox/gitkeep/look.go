@@ -2,6 +2,7 @@ package gitkeep
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,12 +62,49 @@ const (
 // looker reads a state.
 type looker struct {
 	state
+	reader
 	r    Repository
 	seen []string // paths of .git that it looked at
 }
 
 // disk follows no link and opens no FIFO. All paths are absolute, and were without links before a command ran.
 func disk() projectfs.Dir { return projectfs.In("/") }
+
+// reader looks at the disk. It keeps its first error: what cannot be seen may have been planted.
+type reader struct{ err error }
+
+// fail keeps an error unless it means that nothing is there.
+func (d *reader) fail(err error) {
+	if d.err == nil && err != nil && !missing(err) {
+		d.err = err
+	}
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || projectfs.InPlaceOfFolder(err) }
+
+// lstat returns nil if nothing is there.
+func (d *reader) lstat(path string) fs.FileInfo {
+	info, err := disk().Lstat(path)
+	if err != nil {
+		d.fail(err)
+		return nil
+	}
+	return info
+}
+
+func (d *reader) isDir(path string) bool {
+	info := d.lstat(path)
+	return info != nil && info.IsDir()
+}
+
+func (d *reader) list(dir string) (names []string) {
+	entries, err := disk().ReadDir(dir)
+	d.fail(err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
 
 // look reads the state now. repos are git's folders that were known before: it looks into them, too.
 // With since, it also looks at repositories in the work tree that git add would take, at what was changed since then.
@@ -76,65 +114,53 @@ func look(r Repository, repos []string, since time.Time, askGit bool) (*looker, 
 	for _, path := range r.dotGits() {
 		l.dotGit(path)
 	}
-	for _, dir := range slices.Concat(r.Folders(), repos) {
+	folders, err := r.Folders()
+	for _, dir := range slices.Concat(folders, repos) {
 		l.repo(dir)
 	}
-	var err error
 	if work := r.work(); askGit && work != "" && len(r.Git) > 0 {
-		if err = l.nested(r.Git[0], work, 0); err == nil && !since.IsZero() {
-			err = l.untracked(r.Git[0], work, since)
+		broken := l.nested(r.Git[0], work, 0)
+		if broken == nil && !since.IsZero() {
+			broken = l.untracked(r.Git[0], work, since)
 		}
+		err = cmp.Or(err, broken)
 	}
-	return l, err
+	return l, cmp.Or(err, l.err)
 }
 
 // Folders returns git's folders: that which all work trees share, and those of its work trees and submodules.
-func (r Repository) Folders() (all []string) {
+func (r Repository) Folders() (all []string, err error) {
 	if len(r.Git) == 0 {
-		return nil
+		return nil, nil
 	}
+	var d reader
 	common := r.common()
 	all = append(all, common)
 	for _, name := range []string{"worktrees", "modules"} {
-		all = append(all, below(filepath.Join(common, name), 0)...)
+		all = append(all, d.below(filepath.Join(common, name), 0)...)
 	}
 	if !slices.Contains(all, r.Git[0]) {
 		all = append(all, r.Git[0])
 	}
-	return all
+	return all, d.err
 }
 
 // below returns git's folders below one. The name of a submodule may have slashes, and it may have submodules, too.
-func below(dir string, depth int) (all []string) {
+func (d *reader) below(dir string, depth int) (all []string) {
 	if depth > maxNested {
 		return nil
 	}
-	for _, name := range list(dir) {
+	for _, name := range d.list(dir) {
 		path := filepath.Join(dir, name)
-		_, err1 := disk().Lstat(filepath.Join(path, "HEAD"))
-		_, err2 := disk().Lstat(filepath.Join(path, "config"))
 		switch {
-		case !isDir(path):
-		case err1 != nil && err2 != nil: // a part of a name
-			all = append(all, below(path, depth+1)...)
+		case !d.isDir(path):
+		case d.lstat(filepath.Join(path, "HEAD")) == nil && d.lstat(filepath.Join(path, "config")) == nil: // a part of a name
+			all = append(all, d.below(path, depth+1)...)
 		default:
-			all = append(append(all, path), below(filepath.Join(path, "modules"), depth+1)...)
+			all = append(append(all, path), d.below(filepath.Join(path, "modules"), depth+1)...)
 		}
 	}
 	return all
-}
-
-func isDir(path string) bool {
-	info, err := disk().Lstat(path)
-	return err == nil && info.IsDir()
-}
-
-func list(dir string) (names []string) {
-	entries, _ := disk().ReadDir(dir) // none: nothing is there
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
 }
 
 // work is the work tree; empty: there is none.
@@ -185,7 +211,7 @@ func (r Repository) has(path string) bool {
 
 // repo looks into one of git's folders.
 func (l *looker) repo(dir string) {
-	if slices.Contains(l.Repos, dir) || !l.r.has(dir) || !isDir(dir) {
+	if slices.Contains(l.Repos, dir) || !l.r.has(dir) || !l.isDir(dir) {
 		return
 	}
 	l.Repos = append(l.Repos, dir)
@@ -205,7 +231,7 @@ func (l *looker) file(dir, name string) {
 	path := dir
 	for part := range strings.SplitSeq(name, "/") {
 		path = filepath.Join(path, part)
-		if !isDir(path) {
+		if !l.isDir(path) {
 			break
 		}
 	}
@@ -214,11 +240,11 @@ func (l *looker) file(dir, name string) {
 
 // tree adds all files of a folder but git's samples, which git does not start.
 func (l *looker) tree(path, repo string) {
-	if !isDir(path) {
+	if !l.isDir(path) {
 		l.add(path, repo)
 		return
 	}
-	for _, name := range list(path) {
+	for _, name := range l.list(path) {
 		if !strings.HasSuffix(name, ".sample") {
 			l.tree(filepath.Join(path, name), repo)
 		}
@@ -268,7 +294,10 @@ func (l *looker) leads(path string) string {
 
 // gitlinks returns the repositories in an index. Most have none, and that is cheap to see.
 func (l *looker) gitlinks(gitDir string) (paths []string, err error) {
-	data, _ := disk().Read(filepath.Join(gitDir, "index"), 1<<30)
+	data, err := disk().Read(filepath.Join(gitDir, "index"), 1<<30)
+	if err != nil && !missing(err) {
+		return nil, err
+	}
 	if !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) && !bytes.Contains(data, []byte("link")) { // the mode; a split index
 		return nil, nil
 	}
@@ -329,14 +358,16 @@ func older(path string, since time.Time) bool {
 
 // add adds what is at a path, if anything is.
 func (l *looker) add(path, repo string) {
-	info, err := disk().Lstat(path)
-	if err != nil {
+	info := l.lstat(path)
+	if info == nil {
 		return
 	}
+	var err error
 	f := file{Repo: repo, Mode: info.Mode().Perm()}
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		f.Link, _ = os.Readlink(path)
+		f.Link, err = os.Readlink(path)
+		l.fail(err)
 	case info.IsDir():
 		f.Other = folder
 	case !info.Mode().IsRegular():
