@@ -106,7 +106,7 @@ func (p Project) gitTargets() (all []target, err error) {
 		if _, err := os.Lstat(filepath.Join(dir, "gitdir")); err == nil {
 			all = append(all, target{root: common, path: filepath.Join(dir, "gitdir")})
 		}
-		if filepath.Base(filepath.Dir(dir)) != "worktrees" { // a work tree has no hooks of its own
+		if filepath.Dir(dir) != filepath.Join(common, "worktrees") { // a work tree has no hooks of its own
 			all = append(all, target{root: common, path: filepath.Join(dir, "hooks") + "/", keep: true})
 		}
 	}

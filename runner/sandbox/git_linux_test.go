@@ -266,3 +266,20 @@ func meanwhile(t *testing.T, b Box, script string, f func()) {
 		t.Fatal(err)
 	}
 }
+
+func TestTargets_hooks_areLockedWhereverTheRepositoryIs(t *testing.T) {
+	common := filepath.Join(t.TempDir(), "worktrees", ".git")
+	for _, dir := range []string{"modules/worktrees/lib", "worktrees/tree"} {
+		put(t, filepath.Join(common, dir, "HEAD"), "ref: x\n")
+	}
+	all, err := Project{Repository: gitkeep.Repository{Git: []string{common, common}}}.gitTargets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]bool{"": true, "modules/worktrees/lib": true, "worktrees/tree": false} {
+		hooks := filepath.Join(common, dir, "hooks") + "/"
+		if got := slices.ContainsFunc(all, func(g target) bool { return g.path == hooks }); got != want {
+			t.Errorf("%s is locked: %v", hooks, got)
+		}
+	}
+}
