@@ -134,6 +134,22 @@ func TestRecover_recordOfADeadRalph_isUsedOnceAndOnlyThen(t *testing.T) {
 	}
 }
 
+func TestClose_plantedTwice_keepsBoth(t *testing.T) {
+	p, r, at := place(t)
+	for n, name := range []string{"a/b", "a.b", "a.b"} {
+		w := opened(t, r, at)
+		p.Write(".git/hooks/"+name, string(rune('1'+n)))
+		closed(t, w)
+	}
+	var all string
+	for _, name := range []string{"", ".2", ".3"} {
+		all += p.In(at.Logs).Read("planted.git.hooks.a.b" + name)
+	}
+	if all != "123" {
+		t.Errorf("kept %q", all)
+	}
+}
+
 func BenchmarkWindow_nothingChanged(b *testing.B) {
 	p, r, at := place(b)
 	for n := range 5000 {

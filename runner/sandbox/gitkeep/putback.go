@@ -3,6 +3,7 @@ package gitkeep
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,7 +88,15 @@ func keep(logs, name string, is file) error {
 		text = is.Other + "\n"
 	}
 	base := "planted." + strings.TrimPrefix(strings.ReplaceAll(name, "/", "."), ".")
-	_, err := ralph.RunLogs{Dir: logs}.Keep(base[:min(len(base), 200)], text)
+	base = base[:min(len(base), 200)]
+	free := base
+	for n := 2; n <= maxKept; n++ {
+		if _, err := os.Lstat(filepath.Join(logs, free)); err != nil {
+			break
+		}
+		free = fmt.Sprintf("%s.%d", base, n)
+	}
+	_, err := ralph.RunLogs{Dir: logs}.Keep(free, text)
 	return err
 }
 
