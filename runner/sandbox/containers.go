@@ -15,7 +15,8 @@ import (
 
 // containerName returns a new name for a container. The name says which process it belongs to.
 func containerName() string {
-	return fmt.Sprintf("%s%d-%s", containerPrefix(), os.Getpid(), strings.ToLower(rand.Text())[:12])
+	pid := os.Getpid()
+	return fmt.Sprintf("%s%d-%s-%s", containerPrefix(), pid, startTime(pid), strings.ToLower(rand.Text())[:12])
 }
 
 // containerPrefix is the same for all processes that see the same process ids: on one machine since its boot, outside containers
@@ -31,12 +32,26 @@ func containerPrefix() string {
 	return "ralph-" + hex.EncodeToString(sum[:4]) + "-"
 }
 
+// startTime is when a process did; 0: this machine does not say.
+func startTime(pid int) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // file: of the kernel
+	if fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])); len(fields) > 19 {
+		return fields[19]
+	}
+	return "0"
+}
+
 // orphaned reports whether a container belongs to a process of this machine that has ended.
 func orphaned(name string) bool {
 	rest, ours := strings.CutPrefix(name, containerPrefix())
-	id, _, _ := strings.Cut(rest, "-")
+	id, rest, _ := strings.Cut(rest, "-")
+	since, _, _ := strings.Cut(rest, "-")
 	pid, err := strconv.Atoi(id)
-	return ours && err == nil && syscall.Kill(pid, 0) == syscall.ESRCH
+	if !ours || err != nil {
+		return false
+	}
+	now := startTime(pid) // also "0" for another user's process that we may not look at
+	return syscall.Kill(pid, 0) == syscall.ESRCH || now != "0" && now != since
 }
 
 // removeContainer returns the command that removes a container by the id that the engine wrote to a file. An engine that was

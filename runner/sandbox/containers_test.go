@@ -15,17 +15,18 @@ func TestLeft_onlyContainersOfEndedProcessesHere(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	own, ended := containerName(), fmt.Sprintf("%s%d-abc", containerPrefix(), cmd.Process.Pid)
+	own, ended := containerName(), fmt.Sprintf("%s%d-1-abc", containerPrefix(), cmd.Process.Pid)
 	if !regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]+$`).MatchString(own) || own == containerName() {
 		t.Errorf("name %q", own)
 	}
 	for name, want := range map[string]bool{
-		own:                                  false,
-		ended:                                true,
-		strings.Replace(ended, "-", "-0", 1): false, // of another machine
-		"ralph-abc":                          false,
-		"ralph-postgres-1":                   false,
-		"":                                   false,
+		own:   false,
+		ended: true,
+		fmt.Sprintf("%s%d-1-abc", containerPrefix(), os.Getpid()): startTime(os.Getpid()) != "0", // its number was given again
+		strings.Replace(ended, "-", "-0", 1):                      false,                         // of another machine
+		"ralph-abc":                                               false,
+		"ralph-postgres-1":                                        false,
+		"":                                                        false,
 	} {
 		if got := orphaned(name); got != want {
 			t.Errorf("%q is left: %v", name, got)
@@ -40,7 +41,7 @@ func TestRemoveLeft_removesThoseAlone(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	ended := fmt.Sprintf("%s%d-abc", containerPrefix(), cmd.Process.Pid)
+	ended := fmt.Sprintf("%s%d-1-abc", containerPrefix(), cmd.Process.Pid)
 	script := fmt.Sprintf("#!/bin/sh\ncase $1 in ps) echo %s; echo %s;; *) echo \"$@\" >>%s/asked;; esac\n", containerName(), ended, dir)
 	if err := os.WriteFile(filepath.Join(dir, "engine"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
