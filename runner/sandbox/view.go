@@ -18,18 +18,17 @@ import (
 // else.
 type view struct {
 	Place
-	home   homeFolder
-	common []string // folders of the home folder with all kinds of things
-	temp   []string
-	reads  []string // in the home folder; not writable
-	links  []link   // that lead to reads and Write
-	asked  []link   // those of SANDBOX_READ, and git's settings: a name and its path; a container sees no others
-	hidden []string // not readable, although in a folder that is
-	caches []string // of build tools; also in Write
-	image  string   // of a container
-	env    []string // more variables of the command
-	// gitCopy is a copy of git's settings without credentials; empty: the command sees the files themselves.
-	gitCopy string
+	home    homeFolder
+	common  []string // folders of the home folder with all kinds of things
+	temp    []string
+	reads   []string      // in the home folder; not writable
+	links   []link        // that lead to reads and Write
+	asked   []link        // those of SANDBOX_READ, and git's settings: a name and its path; a container sees no others
+	hidden  []string      // not readable, although in a folder that is
+	caches  []string      // of build tools; also in Write
+	image   string        // of a container
+	env     []string      // more variables of the command
+	gitCopy string        // a copy of git's settings without credentials, which the command sees in their place
 	locked  []string      // read-only
 	sockets []string      // in the place of missing files
 	copies  []cover.Place // of files that the agent writes in its own state
