@@ -28,18 +28,45 @@ const (
 	Scoped = 6
 )
 
+// encoded are limits as JSON, which would change a path that is not UTF-8.
+type encoded struct {
+	Processes   uint64
+	Read, Write [][]byte
+	Ports       []uint16
+}
+
 // Encode returns the limits for Apply. Nil means no limits.
 func (l *Limits) Encode() string {
-	text, _ := json.Marshal(l) // it has only numbers and texts
+	if l == nil {
+		l = &Limits{}
+	}
+	text, _ := json.Marshal(encoded{l.Processes, convert[[]byte](l.Read), convert[[]byte](l.Write), l.Ports}) // it cannot fail
 	return string(text)
+}
+
+func decode(text string) (*Limits, error) {
+	var e encoded
+	err := json.Unmarshal([]byte(text), &e)
+	return &Limits{e.Processes, convert[string](e.Read), convert[string](e.Write), e.Ports}, err
+}
+
+// convert keeps nil apart from no paths: that means no limits.
+func convert[To, From ~string | ~[]byte](from []From) (to []To) {
+	if from != nil {
+		to = make([]To, len(from))
+	}
+	for n := range from {
+		to[n] = To(from[n])
+	}
+	return to
 }
 
 // Apply applies what Encode returned to this thread, which must be locked to its goroutine, and to
 // all that it starts. The number of processes applies to the whole process. If it cannot apply
 // everything, it returns an error.
 func Apply(text string) error {
-	var l Limits
-	if err := json.Unmarshal([]byte(text), &l); err != nil {
+	l, err := decode(text)
+	if err != nil {
 		return err
 	}
 	if l.Processes > 0 {
