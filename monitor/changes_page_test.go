@@ -53,6 +53,17 @@ func TestDraw_showsFilesHunksAndCounts(t *testing.T) {
 	}
 }
 
+func TestScroll_withoutRoom_staysInside(t *testing.T) {
+	u, p, _ := changesOver(t, "6", "iteration 6")
+	p.load(patch)
+	u.picture(t, [2]int{80, 4})
+	p.height = 0
+	u.types(t, "G")
+	if p.selected != 1 {
+		t.Errorf("file %d is selected", p.selected)
+	}
+}
+
 func TestLoad_patchesOfATask_haveTheirIterations(t *testing.T) {
 	u, p, _ := changesOver(t, "T4", "task T4")
 	p.load("iteration 2: Log in\n" + patch + "iteration 5: Log in\n" + patch)

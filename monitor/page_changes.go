@@ -235,7 +235,7 @@ func nameOf(f *gitdiff.File) string {
 // Scroll moves by rows; the file at the top becomes the selected one.
 func (p *changesPage) Scroll(by int) {
 	if p.top = max(min(p.top+by, len(p.rows)-p.height), 0); len(p.rows) > 0 {
-		p.selected = p.rows[p.top].file
+		p.selected = p.rows[min(p.top, len(p.rows)-1)].file // it has no rows to draw on in a very small terminal
 	}
 }
 
