@@ -90,7 +90,8 @@ func parseAnalysis(final, nonce string) (analysis, error) {
 func (a *analysis) check() error {
 	for _, c := range []*Proposal{&a.Build, &a.Test, &a.Lint} {
 		c.Command = strings.TrimSpace(c.Command)
-		if strings.ContainsAny(c.Command, "\n\r\x00") || len(c.Command) > 500 || strings.HasPrefix(c.Command, "-") {
+		// The user must see all of what sh gets.
+		if strings.ContainsAny(c.Command, "\n\r\x00") || cmdline.Inert(c.Command) != c.Command || len(c.Command) > 500 || strings.HasPrefix(c.Command, "-") {
 			return fmt.Errorf("the agent proposes %q, which is not a command on one line", c.Command)
 		}
 		c.Ready = c.Ready && c.Command != ""
