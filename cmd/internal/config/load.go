@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -104,6 +105,9 @@ func (l Loader) apply(c *Config, s setting) error {
 			problem = s.name + ": " + problem
 		}
 		return &UsageError{s.source.Where, problem}
+	}
+	if o.Key == "HOOK_LINT" && s.text == "auto" {
+		return &UsageError{s.source.Where, o.Key + `: "auto" no longer exists: it needs a command`}
 	}
 	if path, isPath := value.(string); isPath && o.Kind == option.Path && path != "" && !filepath.IsAbs(path) {
 		base := l.Dir
@@ -237,7 +241,7 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 		if _, known := rows[name]; known || env[name] == "" {
 			continue
 		}
-		if err := noPoint(SourceEnvironment, name); err != nil {
+		if err := cmp.Or(noPoint(SourceEnvironment, name), removed(SourceEnvironment, name)); err != nil {
 			return nil, nil, err
 		}
 	}
