@@ -67,7 +67,7 @@ func parse(in task.Input, d dialect) *list {
 		d.endCriterion(&s.tasks[i])
 	}
 	return &list{own: nameTasks(s.tasks, d.id), Parsed: task.Parsed{List: task.List{Tasks: s.tasks, Choice: s.choice,
-		Odd: s.odd}, Spots: s.spots, First: task.Range{Start: len(text), End: len(text)}}}
+		Odd: s.odd, Warnings: ignoredChoice(text)}, Spots: s.spots, First: task.Range{Start: len(text), End: len(text)}}}
 }
 
 // HasBox reports whether a text has any box.

@@ -12,6 +12,19 @@ var choiceComment = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<!--\s*ralph:\s*((?:(?:agent|provider|model)=[^\s=]+\s*)+)-->`)
 })
 
+// ignored finds front matter that seems to choose an agent.
+var ignored = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\A---\r?\n(?:(?:[^-\n].*)?\n)*?(agent|model|provider)[ \t]*:`)
+})
+
+// ignoredChoice returns warnings for a plan.
+func ignoredChoice(plan string) []string {
+	if m := ignored().FindStringSubmatch(plan); m != nil {
+		return []string{m[1] + " in its front matter is ignored: write <!-- ralph: agent=NAME model=NAME --> on a line of its own"}
+	}
+	return nil
+}
+
 // choiceIn reads `<!-- ralph: agent=codex model=gpt-5 -->` in a line of a checkbox plan;
 // provider means agent. In the line of a box or below it, it applies to that task, elsewhere to the whole plan.
 func choiceIn(text string) (c task.Choice, ok bool) {

@@ -71,3 +71,17 @@ func TestChoice_Or_modelStaysWithItsAgent(t *testing.T) {
 func story(fields string) string {
 	return `{"userStories":[{"id":"1","title":"a","passes":false,` + fields + `}]}`
 }
+
+func TestParse_choiceInFrontMatter_isIgnoredWithAWarning(t *testing.T) {
+	for text, warns := range map[string]bool{
+		"---\ntitle: x\nprovider:\n  name: codex\n---\n- [ ] a\n": true,
+		"---\r\nagent: codex\r\n---\r\n- [ ] a\r\n":               true,
+		"---\ntitle: x\n---\nmodel: of the house\n\n- [ ] a\n":    false,
+		"- [ ] a\n\n---\nagent: codex\n":                          false,
+	} {
+		list, err := Parse("fix_plan.md", []byte(text), nil)
+		if err != nil || (len(list.Warnings) == 1) != warns {
+			t.Errorf("%q: %q, %v", text, list.Warnings, err)
+		}
+	}
+}
