@@ -140,8 +140,8 @@ func (r CommitRequest) commit(ctx context.Context, root string, files []string) 
 		return "", err
 	}
 	subject, _, _ := strings.Cut(message, "\n")
-	_, err = command.Call{Dir: root, Env: command.Identity(ctx, root), Script: moveScript, Hold: r.Hold, Stdin: staged}.Run(ctx,
-		append([]string{"commit: " + subject, oid, head}, git...)...)
+	_, err = command.Call{Dir: root, Env: command.Identity(ctx, root), Script: moveScript, Hold: r.Hold,
+		Stdin: staged}.Run(ctx, append([]string{"commit: " + subject, oid, head}, git...)...)
 	if err == nil {
 		// The index does not know yet that the files are as committed, so each git status would read them again. If this
 		// fails, git is only slower.

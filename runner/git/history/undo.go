@@ -1,5 +1,4 @@
-// Package history compares the states that git.Keeper has kept, undoes an iteration, and finds
-// the iteration that broke a check.
+// Package history compares the states that git.Keeper has kept, and undoes an iteration.
 package history
 
 import (
