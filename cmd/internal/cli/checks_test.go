@@ -80,7 +80,7 @@ func TestCheck_listOfTheProject_needsConsentAndThenRuns(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "sub/ran")); err == nil {
 		t.Error("it ran without consent")
 	}
-	if out, err := verb(t, dir, "trust"); err == nil || !strings.Contains(err.Error(), "ralph trust --yes: .ralph/config.yaml:2") {
+	if out, err := verb(t, dir, "trust"); err == nil || !strings.Contains(err.Error(), "ralph trust --yes agrees to: .ralph/config.yaml:2") {
 		t.Errorf("nobody was asked: %v\n%s", err, out)
 	}
 	for _, argv := range [][]string{{"trust", "--yes"}, {"check"}} {
