@@ -208,6 +208,12 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	if d.Total > 0 {
 		r.Done, r.Total = d.Done, d.Total
 	}
+	if d.TaskDone {
+		if r.done == nil {
+			r.done = map[string]bool{}
+		}
+		r.done[it.TaskID] = true
+	}
 	if d.TaskDone && e.Task != "" {
 		r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool { return n.Open == e.Task })
 	}

@@ -75,15 +75,9 @@ func endText(b state.Bound, now time.Time) string {
 // forecast says when the open tasks may be done if they take as long as those of this run so far.
 func forecast(m *view.Model, now time.Time) string {
 	const enough = 3 // tasks
-	done := map[string]bool{}
-	for _, it := range m.Run.Iterations {
-		if it.TaskDone {
-			done[it.TaskID] = true
-		}
-	}
-	open, took := m.Status.Task.Total-m.Status.Task.Done, now.Sub(m.Run.StartedAt)
-	if len(done) < enough || open <= 0 || took <= 0 || m.Run.StartedAt.IsZero() {
+	done, open, took := m.Run.Finished(), m.Status.Task.Total-m.Status.Task.Done, now.Sub(m.Run.StartedAt)
+	if done < enough || open <= 0 || took <= 0 || m.Run.StartedAt.IsZero() {
 		return ""
 	}
-	return "done about " + ahead(now, took/time.Duration(len(done))*time.Duration(open))
+	return "done about " + ahead(now, took/time.Duration(done)*time.Duration(open))
 }
