@@ -37,7 +37,10 @@ func NewIndex(ctx context.Context, root, tree string) (Index, error) {
 func sweepIndexes(meta string) {
 	all, _ := os.ReadDir(meta)
 	for _, e := range all {
-		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), indexDirs) && time.Since(info.ModTime()) > 24*time.Hour {
+		if !strings.HasPrefix(e.Name(), indexDirs) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
 			_ = os.RemoveAll(filepath.Join(meta, e.Name()))
 		}
 	}

@@ -296,8 +296,11 @@ func (k *Keeper) read(ctx context.Context, files map[string]signature) (leftOut 
 	}
 	k.last = files
 	slices.SortFunc(fresh, func(a, b candidate) int {
-		if a.old != b.old {
-			return map[bool]int{true: 1, false: -1}[a.old]
+		switch {
+		case a.old && !b.old:
+			return 1
+		case b.old && !a.old:
+			return -1
 		}
 		return cmp.Or(cmp.Compare(a.info.Size(), b.info.Size()), cmp.Compare(a.path, b.path))
 	})
