@@ -273,9 +273,6 @@ func (p *Project) inImage(ctx context.Context) error {
 	return nil
 }
 
-// Program is the path or the name of the agent's program; empty: it has none.
-func (p *Project) Program() string { return p.absolute(program(p.Agent)) }
-
 // program is the first word of the agent's command line.
 func program(one pool.Agent) string {
 	if len(one.Program) > 0 {

@@ -66,13 +66,14 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 			return Project{}, err
 		}
 		found := below.parts(sub)
-		for i := range found {
-			found[i].Apart = slices.ContainsFunc(table(), func(r row) bool {
-				return r.Language == found[i].Language && r.Apart != nil && r.Apart(f, sub)
-			})
+		if len(found) == 0 {
+			continue
 		}
-		p.Subprojects = append(p.Subprojects, found[:min(1, len(found))]...)
-		if len(p.Subprojects) == maxSubprojects {
+		part := found[0]
+		part.Apart = slices.ContainsFunc(table(), func(r row) bool {
+			return r.Language == part.Language && r.Apart != nil && r.Apart(f, sub)
+		})
+		if p.Subprojects = append(p.Subprojects, part); len(p.Subprojects) == maxSubprojects {
 			break
 		}
 	}
