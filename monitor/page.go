@@ -82,7 +82,7 @@ func (u *ui) stack() (all []*sheet) {
 	return all
 }
 
-// back closes one thing: a failure, a part of a page, or the page.
+// back closes what is open: an error message, a part of the page, or the page itself.
 func (u *ui) back() {
 	top := u.front()
 	p, parts := top.page.(backer)
@@ -103,7 +103,7 @@ func (u *ui) closeFront() {
 	}
 }
 
-// press does what a key means on the page at the top.
+// press runs the binding of a key: of the page at the top, or else of the screen.
 func (u *ui) press(name string) {
 	top := u.front()
 	u.pressed = name
@@ -118,7 +118,7 @@ func (u *ui) press(name string) {
 	}
 }
 
-// far is more rows than any page has.
+// far is more rows than any page has: it scrolls to either end.
 const far = 1 << 30
 
 // moveKeys are the rows that scroll; screenful is how far a page key moves. Up is the keys for a screen up: not every
@@ -136,7 +136,7 @@ func moveKeys(up string, scroll func(by int), screenful func() int) []binding {
 
 const allUp = "pgup b ctrl-u"
 
-// Keys are the names of all keys that do something on the run's screen.
+// Keys lists the keys that are bound on the run's screen.
 func Keys() (names []string) {
 	u := newUI(Options{}.filled(), nil)
 	for _, b := range slices.Concat(u.run.Keys(), u.keys()) {

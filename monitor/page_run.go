@@ -313,7 +313,7 @@ func (r *runPage) choose(i int) {
 // olderBytes is how much of the events is loaded at once for a log that is scrolled back.
 const olderBytes = 1 << 20
 
-// readOlder loads older lines for a log that is scrolled back. It runs in the goroutine of the feed.
+// readOlder loads older lines when the log is scrolled back. Call it on the feed's goroutine.
 func (r *runPage) readOlder() {
 	u, v := r.u, r.log
 	u.mu.Lock()

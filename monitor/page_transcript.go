@@ -195,7 +195,7 @@ func (p *transcriptPage) addEvent(e state.Event) {
 	}
 }
 
-// called adds a tool call, below the one that started the sub-agent that makes it.
+// called adds a tool call. A sub-agent's call goes below the one that started the sub-agent.
 func (p *transcriptPage) called(e state.Event, d state.Tool) *transcriptStep {
 	hunk := d.Hunk
 	d.Hunk = ""
@@ -521,7 +521,7 @@ func (r *transcriptRow) draw(c canvas.Canvas, selected bool) {
 	}
 }
 
-// how says how a call went, and how many calls and folded lines are below it.
+// how sums up a call: whether it succeeded, and how many nested calls and folded lines it has.
 func (c *call) how(s *transcriptStep) (text string, tone summary.Tone) {
 	var size []string
 	if n := len(s.sub); n > 0 {

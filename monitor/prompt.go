@@ -27,7 +27,7 @@ func (u *ui) confirm(question string, then func()) {
 	u.prompt = &prompt{question: question, entered: func(string) { then() }}
 }
 
-// ask asks for a text.
+// ask opens a prompt for a text.
 func (u *ui) ask(question, text string, entered func(text string)) *prompt {
 	field := tview.NewInputField().SetText(text).SetFieldStyle(plain).SetLabelStyle(plain.Bold(true)).
 		SetAcceptanceFunc(tview.InputFieldMaxLength(maxLine))
@@ -37,7 +37,7 @@ func (u *ui) ask(question, text string, entered func(text string)) *prompt {
 	return u.prompt
 }
 
-// answer takes a key for the prompt.
+// answer handles a key while the prompt is open.
 func (u *ui) answer(e *tcell.EventKey) {
 	q, name := u.prompt, keyName(e)
 	rows := map[string]int{"up": -1, "backtab": -1, "down": 1, "tab": 1, "pgup": -10, "pgdn": 10}[name]
@@ -66,7 +66,7 @@ func (u *ui) answer(e *tcell.EventKey) {
 	}
 }
 
-// draw draws the prompt. A question leaves the text a third of the row.
+// draw draws the prompt. The question gets at most two thirds of the row.
 func (q *prompt) draw(c canvas.Canvas) {
 	if q.field == nil {
 		const yes = " (y/n)"

@@ -202,7 +202,7 @@ func (u *ui) say(format string, args ...any) {
 // fail shows what went wrong until the user closes it: six seconds are easily missed.
 func (u *ui) fail(text string) { u.failure, u.message = termtext.Line(text), "" }
 
-// noRalph says why there is no ralph to run; empty: there is one.
+// noRalph says why no verb of ralph can be run; empty: it can.
 func (u *ui) noRalph() string {
 	if len(u.o.Ralph) > 0 {
 		return ""

@@ -118,7 +118,7 @@ func (r *Run) nextBeside(ctx context.Context) (task.Task, bool) {
 	return next, rules.Admit(f).Action == state.ActionContinue
 }
 
-// addLimits adds when the agents may work that a task wants.
+// addLimits adds the time from which an agent that the task accepts may work again.
 func (r *Run) addLimits(f *rules.Admission, t task.Task, list task.List, now time.Time) {
 	wanted, _ := r.wanted(t, list)
 	pool := &r.ledger.Pool

@@ -1,6 +1,6 @@
 package runner
 
-// This file runs the user's programs at the moments of a run.
+// This file runs the user's hooks.
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // modeAIOS is the format of plans whose projects have the mode aios.
 const modeAIOS = "AIOS"
 
-// endGrace limits the hooks at the end of a run that a person has ended.
+// endGrace is how long hooks may take at the end of a run that a person has ended.
 const endGrace = 10 * time.Second
 
 // hookMoment is a point that a run has reached.

@@ -26,7 +26,7 @@ type Places struct {
 	Held string `json:"held,omitempty"`
 }
 
-// Kind is what to create.
+// Kind says what is created at a place.
 type Kind int
 
 // The kinds of places.

@@ -111,15 +111,15 @@ type Done struct {
 	Conflict []string
 }
 
-// New makes the job of a task. There must be room for it. from is the origin of its events, with the lowest number that
-// its iteration may have.
-func (c *Crew) New(t task.Task, n *ledger.Record, from state.Origin) *Job {
+// New makes the job of a task, for which there must be room. from is the origin of its events; its iteration gets the
+// number in from, or a higher one.
+func (c *Crew) New(t task.Task, rec *ledger.Record, from state.Origin) *Job {
 	if !c.InWorktrees() {
 		c.last = 0 // the number of an iteration that did not count is used again
 	}
 	c.last = max(from.Iteration, c.last+1)
 	from.Iteration = c.last
-	j := &Job{Task: t, Record: n, Origin: from, Since: time.Now(), landing: make(chan landing, 1)}
+	j := &Job{Task: t, Record: rec, Origin: from, Since: time.Now(), landing: make(chan landing, 1)}
 	c.giveSlot(j) // before it counts as a job with a slot
 	c.list = append(c.list, j)
 	return j

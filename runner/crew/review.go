@@ -17,7 +17,8 @@ type Place struct {
 	Base string // the commit that the work begins with
 }
 
-// ReviewFunc reviews the work at a place. land reports whether it may land. The error is a failure of ralph itself.
+// ReviewFunc has reviewers look at the work in a place, and reports whether it may land. The error is a failure of ralph
+// itself, not a refusal.
 type ReviewFunc func(ctx context.Context, at Place) (res turn.Result, land bool, err error)
 
 // review shows the work in a slot, and sends it through the merge queue if it may land.

@@ -10,7 +10,7 @@ import (
 	"ralph/runner/git"
 )
 
-// BaselineFile is in the state directory.
+// BaselineFile is the name of the file in the state directory that keeps the baseline.
 const BaselineFile = "test_baseline.json"
 
 // Entry is a check's result in the baseline. A failure that was fixed is removed, so that it counts if it comes back.
@@ -23,7 +23,7 @@ type Entry struct {
 	report.Tally
 	// Failed are the failed tests; empty if single tests are not known.
 	Failed []string `json:"failed,omitempty"`
-	// Green are the tests that have passed so far, as package fresh names them; only in ModeTDD and ModeAuto.
+	// Green are the ids of the tests that have passed so far; only in ModeTDD and ModeAuto.
 	Green []string `json:"green,omitempty"`
 }
 

@@ -69,7 +69,7 @@ type Ledger struct {
 	Warned     bool   // the end was put off once, because its proof became weaker
 	StateLost  bool   // the state directory was damaged during the latest call
 
-	// Changed is called when the run has changed files of the project: that is not the work of a turn.
+	// Changed is called after the run itself has changed files of the project, so that no turn is credited with them.
 	Changed func()
 	// FirstReview is the phase that a finished task goes through first; empty: none.
 	FirstReview func(t task.Task, n state.Reviewing) string
@@ -200,7 +200,7 @@ func (l *Ledger) Tell(from state.Origin, p state.Payload) {
 	l.Out.Event(state.NewEvent(from, time.Now(), turn.Redacted(p)))
 }
 
-// Facts are what all tables of rules look at. stop is the wish of a person to end the run; nil: there is none.
+// Facts are what all tables of rules look at. stop is a person's request to end the run; nil: there is none.
 func (l *Ledger) Facts(plan turn.Plan, stop *rules.Interrupt) rules.Facts {
 	return rules.Facts{Policy: l.Policy, Memory: l.Memory, Plan: plan, HadPlan: l.Plan.Had, Calls: l.Calls,
 		Started: l.Started, Now: time.Now(), Window: l.Window, Interrupt: stop}
@@ -258,7 +258,7 @@ func (l *Ledger) Count(a turn.Assignment) {
 // WaitCounted waits until the call is counted on disk.
 func (l *Ledger) WaitCounted() error { return l.counted.wait() }
 
-// Spend counts what calls of others than a developer have used.
+// Spend counts what calls of reviewers and hooks have used.
 func (l *Ledger) Spend(calls int, u state.Usage) {
 	l.Memory.Usage = l.Memory.Usage.Add(u)
 	l.Calls.Calls, l.Calls.Tokens = l.Calls.Calls+calls, l.Calls.Tokens+u.Total()
@@ -380,8 +380,8 @@ func (l *Ledger) PutAside(from state.Origin, t task.Task, why string) {
 	l.tellTask(from, t, state.TaskPutAside, why)
 }
 
-// DropNotes drops what the next prompt would say about a task that was put aside. Only with worktrees does
-// the next task not see the files of that task.
+// DropNotes drops what the next prompt would say about a task that was put aside, unless the next task works in the same
+// checkout and so sees the files of that task.
 func (l *Ledger) DropNotes(d rules.Decision) {
 	if l.InWorktrees {
 		l.Notes.Drop(d)
@@ -436,7 +436,7 @@ func (l *Ledger) tellRepeats(res turn.Result) (hints []string) {
 	return hints
 }
 
-// End reports a job that is over, and what follows from it.
+// End reports the end of a job and what was decided.
 func (l *Ledger) End(res turn.Result, d rules.Decision) {
 	o := res.Call.Outcome
 	l.Pool.Pace.End(callKey(res.Origin))

@@ -119,8 +119,8 @@ func rank(all []Lesson, text string, touched []string) []Lesson {
 	return slices.Concat(about[2], about[1], about[0])
 }
 
-// nearness returns how close the files of a lesson are to a task: 2 if the text names one or one was touched, 1 if
-// that is true of a folder.
+// nearness ranks how closely a lesson concerns a task: 2 if the task's text names one of its files or an attempt changed
+// one, 1 if that holds only for one of their folders, else 0.
 func (l Lesson) nearness(text string, touched []string) (best int) {
 	named := func(what string) bool { return strings.Contains(text, strings.ToLower(what)) }
 	for _, p := range l.Paths {

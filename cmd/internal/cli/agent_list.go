@@ -91,7 +91,7 @@ type listed struct {
 	models []string
 }
 
-// look looks at all of them at the same time. Nothing of an untrusted project is run.
+// look finds out about all agents at the same time. It runs nothing of an untrusted project.
 func look(ctx context.Context, p *preflight.Project, names []string, untrusted bool) ([]listed, error) {
 	found := make([]listed, len(names))
 	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)

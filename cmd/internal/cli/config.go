@@ -77,7 +77,7 @@ func checkAgents(p *preflight.Project) error {
 	return cmdline.UsageErrors(p.Misnamed(true))
 }
 
-// printConfig prints a row for each option, the value last: the others must not be padded to the longest.
+// printConfig prints a row for each option, with the value last, so that a long value widens no column.
 func printConfig(f *cmdline.Factory, cfg *config.Config) error {
 	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
 	for _, row := range cfg.Rows() {

@@ -181,7 +181,7 @@ func writeNew(dir, path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// relative is a path relative to the project, if it is in it.
+// relative returns the path relative to the project, or the path itself if it is outside.
 func relative(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

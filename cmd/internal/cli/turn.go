@@ -30,7 +30,7 @@ func newTurnCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-// turnRun carries out a turn for a run of this machine, or of another one.
+// turnRun carries out one turn; elsewhere: for a run on another machine.
 func turnRun(f *cmdline.Factory, elsewhere bool) error {
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()

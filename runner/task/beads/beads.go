@@ -33,7 +33,7 @@ func List(folder string) ([]byte, error) {
 	return run(folder, "list", "--all", "--limit", "0", "--json")
 }
 
-// Set gives an issue another state.
+// Set changes the state of an issue.
 func Set(folder string, t task.Task, to task.State) error {
 	if t.State == task.Done {
 		if _, err := run(folder, "reopen", t.ID, "--json"); err != nil || to == task.Open {

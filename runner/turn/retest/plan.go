@@ -44,7 +44,7 @@ func (u undo) takes(f git.Text) bool {
 	return slices.ContainsFunc(u.files, func(o git.Text) bool { return o.Path == f.Path })
 }
 
-// changes reports whether something is taken back beside new test files.
+// changes reports whether more than new test files is taken back.
 func (u undo) changes() bool {
 	return slices.ContainsFunc(u.files, func(f git.Text) bool {
 		return f.Existed || path.Base(f.Path) == "conftest.py" || !audit.IsTestFile(f.Path)

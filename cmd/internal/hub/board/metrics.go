@@ -12,7 +12,7 @@ import (
 	"ralph/state/view"
 )
 
-// metrics are the names of what /metrics has of the latest run of each project, with their help.
+// metrics lists the metrics of a project's latest run: name and help text.
 func metrics() [][2]string {
 	return [][2]string{
 		{"ralph_run_info", "The latest run of each project; always 1."},

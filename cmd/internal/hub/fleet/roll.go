@@ -106,7 +106,7 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 	}
 }
 
-// present is a worker that has answered.
+// present is a worker that has answered a roll call.
 type present struct {
 	Here
 	rolls int // that it may still miss
