@@ -34,7 +34,7 @@ type Question struct {
 	Options    []string  `json:"options"`
 	Context    string    `json:"context,omitempty"` // what the agent said around it
 	Answer     string    `json:"answer"`
-	AnsweredBy string    `json:"answered_by,omitempty"` // where it came from: "ralph answer", "ntfy", ...
+	AnsweredBy string    `json:"answered_by,omitempty"` // where it came from: "ralph answer", "dashboard", ...
 	AnsweredAt time.Time `json:"answered_at,omitzero"`
 	// Told is the iteration whose prompt had the answer; 0: none yet.
 	Told int `json:"told,omitempty"`

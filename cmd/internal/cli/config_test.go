@@ -41,7 +41,7 @@ func TestConfigCheck_worktreesThatCannotBe_refusedAsByARun(t *testing.T) {
 		"no such worker":   {"WORKERS=cloud:2\n", `.ralphrc:1: WORKERS: unknown kind of worker "cloud:2"; known: local:N`, nil},
 		"no such agent":    {"AGENT=nobody\n", `.ralphrc:1: AGENT: unknown agent "nobody", known are: claude,`, nil},
 		"no such fallback": {"FALLBACK_AGENTS=codex,nobody\n", `.ralphrc:1: FALLBACK_AGENTS: unknown agent "nobody", known are: claude,`, nil},
-		"short token":      {"REPLIES=ntfy://ntfy.sh/t\nREPLY_TOKEN=short\n", ".ralphrc:2: REPLY_TOKEN has 5 characters: REPLIES needs at least 8", nil},
+		"unknown service":  {"NOTIFY=nfty://ntfy.sh/t\n", ".ralphrc:1: NOTIFY: entry 1 names no service; allowed are desktop,", nil},
 		"no repository":    {"ISOLATE=worktree\n", "worktrees need a git repository; make one with: git init && git add -A && git commit -m start", nil},
 		"no commit": {"PARALLEL=2\n", "worktrees need a first commit; make one with: git add -A && git commit -m start",
 			func(dir string) { git(dir, "init", "-q") }},

@@ -122,7 +122,7 @@ func (d *diagnosis) touch() {
 	}
 	d.ok("config", "valid")
 	if _, err := sandbox.FindHub(); err != nil && settings.Wanted() {
-		d.warn("hub", "no notifications, webhooks or replies: %v", err)
+		d.warn("hub", "no notifications or webhooks: %v", err)
 	}
 }
 

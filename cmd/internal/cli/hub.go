@@ -33,11 +33,6 @@ func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (config.HubJ
 	if err != nil {
 		return job, err
 	}
-	ralph, err := f.Ralph()
-	if err != nil {
-		return job, err
-	}
-	job.Ralph = []string{ralph, "-C", dir}
 	job.Log = filepath.Join(cmdline.OpenState(dir).LogsDir(), "hub.log")
 	if tty, err := os.Readlink("/proc/self/fd/2"); err == nil && strings.HasPrefix(tty, "/dev/") {
 		job.TTY = tty
@@ -45,7 +40,7 @@ func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (config.HubJ
 	return job, nil
 }
 
-// checkHub returns what is wrong with the options of ralph-hub: NOTIFY, WEBHOOKS, REPLIES and others.
+// checkHub returns what is wrong with the options of ralph-hub: NOTIFY, WEBHOOKS and others.
 func checkHub(f *cmdline.Factory, cfg *config.Config, dir string) error {
 	_, err := jobOf(f, cfg, dir, "")
 	return err

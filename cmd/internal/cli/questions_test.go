@@ -146,7 +146,7 @@ func TestInTouch_withoutRalphHub_isNamedByDoctorAndTest(t *testing.T) {
 		typed []string
 		want  string
 	}{
-		{[]string{"doctor"}, "warn  hub       no notifications, webhooks or replies: ralph-hub is neither beside ralph nor in PATH"},
+		{[]string{"doctor"}, "warn  hub       no notifications or webhooks: ralph-hub is neither beside ralph nor in PATH"},
 		{[]string{"notify", "test"}, "nothing was sent: ralph-hub is neither beside ralph nor in PATH"},
 	} {
 		out, err := verb(t, dir, c.typed...)

@@ -1,18 +1,15 @@
 package config
 
 // The files hub*.go have the options that ralph hands to ralph-hub, and the list of
-// services that can notify people: notifications, webhooks, replies and the dashboard.
+// services that can notify people: notifications, webhooks and the dashboard.
 // They go as JSON to its standard input, because they hold keys.
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"ralph/state/option"
 )
@@ -62,22 +59,19 @@ type Notifications struct {
 	Webhooks      []string `json:"webhooks"`    // addresses
 	WebhookSecret string   `json:"webhook_key"` // signs them; empty: they are not signed
 	WebhookEvents []string `json:"webhook_events"`
-	Replies       []string `json:"replies"`     // addresses of ntfy and Telegram
-	ReplyToken    string   `json:"reply_token"` // the first word of each reply
 }
 
 // HubJob is what ralph tells ralph-hub to do.
 type HubJob struct {
 	Notifications
-	Dir   string   `json:"dir"` // the project
-	Run   string   `json:"run"`
-	Ralph []string `json:"ralph"` // the command line that begins a verb
-	TTY   string   `json:"tty"`   // whose bell rings; empty: none
-	Log   string   `json:"log"`   // file
+	Dir string `json:"dir"` // the project
+	Run string `json:"run"`
+	TTY string `json:"tty"` // whose bell rings; empty: none
+	Log string `json:"log"` // file
 }
 
 // Wanted reports whether anything is to be sent.
-func (s Notifications) Wanted() bool { return len(s.Notify)+len(s.Webhooks)+len(s.Replies) > 0 }
+func (s Notifications) Wanted() bool { return len(s.Notify)+len(s.Webhooks) > 0 }
 
 // Options are the rows of the option table that fill s.
 func (s *Notifications) Options() []option.Row {
@@ -109,15 +103,6 @@ func (s *Notifications) Options() []option.Row {
 		Field:   &s.WebhookEvents,
 		Help: "Kinds of events that webhooks get: any of those in docs/state.md except text, tool, " +
 			"tool_result and usage.",
-	}, {
-		Group: group, Key: "REPLIES", YAML: "replies.from", Kind: option.List, Trust: true, Secret: true,
-		Field: &s.Replies,
-		Help: "Where your answers and commands to a run come from: " +
-			"a comma list of ntfy:// and telegram:// addresses, as NOTIFY takes them.",
-	}, {
-		Group: group, Key: "REPLY_TOKEN", YAML: "replies.token", Kind: option.String, Trust: true, Secret: true,
-		Field: &s.ReplyToken,
-		Help:  "First word of each reply, at least 8 characters; ralph ignores replies without it.",
 	}}
 }
 
@@ -151,15 +136,7 @@ func (s Notifications) checkAddresses() error {
 			return fmt.Errorf("WEBHOOKS: entry %d is not allowed: an address that begins with http:// or https://", i+1)
 		}
 	}
-	for i, from := range s.Replies {
-		if err := CheckReplies(from); err != nil {
-			return fmt.Errorf("REPLIES: entry %d is not allowed: %w", i+1, err)
-		}
-	}
-	if len(s.Replies) == 0 {
-		return nil
-	}
-	return CheckToken(s.ReplyToken)
+	return nil
 }
 
 // unserved says why no message can go to an entry of NOTIFY; empty: one can. Some services take the service's own
@@ -176,23 +153,6 @@ func unserved(to string) string {
 	}
 	return fmt.Sprintf("names no service; allowed are %s, and addresses such as ntfy://ntfy.sh/my-topic of %s",
 		Desktop, strings.Join(Services(), ", "))
-}
-
-// CheckReplies returns why replies cannot come from an address; nil: they can. The error does not name the address.
-func CheckReplies(from string) error {
-	u, err := url.Parse(from)
-	if err != nil || !slices.Contains([]string{"ntfy", "telegram"}, u.Scheme) || u.Host == "" {
-		return errors.New("an address that begins with ntfy:// or telegram://")
-	}
-	return nil
-}
-
-// CheckToken returns why a token cannot be used for replies; nil: it can.
-func CheckToken(token string) error {
-	if n := utf8.RuneCountInString(token); n < 8 || strings.ContainsFunc(token, unicode.IsSpace) {
-		return fmt.Errorf("REPLY_TOKEN has %d characters: REPLIES needs at least 8, without spaces", n)
-	}
-	return nil
 }
 
 // String hides the values: they hold keys.

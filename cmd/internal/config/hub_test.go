@@ -24,9 +24,6 @@ func TestCheck_addresses(t *testing.T) {
 		"nothing after it": {Notifications{Notify: []string{"ntfy://"}}, "NOTIFY: entry 1 names no service; allowed are desktop"},
 		"custom address":   {Notifications{Notify: []string{"ntfy+https://x/y"}}, "NOTIFY: entry 1 names no service; allowed are desktop"},
 		"hook":             {Notifications{Webhooks: []string{"https://"}}, "WEBHOOKS: entry 1"},
-		"webhook":          {Notifications{Replies: []string{"webhook://127.0.0.1:80/x"}, ReplyToken: "12345678"}, "REPLIES: entry 1 is not allowed"},
-		"short token":      {Notifications{Replies: []string{"ntfy://ntfy.sh/t"}, ReplyToken: "1234567"}, "REPLY_TOKEN has 7 characters: REPLIES needs at least 8"},
-		"two words":        {Notifications{Replies: []string{"ntfy://ntfy.sh/t"}, ReplyToken: "1234 5678"}, "without spaces"},
 	} {
 		err := c.settings.Check(nil)
 		switch {

@@ -13,14 +13,14 @@ import (
 // Whoever consents must see where messages go, but never a password.
 func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("REPLY_TOKEN=correct-horse\nWEBHOOKS=https://example.com/hook,https://ann:correct-horse@example.com\nFLEET=nats://ann:correct-horse@build1:4222\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("WEBHOOK_SECRET=correct-horse\nWEBHOOKS=https://example.com/hook,https://ann:correct-horse@example.com\nFLEET=nats://ann:correct-horse@build1:4222\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	u, err := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}.Untrusted()
 	if err != nil || u == nil {
 		t.Fatalf("%+v, %v", u, err)
 	}
-	if got := strings.Join(u.Lines, "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "REPLY_TOKEN=(set, not shown)") ||
+	if got := strings.Join(u.Lines, "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "WEBHOOK_SECRET=(set, not shown)") ||
 		!strings.Contains(got, "https://example.com/...") || !strings.Contains(got, "@example.com") || !strings.Contains(got, "FLEET=nats://...@build1:4222") {
 		t.Error(got)
 	}
@@ -58,7 +58,6 @@ func TestUntrusted_addressesOfMessages_showServiceAndServerOnly(t *testing.T) {
 		"NOTIFY=signal://h.example/HORSE?token=HORSE&Host=evil.example":                                "NOTIFY adds signal://h.example/...?Host=evil.example",
 		"NOTIFY=HORSE,nfty://HORSE%,(x,ntfy://h.example)":                                              "NOTIFY adds ..., ..., ..., ntfy://h.example)",
 		"WEBHOOKS=https://h.example?token=HORSE,https://h.example/#HORSE":                              "WEBHOOKS adds https://h.example/..., https://h.example/...",
-		"REPLIES=ntfy://a:HORSE@h.example/HORSE":                                                       "REPLIES adds ntfy://...@h.example/...",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte(strings.Replace(rc, "=", "='", 1)+"'\n"), 0o644); err != nil {
@@ -92,7 +91,7 @@ func TestUntrusted_whatARunRefuses_isAnError(t *testing.T) {
 
 func TestLoad_badValueOfASecret_isNotShown(t *testing.T) {
 	for rc, want := range map[string]string{
-		"REPLY_TOKEN=-correct-horse\n":       ".ralphrc:1: REPLY_TOKEN: the value is not text on one line that does not start with -",
+		"WEBHOOK_SECRET=-correct-horse\n":    ".ralphrc:1: WEBHOOK_SECRET: the value is not text on one line that does not start with -",
 		"FLEET=nats://ann:correct#horse@h":   `.ralphrc:1: FLEET: "nats://...@h" is not local, ` + option.ServersForm,
 		"NOTIFY=-ntfy://ann:correct-horse@h": ".ralphrc:1: NOTIFY: the value is not a comma list with balanced parentheses and no entry that starts with -",
 	} {

@@ -224,7 +224,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},
 		Review:        roles.Review{Judges: []string{}},
 		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true},
-		Touch: Notifications{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{}, Replies: []string{},
+		Touch: Notifications{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5, Webhooks: []string{},
 			WebhookEvents: []string{"run_start", "iteration_start", "iteration_end", "question", "answer", "task", "decision", "paused", "run_end"}},
 		Wanted:        agenthooks.Wanted{MaxContinuations: 5},
 		LessonOptions: memory.LessonOptions{Learn: true, ArchiveBranch: true, MemoryFile: true},

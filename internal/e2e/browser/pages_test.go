@@ -125,7 +125,7 @@ func TestPhone_personAnswersAndAccepts_ralphDoesIt(t *testing.T) {
 	if st, err := p.Reader().Status(); err != nil || st.Status != state.StatusCompleted {
 		t.Errorf("%s, %v", st.Status, err)
 	}
-	log, err := os.ReadFile(filepath.Join(p.Reader().HubDir(), "replies.jsonl"))
+	log, err := os.ReadFile(filepath.Join(p.Reader().HubDir(), "actions.jsonl"))
 	if n := strings.Count(string(log), `"source":"dashboard"`); n != 2 {
 		t.Errorf("%d recorded, %v: %s", n, err, log)
 	}

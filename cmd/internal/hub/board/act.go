@@ -2,12 +2,16 @@ package board
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
-	"ralph/cmd/internal/hub/notify"
 	"ralph/logs/termtext"
+	"ralph/state"
 	"ralph/state/act"
 )
 
@@ -87,6 +91,18 @@ func (b *Board) act(w http.ResponseWriter, r *http.Request) {
 func (b *Board) run(ctx context.Context, p project, args []string) (line string, done bool) {
 	said := act.In(b.Ralph, p.Dir).Run(context.WithoutCancel(ctx), args...) // the client may leave meanwhile
 	line = termtext.Fit(said.Line(), 500)
-	notify.RecordReply(p.reader().HubDir(), notify.ReplyEntry{Source: source, Args: args, Said: line})
+	record(p.reader(), args, line)
 	return line, said.Err == nil
+}
+
+// record notes an action in the project. It ignores errors: the action is over.
+func record(r *state.Reader, args []string, said string) {
+	project := state.Project(r.Dir())
+	line, _ := json.Marshal(map[string]any{"time": time.Now(), "source": source, "args": args, "said": said})
+	_ = project.MkdirAll(r.HubDir(), 0o755)
+	f, err := project.OpenFile(filepath.Join(r.HubDir(), "actions.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, _ = f.Write(append(line, '\n'))
+		_ = f.Close()
+	}
 }

@@ -168,7 +168,7 @@ func TestAct_eachAction_runsItsVerbAndIsRecorded(t *testing.T) {
 			t.Errorf("%s: %d, called:\n%s\n%s", do, status, s.called(), body)
 		}
 	}
-	log, _ := os.ReadFile(filepath.Join(s.projects[0].Reader().HubDir(), "replies.jsonl"))
+	log, _ := os.ReadFile(filepath.Join(s.projects[0].Reader().HubDir(), "actions.jsonl"))
 	if n := strings.Count(string(log), `"source":"dashboard"`); n != 10 {
 		t.Errorf("%d of 10 are recorded:\n%s", n, log)
 	}

@@ -66,7 +66,6 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	w.listen(ctx)
 	delivered := w.deliver(ctx)
 	defer func() { stop(); delivered.Wait() }()
 	follow := logs.NewTail(w.r.EventsPath(), tail)
@@ -86,7 +85,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		if w.look(time.Now()); w.ended {
 			config.UnmarkWatched(w.r.HubDir(), w.HubJob.Run)
 		}
-		if w.ended && !w.awaits(time.Now()) && w.left() == 0 {
+		if w.ended && w.left() == 0 {
 			return nil
 		}
 		select {
