@@ -19,7 +19,7 @@ type logView struct {
 	ring
 	follow bool
 	wrap   bool
-	shift  int // cells that are scrolled off to the left; unwrapped only
+	bare   bool // without times and marks
 	top    place
 	width  int // of the text, at the latest draw
 	height int
@@ -77,7 +77,8 @@ func (v *logView) replace(all []view.Line) {
 	at := v.top.line - v.first
 	v.clear()
 	v.noOlder, v.found.line = true, -1
-	v.append(all)
+	v.hits = v.matching(all, v.end())
+	v.keep(all, ringBack)
 	v.top.line = v.first + at
 }
 
@@ -312,15 +313,11 @@ func (v *logView) search(direction int) bool {
 	at := v.hits[(i+n)%n]
 	start, _ := v.match(v.at(at).Text)
 	v.found = place{at, 0}
-	if v.wrap {
-		for _, end := range rows(v.at(at).Text, v.width) {
-			if start < end {
-				break
-			}
-			v.found.row++
+	for _, end := range rows(v.at(at).Text, v.width) {
+		if start < end || !v.wrap {
+			break
 		}
-	} else {
-		v.shift = max(termtext.Width(v.at(at).Text[:start])-v.width/2, 0)
+		v.found.row++
 	}
 	v.follow = false
 	v.top = v.move(v.found, -v.height/3)

@@ -13,16 +13,24 @@ import (
 	"ralph/state/view"
 )
 
-// logPage is a page of lines: the live log, the raw output of an iteration, or its review.
+// logPage is a page of lines: the live log, or what is to be read about an iteration or a task.
 type logPage struct {
 	*logView
 	u      *ui
 	title  canvas.Title
+	about  string             // follows the title where there is room; empty: the file
 	live   bool               // lines are added at its end: it follows them
-	keys   []binding          // besides those of every log
+	keys   func() []binding   // besides those of every log; nil: none
 	tail   *logs.Tail         // of raw output; nil: it is none
 	path   string             // the file with the lines; empty: that of the live log
 	remake func() []view.Line // all of them, made anew at each update; nil: they are added
+}
+
+// newText returns a page of lines that are made anew, not read from a file.
+func newText(u *ui, name, key string, remake func() []view.Line) *logPage {
+	p := &logPage{u: u, logView: newLogView(), title: canvas.Title{Name: name, Key: key, Focused: true}, remake: remake}
+	p.noOlder, p.follow = true, false
+	return p
 }
 
 // Close ends the reading of raw output.
@@ -35,7 +43,11 @@ func (p *logPage) Close() error {
 
 // Keys are the keys of the page.
 func (p *logPage) Keys() []binding {
-	return slices.Concat(p.keys, p.textKeys(), moveKeys(allUp, p.Scroll, p.screenful))
+	var own []binding
+	if p.keys != nil {
+		own = p.keys()
+	}
+	return slices.Concat(own, p.textKeys(), moveKeys(allUp, p.Scroll, p.screenful))
 }
 
 // textKeys are the keys of every log.
@@ -52,16 +64,7 @@ func (p *logPage) textKeys() []binding {
 				p.toEnd()
 			}
 		}},
-		{"w", "", "wrap long lines, or cut them", func() { p.wrap, p.shift = !p.wrap, 0 }},
-		{"left", "", "scroll an unwrapped log to the left", func() { p.sideways(-1) }},
-		{"right", "", "scroll an unwrapped log to the right", func() { p.sideways(1) }},
-	}
-}
-
-// sideways scrolls an unwrapped log.
-func (p *logPage) sideways(by int) {
-	if !p.wrap {
-		p.shift = min(max(p.shift+by*p.width/2, 0), view.MaxLine)
+		{"w", "", "wrap long lines, or cut them", func() { p.wrap = !p.wrap }},
 	}
 }
 
@@ -121,7 +124,7 @@ func (p *logPage) openInPager() {
 	for _, l := range p.logView.lines {
 		text.WriteString(l.Text + "\n")
 	}
-	p.u.inTerminal(func() error { return inPager("iteration.txt", text.String()) })
+	p.u.inTerminal(func() error { return inPager("ralph.txt", text.String()) })
 }
 
 func (p *logPage) file() string { return cmp.Or(p.path, p.u.feed.Reader().LiveLogPath()) }
@@ -149,7 +152,7 @@ func (u *ui) openRaw(n int) {
 	run := u.runID()
 	path := u.feed.Reader().RawPath(run, n)
 	switch latest := u.model.Iteration(); {
-	case run == "" || n < 1:
+	case latest < 1:
 		u.say("no iteration has begun yet, so there is no raw output")
 		return
 	case !exists(path) && n == latest && u.model.Active():
@@ -162,46 +165,41 @@ func (u *ui) openRaw(n int) {
 	p := &logPage{u: u, logView: newLogView(), live: true, tail: logs.NewTail(path, rawBacklog), path: path,
 		title: canvas.Title{Name: fmt.Sprintf("Raw output of iteration %d", n), Key: "R", Focused: true}}
 	p.noOlder = true
-	p.keys = p.neighbours(n, u.openRaw)
+	p.keys = func() []binding { return neighbours(n, u.openRaw) }
 	u.open("raw", p)
 	p.Update(view.Update{})
 }
 
-// neighbours are the keys that show the same of another iteration, unless they scroll an unwrapped log.
-func (p *logPage) neighbours(n int, open func(n int)) []binding {
-	other := func(by int) func() {
-		return func() {
-			switch {
-			case !p.wrap:
-				p.sideways(by)
-			case n+by > 0:
-				open(n + by)
-			}
-		}
-	}
+// neighbours are the keys that show the same of another iteration.
+func neighbours(n int, open func(n int)) []binding {
 	return []binding{
-		{"left", "", "the iteration before; an unwrapped log scrolls", other(-1)},
-		{"right", "", "the next iteration; an unwrapped log scrolls", other(1)},
+		{"left", "", "the iteration before", func() { open(n - 1) }},
+		{"right", "", "the next iteration", func() { open(n + 1) }},
 	}
 }
 
 // Draw draws a title and the visible rows.
 func (p *logPage) Draw(c canvas.Canvas) {
 	t, v := p.title, p.logView
+	state := ""
 	switch {
-	case v.follow:
-		t.Right = "following"
+	case p.live && v.follow:
+		state = "following"
 	case p.live:
-		t.Right = "scrolled back, f follows"
+		state = "scrolled back, f follows"
 	}
-	t.Right = view.Join(", ", v.progress(), t.Right)
 	if !v.wrap {
-		t.Right += ", unwrapped"
+		state = view.Join(", ", state, "unwrapped")
 	}
+	t.Right = view.Join(" · ", v.progress(), t.Right, state)
 	c.Title(t)
-	file := view.Within(filepath.Dir(p.u.feed.Reader().Dir()), p.file())
-	if x := termtext.Width(t.Name+t.Key) + 4; p.live && x+termtext.Width(file+t.Right)+8 <= c.W {
-		c.Text(x, 0, c.Dim(), file+" ")
+	about := p.about
+	if p.remake == nil {
+		about = view.Within(filepath.Dir(p.u.feed.Reader().Dir()), p.file())
+	}
+	x := termtext.Width(t.Name+t.Key) + 4
+	if room := c.W - x - termtext.Width(t.Right) - 8; room >= min(termtext.Width(about), 10) && about != "" {
+		c.Text(x, 0, c.Dim(), termtext.Fit(about, room)+" ")
 	}
 	drawLines(c.Rows(1, c.H-1), v)
 }

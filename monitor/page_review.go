@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ralph/logs/termtext"
-	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/summary"
@@ -19,9 +18,7 @@ func (u *ui) openReview(n int) {
 		u.say("there is no iteration %d to review", n)
 		return
 	}
-	p := &logPage{u: u, logView: newLogView(),
-		title: canvas.Title{Name: fmt.Sprintf("Review of iteration %d", n), Key: "r", Focused: true}}
-	p.noOlder, p.follow = true, false
+	p := newText(u, fmt.Sprintf("Review of iteration %d", n), "r", nil)
 	p.remake = func() []view.Line {
 		i := u.indexOf(n)
 		if i < 0 {
@@ -29,10 +26,12 @@ func (u *ui) openReview(n int) {
 		}
 		return reviewOf(&u.model.Run.Iterations[i], summary.Row(&u.model, i, u.o.Now()))
 	}
-	p.keys = append([]binding{
-		{"enter", "read", "the transcript of the iteration", func() { u.openTranscript(n) }},
-		{"d", "diff", "what the iteration changed", func() { u.openChanges(n) }},
-	}, p.neighbours(n, u.openReview)...)
+	p.keys = func() []binding {
+		return append([]binding{
+			{"enter", "read", "the transcript of the iteration", func() { u.openTranscript(n) }},
+			{"d", "diff", "what the iteration changed", func() { u.openChanges(n) }},
+		}, neighbours(n, u.openReview)...)
+	}
 	u.open("review", p)
 	p.Update(view.Update{})
 }
@@ -63,7 +62,7 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 			add(view.RoleGood, "check "+name+" passed")
 		} else {
 			add(view.RoleError, "check "+name+" failed")
-			all = append(all, outputLines(it.Output[name])...)
+			all = append(all, linesOf(it.Output[name], view.RoleAnswer)...)
 		}
 	}
 	for i, said := range state.VerdictLines(it.Verdicts) {
@@ -87,16 +86,4 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 		add(view.RoleWarning, "finding: "+text)
 	}
 	return all
-}
-
-// outputLines are the output of a check.
-func outputLines(text string) []view.Line {
-	if text == "" {
-		return nil
-	}
-	lines := view.RawLines(text)
-	for i := range lines {
-		lines[i].Role = view.RoleAnswer
-	}
-	return lines
 }

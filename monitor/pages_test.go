@@ -17,13 +17,14 @@ import (
 var pages = map[string]func(*ui){
 	"help": (*ui).openHelp,
 	"changes": func(u *ui) {
-		p := &changesPage{u: u, of: "6", name: "iteration 6"}
+		p := newChanges(u, "6", "iteration 6")
 		p.load(onePatch)
 		u.open("changes", p)
 	},
 	"transcript": func(u *ui) {
 		s, events := spoken()
-		p := newTranscript(u, s.Status.RunID, 7, s.Status.Task.Title)
+		p := newTranscript(u, s.Status.RunID, 7)
+		p.about = s.Status.Task.Title
 		p.load(events)
 		u.open("transcript", p)
 	},

@@ -15,8 +15,11 @@ func drawLines(c canvas.Canvas, v *logView) {
 	if c.H <= 0 {
 		return
 	}
-	gutter, stamps := 2, c.W >= 90
-	if stamps {
+	gutter, stamps := 2, c.W >= 90 && !v.bare
+	switch {
+	case v.bare:
+		gutter = 1
+	case stamps:
 		gutter = 11
 	}
 	v.layOut(c.W-gutter-1, c.H)
@@ -38,7 +41,7 @@ func drawLines(c canvas.Canvas, v *logView) {
 			if p.row > 0 {
 				start = ends[p.row-1]
 			}
-			if p.row == 0 {
+			if p.row == 0 && !v.bare {
 				drawGutter(c, y, l, stamps)
 			}
 			v.drawRow(c.Columns(gutter, c.W-gutter), y, p, l, [2]int{start, ends[p.row]}, [2]int{hit, hitEnd})
@@ -89,9 +92,6 @@ func drawGutter(c canvas.Canvas, y int, l *view.Line, stamps bool) {
 // drawRow draws one row of a line: its bytes in span. Those in hit match the search.
 func (v *logView) drawRow(c canvas.Canvas, y int, p place, l *view.Line, span, hit [2]int) {
 	text, style := l.Text, c.Role(l.Role)
-	if !v.wrap && v.shift > 0 {
-		span[0] = canvas.AfterCells(text, v.shift)
-	}
 	found := plain.Reverse(true)
 	if p.line != v.found.line {
 		found = plain.Underline(true)

@@ -25,50 +25,64 @@ func told(all ...state.Payload) (events []state.Event) {
 func transcriptOver(t *testing.T, all ...state.Payload) (*ui, *transcriptPage) {
 	u, _ := recorded(t)
 	u.o.Dir = "/p"
-	p := newTranscript(u, "r", 3, "Log in")
+	p := newTranscript(u, "r", 3)
 	u.open("transcript", p)
 	p.load(told(all...))
 	return u, p
 }
 
-func TestDraw_parallelCallsAndSubAgents_haveTheirAnswersBelow(t *testing.T) {
+func TestTranscript_parallelCallsAndSubAgents_haveTheirAnswersBelow(t *testing.T) {
 	task := state.Tool{ID: "0", Name: "Task", Arg: "look around"}
 	a, b := state.Tool{ID: "a", Name: "Read", Arg: "a.go", Parent: "0"}, state.Tool{ID: "b", Name: "Read", Arg: "b.go"}
 	u, _ := transcriptOver(t, task, a, b, state.ToolResult{Tool: b, Text: "text of b"}, state.ToolResult{Tool: a, Text: "text of a", Error: true},
 		state.ToolResult{Tool: task, Text: "I saw a"})
-	u.types(t, "zz") // all unfolded
-	want := []string{"▾ Task look around", "  ▾ Read a.go", "   │ text of a", " │ I saw a", "▾ Read b.go", " │ text of b"}
-	got := strings.Split(u.picture(t, [2]int{60, 14}), "\n")[3:]
-	for i, line := range want {
-		if !strings.HasPrefix(got[i], line) {
-			t.Errorf("row %d is %q, want %q", i, got[i], line)
+	look := func(want ...string) {
+		t.Helper()
+		got := strings.Split(u.picture(t, [2]int{60, 14}), "\n")[3:]
+		for i, line := range want {
+			if !strings.HasPrefix(got[i], line) {
+				t.Errorf("row %d is %q, want %q", i, got[i], line)
+			}
 		}
 	}
-	u.types(t, "g<enter>")
-	if all := u.picture(t, [2]int{60, 14}); strings.Contains(all, "a.go") || !strings.Contains(all, "1 call · 1 line · ✓") {
-		t.Errorf("the sub-agent is not folded:\n%s", all)
+	look("▸ Task look around · ✓ 1 line", "▹   Read a.go · ✗ failed", "│   text of a", "▸ Read b.go · ✓ 1 line")
+	u.types(t, "<enter>")
+	look("▸ Task look around · ✓ 1 line", "▹   Read a.go · ✗ failed", "│   text of a", "│ I saw a", "▸ Read b.go · ✓ 1 line", "│ text of b")
+}
+
+// What is read must not move away when answers appear above it.
+func TestTranscript_unfolded_keepsThePlace(t *testing.T) {
+	var all []state.Payload
+	for i := range 40 {
+		tool := state.Tool{ID: fmt.Sprint(i), Name: "Read", Arg: fmt.Sprintf("file %d", i)}
+		all = append(all, tool, state.ToolResult{Tool: tool, Text: "one\ntwo\nthree"})
+	}
+	u, p := transcriptOver(t, all...)
+	u.picture(t, [2]int{60, 14})
+	p.Scroll(-10)
+	first := strings.Split(u.picture(t, [2]int{60, 14}), "\n")[3]
+	for range 2 {
+		u.types(t, "z")
+		if got := strings.Split(u.picture(t, [2]int{60, 14}), "\n")[3]; got != first {
+			t.Errorf("the first row is %q, was %q", got, first)
+		}
 	}
 }
 
-func TestAdd_eventsThatCameBeforeLoadOrTwice_areThereOnce(t *testing.T) {
+func TestTranscript_eventsThatCameBeforeLoadOrTwice_areThereOnce(t *testing.T) {
 	all := told(state.Text{Text: "one"}, state.Text{Text: "two"}, state.Text{Text: "three"})
 	other := told(state.Text{Text: "other"})
 	other[0].Iteration, other[0].Seq = 4, 9
-	p := newTranscript(still(t, view.Snapshot{}, nil), "r", 3, "")
+	p := newTranscript(still(t, view.Snapshot{}, nil), "r", 3)
 	p.receive(all[1:])
 	p.load(all[:2])
 	p.receive(append(all[2:], other...))
-	if got := p.text(); got != "one\ntwo\nthree\n" {
-		t.Errorf("%q", got)
+	got := ""
+	for _, l := range p.lines() {
+		got += l.Text + "|"
 	}
-}
-
-func TestTranscript_asText_indentsAnswers(t *testing.T) {
-	edit := state.Tool{ID: "a", Name: "Edit", Arg: "src/a.go", File: true, Hunk: "-old\n+new"}
-	_, p := transcriptOver(t, state.Text{Text: "first"}, edit, state.ToolResult{Tool: edit, Text: "done"}, state.Text{Text: "second"},
-		state.FinalMessage{Text: "second"})
-	if got := p.text(); !strings.Contains(got, "> Edit src/a.go\n    -old\n") {
-		t.Errorf("the text is %q", got)
+	if got != "one|two|three|" {
+		t.Errorf("%q", got)
 	}
 }
 

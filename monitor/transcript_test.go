@@ -2,7 +2,7 @@ package monitor
 
 import "testing"
 
-func TestTranscript_opensFoldsCopiesAndCloses(t *testing.T) {
+func TestTranscript_opensUnfoldsAndCloses(t *testing.T) {
 	pr := living(t)
 	_, events := spoken()
 	pr.Add(events[len(events)-7:]...)
@@ -11,8 +11,8 @@ func TestTranscript_opensFoldsCopiesAndCloses(t *testing.T) {
 		p.shows("RUNNING")
 		p.keys("Enter")
 		p.shows("enter Transcript of iteration 7", "Next, the tests.", "esc back") // the last row is drawn last
-		p.keys("k", "k", "k", "k", "Enter")
-		p.shows("▸ Edit src/api/list.go")
+		p.keys("Enter")
+		p.shows("│ changed")
 		p.keys("Left")
 		p.shows("Transcript of iteration 6")
 		p.keys("r")
