@@ -49,7 +49,8 @@ func (m Memory) Before(b *Baseline) func(check string) report.Tally {
 // RanNoTest returns a sentence if the check passed without running a single test; empty: it ran some, or its output does
 // not say.
 func (r Result) RanNoTest() string {
-	if cmp.Or(r.Check.Kind, KindTest) != KindTest || !r.Passed || r.Verdict == VerdictSkipped || !r.Tests.Known || r.Tests.Tally().Ran > 0 {
+	if cmp.Or(r.Check.Kind, KindTest) != KindTest || !r.Passed || r.Verdict == VerdictSkipped ||
+		!r.Tests.Known && r.Tests.None == "" || r.Tests.Tally().Ran > 0 {
 		return ""
 	}
 	return "check " + r.Name + " ran no test, so it proves nothing"
@@ -74,7 +75,7 @@ func (r Report) Unrun() []string {
 // UnreadOutput returns a sentence if ralph cannot read from the output which tests ran; empty: it can.
 func (r Result) UnreadOutput() string {
 	if r.Check.Format == report.ExitCode || formatOf(r.Check) == report.ExitCode || r.Tests.Known ||
-		r.Tests.Nothing != "" || r.Verdict == VerdictSkipped {
+		r.Tests.Nothing+r.Tests.None != "" || r.Verdict == VerdictSkipped {
 		return ""
 	}
 	return r.Name + ": its output does not say which tests ran, so only its exit code counts"

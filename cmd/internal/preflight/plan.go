@@ -11,6 +11,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
+	"ralph/runner/pool"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state/view"
@@ -122,10 +123,28 @@ func (p *Project) checkPlan(f *cmdline.Factory) error {
 	if problem := Problem(p.Dir, p.Tasks); problem != "" {
 		return cmdline.UsageError("%s", problem)
 	}
-	for _, line := range append(p.Tasks.OddBoxes(), p.Tasks.Warnings...) {
+	for _, line := range slices.Concat(p.Tasks.OddBoxes(), p.Tasks.Warnings, p.overruled()) {
 		f.Warn(line)
 	}
 	return nil
+}
+
+// overruled says to which tasks --agent and --model do not apply, because the plan names others.
+func (p *Project) overruled() (lines []string) {
+	for _, o := range []struct{ key, value string }{{"AGENT", p.Config.Agent}, {"MODEL", p.Config.Model}} {
+		var tasks []string
+		for _, t := range p.Tasks.Tasks {
+			who := pool.Wanted(t.Choice, p.Tasks.Choice)
+			other := who.Agent != "" && who.Agent != p.Config.Agent || o.key == "MODEL" && who.Model != "" && who.Model != o.value
+			if other && t.Pending() && t.Required() {
+				tasks = append(tasks, fmt.Sprintf("%s (%s)", t.ID, strings.TrimSpace(who.Agent+" "+who.Model)))
+			}
+		}
+		if source := p.Config.Source(o.key); strings.HasPrefix(source.Where, "-") && len(tasks) > 0 {
+			lines = append(lines, fmt.Sprintf("%s %s does not apply where the plan names another: %s", source.Where, o.value, termtext.Some(tasks, 5)))
+		}
+	}
+	return lines
 }
 
 // Problem is what keeps a run from starting with the plan, in one line; empty: nothing.

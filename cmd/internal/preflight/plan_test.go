@@ -132,3 +132,29 @@ func TestSteering_planThatAProgramKeeps_hasItsFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestOverruled_optionOfTheCommandLineThatThePlanReplaces_isNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		plan  string
+		flags map[string]string
+		want  string
+	}{
+		"another agent": {`{"userStories": [{"id": "a", "provider": {"provider": "gemini", "model": "flash"}}, {"id": "b"}]}`,
+			map[string]string{"MODEL": "opus"}, "--model opus does not apply where the plan names another: a (gemini flash)"},
+		"the whole plan": {`{"model": "haiku", "userStories": [{"id": "a"}]}`, map[string]string{"MODEL": "opus"}, "--model opus does not apply where the plan names another: a (haiku)"},
+		"agent":          {`{"userStories": [{"id": "a", "agent": "codex"}]}`, map[string]string{"AGENT": "claude"}, "--agent claude does not apply where the plan names another: a (codex)"},
+		"the same":       {`{"userStories": [{"id": "a", "model": "opus"}]}`, map[string]string{"MODEL": "opus"}, ""},
+		"done":           {`{"userStories": [{"id": "a", "model": "x", "passes": true}]}`, map[string]string{"MODEL": "opus"}, ""},
+		"not typed":      {`{"userStories": [{"id": "a", "model": "x"}]}`, nil, ""},
+	} {
+		dir := t.TempDir()
+		for file, text := range map[string]string{"prd.json": c.plan, "PROMPT.md": "x"} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := strings.Join(found(t, dir, c.flags).overruled(), "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

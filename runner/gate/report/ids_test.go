@@ -37,6 +37,11 @@ func TestParse_namesWithDashesBracketsSpacesAndColons_stayWhole(t *testing.T) {
 		"node": {Node, "✖ failing tests:\n\ntest at a.test.js:3:1\n✖ a - [1]: b (c) (0.5ms)\n  boom\n\n" +
 			"test at a.test.js:4:1\n✖ a - [2]: b (c) (0.5ms)\n  boom\n",
 			[]string{"a.test.js > a - [1]: b (c)", "a.test.js > a - [2]: b (c)"}},
+		"node, the tree has the groups": {Node, "▶ adds\n  ✖ works (0.5ms)\n✖ adds (1ms)\n▶ takes\n  ✖ works (0.5ms)\n✖ takes (1ms)\n✖ works (1ms)\n✖ works (1ms)\n" +
+			"ℹ pass 0\nℹ fail 4\n\n✖ failing tests:\n\ntest at a.test.js:3:1\n✖ works (0.5ms)\n  boom\n\n" +
+			"test at a.test.js:4:1\n✖ works (0.5ms)\n  boom\n\ntest at a.test.js:9:1\n✖ works (1ms)\n  boom\n\ntest at b.test.js:9:1\n✖ works (1ms)\n  boom\n",
+			[]string{"adds > works", "takes > works", "works", "works (b.test.js)"}},
+		"script": {Script, "ok a::fine\nFAIL a::b[x - 1]: boom\nFAIL a::b[x - 2]: boom\n", []string{"a::b[x - 1]", "a::b[x - 2]"}},
 		"cargo": {Cargo, "running 3 tests\ntest t::case - [1]: b ... FAILED\ntest t::case - [2]: b ... FAILED\n" +
 			"test t::later ... ignored, until it ... works\n\nfailures:\n\n---- t::case - [1]: b stdout ----\nboom\n\n" +
 			"failures:\n    t::case - [1]: b\n\ntest result: FAILED. 0 passed; 2 failed; 1 ignored; 0 measured\n",
@@ -64,6 +69,33 @@ func TestScript_okAndFail_nameTheTests(t *testing.T) {
 	for _, text := range []string{"FAIL a.test.js\nFAIL b\n", "ok 1 - a\n", "ok  \texample.com/p\t0.1s\n", "ok - a b\n", "ok I am done\n"} {
 		if s := parse(Script, text); s.Known {
 			t.Errorf("%q: %+v", text, s)
+		}
+	}
+}
+
+func TestParse_noTestRan_isSaid(t *testing.T) {
+	for text, want := range map[string]bool{
+		"\n  0 passing (1ms)\n":                               true,
+		"  0 passing (1ms)\n\n  5 passing (2ms)\n":            false,
+		"Finished in 0.001 seconds\n0 examples, 0 failures\n": true,
+		"[INFO] Tests run: 0, Failures: 0, Errors: 0\n":       true,
+		"[INFO] Tests run: 12, Failures: 0, Errors: 0\n":      false,
+		"Executed 0 tests, with 0 failures\n":                 true,
+		"ok | 0 passed | 0 failed (1ms)\n":                    true,
+		"No test files found, exiting with code 0\n":          true,
+		"No tests found, exiting with code 0\n":               true,
+		"No tests were found!!!\n":                            true,
+		"No tests executed!\n":                                true,
+		"> Task :test NO-SOURCE\nBUILD SUCCESSFUL\n":          true,
+		" 0 pass\n 0 fail\n":                                  true,
+		" 3 pass\n 0 fail\n":                                  false,
+		"0 runs, 0 assertions, 0 failures\n":                  true,
+		"============ no tests ran in 0.01s ============\n":   true,
+		"ok\n":                     false,
+		"No tests of mine today\n": false,
+	} {
+		if got := parse(Auto, text).None != ""; got != want {
+			t.Errorf("%q: %t", text, got)
 		}
 	}
 }

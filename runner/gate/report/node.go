@@ -93,13 +93,14 @@ func (j *jest) count(line string) {
 type nodeSpec struct {
 	parents []string // the open groups, by depth
 	passed  []string // until the counts show that they are tests
+	failed  []string // by the tree, until the list says why
 	file    string   // "test at FILE:LINE:COLUMN"; empty before the list
 	list    bool
 	block
 }
 
-// pass reads a line of the tree: "▶ suite", "  ✔ test (0.1ms)", "✔ suite (0.2ms)". It returns false for any other line.
-func (n *nodeSpec) pass(line string) bool {
+// tree reads a line of the tree: "▶ suite", "  ✔ test (0.1ms)", "✖ suite (0.2ms)". It returns false for any other line.
+func (n *nodeSpec) tree(line string) bool {
 	rest := strings.TrimLeft(line, " ")
 	depth := (len(line) - len(rest)) / 2
 	mark, name, ok := strings.Cut(rest, " ")
@@ -108,14 +109,18 @@ func (n *nodeSpec) pass(line string) bool {
 	case mark == "▶":
 		n.parents = append(n.parents[:depth], name)
 		return true
-	case mark == "✔":
+	case mark == "✔", mark == "✖":
 		end := strings.LastIndex(name, " (")
-		if end < 0 || !strings.HasSuffix(name, "ms)") || len(n.passed) >= maxTests {
+		if end < 0 || !strings.HasSuffix(name, "ms)") || len(n.passed)+len(n.failed) >= maxTests {
 			return false
 		}
 		name = name[:end]
 		if depth >= len(n.parents) || n.parents[depth] != name { // else it closes the group
-			n.passed = append(n.passed, strings.Join(append(slices.Clone(n.parents[:depth]), name), " > "))
+			to := &n.passed
+			if mark == "✖" {
+				to = &n.failed
+			}
+			*to = append(*to, strings.Join(append(slices.Clone(n.parents[:depth]), name), " > "))
 		}
 		n.parents = n.parents[:depth]
 		return true
@@ -133,7 +138,7 @@ func (n *nodeSpec) named() {
 
 func (n *nodeSpec) line(line string) {
 	switch {
-	case n.pass(line):
+	case n.tree(line):
 	case line == "✖ failing tests:":
 		n.list, n.c.known = true, true
 	case strings.HasPrefix(line, "ℹ pass "), strings.HasPrefix(line, "ℹ fail "), strings.HasPrefix(line, "ℹ skipped "),
@@ -164,9 +169,24 @@ func (n *nodeSpec) line(line string) {
 			name, after = name[:i], name[i:]
 		}
 		if !strings.Contains(after, "# TODO") {
-			n.open(n.file + " > " + name)
+			n.open(n.whole(name))
 		}
 	case n.name != "" && !strings.Contains(line, "node:internal/"):
 		n.text.WriteLine(line)
 	}
+}
+
+// whole returns the name of a test in the list with the groups around it, as in the tree. The name of its file follows if
+// a test in another file has the same name.
+func (n *nodeSpec) whole(name string) string {
+	i := slices.IndexFunc(n.failed, func(path string) bool { return path == name || strings.HasSuffix(path, " > "+name) })
+	if i < 0 {
+		return n.file + " > " + name
+	}
+	path := n.failed[i]
+	n.failed = slices.Delete(n.failed, i, i+1)
+	if at, twice := n.c.index[path]; twice && n.c.tests[at].Status == Failed {
+		path += " (" + n.file + ")"
+	}
+	return path
 }

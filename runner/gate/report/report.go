@@ -44,6 +44,8 @@ type Summary struct {
 	Skipped int `json:"skipped"`
 	// Known is true when the output or a file was in a known format.
 	Known bool `json:"known,omitempty"`
+	// None is the line in which the test runner says that it ran no test; empty if it does not, or ran one.
+	None string `json:"none,omitempty"`
 	// Nothing is the line in which the test runner says that there is no code or no
 	// test; empty if it does not.
 	Nothing string `json:"nothing,omitempty"`
@@ -110,7 +112,11 @@ func (s Summary) Merge(o Summary) Summary {
 	if c.nothing == "" {
 		c.nothing = o.Nothing
 	}
-	return c.summary()
+	sum := c.summary()
+	if sum.Total() == 0 {
+		sum.None = cmp.Or(s.None, o.None)
+	}
+	return sum
 }
 
 const (
@@ -246,6 +252,8 @@ type Stream struct {
 	text    io.Writer
 	all     []*collector // one for each parser: what one of them counts says nothing about the others
 	nothing string
+	none    string    // the first line that says how many tests ran, and names none
+	some    bool      // another one names some
 	events  *goEvents // nil: JSON lines are text like any other
 	parsers []parser
 	partial []byte
@@ -298,6 +306,13 @@ func (s *Stream) flush(end string) {
 	if s.nothing == "" && saysNothing(line) {
 		s.nothing = strings.Trim(line, "= ")
 	}
+	switch m := howMany().FindStringSubmatch(line); {
+	case m == nil:
+	case strings.Trim(m[1]+m[2], "0") != "":
+		s.some = true
+	case s.none == "":
+		s.none = strings.TrimSpace(line)
+	}
 	for _, p := range s.parsers {
 		p.line(line)
 	}
@@ -321,6 +336,9 @@ func (s *Stream) Close() Summary {
 		sum.Tests, sum.Known = append(sum.Tests, one.Tests...), sum.Known || one.Known
 		sum.Nothing = cmp.Or(sum.Nothing, one.Nothing)
 		sum.Passed, sum.Failed, sum.Skipped = sum.Passed+one.Passed, sum.Failed+one.Failed, sum.Skipped+one.Skipped
+	}
+	if !s.some && sum.Total() == 0 {
+		sum.None = cmp.Or(s.none, sum.Nothing)
 	}
 	return sum
 }

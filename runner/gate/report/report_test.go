@@ -111,10 +111,10 @@ func outputs() []struct {
 			"b.test.js":                     "Cannot find module './missing'",
 		}, 3, 2}},
 		{"node-spec.txt", Node, want{failures{
-			"a.test.js > adds":           "-1 !== 3",
-			"a.test.js > inner bad":      "boom # hash",
-			"a.test.js > bad child":      "assert.ok(false)",
-			"b.test.js > /p/n/b.test.js": "test failed",
+			"adds":               "-1 !== 3",
+			"suite > inner bad":  "boom # hash",
+			"parent > bad child": "assert.ok(false)",
+			"/p/n/b.test.js":     "test failed",
 		}, 2, 2}},
 		{"cargo.txt", Cargo, want{failures{
 			"cc::tests::adds":                   "assertion `left == right` failed: sum",

@@ -15,7 +15,7 @@ type script struct {
 }
 
 var scriptResult = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(ok|FAIL) +([A-Za-z_./][\w./-]*)(?::.*)?$`)
+	return regexp.MustCompile(`^(ok|FAIL) +([A-Za-z_./](?:[\w./#@-]|::|\[[^\]]*\])*)(?::.*)?$`)
 })
 
 func (s *script) line(line string) {

@@ -25,8 +25,8 @@ func PRD(in task.Input) (task.Parsed, error) {
 	}
 	top := members(root)
 	r.Project, r.Description = text(top.first("project", "name")), top.get("description").String()
-	r.Choice = top.choice().Or(members(top.get("metadata")).choice())
-	stories := top.get("userStories")
+	r.Choice = r.topChoice(top)
+	stories := top.get("user_stories")
 	if !stories.Exists() {
 		return r.Parsed, fmt.Errorf("%q is missing: it must be an array of stories", "userStories")
 	}
@@ -38,6 +38,11 @@ func PRD(in task.Input) (task.Parsed, error) {
 	}
 	err = r.records("userStories", stories, r.simple)
 	return r.Parsed, err
+}
+
+// topChoice is the choice of a file for tasks without their own.
+func (r *reader) topChoice(top object) task.Choice {
+	return r.choice("the file", top).Or(r.choice("metadata", members(top.get("metadata"))))
 }
 
 // alone returns an error if other lists in the file have tasks, too.
@@ -84,7 +89,7 @@ func Folder(in task.Input) (task.Parsed, error) {
 		if root.IsObject() {
 			top := members(root)
 			category = text(top.get("category"))
-			items, plan = top.get("items"), top.choice().Or(members(top.get("metadata")).choice())
+			items, plan = top.get("items"), r.topChoice(top)
 		}
 		if !items.IsArray() {
 			return r.Parsed, fmt.Errorf("%sline 1: must be an array, or an object with an array %q", r.prefix(),
@@ -211,7 +216,7 @@ func tagsOf(root gjson.Result) (tags []string) {
 
 // details returns what Taskmaster knows about a task besides its description.
 func details(rec record) string {
-	return strings.TrimSpace(text(rec.all.get("details")) + "\n" + text(rec.all.get("testStrategy")))
+	return strings.TrimSpace(text(rec.all.get("details")) + "\n" + text(rec.all.get("test_strategy")))
 }
 
 // withSubtasks adds a task and, below it, its subtasks: their ids are local.

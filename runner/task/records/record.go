@@ -4,6 +4,7 @@ package records
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -29,6 +30,8 @@ type reader struct {
 	files  []task.File    // so far
 	at     int            // offset up to which lines are counted
 	lines  int            // line breaks before at
+	// refused is the first value that decides about agents or judges and cannot be understood.
+	refused error
 }
 
 // begin checks the JSON of a file.
@@ -90,11 +93,27 @@ func (o object) of(another gjson.Result) object {
 // get returns a member: the last of repeated ones, and zero if it is missing.
 func (o object) get(key string) (none gjson.Result) {
 	for i := len(o) - 1; i >= 0; i-- {
-		if o[i].key == key {
+		if sameKey(o[i].key, key) {
 			return o[i].value
 		}
 	}
 	return none
+}
+
+// sameKey reports whether a key of a file is one of ours, such as acceptance_criteria, which people also write
+// acceptanceCriteria.
+func sameKey(key, ours string) bool {
+	for i := range len(key) {
+		upper := byte(0)
+		if ours != "" && ours[0] == '_' && key[i] != '_' {
+			ours, upper = ours[1:], 'a'-'A'
+		}
+		if ours == "" || key[i]+upper != ours[0] {
+			return false
+		}
+		ours = ours[1:]
+	}
+	return ours == ""
 }
 
 // first returns the first of these members that exists and is not null.
@@ -105,18 +124,6 @@ func (o object) first(keys ...string) gjson.Result {
 		}
 	}
 	return gjson.Result{}
-}
-
-// choice reads agent and model, or a provider: its name, or an object with a
-// name and a model. A provider's model goes to no other agent.
-func (o object) choice() task.Choice {
-	provider := o.get("provider")
-	named := task.Choice{Agent: text(provider)}
-	if provider.IsObject() {
-		all := members(provider)
-		named = task.Choice{Agent: text(all.get("name")), Model: text(all.get("model"))}
-	}
-	return task.Choice{Agent: text(o.get("agent")), Model: text(o.get("model"))}.Or(named)
 }
 
 // place is an element of an array, for messages.
@@ -147,10 +154,10 @@ func (r *reader) records(name string, array gjson.Result, add func(record) error
 			return false
 		}
 		all = all.of(value)
-		err = add(record{at, value, all})
+		err = cmp.Or(add(record{at, value, all}), r.refused)
 		return err == nil
 	})
-	return err
+	return cmp.Or(err, r.refused)
 }
 
 // one reads the task of a record.
@@ -160,14 +167,14 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		ID:          text(all.get("id")),
 		Title:       text(all.first("title", "name")),
 		Description: text(all.get("description")),
-		Criteria:    texts(all.first("acceptanceCriteria", "acceptance_criteria", "steps")),
+		Criteria:    texts(all.first("acceptance_criteria", "steps")),
 		Notes:       text(all.get("notes")),
-		DependsOn:   texts(all.first("dependsOn", "dependencies")),
+		DependsOn:   texts(all.first("depends_on", "dependencies")),
 		Category:    text(all.get("category")),
 		Tags:        texts(all.first("tags", "labels")),
-		Judges:      texts(all.get("judges")),
-		Evidence:    text(all.first("evidence_path", "evidencePath")),
-		Choice:      all.choice(),
+		Judges:      r.judges(rec.place.String(), all.get("judges")),
+		Evidence:    text(all.get("evidence_path")),
+		Choice:      r.choice(rec.place.String(), all),
 		Line:        r.line(rec.value.Index), // first: offsets must not decrease
 	}
 	spot := task.Spot{Item: r.span(rec.value)}

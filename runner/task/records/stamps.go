@@ -21,7 +21,7 @@ func (r *reader) results(rec record) task.Place {
 
 // stamps adds the places of times that a change of state updates, if the record has them.
 func (r *reader) stamps(all object, spot *task.Spot) {
-	if !all.first("updated_at", "updatedAt").Exists() && !all.get("completed_at").Exists() {
+	if !all.get("updated_at").Exists() && !all.get("completed_at").Exists() {
 		return
 	}
 	now, always := `"`+task.Now+`"`, map[task.State]string{}
@@ -33,8 +33,7 @@ func (r *reader) stamps(all object, spot *task.Spot) {
 		back[s] = "null"
 	}
 	back[task.Done] = now
-	for key, words := range map[string]map[task.State]string{"updated_at": always, "updatedAt": always,
-		"completed_at": back} {
+	for key, words := range map[string]map[task.State]string{"updated_at": always, "completed_at": back} {
 		if v := all.get(key); v.Exists() && (v.Type == gjson.String || v.Type == gjson.Null) {
 			spot.States = append(spot.States, task.Place{Range: r.span(v), Words: words, Final: key == "completed_at"})
 		}

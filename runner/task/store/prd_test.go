@@ -136,3 +136,47 @@ func TestNext_storiesByPriorityAndDependencies(t *testing.T) {
 		})
 	}
 }
+
+func TestParse_judgeOrProviderThatIsNotUnderstood_isRefusedWithItsLine(t *testing.T) {
+	for item, want := range map[string]string{
+		`"judges": [{"persona": "qa", "requireEvidence": true, "weight": 0.5}]`:      "",
+		`"judges": {"persona": "qa", "require_evidence": null, "timeout": "2m"}`:     "",
+		`"judges": ["qa", "security"], "evidencePath": "proof"`:                      "",
+		`"judges": [{"persona": "qa", "provider": {"provider": "x", "model": "y"}}]`: "",
+		`"provider": {"provider": "gemini", "model": "flash"}`:                       "",
+		`"judges": [{"persona": "qa", "requireEvidnce": true}]`:                      `[0].judges[0] (line 2): unknown key "requireEvidnce"; known: name, persona, criteria`,
+		`"judges": ["qa", {"persona": "qa", "requireEvidence": "yes"}]`:              `[0].judges[1].requireEvidence (line 2): must be true or false, found "yes"`,
+		`"judges": [{"persona": "qa", "threshold": "high"}]`:                         `[0].judges[0].threshold (line 2): must be a number from 1 to 100, found "high"`,
+		`"judges": [{"persona": "qa", "criteria": ["a", 7]}]`:                        `must be a text or an array of texts`,
+		`"judges": [{"persona": "qa", "timeout": "soon"}]`:                           `must be seconds, or a duration`,
+		`"judges": [true]`: `[0].judges[0] (line 2): must be the name of a judge`,
+		`"judges": [{"persona": "qa", "provider": {"provider": "x", "mode": "plan"}}]`: `[0].judges[0].provider (line 2): unknown key "mode"`,
+		`"provider": {"provider": "gemini", "mode": "plan"}`:                           `[0].provider (line 2): unknown key "mode"; known: name, provider, model`,
+		`"mode": "plan"`: `[0].mode (line 2): must be left out`,
+	} {
+		for name, file := range map[string]string{
+			"prd.json":          `{"userStories": [` + "\n" + `{"id": "a", "title": "A", ` + item + `}]}`,
+			".ralph/tasks.json": `{"tasks": [` + "\n" + `{"id": "a", "name": "A", "status": "pending", ` + item + `}]}`,
+		} {
+			l, err := Parse(name, []byte(file), nil)
+			if want == "" && err != nil || want != "" && (!errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name)) {
+				t.Errorf("%s, %s: %v, want %q", name, item, err, want)
+			}
+			if strings.HasPrefix(item, `"provider"`) && err == nil && l.Tasks[0].Choice != (task.Choice{Agent: "gemini", Model: "flash"}) {
+				t.Errorf("%s: %+v", item, l.Tasks[0].Choice)
+			}
+			if strings.Contains(item, "evidencePath") && l.Tasks[0].Evidence != "proof" {
+				t.Errorf("%s: %+v", item, l.Tasks[0])
+			}
+		}
+	}
+}
+
+func TestParse_keysOfARecord_haveTwoSpellings(t *testing.T) {
+	for _, keys := range []string{`"acceptanceCriteria": ["c"], "dependsOn": ["a"]`, `"acceptance_criteria": ["c"], "depends_on": ["a"]`} {
+		l, err := Parse("prd.json", []byte(`{"user_stories": [{"id": "a"}, {"id": "b", `+keys+`}]}`), nil)
+		if err != nil || len(l.Tasks) != 2 || len(l.Tasks[1].Criteria) != 1 || len(l.Tasks[1].DependsOn) != 1 {
+			t.Errorf("%s: %+v, %v", keys, l.Tasks, err)
+		}
+	}
+}
