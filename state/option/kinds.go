@@ -33,6 +33,8 @@ func (o Row) Allowed() string {
 		return "true or false"
 	case Enum:
 		return "one of " + strings.Join(o.Values, ", ")
+	case Lines:
+		return "text, or a list of texts"
 	case List:
 		return "a comma list with balanced parentheses and no entry that starts with -"
 	case Env:
@@ -118,6 +120,9 @@ func (o Row) parseKind(text string) (any, bool) {
 		return parseBool(text)
 	case Enum:
 		return text, text == o.Default || slices.Contains(o.Values, text)
+	case Lines:
+		items := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+		return items, !slices.ContainsFunc(items, func(item string) bool { return !Printable(item) })
 	case List:
 		items, ok := splitList(text)
 		return items, ok && slices.IndexFunc(items, badItem) < 0 && (o.Takes == nil || o.Takes(items)) &&

@@ -3,6 +3,11 @@
 // where its value lives. Package config reads and overlays the values.
 package option
 
+import (
+	"strings"
+	"unicode"
+)
+
 // Kind says how the text of a value is read.
 type Kind string
 
@@ -16,10 +21,11 @@ const (
 	Clock    Kind = "clock"    // a time of day: 23:00; empty: none
 	Bool     Kind = "bool"
 	String   Kind = "string"
-	Enum     Kind = "enum" // one of Row.Values
-	List     Kind = "list" // split at the commas that are not inside parentheses
-	Env      Kind = "env"  // a list of names of variables, as ENV_EXCLUDE has them
-	Path     Kind = "path" // relative to the project; on the command line to the working directory
+	Enum     Kind = "enum"  // one of Row.Values
+	Lines    Kind = "lines" // a list of texts, one on each line
+	List     Kind = "list"  // split at the commas that are not inside parentheses
+	Env      Kind = "env"   // a list of names of variables, as ENV_EXCLUDE has them
+	Path     Kind = "path"  // relative to the project; on the command line to the working directory
 )
 
 // Row is one option.
@@ -70,4 +76,19 @@ type Row struct {
 	// Field points to where the value lives: *int, *int64, *float64,
 	// *time.Duration, *bool, *string or *[]string.
 	Field any
+}
+
+// Snake is a key in the spelling of config.yaml: requireEvidence is require_evidence.
+func Snake(key string) string {
+	var b strings.Builder
+	last := ' '
+	for _, r := range key {
+		if unicode.IsUpper(r) && unicode.IsLower(last) {
+			b.WriteByte('_')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	return b.String()
 }

@@ -156,8 +156,12 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	}
 	c := agent.CustomRow{Name: name, Prompt: agent.PromptStdin, Format: agent.FormatText}
 	at := map[string]ast.Node{agent.FieldName: pair.Key}
+	seen := map[string]bool{}
 	for _, field := range m.Values {
-		key := field.Key.GetToken().Value
+		key, err := r.key(field.Key, seen)
+		if err != nil {
+			return err
+		}
 		if at[key] = field.Value; field.Value.Type() == ast.NullType {
 			continue
 		}

@@ -87,45 +87,35 @@ type checkDraft struct {
 	required bool
 }
 
-// checkTable are the keys of a row, in the order of the documents.
-func checkTable() rowTable[checkDraft] {
-	return rowTable[checkDraft]{checksKey, []rowField[checkDraft]{
-		{option.Row{YAML: "checks.name", Kind: option.String,
-			Help: "Name in tables and messages; required and unique."},
-			func(d *checkDraft) any { return &d.Name }},
-		{option.Row{YAML: "checks.command", Kind: option.String, Help: "Command line for `sh -c`; required."},
-			func(d *checkDraft) any { return &d.Command }},
-		{option.Row{YAML: "checks.kind", Kind: option.Enum, Default: string(gate.KindTest),
+// checkFields are the keys of a row, in the order of the documents.
+func checkFields(d *checkDraft) []option.Row {
+	return []option.Row{
+		{YAML: "checks.name", Kind: option.String,
+			Help: "Name in tables and messages; required and unique.", Field: &d.Name},
+		{YAML: "checks.command", Kind: option.String, Help: "Command line for `sh -c`; required.", Field: &d.Command},
+		{YAML: "checks.kind", Kind: option.Enum, Default: string(gate.KindTest),
 			Values: texts(gate.KindLintFast, gate.KindBuild, gate.KindTest, gate.KindLint),
-			Help:   "When it runs: kinds run in this order, checks of one kind in the order of the file."},
-			func(d *checkDraft) any { return (*string)(&d.Kind) }},
-		{option.Row{YAML: "checks.dir", Kind: option.Path,
-			Help: "Folder inside the project to run it in; empty means the project itself."},
-			func(d *checkDraft) any { return &d.Dir }},
-		{option.Row{YAML: "checks.when", Kind: option.List,
+			Help:   "When it runs: kinds run in this order, checks of one kind in the order of the file.", Field: (*string)(&d.Kind)},
+		{YAML: "checks.dir", Kind: option.Path,
+			Help: "Folder inside the project to run it in; empty means the project itself.", Field: &d.Dir},
+		{YAML: "checks.when", Kind: option.List,
 			Help: "Globs, relative to the project. The check runs when a changed file matches one, " +
 				"for the baseline, and at the end of a run in which a file matched. " +
-				"`**` spans folders, and a glob without a slash matches a name in any folder; empty means always."},
-			func(d *checkDraft) any { return &d.When }},
-		{option.Row{YAML: "checks.required", Kind: option.Bool, Default: "true",
-			Help: "Whether a failure blocks; otherwise ralph only shows it."},
-			func(d *checkDraft) any { return &d.required }},
-		{option.Row{YAML: "checks.on_failure", Kind: option.Enum, Default: string(gate.Retry),
+				"`**` spans folders, and a glob without a slash matches a name in any folder; empty means always.", Field: &d.When},
+		{YAML: "checks.required", Kind: option.Bool, Default: "true",
+			Help: "Whether a failure blocks; otherwise ralph only shows it.", Field: &d.required},
+		{YAML: "checks.on_failure", Kind: option.Enum, Default: string(gate.Retry),
 			Values: texts(gate.Retry, gate.Warn, gate.BlockTask, gate.Stop),
 			Help: "What ralph does when it fails: `retry` tells the agent and tries the task again, " +
-				"`warn` tells only you, `block_task` puts the task aside, `stop` ends the run."},
-			func(d *checkDraft) any { return (*string)(&d.OnFailure) }},
-		{option.Row{YAML: "checks.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",
-			Help: "Time that one run of the check may take."},
-			func(d *checkDraft) any { return &d.Timeout }},
-		{option.Row{YAML: "checks.format", Kind: option.Enum, Values: texts(report.Formats()...),
+				"`warn` tells only you, `block_task` puts the task aside, `stop` ends the run.", Field: (*string)(&d.OnFailure)},
+		{YAML: "checks.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",
+			Help: "Time that one run of the check may take.", Field: &d.Timeout},
+		{YAML: "checks.format", Kind: option.Enum, Values: texts(report.Formats()...),
 			Help: "Format of its output; empty means that ralph detects the format of test output, " +
-				"and uses the exit code for other kinds."},
-			func(d *checkDraft) any { return (*string)(&d.Format) }},
-		{option.Row{YAML: "checks.junit", Kind: option.Path,
-			Help: "Glob, relative to `dir`, of the JUnit XML files it writes; empty means none."},
-			func(d *checkDraft) any { return &d.JUnit }},
-	}}
+				"and uses the exit code for other kinds.", Field: (*string)(&d.Format)},
+		{YAML: "checks.junit", Kind: option.Path,
+			Help: "Glob, relative to `dir`, of the JUnit XML files it writes; empty means none.", Field: &d.JUnit},
+	}
 }
 
 func texts[T ~string](values ...T) []string {
@@ -139,7 +129,7 @@ func texts[T ~string](values ...T) []string {
 // check reads one row.
 func (r *yamlReader) check(node ast.Node) error {
 	d := checkDraft{required: true}
-	first, err := checkTable().read(r, node, &d)
+	first, err := r.row(checksKey, checkFields(&d), node)
 	if err != nil {
 		return err
 	}

@@ -128,18 +128,25 @@ func TestChecks_unknownKey_isRefusedWithASuggestion(t *testing.T) {
 }
 
 func TestChecks_enumsAreThoseOfTheGate(t *testing.T) {
-	for _, f := range checkTable().fields {
+	for _, f := range checkFields(new(checkDraft)) {
 		if f.Kind != option.Enum {
 			continue
 		}
 		d := checkDraft{Check: gate.Check{Name: "a", Command: "b"}}
+		store := func(value string) {
+			for _, own := range checkFields(&d) {
+				if own.YAML == f.YAML {
+					option.Store(own.Field, value)
+				}
+			}
+		}
 		for _, value := range f.Values {
-			option.Store(f.into(&d), value)
+			store(value)
 			if err := d.Validate(); err != nil {
 				t.Error(err)
 			}
 		}
-		option.Store(f.into(&d), "none of them")
+		store("none of them")
 		// The gate's message ends with all that it knows.
 		if err := d.Validate(); err == nil || !strings.HasSuffix(err.Error(), "known: "+strings.Join(f.Values, ", ")) {
 			t.Errorf("%s: %v, here %q", f.YAML, err, f.Values)
@@ -245,7 +252,7 @@ func TestChecks_exampleOfTheDocuments_isValid(t *testing.T) {
 	if err != nil || len(warnings) > 0 || !found {
 		t.Fatal(found, warnings, err)
 	}
-	for _, f := range checkTable().fields {
+	for _, f := range checkFields(new(checkDraft)) {
 		key := strings.TrimPrefix(f.YAML, checksKey+".")
 		if !regexp.MustCompile(`(?m)^  [- ] ` + key + `: `).MatchString(example) {
 			t.Errorf("the example does not show %s", key)

@@ -15,6 +15,7 @@ import (
 
 	"ralph/logs"
 	"ralph/runner/agent"
+	"ralph/runner/hooks"
 	"ralph/state/option"
 )
 
@@ -91,8 +92,9 @@ ralph takes each value from the first source that sets it. ` + "`ralph config`" 
 6. the default
 
 ralph refuses to start (exit code 2) when any source has a value that is not among the allowed ones below, even if
-another source overrides it, and warns about an unknown key in a file. An unknown key below ` + "`checks`, `hooks`, `judges`, `permissions`" + ` or
-` + "`sandbox`" + `, or one that looks like a misspelled option of these, ends ralph with the same code.
+another source overrides it, and warns about an unknown key in a file. An unknown key among those of checks, reviews, hooks, permissions or the sandbox,
+or one that looks like a misspelled option of these, ends ralph with the same code. In a ` + "`config.yaml`" + `, ` + "`requireEvidence`" + `
+is the same as ` + "`require_evidence`" + `, and so for all keys.
 
 In the tables, a text, a path and an entry of a list are on one line, and do not start with -. A duration is written like
 30s, 5m or 2h; minutes and hours may also be written so.
@@ -259,7 +261,7 @@ checks:
 | key | default | allowed | meaning |
 |---|---|---|---|
 `)
-	for _, f := range checkTable().fields {
+	for _, f := range checkFields(new(checkDraft)) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
 	}
 	b.WriteString(`
@@ -282,7 +284,7 @@ judge of the same name.
 | key | default | allowed | meaning |
 |---|---|---|---|
 `)
-	for _, f := range judgeTable().fields {
+	for _, f := range judgeFields(new(judgeDraft)) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, judgesKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
 	}
 	return b.String()
@@ -310,7 +312,7 @@ hooks:
 | key | default | allowed | meaning |
 |---|---|---|---|
 `)
-	for _, f := range hookTable().fields {
+	for _, f := range hookFields(new(hooks.Hook)) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, hooksKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
 	}
 	b.WriteString(`

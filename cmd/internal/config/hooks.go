@@ -70,41 +70,32 @@ func noPoint(where, key string) error {
 // hookClaim shows what a row decides about programs.
 func hookClaim(h hooks.Hook) string { return hooksKey + "." + string(h.Point) + "=" + h.Describe() }
 
-// hookTable are the keys of a row, in the order of the documents.
-func hookTable() rowTable[hooks.Hook] {
+// hookFields are the keys of a row, in the order of the documents.
+func hookFields(h *hooks.Hook) []option.Row {
 	var points []string
 	for _, p := range hooks.Points() {
 		points = append(points, string(p.Point))
 	}
-	return rowTable[hooks.Hook]{hooksKey, []rowField[hooks.Hook]{
-		{option.Row{YAML: "hooks.point", Kind: option.Enum, Values: points,
-			Help: "When it runs; the key above the list says this, too."},
-			func(h *hooks.Hook) any { return (*string)(&h.Point) }},
-		{option.Row{YAML: "hooks.type", Kind: option.Enum, Default: string(hooks.Shell),
-			Values: texts(hooks.Types()...), Help: "`shell` runs a command, `agent` asks an agent."},
-			func(h *hooks.Hook) any { return (*string)(&h.Type) }},
-		{option.Row{YAML: "hooks.command", Kind: option.String, Help: "Command line for `sh -c`."},
-			func(h *hooks.Hook) any { return &h.Command }},
-		{option.Row{YAML: "hooks.prompt", Kind: option.String, Help: "What an agent is asked, on one line."},
-			func(h *hooks.Hook) any { return &h.Prompt }},
-		{option.Row{YAML: "hooks.agent", Kind: option.String, Help: "Who is asked; empty means the run's agent."},
-			func(h *hooks.Hook) any { return &h.Agent }},
-		{option.Row{YAML: "hooks.model", Kind: option.String,
-			Help: "Model of the agent; empty means its own default, or the run's."},
-			func(h *hooks.Hook) any { return &h.Model }},
-		{option.Row{YAML: "hooks.timeout", Kind: option.Duration, Min: "1s", Max: "24h",
-			Help: "Time that it may take; empty means one minute for a command, ten for an agent."},
-			func(h *hooks.Hook) any { return &h.Timeout }},
-		{option.Row{YAML: "hooks.on_failure", Kind: option.Enum, Default: string(hooks.WarnContinue),
+	return []option.Row{
+		{YAML: "hooks.point", Kind: option.Enum, Values: points,
+			Help: "When it runs; the key above the list says this, too.", Field: (*string)(&h.Point)},
+		{YAML: "hooks.type", Kind: option.Enum, Default: string(hooks.Shell),
+			Values: texts(hooks.Types()...), Help: "`shell` runs a command, `agent` asks an agent.", Field: (*string)(&h.Type)},
+		{YAML: "hooks.command", Kind: option.String, Help: "Command line for `sh -c`; of an agent, the same as `prompt`.", Field: &h.Command},
+		{YAML: "hooks.prompt", Kind: option.String, Help: "What an agent is asked, on one line.", Field: &h.Prompt},
+		{YAML: "hooks.agent", Kind: option.String, Help: "Who is asked; empty means the run's agent.", Field: &h.Agent},
+		{YAML: "hooks.model", Kind: option.String,
+			Help: "Model of the agent; empty means its own default, or the run's.", Field: &h.Model},
+		{YAML: "hooks.timeout", Kind: option.Duration, Min: "1s", Max: "24h",
+			Help: "Time that it may take; empty means one minute for a command, ten for an agent.", Field: &h.Timeout},
+		{YAML: "hooks.on_failure", Kind: option.Enum, Default: string(hooks.WarnContinue),
 			Values: texts(hooks.OnFailures()...),
 			Help: "What ralph does when it fails: `warn_continue` shows it, `skip_task` puts the task aside, " +
-				"`abort_loop` ends the run, `ask_agent` tells the agent in the next prompt."},
-			func(h *hooks.Hook) any { return (*string)(&h.OnFailure) }},
-		{option.Row{YAML: "hooks.when", Kind: option.List,
+				"`abort_loop` ends the run, `ask_agent` tells the agent in the next prompt.", Field: (*string)(&h.OnFailure)},
+		{YAML: "hooks.when", Kind: option.List,
 			Help: "Globs, as for checks: the hook runs only if the turn changed a file that matches one. " +
-				"Works only at points after a turn."},
-			func(h *hooks.Hook) any { return &h.When }},
-	}}
+				"Works only at points after a turn.", Field: &h.When},
+	}
 }
 
 // hookRows reads what stands under hooks: a list of rows, or for each point a command or a
@@ -114,8 +105,12 @@ func (r *yamlReader) hookRows(node ast.Node) error {
 	if !ok {
 		return r.each(hooksKey, node, func(item ast.Node) error { return r.hook("", item) })
 	}
+	keys := map[string]bool{}
 	for _, pair := range m.Values {
-		name := pair.Key.GetToken().Value
+		name, err := r.key(pair.Key, keys)
+		if err != nil {
+			return err
+		}
 		if _, err := hooks.Find(name); err != nil {
 			return r.refuse(pair.Key, hooksKey+": "+err.Error())
 		}
@@ -126,10 +121,7 @@ func (r *yamlReader) hookRows(node ast.Node) error {
 			}
 			continue
 		}
-		if err := r.each(path, pair.Value, func(item ast.Node) error {
-			return r.hook(hooks.Point(name),
-				item)
-		}); err != nil {
+		if err := r.each(path, pair.Value, func(item ast.Node) error { return r.hook(hooks.Point(name), item) }); err != nil {
 			return err
 		}
 	}
@@ -144,9 +136,12 @@ func (r *yamlReader) hook(p hooks.Point, node ast.Node) error {
 		h.Command = command
 	} else {
 		var err error
-		if first, err = hookTable().read(r, node, &h); err != nil {
+		if first, err = r.row(hooksKey, hookFields(&h), node); err != nil {
 			return err
 		}
+	}
+	if h.Type == hooks.Agent && h.Prompt == "" {
+		h.Prompt, h.Command = h.Command, ""
 	}
 	err := h.Validate()
 	switch {

@@ -128,3 +128,16 @@ func TestHooks_consentHolds_whenTheEnvironmentAddsOne(t *testing.T) {
 		t.Errorf("another command needs none: %+v, %v", u, err)
 	}
 }
+
+func TestHooks_commandOfAnAgent_isItsPrompt(t *testing.T) {
+	l := Loader{Dir: t.TempDir()}
+	write(t, l.Dir, yamlName, "hooks:\n  preTask: [{type: agent, command: 'Is it clean?', onFailure: skip_task}]\n")
+	c, _, err := l.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []hooks.Hook{{Point: hooks.PreTask, Type: hooks.Agent, Prompt: "Is it clean?", OnFailure: hooks.SkipTask}}
+	if diff := cmp.Diff(want, c.Hooks()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -131,56 +131,46 @@ func (c *Config) Bad(key string, err error) error {
 // judgeDraft is a row that is being read.
 type judgeDraft struct {
 	roles.Reviewer
-	criteria string
 	required bool
 	weight   int
 }
 
-// judgeTable are the keys of a row, in the order of the documents.
-func judgeTable() rowTable[judgeDraft] {
-	return rowTable[judgeDraft]{judgesKey, []rowField[judgeDraft]{
-		{option.Row{YAML: "judges.name", Kind: option.String,
+// judgeFields are the keys of a row, in the order of the documents.
+func judgeFields(d *judgeDraft) []option.Row {
+	return []option.Row{
+		{YAML: "judges.name", Kind: option.String,
 			Help: "Unique name, for messages and `JUDGES`; `my judge` and `My-Judge` are the same name. If it is " +
-				"missing, a short persona of one line is the name. The name of a built-in judge brings its persona."},
-			func(d *judgeDraft) any { return &d.Name }},
-		{option.Row{YAML: "judges.persona", Kind: option.String,
-			Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words."},
-			func(d *judgeDraft) any { return &d.Persona }},
-		{option.Row{YAML: "judges.criteria", Kind: option.String, Help: "What it checks in particular."},
-			func(d *judgeDraft) any { return &d.criteria }},
-		{option.Row{YAML: "judges.agent", Kind: option.String,
-			Help: "Who is asked; empty means another vendor's agent than the author's, if one is installed."},
-			func(d *judgeDraft) any { return &d.Agent }},
-		{option.Row{YAML: "judges.model", Kind: option.String,
-			Help: "Model of the agent; only together with `agent`; empty means the agent's own default."},
-			func(d *judgeDraft) any { return &d.Model }},
-		{option.Row{YAML: "judges.require_evidence", Kind: option.Bool, Default: "false",
-			Help: "Whether a task without files in `.ralph/evidence/TASK/` fails."},
-			func(d *judgeDraft) any { return &d.RequireEvidence }},
-		{option.Row{YAML: "judges.required", Kind: option.Bool, Default: "true",
-			Help: "Whether its refusal blocks; otherwise ralph only shows it."},
-			func(d *judgeDraft) any { return &d.required }},
-		{option.Row{YAML: "judges.weight", Kind: option.Int, Default: "1", Min: "1", Max: "1000",
-			Help: "Its weight in the score of all judges."}, func(d *judgeDraft) any { return &d.weight }},
-		{option.Row{YAML: "judges.threshold", Kind: option.Int, Default: "70", Min: "1", Max: "100",
-			Help: "Score that a task needs to pass."}, func(d *judgeDraft) any { return &d.Threshold }},
-		{option.Row{YAML: "judges.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",
-			Help: "Time that one answer may take."}, func(d *judgeDraft) any { return &d.Timeout }},
-	}}
+				"missing, a short persona of one line is the name. The name of a built-in judge brings its persona.", Field: &d.Name},
+		{YAML: "judges.persona", Kind: option.String,
+			Help: "Who it is: a built-in judge, or what to look for and what to ignore, in your words.", Field: &d.Persona},
+		{YAML: "judges.criteria", Kind: option.Lines,
+			Help: "What it checks in particular: a text or a list of them.", Field: &d.Criteria},
+		{YAML: "judges.agent", YAMLAliases: []string{"judges.provider"}, Kind: option.String,
+			Help: "Who is asked; empty means another vendor's agent than the author's, if one is installed.", Field: &d.Agent},
+		{YAML: "judges.model", Kind: option.String,
+			Help: "Model of the agent; only together with `agent`; empty means the agent's own default.", Field: &d.Model},
+		{YAML: "judges.require_evidence", Kind: option.Bool, Default: "false",
+			Help: "Whether a task without files in `.ralph/evidence/TASK/` fails.", Field: &d.RequireEvidence},
+		{YAML: "judges.required", Kind: option.Bool, Default: "true",
+			Help: "Whether its refusal blocks; otherwise ralph only shows it.", Field: &d.required},
+		{YAML: "judges.weight", Kind: option.Int, Default: "1", Min: "1", Max: "1000",
+			Help: "Its weight in the score of all judges.", Field: &d.weight},
+		{YAML: "judges.threshold", Kind: option.Int, Default: "70", Min: "1", Max: "100",
+			Help: "Score that a task needs to pass.", Field: &d.Threshold},
+		{YAML: "judges.timeout", Kind: option.Duration, Default: "10m", Min: "1s", Max: "24h",
+			Help: "Time that one answer may take.", Field: &d.Timeout},
+	}
 }
 
 // judge reads one row.
 func (r *yamlReader) judge(node ast.Node) error {
 	d := judgeDraft{required: true}
-	first, err := judgeTable().read(r, node, &d)
+	first, err := r.row(judgesKey, judgeFields(&d), node)
 	if err != nil {
 		return err
 	}
 	if persona := strings.TrimSpace(d.Persona); d.Name == "" && len(persona) <= 80 && !strings.Contains(persona, "\n") {
 		d.Name = persona // as for the judges of an item
-	}
-	if d.criteria != "" {
-		d.Criteria = []string{d.criteria}
 	}
 	d.Optional, d.Weight = !d.required, float64(d.weight)
 	if err := d.Validate(); err != nil {

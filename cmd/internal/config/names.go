@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"ralph/state/option"
 )
 
 // baselineKey is a key of config.yaml that is not an option: it is accepted with the value
@@ -67,14 +65,21 @@ func warnUnknown(where, key, meant string) Warning {
 }
 
 // protects reports whether a key stands among those of a protection, or is a misspelled option that decides about
-// programs, permissions or checks.
+// programs, permissions, checks or reviews.
 func protects(key, meant string) bool {
-	groups := []string{checksKey, hooksKey, judgesKey, "permissions", "sandbox"}
+	groups := []string{checksKey, hooksKey, judgesKey, "permissions"}
+	for _, o := range Table() {
+		protects := slices.Contains([]string{"Checks", "Review", "Hooks", "Sandbox"}, o.Group)
+		if (protects || o.Trust) && (o.Key == meant || o.YAML == meant || slices.Contains(o.Aliases, meant)) {
+			return true
+		}
+		if protects {
+			group, _, _ := strings.Cut(o.YAML, ".")
+			groups = append(groups, group)
+		}
+	}
 	group, _, _ := strings.Cut(key, ".")
-	return slices.Contains(groups, group) || slices.Contains(groups, meant) || strings.HasPrefix(key, "SANDBOX_") ||
-		slices.ContainsFunc(Table(), func(o option.Row) bool {
-			return (o.Trust || o.Group == "Checks") && (o.Key == meant || o.YAML == meant || slices.Contains(o.Aliases, meant))
-		})
+	return slices.Contains(groups, group) || slices.Contains(groups, meant) || strings.HasPrefix(key, "SANDBOX_")
 }
 
 // suggestKey returns the name of .ralphrc that was probably meant, or "".

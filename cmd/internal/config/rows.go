@@ -9,69 +9,49 @@ import (
 	"ralph/state/option"
 )
 
-// rowTable says what a row in a list of config.yaml may hold.
-type rowTable[T any] struct {
-	key    string // of the list
-	fields []rowField[T]
-}
-
-// rowField is one key of a row.
-type rowField[T any] struct {
-	option.Row
-	into func(*T) any // pointer to where the value lives
-}
-
-// keys lists the keys of a row, without that of the list.
-func (t rowTable[T]) keys() string {
-	var keys []string
-	for _, f := range t.fields {
-		keys = append(keys, strings.TrimPrefix(f.YAML, t.key+"."))
+// row reads one row of a list into the fields of its keys and returns the first key, where the row stands.
+func (r *yamlReader) row(list string, fields []option.Row, node ast.Node) (ast.Node, error) {
+	var paths, keys []string
+	for _, f := range fields {
+		paths, keys = append(paths, f.YAML), append(keys, strings.TrimPrefix(f.YAML, list+"."))
 	}
-	return strings.Join(keys, ", ")
-}
-
-// read reads one row into d and returns its first key, where the row stands.
-func (t rowTable[T]) read(r *yamlReader, node ast.Node, d *T) (ast.Node, error) {
 	m, ok := node.(*ast.MappingNode)
 	if !ok || len(m.Values) == 0 {
-		return nil, r.refuse(node, t.key+" must hold for each "+strings.TrimSuffix(t.key,
-			"s")+" the keys "+t.keys()+", not "+describe(node))
+		return nil, r.refuse(node, list+" must hold for each "+strings.TrimSuffix(list, "s")+" the keys "+
+			strings.Join(keys, ", ")+", not "+describe(node))
 	}
+	seen := map[string]bool{}
 	for _, pair := range m.Values {
-		if err := t.field(r, d, pair); err != nil {
+		key, err := r.key(pair.Key, seen)
+		if err != nil {
+			return nil, err
+		}
+		path := list + "." + key
+		i := slices.IndexFunc(fields, func(f option.Row) bool { return f.YAML == path || slices.Contains(f.YAMLAliases, path) })
+		if i < 0 {
+			_, err := unknown(r.where(pair.Key), path, nearest(path, paths)) // never a warning: it is inside a protection
+			return nil, err
+		}
+		if err := r.field(fields[i], path, pair.Value); err != nil {
 			return nil, err
 		}
 	}
 	return m.Values[0].Key, nil
 }
 
-func (t rowTable[T]) field(r *yamlReader, d *T, pair *ast.MappingValueNode) error {
-	if pair.Key.IsMergeKey() {
-		return r.refuse(pair.Key, "merge keys are not allowed")
-	}
-	path := t.key + "." + pair.Key.GetToken().Value
-	i := slices.IndexFunc(t.fields, func(f rowField[T]) bool { return f.YAML == path })
-	if i < 0 {
-		var paths []string
-		for _, f := range t.fields {
-			paths = append(paths, f.YAML)
-		}
-		_, err := unknown(r.where(pair.Key), path, nearest(path, paths)) // never a warning: it is inside a protection
-		return err
-	}
-	f := t.fields[i]
-	text, set, err := r.text(f.Row, pair.Value)
+func (r *yamlReader) field(f option.Row, path string, node ast.Node) error {
+	text, set, err := r.text(f, node)
 	if err != nil || !set {
 		return err
 	}
 	value, ok := f.Parse(text)
 	if !ok {
-		return r.refuse(pair.Value, path+": "+quote(text)+" is not "+f.Allowed())
+		return r.refuse(node, path+": "+quote(text)+" is not "+f.Allowed())
 	}
-	option.Store(f.into(d), value)
+	option.Store(f.Field, value)
 	globs, _ := value.([]string)
-	if at := slices.IndexFunc(globs, neverMatches); at >= 0 {
-		return r.refuse(pair.Value, path+": "+quote(globs[at])+
+	if at := slices.IndexFunc(globs, neverMatches); at >= 0 && f.Kind == option.List {
+		return r.refuse(node, path+": "+quote(globs[at])+
 			" can match nothing: a glob is relative to the project, and only *, ?, [...] and ** stand for something")
 	}
 	return nil

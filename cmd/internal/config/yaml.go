@@ -86,11 +86,12 @@ func (r *yamlReader) mapping(path string, node ast.Node) error {
 		}
 		return r.refuse(node, path+" must hold the keys "+strings.Join(r.keysUnder(path), ", ")+", not "+describe(node))
 	}
+	keys := map[string]bool{}
 	for _, pair := range m.Values {
-		if pair.Key.IsMergeKey() {
-			return r.refuse(pair.Key, "merge keys are not allowed")
+		name, err := r.key(pair.Key, keys)
+		if err != nil {
+			return err
 		}
-		name := pair.Key.GetToken().Value
 		if path != "" {
 			name = path + "." + name
 		}
@@ -99,6 +100,20 @@ func (r *yamlReader) mapping(path string, node ast.Node) error {
 		}
 	}
 	return nil
+}
+
+// key is the name of a key that may be written as requireEvidence or require_evidence, but only once. seen has the
+// keys of its mapping so far.
+func (r *yamlReader) key(node ast.MapKeyNode, seen map[string]bool) (string, error) {
+	if node.IsMergeKey() {
+		return "", r.refuse(node, "merge keys are not allowed")
+	}
+	name := option.Snake(node.GetToken().Value)
+	if seen[name] {
+		return "", r.refuse(node, name+" is written twice, in two spellings")
+	}
+	seen[name] = true
+	return name, nil
 }
 
 func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
@@ -177,7 +192,7 @@ func (r *yamlReader) text(o option.Row, node ast.Node) (text string, set bool, e
 	case *ast.NullNode:
 		return "", false, nil
 	case *ast.SequenceNode:
-		if o.Kind != option.List && o.Kind != option.Env {
+		if o.Kind != option.List && o.Kind != option.Env && o.Kind != option.Lines {
 			return "", false, r.refuse(node, o.YAML+" must be "+o.Allowed()+", not a list")
 		}
 		var items []string
@@ -188,6 +203,9 @@ func (r *yamlReader) text(o option.Row, node ast.Node) (text string, set bool, e
 					quotes)
 			}
 			items = append(items, text)
+		}
+		if o.Kind == option.Lines {
+			return strings.Join(items, "\n"), true, nil
 		}
 		return strings.Join(items, ","), true, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph/runner/agent"
+	"ralph/runner/gate"
 	"ralph/runner/hooks"
 )
 
@@ -54,7 +55,7 @@ func TestParseYAML_keysOfOtherTools_messages(t *testing.T) {
 		{name: "files before a turn", text: "hooks: [{point: pre_task, command: make, when: '*.go'}]\n", wantErr: ":1: hooks.pre_task: when: pre_task does not follow a turn, so there are no changed files"},
 		{name: "an unknown key of a hook", text: "hooks: [{point: pre_task, comand: make}]\n", wantErr: ":1: unknown key \"hooks.comand\"; did you mean hooks.command?; correct or remove it to start"},
 		{name: "an agent that there is not", text: "hooks: [{point: pre_task, type: agent, prompt: well?, agent: nobody}]\n", wantErr: unknownAgent(":1: hooks.pre_task: ", "nobody")},
-		{name: "an agent without a prompt", text: "hooks: [{point: pre_task, type: agent, command: make}]\n", wantErr: ":1: hooks.pre_task: a hook of type agent needs a prompt"},
+		{name: "an agent without a prompt", text: "hooks: [{point: pre_task, type: agent}]\n", wantErr: ":1: hooks.pre_task: a hook of type agent needs a prompt"},
 		{name: "a prompt without the type", text: "hooks: [{point: pre_task, command: make, prompt: well?}]\n", wantErr: ":1: hooks.pre_task: command belongs to a hook of type shell; prompt, agent and model to one of type agent"},
 		{name: "an unknown answer", text: "hooks: [{point: pre_task, command: make, on_failure: retry}]\n", wantErr: ":1: hooks.on_failure: \"retry\" is not one of warn_continue, skip_task, abort_loop, ask_agent"},
 		{name: "another baseline", text: "test:\n  baseline_file: ../x.json", wantErr: ":2: test.baseline_file must be .ralph/test_baseline.json, not \"../x.json\""},
@@ -207,4 +208,37 @@ func usablePoints() string {
 func unknownAgent(where, name string) string {
 	_, err := agent.Find(name)
 	return where + err.Error()
+}
+
+// Other tools write requireEvidence. A key that protects is never passed over.
+func TestParseYAML_keysOfProtections_areReadInBothSpellingsOrRefused(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, yamlName, `
+judges: [{name: a, requireEvidence: true, provider: codex, criteria: [no secrets, "small, plain steps"]}, {name: b, criteria: one}]
+checks: [{name: unit, command: make, onFailure: stop}]
+test: {failFast: true}
+agent: {permissionMode: bypass}
+sandbox: {net: none}
+`)
+	c, warnings, err := Loader{Dir: dir}.Load()
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	rows := c.JudgeRows()
+	if !rows[0].RequireEvidence || rows[0].Agent != "codex" || c.Checks()[0].OnFailure != gate.Stop || !c.FailFast || c.PermissionMode != "bypass" {
+		t.Errorf("%+v", c)
+	}
+	if diff := cmp.Diff([][]string{{"no secrets", "small, plain steps"}, {"one"}}, [][]string{rows[0].Criteria, rows[1].Criteria}); diff != "" {
+		t.Error(diff)
+	}
+	wantMessages(t, []yamlMessage{
+		{name: "judge", text: "judges:\n- name: a\n  requireProof: true\n", wantErr: `:3: unknown key "judges.require_proof"; correct or remove it to start`},
+		{name: "both spellings", text: "judges:\n- {name: a, requireEvidence: true, require_evidence: false}\n", wantErr: ":2: require_evidence is written twice, in two spellings"},
+		{name: "both spellings of an option", text: "test: {failFast: true, fail_fast: false}\n", wantErr: ":1: fail_fast is written twice, in two spellings"},
+		{name: "review", text: "review:\n  evidence: true\n", wantErr: `:2: unknown key "review.evidence"; correct or remove it to start`},
+		{name: "test", text: "test: {strict: true}\n", wantErr: `:1: unknown key "test.strict"; correct or remove it to start`},
+		{name: "sandbox", text: "sandbox: {network: none}\n", wantErr: `:1: unknown key "sandbox.network"; correct or remove it to start`},
+		{name: "permissions", text: "permissions: {deny: [rm]}\n", wantErr: `:1: unknown key "permissions"; correct or remove it to start`},
+		{name: "hooks of agents", text: "agent_hooks: {lintt: x}\n", wantErr: `:1: unknown key "agent_hooks.lintt"; did you mean agent_hooks.lint?; correct or remove it to start`},
+	})
 }
