@@ -80,6 +80,12 @@ func initRun(o *initOptions) error {
 			return err
 		}
 	}
+	if a.Test+a.Build != "" {
+		a.Detected = nil // commands replace what is detected
+	}
+	for _, row := range a.Detected {
+		o.Say("check: %s", row.Reproduce())
+	}
 	if o.ai || !o.yes && o.CanAsk() {
 		if files, err = scaffold.Files(dir, found, a.scaffold(cfg, found)); err != nil {
 			return err
@@ -95,7 +101,7 @@ func initRun(o *initOptions) error {
 	}
 	o.sayKept(files)
 	if slices.ContainsFunc(write, func(file scaffold.File) bool { return file.Path == ".ralphrc" }) {
-		o.trustOwn(dir)
+		o.trustOwn(dir, a)
 	}
 	o.sayNext(dir, files, a)
 	return nil
@@ -104,8 +110,13 @@ func initRun(o *initOptions) error {
 // detected are the answers that need no question.
 func (o *initOptions) detected(found scaffold.Project, cfg *config.Config) answers {
 	c := found.Commands()
-	return answers{agent: o.firstAgent(cfg), Answers: scaffold.Answers{Name: found.Name,
+	a := answers{agent: o.firstAgent(cfg), Answers: scaffold.Answers{Name: found.Name,
 		Build: c.Build, Test: c.Test, Lint: c.Lint, Types: c.Types, Fast: c.Fast}}.distinct()
+	// One command for each kind would replace all that is detected, and leave the packages of a workspace unchecked.
+	if all := found.Checks(); len(all) > len(a.Checks()) {
+		a.Answers = scaffold.Answers{Name: found.Name, Detected: all}
+	}
+	return a
 }
 
 // folder returns the folder to set up: the project around this folder, or --dir.
@@ -164,8 +175,11 @@ func (o *initOptions) sayFound(p scaffold.Project) {
 
 // trustOwn records the user's consent to the commands just written, but not to those of
 // other project files.
-func (o *initOptions) trustOwn(dir string) {
+func (o *initOptions) trustOwn(dir string, a answers) {
 	loader := o.Loader(dir, nil)
+	if len(a.Detected) > 0 { // what a run detects later needs no consent either
+		_ = o.Record(loader, []config.Untrusted{preflight.DetectedChecks(loader, a.Checks()...)})
+	}
 	u, err := loader.Untrusted()
 	if err == nil && u != nil && u.File == ".ralphrc" {
 		err = o.Record(loader, []config.Untrusted{*u})

@@ -31,10 +31,14 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, cfg *config.Config) erro
 	if len(boxes) > 1 {
 		boxes, a.sandbox = append(boxes, sandbox.Auto), sandbox.Auto
 	}
+	command := "Test command"
+	if len(a.Detected) > 0 {
+		command += " (empty: what ralph detects in each folder)"
+	}
 	here := cmp.Or(strings.Join(installed(cfg), ", "), "none")
 	for _, q := range []initQuestion{
 		{text: "Project name", answer: &a.Name},
-		{text: "Test command", answer: &a.Test, command: true},
+		{text: command, answer: &a.Test, command: true},
 		{text: "Build command", answer: &a.Build, command: true},
 		{text: fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)", here,
 			strings.Join(known, ", ")), answer: &a.agent,

@@ -28,7 +28,7 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 	if o.Dir != "" {
 		vcs, ralph = vcs+" -C "+cmdline.Quote(o.Dir), ralph+" -C "+cmdline.Quote(o.Dir)
 	}
-	if a.Test == "" {
+	if a.Test == "" && len(a.Detected) == 0 {
 		o.Say("no test command: set TEST_COMMAND in .ralphrc once there is one, " +
 			"so that ralph can check the agent's work")
 	}

@@ -340,3 +340,21 @@ func TestInit_fastLinterAndTypes_areChecksInTheirOrder(t *testing.T) {
 		t.Errorf("untrusted: %v, %v", u, err)
 	}
 }
+
+// A command for each kind would replace the checks of all packages.
+func TestInit_workspace_leavesAllChecksToDetection(t *testing.T) {
+	w := newInitWorld(t, map[string]string{"package.json": `{"workspaces": ["web"], "scripts": {"test": "x"}}`, "web/package.json": `{"scripts": {"test": "y"}}`})
+	if err := w.init(initOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := w.load()
+	p := preflight.New(w.Factory, w.Loader(w.Dir, nil), cfg)
+	rows, detected := p.Checks()
+	left, err := p.UnagreedChecks()
+	if len(rows) != 2 || !detected || len(left) > 0 || err != nil {
+		t.Errorf("%+v, not agreed to: %v, %v", rows, left, err)
+	}
+	if text := w.read(".ralph/PROMPT.md"); !strings.Contains(text, "`npm test`, `(cd web && npm test)`") || !strings.Contains(w.out.String(), "check: (cd web && npm test)") {
+		t.Errorf("%s\n%s", text, w.out.String())
+	}
+}

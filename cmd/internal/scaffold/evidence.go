@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -22,6 +21,7 @@ type folder struct {
 	fsys  fs.FS
 	files []string // slash paths, at most maxDepth levels down, sorted
 	has   func(program string) bool
+	root  *folder // of the project; nil: this is it
 }
 
 const (
@@ -46,10 +46,10 @@ func open(dir string, has func(string) bool) (*folder, error) {
 			return err
 		case err != nil:
 			return nil
-		case len(f.files) >= maxFiles:
-			return fs.SkipAll
 		case !d.IsDir():
-			f.files = append(f.files, name)
+			if len(f.files) < maxFiles || isManifest(name) { // a project that is not seen is not checked
+				f.files = append(f.files, name)
+			}
 		case name == ".":
 		case strings.HasPrefix(d.Name(), "."), slices.Contains(foreign, d.Name()),
 			strings.Count(name, "/") >= maxDepth-1:
@@ -63,17 +63,12 @@ func open(dir string, has func(string) bool) (*folder, error) {
 	return f, nil
 }
 
-// subfolders returns the folders with a manifest of the table, except those whose names
-// need quoting in a shell.
+// subfolders returns the folders with a manifest of the table.
 func (f *folder) subfolders() []string {
-	plain := regexp.MustCompile(`^[\w.@+][\w.@+/-]*$`)
 	var dirs []string
-	for _, r := range table() {
-		for _, name := range f.files {
-			if dir := path.Dir(name); dir != "." && slices.Contains(r.Manifests, path.Base(name)) &&
-				plain.MatchString(dir) {
-				dirs = append(dirs, dir)
-			}
+	for _, name := range f.files {
+		if dir := path.Dir(name); dir != "." && isManifest(name) {
+			dirs = append(dirs, dir)
 		}
 	}
 	slices.Sort(dirs)

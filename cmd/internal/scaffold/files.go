@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/runner/gate"
 	"ralph/runner/task/store"
 	"ralph/state"
 )
@@ -20,14 +21,19 @@ type Setting struct {
 // Answers are what the user has said or agreed to about the project.
 type Answers struct {
 	Name              string
-	Build, Test, Lint string // empty: none
-	Types, Fast       string // beside them; empty: none
+	Build, Test, Lint string       // empty: none
+	Types, Fast       string       // beside them; empty: none
+	Detected          []gate.Check // instead of commands: ralph detects them again for each run
 	Settings          []Setting
 }
 
 // Checks returns the commands that must succeed, in the order in which ralph runs them.
 func (a Answers) Checks() []string {
-	return slices.DeleteFunc([]string{a.Fast, a.Build, a.Types, a.Test, a.Lint},
+	var detected []string
+	for _, c := range a.Detected {
+		detected = append(detected, c.Reproduce())
+	}
+	return slices.DeleteFunc(append(detected, a.Fast, a.Build, a.Types, a.Test, a.Lint),
 		func(line string) bool { return line == "" })
 }
 

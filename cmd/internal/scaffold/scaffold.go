@@ -36,16 +36,12 @@ type Part struct {
 
 // Project is what was found in a repository.
 type Project struct {
-	Name  string // of its folder
-	Parts []Part // of the root, the most significant first; empty: nothing was recognized
-	// Subprojects are folders with their own manifest, sorted; at most
-	// maxSubprojects.
-	Subprojects []Part
+	Name        string   // of its folder
+	Parts       []Part   // of the root, the most significant first; empty: nothing was recognized
+	Subprojects []Part   // of folders with their own manifest, sorted
 	Guides      []string // instructions for agents that the repository has
 	Bare        bool     // no code yet: at most documents and manifests
 }
-
-const maxSubprojects = 12
 
 // Detect reads the files below dir. It runs nothing. has reports whether a
 // program is on PATH.
@@ -65,16 +61,12 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 		if err != nil {
 			return Project{}, err
 		}
-		found := below.parts(sub)
-		if len(found) == 0 {
-			continue
-		}
-		part := found[0]
-		part.Apart = slices.ContainsFunc(table(), func(r row) bool {
-			return r.Language == part.Language && r.Apart != nil && r.Apart(f, sub)
-		})
-		if p.Subprojects = append(p.Subprojects, part); len(p.Subprojects) == maxSubprojects {
-			break
+		below.root = f
+		for _, part := range below.parts(sub) {
+			part.Apart = slices.ContainsFunc(table(), func(r row) bool {
+				return r.Language == part.Language && r.Apart != nil && r.Apart(f, sub)
+			})
+			p.Subprojects = append(p.Subprojects, part)
 		}
 	}
 	return p, nil
@@ -82,8 +74,12 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 
 // AffectsDetect reports whether a change to the file can change the result of Detect.
 func AffectsDetect(file string) bool {
-	manifest := func(r row) bool { return slices.Contains(r.Manifests, path.Base(file)) }
-	return isCode(file) || slices.ContainsFunc(table(), manifest)
+	return isCode(file) || isManifest(file)
+}
+
+// isManifest reports whether a file makes its folder a project of its own.
+func isManifest(file string) bool {
+	return slices.ContainsFunc(table(), func(r row) bool { return slices.Contains(r.Manifests, path.Base(file)) })
 }
 
 // isCode reports whether a file is not a document, manifest or setting.

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -38,9 +39,7 @@ func goRow() row {
 	const build = "go build -o /dev/null ./..."
 	return row{
 		Language: "Go", When: file("go.mod"), Manifests: []string{"go.mod"},
-		Apart: func(root *folder, dir string) bool {
-			return slices.Contains(strings.Fields(string(root.read("go.work"))), "./"+dir)
-		},
+		Apart: goApart,
 		Setup: []candidate{{"go mod download", file("go.mod")}},
 		Build: []candidate{{build, anywhere("*.go")}},
 		Test:  []candidate{{"go test ./...", anywhere("*.go")}},
@@ -52,6 +51,25 @@ func goRow() row {
 		Run:   []candidate{{"go run .", file("main.go")}},
 		Allow: []string{"go", "gofmt"},
 	}
+}
+
+// goApart reports whether a module in a folder can be tested: go test ./... in the root leaves it out.
+func goApart(root *folder, dir string) bool {
+	work := string(root.read("go.work"))
+	if work == "" {
+		return slices.ContainsFunc(root.files, func(name string) bool {
+			return strings.HasPrefix(name, dir+"/") && strings.HasSuffix(name, "_test.go")
+		})
+	}
+	for line := range strings.Lines(work) {
+		line, _, _ = strings.Cut(line, "//")
+		for word := range strings.FieldsSeq(line) {
+			if path.Clean(strings.Trim(word, `"`+"`")) == dir {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func rustRow() row {
@@ -175,12 +193,16 @@ func phpRow() row {
 // nodeRows has one row for each package manager. npm is last because package.json alone
 // means npm.
 func nodeRows() []row {
+	own := file("package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb")
+	by := func(e evidence) evidence { // a package without a lock file uses what the root does
+		return func(f *folder) bool { return e(f) || f.root != nil && !own(f) && e(f.root) }
+	}
 	return []row{
 		nodeRow("pnpm", "pnpm test", "pnpm exec ",
-			either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm"))),
-		nodeRow("yarn", "yarn test", "yarn run ", either(file("yarn.lock"), packageManager("yarn"))),
+			by(either(file("pnpm-lock.yaml", "pnpm-workspace.yaml"), packageManager("pnpm")))),
+		nodeRow("yarn", "yarn test", "yarn run ", by(either(file("yarn.lock"), packageManager("yarn")))),
 		nodeRow("bun", "bun run test", "bunx --no-install ",
-			either(file("bun.lock", "bun.lockb"), packageManager("bun"))),
+			by(either(file("bun.lock", "bun.lockb"), packageManager("bun")))),
 		nodeRow("npm", "npm test", "npx --no-install ", file("package.json")),
 	}
 }
@@ -192,7 +214,7 @@ func nodeRow(manager, test, exec string, when evidence) row {
 	return row{
 		Language: "Node.js", When: both(file(manifest), when), Manifests: []string{manifest},
 		Apart: func(root *folder, _ string) bool {
-			return either(file("pnpm-workspace.yaml"), text(manifest, `"workspaces"`))(root)
+			return either(file("pnpm-workspace.yaml", "lerna.json"), text(manifest, `"workspaces"`))(root)
 		},
 		Setup: []candidate{{install, file(manifest)}},
 		Build: []candidate{

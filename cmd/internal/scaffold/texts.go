@@ -2,7 +2,11 @@ package scaffold
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"ralph/logs/termtext"
+	"ralph/runner/gate"
 )
 
 // content holds what the texts of the files depend on. They are not text/templates: that package
@@ -47,8 +51,12 @@ func (c content) prompt() string {
 func (c content) planText() string {
 	first := "- [ ] Find out how to test this project, and write the command to `.ralph/AGENT.md`\n" +
 		"  - if there are no tests: a first test of the most important behaviour, and a command that runs it\n"
-	if c.Test != "" {
-		first = "- [ ] Run " + code(c.Test) + " and make it succeed\n" +
+	test := c.Test
+	if i := slices.IndexFunc(c.Detected, func(row gate.Check) bool { return row.Kind == gate.KindTest }); i >= 0 {
+		test = c.Detected[i].Reproduce()
+	}
+	if test != "" {
+		first = "- [ ] Run " + code(test) + " and make it succeed\n" +
 			"  - a failing test shows a bug in the code or is wrong itself: find out which, and fix that\n" +
 			"  - no test is deleted, skipped or weakened\n"
 	}
@@ -75,7 +83,7 @@ func (c content) agent() string {
 		b.WriteString("\n## Subprojects\n\nEach has its own commands. Run them in its folder.\n")
 	}
 	for _, part := range c.project.Subprojects {
-		fmt.Fprintf(&b, "\n### %s (%s)\n\n%s", code(part.Dir), part.Language, commands(part))
+		fmt.Fprintf(&b, "\n### %s (%s)\n\n%s", code(termtext.Line(part.Dir)), part.Language, commands(part))
 	}
 	if checks := c.Checks(); len(checks) > 0 {
 		b.WriteString("\n## Before a commit\n\nRun all of these, and break none:\n")
