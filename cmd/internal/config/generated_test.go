@@ -91,24 +91,26 @@ ralph takes each value from the first source that sets it. ` + "`ralph config`" 
 5. ` + "`$XDG_CONFIG_HOME/ralph/config.yaml`" + ` (` + "`~/.config/ralph/config.yaml`" + `)
 6. the default
 
-ralph refuses to start (exit code 2) when any source has a value that is not among the allowed ones below, even if
+[.ralphrc.example](../.ralphrc.example) lists all options by group: what each does, its default, the allowed values, its flag
+and its key in ` + "`config.yaml`" + `. This page has the rest: consent, the environment, and the lists of ` + "`config.yaml`" + `.
+
+ralph refuses to start (exit code 2) when any source has a value that is not allowed, even if
 another source overrides it, and warns about an unknown key in a file. An unknown key among those of checks, reviews, hooks, permissions or the sandbox,
 or one that looks like a misspelled option of these, ends ralph with the same code. In a ` + "`config.yaml`" + `, ` + "`requireEvidence`" + `
 is the same as ` + "`require_evidence`" + `, and so for all keys.
 
-In the tables, a text, a path and an entry of a list are on one line, and do not start with -. A duration is written like
+A text, a path and an entry of a list are on one line, and do not start with -. A duration is written like
 30s, 5m or 2h; minutes and hours may also be written so.
 
 ` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, quotes, comments, and
 ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). ralph refuses everything
 else, and a file larger than 64 KiB.
 
-In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list. The
-end of this page describes ` + "`checks`, `judges`, `hooks`" + ` and ` + "`agents`" + `.
+In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list.
 
 ## Consent
 
-Options marked **trust** decide which programs run, what the agent may do, which secrets it gets, or how its work is
+Options marked "needs consent" decide which programs run, what the agent may do, which secrets it gets, or how its work is
 judged. When a project file sets one, ralph needs your consent. A run on a terminal asks, any other run refuses to start,
 and ` + "`ralph trust`" + ` shows these settings and records your consent to exactly these values. What ` + "`ralph init`" + ` wrote needs
 no consent.
@@ -121,22 +123,6 @@ one of yours or makes a built-in one milder.
 ralph also asks about checks that it detects, a prompt or a plan outside the project, a ` + "`.ralph/`" + ` that belongs to another
 user, and a project above the repository that you are in. An agent can neither give consent nor accept its own work.
 `)
-	group := ""
-	for _, o := range Table() {
-		if strings.HasPrefix(o.YAML, hooksKey+".") {
-			continue // hooks.md has the points
-		}
-		if o.Group != group {
-			group = o.Group
-			fmt.Fprintf(&b, "\n## %s\n\n| name | flag | config.yaml | default | allowed | meaning |\n|---|---|---|---|---|---|\n", group)
-		}
-		names := "`" + strings.Join(append([]string{o.Key}, o.Aliases...), "`, `") + "`"
-		if o.Trust {
-			names += " **trust**"
-		}
-		paths := "`" + strings.Join(append([]string{o.YAML}, o.YAMLAliases...), "`, `") + "`"
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", names, flagCell(o), paths, code(o.Default), brief(o.Allowed())+spellings(o), o.Help)
-	}
 	b.WriteString(environmentPage())
 	b.WriteString(checksPage())
 	b.WriteString(judgesPage())
@@ -158,7 +144,7 @@ func brief(allowed string) string {
 func spellings(o option.Row) string {
 	var all []string
 	for _, theirs := range slices.Sorted(maps.Keys(o.Spellings)) {
-		all = append(all, fmt.Sprintf("`%s` (%s)", theirs, o.Spellings[theirs]))
+		all = append(all, fmt.Sprintf("%s (%s)", theirs, o.Spellings[theirs]))
 	}
 	if len(all) == 0 {
 		return ""
@@ -166,14 +152,19 @@ func spellings(o option.Row) string {
 	return "; also " + strings.Join(all, ", ")
 }
 
-func flagCell(o option.Row) string {
-	var cells []string
-	for _, name := range []string{"-" + o.Short, "--" + o.Flag, "--" + o.NoFlag} {
-		if strings.Trim(name, "-") != "" {
-			cells = append(cells, code(strings.TrimSpace(name)))
+// properties are what .ralphrc.example says of an option besides its meaning and default.
+func properties(o option.Row) string {
+	parts := []string{brief(o.Allowed()) + spellings(o)}
+	for _, flag := range []string{"-" + o.Short, "--" + o.Flag, "--" + o.NoFlag} {
+		if strings.Trim(flag, "-") != "" {
+			parts = append(parts, flag)
 		}
 	}
-	return strings.Join(cells, ", ")
+	parts = append(append(parts, o.Aliases...), append([]string{o.YAML}, o.YAMLAliases...)...)
+	if o.Trust {
+		parts = append(parts, "needs consent")
+	}
+	return strings.Join(parts, "; ")
 }
 
 func code(text string) string {
@@ -267,7 +258,7 @@ checks:
 	b.WriteString(`
 A list replaces ` + "`TEST_COMMAND`" + ` and its siblings, and any of these replaces detected checks. ralph joins the lists of the
 project's and the user's ` + "`config.yaml`" + `; if both have a check of the same name, the project's wins. A check in a project
-file needs your consent, like options marked **trust**. ralph refuses to start (exit code 2) when a check is invalid.
+file needs your consent, too. ralph refuses to start (exit code 2) when a check is invalid.
 `)
 	return b.String()
 }
@@ -296,8 +287,8 @@ func hooksPage() string {
 	b.WriteString(`
 ## A list of hooks
 
-[hooks.md](hooks.md) lists the points and says what a hook gets. Each point has an option, such as ` + "`HOOK_PRE_TASK`" + `
-(**trust**), and a key below ` + "`hooks`" + `. Write just the command, or a row with more settings:
+[hooks.md](hooks.md) lists the points and says what a hook gets. Each point has an option, such as ` + "`HOOK_PRE_TASK`" + `,
+and a key below ` + "`hooks`" + `. Write just the command, or a row with more settings:
 
 ` + "```yaml" + `
 hooks:
@@ -378,8 +369,8 @@ agents:
 
 ` + "`{permissions}`, `{model}` and `{resume}`" + ` mark where those arguments go in ` + "`command`" + `; arguments without a mark come last.
 Without the key ` + "`model`" + `, ` + "`{model}`" + ` is the name itself, as in ` + "`-m {model}`" + ` or ` + "`--model={model}`" + `. If no model is
-named, ralph leaves it out, together with the option before it. An agent in a project file needs your consent, like
-options marked **trust**. ralph refuses to start (exit code 2) when an entry is invalid.
+named, ralph leaves it out, together with the option before it. An agent in a project file needs your consent.
+ralph refuses to start (exit code 2) when an entry is invalid.
 `
 }
 
@@ -387,14 +378,15 @@ options marked **trust**. ralph refuses to start (exit code 2) when an entry is 
 func example() string {
 	var b strings.Builder
 	b.WriteString("# ralph's settings for this project. Remove a # to change a default.\n" +
-		"# This file is data: KEY=value with quotes, ${NAME} and ${NAME:-default}. ralph never executes it.\n")
+		"# This file is data: KEY=value with quotes, ${NAME} and ${NAME:-default}. ralph never executes it.\n" +
+		"# In brackets: the allowed values, the flag, other names, and the key in .ralph/config.yaml.\n")
 	group := ""
 	for _, o := range Table() {
 		if o.Group != group {
 			group = o.Group
 			fmt.Fprintf(&b, "\n# --- %s ---\n", group)
 		}
-		fmt.Fprintf(&b, "\n# %s\n# %s=%s\n", o.Help, o.Key, rcQuote(o.Default))
+		fmt.Fprintf(&b, "\n# %s\n# [%s]\n# %s=%s\n", o.Help, properties(o), o.Key, rcQuote(o.Default))
 	}
 	return b.String()
 }
