@@ -15,7 +15,6 @@ SET      := -X ralph/cmd/internal/cli
 BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags \
 	"-s -w $(SET).Version=$(VERSION) $(SET).Commit=$(COMMIT) $(SET).Date=$(DATE)"
 SHIPPED  := go run ./cmd/internal/shipped .cache/shipped $(VERSION)
-SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 GATE     := .cache/bin/testgate
 
 GOLANGCI_VERSION := v2.15.0
@@ -38,6 +37,9 @@ export GOLANGCI_LINT_CACHE ?= $(CURDIR)/.cache/golangci-lint
 
 # These start first: they wait for processes and clocks while the others compile.
 SLOW := ./internal/faults ./cmd/internal/tmuxe2e ./runner ./monitor ./cmd/...
+
+# The tests of these work with the built programs, in which the race detector sees nothing.
+UNRACED := ./internal/faults ./cmd/internal/tmuxe2e ./internal/release ./runner/sandbox ./internal/testgate
 
 # The packages with generated files.
 GENERATED = $(shell grep -rl '^func Test.*Generated' --include='*_test.go' . | xargs -n1 dirname | sort -u)
@@ -87,17 +89,21 @@ demo: ralph ## a whole run in a fresh temporary project, with a scripted agent
 demo-parallel: build ## four scripted agents side by side: a conflict, a bad merge, a worker that is killed
 	scripts/demo-parallel bin/ralph $(if $(shell command -v tmux),--monitor)
 
+# Many tests wait for processes and clocks.
+WIDE = -parallel=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -p=$$((2 * $$(getconf _NPROCESSORS_ONLN)))
+
 # Without vet, debug symbols and inlining, which make check has, a cold start takes half the time. Most of it is the
 # compiler, and a sixth of that is its garbage collection.
 test: export GOFLAGS += '-gcflags=all=-l -dwarf=false'
 test: export GOGC = 400
 test: testgate tools-for-tests ## the tests in under three minutes; what it leaves out is named, and in `make check`
-	$(GATE) -short -shuffle=on -vet=off -ldflags=-w -parallel=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(SLOW) ./...
+	$(GATE) -short -shuffle=on -vet=off -ldflags=-w $(WIDE) $(SLOW) ./...
 
-check: testgate tools-for-tests ## vet and all tests with the race detector; RALPH_REQUIRE=all: a skipped test is a failure
+check: testgate tools-for-tests ## vet and all tests, with the race detector; RALPH_REQUIRE=all: a skipped test is a failure
 	go vet ./...
 	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
-	$(if $(RACE),CGO_ENABLED=1) $(GATE) $(RACE) -shuffle=on -vet=off -ldflags=-w -parallel=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout 45m $(SLOW) ./...
+	$(if $(RACE),CGO_ENABLED=1) $(GATE) $(RACE) -shuffle=on -vet=off -ldflags=-w $(WIDE) -timeout 45m $(filter-out $(UNRACED:./%=ralph/%),$(shell go list ./...))
+	$(GATE) -shuffle=on -vet=off -ldflags=-w $(WIDE) -timeout 45m $(UNRACED)
 
 # podman in tests: what works inside other containers and virtual machines, too.
 check e2e sandbox-image: export CONTAINERS_CONF ?= $(CURDIR)/scripts/containers.conf
@@ -137,11 +143,8 @@ $(GOVULNCHECK):
 
 # On Windows the programs only name WSL2. The packages below them do not build there: they need
 # terminals, process groups and file locks of Unix, and renameio, which refuses Windows.
-cross: ## build for every system, and vet the tests of macOS
-	@set -e; for s in $(SYSTEMS); do \
-		echo "build dist/$${s%/*}-$${s#*/}"; \
-		GOOS=$${s%/*} GOARCH=$${s#*/} $(BUILD) -o dist/$${s%/*}-$${s#*/}/ $(PROGRAMS:%=./cmd/%); \
-	done
+cross: ## what is not built for a release: the programs on Windows, and vet on macOS with its tests
+	GOOS=windows GOARCH=amd64 $(BUILD) -o dist/windows-amd64/ $(PROGRAMS:%=./cmd/%)
 	CGO_ENABLED=0 GOOS=darwin go vet ./...
 
 generate: ## write the files that are made from tables (docs, .ralphrc.example)
