@@ -92,7 +92,7 @@ func (r *Run) skipDelayed(d rules.Decision, t task.Task) (rules.Decision, task.T
 
 // rule says which tasks may run beside those under way.
 func (r *Run) rule(now time.Time) crew.BesideRule {
-	return crew.BesideRule{Busy: r.crew.Busy(), Files: r.crew.Files(), Any: r.o.ParallelAny, Skip: func(t task.Task) bool {
+	return crew.BesideRule{Busy: r.crew.Busy(), Any: r.o.ParallelAny, Skip: func(t task.Task) bool {
 		n := r.ledger.Tasks.Of(t.ID)
 		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Delayed(t.ID, now)
 	}}
@@ -135,7 +135,7 @@ func (r *Run) mayStart(ctx context.Context) (rules.Decision, task.Task, error) {
 		return rules.Decision{}, task.Task{}, err
 	}
 	plan := l.Plan.Read()
-	f := rules.Admission{Facts: l.Facts(plan, r.inbox.StopRequest(ctx)), Decided: l.LastReason}
+	f := rules.Admission{Facts: l.Facts(plan, r.inbox.StopRequest(ctx))}
 	done := plan.Total > 0 && plan.Remaining == 0
 	if done && !f.Interrupt.Now() && len(l.Checks.Rows) > 0 {
 		res, err := r.lastChecks(ctx)

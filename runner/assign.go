@@ -13,6 +13,7 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
+	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -102,7 +103,7 @@ func (r *Run) assign(j *crew.Job) (a turn.Assignment, who choice, err error) {
 		a.Agent.Session = r.o.Resumable(l.Session, who.Agent.Spec.Name)
 	}
 	// A call does not go on beyond the end of the run.
-	left := max(l.Window.Left(r.o.MaxDuration, l.Started, time.Now()), time.Second)
+	left := max(pace.Left(r.o.MaxDuration, l.Started, l.Until, time.Now()), time.Second)
 	a.Bounds = turn.Bounds{Timeout: min(r.o.Wall(), left), IdleTimeout: r.o.IdleTimeout}
 	a.Checks.Everything = l.Unfinished // nobody knows what the run before changed
 	return a, who, nil

@@ -145,9 +145,6 @@ func TestRun_nextRunAfterARedCheck_stillKnowsTheFailure(t *testing.T) {
 	b.o.MaxIterations = 1
 	r := b.run(t.Context())
 	wantEnd(t, r, "ceilings", state.ExitCeiling)
-	if want := "made 1 iteration, as many as are allowed: required check failed: test"; r.Decision.Reason != want {
-		t.Errorf("ended with %q, want %q", r.Decision.Reason, want)
-	}
 	b.d.RunID = "run-2"
 	b.run(t.Context())
 	p := b.read(".ralph/logs/run-2/1.prompt.md")

@@ -61,7 +61,6 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 			done.Err = err
 		}
 	}
-	r.crew.Touched(j.Task.ID, res.Work.Change.Files)
 	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
 	defer kept()
 	conclude := r.concludeTurn

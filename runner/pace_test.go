@@ -24,9 +24,9 @@ var paceFakes = map[string]func(*fake) int{
 	},
 }
 
-func paced(t *testing.T, more ...string) *bench {
+func paced(t *testing.T) *bench {
 	b := newBench(t, "near-the-line", "[ ] one", "[ ] two", "[ ] three")
-	b.o.Pace = append([]string{"keep 30% of five_hour at " + time.Now().Add(2*time.Hour).Format("15:04")}, more...)
+	b.o.Pace = []string{"keep 30% of five_hour at " + time.Now().Add(2*time.Hour).Format("15:04")}
 	return b
 }
 
@@ -76,26 +76,6 @@ func TestRun_paceWithOtherAgent_itTakesOver(t *testing.T) {
 		t.Errorf("call 2 was made by %s", who)
 	}
 	if got := payloads[state.AgentChange](b); len(got) != 1 || got[0].Instead != "claude" || !strings.HasPrefix(got[0].Why, "PACE keep 30%") {
-		t.Errorf("reported %+v", got)
-	}
-}
-
-func TestRun_paceWithOtherModel_itTakesOverWhereItsCallsFit(t *testing.T) {
-	t.Parallel()
-	b := paced(t, "else haiku")
-	b.o.Model, b.o.MaxIterations = "opus", 2
-	// Its calls are known to use little.
-	b.restatus(func(s *state.Status) {
-		s.WindowUse = []state.WindowUse{{Agent: "claude", Limit: state.Limit{Name: "five_hour", Utilization: .6, ResetsAt: time.Now().Add(4 * time.Hour)},
-			Models: map[string]state.ModelUse{"haiku": {Calls: 50, Most: .002}}}}
-	})
-	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
-	for call, want := range []string{"opus", "haiku"} {
-		if who := b.read(fmt.Sprintf("who-%d", call+1)); !strings.Contains(who, want) {
-			t.Errorf("call %d: %s, want %s", call+1, who, want)
-		}
-	}
-	if got := payloads[state.AgentChange](b); len(got) != 1 || got[0].Model != "haiku" || got[0].Why == "" {
 		t.Errorf("reported %+v", got)
 	}
 }

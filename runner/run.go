@@ -68,7 +68,7 @@ type Deps struct {
 	Hooks  []hooks.Hook
 	State  *state.Writer
 	Log    hclog.Logger
-	Window pace.HoursWindow
+	End    time.Time // when the run ends at the latest; zero: no bound
 }
 
 // Project is where a run works, and on what.
@@ -150,13 +150,13 @@ func New(o Options, d Deps) *Run {
 		o.SlotOptions = o.Spread()
 		o.AutoCommit, o.Continue = false, false // work is committed as it lands, and no two turns share a folder
 	}
-	l := &ledger.Ledger{RunID: d.RunID, Policy: o.Policy, Continue: o.Continue, Window: d.Window, InWorktrees: o.Worktrees(),
+	l := &ledger.Ledger{RunID: d.RunID, Policy: o.Policy, Continue: o.Continue, Until: d.End, InWorktrees: o.Worktrees(),
 		State: d.State, Log: d.Log, Tasks: ledger.Records{}, Plan: ledger.NewPlanBook(d.Dir, d.Plan, o.PlanOptions),
 		Learned: memory.Open(d.Dir, o.LessonOptions),
 		Pool:    pool.Pool{Find: d.Agents, Fallbacks: o.FallbackAgents, Limits: map[string]time.Time{}}}
 	l.Host, _ = os.Hostname() // only a label
 	l.Plan.File.Edits, l.Plan.Log = d.PlanEdits, d.Log
-	l.Pool.Pace.Plan, _ = pace.Parse(o.Pace) // config has checked it
+	l.Pool.Pace.Rules, _ = pace.Parse(o.Pace) // config has checked it
 	r := &Run{o: o, d: d, ledger: l, inbox: newInbox()}
 	r.hooks = hooks.Set{Hooks: d.Hooks, Dir: d.Dir, Plan: d.Plan, Env: d.Env, Filter: d.Filter, Sandbox: o.Contained,
 		Kill: d.Kill, Responder: o.Responder(d.Agents)}

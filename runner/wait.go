@@ -124,7 +124,6 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		}
 		if r.inbox.Take(state.RequestResume) != "" {
 			r.inbox.Take(state.RequestPause)
-			l.Window.Begin = time.Time{} // the person wants the run to work now
 			l.Pool.WorkNow(d.Rule == state.RuleUsageLimit, d.Rule == state.RulePace, d.Until)
 			break
 		}

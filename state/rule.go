@@ -30,7 +30,6 @@ const (
 	RuleReviewRefused     = "review_refused"
 	RuleSameError         = "same_error"
 	RuleStagnation        = "stagnation"
-	RuleStartAt           = "start_at"
 	RuleTaskAttempts      = "task_attempts"
 	RuleTasksPutAside     = "tasks_put_aside"
 	RuleTestSaturation    = "test_saturation"

@@ -112,15 +112,8 @@ type FleetStatus struct {
 
 // WindowUse is what is known about one usage window of an agent.
 type WindowUse struct {
-	Agent  string              `json:"agent"`
-	Limit  Limit               `json:"limit"`            // as it was reported last
-	Models map[string]ModelUse `json:"models,omitempty"` // by model; "" is the agent's default
-}
-
-// ModelUse is what calls with one model used of a window.
-type ModelUse struct {
-	Calls int     `json:"calls"`
-	Most  float64 `json:"most"` // of one call; a share of the window
+	Agent string `json:"agent"`
+	Limit Limit  `json:"limit"` // as it was reported last
 }
 
 // Bound is something that ends a run when it reaches Most.
@@ -315,8 +308,6 @@ type Breaker struct {
 	Errors map[string]int `json:"errors,omitempty"`
 	// OutputSizes are the final-message sizes, in bytes, of the latest iterations, at most 5.
 	OutputSizes []int `json:"output_sizes,omitempty"`
-	// Changes tell the changes of the latest iterations apart, at most 8.
-	Changes []string `json:"changes,omitempty"`
 }
 
 // Closed is the breaker after a run completed.

@@ -12,9 +12,6 @@ import (
 type BesideRule struct {
 	// Busy holds the ids of the tasks that are worked on, or wait to land.
 	Busy map[string]bool
-	// Files holds, by the id of a task, the files that its earlier turns changed. Two tasks that
-	// share one do not run at the same time.
-	Files map[string][]string
 	// Any lets tasks run side by side that the plan says nothing about.
 	Any bool
 	// Skip leaves a task out for now: it was put aside or put off, or waits; nil: none.
@@ -36,7 +33,7 @@ func (r BesideRule) Next(list task.List) (task.Task, bool) {
 		if busy && !free(t) {
 			return task.Task{}, false
 		}
-		if busy || wall || len(r.Busy) > 0 && (!free(t) || r.touches(t)) || r.Skip != nil && r.Skip(t) {
+		if busy || wall || len(r.Busy) > 0 && !free(t) || r.Skip != nil && r.Skip(t) {
 			list.Tasks[i].State = task.Blocked
 		}
 		wall = wall || !free(t) && len(r.Busy) > 0
@@ -63,14 +60,4 @@ func Silent(list task.List) bool {
 		}
 	}
 	return open > 1
-}
-
-// touches reports whether earlier turns of the task changed a file that those of a busy one did, too.
-func (r BesideRule) touches(t task.Task) bool {
-	for id := range r.Busy {
-		if slices.ContainsFunc(r.Files[t.ID], func(file string) bool { return slices.Contains(r.Files[id], file) }) {
-			return true
-		}
-	}
-	return false
 }

@@ -32,24 +32,21 @@ func TestNext_besideOthers(t *testing.T) {
 	tests := map[string]struct {
 		plan, busy string
 		any        bool
-		files      map[string][]string
 		out, want  string
 	}{
-		"nothing runs: the first":                  {plan: "a b", want: "a"},
-		"unmarked plan: one after the other":       {plan: "a b", busy: "a"},
-		"unmarked plan, all allowed":               {plan: "a b", busy: "a", any: true, want: "b"},
-		"marked tasks":                             {plan: "a* b*", busy: "a", want: "b"},
-		"a marked one beside an unmarked one":      {plan: "a b*", busy: "a"},
-		"an unmarked one beside a marked one":      {plan: "a* b", busy: "a"},
-		"nothing passes an open unmarked one":      {plan: "a* b c*", busy: "a"},
-		"a finished unmarked one is not a wall":    {plan: "a* b+ c*", busy: "a", want: "c"},
-		"dependencies say what may run":            {plan: "a b<a c", busy: "a", want: "c"},
-		"a busy task is not done":                  {plan: "a* b*<a", busy: "a"},
-		"the next phase waits":                     {plan: "1.a* 1.b* 2.c*", busy: "1.a 1.b"},
-		"the same phase does not":                  {plan: "1.a* 1.b* 2.c*", busy: "1.a", want: "1.b"},
-		"earlier turns touched the same file":      {plan: "a* b* c*", busy: "a", files: map[string][]string{"a": {"x", "y"}, "b": {"y"}}, want: "c"},
-		"the same file, but the other is not busy": {plan: "a* b* c*", busy: "a", files: map[string][]string{"c": {"y"}, "b": {"y"}}, want: "b"},
-		"put aside": {plan: "a* b* c*", busy: "a", out: "b", want: "c"},
+		"nothing runs: the first":                   {plan: "a b", want: "a"},
+		"unmarked plan: one after the other":        {plan: "a b", busy: "a"},
+		"unmarked plan, all allowed":                {plan: "a b", busy: "a", any: true, want: "b"},
+		"marked tasks":                              {plan: "a* b*", busy: "a", want: "b"},
+		"a marked one beside an unmarked one":       {plan: "a b*", busy: "a"},
+		"an unmarked one beside a marked one":       {plan: "a* b", busy: "a"},
+		"nothing passes an open unmarked one":       {plan: "a* b c*", busy: "a"},
+		"a finished unmarked one is not a wall":     {plan: "a* b+ c*", busy: "a", want: "c"},
+		"dependencies say what may run":             {plan: "a b<a c", busy: "a", want: "c"},
+		"a busy task is not done":                   {plan: "a* b*<a", busy: "a"},
+		"the next phase waits":                      {plan: "1.a* 1.b* 2.c*", busy: "1.a 1.b"},
+		"the same phase does not":                   {plan: "1.a* 1.b* 2.c*", busy: "1.a", want: "1.b"},
+		"put aside":                                 {plan: "a* b* c*", busy: "a", out: "b", want: "c"},
 		"one put aside that is unmarked is a wall":  {plan: "a* b c*", busy: "a", out: "b"},
 		"put aside while nothing runs":              {plan: "a b", out: "a", want: "b"},
 		"all are busy":                              {plan: "a* b*", busy: "a b"},
@@ -62,7 +59,7 @@ func TestNext_besideOthers(t *testing.T) {
 				busy[id] = true
 			}
 			list := plan(c.plan)
-			r := BesideRule{Busy: busy, Files: c.files, Any: c.any, Skip: func(t task.Task) bool { return t.ID == c.out }}
+			r := BesideRule{Busy: busy, Any: c.any, Skip: func(t task.Task) bool { return t.ID == c.out }}
 			got, ok := r.Next(list)
 			if got.ID != c.want || ok != (c.want != "") {
 				t.Errorf("%q, %v; want %q", got.ID, ok, c.want)

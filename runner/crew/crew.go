@@ -70,13 +70,11 @@ type jobs struct {
 
 	list  []*Job               // in the order in which they were made
 	later map[string]time.Time // by task: not before then
-	files map[string][]string  // by task: what its turns changed
 	last  int                  // number of the latest iteration
 }
 
 func newJobs(prefix func(task.Task) string) *jobs {
-	return &jobs{prefix: prefix, news: make(chan News, maxNews), later: map[string]time.Time{},
-		files: map[string][]string{}}
+	return &jobs{prefix: prefix, news: make(chan News, maxNews), later: map[string]time.Time{}}
 }
 
 // News is one event of a job, or its end, or something that the run has to do for it.
@@ -196,16 +194,6 @@ func (b *jobs) Busy() map[string]bool {
 		busy[j.Task.ID] = true
 	}
 	return busy
-}
-
-// Files returns, by task, the files that its turns have changed.
-func (b *jobs) Files() map[string][]string { return b.files }
-
-// Touched records which files a turn for the task has changed.
-func (b *jobs) Touched(id string, files []string) {
-	all := append(b.files[id], files...)
-	slices.Sort(all)
-	b.files[id] = slices.Compact(all)
 }
 
 // Delay keeps a task from starting until then.

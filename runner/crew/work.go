@@ -263,9 +263,6 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 	case l.err != nil:
 		d.Err = l.err
 	case len(l.conflict) > 0:
-		if err := c.home.KeepOther(ctx, j.work.Key, c.trunk.branch.Name); err != nil {
-			c.o.Log.Warn("what the work conflicts with is not kept", "error", err)
-		}
 		d.refuse(turn.Refusal{Merge: state.MergeConflict, Report: conflictReport(l.conflict, d.Work.Key)})
 	default:
 		d.refuse(turn.Refusal{Merge: state.MergeChecks, Report: l.failed})
@@ -281,8 +278,8 @@ func (d *Done) refuse(by turn.Refusal) {
 
 // conflictReport is a check that fails: the run answers a conflict as it answers a failure.
 func conflictReport(files []string, key string) gate.Report {
-	text := fmt.Sprintf("conflicts with what has landed in the meantime (both sides are kept: %s, %s): %s",
-		slots.Ref(key), slots.Other(key), termtext.Some(files, 20))
+	text := fmt.Sprintf("conflicts with what has landed in the meantime (it is kept in %s): %s",
+		slots.Ref(key), termtext.Some(files, 20))
 	return refused(gate.Check{Name: "merge", Command: "git merge"}, text)
 }
 

@@ -30,11 +30,11 @@ import (
 type Ledger struct {
 	RunID, Host string
 	Policy      rules.Policy
-	Continue    bool             // agents resume their session
-	Window      pace.HoursWindow // in which the run works
-	InWorktrees bool             // jobs work in worktrees
-	State       *state.Writer    // nil: a preview, which writes nothing
-	Out         *output.Output   // nil: the run is not open yet
+	Continue    bool           // agents resume their session
+	Until       time.Time      // when the run ends at the latest; zero: no bound
+	InWorktrees bool           // jobs work in worktrees
+	State       *state.Writer  // nil: a preview, which writes nothing
+	Out         *output.Output // nil: the run is not open yet
 	Log         hclog.Logger
 
 	// What the rules and limits count. A resumed run continues it.
@@ -64,10 +64,9 @@ type Ledger struct {
 	HighestIteration int    // the highest iteration that was under way when it was killed
 
 	// Of the latest turn.
-	Last       turn.Result
-	LastReason string // why the run continued
-	Warned     bool   // the end was put off once, because its proof became weaker
-	StateLost  bool   // the state directory was damaged during the latest call
+	Last      turn.Result
+	Warned    bool // the end was put off once, because its proof became weaker
+	StateLost bool // the state directory was damaged during the latest call
 
 	// Changed is called after the run itself has changed files of the project, so that no turn is credited with them.
 	Changed func()
@@ -149,14 +148,14 @@ func (l *Ledger) Show(s *state.Status) {
 		state.BreakerStatus{State: l.Memory.Breaker.State, Reason: l.Memory.Breaker.Reason}
 	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.Calls.Calls, l.Calls.Tokens,
 		pace.NextHour(pace.HourOf(time.Now()))
-	s.LimitedUntil, s.WindowUse, s.Tasks = maps.Clone(l.Pool.Limits), l.Pool.Pace.Kept(), l.Tasks.Kept()
+	s.LimitedUntil, s.WindowUse, s.Tasks = maps.Clone(l.Pool.Limits), slices.Clone(l.Pool.Pace.Used), l.Tasks.Kept()
 	s.NextPrompt, s.Review = l.Notes.NextPrompt, slices.Clone(l.Items.Items) // they must survive a kill
 }
 
 // showBounds sets how far each bound of the run is used.
 func (l *Ledger) showBounds(s *state.Status) {
 	attempts, tries := l.Tasks.Used(s.Task.ID)
-	s.EndsWhen = rules.BoundsUsed(rules.Facts{Policy: l.Policy, Memory: l.Memory, Started: l.Started, Window: l.Window},
+	s.EndsWhen = rules.BoundsUsed(rules.Facts{Policy: l.Policy, Memory: l.Memory, Started: l.Started, End: l.Until},
 		attempts, tries)
 }
 
@@ -203,7 +202,7 @@ func (l *Ledger) Tell(from state.Origin, p state.Payload) {
 // Facts are what all tables of rules look at. stop is a person's request to end the run; nil: there is none.
 func (l *Ledger) Facts(plan turn.Plan, stop *rules.Interrupt) rules.Facts {
 	return rules.Facts{Policy: l.Policy, Memory: l.Memory, Plan: plan, HadPlan: l.Plan.Had, Calls: l.Calls,
-		Started: l.Started, Now: time.Now(), Window: l.Window, Interrupt: stop}
+		Started: l.Started, Now: time.Now(), End: l.Until, Interrupt: stop}
 }
 
 // Conclusion is what the table looks at after Take. fallbacks are the agents that may take over.
@@ -451,7 +450,6 @@ func (l *Ledger) End(res turn.Result, d rules.Decision) {
 		l.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration,
 			res.Origin.Iteration)
 	}
-	l.LastReason = d.Reason
 	l.ShowDecision(d)
 	l.Out.Status(func(s *state.Status) { output.ShowEnd(s, res, logs.Redact(rules.LastError(res))) })
 	end := output.EndOf(res)

@@ -90,9 +90,6 @@ func (p *Pool) pick(wanted task.Choice, now time.Time) (c Choice, first pace.Hol
 		if !hold.Held() {
 			return c, pace.Hold{}
 		}
-		if cheaper := p.Pace.Plan.Model; i == 0 && cheaper != "" && !p.Pace.Hold(name, cheaper, now).Held() {
-			return Choice{Model: cheaper, Why: hold.Reason}, pace.Hold{}
-		}
 		if why == "" {
 			why = hold.Reason
 		}

@@ -44,15 +44,11 @@ func AdmitRules() []Rule[Admission] {
 			breakerStillOpen(state.RuleSameError, "same_error")},
 		{state.RuleOutputDecline, "the circuit breaker is open because answers kept getting shorter", "stop 3",
 			breakerStillOpen(state.RuleOutputDecline, "output_decline")},
-		{state.RuleStartAt, "it is not `START_AT` yet", "wait for it; `ralph resume` starts now", func(f Admission) (Decision, bool) {
-			return Decision{Action: state.ActionWait, Reason: "the run begins at " + f.Policy.StartAt,
-				Until: f.Window.Begin}, f.Now.Before(f.Window.Begin)
-		}},
-		{state.RuleCeilings, whenCeilings, "stop 4", ceilingBefore},
+		{state.RuleCeilings, whenCeilings, "stop 4", admits(ceilings)},
 		{state.RuleUsageLimit, "every agent that may work is under a usage limit, as earlier calls have shown",
 			"wait for the reset, or stop 7", stillLimited},
 		{state.RulePace,
-			"a call might use more of a usage window than `PACE` allows at this time, and no other model or agent may work",
+			"a call might use more of a usage window than `PACE` allows at this time, and no other agent may work",
 			"wait; stop 7 as for a usage limit; `ralph resume` continues now", paced},
 		{state.RuleHourly, "the calls or tokens of this clock hour are used up",
 			"wait for the next hour; stop 4 when `MAX_DURATION` or `UNTIL` ends before it", admits(hourly)},
@@ -83,7 +79,7 @@ func unanswered(f Admission) (Decision, bool) {
 		return Decision{}, false
 	}
 	until := f.WaitingSince.Add(f.Policy.QuestionWait)
-	if left := f.Window.Left(f.Policy.MaxDuration, f.Started, f.Now); until.Sub(f.Now) > left {
+	if left := f.timeLeft(); until.Sub(f.Now) > left {
 		until = f.Now.Add(left)
 	}
 	if f.over() { // an answer would come too late
@@ -185,15 +181,6 @@ func breakerStillOpen(rule, exitReason string) func(Admission) (Decision, bool) 
 			b.OpenedAt.Local().Format("15:04"), b.Reason, b.OpenedAt.Add(f.Policy.Cooldown).Local().Format("15:04")),
 			exitReason), true
 	}
-}
-
-// ceilingBefore is ceilings for Admit. After a run of one iteration, the reason also says what that decided.
-func ceilingBefore(f Admission) (Decision, bool) {
-	d, ok := ceilings(f.Facts)
-	if d.ExitReason == "max_iterations" && f.Policy.MaxIterations == 1 {
-		d.Reason = strings.TrimSuffix(d.Reason+": "+f.Decided, ": ")
-	}
-	return d, ok
 }
 
 func stillLimited(f Admission) (Decision, bool) {

@@ -10,13 +10,9 @@ import (
 // used. attempts and tries are those of the current task. Pure.
 func BoundsUsed(f Facts, attempts, tries int) []state.Bound {
 	p, m := f.Policy, f.Memory
-	from := f.Started
-	if from.Before(f.Window.Begin) {
-		from = f.Window.Begin
-	}
 	until := 0.0
-	if !f.Window.End.IsZero() {
-		until = max(f.Window.End.Sub(from).Seconds(), 1)
+	if !f.End.IsZero() {
+		until = max(f.End.Sub(f.Started).Seconds(), 1)
 	}
 	retries := 0
 	if p.MaxRetries > 0 {
@@ -31,8 +27,8 @@ func BoundsUsed(f Facts, attempts, tries int) []state.Bound {
 		{Name: "attempts of this task", Have: float64(attempts), Most: float64(p.MaxPerTask)},
 		{Name: "failed checks of this task", Have: float64(tries), Most: float64(retries)},
 		{Name: "iterations", Have: float64(m.Iterations), Most: float64(p.MaxIterations)},
-		{Name: state.BoundDuration, Most: p.MaxDuration.Seconds(), From: from},
-		{Name: state.BoundUntil, Most: until, From: from},
+		{Name: state.BoundDuration, Most: p.MaxDuration.Seconds(), From: f.Started},
+		{Name: state.BoundUntil, Most: until, From: f.Started},
 		{Name: state.BoundCost, Have: m.Usage.CostUSD, Most: p.MaxCost},
 	}
 	set := all[:0]

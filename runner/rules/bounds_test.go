@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph/runner/rules/pace"
 	"ralph/state"
 )
 
@@ -21,22 +20,21 @@ func TestWhen_boundsThatAreOff_areLeftOut(t *testing.T) {
 	}
 }
 
-func TestWhen_boundsOfTime_countFromWhenTheRunMayWork(t *testing.T) {
+func TestWhen_boundsOfTime_countFromTheStart(t *testing.T) {
 	started := time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)
-	begin, end := started.Add(time.Hour), started.Add(9*time.Hour)
 	for _, test := range []struct {
-		window pace.HoursWindow
-		most   time.Duration
-		want   []state.Bound
+		end  time.Time
+		most time.Duration
+		want []state.Bound
 	}{
-		{pace.HoursWindow{End: end}, 0, []state.Bound{{Name: "until", Most: 9 * 3600, From: started}}},
-		{pace.HoursWindow{Begin: begin, End: end}, 4 * time.Hour, []state.Bound{{Name: "duration", Most: 4 * 3600, From: begin}, {Name: "until", Most: 8 * 3600, From: begin}}},
-		{pace.HoursWindow{End: started}, 0, []state.Bound{{Name: "until", Most: 1, From: started}}},
+		{started.Add(9 * time.Hour), 0, []state.Bound{{Name: "until", Most: 9 * 3600, From: started}}},
+		{time.Time{}, 4 * time.Hour, []state.Bound{{Name: "duration", Most: 4 * 3600, From: started}}},
+		{started, 0, []state.Bound{{Name: "until", Most: 1, From: started}}},
 	} {
-		got := BoundsUsed(Facts{Policy: Policy{MaxDuration: test.most}, Started: started, Window: test.window}, 0, 0)
+		got := BoundsUsed(Facts{Policy: Policy{MaxDuration: test.most}, Started: started, End: test.end}, 0, 0)
 		got = slices.DeleteFunc(got, func(b state.Bound) bool { return b.From.IsZero() })
 		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%+v: %s", test.window, diff)
+			t.Errorf("%+v: %s", test.end, diff)
 		}
 	}
 }

@@ -2,16 +2,14 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"ralph/logs/termtext"
 	"ralph/runner/turn"
 	"ralph/state"
 )
 
-// outputsKept bounds Breaker.OutputSizes, changesKept Breaker.Changes.
-const outputsKept, changesKept = 5, 8
+// outputsKept bounds Breaker.OutputSizes.
+const outputsKept = 5
 
 // halfOpenAfter is the number of idle iterations after which a closed breaker
 // becomes half open.
@@ -31,11 +29,7 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 	}
 	b.PermissionDenials = streak(b.PermissionDenials, len(r.Call.Denied) > 0)
 	b = sameErrors(b, errorsOf(r))
-	again := goneBack(b, r)
-	if r.Work.Delta != "" {
-		b.Changes = append(slices.Clone(b.Changes[max(0, len(b.Changes)-changesKept+1):]), r.Work.Delta)
-	}
-	if r.Progress() && !again && r.Unfinished() == "" {
+	if r.Progress() && r.Unfinished() == "" {
 		b.NoProgress, b.LastProgressLoop = 0, r.Origin.Iteration
 		if b.State == state.BreakerHalfOpen {
 			b = move(b, state.BreakerClosed, "progress", now)
@@ -52,12 +46,6 @@ func breakerAfter(b state.Breaker, r turn.Result, p Policy, now time.Time) state
 		b = move(b, state.BreakerHalfOpen, fmt.Sprintf("no progress in %d iterations", b.NoProgress), now)
 	}
 	return b
-}
-
-// goneBack is true for a change that an earlier iteration made already: it was taken back in
-// between. An iteration that closes a task makes progress even so.
-func goneBack(b state.Breaker, r turn.Result) bool {
-	return !r.Proof.ToReview && !r.Closed() && r.Work.Delta != "" && slices.Contains(b.Changes, r.Work.Delta)
 }
 
 // errorsOf are the errors of a turn. A failing tool is an error only in a turn that closes
@@ -94,19 +82,8 @@ func sameErrors(b state.Breaker, texts []string) state.Breaker {
 	return b
 }
 
-// Repeats says which tools fail iteration after iteration in the same way, and whether the
-// files go back and forth.
-func (m Memory) Repeats(r turn.Result) []string {
-	var repeats []string
-	if b := m.Breaker; len(b.Changes) > 0 && r.Work.Delta == b.Changes[len(b.Changes)-1] {
-		if b.Changes = b.Changes[:len(b.Changes)-1]; goneBack(b, r) {
-			text := "the files go back and forth: this iteration made exactly the change that an earlier one had made"
-			if files := r.Work.Change.Files; len(files) > 0 { // else the change was taken back meanwhile
-				text += ": " + termtext.Some(files, 5)
-			}
-			repeats = append(repeats, text)
-		}
-	}
+// Repeats says which tools fail iteration after iteration in the same way.
+func (m Memory) Repeats(r turn.Result) (repeats []string) {
 	for _, text := range r.Call.Failing {
 		if n := m.Breaker.Errors[text]; n > 1 {
 			repeats = append(repeats,

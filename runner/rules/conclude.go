@@ -64,7 +64,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row that close no task: stop 8", claimedOpen},
 		{state.RuleClaimedIncomplete, "`COMPLETION_CLAIMS` signals of completion in a row, but a required check fails and nothing changed",
 			"stop 8", claimedFailing},
-		{state.RuleStagnation, "no progress, only a change that was made and undone before, or a merge or the like left open, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(state.RuleStagnation, "stagnation_detected")},
+		{state.RuleStagnation, "no progress, or a merge or the like left open, in `CB_NO_PROGRESS_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(state.RuleStagnation, "stagnation_detected")},
 		{state.RuleSameError, "the same error, or the same failed tool call while no task is closed, in `CB_SAME_ERROR_THRESHOLD` consecutive iterations", "stop 3", breakerOpened(state.RuleSameError, "same_error")},
 		{state.RuleOutputDecline, "no progress in 2 iterations, and 3 answers in a row that got shorter, in total by `CB_OUTPUT_DECLINE_THRESHOLD` percent", "stop 3", breakerOpened(state.RuleOutputDecline, "output_decline")},
 		{state.RuleGateFailed, "a required check with `on_failure: stop` fails",

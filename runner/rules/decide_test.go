@@ -300,17 +300,13 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"an iteration left", func(f *scene) { f.Policy.MaxIterations = 2 }, "continue", state.ActionContinue, 0},
 		{"time used up", func(f *scene) { f.Policy.MaxDuration = time.Hour }, "ceilings", state.ActionStop, 4},
 		{"time left", func(f *scene) { f.Policy.MaxDuration = time.Hour + 1 }, "continue", state.ActionContinue, 0},
-		{"the end of its hours has come", func(f *scene) { f.Window.End = noon }, "ceilings", state.ActionStop, 4},
-		{"the end of its hours has not come", func(f *scene) { f.Window.End = noon.Add(1) }, "continue", state.ActionContinue, 0},
+		{"the end of its hours has come", func(f *scene) { f.End = noon }, "ceilings", state.ActionStop, 4},
+		{"the end of its hours has not come", func(f *scene) { f.End = noon.Add(1) }, "continue", state.ActionContinue, 0},
 		{"usage limit, reset after the end of its hours", func(f *scene) {
 			outcome(f, ending.UsageLimit)
-			f.LimitedUntil, f.Window.End = noon.Add(2*time.Hour), noon.Add(time.Hour)
+			f.LimitedUntil, f.End = noon.Add(2*time.Hour), noon.Add(time.Hour)
 		}, "usage_limit", state.ActionStop, 7},
 		{"a call may cross the line of PACE", func(f *scene) { starting(f); f.Paced.Until = noon.Add(time.Hour) }, "pace", state.ActionWait, 0},
-		{"before its hours", func(f *scene) { starting(f); f.Window.Begin = noon.Add(1) }, "start_at", state.ActionWait, 0},
-		{"before its hours, but nothing is left", func(f *scene) { starting(f); done(f); f.Window.Begin = noon.Add(1) }, "plan_complete", state.ActionStop, 0},
-		{"its hours begin", func(f *scene) { starting(f); f.Window.Begin = noon }, "continue", state.ActionContinue, 0},
-		{"time used up, but for the wait before its hours", func(f *scene) { f.Policy.MaxDuration, f.Window.Begin = time.Hour, noon.Add(-1) }, "continue", state.ActionContinue, 0},
 		{"money used up", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 2 }, "ceilings", state.ActionStop, 4},
 		{"money left", func(f *scene) { f.Policy.MaxCost = 2; f.Memory.Usage.CostUSD = 1.99 }, "continue", state.ActionContinue, 0},
 

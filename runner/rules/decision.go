@@ -49,7 +49,7 @@ type Facts struct {
 	Calls     state.Calls // of this hour
 	Started   time.Time   // of the run
 	Now       time.Time
-	Window    pace.HoursWindow
+	End       time.Time  // of the run at the latest; zero: no bound
 	Interrupt *Interrupt // a signal or a request to end; nil: none
 	// Review is what a person has to look at before the run counts as complete;
 	// set only when the plan has nothing left, or there is none.
@@ -77,8 +77,6 @@ type Admission struct {
 	WaitingSince time.Time
 	// Unchecked is true when a person skipped the checks that Report would be of.
 	Unchecked bool
-	// Decided says why the run continued after its latest turn; empty: there was none, or no reason.
-	Decided string
 }
 
 // Conclusion is what Conclude looks at. The Result is folded into Memory.

@@ -73,7 +73,9 @@ func paused(f Conclusion, d Decision) Decision {
 const whenCeilings = "`MAX_ITERATIONS`, `MAX_DURATION` or `MAX_COST_USD` is reached, or `UNTIL` has passed"
 
 // timeLeft is how long the run may still work.
-func (f Facts) timeLeft() time.Duration { return f.Window.Left(f.Policy.MaxDuration, f.Started, f.Now) }
+func (f Facts) timeLeft() time.Duration {
+	return pace.Left(f.Policy.MaxDuration, f.Started, f.End, f.Now)
+}
 
 // over is true when the run has used up what it may use.
 func (f Facts) over() bool {
@@ -88,12 +90,12 @@ func ceilings(f Facts) (Decision, bool) {
 
 // ceiling is the limit of the run that is reached, and the command that continues; empty: none.
 func (f Facts) ceiling() (reason, exitReason, more string) {
-	p, ran := f.Policy, f.Window.Ran(f.Started, f.Now)
+	p, ran := f.Policy, f.Now.Sub(f.Started)
 	switch {
 	case p.MaxIterations > 0 && f.Memory.Iterations >= p.MaxIterations:
 		reason = "made " + termtext.Counted(f.Memory.Iterations, "iteration", "iterations") + ", as many as are allowed"
 		exitReason, more = "max_iterations", fmt.Sprintf("resume %d", f.Memory.Iterations+p.MaxIterations)
-	case !f.Window.End.IsZero() && !f.Now.Before(f.Window.End):
+	case !f.End.IsZero() && !f.Now.Before(f.End):
 		reason, exitReason, more = "it is "+p.Until+", when the run is to end", "until", "resume"
 	case p.MaxDuration > 0 && ran >= p.MaxDuration:
 		reason = fmt.Sprintf("ran for %s of at most %s", ran.Round(time.Second), p.MaxDuration)

@@ -11,7 +11,7 @@ func TestAdmit_paceBeyondWhatARunWaits_stops(t *testing.T) {
 		"more than a day":  func(f *scene) { f.Paced.Until = noon.Add(25 * time.Hour) },
 		"ON_LIMIT=stop":    func(f *scene) { f.Policy.OnLimit = "stop" },
 		"the run's time":   func(f *scene) { f.Policy.MaxDuration = 90 * time.Minute },
-		"UNTIL is earlier": func(f *scene) { f.Window.End = noon.Add(30 * time.Minute) },
+		"UNTIL is earlier": func(f *scene) { f.End = noon.Add(30 * time.Minute) },
 	} {
 		f := usual()
 		f.Starting, f.Paced.Until = true, noon.Add(time.Hour)

@@ -12,7 +12,6 @@ import (
 // Policy is what a user can say about when a run waits and when it ends.
 type Policy struct {
 	BreakerPolicy
-	pace.Hours
 	pace.Pacing
 
 	CallsPerHour  int           // agent calls in one clock hour; at least 1
@@ -20,6 +19,7 @@ type Policy struct {
 	MaxIterations int           // 0: no bound
 	MaxCost       float64       // US dollars for the run; 0: off
 	MaxDuration   time.Duration // wall clock for the run; 0: off
+	Until         string        // time of day at which the run ends, such as 07:30; empty: no bound
 	OnLimit       string        // "wait" or "stop"
 
 	CompletionClaims int // consecutive claims that count
@@ -51,6 +51,10 @@ func (o *Policy) Options() []option.Row {
 		Group: "Limits", Key: "MAX_DURATION", Flag: "max-duration", Arg: "D", YAML: "limits.duration",
 		Kind: option.Duration, Default: "0s", Min: "0s", Max: "8760h", Field: &o.MaxDuration,
 		Help: "Time that one run may take; 0 means no limit.",
+	}, {
+		Group: "Limits", Key: "UNTIL", Flag: "until", Arg: "TIME", YAML: "limits.until", Kind: option.Clock,
+		Field: &o.Until,
+		Help:  "Time of day at which a run ends, such as 07:30; empty means no limit.",
 	}, {
 		Group: "Limits", Key: "MAX_COST_USD", Flag: "max-cost", Arg: "USD", YAML: "limits.cost_usd",
 		Kind: option.USD, Default: "0", Min: "0", Max: "1000000", Field: &o.MaxCost,
@@ -89,5 +93,5 @@ func (o *Policy) Options() []option.Row {
 		Kind: option.Enum, Default: turn.AnswerRevert, Values: []string{turn.AnswerWarn, turn.AnswerRevert, turn.AnswerHalt},
 		Trust: true, Safe: []string{turn.AnswerRevert, turn.AnswerHalt}, Field: &o.AntiCheat,
 		Help: "What ralph does about findings of the audit: warn tells you and the agent, revert also takes back ticks that were not earned, halt also ends the run.",
-	}}, o.Hours.Options(), o.Pacing.Options(), o.BreakerPolicy.Options())
+	}}, o.Pacing.Options(), o.BreakerPolicy.Options())
 }

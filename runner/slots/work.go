@@ -37,14 +37,11 @@ func (w Work) Files(ctx context.Context, s *Slot) ([]string, error) {
 	return strings.Split(strings.TrimRight(out, "\x00"), "\x00"), nil
 }
 
-// refs is the prefix of refs that keep unfinished work, and what it conflicts with.
+// refs is the prefix of refs that keep unfinished work.
 const refs = "refs/ralph-work/"
 
 // Ref returns the ref that keeps the unfinished work on a task.
 func Ref(key string) string { return refs + key }
-
-// Other returns the ref that keeps what the work conflicts with.
-func Other(key string) string { return refs + key + "-other" }
 
 // Key returns the name of a task in refs.
 func (h *Home) Key(t task.Task) string {
@@ -83,7 +80,7 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 	key := s.home.Key(t)
 	if b.Kept = s.Saved(ctx, key); b.Kept != "" {
 		b.Resumed = true
-		if b.Conflict, err = s.resume(ctx, key, tip); err != nil {
+		if b.Conflict, err = s.resume(ctx, key); err != nil {
 			return b, fmt.Errorf("prepare slot %d: resume the work on %q: %w", s.N, t.ID, err)
 		}
 	}
@@ -122,18 +119,13 @@ func (s *Slot) clear(ctx context.Context, commit string) error {
 }
 
 // resume applies the unfinished work.
-func (s *Slot) resume(ctx context.Context, key, tip string) (conflict []string, err error) {
+func (s *Slot) resume(ctx context.Context, key string) (conflict []string, err error) {
 	c := command.Call{Dir: s.Root, Env: command.Identity(ctx, s.Root)}
 	conflict, err = Pick(ctx, c, Ref(key))
 	if err != nil {
 		return nil, err
 	}
-	if len(conflict) > 0 {
-		_, err = c.Run(ctx, "update-ref", Other(key), tip)
-	}
-	if err == nil {
-		_, err = c.Run(ctx, "add", "--all")
-	}
+	_, err = c.Run(ctx, "add", "--all")
 	if err == nil {
 		_, err = c.Run(ctx, "commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "-m",
 			"unfinished work")
@@ -310,9 +302,6 @@ func (h *Home) Recall(ctx context.Context, tip string) (map[string]string, error
 	}
 	for line := range strings.Lines(out) {
 		oid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if strings.HasSuffix(name, "-other") {
-			continue
-		}
 		said, err := command.Run(ctx, h.root, "log", "-1", "--format="+format, oid)
 		if err != nil {
 			return nil, fmt.Errorf("read unfinished work: %w", err)
@@ -331,15 +320,8 @@ func (h *Home) Recall(ctx context.Context, tip string) (map[string]string, error
 	return landed, nil
 }
 
-// KeepOther keeps the commit that the work conflicts with.
-func (h *Home) KeepOther(ctx context.Context, key, commit string) error {
-	_, err := command.Run(ctx, h.root, "update-ref", Other(key), commit)
-	return err
-}
-
-// Landed removes the refs of the work on a task, which is now on a branch.
+// Landed removes the ref of the work on a task, which is now on a branch.
 func (h *Home) Landed(ctx context.Context, key string) error {
 	_, err := command.Run(ctx, h.root, "update-ref", "-d", Ref(key))
-	_, _ = command.Run(ctx, h.root, "update-ref", "-d", Other(key))
 	return err
 }

@@ -67,7 +67,6 @@ type Work struct {
 	Before      Plan       `json:"before"` // the plan when the turn began
 	AsAgentLeft Plan       `json:"left"`   // and as the agent left it
 	Change      git.Change `json:"change"`
-	Delta       string     `json:"delta,omitempty"` // see deltaOf
 	// Damaged names protected files that were removed or emptied. They have been restored.
 	Damaged []string `json:"damaged,omitempty"`
 	// Lost says why the repository is no longer the one in which the turn began;

@@ -42,7 +42,7 @@ func parts() []partRow {
 		{Limits, "waited for a usage limit or the next hour"},
 		{Retries, "calls that failed and were made again, and the waits before"},
 		{Paused, "paused by a person, or waited for an answer"},
-		{Idle, "not started yet, or no runner was alive"},
+		{Idle, "no runner was alive"},
 		{Own, "ralph itself, and the delay between iterations"},
 	}
 }
@@ -114,8 +114,6 @@ func waitsFor(d state.Decision) Part {
 	switch {
 	case d.WakeAt.IsZero() || d.Action == state.ActionStop:
 		return Own
-	case d.Rule == state.RuleStartAt:
-		return Idle
 	case d.Rule == state.RuleQuestion:
 		return Paused
 	case d.Action == state.ActionWait:

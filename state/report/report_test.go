@@ -56,8 +56,6 @@ func long() *night {
 		return state.Decision{Action: action, Rule: rule, Reason: "because", WakeAt: n.at.Add(d)}
 	}
 	n.after(0, state.RunStart{Agent: "claude", Model: "opus", Total: 3})
-	n.after(0, waits("wait", "start_at", time.Hour))
-	n.at = n.at.Add(3600 * time.Second)
 	n.iteration, n.task = 1, "one"
 	n.call(state.IterationEnd{Decision: waits("retry", "transient", time.Minute), Outcome: "overloaded", Failed: true, Detail: "529"})
 	n.at = n.at.Add(30 * time.Second)
@@ -96,7 +94,7 @@ func sum(r *Report) (all float64) {
 func TestBuild_longNight_eachPartOfTheTimeIsWhatItWas(t *testing.T) {
 	n := long()
 	r := n.build()
-	want := map[Part]float64{Agent: 310, Checks: 60, Judges: 0, Hooks: 0, Limits: 1800, Retries: 124 + 30 + 1, Paused: 600, Idle: 3600 + 900,
+	want := map[Part]float64{Agent: 310, Checks: 60, Judges: 0, Hooks: 0, Limits: 1800, Retries: 124 + 30 + 1, Paused: 600, Idle: 900,
 		Own: 0, total: n.at.Sub(sample.Noon).Seconds()}
 	got := r.Time[Own]
 	delete(want, Own)

@@ -83,7 +83,7 @@ func (o *runOptions) loop(s *preflight.Project) error {
 		Terminal: runner.Terminal{Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick, Size: sig.Size,
 			Resize: sig.Resize, Kill: sig.Kill},
 		Agents: s.Find, Self: s.Self, Env: o.Env, Filter: s.Config.EnvFilter(), Hooks: s.Config.Hooks(),
-		State: w, Log: log, Window: o.window(s.Config.Hours, w.Reader, now),
+		State: w, Log: log, End: o.end(s.Config.Until, w.Reader, now),
 	}).Run(sig.Ctx)
 	con.End(result)
 	o.report(con, log, w, run)
@@ -96,16 +96,13 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	return &cmdline.ExitError{Code: result.Decision.Exit}
 }
 
-// window finds the window in which this run works. If a person resumes it, it does not wait
-// for START_AT; if a service manager does, it keeps the window in which it began.
-func (o *runOptions) window(h pace.Hours, r *state.Reader, now time.Time) pace.HoursWindow {
-	switch before, err := r.Status(); {
-	case o.resumed != "" && !o.unattended:
-		h.StartAt = ""
-	case o.unattended && err == nil && !before.StartedAt.IsZero():
+// end is the latest time at which this run ends; zero: no bound. If a service manager resumes the run, it still ends when it
+// would have ended before.
+func (o *runOptions) end(until string, r *state.Reader, now time.Time) time.Time {
+	if before, err := r.Status(); o.unattended && err == nil && !before.StartedAt.IsZero() {
 		now = before.StartedAt.Local()
 	}
-	return h.After(now)
+	return pace.Next(until, now)
 }
 
 // runOptionsOf are the options that a run reads.

@@ -21,8 +21,8 @@ func newTurnCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "turn", Short: "Carry out one assignment for another ralph", Args: cmdline.NoArgs, Hidden: true,
 		Example: "  cat assignment.json - | ralph turn    # Ctrl-D ends the agent",
 		Long: "Carry out one assignment for another ralph. It comes as JSON on stdin. Events go to stdout as lines of JSON, and the\n" +
-			"result comes last. Lines that follow on stdin steer the turn: {\"do\":\"skip\"}, {\"do\":\"abort\"},\n" +
-			"{\"do\":\"resize\",\"rows\":24,\"cols\":80}. When stdin ends, the turn ends its agent.",
+			"result comes last. Lines that follow on stdin steer the turn: {\"do\":\"skip\"} or\n" +
+			"{\"do\":\"abort\"}. When stdin ends, the turn ends its agent.",
 		RunE: func(*cobra.Command, []string) error { return turnRun(f, elsewhere) },
 	}
 	cmd.Flags().BoolVar(&elsewhere, "away", false,

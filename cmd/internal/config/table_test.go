@@ -51,7 +51,7 @@ func other(o option.Row) (string, string) {
 		return o.Values[i], o.Values[(i+1)%len(o.Values)]
 	case option.List:
 		if o.Key == "PACE" {
-			return "keep 30% of five_hour at 08:00,else haiku", "spread seven_day"
+			return "keep 30% of five_hour at 08:00,spread seven_day_opus", "spread seven_day"
 		}
 		if o.Key == "SANDBOX_READ" {
 			return "~/data,/home/me/notes", "~/two words"

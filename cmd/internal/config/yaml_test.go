@@ -81,7 +81,7 @@ func TestParseYAML_messages(t *testing.T) {
 				`.ralph/config.yaml:1: unknown key "MAX_CALLS_PER_HOUR"; did you mean limits.calls_per_hour?`,
 				`.ralph/config.yaml:2: unknown key "claude_model"; did you mean agent.model?`,
 				`.ralph/config.yaml:3: unknown key "limits.no_progress"; did you mean breaker.no_progress?`}},
-		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cooldown_on_error, cost_usd, delay, duration, iterations, iterations_per_task, on_limit, pace, question_wait, start_at, tokens_per_hour, until, not \"5\""},
+		{name: "scalar for a group", text: "a: 1\nlimits: 5", wantErr: ":2: limits must hold the keys calls_per_hour, cooldown_on_error, cost_usd, delay, duration, iterations, iterations_per_task, on_limit, pace, question_wait, tokens_per_hour, until, not \"5\""},
 		{name: "list for a group", text: "session: [1]", wantErr: ":1: session must hold the keys continue, expiry, not a list"},
 		{name: "mapping for a value", text: "limits:\n  calls_per_hour:\n    x: 1", wantErr: ":3: limits.calls_per_hour must be a whole number from 1 to 1000000, not a mapping"},
 		{name: "list for a value", text: "agent:\n  model: [a]", wantErr: ":2: agent.model must be text on one line that does not start with -, not a list"},

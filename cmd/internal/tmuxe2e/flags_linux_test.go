@@ -25,7 +25,6 @@ func (p *project) other(o option.Row) string {
 		"FALLBACK_AGENTS": "claude",
 		"PROMPT_FILE":     filepath.Join(p.dir, "my prompt; #1.md"),
 		"PLAN_FILE":       filepath.Join(p.dir, "my plan.md"),
-		"START_AT":        "", // any other waits for it
 		"UNTIL":           time.Now().Add(-time.Hour).Format("15:04"),
 		"ISOLATE":         "none", "PARALLEL": "1", "WORKERS": "", // the project has no repository
 		"FLEET": "", "FLEET_CREDS": "", "FLEET_LABEL": "gpu", // a run for a fleet needs one, too

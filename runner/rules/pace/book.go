@@ -2,33 +2,24 @@ package pace
 
 import (
 	"fmt"
-	"maps"
+	"slices"
 	"time"
 
 	"ralph/state"
 )
 
-// What a call may use at most is not known before it is made. It is taken to be more
-// than any call before it: the fewer there were, the more.
-const (
-	minCalls    = 5     // calls of a model; with fewer, the next one may use more than they did
-	defaultNeed = 0.05  // of a window: what the next call is then expected to use at least
-	rounding    = 0.005 // agents report whole percents
-)
+// reserve is the share of a window that a call is expected to use at most. What it will use is not known before.
+const reserve = 0.05
 
 // Book is what a run knows about the use of windows. The zero value holds nothing back.
 type Book struct {
-	Plan   Plan
+	Rules  []Rule
 	Waived time.Time // until then a person wants the run to work
 	Used   []state.WindowUse
 	calls  map[string]call
 }
 
-type call struct {
-	agent, model string
-	before       map[string]state.Limit
-	seen         map[string]bool // windows that it reported
-}
+type call struct{ agent, model string }
 
 // Hold is what keeps a call from beginning.
 type Hold struct {
@@ -41,69 +32,24 @@ func (h Hold) Held() bool { return !h.Until.IsZero() }
 
 // Begin notes that a call begins; key tells it from others under way.
 func (b *Book) Begin(key, agent, model string) {
-	if len(b.Plan.Rules) == 0 {
-		return
-	}
-	c := call{agent, model, map[string]state.Limit{}, map[string]bool{}}
-	for _, u := range b.Used {
-		if u.Agent == agent {
-			c.before[u.Limit.Name] = u.Limit
-		}
-	}
 	if b.calls == nil {
 		b.calls = map[string]call{}
 	}
-	b.calls[key] = c
+	b.calls[key] = call{agent, model}
 }
 
 // Note takes what an agent reports during a call.
 func (b *Book) Note(key string, l state.Limit) {
 	c, under := b.calls[key]
-	if under && l.Utilization >= 0 {
-		b.use(c.agent, l.Name).Limit = l
-		c.seen[l.Name] = true
-	}
-}
-
-// End learns what the call used, also of what others used meanwhile.
-func (b *Book) End(key string) {
-	c, under := b.calls[key]
-	if !under {
+	if !under || len(b.Rules) == 0 || l.Utilization < 0 {
 		return
 	}
-	delete(b.calls, key)
-	for i := range b.Used {
-		u := &b.Used[i]
-		was, known := c.before[u.Limit.Name]
-		if u.Agent != c.agent || !c.seen[u.Limit.Name] {
-			continue
-		}
-		used := u.Limit.Utilization
-		if known && same(was.ResetsAt, u.Limit.ResetsAt) {
-			used -= was.Utilization
-		} else if !known {
-			continue // how much of it was there before is not known
-		}
-		if u.Models == nil {
-			u.Models = map[string]state.ModelUse{}
-		}
-		m := u.Models[c.model]
-		u.Models[c.model] = state.ModelUse{Calls: m.Calls + 1, Most: max(m.Most, used)}
-	}
+	b.Used = slices.DeleteFunc(b.Used, func(u state.WindowUse) bool { return u.Agent == c.agent && u.Limit.Name == l.Name })
+	b.Used = append(b.Used, state.WindowUse{Agent: c.agent, Limit: l})
 }
 
-// same compares ends of windows, which agents give with a second or so of difference.
-func same(a, b time.Time) bool { return a.Sub(b).Abs() < time.Minute }
-
-func (b *Book) use(agent, window string) *state.WindowUse {
-	for i := range b.Used {
-		if u := &b.Used[i]; u.Agent == agent && u.Limit.Name == window {
-			return u
-		}
-	}
-	b.Used = append(b.Used, state.WindowUse{Agent: agent})
-	return &b.Used[len(b.Used)-1]
-}
+// End notes that a call is over.
+func (b *Book) End(key string) { delete(b.calls, key) }
 
 // Hold says whether another call of this agent and model has to wait. Of several rules
 // the one that holds longest decides.
@@ -111,12 +57,12 @@ func (b *Book) Hold(agent, model string, now time.Time) (h Hold) {
 	if now.Before(b.Waived) {
 		return h
 	}
-	for _, r := range b.Plan.Rules {
+	for _, r := range b.Rules {
 		for _, u := range b.Used {
 			if u.Agent != agent || u.Limit.Name != r.Window || !r.covers(model) {
 				continue
 			}
-			if one := b.hold(r, u, model, now); one.Until.After(h.Until) {
+			if one := b.hold(r, u, now); one.Until.After(h.Until) {
 				h = one
 			}
 		}
@@ -124,7 +70,7 @@ func (b *Book) Hold(agent, model string, now time.Time) (h Hold) {
 	return h
 }
 
-func (b *Book) hold(r Rule, u state.WindowUse, model string, now time.Time) Hold {
+func (b *Book) hold(r Rule, u state.WindowUse, now time.Time) Hold {
 	used, reset := u.Limit.Utilization, u.Limit.ResetsAt
 	length, _, _ := parts(r.Window)
 	busy := 0
@@ -144,7 +90,7 @@ func (b *Book) hold(r Rule, u state.WindowUse, model string, now time.Time) Hold
 	case over:
 		used, reset = 0, now.Add(length)
 	}
-	need := Need(u.Models[model]) * float64(1+busy)
+	need := reserve * float64(1+busy)
 	line := r.Line(reset, now)
 	if used+need <= line || line == 1 {
 		return Hold{}
@@ -152,26 +98,4 @@ func (b *Book) hold(r Rule, u state.WindowUse, model string, now time.Time) Hold
 	return Hold{Until: r.until(used+need, reset, now), Reason: fmt.Sprintf(
 		"PACE %s: %.0f%% of %s is used; up to %.0f%% is allowed now, and the next call may use %.0f%%", r, used*100,
 		r.Window, line*100, min(need, 1)*100)}
-}
-
-// Need is the share of a window that the next call may use.
-func Need(m state.ModelUse) float64 {
-	if m.Calls == 0 {
-		return defaultNeed
-	}
-	need := m.Most*(1+min(2, 10/float64(m.Calls))) + rounding
-	if m.Calls < minCalls {
-		need = max(need, defaultNeed)
-	}
-	return need
-}
-
-// Kept is what the next run has to know.
-func (b *Book) Kept() []state.WindowUse {
-	var kept []state.WindowUse
-	for _, u := range b.Used {
-		u.Models = maps.Clone(u.Models)
-		kept = append(kept, u)
-	}
-	return kept
 }

@@ -22,18 +22,12 @@ func (p *Pacing) Options() []option.Row {
 		Group: "Limits", Key: "PACE", Flag: "pace", Arg: "LIST", YAML: "limits.pace", Kind: option.List, Field: &p.Pace,
 		Takes: func(entries []string) bool { _, err := Parse(entries); return err == nil }, What: allowed,
 		Help: "How much of a usage window a run leaves to you: keep 30% of five_hour at 08:00, spread seven_day; " +
-			"else MODEL names the model that works in the meantime; empty means no pacing.",
+			"empty means no pacing.",
 	}}
 }
 
-const allowed = "a comma list of: keep N% of WINDOW at TIME, spread WINDOW, else MODEL; " +
+const allowed = "a comma list of: keep N% of WINDOW at TIME, spread WINDOW; " +
 	"WINDOW is five_hour, seven_day or seven_day_MODEL, N is from 1 to 99"
-
-// Plan is what the option says.
-type Plan struct {
-	Rules []Rule
-	Model string // works while the wanted one is held back; empty: none
-}
 
 // Rule is a line under which the use of one window stays.
 type Rule struct {
@@ -43,34 +37,27 @@ type Rule struct {
 }
 
 // Parse reads the entries of the option.
-func Parse(entries []string) (Plan, error) {
-	var p Plan
+func Parse(entries []string) (rules []Rule, err error) {
 	for _, entry := range entries {
 		words := strings.Fields(entry)
 		r := Rule{}
 		switch {
-		case len(words) == 2 && words[0] == "else" && p.Model == "":
-			p.Model = words[1]
-			continue
 		case len(words) == 2 && words[0] == "spread":
 			r.Window = words[1]
 		case len(words) == 6 && words[0] == "keep" && words[2] == "of" && words[4] == "at":
 			n, err := strconv.Atoi(strings.TrimSuffix(words[1], "%"))
 			_, bad := time.Parse("15:04", words[5])
 			if err != nil || bad != nil || n < 1 || n > 99 || !strings.HasSuffix(words[1], "%") {
-				return Plan{}, fmt.Errorf("%q is not %s", entry, allowed)
+				return nil, fmt.Errorf("%q is not %s", entry, allowed)
 			}
 			r = Rule{Window: words[3], Keep: float64(n) / 100, At: words[5]}
 		}
 		if _, _, ok := parts(r.Window); !ok {
-			return Plan{}, fmt.Errorf("%q is not %s", entry, allowed)
+			return nil, fmt.Errorf("%q is not %s", entry, allowed)
 		}
-		p.Rules = append(p.Rules, r)
+		rules = append(rules, r)
 	}
-	if p.Model != "" && len(p.Rules) == 0 {
-		return Plan{}, fmt.Errorf("%q is not %s", "else "+p.Model, "of use without keep or spread")
-	}
-	return p, nil
+	return rules, nil
 }
 
 func (r Rule) String() string {
@@ -114,7 +101,7 @@ func (r Rule) Line(reset, now time.Time) float64 {
 }
 
 // next is the time of day after now at which the rest is to be there.
-func (r Rule) next(now time.Time) time.Time { return Hours{StartAt: r.At}.After(now).Begin }
+func (r Rule) next(now time.Time) time.Time { return Next(r.At, now) }
 
 // until is when use that is now too much may go on.
 func (r Rule) until(use float64, reset, now time.Time) time.Time {

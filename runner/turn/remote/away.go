@@ -48,7 +48,7 @@ func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	p.ahead = ahead(parcel.Now)
-	go awayControl(r, cancel)
+	go obey(r, cancel)
 	end := End{}
 	err = p.prepare(ctx, *parcel, pack)
 	if err == nil {
@@ -126,8 +126,8 @@ func ahead(now time.Time) time.Duration {
 	return 0
 }
 
-// awayControl obeys the lines after the parcel until they end.
-func awayControl(r *Reader, cancel context.CancelCauseFunc) {
+// obey ends the turn as the lines that follow its assignment say, and when they end.
+func obey(r *Reader, cancel context.CancelCauseFunc) {
 	for {
 		l, err := r.Next()
 		if err != nil {

@@ -3,26 +3,15 @@ package remote
 // This file carries out a turn in a local process of its own: the protocol of `ralph turn`.
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
-	"ralph/ptyexec"
 	"ralph/runner/turn"
-	"ralph/runner/turn/stop"
 	"ralph/state"
 )
-
-// Control is a line that may follow the Assignment while its turn runs. A line that is not one, or whose Do
-// is unknown, is skipped: a newer run may send more.
-type Control struct {
-	Do   string `json:"do"` // skip, abort or resize
-	Rows uint16 `json:"rows,omitempty"`
-	Cols uint16 `json:"cols,omitempty"`
-}
 
 // answer is the last line of a served turn.
 type answer struct {
@@ -37,7 +26,7 @@ type BadAssignmentError struct{ Why string }
 func (e *BadAssignmentError) Error() string { return e.Why }
 
 // ServeTurn carries out one assignment for another process. It reads the Assignment
-// as JSON, and then a Control a line; it writes each event as a line of JSON, numbered from 1,
+// as JSON, and then a line such as {"do": "skip"}; it writes each event as a line of JSON, numbered from 1,
 // and {"result": ...} last, with "error" if ralph failed. When in ends, so does the agent: whoever asked for
 // the turn is gone. An assignment that cannot be carried out is a
 // *BadAssignmentError, and nothing is written.
@@ -48,9 +37,7 @@ func ServeTurn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	sizes := make(chan ptyexec.Size, 1)
-	w.Resize = sizes
-	go serveControl(rest, cancel, sizes)
+	go obey(NewReader(rest, MaxReply), cancel)
 	enc := json.NewEncoder(out)
 	var broken error
 	var seq int64
@@ -71,7 +58,7 @@ func ServeTurn(ctx context.Context, w *turn.Worker, in io.Reader, out io.Writer)
 
 // read reads the Assignment, and returns what follows it. Another version may give its fields other types,
 // so the version comes first.
-func read(in io.Reader) (a turn.Assignment, rest *bufio.Reader, err error) {
+func read(in io.Reader) (a turn.Assignment, rest io.Reader, err error) {
 	dec := json.NewDecoder(in)
 	var all json.RawMessage
 	if err := dec.Decode(&all); err != nil {
@@ -89,27 +76,5 @@ func read(in io.Reader) (a turn.Assignment, rest *bufio.Reader, err error) {
 	if err := json.Unmarshal(all, &a); err != nil {
 		return a, nil, fmt.Errorf("read assignment: %w", err)
 	}
-	return a, bufio.NewReader(io.MultiReader(dec.Buffered(), in)), a.Validate()
-}
-
-// serveControl follows the lines behind the assignment until they end.
-func serveControl(lines *bufio.Reader, cancel context.CancelCauseFunc, sizes chan ptyexec.Size) {
-	for {
-		line, err := lines.ReadBytes('\n')
-		var c Control
-		if json.Unmarshal(line, &c) == nil {
-			switch c.Do {
-			case "skip":
-				cancel(&stop.Stopped{By: state.RequestSkip})
-			case "abort":
-				cancel(&stop.Stopped{By: state.RequestAbort})
-			case "resize":
-				ptyexec.Size{Rows: c.Rows, Cols: c.Cols}.Offer(sizes)
-			}
-		}
-		if err != nil {
-			cancel(&stop.Stopped{By: state.RequestAbort})
-			return
-		}
-	}
+	return a, io.MultiReader(dec.Buffered(), in), a.Validate()
 }

@@ -13,6 +13,7 @@ package remote
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func NewReader(r io.Reader, most int) *Reader { return &Reader{bufio.NewReaderSi
 func (r *Reader) Next() (Line, error) {
 	for {
 		text, err := r.line()
-		if err != nil {
+		if err != nil && (len(text) == 0 || !errors.Is(err, io.EOF)) {
 			return Line{}, err
 		}
 		// A shell may print something when it starts.
@@ -107,8 +108,8 @@ func (r *Reader) Next() (Line, error) {
 			continue
 		}
 		var l Line
-		if err := json.Unmarshal(text, &l); err != nil {
-			return l, fmt.Errorf("read message: %w", err)
+		if broken := json.Unmarshal(text, &l); broken != nil {
+			return l, cmp.Or(err, fmt.Errorf("read message: %w", broken))
 		}
 		return l, nil
 	}
