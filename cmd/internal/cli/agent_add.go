@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -20,11 +19,14 @@ import (
 type addOptions struct {
 	*cmdline.Factory
 	name   string
-	fields []addField
+	fields []addField // the first is the command
 }
 
 // addField is a field that agent add asks for, and its flag. config.yaml takes more.
-type addField struct{ key, help, value string }
+type addField struct {
+	key, help string
+	value     string // at first what Enter means; empty: the field is left out
+}
 
 // none is the answer that leaves a field out.
 const none = "-"
@@ -32,11 +34,9 @@ const none = "-"
 func addFields() []addField {
 	return []addField{
 		{key: agent.FieldCommand, help: "Program and arguments; may contain {prompt}, {prompt_file}, {model}, {permissions}, {resume}"},
-		{key: agent.FieldPrompt, help: "How it takes the prompt: " + strings.Join(agent.CustomPrompts(), ", ")},
-		{key: agent.FieldFormat, help: "What it prints: " + strings.Join(agent.CustomFormats(), ", ")},
+		{key: agent.FieldFormat, value: string(agent.FormatText), help: "What it prints: " + strings.Join(agent.CustomFormats(), ", ")},
 		{key: agent.FieldVersion, help: "Arguments that print its version, which show that it is installed"},
 		{key: agent.FieldModels, help: "Arguments that print the names of its models, one per line"},
-		{key: agent.FieldAbout, help: "Description, one line"},
 	}
 }
 
@@ -54,10 +54,9 @@ func newAddCmd(f *cmdline.Factory) *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&o.name, "name", "", "`NAME` of the agent, as AGENT takes it.")
 	for i, field := range o.fields {
-		fs.StringVar(&o.fields[i].value, field.key, "", "`TEXT`: "+field.help+".")
+		fs.StringVar(&o.fields[i].value, field.key, field.value, "`TEXT`: "+field.help+".")
 	}
-	completeValues(cmd, agent.FieldPrompt, agent.CustomPrompts())
-	completeValues(cmd, agent.FieldFormat, agent.CustomFormats())
+	cmdline.CompleteValues(cmd, agent.FieldFormat, agent.CustomFormats())
 	return cmd
 }
 
@@ -79,12 +78,8 @@ func addRun(o *addOptions) error {
 			return err
 		}
 	}
-	spec, err := loader.CheckAgent(o.name, o.row())
-	if err != nil {
+	if err := o.check(loader); err != nil {
 		return err
-	}
-	if _, err := exec.LookPath(spec.Bin); err != nil {
-		return cmdline.AgentError("%q is not an executable on PATH; nothing was written", spec.Bin)
 	}
 	if _, err := loader.AddAgent(o.name, o.row()); err != nil {
 		return err
@@ -113,22 +108,32 @@ func (o *addOptions) trustRow(loader config.Loader, before *config.Untrusted) {
 	}
 }
 
-// row returns the fields that have a value. The placeholders of the command say how it takes the prompt, unless the
-// user does.
+// row returns the fields that have a value. The placeholders of the command say how it takes the prompt.
 func (o *addOptions) row() (fields []config.AgentField) {
-	command := o.fields[0].value
 	for _, f := range o.fields {
-		if f.key == agent.FieldPrompt {
-			f.value = cmp.Or(f.value, promptFor(command))
-		}
 		if f.value != "" {
 			fields = append(fields, config.AgentField{Key: f.key, Value: f.value})
+		}
+		if f.key == agent.FieldCommand {
+			fields = append(fields, config.AgentField{Key: agent.FieldPrompt, Value: promptFor(f.value)})
 		}
 	}
 	return fields
 }
 
-// ask asks for the name and each field. Enter means what the flag says.
+// check says what keeps the row from being written.
+func (o *addOptions) check(loader config.Loader) error {
+	spec, err := loader.CheckAgent(o.name, o.row())
+	if err != nil {
+		return err
+	}
+	if _, err := exec.LookPath(spec.Bin); err != nil {
+		return cmdline.AgentError("%q is not an executable on PATH; nothing was written", spec.Bin)
+	}
+	return nil
+}
+
+// ask asks for the name and each field.
 func (o *addOptions) ask(loader config.Loader) error {
 	in := bufio.NewReader(o.In)
 	err := o.Ask(in, "Name", o.name, func(answer string) error {
@@ -137,35 +142,15 @@ func (o *addOptions) ask(loader config.Loader) error {
 		return err
 	})
 	for i := 0; err == nil && i < len(o.fields); i++ {
-		err = o.askField(in, loader, &o.fields[i])
+		f := &o.fields[i]
+		err = o.Ask(in, f.help+" (- for none)", cmp.Or(f.value, none), func(answer string) error {
+			if f.value = answer; answer == none {
+				f.value = ""
+			}
+			return o.check(loader)
+		})
 	}
 	return err
-}
-
-func (o *addOptions) askField(in *bufio.Reader, loader config.Loader, f *addField) error {
-	question, preset := f.help, f.value
-	switch f.key {
-	case agent.FieldCommand:
-	case agent.FieldPrompt:
-		preset = cmp.Or(preset, promptFor(o.fields[0].value))
-	case agent.FieldFormat:
-		preset = cmp.Or(preset, string(agent.FormatText))
-	default:
-		question, preset = question+" (- for none)", cmp.Or(preset, none)
-	}
-	return o.Ask(in, question, preset, func(answer string) error {
-		if answer == "" {
-			return errors.New("this needs an answer")
-		}
-		if f.value = answer; answer == none {
-			f.value = ""
-		}
-		spec, err := loader.CheckAgent(o.name, o.row())
-		if err == nil {
-			_, err = exec.LookPath(spec.Bin)
-		}
-		return err
-	})
 }
 
 // promptFor derives from the placeholders of the command how it takes the prompt.

@@ -77,14 +77,13 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 	w.program("mine.sh")
 	const typed = "codex\nmy agent\nmine\n" + // two names that cannot be
 		"no-such-program\n./mine.sh 'a\n./mine.sh --file {prompt_file}\n" +
-		"stdin\n\n" + // {prompt_file} needs file, which is proposed
 		"xml\nclaude-stream-json\n" +
-		"--version\nlist 'a\nlist models\nIt is mine\n"
+		"--version\nlist 'a\nlist models\n"
 	if err := w.verb(newAddCmd, typed); err != nil {
 		t.Fatalf("%v\n%s", err, &w.err)
 	}
 	want := "# keep\nlimits: {iterations: 3}\n\nagents:\n  mine:\n    command: \"./mine.sh --file {prompt_file}\"\n    prompt: file\n    format: claude-stream-json\n" +
-		"    version: \"--version\"\n    models: list models\n    description: It is mine\n"
+		"    version: \"--version\"\n    models: list models\n"
 	if got := w.read(".ralph/config.yaml"); got != want {
 		t.Errorf("wrote\n%s", got)
 	}
@@ -93,8 +92,8 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := cfg.Spec("mine")
-	if s.About != "It is mine" || strings.Join(s.ModelsArgs, " ") != "list models" {
-		t.Errorf("%q, %q", s.About, s.ModelsArgs)
+	if strings.Join(s.ModelsArgs, " ") != "list models" {
+		t.Errorf("%q", s.ModelsArgs)
 	}
 	if err != nil || s.PromptBy != agent.PromptFile || s.Format != agent.FormatClaude {
 		t.Errorf("%+v, %v", s, err)
@@ -104,8 +103,8 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 	}
 	said := w.err.String()
 	for _, text := range []string{
-		`name "codex" is that of a built-in agent`, `name "my agent" is not allowed`, `"no-such-program": executable file not found`,
-		"is not a plain command line", "which needs prompt: file", "What it prints: claude-stream-json, codex-json", `format "xml" is not one of`,
+		`name "codex" is that of a built-in agent`, `name "my agent" is not allowed`, `"no-such-program" is not an executable on PATH`,
+		"is not a plain command line", "What it prints: claude-stream-json, codex-json", `format "xml" is not one of`,
 	} {
 		if !strings.Contains(said, text) {
 			t.Errorf("it never said %q:\n%s", text, said)
@@ -116,7 +115,7 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 func TestAgentAdd_flags_areWhatEnterMeans(t *testing.T) {
 	w := newWorld(t, nil)
 	w.program("mine.sh")
-	if err := w.verb(newAddCmd, "\n./mine.sh\n\n\n\n\n\n", "--name", "mine", "--format", "codex-json"); err != nil {
+	if err := w.verb(newAddCmd, "\n./mine.sh\n\n\n\n", "--name", "mine", "--format", "codex-json"); err != nil {
 		t.Fatalf("%v\n%s", err, &w.err)
 	}
 	if got, want := w.read(".ralph/config.yaml"), "agents:\n  mine:\n    command: \"./mine.sh\"\n    prompt: stdin\n    format: codex-json\n"; got != want {

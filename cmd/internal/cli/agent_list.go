@@ -2,10 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"sync"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +32,7 @@ func newListCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
+// listRun finds out about all agents at the same time. It runs nothing of an untrusted project.
 func listRun(ctx context.Context, o *listOptions) error {
 	p, loader, err := open(o.Factory, nil)
 	if err != nil {
@@ -45,88 +43,45 @@ func listRun(ctx context.Context, o *listOptions) error {
 		return err
 	}
 	specs := append(agent.Specs(), p.Config.Agents()...)
-	names := make([]string, len(specs))
-	for i, spec := range specs {
-		names[i] = spec.Name
-	}
-	found, err := look(ctx, p, names, untrusted != nil)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return asJSON(o.Factory, names, found, p.Config.Agent)
-	}
-	w := tabwriter.NewWriter(o.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "  AGENT\tRUNS\tVERSION\tLOGIN\tMODELS\tPROGRAM\tFROM\tABOUT")
-	for i, spec := range specs {
-		h, mark, runs, from, about := found[i], " ", "yes", "built in", spec.About
-		if spec.Name == p.Config.Agent {
-			mark = "*"
-		}
-		if h.Why != "" {
-			runs, about = "no", h.Why
-		}
-		if at := p.Config.AgentSource(spec.Name); at.Kind != "" {
-			from = at.Where
-		}
-		cells := []string{mark + " " + spec.Name, runs, h.Version, h.login, termtext.Some(h.models, 3), h.Path, from,
-			about}
-		for i, cell := range cells {
-			cells[i] = cmdline.Dash(termtext.Line(cell))
-		}
-		cells[0] = mark + " " + spec.Name
-		fmt.Fprintln(w, strings.TrimSuffix(strings.Join(cells, "\t"), "\t-"))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	o.Say("* is used unless you name another one; all models: ralph agent list --json; to try one: ralph doctor --live --agent NAME")
-	return nil
-}
-
-// listed is what is known about an agent without calling it.
-type listed struct {
-	preflight.Health
-	login  string
-	models []string
-}
-
-// look finds out about all agents at the same time. It runs nothing of an untrusted project.
-func look(ctx context.Context, p *preflight.Project, names []string, untrusted bool) ([]listed, error) {
-	found := make([]listed, len(names))
+	rows, programs := make([]act.Agent, len(specs)), make([]string, len(specs))
 	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)
 	defer cancel()
 	var wg sync.WaitGroup
-	defer wg.Wait()
-	for i, name := range names {
-		one, err := p.Find(name)
-		if err != nil {
-			return nil, err
-		}
+	for i, spec := range specs {
 		wg.Go(func() {
-			h := p.Probe(ctx, one, untrusted)
-			found[i] = listed{Health: h}
-			if h.Askable && h.Why == "" {
-				found[i].login = p.Login(ctx, one)
-				found[i].models = p.Models(ctx, one)
+			one, _ := p.Find(spec.Name) // every listed one is known
+			h := p.Probe(ctx, one, untrusted != nil)
+			r := act.Agent{Name: spec.Name, Runs: h.Why == "", Why: h.Why, Chosen: spec.Name == p.Config.Agent,
+				Version: h.Version, Models: []string{}}
+			if h.Askable && r.Runs {
+				r.Login = p.Login(ctx, one)
+				for _, m := range p.Models(ctx, one) {
+					r.Models = append(r.Models, termtext.Line(m))
+				}
 			}
+			rows[i], programs[i] = r, h.Path
 		})
 	}
-	return found, nil
-}
-
-// asJSON prints the agents as JSON.
-func asJSON(f *cmdline.Factory, names []string, found []listed, chosen string) error {
-	rows := []act.Agent{}
-	for i, name := range names {
-		h := found[i]
-		models := []string{}
-		for _, m := range h.models {
-			models = append(models, termtext.Line(m))
-		}
-		rows = append(rows,
-			act.Agent{Name: name, Runs: h.Why == "", Why: h.Why, Chosen: name == chosen, Version: h.Version,
-				Login: h.login, Models: models})
+	wg.Wait()
+	if o.json {
+		return cmdline.NewEncoder(o.Out).Encode(rows)
 	}
-	return cmdline.NewEncoder(f.Out).Encode(rows)
+	table := [][]string{{"  AGENT", "RUNS", "VERSION", "LOGIN", "MODELS", "PROGRAM", "ABOUT"}}
+	for i, r := range rows {
+		name, runs, about := "  "+r.Name, "yes", specs[i].About
+		if r.Chosen {
+			name = "* " + r.Name
+		}
+		if !r.Runs {
+			runs, about = "no", r.Why
+		}
+		cells := []string{name, runs}
+		for _, cell := range []string{r.Version, r.Login, termtext.Some(r.Models, 3), programs[i], about} {
+			cells = append(cells, cmdline.Dash(termtext.Line(cell)))
+		}
+		table = append(table, cells)
+	}
+	o.Table(table, "PROGRAM", "MODELS", "VERSION")
+	o.Say("* is used unless you name another one; all models: ralph agent list --json; to try one: ralph doctor --live --agent NAME")
+	return nil
 }

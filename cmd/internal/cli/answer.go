@@ -37,7 +37,6 @@ func newAnswerCmd(f *cmdline.Factory) *cobra.Command {
 	cmd.Flags().StringVar(&o.option, "option", "", "Choose option `N` of the question.")
 	cmd.Flags().StringVar(&o.by, "by", "ralph answer", "Where the answer comes from.")
 	_ = cmd.Flags().MarkHidden("by") // for ralph-hub; fails only for an unknown flag
-	cmd.ValidArgsFunction = cmdline.FirstArg(completeQuestions(f, false))
 	return cmd
 }
 

@@ -50,21 +50,16 @@ func Main(argv []string) int {
 // execute runs one command line. It returns an error as one line, empty if the
 // verb has printed everything itself, and the exit code.
 func execute(f *cmdline.Factory, args []string) (text string, code int) {
-	if slices.Equal(args, []string{"--version"}) { // without the flags of a run
+	if slices.Equal(args, []string{"--version"}) { // without making the other verbs
 		args = []string{"version"}
 	}
 	own := *f
-	if own.Words = args; len(args) == 0 || !isVerb(args[0]) {
-		own.Words = append([]string{rootName}, args...) // options may come before the verb
-	}
+	own.Verb = verbOf(args)
 	root, started := newRootCmd(&own)
 	root.SetArgs(cmdline.Texts(cmdline.Join(args)))
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
 	err := root.Execute()
-	if err == nil && !*started {
-		err = unknownHelp(root)
-	}
 	if err == nil {
 		return "", state.ExitComplete
 	}

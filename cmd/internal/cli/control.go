@@ -13,32 +13,34 @@ import (
 	"ralph/state/view/summary"
 )
 
-// newControlCmds returns the verbs that ask a running ralph for something, except resume, which can also start one.
-// They differ by a row: the request.
-func newControlCmds(f *cmdline.Factory) []*cobra.Command {
-	var verbs []*cobra.Command
-	for _, row := range []struct {
-		request state.Request
-		help    string
-	}{
-		{state.RequestPause, "Pause the run after its current iteration"},
-		{state.RequestSkip, "End the current iteration and take the next task; the skipped one comes last"},
-		{state.RequestStop,
-			"End the run after its current iteration (exit code 130; 0 or 9 if that completes the run)"},
-		{state.RequestAbort, "End the run and its agent now (exit code 130)"},
-	} {
-		c := &cobra.Command{
-			Use: string(row.request), Short: row.help, Args: cmdline.NoArgs, Example: "  ralph " + string(row.request),
-			RunE: func(_ *cobra.Command, task []string) error { return controlRun(f, row.request, task...) },
-		}
-		if row.request != state.RequestStop {
-			c.Use, c.Args = c.Use+" [TASK]", cmdline.Takes("one task at most", cobra.MaximumNArgs(1))
-			c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side",
-				row.request)
-		}
-		verbs = append(verbs, c)
+func newPauseCmd(f *cmdline.Factory) *cobra.Command {
+	return newControlCmd(f, state.RequestPause, "Pause the run after its current iteration")
+}
+
+func newSkipRunCmd(f *cmdline.Factory) *cobra.Command {
+	return newControlCmd(f, state.RequestSkip, "End the current iteration and take the next task; the skipped one comes last")
+}
+
+func newStopCmd(f *cmdline.Factory) *cobra.Command {
+	return newControlCmd(f, state.RequestStop,
+		"End the run after its current iteration (exit code 130; 0 or 9 if that completes the run)")
+}
+
+func newAbortCmd(f *cmdline.Factory) *cobra.Command {
+	return newControlCmd(f, state.RequestAbort, "End the run and its agent now (exit code 130)")
+}
+
+// newControlCmd returns a verb that asks a running ralph for something. Resume, which can also start one, is another.
+func newControlCmd(f *cmdline.Factory, q state.Request, help string) *cobra.Command {
+	c := &cobra.Command{
+		Use: string(q), Short: help, Args: cmdline.NoArgs, Example: "  ralph " + string(q),
+		RunE: func(_ *cobra.Command, task []string) error { return controlRun(f, q, task...) },
 	}
-	return verbs
+	if q != state.RequestStop {
+		c.Use, c.Args = c.Use+" [TASK]", cmdline.Takes("one task at most", cobra.MaximumNArgs(1))
+		c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side", q)
+	}
+	return c
 }
 
 func controlRun(f *cmdline.Factory, q state.Request, task ...string) error {

@@ -36,7 +36,6 @@ func newDiffCmd(f *cmdline.Factory) *cobra.Command {
 			o.arg = strings.Join(args, "")
 			return diffRun(cmd.Context(), o)
 		},
-		ValidArgsFunction: cmdline.FirstArg(completeIterations(f)),
 	}
 	cmd.Flags().BoolVar(&o.stat, "stat", false, "Show only the names of the files, and how many lines changed.")
 	o.flag(cmd)

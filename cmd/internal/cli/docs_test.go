@@ -218,13 +218,13 @@ func TestHelp_everyFlagAndVerb_saysWhatItDoes(t *testing.T) {
 	root, _ := newRootCmd(cmdline.New())
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
-		if c.Hidden {
+		if c.Hidden || c.Name() == "completion" { // cobra's own
 			return
 		}
 		if c.Short == "" {
 			t.Errorf("%s has no help", c.CommandPath())
 		}
-		if c.Example == "" && !slices.Contains([]string{"completion", "help"}, c.Name()) {
+		if c.Example == "" && c.Name() != "help" {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
 		if c.HasParent() && c.Parent() == root && c.GroupID == "" && !c.Hidden {

@@ -11,7 +11,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
-	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/rules"
@@ -30,7 +29,7 @@ func newDrillCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "drill [CLASS]", Short: "Replay a recorded agent failure and show what ralph would do",
 		Long: "Replay the recorded end of an agent call and show what ralph would do. This calls no agent.\n\n" +
-			strings.Join(termtext.Wrap("Classes: "+strings.Join(classNames(), ", ")+".", 110), "\n"),
+			"Classes:\n  " + strings.Join(classNames(), "\n  "),
 		Args:              cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
 		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex",
 		ValidArgsFunction: cmdline.FirstArg(cobra.FixedCompletions(classNames(), cobra.ShellCompDirectiveNoFileComp)),

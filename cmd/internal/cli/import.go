@@ -66,12 +66,12 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
 	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
 	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
-	completeValues(cmd, "to", scaffold.ImportForms())
+	cmdline.CompleteValues(cmd, "to", scaffold.ImportForms())
 	var names []string
 	for _, t := range scaffold.Templates() {
 		names = append(names, t.Name)
 	}
-	completeValues(cmd, "template", names)
+	cmdline.CompleteValues(cmd, "template", names)
 	return cmd
 }
 

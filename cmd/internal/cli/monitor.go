@@ -34,7 +34,7 @@ func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.plain, "plain", false, "Print a stream of lines instead of the screen.")
 	cmd.Flags().Var(&o.theme, "theme", o.theme.Help())
-	completeValues(cmd, "theme", canvas.Themes())
+	cmdline.CompleteValues(cmd, "theme", canvas.Themes())
 	return cmd
 }
 

@@ -28,7 +28,6 @@ type pastOptions struct {
 
 func (o *pastOptions) flag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.run, "run", "", "The `ID` of the run (default: the last one).")
-	_ = cmd.RegisterFlagCompletionFunc("run", completeRuns(o.Factory)) // fails only for an unknown flag
 }
 
 // past is what is known of one run.

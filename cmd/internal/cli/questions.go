@@ -29,7 +29,6 @@ func newQuestionsCmd(f *cmdline.Factory) *cobra.Command {
 			o.id = args
 			return questionsRun(o)
 		},
-		ValidArgsFunction: cmdline.FirstArg(completeQuestions(f, true)),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "Also list questions that have an answer.")
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
@@ -107,18 +106,4 @@ func (o *questionsOptions) show(store question.Store) error {
 		o.Say("\n%s", q.Context)
 	}
 	return nil
-}
-
-// completeQuestions completes ids. answered: those that are answered, too.
-func completeQuestions(f *cmdline.Factory, answered bool) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var ids []string
-		if r, _, err := f.Reader(); err == nil {
-			list, _ := question.In(r).List()
-			for _, q := range wanted(list, answered) {
-				ids = append(ids, cobra.CompletionWithDesc(q.ID, cmdline.Shorten(q.Text)))
-			}
-		}
-		return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	}
 }

@@ -32,7 +32,6 @@ func newReportCmd(f *cmdline.Factory) *cobra.Command {
 			o.run = strings.Join(args, "")
 			return reportRun(cmd.Context(), o)
 		},
-		ValidArgsFunction: cmdline.FirstArg(completeRuns(f)),
 	}
 	cmd.Flags().StringVar(&o.page, "html", "", "Write the page with the diffs to this `FILE`; - means standard output.")
 	cmd.Flags().BoolVar(&o.markdown, "md", false, "Print Markdown.")

@@ -120,15 +120,6 @@ func TestRuns_recordsAndEvents_areOneListLatestFirst(t *testing.T) {
 	w.want(state.ExitUsage, `unknown command "x" for "ralph runs"`, "runs", "x")
 }
 
-func TestComplete_run_isOneWithAReportOrAKeptState(t *testing.T) {
-	w := newPastWorld(t)
-	w.told("zz9")
-	w.save("zz9")
-	for _, args := range [][]string{{"report", ""}, {"runs", "show", ""}, {"diff", "--run", ""}} {
-		w.want(0, "zz9\n"+pastRun+"\n", append([]string{"__complete"}, args...)...)
-	}
-}
-
 // A command after -- has names of files; a check has none.
 
 func TestUndo_keptReport_isWrittenAgain(t *testing.T) {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -10,8 +8,8 @@ import (
 	"ralph/runner/sandbox/gitkeep"
 )
 
-// newRootCmd returns ralph with the verbs that the words of f may mean. started becomes true
-// when a verb runs: an error before that is a mistake in the command line.
+// newRootCmd returns ralph with its verbs. started becomes true when a verb runs: an error before that is a mistake in
+// the command line.
 func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	started = new(bool)
 	root = newRunCmd(f, rootName)
@@ -34,13 +32,14 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 		putBack(f)
 	}
 	root.SetFlagErrorFunc(cmdline.FlagError)
-	hideRunFlags(root, addVerbs(root, f))
-	cmdline.CompleteFiles(root, f)
-	if slices.Contains(f.Words, "completion") {
+	addVerbs(root, f)
+	showOwnFlags(root)
+	if f.Verb == "" {
+		root.SetHelpCommand(newHelpCmd(root))
+		root.SetHelpCommandGroupID(setUp)
+		root.InitDefaultHelpCmd()
 		addCompletion(root)
-	}
-	if slices.Contains(f.Words, "help") {
-		refuseUnknownTopics(root, f)
+		cmdline.CompleteFiles(root)
 	}
 	return root, started
 }
@@ -59,6 +58,7 @@ func putBack(f *cmdline.Factory) {
 
 // addCompletion adds the verb completion, which refuses what is not a shell. Cobra shows its help instead.
 func addCompletion(root *cobra.Command) {
+	root.SetCompletionCommandGroupID(setUp)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
@@ -67,53 +67,46 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
-// refuseUnknownTopics makes ralph help NAME fail for what is not a verb. Cobra shows the help of ralph instead.
-func refuseUnknownTopics(root *cobra.Command, f *cmdline.Factory) {
-	root.InitDefaultHelpCmd()
-	for _, help := range root.Commands() {
-		if help.Name() != "help" {
-			continue
-		}
-		help.Args = func(_ *cobra.Command, args []string) error {
-			switch cmd, rest, err := root.Find(args); {
-			case err != nil || len(rest) == 0:
+// newHelpCmd returns ralph help. Unlike cobra's, it fails for what is not a verb.
+func newHelpCmd(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [VERB]", Short: "Show the help of a verb", PersistentPreRun: func(*cobra.Command, []string) {},
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			switch {
+			case err != nil:
 				return err
-			case cmd == root:
-				return unknownVerb(f, root, rest)
-			case cmd.HasSubCommands():
+			case len(rest) == 0:
+				return cmd.Help()
+			case cmd != root && cmd.HasSubCommands():
 				return cmdline.Parent(cmd, rest)
 			}
-			return nil
-		}
+			return cmd.ValidateArgs(rest)
+		},
 	}
 }
 
-// hideRunFlags keeps flags out of a verb's help that it accepts but that belong
-// to ralph run. The shell still completes them. rest adds the verbs that only the help of root needs.
-func hideRunFlags(root *cobra.Command, rest func()) {
+// showOwnFlags keeps flags out of a verb's help that it accepts but that belong
+// to ralph run. The shell still completes them.
+func showOwnFlags(root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmdline.HideOptions(cmd)
 		if cmd == root {
-			if unknownHelp(root) != nil {
-				return
-			}
-			rest()
-			root.InitDefaultHelpCmd() // cobra does this only for a root with verbs
-			root.InitDefaultCompletionCmd()
-			cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
-				flag.Hidden = flag.Name != "help" && flag.Name != "version"
-			})
+			hideRunFlags(root)
 		}
 		help(cmd, args)
 	})
 }
 
-// unknownHelp is the error of ralph NAME --help for what is not a verb; nil: root's own help was wanted, or none.
-func unknownHelp(root *cobra.Command) error { return root.ValidateArgs(root.Flags().Args()) }
+func hideRunFlags(root *cobra.Command) {
+	root.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		flag.Hidden = flag.Name != "help" && flag.Name != "version"
+	})
+}
 
 // unknownVerb names the verbs that a mistyped one may mean. Arguments of ralph run are not verbs.
-func unknownVerb(f *cmdline.Factory, cmd *cobra.Command, args []string) error {
+func unknownVerb(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		return cmdline.UsageError("%s takes only a number of iterations, but got %q; see: %[1]s --help",
 			cmd.CommandPath(), args[0])
@@ -121,20 +114,13 @@ func unknownVerb(f *cmdline.Factory, cmd *cobra.Command, args []string) error {
 	if ours, ok := cmdline.ForeignVerbs()[args[0]]; ok {
 		return cmdline.UsageError("%q is a command of another ralph; use: %s", args[0], ours)
 	}
-	all := *f
-	all.Words = nil
-	root, _ := newRootCmd(&all)
-	root.SuggestionsMinimumDistance = 2
-	return cmdline.UnknownCommand(root, args[0], "see: "+root.Name()+" --help")
+	cmd.SuggestionsMinimumDistance = 2
+	return cmdline.UnknownCommand(cmd, args[0], "see: "+cmd.Name()+" --help")
 }
 
 // Root returns ralph with all its verbs, for those who write about them.
 func Root() *cobra.Command {
 	root, _ := newRootCmd(cmdline.New())
-	root.InitDefaultHelpCmd()
-	addCompletion(root)
-	root.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
-		flag.Hidden = flag.Name != "help" && flag.Name != "version"
-	})
+	hideRunFlags(root)
 	return root
 }

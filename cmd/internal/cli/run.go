@@ -56,7 +56,7 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	fs.BoolVar(&o.withoutTasks, "without-tasks", false, "Run without asking even if the plan has no tasks or is gone.")
 	fs.StringVar(&o.agentOutput, "output-format", "json", "Accepted for existing scripts; only `json`.")
 	fs.Lookup("output-format").Hidden = true
-	completeValues(cmd, "output", []string{"text", "json"})
+	cmdline.CompleteValues(cmd, "output", []string{"text", "json"})
 	return cmd
 }
 
@@ -74,7 +74,7 @@ func atMostIterations(o *runOptions) cobra.PositionalArgs {
 		n, err := strconv.Atoi(args[0])
 		switch flag, given := o.options[maxIterations]; {
 		case err != nil:
-			return unknownVerb(o.Factory, cmd, args)
+			return unknownVerb(cmd, args)
 		case len(args) > 1:
 			return cmdline.UsageError("give %s only one number of iterations, not also %q", cmd.CommandPath(), args[1])
 		case n < 1:

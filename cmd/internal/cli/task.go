@@ -113,25 +113,6 @@ func (p *plan) recordWhy(before, after *task.Task, why string) error {
 	return store.RecordEdit(p.edits(), store.JournalEdit{Before: before, After: after, Why: why})
 }
 
-// taskComplete completes ids of tasks that fit.
-func taskComplete(f *cmdline.Factory, fits func(task.Task) bool) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		p, err := opened(f)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var ids []string
-		for _, t := range p.Tasks {
-			if fits(t) {
-				ids = append(ids, t.ID+"\t"+t.Title)
-			}
-		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-func all(task.Task) bool { return true }
-
 // rows describes tasks.
 func (p *plan) rows(tasks []task.Task) []act.Task {
 	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing was attempted

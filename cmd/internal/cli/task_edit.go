@@ -20,10 +20,9 @@ import (
 func newEditCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: "edit ID [TITLE]", Short: "Change the title of a task, or edit all of it in $EDITOR",
-		Args:              cmdline.Takes("the id of a task, and perhaps a title", cobra.RangeArgs(1, 2)),
-		Example:           "  ralph task edit T7\n  ralph task edit T7 'Log every request and its answer'",
-		ValidArgsFunction: cmdline.FirstArg(taskComplete(f, all)),
-		RunE:              func(_ *cobra.Command, args []string) error { return editRun(f, args[0], args[1:]) },
+		Args:    cmdline.Takes("the id of a task, and perhaps a title", cobra.RangeArgs(1, 2)),
+		Example: "  ralph task edit T7\n  ralph task edit T7 'Log every request and its answer'",
+		RunE:    func(_ *cobra.Command, args []string) error { return editRun(f, args[0], args[1:]) },
 	}
 }
 

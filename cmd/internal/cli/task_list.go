@@ -27,7 +27,7 @@ func newTaskListCmd(f *cmdline.Factory) *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return taskListRun(o) },
 	}
 	cmd.Flags().StringVar(&o.state, "state", "", "Only tasks in this `STATE`: "+strings.Join(states, ", ")+".")
-	completeValues(cmd, "state", states)
+	cmdline.CompleteValues(cmd, "state", states)
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print JSON for programs.")
 	return cmd
 }

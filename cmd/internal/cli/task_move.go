@@ -18,9 +18,8 @@ func newMoveCmd(f *cmdline.Factory) *cobra.Command {
 	o := &moveOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use: "move ID", Short: "Move a task to another place in the plan",
-		Args:              cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
-		Example:           "  ralph task move T7 --first\n  ralph task move T7 --after T2",
-		ValidArgsFunction: cmdline.FirstArg(taskComplete(f, all)),
+		Args:    cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
+		Example: "  ralph task move T7 --first\n  ralph task move T7 --after T2",
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.id = args[0]
 			return moveRun(o)
@@ -32,9 +31,6 @@ func newMoveCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.after, "after", "", "After the task `ID`.")
 	fs.BoolVar(&o.first, "first", false, "Before all others.")
 	fs.BoolVar(&o.last, "last", false, "After all others.")
-	for _, name := range []string{"before", "after"} {
-		_ = cmd.RegisterFlagCompletionFunc(name, taskComplete(f, all)) // fails only for an unknown flag
-	}
 	return cmd
 }
 
@@ -98,8 +94,7 @@ func newSkipCmd(f *cmdline.Factory) *cobra.Command {
 		Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
 		Long: "Move tasks to the end of the plan. " +
 			"To end what an agent is doing right now, use ralph skip.",
-		Example:           "  ralph task skip T7",
-		ValidArgsFunction: taskComplete(f, task.Task.Pending),
+		Example: "  ralph task skip T7",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return taskEach(f, args, func(p *plan, t task.Task) error { return p.move(t, store.Last, task.Task{}) })
 		},

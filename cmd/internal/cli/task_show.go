@@ -17,8 +17,8 @@ func newShowCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a task with its criteria",
 		Args:    cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
-		Example: "  ralph task show T7", ValidArgsFunction: cmdline.FirstArg(taskComplete(f, all)),
-		RunE: func(_ *cobra.Command, args []string) error { return showRun(f, args[0], asJSON) },
+		Example: "  ralph task show T7",
+		RunE:    func(_ *cobra.Command, args []string) error { return showRun(f, args[0], asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON for programs.")
 	return cmd

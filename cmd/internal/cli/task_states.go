@@ -20,17 +20,16 @@ func newStateCmds(f *cmdline.Factory) []*cobra.Command {
 	for _, v := range []struct {
 		name, short string
 		state       task.State
-		fits        func(task.Task) bool
 	}{
-		{"done", "Mark tasks as done", task.Done, task.Task.Pending},
-		{"reopen", "Open tasks again", task.Open, func(t task.Task) bool { return t.State != task.Open }},
-		{"block", "Keep a run from working on tasks", task.Blocked, task.Task.Pending},
-		{"drop", "Drop tasks, so that they no longer have to be done", task.Dropped, task.Task.Pending},
+		{"done", "Mark tasks as done", task.Done},
+		{"reopen", "Open tasks again", task.Open},
+		{"block", "Keep a run from working on tasks", task.Blocked},
+		{"drop", "Drop tasks, so that they no longer have to be done", task.Dropped},
 	} {
 		why := ""
 		cmd := &cobra.Command{
 			Use: v.name + " ID...", Short: v.short, Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
-			Example: "  ralph task " + v.name + " T7", ValidArgsFunction: taskComplete(f, v.fits),
+			Example: "  ralph task " + v.name + " T7",
 			RunE: func(_ *cobra.Command, args []string) error {
 				return taskEach(f, args, func(p *plan, t task.Task) error { return p.set(t, v.state, why) })
 			},

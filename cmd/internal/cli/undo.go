@@ -42,7 +42,6 @@ func newUndoCmd(f *cmdline.Factory) *cobra.Command {
 			o.arg = args[0]
 			return undoRun(cmd.Context(), o)
 		},
-		ValidArgsFunction: cmdline.FirstArg(completeIterations(f)),
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask.")
 	o.flag(cmd)

@@ -2,104 +2,78 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
 )
 
-// verbs are commands that one function makes.
-type verbs struct {
-	group string   // empty: help does not list them
-	names []string // with their aliases
-	make  func(*cmdline.Factory) []*cobra.Command
+// verbRow is a verb by its names, and how to make it.
+type verbRow struct {
+	names string
+	make  func(*cmdline.Factory) *cobra.Command
 }
 
-// one is a row with one verb.
-func one(group, name string, make func(*cmdline.Factory) *cobra.Command, aliases ...string) verbs {
-	return verbs{group, append(aliases, name), func(f *cmdline.Factory) []*cobra.Command {
-		return []*cobra.Command{make(f)}
-	}}
+// verbGroup is a group of verbs in the help text.
+type verbGroup struct {
+	title string // empty: help does not list them
+	verbs []verbRow
 }
 
-// table has all verbs. By their names, ralph makes only the verb that is called: to make all of
-// them takes longer than many verbs run.
-func table() []verbs {
+const setUp = "Set up:"
+
+// table has all verbs.
+func table() []verbGroup {
 	run := func(name string) func(*cmdline.Factory) *cobra.Command {
 		return func(f *cmdline.Factory) *cobra.Command { return newRunCmd(f, name) }
 	}
-	return []verbs{
-		one(cmdline.GroupRun, "run", run("run")), one(cmdline.GroupRun, "once", run("once")),
-		one(cmdline.GroupRun, "demo", newDemoCmd), one(cmdline.GroupRun, "resume", newResumeCmd),
-		{cmdline.GroupRun, []string{"pause", "skip", "stop", "abort"}, newControlCmds},
-		one(cmdline.GroupRun, "accept", newAcceptCmd), one(cmdline.GroupRun, "answer", newAnswerCmd),
-		one(cmdline.GroupRun, "note", newNoteCmd),
-
-		one(cmdline.GroupLook, "status", newStatusCmd),
-		one(cmdline.GroupLook, "monitor", newMonitorCmd),
-		one(cmdline.GroupLook, "top", newTopCmd), one(cmdline.GroupLook, "serve", newServeCmd),
-		one(cmdline.GroupLook, "mcp", newMCPCmd),
-		one(cmdline.GroupLook, "iterations", newIterationsCmd),
-		one(cmdline.GroupLook, "diff", newDiffCmd),
-		one(cmdline.GroupLook, "report", newReportCmd),
-		one(cmdline.GroupLook, "runs", newRunsCmd, "sessions"),
-		one(cmdline.GroupLook, "questions", newQuestionsCmd),
-		one(cmdline.GroupLook, "check", newCheckCmd),
-		one(cmdline.GroupLook, "learn", newLearnCmd),
-
-		one(cmdline.GroupPlan, "task", newTaskCmd), one(cmdline.GroupPlan, "import", newImportCmd),
-
-		one(cmdline.GroupGoBack, "undo", newUndoCmd),
-		one(cmdline.GroupGoBack, "reset", newResetCmd),
-
-		one(cmdline.GroupSetUp, "init", newInitCmd), one(cmdline.GroupSetUp, "config", newConfigCmd),
-		one(cmdline.GroupSetUp, "trust", newTrustCmd),
-		one(cmdline.GroupSetUp, "doctor", newDoctorCmd),
-		one(cmdline.GroupSetUp, "notify", newNotifyCmd),
-		one(cmdline.GroupSetUp, "drill", newDrillCmd),
-		one(cmdline.GroupSetUp, "sandbox", newSandboxCmd),
-		one(cmdline.GroupSetUp, "agent", newAgentCmd),
-		one(cmdline.GroupSetUp, "version", newVersionCmd),
-		one(cmdline.GroupSetUp, "worker", newWorkerCmd),
-
-		one("", "turn", newTurnCmd), one("", "hook", newHookCmd),
+	return []verbGroup{
+		{"Run:", []verbRow{
+			{"run", run("run")}, {"once", run("once")}, {"demo", newDemoCmd}, {"resume", newResumeCmd},
+			{"pause", newPauseCmd}, {"skip", newSkipRunCmd}, {"stop", newStopCmd}, {"abort", newAbortCmd},
+			{"accept", newAcceptCmd}, {"answer", newAnswerCmd}, {"note", newNoteCmd},
+		}},
+		{"Look:", []verbRow{
+			{"status", newStatusCmd}, {"monitor", newMonitorCmd}, {"top", newTopCmd}, {"serve", newServeCmd},
+			{"mcp", newMCPCmd}, {"iterations", newIterationsCmd}, {"diff", newDiffCmd}, {"report", newReportCmd},
+			{"runs sessions", newRunsCmd}, {"questions", newQuestionsCmd}, {"check", newCheckCmd}, {"learn", newLearnCmd},
+		}},
+		{"Plan:", []verbRow{{"task", newTaskCmd}, {"import", newImportCmd}}},
+		{"Go back:", []verbRow{{"undo", newUndoCmd}, {"reset", newResetCmd}}},
+		{setUp, []verbRow{
+			{"init", newInitCmd}, {"config", newConfigCmd}, {"trust", newTrustCmd}, {"doctor", newDoctorCmd},
+			{"notify", newNotifyCmd}, {"drill", newDrillCmd}, {"sandbox", newSandboxCmd}, {"agent", newAgentCmd},
+			{"version", newVersionCmd}, {"worker", newWorkerCmd},
+		}},
+		{"", []verbRow{{"turn", newTurnCmd}, {"hook", newHookCmd}}},
 	}
 }
 
-// called reports whether the words of the command line may mean a verb of the row. Some words
-// need all verbs.
-func (v verbs) called(words []string) bool {
-	return cmdline.Completes(words) || slices.ContainsFunc(words, func(word string) bool {
-		return slices.Contains(v.names, word) || word == "help" || word == "completion"
-	})
-}
-
-// isVerb reports whether ralph has a verb of this name.
-func isVerb(name string) bool {
-	return slices.ContainsFunc(table(), func(v verbs) bool { return slices.Contains(v.names, name) })
-}
-
-// addVerbs adds the verbs that may be called, and returns how to add the others.
-func addVerbs(root *cobra.Command, f *cmdline.Factory) (rest func()) {
-	for _, g := range []cobra.Group{
-		{ID: cmdline.GroupRun, Title: "Run:"}, {ID: cmdline.GroupLook, Title: "Look:"},
-		{ID: cmdline.GroupPlan, Title: "Plan:"},
-		{ID: cmdline.GroupGoBack, Title: "Go back:"}, {ID: cmdline.GroupSetUp, Title: "Set up:"},
-	} {
-		root.AddGroup(&g)
-	}
-	root.SetHelpCommandGroupID(cmdline.GroupSetUp)
-	root.SetCompletionCommandGroupID(cmdline.GroupSetUp)
-	add := func(called bool) {
-		for _, row := range table() {
-			if row.called(f.Words) == called {
-				for _, cmd := range row.make(f) {
-					cmd.GroupID = row.group
-					root.AddCommand(cmd)
-				}
+// verbOf is the verb that a command line begins with; empty: none, or an option comes before it.
+func verbOf(args []string) string {
+	for _, group := range table() {
+		for _, v := range group.verbs {
+			if len(args) > 0 && slices.Contains(strings.Fields(v.names), args[0]) {
+				return v.names
 			}
 		}
 	}
-	add(true)
-	return func() { add(false) }
+	return ""
+}
+
+// addVerbs adds the verb that is called, or all if that is not known: to make all of them takes longer than many run.
+func addVerbs(root *cobra.Command, f *cmdline.Factory) {
+	for _, group := range table() {
+		if group.title != "" {
+			root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		}
+		for _, v := range group.verbs {
+			if f.Verb == "" || f.Verb == v.names {
+				cmd := v.make(f)
+				cmd.GroupID = group.title
+				root.AddCommand(cmd)
+			}
+		}
+	}
 }

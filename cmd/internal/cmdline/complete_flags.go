@@ -23,3 +23,9 @@ func CompleteFlags(verb *cobra.Command) {
 		_ = verb.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(nil, directive))
 	})
 }
+
+// CompleteValues completes the value of a flag that takes one of these.
+func CompleteValues(cmd *cobra.Command, flag string, values []string) {
+	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for an unknown flag
+}

@@ -33,9 +33,8 @@ type Factory struct {
 	Dir      string   // value of --dir; empty: look for the project
 	Watched  bool     // the monitor is shown beside this program
 	Shows    bool     // nothing will run: consent that a run needs is only named
-	// Words are the command line, with the program's name if it does not begin with a verb; nil: all verbs are
-	// built in full. Only verbs that occur in Words are built in full: building all takes time at every start.
-	Words []string
+	// Verb is the verb that is called; empty: none is known, and all are made.
+	Verb string
 }
 
 // New is the factory of this process.

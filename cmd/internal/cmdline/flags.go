@@ -51,8 +51,8 @@ func (f *optionFlag) IsBoolFlag() bool { return f.row.Kind == option.Bool }
 // AddOptions adds a flag for every option that has one. Values get the raw text
 // by the option's key.
 func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
-	if f.Words != nil && !slices.Contains(f.Words, cmd.Name()) {
-		return
+	if f.Verb != "" && f.Verb != cmd.Name() {
+		return // it is not called
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -164,22 +164,13 @@ func CompleteAgents(f *Factory) cobra.CompletionFunc {
 	}
 }
 
-// Completes reports whether the shell may ask for completions.
-func Completes(words []string) bool {
-	return words == nil || slices.Contains(words, cobra.ShellCompRequestCmd) ||
-		slices.Contains(words, cobra.ShellCompNoDescRequestCmd)
-}
-
 // CompleteFiles lets the shell complete names of files only for the flags that take one: their help calls the value
 // FILE, PATH or DIR. A verb that takes a file sets its own ValidArgsFunction.
-func CompleteFiles(root *cobra.Command, f *Factory) {
-	if !Completes(f.Words) {
-		return // it takes time
-	}
+func CompleteFiles(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd != root {
-			CompleteFiles(cmd, f)
+			CompleteFiles(cmd)
 		}
 		CompleteFlags(cmd)
 	}
