@@ -60,6 +60,9 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
 	err := root.Execute()
+	if err == nil && !*started { // of ralph NAME --help
+		err = root.ValidateArgs(root.Flags().Args())
+	}
 	if err == nil {
 		return "", state.ExitComplete
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,17 +53,17 @@ type diagnosis struct {
 	untrusted bool // do not start programs that project files name
 }
 
-func (d *diagnosis) ok(what, format string, args ...any) {
-	d.f.Say("ok    %-9s %s", what, fmt.Sprintf(format, args...))
-}
+func (d *diagnosis) ok(what, format string, args ...any) { d.line("ok", what, format, args...) }
 
-func (d *diagnosis) warn(what, format string, args ...any) {
-	d.f.Say("warn  %-9s %s", what, fmt.Sprintf(format, args...))
-}
+func (d *diagnosis) warn(what, format string, args ...any) { d.line("warn", what, format, args...) }
 
 func (d *diagnosis) fail(code int, what, format string, args ...any) {
-	d.f.Say("FAIL  %-9s %s", what, fmt.Sprintf(format, args...))
+	d.line("FAIL", what, format, args...)
 	d.code = cmp.Or(d.code, code)
+}
+
+func (d *diagnosis) line(mark, what, format string, args ...any) {
+	d.f.Say("%-5s %-9s %s", mark, what, fmt.Sprintf(format, args...))
 }
 
 // end is the exit code of the diagnosis.
@@ -158,8 +157,7 @@ func (d *diagnosis) plan() {
 	}
 	known := ledger.Read(cmdline.OpenState(d.p.Dir))
 	next, open := known.Choose(list)
-	held, never, aside := known.Stuck(list, store.JournalReasons(d.f.Loader(d.p.Dir, nil).PlanEditsPath()))
-	if len(aside) > 0 {
+	if _, _, aside := known.Stuck(list, store.JournalReasons(d.f.Loader(d.p.Dir, nil).PlanEditsPath())); len(aside) > 0 {
 		d.warn("plan", "put aside until the plan or the task changes, or ralph reset --tasks: %s",
 			termtext.Some(aside, 5))
 	}
@@ -170,13 +168,9 @@ func (d *diagnosis) plan() {
 			d.p.Plan, termtext.Some(asked, 3))
 	case nothing != "":
 		d.warn("plan", "%s; ralph asks before it runs", nothing)
-	case !open && len(held) > 0 && len(never)+len(aside) == 0:
-		d.fail(state.ExitReview, "plan",
-			"%s: every open task waits for a person: %s %s; when it may begin: ralph task reopen %[2]s", d.p.Plan,
-			held[0].ID, held[0].Title)
 	case !open && list.Remaining() > 0:
-		d.fail(state.ExitUsage, "plan",
-			"%s: no open task can start: each one is blocked, put aside, a draft, or waits for such a task", d.p.Plan)
+		d.fail(state.ExitUsage, "plan", "%s: no open task can start: each one was put aside, is blocked or a draft, or waits "+
+			"for a person or for another; see: ralph task list", d.p.Plan)
 	case !open:
 		d.ok("plan", "%s: %d of %d done, nothing left to do", d.p.Plan, list.Done(), list.Total())
 	default:
@@ -273,15 +267,11 @@ func (d *diagnosis) agent(ctx context.Context) (works bool) {
 
 // live makes one real call.
 func (d *diagnosis) live() {
-	d.f.Say("      %-9s %s", "live", preflight.Cost(d.p.Agent))
+	d.line("", "live", "%s", preflight.Cost(d.p.Agent))
 	t, err := d.p.Ask(d.f, d.p.Agent)
 	switch {
 	case err != nil:
-		code := state.ExitError
-		if e := (*cmdline.ExitError)(nil); errors.As(err, &e) {
-			code = e.Code
-		}
-		d.fail(code, "live", "%v", err)
+		d.fail(cmdline.ExitCode(err), "live", "%v", err)
 	case t.Code() != state.ExitComplete:
 		d.fail(t.Code(), "live", "%s: %s", t.Summary(), t.Scene.Outcome.Reason)
 	default:
@@ -294,7 +284,7 @@ func (d *diagnosis) sandbox(ctx context.Context) {
 	var works []string
 	for _, trial := range d.p.Config.Settings.Try() {
 		if trial.Err != nil {
-			d.f.Say("      %-9s %s does not work here: %v", "sandbox", trial.Name, trial.Err)
+			d.line("", "sandbox", "%s does not work here: %v", trial.Name, trial.Err)
 			continue
 		}
 		works = append(works, trial.Name)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"ralph/cmd/internal/undo"
 	"ralph/runner/git"
 	"ralph/runner/git/history"
+	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/view"
@@ -212,36 +212,30 @@ func (p *past) named(arg string) ([]history.Kept, error) {
 	return all, nil
 }
 
-// taskID is the id of the task with this id, or else of the only one whose title begins with these words.
+// taskID is the id of the task that a person means; if it may be several or none, it is what the person wrote.
 func (p *past) taskID(arg string) string {
-	titles := map[string]string{} // by id
+	var known task.List
+	add := func(id, title string) {
+		if _, is := known.Find(id); id != "" && !is {
+			known.Tasks = append(known.Tasks, task.Task{ID: id, Title: strings.TrimPrefix(title, "[P] ")})
+		}
+	}
 	for _, row := range p.events {
-		titles[row.TaskID] = row.Task
+		add(row.TaskID, row.Task)
 	}
 	if path := undo.PlanOf(p.dir, p.last); path != "" {
 		list, _ := store.Load(store.At(p.dir, path, nil)) // without it, the events must do
 		for _, t := range list.Tasks {
-			titles[t.ID] = cmp.Or(titles[t.ID], t.Title)
+			add(t.ID, t.Title)
 		}
 	}
-	delete(titles, "")
-	_, known := p.tasks[arg]
-	if _, titled := titles[arg]; known || titled ||
-		slices.ContainsFunc(p.kept, func(k history.Kept) bool { return k.Task == arg }) {
-		return arg
+	for _, k := range p.kept {
+		add(k.Task, "")
 	}
-	id := ""
-	for other, title := range titles {
-		title, words := strings.ToLower(title), strings.ToLower(arg)
-		if !strings.HasPrefix(title, words) && !strings.HasPrefix(strings.TrimPrefix(title, "[p] "), words) {
-			continue
-		}
-		if id != "" {
-			return arg // it may be either
-		}
-		id = other
+	if t, err := known.Resolve(arg); err == nil {
+		return t.ID
 	}
-	return cmp.Or(id, arg)
+	return arg
 }
 
 // unkeptOf says why nothing is kept of iterations of a task, a line for each of them.

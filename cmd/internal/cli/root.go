@@ -93,6 +93,9 @@ func showOwnFlags(root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmdline.HideOptions(cmd)
 		if cmd == root {
+			if root.ValidateArgs(root.Flags().Args()) != nil {
+				return // help for what is not a verb
+			}
 			hideRunFlags(root)
 		}
 		help(cmd, args)

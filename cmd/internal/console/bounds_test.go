@@ -15,10 +15,10 @@ func TestBounds_eachBoundIsNamedOrMissed(t *testing.T) {
 		change func(*config.Config)
 		want   string
 	}{
-		{func(*config.Config) {}, "at most 10 iterations for a task; no bound on iterations, cost or time"},
-		{func(c *config.Config) { c.MaxIterations, c.MaxCost = 50, 2.5 }, "at most 50 iterations, at most 10 iterations for a task, at most 2.5 USD; no bound on time"},
+		{func(*config.Config) {}, "at most 10 iterations for a task, none for the whole run (--max-iterations, --max-cost, --max-duration)"},
+		{func(c *config.Config) { c.MaxIterations, c.MaxCost = 50, 2.5 }, "at most 50 iterations, at most 10 iterations for a task, at most 2.5 USD"},
 		{func(c *config.Config) { c.MaxIterations, c.MaxCost, c.MaxDuration = 1, 3, 90*time.Minute }, "at most 1 iteration, at most 10 iterations for a task, at most 3 USD, at most 1h30m0s"},
-		{func(c *config.Config) { c.MaxPerTask = 0 }, "no bound on iterations, iterations for a task, cost or time"},
+		{func(c *config.Config) { c.MaxPerTask = 0 }, "none for the whole run (--max-iterations, --max-cost, --max-duration)"},
 	} {
 		cfg, _, err := config.Loader{Dir: t.TempDir()}.Load()
 		if err != nil {

@@ -166,14 +166,17 @@ func (c *Console) Show(e state.Event) {
 	if !ok {
 		return
 	}
-	lines := c.log.Marked(e)
-	for i := range lines {
-		lines[i].Text = view.Within(c.dir, lines[i].Text)
-	}
-	for _, l := range c.excerpt(e, lines) {
-		rows := []string{c.fit(l.Text, "", 1)}
+	for i, l := range c.log.Marked(e) {
+		if i > 0 && !c.live && (!l.First || e.Kind == state.KindTool) {
+			continue // the log has it
+		}
+		text := view.Within(c.dir, l.Text)
+		if e.Kind == state.KindFeedback && !c.live {
+			text = view.Heading(text)
+		}
+		rows := []string{c.fit(text)}
 		if !fits || c.live {
-			rows = c.wrap(l.Text)
+			rows = c.wrap(text)
 		}
 		for _, row := range rows {
 			c.row(l.Role, row)
@@ -223,35 +226,6 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	return e, false, true
 }
 
-// excerpt is the first line of each text of an event. The log has the rest.
-func (c *Console) excerpt(e state.Event, all []view.Line) []view.Line {
-	if c.live || len(all) == 0 {
-		return all
-	}
-	rest := " (more in .ralph/live.log)"
-	switch d := e.Data.(type) {
-	case state.Check:
-		if d.Run == state.CheckAgain || c.watched { // the first run, or the monitor, has shown the rest
-			rest = ""
-		}
-	case state.Tool:
-		return all[:1]
-	case state.Feedback: // the rest is a check's output
-		rest, all[0].Text = "", view.Heading(all[0].Text)
-	}
-	var heads []view.Line
-	for i, l := range all {
-		switch more := i > 0 && !l.First; {
-		case !more:
-			heads = append(heads, l)
-		case all[i-1].First:
-			last := &heads[len(heads)-1]
-			last.Text = c.fit(last.Text, rest, 2)
-		}
-	}
-	return heads
-}
-
 // columns is the width of the terminal; 0 without one.
 func (c *Console) columns() int {
 	if c.width == nil {
@@ -263,18 +237,17 @@ func (c *Console) columns() int {
 // narrowest is the width from which lines are fitted to the terminal.
 const narrowest = 20
 
-// fit cuts a line to this many rows of the terminal, after a whole word where there is
-// one, and adds its end.
-func (c *Console) fit(line, end string, rows int) string {
-	width := c.columns()*rows - termtext.Width(end) - 16*(rows-1) // rows break between words
+// fit cuts a line to the terminal, after a whole word where there is one.
+func (c *Console) fit(line string) string {
+	width := c.columns()
 	if width <= narrowest || termtext.Width(line) < width {
-		return line + end
+		return line
 	}
 	cut := strings.TrimSuffix(termtext.Fit(line, width-1), "…")
 	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 && line[len(cut)] != ' ' {
 		cut = cut[:i]
 	}
-	return strings.TrimRight(cut, " ") + "…" + end
+	return strings.TrimRight(cut, " ") + "…"
 }
 
 // wrap breaks a line between words. The rows after the first are indented.
@@ -314,7 +287,7 @@ func (c *Console) Tick(left time.Duration, d rules.Decision) {
 	}
 	switch {
 	case c.tty:
-		fmt.Fprint(c.out, "\r\x1b[K"+c.fit(text, "", 1))
+		fmt.Fprint(c.out, "\r\x1b[K"+c.fit(text))
 		c.counted = true
 	case !d.Until.Equal(c.until): // its event has just said the rest
 		c.until, c.waited = d.Until, time.Now()

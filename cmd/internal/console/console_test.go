@@ -43,7 +43,7 @@ func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 		`= told the agent: The required check "lint" fails.
 > Edit bin/todo
 > Bash git add bin tests README.md .ralph/fix_plan.md && git commit -q -m…
-! check test: failed in 1.0s: not ok - open (more in .ralph/live.log)
+! check test: failed in 1.0s: not ok - open
 ! second run of check test: failed in 1.0s
 = "another task of the same plan" is open again: it gets an iteration of its own
 --- iteration 2 not done yet after 1m 01s · 2 files changed
@@ -54,8 +54,7 @@ func TestConsole_iterationWhoseCheckFails_saysNothingTwice(t *testing.T) {
 	}
 }
 
-// One line an event, however long its text is.
-func TestConsole_longFailures_areOneLineThatNamesTheLog(t *testing.T) {
+func TestConsole_longFailures_areTheirFirstLine(t *testing.T) {
 	long := strings.Repeat("a word and ", 12)
 	got := shown(&Console{}, 2,
 		state.Check{Name: "test", Seconds: 1, Says: "TestAdd: " + long, Output: "--- FAIL: TestAdd\n" + long},
@@ -64,10 +63,11 @@ func TestConsole_longFailures_areOneLineThatNamesTheLog(t *testing.T) {
 		state.Finding{Source: state.FoundByAudit, File: "a.go", Text: "a.go: it is a stub:\nreturn nil"},
 	)
 	want := `! check test: failed in 1.0s: TestAdd: a word and a word and a word and a word
-    and a word and a word and a word and… (more in .ralph/live.log)
-| ! first (more in .ralph/live.log)
+    and a word and a word and a word and a word and a word and a word and a
+    word and a word and
+| ! first
 ! denied: Bash git push: not allowed
-! audit: a.go: it is a stub: (more in .ralph/live.log)
+! audit: a.go: it is a stub:
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
