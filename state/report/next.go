@@ -8,9 +8,6 @@ import (
 	"ralph/state"
 )
 
-// exitClaimed is the exit code of a run that ends while tasks are open and none can be worked on.
-const exitClaimed = 8
-
 // next are the first commands to type.
 func (r *Report) next() []string {
 	if r.Running() {
@@ -43,7 +40,7 @@ func (r *Report) next() []string {
 	}
 	if reopen := "ralph reset --circuit && " + again; strings.Contains(r.Advice, reopen) {
 		again = reopen // without it, the run halts at once
-	} else if r.Exit == exitClaimed && slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.State == TaskAside }) {
+	} else if r.Exit == state.ExitClaimed && slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.State == TaskAside }) {
 		again = "ralph reset --tasks && " + again // else nobody takes them up
 	}
 	return []string{"ralph iterations" + r.flag, look, again}

@@ -50,11 +50,3 @@ func (n NotBegun) Brief() string {
 	}
 	return strings.Join(parts, " · ")
 }
-
-// Line is Brief with a newline; empty: every task was begun.
-func (n NotBegun) Line() string {
-	if text := n.Brief(); text != "" {
-		return text + "\n"
-	}
-	return ""
-}

@@ -354,35 +354,37 @@ func lines(texts []string) []string {
 // Decode reads a report from its JSON. It lies where an agent can write, so its texts are
 // made clean again.
 func Decode(data []byte) (*Report, error) {
+	var found any
 	r := &Report{}
-	if err := json.Unmarshal(data, r); err != nil {
+	err := json.Unmarshal(data, &found)
+	if err == nil {
+		data, err = json.Marshal(clean(found))
+	}
+	if err == nil {
+		err = json.Unmarshal(data, r)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
-	for _, s := range []*string{&r.Run, &r.Project, &r.Status, &r.Result, &r.Why, &r.Rule, &r.Agent, &r.Advice, &r.Unproven} {
-		*s = line(*s)
-	}
-	for i := range r.Tasks {
-		t := &r.Tasks[i]
-		t.ID, t.Title, t.Verdict = line(t.ID), line(t.Title), line(t.Verdict)
-		for j := range t.Commits {
-			t.Commits[j] = line(t.Commits[j])
-		}
-	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		f.Text, f.Show, f.Accept = line(f.Text), line(f.Show), line(f.Accept)
-	}
-	for _, list := range [][]Share{r.Cost.Task, r.Cost.Role, r.Cost.Model} {
-		for i := range list {
-			list[i].Name = line(list[i].Name)
-		}
-	}
-	for _, texts := range [][]string{r.Next, r.Questions, r.Learned, r.NotBegun.First} {
-		for i := range texts {
-			texts[i] = line(texts[i])
-		}
-	}
 	return r, nil
+}
+
+// clean makes a line of each text in a JSON value.
+func clean(v any) any {
+	switch v := v.(type) {
+	case string:
+		return line(v)
+	case []any:
+		for i := range v {
+			v[i] = clean(v[i])
+		}
+	case map[string]any:
+		for key, inside := range v {
+			delete(v, key)
+			v[line(key)] = clean(inside)
+		}
+	}
+	return v
 }
 
 // Took is the wall clock from the start to the end, or to now.

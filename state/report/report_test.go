@@ -119,13 +119,13 @@ func TestBuild_recordedAndScriptedRuns_partsAddUpToTheWallClock(t *testing.T) {
 		if wall := last.Sub(events[0].Time).Seconds(); math.Abs(sum(r)-wall) > 1e-6 || math.Abs(r.Time[total]-wall) > 1e-6 {
 			t.Errorf("%s: the parts are %v together, total %v, the wall clock %v", name, sum(r), r.Time[total], wall)
 		}
-		for _, by := range r.Shares() {
+		for _, by := range r.Cost.shares() {
 			usd := 0.0
 			for _, s := range by.Shares {
 				usd += s.USD
 			}
 			if math.Abs(usd-r.USD) > 1e-4 {
-				t.Errorf("%s: by %s %v USD, in all %v", name, by.By, usd, r.USD)
+				t.Errorf("%s: by %s %v USD, in all %v", name, by.Name, usd, r.USD)
 			}
 		}
 		if end := f.Run.End; end != nil && end.Seconds > 0 && math.Abs(end.Seconds-r.Time[total]) > 1 {
@@ -196,8 +196,8 @@ func TestBuild_failedNight_readsAsFailed(t *testing.T) {
 		if name == "halted" && r.Next[2] != "ralph reset --circuit && ralph resume" {
 			t.Errorf("%s: next %q", name, r.Next)
 		}
-		if page, err := r.HTML(); err != nil || strings.Contains(string(page), `<h1 class="good">`) != (name == "complete") {
-			t.Errorf("%s: the page has the wrong color, %v", name, err)
+		if strings.Contains(string(r.HTML()), `<h1 class="good">`) != (name == "complete") {
+			t.Errorf("%s: the page has the wrong color", name)
 		}
 	}
 }
@@ -231,19 +231,13 @@ func TestHTMLAndMarkdown_hostileText_isInert(t *testing.T) {
 	n.after(0, state.TaskChange{ID: hostile, State: "put aside", Why: hostile})
 	n.after(0, state.RunEnd{Decision: state.Decision{Rule: hostile, Reason: hostile}, Exit: 3, Next: hostile})
 	r := n.f.Build(Source{Project: hostile, Now: n.at, Changes: map[int]Change{1: {Diff: "+" + hostile + "\n+" + strings.Repeat("x", 1<<20)}}})
-	page, err := r.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := r.HTML()
 	record, _ := json.Marshal(r)
 	again, err := Decode([]byte(strings.ReplaceAll(string(record), "gnp.exe", `\u202e\u001b[31mgnp.exe`)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := again.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := again.HTML()
 	for name, text := range map[string]string{"html": string(page), "html of a record": string(second), "markdown": r.Markdown(), "text": r.Text(),
 		"text of a record": again.Text()} {
 		for _, bad := range []string{"\x1b", "\a", "\u202e", "\u2066"} {
@@ -278,10 +272,7 @@ func TestHTMLAndMarkdown_hostileText_isInert(t *testing.T) {
 func TestHTML_everyLink_leadsIntoThePage(t *testing.T) {
 	n := long()
 	r := n.f.Build(Source{Now: n.at, Changes: map[int]Change{1: {Diff: "+one"}, 2: {Diff: "+two"}, 3: {}}})
-	page, err := r.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := r.HTML()
 	text, links := string(page), 0
 	for _, part := range strings.Split(text, `href="`)[1:] {
 		target, _, _ := strings.Cut(part, `"`)

@@ -11,6 +11,63 @@ import (
 	"ralph/state/view"
 )
 
+// section is a part of the page: a title and a list.
+type section struct {
+	Title string
+	Items []item
+}
+
+// item is a row of a section.
+type item struct {
+	Text  string
+	Note  string   // after the text, less important
+	Below string   // a line of its own, less important
+	Parts []string // a list inside
+	Diffs []int    // iterations whose changes belong to it
+	Use   Use      // of the time, for a bar; zero: none
+}
+
+// sections are the lists of the page, in its order. Those without rows are left out.
+func (r *Report) sections() []section {
+	all := []section{{Title: "Done"}, {Title: "Put aside"}, {Title: "Not done"}, {Title: "Findings"}, {Title: "Questions"},
+		{Title: "Where the time went"}, {Title: "Where the money went"}, {Title: "What was learned"}}
+	add := func(title string, i item) {
+		n := slices.IndexFunc(all, func(s section) bool { return s.Title == title })
+		all[n].Items = append(all[n].Items, i)
+	}
+	for _, t := range r.Tasks {
+		title := map[string]string{TaskDone: "Done", TaskAside: "Put aside"}[t.State]
+		add(cmp.Or(title, "Not done"), item{Text: t.Title, Note: t.Verdict, Below: t.Proof(), Diffs: t.Iterations})
+	}
+	if left := r.NotBegun.Brief(); left != "" {
+		add("Not done", item{Text: "Not begun", Note: left})
+	}
+	for _, f := range r.Findings {
+		add("Findings", item{Text: f.Text, Diffs: []int{f.Iteration},
+			Below: view.Join(" · ", view.Prefix("show: ", f.Show), view.Prefix("accept: ", f.Accept))})
+	}
+	for _, text := range r.Questions {
+		add("Questions", item{Text: text})
+	}
+	for _, u := range r.Uses() {
+		add("Where the time went", item{Text: u.Text, Note: u.Meaning, Use: u})
+	}
+	add("Where the time went", item{Text: "together: " + view.Took(r.Time[total])})
+	for _, by := range r.Cost.shares() {
+		i := item{Text: "by " + by.Name + ":"}
+		for _, s := range by.Shares {
+			i.Parts = append(i.Parts, s.Name+": "+s.spent())
+		}
+		if r.Cost.Tokens > 0 || r.Cost.USD > 0 {
+			add("Where the money went", i)
+		}
+	}
+	for _, text := range r.Learned {
+		add("What was learned", item{Text: text})
+	}
+	return slices.DeleteFunc(all, func(s section) bool { return len(s.Items) == 0 })
+}
+
 // Text is the page for a terminal.
 func (r *Report) Text() string { return r.page(func(s string) string { return s }) }
 
@@ -37,48 +94,23 @@ func escape(s string) string {
 func (r *Report) page(esc func(string) string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	list := func(title string, texts []string) {
-		if len(texts) > 0 {
-			say("\n## %s\n", title)
-		}
-		for _, text := range texts {
-			say("- %s", esc(text))
-		}
-	}
 	say("# %s", esc(r.Result))
-	say("\n%s", esc(view.Join(" · ", r.Project, "run "+r.Run, r.Agent, r.when())))
+	say("\n%s", esc(r.about()))
 	if r.Why != "" {
 		say("\nWhy: %s%s", esc(r.Why), view.Prefix(" · ", esc(r.ended())))
 	}
-	for _, kind := range kinds() {
-		var texts []string
-		for _, t := range r.In(kind.State) {
-			texts = append(texts, view.Join(": ", t.Title, t.Verdict)+"\n  "+t.Proof())
+	for _, s := range r.sections() {
+		say("\n## %s\n", s.Title)
+		for _, i := range s.Items {
+			say("- %s", esc(view.Join(": ", i.Text, i.Note)))
+			if i.Below != "" {
+				say("  %s", esc(i.Below))
+			}
+			for _, text := range i.Parts {
+				say("  - %s", esc(text))
+			}
 		}
-		list(kind.Title, texts)
 	}
-	b.WriteString(esc(view.Prefix("\nNot begun: ", r.NotBegun.Line())))
-	var findings, used, money []string
-	for _, f := range r.Findings {
-		findings = append(findings, view.Join("; ", f.Text, view.Prefix("show: ", f.Show), view.Prefix("accept: ", f.Accept)))
-	}
-	list("Findings", findings)
-	list("Questions", r.Questions)
-	for _, u := range r.Uses() {
-		used = append(used, fmt.Sprintf("%s: %s (%.0f %%): %s", u.Part, view.Took(u.Seconds), u.Percent, u.Meaning))
-	}
-	list("Where the time went", append(used, "together: "+view.Took(r.Time[total])))
-	for _, by := range r.Shares() {
-		text := "by " + by.By + ":"
-		for _, s := range by.Shares {
-			text += "\n  - " + s.Name + ": " + s.Spent()
-		}
-		money = append(money, text)
-	}
-	if r.Cost.Tokens > 0 || r.Cost.USD > 0 {
-		list("Where the money went", money)
-	}
-	list("What was learned", r.Learned)
 	say("\n## What to type\n")
 	advice, commands := r.toType()
 	if advice != "" {
@@ -90,14 +122,9 @@ func (r *Report) page(esc func(string) string) string {
 	return b.String()
 }
 
-// kinds are the sections of tasks.
-func kinds() []struct{ State, Title string } {
-	return []struct{ State, Title string }{{TaskDone, "Done"}, {TaskAside, "Put aside"}, {TaskOpen, "Not done"}}
-}
-
-// In are the tasks in a state.
-func (r *Report) In(kind string) []Task {
-	return slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return t.State != kind })
+// about says what ran, and when.
+func (r *Report) about() string {
+	return view.Join(" · ", r.Project, "run "+r.Run, r.Agent, r.when())
 }
 
 // Proof is where to look at the work.
@@ -146,7 +173,8 @@ func (r *Report) ended() string {
 // Use is a use of time.
 type Use struct {
 	partRow
-	Seconds, Percent float64
+	Percent float64
+	Text    string // "agent: 5m 10s (4 %)"
 }
 
 // Uses are those that took any time.
@@ -154,42 +182,18 @@ func (r *Report) Uses() []Use {
 	var all []Use
 	for _, row := range parts() {
 		if s := r.Time[row.Part]; s > 0 {
-			all = append(all, Use{row, s, 100 * s / r.Time[total]})
+			percent := 100 * s / r.Time[total]
+			all = append(all, Use{row, percent, fmt.Sprintf("%s: %s (%.0f %%)", row.Part, view.Took(s), percent)})
 		}
 	}
 	return all
 }
 
-// Took says how long the use took.
-func (u Use) Took() string { return view.Took(u.Seconds) }
-
-// By is one way to split the cost.
-type By struct {
-	By     string
-	Shares []Share
-}
-
-// Shares are the ways to split the cost, each with its largest shares.
-func (r *Report) Shares() []By {
-	return []By{{"task", r.Cost.Task}, {"role", r.Cost.Role}, {"model", r.Cost.Model}}
-}
-
-// Spent is the share in words: an agent may report no cost, or not even tokens.
-func (s Share) Spent() string {
+// spent is the share in words: an agent may report no cost, or not even tokens.
+func (s Share) spent() string {
 	tokens := ""
 	if s.Tokens > 0 {
 		tokens = termtext.Count(int(s.Tokens), "token")
 	}
 	return cmp.Or(view.Join(" · ", view.Dollars(s.USD), tokens), "-")
-}
-
-// good tells which color the result has.
-func (r *Report) good() string {
-	switch {
-	case r.Completed() && r.undone == "":
-		return "good"
-	case r.Running(), r.Completed(), r.Status == state.StatusReview:
-		return "look"
-	}
-	return "bad"
 }

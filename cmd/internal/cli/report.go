@@ -66,13 +66,9 @@ func reportRun(ctx context.Context, o *reportOptions) error {
 
 // write writes the page.
 func (o *reportOptions) write(rep *report.Report) error {
-	data, err := rep.HTML()
-	if err == nil && o.page == "-" {
-		_, err = o.Out.Write(data)
+	if o.page == "-" {
+		_, err := o.Out.Write(rep.HTML())
 		return err
 	}
-	if err == nil {
-		err = os.WriteFile(o.page, data, 0o600) // file: the user names it
-	}
-	return err
+	return os.WriteFile(o.page, rep.HTML(), 0o600) // file: the user names it
 }

@@ -42,15 +42,11 @@ func saveReport(ctx context.Context, w *state.Writer, run string, env []string) 
 	if err != nil {
 		return err
 	}
-	page, err := rep.HTML()
-	if err != nil {
-		return err
-	}
 	record, err := json.Marshal(rep)
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	return w.SaveReport(run, map[string][]byte{".html": page, ".md": []byte(rep.Markdown()), ".json": record})
+	return w.SaveReport(run, map[string][]byte{".html": rep.HTML(), ".md": []byte(rep.Markdown()), ".json": record})
 }
 
 // buildReport makes the report of a run; empty: of the last one. If its events are gone, it reads

@@ -10,9 +10,6 @@ import (
 	"ralph/state/view/summary"
 )
 
-// maxPage is what a page may take, in bytes.
-const maxPage = 100 << 10
-
 // What the lists of a page may take together, in bytes, so that the page always stays below
 // 100 KiB.
 const (

@@ -134,11 +134,7 @@ func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 		b.fail(w, r, http.StatusNotFound, "this run is not known here, or its files are gone")
 		return
 	}
-	data, err := d.Of.Within(maxPage)
-	if err != nil {
-		b.fail(w, r, http.StatusInternalServerError, "the report cannot be made: "+err.Error())
-		return
-	}
+	data := d.Of.HTML()
 	head := w.Header()
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	// The page itself says which style.

@@ -37,6 +37,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"pair":    func(a, b string) []string { return []string{a, b} },
 		"inc":     func(i int) int { return i + 1 },
 		"part":    func(html string) template.HTML { return template.HTML(html) }, // a template wrote it
+		"code":    func(text string) template.HTML { return template.HTML(report.WithCode(text)) },
 	}).ParseFS(files, "page/*.html"))
 })
 
