@@ -25,7 +25,6 @@ func TestFleet_agentOfAWorkerIsNotLoggedIn_theRunGoesOnWithoutIt(t *testing.T) {
 	t.Parallel()
 	f := newServer(t, "logged-out", 2)
 	f.Env = append(f.Env, machineVar+"=run")
-	f.labels = "gpu"
 	f.workers = append(f.workers, nil)
 	f.startWorker(0)
 	run := f.run(1)

@@ -114,7 +114,6 @@ func TestFleet_thatCannotBeJoined_isOneLine(t *testing.T) {
 		{[]string{"--fleet", "nats://127.0.0.1:1"}, "A=b", "the fleet cannot be used: reach the fleet at nats://127.0.0.1:1: nats: no servers available"},
 		{[]string{"--fleet", address}, "RALPH_FLEET_TOKEN=wrong", "the fleet cannot be used: reach the fleet at " + address + ": nats: Authorization Violation"},
 		{[]string{"--fleet", address, "--creds", "none"}, "A=b", "no such file or directory"},
-		{[]string{"--fleet", "--label", "GPU!"}, "A=b", `--label: "GPU!" is not up to 16 labels`},
 		{[]string{"--fleet", "ann:horse@127.0.0.1:1"}, "A=b", "the fleet cannot be used: reach the fleet at ...@127.0.0.1:1: nats: no servers available"},
 		{[]string{"--fleet", address}, "GIT_CONFIG_GLOBAL=" + partial, "a partial clone cannot be sent to other machines"},
 	} {

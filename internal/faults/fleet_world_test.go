@@ -28,7 +28,6 @@ type fleet struct {
 	// program is a worker's ralph-hub; empty: the one of all.
 	program map[int]string
 	env     map[int][]string // more of it, by worker
-	labels  string           // of the next worker; empty: none
 }
 
 // newFleet starts a server and so many workers.
@@ -82,7 +81,7 @@ func (f *fleet) startWorker(i int) {
 	if f.through[i] != "" {
 		address = f.through[i]
 	}
-	p := f.Prepare(hub, "worker", "--join", "nats://"+address, "--label", f.labels)
+	p := f.Prepare(hub, "worker", "--join", "nats://"+address)
 	home := filepath.Join(f.Home, fmt.Sprint("machine", i))
 	f.Do(os.MkdirAll(home, 0o700))
 	p.Env = append(slices.Clone(f.Env), "HOME="+home, "RALPH_FLEET_TOKEN="+f.token, machineVar+"="+fmt.Sprint(i))

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"ralph/state/option"
 )
 
 // Carrier is where a slot has its turns carried out. The zero value is this process.
@@ -41,7 +39,7 @@ const LocalFleet = "local"
 
 // Reach are the arguments of ralph-hub that lead to the fleet.
 func (w Way) Reach() (args []string) {
-	for _, f := range [][2]string{{"--fleet", w.Fleet}, {"--creds", w.FleetCreds}, {"--label", w.FleetLabel}} {
+	for _, f := range [][2]string{{"--fleet", w.Fleet}, {"--creds", w.FleetCreds}} {
 		if f[1] != "" && f[1] != LocalFleet {
 			args = append(args, f[0], f[1])
 		}
@@ -109,12 +107,6 @@ func Parse(text string) (all []Carrier, err error) {
 		}
 	}
 	return all, nil
-}
-
-// Has reports whether a list of labels has all of the others.
-func Has(labels string, need []string) bool {
-	have := option.SplitLabels(labels)
-	return !slices.ContainsFunc(need, func(l string) bool { return !slices.Contains(have, l) })
 }
 
 // Args is the command line of the carrier; nil: the turn is carried out in this process.

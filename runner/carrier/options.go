@@ -13,7 +13,6 @@ type WorkerOptions struct {
 	Workers    string // where the slots are, as Parse reads it; empty: all on this machine
 	Fleet      string // its address, or LocalFleet; empty: the server on this machine if Workers names a fleet
 	FleetCreds string // a file with NATS credentials; empty: a token
-	FleetLabel string // what a worker of the fleet must have, with commas between; empty: nothing
 }
 
 // Check returns an error for workers that cannot exist.
@@ -54,11 +53,5 @@ func (o *WorkerOptions) Options() []option.Row {
 		Group: group, Key: "FLEET_CREDS", Flag: "creds", Arg: "FILE", YAML: "parallel.fleet_creds",
 		Kind: option.Path, Trust: true, Field: &o.FleetCreds,
 		Help: "A file with NATS credentials for the fleet; empty means the token in RALPH_FLEET_TOKEN.",
-	}, {
-		Group: group, Key: "FLEET_LABEL", Flag: "label", Arg: "LIST", YAML: "parallel.fleet_label",
-		Kind: option.String, Field: &o.FleetLabel, What: option.LabelsForm,
-		Takes: func(text []string) bool { _, err := option.Labels(text[0]); return err == nil },
-		Help: "Labels that a worker of the fleet must have to get turns of this run, such as gpu,linux; " +
-			"empty means any.",
 	}}
 }

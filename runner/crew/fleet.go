@@ -38,7 +38,7 @@ func (c *worktrees) spare() int {
 	if c.o.Fleet == "" || c.o.Fixed() {
 		return 0
 	}
-	return max(min(c.fleet.Report().With(c.o.FleetLabel), carrier.Most-c.o.Parallel)-c.fleetJobs(), 0)
+	return max(min(c.fleet.Report().Slots, carrier.Most-c.o.Parallel)-c.fleetJobs(), 0)
 }
 
 // fleetJobs are the turns in slots that come and go.
@@ -74,7 +74,7 @@ func (c *worktrees) followed() *state.FleetStatus {
 		return nil
 	}
 	r := c.fleet.Report()
-	return &state.FleetStatus{Workers: r.Workers, Slots: r.With(), Busy: r.Busy}
+	return &state.FleetStatus{Workers: r.Workers, Slots: r.Slots, Busy: r.Busy}
 }
 
 // Open implements Workspace.

@@ -18,7 +18,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/carrier"
-	"ralph/state/option"
 )
 
 const (
@@ -28,20 +27,9 @@ const (
 
 // fleetReport is what ralph-hub workers says about the fleet.
 type fleetReport struct {
-	Workers int            `json:"workers"`
-	Busy    int            `json:"busy"`
-	Slots   map[string]int `json:"slots"` // of workers, by their labels with commas between
-}
-
-// With counts the slots of workers that have all labels of the lists.
-func (r fleetReport) With(labels ...string) (n int) {
-	need := option.SplitLabels(labels...)
-	for has, count := range r.Slots {
-		if carrier.Has(has, need) {
-			n += count
-		}
-	}
-	return n
+	Workers int `json:"workers"`
+	Busy    int `json:"busy"`
+	Slots   int `json:"slots"` // of all workers
 }
 
 // fleetFollower knows the latest report. nil is that of a run without a fleet.

@@ -28,7 +28,7 @@ func TestInWorktrees_failsAtItsLastStep_leavesTheFleet(t *testing.T) {
 	dir, bin, home := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	pid := filepath.Join(bin, "pid")
-	hub := "#!/bin/sh\necho $$ >" + pid + "\necho '{\"workers\":1,\"slots\":{\"\":1}}'\nexec cat >/dev/null\n"
+	hub := "#!/bin/sh\necho $$ >" + pid + "\necho '{\"workers\":1,\"slots\":1}'\nexec cat >/dev/null\n"
 	if err := os.WriteFile(filepath.Join(bin, "ralph-hub"), []byte(hub), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}

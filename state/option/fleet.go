@@ -1,12 +1,10 @@
 package option
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // ServersForm says what Servers takes.
@@ -53,30 +51,4 @@ func HideUsers(list string) string {
 		shown = append(shown, entry)
 	}
 	return strings.Join(shown, ",")
-}
-
-// mostLabels is how many labels a worker has, or a turn needs.
-const mostLabels = 16
-
-// LabelsForm says what Labels takes.
-const LabelsForm = "up to 16 labels such as gpu,linux, each of up to 32 lower-case letters, digits and underscores"
-
-// SplitLabels splits lists such as gpu,linux.
-func SplitLabels(lists ...string) []string {
-	return strings.FieldsFunc(strings.Join(lists, ","), func(r rune) bool {
-		return r == ',' || r == '+' || unicode.IsSpace(r)
-	})
-}
-
-// Labels reads a list such as gpu,linux: sorted, each once.
-func Labels(text string) ([]string, error) {
-	all := SplitLabels(text)
-	slices.Sort(all)
-	all = slices.Compact(all)
-	if len(all) > mostLabels || slices.ContainsFunc(all, func(label string) bool {
-		return len(label) > 32 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789_") != ""
-	}) {
-		return nil, fmt.Errorf("%q is not %s", text, LabelsForm)
-	}
-	return all, nil
 }

@@ -1,7 +1,6 @@
 package option
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -36,19 +35,6 @@ func TestServers_onlyAddresses_areTaken(t *testing.T) {
 	} {
 		if Servers(text) != want {
 			t.Errorf("%q: %t", text, !want)
-		}
-	}
-}
-
-func TestLabels_likeThoseOfWorkers_areTaken(t *testing.T) {
-	for text, want := range map[string]string{"": "", "b, a+b": "a b", "gpu_1": "gpu_1"} {
-		if all, err := Labels(text); err != nil || strings.Join(all, " ") != want {
-			t.Errorf("%q: %q, %v", text, all, err)
-		}
-	}
-	for _, text := range []string{"a b;c", "GPU", strings.Repeat("x", 33), "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"} {
-		if all, err := Labels(text); err == nil {
-			t.Errorf("%q: %q", text, all)
 		}
 	}
 }

@@ -11,25 +11,20 @@ import (
 
 // Way says how to reach a fleet.
 type Way struct {
-	URL    string // empty: the server on this machine
-	Creds  string // a file with NATS credentials; empty: a token
-	Labels string // with commas between
+	URL   string // empty: the server on this machine
+	Creds string // a file with NATS credentials; empty: a token
 }
 
-// Flags declares the flags; url is the name of one, and labels the help of another.
-func (w *Way) Flags(fs *pflag.FlagSet, url, labels string) {
+// Flags declares the flags; url is the name of one.
+func (w *Way) Flags(fs *pflag.FlagSet, url string) {
 	fs.StringVar(&w.URL, url, "", "The `URL` of the fleet; without it, the server on this machine.")
 	fs.StringVar(&w.Creds, "creds", w.Creds, "A `FILE` with NATS credentials, instead of RALPH_FLEET_TOKEN.")
-	fs.StringVar(&w.Labels, "label", "", labels)
 }
 
 // Check returns what is wrong, as a line for people; url is the name of a flag.
 func (w *Way) Check(url string) error {
 	if w.URL != "" && !option.Servers(w.URL) {
 		return fmt.Errorf("--%s %q is not %s", url, option.HideUsers(w.URL), option.ServersForm)
-	}
-	if _, err := option.Labels(w.Labels); err != nil {
-		return fmt.Errorf("--label: %w", err)
 	}
 	if w.Creds != "" {
 		if _, err := os.Stat(w.Creds); err != nil {
@@ -47,7 +42,7 @@ type Worker struct {
 
 // Flags declares the flags.
 func (w *Worker) Flags(fs *pflag.FlagSet) {
-	w.Way.Flags(fs, "join", "`LABELS` of this machine, such as gpu,linux.")
+	w.Way.Flags(fs, "join")
 	fs.IntVar(&w.Slots, "slots", 1, "How many turns to carry out at the same time: `N`.")
 }
 

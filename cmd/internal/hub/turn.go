@@ -21,16 +21,15 @@ func newTurnCmd() *cobra.Command {
 		Use: "turn", Short: "Send one turn to a worker of the fleet", Args: cmdline.NoArgs, Hidden: true,
 		Long: "Send one turn to a worker of the fleet. A run starts it; " +
 			"both speak the protocol of ralph turn --away.",
-		Example: "  ralph-hub turn --fleet nats://build1:4222 --label gpu",
+		Example: "  ralph-hub turn --fleet nats://build1:4222",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return turnRun(cmd.Context(), o) },
 	}
-	o.flags(cmd, "The `LABELS` that the worker must have.")
+	o.Flags(cmd.Flags(), "fleet")
 	return cmd
 }
 
 func turnRun(ctx context.Context, o *turnOptions) error {
-	need, err := o.needs()
-	if err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	a, err := o.access(false)
@@ -41,7 +40,7 @@ func turnRun(ctx context.Context, o *turnOptions) error {
 	refused := func(n int, why string) {
 		fmt.Fprintf(os.Stderr, "refused so far: %d; the last one: %s\n", n, why)
 	}
-	offer := fleet.Offer{Access: a, Need: need, Fits: fits, Refused: refused}
+	offer := fleet.Offer{Access: a, Fits: fits, Refused: refused}
 	return fleet.Turn(ctx, offer, os.Stdin, os.Stdout)
 }
 

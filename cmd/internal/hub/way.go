@@ -3,8 +3,6 @@ package hub
 import (
 	"os"
 
-	"github.com/spf13/cobra"
-
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
@@ -19,9 +17,6 @@ type way struct{ config.Way }
 // newWay is that of the environment.
 func newWay() way { return way{config.Way{Creds: os.Getenv(fleet.CredsVar)}} }
 
-// flags adds the flags of a verb for the runs of a fleet; labels is the help of one.
-func (w *way) flags(cmd *cobra.Command, labels string) { w.Flags(cmd.Flags(), "fleet", labels) }
-
 // access says how to reach the fleet. Without a URL, it is the server on this machine.
 func (w *way) access(worker bool) (fleet.Access, error) {
 	if w.URL == "" {
@@ -34,10 +29,10 @@ func (w *way) access(worker bool) (fleet.Access, error) {
 	return fleet.Access{URL: w.URL, Creds: w.Creds, Token: os.Getenv(fleet.TokenVar)}, nil
 }
 
-// needs checks the flags of a verb for the runs of a fleet, and returns the labels that a worker must have.
-func (w *way) needs() (fleet.Labels, error) {
+// check checks the flags of a verb for the runs of a fleet.
+func (w *way) check() error {
 	if err := w.Check("fleet"); err != nil {
-		return nil, cmdline.UsageError("%v", err)
+		return cmdline.UsageError("%v", err)
 	}
-	return fleet.ParseLabels(w.Labels)
+	return nil
 }

@@ -26,7 +26,7 @@ func newWorkerCmd() *cobra.Command {
 		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, " +
 			"logged in.",
 		Example: "  RALPH_FLEET_TOKEN=... ralph-hub worker --join nats://build1:4222 --slots 4\n" +
-			"  ralph-hub worker --join tls://a:4222,tls://b:4222 --creds worker.creds --label gpu,linux",
+			"  ralph-hub worker --join tls://a:4222,tls://b:4222 --creds worker.creds",
 		RunE: func(cmd *cobra.Command, _ []string) error { return workerRun(cmd.Context(), o) },
 	}
 	o.Flags(cmd.Flags())
@@ -36,10 +36,6 @@ func newWorkerCmd() *cobra.Command {
 
 func workerRun(ctx context.Context, o *workerOptions) error {
 	if err := o.Check(); err != nil {
-		return cmdline.UsageError("%v", err)
-	}
-	labels, err := fleet.ParseLabels(o.Labels)
-	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
 	w := way{o.Way}
@@ -54,7 +50,7 @@ func workerRun(ctx context.Context, o *workerOptions) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	host, _ := os.Hostname() // empty: nobody knows
-	return fleet.Worker(ctx, fleet.Work{Access: a, Slots: o.Slots, Labels: labels, Host: host,
+	return fleet.Worker(ctx, fleet.Work{Access: a, Slots: o.Slots, Host: host,
 		Ralph: versionOf(ctx, ralph), Args: []string{ralph, "turn", "--away"}, Env: os.Environ(),
 		Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ralph-hub: "+format+"\n", args...) }})
 }

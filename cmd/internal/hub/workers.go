@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -26,12 +25,12 @@ func newWorkersCmd() *cobra.Command {
 	o := &workersOptions{way: newWay()}
 	cmd := &cobra.Command{
 		Use: "workers", Short: "List the workers of a fleet", Args: cmdline.NoArgs,
-		Long: "List the workers of a fleet: their machines, labels and slots, and for each how many offers and messages\n" +
-			"it has refused, and how many of its results were discarded because the run had given up on the worker.",
+		Long: "List the workers of a fleet: their machines and slots, and for each how many offers and messages it has\n" +
+			"refused, and how many of its results were discarded because the run had given up on the worker.",
 		Example: "  ralph-hub workers\n  RALPH_FLEET_TOKEN=... ralph-hub workers --fleet nats://build1:4222",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return workersRun(cmd.Context(), o) },
 	}
-	o.flags(cmd, "Only workers with these `LABELS`, such as gpu,linux.")
+	o.Flags(cmd.Flags(), "fleet")
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "Write a line of JSON whenever something changes, until stdin ends.")
 	cmd.Flags().BoolVar(&o.serve, "serve", false,
 		"Also run the server on this machine, if there is none, until stdin ends.")
@@ -39,8 +38,7 @@ func newWorkersCmd() *cobra.Command {
 }
 
 func workersRun(ctx context.Context, o *workersOptions) error {
-	need, err := o.needs()
-	if err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -54,11 +52,11 @@ func workersRun(ctx context.Context, o *workersOptions) error {
 	} else {
 		failed <- nil
 	}
-	each := func(all []fleet.Here) { show(os.Stdout, fleet.Having(need, all)); stop() }
+	each := func(all []fleet.Here) { show(os.Stdout, all); stop() }
 	if o.watch {
-		each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(sum(fleet.Having(need, all))) }
+		each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(sum(all)) }
 	}
-	err = muster(ctx, &o.way, o.serve, each)
+	err := muster(ctx, &o.way, o.serve, each)
 	stop()
 	return errors.Join(<-failed, err)
 }
@@ -110,10 +108,9 @@ func show(to io.Writer, all []fleet.Here) {
 		return
 	}
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "MACHINE\tRALPH\tBUSY\tREFUSED\tDISCARDED\tLABELS")
+	fmt.Fprintln(t, "MACHINE\tRALPH\tBUSY\tREFUSED\tDISCARDED")
 	for _, h := range all {
-		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%d\t%s\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, h.Discarded,
-			strings.Join(h.Labels, ","))
+		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%d\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, h.Discarded)
 	}
 	_ = t.Flush()
 }
@@ -122,16 +119,15 @@ func show(to io.Writer, all []fleet.Here) {
 type report struct {
 	Workers int `json:"workers"`
 	Busy    int `json:"busy"`
-	// Slots counts the slots of all workers by their labels, joined by commas.
-	Slots map[string]int `json:"slots"`
+	Slots   int `json:"slots"`
 }
 
 // sum makes a report of who is here.
 func sum(all []fleet.Here) report {
-	r := report{Workers: len(all), Slots: map[string]int{}}
+	r := report{Workers: len(all)}
 	for _, h := range all {
 		r.Busy += h.Busy
-		r.Slots[strings.Join(h.Labels, ",")] += h.Slots
+		r.Slots += h.Slots
 	}
 	return r
 }

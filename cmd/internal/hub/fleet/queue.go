@@ -31,10 +31,13 @@ type offer struct {
 	ID string `json:"id"`
 }
 
-func offersOf(line string) string { return fmt.Sprintf("ralph.offer.%d.%s", version, line) }
+// consumer is the name under which all workers take offers.
+const consumer = "any"
 
-// queue finds or makes the queue of offers and its line for these labels. In a cluster, the queue has copies.
-func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need Labels) error {
+func offerOf(id string) string { return fmt.Sprintf("ralph.offer.%d.%s.%s", version, consumer, id) }
+
+// queue finds or makes the queue of offers. In a cluster, the queue has copies.
+func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream) error {
 	err := persist(ctx, func(ctx context.Context) error {
 		_, err := js.Stream(ctx, stream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -49,15 +52,12 @@ func queue(ctx context.Context, conn *nats.Conn, js jetstream.JetStream, need La
 		if err != nil {
 			return err
 		}
-		if _, err = js.Consumer(ctx, stream, need.Line()); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		if _, err = js.Consumer(ctx, stream, consumer); !errors.Is(err, jetstream.ErrConsumerNotFound) {
 			return err
 		}
-		c := jetstream.ConsumerConfig{Durable: need.Line(), AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: deliver,
-			BackOff: backoff(), MaxAckPending: 10000, FilterSubject: offersOf(need.Line()) + ".>"}
-		if len(need) > 0 {
-			c.InactiveThreshold = kept
-		}
-		_, err = js.CreateOrUpdateConsumer(ctx, stream, c)
+		_, err = js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{Durable: consumer,
+			AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: deliver, BackOff: backoff(), MaxAckPending: 10000,
+			FilterSubject: offerOf(">")})
 		return err
 	})
 	if err != nil {

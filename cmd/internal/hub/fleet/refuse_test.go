@@ -92,47 +92,6 @@ func here(t *testing.T, a Access, want func([]Here) bool) (last []Here) {
 	return last
 }
 
-func TestLabels_aTurnGoesToAWorkerThatHasThem(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: waits for a worker")
-	}
-	t.Parallel()
-	a := startServer(t)
-	var done sync.Map
-	crew(t, Work{Access: a, Carry: named("plain", &done)},
-		Work{Access: a, Carry: named("gpu", &done), Labels: Labels{"gpu"}},
-		Work{Access: a, Carry: named("both", &done), Labels: Labels{"gpu", "linux"}, Slots: 3})
-	all := here(t, a, func(all []Here) bool { return len(all) == 3 })
-	got := Having(Labels{"gpu"}, all)
-	if len(got) != 2 || got[0].Slots+got[1].Slots != 4 {
-		t.Errorf("%+v", got)
-	}
-	for _, need := range []Labels{{"gpu", "linux"}, {"linux"}, {"gpu"}, {"gpu", "linux"}} {
-		if err := offered(t.Context(), Offer{Access: a, Need: need}); err != nil {
-			t.Fatal(need, err)
-		}
-	}
-	if both, gpu, plain := count(&done, "both"), count(&done, "gpu"), count(&done, "plain"); both < 3 || both+gpu != 4 || plain != 0 {
-		t.Errorf("%d turns with both labels, %d with one, %d with none", both, gpu, plain)
-	}
-	if err := offered(t.Context(), Offer{Access: a}); err != nil { // any will do
-		t.Error(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-	defer cancel()
-	if err := offered(ctx, Offer{Access: a, Need: Labels{"windows"}}); !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		t.Errorf("nobody has the label, and the turn ends: %v", err)
-	}
-	for _, text := range []string{"GPU", "a.b", "a>b", strings.Repeat("x", 33)} {
-		if _, err := ParseLabels(text); err == nil {
-			t.Errorf("%q is a label", text)
-		}
-	}
-	if l, err := ParseLabels("linux, gpu,gpu"); err != nil || l.Line() != "with-gpu-linux" {
-		t.Error(l, err)
-	}
-}
-
 // A worker whose ralph does not fit is not given the turn; another one is.
 func TestTurn_workerOfAnotherVersion_isRefusedAndCounted(t *testing.T) {
 	if testing.Short() {
@@ -184,14 +143,14 @@ func TestWorker_strangeOffersAndRolls_areRefusedAndCounted(t *testing.T) {
 	defer conn.Close()
 	old, _ := json.Marshal(offer{V: version - 1, ID: "x"})
 	for i, data := range [][]byte{old, []byte("nonsense"), []byte(`{"v":3,"id":"a.b"}`)} {
-		if _, err := js.Publish(t.Context(), offersOf("any")+fmt.Sprint(".x", i), data); err != nil {
+		if _, err := js.Publish(t.Context(), offerOf(fmt.Sprint("x", i)), data); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := js.Publish(t.Context(), offersOf("any")+".big", make([]byte, 5000)); err == nil {
+	if _, err := js.Publish(t.Context(), offerOf("big"), make([]byte, 5000)); err == nil {
 		t.Error("an offer of 5,000 bytes is taken")
 	}
-	if err := conn.Publish(offersOf("any")+".huge", make([]byte, maxFrame+1)); !errors.Is(err, nats.ErrMaxPayload) {
+	if err := conn.Publish(offerOf("huge"), make([]byte, maxFrame+1)); !errors.Is(err, nats.ErrMaxPayload) {
 		t.Errorf("a message of more than 1 MiB: %v", err)
 	}
 	if err := conn.Publish(rollSubject, []byte("a b")); err != nil {

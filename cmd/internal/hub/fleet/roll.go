@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -16,14 +15,13 @@ import (
 
 // Here is a worker's answer to a roll call.
 type Here struct {
-	V       int      `json:"v"`
-	ID      string   `json:"id"` // of the process
-	Host    string   `json:"host"`
-	Ralph   string   `json:"ralph,omitempty"`
-	Labels  []string `json:"labels,omitempty"`
-	Slots   int      `json:"slots"`
-	Busy    int      `json:"busy"`
-	Refused int      `json:"refused,omitempty"` // offers and messages
+	V       int    `json:"v"`
+	ID      string `json:"id"` // of the process
+	Host    string `json:"host"`
+	Ralph   string `json:"ralph,omitempty"`
+	Slots   int    `json:"slots"`
+	Busy    int    `json:"busy"`
+	Refused int    `json:"refused,omitempty"` // offers and messages
 	// Discarded are the results that no run has taken, because it had given up on the worker or was gone.
 	Discarded int `json:"discarded,omitempty"`
 }
@@ -44,7 +42,7 @@ func (w *worker) answerRolls() error {
 			return
 		}
 		// Plain values: it cannot fail.
-		data, _ := json.Marshal(Here{V: version, ID: id, Host: w.Host, Ralph: w.Ralph, Labels: w.Labels, Slots: w.Slots,
+		data, _ := json.Marshal(Here{V: version, ID: id, Host: w.Host, Ralph: w.Ralph, Slots: w.Slots,
 			Busy: int(w.busy.Load()), Refused: int(w.refused.Load()), Discarded: int(w.discarded.Load())})
 		_ = w.conn.Publish("ralph.here."+string(m.Data), data)
 	})
@@ -99,7 +97,7 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 		}
 		mu.Unlock()
 		slices.SortFunc(all, func(a, b Here) int { return strings.Compare(a.Host+" "+a.ID, b.Host+" "+b.ID) })
-		if first || !reflect.DeepEqual(all, last) {
+		if first || !slices.Equal(all, last) {
 			each(all)
 		}
 		last, pause = all, rollEvery+time.Duration(len(all))*10*time.Millisecond
@@ -110,9 +108,4 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 type present struct {
 	Here
 	rolls int // that it may still miss
-}
-
-// Having returns the workers that have the labels.
-func Having(need Labels, all []Here) []Here {
-	return slices.DeleteFunc(slices.Clone(all), func(h Here) bool { return !Labels(h.Labels).Serves(need.Line()) })
 }

@@ -79,7 +79,7 @@ func (d door) Check(c server.ClientAuthentication) bool {
 func mayDo(who string) *server.Permissions {
 	return &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{"ralph.claim.*." + who, "ralph.out.*." + who + ".>",
-			"ralph.here.*", "$JS.API.CONSUMER.NAMES." + stream, "$JS.API.CONSUMER.INFO." + stream + ".*",
+			"ralph.here.*", "$JS.API.CONSUMER.INFO." + stream + ".*",
 			"$JS.API.CONSUMER.MSG.NEXT." + stream + ".*", "$JS.ACK." + stream + ".>"}},
 		Subscribe: &server.SubjectPermission{Allow: []string{inboxOf(who) + ".>", "ralph.roll"}},
 	}
@@ -189,7 +189,7 @@ func (o Server) live(ctx context.Context, dir string, d door, ready func(Access)
 		return err
 	}
 	defer conn.Close()
-	if err := queue(ctx, conn, js, nil); err != nil { // workers must find it before the first run
+	if err := queue(ctx, conn, js); err != nil { // workers must find it before the first run
 		return err
 	}
 	if err := ready(a); err != nil {

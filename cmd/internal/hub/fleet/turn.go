@@ -18,7 +18,6 @@ import (
 // Offer is a turn that wants a worker.
 type Offer struct {
 	Access
-	Need Labels // of the worker
 	// Fits says why a worker with this version of ralph cannot work for the run, whose first line is given; nil: all
 	// can.
 	Fits func(hello []byte, theirs string) error
@@ -47,11 +46,11 @@ func Turn(ctx context.Context, o Offer, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("offer the turn: %w", err)
 	}
 	defer claims.Unsubscribe()
-	if err := queue(ctx, conn, js, o.Need); err != nil {
+	if err := queue(ctx, conn, js); err != nil {
 		return err
 	}
 	data, _ := json.Marshal(offer{V: version, ID: t.id}) // plain values: it cannot fail
-	subject := offersOf(o.Need.Line()) + "." + t.id
+	subject := offerOf(t.id)
 	err = persist(ctx, func(ctx context.Context) error { // offered twice, it is carried out once
 		_, err := js.Publish(ctx, subject, data)
 		return err

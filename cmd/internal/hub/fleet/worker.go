@@ -24,13 +24,12 @@ import (
 // Work is what a worker needs.
 type Work struct {
 	Access
-	Slots  int
-	Labels Labels
-	Host   string // for people
-	Ralph  string // the version of the ralph of Args; empty: unknown
-	Args   []string
-	Env    []string
-	Log    func(format string, args ...any)
+	Slots int
+	Host  string // for people
+	Ralph string // the version of the ralph of Args; empty: unknown
+	Args  []string
+	Env   []string
+	Log   func(format string, args ...any)
 	// Carry carries out a turn in place of Args, which is ralph turn --away: it reads what the run says from in, and
 	// calls say with its output for the run. why is empty after a success. nil: Args are run.
 	Carry func(ctx context.Context, in io.Reader, say func([]byte)) (why string)
@@ -47,6 +46,10 @@ type worker struct {
 
 	refused   atomic.Int64 // offers and messages
 	discarded atomic.Int64 // results that no run has taken
+
+	mu     sync.Mutex
+	queue  jetstream.Consumer // nil: not found yet
+	warned bool               // that there is none
 }
 
 // Worker takes turns from the fleet until ctx ends.
@@ -66,12 +69,11 @@ func Worker(ctx context.Context, o Work) error {
 	w.Env = slices.DeleteFunc(slices.Clone(w.Env), func(e string) bool {
 		return strings.HasPrefix(e, TokenVar+"=") || strings.HasPrefix(e, CredsVar+"=")
 	})
-	l := &lines{w: w}
 	var all sync.WaitGroup
 	for range w.Slots {
 		all.Go(func() {
-			for n := 0; ctx.Err() == nil; n++ {
-				m, err := l.next(ctx, n)
+			for ctx.Err() == nil {
+				m, err := w.next(ctx)
 				switch {
 				case m != nil:
 					w.busy.Add(1)
@@ -98,93 +100,51 @@ func (w *worker) refuse(format string, args ...any) {
 	w.Log("%s; refused so far: %d", fmt.Sprintf(format, args...), w.refused.Add(1))
 }
 
-const (
-	lookEvery = 5 * time.Second // for new lines of offers
-	waitFor   = 2 * time.Second // an offer
-)
+const waitFor = 2 * time.Second // for an offer
 
-// lines are the lines of offers that a worker may take.
-type lines struct {
-	w      *worker
-	mu     sync.Mutex
-	all    []jetstream.Consumer
-	looked time.Time
-	warned bool // that there are none
-}
-
-// find looks for the lines at intervals. Only runs make new ones.
-func (l *lines) find(ctx context.Context) ([]jetstream.Consumer, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.all) > 0 && (len(l.w.Labels) == 0 || time.Since(l.looked) < lookEvery) {
-		return l.all, nil
+// offers returns the queue; nil: no run has used this fleet yet.
+func (w *worker) offers(ctx context.Context) (jetstream.Consumer, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.queue != nil {
+		return w.queue, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, oneTry)
 	defer cancel()
-	names := []string{Labels{}.Line()}
-	if len(l.w.Labels) > 0 {
-		all, err := l.w.lineNames(ctx)
-		if err != nil {
-			return nil, err
+	queue, err := w.js.Consumer(ctx, stream, consumer)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		if !w.warned {
+			w.warned = true
+			w.Log("no run has used this fleet yet")
 		}
-		names = slices.DeleteFunc(all, func(name string) bool { return !l.w.Labels.Serves(name) })
+		return nil, nil
 	}
-	var found []jetstream.Consumer
-	for _, name := range names {
-		c, err := l.w.js.Consumer(ctx, stream, name)
-		if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, c)
-	}
-	if len(found) == 0 && !l.warned {
-		l.warned = true
-		l.w.Log("no run has used this fleet yet")
-	}
-	l.all, l.looked = found, time.Now()
-	return found, nil
-}
-
-// lineNames are all lines of the queue. The client of NATS would ask for rights on the stream.
-func (w *worker) lineNames(ctx context.Context) ([]string, error) {
-	m, err := w.conn.RequestWithContext(ctx, "$JS.API.CONSUMER.NAMES."+stream, nil)
-	if err != nil {
-		return nil, fmt.Errorf("look for offers: %w", err)
-	}
-	var answer struct {
-		Consumers []string `json:"consumers"`
-	}
-	if err := json.Unmarshal(m.Data, &answer); err != nil {
-		return nil, fmt.Errorf("look for offers: %w", err)
-	}
-	return answer.Consumers, nil
+	w.queue = queue
+	return queue, err
 }
 
 // next waits a while for an offer; nil: there was none.
-func (l *lines) next(ctx context.Context, n int) (jetstream.Msg, error) {
-	all, err := l.find(ctx)
+func (w *worker) next(ctx context.Context) (jetstream.Msg, error) {
+	queue, err := w.offers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
+	if queue == nil {
 		select {
 		case <-ctx.Done():
 		case <-time.After(waitFor / 4):
 		}
 		return nil, nil
 	}
-	m, err := all[n%len(all)].Next(jetstream.FetchMaxWait(waitFor / time.Duration(len(all))))
+	m, err := queue.Next(jetstream.FetchMaxWait(waitFor))
 	if errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) {
 		return nil, nil
 	}
 	if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) ||
 		errors.Is(err, nats.ErrNoResponders) {
-		l.mu.Lock()
-		l.all = nil
-		l.mu.Unlock()
+		w.mu.Lock()
+		w.queue = nil
+		w.mu.Unlock()
 	}
 	return m, err
 }
