@@ -48,9 +48,9 @@ func checkHub(f *cmdline.Factory, cfg *config.Config, dir string) error {
 
 // startHub starts ralph-hub for a run if an option asks for it. It outlives this process. A
 // run goes on without it, with a warning. The function that it returns is for the end of the
-// run: it starts ralph-hub anew if it was killed.
+// run: it starts another one, since the first may have been killed. Two of them send nothing twice.
 func startHub(f *cmdline.Factory, cfg *config.Config, dir, run string) (again func()) {
-	start := func() {
+	start := func() (started bool) {
 		job, err := jobOf(f, cfg, dir, run)
 		var out []byte
 		if err == nil && job.Wanted() {
@@ -59,13 +59,12 @@ func startHub(f *cmdline.Factory, cfg *config.Config, dir, run string) (again fu
 		if err != nil {
 			f.Warn(fmt.Errorf("no notifications: %w%s", err, prefixed(out)))
 		}
+		return err == nil
 	}
-	start()
-	return func() {
-		if config.Unwatched(cmdline.OpenState(dir).HubDir(), run) {
-			start()
-		}
+	if !start() {
+		return func() {} // nor would the next one
 	}
+	return func() { start() }
 }
 
 func prefixed(out []byte) string {

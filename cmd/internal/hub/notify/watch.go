@@ -36,11 +36,10 @@ type Watch struct {
 	config.HubJob
 	Logger hclog.Logger
 
-	r      *state.Reader
-	box    outbox
-	ended  bool      // its end is in the outbox
-	gone   time.Time // since when no runner is alive; zero: one is
-	missed []string  // earlier runs whose watcher was killed before it saw the end
+	r     *state.Reader
+	box   outbox
+	ended bool      // its end is in the outbox
+	gone  time.Time // since when no runner is alive; zero: one is
 }
 
 // Run watches until the run has ended and everything is sent, given up, or ctx ends.
@@ -51,18 +50,8 @@ func (w *Watch) Run(ctx context.Context) error {
 		return err
 	}
 	w.box = box
-	mark, missed, err := config.MarkWatched(w.r.HubDir(), w.HubJob.Run)
-	if err != nil {
-		return err
-	}
-	defer mark.Close()
-	w.missed = missed
-	if err := view.EachEvent(w.r, "", wanted, w.take); err != nil {
+	if err := view.EachEvent(w.r, w.HubJob.Run, wanted, w.take); err != nil {
 		w.Logger.Warn("events unreadable", logs.KeyError, err)
-		missed = nil // the next one tries again
-	}
-	for _, run := range missed { // what is left of them is in the outbox
-		config.UnmarkWatched(w.r.HubDir(), run)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -82,10 +71,7 @@ func (w *Watch) Run(ctx context.Context) error {
 				w.take(e)
 			}
 		}
-		if w.look(time.Now()); w.ended {
-			config.UnmarkWatched(w.r.HubDir(), w.HubJob.Run)
-		}
-		if w.ended && w.left() == 0 {
+		if w.look(time.Now()); w.ended && w.left() == 0 {
 			return nil
 		}
 		select {
@@ -101,17 +87,15 @@ func wanted(k state.Kind) bool { return !k.Streams() }
 
 // take puts what an event asks for into the outbox. Doing it twice adds nothing.
 func (w *Watch) take(e state.Event) {
+	if e.Run != w.HubJob.Run {
+		return
+	}
 	start, starts := e.Data.(state.RunStart)
 	if starts && start.Killed != "" && time.Since(e.Time) < 24*time.Hour {
 		w.reportDeath(start.Killed, e)
 	}
 	_, ends := e.Data.(state.RunEnd)
-	switch {
-	case e.Run == w.HubJob.Run:
-		w.ended = ends || w.ended && !starts
-	case !slices.Contains(w.missed, e.Run) || time.Since(e.Time) > 24*time.Hour:
-		return
-	}
+	w.ended = ends || w.ended && !starts
 	s := view.Gather(w.r, time.Now())
 	if m, ok := Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Notifications) &&
 		(ends || time.Since(e.Time) < stale) {
