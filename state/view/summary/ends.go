@@ -81,3 +81,11 @@ func forecast(m *view.Model, now time.Time) string {
 	}
 	return "done about " + ahead(now, took/time.Duration(done)*time.Duration(open))
 }
+
+// ahead says when something happens; in the far future only roughly.
+func ahead(now time.Time, left time.Duration) string {
+	if left > 14*24*time.Hour {
+		return "in more than two weeks"
+	}
+	return fmt.Sprintf("%s, in %s", view.Clock(now.Add(left), now), rough(left))
+}

@@ -41,7 +41,7 @@ func (d *runData) trim() {
 	d.Asked, d.Plan.Task, d.Breaker.Reason = fit(d.Asked), fit(d.Plan.Task), fit(d.Breaker.Reason)
 	d.Cost, d.Tokens = fit(d.Cost), fit(d.Tokens)
 	same := func(s string) string { return s }
-	for _, texts := range []*[]string{&d.Problems, &d.Plan.Slots, &d.Burn, &d.Verdicts} {
+	for _, texts := range []*[]string{&d.Problems, &d.Plan.Slots, &d.Verdicts} {
 		*texts = within(mapped(*texts, fit), roomUsage, 40, same)
 	}
 	d.Gauges = within(mapped(d.Gauges, func(g summary.Gauge) summary.Gauge {

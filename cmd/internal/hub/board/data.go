@@ -34,7 +34,6 @@ type runData struct {
 	project
 	shell
 	Run       string
-	Burn      []string
 	Rows      []summary.IterationRow
 	Tasks     []act.Task
 	More      int // tasks that are left out
@@ -66,7 +65,7 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	defer f.mu.Unlock()
 	m := &f.model
 	s := f.fresh(ctx, now)
-	d := runData{Summary: summary.Of(m, now), project: f.project, Run: m.Status.RunID, Burn: summary.Burn(m, now),
+	d := runData{Summary: summary.Of(m, now), project: f.project, Run: m.Status.RunID,
 		Review: findings(m.Status.Review), Questions: questions(asked), shell: shell{f.board.Actions, f.board.mark}}
 	d.Rows = rowsOf(m, now)
 	for _, said := range state.VerdictLines(m.Status.Verdicts) {

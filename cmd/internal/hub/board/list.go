@@ -9,23 +9,22 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/question"
-	"ralph/state/report"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
 const (
-	listEvery = time.Second
+	listFresh = 900 * time.Millisecond // each viewer asks once a second
 	maxCards  = 60
 	maxPast   = 40
 )
 
-// list is the page of all runs. It is updated once a second while somebody views it.
+// list is the page of all runs.
 type list struct {
 	*topic
-	board   *Board
-	mu      sync.Mutex
-	running bool
+	board  *Board
+	mu     sync.Mutex
+	looked time.Time
 }
 
 // card is the latest run of a project.
@@ -41,15 +40,18 @@ type card struct {
 
 // pastRow is an earlier run.
 type pastRow struct {
-	project
-	*report.Report
-	Tone summary.Tone
-	Word string
+	past
 	When string
 }
 
-// look updates the list.
-func (l *list) look(now time.Time) {
+// look updates the list, unless somebody has just done so.
+func (l *list) look() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if now.Sub(l.looked) < listFresh {
+		return
+	}
 	var d struct {
 		Cards []card
 		Past  []pastRow
@@ -61,19 +63,17 @@ func (l *list) look(now time.Time) {
 		}
 		for _, rep := range l.board.records.Of(p.reader()) {
 			if rep.Run != c.Run {
-				row := pastRow{project: p, Report: rep, When: view.Clock(rep.StartedAt, now)}
-				row.Word, _, row.Tone = summary.Word(rep.Status)
-				row.Word = cmp.Or(state.NotProven(rep.Status, rep.Unproven), row.Word)
-				d.Past = append(d.Past, row)
+				d.Past = append(d.Past, pastRow{pastOf(p, rep), view.Clock(rep.StartedAt, now)})
 			}
 		}
 	}
 	slices.SortStableFunc(d.Cards, func(a, b card) int {
 		return cmp.Or(cmp.Compare(a.urgent, b.urgent), b.began.Compare(a.began))
 	})
-	slices.SortStableFunc(d.Past, func(a, b pastRow) int { return b.StartedAt.Compare(a.StartedAt) })
+	slices.SortStableFunc(d.Past, func(a, b pastRow) int { return b.Of.StartedAt.Compare(a.Of.StartedAt) })
 	d.Cards, d.Past = d.Cards[:min(len(d.Cards), maxCards)], d.Past[:min(len(d.Past), maxPast)]
 	l.put([]part{{ID: "runs", HTML: render("list", d)}}, nil)
+	l.looked = time.Now()
 }
 
 // cardOf sums up the latest run of a project. Runs that wait for a person are listed first, then those that are alive.
@@ -106,34 +106,4 @@ func openQuestions(p project) (open []question.Question) {
 		}
 	}
 	return open
-}
-
-// start updates the list once a second until it has no viewer.
-func (l *list) start() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.touch()
-	if l.running {
-		return
-	}
-	l.running = true
-	go func() {
-		ticker := time.NewTicker(listEvery)
-		defer ticker.Stop()
-		for {
-			l.look(time.Now())
-			select {
-			case <-l.board.ctx.Done():
-				return
-			case <-ticker.C:
-			}
-			l.mu.Lock()
-			if l.idle() > linger {
-				l.running = false
-				l.mu.Unlock()
-				return
-			}
-			l.mu.Unlock()
-		}
-	}()
 }

@@ -40,7 +40,11 @@ func (b *Board) runPage(w http.ResponseWriter, r *http.Request) {
 	run := r.PathValue("run")
 	f := b.current(r, p, run)
 	if f == nil {
-		b.pastPage(w, r, p)
+		if rep, folded := b.report(w, r, p); rep != nil {
+			d := pastOf(p, rep)
+			d.Rows = rowsOf(&view.Model{Run: folded}, time.Now())
+			b.show(w, r, page{Title: p.Name(), Back: "/", Body: "past", Data: d})
+		}
 		return
 	}
 	shown := page{Title: termtext.Line(f.name()), Back: "/", Events: p.Path(run) + "/events", Body: "run",
@@ -70,49 +74,50 @@ func (p project) name() string { return p.Dir[strings.LastIndexByte(p.Dir, '/')+
 // Name is the name of the project, as a line.
 func (p project) Name() string { return termtext.Line(p.name()) }
 
-// pastData is a run that is not the latest of its project.
-type pastData struct {
+// past is a run that is not the latest of its project.
+type past struct {
 	runLinks
-	Rows []summary.IterationRow
 	Of   *report.Report
 	Tone summary.Tone
 	Word string
-	Took string
+	Rows []summary.IterationRow
 }
 
-func (b *Board) pastPage(w http.ResponseWriter, r *http.Request, p project) {
-	d, ok := b.past(p, r.PathValue("run"))
-	if !ok {
+func pastOf(p project, rep *report.Report) past {
+	word, _, tone := summary.Word(rep.Status)
+	return past{runLinks: runLinks{p, rep.Run}, Of: rep, Tone: tone,
+		Word: cmp.Or(state.NotProven(rep.Status, rep.Unproven), word)}
+}
+
+// report returns what is known of a run: its record or, of the latest one, a fold of its events. It answers if
+// nothing is known.
+func (b *Board) report(w http.ResponseWriter, r *http.Request, p project) (*report.Report, view.Run) {
+	run := r.PathValue("run")
+	rep, folded := b.reportOf(p, run)
+	if rep == nil {
 		b.fail(w, r, http.StatusNotFound, "this run is not known here, or its files are gone")
-		return
 	}
-	b.show(w, r, page{Title: p.Name(), Back: "/", Body: "past", Data: d})
+	return rep, folded
 }
 
-// past returns what is known of an earlier run, from its record or its events; ok is false if nothing is.
-func (b *Board) past(p project, run string) (d pastData, ok bool) {
+func (b *Board) reportOf(p project, run string) (rep *report.Report, folded view.Run) {
 	if !plainRun(run) {
-		return d, false
+		return nil, folded
 	}
-	r := p.reader()
-	fold := &report.Fold{}
-	if err := view.EachEvent(r, run, report.Wanted, fold.Add); err == nil && fold.Known() {
-		fold.Run.Settle(false)
-		d.Of = fold.Build(report.Source{Project: p.Dir, Snapshot: view.Gather(r, time.Now()), Now: time.Now()})
-	}
-	for _, rep := range b.records.Of(p.reader()) {
-		if rep.Run == run {
-			d.Of = rep
+	fold, reader := &report.Fold{}, p.reader()
+	s := view.Gather(reader, time.Now())
+	for _, known := range b.records.Of(reader) {
+		if known.Run == run {
+			rep = known
 		}
 	}
-	if d.Of == nil {
-		return d, false
+	latest := run == s.Status.RunID || s.Alive && run == s.Owner.RunID
+	if err := view.EachEvent(reader, run, report.Wanted, fold.Add); err == nil && fold.Known() {
+		if fold.Run.Settle(latest && s.Alive); latest || rep == nil {
+			rep = fold.Build(report.Source{Project: p.Dir, Snapshot: s, Now: s.At})
+		}
 	}
-	d.runLinks, d.Rows = runLinks{p, run}, rowsOf(&view.Model{Run: fold.Run}, time.Now())
-	d.Word, _, d.Tone = summary.Word(d.Of.Status)
-	d.Word = cmp.Or(state.NotProven(d.Of.Status, d.Of.Unproven), d.Word)
-	d.Took = view.Span(d.Of.Took())
-	return d, true
+	return rep, fold.Run
 }
 
 // reportPage shows the report without its diffs: the pages of the iterations have them.
@@ -121,20 +126,11 @@ func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	d, ok := b.past(p, r.PathValue("run"))
-	if f := b.current(r, p, r.PathValue("run")); ok && f != nil {
-		f.mu.Lock()
-		snapshot := f.model.Snapshot
-		f.mu.Unlock()
-		if rep := f.fold(r.PathValue("run"), snapshot); rep != nil {
-			d.Of = rep
-		}
-	}
-	if !ok {
-		b.fail(w, r, http.StatusNotFound, "this run is not known here, or its files are gone")
+	rep, _ := b.report(w, r, p)
+	if rep == nil {
 		return
 	}
-	data := d.Of.HTML()
+	data := rep.HTML()
 	head := w.Header()
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	// The page itself says which style.
@@ -152,13 +148,13 @@ func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b *Board) runsPage(w http.ResponseWriter, r *http.Request) {
-	b.runs.look(time.Now())
+	b.runs.look()
 	b.show(w, r,
 		page{Title: "ralph", Events: "/events", Body: "runs", Parts: map[string]string{"runs": b.runs.html("runs")}})
 }
 
 func (b *Board) runsEvents(w http.ResponseWriter, r *http.Request) {
-	b.follow(w, r, b.runs.topic, b.runs.start)
+	b.follow(w, r, b.runs.topic, b.runs.look)
 }
 
 func (b *Board) runEvents(w http.ResponseWriter, r *http.Request) {
@@ -171,11 +167,11 @@ func (b *Board) runEvents(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent) // the browser does not ask again
 		return
 	}
-	b.follow(w, r, f.topic, func() {})
+	b.follow(w, r, f.topic, nil)
 }
 
-// follow sends updates, to a limited number of viewers at a time.
-func (b *Board) follow(w http.ResponseWriter, r *http.Request, t *topic, begin func()) {
+// follow sends updates, to a limited number of viewers at a time. refresh is called once a second; nil: it is not needed.
+func (b *Board) follow(w http.ResponseWriter, r *http.Request, t *topic, refresh func()) {
 	b.mu.Lock()
 	full := b.streams >= maxStreams
 	if !full {
@@ -187,8 +183,7 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, t *topic, begin f
 		return
 	}
 	defer func() { b.mu.Lock(); b.streams--; b.mu.Unlock() }()
-	begin()
-	stream(w, r, t, b.fill(r))
+	stream(w, r, t, b.fill(r), refresh)
 }
 
 // login takes a link or, from a form, the token.

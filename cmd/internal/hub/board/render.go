@@ -34,7 +34,6 @@ var templates = sync.OnceValue(func() *template.Template {
 		"tone":    func(t summary.Tone) string { return [...]string{"calm", "good", "busy", "look", "bad"}[t] },
 		"mark":    func(state string) string { mark, _ := summary.TaskMark(state); return mark },
 		"percent": func(part float64) string { return fmt.Sprintf("%.0f", 100*min(max(part, 0), 1)) },
-		"pair":    func(a, b string) []string { return []string{a, b} },
 		"inc":     func(i int) int { return i + 1 },
 		"part":    func(html string) template.HTML { return template.HTML(html) }, // a template wrote it
 		"code":    func(text string) template.HTML { return template.HTML(report.WithCode(text)) },

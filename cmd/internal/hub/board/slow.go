@@ -8,7 +8,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state/act"
 	"ralph/state/report"
-	"ralph/state/view"
 )
 
 // slowEvery is how old the slow parts of a page may get.
@@ -35,9 +34,10 @@ func (f *feed) fresh(ctx context.Context, now time.Time) slow {
 	s := &f.slow
 	if !s.busy && (s.due || now.Sub(s.found) > slowEvery) {
 		s.busy, s.due = true, false
-		run, snapshot := f.model.Status.RunID, f.model.Snapshot
+		run := f.model.Status.RunID
 		go func() {
-			tasks, rep := f.tasks(ctx), f.fold(run, snapshot)
+			tasks := f.tasks(ctx)
+			rep, _ := f.board.reportOf(f.project, run)
 			f.mu.Lock()
 			f.slow.tasks, f.slow.report, f.slow.found, f.slow.busy = tasks, rep, time.Now(), false
 			f.mu.Unlock()
@@ -57,16 +57,4 @@ func (f *feed) tasks(ctx context.Context) (all []act.Task) {
 		t.Title, t.Why = termtext.Line(t.Title), termtext.Line(t.Why)
 	}
 	return all
-}
-
-func (f *feed) fold(run string, s view.Snapshot) *report.Report {
-	if run == "" {
-		return nil
-	}
-	fold, r := &report.Fold{}, f.reader()
-	if err := view.EachEvent(r, run, report.Wanted, fold.Add); err != nil || !fold.Known() {
-		return nil
-	}
-	fold.Run.Settle(s.Alive)
-	return fold.Build(report.Source{Project: f.Dir, Snapshot: s, Now: time.Now()})
 }

@@ -164,8 +164,9 @@ func (t *topic) latest() (all []view.Line) {
 	return all
 }
 
-// stream sends a topic until the client leaves or does not read. fill completes the events for it.
-func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) []byte) {
+// stream sends a topic until the client leaves or does not read. fill completes the events for it. refresh, if there is
+// one, is called once a second.
+func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) []byte, refresh func()) {
 	defer t.enter()()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not buffer events
@@ -179,6 +180,10 @@ func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) 
 	}
 	ticker := time.NewTicker(keepAlive)
 	defer ticker.Stop()
+	var seconds <-chan time.Time
+	if refresh != nil {
+		seconds = time.Tick(time.Second)
+	}
 	if !send([]byte("retry: 2000\n\n")) {
 		return
 	}
@@ -191,6 +196,8 @@ func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) 
 		case <-r.Context().Done():
 			return
 		case <-changed:
+		case <-seconds:
+			refresh()
 		case <-ticker.C:
 			if !send([]byte("event: beat\ndata: 1\n\n")) {
 				return
