@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -91,6 +92,11 @@ var tickFakes = map[string]func(*fake) int{
 	},
 	"tests-inside": func(f *fake) int {
 		put("mode.rs", "fn mode_of_values() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn mode() {}\n}\n")
+		return f.tickFirst()
+	},
+	"builder": func(f *fake) int { // writes what git ignores
+		_ = os.Mkdir("dist", 0o700)
+		put("dist/app", "x")
 		return f.tickFirst()
 	},
 	"first-ticker": func(f *fake) int { // never works
@@ -229,6 +235,20 @@ func TestRun_planOfAProjectInASubfolder_isNoCode(t *testing.T) {
 	b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 3
 	if b.run(t.Context()); !strings.Contains(strings.Join(b.found(state.FoundByAudit), "\n"), "this run has changed no file") {
 		t.Error("the tick of the plan counted as work")
+	}
+}
+
+func TestRun_workThatGitIgnores_countsWhereTheTaskNamesIt(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]int{"build dist/ for the stick": state.ExitComplete, "count the words": state.ExitReview} {
+		b := newBench(t, "builder", "[ ] "+title)
+		b.write(".gitignore", "/dist/\n")
+		b.check("true")
+		b.inGit()
+		b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 5
+		if r := b.run(t.Context()); r.Decision.Exit != want {
+			t.Errorf("%s: %d, %s", title, r.Decision.Exit, r.Decision.Reason)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // taskWords are patterns for clauses of a task.
 var taskWords = sync.OnceValue(func() (p struct {
-	path, code, clause, tests, them, fewer, change, data, add, bad, red, edit, plan, apart, lets, remove,
+	path, code, clause, tests, them, fewer, list, change, data, add, bad, red, edit, plan, apart, lets, remove,
 	skip, advises, same, other *regexp.Regexp
 }) {
 	re := regexp.MustCompile
@@ -28,6 +28,8 @@ var taskWords = sync.OnceValue(func() (p struct {
 		`quarantin|simplif|restructur|reorgani[sz]|parametri[sz]|get rid|table-driven|exclud|deselect|xfail|` +
 		`opt[ -]?in\b|(?:mark|tag|annotat)\w* .*\b(?:ignor|flaky|expected failure)|leav\w* .{1,40}\bout\b|` +
 		`(?:put|hid|gat|guard|mov)\w* .*\bbehind\b)`)
+	// As in "Remove the v1 API: handler, route and its tests".
+	p.list = re(`(?im)^\W*(?:remov|delet|drop|retir)\w*\b[^:\n]*: [^.;:\n]*\btests?(?: (?:case|file)s?)?\s*(?:[.;,)]|$)`)
 	p.apart = re(`(?i)\b(?:(?:py|unit)?test|jest|vitest|mocha|go test|cargo|runner)\b.{0,20}\b(?:collect|discover|` +
 		`pick)(?:s|ed|ion)?\b|\b(?:mark|tag)\w* (?:the |all |our )?(?:\w+ ){0,2}tests?\b|\bslow tests?\b|` +
 		`\bbuild tags?\b`)
@@ -90,7 +92,7 @@ func asksForFewerTests(task string) bool {
 		}
 		before = clause
 	}
-	return p.apart.MatchString(task)
+	return p.apart.MatchString(task) || p.list.MatchString(task)
 }
 
 // asksForRemoval reports whether a task wants something removed or moved.
@@ -229,6 +231,7 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 	p.other = re(`(?i)\b(?:make|must|should|need|let|chang|renam|replac|mov|split|extend|improv|speed|optimi[sz]|support|use|allow|prevent|` +
 		`avoid|stop|drop|delet|convert|port|migrat|upgrad|introduc|provid|show|print|faster|instead|also|now|no longer|new|bug|broken|wrong)`)
 	p.unless = re(`(?i)\b(?:only )?(?:if|where|should) (?:not\b|[^,;.]{0,40}\b(?:fail|break|broke|red\b|wrong\b))[^,;.]*[,;]?[^,;.]*|` +
+		`\b(?:fix|mend|repair|correct)\w* (?:it|them|this|that|these|those|any\w*) (?:only )?(?:if|unless|where)\b[^,;.]*|` +
 		`\b(?:fix|mend|repair|correct)\w* (?:what|whatever|anything that|everything that) [^,;.]*`)
 	const mends = `(?:fix|add|writ|implement|updat|creat|mend|repair|correct|document|handl|reject|refactor|remov)`
 	p.mend = re(`(?i)\b` + mends)

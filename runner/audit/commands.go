@@ -49,7 +49,10 @@ func hidesFailure(line string, lost []string, asked bool) bool {
 	}
 	for _, l := range lost { // whatever a target for tests runs is a check: "./t" becomes "./t | grep -v FAIL || true"
 		was := strings.TrimLeft(strings.TrimPrefix(l, target), "@-")
-		if _, after, same := strings.Cut(line, was); same && was != "" && strings.HasPrefix(l, target) && !strings.Contains(line, "pipefail") && commandPatterns().judges.MatchString(target) {
+		if before, after, same := strings.Cut(line, was); same && was != "" && strings.HasPrefix(l, target) && !strings.Contains(line, "pipefail") && commandPatterns().judges.MatchString(target) {
+			if strings.Trim(before, "@-") == "" && strings.Contains(before, "-") && !strings.Contains(l, "-"+was) {
+				return true // make ignores what it returns
+			}
 			hidden = cmp.Or(hidden, commandPatterns().swallow.FindString(after))
 		}
 	}

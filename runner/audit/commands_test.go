@@ -38,6 +38,11 @@ func TestHidesFailure_targetForTests_whateverItRuns(t *testing.T) {
 		{"make test: ./t -v", "make test: ./t", false},
 		{"make clean: rm t || true", "make clean: rm t", false},
 		{"make test: mkdir -p out || true", "make test: ./t", false},
+		{"make check: -sh tests/run.sh", "make check: sh tests/run.sh", true},
+		{"make check: @-sh tests/run.sh", "make check: @sh tests/run.sh", true},
+		{"make check: sh tests/run.sh -v", "make check: -sh tests/run.sh", false},
+		{"make check: -sh tests/run.sh -v", "make check: -sh tests/run.sh", false},
+		{"make clean: -sh tests/run.sh", "make clean: sh tests/run.sh", false},
 		{"make test: ./t a || true", "make test: ./t || true", false},
 	} {
 		if got := hidesFailure(c.line, []string{c.lost}, true); got != c.want {

@@ -134,7 +134,8 @@ func languageOf(path string) *language {
 }
 
 // paths are patterns of paths in all languages.
-var paths = sync.OnceValue(func() (p struct{ data, code, about, test *regexp.Regexp }) {
+var paths = sync.OnceValue(func() (p struct{ data, code, about, test, inText *regexp.Regexp }) {
+	p.inText = regexp.MustCompile(`[\w.-]+/[\w./-]*`)
 	p.test = regexp.MustCompile(TestLine)
 	p.about = regexp.MustCompile(`(?i)test|spec|fixture|golden|snapshot|expected|e2e|` +
 		`(?:^|[/._-])(?:checks?|cases?|examples?|verify|smoke|bench\w*|fuzz\w*)(?:[/._-]|$)`)

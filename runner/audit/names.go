@@ -51,6 +51,10 @@ var (
 			"\\b(?:raise|throw|add|introduce|create|define|provide|implement|named|called) (?:(?:an?|the|new|own|custom) )*`" +
 			`([a-zA-Z_]\w{2,})(?:\([^\x60]*\))?` + "`")
 	})
+	// thrown is the name of an error or a type that code returns: "returns ErrClosed".
+	thrown = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(?:returns?|raises?|throws?) (?:(?:an?|the|new|own|custom) )*([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b`)
+	})
 	word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
 )
 
@@ -64,7 +68,7 @@ func quotedNames(text string) []string {
 	return slices.Compact(all)
 }
 
-// namesAsked returns the names between backticks that a text asks for by a verb, sorted: "raise `RateLimited`".
+// namesAsked returns the names that a text asks for by a verb, sorted: "raise `RateLimited`", "returns ErrClosed".
 func namesAsked(text string) []string {
 	var all []string
 	for _, m := range asked().FindAllStringSubmatch(text, -1) {
@@ -72,8 +76,16 @@ func namesAsked(text string) []string {
 			all = append(all, m[2])
 		}
 	}
+	for _, m := range thrown().FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// PathsIn returns the paths with a slash that stand in a text: "dist/", "build/index.txt".
+func PathsIn(text string) []string {
+	return paths().inText.FindAllString(address().ReplaceAllString(text, ""), -1)
 }
 
 // phrasesOf returns the texts of two words and more that stand between quotes, sorted: messages, labels.

@@ -10,6 +10,8 @@ func TestAsked_namesThatAVerbAsksFor(t *testing.T) {
 		"no more than 10 mails per minute, raise `RateLimited` above that": {"RateLimited"},
 		"add a new `sent_count()` and `other`":                             {"sent_count"},
 		"parse() must not raise `KeyError`; it doesn't add `Foo`":          nil,
+		"Print after Close returns ErrClosed of this package":              {"ErrClosed"},
+		"returns a GET or an Id, throws nothing; the Parser returns early": nil,
 		"`make clean` should also remove core files":                       nil,
 	} {
 		if got := namesAsked(text); !slices.Equal(got, want) {

@@ -95,7 +95,7 @@ func findStubs(text string, python bool, bases map[string]bool) []stub {
 		function = name
 		stubBody, whole := bodyOf(all, i, line)
 		pass := python && !inherits && !p.hook.MatchString(name) && (class != "" || indent(raw) == 0)
-		if whole && name != "func" && name != "function" && stubBody.unwritten(pass) &&
+		if whole && name != "func" && name != "function" && (stubBody.unwritten(pass) || stubBody.ignores(line)) &&
 			!(class != "" && (bases[class] || baseName().MatchString(class))) {
 			found = append(found, stub{name, stubBody.says()})
 		}
@@ -195,6 +195,19 @@ func (b stubBody) unwritten(python bool) bool {
 		return true
 	}
 	return p.empty.MatchString(line) && p.later.MatchString(strings.Join(b.comments, "\n"))
+}
+
+// ignores reports whether one statement and a TODO are all of a function, and it uses less than half of its parameters.
+func (b stubBody) ignores(header string) bool {
+	p, names, unused := stubPatterns(), parameterNames(header), 0
+	for _, name := range names {
+		if !HasName(strings.Join(b.code, ""), name) {
+			unused++
+		}
+	}
+	notes := strings.Join(b.comments, "\n")
+	return len(b.code) == 1 && unused > 0 && 2*unused >= len(names) &&
+		p.later.MatchString(notes+"\n"+b.code[0]) && !p.meant.MatchString(notes)
 }
 
 func (b stubBody) says() string {

@@ -66,7 +66,8 @@ func isProduct(path string) bool {
 	return paths().code.MatchString(path) && !paths().data.MatchString(path) && !stubWords().place.MatchString(path) && !IsTestFile(path)
 }
 
-// knowsTests finds code that asks whether a test runs, and so may do there what it does nowhere else.
+// knowsTests finds code that asks whether a test runs, and so may do there what it does nowhere else, or that replaces
+// the assertions of a test library.
 func knowsTests(in Input) (found []Finding) {
 	old := ""
 	for _, f := range in.Files {
@@ -74,7 +75,7 @@ func knowsTests(in Input) (found []Finding) {
 	}
 	for _, f := range in.Files {
 		if line := awareLine(f.Path, f.After, old); line != "" && isProduct(f.Path) {
-			found = append(found, Finding{Kind: KindKnowsTests, File: f.Path, Doubt: in.excused(KindKnowsTests), Text: "it now asks whether a test runs: " + line})
+			found = append(found, Finding{Kind: KindKnowsTests, File: f.Path, Doubt: in.excused(KindKnowsTests), Text: line})
 		}
 	}
 	return found

@@ -98,7 +98,7 @@ func (c trace) undone(now File, changed []File) bool {
 		return false
 	}
 	text := framed(now.After)
-	if c.existed && (!strings.Contains(text, c.before) || c.exists && strings.Count(text, c.before) <= strings.Count(c.after, c.before)) {
+	if c.existed && (!strings.Contains(text, c.before) || c.exists && len(c.added) == 0 && strings.Count(text, c.before) <= strings.Count(c.after, c.before)) {
 		return false
 	}
 	return !slices.ContainsFunc(c.added, func(line string) bool {

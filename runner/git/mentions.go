@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"ralph/runner/git/command"
@@ -47,4 +49,25 @@ func Mentions(ctx context.Context, dir string, words []string, prose bool, skip 
 		return nil, fmt.Errorf("look for %q: %w", words, err)
 	}
 	return files, nil
+}
+
+// WroteIgnored reports whether a file that git ignores, at or below one of these paths in dir, was written since a moment.
+func WroteIgnored(ctx context.Context, dir string, names []string, since time.Time) (bool, error) {
+	if names = slices.DeleteFunc(names, func(name string) bool {
+		return !filepath.IsLocal(name) || strings.HasPrefix(path.Clean(name), ".ralph")
+	}); len(names) == 0 {
+		return false, nil
+	}
+	args := []string{"ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"}
+	for _, name := range names {
+		args = append(args, ":(literal)"+path.Clean(name))
+	}
+	said, err := command.Run(ctx, dir, args...)
+	for file := range strings.SplitSeq(said, "\x00") {
+		info, missing := os.Lstat(filepath.Join(dir, file))
+		if file != "" && missing == nil && info.Mode().IsRegular() && info.ModTime().After(since) {
+			return true, err
+		}
+	}
+	return false, err
 }

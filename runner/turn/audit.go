@@ -117,7 +117,7 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 		return v
 	case len(red) > 0:
 		return verdict{by: ReopenChecks, why: red[0] + " still fails"}
-	case linked, t.Own && (r.Worked || a.Known.Ticked > 0), audit.AsksForNoChange(text):
+	case linked, t.Own && (r.Worked || a.Known.Ticked > 0 || len(r.Green) > 0), f.made[t.ID], audit.AsksForNoChange(text):
 		return verdict{}
 	case !t.Own && changed:
 		return verdict{by: ReopenConfirm, why: fmt.Sprintf(
@@ -142,9 +142,10 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 }
 
 // search finds ticked tasks that name code which is nowhere in the project, neither in the changed files nor elsewhere,
-// and those that ask for tests where the run has changed none and no test has the code that they name.
-func (t *turn) search(ctx context.Context, f *facts, in audit.Input) (absent, untested map[string]bool) {
-	absent, untested = map[string]bool{}, map[string]bool{}
+// those that ask for tests where the run has changed none and no test has the code that they name, and those whose work
+// git does not see.
+func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
+	f.absent, f.untested, f.made = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	plan := protect.Paths(t.a.Plan, f.left)
 	tested := sync.OnceValue(func() bool {
 		return in.Partial || f.changed.All || audit.MayHaveTests(in.Files) || t.testedBefore(ctx)
@@ -159,14 +160,20 @@ func (t *turn) search(ctx context.Context, f *facts, in audit.Input) (absent, un
 	for _, tick := range audit.Ticks(in) {
 		text := audit.TextOf(tick.Task)
 		if len(tick.Named) > 0 {
-			absent[tick.ID] = lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true })
+			f.absent[tick.ID] = lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true })
 		}
 		if audit.AsksForTests(text) && !tested() {
 			known := audit.NamesOf(text)
-			untested[tick.ID] = len(known) == 0 || lacks(known, false, audit.IsAboutTests)
+			f.untested[tick.ID] = len(known) == 0 || lacks(known, false, audit.IsAboutTests)
+		}
+		if len(in.Files) == 0 {
+			made, err := git.WroteIgnored(ctx, t.a.Dir, audit.PathsIn(text), f.started)
+			if err != nil {
+				t.w.Log.Warn("cannot look for ignored files that a task names", "error", err)
+			}
+			f.made[tick.ID] = made
 		}
 	}
-	return absent, untested
 }
 
 // testedBefore reports whether earlier turns of the run changed tests.

@@ -34,6 +34,7 @@ type facts struct {
 	texts    []git.Text      // of the changed files
 	absent   map[string]bool // ticked tasks that name code which does not exist
 	untested map[string]bool // and those that ask for tests, although no test was changed
+	made     map[string]bool // and those that name a file that git ignores and that the turn has written
 	steered  []git.Text      // files that steer the run and have changed
 	by       protect.Written
 	around   audit.Input // what the turn hid from git, and what it threw away

@@ -351,7 +351,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 		if !in.Partial {
 			t.w.trail.traces.Add(t.a.Origin.Iteration, in.Files)
 		}
-		f.absent, f.untested = t.search(ctx, f, in)
+		t.search(ctx, f, in)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 // patterns match paths, lines of settings, and what test runners print.
 var patterns = sync.OnceValue(func() (p struct {
-	folder, goData, data, program, module, settings, loads, lacks, rigs, builds *regexp.Regexp
+	folder, goData, data, program, module, settings, loads, lacks, rigs, builds, goTesting, library, ownTest *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.folder = re(`(?:^|/)(?:tests?|__tests__|testdata|test[-_]data|specs?|(?:__)?fixtures?(?:__)?|__snapshots__|` +
@@ -32,6 +32,10 @@ var patterns = sync.OnceValue(func() (p struct {
 	p.loads = re(`(?i)test|spec|jest|mocha|addopts|setup|reporter|runner|plugin|hook|loader|--import|--require| -r `)
 	p.lacks = re(`fixture '(\w+)' not found|No module named '([\w.]+)'|Cannot find module '([^']+)'`)
 	p.rigs = re(`\bpytest_\w+\(|\bautouse\b|\bcollect_ignore|\bsys\.|\bsetattr\(|\bmock\b`)
+	p.goTesting = re(`(?m)^(?:import )?\s*"testing"$`)
+	p.library = re(`(?m)^\s*(?:import|from) (?:pytest|unittest)\b|(?:\bfrom|\brequire\() *['"](?:node:test|(?:node:)?assert(?:/strict)?|` +
+		`vitest|chai|@jest/globals)['"]`)
+	p.ownTest = re(`(?m)^\s*(?:(?:async )?def test|class \w*Test|(?:it|test|describe)\()`)
 	p.builds = re(strings.Join([]string{`\[(?:build|setup) failed\]`, `\bundefined: `, // what does not build, or is not there
 		`declared and not used`, `imported and not used`, `(?m)^error\[E\d+\]`, `could not compile`,
 		`too many arguments`, `not enough arguments`, `cannot use `, `missing return`,
@@ -54,6 +58,16 @@ func isTest(name string) bool {
 		return audit.IsTestFile(name) || p.goData.MatchString(name)
 	}
 	return audit.IsTestFile(name) || p.folder.MatchString(name)
+}
+
+// isHelper reports whether a file had code for tests, by what it loaded: in Go anywhere, else where its path says so,
+// since programs check themselves with the same libraries.
+func isHelper(f git.Text) bool {
+	p := patterns()
+	if path.Ext(f.Path) == ".go" {
+		return p.goTesting.MatchString(f.Before)
+	}
+	return audit.IsAboutTests(f.Path) && p.library.MatchString(f.Before) && !p.ownTest.MatchString(f.Before)
 }
 
 // isData reports whether a file only holds data that tests read. A new one cannot hide a failure, and a

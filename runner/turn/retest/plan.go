@@ -23,7 +23,7 @@ func plan(files []git.Text, checks []gate.Check) (u undo) {
 	for _, f := range files {
 		switch {
 		case isOurs(f.Path):
-		case isTest(f.Path) && f.Existed:
+		case (isTest(f.Path) || isHelper(f)) && f.Existed:
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
 		case isTest(f.Path) && !isData(f.Path), !f.Existed && replacesRunner(f.Path, checks):
 			u.files, u.added = append(u.files, f), append(u.added, f.Path)

@@ -40,6 +40,10 @@ func TestPlan_changedFiles_onlyTestsAndWhatReplacesTheirRunner(t *testing.T) {
 		"settings that name a module": {[]git.Text{settings("pyproject.toml", "", `shop = "shop.export:main"`), added("shop/export.py")}, ""},
 		"settings that named it":      {[]git.Text{settings("package.json", "\"test\": \"./hush.mjs\"\n", "\"test\": \"./hush.mjs\"\n\n"), added("hush.mjs")}, ""},
 		"tests in Rust":               {[]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\ny")}, "with src/lib.rs as before"},
+		"helpers in Go":               {[]git.Text{settings("check/check.go", "import \"testing\"\n", "x"), settings("a.go", "import (\n\t\"os\"\n\t\"testing\"\n)\n", "x")}, "with check/check.go, a.go as before"},
+		"code that loads no tests":    {[]git.Text{settings("check/check.go", "x", "import \"testing\"\n"), settings("src/a.js", "import assert from 'node:assert'", "x")}, ""},
+		"helpers in JavaScript":       {[]git.Text{settings("lib/check.js", "import assert from 'node:assert/strict'\n", "x")}, "with lib/check.js as before"},
+		"a file with its own tests":   {[]git.Text{settings("examples.py", "import unittest\n\nclass SumTest(unittest.TestCase): pass\n", "x")}, ""},
 		"code in Rust":                {[]git.Text{settings("src/lib.rs", "a\n#[cfg(test)]\nx", "b\n#[cfg(test)]\nx")}, ""},
 	} {
 		if got := plan(c.files, []gate.Check{{Command: "python -m checks -q"}}).String(); got != c.want {
