@@ -93,15 +93,15 @@ func addRun(o *addOptions) error {
 
 // trustRow records the user's consent to the row just written. It does not if other
 // entries of the project's files need consent.
-func (o *addOptions) trustRow(loader config.Loader, before *config.Untrusted) {
-	if before != nil {
+func (o *addOptions) trustRow(loader config.Loader, before []config.Untrusted) {
+	if len(before) > 0 {
 		o.Warn(fmt.Sprintf("the new agent is not trusted yet, nor is what was there before: %s; "+
-			"agree with: ralph trust", strings.Join(before.Lines, "; ")))
+			"agree with: ralph trust", strings.Join(cmdline.Lines(before), "; ")))
 		return
 	}
 	now, err := loader.Untrusted()
-	if err == nil && now != nil {
-		err = o.Record(loader, []config.Untrusted{*now})
+	if err == nil {
+		err = o.Record(loader, now)
 	}
 	if err != nil {
 		o.Warn(fmt.Sprintf("the new agent is not trusted yet (%v); agree with: ralph trust", err))

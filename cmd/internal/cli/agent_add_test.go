@@ -138,12 +138,14 @@ func TestAgentAdd_endedEarly_writesNothing(t *testing.T) {
 	}
 }
 
-func trust(t *testing.T, w *agentWorld, u *config.Untrusted) {
+func trust(t *testing.T, w *agentWorld, all []config.Untrusted) {
 	t.Helper()
-	if u == nil {
+	if all == nil {
 		t.Fatal("nothing to trust")
 	}
-	if err := config.Trust(w.Loader(w.Dir, nil).StateHome(), *u); err != nil {
-		t.Fatal(err)
+	for _, u := range all {
+		if err := config.Trust(w.Loader(w.Dir, nil).StateHome(), u); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

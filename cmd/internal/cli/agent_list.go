@@ -50,7 +50,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 	for i, spec := range specs {
 		wg.Go(func() {
 			one, _ := p.Find(spec.Name) // every listed one is known
-			h := p.Probe(ctx, one, untrusted != nil)
+			h := p.Probe(ctx, one, len(untrusted) > 0)
 			r := act.Agent{Name: spec.Name, Runs: h.Why == "", Why: h.Why, Chosen: spec.Name == p.Config.Agent,
 				Version: h.Version, Models: []string{}}
 			if h.Askable && r.Runs {

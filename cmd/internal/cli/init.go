@@ -181,8 +181,8 @@ func (o *initOptions) trustOwn(dir string, a answers) {
 		_ = o.Record(loader, []config.Untrusted{preflight.DetectedChecks(loader, a.Checks()...)})
 	}
 	u, err := loader.Untrusted()
-	if err == nil && u != nil && u.File == ".ralphrc" {
-		err = o.Record(loader, []config.Untrusted{*u})
+	if err == nil {
+		err = o.Record(loader, slices.DeleteFunc(u, func(o config.Untrusted) bool { return o.File != scaffold.RC }))
 	}
 	if err != nil {
 		o.Warn(fmt.Sprintf("the commands in .ralphrc are not trusted yet (%v); agree with: ralph trust", err))

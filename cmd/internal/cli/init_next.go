@@ -43,7 +43,7 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 	if _, repo := git.Root(dir); !repo {
 		steps = append(steps, [2]string{vcs + " init", "lets ralph show and undo what the agent changes"})
 	}
-	if u, err := o.Loader(dir, nil).Untrusted(); err == nil && u != nil {
+	if u, err := o.Loader(dir, nil).Untrusted(); err == nil && len(u) > 0 {
 		steps = append(steps, [2]string{ralph + " trust", "shows what the settings ask for, then asks you"})
 	}
 	steps = append(steps, [][2]string{

@@ -241,7 +241,7 @@ func TestInit_otherFileRunsPrograms_isNotTrusted(t *testing.T) {
 	if err := w.init(initOptions{force: true}); err != nil {
 		t.Fatal(err)
 	}
-	if u, err := w.Loader(w.Dir, nil).Untrusted(); u == nil || err != nil || !strings.Contains(u.File, "config.yaml") {
+	if u, err := w.Loader(w.Dir, nil).Untrusted(); len(u) != 1 || err != nil || !strings.Contains(u[0].File, "config.yaml") {
 		t.Errorf("untrusted: %v, %v", u, err)
 	}
 }

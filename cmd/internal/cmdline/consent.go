@@ -25,29 +25,6 @@ func withoutLink(dir string) (string, error) {
 	return "", UsageError("%q is not a folder; ralph keeps its state there: move it away", path)
 }
 
-// Unagreed lists what this user has not agreed to: the project's settings, and
-// those of more.
-func Unagreed(loader config.Loader, more ...config.Untrusted) ([]config.Untrusted, error) {
-	var all []config.Untrusted
-	u, err := loader.Untrusted()
-	if err != nil {
-		return nil, err
-	}
-	if u != nil {
-		all = append(all, *u)
-	}
-	for _, claim := range more {
-		known, err := config.Trusted(loader.StateHome(), claim)
-		if err != nil {
-			return nil, err
-		}
-		if !known {
-			all = append(all, claim)
-		}
-	}
-	return all, nil
-}
-
 // Lines are the lines of all claims.
 func Lines(all []config.Untrusted) (lines []string) {
 	for _, u := range all {
@@ -84,7 +61,7 @@ func (f *Factory) wrap(text string, indented int) []string {
 // programs, rights, secrets and proof, and with more: it asks on a terminal and
 // refuses without one.
 func (f *Factory) Trust(loader config.Loader, more ...config.Untrusted) error {
-	all, err := Unagreed(loader, more...)
+	all, err := loader.Untrusted(more...)
 	if err != nil || len(all) == 0 {
 		return err
 	}

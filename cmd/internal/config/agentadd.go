@@ -23,7 +23,7 @@ type AgentField struct{ Key, Value string }
 // next Load will. It changes nothing else in the file, and creates it if it is
 // missing. Errors that the user can fix are *UsageError.
 func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
-	row, err := l.rowOf(name, fields)
+	spec, err := l.CheckAgent(name, fields)
 	if err != nil {
 		return agent.Spec{}, err
 	}
@@ -36,11 +36,8 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 	if err != nil {
 		return agent.Spec{}, err
 	}
-	for _, s := range old {
-		if s.agent != nil && s.agent.spec.Name == name {
-			return agent.Spec{}, &UsageError{s.agent.source.Where,
-				agentsKey + "." + name + " is there already: change it there"}
-		}
+	if at := agentsIn(old).AgentSource(name); at.Where != "" {
+		return agent.Spec{}, &UsageError{at.Where, agentsKey + "." + name + " is there already: change it there"}
 	}
 	next := insertRow(text, name, fields)
 	if now, _, err := l.yaml(yamlName, SourceProject, next); err != nil || len(now) != len(old)+1 {
@@ -48,34 +45,41 @@ func (l Loader) AddAgent(name string, fields []AgentField) (agent.Spec, error) {
 			"is written in a way that nothing can be added to: write agents: on a line of its own, " +
 				"with one indented row for each agent"}
 	}
-	return row.spec, replaceText(projectfs.In(l.Dir), path, next)
+	return spec, replaceText(projectfs.In(l.Dir), path, next)
 }
 
-// CheckAgent is AddAgent without writing the file.
+// agentsIn has the agents of a file.
+func agentsIn(settings []setting) *Config {
+	c := &Config{}
+	for _, s := range settings {
+		if s.row != nil {
+			_, _ = s.row(c) // one row of each name is enough
+		}
+	}
+	return c
+}
+
+// CheckAgent is AddAgent without writing the file: it reads the fields in the way that Load reads them from there.
 func (l Loader) CheckAgent(name string, fields []AgentField) (agent.Spec, error) {
-	row, err := l.rowOf(name, fields)
-	return row.spec, err
-}
-
-// rowOf reads the fields in the way that Load reads them from the file.
-func (l Loader) rowOf(name string, fields []AgentField) (agentRow, error) {
 	for _, f := range fields {
 		if !option.Printable(f.Value) {
-			return agentRow{}, &UsageError{"agent " + quote(name), f.Key + " must be text on one line"}
+			return agent.Spec{}, &UsageError{"agent " + quote(name), f.Key + " must be text on one line"}
 		}
 	}
 	rows, warnings, err := l.yaml("", SourceProject, insertRow("", name, fields))
 	usage := (*UsageError)(nil)
 	switch {
 	case errors.As(err, &usage):
-		return agentRow{}, &UsageError{"agent " + quote(name),
+		return agent.Spec{}, &UsageError{"agent " + quote(name),
 			strings.TrimPrefix(usage.Problem, agentsKey+"."+name+": ")}
 	case err != nil:
-		return agentRow{}, err
-	case len(rows) != 1 || rows[0].agent == nil || rows[0].agent.spec.Name != name || len(warnings) > 0:
-		return agentRow{}, &UsageError{"agent " + quote(name), "cannot be written as a row"}
+		return agent.Spec{}, err
 	}
-	return *rows[0].agent, nil
+	specs := agentsIn(rows).Agents()
+	if len(specs) != 1 || specs[0].Name != name || len(warnings) > 0 {
+		return agent.Spec{}, &UsageError{"agent " + quote(name), "cannot be written as a row"}
+	}
+	return specs[0], nil
 }
 
 // insertRow adds a row below agents:. Without such a line, it adds one at the end of the text.

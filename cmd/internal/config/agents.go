@@ -31,18 +31,17 @@ func agentKeys() []string {
 		agent.FieldLogin, agent.FieldAbout, agent.FieldEnv, agent.FieldKeys, agent.FieldHome, agent.FieldPatterns}
 }
 
-// agentRow is an agent of the user's own.
-type agentRow struct {
+// ownAgent is an agent of the user's own.
+type ownAgent struct {
 	custom agent.CustomRow
 	spec   agent.Spec
-	source Source
 }
 
 // Agents returns the user's own agents, in the order of the files.
 func (c *Config) Agents() []agent.Spec {
 	var specs []agent.Spec
 	for _, row := range c.agents {
-		specs = append(specs, row.spec)
+		specs = append(specs, row.row.spec)
 	}
 	return specs
 }
@@ -60,23 +59,11 @@ func (c *Config) EnvFilter() agent.EnvFilter {
 // Source, whose Kind is empty.
 func (c *Config) AgentSource(name string) Source {
 	for _, row := range c.agents {
-		if row.spec.Name == name {
+		if row.row.spec.Name == name {
 			return row.source
 		}
 	}
 	return Source{}
-}
-
-// addAgent overlays a row: the project's replaces the user's of the same name.
-func (c *Config) addAgent(row agentRow) []Warning {
-	i := slices.IndexFunc(c.agents, func(o agentRow) bool { return o.spec.Name == row.spec.Name })
-	if i < 0 {
-		c.agents = append(c.agents, row)
-		return nil
-	}
-	old := c.agents[i].source
-	c.agents[i] = row
-	return []Warning{warn(row.source.Where, "%s.%s replaces the one in %s", agentsKey, row.spec.Name, old.Where)}
 }
 
 // wordFields are the keys whose values are arguments or names, in the order in which a person is asked about them.
@@ -186,7 +173,11 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 		}
 		return r.refuse(where, path+": "+err.Error())
 	}
-	r.settings = append(r.settings, setting{agent: &agentRow{c, spec, Source{r.kind, r.where(pair.Key)}}})
+	next := listed[ownAgent]{row: ownAgent{c, spec}, source: Source{r.kind, r.where(pair.Key)}}
+	r.settings = append(r.settings, setting{row: func(c *Config) (warnings []Warning, err error) {
+		c.agents, warnings, err = put(c.agents, next, path, func(o ownAgent) bool { return o.spec.Name == name })
+		return warnings, err
+	}})
 	return nil
 }
 

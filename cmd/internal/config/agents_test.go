@@ -193,7 +193,7 @@ func TestUntrusted_agentRows(t *testing.T) {
 	if u, err := l.Untrusted(); u != nil || err != nil {
 		t.Fatalf("the user's own row: %+v, %v", u, err)
 	}
-	claim := func(row string) *Untrusted {
+	claim := func(row string) []Untrusted {
 		t.Helper()
 		write(t, l.Dir, yamlName, "agents:\n  a: "+row)
 		u, err := l.Untrusted()
@@ -204,10 +204,10 @@ func TestUntrusted_agentRows(t *testing.T) {
 	}
 	u := claim(`{command: "run 'a b' {model}", model: "-m {}", env: {LD_PRELOAD: x.so}, bypass: -y, prompt: arg}`)
 	want := ".ralph/config.yaml:2: agents.a=run 'a b' {model} (prompt as an argument); env: LD_PRELOAD=x.so; model: -m {}; bypass: -y"
-	if u == nil || u.File != yamlName || len(u.Lines) != 1 || u.Lines[0] != want {
+	if u == nil || u[0].File != yamlName || len(linesOf(u)) != 1 || linesOf(u)[0] != want {
 		t.Fatalf("%+v", u)
 	}
-	if err := Trust(l.StateHome(), *u); err != nil {
+	if err := trustAll(l, u); err != nil {
 		t.Fatal(err)
 	}
 	if u := claim(`{command: [run, a b, "{model}"], model: "-m {}", env: {LD_PRELOAD: x.so}, bypass: -y, prompt: arg, patterns: {auth: x}, output: pipe}`); u != nil {

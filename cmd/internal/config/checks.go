@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,33 +14,9 @@ import (
 // checksKey is the key of config.yaml for the project's checks.
 const checksKey = "checks"
 
-// checkRow is one check of a config.yaml.
-type checkRow struct {
-	check  gate.Check
-	source Source
-}
-
 // Checks returns the checks of the config.yaml files, in their order; nil when
 // they list none. All are valid, and their names differ.
-func (c *Config) Checks() []gate.Check {
-	var checks []gate.Check
-	for _, row := range c.checks {
-		checks = append(checks, row.check)
-	}
-	return checks
-}
-
-// addCheck overlays a row: the project's replaces the user's of the same name.
-func (c *Config) addCheck(row checkRow) []Warning {
-	i := slices.IndexFunc(c.checks, func(o checkRow) bool { return o.check.Name == row.check.Name })
-	if i < 0 {
-		c.checks = append(c.checks, row)
-		return nil
-	}
-	old := c.checks[i].source
-	c.checks[i] = row
-	return []Warning{warn(row.source.Where, "the check %s replaces the one in %s", quote(row.check.Name), old.Where)}
-}
+func (c *Config) Checks() []gate.Check { return values(c.checks) }
 
 // unusedCommands warns of command options that a list of checks replaces.
 func (c *Config) unusedCommands() []Warning {
@@ -137,12 +112,11 @@ func (r *yamlReader) check(node ast.Node) error {
 	if err := d.Validate(); err != nil {
 		return r.refuse(first, checksKey+": "+err.Error())
 	}
-	for _, s := range r.settings {
-		if s.check != nil && s.check.check.Name == d.Name {
-			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the check in %s", checksKey, quote(d.Name),
-				s.check.source.Where))
-		}
-	}
-	r.settings = append(r.settings, setting{check: &checkRow{d.Check, Source{r.kind, r.where(first)}}})
+	next := listed[gate.Check]{row: d.Check, source: Source{r.kind, r.where(first)}}
+	r.settings = append(r.settings, setting{row: func(c *Config) (warnings []Warning, err error) {
+		c.checks, warnings, err = put(c.checks, next, "the check "+quote(d.Name),
+			func(o gate.Check) bool { return o.Name == d.Name })
+		return warnings, err
+	}})
 	return nil
 }

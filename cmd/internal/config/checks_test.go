@@ -99,7 +99,7 @@ func TestChecks_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 		{"absolute folder", row("dir: /tmp"), `:2: checks: check "a": folder "/tmp" is not inside the project`},
 		{"report outside", row("junit: ../*.xml"), `:2: checks: check "a": junit "../*.xml" is not a path glob inside its folder`},
 		{"alias", row("kind: *k"), ":4: checks.kind must be one of lint-fast, build, test, lint, not an anchor, alias or tag"},
-		{"the same name twice", "checks:\n  - {name: a, command: b}\n\n  - {name: a, command: c}", `:4: checks: the name "a" is taken by the check in .ralph/config.yaml:2`},
+		{"the same name twice", "checks:\n  - {name: a, command: b}\n\n  - {name: a, command: c}", `:4: the check "a" is also in .ralph/config.yaml:2`},
 		{"the same key twice", row("name: b"), `:4: is not valid YAML: mapping key "name" already defined at [2:5]`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestUntrusted_checkRows(t *testing.T) {
 	if u, err := l.Untrusted(); u != nil || err != nil {
 		t.Fatalf("the user's own row: %+v, %v", u, err)
 	}
-	claim := func(row string) *Untrusted {
+	claim := func(row string) []Untrusted {
 		t.Helper()
 		write(t, l.Dir, yamlName, "checks:\n  - "+row)
 		u, err := l.Untrusted()
@@ -203,14 +203,14 @@ func TestUntrusted_checkRows(t *testing.T) {
 		}
 		return u
 	}
-	if u := claim("{name: test, command: make test}"); u == nil || u.Lines[0] != ".ralph/config.yaml:2: checks.test=make test" {
+	if u := claim("{name: test, command: make test}"); u == nil || linesOf(u)[0] != ".ralph/config.yaml:2: checks.test=make test" {
 		t.Errorf("%+v", u)
 	}
 	u := claim("{name: test, command: ./run.sh, dir: web}")
-	if u == nil || u.File != yamlName || len(u.Lines) != 1 || u.Lines[0] != ".ralph/config.yaml:2: checks.test=./run.sh (in web)" {
+	if u == nil || u[0].File != yamlName || len(linesOf(u)) != 1 || linesOf(u)[0] != ".ralph/config.yaml:2: checks.test=./run.sh (in web)" {
 		t.Fatalf("%+v", u)
 	}
-	if err := Trust(l.StateHome(), *u); err != nil {
+	if err := trustAll(l, u); err != nil {
 		t.Fatal(err)
 	}
 	if u := claim("# moved\n    name: test\n    command: ./run.sh\n    dir: web\n    timeout: 5m\n    on_failure: stop"); u != nil {

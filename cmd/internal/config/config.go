@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 
+	"ralph/runner/gate"
+	"ralph/runner/roles"
 	"ralph/state/option"
 )
 
@@ -34,10 +36,10 @@ func (s Source) String() string {
 type Config struct {
 	Options
 
-	agents  []agentRow
-	checks  []checkRow
-	hooks   []hookRow
-	judges  []judgeRow
+	agents  []listed[ownAgent]
+	checks  []listed[gate.Check]
+	hooks   []listed[hookRow]
+	judges  []listed[roles.Reviewer]
 	table   []option.Row
 	sources map[string]Source
 	own     map[string]*string // what the user's own file sets, by the option's key

@@ -15,9 +15,8 @@ const hooksKey = "hooks"
 
 // hookRow is one hook of a config.yaml.
 type hookRow struct {
-	hook   hooks.Hook
-	source Source
-	key    string // of the option that it was written as; empty: it is a row of a list
+	hook hooks.Hook
+	key  string // of the option that it was written as; empty: it is a row of a list
 }
 
 // Hooks returns the hooks of the config.yaml files in their order, then those of
@@ -25,7 +24,7 @@ type hookRow struct {
 func (c *Config) Hooks() []hooks.Hook {
 	var all []hooks.Hook
 	for _, row := range c.hooks {
-		all = append(all, row.hook)
+		all = append(all, row.row.hook)
 	}
 	return append(all, c.Commands.Hooks()...)
 }
@@ -38,18 +37,19 @@ func (c *Config) keepHook(o option.Row) {
 	if i < 0 || c.Commands.Hook[i] == "" || from.Kind != SourceUser && from.Kind != SourceProject {
 		return
 	}
-	c.hooks = append(c.hooks,
-		hookRow{hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}, from, o.Key})
+	h := hooks.Hook{Point: hooks.Points()[i].Point, Command: c.Commands.Hook[i]}
+	c.hooks = append(c.hooks, listed[hookRow]{row: hookRow{h, o.Key}, source: from})
 }
 
 // checkHookAgents returns an error for a hook that asks an agent which does not exist.
 func (c *Config) checkHookAgents() error {
 	for _, row := range c.hooks {
-		if row.hook.Agent == "" {
+		h := row.row.hook
+		if h.Agent == "" {
 			continue
 		}
-		if _, err := c.Spec(row.hook.Agent); err != nil {
-			return &UsageError{row.source.Where, hooksKey + "." + string(row.hook.Point) + ": " + err.Error()}
+		if _, err := c.Spec(h.Agent); err != nil {
+			return &UsageError{row.source.Where, hooksKey + "." + string(h.Point) + ": " + err.Error()}
 		}
 	}
 	return nil
@@ -152,6 +152,10 @@ func (r *yamlReader) hook(p hooks.Point, node ast.Node) error {
 	case err != nil:
 		return r.refuse(first, hooksKey+"."+string(h.Point)+": "+err.Error())
 	}
-	r.settings = append(r.settings, setting{hook: &hookRow{hook: h, source: Source{r.kind, r.where(first)}}})
+	next := listed[hookRow]{row: hookRow{hook: h}, source: Source{r.kind, r.where(first)}}
+	r.settings = append(r.settings, setting{row: func(c *Config) ([]Warning, error) {
+		c.hooks = append(c.hooks, next)
+		return nil, nil
+	}})
 	return nil
 }

@@ -45,7 +45,7 @@ hooks:
 	if err != nil || u == nil {
 		t.Fatal(u, err)
 	}
-	claims := strings.Join(u.Lines, "\n")
+	claims := strings.Join(linesOf(u), "\n")
 	for _, line := range []string{".ralphrc:1: HOOK_PRE_ITERATION=./pre.sh \"$X\"", ".ralphrc:2: HOOK_ON_HALT=louder", ".ralph/config.yaml:9: hooks.on_halt=notify-me", ".ralph/config.yaml:4: hooks.pre_task=./setup.sh",
 		".ralph/config.yaml:5: hooks.pre_task=make deps; timeout: 5m0s; on_failure: abort_loop", ".ralph/config.yaml:7: hooks.post_iteration=gofmt -l .; when: *.go; on_failure: ask_agent"} {
 		if !strings.Contains(claims, line) {
@@ -101,7 +101,7 @@ func TestHooks_changedAnswer_needsConsentAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.Dir = dir
-		hash[l.claims(c).Hash] = true
+		hash[l.claims(c)[0].Hash] = true
 	}
 	if len(hash) != 3 {
 		t.Errorf("%d different consents, want 3", len(hash))
@@ -116,7 +116,7 @@ func TestHooks_consentHolds_whenTheEnvironmentAddsOne(t *testing.T) {
 	if err != nil || u == nil {
 		t.Fatalf("%+v, %v", u, err)
 	}
-	if err := Trust(l.StateHome(), *u); err != nil {
+	if err := trustAll(l, u); err != nil {
 		t.Fatal(err)
 	}
 	l.Env = []string{"HOOK_POST_TASK=./mine.sh"}

@@ -16,39 +16,16 @@ import (
 // judgesKey is the key of config.yaml for judges.
 const judgesKey = "judges"
 
-// judgeRow is one judge of a config.yaml.
-type judgeRow struct {
-	judge    roles.Reviewer
-	source   Source
-	replaces bool // one of the user's own
-}
-
 // JudgeRows returns the judges of the config.yaml files, in their order. All are valid, and their
 // names differ.
-func (c *Config) JudgeRows() []roles.Reviewer {
-	var all []roles.Reviewer
-	for _, row := range c.judges {
-		all = append(all, row.judge)
-	}
-	return all
-}
-
-// addJudge overlays a row: the project's replaces the user's of the same name.
-func (c *Config) addJudge(row judgeRow) {
-	c.judges = slices.DeleteFunc(c.judges, func(o judgeRow) bool {
-		same := roles.Same(o.judge.Name, row.judge.Name)
-		row.replaces = row.replaces || same
-		return same
-	})
-	c.judges = append(c.judges, row)
-}
+func (c *Config) JudgeRows() []roles.Reviewer { return values(c.judges) }
 
 // ownJudges names the judges of the user's own file, joined by commas; nil: there are none.
 func (c *Config) ownJudges() *string {
 	var names []string
 	for _, row := range c.judges {
-		if row.source.Kind == SourceUser || row.replaces {
-			names = append(names, row.judge.Name)
+		if row.source.Kind == SourceUser || row.replaced.Kind == SourceUser {
+			names = append(names, row.row.Name)
 		}
 	}
 	if names == nil {
@@ -60,8 +37,8 @@ func (c *Config) ownJudges() *string {
 
 // judgeClaim shows what a row of the project makes of a judge that the user may rely on; empty: it adds one, or
 // asks more of a built-in one.
-func judgeClaim(row judgeRow) string {
-	j := row.judge
+func judgeClaim(row listed[roles.Reviewer]) string {
+	j := row.row
 	text := judgesKey + "." + j.Describe()
 	if j.Optional {
 		text += "; required: false"
@@ -72,7 +49,7 @@ func judgeClaim(row judgeRow) string {
 	}
 	_, builtIn := roles.FindPersona(j.Name)
 	switch milder := j.Optional || low || j.Persona != "" && j.Persona != j.Name || len(j.Criteria) > 0; {
-	case row.replaces:
+	case row.replaced.Where != "":
 		return text + "; in place of your own"
 	case builtIn && milder:
 		return text
@@ -83,7 +60,7 @@ func judgeClaim(row judgeRow) string {
 // Reviewers returns an error for a reviewer that does not exist, or whose agent does not exist.
 func (c *Config) Reviewers() error {
 	for _, row := range c.judges {
-		if _, err := c.Spec(row.judge.Agent); err != nil && row.judge.Agent != "" {
+		if _, err := c.Spec(row.row.Agent); err != nil && row.row.Agent != "" {
 			return &UsageError{row.source.Where, judgesKey + ": " + err.Error()}
 		}
 	}
@@ -176,13 +153,11 @@ func (r *yamlReader) judge(node ast.Node) error {
 	if err := d.Validate(); err != nil {
 		return r.refuse(first, judgesKey+": "+err.Error())
 	}
-	for _, s := range r.settings {
-		if s.judge != nil && roles.Same(s.judge.judge.Name, d.Name) {
-			return r.refuse(first, fmt.Sprintf("%s: the name %s is taken by the judge in %s", judgesKey, quote(d.Name),
-				s.judge.source.Where))
-		}
-	}
-	r.settings = append(r.settings,
-		setting{judge: &judgeRow{judge: d.Reviewer, source: Source{r.kind, r.where(first)}}})
+	next := listed[roles.Reviewer]{row: d.Reviewer, source: Source{r.kind, r.where(first)}}
+	r.settings = append(r.settings, setting{row: func(c *Config) (_ []Warning, err error) {
+		c.judges, _, err = put(c.judges, next, "the judge "+quote(d.Name),
+			func(o roles.Reviewer) bool { return roles.Same(o.Name, d.Name) })
+		return nil, err
+	}})
 	return nil
 }

@@ -68,10 +68,7 @@ func TestJudges_projectReplacesOne_needsConsent(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
-		if u == nil {
-			u = &Untrusted{}
-		}
-		if got := strings.Join(u.Lines, "|"); test.want == "" && got != "" || !strings.HasSuffix(got, test.want) {
+		if got := strings.Join(linesOf(u), "|"); test.want == "" && got != "" || !strings.HasSuffix(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
@@ -87,10 +84,7 @@ func TestJudges_emptyListOfTheUsersOwn_isNoList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u == nil {
-			u = &Untrusted{}
-		}
-		if got := strings.Join(u.Lines, "|"); want == "" && got != "" || !strings.HasSuffix(got, want) {
+		if got := strings.Join(linesOf(u), "|"); want == "" && got != "" || !strings.HasSuffix(got, want) {
 			t.Errorf("%q: %q, want %q", own, got, want)
 		}
 	}
@@ -105,7 +99,7 @@ func TestJudges_rowThatAsksForLess_needsNewConsent(t *testing.T) {
 	if err != nil || u == nil {
 		t.Fatalf("%+v, %v", u, err)
 	}
-	if err := Trust(l.StateHome(), *u); err != nil {
+	if err := trustAll(l, u); err != nil {
 		t.Fatal(err)
 	}
 	if u, err := l.Untrusted(); err != nil || u != nil {
@@ -137,7 +131,7 @@ func TestJudges_namesThatReadTheSame_areRefused(t *testing.T) {
 	for _, two := range []string{"[{name: A}, {name: a}]", "[{name: QA Engineer}, {name: qa}]", "[{name: my judge}, {name: My-Judge}]"} {
 		l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
 		write(t, l.Dir, yamlName, "judges: "+two+"\n")
-		if _, _, err := l.Load(); err == nil || !strings.Contains(err.Error(), "is taken by the judge in") {
+		if _, _, err := l.Load(); err == nil || !strings.Contains(err.Error(), "is also in .ralph/config.yaml:1") {
 			t.Errorf("%s: %v", two, err)
 		}
 	}

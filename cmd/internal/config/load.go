@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -30,10 +29,7 @@ type Loader struct {
 
 // setting is a value on its way from a source into Config.
 type setting struct {
-	agent  *agentRow // an agent of the user's own, and nothing else; nil: an option or a check
-	check  *checkRow // a check, and nothing else; nil: an option or an agent
-	hook   *hookRow  // a hook, and nothing else; nil: one of the others
-	judge  *judgeRow // a judge, and nothing else; nil: one of the others
+	row    func(*Config) ([]Warning, error) // adds the row of a list, and the other fields are zero; nil: an option
 	option option.Row
 	name   string // as its source calls the option
 	text   string
@@ -76,17 +72,8 @@ func (l Loader) Load() (*Config, []Warning, error) {
 }
 
 func (l Loader) add(c *Config, s setting) ([]Warning, error) {
-	switch {
-	case s.agent != nil:
-		return c.addAgent(*s.agent), nil
-	case s.check != nil:
-		return c.addCheck(*s.check), nil
-	case s.judge != nil:
-		c.addJudge(*s.judge)
-		return nil, nil
-	case s.hook != nil:
-		c.hooks = append(c.hooks, *s.hook)
-		return nil, nil
+	if s.row != nil {
+		return s.row(c)
 	}
 	c.keepHook(s.option)
 	return nil, l.apply(c, s)
@@ -105,9 +92,6 @@ func (l Loader) apply(c *Config, s setting) error {
 			problem = s.name + ": " + problem
 		}
 		return &UsageError{s.source.Where, problem}
-	}
-	if o.Key == "HOOK_LINT" && s.text == "auto" {
-		return &UsageError{s.source.Where, o.Key + `: "auto" no longer exists: it needs a command`}
 	}
 	if path, isPath := value.(string); isPath && o.Kind == option.Path && path != "" && !filepath.IsAbs(path) {
 		base := l.Dir
@@ -241,7 +225,7 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 		if _, known := rows[name]; known || env[name] == "" {
 			continue
 		}
-		if err := cmp.Or(noPoint(SourceEnvironment, name), removed(SourceEnvironment, name)); err != nil {
+		if err := noPoint(SourceEnvironment, name); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -187,14 +187,6 @@ func TestLoad_messages(t *testing.T) {
 		{name: "such words elsewhere", yaml: "team:\n  reviewer: ann\n  checks: [a]", want: []Warning{`.ralph/config.yaml:1: unknown key "team"`}},
 		{name: "such a name that asks for nothing, or serves another key", rc: "READONLY=\nTEST_DIR=web\nTEST_COMMAND='make -C web'\nMODEL=${TEST_DIR}",
 			want: []Warning{`.ralphrc:1: unknown key "READONLY"`, `.ralphrc:2: unknown key "TEST_DIR"`}},
-		{name: "a removed choice of tasks", rc: "MODEL=a\nONLY_TAG=x",
-			wantErr: `.ralphrc:2: ONLY_TAG no longer exists: remove it, and name the tasks with --task or ONLY_TASK`},
-		{name: "a removed choice of tasks in YAML", yaml: "plan:\n  priority: [high]",
-			wantErr: `.ralph/config.yaml:2: plan.priority no longer exists: remove it, and name the tasks with --task or ONLY_TASK`},
-		{name: "a removed choice of tasks in the environment", env: []string{"ONLY_CATEGORY=x"},
-			wantErr: `environment: ONLY_CATEGORY no longer exists: remove it, and name the tasks with --task or ONLY_TASK`},
-		{name: "a removed choice of tasks that is empty", rc: "ONLY_TAG=", want: []Warning{`.ralphrc:1: unknown key "ONLY_TAG"; did you mean ONLY_TASK?`}},
-		{name: "a linter that nobody chose", rc: "HOOK_LINT=auto", wantErr: `.ralphrc:1: HOOK_LINT: "auto" no longer exists: it needs a command`},
 		{name: "a protection in YAML", yaml: "agent:\n  disallowed_tools: [Bash]",
 			wantErr: `.ralph/config.yaml:2: unknown key "agent.disallowed_tools"; did you mean agent.allowed_tools?; correct or remove it to start`},
 		{name: "~ in a key of another tool", rc: "LOG_DIR=~/logs\nPATH=x:~/bin", want: []Warning{`.ralphrc:2: unknown key "PATH"`, `.ralphrc: not used by ralph: LOG_DIR`}},
@@ -371,7 +363,7 @@ func TestLoad_variablesOfOtherTools_work(t *testing.T) {
 	}
 	l := Loader{Dir: t.TempDir()}
 	write(t, l.Dir, rcName, "RALPH_CLAUDE_PERMISSION=--dangerously-skip-permissions\n")
-	if u, err := l.Untrusted(); err != nil || u == nil || u.Lines[0] != ".ralphrc:1: RALPH_CLAUDE_PERMISSION=bypass" {
+	if u, err := l.Untrusted(); err != nil || u == nil || linesOf(u)[0] != ".ralphrc:1: RALPH_CLAUDE_PERMISSION=bypass" {
 		t.Errorf("a project file skips the permission checks without consent: %+v, %v", u, err)
 	}
 }

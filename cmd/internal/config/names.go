@@ -38,22 +38,9 @@ func foreignKeys() map[string]string {
 	return keys
 }
 
-// removed says why a run cannot ignore a key that once chose fewer tasks: it would do more than was asked for. nil: it
-// is no such key.
-func removed(where, key string) error {
-	switch key {
-	case "ONLY_CATEGORY", "ONLY_PRIORITY", "ONLY_TAG", "plan.category", "plan.priority", "plan.tag":
-		return &UsageError{where, key + " no longer exists: remove it, and name the tasks with --task or ONLY_TASK"}
-	}
-	return nil
-}
-
 // unknown is the warning about a key that ralph does not know, or the error for one that was meant to protect
 // something: a typing mistake must not turn that off.
 func unknown(where, key, meant string) (Warning, error) {
-	if err := removed(where, key); err != nil {
-		return "", err
-	}
 	if !protects(key, meant) {
 		return warnUnknown(where, key, meant), nil
 	}

@@ -258,7 +258,7 @@ func TestLoad_fileOfTheUpstreamTemplateWorksWithOneNote(t *testing.T) {
 			t.Errorf("%+v", c.Options)
 		}
 		const tools = ".ralphrc:8: ALLOWED_TOOLS adds Bash(npm *), Bash(pytest)"
-		if u, err := l.Untrusted(); err != nil || u == nil || !slices.Equal(u.Lines, []string{tools}) {
+		if u, err := l.Untrusted(); err != nil || u == nil || !slices.Equal(linesOf(u), []string{tools}) {
 			t.Errorf("asks for consent to something else: %+v, %v", u, err)
 		}
 	}

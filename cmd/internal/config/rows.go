@@ -9,6 +9,36 @@ import (
 	"ralph/state/option"
 )
 
+// listed is a row of a list in a config.yaml.
+type listed[T any] struct {
+	row      T
+	source   Source
+	replaced Source // of the row that it stands in for; zero: none
+}
+
+// put overlays a row: one of a stronger file replaces another that is the same. what is the row, for people.
+func put[T any](rows []listed[T], next listed[T], what string, same func(T) bool) ([]listed[T], []Warning, error) {
+	i := slices.IndexFunc(rows, func(r listed[T]) bool { return same(r.row) })
+	if i < 0 {
+		return append(rows, next), nil, nil
+	}
+	old := rows[i].source
+	if old.Kind == next.source.Kind {
+		return rows, nil, &UsageError{next.source.Where, what + " is also in " + old.Where}
+	}
+	next.replaced = old
+	rows[i] = next
+	return rows, []Warning{warn(next.source.Where, "%s replaces the one in %s", what, old.Where)}, nil
+}
+
+// values are the rows without their sources.
+func values[T any](rows []listed[T]) (all []T) {
+	for _, r := range rows {
+		all = append(all, r.row)
+	}
+	return all
+}
+
 // row reads one row of a list into the fields of its keys and returns the first key, where the row stands.
 func (r *yamlReader) row(list string, fields []option.Row, node ast.Node) (ast.Node, error) {
 	var paths, keys []string

@@ -20,7 +20,7 @@ func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 	if err != nil || u == nil {
 		t.Fatalf("%+v, %v", u, err)
 	}
-	if got := strings.Join(u.Lines, "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "WEBHOOK_SECRET=(set, not shown)") ||
+	if got := strings.Join(linesOf(u), "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "WEBHOOK_SECRET=(set, not shown)") ||
 		!strings.Contains(got, "https://example.com/...") || !strings.Contains(got, "@example.com") || !strings.Contains(got, "FLEET=nats://...@build1:4222") {
 		t.Error(got)
 	}
@@ -41,7 +41,7 @@ func TestDisplay_ofAnAddress_leavesOutWhatStandsBeforeTheHost(t *testing.T) {
 		}
 		l := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}
 		u, err := l.Untrusted()
-		if err != nil || u == nil || !slices.Equal(u.Lines, []string{".ralphrc:1: " + want}) {
+		if err != nil || u == nil || !slices.Equal(linesOf(u), []string{".ralphrc:1: " + want}) {
 			t.Errorf("%+v, %v; want %s", u, err, want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestUntrusted_addressesOfMessages_showServiceAndServerOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u := l.claims(c); !slices.Equal(u.Lines, []string{".ralphrc:1: " + want}) { // some are refused
+		if u := l.claims(c); !slices.Equal(linesOf(u), []string{".ralphrc:1: " + want}) { // some are refused
 			t.Errorf("%+v; want %s", u, want)
 		}
 	}

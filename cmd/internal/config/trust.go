@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,67 +16,39 @@ import (
 	"ralph/state/projectfs"
 )
 
-// Untrusted is what a project wants and this user has not yet agreed to.
+// Untrusted is something that a project wants and this user has not yet agreed to. Each setting is one, so that
+// removing another needs no new consent; a list is one, because without one of its checks, less is proved.
 type Untrusted struct {
-	File  string   // the project file; two are joined with ", "; empty if it is not a setting
+	File  string   // the project file; empty if it is not a setting
 	Lines []string // "file:line: KEY=value", or a sentence; nothing in them is invisible
 	Hash  string   // of the project's path and what is agreed to, hexadecimal
-	// parts are agreed to one by one, so that removing a setting needs no new consent;
-	// nil: the user agrees to the whole.
-	parts []part
 }
 
-// part is one setting, or one list of a file.
-type part struct {
-	file string
-	line int // index of its first line in Untrusted.Lines
-	hash string
-}
-
-// Untrusted returns nil when no project file sets an option that needs consent,
-// when a flag or the environment replaces what it sets, or when Trust recorded
-// just these settings for this project before. Errors are those of Load, and what a run refuses: nobody should agree to that.
-func (l Loader) Untrusted() (*Untrusted, error) {
+// Untrusted returns what Trust has not recorded for this project: of the settings in its files that need consent and
+// that no flag or environment replaces, and of more. Errors are those of Load, and what a run refuses: nobody should
+// agree to that.
+func (l Loader) Untrusted(more ...Untrusted) ([]Untrusted, error) {
 	c, _, err := l.Load()
 	if err != nil {
 		return nil, err
 	}
-	u := l.claims(c)
-	if len(u.Lines) == 0 {
-		return nil, nil
-	}
-	if trusted, err := Trusted(l.StateHome(), u); trusted || err != nil {
-		return nil, err
-	}
-	if u, err = u.without(l.StateHome()); len(u.Lines) == 0 || err != nil {
-		return nil, err
-	}
-	_, err = c.InTouch()
-	return &u, cmp.Or(err, c.Located(c.SlotOptions.Check()))
-}
-
-// without leaves out what was agreed to before.
-func (u Untrusted) without(stateHome string) (Untrusted, error) {
-	left := Untrusted{Hash: u.Hash}
-	var files []string
-	for i, p := range u.parts {
-		if trusted, err := Trusted(stateHome, Untrusted{Hash: p.hash}); trusted || err != nil {
+	settings := l.claims(c)
+	var left []Untrusted
+	for i, u := range append(settings, more...) {
+		if trusted, err := Trusted(l.StateHome(), u); trusted || err != nil {
 			if err != nil {
-				return u, err
+				return nil, err
 			}
 			continue
 		}
-		end := len(u.Lines)
-		if i+1 < len(u.parts) {
-			end = u.parts[i+1].line
+		left = append(left, u)
+		if _, err = c.InTouch(); err == nil {
+			err = c.Located(c.SlotOptions.Check())
 		}
-		left.parts = append(left.parts, part{p.file, len(left.Lines), p.hash})
-		left.Lines = append(left.Lines, u.Lines[p.line:end]...)
-		if !slices.Contains(files, p.file) {
-			files = append(files, p.file)
+		if err != nil && i < len(settings) {
+			return nil, err
 		}
 	}
-	left.File = strings.Join(files, ", ")
 	return left, nil
 }
 
@@ -94,23 +64,12 @@ func (l Loader) Claim(id string, lines ...string) Untrusted {
 }
 
 // claims collects the settings of the project's files that need consent. Hashes do
-// not include line numbers: a new comment must not need new consent. A list is one
-// part: without one of its checks, less is proved.
-func (l Loader) claims(c *Config) Untrusted {
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n", l.project())
-	var u Untrusted
-	var files []string
-	add := func(file string, lines []string, hashed string) {
-		if len(lines) == 0 {
-			return
-		}
-		if !slices.Contains(files, file) {
-			files = append(files, file)
-		}
-		u.parts = append(u.parts, part{file, len(u.Lines), l.Claim("setting " + hashed).Hash})
-		u.Lines = append(u.Lines, lines...)
-		fmt.Fprint(hash, hashed)
+// not include line numbers: a new comment must not need new consent.
+func (l Loader) claims(c *Config) (all []Untrusted) {
+	add := func(file, hashed string, lines ...string) {
+		u := l.Claim("setting "+hashed, lines...)
+		u.File = file
+		all = append(all, u)
 	}
 	for _, o := range c.table {
 		source, value := c.sources[o.Key], c.text(o)
@@ -131,56 +90,39 @@ func (l Loader) claims(c *Config) Untrusted {
 			continue
 		}
 		file := source.Where[:strings.LastIndexByte(source.Where, ':')]
-		add(file, []string{source.Where + ": " + termtext.Visible(claim)},
-			fmt.Sprintf("%q %q %q\n", file, o.Key, value))
+		add(file, fmt.Sprintf("%q %q %q", file, o.Key, value), source.Where+": "+claim)
 	}
-	for _, row := range c.hooks {
-		if row.key != "" && row.source.Kind == SourceProject { // a hook beside it must not cost a new consent
-			add(yamlName, []string{row.source.Where + ": " + termtext.Visible(hookClaim(row.hook))},
-				fmt.Sprintf("%q %q %q\n", yamlName, row.key, row.hook.Command))
-		}
-	}
-	lines, list := c.rowClaims()
-	add(yamlName, lines, list)
-	u.File = strings.Join(files, ", ")
-	u.Hash = hex.EncodeToString(hash.Sum(nil))
-	return u
-}
-
-// rowClaims are the rows of the project's config.yaml that need consent, and what is agreed to.
-func (c *Config) rowClaims() (lines []string, list string) {
-	fromYAML := func(source Source, claim, hashed string) {
-		if source.Kind == SourceProject {
+	var lines []string
+	list := ""
+	row := func(source Source, claim, hashed string) {
+		if source.Kind == SourceProject && claim != "" {
 			lines = append(lines, source.Where+": "+claim)
-			list += fmt.Sprintf("%q %s\n", yamlName, hashed)
+			list += hashed + "\n"
 		}
 	}
-	for _, row := range c.agents {
-		claim := agentClaim(row.custom)
-		fromYAML(row.source, claim, strconv.Quote(claim))
+	for _, a := range c.agents {
+		claim := agentClaim(a.row.custom)
+		row(a.source, claim, strconv.Quote(claim))
 	}
-	for _, row := range c.checks {
-		hashed := fmt.Sprintf("%q %q %q", row.check.Name, row.check.Command, row.check.Dir)
-		if easy := weaker(row.check); easy != "" {
-			hashed += fmt.Sprintf("\n%q", easy)
+	for _, r := range c.checks {
+		row(r.source, checkClaim(r.row), fmt.Sprintf("%q %q %q %q", r.row.Name, r.row.Command, r.row.Dir, weaker(r.row)))
+	}
+	for _, r := range c.judges {
+		claim := judgeClaim(r)
+		row(r.source, claim, fmt.Sprintf("%q %d %t %g", claim, r.row.Threshold, r.row.RequireEvidence, r.row.Weight))
+	}
+	for _, r := range c.hooks {
+		claim, key := hookClaim(r.row.hook), r.row.key
+		if key == "" {
+			row(r.source, claim, strconv.Quote(claim))
+		} else if r.source.Kind == SourceProject { // a hook beside it must not cost a new consent
+			add(yamlName, fmt.Sprintf("%q %q %q", yamlName, key, r.row.hook.Command), r.source.Where+": "+claim)
 		}
-		fromYAML(row.source, termtext.Visible(checkClaim(row.check)), hashed)
 	}
-	for _, row := range c.judges {
-		if claim := judgeClaim(row); claim != "" {
-			j := row.judge
-			hashed := fmt.Sprintf("%q %d %t %g", claim, j.Threshold, j.RequireEvidence, j.Weight)
-			fromYAML(row.source, termtext.Visible(claim), hashed)
-		}
+	if len(lines) > 0 {
+		add(yamlName, list, lines...)
 	}
-	for _, row := range c.hooks {
-		if row.key != "" {
-			continue
-		}
-		claim := hookClaim(row.hook)
-		fromYAML(row.source, termtext.Visible(claim), strconv.Quote(claim))
-	}
-	return lines, list
+	return all
 }
 
 // project is the path of the project's folder with all links resolved.
@@ -191,7 +133,7 @@ func (l Loader) project() string {
 	return l.Dir
 }
 
-// Trusted reports whether Trust has recorded these settings; never without a stateHome.
+// Trusted reports whether Trust has recorded this; never without a stateHome.
 func Trusted(stateHome string, u Untrusted) (bool, error) {
 	if stateHome == "" {
 		return false, nil
@@ -209,29 +151,21 @@ func (l Loader) StateHome() string {
 	return l.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"))
 }
 
-// Trust records that this user agrees to these settings, as files under
-// stateHome/ralph/trusted, which are named by the hashes and show the settings.
+// Trust records that this user agrees to this, as a file under stateHome/ralph/trusted that is named by the hash and
+// shows what it is.
 func Trust(stateHome string, u Untrusted) error {
 	if stateHome == "" {
 		return errors.New("record trust: neither XDG_STATE_HOME nor a home folder is known")
 	}
-	for _, hash := range append(u.hashes(), u.Hash) {
-		path := trustFile(stateHome, hash)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return fmt.Errorf("record trust: %w", err)
-		}
-		if err := projectfs.In(filepath.Dir(path)).Write(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600); err != nil {
-			return fmt.Errorf("record trust: %w", err)
-		}
+	path := trustFile(stateHome, u.Hash)
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = projectfs.In(filepath.Dir(path)).Write(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("record trust: %w", err)
 	}
 	return nil
-}
-
-func (u Untrusted) hashes() (all []string) {
-	for _, p := range u.parts {
-		all = append(all, p.hash)
-	}
-	return all
 }
 
 func trustFile(stateHome, hash string) string {

@@ -37,7 +37,7 @@ func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
 			}
 			u := l.claims(c)
 			if !o.Trust {
-				if len(u.Lines) > 0 {
+				if len(linesOf(u)) > 0 {
 					t.Errorf("%s in %s: %+v", o.Key, file, u)
 				}
 				continue
@@ -55,7 +55,7 @@ func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
 			if o.Kind == option.String {
 				want = o.Key + "=" + Display(o, value) // a password is not shown
 			}
-			if u.File != file || len(u.Lines) != 1 || !strings.HasPrefix(u.Lines[0], file+":") || !strings.HasSuffix(u.Lines[0], ": "+want) {
+			if len(u) != 1 || u[0].File != file || len(linesOf(u)) != 1 || !strings.HasPrefix(linesOf(u)[0], file+":") || !strings.HasSuffix(linesOf(u)[0], ": "+want) {
 				t.Errorf("%s in %s: %+v", o.Key, file, u)
 			}
 		}
@@ -133,11 +133,8 @@ func TestUntrusted_sandboxWeakerThanTheUsersOwn_needsConsent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if u == nil {
-				u = &Untrusted{}
-			}
-			if !slices.EqualFunc(u.Lines, test.want, strings.HasSuffix) {
-				t.Errorf("%q, want %q", u.Lines, test.want)
+			if !slices.EqualFunc(linesOf(u), test.want, strings.HasSuffix) {
+				t.Errorf("%q, want %q", linesOf(u), test.want)
 			}
 		})
 	}
@@ -151,20 +148,17 @@ func TestTrust_coversJustThisContentInThisProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Untrusted{
-		File:  ".ralphrc, .ralph/config.yaml",
-		Lines: []string{".ralphrc:2: TEST_COMMAND=make test", ".ralph/config.yaml:1: LINT_COMMAND=make lint"},
-		Hash:  u.Hash,
-	}
-	if diff := cmp.Diff(want, u, cmpopts.IgnoreUnexported(Untrusted{})); diff != "" {
+	want := []Untrusted{{File: rcName, Lines: []string{".ralphrc:2: TEST_COMMAND=make test"}},
+		{File: yamlName, Lines: []string{".ralph/config.yaml:1: LINT_COMMAND=make lint"}}}
+	if diff := cmp.Diff(want, u, cmpopts.IgnoreFields(Untrusted{}, "Hash")); diff != "" {
 		t.Fatal(diff)
 	}
 	for range 2 { // a second time changes nothing
-		if err := Trust(l.StateHome(), *u); err != nil {
+		if err := trustAll(l, u); err != nil {
 			t.Fatal(err)
 		}
 	}
-	path := filepath.Join(l.Home, ".local/state/ralph/trusted", u.Hash)
+	path := filepath.Join(l.Home, ".local/state/ralph/trusted", u[0].Hash)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info, err)
@@ -212,10 +206,10 @@ func TestTrust_settingIsGoneOrNew_asksOnlyForTheNew(t *testing.T) {
 	write(t, l.Dir, rcName, "TEST_COMMAND='make test'\nLINT_COMMAND='make lint'\nANTI_CHEAT=warn\n")
 	write(t, l.Dir, yamlName, "checks:\n  - {name: a, command: 'true'}\n  - {name: b, command: 'true'}\n")
 	u, err := l.Untrusted()
-	if err != nil || len(u.Lines) != 5 {
+	if err != nil || len(linesOf(u)) != 5 {
 		t.Fatal(u, err)
 	}
-	if err := Trust(l.StateHome(), *u); err != nil {
+	if err := trustAll(l, u); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -233,10 +227,7 @@ func TestTrust_settingIsGoneOrNew_asksOnlyForTheNew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u == nil {
-			u = &Untrusted{}
-		}
-		if diff := cmp.Diff(test.want, u.Lines); diff != "" {
+		if diff := cmp.Diff(test.want, linesOf(u)); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
 	}
@@ -246,10 +237,10 @@ func TestUntrusted_showsTheCommandAfterExpansion(t *testing.T) {
 	l := Loader{Dir: t.TempDir(), Home: t.TempDir(), Env: []string{"X=one"}}
 	write(t, l.Dir, rcName, `TEST_COMMAND="$X"`)
 	u, err := l.Untrusted()
-	if err != nil || u.Lines[0] != ".ralphrc:1: TEST_COMMAND=one" {
+	if err != nil || linesOf(u)[0] != ".ralphrc:1: TEST_COMMAND=one" {
 		t.Fatal(u, err)
 	}
-	if err := Trust(l.StateHome(), *u); err != nil {
+	if err := trustAll(l, u); err != nil {
 		t.Fatal(err)
 	}
 	l.Env = []string{"X=two"}
@@ -264,8 +255,8 @@ func TestUntrusted_whatHides_isShown(t *testing.T) {
 	write(t, l.Dir, yamlName, "checks:\n  - {name: a, command: 'true e\u0301'}\n")
 	u, err := l.Untrusted()
 	want := []string{".ralphrc:1: TEST_COMMAND=make␣␣test <U+00A0>#", ".ralph/config.yaml:2: checks.a=true e<U+0301>"}
-	if err != nil || !slices.Equal(u.Lines, want) {
-		t.Errorf("%q, %v", u.Lines, err)
+	if err != nil || !slices.Equal(linesOf(u), want) {
+		t.Errorf("%q, %v", linesOf(u), err)
 	}
 }
 
@@ -295,7 +286,7 @@ func TestUntrusted_withoutAStateFolderAsks(t *testing.T) {
 	if err != nil || u == nil {
 		t.Fatal(u, err)
 	}
-	if err := Trust(l.StateHome(), *u); err == nil {
+	if err := trustAll(l, u); err == nil {
 		t.Error("recorded nowhere")
 	}
 }
@@ -315,7 +306,23 @@ func TestUntrusted_settingUnderAnotherName_isShownAsWritten(t *testing.T) {
 	}
 	l := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}
 	u, err := l.Untrusted()
-	if err != nil || u == nil || len(u.Lines) != 1 || u.Lines[0] != ".ralphrc:1: AGENT_CMD=mine" {
+	if err != nil || u == nil || len(linesOf(u)) != 1 || linesOf(u)[0] != ".ralphrc:1: AGENT_CMD=mine" {
 		t.Errorf("%+v, %v", u, err)
 	}
+}
+
+func linesOf(all []Untrusted) (lines []string) {
+	for _, u := range all {
+		lines = append(lines, u.Lines...)
+	}
+	return lines
+}
+
+func trustAll(l Loader, all []Untrusted) error {
+	for _, u := range all {
+		if err := Trust(l.StateHome(), u); err != nil {
+			return err
+		}
+	}
+	return nil
 }

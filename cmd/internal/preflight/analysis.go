@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
 	"ralph/state"
@@ -205,10 +204,10 @@ func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
 	f.WroteInProject(p.Dir, scaffold.RC)
 	f.Note("added to %s", filepath.Join(p.Dir, scaffold.RC))
 	u, err := p.loader.Untrusted()
-	if err != nil || u == nil {
+	if err != nil {
 		return err
 	}
-	return f.Record(p.loader, []config.Untrusted{*u})
+	return f.Record(p.loader, u)
 }
 
 // keptAnalysis is an answer on disk.

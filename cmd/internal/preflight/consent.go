@@ -19,7 +19,7 @@ import (
 // Unagreed lists what in the project this user has not agreed to, and without
 // which no run starts.
 func (p *Project) Unagreed() ([]config.Untrusted, error) {
-	return cmdline.Unagreed(p.loader, p.claims()...)
+	return p.loader.Untrusted(p.claims()...)
 }
 
 // UnagreedChecks are the detected checks, if this user has not agreed to run
