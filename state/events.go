@@ -17,7 +17,7 @@ const MaxEvent = 16 << 20
 
 const (
 	eventBlock = 256 << 10
-	eventReach = 64 << 20 // how far back EventsBackwards reads
+	eventReach = 128 << 20 // how far back EventsBackwards reads: more than is kept
 )
 
 // EventFiles lists the event files, oldest first: the rotated ones, whose names
@@ -42,8 +42,7 @@ func (r *Reader) EventFiles() ([]string, error) {
 func OpenEvents(name string) (*os.File, error) { return Project(filepath.Dir(name)).Open(name) }
 
 // LastEvent returns the latest numbered event of a run. It is zero when the run
-// has none in the latest 64 MiB: before it began, or when it was written by a ralph
-// that did not number events.
+// has none: before it began.
 func (r *Reader) LastEvent(run string) (Event, error) {
 	var last Event
 	err := r.EventsBackwards(func(line []byte) bool {
@@ -57,7 +56,7 @@ func (r *Reader) LastEvent(run string) (Event, error) {
 }
 
 // EventsBackwards calls f for the lines of all event files, the last line first,
-// until f returns false or the latest 64 MiB are read.
+// until f returns false or the latest 128 MiB are read.
 func (r *Reader) EventsBackwards(f func(line []byte) (more bool)) error {
 	files, err := r.EventFiles()
 	if err != nil {

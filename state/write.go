@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,7 +65,7 @@ func Acquire(dir string, owner Owner) (*Writer, []error, error) {
 		aside = append(aside, fmt.Errorf("%w; removed", foreign))
 	}
 	if err == nil {
-		err = errors.Join(w.removeTemporary(), w.ensureGitignore())
+		err = w.ensureGitignore()
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, w.Release())
@@ -164,28 +162,6 @@ func (w *Writer) ensureGitignore() error {
 		return nil
 	}
 	return w.write(fileGitignore, []byte(Gitignore), 0o644)
-}
-
-// removeTemporary removes what a runner leaves that is killed between a write
-// and its rename. Only the holder of the lock makes such files.
-func (w *Writer) removeTemporary() error {
-	entries, err := w.in.ReadDir(w.dir)
-	if err != nil {
-		return fmt.Errorf("clear state: %w", err)
-	}
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
-		fileSession, fileStatus, fileGitignore, fileOwn}
-	for _, e := range entries {
-		stem := strings.TrimRight(e.Name(), "0123456789")
-		name, temporary := strings.CutSuffix(stem, projectfs.Temporary)
-		if stem == e.Name() || !temporary || !strings.HasPrefix(name, ".") || !slices.Contains(names, name[1:]) {
-			continue
-		}
-		if err := w.remove(e.Name()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // setAsideCorrupt renames what cannot be read, so that nothing is lost and the

@@ -26,6 +26,7 @@ var tools = map[string][]string{
 	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see
 	"internal/scripted":      {"runner/agent", "runner/gate", "runner/prompt", "runner/task/store", "runner/turn", "state"}, // a scripted agent
 	"internal/release":       {"internal/world"},                                                                            // packages, as their users get them
+	"internal/recordings":    nil,                                                                                           // archives in, recorded calls of agent CLIs out
 	"internal/sbom":          nil,                                                                                           // a program in, the list of its modules out
 	"internal/picture":       nil,                                                                                           // screen in, picture out
 	"internal/bench":         {"*"},                                                                                         // measures any of them

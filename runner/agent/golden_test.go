@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph/internal/recordings"
 	"ralph/ptyexec"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/wire"
 	"ralph/state"
 )
 
@@ -61,19 +61,19 @@ func goldens(t testing.TB) []golden {
 	return out
 }
 
-// recordings reads testdata/recordings, one archive for each agent.
-var recordings = sync.OnceValues(func() (map[string]wire.Recording, error) {
+// allRecordings reads testdata/recordings, one archive for each agent.
+var allRecordings = sync.OnceValues(func() (map[string]recordings.Recording, error) {
 	files, err := filepath.Glob("testdata/recordings/*.txtar")
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]wire.Recording{}
+	all := map[string]recordings.Recording{}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		list, err := wire.ParseRecordings(data)
+		list, err := recordings.Parse(data)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ var recordings = sync.OnceValues(func() (map[string]wire.Recording, error) {
 // recorded returns what a call printed and how it ended.
 func recorded(t testing.TB, name string) ([]byte, ptyexec.Exit) {
 	t.Helper()
-	all, err := recordings()
+	all, err := allRecordings()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func matrix(right, all map[cell]int) string {
 }
 
 func TestRecordings_areAllInTheTable(t *testing.T) {
-	all, err := recordings()
+	all, err := allRecordings()
 	if err != nil || len(all) == 0 {
 		t.Fatalf("%d recordings: %v", len(all), err)
 	}

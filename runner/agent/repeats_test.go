@@ -9,7 +9,7 @@ import (
 // Among the recordings, one call is in circles: the mock API answers it with the same
 // command for ever. The others that do so are bounded by their CLI after a few calls.
 func TestRecordings_onlyTheEndlessOneRepeatsItself(t *testing.T) {
-	all, err := recordings()
+	all, err := allRecordings()
 	if err != nil {
 		t.Fatal(err)
 	}

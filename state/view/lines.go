@@ -38,9 +38,6 @@ func (r Role) String() string {
 	return "text"
 }
 
-// MarshalText writes the name of the role.
-func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
 // Line is one line of a log: clean text without tabs and line ends.
 type Line struct {
 	At    time.Time `json:"at,omitzero"` // time of the event; zero except on the first line of a text
@@ -159,8 +156,7 @@ func RawLines(text string) []Line {
 // Log formats the events of a run in order. It does not repeat a message or a reason.
 type Log struct {
 	LineOptions
-	said     string         // the latest text
-	spoken   []byte         // all texts of the call, while they are short enough to be its final message
+	spoken   []byte         // the texts of the call, as much as a final message can be
 	called   string         // id of the tool call that was shown last
 	decision state.Decision // the latest
 	open     map[int]bool   // iterations that have begun and not ended
@@ -201,18 +197,16 @@ func (l *Log) below(e state.Event, lines []Line) []Line {
 func (l *Log) lines(e state.Event) []Line {
 	switch d := e.Data.(type) {
 	case state.Text:
-		l.said = strings.TrimSpace(d.Text)
-		if len(l.spoken) < maxSpoken {
-			l.spoken = append(append(l.spoken, d.Text...), '\n')
-		}
+		l.spoken = append(append(l.spoken, d.Text...), '\n')
+		l.spoken = l.spoken[max(len(l.spoken)-maxSpoken, 0):]
 	case state.FinalMessage:
 		text, spoken := strings.TrimSpace(d.Text), strings.TrimSpace(string(l.spoken))
-		l.spoken = l.spoken[:0]
-		if !d.Error && text != "" && (text == l.said || text == spoken) {
+		l.spoken = nil
+		if !d.Error && text != "" && strings.HasSuffix(spoken, text) {
 			return []Line{{At: e.Time, Text: "final message, as above", Role: RoleResult, First: true}}
 		}
 	case state.IterationStart:
-		l.spoken = l.spoken[:0]
+		l.spoken = nil
 	case state.Decision:
 		l.decision = d
 	case state.RunEnd:
@@ -240,6 +234,7 @@ func (l *Log) Render(e state.Event) string {
 // Marked formats the next event for live.log and the console: a mark at the beginning of
 // each line shows its role without colors.
 func (l *Log) Marked(e state.Event) []Line {
+	all := l.Lines(e)
 	switch d := e.Data.(type) {
 	case state.SessionStart:
 		return nil
@@ -248,10 +243,8 @@ func (l *Log) Marked(e state.Event) []Line {
 			return nil // the final message repeats the last text
 		}
 	}
-	all := l.below(e, Lines(e, l.LineOptions))
-	of := l.iterationPrefix(e)
 	for i := range all {
-		all[i].Text = strings.TrimRight(mark(e.Kind, all[i], i)+of+all[i].Text, " ")
+		all[i].Text = strings.TrimRight(mark(e.Kind, all[i], i)+all[i].Text, " ")
 	}
 	if e.Kind == state.KindIterationStart {
 		all = append([]Line{{}}, all...)

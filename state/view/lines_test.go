@@ -213,9 +213,9 @@ func TestLog_whatRepeatsWhatWasSaid_isSaidOnce(t *testing.T) {
 		}
 		return all
 	}
-	say(state.Text{Text: "all done\n"})
 	stop := state.Decision{Action: "stop", Rule: "same_error", Reason: "five times"}
 	say(state.IterationStart{Title: "Add login"})
+	say(state.Text{Text: "all done\n"})
 	for _, c := range []struct {
 		p    state.Payload
 		want []string

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
+	"time"
 
 	"ralph/state"
 )
@@ -97,4 +99,25 @@ func SelectEvents(r *state.Reader, most int, wanted func(line []byte) bool) ([]s
 		all = append(all, DecodeLine(line)...)
 	}
 	return all, nil
+}
+
+// EventsBefore returns the latest events before t, up to most bytes, oldest first. None means that there are none.
+func EventsBefore(r *state.Reader, t time.Time, most int) (all []state.Event, err error) {
+	err = r.EventsBackwards(func(line []byte) bool {
+		if at := state.HeadOf(line).Time; !at.IsZero() && at.Before(t) {
+			all = append(all, DecodeLine(line)...)
+			most -= len(line)
+		}
+		return most > 0
+	})
+	slices.Reverse(all)
+	return all, err
+}
+
+// DecodeLine returns the event of a line; nil: it is none.
+func DecodeLine(line []byte) []state.Event {
+	if e, ok := state.EventFilter(nil).Decode(line); ok {
+		return []state.Event{e}
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package view_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,46 +76,6 @@ func TestGather_brokenFiles_keepsTheLastGoodOnesAndNamesThem(t *testing.T) {
 		if len(bad.Problems) != 3 || !strings.Contains(bad.Problems[i], name) {
 			t.Errorf("the problems are %q", bad.Problems)
 		}
-	}
-}
-
-func TestModel_asJSON_hasWhatADashboardNeeds(t *testing.T) {
-	s, events := sample.Checking(noon)
-	var m view.Model
-	m.Apply(view.Update{Snapshot: s, Events: events})
-	data, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		Now struct {
-			State  string
-			Alive  bool
-			Status struct{ Checks []any }
-		}
-		Run struct {
-			Iterations []struct {
-				Iteration int
-				TaskID    string `json:"task_id"`
-				Outcome   string
-				CostUSD   float64 `json:"cost_usd"`
-			}
-			Notes []struct{ Role, Text string }
-			Tool  struct {
-				Name string
-				Busy bool
-			}
-			SubAgents []any `json:"sub_agents"`
-			Feedback  []string
-		}
-	}
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	r := got.Run
-	if got.Now.State != "running" || !got.Now.Alive || len(got.Now.Status.Checks) != 3 || len(r.Iterations) != 7 || r.Iterations[5].TaskID != "#6" ||
-		len(r.Notes) != 4 || r.Notes[1].Role != "told" || r.Tool.Name != "Edit" || !r.Tool.Busy || len(r.SubAgents) != 1 || len(r.Feedback) != 1 {
-		t.Errorf("%s", data)
 	}
 }
 

@@ -34,11 +34,11 @@ type Scene struct {
 // changed a file if the agent used a tool.
 func PlayRecording(r Recording, s DrillSetting) Scene {
 	t := decode(s.Spec, r)
-	o := s.Spec.Classify(t, r.Exit(), r.Recorded.UTC())
+	o := s.Spec.Classify(t, r.Exit, r.Recorded.UTC())
 	move(&o, s.Now.Sub(r.Recorded))
 	a := turn.Assignment{Origin: state.Origin{Iteration: 1, Task: "1"}, Task: task.Task{ID: "1", Title: "a task"},
 		Agent: turn.Agent{Spec: s.Spec}}
-	return sceneOf(turn.Replay(a, t, o, r.Exit()), s)
+	return sceneOf(turn.Replay(a, t, o, r.Exit), s)
 }
 
 // sceneOf decides on a turn that ended just now, as a run with two open tasks would.

@@ -10,58 +10,39 @@ import (
 	"bytes"
 	"compress/gzip"
 	_ "embed"
-	"io"
+	"encoding/json"
 	"sync"
+	"time"
 
 	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
-	"ralph/runner/agent/wire"
 )
 
-// archive holds one recording for each class and agent. `go test
-// ./cmd/internal/drill -update` picks them from the recordings in the tests of package
-// agent.
+// archive holds one recording for each class and agent, as compressed JSON. `go test
+// ./cmd/internal/preflight -update` picks them from the recordings in the tests of package agent.
 //
-//go:embed recordings.txtar.gz
+//go:embed recordings.json.gz
 var archive []byte
 
-// unpack returns the archive as text. Compressed, it adds a tenth as much to the program.
-func unpack() ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
-}
-
 // Recording is what one call of an agent CLI printed, and how it ended.
-type Recording struct{ wire.Recording }
-
-// Class returns the outcome class of the call.
-func (r Recording) Class() ending.Class { return ending.Class(r.Recording.Class) }
-
-// Exit returns the end of the call.
-func (r Recording) Exit() ptyexec.Exit {
-	exit := ptyexec.Exit{Code: r.Recording.Exit, Signal: r.KilledBy(), Cause: ptyexec.CauseExited}
-	if r.TimedOut {
-		exit.Cause = ptyexec.CauseTimeout
-	}
-	return exit
+type Recording struct {
+	Name     string
+	Class    ending.Class
+	Agent    string // name of its row
+	Recorded time.Time
+	Args     []string // the command line
+	Exit     ptyexec.Exit
+	Output   string
 }
 
-var all = sync.OnceValue(func() []Recording {
-	text, err := unpack()
+var all = sync.OnceValue(func() (list []Recording) {
+	r, err := gzip.NewReader(bytes.NewReader(archive))
+	if err == nil {
+		err = json.NewDecoder(r).Decode(&list)
+	}
 	if err != nil {
 		panic("embedded recordings: " + err.Error())
-	}
-	parsed, err := wire.ParseRecordings(text)
-	if err != nil {
-		panic("embedded recordings: " + err.Error())
-	}
-	list := make([]Recording, len(parsed))
-	for i, r := range parsed {
-		list[i] = Recording{r}
 	}
 	return list
 })
@@ -88,7 +69,7 @@ func standIn(format agent.Format) string {
 
 func pick(class ending.Class, name string) (Recording, bool) {
 	for _, r := range all() {
-		if r.Class() == class && r.Agent == name {
+		if r.Class == class && r.Agent == name {
 			return r, true
 		}
 	}

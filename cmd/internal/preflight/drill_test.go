@@ -4,21 +4,24 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"ralph/internal/recordings"
+	"ralph/ptyexec"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
-	"ralph/runner/agent/wire"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -31,40 +34,37 @@ const source = "../../../runner/agent/testdata"
 const maxOutput = 24 << 10
 
 func TestRecordings_areThoseOfPackageAgent(t *testing.T) {
-	want, err := wire.FormatRecordings(choose(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := choose(t)
 	if *update {
 		var packed bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
-		_, err := w.Write(want)
-		if err = errors.Join(err, w.Close(), os.WriteFile("recordings.txtar.gz", packed.Bytes(), 0o644)); err != nil {
+		err := json.NewEncoder(w).Encode(want)
+		if err = errors.Join(err, w.Close(), os.WriteFile("recordings.json.gz", packed.Bytes(), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if have, err := unpack(); err != nil || !bytes.Equal(want, have) {
-		t.Error("recordings.txtar.gz is stale; run: go test ./cmd/internal/drill -update")
+	if !reflect.DeepEqual(want, all()) {
+		t.Error("recordings.json.gz is stale; run: go test ./cmd/internal/preflight -run Recordings -update")
 	}
 }
 
 // choose takes for each class and agent the recording that shows most: of a
 // limit its end, of a good turn some work, then the format that the row asks
 // for, then the shortest.
-func choose(t *testing.T) []wire.Recording {
+func choose(t *testing.T) []Recording {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join(source, "golden.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := map[string]wire.Recording{}
+	sources := map[string]recordings.Recording{}
 	for _, s := range agent.Specs() {
 		archive, err := os.ReadFile(filepath.Join(source, "recordings", s.Name+".txtar"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		list, parseErr := wire.ParseRecordings(archive)
+		list, parseErr := recordings.Parse(archive)
 		if err := errors.Join(err, parseErr); err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +86,11 @@ func choose(t *testing.T) []wire.Recording {
 			}
 		}
 	}
-	var all []wire.Recording
+	var all []Recording
 	for _, c := range best {
-		all = append(all, c.Recording.Recording)
+		all = append(all, c.Recording)
 	}
-	slices.SortFunc(all, func(a, b wire.Recording) int {
+	slices.SortFunc(all, func(a, b Recording) int {
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Agent, b.Agent))
 	})
 	return all
@@ -105,7 +105,7 @@ func better(a, b candidate) bool {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(len(a.Output), len(b.Output)), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-func candidateOf(t *testing.T, from wire.Recording, class ending.Class, row string) (candidate, bool) {
+func candidateOf(t *testing.T, from recordings.Recording, class ending.Class, row string) (candidate, bool) {
 	t.Helper()
 	name, out := from.Name, from.Output
 	// They were made in two sittings of one morning.
@@ -113,8 +113,11 @@ func candidateOf(t *testing.T, from wire.Recording, class ending.Class, row stri
 	if strings.HasPrefix(name, "pty-") {
 		at = at.Add(90 * time.Minute)
 	}
-	from.Class, from.Agent, from.Recorded = string(class), row, at
-	r := Recording{Recording: from}
+	r := Recording{Name: name, Class: class, Agent: row, Recorded: at, Args: from.Args, Output: out,
+		Exit: ptyexec.Exit{Code: from.Exit, Signal: from.KilledBy(), Cause: ptyexec.CauseExited}}
+	if from.TimedOut {
+		r.Exit.Cause = ptyexec.CauseTimeout
+	}
 	s, err := agent.Find(row)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +126,7 @@ func candidateOf(t *testing.T, from wire.Recording, class ending.Class, row stri
 		return candidate{}, false
 	}
 	tr := decode(s, r)
-	o := s.Classify(tr, r.Exit(), at)
+	o := s.Classify(tr, r.Exit, at)
 	if o.Class != class {
 		return candidate{}, false
 	}

@@ -48,7 +48,6 @@ type past struct {
 	files []string // still to be read
 	at    int64    // offset in the first file
 	end   int64    // offset of the end in the last file
-	thin  view.Thinner
 }
 
 // pastStep is how much of the past one Poll reads, in bytes.
@@ -161,16 +160,15 @@ func (f *Follower) Poll() view.Update {
 			u.Problems = append(slices.Clone(u.Problems), termtext.Line(err.Error()))
 		}
 	}
-	if !f.begun {
+	switch {
+	case !f.begun:
 		f.begun = true
-		problem(f.begin(&u))
-	}
-	if f.past != nil && u.Early == nil {
+		if problem(f.begin(&u)); f.past != nil {
+			return u // keeps the first Poll fast
+		}
+	case f.past != nil:
 		problem(f.readPast(&u))
 		return u
-	}
-	if f.past != nil {
-		return u // keeps the first Poll fast
 	}
 	lines, err := f.tail.Poll()
 	problem(err)
@@ -202,47 +200,42 @@ func (f *Follower) begin(u *view.Update) error {
 	if err != nil {
 		return err
 	}
-	total := int64(0)
+	total, last := int64(0), int64(0)
 	for _, name := range files {
+		last = 0
 		if info, err := f.reader.Project().Lstat(name); err == nil {
-			total += info.Size()
+			last = info.Size()
 		}
+		total += last
 	}
 	if total <= farBehind {
 		u.Past, err = view.ReadRotated(f.reader)
 		return err
 	}
-	name := files[len(files)-1]
-	end, err := view.EndOf(name)
-	if err != nil {
-		return err
-	}
+	end, err := view.ScanLines(files[len(files)-1], max(last-earlyLog, 0), -1, func(line []byte) bool {
+		u.Early = append(u.Early, view.DecodeLine(line)...)
+		return true
+	})
 	f.past, f.more = &past{files: files, end: end}, true
-	u.Early, err = view.TailEvents(name, end, earlyLog)
 	f.tail, f.read = logs.NewTailFrom(f.reader.EventsPath(), end), end
-	if len(u.Early) == 0 {
-		u.Early = []state.Event{}
-	}
 	return err
 }
 
-// readPast reads the next part of the past: of the last megabyte all events, of the rest only those
-// that a Run needs.
+// readPast reads the next part of the past, without what only fills the log.
 func (f *Follower) readPast(u *view.Update) error {
 	p := f.past
-	read, to, last := p.thin.Events, p.at+pastStep, len(p.files) == 1
-	switch whole := p.end - earlyLog; {
-	case last && p.at >= whole:
-		u.Events = p.thin.Rest()
-		read, to = view.DecodeLine, p.end
-	case last:
-		to = min(to, whole)
+	to, last := p.at+pastStep, len(p.files) == 1
+	if last {
+		to = min(to, p.end)
 	}
+	wanted := state.EventFilter(func(k state.Kind) bool { return k != state.KindText })
 	at, err := view.ScanLines(p.files[0], p.at, to, func(line []byte) bool {
-		u.Events = append(u.Events, read(line)...)
+		if e, ok := wanted.Decode(line); ok {
+			u.Events = append(u.Events, e)
+		}
 		return true
 	})
-	switch over := err != nil || at == p.at || at < to; {
+	switch over := err != nil || at < to; {
 	case last && (over || at >= p.end):
 		f.past = nil
 	case over:

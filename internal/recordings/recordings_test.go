@@ -1,4 +1,4 @@
-package wire
+package recordings
 
 import (
 	"strings"
@@ -20,11 +20,11 @@ func TestFormat_anyBytes_surviveTheRoundTrip(t *testing.T) {
 				Output:   strings.Join(rapid.SliceOf(piece).Draw(t, "output"), ""),
 			})
 		}
-		archive, err := FormatRecordings(want)
+		archive, err := Format(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := ParseRecordings(archive)
+		got, err := Parse(archive)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestFormat_plainOutput_isReadable(t *testing.T) {
 		"\xff\n":        "output.quoted",
 		"a --\n\x1b[0m": "output.nonewline",
 	} {
-		archive, err := FormatRecordings([]Recording{{Name: "r", Output: output}})
+		archive, err := Format([]Recording{{Name: "r", Output: output}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestParse_damagedArchive_isAnError(t *testing.T) {
 		"bad literal":            "-- a/meta.json --\n{}\n-- a/output.quoted --\nabc\n",
 		"unknown member":         "-- a/meta.json --\n{}\n-- a/stderr --\n",
 	} {
-		if _, err := ParseRecordings([]byte(archive)); err == nil || !strings.Contains(err.Error(), "parse recording") {
+		if _, err := Parse([]byte(archive)); err == nil || !strings.Contains(err.Error(), "parse recording") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

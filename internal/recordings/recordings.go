@@ -1,7 +1,4 @@
-package wire
-
-// This file reads and writes recorded calls of real agent CLIs. The tests
-// of package agent and `ralph drill` replay them.
+// Package recordings reads and writes recorded calls of real agent CLIs, for tests.
 //
 // A file holds any number of recordings as a txtar archive, two members each:
 //
@@ -13,6 +10,7 @@ package wire
 // The output has the exact bytes that the CLI printed to its terminal or pipe. If
 // txtar cannot hold them, a suffix of the member names the encoding: see noNewline
 // and quoted.
+package recordings
 
 import (
 	"bytes"
@@ -54,8 +52,8 @@ const (
 	outputFile = "output"
 )
 
-// ParseRecordings reads an archive. The recordings keep their order.
-func ParseRecordings(archive []byte) ([]Recording, error) {
+// Parse reads an archive. The recordings keep their order.
+func Parse(archive []byte) ([]Recording, error) {
 	var all []Recording
 	for _, f := range txtar.Parse(archive).Files {
 		name, member := path.Split(f.Name)
@@ -100,8 +98,8 @@ func decode(member, data string) (string, error) {
 	return "", fmt.Errorf("unknown member %q", member)
 }
 
-// FormatRecordings writes an archive.
-func FormatRecordings(all []Recording) ([]byte, error) {
+// Format writes an archive.
+func Format(all []Recording) ([]byte, error) {
 	var archive txtar.Archive
 	for _, r := range all {
 		var meta bytes.Buffer
