@@ -25,12 +25,13 @@ const tasksAge = 2 * time.Second
 
 // tasksPage is the page of tasks, or the list of them in the panel of the plan.
 type tasksPage struct {
-	u     *ui
-	all   []shownTask
-	at    map[string]int // index by id
-	ready bool           // the tasks were read
-	why   string         // they could not be
-	work  map[string]work
+	u      *ui
+	all    []shownTask
+	at     map[string]int // index by id
+	ready  bool           // the tasks were read
+	why    string         // they could not be
+	work   map[string]work
+	detail *logPage // the page of the task that was opened last
 
 	shown    []int // indexes of the tasks in the list
 	query    string
@@ -38,17 +39,13 @@ type tasksPage struct {
 	top      int // first row on the screen
 	height   int // rows, at the latest draw
 	width    int
-	head     int  // rows above the first task
-	open     bool // the selected task is shown alone
-	row      int  // first one of the details
+	head     int // rows above the first task
 
-	quiet   bool       // it is in the panel: nothing is selected
-	wanted  bool       // there was room for it in the panel
-	verbs   [][]string // to be run, one after the other
-	working bool       // they are being run
-	reading bool       // the plan is being read
-	stale   bool       // it has to be read again
-	next    time.Time  // when it is read again in any case
+	quiet   bool      // it is in the panel: nothing is selected
+	wanted  bool      // there was room for it in the panel
+	reading bool      // the plan is being read
+	stale   bool      // it has to be read again
+	next    time.Time // when it is read again in any case
 }
 
 // openTasks opens the page of tasks.
@@ -85,24 +82,22 @@ func changesPlan(events []state.Event) bool {
 
 // read reads the plan in the background, once at a time.
 func (p *tasksPage) read() {
-	if p.reading || p.working {
-		p.stale = true
+	if p.stale = p.reading; p.reading {
 		return
 	}
-	p.reading, p.stale = true, false
+	p.reading = true
 	ralph, began := p.u.ralph(), time.Now()
 	p.u.background(func() func() {
 		all, err := listTasks(ralph)
 		return func() {
 			p.reading, p.next = false, time.Now().Add(tasksAge+10*time.Since(began))
 			switch {
-			case p.stale && !p.working:
+			case p.stale:
 				p.read()
-			case p.stale: // a verb has changed the plan since
-			case err != nil:
-				p.fail(err.Error())
-			default:
+			case err == nil:
 				p.load(all)
+			case !p.ready: // what was read before stays
+				p.why = err.Error()
 			}
 		}
 	})
@@ -117,76 +112,64 @@ func listTasks(ralph act.Ralph) ([]shownTask, error) {
 	return readTasks(out)
 }
 
-// change runs a verb that changes the plan, after those in the queue.
-func (p *tasksPage) change(verb ...string) {
-	p.verbs = append(p.verbs, verb)
-	if !p.working {
-		p.working = true
-		p.runNext()
-	}
-}
-
-// runNext runs the verbs in the queue, and then reads the plan. If one fails, the rest is dropped, because it depends
-// on it.
-func (p *tasksPage) runNext() {
-	if len(p.verbs) == 0 {
-		p.working, p.stale = false, false
-		p.read()
-		return
-	}
-	ralph, verb := p.u.ralph(), p.verbs[0]
-	p.verbs = p.verbs[1:]
-	p.u.background(func() func() {
-		text, ok := said(ralph, verb)
-		return func() {
-			if !ok {
-				p.verbs = nil
-			}
-			p.u.tell(text, ok)
-			p.runNext()
-		}
-	})
-}
-
 // Keys are the keys of the page.
 func (p *tasksPage) Keys() []binding {
-	with := func(do func(t *shownTask)) func() {
-		return func() {
-			if t := p.task(); t != nil {
-				do(t)
-			} else {
-				p.u.say("no task is selected")
-			}
-		}
-	}
-	return append([]binding{
-		{"enter", "details", "the task with its criteria and history, and back",
-			with(func(*shownTask) { p.open, p.row = !p.open, 0 })},
-		{"a", "add", "add a task at the end of the plan", p.add},
-		{"e", "edit", "edit the task in $EDITOR", with(p.edit)},
-		{"d", "diff", "what the iterations of this run changed for the task, to look at and to undo",
-			with(func(t *shownTask) { p.u.showChanges(t.ID, "task "+t.ID) })},
-		{"x", "done", "mark the task as done, or open it again (asks first)", with(p.tick)},
-		{"b", "block", "keep runs from working on the task, with a reason; on a blocked one: open it again (asks first)",
-			with(p.block)},
-		{"D", "drop", "take the task out of what is left to do (asks first)", with(p.drop)},
-		{"J", "", "move the task down in the plan", with(func(t *shownTask) { p.move(t, 1) })},
-		{"K", "", "move the task up in the plan", with(func(t *shownTask) { p.move(t, -1) })},
+	return slices.Concat([]binding{
+		{"enter", "details", "the task with its criteria and history, and back", p.with(p.openDetails)},
+	}, p.taskKeys(), []binding{
+		{"J", "", "move the task down in the plan", p.with(func(t *shownTask) { p.move(t, 1) })},
+		{"K", "", "move the task up in the plan", p.with(func(t *shownTask) { p.move(t, -1) })},
 		{"/", "find", "find tasks: letters of the id and title in their order; an empty text shows all", p.askQuery},
-	}, moveKeys("pgup ctrl-u", p.Scroll, func() int { return max(p.height-1, 1) })...)
+	}, moveKeys("pgup ctrl-u", p.Scroll, func() int { return max(p.height-1, 1) }))
 }
 
-// Back closes the details or ends a search.
-func (p *tasksPage) Back() bool {
-	switch {
-	case p.open:
-		p.open = false
-	case p.query != "":
-		p.search("")
-	default:
-		return false
+// taskKeys act on the selected task.
+func (p *tasksPage) taskKeys() []binding {
+	return []binding{
+		{"a", "add", "add a task at the end of the plan", p.add},
+		{"e", "edit", "edit the task in $EDITOR", p.with(p.edit)},
+		{"d", "diff", "what the iterations of this run changed for the task, to look at and to undo",
+			p.with(func(t *shownTask) { p.u.showChanges(t.ID, "task "+t.ID) })},
+		{"x", "done", "mark the task as done, or open it again (asks first)", p.with(p.tick)},
+		{"b", "block", "keep runs from working on the task, with a reason; on a blocked one: open it again (asks first)",
+			p.with(p.block)},
+		{"D", "drop", "take the task out of what is left to do (asks first)", p.with(p.drop)},
 	}
-	return true
+}
+
+// with does something with the selected task.
+func (p *tasksPage) with(do func(t *shownTask)) func() {
+	return func() {
+		if t := p.task(); t != nil {
+			do(t)
+		} else {
+			p.u.say("no task is selected")
+		}
+	}
+}
+
+// openDetails opens the page of a task.
+func (p *tasksPage) openDetails(t *shownTask) {
+	id, last := t.ID, p.details(t)
+	p.detail = newText(p.u, "Task", "enter", func() []view.Line {
+		if i, known := p.at[id]; known {
+			last = p.details(&p.all[i])
+		}
+		return last
+	})
+	p.detail.title.Right = fmt.Sprintf("%s of %s", thousands(p.selected+1), thousands(len(p.shown)))
+	p.detail.bare, p.detail.keys = true, p.taskKeys
+	p.u.open("task", p.detail)
+	p.detail.replace(last)
+}
+
+// Back ends a search.
+func (p *tasksPage) Back() bool {
+	searched := p.query != ""
+	if searched {
+		p.search("")
+	}
+	return searched
 }
 
 func (p *tasksPage) askQuery() {
@@ -197,7 +180,7 @@ func (p *tasksPage) askQuery() {
 func (p *tasksPage) add() {
 	p.u.ask("new task: ", "", func(text string) {
 		if text = termtext.Line(text); text != "" {
-			p.change("task", "add", "--", text)
+			p.u.act("task", "add", "--", text)
 		}
 	})
 }
@@ -214,7 +197,7 @@ func (p *tasksPage) edit(t *shownTask) {
 // confirm asks before a verb that changes a task.
 func (p *tasksPage) confirm(question string, t *shownTask, verb string) {
 	id := t.ID
-	p.u.confirm(fmt.Sprintf("%q %s", termtext.Fit(t.Title, 30), question), func() { p.change("task", verb, "--", id) })
+	p.u.confirm(fmt.Sprintf("%q %s", termtext.Fit(t.Title, 30), question), func() { p.u.act("task", verb, "--", id) })
 }
 
 func (p *tasksPage) tick(t *shownTask) {
@@ -235,9 +218,9 @@ func (p *tasksPage) block(t *shownTask) {
 	default:
 		p.u.ask("blocked because: ", "", func(text string) {
 			if text = termtext.Line(text); text != "" {
-				p.change("task", "block", "--reason="+text, "--", id)
+				p.u.act("task", "block", "--reason="+text, "--", id)
 			} else {
-				p.change("task", "block", "--", id)
+				p.u.act("task", "block", "--", id)
 			}
 		})
 	}
@@ -251,25 +234,23 @@ func (p *tasksPage) drop(t *shownTask) {
 	}
 }
 
-// move moves a task by one, and shows it there at once.
+// move moves a task by one.
 func (p *tasksPage) move(t *shownTask, by int) {
-	if p.query != "" {
-		p.u.say("a search hides the order; esc ends it")
-		return
-	}
-	i := p.at[t.ID]
-	j := p.neighbour(i, by)
-	if j < 0 {
-		p.u.say("it cannot go further")
-		return
-	}
+	i := p.neighbor(p.at[t.ID], by)
 	where := "--after="
 	if by < 0 {
 		where = "--before="
 	}
-	verb := []string{"task", "move", where + p.all[j].ID, "--", t.ID}
-	p.swap(min(i, j), max(i, j))
-	p.change(verb...)
+	switch {
+	case p.query != "":
+		p.u.say("a search hides the order; esc ends it")
+	case i < 0:
+		p.u.say("it cannot go further")
+	case p.u.working > 0 || p.reading: // its neighbor may be another one then
+		p.u.say("wait until the plan has been changed")
+	default:
+		p.u.act("task", "move", where+p.all[i].ID, "--", t.ID)
+	}
 }
 
 // load shows tasks. The selected one stays selected; at first it is the one at hand, if it is left to do.
@@ -286,15 +267,8 @@ func (p *tasksPage) load(all []shownTask) {
 		p.choose(p.u.model.Status.Task.ID)
 		p.chooseLeft()
 	}
-	if len(all) == 0 {
-		p.open = false
-	}
-}
-
-// fail shows why there are no tasks. What was read before stays.
-func (p *tasksPage) fail(why string) {
-	if !p.ready {
-		p.why = why
+	if p.detail != nil {
+		p.detail.Update(view.Update{})
 	}
 }
 
@@ -364,16 +338,12 @@ func (p *tasksPage) search(query string) {
 
 // Scroll moves by rows, up for a negative number.
 func (p *tasksPage) Scroll(by int) {
-	if p.open {
-		p.row = max(p.row+by, 0) // drawing limits it to the text
-		return
-	}
 	p.selected = min(max(p.selected+by, 0), max(len(p.shown)-1, 0))
 }
 
 // Click selects the task at a row of the list.
 func (p *tasksPage) Click(x, y int) {
-	if at := p.top + y - p.head; !p.open && x < p.width && y >= p.head && at < len(p.shown) {
+	if at := p.top + y - p.head; x < p.width && y >= p.head && at < len(p.shown) {
 		p.selected = at
 	}
 }
@@ -391,42 +361,15 @@ func (p *tasksPage) counts() (done, total int) {
 	return done, total
 }
 
-// end is where a task ends in the list, with what is nested below it.
-func (p *tasksPage) end(i int) int {
-	end := i + 1
-	for end < len(p.all) && p.all[end].Depth > p.all[i].Depth {
-		end++
-	}
-	return end
-}
-
-// neighbour is the index of the task before or after one, on the same level and below the same
-// task; -1: there is none.
-func (p *tasksPage) neighbour(i, by int) int {
-	if by > 0 {
-		if end := p.end(i); end < len(p.all) && p.all[end].Depth == p.all[i].Depth {
-			return end
-		}
-		return -1
-	}
-	for j := i - 1; j >= 0 && p.all[j].Depth >= p.all[i].Depth; j-- {
-		if p.all[j].Depth == p.all[i].Depth {
-			return j
+// neighbor is the index of the task before or after one, on the same level and below the same task; -1: there is none.
+func (p *tasksPage) neighbor(i, by int) int {
+	depth := p.all[i].Depth
+	for i += by; i >= 0 && i < len(p.all) && p.all[i].Depth >= depth; i += by {
+		if p.all[i].Depth == depth {
+			return i
 		}
 	}
 	return -1
-}
-
-// swap exchanges a task with its neighbour on the screen until the plan is read again. It
-// touches only these two: a plan of 20,000 tasks moves as fast as a small one. No search is on.
-func (p *tasksPage) swap(first, second int) {
-	id := p.chosen()
-	middle, end := p.end(first), p.end(second)
-	copy(p.all[first:end], slices.Concat(p.all[middle:end], p.all[first:middle]))
-	for i := first; i < end; i++ {
-		p.at[p.all[i].ID] = i
-	}
-	p.selected = p.at[id]
 }
 
 // shownTask is a row of `ralph task list --json`.
@@ -528,20 +471,15 @@ func (p *tasksPage) mark(t *shownTask) (mark string, tone summary.Tone) {
 	return summary.TaskMark(state)
 }
 
-// taskText is a line of the details.
-type taskText struct {
-	text string
-	tone summary.Tone
-	bold bool
-	dim  bool
-}
-
 // details says all that is known about a task.
-func (p *tasksPage) details(t *shownTask) (all []taskText) {
+func (p *tasksPage) details(t *shownTask) (all []view.Line) {
+	add := func(role view.Role, text string) {
+		all = append(all, linesOf(text, role)...)
+	}
 	state := p.state(t)
 	mark, tone := p.mark(t)
-	all = append(all, taskText{text: t.name, bold: true},
-		taskText{text: view.Join(" · ", mark+" "+state, t.Why, p.about(t)), tone: tone})
+	add(view.RoleResult, t.name)
+	add(roleOf(tone), view.Join(" · ", mark+" "+state, t.Why, p.about(t)))
 	place := t.File
 	if t.Line > 0 {
 		place = view.Join(" ", t.File, fmt.Sprintf("line %d", t.Line))
@@ -552,33 +490,29 @@ func (p *tasksPage) details(t *shownTask) (all []taskText) {
 		{"place", place},
 	} {
 		if field.value != "" {
-			all = append(all, taskText{text: fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)), dim: true})
+			add(view.RoleNote, fmt.Sprintf("%-9s %s", field.name, termtext.Line(field.value)))
 		}
 	}
+	criteria := ""
+	for _, item := range t.Criteria {
+		criteria += "- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n"
+	}
 	for _, part := range []struct{ heading, body string }{
-		{"", t.Description}, {"It is done when", bullets(t.Criteria)}, {"Notes", t.Notes},
+		{"", t.Description}, {"It is done when", criteria}, {"Notes", t.Notes},
 	} {
-		body := strings.TrimSpace(termtext.Clean(part.body))
-		if body == "" {
-			continue
-		}
-		all = append(all, taskText{})
-		if part.heading != "" {
-			all = append(all, taskText{text: part.heading, bold: true})
-		}
-		for line := range strings.Lines(body) {
-			all = append(all, taskText{text: strings.TrimRight(line, "\n")})
+		if strings.TrimSpace(part.body) != "" {
+			all = append(all, view.Line{})
+			add(view.RoleResult, part.heading)
+			add(view.RoleText, strings.TrimSpace(part.body))
 		}
 	}
 	return append(all, p.history(t)...)
 }
 
-func bullets(items []string) string {
-	var b strings.Builder
-	for _, item := range items {
-		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n")
-	}
-	return b.String()
+// roleOf is the role of a line of this tone.
+func roleOf(t summary.Tone) view.Role {
+	return map[summary.Tone]view.Role{summary.Good: view.RoleGood, summary.Busy: view.RoleTool, summary.Warn: view.RoleWarning,
+		summary.Bad: view.RoleError}[t]
 }
 
 // about says why a task cannot be worked on, and gives the file's own word for its state.
@@ -599,27 +533,27 @@ func (p *tasksPage) about(t *shownTask) string {
 }
 
 // history lists the iterations of this run that worked on a task.
-func (p *tasksPage) history(t *shownTask) []taskText {
+func (p *tasksPage) history(t *shownTask) []view.Line {
 	m, now := &p.u.model, p.u.o.Now()
 	w := p.work[t.ID]
 	heading := view.Join(" · ", "History", view.Prefix("attempts ", numberOf(max(t.Attempts, len(w.turns)))), w.span(now),
 		view.Dollars(w.cost))
-	all := []taskText{{}, {text: heading, bold: true}}
+	all := []view.Line{{}, {Text: heading, Role: view.RoleResult}}
 	if len(w.turns) == 0 {
-		return append(all, taskText{text: "no turn of this run has worked on it", dim: true})
+		return append(all, view.Line{Text: "no turn of this run has worked on it", Role: view.RoleNote})
 	}
 	for _, i := range w.turns {
 		if i >= len(m.Run.Iterations) {
 			continue
 		}
 		row := summary.Row(m, i, now)
-		all = append(all, taskText{text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
-			row.Cost, row.Text), tone: row.Tone})
+		all = append(all, view.Line{Text: view.Join("  ", fmt.Sprintf("%4d %s %8s", row.Number, row.Mark, row.Duration),
+			row.Cost, row.Text), Role: roleOf(row.Tone)})
 		it := &m.Run.Iterations[i]
 		for _, why := range append([]string{view.Join(": ", view.Unless(state.RuleContinue, it.Rule), it.Reason)},
 			it.Findings...) {
 			if why = termtext.Line(why); why != "" && !it.Running() {
-				all = append(all, taskText{text: "       " + why, dim: true})
+				all = append(all, view.Line{Text: "       " + why, Role: view.RoleNote})
 			}
 		}
 	}
@@ -635,90 +569,53 @@ const (
 // Draw draws the page. The cost depends on the rows on the screen, not on the plan.
 func (p *tasksPage) Draw(c canvas.Canvas) {
 	t := p.task()
-	switch {
-	case p.open && t != nil:
-		c.Title(canvas.Title{Name: "Task", Key: "t", Focused: true,
-			Right: fmt.Sprintf("%s of %s", thousands(p.selected+1), thousands(len(p.shown)))})
-		p.row = drawText(c.Rows(1, c.H-1), p.details(t), p.row)
-		p.height = c.H - 1
-	case c.W >= taskTwoColumns && t != nil:
-		right := c.W * detailShare / 12
-		left := c.W - right
-		p.drawList(c.Columns(0, left-1))
-		side := c.Columns(left, right)
-		side.Title(canvas.Title{Name: "Task", Key: "enter"})
-		drawText(side.Rows(1, c.H-1).Columns(1, right-1), p.details(t), 0)
-		for y := 1; y < c.H; y++ {
-			c.Text(left-1, y, c.Dim(), "│")
-		}
-		c.Text(left-1, 0, c.Dim(), "┬")
-	default:
+	if c.W < taskTwoColumns || t == nil {
 		p.drawList(c)
+		return
 	}
-}
-
-// drawText draws lines, wrapped, from row top or from the last one that still fills c. It
-// returns the row that it used.
-func drawText(c canvas.Canvas, all []taskText, top int) int {
-	type line struct {
-		taskText
-		indent int
+	right := c.W * detailShare / 12
+	left := c.W - right
+	p.drawList(c.Columns(0, left-1))
+	side := c.Columns(left, right)
+	side.Title(canvas.Title{Name: "Task", Key: "enter"})
+	text := newLogView()
+	text.bare, text.follow = true, false
+	text.replace(p.details(t))
+	drawLines(side.Rows(1, c.H-1), text)
+	for y := 1; y < c.H; y++ {
+		c.Text(left-1, y, c.Dim(), "│")
 	}
-	var rows []line
-	for _, t := range all {
-		indent := len(t.text) - len(strings.TrimLeft(t.text, " -"))
-		if indent >= c.W/2 {
-			indent = 0
-		}
-		for i, part := range termtext.Wrap(t.text[indent:], max(c.W-2-indent, 1)) {
-			l := line{taskText{part, t.tone, t.bold, t.dim}, indent}
-			if i == 0 {
-				l.taskText.text, l.indent = t.text[:indent]+part, 0
-			}
-			rows = append(rows, l)
-		}
-	}
-	top = max(min(top, len(rows)-c.H), 0)
-	for y, l := range rows[top:min(top+c.H, len(rows))] {
-		style := c.Tone(l.tone).Bold(l.bold)
-		if l.dim {
-			style = c.Dim()
-		}
-		c.Text(1+l.indent, y, style, l.taskText.text)
-	}
-	return top
+	c.Text(left-1, 0, c.Dim(), "┬")
 }
 
 // columns are the widths of what stands to the right of a title: tries, time, cost, findings and agent. 0: there is no
 // room, or nothing to say.
 type columns [5]int
 
-func (p *tasksPage) columnsOf(width int) (k columns) {
-	for _, size := range []struct {
-		quiet bool
-		from  int
-		columns
-	}{
-		{true, 60, columns{3, 7, 7, 3, 8}},
-		{true, 44, columns{3, 7, 7, 3, 0}},
-		{false, 100, columns{5, 8, 8, 5, 16}},
-		{false, 76, columns{5, 8, 8, 5, 0}},
-		{false, 56, columns{5, 8, 0, 5, 0}},
-	} {
-		if size.quiet == p.quiet && width >= size.from {
-			k = size.columns
-			break
+const taskTitle = 40 // minimum width of a title beside columns
+
+func (p *tasksPage) columnsOf(width int) columns {
+	var k columns
+	use := func(column int, used bool) {
+		if used {
+			k[column] = [...]int{5, 7, 7, 5, 18}[column]
 		}
 	}
-	found := false
+	for i := range p.all {
+		use(0, p.all[i].Attempts > 0)
+		use(4, p.all[i].Agent != "")
+	}
 	for _, w := range p.work {
-		found = found || w.found > 0
+		use(0, true)
+		use(1, w.seconds > 0 || !w.since.IsZero())
+		use(2, w.cost > 0)
+		use(3, w.found > 0)
+		use(4, w.agent != "")
 	}
-	if !found {
-		k[3] = 0
-	}
-	if p.quiet && !slices.ContainsFunc(p.all, func(t shownTask) bool { return t.worker() != "" }) {
-		k[4] = 0 // they are all of the same agent
+	for _, dropped := range []int{4, 2, 3, 1, 0} {
+		if width-k.width() < taskTitle {
+			k[dropped] = 0
+		}
 	}
 	return k
 }
@@ -751,12 +648,8 @@ func (k columns) draw(c canvas.Canvas, cells [5]string, styles func(column int) 
 
 // heads draws the names of the columns.
 func (k columns) heads(c canvas.Canvas) {
-	names := [5]string{"tries", "time", "cost", "found", "agent"}
-	if k[0] < len(names[0]) {
-		names[0], names[3] = "try", "!"
-	}
 	c.Text(3, 0, c.Dim(), "task")
-	k.draw(c, names, func(int) tcell.Style { return c.Dim() })
+	k.draw(c, [5]string{"tries", "time", "cost", "found", "agent"}, func(int) tcell.Style { return c.Dim() })
 }
 
 // drawPanel draws the tasks around the one at hand, below the names of the columns.

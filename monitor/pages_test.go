@@ -175,5 +175,5 @@ func TestMouse_clicksSelectOpenAndPressKeys(t *testing.T) {
 	_, y = find("T1  Set up")
 	click(10, y)
 	click(10, y)
-	p.shows("t Task ", "1 of 3")
+	p.shows("enter Task ", "1 of 3")
 }

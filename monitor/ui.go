@@ -48,6 +48,7 @@ type ui struct {
 	message string
 	until   time.Time // when message disappears
 	failure string    // stays until the user has read it
+	working int       // verbs that are being run
 	later   []func()  // what a key asks for that must not hold mu
 	model   view.Model
 	shown   summary.Summary // of the model, at the latest draw
@@ -220,19 +221,22 @@ func (u *ui) runVerb(verb ...string) {
 		return
 	}
 	u.say("%s …", verb[0])
+	u.working++
 	u.background(func() func() {
 		text, ok := said(u.ralph(), verb)
-		return func() { u.tell(text, ok) }
+		return func() {
+			if u.working--; ok {
+				u.say("%s", text)
+			} else {
+				u.fail(text)
+			}
+			for _, s := range u.stack() {
+				if p, shown := s.page.(*tasksPage); shown {
+					p.read() // it may have changed the plan
+				}
+			}
+		}
 	})
-}
-
-// tell shows what a verb has said.
-func (u *ui) tell(text string, ok bool) {
-	if ok {
-		u.say("%s", text)
-	} else {
-		u.fail(text)
-	}
 }
 
 // said returns the last line that a verb printed, or why it failed.
