@@ -11,35 +11,7 @@ import (
 	asked "ralph/state/question"
 )
 
-// While nothing can be done before an answer, a answers and A ends the run.
-func TestAnswers_runWaitsForTheAnswer_aAnswers(t *testing.T) {
-	s, events := sample.Run(time.Now())
-	s.Owner.PID = os.Getpid()
-	s.Status.Status, s.Status.Rule, s.Status.Reason = state.StatusWaiting, state.RuleQuestion, "nothing can be done before a person answers q1"
-	project := sample.New(t, s, events)
-	folder := filepath.Join(project.Dir, ".ralph", "questions")
-	text := `{"v":1,"id":"q1","run":"r","text":"Which database?","options":["SQLite","PostgreSQL"],"asked_at":"2026-11-20T12:00:00Z","answered_at":"0001-01-01T00:00:00Z"}`
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "q1.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p := openPane(t, project.Dir, [2]int{60, 15})
-	p.shows("WAITING", "a answer")
-	p.keys("a", "1", "Enter")
-	p.shows("answer will act soon")
-	if got, want := p.called(), "answer q1 --option 1"; got != want {
-		t.Errorf("the verbs were %q, want %q", got, want)
-	}
-	p.keys("A")
-	p.shows("end the run now and stop the agent?")
-}
-
 func TestAnswers_keysRunRalphAnswer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: real processes")
-	}
 	project := living(t)
 	p := openPane(t, project.Dir, [2]int{60, 15})
 	p.shows("RUNNING")

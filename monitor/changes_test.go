@@ -49,12 +49,3 @@ func TestChanges_whileTheRunWorks_sayWhyNot(t *testing.T) {
 		t.Errorf("%T, message %q", u.front().page, u.message)
 	}
 }
-
-// Only git knows which iterations are undone.
-func TestScreen_iterationsThatAreUndone_areMarked(t *testing.T) {
-	s, events := sample.Run(sample.Noon)
-	s.Alive, s.Status.Undone = false, 1
-	p := openPane(t, sample.New(t, s, events).Dir, [2]int{120, 50})
-	p.keys("4")
-	p.shows("task 1 of the plan · undone")
-}

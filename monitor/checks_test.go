@@ -77,7 +77,7 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 	s.Status.LoopCount, s.Status.IterationStartedAt = 0, time.Time{}
 	s.Status.Checks = []state.CheckStatus{{Name: "test", Result: "running", StartedAt: time.Now()}}
 	pr.JSON("status.json", s.Status)
-	p := openPane(t, pr.Dir, [2]int{100, 30})
+	p := openPane(t, pr.Dir, [2]int{100, 30}, "PAGER="+withRaw(t, pr))
 	p.shows("RUNNING", "check test is running, ", "5 Checks")
 	before := p.screen()
 	p.wait("the next second", func(s string) bool { return strings.Contains(s, "check test is running, ") && s != before })
@@ -97,7 +97,7 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 		t.Fatal(err)
 	}
 	p.keys("R")
-	p.shows("Raw output of iteration 1", "the first words")
-	p.keys("R", "p")
+	p.shows("the first words", "PAGER ENDS")
+	p.keys("Enter", "p")
 	p.shows("resume will act soon")
 }

@@ -66,10 +66,6 @@ func beRalph(verbs string) {
 		fmt.Println(`[{"agent":"claude","runs":true,"models":["opus"]},{"agent":"codex","runs":true,"models":["gpt-5"]}]`)
 		os.Exit(0)
 	}
-	if strings.HasPrefix(strings.Join(os.Args[2:], " "), "iterations --json --run=") {
-		fmt.Println(`[{"iteration":1,"undone":true},{"iteration":2,"undone":false}]`)
-		os.Exit(0)
-	}
 	if all := os.Getenv("MONITOR_TEST_TASKS"); strings.Join(os.Args[2:], " ") == "task list --json" {
 		data, err := os.ReadFile(all)
 		if err != nil {

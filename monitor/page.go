@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"io"
 	"slices"
 	"strings"
 
@@ -56,16 +55,9 @@ func (s *sheet) Draw(screen tcell.Screen) {
 func (u *ui) open(name string, p page) {
 	s := &sheet{Box: tview.NewBox(), page: p, u: u, key: u.pressed}
 	if old, ok := u.pages.GetPage(name).(*sheet); ok {
-		old.close()
 		s.key = old.key
 	}
 	u.pages.AddAndSwitchToPage(name, s, true)
-}
-
-func (s *sheet) close() {
-	if c, ok := s.page.(io.Closer); ok {
-		_ = c.Close()
-	}
 }
 
 // front is the page at the top of the stack.
@@ -98,7 +90,6 @@ func (u *ui) back() {
 // closeFront goes back to the page below. The run's screen stays.
 func (u *ui) closeFront() {
 	if name, _ := u.pages.GetFrontPage(); u.pages.GetPageCount() > 1 {
-		u.front().close()
 		u.pages.RemovePage(name)
 	}
 }

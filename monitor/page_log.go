@@ -1,13 +1,10 @@
 package monitor
 
 import (
-	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/state/view"
@@ -18,12 +15,10 @@ type logPage struct {
 	*logView
 	u      *ui
 	title  canvas.Title
-	about  string             // follows the title where there is room; empty: the file
+	about  string             // follows the title where there is room
 	live   bool               // lines are added at its end: it follows them
 	keys   func() []binding   // besides those of every log; nil: none
-	tail   *logs.Tail         // of raw output; nil: it is none
-	path   string             // the file with the lines; empty: that of the live log
-	remake func() []view.Line // all of them, made anew at each update; nil: they are added
+	remake func() []view.Line // all of them, made anew at each update; nil: it is the live log
 }
 
 // newText returns a page of lines that are made anew, not read from a file.
@@ -31,14 +26,6 @@ func newText(u *ui, name, key string, remake func() []view.Line) *logPage {
 	p := &logPage{u: u, logView: newLogView(), title: canvas.Title{Name: name, Key: key, Focused: true}, remake: remake}
 	p.noOlder, p.follow = true, false
 	return p
-}
-
-// Close ends the reading of raw output.
-func (p *logPage) Close() error {
-	if p.tail == nil {
-		return nil
-	}
-	return p.tail.Close()
 }
 
 // Keys are the keys of the page.
@@ -114,10 +101,10 @@ func (p *logPage) next(direction int) {
 	}
 }
 
-// openInPager shows the file with the lines or, if there is none, the lines.
+// openInPager shows the file of the live log, or the lines.
 func (p *logPage) openInPager() {
 	if p.remake == nil {
-		p.u.pageFile(p.file())
+		p.u.pageFile(p.u.feed.Reader().LiveLogPath())
 		return
 	}
 	var text strings.Builder
@@ -127,47 +114,26 @@ func (p *logPage) openInPager() {
 	p.u.inTerminal(func() error { return inPager("ralph.txt", text.String()) })
 }
 
-func (p *logPage) file() string { return cmp.Or(p.path, p.u.feed.Reader().LiveLogPath()) }
-
 // Update takes what has happened since.
 func (p *logPage) Update(view.Update) {
-	switch {
-	case p.remake != nil:
+	if p.remake != nil {
 		p.replace(p.remake())
-	case p.tail != nil:
-		all, err := p.tail.Poll()
-		if err != nil {
-			p.u.fail(err.Error())
-		}
-		for _, text := range all {
-			p.append(view.RawLines(string(text)))
-		}
 	}
 }
 
-const rawBacklog = 1 << 20 // bytes of raw output that are loaded
-
-// openRaw shows the raw output of an iteration.
+// openRaw shows the raw output of an iteration in the pager.
 func (u *ui) openRaw(n int) {
-	run := u.runID()
-	path := u.feed.Reader().RawPath(run, n)
+	path := u.feed.Reader().RawPath(u.runID(), n)
 	switch latest := u.model.Iteration(); {
 	case latest < 1:
 		u.say("no iteration has begun yet, so there is no raw output")
-		return
-	case !exists(path) && n == latest && u.model.Active():
+	case exists(path):
+		u.pageFile(path)
+	case n == latest && u.model.Active():
 		u.say("iteration %d has printed nothing yet", n)
-		return
-	case !exists(path):
+	default:
 		u.say("there is no raw output of iteration %d", n)
-		return
 	}
-	p := &logPage{u: u, logView: newLogView(), live: true, tail: logs.NewTail(path, rawBacklog), path: path,
-		title: canvas.Title{Name: fmt.Sprintf("Raw output of iteration %d", n), Key: "R", Focused: true}}
-	p.noOlder = true
-	p.keys = func() []binding { return neighbours(n, u.openRaw) }
-	u.open("raw", p)
-	p.Update(view.Update{})
 }
 
 // neighbours are the keys that show the same of another iteration.
@@ -181,12 +147,17 @@ func neighbours(n int, open func(n int)) []binding {
 // Draw draws a title and the visible rows.
 func (p *logPage) Draw(c canvas.Canvas) {
 	t, v := p.title, p.logView
+	drawLines(c.Rows(1, c.H-1), v)
 	state := ""
-	switch {
+	switch last := v.lastTop(); {
 	case p.live && v.follow:
 		state = "following"
 	case p.live:
 		state = "scrolled back, f follows"
+	case v.top.before(last):
+		state = "more below"
+	case v.first < v.top.line:
+		state = "the end"
 	}
 	if !v.wrap {
 		state = view.Join(", ", state, "unwrapped")
@@ -195,11 +166,10 @@ func (p *logPage) Draw(c canvas.Canvas) {
 	c.Title(t)
 	about := p.about
 	if p.remake == nil {
-		about = view.Within(filepath.Dir(p.u.feed.Reader().Dir()), p.file())
+		about = view.Within(filepath.Dir(p.u.feed.Reader().Dir()), p.u.feed.Reader().LiveLogPath())
 	}
 	x := termtext.Width(t.Name+t.Key) + 4
 	if room := c.W - x - termtext.Width(t.Right) - 8; room >= min(termtext.Width(about), 10) && about != "" {
 		c.Text(x, 0, c.Dim(), termtext.Fit(about, room)+" ")
 	}
-	drawLines(c.Rows(1, c.H-1), v)
 }

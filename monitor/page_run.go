@@ -33,12 +33,9 @@ func newRunPage(u *ui) *runPage {
 // pageKeys are the keys that open pages. To add a page, add a row.
 func (r *runPage) pageKeys() []binding {
 	u := r.u
-	model, questions := "", ""
+	model := ""
 	if u.model.Alive {
 		model = "model"
-	}
-	if u.notes.questions > 0 {
-		questions = "questions"
 	}
 	return []binding{
 		{"enter", "read", "the transcript of the iteration: what the agent said and did, its tool calls with their answers",
@@ -49,9 +46,7 @@ func (r *runPage) pageKeys() []binding {
 			u.openTasks},
 		{"d", "diff", "what the iteration changed: files and hunks; from there, u takes it back",
 			func() { u.openChanges(r.chosen()) }},
-		{"R", "", "raw output of the iteration", func() { u.openRaw(r.chosen()) }},
-		{"u", questions, "answer the questions of agents: a number chooses an option, anything else is the answer",
-			u.openAnswers},
+		{"R", "", "the raw output of the iteration, in $PAGER", func() { u.openRaw(r.chosen()) }},
 		{"m", model, "choose agent and model from the next turn on: type to narrow the list, or any name", u.openModels},
 	}
 }
@@ -60,18 +55,18 @@ func (r *runPage) pageKeys() []binding {
 func (r *runPage) Keys() []binding {
 	u := r.u
 	pause, skip, abort := "pause", "skip", "abort"
-	asked := u.model.Wait.Rule == state.RuleQuestion // the run can do nothing before a person answers
-	switch {
-	case !u.model.Alive:
+	if !u.model.Alive {
 		pause, skip, abort = "", "", ""
-	case asked:
-		abort = "answer"
 	}
 	if u.shown.Resumable && pause != "" {
 		pause = "resume"
 	}
-	end := func() { r.actAfter("abort", "end the run now and stop the agent?") }
-	all := slices.Concat([]binding{
+	answer := ""
+	if u.notes.questions > 0 {
+		answer = "answer" // it stands first: a person has to do it
+	}
+	return slices.Concat([]binding{
+		{"u", answer, "answer the questions of agents: a number chooses an option, anything else is the answer", u.openAnswers},
 		{"p", pause, "pause after this iteration, or resume", func() {
 			verb := "pause"
 			if u.shown.Resumable {
@@ -84,14 +79,7 @@ func (r *runPage) Keys() []binding {
 		{"s", skip, "end this iteration and take the next task (asks first)", func() {
 			r.actAfter("skip", questionBeforeSkip(&u.model))
 		}},
-		{"a", abort, "end the run now (asks first); while it waits for an answer of yours: answer", func() {
-			if asked {
-				u.openAnswers()
-				return
-			}
-			end()
-		}},
-		{"A", "", "end the run now, also while it waits for an answer (asks first)", end},
+		{"a", abort, "end the run now (asks first)", func() { r.actAfter("abort", "end the run now and stop the agent?") }},
 		{"l", "log", "live log only, and back", func() { r.show(panelLog) }},
 	}, r.pageKeys(), r.log.textKeys(), []binding{
 		{"tab backtab", "", "move between iterations and log", func() {
@@ -102,13 +90,6 @@ func (r *runPage) Keys() []binding {
 		{"1 2 3 4 5 6", "", "one panel alone, by the number in its title, and back",
 			func() { r.show(panel(u.pressed[0] - '0')) }},
 	}, moveKeys(allUp, r.Scroll, r.log.screenful))
-	if !u.model.Alive && u.model.Status.Rule == state.RuleQuestion && u.notes.questions > 0 {
-		i := slices.IndexFunc(all, func(b binding) bool { return b.keys == "u" })
-		answer := all[i] // it is what a person has to do now
-		answer.short = "answer"
-		all = slices.Insert(slices.Delete(all, i, i+1), 0, answer)
-	}
-	return all
 }
 
 // actAfter runs a verb after a question.

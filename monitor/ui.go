@@ -54,8 +54,7 @@ type ui struct {
 	shown   summary.Summary // of the model, at the latest draw
 	mouse   bool
 	notes   noteSign
-	undone
-	spots []keySpot // of the keys in the last row, at the latest draw
+	spots   []keySpot // of the keys in the last row, at the latest draw
 }
 
 func newUI(o Options, f *follow.Follower) *ui {
@@ -115,7 +114,6 @@ func (u *ui) apply(up view.Update) {
 	defer u.mu.Unlock()
 	u.notes = notes
 	u.model.Apply(up)
-	u.markUndone()
 	u.run.add(lines, up.Gap, plan)
 	for _, s := range u.stack() {
 		if p, ok := s.page.(updater); ok {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/gdamore/tcell/v2"
 	"github.com/mattn/go-runewidth"
 
@@ -128,11 +129,10 @@ func (c Canvas) First(was, selected, n int) int {
 
 // FitEnd cuts s to its last w cells: advice ends with the command to type.
 func FitEnd(s string, w int) string {
-	over := termtext.Width(s) - w
-	if over <= 0 {
-		return s
+	if over := termtext.Width(s) - w; over > 0 {
+		return ansi.TruncateLeft(s, over+1, "…")
 	}
-	return "…" + s[AfterCells(s, over+1):]
+	return s
 }
 
 // CellWidth returns how many cells a rune takes on the screen.
@@ -142,16 +142,4 @@ func CellWidth(r rune) int {
 	}
 	// The two tables differ in a few rare symbols; the wider one never overflows.
 	return max(runewidth.RuneWidth(r), termtext.Width(string(r)))
-}
-
-// AfterCells returns the offset of the character at cell n.
-func AfterCells(s string, n int) int {
-	cells := 0
-	for i, r := range s {
-		if cells >= n {
-			return i
-		}
-		cells += CellWidth(r)
-	}
-	return len(s)
 }
