@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"ralph/runner/ledger"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
-	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -21,58 +19,6 @@ import (
 
 // maxInput bounds the user's prompt.
 const maxInput = 16 << 20
-
-// prepare does what comes before a job: the user's hooks, the baseline of the checks, the choice of the agent. The
-// assignment is zero if the job cannot begin; the decision may say why.
-func (r *Run) prepare(ctx context.Context, j *crew.Job) (none turn.Assignment, d rules.Decision, err error) {
-	l, t := r.ledger, j.Task
-	if d, ok := r.hooksBefore(ctx, j); !ok {
-		return none, d, nil
-	}
-	if j.Record.Review.Phase != "" {
-		return r.prepareReview(j), d, nil
-	}
-	if err := r.takeBaseline(ctx, t, j.Origin); err != nil || ctx.Err() != nil {
-		return none, d, err
-	}
-	a, who, err := r.assign(j)
-	if err != nil {
-		return none, rules.DecideCase(rules.CaseUnusable, err.Error()), nil
-	}
-	j.Record.Review, a.FirstReview = r.panel.Begin(ctx, t, j.Record.Review)
-	r.announceAgent(j, who)
-	err = r.crew.Ready(ctx, a)
-	if err == nil && ctx.Err() == nil && t.State == task.Open && t.ID != "" { // else the turn meets the error, too
-		if l.Mark(t.ID, task.Active) {
-			t.State, t.Word = task.Active, ""
-			a.Prompt.State = l.Plan.Read().List.Word(t)
-		}
-	}
-	return a, d, nil
-}
-
-// assignment returns the parts that every assignment has in common, in the place of a job; nil: in that of the run itself.
-func (r *Run) assignment(t task.Task, from state.Origin, j *crew.Job) turn.Assignment {
-	l := r.ledger
-	n := l.Tasks.Of(t.ID)
-	a := turn.Assignment{
-		V: turn.Version, Origin: from, Dir: r.d.Dir, Task: t, Plan: l.Plan.File,
-		Agent:  turn.Agent{Filter: r.d.Filter},
-		Checks: l.Checks, Sandbox: r.o.Contained,
-		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: l.Warned},
-		Known: turn.History{Worked: n.Worked(), Linked: l.Tasks.Linked(t.ID), Ticked: n.Ticked, Refusals: n.Refused,
-			Tries: n.Tries, Others: l.Tasks.Others(t.ID), Changed: l.Tasks.Changed(l.RunID, l.Continues)},
-	}
-	if r.d.State != nil { // a preview writes nothing
-		// These files are the user's. The run cannot continue without them.
-		a.LogDir, a.Protect = r.d.State.RunDir(l.RunID), ledger.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
-		if r.o.On() && !r.o.Locks() {
-			a.State = r.d.State.Dir()
-		}
-	}
-	r.crew.Place(j, &a)
-	return a
-}
 
 // choice is who works on a task, and what decided that.
 type choice struct {
@@ -107,6 +53,29 @@ func (r *Run) assign(j *crew.Job) (a turn.Assignment, who choice, err error) {
 	a.Bounds = turn.Bounds{Timeout: min(r.o.Wall(), left), IdleTimeout: r.o.IdleTimeout}
 	a.Checks.Everything = l.Unfinished // nobody knows what the run before changed
 	return a, who, nil
+}
+
+// assignment returns the parts that every assignment has in common, in the place of a job; nil: in that of the run itself.
+func (r *Run) assignment(t task.Task, from state.Origin, j *crew.Job) turn.Assignment {
+	l := r.ledger
+	n := l.Tasks.Of(t.ID)
+	a := turn.Assignment{
+		V: turn.Version, Origin: from, Dir: r.d.Dir, Task: t, Plan: l.Plan.File,
+		Agent:  turn.Agent{Filter: r.d.Filter},
+		Checks: l.Checks, Sandbox: r.o.Contained,
+		Audit: turn.Audit{Answer: r.o.AntiCheat, Warned: l.Warned},
+		Known: turn.History{Worked: n.Worked(), Linked: l.Tasks.Linked(t.ID), Ticked: n.Ticked, Refusals: n.Refused,
+			Tries: n.Tries, Others: l.Tasks.Others(t.ID), Changed: l.Tasks.Changed(l.RunID, l.Continues)},
+	}
+	if r.d.State != nil { // a preview writes nothing
+		// These files are the user's. The run cannot continue without them.
+		a.LogDir, a.Protect = r.d.State.RunDir(l.RunID), ledger.Within(r.d.State.Dir(), r.d.Prompt, r.d.Plan)
+		if r.o.On() && !r.o.Locks() {
+			a.State = r.d.State.Dir()
+		}
+	}
+	r.crew.Place(j, &a)
+	return a
 }
 
 // wanted is the agent and model that should work on a task, and what says so. The task decides first, then

@@ -22,45 +22,31 @@ const modeAIOS = "AIOS"
 // endGrace is how long hooks may take at the end of a run that a person has ended.
 const endGrace = 10 * time.Second
 
-// hookMoment is a point that a run has reached.
-type hookMoment struct {
-	Point hooks.Point
-	From  state.Origin
-	Task  task.Task          // zero: none
-	More  func(*hooks.Facts) // adds what is known there; nil: nothing
-}
-
-// Facts describes the moment to a hook.
-func (m hookMoment) Facts(plan turn.Plan) hooks.Facts {
-	f := hooks.Facts{Run: m.From.Run, Iteration: m.From.Iteration, Mode: "standalone", Plan: plan.List.Path,
-		Done: plan.Done, Total: plan.Total}
-	if plan.List.Format == modeAIOS {
-		f.Mode = "aios"
-	}
-	if t := m.Task; t.ID != "" {
+// runHooks runs the hooks of a point. f has what is known there besides the run, its plan and the task (zero: none). Without
+// hooks it costs nothing.
+func (r *Run) runHooks(ctx context.Context, p hooks.Point, from state.Origin, t task.Task, f hooks.Facts) hooks.Verdict {
+	l := r.ledger
+	tell := func(p state.Payload) { r.handleEvent(state.NewEvent(from, time.Now(), turn.Redacted(p))) }
+	r.hooks.Emit = tell
+	var bystander *protect.Bystander
+	v := r.hooks.At(ctx, p, func() hooks.Facts {
+		bystander = protect.Watch(l.Plan.File, r.d.State.RunDir(l.RunID), from.Iteration)
+		plan := l.Plan.Read()
+		f.Run, f.Iteration, f.Mode = from.Run, max(f.Iteration, from.Iteration), "standalone"
+		f.Plan, f.Done, f.Total = plan.List.Path, plan.Done, plan.Total
+		if plan.List.Format == modeAIOS {
+			f.Mode = "aios"
+		}
 		if now, known := plan.List.Find(t.ID); known {
 			t = now
 		}
-		f.Task = &hooks.Task{ID: t.ID, Title: t.Title, Status: plan.List.Word(t), Attempt: m.From.Attempt}
-	}
-	if m.More != nil {
-		m.More(&f)
-	}
-	return f
-}
-
-// runHooks runs the hooks of a point. Without hooks it costs nothing.
-func (r *Run) runHooks(ctx context.Context, m hookMoment) hooks.Verdict {
-	l := r.ledger
-	tell := func(p state.Payload) { r.handleEvent(state.NewEvent(m.From, time.Now(), turn.Redacted(p))) }
-	r.hooks.Emit = tell
-	var plan *protect.Bystander
-	v := r.hooks.At(ctx, m.Point, func() hooks.Facts {
-		plan = protect.Watch(l.Plan.File, r.d.State.RunDir(l.RunID), m.From.Iteration)
-		return m.Facts(l.Plan.Read())
+		if t.ID != "" {
+			f.Task = &hooks.Task{ID: t.ID, Title: t.Title, Status: plan.List.Word(t), Attempt: from.Attempt}
+		}
+		return f
 	})
 	if v.Ran { // what a hook changed is not the agent's work
-		found, err := plan.Settle(store.EditsSince(l.Plan.File), nil, nil)
+		found, err := bystander.Settle(store.EditsSince(l.Plan.File), nil, nil)
 		r.out.Lost(err)
 		for _, f := range found {
 			tell(state.Finding{Source: state.FoundByAudit, Name: string(f.Kind), Task: f.Task, Doubt: true,
@@ -81,7 +67,7 @@ func (r *Run) hooksAtStart(ctx context.Context) (d rules.Decision, goOn bool) {
 	ctx, done := r.inbox.AfterContext(ctx)
 	defer done()
 	from := state.Origin{Run: r.ledger.RunID, Host: r.ledger.Host}
-	return r.applyVerdict(r.runHooks(ctx, hookMoment{Point: hooks.RunStart, From: from}), from, task.Task{})
+	return r.applyVerdict(r.runHooks(ctx, hooks.RunStart, from, task.Task{}, hooks.Facts{}), from, task.Task{})
 }
 
 // hooksBefore runs the pre_task and pre_iteration hooks of a job. goOn is false when it must not begin.
@@ -91,10 +77,10 @@ func (r *Run) hooksBefore(ctx context.Context, j *crew.Job) (d rules.Decision, g
 	}
 	var v hooks.Verdict
 	if j.Task.ID != "" && !j.Record.PreTaskRan && j.Record.Attempts == 0 {
-		v = r.runHooks(ctx, hookMoment{Point: hooks.PreTask, From: j.Origin, Task: j.Task})
+		v = r.runHooks(ctx, hooks.PreTask, j.Origin, j.Task, hooks.Facts{})
 	}
 	if v.Why == "" {
-		v = r.runHooks(ctx, hookMoment{Point: hooks.PreIteration, From: j.Origin, Task: j.Task})
+		v = r.runHooks(ctx, hooks.PreIteration, j.Origin, j.Task, hooks.Facts{})
 	}
 	j.Record.PreTaskRan = true
 	r.ledger.Notes.Settle()
@@ -141,10 +127,9 @@ func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision,
 		Done:  id != "" && done && !res.Work.Before.IsDone(id),
 		Aside: id != "" && l.Tasks.Of(id).Aside.Why != "",
 	}) {
-		apply(r.runHooks(ctx, hookMoment{Point: p, From: res.Origin, Task: res.Task, More: func(f *hooks.Facts) {
-			f.Agent, f.Outcome, f.Error = res.Agent, string(res.Call.Outcome.Class), rules.LastError(res)
-			f.Files, f.CostUSD, f.Rule, f.Reason = res.Work.Change.Files, res.Call.Usage.CostUSD, d.Rule, d.Reason
-		}}))
+		apply(r.runHooks(ctx, p, res.Origin, res.Task, hooks.Facts{Agent: res.Agent,
+			Outcome: string(res.Call.Outcome.Class), Error: rules.LastError(res), Files: res.Work.Change.Files,
+			CostUSD: res.Call.Usage.CostUSD, Rule: d.Rule, Reason: d.Reason}))
 	}
 	if len(r.hooks.Hooks) > 0 {
 		l.Notes.Settle()
@@ -157,9 +142,7 @@ func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision,
 func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) {
 	ctx, done := r.inbox.AfterContext(j.Context()) // an abort must end the hooks, too
 	defer done()
-	v := r.runHooks(ctx, hookMoment{Point: hooks.PreMerge, From: j.Origin, Task: j.Task, More: func(f *hooks.Facts) {
-		f.Commit, f.Files = commit, files
-	}})
+	v := r.runHooks(ctx, hooks.PreMerge, j.Origin, j.Task, hooks.Facts{Commit: commit, Files: files})
 	if v.Why != "" {
 		j.Veto = v
 	}
@@ -168,8 +151,7 @@ func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) 
 
 // hooksAfterMerge runs the hooks after a commit has landed. It returns then, or the stop that a hook asked for.
 func (r *Run) hooksAfterMerge(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
-	v := r.runHooks(ctx, hookMoment{Point: hooks.PostMerge, From: d.Job.Origin, Task: d.Job.Task,
-		More: func(f *hooks.Facts) { f.Commit, f.Files = d.Landed, d.Files }})
+	v := r.runHooks(ctx, hooks.PostMerge, d.Job.Origin, d.Job.Task, hooks.Facts{Commit: d.Landed, Files: d.Files})
 	if v.Abort && (then.Action != state.ActionStop || then.Exit == state.ExitComplete) {
 		then, _ = r.applyVerdict(v, d.Job.Origin, d.Job.Task)
 	}
@@ -185,17 +167,11 @@ func (r *Run) hooksAtEnd(ctx context.Context, d rules.Decision) {
 		defer done()
 	}
 	l := r.ledger
-	m := hookMoment{Point: hooks.OnHalt, From: state.Origin{Run: l.RunID, Host: l.Host}, Task: l.Last.Task,
-		More: func(f *hooks.Facts) {
-			f.Iteration, f.Rule, f.Reason, f.Exit = l.Memory.Iterations, d.Rule, d.Reason, &d.Exit
-			if d.Exit != state.ExitComplete {
-				f.Error = d.Reason
-			}
-		}}
-	if d.Exit == state.ExitComplete {
-		m.Point = hooks.OnComplete
+	p, f := hooks.OnComplete, hooks.Facts{Iteration: l.Memory.Iterations, Rule: d.Rule, Reason: d.Reason, Exit: &d.Exit}
+	if d.Exit != state.ExitComplete {
+		p, f.Error = hooks.OnHalt, d.Reason
 	}
-	r.runHooks(ctx, m)
+	r.runHooks(ctx, p, state.Origin{Run: l.RunID, Host: l.Host}, l.Last.Task, f)
 	l.Notes.Settle() // for the first prompt after ralph resume
 	r.out.Status(func(s *state.Status) { s.NextPrompt = l.Notes.NextPrompt })
 }

@@ -123,16 +123,13 @@ func (in *inbox) Has(q state.Request) bool {
 	return slices.Contains(in.pending, q)
 }
 
-// Take removes all requests of a kind; empty: there was none.
-func (in *inbox) Take(kind state.Request) state.Request {
+// Take removes all requests of a kind, and is true if there was one.
+func (in *inbox) Take(kind state.Request) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	before := len(in.pending)
 	in.pending = slices.DeleteFunc(in.pending, func(q state.Request) bool { return q == kind })
-	if len(in.pending) == before {
-		return ""
-	}
-	return kind
+	return len(in.pending) < before
 }
 
 // TakePause removes pauses and resumes, and is true when the latest was a pause.

@@ -1,14 +1,21 @@
 package runner
 
+// This file is the way of one task through a run, from top to bottom.
+
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/runner/crew"
+	"ralph/runner/hooks"
+	"ralph/runner/output"
 	"ralph/runner/rules"
+	"ralph/runner/slots"
+	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -91,41 +98,171 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 	}
 }
 
-// drain ends all jobs after a failure of ralph itself, waits for them, and returns err.
-func (r *Run) drain(err error) error {
-	r.crew.Stop("", state.RequestAbort)
-	for r.crew.Jobs() > 0 {
-		switch n := <-r.crew.News(); {
-		case n.Done != nil:
-			r.crew.Release(n.Done.Job)
-		case n.Event != nil:
-			n.Took()
-		default:
-			n.Do()
+// admit makes the job that may start now; nil: none may. The decision is then to stop, or to retry after a wait, a pause
+// or a skip.
+func (r *Run) admit(ctx context.Context) (*crew.Job, rules.Decision, error) {
+	if r.crew.Jobs() > 0 {
+		return r.admitBeside(ctx)
+	}
+	l, again := r.ledger, rules.Decision{Action: state.ActionRetry}
+	own := func() turn.Assignment { return r.assignment(task.Task{}, l.Origin(task.Task{}), nil) }
+	if err := r.crew.Refresh(ctx, own, r.handleEvent); err != nil && ctx.Err() == nil {
+		return nil, again, err
+	}
+	f, next, err := l.Admission(r.inbox.StopRequest(ctx))
+	if err != nil {
+		return nil, again, err
+	}
+	done := f.Plan.Total > 0 && f.Plan.Remaining == 0
+	if done && !f.Interrupt.Now() && len(l.Checks.Rows) > 0 {
+		res, err := r.lastChecks(ctx)
+		if err != nil {
+			return nil, again, err
+		}
+		f.Report, f.Unchecked, f.Interrupt = res.Proof.Report, res.Proof.Unchecked, r.inbox.StopRequest(ctx)
+	}
+	if done && !f.Interrupt.Now() && !f.Unchecked && !f.Report.Blocked() {
+		f.Review = r.reviewItems(ctx, f.Report)
+	}
+	r.addLimits(&f, next)
+	d := rules.Admit(f)
+	l.Notes.Add(d)
+	if d.Action == state.ActionStop {
+		l.Plan.Counts = f.Plan
+		// A failed or cut-off call may have left the rest uncommitted.
+		if d.Exit == state.ExitComplete || d.Exit == state.ExitReview {
+			r.commit(ctx, task.Task{}, l.Origin(task.Task{}))
+		}
+		l.Announce(d)
+		return nil, d, nil
+	}
+	if now := time.Now(); d.Action != state.ActionWait && r.crew.Delayed(next.ID, now) {
+		other, ok := r.besideRule(now).Next(f.Plan.List)
+		if next = other; !ok {
+			d = rules.DecideCase(rules.CaseRetries, "all tasks wait for their next try")
+			d.Until = r.crew.NextStart(now)
 		}
 	}
-	return err
+	switch {
+	case d.Action == state.ActionWait:
+		l.Announce(d)
+		err := r.wait(ctx, d)
+		if time.Now().Before(d.Until) {
+			r.crew.EndDelays() // ralph resume ended the wait
+		}
+		return nil, again, err
+	case r.inbox.TakePause():
+		return nil, again, r.pause(ctx)
+	case r.inbox.Take(state.RequestSkip): // it arrived while no job was under way
+		l.Tasks.Skip(next.ID)
+		r.tellSkip(l.Origin(next), next)
+		return nil, again, nil
+	}
+	return r.newJob(next), again, nil
 }
 
-// start begins a job. The decision says why it could not.
-func (r *Run) start(ctx context.Context, j *crew.Job) (rules.Decision, error) {
+// addLimits adds the time from which an agent that the task accepts may work again.
+func (r *Run) addLimits(f *rules.Admission, t task.Task) {
+	wanted, _ := r.wanted(t, f.Plan.List)
+	pool := &r.ledger.Pool
+	f.LimitedUntil, f.Paced = pool.FreeAt(pool.Candidates(wanted.Agent), f.Now), pool.PaceHold(wanted, f.Now)
+	if n := r.ledger.Tasks.Of(t.ID).Review; n.Phase != "" && (r.crew.InWorktrees() || !n.Kept) {
+		f.LimitedUntil = r.panel.FreeAt(t, n, wanted.Agent, f.Now)
+	}
+}
+
+// newJob makes the job of a task. If an earlier run did its work in a worktree, it still waits for review, and this run has
+// no worktrees, its developer takes over.
+func (r *Run) newJob(t task.Task) *crew.Job {
+	l, n := r.ledger, r.ledger.Tasks.Of(t.ID)
+	if n.Review.Kept && !r.crew.InWorktrees() {
+		ref := slots.Ref((&slots.Home{Plan: l.Plan.File}).Key(t))
+		l.SendBack(t, n.Review.Verdicts)
+		l.Notes.Settle("Your earlier work on this task is not in these files. It is the commit " + ref +
+			": look at it with git show " + ref + ", and take over what is good.")
+		l.TellTask(l.Origin(t), t, state.TaskActive,
+			"its work was done in a worktree, and this run has none: its developer takes it over from "+ref)
+	}
+	return r.crew.New(t, n, l.Origin(t))
+}
+
+// admitBeside is admit while other jobs are under way.
+func (r *Run) admitBeside(ctx context.Context) (*crew.Job, rules.Decision, error) {
+	stop := r.inbox.StopRequest(ctx)
+	if stop != nil || r.inbox.Has(state.RequestPause) || r.inbox.Has(state.RequestSkip) {
+		return nil, rules.Decision{}, nil
+	}
+	f, _, err := r.ledger.Admission(nil)
+	if err != nil {
+		return nil, rules.Decision{}, nil //nolint:nilerr // admit returns it once no job is under way
+	}
+	next, ok := r.besideRule(f.Now).Next(f.Plan.List)
+	if !ok || r.crew.Room(ctx) == 0 {
+		return nil, rules.Decision{}, nil
+	}
+	r.addLimits(&f, next)
+	f.Memory.Iterations += r.crew.Jobs()
+	if rules.Admit(f).Action != state.ActionContinue {
+		return nil, rules.Decision{}, nil
+	}
+	return r.newJob(next), rules.Decision{}, nil
+}
+
+// besideRule says which tasks may run beside those under way.
+func (r *Run) besideRule(now time.Time) crew.BesideRule {
+	return crew.BesideRule{Busy: r.crew.Busy(), Any: r.o.ParallelAny, Skip: func(t task.Task) bool {
+		n := r.ledger.Tasks.Of(t.ID)
+		return n.Aside.Why != "" || n.Skipped || n.Waits || r.crew.Delayed(t.ID, now)
+	}}
+}
+
+// start begins a job, after the user's hooks, the baseline of the checks and the choice of the agent. The decision may say
+// why it could not.
+func (r *Run) start(ctx context.Context, j *crew.Job) (d rules.Decision, err error) {
 	work, done := r.inbox.CallContext(ctx) // ends what comes before the job; once it runs, listen ends it
 	defer done()
-	a, d, err := r.prepare(work, j)
-	if err != nil || a.Origin.Iteration == 0 || work.Err() != nil { // admit sees who ended it, and why
-		r.crew.Release(j)
-		return d, err
+	started := false
+	defer func() {
+		if !started {
+			r.crew.Release(j)
+		}
+	}()
+	l, t := r.ledger, j.Task
+	if d, ok := r.hooksBefore(work, j); !ok {
+		return d, nil
+	}
+	var a turn.Assignment
+	if j.Record.Review.Phase != "" {
+		a = r.prepareReview(j)
+	} else {
+		if err := r.takeBaseline(work, t, j.Origin); err != nil || work.Err() != nil {
+			return d, err
+		}
+		var who choice
+		if a, who, err = r.assign(j); err != nil {
+			return rules.DecideCase(rules.CaseUnusable, err.Error()), nil
+		}
+		j.Record.Review, a.FirstReview = r.panel.Begin(work, t, j.Record.Review)
+		r.announceAgent(j, who)
+		ready := r.crew.Ready(work, a) == nil // else the turn meets the error, too
+		if ready && work.Err() == nil && t.State == task.Open && t.ID != "" && l.Plan.Mark(t.ID, task.Active) {
+			t.State, t.Word = task.Active, ""
+			a.Prompt.State = l.Plan.Read().List.Word(t)
+		}
+	}
+	if work.Err() != nil { // admit sees who ended it, and why
+		return d, nil
 	}
 	r.showSlots()
-	r.ledger.Count(a)
+	l.Count(a)
 	if r.crew.InWorktrees() || j.Review != nil { // else handleEvent waits, just before the agent is called
-		if err := r.ledger.WaitCounted(); err != nil {
-			r.crew.Release(j)
+		if err := l.Wait(); err != nil {
 			return d, err
 		}
 	}
+	started = true
 	r.crew.Start(ctx, j, a, r.reviewers(j))
-	return rules.Decision{}, nil
+	return d, nil
 }
 
 // listen waits for news, or for something that lets another job start.
@@ -151,7 +288,7 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 		switch r.taskRequests(); {
 		case r.inbox.Has(state.RequestAbort):
 			r.crew.Stop("", state.RequestAbort)
-		case r.inbox.Take(state.RequestSkip) != "": // skips all tasks under way
+		case r.inbox.Take(state.RequestSkip): // skips all tasks under way
 			for id := range r.crew.Busy() {
 				r.crew.Skip(id, state.RequestSkip)
 			}
@@ -159,6 +296,221 @@ func (r *Run) listen(ctx context.Context) (rules.Decision, error) {
 	case <-again:
 	}
 	return rules.Decision{}, nil
+}
+
+// handleEvent takes an event of a turn. It updates status.json and passes the event on.
+func (r *Run) handleEvent(e state.Event) {
+	l := r.ledger
+	switch d := e.Data.(type) {
+	case state.Phase:
+		if d.Name == state.PhaseObserving {
+			r.repairState()
+		}
+		if d.Name == state.PhaseAgent {
+			if err := l.Wait(); err != nil {
+				r.inbox.Fail(err) // a call that cannot be counted must not be made
+				r.crew.Stop("", state.RequestAbort)
+			}
+		}
+	case state.Limit:
+		l.NoteUsage(e.Origin, d)
+	}
+	r.out.Status(func(s *state.Status) { output.ShowEvent(s, e.Data, l.Memory.Usage, l.Calls.Tokens) })
+	r.out.Event(e)
+}
+
+// repairState makes the state directory whole again after an agent damaged it.
+func (r *Run) repairState() {
+	lost, err := r.d.State.Ensure()
+	if err != nil {
+		r.inbox.Fail(err)
+		return
+	}
+	r.out.Reopen()
+	r.ledger.StateLost = lost
+}
+
+// conclude decides what follows from a job that is over, and waits until the next one may start.
+func (r *Run) conclude(ctx context.Context, done crew.Done) (rules.Decision, error) {
+	made := r.ledger.Memory.Iterations
+	d, err := r.settle(ctx, done)
+	r.crew.Release(done.Job)
+	r.showSlots()
+	switch {
+	case err != nil || d.Action == state.ActionStop:
+	case r.crew.InWorktrees():
+		if d.Until.After(time.Now()) {
+			r.crew.Delay(done.Job.Task.ID, d.Until)
+		}
+	default: // the next task would find the half-done files of this one
+		now := r.ledger.Memory.Iterations
+		if d.Until.IsZero() && now > made && (r.o.MaxIterations == 0 || now < r.o.MaxIterations) {
+			d.Until = time.Now().Add(r.o.Delay)
+		}
+		err = r.wait(ctx, d)
+	}
+	return d, err
+}
+
+// settle takes over the Result of a job, decides what follows from it, and moves the user's checkout forward to what has
+// landed.
+func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error) {
+	l, j := r.ledger, done.Job
+	if err := l.Wait(); err != nil { // of a turn that ended before its call
+		return rules.Decision{}, err
+	}
+	if r.crew.Jobs() == 1 && r.inbox.Take(state.RequestSkip) { // it arrived at the last moment
+		j.Skip = true
+	}
+	res := r.crew.Settle(done, l.Plan.Read, l.Checks)
+	if done.Landed != "" {
+		l.Tell(j.Origin, state.Commit{OID: done.Landed, Landed: done.Branch,
+			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Refused()})
+	}
+	if done.Err == nil && j.Review == nil { // reviewers run no checks
+		l.Checks = res.Checks
+		if err := l.SaveChecks(); done.Landed != "" {
+			r.lost(err) // the plan first says what has landed
+		} else {
+			done.Err = err
+		}
+	}
+	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
+	defer kept()
+	conclude := r.concludeTurn
+	if j.Review != nil {
+		conclude = r.concludeReview
+	}
+	d, err := conclude(ctx, keep, done, res)
+	if err != nil || done.Landed == "" {
+		return d, err
+	}
+	if why := r.crew.Advance(ctx, done); why != "" {
+		r.d.Log.Warn("the checkout does not follow", logs.KeyReason, why)
+		l.Tell(j.Origin, state.Finding{Source: state.FoundByChecks,
+			Text: "your files stay as they are: " + why + "; what is finished is on " + done.Branch})
+	}
+	return r.hooksAfterMerge(ctx, done, d), nil
+}
+
+// concludeTurn concludes from a turn of a developer. The error of the turn is ralph's own, and ends the run, unless the
+// job was ended.
+func (r *Run) concludeTurn(ctx, keep context.Context, done crew.Done, res turn.Result) (rules.Decision, error) {
+	l, j := r.ledger, done.Job
+	r.panel.Collect(j.Dir(), j.Task)
+	if broken := r.inbox.Broken(); broken != nil {
+		return rules.Decision{}, broken
+	}
+	if done.Err != nil && j.Context().Err() == nil {
+		for _, o := range res.Proof.Reopen { // the next run has no reason to doubt these ticks
+			l.Reopen(j.Origin, o, res.Work.Before)
+		}
+		return rules.Decision{}, done.Err
+	}
+	for _, q := range r.inbox.OfAgent() {
+		l.Tell(j.Origin, state.Finding{Source: state.FoundByAudit, Name: "request", Text: r.inbox.Who(q)})
+	}
+	if j.Skip {
+		l.Tasks.Skip(j.Task.ID)
+		if res.Cut == "" && !res.Proof.After.IsDone(j.Task.ID) { // a turn that the skip has cut off reports that itself
+			r.tellSkip(j.Origin, j.Task)
+		}
+	}
+	if !res.Call.Made && res.Call.NotStarted == "" { // ended before the call
+		return r.uncounted(res, 1, rules.DecideCase(rules.CaseNotCalled, "a person ended it before the agent was called"))
+	}
+	return r.apply(ctx, keep, j, res)
+}
+
+// apply decides what follows from a turn, and records it. It commits and keeps the work unless keep is cancelled.
+func (r *Run) apply(ctx, keep context.Context, j *crew.Job, res turn.Result) (rules.Decision, error) {
+	l := r.ledger
+	var fallbacks []string
+	if j.Review == nil { // else the panel has already tried all agents that may review
+		wanted, _ := r.wanted(j.Task, res.Work.Before.List)
+		fallbacks = l.Pool.Candidates(wanted.Agent)
+	}
+	f, hints := l.Take(res, fallbacks)
+	res = f.Result
+	r.worker.RememberLosses(res)
+	var commit hooks.Verdict
+	if !res.Proof.Report.Blocked() && res.Call.Outcome.Class.Success() {
+		commit = r.commit(keep, j.Task, j.Origin, res.OthersFinished()...)
+		l.Plan.Pop(j.Task.ID, r.d.State.Dir())
+	}
+	f.Interrupt = r.inbox.StopRequest(ctx)
+	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && !f.Interrupt.Now() {
+		f.Review = r.reviewItems(keep, res.Proof.Report)
+	}
+	d := rules.Conclude(f)
+	if err := l.Record(f, d, hints); err != nil {
+		return rules.Decision{}, err
+	}
+	return r.finish(keep, j, res, d, commit)
+}
+
+// commit commits what the agent left uncommitted; others are the titles of other tasks that it finished. It returns what
+// the hooks before it said.
+func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others ...string) (v hooks.Verdict) {
+	if !r.o.AutoCommit {
+		return v
+	}
+	l := r.ledger
+	refused := func() bool { return v.Block || v.Skip || v.Abort }
+	done, err := r.worker.Commit(ctx, r.assignment(t, from, nil), output.CommitOf(r.prefix(t), t, from, others...),
+		func(commit func() (state.Commit, error)) (state.Commit, error) {
+			v = r.runHooks(ctx, hooks.PreCommit, from, t, hooks.Facts{Agent: l.Last.Agent, Files: l.Last.Work.Change.Files})
+			if refused() {
+				return state.Commit{}, errors.New(v.Why)
+			}
+			return commit()
+		})
+	left := done.Refused
+	switch {
+	case err != nil: // a failed commit does not end the run
+		left = []state.Refusal{{File: output.AllWork, Why: err.Error()}}
+		if slices.Contains(l.Uncommitted, left[0]) { // it was said already
+			return v
+		}
+		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
+		if !refused() { // else it is what the user's hook wants
+			l.Items.Uncommitted = err.Error()
+		}
+		done = state.Commit{Why: err.Error()}
+	case done.OID != "":
+		l.Uncommitted, l.Items.Uncommitted = output.Committed(l.Uncommitted), ""
+	case len(left) == 0:
+		return v
+	}
+	l.Uncommitted = output.Uncommitted(l.Uncommitted, left)
+	r.out.Status(func(s *state.Status) { s.Uncommitted = l.Uncommitted })
+	l.Tell(from, done)
+	return v
+}
+
+// finish keeps the state of the files after a job, and runs the hooks of the points that it reached. commit is what the
+// hooks before its commit said.
+func (r *Run) finish(keep context.Context, j *crew.Job, res turn.Result, d rules.Decision, commit hooks.Verdict) (rules.Decision, error) {
+	if w := j.Worker(); w != nil && res.Call.Made {
+		if err := w.Keep(keep, j.Dir(), output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
+			return rules.Decision{}, err
+		}
+	}
+	return r.hooksAfter(keep, res, d, commit, j.Veto), nil
+}
+
+// uncounted ends a job that is no iteration. It gives calls back to the hour.
+func (r *Run) uncounted(res turn.Result, calls int, d rules.Decision) (rules.Decision, error) {
+	r.ledger.End(res, d)
+	r.ledger.Spend(-calls, state.Usage{})
+	return d, r.ledger.SaveCalls()
+}
+
+// tellSkip reports that a person has skipped a task.
+func (r *Run) tellSkip(from state.Origin, t task.Task) {
+	if t.ID != "" {
+		r.ledger.TellTask(from, t, state.TaskSkipped, r.inbox.Who(state.RequestSkip))
+	}
 }
 
 func (r *Run) showSlots() {
@@ -180,6 +532,22 @@ func (r *Run) showTool(e state.Event) {
 		j.Host = e.Host
 		r.showSlots()
 	}
+}
+
+// drain ends all jobs after a failure of ralph itself, waits for them, and returns err.
+func (r *Run) drain(err error) error {
+	r.crew.Stop("", state.RequestAbort)
+	for r.crew.Jobs() > 0 {
+		switch n := <-r.crew.News(); {
+		case n.Done != nil:
+			r.crew.Release(n.Done.Job)
+		case n.Event != nil:
+			n.Took()
+		default:
+			n.Do()
+		}
+	}
+	return err
 }
 
 // untilResumed is how long a paused task waits. In effect, it waits until ralph resume.

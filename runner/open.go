@@ -39,7 +39,6 @@ func (r *Run) open() error {
 	}
 	l.Out = r.out
 	r.hooks.Logs = w.RunDir(l.RunID)
-	l.Asked = ledger.OpenQuestions(w.Reader, ledger.QuestionHost{Tasks: l.Tasks, Origin: l.Origin, Emit: r.out.Event})
 	baseline, err := gate.ReadBaseline(filepath.Join(w.Dir(), gate.BaselineFile))
 	if err != nil {
 		r.d.Log.Warn("set aside", logs.KeyError, err)

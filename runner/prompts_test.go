@@ -70,7 +70,7 @@ func TestPoints_withoutHooksAndReviewers_costNothingNextToAnIteration(t *testing
 	began = time.Now()
 	for range rounds {
 		for _, p := range hooks.Points() {
-			if v := r.runHooks(t.Context(), hookMoment{Point: p.Point, Task: one}); v.Ran {
+			if v := r.runHooks(t.Context(), p.Point, state.Origin{}, one, hooks.Facts{}); v.Ran {
 				t.Fatal(p.Point)
 			}
 		}

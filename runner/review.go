@@ -72,10 +72,10 @@ func (r *Run) concludeReview(ctx, keep context.Context, done crew.Done, res turn
 		}
 		return goOn, err
 	case said.Stuck != nil:
-		return r.apply(ctx, keep, j, res, nil)
+		return r.apply(ctx, keep, j, res)
 	case res.Reopened(): // the reviewers passed it, but it could not be merged
 		l.SendBack(j.Task, said.Verdicts)
-		return r.apply(ctx, keep, j, turn.Returned(res, l.Plan.Read()), nil)
+		return r.apply(ctx, keep, j, turn.Returned(res, l.Plan.Read()))
 	}
 	next := r.panel.Plan(j.Task, n.Review).Next(n.Review.Phase)
 	d := rules.ConcludeReview(rules.ReviewFacts{Outcome: said.Outcome, Refused: n.Review.Refused, Attempts: n.Attempts,
@@ -87,7 +87,7 @@ func (r *Run) concludeReview(ctx, keep context.Context, done crew.Done, res turn
 	var commit hooks.Verdict
 	if res.Proof.After.IsDone(j.Task.ID) {
 		commit = r.commit(keep, j.Task, j.Origin)
-		l.Plan.Pop(j.Task.ID, r.d.State.Dir(), l.Changed)
+		l.Plan.Pop(j.Task.ID, r.d.State.Dir())
 		l.Tasks.Settled(j.Task.ID, l.RunID, state.ProofReview)
 	}
 	l.End(res, d)

@@ -162,7 +162,7 @@ func New(o Options, d Deps) *Run {
 		Kill: d.Kill, Responder: o.Responder(d.Agents)}
 	r.worker = r.newWorker(d.Env)
 	r.worker.Resize, r.worker.Begun = d.Resize, d.Begun
-	l.Changed = r.worker.Forget
+	l.Plan.Changed = r.worker.Forget
 	r.crew = crew.InCheckout(r.worker, r.prefix)
 	r.panel = &reviewers.Panel{Review: o.Review, Rows: o.JudgeRows, AIOS: o.AIOS.At(d.Dir), Dir: d.Dir, Env: d.Env,
 		Filter: d.Filter, Sandbox: o.Contained, Idle: o.IdleTimeout,

@@ -31,7 +31,6 @@ func (r *Run) watch() (stop func()) {
 			case <-quit:
 				return
 			case now := <-ticker.C:
-				r.lost(r.ledger.SaveLater())
 				if r.readRequests() || now.Sub(last) >= statusInterval {
 					r.refresh()
 					last = now
@@ -113,7 +112,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 	if next, open := l.Tasks.Choose(l.Plan.Read().List); open { // the task that ralph skip would skip now
 		r.out.Status(func(s *state.Status) { s.Task.ID, s.Task.Title = next.ID, next.Title })
 	}
-	if err := errors.Join(l.WaitSaved(), r.out.Save()); err != nil {
+	if err := errors.Join(l.Wait(), r.out.Save()); err != nil {
 		return err
 	}
 	defer r.worker.WhilePeopleEdit(ctx, r.assignment(none, l.Origin(none), nil))() // people edit while ralph waits
@@ -122,7 +121,7 @@ func (r *Run) sleep(ctx context.Context, until time.Time, d rules.Decision) erro
 		if now := time.Now(); !until.IsZero() && (!now.Before(until) || !now.Round(0).Before(until.Round(0))) {
 			break
 		}
-		if r.inbox.Take(state.RequestResume) != "" {
+		if r.inbox.Take(state.RequestResume) {
 			r.inbox.Take(state.RequestPause)
 			l.Pool.WorkNow(d.Rule == state.RuleUsageLimit, d.Rule == state.RulePace, d.Until)
 			break

@@ -43,7 +43,7 @@ func (r *Run) openWorktrees(ctx context.Context) (rules.Decision, error) {
 	}
 	r.crew = c
 	for _, id := range landed {
-		r.ledger.Mark(id, task.Done)
+		r.ledger.Plan.Mark(id, task.Done)
 	}
 	return rules.Decision{}, nil
 }

@@ -21,12 +21,13 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
+	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
 )
 
-// Ledger is what a run knows. Take and Apply change it after a turn, ApplyReview after a review, and Save writes what the
-// next run, or the next iteration after a crash, needs.
+// Ledger is what a run knows. Count, Take and Record change it around a turn, ApplyReview after a review. Record writes what
+// the next run, or the next iteration after a crash, needs.
 type Ledger struct {
 	RunID, Host string
 	Policy      rules.Policy
@@ -68,17 +69,13 @@ type Ledger struct {
 	Warned    bool // the end was put off once, because its proof became weaker
 	StateLost bool // the state directory was damaged during the latest call
 
-	// Changed is called after the run itself has changed files of the project, so that no turn is credited with them.
-	Changed func()
 	// FirstReview is the phase that a finished task goes through first; empty: none.
 	FirstReview func(t task.Task, n state.Reviewing) string
 
 	memoryBefore rules.Memory // before the latest turn
 	signals      state.Signals
 	printed      int64 // raw output since the last pruning, in bytes
-	saved        write // of what the latest turn has changed
-	counted      write // that counts a call, before it is made; after saved
-	analysis     later // of the latest turn
+	writes       writes
 }
 
 const (
@@ -124,6 +121,7 @@ func (l *Ledger) Recall(resumed, try bool, wanted string) (old state.Status, err
 	l.Pool.Recall(old.LimitedUntil, wanted, try)
 	l.Pool.Pace.Used = old.WindowUse
 	l.Notes.people = state.Notes(w.Reader)
+	l.Asked = openQuestions(l)
 	return old, l.renewBreaker(resumed)
 }
 
@@ -140,43 +138,6 @@ func (l *Ledger) renewBreaker(resumed bool) error {
 	}
 	closed.Reason, closed.LastChange = "reset at the start of a run", l.Started
 	return l.moveBreaker(closed)()
-}
-
-// Show sets what status.json says of the counters, the tasks and the latest decision.
-func (l *Ledger) Show(s *state.Status) {
-	s.LoopCount, s.Usage, s.Breaker = l.Memory.Iterations, l.Memory.Usage,
-		state.BreakerStatus{State: l.Memory.Breaker.State, Reason: l.Memory.Breaker.Reason}
-	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.Calls.Calls, l.Calls.Tokens,
-		pace.NextHour(pace.HourOf(time.Now()))
-	s.LimitedUntil, s.WindowUse, s.Tasks = maps.Clone(l.Pool.Limits), slices.Clone(l.Pool.Pace.Used), l.Tasks.Kept()
-	s.NextPrompt, s.Review = l.Notes.NextPrompt, slices.Clone(l.Items.Items) // they must survive a kill
-}
-
-// showBounds sets how far each bound of the run is used.
-func (l *Ledger) showBounds(s *state.Status) {
-	attempts, tries := l.Tasks.Used(s.Task.ID)
-	s.EndsWhen = rules.BoundsUsed(rules.Facts{Policy: l.Policy, Memory: l.Memory, Started: l.Started, End: l.Until},
-		attempts, tries)
-}
-
-// ShowDecision shows a decision to people.
-func (l *Ledger) ShowDecision(d rules.Decision) {
-	l.Out.Status(func(s *state.Status) {
-		l.Show(s)
-		l.showBounds(s)
-		s.Rule, s.Reason = d.Rule, d.Reason
-	})
-}
-
-// Announce reports a decision that was made without a turn.
-func (l *Ledger) Announce(d rules.Decision) {
-	l.ShowDecision(d)
-	l.Tell(l.Origin(l.Last.Task), DecisionOf(d))
-}
-
-// DecisionOf is a decision as events show it.
-func DecisionOf(d rules.Decision) state.Decision {
-	return state.Decision{Action: d.Action, Rule: d.Rule, Reason: d.Reason, WakeAt: d.Until}
 }
 
 // Origin is that of events about a task in the next iteration.
@@ -199,36 +160,38 @@ func (l *Ledger) Tell(from state.Origin, p state.Payload) {
 	l.Out.Event(state.NewEvent(from, time.Now(), turn.Redacted(p)))
 }
 
-// Facts are what all tables of rules look at. stop is a person's request to end the run; nil: there is none.
-func (l *Ledger) Facts(plan turn.Plan, stop *rules.Interrupt) rules.Facts {
+// Admission is what the first table of rules looks at, and the task that is next. stop is a person's request to end the run;
+// nil: there is none.
+func (l *Ledger) Admission(stop *rules.Interrupt) (f rules.Admission, next task.Task, err error) {
+	now, plan := time.Now(), l.Plan.Read()
+	l.Calls = pace.ThisHour(l.Calls, now)
+	if b := rules.CoolDown(l.Memory.Breaker, l.Policy, now); b.State != l.Memory.Breaker.State {
+		if err := errors.Join(l.Wait(), l.moveBreaker(b)()); err != nil {
+			return f, next, err
+		}
+	}
+	f.Facts = l.facts(plan, stop)
+	waiting, err := l.Asked.Waiting(plan.List)
+	if err != nil {
+		return f, next, err
+	}
+	next, open := l.Tasks.Choose(plan.List)
+	if plan.Remaining > 0 && !open {
+		f.Blocked, f.Never, f.PutAside = l.Tasks.Stuck(plan.List, store.JournalReasons(l.Plan.File.Edits))
+	}
+	f.Waiting, f.WaitingSince = l.Asked.Idle(waiting, open || plan.Total > 0 && plan.Remaining == 0, now)
+	return f, next, nil
+}
+
+func (l *Ledger) facts(plan turn.Plan, stop *rules.Interrupt) rules.Facts {
 	return rules.Facts{Policy: l.Policy, Memory: l.Memory, Plan: plan, HadPlan: l.Plan.Had, Calls: l.Calls,
 		Started: l.Started, Now: time.Now(), End: l.Until, Interrupt: stop}
 }
 
-// Conclusion is what the table looks at after Take. fallbacks are the agents that may take over.
-func (l *Ledger) Conclusion(res turn.Result, damaged, fallbacks []string, stop *rules.Interrupt) rules.Conclusion {
-	f := rules.Conclusion{Facts: l.Facts(res.Proof.After, stop), Result: res, Damaged: damaged,
-		Causes: l.Tasks.Causes(res.Task.ID)}
-	if l.counts() {
-		f.Attempts = l.Tasks.Of(res.Task.ID).Attempts + 1
-	}
-	if rules.IsLimit(res.Call.Outcome.Class) {
-		f.Fallback, _ = l.Pool.Free(fallbacks, f.Now)
-		f.LimitedUntil = l.Pool.FreeAt(append(fallbacks, res.Agent), f.Now)
-	}
-	return f
-}
-
-// counts is true if the turn that Take took in counts as an iteration.
-func (l *Ledger) counts() bool { return l.Memory.Iterations > l.memoryBefore.Iterations }
-
 // callKey identifies a call among those under way.
 func callKey(of state.Origin) string { return strconv.Itoa(of.Iteration) + "/" + of.Task }
 
-// NoteUsage takes what an agent reports about a usage window during its call.
-func (l *Ledger) NoteUsage(from state.Origin, u state.Limit) { l.Pool.Pace.Note(callKey(from), u) }
-
-// Count counts a call on disk before it is made. The write goes on until WaitCounted.
+// Count counts a call on disk before it is made. The write goes on until Wait.
 func (l *Ledger) Count(a turn.Assignment) {
 	l.Calls = pace.ThisHour(l.Calls, time.Now())
 	l.Calls.Calls++
@@ -240,7 +203,6 @@ func (l *Ledger) Count(a turn.Assignment) {
 		s.IterationStartedAt, s.LastTool, s.WakeAt, s.Rule, s.Reason = time.Now(), "", time.Time{}, "", ""
 		s.Task = state.TaskStatus{ID: a.Task.ID, Title: a.Task.Title, Done: p.Done, Total: p.Total}
 		l.Show(s)
-		l.showBounds(s)
 	})
 	start := state.IterationStart{Title: a.Task.Title, Agent: a.Agent.Spec.Name, Model: a.Agent.Model, Done: p.Done,
 		Total: p.Total}
@@ -249,13 +211,15 @@ func (l *Ledger) Count(a turn.Assignment) {
 	if feedback := l.Notes.Payload(a.Origin.Iteration, p); feedback != nil && !a.Origin.Reviews {
 		l.Tell(a.Origin, feedback)
 	}
-	calls, saved := l.Calls, l.saved
-	l.saved = write{}
-	l.counted.begin(func() error { return errors.Join(saved.wait(), l.State.SaveCalls(calls)) }, l.Out.Save)
+	calls := l.Calls
+	l.writes.begin(func() error { return l.State.SaveCalls(calls) }, l.Out.Save)
 }
 
-// WaitCounted waits until the call is counted on disk.
-func (l *Ledger) WaitCounted() error { return l.counted.wait() }
+// Wait waits until all that was counted and recorded is on disk.
+func (l *Ledger) Wait() error { return l.writes.wait() }
+
+// NoteUsage takes what an agent reports about a usage window during its call.
+func (l *Ledger) NoteUsage(from state.Origin, u state.Limit) { l.Pool.Pace.Note(callKey(from), u) }
 
 // Spend counts what calls of reviewers and hooks have used.
 func (l *Ledger) Spend(calls int, u state.Usage) {
@@ -263,9 +227,15 @@ func (l *Ledger) Spend(calls int, u state.Usage) {
 	l.Calls.Calls, l.Calls.Tokens = l.Calls.Calls+calls, l.Calls.Tokens+u.Total()
 }
 
-// Take records what a turn saw and did: counters, records, findings, and the ticks that count.
-func (l *Ledger) Take(res turn.Result, damaged bool) {
+// Take records what a turn saw and did: counters, records, findings, and the ticks that count. It returns what the second
+// table of rules looks at. fallbacks are the agents that may take over, and hints are for the agent of the next turn.
+func (l *Ledger) Take(res turn.Result, fallbacks []string) (f rules.Conclusion, hints []string) {
+	res, hints = l.Asked.Limit(res)
 	now, own := time.Now(), l.Tasks.Of(res.Task.ID)
+	f.Result, f.Damaged = res, res.Work.Damaged
+	if l.StateLost {
+		f.Damaged = append([]string{l.Plan.Rel(l.State.Dir())}, f.Damaged...)
+	}
 	l.Last, l.Plan.Counts, l.memoryBefore = res, res.Proof.After, l.Memory
 	if res.Proof.GiveUp != "" && own.Aside.Why == "" {
 		l.Memory.Breaker.NoProgress = 0 // the next task starts a new count
@@ -281,158 +251,97 @@ func (l *Ledger) Take(res turn.Result, damaged bool) {
 		l.Reopen(res.Origin, o, res.Work.Before)
 	}
 	if res.Proof.Blocked {
-		l.tellTask(res.Origin, res.Task, state.TaskBlocked, "its agent has marked it so")
+		l.TellTask(res.Origin, res.Task, state.TaskBlocked, "its agent has marked it so")
 	}
 	for _, id := range res.Finished() { // also when the agent only claimed it, and set no tick
-		l.Mark(id, task.Done)
+		l.Plan.Mark(id, task.Done)
 	}
 	l.Calls = pace.ThisHour(l.Calls, now)
 	l.Calls.Tokens += res.Call.Usage.Total()
-	l.Memory = l.Memory.After(res, damaged, l.Policy, now)
+	l.Memory = l.Memory.After(res, len(f.Damaged) > 0, l.Policy, now)
+	f.Facts, f.Causes = l.facts(res.Proof.After, nil), l.Tasks.Causes(res.Task.ID)
+	if l.counts() {
+		f.Attempts = own.Attempts + 1
+	}
 	if rules.IsLimit(res.Call.Outcome.Class) {
 		l.Pool.Met(res.Agent, res.Call.Outcome, l.Memory.Limits, now)
+		f.Fallback, _ = l.Pool.Free(fallbacks, f.Now)
+		f.LimitedUntil = l.Pool.FreeAt(append(fallbacks, res.Agent), f.Now)
 	}
+	return f, hints
 }
 
-// Apply records what follows from a turn. hints are for its agent, if its task is next again.
-func (l *Ledger) Apply(res turn.Result, d rules.Decision, damaged, hints []string) {
-	id, counted := res.Task.ID, l.counts()
+// counts is true if the turn that Take took in counts as an iteration.
+func (l *Ledger) counts() bool { return l.Memory.Iterations > l.memoryBefore.Iterations }
+
+// Record records what was decided about the turn of a Conclusion, writes it, and reports the end of the turn. hints are for
+// its agent, if its task is next again. The writes go on at the same time until Wait, because each waits for the disk.
+func (l *Ledger) Record(f rules.Conclusion, d rules.Decision, hints []string) error {
+	res, id, counted := f.Result, f.Result.Task.ID, l.counts()
 	worked := res.Progress() || res.Cut == "" && res.Call.Outcome.Class != ending.HangSilent
 	l.Out.Lost(l.Notes.Delivered(res, counted && worked))
 	if counted { // else the next prompt still needs the notes of this one
 		l.Notes.Begin(res)
 		l.Tasks.Attempted(id, rules.Attempt(res))
 		l.Out.Lost(l.Asked.Settle(res, d.Rule == state.RuleQuestion))
+		output.Signal(&l.signals, res)
 	}
 	l.Notes.Add(d)
 	if d.PutAside {
 		l.Tasks.PutAside(id, d.Reason, res.ErrorText(), res.Proof.After.List)
-		l.tellTask(res.Origin, res.Task, state.TaskPutAside, d.Reason)
+		l.TellTask(res.Origin, res.Task, state.TaskPutAside, d.Reason)
 		l.Memory.Breaker.SameError, l.Memory.Breaker.LastError = 0, "" // the next task starts a new count
 		l.DropNotes(d)
 	}
 	rec := l.Tasks.Of(id)
 	if rec.Aside.Why != "" {
 		hints = nil // the next turn has another task
-		rec.Aside.Marked = rec.Aside.Marked || l.Mark(id, task.Blocked)
+		rec.Aside.Marked = l.Plan.Mark(id, task.Blocked) || rec.Aside.Marked
 	}
-	l.Notes.Settle(slices.Concat(HintsFor(res, damaged), l.tellRepeats(res), hints)...)
+	l.Notes.Settle(slices.Concat(HintsFor(res, f.Damaged), l.tellRepeats(res), hints)...)
 	if counted && res.Cut == "" && !d.PutAside {
 		l.Tasks.Remember(id, l.Notes.Feedback)
 	}
 	for _, done := range res.Finished() {
 		l.Tasks.Settled(done, res.Origin.Run, l.Tasks.Proof(done, res))
 		if t, _ := res.Proof.After.List.Find(done); done != id {
-			l.tellTask(res.Origin, t, state.TaskDone, "its work is done, too: "+l.Tasks.Reason(done))
+			l.TellTask(res.Origin, t, state.TaskDone, "its work is done, too: "+l.Tasks.Reason(done))
 		}
 	}
-}
-
-// ApplyReview records a phase of review that ran to its end, and what follows. next is the phase after it; empty: none.
-func (l *Ledger) ApplyReview(from state.Origin, t task.Task, o roles.Outcome, next string, d rules.Decision) {
-	l.Memory.Iterations++
-	rec := l.Tasks.Of(t.ID)
-	l.Notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Review: d.Feedback}
-	l.Out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
-	l.Items.Judged(t, o)
-	if wrote, err := l.Plan.Judged(t, o.Results(logs.Redact)); err != nil {
-		l.Log.Warn("the verdicts are not in the plan", logs.KeyTask, t.ID, logs.KeyError, err)
-	} else if wrote {
-		l.Changed()
-	}
-	refused := rec.Review.Refused + 1
-	switch {
-	case d.PutAside:
-		l.SendBack(t, o.Verdicts)
-		l.PutAside(from, t, d.Reason)
-	case !o.Passed:
-		l.SendBack(t, o.Verdicts)
-		rec.Review.Refused = refused
-		l.Tasks.Remember(t.ID, d.Feedback)
-	case next != "":
-		rec.Review.Phase, rec.Review.Verdicts = next, o.Verdicts
-	default:
-		l.Mark(t.ID, task.Done)
-	}
-}
-
-// SendBack gives a task back to its developer, and forgets the lessons of the turn that was refused.
-func (l *Ledger) SendBack(t task.Task, said []state.Verdict) {
-	rec := l.Tasks.Of(t.ID)
-	if rec.Review.Iteration > 0 {
-		wrote, err := l.Learned.Forget(rec.Review.Run, rec.Review.Iteration)
-		if err != nil {
-			l.Log.Warn("lessons of a turn that was refused stay", logs.KeyIteration, rec.Review.Iteration, logs.KeyError, err)
-		}
-		if wrote {
-			l.Changed()
+	l.learn(res)
+	var renewed bool
+	if l.Session, renewed = pool.SessionAfter(l.Session, res); renewed && l.Continue { // else Close saves it: nobody resumes it before
+		if err := l.State.SaveSession(l.Session); err != nil {
+			return err
 		}
 	}
-	rec.Review.Phase, rec.Review.Verdicts, rec.Review.Run, rec.Review.Iteration, rec.Review.Kept = "", said, "", 0, false
-	l.Mark(t.ID, task.Active)
-}
-
-// PutAside gives a task up and marks it as blocked in the plan.
-func (l *Ledger) PutAside(from state.Origin, t task.Task, why string) {
-	l.Tasks.PutAside(t.ID, why, "", l.Plan.Read().List)
-	l.Tasks.Of(t.ID).Aside.Marked = l.Mark(t.ID, task.Blocked)
-	l.tellTask(from, t, state.TaskPutAside, why)
-}
-
-// DropNotes drops what the next prompt would say about a task that was put aside, unless the next task works in the same
-// checkout and so sees the files of that task.
-func (l *Ledger) DropNotes(d rules.Decision) {
-	if l.InWorktrees {
-		l.Notes.Drop(d)
+	if err := l.Wait(); err != nil { // of another turn: no call has begun since
+		return err
 	}
+	w, b, calls, signals, analysis := l.State, l.Memory.Breaker, l.Calls, l.signals, output.AnalysisOf(res)
+	breaker := func() error { return w.SaveBreaker(b) }
+	if b.State != l.memoryBefore.Breaker.State {
+		l.Memory.Breaker = l.memoryBefore.Breaker
+		breaker = l.moveBreaker(b)
+	}
+	l.writes.begin(breaker, func() error { return w.SaveCalls(calls) }, func() error { return w.SaveSignals(signals) },
+		func() error { return w.SaveAnalysis(analysis) })
+	l.End(res, d)
+	return nil
 }
 
-// Mark writes the state of a task into the plan, if the format has a word for it.
-func (l *Ledger) Mark(id string, s task.State) (changed bool) {
-	changed, err := l.Plan.Mark(id, s)
+// learn keeps the lessons of a turn. A run can do without them.
+func (l *Ledger) learn(res turn.Result) {
+	refused, err := l.Learned.Learn(res, time.Now())
 	if err != nil {
-		l.Log.Warn("a task cannot be marked", logs.KeyTask, id, logs.KeyError, err)
+		l.Log.Warn("no lessons", logs.KeyError, err)
 	}
-	if changed {
-		l.Changed()
+	for _, f := range refused {
+		l.Tell(res.Origin, f)
 	}
-	return changed
-}
-
-// Reopen takes one tick back. It changes nothing else in the plan. from is the turn that set the tick, or found it.
-func (l *Ledger) Reopen(from state.Origin, o turn.Reopen, before turn.Plan) {
-	review, is := o.By == turn.ReopenReview, state.TaskOpen
-	t, changed, err := l.Plan.Reopen(o.Task, before, review)
-	if err != nil {
-		l.Log.Warn("a tick cannot be taken back", logs.KeyTask, o.Task, logs.KeyError, err)
+	if l.Learned.Wrote { // into a file of the project
+		l.Plan.Changed()
 	}
-	if rec := l.Tasks.Of(o.Task); review {
-		rec.Review.Kept, rec.Review.Run, rec.Review.Iteration = l.InWorktrees, from.Run, from.Iteration
-		rec.Review.Phase = l.FirstReview(t, rec.Review)
-		is = state.TaskInReview
-	}
-	if changed {
-		l.Changed()
-		if from.Task != o.Task {
-			from = l.Origin(t)
-		}
-		l.tellTask(from, task.Task{ID: o.Task, Title: t.Title}, is, o.Why)
-	}
-}
-
-func (l *Ledger) tellTask(from state.Origin, t task.Task, is, why string) {
-	l.Tell(from, state.TaskChange{ID: t.ID, Title: t.Title, State: is, Why: why})
-}
-
-// tellRepeats reports tools that fail again and again, and returns what the agent is told.
-func (l *Ledger) tellRepeats(res turn.Result) (hints []string) {
-	for _, text := range l.Memory.Repeats(res) {
-		l.Tell(res.Origin, state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: res.Task.ID,
-			Text: text, Doubt: true})
-		hints = append(hints, "ralph sees that "+text+
-			". Do not just repeat the call: find the cause, or try another way.")
-	}
-	return hints
 }
 
 // End reports the end of a job and what was decided.
@@ -461,63 +370,129 @@ func (l *Ledger) End(res turn.Result, d rules.Decision) {
 	}
 }
 
-// Save writes what a turn has changed. It writes the files at the same time, because each waits for the disk, and does not
-// wait for them: the next call does.
-func (l *Ledger) Save(res turn.Result) error {
-	refused, err := l.Learned.Learn(res, time.Now())
-	if err != nil { // a run can do without them
-		l.Log.Warn("no lessons", logs.KeyError, err)
+// ApplyReview records a phase of review that ran to its end, and what follows. next is the phase after it; empty: none.
+func (l *Ledger) ApplyReview(from state.Origin, t task.Task, o roles.Outcome, next string, d rules.Decision) {
+	l.Memory.Iterations++
+	rec := l.Tasks.Of(t.ID)
+	l.Notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Review: d.Feedback}
+	l.Out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
+	l.Items.Judged(t, o)
+	l.Plan.Judged(t, o.Results(logs.Redact))
+	refused := rec.Review.Refused + 1
+	switch {
+	case d.PutAside:
+		l.SendBack(t, o.Verdicts)
+		l.PutAside(from, t, d.Reason)
+	case !o.Passed:
+		l.SendBack(t, o.Verdicts)
+		rec.Review.Refused = refused
+		l.Tasks.Remember(t.ID, d.Feedback)
+	case next != "":
+		rec.Review.Phase, rec.Review.Verdicts = next, o.Verdicts
+	default:
+		l.Plan.Mark(t.ID, task.Done)
 	}
-	for _, f := range refused {
-		l.Tell(res.Origin, f)
-	}
-	if l.Learned.Wrote { // into a file of the project
-		l.Changed()
-	}
-	var changed bool
-	if l.Session, changed = pool.SessionAfter(l.Session, res); changed && l.Continue { // else Close saves it: nobody resumes it before
-		if err := l.State.SaveSession(l.Session); err != nil {
-			return err
-		}
-	}
-	if err := l.WaitSaved(); err != nil { // of another turn: no call has begun since
-		return err
-	}
-	w, b, calls := l.State, l.Memory.Breaker, l.Calls
-	breaker := func() error { return w.SaveBreaker(b) }
-	if b.State != l.memoryBefore.Breaker.State {
-		l.Memory.Breaker = l.memoryBefore.Breaker
-		breaker = l.moveBreaker(b)
-	}
-	if l.counts() {
-		output.Signal(&l.signals, res)
-	}
-	signals := l.signals
-	l.saved.begin(breaker, func() error { return w.SaveCalls(calls) }, func() error { return w.SaveSignals(signals) })
-	analysis := output.AnalysisOf(res)
-	l.analysis.put(func() error { return w.SaveAnalysis(analysis) }) // nothing depends on it: SaveLater writes it soon
-	return nil
 }
 
-// WaitSaved waits until the writes of the latest Save are on disk.
-func (l *Ledger) WaitSaved() error { return l.saved.wait() }
+// SendBack gives a task back to its developer, and forgets the lessons of the turn that was refused.
+func (l *Ledger) SendBack(t task.Task, said []state.Verdict) {
+	rec := l.Tasks.Of(t.ID)
+	if rec.Review.Iteration > 0 {
+		wrote, err := l.Learned.Forget(rec.Review.Run, rec.Review.Iteration)
+		if err != nil {
+			l.Log.Warn("lessons of a turn that was refused stay", logs.KeyIteration, rec.Review.Iteration, logs.KeyError, err)
+		}
+		if wrote {
+			l.Plan.Changed()
+		}
+	}
+	rec.Review.Phase, rec.Review.Verdicts, rec.Review.Run, rec.Review.Iteration, rec.Review.Kept = "", said, "", 0, false
+	l.Plan.Mark(t.ID, task.Active)
+}
 
-// SaveLater writes what may wait. It is safe for concurrent use.
-func (l *Ledger) SaveLater() error { return l.analysis.flush() }
+// PutAside gives a task up and marks it as blocked in the plan.
+func (l *Ledger) PutAside(from state.Origin, t task.Task, why string) {
+	l.Tasks.PutAside(t.ID, why, "", l.Plan.Read().List)
+	l.Tasks.Of(t.ID).Aside.Marked = l.Plan.Mark(t.ID, task.Blocked)
+	l.TellTask(from, t, state.TaskPutAside, why)
+}
+
+// DropNotes drops what the next prompt would say about a task that was put aside, unless the next task works in the same
+// checkout and so sees the files of that task.
+func (l *Ledger) DropNotes(d rules.Decision) {
+	if l.InWorktrees {
+		l.Notes.Drop(d)
+	}
+}
+
+// Reopen takes one tick back. It changes nothing else in the plan. from is the turn that set the tick, or found it.
+func (l *Ledger) Reopen(from state.Origin, o turn.Reopen, before turn.Plan) {
+	review, is := o.By == turn.ReopenReview, state.TaskOpen
+	t, changed := l.Plan.Reopen(o.Task, before, review)
+	if rec := l.Tasks.Of(o.Task); review {
+		rec.Review.Kept, rec.Review.Run, rec.Review.Iteration = l.InWorktrees, from.Run, from.Iteration
+		rec.Review.Phase = l.FirstReview(t, rec.Review)
+		is = state.TaskInReview
+	}
+	if changed {
+		if from.Task != o.Task {
+			from = l.Origin(t)
+		}
+		l.TellTask(from, task.Task{ID: o.Task, Title: t.Title}, is, o.Why)
+	}
+}
+
+// TellTask reports what has become of a task.
+func (l *Ledger) TellTask(from state.Origin, t task.Task, is, why string) {
+	l.Tell(from, state.TaskChange{ID: t.ID, Title: t.Title, State: is, Why: why})
+}
+
+// tellRepeats reports tools that fail again and again, and returns what the agent is told.
+func (l *Ledger) tellRepeats(res turn.Result) (hints []string) {
+	for _, text := range l.Memory.Repeats(res) {
+		l.Tell(res.Origin, state.Finding{Source: state.FoundByAudit, Name: "repeated_failure", Task: res.Task.ID,
+			Text: text, Doubt: true})
+		hints = append(hints, "ralph sees that "+text+
+			". Do not just repeat the call: find the cause, or try another way.")
+	}
+	return hints
+}
 
 // SaveCalls counts on disk what is no turn of its own.
-func (l *Ledger) SaveCalls() error { return errors.Join(l.WaitSaved(), l.State.SaveCalls(l.Calls)) }
+func (l *Ledger) SaveCalls() error { return errors.Join(l.Wait(), l.State.SaveCalls(l.Calls)) }
 
 // SaveChecks writes what is known of the checks.
 func (l *Ledger) SaveChecks() error { return gate.SaveKnown(l.State.Dir(), l.Checks) }
 
-// CoolDown begins a new hour, and half closes a breaker that has cooled down.
-func (l *Ledger) CoolDown(now time.Time) error {
-	l.Calls = pace.ThisHour(l.Calls, now)
-	if b := rules.CoolDown(l.Memory.Breaker, l.Policy, now); b.State != l.Memory.Breaker.State {
-		return errors.Join(l.WaitSaved(), l.moveBreaker(b)())
-	}
-	return nil
+// Show sets what status.json says of the counters, the tasks and the bounds of the run.
+func (l *Ledger) Show(s *state.Status) {
+	s.LoopCount, s.Usage, s.Breaker = l.Memory.Iterations, l.Memory.Usage,
+		state.BreakerStatus{State: l.Memory.Breaker.State, Reason: l.Memory.Breaker.Reason}
+	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.Calls.Calls, l.Calls.Tokens,
+		pace.NextHour(pace.HourOf(time.Now()))
+	s.LimitedUntil, s.WindowUse, s.Tasks = maps.Clone(l.Pool.Limits), slices.Clone(l.Pool.Pace.Used), l.Tasks.Kept()
+	s.NextPrompt, s.Review = l.Notes.NextPrompt, slices.Clone(l.Items.Items) // they must survive a kill
+	rec := l.Tasks.look(s.Task.ID)
+	s.EndsWhen = rules.BoundsUsed(l.facts(turn.Plan{}, nil), rec.Attempts, rec.Tries)
+}
+
+// ShowDecision shows a decision to people.
+func (l *Ledger) ShowDecision(d rules.Decision) {
+	l.Out.Status(func(s *state.Status) {
+		l.Show(s)
+		s.Rule, s.Reason = d.Rule, d.Reason
+	})
+}
+
+// Announce reports a decision that was made without a turn.
+func (l *Ledger) Announce(d rules.Decision) {
+	l.ShowDecision(d)
+	l.Tell(l.Origin(l.Last.Task), DecisionOf(d))
+}
+
+// DecisionOf is a decision as events show it.
+func DecisionOf(d rules.Decision) state.Decision {
+	return state.Decision{Action: d.Action, Rule: d.Rule, Reason: d.Reason, WakeAt: d.Until}
 }
 
 // moveBreaker puts the breaker into a new state. write saves it, and adds the change to its history.
@@ -538,10 +513,10 @@ func (l *Ledger) moveBreaker(b state.Breaker) (write func() error) {
 
 // Close writes what the next run needs.
 func (l *Ledger) Close(complete bool) error {
-	saved := l.WaitSaved()
+	saved := l.Wait()
 	if complete { // idle iterations of this plan say nothing about the next one
 		l.Out.Lost(l.State.SaveBreaker(l.Memory.Breaker.Closed()))
 	}
 	l.Out.Lost(logs.Prune(l.State.LogsDir(), logsKept))
-	return errors.Join(saved, l.State.SaveSession(l.Session), l.analysis.flush())
+	return errors.Join(saved, l.State.SaveSession(l.Session))
 }

@@ -27,7 +27,8 @@ type PlanBook struct {
 	Counts store.Plan // that the latest turn, or the latest look, left
 	Had    bool       // it had tasks earlier in this run
 
-	Log hclog.Logger // nil only where nothing is popped
+	Log     hclog.Logger
+	Changed func() // called after the run itself has changed files of the project, so that no turn is credited with them
 
 	pops     bool              // finished tasks leave the plan
 	finished []string          // by this run, and still in the plan
@@ -78,8 +79,7 @@ func below(dir, path string) (rel string, ok bool) {
 
 // Pop notes that a task is finished, and takes what is finished out of the plan, if the user
 // wants that: archived in a folder of dir first. What an open task depends on stays until then.
-// changed is called after each change of the plan.
-func (b *PlanBook) Pop(id, dir string, changed func()) {
+func (b *PlanBook) Pop(id, dir string) {
 	if !b.pops {
 		return
 	}
@@ -111,7 +111,6 @@ func (b *PlanBook) Pop(id, dir string, changed func()) {
 			b.File.Popped = append(b.File.Popped, t)
 		}
 		b.note(id, nil)
-		changed()
 		return true
 	})
 }
@@ -140,12 +139,21 @@ func archive(in projectfs.Dir, dir string, a archivedPlan) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Mark gives a task of the plan another state, as store.Mark does.
-func (b *PlanBook) Mark(id string, s task.State) (changed bool, err error) {
-	if changed, err = store.Mark(b.File, id, s); changed {
-		b.note(id, &s)
+// Mark writes the state of a task into the plan, if the format has a word for it.
+func (b *PlanBook) Mark(id string, s task.State) (changed bool) {
+	changed, err := store.Mark(b.File, id, s)
+	return b.wrote(id, &s, changed, err)
+}
+
+// wrote notes a change that the run has made in the plan.
+func (b *PlanBook) wrote(id string, to *task.State, changed bool, err error) bool {
+	if err != nil {
+		b.Log.Warn("the plan cannot be changed", logs.KeyTask, id, logs.KeyError, err)
 	}
-	return changed, err
+	if changed {
+		b.note(id, to)
+	}
+	return changed
 }
 
 func (b *PlanBook) note(id string, to *task.State) {
@@ -153,6 +161,7 @@ func (b *PlanBook) note(id string, to *task.State) {
 		b.changes = map[string]change{}
 	}
 	b.changes[id] = change{time.Now(), to}
+	b.Changed()
 }
 
 // ChangedSince returns the states that the run has written since a moment, by the id of the task; nil: it took the task
@@ -168,42 +177,35 @@ func (b *PlanBook) ChangedSince(moment time.Time) map[string]*task.State {
 }
 
 // Judged writes the verdicts on a task into the plan, where it has a place for them.
-func (b *PlanBook) Judged(t task.Task, verdicts any) (changed bool, err error) {
+func (b *PlanBook) Judged(t task.Task, verdicts any) {
 	if b.File.Path == "" {
-		return false, nil
+		return
 	}
 	text, err := json.Marshal(verdicts)
-	if err != nil {
-		return false, fmt.Errorf("write verdicts: %w", err)
+	changed := false
+	if err == nil {
+		changed, err = store.SetVerdicts(b.File, t, string(text))
 	}
-	changed, err = store.SetVerdicts(b.File, t, string(text))
-	if is, known := b.Read().List.Find(t.ID); changed && known {
-		b.note(t.ID, &is.State)
-	}
-	return changed, err
+	is, _ := b.Read().List.Find(t.ID)
+	b.wrote(t.ID, &is.State, changed, err)
 }
 
 // Reopen takes back the mark of a task that is done, to what it said in an earlier plan, or
 // gives it to review where the format has a word for that.
-func (b *PlanBook) Reopen(id string, earlier store.Plan, review bool) (t task.Task, changed bool, err error) {
+func (b *PlanBook) Reopen(id string, earlier store.Plan, review bool) (t task.Task, changed bool) {
 	t, known := store.Read(b.File).List.Find(id)
 	if !known || review && t.State == task.Review {
-		return t, false, nil
+		return t, false
 	}
 	if review {
 		if err := store.Set(b.File, t, task.Review); !errors.Is(err, task.ErrNoWord) {
-			if err == nil {
-				b.note(id, new(task.Review))
-			}
-			return t, err == nil, err
+			return t, b.wrote(id, new(task.Review), err == nil, err)
 		}
 	}
 	was, known := earlier.List.Find(id)
 	if !known || was.Done() {
 		was = task.Task{} // open
 	}
-	if err = store.Restore(b.File, t, was); err == nil {
-		b.note(id, &was.State)
-	}
-	return t, err == nil, err
+	err := store.Restore(b.File, t, was)
+	return t, b.wrote(id, &was.State, err == nil, err)
 }

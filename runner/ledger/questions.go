@@ -33,7 +33,7 @@ const decide = "You have asked often enough about this task. " +
 
 // Questions holds the questions of a project, as they were when they were read last.
 type Questions struct {
-	QuestionHost
+	l            *Ledger // is told which tasks wait
 	store        question.Store
 	all          []question.Question
 	since        time.Time           // since when the run has nothing else to do; zero: it has
@@ -41,16 +41,8 @@ type Questions struct {
 	toldToDecide map[string]bool     // tasks whose agents were told to decide
 }
 
-// QuestionHost is the run, as far as Questions needs it.
-type QuestionHost struct {
-	Tasks  Records                      // is told which tasks wait
-	Origin func(task.Task) state.Origin // of an event about a task
-	Emit   func(state.Event)
-}
-
-// OpenQuestions returns the questions of the project's state, unread.
-func OpenQuestions(r *state.Reader, h QuestionHost) Questions {
-	return Questions{QuestionHost: h, store: question.In(r), given: map[string][]string{}, toldToDecide: map[string]bool{}}
+func openQuestions(l *Ledger) Questions {
+	return Questions{l: l, store: question.In(l.State.Reader), given: map[string][]string{}, toldToDecide: map[string]bool{}}
 }
 
 // Waiting reads the questions again, emits an event for each new answer, and returns the questions that hold up
@@ -61,12 +53,12 @@ func (b *Questions) Waiting(list task.List) (open []question.Question, err error
 	}
 	waits := map[string]bool{}
 	for _, q := range b.all {
-		if q.Open() && concerns(q, list) && b.Tasks.Of(q.Task).Aside.Why == "" {
+		if q.Open() && concerns(q, list) && b.l.Tasks.Of(q.Task).Aside.Why == "" {
 			open = append(open, q)
 			waits[q.Task] = true
 		}
 	}
-	b.Tasks.Wait(waits)
+	b.l.Tasks.Wait(waits)
 	return open, nil
 }
 
@@ -86,15 +78,11 @@ func (b *Questions) refresh() error {
 			now = append(now, was)
 		case i >= 0 && was.Open() && !now[i].Open():
 			about := task.Task{ID: was.Task, Title: was.Title}
-			b.emit(b.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
+			b.l.Tell(b.l.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
 		}
 	}
 	b.all = now
 	return nil
-}
-
-func (b *Questions) emit(from state.Origin, p state.Payload) {
-	b.Emit(state.NewEvent(from, time.Now(), turn.Redacted(p)))
 }
 
 func concerns(q question.Question, list task.List) bool {
@@ -107,7 +95,7 @@ func concerns(q question.Question, list task.List) bool {
 // WaitOver reports whether an answer or a change of the plan has ended the wait for answers.
 func (b *Questions) WaitOver(list task.List) bool {
 	open, err := b.Waiting(list)
-	_, next := b.Tasks.Choose(list)
+	_, next := b.l.Tasks.Choose(list)
 	return err != nil || next || len(open) == 0 // the caller then reads the questions again and gets the error
 }
 
@@ -152,33 +140,36 @@ func (b *Questions) Limit(res turn.Result) (limited turn.Result, feedback []stri
 	return turn.Asking(res, asks[:min(len(asks), maxPerTurn)], ""), nil
 }
 
-// Settle records that the turn had its answers, and stores the questions that it asks.
+// Settle records that the turn had the answers that Give returned for its task, and stores the questions that it asks.
 func (b *Questions) Settle(res turn.Result, asks bool) error {
-	if err := b.markDelivered(res); err != nil || !asks {
-		return err
+	for i, q := range b.all {
+		if !slices.Contains(b.given[res.Task.ID], q.ID) {
+			continue
+		}
+		err := b.change(&b.all[i], func(q *question.Question) { q.Told = max(res.Origin.Iteration, 1) })
+		if err != nil {
+			return err
+		}
 	}
-	added, err := b.add(res, time.Now())
-	for _, q := range added {
-		b.emit(res.Origin, state.Question{ID: q.ID, Title: q.Title, Ask: state.Ask{Text: q.Text, Options: q.Options}})
+	delete(b.given, res.Task.ID)
+	if !asks {
+		return nil
 	}
-	return err
-}
-
-// add stores the questions of a turn.
-func (b *Questions) add(res turn.Result, now time.Time) (added []question.Question, err error) {
 	for _, ask := range res.Call.Asks {
 		q := question.Question{Run: res.Origin.Run, Iteration: res.Origin.Iteration, Task: res.Task.ID,
-			Title: logs.Redact(res.Task.Title), Agent: res.Agent, AskedAt: now,
+			Title: logs.Redact(res.Task.Title), Agent: res.Agent, AskedAt: time.Now(),
 			Text: logs.Redact(ask.Text), Context: logs.Redact(turn.AskContext(res.Call.Final))}
 		for _, option := range ask.Options {
 			q.Options = append(q.Options, logs.Redact(option))
 		}
-		if q, err = b.store.Add(q); err != nil {
-			return added, err
+		q, err := b.store.Add(q)
+		if err != nil {
+			return err
 		}
-		added, b.all = append(added, q), append(b.all, q)
+		b.all = append(b.all, q)
+		b.l.Tell(res.Origin, state.Question{ID: q.ID, Title: q.Title, Ask: state.Ask{Text: q.Text, Options: q.Options}})
 	}
-	return added, nil
+	return nil
 }
 
 // Give returns the answers that the next prompt for a task must contain.
@@ -191,21 +182,6 @@ func (b *Questions) Give(taskID string) (answers []prompt.Answer) {
 		}
 	}
 	return answers
-}
-
-// markDelivered records that a turn had the answers that Give returned for its task.
-func (b *Questions) markDelivered(res turn.Result) error {
-	for i, q := range b.all {
-		if !slices.Contains(b.given[res.Task.ID], q.ID) {
-			continue
-		}
-		err := b.change(&b.all[i], func(q *question.Question) { q.Told = max(res.Origin.Iteration, 1) })
-		if err != nil {
-			return err
-		}
-	}
-	delete(b.given, res.Task.ID)
-	return nil
 }
 
 // change changes a stored question and b's copy. If an agent removed or broke the file, change

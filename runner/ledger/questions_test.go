@@ -27,7 +27,7 @@ func TestSettle_turnsSideBySide_onlyTheTurnThatEndedHadItsAnswers(t *testing.T) 
 			t.Fatal(err)
 		}
 	}
-	b := OpenQuestions(w.Reader, QuestionHost{Tasks: Records{}, Emit: func(state.Event) {}})
+	b := openQuestions(&Ledger{State: w, Tasks: Records{}})
 	if _, err := b.Waiting(list); err != nil {
 		t.Fatal(err)
 	}

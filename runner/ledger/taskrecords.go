@@ -43,12 +43,6 @@ func (r Records) look(id string) *Record {
 	return &Record{}
 }
 
-// Used is how often a task was attempted, and how often in a row its checks failed.
-func (r Records) Used(id string) (attempts, tries int) {
-	rec := r.look(id)
-	return rec.Attempts, rec.Tries
-}
-
 const (
 	// pastKept bounds Record.Past.
 	pastKept = 3

@@ -8,7 +8,7 @@ import (
 var errDisk = errors.New("the disk is full")
 
 func TestBegun_wait_returnsTheErrorOnce(t *testing.T) {
-	var b write
+	var b writes
 	if err := b.wait(); err != nil {
 		t.Error("nothing was begun:", err)
 	}
@@ -20,17 +20,5 @@ func TestBegun_wait_returnsTheErrorOnce(t *testing.T) {
 	}
 	if err := b.wait(); err != nil {
 		t.Error("again:", err)
-	}
-}
-
-func TestLater_make_makesTheWriteOnce(t *testing.T) {
-	var l later
-	made := 0
-	l.put(func() error { made++; return errDisk })
-	if err := l.flush(); !errors.Is(err, errDisk) {
-		t.Error(err)
-	}
-	if err := l.flush(); err != nil || made != 1 {
-		t.Errorf("%d made, %v", made, err)
 	}
 }

@@ -1,0 +1,93 @@
+package runner
+
+// This file runs the checks of the project without a call.
+
+import (
+	"context"
+
+	"ralph/logs"
+	"ralph/runner/gate"
+	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+)
+
+// takeBaseline records which checks fail before the agent works on the task. It returns no
+// error when a person cuts it off.
+func (r *Run) takeBaseline(ctx context.Context, t task.Task, from state.Origin) error {
+	a := r.assignment(t, from, nil)
+	if !a.Checks.NeedBaseline(a.Origin) {
+		return nil
+	}
+	a.Part = turn.Baseline
+	_, err := r.check(ctx, a)
+	return err
+}
+
+// check hands an assignment to the worker of the run itself, and keeps what the result says about the checks.
+func (r *Run) check(ctx context.Context, a turn.Assignment) (turn.Result, error) {
+	res, err := r.worker.Run(ctx, a, r.handleEvent)
+	if err == nil {
+		r.ledger.Checks = res.Checks
+		err = r.ledger.SaveChecks()
+	}
+	return res, err
+}
+
+// lastChecks runs the required checks once more, because the plan has nothing left.
+func (r *Run) lastChecks(ctx context.Context) (turn.Result, error) {
+	work, done := r.inbox.CallContext(ctx)
+	defer done()
+	l, none := r.ledger, task.Task{}
+	if err := r.takeBaseline(work, none, l.Origin(none)); err != nil || work.Err() != nil {
+		return turn.Result{Proof: turn.Proof{Unchecked: work.Err() != nil}}, err
+	}
+	a := r.assignment(none, l.Origin(none), nil)
+	a.Part, a.Checks.Everything = turn.Check, l.Unfinished || l.Memory.Iterations == 0 // nobody knows what has changed
+	return r.check(work, a)
+}
+
+// checkKilledTick runs the checks for a task that a killed call ticked, before other work builds on it.
+func (r *Run) checkKilledTick(ctx context.Context) error {
+	l := r.ledger
+	id, plan := l.UncheckedTick, l.Plan.Read()
+	t := task.Task{ID: id}
+	reopen := func(by, why string) {
+		l.Reopen(l.Origin(t), turn.Reopen{Task: id, By: by, Why: why}, turn.Plan{})
+	}
+	if t, _ := plan.List.Find(id); id != "" && t.Done() && r.panel.Plan(t, l.Tasks.Of(id).Review).Next("") != "" {
+		reopen(turn.ReopenUnchecked, "nobody has reviewed what the killed call did")
+		return nil
+	}
+	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 || !l.Checks.Gated() || l.Checks.NeedBaseline(l.Origin(t)) {
+		return nil // with nothing left, the checks run anyway
+	}
+	work, done := r.inbox.CallContext(ctx)
+	defer done()
+	a := r.assignment(t, l.Origin(t), nil)
+	a.Part, a.Checks.Everything = turn.Check, true
+	res, err := r.check(work, a)
+	if err != nil || res.Proof.Unchecked {
+		return err // admit says who ended the run
+	}
+	if rep := res.Proof.Report; rep.Blocked() {
+		reopen(turn.ReopenChecks, "a required check fails after the call that was killed")
+		l.Notes.Feedback = append(l.Notes.Feedback, rep.Feedback())
+	}
+	return nil
+}
+
+// reviewItems lists what a person has to look at before the run is complete. report is of the latest checks.
+func (r *Run) reviewItems(ctx context.Context, report gate.Report) []state.ReviewItem {
+	l, a := r.ledger, r.assignment(task.Task{}, r.ledger.Origin(task.Task{}), nil)
+	in, err := r.worker.Changed(ctx, a.Dir)
+	if err == nil && in == nil && l.Items.InGit() {
+		in, err = r.worker.StillBroken(ctx, a)
+	}
+	if err != nil {
+		r.d.Log.Warn("the findings cannot be looked at again", logs.KeyError, err)
+	} else if in != nil {
+		l.Items.Look(*in, l.Plan.Read())
+	}
+	return l.Items.Open(l.Memory.Contradiction, l.Checks, report)
+}
