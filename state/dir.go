@@ -86,7 +86,7 @@ func Files() []File {
 		{dirNotes + "/ID.json",
 			"JSON: a note of a person for the next prompt: `id`, `at`, `text`, `iteration`, `run`, `task`",
 			"the latest 100"},
-		{dirHub + "/", "what `ralph-hub` has to send and has sent, one file each, without addresses and keys; `actions.jsonl`: what people did in the dashboard",
+		{dirHub + "/", "what `ralph-hub` has sent of each run, a file for each address; `actions.jsonl`: what people did in the dashboard",
 			"a month"},
 		{fileLessons, "JSON lines: what turns learned, with their files, uses and evidence", "kept"},
 		{fileLearnings, "Markdown: the same for people; a file of yours of this name stays as it is", "kept"},

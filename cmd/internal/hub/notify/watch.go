@@ -8,10 +8,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,204 +29,230 @@ const (
 	stale        = 15 * time.Minute
 	// tail is how far back the events are followed. All of them are read once before.
 	tail = 1 << 20
+
+	tries     = 24 * time.Hour // then a message is given up
+	firstWait = 5 * time.Second
+	maxWait   = 15 * time.Minute // between two tries
 )
+
+// runnerDied is the kind of an event that the runner could not write.
+const runnerDied state.Kind = "runner_died"
 
 // Watch is the work on one run.
 type Watch struct {
 	config.HubJob
 	Logger hclog.Logger
 
-	r     *state.Reader
-	box   outbox
-	ended bool      // its end is in the outbox
-	gone  time.Time // since when no runner is alive; zero: one is
+	r *state.Reader
 }
 
-// Run watches until the run has ended and everything is sent, given up, or ctx ends.
+// sender sends one message.
+type sender func(context.Context) error
+
+// Run watches until the run has ended and everything is sent, given up, or ctx ends. No address waits for another: one
+// may hang.
 func (w *Watch) Run(ctx context.Context) error {
 	w.r = state.Open(filepath.Join(w.Dir, state.DirName))
-	box, err := openOutbox(w.r.HubDir())
-	if err != nil {
+	if err := forgetOld(w.r); err != nil {
 		return err
 	}
-	w.box = box
-	if err := view.EachEvent(w.r, w.HubJob.Run, wanted, w.take); err != nil {
-		w.Logger.Warn("events unreadable", logs.KeyError, err)
+	var all sync.WaitGroup
+	for _, to := range w.Notify {
+		all.Go(func() { w.follow(ctx, to, func(e state.Event) sender { return w.notification(to, e) }) })
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	delivered := w.deliver(ctx)
-	defer func() { stop(); delivered.Wait() }()
-	follow := logs.NewTail(w.r.EventsPath(), tail)
-	defer follow.Close()
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
-	for {
-		lines, err := follow.Poll()
+	for _, to := range w.Webhooks {
+		all.Go(func() { w.follow(ctx, to, func(e state.Event) sender { return w.webhook(to, e) }) })
+	}
+	all.Wait()
+	return nil
+}
+
+// notification sends the message about an event; nil: there is none, or the user does not want it.
+func (w *Watch) notification(to string, e state.Event) sender {
+	s := view.Gather(w.r, time.Now())
+	if s.Status.RunID != e.Run { // the next one may have begun by now
+		s.Status = state.Status{RunID: e.Run}
+	}
+	m, ok := Of(e, s, w.Milestone)
+	if e.Kind == runnerDied {
+		m, ok = Died(s), true
+	}
+	if _, ends := e.Data.(state.RunEnd); !ok || !m.Wanted(w.Notifications) || !ends && time.Since(e.Time) > stale {
+		return nil
+	}
+	return func(ctx context.Context) error { return Send(ctx, to, w.TTY, m) }
+}
+
+// webhook posts an event; nil: the user does not want it.
+func (w *Watch) webhook(to string, e state.Event) sender {
+	if e.Kind != runnerDied && !slices.Contains(w.WebhookEvents, string(e.Kind)) {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		data, err := json.Marshal(e)
 		if err != nil {
-			w.Logger.Warn("events unreadable", logs.KeyError, err)
+			return err
 		}
-		for _, line := range lines {
-			if e, ok := state.EventFilter(wanted).Decode(line); ok {
-				w.take(e)
-			}
-		}
-		if w.look(time.Now()); w.ended && w.left() == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+		id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
+		return sendWebhook(ctx, to, w.WebhookSecret, webhookMessage{ID: id, Body: data})
 	}
+}
+
+// follower tells one address about the run.
+type follower struct {
+	*Watch
+	about func(state.Event) sender
+	told  *told
+	to    string
+
+	ended bool      // its end was told
+	gone  time.Time // since when no runner is alive; zero: one is
 }
 
 // wanted are the events that are sent at most.
 func wanted(k state.Kind) bool { return !k.Streams() }
 
-// take puts what an event asks for into the outbox. Doing it twice adds nothing.
-func (w *Watch) take(e state.Event) {
-	if e.Run != w.HubJob.Run {
+// follow tells an address about the run until nothing more can come.
+func (w *Watch) follow(ctx context.Context, to string, about func(state.Event) sender) {
+	f := &follower{Watch: w, about: about, to: to}
+	for f.told == nil { // another watcher tells it
+		var err error
+		if f.told, err = openTold(w.r, to, w.HubJob.Run); err != nil {
+			w.Logger.Error("no messages", logs.KeyError, err)
+			return
+		}
+		if f.told == nil && !pause(ctx, pollInterval) {
+			return
+		}
+	}
+	defer f.told.Close()
+	if err := view.EachEvent(w.r, w.HubJob.Run, wanted, func(e state.Event) { f.take(ctx, e) }); err != nil {
+		w.Logger.Warn("events unreadable", logs.KeyError, err)
+	}
+	events := logs.NewTail(w.r.EventsPath(), tail)
+	defer events.Close()
+	for {
+		lines, err := events.Poll()
+		if err != nil {
+			w.Logger.Warn("events unreadable", logs.KeyError, err)
+		}
+		for _, line := range lines {
+			if e, ok := state.EventFilter(wanted).Decode(line); ok {
+				f.take(ctx, e)
+			}
+		}
+		if f.over(ctx, time.Now()) || !pause(ctx, pollInterval) {
+			return
+		}
+	}
+}
+
+// take tells an event, once.
+func (f *follower) take(ctx context.Context, e state.Event) {
+	if e.Run != f.HubJob.Run || ctx.Err() != nil {
 		return
 	}
 	start, starts := e.Data.(state.RunStart)
-	if starts && start.Killed != "" && time.Since(e.Time) < 24*time.Hour {
-		w.reportDeath(start.Killed, e)
-	}
 	_, ends := e.Data.(state.RunEnd)
-	w.ended = ends || w.ended && !starts
-	s := view.Gather(w.r, time.Now())
-	if m, ok := Of(e, ofRun(s, e.Run), w.Milestone); ok && m.Wanted(w.Notifications) &&
-		(ends || time.Since(e.Time) < stale) {
-		w.notify(m, e.Run, e.Seq)
+	if f.ended = ends || f.ended && !starts; e.Seq <= f.told.Seq {
+		return
 	}
-	if slices.Contains(w.WebhookEvents, string(e.Kind)) {
-		data, err := json.Marshal(e)
-		for _, to := range w.Webhooks {
-			w.put(err, outboxEntry{To: digest(to), Run: e.Run, Seq: e.Seq, Kind: string(e.Kind), Data: data})
-		}
+	if start.Killed != "" && time.Since(e.Time) < 24*time.Hour {
+		f.reportDeath(ctx, start.Killed, e.Seq-1)
+	}
+	if f.deliver(ctx, e) {
+		f.told.Seq = e.Seq
+		f.save(f.told)
 	}
 }
 
-// ofRun is a snapshot without what belongs to another run, which may have begun by now.
-func ofRun(s view.Snapshot, run string) view.Snapshot {
-	if s.Status.RunID != run {
-		s.Status = state.Status{RunID: run}
-	}
-	return s
-}
-
-// reportDeath reports the death of a run that nobody has watched, such as in a power cut.
-func (w *Watch) reportDeath(run string, next state.Event) {
-	last := next.Seq - 1
-	if run != next.Run {
-		e, err := w.r.LastEvent(run)
+// reportDeath reports the death of the run before, such as in a power cut, unless its watcher has.
+func (f *follower) reportDeath(ctx context.Context, run string, last int64) {
+	t := f.told
+	if run != f.HubJob.Run {
+		e, err := f.r.LastEvent(run)
 		if err != nil || e.Seq == 0 {
 			return
 		}
+		if t, err = openTold(f.r, f.to, run); t == nil || err != nil {
+			return // its watcher is alive
+		}
+		defer t.Close()
 		last = e.Seq
 	}
-	w.death(Died(ofRun(view.Gather(w.r, time.Now()), run)), run, last)
+	f.died(ctx, t, run, last)
 }
 
-func (w *Watch) death(m Message, run string, seq int64) {
-	if m.Wanted(w.Notifications) {
-		w.notify(m, run, seq)
-	}
-	data, err := json.Marshal(map[string]any{"v": state.EventVersion, "seq": seq, "time": time.Now(),
-		"kind": "runner_died", "run": run})
-	for _, to := range w.Webhooks {
-		w.put(err, outboxEntry{To: digest(to), Run: run, Seq: seq, Kind: "runner_died", Data: data})
-	}
-}
-
-func (w *Watch) notify(m Message, run string, seq int64) {
-	for _, to := range w.Notify {
-		w.put(nil, outboxEntry{To: digest(to), Run: run, Seq: seq, Kind: m.On, Title: m.Title, Text: m.Text})
-	}
-}
-
-func (w *Watch) put(err error, e outboxEntry) {
-	if err = errors.Join(err, w.box.Put(e)); err != nil {
-		w.Logger.Error("a message is lost", logs.KeyError, err)
-	}
-}
-
-// look notices that the runner has died, or that the run belongs to another watcher now.
-func (w *Watch) look(now time.Time) {
-	owner, alive := w.r.Owner()
-	if alive && owner.RunID == w.HubJob.Run {
-		w.gone = time.Time{}
+// died reports the death of a run whose last event this was.
+func (f *follower) died(ctx context.Context, t *told, run string, last int64) {
+	if t.Died >= last {
 		return
 	}
-	if w.gone.IsZero() {
-		w.gone = now
-	}
-	if w.ended || now.Sub(w.gone) < grace {
-		return
-	}
-	w.ended = true // whatever follows, nobody writes its events any more
-	s := view.Gather(w.r, now)
-	last, err := w.r.LastEvent(w.HubJob.Run)
-	if err != nil || s.Status.RunID != w.HubJob.Run || s.Status.Ending() != state.EndingKilled {
-		return
-	}
-	w.death(Died(s), w.HubJob.Run, last.Seq)
-}
-
-// deliver sends what is due until ctx ends. No target waits for another: one may hang.
-func (w *Watch) deliver(ctx context.Context) *sync.WaitGroup {
-	var all sync.WaitGroup
-	for _, to := range w.Notify {
-		all.Go(func() {
-			w.keepSending(ctx, to, func(ctx context.Context, e outboxEntry) error {
-				return Send(ctx, to, w.TTY, Message{On: e.Kind, Title: e.Title, Text: e.Text})
-			})
-		})
-	}
-	for _, to := range w.Webhooks {
-		all.Go(func() {
-			w.keepSending(ctx, to, func(ctx context.Context, e outboxEntry) error {
-				id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
-				return sendWebhook(ctx, to, w.WebhookSecret, webhookMessage{ID: id, Body: e.Data})
-			})
-		})
-	}
-	return &all
-}
-
-func (w *Watch) keepSending(ctx context.Context, to string, do func(context.Context, outboxEntry) error) {
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		_, err := w.box.Deliver(ctx, digest(to), func(ctx context.Context, e outboxEntry) error {
-			err := do(ctx, e)
-			if err != nil && ctx.Err() == nil {
-				w.Logger.Warn("not sent, will be tried again", "kind", e.Kind, "try", e.Tries+1, logs.KeyError, err)
-			}
-			return err
-		})
-		if err != nil {
-			w.Logger.Error("a message is lost", logs.KeyError, err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
+	if f.deliver(ctx, state.Event{V: state.EventVersion, Seq: last, Time: time.Now(), Kind: runnerDied, Origin: state.Origin{Run: run}}) {
+		t.Died = last
+		f.save(t)
 	}
 }
 
-// left is how much is not sent yet.
-func (w *Watch) left() (n int) {
-	for _, to := range slices.Concat(w.Notify, w.Webhooks) {
-		left, err := w.box.Left(digest(to))
-		if err != nil {
-			w.Logger.Error("messages cannot be read", logs.KeyError, err)
-		}
-		n += left
+func (f *follower) save(t *told) {
+	if err := t.save(); err != nil {
+		f.Logger.Error("a message may be sent again", logs.KeyError, err)
 	}
-	return n
+}
+
+// deliver sends the message about an event, if there is one, and tries for a day. It returns false if ctx ends before.
+func (f *follower) deliver(ctx context.Context, e state.Event) (settled bool) {
+	send, began := f.about(e), time.Now()
+	for wait := firstWait; send != nil; wait = min(2*wait, maxWait) {
+		err := send(ctx)
+		if err == nil {
+			break
+		}
+		if time.Since(began) > tries {
+			f.Logger.Error("a message is lost: given up after a day", "kind", e.Kind, logs.KeyError, err)
+			break
+		}
+		if ctx.Err() == nil {
+			f.Logger.Warn("not sent, will be tried again", "kind", e.Kind, logs.KeyError, err)
+		}
+		if !pause(ctx, wait) {
+			return false
+		}
+	}
+	return true
+}
+
+// over reports whether nothing more can come. It notices that the runner has died.
+func (f *follower) over(ctx context.Context, now time.Time) bool {
+	owner, alive := f.r.Owner()
+	switch {
+	case f.ended:
+		return true
+	case alive && owner.RunID == f.HubJob.Run:
+		f.gone = time.Time{}
+		return false
+	case f.gone.IsZero():
+		f.gone = now
+	}
+	if now.Sub(f.gone) < grace {
+		return false
+	}
+	s := view.Gather(f.r, now)
+	last, err := f.r.LastEvent(f.HubJob.Run)
+	if err == nil && s.Status.RunID == f.HubJob.Run && s.Status.Ending() == state.EndingKilled {
+		f.died(ctx, f.told, f.HubJob.Run, last.Seq)
+	}
+	return true
+}
+
+// pause waits. It returns false if ctx ends before.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
 }
 
 // digest stands for an address, which may hold a key.
@@ -234,3 +260,6 @@ func digest(to string) string {
 	sum := sha256.Sum256([]byte(to))
 	return hex.EncodeToString(sum[:6])
 }
+
+// plain reports whether a run's id can be part of a file's name.
+func plain(run string) bool { return run != "" && !strings.ContainsAny(run, "/\x00") }
