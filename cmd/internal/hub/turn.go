@@ -9,30 +9,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
 	"ralph/runner/carrier"
 )
 
-type turnOptions struct{ way }
-
 func newTurnCmd() *cobra.Command {
-	o := &turnOptions{newWay()}
+	o := newWay()
 	cmd := &cobra.Command{
 		Use: "turn", Short: "Send one turn to a worker of the fleet", Args: cmdline.NoArgs, Hidden: true,
 		Long: "Send one turn to a worker of the fleet. A run starts it; " +
 			"both speak the protocol of ralph turn --away.",
 		Example: "  ralph-hub turn --fleet nats://build1:4222",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return turnRun(cmd.Context(), o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return turnRun(cmd.Context(), &o) },
 	}
 	o.Flags(cmd.Flags(), "fleet")
 	return cmd
 }
 
-func turnRun(ctx context.Context, o *turnOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	a, err := o.access(false)
+func turnRun(ctx context.Context, o *config.Way) error {
+	a, err := reach(*o, "fleet", false)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type workerOptions struct {
 }
 
 func newWorkerCmd() *cobra.Command {
-	o := &workerOptions{Worker: config.Worker{Way: newWay().Way}}
+	o := &workerOptions{Worker: config.Worker{Way: newWay()}}
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Take turns from a fleet", Args: cmdline.NoArgs,
 		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, " +
@@ -38,8 +38,7 @@ func workerRun(ctx context.Context, o *workerOptions) error {
 	if err := o.Check(); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
-	w := way{o.Way}
-	a, err := w.access(true)
+	a, err := reach(o.Way, "join", true)
 	if err != nil {
 		return err
 	}

@@ -13,16 +13,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
 )
 
 type workersOptions struct {
-	way
+	config.Way
 	watch, serve bool
 }
 
 func newWorkersCmd() *cobra.Command {
-	o := &workersOptions{way: newWay()}
+	o := &workersOptions{Way: newWay()}
 	cmd := &cobra.Command{
 		Use: "workers", Short: "List the workers of a fleet", Args: cmdline.NoArgs,
 		Long: "List the workers of a fleet: their machines and slots, and for each how many offers and messages it has\n" +
@@ -38,8 +39,8 @@ func newWorkersCmd() *cobra.Command {
 }
 
 func workersRun(ctx context.Context, o *workersOptions) error {
-	if err := o.check(); err != nil {
-		return err
+	if err := o.Check("fleet"); err != nil {
+		return cmdline.UsageError("%v", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	if o.watch || o.serve {
@@ -56,7 +57,7 @@ func workersRun(ctx context.Context, o *workersOptions) error {
 	if o.watch {
 		each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(sum(all)) }
 	}
-	err := muster(ctx, &o.way, o.serve, each)
+	err := muster(ctx, o.Way, o.serve, each)
 	stop()
 	return errors.Join(<-failed, err)
 }
@@ -67,9 +68,9 @@ const (
 )
 
 // muster calls the roll. A server that is about to start is waited for.
-func muster(ctx context.Context, w *way, wait bool, each func([]fleet.Here)) error {
+func muster(ctx context.Context, w config.Way, wait bool, each func([]fleet.Here)) error {
 	for n := 1; ; n++ {
-		a, err := w.access(false)
+		a, err := reach(w, "fleet", false)
 		if err == nil {
 			err = fleet.Muster(ctx, a, each)
 		}

@@ -47,18 +47,16 @@ func Home(env []string) string {
 
 // CacheDir returns the user's cache folder in this environment; empty: there is none.
 func CacheDir(env []string) string {
-	for _, name := range []string{"XDG_CACHE_HOME=", "HOME="} {
-		for _, e := range slices.Backward(env) {
-			dir, ok := strings.CutPrefix(e, name)
-			switch {
-			case ok && filepath.IsAbs(dir) && name == "HOME=":
-				return filepath.Join(dir, ".cache")
-			case ok && filepath.IsAbs(dir):
-				return dir
-			}
+	folders := map[string]string{}
+	for _, e := range env {
+		if name, dir, _ := strings.Cut(e, "="); filepath.IsAbs(dir) {
+			folders[name] = dir
 		}
 	}
-	return ""
+	if folders["XDG_CACHE_HOME"] == "" && folders["HOME"] != "" {
+		return filepath.Join(folders["HOME"], ".cache")
+	}
+	return folders["XDG_CACHE_HOME"]
 }
 
 // Make copies a state (a commit or a tree) of the repository of dir, a project, to a new folder in home.

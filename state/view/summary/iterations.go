@@ -2,7 +2,6 @@ package summary
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ type IterationRow struct {
 	Mark     string
 	Tone     Tone
 	Cost     string
-	Checks   string // a mark each, or their numbers: "✓✓✗", "✓12 ✗1"
+	Checks   string // a mark each: "✓✓✗"
 	Found    int    // how much there is to look at: findings, reviewers who object
 	Times    int    // how often it is there, with those before it that are the same; 0: once
 }
@@ -149,24 +148,13 @@ func resultOf(it *view.Iteration) []string {
 	return []string{done, outcome, why, files}
 }
 
-// maxMarks is how many checks have a mark each; more are counted.
-const maxMarks = 5
-
 // checkMarks are the results of an iteration's checks, by name.
-func checkMarks(it *view.Iteration) string {
-	marks, passed := "", 0
+func checkMarks(it *view.Iteration) (marks string) {
 	for _, name := range slices.Sorted(maps.Keys(it.Checks)) {
 		if it.Checks[name] {
 			marks += "✓"
-			passed++
 		} else {
 			marks += "✗"
-		}
-	}
-	if n := len(it.Checks); n > maxMarks {
-		marks = fmt.Sprintf("✓%d", passed)
-		if passed < n {
-			marks += fmt.Sprintf(" ✗%d", n-passed)
 		}
 	}
 	return marks

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -130,21 +131,19 @@ func level(part float64) Tone {
 	return Good
 }
 
+// sign is how a state looks.
+type sign struct {
+	mark string // one cell
+	tone Tone
+}
+
+var taskSigns = map[string]sign{
+	"open": {"○", Calm}, "active": {"▸", Busy}, "review": {"⏸", Warn},
+	"blocked": {"⊘", Warn}, "done": {"✓", Good}, "dropped": {"✗", Calm},
+}
+
 // TaskMark is the state of a task, as the plan says it, in one cell.
 func TaskMark(state string) (mark string, tone Tone) {
-	switch state {
-	case "open":
-		return "○", Calm
-	case "active":
-		return "▸", Busy
-	case "review":
-		return "⏸", Warn
-	case "blocked":
-		return "⊘", Warn
-	case "done":
-		return "✓", Good
-	case "dropped":
-		return "✗", Calm
-	}
-	return "?", Calm
+	s := taskSigns[state]
+	return cmp.Or(s.mark, "?"), s.tone
 }

@@ -180,33 +180,31 @@ func lineOf(sep string, parts ...string) string {
 	return view.Join(sep, parts...)
 }
 
+var runSigns = map[string]sign{
+	view.StateNone:        {"○", Calm},
+	view.StateStarting:    {"●", Busy},
+	view.StateCrashed:     {"✗", Bad},
+	state.StatusRunning:   {"●", Good},
+	state.StatusWaiting:   {"○", Warn},
+	state.StatusPaused:    {"‖", Warn},
+	state.StatusCompleted: {"✓", Good},
+	state.StatusReview:    {"?", Warn},
+	state.StatusHalted:    {"■", Bad},
+	state.StatusStopped:   {"■", Warn},
+	state.StatusFailed:    {"✗", Bad},
+}
+
 // Word returns the name of a state, with a character and a tone for it.
 func Word(name string) (text, mark string, t Tone) {
-	switch name {
-	case view.StateNone:
-		return "NO RUN", "○", Calm
-	case view.StateStarting:
-		return "STARTING", "●", Busy
-	case view.StateCrashed:
-		return "CRASHED", "✗", Bad
-	case state.StatusRunning:
-		return "RUNNING", "●", Good
-	case state.StatusWaiting:
-		return "WAITING", "○", Warn
-	case state.StatusPaused:
-		return "PAUSED", "‖", Warn
-	case state.StatusCompleted:
-		return "COMPLETED", "✓", Good
-	case state.StatusReview:
-		return "REVIEW", "?", Warn
-	case state.StatusHalted:
-		return "HALTED", "■", Bad
-	case state.StatusStopped:
-		return "STOPPED", "■", Warn
-	case state.StatusFailed:
-		return "FAILED", "✗", Bad
+	s, known := runSigns[name]
+	if !known {
+		s = sign{"?", Warn}
 	}
-	return strings.ToUpper(termtext.Line(name)), "?", Warn
+	text = strings.ToUpper(termtext.Line(name))
+	if name == view.StateNone {
+		text = "NO RUN"
+	}
+	return text, s.mark, s.tone
 }
 
 // silent is the age of the status from which a living runner looks stuck. It refreshes

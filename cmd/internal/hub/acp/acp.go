@@ -56,29 +56,18 @@ func (c Call) talk(ctx context.Context, p *printer) (sdk.StopReason, error) {
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = c.Dir, os.Stderr, parting
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		return "", fmt.Errorf("start %s: %w", c.Args[0], err)
+	answers, noOut := cmd.StdoutPipe()
+	if err = cmp.Or(err, noOut); err == nil {
+		err = cmd.Start()
 	}
-	answers, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", fmt.Errorf("start %s: %w", c.Args[0], err)
-	}
-	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
 	silent := time.AfterFunc(greeting, cancel)
 	stop, err := c.turn(newClient(answers, in, p, c.Policy), p, silent)
 	_ = in.Close()
-	gone := make(chan error, 1)
-	go func() { gone <- cmd.Wait() }()
-	var ended error
-	select {
-	case ended = <-gone:
-	case <-time.After(parting):
-		cancel()
-		ended = <-gone
-	}
-	if err != nil && ended != nil {
+	defer time.AfterFunc(parting, cancel).Stop()
+	if ended := cmd.Wait(); err != nil && ended != nil {
 		err = fmt.Errorf("%w (%s: %w)", err, c.Args[0], ended)
 	}
 	return stop, err

@@ -2,12 +2,12 @@ package board
 
 import (
 	"time"
-	"unicode/utf8"
 
+	"ralph/logs/termtext"
 	"ralph/state/view"
 )
 
-// maxColumn is how much of a line of the live log is sent, in bytes.
+// maxColumn is how much of a line of the live log is sent, in cells.
 const maxColumn = 500
 
 // row is a line of a log as the page shows it.
@@ -25,12 +25,6 @@ func shownLine(l view.Line) row {
 	if l.Sub {
 		r.Text = "  " + r.Text
 	}
-	if len(r.Text) > maxColumn {
-		end := maxColumn
-		for end > 0 && !utf8.RuneStart(r.Text[end]) {
-			end--
-		}
-		r.Text = r.Text[:end] + "…"
-	}
+	r.Text = termtext.Fit(r.Text, maxColumn)
 	return r
 }
