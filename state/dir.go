@@ -42,7 +42,6 @@ const (
 	fileLearnings = "LEARNINGS.md"    // written by runner/memory
 	fileBranch    = ".branch"         // written by runner/memory
 	dirArchive    = "archive"
-	fileProject   = "analysis.json" // written by cmd/internal/analysis
 )
 
 // File is one row of the file table.
@@ -91,8 +90,6 @@ func Files() []File {
 		{fileLessons, "JSON lines: what turns learned, with their files, uses and evidence", "kept"},
 		{fileLearnings, "Markdown: the same for people; a file of yours of this name stays as it is", "kept"},
 		{fileBranch, "text: the git branch of the latest run", "kept"},
-		{fileProject, "JSON: what an agent said about the project, and the digest of the manifests that it holds for",
-			"kept"},
 		{dirArchive + "/DATE-BRANCH/",
 			"copies of the plan, the memory and the report of a branch, when a run starts on another one", "kept"},
 		{dirControl + "/",
@@ -105,7 +102,7 @@ func Files() []File {
 // the run that resumes it. During a call, only people write them, with ralph's commands.
 func Deciding() []string {
 	return []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileSession, fileBaseline,
-		fileOwn, fileUse, fileLessons, fileBranch, fileProject, fileGitignore, ConfigFile,
+		fileOwn, fileUse, fileLessons, fileBranch, fileGitignore, ConfigFile,
 		dirQuestions + "/*.json", dirNotes + "/*.json"}
 }
 

@@ -76,7 +76,7 @@ func (w *Writer) setAside(path string, now time.Time) (name string, err error) {
 // puts where a file is missing.
 func (w *Writer) setForeignAside(now time.Time) (aside []error, err error) {
 	for _, name := range []string{fileHistory, fileAnalysis, fileBaseline, fileOwn, fileUse, fileEvents, fileLive,
-		fileGitignore, fileLessons, fileLearnings, fileBranch, fileProject, dirLogs + "/ralph.log"} {
+		fileGitignore, fileLessons, fileLearnings, fileBranch, dirLogs + "/ralph.log"} {
 		path := w.path(filepath.FromSlash(name))
 		f, err := w.in.Open(path)
 		if err == nil {

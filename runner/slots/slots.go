@@ -82,6 +82,10 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 	if _, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return &UnfitError{"worktrees need a first commit; make one with: git add -A && git commit -m start"}
 	}
+	if _, err := command.Run(ctx, h.root, "rev-parse", "--verify", "--quiet", "refs/heads/ralph"); err == nil {
+		return &UnfitError{"the branch ralph is in the way of the branch ralph/RUN, on which tasks land; " +
+			"rename it with: git branch -m ralph NAME"}
+	}
 	if err := h.missing(ctx); err != nil {
 		return err
 	}

@@ -217,6 +217,11 @@ func TestCheckAndOpen_badRepositories_areRefusedInOneLine(t *testing.T) {
 		t.Errorf("a submodule: %v", err)
 	}
 	p.Do(h.Check(context.Background(), "git submodule update --init"))
+	p.Git("branch", "ralph") // then there can be no branch ralph/RUN
+	if err := h.Check(context.Background(), "x"); err == nil || !strings.Contains(err.Error(), "git branch -m ralph NAME") {
+		t.Errorf("a branch in the way: %v", err)
+	}
+	p.Git("branch", "-D", "ralph")
 	empty := world.Folder{TB: t, Dir: t.TempDir()}
 	env := []string{"HOME=" + t.TempDir()}
 	if _, err := HomeOf(env, empty.Dir, store.File{}); err == nil || !strings.Contains(err.Error(), "git init") {

@@ -47,8 +47,8 @@ func TestInit_ai_whatIsAcceptedBecomesAnAnswer(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(w.Dir, "written-by-the-analyst")); err == nil {
 				t.Error("the analyst wrote into the project")
 			}
-			if !strings.Contains(w.read(".ralph/analysis.json"), "no linter yet") {
-				t.Error("the answer was not kept")
+			if !strings.Contains(w.err.String()+w.out.String(), "not ready: no linter yet") {
+				t.Errorf("it is not said what is missing:\n%s", w.err.String())
 			}
 		})
 	}

@@ -119,11 +119,6 @@ func runRun(o *runOptions) error {
 	if err := p.AgreeChecks(o.Factory); err != nil {
 		return err
 	}
-	if o.resumed == "" {
-		if err := p.OfferAnalysis(o.Factory); err != nil {
-			return err
-		}
-	}
 	if o.monitor {
 		window := console.Split{Factory: o.Factory, Project: p.Dir, Runner: o.argv(p), Summary: o.summary}
 		if handled, err := window.Open(); handled || err != nil {

@@ -267,7 +267,7 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		{[]string{"--list-templates"}, 0, "automation"},
 		{[]string{}, state.ExitUsage, "import needs a file, gh:, or --template NAME"},
 		{[]string{file, "--template", "api"}, state.ExitUsage, "import needs a file"},
-		{[]string{file, "--to", "yaml"}, state.ExitUsage, `--to "yaml" is not one of checkbox, prd.json, tasks.json`},
+		{[]string{file, "--to", "yaml"}, state.ExitUsage, `--to "yaml" is not one of checkbox, prd.json`},
 		{[]string{filepath.Join(p.dir, "none.md")}, state.ExitUsage, "no such file"},
 		{[]string{file, "--label", "x"}, state.ExitUsage, "are for gh:"},
 		{[]string{"gh:"}, state.ExitUsage, "gh CLI, which is not installed"},

@@ -8,13 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/google/renameio/v2"
 )
-
-// keptRuns is how long ralph remembers the flags with which a run was started.
-const keptRuns = 90 * 24 * time.Hour
 
 // KeptRun is a run of the project and the flags that resume it.
 type KeptRun struct {
@@ -30,7 +26,7 @@ type keptFile struct {
 
 // KeepRuns records the runs that may be resumed in the project, the latest
 // first, in place of those that could be before: one file a project under
-// StateHome()/ralph/runs. Files that were not written for long are removed.
+// StateHome()/ralph/runs.
 func (l Loader) KeepRuns(runs ...KeptRun) error {
 	path, err := l.keptPath()
 	if err != nil {
@@ -50,7 +46,6 @@ func (l Loader) KeepRuns(runs ...KeptRun) error {
 	if err != nil {
 		return fmt.Errorf("record run: %w", err)
 	}
-	forgetKept(filepath.Dir(path), time.Now().Add(-keptRuns))
 	return nil
 }
 
@@ -110,17 +105,6 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// forgetKept removes the files of a folder that are older than a time. A file
-// that cannot be removed does no harm.
-func forgetKept(dir string, than time.Time) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.ModTime().Before(than) {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
 }
 
 // Projects lists the projects in which this user has started runs, as KeepRuns recorded

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -52,26 +51,6 @@ func TestKeepRuns_areThoseOfThisProjectAndUser(t *testing.T) {
 	}
 	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
-	}
-}
-
-func TestKeepRuns_oldRecords_areForgotten(t *testing.T) {
-	home := t.TempDir()
-	old, recent, now := Loader{Dir: t.TempDir(), Home: home}, Loader{Dir: t.TempDir(), Home: home}, Loader{Dir: t.TempDir(), Home: home}
-	for l, age := range map[*Loader]time.Duration{&old: keptRuns + time.Hour, &recent: keptRuns - time.Hour} {
-		if err := l.KeepRuns(KeptRun{Run: "a"}); err != nil {
-			t.Fatal(err)
-		}
-		path, _ := l.keptPath()
-		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := now.KeepRuns(KeptRun{Run: "b"}); err != nil {
-		t.Fatal(err)
-	}
-	if len(kept(t, old)) != 0 || len(kept(t, recent)) != 1 || len(kept(t, now)) != 1 {
-		t.Error(kept(t, old), kept(t, recent), kept(t, now))
 	}
 }
 

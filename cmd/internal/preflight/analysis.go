@@ -6,8 +6,6 @@ package preflight
 import (
 	"bufio"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +18,6 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/projectfs"
@@ -98,13 +95,8 @@ func (a *analysis) check() error {
 	return nil
 }
 
-// Analyse asks the agent what the project is, in a copy of it. The answer is kept until a
-// manifest changes, or the first code or test appears.
+// Analyse asks the agent what the project is, in a copy of it.
 func (p *Project) Analyse(f *cmdline.Factory) (analysis, error) {
-	if kept, ok := readAnalysis(p.Dir); ok && !kept.Declined {
-		f.Note("the project is as it was when %s looked at it", p.Agent.Spec.Name)
-		return kept.Answer, nil
-	}
 	dir, err := os.MkdirTemp("", "ralph-analysis-")
 	if err != nil {
 		return analysis{}, fmt.Errorf("make a folder for the analysis: %w", err)
@@ -128,8 +120,7 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysis, error) {
 	if err != nil {
 		return answer, &cmdline.ExitError{Code: state.ExitError, Text: err.Error()}
 	}
-	defer f.WroteInProject(p.Dir, analysisName)
-	return answer, writeAnalysis(p.Dir, keptAnalysis{Answer: answer})
+	return answer, nil
 }
 
 // Propose shows an answer and asks which of its commands become checks. Without a terminal, none does.
@@ -164,171 +155,42 @@ func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis) (acc
 	return accepted, nil
 }
 
-// OfferAnalysis asks once whether an agent should look at a project in which ralph finds no checks.
-// Proposals that the user accepts become checks of this run and, in .ralphrc, of later runs.
-func (p *Project) OfferAnalysis(f *cmdline.Factory) error {
-	if rows, _ := p.Checks(); len(rows) > 0 || !p.Config.DetectChecks || !f.CanAsk() {
-		return nil
-	}
-	if _, known := readAnalysis(p.Dir); known || !analysable(p.Dir) {
-		return nil
-	}
-	in := bufio.NewReader(f.In)
-	yes, err := f.Confirm(in, fmt.Sprintf("ralph finds no checks here. Shall %s look at the project and propose some? "+
-		"It is one call.", p.Agent.Spec.Name), "no")
-	if err != nil {
-		return err
-	}
-	if !yes {
-		defer f.WroteInProject(p.Dir, analysisName)
-		return writeAnalysis(p.Dir, keptAnalysis{Declined: true})
-	}
-	answer, err := p.Analyse(f)
-	if err != nil {
-		f.Warn(err) // the run can do without
-		return nil
-	}
-	accepted, err := p.Propose(f, in, answer)
-	if err != nil || len(accepted) == 0 {
-		return err
-	}
-	var settings []scaffold.Setting
-	for _, c := range accepted {
-		key := strings.ToUpper(c.Name) + "_COMMAND"
-		p.Config.Choose(key, c.Command, "answer")
-		settings = append(settings, scaffold.Setting{Key: key, Value: c.Command})
-	}
-	if err := scaffold.Append(p.Dir, settings); err != nil {
-		return err
-	}
-	f.WroteInProject(p.Dir, scaffold.RC)
-	f.Note("added to %s", filepath.Join(p.Dir, scaffold.RC))
-	u, err := p.loader.Untrusted()
-	if err != nil {
-		return err
-	}
-	return f.Record(p.loader, u)
-}
+// What a copy has: the beginnings of the first files, without folders that say nothing about how a project is checked.
+const (
+	copyFiles = 5000
+	copyBytes = 256 << 10
+)
 
-// keptAnalysis is an answer on disk.
-type keptAnalysis struct {
-	Key      string   `json:"key"`
-	Declined bool     `json:"declined,omitempty"` // the user wanted no analysis
-	Answer   analysis `json:"answer,omitzero"`
-}
-
-// analysisName is the file of the answer in a project.
-const analysisName = state.DirName + "/analysis.json"
-
-// readAnalysis returns the answer that is kept, if it still holds.
-func readAnalysis(dir string) (k keptAnalysis, ok bool) {
-	project := projectfs.In(dir)
-	data, err := project.Read(project.Path(analysisName), 1<<20)
-	if err != nil || json.Unmarshal(data, &k) != nil || k.Key != analysisKey(dir) || k.Answer.check() != nil {
-		return keptAnalysis{}, false
-	}
-	return k, true
-}
-
-// writeAnalysis keeps an answer.
-func writeAnalysis(dir string, k keptAnalysis) error {
-	k.Key = analysisKey(dir)
-	data, _ := json.MarshalIndent(k, "", "  ") // plain values: it cannot fail
-	project := projectfs.In(dir)
-	path := project.Path(analysisName)
-	err := project.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = project.Write(path, append(data, '\n'), 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the analysis: %w", err)
-	}
-	return nil
-}
-
-// manifests are the files that say how a project is built and tested.
-var manifests = []string{"package.json", "go.mod", "Cargo.toml", "pyproject.toml", "requirements.txt", "setup.py",
-	"tox.ini", "Makefile", "justfile", "pom.xml",
-	"build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "CMakeLists.txt", "meson.build", "mix.exs",
-	"deno.json", "Package.swift", "pubspec.yaml"}
-
-// sources are the extensions of files that are code.
-var sources = []string{".c", ".cc", ".clj", ".cpp", ".cs", ".dart", ".erl", ".ex", ".exs", ".go", ".hs", ".java",
-	".js", ".jsx", ".kt", ".lua", ".m", ".ml", ".php", ".pl", ".py", ".r", ".rb", ".rs", ".scala", ".sh", ".swift",
-	".ts", ".tsx", ".zig"}
-
-// analysisKey is a digest of the manifests of a project, and of whether it has code and tests: an answer holds as long
-// as it stays.
-func analysisKey(dir string) string {
-	sum, project := sha256.New(), projectfs.In(dir)
-	code, tests := false, false
-	_ = walkForAnalysis(dir, func(rel string) error {
-		name := strings.ToLower(rel)
-		switch {
-		case slices.Contains(manifests, filepath.Base(rel)):
-			data, _ := project.Read(project.Path(rel), 1<<20) // what cannot be read says nothing
-			fmt.Fprintf(sum, "/%s %d\n%s", rel, len(data), data)
-		case !slices.Contains(sources, filepath.Ext(name)):
-		case strings.Contains(name, "test") || strings.Contains(name, "spec"):
-			tests = true
-		default:
-			code = true
-		}
-		return nil
-	})
-	fmt.Fprintln(sum, code, tests)
-	return hex.EncodeToString(sum.Sum(nil))[:16]
-}
-
-// analysable reports whether there is anything to look at: a manifest, code or a test.
-func analysable(dir string) bool {
-	return analysisKey(dir) != analysisKey(filepath.Join(dir, state.DirName, "none"))
-}
-
-// skipped are folders that say nothing about how a project is checked.
 var skipped = []string{".git", state.DirName, "node_modules", "vendor", "target", "dist", "build", "venv", ".venv",
 	"__pycache__"}
 
-// walkForAnalysis calls visit for the first 5000 regular files. What cannot be read is left out.
-func walkForAnalysis(dir string, visit func(rel string) error) error {
-	n := 0
+// copyForAnalysis copies the project, as far as its text goes, without what is likely to hold keys. What cannot be read
+// is left out.
+func copyForAnalysis(dir, to string) error {
+	project, n := projectfs.In(dir), 0
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
 		switch {
 		case err != nil && path == dir:
 			return err
 		case err != nil:
 			return nil
-		case d.IsDir() && path != dir && slices.Contains(skipped, d.Name()):
+		case d.IsDir() && path != dir && slices.Contains(skipped, name):
 			return fs.SkipDir
-		case !d.Type().IsRegular():
+		case !d.Type().IsRegular() || strings.HasPrefix(name, ".env") || name == ".netrc" || name == ".npmrc" ||
+			slices.Contains([]string{".pem", ".key", ".p12", ".pfx"}, filepath.Ext(name)):
 			return nil
 		}
-		if n++; n > 5000 {
+		if n++; n > copyFiles {
 			return fs.SkipAll
 		}
-		rel, err := filepath.Rel(dir, path)
-		return errors.Join(err, visit(rel))
-	})
-}
-
-// copyBytes is how much of a file the copy has.
-const copyBytes = 256 << 10
-
-// copyForAnalysis copies the project, as far as its text goes, without what is likely to hold keys.
-func copyForAnalysis(dir, to string) error {
-	project := projectfs.In(dir)
-	return walkForAnalysis(dir, func(rel string) error {
-		name := filepath.Base(rel)
-		if strings.HasPrefix(name, ".env") || name == ".netrc" || name == ".npmrc" ||
-			slices.Contains([]string{".pem", ".key", ".p12", ".pfx"}, filepath.Ext(name)) {
-			return nil
-		}
-		in, err := project.Open(project.Path(rel))
+		in, err := project.Open(path)
 		if err != nil {
-			return nil //nolint:nilerr // what cannot be read is left out
+			return nil //nolint:nilerr // it is left out
 		}
 		defer in.Close()
 		data, err := io.ReadAll(io.LimitReader(in, copyBytes))
+		rel, _ := filepath.Rel(dir, path) // below dir
 		target := filepath.Join(to, rel)
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(target), 0o755)

@@ -37,49 +37,6 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-func TestRead_untilAManifestChanges(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "web/package.json", "{}")
-	write(t, dir, "main.go", "package main")
-	a, _ := parseAnalysis(good, "n1")
-	if err := writeAnalysis(dir, keptAnalysis{Answer: a}); err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, "more.go", "package main")
-	if k, ok := readAnalysis(dir); !ok || k.Answer.Test.Command != "go test ./..." {
-		t.Errorf("%+v, %v", k, ok)
-	}
-	write(t, dir, "web/package.json", `{"scripts": {}}`)
-	if k, ok := readAnalysis(dir); ok {
-		t.Errorf("still there: %+v", k)
-	}
-}
-
-func TestRead_untilTheFirstCodeOrTest(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "mix.exs", "x")
-	for _, one := range []string{"", "lib/a.ex", "test/a_test.exs"} {
-		if one != "" {
-			write(t, dir, one, "x")
-			if k, ok := readAnalysis(dir); ok {
-				t.Errorf("%s is there, and the answer still holds: %+v", one, k)
-			}
-		}
-		if err := writeAnalysis(dir, keptAnalysis{}); err != nil {
-			t.Fatal(err)
-		}
-		write(t, dir, "README.md", "tests: "+one)
-		write(t, dir, "lib/README.ex.md", "x")
-		if _, ok := readAnalysis(dir); !ok {
-			t.Errorf("after %q: the answer does not hold", one)
-		}
-	}
-	write(t, dir, "lib/b.ex", "x")
-	if _, ok := readAnalysis(dir); !ok {
-		t.Error("asked again after the second file of code")
-	}
-}
-
 func TestCopy_leavesOutKeysAndWhatIsInstalled(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	for _, name := range []string{"main.go", "sub/a.txt", ".env", ".env.local", "key.pem", "node_modules/x/a.js", ".git/config", ".ralph/status.json"} {
@@ -105,25 +62,5 @@ func TestCopy_leavesOutKeysAndWhatIsInstalled(t *testing.T) {
 	})
 	if want := "big.txt main.go sub/a.txt"; strings.Join(got, " ") != want {
 		t.Errorf("copied %v, want %s", got, want)
-	}
-}
-
-func TestAnalysable_codeWithoutAManifest_isSomethingToFindOut(t *testing.T) {
-	for name, want := range map[string]bool{"app.py": true, "Makefile": true, "notes.txt": false} {
-		dir := t.TempDir()
-		write(t, dir, name, "x")
-		if analysable(dir) != want {
-			t.Errorf("%s: not %v", name, want)
-		}
-	}
-}
-
-func TestKey_folderWithABracketInItsName_changesWithTheManifests(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "app[1]")
-	write(t, dir, "go.mod", "module a\n")
-	before := analysisKey(dir)
-	write(t, dir, "sub/go.mod", "module b\n")
-	if analysisKey(dir) == before {
-		t.Error("a new manifest was not seen")
 	}
 }

@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -54,49 +53,18 @@ func (p *Project) choosePlan(f *cmdline.Factory) error {
 // OtherPlans says in one line which plan of several is taken, and why; empty if there is only
 // one, or the user has named it.
 func (p *Project) OtherPlans() string {
-	all := p.plans()
+	if p.Config.PlanFile != "" {
+		return ""
+	}
+	var all []string
+	for _, found := range store.All(p.Dir, p.Config.OptionalSections) {
+		all = append(all, fmt.Sprintf("%s (%s)", view.Within(p.Dir, found.Path), found.Format))
+	}
 	if len(all) < 2 {
 		return ""
 	}
 	return fmt.Sprintf("several plans: taking %s, the first in the order of docs/plans.md, not %s; "+
 		"choose one with --plan or PLAN_FILE", all[0], termtext.Some(all[1:], 5))
-}
-
-// plans names the plans of the project, if the user has not named one.
-func (p *Project) plans() (all []string) {
-	if p.Config.PlanFile != "" {
-		return nil
-	}
-	for _, found := range store.All(p.Dir, p.Config.OptionalSections) {
-		all = append(all, fmt.Sprintf("%s (%s)", view.Within(p.Dir, found.Path), found.Format))
-	}
-	return all
-}
-
-// askPlan asks which of several plans to take. Without a terminal it says which one it takes.
-func (p *Project) askPlan(f *cmdline.Factory) error {
-	all := p.plans()
-	if len(all) < 2 {
-		return nil
-	}
-	if !f.CanAsk() {
-		f.Warn(p.OtherPlans())
-		return nil
-	}
-	var names []string
-	for i, one := range all {
-		f.Note("  %d  %s", i+1, one)
-		names = append(names, fmt.Sprint(i+1))
-	}
-	found := store.All(p.Dir, p.Config.OptionalSections)
-	return f.Ask(bufio.NewReader(f.In), "Which plan? (PLAN_FILE in .ralphrc saves this question)", names[0], func(answer string) error {
-		i := slices.Index(names, answer)
-		if i < 0 || i >= len(found) {
-			return fmt.Errorf("%q is not one of 1 to %d", answer, len(names))
-		}
-		KeepPlan(p.Config, p.Dir, found[i].Path)
-		return p.choosePlan(f)
-	})
 }
 
 // checkPlan refuses a plan that no run can work through, before anything is spent, and warns

@@ -80,8 +80,8 @@ func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
 	if err := p.choosePlan(f); err != nil {
 		return nil, err
 	}
-	if err := p.askPlan(f); err != nil {
-		return nil, err
+	if others := p.OtherPlans(); others != "" {
+		f.Warn(others)
 	}
 	if err := f.Trust(loader, p.claims()...); err != nil {
 		return nil, err

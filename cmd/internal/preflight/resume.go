@@ -114,7 +114,7 @@ func FindRun(loader config.Loader, run string) (LastRun, error) {
 			"or too long ago; start a new one with: ralph", run)
 	case i < 0:
 		return LastRun{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
-			"started here, which is %s; start a new one with: %s", run, known[0].Run, commandLine(known[0]))
+			"started here, which is %s; start a new one with: ralph", run, known[0].Run)
 	}
 	flags, settings := split(known[i].Flags)
 	options, err := cmdline.ParseOptions(flags)
@@ -122,21 +122,6 @@ func FindRun(loader config.Loader, run string) (LastRun, error) {
 		return LastRun{}, cmdline.UsageError("the flags of run %s cannot be used again: %v", run, err)
 	}
 	return LastRun{ID: run, Options: options, Settings: settings}, nil
-}
-
-// commandLine returns the command that starts such a run, without the passwords of addresses.
-func commandLine(k config.KeptRun) string {
-	words := slices.Clone(k.Flags)
-	for i, w := range words {
-		name, value, _ := strings.Cut(w, "=")
-		for _, o := range config.Table() {
-			if name == "--"+o.Flag || name == o.Key {
-				words[i] = name + "=" + config.Display(o, value)
-			}
-		}
-	}
-	flags, settings := split(words)
-	return cmdline.Quote(slices.Concat(settings, []string{"ralph"}, flags)...)
 }
 
 // RecordStart keeps what a run is started with. The run that status.json names stays

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -146,21 +147,59 @@ func packageManager(name string) evidence {
 	}
 }
 
-// target: the Makefile has a rule for this target.
+// target: the Makefile has a rule for this target, and make needs no more than its name to run it.
 func target(name string) evidence {
 	return func(f *folder) bool {
 		for _, makefile := range []string{"GNUmakefile", "makefile", "Makefile"} {
-			for line := range strings.SplitSeq(string(f.read(makefile)), "\n") {
+			text := string(f.read(makefile))
+			lines := strings.Split(text, "\n")
+			for i, line := range lines {
 				names, rest, isRule := strings.Cut(line, ":")
 				isRule = isRule && !strings.HasPrefix(line, "\t") && !strings.HasPrefix(rest, "=") &&
 					!strings.HasPrefix(rest, ":=")
 				if isRule && slices.Contains(strings.Fields(names), name) {
-					return true
+					return !wantsValue(text, recipe(lines[i+1:]))
 				}
 			}
 		}
 		return false
 	}
+}
+
+// recipe is what follows the first line of a rule and belongs to it, conditional directives included.
+func recipe(lines []string) string {
+	directive := regexp.MustCompile(`^\s*(?:ifn?def|ifn?eq|else|endif)\b|^\t|^\s*#|^\s*$`)
+	end := slices.IndexFunc(lines, func(line string) bool { return !directive.MatchString(line) })
+	if end < 0 {
+		end = len(lines)
+	}
+	return strings.Join(lines[:end], "\n")
+}
+
+// wantsValue reports whether a recipe uses a variable that somebody has to give: one that neither the makefile nor the
+// environment sets. Variables with a name such as ARGS may be empty, unless the recipe tests for that.
+func wantsValue(makefile, recipe string) bool {
+	const name = `[A-Za-z_]\w*`
+	mayBeEmpty := regexp.MustCompile(`(?i)arg|flag|opt|extra|verbose|quiet|debug|^v$|^ci$|colou?r`)
+	missing := func(variable string) bool {
+		_, set := os.LookupEnv(variable)
+		builtIn := slices.Contains([]string{"MAKE", "MAKEFLAGS", "MAKEFILE_LIST", "CURDIR", "SHELL", "CC", "CXX", "AR", "RM"}, variable)
+		assigned := regexp.MustCompile(`(?m)(?:^|\s)` + variable + `\s*[:?+!]*=|^define ` + variable + `\b`)
+		return !set && !builtIn && !assigned.MatchString(makefile)
+	}
+	any := func(pattern string, wanted func(variable string) bool) bool {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(recipe, -1) {
+			if wanted(m[1]) {
+				return true
+			}
+		}
+		return false
+	}
+	fails := strings.Contains(recipe, "exit") || strings.Contains(recipe, "error")
+	tested := any(`(?:ifndef\s+|ifeq\s*\(\s*\$[({]|-[zn]\s+"?\$+[({]?|\$\(if\s+\$[({])(`+name+`)`, missing)
+	used := any(`(?:^|[^$])\$[({](`+name+`)[)}]`, func(v string) bool { return missing(v) && !mayBeEmpty.MatchString(v) })
+	included := regexp.MustCompile(`(?m)^-?s?include\s`).MatchString(makefile)
+	return fails && tested || any(`(`+name+`):\?`, missing) || used && !included || strings.Contains(recipe, "$(MAKECMDGOALS)")
 }
 
 func both(a, b evidence) evidence { return func(f *folder) bool { return a(f) && b(f) } }

@@ -39,7 +39,6 @@ type form struct {
 func forms() []form {
 	return []form{
 		{"checkbox", ".ralph/fix_plan.md", checkbox}, {"prd.json", "prd.json", prdJSON},
-		{"tasks.json", ".ralph/tasks.json", tasksJSON},
 	}
 }
 
@@ -89,44 +88,12 @@ func prdJSON(project string, items []Item) (string, error) {
 		stories = append(stories, story{fmt.Sprintf("US-%03d", i+1), item.Title, item.Description,
 			append([]string{}, item.Criteria...), i + 1, item.Done})
 	}
-	return encode(map[string]any{"project": project, "userStories": stories})
-}
-
-func tasksJSON(_ string, items []Item) (string, error) {
-	type record struct {
-		ID          string `json:"id"`
-		Name        string `json:"name"`
-		Description string `json:"description"`
-		Status      string `json:"status"`
-		Order       int    `json:"order"`
-	}
-	var records []record
-	for i, item := range items {
-		status := "pending"
-		if item.Done {
-			status = "completed"
-		}
-		text := strings.TrimSpace(item.Description + "\n" + bullets(item.Criteria))
-		records = append(records, record{fmt.Sprintf("task-%d", i+1), item.Title, text, status, i + 1})
-	}
-	return encode(map[string]any{"tasks": records})
-}
-
-func encode(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(v)
+	err := e.Encode(map[string]any{"project": project, "userStories": stories})
 	return b.String(), err
-}
-
-func bullets(lines []string) string {
-	var b strings.Builder
-	for _, line := range lines {
-		fmt.Fprintf(&b, "- %s\n", line)
-	}
-	return b.String()
 }
 
 // checkbox writes a list of boxes. It indents what belongs to a task, and quotes what would

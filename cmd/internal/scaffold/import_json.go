@@ -14,15 +14,13 @@ import (
 	"ralph/runner/task"
 )
 
-const noPlace = "the plan has no place for it"
-
 // ImportJSON reads tasks from JSON of many shapes: an array of texts or objects, or an object with
 // such an array as userStories, stories, tasks, items, issues or features.
 func ImportJSON(data []byte) ([]Item, []Skipped, error) {
 	if line, _, err := task.InvalidJSON(data); err != nil {
 		return nil, nil, fmt.Errorf("line %d: invalid JSON: %w", line, err)
 	}
-	r := jsonReader{text: string(data), lost: map[string]int{}}
+	r := jsonReader{text: string(data), lost: map[string]bool{}}
 	list := gjson.ParseBytes(data)
 	if list.IsObject() {
 		list = r.list(list)
@@ -34,11 +32,6 @@ func ImportJSON(data []byte) ([]Item, []Skipped, error) {
 		r.element(one)
 		return true
 	})
-	for i, s := range r.skipped {
-		if n := r.lost[s.Text]; s.Why == noPlace && n > 1 {
-			r.skipped[i].Where += fmt.Sprintf(", and %s more", termtext.Count(n-1, "line"))
-		}
-	}
 	return r.items, r.skipped, nil
 }
 
@@ -51,7 +44,7 @@ type jsonReader struct {
 	at, lines int // how far the lines are counted, and how many there are
 	items     []Item
 	skipped   []Skipped
-	lost      map[string]int // how often a key was not taken
+	lost      map[string]bool // keys that were not taken
 }
 
 // list returns the array of tasks in an object.
@@ -70,15 +63,16 @@ func (r *jsonReader) list(top gjson.Result) (list gjson.Result) {
 	return list
 }
 
-// lose counts a key that the plan has no place for, if it says anything.
+// lose names a key that the plan has no place for, if it says anything.
 func (r *jsonReader) lose(key string, value gjson.Result) {
 	if slices.Contains([]string{"null", `""`, "[]", "{}"}, value.Raw) {
 		return
 	}
 	name := fmt.Sprintf("%q", key)
-	if r.lost[name]++; r.lost[name] == 1 {
-		r.skip(value, name, noPlace)
+	if !r.lost[name] {
+		r.skip(value, name, "the plan has no place for it, here and in other tasks")
 	}
+	r.lost[name] = true
 }
 
 // skip names the line of a value. It counts from the value before: a file may have very many.
@@ -119,10 +113,17 @@ func (r *jsonReader) element(v gjson.Result) {
 	for _, one := range first("acceptanceCriteria", "acceptance_criteria", "criteria", "steps").Array() {
 		item.Criteria = append(item.Criteria, termtext.Unwrap(one.String()))
 	}
-	word := first("status", "state").String()
-	state, known := task.Open, true
-	if word != "" {
-		state, known = words().Of(word)
+	state := task.Open
+	for _, key := range []string{"status", "state"} {
+		for s, words := range map[task.State]string{
+			task.Open:    "open,pending,todo,to do,not started,backlog,draft,ready,ready-for-dev,approved",
+			task.Done:    "done,completed,complete,closed,passed",
+			task.Dropped: "dropped,cancelled,canceled,skipped,deferred,won't do",
+		} {
+			if slices.Contains(strings.Split(words, ","), strings.ToLower(fields[key].String())) {
+				state, used[key] = s, true
+			}
+		}
 	}
 	item.Done = state == task.Done || used["passes"] && fields["passes"].Bool()
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -140,25 +141,8 @@ func (r *jsonReader) element(v gjson.Result) {
 	case state == task.Dropped:
 		r.skip(v, item.Title, "it is dropped")
 		return
-	case !known:
-		r.skip(v, item.Title, fmt.Sprintf("the plan has no word for the state %q: the task is open", word))
 	}
 	r.items = append(r.items, item)
-}
-
-// words are the states that a plan of boxes can say; a dropped task is left out of it.
-func words() task.Words {
-	read := map[string]task.State{}
-	for s, all := range map[task.State][]string{
-		task.Open:    {"open", "pending", "to do", "not started", "backlog", "draft", "ready", "ready-for-dev", "approved"},
-		task.Done:    {"done", "completed", "complete", "closed", "passed"},
-		task.Dropped: {"dropped", "cancelled", "canceled", "skipped", "deferred", "won't do"},
-	} {
-		for _, word := range all {
-			read[word] = s
-		}
-	}
-	return task.Words{Read: read}
 }
 
 // ImportIssues reads what gh issue list --json number,title,body,labels,url prints. Anybody may have

@@ -3,6 +3,7 @@ package scaffold
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,15 +24,15 @@ func Templates() []Template {
 	}
 }
 
-// ReadTemplate returns the PRD of a template, in Markdown.
+// ReadTemplate returns the PRD of a template, in Markdown. Other tools call theirs prd-fullstack-app or
+// prd-chrome-extension.
 func ReadTemplate(name string) ([]byte, error) {
-	data, err := importerTemplates.ReadFile("templates/" + name + ".md")
-	if err != nil {
-		var names []string
-		for _, t := range Templates() {
-			names = append(names, t.Name)
+	var names []string
+	for _, t := range Templates() {
+		if name == t.Name || strings.HasPrefix(name, "prd-") && slices.Contains(strings.Split(name, "-"), t.Name) {
+			return importerTemplates.ReadFile("templates/" + t.Name + ".md")
 		}
-		return nil, fmt.Errorf("unknown template %q; known: %s", name, strings.Join(names, ", "))
+		names = append(names, t.Name)
 	}
-	return data, nil
+	return nil, fmt.Errorf("unknown template %q; known: %s", name, strings.Join(names, ", "))
 }

@@ -30,7 +30,6 @@ type Part struct {
 	Test     string
 	Fast     string // linter that takes seconds; checks begin with it
 	Lint     string
-	Run      string
 	Allow    []string // prefixes of the commands that its developers use
 }
 
@@ -50,7 +49,7 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
-	p := Project{Name: name(dir), Parts: f.parts(""), Bare: !slices.ContainsFunc(f.files, isCode)}
+	p := Project{Name: name(dir), Parts: f.parts(""), Bare: !slices.ContainsFunc(f.files, IsCode)}
 	for _, guide := range []string{"AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "README.md"} {
 		if slices.Contains(f.files, guide) {
 			p.Guides = append(p.Guides, guide)
@@ -74,7 +73,7 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 
 // AffectsDetect reports whether a change to the file can change the result of Detect.
 func AffectsDetect(file string) bool {
-	return isCode(file) || isManifest(file)
+	return IsCode(file) || isManifest(file)
 }
 
 // isManifest reports whether a file makes its folder a project of its own.
@@ -82,8 +81,8 @@ func isManifest(file string) bool {
 	return slices.ContainsFunc(table(), func(r row) bool { return slices.Contains(r.Manifests, path.Base(file)) })
 }
 
-// isCode reports whether a file is not a document, manifest or setting.
-func isCode(file string) bool {
+// IsCode reports whether a file is not a document, manifest or setting.
+func IsCode(file string) bool {
 	ext := path.Ext(file)
 	return ext != "" && !strings.HasPrefix(path.Base(file), ".") &&
 		!slices.Contains([]string{
@@ -137,7 +136,7 @@ func (f *folder) parts(dir string) []Part {
 		parts = append(parts, Part{
 			Dir: dir, Language: r.Language, Allow: r.Allow,
 			Setup: f.choose(r.Setup), Build: f.choose(r.Build), Test: f.choose(r.Test), Lint: f.choose(r.Lint),
-			Types: f.choose(r.Types), Fast: f.choose(r.Fast), Run: f.choose(r.Run),
+			Types: f.choose(r.Types), Fast: f.choose(r.Fast),
 		})
 	}
 	return parts

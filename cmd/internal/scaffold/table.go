@@ -14,10 +14,10 @@ type row struct {
 	Manifests []string
 	// Apart reports for the root and a folder of the same language below it whether the root's commands leave the folder
 	// out: it is a package of a workspace. nil: they never do.
-	Apart                         func(root *folder, dir string) bool
-	Setup, Build, Test, Lint, Run []candidate
-	Types, Fast                   []candidate
-	Allow                         []string // see Part
+	Apart                    func(root *folder, dir string) bool
+	Setup, Build, Test, Lint []candidate
+	Types, Fast              []candidate
+	Allow                    []string // see Part
 }
 
 // candidate is a command and its condition.
@@ -48,7 +48,6 @@ func goRow() row {
 			{"go vet ./...", anywhere("*.go")},
 		},
 		Fast:  []candidate{{"golangci-lint run", file(golangci...)}},
-		Run:   []candidate{{"go run .", file("main.go")}},
 		Allow: []string{"go", "gofmt"},
 	}
 }
@@ -82,7 +81,6 @@ func rustRow() row {
 			{"cargo clippy --all-targets",
 				either(file("clippy.toml", ".clippy.toml"), text(".github/workflows/*", "cargo clippy"))},
 		},
-		Run: []candidate{{"cargo run", file("src/main.rs")}},
 		Allow: []string{"cargo build", "cargo test", "cargo check", "cargo clippy", "cargo fmt", "cargo run",
 			"cargo add"},
 	}
@@ -155,7 +153,6 @@ func pythonRow(prefix, python string, setup []candidate, when evidence) row {
 			{prefix + "ruff check .", ruff},
 			{prefix + "flake8", either(file(".flake8"), text("setup.cfg", "[flake8]"), text("tox.ini", "[flake8]"))},
 		},
-		Run:   []candidate{{python + " main.py", file("main.py")}},
 		Allow: []string{python, "python3", "pytest"},
 	}
 }
@@ -237,9 +234,7 @@ func nodeRow(manager, test, exec string, when evidence) row {
 			{"CI=true " + test, both(script(manifest, "test"), text(manifest, "react-scripts test"))},
 			{test, script(manifest, "test")},
 		},
-		Lint: []candidate{{manager + " run lint", script(manifest, "lint")}},
-		Run: []candidate{{manager + " start", script(manifest, "start")},
-			{manager + " run dev", script(manifest, "dev")}},
+		Lint:  []candidate{{manager + " run lint", script(manifest, "lint")}},
 		Allow: []string{test, manager + " run", install, "npx", "node"},
 	}
 }
@@ -250,7 +245,6 @@ func makeRow() row {
 		Build: []candidate{{"make build", target("build")}, {"make", target("all")}},
 		Test:  []candidate{{"make test", target("test")}, {"make check", target("check")}},
 		Lint:  []candidate{{"make lint", target("lint")}},
-		Run:   []candidate{{"make run", target("run")}},
 		Allow: []string{"make"},
 	}
 }

@@ -97,8 +97,7 @@ func (c content) agent() string {
 
 // commands lists the commands of a part.
 func commands(p Part) (text string) {
-	for _, row := range [][2]string{{"set up", p.Setup}, {"build", p.Build}, {"lint", p.Lint}, {"test", p.Test},
-		{"run", p.Run}} {
+	for _, row := range [][2]string{{"set up", p.Setup}, {"build", p.Build}, {"lint", p.Lint}, {"test", p.Test}} {
 		switch {
 		case row[1] != "":
 			text += "- " + row[0] + ": " + code(row[1]) + "\n"
