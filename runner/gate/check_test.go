@@ -46,9 +46,9 @@ func TestValidate_badRow_errorIsOneLineAndNamesTheProblem(t *testing.T) {
 func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
 	dir := t.TempDir()
 	for command, want := range map[string]string{
-		"go test ./...":                       "go test -json ./...",
-		"CGO_ENABLED=0 go test -race  ./... ": "CGO_ENABLED=0 go test -json -race  ./... ",
-		"go test -run 'A B' ./...":            "go test -json -run 'A B' ./...",
+		"go test ./...":                       "go test -v=test2json ./...",
+		"CGO_ENABLED=0 go test -race  ./... ": "CGO_ENABLED=0 go test -v=test2json -race  ./... ",
+		"go test -run 'A B' ./...":            "go test -v=test2json -run 'A B' ./...",
 		"go test -json ./...":                 "",
 		"go test -c ./x":                      "",
 		"go test ./... | tee log":             "",

@@ -23,11 +23,11 @@ func withPytest(env []string, file string) []string {
 	return append(slices.Clone(env), name+"="+options)
 }
 
-// goJSON adds -json to a go test.
-func goJSON(c toolCall) (string, bool) {
+// goVerbose makes a go test name the tests that pass, with marks before its own lines.
+func goVerbose(c toolCall) (string, bool) {
 	if len(c.Words) < 2 || c.Words[0] != "go" || c.Words[1] != "test" ||
-		c.HasAny("-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec") {
+		c.HasAny("-v", "-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec") {
 		return "", false
 	}
-	return c.After(1, "-json"), true
+	return c.After(1, "-v=test2json"), true
 }

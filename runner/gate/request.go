@@ -32,7 +32,7 @@ func prepare(c Check, p Place) (request, error) {
 		return r, nil
 	}
 	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
-	if command, ok := goJSON(parseCall(c.Command)); ok && wants(report.Go) {
+	if command, ok := goVerbose(parseCall(c.Command)); ok && wants(report.Go) {
 		r.command = command
 		return r, nil
 	}

@@ -8,9 +8,8 @@ import (
 
 // cargo reads the text of cargo test.
 type cargo struct {
-	target string // crate or test file, as a prefix of names
-	quiet  bool   // between "running 3 tests" and the totals, and no test has a line: with -q, only failures are named
-	well   bool   // between "successes:" and "failures:" or the totals: with --show-output, passed tests have blocks
+	target   string // crate or test file, as a prefix of names
+	failures bool   // after "failures:", which has a block for each
 	block
 }
 
@@ -25,15 +24,12 @@ func (c *cargo) line(line string) {
 		c.target = "doc " + rest[len("Doc-tests "):]
 	case strings.HasPrefix(line, "test result: "):
 		c.settle()
+		c.failures = false
 		c.totals(line)
-		c.quiet, c.well = false, false
-	case strings.HasPrefix(line, "running ") && (strings.HasSuffix(line, " tests") || strings.HasSuffix(line, " test")):
+	case line == "failures:", line == "successes:": // with --show-output, tests that passed have blocks, too
 		c.settle()
-		c.quiet = true
-	case line == "failures:", line == "successes:":
-		c.settle()
-		c.well = line == "successes:"
-	case !c.well && strings.HasPrefix(line, "---- ") && strings.HasSuffix(line, " ----"):
+		c.failures = line == "failures:"
+	case c.failures && strings.HasPrefix(line, "---- ") && strings.HasSuffix(line, " ----"):
 		c.settle()
 		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(line[5:], " ----"), " stdout"), " stderr")
 		c.open(c.full(name))
@@ -48,9 +44,6 @@ func (c *cargo) line(line string) {
 func (c *cargo) totals(line string) {
 	how, passed, failed, ignored := "", 0, 0, 0
 	_, err := fmt.Sscanf(line, "test result: %s %d passed; %d failed; %d ignored", &how, &passed, &failed, &ignored)
-	if err == nil && !c.quiet {
-		passed, ignored = 0, 0 // they have names
-	}
 	if err == nil {
 		c.c.count(passed, failed, ignored)
 	}
@@ -81,15 +74,4 @@ func (c *cargo) result(rest string) {
 		return
 	}
 	c.c.add(Test{Name: c.full(name), Status: status})
-	c.quiet = false
 }
-
-// settle ignores a name that is not that of a test.
-func (c *cargo) settle() {
-	if _, known := c.c.index[c.name]; !known && !c.quiet {
-		c.name = ""
-	}
-	c.block.settle()
-}
-
-func (c *cargo) end() { c.settle() }

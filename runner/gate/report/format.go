@@ -15,7 +15,7 @@ type Format string
 // The formats. Auto detects the format line by line.
 const (
 	Auto     Format = ""
-	Go       Format = "go" // text, or -json events
+	Go       Format = "go"
 	Pytest   Format = "pytest"
 	Unittest Format = "unittest"
 	Jest     Format = "jest" // text of jest and vitest
@@ -38,7 +38,9 @@ type row struct {
 
 func rows() []row {
 	return []row{
-		{Go, func(c *collector) parser { return &goText{c: c} }},
+		{Go, func(c *collector) parser {
+			return &goText{c: c, texts: map[string]*Excerpt{}, running: map[string]bool{}}
+		}},
 		{Pytest, func(c *collector) parser {
 			return &pytest{c: c, sections: map[string]*Excerpt{}, after: map[string]bool{}}
 		}},

@@ -252,15 +252,14 @@ type Stream struct {
 	text    io.Writer
 	all     []*collector // one for each parser: what one of them counts says nothing about the others
 	nothing string
-	none    string    // the first line that says how many tests ran, and names none
-	some    bool      // another one names some
-	events  *goEvents // nil: JSON lines are text like any other
+	none    string // the first line that says how many tests ran, and names none
+	some    bool   // another one names some
 	parsers []parser
 	partial []byte
 }
 
 // NewStream returns a Stream for Auto or a format of Formats. It writes what a
-// person wants to read to text: without escape sequences, and JSON events as text.
+// person wants to read to text: without escape sequences, and without the lines of Go about tests that run or pass.
 func NewStream(f Format, text io.Writer) *Stream {
 	s := &Stream{text: text}
 	for _, r := range rows() {
@@ -269,9 +268,6 @@ func NewStream(f Format, text io.Writer) *Stream {
 		}
 		c := newCollector()
 		s.all, s.parsers = append(s.all, c), append(s.parsers, r.parser(c))
-		if r.format == Go {
-			s.events = newGoEvents(c, text)
-		}
 	}
 	return s
 }
@@ -296,13 +292,11 @@ func (s *Stream) Write(p []byte) (int, error) {
 }
 
 func (s *Stream) flush(end string) {
-	if s.events != nil && s.events.line(s.partial) {
-		s.partial = s.partial[:0]
-		return
-	}
 	line := strings.TrimRight(strip(string(s.partial)), "\r\n")
 	s.partial = s.partial[:0]
-	_, _ = io.WriteString(s.text, line+end) // an Excerpt cannot fail
+	if text, own, marked := strings.Cut(line, goMark); !marked || text != "" || strings.HasPrefix(own, "FAIL") || strings.Contains(own, "--- FAIL") {
+		_, _ = io.WriteString(s.text, text+own+end) // an Excerpt cannot fail
+	}
 	if s.nothing == "" && saysNothing(line) {
 		s.nothing = strings.Trim(line, "= ")
 	}
@@ -322,9 +316,6 @@ func (s *Stream) flush(end string) {
 func (s *Stream) Close() Summary {
 	if len(s.partial) > 0 {
 		s.flush("")
-	}
-	if s.events != nil {
-		s.events.end()
 	}
 	for _, p := range s.parsers {
 		p.end()

@@ -89,7 +89,7 @@ func outputs() []struct {
 		format Format
 		want   want
 	}{
-		{"go.jsonl", Go, want{goFailed, 2, 1}},
+		{"go-marked.txt", Go, want{goFailed, 2, 1}},
 		{"go.txt", Go, want{goFailed, 0, 0}},
 		{"go-v.txt", Go, want{failures{"example.com/g/a.TestAdd/one": "a_test.go:3: Add(1,2) = -1, want 3"}, 2, 1}},
 		{"pytest.txt", Pytest, want{broken(pytestFailed()), 3, 2}}, // an expected failure is skipped
@@ -191,31 +191,30 @@ func TestReadFiles_noReport_isAnError(t *testing.T) {
 	}
 }
 
-func TestStream_goEvents_printReadableText(t *testing.T) {
+func TestStream_goMarked_printsReadableText(t *testing.T) {
 	var text strings.Builder
 	s := NewStream(Auto, &text)
-	for chunk := read(t, "go.jsonl"); chunk != ""; { // in odd pieces
+	for chunk := read(t, "go-marked.txt"); chunk != ""; { // in odd pieces
 		n := min(7, len(chunk))
 		_, _ = s.Write([]byte(chunk[:n]))
 		chunk = chunk[n:]
 	}
 	s.Close()
-	for _, want := range []string{"# example.com/g/b [example.com/g/b.test]\n", "FAIL\texample.com/g/a\t0.009s\n", "--- FAIL: TestAdd/one\n    a_test.go:3: Add(1,2) = -1, want 3\n"} {
+	for _, want := range []string{"# example.com/g/b [example.com/g/b.test]\n", "FAIL\texample.com/g/a\t0.045s\n", "    a_test.go:3: Add(1,2) = -1, want 3\n--- FAIL: TestAdd/one (0.00s)\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("text lacks %q:\n%s", want, text.String())
 		}
 	}
-	for _, not := range []string{"Action", "TestOK", "=== RUN"} {
+	for _, not := range []string{"\x16", "TestOK", "=== RUN"} {
 		if strings.Contains(text.String(), not) {
 			t.Errorf("text has %q:\n%s", not, text.String())
 		}
 	}
 }
 
-func TestStream_goOutputCutOff_failsTheRunningTests(t *testing.T) {
-	all := read(t, "go.jsonl")
-	s := parse(Auto, all[:strings.Index(all, `"Action":"fail","Package":"example.com/g/d","Test"`)])
-	check(t, s, want{failures{"example.com/g/b": "cannot use", "example.com/g/d.TestPanic": "panic: "}, 0, 0})
+func TestParse_goTestThatEndsItsPackage_hasFailed(t *testing.T) {
+	s := parse(Auto, "\x16=== RUN   TestA\n\x16--- PASS: TestA (0.00s)\n\x16=== NAME  \n\x16=== RUN   TestB\nno\n--- FAIL: TestC (0.00s)\nexit status 3\n\x16FAIL\tx\t0.1s\nFAIL\n")
+	check(t, s, want{failures{"x.TestB": "no"}, 1, 0})
 }
 
 func TestStream_hugeOutput_staysBounded(t *testing.T) {
@@ -266,8 +265,6 @@ func TestParse_nothingToRun_keepsTheRunnersLine(t *testing.T) {
 		"go: warning: \"./...\" matched no packages\nno packages to test\n",
 		"pattern ./...: directory prefix . does not contain main module or its selected dependencies\n",
 		"# ./...\npattern ./...: directory prefix . does not contain main module or its selected dependencies\nFAIL\t./... [setup failed]\nFAIL\n",
-		`{"ImportPath":"./...","Action":"build-output","Output":"pattern ./...: directory prefix . does not contain main module\n"}` + "\n" +
-			`{"ImportPath":"./...","Action":"build-fail"}` + "\n" + `{"Action":"fail","Package":"./...","Elapsed":0,"FailedBuild":"./..."}` + "\n",
 		"error: could not find `Cargo.toml` in `/p/e` or any parent directory\n",
 		"npm error code ENOENT\nnpm error enoent Could not read package.json: Error: ENOENT: no such file\n",
 		"npm error Missing script: \"test\"\n",

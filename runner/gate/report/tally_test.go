@@ -21,7 +21,7 @@ func TestTally_everyFormat_countsWhatRan(t *testing.T) {
 		ran  int
 		name string // of a test that passed; empty: the format does not name it
 	}{
-		{"go.jsonl", text(Go), 5, "example.com/g/a.TestOK"},
+		{"go-marked.txt", text(Go), 5, "example.com/g/a.TestOK"},
 		{"go-v.txt", text(Go), 3, "example.com/g/a.TestOK"},
 		{"pytest-q.txt", text(Pytest), 7, ""},
 		{"pytest-junit.xml", file(ReadJUnit), 8, "tests/test_a.py::test_zero"},
