@@ -85,13 +85,12 @@ type scanner struct {
 	spots   []task.Spot      // of each task
 	details map[int]*details // of tasks, by index
 
-	items     []item // the list items that may contain the current line
-	inFence   bool
-	paragraph []string // lines that a setext underline turns into a heading
-	choice    task.Choice
-	odd       []int
-	section   string
-	phases    int // begun so far
+	items   []item // the list items that may contain the current line
+	inFence bool
+	choice  task.Choice
+	odd     []int
+	section string
+	phases  int // begun so far
 	// optionalLevel is the level of the heading of the current optional section; 0: none.
 	optionalLevel int
 }
@@ -127,7 +126,6 @@ func (s *scanner) line(l MarkdownLine) {
 		} else if s.inFence = !s.inFence; s.inFence {
 			s.close(Indent(text))
 			s.openItems(text)
-			s.paragraph = nil
 		}
 		return
 	}
@@ -137,33 +135,23 @@ func (s *scanner) line(l MarkdownLine) {
 		defer s.choose(c, number, Indent(raw))
 	}
 	if strings.TrimSpace(text) == "" {
-		s.paragraph = nil
 		return
 	}
 	if level, title, ok := ATXHeading(text); ok {
 		s.heading(level, title)
 		return
 	}
-	if level := SetextLevel(text); level > 0 && len(s.paragraph) > 0 {
-		s.heading(level, strings.Join(s.paragraph, " "))
-		return
-	}
 	known := len(s.tasks)
 	s.close(Indent(text))
 	body, ok := s.openItems(text)
 	if ok {
-		s.paragraph = nil
 		s.item(number, l.Start, text, body)
 	}
 	if len(s.tasks) == known && strings.Contains(text, "[") && almostBox().MatchString(text) {
 		s.odd = append(s.odd, number)
 	}
-	if ok {
-		return
-	}
-	s.describe(text, false)
-	if len(s.items) == 0 {
-		s.paragraph = append(s.paragraph, strings.TrimSpace(text))
+	if !ok {
+		s.describe(text, false)
 	}
 }
 
@@ -173,7 +161,7 @@ var almostBox = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func (s *scanner) heading(level int, title string) {
-	s.items, s.paragraph = nil, nil
+	s.items = nil
 	if s.dialect.phase != nil && level <= 2 && s.dialect.phase(title) {
 		s.phases++
 	}

@@ -125,20 +125,6 @@ func ATXHeading(text string) (level int, title string, ok bool) {
 	return level, text[level:], true
 }
 
-// SetextLevel returns 1 for a line of "=", 2 for a line of "-", else 0.
-func SetextLevel(text string) int {
-	line := strings.TrimSpace(text)
-	switch {
-	case line == "" || Indent(text) > 3:
-		return 0
-	case strings.Trim(line, "=") == "":
-		return 1
-	case strings.Trim(line, "-") == "":
-		return 2
-	}
-	return 0
-}
-
 // CleanHeading strips closing # and extra blanks.
 func CleanHeading(title string) string {
 	return strings.Join(strings.Fields(strings.TrimRight(strings.TrimSpace(title), "#")), " ")

@@ -129,21 +129,16 @@ var openSpecBox = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[(?:[ \t]*[^\]\s]?[ \t]*\](?:[^(\[]|$)|[ \t]+\])`)
 })
 
+var numbered = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[*_ ]*(\d+(?:\.\d+)*)[.):]?(?:\*\*)? `)
+})
+
 // number returns the number before a title: "2.1 text", "2. text".
 func number(title string) string {
-	title = strings.TrimLeft(title, "*_ ")
-	n := span(title, isDigit)
-	for n > 0 && n+1 < len(title) && title[n] == '.' && isDigit(title[n+1]) {
-		n += 1 + span(title[n+1:], isDigit)
+	if m := numbered().FindStringSubmatch(title); m != nil {
+		return m[1]
 	}
-	rest := title[n:]
-	if rest != "" && strings.IndexByte(".):", rest[0]) >= 0 {
-		rest = rest[1:]
-	}
-	if n == 0 || !strings.HasPrefix(strings.TrimPrefix(rest, "**"), " ") {
-		return ""
-	}
-	return title[:n]
+	return ""
 }
 
 var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(?:\.\d+)*`) })

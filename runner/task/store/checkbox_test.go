@@ -88,8 +88,6 @@ func TestParse_checkboxPlans(t *testing.T) {
 		{"optional section after another", "## Future\n- [ ] a\n## Nice to have:\n- [ ] b\n", "?-a ?-b"},
 		{"decorated heading", "## **Nice  to Have** ##\n- [ ] a\n", "?-a"},
 		{"only the whole text counts", "## Optional flags\n- [ ] a\n", "-a"},
-		{"setext headings", "Core\n====\n- [ ] a\n\nFuture\n------\n- [ ] b\n\nCore\n----\n- [ ] c\n", "-a ?-b -c"},
-		{"setext of a higher level ends it", "Future\n---\n- [ ] a\n\nCore\n===\n- [ ] b\n", "?-a -b"},
 		{"rule after a list is not a heading", "- [ ] Optional\n---\n- [ ] b\n", "-Optional -b"},
 		{"heading in a fence", "```\n## Future\n```\n- [ ] a\n", "-a"},
 		{"no heading without a blank", "#Future\n- [ ] a\n", "-a"},
