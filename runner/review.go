@@ -23,7 +23,7 @@ func (r *Run) prepareReview(j *crew.Job) turn.Assignment {
 	s := &reviewers.Phase{Request: reviewers.Request{From: a.Origin, Task: t, Review: n.Review,
 		Story: roles.AIOSContext{ID: t.ID, Path: l.Plan.File.Of(l.Plan.Counts.List, t), Status: plan.List.Word(now),
 			Task: t.Title}, Plan: l.Plan.File, Changed: l.Plan.ChangedSince, Dir: r.d.Dir, Env: r.d.Env,
-		Author: author.Agent, LogDir: a.LogDir, Checks: rules.ReviewChecks(n.Report),
+		Author: author.Agent, LogDir: a.LogDir, Checks: rules.ReviewChecks(n.Report), Summary: n.Said,
 		Findings: l.Items.Texts(l.Checks, n.Report), Emit: r.crew.Tell, Exclusive: r.crew.OnRunGoroutine,
 		Called: func() error { l.Spend(1, state.Usage{}); return l.SaveCalls() }}}
 	s.Known = turn.Result{Agent: r.panel.First(s.Request), PlanName: l.Plan.File.Name, Started: time.Now(),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/runner/agent/ending"
 	"ralph/runner/gate/report"
@@ -66,6 +67,31 @@ func (r Report) Red() bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool {
 		return x.Check.Required() && x.Verdict != VerdictSkipped && x.Verdict != VerdictFlaky && !x.Passed
 	})
+}
+
+// GateResult is the result of a check as a plan stores it.
+type GateResult struct {
+	Gate    string  `json:"gate"`
+	Passed  bool    `json:"passed"`
+	Seconds float64 `json:"seconds"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// GateResults are the results of all checks that ran, as a plan stores them.
+type GateResults struct {
+	Passed bool         `json:"passed"`
+	Gates  []GateResult `json:"gates"`
+}
+
+// Gates are the results as a plan stores them.
+func (r Report) Gates() GateResults {
+	all := []GateResult{}
+	for _, x := range r.Results {
+		if x.Verdict != VerdictSkipped {
+			all = append(all, GateResult{x.Name, x.Passed, x.Duration.Seconds(), logs.Redact(x.FirstLine())})
+		}
+	}
+	return GateResults{!r.Blocked(), all}
 }
 
 // Cause returns a normalized text to compare failures by; empty: none blocks.

@@ -21,6 +21,7 @@ import (
 	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
+	"ralph/runner/task/records"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -377,7 +378,11 @@ func (l *Ledger) ApplyReview(from state.Origin, t task.Task, o roles.Outcome, ne
 	l.Notes.NextPrompt = state.NextPrompt{Task: t.ID, Last: d.Reason, Review: d.Feedback}
 	l.Out.Status(func(s *state.Status) { s.Verdicts = o.Verdicts })
 	l.Items.Judged(t, o)
-	l.Plan.Judged(t, o.Results(logs.Redact))
+	results := map[string]any{records.JudgeResults: o.Results(logs.Redact)}
+	if len(rec.Report.Results) > 0 {
+		results[records.ValidationResults] = rec.Report.Gates()
+	}
+	l.Plan.Judged(t, results)
 	refused := rec.Review.Refused + 1
 	switch {
 	case d.PutAside:

@@ -176,16 +176,12 @@ func (b *PlanBook) ChangedSince(moment time.Time) map[string]*task.State {
 	return all
 }
 
-// Judged writes the verdicts on a task into the plan, where it has a place for them.
-func (b *PlanBook) Judged(t task.Task, verdicts any) {
+// Judged writes what judges and checks said about a task into the plan, where it has a place for them.
+func (b *PlanBook) Judged(t task.Task, results map[string]any) {
 	if b.File.Path == "" {
 		return
 	}
-	text, err := json.Marshal(verdicts)
-	changed := false
-	if err == nil {
-		changed, err = store.SetVerdicts(b.File, t, string(text))
-	}
+	changed, err := store.SetResults(b.File, t, results)
 	is, _ := b.Read().List.Find(t.ID)
 	b.wrote(t.ID, &is.State, changed, err)
 }

@@ -22,6 +22,7 @@ type Record struct {
 	state.TaskMemory             // what the next run has to know, too
 	Waits            bool        // for a person's answer
 	Report           gate.Report // of the checks after the latest turn
+	Said             string      // the final message of the latest turn of its developer
 	PreTaskRan       bool        // the hooks at pre_task have run
 }
 
@@ -211,7 +212,7 @@ func (r Records) Ticked(list task.List) (ids []string) {
 // Learn updates the records with what a turn says about the tasks.
 func (r Records) Learn(res turn.Result) {
 	own, p := r.Of(res.Task.ID), res.Proof
-	own.Tries, own.Report = p.Tries, p.Report
+	own.Tries, own.Report, own.Said = p.Tries, p.Report, cmp.Or(res.Call.Final, own.Said)
 	if p.Refused {
 		own.Refused++
 	}

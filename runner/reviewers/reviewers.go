@@ -69,6 +69,7 @@ type Request struct {
 	Author   string   // its agent
 	LogDir   string   // for prompts and raw output; empty: they are not kept
 	Checks   []string // results of the latest checks, a line each
+	Summary  string   // the author's final message
 	Findings []string // open findings of the audit
 	// Called is called before each call of an agent except the first.
 	Called func() error

@@ -87,7 +87,7 @@ func (p *Panel) base(ctx context.Context) string {
 func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
 	r := &workspace{request: s, project: s.Dir, dir: s.Dir, box: p.Sandbox,
 		evidence: filepath.Join(state.DirName, "evidence", slug(s.Task.ID))}
-	r.Case = roles.Case{Task: s.Task, Checks: s.Checks, Findings: s.Findings}
+	r.Case = roles.Case{Task: s.Task, Checks: s.Checks, Summary: s.Summary, Findings: s.Findings}
 	for _, v := range s.Review.Verdicts {
 		for _, reason := range v.Reasons {
 			r.Before = append(r.Before, v.Name+": "+reason.String())

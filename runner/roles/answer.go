@@ -1,12 +1,16 @@
 package roles
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"ralph/logs/termtext"
 	"ralph/state"
@@ -26,20 +30,32 @@ const NoReason = "the reviewer gave no reason"
 type answer struct {
 	Nonce    string   `json:"nonce"`
 	Verdict  string   `json:"verdict"`
-	Score    *float64 `json:"score"`
+	Score    *number  `json:"score"`
 	Reasons  []reason `json:"reasons"`
 	Findings []struct {
-		N         int    `json:"n"`
+		N         number `json:"n"`
 		Justified bool   `json:"justified"`
 		Why       string `json:"why"`
 	} `json:"findings"`
+}
+
+// number is a number, also in quotes.
+type number float64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(data []byte) error {
+	value, err := strconv.ParseFloat(strings.Trim(string(data), `" `), 64)
+	if *n = number(value); err != nil && string(data) != "null" {
+		return fmt.Errorf("%s is not a number", termtext.Fit(string(data), 40))
+	}
+	return nil
 }
 
 // reason is an object, or only its text.
 type reason struct {
 	Text string `json:"text"`
 	File string `json:"file"`
-	Line int    `json:"line"`
+	Line number `json:"line"`
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -59,16 +75,16 @@ func (r Reviewer) Read(final, nonce string, findings []string) (state.Verdict, e
 		return r.Silent(err.Error()), err
 	}
 	v := r.Silent("")
-	v.Verdict, v.Score = a.Verdict, int(math.Round(*a.Score))
+	v.Verdict, v.Score = a.Verdict, int(math.Round(float64(*a.Score)))
 	for _, one := range a.Reasons[:min(len(a.Reasons), maxReasons)] {
 		if text := termtext.Fit(termtext.Line(one.Text), maxReason); text != "" {
 			file := termtext.Fit(termtext.Line(one.File), maxReason)
-			v.Reasons = append(v.Reasons, state.Reason{Text: text, File: file, Line: max(one.Line, 0)})
+			v.Reasons = append(v.Reasons, state.Reason{Text: text, File: file, Line: max(int(one.Line), 0)})
 		}
 	}
 	for _, f := range a.Findings {
-		if why := termtext.Line(f.Why); f.Justified && why != "" && f.N >= 1 && f.N <= len(findings) {
-			v.Justified = append(v.Justified, state.Justified{Finding: findings[f.N-1],
+		if why, n := termtext.Line(f.Why), int(f.N); f.Justified && why != "" && n >= 1 && n <= len(findings) {
+			v.Justified = append(v.Justified, state.Justified{Finding: findings[n-1],
 				Why: termtext.Fit(why, maxReason)})
 		}
 	}
@@ -95,31 +111,45 @@ func (r Reviewer) Without(reason string) state.Verdict {
 	return v
 }
 
-// answerIn finds the answer in a final message.
+// comma matches one before the end of an object or a list, which JSON does not allow and people write.
+var comma = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,(\s*[}\]])`) })
+
+// decode reads the object at the start of a text, and returns what follows it.
+func (a *answer) decode(text string) (rest string, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	if err = d.Decode(a); err != nil {
+		return "", err
+	}
+	return text[d.InputOffset():], nil
+}
+
+// answerIn finds the answer in a final message. The error says what is wrong with it, so that it can be put right.
 func answerIn(final, nonce string) (answer, error) {
 	var found []answer
 	var broken error
 	left := maxAnswers
 	for at := len(final); left > 0; left-- {
-		if at = strings.LastIndexByte(final[:at], '{'); at < 0 {
+		if at = strings.LastIndexByte(final[:at], '{'); at < 0 || nonce == "" {
 			break
 		}
 		var a answer
-		d := json.NewDecoder(strings.NewReader(final[at:]))
-		if err := d.Decode(&a); err != nil || a.Nonce != nonce || nonce == "" {
+		rest, err := a.decode(final[at:])
+		if err != nil && strings.Contains(final[at:], nonce) {
+			first := err
+			if rest, err = a.decode(comma().ReplaceAllString(final[at:], "$1")); err != nil && broken == nil {
+				broken = fmt.Errorf("its JSON object cannot be read: %w", first)
+			}
+		}
+		if err != nil || a.Nonce != nonce {
 			continue
 		}
-		if err := a.valid(); err != nil {
-			broken = err
-			continue
-		}
-		if rest := strings.Trim(final[at+int(d.InputOffset()):], " \t\r\n`"); len(found) == 0 && rest != "" {
-			return answer{}, errors.New("there is text after the JSON object")
+		if err := cmp.Or(a.valid(), a.final(rest, len(found) > 0)); err != nil {
+			return answer{}, err
 		}
 		found = append(found, a)
 	}
 	switch {
-	case broken != nil:
+	case len(found) == 0 && broken != nil:
 		return answer{}, broken
 	case len(found) == 0:
 		return answer{}, errors.New("it has no JSON object with the nonce")
@@ -130,6 +160,21 @@ func answerIn(final, nonce string) (answer, error) {
 		return answer{}, errors.New("it has two verdicts that differ")
 	}
 	return found[0], nil
+}
+
+// doubt matches what may take back a verdict of pass.
+var doubt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(fail|concern|reject|refus|not\b|n't\b|but\b|however|wait\b|instead|actually)`)
+})
+
+// final refuses text after the object that may take the verdict back. A closing sentence does not. repeated is true if
+// the answer stands once more below.
+func (a *answer) final(rest string, repeated bool) error {
+	rest = strings.Trim(rest, " \t\r\n`")
+	if !repeated && a.Verdict == state.VerdictPass && (len(rest) > maxReason || doubt().MatchString(rest)) {
+		return errors.New("there is text after the JSON object that may take its verdict back")
+	}
+	return nil
 }
 
 func (a *answer) valid() error {

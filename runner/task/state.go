@@ -103,6 +103,11 @@ func (w Words) Apply(t *Task, word string) bool {
 	return known
 }
 
+// Unknown is the warning about a word that the format does not have.
+func (w Words) Unknown(place, word string) string {
+	return fmt.Sprintf("%s: unknown status %.40q, so nobody works on it; known: %s", place, word, w.Known())
+}
+
 // Known lists the words, for messages.
 func (w Words) Known() string {
 	all := slices.SortedFunc(maps.Keys(w.Read), func(a, b string) int {
@@ -158,9 +163,8 @@ type Spot struct {
 	Item  Range // the whole task, with what is below it
 	Title Range // as the file spells it; End 0: it cannot be replaced
 	Order Range // the value that orders the tasks, such as a priority; End is 0 if there is none
-	// Results is where the verdicts of judges go; its word for Done is written before them. The zero
-	// value: nowhere.
-	Results Place
+	// Results says where results go, by their key in the file; the word for Done is written before them.
+	Results map[string]Place
 }
 
 // Parsed is the result of a format's parser: a list, and a Spot for each of its tasks.

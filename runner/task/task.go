@@ -95,8 +95,8 @@ type List struct {
 	Tasks       []Task `json:"tasks,omitempty"` // in file order
 	// Odd are the 1-based lines of a checkbox plan that look almost like a box.
 	Odd []int `json:"odd,omitempty"`
-	// Faults are reasons, a sentence each, for which no run should start: an unknown word for a state,
-	// a plan that nobody has approved. See also Problems.
+	// Faults are reasons, a sentence each, for which no run should start, such as a plan that nobody has approved. See also
+	// Problems.
 	Faults []string `json:"faults,omitempty"`
 	// Warnings are what a person should know, a sentence each.
 	Warnings []string `json:"warnings,omitempty"`

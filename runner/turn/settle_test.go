@@ -54,7 +54,7 @@ func TestSettle_agentMarksTasksAsBlocked_onlyItsOwnStays(t *testing.T) {
 		"of another iteration":     {"2", "", "it was marked as blocked in the iteration of another task"},
 		"blocked before":           {"3", "", ""},
 	} {
-		left := store.Of(task.List{Tasks: slices.Clone(before.List.Tasks), Faults: []string{`line 7: unknown mark "[~]"; known: [ ], [x]`}})
+		left := store.Of(task.List{Tasks: slices.Clone(before.List.Tasks), Warnings: []string{`line 7: unknown mark "[~]"; known: [ ], [x]`}})
 		i := slices.IndexFunc(left.List.Tasks, func(t task.Task) bool { return t.ID == test.id })
 		left.List.Tasks[i].State, left.List.Tasks[i].Word, left.List.Tasks[i].Line = task.Blocked, test.word, 7
 		r := settle(Assignment{Task: task.Task{ID: "1"}}, facts{before: before, left: left})

@@ -55,7 +55,7 @@ func TestProblem_planThatCannotBeWorkedThrough_isOneLine(t *testing.T) {
 		"circle":     {"prd.json", `{"userStories": [{"id": "a", "dependsOn": ["b"]}, {"id": "b", "dependsOn": ["a"]}]}`, `task "a" (line 1) depends on itself: a -> b -> a`},
 		"missing id": {"prd.json", `{"userStories": [{"id": "a", "dependsOn": ["x"]}]}`, `task "a" (line 1) depends on "x", which the plan does not have`},
 		"done":       {"prd.json", `{"userStories": [{"id": "a", "passes": true, "dependsOn": ["x"]}]}`, ""},
-		"word":       {".ralph/tasks.json", `{"tasks": [{"id": "a", "name": "b", "status": "later"}]}`, `tasks[0].status (line 1): must be one of`},
+		"word":       {".ralph/tasks.json", `{"tasks": [{"id": "a", "name": "b", "status": "later"}]}`, ""},
 		"fine":       {"fix_plan.md", "- [ ] a\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -360,3 +360,34 @@ func TestReadJUnit_pytestTestNamedLikeItsFile_keepsItsName(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+func TestMessageLine_everyRunner_saysWhatWasExpected(t *testing.T) {
+	for file, want := range map[string][]string{
+		"go.txt": {"a_test.go:3: Add(1,2) = -1, want 3"}, "pytest.txt": {"assert -1 == 3", "ValueError: boom"},
+		"unittest.txt": {"AssertionError: -1 != 3", "ValueError: boom"}, "jest.txt": {"Expected: 3 Received: -1", "Cannot find module './missing' from 'b.test.js'"},
+		"vitest.txt":    {"AssertionError: expected -1 to be 3 // Object.is equality"},
+		"node-spec.txt": {"AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: -1 !== 3"},
+		"node.tap":      {"Expected values to be strictly equal: -1 !== 3", "boom # hash"},
+		"cargo.txt":     {"assertion `left == right` failed: sum left: -1 right: 3", `"no"`},
+	} {
+		var got []string
+		for _, test := range parse(Auto, read(t, file)).FailedTests() {
+			got = append(got, MessageLine(test.Message))
+		}
+		for _, line := range want {
+			if !slices.Contains(got, line) {
+				t.Errorf("%s: %q is not in %q", file, line, got)
+			}
+		}
+	}
+	for message, want := range map[string]string{
+		"    x_test.go:12: \n        \tError Trace:\t/p/x_test.go:12\n        \tError:      \tNot equal: \n        \t            \texpected: 3\n        \t            \tactual  : -1\n        \tTest:       \tTestAdd\n": "Not equal: expected: 3 actual  : -1",
+		"expected: <3> but was: <-1>\n\tat x":                             "expected: <3> but was: <-1>",
+		"thread 'a' panicked at src/lib.rs:5:9:\nno base\nnote: run with": "no base",
+		"": "", "location: 'x'\n": "location: 'x'",
+	} {
+		if got := MessageLine(message); got != want {
+			t.Errorf("%q: %q, want %q", message, got, want)
+		}
+	}
+}

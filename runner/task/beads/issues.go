@@ -84,8 +84,7 @@ func read(row gjson.Result, list *task.List) (issue, error) {
 		one.Tags = append(one.Tags, label.Str)
 	}
 	if !words().Apply(&one.Task, text("status")) {
-		list.Faults = append(list.Faults, fmt.Sprintf("issue %q: unknown status %.40q; known: %s", one.ID,
-			text("status"), words().Known()))
+		list.Warnings = append(list.Warnings, words().Unknown(fmt.Sprintf("issue %q", one.ID), text("status")))
 	}
 	for _, d := range row.Get("dependencies").Array() {
 		switch on := d.Get("depends_on_id").Str; d.Get("type").Str {

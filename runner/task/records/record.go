@@ -231,7 +231,7 @@ func (r *reader) state(rec record, t *task.Task, spot *task.Spot) error {
 	}
 	switch known := r.words.Apply(t, status.Str); {
 	case !known:
-		r.Faults = append(r.Faults, r.wrong(rec.place.String()+".status", status, "one of "+r.words.Known()).Error())
+		r.Warnings = append(r.Warnings, r.words.Unknown(fmt.Sprintf("%s (line %d)", rec.place, r.line(rec.value.Index)), status.Str))
 	case passes.Exists() && passes.Bool() != t.Done():
 		r.Faults = append(r.Faults, fmt.Sprintf("%s (line %d): %q says %q, and %q says %s", rec.place,
 			r.line(rec.value.Index), "status", status.Str, "passes", passes.Raw))

@@ -8,15 +8,30 @@ import (
 	"ralph/runner/task"
 )
 
-// results returns the place of "judge_results" in a record that has judges or earlier results.
-func (r *reader) results(rec record) task.Place {
-	switch v := rec.all.get("judge_results"); {
-	case v.Exists():
-		return task.Place{Range: r.span(v), Words: map[task.State]string{task.Done: ""}}
-	case rec.all.get("judges").Exists():
-		return r.insertion(rec.value, map[task.State]string{task.Done: ""}, "judge_results")
+// The keys for what judges and checks said about a task.
+const (
+	JudgeResults      = "judge_results"
+	ValidationResults = "validation_results"
+)
+
+// results returns the places of results in a record that has judges or earlier results.
+func (r *reader) results(rec record) (places map[string]task.Place) {
+	for _, key := range []string{JudgeResults, ValidationResults} {
+		at, before := task.Place{}, map[task.State]string{task.Done: ""}
+		switch v := rec.all.get(key); {
+		case v.Exists():
+			at = task.Place{Range: r.span(v), Words: before}
+		case rec.all.get("judges").Exists():
+			at = r.insertion(rec.value, before, key)
+		default:
+			continue
+		}
+		if places == nil {
+			places = map[string]task.Place{}
+		}
+		places[key] = at
 	}
-	return task.Place{}
+	return places
 }
 
 // stamps adds the places of times that a change of state updates, if the record has them.

@@ -101,7 +101,7 @@ func TestBeads_states_areWrittenByTheProgram(t *testing.T) {
 
 func TestBeads_whatCannotBeRead_isUnusable(t *testing.T) {
 	for issues, want := range map[string]string{
-		`[{"id": "a", "title": "A", "status": "waiting"}]`:                         `unknown status "waiting"; known: `,
+		`[{"id": "a", "title": "A", "status": "waiting"}]`:                         `unknown status "waiting", so nobody works on it; known: `,
 		`[{"id": "a", "title": "A", "status": "open"}, {"id": "a", "title": "B"}]`: `two issues have the id "a"`,
 		`[{"id": "--all", "title": "A", "status": "open"}]`:                        "cannot be used",
 		`{`: "bd list: exit status 1: Error: unexpected end of JSON input",
@@ -109,7 +109,7 @@ func TestBeads_whatCannotBeRead_isUnusable(t *testing.T) {
 	} {
 		dir := fakebd.Install(t, issues)
 		list, err := Load(File{Path: filepath.Join(dir, ".beads")})
-		said := strings.Join(list.Problems(), "; ")
+		said := strings.Join(append(list.Problems(), list.Warnings...), "; ")
 		if err != nil {
 			said = err.Error()
 		}

@@ -17,10 +17,10 @@ func TestProblems_everyFormat_nameTheLine(t *testing.T) {
 		{"no status", "backlog/tasks/a.md", front + "---\n", "a.md line 1: front matter: \"status\" is missing"},
 		{"no id", "backlog/tasks/a.md", "---\nstatus: To Do\n---\n", "a.md line 1: front matter: \"id\" is missing"},
 		{"twice", "backlog/tasks/a.md", "---\nid: task-1\nid: task-2\nstatus: To Do\n---\n", "line 3, column 1"},
-		{"kiro", ".kiro/specs/a/tasks.md", "- [ ] 1. a\n- [?] 2. b\n", "line 2: unknown mark \"[?]\"; known: [ ]"},
-		{"list", "fix_plan.md", "- [ ] a\n- [?] b\n", "line 2: unknown mark \"[?]\"; known: [ ], [x]"},
-		{"begun in a list", "fix_plan.md", "- [ ] a\n1. [~] b\n", "line 2: unknown mark \"[~]\"; known: [ ], [x]"},
-		{"spec kit", "specs/a/tasks.md", "- [ ] T001 a\n* [-] T002 b\n", "line 2: unknown mark \"[-]\"; known: [ ], [x]"},
+		{"kiro", ".kiro/specs/a/tasks.md", "- [ ] 1. a\n- [?] 2. b\n", "line 2: unknown mark \"[?]\", so nobody works on it; known: [ ]"},
+		{"list", "fix_plan.md", "- [ ] a\n- [?] b\n", "line 2: unknown mark \"[?]\", so nobody works on it; known: [ ], [x]"},
+		{"begun in a list", "fix_plan.md", "- [ ] a\n1. [~] b\n", "line 2: unknown mark \"[~]\", so nobody works on it; known: [ ], [x]"},
+		{"spec kit", "specs/a/tasks.md", "- [ ] T001 a\n* [-] T002 b\n", "line 2: unknown mark \"[-]\", so nobody works on it; known: [ ], [x]"},
 		{"same id", "backlog/tasks/b.md", front + "title: b\nstatus: To Do\n---\n", "b.md line 2: \"task-1\" is also the id of tasks/a.md"},
 	} {
 		dir := t.TempDir()
@@ -32,7 +32,7 @@ func TestProblems_everyFormat_nameTheLine(t *testing.T) {
 			write(t, filepath.Join(dir, "backlog/tasks/a.md"), front+"title: a\nstatus: To Do\n---\n")
 		}
 		list, err := Load(File{Path: All(dir, nil)[0].Path})
-		said := strings.Join(list.Problems(), "; ")
+		said := strings.Join(append(list.Problems(), list.Warnings...), "; ")
 		if err != nil {
 			said = err.Error()
 		}

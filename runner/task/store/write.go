@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,17 +45,25 @@ func Mark(f File, id string, s task.State) (changed bool, err error) {
 	return err == nil, err
 }
 
-// SetVerdicts writes the verdicts on a task, as JSON, if its record has a place for them. It
-// reports whether the files have changed.
-func SetVerdicts(f File, t task.Task, verdicts string) (changed bool, err error) {
-	err = update(f, func(p *plan) ([]edit, error) {
+// SetResults writes results of a task, by key, where its record has a place for them. It reports whether the files
+// have changed.
+func SetResults(f File, t task.Task, results map[string]any) (changed bool, err error) {
+	err = update(f, func(p *plan) (edits []edit, err error) {
 		i, err := task.Locate(p.Tasks, t)
-		if err != nil || p.Spots[i].Results.Words == nil {
+		if err != nil {
 			return nil, err
 		}
-		changed = true
-		to := p.Spots[i].Results
-		return []edit{{to.Range, to.Words[task.Done] + verdicts}}, nil
+		for _, key := range slices.Sorted(maps.Keys(results)) {
+			if to, ok := p.Spots[i].Results[key]; ok {
+				text, err := json.Marshal(results[key])
+				if err != nil {
+					return nil, fmt.Errorf("write results: %w", err)
+				}
+				edits = append(edits, edit{to.Range, to.Words[task.Done] + string(text)})
+			}
+		}
+		changed = len(edits) > 0
+		return edits, nil
 	})
 	return changed && err == nil, err
 }

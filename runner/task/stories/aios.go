@@ -51,11 +51,11 @@ func folder(in task.Input, words task.Words) (task.Parsed, error) {
 		}
 		seen[s.ID] = name
 		if s.status.fault != "" {
-			p.Faults = append(p.Faults, s.status.fault)
+			p.Warnings = append(p.Warnings, s.status.fault)
 		}
 		if s.status.line == 0 {
-			p.Faults = append(p.Faults, name+": the story has no status; write one below a heading \"## Status\": "+
-				words.Known())
+			p.Warnings = append(p.Warnings, name+": the story has no status, so nobody works on it; write one below a heading "+
+				"\"## Status\": "+words.Known())
 			s.status.state = task.Blocked
 		}
 		s.add(&p)

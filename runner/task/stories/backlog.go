@@ -44,7 +44,7 @@ func Backlog(in task.Input) (task.Parsed, error) {
 				words.Known())
 		}
 		if seen[id] = name; s.status.fault != "" {
-			p.Faults = append(p.Faults, s.status.fault)
+			p.Warnings = append(p.Warnings, s.status.fault)
 		}
 		s.add(&p)
 	}

@@ -145,8 +145,7 @@ func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 		t.Line, t.Category = line, "epic-"+parts[0]
 	}
 	if word := s.text[at.Start:at.End]; !s.words.Apply(&t, word) {
-		s.Faults = append(s.Faults, fmt.Sprintf("sprint-status.yaml line %d: unknown status %.40q of %q; known: %s",
-			line, word, key, s.words.Known()))
+		s.Warnings = append(s.Warnings, s.words.Unknown(fmt.Sprintf("sprint-status.yaml line %d (%s)", line, key), word))
 	}
 	spot.Word = at
 	spot.States = append(spot.States, task.Place{Range: at, Words: s.words.Write})
@@ -244,7 +243,7 @@ func Spec(in task.Input) (task.Parsed, error) {
 	s := d.status(words)
 	s.apply(&t, &spot)
 	if s.fault != "" {
-		p.Faults = append(p.Faults, s.fault)
+		p.Warnings = append(p.Warnings, s.fault)
 	}
 	p.Tasks, p.Spots = []task.Task{t}, []task.Spot{spot}
 	return p, nil

@@ -116,7 +116,7 @@ func (s *status) says(d *doc, at found, words task.Words) {
 		word := d.text[at.Start:at.End]
 		if s.state = state; !known {
 			s.state = task.Blocked
-			s.fault = fmt.Sprintf("%s line %d: unknown status %.40q; known: %s", d.Name, at.line, text, words.Known())
+			s.fault = words.Unknown(fmt.Sprintf("%s line %d", d.Name, at.line), text)
 		}
 		if words.Write[state] != word || !known {
 			s.word = word

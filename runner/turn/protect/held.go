@@ -23,7 +23,7 @@ func (o Outcome) Held(before, left store.Plan, id string) (marks []Mark, own boo
 		}
 		switch {
 		case t.Word != "":
-			marks = append(marks, Mark{t.ID, misspelt(t, left.List.Faults)})
+			marks = append(marks, Mark{t.ID, misspelt(t, left.List.Warnings)})
 		case t.ID == id:
 			own = true
 		default:
@@ -34,10 +34,10 @@ func (o Outcome) Held(before, left store.Plan, id string) (marks []Mark, own boo
 }
 
 // misspelt returns what is wrong with the state that the agent wrote.
-func misspelt(t task.Task, faults []string) string {
-	for _, fault := range faults {
-		if strings.Contains(fault, fmt.Sprintf("line %d", t.Line)) && strings.Contains(fault, t.Word) {
-			return "the agent left this: " + fault
+func misspelt(t task.Task, warnings []string) string {
+	for _, text := range warnings {
+		if strings.Contains(text, fmt.Sprintf("line %d", t.Line)) && strings.Contains(text, t.Word) {
+			return "the agent left this: " + text
 		}
 	}
 	return fmt.Sprintf("the agent marked it %q", t.Word)
