@@ -19,9 +19,7 @@ func questions() []question.Question {
 
 func answersOver(t *testing.T) (u *ui, verbs *[]string) {
 	u, verbs = recorded(t)
-	p := &answersPage{u: u, all: questions()[1:]}
-	u.open("answers", p)
-	p.ask("answer to q2", "")
+	u.open("answers", newAnswers(u, questions()[1:]))
 	return u, verbs
 }
 
@@ -71,23 +69,5 @@ func TestAnswers_anySize_showTheSelectedQuestion(t *testing.T) {
 				t.Errorf("%q", got)
 			}
 		}
-	}
-}
-
-func TestAnswers_click_selectsAQuestionAndTypesAnOption(t *testing.T) {
-	u, verbs := answersOver(t)
-	click := func(y int) {
-		u.picture(t, [2]int{80, 15})
-		u.front().page.(clicker).Click(0, y)
-	}
-	click(6) // the other question, below text, options, task and context
-	click(99)
-	if u.types(t, "x<enter>"); strings.Join(*verbs, "|") != "answer q3 -- x" {
-		t.Errorf("a click selects: %q", *verbs)
-	}
-	u, verbs = answersOver(t)
-	click(2)
-	if u.types(t, "<enter>"); strings.Join(*verbs, "|") != "answer q2 --option 2" {
-		t.Errorf("a click chooses an option: %q", *verbs)
 	}
 }

@@ -72,7 +72,7 @@ func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
 
 func TestDraw_narrowRows_haveTheTitleBesideAShortOutcome(t *testing.T) {
 	rows := iterationsDrawn(t, [2]int{42, 8})
-	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  required check", 5: "1 ✓       5s  Add cursors · done"} {
+	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  Add cu… · req", 5: "1 ✓       5s  Add cursors · done"} {
 		if !strings.Contains(rows[y], want) {
 			t.Errorf("row %d is %q, want %q", y, rows[y], want)
 		}

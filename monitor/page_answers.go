@@ -6,27 +6,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gdamore/tcell/v2"
-
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/state/question"
 	"ralph/state/view"
-	"ralph/state/view/summary"
 )
 
 // answersPage shows the questions that wait for a person. The last row asks for the answer to the selected one.
 type answersPage struct {
-	u        *ui
+	*logPage
 	all      []question.Question
 	selected int
-	rows     []target // what the latest draw put on each row
-}
-
-// target is what a row on the screen shows.
-type target struct {
-	question int // its index
-	option   int // its number; 0: the row is none
 }
 
 // openAnswers opens the page of the questions that wait for a person.
@@ -39,10 +29,16 @@ func (u *ui) openAnswers() {
 	case len(all) == 0:
 		u.say("no question waits for an answer")
 	default:
-		p := &answersPage{u: u, all: all}
-		u.open("answers", p)
-		p.ask("answer to "+all[0].ID, "")
+		u.open("answers", newAnswers(u, all))
 	}
+}
+
+func newAnswers(u *ui, all []question.Question) *answersPage {
+	p := &answersPage{logPage: newText(u, "Questions", "u", nil), all: all}
+	p.remake = func() []view.Line { return p.lines }
+	p.bare = true
+	p.ask("answer to "+all[0].ID, "")
+	return p
 }
 
 // ask asks for the answer to the selected question.
@@ -85,64 +81,33 @@ func (p *answersPage) Scroll(by int) {
 	}
 }
 
-// Click selects the question at a row below the title. On an option it types its number.
-func (p *answersPage) Click(_, y int) {
-	if y < 0 || y >= len(p.rows) {
-		return
-	}
-	at := p.rows[y]
-	if p.Scroll(at.question - p.selected); at.option > 0 {
-		p.ask("answer to "+p.all[p.selected].ID, strconv.Itoa(at.option))
-	}
-}
-
 // Draw draws the selected question, with the others around it in a line each.
 func (p *answersPage) Draw(c canvas.Canvas) {
-	c.Title(canvas.Title{Name: "Questions", Key: "u", Focused: true,
-		Right: fmt.Sprintf("%d of %d", p.selected+1, len(p.all))})
-	c = c.Rows(1, c.H-1)
-	type row struct {
-		x     int
-		text  string
-		style tcell.Style
-		of    target
-	}
-	var rows []row
-	var of target
-	add := func(x int, style tcell.Style, text string) {
-		for line := range strings.Lines(text) {
-			for _, part := range termtext.Wrap(termtext.Line(line), max(c.W-x-1, 1)) {
-				rows = append(rows, row{x, part, style, of})
-			}
+	var all []view.Line
+	add := func(role view.Role, indent, text string) {
+		for _, l := range linesOf(text, role) {
+			l.Text = indent + l.Text
+			all = append(all, l)
 		}
 	}
-	at, end := 0, 0
+	at := 0
 	for i, q := range p.all {
-		of = target{question: i}
 		if i != p.selected {
-			rows = append(rows, row{1, termtext.Fit("  "+q.ID+" "+termtext.Line(q.Text), c.W-2), c.Dim(), of})
+			add(view.RoleNote, "  ", termtext.Fit(q.ID+" "+termtext.Line(q.Text), c.W-4))
 			continue
 		}
-		at = len(rows)
-		add(1, c.Tone(summary.Warn).Bold(true), "▸ "+q.ID+" "+q.Text)
+		at = len(all)
+		add(view.RoleWarning, "▸ ", q.ID+" "+q.Text)
 		for n, option := range q.Options {
-			of.option = n + 1
-			add(5, plain, fmt.Sprintf("%d %s", n+1, option))
+			add(view.RoleText, "    ", fmt.Sprintf("%d %s", n+1, option))
 		}
-		of.option = 0
-		add(5, c.Dim(), view.Prefix("task: ", q.Title))
-		if q.Context != "" && q.Context != q.Text {
-			add(5, c.Dim(), q.Context)
+		add(view.RoleNote, "    ", view.Prefix("task: ", q.Title))
+		if q.Context != q.Text {
+			add(view.RoleNote, "    ", q.Context)
 		}
-		end = len(rows)
 	}
-	top := max(min(at, end-c.H, len(rows)-c.H), 0)
-	if end-at > c.H {
-		top = at
-	}
-	p.rows = nil
-	for y, r := range rows[top:min(top+c.H, len(rows))] {
-		c.Text(r.x, y, r.style, r.text)
-		p.rows = append(p.rows, r.of)
-	}
+	p.replace(all)
+	p.top = place{p.first + at, 0}
+	p.title.Right = fmt.Sprintf("%d of %d", p.selected+1, len(p.all))
+	p.logPage.Draw(c)
 }

@@ -88,7 +88,7 @@ func (p *modelsPage) String(i int) string { return p.all[i].agent + " " + p.all[
 // Len is how many choices there are.
 func (p *modelsPage) Len() int { return len(p.all) }
 
-// find narrows the list. The typed text itself is first if it is listed, else last.
+// find narrows the list. What is typed comes last if it is not listed.
 func (p *modelsPage) find(text string) {
 	text = termtext.Unwrap(text)
 	if p.selected, p.top = 0, 0; text == "" {
@@ -101,13 +101,9 @@ func (p *modelsPage) find(text string) {
 	}
 	p.shown = nil
 	for _, m := range fuzzy.FindFrom(text, p) {
-		if one := p.all[m.Index]; one != typed {
-			p.shown = append(p.shown, one)
-		}
+		p.shown = append(p.shown, p.all[m.Index])
 	}
-	if slices.Contains(p.all, typed) {
-		p.shown = append([]choice{typed}, p.shown...)
-	} else {
+	if !slices.Contains(p.all, typed) {
 		p.shown = append(p.shown, typed)
 	}
 }

@@ -177,18 +177,6 @@ func (r *runPage) point(x, y int) {
 	}
 }
 
-// opens is the key that opens what is at a position.
-func (r *runPage) opens(x, y int) string {
-	switch p := r.placeAt(x, y); {
-	case p.panel == panelIterations && y > p.y:
-		return "enter"
-	case p.panel == panelPlan:
-		return "t"
-	default:
-		return string(rune('0' + p.panel)) // the panel alone, and back
-	}
-}
-
 // add takes new lines of the log, and the tasks before the first run.
 func (r *runPage) add(lines []view.Line, gap bool, plan []string) {
 	if r.plan = plan; gap {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
 	"github.com/sahilm/fuzzy"
 
 	"ralph/logs/termtext"
@@ -588,68 +587,31 @@ func (p *tasksPage) Draw(c canvas.Canvas) {
 	c.Text(left-1, 0, c.Dim(), "┬")
 }
 
-// columns are the widths of what stands to the right of a title: tries, time, cost, findings and agent. 0: there is no
-// room, or nothing to say.
-type columns [5]int
-
-const taskTitle = 40 // minimum width of a title beside columns
-
-func (p *tasksPage) columnsOf(width int) columns {
-	var k columns
-	use := func(column int, used bool) {
-		if used {
-			k[column] = [...]int{5, 7, 7, 5, 18}[column]
-		}
+// figures are what stands to the right of a title, as far as there is room.
+func figures(width int, tries, time, cost, found, agent string) string {
+	text := fmt.Sprintf("%5s %8s", tries, time)
+	switch {
+	case width >= 100:
+		text += fmt.Sprintf(" %8s %5s %s", cost, found, pad(agent, 16))
+	case width >= 64:
+		text += fmt.Sprintf(" %8s %5s", cost, found)
+	case width < 50:
+		return ""
 	}
-	for i := range p.all {
-		use(0, p.all[i].Attempts > 0)
-		use(4, p.all[i].Agent != "")
-	}
-	for _, w := range p.work {
-		use(0, true)
-		use(1, w.seconds > 0 || !w.since.IsZero())
-		use(2, w.cost > 0)
-		use(3, w.found > 0)
-		use(4, w.agent != "")
-	}
-	for _, dropped := range []int{4, 2, 3, 1, 0} {
-		if width-k.width() < taskTitle {
-			k[dropped] = 0
-		}
-	}
-	return k
+	return text
 }
 
-func (k columns) width() (n int) {
-	for _, w := range k {
-		if w > 0 {
-			n += w + 1
-		}
-	}
-	return n
+// pad fits a text into a width.
+func pad(text string, width int) string {
+	text = termtext.Fit(text, width)
+	return text + strings.Repeat(" ", width-termtext.Width(text))
 }
 
-// draw draws the cells of a row.
-func (k columns) draw(c canvas.Canvas, cells [5]string, styles func(column int) tcell.Style) {
-	x := c.W - k.width()
-	for i, w := range k {
-		if w == 0 {
-			continue
-		}
-		text := termtext.Fit(cells[i], w)
-		at := x
-		if i < 4 { // numbers are right-aligned
-			at += w - termtext.Width(text)
-		}
-		c.Text(at, 0, styles(i), text)
-		x += w + 1
-	}
-}
-
-// heads draws the names of the columns.
-func (k columns) heads(c canvas.Canvas) {
+// drawHeads draws the names of the columns.
+func drawHeads(c canvas.Canvas) {
+	heads := figures(c.W, "tries", "time", "cost", "found", "agent")
 	c.Text(3, 0, c.Dim(), "task")
-	k.draw(c, [5]string{"tries", "time", "cost", "found", "agent"}, func(int) tcell.Style { return c.Dim() })
+	c.Text(c.W-len(heads)-1, 0, c.Dim(), heads)
 }
 
 // drawPanel draws the tasks around the one at hand, below the names of the columns.
@@ -658,12 +620,11 @@ func (p *tasksPage) drawPanel(c canvas.Canvas) {
 		return
 	}
 	p.chooseLeft()
-	k := p.columnsOf(c.W)
-	k.heads(c)
+	drawHeads(c)
 	c = c.Rows(1, c.H-1)
 	top := max(min(p.selected-c.H/2, len(p.shown)-c.H), 0)
 	for y := 0; y < c.H && top+y < len(p.shown); y++ {
-		p.drawTask(c.Rows(y, 1), top+y, k)
+		p.drawTask(c.Rows(y, 1), top+y)
 	}
 }
 
@@ -678,10 +639,9 @@ func (p *tasksPage) drawList(c canvas.Canvas) {
 		right = ""
 	}
 	c.Title(canvas.Title{Name: "Tasks", Key: "t", Focused: true, Right: right})
-	k := p.columnsOf(c.W)
 	p.width, p.head = c.W, 0
-	if c = c.Rows(1, c.H-1); c.H >= headerRoom && k[0] > 0 {
-		k.heads(c)
+	if c = c.Rows(1, c.H-1); c.H >= headerRoom && c.W >= 50 {
+		drawHeads(c)
 		p.head, c = 1, c.Rows(1, c.H-1)
 	}
 	p.height = c.H
@@ -701,11 +661,11 @@ func (p *tasksPage) drawList(c canvas.Canvas) {
 	}
 	p.top = c.First(p.top, p.selected, len(p.shown))
 	for y := 0; y < c.H && p.top+y < len(p.shown); y++ {
-		p.drawTask(c.Rows(y, 1), p.top+y, k)
+		p.drawTask(c.Rows(y, 1), p.top+y)
 	}
 }
 
-func (p *tasksPage) drawTask(c canvas.Canvas, row int, k columns) {
+func (p *tasksPage) drawTask(c canvas.Canvas, row int) {
 	t := &p.all[p.shown[row]]
 	state := p.state(t)
 	mark, tone := p.mark(t)
@@ -726,7 +686,16 @@ func (p *tasksPage) drawTask(c canvas.Canvas, row int, k columns) {
 	if p.query == "" {
 		x += min(2*t.Depth, 12)
 	}
-	room := c.W - k.width() - 1
+	tries, found := "", ""
+	if n := max(t.Attempts, len(w.turns)); n > 0 {
+		tries = fmt.Sprintf("%d×", n)
+	}
+	if w.found > 0 {
+		found = fmt.Sprintf("!%d", w.found)
+	}
+	right := figures(c.W, tries, w.span(p.u.o.Now()), view.Dollars(w.cost), found, cmp.Or(t.worker(), w.agent))
+	room := c.W - termtext.Width(right) - 1
+	c.Text(room, 0, side, right)
 	more, named := view.Join(" · ", t.Why, p.about(t)), room
 	if t.Why != "" && !p.quiet {
 		named = max(room*3/5, room-2-termtext.Width(more)) // why it is not done is worth a part of its title
@@ -735,21 +704,6 @@ func (p *tasksPage) drawTask(c canvas.Canvas, row int, k columns) {
 	if room-x > 12 && more != "" {
 		c.Text(x+2, 0, side, termtext.Fit(more, room-x-2))
 	}
-	tries := ""
-	if n := max(t.Attempts, len(w.turns)); n > 0 {
-		tries = fmt.Sprintf("%d×", n)
-	}
-	found := ""
-	if w.found > 0 {
-		found = fmt.Sprintf("!%d", w.found)
-	}
-	k.draw(c, [5]string{tries, w.span(p.u.o.Now()), view.Dollars(w.cost), found, cmp.Or(t.worker(), w.agent)},
-		func(column int) tcell.Style {
-			if column == 3 && !selected {
-				return c.Tone(summary.Warn)
-			}
-			return side
-		})
 }
 
 func thousands(n int) string { return termtext.Thousands(int64(n)) }

@@ -65,11 +65,9 @@ func (r *runPage) drawIterations(c canvas.Canvas, _ summary.Summary) {
 	}
 }
 
-// A row shows at least minTitle cells of its task's title if the title has minTitled cells or more.
-const minTitle, minTitled = 14, 28
-
-// In less room a short outcome, such as "done", leaves its details to a title of at least minShort cells.
-const minShort = 8
+// minTitle is how many cells of its task's title a row keeps, if the title is that long. In less than minWhole cells for
+// both, it keeps less, and the outcome loses its details.
+const minTitle, minWhole = 14, 30
 
 func drawIteration(c canvas.Canvas, r summary.IterationRow, selected bool) {
 	style, mark := tcell.StyleDefault, c.Tone(r.Tone)
@@ -101,13 +99,11 @@ func drawIteration(c canvas.Canvas, r summary.IterationRow, selected bool) {
 		right -= w + 1
 	}
 	text, room := r.Text, right-x
-	if r.Title != "" && room >= minTitled {
-		title := termtext.Fit(r.Title, max(room-termtext.Width(text)-3, minTitle))
-		text = title + " · " + text
-	}
-	if word, _, cut := strings.Cut(r.Text, ", "); r.Title != "" && room < minTitled && cut &&
-		room-termtext.Width(word)-3 >= minShort {
-		text = termtext.Fit(r.Title, room-termtext.Width(word)-3) + " · " + word
+	if r.Title != "" {
+		if room < minWhole {
+			text, _, _ = strings.Cut(text, ", ")
+		}
+		text = termtext.Fit(r.Title, max(room-termtext.Width(text)-3, min(minTitle, max(room/2-2, minTitle/2)))) + " · " + text
 	}
 	c.Text(x, 0, style, termtext.Fit(text, room))
 }

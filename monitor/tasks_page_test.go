@@ -169,7 +169,7 @@ func TestDraw_agentThatWorked_isNamed(t *testing.T) {
 		{Number: 2, TaskID: "T1", Call: view.Call{Agent: "codex gpt-5"}}}
 	p.load(rowsOf([]act.Task{{ID: "T1", Title: "Set up", State: "done"}, {ID: "T2", Title: "Log in", State: "open", Agent: "amp"}}))
 	screen := below(t, u, [2]int{200, 47})
-	if !strings.Contains(screen, "2× codex gpt-5") || !strings.Contains(screen, " amp ") {
+	if !strings.Contains(screen, "2×                         codex gpt-5") || !strings.Contains(screen, " amp ") {
 		t.Error(screen)
 	}
 }
@@ -178,7 +178,7 @@ func TestDraw_showsStateWorkAndWhy(t *testing.T) {
 	u, _, _ := tasksOver(t, plan())
 	for size, want := range map[[2]int][]string{
 		{60, 12}:  {"t Tasks", "1/6 done", "✓ T1  Set up", "2×", "▸ T2  Log in", "11m 00s", "⊘ T5  Reset password", "⏸ T6", "✗ no id of its own"},
-		{80, 21}:  {"tries    time    cost", "$0.25", "○ T3  Log out  waits for T2", " ○   T4", "⊘ T5  Reset password  waits for the design"},
+		{80, 21}:  {"tries     time     cost", "$0.25", "○ T3  Log out  waits for T2", " ○   T4", "⊘ T5  Reset password  waits for the design"},
 		{200, 47}: {"codex gpt-5", "enter Task", "│ ✓ done"},
 	} {
 		screen := below(t, u, size)

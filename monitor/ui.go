@@ -319,11 +319,7 @@ func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 				p.Click(x, y-1)
 			}
 		case tview.MouseLeftDoubleClick:
-			switch {
-			case u.prompt != nil || last:
-			case top.page == u.run:
-				u.press(u.run.opens(x, y))
-			case clicks && y > 0:
+			if u.prompt == nil && !last && clicks && y > 0 {
 				u.press("enter")
 			}
 		case tview.MouseScrollUp:

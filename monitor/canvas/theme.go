@@ -34,27 +34,6 @@ func Themes() []string { return []string{"auto", "terminal", "dark", "light", "n
 // ThemeVariable is the environment variable that names the theme.
 const ThemeVariable = "RALPH_THEME"
 
-// ThemeName is a flag.
-type ThemeName string
-
-// Set refuses a name that is not known.
-func (n *ThemeName) Set(name string) error {
-	*n = ThemeName(name)
-	return CheckTheme(name)
-}
-
-// String is the name.
-func (n *ThemeName) String() string { return string(*n) }
-
-// Type is what the help calls a value.
-func (n *ThemeName) Type() string { return "name" }
-
-// Help describes the flag.
-func (n *ThemeName) Help() string {
-	return "The colors, as a `NAME`: " + strings.Join(Themes(), ", ") + "; for all screens: " + ThemeVariable +
-		" in the environment."
-}
-
 // CheckTheme returns an error for an unknown name. The empty name is allowed.
 func CheckTheme(name string) error {
 	if name == "" || slices.Contains(Themes(), name) {

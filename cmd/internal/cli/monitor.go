@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ import (
 type monitorOptions struct {
 	*cmdline.Factory
 	plain bool
-	theme canvas.ThemeName
+	theme string
 }
 
 // newMonitorCmd returns ralph monitor.
@@ -33,19 +34,23 @@ func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return monitorRun(o) },
 	}
 	cmd.Flags().BoolVar(&o.plain, "plain", false, "Print a stream of lines instead of the screen.")
-	cmd.Flags().Var(&o.theme, "theme", o.theme.Help())
+	cmd.Flags().StringVar(&o.theme, "theme", "", "The colors, as a `NAME`: "+strings.Join(canvas.Themes(), ", ")+"; for all screens: "+
+		canvas.ThemeVariable+" in the environment.")
 	cmdline.CompleteValues(cmd, "theme", canvas.Themes())
 	return cmd
 }
 
 func monitorRun(o *monitorOptions) error {
+	if err := canvas.CheckTheme(o.theme); err != nil {
+		return cmdline.UsageError("--theme: %v", err)
+	}
 	dir, err := o.Project()
 	if err != nil {
 		return err
 	}
 	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
-	return watch(sig.Ctx, o.Factory, monitor.Options{Dir: dir, Plain: o.plain, Out: o.Out, Theme: string(o.theme)})
+	return watch(sig.Ctx, o.Factory, monitor.Options{Dir: dir, Plain: o.plain, Out: o.Out, Theme: o.theme})
 }
 
 // watch shows the run of a project on a screen.
