@@ -10,7 +10,6 @@ import (
 	"ralph/runner/hooks"
 	"ralph/runner/rules"
 	"ralph/runner/task"
-	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/runner/turn/protect"
 	"ralph/state"
@@ -46,7 +45,7 @@ func (r *Run) runHooks(ctx context.Context, p hooks.Point, from state.Origin, t 
 		return f
 	})
 	if v.Ran { // what a hook changed is not the agent's work
-		found, err := bystander.Settle(store.EditsSince(l.Plan.File), nil, nil)
+		found, err := bystander.Settle(nil, nil)
 		r.out.Lost(err)
 		for _, f := range found {
 			tell(state.Finding{Source: state.FoundByAudit, Name: string(f.Kind), Task: f.Task, Doubt: true,

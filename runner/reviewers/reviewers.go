@@ -176,7 +176,7 @@ func (p *Panel) settle(ctx context.Context, s Request, ws *workspace, answers []
 	var touched []audit.Finding
 	var broken error
 	ws.alone(func() {
-		touched, broken = ws.plan.Settle(store.EditsSince(s.Plan), s.Changed, ws.tools.couldWrite)
+		touched, broken = ws.plan.Settle(s.Changed, ws.tools.couldWrite)
 	})
 	for _, f := range touched {
 		p.emit(s, state.Finding{Source: state.FoundByReview, Name: string(f.Kind), Task: f.Task, Doubt: true, Text: f.Text})

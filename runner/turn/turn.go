@@ -188,7 +188,7 @@ func (t *turn) fullTurn(ctx context.Context) (Result, error) {
 	defer t.w.Shared.end(t.refs)
 	kept, steering := protectFiles(t.a.Dir, t.a.Protect), t.steering()
 	files := protect.Call{Plan: t.a.Plan, Task: t.a.Task, Logs: t.a.LogDir, Iteration: t.a.Origin.Iteration,
-		State: t.a.State, Hidden: t.a.Sandbox.InContainer()}
+		State: t.a.State}
 	t.plan = protect.Remember(t.a.Sandbox.On(), files, f.before)
 	locked := git.Locked(t.a.Dir)
 	f.call, err = t.call(ctx, f.before)
@@ -231,7 +231,7 @@ func (t *turn) fullTurn(ctx context.Context) (Result, error) {
 	if f.lost != "" {
 		return settle(t.a, f), nil
 	}
-	found, err := t.plan.GuardChecks(t.readOnly() != nil, store.EditsSince(t.a.Plan), func() error { return t.prove(ctx, &f) })
+	found, err := t.plan.GuardChecks(t.readOnly() != nil, func() error { return t.prove(ctx, &f) })
 	t.addFindings(&f, found)
 	found, answers := f.audit.credit(t.a, f)
 	f.audit.Findings = append(f.audit.Findings, found...)

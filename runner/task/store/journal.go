@@ -152,10 +152,3 @@ func (p *JournalPeople) Events(own task.Task, left string) (all []state.TaskChan
 	}
 	return all
 }
-
-// EditsSince returns a function that finds what people have changed in a plan since a moment, from a watch and the record.
-func EditsSince(f File) func(Plan, time.Time, []edits.Edit[Plan]) (Plan, bool) {
-	return func(from Plan, at time.Time, watched []edits.Edit[Plan]) (Plan, bool) {
-		return (&JournalPeople{File: f, From: from, Since: at, Watched: watched}).Now()
-	}
-}

@@ -6,5 +6,3 @@ type activity string
 
 // activityOf always returns false: only Linux shows whose child a process was.
 func activityOf(int, Place) (activity, bool) { return "", false }
-
-func idle(int) (activity, bool) { return "", false }

@@ -10,14 +10,10 @@
 //
 //	start                   tool ---- answer                             tool ---- answer
 //	  |   quiet   |--margin--|          |--settle--|   quiet   |--margin--|
-//
-// Checks report nothing. For them it is quiet while all of their processes wait and none has run
-// in between.
 package edits
 
 import (
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -42,14 +38,12 @@ type Place struct {
 	Hidden bool
 }
 
-// Watch follows the files of one value during one agent call, or while checks run. It is safe for
-// concurrent use.
+// Watch follows the files of one value during one agent call. It is safe for concurrent use.
 type Watch[V any] struct {
-	paths  []string
-	place  Place
-	read   func() V
-	checks bool // it watches checks, not an agent
-	tools  Tools
+	paths []string
+	place Place
+	read  func() V
+	tools Tools
 
 	mu    sync.Mutex
 	pid   int         // of the agent, or the first program around it; 0: not started yet
@@ -96,15 +90,7 @@ const maxPaths = 500
 // Follow watches files, and folders for new ones, until Stop is called; read parses them. It watches
 // nothing if there are none, or too many, or if the agent is hidden.
 func Follow[V any](paths []string, place Place, read func() V) *Watch[V] {
-	return (&Watch[V]{paths: paths, place: place, read: read}).begin()
-}
-
-// FollowChecks is Follow for checks that this process runs.
-func FollowChecks[V any](paths []string, place Place, read func() V) *Watch[V] {
-	return (&Watch[V]{paths: paths, place: place, read: read, checks: true}).begin()
-}
-
-func (w *Watch[V]) begin() *Watch[V] {
+	w := &Watch[V]{paths: paths, place: place, read: read}
 	w.stop, w.stopped = make(chan struct{}), make(chan struct{})
 	if len(w.paths) == 0 || len(w.paths) > maxPaths || w.place.Hidden {
 		close(w.stopped)
@@ -155,7 +141,7 @@ func (w *Watch[V]) Stop() []Edit[V] {
 	<-w.stopped
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.checks && !w.tools.reported() {
+	if !w.tools.reported() {
 		return nil
 	}
 	return w.edits
@@ -165,13 +151,10 @@ func (w *Watch[V]) Stop() []Edit[V] {
 func (w *Watch[V]) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if since, idle := w.tools.idle(); !w.checks && (!idle || time.Since(since) < settle) {
+	if since, idle := w.tools.idle(); !idle || time.Since(since) < settle {
 		return
 	}
-	began, late := time.Now(), margin
-	if w.checks {
-		late = 0
-	}
+	began := time.Now()
 	w.look()
 	switch kin, alone := w.alone(); {
 	case !alone:
@@ -180,18 +163,15 @@ func (w *Watch[V]) check() {
 		w.reset()
 		w.quiet, w.kin = time.Now(), kin
 	default:
-		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > late {
+		for len(w.fresh) > 0 && began.Sub(w.fresh[0].at) > margin {
 			w.edits = append(w.edits, w.fresh[0].Edit)
 			w.fresh = w.fresh[1:]
 		}
 	}
 }
 
-// alone reports whether no process of the call but the agent itself, or none of the checks, could write now.
+// alone reports whether no process of the call but the agent itself could write now.
 func (w *Watch[V]) alone() (activity, bool) {
-	if w.checks {
-		return idle(os.Getpid())
-	}
 	if w.pid == 0 {
 		return "", false
 	}

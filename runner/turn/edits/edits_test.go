@@ -158,39 +158,3 @@ func TestFollow_agentInASandbox_onlyItselfIsQuiet(t *testing.T) {
 	}
 	wait.Wait()
 }
-
-// While checks run, what changes is a person's only if none of their processes has run.
-func TestBeside_whoChangedTheFile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: an edit for each way")
-	}
-	for name, c := range map[string]struct {
-		script string // at "now" a person writes
-		theirs int
-	}{
-		"a person, while all wait":         {"sleep 1; echo now; sleep 2", 1},
-		"a person, while a check computes": {"echo now; i=0; while test $SECONDS -lt 2; do i=$((i+1)); done", 0},
-		"the check itself":                 {"sleep 1; " + edit + "sleep 1", 0},
-		"a child of it":                    {"sleep 1; /bin/sh -c 'echo x >plan'; sleep 1", 0},
-		"one that it left behind":          {"setsid sh -c '(sleep 1; echo x >plan) &' & sleep 2", 0},
-		"one that renames what it made":    {"echo x >new; sleep 1; mv new plan; sleep 1", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			plan := filepath.Join(dir, "plan")
-			if err := os.WriteFile(plan, []byte("start"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			w := FollowChecks([]string{plan}, Place{}, func() string { data, _ := os.ReadFile(plan); return string(data) })
-			_, err := ptyexec.Run(t.Context(), ptyexec.Command{Args: []string{"/bin/bash", "-c", c.script}, Dir: dir}, func(p []byte) bool {
-				if bytes.Contains(p, []byte("now")) {
-					time.AfterFunc(time.Second, func() { _ = os.WriteFile(plan, []byte("a person's"), 0o600) })
-				}
-				return false
-			})
-			if got := w.Stop(); len(got) != c.theirs || err != nil {
-				t.Errorf("a person made %q, %v", got, err)
-			}
-		})
-	}
-}

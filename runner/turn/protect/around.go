@@ -6,26 +6,17 @@ import (
 
 	"ralph/runner/audit"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/edits"
 )
 
-// Since returns a plan with what people have changed in it since a moment: what a watch saw, and what they recorded. It
-// reports whether there was anything.
-type Since func(from store.Plan, at time.Time, watched []edits.Edit[store.Plan]) (store.Plan, bool)
-
 // GuardChecks protects the plan while the checks after a call run, as during the call: the call may have written them.
-// If they can only read the plan, every change is a person's.
-func (p *Plan) GuardChecks(readOnly bool, since Since, checks func() error) ([]audit.Finding, error) {
-	begun, now := time.Now(), store.Read(p.call.Plan)
-	q := Remember(!readOnly, p.call, now)
+// If they can only read the plan, every change is a person's. People record theirs with ralph's commands.
+func (p *Plan) GuardChecks(readOnly bool, checks func() error) ([]audit.Finding, error) {
+	begun := time.Now()
+	q := Remember(!readOnly, p.call, store.Read(p.call.Plan))
 	q.checks = true
 	q.CallStarts(nil)
-	hidden := p.call.Hidden || len(q.files) == 0
-	read := func() store.Plan { return store.Read(p.call.Plan) }
-	watch := edits.FollowChecks(Watched(p.call.Plan, now), edits.Place{Hidden: hidden}, read)
 	err := checks()
-	watched := watch.Stop()
-	people := func() (store.Plan, bool) { return since(now, begun, watched) }
+	people := (&store.JournalPeople{File: p.call.Plan, From: q.before, Since: begun}).Now
 	o, broken := q.Settle(people)
 	if plan, edited := people(); edited && len(q.files) > 0 { // Settle leaves a plan that a person has changed
 		left := q.judge(plan, store.Read(p.call.Plan))

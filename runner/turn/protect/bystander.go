@@ -37,7 +37,7 @@ type Own func(time.Time) map[string]*task.State
 // Settle puts back what the bystander changed in tasks, and returns a finding for each of them. own may be nil. could
 // reports whether the bystander can have written at a time; nil: always. Call it while nothing else of ralph writes the
 // plan.
-func (b *Bystander) Settle(since Since, own Own, could func(time.Time) bool) ([]audit.Finding, error) {
+func (b *Bystander) Settle(own Own, could func(time.Time) bool) ([]audit.Finding, error) {
 	f := b.plan.call.Plan
 	now := store.Read(f)
 	var mine map[string]*task.State
@@ -51,7 +51,7 @@ func (b *Bystander) Settle(since Since, own Own, could func(time.Time) bool) ([]
 	if could != nil && !slices.ContainsFunc(b.plan.files, func(f file) bool { return could(written(f.path)) }) {
 		return nil, nil // a person has saved it
 	}
-	people := func() (store.Plan, bool) { return since(b.plan.before, b.begun, nil) }
+	people := (&store.JournalPeople{File: f, From: b.plan.before, Since: b.begun}).Now
 	if len(mine) == 0 {
 		o, err := b.plan.settle(people)
 		if len(o.Touched) > 0 || err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"ralph/runner/task"
 	"ralph/runner/task/store"
-	"ralph/runner/turn/edits"
 )
 
 // While a bystander runs, the run itself and people may change the plan: only what they wrote stays.
@@ -31,7 +30,7 @@ func TestBystander_othersChangeThePlanToo_onlyThatStays(t *testing.T) {
 		"a person ticks it, the run reopens it":      {open, ticked, to(task.Open), open, open, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := store.File{Path: filepath.Join(t.TempDir(), "fix_plan.md"), Name: "fix_plan.md"}
+			f := store.File{Path: filepath.Join(t.TempDir(), "fix_plan.md"), Name: "fix_plan.md", Edits: filepath.Join(t.TempDir(), "edits")}
 			put := func(text string) store.Plan {
 				t.Helper()
 				if err := os.WriteFile(f.Path, []byte(text), 0o600); err != nil {
@@ -41,13 +40,14 @@ func TestBystander_othersChangeThePlanToo_onlyThatStays(t *testing.T) {
 			}
 			two := put(c.before).List.Tasks[1].ID
 			b := Watch(f, "", 1)
-			people := func(from store.Plan, _ time.Time, _ []edits.Edit[store.Plan]) (store.Plan, bool) { return from, false }
 			if c.person != "" {
-				edited := put(c.person)
-				people = func(store.Plan, time.Time, []edits.Edit[store.Plan]) (store.Plan, bool) { return edited, true }
+				was, is := b.plan.before.List.Tasks[1], put(c.person).List.Tasks[1]
+				if err := store.RecordEdit(f.Edits, store.JournalEdit{Before: &was, After: &is}); err != nil {
+					t.Error(err)
+				}
 			}
 			put(c.after)
-			found, err := b.Settle(people, func(time.Time) map[string]*task.State { return map[string]*task.State{two: c.run} }, nil)
+			found, err := b.Settle(func(time.Time) map[string]*task.State { return map[string]*task.State{two: c.run} }, nil)
 			if text, _ := os.ReadFile(f.Path); string(text) != c.want || len(found) != c.found || err != nil {
 				t.Errorf("plan:\n%sfound %v, %v", text, found, err)
 			}

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"ralph/ptyexec/cover"
 	"ralph/runner/audit"
 	"ralph/runner/task"
@@ -33,8 +31,6 @@ type Call struct {
 	Iteration int
 	// State is the state directory if the sandbox cannot lock it; empty: it can.
 	State string
-	// Hidden is true if ralph cannot see the processes of checks, because they run in a container.
-	Hidden bool
 }
 
 // Plan is the plan before a call. The zero value protects nothing.
@@ -50,8 +46,6 @@ type Plan struct {
 
 type file struct {
 	path string
-	real string // where the path led before the call
-	top  string // where the plan led: writers lock that
 	data []byte
 	mode os.FileMode
 }
@@ -85,7 +79,7 @@ func Remember(contained bool, c Call, before store.Plan) *Plan {
 			continue
 		}
 		if data, err := in.Read(path, store.MaxSize); err == nil {
-			p.files = append(p.files, file{path, realPath(path), realPath(c.Plan.Path), data, info.Mode().Perm()})
+			p.files = append(p.files, file{path, data, info.Mode().Perm()})
 		}
 	}
 	return p
@@ -167,7 +161,7 @@ func (p *Plan) settle(now People) (o Outcome, err error) {
 	if p.call.Plan.Edits != "" {
 		time.Sleep(RecordDelay)
 	}
-	unlock, err := store.LockPlan(p.files[0].top)
+	unlock, err := store.LockPlan(p.call.Plan.Path)
 	if err != nil {
 		return o, err
 	}
@@ -185,13 +179,10 @@ func (p *Plan) settle(now People) (o Outcome, err error) {
 	return o, err
 }
 
-// texts returns the current text of the plan's files; nil: the path leads elsewhere, or nowhere.
+// texts returns the current text of the plan's files; nil: none that can be read.
 func (p *Plan) texts() (all [][]byte) {
 	for _, f := range p.files {
-		var data []byte
-		if realPath(f.path) == f.real {
-			data, _ = p.call.Plan.Project().Read(f.path, store.MaxSize)
-		}
+		data, _ := p.call.Plan.Project().Read(f.path, store.MaxSize)
 		all = append(all, data)
 	}
 	return all
@@ -212,7 +203,7 @@ func (p *Plan) putBack(texts [][]byte) (back string, err error) {
 		if kept := p.call.keepAside(f.path, texts[i]); kept != "" {
 			back += "; the other version is in " + kept + " (if you wrote it: use ralph task while a call runs)"
 		}
-		if err := f.write(f.data); err != nil {
+		if err := f.write(p.call.Plan.Project(), f.data); err != nil {
 			return back, err
 		}
 	}
@@ -239,7 +230,7 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 		return o, nil
 	}
 	o = Outcome{Says: o.Says}
-	if written, err := f.replace(in, made); written || err != nil {
+	if written, err := f.replace(p.call.Plan, made); written || err != nil {
 		return o, err
 	}
 	kept := p.call.keepAside(f.path, made) // it may also have text between tasks
@@ -331,24 +322,14 @@ func (c Call) keepAside(path string, text []byte) string {
 	return to
 }
 
-// realPath returns the path with all links resolved; empty: it leads nowhere.
-func realPath(path string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
-	return real
-}
-
-// write writes the file to where its path led before the call. It replaces a link that the call put
-// there. It fails if the folder now leads elsewhere.
-func (f file) write(data []byte) error {
-	err := os.MkdirAll(filepath.Dir(f.real), 0o755)
-	if dir := filepath.Dir(f.real); err == nil && realPath(dir) != dir {
-		err = fmt.Errorf("%q leads to another folder than before", dir)
+// write writes the file, and replaces what the call put in its place.
+func (f file) write(in projectfs.Dir, data []byte) error {
+	err := in.MkdirAll(filepath.Dir(f.path), 0o755)
+	if err == nil && !in.IsPlain(f.path) {
+		err = in.Clear(f.path)
 	}
 	if err == nil {
-		err = renameio.WriteFile(f.real, data, f.mode, renameio.WithTempDir(filepath.Dir(f.real)))
+		err = in.Write(f.path, data, f.mode)
 	}
 	if err != nil {
 		return fmt.Errorf("restore plan: %w", err)
@@ -357,16 +338,16 @@ func (f file) write(data []byte) error {
 }
 
 // replace writes the file if it has not changed.
-func (f file) replace(in projectfs.Dir, text []byte) (written bool, err error) {
-	unlock, err := store.LockPlan(f.top)
+func (f file) replace(plan store.File, text []byte) (written bool, err error) {
+	unlock, err := store.LockPlan(plan.Path)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	if now, err := in.Read(f.path, store.MaxSize); err != nil || !bytes.Equal(now, f.data) {
+	if now, err := plan.Project().Read(f.path, store.MaxSize); err != nil || !bytes.Equal(now, f.data) {
 		return false, nil // a person has changed it, and that counts
 	}
-	return true, f.write(text)
+	return true, f.write(plan.Project(), text)
 }
 
 // Made returns the plan as the call made it: now, unless ralph replaced it.
