@@ -40,6 +40,7 @@ func (s Spec) Classify(t *Transcript, exit ptyexec.Exit, now time.Time) Outcome 
 	default:
 		o = s.noResult(t, exit)
 	}
+	o.namesReset(t, now)
 	guess := o.addTimes(t, now)
 	o.Evidence = wire.OneLine(o.Evidence)
 	if o.Reason == "" {
@@ -207,11 +208,34 @@ func (s Spec) cause(t *Transcript, exit ptyexec.Exit) (ending.Class, string) {
 	return ending.NewReader(s.Patterns).Cause(said)
 }
 
+// soon is how long a limit lasts that is worth a few tries.
+const soon = 10 * time.Minute
+
+// namesReset makes a limit of a failure whose words are not known, but which says when something resets.
+func (o *Outcome) namesReset(t *Transcript, now time.Time) {
+	switch o.Class {
+	case ending.Crash, ending.Auth, ending.RateLimited, ending.Overloaded, ending.ServerError:
+	default:
+		return
+	}
+	texts := slices.Concat(t.ErrorCodes, t.Errors)
+	if ending.LooksLikeError(o.Evidence) {
+		texts = append(texts, o.Evidence)
+	}
+	if slices.ContainsFunc(texts, func(text string) bool { return ending.IsReset(text, now).After(now.Add(soon)) }) {
+		o.Class = ending.UsageLimit
+	}
+}
+
 // addTimes sets when a limit ends, or when to retry, from the texts of the failure. It returns the
 // time zone of the limit if that is unknown.
 func (o *Outcome) addTimes(t *Transcript, now time.Time) (unknown string) {
 	limited := o.Class == ending.UsageLimit || o.Class == ending.SpendLimit
-	named, unknown := ending.Until(slices.Concat(t.ErrorCodes, t.Errors, []string{o.Evidence}), limited, now)
+	texts := slices.Concat(t.ErrorCodes, t.Errors, []string{o.Evidence})
+	named, unknown := ending.Until(texts, limited, now)
+	if delay, _ := ending.Until(texts, false, now); named.IsZero() && delay.After(now.Add(soon)) {
+		named = delay // what the provider asks for, not how long a CLI waits
+	}
 	switch {
 	case limited:
 		limit := state.Limit{Name: ending.LimitName(o.Evidence), Rejected: true, Utilization: -1}
@@ -222,6 +246,9 @@ func (o *Outcome) addTimes(t *Transcript, now time.Time) (unknown string) {
 			limit.ResetsAt = named
 		} else {
 			unknown = ""
+		}
+		if window := ending.Window(limit.Name); window > 0 && limit.ResetsAt.After(now.Add(window)) {
+			limit.ResetsAt = now.Add(window) // one of the two clocks is wrong
 		}
 		o.Limit, o.ResetsAt = &limit, limit.ResetsAt
 		return unknown

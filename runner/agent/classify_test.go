@@ -351,7 +351,7 @@ func TestClasses_everyClassHasAMeaningAndIsUnique(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, name := range []string{"claude-pty-sigint-tool", "codex-pty-json", "gemini-json", "opencode-perm-ask", "qwen-json", "amp0108-toolfail", "claude-sub-limit5h"} {
+	for _, name := range []string{"claude-pty-sigint-tool", "codex-pty-json", "gemini-stream-json", "opencode-perm-ask", "qwen-json", "amp0108-toolfail", "claude-sub-limit5h"} {
 		out, _ := recorded(f, name)
 		f.Add(out, uint8(3))
 	}
@@ -378,4 +378,51 @@ func FuzzDecode(f *testing.F) {
 
 func block(lines ...string) string {
 	return "---RALPH_STATUS---\n" + strings.Join(lines, "\n") + "\n---END_RALPH_STATUS---"
+}
+
+// What resets at a time that can be read is a limit, whatever its words are.
+func TestClassify_unknownWordsWithAReset_areALimit(t *testing.T) {
+	for text, want := range map[string]ending.Class{
+		"Fair use exhausted; renews at %s":                     ending.UsageLimit,
+		"403 You have been very busy. Come back, resets at %s": ending.UsageLimit,
+		"429 slow down, retry after 18000 seconds":             ending.UsageLimit,
+		"429 slow down, retry after 30 seconds":                ending.RateLimited,
+		"The build failed at %s":                               ending.Crash,
+	} {
+		text = strings.ReplaceAll(text, "%s", recordedAt.Add(3*time.Hour).UTC().Format(time.RFC3339))
+		o := classify(t, "claude", exitedWith(1), claudeInit, claudeResult(text, true, ""))
+		if o.Class != want || (want == ending.UsageLimit) == o.ResetsAt.IsZero() {
+			t.Errorf("%s: %q, resets %s", text, o.Class, o.ResetsAt)
+		}
+	}
+}
+
+// The last message of the agent counts if the final record has no text, or is missing.
+func TestClassify_blockWithoutAResult_isTheFinalMessage(t *testing.T) {
+	said := claudeText("Done.\n\n---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---")
+	call := `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}`
+	failure := strings.Replace(claudeText("API Error: 500"), `"type":"assistant"`, `"type":"assistant","isApiErrorMessage":true`, 1)
+	sub := strings.Replace(said, `"type":"assistant"`, `"type":"assistant","parent_tool_use_id":"t"`, 1)
+	codex := `{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"---RALPH_STATUS---\nSTATUS: COMPLETE\n---END_RALPH_STATUS---"}}`
+	for name, c := range map[string]struct {
+		agent string
+		lines []string
+		found bool
+	}{
+		"empty result":         {"claude", []string{claudeInit, said, claudeResult("", false, "")}, true},
+		"no result":            {"claude", []string{claudeInit, said}, true},
+		"no result of codex":   {"codex", []string{`{"type":"thread.started","thread_id":"x"}`, codex}, true},
+		"a tool call after it": {"claude", []string{claudeInit, said, call}, false},
+		"an error after it":    {"claude", []string{claudeInit, said, failure}, false},
+		"of a sub-agent":       {"claude", []string{claudeInit, sub}, false},
+		"no block":             {"claude", []string{claudeInit, claudeText("I look at it now.")}, false},
+	} {
+		tr, _ := decodeAll(row(t, c.agent), []byte(strings.Join(c.lines, "\n")+"\n"))
+		if found := strings.Contains(tr.Final, "STATUS: COMPLETE"); found != c.found {
+			t.Errorf("%s: final message %q", name, tr.Final)
+		}
+		if o := row(t, c.agent).Classify(tr, exited, recordedAt); (o.Class == ending.CompletedTurn) != c.found {
+			t.Errorf("%s: %s", name, o.Class)
+		}
+	}
 }

@@ -60,6 +60,7 @@ func (d *Decoder) claudeSystem(r wire.Object) {
 		if len(why) > 0 {
 			text += ": " + strings.Join(why, " ")
 		}
+		d.last = false
 		d.emit(state.Retry{Text: text, Codes: why})
 	case "informational":
 		d.hint(r.Text("content"))
@@ -78,14 +79,18 @@ func (d *Decoder) claudeAssistant(r wire.Object) {
 			wire.Codes(r.Get("api_error_status"), r.Get("error"), r.Get("api_error"), r.Get("api_error_type")))
 		return
 	}
+	say := d.says
+	if r.Text("parent_tool_use_id") != "" { // a sub-agent
+		say = func(s string) { d.text(s) }
+	}
 	if content.Type == gjson.String {
-		d.text(content.Str)
+		say(content.Str)
 	}
 	for block := range wire.Elements(content) {
 		b := wire.Members(block)
 		switch b.Text("type") {
 		case "text":
-			d.text(b.Text("text"))
+			say(b.Text("text"))
 		case "tool_use":
 			d.call(b.Text("id"), b.Text("name"), wire.Arguments(b.Get("input")), r.Text("parent_tool_use_id"))
 		}
@@ -166,6 +171,9 @@ func (d *Decoder) claudeResult(r wire.Object) {
 		codes = append(codes, stop)
 	}
 	text := r.Text("result")
+	if strings.TrimSpace(text) == "" && d.last {
+		text = d.lastText
+	}
 	if failed {
 		first := r.Get("errors").Get("0")
 		text = wire.FirstText(r.Get("result"), r.Members("error").Get("message"), r.Get("error"),

@@ -50,7 +50,7 @@ func (d *Decoder) codexItem(item wire.Object, done bool) {
 	switch kind {
 	case "agent_message":
 		if done {
-			d.lastText = d.text(item.Text("text"))
+			d.says(item.Text("text"))
 		}
 		return
 	case "error": // a warning, such as one about an unknown model

@@ -89,8 +89,7 @@ func (r CustomRow) Spec() (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	checks := []func() error{r.checkName, r.checkCommand, r.checkValues, r.checkEnv, r.checkKeys, r.checkHome, r.checkPatterns}
-	for _, check := range checks {
+	for _, check := range []func() error{r.checkName, r.checkCommand, r.checkLists, r.checkPatterns} {
 		if err := check(); err != nil {
 			return Spec{}, err
 		}
@@ -195,7 +194,8 @@ func (r CustomRow) checkCommand() error {
 	return nil
 }
 
-func (r CustomRow) checkValues() error {
+// checkLists checks the lists whose entries have a form.
+func (r CustomRow) checkLists() error {
 	for _, f := range []struct {
 		field string
 		args  []string
@@ -204,32 +204,24 @@ func (r CustomRow) checkValues() error {
 			return wrong(f.field, "must hold {} where the value goes, such as --%s {}", f.field)
 		}
 	}
-	return nil
-}
-
-func (r CustomRow) checkEnv() error {
-	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
-	for _, kv := range r.Env {
-		if !name.MatchString(kv) {
-			return wrong(FieldEnv, "%q is not NAME=value", kv)
-		}
-	}
-	return nil
-}
-
-func (r CustomRow) checkKeys() error {
-	for _, key := range r.Keys {
-		if !validEnvEntry(key) || strings.HasPrefix(key, "!") {
-			return wrong(FieldKeys, "%q is not the name of a variable; * and ? stand for any text or character", key)
-		}
-	}
-	return nil
-}
-
-func (r CustomRow) checkHome() error {
-	for _, name := range r.Home {
-		if !filepath.IsLocal(name) || filepath.Clean(name) == "." || strings.HasPrefix(name, "~") {
-			return wrong(FieldHome, "%q is not a file or folder in the home folder, such as .aider/ or .aider.conf.yml", name)
+	assignment := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	for _, f := range []struct {
+		field   string
+		entries []string
+		valid   func(entry string) bool
+		problem string
+	}{
+		{FieldEnv, r.Env, assignment.MatchString, "is not NAME=value"},
+		{FieldKeys, r.Keys, func(key string) bool { return validEnvEntry(key) && key[0] != '!' },
+			"is not the name of a variable; * and ? stand for any text or character"},
+		{FieldHome, r.Home, func(name string) bool {
+			return filepath.IsLocal(name) && filepath.Clean(name) != "." && name[0] != '~'
+		}, "is not a file or folder in the home folder, such as .aider/ or .aider.conf.yml"},
+	} {
+		for _, entry := range f.entries {
+			if !f.valid(entry) {
+				return wrong(f.field, "%q %s", entry, f.problem)
+			}
 		}
 	}
 	return nil
@@ -241,16 +233,11 @@ const PatternNone = "none"
 
 // patternClasses lists the classes that a pattern can have.
 func patternClasses() []string {
-	var names []string
+	names := []string{PatternNone}
 	for _, i := range ending.Classes() {
-		switch i.Class {
-		case ending.CompletedTurn, ending.NoFinalRecord, ending.HangSilent, ending.HangAfterResult,
-			ending.TimeoutIdle, ending.TimeoutWithWork, ending.Repeating:
-		default:
-			names = append(names, string(i.Class))
-		}
+		names = append(names, string(i.Class))
 	}
-	return append(names, PatternNone)
+	return names
 }
 
 func (r CustomRow) checkPatterns() error {

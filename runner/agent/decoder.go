@@ -50,7 +50,8 @@ type Decoder struct {
 	calls    map[string]state.Tool // by id
 	denied   map[string]bool       // by id
 	message  strings.Builder       // pieces of a message, not emitted yet
-	lastText string                // the latest message, for formats whose final record has none
+	lastText string                // the latest message, for formats whose final record has none, and records without a text
+	last     bool                  // nothing has followed that message
 	silent   int                   // steps of opencode in a row without an answer of the model
 	loop     string                // the warning with which gemini stopped a loop; "": none since
 	tail     []byte                // the end of what was printed before the first record
@@ -95,8 +96,10 @@ func (d *Decoder) Write(p []byte) (int, error) { return d.lines.Write(p) }
 // Close decodes the last line if it has no newline. Call it once.
 func (d *Decoder) Close() {
 	d.lines.Close()
-	d.records.Close()
 	d.flushMessage()
+	if _, signal := statusblock.Parse(d.lastText); d.seen && !d.final && d.last && signal {
+		d.result(d.lastText, false, nil) // the agent has ended its turn, only the final record is missing
+	}
 	text := strings.TrimSpace(string(d.tail))
 	if d.seen || text == "" {
 		return
@@ -174,16 +177,20 @@ func (d *Decoder) text(s string) string {
 	return s
 }
 
+// says emits a message of the agent itself.
+func (d *Decoder) says(s string) { d.lastText, d.last = d.text(s), true }
+
 // flushMessage emits a message that came in pieces.
 func (d *Decoder) flushMessage() {
 	if d.message.Len() > 0 {
-		d.lastText = d.text(d.message.String())
+		d.says(d.message.String())
 		d.message.Reset()
 	}
 }
 
 func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 	t := tool(id, name, args.Main, parent)
+	d.last = d.last && parent != ""
 	if len(d.calls) >= maxCalls {
 		clear(d.calls)
 	}
@@ -231,6 +238,7 @@ func (d *Decoder) deny(id, name, arg, reason string) {
 }
 
 func (d *Decoder) fail(text string, codes []string) {
+	d.last = false
 	if text != "" || len(codes) > 0 {
 		d.emit(state.AgentError{Text: wire.Cut(text, maxToolText), Codes: codes})
 	}

@@ -118,7 +118,7 @@ func TestDecode_anyChunking_sameEvents(t *testing.T) {
 }
 
 func TestDecode_byteByByte_sameEvents(t *testing.T) {
-	for _, name := range []string{"claude-pty-sigint-tool", "gemini-json", "codex-pty-json"} {
+	for _, name := range []string{"claude-pty-sigint-tool", "gemini-stream-json", "codex-pty-json"} {
 		s := row(t, strings.Split(name, "-")[0])
 		out, _ := recorded(t, name)
 		_, want := decodeAll(s, out)
@@ -313,18 +313,6 @@ func TestDecode_rateLimitEvent_oneEventAWindow(t *testing.T) {
 	}
 	if seven.Rejected || seven.Utilization != 0.4 {
 		t.Errorf("seven_day %+v", seven)
-	}
-}
-
-func TestDecode_jsonDocumentsSpreadOverLines_areRecords(t *testing.T) {
-	out, _ := recorded(t, "gemini-err-quota429-gemini-json")
-	tr, _ := decodeAll(row(t, "gemini"), out)
-	if !tr.HasResult || !tr.ResultError || len(tr.Errors) == 0 || !strings.Contains(tr.Errors[0], "daily quota") {
-		t.Errorf("transcript %+v", tr)
-	}
-	tr, _ = decodeAll(row(t, "gemini"), []byte("{\nnot closed\n"+strings.Repeat("x\n", 10)))
-	if tr.HasResult || len(tr.CLI) != 12 {
-		t.Errorf("unfinished document: %d lines, want all 12", len(tr.CLI))
 	}
 }
 

@@ -10,8 +10,7 @@ import (
 	"ralph/state"
 )
 
-// gemini decodes gemini --output-format stream-json, which prints messages in
-// pieces, and the single document of its json format.
+// gemini decodes gemini --output-format stream-json, which prints messages in pieces.
 func (d *Decoder) gemini(rec gjson.Result) bool {
 	r := wire.Members(rec)
 	typ := r.Text("type")
@@ -33,7 +32,7 @@ func (d *Decoder) gemini(rec gjson.Result) bool {
 			}
 		}
 	case "tool_use":
-		d.final, d.lastText = false, ""
+		d.final, d.lastText, d.last = false, "", false
 		d.call(r.Text("tool_id"), r.Text("tool_name"), wire.Arguments(r.Get("parameters")), "")
 	case "tool_result":
 		e := r.Members("error")
@@ -49,13 +48,9 @@ func (d *Decoder) gemini(rec gjson.Result) bool {
 			d.fail(r.Text("message"), nil)
 		}
 	case "result":
-		d.geminiResult(r, r.Text("status") != "success", d.lastText, r.Get("stats"))
+		d.geminiResult(r)
 	case "":
-		if !r.Has("response") && !(r.Has("session_id") && r.Has("error")) {
-			return false
-		}
-		d.setSession(r.Text("session_id"), "")
-		d.geminiResult(r, r.Get("error").IsObject(), r.Text("response"), r.Get("stats").Get("models.*.tokens"))
+		return false
 	}
 	return true
 }
@@ -70,10 +65,10 @@ func (d *Decoder) geminiDenial(id string, failure wire.Object) {
 	}
 }
 
-func (d *Decoder) geminiResult(r wire.Object, failed bool, text string, stats gjson.Result) {
-	u := wire.Members(stats)
+func (d *Decoder) geminiResult(r wire.Object) {
+	u, text, failed := r.Members("stats"), d.lastText, r.Text("status") != "success"
 	d.meter.EndTurn(&state.Usage{InputTokens: u.Int("input"), CacheReadTokens: u.Int("cached"),
-		OutputTokens: u.Int("output_tokens") + u.Int("candidates")})
+		OutputTokens: u.Int("output_tokens")})
 	d.usage()
 	var codes []string
 	switch {

@@ -23,7 +23,7 @@ func (d *Decoder) opencode(rec gjson.Result) bool {
 		d.final = false
 	case "text":
 		d.silent = 0
-		d.lastText = d.text(part.Text("text"))
+		d.says(part.Text("text"))
 	case "tool_use":
 		d.final, d.silent = false, 0
 		d.opencodeTool(part)

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -59,6 +60,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	box := t.box()
 	box.Open, box.Notes = t.plan.Open(), state.AgentNotes()
 	box.Agent = spec.Env
+	t.awaitProgram(ctx, cmd)
 	if cmd, err = box.Wrap(cmd); err != nil {
 		return call{notStarted: err.Error()}, nil
 	}
@@ -102,6 +104,27 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 		c.withheld = request.Filter.Withheld(spec, request)
 	}
 	return c, err
+}
+
+// How long a program may be gone while it updates itself, and how often ralph looks for it.
+const (
+	gonePatience = 5 * time.Minute
+	gonePoll     = 200 * time.Millisecond
+)
+
+// awaitProgram waits for the agent's program if it was there in an earlier turn of this run.
+func (t *turn) awaitProgram(ctx context.Context, cmd ptyexec.Command) {
+	found := &t.w.Shared.found
+	_, err := ptyexec.LookUp(cmd)
+	if _, known := found.Load(cmd.Args[0]); err != nil && known {
+		t.tell(state.Retry{Text: fmt.Sprintf("%v; it was there before: waiting for it, at most %s", err, gonePatience)})
+		for began := time.Now(); err != nil && ctx.Err() == nil && time.Since(began) < gonePatience; time.Sleep(gonePoll) {
+			_, err = ptyexec.LookUp(cmd)
+		}
+	}
+	if err == nil {
+		found.Store(cmd.Args[0], true)
+	}
 }
 
 func (w *Worker) env() []string {

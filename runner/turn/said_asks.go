@@ -2,6 +2,7 @@ package turn
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,7 +20,7 @@ const (
 )
 
 // askedIn returns what a turn asks a person: the questions that it asked with a tool, else the question of
-// a status block that says BLOCKED, else the last paragraph of a message that ends with a question,
+// a status block that says BLOCKED or of the text before it, else the last paragraph of a message that ends with a question,
 // unless that only asks whether to continue.
 func askedIn(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 	if len(byTool) > 0 {
@@ -29,6 +30,9 @@ func askedIn(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 		text := s.Question
 		if text == "" && strings.HasSuffix(strings.TrimRight(s.Recommendation, " \"')*_`"), "?") {
 			text = s.Recommendation
+		}
+		if text == "" && s.Status == statusblock.Blocked {
+			text = questionIn(AskContext(final))
 		}
 		if s.Status != statusblock.Blocked || !worthAsking(text) {
 			return nil
@@ -45,6 +49,19 @@ func askedIn(final string, byTool []state.Ask, class ending.Class) []state.Ask {
 		return []state.Ask{{Text: truncate(text, maxQuestion)}}
 	}
 	return nil
+}
+
+// questionIn returns the last paragraph with a line that asks something, unless that only asks whether to continue.
+func questionIn(text string) string {
+	for _, paragraph := range slices.Backward(strings.Split(text, "\n\n")) {
+		for line := range strings.Lines(paragraph) {
+			line = strings.TrimRight(line, " \r\n\"')*_`")
+			if (strings.HasSuffix(line, "?") || strings.HasSuffix(line, "？")) && !onlyPermission(paragraph) {
+				return paragraph
+			}
+		}
+	}
+	return ""
 }
 
 // worthAsking is false for an empty field such as "none" or "-".

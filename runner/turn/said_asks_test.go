@@ -28,6 +28,7 @@ func TestAsks_finalMessages(t *testing.T) {
 		"in JSON":                        {"```json\n{\"status\":\"BLOCKED\",\"question\":\"Which one?\",\"options\":[\"a\",\"b\"]}\n```", nil, ending.CompletedTurn, byTool1("Which one?", "a", "b")},
 		"a recommendation that asks":     {blockOf("STATUS: BLOCKED", "RECOMMENDATION: Shall I delete the table?"), nil, ending.CompletedTurn, byTool1("Shall I delete the table?")},
 		"a recommendation that does not": {blockOf("STATUS: BLOCKED", "RECOMMENDATION: The network is down."), nil, ending.CompletedTurn, nil},
+		"a question before the block":    {"I looked.\n\nWhich one do you want?\n- a\n- b\n\n" + blockOf("STATUS: BLOCKED", "RECOMMENDATION: none of them fits"), nil, ending.CompletedTurn, byTool1("Which one do you want?\n- a\n- b")},
 		"an empty form":                  {blockOf("STATUS: BLOCKED", "QUESTION: none"), nil, ending.CompletedTurn, nil},
 		"not blocked":                    {blockOf("STATUS: IN_PROGRESS", "QUESTION: Which one?"), nil, ending.CompletedTurn, nil},
 		"asks whether to go on":          {"I did half.\n\nShall I go on?", nil, ending.QuestionAsked, nil},

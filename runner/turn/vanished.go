@@ -20,6 +20,7 @@ type Shared struct {
 	first *git.RefsView // what the repository had when the run began; nil: no turn has looked
 	turns []*turnRefs   // under way, and those that ended while others were
 	told  []git.Lost
+	found sync.Map // names of agents' programs that were there
 }
 
 // turnRefs is a turn, as Shared has to know it.

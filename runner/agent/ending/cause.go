@@ -174,8 +174,10 @@ const loginTail = 4
 // LimitName guesses the usage window that a limit text is about.
 func LimitName(text string) string {
 	text = strings.ToLower(text)
-	for _, k := range [...][2]string{{"week", "seven_day"}, {"5-hour", "five_hour"}, {"session", "five_hour"},
-		{"month", "month"}, {"daily", "day"}, {"per-day", "day"}, {"per day", "day"}, {"spend", "spend"}} {
+	for _, k := range [...][2]string{{"week", "seven_day"}, {"seven_day", "seven_day"}, {"周", "seven_day"}, {"5-hour", "five_hour"},
+		{"5 hour", "five_hour"}, {"five_hour", "five_hour"}, {"5 小时", "five_hour"}, {"5小时", "five_hour"},
+		{"session", "five_hour"}, {"month", "month"}, {"每月", "month"}, {"daily", "day"}, {"per-day", "day"},
+		{"per day", "day"}, {"每日", "day"}, {"每天", "day"}, {"spend", "spend"}} {
 		if strings.Contains(text, k[0]) {
 			return k[1]
 		}

@@ -78,7 +78,7 @@ func statusClass(code string) Class {
 // causePatterns are more exact than an HTTP status. The first match wins.
 var causePatterns = [...]Pattern{
 	{RateLimited, `not your usage limit|throttl|\bper[ -](minute|min|second|sec)\b|` +
-		`quota exceeded for metric.{0,120}\blimit: [1-9]`},
+		`quota exceeded for metric.{0,120}\blimit: [1-9]|每(分钟|秒)|(请求|调用|访问).{0,8}(频繁|频率|速率)|并发`},
 	{StaleSession, `no conversation found|session\b.{0,80}\bnot found|no rollout found|invalid session identifier|` +
 		`no such session|no (saved )?session found|no saved session|thread\b.{0,60}\bnot found|` +
 		`valid (session|thread) id`},
@@ -89,9 +89,10 @@ var causePatterns = [...]Pattern{
 		`exceeded|exhausted)|(reached|exceeded) your .{0,30}(usage|plan|hour|session|daily|weekly|monthly) (limit|` +
 		`quota)|out of extra usage|exhausted your .*quota|\bdaily (free )?(quota|allocation)|` +
 		`\b(limit|quota|exceeded)\b.{0,140}\bper[ -](day|week|month)\b|` +
-		`\bper[ -](day|week|month)\b.{0,40}\b(limit|quota|exceeded)\b|exceeded for \w+ByDay\b`},
+		`\bper[ -](day|week|month)\b.{0,40}\b(limit|quota|exceeded)\b|exceeded for \w+ByDay\b|` +
+		`(达到|超出|超过|用完|用尽|耗尽).{0,30}(上限|限额|额度|配额|用量限制|使用限制)|(上限|限额|额度|配额|用量).{0,12}(达到|超出|超过|用完|用尽|耗尽)`},
 	{NoCredit, `credit balance|insufficient[ _](credit|fund|balance|quota)|plan and billing|billing details|` +
-		`payment required|out of credits|no credits`},
+		`payment required|out of credits|no credits|余额不足|欠费`},
 	{ContextTooLong, `prompt is too long|input is too long|context[ _](window|length)|ran out of room|` +
 		`maximum context|too many (input )?tokens|request_too_large|exceed.{0,30}context|` +
 		`token count.{0,20}exceeds|maximum prompt length|model token limit|` +
@@ -108,9 +109,9 @@ var generalPatterns = [...]Pattern{
 		`\blogin (flow|required)|invalid (x-)?api[ -]?key|no api key|` +
 		`api[_ -]key\b.{0,60}(invalid|missing|required|not found|not set)|must specify the \w*API_KEY|no auth type|` +
 		`invalid auth|failed to authenticate|authentication (failed|error)|unauthori[sz]ed|unauthenticated|` +
-		`token (has )?expired|not authenticated`},
-	{Overloaded, `overloaded|at capacity|high demand|over capacity`},
-	{RateLimited, `rate.?limit|too many requests|limiting requests|resource.?exhausted|\bquota exceeded`},
+		`token (has )?expired|not authenticated|(身份验证|认证|鉴权)失败|(密钥|令牌|api ?key).{0,12}(无效|错误|过期|不存在)|未登录|请先?登录`},
+	{Overloaded, `overloaded|at capacity|high demand|over capacity|访问量过大|服务.{0,4}(繁忙|过载)`},
+	{RateLimited, `rate.?limit|too many requests|limiting requests|resource.?exhausted|\bquota exceeded|速率限制|限流`},
 	{MaxTurns, `output token max|max(imum)?[ _](number of |session )?(session )?turns|turn limit|loop detect|` +
 		`max(imum)? (wall|tool)|(wall.?(clock|time)|tool.call)s? .{0,20}(budget|limit|exceeded)`},
 	{MaxBudget, `exceeded .{0,20}budget`},

@@ -41,23 +41,91 @@ var (
 	})
 )
 
+var (
+	// resetRE matches the words that a time of a reset stands with.
+	resetRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bresets?\b|\bresett|-reset|_reset|\brenew|\brefresh|replenish|regain|available again|` +
+			`try again|retry[-_ ]after|重置|恢复|刷新|重试|再试`)
+	})
+	// hoursRE matches the length of a window in hours.
+	hoursRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:limit|quota)s? (?:has been |is )?(?:reached|exceeded|exhausted) for (?:the |your )?(?:last |past )?(\d+)[ -]?hours?\b|` +
+			`\b(\d+)[ -]?h(?:our|r)?s? (?:\w+ )?(?:limit|window|quota)|(\d+) ?小时.{0,12}(?:上限|限额|额度|配额|限制|窗口)`)
+	})
+	// chineseRE matches the texts of Chinese providers. 1308 and 1310 are codes of Zhipu (GLM) for a limit.
+	chineseRE     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Han}|"code":\s*"?13(?:08|10)\b`) })
+	chineseSpanRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`((?:\d+ ?(?:天|个?小时|分钟?|秒钟?) ?)+)(?:之?后|以后)`)
+	})
+	chineseDateRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:(20\d\d) ?年 ?)?(\d{1,2}) ?月 ?(\d{1,2}) ?日 ?`)
+	})
+)
+
+// inEnglish rewrites the spans and dates of a Chinese text.
+func inEnglish(text string) string {
+	text = chineseSpanRE().ReplaceAllStringFunc(text, func(span string) string {
+		return " in " + strings.NewReplacer("个", "", "天", " days ", "小时", " hours ", "分钟", " minutes ", "分", " minutes ",
+			"秒钟", " seconds ", "秒", " seconds ", "之后", "", "以后", "", "后", "").Replace(span)
+	})
+	text = chineseDateRE().ReplaceAllStringFunc(text, func(date string) string {
+		m := chineseDateRE().FindStringSubmatch(date)
+		return strings.TrimSuffix(time.Month(atoi(m[2])).String()+" "+m[3]+", "+m[1], ", ") + " "
+	})
+	return strings.NewReplacer("今天", " today ", "今日", " today ", "明天", " tomorrow ", "明日", " tomorrow ", "：", ":").Replace(text)
+}
+
 // wordsRE matches the numbers in words of a span; words has them in order, from one.
 const wordsRE = `(?:half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)`
 
 var words = strings.Split("one two three four five six seven eight nine ten eleven twelve", " ")
 
 // Until returns the time in the newest of the texts that has one, and its zone if nobody knows that. In the texts of a
-// limit, how long the CLI waits before it tries again is not meant.
+// limit, how long the CLI waits before it tries again is not meant, and no time is later than the end of the window
+// that the text names: such a time is in another zone, that of Chinese providers or one that nobody knows.
 func Until(texts []string, limit bool, now time.Time) (at time.Time, unknownZone string) {
 	for _, text := range slices.Backward(texts) {
 		if limit {
 			text = withoutDelay(text)
 		}
-		if at, unknown, ok := resetTime(text, now); ok {
+		at, unknown, ok := resetTime(text, now)
+		if ok && limit && late(at, text, now) {
+			at, _, _ = resetTime(text, now.In(beijing))
+		}
+		if ok && limit && late(at, text, now) {
+			at = now.Add(Window(text))
+		}
+		if ok {
 			return at, unknown
 		}
 	}
 	return time.Time{}, ""
+}
+
+func late(at time.Time, text string, now time.Time) bool {
+	window := Window(text)
+	return window > 0 && at.After(now.Add(window))
+}
+
+// beijing is the zone of times that Chinese providers write without one.
+var beijing = time.FixedZone("", 8*3600)
+
+// IsReset returns the time at which a text of an error says that something resets; zero: it does not.
+func IsReset(text string, now time.Time) time.Time {
+	if !resetRE().MatchString(text) {
+		return time.Time{}
+	}
+	at, _ := Until([]string{text}, false, now)
+	return at
+}
+
+// Window is the length of the usage window that a text names; 0: it names none.
+func Window(text string) time.Duration {
+	const day = 24 * time.Hour
+	if m := hoursRE().FindStringSubmatch(text); m != nil {
+		return time.Duration(atoi(cmp.Or(m[1], m[2], m[3]))) * time.Hour
+	}
+	return map[string]time.Duration{"five_hour": 5 * time.Hour, "day": day, "seven_day": 7 * day, "month": 31 * day}[LimitName(text)]
 }
 
 // resetTime returns the time in a limit text: epoch seconds, a timestamp, a span
@@ -67,6 +135,9 @@ func Until(texts []string, limit bool, now time.Time) (at time.Time, unknownZone
 // reads the first 4 KiB.
 func resetTime(text string, now time.Time) (at time.Time, unknown string, ok bool) {
 	text = logRE().ReplaceAllString(text[:min(len(text), maxRead)], "")
+	if chineseRE().MatchString(text) {
+		text, now = inEnglish(text), now.In(beijing)
+	}
 	if m := epochRE().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		if n > 1e11 {

@@ -232,7 +232,7 @@ func TestResetTime_wordingsOfCLIs(t *testing.T) {
 		"Your limit resets in 1 week":                                                     "2026-11-27T20:00:00Z",
 		"Try again in 2 weeks 1 day":                                                      "2026-12-05T20:00:00Z",
 		"Usage limit reached for 5 hour. Your limit will reset at 2026-11-21 03:15:27":    "2026-11-21T08:15:27Z",
-		"您已达到 5 小时的使用上限。您的限额将在 2026-11-21 03:15:27 重置。":                                   "2026-11-21T08:15:27Z",
+		"您已达到 5 小时的使用上限。您的限额将在 2026-11-21 03:15:27 重置。":                                   "2026-11-20T19:15:27Z",
 		"Try again in two hours":                                                          "2026-11-20T22:00:00Z",
 		"Try again in half an hour":                                                       "2026-11-20T20:30:00Z",
 		"Try again in an hour and 15 minutes":                                             "2026-11-20T21:15:00Z",
@@ -353,6 +353,50 @@ func TestUnknownZone(t *testing.T) {
 	} {
 		if _, got := Until([]string{text}, false, now); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A time without a zone is not later than the window allows, wherever the provider and this machine are.
+func TestUntil_windowNamed_isNeverLongerThanThat(t *testing.T) {
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	for _, local := range []string{"UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Tokyo"} {
+		here := now.In(zone(t, local))
+		for text, want := range map[string]time.Duration{
+			"429 Usage limit reached for 5 hour. Your limit will reset at 2026-11-28 22:00:00":                        2 * time.Hour, // in Beijing
+			`{"error":{"code":"1308","message":"Usage limit reached. Your limit will reset at 2026-11-28 22:00:00"}}`: 2 * time.Hour,
+			"已达到 5 小时的使用上限。您的限额将在 2026-11-28 22:00:00 重置。":                                                            2 * time.Hour,
+			"您的额度已用完，将于2026年11月28日 22:00 重置":                                                                          2 * time.Hour,
+			"您的额度已用完，将于 11月28日22:00 恢复":                                                                               2 * time.Hour,
+			"今日额度已用完，请在 3 小时 20 分钟后重试":                                                                                200 * time.Minute,
+			"5-hour limit reached, resets 2026-11-30 09:00 UTC":                                                       5 * time.Hour,
+			"Weekly limit reached, resets 2027-01-09T09:00:00Z":                                                       7 * 24 * time.Hour,
+		} {
+			at, _ := Until([]string{text}, true, here)
+			if local == "Asia/Tokyo" && want == 2*time.Hour && !chineseRE().MatchString(text) {
+				want = time.Hour // which may be true
+			}
+			if got := at.Sub(now); got != want {
+				t.Errorf("%s, in %s: %s, want %s", text, local, got, want)
+			}
+		}
+	}
+}
+
+func TestText_chineseWordings(t *testing.T) {
+	for text, want := range map[string]Class{
+		"已达到 5 小时的使用上限。您的限额将在 2026-01-02 15:04:05 重置。": UsageLimit,
+		"已达到每周使用上限，您的限额将在 2026-01-02 15:04:05 重置":      UsageLimit,
+		"您的套餐额度已用完":             UsageLimit,
+		"当日配额已耗尽":               UsageLimit,
+		"您的账户已达到速率限制，请您控制请求频率":  RateLimited,
+		"您当前使用该API的并发数过高，请降低并发": RateLimited,
+		"余额不足或无可用资源包，请充值":       NoCredit,
+		"身份验证失败":                Auth,
+		"该模型当前访问量过大，请您稍后再试":     Overloaded,
+	} {
+		if c := (Reader{}).Text(text); c != want {
+			t.Errorf("%q: class %q, want %q", text, c, want)
 		}
 	}
 }
