@@ -3,8 +3,10 @@ package git
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -303,4 +305,40 @@ func TestCommit_refusedFile_staysAndTheRestIsCommitted(t *testing.T) {
 	}
 	p.wantOut("a.txt", "show", "--format=", "--name-only")
 	p.wantOut(" M b.txt\n?? dirty.txt\n?? key.txt\n?? nested/", "status", "--porcelain")
+}
+
+func TestCommit_lockOfAKilledCommit_isRemovedIfItIsItsOwn(t *testing.T) {
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		mark string // empty: none
+		age  time.Duration
+		ok   bool
+	}{
+		"its own":          {strconv.Itoa(gone.Process.Pid), 0, true},
+		"under way":        {strconv.Itoa(os.Getpid()), 0, false},
+		"of another git":   {"", 0, false},
+		"of a later git":   {strconv.Itoa(gone.Process.Pid), time.Hour, false},
+		"with a torn mark": {"x", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t)
+			p.Write("new.txt", "new\n")
+			p.Write(".git/index.lock", "half")
+			if c.mark != "" {
+				p.Write(".git/"+markName, c.mark+"\n")
+				at := time.Now().Add(-c.age)
+				p.Do(os.Chtimes(p.Path(".git/"+markName), at, at))
+			}
+			done, err := Commit(t.Context(), p.Dir, CommitRequest{Files: []string{"new.txt"}, Message: "work"})
+			if (err == nil && done.OID != "") != c.ok {
+				t.Errorf("%+v, %v", done, err)
+			}
+			if _, err := os.Stat(p.Path(".git/" + markName)); c.ok && err == nil {
+				t.Error("the mark stays")
+			}
+		})
+	}
 }
