@@ -144,6 +144,11 @@ var fakes = map[string]func(*fake) int{
 	"idler": func(f *fake) int {
 		return f.result("Nothing to do. All done, complete, finished."+block(false, ""), nil)
 	},
+	"chatterbox": func(f *fake) int { return f.result("All tasks are complete! Nothing is left to do.", nil) },
+	"busy-chatterbox": func(f *fake) int {
+		put("notes.txt", fmt.Sprint("looked again, call ", f.call))
+		return f.result("All tasks complete.", nil)
+	},
 	"claimer":   func(f *fake) int { return f.result("All done."+block(true, ""), nil) },
 	"refused":   func(f *fake) int { f.tool("Bash", "rm -rf x"); f.work(); return f.result("ok", denial("rm -rf x")) },
 	"loggedout": func(f *fake) int { return f.failure("Not logged in · Please run /login", 401) },

@@ -49,6 +49,8 @@ func TestRun_wholeRuns(t *testing.T) {
 		{"idles", "idler", three, nil, "stagnation", 3, 3, "halted", "stagnation_detected"},
 		{"insists", "claimer", three, nil, "claimed_incomplete", 8, 2, "stopped", "claimed_incomplete"},
 		{"signals twice without a plan", "claimer", nil, nil, "complete", 0, 2, "completed", "project_complete"},
+		{"says in words twice without a plan, and changes nothing", "chatterbox", nil, nil, "complete", 0, 2, "completed", "project_complete"},
+		{"says in words for ever without a plan, and changes a file", "busy-chatterbox", nil, nil, "ceilings", 4, 10, "stopped", "max_iterations"},
 		{"is denied twice", "refused", three, nil, "permission_denied", 3, 2, "halted", "permission_denied"},
 		{"is not logged in", "loggedout", three, nil, "agent_unusable", 6, 1, "failed", "agent_unusable"},
 		{"only tests", "tester", three, nil, "test_saturation", 3, 3, "halted", "test_saturation"},

@@ -142,6 +142,8 @@ type Run struct {
 	panel  *reviewers.Panel
 	hooks  hooks.Set
 	shown  choice // who works, or worked last
+
+	checkout git.DirtyFiles // changes in the user's checkout, as seen last; set only while jobs work in worktrees
 }
 
 // New prepares a run; nothing is written yet.
@@ -149,6 +151,9 @@ func New(o Options, d Deps) *Run {
 	if o.Worktrees() {
 		o.SlotOptions = o.Spread()
 		o.AutoCommit, o.Continue = false, false // work is committed as it lands, and no two turns share a folder
+	}
+	if p := o.Policy; d.Plan == "" && p.MaxIterations == 0 && p.MaxDuration == 0 && p.MaxCost == 0 && p.Until == "" {
+		o.MaxIterations = rules.BoundWithoutPlan
 	}
 	l := &ledger.Ledger{RunID: d.RunID, Policy: o.Policy, Continue: o.Continue, Until: d.End, InWorktrees: o.Worktrees(),
 		State: d.State, Log: d.Log, Tasks: ledger.Records{}, Plan: ledger.NewPlanBook(d.Dir, d.Plan, o.PlanOptions),

@@ -15,6 +15,9 @@ import (
 	"ralph/state"
 )
 
+// idleClaims is the number of consecutive turns without a plan that claim completion and change nothing, and so end the run.
+const idleClaims = 2
+
 // TestOnlyBound is the number of consecutive test-only iterations.
 const TestOnlyBound = 3
 
@@ -58,7 +61,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
 				return reviewed(complete(f), f.Review), f.proof() != "" && len(f.Review) > 0
 			}},
-		{state.RuleComplete, "the plan has nothing left, no required check fails, and the final message signals completion or there are required checks; without a plan: `COMPLETION_CLAIMS` consecutive signals",
+		{state.RuleComplete, "the plan has nothing left, no required check fails, and the final message signals completion or there are required checks; without a plan: `COMPLETION_CLAIMS` consecutive signals, or two turns in a row that say that all is done and change nothing",
 			"stop 0", func(f Conclusion) (Decision, bool) { return complete(f), f.proof() != "" }},
 		{state.RuleClaimedIncomplete, "the final message signals completion and no required check fails, but tasks are open",
 			"refuse it and answer in the next prompt; `COMPLETION_CLAIMS` in a row that close no task: stop 8", claimedOpen},
@@ -194,7 +197,7 @@ func (f Conclusion) answered() bool {
 // finished is true when no work is left, proven or not.
 func (f Conclusion) finished() bool {
 	if f.Plan.Total == 0 {
-		return f.insists() && f.answered() && !f.Result.Proof.Report.Blocked()
+		return (f.insists() || f.Memory.IdleClaims >= idleClaims) && f.answered() && !f.Result.Proof.Report.Blocked()
 	}
 	return f.nothingLeft() && !f.contradicted() && !f.Result.Proof.Report.Blocked() && !f.mends(f.Result.Proof.Report)
 }
@@ -205,6 +208,9 @@ func (f Conclusion) proof() string {
 	switch {
 	case !f.finished() || !f.answered():
 		return ""
+	case f.Plan.Total == 0 && !f.insists():
+		return fmt.Sprintf("the agent said %d times in a row that all is done, and changed nothing; there is no plan to compare with",
+			f.Memory.IdleClaims)
 	case f.Plan.Total == 0:
 		return fmt.Sprintf("the agent signalled completion %d times in a row; there is no plan to compare with",
 			f.Memory.Claims)

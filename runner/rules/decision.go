@@ -149,7 +149,7 @@ func stopped(exit int, exitReason, reason, next string) Decision {
 
 func halt(reason, exitReason string) Decision {
 	return Decision{Action: state.ActionStop, Reason: reason, Exit: state.ExitHalted, ExitReason: exitReason,
-		Status: state.StatusHalted, Next: "look at .ralph/live.log and the plan, then: " + reopen}
+		Status: state.StatusHalted, Next: "is the prompt clear? can the tasks of the plan be done? what does .ralph/live.log say? then: " + reopen}
 }
 
 // reviewed is d, the end of a complete run, when a person has to look first.

@@ -16,6 +16,8 @@ const (
 	maxRetries = 10
 	// limitPatience is the longest that a run waits for a reset. If it is further away, the run stops.
 	limitPatience = 24 * time.Hour
+	// BoundWithoutPlan is how many iterations a run may make that has neither a plan nor a limit of its own.
+	BoundWithoutPlan = 10
 )
 
 // waitForLimit waits until LimitedUntil, or stops when that is too far away or

@@ -16,7 +16,7 @@ type Policy struct {
 
 	CallsPerHour  int           // agent calls in one clock hour; at least 1
 	TokensPerHour int64         // 0: off
-	MaxIterations int           // 0: no bound
+	MaxIterations int           // 0: no bound; see BoundWithoutPlan
 	MaxCost       float64       // US dollars for the run; 0: off
 	MaxDuration   time.Duration // wall clock for the run; 0: off
 	Until         string        // time of day at which the run ends, such as 07:30; empty: no bound
@@ -46,7 +46,7 @@ func (o *Policy) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "MAX_ITERATIONS", Flag: "max-iterations", Arg: "N", YAML: "limits.iterations",
 		Kind: option.Int, Default: "0", Min: "0", Max: "1000000", Field: &o.MaxIterations,
-		Help: "Iterations allowed in one run; 0 means no limit.",
+		Help: "Iterations allowed in one run; 0 means no limit, or 10 for a run without a plan and without another limit.",
 	}, {
 		Group: "Limits", Key: "MAX_DURATION", Flag: "max-duration", Arg: "D", YAML: "limits.duration",
 		Kind: option.Duration, Default: "0s", Min: "0s", Max: "8760h", Field: &o.MaxDuration,

@@ -8,9 +8,11 @@
 package statusblock
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -94,6 +96,26 @@ func scan(lines []string, fenced bool) (found Signal, ok bool) {
 	}
 	return found, ok
 }
+
+// SaysDone reports whether a final message without a status block says in words that all work is done, as in "All tasks are
+// complete." It decides nothing where there is a plan.
+func SaysDone(final string) bool {
+	for line := range strings.Lines(strings.ToLower(termtext.Clean(final))) {
+		if allDone().MatchString(line) && !unlessDone().MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	allDone = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(all|every|everything|the project|project|nothing)\b.{0,40}\b(done|complete|completed|finished|ready|left to do|more to do)\b`)
+	})
+	unlessDone = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(not|isn't|aren't|until|unless|except|but|once|when|if|before|after|almost|nearly)\b`)
+	})
+)
 
 // fence returns the mark of a code fence that the line opens, such as "```"; "" if it
 // opens none. Models also open one behind a list mark or at the end of a sentence.

@@ -118,3 +118,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestSaysDone_onlyPlainStatements_count(t *testing.T) {
+	for text, want := range map[string]bool{
+		"All tasks complete.": true, "I checked the code.\n\nAll the tasks are done.": true, "Everything is finished": true,
+		"The project is ready.": true, "Nothing left to do.": true,
+		"All tasks but one are done.": false, "Not all tasks are complete.": false, "I finished the parser.": false,
+		"When all tasks are complete, I will say so.": false, "": false,
+	} {
+		if got := SaysDone(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
