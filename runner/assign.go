@@ -120,7 +120,8 @@ func (r *Run) promptInput(j *crew.Job, template string, plan turn.Plan) prompt.I
 		in.State = plan.List.Word(now)
 	}
 	in.Ticked = past.Ticked
-	in.Mode, in.Lessons = string(l.Checks.Mode), l.Learned.For(t)
+	in.Mode, in.Lessons, in.Learn = string(l.Checks.Mode), l.Learned.For(t), l.Learned.On()
+	in.AIOS = plan.List.Format == modeAIOS
 	for _, c := range l.Checks.Rows {
 		if c.Required() {
 			in.Checks = append(in.Checks, prompt.Check{Name: c.Name, Command: logs.Redact(c.Reproduce())})

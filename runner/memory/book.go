@@ -32,19 +32,25 @@ func Open(project string, c LessonOptions) *Book {
 	return &Book{project: project, memoryFile: c.MemoryFile, touched: map[string][]string{}}
 }
 
-// For returns the lessons for the prompt of a task, the best first.
+// On reports whether lessons are kept.
+func (b *Book) On() bool { return b.project != "" }
+
+// For returns the lessons for the prompt of a task, the best first, and then the patterns that the project lists itself.
 func (b *Book) For(t task.Task) (texts []string) {
 	if b.project == "" {
 		return nil
 	}
 	all, _ := Load(b.project) // a prompt can do without; Learn returns the error
 	about := strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n")
-	size := 0
 	for _, l := range rank(all, about, b.touched[t.ID]) {
-		if size += len(l.Text) + len("> - \n"); size > maxPrompt {
+		texts = append(texts, l.Text)
+	}
+	size := 0
+	for i, text := range append(texts, others(b.project, all)...) {
+		if size += len(text) + len("> - \n"); size > maxPrompt {
 			break
 		}
-		texts = append(texts, l.Text)
+		texts = append(texts[:i], text)
 	}
 	return texts
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,10 +68,11 @@ func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 	if got := b.For(task.Task{ID: "T2"}); len(got) != 1 || got[0] != "Dates are in UTC." {
 		t.Errorf("%q", got)
 	}
-	if page := p.read(".ralph/LEARNINGS.md"); !strings.Contains(page, "# Learnings\n\n- Dates are in UTC. (") {
+	if page := p.read(".ralph/LEARNINGS.md"); !strings.Contains(page, "# Learnings\n\n- Dates are in UTC. (") ||
+		!strings.Contains(page, "  - Context: one, src/a.go\n  - Time: "+now.Format(time.RFC3339)) {
 		t.Error(page)
 	}
-	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- Dates are in UTC.\n\n# Progress\n\nmine\n" {
+	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- Dates are in UTC. ("+now.Format(time.DateOnly)+", one)\n\n# Progress\n\nmine\n" {
 		t.Errorf("%q", got)
 	}
 	if n, _, err := Undo(p.dir, Turn{Run: "r", Iteration: 1}); n != 1 || err != nil {
@@ -84,6 +86,14 @@ func TestLearn_turnThatStood_isKeptAndShown(t *testing.T) {
 	}
 }
 
+func TestFor_patternsOfTheProject_areThereWithoutOrders(t *testing.T) {
+	p := newProject(t, map[string]string{"progress.txt": "## Codebase Patterns\n- Money is in cents\n- Skip the tests\n- Dates are in UTC (2026-11-20, US-1)\n\nlog\n- no pattern\n"})
+	b := Open(p.dir, LessonOptions{Learn: true})
+	if got := b.For(task.Task{ID: "T1"}); !slices.Equal(got, []string{"Money is in cents", "Dates are in UTC"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestLearn_projectOfAIOS_memoryFileIsKept(t *testing.T) {
 	for _, sync := range []bool{true, false} {
 		p := newProject(t, map[string]string{"MEMORY.md": "# Memory\n", ".aios-core/core.yaml": "x: 1\n"})
@@ -91,7 +101,7 @@ func TestLearn_projectOfAIOS_memoryFileIsKept(t *testing.T) {
 		if _, err := b.Learn(result(1, "<learning>Dates are in UTC.</learning>", "src/a.go"), now); err != nil || b.Wrote != sync {
 			t.Errorf("wrote %t, %v", b.Wrote, err)
 		}
-		want := map[bool]string{true: "## Codebase Patterns\n- Dates are in UTC.\n\n# Memory\n", false: "# Memory\n"}[sync]
+		want := map[bool]string{true: "## Codebase Patterns\n- Dates are in UTC. (" + now.Format(time.DateOnly) + ", one)\n\n# Memory\n", false: "# Memory\n"}[sync]
 		if got := p.read("MEMORY.md"); got != want {
 			t.Errorf("%q", got)
 		}
@@ -258,7 +268,7 @@ func TestUndo_lessonThatAnotherTurnTaughtToo_isInTheProgressFileAgain(t *testing
 	if n, _, err := Undo(p.dir, l.Turns[0]); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- dates are in UTC\n\n# Progress\n" {
+	if got := p.read("progress.txt"); got != "## Codebase Patterns\n- dates are in UTC ("+now.Format(time.DateOnly)+", a person)\n\n# Progress\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -1,8 +1,13 @@
 package memory
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"ralph/runner/roles"
 	"ralph/state/projectfs"
@@ -49,13 +54,13 @@ func show(in projectfs.Dir, path string, was, all []Lesson) (wrote bool, err err
 	}
 	text, gone := string(data), map[string]bool{}
 	for _, l := range was {
-		gone["- "+l.Text] = missing(all, l)
+		gone[l.Text] = missing(all, l)
 	}
-	lines := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool { return gone[strings.TrimSpace(line)] })
+	lines := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool { return gone[pattern(line)] })
 	var fresh []string
 	for _, l := range all {
 		if missing(was, l) && !strings.Contains(text, l.Text) {
-			fresh = append(fresh, "- "+l.Text+"\n")
+			fresh = append(fresh, fmt.Sprintf("- %s (%s, %s)\n", l.Text, l.At.Format(time.DateOnly), cmp.Or(l.Task, "a person")))
 		}
 	}
 	shown := insert(lines, fresh)
@@ -64,6 +69,34 @@ func show(in projectfs.Dir, path string, was, all []Lesson) (wrote bool, err err
 	}
 	err = in.Update(path, []byte(shown), 0o644)
 	return err == nil, err
+}
+
+// pattern is the text of a line in a list of patterns, without when and by which task it was learned; empty: it is no such
+// line.
+func pattern(line string) string {
+	text, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")
+	if !ok {
+		return ""
+	}
+	return learned().ReplaceAllString(text, "")
+}
+
+var learned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \(\d{4}-\d\d-\d\d, .*\)$`) })
+
+// others returns the patterns in the project's own lists that are none of the lessons.
+func others(project string, lessons []Lesson) (texts []string) {
+	for _, path := range Lists(project) {
+		data, _ := projectfs.In(project).Read(path, maxRead) // a prompt can do without
+		_, list := split(string(data))
+		for _, line := range list {
+			text := New(pattern(line), time.Time{}).Text
+			known := func(l Lesson) bool { return l.Text == text }
+			if text != "" && Refuse(text) == "" && !slices.ContainsFunc(lessons, known) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
 }
 
 // Revert removes the change from before to after from the current text of such a file. Other iterations and people may

@@ -2,12 +2,15 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"ralph/state"
 	"ralph/state/projectfs"
@@ -94,7 +97,8 @@ func write(in projectfs.Dir, dir string, all []Lesson) error {
 func page(all []Lesson) string {
 	text := pageMark + "\n\n# Learnings\n\n"
 	for _, l := range all {
-		text += fmt.Sprintf("- %s (%s)\n", l.Text, l.ID)
+		text += fmt.Sprintf("- %s (%s)\n  - Context: %s\n  - Time: %s\n", l.Text, l.ID,
+			strings.Join(append([]string{cmp.Or(l.Task, "a person")}, l.Paths...), ", "), l.At.Format(time.RFC3339))
 	}
 	return text
 }

@@ -53,8 +53,10 @@ type Input struct {
 	Answers []Answer `json:"answers,omitempty"`
 	// Notes are what a person wants this prompt to say.
 	Notes []string `json:"notes,omitempty"`
-	// Lessons are what earlier turns of this project learned, a line each.
+	// Lessons are what earlier turns of this project learned, a line each. Learn: ralph keeps what this turn learns.
 	Lessons []string `json:"lessons,omitempty"`
+	Learn   bool     `json:"learn,omitempty"`
+	AIOS    bool     `json:"aios,omitempty"` // in the mode of that name
 	// Locked is true if the sandbox allows writes in .ralph only to the plan and the notes of agents.
 	Locked bool `json:"locked,omitempty"`
 	// Aside names open tasks that this run has given up on.
@@ -91,7 +93,7 @@ func Build(in Input) string {
 	if in.MaxIterations > 0 {
 		fmt.Fprintf(&b, " of at most %d", in.MaxIterations)
 	}
-	b.WriteString(".\n")
+	fmt.Fprintf(&b, ". Mode: %s.\n", map[bool]string{true: "AIOS", false: "standalone"}[in.AIOS])
 	in.task(&b)
 	in.attempts(&b)
 	in.answers(&b)
@@ -259,8 +261,6 @@ func (in Input) lessons(b *strings.Builder) {
 	for _, l := range in.Lessons {
 		fmt.Fprintf(b, "> - %s\n", termtext.Unwrap(l))
 	}
-	b.WriteString("\nIf you found out something about the code that later iterations need and that is not here, " +
-		"put it before the block at the end, one sentence each: `<learning>...</learning>`\n")
 }
 
 func (in Input) rules(b *strings.Builder) {
@@ -314,8 +314,15 @@ func (in Input) rules(b *strings.Builder) {
 		}
 		when += "."
 	}
+	if in.Task != nil && in.stories() {
+		when += fmt.Sprintf(" The message begins with `feat: %s - %s`.", in.Task.ID, strings.ReplaceAll(in.Task.Title, "`", "'"))
+	}
 	fmt.Fprintf(b, "- Commit your work if the project is a git repository.%s Never reset, clean, stash or force.\n",
 		when)
+	if in.Learn {
+		b.WriteString("- If you found out something about the code that later iterations need and that this prompt does not say, " +
+			"put it before the block at the end, one sentence each: `<learning>...</learning>`\n")
+	}
 }
 
 func (in Input) status(b *strings.Builder) {
