@@ -362,6 +362,8 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 	if r.crew.Jobs() == 1 && r.inbox.Take(state.RequestSkip) { // it arrived at the last moment
 		j.Skip = true
 	}
+	r.watchCheckout(ctx, &j.Origin)
+	defer r.watchCheckout(ctx, nil)
 	res := r.crew.Settle(done, l.Plan.Read, l.Checks)
 	if done.Landed != "" {
 		l.Tell(j.Origin, state.Commit{OID: done.Landed, Landed: done.Branch,

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/runner/crew"
 	"ralph/runner/git"
 	"ralph/runner/hooks"
+	"ralph/runner/ledger"
 	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/slots"
@@ -42,6 +45,7 @@ func (r *Run) openWorktrees(ctx context.Context) (rules.Decision, error) {
 		return rules.Decision{}, err
 	}
 	r.crew = c
+	r.watchCheckout(ctx, nil)
 	for _, id := range landed {
 		r.ledger.Plan.Mark(id, task.Done)
 	}
@@ -69,6 +73,31 @@ func (r *Run) leave(d rules.Decision) rules.Decision {
 		r.leavePlan(ctx)
 	}
 	return d
+}
+
+// watchCheckout looks at the user's checkout while jobs work in worktrees, and reports what has changed there during a turn.
+// turn is nil where the run itself may have changed something.
+func (r *Run) watchCheckout(ctx context.Context, turn *state.Origin) {
+	if !r.crew.InWorktrees() || r.o.On() { // a sandbox shows it to no agent
+		return
+	}
+	now, err := git.Observe(ctx, r.d.Dir)
+	if err != nil {
+		return
+	}
+	before := r.checkout
+	r.checkout = now.Changes()
+	root, _ := git.Root(r.d.Dir)
+	own := []string{r.d.State.Dir(), r.ledger.Plan.File.Path}
+	changed := slices.DeleteFunc(r.checkout.Names(), func(name string) bool {
+		within := func(path string) bool { return len(ledger.Within(path, filepath.Join(root, name))) > 0 }
+		return r.checkout[name] == before[name] || slices.ContainsFunc(own, within)
+	})
+	if turn != nil && len(changed) > 0 {
+		r.ledger.Tell(*turn, state.Finding{Source: state.FoundByAudit, Name: "checkout_changed", Task: turn.Task, Doubt: true,
+			Text: "while this turn worked in a worktree, files in your own checkout changed: " + termtext.Some(changed, 5) +
+				". If that was not you, the agent has written there by an absolute path; ralph leaves them as they are"})
+	}
 }
 
 // leavePlan lets the end say that the ticks are not committed: what lands never contains the plan.

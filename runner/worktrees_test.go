@@ -35,6 +35,10 @@ var besideFakes = map[string]func(*fake) int{
 	"untags":         func(f *fake) int { return f.untags(true, false) },
 	"untags-hidden":  func(f *fake) int { return f.untags(false, false) },
 	"untags-quickly": func(f *fake) int { return f.untags(true, true) },
+	"trespasser": func(f *fake) int {
+		put(filepath.Join(os.Getenv("RALPH_TEST_CHECKOUT"), "stray.txt"), "by an absolute path")
+		return f.beside(0)
+	},
 	"beside-limited": func(f *fake) int {
 		if strings.HasSuffix(f.ownTask(), " a") && once("limit") {
 			return limit(f, time.Now().Add(2*time.Second))
@@ -333,6 +337,21 @@ func TestRun_abort_endsAllTurnsAndKeepsTheirWork(t *testing.T) {
 	}
 	if got := b.git("for-each-ref", "--format=%(refname)", "refs/ralph-work"); strings.Count(got, "\n") != 2 {
 		t.Errorf("kept: %q", got)
+	}
+}
+
+func TestRun_agentWritesIntoTheCheckoutOfTheUser_isSaid(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{"trespasser": 1, "beside": 0} {
+		b := newBeside(t, name, "a", "b")
+		b.d.Env = append(b.d.Env, "RALPH_TEST_CHECKOUT="+b.dir)
+		if r := b.run(t.Context()); r.Decision.Exit != state.ExitComplete {
+			t.Errorf("%+v", r.Decision)
+		}
+		found := b.found(state.FoundByAudit)
+		if len(found) != want || want > 0 && !strings.Contains(found[0], "files in your own checkout changed: stray.txt. If that was not you") {
+			t.Errorf("%s: %q", name, found)
+		}
 	}
 }
 
