@@ -122,7 +122,7 @@ exit $status`
 // removeOwnLock removes the lock of the index that a commit of ralph left when it was killed.
 func removeOwnLock(root string) {
 	mark, lock := filepath.Join(command.MetaDir(root), markName), filepath.Join(command.MetaDir(root), "index.lock")
-	text, err := os.ReadFile(mark)
+	text, err := os.ReadFile(mark) // file: in git's folder
 	made, err1 := os.Lstat(mark)
 	locked, err2 := os.Lstat(lock)
 	pid, err3 := strconv.Atoi(strings.TrimSpace(string(text)))
