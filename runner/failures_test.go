@@ -11,7 +11,6 @@ import (
 
 	"ralph/runner/git"
 	"ralph/runner/hooks"
-	"ralph/runner/slots"
 	"ralph/state"
 )
 
@@ -46,7 +45,7 @@ func TestHooks_failureAtEachPoint_costsWhatItsRowSays(t *testing.T) {
 				before := p.Point == hooks.PreTask || p.Point == hooks.PreIteration
 				want := end
 				switch {
-				case answer == hooks.SkipTask && (before || p.Point == hooks.OnError || p.Point == hooks.OnQuestion || p.Point == hooks.PreMerge):
+				case answer == hooks.SkipTask && (before || p.Point == hooks.OnError || p.Point == hooks.OnQuestion):
 					want = 8
 				case answer == hooks.AbortLoop && p.Point != hooks.OnComplete && p.Point != hooks.OnLimit: // these have ended already
 					want = 3
@@ -59,7 +58,7 @@ func TestHooks_failureAtEachPoint_costsWhatItsRowSays(t *testing.T) {
 				if told && answer != hooks.AskAgent || !told && answer == hooks.AskAgent && before {
 					t.Errorf("told the agent: %v", told)
 				}
-				if n := b.committed(); (p.Point == hooks.PreCommit || p.Point == hooks.PreMerge) && (n > 0) != (answer == hooks.WarnContinue || answer == hooks.AskAgent) {
+				if n := b.committed(); p.Point == hooks.PreCommit && (n > 0) != (answer == hooks.WarnContinue || answer == hooks.AskAgent) {
 					t.Errorf("%d commits", n)
 				}
 			})
@@ -92,11 +91,6 @@ func atPoint(t *testing.T, p hooks.Point) (b *bench, end int) {
 	agent, special := agents[p]
 	if !special {
 		agent.name = "worker"
-	}
-	if p == hooks.PreMerge || p == hooks.PostMerge {
-		b = newBeside(t, "beside", "one")
-		b.o.Isolate = slots.IsolateWorktree
-		return b, 0
 	}
 	b = newBench(t, agent.name, "[ ] one")
 	b.o.OnLimit, b.o.QuestionWait = "stop", 0

@@ -102,8 +102,8 @@ func (r *Run) applyVerdict(v hooks.Verdict, from state.Origin, t task.Task) (d r
 }
 
 // hooksAfter runs the hooks of the points that a job reached. It returns d, or the stop that a hook asked for: one of
-// these, or one of those that have given a verdict.
-func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision, verdicts ...hooks.Verdict) rules.Decision {
+// these, or one of those before its commit.
+func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision, commit hooks.Verdict) rules.Decision {
 	l, id := r.ledger, res.Task.ID
 	done := res.Proof.After.IsDone(id)
 	apply := func(v hooks.Verdict) {
@@ -117,9 +117,7 @@ func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision,
 			}
 		}
 	}
-	for _, v := range verdicts {
-		apply(v)
-	}
+	apply(commit)
 	limited := rules.IsLimit(res.Call.Outcome.Class)
 	for _, p := range hooks.After(hooks.Turn{
 		Failed: res.Failed() && res.Cut == "" && !limited, Limited: limited, Asked: len(res.Call.Asks) > 0,
@@ -135,27 +133,6 @@ func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision,
 		l.ShowDecision(d)
 	}
 	return d
-}
-
-// mayMerge runs the hooks before a commit goes into the merge queue. why says why it must not; empty: it may.
-func (r *Run) mayMerge(j *crew.Job, commit string, files []string) (why string) {
-	ctx, done := r.inbox.AfterContext(j.Context()) // an abort must end the hooks, too
-	defer done()
-	v := r.runHooks(ctx, hooks.PreMerge, j.Origin, j.Task, hooks.Facts{Commit: commit, Files: files})
-	if v.Why != "" {
-		j.Veto = v
-	}
-	return v.Why
-}
-
-// hooksAfterMerge runs the hooks after a commit has landed. It returns then, or the stop that a hook asked for.
-func (r *Run) hooksAfterMerge(ctx context.Context, d crew.Done, then rules.Decision) rules.Decision {
-	v := r.runHooks(ctx, hooks.PostMerge, d.Job.Origin, d.Job.Task, hooks.Facts{Commit: d.Landed, Files: d.Files})
-	if v.Abort && (then.Action != state.ActionStop || then.Exit == state.ExitComplete) {
-		then, _ = r.applyVerdict(v, d.Job.Origin, d.Job.Task)
-	}
-	r.ledger.Notes.Settle()
-	return then
 }
 
 // hooksAtEnd runs the hooks of the end of the run. They cannot change how it ends.

@@ -392,7 +392,7 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 		l.Tell(j.Origin, state.Finding{Source: state.FoundByChecks,
 			Text: "your files stay as they are: " + why + "; what is finished is on " + done.Branch})
 	}
-	return r.hooksAfterMerge(ctx, done, d), nil
+	return d, nil
 }
 
 // concludeTurn concludes from a turn of a developer. The error of the turn is ralph's own, and ends the run, unless the
@@ -498,7 +498,7 @@ func (r *Run) finish(keep context.Context, j *crew.Job, res turn.Result, d rules
 			return rules.Decision{}, err
 		}
 	}
-	return r.hooksAfter(keep, res, d, commit, j.Veto), nil
+	return r.hooksAfter(keep, res, d, commit), nil
 }
 
 // uncounted ends a job that is no iteration. It gives calls back to the hour.

@@ -314,38 +314,6 @@ func TestHooks_events_nameTheirIteration(t *testing.T) {
 	}
 }
 
-func TestHooks_merge_seeTheCommitAndCanKeepItBack(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: worktrees")
-	}
-	t.Parallel()
-	b := newBeside(t, "beside", "a", "b")
-	b.d.Hooks = []hooks.Hook{
-		{Point: hooks.PreMerge, Command: `test -e .ralph/looked || { touch .ralph/looked; echo '{"block": true, "reason": "no changelog"}'; }`},
-		{Point: hooks.PreMerge, Command: `git show --stat "$RALPH_COMMIT" >>.ralph/before`},
-		{Point: hooks.PostMerge, Command: `git merge-base --is-ancestor "$RALPH_COMMIT" HEAD && cat >>.ralph/after`},
-	}
-	wantEnd(t, b.run(t.Context()), "plan_complete", 0)
-	if got := b.order(); strings.Count(got, "+") != 3 || strings.Count(got, "landed") != 2 {
-		t.Error(got)
-	}
-	if told := b.told(); !strings.Contains(told, "Your work was not merged: the pre_merge hook \"test -e") || !strings.Contains(told, "blocks: no changelog") ||
-		!strings.Contains(told, "done when its work is merged") || strings.Contains(told, "check") {
-		t.Errorf("told %q", told)
-	}
-	if d := payloads[state.IterationEnd](b); !slices.ContainsFunc(d, func(e state.IterationEnd) bool {
-		return strings.HasPrefix(e.Decision.Reason, "not merged: the pre_merge hook")
-	}) {
-		t.Errorf("decisions: %+v", d)
-	}
-	if got := b.read(".ralph/before"); strings.Count(got, "1 file changed") != 2 {
-		t.Errorf("the commits before the merge: %s", got)
-	}
-	if got := b.read(".ralph/after"); !strings.Contains(got, `"files":["a"]`) || !strings.Contains(got, `"files":["b"]`) {
-		t.Errorf("known after the merge: %s", got)
-	}
-}
-
 func TestHooks_statusOfAStory_isInTheWordsOfThePlan(t *testing.T) {
 	b := newBench(t, "aios")
 	b.write("docs/stories/1.2.login.story.md", "# Story 1.2: Login\n\n## Status\n\nReady\n")
@@ -355,23 +323,6 @@ func TestHooks_statusOfAStory_isInTheWordsOfThePlan(t *testing.T) {
 	b.run(t.Context())
 	if got := b.read(".ralph/before"); got != "aios Ready\n" {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestHooks_preMergePutsATaskAside_theNextOneHearsNothingOfIt(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: worktrees")
-	}
-	t.Parallel()
-	b := newBeside(t, "beside", "a", "b")
-	b.o.Parallel, b.o.MaxIterations = 1, 3
-	b.o.Isolate = "worktree"
-	b.d.Hooks = []hooks.Hook{{Point: hooks.PreMerge, Command: "echo broken; exit 3", OnFailure: hooks.SkipTask}}
-	if r := b.run(t.Context()); r.Decision.Exit != 8 {
-		t.Errorf("ended with %+v", r.Decision)
-	}
-	if told := b.told(); told != "" {
-		t.Errorf("told %q", told)
 	}
 }
 

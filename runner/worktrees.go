@@ -10,7 +10,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner/crew"
 	"ralph/runner/git"
-	"ralph/runner/hooks"
 	"ralph/runner/ledger"
 	"ralph/runner/output"
 	"ralph/runner/rules"
@@ -26,17 +25,12 @@ func (r *Run) openWorktrees(ctx context.Context) (rules.Decision, error) {
 		return rules.Decision{}, nil
 	}
 	r.ledger.UncheckedTick = "" // what a killed turn did there has not landed
-	var mayMerge func(*crew.Job, string, []string) string
-	if r.hooks.Has(hooks.PreMerge, hooks.PostMerge) {
-		mayMerge = r.mayMerge
-	}
 	var landed []string
 	var c *crew.Crew
 	if err == nil {
 		c, landed, err = crew.InWorktrees(ctx, crew.Options{SlotOptions: r.o.SlotOptions, Dir: r.d.Dir, Plan: r.ledger.Plan.File,
 			HighestIteration: r.ledger.HighestIteration, Run: r.d.RunID, Ralph: r.d.Start.Version, Prefix: r.prefix,
-			Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Base: r.worker, Worker: r.newWorker,
-			Merge: mayMerge})
+			Env: r.d.Env, Secure: r.d.Filter.Checks(r.d.Env), Log: r.d.Log, Base: r.worker, Worker: r.newWorker})
 	}
 	if unfit := (*slots.UnfitError)(nil); errors.As(err, &unfit) {
 		return rules.DecideCase(rules.CaseUnfit, unfit.Why), nil

@@ -332,7 +332,6 @@ type Decision struct {
 const (
 	MergeConflict = "conflict" // with what has landed
 	MergeChecks   = "checks"   // they fail together with what has landed
-	MergeHook     = "hook"     // it keeps the work back
 )
 
 // IterationEnd is how an iteration ended, and what follows.

@@ -20,14 +20,14 @@ func InCheckout(worker *turn.Worker, prefix func(task.Task) string) *Crew {
 	return &Crew{b, &checkout{b, worker}}
 }
 
-func (c *checkout) carryOut(j *Job) Done {
-	res, err := c.worker.Run(j.ctx, j.assignment, c.Tell)
-	return Done{Job: j, Result: res, Err: err}
-}
-
-func (c *checkout) review(j *Job, look ReviewFunc) Done {
-	res, _, err := look(j.ctx, Place{Dir: j.assignment.Dir, Env: c.worker.Env})
-	return Done{Job: j, Result: res, Err: err}
+func (c *checkout) carryOut(j *Job, look ReviewFunc) Done {
+	d := Done{Job: j}
+	if look != nil {
+		d.Result, _, d.Err = look(j.ctx, Place{Dir: j.assignment.Dir, Env: c.worker.Env})
+	} else {
+		d.Result, d.Err = c.worker.Run(j.ctx, j.assignment, c.Tell)
+	}
+	return d
 }
 
 func (c *checkout) Ready(ctx context.Context, a turn.Assignment) error { return c.worker.Ready(ctx, a) }

@@ -59,9 +59,19 @@ type Workspace interface {
 
 	giveSlot(j *Job) // a place, of which there is one
 	release(j *Job)
-	carryOut(j *Job) Done
-	review(j *Job, look ReviewFunc) Done
+	carryOut(j *Job, look ReviewFunc) Done
 }
+
+// Place is a workspace with the work on a task in it.
+type Place struct {
+	Dir  string // the project in the slot
+	Env  []string
+	Base string // the commit that the work begins with
+}
+
+// ReviewFunc has reviewers look at the work in a place, and reports whether it may land. The error is a failure of ralph
+// itself, not a refusal.
+type ReviewFunc func(ctx context.Context, at Place) (res turn.Result, land bool, err error)
 
 // jobs is what is known of the jobs under way.
 type jobs struct {
@@ -104,7 +114,7 @@ type Done struct {
 	Landed string   // the commit; empty: nothing has landed
 	Branch string   // that it has landed on
 	Err    error    // ralph's own failure
-	Files  []string // of the commit, if it was reviewed or Merge was asked
+	Files  []string // of the commit, if it was reviewed
 	// Conflict names files in which work that was to be reviewed conflicts with what has landed.
 	Conflict []string
 }
@@ -128,12 +138,7 @@ func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment, look Review
 	j.assignment, j.message = a, c.message(a)
 	j.ctx, j.cancel = context.WithCancelCause(ctx)
 	go func() {
-		var d Done
-		if look != nil {
-			d = c.review(j, look)
-		} else {
-			d = c.carryOut(j)
-		}
+		d := c.carryOut(j, look)
 		c.news <- News{Done: &d}
 	}()
 }

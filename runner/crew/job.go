@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ralph/runner/carrier"
-	"ralph/runner/hooks"
 	"ralph/runner/ledger"
 	"ralph/runner/reviewers"
 	"ralph/runner/slots"
@@ -22,10 +21,9 @@ type Job struct {
 	Origin state.Origin     // of its events
 	Since  time.Time
 
-	Tool string        // that the agent called last
-	Host string        // the machine that the turn is on, as its events say
-	Skip bool          // a person has skipped the task
-	Veto hooks.Verdict // of the hooks before its merge, if they refused it
+	Tool string // that the agent called last
+	Host string // the machine that the turn is on, as its events say
+	Skip bool   // a person has skipped the task
 
 	slot       *slots.Slot     // nil in the checkout
 	way        carrier.Carrier // to the machine of its turn

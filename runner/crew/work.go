@@ -1,7 +1,6 @@
 package crew
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
-	"ralph/runner/hooks"
 	"ralph/runner/roles"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
@@ -24,31 +22,20 @@ import (
 	"ralph/state/projectfs"
 )
 
-// carryOut carries out one turn in its slot, from the clean worktree to the answer of the merge queue.
-func (c *worktrees) carryOut(j *Job) Done {
-	d := c.work(j)
+// carryOut carries out one job in its slot, from the clean worktree to the answer of the merge queue. look reviews the kept
+// work; nil: the developer of the task works.
+func (c *worktrees) carryOut(j *Job, look ReviewFunc) Done {
+	ctx := command.With(j.ctx, c.trust)
+	d := Done{Job: j, Result: c.notBegun(ctx, j)}
+	land := c.work(ctx, j, &d, look)
 	switch {
 	case d.Err != nil:
-	case j.ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
+	case look == nil && j.ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
 		d.refuse(turn.Refusal{Stopped: true}) // its work does not land, so its tick must not count: the next run continues
-	case mayLand(d.Result) && j.work.Commit != "" && j.ctx.Err() == nil:
-		c.land(command.With(j.ctx, c.trust), j, &d)
+	case land && j.work.Commit != "" && j.ctx.Err() == nil:
+		c.land(ctx, j, &d)
 	}
 	return d
-}
-
-// beginIn brings the slot of a job to the end of the branch, and adds the kept work on its task. If ok
-// is false, d says why.
-func (c *worktrees) beginIn(ctx context.Context, j *Job, d *Done) (begun slots.Begun, ok bool) {
-	tip, err := c.trunk.branch.Tip(ctx)
-	if err != nil {
-		d.Err = err
-		return begun, false
-	}
-	if begun, err = j.slot.Begin(ctx, j.assignment.Task, tip); err != nil {
-		d.Err, d.Result = err, c.notBegun(ctx, j)
-	}
-	return begun, err == nil
 }
 
 // workerIn makes a worker for a slot.
@@ -58,18 +45,56 @@ func (c *worktrees) workerIn(s *slots.Slot) *turn.Worker {
 	return w
 }
 
-// work is the turn itself, until what it did is kept.
-func (c *worktrees) work(j *Job) (d Done) {
-	d.Job = j
-	ctx := command.With(j.ctx, c.trust)
-	d.Result = c.notBegun(ctx, j)
-	begun, ok := c.beginIn(ctx, j, &d)
-	if !ok {
-		return d
+// work brings the slot to the end of the branch with the kept work on the task, lets the developer work or the reviewers
+// look, and keeps what they did. land is true if that may land.
+func (c *worktrees) work(ctx context.Context, j *Job, d *Done, look ReviewFunc) (land bool) {
+	tip, err := c.trunk.branch.Tip(ctx)
+	var begun slots.Begun
+	if err == nil {
+		begun, err = j.slot.Begin(ctx, j.assignment.Task, tip)
 	}
+	if err != nil {
+		d.Err, d.Result = err, c.notBegun(ctx, j)
+		return false
+	}
+	if look != nil && len(begun.Conflict) > 0 {
+		d.Conflict, d.Result = begun.Conflict, turn.Conflicting(d.Result)
+		return false
+	}
+	j.worker = c.workerIn(j.slot)
+	if look != nil {
+		if message, err := command.Run(ctx, j.slot.Root, "log", "-1", "--format=%B", begun.Kept); err == nil && begun.Kept != "" &&
+			strings.Contains(message, "\nRalph-Iteration: ") { // else no turn made the commit
+			j.message = message
+		}
+		d.Result, land, d.Err = look(ctx, Place{Dir: j.slot.Dir, Env: j.slot.Env(c.o.Env), Base: begun.Base})
+	} else {
+		if !c.turn(ctx, j, d, begun) {
+			return false
+		}
+		land = mayLand(d.Result)
+	}
+	late, done := stop.Outlast(ctx)
+	defer done()
+	if j.work, err = j.slot.Save(late, j.message); err == nil && j.marked {
+		err = c.rejectForeignStash(late, j, d, begun)
+		land = land && mayLand(d.Result)
+	}
+	d.Err, d.Work = errors.Join(d.Err, err), j.work
+	if look != nil {
+		j.unchecked = !c.same(late, begun.Kept, j.work)
+		if land && d.Err == nil && j.work.Commit != "" {
+			d.Files, d.Err = j.work.Files(late, j.slot)
+		}
+	}
+	return land
+}
+
+// turn is the turn of the developer, here or on another machine. began is false if it ended before the call.
+func (c *worktrees) turn(ctx context.Context, j *Job, d *Done, begun slots.Begun) (began bool) {
 	if !j.away { // another machine has a stash of its own
 		if d.Err = j.slot.Mark(ctx, j.assignment.Task); d.Err != nil {
-			return d
+			return false
 		}
 		j.marked = true
 	}
@@ -79,26 +104,30 @@ func (c *worktrees) work(j *Job) (d Done) {
 				termtext.Some(left, 5) + ": ralph copies only plain files and follows no links"}))
 		})
 	}
-	j.worker = c.workerIn(j.slot)
 	j.assignment.Known.Worked = j.assignment.Known.Worked || begun.Resumed // it may be done already
 	if len(begun.Conflict) > 0 {
 		j.assignment.Origin.Role = roles.Merger
 		j.assignment.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.assignment.Prompt.Feedback...)
 	}
-	if !c.away(ctx, j, &d) && !c.here(ctx, j, &d) {
-		return d
+	if c.away(ctx, j, d) {
+		return true
 	}
-	late, done := stop.Outlast(ctx)
-	defer done()
-	var err error
-	if j.work, err = j.slot.Save(late, j.message); err != nil {
-		d.Err = errors.Join(d.Err, err)
+	if d.Err = j.slot.Setup(c.o.Setup).Run(ctx, j.worker, j.assignment, c.Tell); d.Err != nil {
+		return false
 	}
-	if err == nil && j.marked {
-		d.Err = errors.Join(d.Err, c.rejectForeignStash(late, j, &d, begun))
+	d.Result, d.Err = j.worker.Run(ctx, j.assignment, c.Tell)
+	return true
+}
+
+// same reports whether work is what its developer's turn has checked.
+func (c *worktrees) same(ctx context.Context, kept string, w slots.Work) bool {
+	if kept == "" || w.Commit == "" {
+		return false
 	}
-	d.Work = j.work
-	return d
+	out, err := command.Run(ctx, c.trunk.slot.Root, "rev-parse",
+		kept+"^{tree}", w.Commit+"^{tree}", kept+"^", w.Commit+"^")
+	of := strings.Fields(out)
+	return err == nil && len(of) == 4 && of[0] == of[1] && of[2] == of[3]
 }
 
 // rejectForeignStash keeps work from landing that has the files of another turn in it, from the stash that all
@@ -149,15 +178,6 @@ func short(oids []string) string {
 		all = append(all, oid[:min(12, len(oid))])
 	}
 	return strings.Join(all, " ")
-}
-
-// here carries out the turn in this process. began is false if it ended before the call.
-func (c *worktrees) here(ctx context.Context, j *Job, d *Done) (began bool) {
-	if d.Err = j.slot.Setup(c.o.Setup).Run(ctx, j.worker, j.assignment, c.Tell); d.Err != nil {
-		return false
-	}
-	d.Result, d.Err = j.worker.Run(ctx, j.assignment, c.Tell)
-	return true
 }
 
 // notBegun is the result of a turn that ended before its call.
@@ -236,16 +256,6 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 			"these files still have the markers of a conflict: "+termtext.Some(left, 20))})
 		return
 	}
-	if c.o.Merge != nil {
-		d.Files = files
-		var why string
-		if c.OnRunGoroutine(func() { why = c.o.Merge(j, j.work.Commit, d.Files) }); why != "" {
-			point := string(hooks.PreMerge)
-			d.refuse(turn.Refusal{Merge: state.MergeHook, Why: "a hook keeps it back",
-				Report: refused(gate.Check{Name: point, Command: "the hook " + point}, why)})
-			return
-		}
-	}
 	c.news <- News{Do: func() { j.queued = true }}
 	var l landing
 	select {
@@ -272,7 +282,7 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 // refuse makes the result one of a turn whose work does not land.
 func (d *Done) refuse(by turn.Refusal) {
 	by.Tries = d.Job.assignment.Known.Tries + 1
-	by.Why = cmp.Or(by.Why, "it does not pass together with what has landed meanwhile")
+	by.Why = "it does not pass together with what has landed meanwhile"
 	d.Result = turn.Refused(d.Result, by)
 }
 

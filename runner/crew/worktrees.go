@@ -33,10 +33,7 @@ type Options struct {
 	// Base is the worker of the run itself. It works in the worktree into which results are merged.
 	Base *turn.Worker
 	// Worker makes a worker for turns with this environment.
-	Worker func(env []string) *turn.Worker
-	// Merge is called, on the goroutine of the run, before finished work goes into the merge queue.
-	// It says why the work must not; empty: it may. nil: all work may.
-	Merge            func(j *Job, commit string, files []string) (why string)
+	Worker           func(env []string) *turn.Worker
 	Ralph            string // version of this ralph, which workers elsewhere have to fit
 	HighestIteration int    // the last number that an iteration has had; new ones get higher numbers
 }

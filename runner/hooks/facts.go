@@ -30,8 +30,7 @@ type Facts struct {
 
 	Outcome string   `json:"outcome,omitempty"` // class of the agent call
 	Error   string   `json:"error,omitempty"`
-	Files   []string `json:"files,omitempty"`  // that the turn changed
-	Commit  string   `json:"commit,omitempty"` // that is merged
+	Files   []string `json:"files,omitempty"` // that the turn changed
 	CostUSD float64  `json:"cost_usd,omitempty"`
 	Rule    string   `json:"rule,omitempty"` // that decided what happens next
 	Reason  string   `json:"reason,omitempty"`
@@ -73,7 +72,6 @@ func (f Facts) Variables() []Variable {
 		{"RALPH_STORY_TITLE", task.Title, "its title; also `TASK_NAME`"},
 		{"RALPH_STORY_STATUS", task.Status, "its state, in the words of the plan; also `TASK_STATUS`"},
 		{"RALPH_AGENT", f.Agent, "the agent"},
-		{"RALPH_COMMIT", f.Commit, "the commit, at a merge"},
 		{"RALPH_ERROR", f.Error, "what failed"},
 		{"RALPH_RULE", f.Rule, "the rule that decided what happens next, see [decisions](decisions.md)"},
 		{"RALPH_REASON", f.Reason, "its reason"},

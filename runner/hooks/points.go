@@ -22,8 +22,6 @@ const (
 	OnLimit         Point = "on_limit"
 	PreCommit       Point = "pre_commit"
 	OnQuestion      Point = "on_question"
-	PreMerge        Point = "pre_merge"
-	PostMerge       Point = "post_merge"
 )
 
 // What a hook can prevent.
@@ -31,7 +29,6 @@ const (
 	vetoRun    = "the run"
 	vetoTask   = "the iteration: the task is put aside"
 	vetoCommit = "the commit"
-	vetoMerge  = "the merge: the agent gets the reason and tries again"
 )
 
 // Row is a row of the table of points.
@@ -74,8 +71,6 @@ func Points() []Row {
 		{Point: PreTask, When: "before the first attempt at a task", Veto: vetoTask},
 		{Point: PreIteration, When: "before each iteration", Veto: vetoTask},
 		{Point: PreCommit, When: "before ralph commits what the agent left uncommitted", Veto: vetoCommit, Turn: true},
-		{Point: PreMerge, Veto: vetoMerge, Turn: true, When: "before the commit of a task goes into the merge queue " +
-			"(only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)"},
 		{Point: OnError, When: "an agent call failed (a failed check does not count)", Turn: true,
 			After: func(t Turn) bool { return t.Failed }},
 		{Point: OnLimit, When: "an agent hit its usage limit", Turn: true,
@@ -88,8 +83,6 @@ func Points() []Row {
 			After: func(t Turn) bool { return t.Done || t.Aside }},
 		{Point: PostIteration, When: "after each iteration", Turn: true,
 			After: func(Turn) bool { return true }},
-		{Point: PostMerge, Turn: true, When: "the commit of a task has landed " +
-			"(only with worktrees: PARALLEL, ISOLATE, WORKERS, FLEET)"},
 		{Point: OnComplete, When: "the run ends with exit code 0", Run: true},
 		{Point: OnHalt, When: "the run ends with any other exit code", Run: true},
 	}

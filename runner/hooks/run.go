@@ -55,11 +55,6 @@ type Verdict struct {
 	Usage state.Usage
 }
 
-// Has reports whether a hook runs at one of these points.
-func (s *Set) Has(points ...Point) bool {
-	return slices.ContainsFunc(s.Hooks, func(h Hook) bool { return slices.Contains(points, h.Point) })
-}
-
 // At runs the hooks of a point, one after the other, until one blocks, puts the task
 // aside or ends the run, or the context is cancelled. Without hooks it does nothing.
 func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {

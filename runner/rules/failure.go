@@ -15,10 +15,8 @@ type checkFailure struct {
 	Merge  string // how the merge ended, in the words of state; empty: there was none
 }
 
-// Refused is true when no check failed: a hook refuses the merge, or what has landed meanwhile conflicts with it.
-func (f checkFailure) Refused() bool {
-	return f.Report.Blocked() && (f.Merge == state.MergeHook || f.Merge == state.MergeConflict)
-}
+// Refused is true when no check failed: what has landed meanwhile conflicts with the work.
+func (f checkFailure) Refused() bool { return f.Report.Blocked() && f.Merge == state.MergeConflict }
 
 // What is the failure in one clause.
 func (f checkFailure) What() string {

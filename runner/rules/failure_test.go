@@ -9,8 +9,8 @@ import (
 )
 
 func TestFailure_longReasonOfSeveralLines_isOneShortClause(t *testing.T) {
-	why := "the pre_merge hook \"check\" blocks: no changelog\n" + strings.Repeat("and more\n", 200)
-	f := checkFailure{Merge: state.MergeHook, Report: gate.Report{Results: []gate.Result{{Name: "pre_merge", Verdict: gate.VerdictFailed, Blocks: true, Reason: why}}}}
+	why := "conflicts with what has landed: no changelog\n" + strings.Repeat("and more\n", 200)
+	f := checkFailure{Merge: state.MergeConflict, Report: gate.Report{Results: []gate.Result{{Name: "merge", Verdict: gate.VerdictFailed, Blocks: true, Reason: why}}}}
 	for _, text := range []string{f.What(), f.Again()} {
 		if strings.Contains(text, "\n") || len(text) > 500 || !strings.Contains(text, "no changelog and more") {
 			t.Errorf("%d bytes: %q", len(text), text)

@@ -283,13 +283,6 @@ func (s *Slot) Salvage(ctx context.Context) error {
 	return err
 }
 
-// Kept returns the commit of the unfinished work on a task, and its message; empty if there is none.
-func (h *Home) Kept(ctx context.Context, t task.Task) (commit, message string, err error) {
-	out, err := command.Run(ctx, h.root, "for-each-ref", "--format=%(objectname)%0a%(contents)", Ref(h.Key(t)))
-	commit, message, _ = strings.Cut(out, "\n")
-	return commit, message, err
-}
-
 // Recall finds work that is still kept although it has landed, because ralph was killed in between. It returns the ids
 // of its tasks, by their keys.
 func (h *Home) Recall(ctx context.Context, tip string) (map[string]string, error) {

@@ -32,7 +32,7 @@ func TestAll_leaveTheResultAsItIs(t *testing.T) {
 	now := amendPlan(task.Active, task.Done)
 	for name, f := range map[string]func(Result) Result{
 		"refused": func(r Result) Result {
-			return Refused(r, Refusal{Merge: state.MergeHook, Tries: 2, Stopped: true})
+			return Refused(r, Refusal{Merge: state.MergeConflict, Tries: 2, Stopped: true})
 		},
 		"conflicting":  Conflicting,
 		"current plan": func(r Result) Result { return WithCurrentPlan(r, now, true, nobody) },

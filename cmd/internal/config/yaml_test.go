@@ -48,7 +48,7 @@ func TestParseYAML_keysOfOtherTools_messages(t *testing.T) {
 		{name: "a hook", text: "hooks:\n  pre_task: []\n  post_task: [make]\n"},
 		{name: "text for the hooks", text: "hooks: make\n", wantErr: ":1: hooks must be a list, not \"make\""},
 		{name: "a hook at no point", text: "hooks:\n  pre_lunch: [make]\n", wantErr: ":2: hooks: \"pre_lunch\" is not a hook point; known: " + usablePoints()},
-		{name: "a hook before a merge", text: "hooks:\n  - {point: pre_merge, command: make}\n"},
+		{name: "a row with its point", text: "hooks:\n  - {point: pre_commit, command: make}\n"},
 		{name: "a row without a point", text: "hooks: [{command: make}]\n", wantErr: ":1: hooks: the row names no point"},
 		{name: "a row of another point", text: "hooks:\n  pre_task: [{point: post_task, command: make}]\n", wantErr: ":2: hooks.pre_task: the row names another point, \"post_task\""},
 		{name: "a hook without a command", text: "hooks: [{point: pre_task}]\n", wantErr: ":1: hooks.pre_task: a hook needs a command, or type: agent and a prompt"},

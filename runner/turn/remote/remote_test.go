@@ -96,7 +96,7 @@ func TestSend_aWorkerThatLies_cannotSpeakForTheRun(t *testing.T) {
 		lines = append(lines, told(p))
 	}
 	res := turn.Result{V: turn.Version, Origin: state.Origin{Task: "t9"}, Task: task.Task{ID: "t9"}, Agent: "another",
-		Proof: turn.Proof{Merge: state.MergeHook}, Started: time.Now().Add(time.Hour), Duration: time.Hour, Checks: turn.Checks{Rows: []gate.Check{{Name: "test", Command: "true"}}}}
+		Proof: turn.Proof{Merge: state.MergeConflict}, Started: time.Now().Add(time.Hour), Duration: time.Hour, Checks: turn.Checks{Rows: []gate.Check{{Name: "test", Command: "true"}}}}
 	a, before := assignment(), time.Now()
 	var got []state.Event
 	res, err := saying(t, f, append(lines, Line{End: &End{Result: &res}})...).Send(t.Context(), a, func(e state.Event) { got = append(got, e) })
