@@ -33,36 +33,11 @@ const (
 	lintSeconds = 60
 )
 
-// row is a row of the table of hooks: what the CLI is told.
-type row struct {
-	event, matcher, verb string
-	timeout              int
-	on                   bool
-}
-
-func (o *Wanted) rows() []row {
-	return []row{
-		{"Stop", "", Stop, seconds, o.HookStop && o.MaxContinuations > 0},
-		{"PostToolUse", "Edit|Write|MultiEdit|NotebookEdit", PostToolUse, lintSeconds, o.HookLint != ""},
-		{"PreToolUse", "Bash|Write|Edit|MultiEdit|NotebookEdit|AskUserQuestion", PreToolUse, seconds,
-			o.HookAutoApprove},
-	}
-}
-
 // Settings is what the CLI gets for a call about a task, as JSON; empty: nothing. self is
 // the path of ralph; empty: it cannot be run.
 func (o *Wanted) Settings(self string, plan store.File, task string, in prompt.Input) string {
 	if !o.CallHooks() || self == "" {
 		return ""
-	}
-	type command struct {
-		Type    string `json:"type"`
-		Command string `json:"command"`
-		Timeout int    `json:"timeout"`
-	}
-	type matcher struct {
-		Matcher string    `json:"matcher,omitempty"`
-		Hooks   []command `json:"hooks"`
 	}
 	plan.Edits = "" // not for agents
 	f := Facts{Plan: plan, Task: task, Most: o.MaxContinuations, Lint: o.HookLint, Mode: in.Mode}
@@ -70,11 +45,19 @@ func (o *Wanted) Settings(self string, plan store.File, task string, in prompt.I
 		f.Checks = append(f.Checks, c.Command)
 	}
 	facts, _ := json.Marshal(f) // plain values: it cannot fail
-	events := map[string][]matcher{}
-	for _, r := range o.rows() {
-		line, ok := shellLine(self, "hook", r.verb, "--facts", string(facts))
-		if r.on && ok {
-			events[r.event] = []matcher{{r.matcher, []command{{"command", line, r.timeout}}}}
+	events := map[string]any{}
+	for _, r := range []struct {
+		event, matcher, verb string
+		timeout              int
+		on                   bool
+	}{
+		{"Stop", "*", Stop, seconds, o.HookStop && o.MaxContinuations > 0},
+		{"PostToolUse", "Edit|Write|MultiEdit|NotebookEdit", PostToolUse, lintSeconds, o.HookLint != ""},
+		{"PreToolUse", "Bash|Write|Edit|MultiEdit|NotebookEdit|AskUserQuestion", PreToolUse, seconds, o.HookAutoApprove},
+	} {
+		if line, ok := shellLine(self, "hook", r.verb, "--facts", string(facts)); r.on && ok {
+			command := map[string]any{"type": "command", "command": line, "timeout": r.timeout}
+			events[r.event] = []any{map[string]any{"matcher": r.matcher, "hooks": []any{command}}}
 		}
 	}
 	if len(events) == 0 {

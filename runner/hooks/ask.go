@@ -37,14 +37,14 @@ the note in the next prompt; leave it empty if there is nothing to say.
 `
 
 // ask asks an agent.
-func (s *Set) ask(ctx context.Context, h Hook, f Facts) result {
+func (s *Set) ask(ctx context.Context, h Hook, f Facts) (o outcome, err error) {
 	name, model := h.Agent, h.Model
 	if name == "" {
 		name, model = s.Responder.Agent, cmp.Or(model, s.Responder.Model)
 	}
 	spec, program, err := s.Responder.Find(name)
 	if err != nil {
-		return result{err: err}
+		return o, err
 	}
 	request := agent.Request{
 		ArgvCall: agent.ArgvCall{Prompt: h.promptFor(f), Model: model, AllowedTools: s.Responder.AllowedTools,
@@ -54,20 +54,20 @@ func (s *Set) ask(ctx context.Context, h Hook, f Facts) result {
 	}
 	cmd, clean, err := spec.Prepare(request)
 	if err != nil {
-		return result{err: err}
+		return o, err
 	}
 	defer clean()
 	cmd.FinalGrace = finalGrace
 	t := &agent.Transcript{}
 	decoder := spec.NewDecoder(t.Add)
-	r := s.run(ctx, h, child{cmd, spec.Env, func(p []byte) bool { _, _ = decoder.Write(p); return decoder.Final() }})
+	o.exit, err = s.run(ctx, h, cmd, spec.Env, func(p []byte) bool { _, _ = decoder.Write(p); return decoder.Final() })
 	decoder.Close()
-	r.text, r.usage, r.calls = t.Final, t.Usage, 1
-	if o := spec.Classify(t, r.exit, time.Now()); r.err == nil && r.exit.Cause != ptyexec.CauseTimeout &&
-		!o.Class.Success() {
-		r.failed = "failed: " + o.Reason
-	} else if r.exit.Cause == ptyexec.CauseFinal {
-		r.exit.Cause = ptyexec.CauseExited
+	o.text, o.usage, o.calls = t.Final, t.Usage, 1
+	if end := spec.Classify(t, o.exit, time.Now()); err == nil && o.exit.Cause != ptyexec.CauseTimeout &&
+		!end.Class.Success() {
+		o.failed = "failed: " + end.Reason
+	} else if o.exit.Cause == ptyexec.CauseFinal {
+		o.exit.Cause = ptyexec.CauseExited
 	}
-	return r
+	return o, err
 }

@@ -83,6 +83,8 @@ func (h Hook) touches(file string) bool {
 
 // outcome is how one hook ended.
 type outcome struct {
+	text   string // the beginning and the end of its output, or an agent's final message
+	exit   ptyexec.Exit
 	failed string // why; empty: it did not fail
 	answer Answer
 	ended  bool // the run, or a person, ended it
@@ -125,7 +127,7 @@ func (v *Verdict) add(h Hook, o outcome) {
 	}
 }
 
-// runOne runs runOne hook and reports it.
+// runOne runs one hook and reports it.
 func (s *Set) runOne(ctx context.Context, h Hook, f Facts) outcome {
 	hide := logs.NewValues(s.Filter.Secrets(agent.Spec{}, agent.Request{Env: s.Env})).Redact
 	event := state.Hook{Point: string(h.Point), Command: hide(h.Line())}
@@ -135,19 +137,18 @@ func (s *Set) runOne(ctx context.Context, h Hook, f Facts) outcome {
 	if h.Type == Agent {
 		run = s.ask
 	}
-	r := run(ctx, h, f)
-	event.Output, event.Seconds = hide(r.text), r.exit.Duration.Seconds()
-	o := outcome{answer: parseAnswer(event.Output), calls: r.calls, usage: r.usage,
-		ended: r.err == nil && r.exit.Cause == ptyexec.CauseCancelled || ctx.Err() != nil}
+	o, err := run(ctx, h, f)
+	event.Output, event.Seconds = hide(o.text), o.exit.Duration.Seconds()
+	o.answer = parseAnswer(event.Output)
+	o.ended = err == nil && o.exit.Cause == ptyexec.CauseCancelled || ctx.Err() != nil
 	switch {
 	case o.ended:
-		event.Says = "ended with the run"
-	case r.err != nil:
-		o.failed = "cannot run: " + r.err.Error()
-	case r.exit.Cause == ptyexec.CauseTimeout:
+		event.Says, o.failed = "ended with the run", ""
+	case err != nil:
+		o.failed = "cannot run: " + err.Error()
+	case o.exit.Cause == ptyexec.CauseTimeout:
 		o.failed = fmt.Sprintf("was ended after %s", h.timeout())
-	case r.failed != "":
-		o.failed = r.failed
+	case o.failed != "":
 		if line := report.ErrorLine(event.Output); line != "" {
 			o.failed += ": " + termtext.Fit(termtext.Unwrap(line), 400)
 		}
@@ -164,59 +165,42 @@ func (s *Set) runOne(ctx context.Context, h Hook, f Facts) outcome {
 }
 
 // shell runs a command.
-func (s *Set) shell(ctx context.Context, h Hook, f Facts) result {
+func (s *Set) shell(ctx context.Context, h Hook, f Facts) (o outcome, err error) {
 	out := &report.Excerpt{Head: headKept, Tail: tailKept}
-	r := s.run(ctx, h, child{ptyexec.Command{
+	o.exit, err = s.run(ctx, h, ptyexec.Command{
 		Args: []string{"/bin/sh", "-c", h.Command}, Dir: s.Dir,
 		Env:   slices.Concat(s.Filter.Checks(s.Env), f.environment()),
 		Stdin: bytes.NewReader(f.stdin()), Pipe: true,
-	}, agent.Variables{}, func(p []byte) bool { _, _ = out.Write(p); return false }})
-	r.text = out.String()
-	if r.exit.Code != 0 {
-		r.failed = fmt.Sprintf("failed with exit code %d", r.exit.Code)
+	}, agent.Variables{}, func(p []byte) bool { _, _ = out.Write(p); return false })
+	o.text = out.String()
+	if o.exit.Code != 0 {
+		o.failed = fmt.Sprintf("failed with exit code %d", o.exit.Code)
 	}
-	return r
+	return o, err
 }
 
-// child is a program to run.
-type child struct {
-	cmd    ptyexec.Command
-	agent  agent.Variables
-	output func([]byte) bool
-}
-
-// result is how a program ended.
-type result struct {
-	text   string // the beginning and the end of its output, or an agent's final message
-	exit   ptyexec.Exit
-	err    error  // the program did not start
-	failed string // why it failed; empty: it did not
-	calls  int
-	usage  state.Usage
-}
-
-// run runs a program in the sandbox of the run.
-func (s *Set) run(ctx context.Context, h Hook, c child) result {
+// run runs a program in the sandbox of the run, with the variables of an agent if it is one.
+func (s *Set) run(ctx context.Context, h Hook, c ptyexec.Command, of agent.Variables, output func([]byte) bool) (ptyexec.Exit, error) {
 	via, err := sandbox.StartProxy(ctx, s.Sandbox.Settings, func(host string) { s.emit(state.Blocked{Host: host}) })
 	if err != nil {
-		return result{err: err}
+		return ptyexec.Exit{}, err
 	}
 	defer via.Stop()
 	box := s.Sandbox.Box(s.Dir, s.Plan)
-	box.Route, box.Agent, box.Keep.Logs = via.Route, c.agent, s.Logs
+	box.Route, box.Agent, box.Keep.Logs = via.Route, of, s.Logs
 	box.PutBack = func(r gitkeep.Replaced) {
 		s.emit(state.Finding{Source: state.FoundByAudit, Name: string(audit.KindStateChanged), Text: r.String()})
 	}
-	cmd, err := box.Wrap(c.cmd)
+	cmd, err := box.Wrap(c)
 	if err != nil {
-		return result{err: err}
+		return ptyexec.Exit{}, err
 	}
 	cmd.Timeout, cmd.Kill = h.timeout(), s.Kill
-	exit, err := ptyexec.Run(ctx, cmd, c.output)
+	exit, err := ptyexec.Run(ctx, cmd, output)
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return result{exit: exit, err: err}
+	return exit, err
 }
 
 // emit passes an event on. A proxy emits from another goroutine than the hook.

@@ -34,16 +34,15 @@ func (p *Project) Find(name string) (pool.Agent, error) {
 // names an agent, it takes the first installed one, and Taken says so.
 func (p *Project) FindAgents() error {
 	if found := p.candidates(); len(found) > 0 && p.unnamed() {
-		p.unusual = found[0] != p.Config.Agent
-		if p.unusual || len(found) > 1 {
-			p.Config.Choose("AGENT", found[0], "first installed agent")
-		}
 		switch {
 		case len(found) > 1:
 			p.Taken = fmt.Sprintf("several agents are installed (%s) and none is set; using %s; "+
 				"choose one with --agent or AGENT in .ralphrc", strings.Join(found, ", "), found[0])
-		case p.unusual:
+		case found[0] != p.Config.Agent:
 			p.Taken = fmt.Sprintf("no agent is set; using %s, the only one installed", found[0])
+		}
+		if p.Taken != "" {
+			p.Config.Choose("AGENT", found[0], "first installed agent")
 		}
 	}
 	spec, err := p.Config.Spec(p.Config.Agent)
@@ -104,21 +103,11 @@ func (p *Project) askAgent(f *cmdline.Factory) error {
 	})
 }
 
-// strayModel is a model that an option names without an agent; empty: none.
-func (p *Project) strayModel() string {
-	models := []string{p.Config.Model}
-	for _, w := range p.wanted() {
-		models = append(models, w.alone)
-	}
-	return cmp.Or(models...)
-}
-
 // wants is the agent and model that a task of the plan asks for.
 type wants struct {
-	who   task.Choice
-	from  string // the task, for people, before what is wrong; empty: the options
-	open  bool   // the plan leaves the agent to the options
-	alone string // the model, if the plan names it without an agent
+	who  task.Choice
+	from string // the task, for people, before what is wrong; empty: the options
+	open bool   // the plan leaves the agent to the options
 }
 
 // wanted lists each agent and model that the open tasks want, once. Without an
@@ -132,12 +121,9 @@ func (p *Project) wanted() []wants {
 		}
 		seen[t.Choice] = true
 		named := pool.Wanted(t.Choice, p.Tasks.Choice)
-		w := wants{who: pool.Wanted(named, option)}
+		w := wants{who: pool.Wanted(named, option), open: named.Agent == ""}
 		if named != (task.Choice{}) {
 			w.from = fmt.Sprintf("task %q in %s: ", cmdline.Shorten(t.Title), filepath.Base(p.Plan))
-		}
-		if named.Agent == "" {
-			w.open, w.alone = true, named.Model
 		}
 		if !slices.ContainsFunc(all, func(o wants) bool { return o.who == w.who && o.open == w.open }) {
 			all = append(all, w)
@@ -211,10 +197,6 @@ func (p *Project) Usable() error {
 // Misnamed lists agents that do not exist and models that their agent cannot use, a sentence
 // each: those of the options and, unless optionsOnly is true, of the open tasks.
 func (p *Project) Misnamed(optionsOnly bool) (all []string) {
-	if model := p.strayModel(); model != "" && p.unusual && p.needsOption() {
-		all = append(all, fmt.Sprintf("the model %q is named without its agent, which may not be %s; "+
-			"name it with --agent or AGENT in .ralphrc", model, p.Config.Agent))
-	}
 	for _, w := range p.named() {
 		if optionsOnly && w.from != "" {
 			continue

@@ -115,21 +115,6 @@ func TestStartable_agentsOfThePlanAreCheckedBeforeTheFirstCall(t *testing.T) {
 	}
 }
 
-func TestStartable_modelWithoutItsAgentIsNotPassedToTheOneThatWasTaken(t *testing.T) {
-	for name, files := range map[string]map[string]string{
-		"option": {".ralphrc": "MODEL=opus"},
-		"plan":   {".ralph/fix_plan.md": "- [ ] a <!-- ralph: model=opus -->\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, _, err := start(t, "codex", "", files)
-			const want = `the model "opus" is named without its agent, which may not be codex`
-			if codeOf(err) != state.ExitUsage || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %q", err, want)
-			}
-		})
-	}
-}
-
 func codeOf(err error) int {
 	if err == nil {
 		return 0

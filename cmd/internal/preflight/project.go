@@ -34,7 +34,6 @@ type Project struct {
 	Self         string            // path of ralph, for hooks of agents; empty: they have none
 	Taken        string            // how Agent was chosen if no option names one; empty: one does, or it is the default
 	LeftOut      []string          // lines about checks that were detected and will not run
-	unusual      bool              // Agent was taken, and the default is another
 	Prompt, Plan string            // absolute; Plan is empty when there is none
 	Tasks        task.List         // of the plan, when FindPlan read it
 	Contained    sandbox.Contained // zero until Startable
