@@ -45,7 +45,7 @@ UNRACED := ./internal/faults ./cmd/internal/tmuxe2e ./internal/release ./runner/
 GENERATED = $(shell grep -rl '^func Test.*Generated' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build ralph man beside snapshot release-tools packages sandbox-image demo demo-parallel test check rules e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
+.PHONY: help build ralph man beside snapshot release-tools packages sandbox-image demo demo-parallel test check raced unraced rules e2e faults bench lint vuln cross generate install uninstall clean tools-for-tests testgate
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,7 @@ demo-parallel: build ## four scripted agents side by side: a conflict, a bad mer
 
 # Many tests wait for processes and clocks.
 WIDE = -parallel=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -p=$$((2 * $$(getconf _NPROCESSORS_ONLN)))
+LONG = -parallel=$$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout 45m
 
 # Without vet, debug symbols and inlining, which make check has, a cold start takes half the time. Most of it is the
 # compiler, and a sixth of that is its garbage collection.
@@ -102,11 +103,17 @@ test: testgate tools-for-tests ## the tests in under three minutes; what it leav
 check: testgate tools-for-tests ## vet and all tests, with the race detector; RALPH_REQUIRE=all: a skipped test is a failure
 	go vet ./...
 	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
-	$(if $(RACE),CGO_ENABLED=1) $(GATE) $(RACE) -shuffle=on -vet=off -ldflags=-w $(WIDE) -timeout 45m $(filter-out $(UNRACED:./%=ralph/%),$(shell go list ./...))
-	$(GATE) -shuffle=on -vet=off -ldflags=-w $(WIDE) -timeout 45m $(UNRACED)
+	@$(MAKE) --no-print-directory -j2 raced unraced
+
+# Beside each other, since most of unraced is waiting.
+raced: testgate
+	$(if $(RACE),CGO_ENABLED=1) $(GATE) $(RACE) -shuffle=on -vet=off -ldflags=-w $(LONG) ./runner ./monitor $(filter-out $(UNRACED:./%=ralph/%),$(shell go list ./...))
+
+unraced: testgate
+	$(GATE) -shuffle=on -vet=off -ldflags=-w $(LONG) $(UNRACED)
 
 # podman in tests: what works inside other containers and virtual machines, too.
-check e2e sandbox-image: export CONTAINERS_CONF ?= $(CURDIR)/scripts/containers.conf
+check raced unraced e2e sandbox-image: export CONTAINERS_CONF ?= $(CURDIR)/scripts/containers.conf
 
 sandbox-image: ralph ## the image for tests of SANDBOX=podman (needs podman, runc and debootstrap, once)
 	scripts/sandbox-image bin/ralph

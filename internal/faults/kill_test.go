@@ -264,7 +264,7 @@ func TestKill_randomMoments_nothingLeftNothingLost(t *testing.T) {
 	world.Long(t, "kills at random moments")
 	t.Parallel()
 	s := newSiege(t, "stubborn")
-	for _, m := range moments(1, amount(20, 1000), "KILL", syscall.SIGKILL) {
+	for _, m := range moments(1, amount(12, 1000), "KILL", syscall.SIGKILL) {
 		s.hit(m, 128+9)
 	}
 	s.report()

@@ -142,7 +142,7 @@ func TestSoak_mixedAgent_staysAsSmallAndFastAsItBegan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: hundreds of iterations")
 	}
-	iterations := amount(250, 50_000)
+	iterations := amount(120, 50_000)
 	_, few, _ := soak(t, 20)
 	all, many, w := soak(t, iterations)
 	if few == 0 || many > few+8 {
