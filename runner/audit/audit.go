@@ -81,7 +81,7 @@ func Kinds() []KindRow {
 			Found: "a check failed before the task and passes for another reason than the work: it still fails with the " +
 				"tests as they were, or without a new file that replaces the test runner; or the task is to keep the " +
 				"behavior, and a check fails with the golden files as they were"},
-		{Kind: KindStubAdded, excused: stubWords().asked.MatchString, Found: "a task was ticked, but the change adds functions that are only stubs"},
+		{Kind: KindStubAdded, excused: stubWords().asked.MatchString, Found: "a task was ticked, but the change adds functions that are only stubs, or pages with headings and no text"},
 		{Kind: KindKnowsTests, excused: asksForAwareness, Found: "the change adds code that asks whether it runs in a test, or that replaces the assertions of a test library"},
 		{Kind: KindTickWithoutWork,
 			Found: "a box was ticked, and no change of the run has to do with its task, or the code that the task names " +

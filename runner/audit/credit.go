@@ -167,7 +167,7 @@ func About(test, text string) bool {
 	words := stems(short)
 	if len(words) == 1 && len(has) > 2 { // one plain word says little: "open"
 		return HasName(text, test) && test != short || HasName(text, "test: "+short) || strings.Contains(text, "`"+short+"`") ||
-			strings.ContainsAny(short, "_") && HasName(text, short)
+			strings.ContainsAny(short, "_") && HasName(text, short) || slices.Contains(NamesOf(text), short)
 	}
 	if HasName(text, test) || HasName(text, short) {
 		return true
@@ -290,14 +290,34 @@ var (
 	source = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
 	})
+	written = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?mi)(?:^|[.;:,]\\s+|\\band )(?:write|create|add) (?:an? |the )?(?:(?:small|new|short|simple|module|script|file|test|program) ){0,2}`?" +
+			`(\w[\w.-]*/[\w./-]*\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))\b`)
+	})
 	branch  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bbranch`) })
 	address = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\w+://\S+`) })
 )
 
-// sources are the names of the files of code that a task wants, without their folders: those of a task that wants files
-// gone, moved or on a branch may be nowhere. "node.js" without a folder is no file.
+// mayBeElsewhere reports whether a task wants files gone, moved or on a branch: those that it names may be nowhere.
+func mayBeElsewhere(text string) bool {
+	return removal().MatchString(text) || asksForRemoval(text) || branch().MatchString(text)
+}
+
+// FilesAsked returns the paths of the files of code that a task tells to write: "Write tools/bench.py, which ...".
+func FilesAsked(text string) (all []string) {
+	if mayBeElsewhere(text) {
+		return nil
+	}
+	for _, m := range written().FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// sources are the names of the files of code that a task wants, without their folders. "node.js" without a folder is no
+// file.
 func sources(text string) (all []string) {
-	if text = address().ReplaceAllString(text, ""); removal().MatchString(text) || asksForRemoval(text) || branch().MatchString(text) {
+	if text = address().ReplaceAllString(text, ""); mayBeElsewhere(text) {
 		return nil
 	}
 	for _, name := range source().FindAllString(text, -1) {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"strings"
 	"testing"
 
 	"ralph/runner/task"
@@ -15,6 +16,8 @@ func TestLinks_changeThatHasToDoWithATask_namesTheStrongestReason(t *testing.T) 
 		want  Link
 	}{
 		"a test with the words of the task turned green": {"Fix Mul", nil, []string{"x.TestMul"}, Link{"t", ByTests, "x.TestMul"}},
+		"a test that the task names as a function":       {"truncate(): cut at a word", nil, []string{"truncate"}, Link{"t", ByTests, "truncate"}},
+		"a test of one plain word":                       {"Close all of the open sockets on exit", nil, []string{"open"}, Link{}},
 		"the task names the test":                        {"Make test_price pass", nil, []string{"tests/test_a.py::test_price"}, Link{"t", ByTests, "tests/test_a.py::test_price"}},
 		"a test of something else turned green":          {"Fix Mul", nil, []string{"x.TestAdd"}, Link{}},
 		"the task names the file":                        {"Write docs/api.md", []File{added("docs/api.md", "x")}, nil, Link{"t", ByFiles, "docs/api.md"}},
@@ -82,6 +85,17 @@ func TestTicks_fileOfCodeThatTheTaskNames_isNamedUnlessItMayBeNowhere(t *testing
 			PlanBefore: []task.Task{{ID: "t", Title: title}}, PlanAfter: []task.Task{{ID: "t", Title: title, State: task.Done}}, Task: "t"}
 		if got := Ticks(in); len(got) != 1 || len(got[0].Named) != want {
 			t.Errorf("%q: %+v", title, got)
+		}
+	}
+}
+
+func TestFilesAsked_onlyThoseToWrite(t *testing.T) {
+	for text, want := range map[string]string{
+		"Write benchmarks/bench_load.py, which times load()": "benchmarks/bench_load.py", "Types: add a small `src/types.ts`": "src/types.ts",
+		"Fix src/a.py": "", "Write docs/api.md": "", "Create a.py": "", "Move a.py and create src/b.py": "", "Add logging to src/a.py": "",
+	} {
+		if got := strings.Join(FilesAsked(text), " "); got != want {
+			t.Errorf("%q: %q", text, got)
 		}
 	}
 }

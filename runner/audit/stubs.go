@@ -2,14 +2,19 @@ package audit
 
 import (
 	"fmt"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // stubWords are patterns of tasks that ask for stubs, and of paths where they belong.
-var stubWords = sync.OnceValue(func() (p struct{ asked, place *regexp.Regexp }) {
-	p.asked = regexp.MustCompile(`(?i)\b(?:stub|skeleton|scaffold|placeholder|interface|abstract|no-?op|mock|fake|not ?implemented|unimplemented|todo|501)`)
+var stubWords = sync.OnceValue(func() (p struct{ asked, place, list, heading, later *regexp.Regexp }) {
+	p.asked = regexp.MustCompile(`(?i)\b(?:stub|skeleton|scaffold|placeholder|interface|abstract|no-?op|mock|fake|not ?implemented|unimplemented|todo|501|outline|template|headings?\b|structure)`)
+	p.list = regexp.MustCompile(`(?i)change|history|release|plan|todo|backlog|roadmap`)
+	p.heading = regexp.MustCompile(`^#+ `)
+	p.later = regexp.MustCompile(`(?i)^\W*(?:coming soon|tb[ad]|todo|to be (?:written|done|added)|wip|work in progress)\W*$`)
 	p.place = regexp.MustCompile(`(?i)(?:^|/)[^/]*(?:test|mock|fake|stub|example|sample|generated|template|_gen|\.gen|\.pb)[^/]*(?:/|$)|\.d\.ts$|\.pyi$` +
 		`|_(?:aix|android|darwin|freebsd|ios|js|linux|netbsd|openbsd|plan9|solaris|unix|wasm|windows|other|others|noasm|unsupported)\.\w+$`)
 	return p
@@ -36,7 +41,47 @@ func addedStubs(in Input) []Finding {
 			}
 		}
 	}
+	for _, f := range in.Files {
+		if empty := emptySections(f); len(empty) > 1 {
+			found = append(found, Finding{Kind: KindStubAdded, File: f.Path, Doubt: in.excused(KindStubAdded),
+				Text: fmt.Sprintf("nothing is written yet below these headings: %q", empty)})
+		}
+	}
 	return found
+}
+
+// emptySections returns the headings that a change adds to a page without a text, if they are half of its sections.
+func emptySections(f File) (empty []string) {
+	p := stubWords()
+	if path.Ext(f.Path) != ".md" || p.place.MatchString(f.Path) || p.list.MatchString(path.Base(f.Path)) {
+		return nil
+	}
+	sections, heading, fenced := 0, "", false
+	end := func(next string) {
+		deeper := len(p.heading.FindString(next)) > len(p.heading.FindString(heading))
+		if heading != "" && !deeper {
+			sections, empty = sections+1, append(empty, heading)
+		}
+		heading = ""
+	}
+	for _, line := range lines(f.After) {
+		switch fence := strings.HasPrefix(line, "```"); {
+		case !fenced && !fence && p.heading.MatchString(line):
+			end(line)
+			heading = line
+		case fence || fenced || !p.later.MatchString(line):
+			if fenced = fenced != fence; heading != "" {
+				sections, heading = sections+1, ""
+			}
+		}
+	}
+	end("")
+	was := lines(f.Before)
+	empty = slices.DeleteFunc(empty, func(heading string) bool { return slices.Contains(was, heading) })
+	if 2*len(empty) < sections {
+		return nil
+	}
+	return empty
 }
 
 // ticked reports whether the selected task got its tick.

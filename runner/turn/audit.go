@@ -2,7 +2,11 @@ package turn
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -98,8 +102,8 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 	why := ""
 	if notes := audit.NotesIn(text); len(notes) > 0 && !linked && changed {
 		why = "no change of the run is in " + termtext.Some(notes, 3)
-	} else if absent && !linked && changed {
-		why = termtext.Some(t.Named, 3) + " is nowhere in the project"
+	} else if len(absent) > 0 && !linked && changed {
+		why = termtext.Some(absent, 3) + " is nowhere in the project"
 	} else if f.untested[t.ID] && !confirms && (linked || t.Own && r.Worked) && len(r.Green) == 0 && !r.more {
 		why = "it asks for tests, but the run has changed none"
 	}
@@ -127,7 +131,7 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 			"iteration %d ticked it without a change, and no change of earlier ones (%s) shows its work: its next turn will check it",
 			a.Origin.Iteration, termtext.Some(a.Known.Changed, 5))}
 	}
-	if again && passes && len(t.Named) > 0 && !absent && audit.Describes(text) {
+	if again && passes && len(t.Named) > 0 && len(absent) == 0 && audit.Describes(text) {
 		return verdict{} // it was done before the run
 	}
 	v := verdict{audit.TickWithoutWork(t.Task, audit.NothingChanged), ReopenAudit, audit.NothingChanged}
@@ -145,7 +149,7 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 // those that ask for tests where the run has changed none and no test has the code that they name, and those whose work
 // git does not see.
 func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
-	f.absent, f.untested, f.made = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	f.absent, f.untested, f.made = map[string][]string{}, map[string]bool{}, map[string]bool{}
 	plan := protect.Paths(t.a.Plan, f.left)
 	tested := sync.OnceValue(func() bool {
 		return in.Partial || f.changed.All || audit.MayHaveTests(in.Files) || t.testedBefore(ctx)
@@ -159,8 +163,12 @@ func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
 	}
 	for _, tick := range audit.Ticks(in) {
 		text := audit.TextOf(tick.Task)
-		if len(tick.Named) > 0 {
-			f.absent[tick.ID] = lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true })
+		f.absent[tick.ID] = slices.DeleteFunc(audit.FilesAsked(text), func(name string) bool {
+			_, err := os.Lstat(filepath.Join(t.a.Dir, name))
+			return !errors.Is(err, fs.ErrNotExist)
+		})
+		if len(tick.Named) > 0 && lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true }) {
+			f.absent[tick.ID] = tick.Named
 		}
 		if audit.AsksForTests(text) && !tested() {
 			known := audit.NamesOf(text)

@@ -27,15 +27,15 @@ type facts struct {
 	left     Plan
 	found    git.Snapshot // the workspace before the call
 	change   git.Change
-	changed  gate.Changed    // change, in the form that the checks take
-	observed bool            // git was there to say what changed
-	lost     string          // see Work.Lost
-	blind    bool            // git failed: nobody knows what changed
-	texts    []git.Text      // of the changed files
-	absent   map[string]bool // ticked tasks that name code which does not exist
-	untested map[string]bool // and those that ask for tests, although no test was changed
-	made     map[string]bool // and those that name a file that git ignores and that the turn has written
-	steered  []git.Text      // files that steer the run and have changed
+	changed  gate.Changed        // change, in the form that the checks take
+	observed bool                // git was there to say what changed
+	lost     string              // see Work.Lost
+	blind    bool                // git failed: nobody knows what changed
+	texts    []git.Text          // of the changed files
+	absent   map[string][]string // what ticked tasks name and does not exist
+	untested map[string]bool     // ticked tasks that ask for tests, although no test was changed
+	made     map[string]bool     // and those that name a file that git ignores and that the turn has written
+	steered  []git.Text          // files that steer the run and have changed
 	by       protect.Written
 	around   audit.Input // what the turn hid from git, and what it threw away
 	vanished vanished
