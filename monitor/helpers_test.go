@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,11 +38,16 @@ func TestMain(m *testing.M) {
 		if os.Getenv("MONITOR_TEST_VERBS") != "" {
 			o.Ralph = []string{os.Args[0], "verb"}
 		}
-		if in := os.Getenv("MONITOR_TEST_PANIC"); in != "" {
-			calls := 0
+		if in := os.Getenv("MONITOR_TEST_CRASH"); in != "" {
+			calls, signal := 0, 0
+			if _, err := fmt.Sscanf(in, "signal %d", &signal); err == nil {
+				in = ".Draw("
+			}
 			o.Now = func() time.Time {
 				if strings.Contains(string(debug.Stack()), in) {
-					if calls++; calls > 1 {
+					if calls++; calls > 1 && signal > 0 {
+						_ = syscall.Kill(os.Getpid(), syscall.Signal(signal))
+					} else if calls > 1 {
 						panic("provoked")
 					}
 				}

@@ -60,15 +60,20 @@ func Run(ctx context.Context, o Options) error {
 	if o.Screen == nil && !term.IsTerminal(int(os.Stdout.Fd())) {
 		return once(o)
 	}
-	if o.Screen == nil {
-		screen, err := openTerminal()
-		if err != nil {
-			fmt.Fprintf(o.Out, "ralph monitor: %v; showing lines instead\n", err)
-			return Plain(ctx, o)
-		}
-		o.Screen = screen
+	if o.Screen != nil {
+		return runScreen(ctx, o)
 	}
-	return runScreen(ctx, o)
+	release := keepTerminal()
+	screen, err := openTerminal()
+	if err != nil {
+		release()
+		fmt.Fprintf(o.Out, "ralph monitor: %v; showing lines instead\n", err)
+		return Plain(ctx, o)
+	}
+	o.Screen = screen
+	err = runScreen(ctx, o)
+	release() // not after a panic
+	return err
 }
 
 // once prints the state of the run.

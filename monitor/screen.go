@@ -3,7 +3,6 @@ package monitor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -42,17 +41,11 @@ func (u *ui) redraw() {
 // beside a plan of 20,000 tasks. The pages of the program itself come on top.
 const memoryLimit = 26 << 20
 
-func runScreen(ctx context.Context, o Options) (err error) {
+func runScreen(ctx context.Context, o Options) error {
 	if os.Getenv("RUNEWIDTH_EASTASIAN") == "" {
 		runewidth.DefaultCondition.EastAsianWidth = false // as terminals and tmux draw frames
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
-	defer func() {
-		if p := recover(); p != nil {
-			o.Screen.Fini()
-			err = crashed(p)
-		}
-	}()
 	f := follow.New(o.Dir, o.Now)
 	defer f.Close()
 	u := newUI(o, f)
@@ -68,35 +61,19 @@ func runScreen(ctx context.Context, o Options) (err error) {
 	u.apply(f.Poll()) //nolint:contextcheck // what it starts ends with the program; the first draw shows the run
 	ended := make(chan struct{})
 	wait.Go(func() {
-		defer u.app.Stop()
-		defer u.caught()
 		select {
 		case <-u.started: // stopped before its loop, tview would open another screen
 			u.pump(ctx)
 		case <-ended:
 		}
+		u.app.Stop()
 	})
 	wait.Go(func() { u.jobControl(ctx) })
-	err = u.loop()
+	err := u.loop()
 	close(ended)
 	cancel()
 	wait.Wait()
-	if e, ok := u.crash.Load().(error); ok {
-		return e
-	}
 	return err
-}
-
-// crashed turns a panic into an error with a stack trace.
-func crashed(p any) error { return fmt.Errorf("monitor: %v\n%s", p, debug.Stack()) }
-
-// caught ends the screen after a panic in a goroutine, so that the terminal is
-// restored. Defer it.
-func (u *ui) caught() {
-	if p := recover(); p != nil {
-		u.crash.Store(crashed(p))
-		u.app.Stop()
-	}
 }
 
 // substitutes replace characters that the terminal's encoding lacks.
@@ -108,15 +85,9 @@ func substitutes() map[rune]string {
 	}
 }
 
-// loop runs the event loop. It returns a panic as an error, after tview has restored
-// the terminal. A closed terminal is not an error.
-func (u *ui) loop() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = crashed(p)
-		}
-	}()
-	err = u.app.Run()
+// loop runs the event loop. A closed terminal is not an error.
+func (u *ui) loop() error {
+	err := u.app.Run()
 	if _, gone := errors.AsType[*tcell.EventError](err); gone {
 		return nil
 	}

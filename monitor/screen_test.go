@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +42,9 @@ func openTerminalOf(t testing.TB, dir string, env ...string) *terminal {
 		t.Fatal(err)
 	}
 	p := &terminal{t: t, cmd: exec.Command(exe), done: make(chan error, 1)}
+	if slices.ContainsFunc(env, func(pair string) bool { return strings.HasPrefix(pair, "MONITOR_TEST_CRASH=") }) {
+		p.cmd = exec.Command("sh", "-c", `"$0"; echo "status $?"; read x`, exe) // the terminal outlives the monitor
+	}
 	p.cmd.Env = append(os.Environ(), append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "MONITOR_TEST_DIR=" + dir}, env...)...)
 	if p.master, err = pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
@@ -87,20 +91,25 @@ func (p *terminal) ends() error {
 	}
 }
 
-func TestScreen_panic_restoresTheTerminalBeforeItPrints(t *testing.T) {
+// Only another process can restore the terminal then.
+func TestScreen_crash_restoresTheTerminalAndPrintsTheReport(t *testing.T) {
 	dir := living(t).Dir
-	for _, in := range []string{".Draw(", ".pump(", ".runScreen("} {
+	for in, report := range map[string]string{".Draw(": "provoked", ".pump(": "provoked", ".runScreen(": "provoked", "signal 3": "SIGQUIT",
+		"signal 6": "SIGABRT", "signal 9": ""} {
 		t.Run("in "+in, func(t *testing.T) {
-			p := openTerminalOf(t, dir, "MONITOR_TEST_PANIC="+in)
-			if err := p.ends(); err == nil {
-				t.Error("it ended without an error")
-			}
-			p.prints("provoked")
-			out := p.text()
-			restored, said := strings.LastIndex(out, "\x1b[?1049l"), strings.Index(out, "provoked")
-			if restored < 0 || said < restored {
-				t.Errorf("the terminal is restored at %d, the panic printed at %d", restored, said)
-			}
+			p := openTerminalOf(t, dir, "MONITOR_TEST_CRASH="+in)
+			p.prints("status ")
+			p.prints("\x1b[?1049l")
+			until(t, "report after the screen", func() bool {
+				_, after, _ := strings.Cut(p.text(), "\x1b[?1049l")
+				return strings.Contains(after, report) && (report == "" || strings.Contains(after, "goroutine "))
+			})
+			until(t, "terminal that echoes", func() bool {
+				cmd := exec.Command("stty", "-a")
+				cmd.Stdin = p.master
+				out, err := cmd.Output()
+				return err == nil && !strings.Contains(string(out), "-echo ") && !strings.Contains(string(out), "-icanon")
+			})
 		})
 	}
 }

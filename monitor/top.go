@@ -183,9 +183,11 @@ type TopScreen struct {
 
 // Run returns the project of the run that the user opened; empty: none.
 func (s TopScreen) Run(ctx context.Context) (chosen string, err error) {
-	app := tview.NewApplication()
+	app, release := tview.NewApplication(), func() {}
 	if s.Screen != nil {
 		app.SetScreen(s.Screen)
+	} else {
+		release = keepTerminal()
 	}
 	s.rows, s.head = s.Rows(), tview.NewTextView().SetTextColor(tcell.ColorDefault)
 	s.table = tview.NewTable().SetFixed(1, 0).SetSelectable(true, false).SetSelectedStyle(plain.Reverse(true))
@@ -232,7 +234,8 @@ func (s TopScreen) Run(ctx context.Context) (chosen string, err error) {
 			}
 		}
 	}()
-	if err := app.Run(); err != nil {
+	err = app.Run()
+	if release(); err != nil { // not after a panic
 		return "", fmt.Errorf("show the runs: %w", err)
 	}
 	return chosen, nil

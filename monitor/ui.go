@@ -25,7 +25,6 @@ type signals struct {
 	pending atomic.Bool   // a redraw is queued
 	started chan struct{} // closed by the first draw
 	first   sync.Once
-	crash   atomic.Value // error: a goroutine has panicked
 }
 
 // ui is the state of the screen. The goroutine of the feed and the event loop share
@@ -253,7 +252,6 @@ func said(ralph act.Ralph, verb []string) (text string, ok bool) {
 // background calls read in a goroutine, without the lock, and then what it returns, with it.
 func (u *ui) background(read func() (show func())) {
 	go func() {
-		defer u.caught()
 		show := read()
 		defer u.redraw()
 		defer u.lock()()
