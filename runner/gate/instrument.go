@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // withPytest returns an environment in which every pytest of the command writes a report. Only the xunit1
@@ -23,11 +25,24 @@ func withPytest(env []string, file string) []string {
 	return append(slices.Clone(env), name+"="+options)
 }
 
-// goVerbose makes a go test name the tests that pass, with marks before its own lines.
-func goVerbose(c toolCall) (string, bool) {
-	if len(c.Words) < 2 || c.Words[0] != "go" || c.Words[1] != "test" ||
-		c.HasAny("-v", "-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec") {
-		return "", false
+// goVerbose makes a go test name the tests that pass, with marks before its own lines. It changes only a command that is one
+// plain call of go test.
+func goVerbose(command string) string {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return command
 	}
-	return c.After(1, "-v=test2json"), true
+	s := file.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || s.Negated || s.Background || len(s.Redirs) > 0 || len(call.Args) < 2 || call.Args[0].Lit() != "go" || call.Args[1].Lit() != "test" {
+		return command
+	}
+	for _, w := range call.Args[2:] {
+		option, _, _ := strings.Cut(w.Lit(), "=")
+		if slices.Contains([]string{"-v", "-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec"}, option) {
+			return command
+		}
+	}
+	at := call.Args[1].End().Offset()
+	return command[:at] + " -v=test2json" + command[at:]
 }

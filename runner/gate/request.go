@@ -32,11 +32,10 @@ func prepare(c Check, p Place) (request, error) {
 		return r, nil
 	}
 	wants := func(f report.Format) bool { return c.Format == report.Auto || c.Format == f }
-	if command, ok := goVerbose(parseCall(c.Command)); ok && wants(report.Go) {
-		r.command = command
-		return r, nil
+	if wants(report.Go) {
+		r.command = goVerbose(c.Command)
 	}
-	if !wants(report.Pytest) {
+	if r.command != c.Command || !wants(report.Pytest) {
 		return r, nil
 	}
 	var err error

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"ralph/state/projectfs"
 )
@@ -26,35 +23,22 @@ const (
 	maxReads = 5
 )
 
-// stamp changes whenever a file does: no program can set a ctime.
-type stamp struct {
-	device, inode uint64
-	size          int64
-	changed       time.Time
-}
-
-// stampOf returns the stamp of a file; zero if there is none.
-func stampOf(in projectfs.Dir, path string) (s stamp) {
-	if info, err := in.Lstat(path); err == nil {
-		if st, ok := info.Sys().(*unix.Stat_t); ok {
-			s = stamp{uint64(st.Dev), st.Ino, st.Size, time.Unix(st.Ctim.Unix())} //nolint:unconvert // an int32 on macOS
-		}
-	}
-	return s
-}
-
 // readStable returns the bytes of a plan file, at most MaxSize, as they were at one moment.
 func readStable(in projectfs.Dir, path string) ([]byte, error) {
 	for range maxReads {
-		before := stampOf(in, path)
-		if before.size > MaxSize {
+		before, err := in.Lstat(path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
+		if before.Size() > MaxSize {
 			return nil, fmt.Errorf("%w: %q is larger than %d MiB", ErrUnusable, path, MaxSize>>20)
 		}
 		data, err := in.Read(path, MaxSize)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 		}
-		if before != (stamp{}) && before == stampOf(in, path) && before.size == int64(len(data)) {
+		if after, err := in.Lstat(path); err == nil && before.ModTime().Equal(after.ModTime()) &&
+			after.Size() == int64(len(data)) {
 			return data, nil
 		}
 	}

@@ -6,21 +6,17 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"ralph/runner/task"
 	"ralph/runner/turn/edits"
 	"ralph/state"
 )
-
-// maxRecords limits the file of edits, in bytes: above it, Record drops the older half.
-const maxRecords = 1 << 20
 
 // JournalEdit is one change by a person. Before is nil for a new task.
 type JournalEdit struct {
@@ -43,27 +39,12 @@ func RecordEdit(path string, e JournalEdit) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("record edit: %w", err)
 	}
-	file := flock.New(path, flock.SetPermissions(0o600))
-	if err := file.Lock(); err != nil {
-		return fmt.Errorf("record edit: %w", err)
-	}
-	defer func() { _ = file.Close() }() // it is only a lock
-	if info, err := os.Stat(path); err == nil && info.Size() > maxRecords {
-		data, _ := os.ReadFile(path) // file: outside of the project
-		data = data[len(data)/2:]
-		if err := os.WriteFile(path, data[bytes.IndexByte(data, '\n')+1:], 0o600); err != nil { // file: outside of the project
-			return fmt.Errorf("record edit: %w", err)
-		}
-	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // file: outside of the project
 	if err != nil {
 		return fmt.Errorf("record edit: %w", err)
 	}
-	if _, err = f.Write(append(line, '\n')); err == nil {
-		return f.Close()
-	}
-	_ = f.Close()
-	return fmt.Errorf("record edit: %w", err)
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
 }
 
 // recorded returns all edits; none, if the file cannot be read.

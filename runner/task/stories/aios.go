@@ -1,9 +1,10 @@
 package stories
 
 import (
+	"fmt"
 	"path"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
@@ -89,46 +90,26 @@ func storyID(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".md"), ".story")
 }
 
-// byNumber sorts tasks by the numbers in their files' names: 2 comes before 10.
+// byNumber sorts tasks by the numbers in their files' names.
 func byNumber(p *task.Parsed) {
-	order := make([]int, len(p.Tasks))
-	for i := range order {
-		order[i] = i
+	type entry struct {
+		key  string
+		task task.Task
+		spot task.Spot
 	}
-	sort.SliceStable(order, func(i, j int) bool { return natural(p.Tasks[order[i]].File, p.Tasks[order[j]].File) < 0 })
-	tasks, spots := p.Tasks, p.Spots
-	p.Tasks, p.Spots = make([]task.Task, 0, len(order)), make([]task.Spot, 0, len(order))
-	for _, i := range order {
-		p.Tasks, p.Spots = append(p.Tasks, tasks[i]), append(p.Spots, spots[i])
+	all := make([]entry, len(p.Tasks))
+	for i, t := range p.Tasks {
+		all[i] = entry{natural(t.File), t, p.Spots[i]}
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	for i, e := range all {
+		p.Tasks[i], p.Spots[i] = e.task, e.spot
 	}
 }
 
-// natural compares texts; it compares numbers in them by value.
-func natural(a, b string) int {
-	for a != "" && b != "" {
-		x, y := digits(a), digits(b)
-		if x > 0 && y > 0 {
-			n, m := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
-			if len(n) != len(m) {
-				return len(n) - len(m)
-			}
-			if c := strings.Compare(n, m); c != 0 {
-				return c
-			}
-			a, b = a[x:], b[y:]
-			continue
-		}
-		if a[0] != b[0] {
-			return int(a[0]) - int(b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return len(a) - len(b)
-}
+var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
-func digits(s string) (n int) {
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
+// natural returns a text whose order is that of the numbers in it: 2 comes before 10.
+func natural(name string) string {
+	return digits().ReplaceAllStringFunc(name, func(n string) string { return fmt.Sprintf("%20s", strings.TrimLeft(n, "0")) })
 }
