@@ -48,6 +48,9 @@ type Task struct {
 	Line   int    `json:"line,omitempty"`  // 1-based line of the box or state; 0: not known
 	Depth  int    `json:"depth,omitempty"` // number of tasks around it; 0: top level
 	Choice Choice `json:"choice,omitzero"`
+	// Created and Updated are dates as the file has them; empty: it has none.
+	Created string `json:"created,omitempty"`
+	Updated string `json:"updated,omitempty"`
 }
 
 // Done reports whether the task is marked as done.
@@ -348,7 +351,7 @@ func (l List) Wording() string {
 
 // Wording returns a digest of the whole task except its state.
 func (t Task) Wording() string {
-	t.State, t.Word, t.Line, t.Outside = Open, "", 0, false
+	t.State, t.Word, t.Line, t.Outside, t.Updated = Open, "", 0, false, ""
 	data, _ := json.Marshal(t) // plain values: it cannot fail
 	return Hash(string(data))
 }

@@ -22,6 +22,8 @@ type Task struct {
 	Why       string   `json:"why,omitempty"`        // it is blocked, put aside or waits for an answer
 	Depth     int      `json:"depth,omitempty"`
 	Section   string   `json:"section,omitempty"`
+	CreatedAt string   `json:"created_at,omitempty"` // as the plan has it
+	UpdatedAt string   `json:"updated_at,omitempty"`
 
 	Description string   `json:"description"`
 	Criteria    []string `json:"criteria"`

@@ -125,7 +125,7 @@ func (p *plan) rows(tasks []task.Task) []act.Task {
 			DependsOn: append([]string{}, t.DependsOn...),
 			Category:  t.Category, Agent: who.Agent, Model: who.Model, Attempts: s.Tasks[t.ID].Attempts, Tags: t.Tags,
 			Work: s.Tasks[t.ID].Latest(), Proof: s.Tasks[t.ID].ProofOf(t.Done()),
-			File: t.File, Line: t.Line, Word: t.Word, Depth: t.Depth, Section: t.Section,
+			File: t.File, Line: t.Line, Word: t.Word, Depth: t.Depth, Section: t.Section, CreatedAt: t.Created, UpdatedAt: t.Updated,
 			Description: t.Description, Criteria: append([]string{}, t.Criteria...), Notes: t.Notes,
 		}
 		switch {

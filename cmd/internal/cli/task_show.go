@@ -45,6 +45,7 @@ func (p *plan) show(t task.Task, r act.Task, work []state.Work) {
 		{"id", t.ID}, {"category", t.Category}, {"tags", strings.Join(t.Tags, ", ")},
 		{"depends on", strings.Join(t.DependsOn, ", ")},
 		{"section", t.Section}, {"judges", strings.Join(t.Judges, ", ")}, {"file", t.File},
+		{"created", t.Created}, {"updated", t.Updated},
 		{"agent", strings.TrimSpace(r.Agent + " " + r.Model)},
 	} {
 		if field.value != "" {

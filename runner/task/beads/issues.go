@@ -69,7 +69,7 @@ func read(row gjson.Result, list *task.List) (issue, error) {
 	text := func(key string) string { return strings.TrimSpace(row.Get(key).Str) }
 	one := issue{created: text("created_at"), Task: task.Task{ID: text("id"), Title: text("title"),
 		Priority: task.NoPriority,
-		Notes:    text("notes"), Category: text("issue_type"), Criteria: criteria(text("acceptance_criteria"))}}
+		Notes:    text("notes"), Category: text("issue_type"), Created: text("created_at"), Updated: text("updated_at"), Criteria: criteria(text("acceptance_criteria"))}}
 	one.Description = strings.TrimSpace(text("description") + "\n\n" + text("design"))
 	switch {
 	case one.ID == "" || strings.HasPrefix(one.ID, "-"):

@@ -5,16 +5,18 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 )
 
-// The members of a new record. %ID, %TITLE and %ORDER stand for those of the new task.
+// The members of a new record. %ID, %TITLE and %ORDER stand for those of the new task, %NOW for the time.
 const (
 	NewStory = `"id": %ID, "title": %TITLE, "description": "", "acceptanceCriteria": [], "priority": %ORDER, "passes": false`
 	NewItem  = `"id": %ID, "name": %TITLE, "description": "", "priority": "medium", "status": "pending"`
-	NewTask  = `"id": %ID, "name": %TITLE, "description": "", "status": "pending", "order": %ORDER`
+	NewTask  = `"id": %ID, "name": %TITLE, "description": "", "status": "pending", "order": %ORDER, ` +
+		`"created_at": %NOW, "updated_at": %NOW`
 	// NewNumbered is a task of Taskmaster.
 	NewNumbered = `"id": %ID, "title": %TITLE, "description": "", "status": "pending", "dependencies": [], ` +
 		`"priority": "medium", "subtasks": []`
@@ -37,7 +39,8 @@ func New(members string) func(f task.File, p task.Parsed, title string) (task.Ra
 				order = max(order, t.Priority+1)
 			}
 		}
-		fill := strings.NewReplacer("%ID", id, "%TITLE", title, "%ORDER", strconv.Itoa(order))
+		fill := strings.NewReplacer("%ID", id, "%TITLE", title, "%ORDER", strconv.Itoa(order),
+			"%NOW", quoted(time.Now().UTC().Format(time.RFC3339)))
 		record := "{" + fill.Replace(members) + "}"
 		if len(own) == 0 {
 			return p.First, record

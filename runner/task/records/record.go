@@ -175,6 +175,8 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		Judges:      r.judges(rec.place.String(), all.get("judges")),
 		Evidence:    text(all.get("evidence_path")),
 		Choice:      r.choice(rec.place.String(), all),
+		Created:     text(all.get("created_at")),
+		Updated:     text(all.get("updated_at")),
 		Line:        r.line(rec.value.Index), // first: offsets must not decrease
 	}
 	spot := task.Spot{Item: r.span(rec.value)}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ralph/runner/task"
 )
@@ -266,5 +267,31 @@ func TestMove_lastLineWithoutAnEnd_staysWhereItIs(t *testing.T) {
 	}
 	if err := Move(File{Path: path}, find(t, path, "b"), Before, find(t, path, "c")); err != nil || content(t, path) != text {
 		t.Errorf("%v: %q", err, content(t, path))
+	}
+}
+
+func TestAddAndSet_formatWithDates_writesThem(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, ".ralph/tasks.json")
+	write(t, path, `{"tasks": [{"id": "1", "name": "a", "status": "pending", "created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z"}]}`)
+	f := At(dir, path, nil)
+	added, err := Add(f, "b")
+	if _, bad := time.Parse(time.RFC3339, added.Created); err != nil || bad != nil || added.Updated != added.Created {
+		t.Errorf("%+v, %v", added, err)
+	}
+	one := Read(f).List.Tasks[0]
+	if err := Set(f, one, task.Done); err != nil {
+		t.Fatal(err)
+	}
+	if now := Read(f).List.Tasks[0]; now.Created != "2020-01-01T00:00:00Z" || now.Updated == now.Created || now.Wording() != one.Wording() {
+		t.Errorf("%+v", now)
+	}
+	write(t, filepath.Join(dir, "backlog/tasks/a.md"), "---\nid: task-1\ntitle: a\nstatus: To Do\ncreated_date: '2020-01-01 10:00'\nupdated_date: '2020-01-01 10:00'\n---\n")
+	f = At(dir, filepath.Join(dir, "backlog"), nil)
+	if err := Set(f, Read(f).List.Tasks[0], task.Done); err != nil {
+		t.Fatal(err)
+	}
+	if now := Read(f).List.Tasks[0]; !now.Done() || now.Created != "2020-01-01 10:00" || now.Updated == now.Created || len(now.Updated) != len(now.Created) {
+		t.Errorf("%+v", now)
 	}
 }

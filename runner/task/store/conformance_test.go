@@ -276,6 +276,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 	}
 	for j := range want { // a criterion's box is not part of its text, but its place may be new
 		want[j].Line, now.Tasks[j].Line = 0, 0
+		want[j].Updated, now.Tasks[j].Updated = "", ""
 	}
 	if d := cmp.Diff(want, now.Tasks); d != "" {
 		t.Errorf("%s -> %s: %s", one.ID, s, d)
@@ -293,7 +294,7 @@ func (f fixture) set(t *testing.T, list task.List, i int, s task.State) {
 // state is what a change of a state may write.
 var states = regexp.MustCompile(`^(?:|[ xX~?-]|"?[A-Za-zÀ-ɏ _-]+"?|"?\d{4}-\d\d-\d\d(?:T[\d:]+Z)?"?|,\s*"(?:passes|status)"\s*:\s*(?:true|"\w+"))$`)
 
-var dates = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:T[\d:]+Z)?`)
+var dates = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:T[\d:]+Z| \d\d:\d\d)?`)
 
 // foreign describes what differs besides states; empty: nothing.
 func foreign(before, after string) string {

@@ -46,6 +46,13 @@ func Backlog(in task.Input) (task.Parsed, error) {
 		if seen[id] = name; s.status.fault != "" {
 			p.Warnings = append(p.Warnings, s.status.fault)
 		}
+		if at := value(string(files[i].Data), "updated_date", i); at.line > 0 && s.Updated != "" {
+			now := map[task.State]string{}
+			for state := range words.Write {
+				now[state] = task.Time("2006-01-02 15:04")
+			}
+			s.spot.States = append(s.spot.States, task.Place{Range: at.Range, Words: now})
+		}
 		s.add(&p)
 	}
 	byNumber(&p)
@@ -73,6 +80,7 @@ func (d *doc) backlogTask() (task.Task, task.Spot) {
 	t := task.Task{
 		ID: d.str("id"), Title: d.str("title"), File: d.Name, DependsOn: d.list("dependencies"), Tags: d.list("labels"),
 		Category: d.str("milestone"), Priority: task.PriorityOf(d.str("priority")),
+		Created: d.str("created_date"), Updated: d.str("updated_date"),
 		Description: paragraph(d.section("description")), Notes: paragraph(d.section("implementation plan")),
 	}
 	if t.Title == "" {
