@@ -141,7 +141,7 @@ func TestAgents_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 		{"model without a place", "agents:\n  a:\n    command: x\n    model: -m", ":4: agents.a: model must hold {} where the value goes, such as --model {}"},
 		{"variable", "agents:\n  a:\n    command: x\n    env: {A B: c}", `:4: agents.a: env "A B=c" is not NAME=value`},
 		{"key", "agents:\n  a:\n    command: x\n    env_keys: A-KEY", `:4: agents.a: env_keys "A-KEY" is not the name of a variable; * and ? stand for any text or character`},
-		{"unknown class", "agents:\n  a:\n    command: x\n    patterns:\n      broke: y", `:5: agents.a: patterns "broke" is not one of usage-limit, `},
+		{"unknown class", "agents:\n  a:\n    command: x\n    patterns:\n      broke: y", `:5: agents.a: patterns "broke" is not one of none, completed-turn, usage-limit, `},
 		{"broken pattern", "agents:\n  a:\n    command: x\n    patterns: {auth: '('}", ":4: agents.a: patterns \"(\" is not a regular expression: error parsing regexp: missing closing ): `(?im)(`"},
 		{"pattern for everything", "agents:\n  a:\n    command: x\n    patterns: {auth: '.*'}", `:4: agents.a: patterns ".*" matches every text`},
 		{"the same name twice", "agents:\n  a: {command: x}\n  a: {command: y}", `:3: is not valid YAML: mapping key "a" already defined at [2:3]`},

@@ -178,35 +178,17 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 		slices.Sort(unused)
 		warnings = append(warnings, warn(rcName, "not used by ralph: %s", strings.Join(slices.Compact(unused), ", ")))
 	}
-	settings, more := preferKeys(settings)
-	return settings, append(warnings, more...), nil
+	return byRank(settings), warnings, nil
 }
 
-// preferKeys drops the value of an alias where the same source also sets the
-// key, or an alias that the table names earlier.
-func preferKeys(settings []setting) ([]setting, []Warning) {
+// byRank puts the aliases of an option before its key, and those that the table names earlier last: what comes later
+// counts.
+func byRank(settings []setting) []setting {
 	rank := func(s setting) int {
 		return slices.Index(slices.Concat(s.option.Aliases, s.option.YAMLAliases), s.name)
 	}
-	best := map[string]setting{}
-	for _, s := range settings {
-		if s.option.Key == "" {
-			continue
-		}
-		if b, seen := best[s.option.Key]; !seen || rank(s) < rank(b) {
-			best[s.option.Key] = s
-		}
-	}
-	var kept []setting
-	var warnings []Warning
-	for _, s := range settings {
-		if b := best[s.option.Key]; b.name != s.name && s.option.Key != "" {
-			warnings = append(warnings, warn(s.source.Where, "%s is not used, because %s is set too", s.name, b.name))
-			continue
-		}
-		kept = append(kept, s)
-	}
-	return kept, warnings
+	slices.SortStableFunc(settings, func(a, b setting) int { return rank(b) - rank(a) })
+	return settings
 }
 
 func (l Loader) environment() ([]setting, []Warning, error) {
@@ -229,11 +211,11 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 			return nil, nil, err
 		}
 	}
-	settings, warnings := preferKeys(settings)
+	settings = byRank(settings)
 	for i := range settings {
 		settings[i].name = "" // the source says it already
 	}
-	return settings, warnings, nil
+	return settings, nil, nil
 }
 
 func (l Loader) flags() ([]setting, []Warning, error) {

@@ -201,12 +201,6 @@ func TestLoad_messages(t *testing.T) {
 				`.ralphrc:1: unknown key "MODE"; did you mean MODEL?`,
 				`.ralphrc:2: unknown key "NODE"`,
 				`.ralphrc:3: unknown key "PATH"`}},
-		{name: "alias and key in one file, in either order", rc: "MODEL=a\nCLAUDE_MODEL=b\nAGENT_CMD=claude\nCLAUDE_CODE_CMD=claude",
-			want: []Warning{
-				`.ralphrc:2: CLAUDE_MODEL is not used, because MODEL is set too`,
-				`.ralphrc:3: AGENT_CMD is not used, because CLAUDE_CODE_CMD is set too`}},
-		{name: "alias and key in the environment", env: []string{"CLAUDE_MODEL=b", "MODEL=a"},
-			want: []Warning{`$CLAUDE_MODEL: CLAUDE_MODEL is not used, because MODEL is set too`}},
 		{name: "key that lost to a stronger source does not warn", rc: "MODEL=a", yaml: "agent: {model: b}", env: []string{"CLAUDE_MODEL=c"}},
 		{name: "unknown variables do not warn", env: []string{"MAX_CALL_PER_HOUR=5", "RALPH_X=1"}},
 		{name: "keys of another tool are one note", rc: "PROJECT_TYPE=go\nPROJECT_NAME=x\nCLAUDE_OUTPUT_FORMAT=json\nPROJECT_NAME=y",
@@ -382,5 +376,19 @@ func TestBad_optionOfAFile_hasTheNameThatTheFileUses(t *testing.T) {
 		if err := c.Bad("CLAUDE_CODE_CMD", errors.New("bad")); err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// The key counts, wherever it stands.
+func TestLoad_aliasAndKey_keyCounts(t *testing.T) {
+	l := Loader{Dir: t.TempDir()}
+	write(t, l.Dir, rcName, "MODEL=a\nCLAUDE_MODEL=b\nAGENT_CMD=c\nCLAUDE_CODE_CMD=d\n")
+	c, warnings, err := l.Load()
+	if err != nil || len(warnings) > 0 || c.Model != "a" || c.AgentCmd != "d" {
+		t.Errorf("%q, %q, %v, %v", c.Model, c.AgentCmd, warnings, err)
+	}
+	l.Env = []string{"MODEL=e", "CLAUDE_MODEL=f"}
+	if c, _, err = l.Load(); err != nil || c.Model != "e" || c.Source("MODEL").Where != "$MODEL" {
+		t.Errorf("%q, %v", c.Model, err)
 	}
 }

@@ -50,8 +50,7 @@ func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
 			return nil, nil, err
 		}
 	}
-	settings, more := preferKeys(r.settings)
-	return settings, append(r.warnings, more...), nil
+	return byRank(r.settings), r.warnings, nil
 }
 
 func (r *yamlReader) syntaxError(err error) error {

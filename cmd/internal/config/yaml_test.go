@@ -61,8 +61,6 @@ func TestParseYAML_keysOfOtherTools_messages(t *testing.T) {
 		{name: "another baseline", text: "test:\n  baseline_file: ../x.json", wantErr: ":2: test.baseline_file must be .ralph/test_baseline.json, not \"../x.json\""},
 		{name: "list as the baseline", text: "test: {baseline_file: [a]}", wantErr: ":1: test.baseline_file must be .ralph/test_baseline.json, not a list"},
 		{name: "other path of an option", text: "test: {command: [a]}", wantErr: ":1: test.command must be text on one line that does not start with -, not a list"},
-		{name: "both paths of an option", text: "agent:\n  default: codex\n  name: claude\n",
-			want: []Warning{`.ralph/config.yaml:2: agent.default is not used, because agent.name is set too`}},
 	})
 }
 

@@ -33,8 +33,6 @@ var patterns = sync.OnceValue(func() (p struct {
 const (
 	aHeading      = "it is a heading, and not that of a task"
 	outside       = "it is text outside a task"
-	aTable        = "it is a table; write its tasks as a list"
-	aQuotation    = "it is a quotation, indented code or HTML"
 	notToDo       = "it says what not to do"
 	almostBox     = "it looks like a box but is not one; write: - [ ] what to do"
 	markLost      = "a criterion has no mark; its text is taken"
@@ -122,7 +120,7 @@ func (r *markdownReader) line(n int, raw string) {
 	indent, marker := boxes.Indent(raw), boxes.MarkerLen(text)
 	deeper := r.list && indent > r.indent
 	level, title, isHeading := boxes.ATXHeading(raw)
-	switch why := r.reason(text, indent, deeper); {
+	switch why := r.reason(deeper); {
 	case isHeading && !deeper:
 		r.heading(n, level, boxes.CleanHeading(title))
 	case patterns().rule.MatchString(text):
@@ -141,8 +139,8 @@ func (r *markdownReader) line(n int, raw string) {
 	}
 }
 
-// reason is why text cannot describe a task here; empty: it does.
-func (r *markdownReader) reason(text string, indent int, deeper bool) string {
+// reason is why a line of text cannot describe a task here; empty: it does.
+func (r *markdownReader) reason(deeper bool) string {
 	switch {
 	case deeper:
 		return r.lost
@@ -150,10 +148,6 @@ func (r *markdownReader) reason(text string, indent int, deeper bool) string {
 		return ""
 	case r.out:
 		return notToDo
-	case text[0] == '|':
-		return aTable
-	case text[0] == '>' || text[0] == '<' || indent >= 4:
-		return aQuotation
 	}
 	return outside
 }

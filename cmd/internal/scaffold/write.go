@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"ralph/state/projectfs"
 )
@@ -61,32 +60,5 @@ func Write(dir string, files []File) (err error) {
 	return nil
 }
 
-// RC is the name of the file that Append writes.
+// RC is the name of the settings file.
 const RC = ".ralphrc"
-
-const maxRC = 1 << 20 // bytes
-
-// Append adds settings at the end of .ralphrc.
-func Append(dir string, settings []Setting) error {
-	project := projectfs.In(dir)
-	path := project.Path(RC)
-	old, err := project.Read(path, maxRC)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read .ralphrc: %w", err)
-	}
-	text := string(old)
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	for _, s := range settings {
-		text += s.Key + "=" + quote(s.Value) + "\n"
-	}
-	mode := fs.FileMode(0o644)
-	if info, err := project.Lstat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := project.Write(path, []byte(text), mode); err != nil {
-		return fmt.Errorf("write .ralphrc: %w", err)
-	}
-	return nil
-}
