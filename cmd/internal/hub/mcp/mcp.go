@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -27,13 +28,16 @@ type Server struct {
 	Dir   string // the project
 }
 
-// Run serves one client on standard input and output until it leaves, or ctx ends.
-func (s Server) Run(ctx context.Context) error {
+// Run serves one client until it leaves, or ctx ends.
+func (s Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	version, err := s.verb(ctx, "version")
 	if err != nil {
 		return err
 	}
-	err = s.server(strings.TrimSpace(strings.TrimPrefix(version, "ralph "))).Run(ctx, &sdk.StdioTransport{})
+	messages, feed := io.Pipe()
+	to := &shared{to: out}
+	go pass(in, feed, to)
+	err = s.server(strings.TrimSpace(strings.TrimPrefix(version, "ralph "))).Run(ctx, &sdk.IOTransport{Reader: messages, Writer: to})
 	if ctx.Err() != nil {
 		return nil
 	}
