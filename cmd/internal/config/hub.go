@@ -7,9 +7,11 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ralph/state/option"
 )
@@ -51,6 +53,33 @@ func Services() (names []string) {
 	return names
 }
 
+// natives are the addresses that services show to their users, and what ralph-hub's library calls them.
+var natives = sync.OnceValue(func() (all []native) {
+	for _, row := range [][2]string{
+		{`^https://(?:\w+\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(\d+)/([\w-]+)/?(\?thread_id=\d+)?(?:[?&].*)?$`, "discord://$2@$1$3"},
+		{`^https://hooks\.slack\.com/services/(\w+)/(\w+)/(\w+)/?$`, "slack://hook:$1-$2-$3@webhook"},
+		{`^https://chat\.googleapis\.com/(v1/spaces/.+)$`, "googlechat://chat.googleapis.com/$1"},
+		{`^(https://[\w.-]+\.webhook\.office\.com/.+)$`, "teams+$1"},
+		{`^https://ntfy\.sh/([\w-]+)/?$`, "ntfy://ntfy.sh/$1"},
+	} {
+		all = append(all, native{regexp.MustCompile(row[0]), row[1]})
+	}
+	return all
+})
+
+type native struct {
+	shown *regexp.Regexp
+	ours  string
+}
+
+// Address is an entry of NOTIFY in the form of ralph-hub's library.
+func Address(to string) string {
+	for _, n := range natives() {
+		to = n.shown.ReplaceAllString(to, n.ours)
+	}
+	return to
+}
+
 // Notifications are the values of the options.
 type Notifications struct {
 	Notify        []string `json:"notify"` // addresses of shoutrrr, and Desktop
@@ -80,7 +109,7 @@ func (s *Notifications) Options() []option.Row {
 		Group: group, Key: "NOTIFY", YAML: "notify.to", Kind: option.List, Trust: true, Safe: []string{Desktop},
 		Secret: true, Field: &s.Notify,
 		Help: "Where notifications go: a comma list of shoutrrr addresses such as ntfy://ntfy.sh/my-topic, " +
-			"and desktop.",
+			"webhook addresses of Discord, Slack, Google Chat and Teams, and desktop.",
 	}, {
 		Group: group, Key: "NOTIFY_ON", YAML: "notify.on", Kind: option.List,
 		Default: "ended,halted,limited,question,review", Field: &s.NotifyOn,
@@ -142,7 +171,7 @@ func (s Notifications) checkAddresses() error {
 // unserved says why no message can go to an entry of NOTIFY; empty: one can. Some services take the service's own
 // address after a plus: generic+https://HOST/PATH.
 func unserved(to string) string {
-	scheme, rest, _ := strings.Cut(to, "://")
+	scheme, rest, _ := strings.Cut(Address(to), "://")
 	service, _, custom := strings.Cut(strings.ToLower(scheme), "+")
 	switch {
 	case to == Desktop || rest != "" && slices.Contains(Services(), service) &&

@@ -53,6 +53,7 @@ func TestUntrusted_addressesOfMessages_showServiceAndServerOnly(t *testing.T) {
 		"NOTIFY=smtp://HORSE:HORSE@127.0.0.1:25,desktop,ntfy://HORSE:HORSE@localhost/HORSE":            "NOTIFY adds smtp://...@127.0.0.1:25, ntfy://...@localhost/...",
 		"NOTIFY=discord://HORSE@HORSE,gotify://h.example/HORSE/,generic+https://h.example?token=HORSE": "NOTIFY adds discord://..., gotify://h.example/..., generic+https://h.example/...",
 		"NOTIFY=pushbullet://HORSE,slack://hook:HORSE@webhook,wecom://HORSE,ntfy://[::1]:80/HORSE":     "NOTIFY adds pushbullet://..., slack://..., wecom://..., ntfy://[::1]:80/...",
+		"NOTIFY=https://discord.com/api/webhooks/4711/HORSE":                                           "NOTIFY adds https://discord.com/...",
 		"NOTIFY=telegram://1:HORSE@telegram?chats=HORSE,HORSE":                                         "NOTIFY adds telegram://...@telegram/..., ...",
 		"NOTIFY=smtp://a:HORSE/HORSE@h.example":                                                        "NOTIFY adds ...",
 		"NOTIFY=signal://h.example/HORSE?token=HORSE&Host=evil.example":                                "NOTIFY adds signal://h.example/...?Host=evil.example",

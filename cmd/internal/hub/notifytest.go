@@ -35,7 +35,7 @@ func notifyTestRun(ctx context.Context, out io.Writer) error {
 		if !ok {
 			failed++
 		}
-		scheme, _, _ := strings.Cut(to, ":") // all of an address that may be shown
+		scheme, _, _ := strings.Cut(config.Address(to), ":") // all of an address that may be shown
 		fmt.Fprintf(out, "%d %s: %s\n", i+1, scheme, what)
 	}
 	if failed > 0 {

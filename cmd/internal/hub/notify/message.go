@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"ralph/cmd/internal/config"
@@ -76,7 +77,7 @@ func waits(d state.Decision, s view.Snapshot) (Message, bool) {
 func ended(d state.RunEnd, s view.Snapshot) Message {
 	if d.Status != "" {
 		s.Status = state.Status{Status: d.Status, LoopCount: d.Iterations, Usage: d.Usage,
-			Task: state.TaskStatus{Done: d.Done, Total: d.Total}}
+			Checks: s.Status.Checks, Task: state.TaskStatus{Done: d.Done, Total: d.Total}}
 	}
 	on, word := state.ExitOf(d.Exit).Notice, s.Status.Status
 	word = cmp.Or(state.NotProven(word, d.Unproven), word)
@@ -113,7 +114,7 @@ func about(s view.Snapshot, on, title, text string) Message {
 		Text: termtext.Clean(text)}
 }
 
-// far says how far the run is, and what it cost.
+// far says how far the run is, what it cost, and in a line of its own what the checks said last.
 func far(s view.Snapshot) string {
 	t := s.Status.Task
 	tasks := ""
@@ -124,7 +125,12 @@ func far(s view.Snapshot) string {
 	if s.Status.Status != "" { // else nothing is known of that run
 		iterations = termtext.Count(s.Status.LoopCount, "iteration")
 	}
-	return view.Join(", ", tasks, iterations, view.Dollars(s.Status.Usage.CostUSD))
+	var checks []string
+	for _, c := range s.Status.Checks {
+		checks = append(checks, termtext.Line(c.Name+" "+c.Result))
+	}
+	return view.Join("\n", view.Join(", ", tasks, iterations, view.Dollars(s.Status.Usage.CostUSD)),
+		view.Prefix("Checks: ", strings.Join(checks, ", ")))
 }
 
 // Wanted reports whether the user wants this message. A test message is always wanted.

@@ -109,7 +109,8 @@ func TestSend_serviceWithoutTitle_textNamesProjectAndResult(t *testing.T) {
 }
 
 func TestOf_events(t *testing.T) {
-	s := view.Snapshot{Dir: "/x/shop", Status: state.Status{Task: state.TaskStatus{Done: 5, Total: 9}, Usage: state.Usage{CostUSD: 1.5}}}
+	s := view.Snapshot{Dir: "/x/shop", Status: state.Status{Task: state.TaskStatus{Done: 5, Total: 9}, Usage: state.Usage{CostUSD: 1.5},
+		Checks: []state.CheckStatus{{Name: "build", Result: "passed"}, {Name: "test\nall", Result: "failed"}}}}
 	for name, c := range map[string]struct {
 		event state.Payload
 		on    string
@@ -119,8 +120,8 @@ func TestOf_events(t *testing.T) {
 		"unanswered":    {state.RunEnd{Exit: 9, Decision: state.Decision{Rule: "question"}}, "review", "Next: ralph questions"},
 		"halted":        {state.RunEnd{Exit: 3}, "halted", "5 of 9 tasks done"},
 		"ceiling":       {state.RunEnd{Exit: 4, Next: "to continue: ralph resume"}, "ended", "Next: to continue: ralph resume"},
-		"its own":       {state.RunEnd{Exit: 4, Status: "stopped", Done: 1, Total: 6, Iterations: 2}, "ended", "1 of 6 tasks done, 2 iterations"},
-		"question":      {state.Question{ID: "q1", Title: "Choose a store", Ask: state.Ask{Text: "Which?", Options: []string{"a"}}}, "question", "Task: Choose a store\n5 of 9 tasks done, $1.50\nWhich?\n1: a\nAnswer: ralph answer q1 TEXT, or --option N"},
+		"its own":       {state.RunEnd{Exit: 4, Status: "stopped", Done: 1, Total: 6, Iterations: 2}, "ended", "1 of 6 tasks done, 2 iterations\nChecks: build passed, test all failed\n"},
+		"question":      {state.Question{ID: "q1", Title: "Choose a store", Ask: state.Ask{Text: "Which?", Options: []string{"a"}}}, "question", "Task: Choose a store\n5 of 9 tasks done, $1.50\nChecks: build passed, test all failed\nWhich?\n1: a\nAnswer: ralph answer q1 TEXT, or --option N"},
 		"limit":         {state.Decision{Action: "wait", Rule: "usage_limit", Reason: "5-hour"}, "limited", "5-hour"},
 		"hour":          {state.Decision{Action: "wait", Rule: "hourly"}, "waiting", "Next"},
 		"for answers":   {state.Decision{Action: "wait", Rule: "question"}, "", ""},

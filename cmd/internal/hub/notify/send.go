@@ -45,6 +45,10 @@ func services() map[string]service {
 	}
 }
 
+// colors are those of a message, by its occasion.
+var colors = map[string]string{"ended": "0x1a7f4b", "milestone": "0x1a7f4b", "halted": "0xb8272c", "review": "0xd98a1f",
+	"question": "0xd98a1f", "limited": "0xd98a1f", "waiting": "0xd98a1f"}
+
 // Send sends a message to a shoutrrr address or to the desktop. Without a notification
 // program, the desktop gets the terminal bell of tty. The error never contains the address.
 func Send(ctx context.Context, to, tty string, m Message) error {
@@ -52,6 +56,7 @@ func Send(ctx context.Context, to, tty string, m Message) error {
 		Desktop(ctx, tty, m)
 		return nil // trying again would not help: nothing here can show it
 	}
+	to = config.Address(to)
 	scheme, _, _ := strings.Cut(to, "://")
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -107,6 +112,10 @@ func hand(ctx context.Context, to string, m Message) (err error) {
 		return toTelegram(ctx, s.GetConfig(), m.Title, text)
 	case *discord.Service:
 		s.HTTPClient = until{ctx}
+		params["splitLines"] = "no" // one card, not one for each line
+		if color := colors[m.On]; color != "" {
+			params["color"] = color
+		}
 	case *pagerduty.Service: // the library does not apply the defaults that it documents
 		s.Config.Host, s.Config.Port = cmp.Or(s.Config.Host, "events.pagerduty.com"), cmp.Or(s.Config.Port, 443)
 	}

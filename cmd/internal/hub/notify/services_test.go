@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	if limited == nil {
 		time.AfterFunc(limit, cancel)
 	}
-	long := Message{Title: "ralph: shop: test", Text: strings.Repeat("日", 9000) + "\nNext: ralph"}
+	long := Message{On: "halted", Title: "ralph: shop: test", Text: strings.Repeat("日", 9000) + "\nNext: ralph"}
 	var all sync.WaitGroup
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		to := lines.Text()
@@ -193,13 +193,22 @@ func authority(t *testing.T) (func(*tls.ClientHelloInfo) (*tls.Certificate, erro
 // send sends to each address in a process of its own, and returns the errors; "<nil>": it was sent.
 func (o *outside) send(t *testing.T, schemes ...string) map[string]string {
 	t.Helper()
+	var all []string
+	for _, scheme := range schemes {
+		all = append(all, strings.ReplaceAll(addresses()[scheme][0], "PORT", o.local))
+	}
+	return o.sendTo(t, all...)
+}
+
+func (o *outside) sendTo(t *testing.T, all ...string) map[string]string {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var in, errs bytes.Buffer
-	for _, scheme := range schemes {
-		fmt.Fprintln(&in, strings.ReplaceAll(addresses()[scheme][0], "PORT", o.local))
+	for _, to := range all {
+		fmt.Fprintln(&in, to)
 	}
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env, cmd.Stdin, cmd.Stderr = o.env, &in, &errs
@@ -271,5 +280,27 @@ func TestSend_discord_asksNoMoreAfterItsTime(t *testing.T) {
 	o.env = append(o.env, sends+"=2s") // it asks after 0, 1, 3 and 7 seconds
 	if got := o.send(t, "discord")["discord"]; got == "<nil>" || asked.Load() < 1 || asked.Load() > 2 {
 		t.Errorf("%q after %d tries", got, asked.Load())
+	}
+}
+
+// Discord's own address works as Discord shows it, and the message is one card in the color of its occasion.
+func TestSend_addressAsDiscordShowsIt_isOneCard(t *testing.T) {
+	body := make(chan string, 1)
+	o := newOutside(t, func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		body <- r.URL.Path + " " + string(data)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	if got := o.sendTo(t, "https://discord.com/api/webhooks/4711/TOKEN"); got["https"] != "<nil>" {
+		t.Fatal(got)
+	}
+	got := <-body
+	for _, want := range []string{"/api/webhooks/4711/TOKEN ", `"title":"ralph: shop: test"`, `Next: ralph"`, `"color":12068652`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %.300s ... %s", want, got, got[max(0, len(got)-200):])
+		}
+	}
+	if n := strings.Count(got, `"description"`); n != 1 {
+		t.Errorf("%d cards", n)
 	}
 }
