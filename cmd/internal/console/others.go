@@ -31,7 +31,9 @@ func parallel(p *preflight.Project) string {
 // says. A task of the plan may name more.
 func reviewers(p *preflight.Project) string {
 	var steps []string
-	for _, s := range p.Config.For(roles.Asking{Task: task.Task{ID: "any"}, Rows: p.Config.JudgeRows()}) {
+	aios := roles.AIOSOptions(p.Config.AIOSOptions).At(p.Dir)
+	for _, s := range p.Config.For(roles.Asking{Task: task.Task{ID: "any"}, Rows: p.Config.JudgeRows(),
+		Project: slices.ContainsFunc(p.Tasks.Tasks, aios.Asks)}) {
 		steps = append(steps, strings.Join(s.Names(), ", "))
 	}
 	if slices.ContainsFunc(p.Tasks.Tasks, func(t task.Task) bool { return len(t.Judges) > 0 }) {

@@ -24,6 +24,10 @@ func TestParallelAndReviewers_theStartSaysWhoWorksAndWhoLooks(t *testing.T) {
 		"QA":                       {func(c *config.Config) { c.QA = true }, silent, "", "review: each task by QA"},
 		"QA and judges":            {func(c *config.Config) { c.QA, c.Judges = true, []string{"security", "ux"} }, silent, "", "review: each task by QA, then Security Auditor, UX Designer"},
 		"judges of a task":         {func(c *config.Config) { c.QA = true }, []task.Task{{ID: "1", Judges: []string{"ux"}}}, "", "review: each task by QA, then the judges that tasks name"},
+		"stories of AIOS": {func(c *config.Config) { c.AIOSOptions.Enabled = "true" }, []task.Task{{ID: "1.1", File: "docs/stories/1.1.story.md"}}, "",
+			"review: each task by QA"},
+		"stories of AIOS, without QA": {func(c *config.Config) { c.AIOSOptions.Enabled, c.AIOSOptions.QAEnabled = "true", false },
+			[]task.Task{{ID: "1.1", File: "docs/stories/1.1.story.md"}}, "", nobody},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, _, err := config.Loader{Dir: t.TempDir()}.Load()
