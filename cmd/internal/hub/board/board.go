@@ -53,7 +53,7 @@ func (b *Board) Handler(ctx context.Context) http.Handler {
 	mux.HandleFunc("GET /login", b.login)
 	mux.HandleFunc("POST /login", b.login)
 	for name, kind := range map[string]string{"board.css": "text/css; charset=utf-8",
-		"live.js": "text/javascript; charset=utf-8"} {
+		"live.js": "text/javascript; charset=utf-8", "favicon.ico": "image/svg+xml"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			w.Header().Set("Cache-Control", "no-cache")

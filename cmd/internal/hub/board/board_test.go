@@ -214,6 +214,14 @@ func TestAct_withoutRight_isRefusedAndRunsNothing(t *testing.T) {
 	}
 }
 
+func TestFavicon_isThereAlsoBeforeALogin(t *testing.T) {
+	s := open(t, "running")
+	s.board.Door.Closed = true
+	if status, body := s.get("/favicon.ico"); status != http.StatusOK || !strings.HasPrefix(body, "<svg") {
+		t.Errorf("%d: %s", status, body)
+	}
+}
+
 func TestLogin_sameLinkTwice_logsInTheFirstBrowserOnly(t *testing.T) {
 	s := open(t, "running")
 	link, _ := url.Parse(s.board.Door.Link(s.URL))

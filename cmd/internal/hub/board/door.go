@@ -218,7 +218,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 func (d *Door) mayRead(r *http.Request) bool {
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return d.Session(r) != "" || bearer && same(token, d.Token) ||
-		slices.Contains([]string{"/login", "/board.css"}, r.URL.Path)
+		slices.Contains([]string{"/login", "/board.css", "/favicon.ico"}, r.URL.Path)
 }
 
 // knows reports whether a Host header is ours. It refuses names that somebody else may have pointed at this machine
