@@ -24,7 +24,7 @@ func (u *ui) openReview(n int) {
 		if i < 0 {
 			return p.logView.lines // it is of another run, or too old for the model
 		}
-		return reviewOf(&u.model.Run.Iterations[i], summary.Row(&u.model, i, u.o.Now()))
+		return reviewOf(&u.model, i, summary.Row(&u.model, i, u.o.Now()))
 	}
 	p.keys = func() []binding {
 		return append([]binding{
@@ -36,9 +36,9 @@ func (u *ui) openReview(n int) {
 	p.Update(view.Update{})
 }
 
-// reviewOf says how an iteration ended.
-func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
-	var all []view.Line
+// reviewOf says how the iteration with this index ended.
+func reviewOf(m *view.Model, i int, row summary.IterationRow) []view.Line {
+	it, all := &m.Run.Iterations[i], []view.Line(nil)
 	add := func(role view.Role, text string) {
 		if text != "" {
 			all = append(all, view.Line{Text: termtext.Line(text), Role: role, First: true})
@@ -83,7 +83,7 @@ func reviewOf(it *view.Iteration, row summary.IterationRow) []view.Line {
 		add(view.RoleNote, "no check ran")
 	}
 	for _, text := range it.Findings {
-		add(view.RoleWarning, "finding: "+text)
+		add(view.RoleWarning, "finding: "+summary.Numbered(m.Status.Review, text))
 	}
 	return all
 }

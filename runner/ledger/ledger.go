@@ -476,7 +476,7 @@ func (l *Ledger) Show(s *state.Status) {
 	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.Calls.Calls, l.Calls.Tokens,
 		pace.NextHour(pace.HourOf(time.Now()))
 	s.LimitedUntil, s.WindowUse, s.Tasks = maps.Clone(l.Pool.Limits), slices.Clone(l.Pool.Pace.Used), l.Tasks.Kept()
-	s.NextPrompt, s.Review = l.Notes.NextPrompt, slices.Clone(l.Items.Items) // they must survive a kill
+	s.NextPrompt, s.Review = l.Notes.NextPrompt, numbered(slices.Clone(l.Items.Items)) // they must survive a kill
 	rec := l.Tasks.look(s.Task.ID)
 	s.EndsWhen = rules.BoundsUsed(l.facts(turn.Plan{}, nil), rec.Attempts, rec.Tries)
 }

@@ -239,7 +239,11 @@ func (b *OpenItems) Open(contradiction string, checks turn.Checks, report gate.R
 	if report.Mode != gate.ModeReport {
 		b.ofChecks(add, checks, report)
 	}
-	items = slices.DeleteFunc(items, func(i state.ReviewItem) bool { return slices.Contains(b.accepted, i.Text) })
+	return numbered(slices.DeleteFunc(items, func(i state.ReviewItem) bool { return slices.Contains(b.accepted, i.Text) }))
+}
+
+// numbered gives the items their numbers.
+func numbered(items []state.ReviewItem) []state.ReviewItem {
 	for n := range items {
 		items[n].N = n + 1
 	}

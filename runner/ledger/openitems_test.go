@@ -189,3 +189,21 @@ func TestBook_doneTaskOfWhoseWorkNothingIsLeft_isOpenUntilTheWorkIsBack(t *testi
 		}
 	}
 }
+
+// Status.json has the numbers from the start, not only at the end.
+func TestShow_findingsDuringTheRun_haveTheNumbersOfTheEnd(t *testing.T) {
+	l := &Ledger{}
+	l.Items.Add(found(audit.Finding{Kind: audit.KindTestsRemoved, File: "a_test.go", Text: "deleted"}))
+	l.Items.Add(found(audit.Finding{Kind: audit.KindTestsRemoved, File: "b_test.go", Text: "deleted"}))
+	var s state.Status
+	l.Show(&s)
+	end := l.Items.Open("", turn.Checks{}, gate.Report{})
+	if len(s.Review) != 2 || len(end) != 2 {
+		t.Fatalf("%+v, %+v", s.Review, end)
+	}
+	for i := range end {
+		if s.Review[i].N != i+1 || s.Review[i].N != end[i].N || s.Review[i].Text != end[i].Text {
+			t.Errorf("%+v, at the end %+v", s.Review[i], end[i])
+		}
+	}
+}

@@ -80,6 +80,16 @@ func TestBuild_endByBlockedTasks_offersNothingToAccept(t *testing.T) {
 	}
 }
 
+func TestText_findings_haveTheNumberThatAcceptTakes(t *testing.T) {
+	r := &Report{Status: state.StatusReview}
+	r.review([]state.ReviewItem{{N: 3, Text: "x"}})
+	for _, page := range []string{r.Text(), string(r.HTML())} {
+		if !strings.Contains(page, "3. x") || !strings.Contains(page, "accept: ralph accept 3") {
+			t.Error(page)
+		}
+	}
+}
+
 func TestToType_noCommandStandsTwice(t *testing.T) {
 	for advice, want := range map[string]string{
 		"":                               "|ralph iterations,ralph resume",

@@ -79,6 +79,7 @@ const (
 
 // Finding is something to accept, or that the audit found.
 type Finding struct {
+	N         int    `json:"n,omitempty"` // for ralph accept; 0: none
 	Text      string `json:"text"`
 	Iteration int    `json:"iteration,omitempty"`
 	Show      string `json:"show,omitempty"`
@@ -282,7 +283,7 @@ func (t *Task) checked() string {
 
 func (r *Report) review(items []state.ReviewItem) {
 	for _, item := range items {
-		f := Finding{Text: line(item.Text), Show: line(item.Show)}
+		f := Finding{N: item.N, Text: line(item.Text), Show: line(item.Show)}
 		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion && r.Rule != state.RuleBlocked && r.undone == "" { // else nothing is left to accept
 			f.Accept = fmt.Sprintf("ralph accept %d", item.N)
 		}

@@ -43,7 +43,11 @@ func (r *Report) sections() []section {
 		add("Not done", item{Text: "Not begun", Note: left})
 	}
 	for _, f := range r.Findings {
-		add("Findings", item{Text: f.Text, Diffs: []int{f.Iteration},
+		text := f.Text
+		if f.N > 0 {
+			text = fmt.Sprintf("%d. %s", f.N, text)
+		}
+		add("Findings", item{Text: text, Diffs: []int{f.Iteration},
 			Below: view.Join(" · ", view.Prefix("show: ", f.Show), view.Prefix("accept: ", f.Accept))})
 	}
 	for _, text := range r.Questions {

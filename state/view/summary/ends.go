@@ -47,7 +47,7 @@ func ends(m *view.Model, now time.Time) (all []End) {
 		case b.Have > 0 && (b.Have+1 >= b.Most || b.Have >= 0.8*b.Most):
 			tone = Warn
 		}
-		text := endText(b, now)
+		text := endText(b, now, m.Active())
 		if b.Name == state.BoundCost && b.Have == 0 && (st.LoopCount > 1 || !m.Active()) {
 			text = fmt.Sprintf("cost not reported, bound $%.2f", b.Most)
 		}
@@ -56,13 +56,13 @@ func ends(m *view.Model, now time.Time) (all []End) {
 	return all
 }
 
-func endText(b state.Bound, now time.Time) string {
+func endText(b state.Bound, now time.Time, active bool) string {
 	switch b.Name {
 	case state.BoundDuration:
 		return fmt.Sprintf("time %s/%s", rough(view.Seconds(b.Have)), rough(view.Seconds(b.Most)))
 	case state.BoundUntil:
 		end := b.From.Add(view.Seconds(b.Most)).Round(time.Second) // both have fractions
-		if b.Have >= b.Most {
+		if b.Have >= b.Most || !active {
 			return "until " + view.Clock(end, now)
 		}
 		return fmt.Sprintf("until %s, %s left", view.Clock(end, now), rough(end.Sub(now)))

@@ -30,3 +30,34 @@ func TestEnds_ofAnAgentWithoutCost_orOfAnEndedRun_sayOnlyWhatIsTrue(t *testing.T
 		}
 	}
 }
+
+// What is still to come is nothing for a run that is over.
+func TestOf_endedRun_forecastsNothing(t *testing.T) {
+	now := time.Date(2026, 11, 20, 14, 30, 0, 0, time.UTC)
+	for _, status := range []string{state.StatusRunning, state.StatusCompleted, state.StatusHalted, state.StatusStopped} {
+		st := state.Status{RunID: "r", Status: status, StartedAt: now.Add(-time.Hour), Timestamp: now, Task: state.TaskStatus{Done: 3, Total: 9},
+			EndsWhen: []state.Bound{{Name: state.BoundUntil, From: now.Add(-time.Hour), Most: 4 * 3600}}}
+		m := &view.Model{Snapshot: view.Snapshot{Status: st, Alive: status == state.StatusRunning}.Settled()}
+		m.Run.StartedAt = st.StartedAt
+		v := Of(m, now)
+		if said := v.Ends[0].Text + v.Plan.Ahead; strings.Contains(said, "left") != m.Alive || strings.Contains(said, "about") {
+			t.Errorf("%s: %q", status, said)
+		}
+	}
+}
+
+func TestOf_findings_haveTheNumberThatAcceptTakes(t *testing.T) {
+	m := &view.Model{Snapshot: view.Snapshot{Status: state.Status{RunID: "r", Status: state.StatusRunning,
+		Review: []state.ReviewItem{{N: 1, Text: "a_test.go is gone"}, {N: 2, Text: "the check is\nweaker"}}}, Alive: true}.Settled()}
+	m.Run.Notes = []view.Note{{Text: "the check is weaker (Makefile)"}, {Text: "a_test.go is gone"}, {Text: "task 3 was put aside"}}
+	var got []string
+	for _, n := range Of(m, time.Now()).Notes {
+		got = append(got, n.Text)
+	}
+	if want := "2. the check is weaker (Makefile)|1. a_test.go is gone|task 3 was put aside"; strings.Join(got, "|") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if m.Run.Notes[1].Text != "a_test.go is gone" {
+		t.Error("the model itself was changed")
+	}
+}

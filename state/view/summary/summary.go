@@ -146,7 +146,20 @@ func Of(m *view.Model, now time.Time) Summary {
 	}
 	v.Checks = checkLines(m, now)
 	v.Notes = distinct(m.Run.Notes)
+	for i := range v.Notes {
+		v.Notes[i].Text = Numbered(st.Review, v.Notes[i].Text)
+	}
 	return v
+}
+
+// Numbered puts the number before the text of a finding by which ralph accept knows it, if it has one.
+func Numbered(items []state.ReviewItem, text string) string {
+	for _, item := range items {
+		if said := termtext.Line(item.Text); item.N > 0 && said != "" && strings.HasPrefix(termtext.Line(text), said) {
+			return fmt.Sprintf("%d. %s", item.N, text)
+		}
+	}
+	return text
 }
 
 // distinct are the notes without those that a later one repeats.
