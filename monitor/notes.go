@@ -50,7 +50,7 @@ func count[T any](list func() ([]T, error), waits func(T) bool) (n int) {
 func (n noteSign) text() string {
 	questions, notes := "", ""
 	if n.questions > 0 {
-		questions = "u: " + termtext.Count(n.questions, "question")
+		questions = termtext.Counted(n.questions, "question waits", "questions wait")
 	}
 	if n.notes > 0 {
 		notes = termtext.Counted(n.notes, "note waits", "notes wait")

@@ -23,7 +23,7 @@ func TestNoteSign_openQuestion_isCountedUntilItIsAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n = n.read(r); n.text() != "u: 1 question" {
+	if n = n.read(r); n.text() != "1 question waits" {
 		t.Errorf("asked: %q", n.text())
 	}
 	if _, err := asked.In(r).Answered(q.ID, "yes", "test"); err != nil {

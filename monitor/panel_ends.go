@@ -13,7 +13,7 @@ import (
 func drawEnds(c canvas.Canvas, v summary.Summary) {
 	b := v.Breaker
 	all, label := boundsOf(v), "Ends when"
-	if v.Plan.Last {
+	if v.Over {
 		label = "Ended with"
 	}
 	state := "breaker " + b.State

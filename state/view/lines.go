@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -102,9 +103,28 @@ func ofSubAgent(e state.Event) bool {
 	return false
 }
 
+var statusBlock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)---RALPH_STATUS---.*?---END_RALPH_STATUS---`)
+})
+
+// statusLine says in one line what a person wants to know of a status block.
+func statusLine(block string) string {
+	var all []string
+	for line := range strings.Lines(block) {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ":"); key {
+		case "STATUS", "TESTS_STATUS", "EXIT_SIGNAL", "RECOMMENDATION", "QUESTION":
+			all = append(all, strings.ToLower(strings.ReplaceAll(key, "_", " "))+strings.TrimRight(" "+strings.TrimSpace(value), " "))
+		}
+	}
+	return strings.Join(all, " · ")
+}
+
 // lines splits the text. Beyond the limit it says how many lines are missing.
 func (t entry) lines(o LineOptions) []Line {
 	text, most, width := t.text, t.most, MaxLine
+	if t.role == RoleText || t.role == RoleResult {
+		text = statusBlock().ReplaceAllStringFunc(text, statusLine)
+	}
 	if o.Whole {
 		width = len(text)
 	}
@@ -160,17 +180,47 @@ type Log struct {
 	called   string         // id of the tool call that was shown last
 	decision state.Decision // the latest
 	open     map[int]bool   // iterations that have begun and not ended
+	told     []string       // why the call failed
 }
 
 // Lines formats the next event.
 func (l *Log) Lines(e state.Event) []Line {
-	all := l.below(e, l.lines(e))
+	all := l.below(e, l.once(e, l.lines(e)))
 	if of := l.iterationPrefix(e); of != "" {
 		for i := range all {
 			all[i].Text = of + all[i].Text
 		}
 	}
 	return all
+}
+
+// once leaves out why a call failed where that was told before: agents report it up to three times, and then ralph does.
+func (l *Log) once(e state.Event, all []Line) (kept []Line) {
+	detail := ""
+	switch d := e.Data.(type) {
+	case state.IterationStart:
+		l.told = nil
+	case state.IterationEnd:
+		detail = termtext.Line(d.Detail)
+	}
+	reports := e.Kind == state.KindError || e.Kind == state.KindResult
+	for _, line := range all {
+		text := strings.TrimPrefix(line.Text, "result: ")
+		if reports && line.Role == RoleError && line.First {
+			if slices.Contains(l.told, text) {
+				continue
+			}
+			l.told = append(l.told, text)
+		} else {
+			for _, told := range slices.Backward(l.told) {
+				line.Text = strings.Replace(line.Text, ": "+told, "", 1)
+			}
+		}
+		if kept = append(kept, line); detail != "" {
+			l.told, detail = append(l.told, detail), ""
+		}
+	}
+	return kept
 }
 
 // below puts a line that names the call above an answer that does not follow its call: tools

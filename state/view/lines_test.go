@@ -371,3 +371,44 @@ func TestMarked_turnsSideBySide_eachLineNamesItsIteration(t *testing.T) {
 		t.Errorf("%q\nwant %q", text, want)
 	}
 }
+
+// A status block is for ralph. A person reads one line of it.
+func TestLines_statusBlock_isOneLine(t *testing.T) {
+	block := "---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nTASKS_COMPLETED_THIS_LOOP: 1\nFILES_MODIFIED: 1\nTESTS_STATUS: PASSING\n" +
+		"WORK_TYPE: IMPLEMENTATION\nEXIT_SIGNAL: false\nRECOMMENDATION: go on\n---END_RALPH_STATUS---"
+	const want = "status IN_PROGRESS · tests status PASSING · exit signal false · recommendation go on"
+	for text, want := range map[string]string{"Did it.\n\n" + block: "Did it.||" + want, block + "\nBye": want + "|Bye",
+		strings.TrimSuffix(block, "---END_RALPH_STATUS---"): strings.ReplaceAll(strings.TrimSuffix(block, "\n---END_RALPH_STATUS---"), "\n", "|")} {
+		var got []string
+		for _, l := range view.Lines(state.NewEvent(state.Origin{}, time.Now(), state.Text{Text: text}), view.LineOptions{}) {
+			got = append(got, l.Text)
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q, want %q", strings.Join(got, "|"), want)
+		}
+	}
+}
+
+// The CLI reports a limit as a message, an error and a result; ralph gives it as the reason of two decisions.
+func TestLog_limit_isToldOnce(t *testing.T) {
+	const hit = "You've hit your session limit · resets 11pm (UTC)"
+	why := "a usage window of the subscription is used up: " + hit
+	var all []state.Event
+	for _, p := range []state.Payload{state.IterationStart{Title: "one"}, state.AgentError{Text: hit}, state.AgentError{Text: hit}, state.FinalMessage{Text: hit, Error: true},
+		state.IterationEnd{Decision: state.Decision{Action: "wait", Rule: "usage_limit", Reason: why}, Failed: true, Detail: why}} {
+		all = append(all, state.NewEvent(state.Origin{Run: "r", Iteration: 1}, time.Now(), p))
+	}
+	log, marked := view.Log{}, view.Log{}
+	var lines, file string
+	for _, e := range all {
+		for _, l := range log.Lines(e) {
+			lines += l.Text + "\n"
+		}
+		file += marked.Render(e)
+	}
+	for _, got := range []string{lines, file} {
+		if strings.Count(got, "session limit") != 1 || strings.Count(got, "usage window") != 1 || !strings.Contains(got, "waiting (rule usage_limit)") {
+			t.Error(got)
+		}
+	}
+}

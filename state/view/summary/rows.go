@@ -75,7 +75,7 @@ func gauges(m *view.Model, now time.Time) []Gauge {
 		calls, tokens, reset = 0, 0, time.Time{}
 	}
 	note := ""
-	if !reset.IsZero() {
+	if !reset.IsZero() && m.Active() {
 		note = resets(reset, now)
 	}
 	all := []Gauge{
@@ -100,7 +100,10 @@ func gauges(m *view.Model, now time.Time) []Gauge {
 			g.Value, g.Tone, g.Part = "reached", Bad, 1
 		}
 		if !l.ResetsAt.IsZero() {
-			g.Note = resets(l.ResetsAt, now)
+			g.Note = "resets " + view.Clock(l.ResetsAt, now)
+			if m.Active() {
+				g.Note = resets(l.ResetsAt, now)
+			}
 		}
 		all = append(all, g)
 	}

@@ -45,6 +45,7 @@ type Summary struct {
 	Notes    []view.Note // newest last
 	Problems []string
 	Alive    bool
+	Over     bool // the run has ended: nothing is forecast
 	// Resumable is true if the run is paused, waits for more than its own bounds of an hour, or is about to pause.
 	Resumable bool
 }
@@ -137,6 +138,7 @@ func Of(m *view.Model, now time.Time) Summary {
 		v.Plan.Fleet = fleet(st.Fleet)
 		v.Plan.Ahead = forecast(m, now)
 	}
+	v.Over = known && !active
 	v.Ends = ends(m, now)
 	if u := st.Usage; u != (state.Usage{}) {
 		if u.CostUSD > 0 {
@@ -406,7 +408,7 @@ func newBreaker(b state.Breaker, now time.Time) Breaker {
 
 // from is what names agent and model; empty: not known.
 func from(st state.Status) string {
-	if st.AgentFrom == "" {
+	if st.AgentFrom == "" || st.AgentFrom == "options" { // nobody wonders about that
 		return ""
 	}
 	return "(" + st.AgentFrom + ")"
