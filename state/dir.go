@@ -58,7 +58,7 @@ func Files() []File {
 		{fileTokens, "`900\\n`", "this clock hour"},
 		{fileReset, "`2026112004\\n`, `%Y%m%d%H` local", "this clock hour"},
 		{fileBreaker, "JSON: state, counters and reason of the circuit breaker", "until reset"},
-		{fileHistory, "JSON lines `{timestamp, loop, from_state, to_state, reason}`, the latest 500", "until reset"},
+		{fileHistory, "JSON lines `{timestamp, loop, from_state, to_state, reason}`, the latest 500", "until reset --all"},
 		{fileSignals,
 			"JSON: `test_only_loops`, `done_signals`, `completion_indicators`: iteration numbers, the latest 5",
 			"one run"},

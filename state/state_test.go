@@ -338,6 +338,26 @@ func TestBreakerHistory_manyChanges_keepsTheLatest(t *testing.T) {
 	}
 }
 
+func TestResetBreaker_closesItAndKeepsItsHistory(t *testing.T) {
+	w := acquire(t, filepath.Join(t.TempDir(), ".ralph"))
+	opened := BreakerChange{Loop: 3, FromState: BreakerClosed, ToState: BreakerOpen, Reason: "no progress"}
+	if err := errors.Join(w.AddBreakerChange(opened), w.SaveBreaker(Breaker{State: BreakerOpen, CurrentLoop: 3})); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.ResetBreaker("ralph reset --circuit", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := w.History()
+	if err != nil || len(all) != 2 || all[0] != opened || all[1].ToState != BreakerClosed || all[1].Reason != "ralph reset --circuit" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if b, err := w.Breaker(); err != nil || b.State != BreakerClosed {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
 func TestGitignore_hidesStateAndShowsTheUsersFiles(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

@@ -269,10 +269,13 @@ func (w *Writer) AddBreakerChange(c BreakerChange) error {
 	return w.write(fileHistory, buf.Bytes(), 0o600)
 }
 
-// ResetBreaker closes the breaker and forgets its history.
+// ResetBreaker closes the breaker. Its history stays.
 func (w *Writer) ResetBreaker(reason string, now time.Time) error {
-	if err := w.remove(fileHistory); err != nil {
-		return err
+	if b, err := w.Breaker(); err == nil && b.State != BreakerClosed {
+		c := BreakerChange{Timestamp: now, Loop: b.CurrentLoop, FromState: b.State, ToState: BreakerClosed, Reason: reason}
+		if err := w.AddBreakerChange(c); err != nil {
+			return err
+		}
 	}
 	return w.SaveBreaker(Breaker{State: BreakerClosed, LastChange: now, Reason: reason})
 }

@@ -11,6 +11,7 @@ import (
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -238,7 +239,10 @@ func claimedOpen(f Conclusion) (Decision, bool) {
 	why := tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
 	d := Decision{Action: state.ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}
 	if f.insists() {
-		d = insisted(f, why, "look at the open tasks: do they need a decision of yours? then: ralph resume")
+		d = insisted(f, why, "ralph resume")
+		if i := slices.IndexFunc(f.Plan.List.Tasks, func(t task.Task) bool { return t.Pending() && t.Required() }); i >= 0 {
+			d.Next = fmt.Sprintf("ralph task done %s, if the agent is right; else ralph note TEXT, then: ralph resume", f.Plan.List.Tasks[i].ID)
+		}
 	}
 	return d, f.claims() && f.Plan.Remaining > 0 && !f.Result.Proof.Report.Blocked()
 }

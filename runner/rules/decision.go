@@ -160,7 +160,10 @@ func reviewed(d Decision, items []state.ReviewItem) Decision {
 	}
 	d.Reason += ", but it needs your review: " + strings.Join(texts, "; ")
 	d.Exit, d.ExitReason, d.Status, d.Review = state.ExitReview, "review", state.StatusReview, items
-	d.Next = "look at each item, then: ralph accept"
+	d.Next = "ralph accept"
+	if len(items) > 0 && items[0].Show != "" {
+		d.Next = items[0].Show + ", then: ralph accept"
+	}
 	return d
 }
 

@@ -96,7 +96,7 @@ func (f Facts) ceiling() (reason, exitReason, more string) {
 	switch {
 	case p.MaxIterations > 0 && f.Memory.Iterations >= p.MaxIterations:
 		reason = "made " + termtext.Counted(f.Memory.Iterations, "iteration", "iterations") + ", as many as are allowed"
-		exitReason, more = "max_iterations", fmt.Sprintf("resume %d", f.Memory.Iterations+p.MaxIterations)
+		exitReason, more = "max_iterations", fmt.Sprintf("resume %d   # %d more", f.Memory.Iterations+p.MaxIterations, p.MaxIterations)
 	case !f.End.IsZero() && !f.Now.Before(f.End):
 		reason, exitReason, more = "it is "+p.Until+", when the run is to end", "until", "resume"
 	case p.MaxDuration > 0 && ran >= p.MaxDuration:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,14 +13,7 @@ import (
 	"ralph/state"
 )
 
-// acceptOptions say what a person accepts.
-type acceptOptions struct {
-	*cmdline.Factory
-	item string // number of one item; empty: all
-}
-
 func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
-	o := &acceptOptions{Factory: f}
 	return &cobra.Command{
 		Use: "accept [N]", Short: "Accept what a run left for your review",
 		Args: cmdline.Takes("one item at most", cobra.MaximumNArgs(1)),
@@ -27,23 +21,21 @@ func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
 			"shows it. When no item is left, the run counts as completed.",
 		Example: "  ralph status\n  ralph accept 1\n  ralph accept",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.item = args[0]
-			}
-			return acceptRun(o)
+			return acceptRun(f, strings.Join(args, ""))
 		},
 	}
 }
 
-func acceptRun(o *acceptOptions) error {
-	r, dir, err := o.Reader()
+// acceptRun accepts an item; empty: all.
+func acceptRun(f *cmdline.Factory, item string) error {
+	r, dir, err := f.Reader()
 	if err != nil {
 		return err
 	}
-	if err := o.RefuseAgent(dir, "accept its own work"); err != nil {
+	if err := f.RefuseAgent(dir, "accept its own work"); err != nil {
 		return err
 	}
-	w, err := o.Lock(r.Dir(), "accept")
+	w, err := f.Lock(r.Dir(), "accept")
 	if err != nil {
 		return err
 	}
@@ -61,11 +53,22 @@ func acceptRun(o *acceptOptions) error {
 	if s.Undone > 0 {
 		return cmdline.UsageError("nothing to accept yet: iterations were undone since; continue first: %s", s.Next)
 	}
-	left, err := o.accept(&s)
-	if err != nil {
-		return err
+	n, err := strconv.Atoi(item)
+	known := slices.ContainsFunc(s.Review, func(i state.ReviewItem) bool { return i.N == n })
+	if item != "" && (err != nil || !known) {
+		return cmdline.UsageError("there is no item %q; ralph status lists them", item)
 	}
-	if s.Review = left; len(left) == 0 {
+	all := s.Review
+	s.Review = nil
+	for _, i := range all {
+		if item != "" && i.N != n {
+			s.Review = append(s.Review, i)
+			continue
+		}
+		s.Accepted = append(s.Accepted, i.Text)
+		f.Say("accepted: %s", i.Text)
+	}
+	if len(s.Review) == 0 {
 		s.Status, s.ExitReason, s.ExitCode, s.Next = state.StatusCompleted, "plan_complete", state.ExitComplete, ""
 		s.Rule, s.Reason = state.RulePlanComplete, "everything is done, and a person has accepted what was left to look at"
 		s.Unproven = cmp.Or(s.Unproven, "a person accepted what was left")
@@ -76,10 +79,10 @@ func acceptRun(o *acceptOptions) error {
 	if err := w.SaveStatus(s); err != nil {
 		return err
 	}
-	if len(left) == 0 {
-		o.Say("nothing is left to look at: the run is completed")
+	if len(s.Review) == 0 {
+		f.Say("nothing is left to look at: the run is completed")
 	} else {
-		o.Say("%s left; see: ralph status", termtext.Count(len(left), "item"))
+		f.Say("%s left; see: ralph status", termtext.Count(len(s.Review), "item"))
 	}
 	return nil
 }
@@ -93,23 +96,4 @@ func closeBreaker(w *state.Writer, s *state.Status) error {
 	}
 	s.Breaker = state.BreakerStatus{State: state.BreakerClosed}
 	return w.SaveBreaker(b.Closed())
-}
-
-// accept moves items of s to what is accepted, and returns those that are left.
-func (o *acceptOptions) accept(s *state.Status) ([]state.ReviewItem, error) {
-	var left []state.ReviewItem
-	n, err := strconv.Atoi(o.item)
-	known := slices.ContainsFunc(s.Review, func(i state.ReviewItem) bool { return i.N == n })
-	if o.item != "" && (err != nil || !known) {
-		return nil, cmdline.UsageError("there is no item %q; ralph status lists them", o.item)
-	}
-	for _, i := range s.Review {
-		if o.item != "" && i.N != n {
-			left = append(left, i)
-			continue
-		}
-		s.Accepted = append(s.Accepted, i.Text)
-		o.Say("accepted: %s", i.Text)
-	}
-	return left, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -16,35 +15,30 @@ import (
 	"ralph/state"
 )
 
-type checkOptions struct {
-	*cmdline.Factory
-	flags map[string]string
-}
-
 // newCheckCmd returns ralph check.
 func newCheckCmd(f *cmdline.Factory) *cobra.Command {
-	o := &checkOptions{Factory: f, flags: map[string]string{}}
+	flags := map[string]string{}
 	cmd := &cobra.Command{
 		Use: "check", Short: "Run the project's checks once and show the results", Args: cmdline.NoArgs,
 		Long: "Run the project's checks once, in the sandbox if SANDBOX names one, and show the results. It writes nothing\n" +
 			"to .ralph/.\n\n" +
 			"Exit code 0: all required checks pass, or TEST_MODE is report; 1: one fails; 2: there are none.",
 		Example: "  ralph check",
-		RunE:    func(*cobra.Command, []string) error { return checkRun(o) },
+		RunE:    func(*cobra.Command, []string) error { return checkRun(f, flags) },
 	}
-	cmdline.AddHiddenOptions(cmd, f, o.flags)
+	cmdline.AddHiddenOptions(cmd, f, flags)
 	return cmd
 }
 
-func checkRun(o *checkOptions) error {
-	p, loader, err := preflight.Open(o.Factory, o.flags)
+func checkRun(f *cmdline.Factory, flags map[string]string) error {
+	p, loader, err := preflight.Open(f, flags)
 	if err != nil {
 		return err
 	}
-	if err := o.Trust(loader); err != nil {
+	if err := f.Trust(loader); err != nil {
 		return err
 	}
-	if err := p.AgreeChecks(o.Factory); err != nil {
+	if err := p.AgreeChecks(f); err != nil {
 		return err
 	}
 	rows, _ := p.Checks()
@@ -52,10 +46,10 @@ func checkRun(o *checkOptions) error {
 		return cmdline.UsageError("no checks are configured in %q, "+
 			"and none were detected that you have agreed to run; %s", p.Dir, preflight.AdviceChecks)
 	}
-	sig := cmdline.HandleSignals(o.In)
+	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
 	_ = p.FindPlan() // one that cannot be used matters to no check
-	box, stop, err := p.Contain(sig.Ctx, o.Factory)
+	box, stop, err := p.Contain(sig.Ctx, f)
 	if err != nil {
 		return err
 	}
@@ -64,8 +58,8 @@ func checkRun(o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(o.Env), Kill: sig.Kill, Box: contained}
-	suite := gate.Suite{Checks: rows, Mode: gate.Mode(p.Config.TestMode), Place: place, Progress: o.progress()}
+	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(f.Env), Kill: sig.Kill, Box: contained}
+	suite := gate.Suite{Checks: rows, Mode: gate.Mode(p.Config.TestMode), Place: place, Progress: progress(f)}
 	rep, err := suite.Run(sig.Ctx, gate.Changed{All: true})
 	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {
 		return &cmdline.ExitError{Code: i.Exit, Text: i.Why}
@@ -73,10 +67,8 @@ func checkRun(o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := printChecks(o.Factory, rep); err != nil {
-		return err
-	}
-	printTests(o.Factory, rep, gate.PeekBaseline(filepath.Join(p.Dir, state.DirName, gate.BaselineFile)))
+	printChecks(f, rep)
+	printTests(f, rep, gate.PeekBaseline(filepath.Join(p.Dir, state.DirName, gate.BaselineFile)))
 	if rep.Blocked() {
 		return &cmdline.ExitError{Code: state.ExitError}
 	}
@@ -84,31 +76,31 @@ func checkRun(o *checkOptions) error {
 }
 
 // progress prints the running check if there is a terminal.
-func (o *checkOptions) progress() func(gate.Step) {
-	if !o.CanAsk() {
+func progress(f *cmdline.Factory) func(gate.Step) {
+	if !f.CanAsk() {
 		return nil
 	}
 	return func(s gate.Step) {
 		if s.Result == nil {
-			fmt.Fprintf(o.Err, "running %s: %s\n", cmdline.Inert(s.Check.Name), cmdline.Inert(s.Check.Reproduce()))
+			f.Note("running %s: %s", s.Check.Name, s.Check.Reproduce())
 		}
 	}
 }
 
-func printChecks(f *cmdline.Factory, rep gate.Report) error {
-	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "CHECK\tRESULT\tTESTS\tSECONDS\tFAILURE")
+func printChecks(f *cmdline.Factory, rep gate.Report) {
+	table := [][]string{{"CHECK", "RESULT", "TESTS", "SECONDS", "FAILURE"}}
 	for _, r := range rep.Results {
-		result, line := string(r.Verdict), cmdline.Inert(logs.Redact(r.FirstLine()))
-		if r.Verdict == gate.VerdictFailed && !r.Blocks {
+		result, line := string(r.Verdict), logs.Redact(r.FirstLine())
+		switch {
+		case r.Verdict == gate.VerdictFailed && !r.Blocks:
 			result += " (blocks nothing)"
+		case r.Verdict == gate.VerdictSkipped:
+			line = r.Reason
 		}
-		if r.Verdict == gate.VerdictSkipped {
-			line = cmdline.Inert(r.Reason)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%s\n", cmdline.Inert(r.Name), result, testsOf(r), r.Duration.Seconds(), line)
+		table = append(table, []string{cmdline.Inert(r.Name), result, testsOf(r), fmt.Sprintf("%.1f", r.Duration.Seconds()),
+			cmdline.Inert(line)})
 	}
-	return w.Flush()
+	f.Table(table)
 }
 
 // testsOf is how many tests a check ran; empty: it runs none.

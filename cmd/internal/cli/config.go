@@ -14,55 +14,49 @@ import (
 	"ralph/logs/termtext"
 )
 
-type configOptions struct {
-	*cmdline.Factory
-	check bool
-	flags map[string]string
-}
-
 // newConfigCmd returns ralph config.
 func newConfigCmd(f *cmdline.Factory) *cobra.Command {
-	o := &configOptions{Factory: f, flags: map[string]string{}}
+	check, flags := false, map[string]string{}
 	cmd := &cobra.Command{
 		Use: "config", Short: "Show every option with its value and source", Args: cmdline.NoArgs,
 		Example: "  ralph config\n  ralph config --check",
-		RunE:    func(*cobra.Command, []string) error { return configRun(o) },
+		RunE:    func(*cobra.Command, []string) error { return configRun(f, flags, check) },
 	}
-	cmd.Flags().BoolVar(&o.check, "check", false, "Only validate.")
-	cmdline.AddHiddenOptions(cmd, f, o.flags)
+	cmd.Flags().BoolVar(&check, "check", false, "Only validate.")
+	cmdline.AddHiddenOptions(cmd, f, flags)
 	return cmd
 }
 
-func configRun(o *configOptions) error {
-	dir, err := o.Project()
+func configRun(f *cmdline.Factory, flags map[string]string, check bool) error {
+	dir, err := f.Project()
 	if err != nil {
 		return err
 	}
-	cfg, warnings, err := o.Loader(dir, o.flags).Load()
+	cfg, warnings, err := f.Loader(dir, flags).Load()
 	for _, w := range warnings {
-		o.Warn(w)
+		f.Warn(w)
 	}
 	switch {
 	case err != nil:
 		return err
-	case o.check:
-		if err := checkAgents(preflight.New(o.Factory, o.Loader(dir, o.flags), cfg)); err != nil {
+	case check:
+		if err := checkAgents(preflight.New(f, f.Loader(dir, flags), cfg)); err != nil {
 			return err
 		}
 		if _, err := cfg.InTouch(); err != nil {
 			return err
 		}
-		if err := cfg.Located(cfg.Fit(context.Background(), o.Env, dir, cfg.PlanFile)); err != nil {
+		if err := cfg.Located(cfg.Fit(context.Background(), f.Env, dir, cfg.PlanFile)); err != nil {
 			return err
 		}
-		o.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
+		f.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
 		return nil
 	}
-	if err := printConfig(o.Factory, cfg); err != nil {
+	if err := printConfig(f, cfg); err != nil {
 		return err
 	}
-	for _, line := range preflight.New(o.Factory, o.Loader(dir, o.flags), cfg).Detected() {
-		o.Say("%s", cmdline.Inert(line))
+	for _, line := range preflight.New(f, f.Loader(dir, flags), cfg).Detected() {
+		f.Say("%s", cmdline.Inert(line))
 	}
 	return nil
 }

@@ -52,14 +52,9 @@ func controlRun(f *cmdline.Factory, q state.Request, task ...string) error {
 	if !alive {
 		return cmdline.UsageError("no ralph is running in %q, so there is nothing to %s; see: ralph status", dir, q)
 	}
-	if len(task) > 0 {
-		return sendAbout(f, r, q, task[0])
+	if len(task) == 0 {
+		return send(f, r, owner, q)
 	}
-	return send(f, r, owner, q)
-}
-
-// sendAbout sends a request about one of the tasks under way.
-func sendAbout(f *cmdline.Factory, r *state.Reader, q state.Request, task string) error {
 	s, err := r.Status()
 	if err != nil {
 		return err
@@ -68,16 +63,16 @@ func sendAbout(f *cmdline.Factory, r *state.Reader, q state.Request, task string
 	for _, slot := range s.Slots {
 		running = append(running, slot.TaskID)
 	}
-	if len(running) == 0 {
-		return cmdline.UsageError("no tasks run side by side, so %s takes no task; leave %q out", q, task)
+	switch {
+	case len(running) == 0:
+		return cmdline.UsageError("no tasks run side by side, so %s takes no task; leave %q out", q, task[0])
+	case !slices.Contains(running, task[0]):
+		return cmdline.UsageError("task %q is not running; running tasks: %s", task[0], termtext.Some(running, 10))
 	}
-	if !slices.Contains(running, task) {
-		return cmdline.UsageError("task %q is not running; running tasks: %s", task, termtext.Some(running, 10))
-	}
-	if err := state.Send(r.Dir(), markAgent(f, r, q).About(task)); err != nil {
+	if err := state.Send(r.Dir(), markAgent(f, r, q).About(task[0])); err != nil {
 		return err
 	}
-	f.Say("asked run %s to %s task %s", s.RunID, q, task)
+	f.Say("asked run %s to %s task %s", s.RunID, q, task[0])
 	return nil
 }
 

@@ -53,7 +53,9 @@ func demoRun(f *cmdline.Factory, monitor bool) error {
 		"TEST_COMMAND=sh tests/run.sh", "XDG_CONFIG_HOME="+dir)
 	f.Say("ralph demo: project %s; only the agent is a script, everything else is real", dir)
 	err = runRun(&runOptions{Factory: &own, options: map[string]string{}, output: "text", monitor: monitor})
-	f.Say("ralph demo: look around in %s (.ralph/live.log, git log); delete it whenever you like", dir)
+	at := "ralph -C " + cmdline.Quote(dir)
+	f.Say("ralph demo: look around: %s report; %[1]s iterations; %[1]s diff 2", at)
+	f.Say("ralph demo: next, in a project of your own: ralph init, then ralph doctor")
 	return err
 }
 

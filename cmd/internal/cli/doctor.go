@@ -16,11 +16,15 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
+	"ralph/ptyexec"
+	"ralph/runner/agent"
 	"ralph/runner/git"
 	"ralph/runner/ledger"
+	"ralph/runner/pool"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
+	"ralph/runner/turn"
 	"ralph/state"
 	"ralph/state/question"
 )
@@ -60,6 +64,16 @@ func (d *diagnosis) warn(what, format string, args ...any) { d.line("warn", what
 func (d *diagnosis) fail(code int, what, format string, args ...any) {
 	d.line("FAIL", what, format, args...)
 	d.code = cmp.Or(d.code, code)
+}
+
+// check reports whether something is as a run needs it.
+func (d *diagnosis) check(what string, err error, format string, args ...any) bool {
+	if err != nil {
+		d.fail(state.ExitUsage, what, "%v", err)
+	} else if format != "" {
+		d.ok(what, format, args...)
+	}
+	return err == nil
 }
 
 func (d *diagnosis) line(mark, what, format string, args ...any) {
@@ -115,27 +129,21 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 // touch says whether the options of being in touch can be kept.
 func (d *diagnosis) touch() {
 	settings, err := d.p.Config.InTouch()
-	if err != nil {
-		d.fail(state.ExitUsage, "config", "%v", err)
+	if !d.check("config", err, "valid") {
 		return
 	}
-	d.ok("config", "valid")
 	if _, err := sandbox.FindHub(); err != nil && settings.Wanted() {
 		d.warn("hub", "no notifications or webhooks: %v", err)
 	}
 }
 
 func (d *diagnosis) prompt() {
-	if err := d.p.FindPrompt(); err != nil {
-		d.fail(state.ExitUsage, "prompt", "%v", err)
-		return
-	}
-	d.ok("prompt", "%s", d.p.Prompt)
+	err := d.p.FindPrompt()
+	d.check("prompt", err, "%s", d.p.Prompt)
 }
 
 func (d *diagnosis) plan() {
-	if err := d.p.FindPlan(); err != nil {
-		d.fail(state.ExitUsage, "plan", "%v", err)
+	if !d.check("plan", d.p.FindPlan(), "") {
 		return
 	}
 	nothing := d.p.NoTasks()
@@ -231,8 +239,7 @@ func (d *diagnosis) hooks() {
 // agent reports whether the agent that the options name can be called. It looks
 // at every agent that the plan names, too.
 func (d *diagnosis) agent(ctx context.Context) (works bool) {
-	if err := d.p.FindAgents(); err != nil {
-		d.fail(state.ExitUsage, "agent", "%v", err)
+	if !d.check("agent", d.p.FindAgents(), "") {
 		return false
 	}
 	if d.p.Taken != "" {
@@ -386,4 +393,48 @@ func (d *diagnosis) disk(free uint64) {
 	default:
 		d.ok("disk", "%.1f GiB free", float64(free)/(1<<30))
 	}
+}
+
+// inside tries an agent's program in a sandbox, as Resolve returned it. The error says why it cannot run there.
+// Outside of containers it asks for the version: what the program needs besides may be hidden. One that tells no
+// version is not started.
+func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one pool.Agent) error {
+	args := append([]string{one.Spec.Bin}, one.Spec.VersionArgs...)
+	if len(one.Program) > 0 {
+		args[0] = one.Program[0]
+	}
+	if in.InContainer() {
+		if strings.Contains(args[0], "/") && !filepath.IsAbs(args[0]) {
+			args[0] = filepath.Join(p.Dir, args[0])
+		}
+		return in.NeedsProgram(ctx, p.Dir, args[0])
+	}
+	if len(one.Spec.VersionArgs) == 0 {
+		return nil
+	}
+	filter := p.Config.EnvFilter()
+	here, err := in.At(p.Dir, turn.Steering(filter, p.Dir).Files)
+	if err != nil {
+		return err
+	}
+	here.Records = p.Records()
+	box := here.Box(p.Dir, p.Plan)
+	box.Agent = one.Spec.Env
+	if box.NeedsProxy() {
+		box.SandboxNet = []string{"none"} // a version needs no network
+	}
+	cmd, err := box.Wrap(one.Spec.Inquiry(one.Spec.VersionArgs, agent.Request{Program: one.Program, Dir: p.Dir,
+		Env: p.Env, Filter: filter}))
+	if err != nil {
+		return err
+	}
+	cmd.Timeout = preflight.VersionBound
+	var said strings.Builder
+	exit, err := ptyexec.Run(ctx, cmd, func(b []byte) bool { said.Write(b); return false })
+	if err != nil || exit.Code == 0 {
+		return err
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(cmdline.Inert(said.String())), "\n")
+	return fmt.Errorf("%s ended with exit code %d in SANDBOX=%s, which may hide a file that it needs: %s",
+		cmdline.Quote(args...), exit.Code, in.Sandbox, cmdline.Shorten(line))
 }

@@ -17,15 +17,9 @@ import (
 	"ralph/state"
 )
 
-type drillOptions struct {
-	*cmdline.Factory
-	class string // empty: none was given
-	flags map[string]string
-}
-
 // newDrillCmd returns ralph drill.
 func newDrillCmd(f *cmdline.Factory) *cobra.Command {
-	o := &drillOptions{Factory: f, flags: map[string]string{}}
+	flags := map[string]string{}
 	cmd := &cobra.Command{
 		Use: "drill [CLASS]", Short: "Replay a recorded agent failure and show what ralph would do",
 		Long: "Replay the recorded end of an agent call and show what ralph would do. This calls no agent.\n\n" +
@@ -34,11 +28,10 @@ func newDrillCmd(f *cmdline.Factory) *cobra.Command {
 		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex",
 		ValidArgsFunction: cmdline.FirstArg(cobra.FixedCompletions(classNames(), cobra.ShellCompDirectiveNoFileComp)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			o.class = strings.Join(args, "")
-			return drillRun(o)
+			return drillRun(f, strings.Join(args, ""), flags)
 		},
 	}
-	cmdline.AddHiddenOptions(cmd, f, o.flags)
+	cmdline.AddHiddenOptions(cmd, f, flags)
 	return cmd
 }
 
@@ -50,29 +43,27 @@ func classNames() []string {
 	return names
 }
 
-func drillRun(o *drillOptions) error {
-	p, _, err := preflight.Open(o.Factory, o.flags)
-	if err == nil {
-		err = p.FindAgents()
-	}
+// drillRun replays a failure of a class; empty: none was given.
+func drillRun(f *cmdline.Factory, name string, flags map[string]string) error {
+	p, _, err := open(f, flags)
 	if err != nil {
 		return err
 	}
 	known := strings.Join(classNames(), ", ")
 	switch {
-	case o.class == "":
+	case name == "":
 		return cmdline.UsageError("drill needs a class; known are: %s", known)
-	case !slices.Contains(classNames(), o.class):
-		return cmdline.UsageError("unknown class %q, known are: %s", o.class, known)
+	case !slices.Contains(classNames(), name):
+		return cmdline.UsageError("unknown class %q, known are: %s", name, known)
 	}
-	set, class := drillSetting(p, p.Agent.Spec, time.Now()), ending.Class(o.class)
+	set, class := drillSetting(p, p.Agent.Spec, time.Now()), ending.Class(name)
 	r, ok := preflight.FindRecording(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
 			"there is no recording of %s by %s", class, set.Spec.Name)}
 	}
 	scene := preflight.PlayRecording(r, set)
-	printScene(o.Factory, r, set, scene)
+	printScene(f, r, set, scene)
 	if scene.Outcome.Class != class {
 		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
 			"the recording shows %s, but your configuration reads it as %s: see the patterns of agents.%s",

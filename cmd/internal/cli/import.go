@@ -136,32 +136,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	o.Say("wrote %s: %s", relative(dir, out), termtext.Count(len(items), "task"))
-	if err := o.specify(dir); err != nil {
-		return err
-	}
 	o.sayNext(dir, out)
-	return nil
-}
-
-// specify puts the PRD of a template where the prompt looks for specifications: the plan has no room for its goals
-// and non-goals.
-func (o *importOptions) specify(dir string) error {
-	if o.template == "" || o.out != "" {
-		return nil
-	}
-	data, err := scaffold.ReadTemplate(o.template)
-	if err != nil {
-		return err
-	}
-	name := ".ralph/specs/" + o.template + ".md"
-	switch err := writeNew(dir, filepath.Join(dir, name), string(data)); {
-	case errors.Is(err, fs.ErrExist):
-		o.Say("kept %s, which exists", name)
-	case err != nil:
-		return fmt.Errorf("write specification: %w", err)
-	default:
-		o.Say("wrote %s: goals and non-goals, for you to edit", name)
-	}
 	return nil
 }
 
@@ -196,7 +171,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 		if err != nil {
 			return nil, nil, cmdline.UsageError("%v", err)
 		}
-		items, _, err := scaffold.ImportMarkdown(data) // specify keeps the goals and non-goals
+		items, _, err := scaffold.ImportMarkdown(data) // its goals and non-goals are for a person to read
 		return items, nil, err
 	}
 	if repo, ok := strings.CutPrefix(from, "gh:"); ok {

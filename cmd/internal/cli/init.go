@@ -2,11 +2,14 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -17,6 +20,9 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/scaffold"
 	"ralph/runner/agent"
+	"ralph/runner/git"
+	"ralph/runner/sandbox"
+	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/option"
 )
@@ -263,17 +269,153 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 		o := table[slices.IndexFunc(table, func(o option.Row) bool { return o.Key == key })]
 		s := scaffold.Setting{Key: o.Key, Help: o.Help, Value: o.Default}
 		if o.Key == "CLAUDE_CODE_CMD" {
-			if s.Key = "AGENT_CMD"; a.command == "" { // its name as people know it
-				continue
-			}
-		}
-		if few := o.Key == "TYPECHECK_COMMAND" || o.Key == "LINT_FAST_COMMAND"; few && values[o.Key] == "" {
-			continue // few projects have one
+			s.Key = "AGENT_CMD" // as people know it
 		}
 		if value := values[o.Key]; value != "" {
 			s.Value, s.Active = value, true
+		} else if slices.Contains([]string{"CLAUDE_CODE_CMD", "TYPECHECK_COMMAND", "LINT_FAST_COMMAND"}, o.Key) {
+			continue // few projects have one
 		}
 		all.Settings = append(all.Settings, s)
 	}
 	return all
+}
+
+// ask asks on the terminal.
+func (o *initOptions) ask(in *bufio.Reader, a *answers, cfg *config.Config) error {
+	var err error
+	ask := func(text string, answer *string, allowed func(string) bool) {
+		if err == nil {
+			err = o.askOne(in, text, answer, allowed)
+		}
+	}
+	oneOf := func(names []string) func(string) bool {
+		return func(line string) bool { return line == "" || slices.Contains(names, line) }
+	}
+	command := "Test command"
+	if len(a.Detected) > 0 {
+		command += " (empty: what ralph detects in each folder)"
+	}
+	known := initKnown(cfg)
+	ask("Project name", &a.Name, func(string) bool { return true })
+	ask(command, &a.Test, nil)
+	ask("Build command", &a.Build, nil)
+	ask(fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)",
+		cmp.Or(strings.Join(installed(cfg), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
+	spec, unknown := agent.Find(a.agent, cfg.Agents()...)
+	if unknown == nil && spec.Bin == "" && cfg.AgentCmd == "" {
+		ask("Command line of your agent: "+spec.About, &a.command, func(line string) bool { return line != "" })
+	}
+	if boxes := working(cfg); len(boxes) > 0 {
+		boxes, a.sandbox = append(append([]string{sandbox.Off}, boxes...), sandbox.Auto), sandbox.Auto
+		ask("Sandbox for agents and checks ("+strings.Join(boxes, ", ")+")", &a.sandbox, oneOf(boxes))
+	}
+	// A program that prints plain text need not know how to review.
+	a.qa = strconv.FormatBool(cfg.QA || spec.Format != agent.FormatText)
+	ask("Let another agent review each task? It finds wrong code that no test notices, "+
+		"for about one more call per task (true, false)", &a.qa, oneOf([]string{"true", "false"}))
+	return err
+}
+
+// working are the sandboxes that work here.
+func working(cfg *config.Config) (names []string) {
+	for _, trial := range cfg.Settings.Try() {
+		if trial.Err == nil {
+			names = append(names, trial.Name)
+		}
+	}
+	return names
+}
+
+// askOne asks for an answer that is allowed; nil: any is, and - means none.
+func (o *initOptions) askOne(in *bufio.Reader, text string, answer *string, allowed func(string) bool) error {
+	if *answer != "" && allowed == nil {
+		text += " (- for none)"
+	}
+	preset := *answer
+	return o.Ask(in, text, preset, func(line string) error {
+		switch {
+		case line == "-" && allowed == nil:
+			line = ""
+		case line == preset && preset != "":
+		case strings.HasPrefix(line, "-") || cmdline.Inert(line) != line || allowed != nil && !allowed(line):
+			return fmt.Errorf("%q is not allowed here", line)
+		}
+		*answer = line
+		return nil
+	})
+}
+
+// analyse lets the agent propose checks. What the user accepts becomes an answer.
+func (o *initOptions) analyse(in *bufio.Reader, a *answers) error {
+	p, loader, err := preflight.Open(o.Factory, nil)
+	if err != nil {
+		return err
+	}
+	if err := o.Trust(loader); err != nil {
+		return err
+	}
+	if err := p.FindAgents(); err != nil {
+		return err
+	}
+	if err := p.Installed(p.Agent); err != nil {
+		return err
+	}
+	answer, err := p.Analyse(o.Factory)
+	if err != nil {
+		return err
+	}
+	accepted, err := p.Propose(o.Factory, in, answer)
+	for _, c := range accepted {
+		*map[string]*string{"build": &a.Build, "test": &a.Test, "lint": &a.Lint}[c.Name] = c.Command
+	}
+	return err
+}
+
+const planFile = ".ralph/fix_plan.md"
+
+// sayNext lists the commands that come next.
+func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
+	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == planFile })]
+	name, add := plan.Path, ".ralph .ralphrc"
+	if plan.Kept != "" && plan.Kept != plan.Path {
+		name, add = plan.Kept, add+" "+plan.Kept
+	}
+	for _, used := range files { // those that are used where they are
+		if used.Kept != "" && used.Kept != used.Path && used.Kept != name {
+			add += " " + cmdline.Quote(used.Kept)
+		}
+	}
+	vcs, ralph := "git", "ralph"
+	if o.Dir != "" {
+		vcs, ralph = vcs+" -C "+cmdline.Quote(o.Dir), ralph+" -C "+cmdline.Quote(o.Dir)
+	}
+	if a.Test == "" && len(a.Detected) == 0 {
+		o.Say("no test command: set TEST_COMMAND in .ralphrc once there is one, " +
+			"so that ralph can check the agent's work")
+	}
+	if a.agent == "" {
+		o.Say("no agent that ralph knows is installed: ralph agent list shows them; " +
+			"any other program works with AGENT=text")
+	}
+	steps := [][2]string{{"edit " + name, "list the tasks"}}
+	if list, err := store.Load(store.At(dir, filepath.Join(dir, name), nil)); err == nil && plan.Kept != "" && list.Total() > 0 {
+		steps[0] = [2]string{ralph + " task list", "shows the tasks, and the other verbs of task change them"}
+	}
+	if _, repo := git.Root(dir); !repo {
+		steps = append(steps, [2]string{vcs + " init", "lets ralph show and undo what the agent changes"})
+	}
+	if u, err := o.Loader(dir, nil).Untrusted(); err == nil && len(u) > 0 {
+		steps = append(steps, [2]string{ralph + " trust", "shows what the settings ask for, then asks you"})
+	}
+	steps = append(steps, [][2]string{
+		{vcs + " add " + add + " && " + vcs + " commit -m 'Add ralph'", "else ralph leaves them out of its commits"},
+		{ralph + " doctor", "checks that ralph can run here"},
+		{ralph + " --dry-run", "shows the first prompt and calls nothing"},
+		{ralph + " --monitor", "runs the loop"},
+	}...)
+	o.Say("next:")
+	for _, step := range steps {
+		o.Say("  %-18s # %s", step[0], step[1])
+	}
 }

@@ -23,27 +23,40 @@ type iterationsOptions struct {
 func newIterationsCmd(f *cmdline.Factory) *cobra.Command {
 	o := &iterationsOptions{pastOptions: pastOptions{Factory: f}}
 	cmd := &cobra.Command{
-		Use: "iterations", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state",
-		Args:    cmdline.NoArgs,
-		Example: "  ralph iterations\n  ralph iterations --json",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return iterationsRun(cmd.Context(), o) },
+		Use: "iterations [N]", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state",
+		Args:    cmdline.Takes("one iteration at most", cobra.MaximumNArgs(1)),
+		Example: "  ralph iterations\n  ralph iterations 2    # only this one; ralph diff 2 shows its changes\n  ralph iterations --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return iterationsRun(cmd.Context(), o, strings.Join(args, ""))
+		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
 	o.flag(cmd)
 	return cmd
 }
 
-func iterationsRun(ctx context.Context, o *iterationsOptions) error {
+// iterationsRun lists one iteration; empty: all.
+func iterationsRun(ctx context.Context, o *iterationsOptions, number string) error {
 	p, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
 	rows := p.rows()
+	if number != "" {
+		n, err := p.number(number)
+		if err != nil {
+			return err
+		}
+		rows = slices.DeleteFunc(rows, func(row view.Iteration) bool { return row.Number != n })
+		if len(rows) == 0 {
+			return cmdline.UsageError("%s", p.lacks(n))
+		}
+	}
 	if o.json {
 		return o.JSON(rows)
 	}
 	o.Say("run %s", p.run)
-	table := [][]string{{"N", "ENDED", "OUTCOME", "CHECKS", "FOUND", "FILES", "COST", "STATE", "TASK"}}
+	table := [][]string{{"N", "TASK", "ENDED", "CHECKS", "FOUND", "FILES", "COST", "STATE", "OUTCOME"}}
 	for _, row := range rows {
 		ended, kept := "running", "-"
 		switch {
@@ -55,8 +68,9 @@ func iterationsRun(ctx context.Context, o *iterationsOptions) error {
 		if row.State != "" {
 			kept = row.State[:10]
 		}
-		table = append(table, []string{fmt.Sprint(row.Number), ended, oneLine(outcome(row)), checkText(row.Checks),
-			fmt.Sprint(len(row.Findings)), fmt.Sprint(row.Files), cost(row.CostUSD), kept, oneLine(row.Task)})
+		table = append(table, []string{fmt.Sprint(row.Number), termtext.Fit(oneLine(row.Task), 40), ended,
+			checkText(row.Checks), fmt.Sprint(len(row.Findings)), fmt.Sprint(row.Files), cost(row.CostUSD), kept,
+			oneLine(outcome(row))})
 		var more []string
 		if row.Failed != "" {
 			more = append(more, row.Failed)

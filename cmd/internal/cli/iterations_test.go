@@ -38,13 +38,13 @@ func TestIterations_runnerKilled_theLastOneIsCutOff(t *testing.T) {
 	w := newEmptyWorld(t)
 	start := fmt.Sprintf(`{"v":2,"seq":1,"time":"2026-11-20T04:30:00Z","kind":"iteration_start","run":%q,"iteration":1,"data":{"title":"T1 first"}}`, pastRun)
 	w.write(".ralph/events.jsonl", start+"\n")
-	w.want(0, "1  cut off", "iterations", "--run", pastRun)
+	w.want(0, "1  T1 first  cut off", "iterations", "--run", pastRun)
 	writer, _, err := state.Acquire(filepath.Join(w.Dir, state.DirName), state.Owner{PID: os.Getpid(), RunID: pastRun, StartedAt: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer writer.Release()
-	w.want(0, "1  running", "iterations", "--run", pastRun)
+	w.want(0, "1  T1 first  running", "iterations", "--run", pastRun)
 	w.want(state.ExitUsage, "iteration 1 is still running; what it changes is known when it ends", "diff", "--run", pastRun)
 }
 
@@ -56,7 +56,7 @@ func TestIterations_recordedRun_isRead(t *testing.T) {
 	}
 	w.write(".ralph/events.jsonl", string(data))
 	out := w.want(0, "failed: test", "iterations", "--run", "20261122-022953-440c")
-	for _, want := range []string{`1  Nov 22 .* completed-turn +1 passed +0 +2 +0\.06 +- +.todo done N. marks`, `5  .* 1 passed +1 +2 +0\.08`, `6  .* 0\.02`} {
+	for _, want := range []string{`1  .todo done N. marks.* Nov 22 .* 1 passed +0 +2 +0\.06 +- +completed-turn`, `5  .* 1 passed +1 +2 +0\.08`, `6  .* 0\.02`} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -103,4 +103,13 @@ func TestIterations_runThatMadeNone_isAnEmptyArray(t *testing.T) {
 	if _, out := w.do("iterations", "--json", "--run", "empty"); strings.TrimSpace(out) != "[]" {
 		t.Errorf("%q", out)
 	}
+}
+
+func TestIterations_number_showsOnlyThatOne(t *testing.T) {
+	w := newPastWorld(t)
+	if out := w.want(0, "T2 second", "iterations", "2"); strings.Contains(out, "T1 first") || strings.Contains(out, "T3 third") {
+		t.Error(out)
+	}
+	w.want(state.ExitUsage, "has no iteration 9; see: ralph iterations", "iterations", "9")
+	w.want(state.ExitUsage, `"x" is not the number of an iteration`, "iterations", "x")
 }

@@ -22,7 +22,7 @@ import (
 func newLearnCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{Use: "learn", Short: "Show and change what earlier iterations learned", Args: cmdline.NoArgs,
 		Long: "Show and change what earlier iterations learned about this project. docs/memory.md describes it.",
-		Example: "  ralph learn\n  ralph learn add 'Dates are stored in UTC' --path src/db.go\n" +
+		Example: "  ralph learn\n  ralph learn add 'src/db.go stores dates in UTC'\n" +
 			"  ralph learn forget 3fa9c1",
 		RunE: func(*cobra.Command, []string) error { return learnListRun(f) },
 	}
@@ -58,49 +58,27 @@ func learnListRun(f *cmdline.Factory) error {
 	return nil
 }
 
-type learnAddOptions struct {
-	*cmdline.Factory
-	text  string
-	paths []string
-}
-
 func newLearnAddCmd(f *cmdline.Factory) *cobra.Command {
-	o := &learnAddOptions{Factory: f}
-	cmd := &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cmdline.Takes("a text", cobra.MinimumNArgs(1)),
+	return &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cmdline.Takes("a text", cobra.MinimumNArgs(1)),
 		Example: "  ralph learn add 'Run npm run gen after changing the schema'",
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.text = strings.Join(args, " ")
-			return learnAddRun(o)
-		}}
-	cmd.Flags().StringArrayVar(&o.paths, "path", nil, "`FILE` that the lesson is about; may be given more than once.")
-	return cmd
+		RunE:    func(_ *cobra.Command, args []string) error { return learnAddRun(f, strings.Join(args, " ")) }}
 }
 
-func learnAddRun(o *learnAddOptions) error {
-	l := memory.New(logs.Redact(o.text), time.Now())
+func learnAddRun(f *cmdline.Factory, text string) error {
+	l := memory.New(logs.Redact(text), time.Now())
 	if l.Text == "" {
 		return cmdline.UsageError("the lesson is empty")
 	}
-	for _, p := range o.paths {
-		if filepath.IsAbs(p) || !filepath.IsLocal(p) {
-			return cmdline.UsageError("--path %q: a path in the project, relative to its folder", p)
-		}
-		l.Paths = append(l.Paths, filepath.ToSlash(filepath.Clean(p)))
-	}
-	return change(o.Factory, func(all []memory.Lesson) ([]memory.Lesson, error) {
+	return change(f, func(all []memory.Lesson) ([]memory.Lesson, error) {
 		n := len(all)
 		all, l = memory.Add(all, l)
 		if len(all) == n {
-			more := ""
-			if len(o.paths) > 0 {
-				more = "; it is about " + strings.Join(l.Paths, ", ")
-			}
-			o.Say("%s says so already: %s%s", l.ID, cmdline.Inert(l.Text), cmdline.Inert(more))
+			f.Say("%s says so already: %s", l.ID, l.Text)
 			return all, nil
 		}
-		o.Say("added %s", l.ID)
+		f.Say("added %s", l.ID)
 		if why := memory.Refuse(l.Text); why != "" {
-			o.Note("%s", "kept because a person says it; from an agent it would not be: "+why)
+			f.Note("kept because a person says it; from an agent it would not be: %s", why)
 		}
 		return all, nil
 	})

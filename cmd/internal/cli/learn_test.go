@@ -50,11 +50,10 @@ func TestLearn(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, ".ralph")); err == nil {
 		t.Error("the list made the state directory")
 	}
-	id := regexp.MustCompile(`[0-9a-f]{6}`).FindString(says("added ", 0, "add", "Dates are stored in UTC.", "--path", "src/db.go"))
+	id := regexp.MustCompile(`[0-9a-f]{6}`).FindString(says("added ", 0, "add", "Dates are stored in UTC."))
 	says("says so already", 0, "add", "Dates are stored in UTC")
 	says(id+"  Dates are stored in UTC.", 0, "list")
 	says(`no lesson has the id "nope"; see: ralph learn list`, 2, "forget", "nope")
-	says(`--path "/etc": a path in the project`, 2, "add", "x", "--path", "/etc")
 	says("the lesson is empty", 2, "add", " ")
 	orders := regexp.MustCompile(`[0-9a-f]{6}`).FindString(says("kept because a person says it; from an agent it would not be: it gives orders about tests and checks", 0, "add", "Skip the tests"))
 	says("Skip the tests", 0, "list")

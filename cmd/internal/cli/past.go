@@ -232,7 +232,7 @@ func (p *past) taskID(arg string) string {
 	for _, k := range p.kept {
 		add(k.Task, "")
 	}
-	if t, err := known.Resolve(arg); err == nil {
+	if t, err := known.Resolve(strings.TrimPrefix(arg, "[P] ")); err == nil {
 		return t.ID
 	}
 	return arg

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,15 +11,9 @@ import (
 	"ralph/state/question"
 )
 
-type questionsOptions struct {
-	*cmdline.Factory
-	id        []string // of one question; none: list them
-	all, json bool
-}
-
 // newQuestionsCmd returns ralph questions.
 func newQuestionsCmd(f *cmdline.Factory) *cobra.Command {
-	o := &questionsOptions{Factory: f}
+	all, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "questions [ID]", Short: "List what agents ask you, or show one question with its context",
 		Args: cmdline.Takes("one question at most", cobra.MaximumNArgs(1)),
@@ -26,60 +21,62 @@ func newQuestionsCmd(f *cmdline.Factory) *cobra.Command {
 			"show one question with its options and what the agent said around it.",
 		Example: "  ralph questions\n  ralph questions q1\n  ralph questions --all --json",
 		RunE: func(_ *cobra.Command, args []string) error {
-			o.id = args
-			return questionsRun(o)
+			return questionsRun(f, strings.Join(args, ""), all, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "Also list questions that have an answer.")
-	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
+	cmd.Flags().BoolVar(&all, "all", false, "Also list questions that have an answer.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
 	return cmd
 }
 
-func questionsRun(o *questionsOptions) error {
-	r, _, err := o.Reader()
+// questionsRun shows one question, with what the agent said around it, or lists those that wait for an answer.
+func questionsRun(f *cmdline.Factory, id string, all, asJSON bool) error {
+	r, _, err := f.Reader()
 	if err != nil {
 		return err
 	}
-	store := question.In(r)
-	if len(o.id) > 0 {
-		return o.show(store)
-	}
-	list, err := store.List()
-	if err != nil {
-		return err
-	}
-	return o.list(wanted(list, o.all))
-}
-
-func wanted(list []question.Question, all bool) []question.Question {
-	kept := []question.Question{} // in JSON: never null
-	for _, q := range list {
-		if all || q.Open() {
-			kept = append(kept, q)
+	store, list := question.In(r), []question.Question{} // in JSON: never null
+	if id != "" {
+		q, err := store.Get(id)
+		if err != nil {
+			return cmdline.UsageError("%v", err)
+		}
+		list = append(list, q)
+	} else {
+		known, err := store.List()
+		if err != nil {
+			return err
+		}
+		for _, q := range known {
+			if all || q.Open() {
+				list = append(list, q)
+			}
 		}
 	}
-	return kept
-}
-
-func (o *questionsOptions) list(list []question.Question) error {
-	if o.json {
-		return cmdline.NewEncoder(o.Out).Encode(list)
+	if asJSON {
+		return cmdline.NewEncoder(f.Out).Encode(list)
 	}
 	if len(list) == 0 {
-		o.Say("no question waits for an answer")
+		f.Say("no question waits for an answer")
 	}
 	for _, q := range list {
-		o.Say("%s  %s", q.ID, termtext.Line(q.Text))
+		f.Say("%s  %s", q.ID, termtext.Line(q.Text))
 		for i, option := range q.Options {
-			o.Say("    %d  %s", i+1, option)
+			f.Say("    %d  %s", i+1, option)
 		}
 		if q.Title != "" {
-			o.Say("    task: %s", termtext.Line(q.Title))
+			f.Say("    task: %s", termtext.Line(q.Title))
 		}
 		if q.Open() {
-			o.Say("    answer: %s", howTo(q))
+			f.Say("    answer: %s", howTo(q))
 		} else {
-			o.Say("    answered (%s): %s", q.AnsweredBy, termtext.Line(q.Answer))
+			f.Say("    answered (%s): %s", q.AnsweredBy, termtext.Line(q.Answer))
+		}
+		if id != "" {
+			f.Say("    asked: %s, in iteration %d of run %s", q.AskedAt.Local().Format("2006-01-02 15:04"), q.Iteration, q.Run)
+			if q.Context != "" {
+				f.Say("\n%s", q.Context)
+			}
 		}
 	}
 	return nil
@@ -91,19 +88,4 @@ func howTo(q question.Question) string {
 		return fmt.Sprintf("ralph answer %s --option N, or ralph answer %[1]s TEXT", q.ID)
 	}
 	return fmt.Sprintf("ralph answer %s TEXT", q.ID)
-}
-
-func (o *questionsOptions) show(store question.Store) error {
-	q, err := store.Get(o.id[0])
-	if err != nil {
-		return cmdline.UsageError("%v", err)
-	}
-	if err := o.list([]question.Question{q}); err != nil || o.json {
-		return err
-	}
-	o.Say("    asked: %s, in iteration %d of run %s", q.AskedAt.Local().Format("2006-01-02 15:04"), q.Iteration, q.Run)
-	if q.Context != "" {
-		o.Say("\n%s", q.Context)
-	}
-	return nil
 }

@@ -27,7 +27,7 @@ func newResetCmd(f *cmdline.Factory) *cobra.Command {
 			return resetRun(o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "Close the circuit breaker and forget its history.")
+	cmd.Flags().BoolVar(&o.circuit, "circuit", false, "Close the circuit breaker; its history stays.")
 	cmd.Flags().BoolVar(&o.session, "session", false, "Forget the agent session that --continue would resume.")
 	cmd.Flags().BoolVar(&o.tasks, "tasks", false,
 		"Forget the attempts at open tasks, so that tasks that were put aside or skipped come back.")
@@ -41,37 +41,29 @@ func resetRun(o *resetOptions) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
 	w, err := o.Lock(r.Dir(), "reset")
 	if err != nil {
 		return err
 	}
 	defer w.Release()
-	if o.all {
-		if err := w.ResetAll(); err != nil {
+	now := time.Now()
+	for _, row := range []struct {
+		wanted bool
+		do     func() error
+		done   string
+	}{
+		{o.all, w.ResetAll, "the circuit breaker, the session, the counters, the questions, the notes and the last status are gone"},
+		{o.circuit && !o.all, func() error { return w.ResetBreaker("ralph reset --circuit", now) }, "the circuit breaker is CLOSED"},
+		{o.session && !o.all, func() error { return w.ResetSession("ralph reset --session", now) }, "the agent session is forgotten"},
+		{o.tasks && !o.all, w.ResetTasks, "the attempts at open tasks are forgotten"},
+	} {
+		if !row.wanted {
+			continue
+		}
+		if err := row.do(); err != nil {
 			return err
 		}
-		o.Say("reset: the circuit breaker, the session, the counters, the questions, " +
-			"the notes and the last status are gone")
-		return nil
-	}
-	if o.circuit {
-		if err := w.ResetBreaker("ralph reset --circuit", now); err != nil {
-			return err
-		}
-		o.Say("reset: the circuit breaker is CLOSED")
-	}
-	if o.session {
-		if err := w.ResetSession("ralph reset --session", now); err != nil {
-			return err
-		}
-		o.Say("reset: the agent session is forgotten")
-	}
-	if o.tasks {
-		if err := w.ResetTasks(); err != nil {
-			return err
-		}
-		o.Say("reset: the attempts at open tasks are forgotten")
+		o.Say("reset: %s", row.done)
 	}
 	return nil
 }

@@ -201,7 +201,6 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"drill", ""}, "usage-limit"},
 		{[]string{"import", "--template", ""}, "api"},
 		{[]string{"monitor", "--theme", ""}, "dark"},
-		{[]string{"task", "list", "--state", ""}, "blocked"},
 	} {
 		if got := complete(t, w.Dir, test.typed...); !slices.Contains(got, test.want) {
 			t.Errorf("%q: %q, want %s", test.typed, got, test.want)

@@ -106,7 +106,7 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 	last := snapshot.Status.RunID
 	// The record of the last run may be outdated: the run was resumed.
 	known = slices.DeleteFunc(known, func(run string) bool { return run == last })
-	folds, err := foldRuns(r, known)
+	folds, err := foldRuns(r, "", known...)
 	if err != nil {
 		return nil, err
 	}
@@ -125,21 +125,6 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 		}
 	}
 	return rows, nil
-}
-
-// foldRuns folds the events of all runs but these.
-func foldRuns(r *state.Reader, but []string) (map[string]*report.Fold, error) {
-	folds := map[string]*report.Fold{}
-	err := view.EachEvent(r, "", report.Wanted, func(e state.Event) {
-		if e.Run == "" || slices.Contains(but, e.Run) {
-			return
-		}
-		if folds[e.Run] == nil {
-			folds[e.Run] = &report.Fold{}
-		}
-		folds[e.Run].Add(e)
-	})
-	return folds, err
 }
 
 func rowOf(rep *report.Report, dir string) runRow {
@@ -185,4 +170,38 @@ func (o *runsOptions) print(rows []runRow) error {
 	}
 	o.Table(table, "EXIT", "STARTED", "COST", "TOOK", "ITERATIONS", "TASKS")
 	return nil
+}
+
+func newPruneCmd(f *cmdline.Factory) *cobra.Command {
+	keep := 0
+	cmd := &cobra.Command{
+		Use: "prune", Short: "Forget all but the latest runs", Args: cmdline.NoArgs,
+		Long: "Forget all but the latest runs of this project: their reports are removed, " +
+			"and ralph runs leaves them out.",
+		Example: "  ralph runs prune --keep 10",
+		RunE:    func(*cobra.Command, []string) error { return pruneRun(f, keep) },
+	}
+	cmd.Flags().IntVar(&keep, "keep", 100, "How many of the latest runs to keep: `N`.")
+	return cmd
+}
+
+func pruneRun(f *cmdline.Factory, keep int) error {
+	r, dir, err := f.Reader()
+	if err != nil {
+		return err
+	}
+	if keep < 0 {
+		return cmdline.UsageError("--keep %d is not allowed: at least 0", keep)
+	}
+	if err := f.RefuseAgent(dir, "forget runs"); err != nil {
+		return err
+	}
+	w, err := f.Lock(r.Dir(), "prune")
+	if err != nil {
+		return err
+	}
+	defer w.Release()
+	n, err := w.PruneReports(keep)
+	f.Say("forgot %s", termtext.Count(n, "run"))
+	return err
 }

@@ -12,41 +12,44 @@ import (
 	"ralph/state/view/summary"
 )
 
-// The exit codes of ralph status.
-const (
-	statusGood = 0 // running, waiting, paused or completed
-	statusBad  = 1 // review, halted, stopped, failed, crashed, or completed and then undone in part
-)
-
-type statusOptions struct {
-	*cmdline.Factory
-	json, watch bool
-}
-
 // newStatusCmd returns ralph status.
 func newStatusCmd(f *cmdline.Factory) *cobra.Command {
-	o := &statusOptions{Factory: f}
+	asJSON, watch := false, false
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the state of the run once", Args: cmdline.NoArgs,
 		Long: "Show the state of the run once.\n\nExit code 0: running, waiting, paused or completed; 1: review, halted, stopped, failed or crashed,\n" +
 			"or completed and then undone in part; 4: nothing has run here.",
 		Example: "  ralph status\n  ralph status --json | jq -r .status",
-		RunE:    func(*cobra.Command, []string) error { return statusRun(o) },
+		RunE:    func(*cobra.Command, []string) error { return statusRun(f, asJSON, watch) },
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "Print status.json with alive, age_seconds and next_agent added.")
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "Show it again every second until Ctrl-C.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print status.json with alive, age_seconds and next_agent added.")
+	cmd.Flags().BoolVar(&watch, "watch", false, "Show it again every second until Ctrl-C.")
 	return cmd
 }
 
-func statusRun(o *statusOptions) error {
-	r, _, err := o.Reader()
+func statusRun(f *cmdline.Factory, asJSON, watch bool) error {
+	r, _, err := f.Reader()
 	switch {
 	case err != nil:
 		return err
-	case o.watch:
-		return o.follow(r)
+	case !watch:
+		return printStatus(f, r, asJSON)
 	}
-	return o.print(r)
+	sig := cmdline.HandleSignals(f.In)
+	defer sig.Stop()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		if !asJSON && f.IsTerminal() {
+			fmt.Fprint(f.Out, "\x1b[H\x1b[2J")
+		}
+		err := printStatus(f, r, asJSON)
+		select {
+		case <-sig.Ctx.Done():
+			return err
+		case <-ticker.C:
+		}
+	}
 }
 
 // statusJSON is status.json for programs.
@@ -58,56 +61,33 @@ type statusJSON struct {
 	Next state.AgentUse `json:"next_agent,omitzero"`
 }
 
-func (o *statusOptions) print(r *state.Reader) error {
+func printStatus(f *cmdline.Factory, r *state.Reader, asJSON bool) error {
 	now := time.Now()
 	s := view.Gather(r, now)
-	if o.json {
+	if asJSON {
 		shown := s.Status
 		if s.State != "" && s.State != view.StateNone {
 			shown.Status = s.State
 		}
-		if err := o.JSON(statusJSON{shown, s.Alive, s.Age.Seconds(), s.Next}); err != nil {
+		if err := f.JSON(statusJSON{shown, s.Alive, s.Age.Seconds(), s.Next}); err != nil {
 			return err
 		}
 	} else {
 		m := view.Model{Snapshot: s}
 		m.Recall(r)
-		fmt.Fprint(o.Out, summary.Text(&m, now, o.Width()))
+		fmt.Fprint(f.Out, summary.Text(&m, now, f.Width()))
 		if all, err := state.Notes(r).List(); err == nil && len(all) > 0 {
 			last := all[len(all)-1]
-			o.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(last.Text))
+			f.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(last.Text))
 		}
 	}
-	if code := statusCode(s.State); code != statusGood || s.Reopened() {
-		return &cmdline.ExitError{Code: max(code, statusBad)}
-	}
-	return nil
-}
-
-func statusCode(st string) int {
-	switch st {
+	switch s.State {
 	case state.StatusRunning, state.StatusWaiting, state.StatusPaused, state.StatusCompleted, view.StateStarting:
-		return statusGood
+		if !s.Reopened() {
+			return nil
+		}
 	case view.StateNone:
-		return cmdline.NothingHasRun
+		return &cmdline.ExitError{Code: cmdline.NothingHasRun}
 	}
-	return statusBad
-}
-
-func (o *statusOptions) follow(r *state.Reader) error {
-	sig := cmdline.HandleSignals(o.In)
-	defer sig.Stop()
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
-		if !o.json && o.IsTerminal() {
-			fmt.Fprint(o.Out, "\x1b[H\x1b[2J")
-		}
-		err := o.print(r)
-		select {
-		case <-sig.Ctx.Done():
-			return err
-		case <-ticker.C:
-		}
-	}
+	return &cmdline.ExitError{Code: 1} // review, halted, stopped, failed, crashed, or completed and then undone in part
 }

@@ -2,20 +2,31 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner/ledger"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/question"
+	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
@@ -29,9 +40,9 @@ func newTaskCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  ralph task list\n  ralph task add 'Log every request'\n  ralph task move T7 --first",
 		RunE:    cmdline.Parent,
 	}
-	cmd.AddCommand(newTaskListCmd(f), newShowCmd(f), newNextCmd(f), newTaskAddCmd(f), newEditCmd(f), newMoveCmd(f),
-		newSkipCmd(f))
-	cmd.AddCommand(newStateCmds(f)...)
+	cmd.AddCommand(newTaskListCmd(f), newTaskShowCmd(f), newTaskNextCmd(f), newTaskAddCmd(f), newTaskEditCmd(f),
+		newTaskMoveCmd(f), newTaskSkipCmd(f))
+	cmd.AddCommand(newTaskStateCmds(f)...)
 	return cmd
 }
 
@@ -192,6 +203,147 @@ func (p *plan) line(t task.Task, why string) string {
 	return text
 }
 
+// newTaskListCmd returns ralph task list.
+func newTaskListCmd(f *cmdline.Factory) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the tasks of the plan", Args: cmdline.NoArgs,
+		Long:    "List the tasks of the plan: ○ open, ▸ active, ⏸ to review, ⊘ blocked, ✓ done, ✗ dropped.",
+		Example: "  ralph task list\n  ralph task list --json",
+		RunE:    func(*cobra.Command, []string) error { return taskListRun(f, asJSON) },
+	}
+	taskJSON(cmd, &asJSON)
+	return cmd
+}
+
+func taskJSON(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON for programs.")
+}
+
+// taskListRun lists the tasks, and says what a run would say about the plan.
+func taskListRun(f *cmdline.Factory, asJSON bool) error {
+	p, err := taskOpen(f)
+	if err != nil {
+		return err
+	}
+	rows := p.rows(p.Tasks)
+	if asJSON {
+		return cmdline.NewEncoder(f.Out).Encode(rows)
+	}
+	for i, r := range rows {
+		f.Say("%s", p.line(p.Tasks[i], r.Why))
+	}
+	next := ""
+	if t, ok := p.next(); ok {
+		next = ", next: " + cmdline.Shorten(t.Title)
+	}
+	f.Say("%d of %s done%s", p.Done(), termtext.Count(p.Total(), "task"), next)
+	lines := append(p.List.OddBoxes(), p.Warnings...)
+	if problem := preflight.Problem(p.project.Dir, p.List); problem != "" {
+		lines = []string{problem}
+	}
+	for _, line := range lines {
+		f.Warn(line)
+	}
+	return nil
+}
+
+func newTaskNextCmd(f *cmdline.Factory) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "next", Short: "Show the task that comes next", Args: cmdline.NoArgs, Example: "  ralph task next",
+		RunE: func(*cobra.Command, []string) error { return taskNextRun(f, asJSON) },
+	}
+	taskJSON(cmd, &asJSON)
+	return cmd
+}
+
+func taskNextRun(f *cmdline.Factory, asJSON bool) error {
+	p, err := taskOpen(f)
+	if err != nil {
+		return err
+	}
+	t, ok := p.next()
+	switch {
+	case asJSON && !ok:
+		return cmdline.NewEncoder(f.Out).Encode(nil)
+	case asJSON:
+		return cmdline.NewEncoder(f.Out).Encode(p.rows([]task.Task{t})[0])
+	case ok:
+		f.Say("%s", p.line(t, ""))
+	case p.Remaining() > 0:
+		f.Say("none: each open task was put aside, or waits for a person or for another; see: ralph task list")
+	default:
+		f.Say("none: nothing is open")
+	}
+	return nil
+}
+
+func newTaskShowCmd(f *cmdline.Factory) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show a task with its criteria", Example: "  ralph task show T7",
+		Args: cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error { return taskShowRun(f, args[0], asJSON) },
+	}
+	taskJSON(cmd, &asJSON)
+	return cmd
+}
+
+// taskShowRun prints what there is to say about a task.
+func taskShowRun(f *cmdline.Factory, id string, asJSON bool) error {
+	p, t, err := openTask(f, id)
+	if err != nil {
+		return err
+	}
+	r := p.rows([]task.Task{t})[0]
+	if asJSON {
+		return cmdline.NewEncoder(f.Out).Encode(r)
+	}
+	f.Say("%s", p.line(t, ""))
+	field := func(name, value string) {
+		if value != "" {
+			f.Say("%-11s %s", name, value)
+		}
+	}
+	field("id", t.ID)
+	field("category", t.Category)
+	field("tags", strings.Join(t.Tags, ", "))
+	field("depends on", strings.Join(t.DependsOn, ", "))
+	field("section", t.Section)
+	field("judges", strings.Join(t.Judges, ", "))
+	field("file", t.File)
+	field("created", t.Created)
+	field("updated", t.Updated)
+	field("agent", strings.TrimSpace(r.Agent+" "+r.Model))
+	field("why", r.Why)
+	if r.Attempts > 0 {
+		field("attempts", strconv.Itoa(r.Attempts))
+	}
+	s, _ := cmdline.OpenState(p.project.Dir).Status() // without it, nothing is known of its work
+	for _, w := range s.Tasks[t.ID].Work {
+		said := fmt.Sprintf("iteration %d of run %s", w.Iteration, w.Run)
+		if w.What != "" {
+			said += fmt.Sprintf(" (%s: %s)", w.By, cmdline.Shorten(w.What))
+		}
+		field("work", said)
+	}
+	if t.Done() {
+		field("proof", r.Proof)
+	}
+	text := t.Description
+	if len(t.Criteria) > 0 {
+		text = strings.TrimPrefix(text+"\n\nIt is done when:", "\n\n")
+	}
+	for _, c := range t.Criteria {
+		text += "\n- " + strings.ReplaceAll(c, "\n", "\n  ")
+	}
+	if text = strings.TrimPrefix(text+view.Prefix("\n\n", t.Notes), "\n\n"); text != "" {
+		f.Say("\n%s", text)
+	}
+	return nil
+}
+
 // failed is an error of a change: the plan is as it was.
 func failed(err error) error {
 	code := state.ExitError
@@ -221,4 +373,314 @@ func taskEach(f *cmdline.Factory, names []string, do func(*plan, task.Task) erro
 		}
 	}
 	return nil
+}
+
+func newTaskAddCmd(f *cmdline.Factory) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "add [TEXT | -]", Short: "Add a task at the end of the plan",
+		Args: cmdline.Takes("one text at most", cobra.MaximumNArgs(1)),
+		Long: "Add a task at the end of the plan. - reads a task from each line of standard input. Without a text, $EDITOR opens.\n" +
+			"--json prints the new task with its id (with -, a list of tasks).",
+		Example: "  ralph task add 'Log every request'\n  ralph task add - < ideas.txt",
+		RunE:    func(_ *cobra.Command, args []string) error { return taskAddRun(f, args, asJSON) },
+	}
+	taskJSON(cmd, &asJSON)
+	return cmd
+}
+
+func taskAddRun(f *cmdline.Factory, args []string, asJSON bool) error {
+	p, err := taskOpen(f)
+	if err != nil {
+		return err
+	}
+	text, lines := "", false
+	switch {
+	case len(args) == 0:
+		text, err = p.inEditor("")
+	case args[0] == "-":
+		var data []byte
+		data, err = io.ReadAll(io.LimitReader(f.In, store.MaxSize))
+		text, lines = string(data), true
+	default:
+		text = termtext.Unwrap(args[0])
+	}
+	if err != nil {
+		return failed(err)
+	}
+	added, err := p.add(strings.Split(text, "\n"), asJSON)
+	switch {
+	case !asJSON:
+		return err
+	case err == nil && len(added) == 1 && !lines:
+		return cmdline.NewEncoder(f.Out).Encode(p.rows(added)[0])
+	}
+	return errors.Join(cmdline.NewEncoder(f.Out).Encode(p.rows(added)), err)
+}
+
+// add adds a task for each text, or none if one of them is no title.
+func (p *plan) add(texts []string, quietly bool) (added []task.Task, err error) {
+	var titles []string
+	for _, text := range texts {
+		title, err := titleOf(text)
+		if err != nil {
+			return nil, err
+		}
+		if title != "" {
+			titles = append(titles, title)
+		}
+	}
+	if len(titles) == 0 {
+		return nil, cmdline.UsageError("the new task needs a text: ralph task add TEXT")
+	}
+	for _, title := range titles {
+		t, err := store.Add(p.file(), title)
+		if err != nil {
+			return added, failed(err)
+		}
+		if added = append(added, t); !quietly {
+			p.Say("added %s: %s", t.ID, t.Title)
+		}
+		if err := p.record(nil, &t); err != nil {
+			return added, err
+		}
+	}
+	return added, nil
+}
+
+func withoutControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// titleOf is the title in a text, without a list marker; empty if it has none. A box says that the task is open, and is
+// no part of it. The plan gets no control characters: people print it in terminals, and the text may be that of another
+// agent.
+func titleOf(text string) (string, error) {
+	text = withoutControls(termtext.Unwrap(text))
+	title := regexp.MustCompile(`^[-*+]\s+`).ReplaceAllString(text, "")
+	box := regexp.MustCompile(`^(?:[-*+]|\d+[.)])?\s*\[([^\pL\pN]?|[xX])\](?:\s+|$)`).FindStringSubmatch(text)
+	if box != nil {
+		title = text[len(box[0]):]
+	}
+	switch {
+	case box != nil && strings.TrimSpace(box[1]) != "":
+		return "", cmdline.UsageError("%q has the box of another task state; a title may begin with [ ] at "+
+			"most, and ralph task done marks a task as done; the plan was not changed", text)
+	case strings.TrimSpace(regexp.MustCompile(`<!--.*?-->`).ReplaceAllString(title, "")) == "":
+		return "", nil
+	}
+	return title, nil
+}
+
+func newTaskEditCmd(f *cmdline.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "edit ID [TITLE]", Short: "Change the title of a task, or edit all of it in $EDITOR",
+		Args:    cmdline.Takes("the id of a task, and perhaps a title", cobra.RangeArgs(1, 2)),
+		Example: "  ralph task edit T7\n  ralph task edit T7 'Log every request and its answer'",
+		RunE:    func(_ *cobra.Command, args []string) error { return taskEditRun(f, args[0], args[1:]) },
+	}
+}
+
+// taskEditRun changes the title of a task; without one, an editor opens.
+func taskEditRun(f *cmdline.Factory, id string, title []string) error {
+	p, t, err := openTask(f, id)
+	if err != nil {
+		return err
+	}
+	now := t
+	if len(title) > 0 {
+		text, bad := titleOf(title[0])
+		if bad != nil {
+			return bad
+		}
+		now, err = store.Rename(p.file(), t, text)
+	} else if now, err = p.edit(t); err == nil && now.ID == "" {
+		f.Say("nothing was changed")
+		return nil
+	}
+	if err != nil {
+		return failed(err)
+	}
+	f.Say("now: %s", now.Title)
+	return p.record(&t, &now)
+}
+
+// edit opens the text of a task. The zero Task: it stayed as it was.
+func (p *plan) edit(t task.Task) (task.Task, error) {
+	old, err := store.Text(p.file(), t)
+	if err != nil {
+		return task.Task{}, err
+	}
+	text, err := p.inEditor(old)
+	if err != nil || text == old {
+		return task.Task{}, err
+	}
+	return store.Replace(p.file(), t, old, text)
+}
+
+var errNoEditor = errors.New("there is no terminal for an editor; give the text as an argument")
+
+// inEditor lets a person edit a text.
+func (p *plan) inEditor(text string) (string, error) {
+	if !p.CanAsk() {
+		return "", errNoEditor
+	}
+	words, err := config.Words(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"), p.Env)
+	if err != nil || len(words) == 0 {
+		return "", fmt.Errorf("run EDITOR: %w", cmp.Or(err, errors.New("it is empty")))
+	}
+	file, err := os.CreateTemp("", "ralph-task-*.md")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	if _, err := file.WriteString(text); err != nil {
+		return "", err
+	}
+	if err := file.Close(); err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(context.Background(), words[0], append(words[1:], file.Name())...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w", words[0], err)
+	}
+	data, err := os.ReadFile(file.Name()) // file: outside of the project
+	return string(data), err
+}
+
+func newTaskMoveCmd(f *cmdline.Factory) *cobra.Command {
+	var before, after string
+	var first, last bool
+	cmd := &cobra.Command{
+		Use: "move ID", Short: "Move a task to another place in the plan",
+		Args:    cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
+		Example: "  ralph task move T7 --first\n  ralph task move T7 --after T2",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(given(cmd)) != 1 {
+				return cmdline.UsageError("move needs one of --before ID, --after ID, --first, --last")
+			}
+			p, t, err := openTask(f, args[0])
+			if err != nil {
+				return err
+			}
+			switch {
+			case first:
+				return p.move(t, store.First, task.Task{})
+			case last:
+				return p.move(t, store.Last, task.Task{})
+			}
+			other, err := p.find(before + after)
+			switch {
+			case err != nil:
+				return err
+			case before != "":
+				return p.move(t, store.Before, other)
+			}
+			return p.move(t, store.After, other)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&before, "before", "", "Before the task `ID`.")
+	fs.StringVar(&after, "after", "", "After the task `ID`.")
+	fs.BoolVar(&first, "first", false, "Before all others.")
+	fs.BoolVar(&last, "last", false, "After all others.")
+	return cmd
+}
+
+// move moves a task.
+func (p *plan) move(t task.Task, where store.Place, other task.Task) error {
+	if err := store.Move(p.file(), t, where, other); err != nil {
+		return failed(err)
+	}
+	if err := p.project.FindPlan(); err != nil {
+		return err
+	}
+	coming := "no task can start"
+	if next, open := p.next(); open {
+		coming = "next: " + cmdline.Shorten(next.Title)
+	}
+	p.Say("moved %s; %s", cmdline.Shorten(t.Title), coming)
+	now, _ := p.project.Tasks.Find(t.ID)
+	return p.record(&t, &now)
+}
+
+func newTaskSkipCmd(f *cmdline.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "skip ID...", Short: "Move tasks to the end of the plan",
+		Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
+		Long: "Move tasks to the end of the plan. " +
+			"To end what an agent is doing right now, use ralph skip.",
+		Example: "  ralph task skip T7",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return taskEach(f, args, func(p *plan, t task.Task) error { return p.move(t, store.Last, task.Task{}) })
+		},
+	}
+}
+
+// newTaskStateCmds returns the verbs that give a task another state. They differ by a row: the state.
+func newTaskStateCmds(f *cmdline.Factory) []*cobra.Command {
+	var cmds []*cobra.Command
+	for _, v := range []struct {
+		name, short string
+		state       task.State
+	}{
+		{"done", "Mark tasks as done", task.Done},
+		{"reopen", "Open tasks again", task.Open},
+		{"block", "Keep a run from working on tasks", task.Blocked},
+		{"drop", "Drop tasks, so that they no longer have to be done", task.Dropped},
+	} {
+		why := ""
+		cmd := &cobra.Command{
+			Use: v.name + " ID...", Short: v.short, Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
+			Example: "  ralph task " + v.name + " T7",
+			RunE: func(_ *cobra.Command, args []string) error {
+				return taskEach(f, args, func(p *plan, t task.Task) error { return p.set(t, v.state, why) })
+			},
+		}
+		if v.state == task.Blocked {
+			cmd.Flags().StringVar(&why, "reason", "", "`WHY`, for people; ralph task show prints it.")
+			cmd.Example += " --reason 'waits for the design'"
+		}
+		cmds = append(cmds, cmd)
+	}
+	return cmds
+}
+
+// set gives a task another state.
+func (p *plan) set(t task.Task, s task.State, why string) error {
+	why = withoutControls(termtext.Unwrap(why))
+	err := store.Set(p.file(), t, s)
+	if errors.Is(err, task.ErrNoWord) {
+		return cmdline.UsageError("%s plans cannot mark a task as %s; the plan was not changed", p.Format, s)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	now := t
+	now.State, now.Word = s, ""
+	p.Say("%s: %s -> %s%s", cmdline.Shorten(t.Title), t.State, s, view.Prefix(": ", cmdline.Shorten(why)))
+	if s == task.Dropped || s == task.Blocked {
+		p.sayWaiting(t)
+	}
+	return p.recordWhy(&t, &now, why)
+}
+
+// sayWaiting names the open tasks that depend on one that nobody will work on.
+func (p *plan) sayWaiting(on task.Task) {
+	var waiting []string
+	for _, t := range p.Tasks {
+		if t.Pending() && slices.Contains(t.DependsOn, on.ID) {
+			waiting = append(waiting, t.ID)
+		}
+	}
+	if len(waiting) > 0 {
+		p.Warn(fmt.Sprintf("tasks that depend on %s cannot start now: %s", on.ID, termtext.Some(waiting, 5)))
+	}
 }

@@ -10,58 +10,53 @@ import (
 	"ralph/monitor"
 )
 
-type topOptions struct {
-	*cmdline.Factory
-	json bool
-}
-
 // newTopCmd returns ralph top.
 func newTopCmd(f *cmdline.Factory) *cobra.Command {
-	o := &topOptions{Factory: f}
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "top", Short: "Show all of your active runs; Enter opens one", Args: cmdline.NoArgs,
 		Long: "Show the active runs of all your projects on one screen. Enter opens the monitor of the selected run, and q goes back.\n" +
 			"Without a terminal, it prints the list once.",
 		Example: "  ralph top\n  ralph top --json | jq -r '.[].project'",
-		RunE:    func(*cobra.Command, []string) error { return topRun(o) },
+		RunE:    func(*cobra.Command, []string) error { return topRun(f, asJSON) },
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
 	return cmd
 }
 
-func topRun(o *topOptions) error {
-	rows := func() []monitor.TopRow { return monitor.Living(o.Loader(o.Dir, nil).Projects(), time.Now()) }
+func topRun(f *cmdline.Factory, asJSON bool) error {
+	rows := func() []monitor.TopRow { return monitor.Living(f.Loader(f.Dir, nil).Projects(), time.Now()) }
 	switch {
-	case o.json:
-		return o.JSON(rows())
-	case !o.IsTerminal() || !o.CanAsk():
-		return o.print(rows())
+	case asJSON:
+		return f.JSON(rows())
+	case !f.IsTerminal() || !f.CanAsk():
+		return printTop(f, rows())
 	}
-	return o.show(rows)
+	return showTop(f, rows)
 }
 
-func (o *topOptions) print(rows []monitor.TopRow) error {
+func printTop(f *cmdline.Factory, rows []monitor.TopRow) error {
 	if len(rows) == 0 {
 		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no run is alive; start one with: ralph"}
 	}
-	for _, line := range monitor.TopLines(rows, o.Width(), time.Now()) {
-		fmt.Fprintln(o.Out, line)
+	for _, line := range monitor.TopLines(rows, f.Width(), time.Now()) {
+		fmt.Fprintln(f.Out, line)
 	}
 	return nil
 }
 
-// show shows the runs until the user quits. Opening one shows its monitor.
-func (o *topOptions) show(rows func() []monitor.TopRow) error {
-	sig := cmdline.HandleSignals(o.In)
+// showTop shows the runs until the user quits. Opening one shows its monitor.
+func showTop(f *cmdline.Factory, rows func() []monitor.TopRow) error {
+	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
 	for dir := ""; ; {
 		var err error
 		if dir, err = (monitor.TopScreen{Rows: rows, On: dir, Now: time.Now}).Run(sig.Ctx); err != nil || dir == "" {
 			return err
 		}
-		project := *o.Factory
+		project := *f
 		project.Dir = dir
-		if err := watch(sig.Ctx, &project, monitor.Options{Dir: dir, Out: o.Out}); err != nil || sig.Ctx.Err() != nil {
+		if err := watch(sig.Ctx, &project, monitor.Options{Dir: dir, Out: f.Out}); err != nil || sig.Ctx.Err() != nil {
 			return err
 		}
 	}

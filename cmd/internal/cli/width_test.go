@@ -55,8 +55,8 @@ func TestTables_onATerminal_fitItsWidthAndArePipedWhole(t *testing.T) {
 	for verb, heads := range map[string][3]string{
 		"runs": {"RUN TOOK RESULT TASKS ITERATIONS", "RUN STARTED TOOK RESULT TASKS ITERATIONS COST",
 			"RUN STARTED TOOK RESULT TASKS ITERATIONS COST EXIT"},
-		"iterations": {"N ENDED OUTCOME CHECKS TASK", "N ENDED OUTCOME CHECKS FOUND COST TASK",
-			"N ENDED OUTCOME CHECKS FOUND FILES COST STATE TASK"},
+		"iterations": {"N TASK ENDED CHECKS OUTCOME", "N TASK ENDED CHECKS FOUND COST OUTCOME",
+			"N TASK ENDED CHECKS FOUND FILES COST STATE OUTCOME"},
 	} {
 		for i, width := range []int{60, 80, 200} {
 			all := strings.Join(shown(t, w.Dir, width, verb), "\n")

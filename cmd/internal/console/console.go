@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,9 +16,12 @@ import (
 	"ralph/logs/termtext"
 	"ralph/runner"
 	"ralph/runner/agent"
+	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/git"
+	"ralph/runner/roles"
 	"ralph/runner/rules"
+	"ralph/runner/task"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -324,6 +328,9 @@ func (c *Console) End(r runner.Ending) {
 	}
 	c.Print("ralph: %s%s%s%s%s", word, after, view.CountIterations(r.Iterations, state.ByRequest(d.ExitReason)), plan,
 		view.Prefix(": ", used))
+	if d.Next != "" {
+		c.command("ralph: next: %s", d.Next)
+	}
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but it needs your review" // at the items below
@@ -352,9 +359,6 @@ func (c *Console) End(r runner.Ending) {
 	for _, item := range d.Review {
 		c.command("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
 	}
-	if d.Next != "" {
-		c.command("ralph: next: %s", d.Next)
-	}
 }
 
 func more(n int) string {
@@ -362,4 +366,70 @@ func more(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" and %d more", n)
+}
+
+// bounds says in one line what ends a run that never completes.
+func bounds(p *preflight.Project) string {
+	c := p.Config
+	var set []string
+	bound := func(is bool, format string, args ...any) {
+		if is {
+			set = append(set, fmt.Sprintf(format, args...))
+		}
+	}
+	bound(c.MaxIterations > 0, "at most %s", termtext.Count(c.MaxIterations, "iteration"))
+	bound(c.MaxPerTask > 0 && p.Plan != "", "at most %s for a task", termtext.Count(c.MaxPerTask, "iteration"))
+	bound(c.MaxCost > 0, "at most %g USD%s", c.MaxCost, p.Agent.Spec.CostNote())
+	bound(c.MaxDuration > 0, "at most %s", c.MaxDuration)
+	bound(c.Until != "", "until %s", c.Until)
+	if c.MaxIterations == 0 && c.MaxCost == 0 && c.MaxDuration == 0 && c.Until == "" {
+		set = append(set, "none for the whole run (--max-iterations, --max-cost, --max-duration)")
+	}
+	return strings.Join(set, ", ")
+}
+
+// unproven says what exit code 0 will mean in a run that has no checks yet.
+func unproven(p *preflight.Project) string {
+	means := "the agent says that it is done"
+	if p.Plan != "" {
+		means = "the plan is ticked and " + means
+	}
+	text := "no checks, so nothing will be proven: exit code 0 will only mean that " + means
+	if p.Config.DetectChecks {
+		text += ", unless ralph finds some later"
+	}
+	return text + "; " + preflight.AdviceChecks
+}
+
+// parallel says how many tasks are worked on at the same time; empty: one, without PARALLEL.
+func parallel(p *preflight.Project) string {
+	switch n := p.Config.Spread().Parallel; {
+	case n <= 1:
+		return ""
+	case !p.Config.ParallelAny && crew.Silent(p.Tasks):
+		return fmt.Sprintf("parallel: one task at a time, although there is room for %d: "+
+			"the plan does not say which tasks may run "+
+			"side by side; mark them with [P], give them dependencies, or set PARALLEL_ANY=true", n)
+	default:
+		return fmt.Sprintf("parallel: up to %d tasks at the same time", n)
+	}
+}
+
+// reviewers says who looks at each task before it counts as done, or that nobody does; empty: nobody, as QA=false
+// says. A task of the plan may name more.
+func reviewers(p *preflight.Project) string {
+	var steps []string
+	aios := roles.AIOSOptions(p.Config.AIOSOptions).At(p.Dir)
+	for _, s := range p.Config.For(roles.Asking{Task: task.Task{ID: "any"}, Rows: p.Config.JudgeRows(),
+		Project: slices.ContainsFunc(p.Tasks.Tasks, aios.Asks)}) {
+		steps = append(steps, strings.Join(s.Names(), ", "))
+	}
+	if slices.ContainsFunc(p.Tasks.Tasks, func(t task.Task) bool { return len(t.Judges) > 0 }) {
+		steps = append(steps, "the judges that tasks name")
+	}
+	all := view.Join(", then ", steps...)
+	if all == "" && p.Config.Source("QA").Kind == config.SourceDefault {
+		return "no reviewer: wrong code that no test notices counts as done (QA=true asks another agent to read it)"
+	}
+	return view.Prefix("review: each task by ", all)
 }

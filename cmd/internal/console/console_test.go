@@ -136,11 +136,11 @@ func TestConsole_review_namesEachItemOnce(t *testing.T) {
 	item := state.ReviewItem{N: 1, Text: "a_test.go: the test file was deleted", Show: "ralph diff 1"}
 	(&Console{out: out}).End(runner.Ending{Findings: 1, Decision: rules.Decision{
 		Rule: "review", Reason: "1 of 1 tasks are done, but it needs your review: " + item.Text, Exit: state.ExitReview,
-		ExitReason: "review", Status: state.StatusReview, Review: []state.ReviewItem{item}, Next: "look at each item, then: ralph accept"}})
+		ExitReason: "review", Status: state.StatusReview, Review: []state.ReviewItem{item}, Next: "ralph diff 1, then: ralph accept"}})
 	want := `ralph: needs your review after 0 iterations
+ralph: next: ralph diff 1, then: ralph accept
 ralph: why: everything is done, but it needs your review (rule review, exit code 9)
 ralph: look 1: a_test.go: the test file was deleted; show: ralph diff 1; accept: ralph accept 1
-ralph: next: look at each item, then: ralph accept
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
