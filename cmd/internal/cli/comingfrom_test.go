@@ -56,7 +56,7 @@ func TestComingFrom_whatItNames_exists(t *testing.T) {
 
 // existing reports whether a name in the documents stands for something that is there.
 func existing(t *testing.T, root string) func(name string) bool {
-	known := append(append(stateFiles(t), ".ralphrc", "last_action"), monitor.Keys()...)
+	known := append(append(stateFiles(t), ".ralphrc", "last_action", "judge_results", "validation_results"), monitor.Keys()...)
 	for _, o := range config.Table() {
 		known = append(append(known, o.Key), o.Aliases...)
 	}
