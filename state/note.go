@@ -41,29 +41,15 @@ func (n Note) Where() string {
 }
 
 // NoteStore is the folder of the notes of a project.
-type NoteStore struct{ folder NumberedFolder }
+type NoteStore struct{ NumberedFolder[Note] }
 
 // Notes returns the store of a project's state.
 func Notes(r *Reader) NoteStore {
-	return NoteStore{NumberedFolder{Dir: r.NotesDir(), Letter: "n", Kind: "note"}}
-}
-
-// List returns all notes, the oldest first. A file that is not a note is skipped.
-func (s NoteStore) List() ([]Note, error) {
-	ids, err := s.folder.IDs()
-	if err != nil {
-		return nil, err
-	}
-	var all []Note
-	for _, id := range ids {
-		var n Note
-		if s.folder.Read(id, &n) != nil {
-			continue
-		}
-		n.ID, n.Text, n.Task = id, termtext.Clean(n.Text), termtext.Line(n.Task)
-		all = append(all, n)
-	}
-	return all, nil
+	return NoteStore{NumberedFolder[Note]{Dir: r.NotesDir(), Letter: "n", Kind: "note", Kept: kept,
+		Settled: func(n Note) bool { return !n.Waits() },
+		Read: func(id string, n *Note) {
+			n.ID, n.Text, n.Task = id, termtext.Clean(n.Text), termtext.Line(n.Task)
+		}}}
 }
 
 // Add stores a new note. The error is one line for people.
@@ -75,22 +61,8 @@ func (s NoteStore) Add(text string) (Note, error) {
 	case len(text) > MaxNote:
 		return Note{}, fmt.Errorf("the note has %d bytes; at most %d are allowed", len(text), MaxNote)
 	}
-	all, err := s.List()
-	if err != nil {
-		return Note{}, err
-	}
-	for i := 0; i < len(all)-kept; i++ {
-		if !all[i].Waits() {
-			_ = s.folder.Remove(all[i].ID) // if it fails, the next Add tries again
-		}
-	}
-	latest := ""
-	if len(all) > 0 {
-		latest = all[len(all)-1].ID
-	}
-	n := Note{V: 1, ID: s.folder.After(latest), At: time.Now(), Text: text}
-	return n, s.Save(n)
+	return s.NumberedFolder.Add(func(id string) Note { return Note{V: 1, ID: id, At: time.Now(), Text: text} })
 }
 
 // Save writes a note.
-func (s NoteStore) Save(n Note) error { return s.folder.Write(n.ID, n) }
+func (s NoteStore) Save(n Note) error { return s.Write(n.ID, n) }

@@ -44,47 +44,27 @@ type Question struct {
 func (q Question) Open() bool { return q.AnsweredAt.IsZero() }
 
 // Store is the folder of the questions of a project.
-type Store struct{ folder state.NumberedFolder }
+type Store struct{ state.NumberedFolder[Question] }
 
 // In returns the store of a project's state.
 func In(r *state.Reader) Store {
-	return Store{state.NumberedFolder{Dir: r.QuestionsDir(), Letter: "q", Kind: "question"}}
-}
-
-// List returns all questions, the oldest first. It skips files that are not questions: an
-// agent can write here.
-func (s Store) List() ([]Question, error) {
-	ids, err := s.folder.IDs()
-	if err != nil {
-		return nil, err
-	}
-	var all []Question
-	for _, id := range ids {
-		if q, err := s.read(id); err == nil {
-			all = append(all, q)
-		}
-	}
-	return all, nil
-}
-
-func (s Store) read(id string) (q Question, err error) {
-	if err := s.folder.Read(id, &q); err != nil {
-		return Question{}, err
-	}
-	q.ID, q.Title = id, termtext.Line(q.Title)
-	q.Text, q.Context, q.Answer = termtext.Clean(q.Text), termtext.Clean(q.Context), termtext.Clean(q.Answer)
-	for i := range q.Options {
-		q.Options[i] = termtext.Line(q.Options[i])
-	}
-	return q, nil
+	return Store{state.NumberedFolder[Question]{Dir: r.QuestionsDir(), Letter: "q", Kind: "question", Kept: kept,
+		Settled: func(q Question) bool { return !q.Open() },
+		Read: func(id string, q *Question) {
+			q.ID, q.Title = id, termtext.Line(q.Title)
+			q.Text, q.Context, q.Answer = termtext.Clean(q.Text), termtext.Clean(q.Context), termtext.Clean(q.Answer)
+			for i := range q.Options {
+				q.Options[i] = termtext.Line(q.Options[i])
+			}
+		}}}
 }
 
 // Get returns one question. The error is one line for people.
 func (s Store) Get(id string) (Question, error) {
-	if s.folder.Number(id) == 0 {
+	if s.Number(id) == 0 {
 		return Question{}, fmt.Errorf("%q is not an id of a question; see: ralph questions", id)
 	}
-	q, err := s.read(id)
+	q, err := s.NumberedFolder.Get(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Question{}, fmt.Errorf("there is no question %s; see: ralph questions", id)
 	}
@@ -93,39 +73,25 @@ func (s Store) Get(id string) (Question, error) {
 
 // Add gives a new question the next free id and stores it.
 func (s Store) Add(q Question) (Question, error) {
-	all, err := s.List()
-	if err != nil {
-		return q, err
-	}
 	q.V = 1
 	if q.Options == nil {
 		q.Options = []string{}
 	}
-	latest := ""
-	if len(all) > 0 {
-		latest = all[len(all)-1].ID
-	}
-	q.ID = s.folder.After(latest)
-	for i := 0; i < len(all)-kept; i++ {
-		if !all[i].Open() {
-			_ = s.folder.Remove(all[i].ID) // if it fails, the next Add tries again
-		}
-	}
-	return q, s.Save(q)
+	return s.NumberedFolder.Add(func(id string) Question { q.ID = id; return q })
 }
 
 // Save writes a question.
 func (s Store) Save(q Question) error {
-	if s.folder.Number(q.ID) == 0 {
+	if s.Number(q.ID) == 0 {
 		return fmt.Errorf("store question: %q is not an id", q.ID)
 	}
-	return s.folder.Write(q.ID, q)
+	return s.Write(q.ID, q)
 }
 
 // Change lets f change a question as it is now, and stores it if f returns no error. No other
 // Change comes between.
 func (s Store) Change(id string, f func(*Question) error) (Question, error) {
-	defer s.folder.Lock()()
+	defer s.Lock()()
 	q, err := s.Get(id)
 	if err == nil {
 		err = f(&q)

@@ -100,34 +100,13 @@ func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)
 // Recall adds the latest three findings, and the latest iteration, of this run to a model whose events were
 // not folded. It ignores events that cannot be read: they are a log, not the state.
 func (m *Model) Recall(r *state.Reader) {
-	const most = 3
-	var notes []Note
-	done := map[string]bool{}
-	wanted := state.EventFilter(func(k state.Kind) bool {
-		return k == state.KindFinding || k == state.KindTask || k == state.KindDecision || k == state.KindRunStart ||
-			k == state.KindIterationStart || k == state.KindIterationEnd
-	})
-	_ = r.EventsBackwards(func(line []byte) bool {
-		e, ok := wanted.Decode(line)
-		if !ok || e.Run != m.Status.RunID {
-			return true
-		}
-		switch d := e.Data.(type) {
-		case state.RunStart:
-			return d.Resumed
-		case state.IterationStart:
-			if e.Iteration > m.begun {
-				m.begun, m.task = e.Iteration, e.Task
-			}
-		case state.IterationEnd:
-			done[e.Task] = done[e.Task] || d.TaskDone
-		case state.Finding, state.TaskChange:
-			if n, ok := noteOf(e); ok && len(notes) < most && (n.Open == "" || !done[n.Open]) {
-				notes = append(notes, n)
-			}
-		}
-		return len(notes) < most || m.begun == 0
-	})
-	slices.Reverse(notes)
-	m.Run.Notes = notes
+	run := &Run{}
+	_ = EachEvent(r, m.Status.RunID, func(k state.Kind) bool {
+		return k == state.KindFinding || k == state.KindTask || k == state.KindRunStart || k == state.KindIterationStart ||
+			k == state.KindIterationEnd
+	}, run.Add)
+	if n := len(run.Iterations); n > 0 {
+		m.begun, m.task = run.Iterations[n-1].Number, run.Iterations[n-1].TaskID
+	}
+	m.Run.Notes = run.Notes[max(len(run.Notes)-3, 0):]
 }
