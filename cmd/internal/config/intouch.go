@@ -1,9 +1,8 @@
 package config
 
 import (
-	"cmp"
+	"errors"
 	"strings"
-	"unicode"
 
 	"ralph/state"
 )
@@ -26,25 +25,17 @@ func (c *Config) InTouch() (Notifications, error) {
 	return s, c.Located(s.Check(kinds))
 }
 
-// Located puts the place of an option in front of an error that begins with the option's key. A flag or a variable is
-// its own place: it replaces the key. In .ralphrc, the key may have another name. Where the error has the value as well,
-// another name keeps the key: RALPH_USE_DOCKER=yes is SANDBOX=docker. Any error becomes a *UsageError.
+// Located puts the place of an option in front of an error that begins with the option's key. Any error becomes a
+// *UsageError.
 func (c *Config) Located(err error) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
-	end := strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsUpper(r) })
-	key := text[:max(end, 0)]
-	from, name := c.Source(key), cmp.Or(c.spelled[key], key)
-	alias := name != key || from.Kind == SourceEnvironment && from.Where != "$"+key
-	switch {
-	case from.Where == "":
-		return &UsageError{Problem: text}
-	case alias && strings.HasPrefix(text[end:], "="):
-		return &UsageError{from.Where, text}
-	case from.Kind == SourceFlag || from.Kind == SourceEnvironment:
-		return &UsageError{Problem: from.Where + text[end:]}
+	end := strings.IndexAny(text+" ", " :=")
+	key, problem := text[:end], text[end:]
+	if from := c.Source(key); from.Where != "" && strings.HasPrefix(problem, ": ") {
+		return c.Bad(key, errors.New(problem[2:]))
 	}
-	return &UsageError{from.Where, name + text[end:]}
+	return &UsageError{c.Source(key).Where, text}
 }
