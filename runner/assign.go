@@ -11,11 +11,42 @@ import (
 	"ralph/runner/ledger"
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
+	"ralph/runner/rules"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
 )
+
+// addLimits adds the time from which an agent that the task accepts may work again.
+func (r *Run) addLimits(f *rules.Admission, t task.Task) {
+	wanted, _ := r.wanted(t, f.Plan.List)
+	pool := &r.ledger.Pool
+	f.LimitedUntil, f.Paced = pool.FreeAt(pool.Candidates(wanted.Agent), f.Now), pool.PaceHold(wanted, f.Now)
+	if n := r.ledger.Tasks.Of(t.ID).Review; n.Phase != "" && (r.crew.InWorktrees() || !n.Kept) {
+		f.LimitedUntil = r.panel.FreeAt(t, n, wanted.Agent, f.Now)
+	}
+}
+
+// wanted is the agent and model that should work on a task, and what says so. The task decides first, then
+// the plan, then what a person chose during this run with ralph agent use, then the options.
+func (r *Run) wanted(t task.Task, list task.List) (c task.Choice, by string) {
+	last, by := task.Choice{Agent: r.o.Agent, Model: r.o.Model}, "options"
+	if r.d.State != nil {
+		if use, ok := r.d.State.AgentUse(r.d.RunID); ok {
+			if _, err := r.d.Agents(use.Agent); err == nil {
+				last, by = task.Choice{Agent: use.Agent, Model: use.Model}, "agent use"
+			}
+		}
+	}
+	if list.Choice != (task.Choice{}) {
+		by = "plan"
+	}
+	if t.Choice != (task.Choice{}) {
+		by = "task"
+	}
+	return pool.Wanted(t.Choice, list.Choice, last), by
+}
 
 // maxInput bounds the user's prompt.
 const maxInput = 16 << 20
@@ -76,26 +107,6 @@ func (r *Run) assignment(t task.Task, from state.Origin, j *crew.Job) turn.Assig
 	}
 	r.crew.Place(j, &a)
 	return a
-}
-
-// wanted is the agent and model that should work on a task, and what says so. The task decides first, then
-// the plan, then what a person chose during this run with ralph agent use, then the options.
-func (r *Run) wanted(t task.Task, list task.List) (c task.Choice, by string) {
-	last, by := task.Choice{Agent: r.o.Agent, Model: r.o.Model}, "options"
-	if r.d.State != nil {
-		if use, ok := r.d.State.AgentUse(r.d.RunID); ok {
-			if _, err := r.d.Agents(use.Agent); err == nil {
-				last, by = task.Choice{Agent: use.Agent, Model: use.Model}, "agent use"
-			}
-		}
-	}
-	if list.Choice != (task.Choice{}) {
-		by = "plan"
-	}
-	if t.Choice != (task.Choice{}) {
-		by = "task"
-	}
-	return pool.Wanted(t.Choice, list.Choice, last), by
 }
 
 func (r *Run) promptInput(j *crew.Job, template string, plan turn.Plan) prompt.Input {

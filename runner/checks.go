@@ -36,7 +36,7 @@ func (r *Run) check(ctx context.Context, a turn.Assignment) (turn.Result, error)
 
 // lastChecks runs the required checks once more, because the plan has nothing left.
 func (r *Run) lastChecks(ctx context.Context) (turn.Result, error) {
-	work, done := r.inbox.CallContext(ctx)
+	work, done := r.inbox.Until(ctx, state.RequestSkip, state.RequestAbort)
 	defer done()
 	l, none := r.ledger, task.Task{}
 	if err := r.takeBaseline(work, none, l.Origin(none)); err != nil || work.Err() != nil {
@@ -62,7 +62,7 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 || !l.Checks.Gated() || l.Checks.NeedBaseline(l.Origin(t)) {
 		return nil // with nothing left, the checks run anyway
 	}
-	work, done := r.inbox.CallContext(ctx)
+	work, done := r.inbox.Until(ctx, state.RequestSkip, state.RequestAbort)
 	defer done()
 	a := r.assignment(t, l.Origin(t), nil)
 	a.Part, a.Checks.Everything = turn.Check, true

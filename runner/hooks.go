@@ -8,6 +8,7 @@ import (
 
 	"ralph/runner/crew"
 	"ralph/runner/hooks"
+	"ralph/runner/output"
 	"ralph/runner/rules"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -63,7 +64,7 @@ func (r *Run) runHooks(ctx context.Context, p hooks.Point, from state.Origin, t 
 
 // hooksAtStart runs the hooks of the start of the run. goOn is false when one of them stops it.
 func (r *Run) hooksAtStart(ctx context.Context) (d rules.Decision, goOn bool) {
-	ctx, done := r.inbox.AfterContext(ctx)
+	ctx, done := r.inbox.Until(ctx, state.RequestAbort)
 	defer done()
 	from := state.Origin{Run: r.ledger.RunID, Host: r.ledger.Host}
 	return r.applyVerdict(r.runHooks(ctx, hooks.RunStart, from, task.Task{}, hooks.Facts{}), from, task.Task{})
@@ -101,9 +102,14 @@ func (r *Run) applyVerdict(v hooks.Verdict, from state.Origin, t task.Task) (d r
 	return rules.Decision{Action: state.ActionContinue}, false
 }
 
-// hooksAfter runs the hooks of the points that a job reached. It returns d, or the stop that a hook asked for: one of
-// these, or one of those before its commit.
-func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision, commit hooks.Verdict) rules.Decision {
+// finish keeps the state of the files after a job, and runs the hooks of the points that it reached. It returns d, or the
+// stop that a hook asked for: one of these, or one of those before its commit.
+func (r *Run) finish(ctx context.Context, j *crew.Job, res turn.Result, d rules.Decision, commit hooks.Verdict) (rules.Decision, error) {
+	if j.Worker != nil && res.Call.Made {
+		if err := j.Worker.Keep(ctx, j.Assignment.Dir, output.KeptOf(res, d.Rule)); err != nil && ctx.Err() == nil {
+			return rules.Decision{}, err
+		}
+	}
 	l, id := r.ledger, res.Task.ID
 	done := res.Proof.After.IsDone(id)
 	apply := func(v hooks.Verdict) {
@@ -132,7 +138,7 @@ func (r *Run) hooksAfter(ctx context.Context, res turn.Result, d rules.Decision,
 		l.Notes.Settle()
 		l.ShowDecision(d)
 	}
-	return d
+	return d, nil
 }
 
 // hooksAtEnd runs the hooks of the end of the run. They cannot change how it ends.

@@ -162,17 +162,8 @@ func (in *inbox) Asked() (q state.Request) {
 	return q
 }
 
-// CallContext can also be ended by skip and abort. The func gives it up.
-func (in *inbox) CallContext(ctx context.Context) (context.Context, func()) {
-	return in.until(ctx, state.RequestSkip, state.RequestAbort)
-}
-
-// AfterContext is for what follows a call: a skip comes too late to end it.
-func (in *inbox) AfterContext(ctx context.Context) (context.Context, func()) {
-	return in.until(ctx, state.RequestAbort)
-}
-
-func (in *inbox) until(ctx context.Context, ends ...state.Request) (context.Context, func()) {
+// Until returns a context that these requests end, too. A skip comes too late for what follows a call. The func gives it up.
+func (in *inbox) Until(ctx context.Context, ends ...state.Request) (context.Context, func()) {
 	call, cancel := context.WithCancelCause(ctx)
 	in.mu.Lock()
 	in.cancel, in.ends = cancel, ends

@@ -72,16 +72,16 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 		}
 		r.taskRequests()
 		if stop.Action != state.ActionStop && r.crew.Open() {
-			j, d, err := r.admit(ctx)
-			if j != nil {
-				d, err = r.start(ctx, j)
+			t, d, err := r.admit(ctx)
+			if t != nil {
+				d, err = r.start(ctx, *t)
 			}
 			switch {
 			case err != nil:
 				return stop, r.drain(err)
 			case d.Action == state.ActionStop:
 				stop = d
-			case j != nil || d.Action == state.ActionRetry:
+			case t != nil || d.Action == state.ActionRetry:
 				continue
 			}
 		}
@@ -98,9 +98,9 @@ func (r *Run) loop(ctx context.Context) (rules.Decision, error) {
 	}
 }
 
-// admit makes the job that may start now; nil: none may. The decision is then to stop, or to retry after a wait, a pause
-// or a skip.
-func (r *Run) admit(ctx context.Context) (*crew.Job, rules.Decision, error) {
+// admit returns the task for which a job may start now; nil: none may. The decision is then to stop, or to retry after a
+// wait, a pause or a skip.
+func (r *Run) admit(ctx context.Context) (*task.Task, rules.Decision, error) {
 	if r.crew.Jobs() > 0 {
 		return r.admitBeside(ctx)
 	}
@@ -158,36 +158,11 @@ func (r *Run) admit(ctx context.Context) (*crew.Job, rules.Decision, error) {
 		r.tellSkip(l.Origin(next), next)
 		return nil, again, nil
 	}
-	return r.newJob(next), again, nil
-}
-
-// addLimits adds the time from which an agent that the task accepts may work again.
-func (r *Run) addLimits(f *rules.Admission, t task.Task) {
-	wanted, _ := r.wanted(t, f.Plan.List)
-	pool := &r.ledger.Pool
-	f.LimitedUntil, f.Paced = pool.FreeAt(pool.Candidates(wanted.Agent), f.Now), pool.PaceHold(wanted, f.Now)
-	if n := r.ledger.Tasks.Of(t.ID).Review; n.Phase != "" && (r.crew.InWorktrees() || !n.Kept) {
-		f.LimitedUntil = r.panel.FreeAt(t, n, wanted.Agent, f.Now)
-	}
-}
-
-// newJob makes the job of a task. If an earlier run did its work in a worktree, it still waits for review, and this run has
-// no worktrees, its developer takes over.
-func (r *Run) newJob(t task.Task) *crew.Job {
-	l, n := r.ledger, r.ledger.Tasks.Of(t.ID)
-	if n.Review.Kept && !r.crew.InWorktrees() {
-		ref := slots.Ref((&slots.Home{Plan: l.Plan.File}).Key(t))
-		l.SendBack(t, n.Review.Verdicts)
-		l.Notes.Settle("Your earlier work on this task is not in these files. It is the commit " + ref +
-			": look at it with git show " + ref + ", and take over what is good.")
-		l.TellTask(l.Origin(t), t, state.TaskActive,
-			"its work was done in a worktree, and this run has none: its developer takes it over from "+ref)
-	}
-	return r.crew.New(t, n, l.Origin(t))
+	return &next, again, nil
 }
 
 // admitBeside is admit while other jobs are under way.
-func (r *Run) admitBeside(ctx context.Context) (*crew.Job, rules.Decision, error) {
+func (r *Run) admitBeside(ctx context.Context) (*task.Task, rules.Decision, error) {
 	stop := r.inbox.StopRequest(ctx)
 	if stop != nil || r.inbox.Has(state.RequestPause) || r.inbox.Has(state.RequestSkip) {
 		return nil, rules.Decision{}, nil
@@ -205,7 +180,7 @@ func (r *Run) admitBeside(ctx context.Context) (*crew.Job, rules.Decision, error
 	if rules.Admit(f).Action != state.ActionContinue {
 		return nil, rules.Decision{}, nil
 	}
-	return r.newJob(next), rules.Decision{}, nil
+	return &next, rules.Decision{}, nil
 }
 
 // besideRule says which tasks may run beside those under way.
@@ -216,10 +191,11 @@ func (r *Run) besideRule(now time.Time) crew.BesideRule {
 	}}
 }
 
-// start begins a job, after the user's hooks, the baseline of the checks and the choice of the agent. The decision may say
+// start begins a job for a task, after the user's hooks, the baseline of the checks and the choice of the agent. The decision may say
 // why it could not.
-func (r *Run) start(ctx context.Context, j *crew.Job) (d rules.Decision, err error) {
-	work, done := r.inbox.CallContext(ctx) // ends what comes before the job; once it runs, listen ends it
+func (r *Run) start(ctx context.Context, t task.Task) (d rules.Decision, err error) {
+	l, j := r.ledger, r.newJob(t)
+	work, done := r.inbox.Until(ctx, state.RequestSkip, state.RequestAbort) // ends what comes before the job; once it runs, listen ends it
 	defer done()
 	started := false
 	defer func() {
@@ -227,7 +203,6 @@ func (r *Run) start(ctx context.Context, j *crew.Job) (d rules.Decision, err err
 			r.crew.Release(j)
 		}
 	}()
-	l, t := r.ledger, j.Task
 	if d, ok := r.hooksBefore(work, j); !ok {
 		return d, nil
 	}
@@ -263,6 +238,21 @@ func (r *Run) start(ctx context.Context, j *crew.Job) (d rules.Decision, err err
 	started = true
 	r.crew.Start(ctx, j, a, r.reviewers(j))
 	return d, nil
+}
+
+// newJob makes the job of a task. If an earlier run did its work in a worktree, it still waits for review, and this run has
+// no worktrees, its developer takes over.
+func (r *Run) newJob(t task.Task) *crew.Job {
+	l, n := r.ledger, r.ledger.Tasks.Of(t.ID)
+	if n.Review.Kept && !r.crew.InWorktrees() {
+		ref := slots.Ref((&slots.Home{Plan: l.Plan.File}).Key(t))
+		l.SendBack(t, n.Review.Verdicts)
+		l.Notes.Settle("Your earlier work on this task is not in these files. It is the commit " + ref +
+			": look at it with git show " + ref + ", and take over what is good.")
+		l.TellTask(l.Origin(t), t, state.TaskActive,
+			"its work was done in a worktree, and this run has none: its developer takes it over from "+ref)
+	}
+	return r.crew.New(t, n, l.Origin(t))
 }
 
 // listen waits for news, or for something that lets another job start.
@@ -377,7 +367,7 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 			done.Err = err
 		}
 	}
-	keep, kept := r.inbox.AfterContext(ctx) // an abort also ends what git does after the call
+	keep, kept := r.inbox.Until(ctx, state.RequestAbort) // an abort also ends what git does after the call
 	defer kept()
 	conclude := r.concludeTurn
 	if j.Review != nil {
@@ -399,11 +389,11 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 // job was ended.
 func (r *Run) concludeTurn(ctx, keep context.Context, done crew.Done, res turn.Result) (rules.Decision, error) {
 	l, j := r.ledger, done.Job
-	r.panel.Collect(j.Dir(), j.Task)
+	r.panel.Collect(j.Assignment.Dir, j.Task)
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
 	}
-	if done.Err != nil && j.Context().Err() == nil {
+	if done.Err != nil && j.Ctx.Err() == nil {
 		for _, o := range res.Proof.Reopen { // the next run has no reason to doubt these ticks
 			l.Reopen(j.Origin, o, res.Work.Before)
 		}
@@ -488,17 +478,6 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others
 	r.out.Status(func(s *state.Status) { s.Uncommitted = l.Uncommitted })
 	l.Tell(from, done)
 	return v
-}
-
-// finish keeps the state of the files after a job, and runs the hooks of the points that it reached. commit is what the
-// hooks before its commit said.
-func (r *Run) finish(keep context.Context, j *crew.Job, res turn.Result, d rules.Decision, commit hooks.Verdict) (rules.Decision, error) {
-	if w := j.Worker(); w != nil && res.Call.Made {
-		if err := w.Keep(keep, j.Dir(), output.KeptOf(res, d.Rule)); err != nil && keep.Err() == nil {
-			return rules.Decision{}, err
-		}
-	}
-	return r.hooksAfter(keep, res, d, commit), nil
 }
 
 // uncounted ends a job that is no iteration. It gives calls back to the hour.

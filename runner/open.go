@@ -30,14 +30,15 @@ func (r *Run) open() error {
 	if old.Ending() == state.EndingKilled {
 		r.worker.UserChanges.KilledRun, r.worker.UserChanges.KilledAt = old.RunID, old.Timestamp
 	}
-	to := output.Options{State: w, Log: r.d.Log, Show: r.d.Show}
+	resumed := ""
 	if r.d.Resumed {
-		to.Resumed = l.RunID
+		resumed = l.RunID
 	}
-	if r.out, err = output.Open(to); err != nil {
+	out := &output.Output{State: w, Log: r.d.Log, Show: r.d.Show}
+	if err := out.Open(resumed); err != nil {
 		return err
 	}
-	l.Out = r.out
+	r.out, l.Out = out, out
 	r.hooks.Logs = w.RunDir(l.RunID)
 	baseline, err := gate.ReadBaseline(filepath.Join(w.Dir(), gate.BaselineFile))
 	if err != nil {

@@ -54,7 +54,7 @@ func (r *Run) reviewers(j *crew.Job) crew.ReviewFunc {
 // concludeReview concludes from a phase of a review.
 func (r *Run) concludeReview(ctx, keep context.Context, done crew.Done, res turn.Result) (rules.Decision, error) {
 	l, j, n, said := r.ledger, done.Job, done.Job.Record, done.Job.Review.Result
-	ended := j.Context().Err() != nil
+	ended := j.Ctx.Err() != nil
 	switch {
 	case len(done.Conflict) > 0:
 		l.SendBack(j.Task, n.Review.Verdicts)

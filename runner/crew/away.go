@@ -19,34 +19,28 @@ import (
 // pauses are the waits between tries to reach a worker.
 func pauses() []time.Duration { return []time.Duration{time.Second, 3 * time.Second} }
 
-// sendable checks that the commits can be sent to other machines, if they are to.
-func (c *worktrees) sendable(ctx context.Context) error {
-	all, _ := carrier.Parse(c.o.Workers) // reach returns its error
-	if !c.o.OnFleet() && !slices.ContainsFunc(all, func(way carrier.Carrier) bool { return way.Args(c.way) != nil }) {
-		return nil
-	}
-	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil {
-		return &slots.UnfitError{Why: err.Error()}
-	}
-	return nil
-}
-
-// reach checks that a worker answers on each carrier that the options name.
+// reach checks that a worker answers on each carrier that the options name, and that the commits can be sent to other
+// machines, if they are to.
 func (c *worktrees) reach(ctx context.Context) error {
 	all, err := carrier.Parse(c.o.Workers)
 	if err != nil {
 		return &slots.UnfitError{Why: err.Error()}
 	}
-	tried := map[carrier.Carrier]bool{}
 	for i, way := range all {
-		if way.Args(c.way) == nil {
+		if way.Args(c.way) != nil {
+			c.ways[i+1] = way
+		}
+	}
+	if len(c.ways) == 0 && !c.o.OnFleet() {
+		return nil
+	}
+	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil {
+		return &slots.UnfitError{Why: err.Error()}
+	}
+	for i, way := range all {
+		if c.ways[i+1] != way || slices.Index(all, way) < i { // here, or tried already
 			continue
 		}
-		c.ways[i+1] = way
-		if tried[way] {
-			continue
-		}
-		tried[way] = true
 		if err := c.trip(c.trunk.slot, way).Probe(ctx); err != nil {
 			return &slots.UnfitError{Why: fmt.Sprintf("the worker %s cannot be used: %v", way.Name(), err)}
 		}
@@ -60,7 +54,7 @@ func (c *worktrees) trip(s *slots.Slot, way carrier.Carrier) remote.Trip {
 	if err != nil || inside == "." {
 		inside = ""
 	}
-	return remote.Trip{Args: way.Args(c.way), Env: c.o.Env, Ralph: c.o.Ralph, Repo: c.home.Name(), Root: s.Root,
+	return remote.Trip{Args: way.Args(c.way), Env: c.o.Env, Ralph: c.o.Ralph, Repo: filepath.Base(c.home.Dir), Root: s.Root,
 		Temp:   s.Temp(),
 		Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
@@ -73,7 +67,7 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	if !j.away {
 		return false
 	}
-	if d.Err = j.worker.Ready(ctx, j.assignment); d.Err != nil {
+	if d.Err = j.Worker.Ready(ctx, j.Assignment); d.Err != nil {
 		return true
 	}
 	trip := c.trip(j.slot, way)
@@ -81,14 +75,14 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 	waits := pauses()
 	for d.Err == nil {
 		var res turn.Result
-		res, d.Err = trip.Send(ctx, j.assignment, c.Tell)
+		res, d.Err = trip.Send(ctx, j.Assignment, c.Tell)
 		failed := (*remote.FailedError)(nil)
 		if why := remote.Unusable(res); d.Err == nil && why != "" {
 			d.Err = &remote.FailedError{Why: why} // it may work elsewhere, or here
 		}
 		if d.Err == nil {
 			d.Result, j.unchecked = res, true // checked here before it lands
-			j.worker.Forget()
+			j.Worker.Forget()
 			return true
 		}
 		if ctx.Err() != nil || !errors.As(d.Err, &failed) {
@@ -96,7 +90,7 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		}
 		c.o.Log.Warn("a turn did not come back", "worker", way.Name(), "error", d.Err)
 		if len(waits) == 0 {
-			c.Tell(state.NewEvent(j.assignment.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
+			c.Tell(state.NewEvent(j.Assignment.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
 				Text: fmt.Sprintf("the worker %s fails (%s); the task is worked on here", way.Name(), failed.Why)}))
 			d.Err = nil
 			return false

@@ -23,9 +23,9 @@ func InCheckout(worker *turn.Worker, prefix func(task.Task) string) *Crew {
 func (c *checkout) carryOut(j *Job, look ReviewFunc) Done {
 	d := Done{Job: j}
 	if look != nil {
-		d.Result, _, d.Err = look(j.ctx, Place{Dir: j.assignment.Dir, Env: c.worker.Env})
+		d.Result, _, d.Err = look(j.Ctx, Place{Dir: j.Assignment.Dir, Env: c.worker.Env})
 	} else {
-		d.Result, d.Err = c.worker.Run(j.ctx, j.assignment, c.Tell)
+		d.Result, d.Err = c.worker.Run(j.Ctx, j.Assignment, c.Tell)
 	}
 	return d
 }
@@ -44,5 +44,5 @@ func (c *checkout) Advance(context.Context, Done) string             { return ""
 func (c *checkout) Unlanded(context.Context) (int, string)           { return 0, "" }
 func (c *checkout) Status() ([]state.SlotStatus, *state.FleetStatus) { return nil, nil }
 func (c *checkout) Close(context.Context)                            {}
-func (c *checkout) giveSlot(j *Job)                                  { j.worker = c.worker }
+func (c *checkout) giveSlot(j *Job)                                  { j.Worker = c.worker }
 func (c *checkout) release(*Job)                                     {}

@@ -135,8 +135,8 @@ func (c *Crew) New(t task.Task, rec *ledger.Record, from state.Origin) *Job {
 
 // Start begins a job. Its News follow until its Done. look reviews the work; nil: the developer of the task works.
 func (c *Crew) Start(ctx context.Context, j *Job, a turn.Assignment, look ReviewFunc) {
-	j.assignment, j.message = a, c.message(a)
-	j.ctx, j.cancel = context.WithCancelCause(ctx)
+	j.Assignment, j.message = a, c.message(a)
+	j.Ctx, j.cancel = context.WithCancelCause(ctx)
 	go func() {
 		d := c.carryOut(j, look)
 		c.news <- News{Done: &d}

@@ -101,8 +101,8 @@ func (c *worktrees) giveSlot(j *Job) {
 }
 
 func (c *worktrees) release(j *Job) {
-	if j.worker != nil {
-		j.worker.Close()
+	if j.Worker != nil {
+		j.Worker.Close()
 	}
 	c.free = append(c.free, j.slot)
 	slices.SortStableFunc(c.free, func(a, b *slots.Slot) int { return a.N - b.N })

@@ -25,27 +25,19 @@ type Job struct {
 	Host string // the machine that the turn is on, as its events say
 	Skip bool   // a person has skipped the task
 
-	slot       *slots.Slot     // nil in the checkout
-	way        carrier.Carrier // to the machine of its turn
-	away       bool            // it is another machine
-	marked     bool            // see slots.Slot.Mark
-	queued     bool            // its work waits for the merge queue
-	assignment turn.Assignment
-	message    string
-	ctx        context.Context
-	cancel     context.CancelCauseFunc
-	worker     *turn.Worker
-	work       slots.Work
-	landing    chan landing
+	Ctx        context.Context // ends with the job
+	Worker     *turn.Worker    // that carries out the job; nil: it ended before it got one
+	Assignment turn.Assignment // its Dir is the project's folder in the job's workspace
+
+	slot    *slots.Slot     // nil in the checkout
+	way     carrier.Carrier // to the machine of its turn
+	away    bool            // it is another machine
+	marked  bool            // see slots.Slot.Mark
+	queued  bool            // its work waits for the merge queue
+	message string
+	cancel  context.CancelCauseFunc
+	work    slots.Work
+	landing chan landing
 	// unchecked is true when no turn has checked the work as it is.
 	unchecked bool
 }
-
-// Worker returns the worker that carries out the job; nil: the job ended before it got one.
-func (j *Job) Worker() *turn.Worker { return j.worker }
-
-// Dir returns the project's folder in the job's workspace.
-func (j *Job) Dir() string { return j.assignment.Dir }
-
-// Context ends with the job.
-func (j *Job) Context() context.Context { return j.ctx }

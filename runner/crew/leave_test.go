@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(world.GitMain(m))
 }
 
-// The last step is the branch of the run, which cannot be made beside a branch named ralph.
+// The last step is the branch of the run, which cannot be made beside a branch below its name.
 func TestInWorktrees_failsAtItsLastStep_leavesTheFleet(t *testing.T) {
 	dir, bin, home := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
@@ -32,7 +32,7 @@ func TestInWorktrees_failsAtItsLastStep_leavesTheFleet(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "ralph-hub"), []byte(hub), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
-	for _, args := range []string{"init -q", "commit -q --allow-empty -m first", "branch ralph"} {
+	for _, args := range []string{"init -q", "commit -q --allow-empty -m first", "branch ralph/20260101-000000-abcd/x"} {
 		if out, err := exec.Command("git", append([]string{"-C", dir}, strings.Fields(args)...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

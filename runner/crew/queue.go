@@ -76,7 +76,7 @@ func (q *queue) run(ctx context.Context) {
 			}
 		}
 		waiting = slices.DeleteFunc(waiting, func(j *Job) bool {
-			if err := j.ctx.Err(); err != nil { // somebody has ended it
+			if err := j.Ctx.Err(); err != nil { // somebody has ended it
 				j.landing <- landing{err: err}
 				return true
 			}
@@ -93,7 +93,7 @@ func (q *queue) answer(ctx context.Context, waiting []*Job) (next []*Job) {
 	work, done := context.WithCancelCause(ctx)
 	defer done(nil)
 	for _, j := range waiting {
-		defer context.AfterFunc(j.ctx, func() { done(context.Cause(j.ctx)) })() //nolint:contextcheck // each job has a context of its own
+		defer context.AfterFunc(j.Ctx, func() { done(context.Cause(j.Ctx)) })() //nolint:contextcheck // each job has a context of its own
 	}
 	out, err := q.round(work, waiting)
 	if errors.Is(err, errMoved) && ctx.Err() == nil {
@@ -101,10 +101,10 @@ func (q *queue) answer(ctx context.Context, waiting []*Job) (next []*Job) {
 	}
 	for i, j := range waiting {
 		switch {
-		case err != nil && work.Err() != nil && j.ctx.Err() == nil:
+		case err != nil && work.Err() != nil && j.Ctx.Err() == nil:
 			next = append(next, j) // the round was cut off because another job was ended
 		case err != nil:
-			j.landing <- landing{err: cmp.Or(j.ctx.Err(), err)}
+			j.landing <- landing{err: cmp.Or(j.Ctx.Err(), err)}
 		case out[i].again:
 			next = append(next, j)
 		default:

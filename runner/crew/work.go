@@ -25,14 +25,14 @@ import (
 // carryOut carries out one job in its slot, from the clean worktree to the answer of the merge queue. look reviews the kept
 // work; nil: the developer of the task works.
 func (c *worktrees) carryOut(j *Job, look ReviewFunc) Done {
-	ctx := command.With(j.ctx, c.trust)
+	ctx := command.With(j.Ctx, c.trust)
 	d := Done{Job: j, Result: c.notBegun(ctx, j)}
 	land := c.work(ctx, j, &d, look)
 	switch {
 	case d.Err != nil:
-	case look == nil && j.ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
+	case look == nil && j.Ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
 		d.refuse(turn.Refusal{Stopped: true}) // its work does not land, so its tick must not count: the next run continues
-	case land && j.work.Commit != "" && j.ctx.Err() == nil:
+	case land && j.work.Commit != "" && j.Ctx.Err() == nil:
 		c.land(ctx, j, &d)
 	}
 	return d
@@ -51,7 +51,7 @@ func (c *worktrees) work(ctx context.Context, j *Job, d *Done, look ReviewFunc) 
 	tip, err := c.trunk.branch.Tip(ctx)
 	var begun slots.Begun
 	if err == nil {
-		begun, err = j.slot.Begin(ctx, j.assignment.Task, tip)
+		begun, err = j.slot.Begin(ctx, j.Assignment.Task, tip)
 	}
 	if err != nil {
 		d.Err, d.Result = err, c.notBegun(ctx, j)
@@ -61,7 +61,7 @@ func (c *worktrees) work(ctx context.Context, j *Job, d *Done, look ReviewFunc) 
 		d.Conflict, d.Result = begun.Conflict, turn.Conflicting(d.Result)
 		return false
 	}
-	j.worker = c.workerIn(j.slot)
+	j.Worker = c.workerIn(j.slot)
 	if look != nil {
 		if message, err := command.Run(ctx, j.slot.Root, "log", "-1", "--format=%B", begun.Kept); err == nil && begun.Kept != "" &&
 			strings.Contains(message, "\nRalph-Iteration: ") { // else no turn made the commit
@@ -93,7 +93,7 @@ func (c *worktrees) work(ctx context.Context, j *Job, d *Done, look ReviewFunc) 
 // turn is the turn of the developer, here or on another machine. began is false if it ended before the call.
 func (c *worktrees) turn(ctx context.Context, j *Job, d *Done, begun slots.Begun) (began bool) {
 	if !j.away { // another machine has a stash of its own
-		if d.Err = j.slot.Mark(ctx, j.assignment.Task); d.Err != nil {
+		if d.Err = j.slot.Mark(ctx, j.Assignment.Task); d.Err != nil {
 			return false
 		}
 		j.marked = true
@@ -104,18 +104,18 @@ func (c *worktrees) turn(ctx context.Context, j *Job, d *Done, begun slots.Begun
 				termtext.Some(left, 5) + ": ralph copies only plain files and follows no links"}))
 		})
 	}
-	j.assignment.Known.Worked = j.assignment.Known.Worked || begun.Resumed // it may be done already
+	j.Assignment.Known.Worked = j.Assignment.Known.Worked || begun.Resumed // it may be done already
 	if len(begun.Conflict) > 0 {
-		j.assignment.Origin.Role = roles.Merger
-		j.assignment.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.assignment.Prompt.Feedback...)
+		j.Assignment.Origin.Role = roles.Merger
+		j.Assignment.Prompt.Feedback = append([]string{conflictText(begun.Conflict)}, j.Assignment.Prompt.Feedback...)
 	}
 	if c.away(ctx, j, d) {
 		return true
 	}
-	if d.Err = j.slot.Setup(c.o.Setup).Run(ctx, j.worker, j.assignment, c.Tell); d.Err != nil {
+	if d.Err = j.slot.Setup(c.o.Setup).Run(ctx, j.Worker, j.Assignment, c.Tell); d.Err != nil {
 		return false
 	}
-	d.Result, d.Err = j.worker.Run(ctx, j.assignment, c.Tell)
+	d.Result, d.Err = j.Worker.Run(ctx, j.Assignment, c.Tell)
 	return true
 }
 
@@ -143,7 +143,7 @@ func (c *worktrees) rejectForeignStash(ctx context.Context, j *Job, d *Done, beg
 	if err != nil {
 		return err
 	}
-	x, err := j.slot.Crossed(ctx, slots.Turn{Task: j.assignment.Task, Run: c.opened, Began: j.Since,
+	x, err := j.slot.Crossed(ctx, slots.Turn{Task: j.Assignment.Task, Run: c.opened, Began: j.Since,
 		Base: begun.Base, Tip: tip, Users: users})
 	if err != nil || len(x.Foreign) == 0 {
 		return err
@@ -182,8 +182,8 @@ func short(oids []string) string {
 
 // notBegun is the result of a turn that ended before its call.
 func (c *worktrees) notBegun(ctx context.Context, j *Job) turn.Result {
-	return turn.Result{V: turn.Version, Origin: j.Origin, Task: j.assignment.Task, Agent: j.assignment.Agent.Spec.Name,
-		Checks: j.assignment.Checks, Cut: stop.By(ctx)}
+	return turn.Result{V: turn.Version, Origin: j.Origin, Task: j.Assignment.Task, Agent: j.Assignment.Agent.Spec.Name,
+		Checks: j.Assignment.Checks, Cut: stop.By(ctx)}
 }
 
 // Refused are the files that were left out of the work.
@@ -281,7 +281,7 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 
 // refuse makes the result one of a turn whose work does not land.
 func (d *Done) refuse(by turn.Refusal) {
-	by.Tries = d.Job.assignment.Known.Tries + 1
+	by.Tries = d.Job.Assignment.Known.Tries + 1
 	by.Why = "it does not pass together with what has landed meanwhile"
 	d.Result = turn.Refused(d.Result, by)
 }
@@ -308,7 +308,7 @@ func (c *worktrees) checkTogether(ctx context.Context, of []*Job) (turn.Result, 
 	c.trunk.checker.Forget()
 	c.trunk.synced = ""
 	last := of[len(of)-1]
-	a := last.assignment
+	a := last.Assignment
 	a.Dir, a.Plan, a.Part, a.Checks.Everything, a.Protect = c.trunk.slot.Dir, c.trunk.slot.Plan(), turn.Check, true, nil
 	a.Origin.Role, a.Sandbox = roles.Merge, contained(a)
 	if err := c.trunk.slot.Setup(c.o.Setup).Run(ctx, c.trunk.checker, a, c.Tell); err != nil {

@@ -112,17 +112,13 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 		}
 		c.free = append(c.free, s)
 	}
-	if err := c.sendable(ctx); err != nil {
-		return nil, err
-	}
 	if err := c.joinFleet(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.reach(ctx); err != nil {
-		c.fleet.Leave()
-		return nil, err
+	if err = c.reach(ctx); err == nil {
+		err = c.trunk.branch.Open(ctx)
 	}
-	if err := c.trunk.branch.Open(ctx); err != nil {
+	if err != nil {
 		c.fleet.Leave()
 		return nil, err
 	}

@@ -74,6 +74,7 @@ type Ledger struct {
 	FirstReview func(t task.Task, n state.Reviewing) string
 
 	memoryBefore rules.Memory // before the latest turn
+	idleSince    time.Time    // since when the run can do nothing but wait for answers; zero: it can
 	signals      state.Signals
 	printed      int64 // raw output since the last pruning, in bytes
 	writes       writes
@@ -180,7 +181,17 @@ func (l *Ledger) Admission(stop *rules.Interrupt) (f rules.Admission, next task.
 	if plan.Remaining > 0 && !open {
 		f.Blocked, f.Never, f.PutAside = l.Tasks.Stuck(plan.List, store.JournalReasons(l.Plan.File.Edits))
 	}
-	f.Waiting, f.WaitingSince = l.Asked.Idle(waiting, open || plan.Total > 0 && plan.Remaining == 0, now)
+	if len(waiting) == 0 || open || plan.Total > 0 && plan.Remaining == 0 {
+		l.idleSince = time.Time{}
+		return f, next, nil
+	}
+	if l.idleSince.IsZero() {
+		l.idleSince = now
+	}
+	f.WaitingSince = l.idleSince
+	for _, q := range waiting {
+		f.Waiting = append(f.Waiting, QuestionText(q))
+	}
 	return f, next, nil
 }
 

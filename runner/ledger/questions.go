@@ -36,7 +36,6 @@ type Questions struct {
 	l            *Ledger // is told which tasks wait
 	store        question.Store
 	all          []question.Question
-	since        time.Time           // since when the run has nothing else to do; zero: it has
 	given        map[string][]string // ids of the answered questions in the latest prompt for a task
 	toldToDecide map[string]bool     // tasks whose agents were told to decide
 }
@@ -45,12 +44,28 @@ func openQuestions(l *Ledger) Questions {
 	return Questions{l: l, store: question.In(l.State.Reader), given: map[string][]string{}, toldToDecide: map[string]bool{}}
 }
 
-// Waiting reads the questions again, emits an event for each new answer, and returns the questions that hold up
-// unfinished tasks or, without a plan, the run. An answer does not bring back a task that was put aside.
+// Waiting reads the questions again, reports each new answer, and returns the questions that hold up unfinished tasks or,
+// without a plan, the run. An answer does not bring back a task that was put aside. It writes an open question again if its
+// file is gone: agents clean up.
 func (b *Questions) Waiting(list task.List) (open []question.Question, err error) {
-	if err := b.refresh(); err != nil {
+	now, err := b.store.List()
+	if err != nil {
 		return nil, err
 	}
+	for _, was := range b.all {
+		i := slices.IndexFunc(now, func(q question.Question) bool { return q.ID == was.ID })
+		switch {
+		case i < 0 && was.Open():
+			if err := b.store.Save(was); err != nil {
+				return nil, err
+			}
+			now = append(now, was)
+		case i >= 0 && was.Open() && !now[i].Open():
+			about := task.Task{ID: was.Task, Title: was.Title}
+			b.l.Tell(b.l.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
+		}
+	}
+	b.all = now
 	waits := map[string]bool{}
 	for _, q := range b.all {
 		if q.Open() && concerns(q, list) && b.l.Tasks.Of(q.Task).Aside.Why == "" {
@@ -60,29 +75,6 @@ func (b *Questions) Waiting(list task.List) (open []question.Question, err error
 	}
 	b.l.Tasks.Wait(waits)
 	return open, nil
-}
-
-// refresh reads the files. It writes an open question again if its file is gone: agents clean up.
-func (b *Questions) refresh() error {
-	now, err := b.store.List()
-	if err != nil {
-		return err
-	}
-	for _, was := range b.all {
-		i := slices.IndexFunc(now, func(q question.Question) bool { return q.ID == was.ID })
-		switch {
-		case i < 0 && was.Open():
-			if err := b.store.Save(was); err != nil {
-				return err
-			}
-			now = append(now, was)
-		case i >= 0 && was.Open() && !now[i].Open():
-			about := task.Task{ID: was.Task, Title: was.Title}
-			b.l.Tell(b.l.Origin(about), state.Answer{ID: was.ID, Text: now[i].Answer, By: now[i].AnsweredBy})
-		}
-	}
-	b.all = now
-	return nil
 }
 
 func concerns(q question.Question, list task.List) bool {
@@ -97,22 +89,6 @@ func (b *Questions) WaitOver(list task.List) bool {
 	open, err := b.Waiting(list)
 	_, next := b.l.Tasks.Choose(list)
 	return err != nil || next || len(open) == 0 // the caller then reads the questions again and gets the error
-}
-
-// Idle returns the texts of the open questions, and since when the run has waited for nothing but answers. busy means
-// that it has something else to do.
-func (b *Questions) Idle(open []question.Question, busy bool, now time.Time) (texts []string, since time.Time) {
-	if busy || len(open) == 0 {
-		b.since = time.Time{}
-		return nil, b.since
-	}
-	if b.since.IsZero() {
-		b.since = now
-	}
-	for _, q := range open {
-		texts = append(texts, QuestionText(q))
-	}
-	return texts, b.since
 }
 
 // Limit returns the result with only those questions that go to a person: those of a task that

@@ -18,10 +18,9 @@ import (
 // Book gives a run the lessons of its project, and keeps what its turns teach. The zero value learns nothing and tells
 // nothing.
 type Book struct {
-	project    string              // empty: nothing is kept
-	memoryFile bool                // lessons go into MEMORY.md, too
-	touched    map[string][]string // files that earlier attempts of this run changed, by the id of the task
-	Wrote      bool                // the latest Learn changed a file of the project outside .ralph
+	project    string // empty: nothing is kept
+	memoryFile bool   // lessons go into MEMORY.md, too
+	Wrote      bool   // the latest Learn changed a file of the project outside .ralph
 }
 
 // Open returns the book of a project.
@@ -29,7 +28,7 @@ func Open(project string, c LessonOptions) *Book {
 	if !c.Learn {
 		project = ""
 	}
-	return &Book{project: project, memoryFile: c.MemoryFile, touched: map[string][]string{}}
+	return &Book{project: project, memoryFile: c.MemoryFile}
 }
 
 // On reports whether lessons are kept.
@@ -42,7 +41,7 @@ func (b *Book) For(t task.Task) (texts []string) {
 	}
 	all, _ := Load(b.project) // a prompt can do without; Learn returns the error
 	about := strings.Join(append([]string{t.Title, t.Description, t.Notes}, t.Criteria...), "\n")
-	for _, l := range rank(all, about, b.touched[t.ID]) {
+	for _, l := range rank(all, about) {
 		texts = append(texts, l.Text)
 	}
 	size := 0
@@ -58,14 +57,10 @@ func (b *Book) For(t task.Task) (texts []string) {
 // Learn adds the lessons of a turn. It returns findings about texts that it refused.
 func (b *Book) Learn(res turn.Result, now time.Time) (refused []state.Finding, err error) {
 	b.Wrote = false
-	if b.project == "" || !res.Call.Made {
+	if b.project == "" || !res.Call.Made || !accepted(res) {
 		return nil, nil
 	}
 	files := b.changed(res)
-	b.touched[res.Task.ID] = union(b.touched[res.Task.ID], files)
-	if !accepted(res) {
-		return nil, nil
-	}
 	was, err := Load(b.project)
 	if err != nil {
 		return nil, err

@@ -107,32 +107,20 @@ func Newest(all []Lesson) []Lesson {
 	})
 }
 
-// rank orders lessons for the prompt of a task, the best first: those about its files, then the newest. text describes
-// the task, and touched are files that earlier attempts at it changed.
-func rank(all []Lesson, text string, touched []string) []Lesson {
+// rank orders lessons for the prompt of a task, the best first: those about files that its text names, then those of people,
+// then the newest.
+func rank(all []Lesson, text string) []Lesson {
 	text = strings.ToLower(text)
-	var about [3][]Lesson // by nearness
+	named := func(p string) bool { return strings.Contains(text, strings.ToLower(path.Base(p))) }
+	var near, rest []Lesson
 	for _, l := range Newest(all) {
-		near := l.nearness(text, touched)
-		about[near] = append(about[near], l)
-	}
-	return slices.Concat(about[2], about[1], about[0])
-}
-
-// nearness ranks how closely a lesson concerns a task: 2 if the task's text names one of its files or an attempt changed
-// one, 1 if that holds only for one of their folders, else 0.
-func (l Lesson) nearness(text string, touched []string) (best int) {
-	named := func(what string) bool { return strings.Contains(text, strings.ToLower(what)) }
-	for _, p := range l.Paths {
-		if slices.Contains(touched, p) || named(path.Base(p)) {
-			return 2
-		}
-		beside := slices.ContainsFunc(touched, func(f string) bool { return path.Dir(f) == path.Dir(p) })
-		if path.Dir(p) != "." && (beside || named(path.Dir(p)+"/")) {
-			best = 1
+		if slices.ContainsFunc(l.Paths, named) {
+			near = append(near, l)
+		} else {
+			rest = append(rest, l)
 		}
 	}
-	return best
+	return append(near, rest...)
 }
 
 // without returns the lessons that are left when a turn is undone.

@@ -91,13 +91,12 @@ func TestAdd_tooMany_theOldestGoes(t *testing.T) {
 func TestRank_pathsThenPeopleThenAge(t *testing.T) {
 	plain, old, person := lesson(t, "plain fact", 0), lesson(t, "old fact", 28*24*time.Hour), lesson(t, "a person's", 50*24*time.Hour)
 	person.Turns = nil
-	near, beside := lesson(t, "named file", 0, "src/db.go"), lesson(t, "same folder", 0, "src/other.go")
-	touched := []string{"src/new.go"}
+	near := lesson(t, "named file", 0, "src/db.go")
 	var got []string
-	for _, l := range rank([]Lesson{old, plain, person, beside, near}, "Change src/db.go", touched) {
+	for _, l := range rank([]Lesson{old, plain, person, near}, "Change src/db.go") {
 		got = append(got, l.Text)
 	}
-	if d := cmp.Diff([]string{"named file", "same folder", "a person's", "plain fact", "old fact"}, got); d != "" {
+	if d := cmp.Diff([]string{"named file", "a person's", "plain fact", "old fact"}, got); d != "" {
 		t.Error(d)
 	}
 }

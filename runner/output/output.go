@@ -21,18 +21,12 @@ const (
 	liveMiB, liveKept     = 10, 3
 )
 
-// Options say where the output goes.
-type Options struct {
+// Output is safe for concurrent use, except for Event.
+type Output struct {
 	State *state.Writer
 	Log   hclog.Logger
 	Show  func(state.Event) // gets every event; nil: nobody watches
-	// Resumed is the run whose events go on in the same file; empty: a new run.
-	Resumed string
-}
 
-// Output is safe for concurrent use, except for Event.
-type Output struct {
-	Options
 	events, live *logs.File
 	seq          int64
 	log          view.Log
@@ -41,27 +35,27 @@ type Output struct {
 	s  state.Status
 }
 
-// Open opens the files. Those of an earlier run are rotated, unless this one
-// resumes it: then the numbers of the events continue.
-func Open(d Options) (*Output, error) {
-	o := &Output{Options: d, log: view.Log{LineOptions: view.LineOptions{Whole: true}}}
+// Open opens the files of a new Output. Those of an earlier run are rotated, unless this one
+// resumes it (empty: a new run): then the numbers of the events continue.
+func (o *Output) Open(resumed string) error {
+	o.log = view.Log{LineOptions: view.LineOptions{Whole: true}}
 	var err error
-	if o.events, err = logs.OpenFile(d.State.EventsPath(), eventsMiB, eventsKept); err != nil {
-		return nil, err
+	if o.events, err = logs.OpenFile(o.State.EventsPath(), eventsMiB, eventsKept); err != nil {
+		return err
 	}
-	if o.live, err = logs.OpenFile(d.State.LiveLogPath(), liveMiB, liveKept); err != nil {
-		return nil, err
+	if o.live, err = logs.OpenFile(o.State.LiveLogPath(), liveMiB, liveKept); err != nil {
+		return err
 	}
-	if d.Resumed != "" {
-		last, err := d.State.LastEvent(d.Resumed)
+	if resumed != "" {
+		last, err := o.State.LastEvent(resumed)
 		o.Lost(err)
 		o.seq = last.Seq
-		return o, nil
+		return nil
 	}
-	if info, statErr := os.Stat(d.State.EventsPath()); statErr == nil && info.Size() > 0 {
+	if info, statErr := os.Stat(o.State.EventsPath()); statErr == nil && info.Size() > 0 {
 		err = o.events.Rotate()
 	}
-	return o, err
+	return err
 }
 
 // Status changes status.json in memory; Save or the next beat writes it.

@@ -20,7 +20,8 @@ func TestEvent_startOfAnIteration_isOnDiskBeforeTheCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Release() })
-	o, err := output.Open(output.Options{State: w, Log: hclog.NewNullLogger()})
+	o := &output.Output{State: w, Log: hclog.NewNullLogger()}
+	err = o.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,9 @@ import (
 	"ralph/state"
 )
 
+// Admit says whether another turn may start.
+func Admit(f Admission) Decision { return first(AdmitRules(), f) }
+
 // AdmitRules is the table that Admit asks. Ordered: the first match wins.
 func AdmitRules() []Rule[Admission] {
 	return []Rule[Admission]{

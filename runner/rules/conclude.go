@@ -21,6 +21,9 @@ const idleClaims = 2
 // TestOnlyBound is the number of consecutive test-only iterations.
 const TestOnlyBound = 3
 
+// Conclude says what follows from a turn.
+func Conclude(f Conclusion) Decision { return first(ConcludeRules(), f) }
+
 // ConcludeRules is the table that Conclude asks. Ordered: the first match wins.
 func ConcludeRules() []Rule[Conclusion] {
 	return []Rule[Conclusion]{

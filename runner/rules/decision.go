@@ -115,12 +115,6 @@ type Rule[F any] struct {
 	match            func(F) (Decision, bool)
 }
 
-// Admit says whether another turn may start.
-func Admit(f Admission) Decision { return first(AdmitRules(), f) }
-
-// Conclude says what follows from a turn.
-func Conclude(f Conclusion) Decision { return first(ConcludeRules(), f) }
-
 func first[F any](table []Rule[F], f F) Decision {
 	for _, r := range table {
 		if d, ok := r.match(f); ok {

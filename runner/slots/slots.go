@@ -23,7 +23,7 @@ import (
 
 // Home has the worktrees of one project.
 type Home struct {
-	Dir  string     // the folder of all of them
+	Dir  string     // the folder of all of them, whose name is different for each project
 	Plan plans.File // of the project; zero: none
 
 	project, root string // of the user, with symbolic links resolved
@@ -47,9 +47,6 @@ func (s *Slot) Copied() []string { return slices.Compact(slices.Sorted(slices.Va
 
 // LeftOut returns those of the user's files that Begin has not put into the worktree, because they are not plain files.
 func (s *Slot) LeftOut() []string { return slices.Compact(slices.Sorted(slices.Values(s.leftOut))) }
-
-// Name returns a name that is different for each project and valid in every file system.
-func (h *Home) Name() string { return filepath.Base(h.Dir) }
 
 // UnfitError says in one line why worktrees cannot work here.
 type UnfitError struct{ Why string }

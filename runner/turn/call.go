@@ -114,6 +114,9 @@ const (
 
 // awaitProgram waits for the agent's program if it was there in an earlier turn of this run.
 func (t *turn) awaitProgram(ctx context.Context, cmd ptyexec.Command) {
+	if t.w.Shared == nil { // the only turn of its worker
+		return
+	}
 	found := &t.w.Shared.found
 	_, err := ptyexec.LookUp(cmd)
 	if _, known := found.Load(cmd.Args[0]); err != nil && known {
