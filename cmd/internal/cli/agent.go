@@ -272,7 +272,7 @@ func (o *addOptions) trustRow(loader config.Loader, before []config.Untrusted) {
 // row returns the fields that have a value. The placeholders of the command say how it takes the prompt.
 func (o *addOptions) row() (fields []config.AgentField) {
 	for _, f := range o.fields {
-		if f.value != "" {
+		if f.value != "" && f.value != string(agent.FormatText) { // that is what a row without a format means
 			fields = append(fields, config.AgentField{Key: f.key, Value: f.value})
 		}
 		if f.key == agent.FieldCommand {

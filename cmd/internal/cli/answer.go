@@ -14,16 +14,9 @@ import (
 	"ralph/state/question"
 )
 
-// answerOptions are what a person answers.
-type answerOptions struct {
-	*cmdline.Factory
-	option string // its number, from 1; empty: the answer is a text
-	by     string // where it comes from
-}
-
 // newAnswerCmd returns ralph answer.
 func newAnswerCmd(f *cmdline.Factory) *cobra.Command {
-	o := &answerOptions{Factory: f}
+	option, by := "", ""
 	cmd := &cobra.Command{
 		Use: "answer ID [TEXT...]", Short: "Answer an agent's question; its task continues",
 		Args: cmdline.Takes("the id of a question", cobra.MinimumNArgs(1)),
@@ -31,34 +24,35 @@ func newAnswerCmd(f *cmdline.Factory) *cobra.Command {
 			"continues when all its questions are answered. If no run is active, the next run takes the answer.",
 		Example: "  ralph answer q1 Use PostgreSQL 16\n  ralph answer q2 --option 1",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return answerRun(o, args[0], strings.Join(args[1:], " "))
+			return answerRun(f, args[0], strings.Join(args[1:], " "), option, by)
 		},
 	}
-	cmd.Flags().StringVar(&o.option, "option", "", "Choose option `N` of the question.")
-	cmd.Flags().StringVar(&o.by, "by", "ralph answer", "Where the answer comes from.")
+	cmd.Flags().StringVar(&option, "option", "", "Choose option `N` of the question.")
+	cmd.Flags().StringVar(&by, "by", "ralph answer", "Where the answer comes from.")
 	_ = cmd.Flags().MarkHidden("by") // for ralph-hub; fails only for an unknown flag
 	return cmd
 }
 
-func answerRun(o *answerOptions, id, text string) error {
-	r, dir, err := o.Reader()
+// answerRun answers with a text, or with the number of an option; by says where the answer comes from.
+func answerRun(f *cmdline.Factory, id, text, option, by string) error {
+	r, dir, err := f.Reader()
 	if err != nil {
 		return err
 	}
-	if err := o.RefuseAgent(dir, "answer a question that is put to a person"); err != nil {
+	if err := f.RefuseAgent(dir, "answer a question that is put to a person"); err != nil {
 		return err
 	}
 	store := question.In(r)
 	switch {
-	case o.option != "" && text != "":
+	case option != "" && text != "":
 		return cmdline.UsageError("answer takes a text or --option, not both")
-	case o.option != "":
+	case option != "":
 		q, err := store.Get(id)
 		if err == nil {
-			n, bad := strconv.Atoi(o.option)
+			n, bad := strconv.Atoi(option)
 			if bad != nil {
 				return cmdline.UsageError("--option %q is not allowed: the number of an option, "+
-					"as ralph questions %s shows it", o.option, q.ID)
+					"as ralph questions %s shows it", option, q.ID)
 			}
 			text, err = q.Option(n)
 		}
@@ -66,29 +60,29 @@ func answerRun(o *answerOptions, id, text string) error {
 			return cmdline.UsageError("%v", err)
 		}
 	}
-	q, err := store.Answered(id, text, termtext.Unwrap(o.by))
+	q, err := store.Answered(id, text, termtext.Unwrap(by))
 	if err != nil {
 		return cmdline.UsageError("%v", err)
 	}
-	o.Wrote(dir, state.QuestionFile(q.ID))
+	f.Wrote(dir, state.QuestionFile(q.ID))
 	next := "the next run takes it: ralph resume"
 	if owner, alive := r.Owner(); alive {
 		next = "run " + owner.RunID + " takes it"
-	} else if err := o.tell(r, store); err != nil {
-		o.Warn(err)
+	} else if err := tellAnswered(f, r, store); err != nil {
+		f.Warn(err)
 	}
-	o.Say("answered %s: %s; %s", q.ID, termtext.Line(q.Answer), next)
+	f.Say("answered %s: %s; %s", q.ID, termtext.Line(q.Answer), next)
 	return nil
 }
 
-// tell records in status.json that the run that ended to wait for answers has them all. How it ended does not change.
-func (o *answerOptions) tell(r *state.Reader, store question.Store) error {
+// tellAnswered records in status.json that the run that ended to wait for answers has them all. How it ended does not change.
+func tellAnswered(f *cmdline.Factory, r *state.Reader, store question.Store) error {
 	all, err := store.List()
 	if s, _ := r.Status(); err != nil || s.Rule != state.RuleQuestion ||
 		slices.ContainsFunc(all, question.Question.Open) {
 		return err // without a status, no run waits for anything
 	}
-	w, err := o.Lock(r.Dir(), "answer")
+	w, err := f.Lock(r.Dir(), "answer")
 	if _, locked := errors.AsType[*state.LockedError](err); locked { // a run that starts now, or another answer
 		return nil
 	} else if err != nil {

@@ -19,38 +19,32 @@ import (
 	"ralph/state"
 )
 
-type monitorOptions struct {
-	*cmdline.Factory
-	plain bool
-	theme string
-}
-
 // newMonitorCmd returns ralph monitor.
 func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
-	o := &monitorOptions{Factory: f}
+	plain, theme := false, ""
 	cmd := &cobra.Command{
 		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cmdline.NoArgs,
 		Example: "  ralph monitor\n  ralph monitor --plain | grep check",
-		RunE:    func(*cobra.Command, []string) error { return monitorRun(o) },
+		RunE:    func(*cobra.Command, []string) error { return monitorRun(f, plain, theme) },
 	}
-	cmd.Flags().BoolVar(&o.plain, "plain", false, "Print a stream of lines instead of the screen.")
-	cmd.Flags().StringVar(&o.theme, "theme", "", "The colors, as a `NAME`: "+strings.Join(canvas.Themes(), ", ")+"; for all screens: "+
+	cmd.Flags().BoolVar(&plain, "plain", false, "Print a stream of lines instead of the screen.")
+	cmd.Flags().StringVar(&theme, "theme", "", "The colors, as a `NAME`: "+strings.Join(canvas.Themes(), ", ")+"; for all screens: "+
 		canvas.ThemeVariable+" in the environment.")
 	cmdline.CompleteValues(cmd, "theme", canvas.Themes())
 	return cmd
 }
 
-func monitorRun(o *monitorOptions) error {
-	if err := canvas.CheckTheme(o.theme); err != nil {
+func monitorRun(f *cmdline.Factory, plain bool, theme string) error {
+	if err := canvas.CheckTheme(theme); err != nil {
 		return cmdline.UsageError("--theme: %v", err)
 	}
-	dir, err := o.Project()
+	dir, err := f.Project()
 	if err != nil {
 		return err
 	}
-	sig := cmdline.HandleSignals(o.In)
+	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
-	return watch(sig.Ctx, o.Factory, monitor.Options{Dir: dir, Plain: o.plain, Out: o.Out, Theme: o.theme})
+	return watch(sig.Ctx, f, monitor.Options{Dir: dir, Plain: plain, Out: f.Out, Theme: theme})
 }
 
 // watch shows the run of a project on a screen.

@@ -192,14 +192,11 @@ func (o *runOptions) argv(p *preflight.Project) []string {
 		verb = "once"
 	}
 	argv := append([]string{"-C", p.Dir, verb}, p.Config.Flags()...)
-	if o.live {
-		argv = append(argv, "--live")
-	}
-	if o.headless {
-		argv = append(argv, "--headless")
-	}
-	if o.withoutTasks {
-		argv = append(argv, "--without-tasks") // it was agreed to in the outer terminal
+	for flag, given := range map[string]bool{"--live": o.live, "--headless": o.headless,
+		"--without-tasks": o.withoutTasks} { // it was agreed to in the outer terminal
+		if given {
+			argv = append(argv, flag)
+		}
 	}
 	return append(argv, "--output="+o.output)
 }

@@ -36,23 +36,18 @@ type runRow struct {
 	LastError  string    `json:"last_error,omitempty"` // of a run that crashed
 }
 
-type runsOptions struct {
-	*cmdline.Factory
-	json, all bool // all: of all projects
-}
-
 // newRunsCmd returns ralph runs, with its verbs.
 func newRunsCmd(f *cmdline.Factory) *cobra.Command {
-	o := &runsOptions{Factory: f}
+	all, asJSON := false, false
 	cmd := &cobra.Command{
 		Use: "runs", Aliases: []string{"sessions"}, Short: "List the runs of this project, or of all of your projects",
 		Args:    cmdline.NoArgs,
 		Long:    "List the runs of this project, or of all of your projects: start, length, result, tasks, cost, exit code.",
 		Example: "  ralph runs\n  ralph runs --all --json\n  ralph runs show 20261120-131810-abcd",
-		RunE:    func(*cobra.Command, []string) error { return runsRun(o) },
+		RunE:    func(*cobra.Command, []string) error { return runsRun(f, all, asJSON) },
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "List the runs of all of your projects.")
-	cmd.Flags().BoolVar(&o.json, "json", false, "Print an array of objects.")
+	cmd.Flags().BoolVar(&all, "all", false, "List the runs of all of your projects.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
 	show := newReportCmd(f)
 	show.Use, show.Short, show.Long = "show RUN", "Show what a run came to, as ralph report does", ""
 	show.Args = cmdline.Takes("one run", cobra.ExactArgs(1))
@@ -61,38 +56,40 @@ func newRunsCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-func runsRun(o *runsOptions) error {
-	rows, err := o.rows()
+// runsRun lists runs, the latest first; all: of all projects.
+func runsRun(f *cmdline.Factory, all, asJSON bool) error {
+	dir, err := f.Project()
 	if err != nil {
 		return err
 	}
-	return o.print(rows)
-}
-
-// rows lists runs, the latest first.
-func (o *runsOptions) rows() ([]runRow, error) {
-	dir, err := o.Project()
-	if err != nil {
-		return nil, err
-	}
-	loader := o.Loader(dir, nil)
 	dirs, rows := []string{dir}, []runRow{}
-	if o.all {
-		if dirs = loader.Projects(); !slices.Contains(dirs, dir) {
+	if all {
+		if dirs = f.Loader(dir, nil).Projects(); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
 	for _, project := range dirs {
-		all, err := runsOf(cmdline.OpenState(project), project)
-		if err != nil && !o.all {
-			return nil, err
+		some, err := runsOf(cmdline.OpenState(project), project)
+		if err != nil && !all {
+			return err
 		}
-		rows = append(rows, all...)
+		rows = append(rows, some...)
 	}
 	sort.SliceStable(rows, func(i, j int) bool { // not slices: that makes another sort for each type
 		return cmp.Or(rows[j].StartedAt.Compare(rows[i].StartedAt), cmp.Compare(rows[j].ID, rows[i].ID)) < 0
 	})
-	return rows, nil
+	if asJSON {
+		if err := f.JSON(rows); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(rows) == 0:
+		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
+	case !asJSON:
+		printRuns(f, rows, all)
+	}
+	return nil
 }
 
 // runsOf lists the runs of a project: those with a record, and those whose events are
@@ -132,17 +129,9 @@ func rowOf(rep *report.Report, dir string) runRow {
 		rep.Took().Seconds(), rep.StartedAt, rep.EndedAt, rep.LastError}
 }
 
-func (o *runsOptions) print(rows []runRow) error {
-	if o.json {
-		if err := o.JSON(rows); err != nil || len(rows) > 0 {
-			return err
-		}
-	}
-	if len(rows) == 0 {
-		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no runs are known; start one with: ralph"}
-	}
+func printRuns(f *cmdline.Factory, rows []runRow, all bool) {
 	head := []string{"RUN", "STARTED", "TOOK", "RESULT", "TASKS", "ITERATIONS", "COST", "EXIT"}
-	if o.all {
+	if all {
 		head = append(head, "PROJECT")
 	}
 	crashed := slices.ContainsFunc(rows, func(row runRow) bool { return row.LastError != "" })
@@ -160,7 +149,7 @@ func (o *runsOptions) print(rows []runRow) error {
 		}
 		cells := []string{oneLine(row.ID), row.StartedAt.Local().Format("Jan 2 15:04"),
 			view.Span(view.Seconds(row.Seconds)), oneLine(cmp.Or(state.NotProven(row.Status, row.Unproven), row.Status)), tasks, fmt.Sprint(row.Iterations), cost(row.USD), exit}
-		if o.all {
+		if all {
 			cells = append(cells, cmdline.Inert(row.Project))
 		}
 		if crashed {
@@ -168,8 +157,7 @@ func (o *runsOptions) print(rows []runRow) error {
 		}
 		table = append(table, cells)
 	}
-	o.Table(table, "EXIT", "STARTED", "COST", "TOOK", "ITERATIONS", "TASKS")
-	return nil
+	f.Table(table, "EXIT", "STARTED", "COST", "TOOK", "ITERATIONS", "TASKS")
 }
 
 func newPruneCmd(f *cmdline.Factory) *cobra.Command {
