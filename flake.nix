@@ -15,7 +15,7 @@
           pname = "ralph";
           version = self.shortRev or "dirty";
           src = self;
-          vendorHash = "sha256-+SSbiMYZckO8MGOYTc9owCDpTygdThDE3db6yfouOM0="; # of the modules; make generate
+          vendorHash = "sha256-MOpSqdgP4FJBLG2NNoiyFAKlRoPOPhWSYAhnR9bKADo="; # of the modules; make generate
           subPackages = [ "cmd/ralph" "cmd/ralph-hub" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" (set "Version" (self.shortRev or "dirty")) (set "Commit" (self.rev or "")) ];

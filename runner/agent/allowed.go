@@ -83,36 +83,6 @@ func CompoundAllowed(tool, arg string, allowed []string) bool {
 	return named
 }
 
-// AllowsCommand reports whether the list allows every part of a shell command. What sets variables, defines functions
-// or writes to a file does more than its first word shows, so only an entry for the whole shell allows it.
-func AllowsCommand(command string, allowed []string) bool {
-	if slices.ContainsFunc(allowed, func(e string) bool { return e == shellTool || e == shellTool+"(*)" }) {
-		return true
-	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
-	if err != nil {
-		return false
-	}
-	plain := true
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.DeclClause, *syntax.FuncDecl, *syntax.Assign, *syntax.Redirect, *syntax.LetClause:
-			plain = false
-		case *syntax.CallExpr:
-			plain = plain && len(n.Assigns) == 0
-		}
-		return plain
-	})
-	parts := commands(command)
-	return plain && len(parts) > 0 && !slices.ContainsFunc(parts, func(words []string) bool {
-		return !slices.Contains(onlyPrint, words[0]) &&
-			!slices.ContainsFunc(allowed, func(entry string) bool { return allows(entry, words) })
-	})
-}
-
-// onlyPrint are the harmless programs that no argument makes write or run anything.
-var onlyPrint = []string{"cat", "cd", "cut", "echo", "false", "grep", "head", "pwd", "tail", "tr", "true", "wc"}
-
 func runsShell(tool string) bool {
 	return slices.ContainsFunc(shellEntries[:], func(e [2]string) bool { return e[0] == tool })
 }

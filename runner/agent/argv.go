@@ -45,8 +45,6 @@ const argValue = "{}"
 // Template has the arguments of a CLI. A nil list means that the CLI has no such
 // option.
 type Template struct {
-	// Through is the program, with its arguments, that starts the CLI for a call; nil: it is started directly.
-	Through     []string `json:"through,omitempty"`
 	Args        []string `json:"args,omitempty"` // all arguments, with placeholders
 	PromptBy    PromptBy `json:"prompt_by,omitempty"`
 	ResumeArgs  []string `json:"resume_args,omitempty"`
@@ -80,18 +78,6 @@ type ArgvCall struct {
 	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
 	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
 	Contained      bool     // the call runs in a sandbox of ralph
-}
-
-// acpTemplate is the template of every agent that speaks the Agent Client Protocol. own are arguments of the agent's program;
-// what follows -- is for ralph-hub.
-func acpTemplate(own ...string) Template {
-	return Template{
-		Through: []string{"ralph-hub", "acp"}, Args: append(own, "--", argPermissions, argModel, argResume),
-		PromptBy: PromptStdin, ResumeArgs: []string{"--resume", argValue}, ModelArgs: []string{"--model", argValue},
-		AllowedArgs: []string{"--permit", PermitAllowedTools}, AllowedItem: []string{"--allow", argValue},
-		BypassArgs: []string{"--permit", PermitBypass}, ReadOnlyArgs: []string{"--permit", PermitReadOnly},
-		VersionArgs: []string{"--version"}, ShellEntry: "Bash(%s:*)",
-	}
 }
 
 // Build returns the arguments of a call, without the program.

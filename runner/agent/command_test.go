@@ -106,7 +106,7 @@ func TestFind_unknownName_errorListsTheKnown(t *testing.T) {
 		if !strings.Contains(err.Error(), s.Name) {
 			t.Errorf("%q does not name %s", err, s.Name)
 		}
-		if s.Install == "" || s.Bin == "" && s.Format != FormatText && s.Format != FormatACP {
+		if s.Install == "" || s.Bin == "" && s.Format != FormatText {
 			t.Errorf("row %s is incomplete", s.Name)
 		}
 	}
@@ -150,7 +150,7 @@ func TestFind_builtInAndOwnRows_areFound(t *testing.T) {
 			t.Errorf("%q, %v", s.Name, err)
 		}
 	}
-	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, auggie, acp, text, own") {
+	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, auggie, text, own") {
 		t.Errorf("%v", err)
 	}
 }

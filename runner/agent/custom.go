@@ -73,7 +73,7 @@ func wrong(field, format string, args ...any) error {
 // CustomFormats lists the wire formats.
 func CustomFormats() []string {
 	return []string{string(FormatClaude), string(FormatCodex), string(FormatGemini),
-		string(FormatOpencode), string(FormatACP), string(FormatText)}
+		string(FormatOpencode), string(FormatText)}
 }
 
 // CustomPrompts lists the ways to pass a prompt.
@@ -101,13 +101,6 @@ func (r CustomRow) Spec() (Spec, error) {
 			ModelsArgs: r.Models, LoginArgs: r.Login},
 		Pipe: r.Pipe,
 		Env:  Variables{Set: r.Env, Keys: r.Keys, State: r.Home}, Format: r.Format, Patterns: r.Patterns,
-	}
-	if r.Format == FormatACP { // the protocol says how to permit, to resume, and to name a model
-		s.Template = acpTemplate(r.Command[1:]...)
-		s.VersionArgs, s.ModelsArgs, s.LoginArgs = r.Version, r.Models, r.Login
-		acp, _ := Find(string(FormatACP)) // it is in the table
-		s.Patterns = append(s.Patterns, acp.Patterns...)
-		return s, nil
 	}
 	if containsPlaceholder(r.Allowed, argValue) {
 		s.AllowedItem = r.Allowed

@@ -68,7 +68,7 @@ func (s Spec) NewDecoder(emit func(state.Payload)) *Decoder {
 		d.hint("(a broken record was skipped)")
 	}}
 	d.decode = map[Format]func(*Decoder, gjson.Result) bool{
-		FormatClaude: (*Decoder).claude, FormatACP: (*Decoder).claude, FormatCodex: (*Decoder).codex,
+		FormatClaude: (*Decoder).claude, FormatCodex: (*Decoder).codex,
 		FormatGemini: (*Decoder).gemini, FormatOpencode: (*Decoder).opencode,
 	}[s.Format]
 	return d

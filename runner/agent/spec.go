@@ -25,7 +25,6 @@ const (
 	FormatCodex    Format = "codex-json"
 	FormatGemini   Format = "gemini-stream-json"
 	FormatOpencode Format = "opencode-json"
-	FormatACP      Format = "acp" // ralph-hub acp prints claude-stream-json for it
 	FormatText     Format = "text"
 )
 

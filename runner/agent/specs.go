@@ -196,11 +196,6 @@ func Specs() []Spec {
 			Format: FormatClaude, Patterns: []ending.Pattern{{Class: ending.Auth, Match: `No auth provided`}},
 		},
 		{
-			Name: "acp", About: "any agent that speaks the Agent Client Protocol", Install: "set AGENT_CMD to its command line, such as gemini --acp",
-			Template: acpTemplate(), Env: Variables{Keys: providerKeys()}, Format: FormatACP,
-			Patterns: []ending.Pattern{{Class: ending.BadFlag, Match: `does not speak the Agent Client Protocol|does not take the model|unknown model "`}},
-		},
-		{
 			Name: "text", About: "any other program, which reads the prompt from standard input",
 			Install:  "set AGENT_CMD to the command line of your agent",
 			Template: Template{PromptBy: PromptStdin},

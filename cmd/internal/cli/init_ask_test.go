@@ -66,7 +66,6 @@ func TestInit_agent_isOneThatIsInstalled(t *testing.T) {
 		{"codex", "\n\n\n\n\n\n", "codex", "", "Agent (installed: codex; known: claude, "},
 		{"", "\n\n\ngemini\n\n\n", "gemini", "", ""},
 		{"", "\n\n\ntext\n\n-x\n./mine --yes\n\n\n", "text", "./mine --yes", "Command line of your agent: any other program, which reads the prompt from"},
-		{"", "\n\n\nacp\n./mine --acp\n\n\n", "acp", "./mine --acp", "Command line of your agent: any agent that speaks the Agent Client Protocol"},
 	} {
 		w := newInitWorld(t, goProject())
 		bin := t.TempDir()

@@ -118,7 +118,7 @@ func read(t *testing.T, dir, name string) string {
 }
 
 func TestAgents_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing.T) {
-	const formats = "claude-stream-json, codex-json, gemini-stream-json, opencode-json, acp, text"
+	const formats = "claude-stream-json, codex-json, gemini-stream-json, opencode-json, text"
 	for _, test := range []struct{ name, text, want string }{
 		{"text for rows", "agents: 1", `:1: agents must hold a mapping for each agent, by its name, not "1"`},
 		{"text for a row", "agents:\n  a: b", `:2: agents.a must hold the keys command, prompt, format, output, resume, model, allowed_tools, bypass, version, models, login, description, env, env_keys, home, patterns, not "b"`},

@@ -34,7 +34,7 @@ func TestVerbs_each_hasAnExampleWithItsName(t *testing.T) {
 func TestVerbs_mistakeInTheCommandLine_isUsage(t *testing.T) {
 	alone(t)
 	for _, line := range []string{"nonsense", "serve x", "worker x", "worker --slots 0", "fleet --nonsense",
-		"fleet --listen 1", "proxy", "bridge --socket s --proxy-port 1", "bridge -- true", "acp agent", "mcp x",
+		"fleet --listen 1", "proxy", "bridge --socket s --proxy-port 1", "bridge -- true", "mcp x",
 		"worker --join foo", "worker --join http://x", "workers --fleet nats://u:p@h:1x",
 		"turn --fleet nats://h:1 --creds /nosuch"} {
 		if err := hub(t.Context(), t.Output(), strings.Fields(line)...); !errors.As(err, new(*cmdline.ExitError)) {

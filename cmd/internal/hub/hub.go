@@ -42,7 +42,7 @@ func Root() *cobra.Command {
 		return cmdline.UsageError("%v; see: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(newProxyCmd(), newBridgeCmd(), newWatchCmd(), newNotifyTestCmd(), newServeCmd(), newMCPCmd(),
-		newACPCmd(), newFleetCmd(), newWorkerCmd(), newWorkersCmd(), newTurnCmd())
+		newFleetCmd(), newWorkerCmd(), newWorkersCmd(), newTurnCmd())
 	return root
 }
 

@@ -27,7 +27,7 @@ func (p *Project) Find(name string) (pool.Agent, error) {
 	if err == nil && spec.Name == p.Agent.Spec.Name {
 		return p.Agent, nil
 	}
-	return pool.Agent{Spec: spec}.Through(), err
+	return pool.Agent{Spec: spec}, err
 }
 
 // FindAgents sets Agent and checks that the fallback agents exist. If no option
@@ -57,7 +57,6 @@ func (p *Project) FindAgents() error {
 		}
 		p.Agent.Program = words
 	}
-	p.Agent = p.Agent.Through()
 	for i, name := range p.Config.FallbackAgents {
 		one, err := p.Find(name)
 		if err != nil {
@@ -226,17 +225,11 @@ func (p *Project) Named() bool { return !p.needsOption() }
 
 // Installed checks that the agent's program exists.
 func (p *Project) Installed(one pool.Agent) error {
-	cannot := func(why string) error {
-		return cmdline.AgentError("the agent %s cannot run: %s", one.Spec.Name, why)
-	}
-	if err := one.Reachable(p.Config.Settings.InContainer()); err != nil {
-		return cannot(err.Error())
-	}
 	if p.Config.Settings.InContainer() {
 		return nil // what counts is in the image
 	}
 	if _, err := p.lookPath(one); err != nil {
-		return cannot(missing(one))
+		return cmdline.AgentError("the agent %s cannot run: %s", one.Spec.Name, missing(one))
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/stop"
@@ -196,13 +195,6 @@ func (p *place) localize(parcel Parcel) (turn.Assignment, error) {
 		if a.Protect[i], err = within(path); err != nil {
 			return a, err
 		}
-	}
-	if len(a.Agent.Spec.Through) > 0 { // this machine may have it elsewhere
-		hub, err := sandbox.FindHub()
-		if err != nil {
-			return a, err
-		}
-		a.Agent.Spec.Through = append([]string{hub}, a.Agent.Spec.Through[1:]...)
 	}
 	if a.Sandbox.On() {
 		a.Sandbox, err = a.Sandbox.For(a.Dir)
