@@ -93,7 +93,7 @@ func (o object) of(another gjson.Result) object {
 // get returns a member: the last of repeated ones, and zero if it is missing.
 func (o object) get(key string) (none gjson.Result) {
 	for i := len(o) - 1; i >= 0; i-- {
-		if sameKey(o[i].key, key) {
+		if have := o[i].key; have != "" && have[0] == key[0] && sameKey(have, key) {
 			return o[i].value
 		}
 	}
@@ -172,9 +172,9 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		DependsOn:   texts(all.first("depends_on", "dependencies")),
 		Category:    text(all.get("category")),
 		Tags:        texts(all.first("tags", "labels")),
-		Judges:      r.judges(rec.place.String(), all.get("judges")),
+		Judges:      r.judges(rec.place, all.get("judges")),
 		Evidence:    text(all.get("evidence_path")),
-		Choice:      r.choice(rec.place.String(), all),
+		Choice:      r.choice(rec.place, all),
 		Created:     text(all.get("created_at")),
 		Updated:     text(all.get("updated_at")),
 		Line:        r.line(rec.value.Index), // first: offsets must not decrease

@@ -16,15 +16,15 @@ const (
 
 // results returns the places of results in a record that has judges or earlier results.
 func (r *reader) results(rec record) (places map[string]task.Place) {
+	judged := rec.all.get("judges").Exists()
 	for _, key := range []string{JudgeResults, ValidationResults} {
-		at, before := task.Place{}, map[task.State]string{task.Done: ""}
-		switch v := rec.all.get(key); {
-		case v.Exists():
-			at = task.Place{Range: r.span(v), Words: before}
-		case rec.all.get("judges").Exists():
-			at = r.insertion(rec.value, before, key)
-		default:
+		v := rec.all.get(key)
+		if !judged && !v.Exists() {
 			continue
+		}
+		at := task.Place{Range: r.span(v), Words: map[task.State]string{task.Done: ""}}
+		if !v.Exists() {
+			at = r.insertion(rec.value, at.Words, key)
 		}
 		if places == nil {
 			places = map[string]task.Place{}

@@ -82,7 +82,7 @@ func (r *reader) refuse(err error) {
 }
 
 // judges returns who should judge a task: names, and objects as JSON.
-func (r *reader) judges(at string, v gjson.Result) (all []string) {
+func (r *reader) judges(at place, v gjson.Result) (all []string) {
 	one := func(_, judge gjson.Result) bool {
 		if place := fmt.Sprintf("%s.judges[%d]", at, len(all)); judge.IsObject() {
 			r.check(place, judge, judgeFields())
@@ -105,16 +105,16 @@ func (r *reader) judges(at string, v gjson.Result) (all []string) {
 
 // choice reads agent and model, or a provider: its name, or an object with a
 // name and a model. A provider's model goes to no other agent.
-func (r *reader) choice(at string, o object) task.Choice {
+func (r *reader) choice(at any, o object) task.Choice {
 	provider := o.get("provider")
 	named := task.Choice{Agent: text(provider)}
 	if provider.IsObject() {
-		r.check(at+".provider", provider, providerFields())
+		r.check(fmt.Sprintf("%v.provider", at), provider, providerFields())
 		all := members(provider)
 		named = task.Choice{Agent: text(all.first("name", "provider")), Model: text(all.get("model"))}
 	}
 	if mode := o.get("mode"); mode.Str == "plan" {
-		r.refuse(r.wrong(at+".mode", mode, "left out: ralph has agents work, never only plan"))
+		r.refuse(r.wrong(fmt.Sprintf("%v.mode", at), mode, "left out: ralph has agents work, never only plan"))
 	}
 	return task.Choice{Agent: text(o.get("agent")), Model: text(o.get("model"))}.Or(named)
 }
