@@ -56,7 +56,7 @@ func projects() []project {
 				"calc.js":      "exports.add = (a, b) => a + b;\n",
 				"calc.test.js": "const { test } = require('node:test');\nconst assert = require('assert');\nconst { add } = require('./calc');\ntest('adds', () => assert.strictEqual(add(1, 2), 3));\ntest('zero', () => assert.strictEqual(add(0, 0), 0));\n",
 			},
-			red: map[string]string{"calc.js": "exports.add = (a, b) => a - b;\n"}, blamed: "calc.test.js > adds", message: "-1 !== 3", total: 2,
+			red: map[string]string{"calc.js": "exports.add = (a, b) => a - b;\n"}, blamed: "adds", message: "-1 !== 3", total: 2,
 		},
 		{
 			name: "python", needs: "python3", check: Check{Name: "test", Command: "python3 -B -m unittest"},
