@@ -95,9 +95,10 @@ func listRun(ctx context.Context, o *listOptions) error {
 	if o.json {
 		return cmdline.NewEncoder(o.Out).Encode(rows)
 	}
-	table := [][]string{{"  AGENT", "RUNS", "VERSION", "LOGIN", "MODELS", "PROGRAM", "ABOUT"}}
+	table := [][]string{{"  AGENT", "RUNS", "VERSION", "LOGIN", "MODELS", "PROGRAM", "FROM", "ABOUT"}}
 	for i, r := range rows {
 		name, runs, about := "  "+r.Name, "yes", specs[i].About
+		from := cmp.Or(p.Config.AgentSource(r.Name).Where, "built in")
 		if r.Chosen {
 			name = "* " + r.Name
 		}
@@ -105,12 +106,12 @@ func listRun(ctx context.Context, o *listOptions) error {
 			runs, about = "no", r.Why
 		}
 		cells := []string{name, runs}
-		for _, cell := range []string{r.Version, r.Login, termtext.Some(r.Models, 3), programs[i], about} {
+		for _, cell := range []string{r.Version, r.Login, termtext.Some(r.Models, 3), programs[i], from, about} {
 			cells = append(cells, cmdline.Dash(termtext.Line(cell)))
 		}
 		table = append(table, cells)
 	}
-	o.Table(table, "PROGRAM", "MODELS", "VERSION")
+	o.Table(table, "FROM", "PROGRAM", "MODELS", "VERSION")
 	o.Say("* is used unless you name another one; all models: ralph agent list --json; to try one: ralph doctor --live --agent NAME")
 	return nil
 }

@@ -93,7 +93,7 @@ func TestAgentList_showsVersionLoginAndModels_withoutACall(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"* claude": "yes 1.2.3 key opus, sonnet, haiku", "  codex": "yes 1.2.3 no gpt-6", "  opencode": "yes 1.2.3 key a/b, c",
-		"  gemini": `no - - - - "gemini" is not an executable`, "  mine": "yes - yes one, two, three and 1 more",
+		"  gemini": `no - - - - built in "gemini" is not an executable`, "  mine": "yes - yes one, two, three and 1 more",
 	} {
 		if !strings.Contains(row(w.out.String(), name), want) {
 			t.Errorf("%s: %q, want %q", name, row(w.out.String(), name), want)
