@@ -180,10 +180,10 @@ func recipe(lines []string) string {
 // environment sets. Variables with a name such as ARGS may be empty, unless the recipe tests for that.
 func wantsValue(makefile, recipe string) bool {
 	const name = `[A-Za-z_]\w*`
-	mayBeEmpty := regexp.MustCompile(`(?i)arg|flag|opt|extra|verbose|quiet|debug|^v$|^ci$|colou?r`)
+	mayBeEmpty := regexp.MustCompile(`(?i:arg|flag|opt|extra|verbose|quiet|debug|colou?r|lib|dir|prefix)|^[A-Z]{1,2}$`)
 	missing := func(variable string) bool {
 		_, set := os.LookupEnv(variable)
-		builtIn := slices.Contains([]string{"MAKE", "MAKEFLAGS", "MAKEFILE_LIST", "CURDIR", "SHELL", "CC", "CXX", "AR", "RM"}, variable)
+		builtIn := slices.Contains([]string{"MAKE", "MAKEFLAGS", "MAKEFILE_LIST", "CURDIR", "SHELL", "PWD", "HOME", "USER", "OS", "CC", "CXX", "CPP", "AR", "AS", "LD", "RM"}, variable)
 		assigned := regexp.MustCompile(`(?m)(?:^|\s)` + variable + `\s*[:?+!]*=|^define ` + variable + `\b`)
 		return !set && !builtIn && !assigned.MatchString(makefile)
 	}
