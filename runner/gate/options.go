@@ -37,7 +37,7 @@ func (o *CheckOptions) Options() []option.Row {
 		}, {
 			Group: "Checks", Key: "TEST_MODE", YAML: "test.mode",
 			Kind: option.Enum, Default: string(ModeAuto), Values: []string{"auto", "gate", "tdd", "report"}, Trust: true,
-			Safe: []string{"auto", "gate", "tdd"}, Field: &o.TestMode,
+			Safe: []string{"auto", "gate", "tdd"}, Field: &o.TestMode, Spellings: map[string]string{"baseline": "auto"},
 			Help: "Which failures of required checks block: auto means gate for a check that is green when the run begins, and " +
 				"for one that is red the end of the run, and a task only by what it breaks and by its own tests; gate means all, " +
 				"tdd only those of tests that passed before, report none.",

@@ -169,6 +169,7 @@ func TestLoad_messages(t *testing.T) {
 			wantErr: `.ralphrc:2: SANDBOX_PROVIDER: "e2b" is not one of off, podman, docker, bwrap, landlock, auto`},
 		{name: "another tool's sandbox, in its words", rc: "SANDBOX_PROVIDER=docker", env: []string{"RALPH_DOCKER_IMAGE=mine"}},
 		{name: "no sandbox", env: []string{"RALPH_USE_DOCKER=no"}},
+		{name: "another name of the default mode of tests", rc: "TEST_MODE=baseline"},
 		{name: "another tool's auto is ours", env: []string{"RALPH_USE_DOCKER=auto", "RALPH_DOCKER_PERMISSION=bypass"}},
 		{name: "slip in the name of a check", rc: "LNIT_COMMAND=make",
 			wantErr: `.ralphrc:1: unknown key "LNIT_COMMAND"; did you mean LINT_COMMAND?; correct or remove it to start`},
