@@ -212,13 +212,13 @@ const soon = 10 * time.Minute
 // namesReset makes a limit of a failure whose words are not known, but which says when something resets.
 func (o *Outcome) namesReset(t *Transcript, now time.Time) {
 	switch o.Class {
-	case ending.Crash, ending.Auth, ending.RateLimited, ending.Overloaded, ending.ServerError:
+	case ending.Crash, ending.NoFinalRecord, ending.Auth, ending.NoCredit, ending.RateLimited, ending.Overloaded, ending.ServerError:
 	default:
 		return
 	}
 	texts := slices.Concat(t.ErrorCodes, t.Errors)
-	if ending.LooksLikeError(o.Evidence) {
-		texts = append(texts, o.Evidence)
+	if !t.Worked() { // else the lines may be the agent's words
+		texts = append(texts, t.outside()...)
 	}
 	if slices.ContainsFunc(texts, func(text string) bool { return ending.IsReset(text, now).After(now.Add(soon)) }) {
 		o.Class = ending.UsageLimit

@@ -388,12 +388,24 @@ func TestClassify_unknownWordsWithAReset_areALimit(t *testing.T) {
 		"429 slow down, retry after 18000 seconds":             ending.UsageLimit,
 		"429 slow down, retry after 30 seconds":                ending.RateLimited,
 		"The build failed at %s":                               ending.Crash,
+		"Insufficient balance of fair use, unlocks at %s":      ending.UsageLimit,
 	} {
 		text = strings.ReplaceAll(text, "%s", recordedAt.Add(3*time.Hour).UTC().Format(time.RFC3339))
 		o := classify(t, "claude", exitedWith(1), claudeInit, claudeResult(text, true, ""))
 		if o.Class != want || (want == ending.UsageLimit) == o.ResetsAt.IsZero() {
 			t.Errorf("%s: %q, resets %s", text, o.Class, o.ResetsAt)
 		}
+		if want != ending.UsageLimit || text[0] == '4' {
+			continue
+		}
+		if o = classify(t, "claude", exited, text); o.Class != want { // as a line of the CLI
+			t.Errorf("a line, %s: %q", text, o.Class)
+		}
+	}
+	// The words of a program that prints plain text, or of a model, are none of its CLI.
+	words := "The window resets at " + recordedAt.Add(3*time.Hour).UTC().Format(time.RFC3339)
+	if o := classify(t, "text", exitedWith(1), "I did it.", words); o.Class == ending.UsageLimit {
+		t.Errorf("plain text: %+v", o)
 	}
 }
 

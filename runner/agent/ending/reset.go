@@ -44,16 +44,19 @@ var (
 var (
 	// resetRE matches the words that a time of a reset stands with.
 	resetRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bresets?\b|\bresett|-reset|_reset|\brenew|\brefresh|replenish|regain|available again|` +
-			`try again|retry[-_ ]after|重置|恢复|刷新|重试|再试`)
+		return regexp.MustCompile(`(?i)\bresets?\b|\bresett|-reset|_reset|\brenew|\brefresh|replenish|regain|unlock|come back|` +
+			`\bback (?:at|on)\b|available (?:again|from|at|on)\b|next (?:window|period|cycle)|try again|retry[-_ ]after|重置|恢复|刷新|重试|再试`)
 	})
 	// hoursRE matches the length of a window in hours.
 	hoursRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:limit|quota)s? (?:has been |is )?(?:reached|exceeded|exhausted) for (?:the |your )?(?:last |past )?(\d+)[ -]?hours?\b|` +
 			`\b(\d+)[ -]?h(?:our|r)?s? (?:\w+ )?(?:limit|window|quota)|(\d+) ?小时.{0,12}(?:上限|限额|额度|配额|限制|窗口)`)
 	})
-	// chineseRE matches the texts of Chinese providers. 1308 and 1310 are codes of Zhipu (GLM) for a limit.
-	chineseRE     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Han}|"code":\s*"?13(?:08|10)\b`) })
+	// chineseRE matches the texts of Chinese providers. 1308 and 1310 are codes of Zhipu (GLM) for a limit, and so is
+	// that sentence in English.
+	chineseRE = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\p{Han}|"code":\s*"?13(?:08|10)\b|Your limit will reset at 20\d\d-\d\d-\d\d \d`)
+	})
 	chineseSpanRE = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`((?:\d+ ?(?:天|个?小时|分钟?|秒钟?) ?)+)(?:之?后|以后)`)
 	})
