@@ -167,7 +167,7 @@ func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
 			_, err := os.Lstat(filepath.Join(t.a.Dir, name))
 			return !errors.Is(err, fs.ErrNotExist)
 		})
-		if len(tick.Named) > 0 && lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true }) {
+		if len(f.absent[tick.ID]) == 0 && len(tick.Named) > 0 && lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true }) {
 			f.absent[tick.ID] = tick.Named
 		}
 		if audit.AsksForTests(text) && !tested() {
