@@ -87,7 +87,7 @@ func Kinds() []KindRow {
 			Found: "a box was ticked, and no change of the run has to do with its task, or the code that the task names " +
 				"is nowhere in the project, or the task asks for tests and the run has changed none",
 			Revert: true},
-		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed"},
+		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed, or the plan could not be used any more"},
 		{Kind: KindStateChanged,
 			Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent, or what git starts; ralph has put it back"},
 		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests, " +

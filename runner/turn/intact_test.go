@@ -142,32 +142,6 @@ func TestRun_aPersonChangesThePlanWhileChecksRun_thatStays(t *testing.T) {
 	}
 }
 
-// In landlock, what an editor writes while all processes of a check wait is a person's. What the check
-// makes of other tasks then stays, and is reported.
-func TestRun_aPersonChangesThePlanWhileACheckWaits_thatStays(t *testing.T) {
-	const person, forged = "- [x] one\n- [ ] two, quickly\n- [ ] three\n", "- [x] one\n- [x] two, quickly\n- [ ] three\n"
-	for after, want := range map[string]string{"": person, "sed -i 's/. . two/[x] two/' plan.md": forged} {
-		a := scripted.Project(t, []scripted.Step{{Do: "run", Text: "sed -i 's/. . one/[x] one/' plan.md; echo x > work.txt"}})
-		contained(t, &a, "landlock")
-		put(t, a.Dir, "plan.md", "- [ ] one\n- [ ] two\n- [ ] three\n")
-		a.Checks.Rows[0].Command = "! test -f work.txt || { touch waits; sleep 2; " + after + "\n}"
-		w := &turn.Worker{}
-		defer w.Close()
-		res, err := w.Run(t.Context(), a, func(e state.Event) {
-			if step, ok := e.Data.(state.Phase); ok && step.Name == state.PhaseChecking {
-				time.AfterFunc(time.Second, func() { put(t, a.Dir, "plan.md", person) })
-			}
-		})
-		text, _ := os.ReadFile(a.Plan.Path)
-		told := slices.ContainsFunc(res.Proof.Findings, func(f audit.Finding) bool {
-			return f.Kind == audit.KindTaskChanged && strings.Contains(f.Text, "ralph left it")
-		})
-		if string(text) != want || err != nil || told != (want == forged) || len(res.Proof.Findings) > 1 {
-			t.Errorf("%q: %q, %v, %+v", after, text, err, res.Proof.Findings)
-		}
-	}
-}
-
 // What a person changes with an editor while a check works cannot be told from what the check does: it is put back. It
 // is kept, and the report says where, also if the call has changed other tasks before.
 func TestRun_aPersonChangesThePlanWhileACheckWorks_thatIsKept(t *testing.T) {

@@ -54,6 +54,7 @@ type file struct {
 type Outcome struct {
 	Forged  []string    // ralph's own files that the call changed; ralph has restored them
 	Touched []task.Task // other tasks that the call changed, as they were before
+	Broken  string      // why the plan that the call left cannot be used; empty: it can
 	Says    bool        // the call marked its own task as done in a plan that does not count
 	Left    string      // what did not get into the plan because a person had changed it; empty: nothing
 	made    store.Plan  // the plan of the call, if it does not count; zero: it does
@@ -62,16 +63,18 @@ type Outcome struct {
 	aside   string      // where the texts of Forged are
 }
 
-// Remember reads the plan before a contained call.
+// Remember reads the plan before a call. Only a contained one may not change other tasks.
 func Remember(contained bool, c Call, before store.Plan) *Plan {
-	p := &Plan{call: c, inside: contained, before: before}
-	if !contained || c.Task.ID == "" || !before.Usable() {
+	p := &Plan{call: c, inside: contained && c.Task.ID != "", before: before}
+	if !before.Usable() {
 		return p
 	}
 	dir, in := filepath.Dir(c.Plan.Path), c.Plan.Project()
-	left, _ := fs.Glob(in.FS(dir), returned+"*") // ralph was killed
-	for _, name := range left {
-		_ = in.Remove(filepath.Join(dir, name))
+	if p.inside {
+		left, _ := fs.Glob(in.FS(dir), returned+"*") // ralph was killed
+		for _, name := range left {
+			_ = in.Remove(filepath.Join(dir, name))
+		}
 	}
 	for _, path := range Paths(c.Plan, before) {
 		info, err := in.Lstat(path)
@@ -155,7 +158,7 @@ func (p *Plan) settle(now People) (o Outcome, err error) {
 	case len(p.files) == 0 || edited: // the edits of the person and the call cannot be separated
 		return o, nil
 	}
-	if o = p.judge(before, store.Read(p.call.Plan)); len(o.Touched) == 0 {
+	if o = p.judge(before, store.Read(p.call.Plan)); o.harmless() {
 		return Outcome{}, nil
 	}
 	if p.call.Plan.Edits != "" {
@@ -169,7 +172,7 @@ func (p *Plan) settle(now People) (o Outcome, err error) {
 	for range store.MaxTries {
 		texts := p.texts()
 		before, edited = now()
-		if o = p.judge(before, store.Read(p.call.Plan)); edited || len(o.Touched) == 0 {
+		if o = p.judge(before, store.Read(p.call.Plan)); edited || o.harmless() {
 			return Outcome{}, nil
 		}
 		if o.back, err = p.putBack(texts); !errors.Is(err, store.ErrChanged) {
@@ -241,11 +244,19 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 	return o, nil
 }
 
-// judge finds the other tasks that a plan changes.
+func (o Outcome) harmless() bool { return len(o.Touched) == 0 && o.Broken == "" }
+
+// judge finds the other tasks that a plan changes, or why nobody can use it.
 func (p *Plan) judge(before, made store.Plan) Outcome {
+	if len(made.List.Tasks) == 0 && len(before.List.Tasks) > 0 && made.Error == "" {
+		made.Error = "it has no tasks any more"
+	}
+	if made.Error != "" && p.copied == "" {
+		return Outcome{Broken: made.Error}
+	}
 	own := p.call.Task
 	o := Outcome{Says: made.IsDone(own.ID), made: made, added: added(before.List.Tasks, made.List.Tasks)}
-	if !audit.AsksForPlan(audit.TextOf(own)) {
+	if p.inside && !audit.AsksForPlan(audit.TextOf(own)) {
 		o.Touched = others(before.List.Tasks, made.List.Tasks, own.ID, !p.checks)
 	}
 	return o
@@ -365,6 +376,9 @@ func (o Outcome) Findings(all []audit.Finding) []audit.Finding {
 			all = append(all, audit.Finding{Kind: audit.KindTaskChanged, Task: t.ID, Doubt: true,
 				Text: fmt.Sprintf("the task %q was changed, and the iteration was for another one", t.Title)})
 		}
+	}
+	if o.Broken != "" {
+		all = append(all, audit.Finding{Kind: audit.KindTaskChanged, Doubt: true, Text: "the call left a plan that cannot be used: " + o.Broken + "; " + o.back})
 	}
 	if len(o.Forged) > 0 {
 		all = append(all, audit.Finding{Kind: audit.KindStateChanged,

@@ -77,6 +77,28 @@ func TestSettle_whoMayChangeThePlan_does(t *testing.T) {
 	}
 }
 
+// A plan that nobody can use ends no run: it is as it was before the call.
+func TestSettle_planIsBroken_isAsBefore(t *testing.T) {
+	const text = `{"userStories": [{"id": "A", "title": "a", "passes": false}]}`
+	for name, made := range map[string]string{"a comma": `{"userStories": [{"id": "A", "title": "a", "passes": true,}]}`,
+		"another type": `{"userStories": [{"id": "A", "title": "a", "passes": "true"}]}`, "gone": "", "empty": "{\"userStories\": []}"} {
+		for _, contained := range []bool{false, true} {
+			f := store.File{Path: filepath.Join(t.TempDir(), "prd.json"), Name: "prd.json"}
+			write(t, f.Path, text)
+			before := store.Read(f)
+			p := Remember(contained, Call{Plan: f, Task: before.List.Tasks[0]}, before)
+			if write(t, f.Path, made); made == "" {
+				_ = os.Remove(f.Path)
+			}
+			o, err := p.Settle(by(before))
+			found := o.Findings(nil)
+			if now, _ := os.ReadFile(f.Path); string(now) != text || err != nil || len(found) != 1 || !found[0].Doubt || o.Made(before).IsDone("A") {
+				t.Errorf("%s, contained %t: %q, %v, %v", name, contained, now, err, found)
+			}
+		}
+	}
+}
+
 // A link in place of the plan, or where ralph keeps what does not count, leads ralph nowhere.
 func TestSettle_linksOfTheCall_leadNowhere(t *testing.T) {
 	dir := t.TempDir()
