@@ -39,6 +39,7 @@ func audited(a Assignment, f facts) auditResult {
 		r.work = f.changed.All || a.Plan.Others(f.left, f.changed.Files)
 		r.Worked = r.work || a.Known.Worked // work of an earlier attempt counts for the tick
 	}
+	r.Unearned = f.plan.Broken != "" // what ralph put back is no work
 	in := f.around
 	if usable && f.cut == "" {
 		in = auditInput(a, f)

@@ -102,8 +102,8 @@ type Proof struct {
 	// GiveUp says why the task needs a person; empty: it does not.
 	GiveUp string `json:"give_up,omitempty"`
 	Tries  int    `json:"tries,omitempty"` // failed checks of this task in a row
-	// Unearned is true when the audit refused a tick. OnlyTicks: such ticks are all
-	// that changed.
+	// Unearned is true when the audit refused a tick, or ralph put a broken plan back. OnlyTicks: that is all that
+	// changed.
 	Unearned  bool `json:"unearned,omitempty"`
 	OnlyTicks bool `json:"only_ticks,omitempty"`
 	// Blocked is true when the agent has marked its task as blocked.
