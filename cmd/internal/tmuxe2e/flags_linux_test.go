@@ -27,7 +27,7 @@ func (p *project) other(o option.Row) string {
 		"PLAN_FILE":       filepath.Join(p.dir, "my plan.md"),
 		"UNTIL":           time.Now().Add(-time.Hour).Format("15:04"),
 		"ISOLATE":         "none", "PARALLEL": "1", "WORKERS": "", // the project has no repository
-		"FLEET": "", "FLEET_CREDS": "", "FLEET_LABEL": "gpu", // a run for a fleet needs one, too
+		"FLEET": "", "FLEET_CREDS": "", // a run for a fleet needs one, too
 		"MAX_CONTINUATIONS": "7", // the agent's own limit is lower than 17
 		"PACE":              "spread seven_day",
 		"ONLY_TASK":         "", // the plan has none
