@@ -31,7 +31,7 @@ func (c *worktrees) reach(ctx context.Context) error {
 			c.ways[i+1] = way
 		}
 	}
-	if len(c.ways) == 0 && !c.o.OnFleet() {
+	if len(c.ways) == 0 {
 		return nil
 	}
 	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil {

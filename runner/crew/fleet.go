@@ -8,6 +8,7 @@ import (
 	"ralph/runner/carrier"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
+	"ralph/runner/turn/remote"
 	"ralph/state"
 )
 
@@ -15,6 +16,9 @@ import (
 func (c *worktrees) joinFleet(ctx context.Context) error {
 	if !c.o.OnFleet() {
 		return nil
+	}
+	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil { // before a server starts
+		return &slots.UnfitError{Why: err.Error()}
 	}
 	hub, err := sandbox.FindHub()
 	if err != nil {
