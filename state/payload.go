@@ -136,6 +136,8 @@ type Tool struct {
 	// Hunk has the lines that an edit removes and adds, marked - and +; empty: no edit.
 	Hunk string `json:"hunk,omitempty"`
 	File bool   `json:"file,omitempty"` // Arg is the path of a file that is read or written
+	// Sum is the same for calls whose arguments are all the same; empty: unknown.
+	Sum string `json:"-"`
 	// Parent is the call that started the sub-agent which made this call; empty:
 	// the agent itself made it.
 	Parent string `json:"parent,omitempty"`

@@ -22,6 +22,7 @@ const (
 	RulePlanComplete      = "plan_complete"
 	RulePlanUnusable      = "plan_unusable"
 	RuleQuestion          = "question" // a run, or a task, waits for answers of a person
+	RuleRepeating         = "repeating"
 	RuleReview            = "review"
 	RuleReviewBlocked     = "review_blocked"
 	RuleReviewMissing     = "review_missing"

@@ -130,6 +130,8 @@ func (s Spec) noResult(t *Transcript, exit ptyexec.Exit) Outcome {
 	cause, evidence := s.cause(t, exit)
 	sig := ending.Signal(exit.Code, exit.Signal)
 	switch {
+	case exit.Cause == ptyexec.CauseCancelled && t.Repeats != "":
+		return Outcome{Class: ending.Repeating, Evidence: t.Repeats}
 	case exit.Cause == ptyexec.CauseCancelled:
 		return Outcome{Class: ending.KilledBySignal, Reason: "the call was stopped"}
 	case exit.Cause != ptyexec.CauseExited:

@@ -70,7 +70,11 @@ func (d *Decoder) codexItem(item wire.Object, done bool) {
 		case "file_change":
 			arg = wire.OneLine(item.Get("changes").Get("0.path").String())
 		}
-		d.call(id, name, wire.Args{Main: arg, File: kind == "file_change"}, "")
+		a := wire.Args{Main: arg, File: kind == "file_change"}
+		if !a.File && arg != "" { // of a change, it says only where it is
+			a.Sum = wire.Sum(item.Text("command"), item.Text("query"), item.Get("arguments").Raw)
+		}
+		d.call(id, name, a, "")
 	}
 	if done {
 		status := item.Text("status")

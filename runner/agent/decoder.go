@@ -197,7 +197,7 @@ func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 	if t.ID != "" {
 		d.calls[t.ID] = t
 	}
-	t.Hunk, t.File = args.Hunk, args.File // only here: an answer repeats the call
+	t.Hunk, t.File, t.Sum = args.Hunk, args.File, args.Sum // only here: an answer repeats the call
 	for _, ask := range args.Asks {
 		if AsksUser(name) {
 			t.Asks = append(t.Asks, state.Ask(ask))

@@ -285,7 +285,7 @@ func TestDecode_unknownTypesAndKeys_ignored(t *testing.T) {
 func TestDecode_toolsOfSubagent_haveTheirParent(t *testing.T) {
 	out := `{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"a.go"}}]}}`
 	_, events := decodeAll(row(t, "claude"), []byte(out))
-	want := []state.Payload{state.Tool{ID: "t2", Name: "Read", Arg: "a.go", File: true, Parent: "toolu_1"}}
+	want := []state.Payload{state.Tool{ID: "t2", Name: "Read", Arg: "a.go", File: true, Parent: "toolu_1", Sum: wire.Sum("file_path", `"a.go"`)}}
 	if diff := cmp.Diff(want, events); diff != "" {
 		t.Error(diff)
 	}

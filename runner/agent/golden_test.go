@@ -189,7 +189,7 @@ func TestRecordings_transcriptAndOutcome_surviveJSON(t *testing.T) {
 
 func TestTranscript_everyField_survivesJSON(t *testing.T) {
 	limit := state.Limit{Name: "five_hour", Rejected: true, ResetsAt: recordedAt, Utilization: -1}
-	tr := Transcript{Session: "s", Resumed: true, Final: "f", HasResult: true, ResultError: true, Codes: []string{"c"}, Errors: []string{"e"},
+	tr := Transcript{Session: "s", Resumed: true, Repeats: "r", Final: "f", HasResult: true, ResultError: true, Codes: []string{"c"}, Errors: []string{"e"},
 		ErrorCodes: []string{"ec"}, CLI: []string{"l"}, Usage: state.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostUSD: 5},
 		ToolCalls: 6, Denials: []state.Tool{{ID: "i", Name: "n", Arg: "a", Parent: "p"}}, TextBytes: 8, Failures: ending.Failures{{Tool: "t", Arg: "a", Text: "x"}}, Rejected: &limit, Asked: true, Asks: []state.Ask{{Text: "q", Options: []string{"o"}}},
 		Retries: []state.Retry{{Text: "r", Codes: []string{"429"}}}}

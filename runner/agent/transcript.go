@@ -46,6 +46,8 @@ type Transcript struct {
 	// Asked is true when the agent called a tool that asks the user; Asks is what it asked.
 	Asked bool        `json:"asked,omitempty"`
 	Asks  []state.Ask `json:"asks,omitempty"`
+	// Repeats says what the agent kept repeating, if its call was ended for that; else empty.
+	Repeats string `json:"repeats,omitempty"`
 }
 
 // Add adds one payload. It ignores kinds that no decoder emits.

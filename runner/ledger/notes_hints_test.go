@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/turn"
 )
@@ -20,10 +21,12 @@ func TestHints_timeout_onlyAnAgentThatWorkedIsToldToWorkInSmallerSteps(t *testin
 }
 
 func TestHints_whatTheNextTurnCanDoBetter_isSaid(t *testing.T) {
-	var limited turn.Result
+	var limited, circles turn.Result
 	limited.Call.Outcome.Class = ending.UsageLimit
+	circles.Call.Outcome = agent.Outcome{Class: ending.Repeating, Reason: "the agent made the same calls: Bash(ls)", Evidence: "Bash(ls)"}
 	for want, hints := range map[string][]string{
 		"PROMPT.md": HintsFor(limited, []string{"PROMPT.md"}),
+		"in circles: Bash(ls). Do not do that again": HintsFor(circles, nil),
 	} {
 		if len(hints) != 1 || !strings.Contains(hints[0], want) {
 			t.Errorf("%s: %q", want, hints)

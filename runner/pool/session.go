@@ -33,7 +33,7 @@ func (c *Continuity) Options() []option.Row {
 func SessionAfter(s state.Session, res turn.Result) (next state.Session, changed bool) {
 	now, class, of := time.Now(), res.Call.Outcome.Class, res.Call.Session
 	switch {
-	case class == ending.StaleSession || class == ending.ContextTooLong:
+	case class == ending.StaleSession || class == ending.ContextTooLong || class == ending.Repeating:
 		return state.Session{Agent: res.Agent, ResetAt: now, ResetReason: string(class)}, true
 	case of.ID == "":
 		return s, false

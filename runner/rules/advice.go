@@ -14,6 +14,10 @@ import (
 // AgentHint is what the agent can do about an outcome; empty: nothing.
 func AgentHint(o agent.Outcome) string {
 	switch o.Class {
+	case ending.Repeating:
+		return "ralph ended the last call because it went in circles: " + o.Evidence +
+			". Do not do that again: find out why it does not " +
+			"get you further, and take another way. If there is none, say so with STATUS: BLOCKED."
 	case ending.QuestionAsked:
 		return "You asked a question that goes to nobody: decide yourself, and write down the decision and its reason."
 	case ending.TimeoutWithWork, ending.TimeoutIdle:

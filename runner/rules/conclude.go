@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph/logs/termtext"
+	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
@@ -85,10 +86,17 @@ func ConcludeRules() []Rule[Conclusion] {
 		{state.RulePlanComplete, "the plan has nothing left, but nothing proves it yet",
 			"check again before the next call", func(f Conclusion) (Decision, bool) { return checkAgain(f), f.nothingLeft() }},
 		{state.RuleCeilings, whenCeilings, "stop 4", ceilingAfter},
+		pausing(Rule[Conclusion]{state.RuleRepeating, "the agent made the same calls again and again, with the same answers, until ralph ended it",
+			"next iteration, in a fresh context; its prompt says why; the circuit breaker counts it", repeating}),
 		pausing(Rule[Conclusion]{state.RuleContinue, "otherwise", "next iteration", func(f Conclusion) (Decision, bool) {
 			return Decision{Action: state.ActionContinue, Reason: remark(f)}, true
 		}}),
 	}
+}
+
+func repeating(f Conclusion) (Decision, bool) {
+	o := f.Result.Call.Outcome
+	return Decision{Action: state.ActionContinue, Reason: o.Reason}, o.Class == ending.Repeating
 }
 
 // LostRepository ends a run whose repository is gone: its work can no longer be proved.

@@ -292,6 +292,7 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"breaker opened by ever shorter answers", func(f *scene) {
 			open(f, func(b *state.Breaker) { b.NoProgress, b.OutputSizes = 2, []int{1000, 500, 100} })
 		}, "output_decline", state.ActionStop, 3},
+		{"the agent went in circles", func(f *scene) { outcome(f, ending.Repeating) }, "repeating", state.ActionContinue, 0},
 		{"breaker half open", func(f *scene) { f.Memory.Breaker = state.Breaker{State: state.BreakerHalfOpen, NoProgress: 2} }, "continue", state.ActionContinue, 0},
 		{"breaker open from an earlier run", func(f *scene) { starting(f); open(f, func(*state.Breaker) {}) }, "stagnation", state.ActionStop, 3},
 

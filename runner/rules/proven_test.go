@@ -17,7 +17,7 @@ import (
 // Whatever else is so, a run with something to look at does not end as proven.
 func TestTables_somethingToLookAt_neverEndsWith0(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	classes := []ending.Class{ending.CompletedTurn, ending.TimeoutWithWork, ending.TimeoutIdle, ending.UsageLimit, ending.Auth, ending.Unknown}
+	classes := []ending.Class{ending.CompletedTurn, ending.TimeoutWithWork, ending.TimeoutIdle, ending.UsageLimit, ending.Auth, ending.Unknown, ending.Repeating}
 	zero, nine := 0, 0
 	property := func(rt *rapid.T) {
 		yes := func(name string) bool { return rapid.Bool().Draw(rt, name) }

@@ -84,7 +84,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 			cancel(err) // ralph must not spend money on a call that it cannot record
 		}
 		_, _ = decoder.Write(p) // never fails
-		if decoder.Stuck() {
+		if decoder.Stuck() || c.transcript.Repeats != "" {
 			cancel(nil)
 		}
 		return decoder.Final()
@@ -98,7 +98,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 		err = out.Close()
 	}
 	c.made, c.counted, c.printed = true, decoder.Counted(), out.Printed
-	c.cancelled = c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck()
+	c.cancelled = c.exit.Cause == ptyexec.CauseCancelled && !decoder.Stuck() && c.transcript.Repeats == ""
 	c.outcome = spec.Classify(c.transcript, c.exit, time.Now().Add(-t.w.ClockOffset))
 	if c.outcome.Class == ending.Auth {
 		c.withheld = request.Filter.Withheld(spec, request)
@@ -140,6 +140,7 @@ func (w *Worker) env() []string {
 // listen returns a function that adds events of the decoder to the transcript and hands them
 // on. A flood of text goes only into the transcript and the raw output.
 func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
+	var circles agent.StuckWatch
 	var keys logs.PrivateKeys
 	redacted := func(p state.Payload) state.Payload {
 		if text, ok := p.(state.Text); ok { // perhaps one line of a key
@@ -148,7 +149,10 @@ func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
 		}
 		return t.redacted(p)
 	}
-	return floodLimit(redacted, t.send, transcript.Add)
+	return floodLimit(redacted, t.send, func(p state.Payload) {
+		transcript.Add(p)
+		transcript.Repeats = circles.See(p)
+	})
 }
 
 // shownMost is the text of one call after which narration and tool results

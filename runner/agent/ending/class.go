@@ -31,6 +31,7 @@ const (
 	HangAfterResult  Class = "hang-after-result"
 	TimeoutWithWork  Class = "timeout-with-work"
 	TimeoutIdle      Class = "timeout-idle"
+	Repeating        Class = "repeating"
 	KilledBySignal   Class = "killed-by-signal"
 	Crash            Class = "crash"
 	StaleSession     Class = "stale-session"
@@ -72,6 +73,7 @@ func Classes() []Info {
 		{HangAfterResult, "the turn ended, but the agent did not exit and was stopped"},
 		{TimeoutWithWork, "the agent was at work when its time was up"},
 		{TimeoutIdle, "the agent was at work, then silent for too long"},
+		{Repeating, "the agent made the same calls again and again, with the same answers, until ralph ended it"},
 		{KilledBySignal, "the agent was interrupted or killed"},
 		{Crash, "the agent's program ended with an error"},
 		{StaleSession, "the session to resume no longer exists"},

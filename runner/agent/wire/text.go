@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"hash/fnv"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -92,6 +94,7 @@ type Args struct {
 	Hunk string // what an edit changes: removed lines with "-", added ones with "+"
 	File bool   // Main is the path of a file that is read or written
 	Asks []Ask  // what the call asks the user, if it calls a tool for that
+	Sum  string // the same for the same arguments, all of them; empty: unknown
 }
 
 // Ask is a question to the user, and what there is to choose from.
@@ -107,6 +110,7 @@ func Arguments(input gjson.Result) Args {
 		return a
 	}
 	args := Members(input)
+	a.Sum = sum(args)
 	switch name, text := mainArg(args); name {
 	case "file_path", "filePath", "absolute_path", "notebook_path":
 		a.File = !args.Has("pattern")
@@ -120,6 +124,26 @@ func Arguments(input gjson.Result) Args {
 		}
 	}
 	return a
+}
+
+// sum tells calls apart. How a model describes a command does not count.
+func sum(args Object) string {
+	var all []string
+	for _, m := range args {
+		if m.key != "description" {
+			all = append(all, m.key, m.raw)
+		}
+	}
+	return Sum(all...)
+}
+
+// Sum is a short text that is the same for the same texts.
+func Sum(texts ...string) string {
+	h := fnv.New64a()
+	for _, text := range texts {
+		_, _ = h.Write([]byte(text + "\x00")) // never fails
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 // maxHunk bounds each side of an edit, in bytes.

@@ -119,6 +119,7 @@ var outcomeWords = map[string]string{
 	"hang-after-result": "did not exit",
 	"timeout-with-work": "time was up",
 	"timeout-idle":      "silent for too long",
+	"repeating":         "repeated itself",
 	"killed-by-signal":  "agent killed",
 	"crash":             "agent crashed",
 	"stale-session":     "session gone",
