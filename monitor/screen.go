@@ -58,7 +58,7 @@ func runScreen(ctx context.Context, o Options) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
-	u.apply(f.Poll()) //nolint:contextcheck // what it starts ends with the program; the first draw shows the run
+	u.apply(f.Poll())
 	ended := make(chan struct{})
 	wait.Go(func() {
 		select {
@@ -97,7 +97,7 @@ func (u *ui) loop() error {
 // pump applies updates of the feed until ctx ends.
 func (u *ui) pump(ctx context.Context) {
 	for u.feed.Wait(ctx) {
-		u.apply(u.feed.Poll()) //nolint:contextcheck // as above
+		u.apply(u.feed.Poll())
 		u.run.readOlder()
 		u.redraw()
 	}

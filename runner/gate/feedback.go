@@ -69,29 +69,29 @@ func (r Report) Red() bool {
 	})
 }
 
-// GateResult is the result of a check as a plan stores it.
-type GateResult struct {
+// RecordedCheck is the result of a check in a Record.
+type RecordedCheck struct {
 	Gate    string  `json:"gate"`
 	Passed  bool    `json:"passed"`
 	Seconds float64 `json:"seconds"`
 	Error   string  `json:"error,omitempty"`
 }
 
-// GateResults are the results of all checks that ran, as a plan stores them.
-type GateResults struct {
-	Passed bool         `json:"passed"`
-	Gates  []GateResult `json:"gates"`
+// Record has the results of all checks that ran, as a plan stores them.
+type Record struct {
+	Passed bool            `json:"passed"`
+	Gates  []RecordedCheck `json:"gates"`
 }
 
-// Gates are the results as a plan stores them.
-func (r Report) Gates() GateResults {
-	all := []GateResult{}
+// Gates returns the results as a plan stores them.
+func (r Report) Gates() Record {
+	all := []RecordedCheck{}
 	for _, x := range r.Results {
 		if x.Verdict != VerdictSkipped {
-			all = append(all, GateResult{x.Name, x.Passed, x.Duration.Seconds(), logs.Redact(x.FirstLine())})
+			all = append(all, RecordedCheck{x.Name, x.Passed, x.Duration.Seconds(), logs.Redact(x.FirstLine())})
 		}
 	}
-	return GateResults{!r.Blocked(), all}
+	return Record{!r.Blocked(), all}
 }
 
 // Cause returns a normalized text to compare failures by; empty: none blocks.

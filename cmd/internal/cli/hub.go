@@ -27,7 +27,7 @@ import (
 const startBound = 10 * time.Second
 
 // jobOf is what ralph-hub gets to do for a run. The error is one line for people.
-func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (config.HubJob, error) {
+func jobOf(cfg *config.Config, dir, run string) (config.HubJob, error) {
 	settings, err := cfg.InTouch()
 	job := config.HubJob{Notifications: settings, Dir: dir, Run: run}
 	if err != nil {
@@ -41,8 +41,8 @@ func jobOf(f *cmdline.Factory, cfg *config.Config, dir, run string) (config.HubJ
 }
 
 // checkHub returns what is wrong with the options of ralph-hub: NOTIFY, WEBHOOKS and others.
-func checkHub(f *cmdline.Factory, cfg *config.Config, dir string) error {
-	_, err := jobOf(f, cfg, dir, "")
+func checkHub(cfg *config.Config, dir string) error {
+	_, err := jobOf(cfg, dir, "")
 	return err
 }
 
@@ -51,7 +51,7 @@ func checkHub(f *cmdline.Factory, cfg *config.Config, dir string) error {
 // run: it starts another one, since the first may have been killed. Two of them send nothing twice.
 func startHub(f *cmdline.Factory, cfg *config.Config, dir, run string) (again func()) {
 	start := func() (started bool) {
-		job, err := jobOf(f, cfg, dir, run)
+		job, err := jobOf(cfg, dir, run)
 		var out []byte
 		if err == nil && job.Wanted() {
 			out, err = runHub(f, job, "watch", "--detach")

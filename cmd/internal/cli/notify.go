@@ -40,7 +40,7 @@ func notifyTestRun(f *cmdline.Factory) error {
 	if err != nil {
 		return err
 	}
-	job, err := jobOf(f, p.Config, p.Dir, "")
+	job, err := jobOf(p.Config, p.Dir, "")
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func runRun(o *runOptions) error {
 	if o.once {
 		p.Config.MaxIterations = 1
 	}
-	if err := checkHub(o.Factory, p.Config, p.Dir); err != nil {
+	if err := checkHub(p.Config, p.Dir); err != nil {
 		return err
 	}
 	if o.dryRun {
