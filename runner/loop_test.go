@@ -61,8 +61,8 @@ func TestRun_wholeRuns(t *testing.T) {
 		{"stops at a limit when told to", "limited-long", three, func(b *bench) { b.o.OnLimit = "stop" }, "usage_limit", 7, 1, "stopped", "usage_limit"},
 		{"deletes the state directory twice", "vandal", three, nil, "integrity", 3, 2, "halted", "integrity_failure"},
 		{"quotes limits and signals of others", "quoter", three, func(b *bench) { b.o.MaxIterations = 2 }, "ceilings", 4, 2, "stopped", "max_iterations"},
-		{"empties the plan", "eraser", nil, planOutside, "stagnation", 3, 3, "halted", "stagnation_detected"},
-		{"removes the plan", "remover", nil, planOutside, "stagnation", 3, 3, "halted", "stagnation_detected"},
+		{"empties the plan", "eraser", nil, planOutside, "plan_unusable", 2, 3, "failed", "plan_unusable"},
+		{"removes the plan", "remover", nil, planOutside, "plan_unusable", 2, 3, "failed", "plan_unusable"},
 		{"repairs what a check found", "checked", []string{"[ ] one"}, func(b *bench) { b.check("test -f green || { echo the check is red; exit 1; }") }, "complete", 0, 2, "completed", "plan_complete"},
 		{"meets an overloaded service", "flaky-service", []string{"[ ] one"}, nil, "complete", 0, 2, "completed", "plan_complete"},
 	}

@@ -49,7 +49,7 @@ func TestInstrument_changesOnlyPlainCallsOfKnownRunners(t *testing.T) {
 		"go test ./...":                       "go test -v=test2json ./...",
 		"CGO_ENABLED=0 go test -race  ./... ": "CGO_ENABLED=0 go test -v=test2json -race  ./... ",
 		"go test -run 'A B' ./...":            "go test -v=test2json -run 'A B' ./...",
-		"go test -json ./...":                 "",
+		"go test -json ./...":                 "go test -v=test2json ./...",
 		"go test -c ./x":                      "",
 		"go test ./... | tee log":             "",
 		"go test ./... >log":                  "",

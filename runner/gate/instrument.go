@@ -39,7 +39,10 @@ func goVerbose(command string) string {
 	}
 	for _, w := range call.Args[2:] {
 		option, _, _ := strings.Cut(w.Lit(), "=")
-		if slices.Contains([]string{"-v", "-json", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec"}, option) {
+		if option == "-json" { // its events have no reader here
+			return command[:w.Pos().Offset()] + "-v=test2json" + command[w.End().Offset():]
+		}
+		if slices.Contains([]string{"-v", "-c", "-o", "-list", "-n", "-h", "-help", "--help", "-fuzz", "-exec"}, option) {
 			return command
 		}
 	}

@@ -337,7 +337,7 @@ func (l *Ledger) Record(f rules.Conclusion, d rules.Decision, hints []string) er
 		breaker = l.moveBreaker(b)
 	}
 	l.writes.begin(breaker, func() error { return w.SaveCalls(calls) }, func() error { return w.SaveSignals(signals) },
-		func() error { return w.SaveAnalysis(analysis) })
+		func() error { l.Out.Lost(w.SaveAnalysis(analysis)); return nil }) // nothing depends on it
 	l.End(res, d)
 	return nil
 }
@@ -487,7 +487,7 @@ func (l *Ledger) Show(s *state.Status) {
 	s.CallsThisHour, s.TokensThisHour, s.NextReset = l.Calls.Calls, l.Calls.Tokens,
 		pace.NextHour(pace.HourOf(time.Now()))
 	s.LimitedUntil, s.WindowUse, s.Tasks = maps.Clone(l.Pool.Limits), slices.Clone(l.Pool.Pace.Used), l.Tasks.Kept()
-	s.NextPrompt, s.Review = l.Notes.NextPrompt, numbered(slices.Clone(l.Items.Items)) // they must survive a kill
+	s.NextPrompt, s.Review = l.Notes.NextPrompt, l.Items.numbered(slices.Clone(l.Items.Items)) // they must survive a kill
 	rec := l.Tasks.look(s.Task.ID)
 	s.EndsWhen = rules.BoundsUsed(l.facts(turn.Plan{}, nil), rec.Attempts, rec.Tries)
 }

@@ -239,11 +239,12 @@ func (b *OpenItems) Open(contradiction string, checks turn.Checks, report gate.R
 	if report.Mode != gate.ModeReport {
 		b.ofChecks(add, checks, report)
 	}
-	return numbered(slices.DeleteFunc(items, func(i state.ReviewItem) bool { return slices.Contains(b.accepted, i.Text) }))
+	return b.numbered(items)
 }
 
-// numbered gives the items their numbers.
-func numbered(items []state.ReviewItem) []state.ReviewItem {
+// numbered leaves out what a person has accepted, and gives the others their numbers.
+func (b *OpenItems) numbered(items []state.ReviewItem) []state.ReviewItem {
+	items = slices.DeleteFunc(items, func(i state.ReviewItem) bool { return slices.Contains(b.accepted, i.Text) })
 	for n := range items {
 		items[n].N = n + 1
 	}

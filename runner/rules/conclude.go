@@ -52,7 +52,8 @@ func ConcludeRules() []Rule[Conclusion] {
 			"retry with a growing delay, a limited number of times; costs no iteration", transient},
 		pausing(Rule[Conclusion]{state.RuleIntegrity, "the agent removed or emptied files of `.ralph/` that ralph needs; with `ANTI_CHEAT=halt` any finding of the audit that is not a question",
 			"restore the files and tell the agent; the second time, or at a finding: stop 3", integrity}),
-		{state.RulePlanUnusable, "the plan is gone, broken or empty", "stop 2", func(f Conclusion) (Decision, bool) { return planBroken(f.Facts) }},
+		{state.RulePlanUnusable, "the plan is gone, broken or empty; or agents left it so, and ralph put it back, in 3 consecutive iterations",
+			"stop 2", planBrokenAgain},
 		{state.RulePermissionDenied, "denials in `CB_PERMISSION_DENIAL_THRESHOLD` consecutive iterations",
 			"stop 3; name each denied command and the entry that would allow it", permissionDenied},
 		{state.RuleQuestion, "the agent asks a person something, and its task is not done; at most three turns of a task",
@@ -156,6 +157,14 @@ func transient(f Conclusion) (Decision, bool) {
 		}
 	}
 	return Decision{}, false
+}
+
+func planBrokenAgain(f Conclusion) (Decision, bool) {
+	const most = 3
+	if f.Memory.BadPlans >= most {
+		return unusablePlan(fmt.Sprintf("the agent left a plan that cannot be used, %d times in a row: %s", most, f.Result.Work.PlanBroken)), true
+	}
+	return planBroken(f.Facts)
 }
 
 func integrity(f Conclusion) (Decision, bool) {

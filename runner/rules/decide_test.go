@@ -202,6 +202,8 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"files damaged again", func(f *scene) { f.Damaged = []string{"PROMPT.md"}; f.Memory.Damages = 2 }, "integrity", state.ActionStop, 3},
 
 		{"plan gone", func(f *scene) { f.Plan = turn.Plan{Known: true, Error: "gone"}; f.It.Proof.After = f.Plan }, "plan_unusable", state.ActionStop, 2},
+		{"plan left broken and put back twice", func(f *scene) { f.It.Work.PlanBroken = "no tasks"; f.Memory.BadPlans = 2 }, "continue", state.ActionContinue, 0},
+		{"plan left broken and put back a third time", func(f *scene) { f.It.Work.PlanBroken = "no tasks"; f.Memory.BadPlans = 3 }, "plan_unusable", state.ActionStop, 2},
 		{"plan emptied", func(f *scene) { f.Plan = turn.Plan{Known: true} }, "plan_unusable", state.ActionStop, 2},
 		{"plan that never had tasks", func(f *scene) { f.Plan = turn.Plan{Known: true}; f.HadPlan = false }, "continue", state.ActionContinue, 0},
 		{"only impossible tasks", func(f *scene) { starting(f); f.Never = []string{"US-2"} }, "plan_unusable", state.ActionStop, 2},

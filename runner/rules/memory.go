@@ -19,6 +19,7 @@ type Memory struct {
 	Claims     int  // consecutive claims of completion; those of turns that close one task of several do not count
 	IdleClaims int  // consecutive turns without a plan that say, also in words, that all is done, and change nothing
 	TestOnly   int  // consecutive test-only iterations
+	BadPlans   int  // consecutive iterations whose agent left a plan that cannot be used
 	Damages    int  // iterations in which state files were damaged
 	Retries    int  // transient failures since the last answer
 	Limits     int  // usage limits since the last answer
@@ -76,6 +77,7 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 	m.IdleClaims = streak(m.IdleClaims, r.Proof.After.Total == 0 && !r.Progress() && r.Cut == "" &&
 		(r.Claims() || !r.Call.Signalled && r.Call.Outcome.Class.Success() && statusblock.SaysDone(r.Call.Final)))
 	m.TestOnly = streak(m.TestOnly, r.TestOnly())
+	m.BadPlans = streak(m.BadPlans, r.Work.PlanBroken != "")
 	// An agent that asks a question is not stuck. A breaker that is open ends the run: its other turns count no more.
 	if r.Cut == "" && len(r.Call.Asks) == 0 && m.Breaker.State != state.BreakerOpen {
 		m.Breaker = breakerAfter(m.Breaker, r, p, now)

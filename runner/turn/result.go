@@ -78,6 +78,8 @@ type Work struct {
 	// the turn do not count. Both empty: HEAD was there.
 	PutBack string `json:"put_back,omitempty"`
 	Astray  string `json:"astray,omitempty"`
+	// PlanBroken says why the plan that the agent left cannot be used; empty: it can. ralph has put back the one before.
+	PlanBroken string `json:"plan_broken,omitempty"`
 }
 
 // Proof is what audit and checks say about the work.

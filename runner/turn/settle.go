@@ -52,7 +52,7 @@ func settle(a Assignment, f facts) Result {
 		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name,
 		Started: f.started, Cut: f.cut, Checks: f.checks, Proof: f.audit.Proof,
 		Work: Work{Before: f.before, AsAgentLeft: f.left, Change: f.change,
-			Damaged: f.damaged, Lost: f.lost, Gone: f.vanished.gone, PutBack: f.vanished.putBack, Astray: f.vanished.astray},
+			Damaged: f.damaged, Lost: f.lost, Gone: f.vanished.gone, PutBack: f.vanished.putBack, Astray: f.vanished.astray, PlanBroken: f.plan.Broken},
 	}
 	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration
 	p := &r.Proof

@@ -16,7 +16,7 @@ func of[K comparable](m map[K]*Excerpt, k K) *Excerpt {
 // isPattern: go names the argument if it matches no package. That is no test.
 func isPattern(pkg string) bool { return strings.Contains(pkg, "...") }
 
-// goMark is what go test -v=test2json prints before its own lines, so that no test can imitate them.
+// goMark is what go test -v=test2json prints before its own lines. The line "ok" of a package has none.
 const goMark = "\x16"
 
 // goText reads go test. The name of a package follows its tests.
@@ -28,6 +28,7 @@ type goText struct {
 	current string // the test, or "# package" of a build, that the next lines belong to
 	verbose bool   // the tests of the current package that pass are named, too
 	marked  bool   // its own lines have marks
+	over    bool   // its tests are over
 }
 
 func (g *goText) line(line string) {
@@ -41,7 +42,7 @@ func (g *goText) line(line string) {
 	}
 	rest := strings.TrimLeft(line, " ")
 	switch {
-	case strings.HasPrefix(line, "FAIL\t"), strings.HasPrefix(line, "ok  \t"), strings.HasPrefix(line, "?   \t"):
+	case (!g.marked || marked || g.over) && (strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "?   \t")):
 		g.endPackage(line)
 	case g.marked && !marked && !strings.HasPrefix(line, "# "):
 		g.message(line)
@@ -60,7 +61,7 @@ func (g *goText) line(line string) {
 			g.running[g.current] = true
 		}
 	case strings.HasPrefix(line, "=== "), line == "FAIL", line == "PASS":
-		g.current = ""
+		g.current, g.over = "", !strings.HasPrefix(line, "=== ")
 	case strings.HasPrefix(line, "# "):
 		pkg, _, _ := strings.Cut(line[2:], " ")
 		g.current = "# " + pkg
@@ -120,7 +121,7 @@ func (g *goText) endPackage(line string) {
 	case fields[0] == "ok  " && len(g.pending) == 0 && !strings.Contains(line, "[no tests to run]"):
 		g.c.add(Test{Name: pkg, Status: Passed})
 	}
-	g.pending, g.current, g.verbose, g.marked = nil, "", false, false
+	g.pending, g.current, g.verbose, g.marked, g.over = nil, "", false, false, false
 	clear(g.running)
 	for name := range g.texts {
 		if !strings.HasPrefix(name, "# ") { // builds are printed before all packages

@@ -217,6 +217,12 @@ func TestParse_goTestThatEndsItsPackage_hasFailed(t *testing.T) {
 	check(t, s, want{failures{"x.TestB": "no"}, 1, 0})
 }
 
+func TestParse_goTestThatPrintsTheEndOfAPackage_belongsToItsOwn(t *testing.T) {
+	s := parse(Auto, "\x16=== RUN   TestA\nok  \tother\t0.1s\nFAIL\tother\t0.1s\n--- FAIL: TestC (0.00s)\n\x16--- FAIL: TestA (0.00s)\n\x16=== NAME  \n\x16FAIL\n\x16FAIL\tx\t0.1s\n"+
+		"\x16=== RUN   TestB\n\x16--- PASS: TestB (0.00s)\n\x16=== NAME  \n\x16PASS\nok  \ty\t0.1s\n")
+	check(t, s, want{failures{"x.TestA": "ok  \tother\t0.1s\nFAIL\tother\t0.1s\n--- FAIL: TestC (0.00s)"}, 1, 0})
+}
+
 func TestStream_hugeOutput_staysBounded(t *testing.T) {
 	var kept Excerpt
 	kept.Head, kept.Tail = 100, 100
