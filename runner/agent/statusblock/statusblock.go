@@ -110,10 +110,12 @@ func SaysDone(final string) bool {
 
 var (
 	allDone = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(all|every|everything|the project|project|nothing)\b.{0,40}\b(done|complete|completed|finished|ready|left to do|more to do)\b`)
+		return regexp.MustCompile(`\b(all|every|everything|the project|project)\b.{0,40}\b(done|complete|completed|finished|ready)\b` +
+			`|\bnothing ((is )?left to do|(is )?more to do|remains( to be done)?\W*$)`)
 	})
 	unlessDone = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(not|isn't|aren't|until|unless|except|but|once|when|if|before|after|almost|nearly)\b`)
+		return regexp.MustCompile(`\b(no|not|none|never|cannot|\w+n['’]t|unable|fail\w*|blocked|yet|still|so far|could|will|would|should|must` +
+			`|until|unless|except|but|once|when|if|before|after|almost|nearly)\b`)
 	})
 )
 

@@ -125,6 +125,14 @@ func TestSaysDone_onlyPlainStatements_count(t *testing.T) {
 		"The project is ready.": true, "Nothing left to do.": true,
 		"All tasks but one are done.": false, "Not all tasks are complete.": false, "I finished the parser.": false,
 		"When all tasks are complete, I will say so.": false, "": false,
+		"There is nothing more to do.": true, "Nothing is left to do!": true, "Nothing remains.": true, "Nothing remains to be done.": true,
+		"Nothing could be completed: I have no permission to write files.": false, "Nothing has been done yet.": false,
+		"Nothing is done.": false, "Nothing remains of the old parser.": false, "All that is left to do is the parser.": false,
+		"I cannot get all of it done.": false, "I can't get all of it done.": false, "I can’t get all of it done.": false,
+		"All tasks haven’t been completed.": false, "Everything couldn't be finished.": false, "No, everything is done wrong.": false,
+		"All tasks are ready, yet I failed to write them.": false, "I am unable to get everything done.": false,
+		"All tasks are ready and blocked.": false, "All the work done so far is in main.go.": false, "All tasks will be done next.": false,
+		"Everything still has to be done.": false, "None of all the tasks is done.": false,
 	} {
 		if got := SaysDone(text); got != want {
 			t.Errorf("%q: %v", text, got)
