@@ -5,6 +5,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -125,19 +126,22 @@ func ahead(now time.Time) time.Duration {
 	return 0
 }
 
-// obey ends the turn as the lines that follow its assignment say, and when they end.
+// obey ends the turn as the lines that follow its assignment say, and when they end. A newer run may send other lines,
+// and more in a line.
 func obey(r *Reader, cancel context.CancelCauseFunc) {
 	for {
-		l, err := r.Next()
-		if err != nil {
-			cancel(&stop.Stopped{By: state.RequestAbort})
-			return
-		}
-		switch l.Do {
+		text, err := r.message()
+		var control struct{ Do string }
+		_ = json.Unmarshal(text, &control) // a line that cannot be read asks for nothing
+		switch control.Do {
 		case "skip":
 			cancel(&stop.Stopped{By: state.RequestSkip})
 		case "abort":
 			cancel(&stop.Stopped{By: state.RequestAbort})
+		}
+		if err != nil {
+			cancel(&stop.Stopped{By: state.RequestAbort})
+			return
 		}
 	}
 }

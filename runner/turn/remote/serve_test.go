@@ -208,8 +208,21 @@ func TestServe_lineThatIsNoControl_isSkipped(t *testing.T) {
 	a := scripted.Project(t, []scripted.Step{{Do: "hang", Text: ""}})
 	s := serve(t, a)
 	waitFor(t, filepath.Join(a.Dir, "started"))
-	lines := "\n" + `{"do":"resize","rows":70}` + "\nhello\n[1]\n" + `{"do":"dance"}` + "\n" + `{"do":"skip"}`
+	lines := "\n" + `{"do":"resize","rows":70}` + "\nhello\n[1]\n" + `{"do":"dance"}` + "\n" + `{"do":"abort"` + "\n" + `{"do":["abort"]}` +
+		"\n" + `{"event":"x"}` + "\n{}}\n" + `{"do":"skip"}`
 	if _, err := io.WriteString(s.in, lines+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if res := s.read(t).Result; res.Cut != state.RequestSkip {
+		t.Errorf("cut by %q", res.Cut)
+	}
+}
+
+func TestServe_controlWithMoreInIt_isFollowed(t *testing.T) {
+	a := scripted.Project(t, []scripted.Step{{Do: "hang", Text: ""}})
+	s := serve(t, a)
+	waitFor(t, filepath.Join(a.Dir, "started"))
+	if _, err := io.WriteString(s.in, `{"event":"x","pack":3,"do":"skip"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if res := s.read(t).Result; res.Cut != state.RequestSkip {

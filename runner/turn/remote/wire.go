@@ -97,21 +97,22 @@ type Reader struct {
 func NewReader(r io.Reader, most int) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10), most} }
 
 // Next returns the next message. The error is io.EOF at the end.
-func (r *Reader) Next() (Line, error) {
+func (r *Reader) Next() (l Line, err error) {
+	text, err := r.message()
+	if broken := json.Unmarshal(text, &l); broken != nil {
+		return l, cmp.Or(err, fmt.Errorf("read message: %w", broken))
+	}
+	return l, nil
+}
+
+// message returns the text of the next message, with io.EOF if the input ends there.
+func (r *Reader) message() ([]byte, error) {
 	for {
 		text, err := r.line()
-		if err != nil && (len(text) == 0 || !errors.Is(err, io.EOF)) {
-			return Line{}, err
-		}
 		// A shell may print something when it starts.
-		if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' {
-			continue
+		if text = bytes.TrimSpace(text); err != nil || len(text) > 0 && text[0] == '{' {
+			return text, err
 		}
-		var l Line
-		if broken := json.Unmarshal(text, &l); broken != nil {
-			return l, cmp.Or(err, fmt.Errorf("read message: %w", broken))
-		}
-		return l, nil
 	}
 }
 
