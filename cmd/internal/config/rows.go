@@ -62,6 +62,11 @@ func (r *yamlReader) row(list string, fields []option.Row, node ast.Node) (ast.N
 			_, err := unknown(r.where(pair.Key), path, nearest(path, paths)) // never a warning: it is inside a protection
 			return nil, err
 		}
+		name := fields[i].YAML
+		if seen[name] { // as one of its aliases
+			return nil, r.refuse(pair.Key, strings.TrimPrefix(name, list+".")+" is written twice, in two spellings")
+		}
+		seen[name] = true
 		if err := r.field(fields[i], path, pair.Value); err != nil {
 			return nil, err
 		}

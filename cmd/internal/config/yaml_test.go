@@ -232,6 +232,9 @@ sandbox: {net: none}
 	wantMessages(t, []yamlMessage{
 		{name: "judge", text: "judges:\n- name: a\n  requireProof: true\n", wantErr: `:3: unknown key "judges.require_proof"; correct or remove it to start`},
 		{name: "both spellings", text: "judges:\n- {name: a, requireEvidence: true, require_evidence: false}\n", wantErr: ":2: require_evidence is written twice, in two spellings"},
+		{name: "both names", text: "judges:\n- agent: codex\n  name: a\n  provider: claude\n", wantErr: ":4: agent is written twice, in two spellings"},
+		{name: "both names, the other first", text: "judges:\n- provider: codex\n  name: a\n  agent: codex\n", wantErr: ":4: agent is written twice, in two spellings"},
+		{name: "one name in two judges", text: "judges: [{name: a, agent: codex}, {name: b, provider: codex}]\n"},
 		{name: "both spellings of an option", text: "test: {failFast: true, fail_fast: false}\n", wantErr: ":1: fail_fast is written twice, in two spellings"},
 		{name: "review", text: "review:\n  evidence: true\n", wantErr: `:2: unknown key "review.evidence"; correct or remove it to start`},
 		{name: "test", text: "test: {strict: true}\n", wantErr: `:1: unknown key "test.strict"; correct or remove it to start`},
