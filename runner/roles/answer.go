@@ -162,17 +162,21 @@ func answerIn(final, nonce string) (answer, error) {
 	return found[0], nil
 }
 
-// doubt matches what may take back a verdict of pass.
-var doubt = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(fail|concern|reject|refus|not\b|n't\b|but\b|however|wait\b|instead|actually)`)
+// closing matches what people say after a verdict without taking it back. Anything else may do so, in any language.
+var closing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^([\s.!,*_~\x60"'\]})-]` +
+		`|(this is|that is|that['’]s) my (final )?(verdict|answer|review|judge?ment|assessment)\b` +
+		`|(this|that) (concludes|completes) (my|the) (review|assessment)\b` +
+		`|(all )?done\b|(the )?review is (complete|done|finished)\b|end of (my |the )?(review|answer)\b|i hope (this|that|it) helps\b` +
+		`|thank(s| you)( very much| for your (time|patience|work))?\b` +
+		`|(please )?let me know if you (have|need|want) (anything else|(any |more |further )*(details?|questions?|information))\b)*$`)
 })
 
 // final refuses text after the object that may take the verdict back. A closing sentence does not. repeated is true if
 // the answer stands once more below.
 func (a *answer) final(rest string, repeated bool) error {
-	rest = strings.Trim(rest, " \t\r\n`")
-	if !repeated && a.Verdict == state.VerdictPass && (len(rest) > maxReason || doubt().MatchString(rest)) {
-		return errors.New("there is text after the JSON object that may take its verdict back")
+	if !repeated && a.Verdict == state.VerdictPass && !closing().MatchString(rest) {
+		return errors.New("there is text after the JSON object, which may take its verdict back")
 	}
 	return nil
 }
@@ -182,7 +186,7 @@ func (a *answer) valid() error {
 	switch {
 	case !slices.Contains([]string{state.VerdictPass, state.VerdictConcerns, state.VerdictFail}, a.Verdict):
 		return fmt.Errorf("the verdict is %q, not pass, concerns or fail", termtext.Fit(termtext.Line(a.Verdict), 40))
-	case a.Score == nil || *a.Score < 0 || *a.Score > 100:
+	case a.Score == nil || !(*a.Score >= 0 && *a.Score <= 100): // NaN compares with nothing
 		return errors.New("the score is not a number from 0 to 100")
 	}
 	return nil

@@ -187,5 +187,5 @@ End your final message with this JSON object, filled in, and nothing after it:
 func AskAgain(question, why string) string {
 	return question +
 		fmt.Sprintf("\nYou were asked this before, and your answer could not be read: %s. "+
-			"End your final message with that JSON object.\n", why)
+			"End your final message with that JSON object, and nothing after it.\n", why)
 }

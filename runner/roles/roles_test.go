@@ -37,6 +37,8 @@ func TestRead_answers(t *testing.T) {
 		"a word as a score":        {fmt.Sprintf(`{"nonce": %q, "verdict": "pass", "score": "high"}`, nonce), "none", `cannot be read: "high" is not a number`},
 		"broken":                   {fmt.Sprintf(`{"nonce": %q, "verdict": "pass" "score": 80}`, nonce), "none", "cannot be read: invalid character '\"'"},
 		"a closing sentence":       {object("pass", 80, "") + "\n\nI hope this helps.", "pass", ""},
+		"a score of NaN":           {fmt.Sprintf(`{"nonce": %q, "verdict": "pass", "score": "NaN"}`, nonce), "none", "score"},
+		"an infinite score":        {fmt.Sprintf(`{"nonce": %q, "verdict": "pass", "score": "Inf"}`, nonce), "none", "score"},
 		"fails, with an excuse":    {object("fail", 10, "") + "\nBut it is not far.", "fail", ""},
 		"empty":                    {"", "none", "no JSON object"},
 		"many braces":              {strings.Repeat("{", 1000) + object("pass", 80, ""), "pass", ""},
@@ -54,6 +56,47 @@ func TestRead_answers(t *testing.T) {
 	v, _ := Reviewer{Name: "x"}.Read(object("pass", 20, ""), nonce, nil)
 	if v.Passes() || len(v.Reasons) == 0 {
 		t.Errorf("20 of 100 passes: %+v", v)
+	}
+}
+
+// A reviewer is asked again rather than understood the wrong way.
+func TestRead_textAfterAPass_standsOnlyIfItIsACommonClosing(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "pass",
+		"\n```":                        "pass",
+		"That is my verdict.":          "pass",
+		"This is my final answer.":     "pass",
+		"That’s my review. Thank you!": "pass",
+		"**Done.**":                    "pass",
+		"---\nThanks for your time.":   "pass",
+		"Let me know if you have any further questions.": "pass",
+
+		"It doesn't handle the empty case.":                     "none",
+		"It isn't done":                                         "none",
+		"It isn’t done":                                         "none",
+		"I cannot approve this.":                                "none",
+		"On reflection this must be changed before it lands.":   "none",
+		"Correction: verdict is block.":                         "none",
+		"Das reicht leider nicht aus.":                          "none",
+		"這還不能合併。":                                               "none",
+		"❌":                                                     "none",
+		"Done? No.":                                             "none",
+		"Not done.":                                             "none",
+		"This is my final answer: reject.":                      "none",
+		"That is my verdict if the empty case is handled.":      "none",
+		"Let me know when the empty case is handled.":           "none",
+		"Thank you. Remove the stub first.":                     "none",
+		"```\n\nThat is my verdict.\n\nStill, remove the stub.": "none",
+		`{"verdict": "fail"}`:                                   "none",
+	} {
+		v, err := Reviewer{Name: "x"}.Read(object("pass", 80, "")+"\n"+text, nonce, nil)
+		if v.Verdict != want || (err != nil) != (want == "none") {
+			t.Errorf("%q: %q, %v", text, v.Verdict, err)
+		}
+	}
+	_, err := Reviewer{Name: "x"}.Read(object("pass", 80, "")+"\nIt isn't done", nonce, nil)
+	if err == nil || !strings.Contains(AskAgain("", err.Error()), "text after the JSON object") {
+		t.Errorf("asked again after %v", err)
 	}
 }
 
