@@ -224,10 +224,11 @@ func (p *Plan) takeOver(now store.Plan) (o Outcome, err error) {
 		return o, nil // the call changed nothing, or put something else there
 	}
 	list, err := store.Parse(f.path, made, p.call.Plan.OptionalSections)
+	is := seen(p.call.Plan, list)
 	if err != nil {
-		list = task.List{}
+		is = store.Plan{Known: true, Error: err.Error()}
 	}
-	if o = p.judge(p.before, seen(p.call.Plan, list)); len(o.Touched) > 0 {
+	if o = p.judge(p.before, is); !o.harmless() {
 		o.made, _ = o.made.With(p.before, now)
 		o.back = "ralph did not put it into the plan" + copyNote(p.call.keepAside(f.path, made))
 		return o, nil
@@ -251,7 +252,7 @@ func (p *Plan) judge(before, made store.Plan) Outcome {
 	if len(made.List.Tasks) == 0 && len(before.List.Tasks) > 0 && made.Error == "" {
 		made.Error = "it has no tasks any more"
 	}
-	if made.Error != "" && p.copied == "" {
+	if made.Error != "" {
 		return Outcome{Broken: made.Error}
 	}
 	own := p.call.Task

@@ -1,6 +1,8 @@
 package protect
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +98,105 @@ func TestSettle_planIsBroken_isAsBefore(t *testing.T) {
 				t.Errorf("%s, contained %t: %q, %v, %v", name, contained, now, err, found)
 			}
 		}
+	}
+}
+
+// A copy of the plan that nobody can use does not get into the plan, also where the call may change all tasks.
+func TestSettle_copyIsBroken_isKeptAside(t *testing.T) {
+	const one, about = "Add a file", "Split the plan into smaller tasks"
+	story := func(title, passes string) string {
+		return `{"userStories": [{"id": "A", "title": "` + title + `", "passes": ` + passes + `}]}`
+	}
+	for name, c := range map[string]struct {
+		file, text, made string
+		broken           bool
+	}{
+		"a comma":                   {"prd.json", story(one, "false"), story(one, "true,"), true},
+		"another type":              {"prd.json", story(one, "false"), story(one, `"true"`), true},
+		"no bytes":                  {"prd.json", story(one, "false"), "", true},
+		"no tasks":                  {"prd.json", story(one, "false"), `{"userStories": []}`, true},
+		"no boxes":                  {"plan.md", "- [ ] " + one + "\n", "All done.\n", true},
+		"asked for the plan":        {"prd.json", story(about, "false"), story(about, "true,"), true},
+		"a tick":                    {"prd.json", story(one, "false"), story(one, "true"), false},
+		"asked for it, another one": {"plan.md", "- [ ] " + about + "\n", "- [ ] " + one + "\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			f, logs := store.File{Path: filepath.Join(dir, c.file), Name: c.file}, filepath.Join(dir, "logs")
+			if err := os.Mkdir(logs, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, f.Path, c.text)
+			before := store.Read(f)
+			p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0], Logs: logs, Iteration: 3}, before)
+			places := cover.Places{Stages: []cover.Stage{{Dir: filepath.Join(dir, "copy"), File: f.Path}}}
+			p.CallStarts(&places)
+			write(t, places.Stages[0].To, c.made)
+			o, err := p.Settle(by(before))
+			want, wantKept := c.made, ""
+			if c.broken {
+				want, wantKept = c.text, c.made
+			}
+			now, _ := os.ReadFile(f.Path)
+			kept, _ := os.ReadFile(filepath.Join(logs, "3."+c.file))
+			found := o.Findings(nil)
+			if string(now) != want || string(kept) != wantKept || err != nil || (o.Broken != "") != c.broken || (len(found) == 1) != c.broken {
+				t.Errorf("plan %q, kept %q, %v, %+v", now, kept, err, found)
+			}
+			if c.broken && (o.Made(before).IsDone(before.List.Tasks[0].ID) || !strings.Contains(fmt.Sprint(found), "ralph did not put it into the plan")) {
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+}
+
+// If checks can only read the plan, every change is a person's, and half an edit will become a whole one. Where they can
+// write it, a plan that nobody can use is put back, unless a person has changed it with ralph's commands: then ralph
+// only says so.
+func TestGuardChecks_planIsBroken(t *testing.T) {
+	const text, half, reworded = "- [ ] one\n- [ ] two\n", "tasks will follow\n", "- [ ] one\n- [ ] two, quickly\n"
+	for name, c := range map[string]struct {
+		readOnly, person bool
+		made, want, says string // made: empty: the plan is gone; says: empty: nothing
+	}{
+		"read-only, half an edit":          {true, false, half, half, ""},
+		"read-only, gone":                  {true, false, "", "", ""},
+		"read-only, a whole edit":          {true, false, reworded, reworded, ""},
+		"half an edit":                     {false, false, half, text, "cannot be used: it has no tasks any more; ralph restored the plan"},
+		"gone":                             {false, false, "", text, "is gone; ralph restored the plan"},
+		"another task":                     {false, false, reworded, text, `"two" was changed`},
+		"its own task":                     {false, false, "- [x] one\n- [ ] two\n", "- [x] one\n- [ ] two\n", ""},
+		"and a person has added a task":    {false, true, half, half, "cannot be used: it has no tasks any more; ralph left it"},
+		"gone, and a person added a task":  {false, true, "", "", "is gone; ralph left it"},
+		"a person has added a task, alone": {false, true, text + "- [ ] three\n", text + "- [ ] three\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			f := store.File{Path: filepath.Join(dir, "plan.md"), Name: "plan.md", Edits: filepath.Join(t.TempDir(), "edits")}
+			write(t, f.Path, text)
+			before := store.Read(f)
+			p := Remember(true, Call{Plan: f, Task: before.List.Tasks[0]}, before)
+			found, err := p.GuardChecks(c.readOnly, func() error {
+				if c.person {
+					added, err := store.Add(f, "three")
+					if err = errors.Join(err, store.RecordEdit(f.Edits, store.JournalEdit{After: &added})); err != nil {
+						t.Error(err)
+					}
+				}
+				if write(t, f.Path, c.made); c.made == "" {
+					return os.Remove(f.Path)
+				}
+				return nil
+			})
+			said := ""
+			for _, one := range found {
+				said += one.Text
+			}
+			now, _ := os.ReadFile(f.Path)
+			if string(now) != c.want || err != nil || (said == "") != (c.says == "") || !strings.Contains(said, c.says) {
+				t.Errorf("plan %q, %v, said %q", now, err, said)
+			}
+		})
 	}
 }
 
