@@ -1,7 +1,11 @@
 package protect
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -52,8 +56,15 @@ func (b *Bystander) Settle(own Own, could func(time.Time) bool) ([]audit.Finding
 		return nil, nil // a person has saved it
 	}
 	people := (&store.JournalPeople{File: f, From: b.plan.before, Since: b.begun}).Now
-	if len(mine) == 0 {
+	broken := now.Error != "" || len(now.List.Tasks) == 0 && !slices.Contains(slices.Collect(maps.Values(mine)), nil)
+	if len(mine) == 0 || broken {
 		o, err := b.plan.settle(people)
+		switch {
+		case o.Broken != "":
+			err = errors.Join(err, again(f, mine))
+		case broken && o.harmless(): // settle leaves a plan that a person has changed
+			o.Broken, o.back = b.plan.judge(b.plan.before, now).Broken, leftToPerson
+		}
 		if !o.harmless() || err != nil {
 			return answered(o), err
 		}
@@ -95,6 +106,20 @@ func (b *Bystander) Settle(own Own, could func(time.Time) bool) ([]audit.Finding
 	return answered(o), nil
 }
 
+// again writes the states that ralph itself had written before the plan was put back.
+func again(f store.File, mine map[string]*task.State) (broken error) {
+	for id, to := range mine {
+		_, err := store.Mark(f, id, *cmp.Or(to, new(task.Done)))
+		broken = errors.Join(broken, err)
+	}
+	for id, to := range mine {
+		if t, there := store.Read(f).List.Find(id); there && to == nil {
+			broken = errors.Join(broken, store.Remove(f, t, func(string, []task.Task) error { return nil }))
+		}
+	}
+	return broken
+}
+
 // changedBy reports whether a person gave a task its state, and it still has that.
 func changedBy(person task.Task, before []task.Task, now task.List) bool {
 	i := slices.IndexFunc(before, func(t task.Task) bool { return t.ID == person.ID })
@@ -114,10 +139,11 @@ func answered(o Outcome) []audit.Finding {
 	return found
 }
 
-// written returns when a path last changed: its ctime, which no program can set.
+// written returns when a path last changed: its ctime, which no program can set. If it is gone, the ctime of its
+// folder.
 func written(path string) time.Time {
 	var st unix.Stat_t
-	if unix.Stat(path, &st) != nil {
+	if unix.Stat(path, &st) != nil && unix.Stat(filepath.Dir(path), &st) != nil {
 		return time.Now()
 	}
 	return time.Unix(st.Ctim.Unix())
