@@ -2,15 +2,11 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"ralph/logs/termtext"
 	"ralph/runner/git/command"
@@ -110,37 +106,13 @@ func (r CommitRequest) text() string {
 
 // moveScript stages the files and moves HEAD. It is a process of its own, so that a killed ralph leaves no index that
 // does not match HEAD. It reads no file and runs no filter, so it is short. If it fails because HEAD has moved
-// meanwhile, the files stay staged. If git or the machine is killed, the mark says that the lock of the index is ralph's.
-const moveScript = `subject=$1 new=$2 old=$3 mark=$4; shift 4
+// meanwhile, the files stay staged.
+const moveScript = `subject=$1 new=$2 old=$3; shift 3
 trap '' HUP INT TERM
-echo $$ >"$mark"
-"$@" update-index -z --index-info && "$@" update-ref -m "$subject" HEAD "$new" "$old"
-status=$?
-[ $status -gt 128 ] || rm -f "$mark"
-exit $status`
-
-// removeOwnLock removes the lock of the index that a commit of ralph left when it was killed.
-func removeOwnLock(root string) {
-	mark, lock := filepath.Join(command.MetaDir(root), markName), filepath.Join(command.MetaDir(root), "index.lock")
-	text, err := os.ReadFile(mark) // file: in git's folder
-	made, err1 := os.Lstat(mark)
-	locked, err2 := os.Lstat(lock)
-	pid, err3 := strconv.Atoi(strings.TrimSpace(string(text)))
-	if errors.Join(err, err1, err2, err3) != nil || locked.ModTime().Sub(made.ModTime()).Abs() > time.Minute {
-		return // there is none, or it is somebody else's
-	}
-	if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) != nil {
-		_ = os.Remove(lock)
-		_ = os.Remove(mark)
-	}
-}
-
-// markName is the file in git's folder that is there while ralph moves HEAD.
-const markName = "ralph-commit"
+"$@" update-index -z --index-info && "$@" update-ref -m "$subject" HEAD "$new" "$old"`
 
 // commit returns the id of the new commit; empty if nothing would change.
 func (r CommitRequest) commit(ctx context.Context, root string, files []string) (oid string, err error) {
-	removeOwnLock(root)
 	if err := Unlocked(root); err != nil {
 		return "", err
 	}
@@ -169,7 +141,7 @@ func (r CommitRequest) commit(ctx context.Context, root string, files []string) 
 	}
 	subject, _, _ := strings.Cut(message, "\n")
 	_, err = command.Call{Dir: root, Env: command.Identity(ctx, root), Script: moveScript, Hold: r.Hold,
-		Stdin: staged}.Run(ctx, append([]string{"commit: " + subject, oid, head, filepath.Join(command.MetaDir(root), markName)}, git...)...)
+		Stdin: staged}.Run(ctx, append([]string{"commit: " + subject, oid, head}, git...)...)
 	if err == nil {
 		// The index does not know yet that the files are as committed, so each git status would read them again. If this
 		// fails, git is only slower.

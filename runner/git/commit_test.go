@@ -307,38 +307,28 @@ func TestCommit_refusedFile_staysAndTheRestIsCommitted(t *testing.T) {
 	p.wantOut(" M b.txt\n?? dirty.txt\n?? key.txt\n?? nested/", "status", "--porcelain")
 }
 
-func TestCommit_lockOfAKilledCommit_isRemovedIfItIsItsOwn(t *testing.T) {
+// An agent can write in git's folder, also through links.
+func TestCommit_lockedIndex_staysAndNoFileOfTheAgentMatters(t *testing.T) {
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
-		mark string // empty: none
-		age  time.Duration
-		ok   bool
-	}{
-		"its own":          {strconv.Itoa(gone.Process.Pid), 0, true},
-		"under way":        {strconv.Itoa(os.Getpid()), 0, false},
-		"of another git":   {"", 0, false},
-		"of a later git":   {strconv.Itoa(gone.Process.Pid), time.Hour, false},
-		"with a torn mark": {"x", 0, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newProject(t)
-			p.Write("new.txt", "new\n")
+	for _, locked := range []bool{true, false} {
+		p := newProject(t)
+		outside := filepath.Join(t.TempDir(), "profile")
+		text := strconv.Itoa(gone.Process.Pid) + "\n"
+		p.Do(os.WriteFile(outside, []byte(text), 0o600))
+		p.Do(os.Symlink(outside, p.Path(".git/ralph-commit")))
+		p.Write("new.txt", "new\n")
+		if locked {
 			p.Write(".git/index.lock", "half")
-			if c.mark != "" {
-				p.Write(".git/"+markName, c.mark+"\n")
-				at := time.Now().Add(-c.age)
-				p.Do(os.Chtimes(p.Path(".git/"+markName), at, at))
-			}
-			done, err := Commit(t.Context(), p.Dir, CommitRequest{Files: []string{"new.txt"}, Message: "work"})
-			if (err == nil && done.OID != "") != c.ok {
-				t.Errorf("%+v, %v", done, err)
-			}
-			if _, err := os.Stat(p.Path(".git/" + markName)); c.ok && err == nil {
-				t.Error("the mark stays")
-			}
-		})
+		}
+		done, err := Commit(t.Context(), p.Dir, CommitRequest{Files: []string{"new.txt"}, Message: "work"})
+		if _, stays := os.Lstat(p.Path(".git/index.lock")); (err != nil) != locked || (stays == nil) != locked || (done.OID == "") != locked {
+			t.Errorf("locked %t: %+v, %v", locked, done, err)
+		}
+		if got, err := os.ReadFile(outside); err != nil || string(got) != text {
+			t.Errorf("a file outside has %q, %v", got, err)
+		}
 	}
 }
