@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,8 +96,9 @@ var tickFakes = map[string]func(*fake) int{
 		return f.tickFirst()
 	},
 	"builder": func(f *fake) int { // writes what git ignores
-		_ = os.Mkdir("dist", 0o700)
+		_ = errors.Join(os.Mkdir("dist", 0o700), os.MkdirAll("src/__pycache__", 0o700))
 		put("dist/app", "x")
+		put("src/__pycache__/a.pyc", "x")
 		return f.tickFirst()
 	},
 	"first-ticker": func(f *fake) int { // never works
@@ -240,9 +242,10 @@ func TestRun_planOfAProjectInASubfolder_isNoCode(t *testing.T) {
 
 func TestRun_workThatGitIgnores_countsWhereTheTaskNamesIt(t *testing.T) {
 	t.Parallel()
-	for title, want := range map[string]int{"build dist/ for the stick": state.ExitComplete, "count the words": state.ExitReview} {
+	for title, want := range map[string]int{"build dist/ for the stick": state.ExitComplete, "count the words": state.ExitReview,
+		"validate the input in src/": state.ExitReview} {
 		b := newBench(t, "builder", "[ ] "+title)
-		b.write(".gitignore", "/dist/\n")
+		b.write(".gitignore", "/dist/\n__pycache__/\n")
 		b.check("true")
 		b.inGit()
 		b.o.AntiCheat, b.o.MaxIterations = turn.AnswerRevert, 5

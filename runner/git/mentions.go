@@ -51,10 +51,19 @@ func Mentions(ctx context.Context, dir string, words []string, prose bool, skip 
 	return files, nil
 }
 
-// WroteIgnored reports whether a file that git ignores, at or below one of these paths in dir, was written since a moment.
+// WroteIgnored reports whether a file at or below one of these paths in dir was written since a moment, where git ignores
+// the path itself or, as with dist/*, whatever is in it. A cache in a folder of the project does not count.
 func WroteIgnored(ctx context.Context, dir string, names []string, since time.Time) (bool, error) {
+	ignored := func(name string) bool {
+		_, err := command.Run(ctx, dir, "check-ignore", "-q", "--", name)
+		return err == nil
+	}
 	if names = slices.DeleteFunc(names, func(name string) bool {
-		return !filepath.IsLocal(name) || strings.HasPrefix(path.Clean(name), ".ralph")
+		if !filepath.IsLocal(name) || strings.HasPrefix(path.Clean(name), ".ralph") {
+			return true
+		}
+		// If any is ignored, too, the project ignores every file that no rule lets in.
+		return !ignored(name) && (!ignored(path.Join(name, "any")) || ignored("any"))
 	}); len(names) == 0 {
 		return false, nil
 	}
