@@ -176,16 +176,16 @@ func recipe(lines []string) string {
 	return strings.Join(lines[:end], "\n")
 }
 
-// wantsValue reports whether a recipe uses a variable that somebody has to give: one that neither the makefile nor the
-// environment sets. Variables with a name such as ARGS may be empty, unless the recipe tests for that.
+// wantsValue reports whether a recipe uses a variable that somebody has to give: neither the makefile nor make sets it, and
+// not every environment has it. It does not look at the environment: a run that cron starts must find the same checks.
+// Variables with a name such as ARGS may be empty, unless the recipe tests for that.
 func wantsValue(makefile, recipe string) bool {
 	const name = `[A-Za-z_]\w*`
 	mayBeEmpty := regexp.MustCompile(`(?i:arg|flag|opt|extra|verbose|quiet|debug|colou?r|lib|dir|prefix)|^[A-Z]{1,2}$`)
 	missing := func(variable string) bool {
-		_, set := os.LookupEnv(variable)
-		builtIn := slices.Contains([]string{"MAKE", "MAKEFLAGS", "MAKEFILE_LIST", "CURDIR", "SHELL", "PWD", "HOME", "USER", "OS", "CC", "CXX", "CPP", "AR", "AS", "LD", "RM"}, variable)
+		builtIn := slices.Contains([]string{"MAKE", "MAKEFLAGS", "MAKEFILE_LIST", "CURDIR", "SHELL", "PWD", "HOME", "USER", "LOGNAME", "PATH", "OS", "CC", "CXX", "CPP", "AR", "AS", "LD", "RM"}, variable)
 		assigned := regexp.MustCompile(`(?m)(?:^|\s)` + variable + `\s*[:?+!]*=|^define ` + variable + `\b`)
-		return !set && !builtIn && !assigned.MatchString(makefile)
+		return !builtIn && !assigned.MatchString(makefile)
 	}
 	any := func(pattern string, wanted func(variable string) bool) bool {
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(recipe, -1) {
