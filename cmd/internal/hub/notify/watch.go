@@ -25,8 +25,8 @@ import (
 
 const (
 	pollInterval = 500 * time.Millisecond
-	grace        = 3 * time.Second // for a runner that starts, or writes its last event
-	stale        = 15 * time.Minute
+	grace        = 3 * time.Second  // for a runner that starts, or writes its last event
+	stale        = 15 * time.Minute // what was longer ago when the watcher began is no news
 	// tail is how far back the events are followed. All of them are read once before.
 	tail = 1 << 20
 
@@ -43,7 +43,8 @@ type Watch struct {
 	config.HubJob
 	Logger hclog.Logger
 
-	r *state.Reader
+	r     *state.Reader
+	began time.Time
 }
 
 // sender sends one message.
@@ -52,7 +53,7 @@ type sender func(context.Context) error
 // Run watches until the run has ended and everything is sent, given up, or ctx ends. No address waits for another: one
 // may hang.
 func (w *Watch) Run(ctx context.Context) error {
-	w.r = state.Open(filepath.Join(w.Dir, state.DirName))
+	w.r, w.began = state.Open(filepath.Join(w.Dir, state.DirName)), time.Now()
 	if err := forgetOld(w.r); err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (w *Watch) notification(to string, e state.Event) sender {
 	if e.Kind == runnerDied {
 		m, ok = Died(s), true
 	}
-	if _, ends := e.Data.(state.RunEnd); !ok || !m.Wanted(w.Notifications) || !ends && time.Since(e.Time) > stale {
+	if _, ends := e.Data.(state.RunEnd); !ok || !m.Wanted(w.Notifications) || !ends && w.began.Sub(e.Time) > stale {
 		return nil
 	}
 	return func(ctx context.Context) error { return Send(ctx, to, w.TTY, m) }
@@ -105,8 +106,9 @@ type follower struct {
 	told  *told
 	to    string
 
-	ended bool      // its end was told
-	gone  time.Time // since when no runner is alive; zero: one is
+	ended  bool      // its end was told
+	waited bool      // a message did: all events must be read again
+	gone   time.Time // since when no runner is alive; zero: one is
 }
 
 // wanted are the events that are sent at most.
@@ -126,30 +128,39 @@ func (w *Watch) follow(ctx context.Context, to string, about func(state.Event) s
 		}
 	}
 	defer f.told.Close()
-	if err := view.EachEvent(w.r, w.HubJob.Run, wanted, func(e state.Event) { f.take(ctx, e) }); err != nil {
-		w.Logger.Warn("events unreadable", logs.KeyError, err)
+	for f.catchUp(ctx) {
 	}
-	events := logs.NewTail(w.r.EventsPath(), tail)
+}
+
+// catchUp tells what is on disk, then what comes, until a message had to wait: by then, events may be in files that were
+// rotated away. It returns false if nothing more can come.
+func (f *follower) catchUp(ctx context.Context) (again bool) {
+	f.waited = false
+	if err := view.EachEvent(f.r, f.HubJob.Run, wanted, func(e state.Event) { f.take(ctx, e) }); err != nil {
+		f.Logger.Warn("events unreadable", logs.KeyError, err)
+	}
+	events := logs.NewTail(f.r.EventsPath(), tail)
 	defer events.Close()
-	for {
+	for !f.waited {
 		lines, err := events.Poll()
 		if err != nil {
-			w.Logger.Warn("events unreadable", logs.KeyError, err)
+			f.Logger.Warn("events unreadable", logs.KeyError, err)
 		}
 		for _, line := range lines {
 			if e, ok := state.EventFilter(wanted).Decode(line); ok {
 				f.take(ctx, e)
 			}
 		}
-		if f.over(ctx, time.Now()) || !pause(ctx, pollInterval) {
-			return
+		if !f.waited && (f.over(ctx, time.Now()) || !pause(ctx, pollInterval)) {
+			return false
 		}
 	}
+	return ctx.Err() == nil
 }
 
 // take tells an event, once.
 func (f *follower) take(ctx context.Context, e state.Event) {
-	if e.Run != f.HubJob.Run || ctx.Err() != nil {
+	if e.Run != f.HubJob.Run || ctx.Err() != nil || f.waited { // then it is read again, after those before it
 		return
 	}
 	start, starts := e.Data.(state.RunStart)
@@ -215,6 +226,7 @@ func (f *follower) deliver(ctx context.Context, e state.Event) (settled bool) {
 		if ctx.Err() == nil {
 			f.Logger.Warn("not sent, will be tried again", "kind", e.Kind, logs.KeyError, err)
 		}
+		f.waited = true
 		if !pause(ctx, wait) {
 			return false
 		}

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -66,6 +68,7 @@ type project struct {
 	w   *state.Writer
 	seq int64
 	run string
+	ago time.Duration // how long ago the events to come were
 }
 
 func newProject(t *testing.T) *project {
@@ -92,7 +95,7 @@ func (p *project) save(status string) {
 func (p *project) event(d state.Payload) {
 	p.t.Helper()
 	p.seq++
-	e := state.NewEvent(state.Origin{Run: p.run}, time.Now(), d)
+	e := state.NewEvent(state.Origin{Run: p.run}, time.Now().Add(-p.ago), d)
 	e.Seq = p.seq
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -123,6 +126,40 @@ func (p *project) watch(s config.Notifications) func() {
 		if err := <-done; err != nil || ctx.Err() != nil {
 			p.t.Errorf("the watcher did not end by itself: %v, %v", err, ctx.Err())
 		}
+	}
+}
+
+// outage follows the run for an address that cannot be reached for 20 minutes. It returns the kinds of what was sent.
+func (p *project) outage(meanwhile func()) (sent []state.Kind) {
+	p.t.Helper()
+	if err := forgetOld(p.w.Reader); err != nil {
+		p.t.Fatal(err)
+	}
+	began := time.Now()
+	w := &Watch{HubJob: config.HubJob{Notifications: config.Notifications{NotifyOn: []string{"ended", "waiting", "question"}}, Dir: p.dir, Run: p.run},
+		Logger: hclog.NewNullLogger(), r: p.w.Reader, began: began}
+	go meanwhile()
+	w.follow(p.t.Context(), "an address", func(e state.Event) sender {
+		if w.notification("", e) == nil {
+			return nil
+		}
+		return func(context.Context) error {
+			if time.Since(began) < 20*time.Minute {
+				return errors.New("no network")
+			}
+			sent = append(sent, e.Kind)
+			return nil
+		}
+	})
+	return sent
+}
+
+// rotate starts a new file of events.
+func (p *project) rotate() {
+	p.t.Helper()
+	path := p.w.EventsPath()
+	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "events-"+time.Now().Format("2006-01-02T15-04-05.000")+".jsonl")); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -169,6 +206,45 @@ func TestWatch_runnerThatDies_isReportedOnce(t *testing.T) {
 	p.watch(s)()
 	if got := r.texts(); len(got) != 1 || !strings.Contains(got[0], "the runner died") || !strings.Contains(got[0], "Next: ralph resume") {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestWatch_eventsLongBeforeIt_areNotSent(t *testing.T) {
+	r, p := newReceiver(t, 0), newProject(t)
+	p.ago = 20 * time.Minute
+	p.event(state.Question{ID: "q1"})
+	p.end()
+	p.watch(config.Notifications{Notify: []string{ntfy(r)}})()
+	if got := r.texts(); len(got) != 1 || !strings.Contains(got[0], "completed") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestFollow_outage_nothingIsLost(t *testing.T) {
+	for name, rotates := range map[string]bool{"one file": false, "rotated": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProject(t)
+				p.event(state.Paused{})
+				if rotates {
+					p.rotate()
+				}
+				sent := p.outage(func() {
+					for _, d := range []state.Payload{state.Question{ID: "q1"}, state.Question{ID: "q2"}} {
+						<-time.After(2 * time.Minute)
+						p.event(d)
+						if rotates {
+							p.rotate()
+						}
+					}
+					<-time.After(time.Minute)
+					p.end()
+				})
+				if got := fmt.Sprint(sent); got != "[paused question question run_end]" {
+					t.Error(got)
+				}
+			})
+		})
 	}
 }
 
