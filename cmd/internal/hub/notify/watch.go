@@ -249,9 +249,10 @@ func (f *follower) over(ctx context.Context, now time.Time) bool {
 	if now.Sub(f.gone) < grace {
 		return false
 	}
-	s := view.Gather(f.r, now)
+	s := view.Gather(f.r, now).Status // maybe that of the next run, whose watcher leaves a death to this one
 	last, err := f.r.LastEvent(f.HubJob.Run)
-	if err == nil && s.Status.RunID == f.HubJob.Run && s.Status.Ending() == state.EndingKilled {
+	_, ends := last.Data.(state.RunEnd)
+	if err == nil && !ends && (s.RunID != f.HubJob.Run || s.Ending() == state.EndingKilled) {
 		f.died(ctx, f.told, f.HubJob.Run, last.Seq)
 	}
 	return true

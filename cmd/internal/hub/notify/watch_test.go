@@ -209,6 +209,37 @@ func TestWatch_runnerThatDies_isReportedOnce(t *testing.T) {
 	}
 }
 
+// The next run may start before the watcher of the dead one is sure: it still has the lock, so nobody else tells it.
+func TestWatch_runnerThatDies_isReportedOnceIfTheNextRunStartsSoon(t *testing.T) {
+	r, p := newReceiver(t, 0), newProject(t)
+	s := config.Notifications{Notify: []string{ntfy(r)}}
+	first := p.watch(s)
+	p.event(state.Question{ID: "q1"})
+	for deadline := time.Now().Add(20 * time.Second); len(r.texts()) == 0 && time.Now().Before(deadline); {
+		<-time.After(10 * time.Millisecond)
+	}
+	if err := p.w.Release(); err != nil {
+		t.Fatal(err)
+	}
+	p.run, p.seq = "run-2", 0
+	w, _, err := state.Acquire(filepath.Join(p.dir, ".ralph"), state.Owner{PID: os.Getpid(), RunID: p.run, StartedAt: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.w = w
+	p.save(state.StatusRunning)
+	p.rotate()
+	p.event(state.RunStart{Agent: "claude", Killed: "run-1"})
+	second := p.watch(s)
+	first()
+	p.end()
+	second()
+	got := strings.Join(r.texts(), "\n")
+	if len(r.texts()) != 3 || strings.Count(got, "the runner died") != 1 || strings.Count(got, "completed") != 1 {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestWatch_eventsLongBeforeIt_areNotSent(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
 	p.ago = 20 * time.Minute
