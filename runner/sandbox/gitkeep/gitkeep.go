@@ -1,5 +1,6 @@
 // Package gitkeep puts back what a contained command changed of what git starts: hooks, settings, and the files that
-// lead git to them. Git runs such programs outside of the sandbox, for the user as for ralph.
+// lead git to them. Git runs such programs outside of the sandbox, for the user as for ralph. It also removes links that
+// would make git write elsewhere.
 //
 // While a command runs, a record outside of its reach says what to put back. If ralph is killed meanwhile, the next one
 // does it.

@@ -73,6 +73,58 @@ func TestClose_putsBackOnlyWhatStartsPrograms(t *testing.T) {
 	}
 }
 
+// Through a link in git's folders, the user's git would write outside of the project.
+func TestClose_linksInGitsFolders_leadNowhere(t *testing.T) {
+	for name, c := range map[string]struct{ before, script, want string }{
+		"all submodules":              {"", "mv .git/modules .old; ln -s ../.old .git/modules", ".git/modules"},
+		"a submodule":                 {"", "mv .git/modules/a/lib .old; ln -s ../../../.old .git/modules/a/lib", ".git/modules/a/lib"},
+		"a part of its name":          {"", "mv .git/modules/a .old; ln -s ../../.old .git/modules/a", ".git/modules/a"},
+		"a submodule to come":         {"", `ln -s "$OUT" .git/modules/new`, ".git/modules/new"},
+		"one in a part of a name":     {"", `ln -s "$OUT" .git/modules/a/new`, ".git/modules/a/new"},
+		"submodules of a submodule":   {"", `ln -s "$OUT" .git/modules/a/lib/modules`, ".git/modules/a/lib/modules"},
+		"the first submodule":         {"rm -rf lib .git/modules; git rm -qf --cached lib", `ln -s "$OUT" .git/modules`, ".git/modules"},
+		"work trees":                  {"", `ln -s "$OUT" .git/worktrees`, ".git/worktrees"},
+		"the log of HEAD":             {"", `rm .git/logs/HEAD; ln -s "$OUT/x" .git/logs/HEAD`, ".git/logs/HEAD"},
+		"the log of a submodule":      {"", `rm -rf .git/modules/a/lib/logs; ln -s "$OUT" .git/modules/a/lib/logs`, ".git/modules/a/lib/logs"},
+		"branches":                    {"", `ln -s "$OUT" .git/refs/heads/x`, ".git/refs/heads/x"},
+		"the message of a commit":     {"", `ln -sf "$OUT/x" .git/COMMIT_EDITMSG`, ".git/COMMIT_EDITMSG"},
+		"objects":                     {"", `rm -rf .git/objects/ab; ln -s "$OUT" .git/objects/ab`, ".git/objects/ab"},
+		"another link than before":    {"ln -s ../mine .git/modules/b", `ln -sfn "$OUT" .git/modules/b`, ".git/modules/b"},
+		"the link that was there":     {`rm .git/logs/HEAD; ln -s "$OUT/x" .git/logs/HEAD; ln -s "$OUT" .git/modules/b`, "git commit -q --allow-empty -m x", ""},
+		"a submodule that is gone":    {"", "rm -rf .git/modules/a lib; git rm -qf --cached lib", ""},
+		"a branch in the old way":     {"", "git branch x; ln -sf refs/heads/x .git/HEAD", ""},
+		"a lock of Emacs":             {"", "ln -s me@host.12:34 .git/.#COMMIT_EDITMSG", ""},
+		"what another program keeps":  {"", `mkdir -p .git/annex/objects; ln -s "$OUT" .git/annex/objects/x`, ""},
+		"a link in the work tree":     {"", `ln -s "$OUT" .git-link; git add .git-link`, ""},
+		"a submodule, and its commit": {"", "git -C lib commit -q --allow-empty -m y; git -C lib branch y; git add lib; git commit -qm y", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, r, at := place(t)
+			out := t.TempDir()
+			run := func(script string) {
+				t.Helper()
+				if said, code := p.Run("sh", "-ec", "OUT='"+out+"'; "+script); code != 0 {
+					t.Fatal(said)
+				}
+			}
+			run("mkdir -p .git/modules/a; git init -q --separate-git-dir=.git/modules/a/lib lib; git -C lib commit -q --allow-empty -m x; git add lib; git commit -qm lib; " + c.before)
+			w := opened(t, r, at)
+			run(c.script)
+			if got := closed(t, w); got != c.want {
+				t.Errorf("put back %q", got)
+			}
+			if c.want == "" {
+				return
+			}
+			p.Run("sh", "-c", "echo more >> a; git commit -qam more; git branch x/y; git worktree add -q ../tree; git -C lib commit -q --allow-empty -m more")
+			if left, _ := os.ReadDir(out); len(left) > 0 {
+				t.Errorf("git wrote outside: %v", left)
+			}
+		})
+	}
+}
+
 func TestOpen_whatAPersonChangesBetweenCommands_stays(t *testing.T) {
 	p, r, at := place(t)
 	closed(t, opened(t, r, at))

@@ -211,10 +211,17 @@ func (r Repository) has(path string) bool {
 
 // repo looks into one of git's folders.
 func (l *looker) repo(dir string) {
-	if slices.Contains(l.Repos, dir) || !l.r.has(dir) || !l.isDir(dir) {
+	if slices.Contains(l.Repos, dir) || !l.r.has(dir) {
+		return
+	}
+	if !l.isDir(dir) { // perhaps a link in its place, or above it
+		if rel, err := filepath.Rel(l.r.common(), dir); err == nil && filepath.IsLocal(rel) && rel != "." {
+			l.file(l.r.common(), rel)
+		}
 		return
 	}
 	l.Repos = append(l.Repos, dir)
+	l.links(dir, dir)
 	for _, name := range names() {
 		l.file(dir, name)
 	}
@@ -224,6 +231,44 @@ func (l *looker) repo(dir string) {
 	for _, name := range trees() {
 		l.tree(filepath.Join(dir, name), dir)
 	}
+}
+
+// links adds the links in a folder of a repository: git would write through them.
+func (l *looker) links(dir, repo string) {
+	entries, err := disk().ReadDir(dir)
+	l.fail(err)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.IsDir():
+			if l.writes(path, repo) {
+				l.links(path, repo)
+			}
+		case e.Type()&fs.ModeSymlink != 0:
+			l.add(path, repo)
+			to := l.Files[path].Link
+			branch := strings.HasPrefix(to, "refs/") && filepath.Clean(to) == to     // HEAD, as git once wrote it
+			emacs := strings.HasPrefix(e.Name(), ".#") && !strings.Contains(to, "/") // its locks
+			if branch || emacs {
+				delete(l.Files, path)
+			}
+		}
+	}
+}
+
+// writes reports whether git may write into a folder of a repository. It leaves out other repositories there, those of
+// other programs, and most of the objects.
+func (l *looker) writes(path, repo string) bool {
+	rel, _ := filepath.Rel(repo, path)
+	switch top, below, _ := strings.Cut(rel, "/"); top {
+	case "refs", "logs", "info", "rebase-merge", "rebase-apply", "sequencer":
+		return true
+	case "objects":
+		return below == "" || below == "info"
+	case "modules", "worktrees":
+		return l.lstat(filepath.Join(path, "HEAD")) == nil
+	}
+	return false
 }
 
 // file adds a file of a repository. Something else in the place of a folder above it stands for the file.
