@@ -60,7 +60,7 @@ var hostiles = []hostile{
 	{act: "links-folders", calls: 2},
 	{act: "pipes-run-files", calls: 2},
 	{act: "pipe-prompt", code: 2},
-	{act: "pipe-plan", code: 2},
+	{act: "pipe-plan", calls: 3},
 	{act: "endless-plan"},
 	{act: "endless-prompt"},
 	{act: "folder-status", calls: 2},

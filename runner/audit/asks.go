@@ -231,7 +231,7 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 	p.other = re(`(?i)\b(?:make|must|should|need|let|chang|renam|replac|mov|split|extend|improv|speed|optimi[sz]|support|use|allow|prevent|` +
 		`avoid|stop|drop|delet|convert|port|migrat|upgrad|introduc|provid|show|print|faster|instead|also|now|no longer|new|bug|broken|wrong)`)
 	p.unless = re(`(?i)\b(?:only )?(?:if|where|should) (?:not\b|[^,;.]{0,40}\b(?:fail|break|broke|red\b|wrong\b))[^,;.]*[,;]?[^,;.]*|` +
-		`\b(?:fix|mend|repair|correct)\w* (?:it|them|this|that|these|those|any\w*) (?:only )?(?:if|unless|where)\b[^,;.]*|` +
+		`\b(?:fix|mend|repair|correct)\w* (?:it|them|this|that|the|these|those|any\w*)(?: \w+)? (?:only )?(?:if|unless|where)\b[^,;.]*|` +
 		`\b(?:fix|mend|repair|correct)\w* (?:what|whatever|anything that|everything that) [^,;.]*`)
 	const mends = `(?:fix|add|writ|implement|updat|creat|mend|repair|correct|document|handl|reject|refactor|remov)`
 	p.mend = re(`(?i)\b` + mends)

@@ -173,6 +173,7 @@ func TestAsksForRemoval_notWhatAFileIsCalled(t *testing.T) {
 func TestAsksForNoChange_onlyWhereAllMayBeWell(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Verify that all tests pass": true,
+		"Check that the commands in `.ralph/AGENT.md` work, and correct that file if they do not":                         true,
 		"Verify that `go build ./...` and `go test ./...` still pass; only if something fails, fix it (no other changes)": true,
 		"Run the whole test suite and fix whatever fails":                                                                 true,
 		"Make sure the build is green. If not, repair it.":                                                                true,

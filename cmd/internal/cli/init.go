@@ -199,7 +199,10 @@ func (o *initOptions) trustOwn(dir string, a answers) {
 func (o *initOptions) presentConfig(dir string) *config.Config {
 	cfg, _, err := o.Loader(dir, nil).Load()
 	if err != nil {
-		cfg, _, _ = config.Loader{}.Load() // the defaults alone are valid
+		if !o.force {
+			o.Warn(fmt.Errorf("no run can start: %w", err))
+		}
+		cfg = config.Defaults()
 	}
 	return cfg
 }

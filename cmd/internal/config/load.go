@@ -36,18 +36,26 @@ type setting struct {
 	source Source
 }
 
+// Defaults returns the configuration that no file, variable or flag has changed.
+func Defaults() *Config { return Loader{}.defaults() }
+
+func (l Loader) defaults() *Config {
+	c := &Config{sources: map[string]Source{}, own: map[string]*string{}, spelled: map[string]string{}}
+	c.table = c.Options.rows()
+	for _, o := range c.table {
+		if err := l.apply(c, setting{option: o, text: o.Default, source: Source{Kind: SourceDefault}}); err != nil {
+			panic(err) // a default that its own option refuses
+		}
+	}
+	return c
+}
+
 // Load reads all sources and overlays them: flag > environment > .ralphrc >
 // .ralph/config.yaml > the user's config.yaml > default. Every value is checked,
 // even if a stronger source replaces it. It writes nothing. An error that the
 // user can fix is a *UsageError; Config is nil then.
 func (l Loader) Load() (*Config, []Warning, error) {
-	c := &Config{sources: map[string]Source{}, own: map[string]*string{}, spelled: map[string]string{}}
-	c.table = c.Options.rows()
-	for _, o := range c.table {
-		if err := l.apply(c, setting{option: o, text: o.Default, source: Source{Kind: SourceDefault}}); err != nil {
-			return nil, nil, err
-		}
-	}
+	c := l.defaults()
 	var warnings []Warning
 	for _, read := range []func() ([]setting, []Warning, error){
 		l.userFile, l.projectFile, l.rcFile, l.environment, l.flags,

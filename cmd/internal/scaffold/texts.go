@@ -61,7 +61,7 @@ func (c content) planText() string {
 			"  - no test is deleted, skipped or weakened\n"
 	}
 	tasks := "\n" + first +
-		"- [ ] Try the commands in `.ralph/AGENT.md`, and correct that file where it is wrong or incomplete\n" +
+		"- [ ] Check that the commands in `.ralph/AGENT.md` work, and correct that file if they do not\n" +
 		"  - nothing else changes\n\nThese two suit any project. Replace them with your own tasks.\n"
 	if c.project.Bare {
 		tasks = "\nThere is nothing to do yet, so ralph does not start. Write your first tasks here, one box each.\n"
