@@ -65,7 +65,7 @@ func Files() []File {
 		{fileAnalysis, "JSON: analysis of the latest agent call", "one run"},
 		{fileSession, "JSON: `agent`, `session_id`, `created_at`, `last_used`, `reset_at`, `reset_reason`", "expires"},
 		{fileStatus, "JSON: the snapshot that `ralph status` and the monitor show", "one run, kept after it"},
-		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "by `BASELINE_SCOPE`"},
+		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "by `BASELINE_SCOPE`, until `ralph undo`"},
 		{fileOwn,
 			"JSON: the files that had your changes when the run began, and all files that it left, with digests, " +
 				"so that AUTO_COMMIT leaves your work alone", "one run, kept after it"},

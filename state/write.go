@@ -289,6 +289,9 @@ func (w *Writer) ResetSession(reason string, now time.Time) error {
 	return w.SaveSession(Session{Agent: old.Agent, ResetAt: now, ResetReason: reason})
 }
 
+// ForgetBaseline lets the next run find out anew what fails before its work.
+func (w *Writer) ForgetBaseline() error { return w.remove(fileBaseline) }
+
 // ResetTasks forgets what is remembered of open tasks, the counts of the circuit breaker unless it is open, and
 // what the next prompt says about the past.
 func (w *Writer) ResetTasks() error {

@@ -168,8 +168,12 @@ func closeBoxes(text json.RawMessage) error {
 	return set(b.Plan, b.Tasks, func(was task.Task) task.State { return was.State })
 }
 
-// tell records in status.json that iterations were undone. How the run ended does not change.
+// tell records in status.json that iterations were undone. How the run ended does not change. The
+// baseline goes, so that no other task is blamed for what is red without their work.
 func tell(w *state.Writer, l config.Loader, all []history.Kept) error {
+	if err := w.ForgetBaseline(); err != nil {
+		return err
+	}
 	s, err := w.Status()
 	if err != nil || s.RunID == "" {
 		return err
