@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -79,6 +80,22 @@ func row(name string, rows []Reviewer) Reviewer {
 		return written(name, rows)
 	}
 	return Reviewer{Name: termtext.Fit(termtext.Line(name), maxName)}
+}
+
+// Misspelled returns the single word that a plan has as a judge, and the built-in judge that it probably means; empty:
+// it means what it says.
+func Misspelled(judge string, rows []Reviewer) (word, meant string) {
+	r := row(judge, rows)
+	_, other := find(r.Name, rows)
+	word = strings.TrimSpace(cmp.Or(r.Persona, r.Name))
+	if _, known := FindPersona(word); known || other == nil || len(r.Criteria) > 0 || strings.Contains(word, " ") {
+		return "", ""
+	}
+	var keys []string
+	for _, p := range Personas() {
+		keys = append(keys, p.Key)
+	}
+	return word, option.Nearest(strings.ToLower(word), keys)
 }
 
 const maxName = 80 // runes

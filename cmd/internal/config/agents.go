@@ -154,7 +154,7 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 		}
 		if !slices.Contains(agentKeys(), key) {
 			r.warnings = append(r.warnings, warn(r.where(field.Key), "unknown key %s%s", quote(path+"."+key),
-				didYouMean(nearest(key, agentKeys()))))
+				didYouMean(option.Nearest(key, agentKeys()))))
 			continue
 		}
 		if err := r.agentField(&c, key, path, field.Value); err != nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ralph/state/option"
 )
 
 // baselineKey is a key of config.yaml that is not an option: it is accepted with the value
@@ -75,7 +77,7 @@ func suggestKey(name string) string {
 	for _, o := range Table() {
 		names = append(append(names, o.Key), o.Aliases...)
 	}
-	return nearest(strings.ToUpper(name), names)
+	return option.Nearest(strings.ToUpper(name), names)
 }
 
 // suggestYAML also knows the names of .ralphrc, and the last part of a path.
@@ -93,7 +95,7 @@ func suggestYAML(path string) string {
 		group, _, _ := strings.Cut(o.YAML, ".")
 		paths = append(paths, group, o.YAML)
 	}
-	return nearest(path, append(paths, agentsKey, checksKey, hooksKey, judgesKey))
+	return option.Nearest(path, append(paths, agentsKey, checksKey, hooksKey, judgesKey))
 }
 
 func didYouMean(name string) string {
@@ -101,46 +103,6 @@ func didYouMean(name string) string {
 		return ""
 	}
 	return "; did you mean " + name + "?"
-}
-
-// nearest returns the name that takes the fewest edits, if they are few enough
-// to be a typing mistake; else "".
-func nearest(name string, names []string) string {
-	best, fewest := "", min(3, len(name)/3)+1
-	for _, candidate := range names {
-		d := edits(name, candidate)
-		if strings.HasPrefix(candidate, name+"_") { // MAX_COST for MAX_COST_USD
-			d = 1
-		}
-		// Such as SANDBOX_MODE.
-		if strings.HasPrefix(name, candidate+"_") && strings.IndexByte(name[len(candidate)+1:], '_') < 0 {
-			d = min(d, 2)
-		}
-		if d < fewest {
-			best, fewest = candidate, d
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // quote makes a piece of input safe and short enough for a one-line message.

@@ -59,7 +59,7 @@ func (r *yamlReader) row(list string, fields []option.Row, node ast.Node) (ast.N
 		path := list + "." + key
 		i := slices.IndexFunc(fields, func(f option.Row) bool { return f.YAML == path || slices.Contains(f.YAMLAliases, path) })
 		if i < 0 {
-			_, err := unknown(r.where(pair.Key), path, nearest(path, paths)) // never a warning: it is inside a protection
+			_, err := unknown(r.where(pair.Key), path, option.Nearest(path, paths)) // never a warning: it is inside a protection
 			return nil, err
 		}
 		name := fields[i].YAML

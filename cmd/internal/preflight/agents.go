@@ -16,8 +16,10 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/runner/agent"
 	"ralph/runner/pool"
+	"ralph/runner/roles"
 	"ralph/runner/task"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // Find finds an agent by its name. AGENT_CMD replaces the program of the agent that
@@ -193,8 +195,8 @@ func (p *Project) Usable() error {
 	return &cmdline.ExitError{Code: code, Text: strings.Join(wrong, "; ")}
 }
 
-// Misnamed lists agents that do not exist and models that their agent cannot use, a sentence
-// each: those of the options and, unless optionsOnly is true, of the open tasks.
+// Misnamed lists agents that do not exist, models that their agent cannot use, and judges that are misspelled, a
+// sentence each: those of the options and, unless optionsOnly is true, of the open tasks.
 func (p *Project) Misnamed(optionsOnly bool) (all []string) {
 	for _, w := range p.named() {
 		if optionsOnly && w.from != "" {
@@ -206,6 +208,17 @@ func (p *Project) Misnamed(optionsOnly bool) (all []string) {
 		}
 		if err != nil {
 			all = append(all, w.from+err.Error())
+		}
+	}
+	for _, t := range p.Tasks.Tasks {
+		if optionsOnly || !t.Pending() || !t.Required() {
+			continue
+		}
+		for _, judge := range t.Judges {
+			if word, meant := roles.Misspelled(judge, p.Config.JudgeRows()); meant != "" {
+				all = append(all, fmt.Sprintf("%s:%d: unknown judge %q; did you mean %s?",
+					view.Within(p.Dir, filepath.Join(p.Plan, t.File)), t.Line, word, meant))
+			}
 		}
 	}
 	return all

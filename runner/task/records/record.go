@@ -179,6 +179,7 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		Updated:     text(all.get("updated_at")),
 		Line:        r.line(rec.value.Index), // first: offsets must not decrease
 	}
+	r.misspelled(rec)
 	spot := task.Spot{Item: r.span(rec.value)}
 	if v := all.first("title", "name"); v.Type == gjson.String {
 		spot.Title = r.span(v)

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"ralph/runner/task"
+	"ralph/state/option"
 )
 
 // This file reads what decides who works on a task and how its work is judged. A key or a value that ralph does not
@@ -72,6 +74,34 @@ func (r *reader) check(at string, o gjson.Result, fields []field) {
 		}
 		return r.refused == nil
 	})
+}
+
+// misspelled refuses a key of an item that was probably meant to decide how the work is judged, and warns of one that
+// was meant to say that it is done. Other unknown keys are those of other tools.
+func (r *reader) misspelled(rec record) {
+	for _, m := range rec.all {
+		for _, f := range [...]field{
+			{"judges", "", func(v gjson.Result) bool { return isText(v) || v.IsArray() || v.IsObject() }},
+			{"evidence_path", "", isTexts}, {"acceptance_criteria", "", isTexts}, {"passes", "", gjson.Result.IsBool},
+		} {
+			if m.key == "" || m.key[0]|0x20 != f.key[0] || !f.fits(m.value) || sameKey(m.key, f.key) ||
+				option.Nearest(plain(m.key), []string{plain(f.key)}) == "" {
+				continue
+			}
+			line, _ := task.Position(r.data, m.value.Index)
+			said := fmt.Sprintf("%s (line %d): unknown key %q; did you mean %s?", rec.place, line, m.key, f.key)
+			if f.key == "passes" {
+				r.Warnings = append(r.Warnings, said)
+			} else {
+				r.refuse(errors.New(said))
+			}
+		}
+	}
+}
+
+// plain is a key in lower case, without what separates its words.
+func plain(key string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
 }
 
 // refuse keeps the first reason for which the plan cannot be used.

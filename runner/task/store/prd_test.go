@@ -172,6 +172,38 @@ func TestParse_judgeOrProviderThatIsNotUnderstood_isRefusedWithItsLine(t *testin
 	}
 }
 
+// A misspelled key would leave the review out without a word. Keys of other tools stay, whatever they are called.
+func TestParse_keyThatIsNearlyOneOfRalphs_isNotIgnored(t *testing.T) {
+	for item, want := range map[string]struct{ refused, warned string }{
+		`"judgs": ["security"]`:           {refused: `[0] (line 3): unknown key "judgs"; did you mean judges?`},
+		`"judge": ["qa"]`:                 {refused: `unknown key "judge"; did you mean judges?`},
+		`"Judges": "qa"`:                  {refused: `unknown key "Judges"; did you mean judges?`},
+		`"jugdes": {"name": "qa"}`:        {refused: `unknown key "jugdes"; did you mean judges?`},
+		`"evidencePth": "proof"`:          {refused: `unknown key "evidencePth"; did you mean evidence_path?`},
+		`"evidence-path": "proof"`:        {refused: `unknown key "evidence-path"; did you mean evidence_path?`},
+		`"acceptanceCriterion": "a"`:      {refused: `unknown key "acceptanceCriterion"; did you mean acceptance_criteria?`},
+		`"acceptance_critera": ["a"]`:     {refused: `unknown key "acceptance_critera"; did you mean acceptance_criteria?`},
+		`"pases": true`:                   {warned: `[0] (line 3): unknown key "pases"; did you mean passes?`},
+		`"passed": true`:                  {warned: `unknown key "passed"; did you mean passes?`},
+		`"phases": ["a"], "passed": "no"`: {},
+		`"judged": true, "budget": "x", "badges": ["a"], "nudges": ["a"], "edges": []`: {},
+		`"evidence": "x", "acceptance": "x", "criteria": ["x"], "estimate": 3`:         {},
+	} {
+		for name, file := range map[string]string{
+			"prd.json":          `{"userStories": [` + "\n" + `{"id": "a", "title": "A",` + "\n" + item + `}]}`,
+			".ralph/tasks.json": `{"tasks": [` + "\n" + `{"id": "a", "name": "A", "status": "pending",` + "\n" + item + `}]}`,
+		} {
+			l, err := Parse(name, []byte(file), nil)
+			if want.refused == "" && err != nil || want.refused != "" && (!errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), want.refused)) {
+				t.Errorf("%s, %s: %v, want %q", name, item, err, want.refused)
+			}
+			if said := strings.Join(l.Warnings, "; "); (said == "") != (want.warned == "") || !strings.Contains(said, want.warned) {
+				t.Errorf("%s, %s: warned %q, want %q", name, item, said, want.warned)
+			}
+		}
+	}
+}
+
 func TestParse_keysOfARecord_haveTwoSpellings(t *testing.T) {
 	for _, keys := range []string{`"acceptanceCriteria": ["c"], "dependsOn": ["a"]`, `"acceptance_criteria": ["c"], "depends_on": ["a"]`} {
 		l, err := Parse("prd.json", []byte(`{"user_stories": [{"id": "a"}, {"id": "b", `+keys+`}]}`), nil)
